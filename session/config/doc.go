@@ -1,0 +1,36 @@
+// Package config reads every MCP client configuration it knows into one list
+// of servers, each marked with the file it came from.
+//
+// # Which files
+//
+// With Options.Files (--config) those files and nothing else. Otherwise, in
+// this order, which is also the order of precedence:
+//
+//  1. $MCPHUD_CONFIG, or else mcphud/mcphud.yaml in the user's config folder
+//  2. Claude Code's ~/.claude.json: projects[working folder], then its top level
+//  3. Claude Desktop's claude_desktop_config.json
+//  4. Cursor's ~/.cursor/mcp.json
+//  5. the working folder: mcphud.yaml, mcp.yaml, .mcp.json, .cursor/mcp.json
+//
+// Files of the working folder come last on purpose: an entry that arrived with
+// a cloned repository must never take the name of one of the user's own.
+//
+// # Same name twice
+//
+// Two files that describe the very same server (equal command, arguments,
+// environment, URL, headers …) make one entry; Server.Also lists the other
+// places. Different servers of one name are all kept: the first keeps the name,
+// later ones are called name-2, name-3 … and remember what their file calls
+// them in Server.Given.
+//
+// # Variables
+//
+// Each file is expanded by its own dialect, after the text was split into
+// arguments, so that no value can become two of them. A variable that is not
+// set makes a Problem on that entry and never a failed load.
+//
+// # Trust
+//
+// Entries with Source.Project set come from the working folder. Nothing may
+// start them before Trust.Trusted says yes.
+package config

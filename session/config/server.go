@@ -1,0 +1,92 @@
+package config
+
+import (
+	"fmt"
+	"time"
+)
+
+// Transports a Server can name.
+const (
+	Stdio = "stdio" // a child process, frames on its stdin and stdout
+	HTTP  = "http"  // Streamable HTTP
+	SSE   = "sse"   // HTTP+SSE of protocol revision 2024-11-05
+	Auto  = "auto"  // a URL: Streamable HTTP first, then HTTP+SSE by the specification's rule
+)
+
+// What a zero field of Server stands for.
+const (
+	DefaultTimeout        = 30 * time.Second
+	DefaultMaxTimeout     = 5 * time.Minute
+	DefaultConnectTimeout = 15 * time.Second
+	DefaultMaxFrame       = 64 << 20
+)
+
+// Server is one MCP server as its user configured it, variables expanded.
+type Server struct {
+	// Name is unique within a Set.
+	Name string `json:"name"`
+	// Given is the name in the file where that differs from Name, because an
+	// earlier file has a different server of the same name.
+	Given string `json:"given,omitempty"`
+
+	Transport string            `json:"transport"` // Stdio, HTTP, SSE or Auto
+	Command   string            `json:"command,omitempty"`
+	Args      []string          `json:"args,omitempty"`
+	Env       map[string]string `json:"env,omitempty"` // added to the inherited environment
+	Cwd       string            `json:"cwd,omitempty"` // "" = the working folder
+	URL       string            `json:"url,omitempty"`
+	Headers   map[string]string `json:"headers,omitempty"`
+	OAuth     *OAuth            `json:"oauth,omitempty"`
+
+	Protocol string   `json:"protocol,omitempty"` // "" or "auto", or a protocol revision such as 2025-11-25
+	Roots    []string `json:"roots,omitempty"`    // directories or file:// URIs
+	Disabled bool     `json:"disabled,omitempty"`
+	// NoReconnect turns automatic reconnection off for this server.
+	NoReconnect bool `json:"noReconnect,omitempty"`
+
+	Source Source   `json:"source"`
+	Also   []Source `json:"also,omitempty"` // other places that describe this very server
+
+	Timeout        time.Duration `json:"timeout,omitempty"`        // of a request, restarted by progress; 0 = DefaultTimeout
+	MaxTimeout     time.Duration `json:"maxTimeout,omitempty"`     // of a request, whatever its progress; 0 = DefaultMaxTimeout
+	ConnectTimeout time.Duration `json:"connectTimeout,omitempty"` // 0 = DefaultConnectTimeout
+	MaxFrame       int64         `json:"maxFrame,omitempty"`       // bytes; 0 = DefaultMaxFrame
+
+	// Problem is why this entry cannot be started: a variable that is not set,
+	// a missing command … The entry is listed and flagged, never dropped.
+	Problem error `json:"-"`
+
+	// written pins the entry as its file has it, before expansion; see Fingerprint.
+	written string
+}
+
+// Source says where an entry was found.
+type Source struct {
+	File    string `json:"file,omitempty"`    // absolute path; "" for a target named on the command line
+	Line    int    `json:"line,omitempty"`    // of the entry's name, 1-based; 0 if unknown
+	Dialect string `json:"dialect,omitempty"` // one of the Dialect constants
+	// Project marks a file of the working folder: its entries need trust
+	// before anything starts them.
+	Project bool `json:"project,omitempty"`
+}
+
+// String is "file:line", or "command line".
+func (s Source) String() string {
+	switch {
+	case s.File == "":
+		return "command line"
+	case s.Line == 0:
+		return s.File
+	}
+	return fmt.Sprintf("%s:%d", s.File, s.Line)
+}
+
+// OAuth is an entry's oauth block. Endpoints left empty are discovered.
+type OAuth struct {
+	AuthURL      string   `json:"auth_url,omitempty"`
+	TokenURL     string   `json:"token_url,omitempty"`
+	ClientID     string   `json:"client_id,omitempty"`
+	ClientSecret string   `json:"client_secret,omitempty"`
+	Scopes       []string `json:"scopes,omitempty"`
+	RedirectURI  string   `json:"redirect_uri,omitempty"`
+}
