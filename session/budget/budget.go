@@ -1,0 +1,147 @@
+// Package budget states performance ceilings as tests.
+//
+// A budget is a test named TestBudget… that calls [Skip] first, measures with
+// [Best] or [Pair], and reports with [Ceiling], [Ratio] or [Size]. Budgets run
+// only when MCPHUD_BUDGET=1 is set and never under the race detector, so that
+// `go test ./...` stays fast and does not depend on how busy the machine is.
+//
+// Machines are noisy: a figure over its ceiling is printed as OVER, and the
+// test fails only at twice a ceiling, or at 1.25 times past a ratio.
+package budget
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Environment variables that steer budgets.
+const (
+	// EnableEnv switches budgets on when it is "1".
+	EnableEnv = "MCPHUD_BUDGET"
+	// OutEnv names a file to which each figure is appended as one
+	// tab-separated line: what, figure, ceiling, verdict.
+	OutEnv = "MCPHUD_BUDGET_OUT"
+)
+
+const (
+	// runs is how often a thing is measured; the best run counts.
+	runs = 5
+	// ceilingSlack and ratioSlack are how far past a ceiling or a ratio a
+	// figure may be before the test fails.
+	ceilingSlack = 2.0
+	ratioSlack   = 1.25
+)
+
+// Skip skips t unless budgets are switched on and the race detector is off.
+func Skip(t testing.TB) {
+	t.Helper()
+	if os.Getenv(EnableEnv) != "1" {
+		t.Skipf("performance budget: set %s=1 to run it", EnableEnv)
+	}
+	if raceEnabled {
+		t.Skip("performance budget: figures under the race detector mean nothing")
+	}
+}
+
+// Best runs measure five times and returns the smallest duration it returned.
+func Best(measure func() time.Duration) time.Duration {
+	best := measure()
+	for range runs - 1 {
+		best = min(best, measure())
+	}
+	return best
+}
+
+// Pair measures two things alternately, five times each, and returns the best
+// of each, so that a busy spell of the machine falls on both.
+func Pair(got, base func() time.Duration) (bestGot, bestBase time.Duration) {
+	bestBase, bestGot = base(), got()
+	for range runs - 1 {
+		bestBase = min(bestBase, base())
+		bestGot = min(bestGot, got())
+	}
+	return bestGot, bestBase
+}
+
+// Time returns how long f took.
+func Time(f func()) time.Duration {
+	start := time.Now()
+	f()
+	return time.Since(start)
+}
+
+// Ceiling reports a duration against its ceiling.
+func Ceiling(t testing.TB, what string, got, ceiling time.Duration) {
+	t.Helper()
+	report(t, what, formatDuration(got), "<= "+formatDuration(ceiling), float64(got), float64(ceiling), ceilingSlack)
+}
+
+// Ratio reports a duration against limit times a base that was measured in the
+// same run.
+func Ratio(t testing.TB, what string, got, base time.Duration, limit float64) {
+	t.Helper()
+	figure := fmt.Sprintf("%.2fx (%s against %s)", float64(got)/float64(base), formatDuration(got), formatDuration(base))
+	report(t, what, figure, fmt.Sprintf("<= %gx", limit), float64(got), limit*float64(base), ratioSlack)
+}
+
+// Size reports a number of bytes against limit times a payload of base bytes.
+func Size(t testing.TB, what string, got, base int64, limit float64) {
+	t.Helper()
+	figure := fmt.Sprintf("%.2fx (%s for %s)", float64(got)/float64(base), formatBytes(got), formatBytes(base))
+	report(t, what, figure, fmt.Sprintf("<= %gx", limit), float64(got), limit*float64(base), ratioSlack)
+}
+
+// report logs one figure, appends it to the file named by OutEnv, and fails t
+// when it is more than slack times over the limit.
+func report(t testing.TB, what, figure, ceiling string, got, limit, slack float64) {
+	t.Helper()
+	verdict := "ok"
+	if got > limit {
+		verdict = "OVER"
+	}
+	t.Logf("budget: %s: %s, ceiling %s: %s", what, figure, ceiling, verdict)
+	if err := appendFigure(os.Getenv(OutEnv), what, figure, ceiling, verdict); err != nil {
+		t.Errorf("budget: cannot record the figure in %s: %v", OutEnv, err)
+	}
+	if got > limit*slack {
+		t.Errorf("budget: %s: %s is more than %g times past its ceiling of %s", what, figure, slack, ceiling)
+	}
+}
+
+// appendFigure adds one line to file; an empty name records nothing. Packages
+// are tested in parallel, and one short append is one write.
+func appendFigure(file string, fields ...string) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(strings.Join(fields, "\t") + "\n")
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// formatDuration prints three significant digits in ms, or in us below 1 ms.
+func formatDuration(d time.Duration) string {
+	if d < time.Millisecond {
+		return strconv.FormatFloat(float64(d)/float64(time.Microsecond), 'g', 3, 64) + " us"
+	}
+	ms := float64(d) / float64(time.Millisecond)
+	if ms >= 100 {
+		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
+	}
+	return strconv.FormatFloat(ms, 'g', 3, 64) + " ms"
+}
+
+// formatBytes prints a size in MB (10^6 bytes) with one decimal.
+func formatBytes(n int64) string {
+	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
+}
