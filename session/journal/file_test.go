@@ -1,0 +1,107 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestFileIsPrivateMaskedJSONL(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "journal.jsonl")
+	if err := os.WriteFile(name, []byte("{\"earlier\":true}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	j := New(Options{File: name, Memory: 100, Dir: t.TempDir()})
+	frame := "{\"jsonrpc\":\"2.0\",\n \"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"big\":12345678901234567890,\"1.0\":1.0}}"
+	j.Append(Entry{Server: "s\u2028\"", Conn: 3, Dir: Out, Kind: Request, ID: "1", Method: "tools/call"}, []byte(frame))
+	j.Append(Entry{Kind: Bad, Dir: In, Note: "not JSON"}, []byte("log \x1b[31mline\n"))
+	j.Append(Entry{Kind: Bad, Dir: In}, []byte("\xff\xfe"))
+	j.Append(Entry{Kind: Stderr, Dir: In}, []byte("calling https://u:hunter2@h/p?token=hunter2&x=1 with Bearer hunter2hunter2"))
+	head := Head("POST https://h/mcp?api_key=hunter2 HTTP/1.1", http.Header{
+		"Authorization": {"Bearer hunter2"}, "Cookie": {"a=hunter2"}, "X-Api-Key": {"hunter2"}, "Accept": {"application/json"},
+	})
+	j.Append(Entry{Kind: HTTP, Dir: Out}, head)
+	j.Append(Entry{Kind: HTTP, Dir: Out}, []byte("200 OK\nSet-Cookie: s=hunter2\nAuthorization: Bearer hunter2")) // not masked by its author
+	for i := range 500 {
+		j.Append(Entry{Kind: State, Note: fmt.Sprint("change ", i)}, nil)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if fi, err := os.Stat(name); err != nil || fi.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("mode %v, %v", fi.Mode(), err)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(data, []byte("hunter2")) {
+		t.Errorf("a secret is in the file:\n%s", data[:2000])
+	}
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	if len(lines) != 1+506 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for i, l := range lines {
+		if !json.Valid([]byte(l)) {
+			t.Errorf("line %d is not JSON: %s", i, l)
+		}
+	}
+	for i, want := range map[int]string{
+		1: `"frame":` + strings.ReplaceAll(frame, "\n", " ") + `}`,
+		2: `"text":"log \u001b[31mline"}`,
+		3: `"base64":"//4="}`,
+		4: `https://u:***@h/p?token=***&x=1 with Bearer ***"`,
+		5: `Accept: application/json\nAuthorization: Bearer ***\nCookie: ***\n`,
+		6: `Set-Cookie: ***`,
+	} {
+		if !strings.Contains(lines[i], want) {
+			t.Errorf("line %d lacks %s:\n%s", i, want, lines[i])
+		}
+	}
+}
+
+func TestFileThatCannotBeOpened(t *testing.T) {
+	j := New(Options{File: t.TempDir()})
+	if err := j.Err(); err == nil || !strings.Contains(err.Error(), "journal file") {
+		t.Errorf("Err: %v", err)
+	}
+	if j.Append(Entry{Kind: State}, nil) != 1 {
+		t.Error("the journal does not work without its file")
+	}
+	_ = j.Close()
+}
+
+func TestMasks(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://h/p":                          "http://h/p",
+		"http://h?a=1&access_token=x#id=2":    "http://h?a=1&access_token=***#id=2",
+		"http://h/#access_token=x&state=1":    "http://h/#access_token=***&state=1",
+		"https://user@h/":                     "https://user@h/",
+		"https://user:p@ss@h:1/x@y":           "https://user:***@h:1/x@y",
+		"/messages?sessionId=1&to%6ben=abc":   "/messages?sessionId=1&to%6ben=***",
+		"http://h/?%zz=secret&q=https://x?k=": "http://h/?%zz=***&q=https://x?k=",
+	} {
+		if got := MaskURL(in); got != want {
+			t.Errorf("MaskURL(%q) = %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[[2]string]string{
+		{"authorization", "Bearer abc"}: "Bearer ***",
+		{"Authorization", "abc"}:        "***",
+		{"X-GitHub-Token", "abc def"}:   "***",
+		{"Mcp-Session-Id", "abc"}:       "abc",
+		{"Location", "http://h?code=1"}: "http://h?code=***",
+		{"WWW-Authenticate", `Bearer realm="x", resource_metadata="https://h/.well-known"`}: `Bearer realm="x", resource_metadata="https://h/.well-known"`,
+	} {
+		if got := MaskHeader(in[0], in[1]); got != want {
+			t.Errorf("MaskHeader(%q, %q) = %q, want %q", in[0], in[1], got, want)
+		}
+	}
+}

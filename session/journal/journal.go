@@ -1,0 +1,339 @@
+// Package journal is the append-only record of everything that happens between mcphud and its servers: every frame
+// in both directions as the bytes that were on the wire, HTTP exchanges, stderr lines, malformed output and state
+// changes.
+//
+// Memory is bounded. Bodies beyond Options.Memory are moved to temporary files by a writer goroutine, and the
+// metadata of the oldest entries is dropped beyond Options.Entries. Append costs about a microsecond and waits for
+// the disk only when bodies arrive much faster than it can take them, and then for a bounded time.
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Dir says which way something went.
+type Dir uint8
+
+// The directions. None is for what is not a message, such as state changes.
+const (
+	None Dir = iota
+	Out      // client -> server
+	In       // server -> client
+)
+
+// String returns "", "out" or "in".
+func (d Dir) String() string {
+	switch d {
+	case Out:
+		return "out"
+	case In:
+		return "in"
+	}
+	return ""
+}
+
+// Kind says what an entry records.
+type Kind uint8
+
+// The kinds of entries. Bad is output that is not a JSON-RPC message; HTTP is a request or status line with its
+// headers; State is a change of the connection, or the end of a request that was not an answer (see Append).
+const (
+	Request Kind = iota + 1
+	Response
+	ErrorResponse
+	Notification
+	Stderr
+	Bad
+	HTTP
+	State
+)
+
+var kindNames = [...]string{"", "request", "response", "error", "notification", "stderr", "bad", "http", "state"}
+
+// String returns the kind's name in lower case, as in the JSONL file.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("kind(%d)", uint8(k))
+}
+
+// The values of Entry.Status.
+const (
+	OK        = "ok"
+	Failed    = "error"
+	Pending   = "pending"
+	Cancelled = "cancelled"
+)
+
+// Entry is the metadata of one journal entry. Its strings are clipped to a few hundred bytes: they can come from a
+// hostile server. The whole is in Body.
+type Entry struct {
+	Seq    uint64    // 1, 2, 3 … over the whole journal
+	Time   time.Time // when it was appended
+	Server string    // name in the configs
+	Conn   uint64    // which connection of that server; reconnects count up
+	Dir    Dir
+	Kind   Kind
+	Method string        // of a request or notification; for a response that of its request
+	ID     string        // id bytes exactly as on the wire, "" if there is none
+	Tool   string        // name of the tool or prompt, or uri of the resource, that the request is about
+	Size   int           // bytes of the body
+	Peer   uint64        // Seq of the request for a response or cancellation; of the response for an answered request; 0 if none
+	Took   time.Duration // on responses, and on requests once they are over: since the request
+	Status string        // "", OK, Failed, Pending or Cancelled
+	Note   string        // short text for people: "401 Unauthorized", "Connecting -> Connected", why something is bad
+}
+
+// Options configures a Journal. The zero value is usable.
+type Options struct {
+	Memory  int64  // bytes of bodies kept in memory; 0 means 64 MiB
+	Entries int    // entries whose metadata is kept; 0 means 200,000; rounded up to a block of 512
+	Disk    int64  // bytes of spilled bodies kept on disk; 0 means 2 GiB
+	Dir     string // where temporary files go; "" means os.TempDir()
+	File    string // also append every entry to this file as JSONL, mode 0600, secrets masked
+}
+
+const (
+	defaultMemory  = 64 << 20
+	defaultEntries = 200_000
+	defaultDisk    = 2 << 30
+	maxMetaStrings = 64 << 20               // bytes of strings in kept metadata
+	maxWait        = 250 * time.Millisecond // the longest that one Append waits for the disk
+)
+
+// ErrNoEntry is returned by Body for an entry that never was or that was dropped because the journal keeps a bounded
+// number of entries.
+var ErrNoEntry = errors.New("no such journal entry (the oldest entries are dropped)")
+
+// ErrNoBody is returned by Body when the entry is known but its body is not kept any more: the disk was too slow or
+// full, or the journal was closed.
+var ErrNoBody = errors.New("the body of this journal entry is no longer kept")
+
+// Journal is safe for concurrent use.
+type Journal struct {
+	opts     Options
+	rev      atomic.Uint64
+	onChange atomic.Pointer[[]func()]
+
+	mu       sync.Mutex
+	store    store
+	pending  map[key]uint64
+	mem      int64         // bytes of bodies in memory
+	room     chan struct{} // closed and replaced whenever mem shrank
+	spilling bool          // between crossing Memory and reaching the low-water mark
+	toSpill  uint64        // every body up to here left memory or is empty
+	toFile   uint64        // every entry up to here is in File
+	missed   uint64        // entries that were dropped before they could be written to File
+	segs     []*segment    // oldest first; the last one is written to
+	dead     []*segment    // to be closed
+	disk     int64
+	broken   error // why spilling stopped
+	err      error // first error of spill or File
+	closed   bool
+
+	file *os.File
+	wake chan struct{}
+	stop chan struct{}
+	done chan struct{} // nil until the writer runs
+}
+
+// New returns an empty journal. If Options.File cannot be opened the journal works without it and Err says why.
+func New(o Options) *Journal {
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	if o.Entries <= 0 {
+		o.Entries = defaultEntries
+	}
+	if o.Disk <= 0 {
+		o.Disk = defaultDisk
+	}
+	j := &Journal{
+		opts: o, pending: map[key]uint64{}, room: make(chan struct{}),
+		wake: make(chan struct{}, 1), stop: make(chan struct{}),
+	}
+	if o.File != "" {
+		j.file, j.err = openFile(o.File)
+	}
+	return j
+}
+
+// Append records e with its body and returns its Seq. Seq, Time and Size are filled in; the body is kept without
+// copying, so the caller must not modify it, and should not pass a small part of a large buffer.
+//
+// Requests become Pending. A response is linked to the request with the same (Server, Conn, ID) in the other
+// direction: both get Peer, Took and Status, and the response gets Method and Tool. A notifications/cancelled marks
+// the request that it names as Cancelled; so does a State entry with an ID and a Status (Cancelled or Failed) for the
+// request with that ID in the same direction, which is how an end without an answer is recorded (a closed response
+// stream, a timeout). An answer that comes later is still linked.
+//
+// Append after Close does nothing and returns 0.
+func (j *Journal) Append(e Entry, body []byte) uint64 {
+	prepare(&e, body)
+	j.mu.Lock()
+	j.makeRoom()
+	if j.closed {
+		j.mu.Unlock()
+		return 0
+	}
+	e.Time = time.Now()
+	r := j.store.push(e)
+	r.body = body
+	j.mem += int64(len(body))
+	j.link(r, body)
+	seq := r.Seq
+	j.trim()
+	if j.mem > j.opts.Memory {
+		j.spilling = true
+	}
+	if j.file != nil || j.spilling && j.broken == nil || len(j.dead) > 0 {
+		j.startWriter()
+	}
+	j.rev.Add(1)
+	j.mu.Unlock()
+	if fs := j.onChange.Load(); fs != nil {
+		for _, f := range *fs {
+			f()
+		}
+	}
+	return seq
+}
+
+// Len returns the number of entries kept.
+func (j *Journal) Len() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return int(j.store.last() - j.store.first() + 1)
+}
+
+// First returns the Seq of the oldest entry kept; for an empty journal that of the entry to come.
+func (j *Journal) First() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.store.first()
+}
+
+// Snapshot appends to dst the entries with Seq > since, oldest first, and returns it. Appending goes on while a long
+// snapshot is taken. Links change earlier entries: a response or cancellation in the snapshot names in Peer the one
+// that changed.
+func (j *Journal) Snapshot(since uint64, dst []Entry) []Entry {
+	j.mu.Lock()
+	end := j.store.last()
+	if n := int(end - max(since, j.store.first()-1)); since < end && cap(dst)-len(dst) < n {
+		grown := make([]Entry, len(dst), len(dst)+n)
+		copy(grown, dst)
+		dst = grown
+	}
+	j.mu.Unlock()
+	// Block by block, so that a snapshot of everything holds up nobody.
+	for since < end {
+		j.mu.Lock()
+		since = max(since, j.store.first()-1)
+		for _, r := range j.store.block(since+1, end) {
+			dst = append(dst, r.Entry)
+			since = r.Seq
+		}
+		j.mu.Unlock()
+	}
+	return dst
+}
+
+// Get returns the entry with this Seq; false if there is none any more.
+func (j *Journal) Get(seq uint64) (Entry, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := j.store.at(seq)
+	if r == nil {
+		return Entry{}, false
+	}
+	return r.Entry, true
+}
+
+// Body returns the body of an entry exactly as it was appended, from memory or from the temporary file. The caller
+// must not modify it. Errors wrap ErrNoEntry or ErrNoBody, or are those of reading the file.
+func (j *Journal) Body(seq uint64) ([]byte, error) {
+	j.mu.Lock()
+	r := j.store.at(seq)
+	if r == nil {
+		j.mu.Unlock()
+		return nil, fmt.Errorf("journal entry %d: %w", seq, ErrNoEntry)
+	}
+	body, seg, off, size, why := r.body, r.seg, r.off, r.Size, j.broken
+	j.mu.Unlock()
+	switch {
+	case body != nil || size == 0:
+		return body, nil
+	case seg == nil && why != nil:
+		return nil, fmt.Errorf("journal entry %d: %w: %w", seq, ErrNoBody, why)
+	case seg == nil:
+		return nil, fmt.Errorf("journal entry %d: %w", seq, ErrNoBody)
+	}
+	body = make([]byte, size)
+	if err := seg.readAt(body, off); err != nil {
+		return nil, fmt.Errorf("journal entry %d: %w", seq, err)
+	}
+	return body, nil
+}
+
+// Rev is a counter that grows with every Append, and so also with every link.
+func (j *Journal) Rev() uint64 { return j.rev.Load() }
+
+// OnChange adds a function that is called after every Append, on the goroutine that appended and without locks held.
+// It must be cheap and must not call Append.
+func (j *Journal) OnChange(f func()) {
+	for {
+		old := j.onChange.Load()
+		var fs []func()
+		if old != nil {
+			fs = append(fs, *old...)
+		}
+		fs = append(fs, f)
+		if j.onChange.CompareAndSwap(old, &fs) {
+			return
+		}
+	}
+}
+
+// Err returns the first error of Options.File or of the temporary files, or nil. After one the journal goes on in
+// memory.
+func (j *Journal) Err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err
+}
+
+// Close writes what is left to Options.File, ends the writer and removes the temporary files. Metadata and bodies in
+// memory stay readable. It returns Err.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return j.Err()
+	}
+	j.closed = true
+	done := j.done
+	close(j.stop)
+	j.mu.Unlock()
+	if done != nil {
+		<-done
+	}
+	j.closeDead()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, s := range j.segs {
+		s.close()
+	}
+	if j.file != nil {
+		if err := j.file.Close(); err != nil && j.err == nil {
+			j.err = err
+		}
+		j.file = nil
+	}
+	return j.err
+}

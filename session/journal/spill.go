@@ -1,0 +1,249 @@
+package journal
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+const (
+	segmentSize = 64 << 20  // a segment is full at this size
+	batchBytes  = 1 << 20   // bodies are written together up to about this size
+	batchLen    = blockLen  // and up to this many
+	directBytes = 256 << 10 // larger bodies are written alone, without a copy
+)
+
+// A segment is one temporary file of spilled bodies. Bodies go in by Seq and entries are dropped by Seq, so a whole
+// segment becomes free at once and the disk space used stays bounded without any bookkeeping of holes.
+type segment struct {
+	mu   sync.RWMutex // held for writing only to close
+	f    *os.File
+	size int64
+	last uint64 // Seq of its newest body
+}
+
+// newSegment creates the file with mode 0600. Where the system allows it (not on Windows) its name is removed at
+// once, so that nothing stays behind even if the process is killed.
+func newSegment(dir string) (*segment, error) {
+	f, err := os.CreateTemp(dir, "mcphud-journal-*")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(f.Name()) // on failure close removes it
+	return &segment{f: f}, nil
+}
+
+func (s *segment) readAt(p []byte, off int64) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.f == nil {
+		return ErrNoBody
+	}
+	_, err := s.f.ReadAt(p, off)
+	return err
+}
+
+func (s *segment) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.f == nil {
+		return
+	}
+	_ = s.f.Close()
+	_ = os.Remove(s.f.Name())
+	s.f = nil
+}
+
+// dropSegments removes the segments that no kept entry needs, and the oldest ones beyond Options.Disk.
+func (j *Journal) dropSegments() {
+	for len(j.segs) > 1 && (j.segs[0].last < j.store.first() || j.disk > j.opts.Disk) {
+		s := j.segs[0]
+		j.segs = j.segs[1:]
+		j.disk -= s.size
+		j.dead = append(j.dead, s) // closed by the writer: closing waits for readers
+	}
+}
+
+// makeRoom waits, for a bounded time, while far more is in memory than allowed, and then gives up the oldest bodies.
+// Called and left with the lock held.
+func (j *Journal) makeRoom() {
+	hard := 2 * j.opts.Memory
+	if j.mem <= hard || j.closed {
+		return
+	}
+	timer := time.NewTimer(maxWait)
+	defer timer.Stop()
+	for j.mem > hard && j.broken == nil && !j.closed {
+		room := j.room
+		j.mu.Unlock()
+		expired := false
+		select {
+		case <-room:
+		case <-timer.C:
+			expired = true
+		}
+		j.mu.Lock()
+		if expired {
+			break
+		}
+	}
+	for seq := j.toSpill + 1; j.mem > hard && seq <= j.store.last(); seq++ {
+		r := j.store.at(seq)
+		j.mem -= int64(len(r.body))
+		r.body = nil
+		j.toSpill = seq
+	}
+}
+
+// startWriter starts the writer goroutine, or wakes it. A journal that never spills has none.
+func (j *Journal) startWriter() {
+	if j.done == nil {
+		j.done = make(chan struct{})
+		go j.writer(j.done)
+	}
+	select {
+	case j.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (j *Journal) writer(done chan struct{}) {
+	defer close(done)
+	w := &writer{j: j}
+	for {
+		select {
+		case <-j.wake:
+			for w.file() || w.spill() {
+			}
+			j.closeDead()
+		case <-j.stop:
+			for w.file() { // what was appended before Close is in the file after it
+			}
+			return
+		}
+	}
+}
+
+// closeDead closes the segments that nothing needs any more.
+func (j *Journal) closeDead() {
+	j.mu.Lock()
+	dead := j.dead
+	j.dead = nil
+	j.mu.Unlock()
+	for _, s := range dead {
+		s.close()
+	}
+}
+
+// A writer holds the buffers of the writer goroutine.
+type writer struct {
+	j     *Journal
+	batch []item
+	buf   []byte
+}
+
+type item struct {
+	Entry
+	body []byte
+}
+
+// spill moves one batch of bodies to disk and reports whether there may be more to do.
+func (w *writer) spill() bool {
+	j := w.j
+	w.batch = w.batch[:0]
+	j.mu.Lock()
+	if !j.spilling || j.broken != nil {
+		j.mu.Unlock()
+		return false
+	}
+	limit, total, seq := j.mem-j.opts.Memory/8*7, int64(0), j.toSpill
+	until := j.store.last()
+	if j.file != nil {
+		until = j.toFile // File has its turn while the body is in memory
+	}
+	for seq < until && total < limit && total < batchBytes && len(w.batch) < batchLen {
+		r := j.store.at(seq + 1)
+		if total > 0 && len(r.body) >= directBytes {
+			break // alone in the next batch
+		}
+		seq++
+		if len(r.body) > 0 {
+			w.batch = append(w.batch, item{Entry: r.Entry, body: r.body})
+			total += int64(len(r.body))
+		}
+	}
+	moved := seq > j.toSpill
+	if len(w.batch) == 0 {
+		j.toSpill = seq
+		if !moved {
+			j.spilling = j.mem > j.opts.Memory
+		}
+		j.mu.Unlock()
+		return moved
+	}
+	var seg *segment
+	if n := len(j.segs); n > 0 && j.segs[n-1].size < segmentSize {
+		seg = j.segs[n-1]
+	}
+	j.mu.Unlock()
+
+	var err error
+	fresh := seg == nil
+	if fresh {
+		seg, err = newSegment(j.opts.Dir)
+	}
+	var off int64
+	if err == nil {
+		off = seg.size // only this goroutine changes it
+		err = w.write(seg.f, off, total)
+	}
+
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if fresh && seg != nil {
+		j.segs = append(j.segs, seg)
+	}
+	if err != nil {
+		j.broken = fmt.Errorf("cannot write journal bodies to a temporary file (set TMPDIR to a place with room): %w", err)
+		j.fail(j.broken)
+	} else {
+		seg.size += total
+		seg.last = seq
+		j.disk += total
+		j.toSpill = max(j.toSpill, seq)
+	}
+	for i := range w.batch {
+		it := &w.batch[i]
+		if r := j.store.at(it.Seq); r != nil && err == nil {
+			j.mem -= int64(len(r.body))
+			r.body, r.seg, r.off = nil, seg, off
+		}
+		off += int64(it.Size)
+		it.body = nil
+	}
+	j.dropSegments()
+	close(j.room)
+	j.room = make(chan struct{})
+	return err == nil
+}
+
+// write puts the bodies of the batch into f at off, as few large writes.
+func (w *writer) write(f *os.File, off, total int64) error {
+	b := w.batch[0].body
+	if len(w.batch) > 1 || total < directBytes {
+		w.buf = w.buf[:0]
+		for _, it := range w.batch {
+			w.buf = append(w.buf, it.body...)
+		}
+		b = w.buf
+	}
+	_, err := f.WriteAt(b, off)
+	return err
+}
+
+func (j *Journal) fail(err error) {
+	if j.err == nil {
+		j.err = err
+	}
+}
