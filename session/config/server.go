@@ -58,6 +58,9 @@ type Server struct {
 
 	// written pins the entry as its file has it, before expansion; see Fingerprint.
 	written string
+	// secrets are values of variables named like secrets that were expanded
+	// into some field, wherever it is; Masked hides them.
+	secrets []string
 }
 
 // Source says where an entry was found.

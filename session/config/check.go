@@ -1,0 +1,106 @@
+package config
+
+import (
+	"net/url"
+	"strings"
+)
+
+// decideTransport settles Server.Transport from the name given, or from what
+// the entry has.
+func (e *entry) decideTransport() {
+	field := "type"
+	if _, ok := e.at["transport"]; ok {
+		field = "transport"
+	}
+	switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(e.given)) {
+	case "":
+		switch {
+		case e.Command != "" && e.URL != "":
+			e.problem("url", "the entry has both command and url; say which with type")
+		case e.URL != "":
+			e.Transport = Auto
+		default:
+			e.Transport = Stdio
+		}
+	case "stdio":
+		e.Transport = Stdio
+	case "http":
+		e.Transport = HTTP
+		// In S3's files http stands for "HTTP + SSE": whichever the server speaks.
+		if e.Source.Dialect == Mcphud {
+			e.Transport = Auto
+		}
+	case "streamablehttp":
+		e.Transport = HTTP
+	case "sse":
+		e.Transport = SSE
+	case "auto":
+		e.Transport = Auto
+	default:
+		e.problem(field, "%q is not a transport; write stdio, http, sse or auto", clip(e.given))
+	}
+}
+
+// check refuses values that cannot be passed on as they are: a NUL ends a C
+// string early, a line break in a header starts another header.
+func (e *entry) check() {
+	if len(e.problems) == 0 {
+		switch {
+		case e.Transport == Stdio && e.Command == "":
+			e.problem("command", "nothing to start: the entry has no command and no url")
+		case e.Transport != Stdio && e.URL == "":
+			e.problem("url", "the entry has no url to connect to")
+		}
+	}
+	e.noNUL("command", e.Command)
+	e.noNUL("cwd", e.Cwd)
+	for i, a := range e.Args {
+		e.noNUL(index("args", i), a)
+	}
+	for _, k := range sortedKeys(e.Env) {
+		if k == "" || strings.ContainsAny(k, "=\x00") {
+			e.problem("env", "%q cannot be the name of a variable", clip(k))
+		}
+		e.noNUL("env."+k, e.Env[k])
+	}
+	for _, k := range sortedKeys(e.Headers) {
+		if !headerName(k) {
+			e.problem("headers", "%q cannot be the name of a header", clip(k))
+		}
+		if strings.ContainsAny(e.Headers[k], "\r\n\x00") {
+			e.problem("headers."+k, "the value has a line break or NUL in it")
+		}
+	}
+	if e.URL != "" {
+		e.checkURL()
+	}
+}
+
+func (e *entry) noNUL(field, value string) {
+	if strings.IndexByte(value, 0) >= 0 {
+		e.problem(field, "has a NUL byte in it")
+	}
+}
+
+// checkURL never quotes the URL: it may carry a token.
+func (e *entry) checkURL() {
+	u, err := url.Parse(e.URL)
+	switch {
+	case err != nil:
+		e.problem("url", "is not a valid URL; write http://host:port/path or https://…")
+	case u.Scheme != "http" && u.Scheme != "https":
+		e.problem("url", "has the scheme %q; write http:// or https://", clip(u.Scheme))
+	case u.Host == "":
+		e.problem("url", "has no host; write http://host:port/path or https://…")
+	}
+}
+
+// headerName is RFC 9110's token.
+func headerName(s string) bool {
+	for _, c := range []byte(s) {
+		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}

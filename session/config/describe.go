@@ -1,0 +1,68 @@
+package config
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Field is a line of a description.
+type Field struct{ Label, Value string }
+
+// Describe says what starting s would do, in full, for a person who has to
+// decide: every argument, variable and header, secrets masked. Values are
+// quoted where their bounds would not show, and hold no control characters.
+func Describe(s Server) []Field {
+	s = s.Masked()
+	var out []Field
+	add := func(label, value string) {
+		if value != "" {
+			out = append(out, Field{label, value})
+		}
+	}
+	add("server", quote(s.Name))
+	add("from", s.Source.String())
+	if s.Command != "" {
+		argv := []string{quote(s.Command)}
+		for _, a := range s.Args {
+			argv = append(argv, quote(a))
+		}
+		add("runs", strings.Join(argv, " "))
+		add("in", quoteNonEmpty(s.Cwd))
+	}
+	add("connects to", quoteNonEmpty(s.URL))
+	for _, k := range sortedKeys(s.Env) {
+		add("env", quote(k)+"="+quote(s.Env[k]))
+	}
+	for _, k := range sortedKeys(s.Headers) {
+		add("header", quote(k)+": "+quote(s.Headers[k]))
+	}
+	for _, r := range s.Roots {
+		add("may see", quote(r))
+	}
+	if a := s.OAuth; a != nil {
+		add("signs in at", quoteNonEmpty(a.AuthURL))
+		add("tokens from", quoteNonEmpty(a.TokenURL))
+	}
+	return out
+}
+
+func quoteNonEmpty(s string) string {
+	if s == "" {
+		return ""
+	}
+	return quote(s)
+}
+
+// quote leaves plain words as they are. What strconv quotes it escapes as well:
+// controls, bidi marks, invisible characters.
+func quote(s string) string {
+	if s == "" {
+		return `""`
+	}
+	for _, r := range s {
+		if r <= ' ' || strings.ContainsRune("\"'\\`$&|;<>()", r) || !strconv.IsPrint(r) {
+			return strconv.Quote(s)
+		}
+	}
+	return s
+}

@@ -1,0 +1,311 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// entry is one server while it is read: its fields as written, and where each
+// stands, so that a later problem can say so.
+type entry struct {
+	Server
+	doc      *document
+	at       map[string][2]int // field path ("args[1]", "env.TOKEN") -> line, column
+	problems []string
+	given    string // the transport's name as written
+	envFile  string
+}
+
+// problem flags the entry. field may be "".
+func (e *entry) problem(field, format string, args ...any) {
+	msg := fmt.Sprintf(format, args...)
+	where := Source{File: e.Source.File, Line: e.Source.Line}
+	if p, ok := e.at[field]; ok {
+		where.Line = p[0]
+	}
+	if field != "" {
+		msg = field + ": " + msg
+	}
+	e.problems = append(e.problems, fmt.Sprintf("%s (%s)", msg, where))
+}
+
+func (e *entry) note(field string, n node) {
+	line, col := n.pos()
+	e.at[field] = [2]int{line, col}
+}
+
+// readEntry decodes one server. Whatever is wrong with it becomes a problem of
+// the entry, or a warning where the rest of the entry stands on its own.
+func readEntry(d *document, name string, n node, src Source) *entry {
+	e := &entry{Server: Server{Name: name, Source: src}, doc: d, at: map[string][2]int{}}
+	if k := n.kind(); k != object {
+		e.problem("", "is %s; write an object with command or url", k)
+		return e
+	}
+	known := entryKeys(src.Dialect)
+	for _, m := range n.members() {
+		if !known[m.key] {
+			d.warnAt(m.line, m.col, "server %q: unknown key %q is ignored", clip(name), clip(m.key))
+			continue
+		}
+		e.field(m)
+	}
+	return e
+}
+
+func (e *entry) field(m member) {
+	n := m.value
+	if n.kind() == null {
+		return // as if it were not there, in every dialect
+	}
+	e.note(m.key, n)
+	switch m.key {
+	case "type", "transport":
+		if n.kind() == object { // S3's shape: the transport is an object of its own
+			e.transport(n)
+			return
+		}
+		e.given = e.string(m.key, n)
+	case "command":
+		e.Command = e.string(m.key, n)
+	case "args":
+		e.Args = e.list(m.key, n)
+	case "env":
+		e.Env = e.pairs(m.key, n)
+	case "envFile":
+		e.envFile = e.string(m.key, n)
+	case "cwd":
+		e.Cwd = e.string(m.key, n)
+	case "url", "serverUrl":
+		e.at["url"] = e.at[m.key]
+		e.URL = e.string("url", n)
+	case "headers":
+		e.Headers = e.pairs(m.key, n)
+	case "oauth":
+		e.oauth(n)
+	case "enabled":
+		e.Disabled = e.Disabled || !e.bool(m.key, n, true)
+	case "disabled":
+		e.Disabled = e.Disabled || e.bool(m.key, n, false)
+	case "auto_reconnect":
+		e.NoReconnect = !e.bool(m.key, n, true)
+	case "protocol":
+		e.Protocol = e.string(m.key, n)
+	case "roots":
+		e.Roots = e.list(m.key, n)
+	case "timeout":
+		e.Timeout = e.duration(m.key, n)
+	case "max_timeout":
+		e.MaxTimeout = e.duration(m.key, n)
+	case "connect_timeout":
+		e.ConnectTimeout = e.duration(m.key, n)
+	case "max_frame":
+		e.MaxFrame = e.size(m.key, n)
+	}
+}
+
+func (e *entry) transport(n node) {
+	known := set("type", "command", "args", "url", "headers", "cwd", "env")
+	for _, m := range n.members() {
+		if !known[m.key] {
+			e.doc.warnAt(m.line, m.col, "server %q: unknown key %q of transport is ignored", clip(e.Name), clip(m.key))
+			continue
+		}
+		if m.key == "type" && m.value.kind() == object {
+			e.problem("transport", "type is an object; write stdio, http or sse")
+			continue
+		}
+		e.field(m)
+	}
+}
+
+func (e *entry) oauth(n node) {
+	if n.kind() != object {
+		e.problem("oauth", "is %s; write an object", n.kind())
+		return
+	}
+	e.OAuth = &OAuth{}
+	for _, m := range n.members() {
+		field := "oauth." + m.key
+		e.note(field, m.value)
+		switch m.key {
+		case "auth_url":
+			e.OAuth.AuthURL = e.string(field, m.value)
+		case "token_url":
+			e.OAuth.TokenURL = e.string(field, m.value)
+		case "client_id", "clientId":
+			e.OAuth.ClientID = e.string(field, m.value)
+		case "client_secret", "clientSecret":
+			e.OAuth.ClientSecret = e.string(field, m.value)
+		case "scopes":
+			e.OAuth.Scopes = e.list(field, m.value)
+		case "redirect_uri":
+			e.OAuth.RedirectURI = e.string(field, m.value)
+		case "callbackPort": // Claude Code's; the redirect it makes of it
+			e.OAuth.RedirectURI = "http://localhost:" + e.string(field, m.value) + "/callback"
+		default:
+			e.doc.warnAt(m.line, m.col, "server %q: unknown key %q of oauth is ignored", clip(e.Name), clip(m.key))
+		}
+	}
+}
+
+// string takes numbers and booleans as they are written: YAML's `PORT: 8080`
+// means what it says.
+func (e *entry) string(field string, n node) string {
+	switch k := n.kind(); k {
+	case text, scalar:
+		return n.text()
+	default:
+		e.problem(field, "is %s; write a string", k)
+		return ""
+	}
+}
+
+func (e *entry) list(field string, n node) []string {
+	if k := n.kind(); k != array {
+		e.problem(field, "is %s; write a list of strings", k)
+		return nil
+	}
+	var out []string
+	for i, el := range n.elems() {
+		f := field + "[" + strconv.Itoa(i) + "]"
+		e.note(f, el)
+		out = append(out, e.string(f, el))
+	}
+	return out
+}
+
+// pairs reads an object of strings, or the list of K=V that S2's files have.
+func (e *entry) pairs(field string, n node) map[string]string {
+	out := map[string]string{}
+	switch k := n.kind(); k {
+	case object:
+		for _, m := range n.members() {
+			f := field + "." + m.key
+			e.note(f, m.value)
+			if m.value.kind() == null {
+				e.doc.warnAt(m.line, m.col, "server %q: %s has no value and is ignored", clip(e.Name), clip(f))
+				continue
+			}
+			out[m.key] = e.string(f, m.value)
+		}
+	case array:
+		for i, el := range n.elems() {
+			f := field + "[" + strconv.Itoa(i) + "]"
+			e.note(f, el)
+			s := e.string(f, el)
+			k, v, ok := strings.Cut(s, "=")
+			if !ok {
+				e.problem(f, "has no '='; write NAME=value")
+				continue
+			}
+			e.at[field+"."+k] = e.at[f]
+			out[k] = v
+		}
+	default:
+		e.problem(field, "is %s; write NAME: value pairs", k)
+	}
+	return out
+}
+
+func (e *entry) bool(field string, n node, def bool) bool {
+	switch n.text() {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	e.problem(field, "is neither true nor false")
+	return def
+}
+
+func (e *entry) duration(field string, n node) time.Duration {
+	d, err := parseDuration(n)
+	if err != nil {
+		e.problem(field, "%v", err)
+	}
+	return d
+}
+
+// parseDuration reads "30s", or a number of milliseconds as other clients write it.
+func parseDuration(n node) (time.Duration, error) {
+	s := n.text()
+	if n.kind() == scalar {
+		ms, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || ms < 0 || ms > int64(365*24*time.Hour/time.Millisecond) {
+			return 0, fmt.Errorf("%s is not a number of milliseconds; write for example 30s or 30000", clip(s))
+		}
+		return time.Duration(ms) * time.Millisecond, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is not a duration; write for example 30s, 5m or 200ms", clip(s))
+	}
+	return d, nil
+}
+
+func (e *entry) size(field string, n node) int64 {
+	b, err := ParseSize(n.text())
+	if err != nil {
+		e.problem(field, "%v", err)
+	}
+	return b
+}
+
+// ParseSize reads a number of bytes: "65536", "512KiB", "64MiB", "1GiB" (KB, MB
+// and GB are powers of 1000).
+func ParseSize(s string) (int64, error) {
+	units := []struct {
+		suffix string
+		bytes  int64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(s, u.suffix)
+		if !ok {
+			continue
+		}
+		v, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		if err != nil || v <= 0 || v > (1<<40)/u.bytes {
+			break
+		}
+		return v * u.bytes, nil
+	}
+	return 0, fmt.Errorf("%q is not a size; write for example 64MiB", clip(s))
+}
+
+// finish checks, after expansion, what would otherwise only fail at the start,
+// and turns the problems into Server.Problem.
+func (e *entry) finish() Server {
+	e.check()
+	if e.Cwd != "" && !filepath.IsAbs(e.Cwd) {
+		e.Cwd = filepath.Join(filepath.Dir(e.Source.File), e.Cwd)
+	}
+	if len(e.problems) > 0 {
+		e.Problem = &EntryError{Server: e.Name, Problems: e.problems}
+	}
+	return e.Server
+}
+
+// EntryError is what is wrong with one entry; each problem names its place.
+type EntryError struct {
+	Server   string
+	Problems []string
+}
+
+// Error joins the problems.
+func (e *EntryError) Error() string {
+	return "server " + strconv.Quote(clip(e.Server)) + ": " + strings.Join(e.Problems, "; ")
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

@@ -1,0 +1,264 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+)
+
+// Set is everything the configuration files say, merged.
+type Set struct {
+	Servers  []Server
+	Settings Settings
+	Files    []File // those that exist, in order of precedence
+	Warnings []Warning
+}
+
+// File is a configuration file that was found.
+type File struct {
+	Path    string `json:"path"`
+	Dialect string `json:"dialect"`
+	Project bool   `json:"project,omitempty"`
+	Servers int    `json:"servers"`         // entries in it
+	Err     error  `json:"-"`               // why nothing of it could be read
+	Error   string `json:"error,omitempty"` // Err's text
+}
+
+// Server finds an entry by its name.
+func (s Set) Server(name string) (Server, bool) {
+	for _, v := range s.Servers {
+		if v.Name == name {
+			return v, true
+		}
+	}
+	return Server{}, false
+}
+
+// Load reads every file that Options names and merges them (see the package
+// comment). A file that cannot be read is a Warning and in Set.Files; it is an
+// error as well only when the user named that file. The Set is complete in
+// either case.
+func Load(o Options) (Set, error) {
+	var s Set
+	var failed error
+	seen := map[string][]int{} // fingerprint of the expanded entry -> indices of s.Servers
+	for _, c := range o.candidates() {
+		entries, settings, doc, err := loadFile(o, c)
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) && !c.required {
+				continue
+			}
+			w := asWarning(c.path, err)
+			s.Warnings = append(s.Warnings, w)
+			s.Files = append(s.Files, File{Path: c.path, Dialect: c.dialect, Project: c.project, Err: w, Error: w.Error()})
+			if c.required {
+				failed = errors.Join(failed, w)
+			}
+			continue
+		}
+		s.Files = append(s.Files, File{Path: c.path, Dialect: c.dialect, Project: c.project, Servers: len(entries)})
+		s.Warnings = append(s.Warnings, doc.warnings...)
+		s.Settings.merge(settings, c.path)
+		for _, e := range entries {
+			s.add(e, seen)
+		}
+	}
+	return s, failed
+}
+
+// add merges one entry: the same server again, a name that is taken, or new.
+func (s *Set) add(e Server, seen map[string][]int) {
+	// By the values that count: one text means different things in two dialects.
+	print := e.fingerprint()
+	for _, i := range seen[print] {
+		if have := &s.Servers[i]; have.given() == e.Name && have.sameOptions(e) {
+			have.Also = append(have.Also, e.Source)
+			return
+		}
+	}
+	if _, taken := s.Server(e.Name); taken {
+		e.Given = e.Name
+		for n := 2; taken; n++ {
+			e.Name = e.Given + "-" + strconv.Itoa(n)
+			_, taken = s.Server(e.Name)
+		}
+		if p, ok := e.Problem.(*EntryError); ok {
+			p.Server = e.Name
+		}
+	}
+	seen[print] = append(seen[print], len(s.Servers))
+	s.Servers = append(s.Servers, e)
+}
+
+func (s Server) given() string {
+	if s.Given != "" {
+		return s.Given
+	}
+	return s.Name
+}
+
+// sameOptions compares what Fingerprint leaves out.
+func (s Server) sameOptions(o Server) bool {
+	return s.Disabled == o.Disabled && s.Protocol == o.Protocol && s.NoReconnect == o.NoReconnect &&
+		s.Timeout == o.Timeout && s.MaxTimeout == o.MaxTimeout && s.ConnectTimeout == o.ConnectTimeout && s.MaxFrame == o.MaxFrame
+}
+
+func asWarning(path string, err error) Warning {
+	var w Warning
+	if errors.As(err, &w) {
+		return w
+	}
+	// A PathError would say the path again.
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return Warning{File: path, Message: "cannot be read: " + err.Error(), Malformed: true}
+}
+
+// loadFile reads one file. Its error is a Warning or comes from the file system.
+func loadFile(o Options, c candidate) ([]Server, Settings, *document, error) {
+	b, err := readFile(c.path, maxJSON)
+	if err != nil {
+		return nil, Settings{}, nil, err
+	}
+	return loadBytes(o, c, b)
+}
+
+func loadBytes(o Options, c candidate, b []byte) (out []Server, st Settings, d *document, err error) {
+	if d, err = parse(c.path, b); err != nil {
+		return nil, Settings{}, nil, err
+	}
+	raw, st, err := readRoot(o, d, c)
+	if err != nil {
+		return nil, Settings{}, nil, err
+	}
+	for _, e := range raw {
+		e.readEnvFile(o)
+		e.decideTransport()
+		e.written = e.fingerprint()
+		e.expand(o)
+		out = append(out, e.finish())
+	}
+	return out, st, d, nil
+}
+
+// readRoot finds the servers in whichever of the shapes the file has.
+func readRoot(o Options, d *document, c candidate) ([]*entry, Settings, error) {
+	r := &reader{d: d, src: Source{File: c.path, Dialect: c.dialect, Project: c.project}}
+	if k := d.root.kind(); k != object {
+		if k == null && c.dialect == Mcphud {
+			return nil, Settings{}, nil // a file of comments
+		}
+		line, col := d.root.pos()
+		return nil, Settings{}, Warning{File: c.path, Line: line, Col: col, Malformed: true, Message: "holds " + string(k) + "; write an object with mcpServers or servers"}
+	}
+	if filepath.Base(c.path) == ".claude.json" {
+		// The more particular first: the project's own servers, then the user's.
+		if projects, ok := d.root.get("projects"); ok {
+			if p, ok := projects.get(o.Cwd); ok {
+				r.servers(p)
+			}
+		}
+	}
+	r.servers(d.root)
+	top := topKeys()
+	for _, m := range d.root.members() {
+		switch {
+		case m.key == "mcp":
+			r.mcp(m.value)
+		case m.key == "pool" && c.dialect == Mcphud:
+			r.settings.pool(d, m.value)
+		case settingsKey[m.key] && c.dialect == Mcphud:
+			r.settings.field(d, m)
+		case !top[m.key] && strictTop(c.dialect):
+			d.warnAt(m.line, m.col, "unknown key %q is ignored", clip(m.key))
+		}
+	}
+	if !r.found && c.required {
+		d.warnAt(0, 0, "has no servers: none of mcpServers, servers and mcp.servers is there")
+	}
+	return r.entries, r.settings, nil
+}
+
+type reader struct {
+	d        *document
+	src      Source
+	entries  []*entry
+	settings Settings
+	found    bool
+}
+
+// servers reads an object's mcpServers and servers.
+func (r *reader) servers(n node) {
+	for _, key := range []string{"mcpServers", "servers"} {
+		if list, ok := n.get(key); ok {
+			r.found = true
+			r.list(key, list)
+		}
+	}
+}
+
+// mcp reads S2's block: a list of servers with ids, and settings.
+func (r *reader) mcp(n node) {
+	for _, m := range n.members() {
+		switch {
+		case m.key == "servers":
+			r.found = true
+			r.list("mcp.servers", m.value)
+		case m.key == "pool":
+			r.settings.pool(r.d, m.value)
+		case settingsKey[m.key]:
+			r.settings.field(r.d, m)
+		default:
+			r.d.warnAt(m.line, m.col, "unknown key %q of mcp is ignored", clip(m.key))
+		}
+	}
+}
+
+func (r *reader) list(key string, n node) {
+	switch k := n.kind(); k {
+	case object:
+		for _, m := range n.members() {
+			r.entry(m.key, m.line, m.col, m.value)
+		}
+	case array:
+		for _, el := range n.elems() {
+			line, col := el.pos()
+			id, _ := el.get("id")
+			if id.kind() == null {
+				id, _ = el.get("name")
+			}
+			name := id.text()
+			if name == "" {
+				r.d.warnAt(line, col, "a server of %s has no id and is ignored", key)
+				continue
+			}
+			r.entry(name, line, col, el)
+		}
+	case null:
+	default:
+		line, col := n.pos()
+		r.d.warnAt(line, col, "%s is %s; write an object of servers", key, k)
+	}
+}
+
+// entry adds one, replacing one of its name in the same file and saying so.
+func (r *reader) entry(name string, line, col int, n node) {
+	if name == "" {
+		r.d.warnAt(line, col, "a server without a name is ignored")
+		return
+	}
+	src := r.src
+	src.Line = line
+	e := readEntry(r.d, name, n, src)
+	for i, have := range r.entries {
+		if have.Name == name && r.src.Dialect != ClaudeCode {
+			r.d.warnAt(line, col, "server %q is given twice, first on line %d; this one counts", clip(name), have.Source.Line)
+			r.entries[i] = e
+			return
+		}
+	}
+	r.entries = append(r.entries, e)
+}

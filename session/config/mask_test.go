@@ -1,0 +1,98 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestMask(t *testing.T) {
+	for _, c := range []struct{ key, value, want string }{
+		{"GITHUB_TOKEN", "abc", "***"},
+		{"apiKey", "abc", "***"},
+		{"X-Api-Key", "abc", "***"},
+		{"DB_PASSWORD", "abc", "***"},
+		{"client_secret", "abc", "***"},
+		{"Authorization", "Bearer abc", "Bearer ***"},
+		{"authorization", "abc def", "***"},
+		{"Cookie", "a=b", "***"},
+		{"GITHUB_TOKEN", "", ""},
+		{"PATH", "/bin", "/bin"},
+		{"MONKEY", "see", "see"},
+		{"AUTHOR", "me", "me"},
+		{"NOTE", "send Bearer abcdefgh now", "send Bearer *** now"},
+		{"X", "ghp_0123456789abcdefABCD", "***"},
+		{"X", "see eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2ln", "see ***"},
+		{"DATABASE_URL", "postgres://me:pw@host:5432/db?sslmode=off", "postgres://***@host:5432/db?sslmode=off"},
+		{"URL", "https://h/p?a=1&access_token=xyz&key=#id_token=q", "https://h/p?a=1&access_token=***&key=#id_token=***"},
+		{"URL", "https://h/%zz?to%6ben=1", "https://h/%zz?to%6ben=***"},
+		{"URL", "https://a@b@h/x", "https://***@h/x"},
+	} {
+		if got := Mask(c.key, c.value); got != c.want {
+			t.Errorf("Mask(%q, %q) = %q, want %q", c.key, c.value, got, c.want)
+		}
+	}
+}
+
+func TestMaskArgs(t *testing.T) {
+	got := MaskArgs([]string{"run", "--token", "abc", "--api-key=abc", "-H", "Authorization: Bearer abc", "-e", "MY_SECRET=abc", "--max-tokens", "100", "--key", "--verbose", "http://u:p@h/", "NAME=x"})
+	want := []string{"run", "--token", "***", "--api-key=***", "-H", "Authorization: Bearer ***", "-e", "MY_SECRET=***", "--max-tokens", "100", "--key", "--verbose", "http://***@h/", "NAME=x"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// Whatever field a secret variable was expanded into, no printed form of the
+// server has it.
+func TestExpandedSecretsAreMaskedEverywhere(t *testing.T) {
+	const secret = "hunter2-hunter2"
+	f := write(t, filepath.Join(t.TempDir(), "mcp.yaml"), `
+servers:
+  a:
+    command: /opt/${MY_TOKEN}/bin
+    args: ["${MY_TOKEN}", "pre-${MY_TOKEN}-post"]
+    env: {PLAIN: "${MY_TOKEN}"}
+  b:
+    url: https://h/${MY_TOKEN}/mcp
+    headers: {X-Plain: "v ${MY_TOKEN}"}
+    oauth: {client_id: "${MY_TOKEN}", client_secret: "${MY_TOKEN}", auth_url: "https://h/?code=${MY_TOKEN}"}
+`)
+	s, err := Load(Options{Files: []string{f}, LookupEnv: env("MY_TOKEN=" + secret)})
+	if err != nil || len(s.Servers) != 2 {
+		t.Fatal(err, s.Servers)
+	}
+	if !strings.Contains(fmt.Sprint(s.Servers[0].Args), secret) {
+		t.Fatal("the value was not expanded")
+	}
+	for _, v := range s.Servers {
+		m := v.Masked()
+		for what, text := range map[string]string{"Masked": fmt.Sprintf("%+v %+v", m, m.OAuth), "Describe": fmt.Sprint(Describe(v))} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s of %s shows the secret: %s", what, v.Name, text)
+			}
+		}
+	}
+}
+
+// The prompt shows bounds of arguments and no control character.
+func TestDescribeCannotBeDressedUp(t *testing.T) {
+	s := Server{
+		Name: "x\x1b[2J", Command: "sh", Args: []string{"-c", "a b", "", "\u202egnp.exe", "--token", "t0p"},
+		Env: map[string]string{"LD_PRELOAD": "/tmp/e\nvil.so"}, Cwd: "/w", Source: Source{File: "/p/.mcp.json", Line: 3, Project: true},
+	}
+	var b strings.Builder
+	for _, f := range Describe(s) {
+		fmt.Fprintf(&b, "%s: %s\n", f.Label, f.Value)
+	}
+	want := `server: "x\x1b[2J"
+from: /p/.mcp.json:3
+runs: sh -c "a b" "" "\u202egnp.exe" --token ***
+in: /w
+env: LD_PRELOAD="/tmp/e\nvil.so"
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}

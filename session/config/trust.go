@@ -1,0 +1,144 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// Fingerprint is a hash of everything that decides what starting s would run
+// or contact, as its file has it: variables are pinned by name, so that a
+// renewed token needs no new trust.
+func (s Server) Fingerprint() string {
+	if s.written != "" {
+		return s.written
+	}
+	return s.fingerprint()
+}
+
+func (s Server) fingerprint() string {
+	b, err := json.Marshal(struct { // maps are written with sorted keys
+		Transport, Command string
+		Args               []string
+		Env                map[string]string
+		Cwd, URL           string
+		Headers            map[string]string
+		Roots              []string
+		OAuth              *OAuth
+	}{s.Transport, s.Command, norm(s.Args), normMap(s.Env), s.Cwd, s.URL, normMap(s.Headers), norm(s.Roots), s.OAuth})
+	if err != nil { // strings only: cannot happen
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// An empty list says the same as none.
+func norm(s []string) []string {
+	if len(s) == 0 {
+		return nil
+	}
+	return s
+}
+
+func normMap(m map[string]string) map[string]string {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// Trust remembers which entries of project files the user allowed to start.
+// Each permission is a file of its own (mode 0600), so that two mcphuds at once
+// cannot lose one another's.
+type Trust struct{ dir string }
+
+// OpenTrust keeps permissions below dir, a state folder; see Options.StateDir.
+func OpenTrust(dir string) *Trust { return &Trust{dir: under(dir, "trust")} }
+
+// permission is the content of one file; its name is what counts, the content
+// is for the person who reads it.
+type permission struct {
+	Server      string    `json:"server"`
+	File        string    `json:"file"`
+	Fingerprint string    `json:"fingerprint"`
+	At          time.Time `json:"at"`
+}
+
+// path pins the entry to its file as well: a relative command means something
+// else in another folder.
+func (t *Trust) path(s Server) string {
+	sum := sha256.Sum256([]byte(s.Source.File + "\x00" + s.given() + "\x00" + s.Fingerprint()))
+	return filepath.Join(t.dir, hex.EncodeToString(sum[:])+".json")
+}
+
+// Trusted reports whether s may be started: it is not from a project file, or
+// the user has trusted exactly this content. A permission that other users
+// could have written counts for nothing.
+func (t *Trust) Trusted(s Server) bool {
+	if !s.Source.Project {
+		return true
+	}
+	if t.dir == "" {
+		return false
+	}
+	path := t.path(s)
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return false
+	}
+	b, err := readFile(path, 64<<10)
+	if err != nil {
+		return false
+	}
+	var p permission
+	return json.Unmarshal(b, &p) == nil && p.Fingerprint == s.Fingerprint()
+}
+
+// Trust allows s to be started from now on, until its entry changes.
+func (t *Trust) Trust(s Server) error {
+	if !s.Source.Project {
+		return nil
+	}
+	if t.dir == "" {
+		return errors.New("cannot remember trust: there is no home folder; set XDG_STATE_HOME")
+	}
+	fail := func(err error) error { return fmt.Errorf("cannot remember trust in %s: %w", t.dir, err) }
+	if err := os.MkdirAll(t.dir, 0o700); err != nil {
+		return fail(err)
+	}
+	b, err := json.MarshalIndent(permission{s.given(), s.Source.File, s.Fingerprint(), time.Now().UTC()}, "", "  ")
+	if err != nil {
+		return fail(err)
+	}
+	f, err := os.CreateTemp(t.dir, ".new-*") // mode 0600
+	if err != nil {
+		return fail(err)
+	}
+	_, err = f.Write(append(b, '\n'))
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), t.path(s))
+	}
+	if err != nil {
+		return fail(errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
+
+// Revoke takes the permission back; there being none is fine.
+func (t *Trust) Revoke(s Server) error {
+	if t.dir == "" {
+		return nil
+	}
+	if err := os.Remove(t.path(s)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
