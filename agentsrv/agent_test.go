@@ -1,0 +1,503 @@
+package agentsrv
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	mcpclient "github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+func TestEcho(t *testing.T) {
+	bothEras(t, func(t *testing.T, c *client) {
+		if r := c.call("echo", `{"message":"grüß 🙂 <b>"}`); r.IsError || r.Content[0].Text != "grüß 🙂 <b>" {
+			t.Errorf("%+v", r)
+		}
+		if r := c.call("echo", `{}`); !r.IsError {
+			t.Errorf("a missing message was accepted: %+v", r)
+		}
+	})
+}
+
+func TestAdd(t *testing.T) {
+	bothEras(t, func(t *testing.T, c *client) {
+		for in, want := range map[string]string{
+			`{"a":1,"b":2}`:                        `{"sum":3,"exact":true}`,
+			`{"a":9007199254740993,"b":1}`:         `{"sum":9007199254740994,"exact":true}`,
+			`{"a":1.5,"b":2}`:                      `{"sum":3.5,"exact":false}`,
+			`{"a":-1,"b":10000000000000000000000}`: `{"sum":9999999999999999999999,"exact":true}`,
+		} {
+			if r := c.call("add", in); string(r.StructuredContent) != want {
+				t.Errorf("%s: %s, want %s", in, r.StructuredContent, want)
+			}
+		}
+		for _, in := range []string{`{"a":1}`, `{"a":"x","b":1}`, `{"a":1.7e308,"b":1.7e308}`} {
+			if r := c.call("add", in); !r.IsError || r.Content[0].Text == "" {
+				t.Errorf("%.40s: %+v", in, r)
+			}
+		}
+	})
+	for _, n := range []string{"1e999", strings.Repeat("9", maxDigit+1)} {
+		if sum, _, err := sumOf(n, "1"); err == nil {
+			t.Errorf("%.10s + 1 = %s", n, sum)
+		}
+	}
+}
+
+func TestFailAndReset(t *testing.T) {
+	bothEras(t, func(t *testing.T, c *client) {
+		if r := c.call("fail", `{"message":"no"}`); !r.IsError || r.Content[0].Text != "no" {
+			t.Errorf("%+v", r)
+		}
+		c.call("reset_counter", `{}`)
+		c.call("echo", `{"message":""}`)
+		// The reset counts as a call of its own.
+		if r := c.call("reset_counter", `{}`); string(r.StructuredContent) != `{"was":2,"now":0}` {
+			t.Errorf("%s", r.StructuredContent)
+		}
+	})
+}
+
+func TestSleepProgressArrivesInFull(t *testing.T) {
+	const steps = 500 // more than mcp-go's queue of 100 holds, sent without a pause
+	bothEras(t, func(t *testing.T, c *client) {
+		m, notes := c.roundTrip("tools/call", fmt.Sprintf(`{"name":"sleep","arguments":{"seconds":0,"steps":%d},"_meta":{"progressToken":"p"}}`, steps))
+		if m.Error != nil {
+			t.Fatalf("%+v", m.Error)
+		}
+		if len(notes) != steps {
+			t.Fatalf("%d of %d progress notifications arrived", len(notes), steps)
+		}
+		for i, n := range notes {
+			var p struct {
+				ProgressToken   string
+				Progress, Total float64
+			}
+			if err := json.Unmarshal(n.Params, &p); err != nil || n.Method != "notifications/progress" || p.ProgressToken != "p" || p.Progress != float64(i+1) || p.Total != steps {
+				t.Fatalf("notification %d: %s %s", i, n.Method, n.Params)
+			}
+		}
+	})
+}
+
+// The notifications that a handler sends right before it returns are the ones that mcp-go alone loses.
+func TestLastNotificationIsNotLost(t *testing.T) {
+	bothEras(t, func(t *testing.T, c *client) {
+		for range 100 {
+			if _, notes := c.roundTrip("tools/call", `{"name":"sleep","arguments":{"seconds":0,"steps":1},"_meta":{"progressToken":1}}`); len(notes) != 1 {
+				t.Fatalf("%d notifications, want 1", len(notes))
+			}
+		}
+	})
+}
+
+func TestSleepIsCancelled(t *testing.T) {
+	ended := func(c *client, cancel func()) time.Duration {
+		res := c.do(context.Background(), "tools/call", `{"name":"sleep","arguments":{"seconds":600,"steps":100000},"_meta":{"progressToken":1}}`)
+		defer res.Body.Close()
+		buf := make([]byte, 1)
+		if _, err := res.Body.Read(buf); err != nil { // it runs now
+			c.t.Fatal(err)
+		}
+		start := time.Now()
+		cancel()
+		_, _ = io.Copy(io.Discard, res.Body)
+		return time.Since(start)
+	}
+	_, cs := serve(t, Options{})
+	t.Run("legacy by notification", func(t *testing.T) {
+		c := cs["legacy"]
+		d := ended(c, func() {
+			res := c.post(context.Background(), fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, c.id.Load()), "")
+			_ = res.Body.Close()
+		})
+		if d > 10*time.Second {
+			t.Errorf("ended after %v", d)
+		}
+	})
+	t.Run("modern by closing the stream", func(t *testing.T) {
+		// Serve's cleanup waits for the handler: it would hang for ten minutes if the handler went on.
+		ctx, cancel := context.WithCancel(context.Background())
+		res := cs["modern"].do(ctx, "tools/call", `{"name":"sleep","arguments":{"seconds":600,"steps":100000},"_meta":{"progressToken":1}}`)
+		_, _ = res.Body.Read(make([]byte, 1))
+		cancel()
+		_ = res.Body.Close()
+	})
+}
+
+func TestGalleryReturnsWhatItReceived(t *testing.T) {
+	const args = `{"z":1.0,"a":9007199254740993,"name":"<&>\u2028","nested":{"b":[],"a":null},"1":1e2}`
+	bothEras(t, func(t *testing.T, c *client) {
+		r := c.call("form_gallery", args)
+		if r.Content[0].Text != args {
+			t.Errorf("text is  %s\nwant     %s", r.Content[0].Text, args)
+		}
+		want := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(args)
+		if string(r.StructuredContent) != want {
+			t.Errorf("structured is %s\nwant          %s", r.StructuredContent, want)
+		}
+	})
+}
+
+func TestGallerySchemaIsSentWhole(t *testing.T) {
+	var want bytes.Buffer
+	if err := json.Compact(&want, gallerySchema); err != nil {
+		t.Fatal(err)
+	}
+	expect := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(want.String())
+	bothEras(t, func(t *testing.T, c *client) {
+		var l struct {
+			Tools []struct {
+				Name        string
+				InputSchema json.RawMessage
+			}
+		}
+		if err := json.Unmarshal(c.result("tools/list", ""), &l); err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(l.Tools, func(t struct {
+			Name        string
+			InputSchema json.RawMessage
+		},
+		) bool {
+			return t.Name == "form_gallery"
+		})
+		if got := string(l.Tools[i].InputSchema); got != expect {
+			t.Errorf("sent %d bytes that differ from the schema's %d", len(got), len(expect))
+		}
+	})
+}
+
+func TestToolsSayWhatTheyDo(t *testing.T) {
+	bothEras(t, func(t *testing.T, c *client) {
+		var l struct {
+			Tools []struct {
+				Name, Title, Description string
+				Annotations              struct{ ReadOnlyHint, DestructiveHint *bool }
+			}
+		}
+		if err := json.Unmarshal(c.result("tools/list", ""), &l); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, x := range l.Tools {
+			names = append(names, x.Name)
+			a := x.Annotations
+			if destructive := a.DestructiveHint != nil && *a.DestructiveHint; destructive != (x.Name == "reset_counter") || a.ReadOnlyHint == nil || *a.ReadOnlyHint == destructive {
+				t.Errorf("%s: %+v", x.Name, a)
+			}
+			if x.Title == "" || x.Description == "" {
+				t.Errorf("%s has no title or description", x.Name)
+			}
+		}
+		if want := []string{"add", "contents", "echo", "fail", "form_gallery", "log", "reset_counter", "sleep"}; !slices.Equal(names, want) {
+			t.Errorf("%v, want %v", names, want)
+		}
+	})
+}
+
+func TestContents(t *testing.T) {
+	bothEras(t, func(t *testing.T, c *client) {
+		r := c.call("contents", `{}`)
+		var types []string
+		for _, x := range r.Content {
+			types = append(types, x.Type)
+		}
+		if want := []string{"text", "text", "text", "image", "audio", "resource", "resource", "resource_link"}; !slices.Equal(types, want) {
+			t.Fatalf("%v, want %v", types, want)
+		}
+		img, err := base64.StdEncoding.DecodeString(r.Content[3].Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := png.Decode(bytes.NewReader(img)); err != nil || p.Bounds().Dx() != 32 {
+			t.Errorf("image: %v", err)
+		}
+		wav, err := base64.StdEncoding.DecodeString(r.Content[4].Data)
+		if err != nil || !bytes.HasPrefix(wav, []byte("RIFF")) || len(wav) != 1644 {
+			t.Errorf("audio: %v, %d bytes", err, len(wav))
+		}
+		if r.Content[5].Resource.Text == "" || r.Content[6].Resource.Blob == "" || r.Content[7].URI != readmeURI {
+			t.Errorf("%+v", r.Content[5:])
+		}
+		if !json.Valid([]byte(r.Content[2].Text)) || string(r.Content[0].Annotations) != `{"audience":["user"],"priority":0.5}` {
+			t.Errorf("%+v", r.Content[0])
+		}
+		if one := c.call("contents", `{"kind":"audio"}`); len(one.Content) != 1 || one.Content[0].Type != "audio" {
+			t.Errorf("%+v", one)
+		}
+		if bad := c.call("contents", `{"kind":"smell"}`); !bad.IsError {
+			t.Errorf("%+v", bad)
+		}
+	})
+}
+
+func TestResources(t *testing.T) {
+	bothEras(t, func(t *testing.T, c *client) {
+		readOne := func(uri string) (text, blob string) {
+			var r struct {
+				Contents []struct{ URI, Text, Blob string }
+			}
+			if err := json.Unmarshal(c.result("resources/read", fmt.Sprintf(`{"uri":%q}`, uri)), &r); err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Contents) != 1 || r.Contents[0].URI != uri {
+				t.Fatalf("%s: %+v", uri, r)
+			}
+			return r.Contents[0].Text, r.Contents[0].Blob
+		}
+		if text, _ := readOne(readmeURI); text != readme {
+			t.Errorf("readme: %q", text)
+		}
+		_, blob := readOne(logoURI)
+		if raw, err := base64.StdEncoding.DecodeString(blob); err != nil || !bytes.Equal(raw, logoPNG()) {
+			t.Errorf("logo: %v", err)
+		}
+		if text, _ := readOne("demo://note/caf%C3%A9"); text != "Note café.\n" {
+			t.Errorf("note: %q", text)
+		}
+		want := int64(-32002)
+		if c.modern {
+			want = -32602
+		}
+		if m, _ := c.roundTrip("resources/read", `{"uri":"demo://nowhere"}`); m.Error == nil || m.Error.Code != want {
+			t.Errorf("unknown resource: %+v", m)
+		}
+		if l := string(c.result("resources/templates/list", "")); !strings.Contains(l, `"uriTemplate":"demo://note/{id}"`) {
+			t.Error(l)
+		}
+	})
+}
+
+func TestPromptsAndCompletion(t *testing.T) {
+	bothEras(t, func(t *testing.T, c *client) {
+		if r := string(c.result("prompts/get", `{"name":"greet","arguments":{"name":"Ada","language":"go"}}`)); !strings.Contains(r, "greet Ada warmly") || !strings.Contains(r, "in go.") {
+			t.Error(r)
+		}
+		if r := string(c.result("prompts/get", `{"name":"review","arguments":{"language":"go","code":"x"}}`)); strings.Count(r, `"role"`) != 3 || !strings.Contains(r, `"type":"resource"`) {
+			t.Error(r)
+		}
+		if m, _ := c.roundTrip("prompts/get", `{"name":"greet"}`); m.Error == nil {
+			t.Error("greet without a name was answered")
+		}
+		for params, want := range map[string]string{
+			`{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"name","value":"a"}}`:             `["Ada","Alan"]`,
+			`{"ref":{"type":"ref/prompt","name":"review"},"argument":{"name":"language","value":"ja"}}`:       `["java","javascript"]`,
+			`{"ref":{"type":"ref/prompt","name":"review"},"argument":{"name":"code","value":""}}`:             `[]`,
+			`{"ref":{"type":"ref/resource","uri":"demo://note/{id}"},"argument":{"name":"id","value":"to"}}`:  `["today","tomorrow"]`,
+			`{"ref":{"type":"ref/resource","uri":"demo://other/{id}"},"argument":{"name":"id","value":"to"}}`: `[]`,
+		} {
+			var r struct {
+				Completion struct{ Values json.RawMessage }
+			}
+			if err := json.Unmarshal(c.result("completion/complete", params), &r); err != nil || string(r.Completion.Values) != want {
+				t.Errorf("%s: %s, want %s", params, r.Completion.Values, want)
+			}
+		}
+	})
+}
+
+func TestLogLevels(t *testing.T) {
+	_, cs := serve(t, Options{})
+	levels := func(notes []message) (out []string) {
+		for _, n := range notes {
+			var p struct{ Level string }
+			_ = json.Unmarshal(n.Params, &p)
+			out = append(out, p.Level)
+		}
+		return out
+	}
+	above := []string{"warning", "error", "critical", "alert", "emergency"}
+	t.Run("legacy", func(t *testing.T) {
+		cs["legacy"].result("logging/setLevel", `{"level":"warning"}`)
+		if _, notes := cs["legacy"].roundTrip("tools/call", `{"name":"log"}`); !slices.Equal(levels(notes), above) {
+			t.Error(levels(notes))
+		}
+	})
+	t.Run("modern", func(t *testing.T) {
+		if _, notes := cs["modern"].roundTrip("tools/call", `{"name":"log"}`); len(notes) != 0 {
+			t.Errorf("logs nobody asked for: %v", levels(notes))
+		}
+		if _, notes := cs["modern"].roundTrip("tools/call", `{"name":"log","_meta":{"io.modelcontextprotocol/logLevel":"warning"}}`); !slices.Equal(levels(notes), above) {
+			t.Error(levels(notes))
+		}
+	})
+}
+
+func TestPages(t *testing.T) {
+	_, cs := serve(t, Options{PageSize: 3})
+	for era, c := range cs {
+		var names []string
+		params := "{}"
+		for pages := 1; ; pages++ {
+			var l struct {
+				Tools      []struct{ Name string }
+				NextCursor string
+			}
+			if err := json.Unmarshal(c.result("tools/list", params), &l); err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range l.Tools {
+				names = append(names, x.Name)
+			}
+			if l.NextCursor == "" {
+				if pages != 3 {
+					t.Errorf("%s: %d pages", era, pages)
+				}
+				break
+			}
+			params = fmt.Sprintf(`{"cursor":%q}`, l.NextCursor)
+		}
+		if len(names) != 8 {
+			t.Errorf("%s: %v", era, names)
+		}
+	}
+}
+
+func TestStrangersAreKeptOut(t *testing.T) {
+	a, cs := serve(t, Options{})
+	port := a.URL()[strings.LastIndex(a.URL(), ":")+1 : len(a.URL())-len(Path)]
+	for _, c := range []struct {
+		name    string
+		host    string
+		origins []string
+		want    int
+	}{
+		{"as any client", "", nil, 200},
+		{"localhost", "localhost:" + port, nil, 200},
+		{"its own page", "", []string{"http://127.0.0.1:" + port}, 200},
+		{"rebound name", "evil.example:" + port, nil, 403},
+		{"another port", "127.0.0.1:1", nil, 403},
+		{"no port", "127.0.0.1", nil, 403},
+		{"foreign page", "", []string{"https://evil.example"}, 403},
+		{"null", "", []string{"null"}, 403},
+		{"two origins", "", []string{"http://127.0.0.1:" + port, "https://evil.example"}, 403},
+	} {
+		req, _ := http.NewRequest(http.MethodPost, a.URL(), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Mcp-Session-Id", cs["legacy"].session)
+		req.Host = c.host
+		req.Header["Origin"] = c.origins
+		res, err := cs["legacy"].hc.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != c.want {
+			t.Errorf("%s: %s, want %d", c.name, res.Status, c.want)
+		}
+	}
+}
+
+func TestBodyLimit(t *testing.T) {
+	a := New(Options{})
+	for _, c := range []struct {
+		size int
+		enc  string
+		want int
+	}{{MaxBody, "", 400}, {MaxBody + 1, "", 413}, {2, "gzip", 415}} {
+		req := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", io.LimitReader(zeros{}, int64(c.size)))
+		if c.enc != "" {
+			req.Header.Set("Content-Encoding", c.enc)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		a.Handler().ServeHTTP(w, req)
+		if w.Code != c.want {
+			t.Errorf("%d bytes %s: %d, want %d", c.size, c.enc, w.Code, c.want)
+		}
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestSessionsEnd(t *testing.T) {
+	_, cs := serve(t, Options{})
+	c := cs["legacy"]
+	req, _ := http.NewRequest(http.MethodDelete, c.url, nil)
+	req.Header.Set("Mcp-Session-Id", c.session)
+	res, err := c.hc.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	res = c.do(context.Background(), "ping", "")
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusNotFound {
+		t.Errorf("after DELETE: %s", res.Status)
+	}
+}
+
+func TestListenRefusesOtherMachines(t *testing.T) {
+	for _, addr := range []string{"0.0.0.0:0", ":0", "192.0.2.1:80", "nonsense"} {
+		if ln, err := New(Options{}).Listen(addr); err == nil {
+			_ = ln.Close()
+			t.Errorf("%s was accepted", addr)
+		}
+	}
+}
+
+func TestInProcess(t *testing.T) {
+	c, err := mcpclient.NewInProcessClient(New(Options{}).MCP())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx := t.Context()
+	if err := c.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Initialize(ctx, mcp.InitializeRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	var req mcp.CallToolRequest
+	req.Params.Name = "add"
+	req.Params.Arguments = map[string]any{"a": 1, "b": 2}
+	res, err := c.CallTool(ctx, req)
+	if err != nil || len(res.Content) != 1 || res.Content[0].(mcp.TextContent).Text != "3" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+func TestStdio(t *testing.T) {
+	in, toAgent := io.Pipe()
+	fromAgent, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- New(Options{}).ServeStdio(context.Background(), in, out)
+		_ = out.Close()
+	}()
+	dec := json.NewDecoder(fromAgent)
+	ask := func(frame string) (m message) {
+		if _, err := io.WriteString(toAgent, frame+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := dec.Decode(&m); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	if m := ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`); m.Error != nil {
+		t.Fatalf("%+v", m)
+	}
+	if m := ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"}}}`); !strings.Contains(string(m.Result), `"text":"hi"`) {
+		t.Errorf("%s", m.Result)
+	}
+	_ = toAgent.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,245 @@
+package agentsrv
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+const (
+	maxSleep = time.Hour
+	maxSteps = 100_000
+	maxDigit = 1000 // digits of a number that add takes
+)
+
+func (a *Agent) tools() []server.ServerTool {
+	return []server.ServerTool{
+		tool("echo", "Echo", "Returns the message it was given.", readOnly, a.echo,
+			`{"type":"object","properties":{"message":{"type":"string","description":"What to return"}},"required":["message"]}`, ""),
+		tool("add", "Add", "Adds two numbers; integers of any size stay exact.", readOnly, a.add,
+			`{"type":"object","properties":{"a":{"type":"number","description":"First summand"},"b":{"type":"number","description":"Second summand"}},"required":["a","b"]}`,
+			`{"type":"object","properties":{"sum":{"type":"number"},"exact":{"type":"boolean","description":"false when the sum was rounded to a 64-bit float"}},"required":["sum","exact"]}`),
+		tool("sleep", "Sleep", "Takes its time: reports progress after each step and stops at once when cancelled.", readOnly, a.sleep,
+			`{"type":"object","properties":{"seconds":{"type":"number","minimum":0,"maximum":3600,"default":2,"description":"How long in all"},"steps":{"type":"integer","minimum":1,"maximum":100000,"default":10,"description":"How many progress reports"}}}`, ""),
+		tool("fail", "Fail", "Always answers with isError.", readOnly, a.fail,
+			`{"type":"object","properties":{"message":{"type":"string","default":"failed as asked","description":"The error text"}}}`, ""),
+		tool("log", "Log", "Sends one log message at each level, lowest first; the client's level decides which arrive.", readOnly, a.logLevels,
+			`{"type":"object","properties":{"message":{"type":"string","default":"a log message","description":"Text of each message"}}}`, ""),
+		tool("contents", "Contents", "Returns one of each kind of content.", readOnly, a.contents,
+			`{"type":"object","properties":{"kind":{"type":"string","enum":["all","text","markdown","json","image","audio","resource_text","resource_blob","resource_link"],"default":"all","description":"Only this kind"}}}`, ""),
+		tool("form_gallery", "Form gallery", "Has every JSON Schema keyword in its input schema and returns exactly what it received.", readOnly, a.gallery,
+			string(gallerySchema), ""),
+		tool("reset_counter", "Reset counter", "Forgets how many tools were called.", destructive, a.reset,
+			`{"type":"object","properties":{}}`,
+			`{"type":"object","properties":{"was":{"type":"integer"},"now":{"type":"integer"}},"required":["was","now"]}`),
+	}
+}
+
+type effect int
+
+const (
+	readOnly effect = iota
+	destructive
+)
+
+// tool keeps both schemas as they are written, since mcp-go's typed schema knows only some keywords.
+func tool(name, title, description string, e effect, h server.ToolHandlerFunc, input, output string) server.ServerTool {
+	yes, no := true, false
+	t := mcp.NewToolWithRawSchema(name, description, json.RawMessage(input))
+	t.Title = title
+	if output != "" {
+		t.RawOutputSchema = json.RawMessage(output)
+	}
+	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &yes, IdempotentHint: &yes, OpenWorldHint: &no}
+	if e == destructive {
+		t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &no, DestructiveHint: &yes, IdempotentHint: &yes, OpenWorldHint: &no}
+	}
+	return server.ServerTool{Tool: t, Handler: h}
+}
+
+// count is the middleware behind reset_counter.
+func (a *Agent) count(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		a.counter.Add(1)
+		return next(ctx, r)
+	}
+}
+
+// arguments decodes a call's arguments into v, numbers exact. A nil result means success; otherwise it is the answer: a
+// tool error, which a model can read and correct, as the specification wants for bad input.
+func arguments(r mcp.CallToolRequest, v any) *mcp.CallToolResult {
+	raw := rawArguments(r)
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return mcp.NewToolResultErrorf("%s: the arguments do not fit its input schema: %v", r.Params.Name, err)
+	}
+	return nil
+}
+
+// rawArguments is what the client sent as arguments, byte for byte; nil if it sent none.
+func rawArguments(r mcp.CallToolRequest) json.RawMessage {
+	switch v := r.GetRawArguments().(type) {
+	case nil:
+		return nil
+	case json.RawMessage:
+		return v
+	default: // an in-process client hands over a Go value
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil
+		}
+		return raw
+	}
+}
+
+func (a *Agent) echo(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var in struct{ Message *string }
+	if bad := arguments(r, &in); bad != nil {
+		return bad, nil
+	}
+	if in.Message == nil {
+		return mcp.NewToolResultError("echo: message is required"), nil
+	}
+	return mcp.NewToolResultText(*in.Message), nil
+}
+
+func (a *Agent) add(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var in struct{ A, B *json.Number }
+	if bad := arguments(r, &in); bad != nil {
+		return bad, nil
+	}
+	if in.A == nil || in.B == nil {
+		return mcp.NewToolResultError("add: a and b are required"), nil
+	}
+	sum, exact, err := sumOf(string(*in.A), string(*in.B))
+	if err != nil {
+		return mcp.NewToolResultErrorf("add: %v", err), nil
+	}
+	res := mcp.NewToolResultText(sum)
+	res.RawStructuredContent = fmt.Appendf(nil, `{"sum":%s,"exact":%t}`, sum, exact)
+	return res, nil
+}
+
+// sumOf adds two JSON numbers: exactly if both are written as integers, else as 64-bit floats.
+func sumOf(a, b string) (sum string, exact bool, err error) {
+	if len(a) > maxDigit || len(b) > maxDigit {
+		return "", false, fmt.Errorf("a number has more than %d digits", maxDigit)
+	}
+	x, okX := new(big.Int).SetString(a, 10)
+	y, okY := new(big.Int).SetString(b, 10)
+	if okX && okY {
+		return x.Add(x, y).String(), true, nil
+	}
+	f, err := strconv.ParseFloat(a, 64)
+	if err != nil {
+		return "", false, fmt.Errorf("a is %s, which no 64-bit float holds", a)
+	}
+	g, err := strconv.ParseFloat(b, 64)
+	if err != nil {
+		return "", false, fmt.Errorf("b is %s, which no 64-bit float holds", b)
+	}
+	out, err := json.Marshal(f + g)
+	if err != nil {
+		return "", false, fmt.Errorf("the sum of %s and %s is beyond a 64-bit float", a, b)
+	}
+	return string(out), false, nil
+}
+
+func (a *Agent) sleep(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	in := struct {
+		Seconds float64
+		Steps   int
+	}{2, 10}
+	if bad := arguments(r, &in); bad != nil {
+		return bad, nil
+	}
+	if in.Seconds < 0 || in.Seconds > maxSleep.Seconds() || in.Steps < 1 || in.Steps > maxSteps {
+		return mcp.NewToolResultErrorf("sleep: seconds must be 0 to %v and steps 1 to %d", maxSleep.Seconds(), maxSteps), nil
+	}
+	total := time.Duration(in.Seconds * float64(time.Second))
+	start := time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	<-timer.C
+	for step := 1; step <= in.Steps; step++ {
+		timer.Reset(time.Until(start.Add(total * time.Duration(step) / time.Duration(in.Steps))))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("sleep: cancelled after %d of %d steps: %w", step-1, in.Steps, ctx.Err())
+		}
+		if err := a.progress(ctx, r, step, in.Steps); err != nil {
+			return nil, fmt.Errorf("sleep: report step %d: %w", step, err)
+		}
+	}
+	return mcp.NewToolResultText(fmt.Sprintf("slept %v in %d steps", total, in.Steps)), nil
+}
+
+// progress reports step of steps if the client asked for progress by sending a token.
+func (a *Agent) progress(ctx context.Context, r mcp.CallToolRequest, step, steps int) error {
+	if r.Params.Meta == nil || r.Params.Meta.ProgressToken == nil {
+		return ctx.Err()
+	}
+	return a.notify(ctx, string(mcp.MethodNotificationProgress), map[string]any{
+		"progressToken": r.Params.Meta.ProgressToken,
+		"progress":      step,
+		"total":         steps,
+		"message":       fmt.Sprintf("step %d of %d", step, steps),
+	})
+}
+
+func (a *Agent) fail(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	in := struct{ Message string }{"failed as asked"}
+	if bad := arguments(r, &in); bad != nil {
+		return bad, nil
+	}
+	return mcp.NewToolResultError(in.Message), nil
+}
+
+func (a *Agent) logLevels(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	in := struct{ Message string }{"a log message"}
+	if bad := arguments(r, &in); bad != nil {
+		return bad, nil
+	}
+	levels := []mcp.LoggingLevel{
+		mcp.LoggingLevelDebug, mcp.LoggingLevelInfo, mcp.LoggingLevelNotice, mcp.LoggingLevelWarning,
+		mcp.LoggingLevelError, mcp.LoggingLevelCritical, mcp.LoggingLevelAlert, mcp.LoggingLevelEmergency,
+	}
+	for _, l := range levels {
+		if err := a.logMessage(ctx, l, map[string]any{"message": in.Message, "level": l}); err != nil {
+			return nil, fmt.Errorf("log: send at %s: %w", l, err)
+		}
+	}
+	return mcp.NewToolResultText(fmt.Sprintf("sent %d messages, debug to emergency; those below your level were kept back", len(levels))), nil
+}
+
+func (a *Agent) gallery(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	raw := rawArguments(r)
+	if len(raw) == 0 {
+		return mcp.NewToolResultText("no arguments were sent"), nil
+	}
+	// The text is the arguments byte for byte. In structuredContent mcp-go drops insignificant white space and writes
+	// <, > and & as \u escapes; names, their order, numbers and strings stay what they were.
+	res := mcp.NewToolResultText(strings.ToValidUTF8(string(raw), "\uFFFD"))
+	if bytes.HasPrefix(raw, []byte("{")) {
+		res.RawStructuredContent = raw
+	}
+	return res, nil
+}
+
+func (a *Agent) reset(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	was := a.counter.Swap(0)
+	res := mcp.NewToolResultText(fmt.Sprintf("the counter was %d and is 0 now", was))
+	res.RawStructuredContent = fmt.Appendf(nil, `{"was":%d,"now":0}`, was)
+	return res, nil
+}
