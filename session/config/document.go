@@ -22,7 +22,7 @@ import (
 // holds its servers, so JSON may be large; nobody writes that much YAML.
 const (
 	maxJSON  = 32 << 20
-	maxYAML  = 256 << 10
+	maxYAML  = 64 << 10
 	maxDepth = 200
 	maxWarn  = 50 // per file
 )
