@@ -1,0 +1,67 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// State is the state of a session.
+type State string
+
+// The states, in the words that users and scripts see.
+const (
+	Disconnected State = "Disconnected" // not connected, and nobody wants it to be
+	Connecting   State = "Connecting"   // an attempt is running
+	Connected    State = "Connected"    // initialize or server/discover was answered
+	Failed       State = "Error"        // the last attempt failed or the connection was lost; Status.RetryAt says when the next one comes
+)
+
+// Era says which generation of the protocol a server speaks.
+type Era string
+
+// The eras: Legacy are 2024-11-05 to 2025-11-25 with the initialize handshake, Modern is 2026-07-28 and later.
+const (
+	Legacy Era = "legacy"
+	Modern Era = "modern"
+)
+
+// Status is a snapshot of a session.
+type Status struct {
+	State     State
+	Err       error     // why State is Error, else nil
+	Attempt   int       // of automatic reconnection, 0 when none is going on
+	RetryAt   time.Time // when the next attempt starts; zero if none is planned
+	Since     time.Time // when State was entered
+	Transport string    // "stdio", "http", "sse", "memory"
+	Version   string    // protocol version, "" before the handshake
+	Era       Era       // "" before the handshake
+
+	ServerInfo, Capabilities json.RawMessage // as sent, nil if the server sent none
+	Instructions             string
+
+	Latency   time.Duration // of the last health check, or of the handshake
+	PID       int           // of the child, 0 if there is none
+	URL       string        // over HTTP
+	SessionID string        // Mcp-Session-Id, over HTTP
+	Conn      uint64        // which connection of this session, as in the journal
+	Inflight  []Inflight    // requests waiting for an answer, oldest first; no health checks, no listening streams
+	Rev       uint64        // grows with every change
+}
+
+// Inflight is a request waiting for its answer.
+type Inflight struct {
+	ID       uint64 // the JSON-RPC id
+	Method   string
+	Target   string // tool, prompt or uri, "" if the method has none
+	Started  time.Time
+	Progress Progress
+}
+
+// Progress is what a server said about a request so far.
+type Progress struct {
+	Count    int     // notifications received
+	Progress float64 // the latest value
+	Total    float64 // valid if HasTotal
+	HasTotal bool
+	Message  string // the latest message
+}
