@@ -25,7 +25,7 @@ const (
 	Timeout            Kind = "Timeout"            // no answer in time
 	ChannelClosed      Kind = "ChannelClosed"      // the connection ended while the request was waiting
 	OAuth              Kind = "OAuth"              // authentication required or refused
-	Transport          Kind = "Transport"          // could not reach the server, or it refused the request
+	TransportFailed    Kind = "Transport"          // could not reach the server, or it refused the request
 	Protocol           Kind = "Protocol"           // the server broke the protocol
 	ToolError          Kind = "ToolError"          // a result with isError
 	NotFound           Kind = "NotFound"           // no such resource or prompt
@@ -96,7 +96,7 @@ func at(err error, server, stage string) error {
 	}
 	var e *Error
 	if !errors.As(err, &e) {
-		e = &Error{Kind: Transport, Message: err.Error(), Err: err}
+		e = &Error{Kind: TransportFailed, Message: err.Error(), Err: err}
 		if k := KindOf(err); k != "" {
 			e.Kind = k
 		}
@@ -134,7 +134,7 @@ func rpcError(raw []byte) *Error {
 // httpError explains a refused exchange.
 func httpError(h *HTTPError) *Error {
 	e := &Error{
-		Kind: Transport, Status: h.Status, URL: h.URL, Err: h,
+		Kind: TransportFailed, Status: h.Status, URL: h.URL, Err: h,
 		Message: h.Error(), Detail: clip(strings.ToValidUTF8(string(h.Body), "\uFFFD"), 400),
 	}
 	switch {
