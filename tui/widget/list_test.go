@@ -1,0 +1,267 @@
+package widget
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcphud/mcphud/themes"
+	"github.com/mcphud/mcphud/tui/paint"
+)
+
+func testTheme(p colorprofile.Profile) *paint.Theme { return paint.New(themes.Default(true), p) }
+
+type numbers int
+
+func (n numbers) Len() int            { return int(n) }
+func (n numbers) Row(i, _ int) string { return fmt.Sprintf("row %d", i) }
+
+func newList(n, w, h int) *List {
+	l := &List{}
+	l.SetTheme(testTheme(colorprofile.TrueColor))
+	l.SetSize(w, h)
+	l.SetFocus(true)
+	l.SetRows(numbers(n))
+	return l
+}
+
+func TestListKeys(t *testing.T) {
+	t.Parallel()
+	l := newList(100, 20, 10)
+	for _, tt := range []struct {
+		key           string
+		selected, top int
+	}{
+		{"up", 0, 0},
+		{"down", 1, 0},
+		{"j", 2, 0},
+		{"k", 1, 0},
+		{"pgdown", 11, 10},
+		{"ctrl+d", 16, 15},
+		{"ctrl+u", 11, 10},
+		{"G", 99, 90},
+		{"down", 99, 90},
+		{"pgdown", 99, 90},
+		{"pgup", 89, 80},
+		{"home", 0, 0},
+		{"pgup", 0, 0},
+		{"end", 99, 90},
+		{"g", 0, 0},
+	} {
+		if !l.Key(tt.key) {
+			t.Fatalf("%s means nothing", tt.key)
+		}
+		if top, n := l.Scroll(); l.Selected() != tt.selected || top != tt.top || n != 100 {
+			t.Fatalf("after %s: row %d, top %d of %d, want %d and %d of 100", tt.key, l.Selected(), top, n, tt.selected, tt.top)
+		}
+	}
+	if l.Key("x") {
+		t.Error("x means something")
+	}
+}
+
+func TestListLines(t *testing.T) {
+	t.Parallel()
+	l := newList(100, 8, 3)
+	l.Key("down")
+	lines := l.Lines()
+	if len(lines) != 3 || paint.Strip(lines[0]) != "row 0" || paint.Strip(lines[1]) != "row 1   " || lines[1] == paint.Strip(lines[1]) {
+		t.Errorf("%q", lines)
+	}
+	focused := lines[1]
+	l.SetFocus(false)
+	if l.Lines()[1] == focused {
+		t.Error("the selection looks the same without the keyboard")
+	}
+	l.SetSize(4, 3)
+	if got := l.Lines()[0]; got != "row…" {
+		t.Errorf("%q", got)
+	}
+	l.SetSize(0, 0)
+	if got := l.Lines(); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestListFilter(t *testing.T) {
+	t.Parallel()
+	l := newList(100, 20, 5)
+	l.Select(42)
+	l.SetFilter([]int32{2, 12, 42, 52})
+	if l.Selected() != 42 || l.Len() != 4 {
+		t.Errorf("selected %d of %d", l.Selected(), l.Len())
+	}
+	l.SetFilter([]int32{2, 12, 52})
+	if l.Selected() != 52 {
+		t.Errorf("selected %d, want the next one left", l.Selected())
+	}
+	l.Key("up")
+	l.ClearFilter()
+	if l.Selected() != 12 || l.Len() != 100 {
+		t.Errorf("selected %d of %d", l.Selected(), l.Len())
+	}
+	l.SetFilter([]int32{})
+	if l.Selected() != -1 || len(l.Lines()) != 0 {
+		t.Errorf("nothing is left, but %d is selected", l.Selected())
+	}
+	l.SetFilter([]int32{5, 80})
+	l.SetRows(numbers(50)) // the server took half of them away
+	if l.Len() != 1 || l.Selected() != 5 {
+		t.Errorf("selected %d of %d", l.Selected(), l.Len())
+	}
+}
+
+func TestListMouse(t *testing.T) {
+	t.Parallel()
+	l := newList(100, 20, 5)
+	if hit := l.Mouse(Mouse{Kind: WheelDown}); hit != HitScroll || l.Selected() != 3 {
+		t.Errorf("wheel: %v, row %d", hit, l.Selected())
+	}
+	if hit := l.Mouse(Mouse{Kind: Click, Y: 4}); hit != HitSelect || l.Selected() != 7 {
+		t.Errorf("click: %v, row %d", hit, l.Selected())
+	}
+	if hit := l.Mouse(Mouse{Kind: DoubleClick, Y: 0}); hit != HitOpen || l.Selected() != 3 {
+		t.Errorf("double click: %v, row %d", hit, l.Selected())
+	}
+	l.SetRows(numbers(2))
+	if hit := l.Mouse(Mouse{Kind: Click, Y: 4}); hit != HitNone || l.Selected() != 1 {
+		t.Errorf("click under the rows: %v, row %d", hit, l.Selected())
+	}
+}
+
+type grid struct{}
+
+func (grid) Len() int { return 2 }
+func (grid) Cell(i, c int) string {
+	return [][]string{{"tools/list", "日本語テキスト", "12"}, {"ping", "ok", "1234"}}[i][c]
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	var tb Table
+	tb.SetTheme(testTheme(colorprofile.NoTTY))
+	tb.SetColumns([]Column{{Title: "Method", Width: 6}, {Title: "What", Width: 4, Grow: 1}, {Title: "ms", Width: 4, Right: true}})
+	tb.SetCells(grid{})
+	for _, tt := range []struct {
+		w    int
+		want string
+	}{
+		{22, "Method What         ms|tools… 日本語テ…    12|ping   ok         1234"},
+		{14, "Method What   |tools… 日本語…|ping   ok     "}, // the last column went, its room to the one that grows
+		{5, "Meth…|tool…|ping "},
+	} {
+		tb.SetSize(tt.w, 4)
+		if got := strings.Join(tb.Lines(), "|"); got != tt.want {
+			t.Errorf("%d: %q, want %q", tt.w, got, tt.want)
+		}
+	}
+	if hit := tb.Mouse(Mouse{Kind: Click, Y: 2}); hit != HitSelect || tb.Selected() != 1 {
+		t.Errorf("click: %v, row %d", hit, tb.Selected())
+	}
+	if hit := tb.Mouse(Mouse{Kind: Click, Y: 0}); hit != HitNone {
+		t.Errorf("a click on the header: %v", hit)
+	}
+}
+
+func TestQuery(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		query, text string
+		want        bool
+	}{
+		{"", "anything", true},
+		{"read file", "File_Reader: reads", true},
+		{"read file", "reader", false},
+		{"Read", "read", false},
+		{"-write read", "read", true},
+		{"-write read", "read_write", false},
+		{`"a b"`, "xa bx", true},
+		{`"a b"`, "a  b", false},
+		{"ölçü", "ÖLÇÜ", true},
+		{"-", "a-b", true},
+	} {
+		if got := ParseQuery(tt.query).Match(tt.text); got != tt.want {
+			t.Errorf("%q matches %q: %v", tt.query, tt.text, got)
+		}
+	}
+}
+
+func TestQueryFilter(t *testing.T) {
+	t.Parallel()
+	text := func(i int) string { return fmt.Sprint("tool ", i) }
+	one, err := ParseQuery("1").Filter(context.Background(), 5000, nil, text)
+	want := 0
+	for i := range 5000 {
+		if strings.Contains(text(i), "1") {
+			want++
+		}
+	}
+	if err != nil || len(one) != want {
+		t.Fatalf("%d rows, want %d (%v)", len(one), want, err)
+	}
+	narrow, err := ParseQuery("1 99").Filter(context.Background(), 0, one, text)
+	full, err2 := ParseQuery("99 1").Filter(context.Background(), 5000, nil, text)
+	if err != nil || err2 != nil || !slices.Equal(narrow, full) || len(full) == 0 {
+		t.Errorf("narrowing found %d, starting over %d", len(narrow), len(full))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := ParseQuery("1").Filter(ctx, 5000, nil, text); err == nil {
+		t.Error("a cancelled filter went on")
+	}
+}
+
+func TestHighlight(t *testing.T) {
+	t.Parallel()
+	th := testTheme(colorprofile.ASCII)
+	u := func(s string) string { return th.Underline.S(s) }
+	for _, tt := range []struct{ query, text, want string }{
+		{"ab", "xAbyab", "x" + u("Ab") + "y" + u("ab")},
+		{"a abc", "abcd a", u("abc") + "d " + u("a")},
+		{"-a b", "ab", "a" + u("b")},
+		{"z", "ab", "ab"},
+		{"日", "本日", "本" + u("日")},
+	} {
+		if got := ParseQuery(tt.query).Highlight(tt.text, paint.Style{}, th.Underline); got != tt.want {
+			t.Errorf("%q in %q: %q, want %q", tt.query, tt.text, got, tt.want)
+		}
+	}
+}
+
+func FuzzQuery(f *testing.F) {
+	f.Add("a -b \"c d\"", "A b c d")
+	f.Fuzz(func(t *testing.T, query, text string) {
+		q := ParseQuery(query)
+		q.Match(text)
+		th := testTheme(colorprofile.TrueColor)
+		if got := paint.Strip(q.Highlight(text, th.Text, th.Match)); got != paint.Strip(text) {
+			t.Fatalf("highlighting %q changed %q to %q", query, text, got)
+		}
+	})
+}
+
+func BenchmarkListKey1M(b *testing.B) {
+	l := newList(1_000_000, 120, 60)
+	keys := []string{"pgdown", "down", "G", "up", "g", "ctrl+d"}
+	for i := 0; b.Loop(); i++ {
+		l.Key(keys[i%len(keys)])
+		l.Lines()
+	}
+}
+
+func BenchmarkFilter5000(b *testing.B) {
+	texts := make([]string, 5000)
+	for i := range texts {
+		texts[i] = fmt.Sprint("tool_", i, " ", strings.Repeat("some description of what it does ", 6))
+	}
+	q := ParseQuery("zzz 12")
+	for b.Loop() {
+		if _, err := q.Filter(context.Background(), len(texts), nil, func(i int) string { return texts[i] }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package widget
+
+// span is a cursor in n rows of which page are visible from top on.
+type span struct{ cur, top, n, page int }
+
+// clamp puts the cursor on a row and the rows around it into view.
+func (s *span) clamp() {
+	s.cur = max(min(s.cur, s.n-1), 0)
+	if s.cur < s.top {
+		s.top = s.cur
+	}
+	if s.page > 0 && s.cur >= s.top+s.page {
+		s.top = s.cur - s.page + 1
+	}
+	s.top = max(min(s.top, s.n-s.page), 0)
+}
+
+// scroll moves the rows under the cursor, and the cursor only as far as it
+// must to stay visible.
+func (s *span) scroll(d int) {
+	s.top = max(min(s.top+d, s.n-s.page), 0)
+	s.cur = max(min(s.cur, s.top+s.page-1), s.top)
+	s.clamp()
+}
+
+// key moves the cursor; false if the key means nothing here.
+func (s *span) key(k string) bool {
+	half := max(s.page/2, 1)
+	switch k {
+	case "up", "k":
+		s.cur--
+	case "down", "j":
+		s.cur++
+	case "pgup":
+		s.top -= s.page
+		s.cur -= s.page
+	case "pgdown":
+		s.top += s.page
+		s.cur += s.page
+	case "ctrl+u":
+		s.top -= half
+		s.cur -= half
+	case "ctrl+d":
+		s.top += half
+		s.cur += half
+	case "home", "g":
+		s.cur = 0
+	case "end", "G":
+		s.cur = s.n - 1
+	default:
+		return false
+	}
+	s.top = max(min(s.top, s.n-s.page), 0)
+	s.clamp()
+	return true
+}
