@@ -1,0 +1,262 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// App is the program's only tea.Model. Its state is spread over small structs,
+// one for each thing on the screen; Update hands every message to the one that
+// it is for.
+type App struct {
+	cfg  Config
+	reg  *registry
+	ctx  Ctx
+	ops  *operations
+	quit quitting
+	beat beat
+
+	place   place            // what is visible
+	history []place          // where esc goes back to
+	focus   map[string]int   // pane index last focused, by view id
+	panes   map[string]*Pane // by view id and pane id
+	filters map[string]string
+	feed    feed
+	world   world // snapshot of the sessions
+	rail    rail
+
+	overlays []*layer
+	prompt   *prompt
+	toasts   toasts
+	recall   recall // history of the `:` line
+	mouse    mouse
+	look     look
+	frame    frame
+	arrange  LayoutState
+	w, h     int
+
+	linear    bool
+	getenv    func(string) string
+	clipboard []string
+	rerender  bool // the frame must be drawn anew
+}
+
+// place is a screen as Back returns to it.
+type place struct {
+	view  string
+	focus int
+}
+
+// NewApp makes the model. It fails when the views' declarations or the key
+// bindings are not sound.
+func NewApp(ctx context.Context, cfg Config) (*App, error) {
+	reg, err := newRegistry(cfg.Views, globalActions(), cfg.Keys)
+	if err != nil {
+		return nil, err
+	}
+	if len(cfg.Views) == 0 {
+		return nil, fmt.Errorf("no screens were given to the UI")
+	}
+	a := &App{
+		cfg: cfg, reg: reg, ops: newOperations(ctx),
+		focus: map[string]int{}, panes: map[string]*Pane{}, filters: map[string]string{},
+		linear: cfg.Linear, getenv: cfg.getenv(), rerender: true,
+	}
+	a.ctx = Ctx{app: a, ReadOnly: cfg.ReadOnly, Linear: cfg.Linear}
+	a.mouse.on = !cfg.NoMouse
+	a.recall.load(cfg.HistoryFile)
+	if cfg.NativeClipboard {
+		a.clipboard = clipboardCommand(a.getenv, exec.LookPath)
+	}
+	a.look.init(a)
+	a.world.refresh(a)
+	start := reg.views[0].info.ID
+	if v := reg.find(cfg.Start); v != nil {
+		start = v.info.ID
+	} else if cfg.Start != "" {
+		return nil, fmt.Errorf("there is no screen %q", cfg.Start)
+	}
+	a.place = place{view: start}
+	a.sync()
+	return a, nil
+}
+
+// Init starts what runs from the beginning.
+func (a *App) Init() tea.Cmd {
+	cmds := []tea.Cmd{emit(Navigate{View: a.place.view, Arg: a.cfg.StartArg, Server: a.cfg.Server})}
+	if !a.linear && a.cfg.Theme == "" && !a.look.plain {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
+}
+
+// Update hands the message to what it is for.
+func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	a.rerender = true
+	cmd := a.dispatch(msg)
+	a.sync()
+	return a, join(cmd, a.beat.next(a))
+}
+
+// dispatch is the table of messages; each line names who deals with one.
+func (a *App) dispatch(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case tea.WindowSizeMsg:
+		a.w, a.h = m.Width, m.Height
+	case tea.KeyPressMsg:
+		return a.key(m)
+	case tea.PasteMsg:
+		return a.paste(m)
+	case tea.MouseMsg:
+		return a.mouse.event(a, m)
+	case tea.BackgroundColorMsg:
+		return a.look.background(a, m.IsDark())
+	case tea.ColorProfileMsg:
+		return a.look.profile(a, m.Profile)
+	case SessionChanged:
+		a.world.refresh(a)
+		return a.broadcast(m)
+	case Beat:
+		return a.beat.tick(a, m)
+	case OpDone:
+		return a.opDone(m)
+	case Rendered:
+		return a.deliver(m.View, m)
+	case Edited:
+		return a.edited(m)
+	case pagerDone:
+		if m.err != nil {
+			a.toasts.add(Failure, fmt.Sprintf("%s: %v; set $PAGER to one that works", m.what, m.err))
+		}
+	case Navigate:
+		return a.navigate(m)
+	case Back:
+		return a.back()
+	case Open:
+		a.push(m.Overlay, m.Unasked)
+	case Close:
+		return a.pop()
+	case askConfirm:
+		a.push(newConfirm(m.q), false)
+	case askQuestion:
+		a.prompt = newQuestion(m.q)
+	case focusPane:
+		return a.focusPane(m.id)
+	case selectServer:
+		return a.selectServer(m.name)
+	case Toast:
+		a.toasts.add(m.Level, m.Text)
+	case toastExpired:
+		a.toasts.expire(m)
+	case interruptExpired:
+		a.quit.expire(m)
+	default:
+		return a.broadcastUnknown(msg)
+	}
+	return nil
+}
+
+// sync brings what views read in Ctx up to date.
+func (a *App) sync() {
+	a.arrange.Panes = len(a.current().info.Panes)
+	a.arrange.Focus = a.place.focus
+	a.ctx.View = a.place.view
+	a.ctx.Focus = a.paneID()
+	a.ctx.Width, a.ctx.Height = a.w, a.h
+}
+
+// current is the visible view.
+func (a *App) current() *registered { return a.reg.find(a.place.view) }
+
+// paneID is the id of the focused pane, "rail" for the server rail.
+func (a *App) paneID() string {
+	if a.place.focus == RailFocus {
+		return "rail"
+	}
+	return a.current().info.Panes[min(a.place.focus, len(a.current().info.Panes)-1)].ID
+}
+
+// deliver gives a message to one view, or to the overlays when it is none's.
+func (a *App) deliver(view string, msg tea.Msg) tea.Cmd {
+	if v := a.reg.find(view); v != nil {
+		cmd, _ := v.view.Handle(&a.ctx, msg)
+		return cmd
+	}
+	var cmds []tea.Cmd
+	for _, l := range a.overlays {
+		cmd, _ := l.overlay.Handle(&a.ctx, msg)
+		cmds = append(cmds, cmd)
+	}
+	return join(cmds...)
+}
+
+// broadcast gives a message to every view.
+func (a *App) broadcast(msg tea.Msg) tea.Cmd {
+	var cmds []tea.Cmd
+	for i := range a.reg.views {
+		cmd, _ := a.reg.views[i].view.Handle(&a.ctx, msg)
+		cmds = append(cmds, cmd)
+	}
+	return join(cmds...)
+}
+
+// broadcastUnknown passes on messages that views send to themselves. What
+// comes from Bubble Tea itself and means nothing here ends here.
+func (a *App) broadcastUnknown(msg tea.Msg) tea.Cmd {
+	switch msg.(type) {
+	case tea.EnvMsg, tea.KeyReleaseMsg, tea.FocusMsg, tea.BlurMsg, tea.ModeReportMsg,
+		tea.KeyboardEnhancementsMsg, tea.CapabilityMsg, tea.TerminalVersionMsg, tea.ResumeMsg:
+		return nil
+	}
+	return join(a.broadcast(msg), a.deliver("", msg))
+}
+
+func (a *App) opDone(m OpDone) tea.Cmd {
+	if !a.ops.done(m.Op) {
+		return nil
+	}
+	return a.deliver(m.View, m)
+}
+
+func (a *App) edited(m Edited) tea.Cmd {
+	if m.Err != nil {
+		a.toasts.add(Failure, m.Err.Error())
+	}
+	return a.deliver(m.View, m)
+}
+
+// join is tea.Batch without wrapping for none or one.
+func join(cmds ...tea.Cmd) tea.Cmd {
+	live := cmds[:0:0]
+	for _, c := range cmds {
+		if c != nil {
+			live = append(live, c)
+		}
+	}
+	switch len(live) {
+	case 0:
+		return nil
+	case 1:
+		return live[0]
+	}
+	return tea.Batch(live...)
+}
+
+// lookupEnv is the environment that the program was given.
+func lookupEnv(environ []string) func(string) string {
+	if environ == nil {
+		return os.Getenv
+	}
+	return func(key string) string {
+		for i := len(environ) - 1; i >= 0; i-- {
+			if k := environ[i]; len(k) > len(key) && k[len(key)] == '=' && k[:len(key)] == key {
+				return k[len(key)+1:]
+			}
+		}
+		return ""
+	}
+}

@@ -1,0 +1,196 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// tabLine is the top line: the screens with their number keys, or where one is
+// when there is no room for them.
+func (a *App) tabLine(w int) string {
+	t := a.ctx.Theme
+	if a.frame.layout.Crumbs {
+		s := t.Title.S(safe.Line(a.crumbs(), w-2))
+		if len(a.history) > 0 {
+			s = t.Muted.S("‹ ") + s
+		}
+		return paint.Fit(s, w)
+	}
+	var b strings.Builder
+	inTabs := false
+	for i, v := range a.reg.tabs() {
+		key, name := a.tabText(v, i)
+		if v.info.ID == a.place.view {
+			inTabs = true
+			b.WriteString(t.Selection.S(key + name + " "))
+		} else {
+			b.WriteString(t.Muted.S(key) + t.Text.S(name+" "))
+		}
+	}
+	if !inTabs {
+		b.WriteString(t.Muted.S(" › ") + t.Title.S(safe.Line(a.crumbs(), w)))
+	}
+	return paint.Fit(b.String(), w)
+}
+
+// tabText is a tab's number key and name with its badge.
+func (a *App) tabText(v *registered, i int) (key, name string) {
+	name = v.info.Title
+	if g, ok := v.view.(Badger); ok {
+		if n := g.Badge(&a.ctx); n != "" {
+			name += " " + safe.Line(n, 8)
+		}
+	}
+	if i < 9 {
+		return fmt.Sprintf(" %d ", i+1), name
+	}
+	return " ", name
+}
+
+// tabWidth is the cells a tab takes.
+func tabWidth(a *App, v *registered, i int) int {
+	key, name := a.tabText(v, i)
+	return paint.Width(key) + paint.Width(name) + 1
+}
+
+// hintLine shows what can be done now: the hints of the focused pane's
+// actions, then the shell's own.
+func (a *App) hintLine(w int) string {
+	t := a.ctx.Theme
+	local, global := a.reg.scoped(a.place.view, a.ctx.Focus)
+	if a.place.focus == RailFocus {
+		local = nil
+	}
+	var list []*Action
+	pick := func(from []*Action) {
+		n := len(list)
+		for _, x := range from {
+			if x.Hint > 0 && len(x.Keys) > 0 && x.reason(&a.ctx) == "" {
+				list = append(list, x)
+			}
+		}
+		slices.SortStableFunc(list[n:], func(a, b *Action) int { return cmp.Compare(a.Hint, b.Hint) })
+	}
+	pick(local)
+	pick(unshadowed(local, global))
+	var b strings.Builder
+	used := 0
+	put := func(key, title string) {
+		n := paint.Width(key) + paint.Width(title) + 3
+		if used+n > w {
+			return
+		}
+		used += n
+		b.WriteString(" " + t.Accent.S(key) + " " + t.Muted.S(title) + " ")
+	}
+	if a.place.focus == RailFocus {
+		put("enter", "open server")
+	}
+	for _, x := range list {
+		put(keyNames(x.Keys[:1]), x.Title)
+	}
+	return paint.Fit(b.String(), w)
+}
+
+// statusLine always shows server, transport, protocol version, state, calls in
+// flight with their time, unread inbox items and the last error.
+func (a *App) statusLine(w int) string {
+	t := a.ctx.Theme
+	var left []string
+	if cur := a.world.row(a.world.current); cur != nil {
+		left = append(left, t.Title.S(safe.Line(cur.name, 24)))
+		if cur.transport != "" {
+			left = append(left, t.Text.S(safe.Line(cur.transport, 12)))
+		}
+		if cur.version != "" {
+			left = append(left, t.Text.S(safe.Line(cur.version, 12)))
+		}
+		left = append(left, cur.state(t))
+	} else {
+		left = append(left, t.Muted.S("no server"))
+	}
+	if s := a.callsInFlight(); s != "" {
+		left = append(left, s)
+	}
+	if n := a.inbox(); n != "" {
+		left = append(left, t.Warn.S("✉ inbox "+n))
+	}
+	if a.ctx.ReadOnly {
+		left = append(left, t.Badge.S(" read-only "))
+	}
+	if !a.mouse.on {
+		left = append(left, t.Badge.S(" mouse off "))
+	}
+	if a.arrange.Zoom {
+		left = append(left, t.Badge.S(" zoom "))
+	}
+	s := " " + strings.Join(left, t.Muted.S(" · "))
+	if e := a.world.lastError(); e != "" {
+		if room := w - paint.Width(s) - 5; room > 12 {
+			s += t.Muted.S(" · ") + t.Error.S(safe.Line("✗ "+e, room))
+		}
+	}
+	return paint.Fit(s, w)
+}
+
+// callsInFlight shows the newest call with spinner, time and progress, and how
+// many others there are.
+func (a *App) callsInFlight() string {
+	t := a.ctx.Theme
+	ops := a.ops.list()
+	n := len(ops)
+	if n == 0 {
+		return ""
+	}
+	op := ops[n-1]
+	for i := n - 1; i >= 0; i-- {
+		if !ops[i].Quiet {
+			op = ops[i]
+			break
+		}
+	}
+	d := time.Since(op.Started)
+	s := t.Accent.S(spinner(d)) + " " + t.Text.S(safe.Line(op.Label, 30))
+	if op.Cancelling {
+		s += t.Warn.S(" cancelling")
+	}
+	if e := Elapsed(d); e != "" {
+		s += " " + t.Muted.S(e)
+	}
+	if f, ok := op.Progress.Fraction(); ok {
+		s += " " + Bar(t, f, 10)
+	} else if op.Progress.Count > 0 {
+		s += " " + t.Muted.S(fmt.Sprintf("#%d", op.Progress.Count))
+	}
+	if n > 1 {
+		s += t.Muted.S(fmt.Sprintf(" +%d", n-1))
+	}
+	return s
+}
+
+// Bar draws a progress bar of w cells and the percentage after it.
+func Bar(t *Theme, share float64, w int) string {
+	n := min(max(int(share*float64(w)+0.5), 0), w)
+	return t.Accent.S(strings.Repeat("█", n)) + t.Muted.S(strings.Repeat("░", w-n)) + fmt.Sprintf(" %d%%", int(share*100))
+}
+
+// inbox is the badge of the inbox screen, where there is one.
+func (a *App) inbox() string {
+	if v := a.reg.find("inbox"); v != nil {
+		if g, ok := v.view.(Badger); ok {
+			return safe.Line(g.Badge(&a.ctx), 8)
+		}
+	}
+	return ""
+}
+
+// tickerLine is the last entry of the traffic.
+func (a *App) tickerLine(w int) string {
+	return paint.Fit(a.world.ticker(a.ctx.Theme, w), w)
+}

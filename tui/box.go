@@ -1,0 +1,32 @@
+package tui
+
+import (
+	"slices"
+
+	"github.com/mcphud/mcphud/tui/paint"
+)
+
+// boxCache keeps a pane's rows between its borders for as long as neither
+// changes.
+type boxCache struct {
+	box  paint.Box
+	spec paint.BoxSpec
+	raw  []string
+	rows []string
+}
+
+// draw returns the pane within its border, r.H rows of r.W cells.
+func (c *boxCache) draw(p *Pane, r Rect, t *Theme, foot string) []string {
+	spec := paint.BoxSpec{
+		W: r.W, H: r.H, Title: p.Title, Badge: p.Badge, Foot: foot,
+		Focused: p.Focused, Theme: t, Pos: p.Scroll.Pos, Total: p.Scroll.Total,
+	}
+	lines := p.Lines[:min(len(p.Lines), max(r.H-2, 0))]
+	if c.rows != nil && spec == c.spec && slices.Equal(lines, c.raw) {
+		return c.rows
+	}
+	c.spec = spec
+	c.raw = append(c.raw[:0], lines...)
+	c.rows = c.box.Draw(c.rows[:0], lines, spec)
+	return c.rows
+}

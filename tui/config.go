@@ -1,0 +1,49 @@
+package tui
+
+import (
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Config is what the composition root gives the UI.
+type Config struct {
+	// Views are the screens in the order of their number keys; the first one
+	// is where the program starts unless Start says otherwise.
+	Views []View
+	// Start is the id of the first screen and StartArg its [Navigate] argument.
+	Start    string
+	StartArg any
+	// Server is the name of the server that is current at first; "" is the
+	// first one that is registered.
+	Server string
+	// ReadOnly unbinds Danger actions.
+	ReadOnly bool
+	// Linear asks for linear mode; [Run] also chooses it for TERM=dumb and
+	// where there is no terminal.
+	Linear bool
+	// Theme is the name of a palette; "" lets the terminal's background decide.
+	Theme string
+	// NoMouse starts with mouse capture off.
+	NoMouse bool
+	// Keys binds actions by id to other keys; an empty list unbinds.
+	Keys map[string][]string
+	// HistoryFile keeps the lines of the `:` prompt; "" keeps none.
+	HistoryFile string
+	// NativeClipboard also copies with the system's clipboard command.
+	NativeClipboard bool
+	// Report is where to report a crash ("https://…/issues").
+	Report string
+
+	// In, Out and Environ stand for stdin, stdout and the environment; nil
+	// means the real ones.
+	In      io.Reader
+	Out     io.Writer
+	Environ []string
+	// Options are added to the tea.Program's: for tests.
+	Options []tea.ProgramOption
+	// Program, if set, is told of the tea.Program before it runs: for tests.
+	Program func(*tea.Program)
+}
+
+func (c *Config) getenv() func(string) string { return lookupEnv(c.Environ) }

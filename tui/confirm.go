@@ -1,0 +1,104 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// confirm is the overlay of a Confirmation.
+type confirm struct {
+	q   Confirmation
+	yes bool // the answer under the cursor
+	row int  // row of the answers, as drawn last
+	mid int  // column where No starts
+}
+
+func newConfirm(q Confirmation) *confirm {
+	if q.Yes == "" {
+		q.Yes = "yes"
+	}
+	if q.No == "" {
+		q.No = "cancel"
+	}
+	q.Body = Sanitize(q.Body)
+	return &confirm{q: q, yes: !q.Danger}
+}
+
+// Title is the question.
+func (d *confirm) Title() string { return safe.Line(d.q.Title, 0) }
+
+// Size fits the body.
+func (d *confirm) Size(maxW, maxH int) (int, int) {
+	w := min(maxW, 60)
+	for line := range strings.SplitSeq(d.q.Body, "\n") {
+		w = max(w, min(ansi.StringWidth(line), maxW, 100))
+	}
+	return w, min(maxH, len(d.lines(w))+2)
+}
+
+func (d *confirm) lines(w int) []string {
+	return strings.Split(ansi.Wrap(d.q.Body, w, ""), "\n")
+}
+
+// Handle answers.
+func (d *confirm) Handle(c *Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tea.KeyPressMsg:
+		switch m.String() {
+		case "y", "Y":
+			return d.answer(c, true), true
+		case "n", "N", "esc", "q":
+			return d.answer(c, false), true
+		case "enter", "space":
+			return d.answer(c, d.yes), true
+		case "left", "right", "tab", "shift+tab", "h", "l":
+			d.yes = !d.yes
+		}
+		return nil, true
+	case PaneMouse:
+		if m.Click == tea.MouseLeft && m.Y == d.row {
+			return d.answer(c, m.X < d.mid), true
+		}
+		return nil, true
+	}
+	return nil, false
+}
+
+func (d *confirm) answer(c *Ctx, yes bool) tea.Cmd {
+	c.app.drop(d)
+	f := d.q.OnNo
+	if yes {
+		f = d.q.OnYes
+	}
+	if f == nil {
+		return nil
+	}
+	return f(c)
+}
+
+// Draw shows body and answers.
+func (d *confirm) Draw(c *Ctx, p *Pane) *tea.Cursor {
+	lines := d.lines(p.W)
+	if len(lines) > p.H-2 {
+		lines = lines[:max(p.H-2, 0)]
+	}
+	t := c.Theme
+	yes, no := " y "+safe.Line(d.q.Yes, 30)+" ", " n "+safe.Line(d.q.No, 30)+" "
+	mark := func(s string, on bool) string {
+		if !on {
+			return t.Muted.S(" " + s + " ")
+		}
+		if d.q.Danger && d.yes {
+			return t.Error.And(t.Bold).S("[" + s + "]")
+		}
+		return t.Selection.S("[" + s + "]")
+	}
+	d.row = len(lines) + 1
+	d.mid = ansi.StringWidth(yes) + 3
+	p.Lines = append(append(p.Lines[:0], lines...), "", mark(yes, d.yes)+" "+mark(no, !d.yes))
+	return nil
+}

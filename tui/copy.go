@@ -1,0 +1,99 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// maxOSC52 bounds what is sent to the terminal's clipboard: many terminals
+// ignore or choke on more than 100 kB of base64.
+const maxOSC52 = 74_000
+
+// clipboardTime bounds the system's clipboard command.
+const clipboardTime = 2 * time.Second
+
+// copyText copies by OSC 52, which works over ssh, and with the system's
+// command, which works where the terminal refuses OSC 52.
+func (a *App) copyText(what, text string) tea.Cmd {
+	if text == "" {
+		return emit(Toast{Warning, "nothing to copy: the " + what + " is empty"})
+	}
+	if a.linear {
+		return emit(printed{text})
+	}
+	argv := a.clipboard
+	native := func() tea.Msg {
+		err := pipeTo(argv, text)
+		switch {
+		case len(text) > maxOSC52 && (err != nil || argv == nil):
+			return Toast{Failure, fmt.Sprintf("the %s has %s, too much for the terminal's clipboard, and there is no clipboard command that works; press v to open it in $PAGER", what, byteSize(int64(len(text))))}
+		case err != nil:
+			return Toast{Warning, fmt.Sprintf("copied the %s through the terminal only: %v", what, err)}
+		}
+		return Toast{Success, fmt.Sprintf("copied %s (%s)", what, byteSize(int64(len(text))))}
+	}
+	if len(text) > maxOSC52 {
+		return native
+	}
+	return tea.Batch(tea.SetClipboard(text), native)
+}
+
+// pipeTo runs argv with text on its stdin; nil argv does nothing.
+func pipeTo(argv []string, text string) error {
+	if len(argv) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), clipboardTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdin = strings.NewReader(text)
+	cmd.WaitDelay = clipboardTime
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", argv[0], err)
+	}
+	return nil
+}
+
+// clipboardCommand finds the system's clipboard command, nil if there is none.
+func clipboardCommand(getenv func(string) string, lookPath func(string) (string, error)) []string {
+	var tries [][]string
+	switch runtime.GOOS {
+	case "darwin":
+		tries = [][]string{{"pbcopy"}}
+	case "windows":
+		tries = [][]string{{"clip.exe"}}
+	default:
+		if getenv("WAYLAND_DISPLAY") != "" {
+			tries = append(tries, []string{"wl-copy"})
+		}
+		if getenv("DISPLAY") != "" {
+			tries = append(tries, []string{"xclip", "-selection", "clipboard"}, []string{"xsel", "--clipboard", "--input"})
+		}
+	}
+	for _, t := range tries {
+		if p, err := lookPath(t[0]); err == nil {
+			return append([]string{p}, t[1:]...)
+		}
+	}
+	return nil
+}
+
+// byteSize writes a number of bytes for people ("1.2 kB").
+func byteSize(n int64) string {
+	const k = 1000
+	switch {
+	case n < k:
+		return fmt.Sprintf("%d B", n)
+	case n < k*k:
+		return fmt.Sprintf("%.1f kB", float64(n)/k)
+	case n < k*k*k:
+		return fmt.Sprintf("%.1f MB", float64(n)/k/k)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/k/k/k)
+}

@@ -1,0 +1,114 @@
+package tui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Ctx is a view's handle on the shell. The shell owns it and sets its fields
+// before each call into a view; views read them, call its methods on the event
+// loop only, and never keep field values across calls.
+type Ctx struct {
+	// View is the id of the visible screen, Focus the id of its focused pane.
+	View, Focus string
+	// Theme is the palette cut for the terminal's colours. It never changes; a
+	// new theme is a new pointer, which is what caches compare.
+	Theme *Theme
+	// Width and Height are the terminal's size in cells.
+	Width, Height int
+	// ReadOnly is --read-only: Danger actions are unbound.
+	ReadOnly bool
+	// Linear is linear mode: no screen, one line per change.
+	Linear bool
+
+	app *App
+}
+
+// Go runs fn in a goroutine as an operation that shows in the status bar, is
+// cancelled by x, ctrl+c and [Ctx.Cancel] through fn's context, and ends in an
+// OpDone for the given view. It returns the command to hand back to the shell
+// and the operation's id. fn may call [Report] with its context.
+func (c *Ctx) Go(view, label string, fn func(context.Context) (any, error)) (tea.Cmd, uint64) {
+	return c.app.ops.start(opSpec{view: view, label: label, fn: fn})
+}
+
+// Replace is Go for work of which only the latest matters (reading what the
+// cursor is on): an operation of the same view and slot is cancelled, and its
+// OpDone is dropped. It does not count as a call when the program is asked to
+// quit.
+func (c *Ctx) Replace(view, slot, label string, fn func(context.Context) (any, error)) (tea.Cmd, uint64) {
+	return c.app.ops.start(opSpec{view: view, slot: slot, label: label, quiet: true, fn: fn})
+}
+
+// Cancel cancels an operation; its OpDone still comes, with Err
+// context.Canceled. It reports whether the operation was running.
+func (c *Ctx) Cancel(op uint64) bool { return c.app.ops.cancel(op) }
+
+// Ops lists the running operations, oldest first.
+func (c *Ctx) Ops() []Op { return c.app.ops.list() }
+
+// Render prepares lines in a goroutine and yields a Rendered for the view.
+// Unlike Go it is not shown and cannot be cancelled: for colouring, wrapping
+// and filtering, not for I/O.
+func (c *Ctx) Render(view, key string, fn func() ([]string, error)) tea.Cmd {
+	return func() tea.Msg {
+		lines, err := fn()
+		return Rendered{View: view, Key: key, Lines: lines, Err: err}
+	}
+}
+
+// Navigate goes to another screen and delivers arg to it.
+func (c *Ctx) Navigate(view string, arg any) tea.Cmd {
+	return emit(Navigate{View: view, Arg: arg})
+}
+
+// Back goes to the screen before.
+func (c *Ctx) Back() tea.Cmd { return emit(Back{}) }
+
+// Toast shows a short message. text is sanitised by the shell.
+func (c *Ctx) Toast(level Level, text string) tea.Cmd {
+	return emit(Toast{Level: level, Text: text})
+}
+
+// Open shows an overlay that the user asked for.
+func (c *Ctx) Open(o Overlay) tea.Cmd { return emit(Open{Overlay: o}) }
+
+// Confirm asks a yes-or-no question.
+func (c *Ctx) Confirm(q Confirmation) tea.Cmd { return emit(askConfirm{q}) }
+
+// Ask asks for one line of text.
+func (c *Ctx) Ask(q Question) tea.Cmd { return emit(askQuestion{q}) }
+
+// FocusPane gives the keys to a pane of the visible view.
+func (c *Ctx) FocusPane(id string) tea.Cmd { return emit(focusPane{id}) }
+
+// SelectServer makes another registered server the current one.
+func (c *Ctx) SelectServer(name string) tea.Cmd { return emit(selectServer{name}) }
+
+// Filter is the text of the `/` prompt for the visible view's focused pane.
+func (c *Ctx) Filter() string { return c.app.filters[c.app.filterKey()] }
+
+// Copy puts text on the clipboard: by OSC 52, and with the system's clipboard
+// command where there is one. what names it in the toast ("result").
+func (c *Ctx) Copy(what, text string) tea.Cmd { return c.app.copyText(what, text) }
+
+// Edit opens text in $VISUAL or $EDITOR in a private temporary file with the
+// given extension (".json") and delivers an [Edited] with tag to view.
+func (c *Ctx) Edit(view, tag, text, ext string) tea.Cmd {
+	return c.app.editText(view, tag, text, ext)
+}
+
+// Page opens text in $PAGER.
+func (c *Ctx) Page(text, ext string) tea.Cmd { return c.app.pageText(text, ext) }
+
+// Messages of the shell to itself, made by the methods above.
+type (
+	askConfirm   struct{ q Confirmation }
+	askQuestion  struct{ q Question }
+	focusPane    struct{ id string }
+	selectServer struct{ name string }
+)
+
+// emit turns a message into a command.
+func emit(m tea.Msg) tea.Cmd { return func() tea.Msg { return m } }

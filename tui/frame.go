@@ -1,0 +1,220 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui/paint"
+)
+
+// frame is the screen as drawn last; View returns it until something changes.
+type frame struct {
+	view   tea.View
+	layout Layout
+	rows   []string
+	at     [3]Rect // inner rectangles of the panes and the rail, for the mouse
+}
+
+// View draws what changed since the last call.
+func (a *App) View() tea.View {
+	if !a.rerender {
+		return a.frame.view
+	}
+	a.rerender = false
+	cursor := a.frame.draw(a)
+	v := tea.NewView(strings.Join(a.frame.rows, "\n"))
+	v.AltScreen = true
+	v.Cursor = cursor
+	v.WindowTitle = a.title()
+	v.ProgressBar = a.progressBar()
+	if a.mouse.on {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	a.frame.view = v
+	return v
+}
+
+// draw fills rows and returns the cursor.
+func (f *frame) draw(a *App) *tea.Cursor {
+	f.rows = f.rows[:0]
+	if a.w <= 0 || a.h <= 0 {
+		return nil
+	}
+	f.layout = Solve(a.w, a.h, a.arrange)
+	if f.layout.TooSmall {
+		f.tooSmall(a)
+		return nil
+	}
+	var cursor *tea.Cursor
+	f.rows = append(f.rows, a.tabLine(a.w))
+	cursor = f.panes(a, cursor)
+	if !f.layout.Ticker.Empty() {
+		f.rows = append(f.rows, a.tickerLine(a.w))
+	}
+	if a.prompt != nil {
+		line, x := a.prompt.draw(a.ctx.Theme, a.w)
+		f.rows = append(f.rows, paint.Fit(line, a.w))
+		cursor = tea.NewCursor(x, len(f.rows)-1)
+	} else {
+		f.rows = append(f.rows, a.hintLine(a.w))
+	}
+	f.rows = append(f.rows, a.statusLine(a.w))
+	f.toasts(a)
+	if len(a.overlays) > 0 {
+		cursor = f.overlays(a)
+	}
+	return cursor
+}
+
+// tooSmall says what is wrong and that keys still work.
+func (f *frame) tooSmall(a *App) {
+	lines := []string{"mcphud needs 40x10", "make it larger", "(keys still work)"}
+	for i := range a.h {
+		s := ""
+		if i < len(lines) {
+			s = lines[i]
+		}
+		f.rows = append(f.rows, paint.Fit(s, a.w))
+	}
+}
+
+// panes draws the rail and the view's panes and zips their rows.
+func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
+	t := a.ctx.Theme
+	var columns [][]string // side by side
+	f.at = [3]Rect{}
+	l := f.layout
+	if !l.Rail.Empty() {
+		p := a.rail.pane(a, l.Rail)
+		f.at[2] = l.Rail.Inner()
+		columns = append(columns, p.boxed.draw(p, l.Rail, t, ""))
+	}
+	v := a.current()
+	for i, spec := range v.info.Panes {
+		r := l.Panes[i]
+		if r.Empty() {
+			continue
+		}
+		p := a.pane(v.info.ID, spec)
+		in := r.Inner()
+		p.W, p.H = max(in.W, 1), max(in.H, 1)
+		p.Focused = a.place.focus == i && a.prompt == nil && len(a.overlays) == 0
+		p.cursor = v.view.Draw(&a.ctx, p)
+		f.at[i] = in
+		if c := p.cursor; c != nil && p.Focused {
+			k := *c
+			k.X += in.X
+			k.Y += in.Y
+			cursor = &k
+		}
+		rows := p.boxed.draw(p, r, t, "")
+		if i == 1 && a.arrange.Below && !l.Panes[0].Empty() {
+			last := len(columns) - 1
+			columns[last] = append(columns[last][:len(columns[last]):len(columns[last])], rows...)
+			continue
+		}
+		columns = append(columns, rows)
+	}
+	if len(columns) == 1 {
+		f.rows = append(f.rows, columns[0]...)
+		return cursor
+	}
+	for y := range columns[0] {
+		var b strings.Builder
+		n := 0
+		for _, c := range columns {
+			n += len(c[y])
+		}
+		b.Grow(n)
+		for _, c := range columns {
+			b.WriteString(c[y])
+		}
+		f.rows = append(f.rows, b.String())
+	}
+	return cursor
+}
+
+// pane returns the canvas of a view's pane.
+func (a *App) pane(view string, spec PaneSpec) *Pane {
+	key := view + "\x00" + spec.ID
+	p := a.panes[key]
+	if p == nil {
+		p = &Pane{ID: spec.ID, Title: spec.Title}
+		a.panes[key] = p
+	}
+	return p
+}
+
+// toasts lays the short messages over the lower right corner of the panes.
+func (f *frame) toasts(a *App) {
+	if len(a.toasts.list) == 0 {
+		return
+	}
+	bottom := f.layout.Hints.Y - 1
+	if !f.layout.Ticker.Empty() {
+		bottom--
+	}
+	rows := a.toasts.rows(a.ctx.Theme, a.w-4)
+	for i, r := range rows {
+		w := paint.Width(r)
+		y := bottom - len(rows) + i
+		if y < 1 {
+			continue
+		}
+		paint.Splice(f.rows[y:y+1], []string{r}, a.w-w-2, 0, w)
+	}
+}
+
+// overlays lays the open dialogs over the frame; the cursor is the topmost's.
+func (f *frame) overlays(a *App) (cursor *tea.Cursor) {
+	t := a.ctx.Theme
+	for i, l := range a.overlays {
+		l.rect = l.place(a.w, a.h)
+		in := l.rect.Inner()
+		p := &l.pane
+		p.W, p.H = max(in.W, 1), max(in.H, 1)
+		p.Focused = i == len(a.overlays)-1
+		p.Title = l.overlay.Title()
+		c := l.overlay.Draw(&a.ctx, p)
+		rows := p.boxed.draw(p, l.rect, t, "esc closes")
+		ground := make([]string, len(rows))
+		for j, r := range rows {
+			ground[j] = t.Surface.S(r)
+		}
+		paint.Splice(f.rows, ground, l.rect.X, l.rect.Y, l.rect.W)
+		cursor = nil
+		if c != nil {
+			k := *c
+			k.X += in.X
+			k.Y += in.Y
+			cursor = &k
+		}
+	}
+	return cursor
+}
+
+// title is the window's title.
+func (a *App) title() string {
+	s := a.crumbs()
+	if s == "" {
+		return "mcphud"
+	}
+	return "mcphud: " + s
+}
+
+// progressBar is the terminal's own progress bar: of the newest call, nil when
+// nothing runs.
+func (a *App) progressBar() *tea.ProgressBar {
+	ops := a.ops.list()
+	for i := len(ops) - 1; i >= 0; i-- {
+		if ops[i].Quiet {
+			continue
+		}
+		if f, ok := ops[i].Progress.Fraction(); ok {
+			return tea.NewProgressBar(tea.ProgressBarDefault, int(f*100))
+		}
+		return tea.NewProgressBar(tea.ProgressBarIndeterminate, 0)
+	}
+	return nil
+}

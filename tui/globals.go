@@ -1,0 +1,259 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// globalActions are what works on every screen.
+func globalActions() []Action {
+	list := []Action{
+		{
+			ID: "app.help", Keys: []string{"?"}, Title: "help", Group: "Find", Hint: 90,
+			Help: "Lists what every key does here, searchable; enter runs what you pick.",
+			Run:  func(c *Ctx) tea.Cmd { return c.Open(newHelp(c.app)) },
+		},
+		{
+			ID: "app.palette", Keys: []string{"ctrl+p"}, Title: "palette", Group: "Find", Hint: 91,
+			Help: "Finds any action, screen or server by a few letters.",
+			Run:  func(c *Ctx) tea.Cmd { return c.Open(newPalette(c.app)) },
+		},
+		{
+			ID: "app.command", Keys: []string{":"}, Title: "command line", Group: "Find",
+			Help: "Takes a screen, an action or a server by name; tab completes, up recalls.",
+			Run:  func(c *Ctx) tea.Cmd { c.app.prompt = newCommandLine(c.app); return nil },
+		},
+		{
+			ID: "app.filter", Keys: []string{"/"}, Title: "filter", Group: "Find", Hint: 80,
+			Help: "Filters or searches the focused pane while you type; esc takes the filter away.",
+			Run:  func(c *Ctx) tea.Cmd { c.app.prompt = newFilter(c.app); return nil },
+		},
+		{
+			ID: "app.next", Keys: []string{"n"}, Title: "next hit", Group: "Find",
+			Help: "Goes to the next hit of the search.",
+			Run:  func(c *Ctx) tea.Cmd { return c.app.toView(FindNext{}) },
+		},
+		{
+			ID: "app.previous", Keys: []string{"N"}, Title: "previous hit", Group: "Find",
+			Help: "Goes to the hit before.",
+			Run:  func(c *Ctx) tea.Cmd { return c.app.toView(FindNext{Back: true}) },
+		},
+		{
+			ID: "app.cancel", Keys: []string{"x"}, Title: "cancel call", Group: "Call", Hint: 10,
+			Help:     "Cancels the newest running call and tells the server.",
+			Disabled: nothingRuns,
+			Run: func(c *Ctx) tea.Cmd {
+				if label, ok := c.app.ops.cancelNewest(c.View); ok {
+					c.app.toasts.add(Note, "cancelling "+label)
+				}
+				return nil
+			},
+		},
+		{
+			ID: "app.interrupt", Keys: []string{"ctrl+c"}, Title: "cancel, again to quit", Group: "Program",
+			Help: "Cancels the newest running call; pressed again within 2 s it quits.",
+			Run:  func(c *Ctx) tea.Cmd { return c.app.quit.interrupt(c.app) },
+		},
+		{
+			ID: "app.quit", Keys: []string{"q"}, Title: "quit", Group: "Program", Hint: 99,
+			Help: "Quits; asks only when calls run.",
+			Run:  func(c *Ctx) tea.Cmd { return c.app.quit.request(c.app) },
+		},
+		{
+			ID: "app.back", Keys: []string{"esc"}, Title: "back", Group: "Move",
+			Help: "Takes away an error, then the filter, then goes back. Never quits.",
+			Run:  func(c *Ctx) tea.Cmd { return c.app.escape() },
+		},
+		{
+			ID: "app.nextpane", Keys: []string{"tab"}, Title: "next pane", Group: "Move", Hint: 70,
+			Help: "Gives the keys to the next pane.",
+			Run:  func(c *Ctx) tea.Cmd { return c.app.cycle(1) },
+		},
+		{
+			ID: "app.previouspane", Keys: []string{"shift+tab"}, Title: "previous pane", Group: "Move",
+			Help: "Gives the keys to the pane before.",
+			Run:  func(c *Ctx) tea.Cmd { return c.app.cycle(-1) },
+		},
+		{
+			ID: "app.zoom", Keys: []string{"z"}, Title: "zoom", Group: "Window",
+			Help: "Gives the focused pane all the room, and takes it back.",
+			Run:  func(c *Ctx) tea.Cmd { c.app.arrange.Zoom = !c.app.arrange.Zoom; return nil },
+		},
+		{
+			ID: "app.smaller", Keys: []string{"<"}, Title: "narrower list", Group: "Window",
+			Help: "Moves the border between list and detail to the list.",
+			Run:  func(c *Ctx) tea.Cmd { c.app.resize(-5); return nil },
+		},
+		{
+			ID: "app.larger", Keys: []string{">"}, Title: "wider list", Group: "Window",
+			Help: "Moves the border between list and detail to the detail.",
+			Run:  func(c *Ctx) tea.Cmd { c.app.resize(5); return nil },
+		},
+		{
+			ID: "app.flip", Keys: []string{"\\"}, Title: "detail below or beside", Group: "Window",
+			Help: "Puts the detail pane below the list, or beside it again.",
+			Run:  func(c *Ctx) tea.Cmd { c.app.arrange.Below = !c.app.arrange.Below; return nil },
+		},
+		{
+			ID: "app.mouse", Keys: []string{"M"}, Title: "mouse capture", Group: "Window",
+			Help: "Turns mouse capture off, so that the terminal selects text, and on again.",
+			Run:  func(c *Ctx) tea.Cmd { c.app.mouse.toggle(c.app); return nil },
+		},
+		{
+			ID: "app.theme", Keys: []string{"T"}, Title: "theme", Group: "Window",
+			Help: "Goes through the themes: dark, light, high contrast and others.",
+			Run:  func(c *Ctx) tea.Cmd { return c.app.look.cycle(c.app) },
+		},
+		{
+			ID: "app.servers", Title: "choose server", Group: "Move",
+			Help: "Gives the keys to the server rail.",
+			Run:  func(c *Ctx) tea.Cmd { return c.app.focusIndex(RailFocus) },
+		},
+		{
+			ID: "app.page", Keys: []string{"v"}, Title: "open in $PAGER", Group: "Copy and open",
+			Help: "Opens what is selected, or the pane's text, in $PAGER.",
+			Run: func(c *Ctx) tea.Cmd {
+				text, ext := c.app.pageable()
+				return c.Page(text, ext)
+			},
+		},
+		{
+			ID: "app.edit", Keys: []string{"e"}, Title: "open in $EDITOR", Group: "Copy and open",
+			Help: "Opens what is selected, or the pane's text, in $EDITOR.",
+			Run: func(c *Ctx) tea.Cmd {
+				text, ext := c.app.pageable()
+				return c.Edit("", "", text, ext)
+			},
+		},
+	}
+	list = append(list, tabActions()...)
+	list = append(list, copyActions()...)
+	return append(list, moveActions()...)
+}
+
+// tabActions are the number keys.
+func tabActions() (out []Action) {
+	for i := range 9 {
+		key := string(rune('1' + i))
+		out = append(out, Action{
+			ID: "app.screen" + key, Keys: []string{key}, Title: "screen " + key, Group: "Move",
+			Help: "Goes to the screen with this number in the top line.",
+			Disabled: func(c *Ctx) string {
+				if i >= len(c.app.reg.tabs()) {
+					return "there is no such screen"
+				}
+				return ""
+			},
+			Run: func(c *Ctx) tea.Cmd { return c.app.navigate(Navigate{View: c.app.reg.tabs()[i].info.ID}) },
+		})
+	}
+	return out
+}
+
+// copyActions are the y chord.
+func copyActions() (out []Action) {
+	for _, k := range []struct {
+		kind     CopyKind
+		id, what string
+	}{
+		{CopyValue, "value", "value"},
+		{CopyPath, "path", "path"},
+		{CopyJSON, "json", "JSON"},
+		{CopyCommand, "command", "mcphud command"},
+		{CopyCurl, "curl", "curl command"},
+		{CopyRaw, "raw", "raw frame"},
+		{CopyConfig, "config", "config entry"},
+	} {
+		out = append(out, Action{
+			ID: "copy." + k.id, Keys: []string{"y " + string(rune(k.kind))}, Title: "copy " + k.what, Group: "Copy and open",
+			Help: "Copies the selection as " + k.what + " to the clipboard.",
+			Disabled: func(c *Ctx) string {
+				if _, ok := c.app.copyable(k.kind); !ok {
+					return "not for what is selected here"
+				}
+				return ""
+			},
+			Run: func(c *Ctx) tea.Cmd {
+				text, _ := c.app.copyable(k.kind)
+				return c.Copy(k.what, text)
+			},
+		})
+	}
+	return out
+}
+
+// moveActions stand for the keys that lists and pagers understand, so that
+// help and palette have them too. The key itself goes to the view first.
+func moveActions() (out []Action) {
+	for _, k := range []struct {
+		id, title, help string
+		keys            []string
+	}{
+		{"up", "up", "Moves up one line.", []string{"up", "k"}},
+		{"down", "down", "Moves down one line.", []string{"down", "j"}},
+		{"left", "left", "Moves left, or folds.", []string{"left", "h"}},
+		{"right", "right", "Moves right, or unfolds.", []string{"right", "l"}},
+		{"top", "top", "Goes to the first line.", []string{"g", "home"}},
+		{"bottom", "bottom", "Goes to the last line.", []string{"G", "end"}},
+		{"halfup", "half a page up", "Moves up half a page.", []string{"ctrl+u"}},
+		{"halfdown", "half a page down", "Moves down half a page.", []string{"ctrl+d"}},
+		{"pageup", "page up", "Moves up one page.", []string{"pgup"}},
+		{"pagedown", "page down", "Moves down one page.", []string{"pgdown"}},
+		{"open", "open", "Opens or runs what is selected.", []string{"enter"}},
+		{"select", "fold or select", "Folds or selects what is under the cursor.", []string{"space"}},
+		{"previoustab", "previous part", "Goes to the sub-tab before.", []string{"["}},
+		{"nexttab", "next part", "Goes to the next sub-tab.", []string{"]"}},
+	} {
+		first := k.keys[0]
+		out = append(out, Action{
+			ID: "move." + k.id, Keys: k.keys, Title: k.title, Help: k.help, Group: "Move",
+			Run: func(c *Ctx) tea.Cmd { return c.app.toView(pressOf(first)) },
+		})
+	}
+	return out
+}
+
+// toView gives a message to the visible view.
+func (a *App) toView(msg tea.Msg) tea.Cmd {
+	cmd, _ := a.current().view.Handle(&a.ctx, msg)
+	return cmd
+}
+
+func nothingRuns(c *Ctx) string {
+	for _, o := range c.app.ops.all {
+		if !o.Cancelling && !o.dropped {
+			return ""
+		}
+	}
+	return "nothing is running"
+}
+
+// resize moves the border between list and detail.
+func (a *App) resize(by int) {
+	s := a.arrange.Split
+	if s == 0 {
+		s = DefaultSplit
+	}
+	a.arrange.Split = min(max(s+by, MinSplit), MaxSplit)
+}
+
+// copyable is what the visible view would copy.
+func (a *App) copyable(k CopyKind) (string, bool) {
+	if c, ok := a.current().view.(Copier); ok && a.place.focus != RailFocus {
+		return c.CopyText(&a.ctx, k)
+	}
+	return "", false
+}
+
+// pageable is what v and e open: the selection, else the pane's text.
+func (a *App) pageable() (text, ext string) {
+	if p, ok := a.current().view.(Pager); ok {
+		if text, ext, ok := p.PageText(&a.ctx); ok {
+			return text, ext
+		}
+	}
+	var b strings.Builder
+	a.current().view.Plain(&a.ctx, &b)
+	return b.String(), ".txt"
+}

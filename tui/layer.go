@@ -1,0 +1,81 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Grace for overlays that nobody asked for: keys are swallowed until the
+// keyboard was quiet for graceQuiet, for graceMost at most.
+const (
+	graceQuiet = 425 * time.Millisecond
+	graceMost  = 1500 * time.Millisecond
+)
+
+// layer is an open overlay.
+type layer struct {
+	overlay Overlay
+	pane    Pane
+	rect    Rect // outer rectangle, as drawn last
+	opened  time.Time
+	quiet   time.Time // keys before this are swallowed; zero when asked for
+}
+
+// top is the overlay that has the keys.
+func (a *App) top() *layer {
+	if n := len(a.overlays); n > 0 {
+		return a.overlays[n-1]
+	}
+	return nil
+}
+
+func (a *App) push(o Overlay, unasked bool) {
+	l := &layer{overlay: o, opened: time.Now()}
+	l.pane.ID = "overlay"
+	if unasked {
+		l.quiet = l.opened.Add(graceQuiet)
+	}
+	a.overlays = append(a.overlays, l)
+}
+
+func (a *App) pop() tea.Cmd {
+	l := a.top()
+	if l == nil {
+		return nil
+	}
+	cmd, _ := l.overlay.Handle(&a.ctx, Close{})
+	a.overlays = a.overlays[:len(a.overlays)-1]
+	return cmd
+}
+
+// drop takes an overlay away without asking it, wherever it is in the stack.
+func (a *App) drop(o Overlay) {
+	for i, l := range a.overlays {
+		if l.overlay == o {
+			a.overlays = append(a.overlays[:i:i], a.overlays[i+1:]...)
+			return
+		}
+	}
+}
+
+// key gives a key to the overlay; esc closes it unless it consumed the key.
+func (l *layer) key(a *App, m tea.KeyPressMsg) tea.Cmd {
+	if now := time.Now(); now.Before(l.quiet) && now.Before(l.opened.Add(graceMost)) {
+		l.quiet = now.Add(graceQuiet)
+		return nil
+	}
+	l.quiet = time.Time{}
+	cmd, ok := l.overlay.Handle(&a.ctx, m)
+	if !ok && m.String() == "esc" {
+		return join(cmd, a.pop())
+	}
+	return cmd
+}
+
+// place is where an overlay goes: in the middle, a little above it.
+func (l *layer) place(w, h int) Rect {
+	ow, oh := l.overlay.Size(max(w-4, 1), max(h-4, 1))
+	ow, oh = min(max(ow, 1), w-2), min(max(oh, 1), h-2)
+	return Rect{X: (w - ow - 2) / 2, Y: (h - oh - 2) / 3, W: ow + 2, H: oh + 2}
+}

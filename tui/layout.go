@@ -1,0 +1,134 @@
+package tui
+
+// Rect is a rectangle of terminal cells; the zero value is "not there".
+type Rect struct {
+	X, Y, W, H int
+}
+
+// Empty reports whether the rectangle has no cells.
+func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
+
+// Contains reports whether the cell lies in the rectangle.
+func (r Rect) Contains(x, y int) bool {
+	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
+}
+
+// Inner is the rectangle without a border of one cell.
+func (r Rect) Inner() Rect {
+	return Rect{r.X + 1, r.Y + 1, max(r.W-2, 0), max(r.H-2, 0)}
+}
+
+// Widths at which the arrangement changes, and the smallest screen that is
+// drawn at all.
+const (
+	WideWidth = 120
+	MidWidth  = 80
+	MinWidth  = 40
+	MinHeight = 10
+)
+
+// Bounds of what `<` and `>` can do, in percent of the space for list and
+// detail, and the rail's width with its border.
+const (
+	MinSplit     = 20
+	MaxSplit     = 80
+	DefaultSplit = 40
+	RailWidth    = 26
+)
+
+// RailFocus is LayoutState.Focus when the server rail has the keys.
+const RailFocus = -1
+
+// LayoutState is everything besides the terminal's size that decides where
+// things are.
+type LayoutState struct {
+	// Panes is how many panes the visible view has, 1 or 2.
+	Panes int
+	// Focus is the index of the focused pane, or RailFocus.
+	Focus int
+	// Zoom gives the focused pane all the room.
+	Zoom bool
+	// Below puts the detail below the list in place of beside it.
+	Below bool
+	// Split is the list's share in percent; 0 means DefaultSplit.
+	Split int
+}
+
+// Layout says where things are. Rectangles of panes include their borders.
+type Layout struct {
+	// TooSmall says that nothing but a message fits.
+	TooSmall bool
+	// Tabs is the top line: tabs, or breadcrumbs where Crumbs is true.
+	Tabs   Rect
+	Crumbs bool
+	Rail   Rect
+	Panes  [2]Rect
+	Ticker Rect
+	// Hints is the hint bar, which the prompt line replaces.
+	Hints  Rect
+	Status Rect
+}
+
+// Solve arranges a screen of w by h cells. It is a pure function.
+//
+// From WideWidth on there is the server rail, list and detail, and a ticker;
+// from MidWidth list and detail; below it one pane.
+func Solve(w, h int, s LayoutState) Layout {
+	if w < MinWidth || h < MinHeight {
+		return Layout{TooSmall: true}
+	}
+	l := Layout{
+		Tabs:   Rect{0, 0, w, 1},
+		Crumbs: w < MidWidth,
+		Hints:  Rect{0, h - 2, w, 1},
+		Status: Rect{0, h - 1, w, 1},
+	}
+	room := Rect{0, 1, w, h - 3}
+	if w >= WideWidth {
+		l.Ticker = Rect{0, h - 3, w, 1}
+		room.H--
+	}
+	switch {
+	case s.Focus == RailFocus && (s.Zoom || w < WideWidth):
+		l.Rail = room
+	case s.Zoom || w < MidWidth:
+		l.Panes[index(s)] = room
+	default:
+		if w >= WideWidth {
+			l.Rail = Rect{room.X, room.Y, RailWidth, room.H}
+			room.X += RailWidth
+			room.W -= RailWidth
+		}
+		l.Panes = split(room, s)
+	}
+	return l
+}
+
+// index is the pane that a lone pane is.
+func index(s LayoutState) int {
+	if s.Focus == 1 && s.Panes > 1 {
+		return 1
+	}
+	return 0
+}
+
+// split divides the room between list and detail.
+func split(room Rect, s LayoutState) [2]Rect {
+	if s.Panes < 2 {
+		return [2]Rect{room}
+	}
+	share := s.Split
+	if share == 0 {
+		share = DefaultSplit
+	}
+	share = min(max(share, MinSplit), MaxSplit)
+	a, b := room, room
+	if s.Below {
+		a.H = min(max(room.H*share/100, 3), room.H-3)
+		b.Y, b.H = room.Y+a.H, room.H-a.H
+	} else {
+		a.W = room.W * share / 100
+		b.X, b.W = room.X+a.W, room.W-a.W
+	}
+	return [2]Rect{a, b}
+}

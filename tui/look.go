@@ -1,0 +1,77 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcphud/mcphud/themes"
+	"github.com/mcphud/mcphud/tui/paint"
+)
+
+// Theme is a palette cut for the terminal's colour profile; see [paint.Theme].
+type Theme = paint.Theme
+
+// look is the choice of colours.
+type look struct {
+	plain   bool // NO_COLOR
+	chosen  bool // by flag, config or T: the background no longer decides
+	palette themes.Palette
+	colors  colorprofile.Profile
+}
+
+// init starts with the theme that was asked for, or a dark one until the
+// terminal says what its background is.
+func (l *look) init(a *App) {
+	l.plain = NoColor(a.getenv)
+	l.colors = colorprofile.TrueColor
+	l.palette = themes.Default(true)
+	if p, ok := themes.Find(a.cfg.Theme); ok {
+		l.palette, l.chosen = p, true
+	}
+	l.cut(a)
+}
+
+// cut makes the theme. Its pointer is new, so every cached line is stale.
+func (l *look) cut(a *App) {
+	p := l.colors
+	if l.plain {
+		p = colorprofile.ASCII
+	}
+	a.ctx.Theme = paint.New(l.palette, p)
+}
+
+// background is the terminal's answer to what its background is.
+func (l *look) background(a *App, dark bool) tea.Cmd {
+	if l.chosen || l.palette.Dark == dark {
+		return nil
+	}
+	l.palette = themes.Default(dark)
+	l.cut(a)
+	return a.broadcast(ThemeChanged{})
+}
+
+// profile is what the terminal can show.
+func (l *look) profile(a *App, p colorprofile.Profile) tea.Cmd {
+	if p == l.colors {
+		return nil
+	}
+	l.colors = p
+	l.cut(a)
+	return a.broadcast(ThemeChanged{})
+}
+
+// cycle is T: the next theme.
+func (l *look) cycle(a *App) tea.Cmd {
+	all := themes.All()
+	i := slices.IndexFunc(all, func(p themes.Palette) bool { return p.Name == l.palette.Name })
+	l.palette, l.chosen = all[(i+1)%len(all)], true
+	l.cut(a)
+	a.toasts.add(Note, "theme: "+strings.ToLower(l.palette.Title))
+	return a.broadcast(ThemeChanged{})
+}
+
+// NoColor is the convention of no-color.org: any value that is not empty.
+func NoColor(getenv func(string) string) bool { return getenv("NO_COLOR") != "" }

@@ -1,0 +1,166 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// maxHistory bounds how far esc goes back.
+const maxHistory = 100
+
+// navigate shows another screen and tells it why.
+func (a *App) navigate(m Navigate) tea.Cmd {
+	v := a.reg.find(m.View)
+	if v == nil {
+		a.toasts.add(Failure, "there is no screen "+m.View+"; ctrl+p lists them")
+		return nil
+	}
+	var pre tea.Cmd
+	if m.Server != "" && m.Server != a.world.current {
+		pre = a.selectServer(m.Server)
+	}
+	if v.info.ID != a.place.view {
+		a.history = append(a.history, a.place)
+		if len(a.history) > maxHistory {
+			a.history = a.history[1:]
+		}
+		a.leave()
+		a.place = place{view: v.info.ID, focus: a.focus[v.info.ID]}
+	} else if a.place.focus == RailFocus {
+		a.place.focus = a.focus[v.info.ID]
+	}
+	m.View = v.info.ID
+	a.sync()
+	cmd, _ := v.view.Handle(&a.ctx, m)
+	return join(pre, cmd)
+}
+
+// back shows the screen before; on the first one it does nothing.
+func (a *App) back() tea.Cmd {
+	n := len(a.history)
+	if n == 0 {
+		return nil
+	}
+	a.leave()
+	a.place = a.history[n-1]
+	a.history = a.history[:n-1]
+	a.sync()
+	cmd, _ := a.current().view.Handle(&a.ctx, FocusChanged{a.ctx.Focus})
+	return cmd
+}
+
+// leave remembers which pane had the keys.
+func (a *App) leave() {
+	if a.place.focus != RailFocus {
+		a.focus[a.place.view] = a.place.focus
+	}
+}
+
+// focusPane gives the keys to a pane of the visible view, or to the rail.
+func (a *App) focusPane(id string) tea.Cmd {
+	if id == "rail" {
+		return a.focusIndex(RailFocus)
+	}
+	for i, p := range a.current().info.Panes {
+		if p.ID == id {
+			return a.focusIndex(i)
+		}
+	}
+	return nil
+}
+
+func (a *App) focusIndex(i int) tea.Cmd {
+	if i == a.place.focus {
+		return nil
+	}
+	a.place.focus = i
+	a.leave()
+	a.sync()
+	if i == RailFocus {
+		a.rail.seek(a)
+		return nil
+	}
+	cmd, _ := a.current().view.Handle(&a.ctx, FocusChanged{a.ctx.Focus})
+	return cmd
+}
+
+// cycle moves the focus to the next or previous pane; the rail is one of them
+// where it is on the screen.
+func (a *App) cycle(by int) tea.Cmd {
+	n := len(a.current().info.Panes)
+	first := 0
+	if a.w >= WideWidth && !a.arrange.Zoom {
+		first = RailFocus
+	}
+	span := n - first
+	i := (a.place.focus - first + by + 2*span) % span
+	return a.focusIndex(i + first)
+}
+
+// selectServer makes a registered server the current one.
+func (a *App) selectServer(name string) tea.Cmd {
+	if name == a.world.current {
+		return nil
+	}
+	if !a.world.choose(a, name) {
+		a.toasts.add(Failure, "there is no server "+name+"; screen 1 lists them")
+		return nil
+	}
+	return a.broadcast(ServerChanged{Name: name})
+}
+
+// filterKey is where the text of `/` is kept for the focused pane.
+func (a *App) filterKey() string { return a.place.view + "\x00" + a.paneID() }
+
+// setFilter delivers the text of `/` to the visible view.
+func (a *App) setFilter(text string, done bool) tea.Cmd {
+	k := a.filterKey()
+	if text == "" {
+		delete(a.filters, k)
+	} else {
+		a.filters[k] = text
+	}
+	if a.place.focus == RailFocus {
+		a.rail.filter(a, text)
+		return nil
+	}
+	cmd, ok := a.current().view.Handle(&a.ctx, FilterChanged{Text: text, Done: done})
+	if !ok && done && text != "" {
+		delete(a.filters, k)
+		a.toasts.add(Warning, a.current().info.Title+" has nothing to filter in this pane")
+	}
+	return cmd
+}
+
+// escape is what esc does where nothing else wanted it: it acknowledges an
+// error, then takes the filter away, then goes back. It never quits.
+func (a *App) escape() tea.Cmd {
+	switch {
+	case a.toasts.acknowledge():
+		return nil
+	case a.filters[a.filterKey()] != "":
+		return a.setFilter("", true)
+	case a.place.focus == RailFocus:
+		return a.focusIndex(a.focus[a.place.view])
+	case a.w < WideWidth && a.place.focus > 0:
+		return a.focusIndex(a.place.focus - 1)
+	}
+	return a.back()
+}
+
+// crumbs is the way to what is on the screen: server, screen, thing.
+func (a *App) crumbs() string {
+	v := a.current()
+	parts := make([]string, 0, 3)
+	if a.world.current != "" {
+		parts = append(parts, a.world.current)
+	}
+	parts = append(parts, v.info.Title)
+	if b, ok := v.view.(Breadcrumber); ok {
+		if s := b.Breadcrumb(&a.ctx); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return Sanitize(strings.Join(parts, " › "))
+}

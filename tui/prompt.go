@@ -1,0 +1,274 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// prompt is the line at the bottom in which text is typed: the `/` filter, the
+// `:` command line, or a question of a view. It takes the hint bar's place.
+type prompt struct {
+	label  string
+	edit   lineEdit
+	secret bool
+	why    string // why the text was not accepted
+
+	change   func(a *App, text string) tea.Cmd
+	done     func(a *App, text string) tea.Cmd
+	cancel   func(a *App) tea.Cmd
+	check    func(text string) string
+	complete func(text string) []string
+	recall   *recall
+
+	offers []string // completions of the text, when tab was pressed or while typing
+	offer  int      // the one taken by tab, -1 for none
+}
+
+func newQuestion(q Question) *prompt {
+	p := &prompt{
+		label: safe.Line(q.Label, 40) + ": ", secret: q.Secret, check: q.Check, complete: q.Complete,
+		done: func(a *App, text string) tea.Cmd {
+			if q.OnDone == nil {
+				return nil
+			}
+			return q.OnDone(&a.ctx, text)
+		},
+		cancel: func(a *App) tea.Cmd {
+			if q.OnCancel == nil {
+				return nil
+			}
+			return q.OnCancel(&a.ctx)
+		},
+	}
+	p.edit.set(q.Initial)
+	p.suggest()
+	return p
+}
+
+// newFilter is the `/` prompt; the view sees the text while it is typed.
+func newFilter(a *App) *prompt {
+	p := &prompt{
+		label:  "/",
+		change: func(a *App, text string) tea.Cmd { return a.setFilter(text, false) },
+		done:   func(a *App, text string) tea.Cmd { return a.setFilter(text, true) },
+		cancel: func(a *App) tea.Cmd { return a.setFilter("", true) },
+	}
+	p.edit.set(a.filters[a.filterKey()])
+	return p
+}
+
+// newCommandLine is the `:` prompt.
+func newCommandLine(a *App) *prompt {
+	p := &prompt{
+		label: ":", recall: &a.recall,
+		complete: a.completeCommand,
+		done:     func(a *App, text string) tea.Cmd { return a.command(text) },
+		cancel:   func(*App) tea.Cmd { return nil },
+	}
+	p.recall.begin()
+	p.suggest()
+	return p
+}
+
+func (p *prompt) key(a *App, m tea.KeyPressMsg) tea.Cmd {
+	switch k := m.String(); k {
+	case "esc":
+		a.prompt = nil
+		return p.cancel(a)
+	case "enter":
+		return p.enter(a)
+	case "tab", "shift+tab":
+		p.cycle(k == "tab")
+		return p.changed(a)
+	case "up", "ctrl+p", "down", "ctrl+n":
+		if p.recall == nil {
+			return nil
+		}
+		p.edit.set(p.recall.move(k == "up" || k == "ctrl+p", p.edit.String()))
+		p.suggest()
+		return nil
+	case "backspace":
+		if len(p.edit.text) == 0 && p.recall != nil {
+			a.prompt = nil
+			return p.cancel(a)
+		}
+	}
+	if !p.edit.key(m) {
+		return nil
+	}
+	p.suggest()
+	return p.changed(a)
+}
+
+func (p *prompt) paste(a *App, text string) tea.Cmd {
+	p.edit.insert(text)
+	p.suggest()
+	return p.changed(a)
+}
+
+func (p *prompt) changed(a *App) tea.Cmd {
+	p.why = ""
+	if p.change == nil {
+		return nil
+	}
+	return p.change(a, p.edit.String())
+}
+
+func (p *prompt) enter(a *App) tea.Cmd {
+	text := p.edit.String()
+	if p.check != nil {
+		if p.why = p.check(text); p.why != "" {
+			return nil
+		}
+	}
+	a.prompt = nil
+	if p.recall != nil {
+		p.recall.add(text)
+	}
+	return p.done(a, text)
+}
+
+// suggest finds completions for the text.
+func (p *prompt) suggest() {
+	p.offers, p.offer = nil, -1
+	if p.complete != nil {
+		p.offers = p.complete(p.edit.String())
+	}
+}
+
+// cycle takes the next completion.
+func (p *prompt) cycle(forward bool) {
+	n := len(p.offers)
+	if n == 0 {
+		return
+	}
+	if forward {
+		p.offer = (p.offer + 1) % n
+	} else {
+		p.offer = (max(p.offer, 0) - 1 + n) % n
+	}
+	p.edit.set(p.offers[p.offer])
+}
+
+// draw returns the prompt's line and the cursor's column.
+func (p *prompt) draw(t *Theme, w int) (string, int) {
+	label := p.label
+	room := w - ansi.StringWidth(label)
+	offers := ""
+	switch {
+	case p.why != "":
+		offers = "  " + t.Error.S("✗ "+safe.Line(p.why, max(room/2, 1)))
+	case len(p.offers) > 0:
+		offers = "  " + p.menu(t, room/2)
+	}
+	ow := ansi.StringWidth(offers)
+	text, x := p.edit.draw(room-ow, p.secret)
+	line := t.Accent.S(label) + text
+	if ow > 0 {
+		pad := w - ansi.StringWidth(label) - ansi.StringWidth(text) - ow
+		line += strings.Repeat(" ", max(pad, 0)) + offers
+	}
+	return line, ansi.StringWidth(label) + x
+}
+
+// menu shows the completions that fit, the taken one marked.
+func (p *prompt) menu(t *Theme, w int) string {
+	var b strings.Builder
+	used := 0
+	from := max(p.offer, 0)
+	for i := from; i < len(p.offers); i++ {
+		s := safe.Line(p.offers[i], 40)
+		n := ansi.StringWidth(s) + 1
+		if used+n > w {
+			break
+		}
+		used += n
+		if i == p.offer {
+			b.WriteString(t.Selection.S(s))
+		} else {
+			b.WriteString(t.Muted.S(s))
+		}
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// completeCommand lists what can follow on the `:` line: screens, action ids
+// and "server NAME".
+func (a *App) completeCommand(text string) []string {
+	var out []string
+	add := func(s string) {
+		if s != text && strings.HasPrefix(s, text) && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	for _, v := range a.reg.views {
+		add(v.info.ID)
+	}
+	add("quit")
+	local, global := a.reg.scoped(a.place.view, a.ctx.Focus)
+	for _, x := range local {
+		add(x.ID)
+	}
+	for _, n := range a.world.names() {
+		add("server " + n)
+	}
+	for _, x := range global {
+		add(x.ID)
+	}
+	return out
+}
+
+// command runs a line of the `:` prompt: a screen's id or alias, an action's
+// id, "server NAME" or "quit".
+func (a *App) command(text string) tea.Cmd {
+	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case word == "":
+		return nil
+	case word == "q" || word == "quit":
+		return a.quit.request(a)
+	case word == "server" && rest != "":
+		return a.selectServer(rest)
+	}
+	if v := a.reg.find(word); v != nil {
+		var arg any
+		if rest != "" {
+			arg = rest
+		}
+		return a.navigate(Navigate{View: v.info.ID, Arg: arg})
+	}
+	if x := a.reg.byID[word]; x != nil {
+		return a.runAnywhere(x)
+	}
+	a.toasts.add(Warning, "there is no command "+word+"; tab completes, ctrl+p lists everything")
+	return nil
+}
+
+// runAnywhere runs an action from palette or command line, going to its screen
+// first where that is another.
+func (a *App) runAnywhere(x *Action) tea.Cmd {
+	for _, v := range a.reg.views {
+		for _, y := range v.actions {
+			if y != x {
+				continue
+			}
+			var first tea.Cmd
+			if v.info.ID != a.place.view {
+				first = a.navigate(Navigate{View: v.info.ID})
+			}
+			if x.Pane != "" {
+				first = join(first, a.focusPane(x.Pane))
+			}
+			a.sync()
+			return join(first, a.run(x))
+		}
+	}
+	return a.run(x)
+}

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// interruptTime is how long after ctrl+c a second one quits.
+const interruptTime = 2 * time.Second
+
+// quitting is the state of leaving.
+type quitting struct {
+	since time.Time // the last ctrl+c
+	seq   int
+	asked bool // the question of q is on the screen
+}
+
+// interruptExpired ends the time in which ctrl+c quits.
+type interruptExpired struct{ seq int }
+
+// interrupt is ctrl+c: the first one cancels the newest call, a second one
+// within interruptTime quits.
+func (q *quitting) interrupt(a *App) tea.Cmd {
+	now := time.Now()
+	if !q.since.IsZero() && now.Sub(q.since) < interruptTime {
+		return a.leaveProgram()
+	}
+	q.since = now
+	q.seq++
+	seq := q.seq
+	if label, ok := a.ops.cancelNewest(a.place.view); ok {
+		a.toasts.add(Note, "cancelling "+label+"; ctrl+c again quits")
+	} else {
+		a.toasts.add(Note, "ctrl+c again quits")
+	}
+	return tea.Tick(interruptTime, func(time.Time) tea.Msg { return interruptExpired{seq} })
+}
+
+func (q *quitting) expire(m interruptExpired) {
+	if m.seq == q.seq {
+		q.since = time.Time{}
+	}
+}
+
+// request is q: it asks only when calls run.
+func (q *quitting) request(a *App) tea.Cmd {
+	n := a.ops.calls()
+	if n == 0 {
+		return a.leaveProgram()
+	}
+	if q.asked {
+		return nil
+	}
+	q.asked = true
+	what := "A call is running."
+	if n > 1 {
+		what = fmt.Sprintf("%d calls are running.", n)
+	}
+	a.push(newConfirm(Confirmation{
+		Title: "Quit mcphud?", Body: what + " Quitting cancels and tells the server.", Yes: "quit", No: "stay",
+		OnYes: func(*Ctx) tea.Cmd { q.asked = false; return a.leaveProgram() },
+		OnNo:  func(*Ctx) tea.Cmd { q.asked = false; return nil },
+	}), false)
+	return nil
+}
+
+// leaveProgram cancels what runs, so that servers are told, and quits.
+func (a *App) leaveProgram() tea.Cmd {
+	a.ops.close()
+	return tea.Quit
+}

@@ -1,0 +1,152 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// rail is the list of all servers at the left edge.
+type rail struct {
+	p    Pane
+	at   int    // row under the cursor, in shown
+	top  int    // first row drawn
+	want string // filter
+}
+
+// shown are the servers that pass the filter.
+func (r *rail) shown(a *App) []*serverRow {
+	out := make([]*serverRow, 0, len(a.world.rows))
+	for i := range a.world.rows {
+		if x := &a.world.rows[i]; strings.Contains(strings.ToLower(x.name), strings.ToLower(r.want)) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// seek puts the cursor on the current server.
+func (r *rail) seek(a *App) {
+	for i, x := range r.shown(a) {
+		if x.name == a.world.current {
+			r.at = i
+		}
+	}
+}
+
+func (r *rail) filter(a *App, text string) {
+	r.want, r.at = text, 0
+	r.seek(a)
+}
+
+// key moves and picks; other keys are the shell's.
+func (r *rail) key(a *App, k string) (tea.Cmd, bool) {
+	n := len(r.shown(a))
+	switch k {
+	case "up", "k":
+		r.at--
+	case "down", "j":
+		r.at++
+	case "g", "home":
+		r.at = 0
+	case "G", "end":
+		r.at = n - 1
+	case "pgup", "ctrl+u":
+		r.at -= max(r.p.H/2, 1)
+	case "pgdown", "ctrl+d":
+		r.at += max(r.p.H/2, 1)
+	case "enter":
+		return r.pick(a), true
+	default:
+		return nil, false
+	}
+	r.at = min(max(r.at, 0), max(n-1, 0))
+	return nil, true
+}
+
+// pick makes the server under the cursor the current one, and shows the
+// servers screen when it is not connected: what to do about it is there.
+func (r *rail) pick(a *App) tea.Cmd {
+	list := r.shown(a)
+	if r.at >= len(list) {
+		return nil
+	}
+	x := list[r.at]
+	cmd := a.selectServer(x.name)
+	if !x.connected() && a.reg.find("servers") != nil {
+		return join(cmd, a.navigate(Navigate{View: "servers", Arg: x.name}))
+	}
+	return join(cmd, a.focusIndex(a.focus[a.place.view]))
+}
+
+func (r *rail) mouse(a *App, ev PaneMouse) tea.Cmd {
+	n := len(r.shown(a))
+	r.at = min(max(r.at+ev.Wheel, 0), max(n-1, 0))
+	if ev.Click != tea.MouseLeft {
+		return nil
+	}
+	cmd := a.focusIndex(RailFocus)
+	if i := r.top + ev.Y; ev.Y >= 0 && i < n {
+		r.at = i
+		return join(cmd, r.pick(a))
+	}
+	return cmd
+}
+
+// pane draws the servers: state as glyph and word after the name.
+func (r *rail) pane(a *App, at Rect) *Pane {
+	p := &r.p
+	in := at.Inner()
+	p.ID, p.Title, p.W, p.H = "rail", "Servers", max(in.W, 1), max(in.H, 1)
+	p.Focused = a.place.focus == RailFocus && a.prompt == nil && len(a.overlays) == 0
+	t := a.ctx.Theme
+	list := r.shown(a)
+	r.at = min(r.at, max(len(list)-1, 0))
+	r.top = min(max(r.top, r.at-p.H+1), r.at)
+	p.Lines = p.Lines[:0]
+	for i := r.top; i < len(list) && len(p.Lines) < p.H; i++ {
+		p.Lines = append(p.Lines, r.row(a, list[i], i == r.at && p.Focused, p.W))
+	}
+	if len(list) == 0 {
+		msg := "no servers: see screen 1"
+		if r.want != "" {
+			msg = "none matches " + r.want
+		}
+		p.Lines = append(p.Lines, t.Muted.S(safe.Line(msg, p.W)))
+	}
+	p.Badge = ""
+	if r.want != "" {
+		p.Badge = "/" + safe.Line(r.want, 10)
+	}
+	p.Scroll = Scroll{r.top, len(list)}
+	return p
+}
+
+func (r *rail) row(a *App, x *serverRow, at bool, w int) string {
+	t := a.ctx.Theme
+	mark := " "
+	if x.name == a.world.current {
+		mark = "▸"
+	}
+	state := x.state(t)
+	room := w - paint.Width(state) - 2
+	row := mark + paint.Fit(safe.Line(x.name, max(room, 3)), max(room, 3)) + " " + state
+	switch {
+	case at:
+		return t.SelectRow(row, w, true)
+	case x.name == a.world.current:
+		return t.SelectRow(row, w, false)
+	}
+	return row
+}
+
+// help are the rail's keys.
+func (r *rail) help() []item {
+	g := "Servers"
+	return []item{
+		{title: "open server", keys: "enter", help: "Makes the server under the cursor the current one.", group: g, pick: func(a *App) tea.Cmd { return a.rail.pick(a) }},
+	}
+}

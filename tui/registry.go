@@ -1,0 +1,227 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// registry holds every action of the program.
+type registry struct {
+	global []*Action
+	views  []registered
+	byID   map[string]*Action
+}
+
+// registered is a view with what it declared.
+type registered struct {
+	view    View
+	info    Info
+	actions []*Action
+}
+
+// fixedKeys belong to the shell on every screen; no view may bind them.
+var fixedKeys = []string{
+	"ctrl+c", "ctrl+p", "?", ":", "tab", "shift+tab", "M", "T",
+	"1", "2", "3", "4", "5", "6", "7", "8", "9",
+}
+
+// avoidKeys are taken by terminals and multiplexers, so nobody may bind them.
+var avoidKeys = []string{"ctrl+a", "ctrl+b", "ctrl+j", "ctrl+s", "ctrl+m", "ctrl+i", "ctrl+h"}
+
+// newRegistry collects the actions and applies the key bindings of the config
+// (action id -> keys; no keys unbinds). It fails when the result is not sound.
+func newRegistry(views []View, global []Action, keys map[string][]string) (*registry, error) {
+	r := &registry{byID: map[string]*Action{}}
+	var errs []error
+	add := func(list []Action) (out []*Action) {
+		for i := range list {
+			a := list[i]
+			if k, ok := keys[a.ID]; ok {
+				a.Keys = slices.Clone(k)
+			}
+			if r.byID[a.ID] != nil {
+				errs = append(errs, fmt.Errorf("two actions have the id %q", a.ID))
+			}
+			r.byID[a.ID] = &a
+			out = append(out, &a)
+		}
+		return out
+	}
+	r.global = add(global)
+	seen := map[string]string{}
+	for _, v := range views {
+		info := v.Info()
+		for _, w := range append([]string{info.ID}, info.Aliases...) {
+			if other, ok := seen[w]; ok {
+				errs = append(errs, fmt.Errorf("the screens %s and %s are both called %q", other, info.ID, w))
+			}
+			seen[w] = info.ID
+		}
+		r.views = append(r.views, registered{v, info, add(v.Actions())})
+	}
+	for id := range keys {
+		if r.byID[id] == nil {
+			errs = append(errs, fmt.Errorf("keys are bound to %q, which is no action; `?` lists them all", id))
+		}
+	}
+	return r, errors.Join(append(errs, r.check()...)...)
+}
+
+// CheckViews reports everything that is wrong with the declarations of views:
+// key clashes within a scope, actions without help, ids that are not unique.
+// A test of the table of views calls it.
+func CheckViews(views []View) error {
+	_, err := newRegistry(views, globalActions(), nil)
+	return err
+}
+
+// check finds what would make help lie or keys ambiguous.
+func (r *registry) check() (errs []error) {
+	for _, a := range r.global {
+		errs = append(errs, checkAction(a, "")...)
+	}
+	errs = append(errs, clashes("the whole program", r.global)...)
+	for _, v := range r.views {
+		if v.info.ID == "" || v.info.Title == "" || len(v.info.Panes) < 1 || len(v.info.Panes) > 2 {
+			errs = append(errs, fmt.Errorf("screen %q needs an id, a title and one or two panes", v.info.ID))
+		}
+		panes := map[string]bool{"": true}
+		for _, p := range v.info.Panes {
+			panes[p.ID] = true
+		}
+		for _, a := range v.actions {
+			errs = append(errs, checkAction(a, v.info.ID+".")...)
+			if !panes[a.Pane] {
+				errs = append(errs, fmt.Errorf("%s: the screen has no pane %q", a.ID, a.Pane))
+			}
+			for _, k := range a.Keys {
+				if slices.Contains(fixedKeys, k) {
+					errs = append(errs, fmt.Errorf("%s: the key %s means the same on every screen and cannot be bound", a.ID, k))
+				}
+			}
+		}
+		errs = append(errs, clashes("screen "+v.info.ID, v.actions)...)
+	}
+	return errs
+}
+
+func checkAction(a *Action, prefix string) (errs []error) {
+	if a.ID == "" || a.Title == "" || a.Help == "" || a.Group == "" || a.Run == nil {
+		errs = append(errs, fmt.Errorf("action %q needs an id, title, help, group and Run", a.ID))
+	}
+	if !strings.HasPrefix(a.ID, prefix) {
+		errs = append(errs, fmt.Errorf("%s: ids of this screen start with %q", a.ID, prefix))
+	}
+	for _, k := range a.Keys {
+		if slices.Contains(avoidKeys, k) {
+			errs = append(errs, fmt.Errorf("%s: terminals and multiplexers keep the key %s for themselves", a.ID, k))
+		}
+	}
+	return errs
+}
+
+// clashes finds keys that mean two things in one pane, and keys that are also
+// the first half of a chord.
+func clashes(scope string, list []*Action) (errs []error) {
+	for i, a := range list {
+		for _, b := range list[i+1:] {
+			if a.Pane != b.Pane && a.Pane != "" && b.Pane != "" {
+				continue
+			}
+			for _, k := range a.Keys {
+				for _, l := range b.Keys {
+					if k == l || strings.HasPrefix(k, l+" ") || strings.HasPrefix(l, k+" ") {
+						errs = append(errs, fmt.Errorf("%s: %s (%s) and %s (%s) clash", scope, a.ID, k, b.ID, l))
+					}
+				}
+			}
+		}
+	}
+	return errs
+}
+
+// find returns the entry of a view by id or alias, nil if there is none.
+func (r *registry) find(word string) *registered {
+	for i := range r.views {
+		v := &r.views[i]
+		if v.info.ID == word || slices.Contains(v.info.Aliases, word) {
+			return v
+		}
+	}
+	return nil
+}
+
+// tabs are the screens that number keys reach, in order.
+func (r *registry) tabs() (out []*registered) {
+	for i := range r.views {
+		if !r.views[i].info.Hidden {
+			out = append(out, &r.views[i])
+		}
+	}
+	return out
+}
+
+// lookup finds the action of a key, and whether the key begins a chord.
+func lookup(list []*Action, pane, key string) (a *Action, chord bool) {
+	for _, x := range list {
+		if x.Pane != "" && x.Pane != pane {
+			continue
+		}
+		for _, k := range x.Keys {
+			if k == key {
+				return x, false
+			}
+			if strings.HasPrefix(k, key+" ") {
+				chord = true
+			}
+		}
+	}
+	return nil, chord
+}
+
+// scoped lists the actions of the visible view and pane, then the global ones
+// whose keys it does not shadow. Help, hint bar and palette start from it.
+func (r *registry) scoped(view, pane string) (local, global []*Action) {
+	if v := r.find(view); v != nil {
+		for _, a := range v.actions {
+			if a.Pane == "" || a.Pane == pane {
+				local = append(local, a)
+			}
+		}
+	}
+	return local, r.global
+}
+
+// run runs the action unless something stands against it, which is said.
+func (a *App) run(x *Action) tea.Cmd {
+	if why := x.reason(&a.ctx); why != "" {
+		a.toasts.add(Warning, x.Title+": "+why)
+		return nil
+	}
+	return x.Run(&a.ctx)
+}
+
+// KeyLine describes one action for the key table of the README.
+type KeyLine struct {
+	Scope, Group, Keys, Title, Help, ID string
+}
+
+// KeyTable lists the actions of the shell (scope "everywhere") and of the
+// given views, in the order in which they were declared.
+func KeyTable(views []View) []KeyLine {
+	var out []KeyLine
+	add := func(scope string, list []Action) {
+		for _, a := range list {
+			out = append(out, KeyLine{scope, a.Group, strings.Join(a.Keys, ", "), a.Title, a.Help, a.ID})
+		}
+	}
+	add("everywhere", globalActions())
+	for _, v := range views {
+		add(v.Info().Title, v.Actions())
+	}
+	return out
+}

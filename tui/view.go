@@ -1,0 +1,118 @@
+package tui
+
+import (
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// View is one screen: tools, traffic, logs and so on. All methods run on the
+// event loop, so they need no locks and must return at once.
+type View interface {
+	// Info says what the screen is. It must always return the same value.
+	Info() Info
+	// Actions lists every key the screen understands beyond moving around in
+	// its widgets. It must always return the same actions.
+	Actions() []Action
+	// Handle receives whatever is meant for the screen: keys that are neither
+	// text-independent actions of the view nor consumed before, mouse events in
+	// pane coordinates ([PaneMouse]), pastes, and the messages of messages.go.
+	// It reports whether it consumed the message; an unconsumed key goes on to
+	// the global actions.
+	Handle(*Ctx, tea.Msg) (tea.Cmd, bool)
+	// Draw fills one of the panes named by Info. p.W and p.H are the cells
+	// inside the border, both at least 1; the pane keeps its lines from the last
+	// call, so a view that finds [Pane.Same] true has nothing to do. It returns
+	// the cursor in pane coordinates, or nil to hide it.
+	Draw(*Ctx, *Pane) *tea.Cursor
+	// Plain writes the screen as text without escapes or boxes: for linear mode
+	// and for copying a pane.
+	Plain(*Ctx, io.Writer)
+}
+
+// Info describes a screen.
+type Info struct {
+	// ID names the screen in Navigate, in the `:` line and in tests ("tools").
+	ID string
+	// Title is what tabs and breadcrumbs show ("Tools").
+	Title string
+	// Aliases are further words the `:` line understands ("t").
+	Aliases []string
+	// Panes are the screen's panes in focus order, one or two. Two are drawn as
+	// list and detail.
+	Panes []PaneSpec
+	// Hidden leaves the screen out of the number keys and the tab line: it is
+	// reached from another screen. The palette still lists it.
+	Hidden bool
+}
+
+// PaneSpec describes one pane of a screen.
+type PaneSpec struct {
+	// ID is unique within the screen ("list", "detail").
+	ID string
+	// Title is the border's text until Draw sets another.
+	Title string
+}
+
+// Typer is implemented by views with text inputs. While Typing is true every
+// key goes to Handle first, and printable keys never reach an action.
+type Typer interface {
+	Typing(*Ctx) bool
+}
+
+// Badger is implemented by views that show a count on their tab ("3").
+type Badger interface {
+	Badge(*Ctx) string
+}
+
+// Breadcrumber is implemented by views that name the thing being looked at
+// ("echo"); narrow layouts and the window title show it.
+type Breadcrumber interface {
+	Breadcrumb(*Ctx) string
+}
+
+// Copier is implemented by views whose selection can be copied with the y
+// chord. ok false means that the view has no such form of its selection.
+type Copier interface {
+	CopyText(*Ctx, CopyKind) (text string, ok bool)
+}
+
+// CopyKind is what the y chord copies; its value is the chord's second key.
+type CopyKind byte
+
+// The forms in which a selection can be copied.
+const (
+	CopyValue   CopyKind = 'v' // the value itself
+	CopyPath    CopyKind = 'p' // path of the value, or the URI
+	CopyJSON    CopyKind = 'j' // JSON as on the wire
+	CopyCommand CopyKind = 'c' // the mcphud command that does the same
+	CopyCurl    CopyKind = 'u' // the curl command that does the same
+	CopyRaw     CopyKind = 'r' // the raw frame
+	CopyConfig  CopyKind = 'm' // an mcpServers entry
+)
+
+// Pager is implemented by views whose selection can be opened in $PAGER or, to
+// read, in $EDITOR. ext is a file name extension with its dot (".json").
+type Pager interface {
+	PageText(*Ctx) (text, ext string, ok bool)
+}
+
+// Chooser is implemented by views that offer a numbered list in linear mode:
+// the rows of a list, the fields of a form.
+type Chooser interface {
+	Choices(*Ctx) []Choice
+}
+
+// Choice is one numbered line of linear mode.
+type Choice struct {
+	// Label is sanitised text of one line.
+	Label string
+	// Run is what picking the number does; it may call [Ctx.Ask] for a value.
+	Run func(*Ctx) tea.Cmd
+}
+
+// Closer is implemented by views that hold something to release when the
+// program ends.
+type Closer interface {
+	Close()
+}
