@@ -1,0 +1,85 @@
+package schema
+
+import "maps"
+
+// Active returns f as it is when its value is v: with the then or else of
+// every if, the dependentSchemas and the dependentRequired that apply. It is
+// f itself when nothing depends on the value, and the same field again for
+// values that decide alike.
+func (f *Field) Active(v *Value) *Field {
+	cur := f
+	key := make([]byte, 0, 16)
+	for range 16 { // a then may bring an if of its own
+		if len(cur.conds) == 0 {
+			break
+		}
+		resolved := maps.Clone(cur.resolved)
+		if resolved == nil {
+			resolved = map[*Value]bool{}
+		}
+		var extra []part
+		for _, c := range cur.conds {
+			resolved[c.id] = true
+			yes := c.yes
+			holds := c.byName && v.Get(c.present).IsSet() || !c.byName && f.s.matches(c.test, v)
+			key = append(key, '1')
+			if !holds {
+				yes, key[len(key)-1] = c.no, '0'
+			}
+			if yes.IsSet() {
+				extra = append(extra, part{node: yes, base: c.base})
+			}
+		}
+		key = append(key, '/')
+		next := f.active[string(key)]
+		if next == nil {
+			next = cur.merge(extra, resolved)
+			for name := range next.required {
+				if _, before := f.required[name]; !before && next.required[name] == "" {
+					next.required[name] = "given the other values"
+				}
+			}
+			if len(f.active) > 1_000 {
+				f.active = nil
+			}
+			if f.active == nil {
+				f.active = map[string]*Field{}
+			}
+			f.active[string(key)] = next
+		}
+		cur = next
+	}
+	return cur.withNeeds(v)
+}
+
+// withNeeds marks what dependentRequired asks for. The children of the two
+// fields are the same, so their caches are shared.
+func (f *Field) withNeeds(v *Value) *Field {
+	var out *Field
+	for _, n := range f.needs {
+		if !v.Get(n.trigger).IsSet() {
+			continue
+		}
+		for _, name := range n.names {
+			if _, already := f.required[name]; already {
+				continue
+			}
+			if out == nil {
+				if f.kids == nil {
+					f.kids = map[string]*Field{}
+				}
+				c := *f
+				c.required, c.needed = maps.Clone(f.required), f.needed[:len(f.needed):len(f.needed)]
+				out = &c
+			}
+			out.require(name, "because "+clip(n.trigger, 60)+" is given")
+		}
+	}
+	if out == nil {
+		return f
+	}
+	return out
+}
+
+// Conditional reports whether Active depends on the value at all.
+func (f *Field) Conditional() bool { return len(f.conds) > 0 || len(f.needs) > 0 }

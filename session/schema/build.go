@@ -1,0 +1,357 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// builder gathers all subschemas that apply to one field.
+type builder struct {
+	f    *Field
+	seen map[*Value]bool
+}
+
+// bare is a part whose assertions do not count: siblings of a draft-07 $ref.
+func bare(s *Schema, p part) bool {
+	return s.legacy && p.node.Get("$ref").Kind() == String
+}
+
+func (b *builder) note(format string, args ...any) {
+	b.f.Notes = append(b.f.Notes, b.f.s.note(format, args...))
+}
+
+func (b *builder) add(p part) {
+	f := b.f
+	switch p.node.Kind() {
+	case Unset:
+		return
+	case Bool:
+		f.Never = f.Never || !p.node.Bool()
+		return
+	case Object:
+	default:
+		b.note("a subschema is a JSON %s, not an object or boolean, and was ignored", p.node.Kind())
+		return
+	}
+	if b.seen[p.node] {
+		return
+	}
+	b.seen[p.node] = true
+	if len(f.parts) >= MaxParts {
+		b.note("more than %d subschemas apply to one field; the rest was ignored", MaxParts)
+		return
+	}
+	p.base = rebase(p.node, p.base)
+	f.parts = append(f.parts, p)
+	refOnly := bare(f.s, p)
+	for _, m := range p.node.Members() {
+		switch {
+		case m.Name == "$ref", m.Name == "$dynamicRef", m.Name == "$recursiveRef":
+			b.ref(p, m.Value)
+		case refOnly:
+		case m.Name == "allOf":
+			for _, k := range m.Value.Members() {
+				b.add(part{node: k.Value, base: p.base})
+			}
+		case m.Name == "properties":
+			b.properties(m.Value, p.base)
+		case m.Name == "required":
+			b.required(m.Value)
+		case m.Name == "oneOf", m.Name == "anyOf":
+			b.group(p, m)
+		default:
+			b.condition(p, m)
+		}
+	}
+}
+
+func (b *builder) ref(p part, v *Value) {
+	if v.Kind() != String {
+		b.note("a $ref is not a string and was ignored")
+		return
+	}
+	ref := v.Text()
+	target, ok := b.f.s.resolve(p.base, ref)
+	if !ok {
+		if strings.HasPrefix(ref, "#") {
+			b.note("$ref %s leads nowhere in this schema; any value is accepted there", clip(ref, 120))
+		} else {
+			b.note("$ref %s is outside this schema and is never fetched; any value is accepted there", clip(ref, 120))
+		}
+		return
+	}
+	b.f.Refs = append(b.f.Refs, refName(ref))
+	b.add(target)
+}
+
+func (b *builder) properties(v *Value, base string) {
+	f := b.f
+	if v.Kind() != Object {
+		return
+	}
+	if f.props == nil {
+		f.props = make(map[string][]part, v.Len())
+	}
+	for _, m := range v.Members() {
+		if _, dup := f.props[m.Name]; !dup {
+			f.order = append(f.order, m.Name)
+		}
+		f.props[m.Name] = append(f.props[m.Name], part{node: m.Value, base: base})
+	}
+}
+
+func (b *builder) required(v *Value) {
+	for _, m := range v.Members() {
+		if v.Kind() == Array && m.Value.Kind() == String {
+			b.f.require(m.Value.Text(), "")
+		}
+	}
+}
+
+func (f *Field) require(name, why string) {
+	if _, dup := f.required[name]; dup {
+		return
+	}
+	if f.required == nil {
+		f.required = map[string]string{}
+	}
+	f.required[name] = why
+	f.needed = append(f.needed, name)
+}
+
+func (b *builder) group(p part, m Member) {
+	if b.f.resolved[m.Value] || m.Value.Kind() != Array || m.Value.Len() == 0 {
+		return
+	}
+	g := group{keyword: m.Name, node: m.Value, base: p.base}
+	for _, k := range m.Value.Members() {
+		g.branches = append(g.branches, part{node: k.Value, base: p.base})
+	}
+	if d := p.node.Get("discriminator"); d.Kind() == Object {
+		g.disc = d.Get("propertyName").Text()
+	} else if d.Kind() == String {
+		g.disc = d.Text()
+	}
+	b.f.groups = append(b.f.groups, g)
+}
+
+func (b *builder) condition(p part, m Member) {
+	f := b.f
+	switch m.Name {
+	case "if":
+		yes, no := p.node.Get("then"), p.node.Get("else")
+		if !f.resolved[m.Value] && (yes.IsSet() || no.IsSet()) {
+			f.conds = append(f.conds, cond{id: m.Value, test: part{node: m.Value, base: p.base}, yes: yes, no: no, base: p.base})
+		}
+	case "dependentSchemas", "dependencies":
+		if m.Value.Kind() != Object {
+			return
+		}
+		for _, d := range m.Value.Members() {
+			switch {
+			case d.Value.Kind() == Array:
+				b.need(d)
+			case !f.resolved[d.Value]:
+				f.conds = append(f.conds, cond{id: d.Value, present: d.Name, byName: true, yes: d.Value, base: p.base})
+			}
+		}
+	case "dependentRequired":
+		for _, d := range m.Value.Members() {
+			b.need(d)
+		}
+	}
+}
+
+func (b *builder) need(d Member) {
+	n := need{trigger: d.Name}
+	for _, k := range d.Value.Members() {
+		if k.Value.Kind() == String {
+			n.names = append(n.names, k.Value.Text())
+		}
+	}
+	b.f.needs = append(b.f.needs, n)
+}
+
+// settle simplifies group i where there is nothing to pick: a null branch
+// makes the field nullable, branches that are all constants become options, a
+// single branch is merged in, branches that only assert become a constraint.
+func (b *builder) settle(i int) {
+	f, g := b.f, b.f.groups[i]
+	var rest []part
+	null := false
+	for _, p := range g.branches {
+		if n := f.s.peek(p); isNullSchema(n.node) {
+			null = true
+		} else if n.node.Kind() != Bool || n.node.Bool() {
+			rest = append(rest, p)
+		}
+	}
+	switch {
+	case len(rest) == 0 && null:
+		f.groups[i].branches = nil
+		f.Types, f.typed = f.Types&TypeNull, true
+		return
+	case len(rest) == 0:
+		f.groups[i].branches = nil
+		f.Never = true
+		return
+	case len(rest) == 1:
+		f.groups[i].branches = nil
+		if opts, ok := f.s.options(rest, true); null && ok {
+			f.Options = intersect(f.Options, opts)
+			return
+		}
+		if null {
+			b.nullable(rest[0])
+			return
+		}
+		b.add(rest[0])
+		return
+	}
+	if opts, ok := f.s.options(rest, null); ok {
+		f.groups[i].branches = nil
+		f.Options = intersect(f.Options, opts)
+		return
+	}
+	if !null && !slices.ContainsFunc(rest, func(p part) bool { return structural(f.s.peek(p).node) }) {
+		f.groups[i].branches = nil // the assertion still shows as a constraint
+		return
+	}
+	if len(rest) > MaxVariants {
+		b.note("%s has %d branches; %d are offered", g.keyword, len(rest), MaxVariants)
+		rest = rest[:MaxVariants]
+	}
+	f.groups[i].branches, f.groups[i].null = rest, null
+}
+
+// nullable merges the only branch besides null: its type, if it has one,
+// widened by null.
+func (b *builder) nullable(p part) {
+	before := len(b.f.parts)
+	b.add(p)
+	for i := before; i < len(b.f.parts); i++ {
+		b.f.parts[i].orNull = true
+	}
+}
+
+// peek follows references to the schema that says what p is.
+func (s *Schema) peek(p part) part {
+	for range maxRefHops {
+		ref := p.node.Get("$ref")
+		if ref.Kind() != String {
+			return p
+		}
+		next, ok := s.resolve(rebase(p.node, p.base), ref.Text())
+		if !ok {
+			return p
+		}
+		if n := p.node.Len(); n > 1 && !s.legacy && next.node.Len() > 0 && n > annotations(p.node)+1 {
+			return p // assertions beside the $ref: it is a schema of its own
+		}
+		p = next
+	}
+	return p
+}
+
+// annotations counts the keywords of node that assert nothing.
+func annotations(node *Value) int {
+	n := 0
+	for _, m := range node.Members() {
+		switch m.Name {
+		case "title", "description", "$comment", "default", "examples":
+			n++
+		}
+	}
+	return n
+}
+
+func isNullSchema(node *Value) bool {
+	switch t := node.Get("type"); {
+	case t.Kind() == String:
+		return t.Text() == "null"
+	case t.Kind() == Array && t.Len() == 1:
+		return t.Elem(0).Text() == "null" && t.Elem(0).Kind() == String
+	}
+	if e := node.Get("enum"); e.Kind() == Array {
+		return e.Len() == 1 && e.Elem(0).Kind() == Null
+	}
+	return node.Get("const").Kind() == Null
+}
+
+// structural reports whether a branch says what a value is made of, rather
+// than only restricting it.
+func structural(node *Value) bool {
+	return slices.ContainsFunc(node.Members(), func(m Member) bool {
+		switch m.Name {
+		case "type", "properties", "patternProperties", "additionalProperties", "items", "prefixItems",
+			"const", "enum", "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "title":
+			return true
+		}
+		return false
+	})
+}
+
+// options reads branches that are all constants.
+func (s *Schema) options(branches []part, null bool) ([]Option, bool) {
+	var opts []Option
+	for _, p := range branches {
+		n := s.peek(p).node
+		title, desc := n.Get("title").Text(), n.Get("description").Text()
+		if t := p.node.Get("title"); t.Kind() == String {
+			title = t.Text()
+		}
+		if d := p.node.Get("description"); d.Kind() == String {
+			desc = d.Text()
+		}
+		c, e := n.Get("const"), n.Get("enum")
+		switch {
+		case n.Get("properties").IsSet(), n.Get("items").IsSet():
+			return nil, false
+		case c.IsSet():
+			opts = append(opts, Option{c, title, desc})
+		case e.Kind() == Array && e.Len() > 0:
+			for _, m := range e.Members() {
+				opts = append(opts, Option{Value: m.Value, Description: desc})
+			}
+		default:
+			return nil, false
+		}
+	}
+	if null {
+		opts = append(opts, Option{Value: nullValue})
+	}
+	return opts, len(opts) > 0
+}
+
+// intersect keeps the options that two enums share; a nil list has no say.
+func intersect(a, b []Option) []Option {
+	if a == nil {
+		return b
+	}
+	out := []Option{}
+	for _, o := range a {
+		i := slices.IndexFunc(b, func(p Option) bool { return Equal(o.Value, p.Value) })
+		if i < 0 {
+			continue
+		}
+		if o.Title == "" {
+			o.Title = b[i].Title
+		}
+		if o.Description == "" {
+			o.Description = b[i].Description
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// clip shortens s to n bytes on a character boundary.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

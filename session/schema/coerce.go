@@ -1,0 +1,165 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+)
+
+// CoerceError says which text could not become a value, and what would do.
+type CoerceError struct {
+	Key  string // the key as it was given, or the field's name; may be ""
+	Text string // the text
+	Want string // what is needed, with an example where that helps
+}
+
+func (e *CoerceError) Error() string {
+	if e.Key == "" {
+		return fmt.Sprintf("%s; got %q", e.Want, clip(e.Text, 80))
+	}
+	return fmt.Sprintf("%s: %s; got %q", clip(e.Key, 80), e.Want, clip(e.Text, 80))
+}
+
+// Coerce reads what a person typed for this field: text stays text where the
+// schema takes strings, and is read as JSON where it takes something else.
+// A field that takes anything gets JSON if the text is JSON, else a string.
+// The error is a *[CoerceError].
+func (f *Field) Coerce(text string) (*Value, error) {
+	return f.coerce(text, 0)
+}
+
+func (f *Field) coerce(text string, depth int) (*Value, error) {
+	fail := func(format string, args ...any) (*Value, error) {
+		return nil, &CoerceError{Text: text, Want: fmt.Sprintf(format, args...)}
+	}
+	trimmed := strings.TrimSpace(text)
+	shape := f.Shape()
+	if trimmed == "null" && f.Nullable() && !f.Types.Has(TypeString) && shape != ShapeVariants {
+		return nullValue, nil
+	}
+	switch shape {
+	case ShapeString:
+		return StringValue(text), nil
+	case ShapeInteger:
+		v, ok := NumberValue(trimmed)
+		if !ok || !isInteger(trimmed) {
+			return fail("needs a whole number, such as 42")
+		}
+		return v, nil
+	case ShapeNumber:
+		v, ok := NumberValue(trimmed)
+		if !ok {
+			return fail("needs a number, such as 1.5")
+		}
+		return v, nil
+	case ShapeBoolean:
+		switch strings.ToLower(trimmed) {
+		case "true":
+			return trueValue, nil
+		case "false":
+			return falseValue, nil
+		}
+		return fail("needs true or false")
+	case ShapeNull:
+		if trimmed == "null" {
+			return nullValue, nil
+		}
+		return fail("needs null, the only value that is allowed")
+	case ShapeSelect:
+		return f.coerceOption(text)
+	case ShapeConst:
+		if v := (Option{Value: f.Const}); v.named(text) {
+			return f.Const, nil
+		}
+		return fail("needs %s, the only value that is allowed", clip(f.Const.String(), 80))
+	case ShapeObject:
+		v, err := ParseValue([]byte(text))
+		if err != nil || v.Kind() != Object {
+			return fail(`needs an object as JSON, such as {"key": "value"}`)
+		}
+		return v, nil
+	case ShapeArray:
+		if strings.HasPrefix(trimmed, "[") {
+			v, err := ParseValue([]byte(text))
+			if err != nil {
+				return fail("needs an array as JSON (%v)", err)
+			}
+			return v, nil
+		}
+		v, err := f.Item(0).coerce(text, depth+1)
+		if err != nil || depth > 4 {
+			return fail("needs an array as JSON, such as [1, 2], or one item")
+		}
+		return ArrayValue(v), nil
+	case ShapeVariants:
+		return f.coerceVariant(text, depth)
+	case ShapeNever:
+		return fail("takes no value at all: the schema forbids it")
+	}
+	if v, err := ParseValue([]byte(text)); err == nil && v.IsSet() {
+		return v, nil
+	}
+	return StringValue(text), nil
+}
+
+// named reports whether text is the option's value or title.
+func (o Option) named(text string) bool {
+	return o.Value.Text() == text || o.Value.String() == text || o.Title != "" && o.Title == text
+}
+
+func (f *Field) coerceOption(text string) (*Value, error) {
+	for _, exact := range []bool{true, false} {
+		for _, o := range f.Options {
+			if exact && o.Value.Text() == text || !exact && o.named(text) {
+				return o.Value, nil
+			}
+		}
+	}
+	var labels []string
+	for i, o := range f.Options {
+		if i == 12 {
+			labels = append(labels, fmt.Sprintf("… (%d in all)", len(f.Options)))
+			break
+		}
+		labels = append(labels, clip(o.Value.Text(), 60))
+	}
+	return nil, &CoerceError{Text: text, Want: "needs one of " + strings.Join(labels, ", ")}
+}
+
+// coerceVariant takes the first variant that reads the text as a value that
+// fits it; strings come last, since every text is one.
+func (f *Field) coerceVariant(text string, depth int) (*Value, error) {
+	if f.Nullable() && strings.TrimSpace(text) == "null" {
+		return nullValue, nil
+	}
+	var asText *Value
+	if depth < 4 {
+		for _, x := range f.Variants() {
+			k := x.Field()
+			v, err := k.coerce(text, depth+1)
+			if err != nil {
+				continue
+			}
+			if v.Kind() == String && k.Shape() == ShapeString {
+				if asText == nil {
+					asText = v
+				}
+				continue
+			}
+			if x.only != 0 || f.s.matches(x.part, v) {
+				return v, nil
+			}
+		}
+	}
+	if asText.IsSet() {
+		return asText, nil
+	}
+	var titles []string
+	for i, x := range f.Variants() {
+		if i == 8 {
+			titles = append(titles, "…")
+			break
+		}
+		titles = append(titles, clip(x.Title, 60))
+	}
+	return nil, &CoerceError{Text: text, Want: "needs a value for one of these alternatives: " + strings.Join(titles, ", ") + "; give JSON with key:=…"}
+}

@@ -1,0 +1,207 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// bounds words every assertion of the field, in the order of the schema.
+func (b *builder) bounds() {
+	f := b.f
+	done := map[string]bool{}
+	for _, p := range f.parts {
+		if bare(f.s, p) {
+			continue
+		}
+		for _, m := range p.node.Members() {
+			keyword, text := f.wording(p, m)
+			if text != "" && !done[text] {
+				done[text] = true
+				f.Constraints = append(f.Constraints, Constraint{keyword, text})
+			}
+		}
+	}
+}
+
+func (f *Field) wording(p part, m Member) (keyword, text string) {
+	v := m.Value
+	lit := clip(v.Literal(), 40)
+	switch keyword = m.Name; keyword {
+	case "minimum", "exclusiveMinimum":
+		text = f.between(f.Minimum, f.Maximum, f.ExclusiveMin, f.ExclusiveMax)
+	case "maximum", "exclusiveMaximum":
+		text = f.between(f.Minimum, f.Maximum, f.ExclusiveMin, f.ExclusiveMax)
+	case "multipleOf":
+		text = "a multiple of " + lit
+	case "minLength", "maxLength":
+		text = counted(f.MinLength, f.MaxLength, "character", "characters")
+	case "minItems", "maxItems":
+		text = counted(f.MinItems, f.MaxItems, "item", "items")
+	case "minProperties", "maxProperties":
+		text = counted(count(p.node.Get("minProperties")), count(p.node.Get("maxProperties")), "property", "properties")
+	case "uniqueItems":
+		if v.Bool() {
+			text = "no two items the same"
+		}
+	case "pattern":
+		text = "matches " + clip(v.Text(), 200)
+	case "format":
+		text = "format " + clip(v.Text(), 80)
+	case "contains":
+		lo, hi := count(p.node.Get("minContains")), count(p.node.Get("maxContains"))
+		if lo < 0 {
+			lo = 1
+		}
+		text = counted(lo, hi, "item", "items") + " matching " + brief(v)
+	case "propertyNames":
+		text = "keys: " + brief(v)
+	case "not":
+		text = "not " + brief(v)
+	case "contentEncoding", "contentMediaType":
+		text = keyword + " " + clip(v.Text(), 80)
+	case "dependentRequired", "dependencies":
+		var deps []string
+		for _, d := range v.Members() {
+			if d.Value.Kind() == Array {
+				deps = append(deps, fmt.Sprintf("%s needs %s", clip(d.Name, 60), names(d.Value)))
+			}
+		}
+		text = strings.Join(deps, "; ")
+	case "additionalProperties", "unevaluatedProperties":
+		if v.Kind() == Bool && !v.Bool() {
+			text = "no other properties"
+		}
+	case "additionalItems", "unevaluatedItems":
+		if v.Kind() == Bool && !v.Bool() {
+			text = "no further items"
+		}
+	case "oneOf", "anyOf":
+		text = f.branchRule(m)
+	}
+	return keyword, text
+}
+
+// branchRule words a group whose branches only restrict, such as "one of
+// these properties is required".
+func (f *Field) branchRule(m Member) string {
+	var alts []string
+	for _, k := range m.Value.Members() {
+		n := f.s.peek(part{node: k.Value}).node
+		if structural(n) {
+			return ""
+		}
+		if r := n.Get("required"); r.Kind() == Array {
+			alts = append(alts, names(r))
+		} else {
+			alts = append(alts, brief(n))
+		}
+		if len(alts) == 8 {
+			alts = append(alts, "…")
+			break
+		}
+	}
+	if len(alts) < 2 {
+		return ""
+	}
+	how := "at least one of: "
+	if m.Name == "oneOf" {
+		how = "exactly one of: "
+	}
+	return how + strings.Join(alts, "; or ")
+}
+
+func (f *Field) between(lo, hi string, exLo, exHi bool) string {
+	lo, hi = clip(lo, 40), clip(hi, 40)
+	switch {
+	case lo != "" && hi != "" && !exLo && !exHi:
+		return lo + " to " + hi
+	case lo != "" && hi != "":
+		return side(lo, exLo, "more than ", "at least ") + ", " + side(hi, exHi, "less than ", "at most ")
+	case lo != "":
+		return side(lo, exLo, "more than ", "at least ")
+	case hi != "":
+		return side(hi, exHi, "less than ", "at most ")
+	}
+	return ""
+}
+
+func side(lit string, exclusive bool, ex, in string) string {
+	if exclusive {
+		return ex + lit
+	}
+	return in + lit
+}
+
+func counted(lo, hi int, one, many string) string {
+	unit := func(n int) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return strconv.Itoa(n) + " " + many
+	}
+	switch {
+	case lo >= 0 && lo == hi:
+		return "exactly " + unit(lo)
+	case lo > 0 && hi >= 0:
+		return strconv.Itoa(lo) + " to " + unit(hi)
+	case hi >= 0:
+		return "at most " + unit(hi)
+	case lo > 0:
+		return "at least " + unit(lo)
+	}
+	return ""
+}
+
+func count(v *Value) int {
+	n, err := strconv.Atoi(v.Literal())
+	if err != nil || v.Kind() != Number || n < 0 {
+		return -1
+	}
+	return n
+}
+
+func names(v *Value) string {
+	var out []string
+	for i, m := range v.Members() {
+		if i == 8 {
+			out = append(out, "…")
+			break
+		}
+		out = append(out, clip(m.Value.Text(), 60))
+	}
+	return strings.Join(out, ", ")
+}
+
+// brief shows a subschema in a few words or as short JSON.
+func brief(v *Value) string {
+	switch {
+	case v.Kind() == Bool && v.Bool():
+		return "anything"
+	case v.Kind() == Bool:
+		return "nothing"
+	case v.Len() == 1:
+		m := v.Members()[0]
+		switch {
+		case m.Name == "const":
+			return clip(short(m.Value), 120)
+		case m.Name == "required":
+			return "with " + names(m.Value)
+		case m.Name == "type" && m.Value.Kind() == String:
+			return "a value of type " + clip(m.Value.Text(), 40)
+		case m.Name == "pattern":
+			return "matching " + clip(m.Value.Text(), 120)
+		case m.Name == "format":
+			return "format " + clip(m.Value.Text(), 80)
+		}
+	}
+	return short(v)
+}
+
+// short is v's JSON cut at 160 bytes, without writing all of a large one.
+func short(v *Value) string {
+	if v.size(1000) > 1000 {
+		return "a large " + v.Kind().String()
+	}
+	return clip(v.String(), 160)
+}

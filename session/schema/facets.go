@@ -1,0 +1,223 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+)
+
+// facets reads the keywords of all parts that say something about the value
+// itself. The part nearest to the place comes first and wins where only one
+// can (title, default); assertions add up.
+func (b *builder) facets() {
+	f := b.f
+	for _, p := range f.parts {
+		only := bare(f.s, p)
+		for _, m := range p.node.Members() {
+			if !only || annotation(m.Name) {
+				b.facet(p, m)
+			}
+		}
+	}
+	if f.only != 0 {
+		f.Types, f.typed = f.Types&f.only, true
+	}
+	if f.Options != nil {
+		b.fitOptions()
+	}
+	if f.typed && f.Types == 0 && !f.Never {
+		b.note("the schemas that apply here contradict each other: no type satisfies them all")
+	}
+	b.bounds()
+}
+
+// annotation keywords count beside a draft-07 $ref too.
+func annotation(name string) bool {
+	switch name {
+	case "title", "description", "$comment", "default", "examples", "example", "readOnly", "writeOnly", "deprecated", "x-mcp-header":
+		return true
+	}
+	return false
+}
+
+func (b *builder) facet(p part, m Member) {
+	f, v := b.f, m.Value
+	text := func(dst *string) {
+		if *dst == "" && v.Kind() == String {
+			*dst = v.Text()
+		}
+	}
+	flag := func(dst *bool) { *dst = *dst || v.Bool() }
+	switch m.Name {
+	case "title":
+		text(&f.Title)
+	case "description":
+		text(&f.Description)
+	case "$comment":
+		text(&f.Comment)
+	case "format":
+		text(&f.Format)
+	case "x-mcp-header":
+		text(&f.Header)
+	case "readOnly":
+		flag(&f.ReadOnly)
+	case "writeOnly":
+		flag(&f.WriteOnly)
+	case "deprecated":
+		flag(&f.Deprecated)
+	case "uniqueItems":
+		flag(&f.UniqueItems)
+	case "default":
+		if !f.Default.IsSet() {
+			f.Default = v
+		}
+	case "examples":
+		if v.Kind() == Array {
+			for _, e := range v.Members() {
+				f.Examples = append(f.Examples, e.Value)
+			}
+		}
+	case "example":
+		f.Examples = append(f.Examples, v)
+	case "type":
+		b.types(p, v)
+	case "const":
+		if f.Const.IsSet() && !Equal(f.Const, v) {
+			f.Never = true
+			b.note("two different constants are required of the same value")
+		}
+		f.Const = v
+	case "enum":
+		b.enum(p, v)
+	case "pattern":
+		if v.Kind() == String {
+			f.Patterns = append(f.Patterns, v.Text())
+			if _, err := compilePattern(v.Text()); err != nil {
+				b.note("pattern %s is not checked: %v", clip(v.Text(), 120), err)
+			}
+		}
+	default:
+		b.number(m)
+		if !known(m.Name) {
+			f.Unknown = append(f.Unknown, m)
+		}
+	}
+}
+
+func (b *builder) types(p part, v *Value) {
+	set, ok := typeSet(v)
+	if !ok {
+		b.note("type %s is not a JSON Schema type; any value is accepted there", clip(v.String(), 120))
+		return
+	}
+	if p.orNull || p.node.Get("nullable").Bool() {
+		set |= TypeNull
+	}
+	b.f.Types, b.f.typed = b.f.Types&set, true
+}
+
+func (b *builder) enum(p part, v *Value) {
+	if v.Kind() != Array {
+		b.note("enum is a JSON %s, not an array, and was ignored", v.Kind())
+		return
+	}
+	names := p.node.Get("enumNames") // MCP elicitation, and older form builders
+	if names.Kind() != Array {
+		names = p.node.Get("x-enumNames")
+	}
+	descs := p.node.Get("x-enumDescriptions")
+	opts := make([]Option, 0, v.Len())
+	for i, m := range v.Members() {
+		opts = append(opts, Option{Value: m.Value, Title: names.Elem(i).Text(), Description: descs.Elem(i).Text()})
+	}
+	if p.orNull || p.node.Get("nullable").Bool() {
+		if !slices.ContainsFunc(opts, func(o Option) bool { return o.Value.Kind() == Null }) {
+			opts = append(opts, Option{Value: nullValue})
+		}
+	}
+	b.f.Options = intersect(b.f.Options, opts)
+}
+
+// fitOptions drops options of a type that is not allowed, and turns types
+// that no option has off.
+func (b *builder) fitOptions() {
+	f := b.f
+	var have TypeSet
+	f.Options = slices.DeleteFunc(f.Options, func(o Option) bool {
+		t := typeOf(o.Value)
+		have |= t & f.Types
+		return !f.Types.Has(t)
+	})
+	f.Types &= have
+	if len(f.Options) == 0 {
+		f.Never = true
+		b.note("no value satisfies all enums and types that apply here")
+	}
+}
+
+// number reads a keyword whose value is a number; the tightest wins.
+func (b *builder) number(m Member) {
+	f, lit := b.f, m.Value.Literal()
+	if m.Value.Kind() != Number {
+		if m.Name == "exclusiveMinimum" && m.Value.Bool() { // draft-04
+			f.ExclusiveMin = true
+		}
+		if m.Name == "exclusiveMaximum" && m.Value.Bool() {
+			f.ExclusiveMax = true
+		}
+		return
+	}
+	count := func(dst *int, larger bool) {
+		n, err := strconv.Atoi(lit)
+		if err != nil || n < 0 {
+			if !isInteger(lit) || compare(lit, "0") < 0 || compare(lit, "1000000000") > 0 {
+				return
+			}
+			n = int(ratOf(lit).Num().Int64())
+		}
+		if *dst < 0 || (n > *dst) == larger {
+			*dst = n
+		}
+	}
+	switch m.Name {
+	case "minimum", "exclusiveMinimum":
+		if f.Minimum == "" || compare(lit, f.Minimum) > 0 {
+			f.Minimum, f.ExclusiveMin = lit, f.ExclusiveMin || m.Name != "minimum"
+		} else if m.Name != "minimum" && compare(lit, f.Minimum) == 0 {
+			f.ExclusiveMin = true
+		}
+	case "maximum", "exclusiveMaximum":
+		if f.Maximum == "" || compare(lit, f.Maximum) < 0 {
+			f.Maximum, f.ExclusiveMax = lit, f.ExclusiveMax || m.Name != "maximum"
+		} else if m.Name != "maximum" && compare(lit, f.Maximum) == 0 {
+			f.ExclusiveMax = true
+		}
+	case "multipleOf":
+		f.MultipleOf = lit
+	case "minLength":
+		count(&f.MinLength, true)
+	case "maxLength":
+		count(&f.MaxLength, false)
+	case "minItems":
+		count(&f.MinItems, true)
+	case "maxItems":
+		count(&f.MaxItems, false)
+	}
+}
+
+// known reports whether JSON Schema (draft-04 to 2020-12) defines name, or
+// this package understands it.
+func known(name string) bool {
+	if subschemas(name) != 0 || annotation(name) {
+		return true
+	}
+	switch name {
+	case "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef",
+		"$recursiveAnchor", "$vocabulary", "type", "enum", "const", "format", "pattern", "minimum",
+		"maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+		"minItems", "maxItems", "uniqueItems", "minContains", "maxContains", "minProperties",
+		"maxProperties", "required", "dependentRequired", "contentEncoding", "contentMediaType",
+		"nullable", "discriminator", "enumNames", "x-enumNames", "x-enumDescriptions":
+		return true
+	}
+	return false
+}

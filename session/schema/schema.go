@@ -1,0 +1,121 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Schema is one parsed JSON Schema document. Fields made from it share
+// caches and belong to one goroutine; Validate, ValidateJSON and Unchecked
+// may be called from others at the same time.
+type Schema struct {
+	doc    *Value
+	raw    []byte
+	err    error
+	legacy bool // draft-07 or older: keywords next to $ref do not count
+	root   *Field
+	fields int
+
+	refsOnce sync.Once
+	refs     refIndex
+
+	notesMu sync.Mutex
+	notes   []string
+
+	compiler compiler
+}
+
+// Parse reads a schema. It never fails: a text that is not JSON, is no
+// schema, or is beyond the limits gives a Schema whose root field takes any
+// JSON, and Err and Notes tell why. The bytes are kept and must not be
+// changed afterwards. An empty raw is the schema that allows everything.
+func Parse(raw []byte) *Schema {
+	s := &Schema{raw: raw}
+	switch {
+	case len(raw) > MaxSchemaBytes:
+		s.err = fmt.Errorf("the schema has %d bytes, more than the %d that are expanded; edit the value as raw JSON", len(raw), MaxSchemaBytes)
+	default:
+		doc, err := ParseValue(raw)
+		if err != nil {
+			s.err = fmt.Errorf("the schema is not valid JSON (%w); edit the value as raw JSON", err)
+		} else {
+			s.doc = doc
+		}
+	}
+	switch s.doc.Kind() {
+	case Unset, Object, Bool:
+	default:
+		s.err = fmt.Errorf("the schema is a JSON %s, not an object or boolean; edit the value as raw JSON", s.doc.Kind())
+		s.doc = nil
+	}
+	if s.err != nil {
+		s.note("%v", s.err)
+	}
+	uri := s.doc.Get("$schema").Text()
+	for _, old := range []string{"draft-03", "draft-04", "draft-06", "draft-07"} {
+		s.legacy = s.legacy || strings.Contains(uri, old)
+	}
+	s.root = s.newField([]part{{node: s.doc}}, nil, 0)
+	return s
+}
+
+// Argument is one string that a prompt or a URI template takes.
+type Argument struct {
+	Name, Title, Description string
+	Required                 bool
+}
+
+// FromArguments makes the schema of an object of strings, in the order
+// given: what prompts/get and URI templates take.
+func FromArguments(args []Argument) *Schema {
+	var props, required []Member
+	for _, a := range args {
+		kids := []Member{{Name: "type", Value: StringValue("string")}}
+		if a.Title != "" {
+			kids = append(kids, Member{Name: "title", Value: StringValue(a.Title)})
+		}
+		if a.Description != "" {
+			kids = append(kids, Member{Name: "description", Value: StringValue(a.Description)})
+		}
+		props = append(props, Member{Name: a.Name, Value: ObjectValue(kids...)})
+		if a.Required {
+			required = append(required, Member{Value: StringValue(a.Name)})
+		}
+	}
+	doc := ObjectValue(
+		Member{Name: "type", Value: StringValue("object")},
+		Member{Name: "properties", Value: ObjectValue(props...)},
+		Member{Name: "required", Value: &Value{kind: Array, kids: required}},
+		Member{Name: "additionalProperties", Value: BoolValue(false)},
+	)
+	return Parse(doc.JSON())
+}
+
+// Root returns the field of the whole value.
+func (s *Schema) Root() *Field { return s.root }
+
+// Raw returns the schema as it was given.
+func (s *Schema) Raw() []byte { return s.raw }
+
+// Err says why the schema could not be read at all, nil if it could.
+func (s *Schema) Err() error { return s.err }
+
+// Notes lists what of the schema could not be honoured in the fields made so
+// far (a remote $ref, a limit), one sentence each, for people.
+func (s *Schema) Notes() []string {
+	s.notesMu.Lock()
+	defer s.notesMu.Unlock()
+	return slices.Clone(s.notes)
+}
+
+func (s *Schema) note(format string, args ...any) string {
+	n := fmt.Sprintf(format, args...)
+	s.notesMu.Lock()
+	defer s.notesMu.Unlock()
+	if !slices.Contains(s.notes, n) && len(s.notes) < 100 {
+		s.notes = append(s.notes, n)
+	}
+	return n
+}

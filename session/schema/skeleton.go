@@ -1,0 +1,145 @@
+package schema
+
+// Initial returns the value a form opens with: what is required and can have
+// only one sensible value (constants, defaults, objects that hold required
+// fields), nothing else. Unset stays unset, so that a server sees exactly
+// what a person chose. It is unset itself when nothing is required.
+func (f *Field) Initial() *Value {
+	g := generator{left: MaxSkeletonNodes}
+	return g.value(f, 0)
+}
+
+// Skeleton returns a whole value to start from: every required field with
+// its default, constant, only option, or an empty value of its type, and all
+// optional fields that have a default. It satisfies types, minItems and
+// constants; lengths and patterns are the user's to fill.
+func (f *Field) Skeleton() *Value {
+	g := generator{left: MaxSkeletonNodes, placeholders: true}
+	return g.value(f, 0)
+}
+
+// Empty returns the empty value of the field's shape: "", [], {}, 0, false,
+// the first option, the constant; null where nothing else is known. Objects
+// come with what [Field.Initial] gives.
+func (f *Field) Empty() *Value {
+	g := generator{left: MaxSkeletonNodes}
+	if v := g.value(f, 0); v.IsSet() {
+		return v
+	}
+	return empty(f)
+}
+
+func empty(f *Field) *Value {
+	switch f.Shape() {
+	case ShapeConst:
+		return f.Const
+	case ShapeSelect:
+		if len(f.Options) > 0 {
+			return f.Options[0].Value
+		}
+	case ShapeBoolean:
+		return falseValue
+	case ShapeInteger, ShapeNumber:
+		return leastNumber(f)
+	case ShapeString:
+		return StringValue("")
+	case ShapeObject:
+		return emptyObject
+	case ShapeArray:
+		return emptyArray
+	}
+	return nullValue
+}
+
+// leastNumber is 0, or the bound nearest to it when 0 is out of bounds.
+func leastNumber(f *Field) *Value {
+	lit := "0"
+	if f.Minimum != "" && !f.ExclusiveMin && compare(f.Minimum, "0") > 0 {
+		lit = f.Minimum
+	}
+	if f.Maximum != "" && !f.ExclusiveMax && compare(f.Maximum, "0") < 0 {
+		lit = f.Maximum
+	}
+	return &Value{kind: Number, raw: lit}
+}
+
+type generator struct {
+	left         int
+	placeholders bool
+}
+
+// value generates for a field that is required.
+func (g *generator) value(f *Field, depth int) *Value {
+	if g.left--; g.left < 0 || depth > MaxSkeletonDepth {
+		return nil
+	}
+	switch {
+	case f.Default.IsSet():
+		return f.Default
+	case f.Const.IsSet():
+		return f.Const
+	case len(f.Options) == 1:
+		return f.Options[0].Value
+	}
+	switch f.Shape() {
+	case ShapeNull:
+		return nullValue
+	case ShapeObject:
+		return g.object(f, depth)
+	case ShapeArray:
+		return g.array(f, depth)
+	case ShapeVariants:
+		if g.placeholders {
+			if f.Nullable() {
+				return nullValue
+			}
+			return g.value(f.Variants()[0].Field(), depth+1)
+		}
+		return nil
+	}
+	if g.placeholders {
+		return empty(f)
+	}
+	return nil
+}
+
+func (g *generator) object(f *Field, depth int) *Value {
+	var kids []Member
+	for _, c := range f.Children(nil) {
+		if !c.Required && !g.placeholders {
+			continue
+		}
+		k := c.Field()
+		switch {
+		case c.Required:
+			if v := g.value(k, depth+1); v.IsSet() {
+				kids = append(kids, Member{Name: c.Name, Value: v})
+			}
+		case k.Default.IsSet():
+			if g.left--; g.left > 0 {
+				kids = append(kids, Member{Name: c.Name, Value: k.Default})
+			}
+		}
+	}
+	return ObjectValue(kids...)
+}
+
+func (g *generator) array(f *Field, depth int) *Value {
+	var kids []*Value
+	n := max(f.MinItems, 0)
+	if g.placeholders {
+		n = max(n, min(f.TupleLen(), f.maxLen()))
+	}
+	for i := 0; i < n && g.left > 0; i++ {
+		k := f.Item(i)
+		v := g.value(k, depth+1)
+		if !v.IsSet() && !g.placeholders {
+			break // the elements before an unset one would be guesses
+		}
+		if !v.IsSet() {
+			v = nullValue
+		}
+		kids = append(kids, v)
+	}
+	return ArrayValue(kids...)
+}

@@ -1,0 +1,225 @@
+package schema
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Problem is one way in which a value violates its schema.
+type Problem struct {
+	Pointer string // RFC 6901, to the value (or to where it is missing)
+	Keyword string // the keyword that is violated
+	Message string // for people, without the place: "must be a whole number"
+}
+
+func (p Problem) String() string {
+	if p.Pointer == "" {
+		return p.Message
+	}
+	return p.Pointer + ": " + p.Message
+}
+
+// maxProblems bounds a list of problems; a wrong array of a million numbers
+// needs no million lines.
+const maxProblems = 1_000
+
+// Validate checks v by the whole schema, formats included, and lists what is
+// wrong in the order of pointers; nil means nothing is. What cannot be
+// checked is in [Schema.Unchecked]. It may be called from any goroutine; the
+// first call compiles the schema.
+func (s *Schema) Validate(v *Value) []Problem {
+	problems, _ := s.check(v)
+	return problems
+}
+
+// ValidateJSON is Validate for a JSON text. unchecked says in a sentence why
+// the value was not checked, "" if it was; a text that is no JSON is a
+// problem at the root.
+func (s *Schema) ValidateJSON(raw []byte) (problems []Problem, unchecked string) {
+	if len(raw) > MaxValidateBytes {
+		return nil, fmt.Sprintf("the value has %d bytes, more than the %d that are checked", len(raw), MaxValidateBytes)
+	}
+	v, err := ParseValue(raw)
+	if err != nil {
+		return []Problem{{Message: "is not valid JSON: " + err.Error()}}, ""
+	}
+	return s.check(v)
+}
+
+// Unchecked lists, in sentences, what Validate does not check about any
+// value of this schema.
+func (s *Schema) Unchecked() []string { return slices.Clone(s.compiled().unchecked) }
+
+func (s *Schema) check(v *Value) (problems []Problem, unchecked string) {
+	c := s.compiled()
+	if !v.IsSet() {
+		return []Problem{{Keyword: "required", Message: "there is no value yet"}}, ""
+	}
+	problems = repeated(v, nil, nil)
+	if c.sch == nil {
+		return problems, strings.Join(c.unchecked, "; ")
+	}
+	if v.size(MaxValidateBytes) > MaxValidateBytes {
+		return problems, fmt.Sprintf("the value has more than the %d bytes that are checked", MaxValidateBytes)
+	}
+	if c.refs && s.cost(v) > MaxEvaluations {
+		return problems, fmt.Sprintf("checking this value would take more than %d steps, because the schema's references multiply", MaxEvaluations)
+	}
+	found, err := run(c.sch, plain(v))
+	if err != nil {
+		return problems, err.Error()
+	}
+	problems = append(problems, found...)
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Pointer, b.Pointer) })
+	problems = slices.CompactFunc(problems, func(a, b Problem) bool { return a == b })
+	return problems[:min(len(problems), maxProblems)], ""
+}
+
+func run(sch *jsonschema.Schema, v any) (problems []Problem, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the validator gave up on this value: %v", r)
+		}
+	}()
+	e := sch.Validate(v)
+	var ve *jsonschema.ValidationError
+	if e == nil || !errors.As(e, &ve) {
+		return nil, e
+	}
+	w := worder{}
+	w.walk(ve)
+	return w.problems, w.err
+}
+
+// repeated reports keys that an object has more than once: parsers disagree
+// about which one counts.
+func repeated(v *Value, path []string, out []Problem) []Problem {
+	if len(out) >= maxProblems {
+		return out
+	}
+	var seen map[string]bool
+	if v.Kind() == Object && v.Len() > 1 {
+		seen = make(map[string]bool, v.Len())
+	}
+	for i, m := range v.Members() {
+		if m.Value.Len() == 0 && v.Kind() == Array {
+			continue
+		}
+		tok := m.Name
+		if v.Kind() == Array {
+			tok = fmt.Sprint(i)
+		}
+		at := append(path[:len(path):len(path)], tok)
+		if seen != nil {
+			if seen[m.Name] {
+				out = append(out, Problem{Pointer: Pointer(at...), Message: "the key is there more than once; servers may take either"})
+			}
+			seen[m.Name] = true
+		}
+		if m.Value.Len() > 0 {
+			out = repeated(m.Value, at, out)
+		}
+	}
+	return out
+}
+
+// cost estimates how many subschema evaluations a validation takes. Only
+// references can make it more than linear: each may be followed from many
+// places, and so on below it.
+func (s *Schema) cost(v *Value) int {
+	e := estimator{s: s, memo: map[visit]int{}, props: map[*Value]map[string]*Value{}}
+	return e.cost(part{node: s.doc}, v)
+}
+
+type estimator struct {
+	s     *Schema
+	memo  map[visit]int
+	props map[*Value]map[string]*Value
+	total int
+}
+
+const inProgress = -1
+
+func (e *estimator) cost(p part, v *Value) int {
+	if p.node.Kind() != Object || e.total > MaxEvaluations || !v.IsSet() {
+		return 1
+	}
+	at := visit{p.node, v}
+	if n, ok := e.memo[at]; ok {
+		if n == inProgress {
+			return 1 // a loop in place; the validator stops there too
+		}
+		return n
+	}
+	e.memo[at] = inProgress
+	e.total++
+	p.base = rebase(p.node, p.base)
+	n := 1
+	add := func(node, v *Value) {
+		n = min(n+e.cost(part{node: node, base: p.base}, v), MaxEvaluations+1)
+	}
+	for _, m := range p.node.Members() {
+		switch m.Name {
+		case "$ref", "$dynamicRef", "$recursiveRef":
+			if t, ok := e.s.resolve(p.base, m.Value.Text()); ok {
+				n = min(n+e.cost(t, v), MaxEvaluations+1)
+			}
+		case "allOf", "anyOf", "oneOf":
+			for _, k := range m.Value.Members() {
+				add(k.Value, v)
+			}
+		case "not", "if", "then", "else":
+			add(m.Value, v)
+		case "dependentSchemas", "dependencies":
+			for _, k := range m.Value.Members() {
+				add(k.Value, v)
+			}
+		case "properties":
+			index := e.index(m.Value)
+			for _, k := range v.Members() {
+				if sub := index[k.Name]; sub != nil && v.Kind() == Object {
+					add(sub, k.Value)
+				}
+			}
+		case "patternProperties":
+			for _, pat := range m.Value.Members() {
+				for _, k := range v.Members() {
+					add(pat.Value, k.Value)
+				}
+			}
+		case "additionalProperties", "unevaluatedProperties", "additionalItems", "unevaluatedItems", "contains", "items", "prefixItems":
+			subs := []Member{m}
+			if m.Value.Kind() == Array {
+				subs = m.Value.Members()
+			}
+			for i, k := range v.Members() {
+				if m.Value.Kind() == Array {
+					if i < len(subs) {
+						add(subs[i].Value, k.Value)
+					}
+				} else {
+					add(m.Value, k.Value)
+				}
+			}
+		}
+	}
+	e.memo[at] = n
+	return n
+}
+
+func (e *estimator) index(props *Value) map[string]*Value {
+	if ix := e.props[props]; ix != nil {
+		return ix
+	}
+	ix := make(map[string]*Value, props.Len())
+	for _, m := range props.Members() {
+		ix[m.Name] = m.Value
+	}
+	e.props[props] = ix
+	return ix
+}

@@ -1,0 +1,265 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// worder turns the validator's error tree into problems that name the field
+// a person has to change.
+type worder struct {
+	problems []Problem
+	err      error
+}
+
+func (w *worder) add(loc []string, keyword, format string, args ...any) {
+	if len(w.problems) < maxProblems {
+		w.problems = append(w.problems, Problem{Pointer(loc...), keyword, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (w *worder) walk(e *jsonschema.ValidationError) {
+	loc := e.InstanceLocation
+	at := func(name string) []string { return append(slices.Clone(loc), name) }
+	switch k := e.ErrorKind.(type) {
+	case *kind.AnyOf:
+		w.branches(e, "anyOf")
+	case *kind.OneOf:
+		if len(k.Subschemas) > 1 {
+			w.add(loc, "oneOf", "fits alternatives %d and %d; it must fit exactly one", k.Subschemas[0]+1, k.Subschemas[1]+1)
+			return
+		}
+		w.branches(e, "oneOf")
+	case *kind.Required:
+		for _, name := range k.Missing {
+			w.add(at(name), "required", "is required")
+		}
+	case *kind.DependentRequired:
+		for _, name := range k.Missing {
+			w.add(at(name), "dependentRequired", "is required because %s is given", clip(k.Prop, 60))
+		}
+	case *kind.Dependency:
+		for _, name := range k.Missing {
+			w.add(at(name), "dependencies", "is required because %s is given", clip(k.Prop, 60))
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			w.add(at(name), "additionalProperties", "is not a property the schema allows")
+		}
+	case *kind.PropertyNames:
+		inner := worder{}
+		for _, c := range e.Causes {
+			inner.walk(c)
+		}
+		msg := "is not a key the schema allows"
+		if len(inner.problems) > 0 {
+			msg = "the key " + inner.problems[0].Message
+		}
+		w.add(at(k.Property), "propertyNames", "%s", msg)
+	case *kind.Contains:
+		w.add(loc, "contains", "must have an item that the schema describes in contains")
+	case *kind.RefCycle:
+		w.err = errors.New("the schema refers to itself without end, so the value was not checked")
+	default:
+		if len(e.Causes) == 0 {
+			w.leaf(e)
+			return
+		}
+		for _, c := range e.Causes {
+			w.walk(c)
+		}
+	}
+}
+
+// branches reports a value that fits no alternative: the problems of the one
+// it was plainly meant to be, or a line about all of them.
+func (w *worder) branches(e *jsonschema.ValidationError, keyword string) {
+	here := Pointer(e.InstanceLocation...)
+	var near [][]Problem
+	var types []string
+	onlyTypes := true
+	for _, c := range e.Causes {
+		b := worder{}
+		b.walk(c)
+		far := false
+		for _, p := range b.problems {
+			if p.Pointer == here && p.Keyword == "type" {
+				far = true
+				types = append(types, strings.TrimPrefix(p.Message, "must be "))
+			} else {
+				onlyTypes = false
+			}
+			tagged := strings.Count(p.Pointer, "/") == strings.Count(here, "/")+1
+			far = far || p.Keyword == "const" || (p.Keyword == "enum" && tagged)
+		}
+		if !far && len(b.problems) > 0 {
+			near = append(near, b.problems)
+		}
+	}
+	switch {
+	case len(near) == 1:
+		w.problems = append(w.problems, near[0]...)
+	case onlyTypes && len(types) > 0:
+		w.add(e.InstanceLocation, keyword, "must be %s", strings.Join(slices.Compact(types), " or "))
+	default:
+		w.add(e.InstanceLocation, keyword, "fits none of the %d alternatives%s", len(e.Causes), hint(near))
+	}
+}
+
+func hint(near [][]Problem) string {
+	if len(near) == 0 {
+		return ""
+	}
+	var out []string
+	for _, ps := range near[:min(len(near), 3)] {
+		out = append(out, clip(strings.TrimPrefix(ps[0].String(), "/"), 100))
+	}
+	return " (" + strings.Join(out, "; or ") + ")"
+}
+
+func (w *worder) leaf(e *jsonschema.ValidationError) {
+	loc := e.InstanceLocation
+	switch k := e.ErrorKind.(type) {
+	case *kind.Type:
+		w.add(loc, "type", "must be %s", typePhrase(k.Want))
+	case *kind.Enum:
+		w.add(loc, "enum", "must be one of %s", list(k.Want))
+	case *kind.Const:
+		w.add(loc, "const", "must be %s", show(k.Want))
+	case *kind.Format:
+		w.add(loc, "format", "is not a valid %s%s", clip(k.Want, 60), formatExample(k.Want))
+	case *kind.Pattern:
+		w.add(loc, "pattern", "must match %s", clip(k.Want, 200))
+	case *kind.MinLength:
+		w.add(loc, "minLength", "must have %s, has %d", counted(k.Want, -1, "character", "characters"), k.Got)
+	case *kind.MaxLength:
+		w.add(loc, "maxLength", "must have %s, has %d", counted(-1, k.Want, "character", "characters"), k.Got)
+	case *kind.MinItems:
+		w.add(loc, "minItems", "must have %s, has %d", counted(k.Want, -1, "item", "items"), k.Got)
+	case *kind.MaxItems:
+		w.add(loc, "maxItems", "must have %s, has %d", counted(-1, k.Want, "item", "items"), k.Got)
+	case *kind.MinProperties:
+		w.add(loc, "minProperties", "must have %s, has %d", counted(k.Want, -1, "property", "properties"), k.Got)
+	case *kind.MaxProperties:
+		w.add(loc, "maxProperties", "must have %s, has %d", counted(-1, k.Want, "property", "properties"), k.Got)
+	case *kind.UniqueItems:
+		w.add(append(slices.Clone(loc), strconv.Itoa(k.Duplicates[1])), "uniqueItems", "is the same as item %d; all must differ", k.Duplicates[0])
+	case *kind.AdditionalItems:
+		w.add(loc, "items", "has %d items too many", k.Count)
+	case *kind.MinContains:
+		w.add(loc, "minContains", "must have %s as contains describes, has %d", counted(k.Want, -1, "item", "items"), len(k.Got))
+	case *kind.MaxContains:
+		w.add(loc, "maxContains", "must have %s as contains describes, has %d", counted(-1, k.Want, "item", "items"), len(k.Got))
+	case *kind.Minimum:
+		w.add(loc, "minimum", "must be at least %s", ratText(k.Want))
+	case *kind.Maximum:
+		w.add(loc, "maximum", "must be at most %s", ratText(k.Want))
+	case *kind.ExclusiveMinimum:
+		w.add(loc, "exclusiveMinimum", "must be more than %s", ratText(k.Want))
+	case *kind.ExclusiveMaximum:
+		w.add(loc, "exclusiveMaximum", "must be less than %s", ratText(k.Want))
+	case *kind.MultipleOf:
+		w.add(loc, "multipleOf", "must be a multiple of %s", ratText(k.Want))
+	case *kind.Not:
+		w.add(loc, "not", "is one of the values that the schema excludes (not)")
+	case *kind.FalseSchema:
+		w.add(loc, "false", "is not allowed here")
+	default:
+		path := e.ErrorKind.KeywordPath()
+		kw := "schema"
+		if len(path) > 0 {
+			kw = path[0]
+		}
+		w.add(loc, kw, "violates %s", kw)
+	}
+}
+
+func typePhrase(want []string) string {
+	var out []string
+	last := slices.Index(want, "null") // reads better at the end
+	if last >= 0 {
+		want = append(slices.Delete(slices.Clone(want), last, last+1), "null")
+	}
+	for _, t := range want {
+		switch t {
+		case "integer":
+			t = "a whole number"
+		case "number", "string":
+			t = "a " + t
+		case "boolean":
+			t = "true or false"
+		case "array":
+			t = "an array"
+		case "object":
+			t = "an object"
+		}
+		out = append(out, t)
+	}
+	return strings.Join(out, " or ")
+}
+
+// formatExample shows what the commoner formats look like.
+func formatExample(format string) string {
+	switch format {
+	case "date":
+		return ", for example 2026-11-21"
+	case "time":
+		return ", for example 13:45:00Z"
+	case "date-time":
+		return ", for example 2026-11-21T13:45:00Z"
+	case "duration":
+		return ", for example P1DT2H"
+	case "email":
+		return ", for example name@example.com"
+	case "uri":
+		return ", for example https://example.com/"
+	case "uuid":
+		return ", for example 123e4567-e89b-12d3-a456-426614174000"
+	case "ipv4":
+		return ", for example 192.0.2.1"
+	case "ipv6":
+		return ", for example 2001:db8::1"
+	case "hostname":
+		return ", for example host.example.com"
+	}
+	return ""
+}
+
+func list(vs []any) string {
+	var out []string
+	for i, v := range vs {
+		if i == 12 {
+			out = append(out, fmt.Sprintf("… (%d in all)", len(vs)))
+			break
+		}
+		out = append(out, show(v))
+	}
+	return strings.Join(out, ", ")
+}
+
+func show(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return clip(string(b), 80)
+}
+
+func ratText(r *big.Rat) string {
+	if r.IsInt() {
+		return clip(r.Num().String(), 60)
+	}
+	f, exact := r.Float64()
+	if s := strconv.FormatFloat(f, 'g', -1, 64); exact || len(s) < 17 {
+		return s
+	}
+	return strings.TrimRight(r.FloatString(12), "0")
+}
