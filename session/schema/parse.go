@@ -177,6 +177,16 @@ func syntaxError(raw []byte, err error, end int) *SyntaxError {
 	case errors.As(err, &syn) && syn.Err != nil:
 		msg = strings.TrimPrefix(syn.Err.Error(), "jsontext: ")
 	}
+	rest := bytes.TrimLeft(raw[off:], " \t\r\n")
+	switch {
+	case errors.Is(err, errTrailing):
+		off = len(raw) - len(rest)
+	case len(rest) > 0 && rest[0] == ',':
+		after := bytes.TrimLeft(rest[1:], " \t\r\n")
+		if len(after) > 0 && (after[0] == ']' || after[0] == '}') {
+			msg = "a comma before the closing bracket"
+		}
+	}
 	before := raw[:off]
 	line := bytes.Count(before, []byte("\n"))
 	start := bytes.LastIndexByte(before, '\n') + 1
