@@ -7,11 +7,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// next returns the length and the width in cells of what s begins with: an
+// Next returns the length and the width in cells of what s begins with: an
 // escape sequence (width 0, esc) or a grapheme cluster. s is not empty. The
 // escape sequences are those of this program, CSI and OSC: what others sent
 // went through the sanitiser.
-func next(s string) (n, width int, esc bool) {
+func Next(s string) (n, width int, esc bool) {
 	c := s[0]
 	switch {
 	case c == 0x1b:
@@ -56,7 +56,7 @@ func escape(s string) int {
 func Width(s string) int {
 	w := 0
 	for i := 0; i < len(s); {
-		n, cw, _ := next(s[i:])
+		n, cw, _ := Next(s[i:])
 		i += n
 		w += cw
 	}
@@ -94,7 +94,7 @@ func fit(s string, w int, pad bool) string {
 	}
 	width, cut, cutWidth := 0, 0, 0 // cut: after the last cluster that leaves room for the ellipsis
 	for i := 0; i < len(s); {
-		n, cw, _ := next(s[i:])
+		n, cw, _ := Next(s[i:])
 		if width+cw > w {
 			b := make([]byte, 0, cut+8+len(s)/8)
 			b = append(b, s[:cut]...)
@@ -159,7 +159,7 @@ func Split(s string, x int) (left, right string) {
 	b := make([]byte, 0, len(s)+16)
 	width, i := 0, 0
 	for i < len(s) {
-		n, cw, esc := next(s[i:])
+		n, cw, esc := Next(s[i:])
 		if !esc && width+cw > x {
 			break
 		}
@@ -181,7 +181,7 @@ func Split(s string, x int) (left, right string) {
 	b = appendBlanks(b, gap)
 	rest := s[i:]
 	if gap > 0 && rest != "" { // a wide character straddles x: its right half becomes a blank
-		n, cw, _ := next(rest)
+		n, cw, _ := Next(rest)
 		rest = Blanks(cw-gap) + rest[n:]
 	}
 	return string(b), string(open) + rest
