@@ -89,7 +89,7 @@ func (e *entry) checkURL() {
 	case err != nil:
 		e.problem("url", "is not a valid URL; write http://host:port/path or https://…")
 	case u.Scheme != "http" && u.Scheme != "https":
-		e.problem("url", "has the scheme %q; write http:// or https://", clip(u.Scheme))
+		e.problem("url", "begins with neither http:// nor https://")
 	case u.Host == "":
 		e.problem("url", "has no host; write http://host:port/path or https://…")
 	}

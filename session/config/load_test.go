@@ -118,6 +118,24 @@ func TestC6_UnsetVariableIsNamedAndTheRestLoads(t *testing.T) {
 	}
 }
 
+// Whatever is wrong with an expanded value, the message does not hold it.
+func TestC6_ProblemsHoldNoExpandedValue(t *testing.T) {
+	const secret = "s3cret:value\n\x00"
+	f := write(t, filepath.Join(t.TempDir(), "c.json"), `{"mcpServers":{
+"a":{"url":"${V}"}, "b":{"url":"http://h/${V}","headers":{"X":"${V}"}}, "c":{"command":"${V}","args":["${V}"],"env":{"A":"${V}"},"cwd":"${V}"}, "d":{"url":"ftp://${V}@"}}}`)
+	s, err := Load(Options{Files: []string{f}, LookupEnv: env("V=" + secret)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range s.Servers {
+		if v.Problem == nil {
+			t.Errorf("%s has no problem", v.Name)
+		} else if strings.Contains(v.Problem.Error(), "s3cret") {
+			t.Errorf("%s: %v", v.Name, v.Problem)
+		}
+	}
+}
+
 // C3 and C4: the two formats of mcp.yaml load to the same model.
 func TestC3_C4_BothFormatsLoadAlike(t *testing.T) {
 	dir := t.TempDir()
