@@ -43,6 +43,8 @@ type App struct {
 	getenv    func(string) string
 	clipboard []string
 	rerender  bool // the frame must be drawn anew
+	crash     *CrashError
+	send      func(tea.Msg) // of the running program, nil before
 }
 
 // place is a screen as Back returns to it.
@@ -96,10 +98,23 @@ func (a *App) Init() tea.Cmd {
 
 // Update hands the message to what it is for.
 func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if a.crash != nil {
+		return a, tea.Quit
+	}
+	return a, a.update(msg)
+}
+
+func (a *App) update(msg tea.Msg) (cmd tea.Cmd) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.crashed("Update", v)
+			cmd = tea.Quit
+		}
+	}()
 	a.rerender = true
-	cmd := a.dispatch(msg)
+	cmd = a.dispatch(msg)
 	a.sync()
-	return a, join(cmd, a.beat.next(a))
+	return join(cmd, a.beat.next(a))
 }
 
 // dispatch is the table of messages; each line names who deals with one.
@@ -148,6 +163,8 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 		return a.focusPane(m.id)
 	case selectServer:
 		return a.selectServer(m.name)
+	case Probe:
+		m.Do(a.state())
 	case Toast:
 		a.toasts.add(m.Level, m.Text)
 	case toastExpired:

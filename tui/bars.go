@@ -163,7 +163,7 @@ func (a *App) callsInFlight() string {
 	if e := Elapsed(d); e != "" {
 		s += " " + t.Muted.S(e)
 	}
-	if f, ok := op.Progress.Fraction(); ok {
+	if f, ok := Fraction(op.Progress); ok {
 		s += " " + Bar(t, f, 10)
 	} else if op.Progress.Count > 0 {
 		s += " " + t.Muted.S(fmt.Sprintf("#%d", op.Progress.Count))

@@ -66,3 +66,11 @@ func Elapsed(d time.Duration) string {
 	}
 	return d.Truncate(time.Second).String()
 }
+
+// took is Elapsed in brackets.
+func took(d time.Duration) string {
+	if e := Elapsed(d); e != "" {
+		return " (" + e + ")"
+	}
+	return ""
+}

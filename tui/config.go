@@ -44,6 +44,8 @@ type Config struct {
 	Options []tea.ProgramOption
 	// Program, if set, is told of the tea.Program before it runs: for tests.
 	Program func(*tea.Program)
+
+	exit func(code int) // os.Exit unless a test says otherwise
 }
 
 func (c *Config) getenv() func(string) string { return lookupEnv(c.Environ) }

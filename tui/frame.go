@@ -17,13 +17,19 @@ type frame struct {
 }
 
 // View draws what changed since the last call.
-func (a *App) View() tea.View {
-	if !a.rerender {
+func (a *App) View() (v tea.View) {
+	if !a.rerender || a.crash != nil {
 		return a.frame.view
 	}
 	a.rerender = false
+	defer func() {
+		if r := recover(); r != nil {
+			a.crashed("View", r)
+			v = a.frame.view
+		}
+	}()
 	cursor := a.frame.draw(a)
-	v := tea.NewView(strings.Join(a.frame.rows, "\n"))
+	v = tea.NewView(strings.Join(a.frame.rows, "\n"))
 	v.AltScreen = true
 	v.Cursor = cursor
 	v.WindowTitle = a.title()
@@ -211,7 +217,7 @@ func (a *App) progressBar() *tea.ProgressBar {
 		if ops[i].Quiet {
 			continue
 		}
-		if f, ok := ops[i].Progress.Fraction(); ok {
+		if f, ok := Fraction(ops[i].Progress); ok {
 			return tea.NewProgressBar(tea.ProgressBarDefault, int(f*100))
 		}
 		return tea.NewProgressBar(tea.ProgressBarIndeterminate, 0)

@@ -11,10 +11,9 @@ const doubleTime = 400 * time.Millisecond
 
 // mouse routes clicks and wheels to what is under them.
 type mouse struct {
-	on       bool // capture; off lets the terminal select text
-	last     time.Time
-	lx, ly   int
-	flushing bool
+	on     bool // capture; off lets the terminal select text
+	last   time.Time
+	lx, ly int
 }
 
 // event deals with one mouse message.

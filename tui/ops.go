@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
 )
 
 // Op is a running operation as shown to the user.
@@ -23,17 +26,12 @@ type Op struct {
 	Progress   Progress
 }
 
-// Progress is how far an operation says it is; the fields are those of MCP's
-// notifications/progress. Total is 0 when the server gave none.
-type Progress struct {
-	Count           int
-	Progress, Total float64
-	Message         string
-}
+// Progress is how far an operation is.
+type Progress = session.Progress
 
-// Fraction is the share done in [0,1], ok false when it is not known.
-func (p Progress) Fraction() (f float64, ok bool) {
-	if p.Total <= 0 {
+// Fraction is the share done in [0,1]; ok is false when it is not known.
+func Fraction(p Progress) (f float64, ok bool) {
+	if !p.HasTotal || p.Total <= 0 {
 		return 0, false
 	}
 	return min(max(p.Progress/p.Total, 0), 1), true
@@ -62,6 +60,10 @@ type operations struct {
 	last uint64
 	all  []*running
 	gens map[string]uint64
+
+	mu     sync.Mutex // for what follows
+	active int        // functions that run
+	idle   chan struct{}
 }
 
 func newOperations(ctx context.Context) *operations {
@@ -101,6 +103,8 @@ func (o *operations) start(s opSpec) (tea.Cmd, uint64) {
 	o.all = append(o.all, r)
 	fn := s.fn
 	return func() tea.Msg {
+		o.enter()
+		defer o.leave()
 		defer cancel()
 		v, err := guard(context.WithValue(ctx, opKey{}, r), s.label, fn)
 		if ctx.Err() != nil && err != nil && !errors.Is(err, context.Canceled) {
@@ -201,5 +205,41 @@ func (o *operations) calls() (n int) {
 func (o *operations) close() {
 	for _, r := range o.all {
 		r.cancel()
+	}
+}
+
+// enter and leave count the functions that run.
+func (o *operations) enter() {
+	o.mu.Lock()
+	o.active++
+	o.mu.Unlock()
+}
+
+func (o *operations) leave() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.active--
+	if o.active == 0 && o.idle != nil {
+		close(o.idle)
+		o.idle = nil
+	}
+}
+
+// wait gives the functions that run up to d to end, so that servers are told
+// of the cancellation.
+func (o *operations) wait(d time.Duration) {
+	o.mu.Lock()
+	if o.active == 0 {
+		o.mu.Unlock()
+		return
+	}
+	idle := make(chan struct{})
+	o.idle = idle
+	o.mu.Unlock()
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-idle:
+	case <-t.C:
 	}
 }

@@ -1,0 +1,294 @@
+package tui_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/tuitest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// in runs f with a UI on the fruits screen in a synctest bubble.
+func in(t *testing.T, f func(*testing.T, *tuitest.App, *fruits), opts ...tuitest.Option) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		v := newFruits(100)
+		app := tuitest.Start(t, append([]tuitest.Option{tuitest.Views(v, &other{})}, opts...)...)
+		f(t, app, v)
+	})
+}
+
+func TestKeysMoveAndTheFrameFollows(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.View("fruits").Rows(tuitest.Eq("> fruit 0"), tuitest.Eq("  fruit 1"))
+		app.Press("down", "j").View("fruits").Rows(tuitest.Eq("  fruit 0"), tuitest.Eq("  fruit 1"), tuitest.Eq("> fruit 2"))
+		app.Pane("detail").Rows(tuitest.Eq("at fruit 2"))
+		app.Press("G").Pane("detail").Rows(tuitest.Eq("at fruit 99"))
+	})
+}
+
+func TestSixtyKeysInOneWrite(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Burst(strings.Split(strings.Repeat("j", 60), "")...)
+		app.Pane("detail").Rows(tuitest.Eq("at fruit 60"))
+	})
+}
+
+func TestOperationRunsShowsAndIsCancelled(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("enter").Sleep(2 * time.Second)
+		app.Status().Has("eat fruit 0", "2s", "25%")
+		app.Press("x").Pane("detail").Has("eat fruit 0: cancelled")
+		app.Status().HasNot("eat fruit 0")
+		app.Press("x").Toast("nothing is running")
+
+		app.Press("enter")
+		close(f.block)
+		app.Pane("detail").Has("eat fruit 0: eaten")
+	})
+}
+
+func TestInterruptCancelsThenQuits(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("enter", "ctrl+c").Toast("cancelling eat fruit 0; ctrl+c again quits")
+		app.Pane("detail").Has("eat fruit 0: cancelled")
+		app.Sleep(3 * time.Second).Press("ctrl+c").View("fruits") // too late for the second
+		app.Press("ctrl+c")
+		if err := app.Ended(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestQuitAsksOnlyWhenCallsRun(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("enter", "q").Overlay("Quit mcphud?").Has("A call is running.")
+		app.Press("n").NoOverlay().Press("x").Idle().Press("q")
+		if err := app.Ended(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestEscNeverQuits(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("esc", "esc", "esc").View("fruits").Rows(tuitest.Eq("> fruit 0"))
+	})
+}
+
+func TestConfirmDangerDefaultsToNo(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("D").Overlay("Bin it?").Has("It cannot be taken back.", "y bin", "n cancel")
+		app.Press("enter").NoOverlay().Pane("detail").Some(tuitest.Eq("ran"))
+		app.Press("D", "y").NoOverlay().Pane("detail").Some(tuitest.Eq("ran bin"))
+	})
+}
+
+func TestReadOnlyUnbindsDanger(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("D").Toast("bin: not under --read-only").NoOverlay()
+		app.Status().Has("read-only")
+	}, tuitest.ReadOnly())
+}
+
+func TestDisabledActionSaysWhy(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("p").Toast("peel: it has no peel")
+		if len(f.ran) > 0 {
+			t.Error("it ran all the same")
+		}
+	})
+}
+
+func TestFilterReachesTheViewWhileTyping(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("/").Type("be").Hints().Has("/be")
+		app.Pane("detail").Has("filter be")
+		app.Press("enter", "n", "N").Pane("detail").Has("filter be", "next false", "next true")
+		app.Press("esc").Pane("detail").HasNot("filter be")
+		app.Press("/").Type("x").Press("esc").Pane("detail").HasNot("filter x")
+	})
+}
+
+func TestTypingKeepsPrintableKeysFromActions(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("tab", "i").Type("quit?").Pane("detail").Has("text quit?")
+		app.Paste("pasted").Pane("detail").Has("text quit?pasted")
+		app.Press("ctrl+p").Overlay("palette")
+		app.Press("esc", "esc").View("fruits")
+		app.Press("?").Overlay("Help")
+	})
+}
+
+func TestQuestionChecksCompletesAndDelivers(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("R").Hints().Has("name: fruit 0")
+		app.Press("ctrl+u", "enter").Hints().Has("a name is needed")
+		app.Press("tab", "enter").Pane("detail").Has("at apple")
+	})
+}
+
+func TestErrorToastStaysUntilEscAndIsHarmless(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("F").Sleep(20 * time.Second)
+		app.Whole().Has("✗ it is ^[[31mrotten")
+		app.Toast("rotten").Press("esc").Whole().HasNot("rotten")
+	})
+}
+
+func TestNavigateBackAndTabs(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("o").View("other").Rows(tuitest.Eq("came with arg"))
+		app.Press("esc").View("fruits")
+		app.Press("2").View("other")
+		app.ClickOn("1 Fruits").View("fruits")
+		app.Press("9").Toast("there is no such screen")
+	})
+}
+
+func TestPaletteFindsActionsOfOtherScreens(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("ctrl+p").Type("do it").Overlay("palette").Has("Other: do it")
+		app.Press("enter").NoOverlay().Toast("did it").View("other")
+	})
+}
+
+func TestHelpSearchesAndRuns(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("?").Overlay("Help").Rows(tuitest.Eq("›"), tuitest.Eq("Fruits · Fruit"), tuitest.Contains("eat"))
+		app.Type("mouse capture").Press("enter").NoOverlay().Toast("mouse capture is off")
+		app.Status().Has("mouse off")
+	})
+}
+
+func TestCommandLineCompletesRunsAndRecalls(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press(":").Type("oth").Press("tab", "enter").View("other")
+		app.Press(":", "up").Hints().Has(":other")
+		app.Press("esc", ":").Type("nonsense").Press("enter").Toast("there is no command nonsense")
+		app.Press(":").Type("f ripe").Press("enter").View("fruits")
+		app.Pane("detail").Has("arg ripe")
+	})
+}
+
+func TestCopyChord(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("y").Overlay("y …").Has("v  copy value", "j  copy JSON (not for what is selected here)")
+		app.Press("v").Toast("copied value (7 B)")
+		if out := string(app.Output()); !strings.Contains(out, "\x1b]52;c;ZnJ1aXQgMA==") {
+			t.Error("the terminal was not told to copy")
+		}
+	})
+}
+
+func TestMouse(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.ClickOn("fruit 5").Pane("detail").Has("at fruit 5")
+		app.ClickOn("filter").Press("D").Overlay("Bin it?")
+		app.ClickOn("n cancel").NoOverlay()
+		if got := app.State().Focus; got != "detail" {
+			t.Errorf("a click focused %q", got)
+		}
+		app.DoubleClickOn("fruit 7").Pane("detail").Has("open fruit 7")
+		app.WheelOn("fruit 7", 50).Pane("detail").Has("at fruit 57")
+		app.WheelOn("fruit 57", -7).Pane("detail").Has("at fruit 50")
+	})
+}
+
+func TestLayoutFollowsSizeAndKeys(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Whole().Has("Servers", "no traffic yet")
+		app.Resize(100, 30).Whole().HasNot("Servers")
+		app.Pane("detail").Has("at fruit 0")
+		app.Resize(60, 15).Whole().HasNot("at fruit 0")
+		app.Press("tab").Pane("detail").Has("at fruit 0")
+		app.Press("esc").View("fruits").Rows(tuitest.Eq("> fruit 0"))
+		app.Resize(30, 5).Whole().Has("mcphud needs 40x10")
+		app.Press("j").Resize(100, 30).Pane("detail").Has("at fruit 1")
+		wide := app.State().Panes["list"].W
+		app.Press(">", ">")
+		if got := app.State().Panes["list"].W; got <= wide {
+			t.Errorf("> made the list %d wide, from %d", got, wide)
+		}
+		app.Press("z").Status().Has("zoom")
+		app.Whole().HasNot("at fruit 1")
+		app.Press("z", "\\")
+		if s := app.State(); s.Panes["detail"].Y <= s.Panes["list"].Y {
+			t.Errorf("\\ left the detail at %v beside %v", s.Panes["detail"], s.Panes["list"])
+		}
+	})
+}
+
+func TestThemeFollowsTheTerminalAndT(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		if got := app.State().Theme; got != "light" {
+			t.Errorf("the theme on a light terminal is %q", got)
+		}
+		app.Press("T")
+		if got := app.State().Theme; got == "light" {
+			t.Error("T changed nothing")
+		}
+	}, tuitest.Light())
+}
+
+func TestNoColor(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("j", "D").Overlay("Bin it?")
+		for _, code := range []string{"\x1b[38;", "\x1b[48;", "\x1b[31m", "\x1b[32m", ";38;", ";48;"} {
+			if strings.Contains(string(app.Output()), code) {
+				t.Errorf("NO_COLOR=yes prints %q", code)
+			}
+		}
+		app.Press("esc")
+	}, tuitest.NoColor())
+}
+
+func TestPanicRestoresTheTerminalAndSaysWhatToReport(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("X")
+		err := app.Ended()
+		var crash *tui.CrashError
+		if !errors.As(err, &crash) {
+			t.Fatalf("the UI ended with %v", err)
+		}
+		for _, want := range []string{"squashed", "fruits", "https://example.org/issues", "fixture_test.go"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("the error does not mention %s:\n%v", want, err)
+			}
+		}
+		if out := string(app.Output()); !strings.Contains(out, "\x1b[?1049l") || !strings.Contains(out, "\x1b[?25h") {
+			t.Error("the terminal was left in the alternate screen")
+		}
+	}, tuitest.Config(func(c *tui.Config) { c.Report = "https://example.org/issues" }))
+}
+
+func TestUnchangedFramesAreNotDrawn(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Settle()
+		before := f.drawn
+		app.State() // a message that changes nothing the panes depend on
+		app.State()
+		if f.drawn != before {
+			t.Errorf("the panes were drawn %d times for nothing", f.drawn-before)
+		}
+	})
+}
+
+func TestIdleHasNoTicker(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Settle()
+		n, out := f.rev, len(app.Output())
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if f.rev != n || len(app.Output()) != out {
+			t.Errorf("an idle minute brought %d messages and %d bytes", f.rev-n, len(app.Output())-out)
+		}
+	})
+}

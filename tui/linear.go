@@ -1,0 +1,401 @@
+package tui
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// Bounds of what linear mode prints by itself at a time.
+const (
+	maxUnasked = 20  // lines that changed without a key
+	maxAsked   = 400 // lines of a screen that was asked for
+)
+
+// linear runs the same App without a screen: it prints a line for each change
+// and reads a line for each command, so that screen readers, logs and dumb
+// terminals have all that the screen has. Nothing is ever overwritten.
+type linear struct {
+	app  *App
+	out  *bufio.Writer
+	msgs chan tea.Msg
+	ctx  context.Context
+
+	seen     map[string]bool // lines of the screen as printed last
+	choices  []Choice
+	states   map[string]string
+	toasted  int
+	question *prompt  // printed and waiting for its answer
+	asking   *confirm // likewise
+	view     string   // printed last
+	ended    bool
+}
+
+func runLinear(ctx context.Context, cfg Config) error {
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	cfg.Linear, cfg.NoMouse = true, true
+	app, err := NewApp(work, cfg)
+	if err != nil {
+		return err
+	}
+	defer app.close()
+	in, out := cfg.In, cfg.Out
+	if in == nil {
+		in = os.Stdin
+	}
+	if out == nil {
+		out = os.Stdout
+	}
+	l := &linear{
+		app: app, out: bufio.NewWriter(out), ctx: work, msgs: make(chan tea.Msg),
+		seen: map[string]bool{}, states: map[string]string{},
+	}
+	app.w, app.h = 100, 40
+	lines := readLines(work, in)
+	send := func(m tea.Msg) {
+		select {
+		case l.msgs <- m:
+		case <-work.Done():
+		}
+	}
+	app.send = send
+	endPump := app.pump(send)
+	err = l.loop(lines)
+	stop()
+	endPump()
+	if app.crash != nil {
+		return app.crash
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// readLines reads lines in a goroutine; the channel closes at the end of the
+// input. Lines beyond 1 MiB end the input.
+func readLines(ctx context.Context, in io.Reader) <-chan string {
+	ch := make(chan string)
+	go func() {
+		defer close(ch)
+		sc := bufio.NewScanner(in)
+		sc.Buffer(nil, 1<<20)
+		for sc.Scan() {
+			select {
+			case ch <- sc.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ch
+}
+
+func (l *linear) loop(lines <-chan string) error {
+	fmt.Fprintln(l.out, "mcphud, linear mode. A number picks, ? lists commands, an empty line shows the screen again, q quits.")
+	l.start(l.app.Init())
+	l.show(true)
+	for !l.ended {
+		if err := l.out.Flush(); err != nil {
+			return fmt.Errorf("writing to stdout: %w", err)
+		}
+		asked := false
+		select {
+		case <-l.ctx.Done():
+			return nil
+		case m := <-l.msgs:
+			l.handle(m)
+		case line, ok := <-lines:
+			if !ok {
+				// The end of the input is a quit that waits for what runs.
+				if len(l.app.ops.all) == 0 {
+					return l.out.Flush()
+				}
+				lines = nil
+				continue
+			}
+			asked = true
+			l.command(strings.TrimSpace(line))
+		}
+		if lines == nil && len(l.app.ops.all) == 0 {
+			l.ended = true
+		}
+		l.show(asked)
+	}
+	return l.out.Flush()
+}
+
+// handle gives a message to the App.
+func (l *linear) handle(m tea.Msg) {
+	switch x := m.(type) {
+	case nil:
+		return
+	case tea.QuitMsg:
+		l.ended = true
+		return
+	case printed:
+		fmt.Fprintln(l.out, safe.Text(x.text))
+		return
+	case OpDone:
+		how := "done"
+		if x.Err != nil {
+			how = "failed: " + x.Err.Error()
+		}
+		fmt.Fprintln(l.out, safe.Line(x.Label+": "+how, 0)+took(x.Took))
+	}
+	if cmds, ok := commands(m); ok {
+		for _, c := range cmds {
+			l.start(c)
+		}
+		return
+	}
+	_, cmd := l.app.Update(m)
+	l.start(cmd)
+}
+
+// commands unpacks tea.Batch and tea.Sequence. The latter's type is not
+// exported; both are slices of commands, and running a sequence at once is
+// fine for what the shell puts into one.
+func commands(m tea.Msg) ([]tea.Cmd, bool) {
+	if b, ok := m.(tea.BatchMsg); ok {
+		return b, true
+	}
+	v := reflect.ValueOf(m)
+	if v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
+		out := make([]tea.Cmd, v.Len())
+		for i := range out {
+			out[i] = v.Index(i).Interface().(tea.Cmd)
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+// start runs a command in a goroutine, like Bubble Tea does.
+func (l *linear) start(c tea.Cmd) {
+	if c == nil {
+		return
+	}
+	go func() {
+		m := c()
+		select {
+		case l.msgs <- m:
+		case <-l.ctx.Done():
+		}
+	}()
+}
+
+// command carries out one line of input.
+func (l *linear) command(line string) {
+	a := l.app
+	switch {
+	case l.asking != nil:
+		q := l.asking
+		l.asking = nil
+		yes := strings.EqualFold(line, "y") || strings.EqualFold(line, "yes") || line == "" && q.yes
+		l.start(q.answer(&a.ctx, yes))
+	case l.question != nil:
+		l.answer(line)
+	case line == "":
+		l.seen = map[string]bool{}
+	case line == "?":
+		l.help()
+	case strings.HasPrefix(line, "/"):
+		l.start(a.setFilter(line[1:], true))
+	case strings.HasPrefix(line, ":"):
+		l.start(a.command(line[1:]))
+	default:
+		l.word(line)
+	}
+	a.sync()
+}
+
+// word is a number, a key, or the name of a screen or action.
+func (l *linear) word(line string) {
+	a := l.app
+	if n, err := strconv.Atoi(line); err == nil {
+		if n < 1 || n > len(l.choices) {
+			fmt.Fprintf(l.out, "there is no %d; the numbers go to %d\n", n, len(l.choices))
+			return
+		}
+		l.start(l.choices[n-1].Run(&a.ctx))
+		return
+	}
+	v := a.current()
+	if x, _ := lookup(v.actions, a.ctx.Focus, line); x != nil {
+		l.start(a.run(x))
+		return
+	}
+	if x, _ := lookup(a.reg.global, "", line); x != nil {
+		l.start(a.run(x))
+		return
+	}
+	l.start(a.command(line))
+}
+
+// answer gives a line to the question that is open; "." alone cancels.
+func (l *linear) answer(line string) {
+	p := l.question
+	if line == "." {
+		l.question, l.app.prompt = nil, nil
+		l.start(p.cancel(l.app))
+		return
+	}
+	if line == "" {
+		line = p.edit.String()
+	}
+	p.edit.set(line)
+	cmd := p.enter(l.app)
+	if p.why != "" {
+		fmt.Fprintln(l.out, safe.Line(p.why, 0)+"; try again, or . to cancel")
+		return
+	}
+	l.question = nil
+	l.start(cmd)
+}
+
+// show prints what changed: states of servers, messages, the screen's lines
+// that are new, and what is asked.
+func (l *linear) show(asked bool) {
+	a := l.app
+	if a.crash != nil {
+		l.ended = true
+		return
+	}
+	for i := range a.world.rows {
+		r := &a.world.rows[i]
+		if old := l.states[r.name]; old != r.stateWord {
+			l.states[r.name] = r.stateWord
+			if old != "" || r.stateWord != "Disconnected" {
+				fmt.Fprintln(l.out, safe.Line(strings.TrimSpace("server "+r.name+": "+r.stateWord+" "+r.err), 0))
+			}
+		}
+	}
+	for ; l.toasted < a.toasts.seq; l.toasted++ {
+		i := len(a.toasts.log) - (a.toasts.seq - l.toasted)
+		if i >= 0 {
+			fmt.Fprintln(l.out, a.toasts.log[i].Text)
+		}
+	}
+	a.toasts.list = nil
+	l.overlays()
+	l.screen(asked)
+	if p := a.prompt; p != nil && p != l.question {
+		l.question = p
+		initial := ""
+		if s := p.edit.String(); s != "" && !p.secret {
+			initial = " [" + safe.Line(s, 60) + "]"
+		}
+		fmt.Fprintf(l.out, "%s%s (. cancels)\n", p.label, initial)
+	}
+}
+
+// overlays turns dialogs into lines.
+func (l *linear) overlays() {
+	a := l.app
+	for len(a.overlays) > 0 {
+		switch o := a.top().overlay.(type) {
+		case *confirm:
+			if l.asking == o {
+				return
+			}
+			l.asking = o
+			yes, no := "y", "n"
+			if o.yes {
+				yes = "Y"
+			} else {
+				no = "N"
+			}
+			fmt.Fprintf(l.out, "%s\n%s [%s/%s]\n", o.Title(), o.q.Body, yes, no)
+			return
+		case *picker:
+			l.help()
+		case *chordMenu:
+			for i, x := range o.list {
+				fmt.Fprintf(l.out, "%s %s: %s\n", o.first, o.next[i], x.Title)
+			}
+		case interface{ Plain(*Ctx, io.Writer) }:
+			var b strings.Builder
+			o.Plain(&a.ctx, &b)
+			fmt.Fprintln(l.out, o.(Overlay).Title())
+			fmt.Fprintln(l.out, strings.TrimSpace(b.String()))
+		default:
+			fmt.Fprintf(l.out, "%s needs a screen: start mcphud on a terminal, without --linear\n", o.Title())
+		}
+		a.drop(a.top().overlay)
+	}
+}
+
+// screen prints the lines of the visible view that were not there before.
+func (l *linear) screen(asked bool) {
+	a := l.app
+	v := a.current()
+	if v.info.ID != l.view {
+		l.view = v.info.ID
+		l.seen = map[string]bool{}
+		asked = true
+		fmt.Fprintln(l.out, "== "+a.crumbs())
+	}
+	var b strings.Builder
+	v.view.Plain(&a.ctx, &b)
+	l.choices = nil
+	if c, ok := v.view.(Chooser); ok {
+		l.choices = c.Choices(&a.ctx)
+		for i, ch := range l.choices {
+			fmt.Fprintf(&b, "%d) %s\n", i+1, safe.Line(ch.Label, 0))
+		}
+	}
+	limit := maxUnasked
+	if asked {
+		limit = maxAsked
+	}
+	now := map[string]bool{}
+	more := 0
+	for line := range strings.Lines(b.String()) {
+		line = strings.TrimRight(line, "\n ")
+		fresh := !l.seen[line] && line != ""
+		now[line] = true
+		if !fresh {
+			continue
+		}
+		if limit == 0 {
+			more++
+			continue
+		}
+		limit--
+		fmt.Fprintln(l.out, safe.Line(line, 0))
+	}
+	if more > 0 {
+		fmt.Fprintf(l.out, "and %d more lines; /text narrows, an empty line prints all\n", more)
+	}
+	l.seen = now
+}
+
+// help lists the commands.
+func (l *linear) help() {
+	a := l.app
+	local, global := a.reg.scoped(a.place.view, a.ctx.Focus)
+	for _, x := range append(append([]*Action(nil), local...), unshadowed(local, global)...) {
+		if x.Group == "Window" || x.Group == "Move" && strings.HasPrefix(x.ID, "move.") {
+			continue // there is nothing to move or resize
+		}
+		why := ""
+		if r := x.reason(&a.ctx); r != "" {
+			why = " (" + r + ")"
+		}
+		fmt.Fprintf(l.out, "%s [%s]: %s%s\n", x.ID, strings.Join(x.Keys, ", "), x.Help, why)
+	}
+	for i := range a.reg.views {
+		fmt.Fprintf(l.out, "%s: goes to %s\n", a.reg.views[i].info.ID, a.reg.views[i].info.Title)
+	}
+}

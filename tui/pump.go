@@ -1,0 +1,42 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// pumpTime bounds how often the sessions wake the screen.
+const pumpTime = 33 * time.Millisecond
+
+// startPump turns changes of the sessions into SessionChanged messages, at
+// most one every pumpTime however many there are. It is the only goroutine
+// that sends to the program, so a full message queue never blocks a transport.
+// The returned function ends it and waits for its end; send must not block by
+// then.
+func startPump(changed <-chan struct{}, rev func() uint64, send func(tea.Msg)) (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		pause := time.NewTimer(pumpTime)
+		defer pause.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-changed:
+			}
+			send(SessionChanged{Rev: rev()})
+			pause.Reset(pumpTime)
+			select {
+			case <-quit:
+				return
+			case <-pause.C:
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
+}

@@ -1,0 +1,114 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+)
+
+// exitTime is how long leaving may take: a terminal that no longer reads would
+// otherwise hold the program for ever.
+const exitTime = 4 * time.Second
+
+// Run runs the UI until the user quits or ctx ends. Where there is no terminal,
+// for TERM=dumb and with cfg.Linear it runs linear mode. It returns nil when
+// the user quit, ctx's error when ctx ended, and *CrashError for a bug.
+func Run(ctx context.Context, cfg Config) error {
+	if cfg.linear() {
+		return runLinear(ctx, cfg)
+	}
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	app, err := NewApp(work, cfg)
+	if err != nil {
+		return err
+	}
+	defer app.close()
+	dog := newWatchdog(cfg.exit)
+	defer dog.stop()
+	defer context.AfterFunc(ctx, dog.arm)()
+	c := newCoalescer()
+	opts := []tea.ProgramOption{
+		tea.WithContext(ctx),
+		tea.WithFilter(func(m tea.Model, msg tea.Msg) tea.Msg {
+			if _, ok := msg.(tea.QuitMsg); ok {
+				dog.arm()
+			}
+			return c.filter(m, msg)
+		}),
+	}
+	if cfg.In != nil {
+		opts = append(opts, tea.WithInput(cfg.In))
+	}
+	if cfg.Out != nil {
+		opts = append(opts, tea.WithOutput(cfg.Out))
+	}
+	if cfg.Environ != nil {
+		opts = append(opts, tea.WithEnvironment(cfg.Environ))
+	}
+	if NoColor(cfg.getenv()) {
+		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	p := tea.NewProgram(app, append(opts, cfg.Options...)...)
+	app.send = p.Send
+	if cfg.Program != nil {
+		cfg.Program(p)
+	}
+	endPump := app.pump(p.Send)
+	_, err = p.Run()
+	endPump()
+	switch {
+	case app.crash != nil:
+		return app.crash
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, tea.ErrProgramPanic):
+		return fmt.Errorf("mcphud crashed; please report the lines above at %s: %w", cfg.Report, err)
+	}
+	return err
+}
+
+// close ends what the App holds, bounded in time.
+func (a *App) close() {
+	a.ops.close()
+	for _, v := range a.reg.views {
+		if c, ok := v.view.(Closer); ok {
+			c.Close()
+		}
+	}
+	a.ops.wait(exitTime / 2)
+	_ = a.recall.save() // a history that cannot be written is not worth a message on the way out
+}
+
+// linear is whether there is no screen to draw on.
+func (c *Config) linear() bool {
+	if c.Linear || c.getenv()("TERM") == "dumb" {
+		return true
+	}
+	return c.In == nil && !term.IsTerminal(os.Stdin.Fd()) || c.Out == nil && !term.IsTerminal(os.Stdout.Fd())
+}
+
+// watchdog ends the process when leaving takes too long.
+type watchdog struct {
+	exit  func(code int)
+	timer *time.Timer
+}
+
+func newWatchdog(exit func(int)) *watchdog {
+	if exit == nil {
+		exit = os.Exit
+	}
+	d := &watchdog{exit: exit}
+	d.timer = time.AfterFunc(time.Hour, func() { d.exit(1) })
+	d.timer.Stop()
+	return d
+}
+
+func (d *watchdog) arm()  { d.timer.Reset(exitTime) }
+func (d *watchdog) stop() { d.timer.Stop() }

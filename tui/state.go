@@ -1,0 +1,58 @@
+package tui
+
+// Probe asks the App to describe itself, on the event loop: for tests and for
+// whatever else drives the program from outside.
+type Probe struct {
+	Do func(State)
+}
+
+// State describes the App at one moment.
+type State struct {
+	View, Focus string
+	Crumbs      string
+	Server      string
+	Theme       string
+	Ops         []Op
+	// Toasts are the messages on the screen, Said all of the last 200.
+	Toasts, Said []Toast
+	// Failures are the errors that nobody acknowledged yet.
+	Failures []string
+	// Overlays are the titles of the open dialogs, the topmost last.
+	Overlays []string
+	// Prompt is the label and text of the prompt line, "" when it is closed.
+	Prompt string
+	// Panes are the inner rectangles of the visible panes by pane id, with
+	// "rail", and "overlay" for the topmost dialog.
+	Panes map[string]Rect
+	// Scroll is what the visible panes said last.
+	Scroll map[string]Scroll
+	Layout Layout
+}
+
+func (a *App) state() State {
+	s := State{
+		View: a.place.view, Focus: a.paneID(), Crumbs: a.crumbs(), Server: a.world.current, Theme: a.look.palette.Name,
+		Ops: a.ops.list(), Said: append([]Toast(nil), a.toasts.log...), Failures: a.toasts.failures(),
+		Panes: map[string]Rect{}, Scroll: map[string]Scroll{}, Layout: a.frame.layout,
+	}
+	for _, t := range a.toasts.list {
+		s.Toasts = append(s.Toasts, t.Toast)
+	}
+	for _, l := range a.overlays {
+		s.Overlays = append(s.Overlays, l.overlay.Title())
+		s.Panes["overlay"] = l.rect.Inner()
+	}
+	if a.prompt != nil {
+		s.Prompt = a.prompt.label + a.prompt.edit.String()
+	}
+	for i, p := range a.current().info.Panes {
+		if r := a.frame.at[i]; !r.Empty() {
+			s.Panes[p.ID] = r
+			s.Scroll[p.ID] = a.pane(a.place.view, p).Scroll
+		}
+	}
+	if r := a.frame.at[2]; !r.Empty() {
+		s.Panes["rail"] = r
+	}
+	return s
+}

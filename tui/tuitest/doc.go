@@ -1,0 +1,17 @@
+// Package tuitest drives the whole UI from outside, like a user: a real
+// tea.Program writes to a terminal emulator, keys and mouse events go in as
+// bytes, and assertions read the emulator's cells.
+//
+//	app := tuitest.Start(t, tuitest.Views(views.All()...), tuitest.Server("demo", srv), tuitest.Size(120, 40))
+//	app.View("tools").Rows(tuitest.Contains("echo"), tuitest.Contains("add"))
+//	app.Press("enter").Type("hello").Press("ctrl+enter")
+//	app.Pane("detail").Has("hello")
+//
+// Inside a testing/synctest bubble, which is how nearly all tests should run,
+// time is fake: every step ends when the whole program is idle, so tests are
+// deterministic and take milliseconds. Outside of a bubble (real processes) an
+// assertion is tried again after each change of the screen until a deadline.
+//
+// A test fails when an error toast was neither looked for with
+// [App.Toast] nor dismissed, and when goroutines are left over.
+package tuitest

@@ -1,0 +1,145 @@
+package tuitest
+
+import (
+	"fmt"
+	"html"
+	"image/color"
+	"strings"
+
+	uv "github.com/charmbracelet/ultraviolet"
+)
+
+// Size of a cell in a picture, in px at 14 px type.
+const (
+	cellW = 8.4
+	cellH = 18.0
+	baseY = 13.5
+)
+
+// Picture draws the screen as SVG: a rectangle for each run of one background
+// and a text element for each run of one style, stretched to its cells so that
+// it lines up in whatever monospaced font the reader has.
+func (a *App) Picture() string {
+	cells := a.screen.cells()
+	bg, fg := "#15171c", "#d7dae0"
+	if a.light() {
+		bg, fg = "#ffffff", "#1f2328"
+	}
+	h, w := len(cells), 0
+	if h > 0 {
+		w = len(cells[0])
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="14" fill="%s" xml:space="preserve">`+"\n",
+		px(float64(w)*cellW+16), px(float64(h)*cellH+16), fg)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n"+`<g transform="translate(8 8)">`+"\n", bg)
+	for y, row := range cells {
+		for _, r := range runs(row) {
+			r.rect(&b, y, bg)
+		}
+		for _, r := range runs(row) {
+			r.words(&b, y, fg, bg)
+		}
+	}
+	b.WriteString("</g>\n</svg>\n")
+	return b.String()
+}
+
+func (a *App) light() bool {
+	a.screen.mu.Lock()
+	defer a.screen.mu.Unlock()
+	r, _, _, _ := a.screen.em.BackgroundColor().RGBA()
+	return r > 0x8000
+}
+
+// run is a stretch of one row in one style.
+type run struct {
+	x, w  int
+	text  string
+	style uv.Style
+}
+
+// runs groups a row.
+func runs(row []uv.Cell) (out []run) {
+	for x := range row {
+		c := &row[x]
+		if c.Width == 0 && c.Content == "" && x > 0 && row[x-1].Width == 2 {
+			continue
+		}
+		text := c.Content
+		if text == "" {
+			text = " "
+		}
+		w := max(c.Width, 1)
+		if n := len(out); n > 0 && out[n-1].style.Equal(&c.Style) {
+			out[n-1].text += text
+			out[n-1].w += w
+			continue
+		}
+		out = append(out, run{x, w, text, c.Style})
+	}
+	return out
+}
+
+// colors are what the run is painted with.
+func (r *run) colors(fg, bg string) (string, string) {
+	f, g := hex(r.style.Fg, fg), hex(r.style.Bg, bg)
+	if r.style.Attrs&uv.AttrReverse != 0 {
+		f, g = g, f
+	}
+	return f, g
+}
+
+func (r *run) rect(b *strings.Builder, y int, bg string) {
+	_, g := r.colors("#000000", bg)
+	if r.style.Attrs&uv.AttrReverse != 0 && r.style.Fg == nil {
+		g = "currentColor"
+	}
+	if g == bg {
+		return
+	}
+	fmt.Fprintf(b, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n",
+		px(float64(r.x)*cellW), px(float64(y)*cellH), px(float64(r.w)*cellW), px(cellH), g)
+}
+
+// words draws the run's words; blanks between far words are not drawn.
+func (r *run) words(b *strings.Builder, y int, fg, bg string) {
+	lead := len(r.text) - len(strings.TrimLeft(r.text, " "))
+	text := strings.Trim(r.text, " ")
+	if text == "" {
+		return
+	}
+	trail := len(r.text) - len(strings.TrimRight(r.text, " "))
+	f, _ := r.colors(fg, bg)
+	w := float64(r.w-lead-trail) * cellW
+	fmt.Fprintf(b, `<text x="%s" y="%s" textLength="%s"`, px(float64(r.x+lead)*cellW), px(float64(y)*cellH+baseY), px(w))
+	if f != fg {
+		fmt.Fprintf(b, ` fill="%s"`, f)
+	}
+	if r.style.Attrs&uv.AttrBold != 0 {
+		b.WriteString(` font-weight="bold"`)
+	}
+	if r.style.Attrs&uv.AttrItalic != 0 {
+		b.WriteString(` font-style="italic"`)
+	}
+	if r.style.Attrs&uv.AttrFaint != 0 {
+		b.WriteString(` opacity=".6"`)
+	}
+	if r.style.Underline != 0 {
+		b.WriteString(` text-decoration="underline"`)
+	}
+	fmt.Fprintf(b, `>%s</text>`+"\n", html.EscapeString(text))
+}
+
+func hex(c color.Color, def string) string {
+	if c == nil {
+		return def
+	}
+	r, g, b, _ := c.RGBA()
+	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
+}
+
+// px writes a length with one decimal at most.
+func px(v float64) string {
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
+}
