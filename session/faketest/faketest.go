@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -59,43 +60,62 @@ func stop(srv *httptest.Server) {
 	srv.Close()
 }
 
+// Bare is a real server of budget size, made with an SDK as server authors make
+// them: tools/list answers 5,000 tools in 6.7 MB, tool "big" one text of 50 MB.
+// What it needs to answer is the base of ratios: see [Raw].
+func Bare(t testing.TB) config.Server {
+	t.Helper()
+	return config.Server{Name: "bare", Transport: config.Stdio, Command: Program(t, "testdata/bareserver")}
+}
+
 // Binary is the path of the program fakemcp.
 func Binary(t testing.TB) string {
 	t.Helper()
-	path, err := build()
+	return Program(t, "session/faketest/fakemcp")
+}
+
+// Program builds the command of a folder of the module, given with slashes from
+// the module's root, and returns the path of the program. It lies in the
+// module's folder bin, which git ignores.
+func Program(t testing.TB, folder string) string {
+	t.Helper()
+	made, _ := built.LoadOrStore(folder, sync.OnceValues(func() (string, error) { return build(folder) }))
+	file, err := made.(func() (string, error))()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return file
 }
 
-// build makes the program once per test binary, in the folder bin of the
-// module, which git ignores. The file appears by rename, so that packages that
-// are tested at once never see half of it.
-var build = sync.OnceValues(func() (string, error) {
+// built remembers what this test binary has built: folder -> func() (path, error).
+var built sync.Map
+
+// build makes a program. The file appears by rename, so that packages that are
+// tested at once never see half of it.
+func build(folder string) (string, error) {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		return "", fmt.Errorf("faketest: find the module: %w", err)
 	}
-	bin := filepath.Join(strings.TrimSpace(string(root)), "bin")
-	if err := os.MkdirAll(bin, 0o755); err != nil {
+	module := strings.TrimSpace(string(root))
+	if err := os.MkdirAll(filepath.Join(module, "bin"), 0o755); err != nil {
 		return "", fmt.Errorf("faketest: %w", err)
 	}
-	name := "fakemcp"
+	file := filepath.Join(module, "bin", path.Base(folder))
 	if runtime.GOOS == "windows" {
-		name += ".exe"
+		file += ".exe"
 	}
-	path := filepath.Join(bin, name)
-	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
-	out, err := exec.Command("go", "build", "-o", fresh, "github.com/mcphud/mcphud/session/faketest/fakemcp").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("faketest: build fakemcp: %w\n%s", err, out)
+	fresh := fmt.Sprintf("%s.%d", file, os.Getpid())
+	cmd := exec.Command("go", "build", "-o", fresh, "./"+folder)
+	cmd.Dir = module
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("faketest: build %s: %w\n%s", folder, err, out)
 	}
-	if err := os.Rename(fresh, path); err != nil {
+	if err := os.Rename(fresh, file); err != nil {
 		return "", fmt.Errorf("faketest: %w", err)
 	}
-	return path, nil
-})
+	return file, nil
+}
 
 // quiet is a log that goes nowhere: a client that refuses a certificate is not
 // news in a test that is about that.

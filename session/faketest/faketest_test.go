@@ -219,6 +219,18 @@ func TestBigText(t *testing.T) {
 	}
 }
 
+func TestBareServer(t *testing.T) {
+	r := Open(t, Bare(t))
+	r.Handshake()
+	frame := r.Request(1, "tools/list", "{}")
+	if n := len(tools(t, frame).Result.Tools); n != 5000 || len(frame) < 6_600_000 || len(frame) > 6_800_000 {
+		t.Errorf("%d tools in %d bytes, want 5000 in 6.7 MB", n, len(frame))
+	}
+	if n := len(r.Request(2, "tools/call", `{"name":"big"}`)); n < 50_000_000 {
+		t.Errorf("big has %d bytes", n)
+	}
+}
+
 func TestFork(t *testing.T) {
 	r := open(t, behave.Fork)
 	var reply struct {

@@ -1,0 +1,314 @@
+// Package cmd_test keeps the rules of the house: where things live, which way
+// imports run, how long files get, what public text may say.
+package cmd_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+const module = "github.com/mcphud/mcphud"
+
+// folders are the top-level folders, with the other folders whose packages each
+// may import. Tests may import what they like, below cmd.
+var folders = map[string][]string{
+	"cmd":      {"session", "tui", "views", "agentsrv", "proxy", "themes"},
+	"views":    {"tui", "session", "themes"},
+	"tui":      {"session", "themes"},
+	"agentsrv": {"session"},
+	"proxy":    {"session"},
+	"session":  {},
+	"themes":   {},
+	"testdata": {},
+}
+
+// longFiles are the files that are allowed more lines than others, with why.
+var longFiles = map[string]string{}
+
+// maxLines and maxTestLines are how long a file may get.
+const (
+	maxLines     = 500
+	maxTestLines = 800
+)
+
+// root is the module's folder.
+const root = ".."
+
+// pkg is what go list tells of a package.
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+// folder is the top-level folder of a package of this module, "" for others.
+func folder(path string) string {
+	rest, ok := strings.CutPrefix(path, module+"/")
+	if !ok {
+		return ""
+	}
+	first, _, _ := strings.Cut(rest, "/")
+	return first
+}
+
+// packages asks go list.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "./...")
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	var list []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	if len(list) == 0 {
+		t.Fatal("go list found no package")
+	}
+	return list
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	for _, p := range packages(t) {
+		from := folder(p.ImportPath)
+		for _, path := range p.Imports {
+			to := folder(path)
+			if to != "" && to != from && !slices.Contains(folders[from], to) {
+				t.Errorf("%s imports %s: %s may import only %v", p.ImportPath, path, from, folders[from])
+			}
+			if from == "views" && to == "views" && path != p.ImportPath && p.ImportPath != module+"/views" {
+				t.Errorf("%s imports %s: views never import each other", p.ImportPath, path)
+			}
+			if from == "themes" && to == "" && strings.Contains(path, ".") {
+				t.Errorf("%s imports %s: themes are made of the standard library", p.ImportPath, path)
+			}
+		}
+		for _, path := range p.Deps {
+			if terminal(path) && (from == "session" || from == "agentsrv" || from == "proxy") {
+				t.Errorf("%s depends on %s: %s never draws", p.ImportPath, path, from)
+			}
+			if p.ImportPath == module+"/cmd/mcphud" && forTests(path) {
+				t.Errorf("the program depends on %s, which is for tests", path)
+			}
+		}
+	}
+}
+
+// terminal tells whether a package draws on terminals.
+func terminal(path string) bool {
+	return strings.HasPrefix(path, "charm.land/") || strings.HasPrefix(path, "github.com/charmbracelet/")
+}
+
+// forTests tells whether a package has no place in the program.
+func forTests(path string) bool {
+	switch strings.TrimPrefix(path, module+"/") {
+	case "testing", "session/budget", "session/peertest", "session/faketest", "session/faketest/behave", "tui/tuitest":
+		return true
+	}
+	return false
+}
+
+func TestTopLevelFolders(t *testing.T) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !e.IsDir() || strings.HasPrefix(name, ".") || name == "bin" {
+			continue // bin is ignored by git
+		}
+		if _, ok := folders[name]; !ok {
+			t.Errorf("folder %s has no place: everything lives in one of the folders of this test's table", name)
+		}
+	}
+}
+
+// eachFile calls f with every file that git would commit: its path from the
+// module's folder, with slashes, and its bytes.
+func eachFile(t *testing.T, f func(path string, content []byte)) {
+	t.Helper()
+	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skipf("not in a git work tree, so nothing tells which files are ours: %v", err)
+	}
+	n := 0
+	for path := range strings.SplitSeq(string(out), "\x00") {
+		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+		if path == "" || errors.Is(err, os.ErrNotExist) {
+			continue // the end of the list, or a file deleted and not committed yet
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		f(path, content)
+	}
+	if n == 0 {
+		t.Fatal("git listed no file")
+	}
+}
+
+func TestFilesStaySmall(t *testing.T) {
+	eachFile(t, func(path string, content []byte) {
+		if !strings.HasSuffix(path, ".go") {
+			return
+		}
+		limit := maxLines
+		if strings.HasSuffix(path, "_test.go") {
+			limit = maxTestLines
+		}
+		lines := bytes.Count(content, []byte("\n"))
+		if _, listed := longFiles[path]; lines > limit != listed {
+			t.Errorf("%s has %d lines, the limit is %d, in the list of long files: %v", path, lines, limit, listed)
+		}
+	})
+}
+
+func TestPublicText(t *testing.T) {
+	banned := []string{
+		"/wo" + "rk/", "/tm" + "p/plan", "/tm" + "p/wt", // folders of one machine
+		"proxy.golang" + ".org", "registry.npmjs" + ".org", // registries are the reader's own choice
+		"TO" + "DO", "FIX" + "ME",
+	}
+	if host := goProxyHost(t); host != "" {
+		banned = append(banned, host)
+	}
+	eachFile(t, func(path string, content []byte) {
+		if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
+			return
+		}
+		for _, word := range banned {
+			if before, _, found := bytes.Cut(content, []byte(word)); found {
+				t.Errorf("%s:%d says %q", path, bytes.Count(before, []byte("\n"))+1, word)
+			}
+		}
+	})
+}
+
+// goProxyHost is the host that this machine gets Go modules from.
+func goProxyHost(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOPROXY").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(out), "://")
+	if !ok {
+		return ""
+	}
+	return rest[:strings.IndexAny(rest+"/", "/,|\n")]
+}
+
+// Every exported name says what it is.
+func TestExportedNamesAreDocumented(t *testing.T) {
+	fset := token.NewFileSet()
+	eachFile(t, func(path string, content []byte) {
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		f, err := parser.ParseFile(fset, path, content, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if f.Name.Name == "main" {
+			return
+		}
+		for _, d := range f.Decls {
+			for _, name := range undocumented(d) {
+				t.Errorf("%s: %s has no comment", fset.Position(name.Pos()), name.Name)
+			}
+		}
+	})
+}
+
+// undocumented returns the exported names of a declaration that have neither a
+// comment of their own nor one on their group.
+func undocumented(d ast.Decl) []*ast.Ident {
+	var bare []*ast.Ident
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Name.IsExported() && d.Doc == nil && (d.Recv == nil || exportedType(d.Recv.List[0].Type)) {
+			bare = append(bare, d.Name)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() && d.Doc == nil && s.Doc == nil && s.Comment == nil {
+					bare = append(bare, s.Name)
+				}
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					if name.IsExported() && d.Doc == nil && s.Doc == nil && s.Comment == nil {
+						bare = append(bare, name)
+					}
+				}
+			}
+		}
+	}
+	return bare
+}
+
+// exportedType tells whether a receiver's type is exported.
+func exportedType(x ast.Expr) bool {
+	for {
+		switch e := x.(type) {
+		case *ast.StarExpr:
+			x = e.X
+		case *ast.IndexExpr:
+			x = e.X
+		case *ast.IndexListExpr:
+			x = e.X
+		case *ast.Ident:
+			return e.IsExported()
+		default:
+			return false
+		}
+	}
+}
+
+// Every relative link of the documents leads to a file.
+func TestLinksLeadSomewhere(t *testing.T) {
+	link := regexp.MustCompile(`(?:\]\(|(?:src|srcset|href)=")([^)"#]+)`)
+	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+		text, err := os.ReadFile(filepath.Join(root, doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s links to %s, which is not there", doc, m[1])
+			}
+		}
+	}
+}
