@@ -313,7 +313,9 @@ func TestHTTPFaults(t *testing.T) {
 
 func TestSSE(t *testing.T) {
 	s := SSE(t, behave.Good, behave.Fault{})
-	resp, err := http.Get(s.URL)
+	client := http.Client{Timeout: 10 * time.Second}
+	defer client.CloseIdleConnections()
+	resp, err := client.Get(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +332,7 @@ func TestSSE(t *testing.T) {
 	if !ok {
 		t.Fatal("no endpoint event")
 	}
-	reply, err := http.Post(strings.TrimSuffix(s.URL, "/sse")+strings.TrimSpace(endpoint), "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	reply, err := client.Post(strings.TrimSuffix(s.URL, "/sse")+strings.TrimSpace(endpoint), "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ type Fault struct {
 // Handler serves a mode over Streamable HTTP on every path, and over HTTP+SSE
 // on /sse and /message. Each Handler is one server with one session.
 func Handler(mode Mode, fault Fault) http.Handler {
-	h := &handler{server: newServer(mode), fault: fault, streams: map[string]chan string{}}
+	h := &handler{server: newServer(mode), fault: fault, streams: map[string]*stream{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", h.streamable)
 	mux.HandleFunc("/sse", h.sse)
@@ -64,7 +64,7 @@ type handler struct {
 	posts   int
 	session int
 	next    int
-	streams map[string]chan string // open HTTP+SSE streams by session
+	streams map[string]*stream // open HTTP+SSE streams by session
 }
 
 // streamable answers the methods of Streamable HTTP.
@@ -229,22 +229,30 @@ func endless(ctx context.Context, w io.Writer) {
 	}
 }
 
+// stream is one open stream of HTTP+SSE: the session of that transport.
+type stream struct {
+	ctx    context.Context // ends with the client's GET
+	frames chan string
+	calls  sync.WaitGroup
+}
+
 // sse opens the stream of HTTP+SSE and announces where to POST.
 func (h *handler) sse(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
-	frames := make(chan string, 64)
+	s := &stream{ctx: r.Context(), frames: make(chan string, 64)}
 	h.mu.Lock()
 	h.next++
 	id := strconv.Itoa(h.next)
-	h.streams[id] = frames
+	h.streams[id] = s
 	h.mu.Unlock()
 	defer func() {
 		h.mu.Lock()
 		delete(h.streams, id)
 		h.mu.Unlock()
+		s.calls.Wait()
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
 	_, _ = io.WriteString(w, "event: endpoint\ndata: /message?session="+id+"\n\n")
@@ -253,36 +261,37 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
 			return
-		case f := <-frames:
+		case f := <-s.frames:
 			_, _ = io.WriteString(w, "event: message\ndata: "+f+"\n\n")
 		}
 	}
 }
 
-// message takes a POST of HTTP+SSE and answers on the stream.
+// message takes a POST of HTTP+SSE and answers on the stream, which the call
+// belongs to: the POST is over at once.
 func (h *handler) message(w http.ResponseWriter, r *http.Request) {
-	h.mu.Lock()
-	frames := h.streams[r.URL.Query().Get("session")]
-	h.mu.Unlock()
 	frame, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 16<<20))
-	if err != nil || frames == nil {
+	if err == nil && h.faulty(w, r) {
+		return
+	}
+	h.mu.Lock()
+	s := h.streams[r.URL.Query().Get("session")]
+	if s != nil {
+		s.calls.Add(1)
+	}
+	h.mu.Unlock()
+	if err != nil || s == nil {
 		http.Error(w, "no such session", http.StatusNotFound)
 		return
 	}
-	if h.faulty(w, r) {
-		return
-	}
-	w.WriteHeader(http.StatusAccepted)
-	_ = http.NewResponseController(w).Flush() // fails only for a client that is gone
 	send := func(parts ...string) {
 		select {
-		case frames <- strings.Join(parts, ""):
-		case <-r.Context().Done():
+		case s.frames <- strings.Join(parts, ""):
+		case <-s.ctx.Done():
 		}
 	}
-	// The call belongs to the stream, not to this POST, which stays open until
-	// the call is over: simplest, and clients must not wait for its end.
-	var wg sync.WaitGroup
-	h.server.handle(r.Context(), conn{write: send, raw: func(s string) { send(s) }, crash: func() {}}, frame, &wg)
-	wg.Wait()
+	c := conn{write: send, raw: func(raw string) { send(raw) }, crash: func() {}}
+	h.server.handle(s.ctx, c, frame, &s.calls)
+	s.calls.Done()
+	w.WriteHeader(http.StatusAccepted)
 }
