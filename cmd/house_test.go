@@ -249,12 +249,14 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 }
 
 // undocumented returns the exported names of a declaration that have neither a
-// comment of their own nor one on their group.
+// comment of their own nor one on their group. Methods that everybody knows the
+// meaning of need none.
 func undocumented(d ast.Decl) []*ast.Ident {
 	var bare []*ast.Ident
 	switch d := d.(type) {
 	case *ast.FuncDecl:
-		if d.Name.IsExported() && d.Doc == nil && (d.Recv == nil || exportedType(d.Recv.List[0].Type)) {
+		wellKnown := d.Recv != nil && slices.Contains([]string{"Error", "String", "Unwrap", "MarshalJSON", "UnmarshalJSON"}, d.Name.Name)
+		if d.Name.IsExported() && !wellKnown && d.Doc == nil && (d.Recv == nil || exportedType(d.Recv.List[0].Type)) {
 			bare = append(bare, d.Name)
 		}
 	case *ast.GenDecl:
