@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -97,18 +98,33 @@ func (c *Config) linear() bool {
 // watchdog ends the process when leaving takes too long.
 type watchdog struct {
 	exit  func(code int)
+	mu    sync.Mutex
 	timer *time.Timer
+	off   bool
 }
 
 func newWatchdog(exit func(int)) *watchdog {
 	if exit == nil {
 		exit = os.Exit
 	}
-	d := &watchdog{exit: exit}
-	d.timer = time.AfterFunc(time.Hour, func() { d.exit(1) })
-	d.timer.Stop()
-	return d
+	return &watchdog{exit: exit}
 }
 
-func (d *watchdog) arm()  { d.timer.Reset(exitTime) }
-func (d *watchdog) stop() { d.timer.Stop() }
+// arm starts the countdown; once is enough.
+func (d *watchdog) arm() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timer == nil && !d.off {
+		d.timer = time.AfterFunc(exitTime, func() { d.exit(1) })
+	}
+}
+
+// stop ends it for good, also for an arm that comes late.
+func (d *watchdog) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.off = true
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+}

@@ -1,0 +1,129 @@
+package tui_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphud/mcphud/tui"
+)
+
+// console is linear mode with its stdin and stdout.
+type console struct {
+	t    *testing.T
+	in   *io.PipeWriter
+	mu   sync.Mutex
+	out  strings.Builder
+	done chan error
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out.Write(p)
+}
+
+// say types lines and returns what was printed since the last call.
+func (c *console) say(lines ...string) string {
+	c.t.Helper()
+	for _, l := range lines {
+		_, _ = io.WriteString(c.in, l+"\n")
+		synctest.Wait()
+	}
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.out.String()
+	c.out.Reset()
+	return s
+}
+
+func (c *console) has(got string, want ...string) {
+	c.t.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			c.t.Errorf("linear mode did not print %q but\n%s", w, got)
+		}
+	}
+}
+
+func inLinear(t *testing.T, f func(*testing.T, *console, *fruits)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		c := &console{t: t, in: w, done: make(chan error, 1)}
+		v := newFruits(12)
+		go func() {
+			c.done <- tui.Run(context.Background(), tui.Config{
+				Views: []tui.View{v, &other{}}, In: r, Out: c, Environ: []string{"TERM=dumb"},
+			})
+		}()
+		f(t, c, v)
+		w.Close()
+		if err := <-c.done; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestLinearListsPicksAndRuns(t *testing.T) {
+	inLinear(t, func(t *testing.T, c *console, f *fruits) {
+		c.has(c.say(), "== Fruits", "fruit basket", "1) fruit 0", "12) fruit 11")
+		got := c.say("2")
+		c.has(got, "picked fruit 1")
+		if strings.Contains(got, "fruit basket") {
+			t.Errorf("lines that did not change are printed again:\n%s", got)
+		}
+		c.has(c.say("99"), "there is no 99; the numbers go to 12")
+		c.has(c.say("?"), "fruits.eat [enter]: Eats the fruit, which takes 3 s.", "app.quit [q]")
+		c.has(c.say("/11"), "1) fruit 11")
+		c.has(c.say(""), "fruit basket")
+		c.has(c.say("other"), "== Other", "came with <nil>")
+		c.has(c.say("esc"), "== Fruits")
+	})
+}
+
+func TestLinearRunsAndCancelsCalls(t *testing.T) {
+	inLinear(t, func(t *testing.T, c *console, f *fruits) {
+		c.say()
+		c.say("enter")
+		c.has(c.say("x"), "cancelling eat fruit 0", "eat fruit 0: failed: context canceled", "eat fruit 0: cancelled")
+		c.say("fruits.eat")
+		close(f.block)
+		c.has(c.say(), "eat fruit 0: done")
+	})
+}
+
+func TestLinearAsks(t *testing.T) {
+	inLinear(t, func(t *testing.T, c *console, f *fruits) {
+		c.say()
+		c.has(c.say("D"), "Bin it?", "It cannot be taken back. [y/N]")
+		c.has(c.say("y"), "ran bin")
+		c.has(c.say("R"), "name:  [fruit 0] (. cancels)")
+		c.has(c.say("apple"), "1) apple")
+		c.say("R", ".")
+		c.has(c.say("F"), "it is ^[[31mrotten")
+		c.has(c.say("y v"), "apple")
+	})
+}
+
+func TestLinearEndOfInputWaitsForCalls(t *testing.T) {
+	inLinear(t, func(t *testing.T, c *console, f *fruits) {
+		c.say("enter")
+		c.in.Close()
+		synctest.Wait()
+		select {
+		case err := <-c.done:
+			t.Errorf("it ended while a call ran: %v", err)
+			c.done <- err
+		default:
+		}
+		close(f.block)
+		c.has(c.say(), "eat fruit 0: done")
+	})
+}

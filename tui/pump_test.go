@@ -1,0 +1,203 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// 10,000 changes a second wake the program 30 times a second, and the last
+// change is never missed.
+func TestPumpCoalesces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		changed := make(chan struct{}, 1)
+		var rev, seen, got uint64
+		stop := startPump(changed, func() uint64 { return rev }, func(m tea.Msg) {
+			got++
+			seen = m.(SessionChanged).Rev
+		})
+		for range 10_000 {
+			rev++
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+			time.Sleep(100 * time.Microsecond)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got > 32 || seen != rev {
+			t.Errorf("%d messages, the last of revision %d of %d", got, seen, rev)
+		}
+		stop()
+	})
+}
+
+func TestCoalescerKeepsEveryNotch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCoalescer()
+		events, notches := 0, 0
+		take := func(m tea.Msg) {
+			if w, ok := m.(wheel); ok {
+				events++
+				notches += w.notches
+			}
+		}
+		for range 100 {
+			take(c.filter(nil, tea.MouseWheelMsg{Button: tea.MouseWheelDown}))
+		}
+		for c.waiting {
+			take(c.filter(nil, wheelFlush{}))
+		}
+		if events != 2 || notches != 100 {
+			t.Errorf("100 notches became %d events of %d notches", events, notches)
+		}
+		moves := 0
+		for range 100 {
+			if c.filter(nil, tea.MouseMotionMsg{}) != nil {
+				moves++
+			}
+			time.Sleep(4 * time.Millisecond)
+		}
+		if moves != 25 {
+			t.Errorf("100 motions in 0.4 s became %d", moves)
+		}
+		if k := (tea.KeyPressMsg{Code: 'a'}); c.filter(nil, k) != tea.Msg(k) {
+			t.Error("a key did not pass")
+		}
+	})
+}
+
+// A terminal that no longer reads holds the program for exitTime at most.
+func TestWatchdogEndsAProgramThatCannotExit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		code := make(chan int, 1)
+		d := newWatchdog(func(c int) { code <- c })
+		d.arm()
+		start := time.Now()
+		if got := <-code; got == 0 || time.Since(start) != exitTime {
+			t.Errorf("ended with %d after %v", got, time.Since(start))
+		}
+		d = newWatchdog(func(c int) { code <- c })
+		d.arm()
+		d.stop()
+		d.arm()
+		time.Sleep(time.Hour)
+		select {
+		case <-code:
+			t.Error("it ended the program after it was stopped")
+		default:
+		}
+	})
+}
+
+// Overlays that nobody asked for do not take keys that were meant for
+// something else.
+func TestUnaskedOverlayHasGrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &App{reg: &registry{}}
+		yes := 0
+		q := newConfirm(Confirmation{Title: "t", OnYes: func(*Ctx) tea.Cmd { yes++; return nil }})
+		a.ctx.app = a
+		a.push(q, true)
+		press := func() { a.top().key(a, pressOf("y")) }
+		for range 5 { // somebody is typing
+			time.Sleep(200 * time.Millisecond)
+			press()
+		}
+		if yes != 0 {
+			t.Fatal("typing answered the question")
+		}
+		time.Sleep(graceQuiet + time.Millisecond)
+		press()
+		if yes != 1 {
+			t.Errorf("after the grace the key counted %d times", yes)
+		}
+		a.push(q, true)
+		for range 20 { // typing on and on is not locked out for ever
+			if a.top() == nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+			press()
+		}
+		if yes != 2 {
+			t.Errorf("after %v of typing the key counted %d times", graceMost, yes)
+		}
+	})
+}
+
+func TestRecallSurvivesARestart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sub", "history")
+	var r recall
+	r.load(file)
+	r.add("tools")
+	r.add("traffic")
+	r.add("tools")
+	if err := r.save(); err != nil {
+		t.Fatal(err)
+	}
+	var s recall
+	s.load(file)
+	s.begin()
+	if got := s.move(true, "typed"); got != "tools" {
+		t.Errorf("up gives %q", got)
+	}
+	if got := s.move(true, ""); got != "traffic" {
+		t.Errorf("up again gives %q", got)
+	}
+	s.move(false, "")
+	if got := s.move(false, ""); got != "typed" {
+		t.Errorf("down to the end gives %q", got)
+	}
+	if st, err := os.Stat(file); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("the file has mode %v, %v", st.Mode(), err)
+	}
+}
+
+func TestLineEdit(t *testing.T) {
+	var e lineEdit
+	e.set("héllo wörld")
+	for _, k := range []string{"ctrl+w", "backspace", "home", "delete"} {
+		if !e.key(pressOf(k)) {
+			t.Fatalf("%s is no editing key", k)
+		}
+	}
+	e.insert("a\nb")
+	if got := e.String(); got != "a béllo" {
+		t.Errorf("the text is %q", got)
+	}
+	if text, x := e.draw(5, true); text != "•••••" || x != 3 {
+		t.Errorf("a secret is drawn as %q with the cursor at %d", text, x)
+	}
+	e.set(strings.Repeat("宽", 50))
+	text, x := e.draw(10, false)
+	if n := len([]rune(text)); n > 5 || x > 9 {
+		t.Errorf("wide text is drawn as %q with the cursor at %d", text, x)
+	}
+	e.key(pressOf("home"))
+	if text, x := e.draw(10, false); x != 0 || text != strings.Repeat("宽", 5) {
+		t.Errorf("at its start wide text is drawn as %q with the cursor at %d", text, x)
+	}
+	e.set("\x1b[2J")
+	if text, _ := e.draw(20, false); strings.Contains(text, "\x1b") {
+		t.Errorf("a pasted escape is drawn as %q", text)
+	}
+	e.insert(strings.Repeat("x", 2*maxLineEdit))
+	if len(e.text) > maxLineEdit {
+		t.Errorf("a paste made the line %d long", len(e.text))
+	}
+}
+
+func TestPressOf(t *testing.T) {
+	for _, k := range []string{"enter", "ctrl+p", "shift+tab", "G", "?", "space", "alt+b", "ctrl+enter", "pgdown", "+", "ctrl++", "\\"} {
+		if got := pressOf(k).String(); got != k {
+			t.Errorf("pressOf(%q) is called %q", k, got)
+		}
+	}
+}
