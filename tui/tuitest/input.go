@@ -161,3 +161,9 @@ var finals = map[rune]string{
 	tea.KeyPgUp: "5~", tea.KeyPgDown: "6~", tea.KeyDelete: "3~", tea.KeyInsert: "2~",
 	tea.KeyF1: "11~", tea.KeyF2: "12~", tea.KeyF3: "13~", tea.KeyF4: "14~", tea.KeyF5: "15~",
 }
+
+// Keys writes bytes as they are and returns at once: for measuring.
+func (a *App) Keys(raw string) { a.screen.send(raw) }
+
+// Wait blocks until the program printed something, 50 ms at most.
+func (a *App) Wait() { a.screen.wait(50*time.Millisecond, a.bubble) }
