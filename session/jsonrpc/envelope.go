@@ -66,7 +66,8 @@ func Scan(frame []byte) (Envelope, error) {
 	var version []byte
 	var seen [len(envelopeKeys)]bool
 	var broken error
-	end, err := members(frame, func(key, value []byte) bool {
+	end, err := members(frame, func(key []byte, start, stop int) bool {
+		value := frame[start:stop:stop]
 		k, exact := envelopeKey(key)
 		if k < 0 {
 			return true

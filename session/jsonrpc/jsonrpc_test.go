@@ -1,8 +1,10 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -152,6 +154,65 @@ func TestMembersAndElements(t *testing.T) {
 	}
 }
 
+func TestStringMatchesEncodingJSON(t *testing.T) {
+	for _, raw := range []string{
+		`""`, `"plain"`, `"a\nb\t\"\\\/\b\f\r"`, `"\u00e9\ud83d\ude00 \ud83d x \ude00 \ud83d\u0041"`, `"é😀"`, `"\uD83D"`, `"\uD83D\uD83D\uDE00"`,
+	} {
+		var want string
+		if err := json.Unmarshal([]byte(raw), &want); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := String([]byte(raw)); !ok || got != want {
+			t.Errorf("%s: %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestWalk(t *testing.T) {
+	w := Walk([]byte(` {"a":[{"x":1},{"x":"two","y":[]},7],"b":null , "c":{"d":true}}`))
+	var got []string
+	all, ok := w.Object(func(key string) {
+		switch key {
+		case "a":
+			w.Array(func() {
+				raw, ok := w.Object(func(key string) {
+					if key == "x" {
+						got = append(got, string(w.Raw()))
+					}
+				})
+				got = append(got, fmt.Sprint(string(raw), ok))
+			})
+		case "c":
+			got = append(got, string(w.Raw()))
+		}
+	})
+	want := `1;{"x":1}true;"two";{"x":"two","y":[]}true;7false;{"d":true}`
+	if s := strings.Join(got, ";"); s != want || !ok || w.Err() != nil || all[0] != '{' || all[len(all)-1] != '}' {
+		t.Fatal(s, w.Err())
+	}
+	for _, bad := range []string{`{"a" 1}`, `{"a":1`, `{"a":[1 2]}`, `{a:1}`, `{"a":[}`, ``} {
+		w := Walk([]byte(bad))
+		w.Object(func(string) { w.Array(func() {}) })
+		if w.Err() == nil {
+			t.Errorf("%s accepted", bad)
+		}
+	}
+}
+
+func TestSpans(t *testing.T) {
+	obj := []byte(`xx{ "a" : 1, "\u0062":[2] }`)[2:]
+	var got []string
+	if err := Spans(obj, func(s Span) bool {
+		got = append(got, s.Key+"|"+string(obj[s.At:s.End])+"|"+string(obj[s.Start:s.End]))
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if s := strings.Join(got, ";"); s != `a|"a" : 1|1;b|"\u0062":[2]|[2]` {
+		t.Fatal(s)
+	}
+}
+
 // FuzzScan holds the scanner against encoding/json: both must agree on what is JSON, and every part that Scan hands out
 // must be a valid value of its own.
 func FuzzScan(f *testing.F) {
@@ -164,6 +225,17 @@ func FuzzScan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if got, want := Valid(b) == nil, json.Valid(b); got != want {
 			t.Fatalf("Valid = %v, encoding/json says %v", got, want)
+		}
+		w := Walk(b)
+		w.Object(func(string) { w.Array(func() { w.Object(func(string) {}) }) })
+		if w.Err() == nil && json.Valid(b) != (Valid(b) == nil) {
+			t.Fatal("walker and validator disagree")
+		}
+		var s string
+		if len(b) > 0 && b[0] == '"' && utf8.Valid(b) && json.Unmarshal(b, &s) == nil {
+			if got, ok := String(bytes.TrimRight(b, " \t\r\n")); !ok || got != s {
+				t.Fatalf("String = %q, want %q", got, s)
+			}
 		}
 		e, err := Scan(b)
 		if err != nil {

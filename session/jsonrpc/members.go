@@ -1,17 +1,37 @@
 package jsonrpc
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"bytes"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
 
 // Members walks the top-level members of the object obj in wire order and hands each to f: the name unescaped, the
 // value as a sub-slice of obj. It stops early, without error, when f returns false. Nothing after obj's closing brace is
 // looked at. Names may repeat; what that means is the caller's business.
 func Members(obj []byte, f func(key string, value []byte) bool) error {
-	_, err := members(obj, func(key, value []byte) bool { return f(name(key), value) })
+	_, err := members(obj, func(key []byte, start, end int) bool { return f(name(key), obj[start:end:end]) })
+	return err
+}
+
+// Span is where one member of an object stands in its text.
+type Span struct {
+	Key            string // unescaped
+	At, Start, End int    // offsets of the name's opening quote, of the value, and after the value
+}
+
+// Spans is Members for callers who edit the text: it hands out offsets into obj.
+func Spans(obj []byte, f func(Span) bool) error {
+	_, err := members(obj, func(key []byte, start, end int) bool {
+		at := cap(obj) - cap(key)
+		return f(Span{Key: name(key), At: at, Start: start, End: end})
+	})
 	return err
 }
 
 // members is Members with the names still quoted; it returns the index after the last byte that it looked at.
-func members(b []byte, f func(key, value []byte) bool) (int, error) {
+func members(b []byte, f func(key []byte, start, end int) bool) (int, error) {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		return i, syntax(b, i, "an object")
@@ -35,7 +55,7 @@ func members(b []byte, f func(key, value []byte) bool) (int, error) {
 		if end, err = skip(b, i); err != nil {
 			return end, err
 		}
-		if !f(key, b[i:end:end]) {
+		if !f(key, i, end) {
 			return end, nil
 		}
 		if i = space(b, end); i < len(b) && b[i] == '}' {
@@ -117,15 +137,64 @@ func name(quoted []byte) string {
 	return unquote(quoted)
 }
 
-// unquote decodes a string that str has already accepted.
+// unquote decodes a string that str has already accepted. Runs between escapes are copied whole: a text result is one
+// string of many megabytes with an escape per line.
 func unquote(quoted []byte) string {
 	body := quoted[1 : len(quoted)-1]
-	for _, c := range body {
-		if c == '\\' || c >= 0x80 {
-			// The only error left is text that is not UTF-8, for which the decoded bytes still carry U+FFFD.
-			out, _ := jsontext.AppendUnquote(nil, quoted)
-			return string(out)
-		}
+	i := bytes.IndexByte(body, '\\')
+	if i < 0 {
+		return strings.ToValidUTF8(string(body), "\uFFFD")
 	}
-	return string(body)
+	var b strings.Builder
+	b.Grow(len(body))
+	for i >= 0 {
+		b.Write(body[:i])
+		r, n := unescape(body[i:])
+		b.WriteRune(r)
+		body = body[i+n:]
+		i = bytes.IndexByte(body, '\\')
+	}
+	b.Write(body)
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// unescape decodes the escape that b starts with, and says how long it is. A lone surrogate becomes U+FFFD.
+func unescape(b []byte) (rune, int) {
+	switch b[1] {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		r := hex4(b[2:])
+		if utf16.IsSurrogate(r) {
+			if len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+				if p := utf16.DecodeRune(r, hex4(b[8:])); p != utf8.RuneError {
+					return p, 12
+				}
+			}
+			return utf8.RuneError, 6
+		}
+		return r, 6
+	}
+	return rune(b[1]), 2
+}
+
+func hex4(b []byte) (r rune) {
+	for _, c := range b[:4] {
+		switch {
+		case c <= '9':
+			c -= '0'
+		default:
+			c = c | 0x20 - 'a' + 10
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
 }
