@@ -65,3 +65,11 @@ type Progress struct {
 	HasTotal bool
 	Message  string // the latest message
 }
+
+// Reply is the answer to a request.
+type Reply struct {
+	Result            json.RawMessage // exactly as sent; a part of Frame
+	Frame             []byte          // the whole response
+	Request, Response uint64          // where both are in the journal
+	Took              time.Duration   // from sending to the answer
+}

@@ -1,0 +1,243 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// CallOptions are the circumstances of one request. The zero value is usable.
+type CallOptions struct {
+	Timeout    time.Duration // without progress; 0: the server's configuration, or 30 s
+	MaxTimeout time.Duration // whatever the progress; 0: the server's configuration, or 5 min
+	// OnProgress gets the latest progress, on the goroutine of the caller of Call; values that come faster than it
+	// returns are counted and skipped.
+	OnProgress func(Progress)
+	// OnNotification gets every notification that arrives while the request runs, except progress of other requests. It is
+	// called on the goroutine that reads from the server, which waits for it.
+	OnNotification func(frame []byte)
+	Meta           json.RawMessage // object whose members are added to params._meta
+}
+
+// Call sends one request and returns the answer as it came. params is an object or nil. When ctx is cancelled the server is
+// told. A JSON-RPC error is an *Error of kind RpcError with code, message and data; a result that asks for input nobody
+// can give is one of kind NeedsInput.
+func (s *Session) Call(ctx context.Context, method string, params json.RawMessage, o CallOptions) (Reply, error) {
+	return s.request(ctx, method, "", params, nil, o)
+}
+
+// request is Call for a method with a target; schema is the tool's input schema if there is one.
+func (s *Session) request(ctx context.Context, method, target string, params, schema json.RawMessage, o CallOptions) (Reply, error) {
+	if target == "" {
+		target = textOf(params, "name")
+		if target == "" {
+			target = textOf(params, "uri")
+		}
+	}
+	stage := method
+	if target != "" {
+		stage += " " + clip(target, 100)
+	}
+	params, err := mergeMeta(params, o.Meta)
+	if err != nil {
+		return Reply{}, at(err, s.cfg.Name, stage)
+	}
+	s.mu.Lock()
+	s.calls++
+	s.mu.Unlock()
+	var answers []byte // to what the server asked before it would answer
+	for range maxRounds {
+		r, err := s.exchange(ctx, method, target, params, answers, schema, o)
+		if err != nil {
+			return r, at(err, s.cfg.Name, stage)
+		}
+		if !asksForInput(r.Result) {
+			return r, nil
+		}
+		if answers, err = s.answerInput(ctx, r.Result); err != nil {
+			return r, at(err, s.cfg.Name, stage)
+		}
+	}
+	return Reply{}, &Error{
+		Kind: Protocol, Server: s.cfg.Name, Stage: stage, Message: fmt.Sprintf("the server asked for input %d times in a row", maxRounds),
+		Next: "see the traffic view",
+	}
+}
+
+// exchange makes one request. A session that the server has forgotten is made again, once.
+func (s *Session) exchange(ctx context.Context, method, target string, params, answers, schema []byte, o CallOptions) (Reply, error) {
+	for again := false; ; again = true {
+		c, err := s.acquire(ctx, method)
+		if err != nil {
+			return Reply{}, err
+		}
+		spec := &callSpec{
+			method: method, target: target, params: params, timeout: s.timeout(o.Timeout, s.cfg.Timeout, config.DefaultTimeout),
+			max: s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout), progress: o.OnProgress, notify: o.OnNotification,
+			token: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
+		}
+		for _, m := range inputMembers(answers) {
+			if spec.params, err = withMember(spec.params, m, true); err != nil {
+				return Reply{}, err
+			}
+		}
+		if err := c.prepare(spec, schema); err != nil {
+			return Reply{}, err
+		}
+		r, err := c.call(ctx, spec)
+		if again || !sessionGone(c, err) {
+			return r, err
+		}
+		if err := s.renew(ctx, c); err != nil {
+			return r, err
+		}
+	}
+}
+
+// sessionGone says whether the server has forgotten our HTTP session.
+func sessionGone(c *conn, err error) bool {
+	var e *Error
+	h, ok := c.t.(HTTPTransport)
+	return ok && c.era == Legacy && h.SessionID() != "" && errors.As(err, &e) && e.Status == 404
+}
+
+// renew replaces a connection whose session is gone.
+func (s *Session) renew(ctx context.Context, old *conn) error {
+	s.mu.Lock()
+	if s.conn != old {
+		s.mu.Unlock()
+		return s.Connect(ctx) // someone else is at it
+	}
+	s.mu.Unlock()
+	return s.Reconnect(ctx)
+}
+
+func (s *Session) timeout(chosen, configured, usual time.Duration) time.Duration {
+	switch {
+	case chosen > 0:
+		return chosen
+	case configured > 0:
+		return configured
+	}
+	return usual
+}
+
+// wantsProgress lists the requests that a server may take its time for.
+func wantsProgress(method string) bool {
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodToolsCall, mcp.MethodResourcesRead, mcp.MethodPromptsGet:
+		return true
+	}
+	return false
+}
+
+func mergeMeta(params, meta json.RawMessage) (json.RawMessage, error) {
+	if len(meta) == 0 {
+		return params, nil
+	}
+	var add []member
+	if err := jsonrpc.Members(meta, func(key string, value []byte) bool {
+		add = append(add, member{key, value})
+		return true
+	}); err != nil {
+		return nil, &Error{Kind: Usage, Message: "the metadata is not a JSON object: " + err.Error(), Next: "correct it", Err: err}
+	}
+	return withMeta(params, add...)
+}
+
+// CallTool calls a tool with args, an object or nil. A result with isError is not an error here: see IsError.
+func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessage, o CallOptions) (Reply, error) {
+	params := append([]byte(`{"name":`), jsonrpc.Quote(name)...)
+	if len(args) > 0 {
+		if err := jsonrpc.Valid(args); err != nil {
+			return Reply{}, &Error{Kind: Usage, Server: s.cfg.Name, Stage: "tools/call " + clip(name, 100), Message: "the arguments are not JSON: " + err.Error(), Next: "correct them", Err: err}
+		}
+		params = append(append(params, `,"arguments":`...), args...)
+	}
+	var schema json.RawMessage
+	for _, it := range s.Listing(Tools).Items {
+		if it.Name == name {
+			schema = it.InputSchema
+			break
+		}
+	}
+	return s.request(ctx, string(mcp.MethodToolsCall), name, append(params, '}'), schema, o)
+}
+
+// ReadResource reads a resource. That there is none is an error of kind NotFound.
+func (s *Session) ReadResource(ctx context.Context, uri string, o CallOptions) (Reply, error) {
+	params := fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri))
+	r, err := s.request(ctx, string(mcp.MethodResourcesRead), uri, params, nil, o)
+	var e *Error
+	if errors.As(err, &e) && e.Code != nil && (*e.Code == jsonrpc.CodeResourceNotFound || *e.Code == jsonrpc.CodeInvalidParams) {
+		e.Kind = NotFound
+	}
+	return r, err
+}
+
+// GetPrompt gets a prompt. That there is none, or that arguments are wrong, is an error of kind NotFound.
+func (s *Session) GetPrompt(ctx context.Context, name string, args map[string]string, o CallOptions) (Reply, error) {
+	params := append([]byte(`{"name":`), jsonrpc.Quote(name)...)
+	if len(args) > 0 {
+		params = append(append(params, `,"arguments":`...), stringMap(args)...)
+	}
+	r, err := s.request(ctx, string(mcp.MethodPromptsGet), name, append(params, '}'), nil, o)
+	var e *Error
+	if errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeInvalidParams && !s.listed(Prompts, name) {
+		e.Kind = NotFound
+	}
+	return r, err
+}
+
+// Complete asks for completions. ref is the reference object of the protocol ({"type":"ref/prompt","name":…} or
+// {"type":"ref/resource","uri":…}); known holds the arguments that have a value already, or nil.
+func (s *Session) Complete(ctx context.Context, ref json.RawMessage, arg, value string, known map[string]string) (Reply, error) {
+	params := fmt.Appendf(nil, `{"ref":%s,"argument":{"name":%s,"value":%s}`, ref, jsonrpc.Quote(arg), jsonrpc.Quote(value))
+	if len(known) > 0 {
+		params = fmt.Appendf(params, `,"context":{"arguments":%s}`, stringMap(known))
+	}
+	return s.Call(ctx, string(mcp.MethodCompletionComplete), append(params, '}'), CallOptions{})
+}
+
+func stringMap(m map[string]string) []byte {
+	out, err := json.Marshal(m)
+	if err != nil { // strings always marshal
+		return []byte("{}")
+	}
+	return out
+}
+
+// listed says whether a loaded listing has an item of that name.
+func (s *Session) listed(kind ListKind, name string) bool {
+	for _, it := range s.Listing(kind).Items {
+		if it.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// SetLevel chooses which log messages the server sends: debug, info, notice, warning, error, critical, alert or emergency.
+// The modern era has no request for that; each later request carries the level.
+func (s *Session) SetLevel(ctx context.Context, level string) error {
+	c, err := s.acquire(ctx, "logging/setLevel")
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.level = &level
+	s.mu.Unlock()
+	if c.era == Modern {
+		c.logLevel.Store(&level)
+		return nil
+	}
+	_, err = s.Call(ctx, string(mcp.MethodSetLogLevel), fmt.Appendf(nil, `{"level":%s}`, jsonrpc.Quote(level)), CallOptions{})
+	return err
+}

@@ -1,0 +1,120 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// conn is one connection: a mux, and what the handshake found out about the server.
+type conn struct {
+	*mux
+	id    uint64 // counts the connections of its session
+	kind  string // "stdio", "http", "sse", "memory"
+	ready chan struct{}
+
+	info, caps []byte // our clientInfo and capabilities, as JSON
+
+	// Set by the handshake, before ready is closed.
+	era          Era
+	version      string
+	serverInfo   json.RawMessage
+	capabilities json.RawMessage
+	instructions string
+	at           time.Time // when the handshake was over
+
+	dirty     chan struct{} // cap 1: some list is out of date
+	refreshed time.Time     // of the last automatic refresh; owned by refreshLoop
+
+	latency  atomic.Int64
+	logLevel atomic.Pointer[string] // modern: what requests ask for
+}
+
+// Implementation identifies this client to servers.
+type Implementation struct {
+	Name    string `json:"name"`
+	Title   string `json:"title,omitempty"`
+	Version string `json:"version"`
+}
+
+// prepare completes a request for the era: the modern one wants protocol version, capabilities and client in each
+// request's _meta, and over HTTP some of it once more in headers.
+func (c *conn) prepare(s *callSpec, schema json.RawMessage) error {
+	if c.era != Modern {
+		return nil
+	}
+	return c.modernize(s, c.version, schema)
+}
+
+func (c *conn) modernize(s *callSpec, version string, schema json.RawMessage) error {
+	add := []member{
+		{mcp.MetaKeyProtocolVersion, jsonrpc.Quote(version)},
+		{mcp.MetaKeyClientInfo, c.info},
+		{mcp.MetaKeyClientCapabilities, c.caps},
+	}
+	if l := c.logLevel.Load(); l != nil {
+		add = append(add, member{mcp.MetaKeyLogLevel, jsonrpc.Quote(*l)})
+	}
+	params, err := withMeta(s.params, add...)
+	if err != nil {
+		return err
+	}
+	s.params = params
+	if !c.http {
+		return nil
+	}
+	h := http.Header{}
+	// The header must say what the body says, also where the caller chose another version to see what happens.
+	said := textOf(memberOf(params, "_meta"), mcp.MetaKeyProtocolVersion)
+	h.Set("MCP-Protocol-Version", said)
+	for k, v := range mcp.StandardHeaders(version, mcp.MCPMethod(s.method), params) {
+		h.Set(k, v)
+	}
+	if s.method == string(mcp.MethodToolsCall) && bytes.Contains(schema, []byte("x-mcp-header")) {
+		for k, v := range mcp.GenerateParamHeaders(&mcp.Tool{Name: s.target, RawInputSchema: schema}, params) {
+			h.Set(k, v)
+		}
+	}
+	s.header = h
+	return nil
+}
+
+// supports says whether the server advertised what method needs. Methods that need nothing are supported.
+func (c *conn) supports(method string) bool {
+	has := func(path ...string) bool {
+		v := []byte(c.capabilities)
+		for _, p := range path {
+			v = memberOf(v, p)
+		}
+		return v != nil && string(v) != "null" && string(v) != "false"
+	}
+	switch method {
+	case "tools/list", "tools/call":
+		return has("tools")
+	case "resources/list", "resources/read", "resources/templates/list":
+		return has("resources")
+	case "resources/subscribe", "resources/unsubscribe":
+		return has("resources", "subscribe")
+	case "prompts/list", "prompts/get":
+		return has("prompts")
+	case "completion/complete":
+		return has("completions") || c.version < mcp.ProtocolVersion20250326
+	case "logging/setLevel":
+		return has("logging")
+	case "notifications/tools/list_changed":
+		return has("tools", "listChanged")
+	case "notifications/resources/list_changed":
+		return has("resources", "listChanged")
+	case "notifications/prompts/list_changed":
+		return has("prompts", "listChanged")
+	case "tasks/list", "tasks/cancel", "tasks/get", "tasks/result":
+		return has("tasks")
+	}
+	return true
+}

@@ -1,0 +1,216 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// kinds lists the transports to try for a server, in order.
+func kinds(cfg config.Server) []string {
+	switch t := cfg.Transport; {
+	case t == "" && cfg.Command != "":
+		return []string{config.Stdio}
+	case t == "" || t == config.Auto:
+		return []string{config.HTTP, config.SSE}
+	default:
+		return []string{t}
+	}
+}
+
+// transport makes a transport of one kind. Nothing is started or sent.
+func (o *Options) transport(cfg config.Server, kind string, tap Tap) (Transport, error) {
+	switch kind {
+	case config.Stdio:
+		return newStdio(cfg, tap, o.Stderr), nil
+	case config.HTTP, config.SSE:
+		u, err := url.Parse(cfg.URL)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return nil, &Error{
+				Kind: Usage, Stage: "connecting", URL: cfg.URL, Message: fmt.Sprintf("%q is not an http or https URL", cfg.URL),
+				Next: "give it in full, for example http://127.0.0.1:7000/mcp", Err: err,
+			}
+		}
+		return dialHTTP(cfg, kind, tap)
+	}
+	return nil, &Error{
+		Kind: Usage, Stage: "connecting", Message: fmt.Sprintf("unknown transport %q", kind), Next: "use stdio, http, sse or auto",
+	}
+}
+
+// open makes one connection, handshake included. A stdio server is started once, except one that exits on
+// server/discover.
+func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
+	cfg := s.cfg
+	switch {
+	case cfg.Problem != nil:
+		return nil, &Error{Kind: Usage, Stage: "configuration", Message: cfg.Problem.Error(), Next: "correct " + cfg.Source.String(), Err: cfg.Problem}
+	case cfg.Disabled:
+		return nil, &Error{Kind: ServerDisabled, Stage: "connecting", Message: "the server is disabled in " + cfg.Source.String(), Next: "enable it there"}
+	}
+	pin, err := pinned(cfg.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	if s.opts.Dial != nil {
+		if t, ok := s.opts.Dial(cfg); ok {
+			return s.shake(ctx, t, "memory", pin, era)
+		}
+	}
+	var first error
+	for _, kind := range kinds(cfg) {
+		tap := Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.nextConn()}
+		t, err := s.opts.transport(cfg, kind, tap)
+		if err != nil {
+			return nil, err
+		}
+		c, err := s.shake(ctx, t, kind, pin, era)
+		if errors.Is(err, errRestart) {
+			s.nextConn()
+			c, err = s.shake(ctx, newStdio(cfg, Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.connID()}, s.opts.Stderr), kind, pin, Legacy)
+		}
+		if err == nil {
+			return c, nil
+		}
+		if first == nil {
+			first = err
+		} else {
+			first = bothFailed(first, err)
+		}
+		if !olderTransport(err) {
+			break
+		}
+	}
+	return nil, first
+}
+
+// olderTransport says whether a refused POST means that the server may speak HTTP+SSE.
+func olderTransport(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == nil && (e.Status == 400 || e.Status == 404 || e.Status == 405)
+}
+
+func bothFailed(post, get error) error {
+	var e *Error
+	if !errors.As(post, &e) {
+		return post
+	}
+	c := *e
+	c.Detail = strings.TrimSpace(c.Detail + "\nHTTP+SSE failed as well: " + get.Error())
+	return &c
+}
+
+// shake starts a transport and makes the handshake over it. On error nothing is left of it.
+func (s *Session) shake(ctx context.Context, t Transport, kind, pin string, era Era) (*conn, error) {
+	id := s.connID()
+	c := &conn{
+		mux: newMux(t, Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}), id: id, kind: kind, ready: make(chan struct{}), dirty: make(chan struct{}, 1),
+		info: s.opts.info, caps: s.capabilities(),
+	}
+	if memory, ok := t.(HTTPTransport); ok && memory != nil && kind == "memory" {
+		c.kind = config.HTTP
+	}
+	c.onChange = s.bump
+	c.onServe = s.serve
+	c.onNotify = func(env jsonrpc.Envelope, _ []byte) { s.notified(c, env) }
+	c.onLost = func(err error) {
+		select {
+		case <-c.ready:
+			s.lost(c, err)
+		case <-c.ctx.Done():
+		}
+	}
+	err := t.Start(ctx, c.mux)
+	if err == nil {
+		err = c.handshake(ctx, pin, era)
+	}
+	if err == nil {
+		return c, nil
+	}
+	_ = c.close(&Error{Kind: ChannelClosed, Message: "the handshake failed"}) // the reason for that is err
+	return nil, s.explain(ctx, c, err)
+}
+
+// explain completes the error of a failed attempt with what the user can do.
+func (s *Session) explain(ctx context.Context, c *conn, err error) error {
+	if errors.Is(err, errRestart) {
+		return err
+	}
+	e, ok := at(err, s.cfg.Name, "connecting").(*Error)
+	if !ok {
+		return err
+	}
+	p, child := c.t.(*stdio)
+	if child && e.Detail == "" && p.errs != nil {
+		e.Detail = p.errs.last()
+	}
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		e.Kind = Timeout
+		e.Message = fmt.Sprintf("no answer to %s within %v", e.Stage, s.connectTimeout())
+		e.Next = "check that this is an MCP server, or raise --connect-timeout"
+	case e.Kind == ChannelClosed && child:
+		e.Kind = SpawnFailed
+		e.Message += " before it answered " + e.Stage
+		e.Next = "run the command by itself to see what is wrong"
+	}
+	return e
+}
+
+// capabilities are what we advertise: only what somebody can answer.
+func (s *Session) capabilities() []byte {
+	if len(s.cfg.Roots) == 0 {
+		return []byte("{}")
+	}
+	return []byte(`{"roots":{}}`)
+}
+
+// roots is the result of roots/list.
+func (s *Session) roots() []byte {
+	type root struct {
+		URI  string `json:"uri"`
+		Name string `json:"name,omitempty"`
+	}
+	list := make([]root, 0, len(s.cfg.Roots))
+	for _, r := range s.cfg.Roots {
+		one := root{URI: r}
+		if !strings.Contains(r, "://") {
+			if abs, err := filepath.Abs(r); err == nil {
+				r = abs
+			}
+			path := filepath.ToSlash(r)
+			if !strings.HasPrefix(path, "/") {
+				path = "/" + path // a Windows drive
+			}
+			one = root{URI: (&url.URL{Scheme: "file", Path: path}).String(), Name: filepath.Base(r)}
+		}
+		list = append(list, one)
+	}
+	out, err := json.Marshal(map[string]any{"roots": list})
+	if err != nil { // strings always marshal
+		return []byte(`{"roots":[]}`)
+	}
+	return out
+}
+
+// serve answers what a server asks of us, in either era.
+func (s *Session) serve(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jsonrpc.Error) {
+	switch {
+	case env.Method == "ping":
+		return nil, nil
+	case env.Method == "roots/list" && len(s.cfg.Roots) > 0:
+		return s.roots(), nil
+	case s.opts.Serve != nil:
+		if result, fault, ok := s.opts.Serve(ctx, s, env.Method, json.RawMessage(env.Params)); ok {
+			return result, fault
+		}
+	}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "mcphud does not support " + clip(env.Method, 100)}
+}

@@ -1,0 +1,206 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// The handshake is written here rather than left to mcp-go's client: which error means which era, one resend for
+// -32022, a pipe shared by both attempts and exact server info are rules about raw answers, which that client has
+// already decoded away. Versions, meta keys and headers are mcp-go's.
+
+const (
+	pipePatience = 1500 * time.Millisecond // silence after server/discover on a pipe means a legacy server
+	httpPatience = 5 * time.Second
+)
+
+// errRestart says that the child exited on server/discover and deserves one more start, without it.
+var errRestart = errors.New("the server exited when it was asked server/discover")
+
+// versions gives the pinned protocol version, "" for automatic.
+func pinned(protocol string) (string, error) {
+	if protocol == "" || protocol == "auto" {
+		return "", nil
+	}
+	if !mcp.IsValidProtocolVersion(protocol) {
+		return "", &Error{
+			Kind: Usage, Stage: "connecting", Message: fmt.Sprintf("unknown protocol version %q", protocol),
+			Next: "use auto or one of " + strings.Join(mcp.ValidProtocolVersions, ", "),
+		}
+	}
+	return protocol, nil
+}
+
+// handshake finds out what the server speaks and introduces us. known is the era of an earlier connection, "" if there was
+// none; pin a protocol version or "".
+func (c *conn) handshake(ctx context.Context, pin string, known Era) error {
+	switch {
+	case c.kind == "sse" && mcp.IsModernProtocol(pin):
+		return &Error{Kind: Usage, Stage: "connecting", Message: "HTTP+SSE does not exist in protocol version " + pin, Next: "use --transport http"}
+	case c.kind == "sse", pin == "" && known == Legacy, pin != "" && !mcp.IsModernProtocol(pin):
+		return c.initialize(ctx, pin)
+	case pin != "":
+		return c.adopt(ctx, c.discover(ctx, pin), pin, false)
+	}
+	return c.detect(ctx)
+}
+
+// found is what came of server/discover.
+type found struct {
+	reply Reply
+	err   error
+}
+
+func (c *conn) discover(ctx context.Context, version string) found {
+	s := &callSpec{method: string(mcp.MethodServerDiscover), quiet: true, keep: true}
+	if err := c.modernize(s, version, nil); err != nil {
+		return found{err: err}
+	}
+	r, err := c.call(ctx, s)
+	return found{r, err}
+}
+
+// detect asks server/discover first, and falls back to initialize by the rules of both eras.
+func (c *conn) detect(ctx context.Context) error {
+	answered := make(chan found, 1)
+	probe, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { answered <- c.discover(probe, mcp.LATEST_PROTOCOL_VERSION) }()
+	patience := pipePatience
+	if c.http {
+		patience = httpPatience
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case f := <-answered:
+		return c.adopt(ctx, f, mcp.LATEST_PROTOCOL_VERSION, true)
+	case <-ctx.Done():
+		return at(ctx.Err(), "", "server/discover")
+	case <-timer.C:
+	}
+	err := c.initialize(ctx, "")
+	if KindOf(err) == RpcError {
+		// It was only slow: a modern server refuses initialize, after its answer to what it was asked before.
+		select {
+		case f := <-answered:
+			if f.err == nil {
+				return c.adopt(ctx, f, mcp.LATEST_PROTOCOL_VERSION, false)
+			}
+		default:
+		}
+	}
+	return err
+}
+
+// adopt judges the answer to server/discover sent as version. If that was no sign of a modern server, it initializes where
+// fallback allows.
+func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool) error {
+	var e *Error
+	if f.err != nil && !errors.As(f.err, &e) {
+		return at(f.err, "", "server/discover")
+	}
+	switch {
+	case e == nil:
+		if memberOf(f.reply.Result, "supportedVersions") != nil || !fallback {
+			c.modernized(f.reply, version)
+			return nil
+		}
+	case e.Code != nil && *e.Code == jsonrpc.CodeUnsupportedVersion:
+		if v := common(e.Data, version); v != "" {
+			if again := c.discover(ctx, v); again.err == nil {
+				c.modernized(again.reply, v)
+				return nil
+			} else if !errors.As(again.err, &e) {
+				return at(again.err, "", "server/discover")
+			}
+		}
+		c2 := *e
+		c2.Next = "choose a version that both sides speak with --protocol"
+		return at(&c2, "", "server/discover")
+	case e.Code != nil && (*e.Code == jsonrpc.CodeHeaderMismatch || *e.Code == jsonrpc.CodeMissingCapability):
+		return at(e, "", "server/discover")
+	case e.Kind == ChannelClosed && c.kind == "stdio" && fallback:
+		if p, ok := c.t.(*stdio); ok && p.ignored() {
+			return at(e, "", "starting")
+		}
+		return fmt.Errorf("%w: %w", errRestart, e)
+	case e.Kind == ChannelClosed, e.Kind == OAuth, e.Kind == Interrupted, e.Kind == TransportFailed && e.Status == 0:
+		return at(e, "", "server/discover")
+	case !fallback:
+		return at(e, "", "server/discover")
+	}
+	return c.initialize(ctx, "")
+}
+
+// common is the newest modern version among those that an UnsupportedProtocolVersion error offers, other than tried.
+func common(data []byte, tried string) string {
+	var offered []string
+	_ = jsonrpc.Elements(memberOf(data, "supported"), func(v []byte) bool { // anything else offers nothing
+		s, _ := jsonrpc.String(v)
+		offered = append(offered, s)
+		return true
+	})
+	for _, v := range mcp.ValidProtocolVersions {
+		if v != tried && mcp.IsModernProtocol(v) && slices.Contains(offered, v) {
+			return v
+		}
+	}
+	return ""
+}
+
+func (c *conn) modernized(r Reply, version string) {
+	c.era, c.version = Modern, version
+	c.serverInfo = memberOf(memberOf(r.Result, "_meta"), mcp.MetaKeyServerInfo)
+	if c.serverInfo == nil {
+		c.serverInfo = memberOf(r.Result, "serverInfo")
+	}
+	c.introduced(r)
+	c.mux.mu.Lock()
+	c.mux.modern = true
+	c.mux.mu.Unlock()
+}
+
+func (c *conn) introduced(r Reply) {
+	c.capabilities = memberOf(r.Result, "capabilities")
+	c.instructions = textOf(r.Result, "instructions")
+	c.latency.Store(int64(r.Took))
+	c.at = time.Now()
+	if h, ok := c.t.(HTTPTransport); ok {
+		h.SetVersion(c.version)
+	}
+}
+
+// initialize makes the legacy handshake.
+func (c *conn) initialize(ctx context.Context, version string) error {
+	const stage = "initialize"
+	if version == "" {
+		version = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	}
+	params := fmt.Appendf(nil, `{"protocolVersion":%s,"capabilities":%s,"clientInfo":%s}`, jsonrpc.Quote(version), c.caps, c.info)
+	r, err := c.call(ctx, &callSpec{method: string(mcp.MethodInitialize), params: params, quiet: true, keep: true})
+	if err != nil {
+		return at(err, "", stage)
+	}
+	got := textOf(r.Result, "protocolVersion")
+	if got == "" || mcp.IsModernProtocol(got) || !mcp.IsValidProtocolVersion(got) {
+		return &Error{
+			Kind: Protocol, Stage: stage, Message: fmt.Sprintf("the server answered initialize with protocol version %q, which does not exist there", clip(got, 80)),
+			Next: "try another with --protocol: " + strings.Join(mcp.LegacyProtocolVersions(), ", "),
+		}
+	}
+	c.era, c.version, c.serverInfo = Legacy, got, memberOf(r.Result, "serverInfo")
+	c.introduced(r)
+	if err := c.notify(ctx, "notifications/initialized", nil, nil); err != nil {
+		return at(err, "", "notifications/initialized")
+	}
+	return nil
+}

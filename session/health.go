@@ -1,0 +1,98 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const (
+	healthFailures = 3
+	healthTimeout  = 10 * time.Second
+)
+
+// attend starts what a connection needs while it lives.
+func (s *Session) attend(c *conn) {
+	if s.opts.HealthInterval > 0 {
+		s.wg.Go(func() { s.watchHealth(c) })
+	}
+	s.wg.Go(func() { s.refreshLoop(c) })
+	if c.era == Modern {
+		s.listen(c)
+	}
+}
+
+// watchHealth asks the server for a sign of life at intervals. Three failures in a row end the connection.
+func (s *Session) watchHealth(c *conn) {
+	tick := time.NewTicker(s.opts.HealthInterval)
+	defer tick.Stop()
+	failures := 0
+	for {
+		select {
+		case <-tick.C:
+		case <-c.ctx.Done():
+			return
+		}
+		before := c.received()
+		_, err := s.check(c)
+		switch {
+		case c.ctx.Err() != nil:
+			return
+		case err == nil || c.received() != before:
+			failures = 0 // whatever it said, it lives
+			continue
+		case len(c.inflight()) > 0:
+			continue // a server that works on one thing at a time; the request has its own timeout
+		}
+		if failures++; failures < healthFailures {
+			continue
+		}
+		s.drop(c, &Error{
+			Kind: Timeout, Server: s.cfg.Name, Stage: "health check", Err: err,
+			Message: fmt.Sprintf("no answer to %d health checks in a row: %v", failures, err), Next: "it is reconnected automatically; r does so now",
+		})
+		return
+	}
+}
+
+// check makes one health check: ping, or server/discover in the modern era, which has no ping. Any answer is a sign of
+// life, an error as well.
+func (s *Session) check(c *conn) (time.Duration, error) {
+	method := string(mcp.MethodPing)
+	if c.era == Modern {
+		method = string(mcp.MethodServerDiscover)
+	}
+	spec := &callSpec{method: method, timeout: min(healthTimeout, max(s.opts.HealthInterval, time.Second)), quiet: true}
+	if err := c.prepare(spec, nil); err != nil {
+		return 0, err
+	}
+	r, err := c.call(c.ctx, spec)
+	var e *Error
+	if err != nil && (!errors.As(err, &e) || e.Code == nil) {
+		return 0, err
+	}
+	c.latency.Store(int64(r.Took))
+	s.bump()
+	return r.Took, nil
+}
+
+// Ping makes a health check now and returns how long the answer took.
+func (s *Session) Ping(ctx context.Context) (time.Duration, error) {
+	c, err := s.acquire(ctx, "ping")
+	if err != nil {
+		return 0, err
+	}
+	method := string(mcp.MethodPing)
+	if c.era == Modern {
+		method = string(mcp.MethodServerDiscover)
+	}
+	r, err := s.Call(ctx, method, nil, CallOptions{})
+	var e *Error
+	if err != nil && (!errors.As(err, &e) || e.Code == nil) {
+		return 0, err
+	}
+	return r.Took, nil
+}

@@ -1,0 +1,241 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	maxPages     = 10_000
+	listDebounce = 100 * time.Millisecond // list_changed notifications that come together make one refresh
+	listRest     = time.Second            // between two automatic refreshes, however often the server changes
+)
+
+// list is one list of a session; guarded by Session.mu.
+type list struct {
+	cur     Listing
+	stale   bool          // must be loaded again before it is used
+	expires time.Time     // by the server's ttlMs; zero for never
+	loading chan struct{} // closed when the load that runs is over
+	again   bool          // the list changed while it was loaded
+}
+
+// Listing is a snapshot of what is known, without I/O.
+func (s *Session) Listing(kind ListKind) Listing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lists[kind].cur
+}
+
+// List returns the whole list, from memory unless it was never loaded, the server said that it changed, or its time to
+// live is over. A list whose last pages cannot be had is returned with an error.
+func (s *Session) List(ctx context.Context, kind ListKind) (Listing, error) {
+	return s.list(ctx, kind, false)
+}
+
+// Refresh is List without using what is in memory.
+func (s *Session) Refresh(ctx context.Context, kind ListKind) (Listing, error) {
+	return s.list(ctx, kind, true)
+}
+
+func (s *Session) list(ctx context.Context, kind ListKind, force bool) (Listing, error) {
+	l := &s.lists[kind]
+	for {
+		s.mu.Lock()
+		if over := l.loading; over != nil {
+			s.mu.Unlock()
+			select {
+			case <-over:
+			case <-ctx.Done():
+				return s.Listing(kind), at(ctx.Err(), s.cfg.Name, kind.Method())
+			}
+			if cur := s.Listing(kind); cur.Err == nil || KindOf(cur.Err) != Interrupted {
+				return cur, cur.Err
+			}
+			continue // it was cancelled by someone who is not us
+		}
+		if !force && l.cur.Loaded && l.cur.Err == nil && !l.stale && (l.expires.IsZero() || time.Now().Before(l.expires)) {
+			defer s.mu.Unlock()
+			return l.cur, nil
+		}
+		over := make(chan struct{})
+		l.loading, l.stale, l.again = over, false, false
+		l.cur.Loading = true
+		s.mu.Unlock()
+		s.bump()
+		err := at(s.load(ctx, kind), s.cfg.Name, kind.Method())
+		s.mu.Lock()
+		l.loading = nil
+		l.cur.Loading, l.cur.Err, l.cur.At = false, err, time.Now()
+		l.stale = l.stale || l.again || err != nil
+		cur, c := l.cur, s.conn
+		poke := l.stale && err == nil
+		s.mu.Unlock()
+		close(over)
+		if poke && c != nil {
+			c.poke()
+		}
+		s.bump()
+		return cur, err
+	}
+}
+
+// load fetches all pages. Items are replaced when the first load shows a page, and at the end of later ones.
+func (s *Session) load(ctx context.Context, kind ListKind) error {
+	l := &s.lists[kind]
+	next := Listing{Kind: kind}
+	seen, names := map[string]bool{}, map[string]bool{}
+	var ttl *time.Duration
+	var params []byte
+	var size int64
+	limit := 4 * max(s.cfg.MaxFrame, config.DefaultMaxFrame)
+	publish := func(done bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if done || !l.cur.Loaded {
+			rev := l.cur.Rev + 1
+			next.Loaded, next.Loading, next.Rev = done || l.cur.Loaded, l.cur.Loading, rev
+			l.cur = next
+		}
+		if done {
+			l.expires = time.Time{}
+			if ttl != nil {
+				l.expires = time.Now().Add(*ttl)
+			}
+		}
+	}
+	for {
+		r, err := s.Call(ctx, kind.Method(), params, CallOptions{})
+		if err != nil {
+			return err
+		}
+		p, err := readPage(r.Result, kind)
+		if err != nil {
+			return &Error{Kind: Protocol, Message: err.Error(), Next: "see the answer in the traffic view", Err: err}
+		}
+		s.vet(kind, p.items, names)
+		next.Items = append(next.Items, p.items...)
+		next.raw = append(next.raw, r.Result)
+		next.Pages++
+		size += int64(len(r.Result))
+		if p.ttl != nil && (ttl == nil || *p.ttl < *ttl) {
+			ttl = p.ttl
+		}
+		if p.cursor == nil {
+			publish(true)
+			return nil
+		}
+		publish(false)
+		s.bump()
+		var stop error
+		switch c := *p.cursor; {
+		case seen[c]:
+			stop = &Error{
+				Kind: Protocol, Message: fmt.Sprintf("the server repeats the cursor %q after %d pages", clip(c, 80), next.Pages),
+				Next: "the items up to there are shown",
+			}
+		case next.Pages >= maxPages || size > limit:
+			stop = &Error{
+				Kind: Protocol, Message: fmt.Sprintf("the list does not end: %d pages, %s", next.Pages, mebi(size)),
+				Next: "the items up to there are shown; raise the size with --max-frame",
+			}
+		}
+		if stop != nil {
+			publish(true)
+			return stop
+		}
+		seen[*p.cursor] = true
+		params = fmt.Appendf(nil, `{"cursor":%s}`, jsonrpc.Quote(*p.cursor))
+	}
+}
+
+// vet flags what only the whole list or the connection shows: names given twice, tools that cannot be called over HTTP.
+func (s *Session) vet(kind ListKind, items []Item, seen map[string]bool) {
+	s.mu.Lock()
+	c := s.conn
+	s.mu.Unlock()
+	for i := range items {
+		it := &items[i]
+		key := it.Name
+		if kind == Resources || kind == Templates {
+			key = it.URI // names of resources need not be unique
+		}
+		if seen[key] && key != "" && it.Flaw == nil {
+			it.Flaw = fmt.Errorf("%s appears twice in the list", clip(key, 80))
+		}
+		seen[key] = true
+		if kind == Tools && it.Flaw == nil && c != nil && c.http && c.era == Modern {
+			it.Flaw = invalidHeaders(*it)
+		}
+	}
+}
+
+// changedList notes that a list is out of date.
+func (s *Session) changedList(kind ListKind) {
+	s.mu.Lock()
+	l := &s.lists[kind]
+	l.stale = true
+	if l.loading != nil {
+		l.again = true
+	}
+	s.mu.Unlock()
+	s.bump()
+}
+
+// staleLists are the lists that somebody has asked for and that are out of date.
+func (s *Session) staleLists() []ListKind {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var kinds []ListKind
+	for k := range s.lists {
+		if l := &s.lists[k]; l.stale && l.cur.Loaded && l.loading == nil {
+			kinds = append(kinds, ListKind(k))
+		}
+	}
+	return kinds
+}
+
+// refreshLoop loads lists again after the server said that they changed, and after a reconnect.
+func (s *Session) refreshLoop(c *conn) {
+	pause := func(d time.Duration) bool {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return true
+		case <-c.ctx.Done():
+			return false
+		}
+	}
+	for {
+		for _, kind := range s.staleLists() {
+			// The listing shows the error. What failed is tried again with the next change.
+			_, err := s.Refresh(c.ctx, kind)
+			if err != nil {
+				s.mu.Lock()
+				s.lists[kind].stale = s.lists[kind].again
+				s.mu.Unlock()
+			}
+		}
+		select {
+		case <-c.dirty:
+		case <-c.ctx.Done():
+			return
+		}
+		if !pause(listDebounce) {
+			return
+		}
+		select {
+		case <-c.dirty: // came while we waited; the refresh that follows covers it
+		default:
+		}
+		if since := time.Since(c.refreshed); since < listRest && !pause(listRest-since) {
+			return
+		}
+		c.refreshed = time.Now()
+	}
+}

@@ -1,0 +1,176 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// notified takes the notifications of a server; they are in the journal already.
+func (s *Session) notified(c *conn, env jsonrpc.Envelope) {
+	switch env.Method {
+	case "notifications/tools/list_changed":
+		s.changedList(Tools)
+	case "notifications/prompts/list_changed":
+		s.changedList(Prompts)
+	case "notifications/resources/list_changed":
+		s.changedList(Resources)
+		s.changedList(Templates)
+	default:
+		return
+	}
+	c.poke()
+}
+
+// poke wakes the goroutine that refreshes lists.
+func (c *conn) poke() {
+	select {
+	case c.dirty <- struct{}{}:
+	default: // it knows
+	}
+}
+
+// listen opens the modern era's stream for list_changed, where the server advertises any.
+func (s *Session) listen(c *conn) {
+	filter := mcp.SubscriptionFilter{
+		ToolsListChanged:     c.supports("notifications/tools/list_changed"),
+		PromptsListChanged:   c.supports("notifications/prompts/list_changed"),
+		ResourcesListChanged: c.supports("notifications/resources/list_changed"),
+	}
+	if !filter.IsEmpty() {
+		s.wg.Go(func() { s.keepListening(c.ctx, c, filter, func(error) {}) })
+	}
+}
+
+// keepListening holds one subscriptions/listen stream open until ctx ends or the server says that it has no such thing.
+// opened is called when the server acknowledges, or with the reason why it never will.
+func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.SubscriptionFilter, opened func(error)) {
+	body, err := json.Marshal(filter)
+	if err != nil { // flags and strings always marshal
+		opened(err)
+		return
+	}
+	for n := 1; ctx.Err() == nil; n++ {
+		spec := &callSpec{
+			method: string(mcp.MethodSubscriptionsListen), params: fmt.Appendf(nil, `{"notifications":%s}`, body), quiet: true,
+			notify: func(frame []byte) { acknowledged(frame, filter, opened) },
+		}
+		if err := c.prepare(spec, nil); err != nil {
+			opened(err)
+			return
+		}
+		started := time.Now()
+		_, err := c.call(ctx, spec)
+		var e *Error
+		if errors.As(err, &e) && (e.Code != nil || e.Kind == ChannelClosed) {
+			opened(err)
+			return
+		}
+		if time.Since(started) > time.Minute {
+			n = 1
+		}
+		select {
+		case <-time.After(s.opts.Retry.wait(n)):
+		case <-ctx.Done():
+		}
+	}
+	opened(at(context.Cause(ctx), s.cfg.Name, string(mcp.MethodSubscriptionsListen)))
+}
+
+// acknowledged looks whether frame confirms what filter asks for.
+func acknowledged(frame []byte, filter mcp.SubscriptionFilter, opened func(error)) {
+	env, err := jsonrpc.Scan(frame)
+	if err != nil || env.Method != "notifications/subscriptions/acknowledged" {
+		return
+	}
+	granted := memberOf(env.Params, "notifications")
+	for _, uri := range filter.ResourceSubscriptions {
+		found := false
+		_ = jsonrpc.Elements(memberOf(granted, "resourceSubscriptions"), func(v []byte) bool { // absent: none granted
+			got, _ := jsonrpc.String(v)
+			found = found || got == uri
+			return !found
+		})
+		if !found {
+			return // of another stream
+		}
+	}
+	opened(nil)
+}
+
+// Subscribe asks for notifications/resources/updated about one resource; they arrive as journal entries. In the modern
+// era that is a stream of its own, which lasts until Unsubscribe or the end of the connection.
+func (s *Session) Subscribe(ctx context.Context, uri string) error {
+	c, err := s.acquire(ctx, "resources/subscribe")
+	if err != nil {
+		return err
+	}
+	if c.era != Modern {
+		_, err := s.Call(ctx, string(mcp.MethodResourcesSubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
+		return err
+	}
+	life, stop := context.WithCancel(c.ctx)
+	s.mu.Lock()
+	if s.watches[uri] != nil || s.conn != c {
+		s.mu.Unlock()
+		stop()
+		return nil
+	}
+	s.watches[uri] = stop
+	s.wg.Add(1)
+	s.mu.Unlock()
+	result := make(chan error, 1)
+	var once sync.Once
+	go func() {
+		defer s.wg.Done()
+		defer stop()
+		s.keepListening(life, c, mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}}, func(err error) {
+			once.Do(func() { result <- err })
+		})
+	}()
+	timer := time.NewTimer(s.timeout(0, s.cfg.Timeout, 30*time.Second))
+	defer timer.Stop()
+	select {
+	case err = <-result:
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-timer.C:
+		err = &Error{Kind: Timeout, Message: "the server did not acknowledge the subscription to " + strconv.Quote(clip(uri, 100)), Next: "check that it supports subscriptions to this resource"}
+	}
+	if err != nil {
+		s.unwatch(uri)
+	}
+	return at(err, s.cfg.Name, "subscriptions/listen")
+}
+
+// Unsubscribe ends what Subscribe began.
+func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
+	c, err := s.acquire(ctx, "resources/unsubscribe")
+	if err != nil {
+		return err
+	}
+	if c.era == Modern {
+		s.unwatch(uri)
+		return nil
+	}
+	_, err = s.Call(ctx, string(mcp.MethodResourcesUnsubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
+	return err
+}
+
+func (s *Session) unwatch(uri string) {
+	s.mu.Lock()
+	stop := s.watches[uri]
+	delete(s.watches, uri)
+	s.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+}

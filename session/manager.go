@@ -1,0 +1,144 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+// Manager holds all sessions. Its methods are safe for concurrent use.
+type Manager struct {
+	opts    Options
+	own     bool // the journal is ours to close
+	rev     atomic.Uint64
+	changed chan struct{}
+
+	mu       sync.Mutex
+	sessions []*Session // in the order of registration
+	closed   bool
+}
+
+// NewManager returns a manager without servers. Without Options.Journal it makes one of its own.
+func NewManager(o Options) *Manager {
+	o.defaults()
+	m := &Manager{opts: o, changed: make(chan struct{}, 1)}
+	if m.opts.Journal == nil {
+		m.opts.Journal, m.own = journal.New(journal.Options{}), true
+	}
+	m.opts.Journal.OnChange(m.bump)
+	return m
+}
+
+// Journal is where everything is recorded.
+func (m *Manager) Journal() *journal.Journal { return m.opts.Journal }
+
+// Rev grows with every change of any session and every journal entry.
+func (m *Manager) Rev() uint64 { return m.rev.Load() }
+
+// Changed receives after changes; several make one. Capacity 1, for one reader.
+func (m *Manager) Changed() <-chan struct{} { return m.changed }
+
+func (m *Manager) bump() {
+	m.rev.Add(1)
+	select {
+	case m.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Register adds a server, without connecting to it.
+func (m *Manager) Register(cfg config.Server) (*Session, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, &Error{Kind: Usage, Server: cfg.Name, Stage: "registering", Message: "the manager is closed"}
+	}
+	for _, s := range m.sessions {
+		if s.cfg.Name == cfg.Name {
+			return nil, &Error{Kind: Usage, Server: cfg.Name, Stage: "registering", Message: "there is a server of this name already", Next: "choose another name"}
+		}
+	}
+	s := newSession(cfg, &m.opts, m.bump)
+	m.sessions = append(m.sessions, s)
+	m.bump()
+	return s, nil
+}
+
+// Unregister disconnects a server and forgets it.
+func (m *Manager) Unregister(name string) error {
+	m.mu.Lock()
+	i := slices.IndexFunc(m.sessions, func(s *Session) bool { return s.cfg.Name == name })
+	if i < 0 {
+		m.mu.Unlock()
+		return notFound(name)
+	}
+	s := m.sessions[i]
+	m.sessions = slices.Delete(slices.Clone(m.sessions), i, i+1)
+	m.mu.Unlock()
+	m.bump()
+	return s.close()
+}
+
+// Servers lists the sessions in the order of registration.
+func (m *Manager) Servers() []*Session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.sessions)
+}
+
+// Server finds a session by name.
+func (m *Manager) Server(name string) (*Session, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.sessions {
+		if s.cfg.Name == name {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+// Connect connects one server by name.
+func (m *Manager) Connect(ctx context.Context, name string) error {
+	s, ok := m.Server(name)
+	if !ok {
+		return notFound(name)
+	}
+	return s.Connect(ctx)
+}
+
+// Disconnect disconnects one server by name.
+func (m *Manager) Disconnect(name string) error {
+	s, ok := m.Server(name)
+	if !ok {
+		return notFound(name)
+	}
+	return s.Disconnect()
+}
+
+func notFound(name string) error {
+	return &Error{Kind: ServerNotFound, Server: name, Message: "there is no server of this name", Next: "see mcphud servers list"}
+}
+
+// Close ends all sessions at once and returns when nothing of them is left: no process, no goroutine.
+func (m *Manager) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	all := slices.Clone(m.sessions)
+	m.mu.Unlock()
+	errs := make([]error, len(all)+1)
+	var wg sync.WaitGroup
+	for i, s := range all {
+		wg.Go(func() { errs[i] = s.close() })
+	}
+	wg.Wait()
+	if m.own {
+		errs[len(all)] = m.opts.Journal.Close()
+	}
+	return errors.Join(errs...)
+}

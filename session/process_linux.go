@@ -1,0 +1,35 @@
+package session
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// reserves says that awaitExit leaves the child's pid reserved.
+const reserves = true
+
+const inputQueue = unix.TIOCINQ
+
+func groupAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// awaitExit returns when the child has exited, leaving it as a zombie: as long as it is one, its group's number cannot
+// be given to strangers, and what it forked can be killed safely.
+func awaitExit(pid int) {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// widen asks for the largest pipe that an ordinary user may have: fewer, larger reads. A smaller one works as well.
+func widen(r *os.File) {
+	if c, err := r.SyscallConn(); err == nil {
+		_ = c.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
+	}
+}

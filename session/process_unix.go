@@ -1,0 +1,36 @@
+//go:build unix
+
+package session
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+type signal = unix.Signal
+
+const (
+	termSignal = unix.SIGTERM
+	killSignal = unix.SIGKILL
+)
+
+// signalGroup signals every process of the child's group. A stopped one is continued, or it would not notice.
+func signalGroup(pid int, s signal) {
+	// The only errors are "no such group" and processes that changed their user, both beyond our reach.
+	_ = unix.Kill(-pid, s)
+	_ = unix.Kill(-pid, unix.SIGCONT)
+}
+
+// unreadBytes is how much of what we wrote into a pipe nobody has read, -1 if the system does not say.
+func unreadBytes(w *os.File) int64 {
+	n := int64(-1)
+	if c, err := w.SyscallConn(); err == nil {
+		_ = c.Control(func(fd uintptr) {
+			if v, err := unix.IoctlGetInt(int(fd), inputQueue); err == nil {
+				n = int64(v)
+			}
+		})
+	}
+	return n
+}

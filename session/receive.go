@@ -1,0 +1,293 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Frame takes one frame from the transport: journals it, and hands it to whoever waits for it.
+func (m *mux) Frame(frame []byte) {
+	if first := bytes.TrimLeft(frame, " \t\r\n"); len(first) > 0 && first[0] == '[' && jsonrpc.Valid(first) == nil {
+		// A batch, which 2025-03-26 allows servers to send.
+		_ = jsonrpc.Elements(first, func(one []byte) bool {
+			m.frame(bytes.Clone(one))
+			return true
+		})
+		return
+	}
+	m.frame(frame)
+}
+
+func (m *mux) frame(frame []byte) {
+	env, err := jsonrpc.Scan(frame)
+	m.mu.Lock()
+	m.frames++
+	m.mu.Unlock()
+	if err != nil {
+		m.malformed(env, frame, err)
+		return
+	}
+	switch env.Kind {
+	case jsonrpc.Response:
+		m.response(env, frame, journal.Response)
+	case jsonrpc.ErrorResponse:
+		m.response(env, frame, journal.ErrorResponse)
+	case jsonrpc.Notification:
+		m.notification(env, frame)
+	case jsonrpc.Request:
+		m.request(env, frame)
+	}
+}
+
+// malformed journals what is no message. The request that it was meant to answer fails at once rather than by timeout.
+func (m *mux) malformed(env jsonrpc.Envelope, frame []byte, err error) {
+	note := err.Error()
+	var syntax *jsonrpc.SyntaxError
+	if first := bytes.TrimLeft(frame, " \t"); errors.As(err, &syntax) && (len(first) == 0 || first[0] != '{') {
+		note = "not JSON: servers must write their logs to stderr"
+	}
+	seq := m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Bad, ID: string(env.ID), Note: note}, frame)
+	if id, ok := parseID(env.ID); ok && env.Method == "" {
+		m.fail(id, &Error{
+			Kind: Protocol, Message: "the server's answer is malformed: " + err.Error(), Err: err,
+			Detail: clip(strings.ToValidUTF8(string(frame), "\uFFFD"), 200), Next: "see entry " + strconv.FormatUint(seq, 10) + " in the traffic view",
+		})
+	}
+}
+
+// parseID reads an id of ours. Ids are compared as bytes: 7.0 or "7" answer nothing.
+func parseID(raw []byte) (uint64, bool) {
+	id, err := strconv.ParseUint(string(raw), 10, 64)
+	return id, err == nil && (raw[0] != '0' && raw[0] != '+')
+}
+
+func (m *mux) response(env jsonrpc.Envelope, frame []byte, kind journal.Kind) {
+	id, ok := parseID(env.ID)
+	if ok && m.answered(id, answer{env: env, frame: frame}, kind) {
+		return
+	}
+	note := "ignored: no request has this id"
+	if env.ID == nil || env.ID[0] == 'n' {
+		note = "an error without an id"
+	}
+	if ok {
+		m.mu.Lock()
+		switch why := m.ended[id]; why {
+		case "":
+		case "answered":
+			note = "ignored: a duplicate answer"
+		default:
+			note = "ignored: a late answer, the request was " + why
+		}
+		m.mu.Unlock()
+	}
+	m.tap.Append(journal.Entry{Dir: journal.In, Kind: kind, ID: string(env.ID), Note: note}, frame)
+}
+
+// answered delivers the answer to a pending request; false if there is none.
+func (m *mux) answered(id uint64, a answer, kind journal.Kind) bool {
+	m.mu.Lock()
+	p := m.take(id, "answered")
+	m.mu.Unlock()
+	if p == nil {
+		return false
+	}
+	a.seq = m.tap.Append(journal.Entry{
+		Dir: journal.In, Kind: kind, ID: strconv.FormatUint(id, 10), Method: p.spec.method, Tool: p.spec.target,
+	}, a.frame)
+	p.done <- a
+	return true
+}
+
+func (m *mux) notification(env jsonrpc.Envelope, frame []byte) {
+	e := journal.Entry{Dir: journal.In, Kind: journal.Notification, Method: env.Method}
+	var owner *pending
+	switch env.Method {
+	case "notifications/progress":
+		if owner = m.progressed(env.Params); owner == nil {
+			e.Note = "no pending request has this progress token"
+		} else {
+			e.Tool = owner.spec.target
+		}
+	case "notifications/cancelled":
+		m.stopServing(env.Params)
+	}
+	m.tap.Append(e, frame)
+	m.mu.Lock()
+	var listeners []func([]byte)
+	for _, p := range m.pending {
+		// Only progress says which request it belongs to.
+		if p.spec.notify != nil && (owner == nil || owner == p) {
+			listeners = append(listeners, p.spec.notify)
+		}
+	}
+	m.mu.Unlock()
+	for _, f := range listeners {
+		f(frame)
+	}
+	if m.onNotify != nil {
+		m.onNotify(env, frame)
+	}
+}
+
+// progressed counts a progress notification for the request with its token.
+func (m *mux) progressed(params []byte) *pending {
+	var token []byte
+	var g Progress
+	w := jsonrpc.Walk(params)
+	w.Object(func(key string) {
+		switch key {
+		case "progressToken":
+			token = w.Raw()
+		case "progress":
+			g.Progress, _ = strconv.ParseFloat(string(w.Raw()), 64)
+		case "total":
+			var err error
+			g.Total, err = strconv.ParseFloat(string(w.Raw()), 64)
+			g.HasTotal = err == nil
+		case "message":
+			g.Message, _ = w.Str()
+		}
+	})
+	m.mu.Lock()
+	p := m.tokens[string(token)]
+	if p != nil {
+		g.Count = p.progress.Count + 1
+		p.progress, p.moved = g, time.Now()
+	}
+	m.mu.Unlock()
+	if p != nil {
+		select {
+		case p.bump <- struct{}{}:
+		default: // the caller has not looked at the one before; it will see this one
+		}
+		m.changed()
+	}
+	return p
+}
+
+// request answers a request of the server, on a goroutine of its own: writing on the reader's could block both sides.
+func (m *mux) request(env jsonrpc.Envelope, frame []byte) {
+	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Request, Method: env.Method, ID: string(env.ID)}, frame)
+	id := string(env.ID)
+	ctx, stop := context.WithCancel(m.ctx)
+	m.mu.Lock()
+	if _, twice := m.serving[id]; twice || len(m.serving) >= maxServing || m.closed != nil {
+		m.mu.Unlock()
+		stop()
+		note := "not answered: too many requests of the server at once"
+		if twice {
+			note = "not answered: the server's request with this id is still being answered"
+		}
+		m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.State, Method: env.Method, Note: note}, nil)
+		return
+	}
+	m.serving[id] = stop
+	m.wg.Add(1)
+	m.mu.Unlock()
+	go func() {
+		defer m.wg.Done()
+		defer stop()
+		result, fault := m.onServe(ctx, env)
+		m.mu.Lock()
+		delete(m.serving, id)
+		m.mu.Unlock()
+		if ctx.Err() != nil {
+			return // cancelled requests get no answer
+		}
+		m.serve(ctx, env.ID, result, fault)
+	}()
+}
+
+func (m *mux) serve(ctx context.Context, id, result []byte, fault *jsonrpc.Error) {
+	env := jsonrpc.Envelope{Kind: jsonrpc.Response, ID: id, Result: result}
+	kind := journal.Response
+	frame := jsonrpc.NewResult(id, result)
+	if fault != nil {
+		env, kind = jsonrpc.Envelope{Kind: jsonrpc.ErrorResponse, ID: id}, journal.ErrorResponse
+		frame = jsonrpc.NewError(id, fault.Code, fault.Message, fault.Data)
+	}
+	m.tap.Append(journal.Entry{Dir: journal.Out, Kind: kind, ID: string(id)}, frame)
+	if err := m.t.Send(ctx, Message{Frame: frame, Env: env}); err != nil && ctx.Err() == nil {
+		m.tap.Append(journal.Entry{Dir: journal.Out, Kind: journal.State, Note: "the answer could not be sent: " + err.Error()}, nil)
+	}
+}
+
+func (m *mux) stopServing(params []byte) {
+	w := jsonrpc.Walk(params)
+	w.Object(func(key string) {
+		if key == "requestId" {
+			id := string(w.Raw())
+			m.mu.Lock()
+			stop := m.serving[id]
+			m.mu.Unlock()
+			if stop != nil {
+				stop()
+			}
+		}
+	})
+}
+
+var idAtEnd = regexp.MustCompile(`"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+
+// Broken takes a frame that could not be delivered. The request that it answers fails now, with the reason; the
+// connection goes on.
+func (m *mux) Broken(head, tail []byte, err error) {
+	var id []byte
+	// The members before the huge one are complete; the rest is cut off, which is the error ignored here.
+	_ = jsonrpc.Members(head, func(key string, value []byte) bool {
+		if key == "id" {
+			id = value
+		}
+		return id == nil
+	})
+	if id == nil {
+		if found := idAtEnd.FindSubmatch(tail); found != nil {
+			id = found[1]
+		}
+	}
+	n, ok := parseID(id)
+	m.mu.Lock()
+	m.frames++
+	if _, waits := m.pending[n]; !ok || !waits {
+		ok = false
+		if len(m.pending) == 1 { // whose else could it be
+			for n = range m.pending {
+				ok = true
+			}
+		}
+	}
+	m.mu.Unlock()
+	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Bad, ID: string(id), Note: errorText(err)}, head)
+	if ok {
+		m.fail(n, err)
+	}
+}
+
+func errorText(err error) string {
+	var e *Error
+	if errors.As(err, &e) && e.Next != "" {
+		return e.Message + "; " + e.Next
+	}
+	return err.Error()
+}
+
+// Lost ends every request: the connection is gone.
+func (m *mux) Lost(err error) {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Kind: ChannelClosed, Message: err.Error(), Next: "reconnect", Err: err}
+	}
+	if m.shut(e) && m.onLost != nil {
+		// The transport waits for us before it can be closed, so whoever closes it must be someone else.
+		go m.onLost(e)
+	}
+}

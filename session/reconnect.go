@@ -1,0 +1,144 @@
+package session
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Fault is the JSON-RPC error that answers a server's request.
+type Fault = jsonrpc.Error
+
+// Retry says how a lost connection is made again. Zero fields stand for the defaults.
+type Retry struct {
+	Base    time.Duration // wait before the first attempt, doubled for each further one; 500 ms
+	Cap     time.Duration // longest wait; 30 s
+	Max     int           // attempts; 10. Negative: none
+	Settled time.Duration // a connection that lived this long starts the count again; 10 s
+}
+
+func (r *Retry) defaults() {
+	if r.Base <= 0 {
+		r.Base = 500 * time.Millisecond
+	}
+	if r.Cap <= 0 {
+		r.Cap = 30 * time.Second
+	}
+	if r.Max == 0 {
+		r.Max = 10
+	}
+	if r.Settled <= 0 {
+		r.Settled = 10 * time.Second
+	}
+}
+
+// wait is how long to wait before attempt n (1, 2, 3 …): exponential, capped, and a random half of it taken off, so that
+// many clients of one server do not come back at once.
+func (r Retry) wait(n int) time.Duration {
+	d := r.Cap
+	if n < 40 && r.Base<<(n-1) < r.Cap && r.Base<<(n-1) > 0 {
+		d = r.Base << (n - 1)
+	}
+	return d/2 + rand.N(d/2+1)
+}
+
+// retry is a planned attempt, and those after it.
+type retry struct {
+	cancel context.CancelFunc
+	kick   chan struct{} // cap 1: do not wait any longer
+	tried  chan struct{} // closed after the next attempt; replaced
+}
+
+// now starts the planned attempt at once; the channel is closed when it is over. The caller holds the session's mu.
+func (r *retry) now() chan struct{} {
+	select {
+	case r.kick <- struct{}{}:
+	default:
+	}
+	return r.tried
+}
+
+// planRetry starts automatic reconnection; the caller holds mu.
+func (s *Session) planRetry() {
+	if s.retry != nil || s.cfg.NoReconnect || s.closed || s.opts.Retry.Max < 0 || s.attempt >= s.opts.Retry.Max {
+		return
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	r := &retry{cancel: cancel, kick: make(chan struct{}, 1), tried: make(chan struct{})}
+	s.retry = r
+	s.attempt++
+	wait := s.opts.Retry.wait(s.attempt)
+	s.retryAt = time.Now().Add(wait)
+	s.wg.Go(func() { s.reconnect(ctx, r, wait) })
+}
+
+// endRetry stops automatic reconnection; the caller holds mu.
+func (s *Session) endRetry() {
+	if s.retry != nil {
+		s.retry.cancel()
+		s.retry = nil
+	}
+}
+
+// reconnect makes attempts until one succeeds, there were enough, or ctx ends.
+func (s *Session) reconnect(ctx context.Context, r *retry, wait time.Duration) {
+	defer r.cancel()
+	defer func() { close(r.tried) }()
+	for {
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-r.kick:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		s.mu.Lock()
+		if ctx.Err() != nil || s.retry != r {
+			s.mu.Unlock()
+			return
+		}
+		err := s.dial(ctx) // unlocks
+		s.mu.Lock()
+		if s.retry != r {
+			s.mu.Unlock()
+			return
+		}
+		if err == nil || s.conn != nil || s.attempt >= s.opts.Retry.Max || !worthRetrying(err) {
+			s.retry = nil
+			s.retryAt = time.Time{}
+			if s.conn == nil {
+				// A connection that was lost again before we got here has planned nothing, since we were still there.
+				s.replan(err)
+			}
+			s.mu.Unlock()
+			s.bump()
+			return
+		}
+		s.attempt++
+		wait = s.opts.Retry.wait(s.attempt)
+		s.retryAt = time.Now().Add(wait)
+		tried := r.tried
+		r.tried = make(chan struct{})
+		s.mu.Unlock()
+		close(tried)
+		s.bump()
+	}
+}
+
+// replan goes on after a connection that was made and lost at once; the caller holds mu.
+func (s *Session) replan(err error) {
+	if err == nil && s.state == Failed {
+		s.planRetry()
+	}
+}
+
+// worthRetrying says whether waiting can help.
+func worthRetrying(err error) bool {
+	switch KindOf(err) {
+	case Usage, OAuth, ServerDisabled, Interrupted:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,419 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+// Session is one registered server through all its connections. All methods are safe for concurrent use. Made by
+// Manager.Register.
+type Session struct {
+	cfg     config.Server
+	opts    *Options
+	changed func() // tells the manager
+	rev     atomic.Uint64
+
+	ctx  context.Context // ends with the session
+	stop context.CancelFunc
+	wg   sync.WaitGroup // everything that runs for this session
+
+	mu      sync.Mutex
+	state   State
+	err     error
+	since   time.Time
+	attempt int
+	retryAt time.Time
+	conn    *conn
+	era     Era           // learnt from an earlier connection
+	conns   uint64        // connections made so far
+	dialing chan struct{} // closed when the attempt that runs is over
+	abort   context.CancelFunc
+	retry   *retry // automatic reconnection that is going on
+	closed  bool
+	holds   int
+	used    time.Time
+	calls   uint64
+	level   *string
+	lists   [listKinds]list
+	watches map[string]context.CancelFunc // modern subscriptions by URI
+}
+
+func newSession(cfg config.Server, opts *Options, changed func()) *Session {
+	s := &Session{
+		cfg: cfg, opts: opts, changed: changed, state: Disconnected, since: time.Now(), used: time.Now(),
+		watches: map[string]context.CancelFunc{},
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	for k := range s.lists {
+		s.lists[k].cur.Kind = ListKind(k)
+	}
+	return s
+}
+
+// Name is the server's name in the configs.
+func (s *Session) Name() string { return s.cfg.Name }
+
+// Config is the server as it was configured.
+func (s *Session) Config() config.Server { return s.cfg }
+
+// Rev grows with every change that Status or Listing show.
+func (s *Session) Rev() uint64 { return s.rev.Load() }
+
+func (s *Session) bump() {
+	s.rev.Add(1)
+	s.changed()
+}
+
+// nextConn counts a new connection.
+func (s *Session) nextConn() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns++
+	return s.conns
+}
+
+func (s *Session) connID() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conns
+}
+
+func (s *Session) connectTimeout() time.Duration {
+	if s.cfg.ConnectTimeout > 0 {
+		return s.cfg.ConnectTimeout
+	}
+	return config.DefaultConnectTimeout
+}
+
+// set changes the state; the caller holds mu. It returns what to do once mu is released.
+func (s *Session) set(to State, err error) func() {
+	from := s.state
+	s.state, s.err, s.since = to, err, time.Now()
+	id := s.conns
+	return func() {
+		if from != to || err != nil {
+			note := string(from) + " -> " + string(to)
+			if err != nil {
+				note += ": " + err.Error()
+			}
+			Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}.Append(journal.Entry{Kind: journal.State, Note: note}, nil)
+		}
+		s.bump()
+	}
+}
+
+// Status is a snapshot, without I/O.
+func (s *Session) Status() Status {
+	rev := s.rev.Load()
+	s.mu.Lock()
+	st := Status{
+		State: s.state, Err: s.err, Attempt: s.attempt, RetryAt: s.retryAt, Since: s.since, Conn: s.conns, URL: s.cfg.URL,
+		Transport: kinds(s.cfg)[0], Rev: rev,
+	}
+	c := s.conn
+	s.mu.Unlock()
+	if c == nil {
+		return st
+	}
+	st.Transport, st.Version, st.Era = c.kind, c.version, c.era
+	st.ServerInfo, st.Capabilities, st.Instructions = c.serverInfo, c.capabilities, c.instructions
+	st.Latency = time.Duration(c.latency.Load())
+	if p, ok := c.t.(interface{ PID() int }); ok {
+		st.PID = p.PID()
+	}
+	if h, ok := c.t.(HTTPTransport); ok {
+		st.SessionID = h.SessionID()
+	}
+	st.Inflight = c.inflight()
+	return st
+}
+
+// Connect connects, or waits for the attempt that is already running. It returns nil when the session is connected. ctx
+// bounds the waiting; a server that took its place in the process table does not end with it.
+func (s *Session) Connect(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		switch {
+		case s.closed:
+			s.mu.Unlock()
+			return &Error{Kind: ServerNotConnected, Server: s.cfg.Name, Stage: "connecting", Message: "the server was removed from the list"}
+		case s.conn != nil:
+			s.mu.Unlock()
+			return nil
+		case s.dialing != nil:
+			over := s.dialing
+			s.mu.Unlock()
+			select {
+			case <-over:
+			case <-ctx.Done():
+				return at(ctx.Err(), s.cfg.Name, "connecting")
+			}
+			s.mu.Lock()
+			err, again := s.err, s.conn == nil && s.err == nil
+			ok := s.conn != nil
+			s.mu.Unlock()
+			if ok || !again {
+				return err
+			}
+			continue // the one that we waited for was cancelled by its own caller
+		}
+		s.endRetry()
+		s.attempt = 0
+		return s.dial(ctx) // unlocks
+	}
+}
+
+// dial makes one attempt. The caller holds mu, and dial releases it.
+func (s *Session) dial(ctx context.Context) error {
+	over := make(chan struct{})
+	ctx, cancel := context.WithTimeout(ctx, s.connectTimeout())
+	defer cancel()
+	s.dialing, s.abort = over, cancel
+	s.retryAt = time.Time{}
+	s.wg.Add(1)
+	defer s.wg.Done()
+	era := s.era
+	tell := s.set(Connecting, nil)
+	s.mu.Unlock()
+	tell()
+
+	c, err := s.open(ctx, era)
+
+	s.mu.Lock()
+	s.dialing, s.abort = nil, nil
+	if err == nil && (s.closed || s.ctx.Err() != nil || s.state != Connecting) {
+		s.mu.Unlock()
+		close(over)
+		_ = c.close(&Error{Kind: ChannelClosed, Message: "disconnected"}) // nobody wants it any more
+		return &Error{Kind: Interrupted, Server: s.cfg.Name, Stage: "connecting", Message: "disconnected while connecting"}
+	}
+	switch {
+	case err == nil:
+		s.conn, s.era = c, c.era
+		if s.level != nil && c.era == Modern {
+			c.logLevel.Store(s.level)
+		}
+		for k := range s.lists {
+			s.lists[k].stale = true
+		}
+		tell = s.set(Connected, nil)
+	case s.state != Connecting: // Disconnect came in between
+		err = &Error{Kind: Interrupted, Server: s.cfg.Name, Stage: "connecting", Message: "disconnected while connecting"}
+		tell = func() {}
+	case KindOf(err) == Interrupted:
+		err = at(err, s.cfg.Name, "connecting")
+		tell = s.set(Disconnected, nil)
+	default:
+		s.era = "" // the server may have become another one
+		err = at(err, s.cfg.Name, "connecting")
+		tell = s.set(Failed, err)
+	}
+	s.mu.Unlock()
+	tell()
+	if err == nil {
+		s.attend(c)
+		close(c.ready)
+	}
+	close(over)
+	return err
+}
+
+// Disconnect ends the connection, or the attempts to make one, and returns when nothing of it is left. Requests in flight
+// fail.
+func (s *Session) Disconnect() error { return s.disconnect(ChannelClosed, "disconnected") }
+
+func (s *Session) disconnect(kind Kind, why string) error {
+	s.mu.Lock()
+	s.endRetry()
+	if s.abort != nil {
+		s.abort()
+	}
+	c := s.conn
+	s.conn, s.attempt, s.retryAt = nil, 0, time.Time{}
+	over := s.dialing
+	for uri, stop := range s.watches {
+		stop()
+		delete(s.watches, uri)
+	}
+	tell := s.set(Disconnected, nil)
+	s.mu.Unlock()
+	tell()
+	if over != nil {
+		<-over
+	}
+	if c == nil {
+		return nil
+	}
+	return at(c.close(&Error{Kind: kind, Server: s.cfg.Name, Message: why, Next: "connect again"}), s.cfg.Name, "closing")
+}
+
+// Reconnect ends the connection and makes a new one.
+func (s *Session) Reconnect(ctx context.Context) error {
+	if err := s.disconnect(ChannelClosed, "reconnecting"); err != nil {
+		return err
+	}
+	return s.Connect(ctx)
+}
+
+// lost is told when a connection ended by itself.
+func (s *Session) lost(c *conn, err error) {
+	s.drop(c, at(err, s.cfg.Name, ""))
+}
+
+// drop gives up a connection that does not work any more, and starts reconnecting.
+func (s *Session) drop(c *conn, err error) {
+	s.mu.Lock()
+	if s.conn != c || s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.conn = nil
+	s.wg.Add(1)
+	defer s.wg.Done()
+	for uri, stop := range s.watches {
+		stop()
+		delete(s.watches, uri)
+	}
+	if time.Since(c.at) > s.opts.Retry.Settled {
+		s.attempt = 0
+	}
+	s.planRetry()
+	tell := s.set(Failed, err)
+	s.mu.Unlock()
+	tell()
+	e, ok := err.(*Error)
+	if !ok {
+		e = &Error{Kind: ChannelClosed, Message: err.Error(), Err: err}
+	}
+	_ = c.close(e) // it is lost already; the reason is err
+}
+
+// acquire returns the connection. While one is being made, or waited for after a loss, it waits for that.
+func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
+	for {
+		s.mu.Lock()
+		c, over, r, state, err := s.conn, s.dialing, s.retry, s.state, s.err
+		if c != nil {
+			s.used = time.Now()
+			s.mu.Unlock()
+			return c, nil
+		}
+		if over == nil && r != nil {
+			over = r.now()
+		}
+		s.mu.Unlock()
+		if over == nil {
+			e := &Error{Kind: ServerNotConnected, Server: s.cfg.Name, Stage: stage, Message: "the server is not connected", Next: "connect it first", Err: err}
+			if state == Failed && err != nil {
+				e.Message += " (" + err.Error() + ")"
+			}
+			return nil, e
+		}
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return nil, at(ctx.Err(), s.cfg.Name, stage)
+		}
+		s.mu.Lock()
+		c, err = s.conn, s.err
+		s.mu.Unlock()
+		if c == nil && err != nil {
+			return nil, at(err, s.cfg.Name, stage)
+		}
+	}
+}
+
+// Supports says whether the server advertised what a method needs; false while not connected.
+func (s *Session) Supports(method string) bool {
+	s.mu.Lock()
+	c := s.conn
+	s.mu.Unlock()
+	return c != nil && c.supports(method)
+}
+
+// Hold counts the session as in use until release is called, once or more.
+func (s *Session) Hold() (release func()) {
+	s.mu.Lock()
+	s.holds++
+	s.mu.Unlock()
+	var once sync.Once
+	return func() {
+		once.Do(func() {
+			s.mu.Lock()
+			s.holds--
+			s.used = time.Now()
+			s.mu.Unlock()
+		})
+	}
+}
+
+// Use says how much a session is used.
+type Use struct {
+	Held     bool      // by Hold
+	Inflight int       // requests waiting for an answer
+	Calls    uint64    // requests made so far
+	Last     time.Time // of the last request or release, or when the session was made
+}
+
+// Use is a snapshot.
+func (s *Session) Use() Use {
+	s.mu.Lock()
+	u := Use{Held: s.holds > 0, Calls: s.calls, Last: s.used}
+	c := s.conn
+	s.mu.Unlock()
+	if c != nil {
+		u.Inflight = len(c.inflight())
+	}
+	return u
+}
+
+// close ends the session for good.
+func (s *Session) close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	err := s.disconnect(ChannelClosed, "the session was closed")
+	s.stop()
+	s.wg.Wait()
+	return err
+}
+
+// Options configures a Manager and its sessions. The zero value is usable.
+type Options struct {
+	Journal *journal.Journal
+	// Dial makes the transport of in-memory servers, for tests and the demo. false: mcphud's own transports.
+	Dial       func(config.Server) (Transport, bool)
+	ClientInfo Implementation // zero: mcphud
+	// HealthInterval is the time between health checks: 0 for 30 s, negative for none.
+	HealthInterval time.Duration
+	Retry          Retry
+	// Stderr gets a copy of what stdio servers write to stderr, nil for none. Writes come from several goroutines.
+	Stderr interface{ Write([]byte) (int, error) }
+	// Serve answers requests of servers other than ping and roots/list: a result, or an error; false if it does not know
+	// the method. ctx ends when the server cancels or the connection ends.
+	Serve func(ctx context.Context, s *Session, method string, params json.RawMessage) (json.RawMessage, *Fault, bool)
+
+	info []byte
+}
+
+func (o *Options) defaults() {
+	if o.HealthInterval == 0 {
+		o.HealthInterval = 30 * time.Second
+	}
+	if o.ClientInfo.Name == "" {
+		o.ClientInfo = Implementation{Name: "mcphud", Title: "mcphud", Version: "0.1.0"}
+	}
+	info, err := json.Marshal(o.ClientInfo)
+	if err != nil { // three strings always marshal
+		info = fmt.Appendf(nil, `{"name":"mcphud","version":"0"}`)
+	}
+	o.info = info
+	o.Retry.defaults()
+}

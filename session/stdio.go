@@ -1,0 +1,242 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+)
+
+// How long a child gets. Many servers do not leave when their input ends, and a one-shot command must not wait for them.
+const (
+	leaveGrace = 50 * time.Millisecond  // from the end of its input to TERM
+	termGrace  = 500 * time.Millisecond // from TERM to KILL
+	drainGrace = 250 * time.Millisecond // from its exit to the end of what it has already written
+)
+
+// stdio runs a server as a child process and speaks over its pipes.
+type stdio struct {
+	cfg  config.Server
+	tap  Tap
+	pass io.Writer // the child's stderr is copied there, nil for nowhere
+
+	proc   *process
+	stdin  *os.File
+	stdout *os.File
+	w      *lineWriter
+	errs   *stderrLog
+
+	closing atomic.Bool
+	ended   chan struct{} // closed by the supervisor when everything is over
+	over    chan struct{} // closed when nothing can be written any more
+	overOne sync.Once
+	fault   atomic.Pointer[error] // why we ended it ourselves
+	closed  sync.Once
+	unread  atomic.Int64 // bytes that the child had not read when it exited, -1 if unknown
+}
+
+func newStdio(cfg config.Server, tap Tap, pass io.Writer) *stdio {
+	return &stdio{cfg: cfg, tap: tap, pass: pass, ended: make(chan struct{}), over: make(chan struct{})}
+}
+
+// Start starts the process, once. It does not wait for anything that the process does.
+func (s *stdio) Start(ctx context.Context, in Receiver) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	env := environment(s.cfg.Env)
+	path, err := lookup(s.cfg.Command, env, s.cfg.Cwd)
+	if err != nil {
+		return spawnFailed(s.cfg, err)
+	}
+	var ends [6]*os.File
+	shut := func(files ...*os.File) {
+		for _, f := range files {
+			if f != nil {
+				_ = f.Close()
+			}
+		}
+	}
+	for i := 0; i < len(ends); i += 2 {
+		if ends[i], ends[i+1], err = os.Pipe(); err != nil {
+			shut(ends[:]...)
+			return spawnFailed(s.cfg, err)
+		}
+	}
+	theirIn, ourIn, ourOut, theirOut, ourErr, theirErr := ends[0], ends[1], ends[2], ends[3], ends[4], ends[5]
+	widen(ourOut)
+	s.proc, err = startProcess(path, s.cfg.Args, env, s.cfg.Cwd, [3]*os.File{theirIn, theirOut, theirErr})
+	shut(theirIn, theirOut, theirErr)
+	if err != nil {
+		shut(ourIn, ourOut, ourErr)
+		return spawnFailed(s.cfg, err)
+	}
+	s.stdin, s.stdout = ourIn, ourOut
+	s.w = newLineWriter(ourIn, s.over, func(err error) { s.end(err) })
+	s.errs = &stderrLog{tap: s.tap, pass: s.pass}
+	go s.supervise(in, ourErr)
+	return nil
+}
+
+// Send writes one frame.
+func (s *stdio) Send(ctx context.Context, m Message) error {
+	err := s.w.write(ctx, m.Frame)
+	if err != nil && !errors.Is(err, ctx.Err()) {
+		// A broken pipe is how an exit shows first. The supervisor knows more, and tells all callers at once.
+		select {
+		case <-s.ended:
+		case <-ctx.Done():
+		case <-time.After(2 * time.Second):
+		}
+	}
+	return err
+}
+
+// end kills the child because of err, which Lost will report.
+func (s *stdio) end(err error) {
+	s.fault.CompareAndSwap(nil, &err)
+	s.finish()
+	if !errors.Is(err, errBroken) {
+		s.proc.signal(killSignal)
+		return
+	}
+	// Its input is gone: it is leaving, or will not hear us any more.
+	go func() {
+		select {
+		case <-s.proc.exited:
+		case <-time.After(leaveGrace):
+			err := errors.New("the server closed its standard input")
+			s.fault.Store(&err)
+			s.proc.signal(termSignal)
+			select {
+			case <-s.proc.exited:
+			case <-time.After(termGrace):
+				s.proc.signal(killSignal)
+			}
+		}
+	}()
+}
+
+// finish makes writers give up.
+func (s *stdio) finish() { s.overOne.Do(func() { close(s.over) }) }
+
+// supervise reads the child's output until the child is gone, and reports it.
+func (s *stdio) supervise(in Receiver, stderr *os.File) {
+	defer close(s.ended)
+	eof, errEOF := make(chan struct{}), make(chan struct{})
+	go func() {
+		_ = newLineReader(s.cfg.MaxFrame, in).run(s.stdout) // an end by error is an end; the process says why
+		close(eof)
+	}()
+	go func() {
+		s.errs.run(stderr)
+		close(errEOF)
+	}()
+
+	closedOutput := false
+	select {
+	case <-s.proc.exited:
+		waitFor(eof, drainGrace)
+	case <-eof:
+		if !waitFor(s.proc.exited, time.Second) {
+			closedOutput = true
+			s.proc.signal(termSignal)
+			if !waitFor(s.proc.exited, termGrace) {
+				s.proc.signal(killSignal)
+				<-s.proc.exited
+			}
+		}
+	}
+	s.unread.Store(unreadBytes(s.stdin))
+	s.finish()
+	s.proc.signal(killSignal) // what it forked; its own pid is still reserved
+	waitFor(errEOF, drainGrace)
+	_ = s.stdin.Close()
+	_, _ = s.stdout.Close(), stderr.Close() // ends the readers when a process outside the group holds the pipes
+	<-eof
+	<-errEOF
+	status := s.proc.reap()
+	if s.closing.Load() {
+		return
+	}
+	msg := "the server exited with " + status
+	if closedOutput {
+		msg = "the server closed its standard output"
+	}
+	if f := s.fault.Load(); f != nil && !errors.Is(*f, errBroken) {
+		msg = (*f).Error()
+	}
+	in.Lost(&Error{Kind: ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "look at its output above, then reconnect"})
+}
+
+// Close ends the child and everything it started: its input is closed, then TERM, then KILL.
+func (s *stdio) Close() error {
+	if s.proc == nil {
+		return nil
+	}
+	s.closed.Do(func() {
+		s.closing.Store(true)
+		s.finish()
+		_ = s.stdin.Close()
+		if waitFor(s.ended, leaveGrace) {
+			return
+		}
+		s.proc.signal(termSignal)
+		if !waitFor(s.proc.exited, termGrace) {
+			s.proc.signal(killSignal)
+		}
+	})
+	<-s.ended
+	return nil
+}
+
+// PID is the child's process id.
+func (s *stdio) PID() int {
+	if s.proc == nil {
+		return 0
+	}
+	return s.proc.pid
+}
+
+// ignored reports whether the child exited without having read all that it was sent. Only then is it sure that it did not
+// exit because of what it read.
+func (s *stdio) ignored() bool { return waitFor(s.ended, time.Second) && s.unread.Load() > 0 }
+
+// waitFor reports whether c was closed in time.
+func waitFor(c <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+func spawnFailed(cfg config.Server, err error) *Error {
+	e := &Error{
+		Kind: SpawnFailed, Stage: "starting", Err: err,
+		Message: fmt.Sprintf("cannot start %q: %v", cfg.Command, reason(err)),
+		Next:    "check the command, its arguments and the working folder",
+	}
+	if errors.Is(err, errNoCommand) {
+		e.Message = fmt.Sprintf("command %q not found", cfg.Command)
+		e.Next = "install it, give its full path, or extend PATH with -e PATH=…"
+	}
+	return e
+}
+
+func reason(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
