@@ -29,7 +29,7 @@ func kinds(cfg config.Server) []string {
 func (o *Options) transport(cfg config.Server, kind string, tap Tap) (Transport, error) {
 	switch kind {
 	case config.Stdio:
-		return newStdio(cfg, tap, o.Stderr), nil
+		return newStdio(cfg, tap, o.Stderr, o.Leave), nil
 	case config.HTTP, config.SSE:
 		u, err := url.Parse(cfg.URL)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -74,7 +74,7 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 		c, err := s.shake(ctx, t, kind, pin, era)
 		if errors.Is(err, errRestart) {
 			s.nextConn()
-			c, err = s.shake(ctx, newStdio(cfg, Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.connID()}, s.opts.Stderr), kind, pin, Legacy)
+			c, err = s.shake(ctx, newStdio(cfg, Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.connID()}, s.opts.Stderr, s.opts.Leave), kind, pin, Legacy)
 		}
 		if err == nil {
 			return c, nil

@@ -396,6 +396,8 @@ type Options struct {
 	Retry          Retry
 	// Stderr gets a copy of what stdio servers write to stderr, nil for none. Writes come from several goroutines.
 	Stderr interface{ Write([]byte) (int, error) }
+	// Leave is how long stdio servers get to exit when they are closed.
+	Leave Leave
 	// Serve answers requests of servers other than ping and roots/list: a result, or an error; false if it does not know
 	// the method. ctx ends when the server cancels or the connection ends.
 	Serve func(ctx context.Context, s *Session, method string, params json.RawMessage) (json.RawMessage, *Fault, bool)

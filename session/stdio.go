@@ -13,18 +13,31 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 )
 
-// How long a child gets. Many servers do not leave when their input ends, and a one-shot command must not wait for them.
-const (
-	leaveGrace = 50 * time.Millisecond  // from the end of its input to TERM
-	termGrace  = 500 * time.Millisecond // from TERM to KILL
-	drainGrace = 250 * time.Millisecond // from its exit to the end of what it has already written
-)
+// drainGrace is how long what a child has already written may take to arrive, from its exit on.
+const drainGrace = 250 * time.Millisecond
+
+// Leave is how long a child gets when its connection is closed. Many servers do not leave when their input ends, and a
+// one-shot command must not wait for them.
+type Leave struct {
+	Input time.Duration // from the end of its input to TERM; 0: 50 ms
+	Term  time.Duration // from TERM to KILL; 0: 500 ms
+}
+
+func (l *Leave) defaults() {
+	if l.Input == 0 {
+		l.Input = 50 * time.Millisecond
+	}
+	if l.Term == 0 {
+		l.Term = 500 * time.Millisecond
+	}
+}
 
 // stdio runs a server as a child process and speaks over its pipes.
 type stdio struct {
 	cfg  config.Server
 	tap  Tap
 	pass io.Writer // the child's stderr is copied there, nil for nowhere
+	stay Leave
 
 	proc   *process
 	stdin  *os.File
@@ -41,8 +54,9 @@ type stdio struct {
 	unread  atomic.Int64 // bytes that the child had not read when it exited, -1 if unknown
 }
 
-func newStdio(cfg config.Server, tap Tap, pass io.Writer) *stdio {
-	return &stdio{cfg: cfg, tap: tap, pass: pass, ended: make(chan struct{}), over: make(chan struct{})}
+func newStdio(cfg config.Server, tap Tap, pass io.Writer, stay Leave) *stdio {
+	stay.defaults()
+	return &stdio{cfg: cfg, tap: tap, pass: pass, stay: stay, ended: make(chan struct{}), over: make(chan struct{})}
 }
 
 // Start starts the process, once. It does not wait for anything that the process does.
@@ -110,13 +124,13 @@ func (s *stdio) end(err error) {
 	go func() {
 		select {
 		case <-s.proc.exited:
-		case <-time.After(leaveGrace):
+		case <-time.After(s.stay.Input):
 			err := errors.New("the server closed its standard input")
 			s.fault.Store(&err)
 			s.proc.signal(termSignal)
 			select {
 			case <-s.proc.exited:
-			case <-time.After(termGrace):
+			case <-time.After(s.stay.Term):
 				s.proc.signal(killSignal)
 			}
 		}
@@ -147,7 +161,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 		if !waitFor(s.proc.exited, time.Second) {
 			closedOutput = true
 			s.proc.signal(termSignal)
-			if !waitFor(s.proc.exited, termGrace) {
+			if !waitFor(s.proc.exited, s.stay.Term) {
 				s.proc.signal(killSignal)
 				<-s.proc.exited
 			}
@@ -184,11 +198,11 @@ func (s *stdio) Close() error {
 		s.closing.Store(true)
 		s.finish()
 		_ = s.stdin.Close()
-		if waitFor(s.ended, leaveGrace) {
+		if waitFor(s.ended, s.stay.Input) {
 			return
 		}
 		s.proc.signal(termSignal)
-		if !waitFor(s.proc.exited, termGrace) {
+		if !waitFor(s.proc.exited, s.stay.Term) {
 			s.proc.signal(killSignal)
 		}
 	})
