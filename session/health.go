@@ -65,7 +65,7 @@ func (s *Session) check(c *conn) (time.Duration, error) {
 	if c.era == Modern {
 		method = string(mcp.MethodServerDiscover)
 	}
-	spec := &callSpec{method: method, timeout: min(healthTimeout, max(s.opts.HealthInterval, time.Second)), quiet: true}
+	spec := &callSpec{method: method, timeout: min(healthTimeout, max(s.opts.HealthInterval, 250*time.Millisecond)), quiet: true}
 	if err := c.prepare(spec, nil); err != nil {
 		return 0, err
 	}
