@@ -48,11 +48,14 @@ func Open(t testing.TB, s config.Server) *Raw {
 		t.Fatal(err)
 	}
 	r.PID, r.in, r.out = r.cmd.Process.Pid, in, bufio.NewReaderSize(out, 1<<20)
-	t.Cleanup(func() {
-		_ = r.cmd.Process.Kill() // it may have ended by itself
-		_ = r.cmd.Wait()
-	})
+	t.Cleanup(r.Kill)
 	return r
+}
+
+// Kill ends the server at once; it may have ended already.
+func (r *Raw) Kill() {
+	_ = r.cmd.Process.Kill()
+	_ = r.cmd.Wait()
 }
 
 // Handshake goes through the legacy initialize.
