@@ -107,6 +107,14 @@ func (t *Theme) Token(tok themes.Token) color.Color {
 	return cutter{&t.Palette, t.Profile}.color(tok)
 }
 
+// Ink returns the style that writes in a token's colour and nothing else.
+func (t *Theme) Ink(tok themes.Token) Style {
+	if t.Profile <= colorprofile.ASCII {
+		return Style{}
+	}
+	return cutter{&t.Palette, t.Profile}.fg(tok)
+}
+
 // SelectRow draws a row as the selected one, exactly w cells wide.
 func (t *Theme) SelectRow(row string, w int, focused bool) string {
 	st := t.Selection
