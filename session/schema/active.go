@@ -1,6 +1,9 @@
 package schema
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
 // Active returns f as it is when its value is v: with the then or else of
 // every if, the dependentSchemas and the dependentRequired that apply. It is
@@ -55,30 +58,38 @@ func (f *Field) Active(v *Value) *Field {
 // withNeeds marks what dependentRequired asks for. The children of the two
 // fields are the same, so their caches are shared.
 func (f *Field) withNeeds(v *Value) *Field {
-	var out *Field
-	for _, n := range f.needs {
-		if !v.Get(n.trigger).IsSet() {
-			continue
-		}
-		for _, name := range n.names {
-			if _, already := f.required[name]; already {
-				continue
-			}
-			if out == nil {
-				if f.kids == nil {
-					f.kids = map[string]*Field{}
-				}
-				c := *f
-				c.required, c.needed = maps.Clone(f.required), f.needed[:len(f.needed):len(f.needed)]
-				out = &c
-			}
-			out.require(name, "because "+clip(n.trigger, 60)+" is given")
-		}
-	}
-	if out == nil {
+	if len(f.needs) == 0 || v.Kind() != Object {
 		return f
 	}
-	return out
+	key := make([]byte, 1, len(f.needs)+1)
+	key[0] = 'n'
+	for _, n := range f.needs {
+		bit := byte('0')
+		if v.Get(n.trigger).IsSet() {
+			bit = '1'
+		}
+		key = append(key, bit)
+	}
+	if out := f.active[string(key)]; out != nil {
+		return out
+	}
+	if f.kids == nil {
+		f.kids = map[string]*Field{}
+	}
+	if f.active == nil || len(f.active) > 1_000 {
+		f.active = map[string]*Field{}
+	}
+	out := *f
+	out.required, out.needed = maps.Clone(f.required), slices.Clone(f.needed)
+	for i, n := range f.needs {
+		for _, name := range n.names {
+			if key[i+1] == '1' {
+				out.require(name, "because "+clip(n.trigger, 60)+" is given")
+			}
+		}
+	}
+	f.active[string(key)] = &out
+	return &out
 }
 
 // Conditional reports whether Active depends on the value at all.

@@ -11,9 +11,17 @@ func Pointer(path ...string) string {
 	var b strings.Builder
 	for _, tok := range path {
 		b.WriteByte('/')
-		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(tok, "~", "~0"), "/", "~1"))
+		b.WriteString(EscapeToken(tok))
 	}
 	return b.String()
+}
+
+// EscapeToken writes one name or index as a step of a JSON pointer.
+func EscapeToken(tok string) string {
+	if !strings.ContainsAny(tok, "~/") {
+		return tok
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(tok, "~", "~0"), "/", "~1")
 }
 
 // SplitPointer reads a JSON pointer; ok is false when it is not one.

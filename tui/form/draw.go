@@ -1,0 +1,347 @@
+package form
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// Lines returns the form as at most h lines of at most w cells, safe and
+// styled. They are the same slice until something changes.
+func (f *Form) Lines() []string {
+	f.ready()
+	if f.fresh {
+		return f.lines
+	}
+	f.fresh, f.cursor = true, false
+	f.lines = f.lines[:0:0]
+	if f.w < 4 || f.h < 1 {
+		return f.lines
+	}
+	if f.raw != nil {
+		f.drawRaw()
+		return f.lines
+	}
+	d := drawer{f: f, t: f.theme, w: f.w}
+	if len(f.rows) == 0 {
+		f.lines = append(f.lines, paint.Cut(f.theme.Muted.S("  no fields: this takes no arguments"), f.w))
+		f.footer(&d)
+		return f.lines
+	}
+	focused := d.row(f.cur, true)
+	f.measure(len(focused))
+	h := f.h
+	if f.notice() != "" && h > 4 {
+		h--
+	}
+	f.scrollTo(len(focused), h)
+	for i := f.rowAt(f.top); i < len(f.rows) && len(f.lines) < h; i++ {
+		lines := focused
+		if i != f.cur {
+			lines = d.row(i, false)
+		} else {
+			d.cy += f.heights[i]
+		}
+		for j, l := range lines {
+			if y := f.heights[i] + j; y >= f.top && len(f.lines) < h {
+				f.lines = append(f.lines, paint.Cut(l, f.w))
+			}
+		}
+	}
+	if y := d.cy - f.top; d.cursor && f.focus && y >= 0 && y < h {
+		f.cx, f.cy, f.cursor = min(d.cx, f.w-1), y, true
+	}
+	f.footer(&d)
+	return f.lines
+}
+
+// notice is what the form as a whole has to say, "" if nothing.
+func (f *Form) notice() string {
+	switch {
+	case len(f.sch.Notes()) > 0:
+		return f.sch.Notes()[0]
+	case f.unchecked != "":
+		return f.unchecked
+	}
+	return ""
+}
+
+func (f *Form) footer(d *drawer) {
+	if n := f.notice(); n != "" && len(f.lines) < f.h {
+		for len(f.lines) < f.h-1 {
+			f.lines = append(f.lines, "")
+		}
+		f.lines = append(f.lines, paint.Cut(d.t.Warn.S("! note: ")+d.t.Muted.S(safe.Line(n, 4*f.w)), f.w))
+	}
+}
+
+// Cursor returns the cell of the text cursor; ok is false when there is none.
+func (f *Form) Cursor() (x, y int, ok bool) {
+	f.Lines()
+	return f.cx, f.cy, f.cursor && f.focus
+}
+
+// Scroll returns the first visible line and the number of lines, for a
+// scroll bar.
+func (f *Form) Scroll() (pos, total int) {
+	f.Lines()
+	if f.raw != nil {
+		return f.raw.text.top, len(f.raw.text.lines)
+	}
+	if len(f.heights) == 0 {
+		return 0, 0
+	}
+	return f.top, f.heights[len(f.heights)-1]
+}
+
+// measure sums the heights of rows up.
+func (f *Form) measure(focused int) {
+	if cap(f.heights) < len(f.rows)+1 {
+		f.heights = make([]int, 0, len(f.rows)+64)
+	}
+	f.heights = f.heights[:0]
+	y := 0
+	for i := range f.rows {
+		f.heights = append(f.heights, y)
+		if i == f.cur {
+			y += focused
+		} else {
+			y += f.rows[i].height(f.w)
+		}
+	}
+	f.heights = append(f.heights, y)
+}
+
+// rowAt returns the row that covers a line.
+func (f *Form) rowAt(y int) int {
+	lo, hi := 0, len(f.rows)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if f.heights[mid+1] <= y {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// scrollTo brings the focused row into view, unless the wheel took it out.
+func (f *Form) scrollTo(height, h int) {
+	total := f.heights[len(f.rows)]
+	y := f.heights[f.cur]
+	if !f.manual {
+		if y+height > f.top+h {
+			f.top = y + height - h
+		}
+		if y < f.top {
+			f.top = y
+		}
+	}
+	f.top = max(min(f.top, total-h), 0)
+}
+
+// height is how many lines an unfocused row takes.
+func (r *row) height(w int) int {
+	n := 1
+	if r.kind != rowAdd && r.kind != rowMore {
+		if r.field.Description != "" || w < wide {
+			n++
+		}
+		if r.problems > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// wide is the width from which types stand beside values, not below.
+const wide = 64
+
+// drawer draws rows.
+type drawer struct {
+	f      *Form
+	t      *paint.Theme
+	w      int
+	cx, cy int // cursor, cy within the row
+	cursor bool
+}
+
+func (d *drawer) row(i int, focused bool) []string {
+	r := &d.f.rows[i]
+	focused = focused && d.f.focus
+	indent := min(r.depth*2, d.w/3)
+	mark := "  "
+	if focused {
+		mark = d.t.Accent.S("› ")
+	}
+	lead := mark + paint.Blanks(indent)
+	if r.kind == rowAdd || r.kind == rowMore {
+		return d.extra(r, lead, 2+indent, focused)
+	}
+	nameW := max(min(d.w/4, 28), 8)
+	label := d.label(r, focused)
+	typeW := d.typeWidth()
+	x := 2 + indent + nameW + 1
+	valueW := max(d.w-x-typeW-1, 4)
+	value, more := d.value(r, i, focused, x, valueW)
+	line := lead + paint.Fit(label, nameW) + " " + paint.Fit(value, valueW)
+	if typeW > 0 {
+		line += " " + d.t.Muted.S(paint.Cut(d.summary(r), typeW-1))
+	}
+	out := append([]string{line}, more...)
+	pad := paint.Blanks(2 + indent + 2)
+	room := max(d.w-len(pad), 8)
+	if i == d.f.cur {
+		out = d.detail(out, r, pad, room)
+	} else {
+		if text := d.about(r); text != "" {
+			out = append(out, pad+d.t.Muted.S(paint.Cut(safe.Line(text, 4*room), room)))
+		}
+		out = d.problems(out, r, pad, room, 1)
+	}
+	return out
+}
+
+// typeWidth is the room for types at the right, 0 where there is none.
+func (d *drawer) typeWidth() int {
+	if d.w < wide {
+		return 0
+	}
+	return min(d.w/3, 56)
+}
+
+// about is the one line below an unfocused field.
+func (d *drawer) about(r *row) string {
+	if d.w >= wide {
+		return r.field.Description
+	}
+	if r.field.Description == "" {
+		return d.summary(r)
+	}
+	return d.summary(r) + " · " + r.field.Description
+}
+
+func (d *drawer) extra(r *row, lead string, x int, focused bool) []string {
+	if r.kind == rowMore {
+		return []string{lead + d.t.Warn.S("… "+strconv.Itoa(r.lost)+" more: edit them as raw JSON (ctrl+r)")}
+	}
+	st := d.t.Muted
+	if focused {
+		st = d.t.Accent
+	}
+	text := "+ " + r.name
+	if n := d.f.rename; n != nil && n.isNew && n.ptr == r.ptr && d.f.row() == r {
+		return d.keyInput(lead, x)
+	}
+	return []string{lead + st.S(text)}
+}
+
+// keyInput is the line in which a map's key is typed.
+func (d *drawer) keyInput(lead string, x int) []string {
+	n := d.f.rename
+	shown, cx := n.text.window(max(d.w-x-12, 4))
+	d.cx, d.cy, d.cursor = x+5+cx, 0, true
+	out := []string{lead + d.t.Accent.S("key: ") + d.t.Underline.S(paint.Fit(shown, max(d.w-x-12, 4)))}
+	if n.err != "" {
+		out = append(out, paint.Blanks(x)+d.t.Error.S("✗ "+n.err))
+	}
+	return out
+}
+
+// label is the field's name with its fold mark and whether it is required.
+func (d *drawer) label(r *row, focused bool) string {
+	name := safe.Line(r.name, 200)
+	if r.name == "" {
+		name = `""`
+	}
+	st := d.t.Text
+	if focused {
+		st = d.t.Title
+	}
+	if r.item >= 0 {
+		name = "[" + name + "]"
+	}
+	s := st.S(name)
+	if r.child.Required && r.item < 0 {
+		s += d.t.Error.S("*")
+	}
+	switch {
+	case r.kind == rowGroup && r.open:
+		s = d.t.Muted.S("▾ ") + s
+	case r.kind == rowGroup:
+		s = d.t.Muted.S("▸ ") + s
+	}
+	return s
+}
+
+// summary is type and constraints in a line.
+func (d *drawer) summary(r *row) string {
+	parts := []string{typeLabel(r.field)}
+	switch {
+	case r.child.Required && r.child.Why != "":
+		parts = append(parts, "required "+safe.Line(r.child.Why, 200))
+	case r.child.Required && r.item < 0:
+		parts = append(parts, "required")
+	case !r.child.Declared && r.item < 0 && r.ptr != "":
+		parts = append(parts, "own key")
+	}
+	if !r.child.Allowed {
+		parts = append(parts, "not allowed")
+	}
+	for i, c := range r.field.Constraints {
+		if i == 6 {
+			break
+		}
+		parts = append(parts, safe.Line(c.Text, 200))
+	}
+	for _, x := range []struct {
+		on   bool
+		word string
+	}{{r.field.Deprecated, "deprecated"}, {r.field.ReadOnly, "read-only"}, {r.field.WriteOnly, "write-only"}} {
+		if x.on {
+			parts = append(parts, x.word)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// typeLabel names what a field takes.
+func typeLabel(field *schema.Field) string {
+	label := ""
+	switch s := field.Shape(); s {
+	case schema.ShapeSelect:
+		label = "one of " + strconv.Itoa(len(field.Options))
+	case schema.ShapeConst:
+		label = "constant"
+	case schema.ShapeVariants:
+		label = field.VariantKeyword() + " of " + strconv.Itoa(len(field.Variants()))
+		if by := field.Discriminator(); by != "" {
+			label += " by " + safe.Line(by, 60)
+		}
+	case schema.ShapeNever:
+		return "no value allowed"
+	case schema.ShapeArray:
+		label = "array"
+		if field.TupleLen() > 0 {
+			label = "tuple of " + strconv.Itoa(field.TupleLen())
+		}
+	case schema.ShapeObject:
+		label = "object"
+		if _, explicit, ok := field.Extra(); ok && explicit {
+			label = "map"
+		}
+	default:
+		label = s.String()
+	}
+	if field.Nullable() && label != "any" && label != "null" {
+		label += " | null"
+	}
+	if len(field.Refs) > 0 {
+		label += " (" + safe.Line(field.Refs[0], 60) + ")"
+	}
+	return label
+}

@@ -1,0 +1,350 @@
+package form
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// maxTextRows is how many lines of a long text the focused field shows.
+const maxTextRows = 8
+
+// value draws what is in a row: its first line, and the lines below it of a
+// text with several.
+func (d *drawer) value(r *row, i int, focused bool, x, w int) (first string, more []string) {
+	t := d.t
+	if n := d.f.rename; n != nil && focused && n.ptr+"/"+schema.EscapeToken(n.old) == r.ptr && !n.isNew {
+		line := d.keyInput("", x)
+		return line[0], line[1:]
+	}
+	switch {
+	case r.kind == rowVariant:
+		title := "choose"
+		if r.pick >= 0 {
+			title = safe.Line(r.field.Variants()[r.pick].Title, 200)
+		} else if r.val.IsSet() {
+			title = safe.Line(brief(r.val), 200)
+		}
+		return t.Punct.S("‹ ") + t.Accent2.S(title) + t.Punct.S(" ▾ ›"), nil
+	case r.kind == rowGroup:
+		return d.group(r), nil
+	case focused && r.textual():
+		return d.editing(r, x, w)
+	case !r.val.IsSet():
+		return d.unset(r), nil
+	}
+	switch r.field.Shape() {
+	case schema.ShapeBoolean:
+		if r.val.Kind() == schema.Bool {
+			if r.val.Bool() {
+				return t.OK.S("[x]") + " " + t.Bool.S("true"), nil
+			}
+			return t.Muted.S("[ ]") + " " + t.Bool.S("false"), nil
+		}
+	case schema.ShapeSelect:
+		for _, o := range r.field.Options {
+			if schema.Equal(o.Value, r.val) {
+				return t.Punct.S("‹ ") + t.Accent2.S(safe.Line(optionLabel(o), 4*w)) + t.Punct.S(" ▾ ›"), nil
+			}
+		}
+		return t.Punct.S("‹ ") + d.scalar(r, w) + t.Punct.S(" ▾ ›"), nil
+	case schema.ShapeConst:
+		return t.Muted.S("= ") + d.scalar(r, w), nil
+	}
+	return d.scalar(r, w), nil
+}
+
+func (d *drawer) unset(r *row) string {
+	t := d.t
+	s := t.Muted.S("unset")
+	switch {
+	case r.selectable():
+		s = t.Punct.S("‹ ") + s + t.Punct.S(" ▾ ›")
+	case r.field.Shape() == schema.ShapeBoolean:
+		s = t.Muted.S("[-] unset")
+	}
+	if c := r.field.Const; c.IsSet() {
+		return s + t.Muted.S("  only "+safe.Line(brief(c), 100))
+	}
+	if r.field.Default.IsSet() {
+		return s + t.Muted.S("  default "+safe.Line(brief(r.field.Default), 100))
+	}
+	if len(r.field.Examples) > 0 {
+		return s + t.Muted.S("  e.g. "+safe.Line(brief(r.field.Examples[0]), 100))
+	}
+	return s
+}
+
+func (d *drawer) group(r *row) string {
+	t := d.t
+	n := r.val.Len()
+	switch r.val.Kind() {
+	case schema.Null:
+		return t.Null.S("null")
+	case schema.Unset:
+		return d.unset(r)
+	case schema.Array:
+		if n == 0 {
+			return t.Punct.S("[]") + t.Muted.S("  empty")
+		}
+		return t.Punct.S("[") + t.Muted.S(counted(n, "item")) + t.Punct.S("]")
+	}
+	if n == 0 {
+		return t.Punct.S("{}") + t.Muted.S("  empty")
+	}
+	return t.Punct.S("{") + t.Muted.S(counted(n, "key")) + t.Punct.S("}")
+}
+
+func counted(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return strconv.Itoa(n) + " " + unit + "s"
+}
+
+// scalar draws a value that is not being edited. Strings stand in quotes, so
+// that blanks at their ends and the empty string can be seen.
+func (d *drawer) scalar(r *row, w int) string {
+	t := d.t
+	switch r.val.Kind() {
+	case schema.String:
+		lit := r.val.Literal()
+		if lit == `""` {
+			return t.String.S(`""`) + t.Muted.S("  empty")
+		}
+		text := r.val.Text()
+		first, _, several := strings.Cut(text, "\n")
+		s := t.String.S(`"` + safe.Line(first, 4*w) + `"`)
+		if several {
+			s = t.String.S(`"`+safe.Line(first, 4*w)) + t.Muted.S("  ↵ "+counted(strings.Count(text, "\n")+1, "line"))
+		}
+		return s
+	case schema.Number:
+		return t.Number.S(safe.Line(r.val.Literal(), 4*w))
+	case schema.Bool:
+		return t.Bool.S(r.val.Literal())
+	case schema.Null:
+		return t.Null.S("null")
+	}
+	return t.Text.S(safe.Line(brief(r.val), 4*w))
+}
+
+// editing draws the text of the focused row and finds the cursor's cell.
+func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
+	in := d.f.edit()
+	st := d.t.Underline
+	empty := in.empty()
+	if empty && !r.val.IsSet() {
+		d.cx, d.cy, d.cursor = x, 0, true
+		return d.unset(r), nil
+	}
+	if empty {
+		d.cx, d.cy, d.cursor = x, 0, true
+		return d.scalar(r, w), nil
+	}
+	rows := min(len(in.lines), maxTextRows)
+	in.top = min(max(in.top, in.row-rows+1), in.row)
+	in.top = max(min(in.top, len(in.lines)-rows), 0)
+	var out []string
+	for j := range rows {
+		line := in.top + j
+		var s string
+		if line == in.row {
+			var cx int
+			s, cx = in.window(w - 1)
+			d.cx, d.cy, d.cursor = x+cx, j, true
+		} else {
+			s = clipLine(in.lines[line], w-1)
+		}
+		out = append(out, st.S(paint.Fit(s, w-1)))
+	}
+	for j := range out[1:] {
+		more = append(more, paint.Blanks(x)+out[j+1])
+	}
+	if rest := len(in.lines) - rows; rest > 0 {
+		more = append(more, paint.Blanks(x)+d.t.Muted.S(counted(rest, "more line")+"; ctrl+e opens all of it in $EDITOR"))
+	}
+	return out[0], more
+}
+
+// detail is what the focused row shows below its value: popup, problems and
+// all the schema says.
+func (d *drawer) detail(out []string, r *row, pad string, room int) []string {
+	t := d.t
+	if p := d.f.pop; p != nil {
+		out = d.popup(out, p, pad, room)
+	}
+	out = d.problems(out, r, pad, room, 4)
+	wrap := func(st paint.Style, text string, rows int) {
+		for _, l := range wrapped(safe.Text(limit(text, rows*room*4)), room, rows) {
+			out = append(out, pad+st.S(l))
+		}
+	}
+	if r.field.Title != "" && r.field.Title != r.name {
+		wrap(t.Heading, r.field.Title, 1)
+	}
+	if r.field.Description != "" {
+		wrap(t.Text, r.field.Description, 8)
+	}
+	if sum := d.summary(r); d.w < wide || paint.Width(sum) >= d.typeWidth() {
+		wrap(t.Muted, sum, 3)
+	}
+	if r.field.Default.IsSet() && r.val.IsSet() {
+		wrap(t.Muted, "default "+brief(r.field.Default), 1)
+	}
+	if len(r.field.Examples) > 0 {
+		var ex []string
+		for i, e := range r.field.Examples {
+			if i == 5 {
+				break
+			}
+			ex = append(ex, brief(e))
+		}
+		wrap(t.Muted, "examples "+strings.Join(ex, ", "), 2)
+	}
+	if r.field.Header != "" {
+		wrap(t.Muted, "x-mcp-header: sent over HTTP as Mcp-Param-"+r.field.Header+" too", 1)
+	}
+	for i, m := range r.field.Unknown {
+		if i == 6 {
+			break
+		}
+		wrap(t.Muted, m.Name+": "+brief(m.Value), 1)
+	}
+	if r.field.Comment != "" {
+		wrap(t.Muted, "$comment "+r.field.Comment, 2)
+	}
+	for i, n := range r.field.Notes {
+		if i == 3 {
+			break
+		}
+		wrap(t.Warn, "! "+n, 2)
+	}
+	if r.depth*2 > d.w/3 {
+		wrap(t.Muted, "at "+r.ptr, 2)
+	}
+	return out
+}
+
+// problems adds what is wrong with a row, most of it in the focused one.
+func (d *drawer) problems(out []string, r *row, pad string, room, rows int) []string {
+	if r.problems == 0 {
+		return out
+	}
+	shown, seen := 0, 0
+	for _, p := range d.f.problems[r.first:] {
+		if seen == r.problems || shown == rows {
+			break
+		}
+		inner, below := strings.CutPrefix(p.Pointer, r.ptr)
+		if !below || inner != "" && inner[0] != '/' {
+			continue
+		}
+		if inner != "" && d.f.visible(p.Pointer, r.ptr) {
+			continue // it is shown at a row of its own
+		}
+		seen++
+		msg := p.Message
+		if inner != "" {
+			msg = inner[1:] + " " + msg
+		}
+		if shown++; shown == rows && r.problems > rows {
+			msg += " (and " + strconv.Itoa(r.problems-shown) + " more)"
+		}
+		out = append(out, pad+d.t.Error.S(paint.Cut("✗ "+safe.Line(msg, 4*room), room)))
+	}
+	return out
+}
+
+// visible reports whether a pointer below ptr has a row nearer to it.
+func (f *Form) visible(pointer, ptr string) bool {
+	for i := range f.rows {
+		if r := f.rows[i].ptr; len(r) > len(ptr) && f.rows[i].kind != rowAdd &&
+			strings.HasPrefix(pointer, r) && (len(pointer) == len(r) || pointer[len(r)] == '/') {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *drawer) popup(out []string, p *popup, pad string, room int) []string {
+	t := d.t
+	if p.filterable && len(p.choices) > popRows || !p.filter.empty() {
+		s, cx := p.filter.window(max(room-10, 4))
+		d.cx, d.cy, d.cursor = len(pad)+8+cx, len(out), true
+		out = append(out, pad+t.Muted.S("filter: ")+t.Underline.S(paint.Fit(s, max(room-10, 4))))
+	}
+	for i, c := range p.visible() {
+		label := safe.Line(p.choices[c].label, 4*room)
+		if label == "" {
+			label = `""`
+		}
+		line := "  " + label
+		if h := p.choices[c].help; h != "" {
+			line += t.Muted.S("  " + safe.Line(h, 4*room))
+		}
+		if p.top+i == p.at {
+			line = t.SelectRow(" ›"+line[1:], room, true)
+		}
+		out = append(out, pad+paint.Cut(line, room))
+	}
+	switch rest := len(p.shown) - popRows; {
+	case len(p.shown) == 0:
+		out = append(out, pad+t.Muted.S("  nothing matches; backspace widens the filter"))
+	case rest > 0:
+		out = append(out, pad+t.Muted.S("  "+strconv.Itoa(len(p.shown))+" in all; type to filter"))
+	}
+	return out
+}
+
+// limit cuts s at n bytes on a character boundary.
+func limit(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// wrapped breaks safe text into at most rows lines of w cells, between words
+// where it can.
+func wrapped(s string, w, rows int) []string {
+	var out []string
+	for _, para := range strings.Split(s, "\n") {
+		line, x := "", 0
+		for _, word := range strings.Fields(para) {
+			ww := paint.Width(word)
+			if x > 0 && x+1+ww > w {
+				out = append(out, line)
+				line, x = "", 0
+			}
+			for ww > w && len(out) <= rows {
+				head := clipLine(word, w)
+				if head == "" {
+					break
+				}
+				out = append(out, head)
+				word = word[len(head):]
+				ww = paint.Width(word)
+			}
+			if x > 0 {
+				line, x = line+" ", x+1
+			}
+			line, x = line+word, x+ww
+		}
+		if line != "" {
+			out = append(out, line)
+		}
+		if len(out) > rows {
+			out = out[:rows]
+			out[rows-1] = paint.Cut(out[rows-1]+" …", w)
+			return out
+		}
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package form
+
+import (
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+// rawMode is the value as JSON text.
+type rawMode struct {
+	text *text
+	err  *schema.SyntaxError
+	val  *schema.Value // what the text says, while err is nil
+	late bool          // the text is too long to be parsed at every key
+}
+
+// liveRaw is the largest text that is parsed at every key; a larger one is
+// parsed when the cursor leaves a line and before anything is done with it.
+const liveRaw = 64 << 10
+
+// Raw reports whether the raw JSON editor is open.
+func (f *Form) Raw() bool { return f.raw != nil }
+
+// ToggleRaw goes to the raw JSON editor and back. It stays there while the
+// text is no JSON, with the cursor at the error; the text is never lost.
+func (f *Form) ToggleRaw() {
+	f.fresh = false
+	if f.raw == nil {
+		f.settleInput()
+		f.openRaw()
+		return
+	}
+	f.parseRaw()
+	if f.raw.err != nil {
+		f.raw.text.goTo(f.raw.err.Line, f.raw.err.Column)
+		return
+	}
+	f.rawOld, f.raw = f.raw, nil // the layout of the text comes back with it
+	f.stale, f.input = true, nil
+	f.build()
+}
+
+// openRaw shows the value as text: the text that was left, if it still says
+// the same, else indented JSON.
+func (f *Form) openRaw() {
+	f.fresh, f.pop, f.rename, f.input = false, nil, nil, nil
+	if old := f.rawOld; old != nil && old.err == nil && schema.Same(old.val, f.value) {
+		f.raw, f.rawOld = old, nil
+		return
+	}
+	t := newText(string(f.value.Indent()))
+	t.row, t.col = 0, 0
+	f.raw, f.rawOld = &rawMode{text: t, val: f.value}, nil
+}
+
+func (f *Form) openRawText(s string) {
+	f.fresh, f.pop, f.rename, f.input = false, nil, nil, nil
+	f.raw = &rawMode{text: newText(s)}
+	f.parseRaw()
+	if f.raw.err != nil {
+		f.raw.text.goTo(f.raw.err.Line, f.raw.err.Column)
+	}
+}
+
+// parseRaw brings the value to what the text says.
+func (f *Form) parseRaw() {
+	r := f.raw
+	r.late = false
+	v, err := schema.ParseValue([]byte(r.text.String()))
+	var syn *schema.SyntaxError
+	if errors.As(err, &syn) {
+		r.err = syn
+		return
+	}
+	r.err, r.val = nil, v
+	if !schema.Same(v, f.value) || v.IsSet() != f.value.IsSet() {
+		f.remember("raw")
+		f.value = v
+		clear(f.picks)
+		f.stale = true
+		f.touch("")
+	}
+}
+
+func (f *Form) rawChanged() {
+	f.fresh = false
+	n := 0
+	for _, l := range f.raw.text.lines {
+		if n += len(l) + 1; n > liveRaw {
+			f.raw.late = true
+			return
+		}
+	}
+	f.parseRaw()
+}
+
+func (f *Form) rawKey(m tea.KeyPressMsg) bool {
+	t := f.raw.text
+	page := max(f.h-3, 1)
+	switch k := m.String(); k {
+	case "up":
+		t.vertical(-1)
+	case "down":
+		t.vertical(1)
+	case "pgup":
+		t.vertical(-page)
+	case "pgdown":
+		t.vertical(page)
+	case "ctrl+home":
+		t.row, t.col, t.left = 0, 0, 0
+	case "ctrl+end":
+		t.row = len(t.lines) - 1
+		t.col = len(t.lines[t.row])
+	case "enter":
+		t.insert("\n" + indentOf(t.lines[t.row][:t.col]))
+		f.rawChanged()
+	case "tab":
+		t.insert("  ")
+		f.rawChanged()
+	case "ctrl+z":
+		if !f.Undo() {
+			return false
+		}
+		f.openRaw()
+	default:
+		handled, changed := t.key(m)
+		if changed {
+			f.rawChanged()
+		}
+		return handled
+	}
+	return true
+}
+
+// indentOf returns the blanks a new line begins with, one step more after an
+// opening bracket.
+func indentOf(line string) string {
+	n := 0
+	for n < len(line) && line[n] == ' ' {
+		n++
+	}
+	indent := line[:n]
+	if last := len(line) - 1; last >= 0 && (line[last] == '{' || line[last] == '[') {
+		indent += "  "
+	}
+	return indent
+}

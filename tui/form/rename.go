@@ -1,0 +1,84 @@
+package form
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+// rename is the key of a map being typed: a new one, or another name for an
+// old one.
+type rename struct {
+	parent int    // row of the container, -1 for the root
+	ptr    string // of the container
+	old    string
+	isNew  bool
+	text   *text
+	err    string
+}
+
+func (f *Form) startKey(parent int, ptr, old string) {
+	f.rename = &rename{parent: parent, ptr: ptr, old: old, isNew: old == "", text: newText(old)}
+	f.pop, f.input = nil, nil
+	f.fresh = false
+}
+
+// renameRow edits the key of the focused row; false where the key is the
+// schema's or an index.
+func (f *Form) renameRow() bool {
+	r := f.row()
+	if r == nil || r.item >= 0 || r.child.Declared || r.ptr == "" || r.kind == rowAdd || r.kind == rowMore || !r.val.IsSet() {
+		return false
+	}
+	path, _ := schema.SplitPointer(r.ptr)
+	f.settleInput()
+	f.startKey(r.parent, schema.Pointer(path[:len(path)-1]...), r.name)
+	f.rename.isNew = false
+	return true
+}
+
+func (f *Form) renameKey(m tea.KeyPressMsg) bool {
+	r := f.rename
+	switch m.String() {
+	case "esc":
+		f.rename = nil
+		return true
+	case "enter", "tab":
+		f.commitKey()
+		return true
+	case "ctrl+c":
+		return false
+	}
+	if _, changed := r.text.key(m); changed {
+		r.err = ""
+	}
+	return true
+}
+
+func (f *Form) commitKey() {
+	r := f.rename
+	name := r.text.String()
+	path, _ := schema.SplitPointer(r.ptr)
+	at := append(path[:len(path):len(path)], name)
+	switch {
+	case !r.isNew && name == r.old:
+		f.rename = nil
+		return
+	case f.value.At(path...).Get(name).IsSet():
+		r.err = "there is such a key already; type another name"
+		return
+	}
+	f.remember("")
+	f.rename = nil
+	if r.isNew {
+		f.makeParents(r.parent)
+		field := f.owner(r.parent).Property(name)
+		f.value = f.value.Set(at, field.Empty())
+	} else {
+		f.value = f.value.Rename(append(path[:len(path):len(path)], r.old), name)
+	}
+	f.touch(r.ptr)
+	f.stale = true
+	f.build()
+	f.focusPtr(schema.Pointer(at...))
+}
