@@ -61,6 +61,7 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	}
 	if s.opts.Dial != nil {
 		if t, ok := s.opts.Dial(cfg); ok {
+			s.nextConn()
 			return s.shake(ctx, t, "memory", pin, era)
 		}
 	}

@@ -18,6 +18,8 @@ type Manager struct {
 	rev     atomic.Uint64
 	changed chan struct{}
 
+	followers atomic.Pointer[[]chan struct{}] // replaced as a whole, under mu
+
 	mu       sync.Mutex
 	sessions []*Session // in the order of registration
 	closed   bool
@@ -45,10 +47,41 @@ func (m *Manager) Changed() <-chan struct{} { return m.changed }
 
 func (m *Manager) bump() {
 	m.rev.Add(1)
+	nudge(m.changed)
+	if fs := m.followers.Load(); fs != nil {
+		for _, f := range *fs {
+			nudge(f)
+		}
+	}
+}
+
+func nudge(c chan struct{}) {
 	select {
-	case m.changed <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
+}
+
+// Follow is Changed for one more reader, until cancel is called.
+func (m *Manager) Follow() (changed <-chan struct{}, cancel func()) {
+	c := make(chan struct{}, 1)
+	m.follow(func(fs []chan struct{}) []chan struct{} { return append(fs, c) })
+	return c, func() {
+		m.follow(func(fs []chan struct{}) []chan struct{} {
+			return slices.DeleteFunc(fs, func(f chan struct{}) bool { return f == c })
+		})
+	}
+}
+
+func (m *Manager) follow(change func([]chan struct{}) []chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var fs []chan struct{}
+	if old := m.followers.Load(); old != nil {
+		fs = slices.Clone(*old)
+	}
+	fs = change(fs)
+	m.followers.Store(&fs)
 }
 
 // Register adds a server, without connecting to it.

@@ -1,0 +1,141 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// scripted is a server in memory that counts what it is asked.
+type scripted struct {
+	modern bool
+	list   string        // more members of a tools/list result, such as `,"ttlMs":1000`
+	slow   time.Duration // before a handshake is answered
+	broken bool          // ends instead of answering
+
+	mu      sync.Mutex
+	tools   []string
+	starts  int
+	running int
+	calls   map[string]int
+	send    func(frame string)
+}
+
+func script(tools ...string) *scripted { return &scripted{tools: tools, calls: map[string]int{}} }
+
+// count is how often a method was asked for.
+func (f *scripted) count(method string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls[method]
+}
+
+// state is how many connections there were, and are.
+func (f *scripted) state() (starts, running int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.starts, f.running
+}
+
+// change gives the server other tools, and has it say so.
+func (f *scripted) change(tools ...string) {
+	f.mu.Lock()
+	f.tools = tools
+	send := f.send
+	f.mu.Unlock()
+	send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+}
+
+func (f *scripted) serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	var wmu sync.Mutex
+	send := func(frame string) {
+		wmu.Lock()
+		defer wmu.Unlock()
+		_, _ = io.WriteString(out, frame+"\n") // the client may have gone
+	}
+	f.mu.Lock()
+	f.starts++
+	f.running++
+	f.send = send
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		f.running--
+		f.mu.Unlock()
+	}()
+	for sc := bufio.NewScanner(in); sc.Scan(); {
+		if f.broken {
+			return fmt.Errorf("broken on purpose")
+		}
+		env, err := jsonrpc.Scan(sc.Bytes())
+		if err != nil || env.Kind != jsonrpc.Request {
+			continue
+		}
+		f.mu.Lock()
+		f.calls[env.Method]++
+		f.mu.Unlock()
+		send(f.answer(ctx, env))
+	}
+	return nil
+}
+
+func (f *scripted) answer(ctx context.Context, env jsonrpc.Envelope) string {
+	result, fault := "", ""
+	switch env.Method {
+	case "initialize", "server/discover":
+		if (env.Method == "initialize") == f.modern {
+			fault = `{"code":-32601,"message":"no such method"}`
+			break
+		}
+		select {
+		case <-time.After(f.slow):
+		case <-ctx.Done():
+		}
+		result = `{"protocolVersion":"2025-11-25","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"scripted","version":"1"}}`
+	case "tools/list":
+		f.mu.Lock()
+		var items []string
+		for _, name := range f.tools {
+			items = append(items, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name))
+		}
+		f.mu.Unlock()
+		result = `{"tools":[` + strings.Join(items, ",") + `]` + f.list + `}`
+	case "tools/call":
+		result = `{"content":[{"type":"text","text":"called"}]}`
+	case "ping":
+		result = `{}`
+	default:
+		fault = `{"code":-32601,"message":"no such method"}`
+	}
+	if fault != "" {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, env.ID, fault)
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, env.ID, result)
+}
+
+// fleet is a Manager of scripted servers, registered in the order of names.
+func fleet(t *testing.T, servers map[string]*scripted, names ...string) *Manager {
+	t.Helper()
+	m := NewManager(Options{HealthInterval: -1, Retry: Retry{Max: -1}, Dial: func(c config.Server) (Transport, bool) {
+		f, ok := servers[c.Name]
+		return NewMemory(f.serve), ok
+	}})
+	for _, name := range names {
+		cfg := config.Server{Name: name}
+		if f := servers[name]; f != nil && !f.modern {
+			cfg.Protocol = "2025-11-25"
+		}
+		if _, err := m.Register(cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
