@@ -291,7 +291,7 @@ func (j *JSON) row(node int) string {
 	c := j.ix.find(node)
 	holds := c >= 0 && int(j.ix.cont(c).node) == node
 	switch {
-	case !holds || j.ix.cont(c).count == 0:
+	case !holds || j.ix.cont(c).last == j.ix.cont(c).node:
 		b = append(b, "  "...)
 	case j.folds.isFolded(c):
 		b = th.Accent.Append(b, "▸ ")
@@ -329,15 +329,15 @@ func (j *JSON) brackets(b []byte, c int) []byte {
 	if ct.object() {
 		open, end = "{", "}"
 	}
-	if ct.count == 0 {
+	if ct.last == ct.node {
 		return th.Punct.Append(b, open+end)
 	}
 	b = th.Punct.Append(b, open)
-	b = th.Muted.Append(b, strconv.Itoa(int(ct.count)))
+	b = th.Muted.Append(b, strconv.Itoa(j.ix.count(c)))
 	b = th.Punct.Append(b, end)
 	if j.folds.isFolded(c) {
 		start := j.ix.start(int(ct.node))
-		text := j.ix.data[start:min(int(ct.end), start+4*j.w+64)]
+		text := j.ix.data[start:min(j.ix.end(c), start+4*j.w+64)]
 		b = append(b, ' ')
 		b = th.Muted.Append(b, strings.Join(strings.Fields(clip(bytes.ToValidUTF8(text, nil))), " "))
 	}

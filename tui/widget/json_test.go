@@ -39,6 +39,7 @@ func flatten(t testing.TB, s string) []flat {
 		me := len(out)
 		out = append(out, flat{key, pointer, string(raw), parent})
 		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
 		tok, err := d.Token()
 		if err != nil {
 			t.Fatal(err)
@@ -329,7 +330,7 @@ func bigJSON(size int) []byte {
 		fmt.Fprintf(&b, `{"id":%d,"name":"item %d","tags":["a","b"],"price":%d.50,"text":"some words of a description"}`, i, i, i)
 	}
 	b.WriteByte(']')
-	return b.Bytes()
+	return bytes.Clone(b.Bytes())
 }
 
 func BenchmarkIndex50MB(b *testing.B) {

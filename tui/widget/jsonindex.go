@@ -9,7 +9,7 @@ import (
 
 // Index is a JSON text as a tree: one entry per value, in the order of the
 // text, without a copy of it. A value costs four bytes and an object or array
-// 28 more, in chunks, so that the index of what people send is a fraction of
+// 20 more, in chunks, so that the index of what people send is a fraction of
 // the text.
 type Index struct {
 	data  []byte
@@ -25,10 +25,8 @@ type Index struct {
 type cont struct {
 	node   uint32 // its entry in nodes
 	parent int32  // its container, -1 for the root
-	last   uint32 // last entry inside it, its own if it is empty
-	end    uint32 // offset after its closing bracket
+	last   uint32 // last entry inside it, its own if it is empty; while it is open, its children so far
 	ord    uint32 // which child of its parent it is
-	count  uint32 // children
 	shape  uint32 // depth in the tree times two, plus one for an object
 }
 
@@ -95,7 +93,7 @@ func (ix *Index) Len() int { return ix.n }
 func (ix *Index) Err() error { return ix.err }
 
 // budget is how many bytes the index may take.
-func (ix *Index) budget() int { return len(ix.data) + 8<<20 }
+func (ix *Index) budget() int { return len(ix.data)/4*3 + 8<<20 }
 
 // scan walks the text with a stack of containers, so that depth costs no
 // goroutine stack.
@@ -113,8 +111,7 @@ func (ix *Index) scan(ctx context.Context) error {
 		ix.stop = i
 		ix.err = fmt.Errorf(format+" at byte %d", append(a, i)...)
 		for c := cur; c >= 0; c = int(ix.cont(c).parent) { // what is open ends here
-			ct := ix.cont(c)
-			ct.last, ct.end = uint32(max(ix.n-1, int(ct.node))), uint32(len(d))
+			ix.cont(c).last = uint32(ix.n - 1)
 		}
 		return nil
 	}
@@ -145,7 +142,7 @@ func (ix *Index) scan(ctx context.Context) error {
 				return fail("%q closes the wrong bracket", c)
 			}
 			i++
-			ct.last, ct.end = uint32(ix.n-1), uint32(i)
+			ct.last = uint32(ix.n - 1)
 			cur = int(ct.parent)
 			want = after
 			if cur < 0 {
@@ -160,7 +157,7 @@ func (ix *Index) scan(ctx context.Context) error {
 			want = value
 			continue
 		}
-		if ix.n*4+ix.m*28 > budget {
+		if ix.n*4+ix.m*20 > budget {
 			return fail("too many values to index")
 		}
 		start := i
@@ -188,12 +185,12 @@ func (ix *Index) scan(ctx context.Context) error {
 		}
 		ord := uint32(0)
 		if cur >= 0 {
-			ord = ix.cont(cur).count
+			ord = ix.cont(cur).last
 		}
 		if c == '{' || c == '[' {
 			shape := uint32(0)
 			if cur >= 0 {
-				ix.cont(cur).count++
+				ix.cont(cur).last++
 				shape = (ix.cont(cur).shape | 1) + 1
 			}
 			if c == '{' {
@@ -211,7 +208,7 @@ func (ix *Index) scan(ctx context.Context) error {
 		}
 		i = end
 		if cur >= 0 {
-			ix.cont(cur).count++
+			ix.cont(cur).last++
 			want = after
 		} else {
 			want = finished

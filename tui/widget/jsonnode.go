@@ -21,7 +21,7 @@ func (ix *Index) Container(node int) (children int, object, ok bool) {
 	if c < 0 || int(ix.cont(c).node) != node {
 		return 0, false, false
 	}
-	return int(ix.cont(c).count), ix.cont(c).object(), true
+	return ix.count(c), ix.cont(c).object(), true
 }
 
 // parent returns the container that a value is in, -1 for the root.
@@ -78,6 +78,52 @@ func (ix *Index) ordinal(node, p int) int {
 	return int(ix.cont(c).ord) + node - int(ix.cont(c).last)
 }
 
+// count returns how many children a container has.
+func (ix *Index) count(c int) int {
+	ct := ix.cont(c)
+	if ct.last == ct.node {
+		return 0
+	}
+	// Forwards over the first few, which ends at once where few children are
+	// deep; else up from the last value inside.
+	child := int(ct.node) + 1
+	for n := 1; n <= 64; n++ {
+		if child = ix.Last(child) + 1; child > int(ct.last) {
+			return n
+		}
+	}
+	child = int(ct.last)
+	if p := ix.parent(child); p != c {
+		for int(ix.cont(p).parent) != c {
+			p = int(ix.cont(p).parent)
+		}
+		child = int(ix.cont(p).node)
+	}
+	return ix.ordinal(child, c) + 1
+}
+
+// end returns the offset after a container's closing bracket, or the end of the
+// text where that never came.
+func (ix *Index) end(c int) int {
+	d, last := ix.data, int(ix.cont(c).last)
+	in, at := ix.find(last), ix.start(last)
+	if int(ix.cont(in).node) == last { // empty itself
+		at++
+	} else {
+		in, at = ix.parent(last), jsonScalar(d, at)
+	}
+	for range ix.cont(in).depth() - ix.cont(c).depth() + 1 {
+		for at < len(d) && (d[at] == ' ' || d[at] == '\n' || d[at] == '\t' || d[at] == '\r') {
+			at++
+		}
+		if at == len(d) || d[at] != ']' && d[at] != '}' {
+			return len(d)
+		}
+		at++
+	}
+	return at
+}
+
 // Key returns the member name of a value as it was sent, quotes and escapes
 // included; nil in an array and for the root.
 func (ix *Index) Key(node int) []byte {
@@ -112,7 +158,7 @@ func (ix *Index) Value(node int) []byte {
 	}
 	start := ix.start(node)
 	if c := ix.find(node); c >= 0 && int(ix.cont(c).node) == node {
-		return ix.data[start:ix.cont(c).end]
+		return ix.data[start:ix.end(c)]
 	}
 	return ix.data[start:jsonScalar(ix.data, start)]
 }

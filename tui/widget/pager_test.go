@@ -113,11 +113,10 @@ func TestPagerLongLine(t *testing.T) {
 	if got := rows[len(rows)-2]; !strings.Contains(got, "more bytes⟩") {
 		t.Errorf("nothing says that the line goes on: %q", got)
 	}
-	s, e, err := Find(context.Background(), p.Text(), "NEEDLE", 0, false)
-	if err != nil || s != -1 {
+	if s, _, err := Find(context.Background(), p.Text(), "NEEDLE", 0, false); err != nil || s != -1 {
 		t.Errorf("a capital counts: %d %v", s, err)
 	}
-	s, e, err = Find(context.Background(), p.Text(), "needle", 0, false)
+	s, e, err := Find(context.Background(), p.Text(), "needle", 0, false)
 	if err != nil || s != 10<<20 || e != s+6 {
 		t.Fatal(s, e, err)
 	}

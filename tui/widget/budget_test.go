@@ -1,0 +1,126 @@
+package widget
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcphud/mcphud/session/budget"
+)
+
+// perKey is what one of the keys costs, the rows that it makes visible included.
+func perKey(key func(string) bool, lines func() []string, keys ...string) time.Duration {
+	const rounds = 50
+	return budget.Time(func() {
+		for range rounds {
+			for _, k := range keys {
+				key(k)
+				lines()
+			}
+		}
+	}) / time.Duration(rounds*len(keys))
+}
+
+func TestBudgetListKey(t *testing.T) {
+	budget.Skip(t)
+	l := newList(1_000_000, 200, 60)
+	budget.Ceiling(t, "key in a list of 1,000,000 rows", budget.Best(func() time.Duration {
+		return perKey(l.Key, l.Lines, "down", "pgdown", "end", "ctrl+u", "home")
+	}), time.Millisecond)
+}
+
+func TestBudgetFilter(t *testing.T) {
+	budget.Skip(t)
+	texts := make([]string, 5000)
+	for i := range texts {
+		texts[i] = fmt.Sprint("tool_", i, " ", strings.Repeat("some description of what it does ", 40))
+	}
+	budget.Ceiling(t, "filter keystroke in 5,000 tools (6.7 MB)", budget.Best(func() time.Duration {
+		return budget.Time(func() {
+			if _, err := ParseQuery("does not 12").Filter(context.Background(), len(texts), nil, func(i int) string { return texts[i] }); err != nil {
+				t.Error(err)
+			}
+		})
+	}), 10*time.Millisecond)
+}
+
+func TestBudgetPager(t *testing.T) {
+	budget.Skip(t)
+	data := manyLines(100_000)
+	p := newPager("", 200, 60, true)
+	p.SetTheme(testTheme(colorprofile.TrueColor))
+	budget.Ceiling(t, "100,000 lines opened in the pager", budget.Best(func() time.Duration {
+		return budget.Time(func() {
+			p.SetText(data, PaintJSON)
+			p.Lines()
+		})
+	}), 150*time.Millisecond)
+	budget.Ceiling(t, "100,000 lines scrolled one page", budget.Best(func() time.Duration {
+		return perKey(p.Key, p.Lines, "pgdown", "pgdown", "pgup", "end", "home")
+	}), 2*time.Millisecond)
+}
+
+func TestBudgetTree(t *testing.T) {
+	budget.Skip(t)
+	data := bigJSON(50 << 20)
+	ix, err := NewIndex(context.Background(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := newTree(ix, 200, 60)
+	j.SetTheme(testTheme(colorprofile.TrueColor))
+	budget.Ceiling(t, "key in a JSON tree of 50 MB", budget.Best(func() time.Duration {
+		return perKey(j.Key, j.Lines, "right", "down", "pgdown", "end", "up", "right", "left", "home")
+	}), 2*time.Millisecond)
+	budget.Ceiling(t, "everything in a JSON tree of 50 MB unfolded, then a key", budget.Best(func() time.Duration {
+		j.FoldTo(1 << 30)
+		return perKey(j.Key, j.Lines, "left", "right", "pgdown", "end", "home")
+	}), 2*time.Millisecond)
+}
+
+// held is the memory that remains in use after make, which returns what holds it.
+func held(make func() any) int64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	x := make()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(x)
+	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
+}
+
+func TestBudgetMemory(t *testing.T) {
+	budget.Skip(t)
+	const size = 50 << 20
+	for _, tt := range []struct {
+		what string
+		data func() []byte
+	}{
+		{"objects", func() []byte { return bigJSON(size) }},
+		{"numbers", func() []byte { return []byte("[" + strings.Repeat("0.12345,", size/8) + "0]") }},
+		{"nothing but brackets", func() []byte { return []byte("[" + strings.Repeat("[],", size/3) + "[]]") }},
+		{"line feeds", func() []byte { return bytes.Repeat([]byte("\n"), size) }},
+	} {
+		got := held(func() any {
+			data := tt.data()
+			p := newPager("", 200, 60, true)
+			p.SetText(data, PaintJSON)
+			p.Lines()
+			ix, err := NewIndex(context.Background(), data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := newTree(ix, 200, 60)
+			j.Lines()
+			return []any{p, j}
+		})
+		budget.Size(t, "50 MB of "+tt.what+" in pager and tree, once shown", got, size, 2)
+	}
+}
