@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/mcphud/mcphud/session/config"
 )
@@ -27,7 +28,11 @@ type Raw struct {
 	out *bufio.Reader
 }
 
-// Open starts a stdio server. It is killed when the test ends.
+// patience is how long a raw client lives: a server that never answers ends the
+// read, and with it the test, instead of hanging until the whole run is killed.
+const patience = time.Minute
+
+// Open starts a stdio server. It is killed when the test ends, or after a minute.
 func Open(t testing.TB, s config.Server) *Raw {
 	t.Helper()
 	r := &Raw{t: t, cmd: exec.Command(s.Command, s.Args...)}
@@ -48,7 +53,11 @@ func Open(t testing.TB, s config.Server) *Raw {
 		t.Fatal(err)
 	}
 	r.PID, r.in, r.out = r.cmd.Process.Pid, in, bufio.NewReaderSize(out, 1<<20)
-	t.Cleanup(r.Kill)
+	overdue := time.AfterFunc(patience, func() { _ = r.cmd.Process.Kill() })
+	t.Cleanup(func() {
+		overdue.Stop()
+		r.Kill()
+	})
 	return r
 }
 
