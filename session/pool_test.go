@@ -266,3 +266,33 @@ func TestS10_DisabledAndUnknownServers(t *testing.T) {
 		}
 	})
 }
+
+// A connection that died is made again for whoever asks next, and does not count as one meanwhile.
+func TestS10_HealthOfPooledConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := script("x")
+		m := NewManager(Options{HealthInterval: time.Second, Retry: Retry{Max: -1}, Dial: func(config.Server) (Transport, bool) { return NewMemory(f.serve), true }})
+		p := NewPool(m, config.Pool{})
+		defer closeAll(t, m, p)
+		if _, err := m.Register(config.Server{Name: "a", Protocol: "2025-11-25"}); err != nil {
+			t.Fatal(err)
+		}
+		s, release := mustGet(t, p, "a")
+		time.Sleep(10 * time.Second)
+		if f.count("ping") < 9 {
+			t.Errorf("%d health checks in 10 s, want one each second", f.count("ping"))
+		}
+		f.hang()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if st := p.Stats(); s.Status().State != Failed || st.ActiveConnections+st.IdleConnections != 0 {
+			t.Errorf("a server that answers no more: %s, %+v", s.Status().State, st)
+		}
+		release()
+		_, release = mustGet(t, p, "a")
+		defer release()
+		if starts, _ := f.state(); starts != 2 || s.Status().State != Connected {
+			t.Errorf("%d starts, %s; want it connected again", starts, s.Status().State)
+		}
+	})
+}

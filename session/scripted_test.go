@@ -26,6 +26,7 @@ type scripted struct {
 	starts  int
 	running int
 	calls   map[string]int
+	mute    bool // of the running connection: answers nothing
 	send    func(frame string)
 }
 
@@ -54,6 +55,13 @@ func (f *scripted) change(tools ...string) {
 	send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 }
 
+// hang makes the running connection answer nothing any more.
+func (f *scripted) hang() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mute = true
+}
+
 func (f *scripted) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var wmu sync.Mutex
 	send := func(frame string) {
@@ -64,7 +72,7 @@ func (f *scripted) serve(ctx context.Context, in io.Reader, out io.Writer) error
 	f.mu.Lock()
 	f.starts++
 	f.running++
-	f.send = send
+	f.send, f.mute = send, false
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()
@@ -81,7 +89,11 @@ func (f *scripted) serve(ctx context.Context, in io.Reader, out io.Writer) error
 		}
 		f.mu.Lock()
 		f.calls[env.Method]++
+		mute := f.mute
 		f.mu.Unlock()
+		if mute {
+			continue
+		}
 		send(f.answer(ctx, env))
 	}
 	return nil
