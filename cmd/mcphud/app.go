@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/fang"
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+)
+
+// standard are the three streams of the process. Commands write to nothing else.
+type standard struct {
+	in, out, err *os.File
+}
+
+// app is one run of the program.
+type app struct {
+	standard
+	o    options
+	root *cobra.Command
+	kill *children // what a second interrupt has to end
+	fail error     // what the command ended with
+}
+
+// run executes one command line and returns the exit code. Everything the command started is gone when it returns.
+func run(args []string, std standard) int {
+	a := &app{standard: std, kill: &children{}}
+	ctx, stop := interruptible(a.kill.end)
+	defer stop()
+	a.root = a.command()
+	a.root.SetArgs(args)
+	a.root.SetIn(std.in)
+	a.root.SetOut(std.out)
+	a.root.SetErr(std.err)
+	err := fang.Execute(ctx, a.root,
+		fang.WithVersion(version()),
+		// What went wrong is reported below, in one place and in the format that was asked for.
+		fang.WithErrorHandler(func(_ ioWriter, _ fang.Styles, _ error) {}))
+	if err != nil { // cobra's own: a wrong flag, an unknown command
+		err = usageError(err.Error(), "see "+a.helpFor(args))
+		a.o.lenient(args)
+	} else {
+		err = a.fail
+	}
+	return a.report(ctx, err)
+}
+
+// action adapts a command's body to cobra. Its error is kept aside: cobra and fang only get to see their own.
+func (a *app) action(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		a.fail = f(cmd.Context(), cmd, args)
+		return nil
+	}
+}
+
+// command builds the tree.
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mcphud [flags] [URL | -- COMMAND ARGS…]",
+		Short: "Inspect and drive MCP servers",
+		Long: "mcphud opens a Model Context Protocol server in the terminal: its tools, resources and prompts, and every frame on the wire.\n\n" +
+			"Every command that talks to a server takes exactly one of: -- COMMAND ARGS… (stdio), --url URL (HTTP), --server NAME (from the configs).",
+		Example: "  mcphud -- node server.js\n  mcphud https://host/mcp\n  mcphud tools list --url http://127.0.0.1:3000/mcp\n" +
+			"  mcphud tools call add a=1 b=2 -- node server.js",
+		Args: cobra.ArbitraryArgs,
+		RunE: a.action(a.runRoot),
+	}
+	a.o.register(root)
+	root.AddCommand(
+		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.completeCommand(),
+		a.pingCommand(), a.rawCommand(), a.serversCommand(),
+	)
+	return root
+}
+
+// group is a command that only has subcommands. cobra would answer a wrong one with the help text and exit code 0.
+func (a *app) group(use, short string, subs ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, Args: cobra.ArbitraryArgs,
+		RunE: a.action(func(_ context.Context, cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			msg := fmt.Sprintf("%s has no subcommand %q", cmd.CommandPath(), args[0])
+			if s := similar(args[0], subcommands(cmd)); len(s) > 0 {
+				msg += "; did you mean " + strings.Join(s, " or ") + "?"
+			}
+			return usageError(msg, "see "+cmd.CommandPath()+" --help")
+		}),
+	}
+	c.AddCommand(subs...)
+	return c
+}
+
+func subcommands(cmd *cobra.Command) (names []string) {
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+func (a *app) helpFor(args []string) string {
+	cmd, _, err := a.root.Find(args)
+	if err != nil || cmd == nil {
+		cmd = a.root
+	}
+	return cmd.CommandPath() + " --help"
+}
+
+func usageError(msg, next string) error {
+	return &session.Error{Kind: session.Usage, Message: msg, Next: next}
+}
+
+func terminal(f *os.File) bool { return term.IsTerminal(f.Fd()) }

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+)
+
+func (a *app) completeCommand() *cobra.Command {
+	var given []string
+	c := &cobra.Command{
+		Use:   "complete REF ARG VALUE [flags] [-- COMMAND ARGS…]",
+		Short: "Ask the server to complete an argument",
+		Long: "REF is the name of a prompt or a resource template's URI; prompt:NAME and resource:URI say which it is where that is not plain.\n" +
+			"--context gives arguments that are known already.",
+		Example: "  mcphud complete greet name a -- node server.js\n  mcphud complete 'file:///{path}' path READ -- node server.js", Annotations: rule("three"),
+		Args: cobra.ArbitraryArgs,
+	}
+	c.RunE = a.serverCommand(func(ctx context.Context, l *link, own []string) error {
+		known, err := stringArgs(given)
+		if err != nil {
+			return err
+		}
+		r, err := l.Complete(ctx, reference(own[0]), own[1], own[2], known)
+		if err != nil {
+			return err
+		}
+		return l.print(reply(r, func(t *text) { t.completion(r.Result) }))
+	})
+	c.Flags().StringArrayVar(&given, "context", nil, "`KEY=VALUE` of an argument that is known already (repeatable)")
+	return c
+}
+
+// reference makes a completion's ref object.
+func reference(s string) json.RawMessage {
+	ref := map[string]string{"type": "ref/prompt", "name": s}
+	if uri, ok := strings.CutPrefix(s, "resource:"); ok {
+		ref = map[string]string{"type": "ref/resource", "uri": uri}
+	} else if name, ok := strings.CutPrefix(s, "prompt:"); ok {
+		ref["name"] = name
+	} else if strings.Contains(s, "://") || strings.Contains(s, "{") {
+		ref = map[string]string{"type": "ref/resource", "uri": s}
+	}
+	raw, err := json.Marshal(ref)
+	if err != nil {
+		return nil // strings do not fail
+	}
+	return raw
+}
+
+func (t *text) completion(result []byte) {
+	var r struct {
+		Completion struct {
+			Values  []string
+			Total   float64
+			HasMore bool
+		}
+	}
+	if json.Unmarshal(result, &r) != nil {
+		t.json(result)
+		return
+	}
+	for _, v := range r.Completion.Values {
+		t.block(v)
+	}
+	if more := r.Completion.Total - float64(len(r.Completion.Values)); more > 0 {
+		t.block(fmt.Sprintf("… and %.0f more", more))
+	} else if r.Completion.HasMore {
+		t.block("… and more")
+	}
+}
+
+// shellTimeout bounds what a press of the tab key may take.
+const shellTimeout = 3 * time.Second
+
+// completeNames offers the names that the named server lists, for the first argument. A server is only asked when the
+// flags before name it.
+func (a *app) completeNames(kind session.ListKind) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		// cobra puts a double dash of its own behind what was typed.
+		own, command, _ := splitArgs(cmd, args)
+		if len(own)+len(command) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		cfg, err := a.o.target(cmd, nil, false)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), shellTimeout)
+		defer cancel()
+		m := session.NewManager(session.Options{ClientInfo: clientInfo()})
+		defer m.Close()
+		cfg.NoReconnect = true
+		s, err := m.Register(cfg)
+		if err != nil || s.Connect(ctx) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		list, err := s.List(ctx, kind)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var out []string
+		for _, it := range list.Items {
+			name := it.Name
+			if kind == session.Resources {
+				name = it.URI
+			}
+			// A name with control characters or a tab would change what the shell makes of it.
+			if strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0 {
+				out = append(out, name+"\t"+oneCell(describe(it)))
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// Exit codes. Scripts depend on them.
+const (
+	exitOK          = 0
+	exitFailure     = 1 // wrong usage, or an unexpected failure of our own
+	exitAuth        = 3 // authentication required or refused
+	exitUnreachable = 4 // could not reach or start the server
+	exitTool        = 5 // the tool reported an error, or there is no such tool, resource or prompt
+	exitTimeout     = 7
+	exitNeedsInput  = 8 // the server needs input and nobody could give it
+	exitAssertion   = 9
+	exitRPC         = 10 // the server answered with a JSON-RPC error
+	exitProtocol    = 11 // the server broke the protocol
+	exitInterrupted = 130
+)
+
+var exitCodes = map[session.Kind]int{
+	session.Usage:              exitFailure,
+	session.OAuth:              exitAuth,
+	session.SpawnFailed:        exitUnreachable,
+	session.ServerNotFound:     exitUnreachable,
+	session.ServerDisabled:     exitUnreachable,
+	session.ServerNotConnected: exitUnreachable,
+	session.TransportFailed:    exitUnreachable,
+	session.ChannelClosed:      exitUnreachable,
+	session.ToolError:          exitTool,
+	session.InvalidToolName:    exitTool,
+	session.NotFound:           exitTool,
+	session.Timeout:            exitTimeout,
+	session.NeedsInput:         exitNeedsInput,
+	session.Assertion:          exitAssertion,
+	session.RpcError:           exitRPC,
+	session.Protocol:           exitProtocol,
+	session.Interrupted:        exitInterrupted,
+}
+
+// report prints what err says, in the format that was asked for, and returns the exit code for it.
+func (a *app) report(ctx context.Context, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return exitOK // whoever read us has had enough
+	}
+	e := explain(ctx, err)
+	code, ok := exitCodes[e.Kind]
+	if !ok {
+		code = exitFailure
+	}
+	if a.o.formatFor(a.out) == formatText {
+		writeErrorText(a.err, e, terminal(a.err))
+	} else {
+		writeErrorJSON(a.err, e)
+	}
+	return code
+}
+
+// explain makes any error a *session.Error.
+func explain(ctx context.Context, err error) *session.Error {
+	var e *session.Error
+	if !errors.As(err, &e) {
+		e = &session.Error{Kind: session.KindOf(err), Message: err.Error(), Err: err}
+	}
+	c := *e
+	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == session.Interrupted || errors.Is(err, context.Canceled)) {
+		c.Kind, c.Message, c.Err, c.Next = session.Interrupted, "interrupted; the server was told", errInterrupted, ""
+	}
+	if c.Next == "" {
+		switch c.Kind {
+		case session.RpcError, session.NotFound, session.NeedsInput:
+			c.Next = "that is what the server answered; --journal FILE records the whole exchange"
+		case session.ToolError:
+			c.Next = "the result on stdout says why"
+		}
+	}
+	if c.Kind == "" {
+		c.Kind = session.Usage
+		var path *os.PathError
+		if !errors.As(err, &path) {
+			c.Next = "if this looks like a bug in mcphud, please report it"
+		}
+	}
+	return &c
+}
+
+// writeErrorJSON writes the one line that ends stderr in the formats for scripts.
+func writeErrorJSON(w io.Writer, e *session.Error) {
+	type body struct {
+		Kind    session.Kind    `json:"kind"`
+		Code    *int64          `json:"code"`
+		Message string          `json:"message"`
+		Cause   *string         `json:"cause"`
+		Status  *int            `json:"status"`
+		URL     *string         `json:"url"`
+		Data    json.RawMessage `json:"data,omitempty"` // only of a JSON-RPC error that has some
+	}
+	b := body{Kind: e.Kind, Code: e.Code, Message: sentence(e)}
+	var causes []string
+	if d := strings.TrimSpace(e.Detail); d != "" {
+		causes = append(causes, d)
+	}
+	if e.Err != nil && e.Err.Error() != e.Message && !strings.Contains(e.Message, e.Err.Error()) {
+		causes = append(causes, e.Err.Error())
+	}
+	if c := strings.Join(causes, "\n"); c != "" {
+		b.Cause = &c
+	}
+	if e.Status != 0 {
+		b.Status = &e.Status
+	}
+	if e.URL != "" {
+		b.URL = &e.URL
+	}
+	if e.Code != nil && json.Valid(e.Data) {
+		b.Data = e.Data
+	}
+	var line strings.Builder
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(map[string]body{"error": b}); err != nil {
+		fmt.Fprintf(&line, `{"error":{"kind":%q,"code":null,"message":"the error could not be written as JSON","cause":null,"status":null,"url":null}}`+"\n", e.Kind)
+	}
+	_, _ = io.WriteString(w, line.String())
+}
+
+// sentence says where, what, and what to do, in one line.
+func sentence(e *session.Error) string {
+	c := *e
+	c.Code, c.Detail = nil, ""
+	return c.Error()
+}
+
+// writeErrorText writes the error for people: what, where, next step. Everything in it may come from a server.
+func writeErrorText(w io.Writer, e *session.Error, tty bool) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "error: %s\n", e.Message)
+	field := func(name, value string) {
+		if value = strings.TrimRight(value, "\r\n"); value != "" {
+			fmt.Fprintf(&b, "  %-7s %s\n", name, strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", 10)))
+		}
+	}
+	field("server", e.Server)
+	field("stage", e.Stage)
+	if e.Code != nil {
+		field("code", fmt.Sprint(*e.Code))
+	}
+	if e.Status != 0 {
+		field("status", fmt.Sprint(e.Status))
+	}
+	field("url", e.URL)
+	field("data", string(e.Data))
+	field("detail", e.Detail)
+	if e.Err != nil && !strings.Contains(e.Message, e.Err.Error()) && e.Code == nil && e.Status == 0 {
+		field("cause", e.Err.Error())
+	}
+	field("next", e.Next)
+	text := b.String()
+	if tty {
+		text = safe.Text(text)
+	}
+	_, _ = io.WriteString(w, text)
+}

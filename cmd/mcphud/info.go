@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+func (a *app) infoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "info [flags] [-- COMMAND ARGS…]", Short: "Show who the server is, what it speaks and what it can do", Annotations: rule("none"),
+		Args: cobra.ArbitraryArgs, RunE: a.serverCommand(info),
+	}
+}
+
+// serverInfo is what info prints as JSON. No single result of a server has all of it.
+type serverInfo struct {
+	Name            string          `json:"name"`      // in the configs, or from the command line
+	Transport       string          `json:"transport"` // stdio, http or sse
+	URL             string          `json:"url,omitempty"`
+	Era             session.Era     `json:"era"`
+	ProtocolVersion string          `json:"protocolVersion"`
+	ServerInfo      json.RawMessage `json:"serverInfo"`   // as sent
+	Capabilities    json.RawMessage `json:"capabilities"` // as sent
+	Instructions    string          `json:"instructions,omitempty"`
+	LatencyMs       float64         `json:"latencyMs"` // of the ping that info sends; of server/discover in the modern era
+}
+
+func info(ctx context.Context, l *link, _ []string) error {
+	took, err := l.Ping(ctx)
+	if err != nil {
+		return err
+	}
+	st := l.Status()
+	i := serverInfo{
+		Name: l.Name(), Transport: st.Transport, URL: st.URL, Era: st.Era, ProtocolVersion: st.Version,
+		ServerInfo: orNull(st.ServerInfo), Capabilities: orNull(st.Capabilities), Instructions: st.Instructions,
+		LatencyMs: float64(took.Microseconds()) / 1000,
+	}
+	raw, err := marshal(i)
+	if err != nil {
+		return err
+	}
+	frames := l.responses("initialize")
+	if st.Era == session.Modern {
+		frames = l.responses("server/discover")
+	}
+	if len(frames) > 1 {
+		frames = frames[:1]
+	}
+	return l.print(answer{result: raw, frames: frames, text: func(t *text) {
+		t.fields([][2]string{
+			{"server", identity(st.ServerInfo)},
+			{"protocol", fmt.Sprintf("%s (%s era)", st.Version, st.Era)},
+			{"transport", strings.TrimSpace(st.Transport + " " + st.URL)},
+			{"capabilities", capabilities(st.Capabilities)},
+			{"latency", fmt.Sprintf("%.2f ms", i.LatencyMs)},
+			{"instructions", st.Instructions},
+		}...)
+	}})
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// identity is a serverInfo object in a line: title, name and version.
+func identity(raw json.RawMessage) string {
+	var i struct{ Name, Title, Version string }
+	if json.Unmarshal(raw, &i) != nil || i.Name == "" && i.Title == "" {
+		return string(raw)
+	}
+	name := i.Name
+	if i.Title != "" && i.Title != i.Name {
+		name = i.Title + " (" + i.Name + ")"
+	}
+	return strings.TrimSpace(name + " " + i.Version)
+}
+
+// capabilities lists the advertised ones with their switched-on options: "prompts, tools (listChanged)".
+func capabilities(raw json.RawMessage) string {
+	var out []string
+	_ = jsonrpc.Members(raw, func(name string, value []byte) bool {
+		var on []string
+		_ = jsonrpc.Members(value, func(k string, v []byte) bool {
+			if string(v) != "false" {
+				on = append(on, k)
+			}
+			return true
+		})
+		out = append(out, strings.TrimSpace(name+" "+bracketed(on...)))
+		return true
+	})
+	sort.Strings(out)
+	if len(out) == 0 {
+		return "none"
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// errInterrupted is the cause of a context that a signal ended.
+var errInterrupted = errors.New("interrupted")
+
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP cancels, so that requests are cancelled at
+// their servers. A second one calls last and exits at once with code 130. A broken pipe is an error of a write, not a
+// death: children have to be ended first.
+func interruptible(last func()) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	ch := make(chan os.Signal, 2)
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	done := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-ch:
+				if n > 0 {
+					last()
+					os.Exit(exitInterrupted)
+				}
+				cancel(errInterrupted)
+			case <-done:
+				return
+			}
+		}
+	})
+	return ctx, func() {
+		signal.Stop(ch)
+		signal.Stop(pipe)
+		close(done)
+		ended.Wait()
+		cancel(nil)
+	}
+}
+
+// children are the processes of the servers that are open, for the exit that cannot wait.
+type children struct {
+	mu   sync.Mutex
+	pids func() []int
+}
+
+func (c *children) watch(pids func() []int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pids = pids
+}
+
+// end kills the process groups.
+func (c *children) end() {
+	c.mu.Lock()
+	pids := c.pids
+	c.mu.Unlock()
+	if pids == nil {
+		return
+	}
+	for _, pid := range pids() {
+		if pid > 1 {
+			killGroup(pid)
+		}
+	}
+}

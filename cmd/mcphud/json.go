@@ -1,0 +1,22 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// marshal writes output of our own as JSON. What was embedded raw stays as it was sent, HTML signs included.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// oneCell is the first line of s, cut, safe for a terminal.
+func oneCell(s string) string { return safe.Line(firstLine(s), 60) }

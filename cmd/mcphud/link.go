@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+// oneShot is how long a stdio server may take to leave after a headless command: together they stay below the 60 ms in
+// which a command is to exit after its last byte of output. It was asked nothing any more by then.
+var oneShot = session.Leave{Input: 20 * time.Millisecond, Term: 25 * time.Millisecond}
+
+// link is a command's connection to the one server it talks to.
+type link struct {
+	*session.Session
+	journal *journal.Journal
+	out     *printer
+	side    *side
+	opts    *options
+	tty     bool // stdout is a terminal
+}
+
+// serverCommand makes a command's body from a function that is given the connection and the command's own arguments. The
+// server is gone, and everything it wrote to stderr has been passed on, when the body returns.
+func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) error) func(*cobra.Command, []string) error {
+	return a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		if err := a.o.check(); err != nil {
+			return err
+		}
+		own, command, dash := splitArgs(cmd, args)
+		if err := checkArgs(cmd, own); err != nil {
+			return err
+		}
+		cfg, err := a.o.target(cmd, command, dash)
+		if err != nil {
+			return err
+		}
+		return a.connected(ctx, cfg, func(ctx context.Context, l *link) error { return f(ctx, l, own) })
+	})
+}
+
+// connected opens cfg, runs f, and closes everything.
+func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.Context, *link) error) (err error) {
+	cfg.NoReconnect = true // a command either has its answer or fails
+	j := journal.New(journal.Options{File: a.o.journal})
+	defer func() {
+		if jerr := j.Close(); jerr != nil && err == nil {
+			err = &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--journal %s: %v", a.o.journal, jerr), Err: jerr, Next: "name a file that can be written"}
+		}
+	}()
+	if jerr := j.Err(); jerr != nil {
+		return &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--journal %s: %v", a.o.journal, jerr), Err: jerr, Next: "name a file that can be written"}
+	}
+	out := a.printer()
+	sd := newSide(j, a.err, out, a.o.logLevel != "")
+	defer sd.stop()
+	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Stderr: sd, Leave: oneShot})
+	defer m.Close()
+	s, err := m.Register(cfg)
+	if err != nil {
+		return err
+	}
+	a.kill.watch(func() []int { return []int{s.Status().PID} })
+	if err := s.Connect(ctx); err != nil {
+		return err
+	}
+	l := &link{Session: s, journal: j, out: out, side: sd, opts: &a.o, tty: terminal(a.out)}
+	if a.o.logLevel != "" {
+		if err := s.SetLevel(ctx, a.o.logLevel); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			sd.say("log level not set: " + err.Error())
+		}
+	}
+	return f(ctx, l)
+}
+
+// print writes an answer after everything that was received before it.
+func (l *link) print(a answer) error {
+	l.side.finish()
+	return l.out.print(a)
+}
+
+// reply is an answer that came in one response.
+func reply(r session.Reply, f func(*text)) answer {
+	return answer{result: r.Result, frames: [][]byte{r.Frame}, text: f}
+}
+
+// responses are the frames of all responses to a method so far, for the raw format of what takes several requests.
+func (l *link) responses(method string) (frames [][]byte) {
+	for _, e := range l.journal.Snapshot(0, nil) {
+		if e.Dir == journal.In && e.Kind == journal.Response && e.Method == method {
+			if b, err := l.journal.Body(e.Seq); err == nil {
+				frames = append(frames, b)
+			}
+		}
+	}
+	return frames
+}
+
+// checkArgs runs the command's own rule about its arguments, which cobra would apply to the server's as well.
+func checkArgs(cmd *cobra.Command, own []string) error {
+	rule, ok := argRules[cmd.Annotations[ruleKey]]
+	if !ok {
+		return nil
+	}
+	if len(own) < rule.min || rule.max >= 0 && len(own) > rule.max {
+		return usageError(fmt.Sprintf("%s takes %s, and got %d", cmd.CommandPath(), rule.takes, len(own)), "usage: "+cmd.UseLine())
+	}
+	return nil
+}
+
+// ruleKey is where a command's annotations name its entry of argRules.
+const ruleKey = "args"
+
+type argRule struct {
+	min, max int // max -1: any number
+	takes    string
+}
+
+var argRules = map[string]argRule{
+	"none":  {0, 0, "no arguments of its own (a server command follows --)"},
+	"one":   {1, 1, "one argument"},
+	"some":  {1, -1, "at least one argument"},
+	"1-2":   {1, 2, "one or two arguments"},
+	"three": {3, 3, "three arguments"},
+}
+
+func rule(name string) map[string]string { return map[string]string{ruleKey: name} }
+
+// readArg resolves the forms that JSON can be given in: as it is, @FILE, or - for stdin.
+func (a *app) readArg(text string) ([]byte, error) {
+	const limit = 64 << 20
+	read := func(f *os.File, name string) ([]byte, error) {
+		b, err := readAll(f, limit)
+		if err != nil {
+			return nil, &session.Error{Kind: session.Usage, Message: fmt.Sprintf("read %s: %v", name, err), Err: err, Next: "give the JSON itself, @FILE, or - for stdin"}
+		}
+		return b, nil
+	}
+	switch {
+	case text == "-":
+		return read(a.in, "stdin")
+	case len(text) > 1 && text[0] == '@':
+		f, err := os.Open(text[1:])
+		if err != nil {
+			return nil, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "name a file that can be read after the @"}
+		}
+		defer f.Close()
+		return read(f, text[1:])
+	}
+	return []byte(text), nil
+}

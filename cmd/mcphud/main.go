@@ -1,0 +1,10 @@
+// Command mcphud inspects and drives MCP servers: a terminal UI, and the same session layer headless for scripts.
+//
+// Data goes to stdout and nothing else does; logs and progress go to stderr. Exit codes are in exit.go.
+package main
+
+import "os"
+
+func main() {
+	os.Exit(run(os.Args[1:], standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+}

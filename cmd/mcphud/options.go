@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcphud/mcphud/session/config"
+)
+
+type ioWriter = io.Writer
+
+// options are the flags that all commands share.
+type options struct {
+	url, server, transport string
+	env, headers, roots    []string
+	cwd, protocol          string
+	configs                []string
+	timeout, maxTimeout    time.Duration
+	connectTimeout         time.Duration
+	format                 string
+	readOnly, linear       bool
+	logLevel, journal      string
+	maxFrame               size
+}
+
+// formats, transports, protocols and levels are what the flags of those names take.
+var (
+	formats    = []string{"text", "json", "jsonl", "raw"}
+	transports = []string{config.Auto, config.HTTP, config.SSE}
+	protocols  = []string{"auto", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
+	levels     = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+)
+
+func (o *options) register(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.StringVar(&o.url, "url", "", "talk to the HTTP server at this `URL`")
+	f.StringVar(&o.server, "server", "", "talk to the server of this `NAME` in the configs")
+	f.Var(&choice{&o.transport, transports}, "transport", "how to talk to a URL: auto, http or sse")
+	f.StringArrayVarP(&o.env, "env", "e", nil, "add `KEY=VALUE` to the server's environment (repeatable)")
+	f.StringVar(&o.cwd, "cwd", "", "start the server in this `DIR`")
+	f.StringArrayVarP(&o.headers, "header", "H", nil, "send this `\"Name: value\"` with every HTTP request (repeatable)")
+	f.StringArrayVar(&o.configs, "config", nil, "read servers from this `FILE` only (repeatable)")
+	f.Var(&choice{&o.protocol, protocols}, "protocol", "protocol `VERSION` to speak: auto or one of "+strings.Join(protocols[1:], ", "))
+	f.DurationVar(&o.timeout, "timeout", config.DefaultTimeout, "wait this long for an answer; progress starts it anew")
+	f.DurationVar(&o.maxTimeout, "max-timeout", config.DefaultMaxTimeout, "wait never longer than this for an answer")
+	f.DurationVar(&o.connectTimeout, "connect-timeout", config.DefaultConnectTimeout, "wait this long for the connection")
+	f.Var(&choice{&o.format, formats}, "format", "print text, json, jsonl or raw (default text on a terminal, else json)")
+	f.BoolVar(&o.readOnly, "read-only", false, "refuse tools that are marked as destructive")
+	f.Var(&choice{&o.logLevel, levels}, "log-level", "ask the server for log messages of this `LEVEL` and above")
+	f.StringVar(&o.journal, "journal", "", "record all traffic in this `FILE` (JSON lines, secrets masked)")
+	o.maxFrame = config.DefaultMaxFrame
+	f.Var(&o.maxFrame, "max-frame", "largest message to accept, such as 64MiB")
+	f.StringArrayVar(&o.roots, "root", nil, "offer this `DIR` to the server as a root (repeatable)")
+	f.BoolVar(&o.linear, "linear", false, "plain lines instead of a full screen, for screen readers and logs")
+	for name, values := range map[string][]string{"transport": transports, "protocol": protocols, "format": formats, "log-level": levels} {
+		// It fails only for a flag that does not exist.
+		_ = root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	_ = root.RegisterFlagCompletionFunc("server", completeServers(o))
+}
+
+// check refuses values that no flag type catches.
+func (o *options) check() error {
+	for name, d := range map[string]time.Duration{"timeout": o.timeout, "max-timeout": o.maxTimeout, "connect-timeout": o.connectTimeout} {
+		if d <= 0 {
+			return usageError(fmt.Sprintf("--%s is %v, and must be more than 0", name, d), "give it as 30s or 2m")
+		}
+	}
+	return nil
+}
+
+// lenient takes --format from a command line that could not be parsed as a whole, so that its error comes out in the
+// format that was asked for.
+func (o *options) lenient(args []string) {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.ParseErrorsAllowlist.UnknownFlags = true
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	f.Var(&choice{&o.format, formats}, "format", "")
+	_ = f.Parse(args)
+}
+
+// choice is a flag that takes one of a few words.
+type choice struct {
+	value   *string
+	allowed []string
+}
+
+func (c *choice) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return *c.value
+}
+
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.allowed, s) {
+		return fmt.Errorf("must be one of %s", strings.Join(c.allowed, ", "))
+	}
+	*c.value = s
+	return nil
+}
+
+func (c *choice) Type() string { return "string" }
+
+// size is a number of bytes: 65536, 512KiB, 64MiB.
+type size int64
+
+func (s *size) String() string {
+	n := int64(*s)
+	for _, u := range []struct {
+		n    int64
+		unit string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if n >= u.n && n%u.n == 0 {
+			return fmt.Sprintf("%d%s", n/u.n, u.unit)
+		}
+	}
+	return fmt.Sprint(n)
+}
+
+func (s *size) Set(text string) error {
+	n, err := config.ParseSize(text)
+	if err != nil {
+		return err
+	}
+	if n <= 0 {
+		return fmt.Errorf("must be more than 0")
+	}
+	*s = size(n)
+	return nil
+}
+
+func (s *size) Type() string { return "SIZE" }

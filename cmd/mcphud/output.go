@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+const (
+	formatText  = "text"
+	formatJSON  = "json"
+	formatJSONL = "jsonl"
+	formatRaw   = "raw"
+)
+
+// formatFor is the format for output to f: the one that was asked for, else text on a terminal and json elsewhere.
+func (o *options) formatFor(f *os.File) string {
+	switch {
+	case o.format != "":
+		return o.format
+	case terminal(f):
+		return formatText
+	}
+	return formatJSON
+}
+
+// printer writes a command's data. Only one goroutine uses it at a time.
+type printer struct {
+	w      io.Writer
+	format string
+	tty    bool // text is sanitised
+}
+
+func (a *app) printer() *printer {
+	return &printer{w: a.out, format: a.o.formatFor(a.out), tty: terminal(a.out)}
+}
+
+// answer is what a command got: the result as it was sent, the frames it came in, and how to say it to people.
+type answer struct {
+	result json.RawMessage
+	frames [][]byte
+	text   func(*text)
+}
+
+// print writes an answer in the printer's format.
+func (p *printer) print(a answer) error {
+	switch p.format {
+	case formatText:
+		t := &text{tty: p.tty}
+		a.text(t)
+		_, err := io.WriteString(p.w, t.b.String())
+		return err
+	case formatRaw:
+		for _, f := range a.frames {
+			if err := p.line(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	case formatJSONL:
+		return p.line(oneLine(a.result))
+	}
+	return p.line(a.result)
+}
+
+// line writes b and a newline, without copying a large b.
+func (p *printer) line(b []byte) error {
+	if len(b) < 64<<10 {
+		_, err := p.w.Write(append(bytes.Clone(b), '\n'))
+		return err
+	}
+	if _, err := p.w.Write(b); err != nil {
+		return err
+	}
+	_, err := p.w.Write([]byte{'\n'})
+	return err
+}
+
+// oneLine drops insignificant white space if b has line ends; everything else stays as it was sent.
+func oneLine(b []byte) []byte {
+	if !bytes.ContainsAny(b, "\n\r") {
+		return b
+	}
+	var c bytes.Buffer
+	if json.Compact(&c, b) != nil {
+		return bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r"), nil), []byte("\n"), []byte(" "))
+	}
+	return c.Bytes()
+}
+
+// text collects output for people.
+type text struct {
+	b   strings.Builder
+	tty bool
+}
+
+// block writes s, which may come from a server, ending in exactly one newline.
+func (t *text) block(s string) {
+	if t.tty {
+		s = safe.Text(s)
+	}
+	t.b.WriteString(strings.TrimRight(s, "\n"))
+	t.b.WriteByte('\n')
+}
+
+// json writes raw over several lines, members in their order and literals as they are.
+func (t *text) json(raw []byte) {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		t.block(string(raw))
+		return
+	}
+	t.block(b.String())
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+)
+
+func (a *app) promptsCommand() *cobra.Command {
+	return a.group("prompts", "List and get prompts",
+		&cobra.Command{
+			Use: "list [flags] [-- COMMAND ARGS…]", Short: "List the server's prompts", Annotations: rule("none"),
+			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(promptsList),
+		},
+		&cobra.Command{
+			Use: "get NAME [KEY=VALUE…] [flags] [-- COMMAND ARGS…]", Short: "Get one prompt", Annotations: rule("some"),
+			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(promptsGet), ValidArgsFunction: a.completeNames(session.Prompts),
+		})
+}
+
+func promptsList(ctx context.Context, l *link, _ []string) error {
+	return l.printList(ctx, session.Prompts, func(t *text, items []session.Item) {
+		rows := [][]string{}
+		for _, it := range items {
+			var args []string
+			for _, p := range it.Args {
+				if p.Required {
+					args = append(args, p.Name)
+				} else {
+					args = append(args, "["+p.Name+"]")
+				}
+			}
+			rows = append(rows, []string{it.Name, strings.Join(args, " "), flawed(it, firstLine(describe(it)))})
+		}
+		t.table(l.width(), dropEmptyColumn(rows, 1))
+	})
+}
+
+func promptsGet(ctx context.Context, l *link, own []string) error {
+	args, err := stringArgs(own[1:])
+	if err != nil {
+		return err
+	}
+	r, err := l.GetPrompt(ctx, own[0], args, l.call())
+	if err != nil {
+		// Invalid params may be about the name or about the arguments; the list tells which.
+		var e *session.Error
+		if errors.As(err, &e) && e.Kind == session.NotFound && listsPrompt(ctx, l, own[0]) {
+			c := *e
+			c.Kind = session.RpcError
+			return &c
+		}
+		return err
+	}
+	return l.print(reply(r, func(t *text) { t.messages(r.Result) }))
+}
+
+// listsPrompt asks whether the server has a prompt of this name. It is asked only after a refusal.
+func listsPrompt(ctx context.Context, l *link, name string) bool {
+	list, err := l.List(ctx, session.Prompts)
+	return err != nil || slices.ContainsFunc(list.Items, func(it session.Item) bool { return it.Name == name })
+}
+
+// stringArgs reads KEY=VALUE texts: the arguments of prompts are strings, all of them.
+func stringArgs(texts []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, s := range texts {
+		k, v, ok := strings.Cut(s, "=")
+		if !ok || k == "" || strings.HasSuffix(k, ":") {
+			return nil, usageError(fmt.Sprintf("%q is no argument", s), "arguments of prompts are strings: write KEY=VALUE")
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// messages writes a prompts/get result, each message under its role.
+func (t *text) messages(result []byte) {
+	cs, err := session.Contents(result)
+	if err != nil {
+		t.json(result)
+		return
+	}
+	for i, c := range cs {
+		if i > 0 {
+			t.block("")
+		}
+		t.block("[" + c.Role + "]")
+		t.content(c)
+	}
+}

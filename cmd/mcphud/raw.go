@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+func (a *app) rawCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "raw METHOD [PARAMS] [flags] [-- COMMAND ARGS…]", Short: "Send any request", Annotations: rule("1-2"),
+		Long:    "Sends METHOD with PARAMS, which are JSON, @FILE, or - for stdin. Nothing of them is checked or changed; the modern era's _meta is added.",
+		Example: "  mcphud raw tools/list '{\"cursor\":\"\"}' -- node server.js", Args: cobra.ArbitraryArgs,
+		RunE: a.serverCommand(a.raw),
+	}
+}
+
+func (a *app) raw(ctx context.Context, l *link, own []string) error {
+	var params json.RawMessage
+	if len(own) > 1 {
+		b, err := a.readArg(own[1])
+		if err != nil {
+			return err
+		}
+		if err := jsonrpc.Valid(b); err != nil {
+			return &session.Error{Kind: session.Usage, Message: "PARAMS is not JSON: " + err.Error(), Err: err, Next: "give an object such as '{\"name\":\"echo\"}', @FILE, or - for stdin"}
+		}
+		params = b
+	}
+	method := own[0]
+	if strings.HasPrefix(method, "notifications/") {
+		return usageError(method+" is a notification, which nobody answers", "name a request")
+	}
+	if method == "tools/call" && l.opts.readOnly {
+		var p struct{ Name string }
+		_ = json.Unmarshal(params, &p) // without a name it is the server that refuses
+		if it, err := findTool(ctx, l, p.Name); err != nil {
+			return err
+		} else if err := l.allow(it); err != nil {
+			return err
+		}
+	}
+	r, err := l.Call(ctx, method, params, l.call())
+	if err != nil {
+		return err
+	}
+	return l.print(reply(r, func(t *text) { t.json(r.Result) }))
+}

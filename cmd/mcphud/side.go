@@ -1,0 +1,218 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+const progressEvery = 100 * time.Millisecond
+
+// side passes on what a server says besides the answer: what it writes to stderr; with --log-level its log messages, to
+// stderr as well; in the jsonl format all notifications to stdout, as one line each, until the answer is printed. It also
+// keeps the progress line when stderr is a terminal.
+type side struct {
+	journal *journal.Journal
+	err     *os.File
+	tty     bool // err is a terminal
+	logs    bool
+
+	mu       sync.Mutex // held while writing
+	out      *printer   // nil once the answer is being printed, and in other formats
+	outErr   error
+	since    uint64
+	progress *session.Progress // to be drawn, nil if none
+	drawn    bool
+	partial  bool // stderr stands in the middle of a line
+
+	wake chan struct{}
+	quit chan struct{}
+	done sync.WaitGroup
+}
+
+func newSide(j *journal.Journal, err *os.File, out *printer, logs bool) *side {
+	s := &side{journal: j, err: err, tty: terminal(err), logs: logs, wake: make(chan struct{}, 1), quit: make(chan struct{})}
+	if out.format == formatJSONL {
+		s.out = out
+	}
+	j.OnChange(func() {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	})
+	s.done.Go(s.run)
+	return s
+}
+
+func (s *side) run() {
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	if !s.tty {
+		tick.Stop()
+	}
+	for {
+		select {
+		case <-s.wake:
+			s.mu.Lock()
+			s.drain()
+			s.mu.Unlock()
+		case <-tick.C:
+			s.mu.Lock()
+			s.draw()
+			s.mu.Unlock()
+		case <-s.quit:
+			return
+		}
+	}
+}
+
+// drain writes what the journal got since the last time.
+func (s *side) drain() {
+	for _, e := range s.journal.Snapshot(s.since, nil) {
+		s.since = e.Seq
+		switch {
+		case e.Kind == journal.Notification && e.Dir == journal.In:
+			body, err := s.journal.Body(e.Seq)
+			if err != nil {
+				continue
+			}
+			if s.out != nil && s.outErr == nil {
+				s.outErr = s.out.line(oneLine(body))
+			} else if s.logs && e.Method == "notifications/message" {
+				s.write(logLine(body))
+			}
+		}
+	}
+}
+
+// Write passes on what a server wrote to its stderr: on a terminal made harmless, elsewhere byte for byte.
+func (s *side) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	if s.tty {
+		_, _ = io.WriteString(s.err, safe.Text(string(b)))
+	} else {
+		_, _ = s.err.Write(b)
+	}
+	if len(b) > 0 {
+		s.partial = b[len(b)-1] != '\n'
+	}
+	// That our own stderr is gone must not look to the server as if its were.
+	return len(b), nil
+}
+
+// write puts a line on stderr.
+func (s *side) write(line string) {
+	s.clear()
+	s.endLine()
+	if s.tty {
+		line = safe.Text(line)
+	}
+	_, _ = io.WriteString(s.err, line+"\n")
+}
+
+func (s *side) endLine() {
+	if s.partial {
+		_, _ = io.WriteString(s.err, "\n")
+		s.partial = false
+	}
+}
+
+// say writes a message of our own to stderr.
+func (s *side) say(msg string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.write("mcphud: " + msg)
+}
+
+// report takes a call's progress. It only keeps the latest: a server may send 10,000 a second.
+func (s *side) report(p session.Progress) {
+	if !s.tty {
+		return
+	}
+	s.mu.Lock()
+	s.progress = &p
+	s.mu.Unlock()
+}
+
+func (s *side) draw() {
+	if s.progress == nil {
+		return
+	}
+	_, _ = fmt.Fprintf(s.err, "\r\x1b[K%s", safe.Line(progressText(*s.progress), 78))
+	s.progress, s.drawn = nil, true
+}
+
+func (s *side) clear() {
+	if s.drawn {
+		_, _ = io.WriteString(s.err, "\r\x1b[K")
+		s.drawn = false
+	}
+}
+
+// finish writes what came before the answer; from now on nothing but the answer goes to stdout.
+func (s *side) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drain()
+	s.out, s.progress = nil, nil
+	s.clear()
+}
+
+// stop writes what is left and ends. The journal must not be closed before.
+func (s *side) stop() {
+	close(s.quit)
+	s.done.Wait()
+	s.finish()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endLine() // an error line must be a line of its own
+}
+
+// progressText is a line such as "3/10 (30 %) step 3 of 10".
+func progressText(p session.Progress) string {
+	out := fmt.Sprintf("%g", p.Progress)
+	if p.HasTotal && p.Total > 0 {
+		out = fmt.Sprintf("%g/%g (%.0f %%)", p.Progress, p.Total, 100*p.Progress/p.Total)
+	}
+	if p.Message != "" {
+		out += " " + p.Message
+	}
+	return out
+}
+
+// logLine is a log message as one line: level, logger, data.
+func logLine(frame []byte) string {
+	var level, logger, data string
+	env, err := jsonrpc.Scan(frame)
+	if err != nil {
+		return string(frame)
+	}
+	_ = jsonrpc.Members(env.Params, func(key string, value []byte) bool {
+		switch key {
+		case "level":
+			level, _ = jsonrpc.String(value)
+		case "logger":
+			logger, _ = jsonrpc.String(value)
+		case "data":
+			var ok bool
+			if data, ok = jsonrpc.String(value); !ok {
+				data = string(oneLine(value))
+			}
+		}
+		return true
+	})
+	if logger != "" {
+		level += " " + logger
+	}
+	return level + ": " + data
+}

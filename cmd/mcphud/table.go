@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// widestCell bounds what one long name does to the column it is in.
+const widestCell = 60
+
+// table writes rows with aligned columns, two spaces between them. Cells are single safe lines. On a terminal of some width
+// every line fits; with width 0 nothing is cut, and a cell that is too wide for its column pushes the next ones.
+func (t *text) table(width int, rows [][]string) {
+	widest := widestCell
+	if width > 0 {
+		widest = max(width/2, 10)
+	}
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = safe.Line(cell, 0)
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			if width > 0 && i < len(row)-1 {
+				row[i] = ansi.Truncate(row[i], widest, "…")
+			}
+			widths[i] = max(widths[i], min(widest, ansi.StringWidth(row[i])))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			if i < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", max(widths[i]-ansi.StringWidth(cell), 0)+2))
+			}
+		}
+		out := strings.TrimRight(line.String(), " ")
+		if width > 0 {
+			out = ansi.Truncate(out, width, "…")
+		}
+		t.b.WriteString(out + "\n")
+	}
+}
+
+// fields writes a name and a value per row, leaving out those without one.
+func (t *text) fields(rows ...[2]string) {
+	w := 0
+	for _, r := range rows {
+		if r[1] != "" {
+			w = max(w, len(r[0]))
+		}
+	}
+	for _, r := range rows {
+		if r[1] == "" {
+			continue
+		}
+		lines := strings.Split(strings.TrimRight(r[1], "\n"), "\n")
+		t.block(r[0] + strings.Repeat(" ", w-len(r[0])+2) + lines[0])
+		for _, l := range lines[1:] {
+			t.block(strings.Repeat(" ", w+2) + l)
+		}
+	}
+}
+
+// firstLine is s up to its first line end.
+func firstLine(s string) string {
+	s = strings.TrimSpace(s)
+	if i := strings.IndexAny(s, "\r\n"); i >= 0 {
+		return strings.TrimSpace(s[:i])
+	}
+	return s
+}

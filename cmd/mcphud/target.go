@@ -1,0 +1,278 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+)
+
+const nameTarget = "name one with -- COMMAND ARGS…, --url URL or --server NAME"
+
+// splitArgs parts a command's own arguments from the server command after the double dash; dash tells whether there was one.
+func splitArgs(cmd *cobra.Command, args []string) (own, server []string, dash bool) {
+	n := cmd.ArgsLenAtDash()
+	if n < 0 {
+		return args, nil, false
+	}
+	return args[:n], args[n:], true
+}
+
+// target makes the server that the flags and the command after the double dash name. There must be exactly one.
+func (o *options) target(cmd *cobra.Command, command []string, dash bool) (config.Server, error) {
+	var named []string
+	if dash {
+		named = append(named, "-- COMMAND")
+	}
+	if o.url != "" || cmd.Flags().Changed("url") {
+		named = append(named, "--url")
+	}
+	if o.server != "" || cmd.Flags().Changed("server") {
+		named = append(named, "--server")
+	}
+	switch {
+	case len(named) == 0:
+		return config.Server{}, usageError("no server was named", nameTarget)
+	case len(named) > 1:
+		return config.Server{}, usageError("more than one server was named: "+strings.Join(named, " and "), "leave one of them")
+	}
+	var s config.Server
+	var err error
+	switch {
+	case dash:
+		s, err = stdioServer(command)
+	case o.server != "":
+		s, err = o.configured(o.server)
+	default:
+		s, err = o.urlServer(o.url)
+	}
+	if err != nil {
+		return config.Server{}, err
+	}
+	return s, o.apply(cmd, &s)
+}
+
+func stdioServer(command []string) (config.Server, error) {
+	if len(command) == 0 || command[0] == "" {
+		return config.Server{}, usageError("no command follows the double dash", "write it as -- COMMAND ARGS…")
+	}
+	return config.Server{Name: filepath.Base(command[0]), Transport: config.Stdio, Command: command[0], Args: command[1:]}, nil
+}
+
+func (o *options) urlServer(raw string) (config.Server, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return config.Server{}, &session.Error{
+			Kind: session.Usage, Message: fmt.Sprintf("%q is not an HTTP URL", raw), Err: err,
+			Next: "give it as https://host/path or http://127.0.0.1:PORT/mcp",
+		}
+	}
+	t := o.transport
+	if t == "" {
+		t = config.Auto
+	}
+	return config.Server{Name: u.Host, Transport: t, URL: raw}, nil
+}
+
+// configured finds an entry of the configs. It must be one that may be started without asking.
+func (o *options) configured(name string) (config.Server, error) {
+	set, where, err := o.load()
+	if err != nil {
+		return config.Server{}, err
+	}
+	s, ok := set.Server(name)
+	if !ok {
+		e := &session.Error{Kind: session.ServerNotFound, Server: name, Message: "no such server in the configs", Next: "mcphud servers list shows what was found where"}
+		if names := similar(name, serverNames(set)); len(names) > 0 {
+			e.Next = "did you mean " + strings.Join(names, " or ") + "? " + e.Next
+		}
+		return s, e
+	}
+	switch {
+	case s.Disabled:
+		return s, &session.Error{Kind: session.ServerDisabled, Server: name, Message: "disabled in " + s.Source.String(), Next: "enable it there"}
+	case s.Problem != nil:
+		return s, &session.Error{Kind: session.Usage, Server: name, Message: s.Problem.Error(), Err: s.Problem, Next: "see " + s.Source.String()}
+	case !config.OpenTrust(where.StateDir()).Trusted(s):
+		return s, &session.Error{
+			Kind: session.ServerDisabled, Server: name,
+			Message: fmt.Sprintf("it comes from a file of this folder (%s) that nobody has trusted yet", s.Source),
+			Next:    "look at it and trust it in mcphud's server list, or name the file yourself with --config",
+		}
+	}
+	return s, nil
+}
+
+func (o *options) load() (config.Set, config.Options, error) {
+	where, err := config.System(o.configs...)
+	if err != nil {
+		return config.Set{}, where, err
+	}
+	set, err := config.Load(where)
+	if err != nil {
+		return set, where, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "correct the file, or name another with --config"}
+	}
+	return set, where, nil
+}
+
+// apply puts the flags on top of what is known of s.
+func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
+	stdio := s.Transport == config.Stdio
+	for flag, fits := range map[string]bool{"env": stdio, "cwd": stdio, "header": !stdio, "transport": !stdio} {
+		if cmd.Flags().Changed(flag) && !fits {
+			kind := "a server that is started by its command"
+			if !stdio {
+				kind = "a server that is reached by its URL"
+			}
+			return usageError(fmt.Sprintf("--%s means nothing to %s, %s", flag, s.Name, kind), "leave it out")
+		}
+	}
+	var err error
+	if s.Env, err = pairs(s.Env, o.env, "=", "-e", "KEY=VALUE"); err != nil {
+		return err
+	}
+	if s.Headers, err = pairs(s.Headers, o.headers, ":", "-H", `"Name: value"`); err != nil {
+		return err
+	}
+	if o.cwd != "" {
+		s.Cwd = o.cwd
+	}
+	if o.transport != "" {
+		s.Transport = o.transport
+	}
+	if o.protocol != "" {
+		s.Protocol = o.protocol
+	}
+	for _, dir := range o.roots {
+		abs, err := rootDir(dir)
+		if err != nil {
+			return err
+		}
+		s.Roots = append(s.Roots, abs)
+	}
+	changed := func(name string) bool { return cmd.Flags().Changed(name) }
+	if s.Timeout == 0 || changed("timeout") {
+		s.Timeout = o.timeout
+	}
+	if s.MaxTimeout == 0 || changed("max-timeout") {
+		s.MaxTimeout = o.maxTimeout
+	}
+	// Whoever asks for a longer wait than the default bound means it.
+	if !changed("max-timeout") && s.MaxTimeout < s.Timeout {
+		s.MaxTimeout = s.Timeout
+	}
+	if s.ConnectTimeout == 0 || changed("connect-timeout") {
+		s.ConnectTimeout = o.connectTimeout
+	}
+	if s.MaxFrame == 0 || changed("max-frame") {
+		s.MaxFrame = int64(o.maxFrame)
+	}
+	return nil
+}
+
+// pairs adds "key SEP value" texts to a copy of m.
+func pairs(m map[string]string, add []string, sep, flag, form string) (map[string]string, error) {
+	if len(add) == 0 {
+		return m, nil
+	}
+	out := make(map[string]string, len(m)+len(add))
+	for k, v := range m {
+		out[k] = v
+	}
+	for _, text := range add {
+		k, v, ok := strings.Cut(text, sep)
+		if k = strings.TrimSpace(k); !ok || k == "" {
+			return nil, usageError(fmt.Sprintf("%s %q has no %q", flag, text, sep), "give it as "+flag+" "+form)
+		}
+		if sep == ":" {
+			v = strings.TrimSpace(v)
+			for old := range out { // header names know no case
+				if strings.EqualFold(old, k) {
+					delete(out, old)
+				}
+			}
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+func rootDir(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("--root %s: %w", dir, err)
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return "", &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--root %s: %v", dir, err), Err: err, Next: "name a folder that exists"}
+	}
+	if !info.IsDir() {
+		return "", usageError("--root "+dir+" is not a folder", "name the folder it is in")
+	}
+	return abs, nil
+}
+
+func serverNames(set config.Set) []string {
+	var names []string
+	for _, s := range set.Servers {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// similar picks at most three names that a mistyped one may have meant: same letters in another case, one inside the other,
+// or at most two edits away.
+func similar(name string, names []string) []string {
+	low := strings.ToLower(name)
+	var out []string
+	for _, n := range names {
+		l := strings.ToLower(n)
+		if len(n) > 200 || len(name) > 200 {
+			continue
+		}
+		if l == low || len(low) > 2 && (strings.Contains(l, low) || strings.Contains(low, l) && len(l) > 2) || edits(low, l) <= 2 && len(low) > 2 {
+			out = append(out, n)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return edits(low, strings.ToLower(a)) - edits(low, strings.ToLower(b)) })
+	return out[:min(3, len(out))]
+}
+
+// edits is the Levenshtein distance in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := last
+			if a[i] != b[j] {
+				cost++
+			}
+			last = row[j+1]
+			row[j+1] = min(cost, row[j]+1, last+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// completeServers offers the names of the configs.
+func completeServers(o *options) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		set, _, err := o.load()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return serverNames(set), cobra.ShellCompDirectiveNoFileComp
+	}
+}

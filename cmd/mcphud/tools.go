@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+func (a *app) toolsCommand() *cobra.Command {
+	list := &cobra.Command{
+		Use: "list [flags] [-- COMMAND ARGS…]", Short: "List the server's tools", Annotations: rule("none"),
+		Args: cobra.ArbitraryArgs, RunE: a.serverCommand(toolsList),
+	}
+	show := &cobra.Command{
+		Use: "show NAME [flags] [-- COMMAND ARGS…]", Short: "Show one tool with its schemas", Annotations: rule("one"),
+		Args: cobra.ArbitraryArgs, RunE: a.serverCommand(toolsShow), ValidArgsFunction: a.completeNames(session.Tools),
+	}
+	var args string
+	call := &cobra.Command{
+		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [-- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
+		Long: "Calls a tool. KEY=VALUE is read as the tool's input schema says, KEY:=JSON is taken as JSON; keys nest as a.b[0]=x.\n" +
+			"--args gives the whole object, on top of which single keys are set.",
+		Example: "  mcphud tools call add a=1 b=2 -- node server.js\n  mcphud tools call search --args @query.json limit=5 --url http://127.0.0.1:3000/mcp",
+		Args:    cobra.ArbitraryArgs,
+		RunE: a.serverCommand(func(ctx context.Context, l *link, own []string) error {
+			return a.toolsCall(ctx, l, own, args)
+		}),
+		ValidArgsFunction: a.completeNames(session.Tools),
+	}
+	call.Flags().StringVar(&args, "args", "", "arguments as `JSON`, @FILE, or - for stdin")
+	return a.group("tools", "List, show and call tools", list, show, call)
+}
+
+func toolsList(ctx context.Context, l *link, _ []string) error {
+	return l.printList(ctx, session.Tools, func(t *text, items []session.Item) {
+		rows := [][]string{}
+		for _, it := range items {
+			rows = append(rows, []string{it.Name, hints(it), flawed(it, firstLine(describe(it)))})
+		}
+		t.table(l.width(), dropEmptyColumn(rows, 1))
+	})
+}
+
+// findTool lists the tools and picks one by its exact name. Nothing else is sent.
+func findTool(ctx context.Context, l *link, name string) (session.Item, error) {
+	list, err := l.List(ctx, session.Tools)
+	if err != nil {
+		return session.Item{}, err
+	}
+	var names []string
+	for _, it := range list.Items {
+		if it.Name == name {
+			return it, nil
+		}
+		names = append(names, it.Name)
+	}
+	e := &session.Error{Kind: session.InvalidToolName, Server: l.Name(), Message: fmt.Sprintf("there is no tool %q", name), Next: "mcphud tools list shows the names"}
+	if s := similar(name, names); len(s) > 0 {
+		e.Next = "did you mean " + strings.Join(s, " or ") + "? " + e.Next
+	}
+	return session.Item{}, e
+}
+
+func toolsShow(ctx context.Context, l *link, args []string) error {
+	it, err := findTool(ctx, l, args[0])
+	if err != nil {
+		return err
+	}
+	return l.print(answer{result: it.Raw, frames: l.responses("tools/list"), text: func(t *text) {
+		t.fields([2]string{"name", it.Name}, [2]string{"title", it.Title}, [2]string{"hints", hints(it)}, [2]string{"", ""})
+		if it.Description != "" {
+			t.block("\n" + it.Description)
+		}
+		t.arguments(l.width(), it.InputSchema)
+		if len(it.OutputSchema) > 0 {
+			t.block("\noutput schema:")
+			t.json(it.OutputSchema)
+		}
+		if len(it.InputSchema) > 0 {
+			t.block("\ninput schema:")
+			t.json(it.InputSchema)
+		}
+	}})
+}
+
+func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string) error {
+	var base *schema.Value
+	if whole != "" {
+		raw, err := a.readArg(whole)
+		if err != nil {
+			return err
+		}
+		if base, err = schema.ParseValue(raw); err != nil {
+			return usageError("--args: "+err.Error(), "give a JSON object")
+		}
+		if base.IsSet() && base.Kind() != schema.Object && len(own) > 1 {
+			return usageError("--args is no object, so that no single arguments can be set on it", "give one or the other")
+		}
+	}
+	it, err := findTool(ctx, l, own[0])
+	if err != nil {
+		return err
+	}
+	if err := l.allow(it); err != nil {
+		return err
+	}
+	args := base.JSON()
+	if len(own) > 1 || !base.IsSet() {
+		v, err := schema.Parse(it.InputSchema).CoerceArgs(base, own[1:])
+		if err != nil {
+			return &session.Error{Kind: session.Usage, Server: l.Name(), Stage: "arguments of " + it.Name, Message: err.Error(), Err: err, Next: "KEY:=JSON sends any JSON as it is; nothing was sent"}
+		}
+		args = v.JSON()
+	}
+	r, err := l.CallTool(ctx, it.Name, args, l.call())
+	if err != nil {
+		return err
+	}
+	failed := session.IsError(r.Result)
+	if err := l.print(reply(r, func(t *text) { t.toolResult(r.Result) })); err != nil {
+		return err
+	}
+	if failed {
+		e := &session.Error{Kind: session.ToolError, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool reported an error"}
+		if cs, err := session.Contents(r.Result); err == nil {
+			for _, c := range cs {
+				if c.Type == "text" && strings.TrimSpace(c.Text) != "" {
+					e.Message += ": " + clip(firstLine(c.Text), 200)
+					break
+				}
+			}
+		}
+		return e
+	}
+	return nil
+}
+
+// call are the options of a request that may take long.
+func (l *link) call() session.CallOptions {
+	return session.CallOptions{OnProgress: l.side.report}
+}
+
+// allow refuses a destructive tool under --read-only.
+func (l *link) allow(it session.Item) error {
+	if l.opts.readOnly && hint(it, "destructiveHint") {
+		return &session.Error{Kind: session.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool is marked as destructive, and --read-only refuses those; nothing was sent", Next: "leave --read-only out"}
+	}
+	return nil
+}
+
+// hint reads one of the boolean annotations; a missing one is false.
+func hint(it session.Item, name string) (on bool) {
+	if len(it.Annotations) == 0 {
+		return false
+	}
+	_ = jsonrpc.Members(it.Annotations, func(k string, v []byte) bool {
+		if k == name {
+			on = string(v) == "true"
+		}
+		return true
+	})
+	return on
+}
+
+func hints(it session.Item) string {
+	var out []string
+	for _, h := range []struct{ name, word string }{{"readOnlyHint", "read-only"}, {"destructiveHint", "destructive"}} {
+		if hint(it, h.name) {
+			out = append(out, h.word)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func describe(it session.Item) string {
+	if it.Description != "" {
+		return it.Description
+	}
+	return it.Title
+}
+
+// flawed marks an item that is not what the specification says.
+func flawed(it session.Item, s string) string {
+	if it.Flaw != nil {
+		return "! malformed: " + it.Flaw.Error() + "  " + s
+	}
+	return s
+}
+
+// arguments writes what an object schema asks for, one argument a row.
+func (t *text) arguments(width int, raw json.RawMessage) {
+	if len(raw) == 0 {
+		return
+	}
+	root := schema.Parse(raw).Root()
+	rows := [][]string{}
+	for _, c := range root.Children(nil) {
+		f := c.Field()
+		must := ""
+		if c.Required {
+			must = "required"
+		}
+		note := []string{}
+		if d := firstLine(f.Description); d != "" {
+			note = append(note, d)
+		}
+		for _, k := range f.Constraints {
+			note = append(note, k.Text)
+		}
+		if f.Default.IsSet() {
+			note = append(note, "default "+f.Default.String())
+		}
+		rows = append(rows, []string{c.Name, f.Types.String(), must, strings.Join(note, "; ")})
+	}
+	if len(rows) > 0 {
+		t.block("\narguments:")
+		t.table(width, rows)
+	}
+}
+
+// printList prints a whole list: its pages put together.
+func (l *link) printList(ctx context.Context, kind session.ListKind, f func(*text, []session.Item)) error {
+	list, err := l.List(ctx, kind)
+	if err != nil {
+		var e *session.Error
+		if errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound {
+			c := *e
+			c.Next = fmt.Sprintf("the server has no %s; mcphud info shows what it has", kind)
+			return &c
+		}
+		return err
+	}
+	return l.print(answer{result: list.JSON(), frames: l.responses(kind.Method()), text: func(t *text) {
+		if len(list.Items) == 0 {
+			t.block("none")
+			return
+		}
+		f(t, list.Items)
+	}})
+}
+
+// dropEmptyColumn removes column i if no row has anything in it.
+func dropEmptyColumn(rows [][]string, i int) [][]string {
+	for _, r := range rows {
+		if r[i] != "" {
+			return rows
+		}
+	}
+	for j, r := range rows {
+		rows[j] = slices.Delete(r, i, i+1)
+	}
+	return rows
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}
