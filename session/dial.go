@@ -52,6 +52,12 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	switch {
 	case cfg.Problem != nil:
 		return nil, &Error{Kind: Usage, Stage: "configuration", Message: cfg.Problem.Error(), Next: "correct " + cfg.Source.String(), Err: cfg.Problem}
+	case cfg.Source.Project && !s.opts.Trust.Trusted(cfg):
+		// Whoever connects has asked the user; this is for the path that forgot.
+		return nil, &Error{
+			Kind: Usage, Stage: "connecting", Message: "the server is described by a file of the working folder, " + cfg.Source.String() + ", and nobody has trusted it yet",
+			Next: "open it in the terminal UI, read what it runs, and trust it",
+		}
 	case cfg.Disabled:
 		return nil, &Error{Kind: ServerDisabled, Stage: "connecting", Message: "the server is disabled in " + cfg.Source.String(), Next: "enable it there"}
 	}

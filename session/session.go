@@ -391,6 +391,8 @@ type Options struct {
 	// Dial makes the transport of in-memory servers, for tests and the demo. false: mcphud's own transports.
 	Dial       func(config.Server) (Transport, bool)
 	ClientInfo Implementation // zero: mcphud
+	// Trust says which servers of project files may be started; nil for none of them.
+	Trust *config.Trust
 	// HealthInterval is the time between health checks: 0 for 30 s, negative for none.
 	HealthInterval time.Duration
 	Retry          Retry

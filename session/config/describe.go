@@ -39,6 +39,8 @@ func Describe(s Server) []Field {
 	for _, r := range s.Roots {
 		add("may see", quote(r))
 	}
+	// Their values are masked above, or look like anything; where they go to is what matters.
+	add("is given", strings.Join(s.variables, ", "))
 	if a := s.OAuth; a != nil {
 		add("signs in at", quoteNonEmpty(a.AuthURL))
 		add("tokens from", quoteNonEmpty(a.TokenURL))

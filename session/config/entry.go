@@ -284,6 +284,11 @@ func (e *entry) finish() Server {
 	if e.Cwd != "" && !filepath.IsAbs(e.Cwd) {
 		e.Cwd = filepath.Join(filepath.Dir(e.Source.File), e.Cwd)
 	}
+	for i, r := range e.Roots {
+		if !filepath.IsAbs(r) && !strings.Contains(r, "://") {
+			e.Roots[i] = filepath.Join(filepath.Dir(e.Source.File), r)
+		}
+	}
 	if len(e.problems) > 0 {
 		e.Problem = &EntryError{Server: e.Name, Problems: e.problems}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,6 +16,7 @@ type expander struct {
 	dialect string
 	// used has the values of variables whose name says that they are secret.
 	used  []string
+	names []string // of all variables that were expanded
 	unset func(field, variable, fix string)
 }
 
@@ -55,6 +57,7 @@ func (x *expander) expand(field, s string) string {
 func (x *expander) variable(field, whole, name string, hasDefault bool, def string) string {
 	if x.opt.LookupEnv != nil {
 		if v, ok := x.opt.LookupEnv(name); ok {
+			x.names = append(x.names, name)
 			if v != "" && Secret(name) {
 				x.used = append(x.used, v)
 			}
@@ -127,6 +130,8 @@ func (e *entry) expand(o Options) {
 		}
 	}
 	e.secrets = x.used
+	slices.Sort(x.names)
+	e.variables = slices.Compact(x.names)
 }
 
 func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }

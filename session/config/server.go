@@ -61,6 +61,8 @@ type Server struct {
 	// secrets are values of variables named like secrets that were expanded
 	// into some field, wherever it is; Masked hides them.
 	secrets []string
+	// variables are the names of those that were expanded into some field.
+	variables []string
 }
 
 // Source says where an entry was found.

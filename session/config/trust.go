@@ -80,12 +80,12 @@ func (t *Trust) path(s Server) string {
 
 // Trusted reports whether s may be started: it is not from a project file, or
 // the user has trusted exactly this content. A permission that other users
-// could have written counts for nothing.
+// could have written counts for nothing. A nil Trust trusts no project file.
 func (t *Trust) Trusted(s Server) bool {
 	if !s.Source.Project {
 		return true
 	}
-	if t.dir == "" {
+	if t == nil || t.dir == "" {
 		return false
 	}
 	path := t.path(s)
