@@ -8,7 +8,15 @@ import (
 // builder gathers all subschemas that apply to one field.
 type builder struct {
 	f    *Field
-	seen map[*Value]bool
+	seen map[*Value]bool // once there are many parts
+}
+
+// added reports whether node applies already.
+func (b *builder) added(node *Value) bool {
+	if b.seen != nil {
+		return b.seen[node]
+	}
+	return slices.ContainsFunc(b.f.parts, func(p part) bool { return p.node == node })
 }
 
 // bare is a part whose assertions do not count: siblings of a draft-07 $ref.
@@ -33,16 +41,23 @@ func (b *builder) add(p part) {
 		b.note("a subschema is a JSON %s, not an object or boolean, and was ignored", p.node.Kind())
 		return
 	}
-	if b.seen[p.node] {
+	if b.added(p.node) {
 		return
 	}
-	b.seen[p.node] = true
 	if len(f.parts) >= MaxParts {
 		b.note("more than %d subschemas apply to one field; the rest was ignored", MaxParts)
 		return
 	}
 	p.base = rebase(p.node, p.base)
 	f.parts = append(f.parts, p)
+	if b.seen != nil {
+		b.seen[p.node] = true
+	} else if len(f.parts) == 16 {
+		b.seen = make(map[*Value]bool, 64)
+		for _, q := range f.parts {
+			b.seen[q.node] = true
+		}
+	}
 	refOnly := bare(f.s, p)
 	for _, m := range p.node.Members() {
 		switch {

@@ -113,7 +113,7 @@ func (f *Field) Property(name string) *Field {
 		if bare(f.s, p) {
 			continue
 		}
-		matched := p.node.Get("properties").Get(name).IsSet()
+		matched := false
 		if pats := p.node.Get("patternProperties"); pats.Kind() == Object {
 			for _, m := range pats.Members() {
 				if re, err := compilePattern(m.Name); err == nil && re.MatchString(name) {
@@ -121,7 +121,7 @@ func (f *Field) Property(name string) *Field {
 				}
 			}
 		}
-		if extra := p.node.Get("additionalProperties"); !matched && extra.Kind() == Object {
+		if extra := p.node.Get("additionalProperties"); !matched && extra.Kind() == Object && !p.node.Get("properties").Get(name).IsSet() {
 			parts = append(parts, part{node: extra, base: p.base})
 		}
 	}

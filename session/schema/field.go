@@ -115,7 +115,7 @@ func (s *Schema) newField(parts []part, resolved map[*Value]bool, only TypeSet) 
 		f.Notes = append(f.Notes, s.note("the schema expands into more than %d fields; the rest is raw JSON", MaxFields))
 		return f
 	}
-	b := builder{f: f, seen: map[*Value]bool{}}
+	b := builder{f: f}
 	for _, p := range parts {
 		b.add(p)
 	}

@@ -9,6 +9,9 @@ import (
 // put sets the value of a row, making the containers around it. coalesce
 // makes a run of changes to one row a single undo step.
 func (f *Form) put(r *row, v *schema.Value, coalesce bool) {
+	if !coalesce {
+		f.undoAt = ""
+	}
 	f.remember(r.ptr)
 	if !coalesce {
 		f.undoAt = ""
@@ -279,6 +282,15 @@ func (f *Form) addItem(parent int, ptr string, field *schema.Field, from int) {
 	f.stale = true
 	f.build()
 	f.focusPtr(ptr + "/" + strconv.Itoa(at))
+	f.offer()
+}
+
+// offer marks the text of a value that was made up, so that the first key
+// typed replaces it.
+func (f *Form) offer() {
+	if t := f.edit(); t != nil && !t.empty() {
+		t.all = true
+	}
 }
 
 // focusPtr moves the cursor to the first row of a pointer.

@@ -136,6 +136,9 @@ func (d *drawer) scalar(r *row, w int) string {
 func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 	in := d.f.edit()
 	st := d.t.Underline
+	if in.all {
+		st = d.t.Selection
+	}
 	empty := in.empty()
 	if empty && !r.val.IsSet() {
 		d.cx, d.cy, d.cursor = x, 0, true
@@ -174,6 +177,11 @@ func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 // all the schema says.
 func (d *drawer) detail(out []string, r *row, pad string, room int) []string {
 	t := d.t
+	if n := d.f.rename; n != nil && n.isNew {
+		at := len(out)
+		out = append(out, d.keyInput(pad, len(pad))...)
+		d.cy = at
+	}
 	if p := d.f.pop; p != nil {
 		out = d.popup(out, p, pad, room)
 	}

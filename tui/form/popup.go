@@ -142,7 +142,7 @@ func (f *Form) openSelect(filter string) {
 	at := 0
 	if r.kind == rowVariant {
 		for i, v := range r.field.Variants() {
-			p.choices = append(p.choices, choice{v.Title, v.Description, func() { f.choose(f.row(), i) }})
+			p.choices = append(p.choices, choice{v.Title, v.Description, func() { f.chooseAndEnter(i) }})
 		}
 		at = max(r.pick, 0)
 		if r.field.Nullable() {
@@ -164,6 +164,15 @@ func (f *Form) openSelect(filter string) {
 	if filter != "" {
 		p.filter.insert(filter)
 		p.narrow()
+	}
+}
+
+// chooseAndEnter picks a variant and goes on to its value, where it is one
+// that is typed.
+func (f *Form) chooseAndEnter(pick int) {
+	f.choose(f.row(), pick)
+	if i := f.cur + 1; i < len(f.rows) && f.rows[i].ptr == f.rows[f.cur].ptr && f.rows[i].textual() {
+		f.setCur(i)
 	}
 }
 

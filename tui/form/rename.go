@@ -21,6 +21,11 @@ func (f *Form) startKey(parent int, ptr, old string) {
 	f.rename = &rename{parent: parent, ptr: ptr, old: old, isNew: old == "", text: newText(old)}
 	f.pop, f.input = nil, nil
 	f.fresh = false
+	for i := range f.rows {
+		if r := &f.rows[i]; old == "" && r.kind == rowAdd && r.ptr == ptr {
+			f.setCur(i)
+		}
+	}
 }
 
 // renameRow edits the key of the focused row; false where the key is the
@@ -81,4 +86,7 @@ func (f *Form) commitKey() {
 	f.stale = true
 	f.build()
 	f.focusPtr(schema.Pointer(at...))
+	if r.isNew {
+		f.offer()
+	}
 }

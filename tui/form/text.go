@@ -16,10 +16,11 @@ import (
 // what was typed or set; only drawing makes it safe.
 type text struct {
 	lines []string
-	row   int // cursor
-	col   int // in bytes of its line
-	left  int // first byte drawn of the cursor's line
-	top   int // first line drawn
+	row   int  // cursor
+	col   int  // in bytes of its line
+	left  int  // first byte drawn of the cursor's line
+	top   int  // first line drawn
+	all   bool // all of it is selected: what is typed replaces it
 }
 
 func newText(s string) *text {
@@ -39,6 +40,9 @@ func pasted(s string) string {
 }
 
 func (t *text) insert(s string) {
+	if t.all {
+		*t = text{lines: []string{""}}
+	}
 	line := t.lines[t.row]
 	head, tail := line[:t.col], line[t.col:]
 	add := strings.Split(s, "\n")
@@ -58,6 +62,11 @@ func (t *text) insert(s string) {
 
 // key applies an editing key; changed says whether the text is another now.
 func (t *text) key(m tea.KeyPressMsg) (handled, changed bool) {
+	if k := m.String(); t.all && (k == "backspace" || k == "delete") {
+		*t = text{lines: []string{""}}
+		return true, true
+	}
+	defer func() { t.all = t.all && !handled }()
 	line := t.lines[t.row]
 	switch m.String() {
 	case "left":

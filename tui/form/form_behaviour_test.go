@@ -1,0 +1,304 @@
+package form
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+func TestRawKeepsWhatWasTyped(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"n":{"type":"integer"}}}`)
+	press(t, f, "text:7", "ctrl+r")
+	if !f.Raw() || !strings.Contains(screen(f), `"n": 7`) {
+		t.Fatal(screen(f))
+	}
+	press(t, f, "ctrl+end", "backspace", "backspace", "text:,")
+	bad := f.raw.text.String()
+	press(t, f, "ctrl+r")
+	var syn *schema.SyntaxError
+	if !f.Raw() || !errors.As(f.Err(), &syn) || f.raw.text.String() != bad {
+		t.Fatalf("left the editor, or lost the text: %v\n%s", f.Err(), screen(f))
+	}
+	if !strings.Contains(screen(f), "✗ line 2, column 10: the text ends before the value does") {
+		t.Errorf("the error is not shown:\n%s", screen(f))
+	}
+	if ps := f.Check(); len(ps) != 1 || !strings.Contains(ps[0].Message, "line 2") {
+		t.Errorf("problems %v", ps)
+	}
+	press(t, f, "text:"+` "big":12345678901234567890, "x":1.0}`, "ctrl+r")
+	if f.Raw() || string(f.JSON()) != `{"n":7,"big":12345678901234567890,"x":1.0}` {
+		t.Errorf("%v %s", f.Raw(), f.JSON())
+	}
+	layout := "{\n  \"n\": 7, \"big\":12345678901234567890, \"x\":1.0}"
+	if press(t, f, "ctrl+r"); f.raw.text.String() != layout {
+		t.Errorf("the layout of the text was lost: %q", f.raw.text.String())
+	}
+}
+
+func TestSetJSONMalformed(t *testing.T) {
+	f := open(t, `{"type":"object"}`)
+	if err := f.SetJSON([]byte("{\"a\":\n 1 2}")); err == nil || !f.Raw() || f.raw.text.String() != "{\"a\":\n 1 2}" {
+		t.Errorf("%v %v", err, f.Raw())
+	}
+	if x, y, ok := f.Cursor(); !ok || y != 1 || x < 3 {
+		t.Errorf("cursor %d,%d %v", x, y, ok)
+	}
+	f.Edited("json:", `{"a":3}`)
+	if string(f.JSON()) != `{"a":3}` {
+		t.Errorf("%s", f.JSON())
+	}
+}
+
+func TestPaste(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"s":{"type":"string"},"n":{"type":"integer"},"any":{}}}`)
+	f.Paste("line 1\r\nzwei \U0001F389\rline\t3\x1b[31m")
+	press(t, f, "down")
+	f.Paste(" 12345678901234567890\n")
+	press(t, f, "down")
+	f.Paste("{\"k\": [1.0,\n null]}")
+	want := `{"s":"line 1\nzwei 🎉\nline\t3\u001b[31m","n":12345678901234567890,"any":{"k":[1.0,null]}}`
+	if got := string(f.JSON()); got != want {
+		t.Errorf("%s", got)
+	}
+	if strings.Contains(screen(f), "\x1b[31m") {
+		t.Error("an escape sequence reached the screen")
+	}
+	f.SetSize(60, 10)
+	f.Focus("/s")
+	if !strings.Contains(screen(f), "^[[31m") {
+		t.Errorf("the escape is not shown:\n%s", screen(f))
+	}
+}
+
+func TestCursorInText(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"s":{"type":"string"}}}`)
+	press(t, f, "text:日本e", "left")
+	if x, y, ok := f.Cursor(); !ok || y != 0 || x != f.valueX(f.row())+4 {
+		t.Errorf("cursor %d,%d %v", x, y, ok)
+	}
+	press(t, f, "backspace", "text:X", "home", "delete", "end", "ctrl+w", "text:ab cd", "alt+left", "ctrl+k", "ctrl+u", "text:z")
+	if got := string(f.JSON()); got != `{"s":"z"}` {
+		t.Error(got)
+	}
+	f.Paste(strings.Repeat("x", 300))
+	if x, _, ok := f.Cursor(); !ok || x >= 100 {
+		t.Errorf("cursor at %d", x)
+	}
+	f.SetFocus(false)
+	if _, _, ok := f.Cursor(); ok {
+		t.Error("a cursor without focus")
+	}
+}
+
+func TestTabLeavesAtTheEdges(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`)
+	if f.Key(key("shift+tab")) || !f.Key(key("tab")) || f.Key(key("tab")) || f.Key(key("esc")) || f.Key(key("f5")) || f.Key(key("ctrl+enter")) {
+		t.Error("a key that is the caller's was taken, or the form's was not")
+	}
+}
+
+func TestClicks(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"s":{"type":"string"},"b":{"type":"boolean"},"e":{"enum":["x","y"]},"o":{"type":"object","properties":{"p":{"type":"string"}}},"l":{"type":"array","items":{"type":"string"}}}}`)
+	press(t, f, "text:hello")
+	x := f.valueX(f.row())
+	line := func(name string) int {
+		for i, l := range f.Lines() {
+			if strings.Contains(l, name) {
+				return i
+			}
+		}
+		t.Fatalf("%q is not on the screen:\n%s", name, screen(f))
+		return 0
+	}
+	f.Click(x+1, 0)
+	press(t, f, "text:_")
+	f.Click(x, line("[-]"))
+	f.Click(x+2, line("one of 2"))
+	f.Click(x, line("  y"))
+	f.Click(3, line("▸ o"))
+	f.Click(x, line("  p "))
+	press(t, f, "text:in")
+	f.Click(3, line("▸ l"))
+	f.Click(5, line("+ add item"))
+	press(t, f, "text:it")
+	if got := string(f.JSON()); got != `{"s":"h_ello","b":true,"e":"y","o":{"p":"in"},"l":["it"]}` {
+		t.Errorf("%s\n%s", got, screen(f))
+	}
+	if f.Click(0, 99) {
+		t.Error("a click on nothing was taken")
+	}
+	press(t, f, "ctrl+r")
+	f.Click(6, 1)
+	press(t, f, "text:\n")
+	if f.raw.text.row != 2 {
+		t.Error("the click did not move the cursor")
+	}
+}
+
+func TestSuggestions(t *testing.T) {
+	f := NewArguments([]schema.Argument{{Name: "lang", Required: true}, {Name: "b"}}, plainTheme())
+	f.SetSize(80, 20)
+	run(f)
+	asked := ""
+	f.Complete = func(ptr, text string) tea.Cmd {
+		asked = ptr + "=" + text
+		return nil
+	}
+	press(t, f, "text:py")
+	if asked != "/lang=py" {
+		t.Fatal(asked)
+	}
+	f.Suggest("/lang", "p", []string{"stale"})
+	f.Suggest("/b", "py", []string{"elsewhere"})
+	if f.pop != nil {
+		t.Fatal("an answer to another question is shown")
+	}
+	f.Suggest("/lang", "py", []string{"python", "pytorch"})
+	if !strings.Contains(screen(f), "pytorch") {
+		t.Fatal(screen(f))
+	}
+	press(t, f, "down", "down", "enter")
+	if got := f.Strings()["lang"]; got != "pytorch" {
+		t.Errorf("%q", got)
+	}
+	f.Suggest("/lang", "pytorch", []string{"pytorch-x"})
+	press(t, f, "text:2")
+	if f.pop != nil || f.Strings()["lang"] != "pytorch2" {
+		t.Error("typing does not close the list")
+	}
+	if ps := f.Check(); len(ps) != 0 {
+		t.Error(ps)
+	}
+}
+
+func TestEditText(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"s":{"type":"string"},"n":{"type":"integer"}}}`)
+	press(t, f, "text:x")
+	tag, text, ext := f.EditText()
+	if text != "x" || ext != ".txt" {
+		t.Errorf("%q %q %q", tag, text, ext)
+	}
+	f.Edited(tag, "two\nlines\n")
+	press(t, f, "down", "down")
+	tag, text, ext = f.EditText()
+	if text != "{\n  \"s\": \"two\\nlines\"\n}" || ext != ".json" {
+		t.Errorf("%q %q %q", tag, text, ext)
+	}
+	f.Edited(tag, text+"garbage")
+	if !f.Raw() || f.raw.text.String() != text+"garbage" {
+		t.Error("malformed JSON from the editor was lost")
+	}
+}
+
+func TestDirtyAndReset(t *testing.T) {
+	f := open(t, `{"type":"object","required":["d"],"properties":{"s":{"type":"string"},"d":{"default":1}}}`)
+	if f.Dirty() {
+		t.Error("dirty from the start")
+	}
+	press(t, f, "text:x")
+	if !f.Dirty() {
+		t.Error("not dirty after typing")
+	}
+	f.MarkClean()
+	if f.Dirty() {
+		t.Error("dirty after MarkClean")
+	}
+	f.Reset()
+	if string(f.JSON()) != `{"d":1}` {
+		t.Errorf("%s", f.JSON())
+	}
+	f.Undo()
+	if string(f.JSON()) != `{"s":"x","d":1}` {
+		t.Errorf("undo gives %s", f.JSON())
+	}
+}
+
+func TestLinearMode(t *testing.T) {
+	f := New(gallery(t), plainTheme())
+	f.Check()
+	var b strings.Builder
+	f.Plain(&b)
+	if !strings.Contains(b.String(), "name (required) = unset [string · required · 2 to 20 characters]") || strings.Contains(b.String(), "\x1b") {
+		t.Error(b.String())
+	}
+	for _, c := range []struct{ ptr, text, err string }{
+		{"/name", "Bob", ""},
+		{"/count", "4", ""},
+		{"/count", "x", `needs a whole number, such as 42; got "x"`},
+		{"/shape", "square", ""},
+		{"/shape/side", "2.50", ""},
+		{"/address/street", "Main", ""},
+		{"/tags", `["a"]`, ""},
+		{"/nope", "", "the form has no field /nope; list the fields again"},
+	} {
+		got := ""
+		if err := f.SetText(c.ptr, c.text); err != nil {
+			got = err.Error()
+		}
+		if got != c.err {
+			t.Errorf("%s=%s: %q", c.ptr, c.text, got)
+		}
+	}
+	if ps := f.Check(); len(ps) != 0 {
+		t.Errorf("%v\n%s", ps, f.JSON())
+	}
+	if want := `{"name":"Bob","count":4,"address":{"street":"Main"},"tags":["a"],"shape":{"kind":"square","side":2.50}}`; string(f.JSON()) != want {
+		t.Errorf("%s", f.JSON())
+	}
+}
+
+func TestNextProblem(t *testing.T) {
+	f := open(t, `{"type":"object","required":["b"],"properties":{"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"object","properties":{"d":{"type":"integer"}}}}}`)
+	if err := f.SetJSON([]byte(`{"c":{"d":"x"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	run(f)
+	f.NextProblem()
+	if f.row().ptr != "/b" {
+		t.Error(f.row().ptr)
+	}
+	f.NextProblem()
+	if f.row().ptr != "/c/d" {
+		t.Error(f.row().ptr)
+	}
+	press(t, f, "up", "left") // folded: the problem shows at the group
+	if !strings.Contains(screen(f), "✗ d must be a whole number") {
+		t.Error(screen(f))
+	}
+}
+
+// Every key that Hints names is taken by the form, except $EDITOR's.
+func TestHintsAreTrue(t *testing.T) {
+	f := New(gallery(t), plainTheme())
+	f.SetSize(100, 30)
+	run(f)
+	_ = f.SetJSON([]byte(`{"name":"x","tags":["a","b"],"env":{"k":"v"},"shape":{"kind":"circle"}}`))
+	run(f)
+	n := len(f.rows)
+	for i := range n {
+		base := f.value
+		f.cur, f.input = min(i, len(f.rows)-1), nil
+		for _, h := range f.Hints() {
+			for _, k := range h.Keys {
+				if k == "ctrl+e" || k == "tab" || k == "down" {
+					continue
+				}
+				f.assign(base)
+				f.raw, f.stale = nil, true
+				f.build()
+				f.setCur(i)
+				if !f.Key(key(k)) {
+					t.Errorf("row %d %s: %s (%s) is not taken", i, f.rows[i].ptr, k, h.Text)
+				}
+				run(f)
+			}
+		}
+		f.assign(base)
+		f.raw, f.stale = nil, true
+		f.build()
+	}
+}
