@@ -92,20 +92,13 @@ func (s *Session) exchange(ctx context.Context, method, target string, params, a
 			return Reply{}, err
 		}
 		r, err := c.call(ctx, spec)
-		if again || !sessionGone(c, err) {
+		if again || !errors.Is(err, ErrSessionLost) {
 			return r, err
 		}
 		if err := s.renew(ctx, c); err != nil {
 			return r, err
 		}
 	}
-}
-
-// sessionGone says whether the server has forgotten our HTTP session.
-func sessionGone(c *conn, err error) bool {
-	var e *Error
-	h, ok := c.t.(HTTPTransport)
-	return ok && c.era == Legacy && h.SessionID() != "" && errors.As(err, &e) && e.Status == 404
 }
 
 // renew replaces a connection whose session is gone.

@@ -30,15 +30,10 @@ func (o *Options) transport(cfg config.Server, kind string, tap Tap) (Transport,
 	switch kind {
 	case config.Stdio:
 		return newStdio(cfg, tap, o.Stderr, o.Leave), nil
-	case config.HTTP, config.SSE:
-		u, err := url.Parse(cfg.URL)
-		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return nil, &Error{
-				Kind: Usage, Stage: "connecting", URL: cfg.URL, Message: fmt.Sprintf("%q is not an http or https URL", cfg.URL),
-				Next: "give it in full, for example http://127.0.0.1:7000/mcp", Err: err,
-			}
-		}
-		return dialHTTP(cfg, kind, tap)
+	case config.HTTP:
+		return newHTTP(cfg, tap), nil
+	case config.SSE:
+		return newSSE(cfg, tap), nil
 	}
 	return nil, &Error{
 		Kind: Usage, Stage: "connecting", Message: fmt.Sprintf("unknown transport %q", kind), Next: "use stdio, http, sse or auto",

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -140,13 +141,24 @@ func httpError(h *HTTPError) *Error {
 	switch {
 	case h.Status == 401 || h.Status == 403:
 		e.Kind = OAuth
+		if how := h.Header.Get("WWW-Authenticate"); how != "" {
+			e.Message += " (WWW-Authenticate: " + clip(journal.MaskText(how), 400) + ")"
+		}
 		e.Next = "give credentials with -H \"Authorization: Bearer …\" or log in"
+	case h.Status >= 300 && h.Status < 400:
+		e.Next = "give the final URL itself"
+		if to := h.Header.Get("Location"); to != "" {
+			e.Message += ", a redirect to " + clip(journal.MaskURL(to), 200)
+		}
 	case h.Status == 404:
 		e.Next = "check the path of the URL (many servers listen at /mcp)"
 	case h.Status == 405 || h.Status == 406 || h.Status == 415:
 		e.Next = "check that the URL is an MCP endpoint, or try --transport sse"
 	case h.Status == 429:
 		e.Next = "wait and try again"
+		if after := h.Header.Get("Retry-After"); after != "" {
+			e.Next = "wait (the server says Retry-After: " + clip(after, 60) + ") and try again"
+		}
 	case h.Status >= 500:
 		e.Next = "look at the server's own log, then try again"
 	}

@@ -302,7 +302,17 @@ func (m *mux) notify(ctx context.Context, method string, params []byte, h http.H
 // refused ends a request that could not be sent, or whose exchange ended without an answer.
 func (m *mux) refused(id uint64, err error) {
 	var h *HTTPError
-	if errors.As(err, &h) {
+	switch {
+	case errors.Is(err, ErrSessionLost) && errors.As(err, &h):
+		e := httpError(h)
+		e.Message, e.Next, e.Err = ErrSessionLost.Error()+": "+e.Message, "connect again", err
+		m.fail(id, e)
+		return
+	case errors.As(err, &h):
+		if h.Status == http.StatusUnauthorized || h.Status == http.StatusForbidden {
+			m.fail(id, httpError(h)) // whatever the body says, what is wanted are credentials
+			return
+		}
 		if env, scanErr := jsonrpc.Scan(h.Body); scanErr == nil && env.Kind == jsonrpc.ErrorResponse {
 			// 400 and 404 carry the modern era's errors; some servers leave the id out.
 			a := answer{env: env, frame: h.Body, status: h.Status, url: h.URL}

@@ -98,7 +98,9 @@ func TestMasks(t *testing.T) {
 		{"X-GitHub-Token", "abc def"}:   "***",
 		{"Mcp-Session-Id", "abc"}:       "abc",
 		{"Location", "http://h?code=1"}: "http://h?code=***",
-		{"WWW-Authenticate", `Bearer realm="x", resource_metadata="https://h/.well-known"`}: `Bearer realm="x", resource_metadata="https://h/.well-known"`,
+		{"WWW-Authenticate", `Bearer resource_metadata="https://h/x", error="invalid_token"`}: `Bearer resource_metadata="https://h/x", error="invalid_token"`,
+		{"X-Said", `"Bearer abcdefgh12=="`}:                                                   `"Bearer ***"`,
+		{"WWW-Authenticate", `Bearer realm="x", resource_metadata="https://h/.well-known"`}:   `Bearer realm="x", resource_metadata="https://h/.well-known"`,
 	} {
 		if got := MaskHeader(in[0], in[1]); got != want {
 			t.Errorf("MaskHeader(%q, %q) = %q, want %q", in[0], in[1], got, want)

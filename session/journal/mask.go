@@ -15,7 +15,7 @@ var (
 		"authorization", "cookie", "token", "secret", "passw", "credential", "signature", "api-key", "apikey", "api_key",
 	}
 	urlPattern    = regexp.MustCompile(`(?i)\bhttps?://[^\s"'<>\\]+`)
-	bearerPattern = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}`)
+	bearerPattern = regexp.MustCompile(`(?i)\b(bearer|basic) +[A-Za-z0-9._~+/-]{8,}=*"?`)
 )
 
 // isSecret says whether a header or query parameter of this name carries a secret.
@@ -28,9 +28,6 @@ func isSecret(name string) bool {
 // MaskHeader returns the value of a header as it may be shown: a secret becomes "***", with the scheme of an
 // Authorization header kept, and secrets in URLs are masked.
 func MaskHeader(name, value string) string {
-	if strings.EqualFold(name, "WWW-Authenticate") {
-		return MaskText(value)
-	}
 	if !isSecret(name) {
 		return MaskText(value)
 	}
@@ -87,7 +84,13 @@ func MaskText(s string) string {
 		s = urlPattern.ReplaceAllStringFunc(s, MaskURL)
 	}
 	if len(s) > len("basic ") {
-		s = bearerPattern.ReplaceAllString(s, "$1 "+masked)
+		s = bearerPattern.ReplaceAllStringFunc(s, func(m string) string {
+			scheme, token, _ := strings.Cut(m, " ")
+			if param, ok := strings.CutSuffix(token, `="`); ok && strings.Trim(param, " _abcdefghijklmnopqrstuvwxyz") == "" {
+				return m // a parameter of a challenge: Bearer resource_metadata="…"
+			}
+			return scheme + " " + masked + strings.Repeat(`"`, strings.Count(m, `"`))
+		})
 	}
 	return s
 }
