@@ -61,7 +61,7 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 	out := a.printer()
 	sd := newSide(j, a.err, out, a.o.logLevel != "")
 	defer sd.stop()
-	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Stderr: sd, Leave: oneShot})
+	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Stderr: sd, Leave: oneShot, Trust: a.o.trust()})
 	defer m.Close()
 	s, err := m.Register(cfg)
 	if err != nil {

@@ -110,6 +110,15 @@ func (o *options) configured(name string) (config.Server, error) {
 	return s, nil
 }
 
+// trust is what the user has trusted; nil, which trusts nothing of a project, where there is no telling.
+func (o *options) trust() *config.Trust {
+	where, err := config.System()
+	if err != nil {
+		return nil
+	}
+	return config.OpenTrust(where.StateDir())
+}
+
 func (o *options) load() (config.Set, config.Options, error) {
 	where, err := config.System(o.configs...)
 	if err != nil {
