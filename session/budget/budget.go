@@ -1,7 +1,7 @@
 // Package budget states performance ceilings as tests.
 //
 // A budget is a test named TestBudget… that calls [Skip] first, measures with
-// [Best] or [Pair], and reports with [Ceiling], [Ratio] or [Size]. Budgets run
+// [Best] or [Pair], and reports with [Ceiling], [Beyond], [Ratio] or [Size]. Budgets run
 // only when MCPHUD_BUDGET=1 is set and never under the race detector, so that
 // `go test ./...` stays fast and does not depend on how busy the machine is.
 //
@@ -78,6 +78,18 @@ func Time(f func()) time.Duration {
 func Ceiling(t testing.TB, what string, got, ceiling time.Duration) {
 	t.Helper()
 	report(t, what, formatDuration(got), "<= "+formatDuration(ceiling), float64(got), float64(ceiling), ceilingSlack)
+}
+
+// Beyond reports how much longer got is than a base that was measured in the
+// same run, against a ceiling for the difference.
+func Beyond(t testing.TB, what string, got, base, ceiling time.Duration) {
+	t.Helper()
+	sign, diff := "+", got-base
+	if diff < 0 {
+		sign, diff = "-", -diff
+	}
+	figure := fmt.Sprintf("%s%s (%s against %s)", sign, formatDuration(diff), formatDuration(got), formatDuration(base))
+	report(t, what, figure, "<= +"+formatDuration(ceiling), float64(got-base), float64(ceiling), ceilingSlack)
 }
 
 // Ratio reports a duration against limit times a base that was measured in the

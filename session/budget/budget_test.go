@@ -34,6 +34,8 @@ func TestVerdicts(t *testing.T) {
 		{"ratio met", func(t testing.TB) { Ratio(t, "d", 130*ms, 100*ms, 1.3) }, 0, "d\t1.30x (130 ms against 100 ms)\t<= 1.3x\tok\n"},
 		{"ratio tolerated", func(t testing.TB) { Ratio(t, "e", 160*ms, 100*ms, 1.3) }, 0, "e\t1.60x (160 ms against 100 ms)\t<= 1.3x\tOVER\n"},
 		{"ratio broken", func(t testing.TB) { Ratio(t, "f", 163*ms, 100*ms, 1.3) }, 1, "f\t1.63x (163 ms against 100 ms)\t<= 1.3x\tOVER\n"},
+		{"beyond met", func(t testing.TB) { Beyond(t, "h", 90*ms, 100*ms, 60*ms) }, 0, "h\t-10 ms (90 ms against 100 ms)\t<= +60 ms\tok\n"},
+		{"beyond broken", func(t testing.TB) { Beyond(t, "i", 221*ms, 100*ms, 60*ms) }, 1, "i\t+121 ms (221 ms against 100 ms)\t<= +60 ms\tOVER\n"},
 		{"size broken", func(t testing.TB) { Size(t, "g", 126_000_000, 50_000_000, 2) }, 1, "g\t2.52x (126.0 MB for 50.0 MB)\t<= 2x\tOVER\n"},
 	}
 	var want string
