@@ -25,7 +25,6 @@ type App struct {
 	focus   map[string]int   // pane index last focused, by view id
 	panes   map[string]*Pane // by view id and pane id
 	filters map[string]string
-	feed    feed
 	world   world // snapshot of the sessions
 	rail    rail
 
@@ -68,7 +67,7 @@ func NewApp(ctx context.Context, cfg Config) (*App, error) {
 		focus: map[string]int{}, panes: map[string]*Pane{}, filters: map[string]string{},
 		linear: cfg.Linear, getenv: cfg.getenv(), rerender: true,
 	}
-	a.ctx = Ctx{app: a, ReadOnly: cfg.ReadOnly, Linear: cfg.Linear}
+	a.ctx = Ctx{app: a, Sessions: cfg.Sessions, ReadOnly: cfg.ReadOnly, Linear: cfg.Linear}
 	a.mouse.on = !cfg.NoMouse
 	a.recall.load(cfg.HistoryFile)
 	if cfg.NativeClipboard {

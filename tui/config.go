@@ -4,6 +4,8 @@ import (
 	"io"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
 )
 
 // Config is what the composition root gives the UI.
@@ -11,6 +13,8 @@ type Config struct {
 	// Views are the screens in the order of their number keys; the first one
 	// is where the program starts unless Start says otherwise.
 	Views []View
+	// Sessions are the servers; nil for none.
+	Sessions *session.Manager
 	// Start is the id of the first screen and StartArg its [Navigate] argument.
 	Start    string
 	StartArg any

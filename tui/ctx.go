@@ -4,12 +4,18 @@ import (
 	"context"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
 )
 
 // Ctx is a view's handle on the shell. The shell owns it and sets its fields
 // before each call into a view; views read them, call its methods on the event
 // loop only, and never keep field values across calls.
 type Ctx struct {
+	// Sessions holds all servers and the journal; Server is the current one,
+	// nil when there is none.
+	Sessions *session.Manager
+	Server   *session.Session
 	// View is the id of the visible screen, Focus the id of its focused pane.
 	View, Focus string
 	// Theme is the palette cut for the terminal's colours. It never changes; a

@@ -1,9 +1,110 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"time"
 
-// bindServer gives views the session of the current server.
-func (a *App) bindServer(string) {}
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+// refresh takes a new snapshot of the sessions.
+func (w *world) refresh(a *App) {
+	m := a.cfg.Sessions
+	if m == nil {
+		return
+	}
+	now := time.Now()
+	w.rows = w.rows[:0]
+	for _, s := range m.Servers() {
+		w.rows = append(w.rows, rowOf(s, now))
+	}
+	w.newest(m.Journal())
+	if w.current == "" && len(w.rows) > 0 {
+		name := w.rows[0].name
+		if w.row(a.cfg.Server) != nil {
+			name = a.cfg.Server
+		}
+		w.choose(a, name)
+	}
+	if w.current != "" && w.row(w.current) == nil { // it was unregistered
+		w.current, a.ctx.Server = "", nil
+	}
+}
+
+// newest finds the last entry of the traffic.
+func (w *world) newest(j *journal.Journal) {
+	rev := j.Rev()
+	if rev == w.seen {
+		return
+	}
+	w.seen = rev
+	w.tail = j.Snapshot(w.latest.Seq, w.tail[:0])
+	if n := len(w.tail); n > 0 {
+		w.latest, w.traffic = w.tail[n-1], true
+	}
+	if cap(w.tail) > 4096 { // the first snapshot of a long journal
+		w.tail = nil
+	}
+}
+
+// rowOf is a server as rail and status bar show it.
+func rowOf(s *session.Session, now time.Time) serverRow {
+	st := s.Status()
+	r := serverRow{name: s.Name(), transport: st.Transport, version: st.Version, stateWord: string(st.State)}
+	if st.Err != nil {
+		r.err = st.Err.Error()
+	}
+	if r.transport == "" {
+		r.transport = s.Config().Transport
+	}
+	if p := s.Config().Problem; p != nil && r.err == "" {
+		r.err = p.Error()
+	}
+	switch {
+	case st.State == session.Connecting:
+		r.moving = true
+		r.detail = Elapsed(now.Sub(st.Since))
+	case st.State == session.Failed && st.RetryAt.After(now):
+		r.moving = true
+		r.detail = st.RetryAt.Sub(now).Round(time.Second).String()
+	}
+	return r
+}
+
+// choose makes a server the current one and reports whether it is known.
+func (w *world) choose(a *App, name string) bool {
+	if a.cfg.Sessions == nil {
+		return false
+	}
+	s, ok := a.cfg.Sessions.Server(name)
+	if !ok {
+		return false
+	}
+	w.current = name
+	a.ctx.Server = s
+	// A server that somebody looks at is in use: the pool must not close it.
+	if w.release != nil {
+		w.release()
+	}
+	w.release = s.Hold()
+	return true
+}
+
+// close lets go of the current server.
+func (w *world) close() {
+	if w.release != nil {
+		w.release()
+		w.release = nil
+	}
+}
 
 // pump starts what tells the program of changes in the sessions.
-func (a *App) pump(func(tea.Msg)) (stop func()) { return func() {} }
+func (a *App) pump(send func(tea.Msg)) (stop func()) {
+	m := a.cfg.Sessions
+	if m == nil {
+		return func() {}
+	}
+	return startPump(m.Changed(), m.Rev, send)
+}

@@ -14,6 +14,9 @@ type world struct {
 	rows    []serverRow
 	latest  journal.Entry // newest traffic
 	traffic bool          // there is any
+	seen    uint64        // revision of the journal
+	tail    []journal.Entry
+	release func() // lets go of the current server
 }
 
 // serverRow is one server as rail and status bar show it.

@@ -8,40 +8,6 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// feed is where the world's snapshot comes from.
-type feed interface {
-	// servers appends one row for each registered server to dst.
-	servers(dst []serverRow, now time.Time) []serverRow
-	// last is the newest entry of the traffic; ok is false when there is none.
-	last() (e journal.Entry, ok bool)
-}
-
-// refresh takes a new snapshot.
-func (w *world) refresh(a *App) {
-	if a.feed == nil {
-		return
-	}
-	w.rows = a.feed.servers(w.rows[:0], time.Now())
-	w.latest, w.traffic = a.feed.last()
-	if w.current == "" && len(w.rows) > 0 {
-		name := w.rows[0].name
-		if w.row(a.cfg.Server) != nil {
-			name = a.cfg.Server
-		}
-		w.choose(a, name)
-	}
-}
-
-// choose makes a server the current one and reports whether it is known.
-func (w *world) choose(a *App, name string) bool {
-	if w.row(name) == nil {
-		return false
-	}
-	w.current = name
-	a.bindServer(name)
-	return true
-}
-
 // ticker is one line about the newest entry of the traffic.
 func (w *world) ticker(t *Theme, width int) string {
 	if !w.traffic {
