@@ -33,7 +33,7 @@ const (
 	MinSplit     = 20
 	MaxSplit     = 80
 	DefaultSplit = 40
-	RailWidth    = 26
+	RailWidth    = 30
 )
 
 // RailFocus is LayoutState.Focus when the server rail has the keys.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -54,7 +55,7 @@ func rowOf(s *session.Session, now time.Time) serverRow {
 	st := s.Status()
 	r := serverRow{name: s.Name(), transport: st.Transport, version: st.Version, stateWord: string(st.State)}
 	if st.Err != nil {
-		r.err = st.Err.Error()
+		r.err = strings.TrimPrefix(st.Err.Error(), r.name+": ")
 	}
 	if r.transport == "" {
 		r.transport = s.Config().Transport

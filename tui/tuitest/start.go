@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"go.uber.org/goleak"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -28,7 +29,7 @@ type settings struct {
 	profile  colorprofile.Profile
 	config   tui.Config
 	deadline time.Duration
-	cleanup  []func()
+	peers    peers
 }
 
 // Views gives the screens; the first one is where the program starts.
@@ -76,6 +77,7 @@ type App struct {
 	t        testing.TB
 	screen   *screen
 	prog     *tea.Program
+	manager  *session.Manager
 	bubble   bool
 	deadline time.Duration
 	done     chan struct{}
@@ -92,6 +94,7 @@ type App struct {
 func Start(t testing.TB, opts ...Option) *App {
 	t.Helper()
 	s := settings{w: 120, h: 40, dark: true, profile: colorprofile.TrueColor}
+	s.peers.memory = map[string]Serve{}
 	for _, o := range opts {
 		o(&s)
 	}
@@ -112,6 +115,10 @@ func Start(t testing.TB, opts ...Option) *App {
 	a.stop = stop
 	ready := make(chan *tea.Program, 1)
 	cfg := s.config
+	if cfg.Sessions == nil {
+		cfg.Sessions = s.peers.open(t)
+	}
+	a.manager = cfg.Sessions
 	cfg.In, cfg.Out = a.screen.input(), a.screen
 	cfg.Environ = append([]string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "PATH=/usr/bin:/bin"}, s.env...)
 	cfg.Program = func(p *tea.Program) { ready <- p }
@@ -127,9 +134,7 @@ func Start(t testing.TB, opts ...Option) *App {
 	}()
 	t.Cleanup(func() {
 		a.close()
-		for _, f := range s.cleanup {
-			f()
-		}
+		s.peers.close(t)
 		if a.bubble {
 			// Bubble Tea's timers cannot be cancelled; let them end before the
 			// bubble does.
@@ -146,7 +151,8 @@ func Start(t testing.TB, opts ...Option) *App {
 		t.Fatalf("the UI did not start: %v", a.err)
 	}
 	a.Settle()
-	return a
+	s.peers.connect(ctx)
+	return a.Settle()
 }
 
 // lookup finds a variable in an environment.

@@ -1,0 +1,109 @@
+package tuitest
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+)
+
+// Serve speaks MCP's stdio framing over in and out until in ends or ctx is
+// done, as an in-memory server.
+type Serve = func(ctx context.Context, in io.Reader, out io.Writer) error
+
+// peers are the servers of a test.
+type peers struct {
+	manager *session.Manager
+	given   bool // the test's own manager: it closes it
+	options session.Options
+	list    []config.Server
+	memory  map[string]Serve
+	idle    bool
+}
+
+// Server registers an mcp-go server that runs in this process and connects to
+// it. Servers are in the rail in the order of their options.
+func Server(name string, s *server.MCPServer) Option {
+	return Peer(name, serveMCP(s))
+}
+
+// Peer is Server for anything that speaks the framing: a misbehaving server is
+// a function of a few lines.
+func Peer(name string, serve Serve) Option {
+	return func(s *settings) {
+		s.peers.memory[name] = serve
+		s.peers.list = append(s.peers.list, config.Server{Name: name, Transport: config.Stdio, Command: "memory"})
+	}
+}
+
+// Target registers a real server, stdio or HTTP, and connects to it: for tests
+// outside of a bubble.
+func Target(cfg config.Server) Option {
+	return func(s *settings) { s.peers.list = append(s.peers.list, cfg) }
+}
+
+// NoConnect leaves the servers registered but not connected.
+func NoConnect() Option { return func(s *settings) { s.peers.idle = true } }
+
+// SessionOptions changes how sessions are made (health checks, retries).
+func SessionOptions(f func(*session.Options)) Option {
+	return func(s *settings) { f(&s.peers.options) }
+}
+
+// Sessions uses the test's own manager, which it registers servers with and
+// closes after the UI ended (t.Cleanup before Start does that).
+func Sessions(m *session.Manager) Option {
+	return func(s *settings) { s.peers.manager, s.peers.given = m, true }
+}
+
+// open makes the manager and registers the servers.
+func (p *peers) open(t testing.TB) *session.Manager {
+	t.Helper()
+	if p.manager == nil {
+		memory, dial := p.memory, p.options.Dial
+		p.options.Dial = func(cfg config.Server) (session.Transport, bool) {
+			if serve := memory[cfg.Name]; serve != nil {
+				return session.NewMemory(serve), true
+			}
+			if dial != nil {
+				return dial(cfg)
+			}
+			return nil, false
+		}
+		p.manager = session.NewManager(p.options)
+	}
+	for _, cfg := range p.list {
+		if _, err := p.manager.Register(cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p.manager
+}
+
+// connect connects every server. A failure is what the UI shows; it is no
+// failure of the test.
+func (p *peers) connect(ctx context.Context) {
+	if p.idle {
+		return
+	}
+	for _, cfg := range p.list {
+		_ = p.manager.Connect(ctx, cfg.Name)
+	}
+}
+
+func (p *peers) close(t testing.TB) {
+	t.Helper()
+	if p.manager == nil || p.given {
+		return
+	}
+	if err := p.manager.Close(); err != nil {
+		t.Errorf("closing the sessions: %v", err)
+	}
+}
+
+// Manager is the sessions that the UI shows.
+func (a *App) Manager() *session.Manager { return a.manager }
