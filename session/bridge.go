@@ -201,9 +201,9 @@ func (b *Bridge) follow(ctx context.Context, changed <-chan struct{}) {
 
 // discover registers the server's tools and returns them. The list comes from the session's cache while that holds.
 func (b *Bridge) discover(ctx context.Context, s *Session) (Listing, error) {
-	if b.set.DiscoveryLimit > 0 {
+	if b.set.Timeouts.Discovery > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, b.set.DiscoveryLimit)
+		ctx, cancel = context.WithTimeout(ctx, b.set.Timeouts.Discovery)
 		defer cancel()
 	}
 	if !s.Supports(Tools.Method()) {

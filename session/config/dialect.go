@@ -100,7 +100,7 @@ func set(keys ...string) words {
 
 // topKeys are read at the top of a file.
 func topKeys() words {
-	return set("mcpServers", "servers", "mcp", "pool", "auto_discover", "$schema", "version")
+	return set("mcpServers", "servers", "mcp", "$schema", "version")
 }
 
 // entryKeys are read in an entry, or known to belong to the file's own program

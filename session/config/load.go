@@ -98,10 +98,16 @@ func (s Server) given() string {
 	return s.Name
 }
 
-// sameOptions compares what Fingerprint leaves out.
-func (s Server) sameOptions(o Server) bool {
-	return s.Disabled == o.Disabled && s.Protocol == o.Protocol && s.NoReconnect == o.NoReconnect &&
-		s.Timeout == o.Timeout && s.MaxTimeout == o.MaxTimeout && s.ConnectTimeout == o.ConnectTimeout && s.MaxFrame == o.MaxFrame
+// sameOptions compares what Fingerprint leaves out. What the later entry says nothing about makes no difference.
+func (s Server) sameOptions(later Server) bool {
+	return s.Disabled == later.Disabled && s.NoReconnect == later.NoReconnect && same(s.Protocol, later.Protocol) &&
+		same(s.Timeout, later.Timeout) && same(s.MaxTimeout, later.MaxTimeout) && same(s.ConnectTimeout, later.ConnectTimeout) &&
+		same(s.MaxFrame, later.MaxFrame)
+}
+
+func same[T comparable](have, later T) bool {
+	var none T
+	return later == none || later == have
 }
 
 func asWarning(path string, err error) Warning {
@@ -139,7 +145,9 @@ func loadBytes(o Options, c candidate, b []byte) (out []Server, st Settings, d *
 		e.decideTransport()
 		e.written = e.fingerprint()
 		e.expand(o)
-		out = append(out, e.finish())
+		v := e.finish()
+		st.Timeouts.apply(&v)
+		out = append(out, v)
 	}
 	return out, st, d, nil
 }
@@ -170,6 +178,8 @@ func readRoot(o Options, d *document, c candidate) ([]*entry, Settings, error) {
 			r.mcp(m.value)
 		case m.key == "pool" && c.dialect == Mcphud:
 			r.settings.pool(d, m.value)
+		case m.key == "timeouts" && c.dialect == Mcphud:
+			r.settings.timeouts(d, m.value)
 		case settingsKey[m.key] && c.dialect == Mcphud:
 			r.settings.field(d, m)
 		case !top[m.key] && strictTop(c.dialect):
@@ -209,6 +219,8 @@ func (r *reader) mcp(n node) {
 			r.list("mcp.servers", m.value)
 		case m.key == "pool":
 			r.settings.pool(r.d, m.value)
+		case m.key == "timeouts":
+			r.settings.timeouts(r.d, m.value)
 		case settingsKey[m.key]:
 			r.settings.field(r.d, m)
 		default:

@@ -8,23 +8,41 @@ import (
 // Settings are what a mcphud.yaml or mcp.yaml says about all servers together.
 // Zero stands for the default; Origin has the file of each that was set.
 type Settings struct {
-	Pool         Pool
-	AutoDiscover *bool // register every tool of a server when it connects; nil = true
+	Pool         Pool  `json:"pool"`
+	AutoDiscover *bool `json:"auto_discover,omitempty"` // register every tool of a server when it connects; nil = true
 	// ContinueOnError lets the other servers go on when one fails; nil = true.
-	ContinueOnError *bool
-	CacheTTL        time.Duration // how long a tool list without its own ttl may be used; 0 = until the server says it changed
-	DiscoveryLimit  time.Duration // of one discovery; 0 = the server's own timeout
-	Origin          map[string]string
+	ContinueOnError *bool         `json:"continue_on_error,omitempty"`
+	CacheTTL        time.Duration `json:"cache_ttl,omitempty"` // how long a tool list without its own ttl may be used; 0 = until the server says it changed
+	Timeouts        Timeouts      `json:"timeouts"`
+	// Origin has the file that each setting comes from, by its name ("pool.max_idle_time").
+	Origin map[string]string `json:"origin,omitempty"`
 }
 
-// Pool is the mcp.pool block.
+// Pool is the pool block.
 type Pool struct {
-	MaxIdleTime     time.Duration // a connection that nobody used for so long is closed; 0 = 5 minutes
-	CleanupInterval time.Duration // how often to look; 0 = 1 minute
-	MaxConnections  int           // 0 = no limit
+	MaxIdleTime     time.Duration `json:"max_idle_time,omitempty"`    // a connection that nobody used for so long is closed; 0 = 5 minutes
+	CleanupInterval time.Duration `json:"cleanup_interval,omitempty"` // how often to look; 0 = 1 minute
+	MaxConnections  int           `json:"max_connections,omitempty"`  // 0 = no limit
 }
 
-var settingsKey = set("auto_discover", "continue_on_error", "cache_ttl", "discovery_timeout")
+// Timeouts is the timeouts block. The first two are for the servers of the same file that say nothing themselves.
+type Timeouts struct {
+	ToolCall  time.Duration `json:"tool_call,omitempty"` // Server.Timeout
+	Connect   time.Duration `json:"connect,omitempty"`   // Server.ConnectTimeout
+	Discovery time.Duration `json:"discovery,omitempty"` // of discovering a server's tools; 0 = its own timeout
+}
+
+// apply fills in what the server says nothing about.
+func (t Timeouts) apply(s *Server) {
+	if s.Timeout == 0 {
+		s.Timeout = t.ToolCall
+	}
+	if s.ConnectTimeout == 0 {
+		s.ConnectTimeout = t.Connect
+	}
+}
+
+var settingsKey = set("auto_discover", "continue_on_error", "cache_ttl")
 
 func (s *Settings) origin(key string) {
 	if s.Origin == nil {
@@ -41,8 +59,6 @@ func (s *Settings) field(d *document, m member) {
 		s.ContinueOnError = settingBool(d, m)
 	case "cache_ttl":
 		s.CacheTTL = settingDuration(d, m)
-	case "discovery_timeout":
-		s.DiscoveryLimit = settingDuration(d, m)
 	}
 	s.origin(m.key)
 }
@@ -66,6 +82,23 @@ func (s *Settings) pool(d *document, n node) {
 			continue
 		}
 		s.origin("pool." + m.key)
+	}
+}
+
+func (s *Settings) timeouts(d *document, n node) {
+	for _, m := range n.members() {
+		switch m.key {
+		case "tool_call":
+			s.Timeouts.ToolCall = settingDuration(d, m)
+		case "connect":
+			s.Timeouts.Connect = settingDuration(d, m)
+		case "discovery":
+			s.Timeouts.Discovery = settingDuration(d, m)
+		default:
+			d.warnAt(m.line, m.col, "unknown key %q of timeouts is ignored", clip(m.key))
+			continue
+		}
+		s.origin("timeouts." + m.key)
 	}
 }
 
@@ -101,8 +134,12 @@ func (s *Settings) merge(o Settings, file string) {
 			s.ContinueOnError = o.ContinueOnError
 		case "cache_ttl":
 			s.CacheTTL = o.CacheTTL
-		case "discovery_timeout":
-			s.DiscoveryLimit = o.DiscoveryLimit
+		case "timeouts.tool_call":
+			s.Timeouts.ToolCall = o.Timeouts.ToolCall
+		case "timeouts.connect":
+			s.Timeouts.Connect = o.Timeouts.Connect
+		case "timeouts.discovery":
+			s.Timeouts.Discovery = o.Timeouts.Discovery
 		case "pool.max_idle_time":
 			s.Pool.MaxIdleTime = o.Pool.MaxIdleTime
 		case "pool.cleanup_interval":
