@@ -1,0 +1,430 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// TestExitCodes runs into each failure once: its exit code, its kind, and a message that says enough.
+func TestExitCodes(t *testing.T) {
+	status := func(code int) string {
+		return faketest.HTTP(t, behave.Good, behave.Fault{Status: code, Body: "no"}).URL
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		kind string
+		says string
+	}{
+		{"no server", []string{"tools", "list"}, 1, "Usage", "--url"},
+		{"two servers", []string{"info", "--url", "http://127.0.0.1:1/mcp", "--", "true"}, 1, "Usage", "more than one"},
+		{"unknown command", []string{"tols"}, 1, "Usage", "tools"},
+		{"unknown subcommand", []string{"tools", "lst"}, 1, "Usage", "list"},
+		{"unknown flag", []string{"tools", "list", "--frmat", "json"}, 1, "Usage", "--frmat"},
+		{"bad format", []string{"tools", "list", "--format", "xml"}, 1, "Usage", "text, json, jsonl, raw"},
+		{"bad protocol", fake(t, behave.Good, "info", "--protocol", "2020-01-01"), 1, "Usage", "2025-11-25"},
+		{"bad timeout", fake(t, behave.Good, "info", "--timeout", "0s"), 1, "Usage", "--timeout"},
+		{"bad size", fake(t, behave.Good, "info", "--max-frame", "big"), 1, "Usage", "max-frame"},
+		{"bad env", fake(t, behave.Good, "info", "-e", "NOVALUE"), 1, "Usage", "KEY=VALUE"},
+		{"bad header", []string{"info", "--url", "http://127.0.0.1:1/", "-H", "nocolon"}, 1, "Usage", "Name: value"},
+		{"header for a command", fake(t, behave.Good, "info", "-H", "A: b"), 1, "Usage", "--header"},
+		{"bad root", fake(t, behave.Good, "info", "--root", "/nowhere/at/all"), 1, "Usage", "--root"},
+		{"bad URL", []string{"info", "--url", "ftp://x"}, 1, "Usage", "ftp://x"},
+		{"missing name", fake(t, behave.Good, "tools", "call"), 1, "Usage", "at least one"},
+		{"too many arguments", fake(t, behave.Good, "tools", "list", "x"), 1, "Usage", "no arguments"},
+		{"journal nowhere", fake(t, behave.Good, "info", "--journal", "/nowhere/at/all.jsonl"), 1, "Usage", "--journal"},
+		{"wrong argument type", fake(t, behave.Good, "tools", "call", "sleep", "ms=soon"), 1, "Usage", "ms"},
+		{"args no JSON", fake(t, behave.Good, "tools", "call", "echo", "--args", "{"), 1, "Usage", "--args"},
+		{"args file missing", fake(t, behave.Good, "tools", "call", "echo", "--args", "@/nowhere.json"), 1, "Usage", "/nowhere.json"},
+		{"params no JSON", fake(t, behave.Good, "raw", "ping", "{"), 1, "Usage", "PARAMS"},
+
+		{"401", []string{"info", "--url", status(401)}, 3, "OAuth", "401"},
+		{"403", []string{"info", "--url", status(403)}, 3, "OAuth", "403"},
+
+		{"no such command", []string{"info", "--", "/nowhere/server"}, 4, "SpawnFailed", "/nowhere/server"},
+		{"exits at once", fake(t, behave.ExitAtOnce, "info"), 4, "SpawnFailed", ""},
+		{"nobody listens", []string{"info", "--url", "http://127.0.0.1:1/mcp"}, 4, "Transport", "127.0.0.1:1"},
+		{"404", []string{"info", "--url", status(404)}, 4, "Transport", "404"},
+		{"500", []string{"info", "--url", status(500)}, 4, "Transport", "500"},
+		{"TLS", []string{"info", "--url", faketest.TLS(t).URL}, 4, "Transport", "certificate"},
+		{"no such entry", []string{"info", "--server", "nobody"}, 4, "ServerNotFound", "nobody"},
+		{"crash mid-call", fake(t, behave.Good, "tools", "call", "crash"), 4, "ChannelClosed", ""},
+
+		{"isError", fake(t, behave.Good, "tools", "call", "is_error"), 5, "ToolError", "the tool failed"},
+		{"no such tool", fake(t, behave.Good, "tools", "call", "ecko"), 5, "InvalidToolName", "echo"},
+		{"no such tool to show", fake(t, behave.Good, "tools", "show", "nothing"), 5, "InvalidToolName", "nothing"},
+		{"no such resource", fake(t, behave.Good, "resources", "read", "other://none"), 5, "NotFound", ""},
+		{"no such prompt", fake(t, behave.Good, "prompts", "get", "none"), 5, "NotFound", ""},
+
+		{"call timeout", fake(t, behave.Good, "tools", "call", "wait", "--timeout", "300ms"), 7, "Timeout", "300ms"},
+		{"connect timeout", fake(t, behave.NoAnswer, "info", "--connect-timeout", "300ms"), 7, "Timeout", ""},
+
+		{"JSON-RPC error", fake(t, behave.Good, "tools", "call", "rpc_error"), 10, "RpcError", "flux capacitor"},
+		{"list error", fake(t, behave.ListError, "tools", "list"), 10, "RpcError", "being rebuilt"},
+		{"unknown method", fake(t, behave.Good, "raw", "no/such"), 10, "RpcError", ""},
+
+		{"repeated cursor", fake(t, behave.RepeatCursor, "tools", "list"), 11, "Protocol", "cursor"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := mcphud(t, append([]string{"--format", "json"}, c.args...)...)
+			if o.code != c.code {
+				t.Errorf("exit code %d, want %d\nstderr: %s", o.code, c.code, o.stderr)
+			}
+			e := o.errorLine(t)
+			if e.Kind != c.kind {
+				t.Errorf("kind %s, want %s", e.Kind, c.kind)
+			}
+			whole := e.Message
+			if e.Cause != nil {
+				whole += *e.Cause
+			}
+			if !strings.Contains(whole, c.says) {
+				t.Errorf("the message does not say %q: %s", c.says, whole)
+			}
+			if c.name != "isError" && o.out != "" {
+				t.Errorf("stdout is not empty: %s", o.out)
+			}
+
+			text := mcphud(t, append([]string{"--format", "text"}, c.args...)...)
+			if text.code != c.code || !strings.Contains(text.stderr, "error: ") || strings.Contains(text.stderr, `{"error"`) {
+				t.Errorf("as text: exit code %d, stderr %s", text.code, text.stderr)
+			}
+		})
+	}
+}
+
+func TestErrorLineKeepsCodeAndData(t *testing.T) {
+	e := mcphud(t, fake(t, behave.Good, "tools", "call", "rpc_error")...).errorLine(t)
+	if e.Code == nil || *e.Code != -32050 || string(e.Data) != `{"retryAfter":30,"big":9007199254740993,"list":[1.0,null]}` {
+		t.Errorf("%+v", e)
+	}
+	if e = mcphud(t, "info", "--url", faketest.HTTP(t, behave.Good, behave.Fault{Status: 500}).URL).errorLine(t); e.Status == nil || *e.Status != 500 || e.URL == nil || e.Code != nil {
+		t.Errorf("%+v", e)
+	}
+}
+
+// exchange asks a stdio server itself, without any of our client's code, and returns the result member as it was sent.
+func exchange(t *testing.T, mode behave.Mode, method, params string) string {
+	t.Helper()
+	r := faketest.Open(t, faketest.Stdio(t, mode))
+	r.Handshake()
+	frame := r.Request(7, method, params)
+	env, err := jsonrpc.Scan(frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	return string(env.Result)
+}
+
+func TestJSONIsWhatTheServerSent(t *testing.T) {
+	for _, c := range []struct {
+		mode           behave.Mode
+		args           []string
+		method, params string
+	}{
+		{behave.Good, []string{"tools", "list"}, "tools/list", "{}"},
+		{behave.ManyTools, []string{"tools", "list"}, "tools/list", "{}"},
+		{behave.Malformed, []string{"tools", "list"}, "tools/list", "{}"},
+		{behave.HostileText, []string{"tools", "list"}, "tools/list", "{}"},
+		{behave.Good, []string{"resources", "list"}, "resources/list", "{}"},
+		{behave.Good, []string{"resources", "templates"}, "resources/templates/list", "{}"},
+		{behave.Good, []string{"prompts", "list"}, "prompts/list", "{}"},
+		{behave.Good, []string{"tools", "call", "kinds"}, "tools/call", `{"name":"kinds","arguments":{}}`},
+		{behave.Good, []string{"tools", "call", "add", "a=1", "b=2"}, "tools/call", `{"name":"add","arguments":{"a":1,"b":2}}`},
+		{behave.Good, []string{"resources", "read", "fake://text"}, "resources/read", `{"uri":"fake://text"}`},
+		{behave.Good, []string{"prompts", "get", "greet", "who=Ada"}, "prompts/get", `{"name":"greet","arguments":{"who":"Ada"}}`},
+		{behave.Good, []string{"complete", "greet", "who", "A"}, "completion/complete", `{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":"A"}}`},
+		{behave.Good, []string{"raw", "ping"}, "ping", "{}"},
+	} {
+		t.Run(string(c.mode)+" "+strings.Join(c.args, " "), func(t *testing.T) {
+			want := exchange(t, c.mode, c.method, c.params)
+			if got := mcphud(t, fake(t, c.mode, append(c.args, "--format", "json")...)...).ok(t); got != want+"\n" {
+				t.Errorf("printed %d bytes, want %d\ngot  %.300q\nwant %.300q", len(got), len(want)+1, got, want)
+			}
+		})
+	}
+}
+
+func TestOneToolIsPrintedAsSent(t *testing.T) {
+	var list struct{ Tools []json.RawMessage }
+	if err := json.Unmarshal([]byte(exchange(t, behave.Good, "tools/list", "{}")), &list); err != nil {
+		t.Fatal(err)
+	}
+	if got := mcphud(t, fake(t, behave.Good, "tools", "show", "add")...).ok(t); got != string(list.Tools[1])+"\n" {
+		t.Errorf("got  %s\nwant %s", got, list.Tools[1])
+	}
+}
+
+func TestSeveralPagesBecomeOneList(t *testing.T) {
+	o := mcphud(t, fake(t, behave.Pages, "tools", "list")...)
+	var list map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(o.ok(t)), &list); err != nil {
+		t.Fatal(err)
+	}
+	var tools []struct{ Name string }
+	if err := json.Unmarshal(list["tools"], &tools); err != nil {
+		t.Fatal(err)
+	}
+	if len(tools) != 100 || list["nextCursor"] != nil {
+		t.Errorf("%d tools, nextCursor %s", len(tools), list["nextCursor"])
+	}
+	raw := mcphud(t, fake(t, behave.Pages, "tools", "list", "--format", "raw")...).ok(t)
+	if n := strings.Count(raw, "\n"); n != 10 {
+		t.Errorf("raw printed %d frames, want one a page: 10", n)
+	}
+}
+
+// The bundled agent in both eras over HTTP, against requests that net/http sends by itself.
+func TestJSONOverHTTP(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	post := func(body string, headers map[string]string) (string, http.Header) {
+		req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		for k, v := range headers {
+			req.Header.Set(k, v)
+		}
+		tr := &http.Transport{}
+		defer tr.CloseIdleConnections()
+		res, err := (&http.Client{Transport: tr}).Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env, err := jsonrpc.Scan([]byte(strings.TrimSpace(string(b))))
+		if err != nil {
+			t.Fatalf("%v: %s", err, b)
+		}
+		return string(env.Result), res.Header
+	}
+	_, h := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`, nil)
+	legacy, _ := post(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`, map[string]string{"Mcp-Session-Id": h.Get("Mcp-Session-Id")})
+	modern, _ := post(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
+		map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"})
+	for version, want := range map[string]string{"2025-11-25": legacy, "2026-07-28": modern} {
+		if got := mcphud(t, "tools", "list", "--url", url, "--protocol", version).ok(t); got != want+"\n" {
+			t.Errorf("%s: printed %d bytes, want %d", version, len(got), len(want)+1)
+		}
+		var i struct{ ProtocolVersion, Era, Transport string }
+		if err := json.Unmarshal([]byte(mcphud(t, "info", "--url", url, "--protocol", version).ok(t)), &i); err != nil || i.ProtocolVersion != version || i.Transport != "http" {
+			t.Errorf("%s: info says %+v, %v", version, i, err)
+		}
+	}
+}
+
+func TestSSE(t *testing.T) {
+	url := faketest.SSE(t, behave.Good, behave.Fault{}).URL
+	want := exchange(t, behave.Good, "tools/list", "{}")
+	for _, transport := range []string{"sse", "auto"} {
+		if got := mcphud(t, "tools", "list", "--url", url, "--transport", transport).ok(t); got != want+"\n" {
+			t.Errorf("%s: printed %d bytes, want %d", transport, len(got), len(want)+1)
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	file := filepath.Join(t.TempDir(), "a.json")
+	if err := os.WriteFile(file, []byte(`{"name":"from file","z":1.0}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args  []string
+		stdin string
+		want  string
+	}{
+		{args: []string{"name=42", "age=42", "agree=true"}, want: `{"name":"42","age":42,"agree":true}`},
+		{args: []string{"big=9007199254740993", "price=1.50"}, want: `{"big":9007199254740993,"price":1.50}`},
+		{args: []string{`anything:={"x":[1.0]}`}, want: `{"anything":{"x":[1.0]}}`},
+		{args: []string{"address.city=Bern", "address.geo.lat=46.9", "people[0].name=Ada"}, want: `{"address":{"city":"Bern","geo":{"lat":46.9}},"people":[{"name":"Ada"}]}`},
+		{args: []string{"--args", `{"b":1,"a":2}`}, want: `{"b":1,"a":2}`},
+		{args: []string{"--args", "@" + file, "age=7"}, want: `{"name":"from file","z":1.0,"age":7}`},
+		{args: []string{"--args", "-"}, stdin: `{"from":"stdin"}`, want: `{"from":"stdin"}`},
+		{args: []string{"notes:=null", "name="}, want: `{"notes":null,"name":""}`},
+	} {
+		cmd := command(t, append([]string{"tools", "call", "form_gallery", "--url", url}, c.args...)...)
+		cmd.Stdin = strings.NewReader(c.stdin)
+		var r struct{ Content []struct{ Text string } }
+		if err := json.Unmarshal([]byte(finish(t, cmd).ok(t)), &r); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Content[0].Text; got != c.want {
+			t.Errorf("%v sent %s, want %s", c.args, got, c.want)
+		}
+	}
+}
+
+// A wrong name must not cost the server anything but the list.
+func TestUnknownToolSendsNothing(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "j.jsonl")
+	mcphud(t, fake(t, behave.Good, "tools", "call", "nothing", "a=1", "--journal", log)...)
+	b, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), "tools/list") || strings.Contains(string(b), "tools/call") {
+		t.Errorf("the journal: %s", b)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	for _, args := range [][]string{{"tools", "call", "reset_counter"}, {"raw", "tools/call", `{"name":"reset_counter","arguments":{}}`}} {
+		if o := mcphud(t, append(args, "--read-only", "--url", url)...); o.code != 1 || !strings.Contains(o.errorLine(t).Message, "destructive") {
+			t.Errorf("%v: exit %d, %s", args, o.code, o.stderr)
+		}
+		mcphud(t, append(args, "--url", url)...).ok(t)
+	}
+	mcphud(t, "tools", "call", "echo", "message=x", "--read-only", "--url", url).ok(t)
+}
+
+func TestJSONL(t *testing.T) {
+	o := mcphud(t, fake(t, behave.Good, "tools", "call", "progress", "count=250", "--format", "jsonl")...)
+	lines := strings.Split(strings.TrimRight(o.ok(t), "\n"), "\n")
+	n := 0
+	for _, l := range lines[:len(lines)-1] {
+		if !strings.HasPrefix(l, `{"jsonrpc":"2.0","method":"notifications/progress"`) {
+			t.Fatalf("line %q", l)
+		}
+		n++
+	}
+	if n != 250 {
+		t.Errorf("%d progress lines, want 250", n)
+	}
+	if last := lines[len(lines)-1]; last != `{"content":[{"type":"text","text":"done"}]}` {
+		t.Errorf("the last line is %q", last)
+	}
+}
+
+func TestRawPrintsTheFrame(t *testing.T) {
+	env, err := jsonrpc.Scan([]byte(mcphud(t, fake(t, behave.Good, "tools", "call", "add", "a=1", "b=2", "--format", "raw")...).ok(t)))
+	if err != nil || env.Kind != jsonrpc.Response || !strings.Contains(string(env.Result), `"sum":3`) {
+		t.Errorf("%+v, %v", env, err)
+	}
+}
+
+func TestTextIsForPeople(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	for _, c := range []struct {
+		args []string
+		want []string
+		not  []string
+	}{
+		{[]string{"tools", "list"}, []string{"reset_counter", "destructive", "Adds two numbers"}, []string{"{"}},
+		{[]string{"tools", "show", "add"}, []string{"First summand", "required", "output schema"}, nil},
+		{[]string{"tools", "call", "contents"}, []string{"## Markdown", "image (image/png)", "32x32 pixels", "audio (audio/wav), 1644 bytes", "link to demo://readme"}, []string{"iVBOR"}},
+		{[]string{"tools", "call", "add", "a=1", "b=2"}, []string{"3\n", `"sum": 3`}, nil},
+		{[]string{"resources", "list"}, []string{"demo://logo", "image/png"}, []string{"{"}},
+		{[]string{"resources", "read", "demo://readme"}, []string{"# mcphud demo"}, []string{`"contents"`}},
+		{[]string{"resources", "templates"}, []string{"demo://note/{id}"}, nil},
+		{[]string{"prompts", "list"}, []string{"greet", "name [language]"}, nil},
+		{[]string{"prompts", "get", "greet", "name=Ada"}, []string{"[user]", "greet Ada"}, nil},
+		{[]string{"complete", "greet", "name", "a"}, []string{"Ada\nAlan\n"}, nil},
+		{[]string{"complete", "demo://note/{id}", "id", "to"}, []string{"today\ntomorrow\n"}, nil},
+		{[]string{"info"}, []string{"mcphud-demo", "2026-07-28", "tools"}, []string{"{"}},
+		{[]string{"ping"}, []string{"answered"}, nil},
+	} {
+		out := mcphud(t, append(c.args, "--format", "text", "--url", url)...).ok(t)
+		for _, w := range c.want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%v does not say %q:\n%s", c.args, w, out)
+			}
+		}
+		for _, n := range c.not {
+			if strings.Contains(out, n) {
+				t.Errorf("%v says %q:\n%s", c.args, n, out)
+			}
+		}
+	}
+}
+
+func TestServersList(t *testing.T) {
+	cfg := filepath.Join(t.TempDir(), "c.json")
+	server := faketest.Stdio(t, behave.Good)
+	body := fmt.Sprintf(`{"mcpServers":{"fake":{"command":%q,"args":["good"],"env":{"API_TOKEN":"s3cret-value"}},"web":{"url":"http://127.0.0.1:1/mcp"}}}`, server.Command)
+	if err := os.WriteFile(cfg, []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"json", "text"} {
+		out := mcphud(t, "servers", "list", "--config", cfg, "--format", format).ok(t)
+		if !strings.Contains(out, "fake") || !strings.Contains(out, "http://127.0.0.1:1/mcp") || !strings.Contains(out, "c.json") || strings.Contains(out, "s3cret") {
+			t.Errorf("%s: %s", format, out)
+		}
+	}
+	if out := mcphud(t, "tools", "call", "echo", "text=hi", "--server", "fake", "--config", cfg).ok(t); !strings.Contains(out, "hi") {
+		t.Error(out)
+	}
+}
+
+// What came with a folder is not started because somebody stands in it.
+func TestProjectServersNeedTrust(t *testing.T) {
+	marker := filepath.Join(t.TempDir(), "started")
+	cmd := command(t, "info", "--server", "evil")
+	if err := os.WriteFile(filepath.Join(cmd.Dir, ".mcp.json"), fmt.Appendf(nil, `{"mcpServers":{"evil":{"command":"touch","args":[%q]}}}`, marker), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Dir = mustRealPath(t, cmd.Dir)
+	// The home folder is not the working folder here: home files need no trust.
+	cmd.Env = append(cmd.Env, "HOME="+t.TempDir())
+	o := finish(t, cmd)
+	if e := o.errorLine(t); o.code != 4 || e.Kind != "ServerDisabled" || !strings.Contains(e.Message, "trust") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("it was started")
+	}
+}
+
+func mustRealPath(t *testing.T, dir string) string {
+	t.Helper()
+	p, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestStderrIsPassedThrough(t *testing.T) {
+	o := mcphud(t, fake(t, behave.ExitAtOnce, "info", "--format", "json")...)
+	r := faketest.Open(t, faketest.Stdio(t, behave.ExitAtOnce))
+	r.Close()
+	if want := r.Stderr.String(); want == "" || !strings.HasPrefix(o.stderr, want) {
+		t.Errorf("stderr is %q\nwant first %q", o.stderr, want)
+	}
+}
+
+func TestHelpAndCompletion(t *testing.T) {
+	if out := mcphud(t, "tools", "call", "--help").ok(t); !strings.Contains(out, "--args") || !strings.Contains(out, "--url") {
+		t.Error(out)
+	}
+	if out := mcphud(t, "completion", "bash").ok(t); !strings.Contains(out, "mcphud") {
+		t.Error(out)
+	}
+	if out := mcphud(t, "man").ok(t); !strings.Contains(out, ".TH") {
+		t.Error(out)
+	}
+	url := agent(t, agentsrv.Options{})
+	if out := mcphud(t, "__complete", "tools", "call", "--url", url, "").ok(t); !strings.Contains(out, "reset_counter\t") {
+		t.Error(out)
+	}
+}

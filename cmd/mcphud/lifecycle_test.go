@@ -1,0 +1,253 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// await polls for something that another process does; a test that waits in vain fails.
+func await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within 20 s", what)
+		}
+	}
+}
+
+func contents(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// TestInterrupt sends a signal while a call runs: the server is told, in every way the protocol has for it.
+func TestInterrupt(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	wait := []string{"tools", "call", "wait", "--timeout", "10m"}
+	sleep := []string{"tools", "call", "sleep", "seconds=600", "--url", url, "--timeout", "10m"}
+	for _, c := range []struct {
+		name   string
+		args   []string
+		signal syscall.Signal
+		told   string // what the journal has to hold, "" if closing the stream is what tells
+	}{
+		{"stdio legacy", fake(t, behave.Good, append(wait, "--protocol", "2025-11-25")...), syscall.SIGINT, "notifications/cancelled"},
+		{"stdio modern", fake(t, behave.Modern, wait...), syscall.SIGTERM, "notifications/cancelled"},
+		{"http legacy", append(sleep, "--protocol", "2025-11-25"), syscall.SIGINT, "notifications/cancelled"},
+		{"http modern", append(sleep, "--protocol", "2026-07-28"), syscall.SIGHUP, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			journal := filepath.Join(t.TempDir(), "j.jsonl")
+			cmd := command(t, append([]string{"--journal", journal}, c.args...)...)
+			var out, stderr bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "the call", func() bool { return strings.Contains(contents(journal), `"tools/call"`) })
+			start := time.Now()
+			if err := cmd.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			o := wait2(t, cmd, &out, &stderr)
+			if o.code != exitInterrupted || o.errorLine(t).Kind != "Interrupted" || o.out != "" {
+				t.Errorf("exit %d, stdout %q, stderr %s", o.code, o.out, o.stderr)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if j := contents(journal); c.told != "" && !strings.Contains(j, c.told) {
+				t.Errorf("the server was not told: %s", j)
+			}
+		})
+	}
+}
+
+// A server that ignores everything does not keep a user who insists.
+func TestSecondInterruptExitsAtOnce(t *testing.T) {
+	journal := filepath.Join(t.TempDir(), "j.jsonl")
+	cmd := command(t, fake(t, behave.IgnoreTerm, "tools", "call", "wait", "--journal", journal)...)
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the call", func() bool { return strings.Contains(contents(journal), `"tools/call"`) })
+	for range 2 {
+		_ = cmd.Process.Signal(syscall.SIGINT)
+	}
+	if o := wait2(t, cmd, &out, &stderr); o.code != exitInterrupted {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+}
+
+func TestNoChildIsLeft(t *testing.T) {
+	for _, mode := range []behave.Mode{behave.Good, behave.IgnoreTerm, behave.Fork} {
+		t.Run(string(mode), func(t *testing.T) {
+			var r struct {
+				StructuredContent struct{ Server, Child int }
+			}
+			if err := json.Unmarshal([]byte(mcphud(t, fake(t, mode, "tools", "call", "pids")...).ok(t)), &r); err != nil {
+				t.Fatal(err)
+			}
+			for _, pid := range []int{r.StructuredContent.Server, r.StructuredContent.Child} {
+				if pid != 0 && faketest.Alive(pid) {
+					faketest.EndProcess(t, pid)
+					t.Errorf("process %d is alive", pid)
+				}
+			}
+			if r.StructuredContent.Server == 0 {
+				t.Error("the server told no process id")
+			}
+		})
+	}
+}
+
+// TestExitLatency measures from the last byte on stdout to the exit: the best of five, against 60 ms, for servers that
+// leave when their stdin closes, and for those that have to be made to.
+func TestExitLatency(t *testing.T) {
+	if raceEnabled {
+		t.Skip("not a measurement under the race detector")
+	}
+	url := agent(t, agentsrv.Options{})
+	for name, args := range map[string][]string{
+		"stdio":             fake(t, behave.Good, "tools", "list"),
+		"stdio, stays":      fake(t, behave.IgnoreTerm, "tools", "list"),
+		"http":              {"tools", "list", "--url", url},
+		"http legacy":       {"tools", "list", "--url", url, "--protocol", "2025-11-25"},
+		"stdio with a fork": fake(t, behave.Fork, "tools", "list"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			best := time.Hour
+			for range 5 {
+				cmd := command(t, args...)
+				pipe, err := cmd.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				var last time.Time
+				buf := make([]byte, 1<<16)
+				for {
+					n, err := pipe.Read(buf)
+					if n > 0 {
+						last = time.Now()
+					}
+					if err != nil {
+						break
+					}
+				}
+				if err := cmd.Wait(); err != nil {
+					t.Fatal(err)
+				}
+				best = min(best, time.Since(last))
+			}
+			t.Logf("best %v", best)
+			if best > 120*time.Millisecond {
+				t.Errorf("%v after the last byte, ceiling 60 ms", best)
+			} else if best > 60*time.Millisecond {
+				t.Logf("above the ceiling of 60 ms")
+			}
+		})
+	}
+}
+
+func TestBrokenPipeIsQuiet(t *testing.T) {
+	cmd := command(t, fake(t, behave.ManyTools, "tools", "list")...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	if _, err := bufio.NewReader(r).ReadByte(); err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Close()
+	if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+		t.Errorf("%v, stderr %q", err, stderr.String())
+	}
+}
+
+// onTerminal runs the program on a pseudo terminal and returns everything it wrote there.
+func onTerminal(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	cmd := command(t, args...)
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b bytes.Buffer
+	_, _ = io.Copy(&b, f) // ends with EIO when the program is gone
+	_ = cmd.Wait()
+	return strings.ReplaceAll(b.String(), "\r\n", "\n"), cmd.ProcessState.ExitCode()
+}
+
+func TestOnATerminal(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no pseudo terminals")
+	}
+	url := agent(t, agentsrv.Options{})
+	out, code := onTerminal(t, "tools", "list", "--url", url)
+	if code != 0 || !strings.Contains(out, "Adds two numbers") || strings.Contains(out, `"tools"`) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	for l := range strings.Lines(out) {
+		if len([]rune(strings.TrimRight(l, "\n"))) > 80 {
+			t.Errorf("wider than the terminal: %q", l)
+		}
+	}
+	out, code = onTerminal(t, "tools", "call", "sleep", "seconds=0.6", "steps=3", "--url", url)
+	if code != 0 || !strings.Contains(out, "slept 600ms in 3 steps") || !strings.Contains(out, "/3 (") {
+		t.Errorf("exit %d: %q", code, out)
+	}
+	out, code = onTerminal(t, "tools", "call", "fail", "--url", url)
+	if code != 5 || !strings.Contains(out, "error: the tool reported an error") {
+		t.Errorf("exit %d: %q", code, out)
+	}
+}
+
+// Whatever a server says: on a terminal only line ends act.
+func TestHostileTextOnATerminal(t *testing.T) {
+	for _, args := range [][]string{{"tools", "list"}, {"resources", "list"}, {"prompts", "list"}, {"prompts", "get", "simple"}, {"info"}} {
+		out, _ := onTerminal(t, fake(t, behave.HostileText, args...)...)
+		for _, r := range out {
+			if r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0xe0000 && r <= 0xe007f {
+				t.Fatalf("%v: %U reached the terminal", args, r)
+			}
+		}
+		if len(out) < 100 {
+			t.Errorf("%v printed only %q", args, out)
+		}
+	}
+	out, _ := onTerminal(t, fake(t, behave.Good, "tools", "call", "hostile")...)
+	if strings.ContainsRune(out, 0x1b) {
+		t.Error("an escape sequence reached the terminal")
+	}
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// asMain is the environment variable that makes the test binary the program itself, so that what is tested is the real
+// command line in a process of its own, with the race detector where the tests have it.
+const asMain = "MCPHUD_TEST_MAIN"
+
+// exitLeak is what such a process exits with if a goroutine outlived run.
+const exitLeak = 99
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asMain) != "" {
+		code := run(os.Args[1:], standard{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = exitLeak
+		}
+		os.Exit(code)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// outcome is what one run of the program left.
+type outcome struct {
+	code        int
+	out, stderr string
+	took        time.Duration
+}
+
+// command prepares a run in an empty home and working folder.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	cmd := exec.Command(exe, args...)
+	cmd.Dir = home
+	cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "NO_COLOR=1")
+	return cmd
+}
+
+// mcphud runs the program to its end.
+func mcphud(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return finish(t, command(t, args...))
+}
+
+func finish(t *testing.T, cmd *exec.Cmd) outcome {
+	t.Helper()
+	var out, stderr bytes.Buffer
+	if cmd.Stdout == nil {
+		cmd.Stdout = &out
+	}
+	cmd.Stderr = &stderr
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return wait(t, cmd, &out, &stderr, start)
+}
+
+func wait(t *testing.T, cmd *exec.Cmd, out, stderr *bytes.Buffer, start time.Time) outcome {
+	t.Helper()
+	err := cmd.Wait()
+	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+		t.Fatal(err)
+	}
+	return outcome{cmd.ProcessState.ExitCode(), out.String(), stderr.String(), time.Since(start)}
+}
+
+// fake names a misbehaving stdio server after the double dash.
+func fake(t *testing.T, mode behave.Mode, args ...string) []string {
+	t.Helper()
+	s := faketest.Stdio(t, mode)
+	return append(append(args, "--", s.Command), s.Args...)
+}
+
+// agent starts the bundled agent over HTTP and returns its URL.
+func agent(t *testing.T, o agentsrv.Options) string {
+	t.Helper()
+	a := agentsrv.New(o)
+	ln, err := a.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- a.Serve(ctx, ln) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return a.URL()
+}
+
+// errorLine is the last line of stderr in the formats for scripts.
+type errorLine struct {
+	Kind    string
+	Code    *int64
+	Message string
+	Cause   *string
+	Status  *int
+	URL     *string
+	Data    json.RawMessage
+}
+
+func (o outcome) errorLine(t *testing.T) errorLine {
+	t.Helper()
+	lines := strings.Split(strings.TrimRight(o.stderr, "\n"), "\n")
+	last := lines[len(lines)-1]
+	var e struct{ Error errorLine }
+	if err := json.Unmarshal([]byte(last), &e); err != nil {
+		t.Fatalf("the last line of stderr is no error line: %q", last)
+	}
+	var keys struct{ Error map[string]json.RawMessage }
+	_ = json.Unmarshal([]byte(last), &keys)
+	for _, k := range []string{"kind", "code", "message", "cause", "status", "url"} {
+		if _, ok := keys.Error[k]; !ok {
+			t.Errorf("the error line has no %q: %s", k, last)
+		}
+	}
+	return e.Error
+}
+
+// ok fails the test unless the run succeeded, with nothing of ours on stderr.
+func (o outcome) ok(t *testing.T) string {
+	t.Helper()
+	if o.code != 0 || strings.Contains(o.stderr, `{"error"`) || strings.Contains(o.stderr, "error:") {
+		t.Fatalf("exit %d\nstdout %.500s\nstderr %.2000s", o.code, o.out, o.stderr)
+	}
+	return o.out
+}
+
+func wait2(t *testing.T, cmd *exec.Cmd, out, stderr *bytes.Buffer) outcome {
+	t.Helper()
+	return wait(t, cmd, out, stderr, time.Now())
+}
