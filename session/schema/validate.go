@@ -114,7 +114,7 @@ func repeated(v *Value, path []string, out []Problem) []Problem {
 		if v.Kind() == Array {
 			tok = fmt.Sprint(i)
 		}
-		at := append(path[:len(path):len(path)], tok)
+		at := append(path, tok) // shared on purpose: Pointer copies
 		if seen != nil {
 			if seen[m.Name] {
 				out = append(out, Problem{Pointer: Pointer(at...), Message: "the key is there more than once; servers may take either"})

@@ -40,11 +40,8 @@ func (f *Form) set(r *row, v *schema.Value) {
 			f.value = f.value.Insert(path[:len(path)-1], n, owner.Item(n).Empty())
 		}
 		f.value = f.value.Set(path, v)
-	case owner != nil && len(path) > 0:
-		rank := owner.Rank(at.name)
-		f.value = f.value.SetBefore(path, v, func(other string) bool { return owner.Rank(other) > rank })
 	default:
-		f.value = f.value.Set(path, v)
+		f.place(at.parent, path, at.name, v)
 	}
 	if f.reshapes(&at, v) {
 		f.stale = true
@@ -52,6 +49,18 @@ func (f *Form) set(r *row, v *schema.Value) {
 		f.refresh(at.ptr, v)
 	}
 	f.touch(at.ptr)
+}
+
+// place sets the value at path; a key that is new goes where the schema has
+// it among its siblings. parent is the row of the container.
+func (f *Form) place(parent int, path []string, name string, v *schema.Value) {
+	owner := f.owner(parent)
+	if owner == nil || len(path) == 0 {
+		f.value = f.value.Set(path, v)
+		return
+	}
+	rank := owner.Rank(name)
+	f.value = f.value.SetBefore(path, v, func(other string) bool { return owner.Rank(other) > rank })
 }
 
 // owner returns the field of the container that row i stands for; that of the
@@ -115,7 +124,7 @@ func (f *Form) makeParents(i int) {
 		}
 		path, _ := schema.SplitPointer(r.ptr)
 		if !container(field, f.value.At(path...)) || f.value.At(path...).Len() == 0 {
-			f.value = f.value.Set(path, f.ofKind(field))
+			f.place(r.parent, path, r.name, f.ofKind(field))
 		}
 		f.stale = true
 	}

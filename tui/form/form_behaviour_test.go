@@ -302,3 +302,59 @@ func TestHintsAreTrue(t *testing.T) {
 		f.build()
 	}
 }
+
+// Checks run beside the event loop on snapshots, one at a time, and the last
+// value is the one that counts in the end.
+func TestChecksBesideTheLoop(t *testing.T) {
+	f := New(levels(40), plainTheme())
+	f.SetSize(100, 30)
+	f.took = 2 * inline
+	done := make(chan tea.Msg, 64)
+	pending := 0
+	start := func() {
+		if cmd := f.Cmd(); cmd != nil {
+			pending++
+			go func() { done <- cmd() }()
+		}
+	}
+	start()
+	for i := range 200 {
+		f.Key(key([]string{"a", "down", "b", "ctrl+x", "right", "ctrl+o", "esc"}[i%7]))
+		f.Lines()
+		start()
+		if pending > 1 {
+			t.Fatal("two checks at a time")
+		}
+		select {
+		case msg := <-done:
+			pending--
+			deliver(f, msg)
+			f.took = 2 * inline
+			start()
+		default:
+		}
+	}
+	for pending > 0 {
+		deliver(f, <-done)
+		pending--
+		f.took = 2 * inline
+		start()
+	}
+	got := f.Problems()
+	if want := f.sch.Validate(f.value); len(got) != len(want) || f.checked != f.gen {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestNewKeysGoWhereTheSchemaHasThem(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"a":{"type":"string"},"m":{"type":"object","properties":{"x":{"type":"string"},"y":{"type":"string"}}},"z":{"type":"string"}}}`)
+	f.Focus("/z")
+	press(t, f, "text:3")
+	f.Focus("/m/y")
+	press(t, f, "text:2", "up", "text:1")
+	f.Focus("/a")
+	press(t, f, "text:0")
+	if got := string(f.JSON()); got != `{"a":"0","m":{"x":"1","y":"2"},"z":"3"}` {
+		t.Error(got)
+	}
+}
