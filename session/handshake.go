@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -110,10 +109,18 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 	}
 	switch {
 	case e == nil:
-		if memberOf(f.reply.Result, "supportedVersions") != nil || !fallback {
+		// A server of both eras may answer discover and yet offer legacy versions only, as go-sdk's does over HTTP with
+		// sessions.
+		supported := memberOf(f.reply.Result, "supportedVersions")
+		if !fallback || offers(supported, version) {
 			c.modernized(f.reply, version)
 			return nil
 		}
+		if v := newest(supported, version, true); v != "" {
+			c.modernized(f.reply, v)
+			return nil
+		}
+		return c.initialize(ctx, newest(supported, version, false))
 	case e.Code != nil && *e.Code == jsonrpc.CodeUnsupportedVersion:
 		if v := common(e.Data, version); v != "" {
 			if again := c.discover(ctx, v); again.err == nil {
@@ -143,18 +150,29 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 
 // common is the newest modern version among those that an UnsupportedProtocolVersion error offers, other than tried.
 func common(data []byte, tried string) string {
-	var offered []string
-	_ = jsonrpc.Elements(memberOf(data, "supported"), func(v []byte) bool { // anything else offers nothing
-		s, _ := jsonrpc.String(v)
-		offered = append(offered, s)
-		return true
-	})
+	return newest(memberOf(data, "supported"), tried, true)
+}
+
+// newest is the newest version of the modern or of the legacy era in a JSON array of versions, other than tried; "" if
+// there is none.
+func newest(supported []byte, tried string, modern bool) string {
 	for _, v := range mcp.ValidProtocolVersions {
-		if v != tried && mcp.IsModernProtocol(v) && slices.Contains(offered, v) {
+		if v != tried && mcp.IsModernProtocol(v) == modern && offers(supported, v) {
 			return v
 		}
 	}
 	return ""
+}
+
+// offers tells whether a JSON array of versions holds one.
+func offers(supported []byte, version string) bool {
+	found := false
+	_ = jsonrpc.Elements(supported, func(v []byte) bool { // anything else offers nothing
+		s, _ := jsonrpc.String(v)
+		found = s == version
+		return !found
+	})
+	return found
 }
 
 func (c *conn) modernized(r Reply, version string) {
