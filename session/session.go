@@ -122,6 +122,7 @@ func (s *Session) Status() Status {
 	if c == nil {
 		return st
 	}
+	st.Attempt = 0
 	st.Transport, st.Version, st.Era = c.kind, c.version, c.era
 	st.ServerInfo, st.Capabilities, st.Instructions = c.serverInfo, c.capabilities, c.instructions
 	st.Latency = time.Duration(c.latency.Load())

@@ -1,0 +1,293 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const modernHello = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"instructions":"hi","resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"m","x":1.0}}}`
+
+// TestEraDetection goes through the rules for a pipe, one scripted server each.
+func TestEraDetection(t *testing.T) {
+	for name, c := range map[string]struct {
+		protocol string
+		script   func(p *peer, env jsonrpc.Envelope)
+		era      Era
+		kind     Kind
+		methods  string // that the server saw
+		took     time.Duration
+	}{
+		"modern": {era: Modern, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
+			p.answer(env, modernHello)
+		}},
+		"legacy error": {era: Legacy, methods: "server/discover initialize notifications/initialized", script: func(p *peer, env jsonrpc.Envelope) {
+			if env.Method == "initialize" {
+				p.answer(env, `{"protocolVersion":"2024-11-05","capabilities":{}}`)
+			} else if env.ID != nil {
+				p.refuse(env, -32600, "")
+			}
+		}},
+		"silent on discover": {era: Legacy, took: pipePatience, methods: "server/discover initialize notifications/initialized", script: func(p *peer, env jsonrpc.Envelope) {
+			if env.Method == "initialize" {
+				p.answer(env, `{"protocolVersion":"2025-03-26","capabilities":{}}`)
+			}
+		}},
+		"answers anything": {era: Legacy, methods: "server/discover initialize notifications/initialized", script: func(p *peer, env jsonrpc.Envelope) {
+			if env.ID != nil {
+				p.answer(env, `{"protocolVersion":"2025-03-26","capabilities":{}}`)
+			}
+		}},
+		"header mismatch is modern": {kind: RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
+			p.refuse(env, jsonrpc.CodeHeaderMismatch, "")
+		}},
+		"missing capability is modern": {kind: RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
+			p.refuse(env, jsonrpc.CodeMissingCapability, `,"data":{}`)
+		}},
+		"another version only": {kind: RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
+			p.refuse(env, jsonrpc.CodeUnsupportedVersion, `,"data":{"supported":["2025-11-25"],"requested":"2026-07-28"}`)
+		}},
+		"pinned legacy": {protocol: "2025-06-18", era: Legacy, methods: "initialize notifications/initialized", script: func(p *peer, env jsonrpc.Envelope) {
+			if env.Method == "initialize" {
+				p.answer(env, `{"protocolVersion":`+string(memberOf(env.Params, "protocolVersion"))+`,"capabilities":{}}`)
+			}
+		}},
+		"pinned modern never falls back": {protocol: "2026-07-28", kind: RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
+			p.refuse(env, -32601, "")
+		}},
+		"initialize with a version of the future": {kind: Protocol, methods: "server/discover initialize", script: func(p *peer, env jsonrpc.Envelope) {
+			if env.Method == "initialize" {
+				p.answer(env, `{"protocolVersion":"2031-01-01","capabilities":{}}`)
+				return
+			}
+			p.refuse(env, -32601, "")
+		}},
+		"never answers": {kind: Timeout, took: config.DefaultConnectTimeout, methods: "server/discover initialize", script: func(*peer, jsonrpc.Envelope) {}},
+		"slow modern": {era: Modern, took: 3 * time.Second, methods: "server/discover initialize", script: func(p *peer, env jsonrpc.Envelope) {
+			if env.Method == "server/discover" {
+				time.Sleep(3 * time.Second)
+				p.answer(env, modernHello)
+				return
+			}
+			p.refuse(env, -32601, "")
+		}},
+		"unknown pin": {protocol: "1999-01-01", kind: Usage, script: func(*peer, jsonrpc.Envelope) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var methods []string
+				_, s := register(t, Options{HealthInterval: -1, Dial: dialPeer(func(_ int, p *peer) {
+					p.serve(func(env jsonrpc.Envelope) {
+						if env.Method != "subscriptions/listen" {
+							methods = append(methods, env.Method)
+							c.script(p, env)
+						}
+					})
+				})}, config.Server{Protocol: c.protocol})
+				start := time.Now()
+				err := s.Connect(t.Context())
+				took := time.Since(start)
+				synctest.Wait()
+				st := s.Status()
+				if KindOf(err) != c.kind || st.Era != c.era || took != c.took {
+					t.Errorf("%v, era %q after %v; want %q, %q, %v", err, st.Era, took, c.kind, c.era, c.took)
+				}
+				if (st.State == Connected) != (c.kind == "") || (st.State == Failed) != (c.kind != "") {
+					t.Error(st.State)
+				}
+				if err := s.Disconnect(); err != nil {
+					t.Error(err)
+				}
+				if got := strings.Join(methods, " "); got != c.methods {
+					t.Errorf("the server saw %q, want %q", got, c.methods)
+				}
+			})
+		})
+	}
+}
+
+func TestEraExactServerInfo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(_ int, p *peer) {
+			p.serve(func(env jsonrpc.Envelope) { p.answer(env, modernHello) })
+		})}, config.Server{})
+		st := s.Status()
+		if string(st.ServerInfo) != `{"name":"m","x":1.0}` || string(st.Capabilities) != `{"tools":{"listChanged":true}}` || st.Instructions != "hi" {
+			t.Errorf("%s %s %q", st.ServerInfo, st.Capabilities, st.Instructions)
+		}
+		if !s.Supports("tools/call") || s.Supports("prompts/list") || s.Supports("resources/subscribe") {
+			t.Error("Supports does not follow the capabilities")
+		}
+	})
+}
+
+// TestEraIsRemembered: a reconnect does not probe again.
+func TestEraIsRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var first []string
+		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(n int, p *peer) {
+			env, _ := p.next()
+			first = append(first, env.Method)
+			if env.Method == "server/discover" {
+				p.refuse(env, -32601, "")
+				env, _ = p.next()
+			}
+			p.answer(env, `{"protocolVersion":"2025-11-25","capabilities":{}}`)
+			p.serve(func(jsonrpc.Envelope) {})
+		})}, config.Server{})
+		if err := s.Reconnect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Join(first, " ") != "server/discover initialize" {
+			t.Error(first)
+		}
+	})
+}
+
+// TestUnsupportedVersionResent: an offer of a version that we speak is taken, once, with a new id.
+func TestUnsupportedVersionResent(t *testing.T) {
+	if v := common([]byte(`{"supported":["2030-01-01","2026-07-28"]}`), "2025-11-25"); v != "2026-07-28" {
+		t.Error(v)
+	}
+	if v := common([]byte(`{"supported":["2026-07-28"]}`), "2026-07-28"); v != "" {
+		t.Error(v)
+	}
+	if v := common(nil, ""); v != "" {
+		t.Error(v)
+	}
+}
+
+// TestModernInput: roots are given in the second round; what nobody can answer is NeedsInput with the request as data.
+func TestModernInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var second jsonrpc.Envelope
+		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(_ int, p *peer) {
+			p.serve(func(env jsonrpc.Envelope) {
+				switch {
+				case env.Method == "server/discover":
+					p.answer(env, modernHello)
+				case textOf(env.Params, "name") == "ask":
+					p.answer(env, `{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{}}},"requestState":"s"}`)
+				case memberOf(env.Params, "inputResponses") == nil && env.Method == "tools/call":
+					p.answer(env, `{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}},"requestState":"st\u0061te"}`)
+				case env.Method == "tools/call":
+					second = env
+					p.answer(env, `{"resultType":"complete","content":[]}`)
+				}
+			})
+		})}, config.Server{Roots: []string{"file:///r"}})
+		r, err := s.CallTool(t.Context(), "roots", []byte(`{"a":1}`), CallOptions{})
+		if err != nil || string(r.Result) != `{"resultType":"complete","content":[]}` {
+			t.Fatal(string(r.Result), err)
+		}
+		if got := string(memberOf(second.Params, "inputResponses")); got != `{"r":{"roots":[{"uri":"file:///r"}]}}` {
+			t.Error(got)
+		}
+		if got := string(memberOf(second.Params, "requestState")); got != `"st\u0061te"` {
+			t.Error(got)
+		}
+		if string(second.ID) != "4" { // discover, listen, the first round
+			t.Errorf("id %s", second.ID)
+		}
+		_, err = s.CallTool(t.Context(), "ask", nil, CallOptions{})
+		var e *Error
+		if !errors.As(err, &e) || e.Kind != NeedsInput || !strings.Contains(string(e.Data), "elicitation/create") {
+			t.Error(err)
+		}
+	})
+}
+
+// TestModernListen: list_changed arrives by a stream of its own, and subscriptions wait for their acknowledgement.
+func TestModernListen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filters := make(chan string, 4)
+		cancelled := make(chan string, 4)
+		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(_ int, p *peer) {
+			p.serve(func(env jsonrpc.Envelope) {
+				switch env.Method {
+				case "server/discover":
+					p.answer(env, modernHello)
+				case "subscriptions/listen":
+					f := memberOf(env.Params, "notifications")
+					filters <- string(f)
+					if !strings.Contains(string(f), "nope") {
+						p.say(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":%s}}`, f)
+					} else {
+						p.refuse(env, -32602, "")
+					}
+				case "notifications/cancelled":
+					cancelled <- string(memberOf(env.Params, "requestId"))
+				}
+			})
+		})}, config.Server{})
+		if f := <-filters; f != `{"toolsListChanged":true}` {
+			t.Error(f)
+		}
+		if err := s.Subscribe(t.Context(), "file:///x"); err != nil {
+			t.Fatal(err)
+		}
+		if f := <-filters; f != `{"resourceSubscriptions":["file:///x"]}` {
+			t.Error(f)
+		}
+		if err := s.Subscribe(t.Context(), "nope:"); KindOf(err) != RpcError {
+			t.Error(err)
+		}
+		if n := len(s.Status().Inflight); n != 0 {
+			t.Error("listening counts as a request in flight")
+		}
+		if err := s.Unsubscribe(t.Context(), "file:///x"); err != nil {
+			t.Fatal(err)
+		}
+		if id := <-cancelled; id != "3" {
+			t.Error(id)
+		}
+	})
+}
+
+func TestConnectJoinsAndCancels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		starts := 0
+		m, s := register(t, Options{HealthInterval: -1, Dial: dialPeer(func(n int, p *peer) {
+			starts = n
+			if n == 1 {
+				p.serve(func(jsonrpc.Envelope) {})
+				return
+			}
+			p.greet(`{}`)
+			p.serve(func(jsonrpc.Envelope) {})
+		})}, config.Server{})
+		ctx, cancel := context.WithCancel(t.Context())
+		errs := make(chan error, 2)
+		go func() { errs <- s.Connect(ctx) }()
+		synctest.Wait()
+		if st := s.Status().State; st != Connecting {
+			t.Error(st)
+		}
+		go func() { errs <- s.Connect(t.Context()) }()
+		synctest.Wait()
+		cancel() // the second caller goes on by itself
+		if a, b := <-errs, <-errs; KindOf(a) != Interrupted || b != nil {
+			t.Error(a, b)
+		}
+		if starts != 2 {
+			t.Errorf("started %d times", starts)
+		}
+		want := "Disconnected -> Connecting\nConnecting -> Disconnected\nDisconnected -> Connecting\nConnecting -> Connected"
+		var got []string
+		for _, e := range m.Journal().Snapshot(0, nil) {
+			if e.Kind == journal.State && strings.Contains(e.Note, " -> ") {
+				got = append(got, e.Note)
+			}
+		}
+		if strings.Join(got, "\n") != want {
+			t.Error(got)
+		}
+	})
+}

@@ -1,0 +1,237 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// TestS1_States: Connecting while initialize hangs, Connected after it, Error when the server goes away.
+func TestS1_States(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		goOn, die := make(chan struct{}), make(chan struct{})
+		_, s := register(t, Options{HealthInterval: -1, Retry: Retry{Max: -1}, Dial: dialPeer(func(_ int, p *peer) {
+			<-goOn
+			p.greet(`{}`)
+			<-die
+		})}, config.Server{})
+		if st := s.Status(); st.State != "Disconnected" {
+			t.Error(st.State)
+		}
+		done := make(chan error)
+		go func() { done <- s.Connect(t.Context()) }()
+		synctest.Wait()
+		if st := s.Status(); st.State != "Connecting" {
+			t.Error(st.State)
+		}
+		close(goOn)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if st := s.Status(); st.State != "Connected" || st.Err != nil {
+			t.Error(st.State)
+		}
+		close(die)
+		synctest.Wait()
+		if st := s.Status(); st.State != "Error" || st.Err == nil || !st.RetryAt.IsZero() {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// TestS8_HealthCheck: three unanswered checks end the connection; a server that knows no ping is alive; a busy one is
+// left alone.
+func TestS8_HealthCheck(t *testing.T) {
+	for name, c := range map[string]struct {
+		reply func(p *peer, env jsonrpc.Envelope)
+		lives bool
+		busy  bool
+	}{
+		"answers":      {lives: true, reply: func(p *peer, env jsonrpc.Envelope) { p.answer(env, `{}`) }},
+		"has no ping":  {lives: true, reply: func(p *peer, env jsonrpc.Envelope) { p.refuse(env, -32601, "") }},
+		"is stuck":     {reply: func(*peer, jsonrpc.Envelope) {}},
+		"is busy":      {busy: true, lives: true, reply: func(*peer, jsonrpc.Envelope) {}},
+		"says nothing": {reply: func(*peer, jsonrpc.Envelope) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pings := 0
+				_, s := open(t, Options{Retry: Retry{Max: -1}, Dial: dialPeer(func(_ int, p *peer) {
+					p.greet(`{}`)
+					p.serve(func(env jsonrpc.Envelope) {
+						if env.Method == "ping" {
+							pings++
+							c.reply(p, env)
+						}
+					})
+				})}, config.Server{Timeout: time.Hour, MaxTimeout: time.Hour})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if c.busy {
+					go func() { _, _ = s.Call(ctx, "work", nil, CallOptions{}) }()
+				}
+				time.Sleep(3*30*time.Second + healthTimeout + time.Second)
+				synctest.Wait()
+				st := s.Status()
+				if (st.State == Connected) != c.lives || pings != 3 {
+					t.Errorf("%s after %d pings: %v", st.State, pings, st.Err)
+				}
+				if !c.lives && KindOf(st.Err) != Timeout {
+					t.Error(st.Err)
+				}
+			})
+		})
+	}
+}
+
+// TestS9_Reconnect: a server that dies is connected again by itself, and a call in between waits for that.
+func TestS9_Reconnect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var kill chan struct{}
+		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(n int, p *peer) {
+			if n == 2 {
+				return // still down
+			}
+			p.greet(`{}`)
+			stop := make(chan struct{})
+			kill = stop
+			go p.serve(func(env jsonrpc.Envelope) { p.answer(env, `"up"`) })
+			select {
+			case <-stop:
+			case <-p.ctx.Done():
+			}
+		})}, config.Server{})
+		synctest.Wait()
+		close(kill)
+		synctest.Wait()
+		st := s.Status()
+		if st.State != Failed || st.Attempt != 1 || time.Until(st.RetryAt) <= 0 || time.Until(st.RetryAt) > 500*time.Millisecond {
+			t.Errorf("%+v", st)
+		}
+		// The first call makes it try at once, and learns why that failed.
+		if _, err := s.Call(t.Context(), "x", nil, CallOptions{}); err == nil {
+			t.Error("a call succeeded on a server that is down")
+		}
+		start := time.Now()
+		if r, err := s.Call(t.Context(), "x", nil, CallOptions{}); err != nil || string(r.Result) != `"up"` || time.Since(start) != 0 {
+			t.Error(string(r.Result), err)
+		}
+		if st := s.Status(); st.State != Connected || st.Conn != 3 {
+			t.Errorf("%+v", st)
+		}
+		synctest.Wait()
+		close(kill)
+		time.Sleep(2 * time.Second) // by itself
+		if st := s.Status(); st.State != Connected {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// TestS9_GivesUp: the number of attempts is bounded, waits grow and are capped, and r starts afresh.
+func TestS9_GivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tries []time.Time
+		_, s := open(t, Options{HealthInterval: -1, Retry: Retry{Max: 9}, Dial: func(config.Server) (Transport, bool) {
+			tries = append(tries, time.Now())
+			if len(tries) > 1 && len(tries) < 12 {
+				return NewMemory(func(context.Context, io.Reader, io.Writer) error { return errors.New("down") }), true
+			}
+			t, _ := dialPeer(func(_ int, p *peer) { p.greet(`{}`) })(config.Server{})
+			return t, true
+		}}, config.Server{})
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if len(tries) != 10 {
+			t.Fatalf("%d connections", len(tries))
+		}
+		for i := 1; i < len(tries); i++ {
+			most := min(30*time.Second, 500*time.Millisecond<<(i-1))
+			if d := tries[i].Sub(tries[i-1]); d < most/2 || d > most {
+				t.Errorf("attempt %d after %v, at most %v", i, d, most)
+			}
+		}
+		if st := s.Status(); st.State != Failed || !st.RetryAt.IsZero() {
+			t.Errorf("%+v", st)
+		}
+		if err := s.Connect(t.Context()); err == nil {
+			t.Error("it was still down")
+		}
+		if err := s.Connect(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestS9_DisconnectEndsRetries: what the user ended stays ended.
+func TestS9_DisconnectEndsRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		starts := 0
+		_, s := open(t, Options{Dial: dialPeer(func(n int, p *peer) {
+			starts = n
+			p.greet(`{}`)
+		})}, config.Server{})
+		synctest.Wait()
+		if err := s.Disconnect(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if st := s.Status(); st.State != Disconnected || starts != 1 || st.Err != nil {
+			t.Errorf("%+v after %d starts", st, starts)
+		}
+	})
+}
+
+// TestS15_OneBrokenServer does not keep others from working.
+func TestS15_OneBrokenServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewManager(Options{HealthInterval: -1, Dial: func(cfg config.Server) (Transport, bool) {
+			return dialPeer(func(_ int, p *peer) {
+				if cfg.Name == "broken" {
+					p.serve(func(jsonrpc.Envelope) {})
+					return
+				}
+				p.greet(`{}`)
+				p.serve(func(env jsonrpc.Envelope) { p.answer(env, `1`) })
+			})(cfg)
+		}})
+		defer func() {
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		for _, name := range []string{"a", "broken", "b"} {
+			if _, err := m.Register(config.Server{Name: name}); err != nil {
+				t.Fatal(err)
+			}
+			go func() { _ = m.Connect(t.Context(), name) }()
+		}
+		synctest.Wait()
+		start := time.Now()
+		for _, name := range []string{"a", "b"} {
+			s, _ := m.Server(name)
+			if r, err := s.Call(t.Context(), "x", nil, CallOptions{}); err != nil || string(r.Result) != "1" {
+				t.Error(name, err)
+			}
+		}
+		if time.Since(start) != 0 {
+			t.Error("waited for the broken server")
+		}
+		if _, err := m.Register(config.Server{Name: "a"}); KindOf(err) != Usage {
+			t.Error(err)
+		}
+		if err := m.Connect(t.Context(), "nobody"); KindOf(err) != ServerNotFound {
+			t.Error(err)
+		}
+		if err := m.Unregister("a"); err != nil || len(m.Servers()) != 2 {
+			t.Error(err)
+		}
+	})
+}
