@@ -55,11 +55,30 @@ func (m *mux) malformed(env jsonrpc.Envelope, frame []byte, err error) {
 		note = "not JSON: servers must write their logs to stderr"
 	}
 	seq := m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Bad, ID: string(env.ID), Note: note}, frame)
+	if i := bytes.LastIndex(frame, []byte(`{"jsonrpc"`)); i > 0 {
+		defer m.rescue(frame[i:])
+	}
 	if id, ok := parseID(env.ID); ok && env.Method == "" {
 		m.fail(id, &Error{
 			Kind: Protocol, Message: "the server's answer is malformed: " + err.Error(), Err: err,
 			Detail: clip(strings.ToValidUTF8(string(frame), "\uFFFD"), 200), Next: "see entry " + strconv.FormatUint(seq, 10) + " in the traffic view",
 		})
+	}
+}
+
+// rescue delivers an answer that stands at the end of a malformed line: half a frame, or a log line without an end, spoils
+// the frame after it. Only what a request waits for is taken, since logs may quote any frame.
+func (m *mux) rescue(rest []byte) {
+	env, err := jsonrpc.Scan(rest)
+	if err != nil || env.Kind == jsonrpc.Request || env.Kind == jsonrpc.Notification {
+		return
+	}
+	id, ok := parseID(env.ID)
+	m.mu.Lock()
+	_, waits := m.pending[id]
+	m.mu.Unlock()
+	if ok && waits {
+		m.frame(bytes.Clone(rest))
 	}
 }
 
