@@ -51,6 +51,7 @@ type stdio struct {
 	overOne sync.Once
 	fault   atomic.Pointer[error] // why we ended it ourselves
 	closed  sync.Once
+	wrote   atomic.Bool  // something was written
 	unread  atomic.Int64 // bytes that the child had not read when it exited, -1 if unknown
 }
 
@@ -101,6 +102,9 @@ func (s *stdio) Start(ctx context.Context, in Receiver) error {
 // Send writes one frame.
 func (s *stdio) Send(ctx context.Context, m Message) error {
 	err := s.w.write(ctx, m.Frame)
+	if err == nil {
+		s.wrote.Store(true)
+	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
 		// A broken pipe is how an exit shows first. The supervisor knows more, and tells all callers at once.
 		select {
@@ -220,7 +224,9 @@ func (s *stdio) PID() int {
 
 // ignored reports whether the child exited without having read all that it was sent. Only then is it sure that it did not
 // exit because of what it read.
-func (s *stdio) ignored() bool { return waitFor(s.ended, time.Second) && s.unread.Load() > 0 }
+func (s *stdio) ignored() bool {
+	return waitFor(s.ended, time.Second) && (s.unread.Load() > 0 || !s.wrote.Load())
+}
 
 // waitFor reports whether c was closed in time.
 func waitFor(c <-chan struct{}, d time.Duration) bool {

@@ -60,9 +60,6 @@ var envelopeKeys = [...]string{"jsonrpc", "id", "method", "params", "result", "e
 // that a caller can tell whose answer is broken.
 func Scan(frame []byte) (Envelope, error) {
 	var e Envelope
-	if !utf8.Valid(frame) {
-		return e, invalid("the frame is not valid UTF-8")
-	}
 	var version []byte
 	var seen [len(envelopeKeys)]bool
 	var broken error
@@ -106,6 +103,9 @@ func Scan(frame []byte) (Envelope, error) {
 		}
 		return true
 	})
+	if err == nil && !utf8.Valid(frame) {
+		err = invalid("the frame is not valid UTF-8")
+	}
 	if err != nil {
 		return e, err
 	}

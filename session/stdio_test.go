@@ -1,0 +1,400 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+// TestS4_StartFailures: every way not to start says what happened, where, with the child's last words, and what to do.
+func TestS4_StartFailures(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		cfg    config.Server
+		kind   Kind
+		want   []string
+		starts uint64
+	}{
+		"not found":  {config.Server{Command: "no-such-command-anywhere"}, SpawnFailed, []string{`command "no-such-command-anywhere" not found`, "PATH"}, 1},
+		"no folder":  {config.Server{Command: "sh", Cwd: filepath.Join(dir, "gone")}, SpawnFailed, []string{"working folder", "gone"}, 1},
+		"a folder":   {config.Server{Command: dir}, SpawnFailed, []string{"cannot start"}, 1},
+		"no command": {config.Server{Transport: config.Stdio}, SpawnFailed, []string{"names no command"}, 1},
+		"exits at once": {faketest.Stdio(t, behave.ExitAtOnce), SpawnFailed, []string{
+			"exited with status 3", "reading configuration | fakemcp: cannot open /etc/fakemcp.conf: no such file | fakemcp: giving up",
+		}, 1},
+		"exits in initialize": {faketest.Stdio(t, behave.ExitInitialize), SpawnFailed, []string{"exited with status 4", "before it answered initialize", "license expired"}, 1},
+		"never answers":       {with(faketest.Stdio(t, behave.NoAnswer), func(c *config.Server) { c.ConnectTimeout = 1700 * time.Millisecond }), Timeout, []string{"no answer to initialize within 1.7s", "--connect-timeout"}, 1},
+		"disabled":            {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Disabled = true }), ServerDisabled, []string{"disabled"}, 0},
+		"flawed entry":        {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Problem = errors.New("variable X is not set") }), Usage, []string{"variable X is not set"}, 0},
+		"bad url":             {config.Server{URL: "localhost:80"}, Usage, []string{"not an http or https URL"}, 1},
+		"odd transport":       {config.Server{Transport: "carrier-pigeon"}, Usage, []string{"carrier-pigeon"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.cfg.Name = "srv"
+			_, s := register(t, Options{}, c.cfg)
+			err := s.Connect(t.Context())
+			if KindOf(err) != c.kind || !strings.HasPrefix(err.Error(), "srv: ") {
+				t.Fatalf("%q: %v, want %q", KindOf(err), err, c.kind)
+			}
+			for _, w := range c.want {
+				if !strings.Contains(err.Error(), w) {
+					t.Errorf("%q is not in %q", w, err)
+				}
+			}
+			if st := s.Status(); st.State != Failed || st.Conn != c.starts {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+}
+
+func with(cfg config.Server, change func(*config.Server)) config.Server {
+	change(&cfg)
+	return cfg
+}
+
+// TestS4_ExitOnDiscover: a child that dies of server/discover is started once more as legacy; one that needs no probe is
+// started once.
+func TestS4_ExitOnDiscover(t *testing.T) {
+	_, s := open(t, Options{}, faketest.Stdio(t, behave.ExitDiscover))
+	if st := s.Status(); st.Era != Legacy || st.Conn != 2 {
+		t.Errorf("%+v", st)
+	}
+	_, s = open(t, Options{}, faketest.Stdio(t, behave.NoDiscover))
+	if st := s.Status(); st.Era != Legacy || st.Conn != 1 {
+		t.Errorf("%+v", st)
+	}
+	_, s = open(t, Options{}, faketest.Stdio(t, behave.Modern))
+	if st := s.Status(); st.Era != Modern || st.Conn != 1 || st.PID == 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestS4_Environment(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	dir := t.TempDir()
+	script := filepath.Join(dir, "tell-me")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho \"$MINE|$HOME|$(pwd)|$1\" >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", "/inherited")
+	var out bytes.Buffer
+	_, s := register(t, Options{Stderr: &out}, config.Server{
+		Command: "tell-me", Args: []string{"an argument; echo"}, Cwd: dir,
+		Env: map[string]string{"PATH": dir + string(os.PathListSeparator) + os.Getenv("PATH"), "MINE": "added\tvalue"},
+	})
+	if err := s.Connect(t.Context()); KindOf(err) != SpawnFailed {
+		t.Fatal(err)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "added\tvalue|/inherited|" + real + "|an argument; echo\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
+// TestS4_NoChildOutlives: neither the server nor what it forked lives after Close, however deaf it is, and Close is quick.
+func TestS4_NoChildOutlives(t *testing.T) {
+	var stay Leave
+	stay.defaults()
+	for mode, most := range map[behave.Mode]time.Duration{behave.Good: 2 * stay.Input, behave.Fork: time.Second, behave.IgnoreTerm: stay.Input + stay.Term + time.Second} {
+		t.Run(string(mode), func(t *testing.T) {
+			m, s := open(t, Options{}, faketest.Stdio(t, mode))
+			pids := []int{s.Status().PID}
+			if mode == behave.Fork {
+				r, err := s.CallTool(t.Context(), "pids", nil, CallOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var all map[string]int
+				if err := json.Unmarshal(StructuredContent(r.Result), &all); err != nil || len(all) < 2 {
+					t.Fatal(string(r.Result), err)
+				}
+				for _, pid := range all {
+					pids = append(pids, pid)
+				}
+			}
+			for _, pid := range pids {
+				if !faketest.Alive(pid) {
+					t.Fatalf("%d is not running", pid)
+				}
+			}
+			start := time.Now()
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(start); took > 4*most {
+				t.Errorf("closing took %v", took)
+			}
+			for _, pid := range pids {
+				if faketest.Alive(pid) {
+					t.Errorf("%d is still running", pid)
+				}
+			}
+		})
+	}
+}
+
+// TestS4_CrashMidCall: the caller learns at once, with the exit status, and the next call finds the server again.
+func TestS4_CrashMidCall(t *testing.T) {
+	_, s := open(t, Options{Retry: Retry{Base: time.Millisecond}}, faketest.Stdio(t, behave.Good))
+	pid := s.Status().PID
+	_, err := s.CallTool(t.Context(), "crash", nil, CallOptions{})
+	if KindOf(err) != ChannelClosed || !strings.Contains(err.Error(), "exited with status") || !strings.Contains(err.Error(), "tools/call crash") {
+		t.Fatal(err)
+	}
+	if _, err := s.CallTool(t.Context(), "echo", nil, CallOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Status().PID == pid {
+		t.Error("the same process")
+	}
+}
+
+// TestS9_KilledFromOutside: kill the server; the next call succeeds.
+func TestS9_KilledFromOutside(t *testing.T) {
+	_, s := open(t, Options{Retry: Retry{Base: time.Millisecond}}, faketest.Stdio(t, behave.Good))
+	faketest.EndProcess(t, s.Status().PID)
+	changed := s.Status().PID
+	for s.Status().PID == changed { // until the loss is noticed
+		runtime.Gosched()
+	}
+	if _, err := s.CallTool(t.Context(), "echo", nil, CallOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestS8_Stopped: a server under SIGSTOP is in state Error after three health checks.
+func TestS8_Stopped(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs SIGSTOP")
+	}
+	m, s := open(t, Options{HealthInterval: 50 * time.Millisecond, Retry: Retry{Max: -1}}, faketest.Stdio(t, behave.Good))
+	if err := syscall.Kill(s.Status().PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for s.Status().State == Connected {
+		<-m.Changed()
+	}
+	if st := s.Status(); st.State != Failed || !strings.Contains(st.Err.Error(), "3 health checks") {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestOutputThatIsNoFrame: logs on stdout, broken frames, foreign ids and duplicates are journalled and cost nothing.
+func TestOutputThatIsNoFrame(t *testing.T) {
+	for mode, check := range map[behave.Mode]func(t *testing.T, m *Manager, s *Session){
+		behave.Noise: func(t *testing.T, m *Manager, s *Session) {
+			if l, err := s.List(t.Context(), Tools); err != nil || len(l.Items) == 0 {
+				t.Error(err)
+			}
+			if !strings.Contains(notes(m, journal.Bad), "not JSON") {
+				t.Error(notes(m, journal.Bad))
+			}
+		},
+		behave.Duplicate: func(t *testing.T, _ *Manager, s *Session) {
+			for range 3 {
+				if _, err := s.Refresh(t.Context(), Tools); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+		behave.HalfFrameExit: func(t *testing.T, m *Manager, s *Session) {
+			if _, err := s.List(t.Context(), Tools); err == nil || KindOf(err) != Protocol && KindOf(err) != ChannelClosed {
+				t.Error(err)
+			}
+			if !strings.Contains(notes(m, journal.Bad), "without a line end") {
+				t.Error(notes(m, journal.Bad))
+			}
+		},
+		behave.BadUTF8: func(t *testing.T, _ *Manager, s *Session) {
+			if _, err := s.List(t.Context(), Tools); KindOf(err) != Protocol || !strings.Contains(err.Error(), "UTF-8") {
+				t.Error(err)
+			}
+		},
+		behave.Oversize: func(t *testing.T, _ *Manager, s *Session) {
+			_, err := s.List(t.Context(), Tools)
+			if KindOf(err) != Protocol || !strings.Contains(err.Error(), "64 MiB") || !strings.Contains(err.Error(), "--max-frame") {
+				t.Fatal(err)
+			}
+			if _, err := s.CallTool(t.Context(), "x", nil, CallOptions{}); err != nil {
+				t.Error("the session did not survive:", err)
+			}
+		},
+		behave.WrongID: func(t *testing.T, m *Manager, s *Session) {
+			_, err := s.Call(t.Context(), "tools/list", nil, CallOptions{Timeout: 100 * time.Millisecond})
+			if KindOf(err) != Timeout || !strings.Contains(notes(m, journal.Response), "no request has this id") {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			m, s := open(t, Options{}, faketest.Stdio(t, mode))
+			check(t, m, s)
+		})
+	}
+	t.Run("half", func(t *testing.T) {
+		t.Parallel()
+		_, s := open(t, Options{}, faketest.Stdio(t, behave.Good))
+		errs := make(chan error, 1)
+		go func() {
+			_, err := s.CallTool(t.Context(), "half", nil, CallOptions{})
+			errs <- err
+		}()
+		for len(s.Status().Inflight) == 0 {
+			runtime.Gosched()
+		}
+		// Its line goes on with the answer to the next request, which is found there.
+		for {
+			r, err := s.CallTool(t.Context(), "echo", []byte(`{"a":1}`), CallOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, err := Contents(r.Result); err != nil || c[0].Text != `{"a":1}` {
+				t.Fatal(string(r.Result), err)
+			}
+			select {
+			case err := <-errs:
+				if KindOf(err) != Protocol {
+					t.Error(err)
+				}
+				return
+			default:
+			}
+		}
+	})
+}
+
+// TestStderrIsKept: floods do not block the child, and lines are journalled.
+func TestStderrIsKept(t *testing.T) {
+	m, _ := open(t, Options{}, faketest.Stdio(t, behave.FloodStderr))
+	n := 0
+	for _, e := range m.Journal().Snapshot(0, nil) {
+		if e.Kind == journal.Stderr {
+			n += e.Size
+		}
+	}
+	if n < 1<<20 {
+		t.Errorf("%d bytes of stderr in the journal", n)
+	}
+}
+
+// TestServerThatDoesNotRead: requests time out, cancelling them blocks nobody, and closing is quick.
+func TestServerThatDoesNotRead(t *testing.T) {
+	_, s := open(t, Options{}, faketest.Stdio(t, behave.NoRead))
+	if _, err := s.List(t.Context(), Tools); err != nil {
+		t.Fatal(err)
+	}
+	args := append(append([]byte(`{"x":"`), bytes.Repeat([]byte("a"), 4<<20)...), `"}`...)
+	for range 3 {
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		_, err := s.CallTool(ctx, "echo", args, CallOptions{})
+		cancel()
+		if KindOf(err) != Timeout || time.Since(start) > 5*time.Second {
+			t.Error(err, time.Since(start))
+		}
+	}
+	start := time.Now()
+	if err := s.Disconnect(); err != nil || time.Since(start) > 5*time.Second {
+		t.Error(err, time.Since(start))
+	}
+}
+
+// TestS17_Capabilities: what is not advertised is not supported, whatever the server would answer.
+func TestS17_Capabilities(t *testing.T) {
+	_, s := open(t, Options{}, faketest.Stdio(t, behave.Bare))
+	for _, method := range []string{"tools/list", "tools/call", "resources/read", "resources/subscribe", "prompts/get", "logging/setLevel", "completion/complete"} {
+		if s.Supports(method) {
+			t.Errorf("%s", method)
+		}
+	}
+	if !s.Supports("ping") {
+		t.Error("ping")
+	}
+	_, s = open(t, Options{}, faketest.Stdio(t, behave.Liar))
+	if !s.Supports("prompts/list") {
+		t.Error("advertised prompts are not supported")
+	}
+	if _, err := s.List(t.Context(), Prompts); KindOf(err) != RpcError {
+		t.Error(err)
+	}
+}
+
+// TestS16_Calls goes through the tools of a good server in both eras.
+func TestS16_Calls(t *testing.T) {
+	for _, mode := range []behave.Mode{behave.Good, behave.Modern} {
+		t.Run(string(mode), func(t *testing.T) {
+			m, s := open(t, Options{}, faketest.Stdio(t, mode))
+			r, err := s.CallTool(t.Context(), "kinds", nil, CallOptions{})
+			if c, cerr := Contents(r.Result); err != nil || cerr != nil || len(c) != 6 || c[5].Type != "hologram" {
+				t.Error(string(r.Result), err, cerr)
+			}
+			if r, err := s.CallTool(t.Context(), "is_error", nil, CallOptions{}); err != nil || !IsError(r.Result) {
+				t.Error(err)
+			}
+			_, err = s.CallTool(t.Context(), "rpc_error", nil, CallOptions{})
+			var e *Error
+			if !errors.As(err, &e) || *e.Code != -32050 || string(e.Data) != `{"retryAfter":30,"big":9007199254740993,"list":[1.0,null]}` {
+				t.Error(err)
+			}
+			var last Progress
+			if _, err := s.CallTool(t.Context(), "progress", []byte(`{"count":10000}`), CallOptions{OnProgress: func(p Progress) { last = p }}); err != nil || last.Count != 10_000 {
+				t.Error(last, err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				for len(s.Status().Inflight) == 0 {
+					runtime.Gosched()
+				}
+				cancel()
+			}()
+			r, err = s.CallTool(ctx, "wait", nil, CallOptions{})
+			if KindOf(err) != Interrupted {
+				t.Error(err)
+			}
+			entry, _ := m.Journal().Get(r.Request)
+			r, err = s.CallTool(t.Context(), "cancelled", nil, CallOptions{})
+			if c, _ := Contents(r.Result); err != nil || c[0].Text != fmt.Sprintf("[%s]", entry.ID) {
+				t.Errorf("%s, want %s: %v", r.Result, entry.ID, err)
+			}
+			for _, kind := range []ListKind{Tools, Resources, Templates, Prompts} {
+				l, err := s.List(t.Context(), kind)
+				if err != nil || len(l.Items) == 0 {
+					t.Error(kind, err)
+				}
+				for _, it := range l.Items {
+					if it.Flaw != nil {
+						t.Error(it.Flaw)
+					}
+				}
+			}
+			if r, err := s.ReadResource(t.Context(), "fake://text", CallOptions{}); err != nil || len(r.Result) == 0 {
+				t.Error(err)
+			}
+			if r, err := s.GetPrompt(t.Context(), "greet", map[string]string{"who": "me"}, CallOptions{}); err != nil || len(r.Result) == 0 {
+				t.Error(err)
+			}
+		})
+	}
+}
