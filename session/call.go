@@ -73,7 +73,7 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 
 // exchange makes one request. A session that the server has forgotten is made again, once.
 func (s *Session) exchange(ctx context.Context, method, target string, params, answers, schema []byte, o CallOptions) (Reply, error) {
-	for again := false; ; again = true {
+	for try := 1; ; try++ {
 		c, err := s.acquire(ctx, method)
 		if err != nil {
 			return Reply{}, err
@@ -92,7 +92,10 @@ func (s *Session) exchange(ctx context.Context, method, target string, params, a
 			return Reply{}, err
 		}
 		r, err := c.call(ctx, spec)
-		if again || !errors.Is(err, ErrSessionLost) {
+		if r.Request == 0 && c.ended() != nil && try < 3 {
+			continue // the connection was lost before the request was sent
+		}
+		if try > 1 || !errors.Is(err, ErrSessionLost) {
 			return r, err
 		}
 		if err := s.renew(ctx, c); err != nil {

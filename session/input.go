@@ -10,13 +10,15 @@ import (
 // maxRounds bounds how often a server may answer one request by asking for input.
 const maxRounds = 10
 
-// asksForInput says whether a result is the modern era's input_required. Results are searched before they are read: one
-// may have 50 MB, and nearly all of them do not have the member.
+// asksForInput says whether a result is the modern era's input_required. One that fills megabytes is not, unless it says
+// so at its beginning or end: reading 50 MB for a member that is never there costs more than routing them.
 func asksForInput(result []byte) bool {
-	if !bytes.Contains(result, []byte(`"resultType"`)) {
+	const near = 64 << 10
+	mark := []byte(`"resultType"`)
+	if len(result) > 2*near && !bytes.Contains(result[:near], mark) && !bytes.Contains(result[len(result)-near:], mark) {
 		return false
 	}
-	return textOf(result, "resultType") == "input_required"
+	return bytes.Contains(result, mark) && textOf(result, "resultType") == "input_required"
 }
 
 // answerInput answers what an input_required result asks for: an object with inputResponses and requestState, to be

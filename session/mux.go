@@ -17,6 +17,7 @@ import (
 const (
 	rememberEnded = 1024 // ids of finished requests that a late answer is recognised by
 	cancelGrace   = 500 * time.Millisecond
+	tellGrace     = 100 * time.Millisecond
 	maxServing    = 64 // requests of the server that are answered at once
 )
 
@@ -41,8 +42,8 @@ type mux struct {
 	next    uint64
 	pending map[uint64]*pending
 	tokens  map[string]*pending // by progress token, as on the wire
-	ended   map[uint64]string   // why recent requests are not pending any more
-	order   []uint64            // keys of ended, oldest first
+	gone    map[uint64]string   // why recent requests are not pending any more
+	order   []uint64            // keys of gone, oldest first
 	serving map[string]context.CancelFunc
 	closed  *Error // why no more requests can be made
 	modern  bool   // requests are cancelled the modern way
@@ -90,7 +91,7 @@ type callSpec struct {
 
 func newMux(t Transport, tap Tap) *mux {
 	m := &mux{
-		t: t, tap: tap, pending: map[uint64]*pending{}, tokens: map[string]*pending{}, ended: map[uint64]string{},
+		t: t, tap: tap, pending: map[uint64]*pending{}, tokens: map[string]*pending{}, gone: map[uint64]string{},
 		serving: map[string]context.CancelFunc{},
 	}
 	_, m.http = t.(HTTPTransport)
@@ -132,9 +133,9 @@ func (m *mux) take(id uint64, why string) *pending {
 	if m.tokens[p.token] == p {
 		delete(m.tokens, p.token)
 	}
-	m.ended[id] = why
+	m.gone[id] = why
 	if m.order = append(m.order, id); len(m.order) > rememberEnded {
-		delete(m.ended, m.order[0])
+		delete(m.gone, m.order[0])
 		m.order = m.order[1:]
 	}
 	return p
@@ -267,13 +268,17 @@ func (m *mux) abandon(p *pending, why string, err *Error) answer {
 		return answer{err: err}
 	}
 	params := fmt.Appendf(nil, `{"requestId":%d,"reason":%s}`, p.id, jsonrpc.Quote(why+" by the client"))
+	told := make(chan struct{})
 	go func() {
 		defer m.cancels.Done()
+		defer close(told)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		// Nobody can do anything about a server that does not take it; the journal has the frame.
 		_ = m.notify(ctx, "notifications/cancelled", params, nil)
 	}()
+	// What the caller does next should come after it, but a server that does not read must not hold the caller up.
+	waitFor(told, tellGrace)
 	return answer{err: err}
 }
 
@@ -362,6 +367,16 @@ func (m *mux) inflight() []Inflight {
 	}
 	slices.SortFunc(all, func(a, b Inflight) int { return int(int64(a.ID) - int64(b.ID)) })
 	return all
+}
+
+// ended is why no more requests can be made, nil while they can.
+func (m *mux) ended() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed == nil {
+		return nil
+	}
+	return m.closed
 }
 
 // received counts the frames that came in.

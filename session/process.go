@@ -79,6 +79,7 @@ func (p *process) signal(s signal) {
 func (p *process) reap() string {
 	close(p.free)
 	<-p.reaped
+	groupGone(p.pid)
 	return p.status
 }
 

@@ -4,6 +4,7 @@ package session
 
 import (
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,4 +34,15 @@ func unreadBytes(w *os.File) int64 {
 		})
 	}
 	return n
+}
+
+// groupGone waits a moment for the rest of a killed group: KILL takes effect a little after it was sent. Orphans that
+// nobody reaps stay in the group for ever, so it does not wait for the group to vanish.
+func groupGone(pid int) {
+	for range 25 {
+		if unix.Kill(-pid, 0) != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
 }

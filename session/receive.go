@@ -99,7 +99,7 @@ func (m *mux) response(env jsonrpc.Envelope, frame []byte, kind journal.Kind) {
 	}
 	if ok {
 		m.mu.Lock()
-		switch why := m.ended[id]; why {
+		switch why := m.gone[id]; why {
 		case "":
 		case "answered":
 			note = "ignored: a duplicate answer"

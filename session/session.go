@@ -304,7 +304,12 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 		if c != nil {
 			s.used = time.Now()
 			s.mu.Unlock()
-			return c, nil
+			lost := c.ended()
+			if lost == nil {
+				return c, nil
+			}
+			s.lost(c, lost) // we are the first to notice
+			continue
 		}
 		if over == nil && r != nil {
 			over = r.now()

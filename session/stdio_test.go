@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -180,23 +179,6 @@ func TestS9_KilledFromOutside(t *testing.T) {
 	}
 	if _, err := s.CallTool(t.Context(), "echo", nil, CallOptions{}); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestS8_Stopped: a server under SIGSTOP is in state Error after three health checks.
-func TestS8_Stopped(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("needs SIGSTOP")
-	}
-	m, s := open(t, Options{HealthInterval: 50 * time.Millisecond, Retry: Retry{Max: -1}}, faketest.Stdio(t, behave.Good))
-	if err := syscall.Kill(s.Status().PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	for s.Status().State == Connected {
-		<-m.Changed()
-	}
-	if st := s.Status(); st.State != Failed || !strings.Contains(st.Err.Error(), "3 health checks") {
-		t.Errorf("%+v", st)
 	}
 }
 

@@ -1,0 +1,27 @@
+//go:build unix
+
+package session
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// TestS8_Stopped: a server under SIGSTOP is in state Error after three health checks.
+func TestS8_Stopped(t *testing.T) {
+	m, s := open(t, Options{HealthInterval: 50 * time.Millisecond, Retry: Retry{Max: -1}}, faketest.Stdio(t, behave.Good))
+	if err := syscall.Kill(s.Status().PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for s.Status().State == Connected {
+		<-m.Changed()
+	}
+	if st := s.Status(); st.State != Failed || !strings.Contains(st.Err.Error(), "3 health checks") {
+		t.Errorf("%+v", st)
+	}
+}
