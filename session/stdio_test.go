@@ -39,7 +39,7 @@ func TestS4_StartFailures(t *testing.T) {
 		"never answers":       {with(faketest.Stdio(t, behave.NoAnswer), func(c *config.Server) { c.ConnectTimeout = 1700 * time.Millisecond }), Timeout, []string{"no answer to initialize within 1.7s", "--connect-timeout"}, 1},
 		"disabled":            {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Disabled = true }), ServerDisabled, []string{"disabled"}, 0},
 		"flawed entry":        {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Problem = errors.New("variable X is not set") }), Usage, []string{"variable X is not set"}, 0},
-		"bad url":             {config.Server{URL: "localhost:80"}, Usage, []string{"not an http or https URL"}, 1},
+		"bad url":             {config.Server{URL: "localhost:80"}, Usage, []string{"does not start with http:// or https://"}, 1},
 		"odd transport":       {config.Server{Transport: "carrier-pigeon"}, Usage, []string{"carrier-pigeon"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
