@@ -203,6 +203,27 @@ func answers(env jsonrpc.Envelope, m Message) bool {
 	return (env.Kind == jsonrpc.Response || env.Kind == jsonrpc.ErrorResponse) && m.Env.ID != nil && bytes.Equal(env.ID, m.Env.ID)
 }
 
+// answeredBy says whether frame is the answer to m. A large frame is not scanned as a whole when its id comes before its
+// result: the receiver does that, and if the answer is malformed it fails the same request.
+func answeredBy(frame []byte, m Message) bool {
+	const large = 1 << 20
+	if len(frame) >= large {
+		end, mine := 0, false
+		_ = jsonrpc.Spans(frame, func(s jsonrpc.Span) bool { // the scan below says what is wrong
+			if s.Key == "id" {
+				end, mine = s.End, bytes.Equal(frame[s.Start:s.End], m.Env.ID)
+			}
+			return s.Key == "jsonrpc"
+		})
+		next := bytes.TrimLeft(frame[end:], " \t\r\n,")
+		if mine && (bytes.HasPrefix(next, []byte(`"result"`)) || bytes.HasPrefix(next, []byte(`"error"`))) {
+			return true
+		}
+	}
+	env, err := jsonrpc.Scan(frame)
+	return err == nil && answers(env, m)
+}
+
 // accepted reads what came for a message that has no answer. There should be nothing; a message is delivered.
 func (t *streamable) accepted(x *exchange, resp *http.Response) {
 	timer := time.AfterFunc(errorBodyGrace, x.cancel)
@@ -265,6 +286,10 @@ func (t *streamable) answer(x *exchange, m Message, resp *http.Response) error {
 // frames delivers the message in a body, or the messages of a batch, and says whether the answer to m was among them.
 // An error response with a null id, which can only be about m, is returned instead.
 func (t *streamable) frames(m Message, body []byte) (answered bool, null []byte, err error) {
+	if answeredBy(body, m) {
+		t.in.Frame(body)
+		return true, nil, nil
+	}
 	batch := [][]byte{body}
 	if b := bytes.TrimSpace(body); b[0] == '[' {
 		var all [][]byte

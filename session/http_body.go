@@ -20,11 +20,24 @@ func readBody(r io.Reader, length, max int64) ([]byte, error) {
 	if length > max {
 		length = -1
 	}
+	if length > trust {
+		start := make([]byte, trust)
+		n, err := readFull(r, start)
+		if err != nil {
+			return start[:n], noEOF(err)
+		}
+		body := make([]byte, length)
+		n, err = readFull(r, body[copy(body, start):])
+		if n += trust; int64(n) < length {
+			return body[:n], noEOF(err)
+		}
+		return body, nil // net/http ends a body at the announced length
+	}
 	var chunks [][]byte
 	var n int64
 	size := int64(16 << 10)
 	if length >= 0 {
-		size = min(length+1, trust) // one more, to see the end without another chunk
+		size = length + 1 // one more, to see the end without another chunk
 	}
 	for {
 		chunk := make([]byte, size)
@@ -38,13 +51,17 @@ func readBody(r io.Reader, length, max int64) ([]byte, error) {
 			return join(chunks, n), nil
 		case err != nil:
 			return join(chunks, n), err
-		case length > n:
-			size = length - n + 1
-		default:
-			size = min(n, 8<<20)
 		}
-		size = min(size, max-n+1)
+		size = min(n, 8<<20, max-n+1)
 	}
+}
+
+// noEOF turns the end of a body before its announced length into an error.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // readFull is io.ReadFull without its loss: a body that ends gives io.EOF, one that was cut its own error.

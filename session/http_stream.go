@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/sse"
 )
 
@@ -34,9 +33,9 @@ func (c *httpClient) newEvents(in Receiver, body io.Reader, maxSkip int64) *even
 	return &events{t: c, in: in, r: sse.NewReader(body, c.max, maxSkip)}
 }
 
-// next delivers the next message and returns its envelope. io.EOF is the end of the stream; after an *Error about a
+// next delivers the next message and returns it. io.EOF is the end of the stream; after an *Error about a
 // message that was too large the stream can be read on, unless fatal.
-func (e *events) next(x *exchange) (env jsonrpc.Envelope, fatal bool, err error) {
+func (e *events) next(x *exchange) (frame []byte, fatal bool, err error) {
 	for {
 		ev, err := e.r.Next()
 		var long *sse.TooLongError
@@ -44,7 +43,7 @@ func (e *events) next(x *exchange) (env jsonrpc.Envelope, fatal bool, err error)
 		case errors.As(err, &long):
 			bad := frameTooLarge(long.Limit+1, long.Limit)
 			e.in.Broken(long.Head, long.Tail, bad)
-			return env, long.Fatal, bad
+			return nil, long.Fatal, bad
 		case err != nil:
 			if len(ev.Data) > 0 {
 				head, tail := edges(ev.Data)
@@ -53,7 +52,7 @@ func (e *events) next(x *exchange) (env jsonrpc.Envelope, fatal bool, err error)
 					Next: "look at the server's own log",
 				})
 			}
-			return env, true, err
+			return nil, true, err
 		}
 		e.count++
 		if ev.Name != "message" {
@@ -62,9 +61,8 @@ func (e *events) next(x *exchange) (env jsonrpc.Envelope, fatal bool, err error)
 			}, ev.Data)
 			continue
 		}
-		env, _ = jsonrpc.Scan(ev.Data)
 		e.in.Frame(ev.Data)
-		return env, false, nil
+		return ev.Data, false, nil
 	}
 }
 
@@ -82,11 +80,11 @@ func (t *streamable) stream(x *exchange, m Message, resp *http.Response) (keep b
 	for {
 		ev := t.newEvents(t.in, body, 0)
 		for {
-			env, _, e := ev.next(x)
+			frame, _, e := ev.next(x)
 			if err = e; e != nil {
 				break
 			}
-			if answers(env, m) {
+			if answeredBy(frame, m) {
 				t.drain(x, ev, body)
 				return true, nil
 			}

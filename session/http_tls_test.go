@@ -1,0 +1,135 @@
+package session
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+)
+
+// certificate makes a self-signed one.
+func certificate(t *testing.T, host string, from, to time.Time) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test CA"}, DNSNames: []string{host},
+		NotBefore: from, NotAfter: to, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		template.DNSNames, template.IPAddresses = nil, []net.IP{ip}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(leaf)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
+}
+
+func TestS5_TLSFailures(t *testing.T) {
+	leakChecked(t)
+	now := time.Now()
+	for name, c := range map[string]struct {
+		host     string
+		from, to time.Duration
+		trust    bool
+		words    []string
+	}{
+		"unknown authority": {"127.0.0.1", -time.Hour, time.Hour, false, []string{"unknown authority", "CN=Test CA", "SSL_CERT_FILE"}},
+		"expired":           {"127.0.0.1", -2 * time.Hour, -time.Hour, true, []string{"expired on", "renew"}},
+		"not yet valid":     {"127.0.0.1", time.Hour, 2 * time.Hour, true, []string{"not valid before", "clock"}},
+		"wrong host":        {"good.example", -time.Hour, time.Hour, true, []string{"is for good.example, not for 127.0.0.1"}},
+		"fine":              {"127.0.0.1", -time.Hour, time.Hour, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cert, pool := certificate(t, c.host, now.Add(c.from), now.Add(c.to))
+			s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer1) }))
+			s.Config.ErrorLog = log.New(io.Discard, "", 0)
+			s.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
+			s.StartTLS()
+			t.Cleanup(s.Close)
+			p := httpPeer(t, config.Server{URL: s.URL})
+			roots := x509.NewCertPool()
+			if c.trust {
+				roots = pool
+			}
+			p.HTTPTransport.(*streamable).rt.TLSClientConfig = &tls.Config{RootCAs: roots}
+			err := p.send(t, call("1", "ping"))
+			if c.words == nil {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			fails(t, err, TransportFailed, c.words...)
+		})
+	}
+}
+
+// Where there is no HTTP at all.
+func TestS5_Unreachable(t *testing.T) {
+	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer1) })
+	fails(t, httpPeer(t, config.Server{URL: strings.Replace(plain.URL, "http:", "https:", 1)}).send(t, call("1", "ping")),
+		TransportFailed, "does not speak TLS", "http://")
+
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	talk := make(chan string, 1)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.ReadAtLeast(c, make([]byte, 1000), 10)
+			_, _ = io.WriteString(c, <-talk)
+			_ = c.Close()
+		}
+	}()
+	url := "http://" + l.Addr().String() + "/mcp?token=hunter2"
+	for text, want := range map[string]string{"": "closed the connection without", "SSH-2.0-OpenSSH\r\n": "does not speak HTTP"} {
+		talk <- text
+		err := httpPeer(t, config.Server{URL: url}).send(t, call("1", "ping"))
+		fails(t, err, TransportFailed, want)
+		if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("a secret is in %v", err)
+		}
+	}
+	_ = l.Close()
+	<-served
+	fails(t, httpPeer(t, config.Server{URL: url}).send(t, call("1", "ping")), TransportFailed, "nothing listens at 127.0.0.1", "start the server")
+	e := explainHTTP(&net.DNSError{Err: "no such host", Name: "nowhere.invalid", IsNotFound: true}, mustURL(t, "http://nowhere.invalid/"), time.Second)
+	fails(t, e, TransportFailed, `no host named "nowhere.invalid"`)
+	e = explainHTTP(&net.OpError{Op: "dial", Err: errTimeout{}}, mustURL(t, "http://h/"), 15*time.Second)
+	fails(t, e, TransportFailed, "within 15s", "--connect-timeout")
+	if err := httpPeer(t, config.Server{URL: url}).Send(canceled(), call("1", "x")); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
