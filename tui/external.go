@@ -168,8 +168,13 @@ type child struct{ *exec.Cmd }
 
 func newChild(argv []string) *child { return &child{exec.Command(argv[0], argv[1:]...)} }
 
-// SetStdin, SetStdout and SetStderr give the child the terminal.
-func (c *child) SetStdin(r io.Reader) { c.Stdin = r }
+// SetStdin gives the child the terminal. A reader that is no file would be
+// copied by a goroutine that outlives the child and eats what is typed next.
+func (c *child) SetStdin(r io.Reader) {
+	if f, ok := r.(*os.File); ok {
+		c.Stdin = f
+	}
+}
 
 // SetStdout is the counterpart of SetStdin.
 func (c *child) SetStdout(w io.Writer) { c.Stdout = w }

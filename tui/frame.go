@@ -186,7 +186,7 @@ func (f *frame) overlays(a *App) (cursor *tea.Cursor) {
 		rows := p.boxed.draw(p, l.rect, t, "esc closes")
 		ground := make([]string, len(rows))
 		for j, r := range rows {
-			ground[j] = t.Surface.S(r)
+			ground[j] = t.Surface.S(reground(r, t))
 		}
 		paint.Splice(f.rows, ground, l.rect.X, l.rect.Y, l.rect.W)
 		cursor = nil
@@ -199,6 +199,19 @@ func (f *frame) overlays(a *App) (cursor *tea.Cursor) {
 	}
 	return cursor
 }
+
+// reground puts the overlay's ground back wherever a style inside the row ends
+// its own.
+func reground(row string, t *Theme) string {
+	open := t.Surface.Open()
+	if open == "" || !strings.Contains(row, groundEnd) {
+		return row
+	}
+	return strings.ReplaceAll(row, groundEnd, open)
+}
+
+// groundEnd is what paint ends a background colour with.
+const groundEnd = "\x1b[49m"
 
 // title is the window's title.
 func (a *App) title() string {

@@ -165,8 +165,13 @@ func copyActions() (out []Action) {
 		{CopyRaw, "raw", "raw frame"},
 		{CopyConfig, "config", "config entry"},
 	} {
+		hint := 0
+		if k.kind == CopyValue {
+			hint = 60
+		}
 		out = append(out, Action{
-			ID: "copy." + k.id, Keys: []string{"y " + string(rune(k.kind))}, Title: "copy " + k.what, Group: "Copy and open",
+			Hint: hint,
+			ID:   "copy." + k.id, Keys: []string{"y " + string(rune(k.kind))}, Title: "copy " + k.what, Group: "Copy and open",
 			Help: "Copies the selection as " + k.what + " to the clipboard.",
 			Disabled: func(c *Ctx) string {
 				if _, ok := c.app.copyable(k.kind); !ok {

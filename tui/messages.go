@@ -4,6 +4,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui/widget"
 )
 
 // SessionChanged says that something in the sessions or the journal changed.
@@ -131,6 +133,29 @@ type PaneMouse struct {
 	// Motion is a drag with a button held.
 	Motion bool
 	Mod    tea.KeyMod
+}
+
+// Widget gives the event to a widget's Mouse method, once for each notch of a
+// wheel. Drags and other buttons than the left one are not for widgets.
+func (m PaneMouse) Widget(f func(widget.Mouse)) {
+	e := widget.Mouse{X: m.X, Y: m.Y}
+	switch {
+	case m.Wheel != 0:
+		e.Kind = widget.WheelDown
+		n := m.Wheel
+		if n < 0 {
+			e.Kind, n = widget.WheelUp, -n
+		}
+		for range n {
+			f(e)
+		}
+	case m.Click == tea.MouseLeft && m.Double:
+		e.Kind = widget.DoubleClick
+		f(e)
+	case m.Click == tea.MouseLeft:
+		e.Kind = widget.Click
+		f(e)
+	}
 }
 
 // FocusChanged says that another pane of the visible view has the keys.

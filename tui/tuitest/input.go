@@ -167,3 +167,11 @@ func (a *App) Keys(raw string) { a.screen.send(raw) }
 
 // Wait blocks until the program printed something, 50 ms at most.
 func (a *App) Wait() { a.screen.wait(50*time.Millisecond, a.bubble) }
+
+// AfterExec feeds the input reader that Bubble Tea leaves behind when a child
+// had the terminal: without a real terminal it cannot be cancelled and swallows
+// what is typed first. Call it once after $EDITOR or $PAGER ran.
+func (a *App) AfterExec() *App {
+	a.t.Helper()
+	return a.Type("\x00")
+}

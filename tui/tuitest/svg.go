@@ -12,8 +12,8 @@ import (
 // Size of a cell in a picture, in px at 14 px type.
 const (
 	cellW = 8.4
-	cellH = 18.0
-	baseY = 13.5
+	cellH = 16.2
+	baseY = 12.6
 )
 
 // Picture draws the screen as SVG: a rectangle for each run of one background
