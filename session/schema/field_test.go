@@ -244,6 +244,7 @@ func TestSkeleton(t *testing.T) {
 		{`{"type":"array","items":{"type":"integer","minimum":3},"minItems":2}`, `[]`, `[3,3]`},
 		{`{"type":"array","prefixItems":[{"const":1},{"type":"string"}]}`, `[]`, `[1,""]`},
 		{`{"enum":["only"]}`, `"only"`, `"only"`},
+		{`{"type":"object","required":["a"],"properties":{"a":{"const":1}},"if":{"properties":{"a":{"const":1}},"required":["a"]},"then":{"required":["b"],"properties":{"b":{"default":2}}},"dependentRequired":{"b":["c"]}}`, `{"a":1,"b":2}`, `{"a":1,"b":2,"c":null}`},
 		{`{"enum":["a","b"]}`, ``, `"a"`},
 		{`{"oneOf":[{"type":"object","properties":{"k":{"const":1}},"required":["k"]},{"type":"string"}]}`, ``, `{"k":1}`},
 		{`{"type":"string"}`, ``, `""`},

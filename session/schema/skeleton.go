@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // Initial returns the value a form opens with: what is required and can have
 // only one sensible value (constants, defaults, objects that hold required
 // fields), nothing else. Unset stays unset, so that a server sees exactly
@@ -104,24 +106,36 @@ func (g *generator) value(f *Field, depth int) *Value {
 }
 
 func (g *generator) object(f *Field, depth int) *Value {
-	var kids []Member
-	for _, c := range f.Children(nil) {
-		if !c.Required && !g.placeholders {
-			continue
+	v := emptyObject
+	for range 4 { // what was made may meet conditions that require more
+		before := v.Len()
+		var kids []Member
+		act := f.Active(v)
+		for _, c := range act.Children(nil) {
+			if v.Get(c.Name).IsSet() || !c.Required && !g.placeholders {
+				continue
+			}
+			k := c.Field()
+			var kid *Value
+			switch {
+			case c.Required:
+				kid = g.value(k, depth+1)
+			case k.Default.IsSet() && g.left > 0:
+				g.left--
+				kid = k.Default
+			}
+			if kid.IsSet() {
+				kids = append(kids, Member{Name: c.Name, Value: kid})
+			}
 		}
-		k := c.Field()
-		switch {
-		case c.Required:
-			if v := g.value(k, depth+1); v.IsSet() {
-				kids = append(kids, Member{Name: c.Name, Value: v})
-			}
-		case k.Default.IsSet():
-			if g.left--; g.left > 0 {
-				kids = append(kids, Member{Name: c.Name, Value: k.Default})
-			}
+		if len(kids) > 0 {
+			v = &Value{kind: Object, kids: append(slices.Clip(v.kids), kids...)}
+		}
+		if v.Len() == before || !f.Conditional() {
+			break
 		}
 	}
-	return ObjectValue(kids...)
+	return v
 }
 
 func (g *generator) array(f *Field, depth int) *Value {

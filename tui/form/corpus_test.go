@@ -44,6 +44,10 @@ func TestCorpusRoundTrip(t *testing.T) {
 				if err := f.SetJSON([]byte(text)); err != nil {
 					t.Fatal(err)
 				}
+				f.Lines()
+				if len(f.rows) < 3 {
+					t.Fatalf("%d rows", len(f.rows))
+				}
 				for i := 0; i < len(f.rows); i++ {
 					f.setCur(i)
 					f.Lines()
@@ -63,5 +67,47 @@ func TestCorpusRoundTrip(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// The bundled agent's gallery has every keyword at once: all of it is drawn,
+// focused and opened, and looking changes nothing.
+func TestDemoGallery(t *testing.T) {
+	raw, err := os.ReadFile("../../agentsrv/gallery.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sch := schema.Parse(raw)
+	f := New(sch, plainTheme())
+	f.SetSize(80, 24)
+	run(f)
+	if err := f.SetJSON(sch.Root().Skeleton().JSON()); err != nil {
+		t.Fatal(err)
+	}
+	before := string(f.JSON())
+	f.Lines()
+	for i := 0; i < len(f.rows); i++ {
+		f.setCur(i)
+		if r := f.row(); r.kind == rowGroup && !r.open && r.depth < 4 {
+			press(t, f, "right")
+		}
+		if f.row().kind != rowAdd {
+			press(t, f, "ctrl+o", "down", "esc", "end")
+		}
+		if f.row().selectable() {
+			press(t, f, "space", "down", "esc")
+		}
+		if f.cur != i {
+			t.Fatalf("the focus went from row %d to %d", i, f.cur)
+		}
+		if lines := f.Lines(); len(lines) > 24 {
+			t.Fatalf("%d lines", len(lines))
+		}
+	}
+	if got := string(f.JSON()); got != before {
+		t.Errorf("%s became %s", before, got)
+	}
+	if len(f.rows) < 60 || len(sch.Notes()) > 0 {
+		t.Errorf("%d rows, notes %v", len(f.rows), sch.Notes())
 	}
 }
