@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/peertest"
+)
+
+// Every command that the README shows for scripts works as it stands there,
+// with the names of servers put in.
+func TestPeerReadmeCommands(t *testing.T) {
+	everything := peertest.Everything(t)
+	url := peertest.EverythingHTTP(t).Server.URL
+	config := filepath.Join(t.TempDir(), "mcphud.json")
+	entry := `{"mcpServers":{"everything":{"command":"` + everything.Command + `","args":["stdio"]}}}`
+	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, scripts, ok := strings.Cut(string(text), "\n## In scripts\n")
+	if !ok {
+		t.Fatal("README.md has no section In scripts")
+	}
+	scripts, _, _ = strings.Cut(scripts, "\n## ")
+	ran := 0
+	for line := range strings.Lines(scripts) {
+		args, ok := strings.CutPrefix(strings.TrimSpace(line), "$ mcphud ")
+		if !ok {
+			continue
+		}
+		ran++
+		t.Run(args, func(t *testing.T) {
+			var words []string
+			for _, w := range strings.Fields(args) {
+				switch {
+				case w == "mcp-server-everything":
+					w = everything.Command
+				case strings.HasPrefix(w, "http://"):
+					w = url
+				}
+				words = append(words, strings.Trim(w, "'"))
+				if w == "--server" {
+					words = append(words[:len(words)-1], "--config", config, w)
+				}
+			}
+			if out := mcphud(t, words...).ok(t); out == "" {
+				t.Error("nothing on stdout")
+			}
+		})
+	}
+	if ran < 5 {
+		t.Errorf("%d commands were found", ran)
+	}
+}
