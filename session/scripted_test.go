@@ -17,9 +17,10 @@ import (
 // scripted is a server in memory that counts what it is asked.
 type scripted struct {
 	modern bool
-	list   string        // more members of a tools/list result, such as `,"ttlMs":1000`
-	slow   time.Duration // before a handshake is answered
-	broken bool          // ends instead of answering
+	list   string            // more members of a tools/list result, such as `,"ttlMs":1000`
+	slow   time.Duration     // before a handshake is answered
+	also   map[string]string // more results, by method
+	broken bool              // ends instead of answering
 
 	mu      sync.Mutex
 	tools   []string
@@ -111,7 +112,7 @@ func (f *scripted) answer(ctx context.Context, env jsonrpc.Envelope) string {
 		case <-time.After(f.slow):
 		case <-ctx.Done():
 		}
-		result = `{"protocolVersion":"2025-11-25","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"scripted","version":"1"}}`
+		result = `{"protocolVersion":"2025-11-25","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"resources":{}},"serverInfo":{"name":"scripted","version":"1"}}`
 	case "tools/list":
 		f.mu.Lock()
 		var items []string
@@ -125,7 +126,10 @@ func (f *scripted) answer(ctx context.Context, env jsonrpc.Envelope) string {
 	case "ping":
 		result = `{}`
 	default:
-		fault = `{"code":-32601,"message":"no such method"}`
+		var ok bool
+		if result, ok = f.also[env.Method]; !ok {
+			fault = `{"code":-32601,"message":"no such method"}`
+		}
 	}
 	if fault != "" {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":%s}`, env.ID, fault)
