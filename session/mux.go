@@ -164,7 +164,7 @@ func (m *mux) call(ctx context.Context, s *callSpec) (Reply, error) {
 		}
 	}()
 	a := m.wait(ctx, p)
-	if a.err == nil {
+	if a.err == nil && m.http {
 		// The exchange may go on for a moment: a clean end keeps the HTTP connection usable.
 		time.AfterFunc(time.Second, stop)
 	} else {

@@ -244,9 +244,9 @@ func (m *mux) stopServing(params []byte) {
 	w := jsonrpc.Walk(params)
 	w.Object(func(key string) {
 		if key == "requestId" {
-			id := string(w.Raw())
+			id := w.Raw()
 			m.mu.Lock()
-			stop := m.serving[id]
+			stop := m.serving[string(id)]
 			m.mu.Unlock()
 			if stop != nil {
 				stop()
