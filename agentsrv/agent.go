@@ -2,9 +2,9 @@
 // thing a client must be able to show. It serves both protocol eras (2024-11-05 to 2025-11-25 with initialize and
 // sessions, 2026-07-28 without) on one Streamable HTTP endpoint, and the same server over stdio.
 //
-// The protocol itself is github.com/mark3labs/mcp-go; this package adds what that leaves to its user: an HTTP front
-// with Host and Origin checks and a body limit (front.go), and delivery of the notifications that a handler sends just
-// before it returns (notify.go).
+// The protocol itself is github.com/mark3labs/mcp-go; this package adds what that leaves to its user: an HTTP front with
+// Host and Origin checks and a body limit (front.go), and notifications that arrive in order and before the result
+// (notify.go).
 package agentsrv
 
 import (
@@ -48,7 +48,6 @@ type Agent struct {
 	mcp     *server.MCPServer
 	http    *server.StreamableHTTPServer
 	log     *slog.Logger
-	ledgers ledgers
 	counter atomic.Int64 // tool calls answered since the start or the last reset_counter
 
 	mu  sync.Mutex

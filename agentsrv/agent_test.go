@@ -102,6 +102,32 @@ func TestLastNotificationIsNotLost(t *testing.T) {
 	})
 }
 
+// A legacy client usually has a stream open besides: notifications about a request do not stray onto it.
+func TestNotificationsStayWithTheirRequest(t *testing.T) {
+	_, cs := serve(t, Options{})
+	c := cs["legacy"]
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Mcp-Session-Id", c.session)
+	stream, err := c.hc.Do(req)
+	if err != nil || stream.StatusCode != http.StatusOK {
+		t.Fatal(err, stream.Status)
+	}
+	_, notes := c.roundTrip("tools/call", `{"name":"sleep","arguments":{"seconds":0,"steps":300},"_meta":{"progressToken":1}}`)
+	if len(notes) != 300 {
+		t.Errorf("%d of 300 came on the request's own stream", len(notes))
+	}
+	cancel()
+	if rest, _ := io.ReadAll(stream.Body); len(rest) != 0 {
+		t.Errorf("the other stream got %.100s", rest)
+	}
+	_ = stream.Body.Close()
+}
+
 func TestSleepIsCancelled(t *testing.T) {
 	ended := func(c *client, cancel func()) time.Duration {
 		res := c.do(context.Background(), "tools/call", `{"name":"sleep","arguments":{"seconds":600,"steps":100000},"_meta":{"progressToken":1}}`)

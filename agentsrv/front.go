@@ -10,9 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 )
 
 // bodyTimeout is how long a client may take to send the body of one request.
@@ -28,18 +25,15 @@ func (a *Agent) Handler() http.Handler {
 }
 
 func (a *Agent) serveMCP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodPost {
-		if !bufferBody(w, r) {
-			return
-		}
+	if r.Method != http.MethodPost {
+		a.http.ServeHTTP(w, r)
+		return
 	}
-	session := ""
-	if !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
-		session = r.Header.Get(server.HeaderKeySessionID)
+	if !bufferBody(w, r) {
+		return
 	}
-	l, done := a.ledgers.open(session)
-	defer done()
-	a.http.ServeHTTP(&ledgerWriter{ResponseWriter: w, ledger: l}, r.WithContext(withLedger(r.Context(), l)))
+	s := &stream{ResponseWriter: w}
+	a.http.ServeHTTP(s, s.attach(r))
 }
 
 // guard keeps web pages out: DNS rebinding shows in Host, a cross-site request in Origin.

@@ -1,12 +1,12 @@
 package agentsrv
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -14,109 +14,106 @@ import (
 )
 
 const (
-	settleMax   = 250 * time.Millisecond // at most this long is a result held back for notifications still on their way
-	settlePoll  = time.Millisecond
-	settleBlind = 2 * time.Millisecond // what a transport without a ledger gets once the queue is empty
+	settleMax  = 250 * time.Millisecond // at most this long is a result held back for notifications still on their way
+	settlePoll = time.Millisecond
+	settleLast = 2 * time.Millisecond // what the last one gets once the queue is empty
 )
 
-// ledger counts notifications: those that handlers queued, and those that reached a response.
+// stream is the response to one POST, on which notifications about that request go out.
 //
-// mcp-go forwards notifications to a response from a goroutine of its own. One that has been taken off the queue when
-// the handler returns is dropped, since the result closes the stream first. settle therefore holds the result back until
-// every queued one was written. A legacy session has one queue for all its streams, so these share one ledger; a request
-// of the modern era has a queue, and a ledger, of its own.
-type ledger struct {
-	queued, written atomic.Int64
-	changed         chan struct{} // cap 1: written moved
-	refs            int           // guarded by ledgers.mu
-}
-
-func newLedger() *ledger { return &ledger{changed: make(chan struct{}, 1)} }
-
-// ledgers holds the ledger of each legacy session that has a request open.
-type ledgers struct {
-	mu sync.Mutex
-	m  map[string]*ledger
-}
-
-// open finds or makes the ledger for a request; done must be called when the request ends.
-func (ls *ledgers) open(session string) (l *ledger, done func()) {
-	if session == "" {
-		return newLedger(), func() {}
-	}
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	l = ls.m[session]
-	if l == nil {
-		if ls.m == nil {
-			ls.m = map[string]*ledger{}
-		}
-		l = newLedger()
-		ls.m[session] = l
-	}
-	l.refs++
-	return l, func() {
-		ls.mu.Lock()
-		defer ls.mu.Unlock()
-		if l.refs--; l.refs == 0 {
-			delete(ls.m, session)
-		}
-	}
-}
-
-type ledgerKey struct{}
-
-func withLedger(ctx context.Context, l *ledger) context.Context {
-	return context.WithValue(ctx, ledgerKey{}, l)
-}
-
-// ledgerWriter sees each server-sent event that mcp-go writes (one Write each).
-type ledgerWriter struct {
+// mcp-go queues notifications per session. In the legacy era the stream of a GET and all POSTs of the session empty that
+// queue in competition, so that progress may overtake the result that ends it, and one that was taken off the queue when
+// the handler returned is dropped. Written here, by the handler itself, they keep their order and none is lost.
+type stream struct {
 	http.ResponseWriter
-	ledger *ledger
+
+	mu      sync.Mutex
+	started bool // the status line is out
 }
 
-var (
-	eventMark        = []byte("event: ")
-	notificationMark = []byte(`"method":"notifications/`) // inside a JSON string the quotes would be escaped
-)
+type streamKey struct{}
 
-func (w *ledgerWriter) Write(p []byte) (int, error) {
-	n, err := w.ResponseWriter.Write(p)
-	if bytes.HasPrefix(p, eventMark) && bytes.Contains(p, notificationMark) {
-		w.ledger.written.Add(1)
-		select {
-		case w.ledger.changed <- struct{}{}:
-		default:
-		}
+func (s *stream) attach(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), streamKey{}, s))
+}
+
+// WriteHeader sends the status line once; mcp-go does not know whether an event was written before.
+func (s *stream) WriteHeader(status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.started {
+		s.started = true
+		s.ResponseWriter.WriteHeader(status)
 	}
-	return n, err
+}
+
+// Write is one event, or a whole JSON response, of mcp-go.
+func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.started = true
+	return s.ResponseWriter.Write(p)
 }
 
 // Flush keeps streaming possible: mcp-go asks the writer for it.
-func (w *ledgerWriter) Flush() {
-	if f, ok := w.ResponseWriter.(http.Flusher); ok {
+func (s *stream) Flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flush()
+}
+
+func (s *stream) flush() {
+	if f, ok := s.ResponseWriter.(http.Flusher); ok {
 		f.Flush()
 	}
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (w *ledgerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (s *stream) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// notify sends one notification to the client whose request ctx belongs to. mcp-go's queue holds 100; a handler that is
-// faster than the connection waits here instead of losing some.
+// event writes one server-sent event, making the response an event stream if it is none yet.
+func (s *stream) event(data []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.started {
+		s.started = true
+		s.Header().Set("Content-Type", "text/event-stream")
+		s.Header().Set("Cache-Control", "no-cache")
+		s.ResponseWriter.WriteHeader(http.StatusOK)
+	}
+	if _, err := fmt.Fprintf(s.ResponseWriter, "event: message\ndata: %s\n\n", data); err != nil {
+		return err
+	}
+	s.flush()
+	return nil
+}
+
+// notify sends one notification to the client whose request ctx belongs to. It returns once that is written, over
+// transports other than HTTP once it is queued.
 func (a *Agent) notify(ctx context.Context, method string, params map[string]any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s, ok := ctx.Value(streamKey{}).(*stream); ok {
+		frame, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": params})
+		if err != nil {
+			return fmt.Errorf("%s: %w", method, err)
+		}
+		// This makes mcp-go end the response as the event stream that it is now.
+		if u, ok := server.ClientSessionFromContext(ctx).(server.SessionWithStreamableHTTPConfig); ok {
+			u.UpgradeToSSEWhenReceiveNotification()
+		}
+		return s.event(frame)
+	}
 	for {
 		err := a.mcp.SendNotificationToClient(ctx, method, params)
-		if err == nil {
-			if l, ok := ctx.Value(ledgerKey{}).(*ledger); ok {
-				l.queued.Add(1)
-			}
-			return nil
-		}
 		if !errors.Is(err, server.ErrNotificationChannelBlocked) {
+			if sent, ok := ctx.Value(queuedKey{}).(*bool); ok && err == nil {
+				*sent = true
+			}
 			return err
 		}
+		// The queue holds 100; a handler that is faster than the connection waits.
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -142,56 +139,23 @@ func (a *Agent) logMessage(ctx context.Context, level mcp.LoggingLevel, data any
 	return a.notify(ctx, string(mcp.MethodNotificationMessage), map[string]any{"level": level, "logger": "demo", "data": data})
 }
 
-// settle is the middleware that holds a result back until the notifications sent before it have left.
+type queuedKey struct{}
+
+// settle is the middleware that, where notifications go through mcp-go's queue, holds a result back until those sent
+// before it have left.
 func (a *Agent) settle(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		l, ledgered := ctx.Value(ledgerKey{}).(*ledger)
-		if !ledgered {
-			l = newLedger()
-			ctx = withLedger(ctx, l)
+		queued := false
+		res, err := next(context.WithValue(ctx, queuedKey{}, &queued), r)
+		session := server.ClientSessionFromContext(ctx)
+		if !queued || session == nil {
+			return res, err
 		}
-		res, err := next(ctx, r)
-		switch queued := l.queued.Load(); {
-		case queued == 0:
-		case ledgered:
-			l.wait(ctx, queued)
-		default:
-			waitEmpty(ctx)
+		until := time.Now().Add(settleMax)
+		for len(session.NotificationChannel()) > 0 && ctx.Err() == nil && time.Now().Before(until) {
+			time.Sleep(settlePoll)
 		}
+		time.Sleep(settleLast)
 		return res, err
 	}
-}
-
-// wait returns once n notifications were written, ctx is done, or settleMax has passed; what is missing then is lost
-// (its stream broke) and will not be waited for again.
-func (l *ledger) wait(ctx context.Context, n int64) {
-	limit := time.NewTimer(settleMax)
-	defer limit.Stop()
-	for l.written.Load() < n {
-		select {
-		case <-l.changed:
-			// Another call of the same session may wait as well; whoever is not served by this signal polls.
-		case <-time.After(settlePoll):
-		case <-ctx.Done():
-			return
-		case <-limit.C:
-			if missing := n - l.written.Load(); missing > 0 {
-				l.written.Add(missing)
-			}
-			return
-		}
-	}
-}
-
-// waitEmpty is for stdio and in-process transports, whose writers cannot be watched.
-func waitEmpty(ctx context.Context) {
-	session := server.ClientSessionFromContext(ctx)
-	if session == nil {
-		return
-	}
-	until := time.Now().Add(settleMax)
-	for len(session.NotificationChannel()) > 0 && ctx.Err() == nil && time.Now().Before(until) {
-		time.Sleep(settlePoll)
-	}
-	time.Sleep(settleBlind)
 }
