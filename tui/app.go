@@ -36,6 +36,7 @@ type App struct {
 	look     look
 	frame    frame
 	arrange  LayoutState
+	laid     laying
 	w, h     int
 
 	linear    bool
@@ -113,7 +114,7 @@ func (a *App) update(msg tea.Msg) (cmd tea.Cmd) {
 	a.rerender = true
 	cmd = a.dispatch(msg)
 	a.sync()
-	return join(cmd, a.beat.next(a))
+	return join(cmd, a.lay(), a.beat.next(a))
 }
 
 // dispatch is the table of messages; each line names who deals with one.

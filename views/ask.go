@@ -1,0 +1,386 @@
+package views
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/form"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// ask is a screen with a form on the left and the server's answer on the
+// right: calling a tool, getting a prompt, expanding a resource template.
+// Navigate's Arg is the name (string) of what to ask for.
+type ask struct {
+	asking
+	reply  reply
+	drafts map[string]*draft // by server and name: what was typed is kept
+	cur    *draft
+	calls  map[uint64]*draft // running, by operation
+
+	editing *draft // what is open in $EDITOR
+}
+
+// asking is what tells the three screens apart.
+type asking struct {
+	info tui.Info
+	verb string // "call"
+	kind session.ListKind
+	name func(session.Item) string
+	// fields is what the form asks for.
+	fields func(session.Item) *schema.Schema
+	// send asks the server with what the form holds.
+	send func(ctx context.Context, s *session.Session, d *draft, args []byte, given map[string]string, o session.CallOptions) (session.Reply, error)
+	// ref is the reference of completion/complete, nil where there is none.
+	ref func(session.Item) []byte
+	// command is the mcphud command that does the same.
+	command func(d *draft) string
+}
+
+// draft is one item with what was typed for it.
+type draft struct {
+	key    string
+	server string
+	item   session.Item
+	form   *form.Form
+	op     uint64 // running call, 0 if none
+	last   []byte // result of the last call
+}
+
+func newAsk(a asking) *ask {
+	return &ask{asking: a, reply: newReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
+}
+
+func (v *ask) Info() tui.Info { return v.info }
+
+func (v *ask) Actions() []tui.Action {
+	id := v.info.ID
+	return append([]tui.Action{
+		{
+			ID: id + ".send", Keys: []string{"ctrl+g", "ctrl+enter", "f5"}, Title: v.verb, Group: "Form", Hint: 1,
+			Help: "Send what the form holds to the server.", Disabled: v.cannot, Run: v.check,
+		},
+		{
+			ID: id + ".again", Keys: []string{"r"}, Title: "run again", Group: "Result", Hint: 2, Pane: "result",
+			Help: "Send the same again.", Disabled: v.cannot, Run: v.check,
+		},
+		{
+			ID: id + ".editor", Keys: []string{"ctrl+e"}, Title: "edit in $EDITOR", Group: "Form", Hint: 4, Pane: "form",
+			Help: "Edit the focused text, or the whole value as JSON, in $EDITOR.", Disabled: v.nothing,
+			Run: func(c *tui.Ctx) tea.Cmd {
+				tag, text, ext := v.cur.form.EditText()
+				v.editing = v.cur
+				return c.Edit(id, tag, text, ext)
+			},
+		},
+		{
+			ID: id + ".reset", Keys: []string{"ctrl+y"}, Title: "start over", Group: "Form", Pane: "form",
+			Help: "Put the form back to what the schema says; ctrl+z takes that back.", Disabled: v.nothing,
+			Run: func(*tui.Ctx) tea.Cmd { v.cur.form.Reset(); return v.cur.form.Cmd() },
+		},
+	}, append(v.formActions(), v.reply.actions(id, "result")...)...)
+}
+
+// formActions name the form's own keys, for help, palette and hints.
+func (v *ask) formActions() (out []tui.Action) {
+	for _, k := range []struct{ id, key, title, help string }{
+		{"raw", "ctrl+r", "raw JSON", "Switch between the form and its value as raw JSON; nothing is lost either way."},
+		{"add", "ctrl+n", "add item", "Add an item to the array, or a key to the map, that the focus is in."},
+		{"unset", "ctrl+x", "unset", "Leave the field out; an item of an array or map goes away."},
+		{"state", "ctrl+o", "unset, empty or null", "Choose between leaving the field out, empty and null, or another variant."},
+		{"undo", "ctrl+z", "undo", "Take the last change back."},
+		{"moveup", "alt+up", "move item up", "Move the item of an array up."},
+		{"movedown", "alt+down", "move item down", "Move the item of an array down."},
+		{"rename", "f2", "rename key", "Rename a key of a map."},
+	} {
+		hint := 0
+		if k.id == "raw" {
+			hint = 3
+		}
+		out = append(out, tui.Action{
+			ID: v.info.ID + "." + k.id, Keys: []string{k.key}, Title: k.title, Help: k.help, Group: "Form", Pane: "form", Hint: hint,
+			Disabled: v.nothing,
+			Run: func(*tui.Ctx) tea.Cmd {
+				v.cur.form.Key(tui.PressOf(k.key))
+				return v.cur.form.Cmd()
+			},
+		})
+	}
+	return append(out, tui.Action{
+		ID: v.info.ID + ".problem", Keys: []string{"f8"}, Title: "next problem", Group: "Form", Pane: "form",
+		Help: "Go to the next field whose value is not valid.", Disabled: v.nothing,
+		Run: func(*tui.Ctx) tea.Cmd { v.cur.form.NextProblem(); return v.cur.form.Cmd() },
+	})
+}
+
+func (v *ask) nothing(*tui.Ctx) string {
+	if v.cur == nil {
+		return "nothing is open"
+	}
+	return ""
+}
+
+// cannot is why the form cannot be sent now.
+func (v *ask) cannot(c *tui.Ctx) string {
+	switch {
+	case v.cur == nil:
+		return "nothing is open"
+	case v.cur.op != 0:
+		return "it is running; x cancels"
+	case c.ReadOnly && destructive(v.cur.item):
+		return "the tool says that it destroys: not under --read-only"
+	}
+	return offline(c)
+}
+
+// Typing is whether letters go into the form.
+func (v *ask) Typing(c *tui.Ctx) bool {
+	return c.Focus == "form" && v.cur != nil && v.cur.form.Typing()
+}
+
+func (v *ask) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.Navigate:
+		name, _ := m.Arg.(string)
+		return v.open(c, name), true
+	case tui.ServerChanged:
+		if v.cur != nil && v.cur.server != m.Name {
+			v.cur = nil
+			v.reply.clear()
+		}
+		return nil, true
+	case tui.OpDone:
+		return v.finished(c, m), true
+	case tui.Edited:
+		return v.edited(c, m), true
+	case tui.FilterChanged, tui.FindNext:
+		return v.reply.Handle(c, msg)
+	case tui.Laid:
+		return v.reply.Handle(c, msg)
+	case suggestions:
+		if v.drafts[m.d.key] == m.d {
+			m.d.form.Suggest(m.pointer, m.text, m.values)
+			return nil, true
+		}
+		return nil, false
+	case tui.PaneMouse:
+		if m.Pane == "result" {
+			return v.reply.Handle(c, msg)
+		}
+		return v.mouse(m)
+	}
+	if cmd, ok := v.toForm(c, msg); ok {
+		return cmd, true
+	}
+	if c.Focus == "result" {
+		return v.reply.Handle(c, msg)
+	}
+	return nil, false
+}
+
+// toForm gives the form what is meant for it.
+func (v *ask) toForm(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	if v.cur == nil {
+		return nil, false
+	}
+	f := v.cur.form
+	ok := false
+	switch m := msg.(type) {
+	case tea.KeyPressMsg:
+		if c.Focus != "form" {
+			return nil, false
+		}
+		if ok = f.Key(m); !ok && m.String() == "enter" && v.cannot(c) == "" {
+			return v.check(c), true
+		}
+	case tea.PasteMsg:
+		if c.Focus != "form" {
+			return nil, false
+		}
+		ok = f.Paste(m.Content)
+	default:
+		ok = f.Handle(msg)
+	}
+	return f.Cmd(), ok
+}
+
+func (v *ask) mouse(m tui.PaneMouse) (tea.Cmd, bool) {
+	if v.cur == nil {
+		return nil, false
+	}
+	f := v.cur.form
+	if m.Wheel != 0 {
+		f.Wheel(3 * m.Wheel)
+	}
+	if m.Click == tea.MouseLeft {
+		f.Click(m.X, m.Y)
+	}
+	return f.Cmd(), true
+}
+
+// open shows an item's form, with what was typed for it before.
+func (v *ask) open(c *tui.Ctx, name string) tea.Cmd {
+	s := c.Server
+	if s == nil || name == "" {
+		return nil
+	}
+	key := s.Name() + "\x00" + name
+	it, ok := v.find(s, name)
+	d := v.drafts[key]
+	switch {
+	case d == nil && !ok:
+		return c.Toast(tui.Failure, fmt.Sprintf("%s lists nothing called %s; press r in its list to ask again", s.Name(), name))
+	case d == nil:
+		d = &draft{key: key, server: s.Name()}
+		v.drafts[key] = d
+	}
+	cmd := v.fit(c, d, it, ok)
+	if d != v.cur {
+		v.cur = d
+		v.reply.clear()
+		if d.op != 0 {
+			v.reply.wait(v.verb + " is running")
+		}
+	}
+	return tea.Batch(cmd, c.FocusPane("form"))
+}
+
+// fit gives a draft the item's form; after its schema changed the value moves
+// to a new form.
+func (v *ask) fit(c *tui.Ctx, d *draft, it session.Item, ok bool) tea.Cmd {
+	if !ok || d.form != nil && string(it.Raw) == string(d.item.Raw) {
+		return nil
+	}
+	d.item = it
+	old := d.form
+	d.form = form.New(v.fields(it), c.Theme)
+	d.form.Complete = v.completer(c.Server, it)
+	if old != nil && old.Dirty() {
+		_ = d.form.SetJSON([]byte(whole(old))) // text that is no JSON stays as it is, in the raw editor
+	}
+	return d.form.Cmd()
+}
+
+func (v *ask) find(s *session.Session, name string) (session.Item, bool) {
+	for _, it := range s.Listing(v.kind).Items {
+		if v.name(it) == name {
+			return it, true
+		}
+	}
+	return session.Item{}, false
+}
+
+// edited takes back what $EDITOR made of a text or of the value.
+func (v *ask) edited(c *tui.Ctx, m tui.Edited) tea.Cmd {
+	d := v.editing
+	v.editing = nil
+	if d == nil || m.Err != nil || !m.Changed {
+		return nil
+	}
+	d.form.Edited(m.Tag, m.Text)
+	cmd := d.form.Cmd()
+	if err := d.form.Err(); err != nil {
+		return tea.Batch(cmd, c.Toast(tui.Warning, "the text is no JSON; it is in the raw editor: "+err.Error()))
+	}
+	return cmd
+}
+
+// whole is the form's value as JSON for people, or the raw editor's text.
+func whole(f *form.Form) string {
+	if f.Raw() {
+		_, text, _ := f.EditText()
+		return text
+	}
+	return string(f.Value().Indent())
+}
+
+func (v *ask) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	if p.ID == "result" {
+		return v.drawResult(c, p)
+	}
+	if v.cur == nil {
+		p.Title, p.Badge = v.info.Panes[0].Title, ""
+		p.Lines, p.Scroll = message(c.Theme, p.W, "Nothing is open here.", "Pick something in the list it comes from and press enter."), tui.Scroll{}
+		return nil
+	}
+	f := v.cur.form
+	f.SetTheme(c.Theme)
+	f.SetSize(p.W, p.H)
+	f.SetFocus(p.Focused)
+	p.Title = safe.Line(v.name(v.cur.item), 120)
+	p.Badge = formBadge(f)
+	p.Lines = append(p.Lines[:0], f.Lines()...)
+	p.Scroll.Pos, p.Scroll.Total = f.Scroll()
+	if x, y, ok := f.Cursor(); ok {
+		return tea.NewCursor(x, y)
+	}
+	return nil
+}
+
+// formBadge says how many problems the value has.
+func formBadge(f *form.Form) string {
+	if f.Err() != nil {
+		return "✗ not JSON"
+	}
+	switch n := len(f.Problems()); n {
+	case 0:
+		return "✓ valid"
+	case 1:
+		return "✗ 1 problem"
+	default:
+		return fmt.Sprintf("✗ %d problems", n)
+	}
+}
+
+func (v *ask) Breadcrumb(*tui.Ctx) string {
+	if v.cur == nil {
+		return ""
+	}
+	return safe.Line(v.name(v.cur.item), 60)
+}
+
+func (v *ask) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
+	if v.cur == nil {
+		return "", false
+	}
+	switch {
+	case k == tui.CopyCommand:
+		return commandLine(c.Server.Config(), v.command(v.cur)), c.Server != nil
+	case k == tui.CopyRaw && v.cur.last != nil:
+		return string(v.cur.last), true
+	case c.Focus == "result":
+		return v.reply.doc.copyText(k)
+	case k == tui.CopyJSON || k == tui.CopyValue:
+		return whole(v.cur.form), true
+	}
+	return "", false
+}
+
+func (v *ask) PageText(c *tui.Ctx) (text, ext string, ok bool) {
+	if c.Focus == "form" && v.cur != nil {
+		return whole(v.cur.form), ".json", true
+	}
+	return v.reply.doc.pageText()
+}
+
+func (v *ask) Plain(_ *tui.Ctx, w io.Writer) {
+	if v.cur == nil {
+		fmt.Fprintln(w, "Nothing is open here.")
+		return
+	}
+	fmt.Fprintf(w, "%s %s\n", v.verb, safe.Line(v.name(v.cur.item), 120))
+	if v.reply.shown() {
+		v.reply.plain(w)
+		return
+	}
+	fmt.Fprintln(w, safe.Text(whole(v.cur.form)))
+	for _, p := range v.cur.form.Problems() {
+		fmt.Fprintln(w, "problem: "+safe.Line(p.String(), 400))
+	}
+}

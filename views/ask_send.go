@@ -1,0 +1,257 @@
+package views
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
+)
+
+// check sends the form, after asking where the value is invalid or the tool
+// destroys.
+func (v *ask) check(c *tui.Ctx) tea.Cmd {
+	d := v.cur
+	if err := d.form.Err(); err != nil {
+		return c.Toast(tui.Warning, "this cannot be sent, it is no JSON: "+err.Error())
+	}
+	problems := d.form.Problems()
+	if len(problems) == 0 {
+		return v.warn(c, d)
+	}
+	var lines []string
+	for i, p := range problems {
+		if i == 8 {
+			lines = append(lines, fmt.Sprintf("… and %d more", len(problems)-i))
+			break
+		}
+		lines = append(lines, "✗ "+safe.Line(p.String(), 200))
+	}
+	return c.Confirm(tui.Confirmation{
+		Title: "Send it although it is invalid?",
+		Body:  strings.Join(lines, "\n") + "\n\nA server should answer this with an error; trying that out is a good reason to send it.",
+		Yes:   "send anyway", No: "go on editing",
+		OnYes: func(c *tui.Ctx) tea.Cmd { return v.warn(c, d) },
+	})
+}
+
+// warn asks before a tool that says that it destroys.
+func (v *ask) warn(c *tui.Ctx, d *draft) tea.Cmd {
+	if !destructive(d.item) {
+		return v.run(c, d)
+	}
+	name := safe.Line(v.name(d.item), 120)
+	return c.Confirm(tui.Confirmation{
+		Title: "Call " + name + "?", Body: name + " of " + safe.Line(d.server, 80) + " says of itself that it may destroy something.",
+		Yes: "call " + name, No: "do not call", Danger: true,
+		OnYes: func(c *tui.Ctx) tea.Cmd { return v.run(c, d) },
+	})
+}
+
+// asked is the outcome of a call.
+type asked struct {
+	d     *draft
+	reply session.Reply
+}
+
+func (v *ask) run(c *tui.Ctx, d *draft) tea.Cmd {
+	if why := v.cannot(c); why != "" {
+		return c.Toast(tui.Warning, why)
+	}
+	s, args, given := c.Server, d.form.JSON(), d.form.Strings()
+	d.form.MarkClean()
+	label := v.verb + " " + safe.Line(v.name(d.item), 80)
+	cmd, op := c.Go(v.info.ID, label, func(ctx context.Context) (any, error) {
+		r, err := v.send(ctx, s, d, args, given, session.CallOptions{OnProgress: reportTo(ctx)})
+		return asked{d, r}, err
+	})
+	d.op = op
+	v.calls[op] = d
+	v.reply.wait(label)
+	return tea.Batch(cmd, c.FocusPane("result"))
+}
+
+// reportTo tells the shell of progress.
+func reportTo(ctx context.Context) func(session.Progress) {
+	return func(p session.Progress) { tui.Report(ctx, p) }
+}
+
+// finished takes outcomes of operations.
+func (v *ask) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
+	d := v.calls[m.Op]
+	if d == nil {
+		cmd, _ := v.reply.Handle(c, m)
+		return cmd
+	}
+	delete(v.calls, m.Op)
+	d.op = 0
+	if d != v.cur {
+		return c.Toast(tui.Note, m.Label+" ended; see the traffic")
+	}
+	if m.Err != nil {
+		v.reply.fail(c.Theme, m)
+		return c.FocusPane("form")
+	}
+	r := m.Value.(asked).reply
+	d.last = r.Result
+	th := c.Theme
+	return v.reply.load(c, func() ([]string, []part, error) {
+		res, parts := resultParts(fileName(v.name(d.item)), r.Result)
+		return verdict(th, d.item, res, r), parts, nil
+	})
+}
+
+// verdict is what the result pane says first: how it went, how long it took,
+// how large it is, and whether it is what the tool promised.
+func verdict(th *tui.Theme, it session.Item, res session.Result, r session.Reply) []string {
+	line := th.OK.S("✓ ok")
+	if res.IsError {
+		line = th.Error.S("✗ the tool reported an error (isError)")
+	}
+	kinds := map[string]int{}
+	for _, c := range res.Contents {
+		kinds[c.Type]++
+	}
+	line += th.Muted.S(took2(r))
+	for _, k := range []string{"text", "image", "audio", "resource", "resource_link"} {
+		if n := kinds[k]; n > 0 {
+			line += th.Muted.S(fmt.Sprintf(" · %d %s", n, k))
+		}
+	}
+	out := []string{line}
+	if len(it.OutputSchema) == 0 || res.IsError {
+		return out
+	}
+	if len(res.Structured) == 0 {
+		return append(out, th.Error.S("✗ no structuredContent, which outputSchema promises"))
+	}
+	problems, unchecked := schema.Parse(it.OutputSchema).ValidateJSON(res.Structured)
+	switch {
+	case unchecked != "":
+		return append(out, th.Warn.S("? outputSchema not checked: "+safe.Line(unchecked, 300)))
+	case len(problems) == 0:
+		return append(out, th.OK.S("✓ structuredContent is as outputSchema says"))
+	}
+	for i, p := range problems {
+		if i == 4 {
+			out = append(out, th.Error.S(fmt.Sprintf("  … and %d more", len(problems)-i)))
+			break
+		}
+		out = append(out, th.Error.S("✗ outputSchema: "+safe.Line(p.String(), 300)))
+	}
+	return out
+}
+
+// took2 is how long an answer took and how large it is.
+func took2(r session.Reply) string {
+	return fmt.Sprintf(" in %s · %s", took(r.Took), size(int64(len(r.Result))))
+}
+
+// drawResult shows the running call's progress, or the answer.
+func (v *ask) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	p.Badge = ""
+	if v.cur == nil {
+		p.Lines, p.Scroll = nil, tui.Scroll{}
+		return nil
+	}
+	if !v.reply.shown() {
+		p.Lines = message(c.Theme, p.W, "Fill in the form and press ctrl+g to "+v.verb+".", "tab moves between form and result, ? lists every key.")
+		p.Scroll = tui.Scroll{}
+		return nil
+	}
+	cur := v.reply.draw(c, p)
+	if v.cur.op == 0 {
+		return cur
+	}
+	for _, op := range c.Ops() {
+		if op.ID == v.cur.op {
+			p.Lines = append(p.Lines, progressLines(c.Theme, op, p.W)...)
+		}
+	}
+	return cur
+}
+
+// progressLines is a call's progress as one bar, however many notifications
+// came.
+func progressLines(th *tui.Theme, op tui.Op, w int) []string {
+	g := op.Progress
+	if op.Cancelling {
+		return []string{"", " " + th.Warn.S("cancelling…")}
+	}
+	if g.Count == 0 {
+		return nil
+	}
+	total := 0.0
+	if g.HasTotal {
+		total = g.Total
+	}
+	bar := widget.Bar(th, max(min(w-2, 70), 1), g.Progress, total)
+	out := []string{"", " " + bar, " " + th.Muted.S(fmt.Sprintf("%d notifications", g.Count))}
+	if g.Message != "" {
+		out = append(out, " "+th.Text.S(safe.Line(g.Message, 400)))
+	}
+	return out
+}
+
+// completer asks the server to complete an argument, a moment after the last
+// key. Nil where the server does not offer it.
+func (v *ask) completer(s *session.Session, it session.Item) func(pointer, text string) tea.Cmd {
+	if v.ref == nil || !s.Supports("completion/complete") {
+		return nil
+	}
+	ref := v.ref(it)
+	return func(pointer, text string) tea.Cmd {
+		key := s.Name() + "\x00" + v.name(it)
+		d := v.drafts[key]
+		if d == nil {
+			return nil
+		}
+		name := strings.TrimPrefix(pointer, "/")
+		known := d.form.Strings()
+		delete(known, name)
+		return func() tea.Msg {
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			r, err := s.Complete(ctx, ref, name, text, known)
+			if err != nil {
+				return nil // a convenience: what went wrong is in the traffic
+			}
+			return suggestions{d, pointer, text, completionValues(r.Result)}
+		}
+	}
+}
+
+// suggestions are the values that a server completes a text to.
+type suggestions struct {
+	d             *draft
+	pointer, text string
+	values        []string
+}
+
+// completionValues reads completion.values of a completion/complete result.
+func completionValues(result []byte) (out []string) {
+	_ = jsonrpc.Members(result, func(key string, v []byte) bool {
+		if key != "completion" {
+			return true
+		}
+		_ = jsonrpc.Members(v, func(key string, v []byte) bool {
+			if key == "values" {
+				_ = jsonrpc.Elements(v, func(v []byte) bool {
+					out = append(out, plainValue(v))
+					return len(out) < 100
+				})
+			}
+			return true
+		})
+		return false
+	})
+	return out
+}

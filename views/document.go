@@ -1,0 +1,326 @@
+package views
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/widget"
+)
+
+// document is a pane for text of any size as it was sent: JSON as a tree that
+// folds or as its bytes, anything else as lines. Reading and indexing run
+// beside the event loop; only what is visible is drawn.
+type document struct {
+	view string // id of the screen
+	pane string // id of the pane
+	slot string // tells documents of one screen apart
+
+	src   source
+	gen   int // which load
+	state docState
+	err   error
+	data  []byte
+	tree  widget.JSON
+	pager widget.Pager
+	json  bool // data is JSON
+	as    shape
+	wrap  bool // long lines scroll sideways instead of wrapping
+
+	rendered  widget.Pager
+	rendering bool
+	layout    layoutKey // of the rendered lines, made or asked for
+	w         int       // cells of the pane, as the shell said last
+	rev       int
+
+	find  string
+	found int // offset of the current hit, -1 if none
+}
+
+type docState uint8
+
+const (
+	docEmpty docState = iota
+	docLoading
+	docReady
+)
+
+// shape is how a document is shown.
+type shape uint8
+
+const (
+	asText     shape = iota // the bytes
+	asTree                  // JSON as a tree
+	asRendered              // what source.render makes of it: markdown, an image
+)
+
+// layoutKey is what rendered lines depend on besides the document.
+type layoutKey struct {
+	w  int
+	th *tui.Theme
+}
+
+// source says what a document shows.
+type source struct {
+	// name is what a saved file is called, without its extension.
+	name string
+	// head are styled lines above the text.
+	head []string
+	// painter colours lines of what is not JSON; nil for none.
+	painter widget.Painter
+	// read gives the bytes. It runs beside the event loop.
+	read func() ([]byte, error)
+	// render makes safe, styled lines of at most w cells out of the bytes. It
+	// runs beside the event loop too. Nil for what is shown as it is.
+	render func(ctx context.Context, th *tui.Theme, w int, data []byte) ([]string, error)
+	// ext is the extension of a saved file with its dot; "" lets the bytes decide.
+	ext string
+}
+
+// docLoaded is the outcome of reading a source.
+type docLoaded struct {
+	doc  *document
+	gen  int
+	data []byte
+	ix   *widget.Index
+}
+
+// load shows another source once it was read.
+func (d *document) load(c *tui.Ctx, src source) tea.Cmd {
+	d.gen++
+	d.src, d.state, d.err = src, docLoading, nil
+	d.rev++
+	gen := d.gen
+	cmd, _ := c.Replace(d.view, d.slot+"document", "read", func(ctx context.Context) (any, error) {
+		out := docLoaded{doc: d, gen: gen}
+		data, err := src.read()
+		if err != nil {
+			return out, err
+		}
+		out.data = data
+		if looksLikeJSON(data) {
+			if ix, err := widget.NewIndex(ctx, data); err == nil && ix.Err() == nil {
+				out.ix = ix
+			}
+		}
+		return out, ctx.Err()
+	})
+	return cmd
+}
+
+// looksLikeJSON is whether it is worth trying: text that is an object or array.
+func looksLikeJSON(data []byte) bool {
+	for _, b := range data {
+		switch b {
+		case ' ', '\t', '\r', '\n':
+		case '{', '[':
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// loaded takes what was read; false if the message is something else.
+func (d *document) loaded(m tui.OpDone) bool {
+	l, ok := m.Value.(docLoaded)
+	if !ok || l.doc != d {
+		return false
+	}
+	if l.gen != d.gen {
+		return true
+	}
+	d.rev++
+	d.state, d.err, d.data, d.json = docReady, m.Err, l.data, l.ix != nil
+	d.found = -1
+	d.tree.SetIndex(l.ix)
+	painter := d.src.painter
+	if d.json {
+		painter = widget.PaintJSON
+	}
+	d.pager.SetText(l.data, painter)
+	d.pager.SetWrap(!d.wrap)
+	d.layout = layoutKey{}
+	switch {
+	case d.src.render != nil:
+		d.as = asRendered
+	case d.json:
+		d.as = asTree
+	default:
+		d.as = asText
+	}
+	d.mark()
+	return true
+}
+
+// shapes lists how the document can be shown.
+func (d *document) shapes() (out []shape) {
+	if d.src.render != nil {
+		out = append(out, asRendered)
+	}
+	if d.json {
+		out = append(out, asTree)
+	}
+	return append(out, asText)
+}
+
+// render makes the lines for the pane's width when they are what shows.
+func (d *document) render(c *tui.Ctx) tea.Cmd {
+	key := layoutKey{d.w, c.Theme}
+	if d.as != asRendered || d.state != docReady || d.err != nil || d.w == 0 || key == d.layout {
+		return nil
+	}
+	d.layout, d.rendering = key, true
+	gen, data, render := d.gen, d.data, d.src.render
+	cmd, _ := c.Replace(d.view, d.slot+"render", "render", func(ctx context.Context) (any, error) {
+		lines, err := render(ctx, key.th, key.w, data)
+		return docRendered{d, gen, key, lines}, err
+	})
+	return cmd
+}
+
+// docRendered is the outcome of rendering.
+type docRendered struct {
+	doc   *document
+	gen   int
+	key   layoutKey
+	lines []string
+}
+
+// renderedLines takes what was rendered; false if the message is something else.
+func (d *document) renderedLines(c *tui.Ctx, m tui.OpDone) bool {
+	r, ok := m.Value.(docRendered)
+	if !ok || r.doc != d {
+		return false
+	}
+	if r.gen != d.gen || r.key != d.layout {
+		return true
+	}
+	d.rendering = false
+	d.rev++
+	if m.Err != nil {
+		r.lines = failure(r.key.th, r.key.w, errorText(m.Err), "Press m to see the bytes, S to save them.")
+	}
+	at, _ := d.rendered.Scroll()
+	d.rendered.SetStyled(r.lines)
+	for range at {
+		d.rendered.Key("down")
+	}
+	return true
+}
+
+// clear shows nothing.
+func (d *document) clear() {
+	d.gen++
+	d.state, d.data, d.err = docEmpty, nil, nil
+	d.tree.SetIndex(nil)
+	d.pager.SetText(nil, nil)
+	d.rev++
+}
+
+// asTree is whether the tree is what shows.
+func (d *document) asTree() bool { return d.as == asTree }
+
+// Handle moves in the document and searches it.
+func (d *document) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	consumed := false
+	switch m := msg.(type) {
+	case tui.Laid:
+		d.w = m.Width(d.pane)
+		return d.render(c), true
+	case tui.OpDone:
+		if d.loaded(m) {
+			d.rendered.SetStyled(nil)
+			return d.render(c), true
+		}
+		if d.renderedLines(c, m) {
+			return nil, true
+		}
+		return d.hit(c, m)
+	case tui.FilterChanged:
+		d.find = m.Text
+		d.mark()
+		return d.search(c, false, true), true
+	case tui.FindNext:
+		return d.search(c, m.Back, false), true
+	case tea.KeyPressMsg:
+		switch d.as {
+		case asTree:
+			consumed = d.tree.Key(m.String())
+		case asRendered:
+			consumed = d.rendered.Key(m.String())
+		default:
+			consumed = d.pager.Key(m.String())
+		}
+	case tui.PaneMouse:
+		consumed = true
+		m.Y -= len(d.src.head)
+		switch d.as {
+		case asTree:
+			mouseTo(m, d.tree.Mouse)
+		case asRendered:
+			mouseTo(m, d.rendered.Mouse)
+		default:
+			mouseTo(m, d.pager.Mouse)
+		}
+	}
+	if consumed {
+		d.rev++
+	}
+	return nil, consumed
+}
+
+// moving changes while the pane waits for something.
+func (d *document) moving() any {
+	if d.state == docLoading || d.rendering {
+		return tick()
+	}
+	return nil
+}
+
+func (d *document) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	if !p.Same(c, d, d.rev, d.moving()) {
+		p.Lines, p.Scroll = d.lines(c, p)
+	}
+	return nil
+}
+
+// lines is what the pane shows now.
+func (d *document) lines(c *tui.Ctx, p *tui.Pane) ([]string, tui.Scroll) {
+	head := make([]string, 0, len(d.src.head)+p.H)
+	for _, l := range d.src.head {
+		head = append(head, paint.Cut(l, p.W))
+	}
+	h := max(p.H-len(head), 1)
+	switch {
+	case d.state == docEmpty:
+		return message(c.Theme, p.W, "Nothing is selected.", ""), tui.Scroll{}
+	case d.err != nil:
+		return append(head, failure(c.Theme, p.W, errorText(d.err), "")...), tui.Scroll{}
+	case d.state == docLoading && d.data == nil:
+		return append(head, message(c.Theme, p.W, spin()+" Reading…", "")...), tui.Scroll{}
+	case len(d.data) == 0 && d.src.render == nil:
+		return append(head, message(c.Theme, p.W, "Empty.", "")...), tui.Scroll{}
+	}
+	var s tui.Scroll
+	if d.as == asTree {
+		d.tree.SetTheme(c.Theme)
+		d.tree.SetSize(p.W, h)
+		d.tree.SetFocus(p.Focused)
+		head = append(head, d.tree.Lines()...)
+		s.Pos, s.Total = d.tree.Scroll()
+		return head, s
+	}
+	pager := &d.pager
+	if d.as == asRendered {
+		pager = &d.rendered
+	}
+	pager.SetTheme(c.Theme)
+	pager.SetSize(p.W, h)
+	head = append(head, pager.Lines()...)
+	s.Pos, s.Total = pager.Scroll()
+	return head, s
+}

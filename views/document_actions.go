@@ -1,0 +1,175 @@
+package views
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui"
+)
+
+// actions are what a document offers, for the screen and pane that hold it.
+func (d *document) actions(view, pane string) []tui.Action {
+	nothing := func(*tui.Ctx) string {
+		if d.state != docReady || len(d.data) == 0 {
+			return "there is nothing here"
+		}
+		return ""
+	}
+	return []tui.Action{
+		{
+			ID: view + ".shape", Keys: []string{"m"}, Title: "show as", Group: "Detail", Hint: 6, Pane: pane,
+			Help: "Switch between what the text means (rendered, a JSON tree) and the bytes as sent.",
+			Disabled: func(c *tui.Ctx) string {
+				if len(d.shapes()) < 2 {
+					return "this can be shown in one way only"
+				}
+				return nothing(c)
+			},
+			Run: func(c *tui.Ctx) tea.Cmd {
+				all := d.shapes()
+				for i, f := range all {
+					if f == d.as {
+						d.as = all[(i+1)%len(all)]
+						break
+					}
+				}
+				d.rev++
+				return d.render(c)
+			},
+		},
+		{
+			ID: view + ".wrap", Keys: []string{"w"}, Title: "wrap", Group: "Detail", Pane: pane,
+			Help: "Wrap long lines, or scroll sideways instead.", Disabled: nothing,
+			Run: func(*tui.Ctx) tea.Cmd {
+				d.wrap = !d.wrap
+				d.pager.SetWrap(!d.wrap)
+				d.rev++
+				return nil
+			},
+		},
+		{
+			ID: view + ".save", Keys: []string{"S"}, Title: "save", Group: "Detail", Pane: pane,
+			Help: "Save the bytes as they were sent to a file.", Disabled: nothing,
+			Run: func(c *tui.Ctx) tea.Cmd { return saveAs(c, d.view, d.src.name+d.ext(), d.data) },
+		},
+	}
+}
+
+// ext is the file name extension for the data.
+func (d *document) ext() string {
+	if d.src.ext != "" {
+		return d.src.ext
+	}
+	if d.json {
+		return ".json"
+	}
+	return ".txt"
+}
+
+// copyText is what the y chord copies of a document.
+func (d *document) copyText(k tui.CopyKind) (string, bool) {
+	if d.state != docReady || len(d.data) == 0 {
+		return "", false
+	}
+	switch {
+	case k == tui.CopyRaw, !d.asTree() && (k == tui.CopyValue || k == tui.CopyJSON && d.json):
+		return string(d.data), true
+	case d.asTree() && k == tui.CopyValue:
+		return plainValue(d.tree.Value()), true
+	case d.asTree() && k == tui.CopyJSON:
+		return string(d.tree.Value()), true
+	case d.asTree() && k == tui.CopyPath:
+		return d.tree.Path(), true
+	}
+	return "", false
+}
+
+func (d *document) pageText() (text, ext string, ok bool) {
+	return string(d.data), d.ext(), d.state == docReady && len(d.data) > 0
+}
+
+// saveAs asks for a file and writes data to it. A name that a server proposed
+// is only ever a name in the working folder.
+func saveAs(c *tui.Ctx, view, name string, data []byte) tea.Cmd {
+	return c.Ask(tui.Question{
+		Label: "save as", Initial: fileName(name),
+		Check: func(path string) string {
+			if strings.TrimSpace(path) == "" {
+				return "type a file name"
+			}
+			return ""
+		},
+		OnDone: func(c *tui.Ctx, path string) tea.Cmd {
+			if _, err := os.Lstat(path); err == nil {
+				return c.Confirm(tui.Confirmation{
+					Title: "Replace the file?", Body: path + " exists.", Yes: "replace", No: "keep it", Danger: true,
+					OnYes: func(c *tui.Ctx) tea.Cmd { return write(c, view, path, data, os.O_TRUNC) },
+				})
+			}
+			return write(c, view, path, data, os.O_EXCL)
+		},
+	})
+}
+
+// saved is the outcome of saving.
+type saved struct {
+	path string
+	n    int
+}
+
+func write(c *tui.Ctx, view, path string, data []byte, how int) tea.Cmd {
+	cmd, _ := c.Go(view, "save", func(context.Context) (any, error) {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|how, 0o600)
+		if err != nil {
+			var pe *fs.PathError
+			if errors.As(err, &pe) {
+				err = pe.Err
+			}
+			return nil, fmt.Errorf("cannot save %s: %w; choose another place", path, err)
+		}
+		if _, err := f.Write(data); err != nil {
+			_ = f.Close()
+			return nil, fmt.Errorf("saving %s stopped half way: %w", path, err)
+		}
+		return saved{path, len(data)}, f.Close()
+	})
+	return cmd
+}
+
+// savedToast tells how saving went; ok is false if the message is something else.
+func savedToast(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
+	if m.Label != "save" {
+		return nil, false
+	}
+	if m.Err != nil {
+		return c.Toast(tui.Failure, m.Err.Error()), true
+	}
+	s, _ := m.Value.(saved)
+	return c.Toast(tui.Success, fmt.Sprintf("saved %s to %s", size(int64(s.n)), s.path)), true
+}
+
+// fileName makes a name that means a file in the working folder and nothing else.
+func fileName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r < ' ', strings.ContainsRune(`/\:*?"<>|`, r), r == 0x7f, r >= 0x80 && r < 0xa0:
+			return '-'
+		}
+		return r
+	}, filepath.Base(s))
+	s = strings.TrimLeft(s, ".-~ ")
+	if len(s) > 100 {
+		s = clipText(s, 100)
+	}
+	if s == "" {
+		return "untitled"
+	}
+	return s
+}

@@ -1,0 +1,210 @@
+package views
+
+import (
+	"context"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/widget"
+)
+
+// feed is a list of journal entries that grows at its end: traffic and logs.
+// It holds sequence numbers only; what a row shows is asked of the journal when
+// the row is drawn.
+type feed struct {
+	view string
+	list widget.List
+	// belongs is whether an entry is shown at all.
+	belongs func(*journal.Entry) bool
+	// text is what the filter looks at. It also runs beside the event loop.
+	text func(*journal.Journal, *journal.Entry) string
+	row  func(e journal.Entry, w int) string
+
+	j     *journal.Journal
+	seqs  []uint64 // entries shown, ascending
+	seen  uint64   // entries up to here were looked at
+	all   int      // entries that belong, filtered or not
+	typed string
+	query widget.Query
+	busy  bool // a rescan runs: what it finds replaces seqs
+	away  bool // the cursor was moved off the end, so it does not follow
+	rev   int
+	buf   []journal.Entry
+}
+
+// Len and Row make the feed the source of its own list.
+func (f *feed) Len() int { return len(f.seqs) }
+
+// Row draws the i-th entry shown.
+func (f *feed) Row(i, w int) string {
+	e, ok := f.j.Get(f.seqs[i])
+	if !ok {
+		return "…"
+	}
+	return f.row(e, w)
+}
+
+// scanned is the outcome of a rescan.
+type scanned struct {
+	seqs []uint64
+	seen uint64
+	all  int
+}
+
+// sync takes in what was appended since the last call.
+func (f *feed) sync(j *journal.Journal) {
+	if f.j != j {
+		f.j, f.seqs, f.seen, f.all = j, nil, 0, 0
+	}
+	if f.busy || j == nil {
+		return
+	}
+	f.buf = j.Snapshot(f.seen, f.buf[:0])
+	if len(f.buf) == 0 {
+		return
+	}
+	got := f.scan(context.Background(), f.buf)
+	f.seqs = append(f.seqs, got.seqs...)
+	f.seen, f.all = got.seen, f.all+got.all
+	if cap(f.buf) > 4096 {
+		f.buf = nil
+	}
+	f.trim()
+	f.changed()
+}
+
+// scan picks the entries that belong and match.
+func (f *feed) scan(ctx context.Context, entries []journal.Entry) (s scanned) {
+	for i := range entries {
+		e := &entries[i]
+		s.seen = e.Seq
+		if i&1023 == 1023 && ctx.Err() != nil {
+			return s
+		}
+		if !f.belongs(e) {
+			continue
+		}
+		s.all++
+		if f.query.Empty() || f.query.Match(f.text(f.j, e)) {
+			s.seqs = append(s.seqs, e.Seq)
+		}
+	}
+	return s
+}
+
+// trim forgets entries that the journal dropped.
+func (f *feed) trim() {
+	first := f.j.First()
+	n, _ := slices.BinarySearch(f.seqs, first)
+	if n == 0 {
+		return
+	}
+	at := f.list.Selected()
+	f.seqs = slices.Delete(f.seqs, 0, n)
+	f.list.SetRows(f)
+	f.list.Select(max(at-n, 0))
+}
+
+// changed keeps the cursor at the end unless the user moved it away.
+func (f *feed) changed() {
+	f.rev++
+	f.list.SetRows(f)
+	if !f.away {
+		f.list.Select(len(f.seqs) - 1)
+	}
+}
+
+// setFilter takes what was typed in the `/` prompt.
+func (f *feed) setFilter(c *tui.Ctx, text string) tea.Cmd {
+	if text == f.typed || f.j == nil {
+		return nil
+	}
+	f.typed, f.query = text, widget.ParseQuery(text)
+	return f.rescan(c)
+}
+
+// rescan builds the rows anew, beside the event loop when there are many.
+func (f *feed) rescan(c *tui.Ctx) tea.Cmd {
+	if f.j.Len() <= slowFilter {
+		s := f.scan(context.Background(), f.j.Snapshot(0, nil))
+		f.take(s)
+		return nil
+	}
+	f.busy = true
+	worker := *f
+	worker.buf, worker.seqs = nil, nil
+	cmd, _ := c.Replace(f.view, "filter", "filter", func(ctx context.Context) (any, error) {
+		s := worker.scan(ctx, worker.j.Snapshot(0, nil))
+		return s, ctx.Err()
+	})
+	return cmd
+}
+
+func (f *feed) take(s scanned) {
+	at := f.selected()
+	f.busy = false
+	f.seqs, f.seen, f.all = s.seqs, s.seen, s.all
+	f.changed()
+	if f.away {
+		n, _ := slices.BinarySearch(f.seqs, at)
+		f.list.Select(n)
+	}
+}
+
+// done takes the outcome of a rescan; false if the message is something else.
+func (f *feed) done(m tui.OpDone) bool {
+	s, ok := m.Value.(scanned)
+	if ok && m.Err == nil {
+		f.take(s)
+	}
+	return ok
+}
+
+// selected is the sequence number of the entry under the cursor, 0 if none.
+func (f *feed) selected() uint64 {
+	if i := f.list.Selected(); i >= 0 && i < len(f.seqs) {
+		return f.seqs[i]
+	}
+	return 0
+}
+
+// jump puts the cursor on an entry, or on the next one shown.
+func (f *feed) jump(seq uint64) {
+	n, _ := slices.BinarySearch(f.seqs, seq)
+	f.list.Select(n)
+	f.away = n < len(f.seqs)-1
+	f.rev++
+}
+
+// handle moves the cursor by key or mouse; opened is true after a double click.
+func (f *feed) handle(msg tea.Msg) (consumed, opened bool) {
+	switch m := msg.(type) {
+	case tea.KeyPressMsg:
+		consumed = f.list.Key(m.String())
+	case tui.PaneMouse:
+		consumed = true
+		opened = mouseTo(m, f.list.Mouse) == widget.HitOpen
+	}
+	if consumed {
+		f.rev++
+		f.away = f.list.Selected() < len(f.seqs)-1
+	}
+	return consumed, opened
+}
+
+// draw fills the pane; empty says what to show when there is no row.
+func (f *feed) draw(c *tui.Ctx, p *tui.Pane, empty func(w int) []string) {
+	f.list.SetTheme(c.Theme)
+	f.list.SetSize(p.W, p.H)
+	f.list.SetFocus(p.Focused)
+	if len(f.seqs) == 0 {
+		p.Lines, p.Scroll = empty(p.W), tui.Scroll{}
+		return
+	}
+	f.list.SetRows(f) // rows change when their answer comes
+	p.Lines = append(p.Lines[:0], f.list.Lines()...)
+	p.Scroll.Pos, p.Scroll.Total = f.list.Scroll()
+}

@@ -1,0 +1,164 @@
+package views
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// kindWord is what a journal entry is called on the screen.
+func kindWord(k journal.Kind) string {
+	switch k {
+	case journal.Request:
+		return "req"
+	case journal.Response:
+		return "res"
+	case journal.ErrorResponse:
+		return "err"
+	case journal.Notification:
+		return "note"
+	case journal.Stderr:
+		return "stderr"
+	case journal.Bad:
+		return "bad"
+	case journal.HTTP:
+		return "http"
+	}
+	return "state"
+}
+
+// dirGlyph points from the client to the server or back.
+func dirGlyph(d journal.Dir) string {
+	switch d {
+	case journal.Out:
+		return "→"
+	case journal.In:
+		return "←"
+	}
+	return "·"
+}
+
+// kindStyle is the colour of an entry's kind; the word says the same.
+func kindStyle(th *tui.Theme, e journal.Entry) paint.Style {
+	switch e.Kind {
+	case journal.ErrorResponse, journal.Bad:
+		return th.Error
+	case journal.Response:
+		return th.OK
+	case journal.Request:
+		return th.Accent
+	case journal.Notification:
+		return th.Info
+	case journal.Stderr:
+		return th.Warn
+	}
+	return th.Muted
+}
+
+// frameRow draws one entry of the traffic list: time, direction, kind, what it
+// is about, status, latency and size, as far as they fit.
+func frameRow(th *tui.Theme, e journal.Entry, w int, manyServers bool) string {
+	var b strings.Builder
+	if w >= 60 {
+		b.WriteString(th.Muted.S(e.Time.Format("15:04:05.000")))
+		b.WriteByte(' ')
+	}
+	b.WriteString(dirGlyph(e.Dir))
+	b.WriteByte(' ')
+	b.WriteString(kindStyle(th, e).S(pad(kindWord(e.Kind), 6)))
+	b.WriteByte(' ')
+	if manyServers && w >= 80 {
+		b.WriteString(th.Muted.S(pad(safe.Line(e.Server, 64), 12)))
+		b.WriteByte(' ')
+	}
+	tail := frameTail(th, e, w)
+	b.WriteString(frameSubject(th, e))
+	left := b.String()
+	room := w - paint.Width(tail)
+	if tail == "" || room < 20 {
+		return left
+	}
+	return paint.Fit(left, room-1) + " " + tail
+}
+
+// frameSubject is the method, what it is about, its id, or the note.
+func frameSubject(th *tui.Theme, e journal.Entry) string {
+	var parts []string
+	if e.Method != "" {
+		parts = append(parts, safe.Line(e.Method, 80))
+	}
+	if e.Tool != "" {
+		parts = append(parts, th.Accent2.S(safe.Line(e.Tool, 120)))
+	}
+	if e.ID != "" {
+		parts = append(parts, th.Muted.S("#"+safe.Line(e.ID, 40)))
+	}
+	if e.Note != "" {
+		parts = append(parts, th.Muted.S(safe.Line(e.Note, 200)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// frameTail is the right end of a row.
+func frameTail(th *tui.Theme, e journal.Entry, w int) string {
+	var parts []string
+	switch e.Status {
+	case journal.Pending:
+		parts = append(parts, th.Warn.S("… pending"))
+	case journal.Cancelled:
+		parts = append(parts, th.Warn.S("⊘ cancelled"))
+	case journal.Failed:
+		parts = append(parts, th.Error.S("✗ error"))
+	case journal.OK:
+		if e.Kind == journal.Response {
+			parts = append(parts, th.OK.S("✓ ok"))
+		}
+	}
+	if e.Took > 0 && e.Kind != journal.Request {
+		parts = append(parts, th.Muted.S(fmt.Sprintf("%7s", took(e.Took))))
+	}
+	if e.Size > 0 && w >= 50 {
+		parts = append(parts, th.Muted.S(fmt.Sprintf("%8s", size(int64(e.Size)))))
+	}
+	return strings.Join(parts, " ")
+}
+
+// pad fills ASCII text up to n cells, or cuts it.
+func pad(s string, n int) string {
+	if len(s) > n {
+		return paint.Fit(s, n)
+	}
+	return s + paint.Blanks(n-len(s))
+}
+
+// took writes a duration in at most seven cells: 850µs, 12.3ms, 4.50s, 2m05s.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return strconv.FormatInt(d.Microseconds(), 10) + "µs"
+	case d < 100*time.Millisecond:
+		return strconv.FormatFloat(float64(d)/1e6, 'f', 1, 64) + "ms"
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	case d < time.Minute:
+		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + "s"
+	}
+	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// size writes a number of bytes as people read it.
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10) + " B"
+	case n < 1000*1000:
+		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + " kB"
+	}
+	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
+}

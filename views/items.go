@@ -1,0 +1,240 @@
+package views
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// items is the list pane that tools, resources, templates and prompts share: a
+// server's listing as rows, loaded when the screen is looked at, with a state
+// for everything that can be in the way.
+type items struct {
+	rows
+	kind   session.ListKind
+	plural string // "tools"
+	key    func(session.Item) string
+
+	server  string
+	listing session.Listing
+	status  session.Status
+	kept    map[string]string // row that the cursor was on, by server
+}
+
+func newItems(view string, kind session.ListKind, plural string, key func(session.Item) string) items {
+	return items{rows: rows{view: view}, kind: kind, plural: plural, key: key, kept: map[string]string{}}
+}
+
+// sync takes in the current server's listing, and asks for it when the screen
+// is visible and nobody did yet.
+func (p *items) sync(c *tui.Ctx) tea.Cmd {
+	s := c.Server
+	if s == nil {
+		if p.server != "" || p.status.State != "" {
+			p.server, p.listing, p.status = "", session.Listing{}, session.Status{}
+			return p.show(c)
+		}
+		return nil
+	}
+	st, l := s.Status(), s.Listing(p.kind)
+	fresh := s.Name() != p.server || l.Rev != p.listing.Rev
+	if fresh || st.Rev != p.status.Rev || l.Loading != p.listing.Loading {
+		p.rev++
+	}
+	p.remember()
+	p.status, p.listing = st, l
+	var cmds []tea.Cmd
+	if fresh {
+		p.server = s.Name()
+		cmds = append(cmds, p.show(c))
+	}
+	if c.View == p.view && st.State == session.Connected && !l.Loaded && !l.Loading && l.Err == nil && s.Supports(p.kind.Method()) {
+		cmds = append(cmds, p.load(c, false))
+	}
+	return tea.Batch(cmds...)
+}
+
+// load asks the server for the list.
+func (p *items) load(c *tui.Ctx, again bool) tea.Cmd {
+	s := c.Server
+	if s == nil {
+		return nil
+	}
+	get := s.List
+	if again {
+		get = s.Refresh
+	}
+	kind := p.kind
+	cmd, _ := c.Replace(p.view, "list", "list "+p.plural, func(ctx context.Context) (any, error) {
+		return get(ctx, kind)
+	})
+	return cmd
+}
+
+// show puts the listing into the list and the cursor back where it was.
+func (p *items) show(c *tui.Ctx) tea.Cmd {
+	all := p.listing.Items
+	key := p.key
+	p.freeze = func() (int, func(int) string) {
+		return len(all), func(i int) string {
+			return key(all[i]) + " " + all[i].Title + " " + clipText(all[i].Description, 2000)
+		}
+	}
+	cmd := p.setRows(c, p.source(c))
+	if want, ok := p.kept[p.server]; ok {
+		for i := range all {
+			if key(all[i]) == want {
+				p.list.Select(i)
+				break
+			}
+		}
+	}
+	return cmd
+}
+
+// source draws rows in the theme of the moment.
+func (p *items) source(c *tui.Ctx) itemRows { return itemRows{p, c} }
+
+type itemRows struct {
+	p *items
+	c *tui.Ctx
+}
+
+// Len is the number of items, flawed ones included.
+func (r itemRows) Len() int { return len(r.p.listing.Items) }
+
+// Row is an item's name, marks and the first line of what it says of itself.
+func (r itemRows) Row(i, w int) string {
+	th, it := r.c.Theme, r.p.listing.Items[i]
+	name := safe.Line(r.p.key(it), 300)
+	if it.Flaw != nil {
+		if name == "" {
+			name = fmt.Sprintf("item %d", i+1)
+		}
+		return th.Error.S("✗ ") + name + " " + th.Error.S("malformed: "+safe.Line(it.Flaw.Error(), 200))
+	}
+	out := r.p.query.Highlight(name, th.Text, th.Match)
+	if mark := itemMark(th, it); mark != "" {
+		out += " " + mark
+	}
+	about := it.Description
+	if it.Title != "" && it.Title != it.Name {
+		about = it.Title + " — " + about
+	}
+	if room := w - paint.Width(out) - 2; room > 8 && about != "" {
+		out += "  " + th.Muted.S(paint.Cut(safe.Line(firstLine(about), 4*room), room))
+	}
+	return out
+}
+
+// itemMark warns of tools that destroy.
+func itemMark(th *tui.Theme, it session.Item) string {
+	if destructive(it) {
+		return th.Warn.S("⚠ destructive")
+	}
+	return ""
+}
+
+func (p *items) remember() {
+	if it, ok := p.selected(); ok {
+		p.kept[p.server] = p.key(it)
+	}
+}
+
+// selected is the item under the cursor.
+func (p *items) selected() (session.Item, bool) {
+	if i := p.list.Selected(); i >= 0 && i < len(p.listing.Items) {
+		return p.listing.Items[i], true
+	}
+	return session.Item{}, false
+}
+
+// draw fills the list pane.
+func (p *items) draw(c *tui.Ctx, pane *tui.Pane) {
+	if pane.Same(c, p.rev, c.Server, p.beat()) {
+		return
+	}
+	p.list.SetRows(p.source(c)) // rows carry the theme
+	p.rows.draw(c, pane, func(w int) []string { return p.empty(c, w) })
+	pane.Badge = counted(p.list.Len(), len(p.listing.Items))
+	if len(p.listing.Items) == 0 {
+		pane.Badge = ""
+	}
+}
+
+// beat changes while something on the pane must move.
+func (p *items) beat() any {
+	if p.status.State == session.Connected && !p.listing.Loading {
+		return nil
+	}
+	return tick()
+}
+
+// empty says why there is no row.
+func (p *items) empty(c *tui.Ctx, w int) []string {
+	th := c.Theme
+	switch {
+	case c.Server == nil:
+		return message(th, w, "No server is open.", "Press 1 for the servers, or start with: mcphud -- COMMAND, mcphud URL, mcphud demo.")
+	case p.status.State != session.Connected && !p.listing.Loaded:
+		return notConnected(c, w, c.Server.Name(), p.status)
+	case !c.Server.Supports(p.kind.Method()):
+		return message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Name(), 80), p.plural),
+			"Press : and type raw to ask it all the same, or 1 for its capabilities.")
+	case p.listing.Err != nil:
+		return failure(th, w, errorText(p.listing.Err), "Press r to try again.")
+	case p.listing.Loading || !p.listing.Loaded:
+		return message(th, w, spin()+" Loading "+p.plural+"…", "Press x to cancel.")
+	case len(p.listing.Items) == 0:
+		return message(th, w, fmt.Sprintf("%s has no %s.", safe.Line(c.Server.Name(), 80), p.plural), "Press r to ask again.")
+	}
+	return nothingMatches(th, w, p.typed)
+}
+
+// notConnected is the state of every pane that needs a connection.
+func notConnected(c *tui.Ctx, w int, name string, st session.Status) []string {
+	th := c.Theme
+	name = safe.Line(name, 80)
+	switch st.State {
+	case session.Connecting:
+		return message(th, w, spin()+" Connecting to "+name+"…", "Press 1 for the server, x to cancel.")
+	case session.Failed:
+		next := "Press 1, then r to connect again."
+		if left := until(st.RetryAt); left != "" {
+			next = "Trying again in " + left + ". Press 1, then r to try now."
+		}
+		return failure(th, w, errorText(st.Err), next)
+	}
+	return message(th, w, name+" is not connected.", "Press 1, then enter to connect.")
+}
+
+// errorText is an error as lines of safe text.
+func errorText(err error) string {
+	if err == nil {
+		return "unknown error"
+	}
+	return safe.Text(clipText(err.Error(), 4000))
+}
+
+// clipText bounds a text that a server sent before it is looked at.
+func clipText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// firstLine is s up to its first line end.
+func firstLine(s string) string {
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		return s[:i]
+	}
+	return s
+}

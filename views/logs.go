@@ -1,0 +1,273 @@
+package views
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
+)
+
+// levels are the log levels of the protocol, least severe first (RFC 5424
+// names; specification: server/utilities/logging).
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// logs shows what servers say besides their answers: log messages, stderr, and
+// output that is no protocol message.
+type logs struct {
+	feed  feed
+	doc   document
+	shown uint64
+	lines map[uint64]logLine // read messages, dropped when there are too many
+	level map[string]string  // as set by the user, by server
+}
+
+func newLogs() *logs {
+	v := &logs{feed: feed{view: "logs"}, doc: document{view: "logs", pane: "detail"}, lines: map[uint64]logLine{}, level: map[string]string{}}
+	v.feed.belongs = isLog
+	v.feed.text = func(j *journal.Journal, e *journal.Entry) string {
+		l := readLog(j, *e)
+		return e.Server + " " + l.level + " " + l.logger + " " + clipText(l.text, 4000)
+	}
+	return v
+}
+
+func isLog(e *journal.Entry) bool {
+	return e.Kind == journal.Stderr || e.Kind == journal.Bad && e.Dir == journal.In ||
+		e.Kind == journal.Notification && e.Dir == journal.In && e.Method == "notifications/message"
+}
+
+func (v *logs) Info() tui.Info {
+	return tui.Info{ID: "logs", Title: "Logs", Aliases: []string{"log", "stderr"}, Panes: []tui.PaneSpec{
+		{ID: "list", Title: "Logs"}, {ID: "detail", Title: "Message"},
+	}}
+}
+
+func (v *logs) Actions() []tui.Action {
+	return append([]tui.Action{
+		{
+			ID: "logs.open", Keys: []string{"enter"}, Title: "whole message", Group: "Logs", Hint: 1, Pane: "list",
+			Help: "Show the whole message.",
+			Disabled: func(*tui.Ctx) string {
+				if v.feed.selected() == 0 {
+					return "no message is selected"
+				}
+				return ""
+			},
+			Run: func(c *tui.Ctx) tea.Cmd { return c.FocusPane("detail") },
+		},
+		{
+			ID: "logs.level", Keys: []string{"L"}, Title: "set level", Group: "Logs", Hint: 2,
+			Help: "Tell the server from which level on to send log messages.", Disabled: v.noLevel, Run: v.askLevel,
+		},
+		{
+			ID: "logs.follow", Keys: []string{"f"}, Title: "follow", Group: "Logs", Hint: 3, Pane: "list",
+			Help: "Go to the newest message and stay there.",
+			Run: func(c *tui.Ctx) tea.Cmd {
+				v.feed.jump(^uint64(0))
+				v.feed.away = false
+				return v.load(c)
+			},
+		},
+	}, v.doc.actions("logs", "detail")...)
+}
+
+func (v *logs) noLevel(c *tui.Ctx) string {
+	if why := offline(c); why != "" {
+		return why
+	}
+	if !c.Server.Supports("logging/setLevel") {
+		return "the server does not offer logging"
+	}
+	return ""
+}
+
+func (v *logs) askLevel(c *tui.Ctx) tea.Cmd {
+	s := c.Server
+	return c.Ask(tui.Question{
+		Label:   "log level (" + strings.Join(levels, ", ") + ")",
+		Initial: v.level[s.Name()],
+		Complete: func(text string) (out []string) {
+			for _, l := range levels {
+				if strings.HasPrefix(l, text) {
+					out = append(out, l)
+				}
+			}
+			return out
+		},
+		Check: func(text string) string {
+			if !slices.Contains(levels, text) {
+				return "one of " + strings.Join(levels, ", ")
+			}
+			return ""
+		},
+		OnDone: func(c *tui.Ctx, level string) tea.Cmd {
+			cmd, _ := c.Go("logs", "logging/setLevel "+level, func(ctx context.Context) (any, error) {
+				return levelSet{s.Name(), level}, s.SetLevel(ctx, level)
+			})
+			return cmd
+		},
+	})
+}
+
+// levelSet is the outcome of setting the level.
+type levelSet struct{ server, level string }
+
+func (v *logs) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.SessionChanged, tui.Navigate:
+		v.feed.sync(c.Sessions.Journal())
+		if c.View == "logs" {
+			return v.load(c), true
+		}
+		return nil, true
+	case tui.FilterChanged:
+		if c.Focus == "detail" {
+			return v.doc.Handle(c, msg)
+		}
+		return tea.Batch(v.feed.setFilter(c, m.Text), v.load(c)), true
+	case tui.OpDone:
+		if cmd, ok := savedToast(c, m); ok {
+			return cmd, true
+		}
+		if l, ok := m.Value.(levelSet); ok {
+			if m.Err != nil {
+				return c.Toast(tui.Failure, m.Err.Error()), true
+			}
+			v.level[l.server] = l.level
+			return c.Toast(tui.Success, l.server+" logs from "+l.level+" on"), true
+		}
+		if v.feed.done(m) {
+			return v.load(c), true
+		}
+		return v.doc.Handle(c, msg)
+	case tui.PaneMouse:
+		if m.Pane == "detail" {
+			return v.doc.Handle(c, msg)
+		}
+	}
+	if c.Focus == "detail" {
+		return v.doc.Handle(c, msg)
+	}
+	consumed, opened := v.feed.handle(msg)
+	if opened {
+		return tea.Batch(v.load(c), c.FocusPane("detail")), true
+	}
+	if consumed {
+		return v.load(c), true
+	}
+	return nil, false
+}
+
+// load brings the selected message into the detail pane.
+func (v *logs) load(c *tui.Ctx) tea.Cmd {
+	seq := v.feed.selected()
+	if seq == v.shown {
+		return nil
+	}
+	v.shown = seq
+	j := c.Sessions.Journal()
+	e, ok := j.Get(seq)
+	if !ok {
+		v.doc.clear()
+		return nil
+	}
+	return v.doc.load(c, source{
+		name: fmt.Sprintf("log-%d", seq), painter: widget.PaintLog,
+		head: []string{c.Theme.Muted.S(fmt.Sprintf("%s %s · %s", kindWord(e.Kind), safe.Line(e.Server, 80), e.Time.Format("15:04:05.000000")))},
+		read: func() ([]byte, error) { return j.Body(seq) },
+	})
+}
+
+func (v *logs) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	if p.ID == "detail" {
+		return v.doc.draw(c, p)
+	}
+	if p.Same(c, v.feed.rev) {
+		return nil
+	}
+	v.feed.row = func(e journal.Entry, w int) string { return v.row(c.Theme, e, w) }
+	v.feed.draw(c, p, func(w int) []string {
+		if v.feed.typed != "" && v.feed.all > 0 {
+			return nothingMatches(c.Theme, w, v.feed.typed)
+		}
+		return message(c.Theme, w, "No log messages.", "What servers write to stderr and log through the protocol appears here. Press L to set the level.")
+	})
+	p.Badge = counted(len(v.feed.seqs), v.feed.all)
+	return nil
+}
+
+// row draws one message.
+func (v *logs) row(th *tui.Theme, e journal.Entry, w int) string {
+	l, ok := v.lines[e.Seq]
+	if !ok {
+		if len(v.lines) > 2000 {
+			clear(v.lines)
+		}
+		l = readLog(v.feed.j, e)
+		v.lines[e.Seq] = l
+	}
+	var b strings.Builder
+	if w >= 50 {
+		b.WriteString(th.Muted.S(e.Time.Format("15:04:05.000")) + " ")
+	}
+	b.WriteString(levelStyle(th, l.level).S(pad(l.level, 9)) + " ")
+	if l.logger != "" {
+		b.WriteString(th.Accent2.S(safe.Line(l.logger, 40)) + " ")
+	}
+	b.WriteString(v.feed.query.Highlight(safe.Line(firstLine(l.text), 0), th.Text, th.Match))
+	return b.String()
+}
+
+// levelStyle is the colour of a level; the word says the same.
+func levelStyle(th *tui.Theme, level string) paint.Style {
+	switch level {
+	case "debug", "stderr":
+		return th.Muted
+	case "info", "notice":
+		return th.Info
+	case "warning", "stdout":
+		return th.Warn
+	}
+	return th.Error
+}
+
+func (v *logs) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
+	if c.Focus == "detail" && k != tui.CopyRaw {
+		return v.doc.copyText(k)
+	}
+	j := c.Sessions.Journal()
+	e, ok := j.Get(v.feed.selected())
+	if !ok {
+		return "", false
+	}
+	switch k {
+	case tui.CopyValue:
+		return readLog(j, e).text, true
+	case tui.CopyRaw:
+		body, err := j.Body(e.Seq)
+		return string(body), err == nil
+	}
+	return "", false
+}
+
+func (v *logs) PageText(*tui.Ctx) (text, ext string, ok bool) { return v.doc.pageText() }
+
+func (v *logs) Plain(c *tui.Ctx, w io.Writer) {
+	j := c.Sessions.Journal()
+	v.feed.sync(j)
+	for _, seq := range v.feed.seqs {
+		if e, ok := j.Get(seq); ok {
+			l := readLog(j, e)
+			fmt.Fprintf(w, "%s %s %s\n", e.Time.Format("15:04:05.000"), l.level, safe.Line(l.text, 1000))
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package views
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"mime"
+	"strings"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
+)
+
+// resultParts takes a result apart: its content blocks, its structured content,
+// and the whole as it was sent. name is what saved files are called.
+func resultParts(name string, result []byte) (session.Result, []part) {
+	r, err := session.ParseResult(result)
+	var out []part
+	for i, c := range r.Contents {
+		p := contentPart(c)
+		p.src.name = fmt.Sprintf("%s-%d", name, i+1)
+		out = append(out, p)
+	}
+	if len(r.Structured) > 0 {
+		out = append(out, part{label: "structured", src: source{name: name, read: bytesOf(r.Structured)}})
+	}
+	raw := part{label: "as sent", src: source{name: name + "-result", read: bytesOf(result)}}
+	if err != nil {
+		raw.src.head = []string{"✗ " + safe.Line(err.Error(), 400)}
+	}
+	return r, append(out, raw)
+}
+
+func bytesOf(b []byte) func() ([]byte, error) {
+	return func() ([]byte, error) { return b, nil }
+}
+
+// contentPart is a content block as a sub-tab: shown as what it is, with its
+// kind, size and place above it.
+func contentPart(c session.Content) part {
+	p := part{label: c.Type, uri: c.URI}
+	data := c.Data
+	if data == nil {
+		data = []byte(c.Text)
+	}
+	about := []string{c.Type}
+	if c.Role != "" {
+		p.label = c.Role
+		about = []string{c.Role, c.Type}
+	}
+	if c.MIME != "" {
+		about = append(about, c.MIME)
+	}
+	if c.Type != "resource_link" {
+		about = append(about, size(int64(len(data))))
+	}
+	if c.URI != "" {
+		about = append(about, c.URI)
+	}
+	if c.Name != "" {
+		about = append(about, c.Name)
+	}
+	p.label = safe.Line(p.label, 20)
+	p.src.head = []string{safe.Line(strings.Join(about, " · "), 500)}
+	p.src.read = bytesOf(data)
+	kind, _, _ := mime.ParseMediaType(c.MIME)
+	switch {
+	case c.Flaw != nil:
+		p.label = "✗ " + p.label
+		p.src.head = append(p.src.head, "✗ "+safe.Line(c.Flaw.Error(), 400))
+		p.src.read = bytesOf(c.Raw)
+	case c.Type == "resource_link":
+		p.label = "link"
+		p.src.head = append(p.src.head, "Press o to read the resource.")
+		p.src.read = bytesOf(c.Raw)
+	case strings.HasPrefix(kind, "image/"):
+		p.src.render, p.src.ext = renderImage, extension(kind)
+	case c.Type == "audio" || strings.HasPrefix(kind, "audio/"):
+		p.src.render, p.src.ext = binaryLines("Audio cannot be heard here: press S to save it."), extension(kind)
+	case c.Data != nil && !texty(data):
+		p.src.render, p.src.ext = binaryLines("These bytes are no text: press S to save them, m to see them all the same."), extension(kind)
+	case isMarkdown(kind, data):
+		p.src.render, p.src.ext = renderMarkdown, ".md"
+	case !known(c.Type):
+		p.src.head = append(p.src.head, "mcphud does not know this kind of content; this is the block as sent.")
+		p.src.read = bytesOf(c.Raw)
+	}
+	return p
+}
+
+func known(kind string) bool {
+	switch kind {
+	case "text", "blob", "image", "audio", "resource", "resource_link":
+		return true
+	}
+	return false
+}
+
+// extension is the usual file name extension of a media type, "" if there is none.
+func extension(kind string) string {
+	switch kind { // what mime.ExtensionsByType says differs between machines
+	case "image/jpeg":
+		return ".jpg"
+	case "audio/wav", "audio/x-wav":
+		return ".wav"
+	case "audio/mpeg":
+		return ".mp3"
+	}
+	if _, sub, ok := strings.Cut(kind, "/"); ok && fileName(sub) == sub {
+		return "." + sub
+	}
+	return ".bin"
+}
+
+// texty is whether bytes look like text: no NUL in their beginning.
+func texty(b []byte) bool { return bytes.IndexByte(b[:min(len(b), 8<<10)], 0) < 0 }
+
+// isMarkdown goes by the media type, and for text without one by its look.
+func isMarkdown(kind string, b []byte) bool {
+	switch kind {
+	case "text/markdown", "text/x-markdown":
+		return true
+	case "":
+	default:
+		return false
+	}
+	if len(b) > widget.MaxMarkdown {
+		return false
+	}
+	marks := 0
+	for line := range bytes.Lines(b) {
+		l := strings.TrimRight(string(line[:min(len(line), 80)]), "\r\n")
+		switch {
+		case strings.HasPrefix(l, "# "), strings.HasPrefix(l, "## "), strings.HasPrefix(l, "### "), strings.HasPrefix(l, "```"):
+			return true
+		case strings.HasPrefix(l, "- "), strings.HasPrefix(l, "* "), strings.HasPrefix(l, "> "), strings.Contains(l, "**"), strings.Contains(l, "]("):
+			marks++
+		}
+	}
+	return marks >= 2
+}
+
+func renderMarkdown(ctx context.Context, th *tui.Theme, w int, data []byte) ([]string, error) {
+	doc, err := widget.Markdown(ctx, th, string(data), w)
+	if err == nil && doc.Rest > 0 {
+		doc.Lines = append(doc.Lines, "", th.Warn.S(fmt.Sprintf("… %s more: press m for all of it as text", size(int64(doc.Rest)))))
+	}
+	return doc.Lines, err
+}
+
+// maxImageRows is how high a picture is drawn at most, in rows.
+const maxImageRows = 200
+
+func renderImage(ctx context.Context, th *tui.Theme, w int, data []byte) ([]string, error) {
+	pic, err := widget.Image(ctx, th, data, w, maxImageRows)
+	if err != nil {
+		return nil, err
+	}
+	about := th.Muted.S(fmt.Sprintf("%s · %d × %d pixels", pic.Format, pic.W, pic.H))
+	return append([]string{about, ""}, pic.Lines...), nil
+}
+
+// binaryLines says what to do with bytes that no terminal shows.
+func binaryLines(what string) func(context.Context, *tui.Theme, int, []byte) ([]string, error) {
+	return func(_ context.Context, th *tui.Theme, w int, data []byte) ([]string, error) {
+		return message(th, w, what, fmt.Sprintf("%s that begin with % x", size(int64(len(data))), data[:min(len(data), 16)])), nil
+	}
+}

@@ -1,0 +1,314 @@
+package views
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// reply is the pane for what a server answered: each content block on a
+// sub-tab of its own, shown as what it is, then the structured content and the
+// result as sent.
+type reply struct {
+	view  string
+	head  []string // styled lines above the tabs: verdict, time, size
+	parts []part
+	at    int
+	doc   document
+
+	gen       int
+	loading   bool
+	what      string    // what is waited for
+	since     time.Time // since when, zero if that does not matter
+	err       error
+	data      []byte // of a JSON-RPC error
+	cancelled bool
+	rev       int
+}
+
+func newReply(view, pane string) reply {
+	return reply{view: view, doc: document{view: view, pane: pane, slot: "reply"}}
+}
+
+// part is one sub-tab.
+type part struct {
+	label string // safe, short
+	uri   string // of a resource or link, to follow; as sent
+	src   source
+}
+
+// replyParts is the outcome of taking a result apart.
+type replyParts struct {
+	r     *reply
+	gen   int
+	head  []string
+	parts []part
+}
+
+// load shows a result after split took it apart, which runs beside the event
+// loop. head are styled lines that give the verdict.
+func (r *reply) load(c *tui.Ctx, split func() (head []string, parts []part, err error)) tea.Cmd {
+	r.clear()
+	r.loading, r.what = true, "reading the result"
+	gen := r.gen
+	cmd, _ := c.Replace(r.view, "reply", "read the result", func(context.Context) (any, error) {
+		head, parts, err := split()
+		return replyParts{r, gen, head, parts}, err
+	})
+	return cmd
+}
+
+// wait says that an answer is on its way.
+func (r *reply) wait(what string) {
+	r.clear()
+	r.loading, r.what, r.since = true, what, time.Now()
+}
+
+// fail shows why there is no answer, with what the server said of it.
+func (r *reply) fail(th *tui.Theme, m tui.OpDone) {
+	r.clear()
+	r.err = m.Err
+	if errors.Is(m.Err, context.Canceled) || session.KindOf(m.Err) == session.Interrupted {
+		r.head = []string{th.Warn.S("⊘ cancelled after " + took(m.Took) + "; the server was told")}
+		r.cancelled = true
+		return
+	}
+	var e *session.Error
+	if errors.As(m.Err, &e) && len(e.Data) > 0 {
+		r.data = e.Data
+	}
+}
+
+// clear shows nothing.
+func (r *reply) clear() {
+	r.gen++
+	r.head, r.parts, r.at, r.loading, r.err = nil, nil, 0, false, nil
+	r.what, r.data, r.cancelled = "", nil, false
+	r.doc.clear()
+	r.rev++
+}
+
+// shown is whether there is a result, or one on its way.
+func (r *reply) shown() bool { return r.loading || r.err != nil || len(r.parts) > 0 }
+
+// done takes outcomes of its commands; ok is false for anything else.
+func (r *reply) done(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
+	if cmd, ok := savedToast(c, m); ok {
+		return cmd, true
+	}
+	p, is := m.Value.(replyParts)
+	if !is || p.r != r {
+		return r.doc.Handle(c, m)
+	}
+	if p.gen != r.gen {
+		return nil, true
+	}
+	r.loading, r.err, r.head, r.parts = false, m.Err, p.head, p.parts
+	r.rev++
+	return r.open(c, 0), true
+}
+
+// open goes to a sub-tab.
+func (r *reply) open(c *tui.Ctx, i int) tea.Cmd {
+	if len(r.parts) == 0 {
+		return nil
+	}
+	r.at = (i + len(r.parts)) % len(r.parts)
+	r.rev++
+	return r.doc.load(c, r.parts[r.at].src)
+}
+
+// current is the sub-tab shown.
+func (r *reply) current() (part, bool) {
+	if r.at < len(r.parts) {
+		return r.parts[r.at], true
+	}
+	return part{}, false
+}
+
+// actions are what a result offers, for the screen and pane that hold it.
+func (r *reply) actions(view, pane string) []tui.Action {
+	single := func(*tui.Ctx) string {
+		if len(r.parts) < 2 {
+			return "there is only one part"
+		}
+		return ""
+	}
+	return append([]tui.Action{
+		{
+			ID: view + ".nextpart", Keys: []string{"]"}, Title: "next part", Group: "Result", Hint: 5, Pane: pane,
+			Help: "Go to the result's next part: content blocks, structured content, the result as sent.", Disabled: single,
+			Run: func(c *tui.Ctx) tea.Cmd { return r.open(c, r.at+1) },
+		},
+		{
+			ID: view + ".previouspart", Keys: []string{"["}, Title: "previous part", Group: "Result", Pane: pane,
+			Help: "Go to the part before.", Disabled: single,
+			Run: func(c *tui.Ctx) tea.Cmd { return r.open(c, r.at-1) },
+		},
+		{
+			ID: view + ".follow", Keys: []string{"o"}, Title: "open resource", Group: "Result", Hint: 4, Pane: pane,
+			Help: "Read the resource that this part is or links to.",
+			Disabled: func(*tui.Ctx) string {
+				if p, ok := r.current(); !ok || p.uri == "" {
+					return "this part is no resource"
+				}
+				return ""
+			},
+			Run: func(c *tui.Ctx) tea.Cmd {
+				p, _ := r.current()
+				return c.Navigate("resources", p.uri)
+			},
+		},
+	}, r.doc.actions(view, pane)...)
+}
+
+// Handle moves in the part shown.
+func (r *reply) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.OpDone:
+		return r.done(c, m)
+	case tui.PaneMouse:
+		m.Y -= r.top()
+		if m.Y < 0 {
+			if m.Click == tea.MouseLeft && m.Y == -1 {
+				return r.clickTab(c, m.X), true
+			}
+			return nil, true
+		}
+		return r.doc.Handle(c, m)
+	}
+	return r.doc.Handle(c, msg)
+}
+
+// top is how many lines are above the document.
+func (r *reply) top() int {
+	if len(r.parts) > 1 {
+		return len(r.head) + 1
+	}
+	return len(r.head)
+}
+
+func (r *reply) clickTab(c *tui.Ctx, x int) tea.Cmd {
+	at := 0
+	for i, p := range r.parts {
+		at += paint.Width(p.label) + 3
+		if x < at {
+			return r.open(c, i)
+		}
+	}
+	return nil
+}
+
+// tabs is the line of sub-tabs.
+func (r *reply) tabs(th *tui.Theme, w int) string {
+	var b strings.Builder
+	for i, p := range r.parts {
+		label := " " + p.label + " "
+		if i == r.at {
+			b.WriteString(th.Badge.S(label))
+		} else {
+			b.WriteString(th.Muted.S(label))
+		}
+		b.WriteByte(' ')
+	}
+	return paint.Cut(b.String(), w)
+}
+
+func (r *reply) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	th := c.Theme
+	var head []string
+	for _, l := range r.head {
+		head = append(head, paint.Cut(l, p.W))
+	}
+	switch {
+	case r.cancelled:
+		p.Lines = append(head, message(th, p.W, "There is no result.", "Run it again to get one.")...)
+		return nil
+	case r.err != nil:
+		p.Lines = append(head, r.failure(th, p.W)...)
+		return nil
+	case r.loading:
+		p.Lines = append(head, message(th, p.W, spin()+" "+r.what+elapsed(r.since), "Press x to cancel.")...)
+		return nil
+	case len(r.parts) == 0:
+		p.Lines = append(head, message(th, p.W, "The result has no content.", "")...)
+		return nil
+	}
+	if len(r.parts) > 1 {
+		head = append(head, r.tabs(th, p.W))
+	}
+	h := p.H
+	p.H = max(h-len(head), 1)
+	lines, scroll := r.doc.lines(c, p)
+	p.H = h
+	p.Lines, p.Scroll = append(head, lines...), scroll
+	return nil
+}
+
+// failure is the error in full, with the data that the server sent along.
+func (r *reply) failure(th *tui.Theme, w int) []string {
+	out := failure(th, w, errorText(r.err), "What was said is in the traffic. Everything typed is still there: correct it and run it again.")
+	if len(r.data) > 0 {
+		out = append(out, "", " "+th.Muted.S("data"))
+		for _, l := range wrap(safe.Text(clipText(string(r.data), 8<<10)), w-2) {
+			out = append(out, " "+l)
+		}
+	}
+	return out
+}
+
+// elapsed is how long something has been running, "" for the first second.
+func elapsed(since time.Time) string {
+	if since.IsZero() {
+		return ""
+	}
+	if e := tui.Elapsed(time.Since(since)); e != "" {
+		return " " + e
+	}
+	return ""
+}
+
+// plain writes what is shown for linear mode: every part as text.
+func (r *reply) plain(w io.Writer) {
+	switch {
+	case r.loading:
+		fmt.Fprintln(w, r.what+"…")
+		return
+	case r.err != nil:
+		fmt.Fprintln(w, "error: "+errorText(r.err))
+		if len(r.data) > 0 {
+			fmt.Fprintln(w, "data: "+safe.Line(string(r.data), 4000))
+		}
+		return
+	}
+	for _, l := range r.head {
+		fmt.Fprintln(w, stripped(l))
+	}
+	for i, p := range r.parts {
+		if i > 0 && i == len(r.parts)-1 {
+			break // the result as sent repeats the others
+		}
+		for _, l := range p.src.head {
+			fmt.Fprintln(w, stripped(l))
+		}
+		data, err := p.src.read()
+		switch {
+		case err != nil:
+			fmt.Fprintln(w, errorText(err))
+		case !texty(data):
+			fmt.Fprintf(w, "(%s that are no text)\n", size(int64(len(data))))
+		default:
+			fmt.Fprintln(w, safe.Text(clipText(string(data), 1<<20)))
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package views
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// resources lists the current server's resources and shows what they hold.
+// Navigate's Arg may be the URI (string) of a resource to read, listed or not.
+type resources struct {
+	items
+	about   about
+	reply   reply
+	reading string // URI that the detail pane shows, "" for what the list says
+	op      uint64
+}
+
+func newResources() *resources {
+	return &resources{
+		items: newItems("resources", session.Resources, "resources", resourceKey),
+		about: newAbout("resources"),
+		reply: newReply("resources", "detail"),
+	}
+}
+
+func resourceKey(it session.Item) string {
+	if it.URI != "" {
+		return it.URI
+	}
+	return it.Name
+}
+
+func (v *resources) Info() tui.Info {
+	return tui.Info{ID: "resources", Title: "Resources", Aliases: []string{"resource", "r"}, Panes: []tui.PaneSpec{
+		{ID: "list", Title: "Resources"}, {ID: "detail", Title: "Resource"},
+	}}
+}
+
+func (v *resources) Actions() []tui.Action {
+	return append([]tui.Action{
+		{
+			ID: "resources.read", Keys: []string{"enter"}, Title: "read", Group: "Resources", Hint: 1, Pane: "list",
+			Help: "Read the resource and show what it holds.", Disabled: v.none,
+			Run: func(c *tui.Ctx) tea.Cmd {
+				it, _ := v.selected()
+				return v.read(c, it.URI)
+			},
+		},
+		{
+			ID: "resources.uri", Keys: []string{"u"}, Title: "read a URI", Group: "Resources", Hint: 3,
+			Help: "Read any URI, also one that the server does not list.", Disabled: offline,
+			Run: func(c *tui.Ctx) tea.Cmd {
+				it, _ := v.selected()
+				return c.Ask(tui.Question{
+					Label: "URI", Initial: safe.Line(it.URI, 2000),
+					OnDone: func(c *tui.Ctx, uri string) tea.Cmd { return v.read(c, uri) },
+				})
+			},
+		},
+		{
+			ID: "resources.templates", Keys: []string{"t"}, Title: "templates", Group: "Resources", Hint: 2,
+			Help: "Go to the resource templates.",
+			Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("templates", nil) },
+		},
+		refreshAction("resources", "resources", func(c *tui.Ctx) tea.Cmd { return v.load(c, true) }),
+	}, v.reply.actions("resources", "detail")...)
+}
+
+func (v *resources) none(*tui.Ctx) string {
+	if it, ok := v.selected(); !ok || it.URI == "" {
+		return "no resource is selected"
+	}
+	return ""
+}
+
+// resourceRead is the outcome of reading.
+type resourceRead struct {
+	uri   string
+	reply session.Reply
+}
+
+// read asks the server for what a resource holds.
+func (v *resources) read(c *tui.Ctx, uri string) tea.Cmd {
+	s := c.Server
+	if why := offline(c); why != "" {
+		return c.Toast(tui.Warning, why)
+	}
+	v.reading = uri
+	v.reply.wait("reading " + safe.Line(uri, 300))
+	cmd, op := c.Go("resources", "resources/read "+safe.Line(uri, 80), func(ctx context.Context) (any, error) {
+		r, err := s.ReadResource(ctx, uri, session.CallOptions{OnProgress: reportTo(ctx)})
+		return resourceRead{uri, r}, err
+	})
+	v.op = op
+	return tea.Batch(cmd, c.FocusPane("detail"))
+}
+
+func (v *resources) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.SessionChanged:
+		return tea.Batch(v.sync(c), v.describe(c)), true
+	case tui.ServerChanged:
+		v.leave()
+		return tea.Batch(v.sync(c), v.describe(c)), true
+	case tui.Navigate:
+		cmd := tea.Batch(v.sync(c), v.describe(c))
+		if uri, ok := m.Arg.(string); ok {
+			return tea.Batch(cmd, v.read(c, uri)), true
+		}
+		return cmd, true
+	case tui.Laid:
+		cmd1, _ := v.reply.Handle(c, msg)
+		cmd2, _ := v.about.Handle(c, msg)
+		return tea.Batch(cmd1, cmd2), true
+	case tui.FilterChanged:
+		if c.Focus == "detail" {
+			return v.detail(c, msg)
+		}
+		v.leave()
+		return tea.Batch(v.setFilter(c, m.Text), v.describe(c)), true
+	case tui.OpDone:
+		return v.finished(c, m), true
+	case tui.PaneMouse:
+		if m.Pane == "detail" {
+			return v.detail(c, msg)
+		}
+	}
+	if c.Focus == "detail" {
+		return v.detail(c, msg)
+	}
+	consumed, opened := v.handle("list", msg)
+	if opened && v.none(c) == "" {
+		it, _ := v.selected()
+		return v.read(c, it.URI), true
+	}
+	if consumed {
+		v.leave()
+	}
+	return v.describe(c), consumed
+}
+
+// detail gives a message to what the detail pane shows.
+func (v *resources) detail(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	if v.reading != "" {
+		return v.reply.Handle(c, msg)
+	}
+	return v.about.Handle(c, msg)
+}
+
+// leave goes back to what the list says of the resource under the cursor.
+func (v *resources) leave() {
+	v.reading = ""
+	v.reply.clear()
+}
+
+func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
+	if m.Op == v.op && v.op != 0 {
+		v.op = 0
+		if m.Err != nil {
+			v.reply.fail(c.Theme, m)
+			return nil
+		}
+		r := m.Value.(resourceRead)
+		th := c.Theme
+		return v.reply.load(c, func() ([]string, []part, error) {
+			_, parts := resultParts(fileName(r.uri), r.reply.Result)
+			return []string{th.OK.S("✓ read") + th.Muted.S(took2(r.reply))}, parts, nil
+		})
+	}
+	switch {
+	case v.done(m):
+		return v.describe(c)
+	case m.Slot == "list":
+		return v.sync(c)
+	}
+	if cmd, ok := v.reply.Handle(c, m); ok {
+		return cmd
+	}
+	cmd, _ := v.about.Handle(c, m)
+	return cmd
+}
+
+func (v *resources) describe(c *tui.Ctx) tea.Cmd {
+	it, ok := v.selected()
+	if !ok {
+		v.about.clear()
+		return nil
+	}
+	return v.about.show(c, v.server, it)
+}
+
+func (v *resources) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	if p.ID == "list" {
+		v.draw(c, p)
+		return nil
+	}
+	if v.reading != "" {
+		p.Title = safe.Line(v.reading, 200)
+		return v.reply.draw(c, p)
+	}
+	if it, ok := v.selected(); ok {
+		p.Title = safe.Line(it.URI, 200)
+	}
+	return v.about.draw(c, p)
+}
+
+// Badge is the number of resources.
+func (v *resources) Badge(*tui.Ctx) string {
+	if n := len(v.listing.Items); n > 0 {
+		return fmt.Sprint(n)
+	}
+	return ""
+}
+
+func (v *resources) Breadcrumb(*tui.Ctx) string {
+	if v.reading != "" {
+		return safe.Line(v.reading, 60)
+	}
+	it, _ := v.selected()
+	return safe.Line(it.URI, 60)
+}
+
+func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
+	if v.reading != "" && c.Focus == "detail" && k != tui.CopyCommand && k != tui.CopyPath {
+		return v.reply.doc.copyText(k)
+	}
+	it, ok := v.selected()
+	uri := it.URI
+	if v.reading != "" {
+		uri, ok = v.reading, true
+	}
+	if !ok {
+		return "", false
+	}
+	switch k {
+	case tui.CopyValue, tui.CopyPath:
+		return uri, true
+	case tui.CopyJSON, tui.CopyRaw:
+		return string(it.Raw), len(it.Raw) > 0
+	case tui.CopyCommand:
+		return commandLine(c.Server.Config(), "resources read "+shellQuote(uri)), true
+	}
+	return "", false
+}
+
+func (v *resources) PageText(*tui.Ctx) (text, ext string, ok bool) {
+	if v.reading != "" {
+		return v.reply.doc.pageText()
+	}
+	it, ok := v.selected()
+	return string(it.Raw), ".json", ok
+}
+
+func (v *resources) Choices(*tui.Ctx) (out []tui.Choice) {
+	for _, it := range v.listing.Items {
+		if it.URI != "" {
+			out = append(out, tui.Choice{
+				Label: safe.Line(it.URI, 200) + about1(it),
+				Run:   func(c *tui.Ctx) tea.Cmd { return v.read(c, it.URI) },
+			})
+		}
+	}
+	return out
+}
+
+func (v *resources) Plain(c *tui.Ctx, w io.Writer) {
+	if v.reading != "" {
+		v.reply.plain(w)
+		return
+	}
+	v.plain(c, w)
+}

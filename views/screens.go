@@ -1,0 +1,173 @@
+package views
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/yosida95/uritemplate/v3"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/tui"
+)
+
+// Deps is what screens need besides the sessions.
+type Deps struct {
+	// Trust remembers which servers of project files may start; nil starts all.
+	Trust *config.Trust
+}
+
+// All returns new screens, in the order of their number keys. It is the one
+// place where screens are listed.
+func All(d Deps) []tui.View {
+	return []tui.View{
+		newServers(d.Trust),
+		newTools(),
+		newResources(),
+		newPrompts(),
+		newCall(),
+		newTraffic(),
+		newLogs(),
+		newTemplates(),
+		newTemplate(),
+		newPrompt(),
+	}
+}
+
+func askInfo(id, title string, hidden bool, aliases ...string) tui.Info {
+	return tui.Info{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Panes: []tui.PaneSpec{
+		{ID: "form", Title: title}, {ID: "result", Title: "Result"},
+	}}
+}
+
+// newCall calls a tool.
+func newCall() *ask {
+	return newAsk(asking{
+		info: askInfo("call", "Call", false, "c"), verb: "call", kind: session.Tools, name: itemName,
+		fields: func(it session.Item) *schema.Schema { return schema.Parse(it.InputSchema) },
+		send: func(ctx context.Context, s *session.Session, d *draft, args []byte, _ map[string]string, o session.CallOptions) (session.Reply, error) {
+			return s.CallTool(ctx, d.item.Name, args, o)
+		},
+		command: func(d *draft) string {
+			return "tools call " + shellQuote(d.item.Name) + " --args " + shellQuote(string(d.form.JSON()))
+		},
+	})
+}
+
+// newPrompt gets a prompt.
+func newPrompt() *ask {
+	return newAsk(asking{
+		info: askInfo("prompt", "Prompt", true), verb: "get", kind: session.Prompts, name: itemName,
+		fields: func(it session.Item) *schema.Schema {
+			args := make([]schema.Argument, len(it.Args))
+			for i, a := range it.Args {
+				args[i] = schema.Argument{Name: a.Name, Title: a.Title, Description: a.Description, Required: a.Required}
+			}
+			return schema.FromArguments(args)
+		},
+		send: func(ctx context.Context, s *session.Session, d *draft, _ []byte, given map[string]string, o session.CallOptions) (session.Reply, error) {
+			return s.GetPrompt(ctx, d.item.Name, given, o)
+		},
+		ref: func(it session.Item) []byte { return reference("ref/prompt", "name", it.Name) },
+		command: func(d *draft) string {
+			out := "prompts get " + shellQuote(d.item.Name)
+			for k, val := range sorted(d.form.Strings()) {
+				out += " " + shellQuote(k+"="+val)
+			}
+			return out
+		},
+	})
+}
+
+// newTemplate fills in a resource template and reads the resource.
+func newTemplate() *ask {
+	return newAsk(asking{
+		info: askInfo("template", "Template", true), verb: "read", kind: session.Templates,
+		name: func(it session.Item) string { return it.URI },
+		fields: func(it session.Item) *schema.Schema {
+			t, err := parseTemplate(it.URI)
+			if err != nil {
+				return schema.FromArguments(nil)
+			}
+			var args []schema.Argument
+			for _, n := range t.Varnames() {
+				args = append(args, schema.Argument{Name: n})
+			}
+			return schema.FromArguments(args)
+		},
+		send: func(ctx context.Context, s *session.Session, d *draft, _ []byte, given map[string]string, o session.CallOptions) (session.Reply, error) {
+			uri, err := expand(d.item.URI, given)
+			if err != nil {
+				return session.Reply{}, err
+			}
+			return s.ReadResource(ctx, uri, o)
+		},
+		ref: func(it session.Item) []byte { return reference("ref/resource", "uri", it.URI) },
+		command: func(d *draft) string {
+			uri, err := expand(d.item.URI, d.form.Strings())
+			if err != nil {
+				return "resources templates"
+			}
+			return "resources read " + shellQuote(uri)
+		},
+	})
+}
+
+// maxTemplate bounds a template in bytes; matching and expanding are linear.
+const maxTemplate = 8 << 10
+
+func parseTemplate(t string) (*uritemplate.Template, error) {
+	if len(t) > maxTemplate {
+		return nil, fmt.Errorf("the template has %d bytes, more than the %d that are expanded", len(t), maxTemplate)
+	}
+	return uritemplate.New(t)
+}
+
+// expand fills in a template (RFC 6570). A value that is a JSON array is a
+// list, which {id*} and {?q*} take apart; one that is an object is a map.
+func expand(template string, given map[string]string) (string, error) {
+	t, err := parseTemplate(template)
+	if err != nil {
+		return "", fmt.Errorf("cannot expand %s: %w; read the URI itself with u in the resources", clipText(template, 200), err)
+	}
+	vals := uritemplate.Values{}
+	for k, v := range given {
+		vals.Set(k, templateValue(v))
+	}
+	uri, err := t.Expand(vals)
+	if err != nil {
+		return "", fmt.Errorf("cannot expand %s: %w", clipText(template, 200), err)
+	}
+	if uri == "" {
+		return "", errors.New("the template expands to nothing with these values; fill in a variable")
+	}
+	return uri, nil
+}
+
+func templateValue(v string) uritemplate.Value {
+	var list []string
+	if len(v) > 1 && v[0] == '[' && json.Unmarshal([]byte(v), &list) == nil {
+		return uritemplate.List(list...)
+	}
+	var kv map[string]string
+	if len(v) > 1 && v[0] == '{' && json.Unmarshal([]byte(v), &kv) == nil {
+		var flat []string
+		for k, val := range sorted(kv) {
+			flat = append(flat, k, val)
+		}
+		return uritemplate.KV(flat...)
+	}
+	return uritemplate.String(v)
+}
+
+// reference is what completion/complete completes for.
+func reference(kind, key, value string) []byte {
+	b, err := json.Marshal(map[string]string{"type": kind, key: value})
+	if err != nil { // strings only: cannot happen
+		return nil
+	}
+	return b
+}

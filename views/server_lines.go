@@ -1,0 +1,233 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// serverRows draws the list of servers.
+type serverRows struct {
+	v *servers
+	c *tui.Ctx
+}
+
+// Len is the number of servers.
+func (r serverRows) Len() int { return len(r.v.all) }
+
+// Row is a server's state, name and target.
+func (r serverRows) Row(i, w int) string {
+	th, s := r.c.Theme, r.v.all[i]
+	srv, st := s.Config(), s.Status()
+	glyph, word, style := stateMark(th, srv, st)
+	out := style.S(glyph) + " " + r.v.query.Highlight(safe.Line(s.Name(), 200), th.Text, th.Match) + " " + style.S(word)
+	if room := w - paint.Width(out) - 2; room > 8 {
+		out += "  " + th.Muted.S(paint.Cut(safe.Line(target(srv), 4*room), room))
+	}
+	return out
+}
+
+// stateMark is a server's state as glyph, word and colour.
+func stateMark(th *tui.Theme, srv config.Server, st session.Status) (glyph, word string, style paint.Style) {
+	switch {
+	case srv.Problem != nil:
+		return "✗", "cannot start", th.Error
+	case srv.Disabled && st.State == session.Disconnected:
+		return "⊘", "disabled", th.Muted
+	case st.State == session.Connected:
+		return "●", string(st.State), th.OK
+	case st.State == session.Connecting:
+		return spin(), string(st.State), th.Info
+	case st.State == session.Failed:
+		return "✗", string(st.State), th.Error
+	}
+	return "○", string(st.State), th.Muted
+}
+
+// target is what a server runs or contacts, secrets masked.
+func target(srv config.Server) string {
+	srv = srv.Masked()
+	if srv.Command != "" {
+		return strings.Join(append([]string{srv.Command}, srv.Args...), " ")
+	}
+	return srv.URL
+}
+
+// describe is what starting a server would do, a line each.
+func describe(srv config.Server) string {
+	var b strings.Builder
+	for _, f := range config.Describe(srv) {
+		fmt.Fprintf(&b, "%-12s %s\n", f.Label, safe.Line(f.Value, 2000))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// serverLines is everything known of a server.
+func serverLines(c *tui.Ctx, s *session.Session, w int) []string {
+	th := c.Theme
+	srv, st := s.Config(), s.Status()
+	l := labelled{th: th, w: w}
+	glyph, word, style := stateMark(th, srv, st)
+	l.styled("state", style.S(glyph+" "+word)+th.Muted.S(since(st)))
+	if srv.Problem != nil {
+		l.failure(srv.Problem, "Correct "+srv.Source.String()+" and start again.")
+	}
+	if st.State == session.Failed && st.Err != nil {
+		next := "Press r to connect again, t to see what was said."
+		if left := until(st.RetryAt); left != "" {
+			next = fmt.Sprintf("Attempt %d in %s. Press r to try now, d to stop trying.", st.Attempt+1, left)
+		}
+		l.failure(st.Err, next)
+	}
+	if st.State == session.Disconnected && srv.Problem == nil {
+		l.note("Press enter to connect.")
+	}
+	for _, f := range config.Describe(srv) {
+		if f.Label != "server" {
+			l.row(f.Label, f.Value)
+		}
+	}
+	if st.PID > 0 {
+		l.row("process", fmt.Sprint(st.PID))
+	}
+	if st.Version != "" {
+		l.row("protocol", fmt.Sprintf("%s (%s era) over %s", st.Version, st.Era, st.Transport))
+	}
+	if st.SessionID != "" {
+		l.row("session", config.Hidden)
+	}
+	if st.Latency > 0 {
+		l.row("latency", took(st.Latency))
+	}
+	l.identity(st.ServerInfo)
+	l.capabilities(s, st)
+	if st.Instructions != "" {
+		l.heading("Instructions")
+		l.text(clipText(st.Instructions, 32<<10))
+	}
+	return l.out
+}
+
+// since is how long a state has been, for states that are not expected to end.
+func since(st session.Status) string {
+	if st.Since.IsZero() {
+		return ""
+	}
+	return " since " + st.Since.Format(time.TimeOnly)
+}
+
+// labelled collects lines of the form "label  value".
+type labelled struct {
+	th  *tui.Theme
+	w   int
+	out []string
+}
+
+const labelWidth = 13
+
+func (l *labelled) styled(label, value string) {
+	l.out = append(l.out, l.th.Muted.S(pad(label, labelWidth))+value)
+}
+
+func (l *labelled) row(label, value string) {
+	for i, line := range wrap(safe.Text(clipText(value, 4000)), l.w-labelWidth) {
+		if i > 0 {
+			label = ""
+		}
+		l.styled(label, line)
+	}
+}
+
+func (l *labelled) heading(s string) { l.out = append(l.out, "", l.th.Heading.S(s)) }
+
+func (l *labelled) note(s string) {
+	for _, line := range wrap(s, l.w) {
+		l.out = append(l.out, l.th.Muted.S(line))
+	}
+}
+
+func (l *labelled) text(s string) {
+	for _, line := range wrap(safe.Text(s), l.w) {
+		l.out = append(l.out, l.th.Text.S(line))
+	}
+}
+
+func (l *labelled) failure(err error, next string) {
+	l.out = append(l.out, failure(l.th, l.w, errorText(err), next)...)
+	l.out = append(l.out, "")
+}
+
+// identity is what the server calls itself, every member as sent.
+func (l *labelled) identity(info []byte) {
+	if len(info) == 0 {
+		return
+	}
+	l.heading("Server")
+	_ = jsonrpc.Members(info, func(key string, value []byte) bool {
+		l.row(safe.Line(key, labelWidth-1), plainValue(value))
+		return len(l.out) < 400
+	})
+}
+
+// offers are the capabilities a server can advertise, in the order of the
+// screens.
+var offers = []string{"tools", "resources", "prompts", "completions", "logging", "tasks", "extensions", "experimental"}
+
+// capabilities lists what the server advertises, and in muted colour what it
+// does not.
+func (l *labelled) capabilities(s *session.Session, st session.Status) {
+	if st.State != session.Connected && len(st.Capabilities) == 0 {
+		return
+	}
+	l.heading("Capabilities")
+	got := map[string]string{}
+	var others []string
+	_ = jsonrpc.Members(st.Capabilities, func(key string, value []byte) bool {
+		got[key] = capabilityText(value)
+		if !contains(offers, key) && len(others) < 50 {
+			others = append(others, key)
+		}
+		return true
+	})
+	for _, name := range append(offers[:len(offers):len(offers)], others...) {
+		if about, ok := got[name]; ok {
+			l.out = append(l.out, l.th.OK.S("✓ ")+safe.Line(name, 60)+" "+l.th.Muted.S(safe.Line(about, 300)))
+		} else {
+			l.out = append(l.out, l.th.Muted.S("· "+name+" not offered"))
+		}
+	}
+}
+
+// capabilityText is a capability's members in a line: "listChanged, subscribe".
+func capabilityText(value []byte) string {
+	var parts []string
+	err := jsonrpc.Members(value, func(key string, v []byte) bool {
+		switch string(v) {
+		case "true", "{}":
+			parts = append(parts, key)
+		default:
+			parts = append(parts, key+" "+clipText(string(v), 80))
+		}
+		return len(parts) < 20
+	})
+	if err != nil {
+		return clipText(string(value), 80)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,319 @@
+package views
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// servers lists every server that the configs name or that was opened, with
+// its state and what it says of itself. It is the only screen that starts one.
+type servers struct {
+	rows
+	detail  text
+	trust   *config.Trust
+	all     []*session.Session
+	revs    uint64          // sum of the sessions' revisions
+	opening map[string]bool // servers whose connecting should end on the tools screen
+}
+
+func newServers(trust *config.Trust) *servers {
+	return &servers{rows: rows{view: "servers"}, trust: trust, opening: map[string]bool{}}
+}
+
+func (v *servers) Info() tui.Info {
+	return tui.Info{ID: "servers", Title: "Servers", Aliases: []string{"server", "s"}, Panes: []tui.PaneSpec{
+		{ID: "list", Title: "Servers"}, {ID: "detail", Title: "Server"},
+	}}
+}
+
+func (v *servers) Actions() []tui.Action {
+	return []tui.Action{
+		{
+			ID: "servers.open", Keys: []string{"enter"}, Title: "connect and open", Group: "Server", Hint: 1, Pane: "list",
+			Help: "Connect to the server if it is not, and go to its tools.", Disabled: v.none, Run: v.open,
+		},
+		{
+			ID: "servers.connect", Keys: []string{"r"}, Title: "reconnect", Group: "Server", Hint: 2,
+			Help: "Connect, or end the connection and connect again.", Disabled: v.none, Run: v.reconnect,
+		},
+		{
+			ID: "servers.disconnect", Keys: []string{"d"}, Title: "disconnect", Group: "Server", Hint: 3,
+			Help: "End the connection; a stdio server's process ends with it.", Disabled: v.notUp, Run: v.disconnect,
+		},
+		{
+			ID: "servers.ping", Keys: []string{"p"}, Title: "ping", Group: "Server", Hint: 4,
+			Help: "Ask the server for a sign of life and show how long it took.", Disabled: v.notUp, Run: v.ping,
+		},
+		{
+			ID: "servers.traffic", Keys: []string{"t"}, Title: "traffic", Group: "Server",
+			Help: "Go to what was said on the wire.", Disabled: v.none,
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("traffic", nil) },
+		},
+	}
+}
+
+func (v *servers) selected() *session.Session {
+	if i := v.list.Selected(); i >= 0 && i < len(v.all) {
+		return v.all[i]
+	}
+	return nil
+}
+
+func (v *servers) none(*tui.Ctx) string {
+	if v.selected() == nil {
+		return "no server is selected"
+	}
+	return ""
+}
+
+func (v *servers) notUp(c *tui.Ctx) string {
+	if s := v.selected(); s == nil || s.Status().State == session.Disconnected {
+		return "the server is not connected"
+	}
+	return ""
+}
+
+func (v *servers) open(c *tui.Ctx) tea.Cmd {
+	s := v.selected()
+	if s.Status().State == session.Connected {
+		return tea.Batch(c.SelectServer(s.Name()), c.Navigate("tools", nil))
+	}
+	v.opening[s.Name()] = true
+	return v.connect(c, s)
+}
+
+func (v *servers) reconnect(c *tui.Ctx) tea.Cmd { return v.connect(c, v.selected()) }
+
+// connect starts an attempt, after asking for trust where the entry came with
+// a project.
+func (v *servers) connect(c *tui.Ctx, s *session.Session) tea.Cmd {
+	srv := s.Config()
+	if v.trust != nil && !v.trust.Trusted(srv) {
+		return v.askTrust(c, s)
+	}
+	name := s.Name()
+	cmd, _ := c.Go("servers", "connect "+safe.Line(name, 80), func(ctx context.Context) (any, error) {
+		if s.Status().State == session.Disconnected {
+			return connected{name}, s.Connect(ctx)
+		}
+		return connected{name}, s.Reconnect(ctx)
+	})
+	return tea.Batch(c.SelectServer(name), cmd)
+}
+
+// connected is the outcome of connecting.
+type connected struct{ name string }
+
+// askTrust shows what an entry of a project file would start.
+func (v *servers) askTrust(c *tui.Ctx, s *session.Session) tea.Cmd {
+	srv := s.Config()
+	return c.Confirm(tui.Confirmation{
+		Title: "Start a server from this project?",
+		Body: fmt.Sprintf("%s\n\nThis entry is in a file of the working folder, so it may be somebody else's. It would run or contact exactly this. "+
+			"If you trust it, it is remembered until the entry changes.", describe(srv)),
+		Yes: "trust and start", No: "do not start", Danger: true,
+		OnYes: func(c *tui.Ctx) tea.Cmd {
+			if err := v.trust.Trust(srv); err != nil {
+				return c.Toast(tui.Failure, err.Error())
+			}
+			return v.connect(c, s)
+		},
+		OnNo: func(*tui.Ctx) tea.Cmd { delete(v.opening, srv.Name); return nil },
+	})
+}
+
+func (v *servers) disconnect(c *tui.Ctx) tea.Cmd {
+	s := v.selected()
+	cmd, _ := c.Go("servers", "disconnect "+safe.Line(s.Name(), 80), func(context.Context) (any, error) {
+		return nil, s.Disconnect()
+	})
+	return cmd
+}
+
+func (v *servers) ping(c *tui.Ctx) tea.Cmd {
+	s := v.selected()
+	cmd, _ := c.Go("servers", "ping "+safe.Line(s.Name(), 80), func(ctx context.Context) (any, error) {
+		d, err := s.Ping(ctx)
+		return pinged{s.Name(), took(d)}, err
+	})
+	return cmd
+}
+
+// pinged is the outcome of a ping.
+type pinged struct{ name, took string }
+
+func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.SessionChanged, tui.ServerChanged:
+		return v.sync(c), true
+	case tui.Navigate:
+		cmd := v.sync(c)
+		v.seek(c)
+		return cmd, true
+	case tui.FilterChanged:
+		return v.setFilter(c, m.Text), true
+	case tui.OpDone:
+		return v.finished(c, m), true
+	case tui.PaneMouse:
+		if m.Pane == "detail" {
+			return nil, v.detail.handle(msg)
+		}
+	}
+	if c.Focus == "detail" {
+		return nil, v.detail.handle(msg)
+	}
+	consumed, opened := v.handle("list", msg)
+	if opened && v.selected() != nil {
+		return v.open(c), true
+	}
+	if consumed {
+		v.detail.top = 0
+	}
+	return nil, consumed
+}
+
+// finished takes the outcome of an operation. A failed connection needs no
+// toast: the detail pane says why.
+func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
+	switch r := m.Value.(type) {
+	case connected:
+		want := v.opening[r.name]
+		delete(v.opening, r.name)
+		if m.Err == nil && want && c.View == "servers" {
+			return tea.Batch(c.SelectServer(r.name), c.Navigate("tools", nil))
+		}
+	case pinged:
+		if m.Err != nil {
+			return c.Toast(tui.Failure, m.Err.Error())
+		}
+		return c.Toast(tui.Success, r.name+" answered in "+r.took)
+	case filterDone:
+		v.done(m)
+	}
+	return nil
+}
+
+// sync takes in the sessions.
+func (v *servers) sync(c *tui.Ctx) tea.Cmd {
+	at := v.selected()
+	v.all = c.Sessions.Servers()
+	var revs uint64
+	for _, s := range v.all {
+		revs += s.Status().Rev
+	}
+	v.revs = revs + uint64(len(v.all))
+	all := v.all
+	v.freeze = func() (int, func(int) string) {
+		return len(all), func(i int) string {
+			srv := all[i].Config()
+			return srv.Name + " " + target(srv) + " " + string(all[i].Status().State) + " " + srv.Source.String()
+		}
+	}
+	cmd := v.setRows(c, serverRows{v, c})
+	for i, s := range v.all {
+		if s == at {
+			v.list.Select(i)
+		}
+	}
+	return cmd
+}
+
+// seek puts the cursor on the current server.
+func (v *servers) seek(c *tui.Ctx) {
+	for i, s := range v.all {
+		if s == c.Server {
+			v.list.Select(i)
+			v.rev++
+		}
+	}
+}
+
+func (v *servers) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	if p.Same(c, v.rev, v.revs, v.detail.top, v.list.Selected(), v.moving()) {
+		return nil
+	}
+	if p.ID == "detail" {
+		s := v.selected()
+		if s == nil {
+			v.detail.draw(p, message(c.Theme, p.W, "No server is selected.", ""))
+			return nil
+		}
+		p.Title = safe.Line(s.Name(), 80)
+		v.detail.draw(p, serverLines(c, s, p.W))
+		return nil
+	}
+	v.list.SetRows(serverRows{v, c})
+	v.draw(c, p, func(w int) []string {
+		if v.typed != "" {
+			return nothingMatches(c.Theme, w, v.typed)
+		}
+		return message(c.Theme, w, "No servers are configured.",
+			"Start with one: mcphud -- COMMAND ARGS, mcphud https://host/mcp, or mcphud demo. Or write an mcphud.yaml or .mcp.json; mcphud servers list shows what is read.")
+	})
+	p.Badge = counted(v.list.Len(), len(v.all))
+	return nil
+}
+
+// moving is a key that changes while a countdown or spinner is on the screen.
+func (v *servers) moving() any {
+	for _, s := range v.all {
+		if st := s.Status().State; st == session.Connecting || st == session.Failed {
+			return tick()
+		}
+	}
+	return nil
+}
+
+func (v *servers) Breadcrumb(*tui.Ctx) string {
+	if s := v.selected(); s != nil {
+		return safe.Line(s.Name(), 40)
+	}
+	return ""
+}
+
+func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) (string, bool) {
+	s := v.selected()
+	if s == nil {
+		return "", false
+	}
+	switch k {
+	case tui.CopyValue:
+		return s.Name(), true
+	case tui.CopyJSON:
+		info := s.Status().ServerInfo
+		return string(info), len(info) > 0
+	case tui.CopyCommand:
+		return commandLine(s.Config(), ""), true
+	case tui.CopyConfig:
+		return configEntry(s.Config()), true
+	}
+	return "", false
+}
+
+func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
+	for i, s := range v.all {
+		out = append(out, tui.Choice{
+			Label: fmt.Sprintf("%s (%s)", safe.Line(s.Name(), 80), s.Status().State),
+			Run:   func(c *tui.Ctx) tea.Cmd { v.list.Select(i); return v.open(c) },
+		})
+	}
+	return out
+}
+
+func (v *servers) Plain(c *tui.Ctx, w io.Writer) {
+	for _, s := range v.all {
+		st := s.Status()
+		fmt.Fprintf(w, "%s: %s, %s, from %s\n", safe.Line(s.Name(), 80), st.State, safe.Line(target(s.Config()), 200), safe.Line(s.Config().Source.String(), 200))
+		if st.Err != nil {
+			fmt.Fprintf(w, "  %s\n", safe.Line(st.Err.Error(), 1000))
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package views
+
+import (
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/tui"
+)
+
+// newTools lists the current server's tools.
+func newTools() *catalog {
+	return newCatalog(catalogue{
+		info: tui.Info{ID: "tools", Title: "Tools", Aliases: []string{"tool", "t"}, Panes: []tui.PaneSpec{
+			{ID: "list", Title: "Tools"}, {ID: "detail", Title: "Tool"},
+		}},
+		kind: session.Tools, plural: "tools", verb: "call", screen: "call",
+		help:    "Open the tool's form, to fill in and call.",
+		name:    itemName,
+		command: func(it session.Item) string { return "tools show " + shellQuote(it.Name) },
+	})
+}
+
+// newPrompts lists the current server's prompts.
+func newPrompts() *catalog {
+	return newCatalog(catalogue{
+		info: tui.Info{ID: "prompts", Title: "Prompts", Aliases: []string{"prompt-list", "p"}, Panes: []tui.PaneSpec{
+			{ID: "list", Title: "Prompts"}, {ID: "detail", Title: "Prompt"},
+		}},
+		kind: session.Prompts, plural: "prompts", verb: "get", screen: "prompt",
+		help:    "Open the prompt's arguments, to fill in and get its messages.",
+		name:    itemName,
+		command: func(it session.Item) string { return "prompts get " + shellQuote(it.Name) },
+	})
+}
+
+// newTemplates lists the current server's resource templates.
+func newTemplates() *catalog {
+	return newCatalog(catalogue{
+		info: tui.Info{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Hidden: true, Panes: []tui.PaneSpec{
+			{ID: "list", Title: "Resource templates"}, {ID: "detail", Title: "Template"},
+		}},
+		kind: session.Templates, plural: "resource templates", verb: "fill in", screen: "template",
+		help:    "Open the template's variables, to fill in and read the resource.",
+		name:    func(it session.Item) string { return it.URI },
+		command: func(session.Item) string { return "resources templates" },
+	})
+}
+
+func itemName(it session.Item) string { return it.Name }
+
+// destructive is whether a tool says that it may destroy: destructiveHint. The
+// protocol's default (true) is not taken for a warning, since nearly every
+// server leaves it out.
+func destructive(it session.Item) bool {
+	found := false
+	_ = jsonrpc.Members(it.Annotations, func(key string, value []byte) bool {
+		found = key == "destructiveHint" && string(value) == "true"
+		return !found
+	})
+	return found
+}
