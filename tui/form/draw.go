@@ -89,7 +89,7 @@ func (f *Form) Cursor() (x, y int, ok bool) {
 func (f *Form) Scroll() (pos, total int) {
 	f.Lines()
 	if f.raw != nil {
-		return f.raw.text.top, len(f.raw.text.lines)
+		return f.raw.text.in.Scroll()
 	}
 	if len(f.heights) == 0 {
 		return 0, 0
@@ -243,9 +243,10 @@ func (d *drawer) extra(r *row, lead string, x int, focused bool) []string {
 // keyInput is the line in which a map's key is typed.
 func (d *drawer) keyInput(lead string, x int) []string {
 	n := d.f.rename
-	shown, cx := n.text.window(max(d.w-x-12, 4))
+	w := max(d.w-x-12, 4)
+	shown, cx, _ := n.text.draw(d.t, w, 1)
 	d.cx, d.cy, d.cursor = x+5+cx, 0, true
-	out := []string{lead + d.t.Accent.S("key: ") + d.t.Underline.S(paint.Fit(shown, max(d.w-x-12, 4)))}
+	out := []string{lead + d.t.Accent.S("key: ") + d.t.Underline.S(paint.Fit(shown[0], w))}
 	if n.err != "" {
 		out = append(out, paint.Blanks(x)+d.t.Error.S("✗ "+n.err))
 	}

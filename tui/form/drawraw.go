@@ -14,29 +14,20 @@ func (f *Form) drawRaw() {
 	t, th := f.raw.text, f.theme
 	status := f.rawStatus()
 	h := max(f.h-len(status), 1)
-	if !f.manual || t.row < t.top {
-		t.top = min(max(t.top, t.row-h+1), t.row)
-	}
-	t.top = max(min(t.top, len(t.lines)-h), 0)
-	gutter := len(strconv.Itoa(len(t.lines))) + 1
-	w := max(f.w-gutter-1, 2)
-	for i := t.top; i < len(t.lines) && len(f.lines) < h; i++ {
-		num := strconv.Itoa(i + 1)
+	total := t.count()
+	gutter := len(strconv.Itoa(total)) + 1
+	lines, x, y := t.draw(th, max(f.w-gutter-1, 2), h)
+	f.cx, f.cy, f.cursor = gutter+1+x, y, true
+	top, _ := t.in.Scroll()
+	for i, l := range lines {
+		num := strconv.Itoa(top + i + 1)
 		num = paint.Blanks(gutter-1-len(num)) + num
-		if style := th.Muted; f.raw.err != nil && f.raw.err.Line == i+1 {
+		if f.raw.err != nil && f.raw.err.Line == top+i+1 {
 			num = th.Error.S(num + "✗")
 		} else {
-			num = style.S(num) + " "
+			num = th.Muted.S(num) + " "
 		}
-		var s string
-		if i == t.row {
-			var cx int
-			s, cx = t.window(w)
-			f.cx, f.cy, f.cursor = gutter+1+cx, len(f.lines), true
-		} else {
-			s = clipLine(t.lines[i], w)
-		}
-		f.lines = append(f.lines, paint.Cut(num+" "+colour(th, s), f.w))
+		f.lines = append(f.lines, paint.Cut(num+" "+l, f.w))
 	}
 	for len(f.lines) < f.h-len(status) {
 		f.lines = append(f.lines, "")
@@ -68,51 +59,4 @@ func (f *Form) rawStatus() []string {
 		out = append(out, paint.Cut(th.Error.S("✗ "+safe.Line(schema.Problem.String(p), 4*f.w)), f.w))
 	}
 	return out
-}
-
-// colour paints a line of JSON. It knows no more than one line, which is
-// enough since JSON strings do not span lines.
-func colour(th *paint.Theme, s string) string {
-	b := make([]byte, 0, len(s)+64)
-	for i := 0; i < len(s); {
-		j := i + 1
-		switch c := s[i]; {
-		case c == '"':
-			for j < len(s) && s[j] != '"' {
-				if s[j] == '\\' {
-					j++
-				}
-				j++
-			}
-			j = min(j+1, len(s))
-			st := th.String
-			for k := j; k < len(s) && (s[k] == ' ' || s[k] == ':'); k++ {
-				if s[k] == ':' {
-					st = th.Key
-					break
-				}
-			}
-			b = st.Append(b, s[i:j])
-		case c == '-' || c >= '0' && c <= '9':
-			for j < len(s) && (s[j] >= '0' && s[j] <= '9' || s[j] == '.' || s[j] == 'e' || s[j] == 'E' || s[j] == '+' || s[j] == '-') {
-				j++
-			}
-			b = th.Number.Append(b, s[i:j])
-		case c >= 'a' && c <= 'z':
-			for j < len(s) && s[j] >= 'a' && s[j] <= 'z' {
-				j++
-			}
-			st := th.Bool
-			if s[i:j] == "null" {
-				st = th.Null
-			}
-			b = st.Append(b, s[i:j])
-		case c == '{' || c == '}' || c == '[' || c == ']' || c == ',' || c == ':':
-			b = th.Punct.Append(b, s[i:j])
-		default:
-			b = append(b, c)
-		}
-		i = j
-	}
-	return string(b)
 }

@@ -112,6 +112,9 @@ func (d *drawer) scalar(r *row, w int) string {
 	switch r.val.Kind() {
 	case schema.String:
 		lit := r.val.Literal()
+		if r.field.Format == "password" && lit != `""` {
+			return t.String.S("••••••••") + t.Muted.S("  hidden")
+		}
 		if lit == `""` {
 			return t.String.S(`""`) + t.Muted.S("  empty")
 		}
@@ -148,29 +151,19 @@ func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 		d.cx, d.cy, d.cursor = x, 0, true
 		return d.scalar(r, w), nil
 	}
-	rows := min(len(in.lines), maxTextRows)
-	in.top = min(max(in.top, in.row-rows+1), in.row)
-	in.top = max(min(in.top, len(in.lines)-rows), 0)
-	var out []string
-	for j := range rows {
-		line := in.top + j
-		var s string
-		if line == in.row {
-			var cx int
-			s, cx = in.window(w - 1)
-			d.cx, d.cy, d.cursor = x+cx, j, true
-		} else {
-			s = clipLine(in.lines[line], w-1)
-		}
-		out = append(out, st.S(paint.Fit(s, w-1)))
+	in.in.SetMask(r.field.Format == "password")
+	total := in.count()
+	rows := min(total, maxTextRows)
+	lines, cx, cy := in.draw(d.t, w-1, rows)
+	d.cx, d.cy, d.cursor = x+cx, cy, true
+	first = st.S(paint.Fit(lines[0], w-1))
+	for _, l := range lines[1:] {
+		more = append(more, paint.Blanks(x)+st.S(paint.Fit(l, w-1)))
 	}
-	for j := range out[1:] {
-		more = append(more, paint.Blanks(x)+out[j+1])
+	if total > rows {
+		more = append(more, paint.Blanks(x)+d.t.Muted.S(counted(total, "line")+" in all; ctrl+e opens them in $EDITOR"))
 	}
-	if rest := len(in.lines) - rows; rest > 0 {
-		more = append(more, paint.Blanks(x)+d.t.Muted.S(counted(rest, "more line")+"; ctrl+e opens all of it in $EDITOR"))
-	}
-	return out[0], more
+	return first, more
 }
 
 // detail is what the focused row shows below its value: popup, problems and
@@ -281,9 +274,10 @@ func (f *Form) visible(pointer, ptr string) bool {
 func (d *drawer) popup(out []string, p *popup, pad string, room int) []string {
 	t := d.t
 	if p.filterable && len(p.choices) > popRows || !p.filter.empty() {
-		s, cx := p.filter.window(max(room-10, 4))
+		w := max(room-10, 4)
+		lines, cx, _ := p.filter.draw(t, w, 1)
 		d.cx, d.cy, d.cursor = len(pad)+8+cx, len(out), true
-		out = append(out, pad+t.Muted.S("filter: ")+t.Underline.S(paint.Fit(s, max(room-10, 4))))
+		out = append(out, pad+t.Muted.S("filter: ")+t.Underline.S(paint.Fit(lines[0], w)))
 	}
 	for i, c := range p.visible() {
 		label := safe.Line(p.choices[c].label, 4*room)
@@ -332,7 +326,7 @@ func wrapped(s string, w, rows int) []string {
 				line, x = "", 0
 			}
 			for ww > w && len(out) <= rows {
-				head := clipLine(word, w)
+				head := ahead(word, w)
 				if head == "" {
 					break
 				}
@@ -355,4 +349,17 @@ func wrapped(s string, w, rows int) []string {
 		}
 	}
 	return out
+}
+
+// ahead returns what of safe text fits into w cells.
+func ahead(s string, w int) string {
+	n := 0
+	for n < len(s) {
+		size, cells, _ := paint.Next(s[n:])
+		if w -= cells; w < 0 {
+			break
+		}
+		n += size
+	}
+	return s[:n]
 }

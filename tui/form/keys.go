@@ -61,7 +61,7 @@ func (f *Form) Key(m tea.KeyPressMsg) bool {
 
 // navigate moves the focus.
 func (f *Form) navigate(k string) bool {
-	if t := f.input; t != nil && (k == "up" || k == "down") && len(t.lines) > 1 {
+	if t := f.input; t != nil && (k == "up" || k == "down") && t.count() > 1 {
 		by := 1
 		if k == "up" {
 			by = -1

@@ -1,5 +1,11 @@
 package form
 
+import (
+	"strconv"
+
+	"github.com/mcphud/mcphud/tui/widget"
+)
+
 // Click focuses the row at a cell of the form and does what the cell shows:
 // folds a group, toggles a boolean, opens a list, puts the cursor into a
 // text. It reports whether there was a row.
@@ -55,16 +61,10 @@ func (f *Form) valueX(r *row) int {
 
 func (f *Form) clickText(r *row, x, offset int) {
 	in := f.edit()
-	line := in.top + offset
-	if offset >= maxTextRows || line >= len(in.lines) || x < f.valueX(r) {
-		return
+	if offset < min(in.count(), maxTextRows) && x >= f.valueX(r) {
+		in.all = false
+		in.in.Mouse(widget.Mouse{Kind: widget.Click, X: x - f.valueX(r), Y: offset})
 	}
-	left := 0
-	if line == in.row {
-		left = in.left
-	}
-	in.row = line
-	in.col = left + at(in.lines[line][left:], x-f.valueX(r))
 }
 
 // clickPopup takes the choice on a line of the focused row.
@@ -84,33 +84,21 @@ func (f *Form) clickPopup(offset int) bool {
 
 // textRows is how many lines below its first the text of the focused row has.
 func (f *Form) textRows() int {
-	if in := f.input; in != nil && len(in.lines) > 1 {
-		n := min(len(in.lines), maxTextRows) - 1
-		if len(in.lines) > maxTextRows {
-			n++
-		}
-		return n
+	if f.input == nil {
+		return 0
 	}
-	return 0
+	n := f.input.count()
+	if n > maxTextRows {
+		return maxTextRows
+	}
+	return n - 1
 }
 
 func (f *Form) clickRaw(x, y int) bool {
 	t := f.raw.text
-	line := t.top + y
-	if line >= len(t.lines) {
-		return false
-	}
+	gutter := len(strconv.Itoa(t.count())) + 2
 	f.fresh = false
-	left := 0
-	if line == t.row {
-		left = t.left
-	} else {
-		t.left = 0
-	}
-	t.row = line
-	gutter := len(digits(len(t.lines))) + 2
-	t.col = left + at(t.lines[line][left:], max(x-gutter, 0))
-	return true
+	return t.in.Mouse(widget.Mouse{Kind: widget.Click, X: max(x-gutter, 0), Y: y}) != widget.HitNone
 }
 
 // Wheel scrolls by lines without moving the focus.
@@ -118,7 +106,6 @@ func (f *Form) Wheel(by int) {
 	f.Lines()
 	f.fresh, f.manual = false, true
 	if f.raw != nil {
-		f.manual = false
 		f.raw.text.vertical(by)
 		return
 	}

@@ -3,7 +3,6 @@ package form
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,8 +12,6 @@ import (
 )
 
 var keySpace = tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
-
-func digits(n int) string { return strconv.Itoa(n) }
 
 // Item is one field for linear mode, where a form is a numbered list.
 type Item struct {

@@ -30,7 +30,7 @@ type choice struct {
 const popRows = 8
 
 func (f *Form) openPopup(p *popup, at int) {
-	p.filter = newText("")
+	p.filter = newLine("")
 	p.narrow()
 	p.at = at
 	f.pop = p

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/tui/widget"
 )
 
 // rawMode is the value as JSON text.
@@ -51,13 +52,15 @@ func (f *Form) openRaw() {
 		return
 	}
 	t := newText(string(f.value.Indent()))
-	t.row, t.col = 0, 0
+	t.in.SetPainter(widget.PaintJSON)
+	t.in.SetCaret(0)
 	f.raw, f.rawOld = &rawMode{text: t, val: f.value}, nil
 }
 
 func (f *Form) openRawText(s string) {
 	f.fresh, f.pop, f.rename, f.input = false, nil, nil, nil
 	f.raw = &rawMode{text: newText(s)}
+	f.raw.text.in.SetPainter(widget.PaintJSON)
 	f.parseRaw()
 	if f.raw.err != nil {
 		f.raw.text.goTo(f.raw.err.Line, f.raw.err.Column)
@@ -86,12 +89,9 @@ func (f *Form) parseRaw() {
 
 func (f *Form) rawChanged() {
 	f.fresh = false
-	n := 0
-	for _, l := range f.raw.text.lines {
-		if n += len(l) + 1; n > liveRaw {
-			f.raw.late = true
-			return
-		}
+	if len(f.raw.text.String()) > liveRaw {
+		f.raw.late = true
+		return
 	}
 	f.parseRaw()
 }
@@ -109,12 +109,11 @@ func (f *Form) rawKey(m tea.KeyPressMsg) bool {
 	case "pgdown":
 		t.vertical(page)
 	case "ctrl+home":
-		t.row, t.col, t.left = 0, 0, 0
+		t.in.SetCaret(0)
 	case "ctrl+end":
-		t.row = len(t.lines) - 1
-		t.col = len(t.lines[t.row])
+		t.in.SetCaret(len(t.String()))
 	case "enter":
-		t.insert("\n" + indentOf(t.lines[t.row][:t.col]))
+		t.insert("\n" + indentOf(t.line()))
 		f.rawChanged()
 	case "tab":
 		t.insert("  ")

@@ -18,7 +18,7 @@ type rename struct {
 }
 
 func (f *Form) startKey(parent int, ptr, old string) {
-	f.rename = &rename{parent: parent, ptr: ptr, old: old, isNew: old == "", text: newText(old)}
+	f.rename = &rename{parent: parent, ptr: ptr, old: old, isNew: old == "", text: newLine(old)}
 	f.pop, f.input = nil, nil
 	f.fresh = false
 	for i := range f.rows {
