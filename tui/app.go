@@ -134,7 +134,7 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 		return a.look.profile(a, m.Profile)
 	case SessionChanged:
 		a.world.refresh(a)
-		return a.broadcast(m)
+		return join(a.broadcast(m), a.deliver("", m))
 	case Beat:
 		return a.beat.tick(a, m)
 	case OpDone:

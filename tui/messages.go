@@ -9,7 +9,7 @@ import (
 )
 
 // SessionChanged says that something in the sessions or the journal changed.
-// It arrives at most every 33 ms and goes to every view; views read snapshots.
+// It arrives at most every 33 ms and goes to every view and open overlay; they read snapshots.
 type SessionChanged struct {
 	// Rev is the manager's revision.
 	Rev uint64

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,13 +17,13 @@ import (
 func TestPumpCoalesces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changed := make(chan struct{}, 1)
-		var rev, seen, got uint64
-		stop := startPump(changed, func() uint64 { return rev }, func(m tea.Msg) {
-			got++
-			seen = m.(SessionChanged).Rev
+		var rev, seen, got atomic.Uint64
+		stop := startPump(changed, rev.Load, func(m tea.Msg) {
+			got.Add(1)
+			seen.Store(m.(SessionChanged).Rev)
 		})
 		for range 10_000 {
-			rev++
+			rev.Add(1)
 			select {
 			case changed <- struct{}{}:
 			default:
@@ -31,8 +32,8 @@ func TestPumpCoalesces(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if got > 32 || seen != rev {
-			t.Errorf("%d messages, the last of revision %d of %d", got, seen, rev)
+		if got.Load() > 32 || seen.Load() != rev.Load() {
+			t.Errorf("%d messages, the last of revision %d of %d", got.Load(), seen.Load(), rev.Load())
 		}
 		stop()
 	})

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"testing"
-	"time"
 
 	"github.com/mcphud/mcphud/tui"
 )
@@ -268,12 +266,4 @@ func (a *App) Idle() *App {
 		}
 		return ""
 	})
-}
-
-// Took runs f and returns how long it took: for benchmarks outside of bubbles.
-func Took(tb testing.TB, f func()) time.Duration {
-	tb.Helper()
-	start := time.Now()
-	f()
-	return time.Since(start)
 }

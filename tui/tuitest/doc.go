@@ -12,6 +12,17 @@
 // deterministic and take milliseconds. Outside of a bubble (real processes) an
 // assertion is tried again after each change of the screen until a deadline.
 //
+// Start it inside of the bubble, and make views and servers there too:
+//
+//	synctest.Test(t, func(t *testing.T) { app := tuitest.Start(t, ...); ... })
+//
+// Local time is UTC in every test binary that imports this package, so that
+// pictures do not depend on the machine.
+//
 // A test fails when an error toast was neither looked for with
 // [App.Toast] nor dismissed, and when goroutines are left over.
 package tuitest
+
+import "time"
+
+func init() { time.Local = time.UTC }
