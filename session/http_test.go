@@ -557,3 +557,25 @@ func TestS5_BadConfiguration(t *testing.T) {
 	p = startPeer(t, config.Server{URL: "http://h/", Headers: map[string]string{"X Y": "a"}}, config.HTTP)
 	fails(t, p.Start(t.Context(), p.got), Usage, `"X Y"`)
 }
+
+// A large frame is recognised by its id without a scan of all of it, but never taken for an answer that it is not.
+func TestLargeFramesAnswer(t *testing.T) {
+	pad := strings.Repeat("x", 1<<20)
+	m := call("17", "tools/call")
+	for frame, want := range map[string]bool{
+		`{"jsonrpc":"2.0","id":17,"result":"` + pad + `"}`:                         true,
+		"{ \"id\" : 17 ,\n\"error\":{\"message\":\"" + pad + `"},"jsonrpc":"2.0"}`: true,
+		`{"result":"` + pad + `","id":17,"jsonrpc":"2.0"}`:                         true,
+		`{"jsonrpc":"2.0","id":17,"x":1,"result":"` + pad + `"}`:                   true,
+		`{"jsonrpc":"2.0","id":18,"result":"` + pad + `"}`:                         false,
+		`{"jsonrpc":"2.0","id":"17","result":"` + pad + `"}`:                       false,
+		`{"jsonrpc":"2.0","id":17,"method":"m","params":["` + pad + `"]}`:          false,
+		`{"jsonrpc":"2.0","method":"m","id":17,"params":["` + pad + `"]}`:          false,
+		`{"jsonrpc":"2.0","method":"m","params":{"id":17,"x":"` + pad + `"}}`:      false,
+		`{"jsonrpc":"2.0","id":17` + pad:                                           false,
+	} {
+		if got := answeredBy([]byte(frame), m); got != want {
+			t.Errorf("%.60s…: %v, want %v", frame, got, want)
+		}
+	}
+}
