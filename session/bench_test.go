@@ -21,7 +21,7 @@ func TestReadSpeed(t *testing.T) {
 		limit   float64
 	}{
 		{"5,000 tools", behave.ManyTools, listRequest, listed(t, faketest.Stdio(t, behave.ManyTools)), 5},
-		{"50 MB result", behave.Big, bigRequest, called(t, faketest.Stdio(t, behave.Big)), 8},
+		{"50 MB result", behave.Big, bigRequest, called(t, faketest.Stdio(t, behave.Big)), 12},
 	} {
 		got, raw := budget.Pair(c.session, bare(t, faketest.Stdio(t, c.mode), c.request))
 		budget.Ratio(t, c.what+", session against reading the bytes alone", got, raw, c.limit)
