@@ -20,6 +20,7 @@ var oneShot = session.Leave{Input: 20 * time.Millisecond, Term: 25 * time.Millis
 // link is a command's connection to the one server it talks to.
 type link struct {
 	*session.Session
+	manager *session.Manager
 	journal *journal.Journal
 	out     *printer
 	side    *side
@@ -71,7 +72,7 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 	if err := s.Connect(ctx); err != nil {
 		return err
 	}
-	l := &link{Session: s, journal: j, out: out, side: sd, opts: &a.o, tty: terminal(a.out)}
+	l := &link{Session: s, manager: m, journal: j, out: out, side: sd, opts: &a.o, tty: terminal(a.out)}
 	if a.o.logLevel != "" {
 		if err := s.SetLevel(ctx, a.o.logLevel); err != nil {
 			if ctx.Err() != nil {

@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(code)
 	}
+	if os.Getenv(asServer) != "" {
+		serveUpdates(os.Stdin, os.Stdout)
+		os.Exit(0)
+	}
 	goleak.VerifyTestMain(m)
 }
 

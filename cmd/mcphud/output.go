@@ -67,6 +67,9 @@ func (p *printer) print(a answer) error {
 	return p.line(a.result)
 }
 
+// notification writes one notification frame as a line.
+func (p *printer) notification(_ string, frame []byte) error { return p.line(oneLine(frame)) }
+
 // line writes b and a newline, without copying a large b.
 func (p *printer) line(b []byte) error {
 	if len(b) < 64<<10 {

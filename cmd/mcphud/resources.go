@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 func (a *app) resourcesCommand() *cobra.Command {
@@ -22,7 +24,64 @@ func (a *app) resourcesCommand() *cobra.Command {
 		&cobra.Command{
 			Use: "read URI [flags] [-- COMMAND ARGS…]", Short: "Read one resource", Annotations: rule("one"),
 			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesRead), ValidArgsFunction: a.completeNames(session.Resources),
+		},
+		&cobra.Command{
+			Use: "subscribe URI… [flags] [-- COMMAND ARGS…]", Short: "Print notifications about resources until interrupted", Annotations: rule("some"),
+			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesSubscribe), ValidArgsFunction: a.completeNames(session.Resources),
 		})
+}
+
+// resourcesSubscribe prints what the server says about the resources, one line each, until it is interrupted or the server
+// is gone. Neither is a success: there is no end that was asked for.
+func resourcesSubscribe(ctx context.Context, l *link, uris []string) error {
+	emit := l.out.notification
+	if l.out.format == formatText {
+		emit = func(_ string, frame []byte) error {
+			t := &text{tty: l.out.tty}
+			t.notification(frame)
+			_, err := io.WriteString(l.out.w, t.b.String())
+			return err
+		}
+	}
+	l.side.stream(emit)
+	for _, uri := range uris {
+		if err := l.Subscribe(ctx, uri); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := l.side.broken(); err != nil {
+			return err
+		}
+		if st := l.Status(); st.State != session.Connected {
+			if st.Err != nil {
+				return st.Err
+			}
+			return &session.Error{Kind: session.ChannelClosed, Server: l.Name(), Stage: "resources/subscribe", Message: "the connection ended", Next: "run it again"}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-l.manager.Changed():
+		}
+	}
+}
+
+// notification writes one as its method and uri, or its params where it has none.
+func (t *text) notification(frame []byte) {
+	env, err := jsonrpc.Scan(frame)
+	if err != nil {
+		t.block(string(frame))
+		return
+	}
+	what := string(oneLine(env.Params))
+	_ = jsonrpc.Members(env.Params, func(key string, value []byte) bool {
+		if uri, ok := jsonrpc.String(value); ok && key == "uri" {
+			what = uri
+		}
+		return true
+	})
+	t.block(strings.TrimPrefix(env.Method, "notifications/") + " " + what)
 }
 
 func resourcesList(ctx context.Context, l *link, _ []string) error {

@@ -24,9 +24,9 @@ type side struct {
 	tty     bool // err is a terminal
 	logs    bool
 
-	mu       sync.Mutex // held while writing
-	out      *printer   // nil once the answer is being printed, and in other formats
-	outErr   error
+	mu       sync.Mutex                              // held while writing
+	emit     func(method string, frame []byte) error // takes notifications; nil once the answer is being printed
+	emitErr  error
 	since    uint64
 	progress *session.Progress // to be drawn, nil if none
 	drawn    bool
@@ -40,7 +40,7 @@ type side struct {
 func newSide(j *journal.Journal, err *os.File, out *printer, logs bool) *side {
 	s := &side{journal: j, err: err, tty: terminal(err), logs: logs, wake: make(chan struct{}, 1), quit: make(chan struct{})}
 	if out.format == formatJSONL {
-		s.out = out
+		s.emit = out.notification
 	}
 	j.OnChange(func() {
 		select {
@@ -84,8 +84,8 @@ func (s *side) drain() {
 			if err != nil {
 				continue
 			}
-			if s.out != nil && s.outErr == nil {
-				s.outErr = s.out.line(oneLine(body))
+			if s.emit != nil && s.emitErr == nil {
+				s.emitErr = s.emit(e.Method, body)
 			} else if s.logs && e.Method == "notifications/message" {
 				s.write(logLine(body))
 			}
@@ -159,12 +159,28 @@ func (s *side) clear() {
 	}
 }
 
+// stream makes the notifications that arrive from now on the output, in every format.
+func (s *side) stream(emit func(method string, frame []byte) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drain()
+	s.emit = emit
+}
+
+// broken is the error that ended the output of notifications, nil if none did.
+func (s *side) broken() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drain()
+	return s.emitErr
+}
+
 // finish writes what came before the answer; from now on nothing but the answer goes to stdout.
 func (s *side) finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drain()
-	s.out, s.progress = nil, nil
+	s.emit, s.progress = nil, nil
 	s.clear()
 }
 

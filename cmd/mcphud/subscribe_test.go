@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// asServer makes the test binary a server that says that what is subscribed to was updated, as often as the uri's length.
+const asServer = "MCPHUD_TEST_SERVER"
+
+// serveUpdates ends when a subscription to updates://leave comes.
+func serveUpdates(in io.Reader, out io.Writer) {
+	sc := bufio.NewScanner(in)
+	for sc.Scan() {
+		env, err := jsonrpc.Scan(sc.Bytes())
+		if err != nil || env.ID == nil {
+			continue
+		}
+		switch env.Method {
+		case "initialize":
+			fmt.Fprintf(out, "%s\n", jsonrpc.NewResult(env.ID, []byte(`{"protocolVersion":"2025-11-25","capabilities":{"resources":{"subscribe":true}},"serverInfo":{"name":"updates","version":"1"}}`)))
+		case "resources/subscribe":
+			fmt.Fprintf(out, "%s\n", jsonrpc.NewResult(env.ID, nil))
+			for i := range 3 {
+				fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"updates://%d","n":1.0}}`+"\n", i)
+			}
+			if bytes.Contains(env.Params, []byte("updates://leave")) {
+				return
+			}
+		default:
+			fmt.Fprintf(out, "%s\n", jsonrpc.NewError(env.ID, jsonrpc.CodeMethodNotFound, "Method not found", nil))
+		}
+	}
+}
+
+func TestSubscribe(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// mcphud itself runs as the program: the variable that says so must not reach the server.
+	server := []string{"--", "env", "-u", asMain, asServer + "=1", exe}
+	o := mcphud(t, append([]string{"resources", "subscribe", "updates://leave"}, server...)...)
+	want := ""
+	for i := range 3 {
+		want += fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"updates://%d","n":1.0}}`+"\n", i)
+	}
+	if o.out != want || o.code != exitUnreachable || o.errorLine(t).Kind != "ChannelClosed" {
+		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
+	}
+	o = mcphud(t, append([]string{"resources", "subscribe", "updates://leave", "--format", "text"}, server...)...)
+	if o.out != "resources/updated updates://0\nresources/updated updates://1\nresources/updated updates://2\n" {
+		t.Errorf("%s%s", o.out, o.stderr)
+	}
+
+	cmd := command(t, append([]string{"resources", "subscribe", "updates://stay"}, server...)...)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(pipe)
+	for range 3 {
+		if line, err := r.ReadString('\n'); err != nil || !strings.Contains(line, "updated") {
+			t.Fatal(line, err)
+		}
+	}
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	if o := wait2(t, cmd, &bytes.Buffer{}, &stderr); o.code != exitInterrupted {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+}
