@@ -330,6 +330,9 @@ func formBadge(f *form.Form) string {
 	}
 	switch n := len(f.Problems()); n {
 	case 0:
+		if f.Unchecked() != "" {
+			return "✓ valid as far as checked"
+		}
 		return "✓ valid"
 	case 1:
 		return "✗ 1 problem"

@@ -23,7 +23,7 @@ func (v *ask) check(c *tui.Ctx) tea.Cmd {
 	if err := d.form.Err(); err != nil {
 		return c.Toast(tui.Warning, "this cannot be sent, it is no JSON: "+err.Error())
 	}
-	problems := d.form.Problems()
+	problems := d.form.Check() // not Problems: the last key may not be checked yet
 	if len(problems) == 0 {
 		return v.warn(c, d)
 	}

@@ -20,11 +20,11 @@ const (
 	MaxSkeletonDepth = 128
 	// MaxCompileNodes bounds the subschemas given to the validator, whose
 	// compiler is quadratic in them.
-	MaxCompileNodes = 20_000
+	MaxCompileNodes = 10_000
 	// MaxCompileDepth bounds their nesting.
 	MaxCompileDepth = 1_000
 	// MaxEvaluations bounds the subschema evaluations of one validation.
-	MaxEvaluations = 2_000_000
+	MaxEvaluations = 1_000_000
 	// MaxValidateBytes is the largest value that is validated.
 	MaxValidateBytes = 64 << 20
 	// MaxPatternBytes is the longest regular expression that is compiled.
