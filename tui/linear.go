@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -37,6 +38,8 @@ type linear struct {
 	question *prompt  // printed and waiting for its answer
 	asking   *confirm // likewise
 	view     string   // printed last
+	queue    []string // lines that wait for a call
+	urgent   string   // a line that does not
 	ended    bool
 }
 
@@ -105,9 +108,16 @@ func (l *linear) loop(lines <-chan string) error {
 	fmt.Fprintln(l.out, "mcphud, linear mode. A number picks, ? lists commands, an empty line shows the screen again, q quits.")
 	l.start(l.app.Init())
 	l.show(true)
+	quiet := time.NewTimer(linearQuiet)
+	defer quiet.Stop()
+	ready := false // the line before had its effect
 	for !l.ended {
 		if err := l.out.Flush(); err != nil {
 			return fmt.Errorf("writing to stdout: %w", err)
+		}
+		in := lines
+		if !ready {
+			in = nil
 		}
 		asked := false
 		select {
@@ -115,24 +125,71 @@ func (l *linear) loop(lines <-chan string) error {
 			return nil
 		case m := <-l.msgs:
 			l.handle(m)
-		case line, ok := <-lines:
-			if !ok {
-				// The end of the input is a quit that waits for what runs.
-				if len(l.app.ops.all) == 0 {
-					return l.out.Flush()
-				}
-				lines = nil
-				continue
+			ready = false
+			quiet.Reset(linearQuiet)
+		case <-quiet.C:
+			ready = true
+		case line, ok := <-in:
+			if ok {
+				l.take(strings.TrimSpace(line))
+			} else {
+				lines = nil // the end of the input is a quit that waits for what runs
 			}
-			asked = true
-			l.command(strings.TrimSpace(line))
 		}
-		if lines == nil && len(l.app.ops.all) == 0 {
+		if ready {
+			if line, ok := l.next(); ok {
+				asked, ready = true, false
+				quiet.Reset(linearQuiet)
+				l.command(line)
+			}
+		}
+		if lines == nil && ready && len(l.queue) == 0 && len(l.app.ops.all) == 0 {
 			l.ended = true
 		}
 		l.show(asked)
 	}
 	return l.out.Flush()
+}
+
+// linearQuiet is how long nothing happens before the next line is carried out:
+// lines that are piped in take effect one after the other.
+const linearQuiet = 15 * time.Millisecond
+
+// take queues a line. What cancels goes before what waits.
+func (l *linear) take(line string) {
+	if l.app.ops.calls() == 0 {
+		l.queue = append(l.queue, line)
+		return
+	}
+	if l.atOnce(line) {
+		l.urgent = line // only one: lines are read when the program is quiet
+		return
+	}
+	l.queue = append(l.queue, line)
+	if line != "" {
+		fmt.Fprintln(l.out, "a call is running; then: "+safe.Line(line, 60)+" (x cancels the call)")
+	}
+}
+
+// next is the line to carry out now: one that cannot wait, else the oldest one
+// once no call runs.
+func (l *linear) next() (string, bool) {
+	if line := l.urgent; line != "" {
+		l.urgent = ""
+		return line, true
+	}
+	if len(l.queue) == 0 || l.app.ops.calls() > 0 {
+		return "", false
+	}
+	line := l.queue[0]
+	l.queue = l.queue[1:]
+	return line, true
+}
+
+// atOnce is whether a line is carried out while a call runs: what cancels, and
+// the answer to a question.
+func (l *linear) atOnce(line string) bool {
+	return l.asking != nil || l.question != nil || line == "x" || line == "q" || line == "ctrl+c" || line == "?"
 }
 
 // handle gives a message to the App.

@@ -32,8 +32,9 @@ func (c *console) say(lines ...string) string {
 	c.t.Helper()
 	for _, l := range lines {
 		_, _ = io.WriteString(c.in, l+"\n")
-		synctest.Wait()
+		time.Sleep(time.Second)
 	}
+	time.Sleep(time.Second)
 	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +117,7 @@ func TestLinearEndOfInputWaitsForCalls(t *testing.T) {
 	inLinear(t, func(t *testing.T, c *console, f *fruits) {
 		c.say("enter")
 		c.in.Close()
-		synctest.Wait()
+		time.Sleep(time.Hour)
 		select {
 		case err := <-c.done:
 			t.Errorf("it ended while a call ran: %v", err)
@@ -125,5 +126,23 @@ func TestLinearEndOfInputWaitsForCalls(t *testing.T) {
 		}
 		close(f.block)
 		c.has(c.say(), "eat fruit 0: done")
+	})
+}
+
+// Lines that are piped in all at once take effect one after the other.
+func TestLinearPipedLinesWait(t *testing.T) {
+	inLinear(t, func(t *testing.T, c *console, f *fruits) {
+		c.say()
+		_, _ = io.WriteString(c.in, "enter\n3\nother\nesc\n")
+		got := c.say()
+		c.has(got, "a call is running; then: 3 (x cancels the call)")
+		if strings.Contains(got, "picked") {
+			t.Errorf("3 did not wait for the call:\n%s", got)
+		}
+		c.has(c.say("q"), "Quit mcphud?", "A call is running.")
+		c.say("n")
+		close(f.block)
+		got = c.say()
+		c.has(got, "eat fruit 0: eaten", "picked fruit 2", "== Other", "== Fruits")
 	})
 }
