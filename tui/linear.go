@@ -39,7 +39,7 @@ type linear struct {
 	asking   *confirm // likewise
 	view     string   // printed last
 	queue    []string // lines that wait for a call
-	urgent   string   // a line that does not
+	urgent   []string // lines that do not
 	ended    bool
 }
 
@@ -143,7 +143,7 @@ func (l *linear) loop(lines <-chan string) error {
 				l.command(line)
 			}
 		}
-		if lines == nil && ready && len(l.queue) == 0 && len(l.app.ops.all) == 0 {
+		if lines == nil && ready && len(l.queue)+len(l.urgent) == 0 && len(l.app.ops.all) == 0 {
 			l.ended = true
 		}
 		l.show(asked)
@@ -162,7 +162,7 @@ func (l *linear) take(line string) {
 		return
 	}
 	if l.atOnce(line) {
-		l.urgent = line // only one: lines are read when the program is quiet
+		l.urgent = append(l.urgent, line)
 		return
 	}
 	l.queue = append(l.queue, line)
@@ -174,8 +174,9 @@ func (l *linear) take(line string) {
 // next is the line to carry out now: one that cannot wait, else the oldest one
 // once no call runs.
 func (l *linear) next() (string, bool) {
-	if line := l.urgent; line != "" {
-		l.urgent = ""
+	if len(l.urgent) > 0 {
+		line := l.urgent[0]
+		l.urgent = l.urgent[1:]
 		return line, true
 	}
 	if len(l.queue) == 0 || l.app.ops.calls() > 0 {
