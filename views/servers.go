@@ -15,6 +15,7 @@ import (
 
 // servers lists every server that the configs name or that was opened, with
 // its state and what it says of itself. It is the only screen that starts one.
+// Navigate's Arg may be the name (string) of a server to open.
 type servers struct {
 	rows
 	detail  text
@@ -22,10 +23,11 @@ type servers struct {
 	all     []*session.Session
 	revs    uint64          // sum of the sessions' revisions
 	opening map[string]bool // servers whose connecting should end on the tools screen
+	held    map[*session.Session]func()
 }
 
 func newServers(trust *config.Trust) *servers {
-	return &servers{rows: rows{view: "servers"}, trust: trust, opening: map[string]bool{}}
+	return &servers{rows: rows{view: "servers"}, trust: trust, opening: map[string]bool{}, held: map[*session.Session]func(){}}
 }
 
 func (v *servers) Info() tui.Info {
@@ -88,6 +90,18 @@ func (v *servers) open(c *tui.Ctx) tea.Cmd {
 	}
 	v.opening[s.Name()] = true
 	return v.connect(c, s)
+}
+
+// openNamed puts the cursor on a server and opens it.
+func (v *servers) openNamed(c *tui.Ctx, name string) tea.Cmd {
+	for i, s := range v.all {
+		if s.Name() == name {
+			v.list.Select(i)
+			v.rev++
+			return v.open(c)
+		}
+	}
+	return c.Toast(tui.Failure, "there is no server "+name)
 }
 
 func (v *servers) reconnect(c *tui.Ctx) tea.Cmd { return v.connect(c, v.selected()) }
@@ -157,6 +171,9 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.Navigate:
 		cmd := v.sync(c)
 		v.seek(c)
+		if name, ok := m.Arg.(string); ok {
+			return tea.Batch(cmd, v.openNamed(c, name)), true
+		}
 		return cmd, true
 	case tui.FilterChanged:
 		return v.setFilter(c, m.Text), true
@@ -210,6 +227,7 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 		revs += s.Status().Rev
 	}
 	v.revs = revs + uint64(len(v.all))
+	v.hold()
 	all := v.all
 	v.freeze = func() (int, func(int) string) {
 		return len(all), func(i int) string {
@@ -224,6 +242,30 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 		}
 	}
 	return cmd
+}
+
+// hold counts servers that are open here as in use, so that no pool closes
+// them for being idle.
+func (v *servers) hold() {
+	for _, s := range v.all {
+		open := s.Status().State != session.Disconnected
+		if release, ok := v.held[s]; ok != open {
+			if open {
+				v.held[s] = s.Hold()
+			} else {
+				release()
+				delete(v.held, s)
+			}
+		}
+	}
+}
+
+// Close lets go of every server.
+func (v *servers) Close() {
+	for s, release := range v.held {
+		release()
+		delete(v.held, s)
+	}
 }
 
 // seek puts the cursor on the current server.

@@ -73,7 +73,7 @@ func (a *app) command() *cobra.Command {
 	a.o.register(root)
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.serversCommand(),
+		a.pingCommand(), a.rawCommand(), a.serversCommand(), a.demoCommand(),
 	)
 	return root
 }

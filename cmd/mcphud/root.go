@@ -8,11 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
 )
 
-// runRoot is mcphud without a subcommand.
-func (a *app) runRoot(_ context.Context, cmd *cobra.Command, args []string) error {
-	own, _, dash := splitArgs(cmd, args)
+// runRoot is mcphud without a subcommand: the UI on the server that the command line names, or on the servers of the
+// configs.
+func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) error {
+	own, command, dash := splitArgs(cmd, args)
 	if len(own) > 0 && !strings.Contains(own[0], "://") {
 		e := &session.Error{Kind: session.Usage, Message: fmt.Sprintf("there is no command %q", own[0]), Next: "see mcphud --help; a server is named with -- COMMAND ARGS…, a URL, or --server NAME"}
 		if s := similar(own[0], subcommands(cmd)); len(s) > 0 {
@@ -20,6 +22,47 @@ func (a *app) runRoot(_ context.Context, cmd *cobra.Command, args []string) erro
 		}
 		return e
 	}
-	_ = dash
-	return cmd.Help()
+	if err := a.o.check(); err != nil {
+		return err
+	}
+	if len(own) > 0 {
+		if len(own) > 1 || dash || a.o.url != "" || a.o.server != "" {
+			return usageError("more than one server was named", "leave one of them")
+		}
+		a.o.url = own[0]
+	}
+	if a.o.url == "" && a.o.server == "" && !dash {
+		return a.openConfigs(ctx, "")
+	}
+	if a.o.server != "" && a.o.url == "" && !dash {
+		return a.openConfigs(ctx, a.o.server)
+	}
+	srv, err := a.o.target(cmd, command, dash)
+	if err != nil {
+		return err
+	}
+	return a.ui(ctx, uiStart{servers: []config.Server{srv}, connect: srv.Name})
+}
+
+// openConfigs opens the UI on what the configs name; name, if given, is connected at once, after asking for trust where
+// that is needed.
+func (a *app) openConfigs(ctx context.Context, name string) error {
+	set, _, err := a.o.load()
+	if err != nil {
+		return err
+	}
+	start := uiStart{servers: set.Servers, settings: set.Settings, warnings: set.Warnings}
+	if name == "" {
+		return a.ui(ctx, start)
+	}
+	s, ok := set.Server(name)
+	if !ok {
+		_, err := a.o.configured(name) // says what is wrong, and what was meant
+		return err
+	}
+	start.open = s.Name
+	if a.o.trust().Trusted(s) && s.Problem == nil && !s.Disabled {
+		start.open, start.connect = "", s.Name
+	}
+	return a.ui(ctx, start)
 }

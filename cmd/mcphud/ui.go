@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views"
+)
+
+// report is where crashes are reported.
+const report = "https://github.com/mcphud/mcphud/issues"
+
+// uiStart is what the UI is opened on.
+type uiStart struct {
+	servers  []config.Server
+	settings config.Settings
+	warnings []config.Warning
+	connect  string // server to connect to at once, so that it starts while the screen does
+	open     string // server to open from the list, which asks for trust first
+}
+
+// ui runs the terminal UI. Everything that it started is gone when it returns.
+func (a *app) ui(ctx context.Context, start uiStart) (err error) {
+	j := journal.New(journal.Options{File: a.o.journal})
+	defer func() {
+		if jerr := j.Close(); jerr != nil && err == nil {
+			err = &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--journal %s: %v", a.o.journal, jerr), Err: jerr, Next: "name a file that can be written"}
+		}
+	}()
+	if jerr := j.Err(); jerr != nil {
+		return &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--journal %s: %v", a.o.journal, jerr), Err: jerr, Next: "name a file that can be written"}
+	}
+	trust := a.o.trust()
+	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Trust: trust})
+	defer m.Close()
+	bridge := session.NewBridge(m, start.settings)
+	defer bridge.Close()
+	for _, srv := range start.servers {
+		if _, err := m.Register(srv); err != nil {
+			return err
+		}
+	}
+	a.kill.watch(func() (pids []int) {
+		for _, s := range m.Servers() {
+			pids = append(pids, s.Status().PID)
+		}
+		return pids
+	})
+	cfg := tui.Config{
+		Views: views.All(views.Deps{Trust: trust}), Sessions: m, Server: start.connect,
+		ReadOnly: a.o.readOnly, Linear: a.o.linear, NativeClipboard: true, Report: report,
+		HistoryFile: stateFile("history"),
+	}
+	if start.connect != "" {
+		cfg.Start = "tools"
+	}
+	if start.open != "" {
+		cfg.Server, cfg.StartArg = start.open, start.open
+	}
+	work, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	if start.connect != "" {
+		wg.Go(func() { _ = m.Connect(work, start.connect) }) // the screen shows how it went
+	}
+	for _, w := range start.warnings {
+		j.Append(journal.Entry{Kind: journal.State, Server: "config", Note: w.String()}, nil)
+	}
+	return tui.Run(ctx, cfg)
+}
+
+// stateFile is a file in mcphud's state folder, "" where there is none.
+func stateFile(name string) string {
+	where, err := config.System()
+	if err != nil || where.StateDir() == "" {
+		return ""
+	}
+	return filepath.Join(where.StateDir(), name)
+}
