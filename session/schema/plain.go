@@ -140,10 +140,6 @@ func (c *cleaner) keyword(node *Value, m Member, base string, depth int) (v any,
 		} else if m.Value.Kind() == Array {
 			return typeNamesOf(set), true // a type named twice is malformed, and common
 		}
-	case "enum":
-		if m.Value.Kind() == Array && m.Value.Len() == 0 {
-			return nil, false
-		}
 	}
 	return plain(m.Value), true
 }

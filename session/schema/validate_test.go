@@ -74,6 +74,9 @@ func TestValidateKeywords(t *testing.T) {
 				if ps, un := s.ValidateJSON([]byte(c.good)); len(ps) > 0 || un != "" {
 					t.Errorf("%s: %v %q", c.good, ps, un)
 				}
+				if !s.matches(part{node: s.doc}, parse(t, c.good)) {
+					t.Errorf("%s: the matcher of variants refuses it", c.good)
+				}
 			}
 			ps, _ := s.ValidateJSON([]byte(c.bad))
 			if len(ps) != 1 || ps[0].String() != c.want {
