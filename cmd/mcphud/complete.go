@@ -94,7 +94,7 @@ func (a *app) completeNames(kind session.ListKind) cobra.CompletionFunc {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), shellTimeout)
 		defer cancel()
-		m := session.NewManager(session.Options{ClientInfo: clientInfo(), Trust: a.o.trust()})
+		m := session.NewManager(session.Options{ClientInfo: clientInfo(), Leave: oneShot, Trust: a.o.trust()})
 		defer m.Close()
 		cfg.NoReconnect = true
 		s, err := m.Register(cfg)

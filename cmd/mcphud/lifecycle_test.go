@@ -16,6 +16,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
@@ -121,55 +122,47 @@ func TestNoChildIsLeft(t *testing.T) {
 	}
 }
 
-// TestExitLatency measures from the last byte on stdout to the exit: the best of five, against 60 ms, for servers that
-// leave when their stdin closes, and for those that have to be made to.
-func TestExitLatency(t *testing.T) {
-	if raceEnabled {
-		t.Skip("not a measurement under the race detector")
-	}
+// TestBudgetExit measures from the last byte on stdout to the exit, for servers that leave when their input ends and for
+// those that have to be made to.
+func TestBudgetExit(t *testing.T) {
+	budget.Skip(t)
 	url := agent(t, agentsrv.Options{})
-	for name, args := range map[string][]string{
-		"stdio":             fake(t, behave.Good, "tools", "list"),
-		"stdio, stays":      fake(t, behave.IgnoreTerm, "tools", "list"),
-		"http":              {"tools", "list", "--url", url},
-		"http legacy":       {"tools", "list", "--url", url, "--protocol", "2025-11-25"},
-		"stdio with a fork": fake(t, behave.Fork, "tools", "list"),
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"stdio", fake(t, behave.Good, "tools", "list")},
+		{"stdio, ignores TERM", fake(t, behave.IgnoreTerm, "tools", "list")},
+		{"stdio, with a child of its own", fake(t, behave.Fork, "tools", "list")},
+		{"http", []string{"tools", "list", "--url", url}},
+		{"http, legacy", []string{"tools", "list", "--url", url, "--protocol", "2025-11-25"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			best := time.Hour
-			for range 5 {
-				cmd := command(t, args...)
-				pipe, err := cmd.StdoutPipe()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				var last time.Time
-				buf := make([]byte, 1<<16)
-				for {
-					n, err := pipe.Read(buf)
-					if n > 0 {
-						last = time.Now()
-					}
-					if err != nil {
-						break
-					}
-				}
-				if err := cmd.Wait(); err != nil {
-					t.Fatal(err)
-				}
-				best = min(best, time.Since(last))
-			}
-			t.Logf("best %v", best)
-			if best > 120*time.Millisecond {
-				t.Errorf("%v after the last byte, ceiling 60 ms", best)
-			} else if best > 60*time.Millisecond {
-				t.Logf("above the ceiling of 60 ms")
-			}
-		})
+		budget.Ceiling(t, "exit after the last byte: "+c.name, budget.Best(func() time.Duration { return afterLastByte(t, c.args) }), 60*time.Millisecond)
 	}
+}
+
+func afterLastByte(t *testing.T, args []string) time.Duration {
+	t.Helper()
+	cmd := command(t, args...)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var last time.Time
+	buf := make([]byte, 1<<16)
+	for err == nil {
+		var n int
+		if n, err = pipe.Read(buf); n > 0 {
+			last = time.Now()
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(last)
 }
 
 func TestBrokenPipeIsQuiet(t *testing.T) {
