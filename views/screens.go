@@ -47,7 +47,7 @@ func askInfo(id, title string, hidden bool, aliases ...string) tui.Info {
 func newCall() *ask {
 	return newAsk(asking{
 		info: askInfo("call", "Call", false, "c"), verb: "call", kind: session.Tools, name: itemName,
-		fields: func(it session.Item) *schema.Schema { return schema.Parse(it.InputSchema) },
+		fields: func(it session.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
 		send: func(ctx context.Context, s *session.Session, d *draft, args []byte, _ map[string]string, o session.CallOptions) (session.Reply, error) {
 			return s.CallTool(ctx, d.item.Name, args, o)
 		},

@@ -270,3 +270,12 @@ func TestFromArguments(t *testing.T) {
 		t.Error(f.Description)
 	}
 }
+
+func TestParseArguments(t *testing.T) {
+	for raw, want := range map[string]string{``: `{}`, `{}`: `{}`, `true`: `{}`, `{"title":"x"}`: `{}`, `{"type":"string"}`: ``, `{"properties":{"a":{"const":1}},"required":["a"]}`: `{"a":1}`, `[`: ``} {
+		s := ParseArguments([]byte(raw))
+		if got := s.Root().Initial().String(); got != want {
+			t.Errorf("%s: %s, want %s", raw, got, want)
+		}
+	}
+}

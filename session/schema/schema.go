@@ -61,6 +61,18 @@ func Parse(raw []byte) *Schema {
 	return s
 }
 
+// ParseArguments is Parse for the inputSchema of a tool, whose arguments are
+// an object by the protocol: a schema that leaves the type open, or none at
+// all, is filled in as an object with keys of one's own.
+func ParseArguments(raw []byte) *Schema {
+	s := Parse(raw)
+	if s.err == nil && s.root.Shape() == ShapeAny {
+		object := ObjectValue(Member{Name: "type", Value: StringValue("object")})
+		s.root = s.newField([]part{{node: s.doc}, {node: object}}, nil, 0)
+	}
+	return s
+}
+
 // Argument is one string that a prompt or a URI template takes.
 type Argument struct {
 	Name, Title, Description string

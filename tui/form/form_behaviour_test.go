@@ -358,3 +358,13 @@ func TestNewKeysGoWhereTheSchemaHasThem(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestToolWithoutSchema(t *testing.T) {
+	f := New(schema.ParseArguments(nil), plainTheme())
+	f.SetSize(80, 10)
+	run(f)
+	press(t, f, "enter", "text:k", "enter", "text:1.0")
+	if got := string(f.JSON()); got != `{"k":1.0}` {
+		t.Errorf("%s\n%s", got, screen(f))
+	}
+}
