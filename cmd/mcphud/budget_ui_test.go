@@ -1,0 +1,166 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// screen is the program on a terminal of 120x40 that answers no question.
+type screen struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	tty   *os.File
+	out   bytes.Buffer
+	start time.Time
+}
+
+// show starts the program. It is killed when the test ends, or after a minute.
+func show(t *testing.T, args ...string) *screen {
+	t.Helper()
+	s := &screen{t: t, cmd: program(t, args...)}
+	s.cmd.Env = append(s.cmd.Env, "TERM=xterm-256color", "COLORTERM=truecolor")
+	s.start = time.Now()
+	tty, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 120})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.tty = tty
+	overdue := time.AfterFunc(time.Minute, func() { _ = s.cmd.Process.Kill() })
+	t.Cleanup(func() {
+		overdue.Stop()
+		s.end()
+	})
+	return s
+}
+
+// end stops the program: SIGTERM first, since it has a server to stop.
+func (s *screen) end() {
+	if s.cmd.ProcessState != nil {
+		return
+	}
+	_ = s.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	late := time.AfterFunc(5*time.Second, func() { _ = s.cmd.Process.Kill() })
+	defer late.Stop()
+	for buf := make([]byte, 64<<10); ; {
+		if _, err := s.tty.Read(buf); err != nil {
+			break
+		}
+	}
+	_ = s.cmd.Wait()
+	_ = s.tty.Close()
+}
+
+// until reads what is drawn until it holds a text, and returns the time since
+// the last start of the clock.
+func (s *screen) until(text string) time.Duration {
+	s.t.Helper()
+	for buf := make([]byte, 64<<10); ; {
+		if bytes.Contains(s.out.Bytes(), []byte(text)) {
+			return time.Since(s.start)
+		}
+		n, err := s.tty.Read(buf)
+		s.out.Write(buf[:n])
+		if err != nil {
+			s.t.Fatalf("%q was not drawn: %v\n%q", text, err, s.out.Bytes()[max(0, s.out.Len()-4000):])
+		}
+	}
+}
+
+// drawn measures from exec until a text is on the screen.
+func drawn(t *testing.T, text string, args ...string) func() time.Duration {
+	return func() time.Duration {
+		s := show(t, args...)
+		took := s.until(text)
+		s.end()
+		return took
+	}
+}
+
+func TestBudgetFirstFrame(t *testing.T) {
+	budget.Skip(t)
+	budget.Ceiling(t, "exec to first frame, no server", budget.Best(drawn(t, "mcphud")), 80*time.Millisecond)
+}
+
+func TestBudgetColdStartDrawn(t *testing.T) {
+	budget.Skip(t)
+	fortyline, allowance := faketest.Program(t, "testdata/fortyline"), coldStart+initialisation(t)
+	s := faketest.Stdio(t, behave.Good)
+	got, base := budget.Pair(drawn(t, "rpc_error", target(s)...), func() time.Duration {
+		took, _ := lastByte(t, exec.Command(fortyline, append([]string{s.Command}, s.Args...)...))
+		return took
+	})
+	budget.Beyond(t, "exec to tools drawn, beyond a 40-line program", got, base, allowance)
+}
+
+func TestBudgetManyToolsDrawn(t *testing.T) {
+	budget.Skip(t)
+	s := faketest.Bare(t)
+	got, base := budget.Pair(drawn(t, "tool_0003", target(s)...), fromExec(t, s, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	budget.Ratio(t, "5,000 tools drawn, exec to screen, against the bare server", got, base, 1.3)
+}
+
+// With a connected server and nobody at the keyboard the program sleeps.
+func TestBudgetIdle(t *testing.T) {
+	budget.Skip(t)
+	s := show(t, target(config.Server{Command: faketest.Binary(t), Args: []string{string(behave.Good)}})...)
+	s.until("rpc_error")
+	go func() {
+		for buf := make([]byte, 64<<10); ; {
+			if _, err := s.tty.Read(buf); err != nil {
+				return
+			}
+		}
+	}()
+	const settle, window = time.Second, 3 * time.Second
+	time.Sleep(settle) // what the start left to do is not idling
+	before, err := cpuTime(s.cmd.Process.Pid)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("no /proc here to tell the CPU time")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(window)
+	after, err := cpuTime(s.cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget.Ceiling(t, "CPU in 3 s of idling with a connected server", after-before, window/100)
+}
+
+// cpuTime is what a process has used of the CPU, as /proc tells it.
+func cpuTime(pid int) (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// Fields 14 and 15, counted after the name, which may hold spaces.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	const tick = 10 * time.Millisecond // the kernel's USER_HZ is 100 everywhere
+	var sum time.Duration
+	for _, f := range fields[11:13] {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(n) * tick
+	}
+	return sum, nil
+}
