@@ -172,14 +172,14 @@ func (l *linear) take(line string) {
 }
 
 // next is the line to carry out now: one that cannot wait, else the oldest one
-// once no call runs.
+// once nothing runs: what it is about may still be on its way.
 func (l *linear) next() (string, bool) {
 	if len(l.urgent) > 0 {
 		line := l.urgent[0]
 		l.urgent = l.urgent[1:]
 		return line, true
 	}
-	if len(l.queue) == 0 || l.app.ops.calls() > 0 {
+	if len(l.queue) == 0 || len(l.app.ops.all) > 0 {
 		return "", false
 	}
 	line := l.queue[0]
@@ -205,6 +205,9 @@ func (l *linear) handle(m tea.Msg) {
 		fmt.Fprintln(l.out, safe.Text(x.text))
 		return
 	case OpDone:
+		if x.Slot != "" && x.Err == nil {
+			break // not a call: its outcome is the screen
+		}
 		how := "done"
 		if x.Err != nil {
 			how = "failed: " + x.Err.Error()

@@ -21,7 +21,7 @@ const exitTime = 4 * time.Second
 // for TERM=dumb and with cfg.Linear it runs linear mode. It returns nil when
 // the user quit, ctx's error when ctx ended, and *CrashError for a bug.
 func Run(ctx context.Context, cfg Config) error {
-	if cfg.linear() {
+	if cfg.LinearMode() {
 		return runLinear(ctx, cfg)
 	}
 	work, stop := context.WithCancel(ctx)
@@ -88,8 +88,9 @@ func (a *App) close() {
 	_ = a.recall.save() // a history that cannot be written is not worth a message on the way out
 }
 
-// linear is whether there is no screen to draw on.
-func (c *Config) linear() bool {
+// LinearMode is whether [Run] chooses linear mode: because cfg.Linear asks for
+// it, or because there is no screen to draw on.
+func (c *Config) LinearMode() bool {
 	if c.Linear || c.getenv()("TERM") == "dumb" {
 		return true
 	}

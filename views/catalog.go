@@ -205,6 +205,10 @@ func about1(it session.Item) string {
 
 // plain writes a listing for linear mode.
 func (p *items) plain(c *tui.Ctx, w io.Writer) {
+	if c.Server != nil && p.status.State == session.Connected && !p.listing.Loaded && p.listing.Err == nil {
+		fmt.Fprintln(w, "loading "+p.plural+"…")
+		return
+	}
 	if len(p.listing.Items) == 0 {
 		for _, l := range p.empty(c, 100) {
 			fmt.Fprintln(w, stripped(l))

@@ -57,6 +57,9 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		ReadOnly: a.o.readOnly, Linear: a.o.linear, NativeClipboard: true, Report: report,
 		HistoryFile: stateFile("history"),
 	}
+	if start.connect != "" && cfg.LinearMode() {
+		start.open, start.connect = start.connect, "" // lines that are piped in wait for what the list started
+	}
 	if start.connect != "" {
 		cfg.Start = "tools"
 	}
