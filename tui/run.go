@@ -19,7 +19,8 @@ const exitTime = 4 * time.Second
 
 // Run runs the UI until the user quits or ctx ends. Where there is no terminal,
 // for TERM=dumb and with cfg.Linear it runs linear mode. It returns nil when
-// the user quit, ctx's error when ctx ended, and *CrashError for a bug.
+// the user quit, ctx's error when ctx ended, and *CrashError for a bug. Signals
+// are the caller's to turn into the end of ctx.
 func Run(ctx context.Context, cfg Config) error {
 	if cfg.LinearMode() {
 		return runLinear(ctx, cfg)
@@ -36,7 +37,9 @@ func Run(ctx context.Context, cfg Config) error {
 	defer context.AfterFunc(ctx, dog.arm)()
 	c := newCoalescer()
 	opts := []tea.ProgramOption{
-		tea.WithContext(ctx),
+		// Signals end ctx, and ctx ends the program as a user does, below. bubbletea's ways leave its input reader
+		// behind (WithContext), or wait for ever when ctx ends first (its signal handler).
+		tea.WithoutSignalHandler(),
 		tea.WithFilter(func(m tea.Model, msg tea.Msg) tea.Msg {
 			if _, ok := msg.(tea.QuitMsg); ok {
 				dog.arm()
@@ -62,6 +65,7 @@ func Run(ctx context.Context, cfg Config) error {
 		cfg.Program(p)
 	}
 	endPump := app.pump(p.Send)
+	defer context.AfterFunc(ctx, p.Quit)()
 	_, err = p.Run()
 	endPump()
 	switch {

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"github.com/mcphud/mcphud/agentsrv"
+)
+
+// ptyRun is the program on a pseudo terminal, and everything it wrote there.
+type ptyRun struct {
+	t      *testing.T
+	f      *os.File
+	mu     sync.Mutex
+	b      bytes.Buffer
+	exit   func() int
+	signal func(os.Signal)
+}
+
+func startUI(t *testing.T, args ...string) *ptyRun {
+	t.Helper()
+	cmd := command(t, args...)
+	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 120})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &ptyRun{t: t, f: f}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(s, f) // ends with EIO when the program is gone
+	}()
+	s.exit = sync.OnceValue(func() int {
+		_ = cmd.Wait()
+		<-read
+		_ = f.Close()
+		return cmd.ProcessState.ExitCode()
+	})
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // after a failed test; else it is gone
+		s.exit()
+	})
+	s.signal = func(sig os.Signal) { _ = cmd.Process.Signal(sig) }
+	return s
+}
+
+func (s *ptyRun) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *ptyRun) shows(text string) {
+	s.t.Helper()
+	await(s.t, "the screen to show "+text, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return bytes.Contains(s.b.Bytes(), []byte(text))
+	})
+}
+
+// end is what was written after the screen was given back.
+func (s *ptyRun) end() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, after, _ := strings.Cut(s.b.String(), "\x1b[?1049l")
+	return after
+}
+
+func (s *ptyRun) restored() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bytes.Contains(s.b.Bytes(), []byte("\x1b[?1049l"))
+}
+
+// The UI opens on each kind of target, and leaves nothing behind: the process checks itself for goroutines.
+func TestUI(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	for name, args := range map[string][]string{"demo": {"demo"}, "url": {url}, "read-only": {"--read-only", "--url", url}} {
+		t.Run(name, func(t *testing.T) {
+			s := startUI(t, args...)
+			s.shows("reset_counter")
+			if _, err := io.WriteString(s.f, "q"); err != nil {
+				t.Fatal(err)
+			}
+			if code := s.exit(); code != 0 || !s.restored() {
+				t.Errorf("exit %d, terminal restored: %v", code, s.restored())
+			}
+		})
+	}
+}
+
+func TestUIEndsOnASignal(t *testing.T) {
+	s := startUI(t, "demo")
+	s.shows("reset_counter")
+	s.signal(syscall.SIGTERM)
+	if code := s.exit(); code != exitInterrupted || !s.restored() {
+		t.Errorf("exit %d, terminal restored: %v\n%s", code, s.restored(), s.end())
+	}
+}
+
+func TestDemoWithoutATerminal(t *testing.T) {
+	cmd := command(t, "demo")
+	cmd.Stdin = strings.NewReader("q\n")
+	if o := finish(t, cmd); o.code != 0 || !strings.Contains(o.out, "linear mode") || !strings.Contains(o.out, "demo") || strings.Contains(o.out, "\x1b[") {
+		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
+	}
+}
