@@ -21,6 +21,7 @@ import (
 type ask struct {
 	asking
 	reply  reply
+	values *Values
 	drafts map[string]*draft // by server and name: what was typed is kept
 	cur    *draft
 	calls  map[uint64]*draft // running, by operation
@@ -52,10 +53,13 @@ type draft struct {
 	form   *form.Form
 	op     uint64 // running call, 0 if none
 	last   []byte // result of the last call
+
+	file     string // of what was sent last, "" if that is not kept
+	recalled bool   // it was looked for
 }
 
-func newAsk(a asking) *ask {
-	return &ask{asking: a, reply: newReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
+func newAsk(values *Values, a asking) *ask {
+	return &ask{asking: a, values: values, reply: newReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
 }
 
 func (v *ask) Info() tui.Info { return v.info }
@@ -238,10 +242,13 @@ func (v *ask) open(c *tui.Ctx, name string) tea.Cmd {
 	case d == nil && !ok:
 		return c.Toast(tui.Failure, fmt.Sprintf("%s lists nothing called %s; press r in its list to ask again", s.Name(), name))
 	case d == nil:
-		d = &draft{key: key, server: s.Name()}
+		d = &draft{key: key, server: s.Name(), file: v.values.file(s, v.info.ID, name)}
 		v.drafts[key] = d
 	}
 	cmd := v.fit(c, d, it, ok)
+	if d != v.cur && d.last == nil {
+		cmd = tea.Batch(cmd, v.recall(c, d))
+	}
 	if d != v.cur {
 		v.cur = d
 		v.reply.clear()
@@ -266,6 +273,25 @@ func (v *ask) fit(c *tui.Ctx, d *draft, it session.Item, ok bool) tea.Cmd {
 		_ = d.form.SetJSON([]byte(whole(old))) // text that is no JSON stays as it is, in the raw editor
 	}
 	return d.form.Cmd()
+}
+
+// recalled is what was sent before the last restart.
+type recalled struct {
+	d     *draft
+	value []byte
+}
+
+// recall fills in what was sent before the last restart, unless something was
+// typed meanwhile.
+func (v *ask) recall(c *tui.Ctx, d *draft) tea.Cmd {
+	if d.recalled || d.file == "" {
+		return nil
+	}
+	d.recalled = true
+	cmd, _ := c.Replace(v.info.ID, "recall", "recall the last values", func(context.Context) (any, error) {
+		return recalled{d, v.values.load(d.file)}, nil
+	})
+	return cmd
 }
 
 func (v *ask) find(s *session.Session, name string) (session.Item, bool) {

@@ -69,7 +69,9 @@ func (v *ask) run(c *tui.Ctx, d *draft) tea.Cmd {
 	s, args, given := c.Server, d.form.JSON(), d.form.Strings()
 	d.form.MarkClean()
 	label := v.verb + " " + safe.Line(v.name(d.item), 80)
+	file, fields := d.file, d.form.Schema().Raw()
 	cmd, op := c.Go(v.info.ID, label, func(ctx context.Context) (any, error) {
+		_ = v.values.save(file, fields, args) // a convenience: no call fails for it
 		r, err := v.send(ctx, s, d, args, given, session.CallOptions{OnProgress: reportTo(ctx)})
 		return asked{d, r}, err
 	})
@@ -86,6 +88,12 @@ func reportTo(ctx context.Context) func(session.Progress) {
 
 // finished takes outcomes of operations.
 func (v *ask) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
+	if r, ok := m.Value.(recalled); ok {
+		if r.value != nil && !r.d.form.Dirty() && r.d.form.SetJSON(r.value) == nil {
+			r.d.form.MarkClean()
+		}
+		return r.d.form.Cmd()
+	}
 	d := v.calls[m.Op]
 	if d == nil {
 		cmd, _ := v.reply.Handle(c, m)

@@ -18,6 +18,8 @@ import (
 type Deps struct {
 	// Trust remembers which servers of project files may start; nil starts all.
 	Trust *config.Trust
+	// Values keeps what was sent for the next start; nil keeps nothing.
+	Values *Values
 }
 
 // All returns new screens, in the order of their number keys. It is the one
@@ -28,12 +30,12 @@ func All(d Deps) []tui.View {
 		newTools(),
 		newResources(),
 		newPrompts(),
-		newCall(),
+		newCall(d.Values),
 		newTraffic(),
 		newLogs(),
 		newTemplates(),
-		newTemplate(),
-		newPrompt(),
+		newTemplate(d.Values),
+		newPrompt(d.Values),
 	}
 }
 
@@ -44,8 +46,8 @@ func askInfo(id, title string, hidden bool, aliases ...string) tui.Info {
 }
 
 // newCall calls a tool.
-func newCall() *ask {
-	return newAsk(asking{
+func newCall(values *Values) *ask {
+	return newAsk(values, asking{
 		info: askInfo("call", "Call", false, "c"), verb: "call", kind: session.Tools, name: itemName,
 		fields: func(it session.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
 		send: func(ctx context.Context, s *session.Session, d *draft, args []byte, _ map[string]string, o session.CallOptions) (session.Reply, error) {
@@ -58,8 +60,8 @@ func newCall() *ask {
 }
 
 // newPrompt gets a prompt.
-func newPrompt() *ask {
-	return newAsk(asking{
+func newPrompt(values *Values) *ask {
+	return newAsk(values, asking{
 		info: askInfo("prompt", "Prompt", true), verb: "get", kind: session.Prompts, name: itemName,
 		fields: func(it session.Item) *schema.Schema {
 			args := make([]schema.Argument, len(it.Args))
@@ -83,8 +85,8 @@ func newPrompt() *ask {
 }
 
 // newTemplate fills in a resource template and reads the resource.
-func newTemplate() *ask {
-	return newAsk(asking{
+func newTemplate(values *Values) *ask {
+	return newAsk(values, asking{
 		info: askInfo("template", "Template", true), verb: "read", kind: session.Templates,
 		name: func(it session.Item) string { return it.URI },
 		fields: func(it session.Item) *schema.Schema {

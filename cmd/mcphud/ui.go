@@ -53,7 +53,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		return pids
 	})
 	cfg := tui.Config{
-		Views: views.All(views.Deps{Trust: trust}), Sessions: m, Server: start.connect,
+		Views: views.All(views.Deps{Trust: trust, Values: views.NewValues(stateFile("values"))}), Sessions: m, Server: start.connect,
 		ReadOnly: a.o.readOnly, Linear: a.o.linear, NativeClipboard: true, Report: report,
 		HistoryFile: stateFile("history"),
 	}
