@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -13,9 +14,9 @@ import (
 var errInterrupted = errors.New("interrupted")
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP cancels, so that requests are cancelled at
-// their servers. A second one calls last and exits at once with code 130. A broken pipe is an error of a write, not a
-// death: children have to be ended first.
-func interruptible(last func()) (ctx context.Context, stop func()) {
+// their servers. A second one calls last and, if that says so, exits at once with code 130. A broken pipe is an error of a
+// write, not a death: children have to be ended first.
+func interruptible(last func() bool) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ch := make(chan os.Signal, 2)
 	pipe := make(chan os.Signal, 1)
@@ -27,8 +28,7 @@ func interruptible(last func()) (ctx context.Context, stop func()) {
 		for n := 0; ; n++ {
 			select {
 			case <-ch:
-				if n > 0 {
-					last()
+				if n > 0 && last() {
 					os.Exit(exitInterrupted)
 				}
 				cancel(errInterrupted)
@@ -48,6 +48,9 @@ func interruptible(last func()) (ctx context.Context, stop func()) {
 
 // children are the processes of the servers that are open, for the exit that cannot wait.
 type children struct {
+	// patient makes further signals mean no more than the first.
+	patient atomic.Bool
+
 	mu   sync.Mutex
 	pids func() []int
 }
@@ -58,17 +61,21 @@ func (c *children) watch(pids func() []int) {
 	c.pids = pids
 }
 
-// end kills the process groups.
-func (c *children) end() {
+// end kills the process groups; false if it is not the time for that.
+func (c *children) end() bool {
+	if c.patient.Load() {
+		return false
+	}
 	c.mu.Lock()
 	pids := c.pids
 	c.mu.Unlock()
 	if pids == nil {
-		return
+		return true
 	}
 	for _, pid := range pids() {
 		if pid > 1 {
 			killGroup(pid)
 		}
 	}
+	return true
 }

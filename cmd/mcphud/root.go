@@ -32,10 +32,10 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 		a.o.url = own[0]
 	}
 	if a.o.url == "" && a.o.server == "" && !dash {
-		return a.openConfigs(ctx, "")
+		return a.openConfigs(ctx, cmd, "")
 	}
 	if a.o.server != "" && a.o.url == "" && !dash {
-		return a.openConfigs(ctx, a.o.server)
+		return a.openConfigs(ctx, cmd, a.o.server)
 	}
 	srv, err := a.o.target(cmd, command, dash)
 	if err != nil {
@@ -46,7 +46,7 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 
 // openConfigs opens the UI on what the configs name; name, if given, is connected at once, after asking for trust where
 // that is needed.
-func (a *app) openConfigs(ctx context.Context, name string) error {
+func (a *app) openConfigs(ctx context.Context, cmd *cobra.Command, name string) error {
 	set, _, err := a.o.load()
 	if err != nil {
 		return err
@@ -60,8 +60,17 @@ func (a *app) openConfigs(ctx context.Context, name string) error {
 		_, err := a.o.configured(name) // says what is wrong, and what was meant
 		return err
 	}
+	trusted := a.o.trust().Trusted(s) // as its file has it, before the flags
+	if err := a.o.apply(cmd, &s); err != nil {
+		return err
+	}
+	for i := range start.servers {
+		if start.servers[i].Name == s.Name {
+			start.servers[i] = s
+		}
+	}
 	start.open = s.Name
-	if a.o.trust().Trusted(s) && s.Problem == nil && !s.Disabled {
+	if trusted && s.Problem == nil && !s.Disabled {
 		start.open, start.connect = "", s.Name
 	}
 	return a.ui(ctx, start)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -52,9 +53,11 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		}
 		return pids
 	})
+	a.kill.patient.Store(true) // the UI gives the terminal back first, and has a bound of its own
+	defer a.kill.patient.Store(false)
 	cfg := tui.Config{
 		Views: views.All(views.Deps{Trust: trust, Values: views.NewValues(stateFile("values"))}), Sessions: m, Server: start.connect,
-		ReadOnly: a.o.readOnly, Linear: a.o.linear, NativeClipboard: true, Report: report,
+		ReadOnly: a.o.readOnly, Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"), NativeClipboard: true, Report: report,
 		HistoryFile: stateFile("history"),
 	}
 	if start.connect != "" && cfg.LinearMode() {
