@@ -1,0 +1,64 @@
+package views_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/tui/tuitest"
+	"github.com/mcphud/mcphud/views"
+)
+
+// project starts the UI on a server that a file of the working folder names.
+func project(t *testing.T, trust *config.Trust, started *int) *tuitest.App {
+	t.Helper()
+	srv := config.Server{
+		Name: "theirs", Transport: config.Stdio, Command: "./do-it", Args: []string{"--all", "--token", "hunter2"},
+		Env:    map[string]string{"MODE": "full", "API_TOKEN": "s3cret-value"},
+		Source: config.Source{File: filepath.Join(t.TempDir(), ".mcp.json"), Line: 3, Project: true},
+	}
+	return tuitest.Start(t, tuitest.Views(views.All(views.Deps{Trust: trust})...), tuitest.Target(srv), tuitest.NoConnect(),
+		tuitest.SessionOptions(func(o *session.Options) {
+			o.Trust = trust
+			o.Dial = func(config.Server) (session.Transport, bool) {
+				*started++
+				return session.NewMemory(agentsrv.New(agentsrv.Options{}).ServeStdio), true
+			}
+		}))
+}
+
+// Nothing of a project file starts before the user saw what it runs and said
+// yes; the yes is remembered.
+func TestProjectServersAskForTrust(t *testing.T) {
+	dir := t.TempDir()
+	started := 0
+	app := project(t, config.OpenTrust(dir), &started)
+	app.View("servers").Has("theirs", "Disconnected")
+	app.Press("enter")
+	dialog := app.Overlay("Start a server from this project?")
+	dialog.Has("./do-it --all", "MODE=full", "API_TOKEN")
+	dialog.HasNot("hunter2", "s3cret-value")
+	app.Press("enter") // no is the default
+	app.NoOverlay()
+	app.View("servers").Has("Disconnected")
+	if started != 0 {
+		t.Fatalf("started %d times without trust", started)
+	}
+	app.Press("enter")
+	app.Overlay("Start a server from this project?")
+	app.Press("y")
+	app.View("tools").Has("echo")
+	if started != 1 {
+		t.Fatalf("started %d times after one yes", started)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "trust", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("remembered in %v, %v; want one file", files, err)
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
+	}
+}
