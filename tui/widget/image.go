@@ -43,7 +43,7 @@ func ReadImageInfo(data []byte) (ImageInfo, error) {
 	if len(data) > MaxImageBytes {
 		return ImageInfo{}, fmt.Errorf("the picture has %d bytes, mcphud draws up to %d: save it to look at it", len(data), MaxImageBytes)
 	}
-	cfg, format, err := image.DecodeConfig(bytes.NewReader(data))
+	cfg, format, err := image.DecodeConfig(bytes.NewReader(pixelsOf(data)))
 	if err != nil {
 		return ImageInfo{}, fmt.Errorf("no PNG, JPEG or GIF: %s: save it to look at it", safe.Line(err.Error(), 0))
 	}
@@ -63,6 +63,7 @@ func Image(ctx context.Context, th *paint.Theme, data []byte, w, h int) (Picture
 	if err != nil {
 		return pic, err
 	}
+	data = pixelsOf(data)
 	if w <= 0 || h <= 0 {
 		return pic, nil
 	}

@@ -1,0 +1,142 @@
+package views_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/tui/tuitest"
+)
+
+// TestE2EEverything goes through every screen with server-everything, over each
+// transport that it speaks.
+func TestE2EEverything(t *testing.T) {
+	for name, server := range map[string]func(*testing.T) config.Server{
+		"stdio": func(t *testing.T) config.Server { return peertest.Everything(t) },
+		"http":  func(t *testing.T) config.Server { return peertest.EverythingHTTP(t).Server },
+		"sse":   func(t *testing.T) config.Server { return peertest.EverythingSSE(t).Server },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := server(t)
+			for what, test := range map[string]func(*testing.T, *tuitest.App){
+				"list":      listTools,
+				"form":      fillForm,
+				"contents":  showContents,
+				"resources": readResources,
+				"template":  expandTemplate,
+				"prompt":    getPrompt,
+			} {
+				t.Run(what, func(t *testing.T) {
+					app := open(t, s)
+					test(t, app)
+					intact(t, app)
+				})
+			}
+		})
+	}
+}
+
+// listTools lists and filters.
+func listTools(_ *testing.T, app *tuitest.App) {
+	app.View("tools").Has("echo", "get-sum", "trigger-long-running-operation")
+	app.Pane("detail").Has("Echoes back the input string", "message * required string")
+	app.Press("/").Type("tiny")
+	app.View("tools").HasNot("get-sum")
+	app.View("tools").Rows(tuitest.Contains("get-tiny-image"), tuitest.Eq(""))
+	app.Press("ctrl+u").Type("no such tool")
+	app.View("tools").Has(`Nothing matches "no such tool"`)
+	app.Press("esc").View("tools").Has("get-sum")
+}
+
+// fillForm fills in numbers, an enum and a boolean, and is told what is wrong
+// before anything is sent.
+func fillForm(t *testing.T, app *tuitest.App) {
+	form(app, "get-sum").Has("a*", "number · required", "is required")
+	app.Type("x").Pane("form").Has("must be a number")
+	app.Press("ctrl+g").Overlay("Send it although it is invalid?").Has("/a", "/b", "send anyway")
+	app.Press("esc").NoOverlay()
+	app.Press("backspace").Type("40").Press("enter").Type("2.5").Press("ctrl+g")
+	app.Pane("result").Has("✓ ok", "The sum of 40 and 2.5 is 42.5.")
+	if got := sentTo(t, app, "tools/call"); !strings.Contains(got, `"arguments":{"a":40,"b":2.5}`) {
+		t.Errorf("sent %s", got)
+	}
+
+	form(app, "get-annotated-message").Has("unset", "one of 3")
+	app.Press("enter").Type("succ").Press("enter").Pane("form").Has("success")
+	app.Press("down", "space", "ctrl+g")
+	app.Pane("result").Has("✓ ok", "1 text · 1 image", "Operation completed successfully")
+	if got := sentTo(t, app, "tools/call"); !strings.Contains(got, `"arguments":{"messageType":"success","includeImage":true}`) {
+		t.Errorf("sent %s", got)
+	}
+	app.Press("]").Pane("result").Has("image/png", "20 × 20 pixels")
+	if n := halves(app.Pane("result").Text()); n != 20*10 {
+		t.Errorf("the picture has %d half blocks", n)
+	}
+	// What was typed is there when the form is opened again.
+	form(app, "get-sum").Has("40", "2.5")
+}
+
+// showContents calls what answers with each kind of content.
+func showContents(_ *testing.T, app *tuitest.App) {
+	form(app, "get-structured-content")
+	app.Press("enter", "down", "enter", "ctrl+g")
+	app.Pane("result").Has("✓ ok", "✓ structuredContent is as outputSchema says", "structured")
+	app.Press("]").Pane("result").Has(`"temperature": 36`, `"conditions": "Light rain / drizzle"`)
+
+	form(app, "get-resource-reference")
+	app.Press("ctrl+g").Pane("result").Has("✓ ok", "2 text · 1 resource")
+	app.Press("]").Pane("result").Has("demo://resource/dynamic/text/1", "Resource 1: This is a plaintext resource")
+
+	form(app, "get-resource-links")
+	app.Press("ctrl+g").Pane("result").Has("✓ ok", "3 resource_link", "Here are 3 resource links")
+	app.Press("]", "]").Pane("result").Has("demo://resource/dynamic/text/2", "Press o to read the resource")
+	app.Press("o").View("resources")
+	app.Pane("detail").Has("✓ read", "Resource 2: This is a plaintext resource")
+	app.Press("esc").View("call")
+	app.Pane("result").Has("3 resource_link")
+}
+
+// readResources reads a listed resource, any other URI, and one that is not there.
+func readResources(_ *testing.T, app *tuitest.App) {
+	pick(app, "3", "resources", "architecture.md").Press("enter")
+	app.Pane("detail").Has("✓ read", "Everything Server", "Architecture")
+	app.Press("u").Type("\x15demo://resource/dynamic/blob/3\r")
+	app.Pane("detail").Has("✓ read", "demo://resource/dynamic/blob/3")
+	app.Press("u").Type("\x15demo://nowhere\r")
+	app.Pane("detail").Has("✗", "demo://nowhere", "-32602")
+}
+
+// expandTemplate fills in an RFC 6570 variable, which the server completes.
+func expandTemplate(t *testing.T, app *tuitest.App) {
+	app.Press("3").View("resources")
+	app.Press("t").View("templates").Has("demo://resource/dynamic/text/{resourceId}")
+	app.Press("enter").View("template").Has("resourceId")
+	app.Type("17").Press("ctrl+g")
+	app.Pane("result").Has("✓ ok", "demo://resource/dynamic/text/17", "Resource 17: This is a plaintext resource")
+	if got := sentTo(t, app, "resources/read"); !strings.Contains(got, `"uri":"demo://resource/dynamic/text/17"`) {
+		t.Errorf("sent %s", got)
+	}
+	if got := sentTo(t, app, "completion/complete"); !strings.Contains(got, `"uri":"demo://resource/dynamic/text/{resourceId}"`) {
+		t.Errorf("sent %s", got)
+	}
+}
+
+// getPrompt gets a prompt whose arguments the server completes, the second
+// depending on the first.
+func getPrompt(t *testing.T, app *tuitest.App) {
+	pick(app, "4", "prompts", "completable-prompt").Press("enter").View("prompt").Has("department", "is required")
+	app.Type("Ma").Pane("form").Has("Marketing")
+	app.Press("down", "enter").Pane("form").Has("Marketing")
+	app.Press("down").Type("G").Pane("form").Has("Grace")
+	app.Press("down", "enter", "ctrl+g")
+	app.Pane("result").Has("✓ ok", "Please promote Grace to the head of the Marketing team.", "user")
+	if got := sentTo(t, app, "completion/complete"); !strings.Contains(got, `"context":{"arguments":{"department":"Marketing"}}`) {
+		t.Errorf("sent %s", got)
+	}
+	pick(app, "4", "prompts", "resource-prompt").Press("enter").View("prompt")
+	app.Type("Te").Pane("form").Some(tuitest.Matches(`^ +Text$`))
+	app.Press("down", "enter", "down").Type("5").Press("ctrl+g")
+	app.Pane("result").Has("✓ ok", "1 text · 1 resource")
+	app.Press("]").Pane("result").Has("Resource 5: This is a plaintext resource")
+}
