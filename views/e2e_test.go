@@ -28,7 +28,7 @@ func start(t *testing.T, opts ...tuitest.Option) *tuitest.App {
 	t.Helper()
 	return tuitest.Start(t, append([]tuitest.Option{
 		tuitest.Views(views.All(views.Deps{})...), tuitest.Size(140, 45),
-		tuitest.Deadline(12*time.Second),
+		tuitest.Deadline(12 * time.Second),
 		tuitest.Env("EDITOR", "false"), // a key that goes astray must not start a real editor
 	}, opts...)...)
 }
@@ -81,7 +81,9 @@ func body(t *testing.T, app *tuitest.App, e journal.Entry) string {
 // sentTo is the params of the last request of a method.
 func sentTo(t *testing.T, app *tuitest.App, method string) string {
 	t.Helper()
-	es := wire(app, func(e journal.Entry) bool { return e.Dir == journal.Out && e.Method == method && e.Kind == journal.Request })
+	es := wire(app, func(e journal.Entry) bool {
+		return e.Dir == journal.Out && e.Method == method && e.Kind == journal.Request
+	})
 	if len(es) == 0 {
 		t.Fatalf("no %s was sent", method)
 	}

@@ -182,7 +182,7 @@ func (d *drawer) row(i int, focused bool) []string {
 	if r.kind == rowAdd || r.kind == rowMore {
 		return d.extra(r, lead, 2+indent, focused)
 	}
-	nameW := max(min(d.w/4, 28), 8)
+	nameW := max(min(d.w*2/5, d.f.nameW), min(d.w/4, maxName), 8)
 	label := d.label(r, focused)
 	typeW := d.typeWidth()
 	x := 2 + indent + nameW + 1

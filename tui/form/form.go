@@ -38,6 +38,7 @@ type Form struct {
 	undoAt string // field that the last change was in, so that typing undoes as one
 
 	rows    []row
+	nameW   int  // cells that the names of rows want
 	stale   bool // rows have to be built again
 	cur     int
 	top     int // first visible line

@@ -92,6 +92,29 @@ func (f *Form) build() {
 		f.focusKey(key)
 	}
 	f.placeProblems()
+	f.nameW = widest(f.rows)
+}
+
+// maxName is the widest column of names, in cells.
+const maxName = 28
+
+// widest is about how many cells the names of rows take, marks included.
+func widest(all []row) int {
+	n := 0
+	for i := range all {
+		r := &all[i]
+		w := len(r.name) // bytes: never less than cells
+		if r.child.Required {
+			w++
+		}
+		if r.kind == rowGroup {
+			w += 2
+		}
+		if n = max(n, w); n >= maxName {
+			return maxName
+		}
+	}
+	return n
 }
 
 // focusKey moves the cursor to the row with that key, or to the nearest row
