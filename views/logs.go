@@ -23,19 +23,21 @@ var levels = []string{"debug", "info", "notice", "warning", "error", "critical",
 // logs shows what servers say besides their answers: log messages, stderr, and
 // output that is no protocol message.
 type logs struct {
-	feed  feed
-	doc   document
-	shown uint64
+	entries
 	lines map[uint64]logLine // read messages, dropped when there are too many
 	level map[string]string  // as set by the user, by server
 }
 
 func newLogs() *logs {
-	v := &logs{feed: feed{view: "logs"}, doc: document{view: "logs", pane: "detail"}, lines: map[uint64]logLine{}, level: map[string]string{}}
+	v := &logs{entries: newEntries("logs", "detail"), lines: map[uint64]logLine{}, level: map[string]string{}}
 	v.feed.belongs = isLog
 	v.feed.text = func(j *journal.Journal, e *journal.Entry) string {
 		l := readLog(j, *e)
 		return e.Server + " " + l.level + " " + l.logger + " " + clipText(l.text, 4000)
+	}
+	v.source = func(c *tui.Ctx, e journal.Entry) source {
+		about := fmt.Sprintf("%s %s · %s", kindWord(e.Kind), safe.Line(e.Server, 80), e.Time.Format("15:04:05.000000"))
+		return source{name: fmt.Sprintf("log-%d", e.Seq), painter: widget.PaintLog, head: []string{c.Theme.Muted.S(about)}}
 	}
 	return v
 }
@@ -54,30 +56,10 @@ func (v *logs) Info() tui.Info {
 func (v *logs) Actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "logs.open", Keys: []string{"enter"}, Title: "whole message", Group: "Logs", Hint: 1, Pane: "list",
-			Help: "Show the whole message.",
-			Disabled: func(*tui.Ctx) string {
-				if v.feed.selected() == 0 {
-					return "no message is selected"
-				}
-				return ""
-			},
-			Run: func(c *tui.Ctx) tea.Cmd { return c.FocusPane("detail") },
-		},
-		{
 			ID: "logs.level", Keys: []string{"L"}, Title: "set level", Group: "Logs", Hint: 2,
 			Help: "Tell the server from which level on to send log messages.", Disabled: v.noLevel, Run: v.askLevel,
 		},
-		{
-			ID: "logs.follow", Keys: []string{"f"}, Title: "follow", Group: "Logs", Hint: 3, Pane: "list",
-			Help: "Go to the newest message and stay there.",
-			Run: func(c *tui.Ctx) tea.Cmd {
-				v.feed.jump(^uint64(0))
-				v.feed.away = false
-				return v.load(c)
-			},
-		},
-	}, v.doc.actions("logs", "detail")...)
+	}, v.actions("whole message", "Show the whole message.")...)
 }
 
 func (v *logs) noLevel(c *tui.Ctx) string {
@@ -122,22 +104,7 @@ func (v *logs) askLevel(c *tui.Ctx) tea.Cmd {
 type levelSet struct{ server, level string }
 
 func (v *logs) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
-	switch m := msg.(type) {
-	case tui.SessionChanged, tui.Navigate:
-		v.feed.sync(c.Sessions.Journal())
-		if c.View == "logs" {
-			return v.load(c), true
-		}
-		return nil, true
-	case tui.FilterChanged:
-		if c.Focus == "detail" {
-			return v.doc.Handle(c, msg)
-		}
-		return tea.Batch(v.feed.setFilter(c, m.Text), v.load(c)), true
-	case tui.OpDone:
-		if cmd, ok := savedToast(c, m); ok {
-			return cmd, true
-		}
+	if m, ok := msg.(tui.OpDone); ok {
 		if l, ok := m.Value.(levelSet); ok {
 			if m.Err != nil {
 				return c.Toast(tui.Failure, m.Err.Error()), true
@@ -145,63 +112,16 @@ func (v *logs) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			v.level[l.server] = l.level
 			return c.Toast(tui.Success, l.server+" logs from "+l.level+" on"), true
 		}
-		if v.feed.done(m) {
-			return v.load(c), true
-		}
-		return v.doc.Handle(c, msg)
-	case tui.PaneMouse:
-		if m.Pane == "detail" {
-			return v.doc.Handle(c, msg)
-		}
 	}
-	if c.Focus == "detail" {
-		return v.doc.Handle(c, msg)
-	}
-	consumed, opened := v.feed.handle(msg)
-	if opened {
-		return tea.Batch(v.load(c), c.FocusPane("detail")), true
-	}
-	if consumed {
-		return v.load(c), true
-	}
-	return nil, false
-}
-
-// load brings the selected message into the detail pane.
-func (v *logs) load(c *tui.Ctx) tea.Cmd {
-	seq := v.feed.selected()
-	if seq == v.shown {
-		return nil
-	}
-	v.shown = seq
-	j := c.Sessions.Journal()
-	e, ok := j.Get(seq)
-	if !ok {
-		v.doc.clear()
-		return nil
-	}
-	return v.doc.load(c, source{
-		name: fmt.Sprintf("log-%d", seq), painter: widget.PaintLog,
-		head: []string{c.Theme.Muted.S(fmt.Sprintf("%s %s · %s", kindWord(e.Kind), safe.Line(e.Server, 80), e.Time.Format("15:04:05.000000")))},
-		read: func() ([]byte, error) { return j.Body(seq) },
-	})
+	return v.entries.Handle(c, msg)
 }
 
 func (v *logs) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		return v.doc.draw(c, p)
 	}
-	if p.Same(c, v.feed.rev) {
-		return nil
-	}
-	v.feed.row = func(e journal.Entry, w int) string { return v.row(c.Theme, e, w) }
-	v.feed.draw(c, p, func(w int) []string {
-		if v.feed.typed != "" && v.feed.all > 0 {
-			return nothingMatches(c.Theme, w, v.feed.typed)
-		}
-		return message(c.Theme, w, "No log messages.", "What servers write to stderr and log through the protocol appears here. Press L to set the level.")
-	})
-	p.Badge = counted(len(v.feed.seqs), v.feed.all)
+	v.drawList(c, p, "No log messages.", "What servers write to stderr and log through the protocol appears here. Press L to set the level.",
+		func(e journal.Entry, w int) string { return v.row(c.Theme, e, w) })
 	return nil
 }
 
@@ -245,7 +165,7 @@ func (v *logs) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
 		return v.doc.copyText(k)
 	}
 	j := c.Sessions.Journal()
-	e, ok := j.Get(v.feed.selected())
+	e, ok := v.entry(c)
 	if !ok {
 		return "", false
 	}
@@ -259,15 +179,9 @@ func (v *logs) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
 	return "", false
 }
 
-func (v *logs) PageText(*tui.Ctx) (text, ext string, ok bool) { return v.doc.pageText() }
-
 func (v *logs) Plain(c *tui.Ctx, w io.Writer) {
-	j := c.Sessions.Journal()
-	v.feed.sync(j)
-	for _, seq := range v.feed.seqs {
-		if e, ok := j.Get(seq); ok {
-			l := readLog(j, e)
-			fmt.Fprintf(w, "%s %s %s\n", e.Time.Format("15:04:05.000"), l.level, safe.Line(l.text, 1000))
-		}
-	}
+	v.each(c, func(j *journal.Journal, e journal.Entry) {
+		l := readLog(j, e)
+		fmt.Fprintf(w, "%s %s %s\n", e.Time.Format("15:04:05.000"), l.level, safe.Line(l.text, 1000))
+	})
 }
