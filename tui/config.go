@@ -48,6 +48,9 @@ type Config struct {
 	Options []tea.ProgramOption
 	// Program, if set, is told of the tea.Program before it runs: for tests.
 	Program func(*tea.Program)
+	// Frames, if set, sees every frame before the renderer does: for tests. The
+	// renderer keeps cells only, so what it prints does not show every mistake.
+	Frames func(tea.View)
 
 	exit func(code int) // os.Exit unless a test says otherwise
 }

@@ -38,6 +38,9 @@ func (a *App) View() (v tea.View) {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	a.frame.view = v
+	if a.cfg.Frames != nil {
+		a.cfg.Frames(v)
+	}
 	return v
 }
 

@@ -139,7 +139,7 @@ func (v *logs) row(th *tui.Theme, e journal.Entry, w int) string {
 	if w >= 50 {
 		b.WriteString(th.Muted.S(e.Time.Format("15:04:05.000")) + " ")
 	}
-	b.WriteString(levelStyle(th, l.level).S(pad(l.level, 9)) + " ")
+	b.WriteString(levelStyle(th, l.level).S(paint.Fit(safe.Line(l.level, 9), 9)) + " ")
 	if l.logger != "" {
 		b.WriteString(th.Accent2.S(safe.Line(l.logger, 40)) + " ")
 	}
@@ -182,6 +182,6 @@ func (v *logs) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
 func (v *logs) Plain(c *tui.Ctx, w io.Writer) {
 	v.each(c, func(j *journal.Journal, e journal.Entry) {
 		l := readLog(j, e)
-		fmt.Fprintf(w, "%s %s %s\n", e.Time.Format("15:04:05.000"), l.level, safe.Line(l.text, 1000))
+		fmt.Fprintf(w, "%s %s %s\n", e.Time.Format("15:04:05.000"), safe.Line(l.level, 40), safe.Line(l.text, 1000))
 	})
 }

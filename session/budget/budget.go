@@ -47,6 +47,10 @@ func Skip(t testing.TB) {
 	}
 }
 
+// Race tells whether the race detector is on, for tests that then take a
+// sample of what they go through otherwise.
+func Race() bool { return raceEnabled }
+
 // Best runs measure five times and returns the smallest duration it returned.
 func Best(measure func() time.Duration) time.Duration {
 	best := measure()

@@ -1,0 +1,214 @@
+package views_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"sync/atomic"
+
+	"github.com/mcphud/mcphud/tui/tuitest"
+)
+
+// m is a JSON object.
+type m = map[string]any
+
+// evil serves s in every field that a server controls. Of three calls the first
+// gives a result with every kind of content, the second a result with isError,
+// the third a JSON-RPC error.
+func evil(s string) tuitest.Serve {
+	var calls atomic.Int64
+	return func(_ context.Context, in io.Reader, out io.Writer) error {
+		e := evilConn{s: s, out: out, calls: &calls}
+		r := bufio.NewReaderSize(in, 64<<10)
+		for {
+			line, err := r.ReadBytes('\n')
+			if err != nil {
+				return nil
+			}
+			if e.frame(line) != nil {
+				return nil
+			}
+		}
+	}
+}
+
+type evilConn struct {
+	s     string
+	out   io.Writer
+	calls *atomic.Int64
+}
+
+func (e *evilConn) write(v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := e.out.Write(b.Bytes())
+	return err
+}
+
+func (e *evilConn) note(method string, params m) {
+	_ = e.write(m{"jsonrpc": "2.0", "method": method, "params": params})
+}
+
+// frame answers one frame.
+func (e *evilConn) frame(line []byte) error {
+	var r struct {
+		ID     json.RawMessage
+		Method string
+		Params struct {
+			Cursor *string
+			Meta   struct{ ProgressToken any } `json:"_meta"`
+		}
+	}
+	if json.Unmarshal(line, &r) != nil || r.ID == nil || r.Method == "" {
+		return nil
+	}
+	s := e.s
+	fail := func(code int) error {
+		return e.write(m{"jsonrpc": "2.0", "id": r.ID, "error": m{"code": code, "message": s, "data": m{s: s, "list": []any{s}}}})
+	}
+	var result m
+	switch r.Method {
+	case "initialize":
+		// Output that is no frame, bytes that are no UTF-8 included.
+		if _, err := io.WriteString(e.out, "stray "+oneLine(s)+"\n"); err != nil {
+			return err
+		}
+		result = m{
+			"protocolVersion": "2025-11-25",
+			"capabilities": m{
+				"tools": m{"listChanged": true, s: s}, "resources": m{"subscribe": true}, "prompts": m{}, "logging": m{}, "completions": m{},
+				s: m{s: s}, "experimental": m{s: m{s: s}},
+			},
+			"serverInfo":   m{"name": s, "title": s, "version": s, "websiteUrl": s, "description": s, s: s, "icons": []any{m{"src": s, "mimeType": s}}},
+			"instructions": s,
+		}
+	case "ping", "logging/setLevel":
+		return fail(-32000)
+	case "tools/list":
+		if r.Params.Cursor == nil && s != "" {
+			result = m{"tools": []any{e.tool(s)}, "nextCursor": s}
+			break
+		}
+		result = m{"tools": []any{e.tool("b" + s), m{"name": 7, s: s}, s}}
+	case "tools/call":
+		return e.call(r.ID, r.Params.Meta.ProgressToken)
+	case "resources/list":
+		result = m{"resources": []any{
+			m{"uri": s, "name": s, "title": s, "description": s, "mimeType": s, "size": 3, "annotations": m{"audience": []any{s}, s: s}, s: s},
+			m{"uri": "x:" + s, "name": s, "mimeType": s},
+			m{"uri": 1, "name": s},
+		}}
+	case "resources/templates/list":
+		result = m{"resourceTemplates": []any{
+			m{"uriTemplate": "x://{a}/" + s, "name": s, "title": s, "description": s, "mimeType": s},
+			m{"uriTemplate": s + "{", "name": s},
+		}}
+	case "resources/read":
+		result = m{"contents": []any{
+			m{"uri": s, "mimeType": s, "text": s},
+			m{"uri": s, "mimeType": "image/png", "blob": base64.StdEncoding.EncodeToString([]byte(s))},
+			m{"uri": s, "mimeType": s, "blob": "not base64 " + s},
+			m{"uri": s, s: s},
+		}}
+	case "prompts/list":
+		result = m{"prompts": []any{m{
+			"name": "a" + s, "title": s, "description": s,
+			"arguments": []any{m{"name": s, "title": s, "description": s, "required": false}, m{"name": "x", "description": s}},
+		}}}
+	case "prompts/get":
+		result = m{"description": s, "messages": []any{
+			m{"role": s, "content": m{"type": "text", "text": s}},
+			m{"role": "user", "content": m{"type": s, "text": s}},
+			m{"role": "user", "content": s},
+			s,
+		}}
+	case "completion/complete":
+		result = m{"completion": m{"values": []any{s, "v" + s, "x"}, "total": 3}}
+	default:
+		return e.write(m{"jsonrpc": "2.0", "id": r.ID, "error": m{"code": -32601, "message": s, "data": s}})
+	}
+	return e.write(m{"jsonrpc": "2.0", "id": r.ID, "result": result})
+}
+
+func (e *evilConn) call(id json.RawMessage, token any) error {
+	s := e.s
+	for i, total := range []any{nil, 10} {
+		p := m{"progressToken": token, "progress": i, "message": s}
+		if total != nil {
+			p["total"] = total
+		}
+		e.note("notifications/progress", p)
+	}
+	e.note("notifications/message", m{"level": s, "logger": s, "data": s})
+	e.note("notifications/message", m{"level": "error", "logger": s, "data": m{s: s}})
+	e.note("notifications/"+s, m{s: s})
+	e.note("notifications/resources/updated", m{"uri": s})
+	_ = e.write(m{"jsonrpc": "2.0", "id": s, "method": s, "params": m{s: s}})
+	_ = e.write(m{"jsonrpc": "2.0", "id": s, "method": "elicitation/create", "params": m{"message": s, "requestedSchema": m{}}})
+	_ = e.write(m{"jsonrpc": "2.0", "id": 987654, "result": m{s: s}}) // an answer that nobody asked for
+	n := e.calls.Add(1)
+	if n == 3 {
+		return e.write(m{"jsonrpc": "2.0", "id": id, "error": m{"code": -32000, "message": s, "data": m{s: s}}})
+	}
+	png := base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n" + s))
+	return e.write(m{"jsonrpc": "2.0", "id": id, "result": m{
+		"content": []any{
+			m{"type": "text", "text": s, "annotations": m{"audience": []any{s}, s: s}},
+			m{"type": "text", "text": "# " + s + "\n\n- `" + s + "`\n- [" + s + "](" + s + ")\n\n```" + s + "\n" + s + "\n```\n\n| " + s + " | b |\n|---|---|\n| " + s + " | c |\n"},
+			m{"type": "image", "data": png, "mimeType": "image/png"},
+			m{"type": "image", "data": "!" + s, "mimeType": s},
+			m{"type": "audio", "data": "AAAA", "mimeType": "audio/" + s},
+			m{"type": "resource", "resource": m{"uri": s, "mimeType": s, "text": s}},
+			m{"type": "resource", "resource": m{"uri": s, "mimeType": s, "blob": base64.StdEncoding.EncodeToString([]byte(s))}},
+			m{"type": "resource_link", "uri": s, "name": s, "title": s, "description": s, "mimeType": s},
+			m{"type": s, s: s},
+			s,
+		},
+		"structuredContent": m{s: s, "list": []any{m{s: s}, s}},
+		"isError":           n == 2,
+		"_meta":             m{s: s},
+	}})
+}
+
+// tool is a definition that has s wherever text can be.
+func (e *evilConn) tool(name string) m {
+	s := e.s
+	text := func(more m) m {
+		out := m{"type": "string", "title": s, "description": s, "examples": []any{s}, "$comment": s, s: s}
+		for k, v := range more {
+			out[k] = v
+		}
+		return out
+	}
+	return m{
+		"name": name, "title": s, "description": s, s: s, "_meta": m{s: s},
+		"icons":       []any{m{"src": s, "mimeType": s, "sizes": []any{s}}},
+		"annotations": m{"title": s, "destructiveHint": true, s: s},
+		"inputSchema": m{
+			"type": "object", "title": s, "description": s, "$comment": s, s: s, "required": []any{"a", s},
+			"properties": m{
+				"a": text(nil), "default": text(m{"default": s}), "enum": text(m{"enum": []any{s, "y" + s}}), "const": text(m{"const": s}),
+				"pattern": text(m{"pattern": s}), "format": text(m{"format": s}), "limits": text(m{"minLength": 3, "maxLength": 4}),
+				s:        text(nil),
+				"either": m{"oneOf": []any{m{"title": s, "type": "string"}, m{"title": "2" + s, "type": "object", "description": s, "properties": m{s: text(nil)}}}},
+				"titled": m{"oneOf": []any{m{"const": s, "title": s}, m{"const": "b", "title": "t" + s}}},
+				"list":   m{"type": "array", "items": text(nil), "default": []any{s, s}}, "map": m{"type": "object", "additionalProperties": text(nil), "default": m{s: s}},
+				"number": m{"type": "integer", "title": s, "x-" + s: s}, "ref": m{"$ref": s}, "not": m{"not": m{"const": s}},
+				"type": m{"type": s}, "depends": m{"type": "object", "dependentRequired": m{s: []any{s}}, "title": s},
+			},
+		},
+		"outputSchema": m{"type": "object", "title": s, "properties": m{s: m{"type": "integer", "description": s}, "list": m{"type": "string"}}, "required": []any{"z" + s}},
+	}
+}
+
+// oneLine keeps a stray line on one line.
+func oneLine(s string) string {
+	return string(bytes.ReplaceAll([]byte(s), []byte("\n"), []byte(" ")))
+}
