@@ -121,7 +121,7 @@ func (s *Session) shake(ctx context.Context, t Transport, kind, pin string, era 
 	}
 	c.onChange = s.bump
 	c.onServe = s.serve
-	c.onNotify = func(env jsonrpc.Envelope, _ []byte) { s.notified(c, env) }
+	c.onNotify = func(env jsonrpc.Envelope, frame []byte) { s.notified(c, env, frame) }
 	c.onLost = func(err error) {
 		select {
 		case <-c.ready:

@@ -4,4 +4,8 @@
 // A Transport carries frames; a mux on top of it owns ids, timeouts, progress and cancellation; a conn is a mux after the
 // handshake of one protocol era; a Session keeps a conn alive and knows the server's lists. Lists and calls are raw:
 // what a caller gets are the bytes that the server sent.
+//
+// mcp-go brings the protocol's vocabulary: versions, methods, _meta keys, headers, subscription filters. Its transports
+// and its client decode what they carry, so frames go through transports of our own; FromMCPGo lets a session use any of
+// mcp-go's instead, and Session.MCPGo is for callers who want its typed client on top of a session.
 package session

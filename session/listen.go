@@ -14,8 +14,33 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
+// OnNotification calls f with every notification of the server, over all connections, until stop is called. It runs on the
+// goroutine that reads from the server, which waits for it. f must not modify the frame.
+func (s *Session) OnNotification(f func(frame []byte)) (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.heard == nil {
+		s.heard = map[*func([]byte)]struct{}{}
+	}
+	s.heard[&f] = struct{}{}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.heard, &f)
+	}
+}
+
 // notified takes the notifications of a server; they are in the journal already.
-func (s *Session) notified(c *conn, env jsonrpc.Envelope) {
+func (s *Session) notified(c *conn, env jsonrpc.Envelope, frame []byte) {
+	s.mu.Lock()
+	var heard []func([]byte)
+	for f := range s.heard {
+		heard = append(heard, *f)
+	}
+	s.mu.Unlock()
+	for _, f := range heard {
+		f(frame)
+	}
 	switch env.Method {
 	case "notifications/tools/list_changed":
 		s.changedList(Tools)

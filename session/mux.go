@@ -57,6 +57,7 @@ type pending struct {
 	id       uint64
 	spec     *callSpec
 	token    string
+	params   []byte // as sent, with the progress token
 	started  time.Time
 	seq      uint64      // of the request in the journal
 	done     chan answer // cap 1
@@ -118,6 +119,7 @@ func (m *mux) add(s *callSpec) (*pending, []byte, error) {
 		}
 		m.tokens[p.token] = p
 	}
+	p.params = params
 	m.pending[p.id] = p
 	m.wg.Add(1) // under the lock, so that close waits for it
 	return p, jsonrpc.NewRequest(id, s.method, params), nil
@@ -158,7 +160,7 @@ func (m *mux) call(ctx context.Context, s *callSpec) (Reply, error) {
 	go func() {
 		defer m.wg.Done()
 		defer stop()
-		env := jsonrpc.Envelope{Kind: jsonrpc.Request, ID: strconv.AppendUint(nil, p.id, 10), Method: s.method, Params: s.params}
+		env := jsonrpc.Envelope{Kind: jsonrpc.Request, ID: strconv.AppendUint(nil, p.id, 10), Method: s.method, Params: p.params}
 		if err := m.t.Send(sendCtx, Message{Frame: frame, Env: env, Header: s.header}); err != nil {
 			m.refused(p.id, err)
 		}

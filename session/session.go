@@ -43,6 +43,7 @@ type Session struct {
 	level   *string
 	lists   [listKinds]list
 	watches map[string]context.CancelFunc // modern subscriptions by URI
+	heard   map[*func([]byte)]struct{}    // by OnNotification
 }
 
 func newSession(cfg config.Server, opts *Options, changed func()) *Session {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session"
@@ -21,21 +22,25 @@ type peers struct {
 	given   bool // the test's own manager: it closes it
 	options session.Options
 	list    []config.Server
-	memory  map[string]Serve
+	memory  map[string]func() session.Transport
 	idle    bool
 }
 
 // Server registers an mcp-go server that runs in this process and connects to
 // it. Servers are in the rail in the order of their options.
 func Server(name string, s *server.MCPServer) Option {
-	return Peer(name, serveMCP(s))
+	return inMemory(name, func() session.Transport { return session.FromMCPGo(transport.NewInProcessTransport(s)) })
 }
 
 // Peer is Server for anything that speaks the framing: a misbehaving server is
 // a function of a few lines.
 func Peer(name string, serve Serve) Option {
+	return inMemory(name, func() session.Transport { return session.NewMemory(serve) })
+}
+
+func inMemory(name string, dial func() session.Transport) Option {
 	return func(s *settings) {
-		s.peers.memory[name] = serve
+		s.peers.memory[name] = dial
 		s.peers.list = append(s.peers.list, config.Server{Name: name, Transport: config.Stdio, Command: "memory"})
 	}
 }
@@ -66,8 +71,8 @@ func (p *peers) open(t testing.TB) *session.Manager {
 	if p.manager == nil {
 		memory, dial := p.memory, p.options.Dial
 		p.options.Dial = func(cfg config.Server) (session.Transport, bool) {
-			if serve := memory[cfg.Name]; serve != nil {
-				return session.NewMemory(serve), true
+			if in := memory[cfg.Name]; in != nil {
+				return in(), true
 			}
 			if dial != nil {
 				return dial(cfg)

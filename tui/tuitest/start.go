@@ -94,7 +94,7 @@ type App struct {
 func Start(t testing.TB, opts ...Option) *App {
 	t.Helper()
 	s := settings{w: 120, h: 40, dark: true, profile: colorprofile.TrueColor}
-	s.peers.memory = map[string]Serve{}
+	s.peers.memory = map[string]func() session.Transport{}
 	for _, o := range opts {
 		o(&s)
 	}
