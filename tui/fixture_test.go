@@ -88,8 +88,8 @@ func (f *fruits) Actions() []tui.Action {
 
 func (f *fruits) Typing(*tui.Ctx) bool { return f.typing }
 
-func (f *fruits) CopyText(_ *tui.Ctx, k tui.CopyKind) (string, bool) {
-	return f.rows[f.at], k == tui.CopyValue
+func (f *fruits) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+	return tui.CopyString(f.rows[f.at], k == tui.CopyValue)
 }
 
 func (f *fruits) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {

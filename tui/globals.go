@@ -174,14 +174,21 @@ func copyActions() (out []Action) {
 			ID:   "copy." + k.id, Keys: []string{"y " + string(rune(k.kind))}, Title: "copy " + k.what, Group: "Copy and open",
 			Help: "Copies the selection as " + k.what + " to the clipboard.",
 			Disabled: func(c *Ctx) string {
-				if _, ok := c.app.copyable(k.kind); !ok {
+				if c.app.copyable(k.kind) == nil {
 					return "not for what is selected here"
 				}
 				return ""
 			},
 			Run: func(c *Ctx) tea.Cmd {
-				text, _ := c.app.copyable(k.kind)
-				return c.Copy(k.what, text)
+				text := c.app.copyable(k.kind)
+				if text == nil {
+					return nil
+				}
+				s, err := text()
+				if err != nil {
+					return c.Toast(Failure, err.Error())
+				}
+				return c.Copy(k.what, s)
 			},
 		})
 	}
@@ -243,12 +250,12 @@ func (a *App) resize(by int) {
 	a.arrange.Split = min(max(s+by, MinSplit), MaxSplit)
 }
 
-// copyable is what the visible view would copy.
-func (a *App) copyable(k CopyKind) (string, bool) {
+// copyable makes what the visible view would copy, nil if it would not.
+func (a *App) copyable(k CopyKind) CopyFunc {
 	if c, ok := a.current().view.(Copier); ok && a.place.focus != RailFocus {
 		return c.CopyText(&a.ctx, k)
 	}
-	return "", false
+	return nil
 }
 
 // pageable is what v and e open: the selection, else the pane's text.

@@ -72,9 +72,32 @@ type Breadcrumber interface {
 }
 
 // Copier is implemented by views whose selection can be copied with the y
-// chord. ok false means that the view has no such form of its selection.
+// chord.
 type Copier interface {
-	CopyText(*Ctx, CopyKind) (text string, ok bool)
+	// CopyText returns what makes the text, nil if the view has no such form of
+	// its selection. It is asked at every frame, for the hints: what it returns
+	// is where copying and reading belong.
+	CopyText(*Ctx, CopyKind) CopyFunc
+}
+
+// CopyFunc makes the text to copy.
+type CopyFunc func() (string, error)
+
+// CopyString is a text that is at hand; nil if ok is false.
+func CopyString(text string, ok bool) CopyFunc {
+	if !ok {
+		return nil
+	}
+	return func() (string, error) { return text, nil }
+}
+
+// CopyBytes is a text that is at hand as bytes that do not change; nil if there
+// are none.
+func CopyBytes(text []byte) CopyFunc {
+	if len(text) == 0 {
+		return nil
+	}
+	return func() (string, error) { return string(text), nil }
 }
 
 // CopyKind is what the y chord copies; its value is the chord's second key.

@@ -51,8 +51,8 @@ type draft struct {
 	server string
 	item   session.Item
 	form   *form.Form
-	op     uint64 // running call, 0 if none
-	last   []byte // result of the last call
+	op     uint64                 // running call, 0 if none
+	last   func() ([]byte, error) // gives the result of the last call, nil if there is none
 
 	file     string // of what was sent last, "" if that is not kept
 	recalled bool   // it was looked for
@@ -375,21 +375,29 @@ func (v *ask) Breadcrumb(*tui.Ctx) string {
 	return safe.Line(v.name(v.cur.item), 60)
 }
 
-func (v *ask) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
+func (v *ask) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if v.cur == nil {
-		return "", false
+		return nil
 	}
 	switch {
 	case k == tui.CopyCommand:
-		return commandLine(c.Server.Config(), v.command(v.cur)), c.Server != nil
+		if c.Server == nil {
+			return nil
+		}
+		return tui.CopyString(commandLine(c.Server.Config(), v.command(v.cur)), true)
 	case k == tui.CopyRaw && v.cur.last != nil:
-		return string(v.cur.last), true
+		last := v.cur.last
+		return func() (string, error) {
+			b, err := last()
+			return string(b), err
+		}
 	case c.Focus == "result":
 		return v.reply.doc.copyText(k)
 	case k == tui.CopyJSON || k == tui.CopyValue:
-		return whole(v.cur.form), true
+		f := v.cur.form
+		return func() (string, error) { return whole(f), nil }
 	}
-	return "", false
+	return nil
 }
 
 func (v *ask) PageText(c *tui.Ctx) (text, ext string, ok bool) {

@@ -109,10 +109,11 @@ func (v *ask) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		return c.FocusPane("form")
 	}
 	r := m.Value.(asked).reply
-	d.last = r.Result
+	d.last = sent(c.Sessions.Journal(), r)
+	last := d.last
 	th := c.Theme
 	return v.reply.load(c, func() ([]string, []part, error) {
-		res, parts := resultParts(fileName(v.name(d.item)), r.Result)
+		res, parts := resultParts(fileName(v.name(d.item)), r.Result, last)
 		return verdict(th, d.item, res, r), parts, nil
 	})
 }

@@ -159,20 +159,20 @@ func (v *catalog) Breadcrumb(*tui.Ctx) string {
 	return safe.Line(v.name(it), 60)
 }
 
-func (v *catalog) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
+func (v *catalog) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	it, ok := v.selected()
 	if !ok {
-		return "", false
+		return nil
 	}
 	switch k {
 	case tui.CopyValue:
-		return v.name(it), true
+		return tui.CopyString(v.name(it), true)
 	case tui.CopyJSON, tui.CopyRaw:
-		return string(it.Raw), true
+		return tui.CopyBytes(it.Raw)
 	case tui.CopyCommand:
-		return commandLine(c.Server.Config(), v.command(it)), true
+		return tui.CopyString(commandLine(c.Server.Config(), v.command(it)), true)
 	}
-	return "", false
+	return nil
 }
 
 func (v *catalog) PageText(*tui.Ctx) (text, ext string, ok bool) {

@@ -84,6 +84,7 @@ type docLoaded struct {
 	doc  *document
 	gen  int
 	data []byte
+	text *widget.Lines
 	ix   *widget.Index
 }
 
@@ -99,7 +100,7 @@ func (d *document) load(c *tui.Ctx, src source) tea.Cmd {
 		if err != nil {
 			return out, err
 		}
-		out.data = data
+		out.data, out.text = data, widget.NewLines(data)
 		if looksLikeJSON(data) {
 			if ix, err := widget.NewIndex(ctx, data); err == nil && ix.Err() == nil {
 				out.ix = ix
@@ -141,7 +142,10 @@ func (d *document) loaded(m tui.OpDone) bool {
 	if d.json {
 		painter = widget.PaintJSON
 	}
-	d.pager.SetText(l.data, painter)
+	if l.text == nil { // reading failed
+		l.text = widget.NewLines(nil)
+	}
+	d.pager.SetLines(l.text, painter)
 	d.pager.SetWrap(!d.wrap)
 	d.layout = layoutKey{}
 	switch {
@@ -234,7 +238,7 @@ func (d *document) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.OpDone:
 		if d.loaded(m) {
 			d.rendered.SetStyled(nil)
-			return d.render(c), true
+			return tea.Batch(d.render(c), tidy(len(d.data))), true
 		}
 		if d.renderedLines(c, m) {
 			return nil, true

@@ -74,21 +74,22 @@ func (d *document) ext() string {
 }
 
 // copyText is what the y chord copies of a document.
-func (d *document) copyText(k tui.CopyKind) (string, bool) {
+func (d *document) copyText(k tui.CopyKind) tui.CopyFunc {
 	if d.state != docReady || len(d.data) == 0 {
-		return "", false
+		return nil
 	}
 	switch {
 	case k == tui.CopyRaw, !d.asTree() && (k == tui.CopyValue || k == tui.CopyJSON && d.json):
-		return string(d.data), true
+		return tui.CopyBytes(d.data)
 	case d.asTree() && k == tui.CopyValue:
-		return plainValue(d.tree.Value()), true
+		v := d.tree.Value()
+		return func() (string, error) { return plainValue(v), nil }
 	case d.asTree() && k == tui.CopyJSON:
-		return string(d.tree.Value()), true
+		return tui.CopyBytes(d.tree.Value())
 	case d.asTree() && k == tui.CopyPath:
-		return d.tree.Path(), true
+		return tui.CopyString(d.tree.Path(), true)
 	}
-	return "", false
+	return nil
 }
 
 func (d *document) pageText() (text, ext string, ok bool) {

@@ -160,23 +160,22 @@ func levelStyle(th *tui.Theme, level string) paint.Style {
 	return th.Error
 }
 
-func (v *logs) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
+func (v *logs) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if c.Focus == "detail" && k != tui.CopyRaw {
 		return v.doc.copyText(k)
 	}
 	j := c.Sessions.Journal()
 	e, ok := v.entry(c)
 	if !ok {
-		return "", false
+		return nil
 	}
 	switch k {
 	case tui.CopyValue:
-		return readLog(j, e).text, true
+		return func() (string, error) { return readLog(j, e).text, nil }
 	case tui.CopyRaw:
-		body, err := j.Body(e.Seq)
-		return string(body), err == nil
+		return copyBody(j, e.Seq)
 	}
-	return "", false
+	return nil
 }
 
 func (v *logs) Plain(c *tui.Ctx, w io.Writer) {

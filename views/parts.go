@@ -14,8 +14,9 @@ import (
 )
 
 // resultParts takes a result apart: its content blocks, its structured content,
-// and the whole as it was sent. name is what saved files are called.
-func resultParts(name string, result []byte) (session.Result, []part) {
+// and the whole as it was sent, which sent reads. name is what saved files are
+// called.
+func resultParts(name string, result []byte, sent func() ([]byte, error)) (session.Result, []part) {
 	r, err := session.ParseResult(result)
 	var out []part
 	for i, c := range r.Contents {
@@ -26,7 +27,7 @@ func resultParts(name string, result []byte) (session.Result, []part) {
 	if len(r.Structured) > 0 {
 		out = append(out, part{label: "structured", src: source{name: name, read: bytesOf(r.Structured)}})
 	}
-	raw := part{label: "as sent", src: source{name: name + "-result", read: bytesOf(result)}}
+	raw := part{label: "as sent", src: source{name: name + "-result", read: sent}}
 	if err != nil {
 		raw.src.head = []string{"✗ " + safe.Line(err.Error(), 400)}
 	}
@@ -43,7 +44,7 @@ func contentPart(c session.Content) part {
 	p := part{label: c.Type, uri: c.URI}
 	data := c.Data
 	if data == nil {
-		data = []byte(c.Text)
+		data = viewOf(c.Text)
 	}
 	about := []string{c.Type}
 	if c.Role != "" {

@@ -168,9 +168,9 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 			return nil
 		}
 		r := m.Value.(resourceRead)
-		th := c.Theme
+		th, again := c.Theme, sent(c.Sessions.Journal(), r.reply)
 		return v.reply.load(c, func() ([]string, []part, error) {
-			_, parts := resultParts(fileName(r.uri), r.reply.Result)
+			_, parts := resultParts(fileName(r.uri), r.reply.Result, again)
 			return []string{th.OK.S("✓ read") + th.Muted.S(took2(r.reply))}, parts, nil
 		})
 	}
@@ -227,7 +227,7 @@ func (v *resources) Breadcrumb(*tui.Ctx) string {
 	return safe.Line(it.URI, 60)
 }
 
-func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
+func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if v.reading != "" && c.Focus == "detail" && k != tui.CopyCommand && k != tui.CopyPath {
 		return v.reply.doc.copyText(k)
 	}
@@ -237,17 +237,17 @@ func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
 		uri, ok = v.reading, true
 	}
 	if !ok {
-		return "", false
+		return nil
 	}
 	switch k {
 	case tui.CopyValue, tui.CopyPath:
-		return uri, true
+		return tui.CopyString(uri, true)
 	case tui.CopyJSON, tui.CopyRaw:
-		return string(it.Raw), len(it.Raw) > 0
+		return tui.CopyBytes(it.Raw)
 	case tui.CopyCommand:
-		return commandLine(c.Server.Config(), "resources read "+shellQuote(uri)), true
+		return tui.CopyString(commandLine(c.Server.Config(), "resources read "+shellQuote(uri)), true)
 	}
-	return "", false
+	return nil
 }
 
 func (v *resources) PageText(*tui.Ctx) (text, ext string, ok bool) {

@@ -321,23 +321,23 @@ func (v *servers) Breadcrumb(*tui.Ctx) string {
 	return ""
 }
 
-func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) (string, bool) {
+func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	s := v.selected()
 	if s == nil {
-		return "", false
+		return nil
 	}
 	switch k {
 	case tui.CopyValue:
-		return s.Name(), true
+		return tui.CopyString(s.Name(), true)
 	case tui.CopyJSON:
 		info := s.Status().ServerInfo
-		return string(info), len(info) > 0
+		return tui.CopyBytes(info)
 	case tui.CopyCommand:
-		return commandLine(s.Config(), ""), true
+		return tui.CopyString(commandLine(s.Config(), ""), true)
 	case tui.CopyConfig:
-		return configEntry(s.Config()), true
+		return tui.CopyString(configEntry(s.Config()), true)
 	}
-	return "", false
+	return nil
 }
 
 func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {

@@ -93,15 +93,14 @@ func (v *traffic) Breadcrumb(c *tui.Ctx) string {
 	return ""
 }
 
-func (v *traffic) CopyText(c *tui.Ctx, k tui.CopyKind) (string, bool) {
+func (v *traffic) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if k != tui.CopyRaw && k != tui.CopyJSON && k != tui.CopyValue {
-		return "", false
+		return nil
 	}
 	if c.Focus == "frame" && k != tui.CopyRaw {
 		return v.doc.copyText(k)
 	}
-	body, err := c.Sessions.Journal().Body(v.feed.selected())
-	return string(body), err == nil && len(body) > 0
+	return copyBody(c.Sessions.Journal(), v.feed.selected())
 }
 
 func (v *traffic) Plain(c *tui.Ctx, w io.Writer) {

@@ -67,18 +67,20 @@ func (s *screen) end() {
 	_ = s.tty.Close()
 }
 
-// until reads what is drawn until it holds a text, and returns the time since
-// the last start of the clock.
-func (s *screen) until(text string) time.Duration {
+// until reads what is drawn until it holds one of the texts, and returns the
+// time since the last start of the clock.
+func (s *screen) until(texts ...string) time.Duration {
 	s.t.Helper()
 	for buf := make([]byte, 64<<10); ; {
-		if bytes.Contains(s.out.Bytes(), []byte(text)) {
-			return time.Since(s.start)
+		for _, text := range texts {
+			if bytes.Contains(s.out.Bytes(), []byte(text)) {
+				return time.Since(s.start)
+			}
 		}
 		n, err := s.tty.Read(buf)
 		s.out.Write(buf[:n])
 		if err != nil {
-			s.t.Fatalf("%q was not drawn: %v\n%q", text, err, s.out.Bytes()[max(0, s.out.Len()-4000):])
+			s.t.Fatalf("%q was not drawn: %v\n%q", texts, err, s.out.Bytes()[max(0, s.out.Len()-4000):])
 		}
 	}
 }

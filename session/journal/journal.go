@@ -92,7 +92,7 @@ type Entry struct {
 
 // Options configures a Journal. The zero value is usable.
 type Options struct {
-	Memory  int64  // bytes of bodies kept in memory; 0 means 64 MiB
+	Memory  int64  // bytes of bodies kept in memory; 0 means 64 MiB; a body of more than a quarter of it is not kept there
 	Entries int    // entries whose metadata is kept; 0 means 200,000; rounded up to a block of 512
 	Disk    int64  // bytes of spilled bodies kept on disk; 0 means 2 GiB
 	Dir     string // where temporary files go; "" means os.TempDir()
@@ -104,6 +104,7 @@ const (
 	defaultEntries = 200_000
 	defaultDisk    = 2 << 30
 	maxMetaStrings = 64 << 20               // bytes of strings in kept metadata
+	largeShare     = 4                      // a body of more than this part of Memory goes to disk at once
 	maxWait        = 250 * time.Millisecond // the longest that one Append waits for the disk
 )
 
@@ -127,6 +128,7 @@ type Journal struct {
 	mem      int64         // bytes of bodies in memory
 	room     chan struct{} // closed and replaced whenever mem shrank
 	spilling bool          // between crossing Memory and reaching the low-water mark
+	large    uint64        // newest body too large for memory; it and what is older goes to disk
 	toSpill  uint64        // every body up to here left memory or is empty
 	toFile   uint64        // every entry up to here is in File
 	missed   uint64        // entries that were dropped before they could be written to File
@@ -192,7 +194,10 @@ func (j *Journal) Append(e Entry, body []byte) uint64 {
 	if j.mem > j.opts.Memory {
 		j.spilling = true
 	}
-	if j.file != nil || j.spilling && j.broken == nil || len(j.dead) > 0 {
+	if int64(len(body)) > j.opts.Memory/largeShare {
+		j.large = seq
+	}
+	if j.file != nil || (j.spilling || j.toSpill < j.large) && j.broken == nil || len(j.dead) > 0 {
 		j.startWriter()
 	}
 	j.rev.Add(1)

@@ -154,6 +154,28 @@ func TestSpilledBodiesReadBack(t *testing.T) {
 	}
 }
 
+// One body of a good part of the share leaves memory at once: it would else
+// stay there until much more came.
+func TestLargeBodiesAreNotKeptInMemory(t *testing.T) {
+	j := newTest(t, Options{Memory: 1 << 20, Dir: t.TempDir()})
+	large := bytes.Repeat([]byte("large "), 60_000)
+	small := []byte("small")
+	for _, b := range [][]byte{small, large, small} {
+		j.Append(Entry{Kind: Stderr}, b)
+	}
+	waitFor(t, j, func() bool { return j.mem <= int64(2*len(small)) })
+	for i, want := range [][]byte{small, large, small} {
+		if b, err := j.Body(uint64(i + 1)); err != nil || !bytes.Equal(b, want) {
+			t.Errorf("body %d: %d bytes, %v, want %d", i+1, len(b), err, len(want))
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.spilling {
+		t.Error("the journal spills although nearly nothing is in memory")
+	}
+}
+
 // waitFor waits until cond, called with the lock held, is true.
 func waitFor(t *testing.T, j *Journal, cond func() bool) {
 	t.Helper()

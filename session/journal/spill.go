@@ -153,16 +153,19 @@ func (w *writer) spill() bool {
 	j := w.j
 	w.batch = w.batch[:0]
 	j.mu.Lock()
-	if !j.spilling || j.broken != nil {
+	if !j.spilling && j.toSpill >= j.large || j.broken != nil {
 		j.mu.Unlock()
 		return false
 	}
-	limit, total, seq := j.mem-j.opts.Memory/8*7, int64(0), j.toSpill
+	limit, total, seq := int64(0), int64(0), j.toSpill
+	if j.spilling {
+		limit = j.mem - j.opts.Memory/8*7
+	}
 	until := j.store.last()
 	if j.file != nil {
 		until = j.toFile // File has its turn while the body is in memory
 	}
-	for seq < until && total < limit && total < batchBytes && len(w.batch) < batchLen {
+	for seq < until && (total < limit || seq < j.large) && total < batchBytes && len(w.batch) < batchLen {
 		r := j.store.at(seq + 1)
 		if total > 0 && len(r.body) >= directBytes {
 			break // alone in the next batch

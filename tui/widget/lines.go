@@ -16,6 +16,14 @@ type lines struct {
 	n     int   // number of lines; a final line feed begins none
 }
 
+// Lines is a text whose lines were found, for a [Pager]. It keeps the text's
+// bytes and an index that is small beside them.
+type Lines struct{ lines lines }
+
+// NewLines finds the lines of data, beside the event loop if data may be large:
+// it takes a millisecond per MB.
+func NewLines(data []byte) *Lines { return &Lines{indexLines(data)} }
+
 // indexLines finds every line of data: 10 MB in some 10 ms.
 func indexLines(data []byte) lines {
 	ix := lines{data: data}

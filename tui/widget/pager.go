@@ -53,9 +53,14 @@ func (p *Pager) SetSize(w, h int) {
 
 // SetText shows a text from its beginning, as it came: unsafe bytes are made
 // safe when drawn. The pager keeps data and does not copy or change it.
-// painter may be nil. Indexing takes a millisecond per MB.
+// painter may be nil. Finding the lines takes a millisecond per MB: see [Lines].
 func (p *Pager) SetText(data []byte, painter Painter) {
-	p.text, p.paint, p.styled = indexLines(data), painter, nil
+	p.SetLines(NewLines(data), painter)
+}
+
+// SetLines is SetText for a text whose lines were found beforehand.
+func (p *Pager) SetLines(text *Lines, painter Painter) {
+	p.text, p.paint, p.styled = text.lines, painter, nil
 	p.top, p.sub, p.x, p.fresh = 0, 0, 0, false
 	p.start, p.end = 0, 0
 }

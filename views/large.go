@@ -1,0 +1,71 @@
+package views
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"time"
+	"unsafe"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/tui"
+)
+
+const (
+	// keptBytes is up to what size a result as sent is kept beside what is
+	// shown of it; a larger one is read from the journal when somebody asks.
+	keptBytes = 1 << 20
+	// largeBytes is from what size on something is worth tidying up after.
+	largeBytes = 8 << 20
+	// tidyTime is how long after it was shown.
+	tidyTime = time.Second
+)
+
+// sent gives a result as it was sent, whenever it is asked for. The text of a
+// large result and the frame that it came in are not both held in memory: the
+// journal has the frame, on disk if it is large.
+func sent(j *journal.Journal, r session.Reply) func() ([]byte, error) {
+	if len(r.Result) <= keptBytes || r.Response == 0 {
+		return bytesOf(json.RawMessage(r.Result))
+	}
+	seq := r.Response
+	return func() ([]byte, error) {
+		frame, err := j.Body(seq)
+		if err != nil {
+			return nil, fmt.Errorf("the result as sent is gone: %w; run it again to have it", err)
+		}
+		env, err := jsonrpc.Scan(frame)
+		return env.Result, err
+	}
+}
+
+// viewOf is a text as bytes that nobody may change, without a copy: texts can
+// be as large as frames.
+func viewOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// tidy gives memory back to the system a moment after n bytes were shown, if
+// they are many: reading them took several times of what is kept.
+func tidy(n int) tea.Cmd {
+	if n < largeBytes {
+		return nil
+	}
+	return tea.Tick(tidyTime, func(time.Time) tea.Msg {
+		debug.FreeOSMemory()
+		return nil
+	})
+}
+
+// copyBody copies the body of a journal entry, nil if it has none.
+func copyBody(j *journal.Journal, seq uint64) tui.CopyFunc {
+	if e, ok := j.Get(seq); !ok || e.Size == 0 {
+		return nil
+	}
+	return func() (string, error) {
+		body, err := j.Body(seq)
+		return string(body), err
+	}
+}

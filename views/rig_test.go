@@ -1,0 +1,160 @@
+package views_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views"
+)
+
+// rig is the UI at 200x60 without a terminal: the test is the event loop, so
+// that it can tell what one message costs up to the frame that shows it.
+// Commands run on goroutines of their own, as under Bubble Tea.
+type rig struct {
+	t    *testing.T
+	app  *tui.App
+	msgs chan tea.Msg
+	done <-chan struct{}
+}
+
+// newRig opens a screen on a connected server.
+func newRig(t *testing.T, s config.Server, view string) *rig {
+	t.Helper()
+	m := session.NewManager(session.Options{})
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := m.Register(s); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Connect(t.Context(), s.Name); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop) // before the sessions are closed
+	app, err := tui.NewApp(ctx, tui.Config{
+		Views: views.All(views.Deps{}), Sessions: m, Start: view, Environ: []string{"TERM=xterm-256color"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, app: app, msgs: make(chan tea.Msg), done: ctx.Done()}
+	go r.pump(m)
+	r.spawn(app.Init())
+	r.send(tea.WindowSizeMsg{Width: 200, Height: 60})
+	return r
+}
+
+// pump tells of changes of the sessions as the program does.
+func (r *rig) pump(m *session.Manager) {
+	for {
+		select {
+		case <-m.Changed():
+			r.post(tui.SessionChanged{Rev: m.Rev()})
+		case <-r.done:
+			return
+		}
+		select {
+		case <-time.After(33 * time.Millisecond):
+		case <-r.done:
+			return
+		}
+	}
+}
+
+func (r *rig) post(m tea.Msg) {
+	select {
+	case r.msgs <- m:
+	case <-r.done:
+	}
+}
+
+// spawn runs a command.
+func (r *rig) spawn(c tea.Cmd) {
+	if c != nil {
+		go r.run(c)
+	}
+}
+
+func (r *rig) run(c tea.Cmd) {
+	switch m := c().(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, c := range m {
+			r.spawn(c)
+		}
+	default:
+		r.post(m)
+	}
+}
+
+// send is one message up to the frame that shows it, and how long that took.
+func (r *rig) send(m tea.Msg) time.Duration {
+	start := time.Now()
+	_, cmd := r.app.Update(m)
+	r.app.View()
+	took := time.Since(start)
+	r.spawn(cmd)
+	return took
+}
+
+// press presses keys one after the other and returns the time of the slowest.
+func (r *rig) press(keys ...string) (slowest time.Duration) {
+	for _, k := range keys {
+		slowest = max(slowest, r.send(tui.PressOf(k)))
+	}
+	return slowest
+}
+
+// typed presses the keys of a text.
+func (r *rig) typed(text string) (slowest time.Duration) {
+	for _, c := range text {
+		slowest = max(slowest, r.press(string(c)))
+	}
+	return slowest
+}
+
+// screen is what is drawn.
+func (r *rig) screen() string { return ansi.Strip(r.app.View().Content) }
+
+// until goes through messages until the screen shows a text, and returns how
+// long that took and the slowest message on the way.
+func (r *rig) until(text string) (took, slowest time.Duration) {
+	r.t.Helper()
+	start := time.Now()
+	late := time.After(30 * time.Second)
+	for !strings.Contains(r.app.View().Content, text) && !strings.Contains(r.screen(), text) {
+		select {
+		case m := <-r.msgs:
+			slowest = max(slowest, r.send(m))
+		case <-late:
+			r.t.Fatalf("%q was not drawn:\n%s", text, r.screen())
+		}
+	}
+	return time.Since(start), slowest
+}
+
+// rest goes through messages until none came for a while.
+func (r *rig) rest() {
+	for {
+		select {
+		case m := <-r.msgs:
+			r.send(m)
+		case <-time.After(100 * time.Millisecond):
+			return
+		}
+	}
+}
+
+// pasted is a paste.
+func pasted(text string) tea.Msg { return tea.PasteMsg{Content: text} }
