@@ -2,5 +2,3 @@
 // the only place where they are listed; they never call one another, but
 // navigate by name.
 package views
-
-//go:generate go run ./keytable ../README.md

@@ -2,6 +2,8 @@
 // the program really has. go generate runs it.
 package main
 
+//go:generate go run . ../../README.md
+
 import (
 	"bytes"
 	"fmt"
