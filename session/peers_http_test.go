@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/peertest"
 )
 
@@ -43,23 +45,98 @@ func TestPeerEras(t *testing.T) {
 	}
 }
 
-// A long call ends at once when it is cancelled, and the connection is good for
-// the next one.
+// A cancelled call ends in the server's handler: in both eras and on every transport, by the server's own word.
+func TestPeerCancelReachesTheServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		server          func() config.Server
+		protocol        string
+		era             session.Era
+		transport, told string // "notified" or "closed"
+	}{
+		"modern stdio": {func() config.Server { return peertest.Patient(t) }, "", session.Modern, config.Stdio, "notified"},
+		"legacy stdio": {func() config.Server { return peertest.Patient(t) }, "2025-06-18", session.Legacy, config.Stdio, "notified"},
+		"modern http":  {func() config.Server { return peertest.PatientHTTP(t, "/modern").Server }, "", session.Modern, config.HTTP, "closed"},
+		"legacy http":  {func() config.Server { return peertest.PatientHTTP(t, "/mcp").Server }, "", session.Legacy, config.HTTP, "notified"},
+		"sse":          {func() config.Server { return peertest.PatientHTTP(t, "/sse").Server }, "", session.Legacy, config.SSE, "notified"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := c.server()
+			cfg.Protocol = c.protocol
+			sess, j := open(t, cfg)
+			if st := sess.Status(); st.Era != c.era || st.Transport != c.transport {
+				t.Fatalf("era %q over %s", st.Era, st.Transport)
+			}
+			until := func(want string) {
+				t.Helper()
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				for {
+					r, err := sess.CallTool(ctx, "count", nil, session.CallOptions{})
+					if err != nil {
+						t.Fatalf("waiting for %s: %v", want, err)
+					}
+					if bytes.Contains(r.Result, []byte(want)) {
+						return
+					}
+				}
+			}
+			for n := range 3 {
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() {
+					_, err := sess.CallTool(ctx, "wait", nil, session.CallOptions{})
+					done <- err
+				}()
+				until(fmt.Sprintf("1 waiting, %d cancelled", n))
+				cancel()
+				if err := <-done; session.KindOf(err) != session.Interrupted {
+					t.Fatal(err)
+				}
+				until(fmt.Sprintf("0 waiting, %d cancelled", n+1))
+			}
+			notified := 0
+			for _, e := range j.Snapshot(0, nil) {
+				if e.Dir == journal.Out && e.Kind == journal.Notification && e.Method == "notifications/cancelled" {
+					notified++
+				}
+			}
+			if (notified == 3) != (c.told == "notified") || (notified == 0) != (c.told == "closed") {
+				t.Errorf("%d notifications, want it %s", notified, c.told)
+			}
+		})
+	}
+}
+
+// A long call of server-everything ends at once when it is cancelled, the server takes the notification, sends no answer
+// any more, and the connection is good for the next call.
 func TestPeerCancel(t *testing.T) {
 	for _, name := range []string{"stdio", "http", "sse"} {
 		t.Run(name, func(t *testing.T) {
-			sess, _ := open(t, peers(t)[name])
+			sess, j := open(t, peers(t)[name])
 			ctx, cancel := context.WithCancel(t.Context())
-			start := time.Now()
-			_, err := sess.CallTool(ctx, "trigger-long-running-operation", json.RawMessage(`{"duration":60,"steps":600}`),
+			_, err := sess.CallTool(ctx, "trigger-long-running-operation", json.RawMessage(`{"duration":1,"steps":10}`),
 				session.CallOptions{OnProgress: func(session.Progress) { cancel() }})
 			cancel()
-			if session.KindOf(err) != session.Interrupted || time.Since(start) > 30*time.Second {
-				t.Fatalf("after %v: %v", time.Since(start), err)
+			if session.KindOf(err) != session.Interrupted {
+				t.Fatal(err)
+			}
+			// It would have ended within this one, and answered.
+			if _, err := sess.CallTool(t.Context(), "trigger-long-running-operation", json.RawMessage(`{"duration":1.5,"steps":2}`), session.CallOptions{}); err != nil {
+				t.Fatal(err)
 			}
 			reply, err := sess.CallTool(t.Context(), "echo", json.RawMessage(`{"message":"still here"}`), session.CallOptions{})
 			if err != nil || !bytes.Contains(reply.Result, []byte("still here")) {
 				t.Errorf("%s, %v", reply.Result, err)
+			}
+			told := false
+			for _, e := range j.Snapshot(0, nil) {
+				told = told || e.Dir == journal.Out && e.Kind == journal.Notification && e.Method == "notifications/cancelled"
+				if e.Dir == journal.In && (e.Kind == journal.Response || e.Kind == journal.ErrorResponse) && e.Note != "" {
+					t.Errorf("answered all the same: %+v", e)
+				}
+			}
+			if !told {
+				t.Error("the server was not told")
 			}
 		})
 	}

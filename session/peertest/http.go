@@ -55,6 +55,16 @@ func GoSDKEverythingHTTP(t testing.TB) *HTTP {
 		func() *exec.Cmd { return exec.Command(bin, "-http", addr) })
 }
 
+// PatientHTTP is Patient over HTTP, in three ways by the path of the URL: /mcp
+// has sessions, /modern has none, /sse is HTTP+SSE.
+func PatientHTTP(t testing.TB, path string) *HTTP {
+	t.Helper()
+	bin, port := gobin(t, "go-sdk-patient"), freePort(t)
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	return serve(t, port, config.Server{Name: "patient", Transport: config.Auto, URL: "http://" + addr + path},
+		func() *exec.Cmd { return exec.Command(bin, "-http", addr) })
+}
+
 func everythingNet(t testing.TB, name, mode, transport, path string) *HTTP {
 	t.Helper()
 	bin, port := npm(t, "mcp-server-everything"), freePort(t)

@@ -56,6 +56,12 @@ func GoSDKMemory(t testing.TB) config.Server {
 	return stdio(t, "go-sdk-memory", gobin(t, "go-sdk-memory"))
 }
 
+// Patient is a small server of go-sdk over stdio whose tool wait ends only when
+// it is cancelled, and whose tool count says "N waiting, N cancelled".
+func Patient(t testing.TB) config.Server {
+	return stdio(t, "patient", gobin(t, "go-sdk-patient"))
+}
+
 // MCPGoEverything is mcp-go's everything example over stdio; both eras.
 func MCPGoEverything(t testing.TB) config.Server {
 	return stdio(t, "mcp-go-everything", gobin(t, "mcp-go-everything"))
