@@ -48,19 +48,19 @@ func TestPeerEras(t *testing.T) {
 // A cancelled call ends in the server's handler: in both eras and on every transport, by the server's own word.
 func TestPeerCancelReachesTheServer(t *testing.T) {
 	for name, c := range map[string]struct {
-		server          func() config.Server
+		server          func(*testing.T) config.Server
 		protocol        string
 		era             session.Era
 		transport, told string // "notified" or "closed"
 	}{
-		"modern stdio": {func() config.Server { return peertest.Patient(t) }, "", session.Modern, config.Stdio, "notified"},
-		"legacy stdio": {func() config.Server { return peertest.Patient(t) }, "2025-06-18", session.Legacy, config.Stdio, "notified"},
-		"modern http":  {func() config.Server { return peertest.PatientHTTP(t, "/modern").Server }, "", session.Modern, config.HTTP, "closed"},
-		"legacy http":  {func() config.Server { return peertest.PatientHTTP(t, "/mcp").Server }, "", session.Legacy, config.HTTP, "notified"},
-		"sse":          {func() config.Server { return peertest.PatientHTTP(t, "/sse").Server }, "", session.Legacy, config.SSE, "notified"},
+		"modern stdio": {func(t *testing.T) config.Server { return peertest.Patient(t) }, "", session.Modern, config.Stdio, "notified"},
+		"legacy stdio": {func(t *testing.T) config.Server { return peertest.Patient(t) }, "2025-06-18", session.Legacy, config.Stdio, "notified"},
+		"modern http":  {func(t *testing.T) config.Server { return peertest.PatientHTTP(t, "/modern").Server }, "", session.Modern, config.HTTP, "closed"},
+		"legacy http":  {func(t *testing.T) config.Server { return peertest.PatientHTTP(t, "/mcp").Server }, "", session.Legacy, config.HTTP, "notified"},
+		"sse":          {func(t *testing.T) config.Server { return peertest.PatientHTTP(t, "/sse").Server }, "", session.Legacy, config.SSE, "notified"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := c.server()
+			cfg := c.server(t)
 			cfg.Protocol = c.protocol
 			sess, j := open(t, cfg)
 			if st := sess.Status(); st.Era != c.era || st.Transport != c.transport {
