@@ -19,12 +19,27 @@ type beat struct {
 // next is called after every message: it starts the ticker when it is needed
 // and gathers the timers of new toasts.
 func (b *beat) next(a *App) tea.Cmd {
-	timers := a.toasts.timers()
+	timers := a.toasts.timers(a)
 	if b.ticking || !b.needed(a) {
 		return timers
 	}
 	b.ticking = true
-	return join(timers, tea.Tick(beatTime, func(t time.Time) tea.Msg { return Beat{t} }))
+	return join(timers, a.after(beatTime, func() tea.Msg { return Beat{time.Now()} }))
+}
+
+// after is tea.Tick that ends with the program: a timer must not outlive it.
+func (a *App) after(d time.Duration, f func() tea.Msg) tea.Cmd {
+	done := a.ops.ctx.Done()
+	return func() tea.Msg {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			return f()
+		case <-done:
+			return nil
+		}
+	}
 }
 
 func (b *beat) needed(a *App) bool {

@@ -32,7 +32,7 @@ func (m *mouse) event(a *App, msg tea.MouseMsg) tea.Cmd {
 		}
 	case wheel:
 		ev.Wheel = e.notches
-		after = tea.Tick(coalesceTime, func(time.Time) tea.Msg { return wheelFlush{} })
+		after = a.after(coalesceTime, func() tea.Msg { return wheelFlush{} })
 	case tea.MouseMotionMsg:
 		ev.Motion = true
 	default:

@@ -35,7 +35,7 @@ func (q *quitting) interrupt(a *App) tea.Cmd {
 	} else {
 		a.toasts.add(Note, "ctrl+c again quits")
 	}
-	return tea.Tick(interruptTime, func(time.Time) tea.Msg { return interruptExpired{seq} })
+	return a.after(interruptTime, func() tea.Msg { return interruptExpired{seq} })
 }
 
 func (q *quitting) expire(m interruptExpired) {

@@ -47,10 +47,10 @@ func (t *toasts) add(level Level, text string) {
 }
 
 // timers starts what takes the new toasts away again.
-func (t *toasts) timers() tea.Cmd {
+func (t *toasts) timers(a *App) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, seq := range t.arm {
-		cmds = append(cmds, tea.Tick(toastTime, func(time.Time) tea.Msg { return toastExpired{seq} }))
+		cmds = append(cmds, a.after(toastTime, func() tea.Msg { return toastExpired{seq} }))
 	}
 	t.arm = t.arm[:0]
 	return join(cmds...)

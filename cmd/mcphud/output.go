@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -32,7 +36,7 @@ func (o *options) formatFor(f *os.File) string {
 type printer struct {
 	w      io.Writer
 	format string
-	tty    bool // text is sanitised
+	tty    bool // text is sanitised, JSON escapes what could act
 }
 
 func (a *app) printer() *printer {
@@ -70,8 +74,11 @@ func (p *printer) print(a answer) error {
 // notification writes one notification frame as a line.
 func (p *printer) notification(_ string, frame []byte) error { return p.line(oneLine(frame)) }
 
-// line writes b and a newline, without copying a large b.
+// line writes b and a newline, without copying a large b. On a terminal what could act there is written as JSON escapes it.
 func (p *printer) line(b []byte) error {
+	if p.tty {
+		b = escaped(b)
+	}
 	if len(b) < 64<<10 {
 		_, err := p.w.Write(append(bytes.Clone(b), '\n'))
 		return err
@@ -81,6 +88,36 @@ func (p *printer) line(b []byte) error {
 	}
 	_, err := p.w.Write([]byte{'\n'})
 	return err
+}
+
+// escaped is JSON of the same value in which characters that a terminal obeys or does not show, and marks that pile up, are
+// written as \u escapes. Valid JSON has them in strings only; elsewhere the escape is at least harmless.
+func escaped(b []byte) []byte {
+	var out []byte
+	done, marks := 0, 0
+	for i := 0; i < len(b); {
+		r, n := rune(b[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRune(b[i:])
+		}
+		if unicode.Is(unicode.M, r) {
+			marks++
+		} else {
+			marks = 0
+		}
+		if (r < ' ' || r == 0x7f) && r != '\n' || r == utf8.RuneError && n == 1 || marks > safe.MaxMarks || r > 0x7f && safe.Hidden(r) {
+			out = append(out, b[done:i]...)
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = fmt.Appendf(out, "\\u%04x", unit)
+			}
+			done = i + n
+		}
+		i += n
+	}
+	if out == nil {
+		return b
+	}
+	return append(out, b[done:]...)
 }
 
 // oneLine drops insignificant white space if b has line ends; everything else stays as it was sent.

@@ -67,6 +67,13 @@ func (s *ptyRun) shows(text string) {
 	})
 }
 
+// written is all that was written so far.
+func (s *ptyRun) written() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
 // end is what was written after the screen was given back.
 func (s *ptyRun) end() string {
 	s.mu.Lock()

@@ -144,6 +144,11 @@ func plain(r rune) bool {
 	return false
 }
 
+// Hidden says that a terminal draws nothing for r, or obeys it, or lets it
+// reorder what is around it. Joiners between letters of the scripts that need
+// them are hidden too: what they mean depends on where they stand.
+func Hidden(r rune) bool { return r < ' ' || r == 0x7f || hidden(r) }
+
 // hidden says that r draws nothing, reorders what is drawn, or is no character
 // that this program knows (nobody can say how wide an unassigned one is).
 func hidden(r rune) bool {

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/testdata/hostile"
+)
+
+// TestHostileTextOfEachCommand prints what a hostile server says on a terminal,
+// with each command and in each format: nothing of it may act there.
+func TestHostileTextOfEachCommand(t *testing.T) {
+	tool := behave.Hostile()[0]
+	for _, c := range [][]string{
+		{"info"},
+		{"ping"},
+		{"tools", "list"},
+		{"tools", "show", tool},
+		{"tools", "call", tool},
+		{"tools", "call", "hostile"},
+		{"tools", "call", "nothing\x1b[2J"},
+		{"resources", "list"},
+		{"resources", "templates"},
+		{"resources", "read", "fake://text"},
+		{"resources", "read", "x\x1b[2J"},
+		{"prompts", "list"},
+		{"prompts", "get", "greet"},
+		{"complete", "greet", "a", "b"},
+		{"raw", "initialize"},
+		{"raw", "no\x1b[2J"},
+		{"raw", "tools/list"},
+	} {
+		for _, format := range []string{"text", "json", "jsonl", "raw"} {
+			t.Run(strings.Join(c, " ")+" "+format, func(t *testing.T) {
+				t.Parallel()
+				s := startUI(t, fake(t, behave.HostileText, append(c, "--format", format, "--log-level", "debug")...)...)
+				s.exit()
+				out := s.written()
+				if len(out) < 10 {
+					t.Errorf("only %q was printed", out)
+				}
+				for _, ours := range []string{"\r\x1b[K", "\r\n"} { // the progress line; the terminal's own line end
+					out = strings.ReplaceAll(out, ours, "\n")
+				}
+				if why := hostile.Harm(out); why != "" {
+					t.Errorf("the terminal was sent %s", why)
+				}
+			})
+		}
+	}
+}
+
+// TestHostileTextInLinearMode is the same for the UI without a screen.
+func TestHostileTextInLinearMode(t *testing.T) {
+	cmd := command(t, fake(t, behave.HostileText, "--linear")...)
+	var in strings.Builder
+	for _, line := range []string{
+		"servers", "", "tools", "", "?", "1", "ctrl+g", "y", "", "resources", "1", "", "prompts", "1", "ctrl+g", "y", "", "templates", "1", "", "traffic", "", "logs", "", "y v", "q",
+	} {
+		in.WriteString(line + "\n")
+	}
+	cmd.Stdin = strings.NewReader(in.String())
+	o := finish(t, cmd)
+	if why := hostile.Harm(o.out); why != "" {
+		t.Errorf("linear mode printed %s", why)
+	}
+	if !strings.Contains(o.out, "^[[2J") || o.code != 0 {
+		t.Errorf("exit %d; the hostile text was not shown:\n%s\n%s", o.code, o.out, o.stderr)
+	}
+}
+
+// TestEscaped: what is printed on a terminal is JSON of the same value.
+func TestEscaped(t *testing.T) {
+	for _, h := range hostile.Strings() {
+		var sent bytes.Buffer
+		enc := json.NewEncoder(&sent)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode([]string{h.Value}); err != nil {
+			t.Fatal(err)
+		}
+		shown := escaped(sent.Bytes())
+		if why := hostile.Harm(string(shown)); why != "" {
+			t.Errorf("%s: %s", h.Name, why)
+		}
+		var a, b []string
+		if json.Unmarshal(sent.Bytes(), &a) != nil || json.Unmarshal(shown, &b) != nil || a[0] != b[0] {
+			t.Errorf("%s: %.80q became %.80q", h.Name, sent.Bytes(), shown)
+		}
+		if why := hostile.Harm(string(escaped([]byte(strings.ReplaceAll(h.Value, "\t", " "))))); why != "" {
+			t.Errorf("%s, not JSON: %s", h.Name, why)
+		}
+	}
+}
