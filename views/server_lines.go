@@ -64,9 +64,19 @@ func target(srv config.Server) string {
 func describe(srv config.Server) string {
 	var b strings.Builder
 	for _, f := range config.Describe(srv) {
-		fmt.Fprintf(&b, "%-12s %s\n", f.Label, safe.Line(f.Value, 2000))
+		fmt.Fprintf(&b, "%-12s %s\n", f.Label, safe.Text(shorten(f.Value)))
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// shorten cuts what nobody reads to its end, and says so: a decision must not
+// rest on less than all of it.
+func shorten(value string) string {
+	const most = 16 << 10
+	if len(value) <= most {
+		return value
+	}
+	return fmt.Sprintf("%s\n!! %s more are not shown here: read the file before you trust it", clipText(value, most), size(int64(len(value)-most)))
 }
 
 // serverLines is everything known of a server.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -11,8 +12,20 @@ type Field struct{ Label, Value string }
 // Describe says what starting s would do, in full, for a person who has to
 // decide: every argument, variable and header, secrets masked. Values are
 // quoted where their bounds would not show, and hold no control characters.
+//
+// Masking must not hide what would run: under a flag called --token, or before
+// the @ of a URL, an argument can hold a command for a shell. What has the
+// marks of one is shown as it is.
 func Describe(s Server) []Field {
+	sent := s
 	s = s.Masked()
+	s.Command = sent.open(sent.Command, s.Command)
+	for i := range s.Args {
+		s.Args[i] = sent.open(sent.Args[i], s.Args[i])
+	}
+	for k := range s.Env {
+		s.Env[k] = sent.open(sent.Env[k], s.Env[k])
+	}
 	var out []Field
 	add := func(label, value string) {
 		if value != "" {
@@ -46,6 +59,28 @@ func Describe(s Server) []Field {
 		add("tokens from", quoteNonEmpty(a.TokenURL))
 	}
 	return out
+}
+
+// open is value as masked, or in full (but for the secrets of variables that
+// were expanded into it) where more than one plain word would be hidden.
+func (s Server) open(value, masked string) string {
+	if value == masked {
+		return masked
+	}
+	rest := strings.TrimSpace(scheme.ReplaceAllString(headerStart.ReplaceAllString(value, ""), ""))
+	if strings.ContainsAny(rest, " \t\r\n;|&$<>(){}[]`'\"\\*?!~") && !plainURL(value) {
+		return s.hide(value)
+	}
+	return masked
+}
+
+// headerStart is how a header begins that is given as an argument.
+var headerStart = regexp.MustCompile(`^[A-Za-z][\w-]*:\s*`)
+
+// plainURL is whether value is one URL as it is written for people, queries
+// included, and nothing that a shell would take apart.
+func plainURL(value string) bool {
+	return link.FindString(value) == value && !strings.ContainsAny(value, ";|$<>(){}`'\"\\*!")
 }
 
 func quoteNonEmpty(s string) string {
