@@ -292,3 +292,29 @@ func TestIdleHasNoTicker(t *testing.T) {
 		}
 	})
 }
+
+// While text is typed the hint bar offers no letters, and f1 is help.
+func TestHintsWhileTyping(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Hints().Has("y v copy value", "? help", "q quit")
+		app.Press("i").Hints().Has("f1 help", "ctrl+p palette")
+		app.Hints().HasNot("y v", "/ filter", "q quit")
+		app.Press("f1").Overlay("Help")
+	}, tuitest.Size(120, 30))
+}
+
+// Where the status bar is short of room a call's time stays.
+func TestStatusKeepsTheTimeOfACall(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		f.rows[0] = "that has a name which is much too long for this"
+		app.Press("enter").Sleep(2 * time.Second)
+		app.Status().Has("eat that", "… 2s")
+	}, tuitest.Size(60, 20))
+}
+
+// The palette offers the screen before what can be done on it.
+func TestPaletteRanksScreensByName(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("ctrl+p").Type("oth").Press("enter").NoOverlay().View("other")
+	})
+}

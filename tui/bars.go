@@ -78,7 +78,7 @@ func (a *App) hintLine(w int) string {
 		slices.SortStableFunc(list[n:], func(a, b *Action) int { return cmp.Compare(a.Hint, b.Hint) })
 	}
 	pick(local)
-	pick(unshadowed(local, global))
+	typing := a.typing()
 	var b strings.Builder
 	used := 0
 	put := func(key, title string) {
@@ -93,9 +93,34 @@ func (a *App) hintLine(w int) string {
 		put("enter", "open server")
 	}
 	for _, x := range list {
-		put(keyNames(x.Keys[:1]), x.Title)
+		if k := hintKey(x, typing); k != "" {
+			put(keyNames([]string{k}), x.Title)
+		}
+	}
+	if v, ok := a.current().view.(Hinter); ok && a.place.focus != RailFocus {
+		for _, h := range v.Hints(&a.ctx) {
+			put(keyNames([]string{h.Key}), h.Title)
+		}
+	}
+	list = list[:0]
+	pick(unshadowed(local, global))
+	for _, x := range list {
+		if k := hintKey(x, typing); k != "" {
+			put(keyNames([]string{k}), x.Title)
+		}
 	}
 	return paint.Fit(b.String(), w)
+}
+
+// hintKey is the key to show for an action, "" if it has none that works now:
+// while text is typed, a letter is a letter.
+func hintKey(x *Action, typing bool) string {
+	for _, k := range x.Keys {
+		if first, _, _ := strings.Cut(k, " "); !typing || !printable(pressOf(first)) {
+			return k
+		}
+	}
+	return ""
 }
 
 // statusLine always shows server, transport, protocol version, state, calls in
@@ -115,7 +140,7 @@ func (a *App) statusLine(w int) string {
 	} else {
 		left = append(left, t.Muted.S("no server"))
 	}
-	if s := a.callsInFlight(); s != "" {
+	if s := a.callsInFlight(w - 4 - paint.Width(strings.Join(left, " · "))); s != "" {
 		left = append(left, s)
 	}
 	if n := a.inbox(); n != "" {
@@ -140,8 +165,9 @@ func (a *App) statusLine(w int) string {
 }
 
 // callsInFlight shows the newest call with spinner, time and progress, and how
-// many others there are.
-func (a *App) callsInFlight() string {
+// many others there are. Where room (in cells) is short the name gives way, not
+// the time.
+func (a *App) callsInFlight(room int) string {
 	t := a.ctx.Theme
 	ops := a.ops.list()
 	n := len(ops)
@@ -156,7 +182,7 @@ func (a *App) callsInFlight() string {
 		}
 	}
 	d := time.Since(op.Started)
-	s := t.Accent.S(spinner(d)) + " " + t.Text.S(safe.Line(op.Label, 30))
+	s := ""
 	if op.Cancelling {
 		s += t.Warn.S(" cancelling")
 	}
@@ -171,7 +197,8 @@ func (a *App) callsInFlight() string {
 	if n > 1 {
 		s += t.Muted.S(fmt.Sprintf(" +%d", n-1))
 	}
-	return s
+	label := safe.Line(op.Label, min(max(room-2-paint.Width(s), 6), 30))
+	return t.Accent.S(spinner(d)) + " " + t.Text.S(label) + s
 }
 
 // Bar draws a progress bar of w cells and the percentage after it.

@@ -10,8 +10,8 @@ import (
 func globalActions() []Action {
 	list := []Action{
 		{
-			ID: "app.help", Keys: []string{"?"}, Title: "help", Group: "Find", Hint: 90,
-			Help: "Lists what every key does here, searchable; enter runs what you pick.",
+			ID: "app.help", Keys: []string{"?", "f1"}, Title: "help", Group: "Find", Hint: 90,
+			Help: "Lists what every key does here, searchable; enter runs what you pick. f1 does so while text is typed.",
 			Run:  func(c *Ctx) tea.Cmd { return c.Open(newHelp(c.app)) },
 		},
 		{

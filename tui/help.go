@@ -90,13 +90,13 @@ func newPalette(a *App) *picker {
 	for i := range a.reg.views {
 		v := &a.reg.views[i]
 		items = append(items, item{
-			title: "go to " + v.info.Title, keys: a.tabKey(v.info.ID), group: "Screen",
+			title: "go to " + v.info.Title, keys: a.tabKey(v.info.ID), group: placeGroup,
 			pick: func(a *App) tea.Cmd { return a.navigate(Navigate{View: v.info.ID}) },
 		})
 	}
 	for _, n := range a.world.names() {
 		items = append(items, item{
-			title: "server " + safe.Line(n, 60), group: "Server",
+			title: "server " + safe.Line(n, 60), group: placeGroup,
 			pick: func(a *App) tea.Cmd { return a.selectServer(n) },
 		})
 	}

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,6 +20,9 @@ type item struct {
 	why               string // why it cannot be picked, "" if it can
 	pick              func(*App) tea.Cmd
 }
+
+// placeGroup is the group of the palette's screens and servers.
+const placeGroup = "Go to"
 
 // picker is an overlay with a search line over a list: the palette and help.
 type picker struct {
@@ -65,6 +70,21 @@ func (p *picker) String(i int) string {
 // Len is how many items there are, for the fuzzy matcher.
 func (p *picker) Len() int { return len(p.items) }
 
+// rank orders what the fuzzy matcher found: what is called so, screens and
+// servers that begin so, other titles with a word that begins so, the rest.
+func (it *item) rank(text string) int {
+	text, title := strings.ToLower(text), strings.ToLower(it.title)
+	switch {
+	case title == text:
+		return 0
+	case !strings.HasPrefix(title, text) && !strings.Contains(title, " "+text):
+		return 3
+	case it.group == placeGroup:
+		return 1
+	}
+	return 2
+}
+
 func (p *picker) search() {
 	p.shown, p.at, p.top = p.shown[:0], 0, 0
 	text := strings.TrimSpace(p.edit.String())
@@ -78,6 +98,7 @@ func (p *picker) search() {
 		for _, m := range fuzzy.FindFrom(text, p) {
 			p.shown = append(p.shown, m.Index)
 		}
+		slices.SortStableFunc(p.shown, func(a, b int) int { return cmp.Compare(p.items[a].rank(text), p.items[b].rank(text)) })
 		return
 	}
 	words := strings.Fields(strings.ToLower(text))

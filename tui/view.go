@@ -60,6 +60,19 @@ type Typer interface {
 	Typing(*Ctx) bool
 }
 
+// Hinter is implemented by views with a pane in which what a key does depends
+// on where the cursor is, such as a form. Its hints stand after those of the
+// view's actions; they are in the order of use.
+type Hinter interface {
+	Hints(*Ctx) []Hint
+}
+
+// Hint is one key of the hint bar and what it does.
+type Hint struct {
+	Key   string // as tea.KeyPressMsg.String has it
+	Title string // "add item"
+}
+
 // Badger is implemented by views that show a count on their tab ("3").
 type Badger interface {
 	Badge(*Ctx) string

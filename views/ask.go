@@ -76,7 +76,7 @@ func (v *ask) Actions() []tui.Action {
 			Help: "Send the same again.", Disabled: v.cannot, Run: v.check,
 		},
 		{
-			ID: id + ".editor", Keys: []string{"ctrl+e"}, Title: "edit in $EDITOR", Group: "Form", Hint: 4, Pane: "form",
+			ID: id + ".editor", Keys: []string{"ctrl+e"}, Title: "edit in $EDITOR", Group: "Form", Pane: "form",
 			Help: "Edit the focused text, or the whole value as JSON, in $EDITOR.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				tag, text, ext := v.cur.form.EditText()
@@ -104,12 +104,8 @@ func (v *ask) formActions() (out []tui.Action) {
 		{"movedown", "alt+down", "move item down", "Move the item of an array down."},
 		{"rename", "f2", "rename key", "Rename a key of a map."},
 	} {
-		hint := 0
-		if k.id == "raw" {
-			hint = 3
-		}
 		out = append(out, tui.Action{
-			ID: v.info.ID + "." + k.id, Keys: []string{k.key}, Title: k.title, Help: k.help, Group: "Form", Pane: "form", Hint: hint,
+			ID: v.info.ID + "." + k.id, Keys: []string{k.key}, Title: k.title, Help: k.help, Group: "Form", Pane: "form",
 			Disabled: v.nothing,
 			Run: func(*tui.Ctx) tea.Cmd {
 				v.cur.form.Key(tui.PressOf(k.key))
@@ -147,6 +143,17 @@ func (v *ask) cannot(c *tui.Ctx) string {
 // Typing is whether letters go into the form.
 func (v *ask) Typing(c *tui.Ctx) bool {
 	return c.Focus == "form" && v.cur != nil && v.cur.form.Typing()
+}
+
+// Hints are what the form's keys do at the focused field.
+func (v *ask) Hints(c *tui.Ctx) (out []tui.Hint) {
+	if c.Focus != "form" || v.cur == nil {
+		return nil
+	}
+	for _, h := range v.cur.form.Hints() {
+		out = append(out, tui.Hint{Key: h.Keys[0], Title: h.Text})
+	}
+	return out
 }
 
 func (v *ask) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {

@@ -172,7 +172,7 @@ func (v *ask) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		return nil
 	}
 	if !v.reply.shown() {
-		p.Lines = message(c.Theme, p.W, "Fill in the form and press ctrl+g to "+v.verb+".", "tab moves between form and result, ? lists every key.")
+		p.Lines = message(c.Theme, p.W, "Fill in the form and press ctrl+g to "+v.verb+".", "tab moves between form and result, f1 lists every key.")
 		p.Scroll = tui.Scroll{}
 		return nil
 	}
@@ -203,7 +203,7 @@ func progressLines(th *tui.Theme, op tui.Op, w int) []string {
 		total = g.Total
 	}
 	bar := widget.Bar(th, max(min(w-2, 70), 1), g.Progress, total)
-	out := []string{"", " " + bar, " " + th.Muted.S(fmt.Sprintf("%d notifications", g.Count))}
+	out := []string{"", " " + bar, " " + th.Muted.S(amount(g.Count, "notification"))}
 	if g.Message != "" {
 		out = append(out, " "+th.Text.S(safe.Line(g.Message, 400)))
 	}

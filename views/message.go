@@ -67,3 +67,11 @@ func wrap(s string, w int) []string {
 
 // stripped is a styled line as plain text.
 func stripped(line string) string { return ansi.Strip(line) }
+
+// amount is a number of things in words: "1 notification", "2 notifications".
+func amount(n int, unit string) string {
+	if n != 1 {
+		unit += "s"
+	}
+	return fmt.Sprintf("%d %s", n, unit)
+}

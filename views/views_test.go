@@ -35,3 +35,16 @@ func TestCallAToolFromItsForm(t *testing.T) {
 		app.Pane("result").Has("hello wörld", "✓ ok")
 	})
 }
+
+// The hint bar of a form says what the keys do at the focused field.
+func TestFormHintsFollowTheField(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := demo(t, tuitest.At("tools", nil), tuitest.Size(160, 40))
+		app.View("tools").Some(tuitest.Contains("form_gallery"))
+		app.Press("/").Type("form_g").Press("enter", "enter").View("call")
+		app.Hints().Has("ctrl+g call", "tab next field", "ctrl+r raw JSON", "f1 help")
+		app.Hints().HasNot("/ filter", "y v", "? help")
+		app.Press("down").Hints().Has("space choose")
+		app.Press("enter").Hints().Has("enter take it", "esc close")
+	})
+}

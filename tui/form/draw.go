@@ -134,8 +134,16 @@ func (f *Form) scrollTo(height, h int) {
 	total := f.heights[len(f.rows)]
 	y := f.heights[f.cur]
 	if !f.manual {
-		if y+height > f.top+h {
-			f.top = y + height - h
+		end := y + height
+		if r := &f.rows[f.cur]; r.open { // what opening it showed is seen, as far as there is room
+			last := f.cur
+			for last+1 < len(f.rows) && f.rows[last+1].depth > r.depth && f.heights[last+2]-y <= h {
+				last++
+			}
+			end = max(end, f.heights[last+1])
+		}
+		if end > f.top+h {
+			f.top = end - h
 		}
 		if y < f.top {
 			f.top = y

@@ -17,6 +17,9 @@ func (f *Form) Hints() []Hint {
 		}
 	}
 	if f.rename != nil {
+		if f.rename.isNew {
+			return []Hint{{[]string{"enter"}, "add this key"}, {[]string{"esc"}, "add none"}}
+		}
 		return []Hint{{[]string{"enter"}, "use this key"}, {[]string{"esc"}, "keep the old"}}
 	}
 	if f.pop != nil {

@@ -48,16 +48,40 @@ func (f *Form) renameKey(m tea.KeyPressMsg) bool {
 	case "esc":
 		f.rename = nil
 		return true
-	case "enter", "tab":
+	case "enter":
 		f.commitKey()
+		return true
+	case "tab":
+		f.leaveKey()
 		return true
 	case "ctrl+c":
 		return false
 	}
-	if _, changed := r.text.key(m); changed {
+	handled, changed := r.text.key(m)
+	if changed {
 		r.err = ""
 	}
-	return true
+	if handled || m.Text != "" {
+		return true
+	}
+	// Any other key is meant for the form or the screen: the key that was
+	// typed so far is taken as it is, an empty one is given up.
+	if f.leaveKey(); f.rename != nil {
+		return true
+	}
+	return f.Key(m)
+}
+
+// leaveKey ends the typing of a key without losing it; it stays open where
+// there is such a key already.
+func (f *Form) leaveKey() {
+	if f.rename != nil && f.rename.text.String() == "" {
+		f.rename = nil
+		return
+	}
+	if f.rename != nil {
+		f.commitKey()
+	}
 }
 
 func (f *Form) commitKey() {

@@ -1,0 +1,53 @@
+package form
+
+import (
+	"strings"
+	"testing"
+)
+
+const mapSchema = `{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"type":"string"}},"z":{"type":"string"}},"additionalProperties":false}`
+
+// Typing a map's key is no trap: keys that are none of its own end it, and
+// what was typed is not lost.
+func TestTypingAKeyIsLeftByOtherKeys(t *testing.T) {
+	for _, c := range []struct{ keys, want string }{
+		{"text:a down", `{"m":{"a":""}}`},
+		{"down", `{}`},
+		{"tab", `{}`},
+		{"enter", `{"m":{"":""}}`},
+		{"text:a esc", `{}`},
+	} {
+		f := open(t, mapSchema)
+		press(t, f, "ctrl+n")
+		if f.rename == nil {
+			t.Fatal("ctrl+n does not ask for a key")
+		}
+		press(t, f, strings.Fields(c.keys)...)
+		if f.rename != nil || string(f.JSON()) != c.want {
+			t.Errorf("%s: still typing %v, value %s, want %s", c.keys, f.rename != nil, f.JSON(), c.want)
+		}
+	}
+	f := open(t, mapSchema)
+	press(t, f, "ctrl+n", "text:a")
+	if f.Key(key("ctrl+g")) || f.rename != nil || string(f.JSON()) != `{"m":{"a":""}}` {
+		t.Errorf("ctrl+g does not go on to the screen with the key taken: %s", f.JSON())
+	}
+	press(t, f, "ctrl+n", "text:a", "down")
+	if f.rename == nil || !strings.Contains(screen(f), "there is such a key already") {
+		t.Errorf("a key twice is not said:\n%s", screen(f))
+	}
+}
+
+// A group that is opened at the lower edge scrolls, so that its rows are seen.
+func TestOpeningAGroupShowsItsRows(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"a":{},"b":{},"c":{},"list":{"type":"array","items":{"type":"string"}}}}`)
+	f.SetSize(40, 10)
+	press(t, f, "down", "down", "down")
+	if strings.Contains(screen(f), "add item") {
+		t.Fatal("the group is open already")
+	}
+	press(t, f, "enter")
+	if !strings.Contains(screen(f), "› ▾ list") || !strings.Contains(screen(f), "+ add item") {
+		t.Error(screen(f))
+	}
+}
