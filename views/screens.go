@@ -3,10 +3,6 @@ package views
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-
-	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
@@ -116,53 +112,6 @@ func newTemplate(values *Values) *ask {
 			return "resources read " + shellQuote(uri)
 		},
 	})
-}
-
-// maxTemplate bounds a template in bytes; matching and expanding are linear.
-const maxTemplate = 8 << 10
-
-func parseTemplate(t string) (*uritemplate.Template, error) {
-	if len(t) > maxTemplate {
-		return nil, fmt.Errorf("the template has %d bytes, more than the %d that are expanded", len(t), maxTemplate)
-	}
-	return uritemplate.New(t)
-}
-
-// expand fills in a template (RFC 6570). A value that is a JSON array is a
-// list, which {id*} and {?q*} take apart; one that is an object is a map.
-func expand(template string, given map[string]string) (string, error) {
-	t, err := parseTemplate(template)
-	if err != nil {
-		return "", fmt.Errorf("cannot expand %s: %w; read the URI itself with u in the resources", clipText(template, 200), err)
-	}
-	vals := uritemplate.Values{}
-	for k, v := range given {
-		vals.Set(k, templateValue(v))
-	}
-	uri, err := t.Expand(vals)
-	if err != nil {
-		return "", fmt.Errorf("cannot expand %s: %w", clipText(template, 200), err)
-	}
-	if uri == "" {
-		return "", errors.New("the template expands to nothing with these values; fill in a variable")
-	}
-	return uri, nil
-}
-
-func templateValue(v string) uritemplate.Value {
-	var list []string
-	if len(v) > 1 && v[0] == '[' && json.Unmarshal([]byte(v), &list) == nil {
-		return uritemplate.List(list...)
-	}
-	var kv map[string]string
-	if len(v) > 1 && v[0] == '{' && json.Unmarshal([]byte(v), &kv) == nil {
-		var flat []string
-		for k, val := range sorted(kv) {
-			flat = append(flat, k, val)
-		}
-		return uritemplate.KV(flat...)
-	}
-	return uritemplate.String(v)
 }
 
 // reference is what completion/complete completes for.
