@@ -95,6 +95,9 @@ func (s *Session) exchange(ctx context.Context, method, target string, params, a
 		if r.Request == 0 && c.ended() != nil && try < 3 {
 			continue // the connection was lost before the request was sent
 		}
+		if refused(err) {
+			s.lost(c, err)
+		}
 		if try > 1 || !errors.Is(err, ErrSessionLost) {
 			return r, err
 		}

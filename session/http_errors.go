@@ -37,6 +37,10 @@ func explainHTTP(err error, u *url.URL, connect time.Duration) *Error {
 	return e
 }
 
+// refused tells whether nothing listens at the server's address: there is no server any more, whatever a health check
+// would find out later.
+func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+
 func reachProblem(err error, u *url.URL, connect time.Duration) (message, next string) {
 	var (
 		dns      *net.DNSError

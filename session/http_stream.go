@@ -232,7 +232,8 @@ func (t *streamable) listen() {
 }
 
 // listenOn keeps that stream open. A server need not offer it, and that it does not can take many forms: any refusal
-// that trying again cannot change ends it. Once it worked, a 404 means that the session is gone.
+// that trying again cannot change ends it. Once it worked, a 404 means that the session is gone, and that nothing listens
+// any more that the server is.
 func (t *streamable) listenOn(x *exchange) {
 	lastID, retry := "", retryDefault
 	worked, failures := false, 0
@@ -241,6 +242,10 @@ func (t *streamable) listenOn(x *exchange) {
 		switch {
 		case err != nil:
 			failures++
+			if worked && failures > 1 && refused(err) {
+				t.in.Lost(err)
+				return
+			}
 		case resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream":
 			worked = true
 			ev := t.newEvents(t.in, resp.Body, 4*t.max)

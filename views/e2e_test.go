@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
@@ -129,6 +131,29 @@ func intact(t *testing.T, app *tuitest.App) {
 			t.Errorf("entry %d has id %s, which is not in %s", e.Seq, e.ID, b)
 		}
 	}
+}
+
+// says waits for texts in a pane, which may be wrapped at any blank.
+func says(app *tuitest.App, pane string, texts ...string) *tuitest.App {
+	return app.Eventually(func() string {
+		r, ok := app.State().Panes[pane]
+		if !ok {
+			return "there is no pane " + pane
+		}
+		var words []string
+		for i, row := range strings.Split(app.Screen(), "\n") {
+			if i >= r.Y && i < r.Y+r.H {
+				words = append(words, strings.Fields(ansi.Cut(row, r.X, r.X+r.W))...)
+			}
+		}
+		got := strings.Join(words, " ")
+		for _, want := range texts {
+			if !strings.Contains(got, want) {
+				return fmt.Sprintf("the pane %s does not say %q", pane, want)
+			}
+		}
+		return ""
+	})
 }
 
 // halves counts half blocks, which pictures are drawn with.

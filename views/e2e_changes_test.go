@@ -1,0 +1,52 @@
+package views_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/tui/tuitest"
+)
+
+// TestE2ELogs shows what the server logs, and tells it from which level on to.
+func TestE2ELogs(t *testing.T) {
+	app := open(t, peertest.Everything(t))
+	app.Press("7").View("logs").Has("stderr", "Starting default (STDIO) server")
+	app.Press("L").Type("loud\r")
+	app.Hints().Has("one of debug, info")
+	app.Press("ctrl+u").Type("debug\r").Toast("logs from debug on")
+	if got := sentTo(t, app, "logging/setLevel"); !strings.Contains(got, `"level":"debug"`) {
+		t.Errorf("sent %s", got)
+	}
+	form(app, "toggle-simulated-logging")
+	app.Press("ctrl+g").Pane("result").Has("✓ ok", "Started simulated")
+	leave(app).Press("7").View("logs").Some(tuitest.Matches(`(?i)(debug|info|notice|warning|error|critical|alert|emergency).*level.message`))
+	app.Press("G").Pane("detail").Has("everything")
+	intact(t, app)
+}
+
+// TestE2EListChanged refreshes a list by itself when the server says that it
+// changed, and keeps the cursor on its row.
+func TestE2EListChanged(t *testing.T) {
+	app := open(t, peertest.Everything(t))
+	app.Press("3").View("resources").Has("architect").Press("down")
+	app.Pane("detail").Has("extension.md")
+	row := app.State().Crumbs
+	form(app, "gzip-file-as-resource")
+	app.Press("ctrl+x").Type("new.gz").Press("enter").Press("ctrl+x").Type("data:text/plain,hello").Press("ctrl+g")
+	app.Pane("result").Has("✓ ok", "resource_link", "new.gz")
+	lists := func() int {
+		return len(wire(app, func(e journal.Entry) bool { return e.Kind == journal.Request && e.Method == "resources/list" }))
+	}
+	leave(app).Press("3").View("resources").Has("demo://resource/session/new.gz")
+	if n := lists(); n != 2 {
+		t.Errorf("resources/list was asked %d times", n)
+	}
+	if got := app.State().Crumbs; got != row {
+		t.Errorf("the cursor went from %q to %q", row, got)
+	}
+	pick(app, "3", "resources", "new.gz").Press("enter")
+	app.Pane("detail").Has("✓ read", "application/gzip", "press S to save")
+	intact(t, app)
+}
