@@ -160,7 +160,11 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 		e.Next = "check that this is an MCP server, or raise --connect-timeout"
 	case e.Kind == ChannelClosed && child:
 		e.Kind = SpawnFailed
-		e.Message += " before it answered " + e.Stage
+		if e.Stage == "starting" {
+			e.Message += " before it said anything"
+		} else {
+			e.Message += " before it answered " + e.Stage
+		}
 		e.Next = "run the command by itself to see what is wrong"
 	}
 	return e

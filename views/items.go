@@ -215,12 +215,26 @@ func notConnected(c *tui.Ctx, w int, name string, st session.Status) []string {
 	return message(th, w, name+" is not connected.", "Press 1, then enter to connect.")
 }
 
-// errorText is an error as lines of safe text.
+// errorText is an error as lines of safe text: what happened, then what the
+// server printed before, then what to do.
 func errorText(err error) string {
 	if err == nil {
 		return "unknown error"
 	}
-	return safe.Text(clipText(err.Error(), 4000))
+	e, ok := err.(*session.Error) // what wraps one has words of its own
+	if !ok || !strings.Contains(strings.TrimSpace(e.Detail), "\n") {
+		return safe.Text(clipText(err.Error(), 4000))
+	}
+	head := *e
+	head.Detail, head.Next = "", ""
+	out := head.Error() + ":"
+	for l := range strings.Lines(strings.TrimSpace(clipText(e.Detail, 4000))) {
+		out += "\n  " + strings.TrimRight(l, "\r\n")
+	}
+	if e.Next != "" {
+		out += "\n" + e.Next
+	}
+	return safe.Text(clipText(out, 8000))
 }
 
 // clipText bounds a text that a server sent before it is looked at.
