@@ -109,7 +109,9 @@ func TestBadStart(t *testing.T) {
 			says(app, "list", append([]string{"✗"}, c.says...)...)
 			says(app, "list", "Press 1, then r")
 			frames := func() int {
-				return len(wire(app, func(e journal.Entry) bool { return e.Kind == journal.State && strings.Contains(e.Note, "-> Connecting") }))
+				return len(wire(app, func(e journal.Entry) bool {
+					return e.Kind == journal.State && strings.Contains(e.Note, "-> Connecting")
+				}))
 			}
 			before := frames()
 			app.Press("1").View("servers")

@@ -51,7 +51,14 @@ func pick(app *tuitest.App, key, screen, row string) *tuitest.App {
 	leave(app).Press(key).View(screen)
 	app.Press("/", "ctrl+u").Type(row).Press("enter")
 	app.View(screen)
-	return app.Whole().Has(row)
+	app.Whole().Has(row)
+	for range 10 { // a description may match as well
+		if strings.HasSuffix(app.State().Crumbs, row) {
+			break
+		}
+		app.Press("down")
+	}
+	return app
 }
 
 // form opens the form of a tool.
@@ -122,7 +129,8 @@ func intact(t *testing.T, app *tuitest.App) {
 		if err != nil || len(b) != e.Size {
 			t.Errorf("entry %d (%v %s) has %d of %d bytes: %v", e.Seq, e.Kind, e.Method, len(b), e.Size, err)
 		}
-		if e.Kind == journal.Response || e.Kind == journal.ErrorResponse {
+		flagged := e.Note != "" // an answer that nobody waits for says so
+		if (e.Kind == journal.Response || e.Kind == journal.ErrorResponse) && !flagged {
 			if p, ok := j.Get(e.Peer); !ok || p.Peer != e.Seq || p.ID != e.ID {
 				t.Errorf("entry %d is linked to %d, which is linked to %d", e.Seq, e.Peer, p.Peer)
 			}
