@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // maxHistory bounds how far esc goes back.
@@ -162,5 +164,5 @@ func (a *App) crumbs() string {
 			parts = append(parts, s)
 		}
 	}
-	return Sanitize(strings.Join(parts, " › "))
+	return safe.Line(strings.Join(parts, " › "), 200)
 }

@@ -212,3 +212,48 @@ func (e *evilConn) tool(name string) m {
 func oneLine(s string) string {
 	return string(bytes.ReplaceAll([]byte(s), []byte("\n"), []byte(" ")))
 }
+
+// serveLines answers each request with what answer gives for its method; false
+// gives a JSON-RPC error.
+func serveLines(in io.Reader, out io.Writer, answer func(method string) (any, bool)) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			return err
+		}
+		var req struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if json.Unmarshal(line, &req) != nil || req.ID == nil || req.Method == "" {
+			continue
+		}
+		reply := m{"jsonrpc": "2.0", "id": req.ID}
+		if result, ok := answer(req.Method); ok && req.Method != "server/discover" {
+			reply["result"] = result
+		} else {
+			reply["error"] = m{"code": -32601, "message": "no"}
+		}
+		frames := [][]byte{}
+		for i, v := range []any{reply, m{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}} {
+			b, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			if text, ok := reply["result"].(raw); ok && i == 0 {
+				b = []byte(`{"jsonrpc":"2.0","id":` + string(req.ID) + `,"result":` + string(text) + `}`)
+			}
+			frames = append(frames, b, []byte("\n"))
+			if req.Method == "initialize" || req.Method == "tools/list" {
+				break // else asking and telling would never end
+			}
+		}
+		if _, err := out.Write(bytes.Join(frames, nil)); err != nil {
+			return err
+		}
+	}
+}
+
+// raw is a result that is sent as it stands: encoding/json refuses to nest it.
+type raw string

@@ -83,8 +83,9 @@ func (v *servers) notUp(c *tui.Ctx) string {
 	return ""
 }
 
-func (v *servers) open(c *tui.Ctx) tea.Cmd {
-	s := v.selected()
+func (v *servers) open(c *tui.Ctx) tea.Cmd { return v.openServer(c, v.selected()) }
+
+func (v *servers) openServer(c *tui.Ctx, s *session.Session) tea.Cmd {
 	if s.Status().State == session.Connected {
 		return tea.Batch(c.SelectServer(s.Name()), c.Navigate("tools", nil))
 	}
@@ -98,7 +99,7 @@ func (v *servers) openNamed(c *tui.Ctx, name string) tea.Cmd {
 		if s.Name() == name {
 			v.list.Select(i)
 			v.rev++
-			return v.open(c)
+			return v.openServer(c, s) // the filter may hide its row
 		}
 	}
 	return c.Toast(tui.Failure, "there is no server "+name)
