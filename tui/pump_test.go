@@ -12,8 +12,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// 10,000 changes a second wake the program 30 times a second, and the last
-// change is never missed.
+// 10,000 changes a second wake the program 30 times a second and a few times
+// more in the beginning, and the last change is never missed.
 func TestPumpCoalesces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changed := make(chan struct{}, 1)
@@ -32,8 +32,33 @@ func TestPumpCoalesces(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if got.Load() > 32 || seen.Load() != rev.Load() {
+		if got.Load() > 36 || seen.Load() != rev.Load() {
 			t.Errorf("%d messages, the last of revision %d of %d", got.Load(), seen.Load(), rev.Load())
+		}
+		stop()
+	})
+}
+
+// After some quiet, what follows a first change is not kept waiting: the steps
+// of connecting come within a few milliseconds.
+func TestPumpIsQuickAfterQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		changed := make(chan struct{}, 1)
+		var got atomic.Uint64
+		stop := startPump(changed, func() uint64 { return 0 }, func(tea.Msg) { got.Add(1) })
+		for range 3 {
+			time.Sleep(time.Second)
+			before, start := got.Load(), time.Now()
+			for range 3 {
+				changed <- struct{}{}
+				synctest.Wait()
+			}
+			for got.Load() < before+3 {
+				time.Sleep(time.Millisecond)
+			}
+			if took := time.Since(start); took > 15*time.Millisecond {
+				t.Errorf("three changes took %v", took)
+			}
 		}
 		stop()
 	})
