@@ -22,12 +22,19 @@ type ptyRun struct {
 	b      bytes.Buffer
 	exit   func() int
 	signal func(os.Signal)
+	ended  func(tty *os.File) // called when the program is gone
 }
 
 func startUI(t *testing.T, args ...string) *ptyRun {
 	t.Helper()
+	return startUIWith(t, nil, args...)
+}
+
+// startUIWith is startUI with more environment.
+func startUIWith(t *testing.T, env []string, args ...string) *ptyRun {
+	t.Helper()
 	cmd := command(t, args...)
-	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+	cmd.Env = append(append(cmd.Env, "TERM=xterm-256color"), env...)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 120})
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +48,9 @@ func startUI(t *testing.T, args ...string) *ptyRun {
 	s.exit = sync.OnceValue(func() int {
 		_ = cmd.Wait()
 		<-read
+		if s.ended != nil {
+			s.ended(f)
+		}
 		_ = f.Close()
 		return cmd.ProcessState.ExitCode()
 	})
