@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -40,7 +41,7 @@ func info(ctx context.Context, l *link, _ []string) error {
 	}
 	st := l.Status()
 	i := serverInfo{
-		Name: l.Name(), Transport: st.Transport, URL: st.URL, Era: st.Era, ProtocolVersion: st.Version,
+		Name: l.Name(), Transport: st.Transport, URL: config.MaskURL(st.URL), Era: st.Era, ProtocolVersion: st.Version,
 		ServerInfo: orNull(st.ServerInfo), Capabilities: orNull(st.Capabilities), Instructions: st.Instructions,
 		LatencyMs: float64(took.Microseconds()) / 1000,
 	}
@@ -59,7 +60,7 @@ func info(ctx context.Context, l *link, _ []string) error {
 		t.fields([][2]string{
 			{"server", identity(st.ServerInfo)},
 			{"protocol", fmt.Sprintf("%s (%s era)", st.Version, st.Era)},
-			{"transport", strings.TrimSpace(st.Transport + " " + st.URL)},
+			{"transport", strings.TrimSpace(st.Transport + " " + i.URL)},
 			{"capabilities", capabilities(st.Capabilities)},
 			{"latency", fmt.Sprintf("%.2f ms", i.LatencyMs)},
 			{"instructions", st.Instructions},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -69,8 +70,11 @@ func stdioServer(command []string) (config.Server, error) {
 func (o *options) urlServer(raw string) (config.Server, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		if why := (*url.Error)(nil); errors.As(err, &why) {
+			err = why.Err // without the URL, which may hold a password
+		}
 		return config.Server{}, &session.Error{
-			Kind: session.Usage, Message: fmt.Sprintf("%q is not an HTTP URL", raw), Err: err,
+			Kind: session.Usage, Message: fmt.Sprintf("%q is not an HTTP URL", config.MaskURL(raw)), Err: err,
 			Next: "give it as https://host/path or http://127.0.0.1:PORT/mcp",
 		}
 	}

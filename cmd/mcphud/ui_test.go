@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 
@@ -82,6 +83,13 @@ func (s *ptyRun) written() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()
+}
+
+// settle waits until nothing was written for a moment.
+func (s *ptyRun) settle() {
+	for last := -1; last != len(s.written()); time.Sleep(25 * time.Millisecond) {
+		last = len(s.written())
+	}
 }
 
 // end is what was written after the screen was given back.

@@ -93,11 +93,12 @@ func TestMasks(t *testing.T) {
 		}
 	}
 	for in, want := range map[[2]string]string{
-		{"authorization", "Bearer abc"}: "Bearer ***",
-		{"Authorization", "abc"}:        "***",
-		{"X-GitHub-Token", "abc def"}:   "***",
-		{"Mcp-Session-Id", "abc"}:       "abc",
-		{"Location", "http://h?code=1"}: "http://h?code=***",
+		{"authorization", "Bearer abc"}:        "Bearer ***",
+		{"Authorization", "abc"}:               "***",
+		{"X-GitHub-Token", "abc def"}:          "***",
+		{"Mcp-Session-Id", "abc"}:              "***",
+		{"mcp-session-id", "0123456789abcdef"}: "0123…",
+		{"Location", "http://h?code=1"}:        "http://h?code=***",
 		{"WWW-Authenticate", `Bearer resource_metadata="https://h/x", error="invalid_token"`}: `Bearer resource_metadata="https://h/x", error="invalid_token"`,
 		{"X-Said", `"Bearer abcdefgh12=="`}:                                                   `"Bearer ***"`,
 		{"WWW-Authenticate", `Bearer realm="x", resource_metadata="https://h/.well-known"`}:   `Bearer realm="x", resource_metadata="https://h/.well-known"`,

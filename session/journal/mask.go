@@ -28,6 +28,9 @@ func isSecret(name string) bool {
 // MaskHeader returns the value of a header as it may be shown: a secret becomes "***", with the scheme of an
 // Authorization header kept, and secrets in URLs are masked.
 func MaskHeader(name, value string) string {
+	if strings.EqualFold(name, "Mcp-Session-Id") {
+		return maskSession(value)
+	}
 	if !isSecret(name) {
 		return MaskText(value)
 	}
@@ -35,6 +38,14 @@ func MaskHeader(name, value string) string {
 		return scheme + " " + masked
 	}
 	return masked
+}
+
+// maskSession keeps enough of a session's id to tell two apart. Whoever has all of it can speak in the session.
+func maskSession(id string) string {
+	if len(id) < 16 {
+		return masked
+	}
+	return id[:4] + "…"
 }
 
 // MaskURL returns a URL without its password and without the values of query parameters that carry secrets.
