@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 )
 
@@ -75,7 +76,8 @@ func (p *process) signal(s signal) {
 	}
 }
 
-// reap waits for the end of a child that has exited, and says how it ended: "status 1", "signal: killed".
+// reap waits for the end of a child that has exited, and says how it ended: "exited with status 1", "was
+// ended by signal killed".
 func (p *process) reap() string {
 	close(p.free)
 	<-p.reaped
@@ -86,9 +88,12 @@ func (p *process) reap() string {
 func exitStatus(st *os.ProcessState) string {
 	switch {
 	case st == nil:
-		return "an unknown status"
+		return "exited with an unknown status"
 	case st.Exited():
-		return fmt.Sprintf("status %d", st.ExitCode())
+		return fmt.Sprintf("exited with status %d", st.ExitCode())
 	}
-	return st.String()
+	if signal, ok := strings.CutPrefix(st.String(), "signal: "); ok {
+		return "was ended by signal " + signal
+	}
+	return "exited with " + st.String()
 }

@@ -179,11 +179,11 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	_, _ = s.stdout.Close(), stderr.Close() // ends the readers when a process outside the group holds the pipes
 	<-eof
 	<-errEOF
-	status := s.proc.reap()
+	how := s.proc.reap()
 	if s.closing.Load() {
 		return
 	}
-	msg := "the server exited with " + status
+	msg := "the server " + how
 	if closedOutput {
 		msg = "the server closed its standard output"
 	}

@@ -33,7 +33,7 @@ func TestS4_StartFailures(t *testing.T) {
 		"a folder":   {config.Server{Command: dir}, SpawnFailed, []string{"cannot start"}, 1},
 		"no command": {config.Server{Transport: config.Stdio}, SpawnFailed, []string{"names no command"}, 1},
 		"exits at once": {faketest.Stdio(t, behave.ExitAtOnce), SpawnFailed, []string{
-			"exited with status 3", "reading configuration | fakemcp: cannot open /etc/fakemcp.conf: no such file | fakemcp: giving up",
+			"starting: the server exited with status 3 before it said anything: ", "reading configuration | fakemcp: cannot open /etc/fakemcp.conf: no such file | fakemcp: giving up",
 		}, 1},
 		"exits in initialize": {faketest.Stdio(t, behave.ExitInitialize), SpawnFailed, []string{"exited with status 4", "before it answered initialize", "license expired"}, 1},
 		"never answers":       {with(faketest.Stdio(t, behave.NoAnswer), func(c *config.Server) { c.ConnectTimeout = 1700 * time.Millisecond }), Timeout, []string{"no answer to initialize within 1.7s", "--connect-timeout"}, 1},
@@ -172,9 +172,9 @@ func TestS4_CrashMidCall(t *testing.T) {
 // TestS9_KilledFromOutside: kill the server; the next call succeeds.
 func TestS9_KilledFromOutside(t *testing.T) {
 	_, s := open(t, Options{Retry: Retry{Base: time.Millisecond}}, faketest.Stdio(t, behave.Good))
-	faketest.EndProcess(t, s.Status().PID)
-	changed := s.Status().PID
-	for s.Status().PID == changed { // until the loss is noticed
+	pid := s.Status().PID
+	faketest.EndProcess(t, pid)
+	for s.Status().PID == pid { // until the loss is noticed
 		runtime.Gosched()
 	}
 	if _, err := s.CallTool(t.Context(), "echo", nil, CallOptions{}); err != nil {
