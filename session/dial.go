@@ -163,7 +163,7 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 		if e.Stage == "starting" {
 			e.Message += " before it said anything"
 		} else {
-			e.Message += " before it answered " + e.Stage
+			e.Message += " before it answered"
 		}
 		e.Next = "run the command by itself to see what is wrong"
 	}

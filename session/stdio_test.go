@@ -35,7 +35,7 @@ func TestS4_StartFailures(t *testing.T) {
 		"exits at once": {faketest.Stdio(t, behave.ExitAtOnce), SpawnFailed, []string{
 			"starting: the server exited with status 3 before it said anything: ", "reading configuration | fakemcp: cannot open /etc/fakemcp.conf: no such file | fakemcp: giving up",
 		}, 1},
-		"exits in initialize": {faketest.Stdio(t, behave.ExitInitialize), SpawnFailed, []string{"exited with status 4", "before it answered initialize", "license expired"}, 1},
+		"exits in initialize": {faketest.Stdio(t, behave.ExitInitialize), SpawnFailed, []string{"exited with status 4", "initialize: the server", "before it answered: ", "license expired"}, 1},
 		"never answers":       {with(faketest.Stdio(t, behave.NoAnswer), func(c *config.Server) { c.ConnectTimeout = 1700 * time.Millisecond }), Timeout, []string{"no answer to initialize within 1.7s", "--connect-timeout"}, 1},
 		"disabled":            {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Disabled = true }), ServerDisabled, []string{"disabled"}, 0},
 		"flawed entry":        {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Problem = errors.New("variable X is not set") }), Usage, []string{"variable X is not set"}, 0},
