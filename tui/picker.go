@@ -138,7 +138,7 @@ func (p *picker) key(c *Ctx, m tea.KeyPressMsg) (tea.Cmd, bool) {
 	move := func(by int) { p.at = min(max(p.at+by, 0), max(len(p.shown)-1, 0)) }
 	switch m.String() {
 	case "esc":
-		if len(p.edit.text) == 0 {
+		if p.edit.String() == "" {
 			return nil, false
 		}
 		p.edit.set("")

@@ -93,7 +93,7 @@ func (p *prompt) key(a *App, m tea.KeyPressMsg) tea.Cmd {
 		p.suggest()
 		return nil
 	case "backspace":
-		if len(p.edit.text) == 0 && p.recall != nil {
+		if p.edit.String() == "" && p.recall != nil {
 			a.prompt = nil
 			return p.cancel(a)
 		}

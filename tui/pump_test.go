@@ -215,8 +215,8 @@ func TestLineEdit(t *testing.T) {
 		t.Errorf("a pasted escape is drawn as %q", text)
 	}
 	e.insert(strings.Repeat("x", 2*maxLineEdit))
-	if len(e.text) > maxLineEdit {
-		t.Errorf("a paste made the line %d long", len(e.text))
+	if len(e.String()) > maxLineEdit {
+		t.Errorf("a paste made the line %d long", len(e.String()))
 	}
 }
 

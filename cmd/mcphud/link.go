@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -47,18 +48,30 @@ func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) 
 	})
 }
 
+// journal opens the journal, with its file if there is one. done closes it, and says what could not be written.
+func (a *app) journal() (j *journal.Journal, done func() error, err error) {
+	j = journal.New(journal.Options{File: a.o.journal})
+	wrong := func(err error) error {
+		if err == nil {
+			return nil
+		}
+		return &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--journal %s: %v", a.o.journal, err), Err: err, Next: "name a file that can be written"}
+	}
+	done = func() error { return wrong(j.Close()) }
+	if err = wrong(j.Err()); err != nil {
+		_ = done() // would say the same
+	}
+	return j, done, err
+}
+
 // connected opens cfg, runs f, and closes everything.
 func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.Context, *link) error) (err error) {
 	cfg.NoReconnect = true // a command either has its answer or fails
-	j := journal.New(journal.Options{File: a.o.journal})
-	defer func() {
-		if jerr := j.Close(); jerr != nil && err == nil {
-			err = &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--journal %s: %v", a.o.journal, jerr), Err: jerr, Next: "name a file that can be written"}
-		}
-	}()
-	if jerr := j.Err(); jerr != nil {
-		return &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--journal %s: %v", a.o.journal, jerr), Err: jerr, Next: "name a file that can be written"}
+	j, done, err := a.journal()
+	if err != nil {
+		return err
 	}
+	defer func() { err = cmp.Or(err, done()) }()
 	out := a.printer()
 	sd := newSide(j, a.err, out, a.o.logLevel != "")
 	defer sd.stop()

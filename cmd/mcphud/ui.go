@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -28,15 +28,11 @@ type uiStart struct {
 
 // ui runs the terminal UI. Everything that it started is gone when it returns.
 func (a *app) ui(ctx context.Context, start uiStart) (err error) {
-	j := journal.New(journal.Options{File: a.o.journal})
-	defer func() {
-		if jerr := j.Close(); jerr != nil && err == nil {
-			err = &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--journal %s: %v", a.o.journal, jerr), Err: jerr, Next: "name a file that can be written"}
-		}
-	}()
-	if jerr := j.Err(); jerr != nil {
-		return &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--journal %s: %v", a.o.journal, jerr), Err: jerr, Next: "name a file that can be written"}
+	j, done, err := a.journal()
+	if err != nil {
+		return err
 	}
+	defer func() { err = cmp.Or(err, done()) }()
 	trust := a.o.trust()
 	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Trust: trust})
 	defer m.Close()
