@@ -112,7 +112,7 @@ func TestE2EKilledMidCall(t *testing.T) {
 	app.Pane("result").Has("notifications")
 	killChild(t, app)
 	state(app, session.Failed)
-	says(app, "result", "✗ everything: tools/call trigger-long-running-operation: the server exited", "then reconnect", "Everything typed is still there")
+	says(app, "result", "✗ everything: tools/call trigger-long-running-operation: the server was ended by signal", "then reconnect", "Everything typed is still there")
 	app.Status().Has("Error")
 	app.Pane("form").Has("1", "4")
 	app.Press("ctrl+g").Toast("not connected")
