@@ -147,22 +147,25 @@ func TestBudgetIdle(t *testing.T) {
 	budget.Ceiling(t, "CPU in 3 s of idling with a connected server", after-before, window/100)
 }
 
-// cpuTime is what a process has used of the CPU, as /proc tells it.
+// cpuTime is what a process has used of the CPU, as /proc tells it of each of
+// its threads, to the nanosecond.
 func cpuTime(pid int) (time.Duration, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
 		return 0, err
 	}
-	// Fields 14 and 15, counted after the name, which may hold spaces.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	const tick = 10 * time.Millisecond // the kernel's USER_HZ is 100 everywhere
 	var sum time.Duration
-	for _, f := range fields[11:13] {
-		n, err := strconv.Atoi(f)
+	for _, t := range threads {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/schedstat", pid, t.Name()))
 		if err != nil {
 			return 0, err
 		}
-		sum += time.Duration(n) * tick
+		spent, _, _ := strings.Cut(string(stat), " ")
+		n, err := strconv.ParseInt(spent, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(n)
 	}
 	return sum, nil
 }
