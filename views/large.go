@@ -21,8 +21,8 @@ const (
 	keptBytes = 1 << 20
 	// largeBytes is from what size on something is worth tidying up after.
 	largeBytes = 8 << 20
-	// tidyTime is how long after it was shown.
-	tidyTime = time.Second
+	// tidyTime is how long after it was shown: the journal is through with it then.
+	tidyTime = 2 * time.Second
 )
 
 // sent gives a result as it was sent, whenever it is asked for. The text of a

@@ -104,7 +104,8 @@ const (
 	defaultEntries = 200_000
 	defaultDisk    = 2 << 30
 	maxMetaStrings = 64 << 20               // bytes of strings in kept metadata
-	largeShare     = 4                      // a body of more than this part of Memory goes to disk at once
+	largeShare     = 4                      // a body of more than this part of Memory goes to disk soon
+	largeWait      = time.Second            // so soon: whoever waits for it needs the processor now
 	maxWait        = 250 * time.Millisecond // the longest that one Append waits for the disk
 )
 
@@ -195,9 +196,9 @@ func (j *Journal) Append(e Entry, body []byte) uint64 {
 		j.spilling = true
 	}
 	if int64(len(body)) > j.opts.Memory/largeShare {
-		j.large = seq
+		time.AfterFunc(largeWait, func() { j.expel(seq) })
 	}
-	if j.file != nil || (j.spilling || j.toSpill < j.large) && j.broken == nil || len(j.dead) > 0 {
+	if j.file != nil || j.spilling && j.broken == nil || len(j.dead) > 0 {
 		j.startWriter()
 	}
 	j.rev.Add(1)

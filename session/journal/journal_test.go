@@ -154,7 +154,7 @@ func TestSpilledBodiesReadBack(t *testing.T) {
 	}
 }
 
-// One body of a good part of the share leaves memory at once: it would else
+// One body of a good part of the share leaves memory soon: it would else
 // stay there until much more came.
 func TestLargeBodiesAreNotKeptInMemory(t *testing.T) {
 	j := newTest(t, Options{Memory: 1 << 20, Dir: t.TempDir()})

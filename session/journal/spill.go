@@ -108,6 +108,17 @@ func (j *Journal) startWriter() {
 	}
 }
 
+// expel moves a large body and what is older to disk.
+func (j *Journal) expel(seq uint64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed || j.broken != nil {
+		return
+	}
+	j.large = max(j.large, seq)
+	j.startWriter()
+}
+
 func (j *Journal) writer(done chan struct{}) {
 	defer close(done)
 	w := &writer{j: j}
