@@ -17,6 +17,11 @@ import (
 // otherwise hold the program for ever.
 const exitTime = 4 * time.Second
 
+// framesPerSecond is how often what was drawn goes to the terminal: often
+// enough that a key is on the screen within 20 ms whatever else happens, and
+// rarely enough that an idle program needs less than 1 % of a processor.
+const framesPerSecond = 80
+
 // Run runs the UI until the user quits or ctx ends. Where there is no terminal,
 // for TERM=dumb and with cfg.Linear it runs linear mode. It returns nil when
 // the user quit, ctx's error when ctx ended, and *CrashError for a bug. Signals
@@ -37,6 +42,7 @@ func Run(ctx context.Context, cfg Config) error {
 	defer context.AfterFunc(ctx, dog.arm)()
 	c := newCoalescer()
 	opts := []tea.ProgramOption{
+		tea.WithFPS(framesPerSecond),
 		// Signals end ctx, and ctx ends the program as a user does, below. bubbletea's ways leave its input reader
 		// behind (WithContext), or wait for ever when ctx ends first (its signal handler).
 		tea.WithoutSignalHandler(),
