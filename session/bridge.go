@@ -43,6 +43,7 @@ func NewBridge(m *Manager, set config.Settings) *Bridge {
 		m: m, pool: NewPool(m, set.Pool), registry: NewRegistry(), set: set,
 		seen: map[*Session]uint64{}, clashes: map[string][]string{}, done: make(chan struct{}),
 	}
+	b.registry.OnChange(m.bump) // who shows the manager's servers shows the tools as well
 	changed, cancel := m.Follow()
 	b.stop = func() { stop(); cancel() }
 	go b.follow(ctx, changed)

@@ -34,6 +34,7 @@ type RegisteredTool struct {
 // unique across them. It is safe for concurrent use.
 type Registry struct {
 	mu      sync.RWMutex
+	rev     uint64
 	tools   map[string]RegisteredTool
 	order   []string // names in order of registration
 	changed []func()
@@ -41,6 +42,13 @@ type Registry struct {
 
 // NewRegistry is an empty registry.
 func NewRegistry() *Registry { return &Registry{tools: map[string]RegisteredTool{}} }
+
+// Rev grows with every change.
+func (r *Registry) Rev() uint64 {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.rev
+}
 
 // OnChange calls f after every change, without locks held.
 func (r *Registry) OnChange(f func()) {
@@ -82,6 +90,7 @@ func origin(t RegisteredTool) string {
 }
 
 func (r *Registry) put(t RegisteredTool) {
+	r.rev++
 	r.tools[t.Name] = t
 	r.order = append(r.order, t.Name)
 }
@@ -140,7 +149,9 @@ func (r *Registry) remove(which func(RegisteredTool) bool) int {
 		delete(r.tools, name)
 		return true
 	})
-	return before - len(r.order)
+	n := before - len(r.order)
+	r.rev += uint64(n)
+	return n
 }
 
 // Get finds a tool by its registered name.

@@ -2,13 +2,17 @@ package views_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -49,5 +53,72 @@ func TestD2_TemplateIsFilledInAndRead(t *testing.T) {
 		app.Press("enter").View("template")
 		app.Type(`["a","b c"]`).Press("tab").Type("ü?").Press("ctrl+g")
 		app.Pane("result").Has("got db://rows/a/b%20c?q=%C3%BC%3F")
+	})
+}
+
+// The tools of two servers and one of this program are one list; source:, server: and words filter it; enter opens a tool's
+// form on its server; and a server that goes takes its tools along.
+func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		servers := map[string]*server.MCPServer{}
+		for name, tools := range map[string][]string{"alpha": {"find", "merge"}, "beta": {"find"}} {
+			servers[name] = server.NewMCPServer(name, "1", server.WithToolCapabilities(true))
+			for _, tool := range tools {
+				servers[name].AddTool(mcp.NewTool(tool, mcp.WithDestructiveHintAnnotation(false)), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+					return mcp.NewToolResultText(tool + " of " + name), nil
+				})
+			}
+		}
+		m := session.NewManager(session.Options{Dial: func(c config.Server) (session.Transport, bool) {
+			return session.FromMCPGo(transport.NewInProcessTransport(servers[c.Name])), true
+		}})
+		bridge := session.NewBridge(m, config.Settings{})
+		t.Cleanup(func() {
+			bridge.Close()
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := bridge.Registry().Register(session.RegisteredTool{
+			Name: "clock", Source: session.Local, Item: session.Item{Name: "clock", Raw: []byte(`{"name":"clock"}`)},
+			Run: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"alpha", "beta"} {
+			if err := bridge.RegisterServer(config.Server{Name: name}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: bridge.Registry()})...), tuitest.Sessions(m), tuitest.At("registry", nil))
+		app.View("registry").Has("clock", "local")
+		app.View("registry").HasNot("mcp__")
+		for _, name := range []string{"alpha", "beta"} {
+			if err := m.Connect(t.Context(), name); err != nil { // anybody's connecting makes the tools known
+				t.Fatal(err)
+			}
+		}
+		app.View("registry").Has("mcp__alpha__find", "mcp__alpha__merge", "mcp__beta__find")
+		for filter, want := range map[string]struct{ has, lacks []string }{
+			"source:local":             {[]string{"clock"}, []string{"mcp__"}},
+			"source:mcp":               {[]string{"mcp__alpha__find", "mcp__beta__find"}, []string{"clock"}},
+			"source:mcp server:alpha":  {[]string{"mcp__alpha__find", "mcp__alpha__merge"}, []string{"beta", "clock"}},
+			"-source:local -find":      {[]string{"mcp__alpha__merge"}, []string{"clock", "beta"}},
+			"source:local server:beta": {[]string{"Nothing matches"}, []string{"mcp__"}},
+		} {
+			app.Press("/", "ctrl+u").Type(filter).Press("enter")
+			app.View("registry").Has(want.has...)
+			app.View("registry").HasNot(want.lacks...)
+		}
+		app.Press("/", "ctrl+u").Type("server:beta").Press("enter", "enter").View("call")
+		app.Press("ctrl+g").Pane("result").Has("find of beta")
+		if err := bridge.Disconnect("beta"); err != nil {
+			t.Fatal(err)
+		}
+		app.Press(":").Type("all").Press("enter")
+		app.View("registry").Has("Nothing matches")
+		app.Press("/", "ctrl+u", "enter")
+		app.View("registry").Has("mcp__alpha__merge", "clock")
+		app.View("registry").HasNot("mcp__beta__find")
 	})
 }

@@ -16,6 +16,8 @@ type Deps struct {
 	Trust *config.Trust
 	// Values keeps what was sent for the next start; nil keeps nothing.
 	Values *Values
+	// Registry is the tools of all servers; nil for none.
+	Registry *session.Registry
 }
 
 // All returns new screens, in the order of their number keys. It is the one
@@ -32,6 +34,7 @@ func All(d Deps) []tui.View {
 		newTemplates(),
 		newTemplate(d.Values),
 		newPrompt(d.Values),
+		newRegistry(d.Registry),
 	}
 }
 

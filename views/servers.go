@@ -59,6 +59,11 @@ func (v *servers) Actions() []tui.Action {
 			Help: "Go to what was said on the wire.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("traffic", nil) },
 		},
+		{
+			ID: "servers.all", Keys: []string{"a"}, Title: "tools of all", Group: "Server",
+			Help: "Go to the tools of all servers in one list, which source:mcp and server:NAME filter.",
+			Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("registry", nil) },
+		},
 	}
 }
 

@@ -52,7 +52,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	a.kill.patient.Store(true) // the UI gives the terminal back first, and has a bound of its own
 	defer a.kill.patient.Store(false)
 	cfg := tui.Config{
-		Views: views.All(views.Deps{Trust: trust, Values: views.NewValues(stateFile("values"))}), Sessions: m, Server: start.connect,
+		Views: views.All(views.Deps{Trust: trust, Values: views.NewValues(stateFile("values")), Registry: bridge.Registry()}), Sessions: m, Server: start.connect,
 		ReadOnly: a.o.readOnly, Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"), NativeClipboard: true, Report: report,
 		HistoryFile: stateFile("history"),
 	}
