@@ -17,6 +17,7 @@ type conn struct {
 	*mux
 	id    uint64 // counts the connections of its session
 	kind  string // "stdio", "http", "sse", "memory"
+	label string // what Status calls the transport
 	ready chan struct{}
 
 	info, caps []byte // our clientInfo and capabilities, as JSON

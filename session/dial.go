@@ -119,6 +119,10 @@ func (s *Session) shake(ctx context.Context, t Transport, kind, pin string, era 
 	if memory, ok := t.(HTTPTransport); ok && memory != nil && kind == "memory" {
 		c.kind = config.HTTP
 	}
+	c.label = c.kind
+	if l, ok := t.(interface{ Label() string }); ok { // one in memory that stands in for another
+		c.label = l.Label()
+	}
 	c.onChange = s.bump
 	c.onServe = s.serve
 	c.onNotify = func(env jsonrpc.Envelope, frame []byte) { s.notified(c, env, frame) }

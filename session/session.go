@@ -124,7 +124,7 @@ func (s *Session) Status() Status {
 		return st
 	}
 	st.Attempt = 0
-	st.Transport, st.Version, st.Era = c.kind, c.version, c.era
+	st.Transport, st.Version, st.Era = c.label, c.version, c.era
 	st.ServerInfo, st.Capabilities, st.Instructions = c.serverInfo, c.capabilities, c.instructions
 	st.Latency = time.Duration(c.latency.Load())
 	if p, ok := c.t.(interface{ PID() int }); ok {

@@ -46,7 +46,11 @@ func prepare(e *Entry, body []byte) {
 			e.Tool = clip(target(e.Method, body))
 		}
 	case Response:
-		if e.Status == "" {
+		switch {
+		case e.Status != "":
+		case toolFailed(body):
+			e.Status, e.Note = Failed, "isError"
+		default:
 			e.Status = OK
 		}
 	case ErrorResponse:
@@ -54,6 +58,11 @@ func prepare(e *Entry, body []byte) {
 			e.Status = Failed
 		}
 	}
+}
+
+// toolFailed is whether an answer says isError: a tool's own failure, which the protocol sends as a result.
+func toolFailed(body []byte) bool {
+	return len(body) <= maxScan && bytes.Contains(body, []byte(`"isError"`)) && member(body, "result", "isError") == "true"
 }
 
 // clip bounds a string and frees the buffer that it is a part of.
