@@ -36,6 +36,7 @@ type App struct {
 	look     look
 	frame    frame
 	arrange  LayoutState
+	splits   map[string]int // where the user moved the border, by screen
 	laid     laying
 	w, h     int
 
@@ -65,7 +66,7 @@ func NewApp(ctx context.Context, cfg Config) (*App, error) {
 	}
 	a := &App{
 		cfg: cfg, reg: reg, ops: newOperations(ctx),
-		focus: map[string]int{}, panes: map[string]*Pane{}, filters: map[string]string{},
+		focus: map[string]int{}, panes: map[string]*Pane{}, splits: map[string]int{}, filters: map[string]string{},
 		linear: cfg.Linear, getenv: cfg.getenv(), rerender: true,
 	}
 	a.ctx = Ctx{app: a, Sessions: cfg.Sessions, ReadOnly: cfg.ReadOnly, Linear: cfg.Linear}
@@ -179,7 +180,11 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 
 // sync brings what views read in Ctx up to date.
 func (a *App) sync() {
-	a.arrange.Panes = len(a.current().info.Panes)
+	info := a.current().info
+	a.arrange.Panes, a.arrange.NoRail, a.arrange.Split = len(info.Panes), info.NoRail, a.splits[info.ID]
+	if a.arrange.Split == 0 {
+		a.arrange.Split = info.Split
+	}
 	a.arrange.Focus = a.place.focus
 	a.ctx.View = a.place.view
 	a.ctx.Focus = a.paneID()

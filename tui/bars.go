@@ -59,6 +59,9 @@ func tabWidth(a *App, v *registered, i int) int {
 	return paint.Width(key) + paint.Width(name) + 1
 }
 
+// helpID is the action whose hint always has room.
+const helpID = "app.help"
+
 // hintLine shows what can be done now: the hints of the focused pane's
 // actions, then the shell's own.
 func (a *App) hintLine(w int) string {
@@ -80,10 +83,15 @@ func (a *App) hintLine(w int) string {
 	pick(local)
 	typing := a.typing()
 	var b strings.Builder
-	used := 0
+	used, kept := 0, 0
+	for _, x := range global {
+		if x.ID == helpID { // who knows no other key needs this one
+			kept = paint.Width(hintKey(x, typing)) + paint.Width(x.Title) + 3
+		}
+	}
 	put := func(key, title string) {
 		n := paint.Width(key) + paint.Width(title) + 3
-		if used+n > w {
+		if used+n+kept > w {
 			return
 		}
 		used += n
@@ -105,6 +113,9 @@ func (a *App) hintLine(w int) string {
 	list = list[:0]
 	pick(unshadowed(local, global))
 	for _, x := range list {
+		if x.ID == helpID {
+			kept = 0
+		}
 		if k := hintKey(x, typing); k != "" {
 			put(keyNames([]string{k}), x.Title)
 		}

@@ -10,7 +10,7 @@ import (
 func globalActions() []Action {
 	list := []Action{
 		{
-			ID: "app.help", Keys: []string{"?", "f1"}, Title: "help", Group: "Find", Hint: 90,
+			ID: helpID, Keys: []string{"?", "f1"}, Title: "help", Group: "Find", Hint: 90,
 			Help: "Lists what every key does here, searchable; enter runs what you pick. f1 does so while text is typed.",
 			Run:  func(c *Ctx) tea.Cmd { return c.Open(newHelp(c.app)) },
 		},
@@ -167,7 +167,7 @@ func copyActions() (out []Action) {
 	} {
 		hint := 0
 		if k.kind == CopyValue {
-			hint = 60
+			hint = 92
 		}
 		out = append(out, Action{
 			Hint: hint,
@@ -247,7 +247,8 @@ func (a *App) resize(by int) {
 	if s == 0 {
 		s = DefaultSplit
 	}
-	a.arrange.Split = min(max(s+by, MinSplit), MaxSplit)
+	a.splits[a.place.view] = min(max(s+by, MinSplit), MaxSplit)
+	a.sync()
 }
 
 // copyable makes what the visible view would copy, nil if it would not.

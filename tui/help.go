@@ -23,8 +23,12 @@ func newHelp(a *App) *picker {
 			by[x.Group] = append(by[x.Group], x)
 		}
 		for _, g := range groups {
+			title := scope + " · " + g
+			if g == scope {
+				title = g
+			}
 			for _, x := range by[g] {
-				items = append(items, actionItem(a, x, scope+" · "+g))
+				items = append(items, actionItem(a, x, title))
 			}
 		}
 	}

@@ -33,7 +33,7 @@ const (
 	MinSplit     = 20
 	MaxSplit     = 80
 	DefaultSplit = 40
-	RailWidth    = 30
+	RailWidth    = 26
 )
 
 // RailFocus is LayoutState.Focus when the server rail has the keys.
@@ -52,6 +52,8 @@ type LayoutState struct {
 	Below bool
 	// Split is the list's share in percent; 0 means DefaultSplit.
 	Split int
+	// NoRail leaves the rail out unless it has the keys.
+	NoRail bool
 }
 
 // Layout says where things are. Rectangles of panes include their borders.
@@ -94,7 +96,7 @@ func Solve(w, h int, s LayoutState) Layout {
 	case s.Zoom || w < MidWidth:
 		l.Panes[index(s)] = room
 	default:
-		if w >= WideWidth {
+		if w >= WideWidth && (!s.NoRail || s.Focus == RailFocus) {
 			l.Rail = Rect{room.X, room.Y, RailWidth, room.H}
 			room.X += RailWidth
 			room.W -= RailWidth

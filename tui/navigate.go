@@ -92,7 +92,7 @@ func (a *App) focusIndex(i int) tea.Cmd {
 func (a *App) cycle(by int) tea.Cmd {
 	n := len(a.current().info.Panes)
 	first := 0
-	if a.w >= WideWidth && !a.arrange.Zoom {
+	if a.w >= WideWidth && !a.arrange.Zoom && !a.arrange.NoRail {
 		first = RailFocus
 	}
 	span := n - first

@@ -96,7 +96,8 @@ func (r *rail) mouse(a *App, ev PaneMouse) tea.Cmd {
 	return cmd
 }
 
-// pane draws the servers: state as glyph and word after the name.
+// pane draws the servers: the state as a glyph before the name and, where
+// there is room, as a word after it. Below them is what the current one is.
 func (r *rail) pane(a *App, at Rect) *Pane {
 	p := &r.p
 	in := at.Inner()
@@ -109,6 +110,9 @@ func (r *rail) pane(a *App, at Rect) *Pane {
 	p.Lines = p.Lines[:0]
 	for i := r.top; i < len(list) && len(p.Lines) < p.H; i++ {
 		p.Lines = append(p.Lines, r.row(a, list[i], i == r.at && p.Focused, p.W))
+	}
+	if about := a.world.about(t, p.W); len(list) > 0 && len(p.Lines)+len(about) <= p.H {
+		p.Lines = append(p.Lines, about...)
 	}
 	if len(list) == 0 {
 		msg := "no servers: see screen 1"
@@ -131,9 +135,11 @@ func (r *rail) row(a *App, x *serverRow, at bool, w int) string {
 	if x.name == a.world.current {
 		mark = "▸"
 	}
-	state := x.state(t)
-	room := w - paint.Width(state) - 2
-	row := mark + paint.Fit(safe.Line(x.name, max(room, 3)), max(room, 3)) + " " + state
+	name := safe.Line(x.name, w)
+	row := mark + x.glyph(t) + " " + name
+	if word := x.word(); paint.Width(row)+paint.Width(word) < w {
+		row = paint.Fit(row, w-paint.Width(word)) + x.style(t).S(word)
+	}
 	switch {
 	case at:
 		return t.SelectRow(row, w, true)

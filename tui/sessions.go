@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -54,6 +55,10 @@ func (w *world) newest(j *journal.Journal) {
 func rowOf(s *session.Session, now time.Time) serverRow {
 	st := s.Status()
 	r := serverRow{name: s.Name(), transport: st.Transport, version: st.Version, stateWord: string(st.State)}
+	r.software = software(st.ServerInfo)
+	if st.Latency >= 100*time.Microsecond {
+		r.latency = "answers in " + st.Latency.Round(100*time.Microsecond).String()
+	}
 	if st.Err != nil {
 		r.err = strings.TrimPrefix(st.Err.Error(), r.name+": ")
 	}
@@ -72,6 +77,15 @@ func rowOf(s *session.Session, now time.Time) serverRow {
 		r.detail = st.RetryAt.Sub(now).Round(time.Second).String()
 	}
 	return r
+}
+
+// software is what a server calls itself, "" where that is not in a few bytes.
+func software(info []byte) string {
+	var v struct{ Name, Version string }
+	if len(info) > 4096 || json.Unmarshal(info, &v) != nil {
+		return ""
+	}
+	return strings.TrimSpace(v.Name + " " + v.Version)
 }
 
 // choose makes a server the current one and reports whether it is known.

@@ -41,6 +41,11 @@ type Info struct {
 	// Panes are the screen's panes in focus order, one or two. Two are drawn as
 	// list and detail.
 	Panes []PaneSpec
+	// Split is the first pane's share in percent until the user moves the
+	// border; 0 means DefaultSplit.
+	Split int
+	// NoRail leaves the server rail out: on a screen that lists the servers.
+	NoRail bool
 	// Hidden leaves the screen out of the number keys and the tab line: it is
 	// reached from another screen. The palette still lists it.
 	Hidden bool

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -25,7 +26,9 @@ type serverRow struct {
 	stateWord                string // as in session.State
 	detail                   string // countdown or reason
 	err                      string
-	moving                   bool // changes by itself
+	moving                   bool   // changes by itself
+	software                 string // serverInfo: name and version
+	latency                  string
 }
 
 // connected is whether the server can be asked.
@@ -33,20 +36,57 @@ func (r *serverRow) connected() bool { return r.stateWord == "Connected" }
 
 // state is the state as glyph and word.
 func (r *serverRow) state(t *Theme) string {
-	st, glyph := t.Muted, "○"
-	switch r.stateWord {
-	case "Connected":
-		st, glyph = t.OK, "●"
-	case "Connecting":
-		st, glyph = t.Warn, "◐"
-	case "Error":
-		st, glyph = t.Error, "✗"
-	}
-	s := glyph + " " + r.stateWord
+	return r.glyph(t) + " " + r.style(t).S(r.word())
+}
+
+// word is the state with its countdown.
+func (r *serverRow) word() string {
+	s := r.stateWord
 	if r.detail != "" {
 		s += " " + r.detail
 	}
-	return st.S(safe.Line(s, 40))
+	return safe.Line(s, 40)
+}
+
+// glyph is the state as a shape that differs for each.
+func (r *serverRow) glyph(t *Theme) string {
+	g := "○"
+	switch r.stateWord {
+	case "Connected":
+		g = "●"
+	case "Connecting":
+		g = "◐"
+	case "Error":
+		g = "✗"
+	}
+	return r.style(t).S(g)
+}
+
+func (r *serverRow) style(t *Theme) paint.Style {
+	switch r.stateWord {
+	case "Connected":
+		return t.OK
+	case "Connecting":
+		return t.Warn
+	case "Error":
+		return t.Error
+	}
+	return t.Muted
+}
+
+// about is what the rail says of the current server, below the list.
+func (w *world) about(t *Theme, width int) []string {
+	r := w.row(w.current)
+	if r == nil || !r.connected() {
+		return nil
+	}
+	out := []string{"", " " + t.Heading.S(safe.Line(r.name, width-2))}
+	for _, s := range []string{r.software, r.transport, r.version, r.latency} {
+		if s != "" {
+			out = append(out, " "+t.Muted.S(paint.Cut(safe.Line(s, 200), width-2)))
+		}
+	}
+	return out
 }
 
 // row finds a server by name, nil if there is none.

@@ -26,7 +26,7 @@ func newAbout(view string) about {
 
 func (a *about) actions(view, pane string) []tui.Action {
 	return append([]tui.Action{{
-		ID: view + ".definition", Keys: []string{"s"}, Title: "as sent / in words", Group: "Detail", Hint: 4,
+		ID: view + ".definition", Keys: []string{"s"}, Title: "as sent", Group: "Detail", Hint: 4,
 		Help: "Switch between the definition in words and as the server sent it.",
 		Run: func(c *tui.Ctx) tea.Cmd {
 			a.raw = !a.raw

@@ -106,7 +106,7 @@ func (v *catalog) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		case v.done(m):
 			return v.describe(c), true
 		case m.Slot == "list":
-			return v.sync(c), true
+			return tea.Batch(v.sync(c), v.describe(c)), true
 		}
 		return v.about.Handle(c, msg)
 	case tui.PaneMouse:

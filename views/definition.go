@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -55,7 +56,7 @@ func definitionLines(th *tui.Theme, it session.Item, w int) []string {
 
 func (l *labelled) members(value []byte) {
 	_ = jsonrpc.Members(value, func(key string, v []byte) bool {
-		l.styled(safe.Line(key, 24), " "+safe.Line(compact(v), 300))
+		l.out = append(l.out, l.th.Muted.S(paint.Fit(safe.Line(key, 24), 16))+" "+safe.Line(compact(v), 300))
 		return len(l.out) < maxDefinition
 	})
 }
@@ -138,21 +139,34 @@ func (l *labelled) fields(kids []schema.Child, depth int) {
 	}
 }
 
-// field is one line for name, type and constraints, and its description below.
+// field is name, type and constraints, and the description below them.
 func (l *labelled) field(depth int, name string, required bool, typ, about string, cs []schema.Constraint) {
 	in := strings.Repeat("  ", depth)
 	line := in + l.th.Key.S(safe.Line(name, 120))
 	if required {
 		line += l.th.Warn.S(" * required")
 	}
-	line += " " + l.th.Muted.S(safe.Line(typ, 60))
 	var limits []string
 	for _, c := range cs {
 		limits = append(limits, c.Text)
 	}
-	if len(limits) > 0 {
-		line += " " + l.th.Info.S(safe.Line(strings.Join(limits, ", "), 200))
+	put := func(s string, st paint.Style) { // on the line, or below it where it does not fit
+		if s == "" {
+			return
+		}
+		if paint.Width(line)+1+paint.Width(s) <= l.w {
+			line += " " + st.S(s)
+			return
+		}
+		l.out = append(l.out, line)
+		rows := wrap(s, l.w-len(in)-2)
+		for _, r := range rows[:len(rows)-1] {
+			l.out = append(l.out, in+"  "+st.S(r))
+		}
+		line = in + "  " + st.S(rows[len(rows)-1])
 	}
+	put(safe.Line(typ, 400), l.th.Muted)
+	put(safe.Line(strings.Join(limits, ", "), 400), l.th.Info)
 	l.out = append(l.out, line)
 	for _, d := range wrap(safe.Text(clipText(about, 2000)), l.w-len(in)-2) {
 		if about != "" {
@@ -167,7 +181,7 @@ func fieldType(f *schema.Field) string {
 	case schema.ShapeSelect:
 		var names []string
 		for _, o := range f.Options {
-			if len(names) == 6 {
+			if len(names) == 12 {
 				names = append(names, fmt.Sprintf("… %d", len(f.Options)))
 				break
 			}

@@ -16,7 +16,7 @@ func TestE2EFilesystem(t *testing.T) {
 	dir := t.TempDir()
 	note := filepath.Join(dir, "note.txt")
 	app := open(t, peertest.Filesystem(t, dir))
-	app.View("tools").Has("write_file ⚠ destructive")
+	app.View("tools").Has("write_file", "⚠ destructive")
 
 	form(app, "write_file")
 	app.Type(note).Press("enter").Paste("first line\nsecond line\n").Press("ctrl+g")

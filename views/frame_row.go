@@ -61,13 +61,21 @@ func kindStyle(th *tui.Theme, e journal.Entry) paint.Style {
 	return th.Muted
 }
 
+// toolFailed is the journal's note on a result that is a tool's own failure.
+const toolFailed = "isError"
+
+// wideRow is the width from which a row has milliseconds and the size.
+const wideRow = 70
+
 // frameRow draws one entry of the traffic list: time, direction, kind, what it
 // is about, status, latency and size, as far as they fit.
 func frameRow(th *tui.Theme, e journal.Entry, w int, manyServers bool) string {
 	var b strings.Builder
-	if w >= 60 {
-		b.WriteString(th.Muted.S(e.Time.Format("15:04:05.000")))
-		b.WriteByte(' ')
+	switch {
+	case w >= wideRow:
+		b.WriteString(th.Muted.S(e.Time.Format("15:04:05.000")) + " ")
+	case w >= 50:
+		b.WriteString(th.Muted.S(e.Time.Format("15:04:05")) + " ")
 	}
 	b.WriteString(dirGlyph(e.Dir))
 	b.WriteByte(' ')
@@ -99,7 +107,7 @@ func frameSubject(th *tui.Theme, e journal.Entry) string {
 	if e.ID != "" {
 		parts = append(parts, th.Muted.S("#"+safe.Line(e.ID, 40)))
 	}
-	if e.Note != "" {
+	if e.Note != "" && e.Note != toolFailed {
 		parts = append(parts, th.Muted.S(safe.Line(e.Note, 200)))
 	}
 	return strings.Join(parts, " ")
@@ -114,16 +122,23 @@ func frameTail(th *tui.Theme, e journal.Entry, w int) string {
 	case journal.Cancelled:
 		parts = append(parts, th.Warn.S("⊘ cancelled"))
 	case journal.Failed:
-		parts = append(parts, th.Error.S("✗ error"))
+		if e.Kind == journal.Request && e.Peer != 0 {
+			break // its answer says so
+		}
+		word := "✗ error"
+		if e.Note == toolFailed {
+			word = "✗ " + toolFailed
+		}
+		parts = append(parts, th.Error.S(word))
 	case journal.OK:
 		if e.Kind == journal.Response {
 			parts = append(parts, th.OK.S("✓ ok"))
 		}
 	}
-	if e.Took > 0 && e.Kind != journal.Request {
+	if e.Kind == journal.Response || e.Kind == journal.ErrorResponse {
 		parts = append(parts, th.Muted.S(fmt.Sprintf("%7s", took(e.Took))))
 	}
-	if e.Size > 0 && w >= 50 {
+	if e.Size > 0 && w >= wideRow {
 		parts = append(parts, th.Muted.S(fmt.Sprintf("%8s", size(int64(e.Size)))))
 	}
 	return strings.Join(parts, " ")

@@ -26,6 +26,7 @@ type items struct {
 	listing session.Listing
 	status  session.Status
 	kept    map[string]string // row that the cursor was on, by server
+	nameCol int               // cells that the longest name takes
 }
 
 func newItems(view string, kind session.ListKind, plural string, key func(session.Item) string) items {
@@ -82,6 +83,7 @@ func (p *items) load(c *tui.Ctx, again bool) tea.Cmd {
 func (p *items) show(c *tui.Ctx) tea.Cmd {
 	all := p.listing.Items
 	key := p.key
+	p.nameCol = widest(len(all), func(i int) string { return key(all[i]) })
 	p.freeze = func() (int, func(int) string) {
 		return len(all), func(i int) string {
 			return key(all[i]) + " " + all[i].Title + " " + clipText(all[i].Description, 2000)
@@ -120,12 +122,12 @@ func (r itemRows) Row(i, w int) string {
 		}
 		return th.Error.S("✗ ") + name + " " + th.Error.S("malformed: "+safe.Line(it.Flaw.Error(), 200))
 	}
-	out := r.p.query.Highlight(name, th.Text, th.Match)
+	out := column(r.p.query.Highlight(name, th.Text, th.Match), r.p.nameCol, w)
 	if mark := itemMark(th, it); mark != "" {
-		out += " " + mark
+		out += "  " + mark
 	}
 	about := it.Description
-	if it.Title != "" && it.Title != it.Name {
+	if it.Title != "" && !sameWords(it.Title, it.Name) {
 		about = it.Title + " — " + about
 	}
 	if room := w - paint.Width(out) - 2; room > 8 && about != "" {

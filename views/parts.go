@@ -57,14 +57,14 @@ func contentPart(c session.Content) part {
 	if c.Type != "resource_link" {
 		about = append(about, size(int64(len(data))))
 	}
-	if c.URI != "" {
-		about = append(about, c.URI)
-	}
 	if c.Name != "" {
 		about = append(about, c.Name)
 	}
 	p.label = safe.Line(p.label, 20)
 	p.src.head = []string{safe.Line(strings.Join(about, " · "), 500)}
+	if c.URI != "" { // on a line of its own: it is what people look for, and long
+		p.src.head = append(p.src.head, safe.Line(c.URI, 2000))
+	}
 	p.src.read = bytesOf(data)
 	kind, _, _ := mime.ParseMediaType(c.MIME)
 	switch {

@@ -1,7 +1,9 @@
 package views
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +26,7 @@ type reply struct {
 	head  []string // styled lines above the tabs: verdict, time, size
 	parts []part
 	at    int
+	first int // sub-tab at the left end of their line
 	doc   document
 
 	gen       int
@@ -92,7 +95,7 @@ func (r *reply) fail(th *tui.Theme, m tui.OpDone) {
 // clear shows nothing.
 func (r *reply) clear() {
 	r.gen++
-	r.head, r.parts, r.at, r.loading, r.err = nil, nil, 0, false, nil
+	r.head, r.parts, r.at, r.first, r.loading, r.err = nil, nil, 0, 0, false, nil
 	r.what, r.data, r.cancelled = "", nil, false
 	r.doc.clear()
 	r.rev++
@@ -200,8 +203,11 @@ func (r *reply) top() int {
 
 func (r *reply) clickTab(c *tui.Ctx, x int) tea.Cmd {
 	at := 0
-	for i, p := range r.parts {
-		at += paint.Width(p.label) + 3
+	if r.first > 0 {
+		at = 2
+	}
+	for i := r.first; i < len(r.parts); i++ {
+		at += r.tabWidth(i)
 		if x < at {
 			return r.open(c, i)
 		}
@@ -209,10 +215,50 @@ func (r *reply) clickTab(c *tui.Ctx, x int) tea.Cmd {
 	return nil
 }
 
-// tabs is the line of sub-tabs.
+// tabWidth is the cells that a sub-tab takes.
+func (r *reply) tabWidth(i int) int { return paint.Width(r.parts[i].label) + 3 }
+
+// fit chooses the first sub-tab to draw, so that the current one is on the
+// line.
+func (r *reply) fit(w int) {
+	total := 0
+	for i := range r.parts {
+		total += r.tabWidth(i)
+	}
+	r.first = min(r.first, r.at)
+	if total <= w {
+		r.first = 0
+		return
+	}
+	for ; r.first < r.at; r.first++ {
+		used := 4 // an arrow at each end
+		for i := r.first; i <= r.at; i++ {
+			used += r.tabWidth(i)
+		}
+		if used <= w {
+			break
+		}
+	}
+}
+
+// tabs is the line of sub-tabs; where they are too many the arrows say at
+// which end there are more.
 func (r *reply) tabs(th *tui.Theme, w int) string {
+	r.fit(w)
 	var b strings.Builder
-	for i, p := range r.parts {
+	used := 0
+	if r.first > 0 {
+		b.WriteString(th.Accent.S("‹ "))
+		used = 2
+	}
+	for i := r.first; i < len(r.parts); i++ {
+		p := r.parts[i]
+		last := i == len(r.parts)-1
+		if n := used + r.tabWidth(i); i > r.at && (n > w || !last && n+2 > w) {
+			b.WriteString(th.Accent.S("›"))
+			break
+		}
+		used += r.tabWidth(i)
 		label := " " + p.label + " "
 		if i == r.at {
 			b.WriteString(th.Badge.S(label))
@@ -260,11 +306,22 @@ func (r *reply) failure(th *tui.Theme, w int) []string {
 	out := failure(th, w, errorText(r.err), "What was said is in the traffic. Everything typed is still there: correct it and run it again.")
 	if len(r.data) > 0 {
 		out = append(out, "", " "+th.Muted.S("data"))
-		for _, l := range wrap(safe.Text(clipText(string(r.data), 8<<10)), w-2) {
+		for _, l := range wrap(safe.Text(indented(r.data)), w-2) {
 			out = append(out, " "+l)
 		}
 	}
 	return out
+}
+
+// indented is JSON over several lines, its values as they were sent; text that
+// is none, or too long to read, stays as it is.
+func indented(data []byte) string {
+	const most = 8 << 10
+	var b bytes.Buffer
+	if len(data) > most || json.Indent(&b, data, "", "  ") != nil {
+		return clipText(string(data), most)
+	}
+	return b.String()
 }
 
 // elapsed is how long something has been running, "" for the first second.

@@ -178,7 +178,7 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	case v.done(m):
 		return v.describe(c)
 	case m.Slot == "list":
-		return v.sync(c)
+		return tea.Batch(v.sync(c), v.describe(c))
 	}
 	if cmd, ok := v.reply.Handle(c, m); ok {
 		return cmd

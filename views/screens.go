@@ -39,7 +39,7 @@ func All(d Deps) []tui.View {
 }
 
 func askInfo(id, title string, hidden bool, aliases ...string) tui.Info {
-	return tui.Info{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Panes: []tui.PaneSpec{
+	return tui.Info{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Split: 50, Panes: []tui.PaneSpec{
 		{ID: "form", Title: title}, {ID: "result", Title: "Result"},
 	}}
 }

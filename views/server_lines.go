@@ -27,7 +27,8 @@ func (r serverRows) Row(i, w int) string {
 	th, s := r.c.Theme, r.v.all[i]
 	srv, st := s.Config(), s.Status()
 	glyph, word, style := stateMark(th, srv, st)
-	out := style.S(glyph) + " " + r.v.query.Highlight(safe.Line(s.Name(), 200), th.Text, th.Match) + " " + style.S(word)
+	name := r.v.query.Highlight(safe.Line(s.Name(), 200), th.Text, th.Match)
+	out := column(style.S(glyph)+" "+name, r.v.nameCol+2, w) + "  " + style.S(pad(word, 12))
 	if room := w - paint.Width(out) - 2; room > 8 {
 		out += "  " + th.Muted.S(paint.Cut(safe.Line(target(srv), 4*room), room))
 	}
@@ -143,7 +144,7 @@ type labelled struct {
 const labelWidth = 13
 
 func (l *labelled) styled(label, value string) {
-	l.out = append(l.out, l.th.Muted.S(pad(label, labelWidth))+value)
+	l.out = append(l.out, l.th.Muted.S(paint.Fit(label, labelWidth))+value)
 }
 
 func (l *labelled) row(label, value string) {

@@ -22,6 +22,7 @@ type servers struct {
 	trust   *config.Trust
 	all     []*session.Session
 	revs    uint64          // sum of the sessions' revisions
+	nameCol int             // cells that the longest name takes
 	opening map[string]bool // servers whose connecting should end on the tools screen
 	held    map[*session.Session]func()
 }
@@ -31,7 +32,7 @@ func newServers(trust *config.Trust) *servers {
 }
 
 func (v *servers) Info() tui.Info {
-	return tui.Info{ID: "servers", Title: "Servers", Aliases: []string{"server", "s"}, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "servers", Title: "Servers", Aliases: []string{"server", "s"}, NoRail: true, Split: 50, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Servers"}, {ID: "detail", Title: "Server"},
 	}}
 }
@@ -233,6 +234,7 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 		revs += s.Status().Rev
 	}
 	v.revs = revs + uint64(len(v.all))
+	v.nameCol = widest(len(v.all), func(i int) string { return v.all[i].Name() })
 	v.hold()
 	all := v.all
 	v.freeze = func() (int, func(int) string) {

@@ -34,7 +34,7 @@ func entryText(e *journal.Entry) string {
 }
 
 func (v *traffic) Info() tui.Info {
-	return tui.Info{ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Split: 60, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Frames"}, {ID: "frame", Title: "Frame"},
 	}}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/server"
@@ -24,24 +25,37 @@ type peers struct {
 	list    []config.Server
 	memory  map[string]func() session.Transport
 	idle    bool
+	latency time.Duration
 }
 
 // Server registers an mcp-go server that runs in this process and connects to
 // it. Servers are in the rail in the order of their options.
-func Server(name string, s *server.MCPServer) Option {
-	return inMemory(name, func() session.Transport { return session.FromMCPGo(transport.NewInProcessTransport(s)) })
+func Server(name string, s *server.MCPServer) Option { return Memory(nameless(name), s) }
+
+// Memory is Server with a configuration of the test's own, so that the screen
+// shows the command line or URL that a user would have.
+func Memory(cfg config.Server, s *server.MCPServer) Option {
+	return inMemory(cfg, func() session.Transport { return session.FromMCPGo(transport.NewInProcessTransport(s)) })
 }
 
 // Peer is Server for anything that speaks the framing: a misbehaving server is
 // a function of a few lines.
-func Peer(name string, serve Serve) Option {
-	return inMemory(name, func() session.Transport { return session.NewMemory(serve) })
+func Peer(name string, serve Serve) Option { return PeerAs(nameless(name), serve) }
+
+// PeerAs is Peer with a configuration of the test's own.
+func PeerAs(cfg config.Server, serve Serve) Option {
+	return inMemory(cfg, func() session.Transport { return session.NewMemory(serve) })
 }
 
-func inMemory(name string, dial func() session.Transport) Option {
+// nameless is the configuration of a server of which only the name matters.
+func nameless(name string) config.Server {
+	return config.Server{Name: name, Transport: config.Stdio, Command: "memory"}
+}
+
+func inMemory(cfg config.Server, dial func() session.Transport) Option {
 	return func(s *settings) {
-		s.peers.memory[name] = dial
-		s.peers.list = append(s.peers.list, config.Server{Name: name, Transport: config.Stdio, Command: "memory"})
+		s.peers.memory[cfg.Name] = func() session.Transport { return standIn{dial(), cfg.Transport, s.peers.latency} }
+		s.peers.list = append(s.peers.list, cfg)
 	}
 }
 
@@ -50,6 +64,11 @@ func inMemory(name string, dial func() session.Transport) Option {
 func Target(cfg config.Server) Option {
 	return func(s *settings) { s.peers.list = append(s.peers.list, cfg) }
 }
+
+// Latency is how long each frame to a server in memory takes. With none a
+// question and its answer have the same fake time, and which of two things at
+// one time comes first is chance: pictures of times need some.
+func Latency(d time.Duration) Option { return func(s *settings) { s.peers.latency = d } }
 
 // NoConnect leaves the servers registered but not connected.
 func NoConnect() Option { return func(s *settings) { s.peers.idle = true } }
@@ -88,6 +107,31 @@ func (p *peers) open(t testing.TB) *session.Manager {
 	}
 	return p.manager
 }
+
+// standIn is an in-memory transport under the name of the one that a user
+// would have.
+type standIn struct {
+	session.Transport
+	label   string
+	latency time.Duration
+}
+
+// Send is slower than memory where the test says so.
+func (s standIn) Send(ctx context.Context, m session.Message) error {
+	if s.latency > 0 {
+		t := time.NewTimer(s.latency)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return s.Transport.Send(ctx, m)
+}
+
+// Label is what the screen calls the transport.
+func (s standIn) Label() string { return s.label }
 
 // connect connects every server. A failure is what the UI shows; it is no
 // failure of the test.

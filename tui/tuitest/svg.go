@@ -33,14 +33,18 @@ func (a *App) Picture() string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace" font-size="14" fill="%s" xml:space="preserve">`+"\n",
 		px(float64(w)*cellW+16), px(float64(h)*cellH+16), fg)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n"+`<g transform="translate(8 8)">`+"\n", bg)
+	lines := halfBlocks(cells, fg, bg) + boxLines(cells, fg, bg)
 	for y, row := range cells {
-		for _, r := range runs(row) {
-			r.rect(&b, y, bg)
+		for _, g := range grounds(row, fg, bg) {
+			if g.color != bg {
+				box(&b, float64(g.x)*cellW, float64(y)*cellH, float64(g.w)*cellW, cellH, g.color)
+			}
 		}
 		for _, r := range runs(row) {
 			r.words(&b, y, fg, bg)
 		}
 	}
+	b.WriteString(lines)
 	b.WriteString("</g>\n</svg>\n")
 	return b.String()
 }
@@ -59,26 +63,63 @@ type run struct {
 	style uv.Style
 }
 
-// runs groups a row.
+// runs groups a row. Nobody sees in which colour a blank would have been
+// written, and what it is depends on how the screen came about: a blank belongs
+// to the text before it, or to no run.
 func runs(row []uv.Cell) (out []run) {
+	open := false
 	for x := range row {
 		c := &row[x]
 		if c.Width == 0 && c.Content == "" && x > 0 && row[x-1].Width == 2 {
+			continue
+		}
+		w := max(c.Width, 1)
+		if invisible(c) {
+			if open && out[len(out)-1].style.Underline == 0 {
+				out[len(out)-1].text += " "
+				out[len(out)-1].w += w
+			} else {
+				open = false
+			}
 			continue
 		}
 		text := c.Content
 		if text == "" {
 			text = " "
 		}
-		w := max(c.Width, 1)
-		if n := len(out); n > 0 && out[n-1].style.Equal(&c.Style) {
-			out[n-1].text += text
-			out[n-1].w += w
+		if open && out[len(out)-1].style.Equal(&c.Style) {
+			out[len(out)-1].text += text
+			out[len(out)-1].w += w
 			continue
 		}
 		out = append(out, run{x, w, text, c.Style})
+		open = true
 	}
 	return out
+}
+
+// invisible is whether a cell shows nothing but its ground.
+func invisible(c *uv.Cell) bool {
+	return (c.Content == "" || c.Content == " ") && c.Style.Underline == 0
+}
+
+// grounds groups a row by background colour.
+func grounds(row []uv.Cell, fg, bg string) (out []ground) {
+	for x := range row {
+		_, g := (&run{style: row[x].Style}).colors(fg, bg)
+		if n := len(out); n > 0 && out[n-1].color == g {
+			out[n-1].w++
+			continue
+		}
+		out = append(out, ground{x, 1, g})
+	}
+	return out
+}
+
+// ground is a stretch of one row on one background.
+type ground struct {
+	x, w  int
+	color string
 }
 
 // colors are what the run is painted with.
@@ -90,27 +131,18 @@ func (r *run) colors(fg, bg string) (string, string) {
 	return f, g
 }
 
-func (r *run) rect(b *strings.Builder, y int, bg string) {
-	_, g := r.colors("#000000", bg)
-	if r.style.Attrs&uv.AttrReverse != 0 && r.style.Fg == nil {
-		g = "currentColor"
-	}
-	if g == bg {
-		return
-	}
-	fmt.Fprintf(b, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n",
-		px(float64(r.x)*cellW), px(float64(y)*cellH), px(float64(r.w)*cellW), px(cellH), g)
-}
-
 // words draws the run's words; blanks between far words are not drawn.
 func (r *run) words(b *strings.Builder, y int, fg, bg string) {
+	f, _ := r.colors(fg, bg)
+	if r.style.Underline != 0 {
+		box(b, float64(r.x)*cellW, float64(y)*cellH+baseY+1.6, float64(r.w)*cellW, 1, f)
+	}
 	lead := len(r.text) - len(strings.TrimLeft(r.text, " "))
 	text := strings.Trim(r.text, " ")
 	if text == "" {
 		return
 	}
 	trail := len(r.text) - len(strings.TrimRight(r.text, " "))
-	f, _ := r.colors(fg, bg)
 	w := float64(r.w-lead-trail) * cellW
 	fmt.Fprintf(b, `<text x="%s" y="%s" textLength="%s"`, px(float64(r.x+lead)*cellW), px(float64(y)*cellH+baseY), px(w))
 	if f != fg {
@@ -125,10 +157,12 @@ func (r *run) words(b *strings.Builder, y int, fg, bg string) {
 	if r.style.Attrs&uv.AttrFaint != 0 {
 		b.WriteString(` opacity=".6"`)
 	}
-	if r.style.Underline != 0 {
-		b.WriteString(` text-decoration="underline"`)
-	}
 	fmt.Fprintf(b, `>%s</text>`+"\n", html.EscapeString(text))
+}
+
+// box draws a filled rectangle.
+func box(b *strings.Builder, x, y, w, h float64, fill string) {
+	fmt.Fprintf(b, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n", px(x), px(y), px(w), px(h), fill)
 }
 
 func hex(c color.Color, def string) string {

@@ -1,0 +1,7 @@
+//go:build !race
+
+package views_test
+
+// racing is whether the race detector is on, with which everything takes ten
+// times as long.
+const racing = false

@@ -1,0 +1,104 @@
+package views_test
+
+import (
+	"time"
+
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/tuitest"
+)
+
+// scene is a screen in a state worth looking at.
+type scene struct {
+	name string
+	at   string // screen to start on
+	opts []tuitest.Option
+	// rare is what is drawn at fewer sizes: states that few ever see.
+	rare bool
+	// play brings the screen into its state.
+	play func(*tuitest.App)
+}
+
+// scenes are all of them, in the order in which somebody meets them.
+func scenes() []scene {
+	return []scene{
+		{name: "servers", at: "servers", opts: several(), play: severalStates},
+		{name: "servers-none", rare: true, at: "servers", opts: []tuitest.Option{}, play: func(a *tuitest.App) { a.View("servers").Has("No servers") }},
+		{name: "tools", at: "tools", opts: agent(), play: func(a *tuitest.App) { down(a, 1) }},
+		{name: "tools-filter", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("/").Type("form") }},
+		{name: "tools-no-match", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("/").Type("zebra").Press("enter") }},
+		{name: "tools-loading", rare: true, at: "tools", opts: silent(), play: func(a *tuitest.App) { a.Sleep(1500 * time.Millisecond) }},
+		{name: "tools-disconnected", rare: true, at: "tools", opts: append(agent(), tuitest.NoConnect())},
+		{name: "tools-error", rare: true, at: "tools", opts: broken()},
+		{name: "tools-wide-text", rare: true, at: "tools", opts: worldly()},
+		{name: "call-form", at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "form_gallery").Type("Ada").Press("down", "down", "down") }},
+		{name: "call-invalid", at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "add").Type("12").Press("tab").Type("twelve").Press("ctrl+g") }},
+		{name: "call-raw", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "echo").Type("hello").Press("ctrl+r") }},
+		{name: "result-text", at: "tools", opts: agent(), play: func(a *tuitest.App) { sendIt(fillIn(a, "echo").Type("Grüße, 世界 🙂")) }},
+		{name: "result-structured", at: "tools", opts: agent(), play: func(a *tuitest.App) {
+			sendIt(fillIn(a, "add").Type("9007199254740993").Press("down").Type("1"))
+			a.Press("]")
+		}},
+		{name: "result-json", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { contents(a, "json") }},
+		{name: "result-markdown", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { contents(a, "markdown") }},
+		{name: "result-image", at: "tools", opts: agent(), play: func(a *tuitest.App) { contents(a, "image") }},
+		{name: "result-all", at: "tools", opts: agent(), play: func(a *tuitest.App) { sendIt(fillIn(a, "contents")) }},
+		{name: "result-is-error", at: "tools", opts: agent(), play: func(a *tuitest.App) { sendIt(fillIn(a, "fail")) }},
+		{name: "call-running", at: "tools", opts: agent(), play: func(a *tuitest.App) {
+			fillIn(a, "sleep").Press("ctrl+g").Sleep(1300 * time.Millisecond)
+		}},
+		{name: "call-cancelled", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) {
+			fillIn(a, "sleep").Press("ctrl+g").Sleep(1300 * time.Millisecond).Press("x").Sleep(5 * time.Second)
+		}},
+		{name: "confirm", at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "reset_counter").Press("ctrl+g") }},
+		{name: "resources", at: "resources", opts: agent()},
+		{name: "resource-read", at: "resources", opts: agent(), play: func(a *tuitest.App) { down(a, 1).Press("enter") }},
+		{name: "templates", rare: true, at: "templates", opts: agent()},
+		{name: "template-form", at: "templates", opts: agent(), play: func(a *tuitest.App) { a.Press("enter").Type("t").Sleep(time.Second) }},
+		{name: "prompts", at: "prompts", opts: agent()},
+		{name: "prompt-result", at: "prompts", opts: agent(), play: func(a *tuitest.App) {
+			down(a, 1).Press("enter").Type("go").Sleep(time.Second).Press("enter", "down").Type("func main() {}").Press("ctrl+g")
+		}},
+		{name: "traffic", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a) }},
+		{name: "traffic-frame", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a).Press("enter") }},
+		{name: "logs", at: "tools", opts: agent(), play: func(a *tuitest.App) {
+			a.Press("7", "L").Type("debug").Press("enter", "2")
+			sendIt(fillIn(a, "log"))
+			a.Press("7")
+		}},
+		{name: "logs-none", rare: true, at: "logs", opts: agent()},
+		{name: "help", at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("?") }},
+		{name: "palette", at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("ctrl+p").Type("re") }},
+	}
+}
+
+// down moves the cursor n rows down.
+func down(a *tuitest.App, n int) *tuitest.App {
+	for range n {
+		a.Press("down")
+	}
+	return a
+}
+
+// fillIn opens a tool's form, as enter on its row does.
+func fillIn(a *tuitest.App, tool string) *tuitest.App {
+	a.Idle().Send(tui.Navigate{View: "call", Arg: tool})
+	a.View("call")
+	return a
+}
+
+// sendIt makes the call and waits for its end.
+func sendIt(a *tuitest.App) *tuitest.App { return a.Press("ctrl+g").Idle() }
+
+// contents calls the tool that returns one kind of content.
+func contents(a *tuitest.App, kind string) *tuitest.App {
+	return sendIt(fillIn(a, "contents").Press("ctrl+r", "delete", "delete").Type(`{"kind":"` + kind + `"}`))
+}
+
+// traffic shows what a few calls left on the wire.
+func traffic(a *tuitest.App) *tuitest.App {
+	sendIt(fillIn(a, "sleep"))
+	sendIt(fillIn(a, "fail"))
+	a.Press("6")
+	a.View("traffic")
+	return a
+}
