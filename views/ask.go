@@ -54,6 +54,8 @@ type draft struct {
 	op     uint64                 // running call, 0 if none
 	last   func() ([]byte, error) // gives the result of the last call, nil if there is none
 
+	request uint64 // journal entry of the last call's request, 0 if there is none
+
 	file     string // of what was sent last, "" if that is not kept
 	recalled bool   // it was looked for
 }
@@ -392,6 +394,8 @@ func (v *ask) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 			return nil
 		}
 		return tui.CopyString(commandLine(c.Server.Config(), v.command(v.cur)), true)
+	case k == tui.CopyCurl:
+		return copyCurl(c.Sessions, v.cur.request)
 	case k == tui.CopyRaw && v.cur.last != nil:
 		last := v.cur.last
 		return func() (string, error) {

@@ -101,6 +101,9 @@ func (v *ask) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	}
 	delete(v.calls, m.Op)
 	d.op = 0
+	if a, ok := m.Value.(asked); ok {
+		d.request = a.reply.Request
+	}
 	if d != v.cur {
 		return c.Toast(tui.Note, m.Label+" ended; see the traffic")
 	}

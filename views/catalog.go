@@ -67,7 +67,19 @@ func (v *catalog) none(*tui.Ctx) string {
 func refreshAction(view, plural string, run func(*tui.Ctx) tea.Cmd) tui.Action {
 	return tui.Action{
 		ID: view + ".refresh", Keys: []string{"r"}, Title: "ask again", Group: "List", Hint: 5,
-		Help: "Ask the server for its " + plural + " again.", Disabled: offline, Run: run,
+		Help: "Ask the server for its " + plural + " again; connect first where it is not connected.",
+		Disabled: func(c *tui.Ctx) string {
+			if c.Server == nil || c.Server.Status().State == session.Connecting {
+				return offline(c)
+			}
+			return ""
+		},
+		Run: func(c *tui.Ctx) tea.Cmd {
+			if c.Server.Status().State != session.Connected {
+				return c.Navigate("servers", reopen{c.Server.Name(), view})
+			}
+			return run(c)
+		},
 	}
 }
 

@@ -110,7 +110,8 @@ func readResources(_ *testing.T, app *tuitest.App) {
 // expandTemplate fills in an RFC 6570 variable, which the server completes.
 func expandTemplate(t *testing.T, app *tuitest.App) {
 	app.Press("3").View("resources")
-	app.Press("t").View("templates").Has("demo://resource/dynamic/text/{resourceId}")
+	app.Press("t").View("templates").Has("Dynamic Text Resource", "text/{resourceId}")
+	app.Whole().Has("demo://resource/dynamic/text/{resourceId}")
 	app.Press("enter").View("template").Has("resourceId")
 	app.Type("17").Press("ctrl+g")
 	app.Pane("result").Has("✓ ok", "demo://resource/dynamic/text/17", "Resource 17: This is a plaintext resource")

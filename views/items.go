@@ -7,6 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -86,7 +88,7 @@ func (p *items) show(c *tui.Ctx) tea.Cmd {
 	p.nameCol = widest(len(all), func(i int) string { return key(all[i]) })
 	p.freeze = func() (int, func(int) string) {
 		return len(all), func(i int) string {
-			return key(all[i]) + " " + all[i].Title + " " + clipText(all[i].Description, 2000)
+			return key(all[i]) + " " + all[i].Name + " " + all[i].Title + " " + clipText(all[i].Description, 2000)
 		}
 	}
 	cmd := p.setRows(c, p.source(c))
@@ -122,6 +124,9 @@ func (r itemRows) Row(i, w int) string {
 		}
 		return th.Error.S("✗ ") + name + " " + th.Error.S("malformed: "+safe.Line(it.Flaw.Error(), 200))
 	}
+	if it.URI != "" {
+		return r.uriRow(it, name, w)
+	}
 	out := column(r.p.query.Highlight(name, th.Text, th.Match), r.p.nameCol, w)
 	if mark := itemMark(th, it); mark != "" {
 		out += "  " + mark
@@ -134,6 +139,28 @@ func (r itemRows) Row(i, w int) string {
 		out += "  " + th.Muted.S(paint.Cut(safe.Line(firstLine(about), 4*room), room))
 	}
 	return out
+}
+
+// uriRow is a resource: its name, then the URI, of which the end tells most.
+func (r itemRows) uriRow(it session.Item, uri string, w int) string {
+	th := r.c.Theme
+	name := safe.Line(it.Name, 300)
+	if name == "" || name == uri {
+		return r.p.query.Highlight(cutFront(uri, w), th.Text, th.Match)
+	}
+	out := r.p.query.Highlight(name, th.Text, th.Match)
+	if room := w - paint.Width(out) - 2; room > 8 {
+		out += "  " + r.p.query.Highlight(cutFront(uri, room), th.Muted, th.Match)
+	}
+	return out
+}
+
+// cutFront is the end of a plain text that fits in w cells.
+func cutFront(s string, w int) string {
+	if n := paint.Width(s); n > w {
+		return ansi.TruncateLeft(s, n-max(w, 1)+1, "…")
+	}
+	return s
 }
 
 // itemMark warns of tools that destroy.
@@ -189,7 +216,7 @@ func (p *items) empty(c *tui.Ctx, w int) []string {
 		return notConnected(c, w, c.Server.Name(), p.status)
 	case !c.Server.Supports(p.kind.Method()):
 		return message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Name(), 80), p.plural),
-			"Press : and type raw to ask it all the same, or 1 for its capabilities.")
+			"Press 1 for what it can do. mcphud raw METHOD in a shell asks it all the same.")
 	case p.listing.Err != nil:
 		return failure(th, w, errorText(p.listing.Err), "Press r to try again.")
 	case p.listing.Loading || !p.listing.Loaded:
@@ -208,13 +235,13 @@ func notConnected(c *tui.Ctx, w int, name string, st session.Status) []string {
 	case session.Connecting:
 		return message(th, w, spin()+" Connecting to "+name+"…", "Press 1 for the server, x to cancel.")
 	case session.Failed:
-		next := "Press 1, then r to connect again."
+		next := "Press r to connect again, 1 for the servers."
 		if left := until(st.RetryAt); left != "" {
-			next = "Trying again in " + left + ". Press 1, then r to try now."
+			next = "Trying again in " + left + ". Press r to try now, 1 for the servers."
 		}
 		return failure(th, w, errorText(st.Err), next)
 	}
-	return message(th, w, name+" is not connected.", "Press 1, then enter to connect.")
+	return message(th, w, name+" is not connected.", "Press r to connect, 1 for the servers.")
 }
 
 // errorText is an error as lines of safe text: what happened, then what the

@@ -20,6 +20,7 @@ type resources struct {
 	reply   reply
 	reading string // URI that the detail pane shows, "" for what the list says
 	op      uint64
+	request uint64 // journal entry of the request that read it, 0 if there is none
 }
 
 func newResources() *resources {
@@ -92,7 +93,7 @@ func (v *resources) read(c *tui.Ctx, uri string) tea.Cmd {
 	if why := offline(c); why != "" {
 		return c.Toast(tui.Warning, why)
 	}
-	v.reading = uri
+	v.reading, v.request = uri, 0
 	v.reply.wait("reading " + safe.Line(uri, 300))
 	cmd, op := c.Go("resources", "resources/read "+safe.Line(uri, 80), func(ctx context.Context) (any, error) {
 		r, err := s.ReadResource(ctx, uri, session.CallOptions{OnProgress: reportTo(ctx)})
@@ -163,6 +164,9 @@ func (v *resources) leave() {
 func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	if m.Op == v.op && v.op != 0 {
 		v.op = 0
+		if r, ok := m.Value.(resourceRead); ok {
+			v.request = r.reply.Request
+		}
 		if m.Err != nil {
 			v.reply.fail(c.Theme, m)
 			return nil
@@ -228,6 +232,12 @@ func (v *resources) Breadcrumb(*tui.Ctx) string {
 }
 
 func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+	if k == tui.CopyCurl {
+		if v.reading == "" {
+			return nil
+		}
+		return copyCurl(c.Sessions, v.request)
+	}
 	if v.reading != "" && c.Focus == "detail" && k != tui.CopyCommand && k != tui.CopyPath {
 		return v.reply.doc.copyText(k)
 	}

@@ -90,7 +90,7 @@ func serverLines(c *tui.Ctx, s *session.Session, w int) []string {
 	if srv.Problem != nil {
 		l.failure(srv.Problem, "Correct "+srv.Source.String()+" and start again.")
 	}
-	if st.State == session.Failed && st.Err != nil {
+	if st.State == session.Failed && st.Err != nil && srv.Problem == nil {
 		next := "Press r to connect again, t to see what was said."
 		if left := until(st.RetryAt); left != "" {
 			next = fmt.Sprintf("Attempt %d in %s. Press r to try now, d to stop trying.", st.Attempt+1, left)

@@ -21,14 +21,14 @@ type servers struct {
 	detail  text
 	trust   *config.Trust
 	all     []*session.Session
-	revs    uint64          // sum of the sessions' revisions
-	nameCol int             // cells that the longest name takes
-	opening map[string]bool // servers whose connecting should end on the tools screen
+	revs    uint64            // sum of the sessions' revisions
+	nameCol int               // cells that the longest name takes
+	opening map[string]string // screens on which connecting to a server should end
 	held    map[*session.Session]func()
 }
 
 func newServers(trust *config.Trust) *servers {
-	return &servers{rows: rows{view: "servers"}, trust: trust, opening: map[string]bool{}, held: map[*session.Session]func(){}}
+	return &servers{rows: rows{view: "servers"}, trust: trust, opening: map[string]string{}, held: map[*session.Session]func(){}}
 }
 
 func (v *servers) Info() tui.Info {
@@ -95,17 +95,26 @@ func (v *servers) openServer(c *tui.Ctx, s *session.Session) tea.Cmd {
 	if s.Status().State == session.Connected {
 		return tea.Batch(c.SelectServer(s.Name()), c.Navigate("tools", nil))
 	}
-	v.opening[s.Name()] = true
+	v.opening[s.Name()] = "tools"
 	return v.connect(c, s)
 }
 
-// openNamed puts the cursor on a server and opens it.
-func (v *servers) openNamed(c *tui.Ctx, name string) tea.Cmd {
+// reopen asks the servers screen to connect to a server and to go back to the
+// screen that asked.
+type reopen struct{ server, screen string }
+
+// openNamed puts the cursor on a server and opens it, on the tools screen or
+// on another one.
+func (v *servers) openNamed(c *tui.Ctx, name, screen string) tea.Cmd {
 	for i, s := range v.all {
 		if s.Name() == name {
 			v.list.Select(i)
 			v.rev++
-			return v.openServer(c, s) // the filter may hide its row
+			cmd := v.openServer(c, s) // the filter may hide its row
+			if v.opening[name] != "" {
+				v.opening[name] = screen
+			}
+			return cmd
 		}
 	}
 	return c.Toast(tui.Failure, "there is no server "+name)
@@ -117,7 +126,7 @@ func (v *servers) reconnect(c *tui.Ctx) tea.Cmd { return v.connect(c, v.selected
 // a project.
 func (v *servers) connect(c *tui.Ctx, s *session.Session) tea.Cmd {
 	srv := s.Config()
-	if v.trust != nil && !v.trust.Trusted(srv) {
+	if srv.Problem == nil && v.trust != nil && !v.trust.Trusted(srv) {
 		return v.askTrust(c, s)
 	}
 	name := s.Name()
@@ -178,8 +187,11 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.Navigate:
 		cmd := v.sync(c)
 		v.seek(c)
-		if name, ok := m.Arg.(string); ok {
-			return tea.Batch(cmd, v.openNamed(c, name)), true
+		switch to := m.Arg.(type) {
+		case string:
+			return tea.Batch(cmd, v.openNamed(c, to, "tools")), true
+		case reopen:
+			return tea.Batch(cmd, v.openNamed(c, to.server, to.screen)), true
 		}
 		return cmd, true
 	case tui.FilterChanged:
@@ -209,10 +221,10 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	switch r := m.Value.(type) {
 	case connected:
-		want := v.opening[r.name]
+		screen := v.opening[r.name]
 		delete(v.opening, r.name)
-		if m.Err == nil && want && c.View == "servers" {
-			return tea.Batch(c.SelectServer(r.name), c.Navigate("tools", nil))
+		if m.Err == nil && screen != "" && c.View == "servers" {
+			return tea.Batch(c.SelectServer(r.name), c.Navigate(screen, nil))
 		}
 	case pinged:
 		if m.Err != nil {

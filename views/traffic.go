@@ -94,6 +94,9 @@ func (v *traffic) Breadcrumb(c *tui.Ctx) string {
 }
 
 func (v *traffic) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+	if k == tui.CopyCurl {
+		return copyCurl(c.Sessions, v.feed.selected())
+	}
 	if k != tui.CopyRaw && k != tui.CopyJSON && k != tui.CopyValue {
 		return nil
 	}

@@ -1,0 +1,96 @@
+package views
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui"
+)
+
+// headDistance is how many entries lie at most between a frame and the head of
+// the HTTP request that carried it: other calls may get in between.
+const headDistance = 4096
+
+// curlAlone are the headers that curl makes itself.
+var curlAlone = []string{"Accept-Encoding", "Connection", "Content-Length", "Host", "User-Agent"}
+
+// copyCurl makes the curl command that sends once more what an entry of the
+// journal is or answers; nil where that did not go over HTTP. Header secrets
+// are masked, as in the journal.
+func copyCurl(m *session.Manager, seq uint64) tui.CopyFunc {
+	j := m.Journal()
+	e, ok := j.Get(seq)
+	if ok && e.Dir == journal.In {
+		e, ok = j.Get(e.Peer)
+	}
+	if !ok || e.Dir != journal.Out {
+		return nil
+	}
+	if s, ok := m.Server(e.Server); !ok || s.Config().URL == "" {
+		return nil
+	}
+	return func() (string, error) {
+		head, frame := e, e
+		if e.Kind == journal.HTTP {
+			frame, _ = alongside(j, e, -1, func(o journal.Entry) bool { return o.Kind != journal.HTTP })
+		} else if head, ok = alongside(j, e, 1, func(o journal.Entry) bool { return o.Kind == journal.HTTP }); !ok {
+			return "", fmt.Errorf("the HTTP request of %s is not in the journal; send it once more and copy again", e.Method)
+		}
+		text, err := j.Body(head.Seq)
+		if err != nil {
+			return "", fmt.Errorf("the head of the HTTP request is gone: %w; send it once more and copy again", err)
+		}
+		var body []byte
+		if frame.Seq != 0 && frame.Method != "" {
+			if body, err = j.Body(frame.Seq); err != nil {
+				return "", fmt.Errorf("the frame as sent is gone: %w; send it once more and copy again", err)
+			}
+		}
+		return curlCommand(text, body), nil
+	}
+}
+
+// alongside finds the nearest entry after (step 1) or before (step -1) e that
+// belongs to the same message out.
+func alongside(j *journal.Journal, e journal.Entry, step int, is func(journal.Entry) bool) (journal.Entry, bool) {
+	seq := e.Seq
+	for range headDistance {
+		seq += uint64(step)
+		o, ok := j.Get(seq)
+		if !ok {
+			break
+		}
+		if o.Dir == journal.Out && o.Server == e.Server && o.Conn == e.Conn && o.Method == e.Method && o.ID == e.ID && is(o) {
+			return o, true
+		}
+	}
+	return journal.Entry{}, false
+}
+
+// curlCommand is the command for a journalled head ("POST URL HTTP/1.1" and
+// "Name: value" lines) and the body that went with it, for a POSIX shell.
+func curlCommand(head, body []byte) string {
+	first, rest, _ := bytes.Cut(head, []byte("\n"))
+	method, url, _ := strings.Cut(string(first), " ")
+	url, _, _ = strings.Cut(url, " ")
+	var b strings.Builder
+	b.WriteString("curl -N") // what comes as a stream is shown as it comes
+	if method != "GET" && (method != "POST" || body == nil) {
+		b.WriteString(" -X " + shellQuote(method))
+	}
+	b.WriteString(" " + shellQuote(url))
+	for line := range strings.Lines(string(rest)) {
+		line = strings.TrimRight(line, "\n")
+		if name, _, ok := strings.Cut(line, ": "); ok && !slices.Contains(curlAlone, name) {
+			b.WriteString(" \\\n  -H " + shellQuote(line))
+		}
+	}
+	if body != nil {
+		b.WriteString(" \\\n  --data-raw " + shellQuote(string(body)))
+	}
+	return b.String()
+}
