@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/testdata/hostile"
@@ -20,11 +21,15 @@ import (
 // huge serves what is far too large: names of 1 MB, schemas without end, a
 // result of one line, results 50,000 levels deep.
 func huge(_ context.Context, in io.Reader, out io.Writer) error {
-	name := strings.Repeat("n\x1b", 1<<19)
-	deep := strings.Repeat(`{"properties":{"a":`, 20_000) + "{}" + strings.Repeat("}}", 20_000)
+	less := 1
+	if budget.Race() {
+		less = 10 // what is slow under the detector is slow for its own reasons
+	}
+	name := strings.Repeat("n\x1b", 1<<19/less)
+	deep := strings.Repeat(`{"properties":{"a":`, 20_000/less) + "{}" + strings.Repeat("}}", 20_000/less)
 	loop := m{"$ref": "#/$defs/a", "$defs": m{"a": m{"allOf": []any{m{"$ref": "#/$defs/b"}}}, "b": m{"anyOf": []any{m{"$ref": "#/$defs/a"}, m{"$ref": "#"}}}}}
 	wide := m{}
-	for i := range 20_000 {
+	for i := range 20_000 / less {
 		wide[strings.Repeat("p", i%50)+string(rune('a'+i%26))+strings.Repeat("q", i/1000)] = m{"type": "string", "enum": []any{"a", i}}
 	}
 	calls := 0
@@ -45,11 +50,11 @@ func huge(_ context.Context, in io.Reader, out io.Writer) error {
 			calls++
 			switch calls {
 			case 1:
-				return m{"content": []any{m{"type": "text", "text": strings.Repeat("日\x1b[2Jx", 1<<20)}}}, true
+				return m{"content": []any{m{"type": "text", "text": strings.Repeat("日\x1b[2Jx", 1<<20/less)}}}, true
 			case 2:
-				return raw(`{"content":[],"structuredContent":` + strings.Repeat(`{"a":[`, 25_000) + strings.Repeat("]}", 25_000) + `}`), true
+				return raw(`{"content":[],"structuredContent":` + strings.Repeat(`{"a":[`, 25_000/less) + strings.Repeat("]}", 25_000/less) + `}`), true
 			}
-			return m{"content": []any{m{"type": "text", "text": "# a\n" + strings.Repeat("> ", 100_000)}}}, true
+			return m{"content": []any{m{"type": "text", "text": "# a\n" + strings.Repeat("> ", 100_000/less)}}}, true
 		}
 		return nil, false
 	})
