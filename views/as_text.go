@@ -2,12 +2,15 @@ package views
 
 import (
 	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // plainValue is a JSON value as people write it: a string without its quotes.
@@ -86,7 +89,33 @@ func shellQuote(s string) string {
 	}) < 0 {
 		return s
 	}
+	if strings.IndexFunc(s, safe.Hidden) >= 0 || !utf8.ValidString(s) {
+		return escapedQuote(s)
+	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// escapedQuote writes what a terminal would obey or not show as $'\x1b': a
+// command is copied to be pasted, and an escape sequence in a tool's name
+// could end the paste and go on with a line that runs.
+func escapedQuote(s string) string {
+	var b strings.Builder
+	b.WriteString("$'")
+	for i, n := 0, 0; i < len(s); i += n {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		n = size
+		switch {
+		case r == '\'' || r == '\\':
+			b.WriteString("\\" + string(r))
+		case safe.Hidden(r) || r == utf8.RuneError && n == 1:
+			for _, c := range []byte(s[i : i+n]) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		default:
+			b.WriteString(s[i : i+n])
+		}
+	}
+	return b.String() + "'"
 }
 
 // sorted walks a map in the order of its keys.

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // actions are what a document offers, for the screen and pane that hold it.
@@ -108,15 +109,27 @@ func saveAs(c *tui.Ctx, view, name string, data []byte) tea.Cmd {
 			return ""
 		},
 		OnDone: func(c *tui.Ctx, path string) tea.Cmd {
-			if _, err := os.Lstat(path); err == nil {
+			if what := existing(path); what != "" {
 				return c.Confirm(tui.Confirmation{
-					Title: "Replace the file?", Body: path + " exists.", Yes: "replace", No: "keep it", Danger: true,
+					Title: "Replace the file?", Body: what, Yes: "replace", No: "keep it", Danger: true,
 					OnYes: func(c *tui.Ctx) tea.Cmd { return write(c, view, path, data, os.O_TRUNC) },
 				})
 			}
 			return write(c, view, path, data, os.O_EXCL)
 		},
 	})
+}
+
+// existing says what is at path already, "" if nothing is.
+func existing(path string) string {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return ""
+	case info.Mode()&fs.ModeSymlink != 0:
+		return path + " is a link: what it points to would be replaced."
+	}
+	return path + " exists."
 }
 
 // saved is the outcome of saving.
@@ -127,6 +140,9 @@ type saved struct {
 
 func write(c *tui.Ctx, view, path string, data []byte, how int) tea.Cmd {
 	cmd, _ := c.Go(view, "save", func(context.Context) (any, error) {
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("cannot save %s: it is no file; choose another place", path) // writing to a pipe might never end
+		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|how, 0o600)
 		if err != nil {
 			var pe *fs.PathError
@@ -160,7 +176,7 @@ func savedToast(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
-		case r < ' ', strings.ContainsRune(`/\:*?"<>|`, r), r == 0x7f, r >= 0x80 && r < 0xa0:
+		case strings.ContainsRune(`/\:*?"<>|`, r), safe.Hidden(r):
 			return '-'
 		}
 		return r
