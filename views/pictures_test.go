@@ -2,6 +2,8 @@ package views_test
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,3 +55,33 @@ func stage(t *testing.T, sc scene, size [2]int, more ...tuitest.Option) *tuitest
 	}
 	return app
 }
+
+// TestScreensAsText draws some of the screens without colours, in every size
+// down to one pane at a time, with letters that are two cells wide among them.
+// What NO_COLOR promises holds for every byte.
+func TestScreensAsText(t *testing.T) {
+	shown := []string{"servers", "tools", "tools-wide-text", "call-wide-text", "call-form", "call-invalid", "result-structured", "call-running", "resource-read", "prompt-result", "traffic-frame", "logs"}
+	for _, sc := range scenes() {
+		if !slices.Contains(shown, sc.name) {
+			continue
+		}
+		for _, size := range append([][2]int{{60, 15}}, sizes...) {
+			if racing && size[0] != 60 {
+				continue
+			}
+			name := fmt.Sprintf("%s-%dx%d", sc.name, size[0], size[1])
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					app := stage(t, sc, size, tuitest.NoColor())
+					app.Golden("screens/" + name)
+					if c := colored.Find(app.Output()); c != nil {
+						t.Errorf("NO_COLOR is set, and the program printed %q", c)
+					}
+				})
+			})
+		}
+	}
+}
+
+// colored is an escape sequence that sets a colour.
+var colored = regexp.MustCompile("\x1b\\[([0-9;:]*[;:])?([34][0-8]|9[0-7]|10[0-7])([;:][0-9;:]*)?m")

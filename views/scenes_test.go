@@ -30,6 +30,7 @@ func scenes() []scene {
 		{name: "tools-disconnected", rare: true, at: "tools", opts: append(agent(), tuitest.NoConnect())},
 		{name: "tools-error", rare: true, at: "tools", opts: broken()},
 		{name: "tools-wide-text", rare: true, at: "tools", opts: worldly()},
+		{name: "call-wide-text", rare: true, at: "tools", opts: worldly(), play: func(a *tuitest.App) { fillIn(a, "天気").Type("東京 🗼") }},
 		{name: "call-form", at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "form_gallery").Type("Ada").Press("down", "down", "down") }},
 		{name: "call-invalid", at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "add").Type("12").Press("tab").Type("twelve").Press("ctrl+g") }},
 		{name: "call-raw", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "echo").Type("hello").Press("ctrl+r") }},
