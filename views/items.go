@@ -136,7 +136,7 @@ func (r itemRows) Row(i, w int) string {
 		about = it.Title + " — " + about
 	}
 	if room := w - paint.Width(out) - 2; room > 8 && about != "" {
-		out += "  " + th.Muted.S(paint.Cut(safe.Line(firstLine(about), 4*room), room))
+		out += "  " + th.Muted.S(paint.Cut(safe.Line(clipText(firstLine(about), 4*room), 0), room))
 	}
 	return out
 }
