@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 // Kind classifies failures the way scripts see them: the kind of the error line on stderr, and through it the exit code.
@@ -142,13 +142,13 @@ func httpError(h *HTTPError) *Error {
 	case h.Status == 401 || h.Status == 403:
 		e.Kind = OAuth
 		if how := h.Header.Get("WWW-Authenticate"); how != "" {
-			e.Message += " (WWW-Authenticate: " + clip(journal.MaskText(how), 400) + ")"
+			e.Message += " (WWW-Authenticate: " + clip(mask.Text(how), 400) + ")"
 		}
 		e.Next = "give credentials with -H \"Authorization: Bearer …\" or log in"
 	case h.Status >= 300 && h.Status < 400:
 		e.Next = "give the final URL itself"
 		if to := h.Header.Get("Location"); to != "" {
-			e.Message += ", a redirect to " + clip(journal.MaskURL(to), 200)
+			e.Message += ", a redirect to " + clip(mask.URL(to), 200)
 		}
 	case h.Status == 404:
 		e.Next = "check the path of the URL (many servers listen at /mcp)"

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 // ErrSessionLost says that the server does not know our Mcp-Session-Id any more: initialize again, once. It comes with
@@ -258,7 +258,7 @@ func (t *streamable) answer(x *exchange, m Message, resp *http.Response) error {
 				Next: "look at the server's own log, then try again",
 			}
 		}
-		e.Status, e.URL = resp.StatusCode, journal.MaskURL(t.url.String())
+		e.Status, e.URL = resp.StatusCode, mask.URL(t.url.String())
 		head, tail := edges(body)
 		t.in.Broken(head, tail, e)
 		return e
@@ -271,7 +271,7 @@ func (t *streamable) answer(x *exchange, m Message, resp *http.Response) error {
 	case answered:
 		return nil
 	case null != nil:
-		return &HTTPError{Status: resp.StatusCode, Method: http.MethodPost, URL: journal.MaskURL(t.url.String()), Header: resp.Header, Body: null[:min(len(null), maxErrorBody)]}
+		return &HTTPError{Status: resp.StatusCode, Method: http.MethodPost, URL: mask.URL(t.url.String()), Header: resp.Header, Body: null[:min(len(null), maxErrorBody)]}
 	case err == nil:
 		return t.noAnswer(resp, "the server answered with another message than the answer to this request", body)
 	case mediaType(resp) != "application/json":
@@ -315,7 +315,7 @@ func (t *streamable) frames(m Message, body []byte) (answered bool, null []byte,
 func (t *streamable) noAnswer(resp *http.Response, message string, body []byte) *Error {
 	head, _ := edges(body)
 	return &Error{
-		Kind: Protocol, Status: resp.StatusCode, URL: journal.MaskURL(t.url.String()), Message: message,
+		Kind: Protocol, Status: resp.StatusCode, URL: mask.URL(t.url.String()), Message: message,
 		Detail: clip(strings.ToValidUTF8(string(head), "\uFFFD"), 400), Next: "see the traffic view",
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 // errTooLarge is what readBody returns for a body above its limit.
@@ -100,7 +101,7 @@ func (c *httpClient) readRefusal(resp *http.Response) (h *HTTPError, body []byte
 	defer timer.Stop()
 	body, _ = readBody(resp.Body, resp.ContentLength, c.max) // whatever there is
 	return &HTTPError{
-		Status: resp.StatusCode, Method: resp.Request.Method, URL: journal.MaskURL(resp.Request.URL.String()),
+		Status: resp.StatusCode, Method: resp.Request.Method, URL: mask.URL(resp.Request.URL.String()),
 		Header: resp.Header, Body: body[:min(len(body), maxErrorBody)],
 	}, body
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 const (
@@ -48,7 +49,7 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	for name, value := range cfg.Headers {
 		if !validHeader(name, value) {
 			return nil, &Error{
-				Kind: Usage, URL: journal.MaskURL(cfg.URL), Message: fmt.Sprintf("the header %q has a name or value that HTTP does not allow", name),
+				Kind: Usage, URL: mask.URL(cfg.URL), Message: fmt.Sprintf("the header %q has a name or value that HTTP does not allow", name),
 				Next: "give it as -H \"Name: value\", without line breaks",
 			}
 		}
@@ -98,7 +99,7 @@ func endpointURL(raw string) (*url.URL, error) {
 		return u, nil
 	}
 	return nil, &Error{
-		Kind: Usage, URL: journal.MaskURL(raw), Err: err, Message: fmt.Sprintf("%q %s", journal.MaskURL(raw), bad),
+		Kind: Usage, URL: mask.URL(raw), Err: err, Message: fmt.Sprintf("%q %s", mask.URL(raw), bad),
 		Next: "give it like http://127.0.0.1:3000/mcp",
 	}
 }
@@ -210,16 +211,16 @@ func errClosed() *Error {
 
 // RoundTrip journals each HTTP exchange, redirects one by one.
 func (c *httpClient) RoundTrip(req *http.Request) (*http.Response, error) {
-	e := journal.Entry{Kind: journal.HTTP, Dir: journal.Out, Note: req.Method + " " + journal.MaskURL(req.URL.RequestURI())}
+	e := journal.Entry{Kind: journal.HTTP, Dir: journal.Out, Note: req.Method + " " + mask.URL(req.URL.RequestURI())}
 	if x, ok := req.Context().Value(exchangeKey{}).(*exchange); ok {
 		e.Method, e.ID = x.method, x.id
 	}
-	sent := c.tap.Append(e, journal.Head(req.Method+" "+req.URL.String()+" HTTP/1.1", req.Header))
+	sent := c.tap.Append(e, mask.Head(req.Method+" "+req.URL.String()+" HTTP/1.1", req.Header))
 	start := time.Now()
 	resp, err := c.rt.RoundTrip(req)
 	e.Dir, e.Peer, e.Took = journal.In, sent, time.Since(start)
 	if err != nil {
-		e.Status, e.Note = journal.Failed, journal.MaskText(err.Error())
+		e.Status, e.Note = journal.Failed, mask.Text(err.Error())
 		if req.Context().Err() != nil {
 			e.Status = journal.Cancelled
 		}
@@ -227,7 +228,7 @@ func (c *httpClient) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	e.Note = resp.Status
-	c.tap.Append(e, journal.Head(resp.Proto+" "+resp.Status, resp.Header))
+	c.tap.Append(e, mask.Head(resp.Proto+" "+resp.Status, resp.Header))
 	return resp, nil
 }
 
@@ -243,14 +244,14 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 		return http.ErrUseLastResponse // 301 to 303 turn a POST into a GET, which would drop the message
 	}
 	if len(via) > maxRedirects {
-		return &errRedirect{fmt.Sprintf("the server redirects more than %d times, the last time to %s", maxRedirects, journal.MaskURL(req.URL.String()))}
+		return &errRedirect{fmt.Sprintf("the server redirects more than %d times, the last time to %s", maxRedirects, mask.URL(req.URL.String()))}
 	}
 	away := !sameOrigin(c.url, req.URL)
 	for _, r := range via {
 		away = away || !sameOrigin(c.url, r.URL)
 	}
 	if away && c.url.Scheme == "https" && req.URL.Scheme != "https" {
-		return &errRedirect{"the server redirects from https to " + journal.MaskURL(req.URL.String()) + ", which is not encrypted"}
+		return &errRedirect{"the server redirects from https to " + mask.URL(req.URL.String()) + ", which is not encrypted"}
 	}
 	if away {
 		for name := range c.headers {

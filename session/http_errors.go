@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 // explainHTTP says in plain words why there was no HTTP answer, and what to do about it. connect is the time that
@@ -26,13 +26,13 @@ func explainHTTP(err error, u *url.URL, connect time.Duration) *Error {
 		err = ue.Err // its text repeats the URL, with everything secret in it
 		ue = nil
 	}
-	e := &Error{Kind: TransportFailed, URL: journal.MaskURL(u.String()), Err: err}
+	e := &Error{Kind: TransportFailed, URL: mask.URL(u.String()), Err: err}
 	e.Message, e.Next = reachProblem(err, u, connect)
 	if e.Message == "" {
 		e.Message, e.Next = tlsProblem(err, u)
 	}
 	if e.Message == "" {
-		e.Message, e.Next = journal.MaskText(err.Error()), "check the URL and that the server runs"
+		e.Message, e.Next = mask.Text(err.Error()), "check the URL and that the server runs"
 	}
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/sse"
 )
 
@@ -120,7 +121,7 @@ func (t *streamable) stream(x *exchange, m Message, resp *http.Response) (keep b
 // cut says how a response stream ended before the answer.
 func (t *streamable) cut(err error) *Error {
 	e := &Error{
-		Kind: ChannelClosed, URL: journal.MaskURL(t.url.String()), Message: "the server closed the response stream without answering",
+		Kind: ChannelClosed, URL: mask.URL(t.url.String()), Message: "the server closed the response stream without answering",
 		Next: "look at the server's own log, then try again",
 	}
 	if err != io.EOF {

@@ -277,7 +277,7 @@ func TestS5_SSEThatIsNone(t *testing.T) {
 		"evil port":      {endpoint("http://127.0.0.1:1/x"), []string{"another origin"}},
 		"evil scheme":    {endpoint("https" + strings.TrimPrefix(s.URL, "http")), []string{"another origin"}},
 		"protocol-less":  {endpoint("//evil.example/x"), []string{"another origin"}},
-		"userinfo":       {endpoint(strings.Replace(s.URL, "://", "://evil:pw@", 1)), []string{"another origin", "evil:***@"}},
+		"userinfo":       {endpoint(strings.Replace(s.URL, "://", "://evil:pw@", 1)), []string{"another origin", "http://***@"}},
 		"javascript":     {endpoint("javascript:alert(1)"), []string{"not a URL"}},
 		"no URL":         {endpoint("http://[::1"), []string{"not a URL"}},
 		"another event":  {func(w http.ResponseWriter, _ *http.Request) { writeEvents(w, "data: x\n\n") }, []string{`"message" instead of endpoint`}},

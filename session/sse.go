@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/sse"
 )
 
@@ -111,25 +112,25 @@ func (t *sseTransport) open(x *exchange) (io.ReadCloser, *events, error) {
 
 // awaitEndpoint reads up to the endpoint event. base is where the stream came from, after redirects.
 func (t *sseTransport) awaitEndpoint(r *sse.Reader, base *url.URL) (*url.URL, error) {
-	e := &Error{Kind: Protocol, URL: journal.MaskURL(base.String()), Next: "check that the URL is an HTTP+SSE endpoint, or try --transport http"}
+	e := &Error{Kind: Protocol, URL: mask.URL(base.String()), Next: "check that the URL is an HTTP+SSE endpoint, or try --transport http"}
 	ev, err := r.Next()
 	if err != nil {
 		e.Err, e.Message = err, "the event stream ended before its endpoint event"
 		return nil, e
 	}
 	text := string(bytes.TrimSpace(ev.Data[:min(len(ev.Data), 8<<10)]))
-	t.tap.Append(journal.Entry{Kind: journal.HTTP, Dir: journal.In, Note: fmt.Sprintf("event %.80s: %s", ev.Name, journal.MaskURL(text))}, []byte(journal.MaskURL(text)))
+	t.tap.Append(journal.Entry{Kind: journal.HTTP, Dir: journal.In, Note: fmt.Sprintf("event %.80s: %s", ev.Name, mask.URL(text))}, []byte(mask.URL(text)))
 	if ev.Name != "endpoint" {
 		e.Message = fmt.Sprintf("the event stream begins with an event %.80q instead of endpoint", ev.Name)
 		return nil, e
 	}
 	u, err := base.Parse(text)
 	if err != nil || u.Host == "" {
-		e.Err, e.Message = err, fmt.Sprintf("the server's endpoint %.200q is not a URL", journal.MaskURL(text))
+		e.Err, e.Message = err, fmt.Sprintf("the server's endpoint %.200q is not a URL", mask.URL(text))
 		return nil, e
 	}
 	if !sameOrigin(u, base) || u.User != nil && u.User.String() != base.User.String() {
-		e.Message = fmt.Sprintf("the server wants messages posted to another origin, %.200s: refused", journal.MaskURL(u.String()))
+		e.Message = fmt.Sprintf("the server wants messages posted to another origin, %.200s: refused", mask.URL(u.String()))
 		e.Next = "ask the server's operator; behind a proxy the server must be told its public URL"
 		return nil, e
 	}
@@ -147,7 +148,7 @@ func (t *sseTransport) read(x *exchange, ev *events) {
 		if t.life.Err() != nil {
 			return
 		}
-		e := &Error{Kind: ChannelClosed, URL: journal.MaskURL(t.url.String()), Message: "the server closed the event stream", Err: err, Next: "reconnect"}
+		e := &Error{Kind: ChannelClosed, URL: mask.URL(t.url.String()), Message: "the server closed the event stream", Err: err, Next: "reconnect"}
 		if err != io.EOF {
 			e.Message = "the event stream broke: " + err.Error()
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -112,7 +113,7 @@ func serverLines(c *tui.Ctx, s *session.Session, w int) []string {
 		l.row("protocol", fmt.Sprintf("%s (%s era) over %s", st.Version, st.Era, st.Transport))
 	}
 	if st.SessionID != "" {
-		l.row("session", config.Hidden)
+		l.row("session", mask.Hidden)
 	}
 	if st.Latency > 0 {
 		l.row("latency", took(st.Latency))

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 func (a *app) infoCommand() *cobra.Command {
@@ -41,7 +41,7 @@ func info(ctx context.Context, l *link, _ []string) error {
 	}
 	st := l.Status()
 	i := serverInfo{
-		Name: l.Name(), Transport: st.Transport, URL: config.MaskURL(st.URL), Era: st.Era, ProtocolVersion: st.Version,
+		Name: l.Name(), Transport: st.Transport, URL: mask.URL(st.URL), Era: st.Era, ProtocolVersion: st.Version,
 		ServerInfo: orNull(st.ServerInfo), Capabilities: orNull(st.Capabilities), Instructions: st.Instructions,
 		LatencyMs: float64(took.Microseconds()) / 1000,
 	}

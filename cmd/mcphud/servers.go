@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 func (a *app) serversCommand() *cobra.Command {
@@ -44,7 +45,7 @@ func (a *app) serversList() error {
 	for _, s := range set.Servers {
 		e := listedServer{Server: s.Masked(), Trusted: trust.Trusted(s)}
 		if s.Problem != nil {
-			e.Problem = config.MaskText(s.Problem.Error())
+			e.Problem = mask.Text(s.Problem.Error())
 		}
 		list.Servers = append(list.Servers, e)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 const nameTarget = "name one with -- COMMAND ARGS…, --url URL or --server NAME"
@@ -74,7 +75,7 @@ func (o *options) urlServer(raw string) (config.Server, error) {
 			err = why.Err // without the URL, which may hold a password
 		}
 		return config.Server{}, &session.Error{
-			Kind: session.Usage, Message: fmt.Sprintf("%q is not an HTTP URL", config.MaskURL(raw)), Err: err,
+			Kind: session.Usage, Message: fmt.Sprintf("%q is not an HTTP URL", mask.URL(raw)), Err: err,
 			Next: "give it as https://host/path or http://127.0.0.1:PORT/mcp",
 		}
 	}

@@ -67,20 +67,25 @@ func (s Server) open(value, masked string) string {
 	if value == masked {
 		return masked
 	}
-	rest := strings.TrimSpace(scheme.ReplaceAllString(headerStart.ReplaceAllString(value, ""), ""))
+	rest := strings.TrimSpace(authScheme.ReplaceAllString(headerStart.ReplaceAllString(value, ""), ""))
 	if strings.ContainsAny(rest, " \t\r\n;|&$<>(){}[]`'\"\\*?!~") && !plainURL(value) {
 		return s.hide(value)
 	}
 	return masked
 }
 
-// headerStart is how a header begins that is given as an argument.
-var headerStart = regexp.MustCompile(`^[A-Za-z][\w-]*:\s*`)
+var (
+	// headerStart is how a header begins that is given as an argument.
+	headerStart = regexp.MustCompile(`^[A-Za-z][\w-]*:\s*`)
+	// authScheme is an authorization scheme and its value.
+	authScheme = regexp.MustCompile(`(?i)\b(bearer|basic|token)\s+[A-Za-z0-9._~+/=-]{6,}`)
+	anyURL     = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://\S+`)
+)
 
 // plainURL is whether value is one URL as it is written for people, queries
 // included, and nothing that a shell would take apart.
 func plainURL(value string) bool {
-	return link.FindString(value) == value && !strings.ContainsAny(value, ";|$<>(){}`'\"\\*!")
+	return anyURL.FindString(value) == value && !strings.ContainsAny(value, ";|$<>(){}`'\"\\*!")
 }
 
 func quoteNonEmpty(s string) string {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 // expander replaces the variables of one dialect in one string. It is applied
@@ -58,7 +60,7 @@ func (x *expander) variable(field, whole, name string, hasDefault bool, def stri
 	if x.opt.LookupEnv != nil {
 		if v, ok := x.opt.LookupEnv(name); ok {
 			x.names = append(x.names, name)
-			if v != "" && Secret(name) {
+			if v != "" && mask.Secret(name) {
 				x.used = append(x.used, v)
 			}
 			return v

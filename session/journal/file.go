@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 // openFile opens Options.File for appending. Devices and pipes keep their mode.
@@ -83,7 +85,7 @@ func appendLine(b []byte, e *Entry, body []byte) []byte {
 	b = appendText(b, "kind", e.Kind.String())
 	b = appendText(b, "method", e.Method)
 	b = appendText(b, "id", e.ID)
-	b = appendText(b, "tool", MaskText(e.Tool))
+	b = appendText(b, "tool", mask.Text(e.Tool))
 	if e.Peer != 0 {
 		b = fmt.Appendf(b, `,"peer":%d`, e.Peer)
 	}
@@ -91,7 +93,7 @@ func appendLine(b []byte, e *Entry, body []byte) []byte {
 		b = fmt.Appendf(b, `,"took_ms":%.3f`, float64(e.Took)/float64(time.Millisecond))
 	}
 	b = appendText(b, "status", e.Status)
-	b = appendText(b, "note", MaskText(e.Note))
+	b = appendText(b, "note", mask.Text(e.Note))
 	b = fmt.Appendf(b, `,"size":%d`, e.Size)
 	switch {
 	case len(body) == 0:
@@ -106,13 +108,13 @@ func appendLine(b []byte, e *Entry, body []byte) []byte {
 			}
 		}
 	case e.Kind == HTTP:
-		b = appendText(b, "text", MaskHead(string(body)))
+		b = appendText(b, "text", mask.Lines(string(body)))
 	case !utf8.Valid(body):
 		b = append(b, `,"base64":"`...)
 		b = base64.StdEncoding.AppendEncode(b, body)
 		b = append(b, '"')
 	default:
-		b = appendText(b, "text", MaskText(string(bytes.TrimRight(body, "\r\n"))))
+		b = appendText(b, "text", mask.Text(string(bytes.TrimRight(body, "\r\n"))))
 	}
 	return append(b, '}', '\n')
 }

@@ -1,0 +1,162 @@
+// Package mask hides secrets in what is shown, printed and written to files: by the names that usually hold one (headers,
+// variables, flags, query parameters) and by what well-known tokens look like. What it leaves is for reading only.
+package mask
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Hidden stands where a secret was. It says nothing about its length.
+const Hidden = "***"
+
+// Secret reports whether something of that name (a variable, a header, a flag,
+// a query parameter) usually holds a secret.
+func Secret(name string) bool {
+	segments := split(name)
+	for i, s := range segments {
+		switch s {
+		case "key", "keys", "auth", "authorization", "cookie", "pat", "pwd", "pass", "sig", "signature", "jwt", "bearer", "creds", "dsn":
+			return true
+		case "tokens": // --max-tokens 100 is a number; ACCESS_TOKENS are not
+			if i > 0 && (segments[i-1] == "max" || segments[i-1] == "min") {
+				continue
+			}
+		}
+		for _, part := range []string{"token", "secret", "passw", "passphrase", "apikey", "accesskey", "privatekey", "credential", "authoriz"} {
+			if strings.Contains(s, part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// split cuts "X-Api-Key", "GITHUB_TOKEN" and "clientSecret" into lower-case words.
+func split(name string) []string {
+	var out []string
+	var b strings.Builder
+	flush := func() {
+		if b.Len() > 0 {
+			out = append(out, b.String())
+			b.Reset()
+		}
+	}
+	lower := false
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+			lower = false
+		case unicode.IsUpper(r) && lower:
+			flush()
+			fallthrough
+		default:
+			lower = unicode.IsLower(r)
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	flush()
+	return out
+}
+
+var (
+	// An authorization scheme and what follows it, with the quote that may end it.
+	scheme = regexp.MustCompile(`(?i)\b(?:(bearer|basic)[ \t]+([A-Za-z0-9._~+/-]{6,}=*"?)|(token)[ \t]+([A-Za-z0-9._~+/-]{16,}=*"?))`)
+	// What well-known services' tokens, JWTs among them, look like.
+	tokenish = regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|A(KIA|SIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|npm_[A-Za-z0-9]{20,}|hf_[A-Za-z0-9]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?)`)
+	// NAME=value and --name=value; NAME: value of a header.
+	pair = regexp.MustCompile(`^(-{0,2}[\w.-]+)(=|:\s*)(.*)$`)
+	link = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>\\]+`)
+)
+
+// Value is a value as it may be shown under that name: of a secret only the authorization scheme stays, and elsewhere
+// whatever looks like one goes.
+func Value(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	if Secret(name) {
+		if s, _, ok := strings.Cut(value, " "); ok && (strings.EqualFold(s, "bearer") || strings.EqualFold(s, "basic")) {
+			return s + " " + Hidden
+		}
+		return Hidden
+	}
+	return Text(value)
+}
+
+// Text hides what looks like a secret in free text: bearer values, tokens of well-known shape, user info and telling query
+// parameters of URLs.
+func Text(s string) string {
+	if strings.Contains(s, "://") {
+		s = link.ReplaceAllStringFunc(s, URL)
+	}
+	s = scheme.ReplaceAllStringFunc(s, func(m string) string {
+		name, token, _ := strings.Cut(strings.ReplaceAll(m, "\t", " "), " ")
+		token = strings.TrimLeft(token, " ")
+		if param, ok := strings.CutSuffix(token, `="`); ok && strings.Trim(param, "_abcdefghijklmnopqrstuvwxyz") == "" {
+			return m // a parameter of a challenge: Bearer resource_metadata="…"
+		}
+		return name + " " + Hidden + strings.Repeat(`"`, strings.Count(m, `"`))
+	})
+	return tokenish.ReplaceAllString(s, Hidden)
+}
+
+// URL hides user info and the values of telling parameters of the query and the fragment. The rest of the text stays as it
+// is, also where it is no valid URL.
+func URL(s string) string {
+	rest, fragment, hasFragment := strings.Cut(s, "#")
+	rest, query, hasQuery := strings.Cut(rest, "?")
+	if i := strings.Index(rest, "://"); i >= 0 {
+		authority, path, hasPath := strings.Cut(rest[i+3:], "/")
+		if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+			authority = Hidden + authority[at:]
+		}
+		rest = rest[:i+3] + authority
+		if hasPath {
+			rest += "/" + path
+		}
+	}
+	if hasQuery {
+		rest += "?" + parameters(query)
+	}
+	if hasFragment {
+		rest += "#" + parameters(fragment)
+	}
+	return tokenish.ReplaceAllString(rest, Hidden)
+}
+
+func parameters(q string) string {
+	parts := strings.Split(q, "&")
+	for i, p := range parts {
+		k, v, ok := strings.Cut(p, "=")
+		name, err := url.QueryUnescape(k)
+		if ok && v != "" && (err != nil || Secret(name) || name == "code") {
+			parts[i] = k + "=" + Hidden
+		}
+	}
+	return strings.Join(parts, "&")
+}
+
+// Args hides secrets in an argument list: --token x, --token=x, NAME=x,
+// -H "Authorization: x", and whatever Text finds.
+func Args(args []string) []string {
+	out := make([]string, len(args))
+	next := false // the argument before was a flag that takes a secret
+	for i, a := range args {
+		flag := strings.HasPrefix(a, "-")
+		m := pair.FindStringSubmatch(a)
+		switch {
+		case next && !flag:
+			out[i] = Value("token", a)
+		case m != nil && !strings.HasPrefix(m[3], "//") && Secret(m[1]):
+			out[i] = m[1] + m[2] + Value(m[1], m[3])
+		default:
+			out[i] = Text(a)
+		}
+		next = flag && m == nil && Secret(a)
+	}
+	return out
+}

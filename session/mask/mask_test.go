@@ -1,0 +1,90 @@
+package mask
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestValue(t *testing.T) {
+	for _, c := range []struct{ key, value, want string }{
+		{"GITHUB_TOKEN", "abc", "***"},
+		{"apiKey", "abc", "***"},
+		{"X-Api-Key", "abc", "***"},
+		{"DB_PASSWORD", "abc", "***"},
+		{"client_secret", "abc", "***"},
+		{"Authorization", "Bearer abc", "Bearer ***"},
+		{"authorization", "abc def", "***"},
+		{"Cookie", "a=b", "***"},
+		{"GITHUB_TOKEN", "", ""},
+		{"PATH", "/bin", "/bin"},
+		{"MONKEY", "see", "see"},
+		{"AUTHOR", "me", "me"},
+		{"NOTE", "send Bearer abcdefgh now", "send Bearer *** now"},
+		{"X", "ghp_0123456789abcdefABCD", "***"},
+		{"X", "see eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.c2ln", "see ***"},
+		{"DATABASE_URL", "postgres://me:pw@host:5432/db?sslmode=off", "postgres://***@host:5432/db?sslmode=off"},
+		{"URL", "https://h/p?a=1&access_token=xyz&key=#id_token=q", "https://h/p?a=1&access_token=***&key=#id_token=***"},
+		{"URL", "https://h/%zz?to%6ben=1", "https://h/%zz?to%6ben=***"},
+		{"URL", "https://a@b@h/x", "https://***@h/x"},
+	} {
+		if got := Value(c.key, c.value); got != c.want {
+			t.Errorf("Value(%q, %q) = %q, want %q", c.key, c.value, got, c.want)
+		}
+	}
+}
+
+func TestArgs(t *testing.T) {
+	got := Args([]string{"run", "--token", "abc", "--api-key=abc", "-H", "Authorization: Bearer abc", "-e", "MY_SECRET=abc", "--max-tokens", "100", "--key", "--verbose", "http://u:p@h/", "NAME=x"})
+	want := []string{"run", "--token", "***", "--api-key=***", "-H", "Authorization: Bearer ***", "-e", "MY_SECRET=***", "--max-tokens", "100", "--key", "--verbose", "http://***@h/", "NAME=x"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestURLAndHeader(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://h/p":                          "http://h/p",
+		"http://h?a=1&access_token=x#id=2":    "http://h?a=1&access_token=***#id=2",
+		"http://h/#access_token=x&state=1":    "http://h/#access_token=***&state=1",
+		"https://user@h/":                     "https://***@h/",
+		"https://user:p@ss@h:1/x@y":           "https://***@h:1/x@y",
+		"/messages?sessionId=1&to%6ben=abc":   "/messages?sessionId=1&to%6ben=***",
+		"http://h/?%zz=secret&q=https://x?k=": "http://h/?%zz=***&q=https://x?k=",
+	} {
+		if got := URL(in); got != want {
+			t.Errorf("URL(%q) = %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[[2]string]string{
+		{"authorization", "Bearer abc"}:        "Bearer ***",
+		{"Authorization", "abc"}:               "***",
+		{"X-GitHub-Token", "abc def"}:          "***",
+		{"Mcp-Session-Id", "abc"}:              "***",
+		{"mcp-session-id", "0123456789abcdef"}: "0123…",
+		{"Location", "http://h?code=1"}:        "http://h?code=***",
+		{"WWW-Authenticate", `Bearer resource_metadata="https://h/x", error="invalid_token"`}: `Bearer resource_metadata="https://h/x", error="invalid_token"`,
+		{"X-Said", `"Bearer abcdefgh12=="`}:                                                   `"Bearer ***"`,
+		{"WWW-Authenticate", `Bearer realm="x", resource_metadata="https://h/.well-known"`}:   `Bearer realm="x", resource_metadata="https://h/.well-known"`,
+	} {
+		if got := Header(in[0], in[1]); got != want {
+			t.Errorf("Header(%q, %q) = %q, want %q", in[0], in[1], got, want)
+		}
+	}
+}
+
+// Free text loses secrets and nothing else.
+func TestText(t *testing.T) {
+	for in, want := range map[string]string{
+		"see https://me:pw@h/p?token=x, then go":           "see https://***@h/p?token=*** then go",
+		`{"url":"https://h/?key=1","n":2}`:                 `{"url":"https://h/?key=***","n":2}`,
+		"the token has expired, log in":                    "the token has expired, log in",
+		"sent token 0123456789abcdef01":                    "sent token ***",
+		"basic\tdXNlcjpwYXNz":                              "basic ***",
+		"npm_0123456789abcdefghijklmn and xoxb-1234567890": "*** and ***",
+		"nothing to hide":                                  "nothing to hide",
+	} {
+		if got := Text(in); got != want {
+			t.Errorf("Text(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
