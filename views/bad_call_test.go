@@ -153,7 +153,7 @@ func TestBadList(t *testing.T) {
 	t.Run("half-frame-exit", func(t *testing.T) {
 		app := open(t, soon(faketest.Stdio(t, behave.HalfFrameExit)), tuitest.SessionOptions(patient))
 		state(app, session.Failed)
-		says(app, "list", "✗ half-frame-exit: ", "the server exited with status 2", "crashed on purpose", "Press 1, then r")
+		says(app, "list", "✗ half-frame-exit: ", "the server exited with status 2", "crashed on purpose", "Press r to ")
 		intact(t, app)
 	})
 }

@@ -107,7 +107,7 @@ func TestBadStart(t *testing.T) {
 			app.Status().Has("✗ Error")
 			app.Press("2").View("tools")
 			says(app, "list", append([]string{"✗"}, c.says...)...)
-			says(app, "list", "Press 1, then r")
+			says(app, "list", "Press r to ")
 			frames := func() int {
 				return len(wire(app, func(e journal.Entry) bool {
 					return e.Kind == journal.State && strings.Contains(e.Note, "-> Connecting")
