@@ -109,6 +109,9 @@ func (v *ask) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	}
 	if m.Err != nil {
 		v.reply.fail(c.Theme, m)
+		if v.reply.cancelled {
+			return nil // the keys stay where x was pressed: a second one must not be typed into a field
+		}
 		return c.FocusPane("form")
 	}
 	r := m.Value.(asked).reply

@@ -39,7 +39,7 @@ func TestE2EListChanged(t *testing.T) {
 	lists := func() int {
 		return len(wire(app, func(e journal.Entry) bool { return e.Kind == journal.Request && e.Method == "resources/list" }))
 	}
-	leave(app).Press("3").View("resources").Has("demo://resource/session/new.gz")
+	leave(app).Press("3").View("resources").Has("new.gz", "session/new.gz")
 	if n := lists(); n != 2 {
 		t.Errorf("resources/list was asked %d times", n)
 	}

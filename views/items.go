@@ -85,7 +85,12 @@ func (p *items) load(c *tui.Ctx, again bool) tea.Cmd {
 func (p *items) show(c *tui.Ctx) tea.Cmd {
 	all := p.listing.Items
 	key := p.key
-	p.nameCol = widest(len(all), func(i int) string { return key(all[i]) })
+	p.nameCol = widest(len(all), func(i int) string {
+		if all[i].URI != "" {
+			return all[i].Name // the column that the URI follows
+		}
+		return key(all[i])
+	})
 	p.freeze = func() (int, func(int) string) {
 		return len(all), func(i int) string {
 			return key(all[i]) + " " + all[i].Name + " " + all[i].Title + " " + clipText(all[i].Description, 2000)
@@ -148,7 +153,7 @@ func (r itemRows) uriRow(it session.Item, uri string, w int) string {
 	if name == "" || name == uri {
 		return r.p.query.Highlight(cutFront(uri, w), th.Text, th.Match)
 	}
-	out := r.p.query.Highlight(name, th.Text, th.Match)
+	out := column(r.p.query.Highlight(name, th.Text, th.Match), r.p.nameCol, w)
 	if room := w - paint.Width(out) - 2; room > 8 {
 		out += "  " + r.p.query.Highlight(cutFront(uri, room), th.Muted, th.Match)
 	}
