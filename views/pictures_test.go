@@ -12,7 +12,7 @@ import (
 	"github.com/mcphud/mcphud/views"
 )
 
-// sizes are those that architecture.md's layouts change at.
+// sizes are one for each arrangement of the panes.
 var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
 
 // TestPictures draws every screen as a picture, for people to look at: in

@@ -53,7 +53,8 @@ func scenes() []scene {
 		{name: "confirm", at: "tools", opts: agent(), play: func(a *tuitest.App) { fillIn(a, "reset_counter").Press("ctrl+g") }},
 		{name: "resources", at: "resources", opts: agent()},
 		{name: "resource-read", at: "resources", opts: agent(), play: func(a *tuitest.App) { down(a, 1).Press("enter") }},
-		{name: "templates", rare: true, at: "templates", opts: agent()},
+		{name: "templates", at: "templates", opts: agent()},
+		{name: "registry", at: "registry", opts: agent()},
 		{name: "template-form", at: "templates", opts: agent(), play: func(a *tuitest.App) { a.Press("enter").Type("t").Sleep(time.Second) }},
 		{name: "prompts", at: "prompts", opts: agent()},
 		{name: "prompt-result", at: "prompts", opts: agent(), play: func(a *tuitest.App) {
