@@ -19,6 +19,7 @@ import (
 const (
 	pipePatience = 1500 * time.Millisecond // silence after server/discover on a pipe means a legacy server
 	httpPatience = 5 * time.Second
+	lateAnswer   = 100 * time.Millisecond // how long a refused initialize waits for the answer to server/discover
 )
 
 // errRestart says that the child exited on server/discover and deserves one more start, without it.
@@ -88,13 +89,17 @@ func (c *conn) detect(ctx context.Context) error {
 	}
 	err := c.initialize(ctx, "")
 	if KindOf(err) == RpcError {
-		// It was only slow: a modern server refuses initialize, after its answer to what it was asked before.
+		// It was only slow: a modern server refuses initialize, after its answer to what it was asked before. That
+		// answer is read by then, but whoever waits for it may not have run yet.
+		settle := time.NewTimer(lateAnswer)
+		defer settle.Stop()
 		select {
 		case f := <-answered:
 			if f.err == nil {
 				return c.adopt(ctx, f, mcp.LATEST_PROTOCOL_VERSION, false)
 			}
-		default:
+		case <-settle.C:
+		case <-ctx.Done():
 		}
 	}
 	return err
