@@ -135,7 +135,7 @@ func verdict(th *tui.Theme, it session.Item, res session.Result, r session.Reply
 	for _, c := range res.Contents {
 		kinds[c.Type]++
 	}
-	line += th.Muted.S(took2(r))
+	line += th.Muted.S(cost(r))
 	for _, k := range []string{"text", "image", "audio", "resource", "resource_link"} {
 		if n := kinds[k]; n > 0 {
 			line += th.Muted.S(fmt.Sprintf(" · %d %s", n, k))
@@ -165,8 +165,8 @@ func verdict(th *tui.Theme, it session.Item, res session.Result, r session.Reply
 	return out
 }
 
-// took2 is how long an answer took and how large it is.
-func took2(r session.Reply) string {
+// cost is how long an answer took and how large it is.
+func cost(r session.Reply) string {
 	return fmt.Sprintf(" in %s · %s", took(r.Took), size(int64(len(r.Result))))
 }
 

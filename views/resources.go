@@ -175,7 +175,7 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		th, again := c.Theme, sent(c.Sessions.Journal(), r.reply)
 		return v.reply.load(c, func() ([]string, []part, error) {
 			_, parts := resultParts(fileName(r.uri), r.reply.Result, again)
-			return []string{th.OK.S("✓ read") + th.Muted.S(took2(r.reply))}, parts, nil
+			return []string{th.OK.S("✓ read") + th.Muted.S(cost(r.reply))}, parts, nil
 		})
 	}
 	switch {

@@ -24,19 +24,11 @@ func Contains(s string) Matcher {
 	return Matcher{"contains " + quote(s), func(got string) bool { return strings.Contains(got, s) }}
 }
 
-// Lacks wants s nowhere.
-func Lacks(s string) Matcher {
-	return Matcher{"lacks " + quote(s), func(got string) bool { return !strings.Contains(got, s) }}
-}
-
 // Matches wants a hit of a regular expression.
 func Matches(re string) Matcher {
 	r := regexp.MustCompile(re)
 	return Matcher{"matches " + quote(re), r.MatchString}
 }
-
-// Any takes any row.
-func Any() Matcher { return Matcher{"is anything", func(string) bool { return true }} }
 
 // Part is a part of the screen: a pane, the status bar, an overlay.
 type Part struct {

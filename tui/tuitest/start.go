@@ -43,9 +43,6 @@ func Size(w, h int) Option { return func(s *settings) { s.w, s.h = w, h } }
 // Light makes the terminal say that its background is light.
 func Light() Option { return func(s *settings) { s.dark = false } }
 
-// Theme chooses a palette by name, like --theme.
-func Theme(name string) Option { return func(s *settings) { s.config.Theme = name } }
-
 // NoColor sets NO_COLOR=yes.
 func NoColor() Option { return Env("NO_COLOR", "yes") }
 
@@ -53,9 +50,6 @@ func NoColor() Option { return Env("NO_COLOR", "yes") }
 func Env(key, value string) Option {
 	return func(s *settings) { s.env = append(s.env, key+"="+value) }
 }
-
-// Profile is what colours the terminal can show, true colour unless said.
-func Profile(p colorprofile.Profile) Option { return func(s *settings) { s.profile = p } }
 
 // ReadOnly is --read-only.
 func ReadOnly() Option { return func(s *settings) { s.config.ReadOnly = true } }
