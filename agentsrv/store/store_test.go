@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t *testing.T, path string) *DB {
+	t.Helper()
+	db, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func TestFileIsPrivateAndKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a b#?%41", "agent.db")
+	ctx := context.Background()
+	db := open(t, path)
+	if err := db.Migrate(ctx, "t", `CREATE TABLE t (x INTEGER)`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`INSERT INTO t VALUES (7)`); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", f.Name(), info.Mode(), err)
+		}
+	}
+	again := open(t, path)
+	if err := again.Migrate(ctx, "t", `CREATE TABLE t (x INTEGER)`, `ALTER TABLE t ADD COLUMN y TEXT DEFAULT 'new'`); err != nil {
+		t.Fatal(err)
+	}
+	var x int
+	var y string
+	if err := again.QueryRow(`SELECT x, y FROM t`).Scan(&x, &y); err != nil || x != 7 || y != "new" {
+		t.Error(x, y, err)
+	}
+	if err := again.Migrate(ctx, "t", `CREATE TABLE t (x INTEGER)`); err == nil || !strings.Contains(err.Error(), "newer version") {
+		t.Error(err)
+	}
+}
+
+func TestMemoryIsSharedByAllGoroutinesAndWritesNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	db := open(t, "")
+	if err := db.Migrate(context.Background(), "t", `CREATE VIRTUAL TABLE t USING fts5(x, tokenize='trigram')`); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				if _, err := db.Exec(`INSERT INTO t VALUES ('hello')`); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var n int
+	if err := db.QueryRow(`SELECT count(*) FROM t WHERE t MATCH 'ell'`).Scan(&n); err != nil || n != 160 {
+		t.Error(n, err)
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) != 0 {
+		t.Error(left, err)
+	}
+}
+
+func TestAFailedStepLeavesNothing(t *testing.T) {
+	db := open(t, "")
+	if err := db.Migrate(context.Background(), "t", `CREATE TABLE t (x); INSERT INTO nowhere VALUES (1)`); err == nil {
+		t.Fatal("no error")
+	}
+	if err := db.Migrate(context.Background(), "t", `CREATE TABLE t (x)`); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWritersWait(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "agent.db"))
+	if err := db.Migrate(context.Background(), "t", `CREATE TABLE t (x INTEGER)`); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 20 {
+				if _, err := db.Exec(`INSERT INTO t VALUES (?)`, i); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
