@@ -17,10 +17,11 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/basics"
 )
 
 // Path is where the Streamable HTTP endpoint is mounted.
@@ -45,10 +46,9 @@ type Options struct {
 // Agent is one MCP server with its tools, resources and prompts. It can be served over any number of listeners, over
 // stdio, and in-process (MCP), also at the same time; they share the counter that reset_counter resets.
 type Agent struct {
-	mcp     *server.MCPServer
-	http    *server.StreamableHTTPServer
-	log     *slog.Logger
-	counter atomic.Int64 // tool calls answered since the start or the last reset_counter
+	mcp  *server.MCPServer
+	http *server.StreamableHTTPServer
+	log  *slog.Logger
 
 	mu  sync.Mutex
 	url string
@@ -66,28 +66,11 @@ func New(o Options) *Agent {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	a := &Agent{log: o.Logger}
-	opts := []server.ServerOption{
-		server.WithTitle("mcphud demo agent"),
-		server.WithInstructions("A small server to try a client on: one tool, resource and prompt for each thing the protocol knows."),
-		server.WithToolCapabilities(false),
-		server.WithResourceCapabilities(false, false),
-		server.WithPromptCapabilities(false),
-		server.WithLogging(),
-		server.WithCompletions(),
-		server.WithPromptCompletionProvider(completer{}),
-		server.WithResourceCompletionProvider(completer{}),
-		server.WithToolHandlerMiddleware(a.settle),
-		server.WithToolHandlerMiddleware(a.count),
-		server.WithRecovery(),
-	}
+	var extra []server.ServerOption
 	if o.PageSize > 0 {
-		opts = append(opts, server.WithPaginationLimit(o.PageSize))
+		extra = append(extra, server.WithPaginationLimit(o.PageSize))
 	}
-	a.mcp = server.NewMCPServer(o.Name, o.Version, opts...)
-	a.mcp.AddTools(a.tools()...)
-	a.mcp.AddResources(resources()...)
-	a.mcp.AddResourceTemplates(templates()...)
-	a.mcp.AddPrompts(prompts()...)
+	a.mcp = basics.NewServer(o.Version, extra...)
 	a.http = server.NewStreamableHTTPServer(a.mcp,
 		server.WithEndpointPath(Path), server.WithStateful(true), server.WithStreamableHTTPLogger(o.Logger))
 	return a

@@ -3,20 +3,14 @@ package agentsrv
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-)
 
-const (
-	settleMax  = 250 * time.Millisecond // at most this long is a result held back for notifications still on their way
-	settlePoll = time.Millisecond
-	settleLast = 2 * time.Millisecond // what the last one gets once the queue is empty
+	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
 // stream is the response to one POST, on which notifications about that request go out.
@@ -31,10 +25,21 @@ type stream struct {
 	started bool // the status line is out
 }
 
-type streamKey struct{}
-
 func (s *stream) attach(r *http.Request) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), streamKey{}, s))
+	return r.WithContext(kit.WithNotifier(r.Context(), s))
+}
+
+// Notify implements kit.Notifier.
+func (s *stream) Notify(ctx context.Context, method string, params map[string]any) error {
+	frame, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": params})
+	if err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	// This makes mcp-go end the response as the event stream that it is now.
+	if u, ok := server.ClientSessionFromContext(ctx).(server.SessionWithStreamableHTTPConfig); ok {
+		u.UpgradeToSSEWhenReceiveNotification()
+	}
+	return s.event(frame)
 }
 
 // WriteHeader sends the status line once; mcp-go does not know whether an event was written before.
@@ -86,76 +91,4 @@ func (s *stream) event(data []byte) error {
 	}
 	s.flush()
 	return nil
-}
-
-// notify sends one notification to the client whose request ctx belongs to. It returns once that is written, over
-// transports other than HTTP once it is queued.
-func (a *Agent) notify(ctx context.Context, method string, params map[string]any) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if s, ok := ctx.Value(streamKey{}).(*stream); ok {
-		frame, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": params})
-		if err != nil {
-			return fmt.Errorf("%s: %w", method, err)
-		}
-		// This makes mcp-go end the response as the event stream that it is now.
-		if u, ok := server.ClientSessionFromContext(ctx).(server.SessionWithStreamableHTTPConfig); ok {
-			u.UpgradeToSSEWhenReceiveNotification()
-		}
-		return s.event(frame)
-	}
-	for {
-		err := a.mcp.SendNotificationToClient(ctx, method, params)
-		if !errors.Is(err, server.ErrNotificationChannelBlocked) {
-			if sent, ok := ctx.Value(queuedKey{}).(*bool); ok && err == nil {
-				*sent = true
-			}
-			return err
-		}
-		// The queue holds 100; a handler that is faster than the connection waits.
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(settlePoll):
-		}
-	}
-}
-
-// logMessage sends notifications/message if the client asked for this level: per request in the modern era, with
-// logging/setLevel in the legacy one.
-func (a *Agent) logMessage(ctx context.Context, level mcp.LoggingLevel, data any) error {
-	var floor mcp.LoggingLevel
-	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
-		if floor = info.LogLevel; floor == "" {
-			return nil
-		}
-	} else if s, ok := server.ClientSessionFromContext(ctx).(server.SessionWithLogging); ok {
-		floor = s.GetLogLevel()
-	}
-	if !level.ShouldSendTo(floor) {
-		return nil
-	}
-	return a.notify(ctx, string(mcp.MethodNotificationMessage), map[string]any{"level": level, "logger": "demo", "data": data})
-}
-
-type queuedKey struct{}
-
-// settle is the middleware that, where notifications go through mcp-go's queue, holds a result back until those sent
-// before it have left.
-func (a *Agent) settle(next server.ToolHandlerFunc) server.ToolHandlerFunc {
-	return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		queued := false
-		res, err := next(context.WithValue(ctx, queuedKey{}, &queued), r)
-		session := server.ClientSessionFromContext(ctx)
-		if !queued || session == nil {
-			return res, err
-		}
-		until := time.Now().Add(settleMax)
-		for len(session.NotificationChannel()) > 0 && ctx.Err() == nil && time.Now().Before(until) {
-			time.Sleep(settlePoll)
-		}
-		time.Sleep(settleLast)
-		return res, err
-	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -19,7 +19,7 @@ import (
 func agent() []tuitest.Option {
 	return []tuitest.Option{tuitest.Memory(
 		config.Server{Name: "demo", Transport: config.Stdio, Command: "mcphud", Args: []string{"agent"}},
-		agentsrv.New(agentsrv.Options{Version: "1.0.0"}).MCP(),
+		basics.NewServer("1.0.0"),
 	)}
 }
 

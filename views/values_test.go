@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -16,7 +16,7 @@ import (
 func TestValuesSurviveARestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "values")
 	start := func(t *testing.T) *tuitest.App {
-		return tuitest.Start(t, tuitest.At("tools", nil), tuitest.Server("demo", agentsrv.New(agentsrv.Options{}).MCP()),
+		return tuitest.Start(t, tuitest.At("tools", nil), tuitest.Server("demo", basics.NewServer("")),
 			tuitest.Views(views.All(views.Deps{Values: views.NewValues(dir)})...))
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -15,7 +15,7 @@ func demo(t *testing.T, opts ...tuitest.Option) *tuitest.App {
 	t.Helper()
 	return tuitest.Start(t, append([]tuitest.Option{
 		tuitest.Views(views.All(views.Deps{})...),
-		tuitest.Server("demo", agentsrv.New(agentsrv.Options{}).MCP()),
+		tuitest.Server("demo", basics.NewServer("")),
 	}, opts...)...)
 }
 

@@ -1,4 +1,4 @@
-package agentsrv
+package basics
 
 import (
 	"context"
@@ -16,7 +16,8 @@ const (
 	notePrefix   = "demo://note/"
 )
 
-func resources() []server.ServerResource {
+// Resources are the resources.
+func Resources() []server.ServerResource {
 	return []server.ServerResource{
 		{
 			Resource: mcp.NewResource(readmeURI, "readme", mcp.WithResourceDescription("What this server has, as markdown"), mcp.WithMIMEType("text/markdown")),
@@ -33,7 +34,8 @@ func resources() []server.ServerResource {
 	}
 }
 
-func templates() []server.ServerResourceTemplate {
+// Templates are the resource templates.
+func Templates() []server.ServerResourceTemplate {
 	return []server.ServerResourceTemplate{{
 		Template: mcp.NewResourceTemplate(noteTemplate, "note", mcp.WithTemplateDescription("A note by its id; any id has one"), mcp.WithTemplateMIMEType("text/plain")),
 		Handler: func(_ context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {

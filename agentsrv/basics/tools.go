@@ -1,4 +1,4 @@
-package agentsrv
+package basics
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
 const (
@@ -20,91 +22,41 @@ const (
 	maxDigit = 1000 // digits of a number that add takes
 )
 
-func (a *Agent) tools() []server.ServerTool {
+// Tools are the tools; each server that has them needs a Set of its own, for the counter.
+func (a *Set) Tools() []server.ServerTool {
 	return []server.ServerTool{
-		tool("echo", "Echo", "Returns the message it was given.", readOnly, a.echo,
+		kit.Tool("echo", "Echo", "Returns the message it was given.", kit.ReadOnly, a.echo,
 			`{"type":"object","properties":{"message":{"type":"string","description":"What to return"}},"required":["message"]}`, ""),
-		tool("add", "Add", "Adds two numbers; integers of any size stay exact.", readOnly, a.add,
+		kit.Tool("add", "Add", "Adds two numbers; integers of any size stay exact.", kit.ReadOnly, a.add,
 			`{"type":"object","properties":{"a":{"type":"number","description":"First summand"},"b":{"type":"number","description":"Second summand"}},"required":["a","b"]}`,
 			`{"type":"object","properties":{"sum":{"type":"number"},"exact":{"type":"boolean","description":"false when the sum was rounded to a 64-bit float"}},"required":["sum","exact"]}`),
-		tool("sleep", "Sleep", "Takes its time: reports progress after each step and stops at once when cancelled.", readOnly, a.sleep,
+		kit.Tool("sleep", "Sleep", "Takes its time: reports progress after each step and stops at once when cancelled.", kit.ReadOnly, a.sleep,
 			`{"type":"object","properties":{"seconds":{"type":"number","minimum":0,"maximum":3600,"default":2,"description":"How long in all"},"steps":{"type":"integer","minimum":1,"maximum":100000,"default":10,"description":"How many progress reports"}}}`, ""),
-		tool("fail", "Fail", "Always answers with isError.", readOnly, a.fail,
+		kit.Tool("fail", "Fail", "Always answers with isError.", kit.ReadOnly, a.fail,
 			`{"type":"object","properties":{"message":{"type":"string","default":"failed as asked","description":"The error text"}}}`, ""),
-		tool("log", "Log", "Sends one log message at each level, lowest first; the client's level decides which arrive.", readOnly, a.logLevels,
+		kit.Tool("log", "Log", "Sends one log message at each level, lowest first; the client's level decides which arrive.", kit.ReadOnly, a.logLevels,
 			`{"type":"object","properties":{"message":{"type":"string","default":"a log message","description":"Text of each message"}}}`, ""),
-		tool("contents", "Contents", "Returns one of each kind of content.", readOnly, a.contents,
+		kit.Tool("contents", "Contents", "Returns one of each kind of content.", kit.ReadOnly, a.contents,
 			`{"type":"object","properties":{"kind":{"type":"string","enum":["all","text","markdown","json","image","audio","resource_text","resource_blob","resource_link"],"default":"all","description":"Only this kind"}}}`, ""),
-		tool("form_gallery", "Form gallery", "Has every JSON Schema keyword in its input schema and returns exactly what it received.", readOnly, a.gallery,
+		kit.Tool("form_gallery", "Form gallery", "Has every JSON Schema keyword in its input schema and returns exactly what it received.", kit.ReadOnly, a.gallery,
 			string(gallerySchema), ""),
-		tool("reset_counter", "Reset counter", "Forgets how many tools were called.", destructive, a.reset,
+		kit.Tool("reset_counter", "Reset counter", "Forgets how many tools were called.", kit.Destructive, a.reset,
 			`{"type":"object","properties":{}}`,
 			`{"type":"object","properties":{"was":{"type":"integer"},"now":{"type":"integer"}},"required":["was","now"]}`),
 	}
 }
 
-type effect int
-
-const (
-	readOnly effect = iota
-	destructive
-)
-
-// tool keeps both schemas as they are written, since mcp-go's typed schema knows only some keywords.
-func tool(name, title, description string, e effect, h server.ToolHandlerFunc, input, output string) server.ServerTool {
-	yes, no := true, false
-	t := mcp.NewToolWithRawSchema(name, description, json.RawMessage(input))
-	t.Title = title
-	if output != "" {
-		t.RawOutputSchema = json.RawMessage(output)
-	}
-	t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &yes, IdempotentHint: &yes, OpenWorldHint: &no}
-	if e == destructive {
-		t.Annotations = mcp.ToolAnnotation{ReadOnlyHint: &no, DestructiveHint: &yes, IdempotentHint: &yes, OpenWorldHint: &no}
-	}
-	return server.ServerTool{Tool: t, Handler: h}
-}
-
-// count is the middleware behind reset_counter.
-func (a *Agent) count(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+// Count is the middleware behind reset_counter; it goes around all tools of the server.
+func (a *Set) Count(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		a.counter.Add(1)
 		return next(ctx, r)
 	}
 }
 
-// arguments decodes a call's arguments into v, numbers exact. A nil result means success; otherwise it is the answer: a
-// tool error, which a model can read and correct, as the specification wants for bad input.
-func arguments(r mcp.CallToolRequest, v any) *mcp.CallToolResult {
-	raw := rawArguments(r)
-	if len(raw) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(raw, v); err != nil {
-		return mcp.NewToolResultErrorf("%s: the arguments do not fit its input schema: %v", r.Params.Name, err)
-	}
-	return nil
-}
-
-// rawArguments is what the client sent as arguments, byte for byte; nil if it sent none.
-func rawArguments(r mcp.CallToolRequest) json.RawMessage {
-	switch v := r.GetRawArguments().(type) {
-	case nil:
-		return nil
-	case json.RawMessage:
-		return v
-	default: // an in-process client hands over a Go value
-		raw, err := json.Marshal(v)
-		if err != nil {
-			return nil
-		}
-		return raw
-	}
-}
-
-func (a *Agent) echo(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (a *Set) echo(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var in struct{ Message *string }
-	if bad := arguments(r, &in); bad != nil {
+	if bad := kit.Arguments(r, &in); bad != nil {
 		return bad, nil
 	}
 	if in.Message == nil {
@@ -113,9 +65,9 @@ func (a *Agent) echo(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolRes
 	return mcp.NewToolResultText(*in.Message), nil
 }
 
-func (a *Agent) add(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (a *Set) add(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var in struct{ A, B *json.Number }
-	if bad := arguments(r, &in); bad != nil {
+	if bad := kit.Arguments(r, &in); bad != nil {
 		return bad, nil
 	}
 	if in.A == nil || in.B == nil {
@@ -155,12 +107,12 @@ func sumOf(a, b string) (sum string, exact bool, err error) {
 	return string(out), false, nil
 }
 
-func (a *Agent) sleep(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (a *Set) sleep(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	in := struct {
 		Seconds float64
 		Steps   int
 	}{2, 10}
-	if bad := arguments(r, &in); bad != nil {
+	if bad := kit.Arguments(r, &in); bad != nil {
 		return bad, nil
 	}
 	if in.Seconds < 0 || in.Seconds > maxSleep.Seconds() || in.Steps < 1 || in.Steps > maxSteps {
@@ -178,37 +130,24 @@ func (a *Agent) sleep(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTool
 		case <-ctx.Done():
 			return nil, fmt.Errorf("sleep: cancelled after %d of %d steps: %w", step-1, in.Steps, ctx.Err())
 		}
-		if err := a.progress(ctx, r, step, in.Steps); err != nil {
+		if err := kit.Progress(ctx, r, float64(step), float64(in.Steps), fmt.Sprintf("step %d of %d", step, in.Steps)); err != nil {
 			return nil, fmt.Errorf("sleep: report step %d: %w", step, err)
 		}
 	}
 	return mcp.NewToolResultText(fmt.Sprintf("slept %v in %d steps", total, in.Steps)), nil
 }
 
-// progress reports step of steps if the client asked for progress by sending a token.
-func (a *Agent) progress(ctx context.Context, r mcp.CallToolRequest, step, steps int) error {
-	if r.Params.Meta == nil || r.Params.Meta.ProgressToken == nil {
-		return ctx.Err()
-	}
-	return a.notify(ctx, string(mcp.MethodNotificationProgress), map[string]any{
-		"progressToken": r.Params.Meta.ProgressToken,
-		"progress":      step,
-		"total":         steps,
-		"message":       fmt.Sprintf("step %d of %d", step, steps),
-	})
-}
-
-func (a *Agent) fail(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (a *Set) fail(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	in := struct{ Message string }{"failed as asked"}
-	if bad := arguments(r, &in); bad != nil {
+	if bad := kit.Arguments(r, &in); bad != nil {
 		return bad, nil
 	}
 	return mcp.NewToolResultError(in.Message), nil
 }
 
-func (a *Agent) logLevels(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (a *Set) logLevels(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	in := struct{ Message string }{"a log message"}
-	if bad := arguments(r, &in); bad != nil {
+	if bad := kit.Arguments(r, &in); bad != nil {
 		return bad, nil
 	}
 	levels := []mcp.LoggingLevel{
@@ -216,15 +155,15 @@ func (a *Agent) logLevels(ctx context.Context, r mcp.CallToolRequest) (*mcp.Call
 		mcp.LoggingLevelError, mcp.LoggingLevelCritical, mcp.LoggingLevelAlert, mcp.LoggingLevelEmergency,
 	}
 	for _, l := range levels {
-		if err := a.logMessage(ctx, l, map[string]any{"message": in.Message, "level": l}); err != nil {
+		if err := kit.Log(ctx, l, "demo", map[string]any{"message": in.Message, "level": l}); err != nil {
 			return nil, fmt.Errorf("log: send at %s: %w", l, err)
 		}
 	}
 	return mcp.NewToolResultText(fmt.Sprintf("sent %d messages, debug to emergency; those below your level were kept back", len(levels))), nil
 }
 
-func (a *Agent) gallery(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	raw := rawArguments(r)
+func (a *Set) gallery(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	raw := kit.RawArguments(r)
 	if len(raw) == 0 {
 		return mcp.NewToolResultText("no arguments were sent"), nil
 	}
@@ -237,7 +176,7 @@ func (a *Agent) gallery(_ context.Context, r mcp.CallToolRequest) (*mcp.CallTool
 	return res, nil
 }
 
-func (a *Agent) reset(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (a *Set) reset(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	was := a.counter.Swap(0)
 	res := mcp.NewToolResultText(fmt.Sprintf("the counter was %d and is 0 now", was))
 	res.RawStructuredContent = fmt.Appendf(nil, `{"was":%d,"now":0}`, was)

@@ -1,4 +1,4 @@
-package agentsrv
+package basics
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"math"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
 const (
@@ -38,9 +40,9 @@ A server to try a client on.
 )
 
 // contents returns content blocks of every type of the specification (2025-11-25, server/tools, "Tool Result").
-func (a *Agent) contents(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (a *Set) contents(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	in := struct{ Kind string }{"all"}
-	if bad := arguments(r, &in); bad != nil {
+	if bad := kit.Arguments(r, &in); bad != nil {
 		return bad, nil
 	}
 	all := []struct {

@@ -1,4 +1,4 @@
-package agentsrv
+package basics
 
 import (
 	"bytes"

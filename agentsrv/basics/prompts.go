@@ -1,4 +1,4 @@
-package agentsrv
+package basics
 
 import (
 	"context"
@@ -16,7 +16,8 @@ var values = map[string][]string{
 	"id":       {"groceries", "ideas", "minutes", "today", "tomorrow"},
 }
 
-func prompts() []server.ServerPrompt {
+// Prompts are the prompts.
+func Prompts() []server.ServerPrompt {
 	return []server.ServerPrompt{
 		{
 			Prompt: mcp.NewPrompt("greet", mcp.WithPromptDescription("A greeting"),
@@ -59,33 +60,31 @@ func review(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, er
 	}), nil
 }
 
-// completer answers completion/complete for prompt arguments and the template's variable.
-type completer struct{}
-
-// CompletePromptArgument offers the known values that start with what was typed, in any case of letters.
-func (completer) CompletePromptArgument(_ context.Context, prompt string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+// CompletePrompt offers the known values of a prompt's argument that start with what was typed, in any case of letters;
+// ok is false for arguments of other prompts.
+func CompletePrompt(prompt, argument, typed string) (found []string, ok bool) {
 	switch {
-	case prompt == "greet" && (arg.Name == "name" || arg.Name == "language"), prompt == "review" && arg.Name == "language":
-		return complete(arg), nil
+	case prompt == "greet" && (argument == "name" || argument == "language"), prompt == "review" && argument == "language":
+		return startingWith(values[argument], typed), true
+	case prompt == "greet" || prompt == "review":
+		return nil, true
 	}
-	return &mcp.Completion{}, nil
+	return nil, false
 }
 
-// CompleteResourceArgument does the same for demo://note/{id}.
-func (completer) CompleteResourceArgument(_ context.Context, uri string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	if uri == noteTemplate && arg.Name == "id" {
-		return complete(arg), nil
+// CompleteResource does the same for the variable of demo://note/{id}.
+func CompleteResource(uri, argument, typed string) (found []string, ok bool) {
+	if uri != noteTemplate {
+		return nil, false
 	}
-	return &mcp.Completion{}, nil
+	return startingWith(values[argument], typed), true
 }
 
-func complete(arg mcp.CompleteArgument) *mcp.Completion {
-	c := &mcp.Completion{}
-	for _, v := range values[arg.Name] {
-		if strings.HasPrefix(strings.ToLower(v), strings.ToLower(arg.Value)) {
-			c.Values = append(c.Values, v)
+func startingWith(all []string, typed string) (found []string) {
+	for _, v := range all {
+		if strings.HasPrefix(strings.ToLower(v), strings.ToLower(typed)) {
+			found = append(found, v)
 		}
 	}
-	c.Total = len(c.Values)
-	return c
+	return found
 }
