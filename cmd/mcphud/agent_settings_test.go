@@ -1,0 +1,137 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// settled resolves one command line in made-up surroundings.
+func settled(t *testing.T, args []string, env map[string]string, file string) (s agentSettings, origin map[string]string, warned, failed string) {
+	t.Helper()
+	f := pflag.NewFlagSet("agent", pflag.ContinueOnError)
+	s.register(f)
+	if err := f.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	where := surroundings{env: func(name string) string { return env[name] }, file: filepath.Join(t.TempDir(), agentFile)}
+	if file != "" {
+		if err := os.WriteFile(where.file, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	origin, warnings, err := resolve(f, where)
+	if err != nil {
+		failed = err.Error()
+	}
+	for _, w := range warnings {
+		warned += strings.TrimPrefix(w.String(), where.file) + "\n"
+	}
+	return s, origin, warned, failed
+}
+
+func TestC1_SettingsPrecedence(t *testing.T) {
+	env := map[string]string{"AGENT_PORT": "7002", "AGENT_CONCURRENCY": "3", "AGENT_TOKEN": "from-env"}
+	const file = "port: 7003\nconcurrency: 4\n"
+	for _, c := range []struct {
+		name              string
+		args              []string
+		env               map[string]string
+		file              string
+		port, concurrency int
+		token, origin     string
+	}{
+		{name: "default", port: 7000, concurrency: 1, origin: "default"},
+		{name: "file", file: file, port: 7003, concurrency: 4, origin: agentFile + ":1"},
+		{name: "environment over file", env: env, file: file, port: 7002, concurrency: 3, token: "from-env", origin: "environment AGENT_PORT"},
+		{name: "flag over all", args: []string{"--port", "7001", "--concurrency=2", "--token", "from-flag"}, env: env, file: file, port: 7001, concurrency: 2, token: "from-flag", origin: "flag"},
+		{name: "each for itself", args: []string{"--port", "0"}, env: map[string]string{"AGENT_CONCURRENCY": "3"}, port: 0, concurrency: 3, origin: "flag"},
+		{name: "an empty variable is none", env: map[string]string{"AGENT_PORT": ""}, port: 7000, concurrency: 1, origin: "default"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, origin, warned, failed := settled(t, c.args, c.env, c.file)
+			if s.port != c.port || s.concurrency != c.concurrency || s.token != c.token || warned+failed != "" {
+				t.Errorf("port %d, concurrency %d, token %q, %s%s", s.port, s.concurrency, s.token, warned, failed)
+			}
+			if !strings.HasSuffix(origin["port"], c.origin) {
+				t.Errorf("the port is said to come from %q, want %q", origin["port"], c.origin)
+			}
+		})
+	}
+}
+
+func TestC2_SettingsFile(t *testing.T) {
+	for name, file := range map[string]string{
+		"yaml": "port: 7005\nconcurrency: 2\ntimeout: 45000\nmaxRequestSize: 10mb\nname: ours\n",
+		"json": `{"port": 7005, "concurrency": 2, "timeout": "45s", "maxRequestSize": "10mb", "name": "ours"}`,
+	} {
+		s, _, warned, failed := settled(t, nil, nil, file)
+		if s.port != 7005 || s.concurrency != 2 || s.timeout != 45*time.Second || s.maxRequest != 10<<20 || s.name != "ours" || warned+failed != "" {
+			t.Errorf("%s: %+v %s%s", name, s, warned, failed)
+		}
+	}
+	s, _, _, _ := settled(t, nil, nil, "")
+	if s.timeout != 30*time.Second || s.maxRequest != 10<<20 || s.rateLimit != byProfile || s.profile != "demo" || s.host != "127.0.0.1" {
+		t.Errorf("the defaults: %+v", s)
+	}
+	_, _, warned, failed := settled(t, nil, nil, "port: 1\nprot: 2\ntoken: s3cret-value\ncolour: blue\n")
+	want := ":2:1: unknown key \"prot\" is ignored; did you mean port or root?\n:3:1: \"token\" is not read from a file; set AGENT_TOKEN\n:4:1: unknown key \"colour\" is ignored; the keys are host, port"
+	if !strings.HasPrefix(warned, want) || failed != "" || strings.Contains(warned, "s3cret") {
+		t.Errorf("warned\n%s%s, want\n%s", warned, failed, want)
+	}
+}
+
+func TestWrongSettingsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		env, file string // one of them
+		says      []string
+	}{
+		{env: "AGENT_PORT=abc", says: []string{`AGENT_PORT is "abc"`, "from 0 to 65535", "--port"}},
+		{env: "AGENT_PORT=70000", says: []string{`AGENT_PORT is "70000"`}},
+		{env: "AGENT_CONCURRENCY=0", says: []string{`AGENT_CONCURRENCY is "0"`, "from 1 to"}},
+		{file: "name: x\nport: abc\n", says: []string{agentFile + ":2:1: port is \"abc\"", "from 0 to 65535"}},
+		{file: "timeout: soon\n", says: []string{"timeout is \"soon\"", "30s"}},
+		{file: "timeout: 0\n", says: []string{"timeout is \"0\""}},
+		{file: "maxRequestSize: big\n", says: []string{"maxRequestSize is \"big\"", "10mb"}},
+		{file: "ephemeral: perhaps\n", says: []string{"ephemeral is \"perhaps\"", "true or false"}},
+		{file: "profile: useful\n", says: []string{"profile is \"useful\"", "demo, everything, hostile, fault"}},
+		{file: "logLevel: loud\n", says: []string{"logLevel is \"loud\"", "debug, info, warning, error"}},
+		{file: "port: {\n", says: []string{agentFile, "settings"}},
+	} {
+		env := map[string]string{}
+		if k, v, ok := strings.Cut(c.env, "="); ok {
+			env[k] = v
+		}
+		_, _, _, failed := settled(t, nil, env, c.file)
+		for _, says := range c.says {
+			if !strings.Contains(failed, says) {
+				t.Errorf("%s%s: the error does not say %q: %s", c.env, c.file, says, failed)
+			}
+		}
+	}
+}
+
+func TestSizesAndPauses(t *testing.T) {
+	for text, want := range map[string]int64{"10mb": 10 << 20, "512kb": 512 << 10, "1gb": 1 << 30, "64MiB": 64 << 20, "1MB": 1e6, "4096": 4096, "10 mb": 10 << 20} {
+		var b bodySize
+		if err := b.Set(text); err != nil || int64(b) != want {
+			t.Errorf("%s is %d, %v, want %d", text, b, err, want)
+		}
+	}
+	for text, want := range map[string]string{"30s": "30s", "30000": "30s", "2m": "2m", "1h": "1h", "90m": "1h30m", "1ms": "1ms"} {
+		var p pause
+		if err := p.Set(text); err != nil || p.String() != want {
+			t.Errorf("%s is %s, %v, want %s", text, p.String(), err, want)
+		}
+	}
+	for _, text := range []string{"", "-1", "-5s", "25h", "1e3", "99999999999999999999", "9223372036854775807"} {
+		var p pause
+		if err := p.Set(text); err == nil {
+			t.Errorf("%q is taken for %s", text, p.String())
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+)
+
+// number is a flag that takes a whole number within bounds. A value below the least is one that was not given.
+type number struct {
+	value       *int
+	least, most int
+}
+
+func (n *number) String() string {
+	if n.value == nil || *n.value < n.least {
+		return ""
+	}
+	return strconv.Itoa(*n.value)
+}
+
+func (n *number) Set(s string) error {
+	v, err := strconv.Atoi(s)
+	if err != nil || v < n.least || v > n.most {
+		return fmt.Errorf("must be a whole number from %d to %d", n.least, n.most)
+	}
+	*n.value = v
+	return nil
+}
+
+func (n *number) Type() string { return "N" }
+
+// pause is a duration above 0: 30s, 2m, or a bare number of milliseconds.
+type pause time.Duration
+
+const mostPause = 24 * time.Hour
+
+func (p *pause) String() string {
+	s := time.Duration(*p).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+func (p *pause) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if ms, e := strconv.ParseInt(s, 10, 64); e == nil && ms <= int64(mostPause/time.Millisecond) {
+		d, err = time.Duration(ms)*time.Millisecond, nil
+	}
+	if err != nil || d <= 0 || d > mostPause {
+		return fmt.Errorf("must be a duration such as 30s, or a number of milliseconds, of at most 24h")
+	}
+	*p = pause(d)
+	return nil
+}
+
+func (p *pause) Type() string { return "DURATION" }
+
+// bodySize is a number of bytes as size has it, and in the spelling of JavaScript servers, whose 10mb is 10 MiB.
+type bodySize int64
+
+func (b *bodySize) String() string { s := size(*b); return s.String() }
+
+func (b *bodySize) Set(text string) error {
+	s := text
+	for short, unit := range map[string]string{"kb": "KiB", "mb": "MiB", "gb": "GiB"} {
+		if digits, ok := strings.CutSuffix(text, short); ok {
+			s = digits + unit
+		}
+	}
+	n, err := config.ParseSize(s)
+	if err != nil {
+		return fmt.Errorf("%q is not a size; write for example 10mb", text)
+	}
+	*b = bodySize(n)
+	return nil
+}
+
+func (b *bodySize) Type() string { return "SIZE" }
