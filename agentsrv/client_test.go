@@ -38,18 +38,16 @@ type message struct {
 // serve starts an agent and returns clients of both eras.
 func serve(t *testing.T, o Options) (*Agent, map[string]*client) {
 	t.Helper()
-	a := New(o)
-	ln, err := a.Listen("127.0.0.1:0")
+	a, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- a.Serve(ctx, ln) }()
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	hc := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
+		if err := a.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 		hc.CloseIdleConnections()

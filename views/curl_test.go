@@ -17,7 +17,11 @@ import (
 // The command of every frame of a call over HTTP, read by a shell, sends what
 // was sent, and secrets are masked.
 func TestCurlSendsTheSameAgain(t *testing.T) {
-	web := httptest.NewServer(agentsrv.New(agentsrv.Options{}).Handler())
+	agent, err := agentsrv.New(agentsrv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(agent.Handler())
 	defer web.Close()
 	for _, version := range []string{"2025-06-18", "2026-07-28"} {
 		m := session.NewManager(session.Options{})

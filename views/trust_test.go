@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -25,7 +27,7 @@ func project(t *testing.T, trust *config.Trust, started *int) *tuitest.App {
 			o.Trust = trust
 			o.Dial = func(config.Server) (session.Transport, bool) {
 				*started++
-				return session.NewMemory(agentsrv.New(agentsrv.Options{}).ServeStdio), true
+				return session.NewMemory(server.NewStdioServer(basics.NewServer("")).Listen), true
 			}
 		}))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,18 +27,18 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) (err error) {
 	if a.o.url != "" || a.o.server != "" {
 		return usageError("the demo brings its own server", "leave --url and --server out")
 	}
-	agent := agentsrv.New(agentsrv.Options{Version: version()})
-	ln, err := agent.Listen("127.0.0.1:0")
+	agent, err := agentsrv.New(agentsrv.Options{Version: version()})
 	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	if err := agent.Start(ctx); err != nil {
 		return &session.Error{Kind: session.TransportFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "see whether this machine has a loopback interface"}
 	}
-	work, stop := context.WithCancel(context.WithoutCancel(ctx))
-	served := make(chan error, 1)
-	go func() { served <- agent.Serve(work, ln) }()
 	defer func() {
-		stop()
-		if serr := <-served; serr != nil && err == nil {
-			err = fmt.Errorf("demo: %w", serr)
+		leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if cerr := agent.Close(leave); cerr != nil && err == nil {
+			err = fmt.Errorf("demo: %w", cerr)
 		}
 	}()
 	srv := config.Server{Name: "demo", Transport: config.HTTP, URL: agent.URL()}

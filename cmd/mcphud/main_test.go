@@ -102,17 +102,15 @@ func fake(t *testing.T, mode behave.Mode, args ...string) []string {
 // agent starts the bundled agent over HTTP and returns its URL.
 func agent(t *testing.T, o agentsrv.Options) string {
 	t.Helper()
-	a := agentsrv.New(o)
-	ln, err := a.Listen("127.0.0.1:0")
+	a, err := agentsrv.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- a.Serve(ctx, ln) }()
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
+		if err := a.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -1,0 +1,151 @@
+package agentsrv
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Profile is what the agent is there for.
+type Profile string
+
+// The profiles.
+const (
+	// Demo is useful: a knowledge base, agents, sandboxed code, and a tool for each thing to debug. It has limits per tenant.
+	Demo Profile = "demo"
+	// Everything has every feature of the protocol, under the names that the official conformance suite looks for.
+	Everything Profile = "everything"
+	// Hostile serves what a client must survive, by name.
+	Hostile Profile = "hostile"
+	// Fault delays, drops, corrupts and refuses, by percentage and on demand.
+	Fault Profile = "fault"
+)
+
+// Profiles are all profiles, the default first.
+func Profiles() []Profile { return []Profile{Demo, Everything, Hostile, Fault} }
+
+// What the zero Options mean.
+const (
+	DefaultPort              = 7000
+	DefaultConcurrency       = 1
+	DefaultQueueCapacity     = 100
+	DefaultTimeout           = 30 * time.Second
+	DefaultDrainTimeout      = 10 * time.Second
+	DefaultMaxRequest        = 10 << 20
+	DefaultRateLimit         = 100 // tool calls a minute and tenant, in the demo profile
+	DefaultTenantConcurrency = 10  // tool calls at a time and tenant, in the demo profile
+)
+
+// Options say what the agent is. The zero value is a complete, usable agent: the demo, in memory, on a free loopback
+// port.
+type Options struct {
+	Name    string  // serverInfo.name, default "mcphud-agent"
+	Version string  // serverInfo.version, default "1.0.0"
+	Profile Profile // default Demo
+
+	Host string // address to listen on, default 127.0.0.1 (and ::1 where there is one); others need Token or JWKS
+	Port int    // 0 picks a free one
+
+	Token string // bearer token that callers must show, "" for none
+	JWKS  string // file with the keys that sign callers' JWTs, "" for none
+
+	KB    string // directory whose files are searched, "" for the built-in texts
+	Root  string // directory that read_file and list_dir see, "" for none
+	Store string // database file, "" keeps everything in memory and writes nothing
+
+	Concurrency       int           // tool calls at a time, default 1
+	QueueCapacity     int           // tool calls that may wait, default 100, negative for no limit
+	Timeout           time.Duration // of one tool call once it runs, default 30 s
+	DrainTimeout      time.Duration // how long Close lets running calls finish, default 10 s
+	MaxRequest        int64         // bytes of the largest request body, default 10 MiB
+	RateLimit         int           // tool calls a minute and tenant; 0 is the profile's, negative is no limit
+	TenantConcurrency int           // tool calls at a time and tenant; 0 is the profile's, negative is no limit
+
+	Batch    bool   // offer the experimental method tools/call_batch
+	PageSize int    // items on one page of a list, 0 for all on one
+	Model    Model  // what ask_agent asks, if anything
+	OTLP     string // base URL of an OTLP/HTTP collector, "" for none
+
+	Logger *slog.Logger // nil discards
+}
+
+// Model is an OpenAI-compatible chat API. The zero value is none.
+type Model struct {
+	URL  string // base URL, such as http://127.0.0.1:11434/v1
+	Key  string // sent as a bearer token, never logged
+	Name string // which model to ask for
+}
+
+// complete fills in the defaults, or says what cannot be.
+func (o *Options) complete() error {
+	def(&o.Name, "mcphud-agent")
+	def(&o.Version, "1.0.0")
+	def(&o.Profile, Demo)
+	def(&o.Host, "127.0.0.1")
+	def(&o.Concurrency, DefaultConcurrency)
+	def(&o.QueueCapacity, DefaultQueueCapacity)
+	def(&o.Timeout, DefaultTimeout)
+	def(&o.DrainTimeout, DefaultDrainTimeout)
+	def(&o.MaxRequest, DefaultMaxRequest)
+	if o.Profile == Demo {
+		def(&o.RateLimit, DefaultRateLimit)
+		def(&o.TenantConcurrency, DefaultTenantConcurrency)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case !slices.Contains(Profiles(), o.Profile):
+		return fmt.Errorf("agent: there is no profile %q; the profiles are %s", o.Profile, names(Profiles()))
+	case o.Port < 0 || o.Port > 65535:
+		return fmt.Errorf("agent: port %d is not between 0 and 65535", o.Port)
+	case o.Concurrency < 0:
+		return fmt.Errorf("agent: concurrency %d; at least one call must be able to run", o.Concurrency)
+	case o.Timeout < 0 || o.DrainTimeout < 0 || o.MaxRequest < 0:
+		return fmt.Errorf("agent: a timeout or size is negative")
+	}
+	for what, dir := range map[string]string{"kb": o.KB, "root": o.Root} {
+		if dir == "" {
+			continue
+		}
+		if info, err := os.Stat(dir); err != nil {
+			return fmt.Errorf("agent: %s: %w; name a directory that exists", what, err)
+		} else if !info.IsDir() {
+			return fmt.Errorf("agent: %s: %s is a file; name the directory that it is in", what, dir)
+		}
+	}
+	return nil
+}
+
+func def[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}
+
+func names(ps []Profile) string {
+	var b []string
+	for _, p := range ps {
+		b = append(b, string(p))
+	}
+	return strings.Join(b, ", ")
+}
+
+// DefaultStore is the database file of an agent on a port: each has its own, below $XDG_STATE_HOME (~/.local/state where
+// that is not set).
+func DefaultStore(port int) (string, error) {
+	base := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(base) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("agent: no place for the database: %w; set XDG_STATE_HOME, or use --ephemeral", err)
+		}
+		base = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(base, "mcphud", fmt.Sprintf("agent-%d.db", port)), nil
+}
