@@ -1,0 +1,98 @@
+package kb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+const (
+	maxAlike  = 3  // words that a mistyped one may stand for
+	triSample = 40 // words that share most trigrams with it, of which the distance is taken
+)
+
+// alikes are the words of the vocabulary that a word nobody wrote may be a typing error of: those with most of its
+// trigrams, and one or, if it is long, two edits away. docs is how many passages have the commonest of them.
+func (ix *index) alikes(ctx context.Context, word string) (near []alt, docs int, err error) {
+	runes := []rune(word)
+	if len(runes) < 4 || len(runes) > 24 {
+		return nil, 0, nil
+	}
+	allowed := 1
+	if len(runes) >= 6 {
+		allowed = 2
+	}
+	rows, err := ix.alike.QueryContext(ctx, trigrams("_"+word+"_"), triSample)
+	if err != nil {
+		return nil, 0, fmt.Errorf("knowledge base: look for words like %q: %w", word, err)
+	}
+	defer rows.Close()
+	best := allowed
+	for rows.Next() {
+		var t string
+		var n int
+		if err := rows.Scan(&t, &n); err != nil {
+			return nil, 0, fmt.Errorf("knowledge base: read words like %q: %w", word, err)
+		}
+		d := edits(runes, []rune(t), allowed)
+		if d > best {
+			continue
+		}
+		if d < best { // only the nearest count
+			near, docs, best = near[:0], 0, d
+		}
+		if len(near) < maxAlike {
+			near, docs = append(near, alt{t, 1 - 0.2*float64(d)}), max(docs, n)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, 0, fmt.Errorf("knowledge base: read words like %q: %w", word, err)
+	}
+	return near, docs, nil
+}
+
+// trigrams is the FTS5 query for words that share any three characters in a row with w.
+func trigrams(w string) string {
+	r := []rune(w)
+	var b strings.Builder
+	for i := 0; i+3 <= len(r); i++ {
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteString(`"` + string(r[i:i+3]) + `"`)
+	}
+	return b.String()
+}
+
+// edits is the number of characters to insert, delete, replace or swap with their neighbour to make b of a, or limit+1
+// if it is more than limit.
+func edits(a, b []rune, limit int) int {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit {
+		return limit + 1
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			d := min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, before[j-2]+1)
+			}
+			row[j] = d
+			least = min(least, d)
+		}
+		if least > limit {
+			return limit + 1
+		}
+		before, last, row = last, row, before
+	}
+	return min(last[len(b)], limit+1)
+}

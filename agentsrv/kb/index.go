@@ -1,0 +1,237 @@
+package kb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcphud/mcphud/agentsrv/store"
+)
+
+// schema. kb_fts indexes the terms of terms.go, joined by spaces, and stores none of them: the text is in kb_chunk.
+// kb_word is the vocabulary with the number of chunks that hold a term, and kb_tri finds terms that look like a
+// mistyped one; both are derived from kb_fts after each pass.
+var schema = []string{
+	`CREATE TABLE kb_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+	CREATE TABLE kb_file (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, base TEXT NOT NULL, title TEXT NOT NULL,
+		mtime INTEGER NOT NULL, size INTEGER NOT NULL, hash BLOB NOT NULL, pass INTEGER NOT NULL);
+	CREATE TABLE kb_chunk (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES kb_file(id), line INTEGER NOT NULL,
+		last INTEGER NOT NULL, heading TEXT NOT NULL, content TEXT NOT NULL);
+	CREATE INDEX kb_chunk_file ON kb_chunk (file, line);
+	CREATE VIRTUAL TABLE kb_fts USING fts5(heading, body, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 0');
+	INSERT INTO kb_fts (kb_fts, rank) VALUES ('rank', 'bm25(3.0, 1.0)');
+	CREATE VIRTUAL TABLE kb_vocab USING fts5vocab(kb_fts, 'row');
+	CREATE TABLE kb_word (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, docs INTEGER NOT NULL);
+	CREATE VIRTUAL TABLE kb_tri USING fts5(term, content='', contentless_delete=1, tokenize='trigram');`,
+}
+
+// edition changes when terms or chunks are cut differently, so that an index of before is made again.
+const edition = "1"
+
+// index is the tables above in one database.
+type index struct {
+	db  *store.DB
+	own bool // db was opened here
+
+	search, word, alike *sql.Stmt
+}
+
+// file is one indexed file without its chunks.
+type file struct {
+	Path, Base, Title string
+	MTime, Size       int64
+	Hash              []byte
+}
+
+// openIndex opens the index of the folder dir in db, or in memory where db is nil. What db holds of another folder goes.
+func openIndex(ctx context.Context, db *store.DB, dir string) (*index, error) {
+	ix := &index{db: db}
+	if db == nil || dir == "" {
+		mem, err := store.Open("")
+		if err != nil {
+			return nil, fmt.Errorf("knowledge base: %w", err)
+		}
+		ix.db, ix.own = mem, true
+	}
+	err := ix.db.Migrate(ctx, "kb", schema...)
+	if err == nil {
+		err = ix.belongs(ctx, edition+" "+dir)
+	}
+	if err == nil {
+		err = ix.prepare(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("knowledge base: open its index: %w", err), ix.close())
+	}
+	return ix, nil
+}
+
+// belongs empties an index that was made of something else than what.
+func (ix *index) belongs(ctx context.Context, what string) error {
+	var was string
+	err := ix.db.QueryRowContext(ctx, `SELECT value FROM kb_meta WHERE name = 'source'`).Scan(&was)
+	if err == nil && was == what {
+		return nil
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	return ix.tx(ctx, func(tx *sql.Tx) error {
+		for _, q := range []string{
+			`DELETE FROM kb_chunk`, `DELETE FROM kb_file`, `DELETE FROM kb_word`,
+			`INSERT INTO kb_fts (kb_fts) VALUES ('delete-all')`, `INSERT INTO kb_tri (kb_tri) VALUES ('delete-all')`,
+		} {
+			if _, err := tx.ExecContext(ctx, q); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO kb_meta VALUES ('source', ?)`, what)
+		return err
+	})
+}
+
+func (ix *index) prepare(ctx context.Context) (err error) {
+	for _, s := range []struct {
+		to    **sql.Stmt
+		query string
+	}{
+		{&ix.search, `SELECT c.id, c.line, c.last, c.heading, c.content, d.path, d.base, d.title
+			FROM kb_fts f JOIN kb_chunk c ON c.id = f.rowid JOIN kb_file d ON d.id = c.file
+			WHERE kb_fts MATCH ?1 AND (?2 = '' OR d.base = ?2) ORDER BY f.rank LIMIT ?3`},
+		{&ix.word, `SELECT docs FROM kb_word WHERE term = ?`},
+		{&ix.alike, `SELECT w.term, w.docs FROM kb_tri t JOIN kb_word w ON w.id = t.rowid WHERE kb_tri MATCH ? ORDER BY t.rank LIMIT ?`},
+	} {
+		if *s.to, err = ix.db.PrepareContext(ctx, s.query); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (ix *index) tx(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := ix.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// put replaces what the index holds of the given files, in one transaction.
+func (ix *index) put(ctx context.Context, pass int64, files []file, chunks [][]chunk) error {
+	return ix.tx(ctx, func(tx *sql.Tx) error {
+		row, err := tx.PrepareContext(ctx, `INSERT INTO kb_chunk (file, line, last, heading, content) VALUES (?, ?, ?, ?, ?)`)
+		if err != nil {
+			return err
+		}
+		defer row.Close()
+		fts, err := tx.PrepareContext(ctx, `INSERT INTO kb_fts (rowid, heading, body) VALUES (?, ?, ?)`)
+		if err != nil {
+			return err
+		}
+		defer fts.Close()
+		for i, f := range files {
+			id, err := replaceFile(ctx, tx, pass, f)
+			if err != nil {
+				return err
+			}
+			for _, c := range chunks[i] {
+				res, err := row.ExecContext(ctx, id, c.Line, c.Last, c.Heading, c.Content)
+				if err != nil {
+					return err
+				}
+				rowid, err := res.LastInsertId()
+				if err != nil {
+					return err
+				}
+				if _, err := fts.ExecContext(ctx, rowid, joinTerms(f.Title+" "+c.Heading+" "+f.Path), joinTerms(c.Content)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func replaceFile(ctx context.Context, tx *sql.Tx, pass int64, f file) (id int64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT id FROM kb_file WHERE path = ?`, f.Path).Scan(&id)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		res, err := tx.ExecContext(ctx, `INSERT INTO kb_file (path, base, title, mtime, size, hash, pass) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			f.Path, f.Base, f.Title, f.MTime, f.Size, f.Hash, pass)
+		if err != nil {
+			return 0, err
+		}
+		return res.LastInsertId()
+	case err != nil:
+		return 0, err
+	}
+	if err := dropChunks(ctx, tx, id); err != nil {
+		return 0, err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE kb_file SET base = ?, title = ?, mtime = ?, size = ?, hash = ?, pass = ? WHERE id = ?`,
+		f.Base, f.Title, f.MTime, f.Size, f.Hash, pass, id)
+	return id, err
+}
+
+func dropChunks(ctx context.Context, tx *sql.Tx, file int64) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM kb_fts WHERE rowid IN (SELECT id FROM kb_chunk WHERE file = ?)`, file); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM kb_chunk WHERE file = ?`, file)
+	return err
+}
+
+func joinTerms(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + len(s)/4)
+	eachTerm(s, func(term string, _, _ int) bool {
+		b.WriteString(term)
+		b.WriteByte(' ')
+		return true
+	})
+	return b.String()
+}
+
+// vocabulary makes kb_word and kb_tri again from what kb_fts holds.
+func (ix *index) vocabulary(ctx context.Context) error {
+	return ix.tx(ctx, func(tx *sql.Tx) error {
+		for _, q := range []string{
+			`DELETE FROM kb_word`,
+			`INSERT INTO kb_tri (kb_tri) VALUES ('delete-all')`,
+			`INSERT INTO kb_word (term, docs) SELECT term, doc FROM kb_vocab`,
+			`INSERT INTO kb_tri (rowid, term) SELECT id, '_' || term || '_' FROM kb_word WHERE length(term) BETWEEN 3 AND 24`,
+		} {
+			if _, err := tx.ExecContext(ctx, q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (ix *index) size(ctx context.Context) (files, chunks int, err error) {
+	err = ix.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM kb_file), (SELECT count(*) FROM kb_chunk)`).Scan(&files, &chunks)
+	if err != nil {
+		return 0, 0, fmt.Errorf("knowledge base: count what is indexed: %w", err)
+	}
+	return files, chunks, nil
+}
+
+func (ix *index) close() error {
+	var err error
+	for _, s := range []*sql.Stmt{ix.search, ix.word, ix.alike} {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	if ix.own {
+		err = errors.Join(err, ix.db.Close())
+	}
+	return err
+}

@@ -1,0 +1,188 @@
+// Package kb is the agent's knowledge base: full-text search (SQLite FTS5, ranked by BM25, with a trigram pass that
+// forgives typos) over the text files of a folder, or over a corpus about the protocol and this program that the binary
+// brings along. What it finds can be read as resources.
+package kb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/mcphud/mcphud/agentsrv/store"
+)
+
+// Options says what is searched. The zero value searches the embedded corpus, in memory.
+type Options struct {
+	// DB keeps the index of Dir from one start to the next; nil keeps it in memory. The embedded corpus always is.
+	DB *store.DB
+	// Dir is the folder whose text files are indexed; "" means the embedded corpus.
+	Dir string
+	// Log receives the progress of indexing, and files that could not be read; nil discards it.
+	Log *slog.Logger
+	// Trace opens a span around each search; the function that it returns closes the span. Nil traces nothing.
+	Trace func(ctx context.Context, name string, attrs map[string]string) (context.Context, func(err error))
+}
+
+// KB is one knowledge base. Its methods may be called by any number of goroutines.
+type KB struct {
+	o    Options
+	root *os.Root // of o.Dir, nil for the embedded corpus
+
+	load sync.Mutex // held while the index is opened
+	ix   *index     // nil until the first search or Start
+
+	run     context.Context // ends with Close
+	stop    context.CancelFunc
+	work    sync.WaitGroup
+	pass    chan struct{} // capacity 1: held by the one indexing pass that may run
+	mu      sync.Mutex
+	state   State
+	stopped bool
+}
+
+// State is how far indexing is.
+type State struct {
+	Ready    bool   // a whole pass is done; searches before that find what is indexed so far
+	Indexing bool   // a pass runs
+	Files    int    // files in the index after the last pass
+	Chunks   int    // passages in the index
+	Skipped  int    // files that the last pass left out: binary, too large, not readable
+	Err      string // why the last pass failed, "" if it did not
+}
+
+// New makes a knowledge base. It opens Dir, to refuse one that cannot be read, and starts nothing.
+func New(o Options) (*KB, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	k := &KB{o: o, pass: make(chan struct{}, 1)}
+	if o.Dir != "" {
+		root, err := os.OpenRoot(o.Dir)
+		if err != nil {
+			return nil, fmt.Errorf("knowledge base: open its folder: %w; give one that exists and is readable", err)
+		}
+		k.root = root
+	}
+	k.run, k.stop = context.WithCancel(context.Background())
+	return k, nil
+}
+
+// Start indexes Dir in the background; without Dir it does nothing, since the corpus is loaded by the first search.
+func (k *KB) Start() {
+	if k.root == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.stopped {
+		return
+	}
+	k.work.Go(func() {
+		if err := k.Reindex(k.run); err != nil && k.run.Err() == nil {
+			k.o.Log.Error("the knowledge base could not be indexed", "dir", k.o.Dir, "error", err)
+		}
+	})
+}
+
+// Reindex brings the index up to date with Dir and returns when it is, or when ctx is done; the next pass goes on where
+// this one stopped. One pass runs at a time, a second caller waits. The embedded corpus is only loaded.
+func (k *KB) Reindex(ctx context.Context) error {
+	select {
+	case k.pass <- struct{}{}:
+		defer func() { <-k.pass }()
+	case <-ctx.Done():
+		return fmt.Errorf("knowledge base: wait for another indexing pass: %w", ctx.Err())
+	}
+	ix, err := k.open(ctx)
+	if err != nil || k.root == nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(k.run, cancel)()
+	k.update(func(s *State) { s.Indexing = true })
+	skipped, err := k.walk(ctx, ix)
+	count := context.WithoutCancel(ctx)
+	files, chunks, cerr := ix.size(count)
+	k.update(func(s *State) {
+		s.Indexing, s.Skipped, s.Err = false, skipped, ""
+		if cerr == nil {
+			s.Files, s.Chunks = files, chunks
+		}
+		if err != nil {
+			s.Err = err.Error()
+			return
+		}
+		s.Ready = true
+	})
+	return err
+}
+
+// State is how far indexing is now.
+func (k *KB) State() State {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state
+}
+
+func (k *KB) update(f func(*State)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f(&k.state)
+}
+
+// open opens the index once; for the embedded corpus it also fills it.
+func (k *KB) open(ctx context.Context) (*index, error) {
+	k.load.Lock()
+	defer k.load.Unlock()
+	if k.ix != nil {
+		return k.ix, nil
+	}
+	if k.run.Err() != nil {
+		return nil, errors.New("knowledge base: it is closed")
+	}
+	// Whoever asked first may give up; what is made here is for everybody.
+	ctx = context.WithoutCancel(ctx)
+	ix, err := openIndex(ctx, k.o.DB, k.o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if k.root == nil {
+		if err := loadCorpus(ctx, ix); err != nil {
+			return nil, errors.Join(err, ix.close())
+		}
+		files, chunks, err := ix.size(ctx)
+		if err != nil {
+			return nil, errors.Join(err, ix.close())
+		}
+		k.update(func(s *State) { s.Ready, s.Files, s.Chunks = true, files, chunks })
+	}
+	k.ix = ix
+	return ix, nil
+}
+
+// Close ends indexing and waits for it. A database that Options gave stays open.
+func (k *KB) Close() error {
+	k.mu.Lock()
+	k.stopped = true
+	k.mu.Unlock()
+	k.stop()
+	k.work.Wait()
+	var err error
+	if k.root != nil {
+		err = k.root.Close()
+	}
+	k.load.Lock()
+	defer k.load.Unlock()
+	if k.ix != nil {
+		err = errors.Join(err, k.ix.close())
+		k.ix = nil
+	}
+	if err != nil {
+		return fmt.Errorf("knowledge base: close: %w", err)
+	}
+	return nil
+}

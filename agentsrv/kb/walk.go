@@ -1,0 +1,189 @@
+package kb
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	maxFile  = 2 << 20 // bytes of a file that is indexed
+	maxFiles = 50_000  // files of one folder
+	logEvery = 500     // files between two lines of progress
+)
+
+// walk brings ix up to date with the folder: files whose time and size are as before are not opened, those whose content
+// is as before are not cut again, and what is gone from the folder goes from the index. It returns how many files it
+// left out. One file at a time is in memory.
+func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
+	start := time.Now()
+	pass := start.UnixNano()
+	var seen, changed int
+	err = fs.WalkDir(k.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			if name == "." {
+				return err
+			}
+			skipped++
+			k.o.Log.Warn("the knowledge base leaves out what it cannot read", "path", name, "error", err)
+			return nil
+		}
+		if d.IsDir() {
+			if name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if seen >= maxFiles {
+			k.o.Log.Warn("the knowledge base stops at its limit of files; index a smaller folder", "dir", k.o.Dir, "limit", maxFiles)
+			return fs.SkipAll
+		}
+		how, err := k.visit(ctx, ix, pass, name)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			skipped++
+			k.o.Log.Warn("the knowledge base leaves out what it cannot read", "path", name, "error", err)
+			return nil
+		case how == leftOut:
+			skipped++
+			return nil
+		case how == renewed:
+			changed++
+		}
+		if seen++; seen%logEvery == 0 {
+			k.o.Log.Info("the knowledge base is being indexed", "files", seen, "changed", changed)
+		}
+		return nil
+	})
+	if err != nil {
+		return skipped, fmt.Errorf("knowledge base: index %s: %w", k.o.Dir, err)
+	}
+	gone, err := ix.forget(ctx, pass)
+	if err == nil && (changed > 0 || gone > 0) {
+		err = ix.vocabulary(ctx)
+	}
+	if err != nil {
+		return skipped, fmt.Errorf("knowledge base: index %s: %w", k.o.Dir, err)
+	}
+	k.o.Log.Info("the knowledge base is up to date", "files", seen, "changed", changed, "removed", gone, "skipped", skipped,
+		"duration_ms", time.Since(start).Milliseconds())
+	return skipped, nil
+}
+
+// outcome is what visiting a file came to.
+type outcome int
+
+const (
+	leftOut outcome = iota // it is no text, too large, or no regular file
+	asBefore
+	renewed
+)
+
+func (k *KB) visit(ctx context.Context, ix *index, pass int64, name string) (outcome, error) {
+	info, err := k.root.Stat(name) // follows links, inside the folder alone
+	if err != nil {
+		return leftOut, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return leftOut, nil
+	}
+	f := file{Path: name, Base: baseOf(name), MTime: info.ModTime().UnixNano(), Size: info.Size()}
+	var old file
+	err = ix.db.QueryRowContext(ctx, `SELECT mtime, size, hash FROM kb_file WHERE path = ?`, name).Scan(&old.MTime, &old.Size, &old.Hash)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return leftOut, err
+	}
+	known := err == nil
+	if known && old.MTime == f.MTime && old.Size == f.Size {
+		_, err = ix.db.ExecContext(ctx, `UPDATE kb_file SET pass = ? WHERE path = ?`, pass, name)
+		return asBefore, err
+	}
+	content, err := k.readText(name)
+	if err != nil || content == nil {
+		return leftOut, err
+	}
+	sum := sha256.Sum256(content)
+	f.Hash = sum[:]
+	if known && bytes.Equal(old.Hash, f.Hash) {
+		_, err = ix.db.ExecContext(ctx, `UPDATE kb_file SET pass = ?, mtime = ?, size = ? WHERE path = ?`, pass, f.MTime, f.Size, name)
+		return asBefore, err
+	}
+	var chunks []chunk
+	f.Title, chunks = split(name, string(content))
+	return renewed, ix.put(ctx, pass, []file{f}, [][]chunk{chunks})
+}
+
+// readText is the content of a file, nil if it is not text (UTF-8 without NUL) or grew past the limit.
+func (k *KB) readText(name string) ([]byte, error) {
+	f, err := k.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(content) > maxFile || bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) {
+		return nil, nil
+	}
+	return content, nil
+}
+
+// forget removes the files that the pass did not see.
+func (ix *index) forget(ctx context.Context, pass int64) (gone int, err error) {
+	for {
+		var id int64
+		err := ix.db.QueryRowContext(ctx, `SELECT id FROM kb_file WHERE pass <> ? LIMIT 1`, pass).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return gone, nil
+		}
+		if err == nil {
+			err = ix.tx(ctx, func(tx *sql.Tx) error {
+				if err := dropChunks(ctx, tx, id); err != nil {
+					return err
+				}
+				_, err := tx.ExecContext(ctx, `DELETE FROM kb_file WHERE id = ?`, id)
+				return err
+			})
+		}
+		if err != nil {
+			return gone, err
+		}
+		gone++
+	}
+}
+
+// baseOf sorts a file by its name: program text is the codebase, prose is documents, and the rest (data, settings) is
+// general.
+func baseOf(name string) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc", ".org", ".tex", ".html", ".htm":
+		return Documents
+	case ".go", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".py", ".rb", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".java",
+		".kt", ".swift", ".php", ".lua", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".sql", ".css", ".scss", ".vue", ".svelte", ".ex", ".exs",
+		".erl", ".hs", ".ml", ".scala", ".zig", ".proto", ".mod", ".mk", ".cmake", ".gradle":
+		return Codebase
+	}
+	switch strings.ToLower(path.Base(name)) {
+	case "readme", "licence", "license", "changelog", "contributing", "notice", "authors":
+		return Documents
+	case "makefile", "dockerfile", "justfile":
+		return Codebase
+	}
+	return General
+}
