@@ -1,0 +1,63 @@
+package everything
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+)
+
+// pause is what lies between two reports, long enough that each arrives by itself.
+const pause = 50 * time.Millisecond
+
+func reportTools() []server.ServerTool {
+	return []server.ServerTool{
+		tool("test_tool_with_logging", "Log messages", "Sends three log messages at level info while it works.", logSteps),
+		tool("test_logging_tool", "Log messages, modern", "The same; in the modern era nothing is sent unless the request sets a log level.", logSteps),
+		tool("test_tool_with_progress", "Progress", "Reports progress 0, 50 and 100 of 100 if the request has a progress token.", progressSteps),
+	}
+}
+
+func logSteps(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	for i, message := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
+		if i > 0 {
+			if err := wait(ctx, pause); err != nil {
+				return nil, err
+			}
+		}
+		if err := kit.Log(ctx, mcp.LoggingLevelInfo, "everything", message); err != nil {
+			return nil, fmt.Errorf("log %q: %w", message, err)
+		}
+	}
+	return text("Tool with logging executed successfully")
+}
+
+func progressSteps(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	for _, step := range []float64{0, 50, 100} {
+		if step > 0 {
+			if err := wait(ctx, pause); err != nil {
+				return nil, err
+			}
+		}
+		if err := kit.Progress(ctx, r, step, 100, fmt.Sprintf("%v of 100", step)); err != nil {
+			return nil, fmt.Errorf("report progress: %w", err)
+		}
+	}
+	return text("Tool with progress executed successfully")
+}
+
+// wait sleeps, and ends with ctx's error as soon as that does.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
