@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 )
@@ -22,7 +23,7 @@ type agentSettings struct {
 	stdio, ephemeral, batch      bool
 	profile, name                string
 	token, jwks                  string
-	kb, root                     string
+	kb, root, store              string
 	concurrency, capacity        int
 	timeout, drain               time.Duration
 	maxRequest                   int64
@@ -31,20 +32,17 @@ type agentSettings struct {
 	level                        string
 }
 
-// profiles and agentLevels are what the agent's flags of those names take.
-var (
-	profiles    = []string{"demo", "everything", "hostile", "fault"}
-	agentLevels = []string{"debug", "info", "warning", "error"}
-)
+// agentLevels are what the agent's --log-level takes.
+var agentLevels = []string{"debug", "info", "warning", "error"}
+
+func profiles() (names []string) {
+	for _, p := range agentsrv.Profiles() {
+		names = append(names, string(p))
+	}
+	return names
+}
 
 const (
-	defaultAgentPort     = 7000
-	defaultConcurrency   = 1
-	defaultQueueCapacity = 100
-	defaultAgentTimeout  = 30 * time.Second
-	defaultDrainTimeout  = 10 * time.Second
-	defaultMaxRequest    = 10 << 20
-
 	byProfile = -1 // a limit that nobody gave
 	mostTasks = 10_000
 	mostCalls = 1_000_000
@@ -69,6 +67,7 @@ var agentSources = []setting{
 	{flag: "profile", key: "profile"},
 	{flag: "kb", key: "kb"},
 	{flag: "root", key: "root"},
+	{flag: "store", key: "store"},
 	{flag: "concurrency", env: "AGENT_CONCURRENCY", key: "concurrency"},
 	{flag: "queue-capacity", key: "queueCapacity"},
 	{flag: "timeout", key: "timeout"},
@@ -86,18 +85,19 @@ var agentSources = []setting{
 // register gives the agent's flags to f, at their defaults.
 func (s *agentSettings) register(f *pflag.FlagSet) {
 	*s = agentSettings{
-		port: defaultAgentPort, concurrency: defaultConcurrency, capacity: defaultQueueCapacity, timeout: defaultAgentTimeout,
-		drain: defaultDrainTimeout, maxRequest: defaultMaxRequest, rateLimit: byProfile, tenantConcurrency: byProfile,
-		profile: profiles[0], level: "info",
+		port: agentsrv.DefaultPort, concurrency: agentsrv.DefaultConcurrency, capacity: agentsrv.DefaultQueueCapacity, timeout: agentsrv.DefaultTimeout,
+		drain: agentsrv.DefaultDrainTimeout, maxRequest: agentsrv.DefaultMaxRequest, rateLimit: byProfile, tenantConcurrency: byProfile,
+		profile: string(agentsrv.Demo), level: "info",
 	}
 	f.SortFlags = false
 	f.Var(&number{&s.port, 0, 65535}, "port", "listen on this `PORT`; 0 picks a free one; AGENT_PORT")
 	f.StringVar(&s.host, "host", "127.0.0.1", "listen on this `ADDRESS`; any but a loopback one needs --token or --jwks")
 	f.BoolVar(&s.stdio, "stdio", false, "serve stdin and stdout instead of HTTP")
-	f.Var(&choice{&s.profile, profiles}, "profile", "what to be: demo, everything, hostile or fault")
+	f.Var(&choice{&s.profile, profiles()}, "profile", "what to be: demo, everything, hostile or fault")
 	f.BoolVar(&s.ephemeral, "ephemeral", false, "keep everything in memory and write no file")
 	f.StringVar(&s.kb, "kb", "", "search the files of this `DIR` instead of the built-in texts")
 	f.StringVar(&s.root, "root", "", "let read_file and list_dir see this `DIR`; without it they see nothing")
+	f.StringVar(&s.store, "store", "", "keep tasks, agents and tenants in this `FILE` (default one for each port in the state folder)")
 	f.StringVar(&s.name, "name", "", "introduce the server under this `NAME`")
 	f.StringVar(&s.token, "token", "", "ask callers for this bearer `TOKEN`; AGENT_TOKEN keeps it out of process listings")
 	f.StringVar(&s.jwks, "jwks", "", "accept JWTs that a key of this JWKS `FILE` signed")
@@ -109,7 +109,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.Var(&number{&s.rateLimit, 0, mostCalls}, "rate-limit", "tool calls a minute and tenant; 0 is no limit (100 in the demo profile)")
 	f.Var(&number{&s.tenantConcurrency, 0, mostTasks}, "tenant-concurrency", "tool calls at a time and tenant; 0 is no limit (10 in the demo profile)")
 	f.StringVar(&s.modelURL, "model-url", "", "let ask_agent use the OpenAI-compatible API at this `URL`; AGENT_MODEL_URL, its key in AGENT_MODEL_KEY")
-	f.StringVar(&s.model, "model", "", "`NAME` of the model there; AGENT_MODEL")
+	f.StringVar(&s.model, "model", "", "ask it for the model of this `NAME`; AGENT_MODEL")
 	f.BoolVar(&s.batch, "batch", false, "offer the experimental method tools/call_batch")
 	f.Var(&choice{&s.level, agentLevels}, "log-level", "log from this `LEVEL` on: debug, info, warning or error")
 }

@@ -71,10 +71,12 @@ func (a *app) command() *cobra.Command {
 		RunE: a.action(a.runRoot),
 	}
 	a.o.register(root)
+	agent := a.agentCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.serversCommand(), a.demoCommand(),
+		a.pingCommand(), a.rawCommand(), a.serversCommand(), a.demoCommand(), agent,
 	)
+	hideInherited(agent)
 	return root
 }
 

@@ -14,8 +14,8 @@ import (
 
 func (a *app) demoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "demo", Short: "Open the UI on a small bundled agent; needs nothing else installed", Args: cobra.NoArgs,
-		Long: "demo starts a small bundled MCP server on a free loopback port, in this process, and opens the UI on it. It ends with the UI.",
+		Use: "demo", Short: "Open the UI on the bundled agent; needs nothing else installed", Args: cobra.NoArgs,
+		Long: "demo starts the bundled agent on a free loopback port, in this process and in memory, and opens the UI on it. It ends with the UI.",
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.demo(ctx, cmd) }),
 	}
 }
@@ -27,7 +27,7 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) (err error) {
 	if a.o.url != "" || a.o.server != "" {
 		return usageError("the demo brings its own server", "leave --url and --server out")
 	}
-	agent, err := agentsrv.New(agentsrv.Options{Version: version()})
+	agent, err := agentsrv.New(agentsrv.Options{})
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}

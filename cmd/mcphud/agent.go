@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session"
+)
+
+func (a *app) agentCommand() *cobra.Command {
+	var s agentSettings
+	var file string
+	c := &cobra.Command{
+		Use: "agent", Short: "Run the bundled agent: an MCP server to try, debug and test clients with", Args: cobra.NoArgs,
+		Long: "agent serves MCP over HTTP on http://127.0.0.1:7000/mcp, or over stdin and stdout with --stdio, in every revision of the protocol. " +
+			"It says `listening on URL` on stderr once it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once.\n\n" +
+			"Beside /mcp it answers GET /health, /ready, /metrics, /queue, /tasks/ID and /getTaskStatus?taskId=ID.\n\n" +
+			"A setting is taken from its flag, else from the environment (AGENT_PORT, AGENT_CONCURRENCY, AGENT_TOKEN, AGENT_MODEL_URL, AGENT_MODEL, AGENT_MODEL_KEY), " +
+			"else from --config FILE or agent.yaml in mcphud's configuration folder, with keys such as port, concurrency, timeout, maxRequestSize and name.",
+		Example: "  mcphud agent\n  mcphud agent --port 0 --ephemeral --profile everything\n  mcphud agent --kb ./docs --root ./docs\n" +
+			"  AGENT_TOKEN=… mcphud agent --host 0.0.0.0\n  mcphud -- mcphud agent --stdio",
+		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.agent(ctx, cmd, &s, file) }),
+	}
+	f := c.Flags()
+	s.register(f)
+	f.StringVar(&file, "config", "", "read settings from this `FILE` (YAML or JSON)")
+	for name, values := range map[string][]string{"profile": profiles(), "log-level": agentLevels} {
+		// It fails only for a flag that does not exist.
+		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	_, _ = c.MarkFlagDirname("kb"), c.MarkFlagDirname("root")
+	return c
+}
+
+// hideInherited leaves of the flags that all commands share only --format to a command that is a server itself. The others
+// are still known, so that whoever gives one is told why it means nothing.
+func hideInherited(c *cobra.Command) {
+	c.Parent().PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name == "format" || c.Flags().Lookup(f.Name) != nil {
+			return
+		}
+		own := *f
+		own.Hidden = true
+		c.Flags().AddFlag(&own)
+	})
+}
+
+// hiddenFlag is a flag that was given though the command does not have it, "" if there is none.
+func hiddenFlag(cmd *cobra.Command) (name string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Hidden {
+			name = f.Name
+		}
+	})
+	return name
+}
+
+func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings, file string) error {
+	if name := hiddenFlag(cmd); name != "" {
+		return usageError("--"+name+" means nothing to the agent, which is a server", "see mcphud agent --help")
+	}
+	where := surroundings{env: os.Getenv, file: file, must: file != ""}
+	if file == "" {
+		where.file = defaultAgentFile()
+	}
+	origin, warnings, err := resolve(cmd.Flags(), where)
+	if err != nil {
+		return err
+	}
+	s.modelKey = os.Getenv("AGENT_MODEL_KEY")
+	log := agentLogger(a.err, s.level)
+	for _, w := range warnings {
+		log.Warn("settings", "file", w.File, "line", w.Line, "message", w.Message)
+	}
+	logSettings(log, cmd.Flags(), origin)
+	o, err := s.options(log)
+	if err != nil {
+		return err
+	}
+	agent, err := agentsrv.New(o)
+	if err != nil {
+		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "see mcphud agent --help"}
+	}
+	if s.stdio {
+		return a.agentStdio(ctx, agent, o)
+	}
+	return a.agentHTTP(ctx, agent, o)
+}
+
+// options makes what the agent takes of the settings, or says what about them cannot be.
+func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
+	if !s.stdio && !isLoopback(s.host) && s.token == "" && s.jwks == "" {
+		return agentsrv.Options{}, usageError("--host "+s.host+" lets other machines in, and nobody is asked who they are",
+			"set AGENT_TOKEN or --jwks, or leave --host out to serve this machine only")
+	}
+	o := agentsrv.Options{
+		Name: s.name, Profile: agentsrv.Profile(s.profile), Host: s.host, Port: s.port, Token: s.token, JWKS: s.jwks,
+		KB: s.kb, Root: s.root, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
+		Timeout: s.timeout, DrainTimeout: s.drain, MaxRequest: s.maxRequest, Batch: s.batch,
+		RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),
+		Model: agentsrv.Model{URL: s.modelURL, Name: s.model, Key: s.modelKey}, OTLP: os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), Logger: log,
+	}
+	switch {
+	case s.ephemeral && s.store != "":
+		return o, usageError("--ephemeral keeps everything in memory, and --store names a file", "leave one of them")
+	case s.ephemeral:
+		return o, nil
+	case o.Store == "":
+		var err error
+		if o.Store, err = defaultStore(s); err != nil {
+			return o, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "name a file with --store, or use --ephemeral"}
+		}
+	}
+	return o, nil
+}
+
+// limit translates a flag's 0, no limit, and its absence, the profile's, to what Options mean by them.
+func limit(n int) int {
+	switch n {
+	case 0:
+		return -1
+	case byProfile:
+		return 0
+	}
+	return n
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// stdioStore is the database of agents that serve stdin and stdout.
+const stdioStore = "agent-stdio.db"
+
+// defaultStore is where the agent keeps what it has to remember.
+func defaultStore(s *agentSettings) (string, error) {
+	path, err := agentsrv.DefaultStore(s.port)
+	if err == nil && s.stdio {
+		path = filepath.Join(filepath.Dir(path), stdioStore)
+	}
+	return path, err
+}
+
+// agentHTTP serves until a signal, and then lets running calls finish.
+func (a *app) agentHTTP(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) error {
+	if err := agent.Start(ctx); err != nil {
+		return startFailure(err, o)
+	}
+	_, _ = fmt.Fprintf(a.err, "listening on %s\n", agent.URL())
+	<-ctx.Done()
+	o.Logger.Info("stopping", "drain_timeout", o.DrainTimeout.String())
+	return closeAgent(ctx, agent, o.DrainTimeout)
+}
+
+// agentStdio serves until the input ends, or a signal.
+func (a *app) agentStdio(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) error {
+	err := agent.ServeStdio(ctx, a.in, a.out)
+	return errors.Join(err, closeAgent(ctx, agent, o.DrainTimeout))
+}
+
+// closeAgent ends the agent, and its running calls after drain.
+func closeAgent(ctx context.Context, agent *agentsrv.Agent, drain time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	return agent.Close(ctx)
+}
+
+// startFailure says why the agent could not start, and for a port that is taken by whom.
+func startFailure(err error, o agentsrv.Options) error {
+	e := &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "see mcphud agent --help"}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		e.Message = fmt.Sprintf("port %d of %s is taken", o.Port, o.Host)
+		if who := portHolder(o.Port); who != "" {
+			e.Message += " by " + who
+		}
+		e.Next = "end that, choose another with --port, or let one be picked with --port 0"
+	}
+	return e
+}
