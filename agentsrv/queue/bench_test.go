@@ -1,0 +1,35 @@
+package queue
+
+import (
+	"context"
+	"testing"
+)
+
+// BenchmarkDo is what the queue adds to a call when nobody else is there.
+func BenchmarkDo(b *testing.B) {
+	q := New(Options{})
+	ctx, cancel := context.WithCancel(b.Context())
+	defer cancel()
+	f := func(context.Context) error { return nil }
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := q.Do(ctx, Job{Tenant: "t", Tool: "echo"}, f); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDoContended is the same with all callers in each other's way.
+func BenchmarkDoContended(b *testing.B) {
+	q := New(Options{Concurrency: 4, Capacity: Unlimited})
+	f := func(context.Context) error { return nil }
+	b.ReportAllocs()
+	b.SetParallelism(32)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if err := q.Do(b.Context(), Job{Tenant: "t", Tool: "echo"}, f); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// job is one Do going on in a test.
+type job struct {
+	t       *testing.T
+	cancel  context.CancelFunc
+	started chan struct{} // closed when its function is called
+	finish  chan error    // what its function returns
+	result  chan error    // what Do returned
+}
+
+// start calls Do in a goroutine; its function ends when told to, or with its context unless deaf.
+func start(t *testing.T, q *Queue, j Job, deaf bool) *job {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	x := &job{t, cancel, make(chan struct{}), make(chan error, 1), make(chan error, 1)}
+	go func() {
+		defer cancel()
+		x.result <- q.Do(ctx, j, func(ctx context.Context) error {
+			close(x.started)
+			if deaf {
+				return <-x.finish
+			}
+			select {
+			case err := <-x.finish:
+				return err
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	synctest.Wait()
+	return x
+}
+
+// running reports whether the function was called, everything having settled.
+func (x *job) running() bool {
+	synctest.Wait()
+	select {
+	case <-x.started:
+		return true
+	default:
+		return false
+	}
+}
+
+// end lets the function return nil, and wants Do to do the same.
+func (x *job) end() {
+	x.t.Helper()
+	x.finish <- nil
+	if err := <-x.result; err != nil {
+		x.t.Errorf("Do returned %v", err)
+	}
+	synctest.Wait()
+}
+
+// failure wants err to be a Failure of that kind and returns it.
+func failure(t *testing.T, err error, kind jsonrpc.FailureKind) *jsonrpc.Failure {
+	t.Helper()
+	f, ok := jsonrpc.AsFailure(err)
+	if !ok || f.Kind != kind {
+		t.Fatalf("got %v, want a failure %q", err, kind)
+	}
+	return f
+}
+
+func phase(t *testing.T, err error, want string) {
+	t.Helper()
+	if f := failure(t, err, jsonrpc.FailTimeout); f.Data["phase"] != want {
+		t.Errorf("phase %v, want %s", f.Data["phase"], want)
+	}
+}
+
+func status(t *testing.T, q *Queue, queued, running, waiting int) {
+	t.Helper()
+	synctest.Wait()
+	if s := q.Status(); s.Queued != queued || s.Running != running || s.Waiting != waiting {
+		t.Errorf("status %+v, want %d queued, %d running, %d waiting", s, queued, running, waiting)
+	}
+}
+
+var errBoom = errors.New("boom")

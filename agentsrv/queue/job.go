@@ -1,0 +1,183 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// run is one job that has begun; it is the context that its function gets.
+type run struct {
+	context.Context // ends when the job has to
+	q               *Queue
+	tenant          *tenant
+	tool            string
+	timeout         time.Duration // how long it may go on without a sign of progress
+	cancel          context.CancelCauseFunc
+	done            chan error
+	begun           time.Time
+	touched         atomic.Int64 // when it last showed progress, as time since begun
+
+	// Under q.mu:
+	state  state
+	waits  int           // Wait calls going on
+	again  *waiter       // its last wish to have the slot back
+	since  time.Duration // when it lent its slot, or began to want it back, as time since begun
+	paused time.Duration // how long it was without a slot, up to since
+}
+
+// state is what a job that began has of the queue.
+type state int
+
+const (
+	holding   state = iota // it has its slot
+	lent                   // it gave it to others, in Wait
+	abandoned              // it lost it, and still has not ended
+	kept                   // it was abandoned, but too many others were too: it has its slot
+	over                   // it ended
+)
+
+type runKey struct{}
+
+func runOf(ctx context.Context) *run {
+	r, _ := ctx.Value(runKey{}).(*run)
+	return r
+}
+
+// Value makes the job findable from its context.
+func (r *run) Value(key any) any {
+	if key == (runKey{}) {
+		return r
+	}
+	return r.Context.Value(key)
+}
+
+// run runs f, for which a slot of t is held, and watches over it.
+func (q *Queue) run(ctx context.Context, t *tenant, job Job, f func(context.Context) error) error {
+	r := &run{q: q, tenant: t, tool: job.Tool, timeout: q.opts.Timeout, done: make(chan error, 1), begun: time.Now()}
+	if job.Timeout > 0 {
+		r.timeout = min(job.Timeout, q.opts.MaxTimeout)
+	}
+	r.Context, r.cancel = context.WithCancelCause(ctx)
+	defer r.cancel(nil)
+	go r.call(f)
+	timer := time.NewTimer(min(r.timeout, q.opts.WaitTimeout, q.opts.QueueTimeout))
+	defer timer.Stop()
+	var why error
+	for why == nil {
+		select {
+		case err := <-r.done:
+			if err != nil && ctx.Err() != nil {
+				return cancelled(ctx)
+			}
+			return err
+		case <-timer.C:
+			var rest time.Duration
+			if rest, why = r.rest(); why == nil {
+				timer.Reset(rest)
+			}
+		case <-ctx.Done():
+			why = cancelled(ctx)
+		case <-q.stop:
+			why = interrupted("the agent shut down while this call ran; look what it did before calling again")
+		}
+	}
+	r.cancel(why)
+	timer.Reset(q.opts.Grace)
+	select {
+	case <-r.done:
+	case <-timer.C:
+		r.abandon()
+	}
+	return why
+}
+
+// call runs f, survives it, and gives back what it holds.
+func (r *run) call(f func(context.Context) error) {
+	err := errors.New("the handler ended its goroutine instead of returning")
+	defer func() {
+		if p := recover(); p != nil {
+			r.q.opts.Logger.Error("a tool panicked", "tool", r.tool, "tenant", r.tenant.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = jsonrpc.Fail(jsonrpc.FailInternal, "internal error")
+		}
+		r.end()
+		r.done <- err
+	}()
+	err = f(r)
+}
+
+// end gives back what the job still has.
+func (r *run) end() {
+	q := r.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch r.state {
+	case holding:
+		q.mean += (r.ran(time.Since(r.begun)) - q.mean) / 8
+		q.release(r.tenant)
+	case lent:
+		r.unlend()
+	case kept:
+		q.abandoned--
+		q.release(r.tenant)
+	case abandoned:
+		q.abandoned--
+	}
+	r.state = over
+	q.forget(r.tenant)
+	q.changed()
+}
+
+// abandon stops waiting for a job that does not end. Others get its slot, unless so many were abandoned before that what
+// they cost has to have a bound.
+func (r *run) abandon() {
+	q := r.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if r.state == over { // at this very moment
+		return
+	}
+	was := r.state
+	r.state = abandoned
+	switch {
+	case was == lent:
+		r.unlend()
+	case q.abandoned < q.opts.MaxAbandoned:
+		q.release(r.tenant)
+	default:
+		r.state = kept
+	}
+	q.abandoned++
+	q.changed()
+	q.opts.Logger.Warn("a tool went on after it was told to stop, and was abandoned", "tool", r.tool, "tenant", r.tenant.name,
+		"abandoned", q.abandoned, "keeps_slot", r.state == kept)
+}
+
+// cancelled is why a job ended whose caller's context did.
+func cancelled(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if f, ok := jsonrpc.AsFailure(cause); ok {
+		return f
+	}
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return jsonrpc.Fail(jsonrpc.FailTimeout, "Request timed out: its caller gave it no more time%w", hidden{cause})
+	}
+	return jsonrpc.Fail(jsonrpc.FailCancelled, "the call was cancelled%w", hidden{cause})
+}
+
+// hidden is a cause that adds nothing to the message.
+type hidden struct{ error }
+
+func (hidden) Error() string   { return "" }
+func (h hidden) Unwrap() error { return h.error }
+
+func interrupted(text string) error {
+	f := jsonrpc.Fail(jsonrpc.FailInterrupted, "%s", text)
+	f.RetryAfter = time.Second
+	return f
+}

@@ -1,0 +1,170 @@
+// Package queue lets tool calls run a few at a time, in the order they came.
+//
+// A job is refused at once when the queue is full, is given up when it waited or ran for too long, leaves when its
+// caller goes, and gives its slot to others while it waits for its client or for another agent. Jobs of one tenant keep
+// their order; where several tenants have jobs waiting they take turns, so that none can push the others out.
+package queue
+
+import (
+	"cmp"
+	"container/list"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Unlimited as Capacity lets any number of jobs wait.
+const Unlimited = -1
+
+// Options are the limits of a Queue. The zero value of each is its default.
+type Options struct {
+	Concurrency   int           // jobs that run at a time; 1
+	Capacity      int           // jobs that may wait; 100, Unlimited for any number
+	TenantRunning int           // jobs that one tenant may run at a time; 0 is as many as Concurrency
+	Timeout       time.Duration // how long a job may run without a sign of progress, unless it says otherwise; 30 s
+	MaxTimeout    time.Duration // how long any job may run, whatever it says and reports; 60 s
+	QueueTimeout  time.Duration // how long a job waits for its turn; 60 s
+	WaitTimeout   time.Duration // how long a job may wait in one piece for its client or another agent; 10 min
+	Grace         time.Duration // how long a job that was told to stop may take before it is abandoned; 2 s
+	MaxAbandoned  int           // jobs that are abandoned and still hold no slot; any further one keeps its slot; 64
+
+	// ToolTimeout is Timeout for the tool of that name, 0 if it has none of its own.
+	ToolTimeout func(tool string) time.Duration
+	// Changed hears of a new Status, at most twenty times a second and never at the same time as itself.
+	Changed func(Status)
+	// Logger gets the stacks of panics and what was abandoned; slog.Default().
+	Logger *slog.Logger
+}
+
+// Job is what a call tells about itself.
+type Job struct {
+	Tenant  string        // whose it is
+	Tool    string        // for messages and logs
+	Timeout time.Duration // instead of Options.Timeout; never beyond Options.MaxTimeout
+}
+
+// Queue runs jobs. It starts nothing before the first one, and needs Drain or Close only while jobs are in it.
+type Queue struct {
+	opts Options
+	stop chan struct{} // closed when what still runs has to end
+
+	mu        sync.Mutex
+	tenants   map[string]*tenant
+	turns     list.List // *tenant: those that have jobs waiting and may run one more
+	resume    list.List // *waiter: jobs that want their slot back, before all new ones
+	queued    int       // jobs that have not begun
+	running   int       // slots taken
+	away      int       // jobs that lent their slot, those in resume among them
+	abandoned int
+	mean      time.Duration // moving average of how long jobs have a slot
+	live      int           // calls of Do that were accepted and have not returned
+	draining  bool
+	stopped   bool          // stop is closed
+	idle      chan struct{} // closed when live gets 0; made by Drain
+
+	teller  *time.Timer // reports the status
+	telling bool        // it will
+	told    Status
+}
+
+// New makes a queue.
+func New(o Options) *Queue {
+	o.Concurrency = max(cmp.Or(o.Concurrency, 1), 1)
+	o.Capacity = max(cmp.Or(o.Capacity, 100), Unlimited)
+	if o.TenantRunning <= 0 {
+		o.TenantRunning = o.Concurrency
+	}
+	o.MaxTimeout = cmp.Or(o.MaxTimeout, time.Minute)
+	o.Timeout = min(cmp.Or(o.Timeout, 30*time.Second), o.MaxTimeout)
+	o.QueueTimeout = cmp.Or(o.QueueTimeout, time.Minute)
+	o.WaitTimeout = cmp.Or(o.WaitTimeout, 10*time.Minute)
+	o.Grace = cmp.Or(o.Grace, 2*time.Second)
+	o.MaxAbandoned = cmp.Or(o.MaxAbandoned, 64)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	return &Queue{opts: o, stop: make(chan struct{}), tenants: map[string]*tenant{}}
+}
+
+// Do waits for job's turn and runs f, whose context ends when the job has to. It returns f's error, or a
+// *jsonrpc.Failure: queue_full, timeout (data.phase is queued, running or waiting), cancelled, interrupted by Drain, or
+// internal for a panic. When f does not end although it was told to, Do returns without it after Options.Grace, so that
+// f must not write to what Do's caller reads after a Failure.
+//
+// A job that calls Do on its own queue gives up its slot meanwhile; it would wait for itself otherwise.
+func (q *Queue) Do(ctx context.Context, job Job, f func(context.Context) error) error {
+	if outer := runOf(ctx); outer != nil && outer.q == q {
+		return outer.wait(func() error { return q.do(ctx, job, f) })
+	}
+	return q.do(ctx, job, f)
+}
+
+func (q *Queue) do(ctx context.Context, job Job, f func(context.Context) error) error {
+	if ctx.Err() != nil {
+		return cancelled(ctx)
+	}
+	t, w, err := q.enter(job)
+	if err != nil {
+		return err
+	}
+	defer q.leave()
+	if w != nil {
+		limit := q.opts.QueueTimeout
+		if ctx.Value(patientKey{}) != nil {
+			limit = 0
+		}
+		if err := q.turn(ctx, w, limit); err != nil {
+			q.drop(t)
+			return err
+		}
+	}
+	if started, ok := ctx.Value(startedKey{}).(func()); ok {
+		started()
+	}
+	return q.run(ctx, t, job, f)
+}
+
+// enter takes a slot for the tenant of job, or joins the queue if there is none; then the waiter is not nil.
+func (q *Queue) enter(job Job) (*tenant, *waiter, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.draining {
+		return nil, nil, interrupted("the agent is shutting down and takes no more calls; call again when it is back")
+	}
+	t := q.tenant(job.Tenant)
+	if q.free(t) {
+		q.live++
+		q.take(t)
+		return t, nil, nil
+	}
+	if q.opts.Capacity != Unlimited && q.queued+q.away >= q.opts.Capacity {
+		q.forget(t)
+		return nil, nil, q.full()
+	}
+	q.live++
+	w := &waiter{tenant: t, ready: make(chan struct{})}
+	q.queued++
+	w.at = t.waiting.PushBack(w)
+	q.enlist(t)
+	q.changed()
+	return t, w, nil
+}
+
+// drop is the end of a job that has not begun.
+func (q *Queue) drop(t *tenant) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.forget(t)
+}
+
+// full is the refusal of one job too many; q.mu is held.
+func (q *Queue) full() error {
+	f := jsonrpc.Fail(jsonrpc.FailQueueFull, "Task queue at capacity")
+	f.RetryAfter = time.Second
+	if q.mean > 0 {
+		turns := (q.queued + q.opts.Concurrency) / q.opts.Concurrency
+		f.RetryAfter = min(max(q.mean*time.Duration(turns), 100*time.Millisecond), time.Minute)
+	}
+	return f.With("capacity", q.opts.Capacity)
+}

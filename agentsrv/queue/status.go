@@ -1,0 +1,111 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// statusEvery is how often at most Options.Changed is told.
+const statusEvery = 50 * time.Millisecond
+
+// Status is what the queue does now.
+type Status struct {
+	Queued      int `json:"queued"`      // waiting for a slot
+	Running     int `json:"running"`     // holding one
+	Concurrency int `json:"concurrency"` // how many slots there are
+	Waiting     int `json:"waiting"`     // begun, and without a slot while they wait for a client or another agent
+	Capacity    int `json:"capacity"`    // how many may be queued, -1 for any number
+	Abandoned   int `json:"abandoned"`   // were told to stop and still have not
+}
+
+// Status is a snapshot.
+func (q *Queue) Status() Status {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.status()
+}
+
+func (q *Queue) status() Status {
+	again := q.resume.Len()
+	return Status{
+		Queued: q.queued + again, Running: q.running, Concurrency: q.opts.Concurrency,
+		Waiting: q.away - again, Capacity: q.opts.Capacity, Abandoned: q.abandoned,
+	}
+}
+
+// changed has Options.Changed told, soon and once for many changes; q.mu is held.
+func (q *Queue) changed() {
+	if q.opts.Changed == nil || q.telling || q.draining {
+		return
+	}
+	q.telling = true
+	if q.teller == nil {
+		q.teller = time.AfterFunc(statusEvery, q.tell)
+	} else {
+		q.teller.Reset(statusEvery)
+	}
+}
+
+// tell reports the status if it is another one than last time.
+func (q *Queue) tell() {
+	q.mu.Lock()
+	now := q.status()
+	news := now != q.told
+	q.told = now
+	q.mu.Unlock()
+	if news {
+		q.opts.Changed(now)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.telling = false
+	if q.status() != q.told {
+		q.changed()
+	}
+}
+
+// Drain ends the queue: no job is accepted any more, those that were have until ctx ends, and then are told to stop. It
+// returns once Do has returned for all of them, at most Options.Grace after ctx, with an error if some had to be stopped.
+func (q *Queue) Drain(ctx context.Context) error {
+	q.mu.Lock()
+	q.draining = true
+	if q.teller != nil {
+		q.teller.Stop()
+	}
+	if q.live == 0 {
+		q.mu.Unlock()
+		return nil
+	}
+	if q.idle == nil {
+		q.idle = make(chan struct{})
+	}
+	idle := q.idle
+	q.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	left := q.live
+	if !q.stopped {
+		q.stopped = true
+		close(q.stop)
+	}
+	q.mu.Unlock()
+	<-idle
+	if left == 0 {
+		return nil
+	}
+	return fmt.Errorf("queue: %d calls were cut off by the shutdown; give it more time if they matter: %w", left, context.Cause(ctx))
+}
+
+// leave is the end of one Do.
+func (q *Queue) leave() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.live--; q.live == 0 && q.idle != nil {
+		close(q.idle)
+	}
+}

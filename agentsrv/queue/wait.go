@@ -1,0 +1,141 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+type (
+	startedKey struct{}
+	patientKey struct{}
+)
+
+// WithStarted makes Do call f when the job of ctx gets its slot for the first time.
+func WithStarted(ctx context.Context, f func()) context.Context {
+	return context.WithValue(ctx, startedKey{}, f)
+}
+
+// Patient lets the job of ctx wait for its turn as long as ctx lives: nobody sits and waits for its answer.
+func Patient(ctx context.Context) context.Context {
+	return context.WithValue(ctx, patientKey{}, true)
+}
+
+// Touch tells that the job which ctx belongs to is getting on: the time that it may run without a sign of progress
+// starts again; Options.MaxTimeout goes on. Outside jobs it does nothing.
+func Touch(ctx context.Context) {
+	if r := runOf(ctx); r != nil {
+		r.touched.Store(int64(time.Since(r.begun)))
+	}
+}
+
+// Wait runs f, which waits for the client or for another agent, while others have the slot of the job that ctx belongs
+// to; afterwards the job waits for a slot again, before all jobs that have not begun. That time does not count as
+// running. Of several Waits at a time in one job the first lends the slot and the last takes it back. Wait returns f's
+// error, or why the job has to end, which then must return. Outside jobs it is f().
+func Wait(ctx context.Context, f func() error) error {
+	if r := runOf(ctx); r != nil {
+		return r.wait(f)
+	}
+	return f()
+}
+
+func (r *run) wait(f func() error) error {
+	r.lend()
+	err := f()
+	if w := r.want(); w != nil {
+		if late := r.q.turn(r, w, 0); late != nil { // rest minds the time
+			return late
+		}
+	}
+	return err
+}
+
+// lend gives the slot to others, if the job has one.
+func (r *run) lend() {
+	r.q.mu.Lock()
+	defer r.q.mu.Unlock()
+	r.waits++
+	if r.state == holding {
+		r.state, r.since = lent, time.Since(r.begun)
+		r.q.away++
+		r.q.release(r.tenant)
+	}
+}
+
+// want takes the slot back or, if none is free, joins those that want theirs.
+func (r *run) want() *waiter {
+	q := r.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if r.waits--; r.waits > 0 || r.state != lent {
+		return nil
+	}
+	if q.free(r.tenant) {
+		q.take(r.tenant)
+		r.regain()
+		return nil
+	}
+	now := time.Since(r.begun)
+	r.paused += now - r.since
+	r.since = now
+	w := &waiter{tenant: r.tenant, run: r, ready: make(chan struct{})}
+	w.at = q.resume.PushBack(w)
+	r.again = w
+	q.changed()
+	return w
+}
+
+// regain is the moment at which the job has its slot again; q.mu is held.
+func (r *run) regain() {
+	now := time.Since(r.begun)
+	r.paused += now - r.since
+	r.since = now
+	r.state = holding
+	r.q.away--
+	r.touched.Store(int64(now))
+}
+
+// unlend is the end of a job that lent its slot and will not have it again; q.mu is held.
+func (r *run) unlend() {
+	r.q.away--
+	if r.again != nil && r.again.at != nil {
+		r.q.unlink(r.again)
+	}
+}
+
+// ran is for how long the job had a slot, now being the time since it began; q.mu is held.
+func (r *run) ran(now time.Duration) time.Duration {
+	if r.state == lent {
+		now = r.since
+	}
+	return now - r.paused
+}
+
+// rest is how long the job may go on from now until somebody has to look again, or why it has to end.
+func (r *run) rest() (time.Duration, error) {
+	q := r.q
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Since(r.begun)
+	ceiling := q.opts.MaxTimeout - r.ran(now)
+	idle := r.timeout - (now - time.Duration(r.touched.Load()))
+	phase, text, left := "running", "Request timed out: it ran for %v; ask for less at a time", min(ceiling, idle)
+	spent := r.ran(now)
+	if r.state == lent {
+		spent = now - r.since
+		// Should it get its slot back now, it may run for as long as this.
+		idle = r.timeout
+		if r.waits > 0 {
+			phase, text, left = "waiting", "Request timed out: %v were not enough for the answer that it waits for; call again and answer sooner", q.opts.WaitTimeout-spent
+		} else {
+			phase, text, left = "queued", "Request timed out: %v in the queue were not enough for its turn to come again; call again later", q.opts.QueueTimeout-spent
+		}
+	}
+	if left <= 0 {
+		return 0, jsonrpc.Fail(jsonrpc.FailTimeout, text, spent.Round(time.Millisecond)).With("phase", phase)
+	}
+	// Which limit comes first may change before the next look, but none can come sooner than these.
+	return max(min(left, ceiling, idle, q.opts.WaitTimeout, q.opts.QueueTimeout), time.Millisecond), nil
+}
