@@ -1,0 +1,69 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	_ "github.com/charmbracelet/x/exp/golden" // for -update
+	"github.com/spf13/pflag"
+)
+
+// settingsTable is the README's table of the agent's settings, from the flags that there really are.
+func settingsTable() string {
+	f := pflag.NewFlagSet("agent", pflag.ContinueOnError)
+	new(agentSettings).register(f)
+	more := map[string]setting{}
+	for _, s := range agentSources {
+		more[s.flag] = s
+	}
+	code := func(s string) string {
+		if s == "" {
+			return ""
+		}
+		return "`" + s + "`"
+	}
+	var b strings.Builder
+	b.WriteString("| flag | environment | in the file | default | |\n|---|---|---|---|---|\n")
+	f.VisitAll(func(fl *pflag.Flag) {
+		name, usage := pflag.UnquoteUsage(fl)
+		if name == "" || fl.Value.Type() == "bool" {
+			name = ""
+		} else {
+			name = " " + name
+		}
+		def := fl.DefValue
+		if def == "false" {
+			def = ""
+		}
+		s := more[fl.Name]
+		usage = strings.TrimSuffix(strings.TrimSuffix(usage, s.env), "; ")
+		fmt.Fprintf(&b, "| `--%s%s` | %s | %s | %s | %s |\n", fl.Name, name, code(s.env), code(s.key), code(def), usage)
+	})
+	return b.String()
+}
+
+func TestReadmeHasAllSettings(t *testing.T) {
+	const begin, end = "<!-- agent settings: made by go test ./cmd/mcphud -run Readme -update -->\n", "<!-- end of agent settings -->\n"
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	table, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("README.md has no part between %q and %q", begin, end)
+	}
+	want := settingsTable()
+	if table == want {
+		return
+	}
+	if flag.Lookup("update").Value.String() != "true" {
+		t.Fatalf("README.md has another table; go test ./cmd/mcphud -run Readme -update writes\n%s", want)
+	}
+	if err := os.WriteFile("../../README.md", []byte(before+begin+want+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
