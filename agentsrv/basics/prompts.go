@@ -2,11 +2,12 @@ package basics
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // values are what the completions choose from, by argument name.
@@ -34,10 +35,15 @@ func Prompts() []server.ServerPrompt {
 	}
 }
 
+// required refuses a prompt without one of its arguments.
+func required(field string) error {
+	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s is required", field).With("field", field).With("reason", "Field required")
+}
+
 func greet(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	name := r.Params.Arguments["name"]
 	if name == "" {
-		return nil, fmt.Errorf("greet: name is required")
+		return nil, required("name")
 	}
 	text := "Please greet " + name + " warmly."
 	if l := r.Params.Arguments["language"]; l != "" {
@@ -50,8 +56,11 @@ func greet(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, err
 
 func review(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	language, code := r.Params.Arguments["language"], r.Params.Arguments["code"]
-	if language == "" || code == "" {
-		return nil, fmt.Errorf("review: language and code are required")
+	if language == "" {
+		return nil, required("language")
+	}
+	if code == "" {
+		return nil, required("code")
 	}
 	return mcp.NewGetPromptResult("A review of "+language+" code", []mcp.PromptMessage{
 		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent("Review this "+language+" code:\n\n```"+language+"\n"+code+"\n```\n")),

@@ -183,7 +183,7 @@ func visit(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, err
 	if a := server.ElicitationResponse(r.Params.InputResponses, "visit"); a != nil && decided(a) {
 		return text("Elicitation completed: action=" + string(a.Action))
 	}
-	if bad, err := require(ctx, elicitation); bad != nil || err != nil {
+	if bad, err := require(ctx, browsing); bad != nil || err != nil {
 		return bad, err
 	}
 	return server.NewInputRequestBuilder("").Elicit("visit", mcp.ElicitationParams{

@@ -17,6 +17,7 @@ type capability string
 
 const (
 	elicitation capability = "elicitation"
+	browsing    capability = "elicitation.url"
 	sampling    capability = "sampling"
 	roots       capability = "roots"
 )
@@ -35,6 +36,8 @@ func declared(ctx context.Context, c capability) bool {
 	switch c {
 	case elicitation:
 		return have.Elicitation != nil
+	case browsing:
+		return have.Elicitation != nil && have.Elicitation.URL != nil
 	case sampling:
 		return have.Sampling != nil
 	case roots:
@@ -46,12 +49,16 @@ func declared(ctx context.Context, c capability) bool {
 // require refuses a call whose client cannot be asked what it takes. In the modern era that is error -32021 naming what
 // is missing (SEP-2575), before it a tool error; both nil means go on.
 func require(ctx context.Context, want ...capability) (*mcp.CallToolResult, error) {
-	missing := map[capability]struct{}{}
+	missing := map[string]any{}
 	var names []string
 	for _, c := range want {
-		if !declared(ctx, c) {
-			missing[c] = struct{}{}
-			names = append(names, string(c))
+		if declared(ctx, c) {
+			continue
+		}
+		names = append(names, string(c))
+		outer, inner, nested := strings.Cut(string(c), ".")
+		if missing[outer] = struct{}{}; nested {
+			missing[outer] = map[string]any{inner: struct{}{}}
 		}
 	}
 	if len(missing) == 0 {

@@ -1,7 +1,8 @@
-// Package peertest gives tests the reference servers that testdata/peers pins:
-// the npm reference servers and the example servers of two Go SDKs.
+// Package peertest gives tests what others wrote: the reference servers that
+// testdata/peers pins (those on npm and the examples of two Go SDKs), and the
+// official conformance suite and clients that testdata/conformance pins.
 //
-// A server that is not installed skips the test, with the command that installs
+// What is not installed skips the test, with the command that installs
 // it, so that `go test ./...` passes on a fresh machine. With
 // MCPHUD_PEERS=required it fails the test instead.
 package peertest
@@ -89,29 +90,29 @@ func stdio(t testing.TB, name, command string, args ...string) config.Server {
 // npm returns the path of a command that testdata/peers/package.json brings.
 func npm(t testing.TB, command string) string {
 	t.Helper()
-	return installed(t, filepath.Join("node_modules", ".bin", command))
+	return installed(t, "peers", filepath.Join("node_modules", ".bin", command))
 }
 
 // gobin returns the path of a server built by testdata/peers/install.
 func gobin(t testing.TB, name string) string {
 	t.Helper()
-	return installed(t, filepath.Join("bin", name))
+	return installed(t, "peers", filepath.Join("bin", name))
 }
 
-// installed returns the path of a file below testdata/peers, or ends the test:
-// skipped, or failed where the servers are required.
-func installed(t testing.TB, file string) string {
+// installed returns the path of a file below a folder of testdata, or ends the
+// test: skipped, or failed where what others wrote is required.
+func installed(t testing.TB, folder, file string) string {
 	t.Helper()
 	root, err := moduleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(root, "testdata", "peers", file)
+	path := filepath.Join(root, "testdata", folder, file)
 	if _, err := os.Stat(path); err != nil {
 		if os.Getenv(RequireEnv) == "required" {
-			t.Fatalf("reference server not installed: %v; run testdata/peers/install", err)
+			t.Fatalf("not installed: %v; run testdata/%s/install", err, folder)
 		}
-		t.Skipf("reference server %s is not installed; testdata/peers/install installs it", filepath.Base(file))
+		t.Skipf("%s is not installed; testdata/%s/install installs it", filepath.Base(file), folder)
 	}
 	return path
 }
