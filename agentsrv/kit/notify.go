@@ -22,15 +22,26 @@ func WithNotifier(ctx context.Context, n Notifier) context.Context {
 	return context.WithValue(ctx, notifierKey{}, n)
 }
 
+// NotifierOf is who sends the notifications of ctx's request: what WithNotifier said, else mcp-go's own queue.
+func NotifierOf(ctx context.Context) Notifier {
+	if n, ok := ctx.Value(notifierKey{}).(Notifier); ok {
+		return n
+	}
+	return viaQueue{}
+}
+
+type viaQueue struct{}
+
+func (viaQueue) Notify(ctx context.Context, method string, params map[string]any) error {
+	return queued(ctx, method, params)
+}
+
 // Notify sends one notification to the client whose request ctx belongs to.
 func Notify(ctx context.Context, method string, params map[string]any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if n, ok := ctx.Value(notifierKey{}).(Notifier); ok {
-		return n.Notify(ctx, method, params)
-	}
-	return queued(ctx, method, params)
+	return NotifierOf(ctx).Notify(ctx, method, params)
 }
 
 // Progress reports how far a call is, if the client asked for that by sending a token; total 0 is unknown.

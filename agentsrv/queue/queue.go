@@ -95,12 +95,13 @@ func New(o Options) *Queue {
 // A job that calls Do on its own queue gives up its slot meanwhile; it would wait for itself otherwise.
 func (q *Queue) Do(ctx context.Context, job Job, f func(context.Context) error) error {
 	if outer := runOf(ctx); outer != nil && outer.q == q {
-		return outer.wait(func() error { return q.do(ctx, job, f) })
+		return outer.wait(func() error { return q.do(ctx, job, nil, f) })
 	}
-	return q.do(ctx, job, f)
+	hooks, _ := ctx.Value(hooksKey{}).(*Hooks)
+	return q.do(ctx, job, hooks, f)
 }
 
-func (q *Queue) do(ctx context.Context, job Job, f func(context.Context) error) error {
+func (q *Queue) do(ctx context.Context, job Job, hooks *Hooks, f func(context.Context) error) error {
 	if ctx.Err() != nil {
 		return cancelled(ctx)
 	}
@@ -109,9 +110,12 @@ func (q *Queue) do(ctx context.Context, job Job, f func(context.Context) error) 
 		return err
 	}
 	defer q.leave()
+	if hooks != nil && hooks.Accepted != nil {
+		hooks.Accepted()
+	}
 	if w != nil {
 		limit := q.opts.QueueTimeout
-		if ctx.Value(patientKey{}) != nil {
+		if hooks != nil && hooks.Patient {
 			limit = 0
 		}
 		if err := q.turn(ctx, w, limit); err != nil {
@@ -119,10 +123,10 @@ func (q *Queue) do(ctx context.Context, job Job, f func(context.Context) error) 
 			return err
 		}
 	}
-	if started, ok := ctx.Value(startedKey{}).(func()); ok {
-		started()
+	if hooks != nil && hooks.Started != nil {
+		hooks.Started()
 	}
-	return q.run(ctx, t, job, f)
+	return q.run(ctx, t, job, hooks, f)
 }
 
 // enter takes a slot for the tenant of job, or joins the queue if there is none; then the waiter is not nil.

@@ -7,19 +7,20 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-type (
-	startedKey struct{}
-	patientKey struct{}
-)
+type hooksKey struct{}
 
-// WithStarted makes Do call f when the job of ctx gets its slot for the first time.
-func WithStarted(ctx context.Context, f func()) context.Context {
-	return context.WithValue(ctx, startedKey{}, f)
+// Hooks tell how a job fares, and change how it is treated. They are called by the goroutine of Do or of Wait, and must
+// return at once.
+type Hooks struct {
+	Accepted func()     // the job is in the queue, or has its slot
+	Started  func()     // it has its slot, for the first time
+	Waiting  func(bool) // it begins, and ends, to wait for a client or another agent
+	Patient  bool       // it waits for its turn for as long as its context lives: nobody sits and waits for its answer
 }
 
-// Patient lets the job of ctx wait for its turn as long as ctx lives: nobody sits and waits for its answer.
-func Patient(ctx context.Context) context.Context {
-	return context.WithValue(ctx, patientKey{}, true)
+// WithHooks has h called for the job of ctx; jobs in this job are not concerned.
+func WithHooks(ctx context.Context, h *Hooks) context.Context {
+	return context.WithValue(ctx, hooksKey{}, h)
 }
 
 // Touch tells that the job which ctx belongs to is getting on: the time that it may run without a sign of progress
@@ -43,13 +44,21 @@ func Wait(ctx context.Context, f func() error) error {
 
 func (r *run) wait(f func() error) error {
 	r.lend()
+	r.tell(true)
 	err := f()
+	r.tell(false)
 	if w := r.want(); w != nil {
 		if late := r.q.turn(r, w, 0); late != nil { // rest minds the time
 			return late
 		}
 	}
 	return err
+}
+
+func (r *run) tell(waiting bool) {
+	if r.hooks != nil && r.hooks.Waiting != nil {
+		r.hooks.Waiting(waiting)
+	}
 }
 
 // lend gives the slot to others, if the job has one.
