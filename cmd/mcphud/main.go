@@ -3,8 +3,16 @@
 // Data goes to stdout and nothing else does; logs and progress go to stderr. Exit codes are in exit.go.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/mcphud/mcphud/agentsrv/sandbox"
+)
 
 func main() {
+	if sandbox.IsWorker(os.Args) { // before anything else: it is another program then
+		sandbox.WorkerMain()
+		return
+	}
 	os.Exit(run(os.Args[1:], standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }

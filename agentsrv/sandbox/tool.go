@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+)
+
+const inputSchema = `{
+  "type": "object",
+  "properties": {
+    "code": {"type": "string", "description": "JavaScript code to execute", "maxLength": 1048576},
+    "timeout": {"type": "number", "description": "Execution timeout in milliseconds", "default": 30000, "minimum": 1, "maximum": 60000}
+  },
+  "required": ["code"]
+}`
+
+const outputSchema = `{
+  "type": "object",
+  "properties": {
+    "result": {"description": "The completion value; missing if JSON has nothing for it, such as undefined"},
+    "type": {"type": "string", "description": "typeof the completion value"},
+    "console": {"type": "array", "items": {"type": "object", "properties": {
+      "level": {"type": "string", "enum": ["log", "info", "warn", "error", "debug"]},
+      "text": {"type": "string"}}, "required": ["level", "text"]}},
+    "duration_ms": {"type": "number"},
+    "truncated": {"type": "boolean", "description": "There was more than 1 MB of output; a result that is too long is the string of its beginning"},
+    "error": {"type": "object", "description": "The exception that ended the code", "properties": {
+      "name": {"type": "string"}, "message": {"type": "string"}, "stack": {"type": "string"}}, "required": ["name", "message"]}
+  },
+  "required": ["console", "duration_ms"]
+}`
+
+// Tools is execute_code.
+func (s *Sandbox) Tools() []server.ServerTool {
+	return []server.ServerTool{kit.Tool("execute_code", "Execute code",
+		"Execute JavaScript code and return the result. The code runs in a sandbox of its own (QuickJS, ES2023) with a console, timers and await at the top level, and without require, import, fetch, process or files. Limits: 64 MB of memory, 1 MB of output, 30 s unless timeout says otherwise.",
+		kit.ReadOnly, s.execute, inputSchema, outputSchema)}
+}
+
+func (s *Sandbox) execute(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var in struct {
+		Code    *string
+		Timeout *float64
+	}
+	if bad := kit.Arguments(r, &in); bad != nil {
+		return bad, nil
+	}
+	timeout := DefaultTimeout
+	if in.Timeout != nil {
+		ms := *in.Timeout
+		if !(ms >= 1 && ms <= float64(MaxTimeout.Milliseconds())) {
+			return mcp.NewToolResultErrorf("execute_code: timeout is %v; give it in milliseconds, from 1 to %d", ms, MaxTimeout.Milliseconds()), nil
+		}
+		timeout = time.Duration(ms) * time.Millisecond
+	}
+	switch {
+	case in.Code == nil:
+		return mcp.NewToolResultError("execute_code: code is missing; give the JavaScript to run as a string"), nil
+	case len(*in.Code) > MaxCode:
+		return mcp.NewToolResultError(fmt.Sprintf("execute_code: code has %d bytes; it may have %d", len(*in.Code), MaxCode)), nil
+	}
+	res, err := s.Run(ctx, *in.Code, timeout)
+	switch {
+	case err != nil:
+		return nil, err
+	case res.Error != nil:
+		return kit.ErrorJSON(res)
+	}
+	return kit.JSON(res)
+}
