@@ -1,0 +1,142 @@
+package front
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// maxAsks bounds the questions to one client that wait for an answer.
+const maxAsks = 256
+
+// capability is what a client must have declared before it may be asked for something.
+func capability(method string) string {
+	name, _, _ := strings.Cut(method, "/")
+	return name
+}
+
+// can reports whether the client declared the capability that method needs.
+func can(caps mcp.ClientCapabilities, method string) bool {
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodSamplingCreateMessage:
+		return caps.Sampling != nil
+	case mcp.MethodElicitationCreate:
+		return caps.Elicitation != nil
+	case mcp.MethodListRoots:
+		return caps.Roots != nil
+	}
+	return false
+}
+
+// ask sends a request to the client and decodes its result. It is sent on the stream of the request that the question is
+// about, or on the session's own where that cannot carry it, and waits until the client answers, ctx or the session ends.
+func (p *peer) ask(ctx context.Context, method string, params, result any) error {
+	s := p.x.Session
+	if s == nil || !can(p.GetClientCapabilities(), method) {
+		err := error(jsonrpc.Fail(jsonrpc.FailExecution, "the client did not declare the capability %q, which this needs", capability(method)).
+			With("reason", "missing client capability"))
+		p.x.failure.Store(&err)
+		return err
+	}
+	var raw []byte
+	if params != nil {
+		var err error
+		if raw, err = json.Marshal(params); err != nil {
+			return fmt.Errorf("%s: %w", method, err)
+		}
+	}
+	var answer reply
+	var err error
+	p.x.Waiting(func() { answer, err = s.ask(ctx, p.x, method, raw) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	if answer.err != nil {
+		return fmt.Errorf("%s: the client answered: %w", method, answer.err)
+	}
+	if err := json.Unmarshal(answer.result, result); err != nil {
+		return fmt.Errorf("%s: the client's answer: %w", method, err)
+	}
+	if m, ok := result.(*mcp.CreateMessageResult); ok {
+		content, err := mcp.ParseSamplingContent(m.Content)
+		if err != nil {
+			return fmt.Errorf("%s: the client's answer: %w", method, err)
+		}
+		m.Content = content
+	}
+	return nil
+}
+
+// reply is the client's answer to a question.
+type reply struct {
+	result []byte
+	err    *jsonrpc.Error
+}
+
+var errSessionEnded = errors.New("the session ended")
+
+func (s *Session) ask(ctx context.Context, x *Exchange, method string, params []byte) (reply, error) {
+	answer := make(chan reply, 1)
+	s.mux.Lock()
+	if len(s.asks) >= maxAsks {
+		s.mux.Unlock()
+		return reply{}, fmt.Errorf("%d questions to the client are unanswered already", maxAsks)
+	}
+	s.lastAsk++
+	id := strconv.FormatInt(s.lastAsk, 10)
+	if s.asks == nil {
+		s.asks = map[string]chan reply{}
+	}
+	s.asks[id] = answer
+	s.mux.Unlock()
+	defer func() {
+		s.mux.Lock()
+		delete(s.asks, id)
+		s.mux.Unlock()
+	}()
+	say := func(frame []byte) error {
+		if err := x.send(frame); !errors.Is(err, ErrOver) && !errors.Is(err, errNoStream) {
+			return err
+		}
+		return s.push(frame)
+	}
+	if err := say(jsonrpc.NewRequest([]byte(id), method, params)); err != nil {
+		return reply{}, err
+	}
+	select {
+	case r := <-answer:
+		return r, nil
+	case <-s.ended:
+		return reply{}, errSessionEnded
+	case <-ctx.Done():
+		_ = say(jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), fmt.Appendf(nil, `{"requestId":%s}`, id)))
+		return reply{}, context.Cause(ctx)
+	}
+}
+
+// answered hands a response of the client to whoever asked. An answer to nothing (any more) is dropped.
+func (s *Session) answered(e jsonrpc.Envelope) {
+	s.mux.Lock()
+	answer := s.asks[string(e.ID)]
+	delete(s.asks, string(e.ID))
+	s.mux.Unlock()
+	if answer == nil {
+		return
+	}
+	r := reply{result: e.Result}
+	if e.Kind == jsonrpc.ErrorResponse {
+		err, bad := jsonrpc.ParseError(e.Error)
+		if bad != nil {
+			err.Message = strings.TrimSpace(err.Message + " (" + bad.Error() + ")")
+		}
+		r.err = err
+	}
+	answer <- r
+}

@@ -1,0 +1,235 @@
+package front
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// EngineOptions are the options that an engine needs so that what its handlers return as errors reaches the wire as it
+// is, and a panic of theirs does not reach the transport.
+func EngineOptions() []server.ServerOption {
+	return []server.ServerOption{
+		server.WithToolHandlerMiddleware(func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+			return func(ctx context.Context, r mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
+				defer caught(ctx, &err)
+				return next(ctx, r)
+			}
+		}),
+		server.WithResourceHandlerMiddleware(func(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
+			return func(ctx context.Context, r mcp.ReadResourceRequest) (res []mcp.ResourceContents, err error) {
+				defer caught(ctx, &err)
+				return next(ctx, r)
+			}
+		}),
+		server.WithPromptHandlerMiddleware(func(next server.PromptHandlerFunc) server.PromptHandlerFunc {
+			return func(ctx context.Context, r mcp.GetPromptRequest) (res *mcp.GetPromptResult, err error) {
+				defer caught(ctx, &err)
+				return next(ctx, r)
+			}
+		}),
+	}
+}
+
+// caught turns a panic into an error and remembers the error with its type, of which mcp-go keeps the text only.
+func caught(ctx context.Context, err *error) {
+	if v := recover(); v != nil {
+		*err = panicked(v)
+	}
+	if x := From(ctx); x != nil && *err != nil {
+		x.failure.Store(err)
+	}
+}
+
+func panicked(v any) error {
+	return &jsonrpc.Failure{
+		Kind: jsonrpc.FailInternal, Message: "internal error", Data: map[string]any{"reason": "panic"},
+		Err: fmt.Errorf("panic: %v\n%s", v, debug.Stack()),
+	}
+}
+
+// engine is the innermost Next.
+func (s *Server) engine(ctx context.Context, x *Exchange) (result json.RawMessage, err error) {
+	p := x.peer
+	if p == nil || p.x != x { // a request inside another: its own notifications, the same client
+		p = s.newPeer(x, p)
+		x.peer = p
+		defer p.flush()
+	}
+	frame := x.Frame
+	if frame == nil || x.ID != nil && !plainID(x.ID) {
+		id := x.ID
+		if id != nil {
+			id = []byte("1") // mcp-go's is not used, and would not survive every id
+		}
+		if frame = jsonrpc.NewRequest(id, x.Method, x.Params); id == nil {
+			frame = jsonrpc.NewNotification(x.Method, x.Params)
+		}
+	}
+	switch m := s.o.Engine.HandleMessage(s.o.Engine.WithContext(ctx, p), frame).(type) {
+	case nil:
+		return nil, nil
+	case mcp.JSONRPCResponse:
+		if err := s.inputAllowed(x, m.Result); err != nil {
+			return nil, err
+		}
+		return encode(x, m.Result)
+	case mcp.JSONRPCError:
+		return nil, s.engineError(x, m.Error)
+	default:
+		return nil, fmt.Errorf("the engine answered %s with a %T", x.Method, m)
+	}
+}
+
+// plainID reports whether mcp-go decodes the id without complaint: a number that it can hold, or a short string.
+func plainID(id []byte) bool {
+	if id[0] == '"' {
+		return len(id) <= 100
+	}
+	return len(id) <= 15 && bytes.IndexAny(id, "eE.") < 0
+}
+
+func encode(x *Exchange, result any) (json.RawMessage, error) {
+	if l, ok := result.(mcp.SubscriptionsListenResult); ok {
+		l.EnsureResultMeta().SetSubscriptionID(json.RawMessage(x.ID))
+		result = l
+	}
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return nil, fmt.Errorf("%s: encode the result: %w", x.Method, err)
+	}
+	return raw, nil
+}
+
+// engineError finds out what mcp-go's error means.
+func (s *Server) engineError(x *Exchange, e mcp.JSONRPCErrorDetails) error {
+	if cause := x.failure.Load(); cause != nil {
+		if err, ok := typed(*cause); ok {
+			return err
+		}
+		if e.Code == mcp.INTERNAL_ERROR {
+			return *cause
+		}
+	}
+	name := member(x.Params, "name")
+	switch e.Code {
+	case mcp.METHOD_NOT_FOUND:
+		return jsonrpc.Fail(jsonrpc.FailMethod, "%s", e.Message)
+	case mcp.RESOURCE_NOT_FOUND:
+		return jsonrpc.Fail(jsonrpc.FailResource, "%s", e.Message).With("uri", member(x.Params, "uri"))
+	case mcp.INVALID_PARAMS:
+		switch {
+		case x.Method == string(mcp.MethodToolsCall) && strings.HasSuffix(e.Message, server.ErrToolNotFound.Error()):
+			return jsonrpc.Fail(jsonrpc.FailTool, "Tool '%s' not found", name).With("field", "name")
+		case x.Method == string(mcp.MethodResourcesRead) && strings.HasSuffix(e.Message, server.ErrResourceNotFound.Error()):
+			return jsonrpc.Fail(jsonrpc.FailResource, "%s", e.Message).With("uri", member(x.Params, "uri"))
+		}
+		return jsonrpc.Fail(jsonrpc.FailParams, "%s", e.Message)
+	case mcp.INVALID_REQUEST, mcp.PARSE_ERROR: // the envelope was checked before: it is params that do not decode
+		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s", strings.TrimSuffix(e.Message, "."))
+	case mcp.INTERNAL_ERROR:
+		return errors.New(e.Message)
+	}
+	raw, err := json.Marshal(e.Data)
+	if err != nil || e.Data == nil {
+		raw = nil
+	}
+	return &jsonrpc.Error{Code: int64(e.Code), Message: e.Message, Data: raw}
+}
+
+// typed finds an error that says itself what goes on the wire.
+func typed(err error) (error, bool) {
+	if f, ok := jsonrpc.AsFailure(err); ok {
+		return f, true
+	}
+	var rpc *jsonrpc.Error
+	if errors.As(err, &rpc) {
+		return rpc, true
+	}
+	var missing mcp.MissingRequiredClientCapabilityError
+	if errors.As(err, &missing) {
+		return missingCapability(missing.Capability), true
+	}
+	return nil, false
+}
+
+// missingCapability is the error of 2026-07-28 for a client that cannot do what the request needs.
+func missingCapability(names ...string) *jsonrpc.Error {
+	required := map[string]any{}
+	for _, n := range names {
+		required[n] = struct{}{}
+	}
+	raw, _ := json.Marshal(map[string]any{"kind": "missing_client_capability", "requiredCapabilities": required}) // maps of strings
+	return &jsonrpc.Error{
+		Code: jsonrpc.CodeMissingCapability, Data: raw,
+		Message: "the request needs a client capability that was not declared: " + strings.Join(names, ", "),
+	}
+}
+
+// inputAllowed refuses to ask a modern client for what it did not say that it can give.
+func (s *Server) inputAllowed(x *Exchange, result any) error {
+	var asked mcp.InputRequests
+	switch r := result.(type) {
+	case *mcp.CallToolResult:
+		asked = r.InputRequests
+	case mcp.CallToolResult:
+		asked = r.InputRequests
+	case *mcp.GetPromptResult:
+		asked = r.InputRequests
+	case mcp.GetPromptResult:
+		asked = r.InputRequests
+	case *mcp.ReadResourceResult:
+		asked = r.InputRequests
+	case mcp.ReadResourceResult:
+		asked = r.InputRequests
+	}
+	if len(asked) == 0 || !x.Modern {
+		return nil
+	}
+	var missing []string
+	caps := x.peer.GetClientCapabilities()
+	for _, r := range asked {
+		if !can(caps, string(r.Method)) {
+			missing = append(missing, capability(string(r.Method)))
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return missingCapability(missing...)
+}
+
+func (s *Server) newPeer(x *Exchange, of *peer) *peer {
+	p := &peer{x: x, hub: &s.hub}
+	switch {
+	case of != nil:
+		p.client, p.id = of.client, of.id
+	case x.Session != nil:
+		p.client, p.id = &x.Session.client, x.Session.id
+	default:
+		p.client = &client{version: x.Version, ready: true}
+		p.id = fmt.Sprintf("request-%d", s.requests.Add(1))
+	}
+	return p
+}
+
+// member is a string member of an object, "" if it is none.
+func member(obj []byte, key string) (value string) {
+	_ = jsonrpc.Members(obj, func(k string, v []byte) bool { // absent and malformed are alike here
+		if k == key {
+			value, _ = jsonrpc.String(v)
+			return false
+		}
+		return true
+	})
+	return value
+}

@@ -1,0 +1,234 @@
+package front
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	headerSession = "Mcp-Session-Id"
+	typeJSON      = "application/json"
+	typeSSE       = "text/event-stream"
+)
+
+func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
+	caller, ok := s.authenticate(w, r)
+	if !ok {
+		return
+	}
+	if r.Method == http.MethodPost {
+		s.post(w, r, caller)
+		return
+	}
+	switch {
+	case (r.Method == http.MethodGet || r.Method == http.MethodDelete) && isModern(r):
+		w.Header().Set("Allow", http.MethodPost)
+		writeJSON(w, http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed","detail":"protocol version 2026-07-28 has no sessions; subscriptions/listen opens a stream"}`))
+	case r.Method == http.MethodGet:
+		s.get(w, r, caller)
+	case r.Method == http.MethodDelete:
+		if c := s.session(w, r, caller); c != nil {
+			s.sessions.remove(c)
+			s.sessions.release(c)
+			w.WriteHeader(http.StatusNoContent)
+		}
+	default:
+		w.Header().Set("Allow", "POST, GET, DELETE")
+		writeJSON(w, http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed"}`))
+	}
+}
+
+// authenticated serves h to those whom Authenticate lets in.
+func (s *Server) authenticated(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if caller, ok := s.authenticate(w, r); ok {
+			h.ServeHTTP(w, r.WithContext(kit.WithCaller(r.Context(), caller)))
+		}
+	})
+}
+
+func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (kit.Identity, bool) {
+	if s.o.Authenticate == nil {
+		return kit.Identity{}, true
+	}
+	caller, err := s.o.Authenticate(r)
+	if err == nil {
+		return caller, true
+	}
+	f, ok := jsonrpc.AsFailure(err)
+	if !ok {
+		f = &jsonrpc.Failure{Kind: jsonrpc.FailUnauthorized, Message: "a valid bearer token is needed: send it as Authorization: Bearer TOKEN", Err: err}
+	}
+	if f.HTTPStatus(false) == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	s.refuse(w, &Exchange{Modern: isModern(r)}, f)
+	return caller, false
+}
+
+// session finds the session that a request names, in use until released, or answers the request.
+func (s *Server) session(w http.ResponseWriter, r *http.Request, caller kit.Identity) *Session {
+	ids := r.Header.Values(headerSession)
+	f := jsonrpc.Fail(jsonrpc.FailSession, "Missing or invalid MCP session")
+	if len(ids) != 1 || ids[0] == "" {
+		f.Status = http.StatusBadRequest
+		s.refuse(w, &Exchange{}, f)
+		return nil
+	}
+	c := s.sessions.use(ids[0], caller.Principal)
+	if c == nil {
+		s.refuse(w, &Exchange{}, f)
+	}
+	return c
+}
+
+// get opens a stream of a session: the general one, or with Last-Event-ID the one that was interrupted.
+func (s *Server) get(w http.ResponseWriter, r *http.Request, caller kit.Identity) {
+	if sse, _ := accepts(r); !sse {
+		s.refuse(w, &Exchange{}, &jsonrpc.Failure{
+			Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable,
+			Message: "GET opens an event stream: send Accept: " + typeSSE,
+		})
+		return
+	}
+	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && !mcp.IsValidProtocolVersion(v) {
+		f := jsonrpc.Fail(jsonrpc.FailInvalid, "Unsupported protocol version: %.40s", v)
+		s.refuse(w, &Exchange{}, f.With("supported", mcp.ValidProtocolVersions))
+		return
+	}
+	c := s.session(w, r, caller)
+	if c == nil {
+		return
+	}
+	defer s.sessions.release(c)
+	st, seq, ok := c.generalStream(), int64(-1), true
+	if last := r.Header.Get(mcp.HeaderLastEventID); last != "" {
+		st, seq, ok = c.resume(last)
+	}
+	conn, lost := 0, (<-chan struct{})(nil)
+	if ok {
+		conn, lost, ok = st.attach(seq)
+	}
+	if !ok {
+		s.refuse(w, &Exchange{}, jsonrpc.Fail(jsonrpc.FailInvalid, "the stream cannot be resumed after this Last-Event-ID; what followed it is not kept any more").
+			With("reason", "unknown event id"))
+		return
+	}
+	s.serve(w, r, st, conn, lost, true)
+}
+
+// serve writes what comes on st to one connection, until the stream or the connection ends or another connection takes
+// over. It reports whether the client left.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, st *stream, conn int, lost <-chan struct{}, begun bool) (left bool) {
+	out := newWriter(w, s.o.Timeouts.Write)
+	if begun {
+		if out.begin() != nil {
+			st.leave(conn)
+			return true
+		}
+	}
+	var beat <-chan time.Time
+	var timer *time.Timer
+	defer func() {
+		if timer != nil {
+			timer.Stop()
+		}
+	}()
+	for {
+		if out.begun && beat == nil {
+			if timer == nil {
+				timer = time.NewTimer(s.o.Timeouts.Heartbeat)
+			} else {
+				timer.Reset(s.o.Timeouts.Heartbeat)
+			}
+			beat = timer.C
+		}
+		var err error
+		select {
+		case <-st.wake:
+			b, mine := st.take(conn)
+			if !mine {
+				st.poke() // it was meant for the connection that took over
+				return false
+			}
+			if b.whole != nil {
+				out.whole(b.whole, st.sse)
+				return false
+			}
+			if err = out.batch(st, b); err == nil && b.end {
+				return false
+			}
+		case <-beat:
+			beat = nil
+			err = out.comment()
+		case <-lost:
+			return false
+		case <-r.Context().Done():
+			err = r.Context().Err()
+		}
+		if err != nil {
+			st.leave(conn)
+			return true
+		}
+	}
+}
+
+// refuse answers a request over HTTP that never became work.
+func (s *Server) refuse(w http.ResponseWriter, x *Exchange, err error) {
+	a := s.refusal(x, err)
+	if a.retry > 0 {
+		w.Header().Set("Retry-After", seconds(a.retry))
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.o.Timeouts.Write)) // not every writer has deadlines
+	writeJSON(w, a.status, a.frame)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", typeJSON)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that is gone needs no answer
+}
+
+func seconds(d time.Duration) string {
+	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
+}
+
+// accepts reads Accept: whether the answer may be an event stream, and whether it may be JSON. A client that sends no
+// Accept gets JSON.
+func accepts(r *http.Request) (sse, json bool) {
+	values := r.Header.Values("Accept")
+	if len(values) == 0 {
+		return false, true
+	}
+	for _, v := range values {
+		for part := range strings.SplitSeq(v, ",") {
+			kind, params, _ := strings.Cut(part, ";")
+			if p := strings.ReplaceAll(params, " ", ""); p == "q=0" || p == "q=0.0" {
+				continue
+			}
+			switch strings.ToLower(strings.TrimSpace(kind)) {
+			case "*/*":
+				sse, json = true, true
+			case typeSSE, "text/*":
+				sse = true
+			case typeJSON, "application/*":
+				json = true
+			}
+		}
+	}
+	return sse, json
+}
+
+var errNotAcceptable = &jsonrpc.Failure{
+	Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable,
+	Message: "the answer is " + typeJSON + " or " + typeSSE + ": send Accept: " + typeJSON + ", " + typeSSE,
+}

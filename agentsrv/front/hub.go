@@ -1,0 +1,140 @@
+package front
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// hub is the one session that mcp-go knows of: what it broadcasts (a list changed) goes from here to all clients. With a
+// session of mcp-go's for each client, each would need a queue and a goroutine of its own.
+type hub struct {
+	client
+	id    string
+	srv   *Server
+	queue chan mcp.JSONRPCNotification
+	stop  chan struct{}
+	done  chan struct{}
+
+	mux       sync.Mutex
+	running   bool
+	closed    bool
+	listeners map[*peer]struct{}
+}
+
+func (h *hub) init(s *Server) {
+	h.id, h.srv, h.ready = newID(), s, true
+	h.queue, h.stop, h.done = make(chan mcp.JSONRPCNotification, 256), make(chan struct{}), make(chan struct{})
+	h.listeners = map[*peer]struct{}{}
+	_ = s.o.Engine.RegisterSession(context.Background(), h) // fails for a known id only, and this one is new
+}
+
+// SessionID is minted, since several servers may share an engine.
+func (h *hub) SessionID() string { return h.id }
+
+// NotificationChannel is what mcp-go broadcasts into. The goroutine that empties it starts with the first broadcast.
+func (h *hub) NotificationChannel() chan<- mcp.JSONRPCNotification {
+	h.mux.Lock()
+	defer h.mux.Unlock()
+	if !h.running && !h.closed {
+		h.running = true
+		go h.pump()
+	}
+	return h.queue
+}
+
+func (h *hub) pump() {
+	defer close(h.done)
+	for {
+		select {
+		case n := <-h.queue:
+			h.send(n)
+		case <-h.stop:
+			return
+		}
+	}
+}
+
+// send hands a notification to all who shall hear it. It waits for nobody.
+func (h *hub) send(n mcp.JSONRPCNotification) {
+	params, err := json.Marshal(n.Params)
+	if err != nil {
+		h.srv.o.Logger.Warn("notification not sent", "method", n.Method, "err", err)
+		return
+	}
+	if string(params) == "{}" {
+		params = nil
+	}
+	frame := jsonrpc.NewNotification(n.Method, params)
+	h.srv.sessions.each(func(c *Session) {
+		if c.Initialized() {
+			_ = c.push(frame) // an ended session is not told
+		}
+	})
+	h.toListeners(func(p *peer) bool { return p.wants(n.Method) }, n)
+}
+
+func (h *hub) toListeners(wants func(*peer) bool, n mcp.JSONRPCNotification) {
+	h.mux.Lock()
+	defer h.mux.Unlock()
+	for p := range h.listeners {
+		if !wants(p) {
+			continue
+		}
+		select {
+		case p.NotificationChannel() <- n:
+		default: // too far behind: what it has not read yet says the same
+		}
+	}
+}
+
+func (h *hub) add(p *peer) {
+	h.mux.Lock()
+	h.listeners[p] = struct{}{}
+	h.mux.Unlock()
+}
+
+func (h *hub) remove(p *peer) {
+	h.mux.Lock()
+	delete(h.listeners, p)
+	h.mux.Unlock()
+}
+
+// close ends the goroutine and all listen streams.
+func (h *hub) close() {
+	h.srv.o.Engine.UnregisterSession(context.Background(), h.id)
+	h.mux.Lock()
+	running := h.running
+	if !h.closed {
+		h.closed = true
+		close(h.stop)
+	}
+	for p := range h.listeners {
+		p.x.Cancel(errClosing)
+	}
+	h.mux.Unlock()
+	if running {
+		<-h.done
+	}
+}
+
+// wants reports whether a listen stream asked for this kind of notification.
+func (p *peer) wants(method string) bool {
+	f, ok := p.SubscriptionFilter()
+	if !ok {
+		return false
+	}
+	switch method {
+	case string(mcp.MethodNotificationToolsListChanged):
+		return f.ToolsListChanged
+	case string(mcp.MethodNotificationPromptsListChanged):
+		return f.PromptsListChanged
+	case string(mcp.MethodNotificationResourcesListChanged):
+		return f.ResourcesListChanged
+	}
+	return false
+}

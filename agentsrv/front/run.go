@@ -1,0 +1,107 @@
+package front
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// run takes one exchange through the middlewares and the engine, and makes the answer of what comes out.
+func (s *Server) run(ctx context.Context, x *Exchange) *answer {
+	x.peer = s.newPeer(x, nil)
+	result, err := s.pass(WithExchange(ctx, x), x)
+	x.peer.flush()
+	x.finish()
+	cause := context.Cause(ctx)
+	switch {
+	case x.ID == nil:
+		if err != nil {
+			s.o.Logger.Debug("notification not handled", "method", x.Method, "err", err)
+		}
+		return &answer{}
+	case errors.Is(cause, errCancelled), errors.Is(cause, errClientGone), errors.Is(cause, errSessionEnded):
+		return &answer{}
+	case err != nil && errors.Is(cause, errClosing):
+		if _, ok := typed(err); !ok {
+			err = jsonrpc.Fail(jsonrpc.FailInterrupted, "the server is stopping; the request was interrupted")
+		}
+	}
+	if err != nil {
+		return s.refusal(x, err)
+	}
+	if bytes.ContainsAny(result, "\r\n") { // a frame is one line over stdio, and one field of an event
+		var b bytes.Buffer
+		if err := json.Compact(&b, result); err == nil {
+			result = b.Bytes()
+		}
+	}
+	return &answer{frame: jsonrpc.NewResult(x.ID, result), status: 200}
+}
+
+func (s *Server) pass(ctx context.Context, x *Exchange) (result json.RawMessage, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panicked(v)
+		}
+	}()
+	if x.Method == string(mcp.MethodInitialize) && !x.Modern {
+		x.offerVersion()
+	}
+	return s.next(ctx, x)
+}
+
+// refusal is the answer to a request that has no result.
+func (s *Server) refusal(x *Exchange, err error) *answer {
+	if err, ok := typed(err); ok {
+		var rpc *jsonrpc.Error
+		if errors.As(err, &rpc) {
+			return &answer{frame: jsonrpc.NewError(x.ID, rpc.Code, rpc.Message, rpc.Data), status: jsonrpc.StatusOf(rpc.Code, x.Modern)}
+		}
+	}
+	f, ok := jsonrpc.AsFailure(err)
+	if !ok {
+		f = &jsonrpc.Failure{Kind: jsonrpc.FailInternal, Message: "internal error", Err: err}
+	}
+	if f.Kind == jsonrpc.FailInternal {
+		s.o.Logger.Error("request failed", "method", x.Method, "session", x.sessionName(), "err", err, "cause", f.Err)
+	}
+	rpc := f.RPC(x.Modern)
+	return &answer{frame: jsonrpc.NewError(x.ID, rpc.Code, rpc.Message, rpc.Data), status: f.HTTPStatus(x.Modern), retry: f.RetryAfter}
+}
+
+func (x *Exchange) sessionName() string {
+	if x.Session == nil {
+		return ""
+	}
+	return x.Session.short
+}
+
+// offerVersion gives an initialize that asks for no version the one that most clients know.
+func (x *Exchange) offerVersion() {
+	asked := false
+	if x.Params != nil {
+		_ = jsonrpc.Members(x.Params, func(key string, _ []byte) bool { // params were scanned with the frame
+			asked = asked || key == "protocolVersion"
+			return !asked
+		})
+	}
+	if asked {
+		return
+	}
+	rest := bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(x.Params), []byte("{")))
+	params := append([]byte(`{"protocolVersion":`), jsonrpc.Quote(defaultVersion)...)
+	switch {
+	case len(rest) == 0:
+		params = append(params, '}')
+	case rest[0] == '}':
+		params = append(params, rest...)
+	default:
+		params = append(append(params, ','), rest...)
+	}
+	x.Params, x.Frame = params, nil
+}

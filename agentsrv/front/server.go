@@ -1,0 +1,178 @@
+package front
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/listen"
+)
+
+// Path is where the MCP endpoint is.
+const Path = "/mcp"
+
+// Options says what a server serves and what it puts up with. Only Engine is required.
+type Options struct {
+	// Engine knows the tools, resources and prompts. It should be made with EngineOptions.
+	Engine *server.MCPServer
+	// Use are the middlewares, outermost first.
+	Use []Middleware
+	// Routes are further paths behind the same guard and the same authentication, by pattern of http.ServeMux.
+	Routes map[string]http.Handler
+	// Public are further paths that need no authentication.
+	Public map[string]http.Handler
+	// Hosts are names, beside those of the loopback interface, by which clients may address the server.
+	Hosts []string
+	// Logger takes what goes wrong; nil discards it.
+	Logger *slog.Logger
+	// MaxBody is the largest body of a POST, default 10 MiB; MaxLine the largest line over stdio, default 1 MiB.
+	MaxBody, MaxLine int64
+	Timeouts         Timeouts
+	Sessions         Sessions
+	// Authenticate says who sends an HTTP request; an error refuses it. nil lets everybody in.
+	Authenticate func(*http.Request) (kit.Identity, error)
+}
+
+// Timeouts bound how long a client may keep the server waiting. Zero values mean the defaults.
+type Timeouts struct {
+	Body      time.Duration // for the whole body of a request; default 30 s
+	Write     time.Duration // for the client to take what is written; default 30 s
+	Heartbeat time.Duration // between comments on a silent event stream; default 15 s
+}
+
+// Sessions bounds the sessions of the legacy era. Zero values mean the defaults.
+type Sessions struct {
+	TTL time.Duration // without requests and streams; default 30 min
+	Max int           // default 10,000
+}
+
+// Server serves MCP. It can be mounted on any number of listeners and serve stdio at the same time.
+type Server struct {
+	o        Options
+	next     Next
+	sessions registry
+	hub      hub
+	kept     atomic.Int64 // bytes that all streams keep for clients that come back
+	requests atomic.Int64 // exchanges so far
+
+	life    context.Context // of the work that requests cause
+	endLife context.CancelCauseFunc
+	mu      sync.Mutex
+	closing bool
+	work    sync.WaitGroup
+}
+
+// New makes a server. It starts nothing; Close ends what serving started.
+func New(o Options) *Server {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	def(&o.MaxBody, 10<<20)
+	def(&o.MaxLine, 1<<20)
+	def(&o.Timeouts.Body, 30*time.Second)
+	def(&o.Timeouts.Write, 30*time.Second)
+	def(&o.Timeouts.Heartbeat, 15*time.Second)
+	def(&o.Sessions.TTL, 30*time.Minute)
+	def(&o.Sessions.Max, 10_000)
+	s := &Server{o: o}
+	s.life, s.endLife = context.WithCancelCause(context.Background())
+	s.sessions.init(o.Sessions)
+	s.hub.init(s)
+	s.next = s.engine
+	for i := len(o.Use) - 1; i >= 0; i-- {
+		s.next = o.Use[i](s.next)
+	}
+	return s
+}
+
+func def[T int | int64 | time.Duration](v *T, to T) {
+	if *v <= 0 {
+		*v = to
+	}
+}
+
+// Handler is the whole HTTP surface: the MCP endpoint at Path, the routes, and 404 elsewhere, all behind
+// listen.Guard.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(Path, http.HandlerFunc(s.serveMCP))
+	for pattern, h := range s.o.Public {
+		mux.Handle(pattern, h)
+	}
+	for pattern, h := range s.o.Routes {
+		mux.Handle(pattern, s.authenticated(h))
+	}
+	return listen.Guard(mux, s.o.Hosts...)
+}
+
+// ActiveSessions is how many sessions of the legacy era exist.
+func (s *Server) ActiveSessions() int { return s.sessions.len() }
+
+// ResourceUpdated tells everybody who subscribed to uri that it changed, in both eras.
+func (s *Server) ResourceUpdated(uri string) {
+	method := string(mcp.MethodNotificationResourceUpdated)
+	frame := jsonrpc.NewNotification(method, append(append([]byte(`{"uri":`), jsonrpc.Quote(uri)...), '}'))
+	s.sessions.each(func(c *Session) {
+		if c.IsSubscribedToResource(uri) {
+			_ = c.push(frame) // an ended session is not told
+		}
+	})
+	s.hub.toListeners(func(p *peer) bool { return p.IsSubscribedToResource(uri) },
+		mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+			Method: method, Params: mcp.NotificationParams{AdditionalFields: map[string]any{"uri": uri}},
+		}})
+}
+
+// Broadcast sends a notification to every initialized session of the legacy era, and in the modern era to every listener
+// that asked for this kind of notification.
+func (s *Server) Broadcast(method string, params map[string]any) {
+	s.hub.send(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+		Method: method, Params: mcp.NotificationParams{AdditionalFields: params},
+	}})
+}
+
+// start counts work; it is false once the server closes.
+func (s *Server) start() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return false
+	}
+	s.work.Add(1)
+	return true
+}
+
+// Close stops serving: new requests are refused with 503, streams end, running requests may finish until ctx is done and
+// are cancelled then. It returns when nothing of the server runs any more, or with ctx's error when a handler does not
+// heed its cancellation for a further second.
+func (s *Server) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.hub.close()
+	done := make(chan struct{})
+	go func() { s.work.Wait(); close(done) }()
+	defer s.sessions.close()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	s.endLife(errClosing)
+	grace := time.NewTimer(time.Second)
+	defer grace.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-grace.C:
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,125 @@
+package front
+
+import (
+	"container/list"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Session is one client of the legacy era: from initialize to DELETE, or until it was idle for too long. Over stdio it
+// is the connection.
+type Session struct {
+	client
+	id        string
+	short     string // first 8 hex digits of the SHA-256 of id, for logs
+	principal string
+	srv       *Server
+	ended     chan struct{}
+
+	mux     sync.Mutex
+	over    bool
+	running map[string]*Exchange // by the bytes of the request's id
+	asks    map[string]chan reply
+	lastAsk int64
+	own     messenger // stdio's line; over HTTP messages go to streams
+	streams streams
+
+	// Guarded by the registry.
+	place  *list.Element
+	used   time.Time
+	active int // requests and streams that are open
+}
+
+func newSession(srv *Server, principal string) *Session {
+	s := &Session{id: newID(), principal: principal, srv: srv, ended: make(chan struct{})}
+	sum := sha256.Sum256([]byte(s.id))
+	s.short = hex.EncodeToString(sum[:4])
+	s.version = defaultVersion
+	return s
+}
+
+// newID mints an unguessable id, in the form of a UUID version 4 (RFC 9562 section 5.4).
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails, says its documentation
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// Name is a short name of the session for logs and metrics, which does not give its id away.
+func (s *Session) Name() string { return s.short }
+
+// Done is closed when the session has ended.
+func (s *Session) Done() <-chan struct{} { return s.ended }
+
+// begin notes a request that runs, so that the client can cancel it.
+func (s *Session) begin(x *Exchange) {
+	s.mux.Lock()
+	if s.running == nil {
+		s.running = map[string]*Exchange{}
+	}
+	s.running[string(x.ID)] = x
+	over := s.over
+	s.mux.Unlock()
+	if over {
+		x.Cancel(errSessionEnded)
+	}
+}
+
+func (s *Session) done(x *Exchange) {
+	s.mux.Lock()
+	if s.running[string(x.ID)] == x { // a client that uses an id twice at once can cancel the later one only
+		delete(s.running, string(x.ID))
+	}
+	s.mux.Unlock()
+}
+
+// cancelRequest takes notifications/cancelled; one about an unknown request is no error, since it may have crossed
+// with the answer.
+func (s *Session) cancelRequest(params []byte) {
+	var id []byte
+	_ = jsonrpc.Members(params, func(key string, value []byte) bool { // params were scanned with the frame
+		if key == "requestId" {
+			id = value
+		}
+		return id == nil
+	})
+	s.mux.Lock()
+	x := s.running[string(id)]
+	s.mux.Unlock()
+	if x != nil {
+		x.Cancel(errCancelled)
+	}
+}
+
+// push sends a frame that belongs to no request: on the stream that the client opened with GET, or kept for that.
+func (s *Session) push(frame []byte) error {
+	if s.own != nil {
+		return s.own.send(frame)
+	}
+	return s.generalStream().push(frame)
+}
+
+// end cancels what runs and closes every stream.
+func (s *Session) end() {
+	s.mux.Lock()
+	if s.over {
+		s.mux.Unlock()
+		return
+	}
+	s.over = true
+	running := s.running
+	s.running = nil
+	s.mux.Unlock()
+	close(s.ended)
+	for _, x := range running {
+		x.Cancel(errSessionEnded)
+	}
+	s.closeStreams()
+}

@@ -1,0 +1,106 @@
+package listen
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Guard keeps web pages out of a server on this machine: DNS rebinding shows in the Host header, a cross-site request in
+// Origin. Host must name the loopback interface, the address that the connection came in on, or one of hosts, with the
+// port of the listener; Origin, where there is one, must be that very server. Everything else is answered with 403 and
+// {"error":"forbidden","detail":…}. A host of "*" allows any name, and any Origin equal to Host.
+func Guard(next http.Handler, hosts ...string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if why := refused(r, hosts); why != "" {
+			forbid(w, why)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func refused(r *http.Request, hosts []string) string {
+	if len(r.Header.Values("Host")) > 0 { // net/http moves the one Host header into r.Host
+		return "the Host header is given twice"
+	}
+	host, port := split(r.Host)
+	local, known := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	var localHost, localPort string
+	if known {
+		localHost, localPort, _ = net.SplitHostPort(local.String())
+	}
+	if !slices.Contains(hosts, "*") && !Loopback(host) && !slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) }) &&
+		(!known || !sameIP(host, localHost)) {
+		return "Host does not name this server; address it as 127.0.0.1 or localhost"
+	}
+	// Behind a name that was allowed on purpose there may be another port.
+	if known && port != localPort && (Loopback(host) || sameIP(host, localHost)) {
+		return "Host names another port than the one that this server listens on"
+	}
+	origins := r.Header.Values("Origin")
+	switch {
+	case len(origins) > 1:
+		return "the Origin header is given twice"
+	case len(origins) == 1 && !sameOrigin(origins[0], host, port, r.TLS != nil):
+		return "requests from another origin are not answered"
+	}
+	return ""
+}
+
+func forbid(w http.ResponseWriter, why string) {
+	body, err := json.Marshal(struct {
+		Error  string `json:"error"`
+		Detail string `json:"detail"`
+	}{"forbidden", why})
+	if err != nil { // two strings always marshal
+		body = []byte(`{"error":"forbidden"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusForbidden)
+	_, _ = w.Write(body) // a client that is gone needs no answer
+}
+
+// split takes a Host header apart; the port is 80 where it has none.
+func split(hostport string) (host, port string) {
+	host, port, err := net.SplitHostPort(hostport)
+	if err != nil {
+		return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]"), "80"
+	}
+	return host, port
+}
+
+func sameIP(a, b string) bool {
+	x, err1 := netip.ParseAddr(a)
+	y, err2 := netip.ParseAddr(b)
+	return err1 == nil && err2 == nil && x.Unmap() == y.Unmap()
+}
+
+func sameOrigin(origin, host, port string, tls bool) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "" {
+		return false
+	}
+	scheme, standard := "http", "80"
+	if tls {
+		scheme, standard = "https", "443"
+	}
+	p := u.Port()
+	if p == "" {
+		p = standard
+	}
+	return u.Scheme == scheme && strings.EqualFold(u.Hostname(), host) && p == port
+}
+
+// Loopback reports whether a host, as in a URL, is this machine's loopback interface.
+func Loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package listen
+
+// holder is known on Linux only.
+func holder(int) string { return "" }
