@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/listen"
 )
 
 func (a *app) agentCommand() *cobra.Command {
@@ -101,7 +100,7 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings, f
 
 // options makes what the agent takes of the settings, or says what about them cannot be.
 func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
-	if !s.stdio && !isLoopback(s.host) && s.token == "" && s.jwks == "" {
+	if !s.stdio && !listen.Loopback(s.host) && s.token == "" && s.jwks == "" {
 		return agentsrv.Options{}, usageError("--host "+s.host+" lets other machines in, and nobody is asked who they are",
 			"set AGENT_TOKEN or --jwks, or leave --host out to serve this machine only")
 	}
@@ -137,11 +136,6 @@ func limit(n int) int {
 	return n
 }
 
-func isLoopback(host string) bool {
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
-}
-
 // stdioStore is the database of agents that serve stdin and stdout.
 const stdioStore = "agent-stdio.db"
 
@@ -157,7 +151,7 @@ func defaultStore(s *agentSettings) (string, error) {
 // agentHTTP serves until a signal, and then lets running calls finish.
 func (a *app) agentHTTP(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) error {
 	if err := agent.Start(ctx); err != nil {
-		return startFailure(err, o)
+		return startFailure(err)
 	}
 	_, _ = fmt.Fprintf(a.err, "listening on %s\n", agent.URL())
 	<-ctx.Done()
@@ -178,15 +172,11 @@ func closeAgent(ctx context.Context, agent *agentsrv.Agent, drain time.Duration)
 	return agent.Close(ctx)
 }
 
-// startFailure says why the agent could not start, and for a port that is taken by whom.
-func startFailure(err error, o agentsrv.Options) error {
+// startFailure says what to do about an agent that could not start.
+func startFailure(err error) error {
 	e := &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "see mcphud agent --help"}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		e.Message = fmt.Sprintf("port %d of %s is taken", o.Port, o.Host)
-		if who := portHolder(o.Port); who != "" {
-			e.Message += " by " + who
-		}
-		e.Next = "end that, choose another with --port, or let one be picked with --port 0"
+		e.Next = "give another with --port or AGENT_PORT, or let --port 0 pick one"
 	}
 	return e
 }

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
@@ -26,6 +27,9 @@ const asMain = "MCPHUD_TEST_MAIN"
 const exitLeak = 99
 
 func TestMain(m *testing.M) {
+	if sandbox.IsWorker(os.Args) { // its environment is empty
+		sandbox.WorkerMain()
+	}
 	if os.Getenv(asMain) != "" {
 		code := run(os.Args[1:], standard{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 		if err := goleak.Find(); err != nil {
