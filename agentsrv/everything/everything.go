@@ -8,6 +8,9 @@
 package everything
 
 import (
+	"context"
+	"time"
+
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
@@ -28,6 +31,9 @@ type Registry interface {
 type Options struct {
 	Registry Registry         // where test_trigger_*_change adds and removes an item; required
 	Updated  func(uri string) // tells subscribers that a resource changed; required
+	// HangUp ends the connection that the answer to ctx's request is on, for the client to come back after retry and
+	// fetch the rest. It is false where that cannot be; nil is never.
+	HangUp func(ctx context.Context, retry time.Duration) bool
 }
 
 // Features are the tools, resources and prompts. They hold no goroutine and need no closing.
@@ -43,7 +49,7 @@ func New(o Options) *Features { return &Features{options: o, seal: newSealer()} 
 // Tools are all tools, except the one that test_trigger_tool_change adds.
 func (f *Features) Tools() []server.ServerTool {
 	var all []server.ServerTool
-	for _, group := range [][]server.ServerTool{contentTools(), schemaTools(), reportTools(), f.askTools(), f.roundTools(), f.changeTools(), taskTools()} {
+	for _, group := range [][]server.ServerTool{contentTools(), schemaTools(), f.reportTools(), f.askTools(), f.roundTools(), f.changeTools(), taskTools()} {
 		all = append(all, group...)
 	}
 	return all

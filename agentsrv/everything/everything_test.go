@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -240,6 +241,18 @@ func TestTasksAskWhileTheyRun(t *testing.T) {
 		res := call(t, s, "confirm_delete", map[string]any{"filename": "a.txt"}, map[string]any{"inputResponses": map[string]any{"confirm": response}})
 		if got := firstText(t, res); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestReconnectionHangsUpWhereItCan(t *testing.T) {
+	for want, hangUp := range map[string]func(context.Context, time.Duration) bool{
+		"Nothing to come back for: this connection cannot be resumed": nil,
+		"Reconnection test completed successfully":                    func(_ context.Context, retry time.Duration) bool { return retry > 0 },
+	} {
+		res, err := New(Options{HangUp: hangUp}).reconnect(t.Context(), mcp.CallToolRequest{})
+		if err != nil || res.Content[0].(mcp.TextContent).Text != want {
+			t.Errorf("%+v, %v", res, err)
 		}
 	}
 }

@@ -14,11 +14,12 @@ import (
 // pause is what lies between two reports, long enough that each arrives by itself.
 const pause = 50 * time.Millisecond
 
-func reportTools() []server.ServerTool {
+func (f *Features) reportTools() []server.ServerTool {
 	return []server.ServerTool{
 		tool("test_tool_with_logging", "Log messages", "Sends three log messages at level info while it works.", logSteps),
 		tool("test_logging_tool", "Log messages, modern", "The same; in the modern era nothing is sent unless the request sets a log level.", logSteps),
 		tool("test_tool_with_progress", "Progress", "Reports progress 0, 50 and 100 of 100 if the request has a progress token.", progressSteps),
+		tool("test_reconnection", "Reconnection", "Ends the connection before the result is there; a client of 2025-11-25 with a session comes back for it.", f.reconnect),
 	}
 }
 
@@ -48,6 +49,17 @@ func progressSteps(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolRes
 		}
 	}
 	return text("Tool with progress executed successfully")
+}
+
+func (f *Features) reconnect(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	hungUp := f.options.HangUp != nil && f.options.HangUp(ctx, pause)
+	if err := wait(ctx, 2*pause); err != nil {
+		return nil, fmt.Errorf("test_reconnection: %w", err)
+	}
+	if !hungUp {
+		return text("Nothing to come back for: this connection cannot be resumed")
+	}
+	return text("Reconnection test completed successfully")
 }
 
 // wait sleeps, and ends with ctx's error as soon as that does.
