@@ -1,0 +1,170 @@
+package files
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const readInput = `{
+  "type": "object",
+  "properties": {
+    "path": {"type": "string", "description": "The file, relative to the root, with slashes", "minLength": 1, "maxLength": 4096},
+    "offset": {"type": "integer", "description": "The first byte to read", "default": 0, "minimum": 0},
+    "limit": {"type": "integer", "description": "How many bytes to read at most", "default": 65536, "minimum": 1, "maximum": 1048576}
+  },
+  "required": ["path"]
+}`
+
+const readOutput = `{
+  "type": "object",
+  "properties": {
+    "path": {"type": "string"},
+    "size": {"type": "integer", "description": "Bytes of the whole file"},
+    "offset": {"type": "integer"},
+    "bytes": {"type": "integer", "description": "Bytes of this piece"},
+    "encoding": {"type": "string", "enum": ["utf-8", "base64"]},
+    "content": {"type": "string"},
+    "next_offset": {"type": "integer", "description": "Where to go on; missing at the end"}
+  },
+  "required": ["path", "size", "offset", "bytes", "encoding", "content"]
+}`
+
+const listInput = `{
+  "type": "object",
+  "properties": {
+    "path": {"type": "string", "description": "The folder, relative to the root, with slashes", "default": ".", "maxLength": 4096},
+    "after": {"type": "string", "description": "Only names after this one: next_after of the page before"}
+  }
+}`
+
+const listOutput = `{
+  "type": "object",
+  "properties": {
+    "path": {"type": "string"},
+    "entries": {"type": "array", "items": {"type": "object", "properties": {
+      "name": {"type": "string"}, "type": {"type": "string", "enum": ["file", "dir", "link", "other"]},
+      "size": {"type": "integer"}, "modified": {"type": "string", "format": "date-time"}}, "required": ["name", "type", "size", "modified"]}},
+    "total": {"type": "integer"},
+    "next_after": {"type": "string", "description": "There are more: list again with this as after"},
+    "incomplete": {"type": "boolean", "description": "The folder is too large for all names to be looked at"}
+  },
+  "required": ["path", "entries", "total"]
+}`
+
+// Tools are read_file and list_dir.
+func (f *Files) Tools() []server.ServerTool {
+	return []server.ServerTool{
+		kit.Tool("read_file", "Read a file", "Read a file below the agent's root folder, in pieces of at most 1 MiB. Text comes as it is, everything else as base64.",
+			kit.ReadOnly, f.readFile, readInput, readOutput),
+		kit.Tool("list_dir", "List a folder", "List a folder below the agent's root folder, sorted by name, 1000 entries at a time.",
+			kit.ReadOnly, f.listDir, listInput, listOutput),
+	}
+}
+
+func (f *Files) readFile(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	in := struct {
+		Path          string
+		Offset, Limit int64
+	}{Limit: defaultRead}
+	if bad := kit.Arguments(r, &in); bad != nil {
+		return bad, nil
+	}
+	if in.Offset < 0 || in.Limit < 1 || in.Limit > MaxRead {
+		return mcp.NewToolResultErrorf("read_file: offset is %d and limit %d; offset may not be negative, and limit is from 1 to %d", in.Offset, in.Limit, MaxRead), nil
+	}
+	part, err := f.Read(in.Path, in.Offset, in.Limit)
+	if err != nil {
+		return mcp.NewToolResultErrorf("read_file: %s: %v", shown(in.Path), err), nil
+	}
+	return kit.JSON(part)
+}
+
+func (f *Files) listDir(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	in := struct{ Path, After string }{Path: "."}
+	if bad := kit.Arguments(r, &in); bad != nil {
+		return bad, nil
+	}
+	l, err := f.List(in.Path, in.After)
+	if err != nil {
+		return mcp.NewToolResultErrorf("list_dir: %s: %v", shown(in.Path), err), nil
+	}
+	return kit.JSON(l)
+}
+
+// shown is a path as an error repeats it: quoted, and not all of it if it is long.
+func shown(p string) string {
+	if len(p) > 200 {
+		return fmt.Sprintf("%q… (%d bytes)", strings.ToValidUTF8(p[:200], ""), len(p))
+	}
+	return fmt.Sprintf("%q", p)
+}
+
+// Templates is file://{+path}: the root's files, as if the root were the top of a file system.
+func (f *Files) Templates() []server.ServerResourceTemplate {
+	return []server.ServerResourceTemplate{{
+		Template: mcp.NewResourceTemplate("file://{+path}", "file",
+			mcp.WithTemplateDescription("A file below the agent's root folder; file:///a/b is a/b in it")),
+		Handler: f.readResource,
+	}}
+}
+
+func (f *Files) readResource(_ context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	uri := r.Params.URI
+	missing := func(why error) error {
+		return jsonrpc.Fail(jsonrpc.FailResource, "Resource not found: %s: %w", shown(uri), why).With("uri", strings.ToValidUTF8(uri[:min(len(uri), MaxPath)], ""))
+	}
+	p, err := pathOf(uri)
+	if err != nil {
+		return nil, missing(err)
+	}
+	part, err := f.Read(p, 0, MaxResource)
+	if err != nil {
+		return nil, missing(err)
+	}
+	if part.Next > 0 {
+		return nil, jsonrpc.Fail(jsonrpc.FailParams, "%s has %d bytes, and a resource may have %d; read it in pieces with read_file", shown(uri), part.Size, MaxResource).With("uri", uri)
+	}
+	if part.Encoding == UTF8 {
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: kind(p, []byte(part.Content)), Text: part.Content}}, nil
+	}
+	raw, err := base64.StdEncoding.DecodeString(part.Content)
+	if err != nil {
+		return nil, err
+	}
+	return []mcp.ResourceContents{mcp.BlobResourceContents{URI: uri, MIMEType: kind(p, raw), Blob: part.Content}}, nil
+}
+
+// pathOf is the path of a file URI, relative to the root.
+func pathOf(uri string) (string, error) {
+	if len(uri) > 3*MaxPath+len("file:///") {
+		return "", errLong
+	}
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil || u.Scheme != "file" || u.RawQuery != "" || u.Fragment != "":
+		return "", fmt.Errorf("it is no file URI; it looks like file:///folder/name")
+	case u.Host != "" && u.Host != "localhost":
+		return "", fmt.Errorf("%q is another machine; a file URI here begins with file:///", u.Host)
+	}
+	return strings.TrimPrefix(u.Path, "/"), nil
+}
+
+// kind is the media type of a file, by its name if that says it.
+func kind(p string, content []byte) string {
+	if t := mime.TypeByExtension(path.Ext(p)); t != "" {
+		return t
+	}
+	return http.DetectContentType(content)
+}
