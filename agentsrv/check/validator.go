@@ -1,0 +1,123 @@
+package check
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"unicode"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+// maxValidators bounds how many compiled schemas are kept.
+const maxValidators = 512
+
+// maxDetails bounds how many further problems an answer lists.
+const maxDetails = 10
+
+// validators keeps what schemas were compiled to, by the name of the tool.
+type validators struct {
+	cache *lru.Cache[string, *validator]
+	log   *slog.Logger
+}
+
+// validator checks arguments by one schema.
+type validator struct {
+	schema []byte
+	fast   *flat // nil if the schema is not of that form
+	full   *schema.Schema
+	folded map[string]string // properties by their case fold
+}
+
+func newValidators(log *slog.Logger) *validators {
+	cache, _ := lru.New[string, *validator](maxValidators) // fails for sizes below 1 only
+	return &validators{cache, log}
+}
+
+// of gives the validator of a tool whose schema is now raw.
+func (v *validators) of(tool string, raw []byte) *validator {
+	if known, ok := v.cache.Get(tool); ok && bytes.Equal(known.schema, raw) {
+		return known
+	}
+	made := &validator{schema: raw, fast: newFlat(raw), full: schema.Parse(raw), folded: map[string]string{}}
+	each(raw, func(key string, value []byte) bool {
+		if key == "properties" {
+			each(value, func(name string, _ []byte) bool {
+				made.folded[fold(name)] = name
+				return true
+			})
+		}
+		return true
+	})
+	if left := made.full.Unchecked(); len(left) > 0 {
+		v.log.Warn("a tool's input schema is not checked in full", "tool", tool, "why", strings.Join(left, "; "))
+	}
+	v.cache.Add(tool, made)
+	return made
+}
+
+// check says what is wrong with arguments, nil if nothing is.
+func (v *validator) check(args []byte) *jsonrpc.Failure {
+	if args == nil {
+		args = []byte("{}")
+	}
+	if v.fast != nil && v.fast.allows(args) {
+		return nil
+	}
+	if bad := v.lookalike(args); bad != nil {
+		return bad
+	}
+	problems, _ := v.full.ValidateJSON(args)
+	if len(problems) == 0 {
+		return nil
+	}
+	f := failure(problems[0])
+	if more := problems[1:]; len(more) > 0 {
+		var details []string
+		for _, p := range more[:min(len(more), maxDetails)] {
+			details = append(details, failure(p).Message)
+		}
+		f.With("details", details)
+	}
+	return f
+}
+
+func failure(p schema.Problem) *jsonrpc.Failure {
+	field := strings.TrimPrefix(p.Pointer, "/")
+	if path, ok := schema.SplitPointer(p.Pointer); ok && len(path) == 1 {
+		field = path[0] // without the escapes of a pointer
+	}
+	if p.Keyword == "required" {
+		return Missing(field)
+	}
+	if p.Keyword == "" && p.Pointer != "" { // the one problem that is no keyword's
+		return Invalid(field, "is given more than once")
+	}
+	return Invalid(field, p.Message)
+}
+
+// lookalike finds a member that some decoders take for a property of the schema although it is spelt in another letter
+// case. The validator would take it for one that the schema does not know.
+func (v *validator) lookalike(args []byte) (bad *jsonrpc.Failure) {
+	each(args, func(key string, _ []byte) bool {
+		if name, ok := v.folded[fold(key)]; ok && name != key && v.folded[key] != key {
+			bad = Invalid(key, "differs from "+name+" only in letter case")
+		}
+		return bad == nil
+	})
+	return bad
+}
+
+// fold maps strings that encoding/json takes for the same name (Unicode's simple case folding) to the same string.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for n := unicode.SimpleFold(r); n != r; n = unicode.SimpleFold(n) {
+			least = min(least, n)
+		}
+		return least
+	}, s)
+}

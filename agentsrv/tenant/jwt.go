@@ -1,0 +1,162 @@
+package tenant
+
+import (
+	"crypto"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+)
+
+const (
+	leeway      = 30 * time.Second // how far clocks may differ
+	reloadEvery = time.Second      // how often the key file is looked at
+	maxClaim    = 256              // bytes of a subject
+)
+
+// JWT says which signed tokens (RFC 7519) are accepted. They must expire; the algorithm is RS256, ES256 or EdDSA, and
+// follows from the key, never from the token.
+type JWT struct {
+	JWKS     string // path of the key file (RFC 7517), read again when it changes; "" accepts no JWT
+	Issuer   string // the required iss; "" accepts any
+	Audience string // required in aud; "" accepts any
+	Logger   *slog.Logger
+}
+
+// claims are what this server reads of a token.
+type claims struct {
+	jwt.RegisteredClaims
+	Tenant string `json:"tenant_id"`
+}
+
+type verifier struct {
+	options JWT
+	parser  *jwt.Parser
+	now     func() time.Time
+
+	mu      sync.Mutex
+	keys    []key
+	version fileVersion
+	looked  time.Time
+}
+
+// fileVersion changes when a file is written or replaced.
+type fileVersion struct {
+	modified time.Time
+	size     int64
+}
+
+func newVerifier(o JWT) (*verifier, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	v := &verifier{options: o, now: time.Now}
+	options := []jwt.ParserOption{
+		jwt.WithValidMethods([]string{"RS256", "ES256", "EdDSA"}),
+		jwt.WithExpirationRequired(),
+		jwt.WithIssuedAt(),
+		jwt.WithLeeway(leeway),
+		jwt.WithStrictDecoding(),
+		jwt.WithTimeFunc(func() time.Time { return v.now() }),
+	}
+	if o.Issuer != "" {
+		options = append(options, jwt.WithIssuer(o.Issuer))
+	}
+	if o.Audience != "" {
+		options = append(options, jwt.WithAudience(o.Audience))
+	}
+	v.parser = jwt.NewParser(options...)
+	v.version, v.looked = stat(o.JWKS), v.now()
+	var err error
+	if v.keys, err = readJWKS(o.JWKS); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func stat(path string) fileVersion {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileVersion{}
+	}
+	return fileVersion{info.ModTime(), info.Size()}
+}
+
+// current is the keys as the file has them. A file that became unreadable or wrong leaves the last good keys in use, and
+// is logged once per change.
+func (v *verifier) current() []key {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now := v.now()
+	if since := now.Sub(v.looked); since >= 0 && since < reloadEvery {
+		return v.keys
+	}
+	v.looked = now
+	version := stat(v.options.JWKS)
+	if version == v.version {
+		return v.keys
+	}
+	v.version = version
+	keys, err := readJWKS(v.options.JWKS)
+	if err != nil {
+		v.options.Logger.Error("the key file changed and cannot be used; the keys from before stay in use", "error", err)
+		return v.keys
+	}
+	v.options.Logger.Info("the key file was read again", "keys", len(keys))
+	v.keys = keys
+	return keys
+}
+
+// verify checks a compact JWS and says who it was made out to. What exactly is wrong with a token goes to the answer
+// only as far as its owner can act on it.
+func (v *verifier) verify(token string) (kit.Identity, error) {
+	var c claims
+	_, err := v.parser.ParseWithClaims(token, &c, v.key)
+	switch {
+	case err == nil:
+	case errors.Is(err, jwt.ErrTokenExpired):
+		return kit.Identity{}, unauthorized("invalid_token", "the token has expired; get a new one")
+	case errors.Is(err, jwt.ErrTokenInvalidIssuer), errors.Is(err, jwt.ErrTokenInvalidAudience):
+		return kit.Identity{}, unauthorized("invalid_token", "the token was issued by or for somebody else")
+	case errors.Is(err, jwt.ErrTokenNotValidYet), errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
+		return kit.Identity{}, unauthorized("invalid_token", "the token is not valid yet")
+	default:
+		v.options.Logger.Debug("a token was refused", "error", err)
+		return kit.Identity{}, unauthorized("invalid_token", "the bearer token is not one that this server accepts")
+	}
+	if len(c.Subject) > maxClaim || len(c.Issuer) > maxClaim || c.Tenant != "" && !ValidID(c.Tenant) {
+		return kit.Identity{}, unauthorized("invalid_token", "the token's iss, sub or tenant_id is not of a usable form")
+	}
+	return kit.Identity{Principal: fmt.Sprintf("jwt:%q:%q:%q", c.Issuer, c.Subject, c.Tenant), Tenant: c.Tenant, User: c.Subject}, nil
+}
+
+// key finds the key that a token names by kid. Without a kid there must be no choice.
+func (v *verifier) key(t *jwt.Token) (any, error) {
+	keys := v.current()
+	kid, named := t.Header["kid"].(string)
+	if _, present := t.Header["kid"]; present && !named {
+		return nil, errors.New("kid is not a string")
+	}
+	if _, present := t.Header["crit"]; present {
+		return nil, errors.New("the token has critical extensions (crit), none of which is known here")
+	}
+	for _, k := range keys {
+		if named && k.id == kid || !named && len(keys) == 1 {
+			return pinned(k, t.Method.Alg())
+		}
+	}
+	return nil, errors.New("no key for this token")
+}
+
+func pinned(k key, alg string) (crypto.PublicKey, error) {
+	if k.alg != alg {
+		return nil, fmt.Errorf("the key %q verifies %s only", k.id, k.alg)
+	}
+	return k.public, nil
+}

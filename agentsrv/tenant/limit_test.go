@@ -1,0 +1,181 @@
+package tenant
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// clock is a time that tests move.
+type clock struct{ at atomic.Int64 }
+
+func (c *clock) now() time.Time        { return time.Unix(0, c.at.Load()) }
+func (c *clock) move(by time.Duration) { c.at.Add(int64(by)) }
+
+func TestX3_The101stCallOfAMinuteIsRefused(t *testing.T) {
+	var c clock
+	l := newLimiter(Limits{PerMinute: 100}, c.now, 10)
+	for i := range 100 {
+		m, bad := l.enter("a")
+		if bad != nil {
+			t.Fatalf("call %d: %v", i+1, bad)
+		}
+		l.leave(m)
+		c.move(590 * time.Millisecond) // slow enough for a token bucket to refill, still 59 s in all
+	}
+	_, bad := l.enter("a")
+	if bad == nil {
+		t.Fatal("the 101st call of a minute passed")
+	}
+	if bad.Message != "Rate limit exceeded" || bad.Code(false) != -32002 || bad.RetryAfter <= 0 || bad.RetryAfter > 61*time.Second {
+		t.Errorf("%+v", bad)
+	}
+	if _, other := l.enter("b"); other != nil {
+		t.Errorf("another tenant was refused: %v", other)
+	}
+	c.move(bad.RetryAfter - time.Millisecond)
+	if _, early := l.enter("a"); early == nil {
+		t.Error("a call passed before the time that was named")
+	}
+	c.move(time.Millisecond)
+	if _, late := l.enter("a"); late != nil {
+		t.Errorf("a call after the time that was named: %v", late)
+	}
+}
+
+// Any 60 seconds hold at most the limit, whatever the pattern.
+func TestX3_NoMinuteHoldsMore(t *testing.T) {
+	var c clock
+	l := newLimiter(Limits{PerMinute: 30}, c.now, 10)
+	var passed []time.Time
+	step := uint64(1)
+	for range 5000 {
+		step = step*6364136223846793005 + 1442695040888963407
+		c.move(time.Duration(step>>40) * 40 * time.Nanosecond) // up to 0.67 s
+		if m, bad := l.enter("a"); bad == nil {
+			l.leave(m)
+			passed = append(passed, c.now())
+		}
+	}
+	if len(passed) < 500 {
+		t.Fatalf("only %d calls passed", len(passed))
+	}
+	for i := 30; i < len(passed); i++ {
+		if d := passed[i].Sub(passed[i-30]); d < time.Minute {
+			t.Fatalf("31 calls within %v", d)
+		}
+	}
+}
+
+func TestX3_TheEleventhConcurrentCallIsRefused(t *testing.T) {
+	l := newLimiter(Limits{Concurrent: 10}, time.Now, 10)
+	var meters []*meter
+	for range 10 {
+		m, bad := l.enter("a")
+		if bad != nil {
+			t.Fatal(bad)
+		}
+		meters = append(meters, m)
+	}
+	_, bad := l.enter("a")
+	if bad == nil || bad.Code(false) != -32002 || bad.RetryAfter <= 0 {
+		t.Fatalf("%+v", bad)
+	}
+	l.leave(meters[0])
+	if _, bad := l.enter("a"); bad != nil {
+		t.Error(bad)
+	}
+}
+
+// Exactly the limit passes, however many try at once.
+func TestX3_ExactUnderRace(t *testing.T) {
+	var c clock
+	l := newLimiter(Limits{PerMinute: 100, Concurrent: 7}, c.now, 10)
+	var passed, running, most atomic.Int64
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for range 200 {
+				m, bad := l.enter("a")
+				if bad != nil {
+					continue
+				}
+				passed.Add(1)
+				if n := running.Add(1); n > most.Load() {
+					most.Store(n)
+				}
+				running.Add(-1)
+				l.leave(m)
+			}
+		})
+	}
+	wg.Wait()
+	if passed.Load() != 100 || most.Load() > 7 {
+		t.Errorf("%d passed, %d at once", passed.Load(), most.Load())
+	}
+}
+
+func TestX3_X6_ManyTenantsNeitherGrowNorReset(t *testing.T) {
+	var c clock
+	l := newLimiter(Limits{PerMinute: 2}, c.now, 100)
+	call := func(tenant string) bool {
+		m, bad := l.enter(tenant)
+		if bad == nil {
+			l.leave(m)
+		}
+		return bad == nil
+	}
+	for i := range 3 {
+		if call("victim") != (i < 2) {
+			t.Fatal("the limit is not 2")
+		}
+	}
+	passed := 0
+	for i := range 5000 {
+		if call(fmt.Sprint("t", i)) {
+			passed++
+		}
+	}
+	if n := l.active(); n > 100 {
+		t.Errorf("%d meters", n)
+	}
+	if passed > 99+2 {
+		t.Errorf("%d of 5,000 new tenants got through a full table", passed)
+	}
+	if call("victim") {
+		t.Error("other tenants' calls reset the limit of one")
+	}
+	c.move(2 * time.Minute)
+	if !call("late") || l.active() > 100 || !call("victim") {
+		t.Error("a table of idle tenants has no room for a new one")
+	}
+}
+
+func TestX3_ARunningTenantIsNotForgotten(t *testing.T) {
+	var c clock
+	l := newLimiter(Limits{Concurrent: 1}, c.now, 3)
+	m, _ := l.enter("slow")
+	for i := range 10 {
+		c.move(2 * time.Minute)
+		if m, bad := l.enter(fmt.Sprint(i)); bad == nil {
+			l.leave(m)
+		}
+	}
+	if _, bad := l.enter("slow"); bad == nil {
+		t.Error("a second call ran beside the first")
+	}
+	l.leave(m)
+	if _, bad := l.enter("slow"); bad != nil {
+		t.Error(bad)
+	}
+}
+
+func BenchmarkLimiter(b *testing.B) {
+	l := newLimiter(Limits{PerMinute: 1 << 30, Concurrent: 1 << 30}, time.Now, maxMeters)
+	for b.Loop() {
+		m, _ := l.enter("default")
+		l.leave(m)
+	}
+}
