@@ -1,13 +1,34 @@
 package kb
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// host is the authority of all URIs of the knowledge base.
-const host = "kb"
+const (
+	host     = "kb" // the authority of all URIs of the knowledge base
+	template = "resource://" + host + "/{+path}{?line,offset}"
+	maxURI   = 4 << 10
+
+	// PageSize is how many bytes of a file one read returns at most; the contents' _meta.next is the URI of the next
+	// page.
+	PageSize = 64 << 10
+)
 
 // sourceURI is where the passage that starts at a line of a file can be read; line 0 is the whole file.
 func sourceURI(path string, line int) string {
@@ -20,4 +41,138 @@ func sourceURI(path string, line int) string {
 		uri += "?line=" + strconv.Itoa(line)
 	}
 	return uri
+}
+
+// Templates is the one template under which everything that a search finds can be read.
+func (k *KB) Templates() []server.ServerResourceTemplate {
+	return []server.ServerResourceTemplate{{
+		Template: mcp.NewResourceTemplate(template, "knowledge-base",
+			mcp.WithTemplateTitle("Knowledge base"),
+			mcp.WithTemplateDescription("A file of the knowledge base, or with line the passage that starts there. A file above 64 KiB comes in pages; _meta.next of the contents is the next one.")),
+		Handler: func(ctx context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			c, err := k.Read(ctx, r.Params.URI)
+			if err != nil {
+				return nil, err
+			}
+			return []mcp.ResourceContents{c}, nil
+		},
+	}}
+}
+
+// Read returns what a Source stands for: a passage, or a page of a file. A URI that is none of this knowledge base is a
+// *jsonrpc.Failure of kind resource_not_found.
+func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, error) {
+	none := mcp.TextResourceContents{}
+	missing := jsonrpc.Fail(jsonrpc.FailResource, "the knowledge base has no %.200q; search_knowledge_base names what it has", uri).With("uri", clip(uri, 200))
+	u, err := url.Parse(clip(uri, maxURI+1))
+	if err != nil || len(uri) > maxURI || u.Scheme != "resource" || u.Host != host || u.Fragment != "" {
+		return none, missing
+	}
+	ix, err := k.open(ctx)
+	if err != nil {
+		return none, err
+	}
+	name := strings.TrimPrefix(u.Path, "/")
+	var id, size int64
+	err = ix.db.QueryRowContext(ctx, `SELECT id, size FROM kb_file WHERE path = ?`, name).Scan(&id, &size)
+	if errors.Is(err, sql.ErrNoRows) {
+		return none, missing
+	}
+	if err != nil {
+		return none, fmt.Errorf("knowledge base: look up %q: %w", name, err)
+	}
+	out := mcp.TextResourceContents{URI: uri, MIMEType: mimeOf(name)}
+	q := u.Query()
+	if q.Has("line") {
+		line, err := strconv.Atoi(q.Get("line"))
+		if err != nil {
+			return none, missing
+		}
+		err = ix.db.QueryRowContext(ctx, `SELECT content FROM kb_chunk WHERE file = ? AND line = ? ORDER BY id LIMIT 1`, id, line).Scan(&out.Text)
+		if errors.Is(err, sql.ErrNoRows) {
+			return none, missing
+		}
+		if err != nil {
+			return none, fmt.Errorf("knowledge base: read line %d of %q: %w", line, name, err)
+		}
+		return out, nil
+	}
+	var offset int64
+	if q.Has("offset") {
+		if offset, err = strconv.ParseInt(q.Get("offset"), 10, 64); err != nil || offset < 0 {
+			return none, missing
+		}
+	}
+	text, total, err := k.page(name, offset)
+	if err != nil {
+		return none, missing.With("reason", "the file is not there any more, or has no such page")
+	}
+	out.Text = text
+	if next := offset + int64(len(text)); offset > 0 || next < total {
+		out.Meta = map[string]any{"offset": offset, "size": total}
+		if next < total {
+			out.Meta["next"] = sourceURI(name, 0) + "?offset=" + strconv.FormatInt(next, 10)
+		}
+	}
+	return out, nil
+}
+
+// page is up to PageSize bytes of a file from offset on, in whole characters, and the file's size.
+func (k *KB) page(name string, offset int64) (text string, total int64, err error) {
+	files := fs.FS(corpus)
+	if k.root != nil {
+		files = k.root.FS()
+	} else {
+		name = path.Join("corpus", name)
+	}
+	info, err := fs.Stat(files, name)
+	if err != nil {
+		return "", 0, err
+	}
+	if !info.Mode().IsRegular() || offset > 0 && offset >= info.Size() { // opening a pipe could block
+		return "", 0, fmt.Errorf("%s has no byte %d", name, offset)
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	at, ok := f.(io.ReaderAt)
+	if !ok {
+		return "", 0, fmt.Errorf("%s cannot be read from its middle", name)
+	}
+	buf := make([]byte, min(PageSize, max(info.Size()-offset, 0)))
+	n, err := at.ReadAt(buf, offset)
+	buf = buf[:n]
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", 0, err
+	}
+	if len(buf) > 0 && !utf8.RuneStart(buf[0]) {
+		return "", 0, fmt.Errorf("byte %d of %s is inside a character", offset, name)
+	}
+	if offset+int64(len(buf)) < info.Size() {
+		for i := 1; i < utf8.UTFMax && i < len(buf); i++ { // the last character may be torn
+			if r := buf[len(buf)-i:]; utf8.RuneStart(r[0]) {
+				if !utf8.FullRune(r) {
+					buf = buf[:len(buf)-i]
+				}
+				break
+			}
+		}
+	}
+	return string(buf), info.Size(), nil
+}
+
+// mimeOf is the type of a file by its name; all that is indexed is text.
+func mimeOf(name string) string {
+	switch {
+	case markdown(name):
+		return "text/markdown"
+	case path.Ext(name) == ".go":
+		return "text/x-go"
+	}
+	if t, _, err := mime.ParseMediaType(mime.TypeByExtension(path.Ext(name))); err == nil {
+		return t
+	}
+	return "text/plain"
 }

@@ -1,0 +1,85 @@
+package kb
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+func TestReadUnknownURIs(t *testing.T) {
+	k := open(t, Options{Dir: folder(t, map[string]string{"a.md": "# A\n\ntext\n"})})
+	if err := k.Reindex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, uri := range []string{
+		"resource://kb/none.md", "resource://kb/", "resource://kb", "resource://other/a.md", "resource://kb/../a.md", "resource://kb/%2e%2e/a.md",
+		"resource://kb/a.md?line=2", "resource://kb/a.md?line=x", "resource://kb/a.md?offset=-1", "resource://kb/a.md?offset=999", "resource://kb/a.md?offset=9999999999999999999",
+		"resource://kb/a%00.md", "resource://kb/%zz", "file:///etc/passwd", "resource://kb//etc/passwd", "resource://kb/" + strings.Repeat("a", 10_000),
+	} {
+		_, err := k.Read(t.Context(), uri)
+		if f, ok := jsonrpc.AsFailure(err); !ok || f.Kind != jsonrpc.FailResource || f.Data["uri"] == "" {
+			t.Errorf("%.60s: %v", uri, err)
+		}
+	}
+	if c, err := k.Read(t.Context(), "resource://kb/a.md"); err != nil || c.Text != "# A\n\ntext\n" || c.MIMEType != "text/markdown" || c.Meta != nil {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestTemplateMatchesItsSources(t *testing.T) {
+	k := open(t, Options{})
+	re := k.Templates()[0].Template.URITemplate.Regexp()
+	for _, uri := range []string{sourceURI("a/b c.md", 3), sourceURI("ü/#?.txt", 0), "resource://kb/a.md?offset=65536"} {
+		if !re.MatchString(uri) {
+			t.Errorf("%s does not match", uri)
+		}
+	}
+}
+
+// Pages of a large file, put together, are the file.
+func TestReadInPages(t *testing.T) {
+	var b strings.Builder
+	for i := 0; b.Len() < 5*PageSize; i++ {
+		fmt.Fprintf(&b, "line %d grüßt 🙂 und noch mehr\n", i)
+	}
+	k := open(t, Options{Dir: folder(t, map[string]string{"a b/ü#.txt": b.String()})})
+	if err := k.Reindex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	uri := sourceURI("a b/ü#.txt", 0)
+	for pages := 0; uri != ""; pages++ {
+		c, err := k.Read(t.Context(), uri)
+		if err != nil || len(c.Text) > PageSize || pages > 6 {
+			t.Fatalf("%s: %d bytes, %v", uri, len(c.Text), err)
+		}
+		got.WriteString(c.Text)
+		uri, _ = c.Meta["next"].(string)
+	}
+	if got.String() != b.String() {
+		t.Errorf("%d bytes came, %d are there", got.Len(), b.Len())
+	}
+}
+
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		write(t, filepath.Join(dir, name), text)
+	}
+	return dir
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

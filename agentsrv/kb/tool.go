@@ -1,0 +1,105 @@
+package kb
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	toolIn = `{"type":"object","properties":{` +
+		`"query":{"type":"string","minLength":1,"maxLength":1000,"description":"What to look for, in words; typing errors are forgiven"},` +
+		`"tenant_id":{"type":"string","minLength":1,"description":"Who asks"},` +
+		`"knowledge_base":{"type":"string","enum":["general","codebase","documents"],"description":"Only this part; all of it if left out"},` +
+		`"limit":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"How many results at most"}},` +
+		`"required":["query","tenant_id"]}`
+	toolOut = `{"type":"object","properties":{"status":{"type":"string","const":"success"},` +
+		`"results":{"type":"array","maxItems":20,"items":{"type":"object","properties":{` +
+		`"content":{"type":"string","description":"The lines around the words of the query"},` +
+		`"score":{"type":"number","minimum":0,"maximum":1,"description":"How much of the query the passage answers; the results are sorted by it"},` +
+		`"source":{"type":"string","format":"uri","description":"Resource with the whole passage"},` +
+		`"metadata":{"type":"object","properties":{"title":{"type":"string"},"path":{"type":"string"},"line":{"type":"integer"},"last_line":{"type":"integer"},"knowledge_base":{"type":"string"}},"required":["title","path","line","last_line","knowledge_base"]}},` +
+		`"required":["content","score","source","metadata"]}},` +
+		`"count":{"type":"integer"}},"required":["status","results","count"]}`
+)
+
+type answer struct {
+	Status  string   `json:"status"`
+	Results []result `json:"results"`
+	Count   int      `json:"count"`
+}
+
+type result struct {
+	Content  string   `json:"content"`
+	Score    float64  `json:"score"`
+	Source   string   `json:"source"`
+	Metadata metadata `json:"metadata"`
+}
+
+type metadata struct {
+	Title    string `json:"title"`
+	Path     string `json:"path"`
+	Line     int    `json:"line"`
+	LastLine int    `json:"last_line"`
+	Base     string `json:"knowledge_base"`
+}
+
+// Tools is search_knowledge_base.
+func (k *KB) Tools() []server.ServerTool {
+	return []server.ServerTool{kit.Tool("search_knowledge_base", "Search the knowledge base",
+		"Full-text search over the files that this agent was given, or over what it knows about MCP and mcphud. Forgives typing errors.",
+		kit.ReadOnly, k.tool, toolIn, toolOut)}
+}
+
+func (k *KB) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var in struct {
+		Query    *string  `json:"query"`
+		TenantID *string  `json:"tenant_id"`
+		Base     *string  `json:"knowledge_base"`
+		Limit    *float64 `json:"limit"`
+	}
+	if bad := kit.Arguments(r, &in); bad != nil {
+		return bad, nil
+	}
+	o := SearchOptions{Limit: DefaultLimit}
+	switch {
+	case in.Query == nil:
+		return nil, invalid("query", "is required", "Field required")
+	case in.TenantID == nil || *in.TenantID == "":
+		return nil, invalid("tenant_id", "is required", "Field required")
+	case *in.Query == "" || utf8.RuneCountInString(*in.Query) > MaxQuery:
+		return nil, invalid("query", "must have 1 to 1,000 characters", fmt.Sprintf("it has %d characters", utf8.RuneCountInString(*in.Query)))
+	}
+	if in.Limit != nil {
+		if l := *in.Limit; l != math.Trunc(l) || l < 1 || l > MaxLimit {
+			return nil, invalid("limit", "must be a whole number from 1 to 20", fmt.Sprintf("it is %v", l))
+		}
+		o.Limit = int(*in.Limit)
+	}
+	if in.Base != nil {
+		if o.Base = *in.Base; o.Base != General && o.Base != Codebase && o.Base != Documents {
+			return nil, invalid("knowledge_base", "must be general, codebase or documents", fmt.Sprintf("it is %.100q", o.Base))
+		}
+	}
+	hits, err := k.Search(ctx, *in.TenantID, *in.Query, o)
+	if err != nil {
+		return nil, err
+	}
+	out := answer{Status: "success", Results: []result{}, Count: len(hits)}
+	for _, h := range hits {
+		out.Results = append(out.Results, result{h.Snippet, h.Score, h.Source, metadata{h.Title, h.Path, h.Line, h.LastLine, h.Base}})
+	}
+	return kit.JSON(out)
+}
+
+// invalid is the error of an argument that is missing or out of its range.
+func invalid(field, must, reason string) *jsonrpc.Failure {
+	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s %s", field, must).With("field", field).With("reason", reason)
+}

@@ -1,0 +1,146 @@
+package kb
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// call runs the tool as the server does, with arguments as they were sent.
+func call(t *testing.T, k *KB, args string) (answer, *jsonrpc.Failure) {
+	t.Helper()
+	var r mcp.CallToolRequest
+	if err := json.Unmarshal([]byte(`{"params":{"name":"search_knowledge_base","arguments":`+args+`}}`), &r); err != nil {
+		t.Fatal(err)
+	}
+	res, err := k.Tools()[0].Handler(t.Context(), r)
+	if err != nil {
+		f, ok := jsonrpc.AsFailure(err)
+		if !ok {
+			t.Fatalf("%s: %v", args, err)
+		}
+		return answer{}, f
+	}
+	var out answer
+	if err := json.Unmarshal([]byte(res.Content[0].(mcp.TextContent).Text), &out); err != nil || res.IsError {
+		t.Fatalf("%s: %v: %+v", args, err, res)
+	}
+	raw, err := json.Marshal(res)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var structured struct{ StructuredContent answer }
+	if err := json.Unmarshal(raw, &structured); err != nil || len(structured.StructuredContent.Results) != out.Count {
+		t.Fatalf("structuredContent differs from the text: %s", raw)
+	}
+	return out, nil
+}
+
+func TestT3_SearchKnowledgeBase(t *testing.T) {
+	k := open(t, Options{})
+	for limit, want := range map[string]int{`1`: 1, `5`: 5, `20`: 20, `5.0`: 5} {
+		out, f := call(t, k, `{"query":"server client request","tenant_id":"t","limit":`+limit+`}`)
+		if f != nil || out.Status != "success" || out.Count != want || len(out.Results) != want {
+			t.Fatalf("limit %s: %d results, %v", limit, out.Count, f)
+		}
+		last := 1.0
+		for _, r := range out.Results {
+			if r.Score <= 0 || r.Score > last || r.Content == "" || !strings.HasPrefix(r.Source, "resource://") || r.Metadata.Title == "" || r.Metadata.Line < 1 {
+				t.Errorf("limit %s: %+v after a score of %v", limit, r, last)
+			}
+			last = r.Score
+			if c, err := k.Read(t.Context(), r.Source); err != nil || !strings.Contains(c.Text, strings.Trim(r.Content, "… ")) {
+				t.Errorf("%s: %v, has not the content of its hit", r.Source, err)
+			}
+		}
+	}
+	if out, _ := call(t, k, `{"query":"server client request","tenant_id":"t"}`); out.Count != 5 {
+		t.Errorf("the default limit gave %d results", out.Count)
+	}
+	for _, base := range []string{General, Codebase, Documents} {
+		out, f := call(t, k, `{"query":"server","tenant_id":"t","knowledge_base":"`+base+`"}`)
+		if f != nil || out.Count == 0 {
+			t.Fatalf("%s: %d results, %v", base, out.Count, f)
+		}
+		for _, r := range out.Results {
+			if r.Metadata.Base != base {
+				t.Errorf("%s found %+v", base, r)
+			}
+		}
+	}
+}
+
+func TestT3_X4_ArgumentsOutOfRange(t *testing.T) {
+	k := open(t, Options{})
+	long := func(n int) string { return strings.Repeat("ü", n) }
+	for args, field := range map[string]string{
+		`{"tenant_id":"t"}`:                                               "query",
+		`{"query":"","tenant_id":"t"}`:                                    "query",
+		`{"query":"` + long(1001) + `","tenant_id":"t"}`:                  "query",
+		`{"query":"x"}`:                                                   "tenant_id",
+		`{"query":"x","tenant_id":"t","limit":0}`:                         "limit",
+		`{"query":"x","tenant_id":"t","limit":21}`:                        "limit",
+		`{"query":"x","tenant_id":"t","limit":1.5}`:                       "limit",
+		`{"query":"x","tenant_id":"t","limit":1e300}`:                     "limit",
+		`{"query":"x","tenant_id":"t","knowledge_base":"everything"}`:     "knowledge_base",
+		`{"query":"x","tenant_id":"t","knowledge_base":"' OR 1=1 --"}`:    "knowledge_base",
+		`{"query":"x","tenant_id":"t","knowledge_base":"","limit":5}`:     "knowledge_base",
+		`{"query":"x","tenant_id":"","knowledge_base":"general"}`:         "tenant_id",
+		`{"query":"x","tenant_id":null,"knowledge_base":"general"}`:       "tenant_id",
+		`{"query":null,"tenant_id":"t","knowledge_base":"documents"}`:     "query",
+		`{"query":"x","tenant_id":"t","limit":-1,"knowledge_base":"foo"}`: "limit",
+	} {
+		_, f := call(t, k, args)
+		if f == nil || f.Kind != jsonrpc.FailParams || f.Data["field"] != field || f.Data["reason"] == "" {
+			t.Errorf("%.80s: %+v", args, f)
+		}
+	}
+	if _, f := call(t, k, `{"query":"x"}`); f.Message != "Invalid params: tenant_id is required" || f.Data["reason"] != "Field required" || f.Code(false) != -32602 {
+		t.Errorf("%+v", f)
+	}
+	if _, f := call(t, k, `{"query":"`+long(1000)+`","tenant_id":"t"}`); f != nil {
+		t.Errorf("1,000 characters: %v", f)
+	}
+}
+
+// No text is syntax, none is slow, none is an error.
+func TestX4_HostileQueries(t *testing.T) {
+	k := open(t, Options{})
+	find(t, k, "warm", SearchOptions{})
+	for _, q := range []string{
+		`"`, `""`, `NEAR(`, `NEAR(a b, 2)`, `*`, `tool*`, `^tool`, `body:tool`, `{heading body}: x`, `a AND`, `NOT`, `OR OR`, `-tool`, `(`, `tool"`,
+		"a\x00b", "\x00", "\xff\xfe", "'; DROP TABLE kb_chunk; --", "🙂🙂", "🙂 tools", "工具 列表", "ツールを一覧する", "도구", "e\u0301le\u0301ment",
+		strings.Repeat(`"`, 1000), strings.Repeat("* ", 500), strings.Repeat("工", 1000), strings.Repeat("🙂", 1000), strings.Repeat("a", 1000),
+		strings.Repeat("server ", 142), strings.Repeat("zq xw ", 166), strings.Repeat("aBcD", 250), strings.Repeat("a_", 500), strings.Repeat("\u0301", 1000),
+		"the of and", strings.Repeat("serverx", 142), mistyped(140),
+	} {
+		start := time.Now()
+		hits, err := k.Search(t.Context(), "t", q, SearchOptions{Limit: 20})
+		if d := time.Since(start); err != nil || d > 100*time.Millisecond && !budget.Race() {
+			t.Errorf("%.40q: %v after %v", q, err, d)
+		}
+		for _, h := range hits {
+			if h.Score < 0 || h.Score > 1 {
+				t.Errorf("%.40q: score %v", q, h.Score)
+			}
+		}
+	}
+	if len(find(t, k, "tools", SearchOptions{})) == 0 {
+		t.Error("nothing is left")
+	}
+}
+
+// mistyped is n different words that no passage has, each like one that some have.
+func mistyped(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("serv" + string(rune('a'+i%26)) + string(rune('a'+i/26)) + "r ")
+	}
+	return b.String()
+}
