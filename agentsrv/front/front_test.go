@@ -270,3 +270,5 @@ func wait(t testing.TB, what string, ok func() bool) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+func mcpPrompt(name string) mcp.Prompt { return mcp.NewPrompt(name) }

@@ -45,7 +45,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, caller kit.Identit
 		s.postAnswer(w, r, x, env)
 	default:
 		m, err := inspect(x.Method, x.Params)
-		if e := s.era(x, m); e != nil && err == nil || e != nil && x.Modern {
+		if e := s.era(x, m); err == nil {
 			err = e
 		}
 		if err != nil {
@@ -179,6 +179,8 @@ func scan(frame []byte) (jsonrpc.Envelope, error) {
 	switch {
 	case err == nil:
 		return env, nil
+	case errors.As(err, &syntax) && jsonrpc.Valid(frame) == nil:
+		return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: a message is a JSON object")
 	case errors.As(err, &syntax), !utf8.Valid(frame):
 		return jsonrpc.Envelope{}, jsonrpc.Fail(jsonrpc.FailParse, "Parse error: %s", err)
 	}
