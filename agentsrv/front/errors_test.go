@@ -92,8 +92,10 @@ func many2(n int) string { return "{" + many(n) + "}" }
 func TestE3_MethodNotFound(t *testing.T) {
 	f := start(t, nil)
 	expect(t, f.post(t, `{"jsonrpc":"2.0","id":1,"method":"foo/bar"}`), 200, -32601, "method_not_found", "foo/bar")
-	body, h := modern("1", "foo/bar", "", "")
-	expect(t, f.post(t, body, h...), 404, -32601, "method_not_found", "foo/bar")
+	for _, method := range []string{"foo/bar", "initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"} {
+		body, h := modern("1", method, "", "")
+		expect(t, f.post(t, body, h...), 404, -32601, "method_not_found", method)
+	}
 }
 
 func TestP8_Ping(t *testing.T) {

@@ -65,8 +65,12 @@ func inspect(method string, params []byte) (m meta, err error) {
 		err = required(name, "tool name", "name")
 	case mcp.MethodPromptsGet:
 		err = required(name, "prompt name", "name")
-	case mcp.MethodResourcesRead, mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe:
+	case mcp.MethodResourcesRead:
 		err = required(uri, "resource uri", "uri")
+	case mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe:
+		if declared, _ := jsonrpc.String(m.version); !mcp.IsModernProtocol(declared) { // that era has no such methods
+			err = required(uri, "resource uri", "uri")
+		}
 	}
 	return m, err
 }
