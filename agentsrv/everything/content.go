@@ -13,12 +13,19 @@ const (
 	silence  = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA=="
 )
 
+// icon is a picture that clients may show beside a name.
+func icon() mcp.Icon {
+	return mcp.Icon{Src: "data:image/png;base64," + redPixel, MIMEType: "image/png", Sizes: []string{"1x1"}}
+}
+
 func contentTools() []server.ServerTool {
+	shown := tool("test_image_content", "Image", "Shows a result of one image, a red pixel as PNG; it is the tool's icon, too.", fixed(mcp.NewImageContent(redPixel, "image/png")))
+	shown.Tool.Icons = []mcp.Icon{icon()}
+	shown.Tool.Meta = &mcp.Meta{AdditionalFields: map[string]any{"mcphud/example": "any value may stand here"}}
 	return []server.ServerTool{
 		tool("test_simple_text", "Simple text", "Shows a result of one text block.", fixed(
 			mcp.NewTextContent("This is a simple text response for testing."))),
-		tool("test_image_content", "Image", "Shows a result of one image, a red pixel as PNG.", fixed(
-			mcp.NewImageContent(redPixel, "image/png"))),
+		shown,
 		tool("test_audio_content", "Audio", "Shows a result of one sound, a sample of silence as WAV.", fixed(
 			mcp.NewAudioContent(silence, "audio/wav"))),
 		tool("test_embedded_resource", "Embedded resource", "Shows a result that carries a resource's text with it.", fixed(

@@ -111,6 +111,17 @@ func TestD1_ToolsKeepTheirSchemas(t *testing.T) {
 			}
 		}
 	}
+	resources := fmt.Sprint(ask(t, s, "resources/list", all, nil))
+	for _, want := range []string{"size:48", "lastModified:2026-07-28T00:00:00Z", "audience:[user assistant]", "icons:[map[", "title:Static text"} {
+		if !strings.Contains(resources, want) {
+			t.Errorf("no %q in %s", want, resources)
+		}
+	}
+	for _, want := range []string{"icons:[map[", "mcphud/example:any value may stand here", "outputSchema:map["} {
+		if !strings.Contains(fmt.Sprint(list), want) {
+			t.Errorf("no tool has %q", want)
+		}
+	}
 	if len(seen) < 35 {
 		t.Errorf("%d tools", len(seen))
 	}

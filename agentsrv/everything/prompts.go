@@ -32,7 +32,7 @@ func (f *Features) Prompts() []server.ServerPrompt {
 			Handler: withResource,
 		},
 		{
-			Prompt:  mcp.NewPrompt("test_prompt_with_image", mcp.WithPromptDescription("Shows a message that is a picture")),
+			Prompt:  mcp.NewPrompt("test_prompt_with_image", mcp.WithPromptTitle("Prompt with a picture"), mcp.WithPromptIcons(icon()), mcp.WithPromptDescription("Shows a message that is a picture")),
 			Handler: says("A prompt with a picture", mcp.NewImageContent(redPixel, "image/png"), mcp.NewTextContent("Please analyze the image above.")),
 		},
 		{

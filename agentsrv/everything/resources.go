@@ -24,10 +24,18 @@ const (
 
 // Resources are a text, a picture, and one that changes.
 func (f *Features) Resources() []server.ServerResource {
+	const static = "This is the content of the static text resource."
+	described := textResource(staticText, "static-text", "A text that never changes, with all that can be said of a resource", func() string { return static })
+	for _, option := range []mcp.ResourceOption{
+		mcp.WithResourceTitle("Static text"), mcp.WithResourceSize(int64(len(static))), mcp.WithResourceIcons(icon()),
+		mcp.WithAnnotations([]mcp.Role{mcp.RoleUser, mcp.RoleAssistant}, 0.8, "2026-07-28T00:00:00Z"),
+	} {
+		option(&described.Resource)
+	}
 	return []server.ServerResource{
-		textResource(staticText, "static-text", "A text that never changes", func() string { return "This is the content of the static text resource." }),
+		described,
 		{
-			Resource: mcp.NewResource(staticBinary, "static-binary", mcp.WithResourceDescription("A red pixel"), mcp.WithMIMEType("image/png")),
+			Resource: mcp.NewResource(staticBinary, "static-binary", mcp.WithResourceTitle("Static picture"), mcp.WithResourceDescription("A red pixel"), mcp.WithMIMEType("image/png")),
 			Handler: func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 				return []mcp.ResourceContents{mcp.BlobResourceContents{URI: staticBinary, MIMEType: "image/png", Blob: redPixel}}, nil
 			},
