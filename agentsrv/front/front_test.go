@@ -34,6 +34,7 @@ type fixture struct {
 	ended   chan error    // and the cause of its end here
 	release chan struct{} // lets "stubborn" go
 	calls   atomic.Int64
+	running atomic.Int64 // calls of "notify"
 }
 
 func tool(name string, h server.ToolHandlerFunc) server.ServerTool {
@@ -50,7 +51,9 @@ func newEngine(f *fixture) *server.MCPServer {
 			return mcp.NewToolResultText(string(kit.RawArguments(r))), nil
 		}),
 		tool("notify", func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			for i := range r.GetInt("n", 20) {
+			f.running.Add(1)
+			defer f.running.Add(-1)
+			for i := range arg(r, "n", 20) {
 				if err := kit.Notify(ctx, "notifications/progress", map[string]any{"progressToken": r.Params.Meta.ProgressToken, "progress": i}); err != nil {
 					return nil, err
 				}
@@ -106,6 +109,9 @@ func newEngine(f *fixture) *server.MCPServer {
 		}),
 		tool("hangup", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			ok := From(ctx).Hangup(10 * time.Millisecond)
+			if ok {
+				<-f.release
+			}
 			return mcp.NewToolResultText(fmt.Sprint("hung up: ", ok)), nil
 		}),
 	)
@@ -269,6 +275,14 @@ func wait(t testing.TB, what string, ok func() bool) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+func arg(r mcp.CallToolRequest, name string, def int) int {
+	var in map[string]int
+	if kit.Arguments(r, &in) == nil && in[name] > 0 {
+		return in[name]
+	}
+	return def
 }
 
 func mcpPrompt(name string) mcp.Prompt { return mcp.NewPrompt(name) }

@@ -57,13 +57,13 @@ func (p *peer) NotificationChannel() chan<- mcp.JSONRPCNotification {
 		p.queue = make(chan mcp.JSONRPCNotification, peerQueue)
 		if !p.ended {
 			p.stop, p.done = make(chan struct{}), make(chan struct{})
-			go p.pump(p.queue)
+			go p.pump(p.queue, p.stop)
 		}
 	}
 	return p.queue
 }
 
-func (p *peer) pump(queue chan mcp.JSONRPCNotification) {
+func (p *peer) pump(queue <-chan mcp.JSONRPCNotification, stop <-chan struct{}) {
 	defer close(p.done)
 	var early []mcp.JSONRPCNotification // those that came before a listen stream was acknowledged
 	acked := false
@@ -87,7 +87,7 @@ func (p *peer) pump(queue chan mcp.JSONRPCNotification) {
 		select {
 		case n := <-queue:
 			handle(n)
-		case <-p.stop:
+		case <-stop:
 			for {
 				select {
 				case n := <-queue:

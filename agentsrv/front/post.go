@@ -211,6 +211,9 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > s.o.MaxBody {
 		return nil, large
 	}
+	if len(r.TransferEncoding) > 0 { // RFC 9112 section 6.1: with a Content-Length too, what follows may be a smuggled request
+		w.Header().Set("Connection", "close")
+	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(s.o.Timeouts.Body)) // not every ResponseWriter has deadlines; a test's has none
 	body, err := read(r.Body, s.o.MaxBody, r.ContentLength)

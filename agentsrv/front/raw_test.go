@@ -1,0 +1,26 @@
+package front
+
+import (
+	"net"
+	"net/url"
+	"testing"
+)
+
+func (f *fixture) host() string {
+	u, err := url.Parse(f.url)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// raw is a TCP connection to the server.
+func (f *fixture) raw(t testing.TB) net.Conn {
+	t.Helper()
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", f.host())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
