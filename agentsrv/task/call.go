@@ -1,0 +1,189 @@
+package task
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/agentsrv/queue"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// manner is how a call wants to be a task.
+type manner struct {
+	legacy    bool // params.task of 2025-11-25
+	extension bool // the client declared Extension
+	async     bool // _meta.async
+	ttl       time.Duration
+	now       bool // it is a task from the start
+	must      bool // it has to become one
+	first     bool // Policy.InputFirst
+}
+
+// call is tools/call.
+func (s *Service) call(ctx context.Context, x *front.Exchange, next front.Next) (json.RawMessage, error) {
+	how, err := s.read(x)
+	if err != nil {
+		return nil, err
+	}
+	tool, _ := jsonrpc.String(jsonrpc.Member(x.Params, "name"))
+	p := s.policy(tool)
+	how.first = p.InputFirst
+	how.must = p.Support == mcp.TaskSupportRequired
+	switch {
+	case p.Support == mcp.TaskSupportForbidden && how.legacy:
+		return nil, jsonrpc.Fail(jsonrpc.FailMethod, "tool %q does not run as a task; call it without params.task", tool)
+	case p.Support == mcp.TaskSupportForbidden:
+		return next(ctx, x)
+	case how.legacy, how.async:
+		how.now = true
+	case how.extension:
+		how.now = how.must && !how.first
+	case !how.must:
+		return next(ctx, x)
+	case x.Modern:
+		return nil, missingExtension()
+	default:
+		return nil, jsonrpc.Fail(jsonrpc.FailMethod, "tool %q runs as a task only; call it with params.task", tool)
+	}
+	return s.start(ctx, x, tool, how, next)
+}
+
+// read finds out what the call says about tasks, and takes params.task away, which is nobody else's business.
+func (s *Service) read(x *front.Exchange) (how manner, err error) {
+	how.ttl = s.o.TTL
+	// Most calls say nothing; looking for that is cheaper than reading them.
+	if bytes.Contains(x.Params, []byte(`"task"`)) {
+		if raw := jsonrpc.Member(x.Params, "task"); raw != nil {
+			if how.legacy = !x.Modern && raw[0] != 'n'; how.legacy {
+				if how.ttl, err = s.ttl(raw); err != nil {
+					return how, err
+				}
+			}
+			x.Params, x.Frame = without(x.Params, "task"), nil
+		}
+	}
+	if bytes.Contains(x.Params, []byte(`"`+MetaAsync+`"`)) {
+		how.async = !how.legacy && string(jsonrpc.Member(jsonrpc.Member(x.Params, "_meta"), MetaAsync)) == "true"
+	}
+	how.extension = declares(x)
+	return how, nil
+}
+
+// declares reports whether the client of a modern request declared the extension with it.
+func declares(x *front.Exchange) bool {
+	if !x.Modern || !bytes.Contains(x.Params, []byte(Extension)) {
+		return false
+	}
+	caps := jsonrpc.Member(jsonrpc.Member(x.Params, "_meta"), mcp.MetaKeyClientCapabilities)
+	e := jsonrpc.Member(jsonrpc.Member(caps, "extensions"), Extension)
+	return len(e) > 0 && e[0] == '{'
+}
+
+// ttl is the time to live that a client asks for, in milliseconds, within our limits.
+func (s *Service) ttl(task []byte) (time.Duration, error) {
+	var in struct{ TTL *float64 }
+	if err := json.Unmarshal(task, &in); err != nil || in.TTL != nil && *in.TTL < 0 {
+		return 0, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: task.ttl must be a number of milliseconds").With("field", "task.ttl").With("reason", "not a positive number")
+	}
+	if in.TTL == nil {
+		return s.o.TTL, nil
+	}
+	return time.Duration(min(max(*in.TTL, 1000), float64(s.o.MaxTTL.Milliseconds()))) * time.Millisecond, nil
+}
+
+// start runs the call, and answers with its result or as the task that it became.
+func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how manner, next front.Next) (json.RawMessage, error) {
+	if err := s.reserve(); err != nil {
+		if how.now || how.must {
+			return nil, err
+		}
+		return next(ctx, x)
+	}
+	t := s.newTask(ctx, x, tool, how)
+	life, cancel := context.WithCancelCause(x.Detach(ctx))
+	t.cancel = cancel
+	// Until it is a task it ends with its request.
+	tied := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	if !s.begin(t) {
+		tied()
+		cancel(nil)
+		s.unreserve()
+		return nil, interrupted()
+	}
+	go t.run(queue.WithHooks(life, &queue.Hooks{
+		Accepted: func() { t.tell(accepted) }, Started: t.started, Waiting: t.waiting, Patient: true,
+	}), next)
+	if !t.decide(ctx) {
+		tied()
+		s.unreserve()
+		return t.result, t.err
+	}
+	tied()
+	s.keep(t)
+	return t.created()
+}
+
+// decide waits until the call is a task, or ended without having become one, which is false.
+func (t *task) decide(ctx context.Context) bool {
+	var impatient <-chan time.Time
+	if !t.how.now {
+		timer := time.NewTimer(t.s.o.Patience)
+		defer timer.Stop()
+		impatient = timer.C
+	}
+	queued := false
+	for {
+		select {
+		case <-impatient:
+			if t.claim() {
+				return true
+			}
+		case e := <-t.events:
+			queued = queued || e == accepted
+			switch {
+			case e == ended:
+				return queued && ctx.Err() == nil && (t.how.now || t.how.must) && t.adopt()
+			case e == parked, t.how.now:
+				if t.claim() {
+					return true
+				}
+			}
+		}
+	}
+}
+
+// begin counts a call that runs; false once the service closes.
+func (s *Service) begin(t *task) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.runs[t] = struct{}{}
+	s.work.Add(1)
+	return true
+}
+
+// created is the answer to a call that became a task.
+func (t *task) created() (json.RawMessage, error) {
+	r := t.snapshot()
+	switch {
+	case t.how.legacy:
+		return json.Marshal(map[string]any{"task": r.legacy(t.s.o.Poll)})
+	case t.how.extension:
+		m := r.modern(t.s.o.Poll)
+		m["resultType"] = "task"
+		return json.Marshal(m)
+	}
+	res, err := kit.JSON(map[string]any{"taskId": r.ID, "status": r.page(t.s.o.Poll)["status"], "pollInterval": t.s.o.Poll.Milliseconds()})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(res)
+}

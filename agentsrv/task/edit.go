@@ -1,0 +1,125 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// without is obj without a member.
+func without(obj []byte, key string) []byte {
+	return with(obj, map[string][]byte{key: nil})
+}
+
+// with is obj with some members set, or gone if nil; the others keep their order and bytes.
+func with(obj []byte, members map[string][]byte) []byte {
+	out := append(make([]byte, 0, len(obj)+64), '{')
+	add := func(key string, value []byte) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, jsonrpc.Quote(key)...), ':'), value...)
+	}
+	seen := map[string]bool{}
+	_ = jsonrpc.Members(obj, func(key string, value []byte) bool { // what cannot be read was refused before
+		if v, ok := members[key]; ok {
+			seen[key] = true
+			value = v
+		}
+		if value != nil {
+			add(key, value)
+		}
+		return true
+	})
+	for key, value := range members {
+		if !seen[key] && value != nil {
+			add(key, value)
+		}
+	}
+	return append(out, '}')
+}
+
+// member sets a member deep inside obj, making the objects on the way.
+func member(obj []byte, value []byte, path ...string) []byte {
+	if len(path) == 0 {
+		return value
+	}
+	return with(obj, map[string][]byte{path[0]: member(jsonrpc.Member(obj, path[0]), value, path[1:]...)})
+}
+
+// withAnswers is the params of a call that goes on with what it asked for.
+func withAnswers(params []byte, answers map[string]json.RawMessage, state []byte) []byte {
+	raw, err := json.Marshal(answers)
+	if err != nil { // they were parts of a frame
+		raw = []byte("{}")
+	}
+	return with(params, map[string][]byte{"inputResponses": raw, "requestState": state})
+}
+
+// questions are the inputRequests of a result that is input_required, by key, and its requestState; nil if it is not.
+func questions(result []byte) (asks map[string]json.RawMessage, state []byte) {
+	if !bytes.Contains(result, []byte(`"input_required"`)) || string(jsonrpc.Member(result, "resultType")) != `"input_required"` {
+		return nil, nil
+	}
+	asks = map[string]json.RawMessage{}
+	_ = jsonrpc.Members(jsonrpc.Member(result, "inputRequests"), func(key string, value []byte) bool {
+		asks[key] = value
+		return true
+	})
+	return asks, jsonrpc.Member(result, "requestState")
+}
+
+// relate marks a message as one about a task, as 2025-11-25 demands.
+func relate(frame []byte, e jsonrpc.Envelope, id string) []byte {
+	return with(frame, map[string][]byte{"params": member(e.Params, relatedTask(id), "_meta", related)})
+}
+
+func relatedTask(id string) []byte {
+	return fmt.Appendf(nil, `{"taskId":%s}`, jsonrpc.Quote(id))
+}
+
+// logLine is what a notification of a handler leaves in the log of its task; nil if nothing.
+func logLine(e jsonrpc.Envelope) []byte {
+	now := time.Now().UTC().Format(stamp)
+	switch e.Method {
+	case string(mcp.MethodNotificationMessage):
+		var m struct {
+			Level, Logger string
+			Data          json.RawMessage
+		}
+		if json.Unmarshal(e.Params, &m) != nil {
+			return nil
+		}
+		text, ok := jsonrpc.String(m.Data)
+		if !ok {
+			text = string(m.Data)
+		}
+		return fmt.Appendf(nil, "%s %s %s: %s", now, m.Level, m.Logger, cut(text))
+	case string(mcp.MethodNotificationProgress):
+		var m struct {
+			Progress, Total float64
+			Message         string
+		}
+		if json.Unmarshal(e.Params, &m) != nil {
+			return nil
+		}
+		if m.Total > 0 {
+			return fmt.Appendf(nil, "%s progress %v of %v %s", now, m.Progress, m.Total, cut(m.Message))
+		}
+		return fmt.Appendf(nil, "%s progress %v %s", now, m.Progress, cut(m.Message))
+	}
+	return nil
+}
+
+// cut keeps one entry one line, and smaller than the log.
+func cut(s string) string {
+	if len(s) > tailMax/8 {
+		s = s[:tailMax/8] + "…"
+	}
+	return string(bytes.ReplaceAll(bytes.ToValidUTF8([]byte(s), []byte("\ufffd")), []byte("\n"), []byte(" ")))
+}

@@ -1,0 +1,235 @@
+package task
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// task is a call that runs: not yet a task, or one. It stays one in memory until the store has how it ended.
+type task struct {
+	s      *Service
+	x      *front.Exchange // the call
+	how    manner
+	cancel context.CancelCauseFunc
+	events chan event    // to the call that waits, of which nobody reads any more once it is a task
+	done   chan struct{} // closed when the state is over
+
+	mu      sync.Mutex
+	rec     record // ID, Tool, Owner, Created and Expires never change
+	claimed bool   // it is a task
+	kept    bool   // and the store was asked to keep it
+	ended   bool   // it ended before it was one, with result and err
+	result  json.RawMessage
+	err     error
+	host    *front.Exchange // whose stream carries what is sent about the call, nil for none
+	log     tail
+	logged  time.Time                  // when the store last got it
+	open    map[string][]byte          // questions of a legacy handler without an answer, by their id: whole frames
+	asked   map[string]string          // questions of a modern handler without an answer: its own key by the one it has on the wire
+	used    map[string]bool            // keys on the wire so far
+	answers map[string]json.RawMessage // answers by the handler's own keys
+	resume  chan struct{}              // gets one when all are answered
+
+	// Guarded by Service.mu.
+	inserted bool  // the store has it
+	held     int64 // bytes that only memory has
+	gone     bool  // its time is over
+}
+
+// event is what happens to a call while its client waits.
+type event int
+
+const (
+	accepted event = iota // the queue has it
+	parked                // it needs input, and asks for that as a task
+	ended
+)
+
+func (t *task) tell(e event) {
+	select {
+	case t.events <- e:
+	default:
+	}
+}
+
+func (s *Service) newTask(ctx context.Context, x *front.Exchange, tool string, how manner) *task {
+	now := time.Now()
+	host := x
+	if how.now { // its client will listen elsewhere
+		host = nil
+	}
+	return &task{
+		s: s, x: x, how: how, host: host,
+		events: make(chan event, 8), done: make(chan struct{}), resume: make(chan struct{}, 1), logged: now,
+		rec: record{ID: rand.Text(), Tool: tool, Owner: ownerOf(ctx), Created: now, Updated: now, Expires: now.Add(how.ttl), State: pending},
+	}
+}
+
+// snapshot is what is known now.
+func (t *task) snapshot() *record {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.rec
+	r.Inputs = maps.Clone(r.Inputs)
+	r.Log = append([]byte(nil), t.log.bytes()...)
+	return &r
+}
+
+// become changes the state unless it is over, and tells the client of it.
+func (t *task) become(s state, message string, change func(*record)) bool {
+	t.mu.Lock()
+	if t.rec.State.over() || t.rec.State == s && change == nil {
+		t.mu.Unlock()
+		return false
+	}
+	t.rec.State, t.rec.Message, t.rec.Updated = s, message, time.Now()
+	if change != nil {
+		change(&t.rec)
+	}
+	kept, now := t.kept, t.rec
+	if s.over() {
+		t.open, t.asked, t.rec.Inputs = nil, nil, nil
+		close(t.done)
+	}
+	t.mu.Unlock()
+	if kept {
+		t.announce(&now)
+	}
+	if s.over() && kept {
+		t.s.settle(t)
+	}
+	return true
+}
+
+// announce sends notifications/tasks/status, in the legacy era.
+func (t *task) announce(r *record) {
+	if t.how.legacy && t.x.Session != nil {
+		_ = t.x.Session.Notify(string(mcp.MethodNotificationTasksStatus), r.legacy(t.s.o.Poll)) // an ended session is not told
+	}
+}
+
+// claim makes the call a task, unless it ended already.
+func (t *task) claim() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return false
+	}
+	t.claimed, t.host = true, nil
+	return true
+}
+
+// adopt makes the call that ended a task after all, unless its answer is a question.
+func (t *task) adopt() bool {
+	if asks, _ := questions(t.result); asks != nil && t.err == nil {
+		return false
+	}
+	t.mu.Lock()
+	t.claimed, t.host = true, nil
+	t.mu.Unlock()
+	t.conclude(t.result, t.err)
+	return true
+}
+
+// carry takes what is sent about the call.
+func (t *task) carry(frame []byte) error {
+	e, err := jsonrpc.Scan(frame)
+	if err != nil {
+		return fmt.Errorf("task: %w", err)
+	}
+	t.mu.Lock()
+	host, claimed := t.host, t.claimed || t.how.now
+	if e.Kind == jsonrpc.Request && claimed {
+		if t.open == nil {
+			t.open = map[string][]byte{}
+		}
+		t.open[string(e.ID)] = frame
+	}
+	t.mu.Unlock()
+	if e.Kind == jsonrpc.Notification {
+		t.note(e)
+	} else if claimed {
+		t.become(asking, "waits for the answer to "+e.Method, nil)
+	}
+	if claimed && t.how.legacy {
+		frame = relate(frame, e, t.rec.ID)
+	}
+	switch {
+	case host != nil:
+		err = host.Send(frame)
+		if claimed && err != nil { // the next tasks/result gets the questions
+			return nil
+		}
+		return err
+	default: // nobody listens; what is worth it is in the log, and questions wait
+		return nil
+	}
+}
+
+// attach makes x's stream carry what is sent about the task, questions that wait for an answer first. The result undoes
+// that.
+func (t *task) attach(x *front.Exchange) func() {
+	t.mu.Lock()
+	t.host = x
+	waiting := maps.Clone(t.open)
+	t.mu.Unlock()
+	for _, frame := range waiting {
+		if e, err := jsonrpc.Scan(frame); err == nil {
+			_ = x.Send(relate(frame, e, t.rec.ID)) // a stream that broke ends the request too
+		}
+	}
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.host == x {
+			t.host = nil
+		}
+	}
+}
+
+// started and waiting are what the queue tells.
+func (t *task) started() { t.become(running, "", nil) }
+
+func (t *task) waiting(begins bool) {
+	if begins {
+		return
+	}
+	t.mu.Lock()
+	back := t.rec.State == asking
+	t.open = nil
+	t.mu.Unlock()
+	if back {
+		t.become(running, "", nil)
+	}
+}
+
+// note appends a notification to the log.
+func (t *task) note(e jsonrpc.Envelope) {
+	line := logLine(e)
+	if line == nil {
+		return
+	}
+	t.mu.Lock()
+	t.log.add(line)
+	var log []byte
+	if now := time.Now(); t.kept && now.Sub(t.logged) > time.Second {
+		t.logged = now
+		log = append(log, t.log.bytes()...)
+	}
+	t.mu.Unlock()
+	if log != nil && t.s.table.db != nil {
+		if err := t.s.table.log(t.rec.ID, log); err != nil {
+			t.s.o.Logger.Warn("the log of a task could not be kept", "err", err)
+		}
+	}
+}

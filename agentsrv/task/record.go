@@ -1,0 +1,149 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// state is how far a task is; these are the words of the HTTP pages.
+type state string
+
+const (
+	pending   state = "pending" // in the queue
+	running   state = "running"
+	asking    state = "input_required"
+	completed state = "completed"
+	failed    state = "failed"
+	cancelled state = "cancelled"
+)
+
+func (s state) over() bool { return s == completed || s == failed || s == cancelled }
+
+// owner is whose task it is.
+type owner struct {
+	Principal, Tenant, Session string
+}
+
+func ownerOf(ctx context.Context) owner {
+	c := kit.Caller(ctx)
+	return owner{c.Principal, kit.TenantOf(ctx), c.Session}
+}
+
+// sees reports whether the caller of ctx may know of the task. Without authentication the id is the secret; a caller
+// that belongs to a tenant, or names one, sees that tenant's tasks only.
+func (o owner) sees(ctx context.Context) bool {
+	c := kit.Caller(ctx)
+	tenant := kit.TenantOf(ctx)
+	return c.Principal == o.Principal && (c.Tenant == "" || c.Tenant == o.Tenant) && (tenant == kit.DefaultTenant || tenant == o.Tenant)
+}
+
+// record is what is known of a task at one moment.
+type record struct {
+	ID, Tool         string
+	Owner            owner
+	Created, Updated time.Time
+	Expires          time.Time
+	State            state
+	Message          string
+	ToolError        bool                       // the result says isError
+	Result           json.RawMessage            // of the call, nil unless it has one
+	Error            *jsonrpc.Error             // instead of a result
+	Inputs           map[string]json.RawMessage // questions of a modern task that wait for an answer
+	Log              []byte
+}
+
+const stamp = "2006-01-02T15:04:05.000Z07:00" // RFC 3339
+
+// legacy is Task of 2025-11-25.
+func (r *record) legacy(poll time.Duration) map[string]any {
+	status := r.State
+	switch {
+	case status == pending, status == running:
+		status = "working"
+	case status == completed && r.ToolError:
+		status = failed
+	}
+	return r.common(status, "ttl", "pollInterval", poll)
+}
+
+// modern is Task of the extension.
+func (r *record) modern(poll time.Duration) map[string]any {
+	status := r.State
+	if status == pending || status == running {
+		status = "working"
+	}
+	return r.common(status, "ttlMs", "pollIntervalMs", poll)
+}
+
+// detailed is DetailedTask of the extension.
+func (r *record) detailed(poll time.Duration) map[string]any {
+	m := r.modern(poll)
+	switch {
+	case r.State == asking:
+		m["inputRequests"] = r.Inputs
+	case r.Result != nil:
+		m["result"] = r.Result
+	case r.Error != nil:
+		m["error"] = r.Error
+	}
+	m["resultType"] = "complete"
+	return m
+}
+
+// page is what GET /tasks/{id} shows.
+func (r *record) page(poll time.Duration) map[string]any {
+	status := r.State
+	if status == asking {
+		status = running
+	}
+	m := r.common(status, "ttl", "pollInterval", poll)
+	m["tool"] = r.Tool
+	if r.Result != nil {
+		m["result"] = r.Result
+	}
+	if r.Error != nil {
+		m["error"] = r.Error
+	}
+	m["log"] = string(r.Log)
+	return m
+}
+
+func (r *record) common(status state, ttl, interval string, poll time.Duration) map[string]any {
+	m := map[string]any{
+		"taskId": r.ID, "status": status, "createdAt": r.Created.UTC().Format(stamp), "lastUpdatedAt": r.Updated.UTC().Format(stamp),
+		ttl: max(r.Expires.Sub(r.Created).Milliseconds(), 1), interval: max(poll.Milliseconds(), 1),
+	}
+	if r.Message != "" {
+		m["statusMessage"] = r.Message
+	}
+	return m
+}
+
+// tail is the end of a log that grows.
+type tail struct{ b []byte }
+
+// tailMax is how much of a task's log is kept.
+const tailMax = 128 << 10
+
+func (t *tail) add(line []byte) {
+	t.b = append(append(t.b, line...), '\n')
+	if len(t.b) > 2*tailMax {
+		t.b = slices.Clone(t.bytes())
+	}
+}
+
+func (t *tail) bytes() []byte {
+	b := t.b
+	if len(b) > tailMax {
+		b = b[len(b)-tailMax:]
+		for len(b) > 0 && b[0]&0xC0 == 0x80 { // half a character
+			b = b[1:]
+		}
+	}
+	return b
+}

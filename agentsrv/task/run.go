@@ -1,0 +1,207 @@
+package task
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// run makes the call, again with the answers when it asks for input, until it has its result.
+func (t *task) run(ctx context.Context, next front.Next) {
+	defer func() {
+		t.cancel(nil)
+		t.s.mu.Lock()
+		delete(t.s.runs, t)
+		t.s.mu.Unlock()
+		t.s.work.Done()
+	}()
+	ctx, cancel := context.WithDeadlineCause(ctx, t.rec.Expires, jsonrpc.Fail(jsonrpc.FailTimeout, "the task's time to live is over").With("phase", "running"))
+	defer cancel()
+	params := t.x.Params
+	for {
+		x := front.NewExchange(t.x, t.x.ID, t.x.Method, params)
+		x.Carry(t.carry)
+		result, err := t.once(front.WithExchange(ctx, x), x, next)
+		if err == nil && t.x.Modern {
+			if asks, state := questions(result); asks != nil {
+				answers, again := t.ask(ctx, asks)
+				switch {
+				case again:
+					params = withAnswers(t.x.Params, answers, state)
+					continue
+				case answers == nil && ctx.Err() != nil:
+					result, err = nil, context.Cause(ctx)
+				}
+			}
+		}
+		t.finish(result, err)
+		return
+	}
+}
+
+// once survives what is below: nobody else would, in a goroutine of its own.
+func (t *task) once(ctx context.Context, x *front.Exchange, next front.Next) (result json.RawMessage, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.s.o.Logger.Error("a task panicked", "tool", t.rec.Tool, "panic", fmt.Sprint(p))
+			err = jsonrpc.Fail(jsonrpc.FailInternal, "internal error")
+		}
+	}()
+	return next(ctx, x)
+}
+
+// finish is the end of the call: of the task that it is, or of one that its client still waits for.
+func (t *task) finish(result json.RawMessage, err error) {
+	t.mu.Lock()
+	if !t.claimed {
+		t.ended, t.result, t.err = true, result, err
+		t.mu.Unlock()
+		t.tell(ended)
+		return
+	}
+	t.mu.Unlock()
+	t.conclude(result, err)
+}
+
+// conclude is the end of a task.
+func (t *task) conclude(result json.RawMessage, err error) {
+	if n := int64(len(result)); n > t.s.o.MaxValue {
+		result, err = nil, jsonrpc.Fail(jsonrpc.FailTooLarge, "the result has %d bytes, and a task's may have %d; ask for less, or call without a task", n, t.s.o.MaxValue)
+	}
+	if asks, _ := questions(result); asks != nil && err == nil {
+		result, err = nil, jsonrpc.Fail(jsonrpc.FailExecution, "the tool needs input of its client, which cannot give any to this task; call it without a task")
+	}
+	if err == nil {
+		bad := string(jsonrpc.Member(result, "isError")) == "true"
+		t.become(completed, "", func(r *record) { r.Result, r.ToolError = result, bad })
+		return
+	}
+	problem := t.problem(err)
+	t.become(failed, problem.Message, func(r *record) { r.Error = problem })
+}
+
+// problem is what a task says that ended without a result.
+func (t *task) problem(err error) *jsonrpc.Error {
+	if f, ok := jsonrpc.AsFailure(err); ok {
+		return f.RPC(t.x.Modern)
+	}
+	var rpc *jsonrpc.Error
+	if errors.As(err, &rpc) {
+		return rpc
+	}
+	t.s.o.Logger.Error("a task failed", "tool", t.rec.Tool, "err", err)
+	return jsonrpc.Fail(jsonrpc.FailInternal, "internal error").RPC(t.x.Modern)
+}
+
+// ask puts questions to the client and waits for the answers. again tells that the call can go on with them; without
+// answers and again the questions are the call's own result, or ctx ended.
+func (t *task) ask(ctx context.Context, asks map[string]json.RawMessage) (answers map[string]json.RawMessage, again bool) {
+	t.mu.Lock()
+	if !t.how.extension || t.how.first && !t.claimed {
+		t.mu.Unlock()
+		return asks, false
+	}
+	t.asked, t.answers = map[string]string{}, map[string]json.RawMessage{}
+	if t.used == nil {
+		t.used = map[string]bool{}
+	}
+	inputs := map[string]json.RawMessage{}
+	for own, request := range asks {
+		key := own
+		for n := 2; t.used[key]; n++ { // a key names one question for as long as the task lives
+			key = fmt.Sprintf("%s-%d", own, n)
+		}
+		t.used[key] = true
+		t.asked[key], inputs[key] = own, request
+	}
+	t.mu.Unlock()
+	t.become(asking, "waits for input", func(r *record) { r.Inputs = inputs })
+	t.tell(parked)
+	select {
+	case <-t.resume:
+	case <-ctx.Done():
+		return nil, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.answers, true
+}
+
+// give takes answers; those to questions that are not asked, or not any more, are ignored.
+func (t *task) give(answers map[string]json.RawMessage) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.rec.State != asking || len(t.asked) == 0 {
+		return
+	}
+	for key, answer := range answers {
+		if own, ok := t.asked[key]; ok {
+			t.answers[own] = answer
+			delete(t.asked, key)
+			delete(t.rec.Inputs, key)
+		}
+	}
+	t.rec.Updated = time.Now()
+	if len(t.asked) == 0 {
+		t.rec.State, t.rec.Message = running, ""
+		t.resume <- struct{}{}
+	}
+}
+
+// keep makes the call that became a task one that others find.
+func (s *Service) keep(t *task) {
+	s.mu.Lock()
+	s.live[t.rec.ID] = t
+	s.arm(t.rec.Expires)
+	s.mu.Unlock()
+	if s.table.db != nil {
+		if err := s.table.insert(t.snapshot(), t.x.Modern); err != nil {
+			s.o.Logger.Error("a task is kept in memory only", "err", err)
+		} else {
+			s.mu.Lock()
+			t.inserted = true
+			s.mu.Unlock()
+		}
+	}
+	t.mu.Lock()
+	t.kept = true
+	over := t.rec.State.over()
+	t.mu.Unlock()
+	if over {
+		s.settle(t)
+	}
+}
+
+// settle hands how a task ended to the store. What the store does not take stays in memory.
+func (s *Service) settle(t *task) {
+	r := t.snapshot()
+	size := int64(len(r.Result) + len(r.Log))
+	if r.Error != nil {
+		size += int64(len(r.Error.Message) + len(r.Error.Data))
+	}
+	s.mu.Lock()
+	inserted := t.inserted
+	s.mu.Unlock()
+	kept := false
+	if inserted {
+		var err error
+		if kept, err = s.table.settle(r, size); err != nil {
+			s.o.Logger.Error("the end of a task is kept in memory only", "err", err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case kept:
+		s.bytes += size
+		delete(s.live, r.ID)
+	case !t.gone:
+		s.bytes += size
+		t.held = size
+	}
+}

@@ -1,0 +1,252 @@
+// Package task runs tool calls that outlive their request. A call becomes a task
+//
+//   - in the legacy era when its params carry task (tasks of revision 2025-11-25),
+//   - in the modern era, for clients that declare the extension io.modelcontextprotocol/tasks with the call, when the
+//     tool wants it or is not done after a moment,
+//   - in either era when its params._meta has "async": true, for clients that know neither: they get a tool result with
+//     {"taskId", "status", "pollInterval"} and poll GET /tasks/{id}.
+//
+// A task waits in the same queue as every other call. It is kept in the store until its time to live is over, and what
+// a restart interrupts is reported as failed.
+//
+// Specification: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks, and SEP-2663.
+package task
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	// Extension is the name under which both sides declare tasks in 2026-07-28.
+	Extension = "io.modelcontextprotocol/tasks"
+	// MetaInput is the member of a tool's _meta that, with the value "before", is Policy.InputFirst.
+	MetaInput = "mcphud/taskInput"
+	// MetaAsync is the member of a call's _meta that, when true, asks for a task and gets its id as a tool result.
+	MetaAsync = "async"
+
+	related = "io.modelcontextprotocol/related-task"
+)
+
+// Support is whether calls of a tool may run as tasks, with the values of Tool.execution.taskSupport.
+type Support = mcp.TaskSupport
+
+// Policy is how calls of a tool become tasks.
+type Policy struct {
+	Support Support // "" is forbidden
+	// InputFirst: a call that needs input is answered with input_required until it has that, and can become a task only
+	// then. Otherwise it becomes a task and asks for the input itself.
+	InputFirst bool
+}
+
+// Options of a Service. Zero values are the defaults.
+type Options struct {
+	DB       *store.DB     // keeps tasks over a restart; nil keeps them in memory
+	Default  Policy        // for tools that declare nothing
+	Patience time.Duration // after which a modern call that may become a task does; 250 ms
+	TTL      time.Duration // how long a task is kept if its client does not say; 1 h
+	MaxTTL   time.Duration // the longest time that a client gets; 24 h
+	Poll     time.Duration // how long clients are asked to wait before they look again; 1 s
+	MaxTasks int           // tasks that are kept; 1,000
+	MaxBytes int64         // of all results and logs that are kept; 256 MiB
+	MaxValue int64         // of one result; 16 MiB
+	Logger   *slog.Logger  // slog.Default()
+}
+
+// Service has all tasks.
+type Service struct {
+	o     Options
+	table table
+
+	mu      sync.Mutex
+	tools   map[string]Policy
+	runs    map[*task]struct{} // calls that run, tasks or not yet
+	live    map[string]*task   // tasks that run, or that the store did not take
+	count   int                // tasks that are kept, or are about to be
+	bytes   int64              // of their results and logs
+	sweeper *time.Timer
+	next    time.Time // when it runs, zero if it does not
+	closed  bool
+	work    sync.WaitGroup // of runs, and of the sweeper
+}
+
+// New makes a service. It starts nothing and opens nothing.
+func New(o Options) *Service {
+	o.Patience = cmp.Or(o.Patience, 250*time.Millisecond)
+	o.TTL = cmp.Or(o.TTL, time.Hour)
+	o.MaxTTL = cmp.Or(o.MaxTTL, 24*time.Hour)
+	o.Poll = cmp.Or(o.Poll, time.Second)
+	o.MaxTasks = cmp.Or(o.MaxTasks, 1000)
+	o.MaxBytes = cmp.Or(o.MaxBytes, 256<<20)
+	o.MaxValue = cmp.Or(o.MaxValue, 16<<20)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	return &Service{o: o, table: table{o.DB}, tools: map[string]Policy{}, runs: map[*task]struct{}{}, live: map[string]*task{}}
+}
+
+// Declare learns from tools how their calls become tasks (execution.taskSupport, and MetaInput in _meta), and returns
+// them without execution, as the engine has to get them: it would mind tasks itself otherwise. Clients of 2025-11-25 see
+// execution.taskSupport in tools/list all the same.
+func (s *Service) Declare(tools ...server.ServerTool) []server.ServerTool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]server.ServerTool, len(tools))
+	for i, t := range tools {
+		if e := t.Tool.Execution; e != nil {
+			p := Policy{Support: e.TaskSupport}
+			if m := t.Tool.Meta; m != nil {
+				p.InputFirst = m.AdditionalFields[MetaInput] == "before"
+			}
+			s.tools[t.Tool.Name] = p
+			t.Tool.Execution = nil
+		}
+		out[i] = t
+	}
+	return out
+}
+
+func (s *Service) policy(tool string) Policy {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.tools[tool]
+	if !ok {
+		p = s.o.Default
+	}
+	p.Support = cmp.Or(p.Support, mcp.TaskSupportForbidden)
+	return p
+}
+
+// Open makes ready what the store has: tasks that a restart interrupted become failed, and those whose time is over go.
+func (s *Service) Open(ctx context.Context) error {
+	now := time.Now()
+	count, bytes, first, err := s.table.open(ctx, now)
+	if err != nil {
+		return fmt.Errorf("tasks: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count += count
+	s.bytes += bytes
+	if count > 0 {
+		s.arm(first)
+	}
+	return nil
+}
+
+// Close ends what still runs, which is reported as interrupted, and returns when it has ended or ctx has. Call it after
+// the queue was drained, and before the store closes.
+func (s *Service) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	if s.sweeper != nil && s.sweeper.Stop() {
+		s.work.Done()
+	}
+	runs := maps.Clone(s.runs)
+	s.mu.Unlock()
+	for t := range runs {
+		t.cancel(interrupted())
+	}
+	done := make(chan struct{})
+	go func() { s.work.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("tasks: %d calls did not end: %w", len(runs), context.Cause(ctx))
+	}
+}
+
+func interrupted() *jsonrpc.Failure {
+	return jsonrpc.Fail(jsonrpc.FailInterrupted, "interrupted: the agent stopped while the task was not done; call again, after a look at what it did already")
+}
+
+// reserve makes room for one more task.
+func (s *Service) reserve() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return interrupted()
+	}
+	if s.count >= s.o.MaxTasks || s.bytes >= s.o.MaxBytes {
+		f := jsonrpc.Fail(jsonrpc.FailQueueFull, "Task queue at capacity").With("tasks", s.count)
+		f.RetryAfter = min(max(time.Until(s.next), time.Second), time.Minute)
+		return f
+	}
+	s.count++
+	return nil
+}
+
+// unreserve gives the room back.
+func (s *Service) unreserve() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count--
+}
+
+// arm makes the sweeper run at the given time, unless it does so earlier; s.mu is held.
+func (s *Service) arm(at time.Time) {
+	if s.closed || !s.next.IsZero() && !at.Before(s.next) {
+		return
+	}
+	if s.sweeper == nil || !s.sweeper.Stop() {
+		s.work.Add(1)
+	}
+	s.next = at
+	s.sweeper = time.AfterFunc(max(time.Until(at), time.Second), s.sweep)
+}
+
+// sweep removes the tasks whose time is over.
+func (s *Service) sweep() {
+	defer s.work.Done()
+	s.mu.Lock()
+	s.next = time.Time{}
+	s.mu.Unlock()
+	now := time.Now()
+	next := s.forget(now)
+	count, bytes, first, err := s.table.expire(now)
+	if err != nil {
+		s.o.Logger.Error("tasks whose time is over could not be removed", "err", err)
+		first = now.Add(time.Minute)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count -= count
+	s.bytes -= bytes
+	for _, at := range []time.Time{next, first} {
+		if !at.IsZero() {
+			s.arm(at)
+		}
+	}
+}
+
+// forget removes the live tasks whose time is over, and tells when the next one's is.
+func (s *Service) forget(now time.Time) (next time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, t := range s.live {
+		if now.Before(t.rec.Expires) {
+			if next.IsZero() || t.rec.Expires.Before(next) {
+				next = t.rec.Expires
+			}
+			continue
+		}
+		delete(s.live, id)
+		t.gone = true
+		t.cancel(jsonrpc.Fail(jsonrpc.FailTimeout, "the task's time to live is over").With("phase", "running"))
+		s.bytes -= t.held
+		if !t.inserted { // else the table counts it
+			s.count--
+		}
+	}
+	return next
+}
