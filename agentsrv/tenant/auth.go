@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/listen"
 )
 
 // maxToken bounds the Authorization header that is looked at, in bytes.
@@ -121,19 +121,11 @@ func (a *Authenticator) Required() bool { return !a.nothing }
 // MustAuth is an error if other machines could reach a listener on host ("" is all interfaces) while nobody is asked for
 // a token, unless insecure says that this is wanted.
 func MustAuth(host string, a Auth, insecure bool) error {
-	if insecure || a.Token != "" || a.JWT.JWKS != "" || loopback(host) {
+	if insecure || a.Token != "" || a.JWT.JWKS != "" || listen.Loopback(strings.Trim(host, "[]")) {
 		return nil
 	}
 	if host == "" {
 		host = "all interfaces"
 	}
 	return fmt.Errorf("listening on %s without a token would let every machine that can reach it use the tools; give a token, or listen on 127.0.0.1", host)
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && ip.Unmap().IsLoopback()
 }

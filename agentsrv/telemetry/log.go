@@ -1,0 +1,52 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// maxValue bounds what a client made up and spans and logs repeat, in bytes.
+const maxValue = 200
+
+func clip(s string) string {
+	if len(s) > maxValue {
+		s = s[:maxValue] + "…"
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+func milliseconds(d time.Duration) float64 {
+	return math.Round(float64(d)/float64(time.Microsecond)) / 1000
+}
+
+// called is the message of the line that each tool call gets.
+const called = "MCP tool called"
+
+// log writes that line. It has no arguments and no results, and nothing in it is made up by the client but the names of
+// tools that do not exist, which are cut and masked.
+func (t *Telemetry) log(ctx context.Context, tool string, known bool, tenant, trace string, kind jsonrpc.FailureKind, took time.Duration) {
+	if !t.o.Logger.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	if !known {
+		tool = clip(mask.Text(clip(tool)))
+	}
+	attrs := [5]slog.Attr{
+		slog.String("tool", tool),
+		slog.String("tenant_id", tenant),
+		slog.Float64("duration_ms", milliseconds(took)),
+		slog.String("trace_id", trace),
+	}
+	n := 4
+	if kind != "" {
+		attrs[n] = slog.String("error", string(kind))
+		n++
+	}
+	t.o.Logger.LogAttrs(ctx, slog.LevelInfo, called, attrs[:n]...)
+}

@@ -1,0 +1,112 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func short(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:4])
+}
+
+func lines(t *testing.T, raw []byte) (out []map[string]any) {
+	t.Helper()
+	for line := range bytes.Lines(raw) {
+		var m map[string]any
+		if err := json.Unmarshal(line, &m); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func TestO6_OneLineForEachCall(t *testing.T) {
+	a := newAgent(t, Options{})
+	a.call("echo", `{"text":"private-text","tenant_id":"acme"}`)
+	a.call("fail", `{}`)
+	a.call("crash", `{}`)
+	a.call("echo", `{"text":5}`)
+	a.call("no\\nsuch\\u001b[2J{\\\"tool\\\":\\\"forged\\\"}", `{}`)
+	a.call(strings.Repeat("long", 5000), `{}`)
+	a.close()
+	got := lines(t, []byte(a.log.String()))
+	if len(got) != 6 {
+		t.Fatalf("%d lines: %s", len(got), a.log)
+	}
+	for i, want := range []struct{ tool, tenant, err string }{
+		{"echo", "acme", ""},
+		{"fail", "default", "tool_error"},
+		{"crash", "default", "tool_execution"},
+		{"echo", "default", "invalid_params"},
+		{"no\nsuch\u001b[2J{\"tool\":\"forged\"}", "default", "tool_not_found"},
+		{"", "default", "tool_not_found"},
+	} {
+		l := got[i]
+		if want.tool == "" {
+			want.tool = l["tool"].(string)
+			if len(want.tool) > maxValue+10 {
+				t.Errorf("a name of %d bytes", len(want.tool))
+			}
+		}
+		var keys []string
+		for k := range l {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		wantKeys := "duration_ms,level,msg,tenant_id,time,tool,trace_id"
+		if want.err != "" {
+			wantKeys = "duration_ms,error,level,msg,tenant_id,time,tool,trace_id"
+		}
+		ms, isNumber := l["duration_ms"].(float64)
+		if l["msg"] != "MCP tool called" || l["tool"] != want.tool || l["tenant_id"] != want.tenant || !isNumber || ms < 0 || len(l["trace_id"].(string)) != 32 || strings.Join(keys, ",") != wantKeys {
+			t.Errorf("line %d: %v", i, l)
+		}
+		if want.err != "" && l["error"] != want.err {
+			t.Errorf("line %d: %v", i, l)
+		}
+	}
+	if strings.Contains(a.log.String(), "private-text") || strings.Contains(a.log.String(), "s3cret") {
+		t.Errorf("arguments or the token are in the log: %s", a.log)
+	}
+}
+
+func TestO7_SecretsAreHiddenAtEveryLevel(t *testing.T) {
+	var b bytes.Buffer
+	base := slog.New(Redact(slog.NewJSONHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	link, err := url.Parse("https://user:s3cret@h/x?access_token=s3cret&q=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, log := range []*slog.Logger{base, base.With("authorization", "Bearer s3cret-1234567"), base.WithGroup("g").With("api_key", "s3cret")} {
+		for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
+			log.Log(context.Background(), level, "sent Authorization: Bearer s3cret-1234567",
+				"header", http.Header{"Authorization": {"Bearer s3cret-1234567"}, "X-Api-Key": {"s3cret"}, "Cookie": {"a=s3cret"}},
+				"url", link, "text", "see https://user:s3cret@h/x?token=s3cret", "error", errors.New("GET http://u:s3cret@h: refused"),
+				"token", "s3cret", slog.Group("in", "password", "s3cret"), "env", map[string]string{"GITHUB_TOKEN": "s3cret"},
+				"list", []string{"Bearer s3cret-1234567"}, "any", struct{ A string }{"Bearer s3cret-1234567"}, "nil", nil, "n", 5)
+		}
+	}
+	if strings.Contains(b.String(), "s3cret") {
+		t.Errorf("%s", &b)
+	}
+	for _, l := range lines(t, b.Bytes()) {
+		if g, ok := l["g"].(map[string]any); ok {
+			l = g
+		}
+		if l["n"] != 5.0 || !strings.Contains(l["url"].(string), "q=1") {
+			t.Errorf("%v", l)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcphud/mcphud/agentsrv/check"
+	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// The attributes of spans.
+const (
+	attrTool     = "mcp.tool.name"
+	attrPrompt   = "mcp.prompt.name"
+	attrResource = "mcp.resource.uri"
+	attrTenant   = "mcp.tenant_id"
+	attrSession  = "mcp.session_id"
+	attrUser     = "mcp.user_id"
+	attrError    = "error.type"
+	attrWait     = "mcp.queue.wait_ms"
+)
+
+// request is one that is traced.
+type request struct {
+	span   trace.Span // nil if nobody collects it
+	tenant atomic.Pointer[string]
+	marked time.Time // the last Mark on the way in
+}
+
+type requestKey struct{}
+
+func requestOf(ctx context.Context) *request {
+	r, _ := ctx.Value(requestKey{}).(*request)
+	return r
+}
+
+// Tenant tells the span and the log line of ctx's request whose it is.
+func Tenant(ctx context.Context, id string) {
+	if r := requestOf(ctx); r != nil {
+		r.tenant.Store(&id)
+	}
+}
+
+// subject is what a method's span is called and which of its parameters says what it is about.
+type subject struct{ span, param, attribute string }
+
+var subjects = map[string]subject{
+	"tools/call":     {"mcp.tool.call", "name", attrTool},
+	"resources/read": {"mcp.resource.read", "uri", attrResource},
+	"prompts/get":    {"mcp.prompt.get", "name", attrPrompt},
+}
+
+// Middleware traces, counts and logs tools/call, and traces resources/read and prompts/get. It should be the outermost
+// that sees each call by itself. The trace id goes to kit.Caller, and on to other servers by Traceparent.
+func (t *Telemetry) Middleware() front.Middleware {
+	return func(next front.Next) front.Next {
+		return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
+			s, ok := subjects[x.Method]
+			if !ok || !t.ready() {
+				return next(ctx, x)
+			}
+			return t.trace(ctx, x, s, next)
+		}
+	}
+}
+
+func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, next front.Next) (result json.RawMessage, err error) {
+	began := time.Now()
+	name, meta := about(x.Params, s.param)
+	parent := remote(x.Header, meta)
+	r := &request{marked: began}
+	if t.tracer == nil {
+		ctx = trace.ContextWithSpanContext(ctx, local(parent))
+	} else {
+		ctx, r.span = t.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, parent), s.span,
+			trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began), trace.WithAttributes(identity(s, name, x.Caller)...))
+	}
+	x.Caller.Trace = trace.SpanContextFromContext(ctx).TraceID().String()
+	ctx = context.WithValue(kit.WithCaller(ctx, x.Caller), requestKey{}, r)
+
+	kind := jsonrpc.FailInternal // of a panic, which passes through
+	defer func() { t.done(ctx, x, s, name, r, kind, time.Since(began)) }()
+	result, err = next(ctx, x)
+	kind = failure(result, err)
+	return result, err
+}
+
+// done ends the span, and for a tool call counts it and writes its line.
+func (t *Telemetry) done(ctx context.Context, x *front.Exchange, s subject, name string, r *request, kind jsonrpc.FailureKind, took time.Duration) {
+	tenant := x.Caller.Tenant
+	if seen := r.tenant.Load(); seen != nil {
+		tenant = *seen
+	}
+	if r.span != nil {
+		if tenant != "" {
+			r.span.SetAttributes(attribute.String(attrTenant, tenant))
+		}
+		if kind != "" {
+			r.span.SetAttributes(attribute.String(attrError, string(kind)))
+			r.span.SetStatus(codes.Error, string(kind))
+		}
+		r.span.End()
+	}
+	if x.Method != "tools/call" {
+		return
+	}
+	t.tools.add(time.Since(t.started), kind != "")
+	l := t.metrics.label(name, t.o.Known)
+	t.metrics.called(ctx, l, took, kind != "")
+	t.log(ctx, name, l.name == name, tenant, x.Caller.Trace, kind, took)
+}
+
+// about finds what a request is about, and its _meta.
+func about(params []byte, param string) (name string, meta []byte) {
+	if param == "name" {
+		c, _ := check.ParseCall(params) // whoever checks params refuses the malformed; here they are just not named
+		return c.Name, c.Meta
+	}
+	err := jsonrpc.Members(params, func(key string, value []byte) bool {
+		switch {
+		case key == param:
+			name, _ = jsonrpc.String(value)
+		case key == "_meta" && value[0] == '{':
+			meta = value
+		}
+		return true
+	})
+	if err != nil {
+		return "", nil
+	}
+	return name, meta
+}
+
+func identity(s subject, name string, c kit.Identity) []attribute.KeyValue {
+	if s.attribute == attrResource {
+		name = mask.URL(name)
+	}
+	kv := append(make([]attribute.KeyValue, 0, 4), attribute.String(s.attribute, clip(name)))
+	if c.Session != "" {
+		kv = append(kv, attribute.String(attrSession, c.Session))
+	}
+	if c.User != "" {
+		kv = append(kv, attribute.String(attrUser, c.User))
+	}
+	return kv
+}
+
+// toolError is the kind of a result with isError.
+const toolError jsonrpc.FailureKind = "tool_error"
+
+// failure is the kind of what went wrong, "" if nothing did.
+func failure(result []byte, err error) jsonrpc.FailureKind {
+	if err == nil {
+		if isError(result) {
+			return toolError
+		}
+		return ""
+	}
+	if f, ok := jsonrpc.AsFailure(err); ok {
+		return f.Kind
+	}
+	var e *jsonrpc.Error
+	switch {
+	case errors.As(err, &e):
+		return "rpc_error"
+	case errors.Is(err, context.Canceled):
+		return jsonrpc.FailCancelled
+	}
+	return jsonrpc.FailInternal
+}
+
+// isError reads that member of a tool's result. The bytes are searched first, since a result may be many megabytes.
+func isError(result []byte) (is bool) {
+	if !bytes.Contains(result, []byte(`"isError"`)) {
+		return false
+	}
+	_ = jsonrpc.Members(result, func(key string, value []byte) bool {
+		if key == "isError" {
+			is = string(value) == "true"
+		}
+		return true
+	})
+	return is
+}
+
+// Mark makes a middleware that shows where in the pipeline it stands: as an event of the request's span on the way in,
+// and, if out is not "", as another on the way out. The span events of the agent are validated (the arguments fit, and
+// the call now waits for its turn), started and finished; started also sets mcp.queue.wait_ms.
+func Mark(in, out string) front.Middleware {
+	return func(next front.Next) front.Next {
+		return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
+			r := requestOf(ctx)
+			if r == nil || r.span == nil {
+				return next(ctx, x)
+			}
+			now := time.Now()
+			r.span.AddEvent(in, trace.WithTimestamp(now))
+			if in == Started {
+				r.span.SetAttributes(attribute.Float64(attrWait, milliseconds(now.Sub(r.marked))))
+			} else {
+				r.marked = now
+			}
+			result, err := next(ctx, x)
+			if out != "" {
+				r.span.AddEvent(out)
+			}
+			return result, err
+		}
+	}
+}
+
+// The marks of the pipeline.
+const (
+	Validated = "validated"
+	Started   = "started"
+	Finished  = "finished"
+)

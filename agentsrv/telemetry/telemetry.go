@@ -1,0 +1,110 @@
+// Package telemetry shows what the agent does: spans and metrics by OpenTelemetry, a page for Prometheus, a line of log
+// for each tool call, and the pages that say whether the agent is alive, usable and busy.
+//
+// Spans exist only where somebody collects them (OTLP over HTTP); every call has a trace id anyway. No arguments, results
+// or tokens get into any of this.
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// scope names this package as the origin of spans and metrics.
+const scope = "github.com/mcphud/mcphud/agentsrv/telemetry"
+
+// flushTime is how long Close waits for the collector, whatever its context says.
+const flushTime = 3 * time.Second
+
+// Queue is what the status of the task queue says.
+type Queue struct {
+	Queued      int `json:"queued"`
+	Running     int `json:"running"`
+	Concurrency int `json:"concurrency"`
+}
+
+// Options say what there is to show. Functions may be nil, and must not block.
+type Options struct {
+	Name, Version string // of the server
+
+	// OTLP is the base URL of an OTLP/HTTP collector, such as http://127.0.0.1:4318. "" leaves it to
+	// OTEL_EXPORTER_OTLP_ENDPOINT and its like; where those are not set either, nothing is exported.
+	OTLP string
+
+	Known    func(tool string) bool // is there such a tool? Others are counted together as "unknown"
+	Queue    func() Queue
+	Sessions func() int
+	Tenants  func() int
+	// Status are further members of /status, JSON values each.
+	Status map[string]func(context.Context) any
+	// Ready says by part why the agent cannot be used yet; nil errors are good. Everybody may read the texts.
+	Ready map[string]func(context.Context) error
+
+	Logger *slog.Logger
+}
+
+// Telemetry is safe for concurrent use. It starts nothing before the first request.
+type Telemetry struct {
+	o       Options
+	started time.Time
+
+	once    sync.Once
+	spans   *sdktrace.TracerProvider // nil if nobody collects spans
+	tracer  trace.Tracer             // nil if nobody collects spans
+	meters  *sdkmetric.MeterProvider
+	metrics *metrics // nil after Close without a request
+	life    context.Context
+	end     context.CancelFunc // gives up what is being exported
+
+	tools, cache rate
+}
+
+// New makes a Telemetry.
+func New(o Options) *Telemetry {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	t := &Telemetry{o: o, started: time.Now()}
+	t.life, t.end = context.WithCancel(context.Background())
+	return t
+}
+
+// ready starts what the first request needs: the exporters, if there is a collector, and the metrics. It is false after
+// Close.
+func (t *Telemetry) ready() bool {
+	t.once.Do(t.boot)
+	return t.metrics != nil
+}
+
+// Close sends what was collected, and stops. It gives up when ctx is done or after three seconds.
+func (t *Telemetry) Close(ctx context.Context) error {
+	defer t.end()
+	t.once.Do(func() {}) // whoever comes now starts nothing
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	stop := context.AfterFunc(ctx, t.end)
+	defer stop()
+	var errs []error
+	if t.spans != nil {
+		errs = append(errs, t.spans.Shutdown(ctx))
+	}
+	if t.meters != nil {
+		errs = append(errs, t.meters.Shutdown(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// Cache counts one look into a cache of resources or schemas.
+func (t *Telemetry) Cache(hit bool) {
+	if t.ready() {
+		t.metrics.cache(t.life, hit)
+		t.cache.add(time.Since(t.started), hit)
+	}
+}
