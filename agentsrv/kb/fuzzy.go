@@ -1,14 +1,19 @@
 package kb
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 const (
-	maxAlike  = 3  // words that a mistyped one may stand for
-	triSample = 40 // words that share most trigrams with it, of which the distance is taken
+	maxAlike  = 3    // words that a mistyped one may stand for
+	triSample = 40   // words that share most trigrams with it, of which the distance is taken
+	triWords  = 4000 // words with one of its trigrams that are looked at, at most; the commonest trigrams are left out
 )
 
 // alikes are the words of the vocabulary that a word nobody wrote may be a typing error of: those with most of its
@@ -22,7 +27,11 @@ func (ix *index) alikes(ctx context.Context, word string) (near []alt, docs int,
 	if len(runes) >= 6 {
 		allowed = 2
 	}
-	rows, err := ix.alike.QueryContext(ctx, trigrams("_"+word+"_"), triSample)
+	match, err := ix.trigrams(ctx, "_"+word+"_")
+	if err != nil || match == "" {
+		return nil, 0, err
+	}
+	rows, err := ix.alike.QueryContext(ctx, match, triSample)
 	if err != nil {
 		return nil, 0, fmt.Errorf("knowledge base: look for words like %q: %w", word, err)
 	}
@@ -42,7 +51,7 @@ func (ix *index) alikes(ctx context.Context, word string) (near []alt, docs int,
 			near, docs, best = near[:0], 0, d
 		}
 		if len(near) < maxAlike {
-			near, docs = append(near, alt{t, 1 - 0.2*float64(d)}), max(docs, n)
+			near, docs = append(near, alt{t, 1 - 0.2*float64(d), n}), max(docs, n)
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -51,17 +60,35 @@ func (ix *index) alikes(ctx context.Context, word string) (near []alt, docs int,
 	return near, docs, nil
 }
 
-// trigrams is the FTS5 query for words that share any three characters in a row with w.
-func trigrams(w string) string {
-	r := []rune(w)
-	var b strings.Builder
-	for i := 0; i+3 <= len(r); i++ {
-		if i > 0 {
-			b.WriteString(" OR ")
-		}
-		b.WriteString(`"` + string(r[i:i+3]) + `"`)
+// trigrams is the FTS5 query for words that share three characters in a row with w, "" if none does.
+func (ix *index) trigrams(ctx context.Context, w string) (string, error) {
+	type gram struct {
+		text  string
+		words int
 	}
-	return b.String()
+	var grams []gram
+	r := []rune(w)
+	for i := 0; i+3 <= len(r); i++ {
+		g := gram{text: string(r[i : i+3])}
+		err := ix.gram.QueryRowContext(ctx, g.text).Scan(&g.words)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("knowledge base: look up %q: %w", g.text, err)
+		}
+		grams = append(grams, g)
+	}
+	slices.SortStableFunc(grams, func(a, b gram) int { return cmp.Compare(a.words, b.words) })
+	var match []string
+	sum := 0
+	for _, g := range grams {
+		if sum += g.words; sum > triWords && len(match) > 0 {
+			break
+		}
+		match = append(match, `"`+g.text+`"`)
+	}
+	return strings.Join(match, " OR "), nil
 }
 
 // edits is the number of characters to insert, delete, replace or swap with their neighbour to make b of a, or limit+1

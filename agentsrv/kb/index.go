@@ -12,7 +12,7 @@ import (
 
 // schema. kb_fts indexes the terms of terms.go, joined by spaces, and stores none of them: the text is in kb_chunk.
 // kb_word is the vocabulary with the number of chunks that hold a term, and kb_tri finds terms that look like a
-// mistyped one; both are derived from kb_fts after each pass.
+// mistyped one, the rarest trigrams first by kb_gram; all three are derived from kb_fts after each pass.
 var schema = []string{
 	`CREATE TABLE kb_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 	CREATE TABLE kb_file (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, base TEXT NOT NULL, title TEXT NOT NULL,
@@ -24,7 +24,9 @@ var schema = []string{
 	INSERT INTO kb_fts (kb_fts, rank) VALUES ('rank', 'bm25(3.0, 1.0)');
 	CREATE VIRTUAL TABLE kb_vocab USING fts5vocab(kb_fts, 'row');
 	CREATE TABLE kb_word (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, docs INTEGER NOT NULL);
-	CREATE VIRTUAL TABLE kb_tri USING fts5(term, content='', contentless_delete=1, tokenize='trigram');`,
+	CREATE VIRTUAL TABLE kb_tri USING fts5(term, content='', contentless_delete=1, tokenize='trigram');
+	CREATE VIRTUAL TABLE kb_trivocab USING fts5vocab(kb_tri, 'row');
+	CREATE TABLE kb_gram (gram TEXT PRIMARY KEY, words INTEGER NOT NULL) WITHOUT ROWID;`,
 }
 
 // edition changes when terms or chunks are cut differently, so that an index of before is made again.
@@ -35,7 +37,7 @@ type index struct {
 	db  *store.DB
 	own bool // db was opened here
 
-	search, word, alike *sql.Stmt
+	search, word, gram, alike *sql.Stmt
 }
 
 // file is one indexed file without its chunks.
@@ -80,7 +82,7 @@ func (ix *index) belongs(ctx context.Context, what string) error {
 	}
 	return ix.tx(ctx, func(tx *sql.Tx) error {
 		for _, q := range []string{
-			`DELETE FROM kb_chunk`, `DELETE FROM kb_file`, `DELETE FROM kb_word`,
+			`DELETE FROM kb_chunk`, `DELETE FROM kb_file`, `DELETE FROM kb_word`, `DELETE FROM kb_gram`,
 			`INSERT INTO kb_fts (kb_fts) VALUES ('delete-all')`, `INSERT INTO kb_tri (kb_tri) VALUES ('delete-all')`,
 		} {
 			if _, err := tx.ExecContext(ctx, q); err != nil {
@@ -101,6 +103,7 @@ func (ix *index) prepare(ctx context.Context) (err error) {
 			FROM kb_fts f JOIN kb_chunk c ON c.id = f.rowid JOIN kb_file d ON d.id = c.file
 			WHERE kb_fts MATCH ?1 AND (?2 = '' OR d.base = ?2) ORDER BY f.rank LIMIT ?3`},
 		{&ix.word, `SELECT docs FROM kb_word WHERE term = ?`},
+		{&ix.gram, `SELECT words FROM kb_gram WHERE gram = ?`},
 		{&ix.alike, `SELECT w.term, w.docs FROM kb_tri t JOIN kb_word w ON w.id = t.rowid WHERE kb_tri MATCH ? ORDER BY t.rank LIMIT ?`},
 	} {
 		if *s.to, err = ix.db.PrepareContext(ctx, s.query); err != nil {
@@ -206,6 +209,8 @@ func (ix *index) vocabulary(ctx context.Context) error {
 			`INSERT INTO kb_tri (kb_tri) VALUES ('delete-all')`,
 			`INSERT INTO kb_word (term, docs) SELECT term, doc FROM kb_vocab`,
 			`INSERT INTO kb_tri (rowid, term) SELECT id, '_' || term || '_' FROM kb_word WHERE length(term) BETWEEN 3 AND 24`,
+			`DELETE FROM kb_gram`,
+			`INSERT INTO kb_gram (gram, words) SELECT term, doc FROM kb_trivocab`,
 		} {
 			if _, err := tx.ExecContext(ctx, q); err != nil {
 				return err
@@ -225,7 +230,7 @@ func (ix *index) size(ctx context.Context) (files, chunks int, err error) {
 
 func (ix *index) close() error {
 	var err error
-	for _, s := range []*sql.Stmt{ix.search, ix.word, ix.alike} {
+	for _, s := range []*sql.Stmt{ix.search, ix.word, ix.gram, ix.alike} {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// A word's share grows with how often a passage has it, towards 1, and never gets there: BM25's saturation, for
-	// passages that are all about equally long.
-	saturation = 0.35
+	// A word's share grows with how often a passage has it, towards 1, and never gets there: the saturation k1 of BM25
+	// at its usual value, for passages that are all about equally long.
+	saturation = 1.2
 	inHeading  = 2.5 // times a word in a heading counts as in the text
-	nearby     = 0.1 // of the score is for words of the query that stand side by side
+	nearby     = 0.2 // of the score is for words of the query that stand side by side
 )
 
 // rank scores the candidates between 0 and 1 and sorts them. FTS5's own figure orders passages of one query but has no

@@ -17,8 +17,9 @@ const (
 	MaxLimit     = 20   // results of one search
 	DefaultLimit = 5    // results where SearchOptions.Limit is 0
 
-	maxTerms   = 12 // of a query that are looked up, the rarest
-	maxDistant = 48 // candidates that FTS5 ranks for the ranking below
+	maxTerms      = 12    // of a query that are looked up, the rarest
+	maxCandidates = 48    // passages that FTS5 ranks first, for the ranking of rank.go
+	maxPostings   = 6_000 // passages with one of the words that FTS5 ranks, at most; the commonest words are left to rank.go
 )
 
 // The parts of a knowledge base.
@@ -87,7 +88,8 @@ type term struct {
 
 type alt struct {
 	text string
-	like float64 // 1 for the word itself, less for a word that looks like it
+	like float64 // 1 for the word itself, less for a word that looks like it or is used for the same thing
+	docs int     // passages that have it
 }
 
 // query takes the words out of a text, rarest first, and adds look-alikes to those that no passage has.
@@ -105,9 +107,7 @@ func (ix *index) query(ctx context.Context, text string, chunks int) ([]term, er
 		}
 		seen[t] = true
 		var docs int
-		if err = ix.word.QueryRowContext(ctx, t).Scan(&docs); errors.Is(err, sql.ErrNoRows) {
-			err = nil
-		}
+		docs, err = ix.docs(ctx, t)
 		words = append(words, counted{t, docs})
 		return err == nil
 	}
@@ -117,12 +117,12 @@ func (ix *index) query(ctx context.Context, text string, chunks int) ([]term, er
 		eachTerm(text, func(t string, _, _ int) bool { return lookup(t) })
 	}
 	if err != nil {
-		return nil, fmt.Errorf("knowledge base: look up the query's words: %w", err)
+		return nil, err
 	}
 	slices.SortStableFunc(words, func(a, b counted) int { return cmp.Compare(rarity(a.docs), rarity(b.docs)) })
 	var terms []term
 	for _, w := range words[:min(len(words), maxTerms)] {
-		t := term{alts: []alt{{w.text, 1}}}
+		t := term{alts: []alt{{w.text, 1, w.docs}}}
 		docs := w.docs
 		if docs == 0 {
 			near, n, err := ix.alikes(ctx, w.text)
@@ -132,14 +132,32 @@ func (ix *index) query(ctx context.Context, text string, chunks int) ([]term, er
 			t.alts = append(t.alts, near...)
 			docs = n
 		}
+		for _, r := range related()[w.text] {
+			n, err := ix.docs(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			if n > 0 {
+				t.alts = append(t.alts, alt{r, relatedLike, n})
+			}
+		}
 		n := float64(max(chunks, docs, 1))
 		t.weight = math.Log(1 + (n-float64(docs)+0.5)/(float64(docs)+0.5))
-		if len(t.alts) == 1 && docs == 0 {
+		if docs == 0 {
 			t.weight /= 2 // a word that nobody wrote says little about which passage is meant
 		}
 		terms = append(terms, t)
 	}
 	return terms, nil
+}
+
+// docs is how many passages have a term.
+func (ix *index) docs(ctx context.Context, term string) (n int, err error) {
+	err = ix.word.QueryRowContext(ctx, term).Scan(&n)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("knowledge base: look up %q: %w", term, err)
+	}
+	return n, nil
 }
 
 // rarity orders words for the cut: words that no passage has come last, since they find nothing by themselves, and most
@@ -162,16 +180,20 @@ type candidate struct {
 
 // candidates are the passages that BM25 puts first.
 func (ix *index) candidates(ctx context.Context, terms []term, base string) ([]candidate, error) {
-	var match strings.Builder
+	var alts []alt
 	for _, t := range terms {
-		for _, a := range t.alts {
-			if match.Len() > 0 {
-				match.WriteString(" OR ")
-			}
-			match.WriteString(`"` + a.text + `"`)
-		}
+		alts = append(alts, t.alts...)
 	}
-	rows, err := ix.search.QueryContext(ctx, match.String(), base, maxDistant)
+	slices.SortStableFunc(alts, func(a, b alt) int { return cmp.Compare(a.docs, b.docs) })
+	var match []string
+	sum := 0
+	for _, a := range alts {
+		if sum += a.docs; sum > maxPostings && len(match) > 0 {
+			break
+		}
+		match = append(match, `"`+a.text+`"`)
+	}
+	rows, err := ix.search.QueryContext(ctx, strings.Join(match, " OR "), base, maxCandidates)
 	if err != nil {
 		return nil, fmt.Errorf("knowledge base: search: %w", err)
 	}

@@ -72,7 +72,7 @@ func FuzzSplit(f *testing.F) {
 }
 
 func TestSnippetShowsTheHit(t *testing.T) {
-	terms := []term{{alts: []alt{{"aardvark", 1}}, weight: 1}, {alts: []alt{{"zebra", 1}}, weight: 2}}
+	terms := []term{{alts: []alt{{"aardvark", 1, 1}}, weight: 1}, {alts: []alt{{"zebra", 1, 1}}, weight: 2}}
 	for _, text := range []string{
 		strings.Repeat("filler words stand here. ", 50) + "The zebra met an aardvark. " + strings.Repeat("more filler comes after. ", 50),
 		strings.Repeat("ü", 600) + " aardvark zebra " + strings.Repeat("🙂", 400),
