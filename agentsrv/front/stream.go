@@ -195,10 +195,12 @@ func (st *stream) finish(a *answer) {
 // batch is what a connection has to write next.
 type batch struct {
 	events []event
-	begin  bool          // answer with an event stream from here on
-	whole  *answer       // answer with this alone
-	retry  time.Duration // tell the client to come back after this, and end
-	end    bool          // this was the last
+	begin  bool // answer with an event stream from here on
+
+	session string        // Mcp-Session-Id of its head
+	whole   *answer       // answer with this alone
+	retry   time.Duration // tell the client to come back after this, and end
+	end     bool          // this was the last
 }
 
 // take hands out what connection conn has to write, and whether it still is the one to do so.
@@ -213,6 +215,7 @@ func (st *stream) take(conn int) (b batch, mine bool) {
 		case len(st.events) > 0 || st.final != nil && !st.json:
 			st.begun, b.begin = true, true
 			if st.final != nil && st.final.frame != nil {
+				b.session = st.final.session
 				st.add(st.final.frame)
 			}
 		case st.final != nil:

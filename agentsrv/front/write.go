@@ -63,8 +63,8 @@ func (w *writer) whole(a *answer, sse bool) {
 // batch writes events, and the delay after which the client shall come back if there is one.
 func (w *writer) batch(st *stream, b batch) error {
 	if b.begin {
-		if st.final != nil && st.final.session != "" {
-			w.Header().Set(headerSession, st.final.session)
+		if b.session != "" {
+			w.Header().Set(headerSession, b.session)
 		}
 		w.begun = true
 		h := w.Header()
