@@ -47,7 +47,7 @@ type stream struct {
 	json    bool          // may be a result alone
 	wake    chan struct{} // has room for one: something is to be written
 
-	finished atomic.Bool
+	settled atomic.Bool // answered, and no connection has to write it
 
 	mu      sync.Mutex
 	room    chan struct{} // closed when the backlog shrank or the connection went; nil unless somebody waits
@@ -162,7 +162,7 @@ func (st *stream) count(n int) {
 // trim forgets the oldest events beyond the limits; with a connection only those that it was handed.
 func (st *stream) trim() {
 	n := 0
-	for n < len(st.events) && (st.holder == 0 || n < st.next) && (st.session == nil || len(st.events)-n > maxKept ||
+	for n < len(st.events) && (st.holder == 0 || st.general || n < st.next) && (st.session == nil || len(st.events)-n > maxKept ||
 		st.bytes > maxKeptBytes || st.total != nil && st.total.Load() > maxKeptTotal) {
 		st.count(-len(st.events[n].data))
 		if n >= st.next {
@@ -185,7 +185,7 @@ func (st *stream) finish(a *answer) {
 		return
 	}
 	st.final = a
-	st.finished.Store(true)
+	st.settled.Store(st.holder == 0)
 	if st.begun && a.frame != nil {
 		st.add(a.frame)
 	}
@@ -219,7 +219,7 @@ func (st *stream) take(conn int) (b batch, mine bool) {
 				st.add(st.final.frame)
 			}
 		case st.final != nil:
-			st.holder = 0
+			st.let()
 			return batch{whole: st.final, end: true}, true
 		}
 	}
@@ -231,10 +231,16 @@ func (st *stream) take(conn int) (b batch, mine bool) {
 		b.retry, b.end, st.hang = st.retry, true, false
 	}
 	if b.end {
-		st.holder = 0
+		st.let()
 	}
 	st.release()
 	return b, true
+}
+
+// let leaves the stream without a connection.
+func (st *stream) let() {
+	st.holder = 0
+	st.settled.Store(st.final != nil)
 }
 
 // release lets those go on who wait for room.
@@ -250,7 +256,7 @@ func (st *stream) leave(conn int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.holder == conn {
-		st.holder = 0
+		st.let()
 		st.release()
 	}
 }
@@ -281,6 +287,7 @@ func (st *stream) attach(seq int64) (conn int, lost <-chan struct{}, ok bool) {
 	}
 	st.conns++
 	st.holder, st.begun, st.hang = st.conns, true, false
+	st.settled.Store(false)
 	close(st.lost)
 	st.lost = make(chan struct{})
 	st.release()

@@ -49,7 +49,7 @@ func (s *Session) forget() {
 	if n := len(s.streams.posts) - keptStreams; n > 0 {
 		kept := s.streams.posts[:0]
 		for _, st := range s.streams.posts {
-			if len(drop) < n && st.finished.Load() {
+			if len(drop) < n && st.settled.Load() {
 				drop = append(drop, st)
 				continue
 			}
