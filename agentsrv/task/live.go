@@ -131,7 +131,7 @@ func (t *task) claim() bool {
 
 // adopt makes the call that ended a task after all, unless its answer is a question.
 func (t *task) adopt() bool {
-	if asks, _ := questions(t.result); asks != nil && t.err == nil {
+	if asks, _ := questions(t.result); asks != nil && t.err == nil && !t.how.now {
 		return false
 	}
 	t.mu.Lock()

@@ -58,6 +58,7 @@ func newRig(t *testing.T, o options) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, db: db, started: make(chan string, 20000), gates: map[string]chan string{}, ended: map[string]error{}, client: &http.Client{Transport: &http.Transport{}}}
+	o.queue.Changed = func(queue.Status) { r.front.ResourceUpdated(queue.URI) }
 	o.queue.Logger, o.tasks.Logger, o.tasks.DB = quiet, quiet, db
 	if o.tasks.Default == (Policy{}) {
 		o.tasks.Default = Policy{Support: mcp.TaskSupportOptional}
@@ -429,4 +430,32 @@ func text(result map[string]any) string {
 	first, _ := content[0].(map[string]any)
 	s, _ := first["text"].(string)
 	return s
+}
+
+// listen opens the session's own stream and hands out what comes on it.
+func (r *rig) listen(c caller) <-chan map[string]any {
+	r.t.Helper()
+	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/mcp", nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	q.Header.Set("Accept", "text/event-stream")
+	for k, v := range c.header {
+		q.Header.Set(k, v)
+	}
+	res, err := r.client.Do(q)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	events := make(chan map[string]any, 1000)
+	go func() {
+		defer res.Body.Close()
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			var m map[string]any
+			if data, ok := strings.CutPrefix(lines.Text(), "data:"); ok && json.Unmarshal([]byte(data), &m) == nil {
+				events <- m
+			}
+		}
+	}()
+	return events
 }
