@@ -45,7 +45,7 @@ type KB struct {
 
 // State is how far indexing is.
 type State struct {
-	Ready    bool   // a whole pass is done; searches before that find what is indexed so far
+	Ready    bool   // a whole pass is done, or none is needed; searches before that find what is indexed so far
 	Indexing bool   // a pass runs
 	Files    int    // files in the index after the last pass
 	Chunks   int    // passages in the index
@@ -59,6 +59,7 @@ func New(o Options) (*KB, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	k := &KB{o: o, pass: make(chan struct{}, 1)}
+	k.state.Ready = o.Dir == "" // the first search loads all of the corpus
 	if o.Dir != "" {
 		root, err := os.OpenRoot(o.Dir)
 		if err != nil {
@@ -158,7 +159,7 @@ func (k *KB) open(ctx context.Context) (*index, error) {
 		if err != nil {
 			return nil, errors.Join(err, ix.close())
 		}
-		k.update(func(s *State) { s.Ready, s.Files, s.Chunks = true, files, chunks })
+		k.update(func(s *State) { s.Files, s.Chunks = files, chunks })
 	}
 	k.ix = ix
 	return ix, nil

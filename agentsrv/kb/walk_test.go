@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,30 +105,69 @@ func TestIndexFollowsTheFolder(t *testing.T) {
 	}
 }
 
-// While a pass runs, what is indexed can be found; Close ends the pass.
+// paused is a log that stops the pass that writes to it, at its first line of progress.
+type paused struct {
+	slog.Handler
+	reached, release chan struct{}
+}
+
+func (p paused) Enabled(context.Context, slog.Level) bool { return true }
+
+func (p paused) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "being indexed") {
+		p.reached <- struct{}{}
+		<-p.release
+	}
+	return nil
+}
+
+// While a pass runs, what is indexed can be found; Close ends the pass, and the next one goes on.
 func TestSearchWhileIndexing(t *testing.T) {
-	files := map[string]string{"aaa.md": "# First\n\naardvark\n"}
-	for i := range 2000 {
-		files[fmt.Sprintf("f/%04d.txt", i)] = strings.Repeat(fmt.Sprintf("word%d and more text\n", i), 40)
+	files := map[string]string{"a.md": "# First\n\naardvark\n", "z.md": "# Last\n\nzebra\n"}
+	for i := range 2*logEvery - 2 {
+		files[fmt.Sprintf("f/%04d.txt", i)] = fmt.Sprintf("word%d", i)
 	}
-	k := open(t, Options{Dir: folder(t, files)})
-	k.Start()
-	for len(find(t, k, "aardvark", SearchOptions{})) == 0 {
-		if k.State().Ready {
-			t.Fatal("the whole pass is done, and nothing is found")
-		}
-	}
-	if s := k.State(); s.Ready || !s.Indexing {
-		t.Skipf("the pass was done before the first hit: %+v", s)
-	}
-	if err := k.Close(); err != nil {
+	dir := folder(t, files)
+	db, err := store.Open(filepath.Join(t.TempDir(), "agent.db"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if s := k.State(); s.Indexing || s.Ready || s.Err == "" {
+	defer db.Close()
+	p := paused{slog.DiscardHandler, make(chan struct{}), make(chan struct{})}
+	k := open(t, Options{Dir: dir, DB: db, Log: slog.New(p)})
+	if k.State().Ready {
+		t.Error("ready before the first pass")
+	}
+	k.Start()
+	<-p.reached
+	if s := k.State(); s.Ready || !s.Indexing {
+		t.Errorf("in the middle of a pass: %+v", s)
+	}
+	if hits := find(t, k, "aardvark", SearchOptions{}); len(hits) != 1 {
+		t.Errorf("what is indexed already is not found: %+v", hits)
+	}
+	if hits := find(t, k, "zebra", SearchOptions{}); len(hits) != 0 {
+		t.Errorf("the pass is done already: %+v", hits)
+	}
+	closed := make(chan error)
+	go func() { closed <- k.Close() }()
+	<-k.run.Done()
+	close(p.release)
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	if s := k.State(); s.Indexing || s.Ready || s.Err == "" || s.Files != logEvery {
 		t.Errorf("after Close: %+v", s)
 	}
 	if _, err := k.Search(t.Context(), "t", "aardvark", SearchOptions{}); err == nil {
 		t.Error("a closed knowledge base was searched")
+	}
+	next := open(t, Options{Dir: dir, DB: db})
+	if err := next.Reindex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := next.State(); !s.Ready || s.Files != 2*logEvery || len(find(t, next, "zebra", SearchOptions{})) != 1 {
+		t.Errorf("after the next pass: %+v", s)
 	}
 }
 

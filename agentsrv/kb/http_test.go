@@ -1,0 +1,214 @@
+package kb_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/bulk"
+	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kb"
+	"github.com/mcphud/mcphud/session/budget"
+)
+
+// agent serves the knowledge base and bulk over HTTP.
+func agent(t *testing.T, o kb.Options) string {
+	t.Helper()
+	k, err := kb.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := server.NewMCPServer("kb", "1", append(front.EngineOptions(), server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true))...)
+	e.AddTools(append(k.Tools(), bulk.Tools()...)...)
+	e.AddResourceTemplates(append(k.Templates(), bulk.Templates()...)...)
+	f := front.New(front.Options{Engine: e})
+	s := httptest.NewServer(f.Handler())
+	t.Cleanup(func() {
+		if err := f.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		s.Close()
+		http.DefaultClient.CloseIdleConnections()
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s.URL + front.Path
+}
+
+// reply is a response of any kind.
+type reply struct {
+	Result struct {
+		StructuredContent struct {
+			Status  string
+			Count   int
+			URI     string
+			Results []struct {
+				Content, Source string
+				Score           float64
+			}
+		}
+		Contents []struct {
+			URI, Text, Blob string
+			Meta            struct{ Next string } `json:"_meta"`
+		}
+	}
+	Error *struct {
+		Code    int
+		Message string
+		Data    map[string]any
+	}
+}
+
+// post sends one request without a session, in the modern era if modern is set.
+func post(t *testing.T, url, method, params string, modern bool) (r reply) {
+	t.Helper()
+	head := map[string]string{}
+	if modern {
+		params = strings.TrimSuffix(params, "}") + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`
+		head = map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
+		var p struct{ Name, URI string }
+		if err := json.Unmarshal([]byte(params), &p); err != nil {
+			t.Fatal(err)
+		}
+		head["Mcp-Name"] = p.Name + p.URI
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for k, v := range head {
+		req.Header.Set(k, v)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		t.Fatalf("%s: %.300s: %v", res.Status, body, err)
+	}
+	return r
+}
+
+func eras(t *testing.T, f func(t *testing.T, modern bool)) {
+	for _, modern := range []bool{false, true} {
+		t.Run(fmt.Sprintf("modern=%v", modern), func(t *testing.T) { f(t, modern) })
+	}
+}
+
+func TestT3_SearchOverHTTP(t *testing.T) {
+	url := agent(t, kb.Options{})
+	eras(t, func(t *testing.T, modern bool) {
+		r := post(t, url, "tools/call", `{"name":"search_knowledge_base","arguments":{"query":"how is a sesion closed","tenant_id":"t","limit":20,"knowledge_base":"documents"}}`, modern)
+		got := r.Result.StructuredContent
+		if r.Error != nil || got.Status != "success" || got.Count != 20 || len(got.Results) != 20 {
+			t.Fatalf("%+v", r)
+		}
+		for _, hit := range got.Results {
+			read := post(t, url, "resources/read", `{"uri":"`+hit.Source+`"}`, modern)
+			if len(read.Result.Contents) != 1 || !strings.Contains(read.Result.Contents[0].Text, strings.Trim(hit.Content, "… ")) || read.Result.Contents[0].URI != hit.Source {
+				t.Errorf("%s: %+v", hit.Source, read)
+			}
+		}
+		for args, field := range map[string]string{
+			`{"query":"x","tenant_id":"t","limit":0}`: "limit", `{"query":"x","tenant_id":"t","limit":21}`: "limit", `{"query":"","tenant_id":"t"}`: "query",
+			`{"query":"` + strings.Repeat("x", 1001) + `","tenant_id":"t"}`: "query", `{"query":"x","tenant_id":"t","knowledge_base":"x"}`: "knowledge_base", `{"query":"x"}`: "tenant_id",
+		} {
+			r := post(t, url, "tools/call", `{"name":"search_knowledge_base","arguments":`+args+`}`, modern)
+			if r.Error == nil || r.Error.Code != -32602 || r.Error.Data["field"] != field || r.Error.Data["reason"] == nil || r.Error.Data["kind"] != "invalid_params" {
+				t.Errorf("%.60s: %+v", args, r.Error)
+			}
+		}
+	})
+}
+
+func TestX4_MalformedSourcesOverHTTP(t *testing.T) {
+	url := agent(t, kb.Options{})
+	eras(t, func(t *testing.T, modern bool) {
+		code := -32001
+		if modern {
+			code = -32602
+		}
+		for _, uri := range []string{"resource://kb/none.md", "resource://kb/../../etc/passwd", "resource://kb/%zz", "bytes://x/y", "resource://kb/" + strings.Repeat("a/", 3000), "resource://kb/a?line=" + strings.Repeat("9", 3000)} {
+			start := time.Now()
+			r := post(t, url, "resources/read", `{"uri":"`+uri+`"}`, modern)
+			if d := time.Since(start); r.Error == nil || r.Error.Code != code || d > 100*time.Millisecond && !budget.Race() {
+				t.Errorf("%.50s: %+v after %v", uri, r.Error, d)
+			}
+		}
+	})
+}
+
+// A large result is a link, and its pages are read one by one.
+func TestLargeResultOverHTTP(t *testing.T) {
+	url := agent(t, kb.Options{})
+	eras(t, func(t *testing.T, modern bool) {
+		r := post(t, url, "tools/call", `{"name":"random_bytes","arguments":{"n":200000,"seed":1}}`, modern)
+		pages := 0
+		for uri := r.Result.StructuredContent.URI; uri != ""; pages++ {
+			page := post(t, url, "resources/read", `{"uri":"`+uri+`"}`, modern)
+			if len(page.Result.Contents) != 1 || page.Result.Contents[0].Blob == "" || pages > 4 {
+				t.Fatalf("%s: %+v", uri, page.Error)
+			}
+			uri = page.Result.Contents[0].Meta.Next
+		}
+		if pages != 4 {
+			t.Errorf("%d pages", pages)
+		}
+	})
+}
+
+// The span's name is one that collectors know; its attribute says what it really is.
+func TestO1_SearchIsTraced(t *testing.T) {
+	type key struct{}
+	var span string
+	var ended bool
+	k, err := kb.New(kb.Options{Trace: func(ctx context.Context, name string, attrs map[string]string) (context.Context, func(error)) {
+		span = name + " " + attrs["search.engine"] + " " + attrs["mcp.tenant_id"]
+		return context.WithValue(ctx, key{}, true), func(err error) { ended = err == nil }
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	if _, err := k.Search(t.Context(), "acme", "tools", kb.SearchOptions{}); err != nil || span != "search.vector fts5 acme" || !ended {
+		t.Errorf("%q, ended %v, %v", span, ended, err)
+	}
+}
+
+func TestSearchesAtOnce(t *testing.T) {
+	k, err := kb.New(kb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	done := make(chan error)
+	for i := range 16 {
+		go func() {
+			hits, err := k.Search(t.Context(), "t", "cancel a request", kb.SearchOptions{Limit: 1 + i%5})
+			if err == nil && len(hits) != 1+i%5 {
+				err = fmt.Errorf("%d hits", len(hits))
+			}
+			done <- err
+		}()
+	}
+	for range 16 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
