@@ -118,7 +118,7 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 	if x.Session != nil && !initialize {
 		x.Session.begin(x)
 	}
-	go func() {
+	s.workers.run(func() {
 		defer s.work.Done()
 		defer cancel(nil)
 		a := s.run(ctx, x)
@@ -131,7 +131,7 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 			x.Session.forget()
 			s.sessions.release(x.Session)
 		}
-	}()
+	})
 	if s.serve(w, r, st, 1, nil, false) && x.Modern {
 		cancel(errClientGone)
 	}

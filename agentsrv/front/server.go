@@ -61,7 +61,8 @@ type Server struct {
 	sessions registry
 	hub      hub
 	kept     atomic.Int64 // bytes that all streams keep for clients that come back
-	requests atomic.Int64 // exchanges so far
+	requests atomic.Int64 // of callers without a session
+	workers  workers
 
 	life    context.Context // of the work that requests cause
 	endLife context.CancelCauseFunc
@@ -85,6 +86,7 @@ func New(o Options) *Server {
 	s := &Server{o: o}
 	s.life, s.endLife = context.WithCancelCause(context.Background())
 	s.sessions.init(o.Sessions)
+	s.workers.init()
 	s.hub.init(s)
 	s.next = s.engine
 	for i := len(o.Use) - 1; i >= 0; i-- {
@@ -160,6 +162,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.hub.close()
 	done := make(chan struct{})
 	go func() { s.work.Wait(); close(done) }()
+	defer s.workers.close()
 	defer s.sessions.close()
 	select {
 	case <-done:
