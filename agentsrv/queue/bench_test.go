@@ -3,7 +3,26 @@ package queue
 import (
 	"context"
 	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/budget"
 )
+
+func TestBudgetQueue(t *testing.T) {
+	budget.Skip(t)
+	q := New(Options{})
+	const calls = 20_000
+	d := budget.Best(func() time.Duration {
+		return budget.Time(func() {
+			for range calls {
+				if err := q.Do(t.Context(), Job{Tenant: "t", Tool: "echo"}, func(context.Context) error { return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	})
+	budget.Ceiling(t, "the queue's part of a call", d/calls, 3*time.Microsecond)
+}
 
 // BenchmarkDo is what the queue adds to a call when nobody else is there.
 func BenchmarkDo(b *testing.B) {

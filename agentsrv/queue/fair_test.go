@@ -52,6 +52,24 @@ func TestX3_TenantAtItsCapBlocksNobody(t *testing.T) {
 	})
 }
 
+func TestFairness_OneTenantDoesNotTakeTheWholeQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{Capacity: 4, TenantQueued: 2})
+		var all []*job
+		for range 3 {
+			all = append(all, start(t, q, Job{Tenant: "a"}, false))
+		}
+		failure(t, q.Do(t.Context(), Job{Tenant: "a"}, nil), jsonrpc.FailQueueFull)
+		all = append(all, start(t, q, Job{Tenant: "b"}, false), start(t, q, Job{Tenant: "b"}, false))
+		failure(t, q.Do(t.Context(), Job{Tenant: "c"}, nil), jsonrpc.FailQueueFull)
+		for _, x := range all {
+			x.cancel()
+			failure(t, <-x.result, jsonrpc.FailCancelled)
+		}
+		status(t, q, 0, 0, 0)
+	})
+}
+
 func TestQ7_WhoIgnoresItsContextIsAbandonedAndCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(Options{Timeout: time.Second, Grace: time.Second, MaxAbandoned: 2, Logger: quiet})

@@ -24,6 +24,7 @@ type Options struct {
 	Concurrency   int           // jobs that run at a time; 1
 	Capacity      int           // jobs that may wait; 100, Unlimited for any number
 	TenantRunning int           // jobs that one tenant may run at a time; 0 is as many as Concurrency
+	TenantQueued  int           // jobs that one tenant may have waiting; 0 is as many as Capacity
 	Timeout       time.Duration // how long a job may run without a sign of progress, unless it says otherwise; 30 s
 	MaxTimeout    time.Duration // how long any job may run, whatever it says and reports; 60 s
 	QueueTimeout  time.Duration // how long a job waits for its turn; 60 s
@@ -142,7 +143,7 @@ func (q *Queue) enter(job Job) (*tenant, *waiter, error) {
 		q.take(t)
 		return t, nil, nil
 	}
-	if q.opts.Capacity != Unlimited && q.queued+q.away >= q.opts.Capacity {
+	if q.opts.Capacity != Unlimited && q.queued+q.away >= q.opts.Capacity || q.opts.TenantQueued > 0 && t.waiting.Len() >= q.opts.TenantQueued {
 		q.forget(t)
 		return nil, nil, q.full()
 	}

@@ -30,9 +30,11 @@ const statusSchema = `{"type":"object","properties":{` +
 
 // Tools is queue_status.
 func (q *Queue) Tools() []server.ServerTool {
-	return []server.ServerTool{kit.Tool(ToolName, "Queue status", "How many tool calls wait, run, and may run at a time.", kit.ReadOnly,
+	t := kit.Tool(ToolName, "Queue status", "How many tool calls wait, run, and may run at a time.", kit.ReadOnly,
 		func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return kit.JSON(q.Status()) },
-		`{"type":"object","properties":{}}`, statusSchema)}
+		`{"type":"object","properties":{}}`, statusSchema)
+	t.Tool.Execution = &mcp.ToolExecution{TaskSupport: mcp.TaskSupportForbidden}
+	return []server.ServerTool{t}
 }
 
 // Resources is status://queue.

@@ -148,7 +148,8 @@ func (t *task) decide(ctx context.Context) bool {
 			queued = queued || e == accepted
 			switch {
 			case e == ended:
-				return queued && ctx.Err() == nil && (t.how.now || t.how.must) && t.adopt()
+				// An error before the queue had the call, of the queue for one, is the call's answer.
+				return (queued || t.err == nil) && ctx.Err() == nil && (t.how.now || t.how.must) && t.adopt()
 			case e == parked, t.how.now:
 				if t.claim() {
 					return true

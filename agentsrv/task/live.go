@@ -129,7 +129,7 @@ func (t *task) claim() bool {
 	return true
 }
 
-// adopt makes the call that ended a task after all, unless its answer is a question.
+// adopt makes the call that ended a task after all, unless it may ask first and does.
 func (t *task) adopt() bool {
 	if asks, _ := questions(t.result); asks != nil && t.err == nil && !t.how.now {
 		return false

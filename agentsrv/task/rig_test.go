@@ -176,7 +176,7 @@ func (r *rig) engine() *server.MCPServer {
 		}),
 	}
 	e.AddTools(r.tasks.Declare(tools...)...)
-	e.AddTools(r.queue.Tools()...)
+	e.AddTools(r.tasks.Declare(r.queue.Tools()...)...)
 	e.AddResources(r.queue.Resources()...)
 	return e
 }
