@@ -1,6 +1,7 @@
 package front
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -67,7 +68,11 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (kit.Ident
 		f = &jsonrpc.Failure{Kind: jsonrpc.FailUnauthorized, Message: "a valid bearer token is needed: send it as Authorization: Bearer TOKEN", Err: err}
 	}
 	if f.HTTPStatus(false) == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
+		challenge := "Bearer"
+		if code, ok := f.Data["error"].(string); ok { // RFC 6750 section 3.1
+			challenge += fmt.Sprintf(" error=%q", code)
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
 	}
 	s.refuse(w, &Exchange{Modern: isModern(r)}, f)
 	return caller, false

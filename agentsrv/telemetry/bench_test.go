@@ -25,7 +25,7 @@ func BenchmarkCall(b *testing.B) {
 			}
 			t := New(o)
 			defer t.Close(context.Background())
-			m := t.Middleware()(Mark(Validated, "")(func(context.Context, *front.Exchange) (json.RawMessage, error) {
+			m := t.Middleware()(t.Queued()(func(context.Context, *front.Exchange) (json.RawMessage, error) {
 				return json.RawMessage(`{"content":[{"type":"text","text":"hello"}]}`), nil
 			}))
 			for b.Loop() {

@@ -25,8 +25,8 @@ func milliseconds(d time.Duration) float64 {
 	return math.Round(float64(d)/float64(time.Microsecond)) / 1000
 }
 
-// called is the message of the line that each tool call gets.
-const called = "MCP tool called"
+// calledMessage is the message of the line that each tool call gets.
+const calledMessage = "MCP tool called"
 
 // log writes that line. It has no arguments and no results, and nothing in it is made up by the client but the names of
 // tools that do not exist, which are cut and masked.
@@ -48,5 +48,5 @@ func (t *Telemetry) log(ctx context.Context, tool string, known bool, tenant, tr
 		attrs[n] = slog.String("error", string(kind))
 		n++
 	}
-	t.o.Logger.LogAttrs(ctx, slog.LevelInfo, called, attrs[:n]...)
+	t.o.Logger.LogAttrs(ctx, slog.LevelInfo, calledMessage, attrs[:n]...)
 }

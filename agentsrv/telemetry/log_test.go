@@ -82,6 +82,25 @@ func TestO6_OneLineForEachCall(t *testing.T) {
 	}
 }
 
+// What became a task is logged when it is over, with how it ended.
+func TestO6_TasksAreLoggedWhenTheyEnd(t *testing.T) {
+	a := newAgent(t, Options{})
+	a.call("later", `{"tenant_id":"acme"}`)
+	a.call("echo", `{}`)
+	if got := lines(t, []byte(a.log.String())); len(got) != 1 || got[0]["tool"] != "echo" {
+		t.Errorf("%s", a.log)
+	}
+	close(a.release)
+	a.running.Wait()
+	got := lines(t, []byte(a.log.String()))
+	if len(got) != 2 || got[1]["tool"] != "later" || got[1]["error"] != "tool_error" || got[1]["tenant_id"] != "acme" {
+		t.Errorf("%s", a.log)
+	}
+	if _, page := a.get("/metrics", true); value(t, page, "mcp_tool_error_rate") != 0.5 {
+		t.Error("the error of the task does not count")
+	}
+}
+
 func TestO7_SecretsAreHiddenAtEveryLevel(t *testing.T) {
 	var b bytes.Buffer
 	base := slog.New(Redact(slog.NewJSONHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug})))

@@ -19,7 +19,7 @@ type redacting struct{ slog.Handler }
 
 // Handle passes on a record without secrets.
 func (h redacting) Handle(ctx context.Context, r slog.Record) error {
-	if r.Message == called {
+	if r.Message == calledMessage {
 		return h.Handler.Handle(ctx, r) // was made without any, and is written with each call
 	}
 	clean := slog.NewRecord(r.Time, r.Level, mask.Text(r.Message), r.PC)

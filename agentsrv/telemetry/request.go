@@ -34,8 +34,9 @@ const (
 // request is one that is traced.
 type request struct {
 	span   trace.Span // nil if nobody collects it
+	tool   string     // as the client says
 	tenant atomic.Pointer[string]
-	marked time.Time // the last Mark on the way in
+	queued atomic.Bool // Queued counts and logs it
 }
 
 type requestKey struct{}
@@ -61,8 +62,8 @@ var subjects = map[string]subject{
 	"prompts/get":    {"mcp.prompt.get", "name", attrPrompt},
 }
 
-// Middleware traces, counts and logs tools/call, and traces resources/read and prompts/get. It should be the outermost
-// that sees each call by itself. The trace id goes to kit.Caller, and on to other servers by Traceparent.
+// Middleware traces, counts and logs tools/call, and traces resources/read and prompts/get. It belongs before everything
+// but what makes several calls of one. The trace id goes to kit.Caller, and on to other servers by Traceparent.
 func (t *Telemetry) Middleware() front.Middleware {
 	return func(next front.Next) front.Next {
 		return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
@@ -79,7 +80,7 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 	began := time.Now()
 	name, meta := about(x.Params, s.param)
 	parent := remote(x.Header, meta)
-	r := &request{marked: began}
+	r := &request{tool: name}
 	if t.tracer == nil {
 		ctx = trace.ContextWithSpanContext(ctx, local(parent))
 	} else {
@@ -90,20 +91,16 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 	ctx = context.WithValue(kit.WithCaller(ctx, x.Caller), requestKey{}, r)
 
 	kind := jsonrpc.FailInternal // of a panic, which passes through
-	defer func() { t.done(ctx, x, s, name, r, kind, time.Since(began)) }()
+	defer func() { t.done(ctx, x, r, kind, time.Since(began)) }()
 	result, err = next(ctx, x)
 	kind = failure(result, err)
 	return result, err
 }
 
-// done ends the span, and for a tool call counts it and writes its line.
-func (t *Telemetry) done(ctx context.Context, x *front.Exchange, s subject, name string, r *request, kind jsonrpc.FailureKind, took time.Duration) {
-	tenant := x.Caller.Tenant
-	if seen := r.tenant.Load(); seen != nil {
-		tenant = *seen
-	}
+// done ends the span. A tool call that did not get as far as Queued is counted and logged here.
+func (t *Telemetry) done(ctx context.Context, x *front.Exchange, r *request, kind jsonrpc.FailureKind, took time.Duration) {
 	if r.span != nil {
-		if tenant != "" {
+		if tenant := r.whose(x); tenant != "" {
 			r.span.SetAttributes(attribute.String(attrTenant, tenant))
 		}
 		if kind != "" {
@@ -112,13 +109,25 @@ func (t *Telemetry) done(ctx context.Context, x *front.Exchange, s subject, name
 		}
 		r.span.End()
 	}
-	if x.Method != "tools/call" {
-		return
+	if x.Method == "tools/call" && !r.queued.Load() {
+		t.called(ctx, x, r, kind, took)
 	}
+}
+
+// whose is the tenant of the request, "" if it was refused before that was clear.
+func (r *request) whose(x *front.Exchange) string {
+	if seen := r.tenant.Load(); seen != nil {
+		return *seen
+	}
+	return x.Caller.Tenant
+}
+
+// called counts one tool call, and writes its line.
+func (t *Telemetry) called(ctx context.Context, x *front.Exchange, r *request, kind jsonrpc.FailureKind, took time.Duration) {
 	t.tools.add(time.Since(t.started), kind != "")
-	l := t.metrics.label(name, t.o.Known)
+	l := t.metrics.label(r.tool, t.o.Known)
 	t.metrics.called(ctx, l, took, kind != "")
-	t.log(ctx, name, l.name == name, tenant, x.Caller.Trace, kind, took)
+	t.log(ctx, r.tool, l.name == r.tool, r.whose(x), x.Caller.Trace, kind, took)
 }
 
 // about finds what a request is about, and its _meta.
@@ -193,36 +202,3 @@ func isError(result []byte) (is bool) {
 	})
 	return is
 }
-
-// Mark makes a middleware that shows where in the pipeline it stands: as an event of the request's span on the way in,
-// and, if out is not "", as another on the way out. The span events of the agent are validated (the arguments fit, and
-// the call now waits for its turn), started and finished; started also sets mcp.queue.wait_ms.
-func Mark(in, out string) front.Middleware {
-	return func(next front.Next) front.Next {
-		return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
-			r := requestOf(ctx)
-			if r == nil || r.span == nil {
-				return next(ctx, x)
-			}
-			now := time.Now()
-			r.span.AddEvent(in, trace.WithTimestamp(now))
-			if in == Started {
-				r.span.SetAttributes(attribute.Float64(attrWait, milliseconds(now.Sub(r.marked))))
-			} else {
-				r.marked = now
-			}
-			result, err := next(ctx, x)
-			if out != "" {
-				r.span.AddEvent(out)
-			}
-			return result, err
-		}
-	}
-}
-
-// The marks of the pipeline.
-const (
-	Validated = "validated"
-	Started   = "started"
-	Finished  = "finished"
-)

@@ -163,11 +163,14 @@ type agent struct {
 	tel *Telemetry
 	url string
 	log *buffer
+
+	running sync.WaitGroup // calls that were answered already
+	release chan struct{}  // lets the tool later end
 }
 
 func newAgent(t *testing.T, o Options) *agent {
 	t.Helper()
-	a := &agent{t: t, log: new(buffer)}
+	a := &agent{t: t, log: new(buffer), release: make(chan struct{})}
 	e := server.NewMCPServer("fixture", "1", append(front.EngineOptions(), server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true), server.WithPromptCapabilities(true))...)
 	const text = `{"type":"object","properties":{"text":{"type":"string"},"tenant_id":{"type":"string"}}}`
 	tool := func(name string, h server.ToolHandlerFunc) server.ServerTool {
@@ -179,6 +182,10 @@ func newAgent(t *testing.T, o Options) *agent {
 		}),
 		tool("fail", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultError("as asked"), nil
+		}),
+		tool("later", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			<-a.release
+			return mcp.NewToolResultError("late"), nil
 		}),
 		tool("crash", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return nil, jsonrpc.Fail(jsonrpc.FailExecution, "the worker died")
@@ -214,7 +221,7 @@ func newAgent(t *testing.T, o Options) *agent {
 	}
 	f := front.New(front.Options{
 		Engine: e, Logger: o.Logger, Authenticate: auth.Identify, Public: a.tel.Public(), Routes: a.tel.Private(),
-		Use: []front.Middleware{a.tel.Middleware(), tenants.Middleware(), check.Middleware(find, nil), Mark(Validated, ""), Mark(Started, Finished)},
+		Use: []front.Middleware{a.tel.Middleware(), tenants.Middleware(), check.Middleware(find, nil), a.background, a.tel.Queued(), a.tel.Started()},
 	})
 	web := httptest.NewServer(f.Handler())
 	a.url = web.URL
@@ -229,6 +236,22 @@ func newAgent(t *testing.T, o Options) *agent {
 		_ = a.tel.Close(ctx) // a collector that is away is what some tests are about
 	})
 	return a
+}
+
+// background answers calls of the tool later before they ran, as what makes tasks of calls does.
+func (a *agent) background(next front.Next) front.Next {
+	return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
+		if !bytes.Contains(x.Params, []byte(`"later"`)) {
+			return next(ctx, x)
+		}
+		begun := make(chan struct{})
+		a.running.Go(func() {
+			close(begun)
+			_, _ = next(x.Detach(ctx), x)
+		})
+		<-begun
+		return json.RawMessage(`{"content":[]}`), nil
+	}
 }
 
 // post sends one frame with header lines "Name: value".

@@ -48,24 +48,27 @@ func newLimiter(l Limits, now func() time.Time, size int) *limiter {
 	return &limiter{limits: l, now: now, start: now(), size: size, meters: lru, shared: new(meter)}
 }
 
-func (l *limiter) off() bool { return l.limits == Limits{} }
-
-// enter counts one call of a tenant, or says why it must not run. The meter goes back to leave when the call is over.
-func (l *limiter) enter(tenant string) (*meter, *jsonrpc.Failure) {
+// take counts one call of a tenant, or says why it must not be made.
+func (l *limiter) take(tenant string) *jsonrpc.Failure {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	elapsed := l.now().Sub(l.start)
-	m := l.meter(tenant, int64(elapsed/time.Second))
-	if n := l.limits.Concurrent; n > 0 && m.running >= n {
-		return nil, limited("concurrent", n, sharedRetry)
+	m := l.meter(tenant, elapsed)
+	if wait := m.window.take(elapsed, l.limits.PerMinute); wait > 0 {
+		return limited("per_minute", l.limits.PerMinute, wait)
 	}
-	if n := l.limits.PerMinute; n > 0 {
-		if wait := m.window.take(elapsed, n); wait > 0 {
-			return nil, limited("per_minute", n, wait)
-		}
+	return nil
+}
+
+// enter counts one call that begins, or says why it must not run. The meter goes back to leave when the call is over.
+func (l *limiter) enter(tenant string) (*meter, *jsonrpc.Failure) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.meter(tenant, l.now().Sub(l.start))
+	if m.running >= l.limits.Concurrent {
+		return nil, limited("concurrent", l.limits.Concurrent, sharedRetry)
 	}
 	m.running++
-	m.last = int64(elapsed / time.Second)
 	return m, nil
 }
 
@@ -76,14 +79,16 @@ func (l *limiter) leave(m *meter) {
 }
 
 // meter finds a tenant's meter, or makes one where that evicts nobody who is still counted.
-func (l *limiter) meter(tenant string, second int64) *meter {
+func (l *limiter) meter(tenant string, elapsed time.Duration) *meter {
+	second := int64(elapsed / time.Second)
 	if m, ok := l.meters.Get(tenant); ok {
+		m.last = second
 		return m
 	}
 	if l.meters.Len() >= l.size && !l.evict(second) {
 		return l.shared
 	}
-	m := new(meter)
+	m := &meter{last: second}
 	l.meters.Add(tenant, m)
 	return m
 }

@@ -59,7 +59,7 @@ func New(o Options) (*Tenants, error) {
 // Active is how many tenants called a tool lately, at most 10,000.
 func (t *Tenants) Active() int { return t.limiter.active() }
 
-// Middleware puts the request's tenant into the context, for kit.TenantOf, and holds tool calls to the limits. A tenant
+// Middleware puts the request's tenant into the context, for kit.TenantOf, and counts its tool calls per minute. A tenant
 // that the token does not cover is answered like one that does not exist, so that nobody learns which do.
 func (t *Tenants) Middleware() front.Middleware {
 	return func(next front.Next) front.Next {
@@ -90,10 +90,25 @@ func (t *Tenants) Middleware() front.Middleware {
 			if t.o.Seen != nil {
 				t.o.Seen(ctx, id)
 			}
-			if !call || t.limiter.off() {
+			if call && t.o.Limits.PerMinute > 0 {
+				if bad := t.limiter.take(id); bad != nil {
+					return nil, bad
+				}
+			}
+			return next(ctx, x)
+		}
+	}
+}
+
+// Slots is the middleware that bounds a tenant's calls at the same time. It belongs behind what turns calls into tasks, so
+// that a task counts until it ends, and before the queue, so that a call that waits there counts too.
+func (t *Tenants) Slots() front.Middleware {
+	return func(next front.Next) front.Next {
+		return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
+			if x.Method != "tools/call" || t.o.Limits.Concurrent <= 0 {
 				return next(ctx, x)
 			}
-			m, bad := t.limiter.enter(id)
+			m, bad := t.limiter.enter(kit.TenantOf(ctx))
 			if bad != nil {
 				return nil, bad
 			}

@@ -27,6 +27,9 @@ func tenants(t testing.TB, o Options) *Tenants {
 	return made
 }
 
+// whole is both middlewares.
+func (t *Tenants) whole(next front.Next) front.Next { return t.Middleware()(t.Slots()(next)) }
+
 // seen answers with the tenant that a handler would see.
 func seen(ctx context.Context, _ *front.Exchange) (json.RawMessage, error) {
 	return json.Marshal(kit.TenantOf(ctx))
@@ -219,7 +222,7 @@ func TestX3_OnlyToolCallsCount(t *testing.T) {
 func TestX3_ConcurrentCalls(t *testing.T) {
 	made := tenants(t, Options{AutoCreate: true, Limits: Limits{Concurrent: 10}})
 	begun, end := make(chan struct{}), make(chan struct{})
-	m := made.Middleware()(func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
+	m := made.whole(func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
 		begun <- struct{}{}
 		<-end
 		return seen(ctx, x)
@@ -240,14 +243,14 @@ func TestX3_ConcurrentCalls(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	broken := made.Middleware()(func(context.Context, *front.Exchange) (json.RawMessage, error) { panic("handler") })
+	broken := made.whole(func(context.Context, *front.Exchange) (json.RawMessage, error) { panic("handler") })
 	for range 11 {
 		func() {
 			defer func() { _ = recover() }()
 			_, err = ask(t, broken, "", "tools/call", `{"name":"x"}`)
 		}()
 	}
-	if _, err := ask(t, made.Middleware()(seen), "", "tools/call", `{"name":"x"}`); err != nil {
+	if _, err := ask(t, made.whole(seen), "", "tools/call", `{"name":"x"}`); err != nil {
 		t.Error(err)
 	}
 }
@@ -259,7 +262,7 @@ func TestConfiguredIDsAreChecked(t *testing.T) {
 }
 
 func BenchmarkMiddleware(b *testing.B) {
-	m := tenants(b, Options{AutoCreate: true, Limits: Limits{1 << 30, 1 << 30}}).Middleware()(func(context.Context, *front.Exchange) (json.RawMessage, error) { return nil, nil })
+	m := tenants(b, Options{AutoCreate: true, Limits: Limits{1 << 30, 1 << 30}}).whole(func(context.Context, *front.Exchange) (json.RawMessage, error) { return nil, nil })
 	for _, c := range []struct{ name, params string }{
 		{"default", `{"name":"echo","arguments":{"text":"hello"}}`},
 		{"named", `{"name":"echo","arguments":{"text":"hello","tenant_id":"acme"}}`},
