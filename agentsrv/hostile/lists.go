@@ -1,0 +1,170 @@
+package hostile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// entry is a tool in the list: its name, what it does, and the properties of its arguments as JSON.
+type entry struct{ name, does, properties string }
+
+func (e entry) json() string {
+	return `{"name":` + quote(e.name) + `,"description":` + quote(e.does) + `,"inputSchema":{"type":"object","properties":{` + e.properties + `}}}`
+}
+
+// number1 is a schema of one number.
+func number1(key string, def int) string {
+	return fmt.Sprintf(`"%s":{"type":"integer","minimum":0,"default":%d}`, key, def)
+}
+
+// Modes of the list of tools.
+const (
+	modeNormal    = "normal"
+	modeNames     = "names"
+	modeLongNames = "long_names"
+	modeSchemas   = "schemas"
+	modeBroken    = "broken"
+	modeMillion   = "million"
+	modeEndless   = "endless"
+	modeRepeating = "repeating"
+	modeChanging  = "changing"
+)
+
+// modes says what each does.
+var modes = []entry{
+	{modeNormal, "every tool of this profile", ""},
+	{modeNames, "tools whose names are the payloads, twice each", ""},
+	{modeLongNames, "three tools with names of a megabyte", ""},
+	{modeSchemas, "schemas with $ref loops, remote $ref, 50,000 levels, 100,000 choices, catastrophic patterns", ""},
+	{modeBroken, "entries with members missing or of the wrong type", ""},
+	{modeMillion, "a million tools on pages of 10,000", ""},
+	{modeEndless, "pages without end", ""},
+	{modeRepeating, "pages whose cursor is always the same", ""},
+	{modeChanging, "other tools each time", ""},
+}
+
+// maxShown is the longest payload that stands in lists; longer ones would make a list of 10 MB of each.
+const maxShown = 64 << 10
+
+// tools is the list of tools from a cursor on.
+func (s *Server) tools(cursor string) string {
+	n, _ := strconv.Atoi(cursor)
+	page := func(from, count int, next string) string {
+		all := make([]string, count)
+		for i := range all {
+			all[i] = entry{"tool_" + strconv.Itoa(from+i), "One of many", ""}.json()
+		}
+		return listOf(all, next)
+	}
+	switch mode := *s.mode.Load(); mode {
+	case modeNames:
+		var all []string
+		for _, p := range Payloads() {
+			if len(p.Text) <= maxShown {
+				all = append(all, entry{p.Text, p.Name, ""}.json(), entry{p.Text, p.Name, ""}.json())
+			}
+		}
+		return listOf(append(all, control()...), "")
+	case modeLongNames:
+		var all []string
+		for _, c := range []string{"x", "日", "\u0301"} {
+			all = append(all, entry{strings.Repeat(c, 1<<20/len(c)), "A long name", ""}.json())
+		}
+		return listOf(append(all, control()...), "")
+	case modeSchemas:
+		return listOf(append(schemas(), control()...), "")
+	case modeBroken:
+		return listOf(append([]string{
+			`null`, `7`, `[]`, `{}`, `{"name":7}`, `{"name":null,"inputSchema":{}}`, `{"name":"no_schema"}`, `{"name":"schema_array","inputSchema":[]}`,
+			`{"name":"schema_true","inputSchema":true}`, `{"name":"schema_string","inputSchema":"object"}`, `{"name":"type_number","inputSchema":{"type":7}}`,
+			`{"name":"properties_array","inputSchema":{"type":"object","properties":[]}}`, `{"name":"required_string","inputSchema":{"type":"object","required":"a"}}`,
+			`{"name":"description_object","description":{},"title":[],"annotations":"x","icons":{"src":"javascript:alert(1)"},"inputSchema":{"type":"object"}}`,
+		}, control()...), "")
+	case modeMillion:
+		const size, total = 10_000, 1_000_000
+		if n = min(max(n, 0), total-size); n+size < total {
+			return page(n, size, strconv.Itoa(n+size))
+		}
+		return page(n, size, "")
+	case modeEndless:
+		return page(max(n, 0), 10, strconv.Itoa(max(n, 0)+10))
+	case modeRepeating:
+		return page(0, 10, "again")
+	case modeChanging:
+		return listOf(append([]string{entry{"tool_" + strconv.FormatInt(s.list.Add(1), 10), "Was not there before", ""}.json()}, control()...), "")
+	}
+	return listOf(normal(), "")
+}
+
+func listOf(all []string, next string) string {
+	out := `{"tools":[` + strings.Join(all, ",") + `]`
+	if next != "" {
+		out += `,"nextCursor":` + quote(next)
+	}
+	return out + `}`
+}
+
+// control are the tools that lists of other modes have too, so that one gets out of them.
+func control() []string {
+	var names []string
+	for _, m := range modes {
+		names = append(names, quote(m.name))
+	}
+	return []string{entry{modeTool, modeDoes(), `"mode":{"type":"string","enum":[` + strings.Join(names, ",") + `]}`}.json()}
+}
+
+// normal is every tool: the payloads, which say what they are in words that nobody should print, and the rest.
+func normal() []string {
+	all := control()
+	for _, e := range append(append(asking(), special...), raw()...) {
+		all = append(all, e.json())
+	}
+	const as = `"as":{"type":"string","enum":["text","error","rpc_error","structured","link","log","stderr"],"default":"text"}`
+	for _, p := range Payloads() {
+		q := quote(p.Text)
+		if len(p.Text) > maxShown {
+			all = append(all, entry{p.Slug(), p.Name, as}.json())
+			continue
+		}
+		all = append(all, `{"name":"`+p.Slug()+`","title":`+q+`,"description":`+q+`,"annotations":{"title":`+q+`,"readOnlyHint":true},"inputSchema":{"type":"object","title":`+q+
+			`,"description":`+q+`,"properties":{`+as+`,"payload":{"type":"string","title":`+q+`,"description":`+q+`,"enum":[`+q+`,"other"],"default":`+q+`}}}}`)
+	}
+	return all
+}
+
+func schemas() []string {
+	tool := func(name, schema string) string {
+		return `{"name":"` + name + `","description":"A schema to be careful with","inputSchema":` + schema + `}`
+	}
+	choices := make([]string, 100_000)
+	for i := range choices {
+		choices[i] = `"choice ` + strconv.Itoa(i) + `"`
+	}
+	return []string{
+		tool("ref_loop", `{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"$ref":"#/$defs/B"},"B":{"$ref":"#/$defs/A"}}}`),
+		tool("ref_self", `{"$ref":"#"}`),
+		tool("ref_recursive", `{"type":"object","properties":{"child":{"$ref":"#"}},"required":["child"]}`),
+		tool("ref_remote", `{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1:9/schema.json"},"b":{"$ref":"file:///etc/passwd"}}}`),
+		tool("ref_nowhere", `{"type":"object","properties":{"a":{"$ref":"#/$defs/none"}}}`),
+		tool("ref_bomb", bomb(25)),
+		tool("deep", nested(`{"type":"object","properties":{"a":`, `{"type":"string"}`, `}}`, 25_000)),
+		tool("deep_any_of", nested(`{"anyOf":[`, `{"type":"string"}`, `]}`, 5_000)),
+		tool("many_choices", `{"type":"object","properties":{"a":{"type":"string","enum":[`+strings.Join(choices, ",")+`]}}}`),
+		tool("catastrophic_pattern", `{"type":"object","properties":{"a":{"type":"string","pattern":"^(a+)+$"},"b":{"type":"string","pattern":"("}}}`),
+		tool("contradiction", `{"type":"object","allOf":[{"type":"string"},{"type":"number"}],"not":{},"minProperties":5,"maxProperties":1}`),
+		tool("prototype", `{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"},"":{"type":"string"},"toString":{"type":"integer"}}}`),
+		tool("numbers", `{"type":"object","properties":{"a":{"type":"number","minimum":1e308,"maximum":-1e308,"multipleOf":0},"b":{"type":"array","minItems":1000000000},"c":{"type":"string","minLength":1e18}}}`),
+		tool("required_unknown", `{"type":"object","required":["not there"],"additionalProperties":false}`),
+	}
+}
+
+// bomb is a schema of n definitions, each of which uses the one before twice: expanded, it has 2^n parts.
+func bomb(n int) string {
+	var b strings.Builder
+	b.WriteString(`{"$ref":"#/$defs/d` + strconv.Itoa(n) + `","type":"object","$defs":{"d0":{"type":"object"}`)
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, `,"d%d":{"type":"object","properties":{"a":{"$ref":"#/$defs/d%d"},"b":{"$ref":"#/$defs/d%d"}}}`, i, i-1, i-1)
+	}
+	return b.String() + `}}`
+}
