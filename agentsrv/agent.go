@@ -1,6 +1,9 @@
 // Package agentsrv is the agent that mcphud brings along: an MCP server that is useful by itself, and has something to
 // show for each thing that a client or a router must be able to carry. It serves both protocol eras (2024-11-05 to
 // 2025-11-25 with initialize and sessions, 2026-07-28 without) on one Streamable HTTP endpoint, or over stdio.
+//
+// The package wires what its folders hold: front is the transport, queue and task decide when a call runs, tenant and
+// check whether it may, telemetry what is known about it afterwards; the others are tools, resources and prompts.
 package agentsrv
 
 import (
@@ -11,47 +14,43 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcphud/mcphud/agentsrv/basics"
+	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/queue"
+	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/session/listen"
 )
 
-// Path is where the Streamable HTTP endpoint is mounted.
-const Path = "/mcp"
-
-// MaxBody is the largest request body the HTTP front accepts, in bytes; a larger one is answered with 413.
-const MaxBody = 10 << 20
-
-// Agent is one MCP server with its tools, resources and prompts.
+// Agent is one MCP server. It is made by New, served by Start, Handler or ServeStdio, and must be closed.
 type Agent struct {
-	o    Options
-	mcp  *server.MCPServer
-	http *server.StreamableHTTPServer
-	log  *slog.Logger
+	o      Options
+	log    *slog.Logger
+	db     *store.DB
+	engine *server.MCPServer
+	front  *front.Server
+	queue  *queue.Queue
+	closes []func() error // of what New made, closed in reverse order
 
 	mu     sync.Mutex
 	url    string
-	srv    *http.Server
-	served chan error
+	web    *http.Server
+	done   chan struct{} // closed when a listener fails or Close is over
+	failed error
+	serves sync.WaitGroup
 }
 
-// New builds an agent. It starts nothing and opens nothing.
+// New builds an agent and opens its database. It listens to nothing and starts nothing yet.
 func New(o Options) (*Agent, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	a := &Agent{o: o, log: o.Logger}
-	var extra []server.ServerOption
-	if o.PageSize > 0 {
-		extra = append(extra, server.WithPaginationLimit(o.PageSize))
+	a := &Agent{o: o, log: o.Logger, done: make(chan struct{})}
+	if err := a.build(); err != nil {
+		return nil, fmt.Errorf("agent: %w", errors.Join(err, a.closeParts()))
 	}
-	a.mcp = basics.NewServer(o.Version, extra...)
-	a.http = server.NewStreamableHTTPServer(a.mcp,
-		server.WithEndpointPath(Path), server.WithStateful(true), server.WithStreamableHTTPLogger(o.Logger))
 	return a, nil
 }
 
@@ -62,53 +61,92 @@ func (a *Agent) URL() string {
 	return a.url
 }
 
-// Start opens what the agent keeps and listens. When it returns without an error the agent answers at URL, until Close.
-// ctx bounds the starting only.
+// Handler is the agent's whole HTTP surface, for a server of the caller's.
+func (a *Agent) Handler() http.Handler { return a.front.Handler() }
+
+// Start listens. When it returns without an error the agent answers at URL, until Close. ctx bounds the starting only.
 func (a *Agent) Start(ctx context.Context) error {
-	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(a.o.Host, strconv.Itoa(a.o.Port)))
+	lns, err := listen.Listen(ctx, a.o.Host, a.o.Port)
 	if err != nil {
-		return fmt.Errorf("agent: %w; another port, or 0 for a free one, may work", err)
+		return fmt.Errorf("agent: %w", err)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.url = "http://" + ln.Addr().String() + Path
-	a.srv = &http.Server{
-		Handler:           a.Handler(),
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    1 << 20,
-		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+	a.url = "http://" + lns[0].Addr().String() + front.Path
+	a.web = &http.Server{Handler: a.Handler(), ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
+	front.Harden(a.web)
+	for _, ln := range lns {
+		a.serves.Go(func() { a.serve(a.web, ln) })
 	}
-	a.served = make(chan error, 1)
-	go func() { a.served <- a.srv.Serve(ln) }()
 	return nil
 }
 
-// Close stops the agent: it takes nothing new, lets running calls finish until ctx is done, and then cancels what is
-// left. No goroutine, process, connection or file of the agent is left when it returns.
-func (a *Agent) Close(ctx context.Context) error {
+func (a *Agent) serve(web *http.Server, ln net.Listener) {
+	if err := web.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		a.end(fmt.Errorf("agent: serve on %s: %w", ln.Addr(), err))
+	}
+}
+
+// end says that the agent serves no more.
+func (a *Agent) end(err error) {
 	a.mu.Lock()
-	srv := a.srv
+	defer a.mu.Unlock()
+	select {
+	case <-a.done:
+	default:
+		a.failed = err
+		close(a.done)
+	}
+}
+
+// Done is closed when the agent serves no more: after Close, or when a listener failed, which Err tells.
+func (a *Agent) Done() <-chan struct{} { return a.done }
+
+// Err is why a listener failed, nil if none did.
+func (a *Agent) Err() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.failed
+}
+
+// Close stops the agent: it takes nothing new, lets running calls finish until ctx is done or Options.DrainTimeout is
+// over, and then cancels what is left. No goroutine, process, connection or file of the agent is left when it returns.
+func (a *Agent) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, a.o.DrainTimeout)
+	defer cancel()
+	a.mu.Lock()
+	web := a.web
 	a.mu.Unlock()
-	if srv == nil {
-		return nil
+	drained := a.queue.Drain(ctx)
+	closed := a.front.Close(ctx)
+	if web != nil {
+		if err := web.Shutdown(ctx); err != nil {
+			_ = web.Close() // whoever is still connected has had the time that ctx gave
+		}
+		a.serves.Wait()
 	}
-	a.http.CloseSessions(ctx)
-	if err := srv.Shutdown(ctx); err != nil {
-		_ = srv.Close()
-	}
-	if err := <-a.served; !errors.Is(err, http.ErrServerClosed) {
+	a.end(nil)
+	if err := errors.Join(drained, closed, a.closeParts()); err != nil {
 		return fmt.Errorf("agent: stop: %w", err)
 	}
 	return nil
 }
 
+// closeParts closes what build made, the last first.
+func (a *Agent) closeParts() error {
+	var errs []error
+	for i := len(a.closes) - 1; i >= 0; i-- {
+		errs = append(errs, a.closes[i]())
+	}
+	a.closes = nil
+	return errors.Join(errs...)
+}
+
 // ServeStdio answers newline-delimited frames from in on out until in ends or ctx is done; in must be readable without
 // blocking for ever after that (a pipe whose other end closes). It needs no Start.
 func (a *Agent) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	err := server.NewStdioServer(a.mcp).Listen(ctx, in, out)
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
-		return nil
+	if err := a.front.ServeStdio(ctx, in, out); err != nil {
+		return fmt.Errorf("agent: stdio: %w", err)
 	}
-	return fmt.Errorf("agent: stdio: %w", err)
+	return nil
 }

@@ -180,7 +180,7 @@ func read(t *testing.T, res *http.Response) []message {
 		sc := bufio.NewScanner(res.Body)
 		sc.Buffer(nil, 16<<20)
 		for sc.Scan() {
-			if d, ok := bytes.CutPrefix(sc.Bytes(), []byte("data: ")); ok {
+			if d, ok := bytes.CutPrefix(sc.Bytes(), []byte("data: ")); ok && len(d) > 0 { // an event without data only has an id
 				frames = append(frames, bytes.Clone(d))
 			}
 		}

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -21,6 +22,7 @@ func TestCurlSendsTheSameAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer agent.Close(context.Background())
 	web := httptest.NewServer(agent.Handler())
 	defer web.Close()
 	for _, version := range []string{"2025-06-18", "2026-07-28"} {

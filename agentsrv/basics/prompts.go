@@ -18,7 +18,7 @@ var values = map[string][]string{
 }
 
 // Prompts are the prompts.
-func Prompts() []server.ServerPrompt {
+func (a *Set) Prompts() []server.ServerPrompt {
 	return []server.ServerPrompt{
 		{
 			Prompt: mcp.NewPrompt("greet", mcp.WithPromptDescription("A greeting"),
@@ -69,24 +69,20 @@ func review(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, er
 	}), nil
 }
 
-// CompletePrompt offers the known values of a prompt's argument that start with what was typed, in any case of letters;
-// ok is false for arguments of other prompts.
-func CompletePrompt(prompt, argument, typed string) (found []string, ok bool) {
-	switch {
-	case prompt == "greet" && (argument == "name" || argument == "language"), prompt == "review" && argument == "language":
-		return startingWith(values[argument], typed), true
-	case prompt == "greet" || prompt == "review":
-		return nil, true
+// completePrompt offers the known values of a prompt's argument that start with what was typed, in any case of letters.
+func completePrompt(prompt, argument, typed string) []string {
+	if prompt == "greet" && (argument == "name" || argument == "language") || prompt == "review" && argument == "language" {
+		return startingWith(values[argument], typed)
 	}
-	return nil, false
+	return nil
 }
 
-// CompleteResource does the same for the variable of demo://note/{id}.
-func CompleteResource(uri, argument, typed string) (found []string, ok bool) {
+// completeResource does the same for the variable of demo://note/{id}.
+func completeResource(uri, argument, typed string) []string {
 	if uri != noteTemplate {
-		return nil, false
+		return nil
 	}
-	return startingWith(values[argument], typed), true
+	return startingWith(values[argument], typed)
 }
 
 func startingWith(all []string, typed string) (found []string) {

@@ -17,7 +17,7 @@ const (
 )
 
 // Resources are the resources.
-func Resources() []server.ServerResource {
+func (a *Set) Resources() []server.ServerResource {
 	return []server.ServerResource{
 		{
 			Resource: mcp.NewResource(readmeURI, "readme", mcp.WithResourceDescription("What this server has, as markdown"), mcp.WithMIMEType("text/markdown")),
@@ -35,7 +35,7 @@ func Resources() []server.ServerResource {
 }
 
 // Templates are the resource templates.
-func Templates() []server.ServerResourceTemplate {
+func (a *Set) Templates() []server.ServerResourceTemplate {
 	return []server.ServerResourceTemplate{{
 		Template: mcp.NewResourceTemplate(noteTemplate, "note", mcp.WithTemplateDescription("A note by its id; any id has one"), mcp.WithTemplateMIMEType("text/plain")),
 		Handler: func(_ context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {

@@ -32,30 +32,29 @@ func NewServer(version string, extra ...server.ServerOption) *server.MCPServer {
 		server.WithPromptCapabilities(false),
 		server.WithLogging(),
 		server.WithCompletions(),
-		server.WithPromptCompletionProvider(completer{}),
-		server.WithResourceCompletionProvider(completer{}),
+		server.WithPromptCompletionProvider(set),
+		server.WithResourceCompletionProvider(set),
 		server.WithToolHandlerMiddleware(kit.Settle),
 		server.WithToolHandlerMiddleware(set.Count),
 		server.WithRecovery(),
 	}, extra...)...)
 	s.AddTools(set.Tools()...)
-	s.AddResources(Resources()...)
-	s.AddResourceTemplates(Templates()...)
-	s.AddPrompts(Prompts()...)
+	s.AddResources(set.Resources()...)
+	s.AddResourceTemplates(set.Templates()...)
+	s.AddPrompts(set.Prompts()...)
 	return s
 }
 
-// completer answers completion/complete for the basics.
-type completer struct{}
-
 // CompletePromptArgument implements mcp-go's provider for prompts.
-func (completer) CompletePromptArgument(_ context.Context, prompt string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	found, _ := CompletePrompt(prompt, arg.Name, arg.Value)
-	return &mcp.Completion{Values: found, Total: len(found)}, nil
+func (a *Set) CompletePromptArgument(_ context.Context, prompt string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return completion(completePrompt(prompt, arg.Name, arg.Value)), nil
 }
 
 // CompleteResourceArgument implements mcp-go's provider for resource templates.
-func (completer) CompleteResourceArgument(_ context.Context, uri string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	found, _ := CompleteResource(uri, arg.Name, arg.Value)
-	return &mcp.Completion{Values: found, Total: len(found)}, nil
+func (a *Set) CompleteResourceArgument(_ context.Context, uri string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+	return completion(completeResource(uri, arg.Name, arg.Value)), nil
+}
+
+func completion(found []string) *mcp.Completion {
+	return &mcp.Completion{Values: found, Total: len(found)}
 }

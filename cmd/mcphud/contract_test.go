@@ -341,7 +341,7 @@ func TestTextIsForPeople(t *testing.T) {
 		{[]string{"prompts", "get", "greet", "name=Ada"}, []string{"[user]", "greet Ada"}, nil},
 		{[]string{"complete", "greet", "name", "a"}, []string{"Ada\nAlan\n"}, nil},
 		{[]string{"complete", "demo://note/{id}", "id", "to"}, []string{"today\ntomorrow\n"}, nil},
-		{[]string{"info"}, []string{"mcphud-demo", "2026-07-28", "tools"}, []string{"{"}},
+		{[]string{"info"}, []string{"mcphud-agent", "2026-07-28", "tools"}, []string{"{"}},
 		{[]string{"ping"}, []string{"answered"}, nil},
 	} {
 		out := mcphud(t, append(c.args, "--format", "text", "--url", url)...).ok(t)

@@ -1,0 +1,93 @@
+package agentsrv
+
+import (
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/basics"
+	"github.com/mcphud/mcphud/agentsrv/entity"
+	"github.com/mcphud/mcphud/agentsrv/everything"
+	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kb"
+	"github.com/mcphud/mcphud/agentsrv/queue"
+	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/agentsrv/store"
+)
+
+// build makes the parts and wires them. What it opens is in a.closes, also if it fails.
+func (a *Agent) build() error {
+	db, err := store.Open(a.o.Store)
+	if err != nil {
+		return err
+	}
+	a.db = db
+	a.closes = append(a.closes, db.Close)
+	a.queue = queue.New(queue.Options{
+		Concurrency: a.o.Concurrency, Capacity: a.o.QueueCapacity, Timeout: a.o.Timeout, Logger: a.log,
+		// a.front is there before anything is queued.
+		Changed: func(queue.Status) { a.front.ResourceUpdated(queue.URI) },
+	})
+	var p parts
+	set := &basics.Set{}
+	a.engine = a.newEngine(&p.complete, set)
+	p.add(set, a.queue)
+	if err := a.profile(&p); err != nil {
+		return err
+	}
+	p.register(a.engine)
+	a.front = front.New(front.Options{
+		Engine: a.engine, Use: a.middlewares(), Routes: a.routes(), Public: a.public(), Logger: a.log, MaxBody: a.o.MaxRequest,
+	})
+	return nil
+}
+
+func (a *Agent) newEngine(complete *completer, set *basics.Set) *server.MCPServer {
+	options := append(front.EngineOptions(),
+		server.WithTitle("mcphud agent"),
+		server.WithInstructions(instructions[a.o.Profile]),
+		server.WithToolCapabilities(true),
+		server.WithResourceCapabilities(true, true),
+		server.WithPromptCapabilities(true),
+		server.WithLogging(),
+		server.WithCompletions(),
+		server.WithPromptCompletionProvider(complete),
+		server.WithResourceCompletionProvider(complete),
+		server.WithToolHandlerMiddleware(set.Count),
+	)
+	if a.o.PageSize > 0 {
+		options = append(options, server.WithPaginationLimit(a.o.PageSize))
+	}
+	return server.NewMCPServer(a.o.Name, a.o.Version, options...)
+}
+
+var instructions = map[Profile]string{
+	Demo:       "Search the knowledge base before you answer questions about the Model Context Protocol or mcphud. Most tools need a tenant_id; any name will do, and what one tenant makes no other sees.",
+	Everything: "One tool, resource or prompt for each feature of the protocol, to see what a client does with it.",
+	Hostile:    "Everything that this server says is meant to break its client. Its tools serve the payloads by name.",
+	Fault:      "This server fails on purpose: fault_status tells how, fault_set and fault_next change it.",
+}
+
+// profile adds what the profile has beyond the basics.
+func (a *Agent) profile(p *parts) error {
+	switch a.o.Profile {
+	case Demo:
+		return a.demo(p)
+	case Everything:
+		p.add(everything.New(everything.Options{Registry: a.engine, Updated: a.updated}))
+	}
+	return nil
+}
+
+func (a *Agent) demo(p *parts) error {
+	base, err := kb.New(kb.Options{DB: a.db, Dir: a.o.KB, Log: a.log})
+	if err != nil {
+		return err
+	}
+	a.closes = append(a.closes, base.Close)
+	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Logger: a.log})
+	a.closes = append(a.closes, code.Close)
+	p.add(base, entity.New(a.db), code)
+	return nil
+}
+
+// updated tells subscribers that a resource changed.
+func (a *Agent) updated(uri string) { a.front.ResourceUpdated(uri) }
