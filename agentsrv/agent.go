@@ -18,21 +18,26 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/agentsrv/fault"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/listen"
 )
 
 // Agent is one MCP server. It is made by New, served by Start, Handler or ServeStdio, and must be closed.
 type Agent struct {
-	o      Options
-	log    *slog.Logger
-	db     *store.DB
-	engine *server.MCPServer
-	front  *front.Server
-	queue  *queue.Queue
-	closes []func() error // of what New made, closed in reverse order
+	o       Options
+	log     *slog.Logger
+	db      *store.DB
+	engine  *server.MCPServer
+	front   *front.Server
+	queue   *queue.Queue
+	auth    *tenant.Authenticator
+	tenants *tenant.Tenants
+	faults  *fault.Faults  // nil but in the fault profile
+	closes  []func() error // of what New made, closed in reverse order
 
 	mu     sync.Mutex
 	url    string
@@ -62,7 +67,12 @@ func (a *Agent) URL() string {
 }
 
 // Handler is the agent's whole HTTP surface, for a server of the caller's.
-func (a *Agent) Handler() http.Handler { return a.front.Handler() }
+func (a *Agent) Handler() http.Handler {
+	if a.faults != nil {
+		return a.faults.Wrap(a.front.Handler())
+	}
+	return a.front.Handler()
+}
 
 // Start listens. When it returns without an error the agent answers at URL, until Close. ctx bounds the starting only.
 func (a *Agent) Start(ctx context.Context) error {

@@ -386,7 +386,7 @@ func TestPages(t *testing.T) {
 			}
 			params = fmt.Sprintf(`{"cursor":%q}`, l.NextCursor)
 		}
-		if pages < 3 || pages != (len(names)+2)/3 || !slices.IsSorted(names) || len(slices.Compact(names)) != len(names) {
+		if pages < 3 || pages > len(names)/3+1 || !slices.IsSorted(names) || len(slices.Compact(names)) != len(names) {
 			t.Errorf("%s: %d pages of %v", era, pages, names)
 		}
 	}

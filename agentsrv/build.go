@@ -1,16 +1,22 @@
 package agentsrv
 
 import (
+	"context"
+
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
+	"github.com/mcphud/mcphud/agentsrv/batch"
 	"github.com/mcphud/mcphud/agentsrv/entity"
 	"github.com/mcphud/mcphud/agentsrv/everything"
+	"github.com/mcphud/mcphud/agentsrv/fault"
+	"github.com/mcphud/mcphud/agentsrv/files"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kb"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/agentsrv/tenant"
 )
 
 // build makes the parts and wires them. What it opens is in a.closes, also if it fails.
@@ -26,18 +32,52 @@ func (a *Agent) build() error {
 		// a.front is there before anything is queued.
 		Changed: func(queue.Status) { a.front.ResourceUpdated(queue.URI) },
 	})
+	if err := a.identity(); err != nil {
+		return err
+	}
 	var p parts
 	set := &basics.Set{}
 	a.engine = a.newEngine(&p.complete, set)
 	p.add(set, a.queue)
+	if a.o.Root != "" {
+		below, err := files.Open(a.o.Root)
+		if err != nil {
+			return err
+		}
+		a.closes = append(a.closes, below.Close)
+		p.add(below)
+	}
 	if err := a.profile(&p); err != nil {
 		return err
 	}
 	p.register(a.engine)
 	a.front = front.New(front.Options{
 		Engine: a.engine, Use: a.middlewares(), Routes: a.routes(), Public: a.public(), Logger: a.log, MaxBody: a.o.MaxRequest,
+		Hosts: a.hosts(), Authenticate: a.auth.Identify,
 	})
 	return nil
+}
+
+// identity makes what says who calls, for which tenant, and how often.
+func (a *Agent) identity() error {
+	who := tenant.Auth{Token: a.o.Token, JWT: tenant.JWT{JWKS: a.o.JWKS, Logger: a.log}}
+	if err := tenant.MustAuth(a.o.Host, who, false); err != nil {
+		return err
+	}
+	auth, err := tenant.NewAuthenticator(who)
+	if err != nil {
+		return err
+	}
+	a.auth = auth
+	registry, err := tenant.NewRegistry(context.Background(), a.db)
+	if err != nil {
+		return err
+	}
+	a.tenants, err = tenant.New(tenant.Options{
+		Limits: tenant.Limits{PerMinute: max(a.o.RateLimit, 0), Concurrent: max(a.o.TenantConcurrency, 0)},
+		Known:  a.o.Tenants, AutoCreate: len(a.o.Tenants) == 0, Registry: registry, Logger: a.log,
+	})
+	return err
 }
 
 func (a *Agent) newEngine(complete *completer, set *basics.Set) *server.MCPServer {
@@ -53,6 +93,9 @@ func (a *Agent) newEngine(complete *completer, set *basics.Set) *server.MCPServe
 		server.WithResourceCompletionProvider(complete),
 		server.WithToolHandlerMiddleware(set.Count),
 	)
+	if a.o.Batch {
+		options = append(options, server.WithExperimental(batch.Capability()))
+	}
 	if a.o.PageSize > 0 {
 		options = append(options, server.WithPaginationLimit(a.o.PageSize))
 	}
@@ -73,6 +116,9 @@ func (a *Agent) profile(p *parts) error {
 		return a.demo(p)
 	case Everything:
 		p.add(everything.New(everything.Options{Registry: a.engine, Updated: a.updated}))
+	case Fault:
+		a.faults = fault.New()
+		p.add(a.faults)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func serve(t *testing.T, o Options) (*Agent, map[string]*client) {
 // bothEras runs f once per era against one agent.
 func bothEras(t *testing.T, f func(t *testing.T, c *client)) {
 	t.Helper()
-	_, cs := serve(t, Options{})
+	_, cs := serve(t, Options{RateLimit: -1})
 	for era, c := range cs {
 		t.Run(era, func(t *testing.T) {
 			f(t, &client{t: t, url: c.url, modern: c.modern, session: c.session, hc: c.hc})

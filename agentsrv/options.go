@@ -53,6 +53,8 @@ type Options struct {
 	Token string // bearer token that callers must show, "" for none
 	JWKS  string // file with the keys that sign callers' JWTs, "" for none
 
+	Tenants []string // the tenants that there are; none means that each well-formed id is one
+
 	KB    string // directory whose files are searched, "" for the built-in texts
 	Root  string // directory that read_file and list_dir see, "" for none
 	Store string // database file, "" keeps everything in memory and writes nothing

@@ -38,7 +38,7 @@ func (a *Set) Tools() []server.ServerTool {
 			`{"type":"object","properties":{"message":{"type":"string","default":"a log message","description":"Text of each message"}}}`, ""),
 		kit.Tool("contents", "Contents", "Returns one of each kind of content.", kit.ReadOnly, a.contents,
 			`{"type":"object","properties":{"kind":{"type":"string","enum":["all","text","markdown","json","image","audio","resource_text","resource_blob","resource_link"],"default":"all","description":"Only this kind"}}}`, ""),
-		kit.Tool("form_gallery", "Form gallery", "Has every JSON Schema keyword in its input schema and returns exactly what it received.", kit.ReadOnly, a.gallery,
+		kit.Tool(Gallery, "Form gallery", "Has every JSON Schema keyword in its input schema and returns exactly what it received.", kit.ReadOnly, a.gallery,
 			string(gallerySchema), ""),
 		kit.Tool("reset_counter", "Reset counter", "Forgets how many tools were called.", kit.Destructive, a.reset,
 			`{"type":"object","properties":{}}`,
