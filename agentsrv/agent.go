@@ -22,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/agentsrv/task"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/listen"
 )
@@ -34,6 +35,7 @@ type Agent struct {
 	engine  *server.MCPServer
 	front   *front.Server
 	queue   *queue.Queue
+	tasks   *task.Service
 	auth    *tenant.Authenticator
 	tenants *tenant.Tenants
 	faults  *fault.Faults  // nil but in the fault profile
@@ -136,7 +138,7 @@ func (a *Agent) Close(ctx context.Context) error {
 		a.serves.Wait()
 	}
 	a.end(nil)
-	if err := errors.Join(drained, closed, a.closeParts()); err != nil {
+	if err := errors.Join(drained, closed, a.tasks.Close(ctx), a.closeParts()); err != nil {
 		return fmt.Errorf("agent: stop: %w", err)
 	}
 	return nil

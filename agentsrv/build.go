@@ -3,6 +3,7 @@ package agentsrv
 import (
 	"context"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
@@ -16,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/agentsrv/task"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 )
 
@@ -32,6 +34,10 @@ func (a *Agent) build() error {
 		// a.front is there before anything is queued.
 		Changed: func(queue.Status) { a.front.ResourceUpdated(queue.URI) },
 	})
+	a.tasks = task.New(task.Options{DB: a.db, Default: task.Policy{Support: mcp.TaskSupportOptional}, Logger: a.log})
+	if err := a.tasks.Open(context.Background()); err != nil {
+		return err
+	}
 	if err := a.identity(); err != nil {
 		return err
 	}
@@ -50,6 +56,7 @@ func (a *Agent) build() error {
 	if err := a.profile(&p); err != nil {
 		return err
 	}
+	p.tools = a.tasks.Declare(p.tools...)
 	p.register(a.engine)
 	a.front = front.New(front.Options{
 		Engine: a.engine, Use: a.middlewares(), Routes: a.routes(), Public: a.public(), Logger: a.log, MaxBody: a.o.MaxRequest,

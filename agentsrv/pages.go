@@ -19,6 +19,8 @@ func (a *Agent) middlewares() []front.Middleware {
 	return append(use,
 		a.tenants.Middleware(),
 		check.Middleware(a.schemaOf, a.log),
+		a.tasks.Middleware(),
+		a.queue.Middleware(),
 	)
 }
 
@@ -43,7 +45,9 @@ func (a *Agent) hosts() []string {
 
 // routes are the pages beside the MCP endpoint, for callers that may use that too.
 func (a *Agent) routes() map[string]http.Handler {
-	return map[string]http.Handler{"/queue": a.queue}
+	pages := a.tasks.Routes()
+	pages["/queue"] = a.queue
+	return pages
 }
 
 // public are the pages that need no token.
