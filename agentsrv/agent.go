@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/fault"
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/hostile"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/agentsrv/task"
@@ -38,8 +39,9 @@ type Agent struct {
 	tasks   *task.Service
 	auth    *tenant.Authenticator
 	tenants *tenant.Tenants
-	faults  *fault.Faults  // nil but in the fault profile
-	closes  []func() error // of what New made, closed in reverse order
+	faults  *fault.Faults   // nil but in the fault profile
+	hostile *hostile.Server // nil but in the hostile profile
+	closes  []func() error  // of what New made, closed in reverse order
 
 	mu     sync.Mutex
 	url    string
@@ -70,10 +72,14 @@ func (a *Agent) URL() string {
 
 // Handler is the agent's whole HTTP surface, for a server of the caller's.
 func (a *Agent) Handler() http.Handler {
-	if a.faults != nil {
-		return a.faults.Wrap(a.front.Handler())
+	h := a.front.Handler()
+	switch {
+	case a.faults != nil:
+		return a.faults.Wrap(h)
+	case a.hostile != nil:
+		return a.hostile.Wrap(h)
 	}
-	return a.front.Handler()
+	return h
 }
 
 // Start listens. When it returns without an error the agent answers at URL, until Close. ctx bounds the starting only.
@@ -157,6 +163,9 @@ func (a *Agent) closeParts() error {
 // ServeStdio answers newline-delimited frames from in on out until in ends or ctx is done; in must be readable without
 // blocking for ever after that (a pipe whose other end closes). It needs no Start.
 func (a *Agent) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	if a.hostile != nil {
+		in, out = a.hostile.Stdio(ctx, in, out)
+	}
 	if err := a.front.ServeStdio(ctx, in, out); err != nil {
 		return fmt.Errorf("agent: stdio: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/fault"
 	"github.com/mcphud/mcphud/agentsrv/files"
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/hostile"
 	"github.com/mcphud/mcphud/agentsrv/kb"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
@@ -123,6 +124,9 @@ func (a *Agent) profile(p *parts) error {
 		return a.demo(p)
 	case Everything:
 		p.add(everything.New(everything.Options{Registry: a.engine, Updated: a.updated}))
+	case Hostile:
+		a.hostile = hostile.New(hostile.Options{Changed: func() { a.front.Broadcast(mcp.MethodNotificationToolsListChanged, nil) }})
+		p.add(a.hostile)
 	case Fault:
 		a.faults = fault.New()
 		p.add(a.faults)

@@ -16,6 +16,9 @@ func (a *Agent) middlewares() []front.Middleware {
 	if a.o.Batch {
 		use = append(use, batch.Middleware(batch.Options{Logger: a.log}))
 	}
+	if a.hostile != nil {
+		use = append(use, a.hostile.Middleware)
+	}
 	return append(use,
 		a.tenants.Middleware(),
 		check.Middleware(a.schemaOf, a.log),
