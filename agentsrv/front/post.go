@@ -118,7 +118,7 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 	if x.Session != nil && !initialize {
 		x.Session.begin(x)
 	}
-	s.workers.run(func() {
+	s.workers.Run(func() {
 		defer s.work.Done()
 		defer cancel(nil)
 		a := s.run(ctx, x)

@@ -62,7 +62,7 @@ type Server struct {
 	hub      hub
 	kept     atomic.Int64 // bytes that all streams keep for clients that come back
 	requests atomic.Int64 // of callers without a session
-	workers  workers
+	workers  *kit.Workers
 
 	life    context.Context // of the work that requests cause
 	endLife context.CancelCauseFunc
@@ -83,10 +83,9 @@ func New(o Options) *Server {
 	def(&o.Timeouts.Heartbeat, 15*time.Second)
 	def(&o.Sessions.TTL, 30*time.Minute)
 	def(&o.Sessions.Max, 10_000)
-	s := &Server{o: o}
+	s := &Server{o: o, workers: kit.NewWorkers()}
 	s.life, s.endLife = context.WithCancelCause(context.Background())
 	s.sessions.init(o.Sessions)
-	s.workers.init()
 	s.hub.init(s)
 	s.next = s.engine
 	for i := len(o.Use) - 1; i >= 0; i-- {
@@ -162,7 +161,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.hub.close()
 	done := make(chan struct{})
 	go func() { s.work.Wait(); close(done) }()
-	defer s.workers.close()
+	defer s.workers.Close()
 	defer s.sessions.close()
 	select {
 	case <-done:

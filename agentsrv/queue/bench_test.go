@@ -52,3 +52,24 @@ func BenchmarkDoContended(b *testing.B) {
 		}
 	})
 }
+
+func deep(n int) byte {
+	var b [512]byte
+	b[n%512] = byte(n)
+	if n == 0 {
+		return b[0]
+	}
+	return deep(n-1) + b[n%512]
+}
+
+// BenchmarkDoDeep is Do with a function that needs a large stack, as decoding does.
+func BenchmarkDoDeep(b *testing.B) {
+	q := New(Options{})
+	f := func(context.Context) error { deep(40); return nil }
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := q.Do(b.Context(), Job{Tenant: "t", Tool: "echo"}, f); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestFairness_TenantsTakeTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{})
 		var order []string
 		var wg sync.WaitGroup
@@ -32,7 +32,7 @@ func TestFairness_TenantsTakeTurns(t *testing.T) {
 }
 
 func TestX3_TenantAtItsCapBlocksNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Concurrency: 3, TenantRunning: 2})
 		a1, a2, a3 := start(t, q, Job{Tenant: "a"}, false), start(t, q, Job{Tenant: "a"}, false), start(t, q, Job{Tenant: "a"}, false)
 		b := start(t, q, Job{Tenant: "b"}, false)
@@ -53,7 +53,7 @@ func TestX3_TenantAtItsCapBlocksNobody(t *testing.T) {
 }
 
 func TestFairness_OneTenantDoesNotTakeTheWholeQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Capacity: 4, TenantQueued: 2})
 		var all []*job
 		for range 3 {
@@ -71,7 +71,7 @@ func TestFairness_OneTenantDoesNotTakeTheWholeQueue(t *testing.T) {
 }
 
 func TestQ7_WhoIgnoresItsContextIsAbandonedAndCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Timeout: time.Second, Grace: time.Second, MaxAbandoned: 2, Logger: quiet})
 		var deaf []*job
 		for range 3 {
@@ -106,7 +106,7 @@ func TestQ7_WhoIgnoresItsContextIsAbandonedAndCounted(t *testing.T) {
 }
 
 func TestQ9_DrainLetsThemEndAndThenStopsThem(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Grace: time.Second})
 		running, queued := start(t, q, Job{}, false), start(t, q, Job{}, false)
 		drained := make(chan error, 1)
@@ -145,7 +145,7 @@ func TestQ9_DrainLetsThemEndAndThenStopsThem(t *testing.T) {
 }
 
 func TestChangedIsToldOnceForMany(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var told []Status
 		q := New(Options{Changed: func(s Status) { told = append(told, s) }})
 		a, b := start(t, q, Job{}, false), start(t, q, Job{}, false)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -97,3 +98,12 @@ func status(t *testing.T, q *Queue, queued, running, waiting int) {
 }
 
 var errBoom = errors.New("boom")
+
+// bubble runs f in a time of its own, at the end of which goroutines that wait for more work give up.
+func bubble(t *testing.T, f func(*testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f(t)
+		time.Sleep(time.Second)
+	})
+}

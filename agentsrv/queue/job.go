@@ -66,7 +66,7 @@ func (q *Queue) run(ctx context.Context, t *tenant, job Job, hooks *Hooks, f fun
 	}
 	r.Context, r.cancel = context.WithCancelCause(ctx)
 	defer r.cancel(nil)
-	go r.call(f)
+	q.workers.Run(func() { r.call(f) })
 	timer := time.NewTimer(min(r.timeout, q.opts.WaitTimeout, q.opts.QueueTimeout))
 	defer timer.Stop()
 	var why error

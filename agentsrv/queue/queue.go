@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -49,8 +50,9 @@ type Job struct {
 
 // Queue runs jobs. It starts nothing before the first one, and needs Drain or Close only while jobs are in it.
 type Queue struct {
-	opts Options
-	stop chan struct{} // closed when what still runs has to end
+	opts    Options
+	stop    chan struct{} // closed when what still runs has to end
+	workers *kit.Workers
 
 	mu        sync.Mutex
 	tenants   map[string]*tenant
@@ -85,7 +87,7 @@ func New(o Options) *Queue {
 	o.Grace = cmp.Or(o.Grace, 2*time.Second)
 	o.MaxAbandoned = cmp.Or(o.MaxAbandoned, 64)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
-	return &Queue{opts: o, stop: make(chan struct{}), tenants: map[string]*tenant{}}
+	return &Queue{opts: o, workers: kit.NewWorkers(), stop: make(chan struct{}), tenants: map[string]*tenant{}}
 }
 
 // Do waits for job's turn and runs f, whose context ends when the job has to. It returns f's error, or a

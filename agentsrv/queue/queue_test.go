@@ -15,7 +15,7 @@ import (
 )
 
 func TestQ1_OneAfterAnotherInTheOrderTheyCame(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{})
 		var order []int
 		var wg sync.WaitGroup
@@ -40,7 +40,7 @@ func TestQ1_OneAfterAnotherInTheOrderTheyCame(t *testing.T) {
 }
 
 func TestQ1_NeverMoreThanConcurrency(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Concurrency: 3, Capacity: Unlimited})
 		var now, most atomic.Int32
 		var wg sync.WaitGroup
@@ -65,7 +65,7 @@ func TestQ1_NeverMoreThanConcurrency(t *testing.T) {
 }
 
 func TestQ2_OneFailsAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{})
 		for i := range 5 {
 			want := error(nil)
@@ -80,7 +80,7 @@ func TestQ2_OneFailsAlone(t *testing.T) {
 }
 
 func TestQ4_FullIsSaidAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Capacity: 2})
 		running := start(t, q, Job{Tenant: "a"}, false)
 		second, third := start(t, q, Job{Tenant: "a"}, false), start(t, q, Job{Tenant: "a"}, false)
@@ -100,7 +100,7 @@ func TestQ4_FullIsSaidAtOnce(t *testing.T) {
 }
 
 func TestQ5_TimeInTheQueueAndTimeOfRunningAreTwoThings(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Timeout: 10 * time.Second, QueueTimeout: 8 * time.Second})
 		slow := start(t, q, Job{}, false)
 		time.Sleep(time.Second)
@@ -125,7 +125,7 @@ func TestQ5_TimeInTheQueueAndTimeOfRunningAreTwoThings(t *testing.T) {
 }
 
 func TestA6_DefaultsAndTheCeiling(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{})
 		for _, c := range []struct {
 			own, want time.Duration
@@ -156,7 +156,7 @@ func TestA6_DefaultsAndTheCeiling(t *testing.T) {
 }
 
 func TestQ7_CancelRemovesTheQueuedAndStopsTheRunning(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{})
 		first, second, third := start(t, q, Job{}, false), start(t, q, Job{}, false), start(t, q, Job{}, false)
 		second.cancel()
@@ -176,7 +176,7 @@ func TestQ7_CancelRemovesTheQueuedAndStopsTheRunning(t *testing.T) {
 }
 
 func TestQ7_StormOfCancels(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Capacity: Unlimited})
 		head := start(t, q, Job{Tenant: "head"}, false)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -208,7 +208,7 @@ func TestQ7_StormOfCancels(t *testing.T) {
 }
 
 func TestE5_PanicAndGoexitStayInside(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Logger: quiet})
 		f := failure(t, q.Do(t.Context(), Job{}, func(context.Context) error { panic("secret") }), jsonrpc.FailInternal)
 		if e := f.RPC(true); e.Code != -32603 || f.Message != "internal error" || string(e.Data) != `{"kind":"internal"}` {

@@ -68,6 +68,7 @@ func (q *Queue) tell() {
 // Drain ends the queue: no job is accepted any more, those that were have until ctx ends, and then are told to stop. It
 // returns once Do has returned for all of them, at most Options.Grace after ctx, with an error if some had to be stopped.
 func (q *Queue) Drain(ctx context.Context) error {
+	defer q.workers.Close()
 	q.mu.Lock()
 	q.draining = true
 	if q.teller != nil {

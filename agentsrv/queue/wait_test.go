@@ -43,7 +43,7 @@ func asking(t *testing.T, q *Queue, answer chan error) *job {
 }
 
 func TestWaitLendsTheSlotAndComesBackFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Timeout: 10 * time.Second, QueueTimeout: time.Minute})
 		answer := make(chan error, 1)
 		x := asking(t, q, answer)
@@ -73,7 +73,7 @@ func TestWaitLendsTheSlotAndComesBackFirst(t *testing.T) {
 }
 
 func TestWaitHasItsOwnLimits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Timeout: 50 * time.Second, WaitTimeout: 20 * time.Second, QueueTimeout: 5 * time.Second})
 		answer := make(chan error, 1)
 		at := time.Now()
@@ -111,7 +111,7 @@ func TestWaitHasItsOwnLimits(t *testing.T) {
 }
 
 func TestWaitingJobsCountAgainstTheCapacity(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Capacity: 3})
 		answer := make(chan error)
 		var all []*job
@@ -130,7 +130,7 @@ func TestWaitingJobsCountAgainstTheCapacity(t *testing.T) {
 }
 
 func TestJobsInJobsAndSeveralWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{})
 		err := q.Do(t.Context(), Job{}, func(ctx context.Context) error {
 			status(t, q, 0, 1, 0)
@@ -161,7 +161,7 @@ func TestJobsInJobsAndSeveralWaits(t *testing.T) {
 }
 
 func TestAbandonedWhileItWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		q := New(Options{Grace: time.Second, Logger: quiet})
 		hold := make(chan error)
 		ctx, cancel := context.WithCancel(t.Context())
