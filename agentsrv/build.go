@@ -2,6 +2,7 @@ package agentsrv
 
 import (
 	"context"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -123,7 +124,7 @@ func (a *Agent) profile(p *parts) error {
 	case Demo:
 		return a.demo(p)
 	case Everything:
-		p.add(everything.New(everything.Options{Registry: a.engine, Updated: a.updated}))
+		p.add(everything.New(everything.Options{Registry: a.engine, Updated: a.updated, HangUp: hangUp}))
 	case Hostile:
 		a.hostile = hostile.New(hostile.Options{Changed: func() { a.front.Broadcast(mcp.MethodNotificationToolsListChanged, nil) }})
 		p.add(a.hostile)
@@ -148,3 +149,9 @@ func (a *Agent) demo(p *parts) error {
 
 // updated tells subscribers that a resource changed.
 func (a *Agent) updated(uri string) { a.front.ResourceUpdated(uri) }
+
+// hangUp ends the connection of the request that ctx belongs to, for the client to resume its stream.
+func hangUp(ctx context.Context, retry time.Duration) bool {
+	x := front.From(ctx)
+	return x != nil && x.Hangup(retry)
+}

@@ -28,8 +28,8 @@ func taskTools() []server.ServerTool {
 	before := kit.Tool("test_tool_with_task", "Task after a question", "Asks for the user's name first, and goes on as a task then.", kit.ReadOnly, nameThenWork, none, "")
 	before.Tool.Meta = &mcp.Meta{AdditionalFields: map[string]any{InputFirst: "before"}}
 	return []server.ServerTool{
-		kit.Tool("greet", "Greet", "Greets at once; never runs as a task.", kit.ReadOnly, greet,
-			`{"type":"object","properties":{"name":{"type":"string","description":"Whom to greet"}},"required":["name"]}`, ""),
+		support(mcp.TaskSupportForbidden, kit.Tool("greet", "Greet", "Greets at once; never runs as a task.", kit.ReadOnly, greet,
+			`{"type":"object","properties":{"name":{"type":"string","description":"Whom to greet"}},"required":["name"]}`, "")),
 		support(mcp.TaskSupportOptional, kit.Tool("slow_compute", "Slow computation", "Takes its time, as a task for clients that know tasks.", kit.ReadOnly, compute,
 			`{"type":"object","properties":{"seconds":{"type":"number","minimum":0,"maximum":3600,"default":1,"description":"How long"},"label":{"type":"string","description":"Returned with the result"}}}`, "")),
 		support(mcp.TaskSupportRequired, kit.Tool("failing_job", "Failing task", "A task whose result says isError.", kit.ReadOnly, failJob, none, "")),
