@@ -143,8 +143,8 @@ func (s *Service) Open(ctx context.Context) error {
 	return nil
 }
 
-// Close ends what still runs, which is reported as interrupted, and returns when it has ended or ctx has. Call it after
-// the queue was drained, and before the store closes.
+// Close ends what still runs, which is reported as interrupted, and returns when it has ended, or a second after ctx has
+// with an error. Call it after the queue was drained, and before the store closes.
 func (s *Service) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -162,6 +162,13 @@ func (s *Service) Close(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
+	}
+	grace := time.NewTimer(time.Second)
+	defer grace.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-grace.C:
 		return fmt.Errorf("tasks: %d calls did not end: %w", len(runs), context.Cause(ctx))
 	}
 }
