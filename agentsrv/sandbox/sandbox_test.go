@@ -99,7 +99,7 @@ func TestT1_ExecuteCode(t *testing.T) {
 	if !ok || f.Code(false) != -32003 || f.Code(true) != -31003 || f.Data["phase"] != "running" {
 		t.Errorf("%+v", err)
 	}
-	r, err = call(t, s, `{"code":"new Array(1e8).fill(1)"}`)
+	r, err = call(t, s, `{"code":"new Uint8Array(1e8)"}`)
 	if err != nil || !r.IsError || !strings.Contains(r.Content[0].(mcp.TextContent).Text, "out of memory") {
 		t.Errorf("%+v %v", r, err)
 	}
