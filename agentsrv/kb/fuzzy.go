@@ -13,7 +13,7 @@ import (
 const (
 	maxAlike  = 3    // words that a mistyped one may stand for
 	triSample = 40   // words that share most trigrams with it, of which the distance is taken
-	triWords  = 4000 // words with one of its trigrams that are looked at, at most; the commonest trigrams are left out
+	triWords  = 1500 // words with one of its trigrams that are looked at, at most; the commonest trigrams are left out
 )
 
 // alikes are the words of the vocabulary that a word nobody wrote may be a typing error of: those with most of its

@@ -144,10 +144,12 @@ func TestX4_MalformedSourcesOverHTTP(t *testing.T) {
 			code = -32602
 		}
 		for _, uri := range []string{"resource://kb/none.md", "resource://kb/../../etc/passwd", "resource://kb/%zz", "bytes://x/y", "resource://kb/" + strings.Repeat("a/", 3000), "resource://kb/a?line=" + strings.Repeat("9", 3000)} {
-			start := time.Now()
-			r := post(t, url, "resources/read", `{"uri":"`+uri+`"}`, modern)
-			if d := time.Since(start); r.Error == nil || r.Error.Code != code || d > 100*time.Millisecond && !budget.Race() {
-				t.Errorf("%.50s: %+v after %v", uri, r.Error, d)
+			var r reply
+			best := budget.Best(func() time.Duration {
+				return budget.Time(func() { r = post(t, url, "resources/read", `{"uri":"`+uri+`"}`, modern) })
+			})
+			if r.Error == nil || r.Error.Code != code || best > 100*time.Millisecond && !budget.Race() {
+				t.Errorf("%.50s: %+v after %v", uri, r.Error, best)
 			}
 		}
 	})

@@ -18,8 +18,8 @@ var schema = []string{
 	CREATE TABLE kb_file (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, base TEXT NOT NULL, title TEXT NOT NULL,
 		mtime INTEGER NOT NULL, size INTEGER NOT NULL, hash BLOB NOT NULL, pass INTEGER NOT NULL);
 	CREATE TABLE kb_chunk (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES kb_file(id), line INTEGER NOT NULL,
-		last INTEGER NOT NULL, heading TEXT NOT NULL, content TEXT NOT NULL);
-	CREATE INDEX kb_chunk_file ON kb_chunk (file, line);
+		part INTEGER NOT NULL, last INTEGER NOT NULL, heading TEXT NOT NULL, content TEXT NOT NULL);
+	CREATE INDEX kb_chunk_file ON kb_chunk (file, line, part);
 	CREATE VIRTUAL TABLE kb_fts USING fts5(heading, body, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 0');
 	INSERT INTO kb_fts (kb_fts, rank) VALUES ('rank', 'bm25(3.0, 1.0)');
 	CREATE VIRTUAL TABLE kb_vocab USING fts5vocab(kb_fts, 'row');
@@ -99,7 +99,7 @@ func (ix *index) prepare(ctx context.Context) (err error) {
 		to    **sql.Stmt
 		query string
 	}{
-		{&ix.search, `SELECT c.id, c.line, c.last, c.heading, c.content, d.path, d.base, d.title
+		{&ix.search, `SELECT c.id, c.line, c.part, c.last, c.heading, c.content, d.path, d.base, d.title
 			FROM kb_fts f JOIN kb_chunk c ON c.id = f.rowid JOIN kb_file d ON d.id = c.file
 			WHERE kb_fts MATCH ?1 AND (?2 = '' OR d.base = ?2) ORDER BY f.rank LIMIT ?3`},
 		{&ix.word, `SELECT docs FROM kb_word WHERE term = ?`},
@@ -128,7 +128,7 @@ func (ix *index) tx(ctx context.Context, f func(*sql.Tx) error) error {
 // put replaces what the index holds of the given files, in one transaction.
 func (ix *index) put(ctx context.Context, pass int64, files []file, chunks [][]chunk) error {
 	return ix.tx(ctx, func(tx *sql.Tx) error {
-		row, err := tx.PrepareContext(ctx, `INSERT INTO kb_chunk (file, line, last, heading, content) VALUES (?, ?, ?, ?, ?)`)
+		row, err := tx.PrepareContext(ctx, `INSERT INTO kb_chunk (file, line, part, last, heading, content) VALUES (?, ?, ?, ?, ?, ?)`)
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (ix *index) put(ctx context.Context, pass int64, files []file, chunks [][]c
 				return err
 			}
 			for _, c := range chunks[i] {
-				res, err := row.ExecContext(ctx, id, c.Line, c.Last, c.Heading, c.Content)
+				res, err := row.ExecContext(ctx, id, c.Line, c.Part, c.Last, c.Heading, c.Content)
 				if err != nil {
 					return err
 				}
@@ -201,14 +201,15 @@ func joinTerms(s string) string {
 	return b.String()
 }
 
-// vocabulary makes kb_word and kb_tri again from what kb_fts holds.
+// vocabulary makes kb_word, kb_tri and kb_gram again from what kb_fts holds. Terms with digits, most of them numbers and
+// hashes, stand for nothing that is mistyped.
 func (ix *index) vocabulary(ctx context.Context) error {
 	return ix.tx(ctx, func(tx *sql.Tx) error {
 		for _, q := range []string{
 			`DELETE FROM kb_word`,
 			`INSERT INTO kb_tri (kb_tri) VALUES ('delete-all')`,
 			`INSERT INTO kb_word (term, docs) SELECT term, doc FROM kb_vocab`,
-			`INSERT INTO kb_tri (rowid, term) SELECT id, '_' || term || '_' FROM kb_word WHERE length(term) BETWEEN 3 AND 24`,
+			`INSERT INTO kb_tri (rowid, term) SELECT id, '_' || term || '_' FROM kb_word WHERE length(term) BETWEEN 3 AND 24 AND term NOT GLOB '*[0-9]*'`,
 			`DELETE FROM kb_gram`,
 			`INSERT INTO kb_gram (gram, words) SELECT term, doc FROM kb_trivocab`,
 		} {

@@ -73,7 +73,7 @@ func TestCorpusIsWorthSearching(t *testing.T) {
 		if err := rows.Scan(&path, &line, &heading, &content); err != nil {
 			t.Fatal(err)
 		}
-		where := sourceURI(path, line)
+		where := sourceURI(path, line, 0)
 		if len(content) < 400 {
 			t.Errorf("%s has %d bytes only", where, len(content))
 		}

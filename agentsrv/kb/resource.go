@@ -22,7 +22,7 @@ import (
 
 const (
 	host     = "kb" // the authority of all URIs of the knowledge base
-	template = "resource://" + host + "/{+path}{?line,offset}"
+	template = "resource://" + host + "/{+path}{?line,part,offset}"
 	maxURI   = 4 << 10
 
 	// PageSize is how many bytes of a file one read returns at most; the contents' _meta.next is the URI of the next
@@ -30,8 +30,9 @@ const (
 	PageSize = 64 << 10
 )
 
-// sourceURI is where the passage that starts at a line of a file can be read; line 0 is the whole file.
-func sourceURI(path string, line int) string {
+// sourceURI is where the passage that starts at a line of a file can be read; line 0 is the whole file, part
+// counts those that start on that line.
+func sourceURI(path string, line, part int) string {
 	parts := strings.Split(path, "/")
 	for i := range parts {
 		parts[i] = url.PathEscape(parts[i])
@@ -39,6 +40,9 @@ func sourceURI(path string, line int) string {
 	uri := "resource://" + host + "/" + strings.Join(parts, "/")
 	if line > 0 {
 		uri += "?line=" + strconv.Itoa(line)
+	}
+	if part > 0 {
+		uri += "&part=" + strconv.Itoa(part)
 	}
 	return uri
 }
@@ -88,7 +92,13 @@ func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, er
 		if err != nil {
 			return none, missing
 		}
-		err = ix.db.QueryRowContext(ctx, `SELECT content FROM kb_chunk WHERE file = ? AND line = ? ORDER BY id LIMIT 1`, id, line).Scan(&out.Text)
+		part := 0
+		if q.Has("part") {
+			if part, err = strconv.Atoi(q.Get("part")); err != nil {
+				return none, missing
+			}
+		}
+		err = ix.db.QueryRowContext(ctx, `SELECT content FROM kb_chunk WHERE file = ? AND line = ? AND part = ?`, id, line, part).Scan(&out.Text)
 		if errors.Is(err, sql.ErrNoRows) {
 			return none, missing
 		}
@@ -111,7 +121,7 @@ func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, er
 	if next := offset + int64(len(text)); offset > 0 || next < total {
 		out.Meta = map[string]any{"offset": offset, "size": total}
 		if next < total {
-			out.Meta["next"] = sourceURI(name, 0) + "?offset=" + strconv.FormatInt(next, 10)
+			out.Meta["next"] = sourceURI(name, 0, 0) + "?offset=" + strconv.FormatInt(next, 10)
 		}
 	}
 	return out, nil

@@ -17,7 +17,7 @@ func TestReadUnknownURIs(t *testing.T) {
 	}
 	for _, uri := range []string{
 		"resource://kb/none.md", "resource://kb/", "resource://kb", "resource://other/a.md", "resource://kb/../a.md", "resource://kb/%2e%2e/a.md",
-		"resource://kb/a.md?line=2", "resource://kb/a.md?line=x", "resource://kb/a.md?offset=-1", "resource://kb/a.md?offset=999", "resource://kb/a.md?offset=9999999999999999999",
+		"resource://kb/a.md?line=2", "resource://kb/a.md?line=x", "resource://kb/a.md?line=1&part=1", "resource://kb/a.md?line=1&part=x", "resource://kb/a.md?offset=-1", "resource://kb/a.md?offset=999", "resource://kb/a.md?offset=9999999999999999999",
 		"resource://kb/a%00.md", "resource://kb/%zz", "file:///etc/passwd", "resource://kb//etc/passwd", "resource://kb/" + strings.Repeat("a", 10_000),
 	} {
 		_, err := k.Read(t.Context(), uri)
@@ -33,7 +33,7 @@ func TestReadUnknownURIs(t *testing.T) {
 func TestTemplateMatchesItsSources(t *testing.T) {
 	k := open(t, Options{})
 	re := k.Templates()[0].Template.URITemplate.Regexp()
-	for _, uri := range []string{sourceURI("a/b c.md", 3), sourceURI("ü/#?.txt", 0), "resource://kb/a.md?offset=65536"} {
+	for _, uri := range []string{sourceURI("a/b c.md", 3, 0), sourceURI("a.js", 3, 2), sourceURI("ü/#?.txt", 0, 0), "resource://kb/a.md?offset=65536"} {
 		if !re.MatchString(uri) {
 			t.Errorf("%s does not match", uri)
 		}
@@ -51,7 +51,7 @@ func TestReadInPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	uri := sourceURI("a b/ü#.txt", 0)
+	uri := sourceURI("a b/ü#.txt", 0, 0)
 	for pages := 0; uri != ""; pages++ {
 		c, err := k.Read(t.Context(), uri)
 		if err != nil || len(c.Text) > PageSize || pages > 6 {
@@ -62,6 +62,18 @@ func TestReadInPages(t *testing.T) {
 	}
 	if got.String() != b.String() {
 		t.Errorf("%d bytes came, %d are there", got.Len(), b.Len())
+	}
+}
+
+// Each passage of an endless line has a source of its own.
+func TestSourcesOfOneLine(t *testing.T) {
+	k := open(t, Options{Dir: folder(t, map[string]string{"min.js": strings.Repeat("filler words ", 300) + "albatross " + strings.Repeat("more of them ", 300)})})
+	if err := k.Reindex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h := find(t, k, "albatross", SearchOptions{})[0]
+	if c, err := k.Read(t.Context(), h.Source); err != nil || c.Text != h.Content || !strings.HasSuffix(h.Source, "?line=1&part=2") {
+		t.Errorf("%s: %v, %d bytes", h.Source, err, len(c.Text))
 	}
 }
 

@@ -201,7 +201,7 @@ func (ix *index) candidates(ctx context.Context, terms []term, base string) ([]c
 	var out []candidate
 	for rows.Next() {
 		var c candidate
-		if err := rows.Scan(&c.id, &c.chunk.Line, &c.chunk.Last, &c.chunk.Heading, &c.chunk.Content, &c.path, &c.base, &c.title); err != nil {
+		if err := rows.Scan(&c.id, &c.chunk.Line, &c.chunk.Part, &c.chunk.Last, &c.chunk.Heading, &c.chunk.Content, &c.path, &c.base, &c.title); err != nil {
 			return nil, fmt.Errorf("knowledge base: read what was found: %w", err)
 		}
 		out = append(out, c)
@@ -227,7 +227,7 @@ func (c *candidate) hit(terms []term) Hit {
 	}
 	return Hit{
 		Content: c.chunk.Content, Snippet: snippet(c.chunk.Content, terms), Score: c.score,
-		Source: sourceURI(c.path, c.chunk.Line), Title: title, Path: c.path,
+		Source: sourceURI(c.path, c.chunk.Line, c.chunk.Part), Title: title, Path: c.path,
 		Line: c.chunk.Line, LastLine: c.chunk.Last, Base: c.base,
 	}
 }
