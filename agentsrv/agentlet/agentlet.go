@@ -1,0 +1,125 @@
+// Package agentlet is the agent's registry of agents and what runs them. An agent here is a name, a description that
+// serves as its system prompt, a JSON Schema that its answers fit, and the tools it may use. Some come with the program
+// ("system"), others are made by users with create_agent and kept in the database.
+//
+// Who answers for an agent is whatever there is, in this order: a configured OpenAI-compatible model; the client's own
+// model, by MCP sampling; for system agents a deterministic answer quoted from the knowledge base. Where there is
+// nothing, asking is an error that says what to configure.
+package agentlet
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/store"
+)
+
+// Model is an OpenAI-compatible chat API. The zero value is none.
+type Model struct {
+	URL     string        // base URL, such as http://127.0.0.1:11434/v1
+	Key     string        // sent as a bearer token, never logged; "" sends none
+	Name    string        // which model to ask for, unless a call names another
+	Timeout time.Duration // of one run with all its rounds, default 60 s
+}
+
+// Hit is a passage of the knowledge base.
+type Hit struct {
+	Content string  // the passage
+	Source  string  // its URI
+	Title   string  // what it is part of
+	Score   float64 // 0 to 1
+	Base    string  // part of the knowledge base: general, codebase or documents
+}
+
+// Mention is an entity whose name occurs in a text.
+type Mention struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	Name string `json:"name"`
+}
+
+// Options are what the registry works with. DB is required. What is nil is not there: without Search, system agents have
+// nothing to quote; without Call, agents have no tools.
+type Options struct {
+	DB    *store.DB
+	Model Model
+	// Search finds passages, best first.
+	Search func(ctx context.Context, tenant, query string, limit int) ([]Hit, error)
+	// Mentions finds the entities named in a text, first ones first.
+	Mentions func(ctx context.Context, tenant, text string, limit int) ([]Mention, error)
+	// Lookup says whether the server has a tool of this name, and how it is declared.
+	Lookup func(name string) (mcp.Tool, bool)
+	// Call calls one of the server's tools with the caller's rights. It is given values of the context of the call that
+	// asks the agent, and is called from several goroutines at a time.
+	Call func(ctx context.Context, name string, arguments json.RawMessage) (*mcp.CallToolResult, error)
+	// Updated and ListChanged hear that a resource has other contents, and that the list of resources has another member.
+	Updated     func(uri string)
+	ListChanged func()
+	// Trace opens a span and returns what closes it.
+	Trace  func(ctx context.Context, name string, attributes map[string]string) (context.Context, func(error))
+	Logger *slog.Logger // nil discards
+}
+
+// cacheSize is how many agents are kept ready.
+const cacheSize = 100
+
+// Registry has all agents. Its methods may be called from any goroutine.
+type Registry struct {
+	o     Options
+	chat  *chat // nil without a model
+	cache *lru.Cache[string, *Agent]
+
+	hits, misses atomic.Uint64
+
+	mu    sync.Mutex
+	ready bool
+
+	system func() map[string]*Agent // by name and alias
+}
+
+// New makes a registry. It touches nothing; the first use makes its tables.
+func New(o Options) *Registry {
+	if o.Trace == nil {
+		o.Trace = func(ctx context.Context, _ string, _ map[string]string) (context.Context, func(error)) {
+			return ctx, func(error) {}
+		}
+	}
+	if o.Updated == nil {
+		o.Updated = func(string) {}
+	}
+	if o.ListChanged == nil {
+		o.ListChanged = func() {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	r := &Registry{o: o, system: sync.OnceValue(loadSystem)}
+	r.cache, _ = lru.New[string, *Agent](cacheSize) // fails for sizes below 1 only
+	if o.Model.URL != "" {
+		r.chat = newChat(o.Model)
+	}
+	return r
+}
+
+// Close drops the connections to the model. The database stays open.
+func (r *Registry) Close() {
+	if r.chat != nil {
+		r.chat.close()
+	}
+}
+
+// CacheStats is how often an agent was, and was not, ready when it was needed, for mcp.resource.cache_hit_rate.
+func (r *Registry) CacheStats() (hits, misses uint64) { return r.hits.Load(), r.misses.Load() }
+
+// Tools are create_agent, ask_agent and ask_agent_stream.
+func (r *Registry) Tools() []server.ServerTool {
+	return append(r.createTool(), r.askTools()...)
+}

@@ -1,0 +1,87 @@
+package agentlet
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// MaxAnswer bounds what a model may answer with, in bytes.
+const MaxAnswer = 4 << 20
+
+// accept takes a model's text for an answer: JSON that is valid against the agent's schema, within a code fence or not.
+// The error is for the model, which gets to try again.
+func (a *Agent) accept(text string) (json.RawMessage, error) {
+	raw := []byte(unfence(text))
+	if len(raw) == 0 {
+		return nil, errors.New("the answer is empty")
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("the answer is not JSON: %w", err)
+	}
+	if _, ok := value.(map[string]any); !ok {
+		return nil, errors.New("the answer is not a JSON object")
+	}
+	if err := a.check(value); err != nil {
+		return nil, fmt.Errorf("the answer does not fit the schema: %w", err)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		return nil, fmt.Errorf("the answer is not JSON: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// wrap makes an answer of words, for schemas that words alone can fit.
+func (a *Agent) wrap(text string) (json.RawMessage, bool) {
+	text = strings.TrimSpace(text)
+	if text == "" || !utf8.ValidString(text) {
+		return nil, false
+	}
+	for _, v := range []map[string]any{
+		{"answer": text, "confidence": nil, "tags": []any{}},
+		{"answer": text, "tags": []any{}},
+		{"answer": text},
+	} {
+		if a.check(v) == nil {
+			raw, err := marshal(v)
+			return raw, err == nil
+		}
+	}
+	return nil, false
+}
+
+// unfence drops a Markdown code fence around a text: models like to add one.
+func unfence(s string) string {
+	s = strings.TrimSpace(s)
+	if !strings.HasPrefix(s, "```") || !strings.HasSuffix(s, "```") || len(s) < 6 {
+		return s
+	}
+	s = strings.TrimSuffix(s[3:], "```")
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		s = s[i+1:]
+	}
+	return strings.TrimSpace(s)
+}
+
+// repair is what a model is told whose answer cannot be used.
+func repair(why error) string {
+	return "Your answer cannot be used: " + why.Error() + "\nAnswer again, with nothing but one JSON object that is valid against the schema."
+}
+
+// marshal leaves <, > and & as they are.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}

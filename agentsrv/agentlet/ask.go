@@ -1,0 +1,206 @@
+package agentlet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// MaxPrompt is how many characters a prompt may have.
+const MaxPrompt = 100_000
+
+// maxDepth is how many agents may wait for one another: an agent that may use ask_agent can ask itself.
+const maxDepth = 4
+
+const askProperties = `"agent_uri":{"type":"string","minLength":1,"maxLength":1000,"description":"Which agent: NAME, system/NAME, user/USER/NAME or agentlet://…; system-agents://list and my-agents://list have them","examples":["researcher","system/summarizer"]},
+"prompt":{"type":"string","minLength":1,"maxLength":100000,"description":"What to ask"},
+"user_id":{"type":"string","description":"Who asks; whose agent a bare name means"},
+"session_id":{"type":"string","description":"A name for the conversation, for traces"},
+"model":{"type":"string","description":"Model to ask instead of the configured one"}`
+
+const (
+	askInput    = `{"type":"object","properties":{"tenant_id":{"type":"string","description":"Whose agents and knowledge to use"},` + askProperties + `},"required":["agent_uri","tenant_id","prompt"]}`
+	streamInput = `{"type":"object","properties":{"tenant_id":{"type":"string","description":"Whose agents and knowledge to use; the caller's own if left out"},` + askProperties + `},"required":["agent_uri","prompt"]}`
+	askOutput   = `{"type":"object","properties":{
+"status":{"type":"string"},
+"response":{"type":"object","properties":{"answer":{"type":"string"},"confidence":{"type":["number","null"]},"tags":{"type":"array","items":{"type":"string"}}},"description":"Valid against the agent's output_schema; system agents answer with answer, confidence and tags"},
+"trace_id":{"type":"string"},
+"model":{"type":"string","description":"Who answered: a model, sampling:MODEL for the client's own, or extractive for passages quoted without any model"}},
+"required":["status","response","trace_id","model"]}`
+)
+
+func (r *Registry) askTools() []server.ServerTool {
+	return []server.ServerTool{
+		kit.Tool("ask_agent", "Ask an agent",
+			"Runs an agent on a prompt. A configured model answers, else the client's own by sampling, else system agents quote the knowledge base; the result's model says which.",
+			kit.Additive, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return r.ask(ctx, req, false)
+			}, askInput, askOutput),
+		kit.Tool("ask_agent_stream", "Ask an agent, streaming",
+			"Like ask_agent, and sends the answer in pieces as progress messages while it is made, if the call has a progress token; put together they are response.answer of the result (the whole response as JSON where the agent's schema has no answer in words).",
+			kit.Additive, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return r.ask(ctx, req, true)
+			}, streamInput, askOutput),
+	}
+}
+
+// question is one call of ask_agent.
+type question struct {
+	req    mcp.CallToolRequest
+	tenant string
+	agent  *Agent
+	trace  string
+	out    *stream // nil if the answer is wanted in one piece
+
+	Tenant  string `json:"tenant_id"`
+	Agent   string `json:"agent_uri"`
+	Prompt  string `json:"prompt"`
+	User    string `json:"user_id"`
+	Session string `json:"session_id"`
+	Model   string `json:"model"`
+}
+
+// answer is what a back end found: JSON that fits the agent's schema, and who said so.
+type answer struct {
+	response json.RawMessage
+	model    string
+}
+
+// refusal is why an agent that exists did not answer; it becomes a result with isError.
+type refusal struct {
+	message string
+	model   string // the back end that failed, "" if there was none
+}
+
+// Error is the message.
+func (r *refusal) Error() string { return r.message }
+
+func refuse(model, format string, args ...any) error {
+	return &refusal{message: fmt.Sprintf(format, args...), model: model}
+}
+
+type envelope struct {
+	Status   string          `json:"status"`
+	Message  string          `json:"message,omitempty"`
+	Response json.RawMessage `json:"response,omitempty"`
+	Trace    string          `json:"trace_id"`
+	Model    string          `json:"model,omitempty"`
+}
+
+type depthKey struct{}
+
+func (r *Registry) ask(ctx context.Context, req mcp.CallToolRequest, streaming bool) (*mcp.CallToolResult, error) {
+	q := &question{req: req}
+	if bad := kit.Arguments(req, q); bad != nil {
+		return bad, nil
+	}
+	if streaming {
+		q.out = &stream{ctx: ctx, req: req}
+		q.Tenant = or(q.Tenant, kit.TenantOf(ctx))
+	}
+	if err := r.prepare(ctx, q); err != nil {
+		return nil, err
+	}
+	depth, _ := ctx.Value(depthKey{}).(int)
+	if depth >= maxDepth {
+		return q.result(nil, refuse("", "%d agents ask one another already; ask the last one directly", maxDepth))
+	}
+	attributes := map[string]string{"agent.uri": q.agent.URI, "mcp.tenant_id": q.tenant}
+	for name, value := range map[string]string{"mcp.user_id": or(q.User, kit.Caller(ctx).User), "agent.session_id": q.Session} {
+		if value != "" {
+			attributes[name] = clip(value, 200)
+		}
+	}
+	ctx, done := r.o.Trace(context.WithValue(ctx, depthKey{}, depth+1), "agent.run", attributes)
+	a, again, err := r.run(ctx, q)
+	done(err)
+	if again != nil {
+		return again, nil
+	}
+	return q.result(a, err)
+}
+
+// prepare checks the arguments and finds the agent.
+func (r *Registry) prepare(ctx context.Context, q *question) (err error) {
+	if q.tenant, err = kit.Tenant(ctx, q.Tenant); err != nil {
+		return err
+	}
+	caller := kit.Caller(ctx)
+	switch {
+	case q.Agent == "":
+		return kit.Invalid("agent_uri", kit.Required)
+	case q.Prompt == "":
+		return kit.Invalid("prompt", kit.Required)
+	case utf8.RuneCountInString(q.Prompt) > MaxPrompt:
+		return kit.Invalid("prompt", fmt.Sprintf("more than %d characters", MaxPrompt))
+	case caller.User != "" && q.User != "" && caller.User != q.User:
+		return kit.Invalid("user_id", "the token is for another user; use that user's id")
+	}
+	ref, ok := parseReference(q.Agent)
+	if !ok {
+		return kit.Invalid("agent_uri", "names no agent; "+forms)
+	}
+	q.agent, err = r.find(ctx, q.tenant, or(q.User, caller.User), ref)
+	switch {
+	case errors.Is(err, errAmbiguous):
+		return kit.Invalid("agent_uri", "several users have an agent of this name; write user/USER/NAME")
+	case err != nil:
+		return unreadable(err)
+	case q.agent == nil:
+		return jsonrpc.Fail(jsonrpc.FailAgent, "Agent not found: %s", clip(q.Agent, 200)).With("field", "agent_uri")
+	}
+	if q.trace = caller.Trace; q.trace == "" {
+		var id [16]byte
+		_, _ = rand.Read(id[:]) // never fails
+		q.trace = hex.EncodeToString(id[:])
+	}
+	return nil
+}
+
+// run lets the first back end that there is answer. again is the result that asks the client for more before the answer
+// can be had.
+func (r *Registry) run(ctx context.Context, q *question) (a *answer, again *mcp.CallToolResult, err error) {
+	switch {
+	case r.chat != nil:
+		a, err = r.converse(ctx, q)
+	case canSample(ctx):
+		a, again, err = r.sample(ctx, q)
+	case q.agent.Extract != "":
+		a, err = r.extract(ctx, q)
+	default:
+		err = refuse("", "no model configured: %s needs one. Configure an OpenAI-compatible endpoint for this server, or use a client that offers sampling; "+
+			"the agents of system-agents://list answer without a model", q.agent.FullName)
+	}
+	if err != nil || again != nil || q.out == nil {
+		return a, again, err
+	}
+	err = q.out.finish(q.agent, a)
+	return a, nil, err
+}
+
+// result makes of an answer or an error what the client gets.
+func (q *question) result(a *answer, err error) (*mcp.CallToolResult, error) {
+	var no *refusal
+	switch {
+	case errors.As(err, &no):
+		return kit.ErrorJSON(envelope{Status: "error", Message: no.message, Trace: q.trace, Model: no.model})
+	case err != nil:
+		return nil, err
+	}
+	return kit.JSON(envelope{Status: "success", Response: a.response, Trace: q.trace, Model: a.model})
+}
+
+// instructions are the system prompt of a model that answers for an agent.
+func (a *Agent) instructions() string {
+	return a.Description + "\n\nAnswer with one JSON object that is valid against this JSON Schema, and with nothing else:\n" + string(a.OutputSchema)
+}

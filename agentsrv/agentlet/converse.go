@@ -1,0 +1,202 @@
+package agentlet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const (
+	maxRounds     = 8 // turns of the model in one run
+	parallelTools = 4 // tool calls of one turn that run at a time
+	maxToolText   = 32 << 10
+)
+
+// converse lets the configured model answer: it may use the agent's tools for some rounds, and gets one chance to repair
+// an answer that does not fit.
+func (r *Registry) converse(ctx context.Context, q *question) (*answer, error) {
+	outer := ctx
+	ctx, cancel := context.WithTimeout(ctx, r.chat.model.Timeout)
+	defer cancel()
+	asked := or(q.Model, r.chat.model.Name)
+	tools := r.offer(q.agent)
+	talk := []message{says("system", q.agent.instructions()), says("user", q.Prompt)}
+	repaired := false
+	start := time.Now()
+	for range maxRounds {
+		turn, used, err := r.chat.complete(ctx, completion{Model: asked, Messages: talk, Tools: tools}, q.emitter(repaired))
+		switch {
+		case outer.Err() != nil:
+			return nil, outer.Err() // cancelled, or out of the time that the call has
+		case ctx.Err() != nil:
+			return nil, refuse(asked, "%s did not answer within %v; ask for less, or give it more time", r.chat.name(asked), time.Since(start).Round(time.Second))
+		case err != nil:
+			return nil, refuse(asked, "%s %v; check the endpoint that this server is configured with", r.chat.name(asked), err)
+		case len(turn.ToolCalls) > maxCallsPerRound:
+			return nil, refuse(asked, "%s wants %d tool calls at a time, more than %d", r.chat.name(asked), len(turn.ToolCalls), maxCallsPerRound)
+		}
+		turn.Role = "assistant"
+		if len(turn.ToolCalls) > 0 {
+			talk = append(talk, turn)
+			talk = append(talk, r.callAll(ctx, q, turn.ToolCalls)...)
+			continue
+		}
+		text := ""
+		if turn.Content != nil {
+			text = *turn.Content
+		}
+		response, err := q.agent.accept(text)
+		if err == nil {
+			return &answer{response, clip(or(used, asked), 200)}, nil
+		}
+		if repaired {
+			return nil, refuse(asked, "%s did not give a usable answer, asked twice: %v", r.chat.name(asked), err)
+		}
+		repaired = true
+		talk = append(talk, says("assistant", text), says("user", repair(err)))
+	}
+	return nil, refuse(asked, "%s did not come to an answer in %d rounds of tool calls; ask for less at a time", r.chat.name(asked), maxRounds)
+}
+
+// emitter passes on the words of an answer as they arrive; nil if the answer is wanted in one piece. A repaired answer
+// does not stream: what came of the first one is with the client.
+func (q *question) emitter(repaired bool) func(string) error {
+	if q.out == nil || repaired || !q.agent.answersInWords() {
+		return nil
+	}
+	return (&answerText{emit: q.out.write}).write
+}
+
+// offer describes the agent's tools to the model. tenant_id is left out of their parameters: it is not the model's to choose.
+func (r *Registry) offer(a *Agent) []toolSpec {
+	if r.o.Call == nil || r.o.Lookup == nil {
+		return nil
+	}
+	var all []toolSpec
+	for _, name := range a.Tools {
+		t, ok := r.o.Lookup(name)
+		if !ok {
+			continue
+		}
+		schema, _ := parameters(t)
+		delete(schema.properties, "tenant_id")
+		schema.all["properties"] = schema.properties
+		if req, ok := schema.all["required"].([]any); ok {
+			schema.all["required"] = slices.DeleteFunc(req, func(v any) bool { return v == "tenant_id" })
+		}
+		raw, err := marshal(schema.all)
+		if err != nil {
+			continue
+		}
+		spec := toolSpec{Type: "function"}
+		spec.Function.Name, spec.Function.Description, spec.Function.Parameters = t.Name, t.Description, raw
+		all = append(all, spec)
+	}
+	return all
+}
+
+type inputSchema struct {
+	all        map[string]any
+	properties map[string]any
+}
+
+// parameters is a tool's input schema, and whether the tool works for a tenant.
+func parameters(t mcp.Tool) (s inputSchema, tenant bool) {
+	raw := t.RawInputSchema
+	if raw == nil {
+		raw, _ = json.Marshal(t.InputSchema)
+	}
+	if json.Unmarshal(raw, &s.all) != nil || s.all == nil {
+		s.all = map[string]any{"type": "object"}
+	}
+	if s.properties, _ = s.all["properties"].(map[string]any); s.properties == nil {
+		s.properties = map[string]any{}
+	}
+	_, tenant = s.properties["tenant_id"]
+	return s, tenant
+}
+
+// callAll runs the tool calls of one turn at the same time, and answers them in order.
+func (r *Registry) callAll(ctx context.Context, q *question, calls []toolCall) []message {
+	out := make([]message, len(calls))
+	slots := make(chan struct{}, parallelTools)
+	var wg sync.WaitGroup
+	for i, c := range calls {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			text, err := r.callTool(ctx, q, c.Function)
+			if err != nil {
+				text = "error: " + err.Error()
+			}
+			out[i] = says("tool", clip(text, maxToolText))
+			out[i].ToolCallID = c.ID
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// callTool runs one tool for a model; an agent's tools are all that it gets, for the tenant that asked.
+func (r *Registry) callTool(ctx context.Context, q *question, f function) (string, error) {
+	if !slices.Contains(q.agent.Tools, f.Name) {
+		return "", fmt.Errorf("refused: this agent may not use the tool %q; its tools are: %s", clip(f.Name, 100), or(strings.Join(q.agent.Tools, ", "), "none"))
+	}
+	if r.o.Call == nil || r.o.Lookup == nil {
+		return "", errors.New("this server lets agents use no tools")
+	}
+	tool, ok := r.o.Lookup(f.Name)
+	if !ok {
+		return "", fmt.Errorf("this server has no tool %q any more", f.Name)
+	}
+	args := map[string]json.RawMessage{}
+	if strings.TrimSpace(f.Arguments) != "" {
+		if err := json.Unmarshal([]byte(f.Arguments), &args); err != nil || args == nil {
+			return "", errors.New("the arguments are not a JSON object")
+		}
+	}
+	if _, scoped := parameters(tool); scoped {
+		tenant, err := json.Marshal(q.tenant)
+		if err != nil {
+			return "", err
+		}
+		args["tenant_id"] = tenant
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return "", err
+	}
+	res, err := r.o.Call(ctx, f.Name, raw)
+	switch {
+	case err != nil:
+		return "", err
+	case res.NeedsInput():
+		return "", errors.New("the tool needs to ask its user something, which it cannot do for an agent")
+	case res.IsError:
+		return "", errors.New(resultText(res))
+	}
+	return resultText(res), nil
+}
+
+// resultText is what a model can read of a tool's result.
+func resultText(res *mcp.CallToolResult) string {
+	var b strings.Builder
+	for _, c := range res.Content {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		if t, ok := c.(mcp.TextContent); ok {
+			b.WriteString(t.Text)
+			continue
+		}
+		fmt.Fprintf(&b, "[%T is left out: only text can be read]", c)
+	}
+	return b.String()
+}

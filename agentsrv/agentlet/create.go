@@ -1,0 +1,123 @@
+package agentlet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Limits of create_agent.
+const (
+	MaxDescription = 16 << 10 // characters
+	MaxSchema      = 64 << 10 // bytes of JSON
+	MaxTools       = 64
+)
+
+const createInput = `{"type":"object","properties":{
+"tenant_id":{"type":"string","description":"Whose agent it is; no other tenant sees it"},
+"user_id":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$","description":"Who makes the agent"},
+"agent_name":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$","description":"A name that the user has no other agent under"},
+"description":{"type":"string","minLength":1,"maxLength":16384,"description":"What the agent is told to be: its system prompt"},
+"output_schema":{"type":"object","description":"JSON Schema that the agent's answers fit; no references to elsewhere"},
+"tools":{"type":"array","items":{"type":"string"},"maxItems":64,"uniqueItems":true,"description":"Names of the tools of this server that the agent may use; none if left out"}},
+"required":["tenant_id","user_id","agent_name","description","output_schema"]}`
+
+const createOutput = `{"type":"object","properties":{"status":{"type":"string"},"agent_uri":{"type":"string"},"message":{"type":"string"}},"required":["status","agent_uri","message"]}`
+
+func (r *Registry) createTool() []server.ServerTool {
+	return []server.ServerTool{kit.Tool("create_agent", "Create an agent",
+		"Makes an agent of your own from a system prompt and a JSON Schema for its answers; ask_agent then asks it. It stays until the database is removed.",
+		kit.Additive, r.create, createInput, createOutput)}
+}
+
+func (r *Registry) create(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var in struct {
+		Tenant      string          `json:"tenant_id"`
+		User        string          `json:"user_id"`
+		Name        string          `json:"agent_name"`
+		Description string          `json:"description"`
+		Schema      json.RawMessage `json:"output_schema"`
+		Tools       []string        `json:"tools"`
+	}
+	if bad := kit.Arguments(req, &in); bad != nil {
+		return bad, nil
+	}
+	tenant, err := kit.Tenant(ctx, in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{User: in.User, Name: in.Name, Description: in.Description, Tools: in.Tools, Created: now()}
+	var compact bytes.Buffer
+	if json.Compact(&compact, in.Schema) == nil {
+		a.OutputSchema = compact.Bytes()
+	}
+	if err := r.acceptable(ctx, a); err != nil {
+		return nil, err
+	}
+	switch err := r.insert(ctx, tenant, a.named()); {
+	case errors.Is(err, errTaken):
+		return nil, kit.Invalid("agent_name", fmt.Sprintf("user %s has an agent called %s already; choose another name", a.User, a.Name))
+	case errors.Is(err, errFull):
+		return nil, kit.Invalid("agent_name", fmt.Sprintf("this tenant has %d agents, and may have no more", maxAgents))
+	case err != nil:
+		return nil, jsonrpc.Fail(jsonrpc.FailExecution, "create_agent: the agent cannot be stored; the server's log says why: %w", err)
+	}
+	r.o.Updated(MyAgents)
+	r.o.ListChanged()
+	return kit.JSON(map[string]string{"status": "success", "agent_uri": a.URI, "message": "Agent created successfully"})
+}
+
+// acceptable says what of a new agent cannot be.
+func (r *Registry) acceptable(ctx context.Context, a *Agent) error {
+	for _, f := range []struct{ name, value string }{
+		{"user_id", a.User},
+		{"agent_name", a.Name},
+		{"description", strings.TrimSpace(a.Description)},
+		{"output_schema", string(a.OutputSchema)},
+	} {
+		if f.value == "" {
+			return kit.Invalid(f.name, kit.Required)
+		}
+	}
+	caller := kit.Caller(ctx).User
+	switch {
+	case !validUser.MatchString(a.User):
+		return kit.Invalid("user_id", "does not match "+userPattern)
+	case caller != "" && caller != a.User:
+		return kit.Invalid("user_id", "the token is for another user; use that user's id")
+	case !validName.MatchString(a.Name):
+		return kit.Invalid("agent_name", "does not match "+namePattern)
+	case !utf8.ValidString(a.Description) || utf8.RuneCountInString(a.Description) > MaxDescription:
+		return kit.Invalid("description", fmt.Sprintf("more than %d characters", MaxDescription))
+	case len(a.OutputSchema) > MaxSchema:
+		return kit.Invalid("output_schema", fmt.Sprintf("%d bytes, more than %d", len(a.OutputSchema), MaxSchema))
+	case len(a.Tools) > MaxTools:
+		return kit.Invalid("tools", fmt.Sprintf("%d tools, more than %d", len(a.Tools), MaxTools))
+	}
+	if _, err := compileSchema(a.OutputSchema); err != nil {
+		return kit.Invalid("output_schema", "not a usable JSON Schema: "+err.Error())
+	}
+	for i, t := range a.Tools {
+		if slices.Contains(a.Tools[:i], t) {
+			return kit.Invalid("tools", fmt.Sprintf("%q is there twice", clip(t, 100)))
+		}
+		if r.o.Lookup == nil {
+			continue
+		}
+		if _, ok := r.o.Lookup(t); !ok {
+			return kit.Invalid("tools", fmt.Sprintf("this server has no tool %q; tools/list says which there are", clip(t, 100)))
+		}
+	}
+	return nil
+}

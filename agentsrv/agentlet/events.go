@@ -1,0 +1,88 @@
+package agentlet
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxEvent bounds one line of a stream.
+const maxEvent = 1 << 20
+
+// delta is one event of a streamed completion.
+type delta struct {
+	Model   string
+	Error   json.RawMessage
+	Choices []struct {
+		Delta struct {
+			Content   string
+			ToolCalls []struct {
+				Index    int
+				ID       string
+				Function function
+			} `json:"tool_calls"`
+		}
+		FinishReason *string `json:"finish_reason"`
+	}
+}
+
+// readStream puts a turn together from server-sent events. r is bounded by the caller.
+func readStream(r io.Reader, emit func(string) error) (turn message, used string, err error) {
+	var text strings.Builder
+	var calls []toolCall
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 4<<10), maxEvent)
+	finished := false
+	for lines.Scan() {
+		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
+		if !ok {
+			continue // comments, event names and the blank lines between events
+		}
+		data = bytes.TrimSpace(data)
+		if string(data) == "[DONE]" {
+			finished = true
+			break
+		}
+		var d delta
+		if err := json.Unmarshal(data, &d); err != nil {
+			return message{}, "", fmt.Errorf("sent an event that is not JSON: %v", err)
+		}
+		if len(d.Error) > 0 && string(d.Error) != "null" {
+			return message{}, "", fmt.Errorf("broke off with %s", clip(string(d.Error), 300))
+		}
+		used = or(used, d.Model)
+		if len(d.Choices) == 0 {
+			continue
+		}
+		choice := d.Choices[0]
+		finished = finished || choice.FinishReason != nil
+		for _, c := range choice.Delta.ToolCalls {
+			if c.Index < 0 || c.Index >= maxCallsPerRound {
+				return message{}, "", fmt.Errorf("wants more than %d tool calls at a time", maxCallsPerRound)
+			}
+			for len(calls) <= c.Index {
+				calls = append(calls, toolCall{Type: "function"})
+			}
+			at := &calls[c.Index]
+			at.ID = or(c.ID, at.ID)
+			at.Function.Name += c.Function.Name
+			at.Function.Arguments += c.Function.Arguments
+		}
+		text.WriteString(choice.Delta.Content)
+		if err := emit(choice.Delta.Content); err != nil {
+			return message{}, "", err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return message{}, "", fmt.Errorf("broke off in mid-answer: %s", redact(err))
+	}
+	if !finished {
+		return message{}, "", errors.New("broke off in mid-answer")
+	}
+	whole := text.String()
+	return message{Role: "assistant", Content: &whole, ToolCalls: calls}, used, nil
+}

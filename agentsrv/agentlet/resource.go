@@ -1,0 +1,113 @@
+package agentlet
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// The URIs of the lists of agents, and the template of an agent's own.
+const (
+	SystemAgents = "system-agents://list"
+	MyAgents     = "my-agents://list"
+	Template     = Scheme + "{+uri}"
+)
+
+const mime = "application/json"
+
+// Resources are the two lists: JSON arrays of agents.
+func (r *Registry) Resources() []server.ServerResource {
+	return []server.ServerResource{
+		{
+			Resource: mcp.NewResource(SystemAgents, "system-agents", mcp.WithResourceDescription("The agents that come with this server"), mcp.WithMIMEType(mime)),
+			Handler: func(_ context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+				return contents(req.Params.URI, r.systemAgents())
+			},
+		},
+		{
+			Resource: mcp.NewResource(MyAgents, "my-agents", mcp.WithResourceDescription("The agents that were made with create_agent in your tenant, by you if the server knows who you are"), mcp.WithMIMEType(mime)),
+			Handler: func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+				all, err := r.mine(ctx, kit.TenantOf(ctx), kit.Caller(ctx).User)
+				if err != nil {
+					return nil, unreadable(err)
+				}
+				return contents(req.Params.URI, all)
+			},
+		},
+	}
+}
+
+// Templates is agentlet://{+uri}: one agent, by its full name.
+func (r *Registry) Templates() []server.ServerResourceTemplate {
+	return []server.ServerResourceTemplate{{
+		Template: mcp.NewResourceTemplate(Template, "agentlet", mcp.WithTemplateDescription("One agent: its system prompt, the JSON Schema of its answers, and its tools; uri is system/NAME or user/USER/NAME"), mcp.WithTemplateMIMEType(mime)),
+		Handler:  r.readAgent,
+	}}
+}
+
+func (r *Registry) readAgent(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	ref, ok := parseReference(req.Params.URI)
+	if !ok || !strings.HasPrefix(req.Params.URI, Scheme) {
+		return nil, kit.Invalid("uri", Scheme+" must be followed by system/NAME or user/USER/NAME")
+	}
+	a, err := r.find(ctx, kit.TenantOf(ctx), kit.Caller(ctx).User, ref)
+	switch {
+	case err == errAmbiguous:
+		return nil, kit.Invalid("uri", "several users have an agent of this name; write "+Scheme+"user/USER/NAME")
+	case err != nil:
+		return nil, unreadable(err)
+	case a == nil:
+		return nil, jsonrpc.Fail(jsonrpc.FailResource, "Resource not found: %s", clip(req.Params.URI, 200)).With("uri", clip(req.Params.URI, 200))
+	}
+	return contents(req.Params.URI, a)
+}
+
+// AfterList adds the agents of the caller's tenant to the last page of resources/list; it is a hook of mcp-go's.
+func (r *Registry) AfterList(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
+	if result == nil || result.NextCursor != "" {
+		return
+	}
+	all, err := r.mine(ctx, kit.TenantOf(ctx), kit.Caller(ctx).User)
+	if err != nil {
+		r.o.Logger.Error("agents are missing in resources/list", "error", err)
+		return
+	}
+	for _, a := range all {
+		result.Resources = append(result.Resources, mcp.NewResource(a.URI, a.FullName, mcp.WithResourceDescription(clip(a.Description, 200)), mcp.WithMIMEType(mime)))
+	}
+}
+
+// systemAgents are those that come with the program, by name.
+func (r *Registry) systemAgents() []*Agent {
+	all := []*Agent{}
+	for name, a := range r.system() {
+		if name == a.Name {
+			all = append(all, a)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Agent) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+func contents(uri string, v any) ([]mcp.ResourceContents, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, unreadable(err)
+	}
+	return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: mime, Text: strings.TrimSuffix(b.String(), "\n")}}, nil
+}
+
+func unreadable(err error) error {
+	return jsonrpc.Fail(jsonrpc.FailExecution, "the agents cannot be read; the server's log says why: %w", err)
+}

@@ -1,0 +1,221 @@
+package agentlet
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
+)
+
+// maxPiece is how many characters one progress message has at most.
+const maxPiece = 512
+
+// stream sends an answer in pieces, as the messages of progress notifications. Its sent is what they add up to.
+type stream struct {
+	ctx  context.Context
+	req  mcp.CallToolRequest
+	sent strings.Builder
+	n    int // characters
+}
+
+// write sends a text. The first one goes in two pieces, so that also a short answer is seen to come in pieces.
+func (s *stream) write(text string) error {
+	for text != "" {
+		n := maxPiece
+		if s.n == 0 {
+			n = min(n, max(1, utf8.RuneCountInString(text)/2))
+		}
+		piece := cut(text, n)
+		s.n += utf8.RuneCountInString(piece)
+		s.sent.WriteString(piece)
+		if err := kit.Progress(s.ctx, s.req, float64(s.n), 0, piece); err != nil {
+			return err
+		}
+		text = text[len(piece):]
+	}
+	return nil
+}
+
+// cut is the beginning of a text, of at most n runes, up to and with the last blank if there is one.
+func cut(s string, n int) string {
+	end := len(s)
+	for i := range s {
+		if n == 0 {
+			end = i
+			break
+		}
+		n--
+	}
+	if end == len(s) {
+		return s
+	}
+	if i := strings.LastIndexByte(s[:end], ' '); i > 0 {
+		return s[:i+1]
+	}
+	return s[:end]
+}
+
+// finish sends what was not sent yet, and makes sure that the pieces add up to the answer: a model that was asked to
+// repair its answer may have changed the words that are with the client already.
+func (s *stream) finish(agent *Agent, a *answer) error {
+	text := string(a.response)
+	var words struct{ Answer *string }
+	if json.Unmarshal(a.response, &words) == nil && words.Answer != nil && agent.answersInWords() {
+		text = *words.Answer
+	}
+	sent := s.sent.String()
+	if rest, ok := strings.CutPrefix(text, sent); ok {
+		return s.write(rest)
+	}
+	var whole map[string]any
+	if err := json.Unmarshal(a.response, &whole); err != nil {
+		return err
+	}
+	whole["answer"] = sent
+	if err := agent.check(whole); err != nil {
+		return refuse(a.model, "the model repaired its answer to one that is not what it streamed before; ask again, or use ask_agent, which waits for the repaired one")
+	}
+	raw, err := marshal(whole)
+	a.response = raw
+	return err
+}
+
+// answerText picks the text under "answer" out of a JSON object that arrives in pieces, and passes it on as it arrives.
+type answerText struct {
+	emit func(string) error
+
+	depth      int
+	started    bool // the object has begun
+	ended      bool // it, or the answer, is complete: whatever follows is not looked at
+	expectKey  bool
+	inString   bool
+	escaped    bool
+	collectKey bool
+	collect    bool // the string is the answer
+	key        []byte
+	pending    []byte // of the answer, not decoded yet
+}
+
+// maxKey bounds the member names that are kept; "answer" is shorter.
+const maxKey = 64
+
+func (a *answerText) write(piece string) error {
+	for i := 0; i < len(piece) && !a.ended; i++ {
+		a.next(piece[i])
+	}
+	return a.flush()
+}
+
+func (a *answerText) next(c byte) {
+	if a.inString {
+		a.inText(c)
+		return
+	}
+	switch c {
+	case '{', '[':
+		if !a.started && c == '[' {
+			return
+		}
+		a.started = true
+		a.depth++
+		a.expectKey = a.depth == 1
+	case '}', ']':
+		if a.depth--; a.depth <= 0 && a.started {
+			a.ended = true
+		}
+	case ',':
+		a.expectKey = a.depth == 1
+	case ':':
+		a.expectKey = false
+	case '"':
+		if !a.started {
+			return
+		}
+		a.inString = true
+		a.collectKey = a.depth == 1 && a.expectKey
+		a.collect = a.depth == 1 && !a.expectKey && string(a.key) == "answer"
+		if a.collectKey {
+			a.key = a.key[:0]
+		}
+	}
+}
+
+func (a *answerText) inText(c byte) {
+	if c == '"' && !a.escaped {
+		a.inString = false
+		a.ended = a.collect
+		return
+	}
+	a.escaped = c == '\\' && !a.escaped
+	switch {
+	case a.collectKey && len(a.key) < maxKey:
+		a.key = append(a.key, c)
+	case a.collect:
+		a.pending = append(a.pending, c)
+	}
+}
+
+// flush passes on what of the pending text is complete: no half an escape, pair of surrogates or UTF-8 sequence.
+func (a *answerText) flush() error {
+	n := whole(a.pending)
+	if n == 0 {
+		return nil
+	}
+	var text string
+	if err := json.Unmarshal([]byte(`"`+string(a.pending[:n])+`"`), &text); err != nil {
+		a.ended, a.pending = true, nil // no JSON; what the repaired answer says comes at the end
+		return nil
+	}
+	a.pending = append(a.pending[:0], a.pending[n:]...)
+	return a.emit(text)
+}
+
+// whole is how much of the inside of a JSON string can be decoded without what follows.
+func whole(b []byte) int {
+	i := 0
+	for i < len(b) {
+		n := 1
+		switch {
+		case b[i] != '\\':
+			if !utf8.FullRune(b[i:]) {
+				return i
+			}
+			_, n = utf8.DecodeRune(b[i:])
+		case i+1 >= len(b):
+			return i
+		case b[i+1] != 'u':
+			n = 2
+		case i+6 > len(b):
+			return i
+		default:
+			n = 6
+			var r rune
+			for _, c := range b[i+2 : i+6] {
+				r = r<<4 | hexDigit(c)
+			}
+			if utf16.IsSurrogate(r) && r < 0xDC00 { // the first half of a pair
+				if i+12 > len(b) {
+					return i
+				}
+				n = 12
+			}
+		}
+		i += n
+	}
+	return i
+}
+
+func hexDigit(c byte) rune {
+	switch {
+	case '0' <= c && c <= '9':
+		return rune(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return rune(c|0x20-'a') + 10
+	}
+	return 0
+}
