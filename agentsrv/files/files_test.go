@@ -232,6 +232,9 @@ func TestSwappedLinksDoNotLeadOutside(t *testing.T) {
 	}
 	close(stop)
 	<-done
+	if good == 0 {
+		t.Error("the file was never there, which proves nothing")
+	}
 }
 
 func TestResourceKinds(t *testing.T) {
