@@ -21,27 +21,31 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/fault"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/hostile"
+	"github.com/mcphud/mcphud/agentsrv/kb"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/agentsrv/task"
+	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/listen"
 )
 
 // Agent is one MCP server. It is made by New, served by Start, Handler or ServeStdio, and must be closed.
 type Agent struct {
-	o       Options
-	log     *slog.Logger
-	db      *store.DB
-	engine  *server.MCPServer
-	front   *front.Server
-	queue   *queue.Queue
-	tasks   *task.Service
-	auth    *tenant.Authenticator
-	tenants *tenant.Tenants
-	faults  *fault.Faults   // nil but in the fault profile
-	hostile *hostile.Server // nil but in the hostile profile
-	closes  []func() error  // of what New made, closed in reverse order
+	o         Options
+	log       *slog.Logger
+	db        *store.DB
+	engine    *server.MCPServer
+	front     *front.Server
+	queue     *queue.Queue
+	tasks     *task.Service
+	auth      *tenant.Authenticator
+	tenants   *tenant.Tenants
+	telemetry *telemetry.Telemetry
+	kb        *kb.KB          // nil but in the demo profile
+	faults    *fault.Faults   // nil but in the fault profile
+	hostile   *hostile.Server // nil but in the hostile profile
+	closes    []func() error  // of what New made, closed in reverse order
 
 	mu     sync.Mutex
 	url    string
@@ -88,6 +92,7 @@ func (a *Agent) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
+	a.begin()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.url = "http://" + lns[0].Addr().String() + front.Path
@@ -97,6 +102,13 @@ func (a *Agent) Start(ctx context.Context) error {
 		a.serves.Go(func() { a.serve(a.web, ln) })
 	}
 	return nil
+}
+
+// begin starts what works in the background while the agent serves.
+func (a *Agent) begin() {
+	if a.kb != nil {
+		a.kb.Start()
+	}
 }
 
 func (a *Agent) serve(web *http.Server, ln net.Listener) {
@@ -144,7 +156,7 @@ func (a *Agent) Close(ctx context.Context) error {
 		a.serves.Wait()
 	}
 	a.end(nil)
-	if err := errors.Join(drained, closed, a.tasks.Close(ctx), a.closeParts()); err != nil {
+	if err := errors.Join(drained, closed, a.tasks.Close(ctx), a.telemetry.Close(ctx), a.closeParts()); err != nil {
 		return fmt.Errorf("agent: stop: %w", err)
 	}
 	return nil
@@ -163,6 +175,7 @@ func (a *Agent) closeParts() error {
 // ServeStdio answers newline-delimited frames from in on out until in ends or ctx is done; in must be readable without
 // blocking for ever after that (a pipe whose other end closes). It needs no Start.
 func (a *Agent) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	a.begin()
 	if a.hostile != nil {
 		in, out = a.hostile.Stdio(ctx, in, out)
 	}

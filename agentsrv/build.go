@@ -2,6 +2,7 @@ package agentsrv
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -20,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/agentsrv/task"
+	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 )
 
@@ -31,6 +33,7 @@ func (a *Agent) build() error {
 	}
 	a.db = db
 	a.closes = append(a.closes, db.Close)
+	a.log = slog.New(telemetry.Redact(a.o.Logger.Handler()))
 	a.queue = queue.New(queue.Options{
 		Concurrency: a.o.Concurrency, Capacity: a.o.QueueCapacity, Timeout: a.o.Timeout, Logger: a.log,
 		// a.front is there before anything is queued.
@@ -58,10 +61,11 @@ func (a *Agent) build() error {
 	if err := a.profile(&p); err != nil {
 		return err
 	}
+	a.telemetry = telemetry.New(a.shown())
 	p.tools = a.tasks.Declare(p.tools...)
 	p.register(a.engine)
 	a.front = front.New(front.Options{
-		Engine: a.engine, Use: a.middlewares(), Routes: a.routes(), Public: a.public(), Logger: a.log, MaxBody: a.o.MaxRequest,
+		Engine: a.engine, Use: a.middlewares(), Routes: a.routes(), Public: a.telemetry.Public(), Logger: a.log, MaxBody: a.o.MaxRequest,
 		Hosts: a.hosts(), Authenticate: a.auth.Identify,
 	})
 	return nil
@@ -84,7 +88,7 @@ func (a *Agent) identity() error {
 	}
 	a.tenants, err = tenant.New(tenant.Options{
 		Limits: tenant.Limits{PerMinute: max(a.o.RateLimit, 0), Concurrent: max(a.o.TenantConcurrency, 0)},
-		Known:  a.o.Tenants, AutoCreate: len(a.o.Tenants) == 0, Registry: registry, Logger: a.log,
+		Known:  a.o.Tenants, AutoCreate: len(a.o.Tenants) == 0, Registry: registry, Seen: telemetry.Tenant, Logger: a.log,
 	})
 	return err
 }
@@ -136,10 +140,11 @@ func (a *Agent) profile(p *parts) error {
 }
 
 func (a *Agent) demo(p *parts) error {
-	base, err := kb.New(kb.Options{DB: a.db, Dir: a.o.KB, Log: a.log})
+	base, err := kb.New(kb.Options{DB: a.db, Dir: a.o.KB, Log: a.log, Trace: telemetry.Trace})
 	if err != nil {
 		return err
 	}
+	a.kb = base
 	a.closes = append(a.closes, base.Close)
 	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Logger: a.log})
 	a.closes = append(a.closes, code.Close)

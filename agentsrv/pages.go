@@ -1,12 +1,17 @@
 package agentsrv
 
 import (
+	"context"
+	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/agentsrv/batch"
 	"github.com/mcphud/mcphud/agentsrv/check"
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kb"
+	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/session/listen"
 )
 
@@ -20,10 +25,14 @@ func (a *Agent) middlewares() []front.Middleware {
 		use = append(use, a.hostile.Middleware)
 	}
 	return append(use,
+		a.telemetry.Middleware(),
 		a.tenants.Middleware(),
 		check.Middleware(a.schemaOf, a.log),
 		a.tasks.Middleware(),
+		a.tenants.Slots(),
+		a.telemetry.Queued(),
 		a.queue.Middleware(),
+		a.telemetry.Started(),
 	)
 }
 
@@ -49,11 +58,43 @@ func (a *Agent) hosts() []string {
 // routes are the pages beside the MCP endpoint, for callers that may use that too.
 func (a *Agent) routes() map[string]http.Handler {
 	pages := a.tasks.Routes()
+	maps.Copy(pages, a.telemetry.Private())
 	pages["/queue"] = a.queue
 	return pages
 }
 
-// public are the pages that need no token.
-func (a *Agent) public() map[string]http.Handler {
-	return nil
+// shown is what the pages for operators tell about the parts.
+func (a *Agent) shown() telemetry.Options {
+	return telemetry.Options{
+		Name: a.o.Name, Version: a.o.Version, OTLP: a.o.OTLP, Logger: a.log,
+		Known: func(tool string) bool { _, ok := a.schemaOf(tool); return ok },
+		Queue: func() telemetry.Queue {
+			s := a.queue.Status()
+			return telemetry.Queue{Queued: s.Queued, Running: s.Running, Concurrency: s.Concurrency}
+		},
+		Sessions: func() int { return a.front.ActiveSessions() },
+		Tenants:  a.tenants.Active,
+		Status: map[string]func(context.Context) any{
+			"profile": func(context.Context) any { return a.o.Profile },
+			"kb":      func(context.Context) any { return a.kbState() },
+		},
+		Ready: map[string]func(context.Context) error{
+			"store": a.db.PingContext,
+			"knowledge base": func(context.Context) error {
+				if s := a.kbState(); s != nil && !s.Ready && s.Err == "" {
+					return fmt.Errorf("indexing its files, %d so far", s.Files)
+				}
+				return nil
+			},
+		},
+	}
+}
+
+// kbState is how far the folder is indexed that is searched, nil if none was given.
+func (a *Agent) kbState() *kb.State {
+	if a.kb == nil || a.o.KB == "" {
+		return nil
+	}
+	s := a.kb.State()
+	return &s
 }
