@@ -59,6 +59,9 @@ func panicked(v any) error {
 
 // engine is the innermost Next.
 func (s *Server) engine(ctx context.Context, x *Exchange) (result json.RawMessage, err error) {
+	if From(ctx) != x {
+		ctx = WithExchange(ctx, x)
+	}
 	p := x.peer
 	if p == nil || p.x != x { // a request inside another: its own notifications, the same client
 		p = s.newPeer(x, p)
@@ -95,7 +98,7 @@ func plainID(id []byte) bool {
 	if id[0] == '"' {
 		return len(id) <= 100
 	}
-	return len(id) <= 15 && bytes.IndexAny(id, "eE.") < 0
+	return len(id) <= 15 && !bytes.ContainsAny(id, "eE.")
 }
 
 func encode(x *Exchange, result any) (json.RawMessage, error) {

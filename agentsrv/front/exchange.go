@@ -149,7 +149,7 @@ func (x *Exchange) Hangup(retry time.Duration) bool {
 }
 
 // NewExchange is an exchange of a caller that no transport stands behind, for one request inside another (a batch) and
-// for tests: notifications go where parent's go, if there is one.
+// for tests: notifications go where parent's go, if there is one. Its context is made by WithExchange.
 func NewExchange(parent *Exchange, id []byte, method string, params []byte) *Exchange {
 	x := &Exchange{ID: id, Method: method, Params: params, Version: defaultVersion}
 	if parent != nil {

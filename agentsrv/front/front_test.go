@@ -93,6 +93,7 @@ func newEngine(f *fixture) *server.MCPServer {
 			return nil, &jsonrpc.Failure{Kind: jsonrpc.FailQueueFull, Message: "Task queue at capacity", RetryAfter: 1500 * time.Millisecond}
 		}),
 		tool("ask", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			//lint:ignore SA1019 the legacy era still has it, and clients of it
 			res, err := server.ServerFromContext(ctx).RequestSampling(ctx, mcp.CreateMessageRequest{CreateMessageParams: mcp.CreateMessageParams{
 				Messages: []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.NewTextContent("who?")}}, MaxTokens: 5,
 			}})

@@ -290,7 +290,9 @@ func FuzzPost(f *testing.F) {
 			r.Header.Set("MCP-Protocol-Version", version)
 		}
 		w := &discard{header: http.Header{}}
+		stuck := time.AfterFunc(10*time.Second, func() { panic(fmt.Sprintf("stuck: %q", body)) })
 		h.ServeHTTP(w, r)
+		stuck.Stop()
 		if w.status == 0 || w.status >= 500 || w.status != 202 && w.n == 0 {
 			t.Fatalf("%q: status %d, %d bytes", body, w.status, w.n)
 		}
