@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -81,7 +80,7 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings, f
 	s.modelKey = os.Getenv("AGENT_MODEL_KEY")
 	log := agentLogger(a.err, s.level)
 	for _, w := range warnings {
-		log.Warn("settings", "file", w.File, "line", w.Line, "message", w.Message)
+		log.Warn("settings file", "file", w.File, "line", w.Line, "message", w.Message)
 	}
 	logSettings(log, cmd.Flags(), origin)
 	o, err := s.options(log)
@@ -151,25 +150,34 @@ func defaultStore(s *agentSettings) (string, error) {
 // agentHTTP serves until a signal, and then lets running calls finish.
 func (a *app) agentHTTP(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) error {
 	if err := agent.Start(ctx); err != nil {
+		_ = closeAgent(ctx, agent, o) // why it did not start is what matters
 		return startFailure(err)
 	}
 	_, _ = fmt.Fprintf(a.err, "listening on %s\n", agent.URL())
-	<-ctx.Done()
-	o.Logger.Info("stopping", "drain_timeout", o.DrainTimeout.String())
-	return closeAgent(ctx, agent, o.DrainTimeout)
+	select {
+	case <-ctx.Done():
+		o.Logger.Info("stopping", "drain_timeout", o.DrainTimeout.String())
+	case <-agent.Done(): // a listener failed
+	}
+	return errors.Join(agent.Err(), closeAgent(ctx, agent, o))
 }
 
 // agentStdio serves until the input ends, or a signal.
 func (a *app) agentStdio(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) error {
 	err := agent.ServeStdio(ctx, a.in, a.out)
-	return errors.Join(err, closeAgent(ctx, agent, o.DrainTimeout))
+	return errors.Join(err, closeAgent(ctx, agent, o))
 }
 
-// closeAgent ends the agent, and its running calls after drain.
-func closeAgent(ctx context.Context, agent *agentsrv.Agent, drain time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+// closeAgent ends the agent. Calls that still run after the time for draining are cancelled, which is no failure.
+func closeAgent(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.DrainTimeout)
 	defer cancel()
-	return agent.Close(ctx)
+	err := agent.Close(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		o.Logger.Warn("calls were cancelled that had not ended within the drain timeout", "drain_timeout", o.DrainTimeout.String())
+		return nil
+	}
+	return err
 }
 
 // startFailure says what to do about an agent that could not start.

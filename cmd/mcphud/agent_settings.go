@@ -219,11 +219,13 @@ func plain(err error) string {
 	return err.Error()
 }
 
-// logSettings records where every value came from.
+// logSettings records every value and where it came from.
 func logSettings(log *slog.Logger, f *pflag.FlagSet, origin map[string]string) {
+	var all []any
 	for _, s := range agentSources {
-		log.Debug("setting", "name", s.flag, "value", shown(s.flag, f.Lookup(s.flag).Value.String()), "from", origin[s.flag])
+		all = append(all, s.flag, fmt.Sprintf("%s (%s)", shown(s.flag, f.Lookup(s.flag).Value.String()), origin[s.flag]))
 	}
+	log.Debug("settings", all...)
 }
 
 // defaultAgentFile is where the settings are looked for when --config names no file, "" where there is no such place.
