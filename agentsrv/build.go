@@ -39,7 +39,7 @@ func (a *Agent) build() error {
 		// a.front is there before anything is queued.
 		Changed: func(queue.Status) { a.front.ResourceUpdated(queue.URI) },
 	})
-	a.tasks = task.New(task.Options{DB: a.db, Default: task.Policy{Support: mcp.TaskSupportOptional}, Logger: a.log})
+	a.tasks = task.New(task.Options{DB: a.db, Default: a.taskPolicy(), Logger: a.log})
 	if err := a.tasks.Open(context.Background()); err != nil {
 		return err
 	}
@@ -69,6 +69,14 @@ func (a *Agent) build() error {
 		Hosts: a.hosts(), Authenticate: a.auth.Identify,
 	})
 	return nil
+}
+
+// taskPolicy is how calls of tools that say nothing about it become tasks. The tools of the everything profile say.
+func (a *Agent) taskPolicy() task.Policy {
+	if a.o.Profile == Everything {
+		return task.Policy{}
+	}
+	return task.Policy{Support: mcp.TaskSupportOptional, InputFirst: true}
 }
 
 // identity makes what says who calls, for which tenant, and how often.
