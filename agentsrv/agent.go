@@ -75,16 +75,7 @@ func (a *Agent) URL() string {
 }
 
 // Handler is the agent's whole HTTP surface, for a server of the caller's.
-func (a *Agent) Handler() http.Handler {
-	h := a.front.Handler()
-	switch {
-	case a.faults != nil:
-		return a.faults.Wrap(h)
-	case a.hostile != nil:
-		return a.hostile.Wrap(h)
-	}
-	return h
-}
+func (a *Agent) Handler() http.Handler { return a.front.Handler() }
 
 // Start listens. When it returns without an error the agent answers at URL, until Close. ctx bounds the starting only.
 func (a *Agent) Start(ctx context.Context) error {

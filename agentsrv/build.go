@@ -66,7 +66,7 @@ func (a *Agent) build() error {
 	p.register(a.engine)
 	a.front = front.New(front.Options{
 		Engine: a.engine, Use: a.middlewares(), Routes: a.routes(), Public: a.telemetry.Public(), Logger: a.log, MaxBody: a.o.MaxRequest,
-		Hosts: a.hosts(), Authenticate: a.auth.Identify,
+		Wrap: a.wrap(), Hosts: a.hosts(), Authenticate: a.auth.Identify,
 	})
 	return nil
 }

@@ -55,6 +55,17 @@ func (a *Agent) hosts() []string {
 	return []string{"*"}
 }
 
+// wrap is what misbehaves on purpose in front of the MCP endpoint, nil but in the profiles for that.
+func (a *Agent) wrap() func(http.Handler) http.Handler {
+	switch {
+	case a.faults != nil:
+		return a.faults.Wrap
+	case a.hostile != nil:
+		return a.hostile.Wrap
+	}
+	return nil
+}
+
 // routes are the pages beside the MCP endpoint, for callers that may use that too.
 func (a *Agent) routes() map[string]http.Handler {
 	pages := a.tasks.Routes()

@@ -29,6 +29,8 @@ type Options struct {
 	Routes map[string]http.Handler
 	// Public are further paths that need no authentication.
 	Public map[string]http.Handler
+	// Wrap puts something in front of the MCP endpoint, behind guard and authentication.
+	Wrap func(http.Handler) http.Handler
 	// Hosts are names, beside those of the loopback interface, by which clients may address the server.
 	Hosts []string
 	// Logger takes what goes wrong; nil discards it.
@@ -104,7 +106,11 @@ func def[T int | int64 | time.Duration](v *T, to T) {
 // listen.Guard.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(Path, http.HandlerFunc(s.serveMCP))
+	endpoint := http.Handler(http.HandlerFunc(s.serveMCP))
+	if s.o.Wrap != nil {
+		endpoint = s.authenticated(s.o.Wrap(endpoint))
+	}
+	mux.Handle(Path, endpoint)
 	for pattern, h := range s.o.Public {
 		mux.Handle(pattern, h)
 	}

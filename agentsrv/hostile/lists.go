@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // entry is a tool in the list: its name, what it does, and the properties of its arguments as JSON.
@@ -25,6 +26,7 @@ const (
 	modeLongNames = "long_names"
 	modeSchemas   = "schemas"
 	modeBroken    = "broken"
+	modeBytes     = "bytes"
 	modeMillion   = "million"
 	modeEndless   = "endless"
 	modeRepeating = "repeating"
@@ -38,6 +40,7 @@ var modes = []entry{
 	{modeLongNames, "three tools with names of a megabyte", ""},
 	{modeSchemas, "schemas with $ref loops, remote $ref, 50,000 levels, 100,000 choices, catastrophic patterns", ""},
 	{modeBroken, "entries with members missing or of the wrong type", ""},
+	{modeBytes, "tools with names and texts that are no UTF-8: the whole answer is no JSON", ""},
 	{modeMillion, "a million tools on pages of 10,000", ""},
 	{modeEndless, "pages without end", ""},
 	{modeRepeating, "pages whose cursor is always the same", ""},
@@ -46,6 +49,10 @@ var modes = []entry{
 
 // maxShown is the longest payload that stands in lists; longer ones would make a list of 10 MB of each.
 const maxShown = 64 << 10
+
+// shown reports whether the payload stands in ordinary lists. One that is no UTF-8 does not: a strict client would refuse
+// the whole list, and nobody could call the others by name.
+func (p Payload) shown() bool { return len(p.Text) <= maxShown && utf8.ValidString(p.Text) }
 
 // tools is the list of tools from a cursor on.
 func (s *Server) tools(cursor string) string {
@@ -61,7 +68,7 @@ func (s *Server) tools(cursor string) string {
 	case modeNames:
 		var all []string
 		for _, p := range Payloads() {
-			if len(p.Text) <= maxShown {
+			if p.shown() {
 				all = append(all, entry{p.Text, p.Name, ""}.json(), entry{p.Text, p.Name, ""}.json())
 			}
 		}
@@ -81,6 +88,14 @@ func (s *Server) tools(cursor string) string {
 			`{"name":"properties_array","inputSchema":{"type":"object","properties":[]}}`, `{"name":"required_string","inputSchema":{"type":"object","required":"a"}}`,
 			`{"name":"description_object","description":{},"title":[],"annotations":"x","icons":{"src":"javascript:alert(1)"},"inputSchema":{"type":"object"}}`,
 		}, control()...), "")
+	case modeBytes:
+		var all []string
+		for _, p := range Payloads() {
+			if !utf8.ValidString(p.Text) {
+				all = append(all, entry{p.Text, p.Text, ""}.json())
+			}
+		}
+		return listOf(append(all, control()...), "")
 	case modeMillion:
 		const size, total = 10_000, 1_000_000
 		if n = min(max(n, 0), total-size); n+size < total {
@@ -123,7 +138,7 @@ func normal() []string {
 	const as = `"as":{"type":"string","enum":["text","error","rpc_error","structured","link","log","stderr"],"default":"text"}`
 	for _, p := range Payloads() {
 		q := quote(p.Text)
-		if len(p.Text) > maxShown {
+		if !p.shown() {
 			all = append(all, entry{p.Slug(), p.Name, as}.json())
 			continue
 		}

@@ -9,7 +9,7 @@ func resources() string {
 	var all []string
 	for _, p := range Payloads() {
 		q := quote(p.Text)
-		if len(p.Text) > maxShown {
+		if !p.shown() {
 			q = quote(p.Name)
 		}
 		all = append(all, `{"uri":"`+scheme+p.Slug()+`","name":`+q+`,"title":`+q+`,"description":`+q+`,"mimeType":`+q+`}`)
@@ -35,7 +35,7 @@ func read(uri string) string {
 	}
 	q := quote(p.Text)
 	mime := q
-	if len(p.Text) > maxShown {
+	if !p.shown() {
 		mime = `"text/plain"`
 	}
 	return `{"contents":[{"uri":"` + uri + `","mimeType":` + mime + `,"text":` + q + `}]}`
@@ -46,7 +46,7 @@ func prompts() string {
 	var all []string
 	for _, p := range Payloads() {
 		q := quote(p.Text)
-		if len(p.Text) > maxShown {
+		if !p.shown() {
 			q = quote(p.Name)
 		}
 		all = append(all, `{"name":"`+p.Slug()+`","title":`+q+`,"description":`+q+`,"arguments":[{"name":`+q+`,"description":`+q+`}]}`)
@@ -62,7 +62,7 @@ func prompt(slug string) string {
 	}
 	q := quote(p.Text)
 	short := q
-	if len(p.Text) > maxShown {
+	if !p.shown() {
 		short = quote(p.Name)
 	}
 	return `{"description":` + short + `,"messages":[{"role":"user","content":{"type":"text","text":` + q + `}},` +
