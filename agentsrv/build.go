@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/agentsrv/batch"
+	"github.com/mcphud/mcphud/agentsrv/bulk"
 	"github.com/mcphud/mcphud/agentsrv/entity"
 	"github.com/mcphud/mcphud/agentsrv/everything"
 	"github.com/mcphud/mcphud/agentsrv/fault"
@@ -148,7 +149,11 @@ func (a *Agent) profile(p *parts) error {
 }
 
 func (a *Agent) demo(p *parts) error {
-	base, err := kb.New(kb.Options{DB: a.db, Dir: a.o.KB, Log: a.log, Trace: telemetry.Trace})
+	index := a.db
+	if a.o.Store == "" {
+		index = nil // its own memory: that has one connection, which indexing would keep from everybody else
+	}
+	base, err := kb.New(kb.Options{DB: index, Dir: a.o.KB, Log: a.log, Trace: telemetry.Trace})
 	if err != nil {
 		return err
 	}
@@ -156,7 +161,7 @@ func (a *Agent) demo(p *parts) error {
 	a.closes = append(a.closes, base.Close)
 	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Logger: a.log})
 	a.closes = append(a.closes, code.Close)
-	p.add(base, entity.New(a.db), code)
+	p.add(base, bulk.Source{}, entity.New(a.db), code)
 	return nil
 }
 

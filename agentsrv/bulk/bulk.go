@@ -40,15 +40,18 @@ const (
 		`"inline":{"type":"boolean","description":"true when the bytes are in this result"}},"required":["bytes","seed","uri","inline"]}`
 )
 
+// Source is the one feature of this package. The zero value is ready.
+type Source struct{}
+
 // Tools is random_bytes.
-func Tools() []server.ServerTool {
+func (Source) Tools() []server.ServerTool {
 	return []server.ServerTool{kit.Tool("random_bytes", "Random bytes",
 		"Makes n bytes: up to 64 KiB in the result itself, above that as a link to a resource that is read in pages. The same seed makes the same bytes.",
 		kit.ReadOnly, randomBytes, input, output)}
 }
 
 // Templates is the template of the bytes of any seed.
-func Templates() []server.ServerResourceTemplate {
+func (Source) Templates() []server.ServerResourceTemplate {
 	return []server.ServerResourceTemplate{{
 		Template: mcp.NewResourceTemplate(template, "random-bytes", mcp.WithTemplateTitle("Random bytes"), mcp.WithTemplateMIMEType(mimeType),
 			mcp.WithTemplateDescription("The bytes that follow from a seed: length of them (64 KiB if not said, 1 MiB at most) from offset on; _meta.next of the contents is the next page.")),

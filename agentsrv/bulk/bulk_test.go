@@ -21,7 +21,7 @@ func call(t *testing.T, args string) (*mcp.CallToolResult, error) {
 	if err := json.Unmarshal([]byte(`{"params":{"name":"random_bytes","arguments":`+args+`}}`), &r); err != nil {
 		t.Fatal(err)
 	}
-	return Tools()[0].Handler(t.Context(), r)
+	return Source{}.Tools()[0].Handler(t.Context(), r)
 }
 
 func fetch(t *testing.T, uri string) (mcp.BlobResourceContents, []byte) {

@@ -27,8 +27,8 @@ func agent(t *testing.T, o kb.Options) string {
 		t.Fatal(err)
 	}
 	e := server.NewMCPServer("kb", "1", append(front.EngineOptions(), server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true))...)
-	e.AddTools(append(k.Tools(), bulk.Tools()...)...)
-	e.AddResourceTemplates(append(k.Templates(), bulk.Templates()...)...)
+	e.AddTools(append(k.Tools(), bulk.Source{}.Tools()...)...)
+	e.AddResourceTemplates(append(k.Templates(), bulk.Source{}.Templates()...)...)
 	f := front.New(front.Options{Engine: e})
 	s := httptest.NewServer(f.Handler())
 	t.Cleanup(func() {
