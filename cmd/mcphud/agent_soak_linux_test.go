@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+)
+
+var rssLine = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB`)
+
+func residentMB(t *testing.T, pid int) int {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := rssLine.FindSubmatch(b)
+	if m == nil {
+		t.Fatalf("no VmRSS in %s", b)
+	}
+	kb, _ := strconv.Atoi(string(m[1]))
+	return kb >> 10
+}
+
+// TestAgentStaysFlat makes the same calls over and over, from callers that come and go: what the process holds does not
+// grow with their number.
+func TestAgentStaysFlat(t *testing.T) {
+	s := serve(t, "--ephemeral", "--rate-limit", "0", "--tenant-concurrency", "0", "--concurrency", "4", "--queue-capacity", "1000")
+	round := func(n int) {
+		many(8, func(int) {
+			for i := range n {
+				frame := echoFrame
+				switch i % 10 {
+				case 0: // a session that nobody ends
+					frame = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`
+				case 1:
+					frame = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+				case 2:
+					frame = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + fmt.Sprint("nobody", i) + `","arguments":{}}}`
+				}
+				if _, err := s.send(http.MethodPost, s.url, frame, "Accept", "application/json, text/event-stream"); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	round(200)
+	before, rss := s.held(), residentMB(t, s.cmd.Process.Pid)
+	for range 3 {
+		round(200)
+	}
+	var after held
+	await(t, "files and goroutines to be given back", func() bool {
+		after = s.held()
+		return after.within(held{before.files + 2, before.children, before.goroutines + 4})
+	})
+	if now := residentMB(t, s.cmd.Process.Pid); now > rss+24 {
+		t.Errorf("%d MB resident after 1,600 calls, %d MB after 4,800 more", rss, now)
+	}
+}
