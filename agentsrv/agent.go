@@ -18,6 +18,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/agentsrv/agentlet"
 	"github.com/mcphud/mcphud/agentsrv/fault"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/hostile"
@@ -42,10 +43,11 @@ type Agent struct {
 	auth      *tenant.Authenticator
 	tenants   *tenant.Tenants
 	telemetry *telemetry.Telemetry
-	kb        *kb.KB          // nil but in the demo profile
-	faults    *fault.Faults   // nil but in the fault profile
-	hostile   *hostile.Server // nil but in the hostile profile
-	closes    []func() error  // of what New made, closed in reverse order
+	kb        *kb.KB             // nil but in the demo profile
+	agents    *agentlet.Registry // nil but in the demo profile
+	faults    *fault.Faults      // nil but in the fault profile
+	hostile   *hostile.Server    // nil but in the hostile profile
+	closes    []func() error     // of what New made, closed in reverse order
 
 	mu     sync.Mutex
 	url    string

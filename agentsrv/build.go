@@ -10,16 +10,12 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/agentsrv/batch"
-	"github.com/mcphud/mcphud/agentsrv/bulk"
-	"github.com/mcphud/mcphud/agentsrv/entity"
 	"github.com/mcphud/mcphud/agentsrv/everything"
 	"github.com/mcphud/mcphud/agentsrv/fault"
 	"github.com/mcphud/mcphud/agentsrv/files"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/hostile"
-	"github.com/mcphud/mcphud/agentsrv/kb"
 	"github.com/mcphud/mcphud/agentsrv/queue"
-	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/agentsrv/task"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
@@ -103,6 +99,8 @@ func (a *Agent) identity() error {
 }
 
 func (a *Agent) newEngine(complete *completer, set *basics.Set) *server.MCPServer {
+	var hooks server.Hooks
+	hooks.AddAfterListResources(a.afterList)
 	options := append(front.EngineOptions(),
 		server.WithTitle("mcphud agent"),
 		server.WithInstructions(instructions[a.o.Profile]),
@@ -114,6 +112,7 @@ func (a *Agent) newEngine(complete *completer, set *basics.Set) *server.MCPServe
 		server.WithPromptCompletionProvider(complete),
 		server.WithResourceCompletionProvider(complete),
 		server.WithToolHandlerMiddleware(set.Count),
+		server.WithHooks(&hooks),
 	)
 	if a.o.Batch {
 		options = append(options, server.WithExperimental(batch.Capability()))
@@ -145,23 +144,6 @@ func (a *Agent) profile(p *parts) error {
 		a.faults = fault.New()
 		p.add(a.faults)
 	}
-	return nil
-}
-
-func (a *Agent) demo(p *parts) error {
-	index := a.db
-	if a.o.Store == "" {
-		index = nil // its own memory: that has one connection, which indexing would keep from everybody else
-	}
-	base, err := kb.New(kb.Options{DB: index, Dir: a.o.KB, Log: a.log, Trace: telemetry.Trace})
-	if err != nil {
-		return err
-	}
-	a.kb = base
-	a.closes = append(a.closes, base.Close)
-	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Logger: a.log})
-	a.closes = append(a.closes, code.Close)
-	p.add(base, bulk.Source{}, entity.New(a.db), code)
 	return nil
 }
 

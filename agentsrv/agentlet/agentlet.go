@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -63,6 +62,8 @@ type Options struct {
 	// Updated and ListChanged hear that a resource has other contents, and that the list of resources has another member.
 	Updated     func(uri string)
 	ListChanged func()
+	// Cached hears of each look for an agent's schema whether it was ready.
+	Cached func(hit bool)
 	// Trace opens a span and returns what closes it.
 	Trace  func(ctx context.Context, name string, attributes map[string]string) (context.Context, func(error))
 	Logger *slog.Logger // nil discards
@@ -76,8 +77,6 @@ type Registry struct {
 	o     Options
 	chat  *chat // nil without a model
 	cache *lru.Cache[string, *Agent]
-
-	hits, misses atomic.Uint64
 
 	mu    sync.Mutex
 	ready bool
@@ -101,6 +100,9 @@ func New(o Options) *Registry {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Cached == nil {
+		o.Cached = func(bool) {}
+	}
 	r := &Registry{o: o, system: sync.OnceValue(loadSystem)}
 	r.cache, _ = lru.New[string, *Agent](cacheSize) // fails for sizes below 1 only
 	if o.Model.URL != "" {
@@ -115,9 +117,6 @@ func (r *Registry) Close() {
 		r.chat.close()
 	}
 }
-
-// CacheStats is how often an agent was, and was not, ready when it was needed, for mcp.resource.cache_hit_rate.
-func (r *Registry) CacheStats() (hits, misses uint64) { return r.hits.Load(), r.misses.Load() }
 
 // Tools are create_agent, ask_agent and ask_agent_stream.
 func (r *Registry) Tools() []server.ServerTool {

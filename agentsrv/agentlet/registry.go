@@ -111,7 +111,7 @@ func (r *Registry) find(ctx context.Context, tenant, user string, ref reference)
 	}
 	if ref.user != "" {
 		if a, ok := r.cache.Get(cacheKey(tenant, "user/"+ref.user+"/"+ref.name)); ok {
-			r.hits.Add(1)
+			r.o.Cached(true)
 			return a, nil
 		}
 	}
@@ -153,10 +153,10 @@ func cacheKey(tenant, fullName string) string { return tenant + "\x00" + fullNam
 func (r *Registry) remember(tenant string, a *Agent) *Agent {
 	if known, ok, _ := r.cache.PeekOrAdd(cacheKey(tenant, a.FullName), a); ok {
 		r.cache.Get(cacheKey(tenant, a.FullName)) // marks it as used
-		r.hits.Add(1)
+		r.o.Cached(true)
 		return known
 	}
-	r.misses.Add(1)
+	r.o.Cached(false)
 	return a
 }
 

@@ -1,0 +1,129 @@
+package agentsrv
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/agentsrv/agentlet"
+	"github.com/mcphud/mcphud/agentsrv/bulk"
+	"github.com/mcphud/mcphud/agentsrv/check"
+	"github.com/mcphud/mcphud/agentsrv/entity"
+	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kb"
+	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/agentsrv/telemetry"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// demo adds what makes the agent useful.
+func (a *Agent) demo(p *parts) error {
+	index := a.db
+	if a.o.Store == "" {
+		index = nil // its own memory: that has one connection, which indexing would keep from everybody else
+	}
+	base, err := kb.New(kb.Options{DB: index, Dir: a.o.KB, Log: a.log, Trace: telemetry.Trace})
+	if err != nil {
+		return err
+	}
+	a.kb = base
+	a.closes = append(a.closes, base.Close)
+	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Logger: a.log})
+	a.closes = append(a.closes, code.Close)
+	graph := entity.New(a.db)
+	a.agents = agentlet.New(agentlet.Options{
+		DB:          a.db,
+		Model:       agentlet.Model{URL: a.o.Model.URL, Key: a.o.Model.Key, Name: a.o.Model.Name},
+		Search:      searchIn(base),
+		Mentions:    mentionsIn(graph),
+		Lookup:      a.toolNamed,
+		Call:        a.callTool,
+		Updated:     a.updated,
+		ListChanged: func() { a.front.Broadcast(mcp.MethodNotificationResourcesListChanged, nil) },
+		Cached:      func(hit bool) { a.telemetry.Cache(hit) },
+		Trace:       telemetry.Trace,
+		Logger:      a.log,
+	})
+	a.closes = append(a.closes, func() error { a.agents.Close(); return nil })
+	p.add(base, bulk.Source{}, graph, code, a.agents)
+	return nil
+}
+
+// afterList adds to resources/list what only the caller's tenant has.
+func (a *Agent) afterList(ctx context.Context, id any, r *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
+	if a.agents != nil {
+		a.agents.AfterList(ctx, id, r, result)
+	}
+}
+
+func searchIn(base *kb.KB) func(context.Context, string, string, int) ([]agentlet.Hit, error) {
+	return func(ctx context.Context, tenant, query string, limit int) ([]agentlet.Hit, error) {
+		found, err := base.Search(ctx, tenant, query, kb.SearchOptions{Limit: limit})
+		if err != nil {
+			return nil, err
+		}
+		hits := make([]agentlet.Hit, len(found))
+		for i, h := range found {
+			hits[i] = agentlet.Hit{Content: h.Content, Source: h.Source, Title: h.Title, Score: h.Score, Base: h.Base}
+		}
+		return hits, nil
+	}
+}
+
+func mentionsIn(graph *entity.Graph) func(context.Context, string, string, int) ([]agentlet.Mention, error) {
+	return func(ctx context.Context, tenant, text string, limit int) ([]agentlet.Mention, error) {
+		found, err := graph.Mentions(ctx, tenant, text, limit)
+		if err != nil {
+			return nil, err
+		}
+		all := make([]agentlet.Mention, len(found))
+		for i, e := range found {
+			all[i] = agentlet.Mention{ID: e.ID, Type: e.Type, Name: e.Name}
+		}
+		return all, nil
+	}
+}
+
+// toolNamed is the declaration of a tool, as it is registered now.
+func (a *Agent) toolNamed(name string) (mcp.Tool, bool) {
+	if t := a.engine.GetTool(name); t != nil {
+		return t.Tool, true
+	}
+	return mcp.Tool{}, false
+}
+
+// callTool calls a tool for a call that is running: for the same tenant, in the same slot of the queue, with its
+// arguments checked like everybody's.
+func (a *Agent) callTool(ctx context.Context, name string, arguments json.RawMessage) (*mcp.CallToolResult, error) {
+	params, err := json.Marshal(struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments,omitempty"`
+	}{name, arguments})
+	if err != nil {
+		return nil, fmt.Errorf("call %s: %w", name, err)
+	}
+	x := front.NewExchange(front.From(ctx), []byte("1"), string(mcp.MethodToolsCall), params)
+	raw, err := check.Middleware(a.schemaOf, a.log)(a.run)(front.WithExchange(ctx, x), x)
+	if err != nil {
+		return nil, err
+	}
+	res, err := mcp.ParseCallToolResult(&raw)
+	if err != nil {
+		return nil, fmt.Errorf("call %s: its result: %w", name, err)
+	}
+	return res, nil
+}
+
+// run is the engine alone, without a transport around it.
+func (a *Agent) run(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
+	switch m := a.engine.HandleMessage(ctx, jsonrpc.NewRequest(x.ID, x.Method, x.Params)).(type) {
+	case mcp.JSONRPCResponse:
+		return json.Marshal(m.Result)
+	case mcp.JSONRPCError:
+		return nil, fmt.Errorf("%s (code %d)", m.Error.Message, m.Error.Code)
+	default:
+		return nil, fmt.Errorf("%s: no answer", x.Method)
+	}
+}
