@@ -124,6 +124,23 @@ func TestQ8_AnAgentThatCannotStartInterruptsNothing(t *testing.T) {
 	s.exit()
 }
 
+func TestE5_APanicEndsNothingElse(t *testing.T) {
+	s := serve(t, "--ephemeral", "--profile", "fault")
+	pid := s.cmd.Process.Pid
+	for range 3 {
+		if a := s.call("panic", `{}`); a.Error == nil || a.Error.Code != -32603 || strings.Contains(fmt.Sprint(a.Error), ".go:") {
+			t.Errorf("%+v", a)
+		}
+	}
+	s.call("echo", `{"message":"x"}`).text(t)
+	if !s.running() || !isAlive(pid) {
+		t.Error("the process is gone")
+	}
+	if !strings.Contains(s.log(), "goroutine ") {
+		t.Errorf("the log has no stack: %s", s.log())
+	}
+}
+
 // No exit leaves a process behind, also not one that runs a loop without end.
 func TestNoWorkerSurvives(t *testing.T) {
 	for name, sig := range map[string]syscall.Signal{"drained": syscall.SIGTERM, "killed": syscall.SIGKILL} {
