@@ -229,6 +229,7 @@ func TestEphemeralWritesNoFile(t *testing.T) {
 	s := serve(t, "--ephemeral")
 	s.call("execute_code", `{"code":"1+1"}`).text(t)
 	s.call("search_knowledge_base", `{"query":"protocol","tenant_id":"acme"}`).text(t)
+	s.call("create_agent", `{"tenant_id":"acme","user_id":"ada","agent_name":"poet","description":"writes","output_schema":{"type":"object"}}`).text(t)
 	s.async("echo", `{"message":"x"}`)
 	if files := filesBelow(t, s.home); len(files) > 0 {
 		t.Errorf("while it runs: %v", files)
@@ -241,7 +242,7 @@ func TestEphemeralWritesNoFile(t *testing.T) {
 		t.Errorf("at the end: %v", files)
 	}
 	durable := serve(t)
-	durable.async("echo", `{"message":"x"}`)
+	durable.call("create_agent", `{"tenant_id":"acme","user_id":"ada","agent_name":"poet","description":"writes","output_schema":{"type":"object"}}`).text(t)
 	if len(filesBelow(t, durable.home)) == 0 {
 		t.Error("without --ephemeral nothing was written either, so that this test shows nothing")
 	}

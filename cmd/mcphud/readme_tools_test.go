@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The README names every tool and prompt that the agent has, and no other tool.
+func TestReadmeNamesWhatTheAgentHas(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## The bundled agent\n")
+	section, _, ok := strings.Cut(section, "\n## ")
+	if !ok {
+		t.Fatal("README.md has no section The bundled agent")
+	}
+	s := serve(t, "--ephemeral", "--root", t.TempDir())
+	names := func(method, member string) (names []string) {
+		var a struct {
+			Result map[string]json.RawMessage
+		}
+		var items []struct{ Name string }
+		r := s.post(`{"jsonrpc":"2.0","id":1,"method":"` + method + `"}`)
+		if json.Unmarshal([]byte(r.body), &a) != nil || json.Unmarshal(a.Result[member], &items) != nil || len(items) == 0 {
+			t.Fatalf("%s: %s", method, r.body)
+		}
+		for _, it := range items {
+			names = append(names, it.Name)
+		}
+		return names
+	}
+	tools := names("tools/list", "tools")
+	for _, name := range append(names("prompts/list", "prompts"), tools...) {
+		if !strings.Contains(section, "`"+name+"`") {
+			t.Errorf("the README does not name %s", name)
+		}
+	}
+	_, table, _ := strings.Cut(section, "| tool | what it does |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for row := range strings.Lines(table) {
+		first := strings.Split(row, "|")[1]
+		for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(first, -1) {
+			if !slices.Contains(tools, m[1]) {
+				t.Errorf("the README names a tool that is not there: %s", m[1])
+			}
+		}
+	}
+}
