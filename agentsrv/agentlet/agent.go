@@ -2,6 +2,7 @@ package agentlet
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -29,6 +30,7 @@ type Agent struct {
 
 	compile sync.Once
 	schema  *jsonschema.Schema
+	cost    int
 	invalid error
 }
 
@@ -45,11 +47,14 @@ func (a *Agent) named() *Agent {
 	return a
 }
 
-// check says why a value is no answer of this agent; nil if it is one.
-func (a *Agent) check(value any) error {
-	a.compile.Do(func() { a.schema, a.invalid = compileSchema(a.OutputSchema) })
-	if a.invalid != nil {
+// check says why a value, of size bytes as JSON, is no answer of this agent; nil if it is one.
+func (a *Agent) check(value any, size int) error {
+	a.compile.Do(func() { a.schema, a.cost, a.invalid = compileSchema(a.OutputSchema) })
+	switch {
+	case a.invalid != nil:
 		return a.invalid
+	case size > maxCheck/a.cost:
+		return fmt.Errorf("%d bytes are too many to check against it; %d are not", size, maxCheck/a.cost)
 	}
 	return explain(a.schema.Validate(value))
 }

@@ -28,7 +28,7 @@ func (a *Agent) accept(text string) (json.RawMessage, error) {
 	if _, ok := value.(map[string]any); !ok {
 		return nil, errors.New("the answer is not a JSON object")
 	}
-	if err := a.check(value); err != nil {
+	if err := a.check(value, len(raw)); err != nil {
 		return nil, fmt.Errorf("the answer does not fit the schema: %w", err)
 	}
 	var b bytes.Buffer
@@ -49,7 +49,7 @@ func (a *Agent) wrap(text string) (json.RawMessage, bool) {
 		{"answer": text, "tags": []any{}},
 		{"answer": text},
 	} {
-		if a.check(v) == nil {
+		if a.check(v, len(text)) == nil {
 			raw, err := marshal(v)
 			return raw, err == nil
 		}

@@ -21,25 +21,30 @@ func (sealed) Load(uri string) (any, error) {
 	return nil, fmt.Errorf("%s: references out of the schema are not followed; put the definition under $defs", uri)
 }
 
-// compileSchema accepts JSON Schema 2020-12 and the drafts before it, as $schema says, with no reference to elsewhere.
-func compileSchema(raw json.RawMessage) (*jsonschema.Schema, error) {
+// compileSchema accepts JSON Schema 2020-12 and the drafts before it, as $schema says, with no reference to elsewhere
+// and of bounded cost.
+func compileSchema(raw json.RawMessage) (s *jsonschema.Schema, cost int, err error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		return nil, fmt.Errorf("not JSON: %w", err)
+		return nil, 0, fmt.Errorf("not JSON: %w", err)
 	}
-	if _, ok := doc.(map[string]any); !ok {
-		return nil, errors.New("an object is needed")
+	root, ok := doc.(map[string]any)
+	if !ok {
+		return nil, 0, errors.New("an object is needed")
+	}
+	if cost, err = schemaCost(root); err != nil {
+		return nil, 0, err
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(sealed{})
 	if err := c.AddResource(here, doc); err != nil {
-		return nil, errors.New(clean(err))
+		return nil, 0, errors.New(clean(err))
 	}
-	s, err := c.Compile(here)
+	s, err = c.Compile(here)
 	if err != nil {
-		return nil, errors.New(clean(err))
+		return nil, 0, errors.New(clean(err))
 	}
-	return s, nil
+	return s, cost, nil
 }
 
 // explain shortens a validation error to what a model or a person can act on.
