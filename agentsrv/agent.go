@@ -90,7 +90,7 @@ func (a *Agent) Start(ctx context.Context) error {
 	defer a.mu.Unlock()
 	a.url = "http://" + lns[0].Addr().String() + front.Path
 	a.web = &http.Server{Handler: a.Handler(), ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
-	front.Harden(a.web)
+	listen.Harden(a.web)
 	for _, ln := range lns {
 		a.serves.Go(func() { a.serve(a.web, ln) })
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/listen"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -132,7 +133,7 @@ func start(t testing.TB, change func(*Options)) *fixture {
 	}
 	f.Server = New(o)
 	web := httptest.NewUnstartedServer(f.Handler())
-	Harden(web.Config)
+	listen.Harden(web.Config)
 	web.Start()
 	f.url = web.URL + Path
 	t.Cleanup(func() {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/listen"
 )
 
 // calm checks that the server answers a normal call within 100 ms and that goroutines are back to what they were.
@@ -122,7 +124,7 @@ func TestThreatsRawHTTP(t *testing.T) {
 func TestThreatsSlowHeaders(t *testing.T) {
 	f := start(t, nil)
 	var web http.Server
-	Harden(&web)
+	listen.Harden(&web)
 	if web.ReadHeaderTimeout != 10*time.Second || web.MaxHeaderBytes > 1<<20 || web.MaxHeaderBytes == 0 || web.IdleTimeout == 0 {
 		t.Errorf("%+v", &web)
 	}

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -29,7 +29,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
-	case (r.Method == http.MethodGet || r.Method == http.MethodDelete) && isModern(r):
+	case (r.Method == http.MethodGet || r.Method == http.MethodDelete) && ingress.Modern(r):
 		w.Header().Set("Allow", http.MethodPost)
 		writeJSON(w, http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed","detail":"protocol version 2026-07-28 has no sessions; subscriptions/listen opens a stream"}`))
 	case r.Method == http.MethodGet:
@@ -74,7 +74,7 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (kit.Ident
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
 	}
-	s.refuse(w, &Exchange{Modern: isModern(r)}, f)
+	s.refuse(w, &Exchange{Modern: ingress.Modern(r)}, f)
 	return caller, false
 }
 
@@ -96,7 +96,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, caller kit.Iden
 
 // get opens a stream of a session: the general one, or with Last-Event-ID the one that was interrupted.
 func (s *Server) get(w http.ResponseWriter, r *http.Request, caller kit.Identity) {
-	if sse, _ := accepts(r); !sse {
+	if sse, _ := ingress.Accepts(r.Header); !sse {
 		s.refuse(w, &Exchange{}, &jsonrpc.Failure{
 			Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable,
 			Message: "GET opens an event stream: send Accept: " + typeSSE,
@@ -205,32 +205,6 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 
 func seconds(d time.Duration) string {
 	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
-}
-
-// accepts reads Accept: whether the answer may be an event stream, and whether it may be JSON. A client that sends no
-// Accept gets JSON.
-func accepts(r *http.Request) (sse, json bool) {
-	values := r.Header.Values("Accept")
-	if len(values) == 0 {
-		return false, true
-	}
-	for _, v := range values {
-		for part := range strings.SplitSeq(v, ",") {
-			kind, params, _ := strings.Cut(part, ";")
-			if p := strings.ReplaceAll(params, " ", ""); p == "q=0" || p == "q=0.0" {
-				continue
-			}
-			switch strings.ToLower(strings.TrimSpace(kind)) {
-			case "*/*":
-				sse, json = true, true
-			case typeSSE, "text/*":
-				sse = true
-			case typeJSON, "application/*":
-				json = true
-			}
-		}
-	}
-	return sse, json
 }
 
 var errNotAcceptable = &jsonrpc.Failure{

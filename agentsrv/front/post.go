@@ -2,17 +2,13 @@ package front
 
 import (
 	"context"
-	"errors"
-	"io"
-	"mime"
 	"net/http"
-	"os"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -24,19 +20,16 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, caller kit.Identit
 		return
 	}
 	defer s.work.Done()
-	body, err := s.body(w, r)
+	body, err := ingress.Limits{Body: s.o.MaxBody, Time: s.o.Timeouts.Body}.Read(w, r)
 	if err != nil {
 		w.Header().Set("Connection", "close")
 		s.refuse(w, x, err)
 		return
 	}
-	env, err := scan(body)
+	env, err := ingress.Scan(body)
 	x.Frame, x.ID, x.Method, x.Params = body, env.ID, env.Method, env.Params
 	if err != nil {
-		if env.Kind == jsonrpc.Invalid && (env.ID == nil || !validID(env.ID)) {
-			x.ID = nil
-		}
-		x.Modern = isModern(r)
+		x.Modern = ingress.Modern(r)
 		s.refuse(w, x, err)
 		return
 	}
@@ -44,15 +37,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, caller kit.Identit
 	case jsonrpc.Response, jsonrpc.ErrorResponse:
 		s.postAnswer(w, r, x, env)
 	default:
-		m, err := inspect(x.Method, x.Params)
-		if e := s.era(x, m); err == nil {
-			err = e
-		}
-		if err != nil {
+		if err := s.inspect(x); err != nil {
 			s.refuse(w, x, err)
 			return
 		}
-		x.Token = m.token
 		s.postRequest(w, r, x)
 	}
 }
@@ -60,7 +48,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, caller kit.Identit
 // postAnswer takes the client's answer to a question of the server.
 func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, x *Exchange, env jsonrpc.Envelope) {
 	x.ID = nil
-	if isModern(r) {
+	if ingress.Modern(r) {
 		x.Modern = true
 		s.refuse(w, x, jsonrpc.Fail(jsonrpc.FailInvalid, "protocol version %s has no requests to the client that this could answer; input is sent with inputResponses", mcp.ProtocolVersion20260728))
 		return
@@ -76,7 +64,7 @@ func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, x *Exchange,
 
 // postRequest serves a request or a notification whose envelope is in order.
 func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange) {
-	sse, json := accepts(r)
+	sse, json := ingress.Accepts(r.Header)
 	if !sse && !json || !sse && x.Method == string(mcp.MethodSubscriptionsListen) {
 		s.refuse(w, x, errNotAcceptable)
 		return
@@ -161,89 +149,4 @@ func (s *Server) notified(ctx context.Context, x *Exchange) {
 		x.Session.cancelRequest(x.Params)
 	}
 	s.run(ctx, x)
-}
-
-// scan is jsonrpc.Scan with the errors of this server.
-func scan(frame []byte) (jsonrpc.Envelope, error) {
-	for _, c := range frame {
-		if c == ' ' || c == '\t' || c == '\r' || c == '\n' {
-			continue
-		}
-		if c == '[' && jsonrpc.Valid(frame) == nil {
-			return jsonrpc.Envelope{}, jsonrpc.Fail(jsonrpc.FailBatch, "Batch requests are not supported")
-		}
-		break
-	}
-	env, err := jsonrpc.Scan(frame)
-	var syntax *jsonrpc.SyntaxError
-	switch {
-	case err == nil:
-		return env, nil
-	case errors.As(err, &syntax) && jsonrpc.Valid(frame) == nil:
-		return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: a message is a JSON object")
-	case errors.As(err, &syntax), !utf8.Valid(frame):
-		return jsonrpc.Envelope{}, jsonrpc.Fail(jsonrpc.FailParse, "Parse error: %s", err)
-	}
-	return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: %s", err)
-}
-
-// validID reports whether an id may be sent back: a string or a number.
-func validID(id []byte) bool { return id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9' }
-
-// body reads the body of a POST under its limits.
-func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if t := r.Header.Values("Content-Type"); len(t) != 1 || t[0] != typeJSON {
-		kind := ""
-		if len(t) == 1 {
-			kind, _, _ = mime.ParseMediaType(t[0])
-		}
-		if kind != typeJSON {
-			return nil, &jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Message: "the body must be JSON: send Content-Type: " + typeJSON, Status: http.StatusUnsupportedMediaType}
-		}
-	}
-	if enc := r.Header.Values("Content-Encoding"); len(enc) > 1 || len(enc) == 1 && enc[0] != "" && enc[0] != "identity" {
-		return nil, &jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Message: "no Content-Encoding is accepted; send the body as it is", Status: http.StatusUnsupportedMediaType}
-	}
-	large := &jsonrpc.Failure{
-		Kind: jsonrpc.FailTooLarge, Data: map[string]any{"limit": s.o.MaxBody},
-		Message: "Request too large: the limit is " + size(s.o.MaxBody),
-	}
-	if r.ContentLength > s.o.MaxBody {
-		return nil, large
-	}
-	if len(r.TransferEncoding) > 0 { // RFC 9112 section 6.1: with a Content-Length too, what follows may be a smuggled request
-		w.Header().Set("Connection", "close")
-	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(s.o.Timeouts.Body)) // not every ResponseWriter has deadlines; a test's has none
-	body, err := read(r.Body, s.o.MaxBody, r.ContentLength)
-	_ = rc.SetReadDeadline(time.Time{})
-	switch {
-	case err == nil && int64(len(body)) > s.o.MaxBody:
-		return nil, large
-	case err == nil:
-		return body, nil
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, &jsonrpc.Failure{Kind: jsonrpc.FailTimeout, Message: "the body did not arrive within " + s.o.Timeouts.Body.String(), Status: http.StatusRequestTimeout}
-	}
-	return nil, &jsonrpc.Failure{Kind: jsonrpc.FailParse, Message: "the body broke off or is not framed as its headers say", Status: http.StatusBadRequest, Err: err}
-}
-
-// read reads at most limit+1 bytes. A client that only announces many bytes makes it reserve few.
-func read(r io.Reader, limit, announced int64) ([]byte, error) {
-	r = io.LimitReader(r, limit+1)
-	buf := make([]byte, 0, min(max(announced+1, 512), 64<<10))
-	for {
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF {
-			return buf, nil
-		}
-		if err != nil {
-			return buf, err
-		}
-	}
 }

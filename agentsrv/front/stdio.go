@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -108,7 +109,7 @@ func (c *stdio) read(in io.Reader) error {
 		case long:
 			err = errors.Join(err, c.refuse(&Exchange{}, &jsonrpc.Failure{
 				Kind: jsonrpc.FailTooLarge, Data: map[string]any{"limit": limit},
-				Message: "Request too large: the limit of a line is " + size(c.srv.o.MaxLine),
+				Message: "Request too large: the limit of a line is " + ingress.Size(c.srv.o.MaxLine),
 			}))
 		case len(bytes.TrimSpace(frame)) > 0:
 			err = errors.Join(err, c.take(frame))
@@ -143,28 +144,21 @@ func (c *stdio) refuse(x *Exchange, err error) error { return c.out.send(c.srv.r
 
 // take serves one frame. The error is one of the output.
 func (c *stdio) take(frame []byte) error {
-	env, err := scan(frame)
+	env, err := ingress.Scan(frame)
 	x := &Exchange{ID: env.ID, Method: env.Method, Params: env.Params, Frame: frame, out: c.out}
 	x.Version = c.session.ProtocolVersion()
 	if err != nil {
-		if x.ID != nil && !validID(x.ID) {
-			x.ID = nil
-		}
 		return c.refuse(x, err)
 	}
 	if env.Kind == jsonrpc.Response || env.Kind == jsonrpc.ErrorResponse {
 		c.session.answered(env)
 		return nil
 	}
-	m, err := inspect(x.Method, x.Params)
-	if e := c.srv.era(x, m); err == nil {
-		err = e
-	}
+	err = c.srv.inspect(x)
 	if !x.Modern {
 		x.Session = c.session
 		x.Caller.Session = c.session.short
 	}
-	x.Token = m.token
 	if x.ID == nil {
 		if err == nil {
 			c.notified(x)

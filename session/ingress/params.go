@@ -1,7 +1,6 @@
-package front
+package ingress
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -14,15 +13,16 @@ import (
 // encoding/json, but not by who decides.
 var decisive = [...]string{"name", "uri", "arguments", "_meta", "task", "taskId", "requestId", "cursor", "level", "protocolVersion", "capabilities", "notifications"}
 
-// meta is what _meta says about the request itself, as JSON.
-type meta struct {
-	version, caps, token []byte
+// Params is what a transport has to know of a request's params, as JSON; nil for what is absent.
+type Params struct {
+	Name, URI, Arguments []byte
+	Version, Caps, Token []byte // of _meta: the protocol version, the client's capabilities, the progress token
 }
 
-// inspect checks the params of a request without decoding them, and finds what the transport has to know. What is given
-// twice, or in another letter case, is refused: two readers could disagree about what the request says.
-func inspect(method string, params []byte) (m meta, err error) {
-	var name, uri []byte
+// Inspect checks the params of a request without decoding them, and finds what the transport has to know. What is given
+// twice, or in another letter case, is refused: two readers could disagree about what the request says. What is in the
+// arguments of a tool is left to Unique. Its error is a *jsonrpc.Failure, or a *jsonrpc.SyntaxError.
+func Inspect(method string, params []byte) (m Params, err error) {
 	if params != nil {
 		if params[0] != '{' {
 			return m, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: params must be an object")
@@ -34,14 +34,11 @@ func inspect(method string, params []byte) (m meta, err error) {
 			}
 			switch key {
 			case "name":
-				name = v
+				m.Name = v
 			case "uri":
-				uri = v
+				m.URI = v
 			case "arguments":
-				if v[0] == '{' {
-					var args keySet
-					err = unique(&args, "params.arguments", v, func(string, []byte) {})
-				}
+				m.Arguments = v
 			case "_meta":
 				err = m.read(v)
 			default:
@@ -62,14 +59,14 @@ func inspect(method string, params []byte) (m meta, err error) {
 	}
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodToolsCall:
-		err = required(name, "tool name", "name")
+		err = required(m.Name, "tool name", "name")
 	case mcp.MethodPromptsGet:
-		err = required(name, "prompt name", "name")
+		err = required(m.Name, "prompt name", "name")
 	case mcp.MethodResourcesRead:
-		err = required(uri, "resource uri", "uri")
+		err = required(m.URI, "resource uri", "uri")
 	case mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe:
-		if declared, _ := jsonrpc.String(m.version); !mcp.IsModernProtocol(declared) { // that era has no such methods
-			err = required(uri, "resource uri", "uri")
+		if declared, _ := jsonrpc.String(m.Version); !mcp.IsModernProtocol(declared) { // that era has no such methods
+			err = required(m.URI, "resource uri", "uri")
 		}
 	}
 	return m, err
@@ -82,7 +79,7 @@ func required(v []byte, what, field string) error {
 	return jsonrpc.Fail(jsonrpc.FailParams, "Missing %s", what).With("field", field).With("reason", "Field required")
 }
 
-func (m *meta) read(v []byte) error {
+func (m *Params) read(v []byte) error {
 	if v[0] != '{' {
 		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: _meta must be an object")
 	}
@@ -90,15 +87,25 @@ func (m *meta) read(v []byte) error {
 	return unique(&keys, "params._meta", v, func(key string, v []byte) {
 		switch key {
 		case mcp.MetaKeyProtocolVersion:
-			m.version = v
+			m.Version = v
 		case mcp.MetaKeyClientCapabilities:
-			m.caps = v
+			m.Caps = v
 		case "progressToken":
 			if v[0] != 'n' {
-				m.token = v
+				m.Token = v
 			}
 		}
 	})
+}
+
+// Unique refuses an object whose member names are equal, or differ by letter case only. Anything but an object is let pass.
+// where names the object in the error, such as params.arguments.
+func Unique(where string, obj []byte) error {
+	if len(obj) == 0 || obj[0] != '{' {
+		return nil
+	}
+	var keys keySet
+	return unique(&keys, where, obj, func(string, []byte) {})
 }
 
 // unique walks an object whose member names must differ by more than letter case.
@@ -163,15 +170,4 @@ func fold(s string) string {
 		}
 		return low
 	}, s)
-}
-
-// size is a number of bytes as people write limits.
-func size(n int64) string {
-	switch {
-	case n >= 1<<20 && n%(1<<20) == 0:
-		return strconv.FormatInt(n>>20, 10) + " MiB"
-	case n >= 1<<10 && n%(1<<10) == 0:
-		return strconv.FormatInt(n>>10, 10) + " KiB"
-	}
-	return strconv.FormatInt(n, 10) + " bytes"
 }

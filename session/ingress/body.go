@@ -1,0 +1,94 @@
+package ingress
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	typeJSON = "application/json"
+	typeSSE  = "text/event-stream"
+)
+
+// Limits bounds the bodies of POST requests.
+type Limits struct {
+	Body int64         // bytes
+	Time time.Duration // for the whole of it to arrive
+}
+
+// Read reads the body of a POST, which must be JSON as it is, under its limits. Its error is a *jsonrpc.Failure, after which
+// the connection is not fit for another request.
+func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if t := r.Header.Values("Content-Type"); len(t) != 1 || t[0] != typeJSON {
+		kind := ""
+		if len(t) == 1 {
+			kind, _, _ = mime.ParseMediaType(t[0])
+		}
+		if kind != typeJSON {
+			return nil, &jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Message: "the body must be JSON: send Content-Type: " + typeJSON, Status: http.StatusUnsupportedMediaType}
+		}
+	}
+	if enc := r.Header.Values("Content-Encoding"); len(enc) > 1 || len(enc) == 1 && enc[0] != "" && enc[0] != "identity" {
+		return nil, &jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Message: "no Content-Encoding is accepted; send the body as it is", Status: http.StatusUnsupportedMediaType}
+	}
+	large := &jsonrpc.Failure{
+		Kind: jsonrpc.FailTooLarge, Data: map[string]any{"limit": l.Body},
+		Message: "Request too large: the limit is " + Size(l.Body),
+	}
+	if r.ContentLength > l.Body {
+		return nil, large
+	}
+	if len(r.TransferEncoding) > 0 { // RFC 9112 section 6.1: with a Content-Length too, what follows may be a smuggled request
+		w.Header().Set("Connection", "close")
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(l.Time)) // not every ResponseWriter has deadlines; a test's has none
+	body, err := read(r.Body, l.Body, r.ContentLength)
+	_ = rc.SetReadDeadline(time.Time{})
+	switch {
+	case err == nil && int64(len(body)) > l.Body:
+		return nil, large
+	case err == nil:
+		return body, nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, &jsonrpc.Failure{Kind: jsonrpc.FailTimeout, Message: "the body did not arrive within " + l.Time.String(), Status: http.StatusRequestTimeout}
+	}
+	return nil, &jsonrpc.Failure{Kind: jsonrpc.FailParse, Message: "the body broke off or is not framed as its headers say", Status: http.StatusBadRequest, Err: err}
+}
+
+// read reads at most limit+1 bytes. A client that only announces many bytes makes it reserve few.
+func read(r io.Reader, limit, announced int64) ([]byte, error) {
+	r = io.LimitReader(r, limit+1)
+	buf := make([]byte, 0, min(max(announced+1, 512), 64<<10))
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+	}
+}
+
+// Size is a number of bytes as people write limits.
+func Size(n int64) string {
+	switch {
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return strconv.FormatInt(n>>20, 10) + " MiB"
+	case n >= 1<<10 && n%(1<<10) == 0:
+		return strconv.FormatInt(n>>10, 10) + " KiB"
+	}
+	return strconv.FormatInt(n, 10) + " bytes"
+}

@@ -1,0 +1,95 @@
+package ingress
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Era decides by which rules a request is served, and checks what the modern ones demand of its envelope. A request is
+// modern when its _meta or its header names 2026-07-28 or later. header is nil over stdio, id for a notification. version is
+// the one that the request names, "" if it names none. The error is a *jsonrpc.Failure or a *jsonrpc.Error.
+func Era(header http.Header, method string, id, params []byte, m Params) (modern bool, version string, err error) {
+	declared, _ := jsonrpc.String(m.Version)
+	if len(header.Values(mcp.HeaderProtocolVersion)) > 1 {
+		return false, "", jsonrpc.Fail(jsonrpc.FailInvalid, "%s is given twice", mcp.HeaderProtocolVersion)
+	}
+	said := header.Get(mcp.HeaderProtocolVersion)
+	known := said == "" || mcp.IsValidProtocolVersion(said)
+	if !mcp.IsModernProtocol(declared) && (!mcp.IsModernProtocol(said) || !known) {
+		if !known && method != string(mcp.MethodInitialize) {
+			return false, "", jsonrpc.Fail(jsonrpc.FailInvalid, "Unsupported protocol version: %.40s", said).With("supported", mcp.ValidProtocolVersions)
+		}
+		return false, said, nil
+	}
+	if id == nil { // notifications carry no _meta
+		return true, mcp.ProtocolVersion20260728, nil
+	}
+	if header != nil {
+		switch {
+		case header.Get(mcp.HeaderLastEventID) != "":
+			return true, "", Mismatch("Last-Event-ID is not supported in protocol version " + mcp.ProtocolVersion20260728 + ": send the request again, with a new id")
+		case said == "":
+			return true, "", Mismatch("the header " + mcp.HeaderProtocolVersion + " is missing; it must equal _meta." + mcp.MetaKeyProtocolVersion)
+		case declared == "" || m.Version == nil:
+			return true, "", missingMeta(mcp.MetaKeyProtocolVersion)
+		case said != declared:
+			return true, "", Mismatch("the header " + mcp.HeaderProtocolVersion + " does not match _meta." + mcp.MetaKeyProtocolVersion)
+		}
+	}
+	if !mcp.IsValidProtocolVersion(declared) {
+		raw, err := json.Marshal(map[string]any{"supported": mcp.ValidProtocolVersions, "requested": declared})
+		if err != nil {
+			return true, declared, err
+		}
+		return true, declared, &jsonrpc.Error{Code: jsonrpc.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: raw}
+	}
+	if m.Caps == nil || m.Caps[0] != '{' {
+		return true, declared, missingMeta(mcp.MetaKeyClientCapabilities)
+	}
+	return true, declared, standardHeaders(header, declared, method, params)
+}
+
+// standardHeaders checks that Mcp-Method and Mcp-Name say what the body says: somebody before us may have decided by them.
+func standardHeaders(header http.Header, version, method string, params []byte) error {
+	if header == nil {
+		return nil
+	}
+	for _, name := range []string{mcp.HeaderMethod, mcp.HeaderName} {
+		if len(header.Values(name)) > 1 {
+			return Mismatch("the header " + name + " is given twice")
+		}
+	}
+	return HeaderError(mcp.ValidateStandardHeaders(header.Get, version, mcp.MCPMethod(method), params))
+}
+
+// HeaderError is the answer to a request in whose headers mcp-go's validators found err.
+func HeaderError(err error) error {
+	var bad mcp.HeaderMismatchError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &bad):
+		return Mismatch(bad.Error())
+	}
+	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s", err)
+}
+
+// Mismatch is the error of 2026-07-28 for a header that differs from the body.
+func Mismatch(msg string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeHeaderMismatch, Message: msg, Data: json.RawMessage(`{"kind":"header_mismatch"}`)}
+}
+
+func missingMeta(key string) error {
+	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: missing or invalid _meta field %s", key).With("field", key).With("reason", "Field required")
+}
+
+// Modern reports whether a request without a body comes from a client of the modern era.
+func Modern(r *http.Request) bool {
+	v := r.Header.Get(mcp.HeaderProtocolVersion)
+	return mcp.IsModernProtocol(v) && mcp.IsValidProtocolVersion(v)
+}

@@ -1,0 +1,39 @@
+package ingress
+
+import (
+	"errors"
+	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Scan is jsonrpc.Scan with errors that can be answered with: *jsonrpc.Failure. A batch, also of one, is refused as such.
+// On an error the Envelope's ID is nil unless it may be sent back.
+func Scan(frame []byte) (jsonrpc.Envelope, error) {
+	for _, c := range frame {
+		if c == ' ' || c == '\t' || c == '\r' || c == '\n' {
+			continue
+		}
+		if c == '[' && jsonrpc.Valid(frame) == nil {
+			return jsonrpc.Envelope{}, jsonrpc.Fail(jsonrpc.FailBatch, "Batch requests are not supported")
+		}
+		break
+	}
+	env, err := jsonrpc.Scan(frame)
+	var syntax *jsonrpc.SyntaxError
+	switch {
+	case err == nil:
+		return env, nil
+	case errors.As(err, &syntax) && jsonrpc.Valid(frame) == nil:
+		return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: a message is a JSON object")
+	case errors.As(err, &syntax), !utf8.Valid(frame):
+		return jsonrpc.Envelope{}, jsonrpc.Fail(jsonrpc.FailParse, "Parse error: %s", err)
+	}
+	if env.ID != nil && !validID(env.ID) {
+		env.ID = nil
+	}
+	return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: %s", err)
+}
+
+// validID reports whether an id may be sent back: a string or a number.
+func validID(id []byte) bool { return id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9' }
