@@ -8,9 +8,11 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/process"
 )
 
 // drainGrace is how long what a child has already written may take to arrive, from its exit on.
@@ -39,7 +41,7 @@ type stdio struct {
 	pass io.Writer // the child's stderr is copied there, nil for nowhere
 	stay Leave
 
-	proc   *process
+	proc   *process.Process
 	stdin  *os.File
 	stdout *os.File
 	w      *lineWriter
@@ -65,8 +67,8 @@ func (s *stdio) Start(ctx context.Context, in Receiver) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	env := environment(s.cfg.Env)
-	path, err := lookup(s.cfg.Command, env, s.cfg.Cwd)
+	env := process.Environment(s.cfg.Env)
+	path, err := process.Lookup(s.cfg.Command, env, s.cfg.Cwd)
 	if err != nil {
 		return spawnFailed(s.cfg, err)
 	}
@@ -85,8 +87,8 @@ func (s *stdio) Start(ctx context.Context, in Receiver) error {
 		}
 	}
 	theirIn, ourIn, ourOut, theirOut, ourErr, theirErr := ends[0], ends[1], ends[2], ends[3], ends[4], ends[5]
-	widen(ourOut)
-	s.proc, err = startProcess(path, s.cfg.Args, env, s.cfg.Cwd, [3]*os.File{theirIn, theirOut, theirErr})
+	process.Widen(ourOut)
+	s.proc, err = process.Start(process.Spec{Path: path, Args: s.cfg.Args, Env: env, Dir: s.cfg.Cwd, Std: [3]*os.File{theirIn, theirOut, theirErr}})
 	shut(theirIn, theirOut, theirErr)
 	if err != nil {
 		shut(ourIn, ourOut, ourErr)
@@ -120,22 +122,22 @@ func (s *stdio) Send(ctx context.Context, m Message) error {
 func (s *stdio) end(err error) {
 	s.fault.CompareAndSwap(nil, &err)
 	s.finish()
-	if !errors.Is(err, errBroken) {
-		s.proc.signal(killSignal)
+	if !errors.Is(err, syscall.EPIPE) {
+		s.proc.Signal(process.Kill)
 		return
 	}
 	// Its input is gone: it is leaving, or will not hear us any more.
 	go func() {
 		select {
-		case <-s.proc.exited:
+		case <-s.proc.Exited():
 		case <-time.After(s.stay.Input):
 			err := errors.New("the server closed its standard input")
 			s.fault.Store(&err)
-			s.proc.signal(termSignal)
+			s.proc.Signal(process.Term)
 			select {
-			case <-s.proc.exited:
+			case <-s.proc.Exited():
 			case <-time.After(s.stay.Term):
-				s.proc.signal(killSignal)
+				s.proc.Signal(process.Kill)
 			}
 		}
 	}()
@@ -159,27 +161,27 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 
 	closedOutput := false
 	select {
-	case <-s.proc.exited:
+	case <-s.proc.Exited():
 		waitFor(eof, drainGrace)
 	case <-eof:
-		if !waitFor(s.proc.exited, time.Second) {
+		if !waitFor(s.proc.Exited(), time.Second) {
 			closedOutput = true
-			s.proc.signal(termSignal)
-			if !waitFor(s.proc.exited, s.stay.Term) {
-				s.proc.signal(killSignal)
-				<-s.proc.exited
+			s.proc.Signal(process.Term)
+			if !waitFor(s.proc.Exited(), s.stay.Term) {
+				s.proc.Signal(process.Kill)
+				<-s.proc.Exited()
 			}
 		}
 	}
-	s.unread.Store(unreadBytes(s.stdin))
+	s.unread.Store(process.Unread(s.stdin))
 	s.finish()
-	s.proc.signal(killSignal) // what it forked; its own pid is still reserved
+	s.proc.Signal(process.Kill) // what it forked; its own pid is still reserved
 	waitFor(errEOF, drainGrace)
 	_ = s.stdin.Close()
 	_, _ = s.stdout.Close(), stderr.Close() // ends the readers when a process outside the group holds the pipes
 	<-eof
 	<-errEOF
-	how := s.proc.reap()
+	how := s.proc.Reap()
 	if s.closing.Load() {
 		return
 	}
@@ -187,7 +189,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	if closedOutput {
 		msg = "the server closed its standard output"
 	}
-	if f := s.fault.Load(); f != nil && !errors.Is(*f, errBroken) {
+	if f := s.fault.Load(); f != nil && !errors.Is(*f, syscall.EPIPE) {
 		msg = (*f).Error()
 	}
 	in.Lost(&Error{Kind: ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "look at its output above, then reconnect"})
@@ -205,9 +207,9 @@ func (s *stdio) Close() error {
 		if waitFor(s.ended, s.stay.Input) {
 			return
 		}
-		s.proc.signal(termSignal)
-		if !waitFor(s.proc.exited, s.stay.Term) {
-			s.proc.signal(killSignal)
+		s.proc.Signal(process.Term)
+		if !waitFor(s.proc.Exited(), s.stay.Term) {
+			s.proc.Signal(process.Kill)
 		}
 	})
 	<-s.ended
@@ -219,7 +221,7 @@ func (s *stdio) PID() int {
 	if s.proc == nil {
 		return 0
 	}
-	return s.proc.pid
+	return s.proc.PID()
 }
 
 // ignored reports whether the child exited without having read all that it was sent. Only then is it sure that it did not
@@ -243,20 +245,12 @@ func waitFor(c <-chan struct{}, d time.Duration) bool {
 func spawnFailed(cfg config.Server, err error) *Error {
 	e := &Error{
 		Kind: SpawnFailed, Stage: "starting", Err: err,
-		Message: fmt.Sprintf("cannot start %q: %v", cfg.Command, reason(err)),
+		Message: fmt.Sprintf("cannot start %q: %v", cfg.Command, process.Reason(err)),
 		Next:    "check the command, its arguments and the working folder",
 	}
-	if errors.Is(err, errNoCommand) {
+	if errors.Is(err, process.ErrNotFound) {
 		e.Message = fmt.Sprintf("command %q not found", cfg.Command)
 		e.Next = "install it, give its full path, or extend PATH with -e PATH=…"
 	}
 	return e
-}
-
-func reason(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

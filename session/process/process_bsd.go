@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package session
+package process
 
 import (
 	"os"
@@ -15,4 +15,5 @@ func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: tru
 
 func awaitExit(int) {}
 
-func widen(*os.File) {}
+// Widen does nothing here.
+func Widen(*os.File) {}

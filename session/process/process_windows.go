@@ -1,15 +1,17 @@
-package session
+package process
 
 import (
 	"os"
 	"syscall"
 )
 
-type signal int
+// Signal is what a group can be sent.
+type Signal int
 
+// Term and Kill both end the child.
 const (
-	termSignal signal = iota
-	killSignal
+	Term Signal = iota
+	Kill
 )
 
 const reserves = false
@@ -20,16 +22,18 @@ func groupAttr() *syscall.SysProcAttr {
 
 func awaitExit(int) {}
 
-func widen(*os.File) {}
+// Widen does nothing here.
+func Widen(*os.File) {}
 
 // signalGroup ends the child. There is no polite way to ask a process without a console.
-func signalGroup(pid int, _ signal) {
+func signalGroup(pid int, _ Signal) {
 	if p, err := os.FindProcess(pid); err == nil {
 		_ = p.Kill()
 		_ = p.Release()
 	}
 }
 
-func unreadBytes(*os.File) int64 { return -1 }
+// Unread is not known here: -1.
+func Unread(*os.File) int64 { return -1 }
 
 func groupGone(int) {}

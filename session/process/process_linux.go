@@ -1,4 +1,4 @@
-package session
+package process
 
 import (
 	"os"
@@ -27,8 +27,8 @@ func awaitExit(pid int) {
 	}
 }
 
-// widen asks for the largest pipe that an ordinary user may have: fewer, larger reads. A smaller one works as well.
-func widen(r *os.File) {
+// Widen asks for the largest pipe that an ordinary user may have: fewer, larger reads. A smaller one works as well.
+func Widen(r *os.File) {
 	if c, err := r.SyscallConn(); err == nil {
 		_ = c.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package session
+package process
 
 import (
 	"os"
@@ -9,22 +9,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-type signal = unix.Signal
+// Signal is what a group can be sent.
+type Signal = unix.Signal
 
+// Term asks a group to leave, Kill ends it.
 const (
-	termSignal = unix.SIGTERM
-	killSignal = unix.SIGKILL
+	Term = unix.SIGTERM
+	Kill = unix.SIGKILL
 )
 
 // signalGroup signals every process of the child's group. A stopped one is continued, or it would not notice.
-func signalGroup(pid int, s signal) {
+func signalGroup(pid int, s Signal) {
 	// The only errors are "no such group" and processes that changed their user, both beyond our reach.
 	_ = unix.Kill(-pid, s)
 	_ = unix.Kill(-pid, unix.SIGCONT)
 }
 
-// unreadBytes is how much of what we wrote into a pipe nobody has read, -1 if the system does not say.
-func unreadBytes(w *os.File) int64 {
+// Unread is how much of what we wrote into a pipe nobody has read, -1 if the system does not say.
+func Unread(w *os.File) int64 {
 	n := int64(-1)
 	if c, err := w.SyscallConn(); err == nil {
 		_ = c.Control(func(fd uintptr) {

@@ -1,0 +1,124 @@
+// Package process starts children, each in a process group of its own, and ends them with all that they forked.
+package process
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// Spec is what to start. No shell is involved.
+type Spec struct {
+	Path string      // program, as [Lookup] finds it
+	Args []string    // its arguments, without its own name
+	Env  []string    // NAME=value; nil is the inherited environment
+	Dir  string      // working folder, "" for ours
+	Std  [3]*os.File // its standard input, output and error; nil is the null device
+}
+
+// Process is a child in a process group of its own. On Linux it is killed when this process ends, however that happens;
+// elsewhere it has to notice by itself, such as by a pipe that closes.
+type Process struct {
+	pid    int
+	exited chan struct{} // closed when the child is gone, but its pid still reserved where the system can do that
+	free   chan struct{} // closed to let the waiter reap it
+	reaped chan struct{}
+	status string // valid once reaped
+
+	mu   sync.Mutex
+	gone bool // reaped: its pid may be someone else's
+}
+
+// Start starts a process. It must be reaped.
+func Start(s Spec) (*Process, error) {
+	cmd := &exec.Cmd{
+		Path: s.Path, Args: append([]string{s.Path}, s.Args...), Env: s.Env, Dir: s.Dir, SysProcAttr: groupAttr(),
+	}
+	if s.Std[0] != nil { // a nil *os.File is not a nil interface
+		cmd.Stdin = s.Std[0]
+	}
+	if s.Std[1] != nil {
+		cmd.Stdout = s.Std[1]
+	}
+	if s.Std[2] != nil {
+		cmd.Stderr = s.Std[2]
+	}
+	p := &Process{exited: make(chan struct{}), free: make(chan struct{}), reaped: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		// A death signal comes when the thread that started the child ends, so that thread stays with the child.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		if err != nil {
+			started <- err
+			return
+		}
+		p.pid = cmd.Process.Pid
+		started <- nil
+		awaitExit(p.pid)
+		if !reserves {
+			_ = cmd.Wait() // the state says it better
+			p.leave(cmd)
+			close(p.exited)
+			<-p.free
+			return
+		}
+		close(p.exited)
+		<-p.free
+		_ = cmd.Wait()
+		p.leave(cmd)
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// PID is the child's process id, which is its group's as well.
+func (p *Process) PID() int { return p.pid }
+
+// Exited is closed when the child has exited. What it forked may still run.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+func (p *Process) leave(cmd *exec.Cmd) {
+	p.mu.Lock()
+	p.gone = true
+	p.mu.Unlock()
+	p.status = exitStatus(cmd.ProcessState)
+	close(p.reaped)
+}
+
+// Signal sends s to the whole group, unless the child's pid may already belong to someone else.
+func (p *Process) Signal(s Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.gone || !reserves {
+		signalGroup(p.pid, s)
+	}
+}
+
+// Reap waits for the end of a child that has exited, and says how it ended: "exited with status 1", "was
+// ended by signal killed". It is called once.
+func (p *Process) Reap() string {
+	close(p.free)
+	<-p.reaped
+	groupGone(p.pid)
+	return p.status
+}
+
+func exitStatus(st *os.ProcessState) string {
+	switch {
+	case st == nil:
+		return "exited with an unknown status"
+	case st.Exited():
+		return fmt.Sprintf("exited with status %d", st.ExitCode())
+	}
+	if signal, ok := strings.CutPrefix(st.String(), "signal: "); ok {
+		return "was ended by signal " + signal
+	}
+	return "exited with " + st.String()
+}
