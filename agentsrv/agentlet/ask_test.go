@@ -206,7 +206,7 @@ func TestT2_BrokenModels(t *testing.T) {
 		"no choice":    {raw(200, "application/json", "{}"), "without a choice", ""},
 		"status 500":   {raw(500, "application/json", `{"error":{"message":"out of sk-secret memory"}}`), "HTTP status 500: out of *** memory", ""},
 		"status 401":   {raw(401, "text/plain", "no"), "HTTP status 401", ""},
-		"redirect":     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) }, "HTTP status 302", ""},
+		"redirect":     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "HTTP status 302", ""},
 		"breaks off":   {raw(200, "text/event-stream", "data: {\"choices\":[{\"delta\":{\"content\":\"{\"}}]}\n\n"), "broke off in mid-answer", "only"},
 		"stream error": {raw(200, "text/event-stream", "data: {\"error\":{\"message\":\"overloaded\"}}\n\n"), "overloaded", "only"},
 		"bad event":    {raw(200, "text/event-stream", "data: {\n\n"), "not JSON", "only"},

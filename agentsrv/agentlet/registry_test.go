@@ -241,10 +241,12 @@ func TestF2_CacheKeepsAHundredAgents(t *testing.T) {
 
 func TestA4_CreateAgentTellsSubscribers(t *testing.T) {
 	r := serve(t, "", Options{})
+	//lint:ignore SA1019 the legacy era still has it, and clients of it
 	tr, err := transport.NewStreamableHTTP(r.url, transport.WithContinuousListening())
 	if err != nil {
 		t.Fatal(err)
 	}
+	//lint:ignore SA1019 the legacy era still has it, and clients of it
 	c := client.NewClient(tr, client.WithLegacyProtocolOnly())
 	defer c.Close()
 	heard := make(chan string, 16)
@@ -263,6 +265,7 @@ func TestA4_CreateAgentTellsSubscribers(t *testing.T) {
 	}
 	var sub mcp.SubscribeRequest
 	sub.Params.URI = MyAgents
+	//lint:ignore SA1019 the legacy era still has it, and clients of it
 	if err := c.Subscribe(ctx, sub); err != nil {
 		t.Fatal(err)
 	}
@@ -286,11 +289,55 @@ func TestA4_CreateAgentTellsSubscribers(t *testing.T) {
 	wait(map[string]bool{updated: true, changed: true})
 	var unsub mcp.UnsubscribeRequest
 	unsub.Params.URI = MyAgents
+	//lint:ignore SA1019 the legacy era still has it, and clients of it
 	if err := c.Unsubscribe(ctx, unsub); err != nil {
 		t.Fatal(err)
 	}
 	r.make(t, "default", "ada", "two")
 	wait(map[string]bool{changed: true}) // which is sent after updated would be
+}
+
+func TestA4_CreateAgentTellsListeners(t *testing.T) {
+	r := serve(t, "", Options{})
+	tr, err := transport.NewStreamableHTTP(r.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := client.NewClient(tr, client.WithProtocolVersion(modern))
+	defer c.Close()
+	heard := make(chan string, 16)
+	c.OnNotification(func(n mcp.JSONRPCNotification) {
+		if uri, ok := n.Params.AdditionalFields["uri"].(string); ok {
+			heard <- n.Method + " " + uri
+		}
+	})
+	if err := c.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Initialize(t.Context(), mcp.InitializeRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = c.Listen(ctx, mcp.SubscriptionFilter{ResourceSubscriptions: []string{MyAgents}})
+	}()
+	late := time.After(5 * time.Second)
+	for i, told := 0, false; !told; i++ { // until the stream is open, what happens is not told
+		r.make(t, "default", "ada", fmt.Sprint("n", i))
+		select {
+		case n := <-heard:
+			if told = true; n != "notifications/resources/updated "+MyAgents {
+				t.Errorf("heard %q", n)
+			}
+		case <-late:
+			t.Fatal("nothing was heard")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	stop()
+	<-over
 }
 
 func TestTwoUsersOneName(t *testing.T) {

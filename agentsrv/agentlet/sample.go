@@ -43,7 +43,7 @@ func (r *Registry) sample(ctx context.Context, q *question) (a *answer, again *m
 		given := q.req.Params.InputResponses
 		for _, try := range []string{repairRequest, firstRequest} {
 			if got := server.SamplingResponse(given, try); got != nil {
-				a, why, text := q.sampled(got)
+				a, text, why := q.sampled(got)
 				if why != nil && try == firstRequest {
 					return nil, server.NewInputRequestBuilder("").Sample(repairRequest, q.sampling(text, why)).ToolResult(), nil
 				}
@@ -60,6 +60,7 @@ func (r *Registry) sample(ctx context.Context, q *question) (a *answer, again *m
 	var text string
 	var got *mcp.CreateMessageResult
 	for range 2 {
+		//lint:ignore SA1019 the legacy era still has it, and clients of it
 		got, err = srv.RequestSampling(ctx, mcp.CreateMessageRequest{
 			Request:             mcp.Request{Method: string(mcp.MethodSamplingCreateMessage)},
 			CreateMessageParams: q.sampling(text, why),
@@ -72,7 +73,7 @@ func (r *Registry) sample(ctx context.Context, q *question) (a *answer, again *m
 		case got == nil:
 			return nil, nil, refuse("sampling", "the client answered with nothing")
 		}
-		if a, why, text = q.sampled(got); why == nil {
+		if a, text, why = q.sampled(got); why == nil {
 			return a, nil, nil
 		}
 	}
@@ -111,7 +112,7 @@ func (q *question) sampling(text string, why error) mcp.CreateMessageParams {
 
 // sampled takes the client's message for an answer. A person may have written words instead of JSON: where the schema
 // lets them stand alone, they do.
-func (q *question) sampled(got *mcp.CreateMessageResult) (a *answer, why error, text string) {
+func (q *question) sampled(got *mcp.CreateMessageResult) (a *answer, text string, why error) {
 	text = sampledText(got.Content)
 	response, why := q.agent.accept(text)
 	if why != nil && !strings.HasPrefix(unfence(text), "{") {
@@ -120,9 +121,9 @@ func (q *question) sampled(got *mcp.CreateMessageResult) (a *answer, why error, 
 		}
 	}
 	if why != nil {
-		return nil, why, text
+		return nil, text, why
 	}
-	return &answer{response, sampledBy(got)}, nil, text
+	return &answer{response, sampledBy(got)}, text, nil
 }
 
 // sampledText is the text of a message whose content is a block or a list of blocks, decoded or not.

@@ -40,6 +40,7 @@ func asks(t *testing.T, r *rig, h *human, legacy bool, agent string) (result str
 	}
 	options := []client.ClientOption{client.WithSamplingHandler(h)}
 	if legacy {
+		//lint:ignore SA1019 the legacy era still has it, and clients of it
 		options = append(options, client.WithLegacyProtocolOnly())
 	} else {
 		options = append(options, client.WithProtocolVersion(modern))
