@@ -9,6 +9,8 @@ import (
 
 	_ "github.com/charmbracelet/x/exp/golden" // for -update
 	"github.com/spf13/pflag"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // settingsTable is the README's table of the agent's settings, from the flags that there really are.
@@ -65,5 +67,32 @@ func TestReadmeHasAllSettings(t *testing.T) {
 	}
 	if err := os.WriteFile("../../README.md", []byte(before+begin+want+end+after), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The README's numbers of errors are those that the agent sends.
+func TestReadmeNumbersOfErrors(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| `data.kind` |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	kinds := 0
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		if len(cells) != 5 || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		for kind := range strings.SplitSeq(cells[1], ",") {
+			kinds++
+			f := jsonrpc.Fail(jsonrpc.FailureKind(strings.Trim(kind, " `")), "no")
+			if got := fmt.Sprintf(" %d  %d ", f.Code(false), f.Code(true)); got != cells[2]+cells[3] {
+				t.Errorf("%s has the numbers%s, and in the README%s", kind, got, cells[2]+cells[3])
+			}
+		}
+	}
+	if kinds < 15 {
+		t.Errorf("%d kinds were found", kinds)
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,5 +52,42 @@ func TestReadmeNamesWhatTheAgentHas(t *testing.T) {
 				t.Errorf("the README names a tool that is not there: %s", m[1])
 			}
 		}
+	}
+}
+
+// The commands that the README shows for the agent do what it says, typed into a shell.
+func TestReadmeAgentCommands(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## The bundled agent\n")
+	_, block, _ := strings.Cut(section, "```console\n")
+	block, _, _ = strings.Cut(block, "```")
+	s := serve(t, "--ephemeral")
+	shell := agentCommand(t, t.TempDir(), nil)
+	if err := os.WriteFile(filepath.Join(shell.Dir, "mcphud"), []byte("#!/bin/sh\nexec "+shell.Path+" \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for line := range strings.SplitSeq(strings.ReplaceAll(block, "\\\n", ""), "\n") {
+		line, ok := strings.CutPrefix(line, "$ ")
+		if !ok || !strings.Contains(line, "http://127.0.0.1:7000/mcp") {
+			continue // it serves, or opens the UI
+		}
+		program, _, _ := strings.Cut(line, " ")
+		if _, err := exec.LookPath(program); err != nil && program != "mcphud" {
+			continue
+		}
+		ran++
+		cmd := exec.Command("sh", "-c", strings.ReplaceAll(line, "http://127.0.0.1:7000/mcp", s.url))
+		cmd.Dir, cmd.Env = shell.Dir, append(shell.Env, "PATH="+shell.Dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, err := cmd.Output()
+		if want := map[string]string{"mcphud": "[1,4,9]", "curl": `"sum":3`}[program]; err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v: %s", line, err, out)
+		}
+	}
+	if ran == 0 {
+		t.Error("no command was found")
 	}
 }
