@@ -3,7 +3,10 @@ package agentsrv
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/entity"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kb"
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -33,6 +37,9 @@ func (a *Agent) demo(p *parts) error {
 	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Logger: a.log})
 	a.closes = append(a.closes, code.Close)
 	graph := entity.New(a.db)
+	if err := a.importEntities(graph); err != nil {
+		return err
+	}
 	a.agents = agentlet.New(agentlet.Options{
 		DB:          a.db,
 		Model:       agentlet.Model{URL: a.o.Model.URL, Key: a.o.Model.Key, Name: a.o.Model.Name},
@@ -48,6 +55,27 @@ func (a *Agent) demo(p *parts) error {
 	})
 	a.closes = append(a.closes, func() error { a.agents.Close(); return nil })
 	p.add(base, bulk.Source{}, graph, code, a.agents)
+	return nil
+}
+
+// importEntities fills tenants' graphs from the files of Options.Entities. What a file names again takes the place of what
+// was there.
+func (a *Agent) importEntities(graph *entity.Graph) error {
+	for _, arg := range a.o.Entities {
+		tenant, path := kit.DefaultTenant, arg
+		if before, after, ok := strings.Cut(arg, "="); ok {
+			tenant, path = before, after
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("entities: %w; name a file of JSON lines", err)
+		}
+		sum, err := graph.Import(context.Background(), tenant, f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return fmt.Errorf("entities: %s: %w", path, err)
+		}
+		a.log.Info("entities imported", "file", path, "tenant_id", tenant, "entities", sum.Entities)
+	}
 	return nil
 }
 

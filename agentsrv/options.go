@@ -55,9 +55,11 @@ type Options struct {
 
 	Tenants []string // the tenants that there are; none means that each well-formed id is one
 
-	KB    string // directory whose files are searched, "" for the built-in texts
-	Root  string // directory that read_file and list_dir see, "" for none
-	Store string // database file, "" keeps everything in memory and writes nothing
+	KB   string // directory whose files are searched, "" for the built-in texts
+	Root string // directory that read_file and list_dir see, "" for none
+	// Entities are files of JSON lines for lookup_entity, as TENANT=FILE, or FILE for the tenant "default".
+	Entities []string
+	Store    string // database file, "" keeps everything in memory and writes nothing
 
 	Concurrency       int           // tool calls at a time, default 1
 	QueueCapacity     int           // tool calls that may wait, default 100, negative for no limit

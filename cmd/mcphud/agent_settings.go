@@ -24,6 +24,7 @@ type agentSettings struct {
 	profile, name                string
 	token, jwks                  string
 	kb, root, store              string
+	entities                     []string
 	concurrency, capacity        int
 	timeout, drain               time.Duration
 	maxRequest                   int64
@@ -97,6 +98,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.BoolVar(&s.ephemeral, "ephemeral", false, "keep everything in memory and write no file")
 	f.StringVar(&s.kb, "kb", "", "search the files of this `DIR` instead of the built-in texts")
 	f.StringVar(&s.root, "root", "", "let read_file and list_dir see this `DIR`; without it they see nothing")
+	f.StringArrayVar(&s.entities, "entities", nil, "let lookup_entity find what this `FILE` of JSON lines has; TENANT=FILE for another tenant than default (repeatable)")
 	f.StringVar(&s.store, "store", "", "keep tasks, agents and tenants in this `FILE` (default one for each port in the state folder)")
 	f.StringVar(&s.name, "name", "", "introduce the server under this `NAME`")
 	f.StringVar(&s.token, "token", "", "ask callers for this bearer `TOKEN`, which AGENT_TOKEN keeps out of process listings")

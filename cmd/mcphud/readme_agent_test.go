@@ -37,7 +37,7 @@ func settingsTable() string {
 			name = " " + name
 		}
 		def := fl.DefValue
-		if def == "false" {
+		if def == "false" || def == "[]" {
 			def = ""
 		}
 		s := more[fl.Name]
