@@ -32,6 +32,7 @@ type message struct {
 	Error  *struct {
 		Code    int64
 		Message string
+		Data    json.RawMessage
 	}
 }
 

@@ -1,0 +1,83 @@
+package agentsrv
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestP4_InitializedIsAcceptedOnce(t *testing.T) {
+	_, cs := serve(t, Options{})
+	c := cs["legacy"]
+	res := c.post(context.Background(), `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "")
+	body, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	if err != nil || res.StatusCode != http.StatusAccepted || len(body) != 0 {
+		t.Errorf("%s %q %v", res.Status, body, err)
+	}
+	if r := c.call("echo", `{"message":"there"}`); r.Content[0].Text != "there" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Calls are answered side by side where the queue lets them run, each with its own id and text.
+func TestF5_ManyRequestsAtOnce(t *testing.T) {
+	_, cs := serve(t, Options{Concurrency: 8, RateLimit: -1, TenantConcurrency: -1})
+	for era, c := range cs {
+		t.Run(era, func(t *testing.T) {
+			var wg sync.WaitGroup
+			began := time.Now()
+			for i := range 8 {
+				wg.Go(func() {
+					text := fmt.Sprintf("number %d", i)
+					m, _ := c.roundTrip("tools/call", fmt.Sprintf(`{"name":"echo","arguments":{"message":%q}}`, text))
+					if !strings.Contains(string(m.Result), text) {
+						t.Errorf("%s got %s %v", text, m.Result, m.Error)
+					}
+					c.roundTrip("tools/call", `{"name":"sleep","arguments":{"seconds":0.4,"steps":1}}`)
+				})
+			}
+			wg.Wait()
+			// One after the other the sleeps alone would take 3.2 s.
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("8 calls at a time took %v", took)
+			}
+		})
+	}
+}
+
+// The limits of the queue and of tenants hold from outside: what is beyond them is refused, and the rest is served.
+func TestA8_QueueAndConcurrencyAreBounded(t *testing.T) {
+	_, cs := serve(t, Options{QueueCapacity: 2, RateLimit: -1, TenantConcurrency: -1})
+	c := cs["modern"]
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	refused, served := 0, 0
+	for range 12 {
+		wg.Go(func() {
+			m, _ := c.roundTrip("tools/call", `{"name":"sleep","arguments":{"seconds":0.2,"steps":1}}`)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case m.Error == nil:
+				served++
+			case m.Error.Code == -31002 && m.Error.Message == "Task queue at capacity":
+				refused++
+			default:
+				t.Errorf("%+v", m.Error)
+			}
+		})
+	}
+	wg.Wait()
+	if served < 3 || refused < 1 || served+refused != 12 {
+		t.Errorf("%d served, %d refused", served, refused)
+	}
+	if r := c.call("echo", `{"message":"after"}`); r.IsError {
+		t.Errorf("%+v", r)
+	}
+}
