@@ -1,0 +1,79 @@
+// Package flow is one request to an agent on its way through the router: what is known of it so far, the chain of
+// middlewares that it passes, and the answers that the router gives itself.
+package flow
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Call is one HTTP request to an agent's endpoint. The middlewares in front see it before its body is read, those behind
+// with everything known. It belongs to one goroutine.
+type Call struct {
+	W http.ResponseWriter
+	R *http.Request
+
+	Began time.Time
+	Agent string // as in the path: a name that an agent could have, though there may be none
+	// Principal is who calls, as the middleware that asks for it found out; "" for anybody. Sessions are bound to it.
+	Principal string
+
+	// Known behind the ingress.
+
+	Route   *routes.Route
+	Target  Handler          // serves the call in the end
+	Body    []byte           // of a POST, as received; not to be modified
+	Env     jsonrpc.Envelope // of a POST; its slices are parts of Body
+	Params  ingress.Params   // of a request or notification; parts of Body
+	Modern  bool             // served by the rules of 2026-07-28
+	Version string           // protocol version that the request names; "" if it names none
+
+	// What came of it, for those who wait until the call is over.
+
+	Session  string           // hash of the session's id that is safe to log, "" without a session
+	Status   int              // of the answer, 0 before it began
+	Sent     int64            // bytes of the answer's body
+	Failure  *jsonrpc.Failure // what the router itself answered with; nil where the answer is the agent's
+	Upstream time.Duration    // until the agent's answer began, 0 if it was not asked
+	Reused   bool             // over a connection that was open already
+}
+
+// Handler answers a call.
+type Handler func(*Call)
+
+// Middleware does something before, after or instead of the rest of the way.
+type Middleware func(Handler) Handler
+
+// Chain puts middlewares, outermost first, around a handler.
+func Chain(h Handler, around ...Middleware) Handler {
+	for i := len(around) - 1; i >= 0; i-- {
+		h = around[i](h)
+	}
+	return h
+}
+
+// Name is the tool, prompt or resource that a request is about, "" if it is about none. It is text from outside.
+func (c *Call) Name() string {
+	v := c.Params.Name
+	if v == nil {
+		v = c.Params.URI
+	}
+	s, _ := jsonrpc.String(v)
+	return s
+}
+
+type key struct{}
+
+// With returns a context that carries the call.
+func With(ctx context.Context, c *Call) context.Context { return context.WithValue(ctx, key{}, c) }
+
+// From is the call that a request to an agent is made for, nil for one that the router makes on its own account.
+func From(ctx context.Context) *Call {
+	c, _ := ctx.Value(key{}).(*Call)
+	return c
+}

@@ -1,0 +1,210 @@
+package forward
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	bufferSize   = 32 << 10
+	maxAnswer    = 10 << 20 // of an answer that has to be understood
+	maxRefusal   = 4 << 10  // of an answer that may say that a session is gone
+	writeTimeout = 30 * time.Second
+)
+
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// answer passes the agent's answer on. It ends the response body.
+func (x *exchange) answer(res *http.Response) {
+	defer func() { _ = res.Body.Close() }()
+	if x.pinned != nil && x.out.session != "" && lost(res) {
+		x.pinned.Forget()
+		x.c.Refuse(noSession(http.StatusNotFound))
+		return
+	}
+	if s := res.StatusCode; s < 200 || s >= 300 && s < 400 {
+		x.failed(fmt.Errorf("it answered with HTTP status %d, which is no answer to a request; correct the route's URL", s))
+		return
+	}
+	h := x.c.W.Header()
+	if x.c.R.Method == http.MethodPost && x.c.Env.Kind != jsonrpc.Request && res.StatusCode < 300 {
+		x.setVersion(h)
+		x.c.Empty(http.StatusAccepted)
+		return
+	}
+	sse := strings.HasPrefix(res.Header.Get("Content-Type"), flow.TypeSSE)
+	copyReturned(h, res.Header)
+	switch {
+	case sse && x.unwrap:
+		x.patient()
+		x.unwrapped(res)
+	case sse:
+		x.patient()
+		x.setVersion(h)
+		x.events(res)
+	case (x.rewrite || x.opens) && res.StatusCode == http.StatusOK:
+		x.introduced(res)
+	default:
+		x.setVersion(h)
+		x.copy(res)
+	}
+}
+
+func (x *exchange) setVersion(h http.Header) {
+	if x.version != "" && len(h[mcp.HeaderProtocolVersion]) == 0 {
+		h[mcp.HeaderProtocolVersion] = []string{x.version}
+	}
+}
+
+// lost reports whether the agent says that it does not know the session. With 404 it says so by the specification; some
+// servers of the TypeScript SDK's examples answer 400 and say it in words.
+func lost(res *http.Response) bool {
+	if res.StatusCode == http.StatusNotFound {
+		return true
+	}
+	if res.StatusCode != http.StatusBadRequest {
+		return false
+	}
+	head, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
+	rest := res.Body
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(head), rest), rest}
+	if err != nil {
+		return false
+	}
+	env, err := jsonrpc.Scan(bytes.TrimSpace(head))
+	if err != nil || env.Kind != jsonrpc.ErrorResponse {
+		return false
+	}
+	e, err := jsonrpc.ParseError(env.Error)
+	msg := strings.ToLower(e.Message)
+	return err == nil && e.Code > -32100 && e.Code <= -32000 && (strings.Contains(msg, "session") || strings.Contains(msg, "not initialized"))
+}
+
+// deadline bounds how long the client may take to read what is written next.
+func (x *exchange) deadline() {
+	_ = http.NewResponseController(x.c.W).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every ResponseWriter has deadlines; a test's has none
+}
+
+// copy passes a body on that is no event stream. A short one is written in one piece; of a longer one each piece is written
+// before the next is read, so that no size is too large.
+func (x *exchange) copy(res *http.Response) {
+	x.alive()
+	buf := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(buf)
+	from := x.restoring(res.Body)
+	n, err := fill(from, buf[:])
+	length := res.ContentLength
+	if from != res.Body {
+		length = -1
+	}
+	h := x.c.W.Header()
+	switch {
+	case err == io.EOF && (length < 0 || length == int64(n)):
+		h["Content-Length"] = []string{strconv.Itoa(n)}
+		x.start(res.StatusCode)
+		x.write(buf[:n])
+		return
+	case err != nil:
+		x.broken(err)
+		return
+	case length >= 0:
+		h["Content-Length"] = []string{strconv.FormatInt(length, 10)}
+	}
+	x.start(res.StatusCode)
+	for err == nil {
+		if !x.write(buf[:n]) {
+			return
+		}
+		x.alive()
+		n, err = from.Read(buf[:])
+	}
+	if n > 0 && !x.write(buf[:n]) {
+		return
+	}
+	if err != io.EOF {
+		x.broken(err)
+	}
+}
+
+// fill reads until the buffer is full or the body ends; then the error is io.EOF.
+func fill(r io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var k int
+		k, err = r.Read(buf[n:])
+		n += k
+	}
+	return n, err
+}
+
+func (x *exchange) start(status int) {
+	x.c.Status = status
+	x.deadline()
+	x.c.W.WriteHeader(status)
+}
+
+// write writes to the client; false when it is gone.
+func (x *exchange) write(p []byte) bool {
+	x.deadline()
+	n, err := x.c.W.Write(p)
+	x.c.Sent += int64(n)
+	if err != nil {
+		x.gone()
+	}
+	return err == nil
+}
+
+// broken ends an answer that the agent did not end. The client must not take what it has for a whole answer, so that the
+// connection is cut.
+func (x *exchange) broken(err error) {
+	if x.c.R.Context().Err() != nil {
+		x.gone()
+		return
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || x.c.Status != 0 || x.ctx.Err() == nil {
+		x.c.Failure = &jsonrpc.Failure{Kind: jsonrpc.FailUpstream, Message: "the agent's answer broke off", Err: err}
+		if x.c.Status == 0 {
+			x.c.Status = http.StatusBadGateway
+		}
+		panic(http.ErrAbortHandler)
+	}
+	x.failed(err) // silent before anything was passed on: there is a better answer than none
+}
+
+// introduced passes on the answer to initialize or server/discover.
+func (x *exchange) introduced(res *http.Response) {
+	x.alive()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err != nil {
+		x.broken(err)
+		return
+	}
+	if len(body) > maxAnswer {
+		x.failed(fmt.Errorf("its answer to %s is larger than %d MiB", x.c.Env.Method, maxAnswer>>20))
+		return
+	}
+	body, err = x.introduce(body, res.Header)
+	if err != nil {
+		x.c.Refuse(err)
+		return
+	}
+	h := x.c.W.Header()
+	x.setVersion(h)
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.start(res.StatusCode)
+	x.write(body)
+}

@@ -1,0 +1,160 @@
+package forward
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// exchange is one call's request to the agent and what becomes of the answer.
+type exchange struct {
+	*Target
+	c       *flow.Call
+	out     outgoing
+	id      []byte       // of the request as the agent sees it
+	pinned  *pin.Session // whose session it is sent in; nil without
+	version string       // of the protocol, for the answer's header; "" if it is not known
+	opens   bool         // a successful answer opens a session
+	rewrite bool         // the answer introduces the server
+	unwrap  bool         // an event stream must become the one JSON text that it leads to
+	endless bool         // the answer is an event stream without an end
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer // cancels when the agent is silent for too long; nil if it may be
+}
+
+var (
+	errSilent   = errors.New("the agent did not answer in time")
+	errDraining = errors.New("the router is stopping")
+)
+
+// run sends the request and passes the answer on.
+func (x *exchange) run() {
+	res, err := x.send()
+	defer x.over()
+	if err != nil {
+		x.failed(err)
+		return
+	}
+	x.answer(res)
+}
+
+// send sends the request; over ends what it began.
+func (x *exchange) send() (*http.Response, error) {
+	x.ctx, x.cancel = context.WithCancelCause(flow.With(x.c.R.Context(), x.c))
+	if x.out.method != http.MethodGet { // a stream may have nothing to say for long
+		cancel := x.cancel
+		x.timer = time.AfterFunc(x.Route.Timeout, func() { cancel(errSilent) })
+	}
+	if x.endless {
+		cancel := x.cancel
+		context.AfterFunc(x.s.Drain, func() { cancel(errDraining) })
+	}
+	began := time.Now()
+	res, err := x.up.RoundTrip(x.request(x.ctx, x.c, x.out))
+	for err != nil && x.Route.WaitReady > 0 && refused(err) && x.wait(began) {
+		res, err = x.up.RoundTrip(x.request(x.ctx, x.c, x.out))
+	}
+	x.c.Upstream = time.Since(began)
+	if err != nil && x.Route.WaitReady > 0 && refused(err) && x.ctx.Err() == nil {
+		err = starting(x.c.Agent, err)
+	}
+	return res, err
+}
+
+func starting(agent string, err error) error {
+	return &jsonrpc.Failure{
+		Kind: jsonrpc.FailUpstream, Status: http.StatusServiceUnavailable, RetryAfter: time.Second, Err: err,
+		Message: "Agent '" + agent + "' is still starting. Try again in a moment.",
+	}
+}
+
+// probe is the pause between two looks at an agent that does not listen yet.
+const probe = 125 * time.Millisecond
+
+// wait pauses until an agent may listen; false when it had its time.
+func (x *exchange) wait(began time.Time) bool {
+	if time.Since(began)+probe > x.Route.WaitReady {
+		return false
+	}
+	t := time.NewTimer(probe)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-x.ctx.Done():
+		return false
+	}
+}
+
+// refused reports whether nobody listens where the agent should be, so that nothing was sent.
+func refused(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &op) && op.Op == "dial"
+}
+
+// alive gives the agent its time anew.
+func (x *exchange) alive() {
+	if x.timer != nil {
+		x.timer.Reset(x.Route.Timeout)
+	}
+}
+
+// patient lets the agent be silent from now on.
+func (x *exchange) patient() {
+	if x.timer != nil {
+		x.timer.Stop()
+		x.timer = nil
+	}
+}
+
+// over ends the exchange with the agent, whatever state it is in.
+func (x *exchange) over() {
+	x.patient()
+	x.cancel(nil)
+}
+
+// failed answers a call whose request had no answer.
+func (x *exchange) failed(err error) {
+	switch {
+	case errors.Is(context.Cause(x.ctx), errSilent):
+		x.c.Refuse(&jsonrpc.Failure{
+			Kind: jsonrpc.FailTimeout, Status: http.StatusGatewayTimeout, Err: err,
+			Message: "Agent '" + x.c.Agent + "' did not answer within " + x.Route.Timeout.String(),
+		})
+	case x.c.R.Context().Err() != nil:
+		x.gone()
+	default:
+		x.c.Refuse(unreachable(err))
+	}
+}
+
+// statusGone is what others log for a client that left before its answer; it is never sent.
+const statusGone = 499
+
+func (x *exchange) gone() {
+	if x.c.Status == 0 {
+		x.c.Status = statusGone
+	}
+	x.c.Failure = &jsonrpc.Failure{Kind: jsonrpc.FailCancelled, Message: "the client left", Status: statusGone}
+}
+
+// unreachable is the error for an agent that gave no answer. What an Upstream says as a *jsonrpc.Failure is kept.
+func unreachable(err error) *jsonrpc.Failure {
+	if f, ok := jsonrpc.AsFailure(err); ok {
+		return f
+	}
+	return &jsonrpc.Failure{Kind: jsonrpc.FailUnreachable, Message: "Failed to reach agent: " + hide(err), Status: http.StatusBadGateway, Err: err}
+}
+
+// hide is the text of an error without secrets that may be in a URL in it.
+func hide(err error) string { return mask.Text(err.Error()) }

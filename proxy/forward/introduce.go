@@ -1,0 +1,65 @@
+package forward
+
+import (
+	"bytes"
+	"net/http"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// introduce reads the answer to initialize or server/discover: it gives the server the name under which the router serves it,
+// and opens the session. An answer that is not understood stays as it is.
+func (x *exchange) introduce(body []byte, from http.Header) ([]byte, error) {
+	env, err := jsonrpc.Scan(bytes.TrimSpace(body))
+	if err != nil || env.Kind != jsonrpc.Response {
+		return body, nil // an error of the agent opens nothing
+	}
+	version, _ := jsonrpc.String(jsonrpc.Member(env.Result, "protocolVersion"))
+	if x.opens {
+		id, err := x.mint(x.c, from.Get(flow.HeaderSession), version)
+		if err != nil {
+			return nil, err
+		}
+		x.c.W.Header()[flow.HeaderSession] = []string{id}
+		if version != "" {
+			x.version = version
+		}
+	}
+	return rename(body, x.name), nil
+}
+
+// rename replaces result.serverInfo.name of a response, and where a 2026-07-28 server gives it, the same in result._meta. All
+// other bytes stay. A body without it stays as it is.
+func rename(body []byte, name string) []byte {
+	at, ok := find(body, 0, "result", "serverInfo", "name")
+	if !ok {
+		if at, ok = find(body, 0, "result", "_meta", metaServerInfo, "name"); !ok {
+			return body
+		}
+	}
+	quoted := jsonrpc.Quote(name)
+	out := make([]byte, 0, len(body)+len(quoted))
+	out = append(out, body[:at[0]]...)
+	out = append(out, quoted...)
+	return append(out, body[at[1]:]...)
+}
+
+const metaServerInfo = "io.modelcontextprotocol/serverInfo"
+
+// find gives the offsets of a string deep in an object.
+func find(body []byte, base int, path ...string) (at [2]int, ok bool) {
+	_ = jsonrpc.Spans(body[base:], func(s jsonrpc.Span) bool { // what is malformed has no member
+		if s.Key != path[0] {
+			return true
+		}
+		switch start, end := base+s.Start, base+s.End; {
+		case len(path) > 1:
+			at, ok = find(body, start, path[1:]...)
+		case body[start] == '"':
+			at, ok = [2]int{start, end}, true
+		}
+		return false
+	})
+	return at, ok
+}

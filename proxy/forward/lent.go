@@ -1,0 +1,348 @@
+package forward
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/sse"
+)
+
+// lent is a session with the agent that the router opened for callers who have none of their own. All of one principal share
+// it.
+type lent struct {
+	mu      sync.Mutex
+	opening *opening // nil when nobody opens
+	open    *sitting // nil before
+}
+
+// sitting is a session that is open. The agent may have given it no id, if it keeps none or knows no such thing as a session;
+// then callers are served without.
+type sitting struct {
+	id, version string
+	until       time.Time // when it is worth asking the agent again; zero for never
+
+	mu   sync.Mutex
+	busy map[string]struct{} // ids of requests that are unanswered
+}
+
+type opening struct {
+	done chan struct{}
+	s    *sitting
+	err  error
+}
+
+// refusedFor is how long an agent that opens no session is served without one before it is asked again.
+const refusedFor = 30 * time.Second
+
+// sessionless serves a caller who opened no session.
+func (t *Target) sessionless(x *exchange) {
+	c := x.c
+	l := t.lentTo(c.Principal)
+	for again := false; ; again = true {
+		s, err := t.borrow(c.R.Context(), l)
+		if err != nil {
+			if c.R.Context().Err() != nil {
+				x.gone()
+				return
+			}
+			c.Refuse(unreachable(err))
+			return
+		}
+		x.out.session, x.out.version, x.version = s.id, s.version, s.version
+		x.out.body, x.id = c.Body, c.Env.ID
+		if s.id != "" && c.Env.Kind == jsonrpc.Request {
+			if key := string(c.Env.ID); s.take(key) {
+				defer s.give(key)
+			} else {
+				x.alias()
+			}
+		}
+		res, err := x.send()
+		if err == nil && s.id != "" && !again && lost(res) {
+			_ = res.Body.Close()
+			x.over()
+			l.forget(s)
+			continue
+		}
+		defer x.over()
+		if err != nil {
+			x.failed(err)
+			return
+		}
+		x.answer(res)
+		return
+	}
+}
+
+func (t *Target) lentTo(principal string) *lent {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.lent[principal]
+	if l == nil {
+		l = &lent{}
+		t.lent[principal] = l
+	}
+	return l
+}
+
+// borrow is the open session, opened by the first who asks; the others wait.
+func (t *Target) borrow(ctx context.Context, l *lent) (*sitting, error) {
+	l.mu.Lock()
+	if s := l.open; s != nil && (s.until.IsZero() || time.Now().Before(s.until)) {
+		l.mu.Unlock()
+		return s, nil
+	}
+	o := l.opening
+	if o == nil {
+		o = &opening{done: make(chan struct{})}
+		// Not in the name of the caller, who may leave while others wait.
+		begun := t.start(func() {
+			o.s, o.err = t.openSession(t.life)
+			l.mu.Lock()
+			l.opening, l.open = nil, o.s
+			l.mu.Unlock()
+			close(o.done)
+		})
+		if !begun {
+			l.mu.Unlock()
+			return nil, errDraining
+		}
+		l.opening = o
+	}
+	l.mu.Unlock()
+	select {
+	case <-o.done:
+		return o.s, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (l *lent) forget(s *sitting) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open == s {
+		l.open = nil
+	}
+}
+
+// take marks an id as that of an unanswered request; false if there is one already.
+func (s *sitting) take(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, busy := s.busy[id]; busy {
+		return false
+	}
+	s.busy[id] = struct{}{}
+	return true
+}
+
+func (s *sitting) give(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.busy, id)
+}
+
+// alias gives the request an id of its own: two requests with one id in one session have been known to get each other's
+// answers. The alias is a text that occurs nowhere else, so that it can be found in the answer without parsing it.
+func (x *exchange) alias() {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	alias := []byte(`"mcphud-` + hex.EncodeToString(b[:]) + `"`)
+	body := x.c.Body
+	_ = jsonrpc.Spans(body, func(s jsonrpc.Span) bool { // was scanned before
+		if s.Key != "id" {
+			return true
+		}
+		x.out.body = append(append(append(make([]byte, 0, len(body)+len(alias)), body[:s.Start]...), alias...), body[s.End:]...)
+		return false
+	})
+	x.id = alias
+}
+
+// restoring puts the caller's id back in place of an alias.
+func (x *exchange) restoring(r io.Reader) io.Reader {
+	if bytes.Equal(x.id, x.c.Env.ID) {
+		return r
+	}
+	return &restorer{r: r, alias: x.id, id: x.c.Env.ID}
+}
+
+// restorer replaces an alias in what it reads. It holds nothing back but what may be the beginning of an alias.
+type restorer struct {
+	r         io.Reader
+	alias, id []byte
+	in, out   []byte
+	err       error
+}
+
+// Read reads with the alias replaced.
+func (r *restorer) Read(p []byte) (int, error) {
+	for len(r.out) == 0 {
+		if r.err != nil {
+			return 0, r.err
+		}
+		var buf [4 << 10]byte
+		n, err := r.r.Read(buf[:])
+		r.in = append(r.in, buf[:n]...)
+		r.err = err
+		for {
+			i := bytes.Index(r.in, r.alias)
+			if i < 0 {
+				break
+			}
+			r.out = append(append(r.out, r.in[:i]...), r.id...)
+			r.in = r.in[i+len(r.alias):]
+		}
+		keep := 0
+		if err == nil {
+			keep = overlap(r.in, r.alias)
+		}
+		r.out = append(r.out, r.in[:len(r.in)-keep]...)
+		r.in = append(r.in[:0:0], r.in[len(r.in)-keep:]...)
+	}
+	n := copy(p, r.out)
+	r.out = r.out[n:]
+	return n, nil
+}
+
+// overlap is the length of the longest end of b that alias begins with.
+func overlap(b, alias []byte) int {
+	for n := min(len(b), len(alias)-1); n > 0; n-- {
+		if bytes.HasPrefix(alias, b[len(b)-n:]) {
+			return n
+		}
+	}
+	return 0
+}
+
+var (
+	ownID   = []byte(`"mcphud-initialize"`)
+	ownInit = `{"protocolVersion":"` + mcp.ProtocolVersion20250618 + `","capabilities":{},"clientInfo":{"name":%s,"version":%s}}`
+)
+
+// openSession opens a session with the agent on the router's own account. An agent that does not want one is served without.
+func (t *Target) openSession(ctx context.Context) (*sitting, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, t.Route.Timeout, errSilent)
+	defer cancel()
+	params := fmt.Appendf(nil, ownInit, jsonrpc.Quote(t.s.Name), jsonrpc.Quote(t.s.Version))
+	res, err := t.ask(ctx, outgoing{method: http.MethodPost, accept: acceptBoth, body: jsonrpc.NewRequest(ownID, string(mcp.MethodInitialize), params)})
+	var answer []byte
+	if err == nil {
+		defer func() { _ = res.Body.Close() }()
+		answer, err = ownAnswer(res)
+	}
+	if err != nil {
+		if errors.Is(context.Cause(ctx), errSilent) {
+			err = &jsonrpc.Failure{
+				Kind: jsonrpc.FailTimeout, Status: http.StatusGatewayTimeout, Err: err,
+				Message: "Agent '" + t.Route.Name + "' did not answer within " + t.Route.Timeout.String(),
+			}
+		}
+		return nil, err
+	}
+	if answer == nil {
+		return &sitting{until: time.Now().Add(refusedFor)}, nil
+	}
+	s := &sitting{id: res.Header.Get(flow.HeaderSession), busy: map[string]struct{}{}}
+	s.version, _ = jsonrpc.String(jsonrpc.Member(answer, "protocolVersion"))
+	if len(s.id) > maxSessionID {
+		return nil, fmt.Errorf("its session id is longer than %d bytes", maxSessionID)
+	}
+	note := jsonrpc.NewNotification(string(mcp.MethodNotificationInitialized), nil)
+	if res, err = t.ask(ctx, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version}); err != nil {
+		return nil, err
+	}
+	return s, res.Body.Close()
+}
+
+const maxSessionID = 1024
+
+// ask sends a request of the router's own, and waits for an agent that starts.
+func (t *Target) ask(ctx context.Context, o outgoing) (*http.Response, error) {
+	began := time.Now()
+	for {
+		res, err := t.up.RoundTrip(t.request(ctx, nil, o))
+		if err == nil || !refused(err) || t.Route.WaitReady == 0 {
+			return res, err
+		}
+		if time.Since(began)+probe > t.Route.WaitReady {
+			return nil, starting(t.Route.Name, err)
+		}
+		pause := time.NewTimer(probe)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return nil, err
+		}
+	}
+}
+
+// ownAnswer is the result of the router's own initialize, nil if the agent refused it.
+func ownAnswer(res *http.Response) ([]byte, error) {
+	next := func() ([]byte, error) { return io.ReadAll(io.LimitReader(res.Body, maxAnswer+1)) }
+	if strings.HasPrefix(res.Header.Get("Content-Type"), flow.TypeSSE) {
+		events := sse.NewReader(res.Body, maxAnswer, 0)
+		next = func() ([]byte, error) {
+			e, err := events.Next()
+			return e.Data, err
+		}
+	}
+	if res.StatusCode >= 500 {
+		return nil, fmt.Errorf("it answered initialize with HTTP status %d", res.StatusCode)
+	}
+	for {
+		frame, err := next()
+		if err != nil {
+			return nil, fmt.Errorf("its answer to initialize broke off: %w", err)
+		}
+		env, err := jsonrpc.Scan(bytes.TrimSpace(frame))
+		switch {
+		case env.Kind == jsonrpc.Response && err == nil && bytes.Equal(env.ID, ownID):
+			return env.Result, nil
+		case env.Kind == jsonrpc.ErrorResponse && err == nil, res.StatusCode >= 300:
+			return nil, nil
+		case err != nil:
+			return nil, fmt.Errorf("its answer to initialize is not understood: %w", err)
+		case len(frame) > 0 && env.Kind == jsonrpc.Response:
+			return nil, errors.New("its answer to initialize has another id")
+		}
+	}
+}
+
+// giveUpLent ends the sessions that the router opened.
+func (t *Target) giveUpLent(ctx context.Context) {
+	t.mu.Lock()
+	all := t.lent
+	t.lent = map[string]*lent{}
+	t.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for _, l := range all {
+		l.mu.Lock()
+		s := l.open
+		l.mu.Unlock()
+		if s == nil || s.id == "" || ctx.Err() != nil {
+			continue
+		}
+		res, err := t.up.RoundTrip(t.request(ctx, nil, outgoing{method: http.MethodDelete, session: s.id, version: s.version}))
+		if err != nil {
+			continue // it will find out by itself
+		}
+		_ = res.Body.Close()
+	}
+}

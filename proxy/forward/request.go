@@ -1,0 +1,140 @@
+package forward
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+)
+
+// passed are the headers of a caller that an agent gets to see. Everything else stays with the router: credentials,
+// cookies, X-Forwarded-… and whatever else somebody might believe.
+var passed = []string{
+	"Baggage", mcp.HeaderLastEventID, mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderProtocolVersion, "Traceparent", "Tracestate", "User-Agent",
+}
+
+const paramPrefix = "Mcp-Param-"
+
+var (
+	jsonType   = []string{flow.TypeJSON}
+	acceptBoth = []string{flow.TypeJSON + ", " + flow.TypeSSE}
+)
+
+// outgoing is what a request to an agent has of its own.
+type outgoing struct {
+	method  string
+	body    []byte
+	session string
+	version string // overrides the caller's
+	accept  []string
+}
+
+// request frames a request to the agent anew. c is nil for one that the router makes on its own account.
+func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Request {
+	h := make(http.Header, 12)
+	if c != nil {
+		copyPassed(h, c.R.Header)
+		h[flow.HeaderHops] = []string{strconv.Itoa(Hops(c.R) + 1)}
+	} else {
+		h[flow.HeaderHops] = []string{"1"}
+	}
+	if _, ok := h["User-Agent"]; !ok {
+		h["User-Agent"] = nil // keeps net/http from naming itself
+	}
+	h["Accept"] = o.accept
+	if o.session != "" {
+		h[flow.HeaderSession] = []string{o.session}
+	}
+	if o.version != "" {
+		h[mcp.HeaderProtocolVersion] = []string{o.version}
+	}
+	for name, v := range t.Route.Headers {
+		h[name] = v
+	}
+	r := &http.Request{
+		Method: o.method, URL: t.url, Host: t.url.Host, Header: h,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if o.body != nil {
+		h["Content-Type"] = jsonType
+		r.ContentLength = int64(len(o.body))
+		r.Body = io.NopCloser(bytes.NewReader(o.body))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(o.body)), nil }
+	}
+	return r.WithContext(ctx)
+}
+
+func copyPassed(to, from http.Header) {
+	for _, name := range passed {
+		if v := from[name]; len(v) > 0 {
+			to[name] = v
+		}
+	}
+	for name, v := range from {
+		if strings.HasPrefix(name, paramPrefix) {
+			to[name] = v
+		}
+	}
+	// What Connection names is meant for the next hop only, and that is the router.
+	for _, v := range from["Connection"] {
+		for name := range strings.SplitSeq(v, ",") {
+			delete(to, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+		}
+	}
+}
+
+// MaxHops is how many routers a request may go through.
+const MaxHops = 8
+
+// Hops is how many routers a request went through before this one. What is no number counts as too many.
+func Hops(r *http.Request) int {
+	v := r.Header[flow.HeaderHops]
+	if len(v) == 0 {
+		return 0
+	}
+	n, err := strconv.Atoi(v[0])
+	if err != nil || n < 0 || len(v) > 1 {
+		return MaxHops
+	}
+	return n
+}
+
+// returned are the headers of an agent's answer that the caller gets to see, beside Content-Length and those of the
+// router.
+var returned = []string{
+	"Allow", "Cache-Control", "Content-Encoding", "Content-Language", "Content-Type", "Retry-After", "Www-Authenticate", mcp.HeaderProtocolVersion,
+}
+
+func copyReturned(to, from http.Header) {
+	for _, name := range returned {
+		if v := from[name]; len(v) > 0 {
+			to[name] = v
+		}
+	}
+}
+
+// wantsJSON reports whether the caller did not say that it reads event streams. `*/*` is what fetch and curl send by
+// themselves, with code behind them that parses one JSON text.
+func wantsJSON(h http.Header) bool {
+	v := h["Accept"]
+	if len(v) == 0 || len(v) == 1 && (v[0] == "*/*" || v[0] == flow.TypeJSON) {
+		return true
+	}
+	var json, sse bool
+	for _, line := range v {
+		for part := range strings.SplitSeq(line, ",") {
+			kind, _, _ := strings.Cut(part, ";")
+			kind = strings.ToLower(strings.TrimSpace(kind))
+			sse = sse || kind == flow.TypeSSE || kind == "text/*"
+			json = json || slices.Contains([]string{"*/*", "application/*", flow.TypeJSON}, kind)
+		}
+	}
+	return json && !sse
+}

@@ -1,0 +1,225 @@
+package forward
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/sse"
+)
+
+// events passes an event stream on, each read as soon as it comes. When the agent dies the stream ends.
+func (x *exchange) events(res *http.Response) {
+	buf := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(buf)
+	var first []byte
+	from := x.restoring(res.Body)
+	if x.opens || x.rewrite {
+		head, err := x.introducedEvent(res)
+		if err != nil {
+			x.c.W.Header().Del("Content-Type")
+			x.c.Refuse(err)
+			return
+		}
+		first = head
+		x.setVersion(x.c.W.Header())
+	}
+	rc := http.NewResponseController(x.c.W)
+	_ = rc.EnableFullDuplex() // over HTTP/2 it is so anyway
+	h := x.c.W.Header()
+	h["Cache-Control"] = []string{"no-cache"}
+	h["X-Accel-Buffering"] = []string{"no"}
+	if x.c.R.ProtoMajor == 1 {
+		h["Connection"] = []string{"keep-alive"}
+	}
+	x.start(res.StatusCode)
+	if len(first) > 0 && !x.write(first) {
+		return
+	}
+	for {
+		if err := rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			x.gone()
+			return
+		}
+		n, err := from.Read(buf[:])
+		if n > 0 && !x.write(buf[:n]) {
+			return
+		}
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			x.cut(err)
+			return
+		}
+	}
+}
+
+// cut notes why an event stream ended before its agent ended it.
+func (x *exchange) cut(err error) {
+	switch {
+	case x.c.R.Context().Err() != nil:
+		x.gone()
+	case x.ctx.Err() == nil:
+		x.c.Failure = &jsonrpc.Failure{Kind: jsonrpc.FailUpstream, Message: "the agent's event stream broke off", Err: err}
+	}
+}
+
+// introducedEvent reads the events up to the answer to initialize or server/discover and returns them, with the server
+// renamed.
+func (x *exchange) introducedEvent(res *http.Response) ([]byte, error) {
+	var in, out []byte
+	buf := make([]byte, 4<<10)
+	for {
+		for {
+			end := eventEnd(in)
+			if end < 0 {
+				break
+			}
+			event := in[:end]
+			in = in[end:]
+			data, ok := eventData(event)
+			if env, err := jsonrpc.Scan(data); !ok || err != nil || env.Kind != jsonrpc.Response && env.Kind != jsonrpc.ErrorResponse {
+				out = append(out, event...)
+				continue
+			}
+			changed, err := x.introduce(data, res.Header)
+			if err != nil {
+				return nil, err
+			}
+			return append(append(out, withData(event, changed)...), in...), nil
+		}
+		if len(in)+len(out) > maxAnswer {
+			return nil, unreachable(fmt.Errorf("its answer to %s is larger than %d MiB", x.c.Env.Method, maxAnswer>>20))
+		}
+		n, err := res.Body.Read(buf)
+		in = append(in, buf[:n]...)
+		if err != nil && n == 0 {
+			return append(out, in...), nil // the stream goes on to its end, which tells
+		}
+	}
+}
+
+// eventEnd is the offset after the first blank line, -1 if there is none.
+func eventEnd(b []byte) int {
+	start := 0
+	for i := 0; i < len(b); i++ {
+		if b[i] != '\n' && b[i] != '\r' {
+			continue
+		}
+		blank := i == start
+		if b[i] == '\r' {
+			if i+1 == len(b) {
+				return -1 // the line feed may be yet to come
+			}
+			if b[i+1] == '\n' {
+				i++
+			}
+		}
+		if blank {
+			return i + 1
+		}
+		start = i + 1
+	}
+	return -1
+}
+
+// eventData joins the data lines of an event; false if it has none.
+func eventData(event []byte) (data []byte, ok bool) {
+	eachLine(event, func(line []byte) {
+		if v, is := dataLine(line); is {
+			if ok {
+				data = append(data, '\n')
+			}
+			data, ok = append(data, v...), true
+		}
+	})
+	return data, ok
+}
+
+// withData is the event with other data; its other fields stay.
+func withData(event, data []byte) (out []byte) {
+	placed := false
+	eachLine(event, func(line []byte) {
+		if _, is := dataLine(line); !is {
+			out = append(append(out, line...), '\n')
+			return
+		}
+		if placed {
+			return
+		}
+		placed = true
+		for part := range bytes.SplitSeq(data, []byte("\n")) {
+			out = append(append(append(out, "data: "...), part...), '\n')
+		}
+	})
+	return out
+}
+
+func eachLine(event []byte, f func(line []byte)) {
+	for len(event) > 0 {
+		i := bytes.IndexAny(event, "\r\n")
+		if i < 0 {
+			f(event)
+			return
+		}
+		f(event[:i])
+		if event[i] == '\r' && i+1 < len(event) && event[i+1] == '\n' {
+			i++
+		}
+		event = event[i+1:]
+	}
+}
+
+func dataLine(line []byte) ([]byte, bool) {
+	if bytes.Equal(line, []byte("data")) {
+		return nil, true
+	}
+	v, ok := bytes.CutPrefix(line, []byte("data:"))
+	return bytes.TrimPrefix(v, []byte(" ")), ok
+}
+
+// unwrapped answers a caller that reads no event streams with the one message that it waits for.
+func (x *exchange) unwrapped(res *http.Response) {
+	r := sse.NewReader(res.Body, maxUnwrapped, 0)
+	for {
+		e, err := r.Next()
+		if err != nil {
+			if x.c.R.Context().Err() != nil {
+				x.gone()
+				return
+			}
+			x.c.W.Header().Del("Content-Type")
+			x.failed(fmt.Errorf("its event stream ended without the answer: %w", err))
+			return
+		}
+		env, err := jsonrpc.Scan(e.Data)
+		if err != nil || env.Kind != jsonrpc.Response && env.Kind != jsonrpc.ErrorResponse || !bytes.Equal(env.ID, x.id) {
+			continue
+		}
+		body := e.Data
+		if x.opens || x.rewrite {
+			if body, err = x.introduce(body, res.Header); err != nil {
+				x.c.Refuse(err)
+				return
+			}
+		}
+		if !bytes.Equal(x.id, x.c.Env.ID) {
+			body = bytes.Replace(body, x.id, x.c.Env.ID, 1)
+		}
+		h := x.c.W.Header()
+		h["Content-Type"] = jsonType
+		x.setVersion(h)
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+		x.start(res.StatusCode)
+		x.write(body)
+		return
+	}
+}
+
+// maxUnwrapped bounds the answer that has to be taken out of an event stream as a whole.
+const maxUnwrapped = 64 << 20

@@ -1,0 +1,315 @@
+package forward
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Shared is what all targets of a router have in common.
+type Shared struct {
+	Name    string // of the router; agents are introduced as NAME-proxy:AGENT
+	Version string
+	Store   *pin.Store
+	Sealer  atomic.Pointer[pin.Sealer] // nil for ids that are kept
+	Drain   context.Context            // done when event streams that have no end shall end
+	Logger  *slog.Logger
+}
+
+// Target is a route in force and the way to its agent.
+type Target struct {
+	Route *routes.Route
+	s     *Shared
+	up    Upstream
+	url   *url.URL
+	where string // the endpoint, without secrets
+	name  string // by which the agent is introduced
+
+	life  context.Context // of what the router does on its own account
+	end   context.CancelFunc
+	tasks sync.WaitGroup
+	slots chan struct{} // of tasks that run at the same time
+
+	mu      sync.Mutex
+	lent    map[string]*lent // by principal
+	calls   int
+	retired bool
+	ended   bool          // no task may start
+	idle    chan struct{} // closed when retired and no call is left
+}
+
+// maxTasks is how many requests a target makes at a time on its own account.
+const maxTasks = 16
+
+// local stands for the endpoint of an agent that is a process, whose Upstream does not look at it.
+var local = &url.URL{Scheme: "http", Host: "127.0.0.1", Path: "/mcp"}
+
+// New makes a target. Retire ends it, and closes up.
+func New(r *routes.Route, up Upstream, s *Shared) *Target {
+	t := &Target{
+		Route: r, s: s, up: up, url: r.Endpoint(), name: s.Name + "-proxy:" + r.Name,
+		lent: map[string]*lent{}, idle: make(chan struct{}), slots: make(chan struct{}, maxTasks),
+	}
+	if t.where = origin(t.url); t.url == nil {
+		t.url, t.where = local, "command"
+	}
+	t.life, t.end = context.WithCancel(context.Background())
+	return t
+}
+
+// Enter counts a call; it is false once the target is retired.
+func (t *Target) Enter() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.retired {
+		t.calls++
+	}
+	return !t.retired
+}
+
+// Leave ends what Enter began.
+func (t *Target) Leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calls--
+	if t.retired && t.calls == 0 {
+		close(t.idle)
+	}
+}
+
+// Calls is how many calls are being served.
+func (t *Target) Calls() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.calls
+}
+
+// Retire takes no new calls, waits for those that run until ctx is done, ends the router's own sessions with the agent and
+// closes the way to it.
+func (t *Target) Retire(ctx context.Context) error {
+	t.mu.Lock()
+	first := !t.retired
+	t.retired = true
+	if first && t.calls == 0 {
+		close(t.idle)
+	}
+	t.mu.Unlock()
+	select {
+	case <-t.idle:
+	case <-ctx.Done():
+	}
+	t.giveUpLent(ctx)
+	t.end()
+	t.mu.Lock()
+	t.ended = true
+	t.mu.Unlock()
+	t.tasks.Wait()
+	return t.up.Close()
+}
+
+// start runs f on a goroutine that Retire waits for; false once it does.
+func (t *Target) start(f func()) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ended {
+		t.tasks.Go(f)
+	}
+	return !t.ended
+}
+
+// background runs f as soon as there is a slot, or not at all if the target ends before.
+func (t *Target) background(f func(context.Context)) {
+	t.start(func() {
+		select {
+		case t.slots <- struct{}{}:
+			f(t.life)
+			<-t.slots
+		case <-t.life.Done():
+		}
+	})
+}
+
+// Serve answers a call whose envelope is in order.
+func (t *Target) Serve(c *flow.Call) {
+	switch c.R.Method {
+	case http.MethodGet:
+		t.get(c)
+	case http.MethodDelete:
+		t.delete(c)
+	default:
+		t.post(c)
+	}
+}
+
+func (t *Target) post(c *flow.Call) {
+	request := c.Env.Kind == jsonrpc.Request
+	x := &exchange{Target: t, c: c, out: outgoing{method: http.MethodPost, body: c.Body, accept: c.R.Header["Accept"]}, id: c.Env.ID}
+	x.unwrap = request && c.Env.Method != string(mcp.MethodSubscriptionsListen) && wantsJSON(c.R.Header)
+	if x.unwrap || len(x.out.accept) == 0 {
+		x.out.accept = acceptBoth
+	}
+	x.endless = c.Env.Method == string(mcp.MethodSubscriptionsListen)
+	switch {
+	case c.Modern:
+		x.rewrite = request && c.Env.Method == string(mcp.MethodServerDiscover)
+		x.version = c.Version
+		x.run()
+	case request && c.Env.Method == string(mcp.MethodInitialize):
+		x.rewrite, x.opens = true, true
+		x.run()
+	case len(c.R.Header[flow.HeaderSession]) > 0:
+		s := t.pinned(c)
+		if s == nil {
+			return
+		}
+		defer s.Release()
+		x.pinned, x.out.session, x.version = s, s.Upstream, s.Version
+		if c.Version == "" {
+			x.out.version = s.Version
+		}
+		x.run()
+	case c.Env.Kind == jsonrpc.Response || c.Env.Kind == jsonrpc.ErrorResponse:
+		c.Refuse(noSession(http.StatusBadRequest))
+	default:
+		t.sessionless(x)
+	}
+}
+
+func noSession(status int) *jsonrpc.Failure {
+	return &jsonrpc.Failure{Kind: jsonrpc.FailSession, Message: "Missing or invalid MCP session", Status: status}
+}
+
+// find looks up the session that a call names.
+func (t *Target) find(c *flow.Call) (*pin.Session, error) {
+	ids := c.R.Header[flow.HeaderSession]
+	if len(ids) != 1 || ids[0] == "" {
+		return nil, noSession(http.StatusBadRequest)
+	}
+	var s *pin.Session
+	var err error
+	if pin.Sealed(ids[0]) {
+		sealer := t.s.Sealer.Load()
+		if sealer == nil {
+			return nil, pin.ErrUnknown
+		}
+		s, err = sealer.Use(ids[0], c.Agent, c.Principal)
+	} else {
+		s, err = t.s.Store.Use(ids[0], c.Agent, c.Principal)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Session = pin.Short(ids[0])
+	if s.Endpoint != t.where { // the route leads elsewhere now
+		s.Forget()
+		s.Release()
+		return nil, pin.ErrUnknown
+	}
+	return s, nil
+}
+
+// pinned is find, with the call refused where there is none.
+func (t *Target) pinned(c *flow.Call) *pin.Session {
+	s, err := t.find(c)
+	if err == nil {
+		return s
+	}
+	if _, ok := jsonrpc.AsFailure(err); !ok {
+		err = noSession(http.StatusNotFound)
+	}
+	c.Refuse(err)
+	return nil
+}
+
+// mint makes an id for a session that the agent just opened.
+func (t *Target) mint(c *flow.Call, upstream, version string) (string, error) {
+	p := pin.Pin{Agent: c.Agent, Principal: c.Principal, Endpoint: t.where, Upstream: upstream, Version: version}
+	if sealer := t.s.Sealer.Load(); sealer != nil && t.Route.Command == "" {
+		return sealer.Mint(p)
+	}
+	id, err := t.s.Store.Mint(p)
+	if errors.Is(err, pin.ErrFull) {
+		err = &jsonrpc.Failure{Kind: jsonrpc.FailQueueFull, Message: err.Error() + "; try again later", Status: http.StatusServiceUnavailable, RetryAfter: time.Second}
+	}
+	return id, err
+}
+
+func (t *Target) get(c *flow.Call) {
+	s := t.pinned(c)
+	if s == nil {
+		return
+	}
+	defer s.Release()
+	x := &exchange{Target: t, c: c, pinned: s, version: s.Version, endless: true}
+	x.out = outgoing{method: http.MethodGet, session: s.Upstream, accept: c.R.Header["Accept"]}
+	if c.Version == "" {
+		x.out.version = s.Version
+	}
+	x.run()
+}
+
+// endTimeout is how long an agent may take to end a session.
+const endTimeout = 5 * time.Second
+
+// delete ends a session, here and at the agent. One that is not there has ended already.
+func (t *Target) delete(c *flow.Call) {
+	s, err := t.find(c)
+	switch {
+	case errors.Is(err, pin.ErrForeign):
+		c.Refuse(noSession(http.StatusNotFound))
+		return
+	case err != nil:
+		c.Empty(http.StatusNoContent)
+		return
+	}
+	defer s.Release()
+	s.Forget()
+	ctx, cancel := context.WithTimeout(c.R.Context(), endTimeout)
+	defer cancel()
+	if err := t.endSession(ctx, s.Pin); err != nil {
+		t.s.Logger.Debug("session not ended at the agent", "agent", c.Agent, "error", hide(err))
+		if pin.Sealed(s.ID) { // only the agent can end it
+			c.Refuse(unreachable(err))
+			return
+		}
+	}
+	c.Empty(http.StatusNoContent)
+}
+
+// endSession tells the agent that a session is over. That the agent does not know it, or does not want to hear of it, is fine.
+func (t *Target) endSession(ctx context.Context, p pin.Pin) error {
+	if p.Upstream == "" {
+		return nil
+	}
+	res, err := t.up.RoundTrip(t.request(ctx, nil, outgoing{method: http.MethodDelete, session: p.Upstream, version: p.Version}))
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
+}
+
+// Abandon tells the agent in the background that nobody uses a session any more.
+func (t *Target) Abandon(p pin.Pin) {
+	if p.Endpoint != t.where {
+		return
+	}
+	t.background(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, endTimeout)
+		defer cancel()
+		if err := t.endSession(ctx, p); err != nil {
+			t.s.Logger.Debug("session not ended at the agent", "agent", p.Agent, "error", hide(err))
+		}
+	})
+}

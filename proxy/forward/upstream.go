@@ -1,0 +1,77 @@
+// Package forward carries calls to agents and their answers back, as bytes. Two things about a body are ever changed: the
+// server's name in the answers to initialize and server/discover, and the id of a request for which there is no unique one
+// on a session that several callers share, which is changed back in the answer.
+package forward
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/routes"
+)
+
+// Upstream is the way to one agent. RoundTrip sends POST, GET and DELETE as Streamable HTTP has them; flow.From of the
+// request's context is the call that it belongs to. It must not be used after Close.
+type Upstream interface {
+	http.RoundTripper
+	Close() error
+}
+
+// Wrap puts something between the forwarder and the way to the agent of a route.
+type Wrap func(*routes.Route, Upstream) Upstream
+
+const (
+	dialTimeout = 5 * time.Second
+	// idleTime is below the 5 s after which Node's servers close a connection, so that it is never they who close one just as
+	// a request goes out.
+	idleTime  = 4 * time.Second
+	idleConns = 256
+	maxHeader = 256 << 10
+)
+
+type direct struct{ *http.Transport }
+
+// NewHTTP is the way to an agent that speaks HTTP.
+func NewHTTP() Upstream {
+	return direct{&http.Transport{
+		DialContext:            (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    dialTimeout,
+		MaxIdleConns:           0, // each route has its own
+		MaxIdleConnsPerHost:    idleConns,
+		IdleConnTimeout:        idleTime,
+		DisableCompression:     true, // the answer's bytes are passed on as they are
+		MaxResponseHeaderBytes: maxHeader,
+		ForceAttemptHTTP2:      true,
+		WriteBufferSize:        16 << 10,
+		ReadBufferSize:         16 << 10,
+	}}
+}
+
+// Close closes the connections that nobody uses.
+func (d direct) Close() error {
+	d.CloseIdleConnections()
+	return nil
+}
+
+// origin is a URL as it may be shown and compared: without user, password, query and fragment.
+func origin(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host + u.EscapedPath()
+}
+
+// Broken is the way to an agent that cannot be served, and says why.
+func Broken(why error) Upstream { return broken{why} }
+
+type broken struct{ why error }
+
+// RoundTrip fails.
+func (b broken) RoundTrip(*http.Request) (*http.Response, error) { return nil, b.why }
+
+// Close does nothing.
+func (b broken) Close() error { return nil }

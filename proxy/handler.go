@@ -1,0 +1,201 @@
+package proxy
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/forward"
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/listen"
+)
+
+// Handler is the router's whole HTTP surface.
+func (r *Router) Handler() http.Handler {
+	var hosts []string
+	if !listen.Loopback(r.o.Host) {
+		hosts = []string{"*"} // whoever serves other machines does so under names that only they know
+	}
+	return listen.Guard(http.HandlerFunc(r.route), hosts...)
+}
+
+// route finds what a path is for. Paths are taken as they are written: nothing in them is decoded, cleaned or redirected, so
+// that no two spellings lead to one agent.
+func (r *Router) route(w http.ResponseWriter, req *http.Request) {
+	path := pathOf(req)
+	if agent, ok := agentIn(path); ok {
+		c := &flow.Call{W: w, R: req, Began: time.Now(), Agent: agent}
+		if forward.Hops(req) >= forward.MaxHops {
+			c.Refuse(&jsonrpc.Failure{
+				Kind: jsonrpc.FailUpstream, Status: http.StatusLoopDetected,
+				Message: "the request went through too many routers; agents that call each other in a circle, or a route that leads to the router itself, do that",
+			})
+			return
+		}
+		r.chain(c)
+		return
+	}
+	if path == "/health" {
+		health(w, req)
+		return
+	}
+	if h := r.handler(path); h != nil {
+		h.ServeHTTP(w, req)
+		return
+	}
+	flow.JSON(w, http.StatusNotFound, []byte(`{"error":"not_found","detail":"agents are at /mcps/NAME/mcp"}`))
+}
+
+// pathOf is the path of a request as the client wrote it.
+func pathOf(req *http.Request) string {
+	if !strings.HasPrefix(req.RequestURI, "/") { // in absolute form, or not from a server
+		return req.URL.EscapedPath()
+	}
+	path, _, _ := strings.Cut(req.RequestURI, "?")
+	return path
+}
+
+// handler is the one of the longest path that fits.
+func (r *Router) handler(path string) http.Handler {
+	if h := r.o.Handlers[path]; h != nil {
+		return h
+	}
+	for i := strings.LastIndexByte(path, '/'); i > 0; i = strings.LastIndexByte(path[:i], '/') {
+		if h := r.o.Handlers[path[:i+1]]; h != nil {
+			return h
+		}
+	}
+	return nil
+}
+
+var prefixes = [...]string{"/mcps/", "/mcp/", "/agent/"}
+
+// agentIn is the part of a path that stands where an agent's name does.
+func agentIn(path string) (agent string, ok bool) {
+	for _, p := range prefixes {
+		if rest, is := strings.CutPrefix(path, p); is {
+			agent, is = strings.CutSuffix(rest, "/mcp")
+			return agent, is && agent != "" && !strings.Contains(agent, "/")
+		}
+	}
+	return "", false
+}
+
+func health(w http.ResponseWriter, req *http.Request) {
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		flow.JSON(w, http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed"}`))
+		return
+	}
+	flow.JSON(w, http.StatusOK, []byte(`{"status":"ok"}`))
+}
+
+// target is the one of an agent, entered, nil if there is none in force.
+func (r *Router) target(agent string) *forward.Target {
+	for {
+		t := (*r.targets.Load())[agent]
+		if t == nil || t.Enter() {
+			return t
+		}
+		if (*r.targets.Load())[agent] == t { // the router closes
+			return nil
+		}
+	}
+}
+
+// notFound is the answer for an agent that there is not.
+func notFound(agent string) *jsonrpc.Failure {
+	if len(agent) > 100 {
+		agent = agent[:100] + "…"
+	}
+	return &jsonrpc.Failure{Kind: jsonrpc.FailMethod, Message: "Agent '" + agent + "' not found", Status: http.StatusNotFound}
+}
+
+// ingress reads what a request says and finds the route for it, or refuses it.
+func (r *Router) ingress(next flow.Handler) flow.Handler {
+	limits := ingress.Limits{Body: r.o.MaxRequest, Time: r.o.BodyTimeout}
+	return func(c *flow.Call) {
+		if r.drain.Err() != nil {
+			c.W.Header().Set("Connection", "close")
+			c.Refuse(&jsonrpc.Failure{Kind: jsonrpc.FailInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
+			return
+		}
+		if c.R.Method == http.MethodPost && !read(c, limits) {
+			return
+		}
+		var t *forward.Target
+		if routes.ValidName(c.Agent) {
+			t = r.target(c.Agent)
+		}
+		if t == nil {
+			c.Refuse(notFound(c.Agent))
+			return
+		}
+		defer t.Leave()
+		c.Route, c.Target = t.Route, t.Serve
+		if t.Route.Disabled {
+			c.Refuse(notFound(c.Agent).With("reason", "disabled"))
+			return
+		}
+		if c.R.Method == http.MethodPost || allowed(c) {
+			next(c)
+		}
+	}
+}
+
+// read reads the message of a POST.
+func read(c *flow.Call, limits ingress.Limits) bool {
+	body, err := limits.Read(c.W, c.R)
+	if err != nil {
+		c.W.Header().Set("Connection", "close")
+		c.Refuse(err)
+		return false
+	}
+	c.Body = body
+	if c.Env, err = ingress.Scan(body); err != nil {
+		c.Env.Kind = jsonrpc.Invalid
+		if f, ok := jsonrpc.AsFailure(err); ok && f.Kind == jsonrpc.FailInvalid {
+			f.With("detail", "unsupported request for agent MCP proxy")
+		}
+		c.Refuse(err)
+		return false
+	}
+	if c.Env.Kind != jsonrpc.Request && c.Env.Kind != jsonrpc.Notification {
+		c.Modern = ingress.Modern(c.R)
+		return true
+	}
+	c.Params, err = ingress.Inspect(c.Env.Method, c.Env.Params)
+	modern, version, wrong := ingress.Era(c.R.Header, c.Env.Method, c.Env.ID, c.Env.Params, c.Params)
+	c.Modern, c.Version = modern, version
+	if err == nil {
+		err = wrong
+	}
+	if err != nil {
+		c.Refuse(err)
+		return false
+	}
+	return true
+}
+
+// allowed refuses the HTTP methods that a route does not have.
+func allowed(c *flow.Call) bool {
+	modern := ingress.Modern(c.R)
+	allow, body := "POST, DELETE", `{"error":"method_not_allowed"}`
+	switch {
+	case modern:
+		c.Modern, allow = true, "POST"
+	case c.R.Method == http.MethodDelete, c.R.Method == http.MethodGet && c.Route.Stream:
+		return true
+	case c.R.Method == http.MethodGet:
+		body = `{"error":"event_stream_not_supported"}`
+	}
+	if c.Route.Stream && !modern {
+		allow = "GET, POST, DELETE"
+	}
+	c.W.Header().Set("Allow", allow)
+	c.JSON(http.StatusMethodNotAllowed, []byte(body))
+	return false
+}

@@ -1,0 +1,37 @@
+package proxy
+
+import (
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// always may be called whatever a route lists: without them nothing else can be.
+var always = []string{
+	string(mcp.MethodInitialize), string(mcp.MethodNotificationInitialized), string(mcp.MethodNotificationCancelled), string(mcp.MethodServerDiscover),
+}
+
+// lists refuses the methods and tools that a route does not list. It decides on what Scan and Inspect read, which is what any
+// reader reads, since they refuse a message that can be read in two ways.
+func lists(next flow.Handler) flow.Handler {
+	return func(c *flow.Call) {
+		r := c.Route
+		if c.Env.Method == "" || r.Methods == nil && r.Tools == nil {
+			next(c)
+			return
+		}
+		m := c.Env.Method
+		if r.Methods != nil && !slices.Contains(r.Methods, m) && !slices.Contains(always, m) {
+			c.Refuse(jsonrpc.Fail(jsonrpc.FailMethod, "Method '%.100s' is not served for agent '%s'", m, c.Agent))
+			return
+		}
+		if r.Tools != nil && m == string(mcp.MethodToolsCall) && !slices.Contains(r.Tools, c.Name()) {
+			c.Refuse(jsonrpc.Fail(jsonrpc.FailTool, "Tool '%.100s' not found", c.Name()).With("reason", "not on the route's list of tools"))
+			return
+		}
+		next(c)
+	}
+}

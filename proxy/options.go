@@ -1,0 +1,87 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/forward"
+	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/proxy/routes"
+)
+
+// Defaults of Options.
+const (
+	DefaultPort         = 8088
+	DefaultRoutes       = "routing.json"
+	DefaultDrainTimeout = 10 * time.Second
+	DefaultMaxRequest   = 10 << 20
+)
+
+// Options says what a router serves. The zero value follows routing.json in the working directory, if it is there, on a port
+// of its own choice of 127.0.0.1.
+type Options struct {
+	Name    string // default "mcphud-router"; agents are introduced as NAME-proxy:AGENT
+	Version string // default "1.0.0"
+
+	Host    string // default 127.0.0.1
+	Port    int    // 0 is a free one, unless the routes say
+	TLSCert string // files of a certificate and its key, both or none
+	TLSKey  string
+
+	Routes     string        // the file, default routing.json
+	RoutesMust bool          // whether it has to be there at the start
+	Tokens     string        // the file of tokens, in place of the one that the routes name; "" for none
+	Poll       time.Duration // how often files are looked at where the system reports no change
+
+	DrainTimeout time.Duration // how long Close lets running calls finish, default 10 s
+	BodyTimeout  time.Duration // for the body of a request to arrive, default 30 s
+	MaxRequest   int64         // bytes of the largest request body, default 10 MiB
+	Sessions     pin.Limits    // Ended is set by the router
+	SessionTTL   time.Duration // life of a sealed session id, default 24 h
+
+	// Outer are middlewares that see each request to an agent before its body is read, outermost first; Inner see it once its
+	// envelope is in order and its route is known. Wrap puts something around the way to an agent.
+	Outer, Inner []flow.Middleware
+	Wrap         []forward.Wrap
+	// Bridge makes the way to an agent that is a process; without it such routes answer that they cannot be served.
+	Bridge func(*routes.Route) (forward.Upstream, error)
+	// Handlers are further paths, exact ones or with a trailing slash for all below; "/mcp" and "/" are such paths. They are
+	// behind the guard against other origins, and nothing else.
+	Handlers map[string]http.Handler
+
+	Logger *slog.Logger // nil discards
+}
+
+// complete fills in the defaults, or says what cannot be.
+func (o *Options) complete() error {
+	def(&o.Name, "mcphud-router")
+	def(&o.Version, "1.0.0")
+	def(&o.Host, "127.0.0.1")
+	def(&o.Routes, DefaultRoutes)
+	def(&o.DrainTimeout, DefaultDrainTimeout)
+	def(&o.BodyTimeout, 30*time.Second)
+	def(&o.MaxRequest, DefaultMaxRequest)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case o.Port < 0 || o.Port > 65535:
+		return fmt.Errorf("port %d is not between 0 and 65535", o.Port)
+	case o.DrainTimeout < 0 || o.BodyTimeout < 0 || o.MaxRequest < 0:
+		return errors.New("a timeout or size is negative")
+	case (o.TLSCert == "") != (o.TLSKey == ""):
+		return errors.New("a certificate needs its key, and a key its certificate; give both, or none")
+	}
+	return nil
+}
+
+func def[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}

@@ -1,0 +1,63 @@
+// Package pin ties the session ids that the router gives to its clients to the sessions that agents gave to the router. An id
+// is good for one agent and one caller only. Ids are random and kept in a Store, or they are sealed tokens that carry all of
+// it themselves, so that any router with the same key understands them.
+package pin
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+)
+
+// Pin is what an id stands for.
+type Pin struct {
+	Agent     string
+	Principal string // who opened the session, "" for anybody
+	Endpoint  string // of the agent, without secrets; a session is not carried to another
+	Upstream  string // the agent's id, "" where it gave none
+	Version   string // negotiated protocol version
+}
+
+// Errors of ids.
+var (
+	// ErrUnknown is an id that no session has: never given, expired, ended, or damaged.
+	ErrUnknown = errors.New("there is no such session")
+	// ErrForeign is the id of a session of another agent or another caller.
+	ErrForeign = errors.New("the session belongs to another agent or caller")
+	// ErrFull means that there are as many sessions as there may be, and all are in use.
+	ErrFull = errors.New("there are as many sessions as this router serves at once, and all are in use")
+	// ErrTooLong is an agent's session id that is longer than a header should be.
+	ErrTooLong = fmt.Errorf("the agent's session id is longer than %d bytes", maxUpstream)
+)
+
+const maxUpstream = 1024
+
+func (p Pin) check(agent, principal string) error {
+	if p.Agent != agent || p.Principal != principal {
+		return ErrForeign
+	}
+	return nil
+}
+
+// Short is a name of an id that is safe to log: the first 8 digits of its SHA-256.
+func Short(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:4])
+}
+
+// uuid is a random UUID, RFC 9562 version 4.
+func uuid() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	var out [36]byte
+	hex.Encode(out[:8], b[:4])
+	hex.Encode(out[9:13], b[4:6])
+	hex.Encode(out[14:18], b[6:8])
+	hex.Encode(out[19:23], b[8:10])
+	hex.Encode(out[24:], b[10:])
+	out[8], out[13], out[18], out[23] = '-', '-', '-', '-'
+	return string(out[:])
+}

@@ -1,0 +1,239 @@
+// Package proxy is the router: one loopback address in front of every agent. It wires what its folders hold: routes says
+// which agents there are, forward carries requests to them and answers back, pin ties session ids to callers.
+//
+// A request to an agent passes, in this order: the guard against other origins; the outer middlewares, which see every
+// request to an agent before its body is read; the ingress, which refuses what is no JSON-RPC message and finds the route;
+// the inner middlewares, which see the envelope; and the route's target.
+package proxy
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/forward"
+	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/listen"
+)
+
+// Router forwards. It is made by New, served by Start or Handler, and must be closed.
+type Router struct {
+	o       Options
+	log     *slog.Logger
+	watch   *routes.Watcher
+	shared  forward.Shared
+	targets atomic.Pointer[map[string]*forward.Target]
+	chain   flow.Handler
+
+	drain   context.Context // done when Close begins
+	drained context.CancelFunc
+	life    context.Context // of requests; done when the time to drain is over
+	end     context.CancelFunc
+
+	apply   sync.Mutex // one change of the table at a time
+	retired sync.WaitGroup
+
+	mu     sync.Mutex
+	url    string
+	web    *http.Server
+	closed bool
+	done   chan struct{} // closed when a listener fails or Close is over
+	failed error
+	serves sync.WaitGroup
+}
+
+// New reads the routes and follows them. It listens to nothing yet.
+func New(o Options) (*Router, error) {
+	if err := o.complete(); err != nil {
+		return nil, fmt.Errorf("router: %w", err)
+	}
+	r := &Router{o: o, log: o.Logger, done: make(chan struct{})}
+	r.drain, r.drained = context.WithCancel(context.Background())
+	r.life, r.end = context.WithCancel(context.Background())
+	limits := o.Sessions
+	limits.Ended = r.sessionEnded
+	r.shared.Name, r.shared.Version, r.shared.Logger, r.shared.Drain = o.Name, o.Version, o.Logger, r.drain
+	r.shared.Store = pin.NewStore(limits)
+	r.targets.Store(&map[string]*forward.Target{})
+	r.chain = flow.Chain(r.ingress(flow.Chain(func(c *flow.Call) { c.Target(c) }, append([]flow.Middleware{lists}, o.Inner...)...)), o.Outer...)
+	// Changes wait until the first table is in force.
+	r.apply.Lock()
+	watch, err := routes.Watch(routes.Options{
+		Path: o.Routes, Must: o.RoutesMust, Poll: o.Poll, Logger: o.Logger,
+		Changed: func(t *routes.Table, err error) {
+			if err == nil {
+				r.apply.Lock()
+				defer r.apply.Unlock()
+				r.put(t)
+			}
+		},
+	})
+	if err != nil {
+		r.apply.Unlock()
+		return nil, errors.Join(fmt.Errorf("router: %w", err), r.Close(context.Background()))
+	}
+	r.watch = watch
+	err = r.put(watch.Current())
+	r.apply.Unlock()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("router: %w", err), r.Close(context.Background()))
+	}
+	return r, nil
+}
+
+// Routes is the table in force.
+func (r *Router) Routes() *routes.Table { return r.watch.Current() }
+
+// RoutesErr is why the file of routes as it stands now is not in force, nil if it is.
+func (r *Router) RoutesErr() error { return r.watch.Err() }
+
+// Reload reads the file of routes now.
+func (r *Router) Reload() error { return r.watch.Reload() }
+
+// Sessions is how many sessions the router keeps; sealed ones are not kept.
+func (r *Router) Sessions() int { return r.shared.Store.Len() }
+
+// Calls is how many calls to an agent are being served, 0 if there is no such agent.
+func (r *Router) Calls(agent string) int {
+	if t := (*r.targets.Load())[agent]; t != nil {
+		return t.Calls()
+	}
+	return 0
+}
+
+// URL is the router's base, such as http://127.0.0.1:8088, "" before Start.
+func (r *Router) URL() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.url
+}
+
+// Start listens. When it returns without an error the router answers at URL, until Close. ctx bounds the starting only.
+func (r *Router) Start(ctx context.Context) error {
+	var cert tls.Certificate
+	if r.o.TLSCert != "" {
+		var err error
+		if cert, err = tls.LoadX509KeyPair(r.o.TLSCert, r.o.TLSKey); err != nil {
+			return fmt.Errorf("router: certificate: %w", err)
+		}
+	}
+	port := r.o.Port
+	if port == 0 {
+		port = r.watch.Current().Port
+	}
+	lns, err := listen.Listen(ctx, r.o.Host, port)
+	if err != nil {
+		return fmt.Errorf("router: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	scheme := "http"
+	r.web = &http.Server{
+		Handler: r.Handler(), ErrorLog: slog.NewLogLogger(r.log.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context { return r.life },
+		// Each write has a deadline of its own; this one takes the last deadline off a connection that is used again.
+		WriteTimeout: maxCall,
+	}
+	listen.Harden(r.web)
+	if r.o.TLSCert != "" {
+		scheme = "https"
+		r.web.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+	}
+	r.url = scheme + "://" + lns[0].Addr().String()
+	for _, ln := range lns {
+		r.serves.Go(func() { r.serve(ln, scheme == "https") })
+	}
+	return nil
+}
+
+// maxCall is longer than any call that is answered in one piece may take.
+const maxCall = 25 * time.Hour
+
+func (r *Router) serve(ln net.Listener, secure bool) {
+	var err error
+	if secure {
+		err = r.web.ServeTLS(ln, "", "")
+	} else {
+		err = r.web.Serve(ln)
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
+		r.over(fmt.Errorf("router: serve on %s: %w", ln.Addr(), err))
+	}
+}
+
+// over says that the router serves no more.
+func (r *Router) over(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-r.done:
+	default:
+		r.failed = err
+		close(r.done)
+	}
+}
+
+// Done is closed when the router serves no more: after Close, or when a listener failed, which Err tells.
+func (r *Router) Done() <-chan struct{} { return r.done }
+
+// Err is why a listener failed, nil if none did.
+func (r *Router) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
+}
+
+// Close stops the router: it takes nothing new, ends event streams that have no end, lets running calls finish until ctx is
+// done or Options.DrainTimeout is over, and cancels what is left. Nothing of the router is left when it returns.
+func (r *Router) Close(ctx context.Context) error {
+	r.mu.Lock()
+	web, again := r.web, r.closed
+	r.closed = true
+	r.mu.Unlock()
+	if again {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.o.DrainTimeout)
+	defer cancel()
+	r.drained()
+	if web != nil {
+		if err := web.Shutdown(ctx); err != nil {
+			r.end() // whoever is still served has had the time that ctx gave
+			_ = web.Close()
+		}
+		r.serves.Wait()
+	}
+	if r.watch != nil {
+		r.watch.Close()
+	}
+	for _, p := range r.shared.Store.Close() {
+		r.sessionEnded(p)
+	}
+	r.apply.Lock()
+	all := *r.targets.Swap(&map[string]*forward.Target{})
+	r.apply.Unlock()
+	errs := make(chan error, len(all))
+	for _, t := range all {
+		go func() { errs <- t.Retire(ctx) }()
+	}
+	var err error
+	for range all {
+		err = errors.Join(err, <-errs)
+	}
+	r.end()
+	r.retired.Wait()
+	r.over(nil)
+	if err != nil {
+		return fmt.Errorf("router: stop: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package routes
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// decoder reads one file. The first error ends it.
+type decoder struct {
+	text     []byte
+	warnings []string
+	err      error
+}
+
+// value is a JSON value and where it stands.
+type value struct {
+	d    *decoder
+	what string // such as routes.a.timeout
+	at   int    // offset in the file
+	raw  []byte
+}
+
+func (d *decoder) line(at int) int { return 1 + bytes.Count(d.text[:at], []byte("\n")) }
+
+func (v value) fail(format string, args ...any) {
+	if v.d.err == nil {
+		v.d.err = fmt.Errorf("line %d: %s %s", v.d.line(v.at), v.what, fmt.Sprintf(format, args...))
+	}
+}
+
+func (v value) warn(format string, args ...any) {
+	v.d.warnings = append(v.d.warnings, fmt.Sprintf("line %d: %s %s", v.d.line(v.at), v.what, fmt.Sprintf(format, args...)))
+}
+
+// clip is a name from the file as messages show it.
+func clip(s string) string {
+	if len(s) > 64 {
+		s = s[:64] + "…"
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// each walks the members of an object; a name that is given twice is an error, for readers differ in which one counts.
+func (v value) each(f func(key string, v value)) {
+	if v.raw[0] != '{' {
+		v.fail("is %s; it must be an object", kind(v.raw))
+		return
+	}
+	seen := map[string]bool{}
+	_ = jsonrpc.Spans(v.raw, func(s jsonrpc.Span) bool { // the whole file was found to be JSON before
+		m := value{v.d, strings.TrimPrefix(v.what+"."+clip(s.Key), "."), v.at + s.Start, v.raw[s.Start:s.End]}
+		if seen[s.Key] {
+			m.fail("is given twice")
+		}
+		seen[s.Key] = true
+		if v.d.err == nil {
+			f(s.Key, m)
+		}
+		return v.d.err == nil
+	})
+}
+
+// object walks an object whose members are known; others are warned of. A null is as if it were not there.
+func (v value) object(known map[string]func(value)) {
+	v.each(func(key string, m value) {
+		set, ok := known[key]
+		switch {
+		case ok && m.raw[0] != 'n':
+			set(m)
+		case !ok:
+			for k := range known {
+				if strings.EqualFold(k, key) {
+					m.warn("is not known and ignored; %q is", k)
+					return
+				}
+			}
+			m.warn("is not known and ignored")
+		}
+	})
+}
+
+func (v value) text() string {
+	s, ok := jsonrpc.String(v.raw)
+	if !ok {
+		v.fail("is %s; it must be a string", kind(v.raw))
+	}
+	return s
+}
+
+func (v value) bool() bool {
+	s := string(v.raw)
+	if s != "true" && s != "false" {
+		v.fail("is %s; it must be true or false", kind(v.raw))
+	}
+	return s == "true"
+}
+
+func (v value) number(least, most int) int {
+	n, err := strconv.Atoi(string(v.raw))
+	if err != nil || n < least || n > most {
+		v.fail("is %s; it must be a whole number from %d to %d", clip(string(v.raw)), least, most)
+	}
+	return n
+}
+
+func (v value) percent() float64 {
+	n, err := strconv.ParseFloat(string(v.raw), 64)
+	if err != nil || n < 0 || n > 100 {
+		v.fail("is %s; it must be a number from 0 to 100", clip(string(v.raw)))
+	}
+	return n
+}
+
+// duration reads a text such as 30s.
+func (v value) duration(most time.Duration) time.Duration {
+	s, ok := jsonrpc.String(v.raw)
+	d, err := time.ParseDuration(s)
+	if !ok || err != nil || d <= 0 || d > most {
+		v.fail("is %s; it must be a text such as \"30s\", at most %q", clip(string(v.raw)), most)
+	}
+	return d
+}
+
+// list reads an array of strings; it is not nil, also when it is empty.
+func (v value) list() []string {
+	out := []string{}
+	if v.raw[0] != '[' {
+		v.fail("is %s; it must be a list of strings", kind(v.raw))
+		return out
+	}
+	_ = jsonrpc.Elements(v.raw, func(e []byte) bool { // was found to be JSON before
+		s, ok := jsonrpc.String(e)
+		if !ok {
+			v.fail("holds %s; it must be a list of strings", kind(e))
+		}
+		out = append(out, s)
+		return ok
+	})
+	return out
+}
+
+func kind(raw []byte) string {
+	switch raw[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return string(raw)
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}

@@ -1,0 +1,203 @@
+package routes
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	maxTimeout = 24 * time.Hour
+	maxRoutes  = 10_000
+	maxRate    = 1_000_000_000
+	topFields  = `"port", "tokens", "sessionKey" and "routes"`
+)
+
+// Parse reads a routing.json. What is not known in it is a warning; what is wrong is an error that names the line, and then
+// nothing of the file counts. Paths in it stay as they are.
+func Parse(text []byte) (*Table, error) {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(text) {
+		return nil, errors.New("it is not valid UTF-8")
+	}
+	d := &decoder{text: text}
+	if err := jsonrpc.Valid(text); err != nil {
+		var syntax *jsonrpc.SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, fmt.Errorf("line %d: it is not JSON: %s", d.line(min(syntax.Offset, len(text))), syntax.Reason)
+		}
+		return nil, fmt.Errorf("it is not JSON: %w", err)
+	}
+	at := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
+	root := value{d: d, at: at, raw: text[at:]}
+	t := &Table{Routes: map[string]*Route{}}
+	if root.raw[0] != '{' {
+		return nil, fmt.Errorf("line %d: it is %s; it must be an object with %s", d.line(at), kind(root.raw), topFields)
+	}
+	root.object(map[string]func(value){
+		"port":       func(v value) { t.Port = v.number(0, 65535) },
+		"tokens":     func(v value) { t.Tokens = v.text() },
+		"sessionKey": func(v value) { t.SessionKey = v.text() },
+		"routes": func(v value) {
+			v.each(func(name string, v value) { t.add(name, v) })
+		},
+	})
+	t.Warnings = d.warnings
+	if d.err != nil {
+		return nil, d.err
+	}
+	return t, nil
+}
+
+func (t *Table) add(name string, v value) {
+	switch {
+	case !ValidName(name):
+		v.fail("is no name for an agent: letters, digits, dots, underscores and dashes, at most %d, a letter or digit first", maxName)
+		return
+	case len(t.Routes) == maxRoutes:
+		v.fail("is one route too many; %d are served at most", maxRoutes)
+		return
+	}
+	r := &Route{Name: name, Timeout: DefaultTimeout, Session: PerSession}
+	var given []string // kinds of upstream
+	ofCommand := map[string]value{}
+	kindOf := func(name string, set func(value)) func(value) {
+		return func(v value) { given = append(given, name); set(v) }
+	}
+	command := func(name string, set func(value)) func(value) {
+		return func(v value) { ofCommand[name] = v; set(v) }
+	}
+	v.object(map[string]func(value){
+		"hostPort":  kindOf("hostPort", func(v value) { r.HostPort = v.number(1, 65535) }),
+		"url":       kindOf("url", func(v value) { r.URL = v.url() }),
+		"command":   kindOf("command", func(v value) { r.Command = v.command() }),
+		"args":      command("args", func(v value) { r.Args = v.list() }),
+		"env":       command("env", func(v value) { r.Env = v.env() }),
+		"cwd":       command("cwd", func(v value) { r.Cwd = v.text() }),
+		"session":   command("session", func(v value) { r.Session = v.mode() }),
+		"disabled":  func(v value) { r.Disabled = v.bool() },
+		"headers":   func(v value) { r.Headers = v.headers() },
+		"timeout":   func(v value) { r.Timeout = v.duration(maxTimeout) },
+		"stream":    func(v value) { r.Stream = v.bool() },
+		"methods":   func(v value) { r.Methods = v.list() },
+		"tools":     func(v value) { r.Tools = v.list() },
+		"waitReady": func(v value) { r.WaitReady = v.duration(time.Hour) },
+		"rateLimit": func(v value) { r.RateLimit = v.number(0, maxRate) },
+		"fault":     func(v value) { r.fault(v) },
+	})
+	switch {
+	case len(given) == 0:
+		v.fail("says no way to reach the agent; give hostPort, url or command")
+	case len(given) > 1:
+		v.fail("says %s; exactly one of hostPort, url and command is possible", strings.Join(given, " and "))
+	case r.Command == "":
+		for name, v := range ofCommand {
+			v.warn("is ignored: only a route with a command has %s", name)
+		}
+	}
+	t.Routes[name] = r
+}
+
+func (v value) url() *url.URL {
+	s := v.text()
+	u, err := url.Parse(s)
+	if v.d.err == nil && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" || u.Opaque != "") {
+		v.fail("is no http or https URL such as http://127.0.0.1:7000/mcp")
+		return nil
+	}
+	return u
+}
+
+func (v value) command() string {
+	s := v.text()
+	if s == "" || strings.ContainsRune(s, 0) {
+		v.fail("is empty, or has a NUL in it; it must be the program to start, and its arguments are in args")
+	}
+	return s
+}
+
+func (v value) mode() Mode {
+	m := Mode(v.text())
+	if m != PerSession && m != Shared {
+		v.fail("is %q; it must be %q or %q", clip(string(m)), PerSession, Shared)
+	}
+	return m
+}
+
+func (v value) env() map[string]string {
+	env := map[string]string{}
+	v.each(func(key string, v value) {
+		s := v.text()
+		if key == "" || strings.ContainsAny(key, "=\x00") || strings.ContainsRune(s, 0) {
+			v.fail("is no variable: a name has no = in it, and neither it nor its value a NUL")
+		}
+		env[key] = s
+	})
+	return env
+}
+
+// reserved are headers that the forwarder sets itself.
+var reserved = []string{
+	"Connection", "Content-Encoding", "Content-Length", "Host", "Keep-Alive", "Mcp-Session-Id", "Proxy-Connection", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade",
+}
+
+func (v value) headers() http.Header {
+	h := http.Header{}
+	v.each(func(key string, v value) {
+		s, name := v.text(), http.CanonicalHeaderKey(key)
+		switch {
+		case !httpguts.ValidHeaderFieldName(key) || !httpguts.ValidHeaderFieldValue(s):
+			v.fail("is no header: its name or its value has characters that no header may have")
+		case slices.Contains(reserved, name):
+			v.fail("cannot be set: the router sets it itself")
+		case h[name] != nil:
+			v.fail("is given twice")
+		}
+		h[name] = []string{s}
+	})
+	return h
+}
+
+func (r *Route) fault(v value) {
+	delayed := false
+	v.object(map[string]func(value){
+		"delay":          func(v value) { r.Fault.Delay = v.duration(5 * time.Minute) },
+		"delayPercent":   func(v value) { r.Fault.DelayPercent, delayed = v.percent(), true },
+		"dropPercent":    func(v value) { r.Fault.DropPercent = v.percent() },
+		"errorPercent":   func(v value) { r.Fault.ErrorPercent = v.percent() },
+		"partialPercent": func(v value) { r.Fault.PartialPercent = v.percent() },
+		"seed":           func(v value) { r.Fault.Seed = uint64(v.number(0, 1<<31-1)) },
+	})
+	if r.Fault.Delay > 0 && !delayed {
+		r.Fault.DelayPercent = 100
+	}
+	if err := r.Fault.Check(); err != nil {
+		v.fail("cannot be: %v", err)
+	}
+}
+
+// resolve makes the paths in the table independent of the working directory: they are relative to the file's folder.
+func (t *Table) resolve(folder string) {
+	for _, p := range []*string{&t.Tokens, &t.SessionKey} {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(folder, *p)
+		}
+	}
+	for _, r := range t.Routes {
+		if r.Command != "" && r.Cwd != "" && !filepath.IsAbs(r.Cwd) {
+			r.Cwd = filepath.Join(folder, r.Cwd)
+		}
+	}
+}

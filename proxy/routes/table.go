@@ -1,0 +1,98 @@
+// Package routes knows which agents the router serves: it reads routing.json, says what about it cannot be, and follows the
+// file while it changes without ever losing the last configuration that was good.
+package routes
+
+import (
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/mcphud/mcphud/session/fault"
+)
+
+// DefaultTimeout is how long an agent may take until its answer begins where its route does not say.
+const DefaultTimeout = 30 * time.Second
+
+// Mode says how many processes serve a route with a command.
+type Mode string
+
+// The modes.
+const (
+	PerSession Mode = "per-session" // a process for each session
+	Shared     Mode = "shared"      // one for all
+)
+
+// Route is one agent and how it is reached: exactly one of HostPort, URL and Command is given. It is not modified once it
+// is part of a Table.
+type Route struct {
+	Name     string
+	HostPort int // a port of 127.0.0.1, where the endpoint is /mcp
+	URL      *url.URL
+	Command  string
+	Args     []string
+	Env      map[string]string // beside what a child always gets
+	Cwd      string
+	Session  Mode // of a command
+
+	Disabled  bool
+	Headers   http.Header   // sent with each request, the only source of Authorization and Cookie
+	Timeout   time.Duration // until the answer begins, and between two parts of an answer that is no event stream
+	Stream    bool          // whether GET is forwarded
+	Methods   []string      // that may be called; nil for all
+	Tools     []string      // that may be called; nil for all
+	WaitReady time.Duration // how long to wait for an agent that does not listen yet
+	RateLimit int           // requests a minute, 0 for no limit
+	Fault     fault.Plan    // what goes wrong on purpose
+}
+
+// Endpoint is where the agent answers HTTP; nil for one with a command.
+func (r *Route) Endpoint() *url.URL {
+	if r.HostPort > 0 {
+		return &url.URL{Scheme: "http", Host: "127.0.0.1:" + itoa(r.HostPort), Path: "/mcp"}
+	}
+	return r.URL
+}
+
+// Equal reports whether nothing about the route differs, so that what was set up for one serves for the other.
+func (r *Route) Equal(o *Route) bool { return reflect.DeepEqual(r, o) }
+
+// Table is a routing.json: an immutable snapshot.
+type Table struct {
+	Port       int    // 0 where the file does not say
+	Tokens     string // the file of tokens, "" for none; relative to the file's folder
+	SessionKey string // the file of keys that seal session ids, "" for ids that the router keeps; relative likewise
+	Routes     map[string]*Route
+	Warnings   []string // of what is in the file and means nothing, with its line
+}
+
+// Names are the names of all routes, sorted.
+func (t *Table) Names() []string {
+	names := make([]string, 0, len(t.Routes))
+	for n := range t.Routes {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// maxName is how long an agent's name may be.
+const maxName = 64
+
+// ValidName reports whether an agent can be called so: letters, digits, and after the first character also . _ and -.
+func ValidName(s string) bool {
+	if s == "" || len(s) > maxName {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case i > 0 && (c == '.' || c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,184 @@
+package routes
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Options says what a Watcher follows.
+type Options struct {
+	Path string
+	// Must is whether the file has to be there at the start. A file that need not be there serves no routes until it appears.
+	Must bool
+	// Changed is told of each new table, and of each reason why the file is not in force (then t is the table still in
+	// force, and err is not nil). It runs on the watcher's goroutine.
+	Changed func(t *Table, err error)
+	// Poll is how often the file is looked at where the system reports no change; default 2 s.
+	Poll   time.Duration
+	Logger *slog.Logger
+}
+
+// settle is how long a file is left alone after a change: editors and deployments write in several steps.
+const settle = 50 * time.Millisecond
+
+// Watcher follows a routing.json. The table in force is always one that was good.
+type Watcher struct {
+	o     Options
+	again chan chan error
+	stop  chan struct{}
+	done  chan struct{}
+	once  sync.Once
+
+	mu    sync.Mutex
+	table *Table
+	err   error
+	since time.Time // when table came into force
+}
+
+// Watch loads the file, which must be good if it is there, and follows it until Close.
+func Watch(o Options) (*Watcher, error) {
+	if o.Poll <= 0 {
+		o.Poll = 2 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	w := &Watcher{o: o, again: make(chan chan error), stop: make(chan struct{}), done: make(chan struct{}), since: time.Now()}
+	before := stampOf(o.Path)
+	t, err := Load(o.Path)
+	if errors.Is(err, fs.ErrNotExist) && !o.Must {
+		t, err = &Table{Routes: map[string]*Route{}}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("routes: %w", err)
+	}
+	w.table = t
+	w.warn(t)
+	go w.run(before)
+	return w, nil
+}
+
+func (w *Watcher) warn(t *Table) {
+	for _, msg := range t.Warnings {
+		w.o.Logger.Warn("routes", "file", w.o.Path, "message", msg)
+	}
+}
+
+// Current is the table in force.
+func (w *Watcher) Current() *Table {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.table
+}
+
+// Err is why the file as it stands now is not in force, nil if it is.
+func (w *Watcher) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Since is when the table in force came into force.
+func (w *Watcher) Since() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.since
+}
+
+// Reload reads the file now, whether it seems changed or not, and returns what Err does then.
+func (w *Watcher) Reload() error {
+	answer := make(chan error, 1)
+	select {
+	case w.again <- answer:
+		return <-answer
+	case <-w.done:
+		return errors.New("routes: the file is not followed any more")
+	}
+}
+
+// Close stops following the file. The table in force stays.
+func (w *Watcher) Close() {
+	w.once.Do(func() { close(w.stop) })
+	<-w.done
+}
+
+func (w *Watcher) run(last stamp) {
+	defer close(w.done)
+	var events chan fsnotify.Event
+	var failures chan error
+	folders := map[string]bool{}
+	fs, err := fsnotify.NewWatcher()
+	if err != nil { // too many watches; then the file is only looked at
+		w.o.Logger.Debug("routes: changes are polled for", "error", err)
+	} else {
+		defer func() { _ = fs.Close() }()
+		events, failures = fs.Events, fs.Errors
+	}
+	// The folder is watched, not the file: whoever replaces a file by renaming another ends a watch of the old one.
+	follow := func(path string) {
+		if folder := filepath.Dir(path); fs != nil && path != "" && !folders[folder] && len(folders) < 16 {
+			folders[folder] = fs.Add(folder) == nil
+		}
+	}
+	follow(w.o.Path)
+	follow(last.file)
+	poll := time.NewTicker(w.o.Poll)
+	defer poll.Stop()
+	quiet := time.NewTimer(0)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-events:
+			quiet.Reset(settle)
+			continue
+		case <-failures: // events were lost; polling finds the change
+			continue
+		case <-poll.C:
+		case <-quiet.C:
+		case answer := <-w.again:
+			last = stampOf(w.o.Path)
+			answer <- w.load()
+			continue
+		}
+		now := stampOf(w.o.Path)
+		if now == last {
+			continue
+		}
+		last = now
+		follow(now.file)
+		_ = w.load() // kept for Err
+	}
+}
+
+// load reads the file and puts it in force if it is good.
+func (w *Watcher) load() error {
+	t, err := Load(w.o.Path)
+	w.mu.Lock()
+	if err == nil {
+		w.table, w.since = t, time.Now()
+	} else {
+		err = fmt.Errorf("routes: %w; the last good ones stay in force", err)
+		t = w.table
+	}
+	w.err = err
+	w.mu.Unlock()
+	if err != nil {
+		w.o.Logger.Error("routes not loaded", "file", w.o.Path, "error", err)
+	} else {
+		w.warn(t)
+		w.o.Logger.Info("routes loaded", "file", w.o.Path, "routes", len(t.Routes))
+	}
+	if w.o.Changed != nil {
+		w.o.Changed(t, err)
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mcphud/mcphud/proxy/forward"
+	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/proxy/routes"
+)
+
+// put makes a table the one in force. Targets whose route did not change stay, with their connections and sessions; those
+// that are gone finish what they serve. r.apply is held.
+func (r *Router) put(t *routes.Table) error {
+	if err := r.seal(t.SessionKey); err != nil {
+		r.log.Error("session ids are not sealed with the key that the routes name", "error", err)
+		if r.shared.Sealer.Load() == nil {
+			return err
+		}
+	}
+	old := *r.targets.Load()
+	now := make(map[string]*forward.Target, len(t.Routes))
+	for name, route := range t.Routes {
+		if have := old[name]; have != nil && have.Route.Equal(route) {
+			now[name] = have
+			continue
+		}
+		now[name] = forward.New(route, r.upstream(route), &r.shared)
+	}
+	r.targets.Store(&now)
+	for name, have := range old {
+		if now[name] != have {
+			r.retired.Go(func() {
+				ctx, cancel := context.WithTimeout(r.life, max(have.Route.Timeout, r.o.DrainTimeout))
+				defer cancel()
+				if err := have.Retire(ctx); err != nil {
+					r.log.Warn("route closed", "agent", name, "error", err)
+				}
+			})
+		}
+	}
+	return nil
+}
+
+func (r *Router) seal(file string) error {
+	if file == "" {
+		r.shared.Sealer.Store(nil)
+		return nil
+	}
+	s, shared, err := pin.LoadSealer(file, r.o.SessionTTL)
+	if err != nil {
+		return err
+	}
+	if shared {
+		r.log.Warn("others on this machine can read the session keys; make the file yours alone with chmod 600", "file", file)
+	}
+	r.shared.Sealer.Store(s)
+	return nil
+}
+
+// upstream is the way to the agent of a route.
+func (r *Router) upstream(route *routes.Route) forward.Upstream {
+	var up forward.Upstream
+	switch {
+	case route.Command == "":
+		up = forward.NewHTTP()
+	case r.o.Bridge == nil:
+		up = forward.Broken(errors.New("this router starts no processes"))
+	default:
+		var err error
+		if up, err = r.o.Bridge(route); err != nil {
+			r.log.Error("route cannot be served", "agent", route.Name, "error", err)
+			up = forward.Broken(fmt.Errorf("its process cannot be started: %w", err))
+		}
+	}
+	for i := len(r.o.Wrap) - 1; i >= 0; i-- {
+		up = r.o.Wrap[i](route, up)
+	}
+	return up
+}
+
+// sessionEnded tells an agent that a session is not used any more.
+func (r *Router) sessionEnded(p pin.Pin) {
+	if t := (*r.targets.Load())[p.Agent]; t != nil {
+		t.Abandon(p)
+	}
+}
