@@ -1,0 +1,32 @@
+package stack
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Backoff says how long to wait before a process that failed is started again: twice as long each time, with a fifth
+// more or less by chance, so that processes that failed together do not return together.
+type Backoff struct {
+	First  time.Duration // default 250 ms
+	Most   time.Duration // default 30 s
+	Loop   int           // failures in a row from which on it is a crash loop; default 5
+	Stable time.Duration // a process that was ready for so long starts counting from none; default 10 s
+}
+
+func (b *Backoff) complete() {
+	def(&b.First, 250*time.Millisecond)
+	def(&b.Most, 30*time.Second)
+	def(&b.Loop, 5)
+	def(&b.Stable, 10*time.Second)
+}
+
+// wait is the pause after so many failures in a row, from 1 on.
+func (b *Backoff) wait(failures int) time.Duration {
+	d := b.First
+	for i := 1; i < failures && d < b.Most; i++ {
+		d *= 2
+	}
+	d = min(d, b.Most)
+	return d*4/5 + time.Duration(rand.Int64N(int64(d)*2/5+1))
+}

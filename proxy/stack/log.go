@@ -1,0 +1,101 @@
+package stack
+
+import (
+	"bufio"
+	"io"
+	"sync"
+	"time"
+)
+
+// LogBounds bound what is kept of a process' output.
+type LogBounds struct {
+	Lines int // default 2,000
+	Bytes int // default 512 KiB
+	Line  int // bytes of one line; default 8 KiB, the rest is left out
+}
+
+func (b *LogBounds) complete() {
+	def(&b.Lines, 2000)
+	def(&b.Bytes, 512<<10)
+	def(&b.Line, 8<<10)
+}
+
+// Where a line of a log comes from.
+const (
+	Stdout = "stdout"
+	Stderr = "stderr"
+	Note   = "stack" // what happened to the process
+)
+
+// Line is one line of a process' output, as it came: it has to be made safe where it is shown.
+type Line struct {
+	Seq    uint64 // counts the lines of the process, from 1 on
+	Time   time.Time
+	Stream string // Stdout, Stderr or Note
+	Text   string
+}
+
+// ring keeps the newest lines.
+type ring struct {
+	bounds LogBounds
+
+	mu    sync.Mutex
+	lines []Line // the oldest first
+	bytes int
+	seq   uint64
+}
+
+func (r *ring) add(stream, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seq++
+	r.lines = append(r.lines, Line{r.seq, time.Now(), stream, text})
+	r.bytes += len(text)
+	drop := 0
+	for len(r.lines)-drop > r.bounds.Lines || r.bytes > r.bounds.Bytes && len(r.lines)-drop > 1 {
+		r.bytes -= len(r.lines[drop].Text)
+		r.lines[drop] = Line{}
+		drop++
+	}
+	r.lines = r.lines[drop:] // append moves what is left to a new array now and then
+}
+
+// after returns the lines that are newer than seq.
+func (r *ring) after(seq uint64) []Line {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := len(r.lines)
+	if fresh := r.seq - min(seq, r.seq); fresh < uint64(n) {
+		n = int(fresh)
+	}
+	return append([]Line(nil), r.lines[len(r.lines)-n:]...)
+}
+
+// readLines calls f with each line of in, without its end and cut to most bytes, until in ends.
+func readLines(in io.Reader, most int, f func(string)) {
+	r := bufio.NewReader(in)
+	var line []byte
+	cut := false
+	for {
+		part, more, err := r.ReadLine()
+		if err != nil {
+			if len(line) > 0 { // the last one has no end
+				f(string(line))
+			}
+			return
+		}
+		if room := most - len(line); len(part) > room {
+			part, cut = part[:room], true
+		}
+		line = append(line, part...)
+		if more {
+			continue
+		}
+		text := string(line)
+		if cut {
+			text += "…"
+		}
+		f(text)
+		line, cut = line[:0], false
+	}
+}

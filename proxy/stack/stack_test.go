@@ -1,0 +1,263 @@
+package stack
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestOrderAndFigures(t *testing.T) {
+	var mu sync.Mutex
+	var events []string
+	var listens []string
+	s := supervise(t, Options{
+		Event: func(e Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			events = append(events, e.Status.Name+" "+string(e.Status.State))
+		},
+		Listening: func(name, url string) { mu.Lock(); defer mu.Unlock(); listens = append(listens, name) },
+	}, Spec{Name: "r", Kind: Router, After: []string{"a", "b"}}, Spec{Name: "a"}, Spec{Name: "b", Args: []string{"--mode", "slow"}})
+	until(t, s, "b", func(st Status) bool { return st.URL != "" })
+	until(t, s, "a", func(st Status) bool { return st.State == Ready })
+	if st := s.statusOf("r"); st.State != Waiting || st.PID != 0 {
+		t.Errorf("the router did not wait: %+v", st)
+	}
+	visit(t, s, "b", "/go")
+	ready(t, s)
+	st := until(t, s, "a", func(st Status) bool { return st.Known })
+	if st.Requests != 17 || st.Queued != 3 || st.Running != 1 || st.PID == 0 || st.Port == 0 || !strings.HasSuffix(st.URL, "/mcp") || st.Up(time.Now()) <= 0 {
+		t.Errorf("%+v", st)
+	}
+	says(t, s, "a", "listening on "+st.URL)
+	s.Close(bounded(t))
+	mu.Lock()
+	defer mu.Unlock()
+	if i, j := slices.Index(events, "b ready"), slices.Index(events, "r starting"); i < 0 || j < i {
+		t.Errorf("order: %v", events)
+	}
+	if i, j := slices.Index(events, "r stopped"), slices.Index(events, "a stopping"); i < 0 || j < i {
+		t.Errorf("the router is to leave first: %v", events)
+	}
+	if len(listens) != 3 || listens[2] != "r" {
+		t.Errorf("listening: %v", listens)
+	}
+	for _, st := range s.Processes() {
+		if st.State != Stopped || st.PID != 0 {
+			t.Errorf("%+v", st)
+		}
+	}
+}
+
+func TestCrashIsRestartedOnTheSamePort(t *testing.T) {
+	s := supervise(t, Options{Backoff: Backoff{First: 50 * time.Millisecond}}, Spec{Name: "a"})
+	ready(t, s)
+	before := s.statusOf("a")
+	visit(t, s, "a", "/crash")
+	st := until(t, s, "a", func(st Status) bool { return st.State == Failed })
+	if !strings.Contains(st.Err, "status 3") || !strings.Contains(st.Err, "out of flux") || st.RetryAt.Before(time.Now().Add(-time.Minute)) || st.PID != 0 {
+		t.Errorf("%+v", st)
+	}
+	st = until(t, s, "a", func(st Status) bool { return st.State == Ready })
+	if st.Restarts != 1 || st.PID == before.PID || st.Port != before.Port || st.Err != "" {
+		t.Errorf("before %+v, after %+v", before, st)
+	}
+}
+
+func TestCrashLoop(t *testing.T) {
+	s := supervise(t, Options{Backoff: Backoff{Most: 10 * time.Second, Loop: 3}}, Spec{Name: "a", Args: []string{"--mode", "exit"}}, Spec{Name: "b", After: []string{"a"}})
+	err := s.Ready(bounded(t))
+	if err == nil || !strings.Contains(err.Error(), "a does not start: exited with status 1: there is no such thing") {
+		t.Fatal(err)
+	}
+	if st := s.statusOf("a"); st.Restarts != 2 || st.State != Crashing {
+		t.Errorf("%+v", st)
+	}
+	// What comes after it was not kept from starting.
+	until(t, s, "b", func(st Status) bool { return st.State == Ready })
+	// A person who starts it does not have to wait for the pause.
+	if err := s.Run(bounded(t), "a"); err == nil || !strings.Contains(err.Error(), "no such thing") {
+		t.Error(err)
+	}
+	if err := s.Stop(bounded(t), "a"); err != nil || s.statusOf("a").State != Stopped {
+		t.Error(err, s.statusOf("a"))
+	}
+}
+
+func TestFailureOnceIsForgotten(t *testing.T) {
+	s := supervise(t, Options{}, Spec{Name: "a", Args: []string{"--mode", "exit once", "--file", filepath.Join(t.TempDir(), "was")}})
+	ready(t, s)
+	if st := s.statusOf("a"); st.Restarts != 1 || st.Err != "" {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestHungProcessIsRestarted(t *testing.T) {
+	s := supervise(t, Options{}, Spec{Name: "a"})
+	ready(t, s)
+	pid := s.statusOf("a").PID
+	if testing.Short() {
+		t.Skip("takes three timeouts")
+	}
+	visit(t, s, "a", "/hang")
+	st := until(t, s, "a", func(st Status) bool { return st.State == Ready && st.PID != pid })
+	if st.Restarts != 1 {
+		t.Errorf("%+v", st)
+	}
+	says(t, s, "a", "it does not answer")
+}
+
+func TestSilentProcessFails(t *testing.T) {
+	s := supervise(t, Options{StartTimeout: 50 * time.Millisecond, Backoff: Backoff{First: time.Minute}}, Spec{Name: "a", Args: []string{"--mode", "silent"}})
+	if st := until(t, s, "a", func(st Status) bool { return st.State == Failed }); !strings.Contains(st.Err, "did not listen within 50ms") {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestStopStartRestart(t *testing.T) {
+	s := supervise(t, Options{}, Spec{Name: "a"}, Spec{Name: "r", Kind: Router, After: []string{"a"}})
+	ready(t, s)
+	a, r := s.statusOf("a"), s.statusOf("r")
+	ctx := bounded(t)
+	if err := s.Restart(ctx, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if st := s.statusOf("a"); st.State != Ready || st.PID == a.PID || st.Port != a.Port || st.Restarts != 1 {
+		t.Errorf("%+v", st)
+	}
+	if st := s.statusOf("r"); st.PID != r.PID {
+		t.Error("the router was restarted as well")
+	}
+	if err := s.Stop(ctx, "r"); err != nil || s.statusOf("r").State != Stopped || s.statusOf("a").State != Ready {
+		t.Fatal(err, s.Processes())
+	}
+	if err := s.Run(ctx, "r"); err != nil || s.statusOf("r").State != Ready {
+		t.Fatal(err, s.Processes())
+	}
+	if err := s.Stop(ctx); err != nil || len(s.PIDs()) != 0 {
+		t.Fatal(err, s.Processes())
+	}
+	if err := s.Restart(ctx); err != nil || len(s.PIDs()) != 2 {
+		t.Fatal(err, s.Processes())
+	}
+	if err := s.Stop(ctx, "x"); err == nil {
+		t.Error("an unknown process was stopped")
+	}
+	s.Close(ctx)
+	if err := s.Run(ctx); err == nil {
+		t.Error("a closed stack runs again")
+	}
+}
+
+func TestTakenPort(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	port := ln.Addr().(*net.TCPAddr).Port
+	s := supervise(t, Options{}, Spec{Name: "any", Port: port})
+	ready(t, s)
+	if st := s.statusOf("any"); st.Port == port || st.Port == 0 {
+		t.Errorf("%+v", st)
+	}
+	s = supervise(t, Options{Backoff: Backoff{Loop: 2}}, Spec{Name: "fixed", Port: port, Fixed: true})
+	if err := s.Ready(bounded(t)); err == nil || !strings.Contains(err.Error(), "address already in use") {
+		t.Error(err)
+	}
+}
+
+func TestForeignServer(t *testing.T) {
+	t.Setenv("AGENT_TOKEN", "secret")
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	_ = ln.Close()
+	_, port, _ := net.SplitHostPort(addr)
+	s := supervise(t, Options{Backoff: Backoff{Loop: 1}},
+		Spec{Name: "f", Kind: Server, Args: []string{"--port", port}, Env: map[string]string{"OWN": "mine"}, URL: "http://" + addr + "/mcp"},
+		Spec{Name: "g", Kind: Server, Command: "/nowhere/at/all", URL: "http://" + addr + "/mcp"})
+	if err := s.Ready(bounded(t)); err == nil || !strings.Contains(err.Error(), `g does not start: cannot start "/nowhere/at/all"`) {
+		t.Error(err)
+	}
+	st := until(t, s, "f", func(st Status) bool { return st.State == Ready })
+	if st.URL != "http://"+addr+"/mcp" || st.Known {
+		t.Errorf("%+v", st)
+	}
+	if line := says(t, s, "f", "TOKEN"); line != "TOKEN  OWN mine" {
+		t.Errorf("environment: %s", line)
+	}
+}
+
+// A process that does not leave by itself is killed when its time is over, or when ours is.
+func TestDeafProcessIsKilled(t *testing.T) {
+	deaf := Spec{Name: "a", Args: []string{"--mode", "deaf"}}
+	s := supervise(t, Options{Drain: 20 * time.Millisecond}, deaf)
+	ready(t, s)
+	if err := s.Stop(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	says(t, s, "a", "signal killed")
+
+	s = supervise(t, Options{Drain: time.Hour}, deaf)
+	ready(t, s)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s.Close(ctx)
+	if len(s.PIDs()) != 0 {
+		t.Error(s.Processes())
+	}
+}
+
+func TestLevels(t *testing.T) {
+	for want, specs := range map[string][]Spec{
+		"circle":            {{Name: "a", Kind: Agent, After: []string{"b"}}, {Name: "b", Kind: Agent, After: []string{"a"}}},
+		`"c", which is not`: {{Name: "a", Kind: Agent, After: []string{"c"}}},
+		`called "a"`:        {{Name: "a", Kind: Agent}, {Name: "a", Kind: Agent}},
+		"no name":           {{Kind: Agent}},
+		"no command":        {{Name: "a", Kind: Server}},
+	} {
+		if _, err := New(specs, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func TestLogIsBounded(t *testing.T) {
+	r := ring{bounds: LogBounds{Lines: 3, Bytes: 100, Line: 50}}
+	in := "one\ntwo\r\n" + strings.Repeat("x", 200) + "\nfour\nfive"
+	readLines(strings.NewReader(in), r.bounds.Line, func(s string) { r.add(Stdout, s) })
+	got := r.after(0)
+	if len(got) != 3 || got[0].Text != strings.Repeat("x", 50)+"…" || got[2].Text != "five" || got[2].Seq != 5 {
+		t.Errorf("%+v", got)
+	}
+	if got := r.after(4); len(got) != 1 || got[0].Text != "five" {
+		t.Errorf("%+v", got)
+	}
+	if got := r.after(99); got != nil {
+		t.Errorf("%+v", got)
+	}
+	r.add(Stdout, strings.Repeat("y", 99))
+	if got := r.after(0); len(got) != 1 {
+		t.Errorf("%d lines of more bytes than allowed", len(got))
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	var b Backoff
+	b.complete()
+	for n, want := range map[int]time.Duration{1: 250 * time.Millisecond, 2: 500 * time.Millisecond, 3: time.Second, 100: 30 * time.Second} {
+		for range 50 {
+			if d := b.wait(n); d < want*4/5 || d > want*6/5 {
+				t.Errorf("after %d failures %s, want about %s", n, d, want)
+			}
+		}
+	}
+}
