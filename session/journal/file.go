@@ -54,7 +54,7 @@ func (w *writer) file() bool {
 		w.buf = fmt.Appendf(w.buf, "{\"missing\":%d}\n", gap)
 	}
 	for i := range w.batch {
-		w.buf = appendLine(w.buf, &w.batch[i].Entry, w.batch[i].body)
+		w.buf = AppendLine(w.buf, w.batch[i].Entry, w.batch[i].body)
 		w.batch[i].body = nil
 	}
 	_, err := f.Write(w.buf)
@@ -73,9 +73,33 @@ func (w *writer) file() bool {
 	return err == nil
 }
 
-// appendLine appends one JSONL line. A frame that is valid JSON is there as raw JSON under "frame", anything else
-// under "text", or under "base64" when it is not UTF-8.
-func appendLine(b []byte, e *Entry, body []byte) []byte {
+// Masked is an entry and its body with secrets hidden, as they may leave the process. A frame that is valid JSON stays as
+// it was sent; of anything else the text is masked, and what is not UTF-8 stays.
+func Masked(e Entry, body []byte) (Entry, []byte) {
+	e, body, _ = masked(e, body)
+	return e, body
+}
+
+// masked also says whether the body is a frame that is valid JSON.
+func masked(e Entry, body []byte) (_ Entry, _ []byte, frame bool) {
+	e.Tool, e.Note = mask.Text(e.Tool), mask.Text(e.Note)
+	switch {
+	case len(body) == 0:
+	case e.Kind <= Notification && jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)):
+		frame = true
+	case e.Kind == HTTP:
+		body = []byte(mask.Lines(string(body)))
+	case utf8.Valid(body):
+		body = []byte(mask.Text(string(body)))
+	}
+	return e, body, frame
+}
+
+// AppendLine appends the line that Options.File has for an entry: a JSON object, secrets masked, and a line feed. A frame
+// that is valid JSON is there as raw JSON under "frame", anything else under "text", or under "base64" when it is not
+// UTF-8.
+func AppendLine(b []byte, e Entry, body []byte) []byte {
+	e, body, frame := masked(e, body)
 	b = fmt.Appendf(b, `{"seq":%d,"time":"%s"`, e.Seq, e.Time.UTC().Format(time.RFC3339Nano))
 	b = appendText(b, "server", e.Server)
 	if e.Conn != 0 {
@@ -85,7 +109,7 @@ func appendLine(b []byte, e *Entry, body []byte) []byte {
 	b = appendText(b, "kind", e.Kind.String())
 	b = appendText(b, "method", e.Method)
 	b = appendText(b, "id", e.ID)
-	b = appendText(b, "tool", mask.Text(e.Tool))
+	b = appendText(b, "tool", e.Tool)
 	if e.Peer != 0 {
 		b = fmt.Appendf(b, `,"peer":%d`, e.Peer)
 	}
@@ -93,11 +117,11 @@ func appendLine(b []byte, e *Entry, body []byte) []byte {
 		b = fmt.Appendf(b, `,"took_ms":%.3f`, float64(e.Took)/float64(time.Millisecond))
 	}
 	b = appendText(b, "status", e.Status)
-	b = appendText(b, "note", mask.Text(e.Note))
+	b = appendText(b, "note", e.Note)
 	b = fmt.Appendf(b, `,"size":%d`, e.Size)
 	switch {
 	case len(body) == 0:
-	case e.Kind <= Notification && jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)):
+	case frame:
 		b = append(b, `,"frame":`...)
 		from := len(b)
 		b = append(b, body...)
@@ -108,13 +132,13 @@ func appendLine(b []byte, e *Entry, body []byte) []byte {
 			}
 		}
 	case e.Kind == HTTP:
-		b = appendText(b, "text", mask.Lines(string(body)))
+		b = appendText(b, "text", string(body))
 	case !utf8.Valid(body):
 		b = append(b, `,"base64":"`...)
 		b = base64.StdEncoding.AppendEncode(b, body)
 		b = append(b, '"')
 	default:
-		b = appendText(b, "text", mask.Text(string(bytes.TrimRight(body, "\r\n"))))
+		b = appendText(b, "text", string(bytes.TrimRight(body, "\r\n")))
 	}
 	return append(b, '}', '\n')
 }

@@ -75,7 +75,7 @@ const (
 // hostile server. The whole is in Body.
 type Entry struct {
 	Seq    uint64    // 1, 2, 3 … over the whole journal
-	Time   time.Time // when it was appended
+	Time   time.Time // when it happened; Append fills in the present where it is zero
 	Server string    // name in the configs
 	Conn   uint64    // which connection of that server; reconnects count up
 	Dir    Dir
@@ -167,7 +167,7 @@ func New(o Options) *Journal {
 	return j
 }
 
-// Append records e with its body and returns its Seq. Seq, Time and Size are filled in; the body is kept without
+// Append records e with its body and returns its Seq. Seq, Size and a Time that is zero are filled in; the body is kept without
 // copying, so the caller must not modify it, and should not pass a small part of a large buffer.
 //
 // Requests become Pending. A response is linked to the request with the same (Server, Conn, ID) in the other
@@ -185,7 +185,9 @@ func (j *Journal) Append(e Entry, body []byte) uint64 {
 		j.mu.Unlock()
 		return 0
 	}
-	e.Time = time.Now()
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
 	r := j.store.push(e)
 	r.body = body
 	j.mem += int64(len(body))

@@ -1,0 +1,145 @@
+package tap
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/sse"
+)
+
+// full is an entry with its body, as it is sent.
+type full struct {
+	journal.Entry
+	body []byte
+}
+
+// maxBatch is how many messages of one batch become entries of their own.
+const maxBatch = 256
+
+// complete makes of a record the entries that it stands for, with secrets masked. It does not change the record's body.
+func complete(rec *record) (out []full) {
+	if !rec.sse {
+		return entries(rec, rec.body, rec.size > len(rec.body))
+	}
+	// An event that was cut has its data as far as it is there. One without data is a sign of life.
+	r := sse.NewReader(bytes.NewReader(rec.body), MaxBody, MaxBody)
+	for {
+		ev, err := r.Next()
+		if len(ev.Data) > 0 {
+			out = append(out, entries(rec, ev.Data, err != nil)...)
+		}
+		if err != nil {
+			return out
+		}
+	}
+}
+
+// entries is complete for one body.
+func entries(rec *record, body []byte, cut bool) []full {
+	e := rec.entry
+	e.Time = rec.time
+	if e.Kind != 0 {
+		if cut {
+			e.Note = note(e.Note, clippedNote(rec))
+		}
+		return []full{finish(e, body)}
+	}
+	first := bytes.TrimLeft(body, " \t\r\n")
+	if !cut && len(first) > 0 && first[0] == '[' && jsonrpc.Valid(first) == nil {
+		return batch(e, first, rec.answer)
+	}
+	e = Classify(e, body, nil, cut, rec.answer)
+	if cut {
+		e.Note = note(e.Note, clippedNote(rec))
+	}
+	return []full{finish(e, body)}
+}
+
+func clippedNote(rec *record) string {
+	why := ""
+	if len(rec.body) == idleBody {
+		why = "; nobody watched"
+	}
+	return fmt.Sprintf("the first %d of %d bytes%s", len(rec.body), rec.size, why)
+}
+
+func note(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+func finish(e journal.Entry, body []byte) full {
+	e, body = journal.Masked(e, body)
+	return full{e, body}
+}
+
+// batch is one entry for each message of an array, which 2025-03-26 allows.
+func batch(e journal.Entry, array []byte, answer string) (out []full) {
+	_ = jsonrpc.Elements(array, func(one []byte) bool { // it is valid
+		out = append(out, finish(Classify(e, one, nil, false, answer), one))
+		return len(out) < maxBatch
+	})
+	return out
+}
+
+var idAtEnd = regexp.MustCompile(`"id"\s*:\s*(-?\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+
+// Classify fills in what kind of message frame is, its method and its id. Of a frame that was cut, frame is the beginning
+// and tail the end, as far as it is known; answer is the id of the request that it is, or that it answers, unless it says
+// otherwise.
+func Classify(e journal.Entry, frame, tail []byte, cut bool, answer string) journal.Entry {
+	env, err := jsonrpc.Scan(frame)
+	switch {
+	case err == nil:
+		e.Kind, e.Method, e.ID = kindOf(env.Kind), env.Method, string(env.ID)
+		if env.Kind == jsonrpc.ErrorResponse && (env.ID == nil || env.ID[0] == 'n') {
+			e.Note = note(e.Note, "an error without an id")
+		}
+		return e
+	case !cut:
+		e.Kind, e.Note = journal.Bad, note(e.Note, err.Error())
+		return e
+	}
+	id, failed := env.ID, env.Error != nil
+	if id == nil {
+		if found := idAtEnd.FindSubmatch(tail); found != nil {
+			id = found[1]
+		}
+	}
+	e.Method, e.ID = env.Method, string(id)
+	if e.ID == "" && (e.Method == "" || e.Dir == journal.Out) {
+		e.ID = answer
+	}
+	switch {
+	case env.Method != "" && e.ID != "":
+		e.Kind = journal.Request
+	case env.Method != "":
+		e.Kind = journal.Notification
+	default:
+		e.Kind = journal.Response
+		if failed {
+			e.Kind = journal.ErrorResponse
+		}
+	}
+	if first := bytes.TrimLeft(frame, " \t\r\n"); len(first) == 0 || first[0] != '{' {
+		e.Kind = journal.Bad
+	}
+	return e
+}
+
+func kindOf(k jsonrpc.Kind) journal.Kind {
+	switch k {
+	case jsonrpc.Request:
+		return journal.Request
+	case jsonrpc.Notification:
+		return journal.Notification
+	case jsonrpc.ErrorResponse:
+		return journal.ErrorResponse
+	}
+	return journal.Response
+}

@@ -1,0 +1,238 @@
+package tap
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"mime"
+	"net/http"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// seed makes the numbers of sessions differ from process to process: ids of sessions are secrets.
+var seed = maphash.MakeSeed()
+
+// Exchange is one HTTP request and what answers it, as a producer carries them. Its methods copy what they are given, are
+// for one goroutine at a time, and do nothing on a nil Exchange. With nobody watching an exchange costs two copies of a
+// few KB at most.
+type Exchange struct {
+	p      *Producer
+	server string
+	conn   uint64
+	id     string // of the request
+	status int
+	kind   bodyKind
+	buf    []byte // what was written and is not a record yet
+	size   int    // of it, with what was left out
+	got    bool   // something was written
+	edge   int    // line ends at the end of buf
+}
+
+// bodyKind says what the answer's bytes are.
+type bodyKind uint8
+
+const (
+	other bodyKind = iota
+	message
+	events
+)
+
+// Exchange begins one for an agent. Requests and answers of the same session belong together; "" is for exchanges that
+// stand alone. The result is nil for a nil Producer.
+func (p *Producer) Exchange(agent, session string) *Exchange {
+	if p == nil {
+		return nil
+	}
+	x := &Exchange{p: p, server: agent}
+	if session == "" {
+		x.conn = uint64(p.conns.Add(1) &^ (1 << 31))
+	} else {
+		x.conn = uint64(uint32(maphash.String(seed, session)) | 1<<31)
+	}
+	return x
+}
+
+func (x *Exchange) entry(d journal.Dir, k journal.Kind) journal.Entry {
+	return journal.Entry{Server: x.server, Conn: x.conn, Dir: d, Kind: k}
+}
+
+// Request is what the client sent: r is read for its head only. id is that of the message in body as on the wire, nil if it
+// has none or is not a request.
+func (x *Exchange) Request(r *http.Request, id, body []byte) {
+	if x == nil {
+		return
+	}
+	x.id = string(id)
+	if x.p.Watched() {
+		x.p.Append(x.entry(journal.Out, journal.HTTP), mask.Head(r.Method+" "+r.URL.RequestURI()+" "+r.Proto, r.Header))
+	}
+	if len(body) > 0 {
+		x.p.push(record{entry: x.entry(journal.Out, 0), answer: x.id}, body)
+	}
+}
+
+// Response is the head of the answer.
+func (x *Exchange) Response(status int, h http.Header) {
+	if x == nil {
+		return
+	}
+	x.status = status
+	if x.p.Watched() {
+		x.p.Append(x.entry(journal.In, journal.HTTP), mask.Head(fmt.Sprintf("%d %s", status, http.StatusText(status)), h))
+	}
+	ct := h.Get("Content-Type")
+	if t, _, err := mime.ParseMediaType(ct); err == nil {
+		ct = t
+	}
+	switch ct {
+	case "application/json":
+		x.kind = message
+	case "text/event-stream":
+		x.kind = events
+	}
+}
+
+// Body takes the next bytes of the answer's body, as they pass.
+func (x *Exchange) Body(b []byte) {
+	if x == nil || len(b) == 0 {
+		return
+	}
+	x.got = true
+	if x.kind != events {
+		x.keep(b)
+		return
+	}
+	for len(b) > 0 {
+		n, ends := x.eventEnd(b)
+		x.keep(b[:n])
+		if ends {
+			x.flush()
+		}
+		b = b[n:]
+	}
+}
+
+// eventEnd finds the end of the event that b goes on with: an empty line, in any of the ways to end lines, of which a
+// stream uses one.
+func (x *Exchange) eventEnd(b []byte) (n int, ends bool) {
+	for n < len(b) {
+		switch b[n] {
+		case '\n':
+			x.edge++
+		case '\r':
+			if n+1 < len(b) && b[n+1] == '\n' || n+1 == len(b) {
+				break // the line feed counts; a lone one at the end of a chunk is looked at with the next event
+			}
+			x.edge++
+		default:
+			x.edge = 0
+			k := bytes.IndexAny(b[n:], "\r\n")
+			if k < 0 {
+				return len(b), false
+			}
+			n += k
+			continue
+		}
+		n++
+		if x.edge == 2 {
+			x.edge = 0
+			return n, true
+		}
+	}
+	return n, false
+}
+
+// keep collects b, up to what the producer keeps of a body.
+func (x *Exchange) keep(b []byte) {
+	most := MaxBody
+	if !x.p.Watched() {
+		most = idleBody
+	}
+	x.size += len(b)
+	if room := most - len(x.buf); room > 0 {
+		x.buf = append(x.buf, b[:min(len(b), room)]...)
+	}
+}
+
+// flush hands over what was collected.
+func (x *Exchange) flush() {
+	if x.size == 0 {
+		return
+	}
+	rec := record{entry: x.entry(journal.In, 0), sse: x.kind == events, answer: x.id, size: x.size}
+	if x.kind == other {
+		rec.entry.Kind, rec.entry.Note = journal.Bad, "not JSON-RPC"
+	}
+	x.p.push(rec, x.buf)
+	x.buf, x.size = x.buf[:0], 0
+}
+
+// Close ends the exchange. err is why it ended early, nil where it did not. A request that cannot have been answered is
+// marked as failed.
+func (x *Exchange) Close(err error) {
+	if x == nil {
+		return
+	}
+	x.flush()
+	why := ""
+	switch {
+	case err != nil:
+		why = err.Error()
+	case x.status >= 400:
+		why = fmt.Sprintf("%d %s", x.status, http.StatusText(x.status))
+	case !x.got && x.id != "":
+		why = "the answer was empty"
+	default:
+		return
+	}
+	e := x.entry(journal.Out, journal.State)
+	e.Note = why
+	if x.id != "" {
+		e.ID, e.Status = x.id, journal.Failed
+	}
+	x.p.Append(e, nil)
+}
+
+// Writer is w, with everything that is written to it recorded.
+func (x *Exchange) Writer(w http.ResponseWriter) http.ResponseWriter {
+	if x == nil {
+		return w
+	}
+	return &recorder{ResponseWriter: w, x: x}
+}
+
+type recorder struct {
+	http.ResponseWriter
+	x    *Exchange
+	head bool
+}
+
+// Unwrap lets http.ResponseController reach what is below.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+func (r *recorder) WriteHeader(status int) {
+	if status >= 200 && !r.head {
+		r.head = true
+		r.x.Response(status, r.Header())
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if !r.head {
+		r.head = true
+		r.x.Response(http.StatusOK, r.Header())
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.x.Body(b[:n])
+	return n, err
+}
+
+// Flush lets the client have what was written so far.
+func (r *recorder) Flush() {
+	if f, ok := r.ResponseWriter.(http.Flusher); ok {
+		f.Flush()
+	}
+}

@@ -1,0 +1,127 @@
+package tap
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// socketDir is a folder whose path is short enough for sockets.
+func socketDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return filepath.Join(dir, "mcphud")
+}
+
+func open(t testing.TB, o Options) *Producer {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = socketDir(t)
+	}
+	p, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func await(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited for %s in vain", what)
+		}
+	}
+}
+
+// msg is one message of the stream.
+type msg struct {
+	kind    byte
+	hello   Hello
+	head    head
+	body    string
+	dropped uint64
+}
+
+// dial reads a producer's stream by hand.
+type dialled struct {
+	t testing.TB
+	c *net.UnixConn
+	r *bufio.Reader
+}
+
+func dial(t testing.TB, p *Producer) *dialled {
+	t.Helper()
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: p.Path(), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return &dialled{t, c, bufio.NewReader(c)}
+}
+
+func (d *dialled) next() msg {
+	d.t.Helper()
+	m, err := d.try()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return m
+}
+
+func (d *dialled) try() (m msg, err error) {
+	_ = d.c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	kind, text, body, err := read(d.r)
+	if err != nil {
+		return m, err
+	}
+	m.kind, m.body = kind, string(body)
+	switch kind {
+	case msgHello:
+		err = json.Unmarshal(text, &m.hello)
+	case msgEntry:
+		err = json.Unmarshal(text, &m.head)
+	case msgDropped:
+		var n dropped
+		err = json.Unmarshal(text, &n)
+		m.dropped = n.Dropped
+	}
+	return m, err
+}
+
+// rest reads to the end of the stream.
+func (d *dialled) rest() (all []msg) {
+	d.t.Helper()
+	for {
+		m, err := d.try()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		all = append(all, m)
+	}
+}
+
+func frame(p *Producer, s string) { p.Append(journal.Entry{Dir: journal.Out}, []byte(s)) }

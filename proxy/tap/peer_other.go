@@ -1,0 +1,8 @@
+//go:build !linux && !darwin
+
+package tap
+
+import "os"
+
+// peerUser trusts the folder's permissions: there is no portable way to ask who holds the other end.
+func peerUser(int) (uid int, err error) { return os.Getuid(), nil }

@@ -1,0 +1,202 @@
+package tap
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// Options says who a Producer is.
+type Options struct {
+	Name string   // shown beside its entries; "" is the kind
+	Kind string   // Router or Wrapped; "" is Router
+	Argv []string // the command line to show, secrets are masked; nil is this process's own
+	Dir  string   // where the socket goes; "" is the first of Dirs that can be used
+}
+
+// Producer hands over what it carries to any number of readers. Whoever appends never waits for one of them: a reader that
+// is too slow loses entries, and is told how many. All methods are safe for concurrent use, and do nothing on a nil
+// Producer, which is what traffic goes through when there is no tap.
+type Producer struct {
+	hello Hello
+	path  string
+	ln    *net.UnixListener
+	conns atomic.Uint32 // numbers for connections
+
+	watched atomic.Int32 // readers
+	mu      sync.Mutex
+	ring    ring
+	readers map[*reader]struct{}
+	closed  bool
+	wg      sync.WaitGroup
+}
+
+// Open makes the socket and begins to serve it. Errors say which folders were tried.
+func Open(o Options) (*Producer, error) {
+	if o.Kind == "" {
+		o.Kind = Router
+	}
+	if o.Name == "" {
+		o.Name = o.Kind
+	}
+	if o.Argv == nil {
+		o.Argv = os.Args
+	}
+	id := make([]byte, 8)
+	if _, err := rand.Read(id); err != nil {
+		return nil, fmt.Errorf("cannot open the tap: %w", err)
+	}
+	p := &Producer{
+		hello: Hello{
+			Version: Version, Name: clip(mask.Text(o.Name)), Kind: o.Kind, PID: os.Getpid(), Argv: shown(o.Argv),
+			Started: time.Now(), Instance: hex.EncodeToString(id),
+		},
+		ring: ring{first: 1, next: 1}, readers: map[*reader]struct{}{},
+	}
+	dirs := []string{o.Dir}
+	if o.Dir == "" {
+		dirs = Dirs()
+	}
+	var errs []error
+	for _, dir := range dirs {
+		ln, path, err := listenIn(dir, hex.EncodeToString(id[:3]))
+		if err == nil {
+			p.ln, p.path = ln, path
+			p.wg.Go(p.accept)
+			return p, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, fmt.Errorf("cannot open the tap: %w", errors.Join(errs...))
+}
+
+// shown is a command line as it may leave the process: masked and bounded.
+func shown(argv []string) []string {
+	out := mask.Args(argv)
+	if len(out) > 64 {
+		out = append(out[:64:64], "…")
+	}
+	for i := range out {
+		out[i] = clip(out[i])
+	}
+	return out
+}
+
+func clip(s string) string {
+	if len(s) > 512 {
+		s = s[:512] + "…"
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// What sockets are called. The number is the producer's process, so that people can tell them apart.
+const (
+	socketPrefix = "tap-"
+	socketSuffix = ".sock"
+)
+
+// listenIn makes a socket in dir. It gets its name when it is listened on and closed to others, so that whoever finds it
+// can connect, and whoever cannot connect knows that it is stale.
+func listenIn(dir, unique string) (_ *net.UnixListener, path string, err error) {
+	if err := ensure(dir); err != nil {
+		return nil, "", err
+	}
+	clean(dir)
+	path = filepath.Join(dir, fmt.Sprintf("%s%d-%s%s", socketPrefix, os.Getpid(), unique, socketSuffix))
+	early := filepath.Join(dir, fmt.Sprintf(".%d-%s", os.Getpid(), unique))
+	if n := len(path); n > maxPath {
+		return nil, "", fmt.Errorf("the path of a socket in %s would have %d bytes, and the system takes %d; set XDG_RUNTIME_DIR to a folder with a shorter name", dir, n, maxPath)
+	}
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: early, Net: "unix"})
+	if err != nil {
+		return nil, "", fmt.Errorf("cannot listen in %s: %w", dir, err)
+	}
+	ln.SetUnlinkOnClose(false)
+	err = os.Chmod(early, 0o600)
+	if err == nil {
+		err = os.Rename(early, path)
+	}
+	if err != nil {
+		_ = ln.Close()
+		_ = os.Remove(early)
+		return nil, "", fmt.Errorf("cannot make the tap's socket private: %w", err)
+	}
+	return ln, path, nil
+}
+
+// maxPath is the longest path of a socket on every system that has them (sun_path, with its NUL; macOS has the shortest).
+const maxPath = 103
+
+// Path is the socket's, "" for a nil Producer.
+func (p *Producer) Path() string {
+	if p == nil {
+		return ""
+	}
+	return p.path
+}
+
+// Watched is whether anybody reads, for callers who would have to prepare something.
+func (p *Producer) Watched() bool { return p != nil && p.watched.Load() > 0 }
+
+// Append hands over one entry, as journal.Journal.Append does; Time may be zero. A Kind of zero says that body is a frame:
+// what it is is then found out where it is read. The body is copied, up to MaxBody bytes of it, and not kept.
+func (p *Producer) Append(e journal.Entry, body []byte) {
+	if p != nil {
+		p.push(record{entry: e, time: e.Time}, body)
+	}
+}
+
+func (p *Producer) push(rec record, body []byte) {
+	if rec.time.IsZero() {
+		rec.time = time.Now()
+	}
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return
+	}
+	live := len(p.readers) > 0
+	p.ring.push(rec, body, live)
+	if live {
+		for r := range p.readers {
+			r.nudge()
+		}
+	}
+	p.mu.Unlock()
+}
+
+// Close ends the socket and its readers, after what they have not read yet was offered to them for a moment.
+func (p *Producer) Close() error {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil
+	}
+	p.closed = true
+	for r := range p.readers {
+		_ = r.c.SetWriteDeadline(time.Now().Add(lastWords))
+		r.nudge()
+	}
+	p.mu.Unlock()
+	_ = os.Remove(p.path) // before it is closed, or it would be found and not answer
+	err := p.ln.Close()
+	p.wg.Wait()
+	return err
+}
+
+// lastWords is how long a reader may take for what it has not read when the producer ends.
+const lastWords = 200 * time.Millisecond

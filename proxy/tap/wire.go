@@ -1,0 +1,137 @@
+package tap
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+// Version is the version of the stream that this package speaks.
+const Version = 1
+
+// The kinds of producers.
+const (
+	Router  = "router" // many agents; each entry names its own
+	Wrapped = "server" // one server inside somebody's client
+)
+
+// Hello says who speaks on a socket. All of it is text from another process.
+type Hello struct {
+	Version  int       `json:"mcphud-tap"`
+	Name     string    `json:"name"`
+	Kind     string    `json:"kind"` // Router or Wrapped
+	PID      int       `json:"pid"`
+	Argv     []string  `json:"argv"`     // its command line, secrets masked
+	Started  time.Time `json:"started"`  // when the socket was opened
+	Instance string    `json:"instance"` // tells it from every other producer
+}
+
+// The messages of the stream.
+const (
+	msgHello   = 'h'
+	msgEntry   = 'e'
+	msgDropped = 'd'
+	msgLive    = 'l'
+)
+
+// What a reader takes at most. Masking can lengthen a body a little.
+const (
+	maxHead = 64 << 10
+	maxBody = 2 * MaxBody
+)
+
+// head is the metadata of an entry on the wire.
+type head struct {
+	Seq    uint64 `json:"seq"`  // counts up by one for each record of a producer; a record can be several entries
+	Time   int64  `json:"time"` // nanoseconds since 1970
+	Server string `json:"server,omitempty"`
+	Conn   uint32 `json:"conn,omitempty"`
+	Dir    string `json:"dir,omitempty"`
+	Kind   string `json:"kind"`
+	Method string `json:"method,omitempty"`
+	ID     string `json:"id,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+	Status string `json:"status,omitempty"`
+	Note   string `json:"note,omitempty"`
+}
+
+type dropped struct {
+	Dropped uint64 `json:"dropped"`
+}
+
+// headOf is the metadata of an entry as it is sent.
+func headOf(seq uint64, e journal.Entry) head {
+	return head{
+		Seq: seq, Time: e.Time.UnixNano(), Server: e.Server, Conn: uint32(e.Conn), Dir: e.Dir.String(), Kind: e.Kind.String(),
+		Method: e.Method, ID: e.ID, Tool: e.Tool, Status: e.Status, Note: e.Note,
+	}
+}
+
+// entry is the metadata as it was received. What it names wrongly becomes a State entry that says so.
+func (h head) entry() journal.Entry {
+	e := journal.Entry{
+		Time: time.Unix(0, h.Time), Server: h.Server, Conn: uint64(h.Conn), Method: h.Method, ID: h.ID, Tool: h.Tool, Status: h.Status, Note: h.Note,
+	}
+	for d := journal.None; d <= journal.In; d++ {
+		if d.String() == h.Dir {
+			e.Dir = d
+		}
+	}
+	for k := journal.Request; k <= journal.State; k++ {
+		if k.String() == h.Kind {
+			e.Kind = k
+		}
+	}
+	if e.Kind == 0 {
+		e.Kind, e.Note = journal.State, fmt.Sprintf("an entry of the unknown kind %.40q", h.Kind)
+	}
+	return e
+}
+
+// write writes one message.
+func write(w *bufio.Writer, kind byte, v any, body []byte) error {
+	text, err := json.Marshal(v)
+	if err != nil { // strings and numbers only: cannot happen
+		return err
+	}
+	var prefix [9]byte
+	prefix[0] = kind
+	binary.BigEndian.PutUint32(prefix[1:], uint32(len(text)))
+	binary.BigEndian.PutUint32(prefix[5:], uint32(len(body)))
+	_, _ = w.Write(prefix[:]) // a bufio.Writer keeps its first error
+	_, _ = w.Write(text)
+	_, err = w.Write(body)
+	return err
+}
+
+// errStream is wrapped by errors about streams that are none of a producer.
+var errStream = errors.New("this is no tap's stream")
+
+// read reads one message. The body is the caller's.
+func read(r *bufio.Reader) (kind byte, text, body []byte, err error) {
+	var prefix [9]byte
+	if _, err := io.ReadFull(r, prefix[:]); err != nil {
+		return 0, nil, nil, err
+	}
+	nt, nb := binary.BigEndian.Uint32(prefix[1:]), binary.BigEndian.Uint32(prefix[5:])
+	if nt > maxHead || nb > maxBody {
+		return 0, nil, nil, fmt.Errorf("%w: a message of %d and %d bytes", errStream, nt, nb)
+	}
+	text = make([]byte, nt)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return 0, nil, nil, err
+	}
+	if nb > 0 {
+		body = make([]byte, nb)
+		if _, err := io.ReadFull(r, body); err != nil {
+			return 0, nil, nil, err
+		}
+	}
+	return prefix[0], text, body, nil
+}
