@@ -23,7 +23,16 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if what := os.Getenv(childEnv); what != "" {
+		if err := childMain(what); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // agent is a small legacy server: it demands sessions, and tells what it saw.
 type agent struct {

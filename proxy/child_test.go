@@ -1,0 +1,131 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/session/listen"
+)
+
+// Budgets are of processes: the router and the agent run in children of the test, which are this binary with childEnv set.
+const childEnv = "MCPHUD_PROXY_CHILD"
+
+// childMain runs what a child is for, until its stdin ends. It prints its URL.
+func childMain(what string) error {
+	ctx := context.Background()
+	switch name, arg, _ := strings.Cut(what, ":"); name {
+	case "router":
+		r, err := New(Options{Routes: arg, RoutesMust: true})
+		if err != nil {
+			return err
+		}
+		if err := r.Start(ctx); err != nil {
+			return err
+		}
+		fmt.Println(r.URL())
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return r.Close(ctx)
+	case "agent":
+		return bareAgent(ctx)
+	}
+	return fmt.Errorf("no such child: %s", what)
+}
+
+// bareAgent is an agent as a server author would make it with mcp-go.
+func bareAgent(ctx context.Context) error {
+	s := server.NewMCPServer("bare", "1.0.0", server.WithToolCapabilities(true))
+	s.AddTool(mcp.NewTool("echo", mcp.WithString("text")), func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return mcp.NewToolResultText(r.GetString("text", "")), nil
+	})
+	lns, err := listen.Listen(ctx, "127.0.0.1", 0)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", server.NewStreamableHTTPServer(s))
+	web := &http.Server{Handler: mux}
+	listen.Harden(web)
+	for _, ln := range lns {
+		go func() { _ = web.Serve(ln) }()
+	}
+	fmt.Println("http://" + lns[0].Addr().String() + "/mcp")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return web.Close()
+}
+
+type child struct {
+	url string
+	pid int
+}
+
+func spawn(t testing.TB, what string) *child {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+what)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	return &child{strings.TrimSpace(line), cmd.Process.Pid}
+}
+
+// cpu is the processor time that a child has used.
+func (c *child) cpu(t testing.TB) time.Duration {
+	t.Helper()
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(c.pid) + "/stat")
+	if err != nil {
+		t.Skip("the processor time of another process is known on Linux only")
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	f := strings.Fields(rest)
+	user, err1 := strconv.Atoi(f[11])
+	system, err2 := strconv.Atoi(f[12])
+	if err1 != nil || err2 != nil {
+		t.Fatalf("stat: %s", b)
+	}
+	return time.Duration(user+system) * 10 * time.Millisecond // USER_HZ is 100 wherever Go runs
+}
+
+// rss is the memory that a child holds, in bytes.
+func (c *child) rss(t testing.TB) int64 {
+	t.Helper()
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(c.pid) + "/statm")
+	if err != nil {
+		t.Skip("the memory of another process is known on Linux only")
+	}
+	pages, err := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
+}
