@@ -27,10 +27,12 @@ type Options struct {
 	Name    string // default "mcphud-router"; agents are introduced as NAME-proxy:AGENT
 	Version string // default "1.0.0"
 
-	Host    string // default 127.0.0.1
-	Port    int    // 0 is a free one, unless the routes say
-	TLSCert string // files of a certificate and its key, both or none
-	TLSKey  string
+	Host string // default 127.0.0.1
+	Port int    // 0 is a free one
+	// RoutesPort lets the port that the file of routes names, if it names one, win over Port.
+	RoutesPort bool
+	TLSCert    string // files of a certificate and its key, both or none
+	TLSKey     string
 
 	Routes     string        // the file, default routing.json
 	RoutesMust bool          // whether it has to be there at the start

@@ -82,7 +82,9 @@ func New(o Options) (*Router, error) {
 		return nil, errors.Join(fmt.Errorf("router: %w", err), r.Close(context.Background()))
 	}
 	r.watch = watch
-	err = r.put(watch.Current())
+	if err = r.put(watch.Current()); err == nil && !listen.Loopback(o.Host) && o.Tokens == "" && watch.Current().Tokens == "" {
+		err = fmt.Errorf("host %s lets other machines in, and nobody is asked who they are; name a file of tokens, or serve this machine only", o.Host)
+	}
 	r.apply.Unlock()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("router: %w", err), r.Close(context.Background()))
@@ -127,8 +129,8 @@ func (r *Router) Start(ctx context.Context) error {
 		}
 	}
 	port := r.o.Port
-	if port == 0 {
-		port = r.watch.Current().Port
+	if p := r.watch.Current().Port; p != 0 && r.o.RoutesPort {
+		port = p
 	}
 	lns, err := listen.Listen(ctx, r.o.Host, port)
 	if err != nil {

@@ -151,7 +151,7 @@ func defaultStore(s *agentSettings) (string, error) {
 func (a *app) agentHTTP(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) error {
 	if err := agent.Start(ctx); err != nil {
 		_ = closeAgent(ctx, agent, o) // why it did not start is what matters
-		return startFailure(err)
+		return startFailure(err, "agent", "AGENT_PORT")
 	}
 	_, _ = fmt.Fprintf(a.err, "listening on %s\n", agent.URL())
 	select {
@@ -180,11 +180,11 @@ func closeAgent(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) 
 	return err
 }
 
-// startFailure says what to do about an agent that could not start.
-func startFailure(err error) error {
-	e := &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "see mcphud agent --help"}
+// startFailure says what to do about a server that could not start; portEnv is the variable that names its port.
+func startFailure(err error, command, portEnv string) error {
+	e := &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "see mcphud " + command + " --help"}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		e.Next = "give another with --port or AGENT_PORT, or let --port 0 pick one"
+		e.Next = "give another with --port or " + portEnv + ", or let --port 0 pick one"
 	}
 	return e
 }

@@ -58,7 +58,13 @@ func serveIn(t *testing.T, home string, env []string, args ...string) *served {
 	if !strings.Contains(strings.Join(append(args, env...), " "), "port") && !strings.Contains(strings.Join(env, " "), "AGENT_PORT") {
 		args = append([]string{"--port", "0"}, args...)
 	}
-	s := &served{t: t, cmd: agentCommand(t, home, env, args...), home: home, exited: make(chan struct{})}
+	return launch(t, agentCommand(t, home, env, args...), readyLine)
+}
+
+// launch starts a server and waits until it says where it listens, which ready finds.
+func launch(t *testing.T, cmd *exec.Cmd, ready *regexp.Regexp) *served {
+	t.Helper()
+	s := &served{t: t, cmd: cmd, home: cmd.Dir, exited: make(chan struct{})}
 	s.cmd.Stderr = s
 	tr := &http.Transport{}
 	s.http = &http.Client{Transport: tr}
@@ -76,13 +82,13 @@ func serveIn(t *testing.T, home string, env []string, args ...string) *served {
 			s.signal(syscall.SIGTERM)
 		}
 		if code := s.exit(); code != 0 && code != exitInterrupted && code != -1 {
-			t.Errorf("the agent ended with %d: %s", code, s.log())
+			t.Errorf("the server ended with %d: %s", code, s.log())
 		}
 	})
-	await(t, "the agent to be ready", func() bool { return readyLine.MatchString(s.log()) || !s.running() })
-	m := readyLine.FindStringSubmatch(s.log())
+	await(t, "the server to be ready", func() bool { return ready.MatchString(s.log()) || !s.running() })
+	m := ready.FindStringSubmatch(s.log())
 	if m == nil {
-		t.Fatalf("the agent ended with %d: %s", s.exit(), s.log())
+		t.Fatalf("the server ended with %d: %s", s.exit(), s.log())
 	}
 	s.url = m[1]
 	return s
@@ -146,7 +152,7 @@ func (s *served) exit() int {
 	case <-time.After(20 * time.Second):
 		_ = s.cmd.Process.Kill()
 		<-s.exited
-		s.t.Errorf("the agent did not end within 20 s: %s", s.log())
+		s.t.Errorf("the server did not end within 20 s: %s", s.log())
 	}
 	return s.code
 }

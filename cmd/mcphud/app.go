@@ -30,7 +30,7 @@ type app struct {
 // run executes one command line and returns the exit code. Everything the command started is gone when it returns.
 func run(args []string, std standard) int {
 	a := &app{standard: std, kill: &children{}}
-	ctx, stop := interruptible(a.kill.end)
+	ctx, stop := interruptible(a.kill.end, a.kill.hangup)
 	defer stop()
 	a.root = a.command()
 	a.root.SetArgs(args)
@@ -71,12 +71,13 @@ func (a *app) command() *cobra.Command {
 		RunE: a.action(a.runRoot),
 	}
 	a.o.register(root)
-	agent := a.agentCommand()
+	agent, router := a.agentCommand(), a.routerCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.serversCommand(), a.demoCommand(), agent,
+		a.pingCommand(), a.rawCommand(), a.serversCommand(), a.demoCommand(), agent, router,
 	)
 	hideInherited(agent)
+	hideInherited(router)
 	return root
 }
 

@@ -14,9 +14,9 @@ import (
 var errInterrupted = errors.New("interrupted")
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP cancels, so that requests are cancelled at
-// their servers. A second one calls last and, if that says so, exits at once with code 130. A broken pipe is an error of a
-// write, not a death: children have to be ended first.
-func interruptible(last func() bool) (ctx context.Context, stop func()) {
+// their servers. A second one calls last and, if that says so, exits at once with code 130. A SIGHUP that hangup takes is not
+// one of them. A broken pipe is an error of a write, not a death: children have to be ended first.
+func interruptible(last, hangup func() bool) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ch := make(chan os.Signal, 2)
 	pipe := make(chan os.Signal, 1)
@@ -25,12 +25,16 @@ func interruptible(last func() bool) (ctx context.Context, stop func()) {
 	done := make(chan struct{})
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		for n := 0; ; n++ {
+		for n := 0; ; {
 			select {
-			case <-ch:
+			case sig := <-ch:
+				if sig == syscall.SIGHUP && hangup() {
+					continue
+				}
 				if n > 0 && last() {
 					os.Exit(exitInterrupted)
 				}
+				n++
 				cancel(errInterrupted)
 			case <-done:
 				return
@@ -50,6 +54,8 @@ func interruptible(last func() bool) (ctx context.Context, stop func()) {
 type children struct {
 	// patient makes further signals mean no more than the first.
 	patient atomic.Bool
+	// reload is what SIGHUP means to a command that is a server; nil for what it means otherwise.
+	reload atomic.Pointer[func()]
 
 	mu   sync.Mutex
 	pids func() []int
@@ -78,4 +84,13 @@ func (c *children) end() bool {
 		}
 	}
 	return true
+}
+
+// hangup reloads what can be reloaded; false if there is nothing.
+func (c *children) hangup() bool {
+	f := c.reload.Load()
+	if f != nil {
+		(*f)()
+	}
+	return f != nil
 }

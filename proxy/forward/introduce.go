@@ -29,20 +29,20 @@ func (x *exchange) introduce(body []byte, from http.Header) ([]byte, error) {
 	return rename(body, x.name), nil
 }
 
-// rename replaces result.serverInfo.name of a response, and where a 2026-07-28 server gives it, the same in result._meta. All
+// rename replaces result.serverInfo.name of a response, and the same in result._meta, where a 2026-07-28 server gives it. All
 // other bytes stay. A body without it stays as it is.
 func rename(body []byte, name string) []byte {
-	at, ok := find(body, 0, "result", "serverInfo", "name")
-	if !ok {
-		if at, ok = find(body, 0, "result", "_meta", metaServerInfo, "name"); !ok {
-			return body
-		}
-	}
 	quoted := jsonrpc.Quote(name)
-	out := make([]byte, 0, len(body)+len(quoted))
-	out = append(out, body[:at[0]]...)
-	out = append(out, quoted...)
-	return append(out, body[at[1]:]...)
+	for _, path := range [][]string{{"result", "serverInfo", "name"}, {"result", "_meta", metaServerInfo, "name"}} {
+		at, ok := find(body, 0, path...)
+		if !ok {
+			continue
+		}
+		out := make([]byte, 0, len(body)+len(quoted))
+		out = append(append(out, body[:at[0]]...), quoted...)
+		body = append(out, body[at[1]:]...)
+	}
+	return body
 }
 
 const metaServerInfo = "io.modelcontextprotocol/serverInfo"

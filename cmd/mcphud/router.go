@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcphud/mcphud/proxy"
+	"github.com/mcphud/mcphud/session"
+)
+
+// routerSettings are what can be set about the router.
+type routerSettings struct {
+	host             string
+	port             int
+	routes, tokens   string
+	drain            time.Duration
+	tlsCert, tlsKey  string
+	level            string
+	named, forcePort bool // the file of routes was named; the port wins over the file's
+}
+
+// routerEnv are the variables that settings come from which no flag gives.
+var routerEnv = map[string]string{"host": "ROUTER_HOST", "port": "ROUTER_PORT"}
+
+func (a *app) routerCommand() *cobra.Command {
+	var s routerSettings
+	c := &cobra.Command{
+		Use: "router", Short: "Run the router: one address in front of every agent", Args: cobra.NoArgs,
+		Long: "router serves every agent that routing.json names at http://127.0.0.1:8088/mcps/NAME/mcp, in every revision of the protocol. " +
+			"It says `listening on URL` on stderr once it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once. " +
+			"SIGHUP reads routing.json again, which also happens by itself when it changes; a file that cannot be used leaves the last good routes in force.\n\n" +
+			"A setting is taken from its flag, else from the environment (ROUTER_HOST, ROUTER_PORT), else from routing.json (port, tokens).",
+		Example: "  mcphud router\n  mcphud router --port 0 --routes ./routing.json\n" +
+			`  echo '{"routes":{"demo":{"hostPort":7000}}}' > routing.json`,
+		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.router(ctx, cmd, &s) }),
+	}
+	s.register(c.Flags())
+	// These fail only for flags that do not exist.
+	_ = c.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(agentLevels, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.MarkFlagFilename("routes", "json")
+	_ = c.MarkFlagFilename("tokens", "json")
+	return c
+}
+
+// register gives the router's flags to f, at their defaults.
+func (s *routerSettings) register(f *pflag.FlagSet) {
+	*s = routerSettings{port: proxy.DefaultPort, drain: proxy.DefaultDrainTimeout, level: "info"}
+	f.SortFlags = false
+	f.StringVar(&s.host, "host", "127.0.0.1", "listen on this `ADDRESS`; any but a loopback one needs a file of tokens; ROUTER_HOST")
+	f.Var(&number{&s.port, 0, 65535}, "port", "listen on this `PORT`; 0 picks a free one; ROUTER_PORT")
+	f.StringVar(&s.routes, "routes", proxy.DefaultRoutes, "serve the agents that this `FILE` names, and follow it while it changes")
+	f.StringVar(&s.tokens, "tokens", "", "ask callers for a token that this `FILE` lists, instead of the one that the routes name")
+	f.Var((*pause)(&s.drain), "drain-timeout", "let running calls finish for so long before leaving")
+	f.Var(&choice{&s.level, agentLevels}, "log-level", "log from this `LEVEL` on: debug, info, warning or error")
+	f.StringVar(&s.tlsCert, "tls-cert", "", "serve HTTPS with the certificate in this `FILE` (PEM)")
+	f.StringVar(&s.tlsKey, "tls-key", "", "the certificate's key is in this `FILE` (PEM)")
+}
+
+// complete fills in what no flag gave from the environment.
+func (s *routerSettings) complete(f *pflag.FlagSet, env func(string) string) error {
+	for flag, name := range routerEnv {
+		fl := f.Lookup(flag)
+		v := env(name)
+		if fl.Changed || v == "" {
+			s.forcePort = s.forcePort || flag == "port" && fl.Changed
+			continue
+		}
+		if err := fl.Value.Set(v); err != nil {
+			return usageError(fmt.Sprintf("%s is %q: %v", name, v, err), "correct or unset "+name+", or give --"+flag)
+		}
+		s.forcePort = s.forcePort || flag == "port"
+	}
+	s.named = f.Lookup("routes").Changed
+	return nil
+}
+
+func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings) error {
+	if name := hiddenFlag(cmd); name != "" {
+		return usageError("--"+name+" means nothing to the router, which is a server", "see mcphud router --help")
+	}
+	if err := s.complete(cmd.Flags(), os.Getenv); err != nil {
+		return err
+	}
+	log := agentLogger(a.err, s.level)
+	r, err := proxy.New(proxy.Options{
+		Version: version(), Host: s.host, Port: s.port, RoutesPort: !s.forcePort, Routes: s.routes, RoutesMust: s.named, Tokens: s.tokens,
+		DrainTimeout: s.drain, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Logger: log,
+	})
+	if err != nil {
+		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: routerAdvice(err)}
+	}
+	if err := r.Start(ctx); err != nil {
+		_ = closeRouter(ctx, r, s.drain) // why it did not start is what matters
+		return startFailure(err, "router", "ROUTER_PORT")
+	}
+	reload := func() { _ = r.Reload() } // what is wrong is in the log, and the last good routes stay
+	a.kill.reload.Store(&reload)
+	_, _ = fmt.Fprintf(a.err, "listening on %s\n", r.URL())
+	log.Info("routes", "file", s.routes, "agents", strings.Join(r.Routes().Names(), " "))
+	select {
+	case <-ctx.Done():
+		log.Info("stopping", "drain_timeout", s.drain.String())
+	case <-r.Done(): // a listener failed
+	}
+	a.kill.reload.Store(nil)
+	return errors.Join(r.Err(), closeRouter(ctx, r, s.drain))
+}
+
+// closeRouter ends the router. Calls that still run after the time for draining are cancelled, which is no failure.
+func closeRouter(ctx context.Context, r *proxy.Router, drain time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	if err := r.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+func routerAdvice(err error) string {
+	if errors.Is(err, os.ErrNotExist) {
+		return "name a file that exists, or leave --routes out to start without routes and wait for " + proxy.DefaultRoutes
+	}
+	return "correct it; see mcphud router --help"
+}

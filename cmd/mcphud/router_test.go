@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+var routerReady = regexp.MustCompile(`(?m)^listening on (https?://\S+)$`)
+
+// routerCommand prepares `mcphud router` in a folder that holds this routing.json, unless it is "".
+func routerCommand(t *testing.T, file string, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := command(t, append([]string{"router"}, args...)...)
+	cmd.Dir = t.TempDir()
+	if file != "" {
+		routesFile(t, cmd.Dir, file)
+	}
+	cmd.Env = append(append(cmd.Env, "ROUTER_HOST=", "ROUTER_PORT="), env...)
+	return cmd
+}
+
+func routesFile(t *testing.T, dir, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "routing.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const addCall = `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}}}`
+
+func (s *served) via(agent, frame string, headers ...string) httpReply {
+	s.t.Helper()
+	r, err := s.send(http.MethodPost, s.url+"/mcps/"+agent+"/mcp", frame, headers...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+func portOf(s *served) int {
+	n, _ := strconv.Atoi(s.url[strings.LastIndexByte(s.url, ':')+1:]) // 0 is no port
+	return n
+}
+
+func TestR3_RoutesAreFollowed(t *testing.T) {
+	a := serve(t, "--ephemeral", "--port", "0")
+	_, port, _ := strings.Cut(a.addr(), ":")
+	good := `{"routes":{"one":{"hostPort":` + port + `},"two":{"url":"` + a.url + `"},"off":{"hostPort":` + port + `,"disabled":true}}}`
+	r := launch(t, routerCommand(t, good, nil, "--port", "0"), routerReady)
+	for _, name := range []string{"one", "two"} {
+		if got := r.via(name, addCall); got.status != 200 || !strings.HasPrefix(got.body, `{"jsonrpc":"2.0","id":"x","result":`) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if got := r.via("off", addCall); got.status != 404 {
+		t.Errorf("%+v", got)
+	}
+	routesFile(t, r.home, `{"routes":{"one":{"hostPo`)
+	await(t, "the broken file to be noticed", func() bool { return strings.Contains(r.log(), "the last good ones stay in force") })
+	if got := r.via("one", addCall); got.status != 200 {
+		t.Errorf("the last good routes are not in force: %+v", got)
+	}
+	routesFile(t, r.home, strings.Replace(good, `"one"`, `"three"`, 1))
+	await(t, "the new routes", func() bool { return r.via("three", addCall).status == 200 })
+	if got := r.via("one", addCall); got.status != 404 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestC11_SIGHUPReadsTheRoutesAgain(t *testing.T) {
+	r := launch(t, routerCommand(t, `{"routes":{}}`, nil, "--port", "0"), routerReady)
+	r.signal(syscall.SIGHUP)
+	await(t, "the routes to be read again", func() bool { return strings.Contains(r.log(), `"routes loaded"`) })
+	if !r.running() {
+		t.Error("SIGHUP ended the router")
+	}
+	r.signal(syscall.SIGTERM)
+	if code := r.exit(); code != exitInterrupted && code != 0 {
+		t.Errorf("SIGTERM: exit code %d: %s", code, r.log())
+	}
+}
+
+func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
+	flag, env, file := freePort(t), freePort(t), freePort(t)
+	text := fmt.Sprintf(`{"port":%d,"routes":{}}`, file)
+	vars := []string{fmt.Sprintf("ROUTER_PORT=%d", env), "ROUTER_HOST=localhost"}
+	for _, c := range []struct {
+		want int
+		env  []string
+		args []string
+	}{
+		{flag, vars, []string{"--port", strconv.Itoa(flag)}},
+		{env, vars, nil},
+		{file, nil, nil},
+	} {
+		if r := launch(t, routerCommand(t, text, c.env, c.args...), routerReady); portOf(r) != c.want {
+			t.Errorf("%v %v: port %d, want %d", c.env, c.args, portOf(r), c.want)
+		}
+	}
+	if out := mcphud(t, "router", "--help").ok(t); !strings.Contains(out, "8088") {
+		t.Error(out)
+	}
+}
+
+func TestRouterUsage(t *testing.T) {
+	r := launch(t, routerCommand(t, "", nil, "--port", "0"), routerReady) // the default file need not be there
+	for _, c := range []struct{ args, file, env, says string }{
+		{"--routes nowhere.json", "", "", "nowhere.json"},
+		{"--url http://127.0.0.1:1/mcp", "", "", "--url means nothing to the router"},
+		{"--port many", "", "", "from 0 to 65535"},
+		{"", "", "ROUTER_PORT=abc", `ROUTER_PORT is "abc"`},
+		{"--port 0", `{"routes":{"a":{}}}`, "", "hostPort, url or command"},
+		{"--port 0", `{"routes":{"a":{"hostPort":1,"url":"http://x/"}}}`, "", "exactly one"},
+		{"--port 0", `{"routes":`, "", "line 1"},
+		{"--port 0 --tls-cert x.pem", "", "", "a certificate needs its key"},
+		{"--port 0 --host 0.0.0.0", `{"routes":{}}`, "", "tokens"},
+		{"--port " + strconv.Itoa(portOf(r)), "", "", "taken"},
+		{"more", "", "", "unknown command"},
+	} {
+		cmd := routerCommand(t, c.file, []string{c.env}, strings.Fields(c.args)...)
+		o := finish(t, cmd)
+		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || !strings.Contains(e.Message, c.says) {
+			t.Errorf("%s %s: exit %d, stdout %q, stderr %s", c.args, c.file, o.code, o.out, o.stderr)
+		}
+	}
+}
