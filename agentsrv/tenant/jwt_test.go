@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -178,9 +179,9 @@ func TestA9_KeysAreReadAgainWhenTheyChange(t *testing.T) {
 	write(t, path, was.set(t)[:1])
 	var log bytes.Buffer
 	a := authenticator(t, Auth{JWT: JWT{JWKS: path, Logger: slog.New(slog.NewJSONHandler(&log, nil))}})
-	var c clock
-	c.at.Store(time.Now().UnixNano())
-	a.jwt.now = c.now
+	var at atomic.Int64
+	at.Store(time.Now().UnixNano())
+	a.jwt.now = func() time.Time { return time.Unix(0, at.Load()) }
 	accepts := func(k crypto.Signer) bool {
 		_, err := a.Identify(request("Bearer " + sign(t, jwt.SigningMethodRS256, "", k, good())))
 		return err == nil
@@ -190,11 +191,11 @@ func TestA9_KeysAreReadAgainWhenTheyChange(t *testing.T) {
 	}
 	replace := func(f func()) {
 		f()
-		stamp := time.Unix(0, c.at.Load())
+		stamp := time.Unix(0, at.Load())
 		if err := os.Chtimes(path, stamp, stamp); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
-		c.move(2 * reloadEvery)
+		at.Add(int64(2 * reloadEvery))
 	}
 	replace(func() { write(t, path, is.set(t)[:1]) })
 	if accepts(was.rsa) || !accepts(is.rsa) {

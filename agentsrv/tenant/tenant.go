@@ -9,16 +9,25 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/check"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/limit"
 )
 
 // field is how a request names its tenant: a member of a tool's arguments, of _meta, and a claim of a JWT.
 const field = "tenant_id"
+
+// maxMeters bounds how many tenants are counted at once.
+const maxMeters = 10_000
+
+// Limits are what one tenant may do. 0 is unlimited.
+type Limits struct {
+	PerMinute  int // tool calls in any minute
+	Concurrent int // tool calls at the same time, those that wait in the queue included
+}
 
 // Options say which tenants there are and what each may do.
 type Options struct {
@@ -38,12 +47,12 @@ type Options struct {
 type Tenants struct {
 	o       Options
 	known   map[string]bool
-	limiter *limiter
+	limiter *limit.Limiter
 }
 
 // New makes Tenants; it fails for a configured id that is not of the form of one.
 func New(o Options) (*Tenants, error) {
-	t := &Tenants{o: o, known: map[string]bool{kit.DefaultTenant: true}, limiter: newLimiter(o.Limits, time.Now, maxMeters)}
+	t := &Tenants{o: o, known: map[string]bool{kit.DefaultTenant: true}, limiter: limit.New(maxMeters)}
 	for _, id := range o.Known {
 		if !ValidID(id) {
 			return nil, fmt.Errorf("tenant %.140q: an id %s", id, idRule)
@@ -57,7 +66,7 @@ func New(o Options) (*Tenants, error) {
 }
 
 // Active is how many tenants called a tool lately, at most 10,000.
-func (t *Tenants) Active() int { return t.limiter.active() }
+func (t *Tenants) Active() int { return t.limiter.Active() }
 
 // Middleware puts the request's tenant into the context, for kit.TenantOf, and counts its tool calls per minute. A tenant
 // that the token does not cover is answered like one that does not exist, so that nobody learns which do.
@@ -91,7 +100,7 @@ func (t *Tenants) Middleware() front.Middleware {
 				t.o.Seen(ctx, id)
 			}
 			if call && t.o.Limits.PerMinute > 0 {
-				if bad := t.limiter.take(id); bad != nil {
+				if bad := t.limiter.Take(id, t.o.Limits.PerMinute); bad != nil {
 					return nil, bad
 				}
 			}
@@ -108,11 +117,11 @@ func (t *Tenants) Slots() front.Middleware {
 			if x.Method != "tools/call" || t.o.Limits.Concurrent <= 0 {
 				return next(ctx, x)
 			}
-			m, bad := t.limiter.enter(kit.TenantOf(ctx))
+			m, bad := t.limiter.Enter(kit.TenantOf(ctx), t.o.Limits.Concurrent)
 			if bad != nil {
 				return nil, bad
 			}
-			defer t.limiter.leave(m)
+			defer t.limiter.Leave(m)
 			return next(ctx, x)
 		}
 	}

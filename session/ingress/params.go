@@ -17,6 +17,7 @@ var decisive = [...]string{"name", "uri", "arguments", "_meta", "task", "taskId"
 type Params struct {
 	Name, URI, Arguments []byte
 	Version, Caps, Token []byte // of _meta: the protocol version, the client's capabilities, the progress token
+	Trace, State         []byte // of _meta: traceparent and tracestate
 }
 
 // Inspect checks the params of a request without decoding them, and finds what the transport has to know. What is given
@@ -90,6 +91,10 @@ func (m *Params) read(v []byte) error {
 			m.Version = v
 		case mcp.MetaKeyClientCapabilities:
 			m.Caps = v
+		case "traceparent":
+			m.Trace = v
+		case "tracestate":
+			m.State = v
 		case "progressToken":
 			if v[0] != 'n' {
 				m.Token = v

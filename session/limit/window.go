@@ -1,4 +1,4 @@
-package tenant
+package limit
 
 import "time"
 

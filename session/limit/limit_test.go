@@ -1,4 +1,4 @@
-package tenant
+package limit
 
 import (
 	"fmt"
@@ -16,29 +16,29 @@ func (c *clock) move(by time.Duration) { c.at.Add(int64(by)) }
 
 func TestX3_The101stCallOfAMinuteIsRefused(t *testing.T) {
 	var c clock
-	l := newLimiter(Limits{PerMinute: 100}, c.now, 10)
+	l := newLimiter(c.now, 10)
 	for i := range 100 {
-		if bad := l.take("a"); bad != nil {
+		if bad := l.Take("a", 100); bad != nil {
 			t.Fatalf("call %d: %v", i+1, bad)
 		}
 		c.move(590 * time.Millisecond) // slow enough for a token bucket to refill, still 59 s in all
 	}
-	bad := l.take("a")
+	bad := l.Take("a", 100)
 	if bad == nil {
 		t.Fatal("the 101st call of a minute passed")
 	}
 	if bad.Message != "Rate limit exceeded" || bad.Code(false) != -32002 || bad.RetryAfter <= 0 || bad.RetryAfter > 61*time.Second {
 		t.Errorf("%+v", bad)
 	}
-	if other := l.take("b"); other != nil {
+	if other := l.Take("b", 100); other != nil {
 		t.Errorf("another tenant was refused: %v", other)
 	}
 	c.move(bad.RetryAfter - time.Millisecond)
-	if early := l.take("a"); early == nil {
+	if early := l.Take("a", 100); early == nil {
 		t.Error("a call passed before the time that was named")
 	}
 	c.move(time.Millisecond)
-	if late := l.take("a"); late != nil {
+	if late := l.Take("a", 100); late != nil {
 		t.Errorf("a call after the time that was named: %v", late)
 	}
 }
@@ -46,13 +46,13 @@ func TestX3_The101stCallOfAMinuteIsRefused(t *testing.T) {
 // Any 60 seconds hold at most the limit, whatever the pattern.
 func TestX3_NoMinuteHoldsMore(t *testing.T) {
 	var c clock
-	l := newLimiter(Limits{PerMinute: 30}, c.now, 10)
+	l := newLimiter(c.now, 10)
 	var passed []time.Time
 	step := uint64(1)
 	for range 5000 {
 		step = step*6364136223846793005 + 1442695040888963407
 		c.move(time.Duration(step>>40) * 40 * time.Nanosecond) // up to 0.67 s
-		if l.take("a") == nil {
+		if l.Take("a", 30) == nil {
 			passed = append(passed, c.now())
 		}
 	}
@@ -67,21 +67,21 @@ func TestX3_NoMinuteHoldsMore(t *testing.T) {
 }
 
 func TestX3_TheEleventhConcurrentCallIsRefused(t *testing.T) {
-	l := newLimiter(Limits{Concurrent: 10}, time.Now, 10)
-	var meters []*meter
+	l := newLimiter(time.Now, 10)
+	var meters []*Meter
 	for range 10 {
-		m, bad := l.enter("a")
+		m, bad := l.Enter("a", 10)
 		if bad != nil {
 			t.Fatal(bad)
 		}
 		meters = append(meters, m)
 	}
-	_, bad := l.enter("a")
+	_, bad := l.Enter("a", 10)
 	if bad == nil || bad.Code(false) != -32002 || bad.RetryAfter <= 0 {
 		t.Fatalf("%+v", bad)
 	}
-	l.leave(meters[0])
-	if _, bad := l.enter("a"); bad != nil {
+	l.Leave(meters[0])
+	if _, bad := l.Enter("a", 10); bad != nil {
 		t.Error(bad)
 	}
 }
@@ -89,16 +89,16 @@ func TestX3_TheEleventhConcurrentCallIsRefused(t *testing.T) {
 // Exactly the limit passes, however many try at once.
 func TestX3_ExactUnderRace(t *testing.T) {
 	var c clock
-	l := newLimiter(Limits{PerMinute: 100, Concurrent: 7}, c.now, 10)
+	l := newLimiter(c.now, 10)
 	var passed, running, most atomic.Int64
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
 			for range 200 {
-				if l.take("a") == nil {
+				if l.Take("a", 100) == nil {
 					passed.Add(1)
 				}
-				m, bad := l.enter("a")
+				m, bad := l.Enter("a", 7)
 				if bad != nil {
 					continue
 				}
@@ -106,7 +106,7 @@ func TestX3_ExactUnderRace(t *testing.T) {
 					most.Store(n)
 				}
 				running.Add(-1)
-				l.leave(m)
+				l.Leave(m)
 			}
 		})
 	}
@@ -118,8 +118,8 @@ func TestX3_ExactUnderRace(t *testing.T) {
 
 func TestX3_X6_ManyTenantsNeitherGrowNorReset(t *testing.T) {
 	var c clock
-	l := newLimiter(Limits{PerMinute: 2}, c.now, 100)
-	call := func(tenant string) bool { return l.take(tenant) == nil }
+	l := newLimiter(c.now, 100)
+	call := func(tenant string) bool { return l.Take(tenant, 2) == nil }
 	for i := range 3 {
 		if call("victim") != (i < 2) {
 			t.Fatal("the limit is not 2")
@@ -131,7 +131,7 @@ func TestX3_X6_ManyTenantsNeitherGrowNorReset(t *testing.T) {
 			passed++
 		}
 	}
-	if n := l.active(); n > 100 {
+	if n := l.Active(); n > 100 {
 		t.Errorf("%d meters", n)
 	}
 	if passed > 99+2 {
@@ -141,35 +141,35 @@ func TestX3_X6_ManyTenantsNeitherGrowNorReset(t *testing.T) {
 		t.Error("other tenants' calls reset the limit of one")
 	}
 	c.move(2 * time.Minute)
-	if !call("late") || l.active() > 100 || !call("victim") {
+	if !call("late") || l.Active() > 100 || !call("victim") {
 		t.Error("a table of idle tenants has no room for a new one")
 	}
 }
 
 func TestX3_ARunningTenantIsNotForgotten(t *testing.T) {
 	var c clock
-	l := newLimiter(Limits{Concurrent: 1}, c.now, 3)
-	m, _ := l.enter("slow")
+	l := newLimiter(c.now, 3)
+	m, _ := l.Enter("slow", 1)
 	for i := range 10 {
 		c.move(2 * time.Minute)
-		if m, bad := l.enter(fmt.Sprint(i)); bad == nil {
-			l.leave(m)
+		if m, bad := l.Enter(fmt.Sprint(i), 1); bad == nil {
+			l.Leave(m)
 		}
 	}
-	if _, bad := l.enter("slow"); bad == nil {
+	if _, bad := l.Enter("slow", 1); bad == nil {
 		t.Error("a second call ran beside the first")
 	}
-	l.leave(m)
-	if _, bad := l.enter("slow"); bad != nil {
+	l.Leave(m)
+	if _, bad := l.Enter("slow", 1); bad != nil {
 		t.Error(bad)
 	}
 }
 
 func BenchmarkLimiter(b *testing.B) {
-	l := newLimiter(Limits{PerMinute: 1 << 30, Concurrent: 1 << 30}, time.Now, maxMeters)
+	l := New(10_000)
 	for b.Loop() {
-		_ = l.take("default")
-		m, _ := l.enter("default")
-		l.leave(m)
+		_ = l.Take("default", 1<<30)
+		m, _ := l.Enter("default", 1<<30)
+		l.Leave(m)
 	}
 }
