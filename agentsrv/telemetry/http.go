@@ -108,5 +108,5 @@ func (t *Telemetry) scrape(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusServiceUnavailable, map[string]string{"error": "closed"})
 		return
 	}
-	promhttp.HandlerFor(t.metrics.registry, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(w, r)
+	promhttp.HandlerFor(t.export.Registry, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(w, r)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/telemetry"
 )
 
 // The attributes of spans.
@@ -82,7 +83,7 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 	parent := remote(x.Header, meta)
 	r := &request{tool: name}
 	if t.tracer == nil {
-		ctx = trace.ContextWithSpanContext(ctx, local(parent))
+		ctx = trace.ContextWithSpanContext(ctx, telemetry.Local(parent))
 	} else {
 		ctx, r.span = t.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, parent), s.span,
 			trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began), trace.WithAttributes(identity(s, name, x.Caller)...))

@@ -7,21 +7,17 @@ package telemetry
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcphud/mcphud/session/telemetry"
 )
 
 // scope names this package as the origin of spans and metrics.
 const scope = "github.com/mcphud/mcphud/agentsrv/telemetry"
-
-// flushTime is how long Close waits for the collector, whatever its context says.
-const flushTime = 3 * time.Second
 
 // Queue is what the status of the task queue says.
 type Queue struct {
@@ -56,12 +52,9 @@ type Telemetry struct {
 	started time.Time
 
 	once    sync.Once
-	spans   *sdktrace.TracerProvider // nil if nobody collects spans
-	tracer  trace.Tracer             // nil if nobody collects spans
-	meters  *sdkmetric.MeterProvider
-	metrics *metrics // nil after Close without a request
-	life    context.Context
-	end     context.CancelFunc // gives up what is being exported
+	export  *telemetry.Exporter // nil before the first request
+	tracer  trace.Tracer        // nil if nobody collects spans
+	metrics *metrics            // nil after Close without a request
 
 	tools, cache rate
 }
@@ -71,9 +64,7 @@ func New(o Options) *Telemetry {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	t := &Telemetry{o: o, started: time.Now()}
-	t.life, t.end = context.WithCancel(context.Background())
-	return t
+	return &Telemetry{o: o, started: time.Now()}
 }
 
 // ready starts what the first request needs: the exporters, if there is a collector, and the metrics. It is false after
@@ -83,28 +74,28 @@ func (t *Telemetry) ready() bool {
 	return t.metrics != nil
 }
 
+func (t *Telemetry) boot() {
+	t.export = telemetry.Open(telemetry.Options{Name: t.o.Name, Version: t.o.Version, Scope: scope, OTLP: t.o.OTLP, Logger: t.o.Logger})
+	t.tracer = t.export.Tracer
+	var err error
+	if t.metrics, err = t.newMetrics(); err != nil {
+		t.o.Logger.Error("the metrics are not complete", "error", err)
+	}
+}
+
 // Close sends what was collected, and stops. It gives up when ctx is done or after three seconds.
 func (t *Telemetry) Close(ctx context.Context) error {
-	defer t.end()
 	t.once.Do(func() {}) // whoever comes now starts nothing
-	ctx, cancel := context.WithTimeout(ctx, flushTime)
-	defer cancel()
-	stop := context.AfterFunc(ctx, t.end)
-	defer stop()
-	var errs []error
-	if t.spans != nil {
-		errs = append(errs, t.spans.Shutdown(ctx))
+	if t.export == nil {
+		return nil
 	}
-	if t.meters != nil {
-		errs = append(errs, t.meters.Shutdown(ctx))
-	}
-	return errors.Join(errs...)
+	return t.export.Close(ctx)
 }
 
 // Cache counts one look into a cache of resources or schemas.
 func (t *Telemetry) Cache(hit bool) {
 	if t.ready() {
-		t.metrics.cache(t.life, hit)
+		t.metrics.cache(context.Background(), hit)
 		t.cache.add(time.Since(t.started), hit)
 	}
 }

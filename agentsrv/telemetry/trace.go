@@ -2,8 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"encoding/binary"
-	"math/rand/v2"
 	"net/http"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/telemetry"
 )
 
 // Trace begins a span inside that of the request which ctx belongs to, and returns the context for what runs in it. The
@@ -46,43 +45,7 @@ func Traceparent(ctx context.Context) string {
 	return c["traceparent"]
 }
 
-// remote finds the trace that a request belongs to: named in the HTTP header, which the nearest hop wrote, else in
-// _meta. An invalid one is as good as none.
+// remote finds the trace that a request belongs to.
 func remote(h http.Header, meta []byte) trace.SpanContext {
-	if parents := h["Traceparent"]; len(parents) == 1 {
-		if sc := extract(propagation.HeaderCarrier(h)); sc.IsValid() {
-			return sc
-		}
-	}
-	if meta == nil {
-		return trace.SpanContext{}
-	}
-	c := propagation.MapCarrier{}
-	err := jsonrpc.Members(meta, func(key string, value []byte) bool {
-		if key == "traceparent" || key == "tracestate" {
-			c[key], _ = jsonrpc.String(value)
-		}
-		return true
-	})
-	if err != nil || c["traceparent"] == "" {
-		return trace.SpanContext{}
-	}
-	return extract(c)
-}
-
-func extract(c propagation.TextMapCarrier) trace.SpanContext {
-	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), c))
-}
-
-// local is the span context of a request that nobody collects spans of: it has the trace of parent, or one of its own.
-func local(parent trace.SpanContext) trace.SpanContext {
-	c := trace.SpanContextConfig{TraceID: parent.TraceID(), TraceFlags: parent.TraceFlags(), TraceState: parent.TraceState()}
-	for !c.TraceID.IsValid() {
-		binary.NativeEndian.PutUint64(c.TraceID[:8], rand.Uint64())
-		binary.NativeEndian.PutUint64(c.TraceID[8:], rand.Uint64())
-	}
-	for !c.SpanID.IsValid() {
-		binary.NativeEndian.PutUint64(c.SpanID[:], rand.Uint64())
-	}
-	return trace.NewSpanContext(c)
+	return telemetry.Remote(h, jsonrpc.Member(meta, "traceparent"), jsonrpc.Member(meta, "tracestate"))
 }

@@ -10,12 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/mcphud/mcphud/session/mask"
@@ -26,59 +24,31 @@ const (
 	retryFor      = 20 * time.Second
 )
 
-// boot makes the providers. What cannot be exported is logged; the agent works without.
-func (t *Telemetry) boot() {
-	about, err := resource.New(t.life, resource.WithTelemetrySDK(), resource.WithFromEnv(),
-		resource.WithAttributes(attribute.String("service.name", t.o.Name), attribute.String("service.version", t.o.Version)))
-	if err != nil {
-		t.o.Logger.Warn("the description of this server in telemetry is not complete", "error", mask.Text(err.Error()))
-	}
-	options := []sdkmetric.Option{sdkmetric.WithResource(about)}
-	if t.exports("TRACES") {
-		if e, err := t.spanExporter(); err != nil {
-			t.o.Logger.Error("spans are not exported", "error", mask.Text(err.Error()))
-		} else {
-			t.spans = sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithBatcher(e, sdktrace.WithBatchTimeout(time.Second), sdktrace.WithExportTimeout(retryFor)))
-			t.tracer = t.spans.Tracer(scope)
-		}
-	}
-	if t.exports("METRICS") {
-		if e, err := t.metricExporter(); err != nil {
-			t.o.Logger.Error("metrics are not exported", "error", mask.Text(err.Error()))
-		} else {
-			options = append(options, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(e)))
-		}
-	}
-	if t.metrics, t.meters, err = t.newMetrics(options...); err != nil {
-		t.o.Logger.Error("the metrics are not complete", "error", err)
-	}
-}
-
 // exports reports whether a collector is configured for a signal, as the OpenTelemetry specification says
 // (https://opentelemetry.io/docs/specs/otel/protocol/exporter).
-func (t *Telemetry) exports(signal string) bool {
+func (e *Exporter) exports(signal string) bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_"+signal+"_EXPORTER") == "none" {
 		return false
 	}
-	return t.o.OTLP != "" || os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT") != ""
+	return e.o.OTLP != "" || os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT") != ""
 }
 
 // endpoint is where the option wants a signal to go, "" where the environment decides.
-func (t *Telemetry) endpoint(path string) (string, error) {
-	if t.o.OTLP == "" {
+func (e *Exporter) endpoint(path string) (string, error) {
+	if e.o.OTLP == "" {
 		return "", nil
 	}
-	u, err := url.Parse(t.o.OTLP)
+	u, err := url.Parse(e.o.OTLP)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("the collector's address %q is not the URL of one, such as http://127.0.0.1:4318", mask.URL(t.o.OTLP))
+		return "", fmt.Errorf("the collector's address %q is not the URL of one, such as http://127.0.0.1:4318", mask.URL(e.o.OTLP))
 	}
 	return u.JoinPath(path).String(), nil
 }
 
 // spanExporter sends JSON unless OTEL_EXPORTER_OTLP_PROTOCOL says otherwise: every collector takes it, and people who
 // debug can read it.
-func (t *Telemetry) spanExporter() (sdktrace.SpanExporter, error) {
-	to, err := t.endpoint("v1/traces")
+func (e *Exporter) spanExporter() (sdktrace.SpanExporter, error) {
+	to, err := e.endpoint("v1/traces")
 	if err != nil {
 		return nil, err
 	}
@@ -94,12 +64,12 @@ func (t *Telemetry) spanExporter() (sdktrace.SpanExporter, error) {
 	if os.Getenv("OTEL_EXPORTER_OTLP_TIMEOUT") == "" {
 		options = append(options, otlptracehttp.WithTimeout(exportTimeout))
 	}
-	e, err := otlptracehttp.New(t.life, options...)
-	return &spanExporter{SpanExporter: e, report: report{log: t.o.Logger, what: "spans"}, life: t.life}, err
+	out, err := otlptracehttp.New(e.life, options...)
+	return &spanExporter{SpanExporter: out, report: report{log: e.o.Logger, what: "spans"}, life: e.life}, err
 }
 
-func (t *Telemetry) metricExporter() (sdkmetric.Exporter, error) {
-	to, err := t.endpoint("v1/metrics")
+func (e *Exporter) metricExporter() (sdkmetric.Exporter, error) {
+	to, err := e.endpoint("v1/metrics")
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +82,8 @@ func (t *Telemetry) metricExporter() (sdkmetric.Exporter, error) {
 	if os.Getenv("OTEL_EXPORTER_OTLP_TIMEOUT") == "" {
 		options = append(options, otlpmetrichttp.WithTimeout(exportTimeout))
 	}
-	e, err := otlpmetrichttp.New(t.life, options...)
-	return &metricExporter{Exporter: e, report: report{log: t.o.Logger, what: "metrics"}, life: t.life}, err
+	out, err := otlpmetrichttp.New(e.life, options...)
+	return &metricExporter{Exporter: out, report: report{log: e.o.Logger, what: "metrics"}, life: e.life}, err
 }
 
 // report logs that exports began to fail, and that they work again. The library would print each failure on stderr.
@@ -139,7 +109,7 @@ type spanExporter struct {
 	life context.Context
 }
 
-// ExportSpans gives up when the Telemetry closes.
+// ExportSpans gives up when the Exporter closes.
 func (e *spanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	ctx, cancel := within(ctx, e.life)
 	defer cancel()
@@ -152,7 +122,7 @@ type metricExporter struct {
 	life context.Context
 }
 
-// Export gives up when the Telemetry closes.
+// Export gives up when the Exporter closes.
 func (e *metricExporter) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
 	ctx, cancel := within(ctx, e.life)
 	defer cancel()

@@ -1,0 +1,47 @@
+package telemetry
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"net/http"
+
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Remote finds the trace that a request belongs to: named in the HTTP header, which the nearest hop wrote, else in _meta,
+// whose traceparent and tracestate are given as JSON (https://www.w3.org/TR/trace-context). An invalid one is as good as
+// none.
+func Remote(h http.Header, traceparent, tracestate []byte) trace.SpanContext {
+	if parents := h["Traceparent"]; len(parents) == 1 {
+		if sc := extract(propagation.HeaderCarrier(h)); sc.IsValid() {
+			return sc
+		}
+	}
+	parent, ok := jsonrpc.String(traceparent)
+	if !ok {
+		return trace.SpanContext{}
+	}
+	state, _ := jsonrpc.String(tracestate)
+	return extract(propagation.MapCarrier{"traceparent": parent, "tracestate": state})
+}
+
+func extract(c propagation.TextMapCarrier) trace.SpanContext {
+	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), c))
+}
+
+// Local is the span context of a request that nobody collects spans of: it has the trace of parent, or one of its own.
+func Local(parent trace.SpanContext) trace.SpanContext {
+	c := trace.SpanContextConfig{TraceID: parent.TraceID(), TraceFlags: parent.TraceFlags(), TraceState: parent.TraceState()}
+	for !c.TraceID.IsValid() {
+		binary.NativeEndian.PutUint64(c.TraceID[:8], rand.Uint64())
+		binary.NativeEndian.PutUint64(c.TraceID[8:], rand.Uint64())
+	}
+	for !c.SpanID.IsValid() {
+		binary.NativeEndian.PutUint64(c.SpanID[:], rand.Uint64())
+	}
+	return trace.NewSpanContext(c)
+}
