@@ -14,7 +14,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/server"
 
@@ -48,6 +50,8 @@ type Agent struct {
 	faults    *fault.Faults      // nil but in the fault profile
 	hostile   *hostile.Server    // nil but in the hostile profile
 	closes    []func() error     // of what New made, closed in reverse order
+
+	closing atomic.Bool // Close began
 
 	mu     sync.Mutex
 	url    string
@@ -88,13 +92,21 @@ func (a *Agent) Start(ctx context.Context) error {
 	a.begin()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.url = "http://" + lns[0].Addr().String() + front.Path
+	a.url = "http://" + dialable(lns[0].Addr()) + front.Path
 	a.web = &http.Server{Handler: a.Handler(), ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
 	listen.Harden(a.web)
 	for _, ln := range lns {
 		a.serves.Go(func() { a.serve(a.web, ln) })
 	}
 	return nil
+}
+
+// dialable is the address by which programs on this machine reach a listener: one that listens on every address is at none.
+func dialable(at net.Addr) string {
+	if tcp, ok := at.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	return at.String()
 }
 
 // begin starts what works in the background while the agent serves.
@@ -137,6 +149,7 @@ func (a *Agent) Err() error {
 func (a *Agent) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.o.DrainTimeout)
 	defer cancel()
+	a.closing.Store(true)
 	a.mu.Lock()
 	web := a.web
 	a.mu.Unlock()

@@ -333,6 +333,11 @@ func TestPromptsAndCompletion(t *testing.T) {
 				t.Errorf("%s: %s, want %s", params, r.Completion.Values, want)
 			}
 		}
+		for _, params := range []string{`{}`, `{"ref":7}`} {
+			if m, _ := c.roundTrip("completion/complete", params); m.Error == nil || m.Error.Code != -32602 || !strings.Contains(m.Error.Message, "completion/complete needs ref") {
+				t.Errorf("%s: %+v", params, m)
+			}
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package agentsrv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -70,7 +71,7 @@ func (a *Agent) wrap() func(http.Handler) http.Handler {
 func (a *Agent) routes() map[string]http.Handler {
 	pages := a.tasks.Routes()
 	maps.Copy(pages, a.telemetry.Private())
-	pages["/queue"] = a.queue
+	pages["/queue"] = a.queue.Page()
 	return pages
 }
 
@@ -91,6 +92,12 @@ func (a *Agent) shown() telemetry.Options {
 		},
 		Ready: map[string]func(context.Context) error{
 			"store": a.db.PingContext,
+			"shutdown": func(context.Context) error {
+				if a.closing.Load() {
+					return errors.New("the agent is shutting down")
+				}
+				return nil
+			},
 			"knowledge base": func(context.Context) error {
 				if s := a.kbState(); s != nil && !s.Ready && s.Err == "" {
 					return fmt.Errorf("indexing its files, %d so far", s.Files)

@@ -22,6 +22,10 @@ const (
 	summarySize  = 5   // sentences of a summary
 	maxSentences = 500 // of a text that is summarised
 	maxEntities  = 50
+
+	// telling is the least score of a passage that is quoted: below it a passage shares a word or two with the question, and
+	// does not answer it.
+	telling = 0.25
 )
 
 type citation struct {
@@ -81,6 +85,7 @@ func (r *Registry) passages(ctx context.Context, q *question, summary bool) (ext
 		}
 		return extracted{}, jsonrpc.Fail(jsonrpc.FailExecution, "ask_agent: the knowledge base cannot be searched; the server's log says why: %w", err)
 	}
+	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Score < telling })
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(-cmp.Compare(btoi(a.Base == q.agent.Prefer), btoi(b.Base == q.agent.Prefer)), -cmp.Compare(a.Score, b.Score))
 	})

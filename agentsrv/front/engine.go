@@ -113,42 +113,6 @@ func encode(x *Exchange, result any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// engineError finds out what mcp-go's error means.
-func (s *Server) engineError(x *Exchange, e mcp.JSONRPCErrorDetails) error {
-	if cause := x.failure.Load(); cause != nil {
-		if err, ok := typed(*cause); ok {
-			return err
-		}
-		if e.Code == mcp.INTERNAL_ERROR {
-			return *cause
-		}
-	}
-	name := member(x.Params, "name")
-	switch e.Code {
-	case mcp.METHOD_NOT_FOUND:
-		return jsonrpc.Fail(jsonrpc.FailMethod, "%s", e.Message)
-	case mcp.RESOURCE_NOT_FOUND:
-		return jsonrpc.Fail(jsonrpc.FailResource, "%s", e.Message).With("uri", member(x.Params, "uri"))
-	case mcp.INVALID_PARAMS:
-		switch {
-		case x.Method == string(mcp.MethodToolsCall) && strings.HasSuffix(e.Message, server.ErrToolNotFound.Error()):
-			return jsonrpc.Fail(jsonrpc.FailTool, "Tool '%s' not found", name).With("field", "name")
-		case x.Method == string(mcp.MethodResourcesRead) && strings.HasSuffix(e.Message, server.ErrResourceNotFound.Error()):
-			return jsonrpc.Fail(jsonrpc.FailResource, "%s", e.Message).With("uri", member(x.Params, "uri"))
-		}
-		return jsonrpc.Fail(jsonrpc.FailParams, "%s", e.Message)
-	case mcp.INVALID_REQUEST, mcp.PARSE_ERROR: // the envelope was checked before: it is params that do not decode
-		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s", strings.TrimSuffix(e.Message, "."))
-	case mcp.INTERNAL_ERROR:
-		return errors.New(e.Message)
-	}
-	raw, err := json.Marshal(e.Data)
-	if err != nil || e.Data == nil {
-		raw = nil
-	}
-	return &jsonrpc.Error{Code: int64(e.Code), Message: e.Message, Data: raw}
-}
-
 // typed finds an error that says itself what goes on the wire.
 func typed(err error) (error, bool) {
 	if f, ok := jsonrpc.AsFailure(err); ok {

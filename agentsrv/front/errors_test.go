@@ -3,9 +3,12 @@ package front
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // rpcError is what an error response says.
@@ -110,14 +113,19 @@ func TestP8_Ping(t *testing.T) {
 func TestE4_InvalidParams(t *testing.T) {
 	f := start(t, nil)
 	for body, text := range map[string]string{
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`:                    "Missing tool name",
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:                                "Missing tool name",
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`:            "Missing tool name",
-		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}`:                "Missing resource uri",
-		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":""}}`:        "Missing resource uri",
-		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}`:                    "params must be an object",
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":5}}`: "",
-		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":{}}}`:         "",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`:                           "Missing tool name",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`:                                       "Missing tool name",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`:                   "Missing tool name",
+		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}`:                       "Missing resource uri",
+		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":""}}`:               "Missing resource uri",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}`:                           "params must be an object",
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":5}}`:        "",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":{}}}`:                "params of tools/list cannot be read",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"?"}}`:               "the cursor is none of this server's",
+		`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"no"}}`:               "Prompt 'no' not found",
+		`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"x"}}`:          "one of debug, info,",
+		call("1", "echo", `{"x":1e400}`):                                                       "does not fit",
+		call("1", "echo", `{"x":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+`}`): "nesting is deeper",
 	} {
 		expect(t, f.post(t, body), 200, -32602, "invalid_params", text)
 	}
@@ -134,7 +142,7 @@ func TestE6_UnknownTool(t *testing.T) {
 
 func TestC1_UnknownResource(t *testing.T) {
 	f := start(t, nil)
-	expect(t, f.post(t, `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"test://no"}}`), 200, -32001, "resource_not_found", "")
+	expect(t, f.post(t, `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"test://no"}}`), 200, -32001, "resource_not_found", "Resource 'test://no' not found; resources/list")
 	body, h := modern("1", "resources/read", `"uri":"test://no"`, "test://no")
 	expect(t, f.post(t, body, h...), 400, -32602, "resource_not_found", "")
 }
@@ -210,6 +218,30 @@ func TestA7_BodyLimit(t *testing.T) {
 	}
 	if g := f.post(t, call("1", "echo", "{}"), "Content-Type", "application/json; charset=utf-8"); g.status != 200 {
 		t.Errorf("charset: %+v", g)
+	}
+}
+
+// Many clients write the whole body before they read: they must find an answer then, not a broken connection.
+func TestA7_AnswerAfterTheWholeBody(t *testing.T) {
+	f := start(t, nil)
+	host := strings.TrimSuffix(strings.TrimPrefix(f.url, "http://"), Path)
+	body := strings.Repeat("x", 25<<20)
+	for _, framing := range []string{"Content-Length: 26214400\r\n\r\n" + body, "Transfer-Encoding: chunked\r\n\r\n1900000\r\n" + body + "\r\n0\r\n\r\n"} {
+		c, err := net.Dial("tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(c, "POST /mcp HTTP/1.1\r\nHost: "+host+"\r\nContent-Type: application/json\r\n"+framing); err != nil {
+			t.Errorf("%.20s: the connection broke: %v", framing, err)
+		}
+		answer, err := io.ReadAll(c)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 413 ") || !strings.Contains(string(answer), "too_large") {
+			t.Errorf("%.20s: %v %.300s", framing, err, answer)
+		}
 	}
 }
 

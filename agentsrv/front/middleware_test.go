@@ -136,7 +136,7 @@ func TestRoutes(t *testing.T) {
 		path, token string
 		status      int
 		body        string
-	}{{"/health", "", 200, "ok"}, {"/queue", "", 401, ""}, {"/queue", "x", 200, "queue of alice"}, {"/nothing", "x", 404, ""}} {
+	}{{"/health", "", 200, "ok"}, {"/queue", "", 401, ""}, {"/queue", "x", 200, "queue of alice"}, {"/nothing", "x", 404, "MCP is served at /mcp"}} {
 		f.url = base + c.path
 		if g := f.do(t, http.MethodGet, "", "Authorization", c.token); g.status != c.status || !strings.Contains(g.body, c.body) {
 			t.Errorf("%s: %+v", c.path, g)

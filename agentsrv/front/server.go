@@ -117,6 +117,9 @@ func (s *Server) Handler() http.Handler {
 	for pattern, h := range s.o.Routes {
 		mux.Handle(pattern, s.authenticated(h))
 	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		kit.WritePage(w, http.StatusNotFound, map[string]string{"error": "not_found", "detail": "there is nothing here; MCP is served at " + Path})
+	})
 	return listen.Guard(mux, s.o.Hosts...)
 }
 

@@ -181,7 +181,7 @@ var common = func() map[string]bool {
 		does doing don done for from get gets got had has have having how i if in into is isn it its just let like ll made make makes
 		may me might much must my need no nor not now of off on one only onto or other our out over own please re same say says should so some such
 		tell than that the their them then there these they thing this those through to too up us use used using ve very want wants was way we were what when
-		where which while who whose why will with without would you your`) {
+		where which while who whose why will with without work works would you your`) {
 		m[stem(w)] = true
 	}
 	return m

@@ -51,14 +51,7 @@ func (q *Queue) Resources() []server.ServerResource {
 	}}
 }
 
-// ServeHTTP answers GET /queue with the status as JSON.
-func (q *Queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "only GET and HEAD are answered here", http.StatusMethodNotAllowed)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(q.Status()) // a client that went away hears nothing
+// Page is GET /queue: the status as JSON.
+func (q *Queue) Page() http.Handler {
+	return kit.Page(func(*http.Request) (int, any) { return http.StatusOK, q.Status() })
 }

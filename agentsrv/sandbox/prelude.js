@@ -104,14 +104,23 @@
     end.value = e;
   };
 
+  // $settle takes the completion value; for a promise, such as that of an async function called last, what becomes of it.
+  const $settle = (v) => {
+    if (end.state !== "pending") return;
+    if (typeof v === "object" && v !== null) {
+      try {
+        apply(then, v, [$settle, fail]); // throws for all that is no promise
+        return;
+      } catch {}
+    }
+    end.state = "done";
+    end.value = v;
+  };
+
   return bare({
     // watch waits for the promise that evaluating the code made: of an object with the completion value.
     watch: function $watch(promise) {
-      apply(then, promise, [(v) => {
-        if (end.state !== "pending") return;
-        end.state = "done";
-        end.value = v.value;
-      }, fail]);
+      apply(then, promise, [(v) => $settle(v.value), fail]);
     },
     // next is how many milliseconds the first timer is away, -1 if there is none.
     next: function $next() {

@@ -23,8 +23,8 @@ const inputSchema = `{
 const outputSchema = `{
   "type": "object",
   "properties": {
-    "result": {"description": "The completion value; missing if JSON has nothing for it, such as undefined"},
-    "type": {"type": "string", "description": "typeof the completion value"},
+    "result": {"description": "The value of the last expression, or what its promise comes to; missing if JSON has nothing for it, such as undefined"},
+    "type": {"type": "string", "description": "typeof result"},
     "console": {"type": "array", "items": {"type": "object", "properties": {
       "level": {"type": "string", "enum": ["log", "info", "warn", "error", "debug"]},
       "text": {"type": "string"}}, "required": ["level", "text"]}},

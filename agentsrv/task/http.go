@@ -1,9 +1,10 @@
 package task
 
 import (
-	"encoding/json"
+	"context"
 	"net/http"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -13,24 +14,25 @@ import (
 // A task that does not exist, expired, or belongs to somebody else is 404.
 func (s *Service) Routes() map[string]http.Handler {
 	return map[string]http.Handler{
-		"GET /tasks/{id}":    http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.page(w, r, r.PathValue("id")) }),
-		"GET /getTaskStatus": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.page(w, r, r.URL.Query().Get("taskId")) }),
+		"/tasks/{id}": kit.Page(func(r *http.Request) (int, any) { return s.page(r.Context(), r.PathValue("id")) }),
+		"/getTaskStatus": kit.Page(func(r *http.Request) (int, any) {
+			id := r.URL.Query().Get("taskId")
+			if id == "" {
+				return http.StatusBadRequest, map[string]string{"error": "invalid_request", "detail": "say which task: /getTaskStatus?taskId=ID"}
+			}
+			return s.page(r.Context(), id)
+		}),
 	}
 }
 
-func (s *Service) page(w http.ResponseWriter, r *http.Request, id string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_, rec, err := s.find(r.Context(), id)
-	if err != nil {
-		status, answer := http.StatusNotFound, map[string]string{"error": "task_not_found", "detail": "there is no such task, or its time is over"}
-		if _, ok := jsonrpc.AsFailure(err); !ok {
-			s.o.Logger.Error("a task could not be shown", "err", err)
-			status, answer = http.StatusInternalServerError, map[string]string{"error": "internal", "detail": "the task could not be looked up; try again"}
-		}
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(answer) // a client that went away hears nothing
-		return
+func (s *Service) page(ctx context.Context, id string) (int, any) {
+	_, rec, err := s.find(ctx, id)
+	if err == nil {
+		return http.StatusOK, rec.page(s.o.Poll)
 	}
-	_ = json.NewEncoder(w).Encode(rec.page(s.o.Poll))
+	if _, ok := jsonrpc.AsFailure(err); ok {
+		return http.StatusNotFound, map[string]string{"error": "task_not_found", "detail": "there is no such task, or its time is over"}
+	}
+	s.o.Logger.Error("a task could not be shown", "err", err)
+	return http.StatusInternalServerError, map[string]string{"error": "internal", "detail": "the task could not be looked up; try again"}
 }

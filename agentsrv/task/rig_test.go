@@ -71,7 +71,7 @@ func newRig(t *testing.T, o options) *rig {
 		Engine: r.engine(), Use: []front.Middleware{r.tasks.Middleware(), r.queue.Middleware()},
 		Routes: r.tasks.Routes(), Logger: quiet,
 	}
-	opts.Routes["/queue"] = r.queue
+	opts.Routes["/queue"] = r.queue.Page()
 	if o.tenant {
 		opts.Authenticate = func(q *http.Request) (kit.Identity, error) {
 			return kit.Identity{Principal: q.Header.Get("X-Principal"), Tenant: q.Header.Get("X-Tenant")}, nil

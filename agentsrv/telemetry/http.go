@@ -2,11 +2,12 @@ package telemetry
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
 // checkTime bounds what /ready and /status wait for.
@@ -20,41 +21,16 @@ func (t *Telemetry) Public() map[string]http.Handler {
 
 // Private are the pages that need a token where the agent asks for one: /metrics for Prometheus, and /status.
 func (t *Telemetry) Private() map[string]http.Handler {
-	return map[string]http.Handler{"/metrics": readOnly(http.HandlerFunc(t.scrape)), "/status": page(t.status)}
-}
-
-func readOnly(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			write(w, http.StatusMethodNotAllowed, map[string]string{"error": "method_not_allowed"})
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
+	return map[string]http.Handler{"/metrics": kit.ForReading(http.HandlerFunc(t.scrape)), "/status": page(t.status)}
 }
 
 // page serves what f gives as JSON.
 func page(f func(context.Context) (status int, v any)) http.Handler {
-	return readOnly(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return kit.Page(func(r *http.Request) (int, any) {
 		ctx, cancel := context.WithTimeout(r.Context(), checkTime)
 		defer cancel()
-		status, v := f(ctx)
-		write(w, status, v)
-	}))
-}
-
-func write(w http.ResponseWriter, status int, v any) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		status, raw = http.StatusInternalServerError, []byte(`{"error":"internal"}`)
-	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(raw, '\n')) // a client that left needs no answer
+		return f(ctx)
+	})
 }
 
 func (t *Telemetry) health(context.Context) (int, any) {
@@ -105,7 +81,7 @@ func (t *Telemetry) status(ctx context.Context) (int, any) {
 
 func (t *Telemetry) scrape(w http.ResponseWriter, r *http.Request) {
 	if !t.ready() {
-		write(w, http.StatusServiceUnavailable, map[string]string{"error": "closed"})
+		kit.WritePage(w, http.StatusServiceUnavailable, map[string]string{"error": "closed"})
 		return
 	}
 	promhttp.HandlerFor(t.export.Registry, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(w, r)

@@ -38,9 +38,9 @@ func TestQ9_SignalsDrain(t *testing.T) {
 			s := serve(t)
 			answer := s.going("sleep", `{"seconds":2}`)
 			s.signal(sig)
-			await(t, "nothing new to be taken", func() bool {
+			await(t, "it to be ready no more, while it drains", func() bool {
 				r, err := s.send(http.MethodGet, strings.TrimSuffix(s.url, "/mcp")+"/ready", "")
-				return err != nil || r.status == 503
+				return err == nil && r.status == 503
 			})
 			if r := <-answer; r.status != 200 || !strings.Contains(r.body, "slept") {
 				t.Errorf("the running call got %d %s", r.status, r.body)

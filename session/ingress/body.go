@@ -43,6 +43,9 @@ func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		Message: "Request too large: the limit is " + Size(l.Body),
 	}
 	if r.ContentLength > l.Body {
+		if r.Header.Get("Expect") == "" { // a client that expects 100 Continue has sent nothing yet
+			l.linger(w, r)
+		}
 		return nil, large
 	}
 	if len(r.TransferEncoding) > 0 { // RFC 9112 section 6.1: with a Content-Length too, what follows may be a smuggled request
@@ -54,6 +57,7 @@ func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	_ = rc.SetReadDeadline(time.Time{})
 	switch {
 	case err == nil && int64(len(body)) > l.Body:
+		l.linger(w, r)
 		return nil, large
 	case err == nil:
 		return body, nil
@@ -61,6 +65,18 @@ func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, &jsonrpc.Failure{Kind: jsonrpc.FailTimeout, Message: "the body did not arrive within " + l.Time.String(), Status: http.StatusRequestTimeout}
 	}
 	return nil, &jsonrpc.Failure{Kind: jsonrpc.FailParse, Message: "the body broke off or is not framed as its headers say", Status: http.StatusBadRequest, Err: err}
+}
+
+// maxLinger is how many bytes of a body that is too large are read to give its sender the answer.
+const maxLinger = 64 << 20
+
+// linger reads and forgets what is left of a body. Many clients read no answer before they have sent everything, and would
+// only see a broken connection.
+func (l Limits) linger(w http.ResponseWriter, r *http.Request) {
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(l.Time)) // as in Read
+	_, _ = io.CopyN(io.Discard, r.Body, maxLinger) // the answer is the same, whatever comes
+	_ = rc.SetReadDeadline(time.Time{})
 }
 
 // read reads at most limit+1 bytes. A client that only announces many bytes makes it reserve few.

@@ -42,7 +42,7 @@ func Era(header http.Header, method string, id, params []byte, m Params) (modern
 		}
 	}
 	if !mcp.IsValidProtocolVersion(declared) {
-		raw, err := json.Marshal(map[string]any{"supported": mcp.ValidProtocolVersions, "requested": declared})
+		raw, err := json.Marshal(map[string]any{"kind": "unsupported_version", "supported": mcp.ValidProtocolVersions, "requested": declared})
 		if err != nil {
 			return true, declared, err
 		}

@@ -1,0 +1,81 @@
+package front
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// engineError finds out what mcp-go's error means, and says it in words for people who do not know mcp-go.
+func (s *Server) engineError(x *Exchange, e mcp.JSONRPCErrorDetails) error {
+	if cause := x.failure.Load(); cause != nil {
+		if err, ok := typed(*cause); ok {
+			return err
+		}
+		if e.Code == mcp.INTERNAL_ERROR {
+			return *cause
+		}
+	}
+	switch e.Code {
+	case mcp.METHOD_NOT_FOUND:
+		return jsonrpc.Fail(jsonrpc.FailMethod, "%s", head(e.Message))
+	case mcp.RESOURCE_NOT_FOUND:
+		return noResource(x)
+	case mcp.INVALID_PARAMS:
+		return badParams(x, e.Message)
+	case mcp.INVALID_REQUEST, mcp.PARSE_ERROR: // the envelope was checked before: it is params that do not decode
+		return unreadable(x)
+	case mcp.INTERNAL_ERROR:
+		return errors.New(e.Message)
+	}
+	raw, err := json.Marshal(e.Data)
+	if err != nil || e.Data == nil {
+		raw = nil
+	}
+	return &jsonrpc.Error{Code: int64(e.Code), Message: e.Message, Data: raw}
+}
+
+func badParams(x *Exchange, message string) error {
+	name := head(member(x.Params, "name"))
+	missing := func(err error) bool { return strings.HasSuffix(message, err.Error()) }
+	switch {
+	case x.Method == string(mcp.MethodToolsCall) && missing(server.ErrToolNotFound):
+		return jsonrpc.Fail(jsonrpc.FailTool, "Tool '%s' not found", name).With("field", "name")
+	case x.Method == string(mcp.MethodPromptsGet) && missing(server.ErrPromptNotFound):
+		return jsonrpc.Fail(jsonrpc.FailParams, "Prompt '%s' not found; prompts/list has those that there are", name).With("field", "name").With("reason", "unknown")
+	case x.Method == string(mcp.MethodResourcesRead) && missing(server.ErrResourceNotFound):
+		return noResource(x)
+	case x.Method == string(mcp.MethodSetLogLevel):
+		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: level must be one of debug, info, notice, warning, error, critical, alert, emergency").With("field", "level")
+	case strings.HasSuffix(x.Method, "/list") && jsonrpc.Member(x.Params, "cursor") != nil: // the one param that lists have
+		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: the cursor is none of this server's; list again without one").With("field", "cursor")
+	}
+	return jsonrpc.Fail(jsonrpc.FailParams, "%s", head(message))
+}
+
+func noResource(x *Exchange) error {
+	uri := member(x.Params, "uri")
+	return jsonrpc.Fail(jsonrpc.FailResource, "Resource '%s' not found; resources/list and resources/templates/list say what there is", head(uri)).With("uri", uri)
+}
+
+// unreadable is the answer to params that do not decode. What mcp-go says of them names its Go types, if anything.
+func unreadable(x *Exchange) error {
+	if x.Method == string(mcp.MethodCompletionComplete) {
+		return jsonrpc.Fail(jsonrpc.FailParams, `Invalid params: completion/complete needs ref, {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}, and argument, {"name":…,"value":…}`)
+	}
+	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: the params of %s cannot be read: a member has the wrong type, a number does not fit 64-bit floats, or the nesting is deeper than 10000 levels", head(x.Method))
+}
+
+// head is a text of the client's, as far as an error message repeats it.
+func head(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
