@@ -26,6 +26,36 @@ func TestP4_InitializedIsAcceptedOnce(t *testing.T) {
 }
 
 // Calls are answered side by side where the queue lets them run, each with its own id and text.
+// A client that takes JSON only, or says nothing of what it takes, gets the result of a call that reports on the way.
+func TestP9_NoStreamForThoseWhoTakeNone(t *testing.T) {
+	a, _ := serve(t, Options{RateLimit: -1})
+	for _, accept := range []string{"", "application/json"} {
+		for tool, args := range map[string]string{
+			"sleep": `{"seconds":0.01,"steps":2}`, "log": `{}`, "ask_agent_stream": `{"agent_uri":"researcher","tenant_id":"t","prompt":"exit codes"}`,
+		} {
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"progressToken":1}}}`, tool, args)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL(), strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/json")
+			if accept != "" {
+				r.Header.Set("Accept", accept)
+			}
+			res, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ms := read(t, res)
+			_ = res.Body.Close()
+			if len(ms) != 1 || ms[0].Error != nil || ms[0].Result == nil || res.Header.Get("Content-Type") != "application/json" {
+				t.Errorf("%s with Accept %q: %+v", tool, accept, ms)
+			}
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
 func TestF5_ManyRequestsAtOnce(t *testing.T) {
 	_, cs := serve(t, Options{Concurrency: 8, RateLimit: -1, TenantConcurrency: -1})
 	for era, c := range cs {

@@ -300,7 +300,9 @@ func TestAttacks(t *testing.T) {
 			}()
 			await(t, "a normal call within 100 ms", func() bool {
 				start := time.Now()
-				s.call("echo", `{"message":"x"}`).text(t)
+				if s.call("echo", `{"message":"x"}`).Error != nil {
+					return false // the queue may still be full
+				}
 				best = min(best, time.Since(start))
 				return best < 100*time.Millisecond
 			})
