@@ -45,7 +45,7 @@ func (a *Agent) build() error {
 	}
 	var p parts
 	set := &basics.Set{}
-	a.engine = a.newEngine(&p.complete, set)
+	a.engine = a.newEngine(&p.complete)
 	p.add(set, a.queue)
 	if a.o.Root != "" {
 		below, err := files.Open(a.o.Root)
@@ -62,7 +62,7 @@ func (a *Agent) build() error {
 	p.tools = a.tasks.Declare(p.tools...)
 	p.register(a.engine)
 	a.front = front.New(front.Options{
-		Engine: a.engine, Use: a.middlewares(), Routes: a.routes(), Public: a.telemetry.Public(), Logger: a.log, MaxBody: a.o.MaxRequest,
+		Engine: a.engine, Direct: true, Use: a.middlewares(set.Called), Routes: a.routes(), Public: a.telemetry.Public(), Logger: a.log, MaxBody: a.o.MaxRequest,
 		Wrap: a.wrap(), Hosts: a.hosts(), Authenticate: a.auth.Identify,
 	})
 	return nil
@@ -98,7 +98,7 @@ func (a *Agent) identity() error {
 	return err
 }
 
-func (a *Agent) newEngine(complete *completer, set *basics.Set) *server.MCPServer {
+func (a *Agent) newEngine(complete *completer) *server.MCPServer {
 	var hooks server.Hooks
 	hooks.AddAfterListResources(a.afterList)
 	options := append(front.EngineOptions(),
@@ -111,7 +111,6 @@ func (a *Agent) newEngine(complete *completer, set *basics.Set) *server.MCPServe
 		server.WithCompletions(),
 		server.WithPromptCompletionProvider(complete),
 		server.WithResourceCompletionProvider(complete),
-		server.WithToolHandlerMiddleware(set.Count),
 		server.WithHooks(&hooks),
 	)
 	if a.o.Batch {

@@ -2,10 +2,13 @@ package agentsrv
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/agentsrv/batch"
@@ -16,8 +19,8 @@ import (
 	"github.com/mcphud/mcphud/session/listen"
 )
 
-// middlewares are what each request passes, in this order.
-func (a *Agent) middlewares() []front.Middleware {
+// middlewares are what each request passes, in this order; called hears of each call of a tool.
+func (a *Agent) middlewares(called func()) []front.Middleware {
 	var use []front.Middleware
 	if a.o.Batch {
 		use = append(use, batch.Middleware(batch.Options{Logger: a.log}))
@@ -34,6 +37,14 @@ func (a *Agent) middlewares() []front.Middleware {
 		a.telemetry.Queued(),
 		a.queue.Middleware(),
 		a.telemetry.Started(),
+		func(next front.Next) front.Next {
+			return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
+				if x.Method == string(mcp.MethodToolsCall) {
+					called()
+				}
+				return next(ctx, x)
+			}
+		},
 	)
 }
 

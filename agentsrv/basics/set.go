@@ -35,7 +35,7 @@ func NewServer(version string, extra ...server.ServerOption) *server.MCPServer {
 		server.WithPromptCompletionProvider(set),
 		server.WithResourceCompletionProvider(set),
 		server.WithToolHandlerMiddleware(kit.Settle),
-		server.WithToolHandlerMiddleware(set.Count),
+		server.WithToolHandlerMiddleware(set.count),
 		server.WithRecovery(),
 	}, extra...)...)
 	s.AddTools(set.Tools()...)

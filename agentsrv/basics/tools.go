@@ -46,10 +46,13 @@ func (a *Set) Tools() []server.ServerTool {
 	}
 }
 
-// Count is the middleware behind reset_counter; it goes around all tools of the server.
-func (a *Set) Count(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+// Called is what reset_counter counts: a tool of the server is about to run.
+func (a *Set) Called() { a.counter.Add(1) }
+
+// count is the middleware that does it, around all tools of a server.
+func (a *Set) count(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		a.counter.Add(1)
+		a.Called()
 		return next(ctx, r)
 	}
 }

@@ -22,6 +22,11 @@ func EngineOptions() []server.ServerOption {
 		server.WithToolHandlerMiddleware(func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 			return func(ctx context.Context, r mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
 				defer caught(ctx, &err)
+				if x := From(ctx); x != nil && x.tried != nil {
+					o := *x.tried
+					x.tried = nil
+					return o.result, o.err
+				}
 				return next(ctx, r)
 			}
 		}),
@@ -68,6 +73,9 @@ func (s *Server) engine(ctx context.Context, x *Exchange) (result json.RawMessag
 		x.peer = p
 		defer p.flush()
 	}
+	if result, ok := s.direct(ctx, x); ok {
+		return encode(x, result)
+	}
 	frame := x.Frame
 	if frame == nil || x.ID != nil && !plainID(x.ID) {
 		id := x.ID
@@ -105,6 +113,11 @@ func encode(x *Exchange, result any) (json.RawMessage, error) {
 	if l, ok := result.(mcp.SubscriptionsListenResult); ok {
 		l.EnsureResultMeta().SetSubscriptionID(json.RawMessage(x.ID))
 		result = l
+	}
+	if r, ok := result.(*mcp.CallToolResult); ok {
+		if raw, ok := plainResult(r); ok {
+			return raw, nil
+		}
 	}
 	raw, err := json.Marshal(result)
 	if err != nil {

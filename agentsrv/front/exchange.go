@@ -33,6 +33,7 @@ type Exchange struct {
 	cancel  context.CancelCauseFunc
 	abandon func()                // ends the response to a request that the client cancelled
 	failure atomic.Pointer[error] // what a handler returned, before mcp-go made a text of it
+	tried   *outcome              // of the tool's handler, which ran before the engine was asked
 
 	wait atomic.Pointer[func(func())]
 

@@ -127,7 +127,7 @@ func start(t testing.TB, change func(*Options)) *fixture {
 	t.Helper()
 	f := &fixture{started: make(chan string, 100), ended: make(chan error, 100), release: make(chan struct{})}
 	f.engine = newEngine(f)
-	o := Options{Engine: f.engine}
+	o := Options{Engine: f.engine, Direct: true}
 	if change != nil {
 		change(&o)
 	}

@@ -23,6 +23,10 @@ const Path = "/mcp"
 type Options struct {
 	// Engine knows the tools, resources and prompts. It should be made with EngineOptions.
 	Engine *server.MCPServer
+	// Direct lets plain tool calls of the legacy era go straight to the tool's handler. The engine must be made with
+	// EngineOptions then, and have nothing else that minds tool calls: no hooks, middlewares, filters, validation, tracing
+	// or log, and no tasks.
+	Direct bool
 	// Use are the middlewares, outermost first.
 	Use []Middleware
 	// Routes are further paths behind the same guard and the same authentication, by pattern of http.ServeMux.
@@ -65,6 +69,7 @@ type Server struct {
 	kept     atomic.Int64 // bytes that all streams keep for clients that come back
 	requests atomic.Int64 // of callers without a session
 	workers  *kit.Workers
+	handlers context.Context // what handlers that direct calls find in theirs; nil if it calls none
 
 	life    context.Context // of the work that requests cause
 	endLife context.CancelCauseFunc
@@ -89,6 +94,9 @@ func New(o Options) *Server {
 	s.life, s.endLife = context.WithCancelCause(context.Background())
 	s.sessions.init(o.Sessions)
 	s.hub.init(s)
+	if o.Direct {
+		s.handlers = engineContext(o.Engine)
+	}
 	s.next = s.engine
 	for i := len(o.Use) - 1; i >= 0; i-- {
 		s.next = o.Use[i](s.next)
