@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -63,8 +61,8 @@ func (x *exchange) answer(res *http.Response) {
 }
 
 func (x *exchange) setVersion(h http.Header) {
-	if x.version != "" && len(h[mcp.HeaderProtocolVersion]) == 0 {
-		h[mcp.HeaderProtocolVersion] = []string{x.version}
+	if x.version != "" && len(h[headerVersion]) == 0 {
+		h[headerVersion] = []string{x.version}
 	}
 }
 

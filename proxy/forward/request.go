@@ -9,15 +9,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcphud/mcphud/proxy/flow"
 )
+
+// headerVersion names the protocol version; this and the names below are in canonical form, as the keys of a http.Header.
+const headerVersion = "Mcp-Protocol-Version"
 
 // passed are the headers of a caller that an agent gets to see. Everything else stays with the router: credentials,
 // cookies, X-Forwarded-… and whatever else somebody might believe.
 var passed = []string{
-	"Baggage", mcp.HeaderLastEventID, mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderProtocolVersion, "Traceparent", "Tracestate", "User-Agent",
+	"Baggage", "Last-Event-Id", "Mcp-Method", "Mcp-Name", headerVersion, "Traceparent", "Tracestate", "User-Agent",
 }
 
 const paramPrefix = "Mcp-Param-"
@@ -53,7 +54,7 @@ func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Re
 		h[flow.HeaderSession] = []string{o.session}
 	}
 	if o.version != "" {
-		h[mcp.HeaderProtocolVersion] = []string{o.version}
+		h[headerVersion] = []string{o.version}
 	}
 	for name, v := range t.Route.Headers {
 		h[name] = v
@@ -109,7 +110,7 @@ func Hops(r *http.Request) int {
 // returned are the headers of an agent's answer that the caller gets to see, beside Content-Length and those of the
 // router.
 var returned = []string{
-	"Allow", "Cache-Control", "Content-Encoding", "Content-Language", "Content-Type", "Retry-After", "Www-Authenticate", mcp.HeaderProtocolVersion,
+	"Allow", "Cache-Control", "Content-Encoding", "Content-Language", "Content-Type", "Retry-After", "Www-Authenticate", headerVersion,
 }
 
 func copyReturned(to, from http.Header) {

@@ -1,0 +1,286 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// who lets each caller be whom the header X-Who names.
+func who(next flow.Handler) flow.Handler {
+	return func(c *flow.Call) {
+		c.Principal = c.R.Header.Get("X-Who")
+		next(c)
+	}
+}
+
+const noSession = "Missing or invalid MCP session"
+
+func TestE9_R10_SessionsBelongToAgentAndCaller(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{Outer: []flow.Middleware{who}}, route("a", a.at(), ""), route("b", a.at(), ""))
+	id := f.open(t, "/mcps/a/mcp", "X-Who", "ann")
+	if got := f.post(t, "/agent/a/mcp", callEcho, "Mcp-Session-Id", id, "X-Who", "ann"); got.status != 200 || !strings.Contains(got.body, "up-1") {
+		t.Errorf("%+v", got)
+	}
+	for _, c := range [][3]string{
+		{"a", id, "bob"},
+		{"a", id, ""},
+		{"b", id, "ann"},
+		{"a", "up-1", "ann"},
+		{"a", "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "ann"},
+		{"a", "mcphud1.AAAA", "ann"},
+	} {
+		got := f.post(t, "/mcps/"+c[0]+"/mcp", callEcho, "Mcp-Session-Id", c[1], "X-Who", c[2])
+		got.check(t, 404, -32000, noSession)
+		if e := got.rpcError(t); string(e.ID) != "2" || e.Error.Data["kind"] != "session_invalid" {
+			t.Errorf("%s", got.body)
+		}
+	}
+	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", "").check(t, 400, -32000, noSession)
+	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id, "Mcp-Session-Id", id).check(t, 400, -32000, noSession)
+	f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","id":1,"result":{}}`).check(t, 400, -32000, noSession)
+	// An id of the client's choice is not adopted.
+	got := f.post(t, "/mcps/a/mcp", initialize, "Mcp-Session-Id", "6ba7b810-9dad-41d1-80b4-00c04fd430c8")
+	if got.status != 200 || got.header.Get("Mcp-Session-Id") == "6ba7b810-9dad-41d1-80b4-00c04fd430c8" {
+		t.Errorf("%+v", got)
+	}
+	if f.Sessions() != 2 {
+		t.Errorf("%d sessions", f.Sessions())
+	}
+}
+
+func TestR13_Delete(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{Outer: []flow.Middleware{who}}, route("a", a.at(), ""))
+	id := f.open(t, "/mcps/a/mcp", "X-Who", "ann")
+	f.send(t, "DELETE", "/mcps/a/mcp", "", "Mcp-Session-Id", id, "X-Who", "bob").check(t, 404, -32000, noSession)
+	for range 2 {
+		if got := f.send(t, "DELETE", "/mcps/a/mcp", "", "Mcp-Session-Id", id, "X-Who", "ann"); got.status != 204 || got.body != "" {
+			t.Errorf("%+v", got)
+		}
+	}
+	if !slices.Equal(a.ended(), []string{"up-1"}) {
+		t.Errorf("ended at the agent: %q", a.ended())
+	}
+	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id, "X-Who", "ann").check(t, 404, -32000, noSession)
+}
+
+func TestR10_SessionsEndWithDisuseAndHaveALimit(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{Sessions: pin.Limits{TTL: 50 * time.Millisecond, Max: 2}}, route("a", a.at(), ""))
+	var ids []string
+	for range 3 {
+		ids = append(ids, f.open(t, "/mcps/a/mcp"))
+	}
+	if f.Sessions() > 2 {
+		t.Errorf("%d sessions", f.Sessions())
+	}
+	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", ids[0]).check(t, 404, -32000, noSession)
+	wait(t, "the sessions to expire", func() bool { return f.Sessions() == 0 })
+	wait(t, "the agent to hear of it", func() bool { return len(a.ended()) == 3 })
+	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", ids[2]).check(t, 404, -32000, noSession)
+}
+
+func TestE9_ARestartedAgentKnowsNoSessions(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{}, route("a", a.at(), ""))
+	id := f.open(t, "/mcps/a/mcp")
+	a.restart()
+	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id).check(t, 404, -32000, noSession)
+	if f.Sessions() != 0 {
+		t.Error("the session is still kept")
+	}
+	// Other servers say it otherwise.
+	id = f.open(t, "/mcps/a/mcp")
+	a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+		w.WriteHeader(400)
+		_, _ = w.Write([]byte(`{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`))
+	}
+	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id).check(t, 404, -32000, noSession)
+	id = f.open(t, "/mcps/a/mcp")
+	const other = `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Invalid params: session"}}`
+	a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+		w.WriteHeader(400)
+		_, _ = w.Write([]byte(other))
+	}
+	if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id); got.status != 400 || got.body != other {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestF4_R15_OneInitializeForManyCalls(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{}, route("a", a.at(), ""))
+	var all sync.WaitGroup
+	for w := range 10 {
+		all.Go(func() {
+			for i := range 100 {
+				id := fmt.Sprintf(`"%d-%d"`, w, i)
+				got := f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/list"}`)
+				if got.status != 200 || !strings.HasPrefix(got.body, `{"jsonrpc":"2.0","id":`+id+`,"result"`) || got.header.Get("Mcp-Session-Id") != "" {
+					t.Errorf("%+v", got)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := a.opened.Load(); n != 1 {
+		t.Errorf("%d upstream sessions", n)
+	}
+	h, _ := a.seen()
+	if h.Get("Mcp-Protocol-Version") != "2025-06-18" {
+		t.Errorf("%v", h)
+	}
+}
+
+func TestR15_ReinitializesOnceWhenTheAgentWasRestarted(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{}, route("a", a.at(), ""))
+	f.post(t, "/mcps/a/mcp", callEcho)
+	a.restart()
+	if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 200 || !strings.Contains(got.body, "up-2") {
+		t.Errorf("%+v", got)
+	}
+	// An agent that knows no session at all: its own answer, after one more attempt.
+	a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+		http.Error(w, "no", http.StatusNotFound)
+	}
+	if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 404 || got.body != "no\n" {
+		t.Errorf("%+v", got)
+	}
+	if n := a.opened.Load(); n != 3 {
+		t.Errorf("%d upstream sessions", n)
+	}
+}
+
+// Callers without a session share one at the agent, where nothing tells their requests apart but ids.
+func TestSameIDsOfManyCallersAreToldApart(t *testing.T) {
+	a := newAgent(t)
+	var mu sync.Mutex
+	ids := map[string]int{}
+	var together sync.WaitGroup
+	const callers = 64
+	together.Add(callers)
+	a.answer = func(w http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
+		mu.Lock()
+		ids[string(e.ID)]++
+		mu.Unlock()
+		together.Done()
+		together.Wait()
+		result := append([]byte(`{"got":`), e.Params...)
+		if r.Header.Get("Traceparent") != "" {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", jsonrpc.NewResult(e.ID, append(result, '}')))
+			return
+		}
+		reply(w, e.ID, string(result)+"}")
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	var all sync.WaitGroup
+	for i := range callers {
+		all.Go(func() {
+			params := fmt.Sprintf(`{"n":%d}`, i)
+			headers := []string{"Accept", accept}
+			want := `{"jsonrpc":"2.0","id":7,"result":{"got":` + params + `}}`
+			if i%2 == 0 {
+				headers = append(headers, "Traceparent", "x")
+				want = "data: " + want + "\n\n"
+			}
+			got := f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","id":7,"method":"x/y","params":`+params+`}`, headers...)
+			if got.status != 200 || got.body != want {
+				t.Errorf("caller %d: %+v", i, got)
+			}
+		})
+	}
+	all.Wait()
+	if len(ids) != callers || ids["7"] != 1 || a.opened.Load() != 1 {
+		t.Errorf("%d ids, %d of them as sent, %d sessions", len(ids), ids["7"], a.opened.Load())
+	}
+}
+
+func TestSessionlessCallersOfAnAgentWithoutSessions(t *testing.T) {
+	a := newAgent(t)
+	a.opens = func(w http.ResponseWriter, id []byte) {
+		w.Header().Del("Mcp-Session-Id")
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusOK)
+		_, _ = w.Write(jsonrpc.NewError(id, -32601, "no such method", nil))
+	}
+	a.sessions[""] = true // calls without a session are served
+	f := start(t, Options{}, route("a", a.at(), ""))
+	for range 3 {
+		if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 200 || !strings.Contains(got.body, `"text":""`) {
+			t.Errorf("%+v", got)
+		}
+	}
+	if a.opened.Load() != 1 {
+		t.Errorf("asked %d times", a.opened.Load())
+	}
+}
+
+func TestP2_NotificationsHaveNoAnswer(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{}, route("a", a.at(), ""))
+	id := f.open(t, "/mcps/a/mcp")
+	for _, headers := range [][]string{{}, {"Mcp-Session-Id", id}, {"Mcp-Protocol-Version", "2026-07-28"}} {
+		got := f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, headers...)
+		if got.status != 202 || got.body != "" {
+			t.Errorf("%v: %+v", headers, got)
+		}
+	}
+}
+
+// Two routers with one key, none of which keeps anything.
+func TestSealedSessionsAreUnderstoodByEveryReplica(t *testing.T) {
+	a := newAgent(t)
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, bytes.Repeat([]byte("k"), 32), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	replica := func() *fixture {
+		f := start(t, Options{Outer: []flow.Middleware{who}})
+		f.write(t, `{"sessionKey":`+string(jsonrpc.Quote(key))+`,"routes":{`+route("a", a.at(), "")+","+route("b", a.at(), "")+`}}`)
+		if err := f.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	one, two := replica(), replica()
+	id := one.open(t, "/mcps/a/mcp", "X-Who", "ann")
+	if !strings.HasPrefix(id, "mcphud1.") || strings.ContainsAny(id, "\r\n ") {
+		t.Errorf("%q", id)
+	}
+	for i := range 10 {
+		f := []*fixture{one, two}[i%2]
+		if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id, "X-Who", "ann"); got.status != 200 || !strings.Contains(got.body, "up-1") {
+			t.Errorf("%+v", got)
+		}
+		f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id, "X-Who", "bob").check(t, 404, -32000, noSession)
+		f.post(t, "/mcps/b/mcp", callEcho, "Mcp-Session-Id", id, "X-Who", "ann").check(t, 404, -32000, noSession)
+		f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id[:len(id)-1], "X-Who", "ann").check(t, 404, -32000, noSession)
+	}
+	if one.Sessions()+two.Sessions() != 0 {
+		t.Error("something is kept")
+	}
+	two.send(t, "DELETE", "/mcps/a/mcp", "", "Mcp-Session-Id", id, "X-Who", "bob").check(t, 404, -32000, noSession)
+	for _, f := range []*fixture{two, one, two} {
+		if got := f.send(t, "DELETE", "/mcps/a/mcp", "", "Mcp-Session-Id", id, "X-Who", "ann"); got.status != 204 {
+			t.Errorf("%+v", got)
+		}
+	}
+	for _, f := range []*fixture{one, two} {
+		f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id, "X-Who", "ann").check(t, 404, -32000, noSession)
+	}
+}

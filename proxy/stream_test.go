@@ -1,0 +1,337 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// stream posts a call and returns the response with its body unread.
+func (f *fixture) stream(ctx context.Context, t testing.TB, method, path, body string, headers ...string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, f.URL()+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", accept)
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func sseHead(w http.ResponseWriter) *http.ResponseController {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.WriteHeader(http.StatusOK)
+	return http.NewResponseController(w)
+}
+
+func TestR5_EventsArePassedOnAsTheyCome(t *testing.T) {
+	a := newAgent(t)
+	next := make(chan string)
+	a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+		rc := sseHead(w)
+		for part := range next {
+			_, _ = io.WriteString(w, part) // the client sees what is missing
+			_ = rc.Flush()
+		}
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	go func() { next <- ": hello\n\n" }()
+	res := f.stream(t.Context(), t, "POST", "/mcps/a/mcp", callEcho)
+	defer func() { _ = res.Body.Close() }()
+	for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no", "Connection": "keep-alive"} {
+		if got := res.Header.Get(name); got != want && (name != "Connection" || got != "") { // net/http's client may take Connection away
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	// Each piece is there before the next is written, also one that ends within a character.
+	got := make([]byte, 100)
+	for _, part := range []string{": hello\n\n", "data: \xf0\x9f", "\x92\xa9\n", "\n", "data: x\r\n\r\n"} {
+		if part != ": hello\n\n" {
+			next <- part
+		}
+		n, err := io.ReadFull(res.Body, got[:len(part)])
+		if err != nil || string(got[:n]) != part {
+			t.Fatalf("%q, %v; want %q", got[:n], err, part)
+		}
+	}
+	close(next)
+	if rest, err := io.ReadAll(res.Body); err != nil || len(rest) > 0 {
+		t.Errorf("%q, %v", rest, err)
+	}
+}
+
+func TestR5_ManyStreamsLoseNothing(t *testing.T) {
+	a := newAgent(t)
+	const streams, events = 200, 500
+	a.answer = func(w http.ResponseWriter, _ *http.Request, e jsonrpc.Envelope) {
+		rc := sseHead(w)
+		for i := range events {
+			_, _ = fmt.Fprintf(w, "data: %s-%d\n\n", e.ID, i) // the client sees what is missing
+			if i%25 == 0 {
+				_ = rc.Flush()
+			}
+		}
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	var all sync.WaitGroup
+	for s := range streams {
+		all.Go(func() {
+			res := f.stream(t.Context(), t, "POST", "/mcps/a/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"x"}`, s))
+			defer func() { _ = res.Body.Close() }()
+			lines := bufio.NewScanner(res.Body)
+			n := 0
+			for lines.Scan() {
+				if lines.Text() == "" {
+					continue
+				}
+				if want := fmt.Sprintf("data: %d-%d", s, n); lines.Text() != want {
+					t.Errorf("%q, want %q", lines.Text(), want)
+					return
+				}
+				n++
+			}
+			if n != events || lines.Err() != nil {
+				t.Errorf("stream %d: %d events, %v", s, n, lines.Err())
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestR6_BodiesArePassedOnByteForByte(t *testing.T) {
+	a := newAgent(t)
+	var body []byte
+	chunked := false
+	a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("X-Inner", "1")
+		w.Header().Set("Set-Cookie", "a=b")
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.WriteHeader(203)
+		if chunked {
+			_ = http.NewResponseController(w).Flush()
+		}
+		_, _ = w.Write(body)
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	for _, size := range []int{0, 1, 100, 32 << 10, 32<<10 + 1, 1 << 20, 5 << 20} {
+		body = bytes.Repeat([]byte(" {\"a\":1.0e400}\n"), size/15+1)[:size]
+		for _, chunked = range []bool{false, true} {
+			got := f.post(t, "/mcps/a/mcp", callEcho)
+			if got.status != 203 || sha256.Sum256([]byte(got.body)) != sha256.Sum256(body) || got.header.Get("Content-Type") != "application/json; charset=utf-8" {
+				t.Errorf("%d bytes: %d, %d bytes, %v", size, got.status, len(got.body), got.header)
+			}
+			for _, name := range []string{"X-Inner", "Set-Cookie", "Access-Control-Allow-Origin"} {
+				if got.header.Get(name) != "" {
+					t.Errorf("%s was passed on", name)
+				}
+			}
+		}
+	}
+}
+
+func TestAnEndlessAnswerIsNotKept(t *testing.T) {
+	a := newAgent(t)
+	gone := make(chan struct{})
+	a.answer = func(w http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) {
+		defer close(gone)
+		line := bytes.Repeat([]byte("x"), 64<<10)
+		for r.Context().Err() == nil {
+			if _, err := w.Write(line); err != nil {
+				return
+			}
+		}
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	res := f.stream(t.Context(), t, "POST", "/mcps/a/mcp", callEcho)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := io.CopyN(io.Discard, res.Body, 50<<20); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapInuse) - int64(before.HeapInuse); grown > 8<<20 {
+		t.Errorf("the heap grew by %d bytes", grown)
+	}
+	_ = res.Body.Close()
+	<-gone
+}
+
+func TestAClientThatLeavesIsNotServedOn(t *testing.T) {
+	a := newAgent(t)
+	began, ended := make(chan bool), make(chan time.Time, 1)
+	sse := false
+	a.answer = func(w http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) {
+		if sse {
+			_ = sseHead(w).Flush()
+		}
+		began <- true
+		<-r.Context().Done()
+		ended <- time.Now()
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	f.open(t, "/mcps/a/mcp")
+	for _, sse = range []bool{false, true} {
+		ctx, leave := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			req, err := http.NewRequestWithContext(ctx, "POST", f.URL()+"/mcps/a/mcp", strings.NewReader(callEcho))
+			if err != nil {
+				return
+			}
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Accept", accept)
+			if res, err := http.DefaultClient.Do(req); err == nil {
+				_, _ = io.ReadAll(res.Body) // until the client leaves
+				_ = res.Body.Close()
+			}
+		}()
+		<-began
+		left := time.Now()
+		leave()
+		if d := (<-ended).Sub(left); d > 100*time.Millisecond {
+			t.Errorf("event stream %v: the agent heard after %v", sse, d)
+		}
+		<-done
+		wait(t, "the call to end", func() bool { return f.Calls("a") == 0 })
+	}
+}
+
+func TestAnAgentThatDiesWhileItAnswers(t *testing.T) {
+	a := newAgent(t)
+	die := func(w http.ResponseWriter) {
+		_ = http.NewResponseController(w).Flush()
+		if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_ = c.Close()
+		}
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+		sseHead(w)
+		_, _ = io.WriteString(w, "data: one\n\n")
+		die(w)
+	}
+	res := f.stream(t.Context(), t, "POST", "/mcps/a/mcp", callEcho)
+	if b, err := io.ReadAll(res.Body); err != nil || string(b) != "data: one\n\n" {
+		t.Errorf("event stream: %q, %v", b, err)
+	}
+	_ = res.Body.Close()
+	for _, size := range []int{10, 100_000} {
+		a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(bytes.Repeat([]byte("{"), size))
+			die(w)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), "POST", f.URL()+"/mcps/a/mcp", strings.NewReader(callEcho))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err == nil {
+			_, err = io.ReadAll(res.Body)
+			_ = res.Body.Close()
+		}
+		if err == nil {
+			t.Errorf("half of a JSON text of %d bytes passed for a whole one", size)
+		}
+	}
+}
+
+func TestR15_CallersThatReadNoStreamGetJSON(t *testing.T) {
+	a := newAgent(t)
+	a.answer = func(w http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
+		if r.Header.Get("Accept") != accept {
+			http.Error(w, "both must be accepted", http.StatusNotAcceptable)
+			return
+		}
+		sseHead(w)
+		_, _ = fmt.Fprintf(w, ": hello\nid: 1\ndata:\n\ndata: %s\n\nevent: message\ndata: %s\n\n",
+			jsonrpc.NewNotification("notifications/progress", nil), jsonrpc.NewResult(e.ID, []byte(`{"big":9007199254740993}`)))
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	id := f.open(t, "/mcps/a/mcp")
+	for _, headers := range [][]string{{}, {"Accept", "*/*"}, {"Accept", "application/json"}, {"Mcp-Session-Id", id}} {
+		got := f.post(t, "/mcps/a/mcp", callEcho, headers...)
+		if got.status != 200 || got.body != `{"jsonrpc":"2.0","id":2,"result":{"big":9007199254740993}}` || got.header.Get("Content-Type") != "application/json" {
+			t.Errorf("%v: %+v", headers, got)
+		}
+	}
+	a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+		sseHead(w)
+		_, _ = io.WriteString(w, "data: {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n\n")
+	}
+	if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 502 || got.rpcError(t).Error.Code != -32603 || got.header.Get("Content-Type") != "application/json" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestC4_InitializeAsAnEventStream(t *testing.T) {
+	a := newAgent(t)
+	a.opens = func(w http.ResponseWriter, id []byte) {
+		sseHead(w)
+		result := strings.Replace(initResult, `,"serverInfo"`, ",\ndata: \"serverInfo\"", 1)
+		_, _ = fmt.Fprintf(w, "retry: 5\n\nid: 0\ndata:\n\nevent: message\nid: 1\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n\n: after\n\n", id, result)
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	got := f.post(t, "/mcps/a/mcp", initialize, "Accept", accept)
+	result := strings.Replace(strings.Replace(initResult, `"inner"`, `"mcphud-router-proxy:a"`, 1), `,"serverInfo"`, ",\ndata: \"serverInfo\"", 1)
+	want := "retry: 5\n\nid: 0\ndata:\n\nevent: message\nid: 1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":" + result + "}\n\n: after\n\n"
+	if got.status != 200 || got.body != want || len(got.header.Get("Mcp-Session-Id")) != 36 || got.header.Get("Mcp-Protocol-Version") != "2025-06-18" {
+		t.Errorf("%+v\nwant %q", got, want)
+	}
+	if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", got.header.Get("Mcp-Session-Id")); got.status != 200 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestC7_GETIsForwardedWhereTheRouteSaysSo(t *testing.T) {
+	a := newAgent(t)
+	left := make(chan struct{})
+	a.answer = func(w http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) {
+		rc := sseHead(w)
+		_, _ = fmt.Fprintf(w, "data: %s after %q\n\n", r.Header.Get("Mcp-Session-Id"), r.Header.Get("Last-Event-Id"))
+		_ = rc.Flush()
+		<-r.Context().Done()
+		close(left)
+	}
+	f := start(t, Options{}, route("a", a.at(), `"stream":true`))
+	f.send(t, "GET", "/mcps/a/mcp", "", "Accept", "text/event-stream").check(t, 400, -32000, noSession)
+	f.send(t, "GET", "/mcps/a/mcp", "", "Mcp-Session-Id", "nobody").check(t, 404, -32000, noSession)
+	id := f.open(t, "/mcps/a/mcp")
+	res := f.stream(t.Context(), t, "GET", "/mcps/a/mcp", "", "Mcp-Session-Id", id, "Last-Event-Id", "7-1")
+	defer func() { _ = res.Body.Close() }()
+	line, err := bufio.NewReader(res.Body).ReadString('\n')
+	if err != nil || line != "data: up-1 after \"7-1\"\n" || res.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	// A stream without an end does not keep the router from leaving.
+	began := time.Now()
+	if err := f.Close(t.Context()); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("closing took %v", d)
+	}
+	<-left
+}
