@@ -8,20 +8,23 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// Routes are the pages for those who speak no MCP: GET /tasks/{id} and, as the older spelling, GET /getTaskStatus?taskId=
-// answer with JSON {taskId, status, statusMessage?, createdAt, lastUpdatedAt, ttl, pollInterval, tool, log} and with result
-// or error once there is one; status is pending, running, completed, failed or cancelled, and times are in milliseconds.
-// A task that does not exist, expired, or belongs to somebody else is 404.
+// Routes are the pages for those who speak no MCP: GET /tasks/{id}, GET /task?taskId= (where browser clients look, next to
+// /mcp) and, as the older spelling, GET /getTaskStatus?taskId= answer with JSON {taskId, status, statusMessage?, createdAt,
+// lastUpdatedAt, ttl, pollInterval, tool, log} and with result or error once there is one; status is pending, running,
+// completed, failed or cancelled, and times are in milliseconds. A task that does not exist, expired, or belongs to
+// somebody else is 404.
 func (s *Service) Routes() map[string]http.Handler {
+	query := kit.Page(func(r *http.Request) (int, any) {
+		id := r.URL.Query().Get("taskId")
+		if id == "" {
+			return http.StatusBadRequest, map[string]string{"error": "invalid_request", "detail": "say which task: " + r.URL.Path + "?taskId=ID"}
+		}
+		return s.page(r.Context(), id)
+	})
 	return map[string]http.Handler{
-		"/tasks/{id}": kit.Page(func(r *http.Request) (int, any) { return s.page(r.Context(), r.PathValue("id")) }),
-		"/getTaskStatus": kit.Page(func(r *http.Request) (int, any) {
-			id := r.URL.Query().Get("taskId")
-			if id == "" {
-				return http.StatusBadRequest, map[string]string{"error": "invalid_request", "detail": "say which task: /getTaskStatus?taskId=ID"}
-			}
-			return s.page(r.Context(), id)
-		}),
+		"/tasks/{id}":    kit.Page(func(r *http.Request) (int, any) { return s.page(r.Context(), r.PathValue("id")) }),
+		"/task":          query,
+		"/getTaskStatus": query,
 	}
 }
 

@@ -201,12 +201,12 @@ func TestQ6_AsyncForClientsThatKnowNoTasks(t *testing.T) {
 			t.Errorf("%v", page)
 		}
 	}
-	for _, path := range []string{"/getTaskStatus", "/getTaskStatus?taskId="} {
+	for _, path := range []string{"/task", "/getTaskStatus", "/getTaskStatus?taskId="} {
 		if status, page := r.get(path); status != 400 || page["error"] != "invalid_request" {
 			t.Errorf("%s: %d %v", path, status, page)
 		}
 	}
-	for _, path := range []string{"/tasks/nope", "/getTaskStatus?taskId=nope", "/tasks/%00"} {
+	for _, path := range []string{"/tasks/nope", "/task?taskId=nope", "/getTaskStatus?taskId=nope", "/tasks/%00"} {
 		if status, page := r.get(path); status != 404 || page["error"] != "task_not_found" {
 			t.Errorf("%s: %d %v", path, status, page)
 		}

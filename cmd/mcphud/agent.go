@@ -24,7 +24,7 @@ func (a *app) agentCommand() *cobra.Command {
 		Use: "agent", Short: "Run the bundled agent: an MCP server to try, debug and test clients with", Args: cobra.NoArgs,
 		Long: "agent serves MCP over HTTP on http://127.0.0.1:7000/mcp, or over stdin and stdout with --stdio, in every revision of the protocol. " +
 			"It says `listening on URL` on stderr once it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once.\n\n" +
-			"Beside /mcp it answers GET /health, /ready, /metrics, /queue, /tasks/ID and /getTaskStatus?taskId=ID.\n\n" +
+			"Beside /mcp it answers GET /health, /ready, /metrics, /queue, /tasks/ID, /task?taskId=ID and /getTaskStatus?taskId=ID.\n\n" +
 			"A setting is taken from its flag, else from the environment (AGENT_PORT, AGENT_CONCURRENCY, AGENT_TOKEN, AGENT_MODEL_URL, AGENT_MODEL, AGENT_MODEL_KEY), " +
 			"else from --config FILE or agent.yaml in mcphud's configuration folder, with keys such as port, concurrency, timeout, maxRequestSize and name.",
 		Example: "  mcphud agent\n  mcphud agent --port 0 --ephemeral --profile everything\n  mcphud agent --kb ./docs --root ./docs\n" +

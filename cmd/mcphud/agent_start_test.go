@@ -198,7 +198,7 @@ func TestA13_PathsForGet(t *testing.T) {
 		t.Errorf("/queue: %d %s", r.status, r.body)
 	}
 	id := s.async("sleep", `{"seconds":0}`)
-	for _, path := range []string{"/tasks/" + id, "/getTaskStatus?taskId=" + id} {
+	for _, path := range []string{"/tasks/" + id, "/task?taskId=" + id, "/getTaskStatus?taskId=" + id} {
 		await(t, path+" to be completed", func() bool { return s.task(path).Status == "completed" })
 	}
 	for _, path := range []string{"/tasks/nobody", "/getTaskStatus?taskId=nobody"} {

@@ -1,0 +1,230 @@
+package browser_test
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/mcphud/mcphud/agentsrv"
+)
+
+// A page on the router's origin imports the client and uses it with a relative baseUrl.
+func TestB2_B3_E2EInChromium(t *testing.T) {
+	p := open(t, serve(t, map[string]string{"agent-name": agent(t, agentsrv.Options{Root: t.TempDir()})}).URL+"/browser/page.css")
+	var seen struct {
+		Exports          []string
+		Tools, Resources int
+		Result, Content  string
+		Progress         []float64
+		Era              string
+	}
+	p.eval(`(async () => {
+		const module = await import('/MCPBrowserClient.js');
+		const { MCPBrowserClient } = module;
+		const client = new MCPBrowserClient({ baseUrl: '/mcps/agent-name' });
+		const tools = await client.listTools();
+		const result = await client.callTool('execute_code', { code: '1 + 1' });
+		const resources = await client.listResources();
+		const content = await client.readResource(resources[0].uri);
+		const progress = [];
+		await client.callTool('sleep', { seconds: 0.1, steps: 3 }, { onProgress: (p) => progress.push(p.progress) });
+		const { era } = await client.connect();
+		await client.close();
+		return { exports: Object.keys(module).sort(), tools: tools.length, resources: resources.length, result: result.content[0].text,
+			content: content[0].uri === resources[0].uri ? 'same' : 'other', progress, era };
+	})()`, &seen)
+	if fmt.Sprint(seen.Exports) != "[MCPBrowserClient MCPError createAgentClient default]" {
+		t.Errorf("exports %v", seen.Exports)
+	}
+	if seen.Tools < 5 || seen.Resources == 0 || !strings.Contains(seen.Result, "2") || seen.Content != "same" || seen.Era != "modern" || fmt.Sprint(seen.Progress) != "[1 2 3]" {
+		t.Errorf("saw %+v", seen)
+	}
+}
+
+// The page lists agents and tools, makes a form of a schema, and shows results, progress, errors and questions.
+func TestB6_E2EPage(t *testing.T) {
+	agents := map[string]string{
+		"demo":       agent(t, agentsrv.Options{}),
+		"everything": agent(t, agentsrv.Options{Profile: agentsrv.Everything}),
+		"gone":       "http://127.0.0.1:1",
+	}
+	p := open(t, serve(t, agents).URL+"/")
+	p.until(`document.querySelectorAll('#agents option').length === 3`)
+	p.choose("demo")
+	p.until(`document.getElementById('server').textContent.includes('mcphud-agent') && document.getElementById('server').textContent.includes('2026-07-28')`)
+
+	p.pick("add")
+	p.fill("a", "40")
+	p.fill("b", "2x")
+	p.click("#run")
+	var why string
+	p.eval(`document.querySelector('#fields :invalid').validationMessage`, &why)
+	if why != "must be a number" {
+		t.Errorf("b is 2x: %q", why)
+	}
+	p.fill("b", "2")
+	if got := p.call(); !strings.Contains(got, "Done after") || !strings.Contains(got, `"sum": 42`) {
+		t.Errorf("add: %s", got)
+	}
+	p.pick("fail")
+	if got := p.call(); !strings.Contains(got, "The tool failed") || !strings.Contains(got, "failed as asked") {
+		t.Errorf("fail: %s", got)
+	}
+	p.pick("contents")
+	if got := p.call(); !strings.Contains(got, "image/png") || !strings.Contains(got, "resource link") {
+		t.Errorf("contents: %s", got)
+	}
+	p.until(`document.querySelector('#result img').naturalWidth > 0`)
+
+	// Progress, and its end by the button. By keyboard: Ctrl+Enter in a field calls.
+	p.pick("sleep")
+	p.fill("seconds", "60")
+	p.eval(fmt.Sprintf(`document.querySelector(%q).dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true }))`, p.field("#fields", "seconds")), nil)
+	p.until(`/task working|step 1 of 10/.test(document.getElementById('activity').textContent)`)
+	p.click("#cancel")
+	if got := p.result(); got != "Cancelled." {
+		t.Errorf("after Cancel: %s", got)
+	}
+	p.pick("echo") // one call runs at a time: the one before was cancelled at the agent, too
+	p.fill("message", "<b id=x>grüß</b> 🙂")
+	if got := p.call(); !strings.Contains(got, "<b id=x>grüß</b> 🙂") {
+		t.Errorf("echo: %s", got)
+	}
+	var markup int
+	if p.eval(`document.querySelectorAll('#x').length`, &markup); markup != 0 {
+		t.Error("a text became markup")
+	}
+	p.key("#filter", "ECH")
+	p.until(`document.querySelectorAll('#tools button').length === 1 && document.getElementById('count').textContent.startsWith('1 of ')`)
+	p.eval(`document.getElementById('filter').value = ''`, nil)
+
+	p.choose("everything")
+	p.eval(`document.getElementById('filter').dispatchEvent(new Event('input'))`, nil)
+	p.pick("test_tool_with_progress")
+	p.eval(`window.seen = []; new MutationObserver(() => window.seen.push(document.getElementById('progress').value)).observe(document.getElementById('activity'), { childList: true })`, nil)
+	p.call()
+	var values []float64
+	if p.eval(`window.seen`, &values); !strings.Contains(fmt.Sprint(values), "50 100") {
+		t.Errorf("progress %v", values)
+	}
+	p.pick("test_elicitation")
+	p.fill("message", "Who are you?")
+	p.click("#run")
+	p.until(`document.getElementById('ask').open`)
+	if got := p.text("#question"); got != "Who are you?" {
+		t.Errorf("asks %q", got)
+	}
+	p.key(p.field("#answers", "username"), "ada")
+	p.key(p.field("#answers", "email"), "a@example.org")
+	p.click(`#answer button[value="accept"]`)
+	if got := p.result(); !strings.Contains(got, "action=accept") || !strings.Contains(got, "a@example.org") {
+		t.Errorf("elicitation: %s", got)
+	}
+	p.click("#run")
+	p.until(`document.getElementById('ask').open`)
+	p.click(`#answer button[value="decline"]`)
+	if got := p.result(); !strings.Contains(got, "action=decline") {
+		t.Errorf("declined: %s", got)
+	}
+	if said := p.said(); len(said) > 0 {
+		t.Errorf("the console says %q", said)
+	}
+
+	p.choose("gone")
+	p.until(`!document.getElementById('notice').hidden && /^gone: .*502/.test(document.getElementById('notice').textContent)`)
+}
+
+// Whatever an agent calls its tools and says of them stays text, and nothing of it runs.
+func TestB6_E2EHostile(t *testing.T) {
+	p := open(t, serve(t, map[string]string{"hostile": agent(t, agentsrv.Options{Profile: agentsrv.Hostile})}).URL+"/")
+	p.until(`document.querySelectorAll('#tools button').length > 0`)
+	var report struct {
+		Tools, Foreign int
+		Scripts        int
+	}
+	p.eval(`(async () => {
+		const buttons = [...document.querySelectorAll('#tools button')];
+		for (const button of buttons) button.click();
+		return { tools: buttons.length, scripts: document.querySelectorAll('script').length,
+			foreign: document.querySelectorAll('main :is(script, iframe, object, embed, a, style, link, svg)').length };
+	})()`, &report)
+	if report.Tools < 3 || report.Scripts != 1 || report.Foreign != 0 {
+		t.Errorf("%+v", report)
+	}
+	// The policy is in force: markup is not made of text, and nothing is fetched from elsewhere.
+	var refused struct{ Markup, Code, Elsewhere string }
+	p.eval(`(async () => {
+		const of = async (f) => { try { await f(); return 'done'; } catch (e) { return e.name; } };
+		return { markup: await of(() => { document.body.innerHTML += '<i>'; }), code: await of(() => setTimeout('window.bad = 1')),
+			elsewhere: await of(() => fetch('http://127.0.0.1:9/')) };
+	})()`, &refused)
+	if refused.Markup != "TypeError" || refused.Code == "done" || refused.Elsewhere != "TypeError" {
+		t.Errorf("%+v", refused)
+	}
+}
+
+// The page on a wide and on a narrow screen, in light and in dark: nothing is wider than the screen, and text can be
+// read. With MCPHUD_SHOTS set, the pictures go to that folder.
+func TestB6_E2ELooks(t *testing.T) {
+	p := open(t, serve(t, map[string]string{"demo": agent(t, agentsrv.Options{})}).URL+"/")
+	backs := map[string]string{}
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{1280, 380} {
+			features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+			if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
+				t.Fatal(err)
+			}
+			p.do(chromedp.EmulateViewport(width, 900))
+			p.pick("add")
+			p.fill("a", "40")
+			p.fill("b", "2")
+			p.call()
+			var look struct {
+				Wide  int64
+				Back  string
+				Ratio float64
+				Thin  []string
+			}
+			p.eval(`(() => {
+				const light = (css) => { const [r, g, b] = css.match(/[\d.]+/g).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+				const ratio = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+				const behind = (node) => { for (; node; node = node.parentElement) { const c = getComputedStyle(node).backgroundColor; if (!/, 0\)|transparent/.test(c)) return c; } return 'rgb(255,255,255)'; };
+				const texts = [...document.querySelectorAll('body *')].filter((n) => n.checkVisibility() && [...n.childNodes].some((c) => c.nodeType === 3 && c.data.trim()) && n.tagName !== 'NOSCRIPT');
+				const thin = texts.filter((n) => ratio(getComputedStyle(n).color, behind(n)) < 4.5).map((n) => n.tagName + ' ' + n.textContent.slice(0, 40));
+				return { wide: document.documentElement.scrollWidth, back: getComputedStyle(document.body).backgroundColor, ratio: texts.length, thin };
+			})()`, &look)
+			if look.Wide > width {
+				t.Errorf("%s at %d: the page is %d wide", scheme, width, look.Wide)
+			}
+			if len(look.Thin) > 0 || look.Ratio == 0 {
+				t.Errorf("%s at %d: of %v texts these have too little contrast: %q", scheme, width, look.Ratio, look.Thin)
+			}
+			backs[scheme] = look.Back
+			picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || int64(c.Width) != width {
+				t.Errorf("picture %d wide: %v", c.Width, err)
+			}
+			if dir := os.Getenv("MCPHUD_SHOTS"); dir != "" {
+				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("page-%s-%d.png", scheme, width)), picture, 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	if backs["light"] == backs["dark"] {
+		t.Errorf("light and dark look the same: %v", backs)
+	}
+	if said := p.said(); len(said) > 0 {
+		t.Errorf("the console says %q", said)
+	}
+}

@@ -1,0 +1,158 @@
+package browser_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/proxy/browser"
+	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/peertest"
+)
+
+func TestMain(m *testing.M) {
+	if sandbox.IsWorker(os.Args) { // the agent's execute_code starts this very program
+		sandbox.WorkerMain()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// agent starts one of ours, and returns its base URL, which is its endpoint without /mcp.
+func agent(t *testing.T, o agentsrv.Options) string {
+	t.Helper()
+	o.RateLimit = -1
+	a, err := agentsrv.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := a.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return strings.TrimSuffix(a.URL(), "/mcp")
+}
+
+// serve is a server as the router is one: what this package offers, and agents below /mcps/, behind the guard.
+func serve(t *testing.T, agents map[string]string) *httptest.Server {
+	t.Helper()
+	mux := http.NewServeMux()
+	var list []browser.Agent
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		u, err := url.Parse(agents[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, browser.Agent{Name: name, State: "ready"})
+		mux.Handle("/mcps/"+name+"/", http.StripPrefix("/mcps/"+name, &httputil.ReverseProxy{
+			FlushInterval: -1,
+			ErrorLog:      log.New(io.Discard, "", 0),
+			Rewrite: func(r *httputil.ProxyRequest) {
+				r.SetURL(u)
+				r.Out.Header.Del("Origin") // was judged at the door
+			},
+		}))
+	}
+	for pattern, h := range browser.Routes(browser.Options{Agents: func(*http.Request) []browser.Agent { return list }}) {
+		mux.Handle(pattern, h)
+	}
+	s := httptest.NewServer(listen.Guard(mux))
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections() // the client of Get
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+		s.Close()
+	})
+	return s
+}
+
+// get asks for a page, and returns the answer with its whole body.
+func get(t *testing.T, method, target string, header ...string) (*http.Response, []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	return resp, body.Bytes()
+}
+
+var passed = regexp.MustCompile(`(?m)^# pass (\d+)$`)
+
+// node runs one of the test files of testdata with Node, and fails unless at least that many tests in it passed. The
+// variables are added to its environment.
+func node(t *testing.T, file string, atLeast int, env ...string) {
+	t.Helper()
+	bin := peertest.Node(t)
+	client := serve(t, nil).URL + "/MCPBrowserClient.js"
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bin, "--test", "--test-reporter=tap", filepath.Join("testdata", file))
+	cmd.Env = append(append(os.Environ(), "CLIENT_URL="+client), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", file, err, failures(out))
+	}
+	m := passed.FindSubmatch(out)
+	if m == nil {
+		t.Fatalf("%s says nothing of what passed:\n%s", file, out)
+	}
+	if n, err := strconv.Atoi(string(m[1])); err != nil || n < atLeast {
+		t.Errorf("%s: %d tests passed, it has %d:\n%s", file, n, atLeast, out)
+	}
+}
+
+// failures is the part of TAP that tells what failed.
+func failures(tap []byte) string {
+	var b strings.Builder
+	failing := false
+	for line := range strings.Lines(string(tap)) {
+		if strings.HasPrefix(line, "ok ") {
+			failing = false
+		} else if strings.HasPrefix(line, "not ok ") {
+			failing = true
+		}
+		if failing && !strings.HasPrefix(line, "# ") {
+			b.WriteString(line)
+		}
+	}
+	if b.Len() == 0 {
+		return string(tap)
+	}
+	return b.String()
+}
