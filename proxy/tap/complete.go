@@ -45,7 +45,7 @@ func entries(rec *record, body []byte, cut bool) []full {
 		if cut {
 			e.Note = note(e.Note, clippedNote(rec))
 		}
-		return []full{finish(e, body)}
+		return []full{finish(e, body, cut)}
 	}
 	first := bytes.TrimLeft(body, " \t\r\n")
 	if !cut && len(first) > 0 && first[0] == '[' && jsonrpc.Valid(first) == nil {
@@ -55,7 +55,7 @@ func entries(rec *record, body []byte, cut bool) []full {
 	if cut {
 		e.Note = note(e.Note, clippedNote(rec))
 	}
-	return []full{finish(e, body)}
+	return []full{finish(e, body, cut)}
 }
 
 func clippedNote(rec *record) string {
@@ -73,7 +73,12 @@ func note(a, b string) string {
 	return a + "; " + b
 }
 
-func finish(e journal.Entry, body []byte) full {
+// finish masks. The beginning of a frame that was cut stays what it was, as the whole would.
+func finish(e journal.Entry, body []byte, cut bool) full {
+	if cut && e.Kind <= journal.Notification {
+		e, _ = journal.Masked(e, nil)
+		return full{e, body}
+	}
 	e, body = journal.Masked(e, body)
 	return full{e, body}
 }
@@ -81,7 +86,7 @@ func finish(e journal.Entry, body []byte) full {
 // batch is one entry for each message of an array, which 2025-03-26 allows.
 func batch(e journal.Entry, array []byte, answer string) (out []full) {
 	_ = jsonrpc.Elements(array, func(one []byte) bool { // it is valid
-		out = append(out, finish(Classify(e, one, nil, false, answer), one))
+		out = append(out, finish(Classify(e, one, nil, false, answer), one, false))
 		return len(out) < maxBatch
 	})
 	return out

@@ -34,7 +34,8 @@ type Producer struct {
 	ln    *net.UnixListener
 	conns atomic.Uint32 // numbers for connections
 
-	watched atomic.Int32 // readers
+	watched atomic.Int32              // readers
+	end     atomic.Pointer[time.Time] // once closed: when readers must have everything
 	mu      sync.Mutex
 	ring    ring
 	readers map[*reader]struct{}
@@ -157,6 +158,13 @@ func (p *Producer) Append(e journal.Entry, body []byte) {
 	}
 }
 
+// AppendPart is Append for a body that was longer, size bytes, of which the caller kept the beginning.
+func (p *Producer) AppendPart(e journal.Entry, body []byte, size int) {
+	if p != nil {
+		p.push(record{entry: e, time: e.Time, size: size}, body)
+	}
+}
+
 func (p *Producer) push(rec record, body []byte) {
 	if rec.time.IsZero() {
 		rec.time = time.Now()
@@ -187,6 +195,8 @@ func (p *Producer) Close() error {
 		return nil
 	}
 	p.closed = true
+	end := time.Now().Add(lastTime)
+	p.end.Store(&end)
 	for r := range p.readers {
 		_ = r.c.SetWriteDeadline(time.Now().Add(lastWords))
 		r.nudge()
@@ -198,5 +208,8 @@ func (p *Producer) Close() error {
 	return err
 }
 
-// lastWords is how long a reader may take for what it has not read when the producer ends.
-const lastWords = 200 * time.Millisecond
+// When the producer ends, a reader may take this long for each piece that it has not read, and for all of them.
+const (
+	lastWords = 200 * time.Millisecond
+	lastTime  = 2 * time.Second
+)

@@ -74,7 +74,7 @@ func (p *Producer) admit(c *net.UnixConn) {
 
 // serve sends what is kept from number from on, and then what comes.
 func (p *Producer) serve(r *reader, from, live uint64, gone <-chan struct{}) error {
-	w := bufio.NewWriterSize(r.c, 64<<10)
+	w := bufio.NewWriterSize(hasty{r.c, p}, 64<<10)
 	_ = write(w, msgHello, p.hello, nil) // a bufio.Writer keeps its first error
 	var batch []record
 	for replay := true; ; {
@@ -115,4 +115,21 @@ func (p *Producer) serve(r *reader, from, live uint64, gone <-chan struct{}) err
 			return nil
 		}
 	}
+}
+
+// hasty writes to a reader, which may take its time until the producer ends.
+type hasty struct {
+	c *net.UnixConn
+	p *Producer
+}
+
+func (h hasty) Write(b []byte) (int, error) {
+	if end := h.p.end.Load(); end != nil {
+		by := time.Now().Add(lastWords)
+		if by.After(*end) {
+			by = *end
+		}
+		_ = h.c.SetWriteDeadline(by)
+	}
+	return h.c.Write(b)
 }

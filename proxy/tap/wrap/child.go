@@ -1,0 +1,65 @@
+package wrap
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+)
+
+// child is the wrapped server, in a process group of its own: what a terminal sends to the whole foreground group reaches
+// it once, through us, and not twice.
+type child struct {
+	cmd  *exec.Cmd
+	gone chan struct{} // closed when it has exited
+
+	mu     sync.Mutex
+	reaped bool // its number may be somebody else's
+}
+
+func start(path string, argv []string, std [3]*os.File) (*child, error) {
+	c := &child{gone: make(chan struct{})}
+	c.cmd = &exec.Cmd{Path: path, Args: argv, Stdin: std[0], Stdout: std[1], Stderr: std[2], SysProcAttr: attributes()}
+	started := make(chan error)
+	go func() {
+		// A death signal comes when the thread that started the child ends, so that thread stays with the child.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := c.cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		awaitExit(c.cmd.Process.Pid)
+		c.mu.Lock()
+		c.reaped = reserves
+		c.mu.Unlock()
+		_ = c.cmd.Wait() // the state says it better
+		c.mu.Lock()
+		c.reaped = true
+		c.mu.Unlock()
+		close(c.gone)
+	}()
+	return c, <-started
+}
+
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
+// how says how it ended.
+func (c *child) how() string {
+	select {
+	case <-c.gone:
+		return "ended: " + c.cmd.ProcessState.String()
+	default:
+		return "left behind by a signal"
+	}
+}
+
+// send passes a signal on, to the child alone or to its group.
+func (c *child) send(s os.Signal) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.reaped {
+		deliver(c.cmd.Process, s)
+	}
+}

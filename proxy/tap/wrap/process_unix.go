@@ -1,0 +1,35 @@
+//go:build unix
+
+package wrap
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// passedOn are the signals that a client, a terminal or a system sends to a server. Stopping and continuing is left to
+// whoever does it: a stopped wrapper makes its server wait for its pipes.
+var passedOn = []os.Signal{
+	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH,
+}
+
+// deliver sends a signal as it would have come: those of a terminal to everything that the server started, others to the
+// server.
+func deliver(p *os.Process, s os.Signal) {
+	switch sig := s.(syscall.Signal); sig {
+	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGWINCH:
+		_ = unix.Kill(-p.Pid, sig) // a group that is gone needs no signal
+	default:
+		_ = p.Signal(sig)
+	}
+}
+
+// exitCode is the child's, 128 + n if signal n ended it, as shells have it.
+func exitCode(st *os.ProcessState) int {
+	if ws, ok := st.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return st.ExitCode()
+}

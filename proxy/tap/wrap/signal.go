@@ -1,0 +1,48 @@
+package wrap
+
+import (
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+)
+
+// caught are the signals that are passed on instead of ending this process.
+type caught struct{ ch, pipe chan os.Signal }
+
+// catch begins. What was ignored when the process started (nohup) stays ignored, for the child too.
+func catch() *caught {
+	c := &caught{ch: make(chan os.Signal, 16), pipe: make(chan os.Signal, 1)}
+	signal.Notify(c.pipe, syscall.SIGPIPE) // a client that is gone is an error of a write, which the server has to see
+	if list := slices.DeleteFunc(slices.Clone(passedOn), signal.Ignored); len(list) > 0 {
+		signal.Notify(c.ch, list...)
+	}
+	return c
+}
+
+func (c *caught) stop() {
+	signal.Stop(c.ch)
+	signal.Stop(c.pipe)
+}
+
+// forward passes signals on until ended, and returns the exit code. Once the child is gone a signal is for us: what it
+// wrote, and the client does not read, must not keep us.
+func (c *caught) forward(child *child, ended <-chan struct{}) (code int) {
+	gone := child.gone
+	for {
+		select {
+		case s := <-c.ch:
+			if gone == nil {
+				return exitCode(child.cmd.ProcessState)
+			}
+			child.send(s)
+		case <-gone:
+			gone = nil
+			for len(c.ch) > 0 { // meant for the child, which did not live to see them
+				<-c.ch
+			}
+		case <-ended:
+			return exitCode(child.cmd.ProcessState)
+		}
+	}
+}
