@@ -41,14 +41,15 @@ func (a *Agent) demo(p *parts) error {
 		return err
 	}
 	a.agents = agentlet.New(agentlet.Options{
-		DB:          a.db,
-		Model:       agentlet.Model{URL: a.o.Model.URL, Key: a.o.Model.Key, Name: a.o.Model.Name},
-		Search:      searchIn(base),
-		Mentions:    mentionsIn(graph),
-		Lookup:      a.toolNamed,
-		Call:        a.callTool,
-		Updated:     a.updated,
-		ListChanged: func() { a.front.Broadcast(mcp.MethodNotificationResourcesListChanged, nil) },
+		DB:       a.db,
+		Model:    agentlet.Model{URL: a.o.Model.URL, Key: a.o.Model.Key, Name: a.o.Model.Name},
+		Search:   searchIn(base),
+		Mentions: mentionsIn(graph),
+		Lookup:   a.toolNamed,
+		Call:     a.callTool,
+		// a.front is there before anybody can call.
+		Updated:     func(tenant, uri string) { a.front.ResourceUpdatedOf(tenant, uri) },
+		ListChanged: func(tenant string) { a.front.BroadcastOf(tenant, mcp.MethodNotificationResourcesListChanged, nil) },
 		Cached:      func(hit bool) { a.telemetry.Cache(hit) },
 		Trace:       telemetry.Trace,
 		Logger:      a.log,

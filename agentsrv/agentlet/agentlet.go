@@ -60,8 +60,9 @@ type Options struct {
 	// asks the agent, and is called from several goroutines at a time.
 	Call func(ctx context.Context, name string, arguments json.RawMessage) (*mcp.CallToolResult, error)
 	// Updated and ListChanged hear that a resource has other contents, and that the list of resources has another member.
-	Updated     func(uri string)
-	ListChanged func()
+	// Both are told whose it is: what one tenant does, no other is to hear of.
+	Updated     func(tenant, uri string)
+	ListChanged func(tenant string)
 	// Cached hears of each look for an agent's schema whether it was ready.
 	Cached func(hit bool)
 	// Trace opens a span and returns what closes it.
@@ -92,10 +93,10 @@ func New(o Options) *Registry {
 		}
 	}
 	if o.Updated == nil {
-		o.Updated = func(string) {}
+		o.Updated = func(string, string) {}
 	}
 	if o.ListChanged == nil {
-		o.ListChanged = func() {}
+		o.ListChanged = func(string) {}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -73,8 +73,8 @@ func (r *Registry) create(ctx context.Context, req mcp.CallToolRequest) (*mcp.Ca
 	case err != nil:
 		return nil, jsonrpc.Fail(jsonrpc.FailExecution, "create_agent: the agent cannot be stored; the server's log says why: %w", err)
 	}
-	r.o.Updated(MyAgents)
-	r.o.ListChanged()
+	r.o.Updated(tenant, MyAgents)
+	r.o.ListChanged(tenant)
 	return kit.JSON(map[string]string{"status": "success", "agent_uri": a.URI, "message": "Agent created successfully"})
 }
 

@@ -297,6 +297,54 @@ func TestA4_CreateAgentTellsSubscribers(t *testing.T) {
 	wait(map[string]bool{changed: true}) // which is sent after updated would be
 }
 
+// That another tenant made an agent is that tenant's business.
+func TestX1_OthersAreNotTold(t *testing.T) {
+	r := serve(t, "", Options{})
+	//lint:ignore SA1019 the legacy era still has it, and clients of it
+	tr, err := transport.NewStreamableHTTP(r.url, transport.WithContinuousListening(), transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer b/bob"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	//lint:ignore SA1019 the legacy era still has it, and clients of it
+	c := client.NewClient(tr, client.WithLegacyProtocolOnly())
+	defer c.Close()
+	heard := make(chan string, 16)
+	c.OnNotification(func(n mcp.JSONRPCNotification) { heard <- n.Method })
+	ctx := t.Context()
+	if err := c.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	init := mcp.InitializeRequest{}
+	init.Params.ProtocolVersion = "2025-11-25"
+	if _, err := c.Initialize(ctx, init); err != nil {
+		t.Fatal(err)
+	}
+	var sub mcp.SubscribeRequest
+	sub.Params.URI = MyAgents
+	//lint:ignore SA1019 the legacy era still has it, and clients of it
+	if err := c.Subscribe(ctx, sub); err != nil {
+		t.Fatal(err)
+	}
+	for i, tenant := range []string{"a", "a", "b"} {
+		r.make(t, tenant, "bob", fmt.Sprint("n", i))
+	}
+	late := time.After(5 * time.Second)
+	for _, want := range []string{"notifications/resources/updated", "notifications/resources/list_changed"} {
+		select {
+		case got := <-heard:
+			if got != want {
+				t.Errorf("heard %s, want %s", got, want)
+			}
+		case <-late:
+			t.Fatal("not heard: " + want)
+		}
+	}
+	r.front.Broadcast("notifications/last", nil)
+	if got := <-heard; got != "notifications/last" {
+		t.Errorf("heard %s of another tenant", got)
+	}
+}
+
 func TestA4_CreateAgentTellsListeners(t *testing.T) {
 	r := serve(t, "", Options{})
 	tr, err := transport.NewStreamableHTTP(r.url)

@@ -37,8 +37,8 @@ func serve(t *testing.T, path string, o Options) *rig {
 	}
 	o.DB = db
 	r := &rig{}
-	o.Updated = func(uri string) { r.front.ResourceUpdated(uri) }
-	o.ListChanged = func() { r.front.Broadcast("notifications/resources/list_changed", nil) }
+	o.Updated = func(tenant, uri string) { r.front.ResourceUpdatedOf(tenant, uri) }
+	o.ListChanged = func(tenant string) { r.front.BroadcastOf(tenant, "notifications/resources/list_changed", nil) }
 	r.Registry = New(o)
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(r.AfterList)

@@ -37,7 +37,7 @@ type Files struct{ root *os.Root }
 func Open(folder string) (*Files, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, fmt.Errorf("files: open the root %s: %w; give an existing folder as --root", folder, reason(err))
+		return nil, fmt.Errorf("files: open the root %s: %w; give an existing folder as --root", folder, bare(err))
 	}
 	return &Files{root}, nil
 }
@@ -51,6 +51,8 @@ var (
 	errLong    = fmt.Errorf("the path is longer than %d bytes", MaxPath)
 	errNUL     = errors.New("the path has a NUL byte")
 	errKind    = errors.New("it is not a regular file")
+	errLink    = errors.New("a link in it leads out of the root, which nothing here does")
+	errMissing = errors.New("there is nothing of that name; list_dir says what there is")
 	errFolder  = errors.New("it is a folder; use list_dir")
 )
 
@@ -61,6 +63,8 @@ func local(p string) (string, error) {
 		return "", errLong
 	case strings.IndexByte(p, 0) >= 0:
 		return "", errNUL
+	case p == "":
+		return ".", nil
 	}
 	// os.Root would refuse these too; here the answer can say what to do.
 	if path.IsAbs(p) || !filepath.IsLocal(filepath.FromSlash(p)) {
@@ -71,6 +75,17 @@ func local(p string) (string, error) {
 
 // reason is what went wrong, without the path on disk that the error would tell.
 func reason(err error) error {
+	err = bare(err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errMissing
+	case err.Error() == "path escapes from parent": // os.Root's own error, which has no name
+		return errLink
+	}
+	return err
+}
+
+func bare(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err
 	}

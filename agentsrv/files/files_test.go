@@ -167,7 +167,7 @@ func TestT9_NothingOutsideTheRootIsRead(t *testing.T) {
 		if !r.IsError || strings.Contains(said(r), secret) || strings.Contains(said(r), filepath.Dir(root)) && !strings.HasPrefix(p, "/") || len(said(r)) > 700 {
 			t.Errorf("%.60q: %.300s", p, said(r))
 		}
-		if r := f.call(t, "list_dir", map[string]string{"path": p}); !r.IsError {
+		if r := f.call(t, "list_dir", map[string]string{"path": p}); !r.IsError && p != "" { // "" is the root itself
 			t.Errorf("listed %.60q: %.300s", p, said(r))
 		}
 	}

@@ -52,15 +52,15 @@ func (h *hub) pump() {
 	for {
 		select {
 		case n := <-h.queue:
-			h.send(n)
+			h.send("", n)
 		case <-h.stop:
 			return
 		}
 	}
 }
 
-// send hands a notification to all who shall hear it. It waits for nobody.
-func (h *hub) send(n mcp.JSONRPCNotification) {
+// send hands a notification to all who shall hear it, of a tenant or "" of any. It waits for nobody.
+func (h *hub) send(tenant string, n mcp.JSONRPCNotification) {
 	params, err := json.Marshal(n.Params)
 	if err != nil {
 		h.srv.o.Logger.Warn("notification not sent", "method", n.Method, "err", err)
@@ -71,11 +71,11 @@ func (h *hub) send(n mcp.JSONRPCNotification) {
 	}
 	frame := jsonrpc.NewNotification(n.Method, params)
 	h.srv.sessions.each(func(c *Session) {
-		if c.Initialized() {
+		if concerns(tenant, c.tenant) && c.Initialized() {
 			_ = c.push(frame) // an ended session is not told
 		}
 	})
-	h.toListeners(func(p *peer) bool { return p.wants(n.Method) }, n)
+	h.toListeners(func(p *peer) bool { return concerns(tenant, p.x.Caller.Tenant) && p.wants(n.Method) }, n)
 }
 
 func (h *hub) toListeners(wants func(*peer) bool, n mcp.JSONRPCNotification) {

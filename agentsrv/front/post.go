@@ -73,7 +73,7 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 	switch {
 	case x.Modern: // has no sessions; the header is ignored
 	case initialize:
-		x.Session = newSession(s, x.Caller.Principal) // whatever id the client sent: an id is never adopted
+		x.Session = newSession(s, x.Caller) // whatever id the client sent: an id is never adopted
 	case len(r.Header.Values(headerSession)) > 0:
 		if x.Session = s.named(r, x.Caller); x.Session == nil {
 			s.refuse(w, x, jsonrpc.Fail(jsonrpc.FailSession, "Missing or invalid MCP session"))

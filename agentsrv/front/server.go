@@ -135,15 +135,19 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) ActiveSessions() int { return s.sessions.len() }
 
 // ResourceUpdated tells everybody who subscribed to uri that it changed, in both eras.
-func (s *Server) ResourceUpdated(uri string) {
+func (s *Server) ResourceUpdated(uri string) { s.ResourceUpdatedOf("", uri) }
+
+// ResourceUpdatedOf is ResourceUpdated for a resource that each tenant has its own of: clients whose token is for another
+// tenant are not told. "" is everybody.
+func (s *Server) ResourceUpdatedOf(tenant, uri string) {
 	method := string(mcp.MethodNotificationResourceUpdated)
 	frame := jsonrpc.NewNotification(method, append(append([]byte(`{"uri":`), jsonrpc.Quote(uri)...), '}'))
 	s.sessions.each(func(c *Session) {
-		if c.IsSubscribedToResource(uri) {
+		if concerns(tenant, c.tenant) && c.IsSubscribedToResource(uri) {
 			_ = c.push(frame) // an ended session is not told
 		}
 	})
-	s.hub.toListeners(func(p *peer) bool { return p.IsSubscribedToResource(uri) },
+	s.hub.toListeners(func(p *peer) bool { return concerns(tenant, p.x.Caller.Tenant) && p.IsSubscribedToResource(uri) },
 		mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 			Method: method, Params: mcp.NotificationParams{AdditionalFields: map[string]any{"uri": uri}},
 		}})
@@ -151,11 +155,17 @@ func (s *Server) ResourceUpdated(uri string) {
 
 // Broadcast sends a notification to every initialized session of the legacy era, and in the modern era to every listener
 // that asked for this kind of notification.
-func (s *Server) Broadcast(method string, params map[string]any) {
-	s.hub.send(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+func (s *Server) Broadcast(method string, params map[string]any) { s.BroadcastOf("", method, params) }
+
+// BroadcastOf is Broadcast about what concerns one tenant: clients whose token is for another are not told. "" is everybody.
+func (s *Server) BroadcastOf(tenant, method string, params map[string]any) {
+	s.hub.send(tenant, mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 		Method: method, Params: mcp.NotificationParams{AdditionalFields: params},
 	}})
 }
+
+// concerns reports whether a client hears of a tenant's things. One whose token names no tenant may ask for any.
+func concerns(tenant, client string) bool { return tenant == "" || client == "" || tenant == client }
 
 // start counts work; it is false once the server closes.
 func (s *Server) start() bool {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -19,6 +20,7 @@ type Session struct {
 	id        string
 	short     string // first 8 hex digits of the SHA-256 of id, for logs
 	principal string
+	tenant    string // that its token is for, "" if it says none
 	srv       *Server
 	ended     chan struct{}
 
@@ -36,8 +38,8 @@ type Session struct {
 	active int // requests and streams that are open
 }
 
-func newSession(srv *Server, principal string) *Session {
-	s := &Session{id: newID(), principal: principal, srv: srv, ended: make(chan struct{})}
+func newSession(srv *Server, caller kit.Identity) *Session {
+	s := &Session{id: newID(), principal: caller.Principal, tenant: caller.Tenant, srv: srv, ended: make(chan struct{})}
 	sum := sha256.Sum256([]byte(s.id))
 	s.short = hex.EncodeToString(sum[:4])
 	s.version = defaultVersion

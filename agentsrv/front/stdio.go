@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -56,7 +57,7 @@ type stdio struct {
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	work, cancel := context.WithCancelCause(s.life)
 	defer cancel(errClosing)
-	c := &stdio{srv: s, session: newSession(s, ""), out: &line{out: out}, ctx: work, idle: make(chan struct{}, 1)}
+	c := &stdio{srv: s, session: newSession(s, kit.Identity{}), out: &line{out: out}, ctx: work, idle: make(chan struct{}, 1)}
 	c.session.own = c.out
 	if err := s.sessions.add(c.session); err != nil {
 		return err

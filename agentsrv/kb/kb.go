@@ -45,12 +45,12 @@ type KB struct {
 
 // State is how far indexing is.
 type State struct {
-	Ready    bool   // a whole pass is done, or none is needed; searches before that find what is indexed so far
-	Indexing bool   // a pass runs
-	Files    int    // files in the index after the last pass
-	Chunks   int    // passages in the index
-	Skipped  int    // files that the last pass left out: binary, too large, not readable
-	Err      string // why the last pass failed, "" if it did not
+	Ready    bool   `json:"ready"`           // a whole pass is done, or none is needed; searches before that find what is indexed so far
+	Indexing bool   `json:"indexing"`        // a pass runs
+	Files    int    `json:"files"`           // files in the index after the last pass
+	Chunks   int    `json:"chunks"`          // passages in the index
+	Skipped  int    `json:"skipped"`         // files that the last pass left out: binary, too large, not readable
+	Err      string `json:"error,omitempty"` // why the last pass failed, "" if it did not
 }
 
 // New makes a knowledge base. It opens Dir, to refuse one that cannot be read, and starts nothing.
