@@ -58,7 +58,7 @@ func hideInherited(c *cobra.Command) {
 // hiddenFlag is a flag that was given though the command does not have it, "" if there is none.
 func hiddenFlag(cmd *cobra.Command) (name string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Hidden {
+		if f.Hidden && f.Name != supervisedFlag {
 			name = f.Name
 		}
 	})
@@ -70,7 +70,7 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings, f
 		return usageError("--"+name+" means nothing to the agent, which is a server", "see mcphud agent --help")
 	}
 	where := surroundings{env: os.Getenv, file: file, must: file != ""}
-	if file == "" {
+	if file == "" && !supervised(cmd.Flags()) { // a stack says everything itself
 		where.file = defaultAgentFile()
 	}
 	origin, warnings, err := resolve(cmd.Flags(), where)

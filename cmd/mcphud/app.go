@@ -71,13 +71,16 @@ func (a *app) command() *cobra.Command {
 		RunE: a.action(a.runRoot),
 	}
 	a.o.register(root)
-	agent, router := a.agentCommand(), a.routerCommand()
+	agent, router, up := a.agentCommand(), a.routerCommand(), a.upCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.serversCommand(), a.demoCommand(), agent, router,
+		a.pingCommand(), a.rawCommand(), a.serversCommand(), a.demoCommand(), up, agent, router,
 	)
-	hideInherited(agent)
-	hideInherited(router)
+	for _, server := range []*cobra.Command{agent, router, up} {
+		hideInherited(server)
+	}
+	a.supervisable(agent)
+	a.supervisable(router)
 	return root
 }
 

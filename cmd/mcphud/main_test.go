@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(asMain) != "" {
 		code := run(os.Args[1:], standard{in: os.Stdin, out: os.Stdout, err: os.Stderr})
-		if err := goleak.Find(); err != nil {
+		if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/mcphud/mcphud/cmd/mcphud.followInput")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = exitLeak
 		}

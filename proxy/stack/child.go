@@ -140,21 +140,23 @@ func (c *child) finish() string {
 	return c.Reap()
 }
 
-// words is what the process said last, as far as it is an error.
+// words is what the process said last, as far as it may be why it ended.
 func (c *child) words() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var said struct { // how our own commands end their stderr
+	var said struct { // how commands of ours end, and how they log
 		Error struct{ Message string }
 		Msg   string
+		Level string
 	}
-	if json.Unmarshal([]byte(c.last), &said) == nil {
-		if said.Error.Message != "" {
-			return said.Error.Message
-		}
-		if said.Msg != "" {
-			return said.Msg
-		}
+	_ = json.Unmarshal([]byte(c.last), &said) // most programs say other things
+	switch {
+	case said.Error.Message != "":
+		return said.Error.Message
+	case said.Level == "ERROR" || said.Level == "WARN":
+		return said.Msg
+	case said.Msg != "": // what it did last is no reason
+		return ""
 	}
 	const most = 500
 	if len(c.last) > most {

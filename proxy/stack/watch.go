@@ -94,8 +94,11 @@ func (p *proc) look(ctx context.Context, at string, ready bool) error {
 		return err
 	}
 	status, err := p.stack.get(ctx, at, "/ready")
-	if status == http.StatusServiceUnavailable {
+	switch status {
+	case http.StatusServiceUnavailable:
 		return errNotYet
+	case http.StatusNotFound: // it is ready as soon as it listens
+		_, err = p.stack.get(ctx, at, "/health")
 	}
 	return err
 }

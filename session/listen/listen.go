@@ -62,3 +62,6 @@ func open(ctx context.Context, host string, port int) (net.Listener, error) {
 	}
 	return nil, fmt.Errorf("listen on %s: %w; check the address, or choose another port", addr, err)
 }
+
+// Holder names the process that listens on a port of this machine, such as `"node" (pid 123)`; "" where that is not known.
+func Holder(port int) string { return holder(port) }

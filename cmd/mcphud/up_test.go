@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// upSummary is the line that `mcphud up` prints.
+type upSummary struct {
+	Ready   bool
+	File    string
+	Servers []struct{ Name, URL, Routed string }
+
+	Aggregate string
+	Processes []struct {
+		Name, State, URL string
+		PID, Port        int
+	}
+}
+
+// upRun is `mcphud up` in a process of its own.
+type upRun struct {
+	*served
+	upSummary
+	out  *os.File // its stdout
+	mark string   // in the environment of all its processes
+}
+
+// stackOf starts a stack file, which is named, and waits until everything is ready.
+func stackOf(t *testing.T, text string, args ...string) *upRun {
+	t.Helper()
+	home := t.TempDir()
+	if text != "" {
+		if err := os.WriteFile(filepath.Join(home, "mcphud.stack.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := &upRun{mark: "MCPHUD_TEST_STACK=" + filepath.Base(home) + strconv.FormatInt(time.Now().UnixNano(), 36)}
+	cmd := command(t, append([]string{"up"}, args...)...)
+	cmd.Dir = home
+	cmd.Env = append(cmd.Env, u.mark, "TMPDIR="+home, "XDG_RUNTIME_DIR="+home)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	cmd.Stdout, u.out = w, r
+	u.served = &served{t: t, cmd: cmd, home: home, exited: make(chan struct{})}
+	cmd.Stderr = u.served
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	go func() {
+		_ = cmd.Wait()
+		u.code = cmd.ProcessState.ExitCode()
+		close(u.exited)
+	}()
+	t.Cleanup(func() {
+		if u.running() {
+			u.signal(os.Interrupt)
+		}
+		u.exit()
+		if t.Failed() {
+			t.Log(u.log())
+		}
+	})
+	if err := json.NewDecoder(r).Decode(&u.upSummary); err != nil {
+		t.Fatalf("no summary: %v", err)
+	}
+	return u
+}
+
+const twoAgents = "agents:\n  one: {ephemeral: true}\n  two: {ephemeral: true, profile: everything}\n"
+
+func TestUp(t *testing.T) {
+	u := stackOf(t, twoAgents+"router: {}\n", "mcphud.stack.yaml")
+	if !u.Ready || len(u.Servers) != 2 || len(u.Processes) != 3 || !strings.HasSuffix(u.Aggregate, "/mcp") || u.File != filepath.Join(u.home, "mcphud.stack.yaml") {
+		t.Fatalf("%+v", u.upSummary)
+	}
+	for _, url := range []string{u.Servers[0].URL, u.Servers[0].Routed} {
+		if out := mcphud(t, "tools", "call", "add", "a=1", "b=2", "--url", url, "--format", "json").ok(t); !strings.Contains(out, "3") {
+			t.Errorf("%s: %s", url, out)
+		}
+	}
+
+	// A process that dies comes back where it was, and the router reaches it again.
+	first := u.Processes[0]
+	if err := syscall.Kill(first.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the agent to come back", func() bool { return strings.Count(u.log(), "one          ready      at "+first.URL) == 2 })
+	if !strings.Contains(u.log(), "killed; next start in") {
+		t.Errorf("nothing says why: %s", u.log())
+	}
+	mcphud(t, "tools", "call", "add", "a=1", "b=2", "--url", u.Servers[0].Routed).ok(t)
+
+	u.signal(os.Interrupt)
+	if code := u.exit(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if rest, _ := io.ReadAll(u.out); len(rest) > 0 {
+		t.Errorf("more on stdout: %s", rest)
+	}
+	if left, _ := filepath.Glob(u.home + "/mcphud-stack-*"); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+	u.gone(t)
+}
+
+// gone checks that no process of the stack is left.
+func (u *upRun) gone(t *testing.T) {
+	t.Helper()
+	await(t, "all processes to be gone", func() bool { return len(marked(t, u.mark)) == 0 })
+}
+
+func TestUpKilledLeavesNothing(t *testing.T) {
+	u := stackOf(t, "", "--format", "json")
+	if len(u.Processes) != 4 || u.File != "" || len(marked(t, u.mark)) < 5 {
+		t.Fatalf("%+v", u.upSummary)
+	}
+	u.signal(os.Kill)
+	u.exit()
+	u.gone(t)
+}
+
+func TestUpSecondInterruptEndsAtOnce(t *testing.T) {
+	u := stackOf(t, "agents: {one: {ephemeral: true, profile: everything}}\nrouter: false\n", "mcphud.stack.yaml")
+	if u.Servers[0].Routed != "" || u.Aggregate != "" {
+		t.Errorf("%+v", u.upSummary)
+	}
+	// A stopped process neither leaves nor answers: TERM alone would take the whole time for draining.
+	if err := syscall.Kill(u.Processes[0].PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	u.signal(os.Interrupt)
+	await(t, "it to drain", func() bool { return strings.Contains(u.log(), "stopping") || !u.running() })
+	u.signal(os.Interrupt)
+	u.exit()
+	u.gone(t)
+}
+
+func TestUpTrust(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, "mcphud.stack.yaml")
+	run := func(text string, args ...string) outcome {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := command(t, append([]string{"up", "--format", "json"}, args...)...)
+		cmd.Dir = home
+		cmd.Env = append(cmd.Env, "HOME="+home, "XDG_STATE_HOME="+home+"/state", "XDG_RUNTIME_DIR="+home)
+		return finish(t, cmd)
+	}
+	touch := filepath.Join(home, "was-run")
+	// It ends by itself: the one process fails.
+	foreign := "servers: {bad: {command: sh, args: [-c, \"echo > " + touch + "; exit 1\", --token=hidden], port: " + strconv.Itoa(freePort(t)) + "}}\nrouter: false\n"
+	for _, args := range [][]string{nil, {file}} {
+		o := run(foreign, args...)
+		if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, "nobody has trusted "+file) || !strings.Contains(o.stderr, "bad: sh -c echo") || strings.Contains(o.stderr, "hidden") {
+			t.Errorf("%v: exit %d: %s", args, o.code, o.stderr)
+		}
+		if _, err := os.Stat(touch); err == nil {
+			t.Fatal("the command was run")
+		}
+	}
+	o := run(foreign, "--trust")
+	if e := o.errorLine(t); o.code != exitUnreachable || e.Kind != "SpawnFailed" || !strings.Contains(e.Message, "bad does not start: exited with status 1") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
+	if _, err := os.Stat(touch); err != nil {
+		t.Error("the command was not run")
+	}
+	if o = run(foreign + "# changed\n"); o.code != exitFailure {
+		t.Errorf("a changed file is trusted: %s", o.stderr)
+	}
+	// Also a file without commands, if nobody named it.
+	if o = run("agents: {a: {root: /}}\n"); o.code != exitFailure || !strings.Contains(o.stderr, "a: mcphud agent --root=/") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
+}
+
+func TestUpUsage(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	taken := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
+	for text, says := range map[string]string{
+		"agents: {a: {port: " + taken + "}}": "port " + taken + ", which is taken by ",
+		"agents: {a: {profile: nice}}":       "x.yaml:1:23: agents.a.profile is \"nice\": must be one of demo, everything, hostile, fault",
+		"agents: {a: {concurrency: many}}":   "from 1 to",
+		"agents: {a: {batch: perhaps}}":      "must be true or false",
+		"agents: [":                          "not valid YAML",
+	} {
+		file := filepath.Join(t.TempDir(), "x.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := mcphud(t, "up", file)
+		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || e.Kind != "Usage" || !strings.Contains(e.Message, says) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %s", text, o.code, o.out, o.stderr)
+		}
+	}
+	for _, args := range [][]string{{"/nowhere/at/all.yaml"}, {"a", "b"}, {"--url", "http://127.0.0.1:1/"}} {
+		if o := mcphud(t, append([]string{"up"}, args...)...); o.code != exitFailure || o.out != "" {
+			t.Errorf("%v: exit %d, %s", args, o.code, o.stderr)
+		}
+	}
+}
+
+// The example of the help text is a stack file.
+func TestUpExample(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mcphud.stack.yaml")
+	if err := os.WriteFile(file, []byte(stackExample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TOKEN", "x")
+	a := &app{}
+	f, _, err := a.stackFile(file)
+	if err != nil || len(f.Warnings) != 0 || len(f.Agents) != 2 || len(f.Servers) != 3 || f.Router.Port != 8088 {
+		t.Errorf("%+v %v", f, err)
+	}
+}
+
+// A server that is part of a stack ends when the pipe from its supervisor closes, however that came about.
+func TestSupervisedServerEndsWithItsInput(t *testing.T) {
+	for _, args := range [][]string{{"agent", "--ephemeral", "--port", "0"}, {"router", "--port", "0"}} {
+		cmd := command(t, append(args, "--supervised")...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		errs, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		one := make([]byte, 1)
+		for !strings.Contains(log.String(), "listening on") {
+			if _, err := errs.Read(one); err != nil {
+				t.Fatal(log.String())
+			}
+			log.Write(one)
+		}
+		_ = in.Close()
+		late := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+		_, _ = io.Copy(io.Discard, errs)
+		_ = cmd.Wait()
+		late.Stop()
+		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+			t.Errorf("%v ended with %d", args, code)
+		}
+	}
+}

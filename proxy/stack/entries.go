@@ -1,0 +1,206 @@
+package stack
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/config"
+)
+
+// pathFlags are the settings of an agent that name files or folders.
+var pathFlags = map[string]bool{"kb": true, "root": true, "store": true, "jwks": true}
+
+// decided are settings that the stack decides by itself, with what to write instead.
+var decided = map[string]string{
+	"host": "agents of a stack listen on 127.0.0.1; the router is what others reach",
+	"name": "",
+}
+
+func (r *reader) agent(name string, n config.Node) {
+	what := "agents." + name
+	a := AgentEntry{Name: name, Line: n.Line}
+	named := false
+	r.members(n, what, func(m config.Member) {
+		switch m.Key {
+		case "port":
+			a.Port = r.port(m.Value, what+".port")
+			return
+		case "env":
+			a.Env = r.env(m.Value, what+".env")
+			return
+		case "route":
+			a.Route = r.route(name, m.Value, map[string]any{"hostPort": 1})
+			return
+		}
+		if why := decided[m.Key]; why != "" {
+			r.warn(m.Line, m.Col, "%s.%s is ignored: %s", what, m.Key, why)
+			return
+		}
+		if m.Value.Shape == config.Null {
+			return
+		}
+		if _, unknown, _ := r.Agent(m.Key, ""); unknown != "" { // of any shape
+			r.warn(m.Line, m.Col, "%s: %s", what, unknown)
+			return
+		}
+		value := r.text(m.Value, what+"."+m.Key)
+		if pathFlags[m.Key] {
+			value = r.path(m.Value, what+"."+m.Key)
+		}
+		flag, _, err := r.Agent(m.Key, value)
+		if err != nil {
+			r.fail(m.Value, "%s.%s is %.80q: %v", what, m.Key, value, err)
+		}
+		named = named || m.Key == "name"
+		a.Flags = append(a.Flags, [2]string{flag, value})
+	})
+	if !named {
+		a.Flags = append(a.Flags, [2]string{"name", name})
+	}
+	r.f.Agents = append(r.f.Agents, a)
+}
+
+// routeKeys are members of a route that say nothing about how its server is reached.
+var routeKeys = map[string]bool{
+	"disabled": true, "headers": true, "timeout": true, "stream": true, "methods": true, "tools": true, "waitReady": true, "rateLimit": true, "fault": true,
+}
+
+func (r *reader) server(name string, n config.Node) {
+	what := "servers." + name
+	s := ServerEntry{Name: name, Line: n.Line}
+	rest := config.Node{Shape: config.Object, Line: n.Line, Col: n.Col}
+	r.members(n, what, func(m config.Member) {
+		switch m.Key {
+		case "command":
+			s.Command = r.text(m.Value, what+".command")
+		case "args":
+			s.Args = r.texts(m.Value, what+".args")
+		case "env":
+			s.Env = r.env(m.Value, what+".env")
+		case "cwd":
+			s.Dir = r.path(m.Value, what+".cwd")
+		case "url":
+			s.URL = r.text(m.Value, what+".url")
+		case "port":
+			s.URL = fmt.Sprintf("http://127.0.0.1:%d/mcp", r.port(m.Value, what+".port"))
+		default:
+			rest.Members = append(rest.Members, m)
+		}
+	})
+	reach := map[string]any{"url": s.URL}
+	switch {
+	case s.Command == "" && s.URL == "":
+		r.fail(n, "%s has neither command nor url; give one of them, or both for a server that is to be started", what)
+	case s.URL == "":
+		reach = map[string]any{"command": s.Command}
+	}
+	if s.Command != "" && s.URL != "" {
+		for _, m := range rest.Members {
+			if m.Key == "session" {
+				r.warn(m.Line, m.Col, "%s.session is ignored: it is for servers on stdin and stdout, which have no url", what)
+			}
+		}
+	}
+	s.Route = r.route(name, rest, reach)
+	r.f.Servers = append(r.f.Servers, s)
+}
+
+// route reads members of a route, and lets routing.json's own reader check them.
+func (r *reader) route(name string, n config.Node, reach map[string]any) map[string]any {
+	out := map[string]any{}
+	r.members(n, name+".route", func(m config.Member) {
+		if !routeKeys[m.Key] && (m.Key != "session" || reach["command"] == nil) {
+			if m.Key != "session" {
+				r.warn(m.Line, m.Col, "unknown key %.80q of %s is ignored", m.Key, name)
+			}
+			return
+		}
+		out[m.Key] = r.value(m.Value, name+"."+m.Key)
+		one := map[string]any{m.Key: out[m.Key]}
+		for k, v := range reach {
+			one[k] = v
+		}
+		if err := checkRoutes(map[string]any{name: one}); err != nil {
+			r.fail(m.Value, "%v", err)
+		}
+	})
+	if r.err == nil {
+		if err := checkRoutes(map[string]any{name: reach}); err != nil {
+			r.fail(n, "%v", err)
+		}
+	}
+	return out
+}
+
+// checkRoutes asks the reader of routing.json.
+func checkRoutes(table map[string]any) error {
+	text, err := json.Marshal(map[string]any{"routes": table})
+	if err != nil {
+		return err
+	}
+	_, err = routes.Parse(text)
+	if err != nil {
+		_, why, _ := strings.Cut(err.Error(), ": ") // the line is one of our own text
+		return fmt.Errorf("%s", strings.TrimPrefix(why, "routes."))
+	}
+	return nil
+}
+
+// value is a node as JSON has it, with the variables of its strings expanded.
+func (r *reader) value(n config.Node, what string) any {
+	switch n.Shape {
+	case config.Object:
+		out := map[string]any{}
+		for _, m := range n.Members {
+			out[m.Key] = r.value(m.Value, what+"."+m.Key)
+		}
+		return out
+	case config.List:
+		out := []any{}
+		for _, e := range n.Items {
+			out = append(out, r.value(e, what))
+		}
+		return out
+	case config.Scalar:
+		if json.Valid([]byte(n.Text)) {
+			return json.RawMessage(n.Text)
+		}
+		return n.Text
+	case config.Text:
+		return r.text(n, what)
+	}
+	return nil
+}
+
+// routerFlags are the settings of the router that are flags of its own.
+var routerFlags = map[string]string{"drainTimeout": "drain-timeout", "logLevel": "log-level"}
+
+func (r *reader) router(n config.Node) {
+	if n.Shape == config.Scalar && n.Text == "false" {
+		r.f.Router = nil
+		return
+	}
+	e := r.f.Router
+	known := map[string]func(config.Node){
+		"port":   func(n config.Node) { e.Port = r.port(n, "router.port") },
+		"tokens": func(n config.Node) { e.Tokens = r.path(n, "router.tokens") },
+		"env":    func(n config.Node) { e.Env = r.env(n, "router.env") },
+		"routes": func(n config.Node) {
+			e.Routes = map[string]any{}
+			r.members(n, "router.routes", func(m config.Member) {
+				e.Routes[m.Key] = r.value(m.Value, "router.routes."+m.Key)
+				if err := checkRoutes(map[string]any{m.Key: e.Routes[m.Key]}); err != nil {
+					r.fail(m.Value, "router.routes.%v", err)
+				}
+			})
+		},
+	}
+	for key, flag := range routerFlags {
+		known[key] = func(n config.Node) {
+			e.Flags = append(e.Flags, [2]string{flag, r.text(n, "router."+key)})
+		}
+	}
+	r.object(n, "router", known)
+}

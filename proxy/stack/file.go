@@ -1,0 +1,280 @@
+package stack
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/config"
+)
+
+// FileName is how a stack file is called that nobody names.
+const FileName = "mcphud.stack.yaml"
+
+// File is a stack file, checked, with its variables expanded.
+//
+//	version: 1
+//	agents:                  # processes of mcphud agent, by the name of their route
+//	  docs:
+//	    port: 7000           # without it: 7000, 7001 … or a free one
+//	    profile: demo        # this and more is what agent.yaml has, such as kb, root, concurrency, rateLimit
+//	    env: {AGENT_TOKEN: "${DOCS_TOKEN}"}
+//	    route: {timeout: 60s, tools: [search_knowledge_base]}
+//	servers:                 # anything else that the router serves
+//	  files:                 # a stdio server: the router starts it for each session
+//	    command: npx
+//	    args: [-y, "@modelcontextprotocol/server-filesystem", .]
+//	    session: shared      # and more of what a route in routing.json has
+//	  web:                   # an HTTP server that is started and supervised
+//	    command: ./web
+//	    url: http://127.0.0.1:9000/mcp
+//	    cwd: ../web
+//	  elsewhere: {url: "https://mcp.example/mcp", headers: {Authorization: "Bearer ${TOKEN}"}}
+//	router: {port: 8088, tokens: tokens.json}   # router: false for none
+//
+// Paths are relative to the file. ${NAME} and ${NAME:-default} in a value stand for variables of the environment.
+type File struct {
+	Path     string // absolute, "" for the built-in stack
+	Digest   string // of the text, for trust
+	Agents   []AgentEntry
+	Servers  []ServerEntry
+	Router   *RouterEntry // nil for none
+	Warnings []config.Warning
+}
+
+// AgentEntry is one of a File's agents.
+type AgentEntry struct {
+	Name  string
+	Line  int
+	Port  int         // 0 where the file does not say
+	Flags [][2]string // name without dashes, and value, of `mcphud agent`
+	Env   map[string]string
+	Route map[string]any // of routing.json, without how the agent is reached
+}
+
+// ServerEntry is one of a File's servers. With a command and no URL, the router starts it.
+type ServerEntry struct {
+	Name    string
+	Line    int
+	Command string
+	Args    []string
+	Env     map[string]string
+	Dir     string // absolute, "" for the file's own folder
+	URL     string
+	Route   map[string]any
+}
+
+// RouterEntry is a File's router.
+type RouterEntry struct {
+	Port   int // 0 where the file does not say
+	Tokens string
+	Flags  [][2]string
+	Env    map[string]string
+	Routes map[string]any // further routes, as routing.json has them
+}
+
+// Checker knows the settings of an agent: it returns the flag for a key of agent.yaml, "" and what is wrong with the key if
+// there is none, or an error if the value cannot be.
+type Checker func(key, value string) (flag, unknown string, err error)
+
+// Source is how a file is read.
+type Source struct {
+	Lookup func(string) (string, bool) // variables; os.LookupEnv
+	Agent  Checker
+}
+
+// Load reads a stack file. What is not known in it is a warning; what is wrong is a config.Warning as an error, with its
+// line.
+func (s Source) Load(path string) (*File, error) {
+	tree, err := config.ReadTree(path)
+	if err != nil {
+		var w config.Warning
+		if errors.As(err, &w) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("cannot read the stack file: %w", err)
+	}
+	return s.parse(tree)
+}
+
+// Parse reads the text of a stack file.
+func (s Source) Parse(path string, text []byte) (*File, error) {
+	tree, err := config.ParseTree(path, text)
+	if err != nil {
+		return nil, err
+	}
+	return s.parse(tree)
+}
+
+func (s Source) parse(tree config.Tree) (*File, error) {
+	sum := sha256.Sum256(tree.Raw)
+	r := &reader{Source: s, f: &File{Path: tree.File, Digest: hex.EncodeToString(sum[:]), Warnings: tree.Warnings, Router: &RouterEntry{}}}
+	if tree.Root.Shape == config.Null {
+		r.fail(tree.Root, "has nothing in it; write for example agents: {one: {}}")
+	}
+	r.object(tree.Root, "the file", map[string]func(config.Node){
+		"version": func(n config.Node) {
+			if n.Text != "1" {
+				r.fail(n, "version is %s; this mcphud reads version 1", n.Text)
+			}
+		},
+		"agents":  func(n config.Node) { r.named(n, "agents", r.agent) },
+		"servers": func(n config.Node) { r.named(n, "servers", r.server) },
+		"router":  r.router,
+	})
+	if r.err == nil && len(r.f.Agents)+len(r.f.Servers) == 0 && (r.f.Router == nil || len(r.f.Router.Routes) == 0) {
+		r.fail(tree.Root, "names neither agents nor servers; write for example agents: {one: {}}")
+	}
+	if r.f.Router != nil {
+		for name := range r.f.Router.Routes {
+			if r.taken(name) {
+				r.fail(tree.Root, "router.routes.%s has the name of an agent or server; choose another", name)
+			}
+		}
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.f, nil
+}
+
+// reader builds a File. The first error ends it.
+type reader struct {
+	Source
+	f   *File
+	err error
+}
+
+func (r *reader) fail(at config.Node, format string, args ...any) {
+	if r.err == nil {
+		r.err = config.Warning{File: r.f.Path, Line: at.Line, Col: at.Col, Message: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (r *reader) warn(line, col int, format string, args ...any) {
+	const most = 50
+	if len(r.f.Warnings) < most {
+		r.f.Warnings = append(r.f.Warnings, config.Warning{File: r.f.Path, Line: line, Col: col, Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// object walks an object with known members.
+func (r *reader) object(n config.Node, what string, known map[string]func(config.Node)) {
+	r.members(n, what, func(m config.Member) {
+		if set, ok := known[m.Key]; ok {
+			set(m.Value)
+			return
+		}
+		r.warn(m.Line, m.Col, "unknown key %.80q of %s is ignored", m.Key, what)
+	})
+}
+
+func (r *reader) members(n config.Node, what string, f func(config.Member)) {
+	if n.Shape != config.Object && n.Shape != config.Null {
+		r.fail(n, "%s is %s; it must be an object", what, n.Shape)
+	}
+	for _, m := range n.Members {
+		if r.err != nil {
+			return
+		}
+		if m.Value.Line == 0 { // null has no place of its own
+			m.Value.Line, m.Value.Col = m.Line, m.Col
+		}
+		f(m)
+	}
+}
+
+// named walks the entries of agents or servers, whose names are names of routes.
+func (r *reader) named(n config.Node, what string, f func(string, config.Node)) {
+	r.members(n, what, func(m config.Member) {
+		at := config.Node{Line: m.Line, Col: m.Col}
+		switch {
+		case !routes.ValidName(m.Key):
+			r.fail(at, "%.80q is no name: letters, digits, dots, underscores and dashes, at most 64, a letter or digit first", m.Key)
+		case m.Key == routerName:
+			r.fail(at, "%q is the router's own name; choose another", m.Key)
+		case r.taken(m.Key):
+			r.fail(at, "%q is the name of an agent and of a server; choose another", m.Key)
+		default:
+			m.Value.Line = max(m.Value.Line, m.Line)
+			f(m.Key, m.Value)
+		}
+	})
+}
+
+// routerName is the name of the router among the processes.
+const routerName = "router"
+
+func (r *reader) taken(name string) bool {
+	for _, a := range r.f.Agents {
+		if a.Name == name {
+			return true
+		}
+	}
+	for _, s := range r.f.Servers {
+		if s.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// text is a string or scalar with its variables expanded.
+func (r *reader) text(n config.Node, what string) string {
+	if n.Shape != config.Text && n.Shape != config.Scalar {
+		r.fail(n, "%s is %s; it must be a string", what, n.Shape)
+		return ""
+	}
+	s, err := config.Expand(n.Text, r.Lookup)
+	if err != nil {
+		r.fail(n, "%s: %v", what, err)
+	}
+	if strings.ContainsRune(s, 0) {
+		r.fail(n, "%s has a NUL in it", what)
+	}
+	return s
+}
+
+func (r *reader) texts(n config.Node, what string) (out []string) {
+	if n.Shape != config.List && n.Shape != config.Null {
+		r.fail(n, "%s is %s; it must be a list of strings", what, n.Shape)
+	}
+	for _, e := range n.Items {
+		out = append(out, r.text(e, what))
+	}
+	return out
+}
+
+func (r *reader) env(n config.Node, what string) map[string]string {
+	out := map[string]string{}
+	r.members(n, what, func(m config.Member) {
+		if m.Key == "" || strings.ContainsAny(m.Key, "=\x00") {
+			r.fail(config.Node{Line: m.Line, Col: m.Col}, "%.80q cannot be the name of a variable", m.Key)
+		}
+		out[m.Key] = r.text(m.Value, what+"."+m.Key)
+	})
+	return out
+}
+
+func (r *reader) port(n config.Node, what string) int {
+	s := r.text(n, what)
+	v, err := strconv.Atoi(s)
+	if err != nil || v < 1 || v > 65535 {
+		r.fail(n, "%s is %.80q; it must be a port from 1 to 65535, or left out for a free one", what, s)
+	}
+	return v
+}
+
+// path is a path that is relative to the file.
+func (r *reader) path(n config.Node, what string) string {
+	s := r.text(n, what)
+	if s == "" || filepath.IsAbs(s) {
+		return s
+	}
+	return filepath.Join(filepath.Dir(r.f.Path), s)
+}

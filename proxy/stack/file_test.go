@@ -1,0 +1,234 @@
+package stack
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mcphud/mcphud/proxy/routes"
+)
+
+// source knows two settings of agents and one variable.
+var source = Source{
+	Lookup: func(n string) (string, bool) { return "s3cret", n == "TOKEN" },
+	Agent: func(key, value string) (string, string, error) {
+		switch key {
+		case "profile", "root", "name", "rateLimit", "drainTimeout":
+			if value == "wrong" {
+				return "", "", errors.New("cannot be")
+			}
+			return map[string]string{"rateLimit": "rate-limit", "drainTimeout": "drain-timeout"}[key] + strings.TrimSuffix(strings.TrimSuffix(key, "rateLimit"), "drainTimeout"), "", nil
+		}
+		return "", `unknown key "` + key + `"`, nil
+	},
+}
+
+const whole = `version: 1
+agents:
+  docs:
+    port: 7123
+    profile: demo
+    root: data
+    rateLimit: 5
+    drainTimeout: 30s
+    env: {AGENT_TOKEN: "${TOKEN}", A: "${B:-c}"}
+    route: {timeout: 60s, tools: [search], stream: true}
+  other:
+servers:
+  files:
+    command: npx
+    args: [-y, server, --key=hidden-value]
+    env: {API_KEY: "${TOKEN}"}
+    session: shared
+  web: {command: ./web, port: 9000, cwd: sub}
+  far: {url: "https://mcp.example/mcp", headers: {Authorization: "Bearer ${TOKEN}"}}
+router:
+  port: 8123
+  tokens: tokens.json
+  drainTimeout: 3s
+  routes:
+    more: {hostPort: 9001}
+`
+
+func TestStackFile(t *testing.T) {
+	f, err := source.Parse("/p/mcphud.stack.yaml", []byte(whole))
+	if err != nil || len(f.Warnings) != 0 {
+		t.Fatal(err, f)
+	}
+	a := f.Agents[0]
+	if a.Name != "docs" || a.Port != 7123 || a.Env["AGENT_TOKEN"] != "s3cret" || a.Env["A"] != "c" || !slices.Contains(a.Flags, [2]string{"root", "/p/data"}) ||
+		!slices.Contains(a.Flags, [2]string{"name", "docs"}) {
+		t.Errorf("%+v", a)
+	}
+	dir := t.TempDir()
+	p, err := f.Plan(t.Context(), Place{Dir: dir, State: "/state"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range p.Specs {
+		names = append(names, s.Name)
+	}
+	if !slices.Equal(names, []string{"docs", "other", "web", "router"}) || !slices.Equal(p.Specs[3].After, names[:3]) {
+		t.Errorf("processes %v, router after %v", names, p.Specs[3].After)
+	}
+	if s := p.Specs[0]; s.Port != 7123 || !s.Fixed || s.Dir != "/p" || !slices.Contains(s.Args, "--store=/state/docs.db") || !slices.Contains(s.Args, "--rate-limit=5") {
+		t.Errorf("%+v", s)
+	}
+	if s := p.Specs[2]; s.Command != "./web" || s.Dir != "/p/sub" || s.URL != "http://127.0.0.1:9000/mcp" {
+		t.Errorf("%+v", s)
+	}
+	if s := p.Specs[3]; s.Port != 8123 || !slices.Contains(s.Args, "--drain-timeout=3s") || p.Drain.Seconds() != 32 {
+		t.Errorf("%+v, drain %s", s, p.Drain)
+	}
+	path := filepath.Join(dir, "routing.json")
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatal(info, err)
+	}
+	table, err := routes.Load(path)
+	if err != nil || len(table.Warnings) != 0 || table.Tokens != "/p/tokens.json" {
+		t.Fatal(table, err)
+	}
+	if !slices.Equal(table.Names(), []string{"docs", "far", "files", "more", "other", "web"}) {
+		t.Error(table.Names())
+	}
+	if r := table.Routes["docs"]; r.HostPort != 7123 || r.Headers.Get("Authorization") != "Bearer s3cret" || !r.Stream || r.Timeout.Seconds() != 60 || r.WaitReady.Seconds() != 5 {
+		t.Errorf("%+v", r)
+	}
+	if r := table.Routes["files"]; r.Command != "npx" || r.Cwd != "/p" || r.Session != routes.Shared || r.Env["API_KEY"] != "s3cret" {
+		t.Errorf("%+v", r)
+	}
+	if r := table.Routes["web"]; r.URL.String() != "http://127.0.0.1:9000/mcp" || r.Command != "" {
+		t.Errorf("%+v", r)
+	}
+
+	p.Listening("other", "http://127.0.0.1:45678/mcp")
+	if table, err = routes.Load(path); err != nil || table.Routes["other"].HostPort != 45678 {
+		t.Errorf("after it came back on another port: %v %v", table, err)
+	}
+	about := strings.Join(f.Describe(), "\n")
+	for _, want := range []string{"docs: mcphud agent", "--root=/p/data", "files: npx -y server", "far: contact https://mcp.example/mcp", "web: ./web; in /p/sub", "router: mcphud router"} {
+		if !strings.Contains(about, want) {
+			t.Errorf("%q is not in\n%s", want, about)
+		}
+	}
+	if strings.Contains(about, "s3cret") || strings.Contains(about, "hidden-value") || !f.Foreign() {
+		t.Errorf("secrets in\n%s", about)
+	}
+}
+
+func TestStackFileWarns(t *testing.T) {
+	f, err := source.Parse("/p/x.yaml", []byte("agents:\n  a: {colour: red, shape: [1], host: ::1, route: {size: 1}}\nrooter: 1\nservers: {s: {url: http://127.0.0.1:1/, seesion: x}}\nrouter: {prot: 1}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range f.Warnings {
+		got = append(got, w.String())
+	}
+	all := strings.Join(got, "\n")
+	for _, want := range []string{`x.yaml:2:7: agents.a: unknown key "colour"`, `"shape"`, "agents.a.host is ignored", `"size"`, `x.yaml:3:1: unknown key "rooter"`, `"seesion"`, `"prot" of router`} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in\n%s", want, all)
+		}
+	}
+	if len(got) != 7 {
+		t.Error(all)
+	}
+}
+
+func TestStackFileErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                                         "nothing in it",
+		"agents: {}":                                               "neither agents nor servers",
+		"agents: []":                                               "x.yaml:1:9: agents is a list",
+		"version: 2\nagents: {a: {}}":                              "x.yaml:1:10: version is 2",
+		"agents: {a: {port: 0}}":                                   "a port from 1 to 65535",
+		"agents: {a: {port: x}}":                                   "a port from 1 to 65535",
+		"agents: {a/b: {}}":                                        `"a/b" is no name`,
+		"agents: {router: {}}":                                     "the router's own name",
+		"agents: {a: {}}\nservers: {a: {}}":                        "x.yaml:2:11: \"a\" is the name of an agent and of a server",
+		"agents: {a: {profile: wrong}}":                            `agents.a.profile is "wrong": cannot be`,
+		"agents: {a: {profile: [wrong]}}":                          "it must be a string",
+		"agents: {a: {env: {A: \"${NO}\"}}}":                       "agents.a.env.A: environment variable NO is not set",
+		"agents: {a: {route: {timeout: no}}}":                      "a.timeout is \"no\"; it must be a text",
+		"servers: {s: {}}":                                         "neither command nor url",
+		"servers: {s: {url: ftp://x}}":                             "no http or https URL",
+		"servers: {s: {command: x, session: mine}}":                "s.session is \"mine\"",
+		"agents: {a: {}}\nrouter: {routes: {a: {hostPort: 1}}}":    "has the name of an agent",
+		"agents: {b: {}}\nrouter: {routes: {a: {hostPort: true}}}": "router.routes.a.hostPort",
+		"agents: {":                                                "not valid YAML",
+	} {
+		_, err := source.Parse("/p/x.yaml", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "/p/x.yaml") {
+			t.Errorf("%s\n%v\nwant %s", text, err, want)
+		}
+	}
+	if _, err := source.Load("/nowhere/at/all.yaml"); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestRouterCanBeLeftOut(t *testing.T) {
+	f, err := source.Parse("/p/x.yaml", []byte("agents: {a: {}}\nrouter: false\n"))
+	if err != nil || f.Router != nil {
+		t.Fatal(f, err)
+	}
+	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
+	if err != nil || len(p.Specs) != 1 || !slices.Contains(p.Specs[0].Args, "--ephemeral=true") || p.Specs[0].Port == 0 {
+		t.Errorf("%+v %v", p, err)
+	}
+}
+
+func TestTakenPorts(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	port := ln.Addr().(*net.TCPAddr).Port
+	text, _ := json.Marshal(map[string]any{"agents": map[string]any{"a": map[string]any{"port": port}}})
+	f, err := source.Parse("/p/x.json", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Plan(t.Context(), Place{Dir: t.TempDir()})
+	var taken *TakenError
+	if !errors.As(err, &taken) || !errors.Is(err, syscall.EADDRINUSE) || taken.Port != port || !strings.Contains(err.Error(), "which is taken") {
+		t.Error(err)
+	}
+	p := &ports{ctx: t.Context()}
+	defer p.close()
+	p.pick("b", 0, port)
+	if p.err != nil || p.of["b"] == port || len(p.notes) != 1 || !strings.Contains(p.notes[0], "is taken") || !strings.Contains(p.notes[0], "; b uses ") {
+		t.Errorf("%+v", p)
+	}
+	p.pick("c", p.of["b"], 0)
+	if p.err == nil || !strings.Contains(p.err.Error(), "by b of the same stack") {
+		t.Error(p.err)
+	}
+}
+
+func TestBuiltin(t *testing.T) {
+	p, err := Builtin().Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
+	if err != nil || len(p.Specs) != 4 || p.Specs[3].Kind != Router {
+		t.Fatal(p, err)
+	}
+	seen := map[int]bool{}
+	for _, s := range p.Specs {
+		if s.Port == 0 || seen[s.Port] || s.Fixed {
+			t.Errorf("%+v", s)
+		}
+		seen[s.Port] = true
+	}
+	if Builtin().Foreign() {
+		t.Error("the built-in stack runs foreign commands")
+	}
+}

@@ -1,0 +1,221 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mcphud/mcphud/session/listen"
+)
+
+// The ports that are tried first where a file does not say one: agents count up from FirstAgent.
+const (
+	FirstAgent    = 7000
+	DefaultRouter = 8088
+)
+
+// Builtin is the stack of whoever has no file: agents of three profiles, in memory, and a router.
+func Builtin() *File {
+	agent := func(name string) AgentEntry {
+		return AgentEntry{Name: name, Flags: [][2]string{{"profile", name}, {"name", name}, {"ephemeral", "true"}}}
+	}
+	return &File{Agents: []AgentEntry{agent("demo"), agent("everything"), agent("fault")}, Router: &RouterEntry{}}
+}
+
+// Place is where and how a File is to run.
+type Place struct {
+	Dir   string // private folder for what the processes need to know of each other; has to exist
+	State string // folder for the agents' databases, "" to keep everything in memory
+	Free  bool   // no default port is tried
+}
+
+// Plan is a File that can be run: New(p.Specs, Options{Listening: p.Listening, Drain: p.Drain}).
+type Plan struct {
+	Specs []Spec
+	Notes []string      // what is not as one might expect: which ports were taken, and by whom
+	Drain time.Duration // how long the most patient process may take to leave
+	table *table
+}
+
+// TakenError says that a port that a file asks for is taken.
+type TakenError struct {
+	Port int
+	Err  error
+}
+
+// Error says who asks for it, and who has it.
+func (e *TakenError) Error() string { return e.Err.Error() }
+
+// Unwrap is the system's error.
+func (e *TakenError) Unwrap() error { return e.Err }
+
+// Plan finds a port for every process and writes routing.json for the router. A port that the file asks for and that is
+// taken is a *TakenError.
+func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
+	ports := &ports{ctx: ctx, free: at.Free}
+	defer ports.close()
+	p := &Plan{Drain: 12 * time.Second, table: newTable(f, at.Dir)}
+	// Those that were asked for first, so that no default takes one of them.
+	for _, fixed := range []bool{true, false} {
+		for i, a := range f.Agents {
+			if fixed == (a.Port != 0) {
+				ports.pick(a.Name, a.Port, FirstAgent+i)
+			}
+		}
+		if r := f.Router; r != nil && fixed == (r.Port != 0) {
+			ports.pick(routerName, r.Port, DefaultRouter)
+		}
+	}
+	if ports.err != nil {
+		return nil, ports.err
+	}
+	p.Notes = ports.notes
+	var all []string
+	for _, a := range f.Agents {
+		s := Spec{Name: a.Name, Kind: Agent, Dir: f.folder(), Env: ownEnv(a.Env), Port: ports.of[a.Name], Fixed: a.Port != 0}
+		s.Args = p.flags(f.stored(a, at.State))
+		p.table.listening(a.Name, s.Port)
+		p.Specs = append(p.Specs, s)
+		all = append(all, a.Name)
+	}
+	for _, e := range f.Servers {
+		if e.Command == "" || e.URL == "" {
+			continue // the router reaches, or starts, it
+		}
+		dir := e.Dir
+		if dir == "" {
+			dir = f.folder()
+		}
+		p.Specs = append(p.Specs, Spec{Name: e.Name, Kind: Server, Command: e.Command, Args: e.Args, Env: e.Env, Dir: dir, URL: e.URL})
+		all = append(all, e.Name)
+	}
+	if r := f.Router; r != nil {
+		args := append([]string{"--routes=" + p.table.path}, p.flags(r.Flags)...)
+		p.Specs = append(p.Specs, Spec{Name: routerName, Kind: Router, Args: args, Dir: f.folder(), Env: ownEnv(r.Env), Port: ports.of[routerName], Fixed: r.Port != 0, After: all})
+		if err := p.table.write(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Listening takes note of where a process listens, and tells the router if that is another port than before.
+func (p *Plan) Listening(name, url string) {
+	if p.table.listening(name, portOf(url)) {
+		_ = p.table.write() // the router goes on with what it knows, and the process shows as ready where it is
+	}
+}
+
+// folder is where paths of the file begin, "" for the built-in one.
+func (f *File) folder() string {
+	if f.Path == "" {
+		return ""
+	}
+	return filepath.Dir(f.Path)
+}
+
+// stored adds to an agent's flags where it keeps what it has to remember, unless the file says.
+func (f *File) stored(a AgentEntry, state string) [][2]string {
+	for _, flag := range a.Flags {
+		if flag[0] == "store" || flag[0] == "ephemeral" && flag[1] == "true" {
+			return a.Flags
+		}
+	}
+	if state == "" {
+		return append(a.Flags[:len(a.Flags):len(a.Flags)], [2]string{"ephemeral", "true"})
+	}
+	return append(a.Flags[:len(a.Flags):len(a.Flags)], [2]string{"store", filepath.Join(state, a.Name+".db")})
+}
+
+// flags are flags as arguments. Whoever drains for longer than others gets the time.
+func (p *Plan) flags(flags [][2]string) (args []string) {
+	for _, f := range flags {
+		args = append(args, "--"+f[0]+"="+f[1])
+		if d, err := time.ParseDuration(f[1]); f[0] == "drain-timeout" && err == nil {
+			p.Drain = max(p.Drain, d+2*time.Second)
+		}
+	}
+	return args
+}
+
+// ownEnv is the environment of a process of this program: where to send traces, variables of its own, and what the file
+// says.
+func ownEnv(env map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, kv := range os.Environ() {
+		if k, v, _ := strings.Cut(kv, "="); strings.HasPrefix(k, "OTEL_") || strings.HasPrefix(k, "MCPHUD_") {
+			out[k] = v
+		}
+	}
+	maps.Copy(out, env)
+	return out
+}
+
+// ports finds free ports and keeps them until all are found.
+type ports struct {
+	ctx   context.Context
+	free  bool // any will do
+	of    map[string]int
+	held  []net.Listener
+	notes []string
+	err   error
+}
+
+func (p *ports) pick(name string, fixed, usual int) {
+	if p.err != nil {
+		return
+	}
+	want := fixed
+	if want == 0 && !p.free {
+		want = usual
+	}
+	lns, err := listen.Listen(p.ctx, "127.0.0.1", want)
+	switch {
+	case err != nil && fixed != 0:
+		p.err = &TakenError{fixed, fmt.Errorf("%s: %w", name, err)}
+		if errors.Is(err, syscall.EADDRINUSE) {
+			p.err = &TakenError{fixed, fmt.Errorf("%s cannot listen on port %d, which is taken%s: %w", name, fixed, p.by(fixed), syscall.EADDRINUSE)}
+		}
+		return
+	case err != nil && want != 0:
+		if lns, err = listen.Listen(p.ctx, "127.0.0.1", 0); err == nil {
+			port := lns[0].Addr().(*net.TCPAddr).Port
+			p.notes = append(p.notes, fmt.Sprintf("port %d is taken%s; %s uses %d", usual, p.by(usual), name, port))
+		}
+	}
+	if err != nil {
+		p.err = fmt.Errorf("%s: %w", name, err)
+		return
+	}
+	p.held = append(p.held, lns...)
+	if p.of == nil {
+		p.of = map[string]int{}
+	}
+	p.of[name] = lns[0].Addr().(*net.TCPAddr).Port
+}
+
+// by says who has a port.
+func (p *ports) by(port int) string {
+	for name, n := range p.of {
+		if n == port {
+			return " by " + name + " of the same stack"
+		}
+	}
+	if who := listen.Holder(port); who != "" {
+		return " by " + who
+	}
+	return ""
+}
+
+func (p *ports) close() {
+	for _, ln := range p.held {
+		_ = ln.Close()
+	}
+}

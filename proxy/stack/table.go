@@ -1,0 +1,103 @@
+package stack
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// table writes the routing.json of a stack. It holds secrets, so that nobody else may read it.
+type table struct {
+	file *File
+	path string
+
+	mu    sync.Mutex
+	ports map[string]int
+}
+
+func newTable(f *File, dir string) *table {
+	return &table{file: f, path: filepath.Join(dir, "routing.json"), ports: map[string]int{}}
+}
+
+// listening notes the port of a process; false if that is known.
+func (t *table) listening(name string, port int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	same := t.ports[name] == port
+	t.ports[name] = port
+	return !same
+}
+
+// waitReady is how long the router waits for an agent that is starting, where the file does not say.
+const waitReady = "5s"
+
+// routes are all routes as they are now.
+func (t *table) routes() map[string]any {
+	out := map[string]any{}
+	if t.file.Router != nil {
+		maps.Copy(out, t.file.Router.Routes)
+	}
+	for _, a := range t.file.Agents {
+		r := map[string]any{"waitReady": waitReady}
+		maps.Copy(r, a.Route)
+		r["hostPort"] = t.ports[a.Name]
+		if token := a.Env["AGENT_TOKEN"]; token != "" && r["headers"] == nil {
+			r["headers"] = map[string]any{"Authorization": "Bearer " + token}
+		}
+		out[a.Name] = r
+	}
+	for _, s := range t.file.Servers {
+		r := map[string]any{}
+		maps.Copy(r, s.Route)
+		if s.URL != "" {
+			r["url"] = s.URL
+			if s.Command != "" && r["waitReady"] == nil {
+				r["waitReady"] = waitReady
+			}
+			out[s.Name] = r
+			continue
+		}
+		r["command"], r["cwd"] = s.Command, t.file.folder()
+		if s.Dir != "" {
+			r["cwd"] = s.Dir
+		}
+		if len(s.Args) > 0 {
+			r["args"] = s.Args
+		}
+		if len(s.Env) > 0 {
+			r["env"] = s.Env
+		}
+		out[s.Name] = r
+	}
+	return out
+}
+
+// write replaces the file as a whole.
+func (t *table) write() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := map[string]any{"routes": t.routes()}
+	if t.file.Router != nil && t.file.Router.Tokens != "" {
+		all["tokens"] = t.file.Router.Tokens
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return fmt.Errorf("cannot write the routes: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(t.path), ".routing-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("cannot write the routes: %w", err)
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), t.path)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the routes: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return nil
+}
