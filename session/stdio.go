@@ -40,6 +40,7 @@ type stdio struct {
 	tap  Tap
 	pass io.Writer // the child's stderr is copied there, nil for nowhere
 	stay Leave
+	bare bool // of our environment only what is no secret goes along
 
 	proc   *process.Process
 	stdin  *os.File
@@ -62,12 +63,25 @@ func newStdio(cfg config.Server, tap Tap, pass io.Writer, stay Leave) *stdio {
 	return &stdio{cfg: cfg, tap: tap, pass: pass, stay: stay, ended: make(chan struct{}), over: make(chan struct{})}
 }
 
+// NewStdio returns a transport to a server as a child process, for those who speak with it below the level of a Session. Of
+// our environment the child gets only what hardly a program works without, and what the configuration adds. What it writes
+// to stderr is journalled, and copied to stderr unless that is nil. The transport tells the child's process id by a method
+// PID() int.
+func NewStdio(cfg config.Server, tap Tap, stderr io.Writer, stay Leave) Transport {
+	s := newStdio(cfg, tap, stderr, stay)
+	s.bare = true
+	return s
+}
+
 // Start starts the process, once. It does not wait for anything that the process does.
 func (s *stdio) Start(ctx context.Context, in Receiver) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	env := process.Environment(s.cfg.Env)
+	if s.bare {
+		env = process.Filtered(s.cfg.Env)
+	}
 	path, err := process.Lookup(s.cfg.Command, env, s.cfg.Cwd)
 	if err != nil {
 		return spawnFailed(s.cfg, err)

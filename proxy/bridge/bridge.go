@@ -1,0 +1,326 @@
+// Package bridge makes an HTTP endpoint of a server that speaks over its standard input and output: a [Bridge] takes the
+// requests that Streamable HTTP has, POST, GET and DELETE, and answers them from processes that it starts, watches and ends.
+//
+// A route's session mode says how many processes there are. Per session, each session of the legacy era has a process of its
+// own, from initialize to DELETE, and callers of the modern era, which has no sessions, have one for each principal. Shared,
+// one process for each era serves everybody. In both modes requests get ids and progress tokens of the bridge's own on their
+// way to a process, and on the way back the caller's own bytes: two callers with one id never get each other's answer.
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Options says what to run, and how. Only Name and Command are needed.
+type Options struct {
+	Name    string // of the agent, for messages
+	Command string // started without a shell
+	Args    []string
+	Env     map[string]string // beside the few harmless variables that are inherited
+	Cwd     string            // "" for ours
+	Shared  bool              // one process for all instead of one for each session
+
+	MaxFrame int64         // bytes of one message, default 64 MiB
+	Max      int           // processes at once, default 64
+	Idle     time.Duration // after which a process that no session has is ended; default 10 min
+	Settled  time.Duration // a process that lived this long may be started again at once; default 10 s
+	Leave    session.Leave // how long processes get to leave
+	Tap      session.Tap   // where stderr is journalled
+	Logger   *slog.Logger
+
+	// Caller says whose request a context belongs to; nil for nobody's in particular.
+	Caller func(context.Context) Caller
+	// Client is how the bridge introduces itself to a process that several callers share; default mcphud.
+	Client session.Implementation
+}
+
+// Caller is who makes a request.
+type Caller struct {
+	Principal string // "" for anybody
+	Left      bool   // gave up waiting; false where the wait was ended for them
+	JSON      bool   // takes no event stream, whatever the request's own Accept says
+}
+
+// Bridge is the way to the processes of one route. It starts none before the first request.
+type Bridge struct {
+	o      Options
+	log    *slog.Logger
+	stderr *ring
+	life   context.Context // of what is not done for one request
+	end    context.CancelFunc
+	wg     sync.WaitGroup // processes being ended
+
+	mu          sync.Mutex
+	sessions    map[string]*sitting
+	common      map[string]*start // processes that belong to no session, by era and principal
+	children    map[*child]struct{}
+	closed      bool
+	sweep       *time.Timer // nil while no process needs it
+	spawning    int         // processes being started
+	starts      int         // processes started
+	failures    int         // early deaths in a row
+	retryAt     time.Time   // no process is started before
+	legacyUntil time.Time   // the server was found to know nothing of the modern era
+	last        error       // of the last death
+}
+
+// New makes a bridge.
+func New(o Options) *Bridge {
+	if o.Max <= 0 {
+		o.Max = 64
+	}
+	if o.Idle <= 0 {
+		o.Idle = 10 * time.Minute
+	}
+	if o.Settled <= 0 {
+		o.Settled = 10 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Caller == nil {
+		o.Caller = func(context.Context) Caller { return Caller{} }
+	}
+	if o.Client.Name == "" {
+		o.Client = session.Implementation{Name: "mcphud", Version: "1.0.0"}
+	}
+	b := &Bridge{
+		o: o, log: o.Logger.With("agent", o.Name), stderr: newRing(),
+		sessions: map[string]*sitting{}, common: map[string]*start{}, children: map[*child]struct{}{},
+	}
+	b.life, b.end = context.WithCancel(context.Background())
+	return b
+}
+
+var errClosed = errors.New("the router has closed the way to this agent")
+
+const headerSession = "Mcp-Session-Id"
+
+// RoundTrip answers a request as an MCP server over Streamable HTTP would. An error means that no process could answer; the
+// request may have reached one.
+func (b *Bridge) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := drain(r)
+	if err != nil {
+		return nil, err
+	}
+	ids := r.Header[headerSession]
+	id := ""
+	if len(ids) > 0 {
+		id = ids[0]
+	}
+	switch r.Method {
+	case http.MethodPost:
+		return b.post(r, id, body)
+	case http.MethodGet:
+		s := b.session(id)
+		if s == nil {
+			return refuse(r, nil, false, noSession(id)), nil
+		}
+		return s.listen(r), nil
+	case http.MethodDelete:
+		if s := b.session(id); s != nil {
+			b.endSession(s)
+			return respond(r, http.StatusNoContent, "", nil), nil
+		}
+		return refuse(r, nil, false, noSession(id)), nil
+	}
+	res := respond(r, http.StatusMethodNotAllowed, "", nil)
+	res.Header.Set("Allow", "POST, GET, DELETE")
+	return res, nil
+}
+
+func drain(r *http.Request) ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
+	}
+	defer func() { _ = r.Body.Close() }()
+	if r.ContentLength <= 0 {
+		return io.ReadAll(r.Body)
+	}
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
+	return body, err
+}
+
+func noSession(id string) *jsonrpc.Failure {
+	status := http.StatusNotFound
+	if id == "" {
+		status = http.StatusBadRequest
+	}
+	return &jsonrpc.Failure{Kind: jsonrpc.FailSession, Message: "Missing or invalid MCP session", Status: status}
+}
+
+func (b *Bridge) session(id string) *sitting {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.sessions[id]
+}
+
+func (b *Bridge) post(r *http.Request, id string, body []byte) (*http.Response, error) {
+	env, err := ingress.Scan(body)
+	modern := ingress.Modern(r)
+	if err != nil {
+		return refuse(r, env.ID, modern, err), nil
+	}
+	switch {
+	case modern && env.Kind == jsonrpc.Request:
+		return b.modern(r, env, body)
+	case modern:
+		return respond(r, http.StatusAccepted, "", nil), nil // there is nothing that a client could have to say unasked
+	case env.Kind == jsonrpc.Request && env.Method == string(mcp.MethodInitialize):
+		return b.initialize(r, env, body)
+	}
+	s := b.session(id)
+	if s == nil {
+		return refuse(r, env.ID, modern, noSession(id)), nil
+	}
+	switch env.Kind {
+	case jsonrpc.Request:
+		return s.request(r, env, body)
+	case jsonrpc.Notification:
+		err = s.notify(r.Context(), env, body)
+	default:
+		err = s.answer(r.Context(), env, body)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return respond(r, http.StatusAccepted, "", nil), nil
+}
+
+// Close ends all processes and returns when nothing of them is left.
+func (b *Bridge) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	if b.sweep != nil {
+		b.sweep.Stop()
+	}
+	for c := range b.children {
+		b.closing(c)
+	}
+	b.mu.Unlock()
+	b.end()
+	b.wg.Wait()
+	return nil
+}
+
+// closing ends a process in the background; b.mu is held. A process is in children until it is ended, and ended once.
+func (b *Bridge) closing(c *child) {
+	delete(b.children, c)
+	b.wg.Go(func() {
+		c.die(errClosed)
+		_ = c.t.Close() // says nothing that the process's end does not
+	})
+}
+
+// discard ends a process that is not needed any more.
+func (b *Bridge) discard(c *child) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, ok := b.children[c]; ok {
+		b.closing(c)
+	}
+}
+
+// died takes a process off that ended by itself.
+func (b *Bridge) died(c *child, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = err
+	if early := !c.probing.Load() && time.Since(c.began) < b.o.Settled && (b.o.Shared || !c.introduced.Load()); early {
+		b.failures++
+		b.retryAt = time.Now().Add(min(backoff<<min(b.failures-1, 10), maxBackoff))
+	} else {
+		b.failures = 0
+	}
+	for key, st := range b.common {
+		if st.c == c {
+			delete(b.common, key)
+		}
+	}
+	for id, s := range b.sessions {
+		if s.c == c {
+			delete(b.sessions, id)
+		}
+	}
+	if _, ok := b.children[c]; ok {
+		b.closing(c)
+	}
+	b.log.Warn("the agent's process ended", "pid", c.pid, "err", err, "deaths in a row", b.failures)
+}
+
+const (
+	backoff    = 250 * time.Millisecond
+	maxBackoff = 30 * time.Second
+	patience   = time.Second // how long a caller waits for a process to be due again
+)
+
+// spawn starts a process.
+func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
+	b.mu.Lock()
+	wait, last := time.Until(b.retryAt), b.last
+	full, closed := len(b.children)+b.spawning >= b.o.Max, b.closed
+	if !full && !closed {
+		b.spawning++
+		b.wg.Add(1)
+		defer b.wg.Done()
+		defer func() {
+			b.mu.Lock()
+			b.spawning--
+			b.mu.Unlock()
+		}()
+	}
+	b.mu.Unlock()
+	switch {
+	case closed:
+		return nil, errClosed
+	case full:
+		return nil, &jsonrpc.Failure{
+			Kind: jsonrpc.FailQueueFull, Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
+			Message: fmt.Sprintf("agent '%s' runs as many processes as it may, %d; end sessions, or try again later", b.o.Name, b.o.Max),
+		}
+	case wait > patience:
+		return nil, fmt.Errorf("its process keeps ending and is started again in %s: %w", wait.Round(time.Second), last)
+	case wait > 0:
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-b.life.Done():
+			return nil, errClosed
+		}
+	}
+	c, err := newChild(b, modern)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.starts++
+	b.children[c] = struct{}{}
+	err = c.over() // died before it was among the children, so that nobody else ends it
+	if b.closed {
+		err = errClosed
+	}
+	if err != nil {
+		b.closing(c)
+		return nil, err
+	}
+	b.log.Info("the agent's process was started", "pid", c.pid)
+	return c, nil
+}

@@ -1,0 +1,210 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	maxPending = 4096 // requests under way in one process
+	maxOutbox  = 256  // short messages of ours that wait to be written to it
+)
+
+// child is one process and what is under way in it.
+type child struct {
+	b      *Bridge
+	t      session.Transport
+	pid    int
+	began  time.Time
+	modern bool // is spoken to by the rules of 2026-07-28
+	common bool // serves several sessions
+
+	probing    atomic.Bool   // it is being asked whether it knows the modern era
+	introduced atomic.Bool   // it answered initialize or server/discover
+	hello      []byte        // the result of the bridge's own initialize, of one that serves several sessions
+	gone       chan struct{} // closed when it ended
+	outbox     chan []byte
+
+	mu       sync.Mutex
+	dead     error
+	next     uint64
+	pending  map[uint64]*exchange
+	asks     map[string]*sitting // who has to answer the process's own requests, by their ids
+	sessions map[*sitting]struct{}
+	used     time.Time
+}
+
+func newChild(b *Bridge, modern bool) (*child, error) {
+	c := &child{
+		b: b, modern: modern, common: modern || b.o.Shared, began: time.Now(), used: time.Now(), gone: make(chan struct{}), outbox: make(chan []byte, maxOutbox),
+		pending: map[uint64]*exchange{}, asks: map[string]*sitting{}, sessions: map[*sitting]struct{}{},
+	}
+	cfg := config.Server{
+		Name: b.o.Name, Transport: config.Stdio, Command: b.o.Command, Args: b.o.Args, Env: b.o.Env, Cwd: b.o.Cwd, MaxFrame: b.o.MaxFrame,
+	}
+	c.t = session.NewStdio(cfg, b.o.Tap, b.stderr, b.o.Leave)
+	if err := c.t.Start(b.life, c); err != nil {
+		return nil, err
+	}
+	if p, ok := c.t.(interface{ PID() int }); ok {
+		c.pid = p.PID()
+	}
+	b.wg.Go(c.mail)
+	return c, nil
+}
+
+// mail writes the short messages of which nobody waits for the delivery. The goroutine that reads from the process must not
+// write to it: both could wait for each other.
+func (c *child) mail() {
+	for {
+		select {
+		case frame := <-c.outbox:
+			_ = c.t.Send(c.b.life, session.Message{Frame: frame}) // when the process is gone, all is told
+		case <-c.gone:
+			return
+		}
+	}
+}
+
+// tell leaves a message for mail.
+func (c *child) tell(frame []byte) {
+	select {
+	case c.outbox <- frame:
+	default:
+		c.b.log.Warn("a message to the agent's process was dropped; it does not read its input", "pid", c.pid)
+	}
+}
+
+// over is why the process can be used no more, nil while it can.
+func (c *child) over() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dead
+}
+
+// die fails all that is under way. It does not end the process.
+func (c *child) die(err error) bool {
+	c.mu.Lock()
+	if c.dead != nil {
+		c.mu.Unlock()
+		return false
+	}
+	c.dead = err
+	pending, sessions := c.pending, c.sessions
+	c.pending, c.sessions, c.asks = nil, nil, nil
+	c.mu.Unlock()
+	close(c.gone)
+	for _, x := range pending {
+		x.out.fail(err)
+	}
+	for s := range sessions {
+		s.end()
+	}
+	return true
+}
+
+// Lost is called by the transport when the process has ended by itself.
+func (c *child) Lost(err error) {
+	if c.die(err) {
+		c.b.died(c, err)
+	}
+}
+
+// Broken fails the request whose answer is too large, as far as that can be told.
+func (c *child) Broken(head, _ []byte, err error) {
+	c.b.log.Warn("the agent's process wrote what is no message", "pid", c.pid, "err", err)
+	start, end, ok := jsonrpc.Find(head, "id")
+	if x := c.take(head[start:end]); ok && x != nil {
+		x.out.fail(err)
+		return
+	}
+	c.mu.Lock()
+	var only *exchange
+	if len(c.pending) == 1 { // whose else could it be
+		for n, x := range c.pending {
+			only = x
+			delete(c.pending, n)
+		}
+	}
+	c.mu.Unlock()
+	if only != nil {
+		only.out.fail(err)
+	}
+}
+
+// add registers a request that is about to be written.
+func (c *child) add(x *exchange) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead != nil {
+		return c.dead
+	}
+	if len(c.pending) >= maxPending {
+		return jsonrpc.Fail(jsonrpc.FailQueueFull, "agent '%s' has %d requests under way in one process; try again later", c.b.o.Name, maxPending)
+	}
+	c.next++
+	x.alias, x.c = c.next, c
+	c.pending[x.alias] = x
+	c.used = time.Now()
+	return nil
+}
+
+// take removes the request that an id of ours belongs to.
+func (c *child) take(id []byte) *exchange {
+	n, ok := number(id)
+	if !ok {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x := c.pending[n]
+	delete(c.pending, n)
+	c.used = time.Now()
+	return x
+}
+
+func (c *child) find(id []byte) *exchange {
+	n, ok := number(id)
+	if !ok {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pending[n]
+}
+
+// number reads an id or token of ours. It is compared as it was sent: "7" and 7.0 are none.
+func number(raw []byte) (n uint64, ok bool) {
+	if len(raw) == 0 || len(raw) > 19 || raw[0] == '0' {
+		return 0, false
+	}
+	for _, d := range raw {
+		if d < '0' || d > '9' {
+			return 0, false
+		}
+		n = n*10 + uint64(d-'0')
+	}
+	return n, true
+}
+
+// send writes one message to the process.
+func (c *child) send(ctx context.Context, frame []byte) error {
+	err := c.t.Send(ctx, session.Message{Frame: frame})
+	if err == nil {
+		return nil
+	}
+	if dead := c.over(); dead != nil {
+		return dead // says more than "broken pipe"
+	}
+	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
+		return cause
+	}
+	return err
+}

@@ -1,0 +1,288 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// start is a process that belongs to no session, while it is being made and after.
+type start struct {
+	done chan struct{}
+	c    *child
+	err  error
+}
+
+// get is the process of a key, made by the first who asks; the others wait. It is not made in the name of the caller, who may
+// leave while others wait.
+func (b *Bridge) get(ctx context.Context, key string, begin func(context.Context) (*child, error)) (*child, error) {
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		return nil, errClosed
+	}
+	st := b.common[key]
+	if st == nil {
+		st = &start{done: make(chan struct{})}
+		b.common[key] = st
+		b.wg.Go(func() {
+			c, err := begin(b.life)
+			b.mu.Lock()
+			if err == nil {
+				err = c.over()
+			}
+			st.c, st.err = c, err
+			if err != nil && b.common[key] == st {
+				delete(b.common, key)
+			}
+			b.mu.Unlock()
+			close(st.done)
+		})
+	}
+	b.mu.Unlock()
+	select {
+	case <-st.done:
+		return st.c, st.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// shakeTimeout bounds the bridge's own handshakes.
+const shakeTimeout = 30 * time.Second
+
+// initialize opens a session of the legacy era.
+func (b *Bridge) initialize(r *http.Request, env jsonrpc.Envelope, body []byte) (*http.Response, error) {
+	if b.o.Shared {
+		return b.join(r, env)
+	}
+	c, err := b.spawn(r.Context(), false)
+	if err != nil {
+		return b.unable(r, env, false, err)
+	}
+	s, err := c.newSitting(env)
+	if err != nil {
+		b.discard(c)
+		return nil, err
+	}
+	_, m, err := c.ask(r.Context(), s, env, body, false)
+	if err == nil && m.env.Kind == jsonrpc.Response {
+		err = b.register(s)
+	}
+	if err != nil {
+		b.discard(c)
+		return nil, err
+	}
+	res := m.response(r)
+	if m.env.Kind != jsonrpc.Response {
+		b.discard(c)
+		return res, nil
+	}
+	res.Header[headerSession] = []string{s.id}
+	return res, nil
+}
+
+// unable answers where no process could be had.
+func (b *Bridge) unable(r *http.Request, env jsonrpc.Envelope, modern bool, err error) (*http.Response, error) {
+	if f, ok := jsonrpc.AsFailure(err); ok {
+		return refuse(r, env.ID, modern, f), nil
+	}
+	var rpc *jsonrpc.Error
+	if errors.As(err, &rpc) { // the server refused the handshake
+		return respond(r, jsonrpc.StatusOf(rpc.Code, modern), typeJSON, jsonrpc.NewError(env.ID, rpc.Code, rpc.Message, rpc.Data)), nil
+	}
+	return nil, err
+}
+
+// join opens a session with the process that all share, which was initialized once, by us.
+func (b *Bridge) join(r *http.Request, env jsonrpc.Envelope) (*http.Response, error) {
+	c, err := b.get(r.Context(), "legacy", b.introduce)
+	if err != nil {
+		return b.unable(r, env, false, err)
+	}
+	s, err := c.newSitting(env)
+	if err == nil {
+		err = b.register(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	asked, _ := jsonrpc.String(jsonrpc.Member(env.Params, "protocolVersion"))
+	res := respond(r, http.StatusOK, typeJSON, jsonrpc.NewResult(env.ID, speak(c.hello, asked)))
+	res.Header[headerSession] = []string{s.id}
+	return res, nil
+}
+
+// speak is the result of an initialize for a client that asked for an older version than the process speaks. What the newer
+// ones added a client of an older one ignores.
+func speak(hello []byte, asked string) []byte {
+	start, end, ok := jsonrpc.Find(hello, "protocolVersion")
+	have, _ := jsonrpc.String(hello[start:end])
+	if !ok || !mcp.IsValidProtocolVersion(asked) || asked >= have { // versions are dates
+		return hello
+	}
+	return jsonrpc.Splice(hello, jsonrpc.Edit{Start: start, End: end, With: jsonrpc.Quote(asked)})
+}
+
+// introduce starts a process for several clients and initializes it. The capabilities are those of a client that can do what
+// clients are asked for during a request; where the client that caused it cannot, it is refused then. Roots are nothing that
+// several clients could have in common.
+func (b *Bridge) introduce(ctx context.Context) (*child, error) {
+	ctx, cancel := context.WithTimeout(ctx, shakeTimeout)
+	defer cancel()
+	c, err := b.spawn(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	info, err := json.Marshal(b.o.Client)
+	if err != nil { // strings always marshal
+		return nil, err
+	}
+	params := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":{"sampling":{},"elicitation":{}},"clientInfo":%s}`, mcp.LATEST_LEGACY_PROTOCOL_VERSION, info)
+	m, err := c.own(ctx, string(mcp.MethodInitialize), params)
+	if err == nil {
+		err = c.send(ctx, jsonrpc.NewNotification(string(mcp.MethodNotificationInitialized), nil))
+	}
+	if err != nil {
+		b.discard(c)
+		return nil, err
+	}
+	c.hello = m.env.Result
+	return c, nil
+}
+
+// own makes a request on the bridge's own account. An error response is a *jsonrpc.Error.
+func (c *child) own(ctx context.Context, method string, params []byte) (message, error) {
+	id := []byte("0") // never seen by the process
+	env := jsonrpc.Envelope{Kind: jsonrpc.Request, ID: id, Method: method, Params: params}
+	_, m, err := c.ask(ctx, nil, env, jsonrpc.NewRequest(id, method, params), false)
+	if err != nil || m.env.Kind == jsonrpc.Response {
+		return m, err
+	}
+	e, err := jsonrpc.ParseError(m.env.Error)
+	if err != nil {
+		return m, fmt.Errorf("its answer to %s is an error that is not understood: %w", method, err)
+	}
+	return m, e
+}
+
+const (
+	probeTime = 10 * time.Second // how long a server may take to say whether it knows the modern era
+	legacyFor = 10 * time.Minute // after which it is asked again
+)
+
+// errLegacy answers requests of the modern era to a server that does not know it, as servers of the legacy era do over HTTP.
+var errLegacy = &jsonrpc.Failure{
+	Kind: jsonrpc.FailInvalid, Status: http.StatusBadRequest,
+	Message: "Unsupported protocol version: this agent's server speaks " + mcp.LATEST_LEGACY_PROTOCOL_VERSION + " or older; send initialize",
+}
+
+// modern serves a request of the modern era.
+func (b *Bridge) modern(r *http.Request, env jsonrpc.Envelope, body []byte) (*http.Response, error) {
+	key := "modern"
+	if !b.o.Shared {
+		key += " " + b.o.Caller(r.Context()).Principal
+	}
+	for again := false; ; again = true {
+		c, err := b.get(r.Context(), key, b.probe)
+		if err != nil {
+			return b.unable(r, env, true, err)
+		}
+		if c.over() != nil && !again { // ended since; its successor is not in place yet
+			b.retire(key, c)
+			continue
+		}
+		return c.do(r, nil, env, body)
+	}
+}
+
+// retire takes a process out of use.
+func (b *Bridge) retire(key string, c *child) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if st := b.common[key]; st != nil && st.c == c {
+		delete(b.common, key)
+	}
+}
+
+// probe starts a process for requests of the modern era, and finds out whether it knows that.
+func (b *Bridge) probe(ctx context.Context) (*child, error) {
+	b.mu.Lock()
+	legacy := time.Now().Before(b.legacyUntil)
+	b.mu.Unlock()
+	if legacy {
+		return nil, errLegacy
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	c, err := b.spawn(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	info, err := json.Marshal(b.o.Client)
+	if err != nil { // strings always marshal
+		return nil, err
+	}
+	c.probing.Store(true)
+	params := fmt.Appendf(nil, `{"_meta":{%q:%q,%q:{},%q:%s}}`, mcp.MetaKeyProtocolVersion, mcp.LATEST_PROTOCOL_VERSION,
+		mcp.MetaKeyClientCapabilities, mcp.MetaKeyClientInfo, info)
+	_, err = c.own(ctx, string(mcp.MethodServerDiscover), params)
+	c.probing.Store(false)
+	var rpc *jsonrpc.Error
+	if err == nil || errors.As(err, &rpc) && (rpc.Code == jsonrpc.CodeUnsupportedVersion || rpc.Code == jsonrpc.CodeMissingCapability) {
+		b.idle()
+		return c, nil
+	}
+	b.discard(c)
+	if b.life.Err() != nil {
+		return nil, errClosed
+	}
+	if ctx.Err() == nil { // it said so, or left at the question; a silent one may only have been slow
+		b.mu.Lock()
+		b.legacyUntil = time.Now().Add(legacyFor)
+		b.mu.Unlock()
+	}
+	return nil, errLegacy
+}
+
+// idle sees to it that processes that nobody uses are ended.
+func (b *Bridge) idle() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.sweep == nil && !b.closed && !b.o.Shared {
+		b.sweep = time.AfterFunc(b.o.Idle/4, b.tidy)
+	}
+}
+
+func (b *Bridge) tidy() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sweep = nil
+	if b.closed {
+		return
+	}
+	for key, st := range b.common {
+		if st.c != nil && st.c.unused(b.o.Idle) {
+			delete(b.common, key)
+			if _, ok := b.children[st.c]; ok {
+				b.closing(st.c)
+			}
+		}
+	}
+	if len(b.common) > 0 {
+		b.sweep = time.AfterFunc(b.o.Idle/4, b.tidy)
+	}
+}
+
+func (c *child) unused(since time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pending) == 0 && time.Since(c.used) > since
+}

@@ -1,0 +1,157 @@
+//go:build unix
+
+package bridge
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A process that dies fails what is under way at once, names how it ended, and is started again.
+func TestE14_ProcessDies(t *testing.T) {
+	for name, change := range map[string]func(*Options){"per-session": nil, "shared": shared} {
+		t.Run(name, func(t *testing.T) {
+			b := bridge(t, "legacy", change)
+			id := open(t, b, "{}")
+			waiting := make(chan error, 1)
+			go func() {
+				_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("1", "wait", "{}"), typeJSON))
+				waiting <- err
+			}()
+			until(t, func() bool { return b.Status().Processes[0].Inflight == 1 })
+			_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("2", "die", "{}"), both))
+			if err == nil || !strings.Contains(err.Error(), "exited with status 7") || !strings.Contains(err.Error(), "about to die") {
+				t.Errorf("%v", err)
+			}
+			if err := <-waiting; err == nil || !strings.Contains(err.Error(), "exited with status 7") {
+				t.Errorf("%v", err)
+			}
+			until(t, func() bool { return len(b.Status().Processes) == 0 })
+			if res, _ := send(t, b, id, call("3", "echo", "{}"), both); res.StatusCode != 404 {
+				t.Errorf("a session of a dead process: %d", res.StatusCode)
+			}
+			id = open(t, b, "{}")
+			if _, body := send(t, b, id, call("3", "echo", `{"text":"back"}`), both); textOf(t, body) != "back" {
+				t.Error(body)
+			}
+			st := b.Status()
+			if !strings.Contains(strings.Join(st.Stderr, "\n"), "about to die") || st.Starts != 2 || !strings.Contains(st.Error, "status 7") {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+}
+
+// A server that cannot live is not started over and over.
+func TestR3_RestartsBackOff(t *testing.T) {
+	b := bridge(t, "exit", shared)
+	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	var err error
+	for range 8 {
+		if _, err = b.RoundTrip(request(t.Context(), http.MethodPost, "", initialize, both)); err == nil {
+			t.Fatal("an answer")
+		}
+	}
+	st := b.Status()
+	if !strings.Contains(err.Error(), "keeps ending") || !strings.Contains(err.Error(), "exited with status 3") || st.Starts > 4 || st.RetryAt.IsZero() {
+		t.Errorf("%v %+v", err, st)
+	}
+	b = New(Options{Name: "x", Command: "no-such-program-anywhere"})
+	_, err = b.RoundTrip(request(t.Context(), http.MethodPost, "", initialize, both))
+	if err == nil || !strings.Contains(err.Error(), "not found") {
+		t.Error(err)
+	}
+	_ = b.Close()
+}
+
+// The child sees the harmless part of our environment, what the route adds, and its working folder; no shell is involved.
+func TestX5_ChildEnvironment(t *testing.T) {
+	t.Setenv("AGENT_TOKEN", "secret-of-ours")
+	dir := t.TempDir()
+	b := bridge(t, "legacy", func(o *Options) {
+		o.Env["GIVEN"] = "$HOME `id`"
+		o.Cwd = dir
+	})
+	id := open(t, b, "{}")
+	_, body := send(t, b, id, call("1", "env", "{}"), both)
+	env := textOf(t, body)
+	if strings.Contains(env, "secret-of-ours") || !strings.Contains(env, "GIVEN=$HOME `id`") || !strings.Contains(env, "PATH=") {
+		t.Error(env)
+	}
+	if _, body := send(t, b, id, call("1", "cwd", "{}"), both); textOf(t, body) != dir {
+		t.Error(body)
+	}
+}
+
+// A message above the limit fails the request that it answers, and nothing else.
+func TestX6_FrameCap(t *testing.T) {
+	b := bridge(t, "legacy", func(o *Options) { o.MaxFrame = 1 << 20 })
+	id := open(t, b, "{}")
+	_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("1", "big", "{}"), both))
+	if err == nil || !strings.Contains(err.Error(), "larger than the limit of 1048576 bytes") {
+		t.Error(err)
+	}
+	if _, body := send(t, b, id, call("1", "echo", `{"text":"alive"}`), both); textOf(t, body) != "alive" {
+		t.Error(body)
+	}
+}
+
+// A client that reads slowly loses nothing, and the bridge does not hold what it has not read.
+func TestR5_SlowReaderLosesNothing(t *testing.T) {
+	b := bridge(t, "legacy", nil)
+	id := open(t, b, "{}")
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"flood","arguments":{},"_meta":{"progressToken":7}}}`
+	res, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, body, both))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := bufio.NewReader(res.Body)
+	until(t, func() bool { // the queue is full, and the process has to wait
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for c := range b.children {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			for _, x := range c.pending {
+				x.out.mu.Lock()
+				defer x.out.mu.Unlock()
+				return x.out.room != nil && x.out.bytes < maxWaitingBytes+4096
+			}
+		}
+		return false
+	})
+	for i := range 8000 {
+		if got := next(t, events); !strings.Contains(got, fmt.Sprintf(`"progress":%d,`, i)) {
+			t.Fatalf("event %d: %.100s", i, got)
+		}
+	}
+	if got := next(t, events); textOf(t, got) != "done" {
+		t.Error(got)
+	}
+	_ = res.Body.Close()
+}
+
+// Not more processes than allowed.
+func TestX6_ProcessCap(t *testing.T) {
+	b := bridge(t, "legacy", func(o *Options) { o.Max = 2 })
+	open(t, b, "{}")
+	open(t, b, "{}")
+	res, body := send(t, b, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`, both)
+	if res.StatusCode != 503 || !strings.Contains(body, "2") || res.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
+// Processes of callers without sessions end when nobody calls any more.
+func TestS10_IdleProcessEnds(t *testing.T) {
+	b := bridge(t, "modern", func(o *Options) { o.Idle = 100 * time.Millisecond })
+	send(t, b, "", discover, both)
+	until(t, func() bool { return len(b.Status().Processes) == 0 })
+	if res, body := send(t, b, "", discover, both); res.StatusCode != 200 {
+		t.Error(body)
+	}
+}

@@ -1,0 +1,194 @@
+package bridge
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Frame takes what the process wrote.
+func (c *child) Frame(frame []byte) {
+	if first := bytes.TrimLeft(frame, " \t\r"); len(first) > 0 && first[0] == '[' && jsonrpc.Valid(first) == nil {
+		_ = jsonrpc.Elements(first, func(one []byte) bool { // a batch, which 2025-03-26 allows servers to send
+			c.frame(one)
+			return true
+		})
+		return
+	}
+	c.frame(frame)
+}
+
+func (c *child) frame(frame []byte) {
+	env, err := jsonrpc.Scan(frame)
+	switch env.Kind {
+	case jsonrpc.Response, jsonrpc.ErrorResponse:
+		if x := c.take(env.ID); x != nil {
+			if c.modern || x.method == string(mcp.MethodInitialize) {
+				c.introduced.Store(c.introduced.Load() || env.Kind == jsonrpc.Response)
+			}
+			x.out.put(message{pieces: replaced(frame, x.id, "id"), final: true, env: env, status: status(env, c.modern)})
+		}
+	case jsonrpc.Notification:
+		c.notified(env, frame)
+	case jsonrpc.Request:
+		c.asked(env, frame)
+	default:
+		c.b.log.Warn("the agent's process wrote what is no message; servers must write their logs to stderr", "pid", c.pid, "err", err)
+		if env.Method != "" {
+			return
+		}
+		if x := c.take(env.ID); x != nil {
+			x.out.fail(fmt.Errorf("its answer is malformed: %w", err))
+		}
+	}
+}
+
+// status is the HTTP status that an answer comes with.
+func status(env jsonrpc.Envelope, modern bool) int {
+	if env.Kind == jsonrpc.Response {
+		return 200
+	}
+	e, err := jsonrpc.ParseError(env.Error)
+	if err != nil {
+		return 200
+	}
+	return jsonrpc.StatusOf(e.Code, modern)
+}
+
+// replaced is text in pieces, with another value where path leads; text itself if it leads nowhere.
+func replaced(text, value []byte, path ...string) [][]byte {
+	start, end, ok := jsonrpc.Find(text, path...)
+	if !ok {
+		return [][]byte{text}
+	}
+	return [][]byte{text[:start], value, text[end:]}
+}
+
+func (c *child) notified(env jsonrpc.Envelope, frame []byte) {
+	if env.Method == string(mcp.MethodNotificationProgress) {
+		if x := c.find(jsonrpc.Member(env.Params, "progressToken")); x != nil && x.token != nil {
+			x.say(message{pieces: replaced(frame, x.token, "params", "progressToken")})
+		}
+		return
+	}
+	if c.modern {
+		c.notifiedModern(env, frame)
+		return
+	}
+	s, x := c.cause()
+	switch env.Method {
+	case string(mcp.MethodNotificationMessage):
+		if x != nil && x.say(message{pieces: [][]byte{frame}}) {
+			return
+		}
+		if s != nil && !c.common {
+			s.say(message{pieces: [][]byte{frame}}, false)
+			return
+		}
+		c.each(func(s *sitting) { s.say(message{pieces: [][]byte{frame}}, false) })
+	case string(mcp.MethodNotificationCancelled): // of a request of its own
+		id := string(jsonrpc.Member(env.Params, "requestId"))
+		c.mu.Lock()
+		to := c.asks[id]
+		delete(c.asks, id)
+		c.mu.Unlock()
+		if to != nil {
+			to.say(message{pieces: [][]byte{frame}}, true)
+		}
+	case string(mcp.MethodNotificationResourceUpdated):
+		uri, _ := jsonrpc.String(jsonrpc.Member(env.Params, "uri"))
+		c.each(func(s *sitting) {
+			if !c.common || s.watches(uri) {
+				s.say(message{pieces: [][]byte{frame}}, true)
+			}
+		})
+	default:
+		c.each(func(s *sitting) { s.say(message{pieces: [][]byte{frame}}, true) })
+	}
+}
+
+// notifiedModern gives a notification of the modern era to the request that it belongs to. One that does not say to which is
+// for the only one that asked for log messages, or for nobody.
+func (c *child) notifiedModern(env jsonrpc.Envelope, frame []byte) {
+	if start, end, ok := jsonrpc.Find(env.Params, "_meta", mcp.MetaKeySubscriptionID); ok {
+		if x := c.find(env.Params[start:end]); x != nil && x.endless() {
+			x.say(message{pieces: replaced(frame, x.id, "params", "_meta", mcp.MetaKeySubscriptionID)})
+		}
+		return
+	}
+	c.mu.Lock()
+	var to *exchange
+	n := 0
+	for _, x := range c.pending {
+		if x.logs && !x.endless() {
+			to = x
+			n++
+		}
+	}
+	c.mu.Unlock()
+	if n == 1 {
+		to.say(message{pieces: [][]byte{frame}})
+	}
+}
+
+// say gives a notification to whoever waits for the answer; false if that one takes nothing but the answer.
+func (x *exchange) say(m message) bool {
+	if !x.events {
+		return false
+	}
+	x.out.put(m)
+	return true
+}
+
+func (c *child) each(f func(*sitting)) {
+	c.mu.Lock()
+	all := make([]*sitting, 0, len(c.sessions))
+	for s := range c.sessions {
+		all = append(all, s)
+	}
+	c.mu.Unlock()
+	for _, s := range all {
+		f(s)
+	}
+}
+
+// asked passes a request of the process on to the session that caused it. Where that cannot be told, or the session's client
+// did not say that it can answer such a request, it is refused at once.
+func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
+	if env.Method == string(mcp.MethodPing) {
+		c.tell(jsonrpc.NewResult(env.ID, nil))
+		return
+	}
+	s, x := c.cause()
+	if s == nil && !c.common {
+		c.each(func(only *sitting) { s = only })
+	}
+	why := ""
+	switch {
+	case c.modern:
+		why = "protocol version " + mcp.ProtocolVersion20260728 + " has no requests of servers"
+	case s == nil:
+		why = "it is not clear which client it is for"
+	case c.common && !s.can(env.Method):
+		why = "the client cannot answer it"
+	default:
+		id := string(env.ID)
+		c.mu.Lock()
+		if c.dead == nil && len(c.asks) < maxPending {
+			c.asks[id] = s
+		}
+		c.mu.Unlock()
+		m := message{pieces: [][]byte{frame}}
+		if x != nil && x.say(m) || s.say(m, true) {
+			return
+		}
+		c.mu.Lock()
+		delete(c.asks, id)
+		c.mu.Unlock()
+		why = "the client listens to no stream that it could come on"
+	}
+	c.tell(jsonrpc.NewError(env.ID, jsonrpc.CodeMethodNotFound, env.Method+" is not possible here: "+why, nil))
+}

@@ -1,0 +1,139 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	typeJSON = "application/json"
+	typeSSE  = "text/event-stream"
+	beat     = 15 * time.Second // a comment shows a silent stream to be alive
+)
+
+// respond is a response with a body of one piece.
+func respond(r *http.Request, status int, kind string, body []byte) *http.Response {
+	return response(r, status, kind, int64(len(body)), io.NopCloser(bytes.NewReader(body)))
+}
+
+func response(r *http.Request, status int, kind string, size int64, body io.ReadCloser) *http.Response {
+	h := http.Header{}
+	if kind != "" {
+		h["Content-Type"] = []string{kind}
+	}
+	if size >= 0 {
+		h["Content-Length"] = []string{strconv.FormatInt(size, 10)}
+	}
+	return &http.Response{
+		Status: strconv.Itoa(status) + " " + http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, ContentLength: size, Body: body, Request: r,
+	}
+}
+
+// refuse is an answer of the bridge itself.
+func refuse(r *http.Request, id []byte, modern bool, err error) *http.Response {
+	f, ok := jsonrpc.AsFailure(err)
+	if !ok {
+		f = &jsonrpc.Failure{Kind: jsonrpc.FailInternal, Message: "internal error", Err: err}
+	}
+	e := f.RPC(modern)
+	res := respond(r, f.HTTPStatus(modern), typeJSON, jsonrpc.NewError(id, e.Code, e.Message, e.Data))
+	if f.RetryAfter > 0 {
+		res.Header.Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
+	}
+	return res
+}
+
+// response is a response that consists of the message alone.
+func (m message) response(r *http.Request) *http.Response {
+	parts := make([]io.Reader, len(m.pieces))
+	for i, p := range m.pieces {
+		parts[i] = bytes.NewReader(p)
+	}
+	return response(r, m.status, typeJSON, int64(m.size()), io.NopCloser(io.MultiReader(parts...)))
+}
+
+// stream is a response of events: the messages from first on, until the answer. left is called when the reader goes before.
+func (q *queue) stream(r *http.Request, first message, left func()) *http.Response {
+	e := &events{ctx: r.Context(), q: q, left: left}
+	if first.pieces != nil {
+		e.add(first)
+	}
+	return response(r, http.StatusOK, typeSSE, -1, e)
+}
+
+// events is the body of an event stream.
+type events struct {
+	ctx  context.Context
+	q    *queue
+	left func()
+	rest [][]byte // of what is being read
+	done bool     // rest ends with the answer
+	over bool     // read to its end
+}
+
+var (
+	eventHead = []byte("event: message\ndata: ")
+	eventTail = []byte("\n\n")
+	comment   = []byte(":\n\n")
+)
+
+func (e *events) add(m message) {
+	e.rest = append(e.rest, eventHead)
+	for _, p := range m.pieces {
+		e.rest = append(e.rest, oneLine(p))
+	}
+	e.rest = append(e.rest, eventTail)
+	e.done = m.final
+}
+
+// errCut is the end of a stream whose answer will not come.
+type errCut struct{ error }
+
+func (e errCut) Unwrap() []error { return []error{e.error, io.ErrUnexpectedEOF} }
+
+// Read waits for the next message.
+func (e *events) Read(p []byte) (n int, err error) {
+	for len(e.rest) == 0 {
+		if e.done || e.over {
+			e.over = true
+			return 0, io.EOF
+		}
+		m, err := e.q.next(e.ctx, beat)
+		switch {
+		case err == nil:
+			e.add(m)
+		case errors.Is(err, errQuiet):
+			e.rest = append(e.rest, comment)
+		case errors.Is(err, errReplaced):
+			e.over = true
+			return 0, io.EOF
+		default:
+			return 0, errCut{err}
+		}
+	}
+	for n < len(p) && len(e.rest) > 0 {
+		k := copy(p[n:], e.rest[0])
+		n += k
+		if e.rest[0] = e.rest[0][k:]; len(e.rest[0]) == 0 {
+			e.rest = e.rest[1:]
+		}
+	}
+	return n, nil
+}
+
+// Close says that nobody reads on.
+func (e *events) Close() error {
+	if !e.over && !e.done && e.left != nil {
+		e.left()
+	}
+	e.over = true
+	return nil
+}

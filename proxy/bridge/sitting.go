@@ -1,0 +1,280 @@
+package bridge
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// sitting is a session of the legacy era with one process.
+type sitting struct {
+	b    *Bridge
+	c    *child
+	id   string
+	caps []byte // what the client says that it can do
+
+	mu      sync.Mutex
+	general *queue // what belongs to no request, or has to wait
+	open    bool   // the client listens to it
+	watched map[string]struct{}
+}
+
+// newSitting opens a session with a process, which nobody can name before it is registered.
+func (c *child) newSitting(env jsonrpc.Envelope) (*sitting, error) {
+	s := &sitting{b: c.b, c: c, id: rand.Text(), caps: jsonrpc.Member(env.Params, "capabilities"), general: newQueue(false), watched: map[string]struct{}{}}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead != nil {
+		return nil, c.dead
+	}
+	c.sessions[s] = struct{}{}
+	return s, nil
+}
+
+func (b *Bridge) register(s *sitting) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := s.c.over(); err != nil {
+		return err
+	}
+	b.sessions[s.id] = s
+	return nil
+}
+
+// endSession ends a session, and its process if nobody else has that.
+func (b *Bridge) endSession(s *sitting) {
+	b.mu.Lock()
+	delete(b.sessions, s.id)
+	b.mu.Unlock()
+	if s.c.common {
+		s.c.leave(s)
+		return
+	}
+	s.c.die(errEnded)
+	b.discard(s.c)
+}
+
+var errEnded = errors.New("the client ended the session")
+
+// leave takes a session off a process that others use too.
+func (c *child) leave(s *sitting) {
+	s.end()
+	c.mu.Lock()
+	delete(c.sessions, s)
+	var running []*exchange
+	for _, x := range c.pending {
+		if x.s == s {
+			running = append(running, x)
+		}
+	}
+	var asked []string
+	for id, to := range c.asks {
+		if to == s {
+			asked = append(asked, id)
+			delete(c.asks, id)
+		}
+	}
+	c.mu.Unlock()
+	for _, x := range running {
+		x.cancel()
+	}
+	for _, id := range asked {
+		c.tell(jsonrpc.NewError([]byte(id), jsonrpc.CodeInternal, "the client ended its session", nil))
+	}
+	s.mu.Lock()
+	watched := s.watched
+	s.watched = nil
+	s.mu.Unlock()
+	for uri := range watched {
+		if !c.watchedBy(uri) {
+			c.mu.Lock()
+			c.next++
+			id := c.next
+			c.mu.Unlock()
+			params := append(append([]byte(`{"uri":`), jsonrpc.Quote(uri)...), '}')
+			c.tell(jsonrpc.NewRequest(strconv.AppendUint(nil, id, 10), string(mcp.MethodResourcesUnsubscribe), params))
+		}
+	}
+}
+
+func (c *child) watchedBy(uri string) (any bool) {
+	c.each(func(s *sitting) { any = any || s.watches(uri) })
+	return any
+}
+
+func (s *sitting) watches(uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.watched[uri]
+	return ok
+}
+
+// end closes the client's stream.
+func (s *sitting) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.general.fail(errReplaced)
+}
+
+// can reports whether the client said that it answers requests of a method.
+func (s *sitting) can(method string) bool {
+	name := ""
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodSamplingCreateMessage:
+		name = "sampling"
+	case mcp.MethodElicitationCreate:
+		name = "elicitation"
+	case mcp.MethodListRoots:
+		name = "roots"
+	default:
+		return true
+	}
+	v := jsonrpc.Member(s.caps, name)
+	return v != nil && v[0] == '{'
+}
+
+// listen is the answer to GET: a stream of what belongs to no request. A second one takes over from the first.
+func (s *sitting) listen(r *http.Request) *http.Response {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := newQueue(false)
+	if s.c.over() != nil {
+		q.fail(errReplaced)
+	} else {
+		s.general.move(q)
+		s.general.fail(errReplaced)
+		s.general, s.open = q, true
+	}
+	return q.stream(r, message{}, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.general == q {
+			s.general, s.open = newQueue(false), false
+			q.move(s.general)
+		}
+	})
+}
+
+// hand gives a request's stream what waits for the client, who listens to no other.
+func (s *sitting) hand(x *exchange) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open {
+		s.general.move(x.out)
+	}
+}
+
+// say sends the client a message: on the stream that it listens to, else on that of some request of its own. With neither it
+// waits for one if keep is set. It is false if the message was dropped.
+func (s *sitting) say(m message, keep bool) bool {
+	s.mu.Lock()
+	if s.open {
+		s.general.put(m)
+		s.mu.Unlock()
+		return true
+	}
+	s.mu.Unlock()
+	s.c.mu.Lock()
+	var to *exchange
+	for _, x := range s.c.pending {
+		if x.s == s && x.events && x.left.IsZero() && (to == nil || x.alias < to.alias) {
+			to = x
+		}
+	}
+	s.c.mu.Unlock()
+	if to != nil && to.say(m) {
+		return true
+	}
+	if keep {
+		s.mu.Lock()
+		s.general.put(m)
+		s.mu.Unlock()
+	}
+	return keep
+}
+
+// request serves a request of the session.
+func (s *sitting) request(r *http.Request, env jsonrpc.Envelope, body []byte) (*http.Response, error) {
+	if s.c.common {
+		uri, _ := jsonrpc.String(jsonrpc.Member(env.Params, "uri"))
+		switch env.Method {
+		case string(mcp.MethodResourcesSubscribe):
+			if !s.watch(uri) {
+				return refuse(r, env.ID, false, jsonrpc.Fail(jsonrpc.FailQueueFull, "a session follows %d resources at most; unsubscribe from some", maxWatched)), nil
+			}
+		case string(mcp.MethodResourcesUnsubscribe):
+			s.mu.Lock()
+			delete(s.watched, uri)
+			s.mu.Unlock()
+			if s.c.watchedBy(uri) { // others go on listening
+				return respond(r, http.StatusOK, typeJSON, jsonrpc.NewResult(env.ID, nil)), nil
+			}
+		}
+	}
+	return s.c.do(r, s, env, body)
+}
+
+// maxWatched bounds what one client can make us remember.
+const maxWatched = 1000
+
+func (s *sitting) watch(uri string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.watched[uri]; !ok && len(s.watched) >= maxWatched {
+		return false
+	}
+	if s.watched != nil {
+		s.watched[uri] = struct{}{}
+	}
+	return true
+}
+
+// notify passes a notification of the client on. What several clients would say about themselves a process that serves them
+// all is not told: it knows the bridge as its only client.
+func (s *sitting) notify(ctx context.Context, env jsonrpc.Envelope, body []byte) error {
+	switch mcp.MCPMethod(env.Method) {
+	case mcp.MethodNotificationCancelled:
+		if x := s.running(jsonrpc.Member(env.Params, "requestId")); x != nil {
+			x.cancel()
+		}
+		return nil
+	case mcp.MethodNotificationInitialized, mcp.MethodNotificationRootsListChanged:
+		if s.c.common {
+			return nil
+		}
+	}
+	return s.c.send(ctx, oneLine(body))
+}
+
+// running finds a request of the session by the client's id.
+func (s *sitting) running(id []byte) *exchange {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	for _, x := range s.c.pending {
+		if x.s == s && string(x.id) == string(id) {
+			return x
+		}
+	}
+	return nil
+}
+
+// answer passes on the client's answer to a request of the process. Answers to what the client was not asked go nowhere.
+func (s *sitting) answer(ctx context.Context, env jsonrpc.Envelope, body []byte) error {
+	s.c.mu.Lock()
+	mine := s.c.asks[string(env.ID)] == s
+	if mine {
+		delete(s.c.asks, string(env.ID))
+	}
+	s.c.mu.Unlock()
+	if !mine {
+		return nil
+	}
+	return s.c.send(ctx, oneLine(body))
+}

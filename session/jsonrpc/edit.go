@@ -1,0 +1,47 @@
+package jsonrpc
+
+// Edit is one piece of a text to be replaced.
+type Edit struct {
+	Start, End int // of the piece; equal where something is put in
+	With       []byte
+}
+
+// Splice returns text with its pieces replaced. The edits are in the order of the text and do not overlap; text stays as it
+// is. Without an edit it returns text itself.
+func Splice(text []byte, edits ...Edit) []byte {
+	if len(edits) == 0 {
+		return text
+	}
+	size := len(text)
+	for _, e := range edits {
+		size += len(e.With) - (e.End - e.Start)
+	}
+	out := make([]byte, 0, size)
+	at := 0
+	for _, e := range edits {
+		out = append(append(out, text[at:e.Start]...), e.With...)
+		at = e.End
+	}
+	return append(out, text[at:]...)
+}
+
+// Find gives the offsets in obj of the value that a path of member names leads to; of members with one name it takes the
+// first. It is false where there is none.
+func Find(obj []byte, path ...string) (start, end int, ok bool) {
+	end = len(obj)
+	for _, name := range path {
+		found := false
+		base := start
+		_ = Spans(obj[base:end], func(s Span) bool { // what is no object has no members
+			if s.Key != name {
+				return true
+			}
+			start, end, found = base+s.Start, base+s.End, true
+			return false
+		})
+		if !found {
+			return 0, 0, false
+		}
+	}
+	return start, end, len(path) > 0
+}
