@@ -1,0 +1,230 @@
+package pin
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var ann = Pin{Agent: "a", Principal: "ann", Endpoint: "http://x/mcp", Upstream: "up", Version: "2025-06-18"}
+
+func TestR10_AnIDIsGoodForItsAgentAndCaller(t *testing.T) {
+	s := NewStore(Limits{})
+	defer s.Close()
+	id, err := s.Mint(ann)
+	if err != nil || !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) {
+		t.Fatal(id, err)
+	}
+	got, err := s.Use(id, "a", "ann")
+	if err != nil || got.Pin != ann {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, c := range [][2]string{{"a", "bob"}, {"b", "ann"}, {"a", ""}} {
+		if _, err := s.Use(id, c[0], c[1]); !errors.Is(err, ErrForeign) {
+			t.Errorf("%v: %v", c, err)
+		}
+	}
+	got.Forget()
+	got.Release()
+	if _, err := s.Use(id, "a", "ann"); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+	if _, err := s.Mint(Pin{Upstream: strings.Repeat("x", 2000)}); !errors.Is(err, ErrTooLong) {
+		t.Error(err)
+	}
+}
+
+func TestIdleSessionsExpireAndUsedOnesDoNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var ended []string
+		s := NewStore(Limits{TTL: time.Minute, Ended: func(p Pin) {
+			mu.Lock()
+			defer mu.Unlock()
+			ended = append(ended, p.Upstream)
+		}})
+		defer s.Close()
+		mint := func(up string) string {
+			id, err := s.Mint(Pin{Upstream: up})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		mint("idle")
+		touched, busy := mint("touched"), mint("busy")
+		held, err := s.Use(busy, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(59 * time.Second)
+		v, err := s.Use(touched, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Release()
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		if strings.Join(ended, " ") != "idle" || s.Len() != 2 {
+			t.Errorf("ended %q", ended)
+		}
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if strings.Join(ended, " ") != "idle touched" || s.Len() != 1 {
+			t.Errorf("ended %q", ended)
+		}
+		held.Release()
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if s.Len() != 0 {
+			t.Error("it never ends")
+		}
+	})
+}
+
+func TestAtTheLimitTheLongestIdleGivesWay(t *testing.T) {
+	s := NewStore(Limits{Max: 2})
+	defer s.Close()
+	one, _ := s.Mint(Pin{}) // an error shows below
+	two, _ := s.Mint(Pin{})
+	held, err := s.Use(one, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	three, err := s.Mint(Pin{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Use(two, "", ""); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+	if _, err := s.Use(three, "", ""); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Mint(Pin{}); !errors.Is(err, ErrFull) || s.Len() != 2 {
+		t.Errorf("%v, %d sessions", err, s.Len())
+	}
+	held.Release()
+}
+
+var secret = bytes.Repeat([]byte("0123456789abcdef"), 2)
+
+func TestSealedIDs(t *testing.T) {
+	s, err := NewSealer(time.Hour, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := s.Mint(ann)
+	if err != nil || !Sealed(id) || strings.Contains(id, "ann") || !regexp.MustCompile(`^[!-~]+$`).MatchString(id) {
+		t.Fatal(id, err)
+	}
+	other, err := NewSealer(time.Hour, []byte("another secret of sufficient length!"), secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, by := range []*Sealer{s, other} { // other only opens with it
+		if got, err := by.Use(id, "a", "ann"); err != nil || got.Pin != ann {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if _, err := by.Use(id, "a", "bob"); !errors.Is(err, ErrForeign) {
+			t.Error(err)
+		}
+		if _, err := by.Use(id, "b", "ann"); !errors.Is(err, ErrForeign) {
+			t.Error(err)
+		}
+	}
+	if again, _ := s.Mint(ann); again == id {
+		t.Error("two ids are the same")
+	}
+	newer, err := other.Mint(ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Use(newer, "a", "ann"); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+	for i := len(prefix); i < len(id); i++ {
+		b := []byte(id)
+		b[i] ^= 1
+		if _, err := s.Use(string(b), "a", "ann"); !errors.Is(err, ErrUnknown) {
+			t.Errorf("changed at %d: %v", i, err)
+		}
+	}
+	for _, bad := range []string{"", prefix, prefix + "AA", id + "=", id + "A", id[:len(id)-4], strings.TrimPrefix(id, prefix)} {
+		if _, err := s.Use(bad, "a", "ann"); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestSealedIDsExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := NewSealer(time.Hour, secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := s.Mint(ann)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(59 * time.Minute)
+		if _, err := s.Use(id, "a", "ann"); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(2 * time.Minute)
+		if _, err := s.Use(id, "a", "ann"); !errors.Is(err, ErrUnknown) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestKeysComeFromAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	for text, want := range map[string]string{"": "no key", "short\n": "at least 32", string(secret) + "\n\n" + string(secret) + "\n": ""} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, shared, err := LoadSealer(path, 0)
+		if want == "" && (err != nil || len(s.keys) != 2 || shared) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "short\n") {
+			t.Errorf("the error holds the key: %v", err)
+		}
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, shared, err := LoadSealer(path, 0); err == nil && !shared {
+		t.Error("nobody says that others can read the keys")
+	}
+}
+
+func FuzzSealed(f *testing.F) {
+	s, err := NewSealer(time.Hour, secret)
+	if err != nil {
+		f.Fatal(err)
+	}
+	id, err := s.Mint(ann)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(id)
+	f.Add(prefix)
+	f.Fuzz(func(t *testing.T, text string) {
+		if got, err := s.Use(text, "a", "ann"); err == nil && got.Pin != ann {
+			t.Errorf("%q stands for %+v", text, got)
+		}
+	})
+}

@@ -1,0 +1,214 @@
+package routes
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const whole = `{
+  "port": 9000, "tokens": "tokens.json", "sessionKey": "/etc/key",
+  "routes": {
+    "a": {"hostPort": 7000},
+    "b.c-d_1": {"url": "https://user:pw@example.org/x/mcp?k=v", "headers": {"authorization": "Bearer x"}, "timeout": "5s", "stream": true,
+          "methods": ["ping"], "tools": [], "waitReady": "2s", "rateLimit": 60, "disabled": true, "fault": {"delay": "1s", "errorPercent": 2.5}},
+    "c": {"command": "npx", "args": ["-y", "x"], "env": {"A": "1"}, "cwd": "sub", "session": "shared", "url": null}
+  }
+}`
+
+func TestR3_EveryKindOfRoute(t *testing.T) {
+	tab, err := Parse([]byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tab.Warnings) > 0 || tab.Port != 9000 || tab.Tokens != "tokens.json" || strings.Join(tab.Names(), " ") != "a b.c-d_1 c" {
+		t.Errorf("%+v", tab)
+	}
+	a, b, c := tab.Routes["a"], tab.Routes["b.c-d_1"], tab.Routes["c"]
+	if a.Endpoint().String() != "http://127.0.0.1:7000/mcp" || a.Timeout != 30*time.Second || a.Methods != nil || a.Tools != nil {
+		t.Errorf("%+v", a)
+	}
+	if b.Endpoint().Host != "example.org" || b.Headers.Get("Authorization") != "Bearer x" || b.Timeout != 5*time.Second || !b.Stream || !b.Disabled ||
+		len(b.Methods) != 1 || b.Tools == nil || len(b.Tools) != 0 || b.WaitReady != 2*time.Second || b.RateLimit != 60 ||
+		b.Fault.Delay != time.Second || b.Fault.DelayPercent != 100 || b.Fault.ErrorPercent != 2.5 {
+		t.Errorf("%+v", b)
+	}
+	if c.Endpoint() != nil || c.Command != "npx" || len(c.Args) != 2 || c.Env["A"] != "1" || c.Session != Shared {
+		t.Errorf("%+v", c)
+	}
+	again, err := Parse([]byte(whole))
+	if err != nil || !again.Routes["b.c-d_1"].Equal(b) || again.Routes["a"].Equal(c) {
+		t.Error("equal routes are not found equal")
+	}
+}
+
+func TestUnknownKeysWarn(t *testing.T) {
+	tab, err := Parse([]byte("{\"Port\":1,\n\"routes\":{\"a\":{\"hostPort\":1,\n\"timeOut\":\"1s\",\"x\\u001b\":{},\"args\":[]}}}"))
+	if err != nil || tab.Port != 0 {
+		t.Fatal(tab, err)
+	}
+	text := strings.Join(tab.Warnings, "\n")
+	for _, want := range []string{`line 1: Port is not known and ignored; "port" is`, `line 3: routes.a.timeOut is not known and ignored; "timeout" is`, "only a route with a command has args"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if len(tab.Warnings) != 4 {
+		t.Errorf("%d warnings:\n%s", len(tab.Warnings), text)
+	}
+}
+
+func TestWrongFilesAreRefusedWithTheLine(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                                   "not JSON",
+		`{"routes":{"a":`:                    "line 1: it is not JSON",
+		"{\n\"routes\": nope}":               "line 2",
+		`[]`:                                 "must be an object",
+		`{"routes":[]}`:                      "must be an object",
+		`{"port":"x"}`:                       "from 0 to 65535",
+		`{"port":70000}`:                     "from 0 to 65535",
+		`{"port":1,"port":2}`:                "given twice",
+		`{"routes":{"a":{},"a":{}}}`:         "hostPort, url or command",
+		`{"routes":{"a b":{"hostPort":1}}}`:  "no name for an agent",
+		`{"routes":{"../x":{"hostPort":1}}}`: "no name for an agent",
+		`{"routes":{"a":{"hostPort":1,"command":"x"}}}`:                                "exactly one",
+		`{"routes":{"a":{"hostPort":0}}}`:                                              "from 1 to 65535",
+		`{"routes":{"a":{"hostPort":1e3}}}`:                                            "from 1 to 65535",
+		`{"routes":{"a":{"url":"ftp://x"}}}`:                                           "no http or https URL",
+		`{"routes":{"a":{"url":"http://"}}}`:                                           "no http or https URL",
+		`{"routes":{"a":{"url":7}}}`:                                                   "must be a string",
+		`{"routes":{"a":{"command":""}}}`:                                              "is empty",
+		`{"routes":{"a":{"command":"x","args":"y"}}}`:                                  "list of strings",
+		`{"routes":{"a":{"command":"x","args":[1]}}}`:                                  "list of strings",
+		`{"routes":{"a":{"command":"x","session":"own"}}}`:                             "per-session",
+		`{"routes":{"a":{"command":"x","env":{"A=":"1"}}}}`:                            "no variable",
+		`{"routes":{"a":{"hostPort":1,"timeout":30}}}`:                                 `such as "30s"`,
+		`{"routes":{"a":{"hostPort":1,"timeout":"-1s"}}}`:                              `such as "30s"`,
+		`{"routes":{"a":{"hostPort":1,"stream":"yes"}}}`:                               "true or false",
+		`{"routes":{"a":{"hostPort":1,"headers":{"A":"b\r\nc"}}}}`:                     "no header",
+		`{"routes":{"a":{"hostPort":1,"headers":{"transfer-encoding":""}}}}`:           "the router sets it itself",
+		`{"routes":{"a":{"hostPort":1,"headers":{"A":"1","a":"2"}}}}`:                  "given twice",
+		`{"routes":{"a":{"hostPort":1,"fault":{"dropPercent":101}}}}`:                  "from 0 to 100",
+		`{"routes":{"a":{"hostPort":1,"fault":{"dropPercent":60,"errorPercent":60}}}}`: "100 is all requests",
+		"{\"routes\":{\"a\":{\"url\":\"http://x/\xff\"}}}":                             "UTF-8",
+	} {
+		if tab, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v; want %q", text, tab, err, want)
+		}
+	}
+}
+
+func TestPathsAreRelativeToTheFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "r.json")
+	if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tab, err := Load(path)
+	if err != nil || tab.Tokens != filepath.Join(dir, "tokens.json") || tab.SessionKey != "/etc/key" || tab.Routes["c"].Cwd != filepath.Join(dir, "sub") {
+		t.Errorf("%+v, %v", tab, err)
+	}
+}
+
+// heard collects what a Watcher tells.
+type heard struct {
+	mu  sync.Mutex
+	err error
+	n   int
+}
+
+func (h *heard) changed(_ *Table, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.err, h.n = err, h.n+1
+}
+
+func (h *heard) wait(t *testing.T, n int) error {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		h.mu.Lock()
+		got, err := h.n, h.err
+		h.mu.Unlock()
+		if got >= n {
+			return err
+		}
+		if time.Now().After(end) {
+			t.Fatalf("heard %d times, want %d", got, n)
+		}
+	}
+}
+
+// With an hour between two looks it is the system that tells; without its help it is the looks.
+func TestC11_TheFileIsFollowed(t *testing.T) {
+	for name, poll := range map[string]time.Duration{"told": time.Hour, "looked": 5 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "routing.json")
+			var h heard
+			w, err := Watch(Options{Path: path, Changed: h.changed, Poll: poll})
+			if err != nil || len(w.Current().Routes) != 0 {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			put := func(text string) {
+				t.Helper()
+				if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Rename(path+".new", path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put(`{"routes":{"a":{"hostPort":1}}}`)
+			if err := h.wait(t, 1); err != nil || w.Current().Routes["a"] == nil || w.Err() != nil {
+				t.Fatalf("%v, %v", err, w.Current())
+			}
+			since := w.Since()
+			put(`{"routes":{"a":`)
+			if err := h.wait(t, 2); err == nil || w.Current().Routes["a"] == nil || w.Err() == nil || !w.Since().Equal(since) {
+				t.Fatalf("%v, %v", err, w.Current())
+			}
+			put(`{"routes":{"b":{"hostPort":2}}}`)
+			if err := h.wait(t, 3); err != nil || w.Current().Routes["b"] == nil || w.Err() != nil {
+				t.Fatalf("%v, %v", err, w.Current())
+			}
+		})
+	}
+}
+
+func TestAFileThatMustBeThere(t *testing.T) {
+	if w, err := Watch(Options{Path: filepath.Join(t.TempDir(), "none"), Must: true}); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("%v, %v", w, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(whole))
+	f.Add([]byte(`{"routes":{"a":{"hostPort":1,"fault":{"seed":1}}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		tab, err := Parse(text)
+		if (tab == nil) != (err != nil) {
+			t.Fatal("both or neither")
+		}
+		if err != nil {
+			return
+		}
+		for name, r := range tab.Routes {
+			kinds := 0
+			for _, is := range []bool{r.HostPort != 0, r.URL != nil, r.Command != ""} {
+				if is {
+					kinds++
+				}
+			}
+			if kinds != 1 || !ValidName(name) || r.Name != name || r.Timeout <= 0 || (r.Endpoint() == nil) != (r.Command != "") {
+				t.Fatalf("%q: %+v", name, r)
+			}
+		}
+	})
+}

@@ -1,0 +1,37 @@
+//go:build unix
+
+package routes
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestFilesThatAreNone(t *testing.T) {
+	dir := t.TempDir()
+	pipe, large, loop := filepath.Join(dir, "pipe"), filepath.Join(dir, "large"), filepath.Join(dir, "loop")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip("no pipes here")
+	}
+	f, err := os.Create(large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Truncate(1 << 30); err != nil { // takes no space
+		t.Fatal(err)
+	}
+	_ = f.Close()
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{pipe: "no regular file", large: "larger than", loop: "symbolic link", dir: "no regular file", "/dev/zero": "no regular file"} {
+		began := time.Now()
+		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), want) || time.Since(began) > time.Second {
+			t.Errorf("%s: %v after %v", path, err, time.Since(began))
+		}
+	}
+}
