@@ -105,7 +105,7 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	}
 	o := agentsrv.Options{
 		Name: s.name, Profile: agentsrv.Profile(s.profile), Host: s.host, Port: s.port, Token: s.token, JWKS: s.jwks,
-		KB: s.kb, Root: s.root, Entities: s.entities, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
+		KB: s.kb, Root: s.root, Entities: s.entities, Tenants: s.tenants, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
 		Timeout: s.timeout, DrainTimeout: s.drain, MaxRequest: s.maxRequest, Batch: s.batch,
 		RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),
 		Model: agentsrv.Model{URL: s.modelURL, Name: s.model, Key: s.modelKey}, OTLP: os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), Logger: log,

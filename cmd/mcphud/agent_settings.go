@@ -24,7 +24,7 @@ type agentSettings struct {
 	profile, name                string
 	token, jwks                  string
 	kb, root, store              string
-	entities                     []string
+	entities, tenants            []string
 	concurrency, capacity        int
 	timeout, drain               time.Duration
 	maxRequest                   int64
@@ -108,6 +108,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.Var((*pause)(&s.timeout), "timeout", "end a tool call after this long, such as 30s")
 	f.Var((*bodySize)(&s.maxRequest), "max-request-size", "largest request body, such as 10mb")
 	f.Var((*pause)(&s.drain), "drain-timeout", "let running calls finish for so long before leaving")
+	f.StringArrayVar(&s.tenants, "tenant", nil, "let in the tenant of this `NAME`, default, and no new ones (repeatable); without it each name makes a tenant")
 	f.Var(&number{&s.rateLimit, 0, mostCalls}, "rate-limit", "tool calls a minute and tenant; 0 is no limit (100 in the demo profile)")
 	f.Var(&number{&s.tenantConcurrency, 0, mostTasks}, "tenant-concurrency", "tool calls at a time and tenant; 0 is no limit (10 in the demo profile)")
 	f.StringVar(&s.modelURL, "model-url", "", "let ask_agent use the OpenAI-compatible API at this `URL`, with the key in AGENT_MODEL_KEY; AGENT_MODEL_URL")

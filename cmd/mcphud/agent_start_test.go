@@ -120,6 +120,22 @@ func TestA9_OtherMachinesNeedAToken(t *testing.T) {
 	}
 }
 
+func TestX2_NoTenantsButThoseNamed(t *testing.T) {
+	s := serve(t, "--tenant", "acme", "--tenant", "globex")
+	search := func(tenant string) rpc {
+		return s.call("search_knowledge_base", `{"query":"session","tenant_id":"`+tenant+`"}`)
+	}
+	for _, tenant := range []string{"acme", "globex", "default"} {
+		search(tenant).text(t)
+	}
+	if r := search("initech"); r.Error == nil || r.Error.Code != -32000 || r.Error.Message != "Tenant not found" {
+		t.Errorf("a tenant that nobody named: %+v", r)
+	}
+	if e := refused(t, nil, "--port", "0", "--tenant", "a b"); !strings.Contains(e.Message, "a b") {
+		t.Errorf("no name of a tenant: %s", e.Message)
+	}
+}
+
 func TestA10_Stdio(t *testing.T) {
 	cmd := agentCommand(t, t.TempDir(), nil, "--stdio", "--log-level", "debug")
 	in, err := cmd.StdinPipe()
