@@ -1,7 +1,6 @@
 package front
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -68,11 +67,7 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (kit.Ident
 		f = &jsonrpc.Failure{Kind: jsonrpc.FailUnauthorized, Message: "a valid bearer token is needed: send it as Authorization: Bearer TOKEN", Err: err}
 	}
 	if f.HTTPStatus(false) == http.StatusUnauthorized {
-		challenge := "Bearer"
-		if code, ok := f.Data["error"].(string); ok { // RFC 6750 section 3.1
-			challenge += fmt.Sprintf(" error=%q", code)
-		}
-		w.Header().Set("WWW-Authenticate", challenge)
+		w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
 	}
 	s.refuse(w, &Exchange{Modern: ingress.Modern(r)}, f)
 	return caller, false

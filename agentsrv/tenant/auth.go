@@ -10,12 +10,9 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/listen"
 )
-
-// maxToken bounds the Authorization header that is looked at, in bytes.
-const maxToken = 16 << 10
 
 // Auth says how callers prove who they are. The zero value asks nobody.
 type Auth struct {
@@ -35,7 +32,7 @@ type Authenticator struct {
 func NewAuthenticator(a Auth) (*Authenticator, error) {
 	auth := &Authenticator{nothing: a.Token == "" && a.JWT.JWKS == ""}
 	if a.Token != "" {
-		if a.Token != strings.TrimSpace(a.Token) || !visible(a.Token) {
+		if a.Token != strings.TrimSpace(a.Token) || !ingress.Visible(a.Token) {
 			return nil, errors.New("the token has white space or control characters, which no Authorization header carries; use visible ASCII only")
 		}
 		sum := sha256.Sum256([]byte(a.Token))
@@ -57,7 +54,7 @@ func (a *Authenticator) Identify(r *http.Request) (kit.Identity, error) {
 	if a.nothing {
 		return kit.Identity{}, nil
 	}
-	token, err := bearer(r.Header)
+	token, err := ingress.Bearer(r.Header)
 	if err != nil {
 		return kit.Identity{}, err
 	}
@@ -70,49 +67,7 @@ func (a *Authenticator) Identify(r *http.Request) (kit.Identity, error) {
 	if a.jwt != nil {
 		return a.jwt.verify(token)
 	}
-	return kit.Identity{}, unauthorized("invalid_token", "the bearer token is not one that this server accepts")
-}
-
-// bearer takes the token out of the one Authorization header (RFC 6750 section 2.1). The scheme's letter case does not
-// matter (RFC 9110 section 11.1).
-func bearer(h http.Header) (string, error) {
-	values := h.Values("Authorization")
-	switch {
-	case len(values) == 0:
-		return "", unauthorized("", "this server asks for a token; send the header Authorization: Bearer TOKEN")
-	case len(values) > 1:
-		return "", unauthorized("invalid_request", "there are several Authorization headers; send one")
-	case len(values[0]) > maxToken:
-		return "", unauthorized("invalid_request", fmt.Sprintf("the Authorization header has more than %d bytes", maxToken))
-	}
-	scheme, token, _ := strings.Cut(strings.Trim(values[0], " \t"), " ")
-	token = strings.TrimLeft(token, " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return "", unauthorized("invalid_request", "the Authorization header is not of the scheme Bearer")
-	}
-	if token == "" || !visible(token) {
-		return "", unauthorized("invalid_request", "the Authorization header has no single token after Bearer")
-	}
-	return token, nil
-}
-
-func visible(s string) bool {
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
-
-// unauthorized is a refusal; code is RFC 6750's error code, "" where the caller sent no token at all.
-func unauthorized(code, why string) *jsonrpc.Failure {
-	f := jsonrpc.Fail(jsonrpc.FailUnauthorized, "Unauthorized: %s", why)
-	f.Status = http.StatusUnauthorized
-	if code != "" {
-		f.With("error", code)
-	}
-	return f
+	return kit.Identity{}, ingress.Unauthorized("invalid_token", "the bearer token is not one that this server accepts")
 }
 
 // Required reports whether callers need a token.

@@ -12,6 +12,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/ingress"
 )
 
 const (
@@ -121,17 +122,17 @@ func (v *verifier) verify(token string) (kit.Identity, error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, jwt.ErrTokenExpired):
-		return kit.Identity{}, unauthorized("invalid_token", "the token has expired; get a new one")
+		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the token has expired; get a new one")
 	case errors.Is(err, jwt.ErrTokenInvalidIssuer), errors.Is(err, jwt.ErrTokenInvalidAudience):
-		return kit.Identity{}, unauthorized("invalid_token", "the token was issued by or for somebody else")
+		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the token was issued by or for somebody else")
 	case errors.Is(err, jwt.ErrTokenNotValidYet), errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
-		return kit.Identity{}, unauthorized("invalid_token", "the token is not valid yet")
+		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the token is not valid yet")
 	default:
 		v.options.Logger.Debug("a token was refused", "error", err)
-		return kit.Identity{}, unauthorized("invalid_token", "the bearer token is not one that this server accepts")
+		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the bearer token is not one that this server accepts")
 	}
 	if len(c.Subject) > maxClaim || len(c.Issuer) > maxClaim || c.Tenant != "" && !ValidID(c.Tenant) {
-		return kit.Identity{}, unauthorized("invalid_token", "the token's iss, sub or tenant_id is not of a usable form")
+		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the token's iss, sub or tenant_id is not of a usable form")
 	}
 	return kit.Identity{Principal: fmt.Sprintf("jwt:%q:%q:%q", c.Issuer, c.Subject, c.Tenant), Tenant: c.Tenant, User: c.Subject}, nil
 }

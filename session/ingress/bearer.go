@@ -1,0 +1,64 @@
+package ingress
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// maxToken bounds the Authorization header that is looked at, in bytes.
+const maxToken = 16 << 10
+
+// Bearer takes the token out of the one Authorization header (RFC 6750 section 2.1). The scheme's letter case does not
+// matter (RFC 9110 section 11.1). Its error is a *jsonrpc.Failure, see Unauthorized.
+func Bearer(h http.Header) (string, error) {
+	values := h["Authorization"]
+	switch {
+	case len(values) == 0:
+		return "", Unauthorized("", "this server asks for a token; send the header Authorization: Bearer TOKEN")
+	case len(values) > 1:
+		return "", Unauthorized("invalid_request", "there are several Authorization headers; send one")
+	case len(values[0]) > maxToken:
+		return "", Unauthorized("invalid_request", fmt.Sprintf("the Authorization header has more than %d bytes", maxToken))
+	}
+	scheme, token, _ := strings.Cut(strings.Trim(values[0], " \t"), " ")
+	token = strings.TrimLeft(token, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", Unauthorized("invalid_request", "the Authorization header is not of the scheme Bearer")
+	}
+	if token == "" || !Visible(token) {
+		return "", Unauthorized("invalid_request", "the Authorization header has no single token after Bearer")
+	}
+	return token, nil
+}
+
+// Visible reports whether a text is of ASCII characters that can be seen, as tokens are.
+func Visible(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// Unauthorized is a refusal with status 401. code is RFC 6750's error code, which becomes data.error, "" where the caller sent
+// no token at all.
+func Unauthorized(code, why string) *jsonrpc.Failure {
+	f := jsonrpc.Fail(jsonrpc.FailUnauthorized, "Unauthorized: %s", why)
+	f.Status = http.StatusUnauthorized
+	if code != "" {
+		f.With("error", code)
+	}
+	return f
+}
+
+// Challenge is the WWW-Authenticate header of the answer to a caller who was refused (RFC 6750 section 3).
+func Challenge(f *jsonrpc.Failure) string {
+	if code, ok := f.Data["error"].(string); ok {
+		return fmt.Sprintf("Bearer error=%q", code)
+	}
+	return "Bearer"
+}
