@@ -63,6 +63,9 @@ func (r *Router) handler(path string) http.Handler {
 	if h := r.o.Handlers[path]; h != nil {
 		return h
 	}
+	if h := r.own[path]; h != nil {
+		return h
+	}
 	for i := strings.LastIndexByte(path, '/'); i > 0; i = strings.LastIndexByte(path[:i], '/') {
 		if h := r.o.Handlers[path[:i+1]]; h != nil {
 			return h

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcphud/mcphud/proxy/audit"
+	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/pin"
@@ -38,6 +40,11 @@ type Options struct {
 	RoutesMust bool          // whether it has to be there at the start
 	Tokens     string        // the file of tokens, in place of the one that the routes name; "" for none
 	Poll       time.Duration // how often files are looked at where the system reports no change
+
+	Audit   audit.Options   // File "" writes nothing down; Logger is set by the router
+	Pins    string          // the file that remembers what agents' tools are; "" remembers while the router runs
+	OTLP    string          // the base URL of a collector; "" leaves it to OTEL_EXPORTER_OTLP_ENDPOINT and its like
+	Breaker breaker.Options // Logger is set by the router
 
 	DrainTimeout time.Duration // how long Close lets running calls finish, default 10 s
 	BodyTimeout  time.Duration // for the body of a request to arrive, default 30 s

@@ -33,13 +33,17 @@ type Router struct {
 	shared  forward.Shared
 	targets atomic.Pointer[map[string]*forward.Target]
 	chain   flow.Handler
+	policy  policy
+	own     map[string]http.Handler // pages of the router's own
+	started time.Time
 
 	drain   context.Context // done when Close begins
 	drained context.CancelFunc
 	life    context.Context // of requests; done when the time to drain is over
 	end     context.CancelFunc
 
-	apply   sync.Mutex // one change of the table at a time
+	stale   atomic.Pointer[error] // *stale is why the file as it is now is not in force as a whole; nil before it changed
+	apply   sync.Mutex            // one change of the table at a time
 	retired sync.WaitGroup
 
 	mu     sync.Mutex
@@ -56,7 +60,7 @@ func New(o Options) (*Router, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("router: %w", err)
 	}
-	r := &Router{o: o, log: o.Logger, done: make(chan struct{})}
+	r := &Router{o: o, log: o.Logger, done: make(chan struct{}), started: time.Now()}
 	r.drain, r.drained = context.WithCancel(context.Background())
 	r.life, r.end = context.WithCancel(context.Background())
 	limits := o.Sessions
@@ -64,7 +68,12 @@ func New(o Options) (*Router, error) {
 	r.shared.Name, r.shared.Version, r.shared.Logger, r.shared.Drain = o.Name, o.Version, o.Logger, r.drain
 	r.shared.Store = pin.NewStore(limits)
 	r.targets.Store(&map[string]*forward.Target{})
-	r.chain = flow.Chain(r.ingress(flow.Chain(func(c *flow.Call) { c.Target(c) }, append([]flow.Middleware{lists}, o.Inner...)...)), o.Outer...)
+	if err := r.newPolicy(); err != nil {
+		return nil, errors.Join(fmt.Errorf("router: %w", err), r.Close(context.Background()))
+	}
+	r.own = r.pages()
+	inner := flow.Chain(func(c *flow.Call) { c.Target(c) }, append(r.policy.inner(), o.Inner...)...)
+	r.chain = flow.Chain(r.ingress(inner), append(r.policy.outer(), o.Outer...)...)
 	// Changes wait until the first table is in force.
 	r.apply.Lock()
 	watch, err := routes.Watch(routes.Options{
@@ -73,8 +82,9 @@ func New(o Options) (*Router, error) {
 			if err == nil {
 				r.apply.Lock()
 				defer r.apply.Unlock()
-				r.put(t)
+				err = r.put(t)
 			}
+			r.stale.Store(&err)
 		},
 	})
 	if err != nil {
@@ -98,8 +108,8 @@ func (r *Router) Routes() *routes.Table { return r.watch.Current() }
 // RoutesErr is why the file of routes as it stands now is not in force, nil if it is.
 func (r *Router) RoutesErr() error { return r.watch.Err() }
 
-// Reload reads the file of routes now.
-func (r *Router) Reload() error { return r.watch.Reload() }
+// Reload reads the files of routes and tokens now.
+func (r *Router) Reload() error { return errors.Join(r.watch.Reload(), r.policy.guard.Reload()) }
 
 // Sessions is how many sessions the router keeps; sealed ones are not kept.
 func (r *Router) Sessions() int { return r.shared.Store.Len() }
@@ -233,6 +243,7 @@ func (r *Router) Close(ctx context.Context) error {
 	}
 	r.end()
 	r.retired.Wait()
+	err = errors.Join(err, r.policy.close(ctx))
 	r.over(nil)
 	if err != nil {
 		return fmt.Errorf("router: stop: %w", err)

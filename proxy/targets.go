@@ -19,6 +19,8 @@ func (r *Router) put(t *routes.Table) error {
 			return err
 		}
 	}
+	// Tokens that cannot be read keep the others in force, or let nobody in; the routes that came with them are served.
+	wrong := r.follow(t)
 	old := *r.targets.Load()
 	now := make(map[string]*forward.Target, len(t.Routes))
 	for name, route := range t.Routes {
@@ -40,7 +42,7 @@ func (r *Router) put(t *routes.Table) error {
 			})
 		}
 	}
-	return nil
+	return wrong
 }
 
 func (r *Router) seal(file string) error {
@@ -74,8 +76,9 @@ func (r *Router) upstream(route *routes.Route) forward.Upstream {
 			up = forward.Broken(fmt.Errorf("its process cannot be started: %w", err))
 		}
 	}
-	for i := len(r.o.Wrap) - 1; i >= 0; i-- {
-		up = r.o.Wrap[i](route, up)
+	wrap := append(r.policy.wrap(), r.o.Wrap...)
+	for i := len(wrap) - 1; i >= 0; i-- {
+		up = wrap[i](route, up)
 	}
 	return up
 }

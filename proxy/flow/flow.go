@@ -35,6 +35,7 @@ type Call struct {
 
 	// What came of it, for those who wait until the call is over.
 
+	Trace    string           // id of the trace that it belongs to, "" if there is none
 	Session  string           // hash of the session's id that is safe to log, "" without a session
 	Status   int              // of the answer, 0 before it began
 	Sent     int64            // bytes of the answer's body
@@ -65,6 +66,19 @@ func (c *Call) Name() string {
 	}
 	s, _ := jsonrpc.String(v)
 	return s
+}
+
+// Denied reports whether the router did not let the call through, for reasons that lie with the caller.
+func (c *Call) Denied() bool {
+	if c.Failure == nil {
+		return c.Status == http.StatusMethodNotAllowed && c.Upstream == 0
+	}
+	switch c.Failure.Kind {
+	case jsonrpc.FailUnauthorized, jsonrpc.FailForbidden, jsonrpc.FailRateLimited, jsonrpc.FailMethod, jsonrpc.FailTool, jsonrpc.FailParse,
+		jsonrpc.FailInvalid, jsonrpc.FailBatch, jsonrpc.FailTooLarge, jsonrpc.FailParams, jsonrpc.FailSession:
+		return true
+	}
+	return false
 }
 
 type key struct{}

@@ -1,0 +1,261 @@
+// Package access decides who may call what: bearer tokens and the agents that each is good for, how often, and whether an
+// agent's tools are still what they were.
+package access
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	maxFile   = 16 << 20
+	lookEvery = time.Second
+	// racy is how young a file may be when it is read for a change right afterwards to have the same time of change.
+	racy = 2 * time.Second
+)
+
+// Guard asks callers for their tokens. The file is looked at again when somebody calls, at most once a second; the tokens in
+// force are always ones that were good. Without a file callers on this machine need none, and others are refused.
+type Guard struct {
+	log *slog.Logger
+
+	state atomic.Pointer[state]
+	again atomic.Int64 // when to look at the file again, in nanoseconds
+	mu    sync.Mutex   // one look at a time
+}
+
+// state is what is in force, and about which file.
+type state struct {
+	path   string
+	tokens *Tokens // nil where no file is named
+	err    error   // why the file as it is now is not in force
+	info   os.FileInfo
+	sum    [sha256.Size]byte // of the file
+	read   time.Time
+}
+
+// NewGuard makes a guard that knows no file of tokens yet.
+func NewGuard(log *slog.Logger) *Guard {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	g := &Guard{log: log}
+	g.state.Store(&state{})
+	return g
+}
+
+// Follow makes a file the one that counts, "" for none. Where it cannot be read the tokens in force stay, and if there are none
+// nobody is let in: a mistake must not open the door.
+func (g *Guard) Follow(path string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.state.Load()
+	switch {
+	case path == s.path && s.err == nil:
+		return nil
+	case path == "":
+		g.state.Store(&state{})
+		return nil
+	}
+	return g.load(path, s.tokens)
+}
+
+// load reads the file; g.mu is held.
+func (g *Guard) load(path string, before *Tokens) error {
+	n := &state{path: path, read: time.Now()}
+	n.tokens, n.info, n.sum, n.err = loadTokens(path)
+	old := g.state.Load()
+	switch {
+	case n.err != nil:
+		n.err = fmt.Errorf("tokens: %w", n.err)
+		if n.tokens = before; n.tokens == nil {
+			n.tokens = &Tokens{}
+		}
+		if old.err == nil || old.err.Error() != n.err.Error() {
+			g.log.Error("tokens not loaded; the last good ones stay in force", "file", path, "tokens", n.tokens.Len(), "error", n.err)
+		}
+	case old.err != nil || old.path != path || old.sum != n.sum:
+		for _, w := range n.tokens.Warnings {
+			g.log.Warn("tokens", "file", path, "message", w)
+		}
+		if n.info.Mode().Perm()&0o077 != 0 {
+			g.log.Warn("others on this machine can read the file of tokens; make it yours alone with chmod 600", "file", path)
+		}
+		g.log.Info("tokens loaded", "file", path, "tokens", n.tokens.Len())
+	}
+	g.state.Store(n)
+	g.again.Store(n.read.Add(lookEvery).UnixNano())
+	return n.err
+}
+
+func loadTokens(path string) (t *Tokens, info os.FileInfo, sum [sha256.Size]byte, err error) {
+	info, err = os.Stat(path) // before it is opened: a pipe would never end
+	switch {
+	case err != nil:
+		return nil, nil, sum, err
+	case !info.Mode().IsRegular() || info.Size() > maxFile:
+		return nil, info, sum, fmt.Errorf("%s is no regular file of at most %d MiB", path, maxFile>>20)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, info, sum, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, info, sum, fmt.Errorf("read %s: %w", path, err)
+	}
+	if t, err = ParseTokens(text); err != nil {
+		return nil, info, sum, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, info, sha256.Sum256(text), nil
+}
+
+// current is what is in force, after a look at the file if that is due.
+func (g *Guard) current() *state {
+	s := g.state.Load()
+	if s.path == "" || time.Now().UnixNano() < g.again.Load() || !g.mu.TryLock() {
+		return s
+	}
+	defer g.mu.Unlock()
+	if s = g.state.Load(); s.path != "" {
+		g.again.Store(time.Now().Add(lookEvery).UnixNano())
+		if s.changed() {
+			_ = g.load(s.path, s.tokens) // is kept for Status
+		}
+	}
+	return g.state.Load()
+}
+
+func (s *state) changed() bool {
+	info, err := os.Stat(s.path)
+	if err != nil || s.info == nil {
+		return err == nil || s.info != nil
+	}
+	return !os.SameFile(info, s.info) || info.Size() != s.info.Size() || !info.ModTime().Equal(s.info.ModTime()) ||
+		s.read.Sub(info.ModTime()) < racy
+}
+
+// Reload reads the file now.
+func (g *Guard) Reload() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.state.Load()
+	if s.path == "" {
+		return nil
+	}
+	return g.load(s.path, s.tokens)
+}
+
+// Status is what a guard goes by.
+type Status struct {
+	Required bool   `json:"required"` // whether callers need a token
+	File     string `json:"file,omitempty"`
+	Tokens   int    `json:"tokens"`
+	Error    string `json:"error,omitempty"` // why the file as it is now is not in force
+}
+
+// Status looks at the file, if that is due, and says what is in force.
+func (g *Guard) Status() Status {
+	s := g.current()
+	out := Status{Required: s.tokens != nil, File: s.path}
+	if s.tokens != nil {
+		out.Tokens = s.tokens.Len()
+	}
+	if s.err != nil {
+		out.Error = s.err.Error()
+	}
+	return out
+}
+
+// Identify says who sent a request. Its error is a *jsonrpc.Failure with status 401.
+func (g *Guard) Identify(r *http.Request) (Principal, error) {
+	s := g.current()
+	if name, ok := flow.Insider(r.Context()); ok {
+		if s.tokens == nil {
+			return Principal{all: true}, nil
+		}
+		if p, ok := s.tokens.byName[name]; ok {
+			return p, nil
+		}
+		return Principal{}, ingress.Unauthorized("invalid_token", "the bearer token is not accepted any more")
+	}
+	if s.tokens == nil {
+		if !local(r.RemoteAddr) {
+			return Principal{}, ingress.Unauthorized("", "callers on other machines need a token, and this router has no file of tokens; give it one")
+		}
+		return Principal{all: true}, nil
+	}
+	token, err := ingress.Bearer(r.Header)
+	if err != nil {
+		return Principal{}, err
+	}
+	if p, ok := s.tokens.find(token); ok {
+		return p, nil
+	}
+	return Principal{}, ingress.Unauthorized("invalid_token", "the bearer token is not one that this router accepts")
+}
+
+// local reports whether a connection comes from this machine. One without an address never left it.
+func local(addr string) bool {
+	a, err := netip.ParseAddrPort(addr)
+	return err == nil && a.Addr().Unmap().IsLoopback() || addr == "" || addr == "@"
+}
+
+// Middleware sets the principal of each call, and refuses callers who are not known, or not allowed to call the agent. What
+// is at no agent, such as the one endpoint for all of them, is left to those who know which agents it is about.
+func (g *Guard) Middleware(next flow.Handler) flow.Handler {
+	return func(c *flow.Call) {
+		p, err := g.Identify(c.R)
+		if err != nil {
+			if f, ok := jsonrpc.AsFailure(err); ok {
+				c.W.Header().Set("WWW-Authenticate", ingress.Challenge(f))
+			}
+			c.Refuse(err)
+			return
+		}
+		c.Principal = p.Name
+		if c.Agent != "" && !p.May(c.Agent) {
+			forbid(c)
+			return
+		}
+		next(c)
+	}
+}
+
+// forbid answers 403. The names may be made up by the caller.
+func forbid(c *flow.Call) {
+	detail := fmt.Sprintf("Agent '%s' is not authorized to access agent '%s'", c.Principal, clip(c.Agent))
+	body := append([]byte(`{"error":"forbidden","detail":`), jsonrpc.Quote(detail)...)
+	c.Failure = &jsonrpc.Failure{Kind: jsonrpc.FailForbidden, Message: detail, Status: http.StatusForbidden}
+	c.JSON(http.StatusForbidden, append(body, '}'))
+}
+
+// Page serves h to callers that are known.
+func (g *Guard) Page(h func(http.ResponseWriter, *http.Request, Principal)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, err := g.Identify(r)
+		if err == nil {
+			h(w, r, p)
+			return
+		}
+		detail := "a token is needed"
+		if f, ok := jsonrpc.AsFailure(err); ok {
+			w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
+			detail = f.Message
+		}
+		flow.JSON(w, http.StatusUnauthorized, append(append([]byte(`{"error":"unauthorized","detail":`), jsonrpc.Quote(detail)...), '}'))
+	})
+}

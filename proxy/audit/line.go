@@ -1,0 +1,147 @@
+package audit
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// maxName bounds what callers make up and lines repeat, in bytes.
+const maxName = 200
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b }}
+
+// Middleware writes the line of each call once it is over. It belongs before all others.
+func (l *Log) Middleware(next flow.Handler) flow.Handler {
+	return func(c *flow.Call) {
+		// Also when the forwarder ends a connection by a panic.
+		defer func() {
+			b := buffers.Get().(*[]byte)
+			*b = Append((*b)[:0], c, time.Now())
+			l.add(*b)
+			buffers.Put(b)
+		}()
+		next(c)
+	}
+}
+
+// Append appends the line of a call that ended: a JSON object and a line feed, in which no text from outside can begin another
+// line or reach a terminal's controls.
+//
+//	{"time":…,"principal":…,"agent":…,"http":"POST","method":"tools/call","tool"|"prompt"|"uri":…,"decision":"allowed"|"denied",
+//	"why":KIND,"status":200,"duration_ms":1.234,"upstream_ms":…,"in":BYTES,"out":BYTES,"session":HASH,"trace":ID}
+//
+// why is there if the router itself answered, or the answer broke off; what does not apply is left out.
+func Append(b []byte, c *flow.Call, now time.Time) []byte {
+	b = append(b, `{"time":"`...)
+	b = now.UTC().AppendFormat(b, "2006-01-02T15:04:05.000000Z07:00")
+	b = append(b, '"')
+	b = text(b, "principal", c.Principal)
+	b = text(b, "agent", c.Agent)
+	b = text(b, "http", c.R.Method)
+	b = text(b, "method", c.Env.Method)
+	if key, name := subject(c); name != "" {
+		b = text(b, key, name)
+	}
+	decision := "allowed"
+	if c.Denied() {
+		decision = "denied"
+	}
+	b = text(b, "decision", decision)
+	if c.Failure != nil {
+		b = text(b, "why", string(c.Failure.Kind))
+	}
+	b = append(b, `,"status":`...)
+	b = strconv.AppendInt(b, int64(c.Status), 10)
+	b = milliseconds(b, "duration_ms", now.Sub(c.Began))
+	if c.Upstream > 0 {
+		b = milliseconds(b, "upstream_ms", c.Upstream)
+	}
+	b = append(b, `,"in":`...)
+	b = strconv.AppendInt(b, int64(len(c.Body)), 10)
+	b = append(b, `,"out":`...)
+	b = strconv.AppendInt(b, c.Sent, 10)
+	b = text(b, "session", c.Session)
+	b = text(b, "trace", c.Trace)
+	return append(b, '}', '\n')
+}
+
+// subject is what a call is about.
+func subject(c *flow.Call) (key, name string) {
+	switch name = c.Name(); {
+	case name == "":
+		return "", ""
+	case c.Params.Name == nil:
+		return "uri", mask.URL(name)
+	case strings.HasPrefix(c.Env.Method, "prompts/"):
+		return "prompt", clean(name)
+	}
+	return "tool", clean(name)
+}
+
+func milliseconds(b []byte, name string, d time.Duration) []byte {
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	return strconv.AppendFloat(b, float64(d/time.Microsecond)/1000, 'f', 3, 64)
+}
+
+// clean hides what looks like a secret in a name. Names have no need of what secrets look like, so that only long ones are
+// looked at.
+func clean(name string) string {
+	if len(name) < 16 {
+		return name
+	}
+	return mask.Text(clip(name))
+}
+
+func clip(s string) string {
+	if len(s) > maxName {
+		return s[:maxName] + "…"
+	}
+	return s
+}
+
+// text appends ,"name":"value" unless the value is empty. What is not printable ASCII is escaped, so that a line is one line to
+// every reader, and nothing more than text to a terminal.
+func text(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":"`...)
+	value = clip(value)
+	for i := 0; i < len(value); {
+		c := value[i]
+		if c >= ' ' && c <= '~' {
+			if c == '"' || c == '\\' {
+				b = append(b, '\\')
+			}
+			b = append(b, c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(value[i:])
+		i += n
+		switch {
+		case r == utf8.RuneError && n == 1:
+			b = append(b, `\ufffd`...)
+		case unicode.IsLetter(r) || unicode.IsNumber(r):
+			b = utf8.AppendRune(b, r)
+		case r > 0xffff:
+			r -= 0x10000
+			b = hex4(hex4(b, 0xd800+r>>10), 0xdc00+r&0x3ff)
+		default:
+			b = hex4(b, r)
+		}
+	}
+	return append(b, '"')
+}
+
+func hex4(b []byte, r rune) []byte {
+	const digits = "0123456789abcdef"
+	return append(b, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+}

@@ -1,0 +1,231 @@
+// Package breaker stands between the forwarder and an agent that fails: it asks again where that is harmless, stops asking an
+// agent that fails all the time, and makes agents fail on purpose where a route says so.
+package breaker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/forward"
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// State says whether an agent is asked.
+type State string
+
+// The states.
+const (
+	Closed   State = "closed"    // as usual
+	Open     State = "open"      // not at all, for a time
+	HalfOpen State = "half-open" // by one request, whose fate decides
+)
+
+// Options tune breakers. Zero values mean the defaults.
+type Options struct {
+	Failures int           // in a row that open a breaker; default 10
+	Pause    time.Duration // that it is open for the first time; each time after is twice as long; default 1 s
+	MaxPause time.Duration // default 30 s
+	Logger   *slog.Logger
+
+	now func() time.Time
+}
+
+// Breakers are those of all routes.
+type Breakers struct {
+	o  Options
+	mu sync.Mutex
+	by map[string]*Breaker // of the routes in force
+}
+
+// New makes Breakers. They start nothing.
+func New(o Options) *Breakers {
+	if o.Failures <= 0 {
+		o.Failures = 10
+	}
+	if o.Pause <= 0 {
+		o.Pause = time.Second
+	}
+	if o.MaxPause <= 0 {
+		o.MaxPause = 30 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	return &Breakers{o: o, by: map[string]*Breaker{}}
+}
+
+// Wrap puts a breaker around the way to an agent.
+func (b *Breakers) Wrap(r *routes.Route, up forward.Upstream) forward.Upstream {
+	n := &Breaker{Upstream: up, o: b.o, route: r, all: b, state: Closed}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.by[r.Name] = n
+	return n
+}
+
+// Status is what became of the breaker of an agent.
+type Status struct {
+	State    State     `json:"state"`
+	Failures int       `json:"failures"` // in a row
+	Opened   int       `json:"opened"`   // how often
+	Retries  int       `json:"retries"`
+	RetryAt  time.Time `json:"retry_at,omitzero"` // when an open one lets a request through
+	Error    string    `json:"error,omitempty"`   // of the last failure
+}
+
+// Status is that of an agent; a closed breaker for one that there is not.
+func (b *Breakers) Status(agent string) Status {
+	b.mu.Lock()
+	one := b.by[agent]
+	b.mu.Unlock()
+	if one == nil {
+		return Status{State: Closed}
+	}
+	return one.status()
+}
+
+// Breaker is that of one route.
+type Breaker struct {
+	forward.Upstream
+	o     Options
+	route *routes.Route
+	all   *Breakers
+
+	mu       sync.Mutex
+	state    State
+	failures int // in a row
+	opened   int // in all
+	pauses   int // in a row
+	retries  int
+	until    time.Time // when the next request is let through, unless closed
+	why      string    // of the last failure
+}
+
+// Close closes the way to the agent.
+func (b *Breaker) Close() error {
+	b.all.mu.Lock()
+	if b.all.by[b.route.Name] == b { // the route's next version may have taken the place already
+		delete(b.all.by, b.route.Name)
+	}
+	b.all.mu.Unlock()
+	return b.Upstream.Close()
+}
+
+func (b *Breaker) status() Status {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := Status{State: b.state, Failures: b.failures, Opened: b.opened, Retries: b.retries, Error: b.why}
+	if b.state == Open {
+		s.RetryAt = b.until.UTC()
+		if !b.o.now().Before(b.until) {
+			s.State = HalfOpen // the next request will be let through
+		}
+	}
+	return s
+}
+
+// enter lets a request through, or says why not. probe is the one whose fate decides.
+func (b *Breaker) enter() (probe bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.state == Closed {
+		return false, nil
+	}
+	now := b.o.now()
+	if wait := b.until.Sub(now); wait > 0 {
+		return false, &jsonrpc.Failure{
+			Kind: jsonrpc.FailUnreachable, Status: http.StatusServiceUnavailable, RetryAfter: wait,
+			Message: fmt.Sprintf("Failed to reach agent: '%s' failed %d times in a row and is left alone for a while; the last time: %s", b.route.Name, b.failures, b.why),
+		}
+	}
+	// A probe that takes long must not keep everybody else away for good.
+	b.state, b.until = HalfOpen, now.Add(b.pause())
+	return true, nil
+}
+
+func (b *Breaker) pause() time.Duration {
+	p := b.o.Pause
+	for range min(b.pauses, 20) {
+		p = min(2*p, b.o.MaxPause)
+	}
+	return p
+}
+
+// leave says what became of a request.
+func (b *Breaker) leave(probe bool, why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if why == "" {
+		if b.state != Closed {
+			b.o.Logger.Info("the agent answers again", "agent", b.route.Name)
+		}
+		b.state, b.failures, b.pauses, b.why = Closed, 0, 0, ""
+		return
+	}
+	b.failures++
+	b.why = why
+	switch {
+	case probe && b.state == HalfOpen:
+		b.pauses++
+	case b.state != Closed || b.failures < b.o.Failures:
+		return
+	}
+	b.state = Open
+	b.opened++
+	b.until = b.o.now().Add(b.pause())
+	b.o.Logger.Warn("the agent fails all the time and is left alone for a while", "agent", b.route.Name, "failures", b.failures, "for", b.pause().String(), "error", why)
+}
+
+// forget ends a request that tells nothing about the agent, such as one whose client left.
+func (b *Breaker) forget(probe bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if probe && b.state == HalfOpen {
+		b.state, b.until = Open, b.o.now() // the next one tells
+	}
+}
+
+// verdict is why an attempt counts as a failure of the agent, "" if it does not; none says that it tells nothing.
+func (b *Breaker) verdict(r *http.Request, res *http.Response, err error) (why string, none bool) {
+	if err == nil {
+		switch res.StatusCode {
+		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return "HTTP status " + fmt.Sprint(res.StatusCode), false
+		}
+		return "", false
+	}
+	c := flow.From(r.Context())
+	switch {
+	case c != nil && c.R.Context().Err() != nil: // the client left
+		return "", true
+	case b.route.WaitReady > 0 && Refused(err): // an agent that starts is waited for
+		return "", true
+	}
+	if f, ok := jsonrpc.AsFailure(err); ok && (f.Kind == jsonrpc.FailQueueFull || f.Kind == jsonrpc.FailRateLimited) { // it is busy
+		return "", true
+	}
+	if cause := context.Cause(r.Context()); cause != nil {
+		err = cause
+	}
+	return mask.Text(err.Error()), false
+}
+
+// Refused reports whether nobody listens where the agent should be, or it could not be connected to for another reason: nothing
+// was sent.
+func Refused(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &op) && op.Op == "dial"
+}

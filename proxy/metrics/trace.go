@@ -1,0 +1,126 @@
+package metrics
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/telemetry"
+)
+
+// The attributes of spans and metrics.
+const (
+	attrAgent    = "mcp.agent"
+	attrMethod   = "mcp.method"
+	attrTool     = "mcp.tool.name"
+	attrPrompt   = "mcp.prompt.name"
+	attrResource = "mcp.resource.uri"
+	attrSession  = "mcp.session_id"
+	attrUser     = "mcp.user_id"
+	attrStatus   = "http.response.status_code"
+	attrError    = "error.type"
+)
+
+// known are the methods that have numbers of their own.
+var known = func() map[string]bool {
+	out := map[string]bool{}
+	for _, m := range []mcp.MCPMethod{
+		mcp.MethodInitialize, mcp.MethodServerDiscover, mcp.MethodPing, mcp.MethodToolsList, mcp.MethodToolsCall, mcp.MethodResourcesList,
+		mcp.MethodResourcesTemplatesList, mcp.MethodResourcesRead, mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe, mcp.MethodPromptsList,
+		mcp.MethodPromptsGet, mcp.MethodCompletionComplete, mcp.MethodSetLogLevel, mcp.MethodSubscriptionsListen,
+	} {
+		out[string(m)] = true
+	}
+	for _, m := range []string{
+		"tasks/get", "tasks/list", "tasks/result", "tasks/cancel", "tasks/update", "tools/call_batch", string(mcp.MethodNotificationInitialized),
+		string(mcp.MethodNotificationCancelled), "notifications/progress", "notifications/roots/list_changed",
+	} {
+		out[m] = true
+	}
+	return out
+}()
+
+// maxValue bounds what callers make up and spans repeat, in bytes.
+const maxValue = 200
+
+func clip(s string) string {
+	if len(s) > maxValue {
+		s = s[:maxValue] + "…"
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// Trace finds the trace that a call belongs to. Where somebody collects spans the call becomes one, which the agent finds in
+// the header traceparent; elsewhere the agent finds what the caller wrote. It belongs where the envelope is known.
+func (m *Metrics) Trace(next flow.Handler) flow.Handler {
+	return func(c *flow.Call) {
+		named := len(c.R.Header["Traceparent"]) > 0 || c.Params.Trace != nil
+		if m.tracer == nil {
+			if named {
+				if parent := telemetry.Remote(c.R.Header, c.Params.Trace, c.Params.State); parent.IsValid() {
+					c.Trace = parent.TraceID().String()
+				}
+			}
+			next(c)
+			return
+		}
+		var parent trace.SpanContext
+		if named {
+			parent = telemetry.Remote(c.R.Header, c.Params.Trace, c.Params.State)
+		}
+		ctx := trace.ContextWithRemoteSpanContext(context.Background(), parent)
+		ctx, span := m.tracer.Start(ctx, "mcp.router.forward", trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(c.Began))
+		c.Trace = span.SpanContext().TraceID().String()
+		delete(c.R.Header, "Tracestate")
+		propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(c.R.Header))
+		defer end(span, c) // also when the forwarder ends a connection by a panic
+		next(c)
+	}
+}
+
+// end ends the span of a call that is over.
+func end(span trace.Span, c *flow.Call) {
+	if span.IsRecording() {
+		span.SetAttributes(attributes(c)...)
+		if outcomeOf(c) != ok {
+			kind := "http"
+			if c.Failure != nil {
+				kind = string(c.Failure.Kind)
+			}
+			span.SetAttributes(attribute.String(attrError, kind))
+			span.SetStatus(codes.Error, kind)
+		}
+	}
+	span.End()
+}
+
+func attributes(c *flow.Call) []attribute.KeyValue {
+	kv := append(make([]attribute.KeyValue, 0, 6), attribute.String(attrAgent, clip(c.Agent)), attribute.Int(attrStatus, c.Status))
+	add := func(key, value string) {
+		if value != "" {
+			kv = append(kv, attribute.String(key, clip(value)))
+		}
+	}
+	if c.Env.Kind == jsonrpc.Request || c.Env.Kind == jsonrpc.Notification {
+		add(attrMethod, c.Env.Method)
+	}
+	switch name := c.Name(); {
+	case c.Params.Name == nil:
+		add(attrResource, mask.URL(name))
+	case strings.HasPrefix(c.Env.Method, "prompts/"):
+		add(attrPrompt, mask.Text(clip(name)))
+	default:
+		add(attrTool, mask.Text(clip(name)))
+	}
+	add(attrSession, c.Session)
+	add(attrUser, c.Principal)
+	return kv
+}

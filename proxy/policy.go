@@ -1,0 +1,106 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/mcphud/mcphud/proxy/access"
+	"github.com/mcphud/mcphud/proxy/audit"
+	"github.com/mcphud/mcphud/proxy/breaker"
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/forward"
+	"github.com/mcphud/mcphud/proxy/metrics"
+	"github.com/mcphud/mcphud/proxy/routes"
+)
+
+// policy is what stands around each call: who may make it, how often, what is written down of it, and how its agent fares.
+type policy struct {
+	guard    *access.Guard
+	rates    *access.Rates
+	pins     *access.Pins
+	breakers *breaker.Breakers
+	faults   *breaker.Faults
+	metrics  *metrics.Metrics
+	audit    *audit.Log // nil where nothing is written down
+}
+
+// newPolicy makes the policy of a router. close ends it, also after an error.
+func (r *Router) newPolicy() (err error) {
+	p, o := &r.policy, r.o
+	p.guard = access.NewGuard(o.Logger)
+	p.rates = access.NewRates()
+	limits := o.Breaker
+	limits.Logger = o.Logger
+	p.breakers = breaker.New(limits)
+	p.faults = breaker.NewFaults(r.routeOf)
+	if p.pins, err = access.OpenPins(o.Pins, o.Logger); err != nil {
+		return err
+	}
+	if o.Audit.File != "" {
+		to := o.Audit
+		to.Logger = o.Logger
+		if p.audit, err = audit.Open(to); err != nil {
+			return err
+		}
+	}
+	p.metrics = metrics.New(metrics.Options{
+		Name: o.Name, Version: o.Version, OTLP: o.OTLP, Logger: o.Logger, Gauges: r.gauges(),
+		Known: func(agent string) bool { return r.routeOf(agent) != nil || agent == "" },
+	})
+	return nil
+}
+
+// outer are the middlewares before a body is read, outermost first.
+func (p *policy) outer() []flow.Middleware {
+	out := []flow.Middleware{p.metrics.Middleware, p.guard.Middleware, p.faults.Middleware}
+	if p.audit != nil {
+		out = append([]flow.Middleware{p.audit.Middleware}, out...)
+	}
+	return out
+}
+
+// inner are those that see the envelope.
+func (p *policy) inner() []flow.Middleware {
+	return []flow.Middleware{p.metrics.Trace, lists, p.rates.Middleware}
+}
+
+// wrap are those around the way to an agent.
+func (p *policy) wrap() []forward.Wrap { return []forward.Wrap{p.pins.Wrap, p.breakers.Wrap} }
+
+// follow has the guard ask for the tokens that a table names, unless an option names others.
+func (r *Router) follow(t *routes.Table) error {
+	file := r.o.Tokens
+	if file == "" {
+		file = t.Tokens
+	}
+	return r.policy.guard.Follow(file)
+}
+
+// close ends what the policy owns.
+func (p *policy) close(ctx context.Context) error {
+	var errs []error
+	if p.audit != nil {
+		errs = append(errs, p.audit.Close())
+	}
+	if p.pins != nil {
+		errs = append(errs, p.pins.Close())
+	}
+	if p.metrics != nil {
+		_ = p.metrics.Close(ctx) // a collector that is away was logged, and keeps nobody from leaving
+	}
+	return errors.Join(errs...)
+}
+
+// routeOf is the route of an agent in force, nil if there is none.
+func (r *Router) routeOf(agent string) *routes.Route {
+	if t := (*r.targets.Load())[agent]; t != nil {
+		return t.Route
+	}
+	return nil
+}
+
+// Identify says who sent a request to the router; the error is a *jsonrpc.Failure with status 401.
+func (r *Router) Identify(req *http.Request) (access.Principal, error) {
+	return r.policy.guard.Identify(req)
+}

@@ -1,0 +1,194 @@
+package proxy
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/mcphud/mcphud/proxy/access"
+	"github.com/mcphud/mcphud/proxy/audit"
+	"github.com/mcphud/mcphud/proxy/breaker"
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/metrics"
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/fault"
+)
+
+// Status is what a router serves and how it goes; /status shows it as JSON.
+type Status struct {
+	Name     string                 `json:"name"`
+	Version  string                 `json:"version"`
+	Started  time.Time              `json:"started"`
+	UptimeMS int64                  `json:"uptime_ms"`
+	Draining bool                   `json:"draining"`
+	Routes   RoutesStatus           `json:"routes"`
+	Tokens   access.Status          `json:"tokens"`
+	Sessions SessionsStatus         `json:"sessions"`
+	Audit    *audit.Status          `json:"audit,omitempty"` // nil where nothing is written down
+	Agents   map[string]AgentStatus `json:"agents"`
+}
+
+// RoutesStatus is about the file of routes.
+type RoutesStatus struct {
+	File     string    `json:"file"`
+	Since    time.Time `json:"since"`           // when the routes in force came into force
+	Error    string    `json:"error,omitempty"` // why the file as it is now is not in force
+	Warnings []string  `json:"warnings,omitempty"`
+}
+
+// SessionsStatus is about the sessions that the router keeps; sealed ones are not kept.
+type SessionsStatus struct {
+	Active int  `json:"active"`
+	Sealed bool `json:"sealed"` // whether new ids are sealed
+}
+
+// AgentStatus is about one agent.
+type AgentStatus struct {
+	State    string               `json:"state"`    // "ok", "failing" or "disabled"
+	Upstream string               `json:"upstream"` // "hostPort", "url" or "command"
+	InFlight int                  `json:"in_flight"`
+	Requests int64                `json:"requests"`
+	Errors   int64                `json:"errors"` // of the requests; those that were denied among them
+	Denied   int64                `json:"denied"`
+	Breaker  breaker.Status       `json:"breaker"`
+	Pins     access.PinStatus     `json:"pins"`
+	Faults   map[fault.Kind]int64 `json:"faults,omitempty"` // that were injected
+}
+
+// Status is what the router serves now.
+func (r *Router) Status() Status {
+	t := r.watch.Current()
+	s := Status{
+		Name: r.o.Name, Version: r.o.Version, Started: r.started.UTC(), UptimeMS: time.Since(r.started).Milliseconds(), Draining: r.drain.Err() != nil,
+		Routes:   RoutesStatus{File: r.o.Routes, Since: r.watch.Since().UTC(), Warnings: t.Warnings},
+		Tokens:   r.policy.guard.Status(),
+		Sessions: SessionsStatus{r.shared.Store.Len(), r.shared.Sealer.Load() != nil},
+		Agents:   map[string]AgentStatus{},
+	}
+	if err := r.staleness(); err != nil {
+		s.Routes.Error = err.Error()
+	}
+	if r.policy.audit != nil {
+		a := r.policy.audit.Status()
+		s.Audit = &a
+	}
+	for name, target := range *r.targets.Load() {
+		s.Agents[name] = r.agentStatus(target.Route, target.Calls())
+	}
+	return s
+}
+
+// staleness is why the file of routes as it stands now is not in force, or not as a whole; nil if it is.
+func (r *Router) staleness() error {
+	if err := r.stale.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (r *Router) agentStatus(route *routes.Route, inFlight int) AgentStatus {
+	a := AgentStatus{
+		State: "ok", Upstream: "url", InFlight: inFlight, Breaker: r.policy.breakers.Status(route.Name), Pins: r.policy.pins.Status(route.Name),
+		Faults: r.policy.faults.Injected(route.Name),
+	}
+	switch {
+	case route.Disabled:
+		a.State = "disabled"
+	case a.Breaker.State != breaker.Closed:
+		a.State = "failing"
+	}
+	switch {
+	case route.HostPort != 0:
+		a.Upstream = "hostPort"
+	case route.Command != "":
+		a.Upstream = "command"
+	}
+	if n := r.policy.metrics.Agent(route.Name); n != nil {
+		a.Requests, a.Errors, a.Denied = n.Requests.Load(), n.Errors.Load(), n.Denied.Load()
+	}
+	return a
+}
+
+// gauges are the metrics that are asked for when somebody looks.
+func (r *Router) gauges() []metrics.Gauge {
+	flag := func(b bool) float64 {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	return []metrics.Gauge{
+		{Name: "mcp.router.sessions", Help: "Sessions that the router keeps.", Value: func() float64 { return float64(r.shared.Store.Len()) }},
+		{Name: "mcp.router.routes", Help: "Agents that are served.", Value: func() float64 { return float64(len(*r.targets.Load())) }},
+		{Name: "mcp.router.routes_stale", Help: "1 while the file of routes cannot be used and older routes are in force.", Value: func() float64 { return flag(r.staleness() != nil) }},
+		{Name: "mcp.router.tools_changed", Help: "Tools whose definition is not what it was when it was first seen.", Value: func() float64 { return float64(r.policy.pins.Changed()) }},
+		{Name: "mcp.router.audit_dropped", Help: "Lines that are missing in the audit log.", Value: func() float64 {
+			if r.policy.audit == nil {
+				return 0
+			}
+			return float64(r.policy.audit.Status().Dropped)
+		}},
+		{Name: "mcp.router.breaker_open", Help: "1 while an agent that failed is left alone, 0.5 while it is tried.", ByAgent: func(observe func(string, float64)) {
+			value := map[breaker.State]float64{breaker.Open: 1, breaker.HalfOpen: 0.5}
+			for name := range *r.targets.Load() {
+				observe(name, value[r.policy.breakers.Status(name).State])
+			}
+		}},
+	}
+}
+
+// pages are the router's own, beside /health: /ready, which answers 503 and the reasons while it should get no requests, and
+// /status and /metrics, for which callers need a token where there are tokens.
+func (r *Router) pages() map[string]http.Handler {
+	prom := promhttp.HandlerFor(r.policy.metrics.Registry(), promhttp.HandlerOpts{EnableOpenMetrics: true})
+	return map[string]http.Handler{
+		"/ready":   readOnly(http.HandlerFunc(r.ready)),
+		"/metrics": readOnly(r.policy.guard.Page(func(w http.ResponseWriter, req *http.Request, _ access.Principal) { prom.ServeHTTP(w, req) })),
+		"/status": readOnly(r.policy.guard.Page(func(w http.ResponseWriter, _ *http.Request, p access.Principal) {
+			s := r.Status()
+			maps.DeleteFunc(s.Agents, func(name string, _ AgentStatus) bool { return !p.May(name) })
+			page(w, http.StatusOK, s)
+		})),
+	}
+}
+
+func (r *Router) ready(w http.ResponseWriter, _ *http.Request) {
+	reasons := map[string]string{}
+	if r.drain.Err() != nil {
+		reasons["router"] = "it is stopping"
+	}
+	if s := r.policy.guard.Status(); s.Required && s.Tokens == 0 && s.Error != "" {
+		reasons["tokens"] = "none could be read, so that nobody is let in" // everybody may read this
+	}
+	if r.policy.audit != nil && r.policy.audit.Status().Error != "" {
+		reasons["audit"] = "the audit log cannot be written"
+	}
+	if len(reasons) > 0 {
+		page(w, http.StatusServiceUnavailable, map[string]any{"status": "not ready", "reasons": reasons})
+		return
+	}
+	page(w, http.StatusOK, map[string]any{"status": "ready"})
+}
+
+func page(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil { // numbers and texts always marshal
+		status, body = http.StatusInternalServerError, []byte(`{"error":"internal"}`)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	flow.JSON(w, status, append(body, '\n'))
+}
+
+func readOnly(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method != http.MethodGet && req.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			flow.JSON(w, http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed"}`))
+			return
+		}
+		h.ServeHTTP(w, req)
+	})
+}
