@@ -26,8 +26,8 @@ func (r *Router) Handler() http.Handler {
 // that no two spellings lead to one agent.
 func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 	path := pathOf(req)
-	if agent, ok := agentIn(path); ok {
-		c := &flow.Call{W: w, R: req, Began: time.Now(), Agent: agent}
+	if agent, task, ok := agentIn(path); ok {
+		c := &flow.Call{W: w, R: req, Began: time.Now(), Agent: agent, Task: task}
 		if forward.Hops(req) >= forward.MaxHops {
 			c.Refuse(&jsonrpc.Failure{
 				Kind: jsonrpc.FailUpstream, Status: http.StatusLoopDetected,
@@ -76,15 +76,15 @@ func (r *Router) handler(path string) http.Handler {
 
 var prefixes = [...]string{"/mcps/", "/mcp/", "/agent/"}
 
-// agentIn is the part of a path that stands where an agent's name does.
-func agentIn(path string) (agent string, ok bool) {
+// agentIn is the part of a path that stands where an agent's name does, and whether the path is that of its tasks.
+func agentIn(path string) (agent string, task, ok bool) {
 	for _, p := range prefixes {
 		if rest, is := strings.CutPrefix(path, p); is {
-			agent, is = strings.CutSuffix(rest, "/mcp")
-			return agent, is && agent != "" && !strings.Contains(agent, "/")
+			agent, page, _ := strings.Cut(rest, "/")
+			return agent, page == "task", agent != "" && (page == "mcp" || page == "task")
 		}
 	}
-	return "", false
+	return "", false, false
 }
 
 func health(w http.ResponseWriter, req *http.Request) {
@@ -126,6 +126,11 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 			c.Refuse(&jsonrpc.Failure{Kind: jsonrpc.FailInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
 			return
 		}
+		if c.Task && c.R.Method != http.MethodGet {
+			c.W.Header().Set("Allow", "GET")
+			c.JSON(http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed"}`))
+			return
+		}
 		if c.R.Method == http.MethodPost && !read(c, limits) {
 			return
 		}
@@ -143,7 +148,7 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 			c.Refuse(notFound(c.Agent).With("reason", "disabled"))
 			return
 		}
-		if c.R.Method == http.MethodPost || allowed(c) {
+		if c.R.Method == http.MethodPost || c.Task || allowed(c) {
 			next(c)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/proxy"
+	"github.com/mcphud/mcphud/proxy/browser"
 	"github.com/mcphud/mcphud/session"
 )
 
@@ -89,8 +91,10 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 		return err
 	}
 	log := agentLogger(a.err, s.level)
+	var r *proxy.Router
 	r, err := proxy.New(proxy.Options{
-		Version: version(), Host: s.host, Port: s.port, RoutesPort: !s.forcePort, Routes: s.routes, RoutesMust: s.named, Tokens: s.tokens,
+		Handlers: browser.Routes(browser.Options{Agents: func(*http.Request) []browser.Agent { return agentsOf(r) }}),
+		Version:  version(), Host: s.host, Port: s.port, RoutesPort: !s.forcePort, Routes: s.routes, RoutesMust: s.named, Tokens: s.tokens,
 		DrainTimeout: s.drain, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Logger: log,
 	})
 	if err != nil {
@@ -111,6 +115,18 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	}
 	a.kill.reload.Store(nil)
 	return errors.Join(r.Err(), closeRouter(ctx, r, s.drain))
+}
+
+// agentsOf is what the page of the router lists.
+func agentsOf(r *proxy.Router) []browser.Agent {
+	table := r.Routes()
+	var all []browser.Agent
+	for _, name := range table.Names() {
+		if !table.Routes[name].Disabled {
+			all = append(all, browser.Agent{Name: name})
+		}
+	}
+	return all
 }
 
 // closeRouter ends the router. Calls that still run after the time for draining are cancelled, which is no failure.

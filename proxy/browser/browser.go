@@ -8,6 +8,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"path"
 	"time"
@@ -33,18 +34,18 @@ type Options struct {
 	Agents func(*http.Request) []Agent
 }
 
-// Routes are the handlers by their patterns for http.ServeMux. They do not look at Host and Origin, listen.Guard does.
+// Routes are the handlers by their paths, for GET and HEAD. They do not look at Host and Origin, listen.Guard does.
 func Routes(o Options) map[string]http.Handler {
 	// The client is cached for five minutes because pages elsewhere in a stack load it with each view; the page's own
 	// files must fit each other, so that they are asked for each time and mostly not sent.
 	const client, own = "public, max-age=300", "no-cache"
 	return map[string]http.Handler{
-		"GET /{$}":                 file("page.html", "text/html; charset=utf-8", own),
-		"GET /browser/page.js":     file("page.js", "application/javascript", own),
-		"GET /browser/form.js":     file("form.js", "application/javascript", own),
-		"GET /browser/page.css":    file("page.css", "text/css; charset=utf-8", own),
-		"GET /MCPBrowserClient.js": file("MCPBrowserClient.js", "application/javascript", client),
-		"GET /agents.json":         protect(agents(o.Agents)),
+		"/":                    file("page.html", "text/html; charset=utf-8", own),
+		"/browser/page.js":     file("page.js", "application/javascript", own),
+		"/browser/form.js":     file("form.js", "application/javascript", own),
+		"/browser/page.css":    file("page.css", "text/css; charset=utf-8", own),
+		"/MCPBrowserClient.js": file("MCPBrowserClient.js", "application/javascript", client),
+		"/agents.json":         protect(agents(o.Agents)),
 	}
 }
 
@@ -77,7 +78,7 @@ func agents(list func(*http.Request) []Agent) http.Handler {
 	})
 }
 
-// protect sets the headers that keep the page to itself.
+// protect refuses other methods, and sets the headers that keep the page to itself.
 func protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -87,6 +88,13 @@ func protect(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			h.Set("Allow", "GET, HEAD")
+			h.Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			_, _ = io.WriteString(w, `{"error":"method_not_allowed"}`) // a client that is gone needs no answer
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -3,7 +3,6 @@ package browser_test
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,11 +19,11 @@ func TestB1_Served(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, body := get(t, "GET", s.URL+"/MCPBrowserClient.js")
+	resp, body := get(t, "GET", s+"/MCPBrowserClient.js")
 	if resp.StatusCode != 200 || string(body) != string(want) {
 		t.Errorf("GET: %s, %d bytes of %d", resp.Status, len(body), len(want))
 	}
-	head, none := get(t, "HEAD", s.URL+"/MCPBrowserClient.js")
+	head, none := get(t, "HEAD", s+"/MCPBrowserClient.js")
 	if head.StatusCode != 200 || len(none) != 0 || head.ContentLength != int64(len(want)) {
 		t.Errorf("HEAD: %s, %d bytes, length %d", head.Status, len(none), head.ContentLength)
 	}
@@ -37,11 +36,11 @@ func TestB1_Served(t *testing.T) {
 		}
 	}
 	tag := resp.Header.Get("ETag")
-	if again, body := get(t, "GET", s.URL+"/MCPBrowserClient.js", "If-None-Match", tag); tag == "" || again.StatusCode != 304 || len(body) != 0 {
+	if again, body := get(t, "GET", s+"/MCPBrowserClient.js", "If-None-Match", tag); tag == "" || again.StatusCode != 304 || len(body) != 0 {
 		t.Errorf("with ETag %q: %s, %d bytes", tag, again.Status, len(body))
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
-		if r, _ := get(t, method, s.URL+"/MCPBrowserClient.js"); r.StatusCode != 405 || !strings.Contains(r.Header.Get("Allow"), "GET") {
+		if r, _ := get(t, method, s+"/MCPBrowserClient.js"); r.StatusCode != 405 || !strings.Contains(r.Header.Get("Allow"), "GET") {
 			t.Errorf("%s: %s, Allow %q", method, r.Status, r.Header.Get("Allow"))
 		}
 	}
@@ -76,8 +75,8 @@ func TestB4_ClientHasNoDependency(t *testing.T) {
 func TestB6_SameOriginOnly(t *testing.T) {
 	s := serve(t, map[string]string{"demo": agent(t, agentsrv.Options{})})
 	for _, path := range []string{"/", "/MCPBrowserClient.js", "/agents.json", "/browser/page.js", "/mcps/demo/mcp"} {
-		for _, origin := range []string{"http://evil.example", "null", "http://localhost:1", strings.Replace(s.URL, "http:", "https:", 1)} {
-			if r, body := get(t, "GET", s.URL+path, "Origin", origin); r.StatusCode != 403 || !strings.Contains(string(body), `"forbidden"`) {
+		for _, origin := range []string{"http://evil.example", "null", "http://localhost:1", strings.Replace(s, "http:", "https:", 1)} {
+			if r, body := get(t, "GET", s+path, "Origin", origin); r.StatusCode != 403 || !strings.Contains(string(body), `"forbidden"`) {
 				t.Errorf("%s from %s: %s %s", path, origin, r.Status, body)
 			}
 		}
@@ -86,7 +85,7 @@ func TestB6_SameOriginOnly(t *testing.T) {
 		"/": "text/html; charset=utf-8", "/browser/page.js": "application/javascript", "/browser/form.js": "application/javascript",
 		"/browser/page.css": "text/css; charset=utf-8", "/agents.json": "application/json",
 	} {
-		r, body := get(t, "GET", s.URL+path, "Origin", s.URL)
+		r, body := get(t, "GET", s+path, "Origin", s)
 		if r.StatusCode != 200 || len(body) == 0 || r.Header.Get("Content-Type") != kind {
 			t.Errorf("%s: %s, %s, %d bytes", path, r.Status, r.Header.Get("Content-Type"), len(body))
 		}
@@ -104,7 +103,7 @@ func TestB6_SameOriginOnly(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/page.html", "/browser/", "/browser/nope.js", "/files/page.html", "/browser/..%2fpage.html"} {
-		if r, _ := get(t, "GET", s.URL+path); r.StatusCode != 404 {
+		if r, _ := get(t, "GET", s+path); r.StatusCode != 404 {
 			t.Errorf("%s: %s", path, r.Status)
 		}
 	}
@@ -115,8 +114,8 @@ func TestB6_Agents(t *testing.T) {
 	type answer struct {
 		Agents []struct{ Name, State string }
 	}
-	for _, agents := range []map[string]string{nil, {"demo": "http://127.0.0.1:1"}, {url.PathEscape(`<script>"`): "http://127.0.0.1:1"}} {
-		_, body := get(t, "GET", serve(t, agents).URL+"/agents.json")
+	for _, agents := range []map[string]string{nil, {"demo": "http://127.0.0.1:1"}, {"b": "http://127.0.0.1:1", "a": "http://127.0.0.1:1"}} {
+		_, body := get(t, "GET", serve(t, agents)+"/agents.json")
 		var a answer
 		if err := json.Unmarshal(body, &a); err != nil || a.Agents == nil || len(a.Agents) != len(agents) {
 			t.Errorf("%s: %v", body, err)
@@ -138,9 +137,16 @@ func TestB4_E2EEventStreams(t *testing.T) { node(t, "stream.test.mjs", 10) }
 // The times at which a server is asked for a task's state.
 func TestB5_E2EIntervals(t *testing.T) { node(t, "tasks.test.mjs", 10) }
 
-// Our own agent in both eras: lists, calls, reads, prompts, progress, tasks, questions, cancelling.
+// Our own agent in both eras, by itself and behind the router: lists, calls, reads, prompts, progress, tasks, questions,
+// cancelling.
 func TestB2_B3_B5_E2EAgent(t *testing.T) {
 	demo := agent(t, agentsrv.Options{PageSize: 3})
 	everything := agent(t, agentsrv.Options{Profile: agentsrv.Everything, Concurrency: 4})
-	node(t, "agent.test.mjs", 40, "DEMO="+demo, "EVERYTHING="+everything)
+	t.Run("direct", func(t *testing.T) {
+		node(t, "agent.test.mjs", 40, "NAME=mcphud-agent", "DEMO="+demo, "EVERYTHING="+everything)
+	})
+	t.Run("router", func(t *testing.T) {
+		router := serve(t, map[string]string{"demo": demo, "everything": everything})
+		node(t, "agent.test.mjs", 40, "NAME=mcphud-router-proxy:demo", "DEMO="+router+"/mcps/demo", "EVERYTHING="+router+"/mcps/everything")
+	})
 }

@@ -17,7 +17,7 @@ import (
 
 // A page on the router's origin imports the client and uses it with a relative baseUrl.
 func TestB2_B3_E2EInChromium(t *testing.T) {
-	p := open(t, serve(t, map[string]string{"agent-name": agent(t, agentsrv.Options{Root: t.TempDir()})}).URL+"/browser/page.css")
+	p := open(t, serve(t, map[string]string{"agent-name": agent(t, agentsrv.Options{Root: t.TempDir()})})+"/browser/page.css")
 	var seen struct {
 		Exports          []string
 		Tools, Resources int
@@ -55,10 +55,10 @@ func TestB6_E2EPage(t *testing.T) {
 		"everything": agent(t, agentsrv.Options{Profile: agentsrv.Everything}),
 		"gone":       "http://127.0.0.1:1",
 	}
-	p := open(t, serve(t, agents).URL+"/")
+	p := open(t, serve(t, agents)+"/")
 	p.until(`document.querySelectorAll('#agents option').length === 3`)
 	p.choose("demo")
-	p.until(`document.getElementById('server').textContent.includes('mcphud-agent') && document.getElementById('server').textContent.includes('2026-07-28')`)
+	p.until(`document.getElementById('server').textContent.includes('mcphud-router-proxy:demo') && document.getElementById('server').textContent.includes('2026-07-28')`)
 
 	p.pick("add")
 	p.fill("a", "40")
@@ -138,12 +138,12 @@ func TestB6_E2EPage(t *testing.T) {
 	}
 
 	p.choose("gone")
-	p.until(`!document.getElementById('notice').hidden && /^gone: .*502/.test(document.getElementById('notice').textContent)`)
+	p.until(`!document.getElementById('notice').hidden && /^gone: Failed to reach agent/.test(document.getElementById('notice').textContent)`)
 }
 
 // Whatever an agent calls its tools and says of them stays text, and nothing of it runs.
 func TestB6_E2EHostile(t *testing.T) {
-	p := open(t, serve(t, map[string]string{"hostile": agent(t, agentsrv.Options{Profile: agentsrv.Hostile})}).URL+"/")
+	p := open(t, serve(t, map[string]string{"hostile": agent(t, agentsrv.Options{Profile: agentsrv.Hostile})})+"/")
 	p.until(`document.querySelectorAll('#tools button').length > 0`)
 	var report struct {
 		Tools, Foreign int
@@ -173,7 +173,7 @@ func TestB6_E2EHostile(t *testing.T) {
 // The page on a wide and on a narrow screen, in light and in dark: nothing is wider than the screen, and text can be
 // read. With MCPHUD_SHOTS set, the pictures go to that folder.
 func TestB6_E2ELooks(t *testing.T) {
-	p := open(t, serve(t, map[string]string{"demo": agent(t, agentsrv.Options{})}).URL+"/")
+	p := open(t, serve(t, map[string]string{"demo": agent(t, agentsrv.Options{})})+"/")
 	backs := map[string]string{}
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1280, 380} {

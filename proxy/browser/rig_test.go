@@ -3,12 +3,9 @@ package browser_test
 import (
 	"bytes"
 	"context"
-	"io"
-	"log"
+	"encoding/json"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -24,8 +21,8 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/browser"
-	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/peertest"
 )
 
@@ -58,36 +55,46 @@ func agent(t *testing.T, o agentsrv.Options) string {
 	return strings.TrimSuffix(a.URL(), "/mcp")
 }
 
-// serve is a server as the router is one: what this package offers, and agents below /mcps/, behind the guard.
-func serve(t *testing.T, agents map[string]string) *httptest.Server {
+// serve is a router with the agents, by name and base URL, and with what this package offers. It returns the router's origin.
+func serve(t *testing.T, agents map[string]string) string {
 	t.Helper()
-	mux := http.NewServeMux()
 	var list []browser.Agent
+	table := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
-		u, err := url.Parse(agents[name])
-		if err != nil {
-			t.Fatal(err)
-		}
 		list = append(list, browser.Agent{Name: name, State: "ready"})
-		mux.Handle("/mcps/"+name+"/", http.StripPrefix("/mcps/"+name, &httputil.ReverseProxy{
-			FlushInterval: -1,
-			ErrorLog:      log.New(io.Discard, "", 0),
-			Rewrite: func(r *httputil.ProxyRequest) {
-				r.SetURL(u)
-				r.Out.Header.Del("Origin") // was judged at the door
-			},
-		}))
+		table[name] = map[string]any{"url": agents[name] + "/mcp", "stream": true}
 	}
-	for pattern, h := range browser.Routes(browser.Options{Agents: func(*http.Request) []browser.Agent { return list }}) {
-		mux.Handle(pattern, h)
+	raw, err := json.Marshal(map[string]any{"routes": table})
+	if err != nil {
+		t.Fatal(err)
 	}
-	s := httptest.NewServer(listen.Guard(mux))
-	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections() // the client of Get
-		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-		s.Close()
+	file := filepath.Join(t.TempDir(), "routing.json")
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := proxy.New(proxy.Options{
+		Routes: file, RoutesMust: true,
+		Handlers: browser.Routes(browser.Options{Agents: func(*http.Request) []browser.Agent { return list }}),
 	})
-	return s
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections() // of get
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := r.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(r.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // get asks for a page, and returns the answer with its whole body.
@@ -119,7 +126,7 @@ var passed = regexp.MustCompile(`(?m)^# pass (\d+)$`)
 func node(t *testing.T, file string, atLeast int, env ...string) {
 	t.Helper()
 	bin := peertest.Node(t)
-	client := serve(t, nil).URL + "/MCPBrowserClient.js"
+	client := serve(t, nil) + "/MCPBrowserClient.js"
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, "--test", "--test-reporter=tap", filepath.Join("testdata", file))

@@ -20,6 +20,7 @@ type Call struct {
 
 	Began time.Time
 	Agent string // as in the path: a name that an agent could have, though there may be none
+	Task  bool   // asks for the page of a task, which is beside the endpoint, instead of the endpoint
 	// Principal is who calls, as the middleware that asks for it found out; "" for anybody. Sessions are bound to it.
 	Principal string
 

@@ -51,7 +51,7 @@ func (x *exchange) run() {
 // send sends the request; over ends what it began.
 func (x *exchange) send() (*http.Response, error) {
 	x.ctx, x.cancel = context.WithCancelCause(flow.With(x.c.R.Context(), x.c))
-	if x.out.method != http.MethodGet { // a stream may have nothing to say for long
+	if x.out.method != http.MethodGet || x.c.Task { // a stream may have nothing to say for long
 		cancel := x.cancel
 		x.timer = time.AfterFunc(x.Route.Timeout, func() { cancel(errSilent) })
 	}

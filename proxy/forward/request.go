@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,7 @@ type outgoing struct {
 	session string
 	version string // overrides the caller's
 	accept  []string
+	url     *url.URL // instead of the endpoint; nil for that
 }
 
 // request frames a request to the agent anew. c is nil for one that the router makes on its own account.
@@ -62,6 +64,9 @@ func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Re
 	r := &http.Request{
 		Method: o.method, URL: t.url, Host: t.url.Host, Header: h,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if o.url != nil {
+		r.URL = o.url
 	}
 	if o.body != nil {
 		h["Content-Type"] = jsonType

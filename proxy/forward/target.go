@@ -145,6 +145,10 @@ func (t *Target) background(f func(context.Context)) {
 func (t *Target) Serve(c *flow.Call) {
 	switch c.R.Method {
 	case http.MethodGet:
+		if c.Task {
+			t.task(c)
+			return
+		}
 		t.get(c)
 	case http.MethodDelete:
 		t.delete(c)

@@ -1,10 +1,11 @@
-// Everything that the client does, against our own agent in both eras (B2, B3, B5): DEMO and EVERYTHING are base URLs.
+// Everything that the client does, against our own agent in both eras (B2, B3, B5): DEMO and EVERYTHING are base URLs, NAME
+// is how the first introduces itself.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from './serve.mjs';
 
 const { MCPBrowserClient, MCPError } = await load();
-const { DEMO, EVERYTHING } = process.env;
+const { DEMO, EVERYTHING, NAME } = process.env;
 const text = (result) => result.content.map((part) => part.text).join('');
 
 for (const [era, protocolVersion] of [['modern', undefined], ['legacy', '2025-11-25'], ['legacy', '2025-06-18']]) {
@@ -20,7 +21,7 @@ for (const [era, protocolVersion] of [['modern', undefined], ['legacy', '2025-11
 
   using('the server is known', async (made) => {
     const found = await made(DEMO).connect();
-    assert.deepEqual([found.era, found.protocolVersion, found.serverInfo.name], [era, spoken, 'mcphud-agent']);
+    assert.deepEqual([found.era, found.protocolVersion, found.serverInfo.name], [era, spoken, NAME]);
     assert.ok(found.capabilities.tools && found.capabilities.resources && found.capabilities.prompts);
   });
 
@@ -156,6 +157,7 @@ test('a session that was deleted is replaced', { timeout: 30000 }, async () => {
   assert.equal(text(await client.callTool('echo', { message: 'again' })), 'again');
   assert.notEqual(session, first);
   await client.close();
-  const gone = await fetch(`${DEMO}/mcp`, { method: 'DELETE', headers: { 'Mcp-Session-Id': session } });
+  const headers = { 'Content-Type': 'application/json', 'Mcp-Session-Id': session };
+  const gone = await fetch(`${DEMO}/mcp`, { method: 'POST', headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
   assert.equal(gone.status, 404);
 });

@@ -1,0 +1,26 @@
+package forward
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+)
+
+// task passes on the page of a task that nobody waits for: GET task?taskId=ID, beside the agent's endpoint. Agents that are
+// processes have no pages.
+func (t *Target) task(c *flow.Call) {
+	id := c.R.URL.Query().Get("taskId")
+	switch {
+	case id == "":
+		c.JSON(http.StatusBadRequest, []byte(`{"error":"invalid_request","detail":"say which task: task?taskId=ID"}`))
+		return
+	case t.Route.Command != "":
+		c.JSON(http.StatusNotFound, []byte(`{"error":"task_not_found","detail":"the agent is a process and has no page for tasks; ask it with tasks/get"}`))
+		return
+	}
+	page := *t.url.ResolveReference(&url.URL{Path: "task"})
+	page.RawQuery = url.Values{"taskId": {id}}.Encode()
+	x := &exchange{Target: t, c: c, out: outgoing{method: http.MethodGet, accept: jsonType, url: &page}}
+	x.run()
+}
