@@ -14,17 +14,20 @@ import (
 
 // Whatever path leads to an agent is the one spelling of it.
 func FuzzPath(f *testing.F) {
-	for _, p := range []string{"/mcps/a/mcp", "/mcps/a%2fb/mcp", "/mcps/../mcp", "/mcp/a/mcp", "/agent//mcp", "/mcps/a/mcp/mcp"} {
+	for _, p := range []string{"/mcps/a/mcp", "/mcps/a%2fb/mcp", "/mcps/../mcp", "/mcp/a/mcp", "/agent//mcp", "/mcps/a/mcp/mcp", "/mcps/a/task", "/mcps/task/mcp"} {
 		f.Add(p)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		agent, ok := agentIn(path)
+		agent, task, ok := agentIn(path)
 		if !ok || !routes.ValidName(agent) {
 			return
 		}
-		found := false
+		found, page := false, "/mcp"
+		if task {
+			page = "/task"
+		}
 		for _, p := range prefixes {
-			found = found || path == p+agent+"/mcp"
+			found = found || path == p+agent+page
 		}
 		if !found || strings.ContainsAny(agent, "/%\x00") {
 			t.Errorf("%q leads to %q", path, agent)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -180,4 +181,16 @@ func (p *page) result() string {
 	p.t.Helper()
 	p.until(`!document.getElementById('run').disabled && document.getElementById('result').childElementCount > 0`)
 	return strings.TrimSpace(p.text("#result"))
+}
+
+// shoot writes a picture of the whole page.
+func (p *page) shoot(file string) {
+	p.t.Helper()
+	picture, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.WriteFile(file, picture, 0o600)
+	}
+	if err != nil {
+		p.t.Error(err)
+	}
 }

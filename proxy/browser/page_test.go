@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +17,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/proxy/browser"
+	"github.com/mcphud/mcphud/session/listen"
 )
 
 // A page on the router's origin imports the client and uses it with a relative baseUrl.
@@ -83,6 +89,41 @@ func TestB6_E2EPage(t *testing.T) {
 	}
 	p.until(`document.querySelector('#result img').naturalWidth > 0`)
 
+	// Each kind of field of a schema sends what it says.
+	p.pick("form_gallery")
+	if dir := os.Getenv("MCPHUD_SHOTS"); dir != "" {
+		p.shoot(filepath.Join(dir, "gallery.png"))
+	}
+	p.fill("name (Name)", "Ada")
+	p.fill("age", "1.5")
+	for _, c := range []struct{ field, why, value string }{
+		{"age", "must be an integer", "36"},
+		{"big", "is larger than a browser keeps exact", "7"},
+		{"address (Address)", "must be a JSON object", `{"street": "A", "city": "B"}`},
+		{"tags", "is not JSON", `["x", "y"]`},
+	} {
+		if c.field == "address (Address)" {
+			p.fill("tags", "[")
+			p.fill("address (Address)", "[]")
+		}
+		p.click("#run")
+		p.eval(`document.querySelector('#fields :invalid').validationMessage`, &why)
+		if !strings.HasPrefix(why, c.why) {
+			t.Errorf("%s: %q instead of %q", c.field, why, c.why)
+		}
+		p.fill(c.field, c.value)
+	}
+	p.eval(fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.value = [...s.options].find((o) => o.text === 'true').value; })()`, p.field("#fields", "agree")), nil)
+	got := p.call()
+	for _, want := range []string{`"name": "Ada"`, `"kind": "person"`, `"age": 36`, `"big": 7`, `"agree": true`, "\"tags\": [\n    \"x\"", `"street": "A"`, `"price": 1.5`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the gallery got no %s:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, `"nickname"`) || strings.Contains(got, `"gift"`) {
+		t.Errorf("what was left empty was sent:\n%s", got)
+	}
+
 	// Progress, and its end by the button. By keyboard: Ctrl+Enter in a field calls.
 	p.pick("sleep")
 	p.fill("seconds", "60")
@@ -139,6 +180,45 @@ func TestB6_E2EPage(t *testing.T) {
 
 	p.choose("gone")
 	p.until(`!document.getElementById('notice').hidden && /^gone: Failed to reach agent/.test(document.getElementById('notice').textContent)`)
+}
+
+// Where a token is wanted the page asks for it, and keeps it to itself.
+func TestB6_E2EToken(t *testing.T) {
+	target, err := url.Parse(agent(t, agentsrv.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	for path, h := range browser.Routes(browser.Options{Agents: func(*http.Request) []browser.Agent { return []browser.Agent{{Name: "secret"}} }}) {
+		mux.Handle(path, h)
+	}
+	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Header.Del("Origin") // was judged by the guard
+	}}
+	mux.Handle("/mcps/secret/", http.StripPrefix("/mcps/secret", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer open sesame" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	})))
+	s := httptest.NewServer(listen.Guard(mux))
+	t.Cleanup(func() {
+		s.Close()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections() // of forward
+	})
+	p := open(t, s.URL)
+	for _, token := range []string{"wrong", "open sesame"} {
+		p.until(`!document.getElementById('login').hidden && document.getElementById('notice').textContent.includes('HTTP 401')`)
+		p.key("#token", token)
+		p.click("#login button")
+	}
+	p.until(`document.getElementById('login').hidden && document.getElementById('notice').hidden && document.querySelectorAll('#tools button').length > 0`)
+	var kept string
+	if p.eval(`document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.getElementById('token').value + location.href`, &kept); strings.Contains(kept, "sesame") {
+		t.Errorf("the token is in %s", kept)
+	}
 }
 
 // Whatever an agent calls its tools and says of them stays text, and nothing of it runs.

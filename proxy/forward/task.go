@@ -20,7 +20,9 @@ func (t *Target) task(c *flow.Call) {
 		return
 	}
 	page := *t.url.ResolveReference(&url.URL{Path: "task"})
-	page.RawQuery = url.Values{"taskId": {id}}.Encode()
+	query := t.url.Query()
+	query.Set("taskId", id)
+	page.RawQuery = query.Encode()
 	x := &exchange{Target: t, c: c, out: outgoing{method: http.MethodGet, accept: jsonType, url: &page}}
 	x.run()
 }

@@ -35,7 +35,7 @@ function explain(error) {
 async function refresh() {
   try {
     const response = await fetch('/agents.json', { headers: headers(), cache: 'no-store' });
-    $('login').hidden = response.status !== 401;
+    if (response.status === 401) $('login').hidden = false;
     if (!response.ok) throw new Error(response.status === 401 ? 'The router wants a token.' : `The router answers HTTP ${response.status}.`);
     showAgents((await response.json()).agents);
   } catch (error) {
@@ -83,6 +83,7 @@ async function open(name) {
     if (tools.length) show(tools[0]);
   } catch (error) {
     if (client !== opened) return;
+    if (error.status === 401) $('login').hidden = false;
     $('server').textContent = '';
     notice(`${name}: ${explain(error)}`);
   }
@@ -266,6 +267,7 @@ $('login').addEventListener('submit', (event) => {
   event.preventDefault();
   token = $('token').value;
   $('token').value = '';
+  $('login').hidden = true; // until somebody refuses it
   client?.close();
   client = null;
   notice('');
