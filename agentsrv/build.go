@@ -16,10 +16,12 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/hostile"
 	"github.com/mcphud/mcphud/agentsrv/queue"
+	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/agentsrv/task"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // build makes the parts and wires them. What it opens is in a.closes, also if it fails.
@@ -32,7 +34,7 @@ func (a *Agent) build() error {
 	a.closes = append(a.closes, db.Close)
 	a.log = slog.New(telemetry.Redact(a.o.Logger.Handler()))
 	a.queue = queue.New(queue.Options{
-		Concurrency: a.o.Concurrency, Capacity: a.o.QueueCapacity, Timeout: a.o.Timeout, Logger: a.log,
+		Concurrency: a.o.Concurrency, Capacity: a.o.QueueCapacity, Timeout: a.o.Timeout, MaxTimeout: MaxTimeout, ToolTimeout: a.toolTimeout, Logger: a.log,
 		// a.front is there before anything is queued.
 		Changed: func(queue.Status) { a.front.ResourceUpdated(queue.URI) },
 	})
@@ -66,6 +68,19 @@ func (a *Agent) build() error {
 		Wrap: a.wrap(), Hosts: a.hosts(), Authenticate: a.auth.Identify,
 	})
 	return nil
+}
+
+// toolTimeout lets a call of execute_code run for as long as it asks for. Where somebody set a timeout of their own, that
+// holds: it is not for callers to change.
+func (a *Agent) toolTimeout(tool string, params []byte) time.Duration {
+	if tool != sandbox.Tool || a.o.Timeout != DefaultTimeout {
+		return 0
+	}
+	asked := sandbox.Asked(jsonrpc.Member(params, "arguments"))
+	if asked <= DefaultTimeout {
+		return 0
+	}
+	return asked + time.Second // the sandbox tells better why it stopped
 }
 
 // taskPolicy is how calls of tools that say nothing about it become tasks. The tools of the everything profile say.

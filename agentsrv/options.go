@@ -34,6 +34,7 @@ const (
 	DefaultConcurrency       = 1
 	DefaultQueueCapacity     = 100
 	DefaultTimeout           = 30 * time.Second
+	MaxTimeout               = 60 * time.Second // what no tool call may run beyond, whatever it asks for or reports
 	DefaultDrainTimeout      = 10 * time.Second
 	DefaultMaxRequest        = 10 << 20
 	DefaultRateLimit         = 100 // tool calls a minute and tenant, in the demo profile
@@ -63,7 +64,7 @@ type Options struct {
 
 	Concurrency       int           // tool calls at a time, default 1
 	QueueCapacity     int           // tool calls that may wait, default 100, negative for no limit
-	Timeout           time.Duration // of one tool call once it runs, default 30 s
+	Timeout           time.Duration // of one tool call once it runs and reports no progress, default 30 s, at most MaxTimeout
 	DrainTimeout      time.Duration // how long Close lets running calls finish, default 10 s
 	MaxRequest        int64         // bytes of the largest request body, default 10 MiB
 	RateLimit         int           // tool calls a minute and tenant; 0 is the profile's, negative is no limit
@@ -109,6 +110,8 @@ func (o *Options) complete() error {
 		return fmt.Errorf("agent: port %d is not between 0 and 65535", o.Port)
 	case o.Concurrency < 0:
 		return fmt.Errorf("agent: concurrency %d; at least one call must be able to run", o.Concurrency)
+	case o.Timeout > MaxTimeout:
+		return fmt.Errorf("agent: a timeout of %v; no tool call may run longer than %v", o.Timeout, MaxTimeout)
 	case o.Timeout < 0 || o.DrainTimeout < 0 || o.MaxRequest < 0:
 		return fmt.Errorf("agent: a timeout or size is negative")
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// MaxAnswer bounds what a model may answer with, in bytes.
-const MaxAnswer = 4 << 20
+// maxAnswer bounds what a model may answer with, in bytes.
+const maxAnswer = 4 << 20
 
 // accept takes a model's text for an answer: JSON that is valid against the agent's schema, within a code fence or not.
 // The error is for the model, which gets to try again.

@@ -16,8 +16,8 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// MaxPrompt is how many characters a prompt may have.
-const MaxPrompt = 100_000
+// maxPrompt is how many characters a prompt may have.
+const maxPrompt = 100_000
 
 // maxDepth is how many agents may wait for one another: an agent that may use ask_agent can ask itself.
 const maxDepth = 4
@@ -141,8 +141,8 @@ func (r *Registry) prepare(ctx context.Context, q *question) (err error) {
 		return kit.Invalid("agent_uri", kit.Required)
 	case q.Prompt == "":
 		return kit.Invalid("prompt", kit.Required)
-	case utf8.RuneCountInString(q.Prompt) > MaxPrompt:
-		return kit.Invalid("prompt", fmt.Sprintf("more than %d characters", MaxPrompt))
+	case utf8.RuneCountInString(q.Prompt) > maxPrompt:
+		return kit.Invalid("prompt", fmt.Sprintf("more than %d characters", maxPrompt))
 	case caller.User != "" && q.User != "" && caller.User != q.User:
 		return kit.Invalid("user_id", "the token is for another user; use that user's id")
 	}

@@ -98,7 +98,7 @@ func (c *chat) complete(ctx context.Context, in completion, emit func(string) er
 		return message{}, "", fmt.Errorf("cannot be reached: %s", redact(err))
 	}
 	defer res.Body.Close()
-	limited := &io.LimitedReader{R: res.Body, N: MaxAnswer + 1}
+	limited := &io.LimitedReader{R: res.Body, N: maxAnswer + 1}
 	if res.StatusCode != http.StatusOK {
 		return message{}, "", fmt.Errorf("answered with HTTP status %d%s", res.StatusCode, c.reason(limited))
 	}
@@ -108,7 +108,7 @@ func (c *chat) complete(ctx context.Context, in completion, emit func(string) er
 		turn, used, err = readWhole(limited)
 	}
 	if limited.N <= 0 {
-		err = fmt.Errorf("answered with more than %d MiB", MaxAnswer>>20)
+		err = fmt.Errorf("answered with more than %d MiB", maxAnswer>>20)
 	}
 	return turn, used, err
 }

@@ -129,7 +129,7 @@ func (q *question) sampled(got *mcp.CreateMessageResult) (a *answer, text string
 // sampledText is the text of a message whose content is a block or a list of blocks, decoded or not.
 func sampledText(content any) string {
 	raw, err := json.Marshal(content)
-	if err != nil || len(raw) > MaxAnswer {
+	if err != nil || len(raw) > maxAnswer {
 		return ""
 	}
 	type block struct{ Text string }

@@ -97,9 +97,9 @@ func shown(s string) string {
 	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
-// AsResult reports whether bad arguments are answered with a tool result that has isError, which a model can read and
+// asResult reports whether bad arguments are answered with a tool result that has isError, which a model can read and
 // correct: since 2025-11-25 (SEP-1303). Before that they are the JSON-RPC error -32602.
-func AsResult(modern bool, version string) bool { return modern || version >= "2025-11-25" }
+func asResult(modern bool, version string) bool { return modern || version >= "2025-11-25" }
 
 // Result is a failure as a tool result with isError. Its structuredContent has field, reason and kind; a tool that
 // promises an output of another shape gets them as _meta["mcphud/error"] instead, because clients hold structuredContent

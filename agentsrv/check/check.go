@@ -41,7 +41,7 @@ func Engine(s *server.MCPServer) Lookup {
 	}
 }
 
-// Middleware answers tools/call itself where no such tool exists or the arguments do not fit; AsResult says in which
+// Middleware answers tools/call itself where no such tool exists or the arguments do not fit; asResult says in which
 // form. A schema that does not compile is logged once, and then checks nothing.
 func Middleware(find Lookup, log *slog.Logger) front.Middleware {
 	if log == nil {
@@ -74,7 +74,7 @@ func Middleware(find Lookup, log *slog.Logger) front.Middleware {
 
 // Refuse answers a call with bad arguments in the form of its protocol version; output is that of Tool.
 func Refuse(x *front.Exchange, f *jsonrpc.Failure, output bool) (json.RawMessage, error) {
-	if AsResult(x.Modern, x.Version) {
+	if asResult(x.Modern, x.Version) {
 		return Result(f, x.Modern, output), nil
 	}
 	return nil, f

@@ -26,7 +26,7 @@ func (q *Queue) Middleware() front.Middleware {
 			}
 			job := Job{Tenant: kit.TenantOf(ctx), Tool: tool}
 			if q.opts.ToolTimeout != nil {
-				job.Timeout = q.opts.ToolTimeout(tool)
+				job.Timeout = q.opts.ToolTimeout(tool, x.Params)
 			}
 			result := new(json.RawMessage) // the handler's own, should it be abandoned
 			err := q.Do(ctx, job, func(ctx context.Context) error {

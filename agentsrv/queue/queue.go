@@ -33,8 +33,8 @@ type Options struct {
 	Grace         time.Duration // how long a job that was told to stop may take before it is abandoned; 2 s
 	MaxAbandoned  int           // jobs that are abandoned and still hold no slot; any further one keeps its slot; 64
 
-	// ToolTimeout is Timeout for the tool of that name, 0 if it has none of its own.
-	ToolTimeout func(tool string) time.Duration
+	// ToolTimeout is Timeout for a call of a tool with these params of tools/call, 0 if it has none of its own.
+	ToolTimeout func(tool string, params []byte) time.Duration
 	// Changed hears of a new Status, at most twenty times a second and never at the same time as itself.
 	Changed func(Status)
 	// Logger gets the stacks of panics and what was abandoned; slog.Default().

@@ -3,13 +3,27 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
+
+// Tool is the name of the tool.
+const Tool = "execute_code"
+
+// Asked is for how long the arguments of a call ask to run, 0 if they do not say.
+func Asked(arguments []byte) time.Duration {
+	ms, err := strconv.ParseFloat(string(jsonrpc.Member(arguments, "timeout")), 64)
+	if err != nil || !(ms > 0) {
+		return 0
+	}
+	return time.Duration(min(ms, float64(MaxTimeout.Milliseconds()))) * time.Millisecond
+}
 
 const inputSchema = `{
   "type": "object",
@@ -38,7 +52,7 @@ const outputSchema = `{
 
 // Tools is execute_code.
 func (s *Sandbox) Tools() []server.ServerTool {
-	return []server.ServerTool{kit.Tool("execute_code", "Execute code",
+	return []server.ServerTool{kit.Tool(Tool, "Execute code",
 		"Execute JavaScript code and return the result. The code runs in a sandbox of its own (QuickJS, ES2023) with a console, timers and await at the top level, and without require, import, fetch, process or files. Limits: 64 MB of memory, 1 MB of output, 30 s unless timeout says otherwise.",
 		kit.ReadOnly, s.execute, inputSchema, outputSchema)}
 }

@@ -105,7 +105,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.StringVar(&s.jwks, "jwks", "", "accept JWTs that a key of this JWKS `FILE` signed")
 	f.Var(&number{&s.concurrency, 1, mostTasks}, "concurrency", "run so many tool calls at a time; AGENT_CONCURRENCY")
 	f.Var(&number{&s.capacity, 0, mostCalls}, "queue-capacity", "let so many tool calls wait; 0 is no limit")
-	f.Var((*pause)(&s.timeout), "timeout", "end a tool call after this long, such as 30s")
+	f.Var((*pause)(&s.timeout), "timeout", "end a tool call after this long without progress, such as 30s; at most 60s")
 	f.Var((*bodySize)(&s.maxRequest), "max-request-size", "largest request body, such as 10mb")
 	f.Var((*pause)(&s.drain), "drain-timeout", "let running calls finish for so long before leaving")
 	f.StringArrayVar(&s.tenants, "tenant", nil, "let in the tenant of this `NAME`, default, and no new ones (repeatable); without it each name makes a tenant")

@@ -1,0 +1,43 @@
+package agentsrv
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A6: 30 s by default, a call of execute_code may ask for more, and 60 s are the end for all.
+func TestA6_CallsMayAskForMore(t *testing.T) {
+	with := func(o Options) *Agent {
+		a, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = a.Close(context.Background()) })
+		return a
+	}
+	usual, short := with(Options{}), with(Options{Timeout: 2 * time.Second})
+	for _, c := range []struct {
+		a            *Agent
+		tool, params string
+		want         time.Duration
+	}{
+		{usual, "execute_code", `{"arguments":{"code":"1","timeout":45000}}`, 46 * time.Second},
+		{usual, "execute_code", `{"arguments":{"code":"1","timeout":1e300}}`, 61 * time.Second}, // of which the queue gives 60
+		{usual, "execute_code", `{"arguments":{"code":"1","timeout":5000}}`, 0},
+		{usual, "execute_code", `{"arguments":{"code":"1"}}`, 0},
+		{usual, "execute_code", `{"arguments":{"timeout":"45000"}}`, 0},
+		{usual, "execute_code", `{}`, 0},
+		{usual, "execute_code", ``, 0},
+		{usual, "sleep", `{"arguments":{"timeout":45000}}`, 0},
+		{short, "execute_code", `{"arguments":{"code":"1","timeout":45000}}`, 0},
+	} {
+		if got := c.a.toolTimeout(c.tool, []byte(c.params)); got != c.want {
+			t.Errorf("%s %s: %v, want %v", c.tool, c.params, got, c.want)
+		}
+	}
+	if _, err := New(Options{Timeout: 90 * time.Second}); err == nil || !strings.Contains(err.Error(), "1m0s") {
+		t.Errorf("beyond the end: %v", err)
+	}
+}
