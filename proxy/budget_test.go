@@ -1,11 +1,17 @@
 package proxy
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +22,13 @@ import (
 // stack is an agent and a router in front of it, each a process.
 func stack(t testing.TB) (agent, router *child) {
 	t.Helper()
-	agent = spawn(t, "agent")
+	return stackOf(t, "agent")
+}
+
+// stackOf is a stack with one of the other agents that childMain knows.
+func stackOf(t testing.TB, what string) (agent, router *child) {
+	t.Helper()
+	agent = spawn(t, what)
 	file := filepath.Join(t.TempDir(), "routing.json")
 	if err := os.WriteFile(file, []byte(table(route("a", agent.url, ""))), 0o600); err != nil {
 		t.Fatal(err)
@@ -103,4 +115,101 @@ func TestBudgetRouterLatency(t *testing.T) {
 		func() time.Duration { return calls(t, agent.url, 1, requests).Percentile(50) },
 	)
 	budget.Beyond(t, "router: p50 of a call by one client, beyond direct", through, direct, 350*time.Microsecond)
+}
+
+func TestBudgetRouterMemory(t *testing.T) {
+	budget.Skip(t)
+	_, router := stack(t)
+	// A request first: what net/http sets up once is not of sessions.
+	openAt(t, router.endpoint())
+	http.DefaultClient.CloseIdleConnections()
+	before := router.rss(t)
+	calls(t, router.endpoint(), 64, 6400)
+	budget.Size(t, "router: memory with 64 sessions after 6,400 calls, beyond that after its start", router.rss(t)-before, 12_000_000, 1)
+}
+
+func TestBudgetRouterLargeBody(t *testing.T) {
+	budget.Skip(t)
+	_, router := stackOf(t, "sink")
+	const requests = 200
+	text := bytes.Repeat([]byte("x"), 1<<20)
+	cpu := budget.Best(func() time.Duration {
+		before := router.cpu(t)
+		res, err := load.Run(t.Context(), load.Plan{
+			URL: router.endpoint(), Clients: 2, Requests: requests,
+			Body: func(n int) []byte {
+				return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"text":"%s"}}}`, n, text)
+			},
+		})
+		if err != nil || res.Failed > 0 {
+			t.Fatal(err, res.First)
+		}
+		return (router.cpu(t) - before) / requests
+	})
+	budget.Ceiling(t, "router: processor time of a call with a body of 1 MiB", cpu, 2*time.Millisecond)
+}
+
+// TestBudgetRouterStreams measures how much later an event is there through the router than direct, with 200 streams at the
+// same time. Each event carries when it was written.
+func TestBudgetRouterStreams(t *testing.T) {
+	budget.Skip(t)
+	agent, router := stackOf(t, "events")
+	late := func(url string) time.Duration {
+		var mu sync.Mutex
+		var took []time.Duration
+		var all sync.WaitGroup
+		for range streams {
+			all.Go(func() {
+				mine, err := readEvents(t.Context(), url)
+				if err != nil || len(mine) != events {
+					t.Errorf("%d of %d events, %v", len(mine), events, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				took = append(took, mine...)
+			})
+		}
+		all.Wait()
+		if len(took) == 0 {
+			t.FailNow()
+		}
+		slices.Sort(took)
+		return took[len(took)*99/100]
+	}
+	// Few runs, since one takes ten seconds.
+	through := late(router.endpoint())
+	direct := late(agent.url)
+	through = min(through, late(router.endpoint()))
+	budget.Beyond(t, fmt.Sprintf("router: p99 of how late an event is, %d streams of %d events", streams, events), through, direct, 5*time.Millisecond)
+}
+
+const (
+	streams = 200
+	events  = 500
+)
+
+// readEvents calls for a stream of the child "events" and tells how late each event was.
+func readEvents(ctx context.Context, url string) (late []time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader([]byte(callEcho)))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", accept)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		if at, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			ns, err := strconv.ParseInt(at, 10, 64)
+			if err != nil {
+				return late, err
+			}
+			late = append(late, time.Since(time.Unix(0, ns)))
+		}
+	}
+	return late, lines.Err()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/listen"
 )
 
@@ -39,6 +40,10 @@ func childMain(what string) error {
 		return r.Close(ctx)
 	case "agent":
 		return bareAgent(ctx)
+	case "sink":
+		return serveChild(ctx, http.HandlerFunc(sink))
+	case "events":
+		return serveChild(ctx, http.HandlerFunc(clock))
 	}
 	return fmt.Errorf("no such child: %s", what)
 }
@@ -49,12 +54,49 @@ func bareAgent(ctx context.Context) error {
 	s.AddTool(mcp.NewTool("echo", mcp.WithString("text")), func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText(r.GetString("text", "")), nil
 	})
+	return serveChild(ctx, server.NewStreamableHTTPServer(s))
+}
+
+// sink answers whatever it is asked in few words.
+func sink(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	if e, err := jsonrpc.Scan(body); err == nil {
+		reply(w, e.ID, `{"protocolVersion":"2025-06-18"}`)
+	}
+}
+
+// clock answers a call with events that tell when they were written, 20 ms apart.
+func clock(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	if e, err := jsonrpc.Scan(body); err != nil || e.Method != "tools/call" {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(jsonrpc.NewError(e.ID, -32601, "it has no sessions", nil))
+		return
+	}
+	rc := sseHead(w)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for range events {
+		<-tick.C
+		_, _ = fmt.Fprintf(w, "data: %d\n\n", time.Now().UnixNano()) // who reads counts the events
+		_ = rc.Flush()
+	}
+}
+
+// serveChild serves h at /mcp of a free port, until stdin ends.
+func serveChild(ctx context.Context, h http.Handler) error {
 	lns, err := listen.Listen(ctx, "127.0.0.1", 0)
 	if err != nil {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", server.NewStreamableHTTPServer(s))
+	mux.Handle("/mcp", h)
 	web := &http.Server{Handler: mux}
 	listen.Harden(web)
 	for _, ln := range lns {

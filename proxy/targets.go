@@ -66,7 +66,7 @@ func (r *Router) upstream(route *routes.Route) forward.Upstream {
 	var up forward.Upstream
 	switch {
 	case route.Command == "":
-		up = forward.NewHTTP()
+		up = forward.NewHTTP(route.Endpoint())
 	case r.o.Bridge == nil:
 		up = forward.Broken(errors.New("this router starts no processes"))
 	default:

@@ -95,7 +95,10 @@ func lost(res *http.Response) bool {
 
 // deadline bounds how long the client may take to read what is written next.
 func (x *exchange) deadline() {
-	_ = http.NewResponseController(x.c.W).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every ResponseWriter has deadlines; a test's has none
+	if x.rc == nil {
+		x.rc = http.NewResponseController(x.c.W)
+	}
+	_ = x.rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every ResponseWriter has deadlines; a test's has none
 }
 
 // copy passes a body on that is no event stream. A short one is written in one piece; of a longer one each piece is written

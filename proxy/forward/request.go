@@ -58,6 +58,9 @@ func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Re
 	if o.version != "" {
 		h[headerVersion] = []string{o.version}
 	}
+	if t.basic != nil {
+		h["Authorization"] = t.basic
+	}
 	for name, v := range t.Route.Headers {
 		h[name] = v
 	}

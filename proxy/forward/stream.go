@@ -28,8 +28,8 @@ func (x *exchange) events(res *http.Response) {
 		first = head
 		x.setVersion(x.c.W.Header())
 	}
-	rc := http.NewResponseController(x.c.W)
-	_ = rc.EnableFullDuplex() // over HTTP/2 it is so anyway
+	x.rc = http.NewResponseController(x.c.W)
+	_ = x.rc.EnableFullDuplex() // over HTTP/2 it is so anyway
 	h := x.c.W.Header()
 	h["Cache-Control"] = []string{"no-cache"}
 	h["X-Accel-Buffering"] = []string{"no"}
@@ -41,7 +41,7 @@ func (x *exchange) events(res *http.Response) {
 		return
 	}
 	for {
-		if err := rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		if err := x.rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 			x.gone()
 			return
 		}

@@ -2,6 +2,7 @@ package forward
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -34,8 +35,9 @@ type Target struct {
 	s     *Shared
 	up    Upstream
 	url   *url.URL
-	where string // the endpoint, without secrets
-	name  string // by which the agent is introduced
+	where string   // the endpoint, without secrets
+	name  string   // by which the agent is introduced
+	basic []string // Authorization of the URL's user, nil if it has none
 
 	life  context.Context // of what the router does on its own account
 	end   context.CancelFunc
@@ -64,6 +66,10 @@ func New(r *routes.Route, up Upstream, s *Shared) *Target {
 	}
 	if t.where = origin(t.url); t.url == nil {
 		t.url, t.where = local, "command"
+	}
+	if u := t.url.User; u != nil {
+		password, _ := u.Password()
+		t.basic = []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password))}
 	}
 	t.life, t.end = context.WithCancel(context.Background())
 	return t

@@ -32,10 +32,14 @@ const (
 	maxHeader = 256 << 10
 )
 
+// direct is net/http's own way, for HTTPS.
 type direct struct{ *http.Transport }
 
-// NewHTTP is the way to an agent that speaks HTTP.
-func NewHTTP() Upstream {
+// NewHTTP is the way to an agent that speaks HTTP at this URL.
+func NewHTTP(u *url.URL) Upstream {
+	if u.Scheme == "http" {
+		return newPlain(u)
+	}
 	return direct{&http.Transport{
 		DialContext:            (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},

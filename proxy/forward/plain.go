@@ -1,0 +1,266 @@
+package forward
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// plain is HTTP/1.1 over TCP with one goroutine a request, the caller's. net/http's Transport has two more for each connection,
+// and waking them costs as much as the rest of a forwarded call. It is for POST with a body at hand, GET and DELETE.
+type plain struct {
+	addr string
+
+	mu     sync.Mutex
+	idle   []*conn // the one used last at the end
+	sweep  *time.Timer
+	closed bool
+}
+
+type conn struct {
+	net.Conn
+	in    *bufio.Reader
+	limit io.LimitedReader // under in, for heads
+	since time.Time        // idle
+	fresh bool             // not used before
+}
+
+var errIdleClosed = errors.New("the way to the agent is closed")
+
+func newPlain(u *url.URL) *plain {
+	addr := u.Host
+	if u.Port() == "" {
+		addr = net.JoinHostPort(u.Hostname(), "80")
+	}
+	return &plain{addr: addr}
+}
+
+// RoundTrip sends a request. The response's body has to be closed.
+func (p *plain) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx := r.Context()
+	c, err := p.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &plainBody{p: p, c: c}
+	b.stop = context.AfterFunc(ctx, func() { _ = c.Close() }) // ends reads and writes at once
+	res, err := c.exchange(r)
+	if err != nil {
+		b.stop()
+		_ = c.Close()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	b.body, b.keep = res.Body, !res.Close
+	res.Body = b
+	if res.ContentLength == 0 || res.StatusCode == http.StatusNoContent {
+		b.finish(true)
+	}
+	return res, nil
+}
+
+// Close closes the connections that nobody uses, and the others when they are not used any more.
+func (p *plain) Close() error {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle, p.closed = nil, true
+	if p.sweep != nil {
+		p.sweep.Stop()
+	}
+	p.mu.Unlock()
+	for _, c := range idle {
+		_ = c.Close() // nobody waits for anything on it
+	}
+	return nil
+}
+
+// take is an idle connection that the agent has not closed, or a new one.
+func (p *plain) take(ctx context.Context) (*conn, error) {
+	for {
+		p.mu.Lock()
+		if p.closed {
+			p.mu.Unlock()
+			return nil, errIdleClosed
+		}
+		n := len(p.idle)
+		if n == 0 {
+			p.mu.Unlock()
+			break
+		}
+		c := p.idle[n-1]
+		p.idle[n-1], p.idle = nil, p.idle[:n-1]
+		p.mu.Unlock()
+		if time.Since(c.since) < idleTime && quiet(c.Conn) {
+			return c, nil
+		}
+		_ = c.Close()
+	}
+	d := net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
+	tcp, err := d.DialContext(ctx, "tcp", p.addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: tcp, fresh: true}
+	c.limit.R = tcp
+	c.in = bufio.NewReader(&c.limit)
+	return c, nil
+}
+
+func (p *plain) give(c *conn) {
+	p.mu.Lock()
+	keep := !p.closed && len(p.idle) < idleConns
+	if keep {
+		c.since, c.fresh = time.Now(), false
+		p.idle = append(p.idle, c)
+		if p.sweep == nil {
+			p.sweep = time.AfterFunc(idleTime, p.expire)
+		}
+	}
+	p.mu.Unlock()
+	if !keep {
+		_ = c.Close()
+	}
+}
+
+// expire closes what was idle for too long; the longest idle come first.
+func (p *plain) expire() {
+	p.mu.Lock()
+	n := 0
+	for n < len(p.idle) && time.Since(p.idle[n].since) >= idleTime {
+		n++
+	}
+	old := append([]*conn(nil), p.idle[:n]...)
+	p.idle = append(p.idle[:0], p.idle[n:]...)
+	clear(p.idle[len(p.idle) : len(p.idle)+n])
+	if len(p.idle) == 0 || p.closed {
+		p.sweep = nil
+	} else {
+		p.sweep.Reset(max(idleTime-time.Since(p.idle[0].since), time.Millisecond))
+	}
+	p.mu.Unlock()
+	for _, c := range old {
+		_ = c.Close()
+	}
+}
+
+var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+
+// exchange writes a request and reads the head of the answer.
+func (c *conn) exchange(r *http.Request) (*http.Response, error) {
+	c.limit.N = maxHeader
+	wrote := c.send(r)
+	for {
+		res, err := http.ReadResponse(c.in, r)
+		switch {
+		case err == nil && res.StatusCode >= 100 && res.StatusCode < 200 && res.StatusCode != http.StatusSwitchingProtocols:
+			continue // the answer is yet to come
+		case err == nil:
+			c.limit.N = math.MaxInt64
+			res.Close = res.Close || wrote != nil // an agent may answer without having read everything
+			return res, nil
+		case c.limit.N <= 0:
+			return nil, fmt.Errorf("the head of its answer is larger than %d KiB", maxHeader>>10)
+		case wrote != nil:
+			return nil, wrote
+		case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, fmt.Errorf("it closed the connection without an answer: %w", io.ErrUnexpectedEOF)
+		}
+		return nil, err
+	}
+}
+
+// send writes a request in one piece, unless it is large.
+func (c *conn) send(r *http.Request) error {
+	head := heads.Get().(*[]byte)
+	b := append((*head)[:0], r.Method...)
+	b = append(append(b, ' '), r.URL.RequestURI()...)
+	b = append(append(b, " HTTP/1.1\r\nHost: "...), r.Host...)
+	b = append(b, "\r\n"...)
+	for name, values := range r.Header {
+		for _, v := range values {
+			b = append(append(append(append(b, name...), ": "...), v...), "\r\n"...)
+		}
+	}
+	if r.Body != nil {
+		b = append(strconv.AppendInt(append(b, "Content-Length: "...), r.ContentLength, 10), "\r\n"...)
+	}
+	b = append(b, "\r\n"...)
+	defer func() {
+		if cap(b) <= 64<<10 {
+			*head = b
+			heads.Put(head)
+		}
+	}()
+	if r.Body == nil {
+		_, err := c.Write(b)
+		return err
+	}
+	defer func() { _ = r.Body.Close() }()
+	if r.ContentLength > 32<<10 {
+		if _, err := c.Write(b); err != nil {
+			return err
+		}
+		_, err := io.Copy(c.Conn, r.Body)
+		return err
+	}
+	start := len(b)
+	b = append(b, make([]byte, r.ContentLength)...)
+	if _, err := io.ReadFull(r.Body, b[start:]); err != nil {
+		return err
+	}
+	_, err := c.Write(b)
+	return err
+}
+
+// plainBody is a response's body, which gives its connection back when it was read to its end.
+type plainBody struct {
+	p    *plain
+	c    *conn // nil once it is given back
+	body io.ReadCloser
+	stop func() bool
+	keep bool
+	done bool
+}
+
+// Read reads the body.
+func (b *plainBody) Read(buf []byte) (int, error) {
+	if b.done {
+		return 0, io.EOF
+	}
+	n, err := b.body.Read(buf)
+	if err != nil {
+		b.finish(err == io.EOF)
+	}
+	return n, err
+}
+
+// finish lets go of the connection, which can be used again after a whole body.
+func (b *plainBody) finish(whole bool) {
+	if b.c == nil {
+		return
+	}
+	b.done = whole
+	if b.stop() && whole && b.keep && b.c.in.Buffered() == 0 {
+		b.p.give(b.c)
+	} else {
+		_ = b.c.Close()
+	}
+	b.c = nil
+}
+
+// Close ends the connection, unless the body was read to its end.
+func (b *plainBody) Close() error {
+	b.finish(false)
+	return nil
+}

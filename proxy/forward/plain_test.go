@@ -1,0 +1,170 @@
+package forward
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+type web struct {
+	*httptest.Server
+	conns atomic.Int64
+	up    Upstream
+}
+
+func serveWeb(t *testing.T, h http.HandlerFunc) *web {
+	t.Helper()
+	s := &web{Server: httptest.NewUnstartedServer(h)}
+	s.Config.ConnState = func(_ net.Conn, st http.ConnState) {
+		if st == http.StateNew {
+			s.conns.Add(1)
+		}
+	}
+	s.Start()
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.up = NewHTTP(u)
+	t.Cleanup(func() {
+		_ = s.up.Close() // has no error
+		s.Close()
+	})
+	return s
+}
+
+func (s *web) send(ctx context.Context, t *testing.T, body string) (*http.Response, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/mcp?q=1", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.up.RoundTrip(r)
+}
+
+func text(t *testing.T, res *http.Response, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestF1_F4_ConnectionsAreUsedAgain(t *testing.T) {
+	s := serveWeb(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body) // what is missing is missing in the answer
+		switch string(b) {
+		case "none":
+			w.WriteHeader(http.StatusAccepted)
+			return
+		case "empty":
+			w.WriteHeader(http.StatusNoContent)
+			return
+		case "flushed":
+			_ = http.NewResponseController(w).Flush()
+		case "hint":
+			w.WriteHeader(http.StatusEarlyHints)
+		}
+		_, _ = w.Write(append([]byte(r.URL.RequestURI()+" "), b...))
+	})
+	for _, body := range []string{"a", "none", "flushed", "empty", "hint", "", strings.Repeat("x", 100_000)} {
+		want := "/mcp?q=1 " + body
+		if body == "none" || body == "empty" {
+			want = ""
+		}
+		res, err := s.send(t.Context(), t, body)
+		if got := text(t, res, err); got != want {
+			t.Errorf("%.20q: got %.40q", body, got)
+		}
+	}
+	if n := s.conns.Load(); n != 1 {
+		t.Errorf("%d connections", n)
+	}
+	// Those that the agent closed meanwhile are not.
+	for range 3 {
+		s.CloseClientConnections()
+		res, err := s.send(t.Context(), t, "again")
+		if got := text(t, res, err); got != "/mcp?q=1 again" {
+			t.Errorf("%q", got)
+		}
+	}
+	// One that was left in the middle is not either.
+	before := s.conns.Load()
+	res, err := s.send(t.Context(), t, strings.Repeat("x", 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	res, err = s.send(t.Context(), t, "b")
+	if got := text(t, res, err); got != "/mcp?q=1 b" || s.conns.Load() != before+1 {
+		t.Errorf("%q over %d more connections", got, s.conns.Load()-before)
+	}
+	if got := len(s.up.(*plain).idle); got != 1 {
+		t.Errorf("%d idle connections", got)
+	}
+}
+
+func TestIdleConnectionsAreClosed(t *testing.T) {
+	s := serveWeb(t, func(http.ResponseWriter, *http.Request) {})
+	res, err := s.send(t.Context(), t, "a")
+	text(t, res, err)
+	p := s.up.(*plain)
+	p.mu.Lock()
+	p.idle[0].since = time.Now().Add(-idleTime)
+	p.mu.Unlock()
+	p.expire()
+	if len(p.idle) != 0 || p.sweep != nil {
+		t.Errorf("%d idle connections", len(p.idle))
+	}
+}
+
+func TestACancelledRequestEndsAtOnce(t *testing.T) {
+	began, ended := make(chan bool, 1), make(chan bool, 1)
+	s := serveWeb(t, func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err != nil {
+			return
+		}
+		if r.Header.Get("X") != "" {
+			_ = http.NewResponseController(w).Flush()
+		}
+		began <- true
+		<-r.Context().Done()
+		ended <- true
+	})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-began; cancel(errSilent) }()
+	if _, err := s.send(ctx, t, "a"); err != errSilent { //nolint:errorlint // exactly the cause
+		t.Errorf("%v", err)
+	}
+	<-ended
+}
+
+func TestAHeadWithoutEnd(t *testing.T) {
+	s := serveWeb(t, func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer func() { _ = c.Close() }()
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nX: ")
+		line := strings.Repeat("x", 64<<10)
+		for err == nil {
+			_, err = io.WriteString(c, line)
+		}
+	})
+	if _, err := s.send(t.Context(), t, "a"); err == nil || !strings.Contains(err.Error(), "larger than 256 KiB") {
+		t.Error(err)
+	}
+}
