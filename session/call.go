@@ -30,7 +30,21 @@ type CallOptions struct {
 // told. A JSON-RPC error is an *Error of kind RpcError with code, message and data; a result that asks for input nobody
 // can give is one of kind NeedsInput.
 func (s *Session) Call(ctx context.Context, method string, params json.RawMessage, o CallOptions) (Reply, error) {
-	return s.request(ctx, method, "", params, nil, o)
+	var schema json.RawMessage
+	if method == string(mcp.MethodToolsCall) {
+		schema = s.inputSchema(textOf(params, "name"))
+	}
+	return s.request(ctx, method, "", params, schema, o)
+}
+
+// inputSchema is the schema of a listed tool's arguments, nil if the tool is not known.
+func (s *Session) inputSchema(tool string) json.RawMessage {
+	for _, it := range s.Listing(Tools).Items {
+		if it.Name == tool {
+			return it.InputSchema
+		}
+	}
+	return nil
 }
 
 // request is Call for a method with a target; schema is the tool's input schema if there is one.
@@ -92,7 +106,7 @@ func (s *Session) exchange(ctx context.Context, method, target string, params, a
 			return Reply{}, err
 		}
 		r, err := c.call(ctx, spec)
-		if r.Request == 0 && c.ended() != nil && try < 3 {
+		if !r.sent && c.ended() != nil && try < 3 {
 			continue // the connection was lost before the request was sent
 		}
 		if refused(err) {
@@ -160,14 +174,7 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 		}
 		params = append(append(params, `,"arguments":`...), args...)
 	}
-	var schema json.RawMessage
-	for _, it := range s.Listing(Tools).Items {
-		if it.Name == name {
-			schema = it.InputSchema
-			break
-		}
-	}
-	return s.request(ctx, string(mcp.MethodToolsCall), name, append(params, '}'), schema, o)
+	return s.request(ctx, string(mcp.MethodToolsCall), name, append(params, '}'), s.inputSchema(name), o)
 }
 
 // ReadResource reads a resource. That there is none is an error of kind NotFound.

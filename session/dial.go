@@ -176,6 +176,9 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 
 // capabilities are what we advertise: only what somebody can answer.
 func (s *Session) capabilities() []byte {
+	if s.opts.Capabilities != nil {
+		return s.opts.Capabilities
+	}
 	if len(s.cfg.Roots) == 0 {
 		return []byte("{}")
 	}

@@ -49,6 +49,16 @@ func newHTTP(cfg config.Server, tap Tap) *streamable {
 	return &streamable{httpClient: c, started: err}
 }
 
+// NewHTTP returns a transport to a server over Streamable HTTP whose requests go through via instead of the network, for
+// Options.Dial. A cfg without a usable URL is an error of Start.
+func NewHTTP(cfg config.Server, tap Tap, via http.RoundTripper) Transport {
+	t := newHTTP(cfg, tap)
+	if t.httpClient != nil {
+		t.via = via
+	}
+	return t
+}
+
 // Start connects nothing: the first message does.
 func (t *streamable) Start(_ context.Context, in Receiver) error {
 	t.in = in

@@ -33,6 +33,7 @@ type httpClient struct {
 	tap     Tap
 	client  *http.Client
 	rt      *http.Transport
+	via     http.RoundTripper // what requests go through: rt, or what somebody gave
 
 	life   context.Context // ends with Close
 	end    context.CancelFunc
@@ -74,6 +75,7 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 		MaxResponseHeaderBytes: maxHTTPHeader,
 		ReadBufferSize:         64 << 10,
 	}
+	c.via = c.rt
 	c.client = &http.Client{Transport: c, CheckRedirect: c.redirect}
 	return c, nil
 }
@@ -217,7 +219,7 @@ func (c *httpClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	sent := c.tap.Append(e, mask.Head(req.Method+" "+req.URL.String()+" HTTP/1.1", req.Header))
 	start := time.Now()
-	resp, err := c.rt.RoundTrip(req)
+	resp, err := c.via.RoundTrip(req)
 	e.Dir, e.Peer, e.Took = journal.In, sent, time.Since(start)
 	if err != nil {
 		e.Status, e.Note = journal.Failed, mask.Text(err.Error())

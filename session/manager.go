@@ -29,6 +29,9 @@ type Manager struct {
 func NewManager(o Options) *Manager {
 	o.defaults()
 	m := &Manager{opts: o, changed: make(chan struct{}, 1)}
+	if m.opts.Journal == nil && o.Unrecorded {
+		return m
+	}
 	if m.opts.Journal == nil {
 		m.opts.Journal, m.own = journal.New(journal.Options{}), true
 	}
@@ -36,7 +39,7 @@ func NewManager(o Options) *Manager {
 	return m
 }
 
-// Journal is where everything is recorded.
+// Journal is where everything is recorded; nil with Options.Unrecorded.
 func (m *Manager) Journal() *journal.Journal { return m.opts.Journal }
 
 // Rev grows with every change of any session and every journal entry.

@@ -285,7 +285,7 @@ func (m *mux) abandon(p *pending, why string, err *Error) answer {
 }
 
 func (m *mux) reply(p *pending, a answer) (Reply, error) {
-	r := Reply{Request: p.seq, Response: a.seq, Frame: a.frame, Result: a.env.Result, Took: time.Since(p.started)}
+	r := Reply{sent: true, Request: p.seq, Response: a.seq, Frame: a.frame, Result: a.env.Result, Took: time.Since(p.started)}
 	if a.err != nil {
 		return r, a.err
 	}

@@ -395,9 +395,14 @@ func (s *Session) close() error {
 // Options configures a Manager and its sessions. The zero value is usable.
 type Options struct {
 	Journal *journal.Journal
+	// Unrecorded keeps no journal at all, where none is given.
+	Unrecorded bool
 	// Dial makes the transport of in-memory servers, for tests and the demo. false: mcphud's own transports.
 	Dial       func(config.Server) (Transport, bool)
 	ClientInfo Implementation // zero: mcphud
+	// Capabilities are advertised to servers, a JSON object; nil for what this package answers by itself, roots. Whoever
+	// advertises more answers it in Serve.
+	Capabilities json.RawMessage
 	// Trust says which servers of project files may be started; nil for none of them.
 	Trust *config.Trust
 	// HealthInterval is the time between health checks: 0 for 30 s, negative for none.

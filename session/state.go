@@ -72,4 +72,6 @@ type Reply struct {
 	Frame             []byte          // the whole response
 	Request, Response uint64          // where both are in the journal
 	Took              time.Duration   // from sending to the answer
+
+	sent bool // false where the connection was over before
 }

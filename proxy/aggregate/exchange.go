@@ -1,0 +1,360 @@
+package aggregate
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	headerSession = "Mcp-Session-Id"
+	typeJSON      = "application/json"
+	typeSSE       = "text/event-stream"
+	writeTimeout  = 30 * time.Second
+	bodyTimeout   = 30 * time.Second
+	beat          = 15 * time.Second
+)
+
+// exchange is one HTTP request, and the message in it.
+type exchange struct {
+	s       *Server
+	c       *client
+	w       http.ResponseWriter
+	r       *http.Request
+	env     jsonrpc.Envelope
+	params  ingress.Params
+	modern  bool
+	version string
+	events  bool   // takes an event stream
+	agent   string // that the request was passed to; under the client's mutex
+
+	mu    sync.Mutex
+	begun bool // the answer is an event stream
+	over  bool // nothing may be written any more
+}
+
+func (x *exchange) post(caller Caller) {
+	body, err := ingress.Limits{Body: x.s.o.MaxRequest, Time: bodyTimeout}.Read(x.w, x.r)
+	if err != nil {
+		x.w.Header().Set("Connection", "close")
+		x.refuse(err)
+		return
+	}
+	x.env, err = ingress.Scan(body)
+	if err != nil {
+		x.modern = ingress.Modern(x.r)
+		x.refuse(err)
+		return
+	}
+	if x.env.Kind == jsonrpc.Response || x.env.Kind == jsonrpc.ErrorResponse {
+		if c := x.session(caller); c != nil {
+			c.answered(x.env)
+			x.s.release(c)
+			x.w.WriteHeader(http.StatusAccepted)
+		}
+		return
+	}
+	x.params, err = ingress.Inspect(x.env.Method, x.env.Params)
+	var wrong error
+	x.modern, x.version, wrong = ingress.Era(x.r.Header, x.env.Method, x.env.ID, x.env.Params, x.params)
+	if err == nil {
+		err = wrong
+	}
+	if err != nil {
+		x.refuse(err)
+		return
+	}
+	sse, json := ingress.Accepts(x.r.Header)
+	x.events = sse
+	if !sse && !json || !sse && x.env.Method == string(mcp.MethodSubscriptionsListen) {
+		x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable, Message: "the answer is " + typeJSON + " or " + typeSSE + ": send Accept: " + typeJSON + ", " + typeSSE})
+		return
+	}
+	initialize := x.env.Method == string(mcp.MethodInitialize) && x.env.Kind == jsonrpc.Request && !x.modern
+	switch {
+	case initialize:
+		x.initialize(caller)
+		return
+	case !x.modern && len(x.r.Header.Values(headerSession)) > 0:
+		if x.c = x.session(caller); x.c == nil {
+			return
+		}
+	default:
+		x.c = x.s.use("", caller, x.s.o.Hops(x.r))
+	}
+	defer x.s.release(x.c)
+	x.c.allow(caller)
+	if x.env.Kind == jsonrpc.Notification {
+		x.c.notified(x.env)
+		x.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	x.serve()
+}
+
+// session is the one that a request names, in use; without one the request is refused.
+func (x *exchange) session(caller Caller) *client {
+	ids := x.r.Header.Values(headerSession)
+	status := http.StatusBadRequest
+	if len(ids) == 1 && ids[0] != "" {
+		if c := x.s.use(ids[0], caller, 0); c != nil {
+			return c
+		}
+		status = http.StatusNotFound
+	}
+	if k := x.env.Kind; k == jsonrpc.Response || k == jsonrpc.ErrorResponse {
+		x.env.ID = nil
+	}
+	x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailSession, Message: "Missing or invalid MCP session", Status: status})
+	return nil
+}
+
+// serve answers a request.
+func (x *exchange) serve() {
+	ctx, cancel := context.WithCancelCause(x.r.Context())
+	defer cancel(nil)
+	stop := context.AfterFunc(x.s.life, func() { cancel(errStopping) })
+	defer stop()
+	x.c.begin(x, cancel)
+	defer x.c.done(x)
+	result, err := x.dispatch(ctx)
+	switch {
+	case errors.Is(context.Cause(ctx), errCancelled), x.r.Context().Err() != nil:
+		x.finish()
+	case err != nil:
+		x.refuse(err)
+	default:
+		x.reply(http.StatusOK, jsonrpc.NewResult(x.env.ID, oneLine(result)))
+	}
+}
+
+var (
+	errStopping  = errors.New("the router is stopping")
+	errCancelled = errors.New("the client cancelled the request")
+)
+
+// oneLine is a valid JSON text without line ends, which stand between its tokens only.
+func oneLine(text []byte) []byte {
+	var out []byte
+	for i, ch := range text {
+		if ch == '\n' || ch == '\r' {
+			if out == nil {
+				out = append([]byte(nil), text...)
+			}
+			out[i] = ' '
+		}
+	}
+	if out == nil {
+		return text
+	}
+	return out
+}
+
+// refuse answers with an error.
+func (x *exchange) refuse(err error) {
+	var rpc *jsonrpc.Error
+	status := 0
+	switch f, ok := jsonrpc.AsFailure(err); {
+	case ok:
+		rpc, status = f.RPC(x.modern), f.HTTPStatus(x.modern)
+		if f.RetryAfter > 0 {
+			x.w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
+		}
+	case errors.As(err, &rpc):
+		status = jsonrpc.StatusOf(rpc.Code, x.modern)
+	default:
+		x.s.log.Error("request failed", "method", x.env.Method, "err", err)
+		rpc = (&jsonrpc.Failure{Kind: jsonrpc.FailInternal, Message: "internal error"}).RPC(x.modern)
+		status = http.StatusOK
+	}
+	x.reply(status, jsonrpc.NewError(x.env.ID, rpc.Code, rpc.Message, rpc.Data))
+}
+
+// reply writes the answer.
+func (x *exchange) reply(status int, frame []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.over {
+		return
+	}
+	x.over = true
+	x.deadline()
+	if x.begun {
+		x.event(frame)
+		return
+	}
+	writeJSON(x.w, status, frame)
+}
+
+// finish makes every later write fail.
+func (x *exchange) finish() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.over = true
+}
+
+// say sends a message before the answer; false where that is not possible.
+func (x *exchange) say(frame []byte) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.over || !x.events {
+		return false
+	}
+	x.open()
+	return x.event(oneLine(frame)) == nil
+}
+
+// open begins the event stream; x.mu is held.
+func (x *exchange) open() {
+	if x.begun {
+		return
+	}
+	x.begun = true
+	h := x.w.Header()
+	h.Set("Content-Type", typeSSE)
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	_ = http.NewResponseController(x.w).EnableFullDuplex() // over HTTP/2 it is so anyway
+	x.deadline()
+	x.w.WriteHeader(http.StatusOK)
+}
+
+func (x *exchange) deadline() {
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has deadlines
+}
+
+func (x *exchange) event(frame []byte) error {
+	return x.raw(append(append([]byte("event: message\ndata: "), frame...), "\n\n"...))
+}
+
+func (x *exchange) raw(text []byte) error {
+	x.deadline()
+	if _, err := x.w.Write(text); err != nil {
+		x.over = true
+		return err
+	}
+	if err := http.NewResponseController(x.w).Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		x.over = true
+		return err
+	}
+	return nil
+}
+
+// pump writes what is put into a mailbox until the client goes, or the mailbox is shut.
+func (x *exchange) pump(ctx context.Context, m *mailbox) {
+	x.mu.Lock()
+	x.open()
+	err := http.NewResponseController(x.w).Flush()
+	x.mu.Unlock()
+	t := time.NewTicker(beat)
+	defer t.Stop()
+	for err == nil || errors.Is(err, http.ErrNotSupported) {
+		select {
+		case <-m.wake:
+			for _, frame := range m.take() {
+				if x.mu.Lock(); x.event(oneLine(frame)) != nil {
+					x.mu.Unlock()
+					return
+				}
+				x.mu.Unlock()
+			}
+			if m.isShut() {
+				return
+			}
+		case <-t.C:
+			x.mu.Lock()
+			err = x.raw([]byte(":\n\n"))
+			x.mu.Unlock()
+		case <-ctx.Done():
+			return
+		case <-x.s.life.Done():
+			return
+		}
+	}
+}
+
+// listen is the answer to GET. A second one takes over from the first.
+func (x *exchange) listen(c *client) {
+	if sse, _ := ingress.Accepts(x.r.Header); !sse {
+		x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable, Message: "a stream is " + typeSSE + ": send Accept: " + typeSSE})
+		return
+	}
+	m := c.attach()
+	defer c.detach(m)
+	x.pump(x.r.Context(), m)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", typeJSON)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that is gone needs no answer
+}
+
+// mailbox holds messages for a stream; of too many the oldest go.
+type mailbox struct {
+	wake chan struct{}
+	mu   sync.Mutex
+	all  [][]byte
+	shut bool
+}
+
+const (
+	maxMail  = 1024
+	maxBytes = 1 << 20 // of one message that belongs to no request
+)
+
+func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
+
+func (m *mailbox) put(frames ...[]byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, f := range frames {
+		if len(f) > maxBytes {
+			continue
+		}
+		if len(m.all) >= maxMail {
+			m.all = append(m.all[:0:0], m.all[1:]...)
+		}
+		m.all = append(m.all, f)
+	}
+	m.poke()
+}
+
+func (m *mailbox) poke() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (m *mailbox) take() [][]byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := m.all
+	m.all = nil
+	return all
+}
+
+func (m *mailbox) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.shut = true
+	m.poke()
+}
+
+func (m *mailbox) isShut() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.shut
+}

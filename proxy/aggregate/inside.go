@@ -1,0 +1,123 @@
+package aggregate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+)
+
+// inside sends requests to the router in this process, in the name of a principal.
+type inside struct {
+	c *client
+}
+
+// dial makes the transport to an agent.
+func (c *client) dial(cfg config.Server) (session.Transport, bool) {
+	return session.NewHTTP(cfg, session.Tap{Server: cfg.Name}, inside{c}), true
+}
+
+const headerHops = "Mcphud-Hops"
+
+// RoundTrip serves the request by the router's handler. Its answer's body is passed on as it is written.
+func (i inside) RoundTrip(r *http.Request) (*http.Response, error) {
+	s := i.c.s
+	ctx, cancel := context.WithCancel(s.o.Inside(r.Context(), i.c.principal))
+	in := r.Clone(ctx)
+	in.RequestURI = r.URL.RequestURI()
+	in.Header.Set(headerHops, strconv.Itoa(i.c.hops+1))
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+	pr, pw := io.Pipe()
+	w := &pipeWriter{header: http.Header{}, body: pw, head: make(chan struct{})}
+	go func() {
+		var failed any
+		defer func() {
+			if failed = recover(); failed != nil {
+				w.abort(fmt.Errorf("the answer broke off"))
+				return
+			}
+			w.WriteHeader(http.StatusOK)
+			_ = pw.Close()
+		}()
+		defer func() { _ = in.Body.Close() }()
+		s.o.Router.ServeHTTP(w, in)
+	}()
+	select {
+	case <-w.head:
+	case <-r.Context().Done():
+		cancel()
+		_ = pr.CloseWithError(r.Context().Err())
+		return nil, r.Context().Err()
+	}
+	if w.err != nil {
+		cancel()
+		return nil, w.err
+	}
+	size := int64(-1)
+	if n, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil {
+		size = n
+	}
+	return &http.Response{
+		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: w.sent, Body: pipeBody{pr, cancel}, ContentLength: size, Request: r,
+	}, nil
+}
+
+type pipeBody struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+}
+
+// Close ends the request: the router sees that the client is gone.
+func (b pipeBody) Close() error {
+	err := b.PipeReader.Close()
+	b.cancel()
+	return err
+}
+
+// pipeWriter is an http.ResponseWriter whose body goes through a pipe.
+type pipeWriter struct {
+	header http.Header
+	body   *io.PipeWriter
+	once   sync.Once
+	head   chan struct{} // closed when sent, status and err are set
+	sent   http.Header
+	status int
+	err    error
+}
+
+// Header is what WriteHeader sends.
+func (w *pipeWriter) Header() http.Header { return w.header }
+
+// WriteHeader sends the head, once.
+func (w *pipeWriter) WriteHeader(status int) {
+	w.once.Do(func() {
+		w.sent, w.status = w.header.Clone(), status
+		close(w.head)
+	})
+}
+
+// Write waits until it is read.
+func (w *pipeWriter) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(p)
+}
+
+// Flush sends the head; what is written is never held back.
+func (w *pipeWriter) Flush() { w.WriteHeader(http.StatusOK) }
+
+func (w *pipeWriter) abort(err error) {
+	w.once.Do(func() {
+		w.err = errors.Join(err, io.ErrUnexpectedEOF)
+		close(w.head)
+	})
+	_ = w.body.CloseWithError(io.ErrUnexpectedEOF)
+}

@@ -1,0 +1,111 @@
+package aggregate
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/yosida95/uritemplate/v3"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// resolve finds the agent that a name in the merged list means, and the agent's own name for it. A name that can mean two is
+// an error that names both, and never a guess.
+func (c *client) resolve(ctx context.Context, kind session.ListKind, name string) (agent, own string, err error) {
+	var fit []session.ToolRef
+	if shortened(name) {
+		all, _ := c.list(ctx, kind)
+		for _, e := range all {
+			if ref := (session.ToolRef{Server: e.agent, Tool: e.item.Name}); e.name == name && !slices.Contains(fit, ref) {
+				fit = append(fit, ref)
+			}
+		}
+	}
+	if len(fit) == 0 {
+		fit = session.Candidates(name, c.agents())
+	}
+	if len(fit) > 1 {
+		fit = slices.DeleteFunc(fit, func(r session.ToolRef) bool {
+			items, err := c.part(ctx, r.Server, kind)
+			// An agent whose tools are not known may have it.
+			return err == nil && !slices.ContainsFunc(items, func(it session.Item) bool { return it.Name == r.Tool })
+		})
+	}
+	what, none := "Tool", jsonrpc.FailTool
+	if kind == session.Prompts {
+		what, none = "Prompt", jsonrpc.FailParams
+	}
+	switch len(fit) {
+	case 1:
+		return fit[0].Server, fit[0].Tool, nil
+	case 0:
+		return "", "", jsonrpc.Fail(none, "%s '%.200s' not found; names are mcp__AGENT__NAME, as they are listed", what, name)
+	}
+	candidates := make([]map[string]string, len(fit))
+	readings := make([]string, len(fit))
+	for i, r := range fit {
+		candidates[i] = map[string]string{"agent": r.Server, "name": r.Tool}
+		readings[i] = "'" + r.Tool + "' of agent '" + r.Server + "'"
+	}
+	return "", "", jsonrpc.Fail(jsonrpc.FailParams, "%s name '%.200s' is ambiguous: %s; call the one that is meant at its agent's own address", what, name, strings.Join(readings, ", or ")).
+		With("field", "name").With("reason", "ambiguous").With("candidates", candidates)
+}
+
+// URI is the form of a resource's URI that names its agent too: mcp:AGENT:URI.
+func URI(agent, uri string) string { return "mcp:" + agent + ":" + uri }
+
+// maxURI bounds what is matched against templates.
+const maxURI = 8 << 10
+
+// owner finds the agent that a URI belongs to: by its list, else by its templates, else the only one that has resources.
+func (c *client) owner(ctx context.Context, uri string) (agent, own string, err error) {
+	agents := c.agents()
+	if rest, ok := strings.CutPrefix(uri, "mcp:"); ok {
+		if a, own, ok := strings.Cut(rest, ":"); ok && slices.Contains(agents, a) {
+			return a, own, nil
+		}
+	}
+	var who []string
+	add := func(agent string) {
+		if !slices.Contains(who, agent) {
+			who = append(who, agent)
+		}
+	}
+	all, _ := c.list(ctx, session.Resources)
+	for _, e := range all {
+		if e.name == uri {
+			add(e.agent)
+		}
+	}
+	if len(who) == 0 && len(uri) <= maxURI {
+		all, _ := c.list(ctx, session.Templates)
+		for _, e := range all {
+			if e.name == uri {
+				add(e.agent)
+			} else if t, err := uritemplate.New(e.name); err == nil && t.Match(uri) != nil { // its matcher takes linear time
+				add(e.agent)
+			}
+		}
+	}
+	if len(who) == 0 {
+		for _, a := range agents {
+			if sess, ok := c.m.Server(a); ok && sess.Supports("resources/read") {
+				who = append(who, a)
+			}
+		}
+		if len(who) != 1 {
+			return "", "", jsonrpc.Fail(jsonrpc.FailResource, "Resource '%.200s' not found; of an agent that does not list it, ask for mcp:AGENT:URI", uri)
+		}
+	}
+	if len(who) > 1 {
+		forms := make([]string, len(who))
+		for i, a := range who {
+			forms[i] = URI(a, uri)
+		}
+		return "", "", jsonrpc.Fail(jsonrpc.FailParams, "Resource '%.200s' is ambiguous: agents %s have it; ask for one of %s", uri, strings.Join(who, ", "), strings.Join(forms, ", ")).
+			With("field", "uri").With("reason", "ambiguous").With("agents", who).With("uris", forms)
+	}
+	return who[0], uri, nil
+}
