@@ -1,0 +1,240 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+func call(method, name string) *flow.Call {
+	body := append(append([]byte(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"name":`), jsonrpc.Quote(name)...), `}}`...)
+	env, err := jsonrpc.Scan(body)
+	if err != nil {
+		panic(err)
+	}
+	c := &flow.Call{R: httptest.NewRequest(http.MethodPost, "/", nil), Began: time.Now(), Agent: "a", Body: body, Env: env, Status: 200}
+	c.Params.Name = jsonrpc.Member(env.Params, "name")
+	return c
+}
+
+func lines(t *testing.T, file string) (out []map[string]any) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range bytes.Lines(raw) {
+		var v map[string]any
+		if err := json.Unmarshal(l, &v); err != nil {
+			t.Fatalf("%v in %q", err, l)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func open(t *testing.T, o Options) *Log {
+	t.Helper()
+	l, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func wait(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("waited in vain for " + what)
+		}
+	}
+}
+
+func TestR18_AllLinesAreThereAfterClose(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, Options{File: file})
+	h := l.Middleware(func(*flow.Call) {})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 100 {
+				h(call("tools/call", "echo"))
+			}
+		})
+	}
+	wg.Wait()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(lines(t, file)); n != 800 || l.Status().Written != 800 || l.Status().Dropped != 0 {
+		t.Errorf("%d lines, %+v", n, l.Status())
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	h(call("tools/call", "late"))
+	if l.Status().Dropped != 1 {
+		t.Errorf("%+v", l.Status())
+	}
+}
+
+func TestR18_AbortedCallsAreWrittenDown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	l := open(t, Options{File: file})
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		l.Middleware(func(*flow.Call) { panic(http.ErrAbortHandler) })(call("tools/call", "echo"))
+	}()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(lines(t, file)); n != 1 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+func TestR18_FilesRotate(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.jsonl")
+	l := open(t, Options{File: file, MaxSize: 600, Keep: 2})
+	h := l.Middleware(func(*flow.Call) {})
+	for i := range int64(40) {
+		h(call("tools/call", "echo"))
+		wait(t, "a line", func() bool { return l.Status().Written == i+1 })
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 3 {
+		t.Fatalf("%v %v", files, err)
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || info.Size() > 600 || info.Size() == 0 || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", f.Name(), info, err)
+		}
+		lines(t, filepath.Join(dir, f.Name()))
+	}
+}
+
+func TestR18_AFileThatIsMovedAwayIsBegunAnew(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	l := open(t, Options{File: file})
+	h := l.Middleware(func(*flow.Call) {})
+	h(call("tools/call", "one"))
+	wait(t, "the first line", func() bool { return l.Status().Written == 1 })
+	if err := os.Rename(file, file+".old"); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "a new file", func() bool {
+		h(call("tools/call", "two"))
+		_, err := os.Stat(file)
+		return err == nil
+	})
+}
+
+// A reader that does not read must not hold up requests, and the log says what it lacks.
+func TestR18_ASlowDiskDropsLines(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Skip("no named pipes here")
+	}
+	reader, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	l := open(t, Options{File: file})
+	h := l.Middleware(func(*flow.Call) {})
+	for l.Status().Dropped == 0 {
+		h(call("tools/call", strings.Repeat("x", 190)))
+	}
+	h(call("tools/call", "last")) // is dropped too, or written when there is room
+	var read bytes.Buffer
+	done := make(chan struct{})
+	var mu sync.Mutex
+	go func() {
+		defer close(done)
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := reader.Read(buf)
+			mu.Lock()
+			read.Write(buf[:n])
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	wait(t, "the note of what is missing", func() bool {
+		h(call("tools/call", "more"))
+		mu.Lock()
+		defer mu.Unlock()
+		return bytes.Contains(read.Bytes(), []byte(`"dropped":`))
+	})
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	_ = reader.Close()
+	<-done
+}
+
+func TestR18_AFolderThatIsNotThere(t *testing.T) {
+	if _, err := Open(Options{File: filepath.Join(t.TempDir(), "no", "a.jsonl")}); err == nil {
+		t.Error("opened")
+	}
+}
+
+func FuzzLine(f *testing.F) {
+	f.Add("tools/call", "echo", "a")
+	f.Add("x\ny", "a\x1b]0;t\x07\u2028\u202e\u009b", "\xff")
+	f.Add("", "\U000e0041\"\\", "a")
+	f.Fuzz(func(t *testing.T, method, name, agent string) {
+		c := &flow.Call{R: httptest.NewRequest(http.MethodPost, "/", nil), Began: time.Now(), Agent: agent, Principal: name}
+		c.Env.Method, c.Params.Name = method, jsonrpc.Quote(name)
+		line := Append(nil, c, time.Now())
+		var v map[string]any
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatalf("%v: %q", err, line)
+		}
+		for _, r := range string(line[:len(line)-1]) {
+			if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u202e' || r == 0xfffd || r >= 0xe0000 && r < 0xe0080 {
+				t.Fatalf("%U in %q", r, line)
+			}
+		}
+		if len(line) > 8000 {
+			t.Errorf("%d bytes", len(line))
+		}
+	})
+}
+
+func BenchmarkAppend(b *testing.B) {
+	c := call("tools/call", "echo")
+	c.Principal, c.Session, c.Trace = "alpha", "01234567", "4bf92f3577b34da6a3ce929d0e0e4736"
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = Append(buf[:0], c, time.Now())
+	}
+}
