@@ -1,0 +1,108 @@
+package peertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Revision is a revision of the protocol as the official suite is frozen at its release.
+type Revision struct {
+	Name     string
+	required int
+	// Scenarios that the suite runs without scoring; they are about extensions and additions, and have to pass too.
+	unscored []string
+}
+
+// Revisions are those that servers are held to.
+func Revisions() []Revision {
+	return []Revision{
+		{"2025-11-25", 30, []string{"json-schema-2020-12", "server-session-lifecycle", "server-sse-polling"}},
+		{"2026-07-28", 37, []string{
+			"http-custom-header-server-validation", "http-header-validation", "json-schema-2020-12",
+			"tasks-capability-negotiation", "tasks-dispatch-and-envelope", "tasks-lifecycle", "tasks-mrtr-composition", "tasks-mrtr-input",
+			"tasks-request-headers", "tasks-request-state-removal", "tasks-required-task-error", "tasks-wire-fields",
+		}},
+	}
+}
+
+// Run runs the suite against the server at url, which must pass all of it.
+func (r Revision) Run(t testing.TB, url string) {
+	t.Helper()
+	scenarios := r.scenarios(t, url)
+	for _, name := range r.unscored {
+		if !slices.Contains(scenarios, name) {
+			t.Errorf("scenario %s did not run, or checked nothing", name)
+		}
+	}
+	if got := len(scenarios) - len(r.unscored); got != r.required {
+		t.Errorf("%d required scenarios passed, want %d: %v", got, r.required, scenarios)
+	}
+}
+
+// scenarios runs the scenarios that the revision requires, and those without score, and fails the test for each check that
+// failed or warned. It returns the names of the scenarios that checked something and found nothing.
+func (r Revision) scenarios(t testing.TB, url string) []string {
+	t.Helper()
+	node, script := Suite(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	out, err := exec.CommandContext(ctx, node, script, "server", "--url", url, "--requirements", r.Name, "--output-dir", dir).CombinedOutput()
+	if err != nil {
+		t.Errorf("the suite: %v\n%s", err, ending(out))
+	}
+	folders, err := filepath.Glob(filepath.Join(dir, "server-*", "checks.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var passed []string
+	for _, file := range folders {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var checks []struct{ ID, Status, ErrorMessage string }
+		if err := json.Unmarshal(raw, &checks); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		name := scenario(filepath.Base(filepath.Dir(file)))
+		succeeded, bad := 0, false
+		for _, c := range checks {
+			switch c.Status {
+			case "SUCCESS":
+				succeeded++
+			case "FAILURE", "WARNING":
+				bad = true
+				t.Errorf("%s: %s %s: %s", name, c.Status, c.ID, c.ErrorMessage)
+			}
+		}
+		if succeeded > 0 && !bad {
+			passed = append(passed, name)
+		}
+	}
+	slices.Sort(passed)
+	return passed
+}
+
+// scenario is the name in "server-NAME-2026-11-21T08-00-00-000Z".
+func scenario(folder string) string {
+	const stamp = "-2006-01-02T15-04-05-000Z"
+	name := strings.TrimPrefix(folder, "server-")
+	return name[:max(0, len(name)-len(stamp))]
+}
+
+func ending(out []byte) string {
+	const keep = 4 << 10
+	if len(out) > keep {
+		return fmt.Sprintf("… %s", out[len(out)-keep:])
+	}
+	return string(out)
+}
