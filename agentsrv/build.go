@@ -64,7 +64,7 @@ func (a *Agent) build() error {
 	p.tools = a.tasks.Declare(p.tools...)
 	p.register(a.engine)
 	a.front = front.New(front.Options{
-		Engine: a.engine, Direct: true, Use: a.middlewares(set.Called), Routes: a.routes(), Public: a.telemetry.Public(), Logger: a.log, MaxBody: a.o.MaxRequest,
+		Engine: a.engine, Direct: true, Use: a.middlewares(set.Called), Routes: a.routes(), Public: a.telemetry.Public(), Logger: a.log, MaxBody: a.o.MaxRequest, Timeouts: front.Timeouts{Drain: a.o.DrainTimeout},
 		Wrap: a.wrap(), Hosts: a.hosts(), Authenticate: a.auth.Identify,
 	})
 	return nil

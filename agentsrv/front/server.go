@@ -52,6 +52,7 @@ type Timeouts struct {
 	Body      time.Duration // for the whole body of a request; default 30 s
 	Write     time.Duration // for the client to take what is written; default 30 s
 	Heartbeat time.Duration // between comments on a silent event stream; default 15 s
+	Drain     time.Duration // for running requests of ServeStdio when its context is done; default 10 s
 }
 
 // Sessions bounds the sessions of the legacy era. Zero values mean the defaults.
@@ -88,6 +89,7 @@ func New(o Options) *Server {
 	def(&o.Timeouts.Body, 30*time.Second)
 	def(&o.Timeouts.Write, 30*time.Second)
 	def(&o.Timeouts.Heartbeat, 15*time.Second)
+	def(&o.Timeouts.Drain, 10*time.Second)
 	def(&o.Sessions.TTL, 30*time.Minute)
 	def(&o.Sessions.Max, 10_000)
 	s := &Server{o: o, workers: kit.NewWorkers()}

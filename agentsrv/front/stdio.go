@@ -51,7 +51,8 @@ type stdio struct {
 }
 
 // ServeStdio answers the frames on in, one a line, on out until in ends or ctx is done. Requests run concurrently, both
-// eras on the same pipe. At the end of in, requests that still run get 700 ms, and are cancelled then. The error is nil
+// eras on the same pipe. At the end of in, requests that still run get 700 ms, since nobody waits for them any more, and
+// when ctx is done Timeouts.Drain; then they are cancelled. The error is nil
 // after either end, and otherwise why in could not be read or out not be written. in must not block for ever once ctx is
 // done; until that, one goroutine reads it.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -66,15 +67,17 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	read := make(chan error, 1)
 	go func() { read <- c.read(in) }()
 	var err error
+	patience := lastWords
 	select {
 	case err = <-read:
 	case <-ctx.Done():
+		patience = s.o.Timeouts.Drain
 		if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
 			_ = d.SetReadDeadline(time.Now()) // pipes of some systems have none; the reader ends with its input then
 		}
 	case <-work.Done():
 	}
-	if !c.drained(lastWords) {
+	if !c.drained(patience) {
 		cancel(errClosing)
 		c.drained(lastGasp)
 	}

@@ -113,6 +113,20 @@ func TestA10_StdioStopsByContext(t *testing.T) {
 	}
 }
 
+func TestQ9_StdioDrainsWhenItIsStopped(t *testing.T) {
+	const drain = 1200 * time.Millisecond // longer than what calls get at the end of the input
+	f := start(t, func(o *Options) { o.Timeouts.Drain = drain })
+	p := f.stdio(t)
+	p.write(call("1", "block", "{}"))
+	<-f.started
+	p.stop()
+	began := time.Now()
+	if err := <-p.done; err != nil || time.Since(began) < drain {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+	<-f.ended
+}
+
 func TestC9_A7_StdioLineLimit(t *testing.T) {
 	f := start(t, func(o *Options) { o.MaxLine = 1000 })
 	p := f.stdio(t)
