@@ -56,7 +56,7 @@ type Options struct {
 	// envelope is in order and its route is known. Wrap puts something around the way to an agent.
 	Outer, Inner []flow.Middleware
 	Wrap         []forward.Wrap
-	// Bridge makes the way to an agent that is a process; without it such routes answer that they cannot be served.
+	// Bridge makes the way to an agent that is a process, in place of the router's own.
 	Bridge func(*routes.Route) (forward.Upstream, error)
 	// Handlers are further paths, exact ones or with a trailing slash for all below; "/mcp" and "/" are such paths. They are
 	// behind the guard against other origins, and nothing else.

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/pin"
@@ -43,7 +44,10 @@ type Router struct {
 	end     context.CancelFunc
 
 	stale   atomic.Pointer[error] // *stale is why the file as it is now is not in force as a whole; nil before it changed
-	apply   sync.Mutex            // one change of the table at a time
+	merged  *aggregate.Server     // all agents as one; nil where an option has something else in its place
+	bridges bridges
+
+	apply   sync.Mutex // one change of the table at a time
 	retired sync.WaitGroup
 
 	mu     sync.Mutex
@@ -72,6 +76,7 @@ func New(o Options) (*Router, error) {
 		return nil, errors.Join(fmt.Errorf("router: %w", err), r.Close(context.Background()))
 	}
 	r.own = r.pages()
+	r.merge()
 	inner := flow.Chain(func(c *flow.Call) { c.Target(c) }, append(r.policy.inner(), o.Inner...)...)
 	r.chain = flow.Chain(r.ingress(inner), append(r.policy.outer(), o.Outer...)...)
 	// Changes wait until the first table is in force.
@@ -83,6 +88,9 @@ func New(o Options) (*Router, error) {
 				r.apply.Lock()
 				defer r.apply.Unlock()
 				err = r.put(t)
+				if r.merged != nil {
+					r.merged.RoutesChanged()
+				}
 			}
 			r.stale.Store(&err)
 		},
@@ -223,6 +231,9 @@ func (r *Router) Close(ctx context.Context) error {
 			_ = web.Close()
 		}
 		r.serves.Wait()
+	}
+	if r.merged != nil {
+		_ = r.merged.Close() // never fails
 	}
 	if r.watch != nil {
 		r.watch.Close()

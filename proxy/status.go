@@ -4,13 +4,16 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/mcphud/mcphud/proxy/access"
+	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/breaker"
+	"github.com/mcphud/mcphud/proxy/bridge"
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/metrics"
 	"github.com/mcphud/mcphud/proxy/routes"
@@ -29,6 +32,7 @@ type Status struct {
 	Sessions SessionsStatus         `json:"sessions"`
 	Audit    *audit.Status          `json:"audit,omitempty"` // nil where nothing is written down
 	Agents   map[string]AgentStatus `json:"agents"`
+	Merged   *aggregate.Status      `json:"merged,omitempty"` // the endpoint of all agents
 }
 
 // RoutesStatus is about the file of routes.
@@ -55,7 +59,8 @@ type AgentStatus struct {
 	Denied   int64                `json:"denied"`
 	Breaker  breaker.Status       `json:"breaker"`
 	Pins     access.PinStatus     `json:"pins"`
-	Faults   map[fault.Kind]int64 `json:"faults,omitempty"` // that were injected
+	Faults   map[fault.Kind]int64 `json:"faults,omitempty"`  // that were injected
+	Process  *bridge.Status       `json:"process,omitempty"` // of an agent that is a command
 }
 
 // Status is what the router serves now.
@@ -78,6 +83,10 @@ func (r *Router) Status() Status {
 	for name, target := range *r.targets.Load() {
 		s.Agents[name] = r.agentStatus(target.Route, target.Calls())
 	}
+	if r.merged != nil {
+		m := r.merged.Status()
+		s.Merged = &m
+	}
 	return s
 }
 
@@ -92,7 +101,7 @@ func (r *Router) staleness() error {
 func (r *Router) agentStatus(route *routes.Route, inFlight int) AgentStatus {
 	a := AgentStatus{
 		State: "ok", Upstream: "url", InFlight: inFlight, Breaker: r.policy.breakers.Status(route.Name), Pins: r.policy.pins.Status(route.Name),
-		Faults: r.policy.faults.Injected(route.Name),
+		Faults: r.policy.faults.Injected(route.Name), Process: r.bridges.status(route.Name),
 	}
 	switch {
 	case route.Disabled:
@@ -150,6 +159,11 @@ func (r *Router) pages() map[string]http.Handler {
 		"/status": readOnly(r.policy.guard.Page(func(w http.ResponseWriter, _ *http.Request, p access.Principal) {
 			s := r.Status()
 			maps.DeleteFunc(s.Agents, func(name string, _ AgentStatus) bool { return !p.May(name) })
+			if s.Merged != nil {
+				s.Merged.Collisions = slices.DeleteFunc(s.Merged.Collisions, func(c aggregate.Collision) bool {
+					return slices.ContainsFunc(c.Agents, func(a string) bool { return !p.May(a) })
+				})
+			}
 			page(w, http.StatusOK, s)
 		})),
 	}

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/mcphud/mcphud/proxy/forward"
@@ -67,11 +66,13 @@ func (r *Router) upstream(route *routes.Route) forward.Upstream {
 	switch {
 	case route.Command == "":
 		up = forward.NewHTTP(route.Endpoint())
-	case r.o.Bridge == nil:
-		up = forward.Broken(errors.New("this router starts no processes"))
 	default:
+		make := r.o.Bridge
+		if make == nil {
+			make = r.command
+		}
 		var err error
-		if up, err = r.o.Bridge(route); err != nil {
+		if up, err = make(route); err != nil {
 			r.log.Error("route cannot be served", "agent", route.Name, "error", err)
 			up = forward.Broken(fmt.Errorf("its process cannot be started: %w", err))
 		}

@@ -39,7 +39,9 @@ type Options struct {
 	MaxRequest int64         // bytes of a body, default 10 MiB
 	Max        int           // sessions at once, default 1000
 	TTL        time.Duration // life of a session that nobody uses, default 30 min
-	Logger     *slog.Logger
+	// Drain is done when event streams that have no end shall end; nil for when the server is closed.
+	Drain  context.Context
+	Logger *slog.Logger
 }
 
 // Caller is who calls, and which agents that one may call.
@@ -76,6 +78,9 @@ func New(o Options) *Server {
 	def(&o.TTL, 30*time.Minute)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Drain == nil {
+		o.Drain = context.Background()
 	}
 	if o.Inside == nil {
 		o.Inside = func(ctx context.Context, _ string) context.Context { return ctx }

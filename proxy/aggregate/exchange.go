@@ -275,6 +275,8 @@ func (x *exchange) pump(ctx context.Context, m *mailbox) {
 			x.mu.Unlock()
 		case <-ctx.Done():
 			return
+		case <-x.s.o.Drain.Done():
+			return
 		case <-x.s.life.Done():
 			return
 		}

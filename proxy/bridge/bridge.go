@@ -74,6 +74,7 @@ type Bridge struct {
 	failures    int         // early deaths in a row
 	retryAt     time.Time   // no process is started before
 	legacyUntil time.Time   // the server was found to know nothing of the modern era
+	how         error       // of the last death, without what was on stderr
 	last        error       // of the last death
 }
 
@@ -239,7 +240,7 @@ func (b *Bridge) discard(c *child) {
 func (b *Bridge) died(c *child, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.last = err
+	b.last, b.how = err, c.over()
 	if early := !c.probing.Load() && time.Since(c.began) < b.o.Settled && (b.o.Shared || !c.introduced.Load()); early {
 		b.failures++
 		b.retryAt = time.Now().Add(min(backoff<<min(b.failures-1, 10), maxBackoff))
@@ -271,7 +272,7 @@ const (
 // spawn starts a process.
 func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 	b.mu.Lock()
-	wait, last := time.Until(b.retryAt), b.last
+	wait, last := time.Until(b.retryAt), b.how
 	full, closed := len(b.children)+b.spawning >= b.o.Max, b.closed
 	if !full && !closed {
 		b.spawning++

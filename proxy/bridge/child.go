@@ -112,7 +112,11 @@ func (c *child) die(err error) bool {
 
 // Lost is called by the transport when the process has ended by itself.
 func (c *child) Lost(err error) {
-	if c.die(err) {
+	brief := err
+	if e := new(session.Error); errors.As(err, &e) { // callers are told how it ended, and not what it wrote to stderr
+		brief = errors.New(e.Message)
+	}
+	if c.die(brief) {
 		c.b.died(c, err)
 	}
 }

@@ -23,8 +23,8 @@ func TestE14_ProcessDies(t *testing.T) {
 				waiting <- err
 			}()
 			until(t, func() bool { return b.Status().Processes[0].Inflight == 1 })
-			_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("2", "die", "{}"), both))
-			if err == nil || !strings.Contains(err.Error(), "exited with status 7") || !strings.Contains(err.Error(), "about to die") {
+			_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("2", "die", "{}"), typeJSON))
+			if err == nil || !strings.Contains(err.Error(), "exited with status 7") || strings.Contains(err.Error(), "about to die") {
 				t.Errorf("%v", err)
 			}
 			if err := <-waiting; err == nil || !strings.Contains(err.Error(), "exited with status 7") {

@@ -1,0 +1,91 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/mcphud/mcphud/proxy/aggregate"
+	"github.com/mcphud/mcphud/proxy/bridge"
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/forward"
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// command is the way to an agent that is a process of the router's.
+func (r *Router) command(route *routes.Route) (forward.Upstream, error) {
+	b := bridge.New(bridge.Options{
+		Name: route.Name, Command: route.Command, Args: route.Args, Env: route.Env, Cwd: route.Cwd, Shared: route.Session == routes.Shared,
+		Logger: r.log, Client: session.Implementation{Name: r.o.Name, Version: r.o.Version},
+		Caller: func(ctx context.Context) bridge.Caller {
+			c := flow.From(ctx)
+			if c == nil {
+				return bridge.Caller{}
+			}
+			sse, _ := ingress.Accepts(c.R.Header)
+			return bridge.Caller{Principal: c.Principal, Left: c.R.Context().Err() != nil, JSON: !sse}
+		},
+	})
+	r.bridges.Store(route.Name, b)
+	return command{b, func() { r.bridges.CompareAndDelete(route.Name, b) }}, nil
+}
+
+// command is a bridge that is forgotten when it is closed.
+type command struct {
+	*bridge.Bridge
+	forget func()
+}
+
+// Close ends the bridge's processes.
+func (c command) Close() error {
+	c.forget()
+	return c.Bridge.Close()
+}
+
+// bridges are the bridges in use, by the names of their agents.
+type bridges struct{ sync.Map }
+
+// status is what the processes of an agent are doing; nil for an agent that is none of the router's processes.
+func (b *bridges) status(agent string) *bridge.Status {
+	v, ok := b.Load(agent)
+	if !ok {
+		return nil
+	}
+	st := v.(*bridge.Bridge).Status()
+	return &st
+}
+
+// merge makes the endpoint of all agents, unless an option has something else there.
+func (r *Router) merge() {
+	if r.o.Handlers["/mcp"] != nil {
+		return
+	}
+	r.merged = aggregate.New(aggregate.Options{
+		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), Inside: flow.Inside, Hops: forward.Hops,
+		MaxRequest: r.o.MaxRequest, Logger: r.log, Drain: r.drain,
+		Agents: func() (names []string) {
+			t := r.watch.Current()
+			for _, n := range t.Names() {
+				if !t.Routes[n].Disabled {
+					names = append(names, n)
+				}
+			}
+			return names
+		},
+		Identify: func(w http.ResponseWriter, req *http.Request) (aggregate.Caller, bool) {
+			p, err := r.Identify(req)
+			if err == nil {
+				return aggregate.Caller{Principal: p.Name, May: p.May}, true
+			}
+			if f, ok := jsonrpc.AsFailure(err); ok {
+				w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
+			}
+			(&flow.Call{W: w, R: req}).Refuse(err)
+			return aggregate.Caller{}, false
+		},
+	})
+	r.own["/mcp"] = r.merged
+}
