@@ -61,6 +61,7 @@ func TestR19_Progress(t *testing.T) {
 func TestR19_QuestionsReachTheClient(t *testing.T) {
 	s := router(t, map[string]string{"a": agent(t, "a", func(m *server.MCPServer) {
 		m.AddTool(mcp.NewTool("ask"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			//lint:ignore SA1019 agents of the legacy era ask so
 			res, err := server.ServerFromContext(ctx).RequestSampling(ctx, mcp.CreateMessageRequest{})
 			if err != nil {
 				return mcp.NewToolResultError(err.Error()), nil
