@@ -15,6 +15,9 @@ type Config struct {
 	Views []View
 	// Sessions are the servers; nil for none.
 	Sessions *session.Manager
+	// Changed receives when something else than the sessions changed that a
+	// screen shows; views then get a SessionChanged. Nil for nothing.
+	Changed <-chan struct{}
 	// Start is the id of the first screen and StartArg its [Navigate] argument.
 	Start    string
 	StartArg any
@@ -46,7 +49,8 @@ type Config struct {
 	Environ []string
 	// Options are added to the tea.Program's: for tests.
 	Options []tea.ProgramOption
-	// Program, if set, is told of the tea.Program before it runs: for tests.
+	// Program, if set, is told of the tea.Program before it runs: for tests, and
+	// for what has to be said of something that is no server.
 	Program func(*tea.Program)
 	// Frames, if set, sees every frame before the renderer does: for tests. The
 	// renderer keeps cells only, so what it prints does not show every mistake.

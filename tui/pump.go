@@ -17,9 +17,9 @@ const (
 // startPump turns changes of the sessions into SessionChanged messages, at
 // most one every pumpTime however many there are, but for the first few. It is the only goroutine
 // that sends to the program, so a full message queue never blocks a transport.
-// The returned function ends it and waits for its end; send must not block by
-// then.
-func startPump(changed <-chan struct{}, rev func() uint64, send func(tea.Msg)) (stop func()) {
+// more may tell of other changes; nil does not. The returned function ends it
+// and waits for its end; send must not block by then.
+func startPump(changed, more <-chan struct{}, rev func() uint64, send func(tea.Msg)) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -31,6 +31,7 @@ func startPump(changed <-chan struct{}, rev func() uint64, send func(tea.Msg)) (
 			case <-quit:
 				return
 			case <-changed:
+			case <-more:
 			}
 			if time.Since(last) > 4*pumpTime {
 				next = firstPump

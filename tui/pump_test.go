@@ -18,7 +18,7 @@ func TestPumpCoalesces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changed := make(chan struct{}, 1)
 		var rev, seen, got atomic.Uint64
-		stop := startPump(changed, rev.Load, func(m tea.Msg) {
+		stop := startPump(changed, nil, rev.Load, func(m tea.Msg) {
 			got.Add(1)
 			seen.Store(m.(SessionChanged).Rev)
 		})
@@ -45,7 +45,7 @@ func TestPumpIsQuickAfterQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changed := make(chan struct{}, 1)
 		var got atomic.Uint64
-		stop := startPump(changed, func() uint64 { return 0 }, func(tea.Msg) { got.Add(1) })
+		stop := startPump(nil, changed, func() uint64 { return 0 }, func(tea.Msg) { got.Add(1) })
 		for range 3 {
 			time.Sleep(time.Second)
 			before, start := got.Load(), time.Now()

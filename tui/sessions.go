@@ -121,5 +121,5 @@ func (a *App) pump(send func(tea.Msg)) (stop func()) {
 	if m == nil {
 		return func() {}
 	}
-	return startPump(m.Changed(), m.Rev, send)
+	return startPump(m.Changed(), a.cfg.Changed, m.Rev, send)
 }

@@ -18,6 +18,8 @@ type Deps struct {
 	Values *Values
 	// Registry is the tools of all servers; nil for none.
 	Registry *session.Registry
+	// Stack is the processes that run below this program; nil for none.
+	Stack Stack
 }
 
 // All returns new screens, in the order of their number keys. It is the one
@@ -35,6 +37,7 @@ func All(d Deps) []tui.View {
 		newTemplate(d.Values),
 		newPrompt(d.Values),
 		newRegistry(d.Registry),
+		newStack(d.Stack),
 	}
 }
 

@@ -58,13 +58,14 @@ type children struct {
 	reload atomic.Pointer[func()]
 
 	mu   sync.Mutex
-	pids func() []int
+	pids []func() []int
 }
 
+// watch adds processes to those that an exit ends which cannot wait.
 func (c *children) watch(pids func() []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pids = pids
+	c.pids = append(c.pids, pids)
 }
 
 // end kills the process groups; false if it is not the time for that.
@@ -75,12 +76,11 @@ func (c *children) end() bool {
 	c.mu.Lock()
 	pids := c.pids
 	c.mu.Unlock()
-	if pids == nil {
-		return true
-	}
-	for _, pid := range pids() {
-		if pid > 1 {
-			killGroup(pid)
+	for _, some := range pids {
+		for _, pid := range some() {
+			if pid > 1 {
+				killGroup(pid)
+			}
 		}
 	}
 	return true

@@ -23,6 +23,9 @@ import (
 // command line in a process of its own, with the race detector where the tests have it.
 const asMain = "MCPHUD_TEST_MAIN"
 
+// asBroken names the command of such a process that fails at once.
+const asBroken = "MCPHUD_TEST_BROKEN"
+
 // exitLeak is what such a process exits with if a goroutine outlived run.
 const exitLeak = 99
 
@@ -31,6 +34,10 @@ func TestMain(m *testing.M) {
 		sandbox.WorkerMain()
 	}
 	if os.Getenv(asMain) != "" {
+		if len(os.Args) > 1 && os.Getenv(asBroken) == os.Args[1] {
+			fmt.Fprintln(os.Stderr, `{"error":{"message":"the flux is out"}}`)
+			os.Exit(exitFailure)
+		}
 		code := run(os.Args[1:], standard{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 		if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/mcphud/mcphud/cmd/mcphud.followInput")); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -24,6 +24,7 @@ type uiStart struct {
 	warnings []config.Warning
 	connect  string // server to connect to at once, so that it starts while the screen does
 	open     string // server to open from the list, which asks for trust first
+	stack    *demoStack
 }
 
 // ui runs the terminal UI. Everything that it started is gone when it returns.
@@ -51,8 +52,12 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	})
 	a.kill.patient.Store(true) // the UI gives the terminal back first, and has a bound of its own
 	defer a.kill.patient.Store(false)
+	deps := views.Deps{Trust: trust, Values: views.NewValues(stateFile("values")), Registry: bridge.Registry()}
+	if start.stack != nil {
+		deps.Stack = start.stack.view
+	}
 	cfg := tui.Config{
-		Views: views.All(views.Deps{Trust: trust, Values: views.NewValues(stateFile("values")), Registry: bridge.Registry()}), Sessions: m, Server: start.connect,
+		Views: views.All(deps), Sessions: m, Server: start.connect,
 		ReadOnly: a.o.readOnly, Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"), NativeClipboard: true, Report: report,
 		HistoryFile: stateFile("history"),
 	}
@@ -69,7 +74,12 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	if start.connect != "" {
+	switch {
+	case start.stack != nil:
+		if err := start.stack.attach(work, &cfg, m, &wg); err != nil {
+			return err
+		}
+	case start.connect != "":
 		wg.Go(func() { _ = m.Connect(work, start.connect) }) // the screen shows how it went
 	}
 	for _, w := range start.warnings {

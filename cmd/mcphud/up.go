@@ -172,6 +172,11 @@ func (r *stackRun) reaches() (list []reach, aggregate string) {
 			router = fmt.Sprintf("http://127.0.0.1:%d", p.Port)
 		}
 	}
+	for _, p := range r.Processes() {
+		if p.URL == "" && p.Kind == stack.Agent && p.Port != 0 { // where it is going to be
+			at[p.Name] = fmt.Sprintf("http://127.0.0.1:%d/mcp", p.Port)
+		}
+	}
 	add := func(name string) {
 		e := reach{Name: name, URL: at[name]}
 		if router != "" {

@@ -140,11 +140,15 @@ func (s *Stack) await(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
-// Ready waits until everything is ready. The error names a process in a crash loop, with what it said last.
-func (s *Stack) Ready(ctx context.Context) error {
+// Ready waits until processes are ready, all if none is named. The error names one in a crash loop, with what it said last.
+func (s *Stack) Ready(ctx context.Context, names ...string) error {
+	ps, err := s.pick(names)
+	if err != nil {
+		return err
+	}
 	return s.await(ctx, func() (bool, error) {
 		all := true
-		for _, p := range s.procs {
+		for _, p := range ps {
 			if p.status.State == Crashing {
 				return true, fmt.Errorf("%s does not start: %s", p.spec.Name, p.status.Err)
 			}

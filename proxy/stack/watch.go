@@ -66,6 +66,7 @@ func (p *proc) watch(ctx context.Context, c *child, v vital) {
 		}
 		if ready && p.spec.own() {
 			p.figures(ctx, at)
+			p.stack.bump() // whoever shows for how long it is up looks again
 		}
 		if ready {
 			pause = p.stack.o.Poll

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"github.com/mcphud/mcphud/proxy/stack"
+	"github.com/mcphud/mcphud/views"
+)
+
+// stackView is a stack as the stack screen wants it.
+type stackView struct {
+	*stack.Stack
+	servers map[string][]string // by process, the names by which it is in the list of servers
+}
+
+var moods = map[stack.State]views.Mood{
+	stack.Stopped: views.Idle, stack.Waiting: views.Moving, stack.Starting: views.Moving, stack.Stopping: views.Moving,
+	stack.Ready: views.Well, stack.Failed: views.Ill, stack.Crashing: views.Ill,
+}
+
+// Processes implements [views.Stack].
+func (v stackView) Processes() []views.Process {
+	all := v.Stack.Processes()
+	out := make([]views.Process, len(all))
+	for i, s := range all {
+		out[i] = views.Process{
+			Name: s.Name, Kind: string(s.Kind), State: string(s.State), Mood: moods[s.State], PID: s.PID, Port: s.Port, URL: s.URL,
+			RetryAt: s.RetryAt, Restarts: s.Restarts, Err: s.Err,
+			Known: s.Known, Requests: s.Requests, Running: s.Running, Queued: s.Queued, Servers: v.servers[s.Name],
+		}
+		if s.PID != 0 {
+			out[i].Started = s.Started
+		}
+	}
+	return out
+}
+
+// Log implements [views.Stack].
+func (v stackView) Log(name string, after uint64) []views.ProcessLine {
+	lines := v.Stack.Log(name, after)
+	out := make([]views.ProcessLine, len(lines))
+	for i, l := range lines {
+		out[i] = views.ProcessLine{Seq: l.Seq, Time: l.Time, Note: l.Stream == stack.Note, Text: l.Text}
+	}
+	return out
+}

@@ -1,0 +1,192 @@
+package views
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
+)
+
+const noStack = "No stack is running."
+
+// stackCells is the table. A column that does not fit is left out, the last
+// first; the detail pane has all of it.
+type stackCells struct {
+	v  *stack
+	th *tui.Theme
+}
+
+// stackColumns are the columns, given how wide names are.
+func stackColumns(name int) []widget.Column {
+	return []widget.Column{
+		{Title: "process", Width: max(name, 7) + 2},
+		{Title: "state", Width: 10},
+		{Title: "up", Width: 7, Right: true},
+		{Title: "port", Width: 5, Right: true},
+		{Title: "pid", Width: 7, Right: true},
+		{Title: "calls", Width: 6, Right: true},
+		{Title: "queue", Width: 5, Right: true},
+		{Title: "restarts", Width: 8, Right: true},
+	}
+}
+
+// Len is the number of processes.
+func (s stackCells) Len() int { return len(s.v.all) }
+
+// Cell is one figure of a process; what is not known stays empty.
+func (s stackCells) Cell(i, c int) string {
+	p, th := &s.v.all[i], s.th
+	if th == nil {
+		return ""
+	}
+	figure := func(n int64, known bool) string {
+		if !known {
+			return ""
+		}
+		return th.Text.S(strconv.FormatInt(n, 10))
+	}
+	switch c {
+	case 0:
+		return p.glyph(th) + " " + s.v.query.Highlight(safe.Line(p.Name, 100), th.Text, th.Match)
+	case 1:
+		return p.style(th).S(p.State)
+	case 2:
+		return th.Text.S(p.up())
+	case 3:
+		return figure(int64(p.Port), p.Port != 0)
+	case 4:
+		return figure(int64(p.PID), p.PID != 0)
+	case 5:
+		return figure(p.Requests, p.Known)
+	case 6:
+		return figure(int64(p.Queued), p.Known && p.Kind != "router")
+	case 7:
+		if p.Restarts > 0 {
+			return th.Warn.S(strconv.Itoa(p.Restarts))
+		}
+		return th.Muted.S("0")
+	}
+	return ""
+}
+
+// glyph is the mood as a shape that differs for each.
+func (p *Process) glyph(th *tui.Theme) string {
+	return p.style(th).S(map[Mood]string{Idle: "○", Moving: "◐", Well: "●", Ill: "✗"}[p.Mood])
+}
+
+func (p *Process) style(th *tui.Theme) paint.Style {
+	switch p.Mood {
+	case Well:
+		return th.OK
+	case Moving:
+		return th.Warn
+	case Ill:
+		return th.Error
+	}
+	return th.Muted
+}
+
+// up is how long the process has been there, "" if it is not.
+func (p *Process) up() string {
+	if p.PID == 0 || p.Started.IsZero() {
+		return ""
+	}
+	d := time.Since(p.Started)
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+func (v *stack) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	// Uptimes and countdowns change by themselves.
+	if p.Same(c, v.rev, v.drawn, v.log.rev, v.table.Selected(), time.Now().Unix()) {
+		return nil
+	}
+	if p.ID == "detail" {
+		v.detail(c, p)
+		return nil
+	}
+	p.Badge = counted(v.table.Len(), len(v.all))
+	if v.table.Len() == 0 {
+		p.Scroll = tui.Scroll{}
+		switch {
+		case v.typed != "":
+			p.Lines = nothingMatches(c.Theme, p.W, v.typed)
+		default:
+			p.Badge = ""
+			p.Lines = message(c.Theme, p.W, noStack, "mcphud demo starts one and opens it here; mcphud up runs one from a file, mcphud.stack.yaml, and mcphud --server or a URL opens what it serves.")
+		}
+		return nil
+	}
+	v.table.SetTheme(c.Theme)
+	v.table.SetColumns(stackColumns(widest(len(v.all), func(i int) string { return v.all[i].Name })))
+	v.table.SetSize(p.W, p.H)
+	v.table.SetFocus(p.Focused)
+	v.table.SetCells(stackCells{v, c.Theme})
+	p.Lines = append(p.Lines[:0], v.table.Lines()...)
+	p.Scroll.Pos, p.Scroll.Total = v.table.Scroll()
+	return nil
+}
+
+// detail is everything about a process, and its log below.
+func (v *stack) detail(c *tui.Ctx, p *tui.Pane) {
+	pr, ok := v.selected()
+	p.Badge, p.Scroll = "", tui.Scroll{}
+	if !ok {
+		p.Title = "Process"
+		p.Lines = message(c.Theme, p.W, "No process is selected.", "")
+		return
+	}
+	p.Title = safe.Line(pr.Name, 80)
+	p.Lines = append(p.Lines[:0], pr.head(c.Theme, p.W)...)
+	room := p.H - len(p.Lines)
+	if room < 3 { // the log is what the pane is for
+		keep := max(p.H-3, 0)
+		p.Lines, room = p.Lines[:min(keep, len(p.Lines))], p.H-min(keep, len(p.Lines))
+	}
+	lines := v.log.draw(c.Theme, p.W, room)
+	p.Lines = append(p.Lines, lines...)
+	p.Badge = v.log.badge()
+	p.Scroll.Pos, p.Scroll.Total = v.log.pager.Scroll()
+}
+
+// head is what is known about a process, in a few lines.
+func (p *Process) head(th *tui.Theme, w int) []string {
+	l := labelled{th: th, w: w}
+	state := p.glyph(th) + " " + p.style(th).S(p.State)
+	if up := p.up(); up != "" {
+		state += th.Muted.S(" · up ") + th.Text.S(up)
+	}
+	if left := until(p.RetryAt); left != "" && p.Mood == Ill {
+		state += th.Muted.S(" · next start in ") + th.Text.S(left)
+	}
+	l.styled("state", state)
+	if p.Err != "" {
+		l.row("error", p.Err)
+	}
+	if p.URL != "" {
+		l.row("url", p.URL)
+	}
+	about := p.Kind
+	if p.PID != 0 {
+		about += fmt.Sprintf(" · pid %d", p.PID)
+	}
+	about += " · " + amount(p.Restarts, "restart")
+	l.row("process", about)
+	if p.Known {
+		l.row("calls", fmt.Sprintf("%d · running %d · queued %d", p.Requests, p.Running, p.Queued))
+	}
+	return append(l.out, "")
+}

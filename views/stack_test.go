@@ -1,0 +1,205 @@
+package views_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphud/mcphud/agentsrv/basics"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/tuitest"
+	"github.com/mcphud/mcphud/views"
+)
+
+// processes is a stack that does what it is told.
+type processes struct {
+	changed chan struct{}
+
+	mu   sync.Mutex
+	all  []views.Process
+	logs map[string][]views.ProcessLine
+	rev  uint64
+	did  []string
+	fail error
+}
+
+func (s *processes) Processes() []views.Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.all)
+}
+
+func (s *processes) Log(name string, after uint64) (out []views.ProcessLine) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.logs[name] {
+		if l.Seq > after {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (s *processes) Rev() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rev
+}
+
+// change changes something and says so.
+func (s *processes) change(f func()) {
+	s.mu.Lock()
+	f()
+	s.rev++
+	s.mu.Unlock()
+	s.changed <- struct{}{}
+}
+
+// say adds a line to a log.
+func (s *processes) say(name, text string, note bool) {
+	s.change(func() {
+		n := uint64(len(s.logs[name])) + 1
+		s.logs[name] = append(s.logs[name], views.ProcessLine{Seq: n, Time: time.Now(), Note: note, Text: text})
+	})
+}
+
+func (s *processes) order(what, state string, mood views.Mood, names []string) error {
+	if s.fail != nil {
+		return s.fail
+	}
+	s.change(func() {
+		s.did = append(s.did, fmt.Sprint(what, " ", names))
+		for i := range s.all {
+			if p := &s.all[i]; len(names) == 0 || slices.Contains(names, p.Name) {
+				p.State, p.Mood = state, mood
+			}
+		}
+	})
+	return nil
+}
+
+func (s *processes) Run(_ context.Context, names ...string) error {
+	return s.order("start", "ready", views.Well, names)
+}
+
+func (s *processes) Restart(_ context.Context, names ...string) error {
+	return s.order("restart", "ready", views.Well, names)
+}
+
+func (s *processes) Stop(_ context.Context, names ...string) error {
+	return s.order("stop", "stopped", views.Idle, names)
+}
+
+// stackScreen opens the stack screen on four processes in different states.
+func stackScreen(t *testing.T, opts ...tuitest.Option) (*tuitest.App, *processes) {
+	t.Helper()
+	now := time.Now()
+	s := &processes{changed: make(chan struct{}, 1), rev: 1, logs: map[string][]views.ProcessLine{}, all: []views.Process{
+		{
+			Name: "demo", Kind: "agent", State: "ready", Mood: views.Well, PID: 4242, Port: 7000, URL: "http://127.0.0.1:7000/mcp",
+			Started: now.Add(-75 * time.Minute), Known: true, Requests: 1204, Running: 1, Queued: 3, Servers: []string{"nobody", "demo"},
+		},
+		{Name: "tests", Kind: "agent", State: "crash loop", Mood: views.Ill, Restarts: 7, Err: "exited with status 1: no such folder: ./docs\x1b]0;x\a", RetryAt: now.Add(20 * time.Second)},
+		{Name: "web", Kind: "server", State: "stopped", URL: "http://127.0.0.1:9000/mcp"},
+		{Name: "router", Kind: "router", State: "starting", Mood: views.Moving, PID: 4250, Port: 8088, Started: now},
+	}}
+	for i, text := range []string{"listening on http://127.0.0.1:7000/mcp", `{"time":"2026-11-21T09:00:00Z","level":"WARN","msg":"call failed","tool":"add","duration_ms":3}`, "\x1b[2Jhostile", "last line"} {
+		s.logs["demo"] = append(s.logs["demo"], views.ProcessLine{Seq: uint64(i + 1), Time: now, Note: i == 0, Text: text})
+	}
+	app := tuitest.Start(t, append([]tuitest.Option{
+		tuitest.Views(views.All(views.Deps{Stack: s})...), tuitest.Server("demo", basics.NewServer("")), tuitest.At("stack", nil),
+		tuitest.Config(func(c *tui.Config) { c.Changed = s.changed }),
+	}, opts...)...)
+	return app, s
+}
+
+func TestStackPictures(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		synctest.Test(t, func(t *testing.T) {
+			app, _ := stackScreen(t, tuitest.Size(size[0], size[1]))
+			app.Golden(fmt.Sprintf("stack-%dx%d", size[0], size[1]))
+		})
+	}
+}
+
+func TestStackShowsAndFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, s := stackScreen(t, tuitest.Size(200, 24))
+		app.Pane("list").Has("● demo", "1h15m", "7000", "4242", "1204", "✗ tests", "crash loop", "○ web", "◐ router")
+		app.Pane("detail").Has("http://127.0.0.1:7000/mcp", "running 1 · queued 3", "WARN call failed tool=add duration_ms=3", "── listening on", "last line")
+		s.say("demo", "a line that came later", false)
+		app.Pane("detail").Has("a line that came later")
+
+		// It stands still once somebody reads it.
+		for i := range 30 {
+			s.say("demo", fmt.Sprint("filler ", i), false)
+		}
+		app.Press("enter", "g").Pane("detail").Has("── listening on")
+		app.Whole().Has("f follows")
+		s.say("demo", "unseen", false)
+		app.Whole().Has("1 new line")
+		app.Pane("detail").HasNot("unseen")
+		app.Press("f").Pane("detail").Has("unseen")
+		app.Whole().HasNot("f follows")
+
+		app.Press("/").Type("filler 3").Press("enter", "n").Pane("detail").Has("filler 3")
+		app.Whole().Has("f follows")
+
+		app.Press("shift+tab", "j").Pane("detail").Has("no such folder", "next start in", "7 restarts", "It has not written anything yet")
+		app.Press("/").Type("web").Press("enter").Pane("list").Has("web")
+		app.Pane("list").HasNot("demo")
+		app.Press("/").Type("zzz").Press("enter").Pane("list").Has("Nothing matches")
+	})
+}
+
+func TestStackOrders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, s := stackScreen(t, tuitest.Size(160, 40))
+		app.Press("u").Toast("it is ready already")
+		app.Press("d").Toast("stop demo: done").Pane("list").Has("○ demo")
+		app.Press("d").Toast("it does not run")
+		app.Press("o").Toast("it is not ready")
+		app.Press("u").Toast("start demo: done").Pane("list").Has("● demo")
+		app.Press("j", "r").Toast("restart tests: done")
+		app.Press("o").Toast("it is not in the list of servers")
+		app.Press("R").Toast("restart all: done")
+		app.Press("D").Toast("stop all: done")
+		app.Press("U").Toast("start all: done")
+		s.mu.Lock()
+		want := []string{"stop [demo]", "start [demo]", "restart [tests]", "restart []", "stop []", "start []"}
+		if !slices.Equal(s.did, want) {
+			t.Errorf("%q, want %q", s.did, want)
+		}
+		s.fail = errors.New("no such folder")
+		s.mu.Unlock()
+		app.Press("r").Toast("restart tests: no such folder")
+		app.Press("k", "o").View("tools").Has("echo")
+	})
+}
+
+func TestStackReadOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, s := stackScreen(t, tuitest.ReadOnly())
+		app.Press("d").Toast("stop: not under --read-only")
+		app.Press("R").Toast("restart all: not under --read-only")
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.did != nil {
+			t.Errorf("%v", s.did)
+		}
+	})
+}
+
+func TestNoStack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...))
+		app.Whole().HasNot("Stack")
+		app.Press(":").Type("stack").Press("enter").View("stack").Has("No stack is running.", "mcphud demo", "mcphud up")
+		app.Press("r").Toast("there is no stack")
+	})
+}
