@@ -102,7 +102,12 @@ func (v *stack) Info() tui.Info {
 	}
 }
 
+// Actions are none where there is no stack: they would only be in the way when
+// somebody looks for another.
 func (v *stack) Actions() []tui.Action {
+	if v.of == nil {
+		return nil
+	}
 	one := func(id, key, title, help string, hint int, danger bool, disabled func(*tui.Ctx) string, run func(context.Context, ...string) error) tui.Action {
 		return tui.Action{
 			ID: "stack." + id, Keys: []string{key}, Title: title, Group: "Process", Hint: hint, Help: help, Danger: danger, Disabled: disabled,

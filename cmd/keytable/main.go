@@ -51,7 +51,7 @@ func table() string {
 		}
 		keys = ""
 	}
-	for _, k := range tui.KeyTable(views.All(views.Deps{})) {
+	for _, k := range tui.KeyTable(views.All(views.Deps{Stack: struct{ views.Stack }{}})) {
 		if k.Keys == "" {
 			continue
 		}
