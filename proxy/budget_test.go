@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"os"
@@ -19,6 +20,10 @@ import (
 	"github.com/mcphud/mcphud/session/budget/load"
 )
 
+// budgetToken is sent with each request, as everything that a router can ask for is asked for: token, target, route, lists of
+// methods and tools, rate limit, session; and everything is written to the audit log.
+const budgetToken = "a-token-of-some-length-0123456789"
+
 // stack is an agent and a router in front of it, each a process.
 func stack(t testing.TB) (agent, router *child) {
 	t.Helper()
@@ -30,8 +35,13 @@ func stackOf(t testing.TB, what string) (agent, router *child) {
 	t.Helper()
 	agent = spawn(t, what)
 	file := filepath.Join(t.TempDir(), "routing.json")
-	if err := os.WriteFile(file, []byte(table(route("a", agent.url, ""))), 0o600); err != nil {
-		t.Fatal(err)
+	sum := sha256.Sum256([]byte(budgetToken))
+	tokens := fmt.Sprintf(`{"tokens":[{"name":"load","sha256":"%x","allowedTargets":["*"]}]}`, sum)
+	routes := `{"tokens":"tokens.json","routes":{` + route("a", agent.url, `"methods":["tools/call","ping"],"tools":["echo"],"rateLimit":1000000000`) + `}}`
+	for name, text := range map[string]string{file: routes, filepath.Join(filepath.Dir(file), "tokens.json"): tokens} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return agent, spawn(t, "router:"+file)
 }
@@ -47,6 +57,7 @@ func openAt(t testing.TB, url string) http.Header {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", accept)
+	req.Header.Set("Authorization", "Bearer "+budgetToken)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +67,7 @@ func openAt(t testing.TB, url string) http.Header {
 	if id == "" {
 		t.Fatalf("%s opened no session: %d", url, res.StatusCode)
 	}
-	return http.Header{"Mcp-Session-Id": {id}}
+	return http.Header{"Mcp-Session-Id": {id}, "Authorization": {"Bearer " + budgetToken}}
 }
 
 // calls makes a load of tools/call in sessions of their own.
@@ -140,6 +151,7 @@ func TestBudgetRouterLargeBody(t *testing.T) {
 			Body: func(n int) []byte {
 				return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"text":"%s"}}}`, n, text)
 			},
+			Header: func(int) http.Header { return http.Header{"Authorization": {"Bearer " + budgetToken}} },
 		})
 		if err != nil || res.Failed > 0 {
 			t.Fatal(err, res.First)
@@ -196,6 +208,7 @@ func readEvents(ctx context.Context, url string) (late []time.Duration, err erro
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", accept)
+	req.Header.Set("Authorization", "Bearer "+budgetToken)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/listen"
 )
@@ -28,7 +29,7 @@ func childMain(what string) error {
 	ctx := context.Background()
 	switch name, arg, _ := strings.Cut(what, ":"); name {
 	case "router":
-		r, err := New(Options{Routes: arg, RoutesMust: true})
+		r, err := New(Options{Routes: arg, RoutesMust: true, Audit: audit.Options{File: arg + ".audit"}})
 		if err != nil {
 			return err
 		}
@@ -39,7 +40,9 @@ func childMain(what string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return r.Close(ctx)
 	case "agent":
-		return bareAgent(ctx)
+		return serveChild(ctx, server.NewStreamableHTTPServer(bareServer()))
+	case "stdio":
+		return server.ServeStdio(bareServer())
 	case "sink":
 		return serveChild(ctx, http.HandlerFunc(sink))
 	case "events":
@@ -48,13 +51,13 @@ func childMain(what string) error {
 	return fmt.Errorf("no such child: %s", what)
 }
 
-// bareAgent is an agent as a server author would make it with mcp-go.
-func bareAgent(ctx context.Context) error {
+// bareServer is a server as its author would make it with mcp-go.
+func bareServer() *server.MCPServer {
 	s := server.NewMCPServer("bare", "1.0.0", server.WithToolCapabilities(true))
 	s.AddTool(mcp.NewTool("echo", mcp.WithString("text")), func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText(r.GetString("text", "")), nil
 	})
-	return serveChild(ctx, server.NewStreamableHTTPServer(s))
+	return s
 }
 
 // sink answers whatever it is asked in few words.

@@ -79,7 +79,7 @@ func (l Limits) linger(w http.ResponseWriter, r *http.Request) {
 	_ = rc.SetReadDeadline(time.Time{})
 }
 
-// read reads at most limit+1 bytes. A client that only announces many bytes makes it reserve few: four times what came.
+// read reads at most limit+1 bytes. A client that only announces many bytes makes it reserve few: sixteen times what came.
 func read(r io.Reader, limit, announced int64) ([]byte, error) {
 	r = io.LimitReader(r, limit+1)
 	buf := make([]byte, 0, min(max(announced+1, 512), 64<<10))
@@ -87,7 +87,7 @@ func read(r io.Reader, limit, announced int64) ([]byte, error) {
 		if n := len(buf); n == cap(buf) {
 			more := 2 * n
 			if announced >= int64(more) {
-				more = int(min(announced+1, 4*int64(n)))
+				more = int(min(announced+1, 16*int64(n)))
 			}
 			buf = append(make([]byte, 0, more), buf...)
 		}

@@ -1,0 +1,31 @@
+package proxy
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestR3_ACommandIsAnAgent(t *testing.T) {
+	for _, mode := range []string{"per-session", "shared"} {
+		t.Run(mode, func(t *testing.T) {
+			f := start(t, Options{}, fmt.Sprintf(`"c":{"command":%q,"env":{%q:"stdio"},"session":%q}`, os.Args[0], childEnv, mode))
+			id := f.open(t, "/mcps/c/mcp")
+			for _, headers := range [][]string{{"Mcp-Session-Id", id}, {}} {
+				got := f.post(t, "/mcps/c/mcp", `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"echo","arguments":{"text":"hi"}}}`, headers...)
+				if got.status != 200 || !strings.HasPrefix(got.body, `{"jsonrpc":"2.0","id":"x","result":`) || !strings.Contains(got.body, `"hi"`) {
+					t.Errorf("%v: %+v", headers, got)
+				}
+			}
+			if got := f.send(t, "DELETE", "/mcps/c/mcp", "", "Mcp-Session-Id", id); got.status != 204 {
+				t.Errorf("%+v", got)
+			}
+			f.post(t, "/mcps/c/mcp", callEcho, "Mcp-Session-Id", id).check(t, 404, -32000, noSession)
+		})
+	}
+	f := start(t, Options{}, `"gone":{"command":"/nowhere/at/all"}`)
+	if got := f.post(t, "/mcps/gone/mcp", callEcho); got.status != 502 || got.rpcError(t).Error.Code != -32603 {
+		t.Errorf("%+v", got)
+	}
+}
