@@ -129,13 +129,13 @@ func TestB6_Agents(t *testing.T) {
 }
 
 // The downloaded file in Node, with absolute base URLs.
-func TestB2_B3_E2EWire(t *testing.T) { node(t, "wire.test.mjs", 29) }
+func TestB2_B3_E2EWire(t *testing.T) { node(t, "wire.test.mjs", 30) }
 
 // A recording of everything that a stream may look like, cut in every way.
 func TestB4_E2EEventStreams(t *testing.T) { node(t, "stream.test.mjs", 10) }
 
 // The times at which a server is asked for a task's state.
-func TestB5_E2EIntervals(t *testing.T) { node(t, "tasks.test.mjs", 10) }
+func TestB5_E2EIntervals(t *testing.T) { node(t, "tasks.test.mjs", 11) }
 
 // Our own agent in both eras, by itself and behind the router: lists, calls, reads, prompts, progress, tasks, questions,
 // cancelling.

@@ -48,9 +48,12 @@ const BOTH = { Accept: 'application/json, text/event-stream', 'Content-Type': 'a
 
 const OVER = ['completed', 'failed', 'cancelled'];
 const MAX_TEXT = 64 * 1024 * 1024; // characters of one message
+const MAX_DEPTH = 32; // of schemas that are looked into
 const MAX_PAGES = 1000; // of one list
 const MAX_ROUNDS = 10; // in which a server may ask before it answers one request
 const MAX_TRIES = 5; // to come back to a stream that broke, or to a task
+const MAX_TIMER = 2 ** 31 - 1; // milliseconds; a longer timer ends at once
+const MIN_RETRY = 50; // milliseconds before a stream that broke is asked for, whatever the server says
 
 /** What a server answers instead of a result, or why there is no answer. */
 export class MCPError extends Error {
@@ -214,7 +217,7 @@ export class MCPBrowserClient {
     for (let cursor; seen.size < MAX_PAGES; seen.add(cursor)) {
       const page = await this.request(method, cursor === undefined ? {} : { cursor }, options);
       if (!Array.isArray(page?.[member])) throw new MCPError(`the answer to ${method} has no list of ${member}`, { data: page });
-      items.push(...page[member]);
+      for (const item of page[member]) items.push(item); // there may be more than a call takes arguments
       cursor = page.nextCursor ?? undefined; // an empty string is a cursor, too
       if (cursor === undefined) return items;
       if (seen.has(cursor)) throw new MCPError(`${method} never ends: the server repeats the cursor ${JSON.stringify(cursor)}`);
@@ -314,7 +317,8 @@ export class MCPBrowserClient {
       // Of the modern era the end of the response stream says it. A session that ends takes its requests along.
       if (server.era === 'legacy' && method !== 'initialize' && !this.#closing.signal.aborted) {
         const reason = String(wait.signal.reason?.message ?? wait.signal.reason);
-        this.#tell(server, { method: 'notifications/cancelled', params: { requestId: id, reason } }).catch(() => {}); // it is cancelled here
+        const told = this.#tell(server, { method: 'notifications/cancelled', params: { requestId: id, reason } });
+        told.catch(() => {}); // here it is over anyway
       }
       throw wait.signal.reason;
     } finally {
@@ -337,7 +341,6 @@ export class MCPBrowserClient {
   async #send(server, message, wait) {
     const headers = server.era === 'modern' ? { ...BOTH, ...this.#mirror(message) } : BOTH;
     const response = await this.#fetch(server, 'POST', headers, JSON.stringify(message), wait.signal);
-    wait.restart();
     if (message.method === 'initialize') server.sessionId = response.headers.get('Mcp-Session-Id') ?? '';
     const answer = isStream(response) ? await this.#follow(server, message.id, response, wait) : await whole(response, wait);
     if (answer?.jsonrpc !== '2.0' || !('result' in answer || answer.error)) throw refusal(response, answer);
@@ -349,7 +352,8 @@ export class MCPBrowserClient {
   // mirror repeats in headers what 2026-07-28 wants to see there.
   #mirror({ method, params }) {
     const headers = { 'Mcp-Method': method };
-    const name = { 'tools/call': params.name, 'prompts/get': params.name, 'resources/read': params.uri }[method] ?? (method.startsWith('tasks/') ? params.taskId : undefined);
+    const named = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' };
+    const name = params[named[method] ?? (method.startsWith('tasks/') ? 'taskId' : '')];
     if (name !== undefined) headers['Mcp-Name'] = headerValue(name);
     if (method !== 'tools/call') return headers;
     for (const [header, path] of mirrored(this.#tools.get(params.name)?.inputSchema) ?? []) {
@@ -388,10 +392,13 @@ export class MCPBrowserClient {
     for (let tries = 0; tries <= MAX_TRIES; tries++) {
       if (tries > 0) {
         if (!lastId || server.era === 'modern') break;
-        await sleep(retry, wait.signal);
+        await sleep(Math.max(retry, MIN_RETRY), wait.signal);
       }
       try {
-        if (tries > 0) response = await this.#fetch(server, 'GET', { Accept: 'text/event-stream', 'Last-Event-ID': lastId }, undefined, wait.signal);
+        if (tries > 0) {
+          const headers = { Accept: 'text/event-stream', 'Last-Event-ID': lastId };
+          response = await this.#fetch(server, 'GET', headers, undefined, wait.signal);
+        }
         if (!isStream(response)) throw refusal(response, await whole(response, wait));
         for await (const event of events(response.body, wait.restart)) {
           lastId = event.id ?? lastId;
@@ -475,7 +482,9 @@ export class MCPBrowserClient {
       look: async () => {
         const page = await this.#taskPage(task.taskId, options.signal);
         ours ||= page !== null;
-        return page ?? (ours ? { status: 'failed', error: { message: 'the server does not know the task any more' } } : { status: 'completed', result });
+        if (page) return page;
+        if (!ours) return { status: 'completed', result }; // it only looked like a task
+        return { status: 'failed', error: { message: 'the server does not know the task any more' } };
       },
     });
   }
@@ -488,8 +497,8 @@ export class MCPBrowserClient {
         if (failures === 0) onTaskUpdate?.(task);
         if (OVER.includes(task.status)) break;
         if (task.status === 'input_required' && (await input?.(task))) break;
-        const interval = Math.max(this.#options.pollIntervalMs, task.pollIntervalMs ?? task.pollInterval ?? 0);
-        await sleep(Math.min(interval, 2 ** 31 - 1), AbortSignal.any([signal, this.#closing.signal].filter(Boolean)));
+        const interval = Math.max(this.#options.pollIntervalMs, Number(task.pollIntervalMs ?? task.pollInterval) || 0);
+        await sleep(Math.min(interval, MAX_TIMER), AbortSignal.any([signal, this.#closing.signal].filter(Boolean)));
         try {
           task = await look(task);
           failures = 0;
@@ -510,7 +519,8 @@ export class MCPBrowserClient {
   async #taskPage(taskId, signal) {
     const wait = patience(this.#options.timeout, 'task', [signal, this.#closing.signal]);
     try {
-      const response = await this.#fetch({}, 'GET', { Accept: 'application/json' }, undefined, wait.signal, `/task?taskId=${encodeURIComponent(taskId)}`);
+      const path = `/task?taskId=${encodeURIComponent(taskId)}`;
+      const response = await this.#fetch({}, 'GET', { Accept: 'application/json' }, undefined, wait.signal, path);
       const page = await whole(response, wait);
       if (response.status === 404) return null;
       if (!response.ok || typeof page?.status !== 'string') throw refusal(response, page);
@@ -563,7 +573,8 @@ function failure(error, status) {
 
 // refusal says what an answer means that is not JSON-RPC.
 function refusal(response, body) {
-  const said = typeof body === 'string' ? body.trim().slice(0, 200) : [body?.error, body?.detail].filter((part) => typeof part === 'string').join(': ');
+  const parts = typeof body === 'string' ? [body.trim().slice(0, 200)] : [body?.error, body?.detail];
+  const said = parts.filter((part) => typeof part === 'string').join(': ');
   const what = response.ok ? 'the server answers without a JSON-RPC response' : 'the server refuses the request';
   return new MCPError(`${what}: HTTP ${response.status}${said ? `, ${said}` : ''}`, { status: response.status, data: body });
 }
@@ -689,24 +700,23 @@ function headerValue(value) {
 
 // mirrored lists the arguments of a tool that travel in headers as well: [header, path]. It is null if the schema asks for
 // what cannot be, in which case 2026-07-28 does not let the tool be called over HTTP.
-function mirrored(schema, path = [], seen = new Set()) {
+function mirrored(schema) {
   const found = [];
-  if (path.length > 32) return null;
-  for (const [name, property] of Object.entries(schema?.properties ?? {})) {
-    const at = [...path, name];
-    const header = property?.['x-mcp-header'];
-    if (header !== undefined) {
+  const names = new Set();
+  const walk = (at, path) =>
+    path.length <= MAX_DEPTH &&
+    Object.entries(at?.properties ?? {}).every(([name, property]) => {
+      const here = [...path, name];
+      const header = property?.['x-mcp-header'];
+      if (header === undefined) return walk(property, here);
       const types = [property.type].flat();
-      const fits = typeof header === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(header) && types.every((type) => ['string', 'integer', 'boolean'].includes(type));
-      if (!fits || seen.has(header.toLowerCase())) return null;
-      seen.add(header.toLowerCase());
-      found.push([header, at]);
-    }
-    const inner = mirrored(property, at, seen);
-    if (!inner) return null;
-    found.push(...inner);
-  }
-  return found;
+      if (typeof header !== 'string' || !/^[\w!#$%&'*+.^`|~-]+$/.test(header) || names.has(header.toLowerCase())) return false;
+      if (!types.every((type) => ['string', 'integer', 'boolean'].includes(type))) return false;
+      names.add(header.toLowerCase());
+      found.push([header, here]);
+      return true;
+    });
+  return walk(schema, []) ? found : null;
 }
 
 // ---- time, and where the server is
@@ -715,7 +725,8 @@ function mirrored(schema, path = [], seen = new Set()) {
 // for a promise, silence does not count: somebody else is at work.
 function patience(ms, method, signals) {
   const late = new AbortController();
-  const lateness = () => late.abort(new MCPError(`no sign of an answer to ${method} for ${ms} ms`, { code: TIMEOUT, data: { kind: 'timeout' } }));
+  const why = `no sign of an answer to ${method} for ${ms} ms`;
+  const lateness = () => late.abort(new MCPError(why, { code: TIMEOUT, data: { kind: 'timeout' } }));
   let timer;
   let holds = 0;
   let over = false;
@@ -767,7 +778,8 @@ function absolute(baseUrl) {
     url = new URL(baseUrl, page);
   } catch {
     const why = page ? 'is not a URL' : 'is relative, and there is no page that it could be relative to';
-    throw new TypeError(`MCPBrowserClient: baseUrl ${JSON.stringify(baseUrl)} ${why}; give an absolute one, such as http://127.0.0.1:8088/mcps/agent-name`);
+    const example = 'http://127.0.0.1:8088/mcps/agent-name';
+    throw new TypeError(`MCPBrowserClient: baseUrl ${JSON.stringify(baseUrl)} ${why}; give an absolute one, such as ${example}`);
   }
   return url.href.replace(/\/+$/, '');
 }

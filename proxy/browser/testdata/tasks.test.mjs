@@ -8,7 +8,8 @@ const sum = { content: [{ type: 'text', text: '42' }] };
 
 // intervals between the looks that a server saw, and the first since the call.
 function intervals(server, look) {
-  const at = server.seen.filter(({ http, message, url }) => message?.method === 'tools/call' || message?.method === look || (look === url.split('?')[0] && http === 'GET')).map((each) => each.at);
+  const looks = server.seen.filter(({ http, message, url }) => ['tools/call', look].includes(message?.method) || (http === 'GET' && url.split('?')[0] === look));
+  const at = looks.map((each) => each.at);
   return at.slice(1).map((time, i) => time - at[i]);
 }
 
@@ -43,6 +44,14 @@ test('the interval is the server\'s when that is longer', async (t) => {
   assertIntervals(intervals(server, 'tasks/get'), 3, 150);
 });
 
+test('an interval that is none is ours', async (t) => {
+  for (const nonsense of ['soon', {}, -1, null]) {
+    const server = await serve(t, modernTask(nonsense));
+    await new MCPBrowserClient({ ...server, pollIntervalMs: 40 }).callTool('x');
+    assertIntervals(intervals(server, 'tasks/get'), 3, 40);
+  }
+});
+
 test('the interval is five seconds by default', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let looked = 0;
@@ -51,7 +60,12 @@ test('the interval is five seconds by default', async (t) => {
     fetch: async (_, { body }) => {
       const { id, method } = JSON.parse(body);
       if (method === 'tasks/get') looked++;
-      const result = { 'server/discover': { capabilities: {} }, 'tools/call': { resultType: 'task', taskId: 't', status: 'working' }, 'tasks/get': { status: 'completed', result: sum } }[method];
+      const results = {
+        'server/discover': { capabilities: {} },
+        'tools/call': { resultType: 'task', taskId: 't', status: 'working' },
+        'tasks/get': { status: 'completed', result: sum },
+      };
+      const result = results[method];
       return new Response(JSON.stringify({ jsonrpc: '2.0', id, result }), { headers: { 'Content-Type': 'application/json' } });
     },
   });
@@ -70,10 +84,11 @@ test('the interval is five seconds by default', async (t) => {
 
 test('a task that failed is its error, or the result that says so', async (t) => {
   const error = { code: -32603, message: 'broke', data: { kind: 'internal' } };
-  await assert.rejects(new MCPBrowserClient({ ...(await serve(t, modernTask(1, { status: 'failed', error }))), pollIntervalMs: 1 }).callTool('x'), { code: -32603, message: 'broke', data: { kind: 'internal' } });
-  await assert.rejects(new MCPBrowserClient({ ...(await serve(t, modernTask(1, { status: 'cancelled', statusMessage: 'by hand' }))), pollIntervalMs: 1 }).callTool('x'), { message: 'by hand', data: { kind: 'cancelled' } });
+  const ending = async (last) => new MCPBrowserClient({ ...(await serve(t, modernTask(1, last))), pollIntervalMs: 1 }).callTool('x');
+  await assert.rejects(ending({ status: 'failed', error }), { code: -32603, message: 'broke', data: { kind: 'internal' } });
+  await assert.rejects(ending({ status: 'cancelled', statusMessage: 'by hand' }), { message: 'by hand', data: { kind: 'cancelled' } });
   const failed = { content: [], isError: true };
-  assert.deepEqual(await new MCPBrowserClient({ ...(await serve(t, modernTask(1, { status: 'completed', result: failed }))), pollIntervalMs: 1 }).callTool('x'), failed);
+  assert.deepEqual(await ending({ status: 'completed', result: failed }), failed);
 });
 
 test('a task that asks gets each answer once', async (t) => {

@@ -1,7 +1,7 @@
 // What the client sends, to servers that answer as told (B2, B3).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { load, serve, refuse, modern, legacy } from './serve.mjs';
+import { load, serve, refuse, modern, legacy, discovered } from './serve.mjs';
 
 const module = await load();
 const { MCPBrowserClient, MCPError, createAgentClient } = module;
@@ -100,8 +100,14 @@ for (const [why, answer] of [
 
 for (const [why, status, code] of [['header mismatch', 400, -32020], ['missing capability', 400, -32021], ['forbidden', 403, undefined], ['unauthorized', 401, undefined]]) {
   test(`${why} is no sign of an older server`, async (t) => {
-    const server = await serve(t, ({ id }, { response }) => (code ? refuse(response, status, id, code, 'no') : void response.writeHead(status, { 'Content-Type': 'application/json' }).end('{"error":"forbidden","detail":"not you"}')));
-    await assert.rejects(new MCPBrowserClient(server).listTools(), (e) => e instanceof MCPError && e.status === status && e.code === code && (code !== undefined || /forbidden: not you/.test(e.message)));
+    const server = await serve(t, ({ id }, { response }) => {
+      if (code) return void refuse(response, status, id, code, 'no');
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end('{"error":"forbidden","detail":"not you"}');
+    });
+    const error = await new MCPBrowserClient(server).listTools().catch((e) => e);
+    assert.ok(error instanceof MCPError);
+    assert.deepEqual([error.status, error.code], [status, code]);
+    assert.match(error.message, code ? /^no$/ : /forbidden: not you/);
     assert.deepEqual(server.methods(), ['server/discover']);
   });
 }
@@ -153,6 +159,11 @@ test('lists are read to their end, and one that has none is noticed', async (t) 
   await assert.rejects(client.listResourceTemplates(), /no list of resourceTemplates/);
 });
 
+test('a list of very many items is read', async (t) => {
+  const server = await serve(t, modern(() => ({ resources: Array(300000).fill(0) })));
+  assert.equal((await new MCPBrowserClient(server).listResources()).length, 300000);
+});
+
 test('errors carry code, message, data and status', async (t) => {
   const server = await serve(t, modern(({ id }, { response }) => refuse(response, 502, id, -32603, 'Failed to reach agent: x', { kind: 'upstream' })));
   await assert.rejects(new MCPBrowserClient(server).request('x'), { name: 'MCPError', code: -32603, message: 'Failed to reach agent: x', data: { kind: 'upstream' }, status: 502 });
@@ -168,8 +179,10 @@ test('answers that are none are errors', async (t) => {
 });
 
 test('a server that sends us elsewhere is not followed', async (t) => {
-  const server = await serve(t, (_, { response }) => void response.writeHead(307, { Location: 'http://127.0.0.1:1/' }).end());
+  const elsewhere = await serve(t, () => discovered);
+  const server = await serve(t, (_, { response }) => void response.writeHead(307, { Location: elsewhere.baseUrl }).end());
   await assert.rejects(new MCPBrowserClient(server).ping(), (e) => e instanceof MCPError && /cannot be reached/.test(e.message) && e.cause !== undefined);
+  assert.deepEqual(elsewhere.seen, []);
 });
 
 for (const [era, script] of [['modern', modern], ['legacy', legacy]]) {
