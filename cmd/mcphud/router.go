@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/proxy"
+	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/browser"
 	"github.com/mcphud/mcphud/session"
 )
@@ -25,6 +29,7 @@ type routerSettings struct {
 	drain            time.Duration
 	tlsCert, tlsKey  string
 	level            string
+	audit, pins      string
 	named, forcePort bool // the file of routes was named; the port wins over the file's
 }
 
@@ -61,6 +66,8 @@ func (s *routerSettings) register(f *pflag.FlagSet) {
 	f.StringVar(&s.tokens, "tokens", "", "ask callers for a token that this `FILE` lists, instead of the one that the routes name")
 	f.Var((*pause)(&s.drain), "drain-timeout", "let running calls finish for so long before leaving")
 	f.Var(&choice{&s.level, agentLevels}, "log-level", "log from this `LEVEL` on: debug, info, warning or error")
+	f.StringVar(&s.audit, "audit", "", "append a line of JSON about each request to this `FILE`: who, what and whether it was allowed, never arguments")
+	f.StringVar(&s.pins, "pins", "", "remember in this `FILE` what agents' tools were when they were first seen, to warn of changes (default one of these routes' own)")
 	f.StringVar(&s.tlsCert, "tls-cert", "", "serve HTTPS with the certificate in this `FILE` (PEM)")
 	f.StringVar(&s.tlsKey, "tls-key", "", "the certificate's key is in this `FILE` (PEM)")
 }
@@ -80,7 +87,24 @@ func (s *routerSettings) complete(f *pflag.FlagSet, env func(string) string) err
 		s.forcePort = s.forcePort || flag == "port"
 	}
 	s.named = f.Lookup("routes").Changed
+	if !f.Lookup("pins").Changed {
+		s.pins = pinsOf(s.routes)
+	}
 	return nil
+}
+
+// pinsOf is where the router remembers the tools of the agents that a file of routes names, "" if there is no place for it.
+func pinsOf(routes string) string {
+	abs, err := filepath.Abs(routes)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(abs))
+	file := stateFile(filepath.Join("routers", hex.EncodeToString(sum[:8])+".json"))
+	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
+		return ""
+	}
+	return file
 }
 
 func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings) error {
@@ -93,9 +117,10 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	log := agentLogger(a.err, s.level)
 	var r *proxy.Router
 	r, err := proxy.New(proxy.Options{
-		Handlers: browser.Routes(browser.Options{Agents: func(*http.Request) []browser.Agent { return agentsOf(r) }}),
+		Handlers: browser.Routes(browser.Options{Agents: func(req *http.Request) []browser.Agent { return agentsOf(r, req) }}),
 		Version:  version(), Host: s.host, Port: s.port, RoutesPort: !s.forcePort, Routes: s.routes, RoutesMust: s.named, Tokens: s.tokens,
 		DrainTimeout: s.drain, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Logger: log,
+		Audit: audit.Options{File: s.audit}, Pins: s.pins,
 	})
 	if err != nil {
 		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: routerAdvice(err)}
@@ -117,12 +142,16 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	return errors.Join(r.Err(), closeRouter(ctx, r, s.drain))
 }
 
-// agentsOf is what the page of the router lists.
-func agentsOf(r *proxy.Router) []browser.Agent {
+// agentsOf is what the page of the router lists to whoever asks for it: the agents that they may call.
+func agentsOf(r *proxy.Router, req *http.Request) []browser.Agent {
+	who, err := r.Identify(req)
+	if err != nil {
+		return nil
+	}
 	table := r.Routes()
 	var all []browser.Agent
 	for _, name := range table.Names() {
-		if !table.Routes[name].Disabled {
+		if !table.Routes[name].Disabled && who.May(name) {
 			all = append(all, browser.Agent{Name: name})
 		}
 	}

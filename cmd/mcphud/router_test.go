@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"os"
@@ -129,6 +131,57 @@ func TestRouterUsage(t *testing.T) {
 		o := finish(t, cmd)
 		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || !strings.Contains(e.Message, c.says) {
 			t.Errorf("%s %s: exit %d, stdout %q, stderr %s", c.args, c.file, o.code, o.out, o.stderr)
+		}
+	}
+}
+
+// What the router writes down and remembers, and for whom, is set by the command.
+func TestR8_R18_TheCommandAsksForTokensAndWritesRequestsDown(t *testing.T) {
+	a := serve(t, "--ephemeral", "--port", "0")
+	text := `{"tokens":"tokens.json","routes":{"one":{"url":"` + a.url + `"},"two":{"url":"` + a.url + `"}}}`
+	cmd := routerCommand(t, text, nil, "--port", "0", "--audit", "audit.jsonl", "--pins", "pins.json")
+	sum := sha256.Sum256([]byte("swordfish"))
+	entry := `{"tokens":[{"sha256":"` + hex.EncodeToString(sum[:]) + `","name":"alpha","allowedTargets":["one"]}]}`
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "tokens.json"), []byte(entry), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := launch(t, cmd, routerReady)
+	if got := r.via("one", addCall); got.status != 401 {
+		t.Errorf("without a token: %+v", got)
+	}
+	auth := []string{"Authorization", "Bearer swordfish"}
+	if got := r.via("one", addCall, auth...); got.status != 200 {
+		t.Errorf("%+v", got)
+	}
+	if got := r.via("two", addCall, auth...); got.status != 403 {
+		t.Errorf("%+v", got)
+	}
+	if got := r.via("one", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, auth...); got.status != 200 {
+		t.Errorf("%+v", got)
+	}
+	if !strings.Contains(r.log(), "chmod 600") {
+		t.Error("nobody warns of a file of tokens that others can read")
+	}
+	r.signal(syscall.SIGTERM)
+	r.exit()
+	for file, want := range map[string][]string{
+		"audit.jsonl": {`"why":"unauthorized"`, `"principal":"alpha"`, `"tool":"add","decision":"allowed"`, `"agent":"two"`, `"why":"forbidden"`},
+		"pins.json":   {`"execute_code"`},
+	} {
+		raw, err := os.ReadFile(filepath.Join(cmd.Dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(string(raw), w) {
+				t.Errorf("no %s in %s: %.2000s", w, file, raw)
+			}
+		}
+		if info, err := os.Stat(filepath.Join(cmd.Dir, file)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v", file, info.Mode())
+		}
+		if strings.Contains(string(raw)+r.log(), "swordfish") {
+			t.Errorf("the token is in %s or the log", file)
 		}
 	}
 }

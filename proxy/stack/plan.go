@@ -97,7 +97,11 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 		all = append(all, e.Name)
 	}
 	if r := f.Router; r != nil {
-		args := append([]string{"--routes=" + p.table.path}, p.flags(r.Flags)...)
+		pins := "" // the routes are in a folder that goes away, so that what is remembered of them needs a place
+		if at.State != "" {
+			pins = filepath.Join(at.State, "router.json")
+		}
+		args := append([]string{"--routes=" + p.table.path, "--pins=" + pins}, p.flags(r.Flags)...)
 		p.Specs = append(p.Specs, Spec{Name: routerName, Kind: Router, Args: args, Dir: f.folder(), Env: ownEnv(r.Env), Port: ports.of[routerName], Fixed: r.Port != 0, After: all})
 		if err := p.table.write(); err != nil {
 			return nil, err
