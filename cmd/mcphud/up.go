@@ -216,9 +216,12 @@ func (a *app) summary(r *stackRun) error {
 	var b strings.Builder
 	b.WriteString("Everything is ready:\n")
 	for _, e := range list {
-		fmt.Fprintf(&b, "  %-12s %s\n", e.Name, e.URL)
-		if e.Routed != "" {
-			fmt.Fprintf(&b, "  %-12s %s\n", "", e.Routed)
+		name := e.Name
+		for _, at := range []string{e.URL, e.Routed} {
+			if at != "" {
+				fmt.Fprintf(&b, "  %-12s %s\n", name, at)
+				name = ""
+			}
 		}
 	}
 	if aggregate != "" {

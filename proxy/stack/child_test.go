@@ -16,3 +16,17 @@ func TestLastWords(t *testing.T) {
 		}
 	}
 }
+
+func TestFigures(t *testing.T) {
+	for text, want := range map[string]Figures{
+		`{"tools":{"calls":7},"queue":{"queued":2,"running":1,"concurrency":1}}`:                     {Requests: 7, Queued: 2, Running: 1, Known: true},
+		`{"agents":{"a":{"requests":3,"in_flight":1},"b":{"requests":4,"in_flight":2}},"routes":{}}`: {Requests: 7, Running: 3, Known: true},
+		`{"error":"unauthorized"}`: {},
+		`[1]`:                      {},
+		``:                         {},
+	} {
+		if got, ok := readFigures([]byte(text)); got != want || ok != want.Known {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}

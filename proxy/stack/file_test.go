@@ -232,3 +232,34 @@ func TestBuiltin(t *testing.T) {
 		t.Error("the built-in stack runs foreign commands")
 	}
 }
+
+// Whatever a file holds, reading it ends, and what it yields can be planned and described.
+func FuzzStackFile(f *testing.F) {
+	f.Add(whole)
+	f.Add("agents: {a: &a {env: *a}}\nrouter: {routes: {x: {command: y, args: 1, env: [], cwd: {}}}}")
+	f.Add("servers: {s: {port: 1, command: '', url: x, headers: {A: null}}}")
+	f.Fuzz(func(t *testing.T, text string) {
+		file, err := source.Parse("/p/x.yaml", []byte(text))
+		if err != nil {
+			return
+		}
+		file.Describe()
+		table := newTable(file, "/p")
+		for _, a := range file.Agents {
+			table.listening(a.Name, 7000)
+		}
+		if _, err := routes.Parse([]byte(mustJSON(t, table.routes()))); err != nil {
+			t.Errorf("the router cannot read its routes: %v", err)
+		}
+	})
+}
+
+// mustJSON is a routing.json with those routes.
+func mustJSON(t *testing.T, table map[string]any) string {
+	t.Helper()
+	b, err := json.Marshal(map[string]any{"routes": table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

@@ -108,20 +108,35 @@ func (p *proc) look(ctx context.Context, at string, ready bool) error {
 func (p *proc) figures(ctx context.Context, at string) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	var said struct {
-		Requests *int64
-		Tools    struct{ Calls int64 }
-		Queue    struct{ Queued, Running int }
-	}
-	body := p.stack.read(ctx, at, "/status")
-	if body == nil || json.Unmarshal(body, &said) != nil {
+	f, ok := readFigures(p.stack.read(ctx, at, "/status"))
+	if !ok {
 		return
 	}
-	f := Figures{Requests: said.Tools.Calls, Running: said.Queue.Running, Queued: said.Queue.Queued, Known: true}
-	if said.Requests != nil {
-		f.Requests = *said.Requests
-	}
 	p.stack.edit(p, func(s *Status) { s.Figures = f })
+}
+
+// readFigures reads what agents (tools, queue) and routers (a member of agents for each) tell of themselves.
+func readFigures(status []byte) (f Figures, ok bool) {
+	var said struct {
+		Tools  *struct{ Calls int64 }
+		Queue  struct{ Queued, Running int }
+		Agents map[string]struct {
+			Requests int64
+			InFlight int `json:"in_flight"`
+		}
+	}
+	if status == nil || json.Unmarshal(status, &said) != nil || said.Tools == nil && said.Agents == nil {
+		return f, false
+	}
+	f = Figures{Running: said.Queue.Running, Queued: said.Queue.Queued, Known: true}
+	if said.Tools != nil {
+		f.Requests = said.Tools.Calls
+	}
+	for _, a := range said.Agents {
+		f.Requests += a.Requests
+		f.Running += a.InFlight
+	}
+	return f, true
 }
 
 // page is the URL of a page of the server whose endpoint is at.
