@@ -149,7 +149,7 @@ func (a *App) statusLine(w int) string {
 		}
 		left = append(left, cur.state(t))
 	} else {
-		left = append(left, t.Muted.S("no server"))
+		left = append(left, t.Muted.S(cmp.Or(a.cfg.Idle, "no server")))
 	}
 	if s := a.callsInFlight(w - 4 - paint.Width(strings.Join(left, " · "))); s != "" {
 		left = append(left, s)

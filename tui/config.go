@@ -24,6 +24,9 @@ type Config struct {
 	// Server is the name of the server that is current at first; "" is the
 	// first one that is registered.
 	Server string
+	// Idle is what the status line says where no server is current; "" is "no
+	// server".
+	Idle string
 	// ReadOnly unbinds Danger actions.
 	ReadOnly bool
 	// Linear asks for linear mode; [Run] also chooses it for TERM=dumb and

@@ -69,7 +69,7 @@ const wideRow = 70
 
 // frameRow draws one entry of the traffic list: time, direction, kind, what it
 // is about, status, latency and size, as far as they fit.
-func frameRow(th *tui.Theme, e journal.Entry, w int, manyServers bool) string {
+func frameRow(th *tui.Theme, e journal.Entry, w int, server bool) string {
 	var b strings.Builder
 	switch {
 	case w >= wideRow:
@@ -81,7 +81,7 @@ func frameRow(th *tui.Theme, e journal.Entry, w int, manyServers bool) string {
 	b.WriteByte(' ')
 	b.WriteString(kindStyle(th, e).S(pad(kindWord(e.Kind), 6)))
 	b.WriteByte(' ')
-	if manyServers && w >= 80 {
+	if server {
 		b.WriteString(th.Muted.S(pad(safe.Line(e.Server, 64), 12)))
 		b.WriteByte(' ')
 	}

@@ -24,8 +24,9 @@ var levels = []string{"debug", "info", "notice", "warning", "error", "critical",
 // output that is no protocol message.
 type logs struct {
 	entries
-	lines map[uint64]logLine // read messages, dropped when there are too many
-	level map[string]string  // as set by the user, by server
+	foreign bool               // what others say to each other; see Foreign
+	lines   map[uint64]logLine // read messages, dropped when there are too many
+	level   map[string]string  // as set by the user, by server
 }
 
 func newLogs() *logs {
@@ -48,7 +49,7 @@ func isLog(e *journal.Entry) bool {
 }
 
 func (v *logs) Info() tui.Info {
-	return tui.Info{ID: "logs", Title: "Logs", Aliases: []string{"log", "stderr"}, Split: 60, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "logs", Title: "Logs", Aliases: []string{"log", "stderr"}, Split: 60, NoRail: v.foreign, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Logs"}, {ID: "detail", Title: "Message"},
 	}}
 }
@@ -120,7 +121,11 @@ func (v *logs) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
 		return v.doc.draw(c, p)
 	}
-	v.drawList(c, p, "No log messages.", "What servers write to stderr and log through the protocol appears here. Press L to set the level.",
+	next := "What servers write to stderr and log through the protocol appears here."
+	if !v.foreign {
+		next += " Press L to set the level."
+	}
+	v.drawList(c, p, "No log messages.", next,
 		func(e journal.Entry, w int) string { return v.row(c.Theme, e, w) })
 	return nil
 }

@@ -41,6 +41,19 @@ func All(d Deps) []tui.View {
 	}
 }
 
+// Foreign is traffic between others, of which the journal is all that there is.
+type Foreign struct {
+	What, Next string // shown while the journal is empty: why it is, and what to do
+}
+
+// Watch returns new screens for a journal that somebody else fills: what is said, and what is logged. There is no server to
+// drive.
+func Watch(f Foreign) []tui.View {
+	t, l := newTraffic(), newLogs()
+	t.foreign, l.foreign = &f, true
+	return []tui.View{t, l}
+}
+
 func askInfo(id, title string, hidden bool, aliases ...string) tui.Info {
 	return tui.Info{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Split: 50, Panes: []tui.PaneSpec{
 		{ID: "form", Title: title}, {ID: "result", Title: "Result"},

@@ -16,10 +16,11 @@ import (
 // servers. Navigate's Arg may be the Seq (uint64) of an entry to go to.
 type traffic struct {
 	entries
+	foreign *Foreign // whose traffic it is; nil for that of the sessions
 }
 
 func newTraffic() *traffic {
-	v := &traffic{newEntries("traffic", "frame")}
+	v := &traffic{entries: newEntries("traffic", "frame")}
 	v.feed.belongs = func(*journal.Entry) bool { return true }
 	v.feed.text = func(_ *journal.Journal, e *journal.Entry) string { return entryText(e) }
 	v.source = func(c *tui.Ctx, e journal.Entry) source {
@@ -34,7 +35,7 @@ func entryText(e *journal.Entry) string {
 }
 
 func (v *traffic) Info() tui.Info {
-	return tui.Info{ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Split: 60, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Split: 60, NoRail: v.foreign != nil, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Frames"}, {ID: "frame", Title: "Frame"},
 	}}
 }
@@ -80,9 +81,13 @@ func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "frame" {
 		return v.doc.draw(c, p)
 	}
-	many := len(c.Sessions.Servers()) > 1
-	v.drawList(c, p, "Nothing was said yet.", "Open a server and its frames appear here. Press 1 for the servers.",
-		func(e journal.Entry, w int) string { return frameRow(c.Theme, e, w, many) }, many, c.Sessions.Journal().Rev())
+	many, wide := len(c.Sessions.Servers()) > 1, wideRow+10
+	what, next := "Nothing was said yet.", "Open a server and its frames appear here. Press 1 for the servers."
+	if v.foreign != nil {
+		many, wide, what, next = true, wideRow-10, v.foreign.What, v.foreign.Next
+	}
+	v.drawList(c, p, what, next,
+		func(e journal.Entry, w int) string { return frameRow(c.Theme, e, w, many && w >= wide) }, many, c.Sessions.Journal().Rev())
 	return nil
 }
 

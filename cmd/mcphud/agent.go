@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -42,11 +43,11 @@ func (a *app) agentCommand() *cobra.Command {
 	return c
 }
 
-// hideInherited leaves of the flags that all commands share only --format to a command that is a server itself. The others
+// hideInherited leaves of the flags that all commands share only --format, and keep, to a command that is no client. The others
 // are still known, so that whoever gives one is told why it means nothing.
-func hideInherited(c *cobra.Command) {
+func hideInherited(c *cobra.Command, keep ...string) {
 	c.Parent().PersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Name == "format" || c.Flags().Lookup(f.Name) != nil {
+		if f.Name == "format" || slices.Contains(keep, f.Name) || c.Flags().Lookup(f.Name) != nil {
 			return
 		}
 		own := *f

@@ -71,14 +71,15 @@ func (a *app) command() *cobra.Command {
 		RunE: a.action(a.runRoot),
 	}
 	a.o.register(root)
-	agent, router, up := a.agentCommand(), a.routerCommand(), a.upCommand()
+	agent, router, up, tap := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.serversCommand(), a.demoCommand(), up, agent, router,
+		a.pingCommand(), a.rawCommand(), a.serversCommand(), a.demoCommand(), up, agent, router, tap,
 	)
 	for _, server := range []*cobra.Command{agent, router, up} {
 		hideInherited(server)
 	}
+	hideInherited(tap, "journal", "linear")
 	a.supervisable(agent)
 	a.supervisable(router)
 	return root

@@ -49,6 +49,11 @@ var exitCodes = map[session.Kind]int{
 	session.Interrupted:        exitInterrupted,
 }
 
+// exitStatus is the exit code of a program that ran in our place. It said itself what there is to say.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
 // report prints what err says, in the format that was asked for, and returns the exit code for it.
 func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {
@@ -56,6 +61,10 @@ func (a *app) report(ctx context.Context, err error) int {
 	}
 	if errors.Is(err, syscall.EPIPE) {
 		return exitOK // whoever read us has had enough
+	}
+	var own exitStatus
+	if errors.As(err, &own) {
+		return int(own)
 	}
 	e := explain(ctx, err)
 	code, ok := exitCodes[e.Kind]

@@ -20,7 +20,11 @@ func interruptible(last, hangup func() bool) (ctx context.Context, stop func()) 
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ch := make(chan os.Signal, 2)
 	pipe := make(chan os.Signal, 1)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // nohup: it stays ignored, for our children too
+			signal.Notify(ch, sig)
+		}
+	}
 	signal.Notify(pipe, syscall.SIGPIPE)
 	done := make(chan struct{})
 	var ended sync.WaitGroup

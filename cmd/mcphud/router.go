@@ -18,6 +18,8 @@ import (
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/browser"
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
 )
 
@@ -115,8 +117,14 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 		return err
 	}
 	log := agentLogger(a.err, s.level)
+	t, err := tap.Open(tap.Options{Name: "router", Kind: tap.Router})
+	if err != nil {
+		log.Warn("the router cannot be watched with mcphud tap", "error", err.Error())
+	}
+	defer func() { _ = t.Close() }() // its socket is gone either way
 	var r *proxy.Router
-	r, err := proxy.New(proxy.Options{
+	r, err = proxy.New(proxy.Options{
+		Outer: []flow.Middleware{t.Outer}, Inner: []flow.Middleware{t.Inner},
 		Handlers: browser.Routes(browser.Options{Agents: func(req *http.Request) []browser.Agent { return agentsOf(r, req) }}),
 		Version:  version(), Host: s.host, Port: s.port, RoutesPort: !s.forcePort, Routes: s.routes, RoutesMust: s.named, Tokens: s.tokens,
 		DrainTimeout: s.drain, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Logger: log,

@@ -2,6 +2,8 @@ package tap
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"mime"
@@ -28,6 +30,7 @@ type Exchange struct {
 	size   int    // of it, with what was left out
 	got    bool   // something was written
 	edge   int    // line ends at the end of buf
+	asked  bool   // Request was called
 }
 
 // bodyKind says what the answer's bytes are.
@@ -64,7 +67,7 @@ func (x *Exchange) Request(r *http.Request, id, body []byte) {
 	if x == nil {
 		return
 	}
-	x.id = string(id)
+	x.id, x.asked = string(id), true
 	if x.p.Watched() {
 		x.p.Append(x.entry(journal.Out, journal.HTTP), mask.Head(r.Method+" "+r.URL.RequestURI()+" "+r.Proto, r.Header))
 	}
@@ -178,7 +181,9 @@ func (x *Exchange) Close(err error) {
 	x.flush()
 	why := ""
 	switch {
-	case err != nil:
+	case errors.Is(err, context.Canceled) && (!x.got || x.kind == events):
+		why = "the client went away"
+	case err != nil && !errors.Is(err, context.Canceled):
 		why = err.Error()
 	case x.status >= 400:
 		why = fmt.Sprintf("%d %s", x.status, http.StatusText(x.status))
@@ -193,46 +198,4 @@ func (x *Exchange) Close(err error) {
 		e.ID, e.Status = x.id, journal.Failed
 	}
 	x.p.Append(e, nil)
-}
-
-// Writer is w, with everything that is written to it recorded.
-func (x *Exchange) Writer(w http.ResponseWriter) http.ResponseWriter {
-	if x == nil {
-		return w
-	}
-	return &recorder{ResponseWriter: w, x: x}
-}
-
-type recorder struct {
-	http.ResponseWriter
-	x    *Exchange
-	head bool
-}
-
-// Unwrap lets http.ResponseController reach what is below.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
-
-func (r *recorder) WriteHeader(status int) {
-	if status >= 200 && !r.head {
-		r.head = true
-		r.x.Response(status, r.Header())
-	}
-	r.ResponseWriter.WriteHeader(status)
-}
-
-func (r *recorder) Write(b []byte) (int, error) {
-	if !r.head {
-		r.head = true
-		r.x.Response(http.StatusOK, r.Header())
-	}
-	n, err := r.ResponseWriter.Write(b)
-	r.x.Body(b[:n])
-	return n, err
-}
-
-// Flush lets the client have what was written so far.
-func (r *recorder) Flush() {
-	if f, ok := r.ResponseWriter.(http.Flusher); ok {
-		f.Flush()
-	}
 }

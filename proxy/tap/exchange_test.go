@@ -10,25 +10,42 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 const call = `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"echo"}}`
 
-// carry lets a handler answer through a recorded writer, as a router would.
+// carry lets a handler answer in a router's place.
 func carry(p *Producer, session, body, id string, h http.HandlerFunc) {
 	r := httptest.NewRequest("POST", "http://h/mcps/kb/mcp?token=hunter2", strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer hunter2hunter2")
-	r.Header.Set("Mcp-Session-Id", "0123456789abcdef-hunter2")
-	x := p.Exchange("kb", session)
-	var raw []byte
-	if id != "" {
-		raw = []byte(id)
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
 	}
-	x.Request(r, raw, []byte(body))
-	h(x.Writer(httptest.NewRecorder()), r)
-	x.Close(nil)
+	w := httptest.NewRecorder()
+	c := &flow.Call{W: w, R: r, Agent: "kb"}
+	ingress := func(next flow.Handler) flow.Handler {
+		return func(c *flow.Call) {
+			c.Body = []byte(body)
+			if c.Env, _ = jsonrpc.Scan(c.Body); string(c.Env.ID) != id && c.Env.Kind == jsonrpc.Request {
+				panic("another id")
+			}
+			c.W = struct{ wrapped }{wrapped{c.W}} // somebody else's
+			next(c)
+		}
+	}
+	flow.Chain(func(c *flow.Call) { h(c.W, c.R) }, p.Outer, ingress, p.Inner)(c)
+	if c.W != http.ResponseWriter(w) {
+		panic("the writer is not given back")
+	}
 }
+
+// wrapped is a writer around a writer.
+type wrapped struct{ http.ResponseWriter }
+
+func (w wrapped) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func TestTapExchange(t *testing.T) {
 	p := open(t, Options{})
@@ -36,11 +53,11 @@ func TestTapExchange(t *testing.T) {
 	await(t, "the reader", p.Watched)
 	d.next()
 	d.next()
-	carry(p, "", call, "5", func(w http.ResponseWriter, _ *http.Request) {
+	carry(p, "0123456789abcdef-hunter2", call, "5", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		for _, part := range []string{`{"jsonrpc":"2.0",`, `"id":5,"result":{}}`} {
 			_, _ = w.Write([]byte(part))
-			w.(http.Flusher).Flush()
+			_ = http.NewResponseController(w).Flush()
 		}
 	})
 	req, ask, res, ans := d.next(), d.next(), d.next(), d.next()
@@ -104,6 +121,16 @@ func TestTapExchangeWithoutAnAnswer(t *testing.T) {
 	x := p.Exchange("kb", "")
 	x.Request(httptest.NewRequest("POST", "/", nil), []byte("5"), []byte(call))
 	x.Close(errors.New("the agent is gone"))
+	c := &flow.Call{W: httptest.NewRecorder(), R: httptest.NewRequest("POST", "/mcps/kb/mcp", nil), Agent: "kb"}
+	flow.Chain(func(*flow.Call) {}, p.Outer, func(flow.Handler) flow.Handler { // the ingress refuses it
+		return func(c *flow.Call) {
+			c.Body = []byte(`{"jsonrpc":"1.0","id":6,"method":"refused"}`)
+			c.JSON(400, []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`))
+		}
+	}, p.Inner)(c)
+	await(t, "what was refused", func() bool {
+		return slices.ContainsFunc(said(j), func(e journal.Entry) bool { return e.Kind == journal.Bad && e.Dir == journal.Out })
+	})
 	carry(p, "", `{"jsonrpc":"2.0","method":"n"}`, "", answer(202, ""))
 	await(t, "the requests to be over", func() bool {
 		n := 0
@@ -208,3 +235,21 @@ func BenchmarkExchangeNobodyReads(b *testing.B) {
 		x.Close(nil)
 	}
 }
+
+func BenchmarkMiddlewareNobodyReads(b *testing.B) {
+	p := open(b, Options{})
+	r := httptest.NewRequest("POST", "/mcps/kb/mcp", nil)
+	body, answer := []byte(call), []byte(`{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"hello"}]}}`)
+	env, _ := jsonrpc.Scan(body)
+	h := flow.Chain(func(c *flow.Call) { c.JSON(200, answer) }, p.Outer, p.Inner)
+	b.ReportAllocs()
+	for b.Loop() {
+		h(&flow.Call{W: discard{http.Header{}}, R: r, Agent: "kb", Body: body, Env: env})
+	}
+}
+
+type discard struct{ h http.Header }
+
+func (d discard) Header() http.Header       { return d.h }
+func (discard) WriteHeader(int)             {}
+func (discard) Write(b []byte) (int, error) { return len(b), nil }

@@ -65,6 +65,13 @@ func Join(ctx context.Context, j *journal.Journal, dirs ...string) *Joiner {
 // Looked is closed when all folders were looked through once.
 func (t *Joiner) Looked() <-chan struct{} { return t.looked }
 
+// Found is how many sockets there are, also of producers that have not said who they are.
+func (t *Joiner) Found() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.known)
+}
+
 // Producers are the ones that are being read.
 func (t *Joiner) Producers() (out []Hello) {
 	t.mu.Lock()

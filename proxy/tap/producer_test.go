@@ -298,7 +298,7 @@ func TestTapNilProducer(t *testing.T) {
 	x.Response(200, nil)
 	x.Body([]byte("x"))
 	x.Close(nil)
-	if p.Watched() || p.Path() != "" || p.Close() != nil || x.Writer(nil) != nil {
+	if p.Watched() || p.Path() != "" || p.Close() != nil || p.Outer(nil) != nil || p.Inner(nil) != nil {
 		t.Error("a nil producer does something")
 	}
 }

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// follower prints a journal while it grows.
+type follower struct {
+	j      *journal.Journal
+	w      io.Writer
+	tty    bool
+	format string
+	since  uint64
+}
+
+// run prints until ctx ends, which is how it is meant to end, or the output is gone.
+func (f *follower) run(ctx context.Context) error {
+	wake := make(chan struct{}, 1)
+	f.j.OnChange(func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	})
+	for {
+		if err := f.drain(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return f.drain()
+		case <-wake:
+		}
+	}
+}
+
+// drain prints what came since the last time.
+func (f *follower) drain() error {
+	w := bufio.NewWriterSize(f.w, 64<<10)
+	for _, e := range f.j.Snapshot(f.since, nil) {
+		if lost := e.Seq - f.since - 1; lost > 0 {
+			if err := f.missing(w, lost); err != nil {
+				return err
+			}
+		}
+		f.since = e.Seq
+		body, err := f.j.Body(e.Seq)
+		if err != nil {
+			e.Note = strings.TrimPrefix(e.Note+"; "+err.Error(), "; ")
+		}
+		if _, err := w.Write(f.entry(e, body)); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// missing says that entries were forgotten before they could be printed: whoever reads us is slow.
+func (f *follower) missing(w io.Writer, n uint64) (err error) {
+	switch f.format {
+	case formatRaw:
+	case formatText:
+		_, err = fmt.Fprintf(w, "… %d entries came faster than they were read\n", n)
+	default:
+		_, err = fmt.Fprintf(w, "{\"missing\":%d}\n", n)
+	}
+	return err
+}
+
+// entry is what is printed of one.
+func (f *follower) entry(e journal.Entry, body []byte) []byte {
+	switch f.format {
+	case formatText:
+		return f.text(e)
+	case formatRaw:
+		if e.Kind > journal.Notification {
+			return nil
+		}
+		body = bytes.TrimRight(oneLine(body), "\n")
+		if f.tty {
+			body = escaped(body)
+		}
+		return append(bytes.Clone(body), '\n')
+	}
+	line := journal.AppendLine(nil, e, body)
+	if f.tty {
+		line = escaped(line)
+	}
+	return line
+}
+
+// text is one line for people.
+func (f *follower) text(e journal.Entry) []byte {
+	dir := map[journal.Dir]string{journal.Out: "→", journal.In: "←", journal.None: "·"}[e.Dir]
+	words := []string{e.Time.Format("15:04:05.000"), dir, fmt.Sprintf("%-12s", e.Kind), e.Server, e.Method, e.Tool}
+	if e.ID != "" {
+		words = append(words, "#"+e.ID)
+	}
+	if e.Kind == journal.Response || e.Kind == journal.ErrorResponse {
+		words = append(words, e.Status, e.Took.Round(10_000).String())
+	}
+	if e.Size > 0 {
+		words = append(words, fmt.Sprintf("%d bytes", e.Size))
+	}
+	words = append(words, e.Note)
+	var b strings.Builder
+	for _, w := range words {
+		if w == "" {
+			continue
+		}
+		if f.tty {
+			w = safe.Line(w, 400)
+		}
+		b.WriteString(w + " ")
+	}
+	return append(oneLine([]byte(strings.TrimRight(b.String(), " "))), '\n')
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/proxy/tap"
+	"github.com/mcphud/mcphud/proxy/tap/wrap"
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views"
+)
+
+// What is said while there is nothing to watch.
+const (
+	tapNothing = "No router and no wrapped server runs."
+	tapNext    = "Start one with mcphud router, or put mcphud tap -- before the command of a server in a client's config. It is joined as soon as it runs."
+)
+
+func (a *app) tapCommand() *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use: "tap [flags] [-- COMMAND ARGS…]", Short: "Watch what routers and wrapped servers carry, or wrap a server",
+		Long: "tap shows live what all your running routers and wrapped servers carry: in the traffic screen on a terminal, as one JSON line per entry elsewhere. " +
+			"It joins those that start later, and ends with ctrl+c.\n\n" +
+			"tap -- COMMAND runs a stdio server in the place of COMMAND inside any client's config, so that what the client really says to it can be watched from another terminal. " +
+			"Bytes pass unchanged both ways; stderr, signals and the exit code too.",
+		Example: "  mcphud tap\n  mcphud tap --format jsonl | jq .method\n  mcphud tap -- npx -y @modelcontextprotocol/server-everything stdio",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error { return a.tap(ctx, cmd, args, name) }),
+	}
+	c.Flags().StringVar(&name, "name", "", "show the wrapped server under this `NAME` (default: made from the command)")
+	return c
+}
+
+func (a *app) tap(ctx context.Context, cmd *cobra.Command, args []string, name string) error {
+	own, command, dash := splitArgs(cmd, args)
+	if hidden := hiddenFlag(cmd); hidden != "" {
+		return usageError("--"+hidden+" means nothing to tap, which talks to no server", "see mcphud tap --help")
+	}
+	if len(own) > 0 {
+		return usageError("tap takes no argument before the double dash", "to wrap a server, write mcphud tap -- COMMAND ARGS…")
+	}
+	if dash {
+		return a.tapWrap(cmd, command, name)
+	}
+	if name != "" {
+		return usageError("--name is for a wrapped server", "write mcphud tap --name NAME -- COMMAND ARGS…")
+	}
+	return a.tapWatch(ctx)
+}
+
+// tapWrap runs a server in the place of its command.
+func (a *app) tapWrap(cmd *cobra.Command, command []string, name string) error {
+	if len(command) == 0 || command[0] == "" {
+		return usageError("nothing follows the double dash", "write mcphud tap -- COMMAND ARGS…")
+	}
+	for _, flag := range []string{"format", "journal", "linear"} {
+		if cmd.Flags().Changed(flag) {
+			return usageError("--"+flag+" is for watching, and a wrapped server is watched from elsewhere", "run mcphud tap --"+flag+" in another terminal")
+		}
+	}
+	a.kill.patient.Store(true) // signals are the server's
+	code, err := wrap.Run(wrap.Options{Argv: command, Name: name, Stdin: a.in, Stdout: a.out, Stderr: a.err})
+	var start *wrap.StartError
+	switch {
+	case errors.As(err, &start):
+		return &session.Error{Kind: session.SpawnFailed, Stage: "starting", Message: start.Error(), Err: start.Err, Next: "check the command after the double dash, or give its full path"}
+	case err != nil:
+		return err
+	}
+	if code == 0 {
+		return nil
+	}
+	return exitStatus(code)
+}
+
+// tapWatch shows what all producers carry, until the user has seen enough.
+func (a *app) tapWatch(ctx context.Context) (err error) {
+	j, done, err := a.journal()
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, done()) }()
+	w := tap.Join(ctx, j)
+	defer w.Close()
+	cfg := tui.Config{Linear: a.o.linear}
+	if a.o.format == "" && terminal(a.out) && !cfg.LinearMode() {
+		return a.tapUI(ctx, j)
+	}
+	<-w.Looked()
+	if w.Found() == 0 {
+		_, _ = a.err.WriteString("mcphud: " + tapNothing + " " + tapNext + "\n")
+	}
+	format := a.o.formatFor(a.out)
+	if a.o.format == "" && a.o.linear {
+		format = formatText
+	}
+	f := &follower{j: j, w: a.out, tty: terminal(a.out), format: format}
+	return f.run(ctx)
+}
+
+// tapUI is the traffic screen on a journal that others fill.
+func (a *app) tapUI(ctx context.Context, j *journal.Journal) error {
+	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo()})
+	defer m.Close()
+	return tui.Run(ctx, tui.Config{
+		Views: views.Watch(views.Foreign{What: tapNothing, Next: tapNext}), Sessions: m, Idle: "tap", Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
+		NativeClipboard: true, Report: report, HistoryFile: stateFile("history"),
+	})
+}

@@ -1,0 +1,354 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/proxy/tap"
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/peertest"
+)
+
+// syncBuffer is written to while it is read.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// runtimeDir gives the test and what it starts a runtime folder of their own.
+func runtimeDir(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	t.Setenv("TMPDIR", dir)
+}
+
+// watched is mcphud tap on its way, without a terminal.
+type watched struct {
+	t           *testing.T
+	cmd         *exec.Cmd
+	out, stderr *syncBuffer
+}
+
+func watchTap(t *testing.T, args ...string) *watched {
+	t.Helper()
+	w := &watched{t: t, cmd: command(t, append([]string{"tap"}, args...)...), out: &syncBuffer{}, stderr: &syncBuffer{}}
+	w.cmd.Stdout, w.cmd.Stderr = w.out, w.stderr
+	if err := w.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.cmd.Process.Kill() })
+	return w
+}
+
+func (w *watched) shows(text string) {
+	w.t.Helper()
+	await(w.t, "tap to print "+text, func() bool { return strings.Contains(w.out.String(), text) })
+}
+
+// stop interrupts it and returns what it printed.
+func (w *watched) stop() string {
+	w.t.Helper()
+	_ = w.cmd.Process.Signal(os.Interrupt)
+	_ = w.cmd.Wait()
+	if code := w.cmd.ProcessState.ExitCode(); code != 0 {
+		w.t.Errorf("exit %d: %s", code, w.stderr)
+	}
+	return w.out.String()
+}
+
+// wrapping is a server in the config of a client, with mcphud tap before its command.
+func wrapping(t *testing.T, s config.Server, args ...string) config.Server {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Args = append(append(append([]string{"tap"}, args...), "--", s.Command), s.Args...)
+	s.Command = exe
+	env := map[string]string{asMain: "1", "GORACE": "atexit_sleep_ms=0"}
+	for k, v := range s.Env {
+		env[k] = v
+	}
+	s.Env = env
+	return s
+}
+
+func TestTapPrintsWhatAWrappedServerSays(t *testing.T) {
+	runtimeDir(t)
+	lines, text := watchTap(t), watchTap(t, "--format", "text")
+	await(t, "the advice", func() bool { return strings.Contains(lines.stderr.String(), "mcphud tap -- before the command") })
+	s := wrapping(t, faketest.Stdio(t, behave.Good), "--name", "good")
+	cmd := command(t, append([]string{"tools", "list", "--protocol", "2025-11-25", "--", s.Command}, s.Args...)...)
+	if finish(t, cmd).ok(t) == "" {
+		t.Error("nothing came through")
+	}
+	lines.shows(`"note":"ended"`)
+	text.shows("tools/list")
+	methods := map[string]string{}
+	for line := range strings.Lines(lines.stop()) {
+		var e struct {
+			Server, Method, Kind, Status string
+			Frame                        json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if e.Server != "good" {
+			t.Errorf("of another server: %s", line)
+		}
+		if e.Kind == "response" {
+			methods[e.Method] = e.Status
+		}
+	}
+	if methods["initialize"] != "ok" || methods["tools/list"] != "ok" {
+		t.Errorf("%v", methods)
+	}
+	if out := text.stop(); !strings.Contains(out, "→ request      good initialize #") || !strings.Contains(out, "← response     good tools/list #") {
+		t.Error(out)
+	}
+}
+
+func TestTapOnATerminal(t *testing.T) {
+	runtimeDir(t)
+	ui := startUI(t, "tap")
+	ui.shows("No router and no wrapped server runs.")
+	p, err := tap.Open(tap.Options{Name: "files", Kind: tap.Wrapped})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.Append(journal.Entry{Dir: journal.Out}, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_\u001b[31mfile"}}`))
+	ui.shows("tools/call")
+	ui.shows("files")
+	if _, err := io.WriteString(ui.f, "q"); err != nil {
+		t.Fatal(err)
+	}
+	if code := ui.exit(); code != 0 || !ui.restored() {
+		t.Errorf("exit %d, terminal restored: %v", code, ui.restored())
+	}
+	lines := startUI(t, "tap", "--format", "text")
+	lines.shows("read_")
+	lines.signal(os.Interrupt)
+	if code := lines.exit(); code != 0 || strings.Contains(lines.written(), "\x1b") {
+		t.Errorf("exit %d: %q", code, lines.written())
+	}
+}
+
+// Through the command line: exit codes, signals, and nothing of ours on stdout.
+func TestTapWrapsACommand(t *testing.T) {
+	runtimeDir(t)
+	for args, want := range map[string]int{"exit 0": 0, "exit 3": 3, "kill -TERM $$": 143, "kill -KILL $$": 137, "printf 'a\\r\\n\\377'; echo err >&2; exit 130": 130} {
+		cmd := command(t, "tap", "--", "sh", "-c", args)
+		o := finish(t, cmd)
+		if o.code != want {
+			t.Errorf("%s: exit %d, %s", args, o.code, o.stderr)
+		}
+		if strings.HasPrefix(args, "printf") && (o.out != "a\r\n\xff" || o.stderr != "err\n") {
+			t.Errorf("%s: %q, %q", args, o.out, o.stderr)
+		}
+	}
+	// A second signal is the server's too.
+	cmd := command(t, "tap", "--", "sh", "-c", `trap 'echo int' INT; trap 'echo term; exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
+	var out, stderr syncBuffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for i, sig := range []os.Signal{nil, syscall.SIGINT, syscall.SIGINT, syscall.SIGTERM} {
+		if sig != nil {
+			_ = cmd.Process.Signal(sig)
+		}
+		if i < 3 {
+			await(t, "the server", func() bool { return strings.Count(out.String(), "\n") == i+1 })
+		}
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 9 || out.String() != "ready\nint\nint\nterm\n" {
+		t.Errorf("exit %d, %q, %s", code, out.String(), stderr.String())
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"tap", "--"}, 1, "nothing follows"},
+		{[]string{"tap", "x"}, 1, "before the double dash"},
+		{[]string{"tap", "--url", "http://h"}, 1, "--url means nothing to tap"},
+		{[]string{"tap", "--name", "x"}, 1, "--name is for a wrapped server"},
+		{[]string{"tap", "--format", "text", "--", "true"}, 1, "--format is for watching"},
+		{[]string{"tap", "--", "no-such-command"}, 4, "no-such-command"},
+	} {
+		if o := mcphud(t, c.args...); o.code != c.code || !strings.Contains(o.stderr, c.says) || o.out != "" {
+			t.Errorf("%q: exit %d, %s", c.args, o.code, o.stderr)
+		}
+	}
+}
+
+// A client sees no difference: what it gets through the wrapper is, byte for byte, what it gets without.
+func TestTapWrappedServerIsTheSameServer(t *testing.T) {
+	runtimeDir(t)
+	for _, mode := range []behave.Mode{behave.Good, behave.Modern, behave.Noise, behave.BadUTF8, behave.ManyTools, behave.Big, behave.HalfFrameExit, behave.FloodStderr} {
+		t.Run(string(mode), func(t *testing.T) { same(t, faketest.Stdio(t, mode)) })
+	}
+}
+
+func TestPeerTapWrappedServerIsTheSameServer(t *testing.T) {
+	runtimeDir(t)
+	for _, s := range []config.Server{peertest.Everything(t), peertest.Filesystem(t, t.TempDir()), peertest.GoSDKEverything(t)} {
+		t.Run(s.Name, func(t *testing.T) { same(t, s) })
+	}
+}
+
+// same feeds a server directly and wrapped with the same bytes, and compares all that it says.
+func same(t *testing.T, s config.Server) {
+	t.Helper()
+	input := `{"jsonrpc":"2.0","id":"é\u00e9","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\r\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n"
+	say := func(s config.Server) (out []byte, stderr string, code int) {
+		cmd := exec.Command(s.Command, s.Args...)
+		cmd.Env = os.Environ()
+		for k, v := range s.Env {
+			cmd.Env = append(cmd.Env, k+"="+v)
+		}
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b, e syncBuffer
+		cmd.Stdout, cmd.Stderr = &b, &e
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		exited := make(chan struct{})
+		go func() {
+			_ = cmd.Wait()
+			close(exited)
+		}()
+		_, _ = io.WriteString(in, input) // some exit before they have read it
+		await(t, "the list of tools, or the end", func() bool {
+			select {
+			case <-exited:
+				return true
+			default:
+			}
+			out := b.String()
+			return strings.Contains(out, `"id":2`) && strings.HasSuffix(out, "\n")
+		})
+		_ = in.Close()
+		await(t, "the end", func() bool {
+			select {
+			case <-exited:
+				return true
+			default:
+				_ = cmd.Process.Signal(syscall.SIGTERM) // some do not leave when their input ends
+				return false
+			}
+		})
+		return []byte(b.String()), e.String(), cmd.ProcessState.ExitCode()
+	}
+	want, wantErr, _ := say(s)
+	got, gotErr, _ := say(wrapping(t, s))
+	if !bytes.Equal(got, want) || gotErr != wantErr {
+		t.Errorf("%d bytes instead of %d, stderr %d instead of %d: %.300q", len(got), len(want), len(gotErr), len(wantErr), gotErr)
+	}
+}
+
+// A whole session through the wrapper, with a server that does everything.
+func TestPeerTapSession(t *testing.T) {
+	runtimeDir(t)
+	s := wrapping(t, peertest.Everything(t), "--name", "everything")
+	w := watchTap(t)
+	m := session.NewManager(session.Options{})
+	defer m.Close()
+	c, err := m.Register(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.CallTool(t.Context(), "echo", []byte(`{"message":"through the wrapper"}`), session.CallOptions{})
+	if err != nil || !strings.Contains(string(r.Result), "through the wrapper") {
+		t.Errorf("%s %v", r.Result, err)
+	}
+	w.shows("through the wrapper")
+	if out := w.stop(); !strings.Contains(out, fmt.Sprintf(`"server":%q`, "everything")) {
+		t.Error(out)
+	}
+}
+
+// What goes through a router is shown under the agents' names, and a router that cannot be watched still routes.
+func TestTapShowsWhatARouterCarries(t *testing.T) {
+	runtimeDir(t)
+	dir := t.TempDir()
+	routing := fmt.Sprintf(`{"routes":{"kb":{"url":%q},"files":{"url":"http://127.0.0.1:1/mcp"}}}`, agent(t, agentsrv.Options{}))
+	file := filepath.Join(dir, "routing.json")
+	if err := os.WriteFile(file, []byte(routing), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	router := command(t, "router", "--port", "0", "--routes", file)
+	var log syncBuffer
+	router.Stderr = &log
+	if err := router.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = router.Process.Signal(os.Interrupt)
+		_ = router.Wait()
+		if code := router.ProcessState.ExitCode(); code != 0 {
+			t.Errorf("the router ended with %d: %s", code, log.String())
+		}
+	})
+	await(t, "the router", func() bool { return strings.Contains(log.String(), "listening on ") })
+	_, rest, _ := strings.Cut(log.String(), "listening on ")
+	url := strings.Fields(rest)[0]
+	mcphud(t, "tools", "list", "--url", url+"/mcps/kb/mcp").ok(t) // before anybody watches
+	w := watchTap(t)
+	w.shows(`"method":"tools/list"`)
+	mcphud(t, "tools", "call", "echo", "message=now", "--url", url+"/mcps/kb/mcp", "-H", "Authorization: Bearer hunter2hunter2").ok(t)
+	mcphud(t, "tools", "list", "--url", url+"/mcps/files/mcp", "--protocol", "2025-11-25")
+	w.shows(`"server":"files"`)
+	w.shows(`"kind":"error"`)
+	out := w.stop()
+	if strings.Contains(out, "hunter2") {
+		t.Error("a secret is shown")
+	}
+	for _, want := range []string{`"server":"kb"`, `"method":"tools/call"`, `"tool":"echo"`, `POST /mcps/kb/mcp HTTP/1.1`, `Bearer ***`, `"status":"ok"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is not there: %.3000s", want, out)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package views_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/tuitest"
+	"github.com/mcphud/mcphud/views"
+)
+
+// A journal that others fill: what to do while it is empty, whose each frame is, and the way from an answer to its request.
+func TestTapScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := journal.New(journal.Options{Dir: t.TempDir()})
+		m := session.NewManager(session.Options{Journal: j})
+		t.Cleanup(func() {
+			_ = m.Close()
+			_ = j.Close()
+		})
+		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{What: "Nobody is there.", Next: "Start somebody."})...),
+			tuitest.Size(160, 40), tuitest.Sessions(m), tuitest.Config(func(c *tui.Config) { c.Idle = "tap" }))
+		app.View("traffic").Has("Nobody is there.", "Start somebody.")
+		app.Status().Has("tap")
+		app.Whole().HasNot("no server")
+		at := time.Date(2026, 11, 21, 10, 11, 12, 0, time.UTC)
+		add := func(server string, d journal.Dir, k journal.Kind, after time.Duration, body string) {
+			j.Append(journal.Entry{Server: server, Conn: 1, Dir: d, Kind: k, ID: "1", Method: "tools/call", Time: at.Add(after)}, []byte(body))
+		}
+		add("files", journal.Out, journal.Request, 0, `{"id":1,"method":"tools/call","params":{"name":"read"}}`)
+		add("kb", journal.Out, journal.Request, time.Millisecond, `{"id":1,"method":"tools/call","params":{"name":"search"}}`)
+		add("files", journal.In, journal.Response, 5*time.Millisecond, `{"id":1,"result":{"of":"files"}}`)
+		app.Sleep(time.Second)
+		app.View("traffic").Has("files", "kb", "read", "search", "10:11:12.005", "5.0ms", "pending")
+		app.Pane("frame").Has(`"of": "files"`)
+		app.Press("o").Pane("frame").Has(`"name": "read"`)
+		app.Press("2").View("logs").Has("No log messages.")
+	})
+}
