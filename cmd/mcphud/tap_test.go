@@ -43,7 +43,7 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// runtimeDir gives the test and what it starts a runtime folder of their own.
+// runtimeDir gives the test and what it starts a folder of sockets of their own.
 func runtimeDir(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "run")
@@ -51,8 +51,7 @@ func runtimeDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	t.Setenv("XDG_RUNTIME_DIR", dir)
-	t.Setenv("TMPDIR", dir)
+	t.Setenv("MCPHUD_TAP_DIR", filepath.Join(dir, "mcphud"))
 }
 
 // watched is mcphud tap on its way, without a terminal.

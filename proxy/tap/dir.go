@@ -13,12 +13,16 @@ import (
 // folder is the name of the folder of sockets within the user's runtime folder.
 const folder = "mcphud"
 
-// Dirs are the folders in which sockets of this user's producers can be, the best first: $XDG_RUNTIME_DIR/mcphud,
+// Dirs are the folders in which sockets of this user's producers can be, the best first: $MCPHUD_TAP_DIR alone where that is
+// set, else $XDG_RUNTIME_DIR/mcphud,
 // /run/user/UID/mcphud where there is a /run/user/UID, and mcphud-UID in the folders for temporary files. Clients start
 // servers with an environment of their own, so that a producer does not always know of the first.
 func Dirs() []string { return dirs(os.Getenv, os.Getuid()) }
 
 func dirs(getenv func(string) string, uid int) (out []string) {
+	if dir := getenv("MCPHUD_TAP_DIR"); filepath.IsAbs(dir) {
+		return []string{dir}
+	}
 	add := func(dir string) {
 		if !slices.Contains(out, dir) {
 			out = append(out, dir)

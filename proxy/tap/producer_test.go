@@ -92,6 +92,7 @@ func TestTapPathsThatAreTooLong(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// Without a folder by name the next one is taken.
+	t.Setenv("MCPHUD_TAP_DIR", "")
 	t.Setenv("XDG_RUNTIME_DIR", long)
 	t.Setenv("TMPDIR", filepath.Dir(socketDir(t)))
 	p, err := Open(Options{})
@@ -110,6 +111,11 @@ func TestTapDirs(t *testing.T) {
 	if got := dirs(func(k string) string { return env[k] }, 123456); got[0] != filepath.Join(run, "mcphud") || !strings.HasSuffix(got[1], "mcphud-123456") {
 		t.Errorf("%v", got)
 	}
+	env["MCPHUD_TAP_DIR"] = run
+	if got := dirs(func(k string) string { return env[k] }, 123456); len(got) != 1 || got[0] != run {
+		t.Errorf("%v", got)
+	}
+	env["MCPHUD_TAP_DIR"] = "relative"
 	for _, v := range []string{"", "relative", filepath.Join(run, "missing")} {
 		env["XDG_RUNTIME_DIR"] = v
 		if got := dirs(func(k string) string { return env[k] }, 123456); !strings.HasSuffix(got[0], "mcphud-123456") {
