@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -108,7 +109,8 @@ func TestE14_ClientsThatLeaveAreNoFailures(t *testing.T) {
 		<-r.Context().Done()
 	}
 	for range 3 {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.Router.URL()+"/mcps/a/mcp", strings.NewReader(callEcho))
+		ctx, leave := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.Router.URL()+"/mcps/a/mcp", strings.NewReader(callEcho))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +126,7 @@ func TestE14_ClientsThatLeaveAreNoFailures(t *testing.T) {
 			done <- err
 		}()
 		<-entered
-		tr.CancelRequest(req) //nolint:staticcheck // leaves as a client does that was killed
+		leave() // as a client does that was killed
 		<-done
 		tr.CloseIdleConnections()
 	}
