@@ -14,7 +14,7 @@ import (
 func demoUI(t *testing.T, env ...string) (s *ptyRun, mark string) {
 	t.Helper()
 	mark = "MCPHUD_TEST_STACK=demo" + strconv.FormatInt(time.Now().UnixNano(), 36)
-	return startUIWith(t, append(env, mark), "demo"), mark
+	return startUIWith(t, append(env, mark, "XDG_RUNTIME_DIR="+t.TempDir()), "demo"), mark
 }
 
 func (s *ptyRun) types(t *testing.T, keys string) {

@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -110,6 +112,28 @@ func (a *app) answer(ctx context.Context) (string, error) {
 	}
 }
 
+// stackDir begins the name of a stack's folder; the supervisor's pid follows.
+const stackDir = "mcphud-stack-"
+
+// sweep takes away the folders of stacks whose supervisor was killed and could not do it. They hold secrets.
+func sweep(base string) {
+	if base == "" {
+		base = os.TempDir()
+	}
+	left, _ := filepath.Glob(filepath.Join(base, stackDir+"*")) // the pattern is well-formed but for odd folders
+	for _, dir := range left {
+		digits, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), stackDir), "-")
+		pid, err := strconv.Atoi(digits)
+		if err != nil || pid <= 0 {
+			continue
+		}
+		p, err := os.FindProcess(pid)
+		if err == nil && errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) {
+			_ = os.RemoveAll(dir) // another user's stays
+		}
+	}
+}
+
 // stackPlace makes the private folder that a stack's processes share, and says where its agents keep their data. remove
 // takes the folder away again.
 func stackPlace(f *stack.File) (at stack.Place, remove func(), err error) {
@@ -117,7 +141,8 @@ func stackPlace(f *stack.File) (at stack.Place, remove func(), err error) {
 	if info, err := os.Stat(base); base == "" || err != nil || !info.IsDir() {
 		base = "" // the system's folder for temporary files
 	}
-	at.Dir, err = os.MkdirTemp(base, "mcphud-stack-") // mode 0700
+	sweep(base)
+	at.Dir, err = os.MkdirTemp(base, fmt.Sprintf("%s%d-", stackDir, os.Getpid())) // mode 0700
 	if err != nil {
 		return at, nil, &session.Error{Kind: session.Usage, Message: "cannot make a folder for the stack: " + err.Error(), Err: err, Next: "set TMPDIR to a folder that can be written"}
 	}

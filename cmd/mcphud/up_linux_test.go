@@ -131,6 +131,19 @@ func TestUpKilledLeavesNothing(t *testing.T) {
 	u.signal(os.Kill)
 	u.exit()
 	u.gone(t)
+
+	// The next one takes away what was left behind, and nothing else.
+	other := filepath.Join(u.home, stackDir+strconv.Itoa(os.Getpid())+"-x")
+	if err := os.Mkdir(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(u.home + "/" + stackDir + "*"); len(left) != 2 {
+		t.Fatalf("folders %v", left)
+	}
+	sweep(u.home)
+	if left, _ := filepath.Glob(u.home + "/" + stackDir + "*"); len(left) != 1 || left[0] != other {
+		t.Errorf("folders %v", left)
+	}
 }
 
 func TestUpSecondInterruptEndsAtOnce(t *testing.T) {
