@@ -111,3 +111,21 @@ func TestA8_QueueAndConcurrencyAreBounded(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A URI that would send a backtracking matcher astray is answered at once, whatever the templates are.
+func TestD2_HostileURIsAreAnsweredAtOnce(t *testing.T) {
+	bothEras(t, func(t *testing.T, c *client) {
+		for _, uri := range []string{
+			"demo://note/" + strings.Repeat("a,", 10_000) + "!",
+			"resource://kb/" + strings.Repeat("/", 20_000) + "?line=x",
+			"bytes://" + strings.Repeat("1", 10_000) + "/" + strings.Repeat("2", 10_000) + "?offset=",
+			"agentlet://" + strings.Repeat("%2F", 10_000),
+		} {
+			began := time.Now()
+			c.roundTrip("resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
+			if took := time.Since(began); took > time.Second { // 100 ms on a machine that has nothing else to do
+				t.Errorf("%.20s… took %v", uri, took)
+			}
+		}
+	})
+}

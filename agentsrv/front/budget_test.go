@@ -2,7 +2,6 @@ package front
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -25,12 +24,20 @@ func heapNow() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestMemoryIsFlat: what many calls leave behind is what few leave behind. MCPHUD_BUDGET=1 makes it 200,000.
-func TestMemoryIsFlat(t *testing.T) {
-	n := 6400
-	if os.Getenv(budget.EnableEnv) == "1" && !budget.Race() {
-		n = 200_000
-	}
+func TestMemoryIsFlat(t *testing.T) { memoryIsFlat(t, 6400) }
+
+func TestNoNotificationIsLost(t *testing.T) { noNotificationIsLost(t, 320) }
+
+// TestBudgetLongRun is the two above with 200,000 and 10,000 calls.
+func TestBudgetLongRun(t *testing.T) {
+	budget.Skip(t)
+	memoryIsFlat(t, 200_000)
+	noNotificationIsLost(t, 10_000)
+}
+
+// memoryIsFlat: what n calls leave behind is what few leave behind.
+func memoryIsFlat(t *testing.T, n int) {
+	t.Helper()
 	f := start(t, nil)
 	s := f.login(t, "2025-11-25", "{}")
 	h := s[0] + ": " + s[1]
@@ -42,12 +49,9 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 }
 
-// TestNoNotificationIsLost: calls that send 20 notifications each. MCPHUD_BUDGET=1 makes them 10,000.
-func TestNoNotificationIsLost(t *testing.T) {
-	n := 320
-	if os.Getenv(budget.EnableEnv) == "1" && !budget.Race() {
-		n = 10_000
-	}
+// noNotificationIsLost: n calls that send 20 notifications each.
+func noNotificationIsLost(t *testing.T, n int) {
+	t.Helper()
 	f := start(t, nil)
 	s := f.login(t, "2025-11-25", "{}")
 	var wg sync.WaitGroup
