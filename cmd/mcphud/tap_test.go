@@ -220,19 +220,20 @@ func TestTapWrapsACommand(t *testing.T) {
 func TestTapWrappedServerIsTheSameServer(t *testing.T) {
 	runtimeDir(t)
 	for _, mode := range []behave.Mode{behave.Good, behave.Modern, behave.Noise, behave.BadUTF8, behave.ManyTools, behave.Big, behave.HalfFrameExit, behave.FloodStderr} {
-		t.Run(string(mode), func(t *testing.T) { same(t, faketest.Stdio(t, mode)) })
+		t.Run(string(mode), func(t *testing.T) { same(t, faketest.Stdio(t, mode), true) })
 	}
 }
 
 func TestPeerTapWrappedServerIsTheSameServer(t *testing.T) {
 	runtimeDir(t)
 	for _, s := range []config.Server{peertest.Everything(t), peertest.Filesystem(t, t.TempDir()), peertest.GoSDKEverything(t)} {
-		t.Run(s.Name, func(t *testing.T) { same(t, s) })
+		t.Run(s.Name, func(t *testing.T) { same(t, s, false) })
 	}
 }
 
-// same feeds a server directly and wrapped with the same bytes, and compares all that it says.
-func same(t *testing.T, s config.Server) {
+// same feeds a server directly and wrapped with the same bytes, and compares all that it says. How much real servers still
+// log when they are told to end is a matter of luck, with or without a wrapper, so that their stderr is not compared.
+func same(t *testing.T, s config.Server, stderr bool) {
 	t.Helper()
 	input := `{"jsonrpc":"2.0","id":"é\u00e9","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\r\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n"
@@ -280,7 +281,7 @@ func same(t *testing.T, s config.Server) {
 	}
 	want, wantErr, _ := say(s)
 	got, gotErr, _ := say(wrapping(t, s))
-	if !bytes.Equal(got, want) || gotErr != wantErr {
+	if !bytes.Equal(got, want) || stderr && gotErr != wantErr {
 		t.Errorf("%d bytes instead of %d, stderr %d instead of %d: %.300q", len(got), len(want), len(gotErr), len(wantErr), gotErr)
 	}
 }

@@ -101,14 +101,14 @@ func Beyond(t testing.TB, what string, got, base, ceiling time.Duration) {
 func Ratio(t testing.TB, what string, got, base time.Duration, limit float64) {
 	t.Helper()
 	figure := fmt.Sprintf("%.2fx (%s against %s)", float64(got)/float64(base), formatDuration(got), formatDuration(base))
-	report(t, what, figure, fmt.Sprintf("<= %gx", limit), float64(got), limit*float64(base), ratioSlack)
+	report(t, what, figure, fmt.Sprintf("<= %.3gx", limit), float64(got), limit*float64(base), ratioSlack)
 }
 
 // Size reports a number of bytes against limit times a payload of base bytes.
 func Size(t testing.TB, what string, got, base int64, limit float64) {
 	t.Helper()
 	figure := fmt.Sprintf("%.2fx (%s for %s)", float64(got)/float64(base), formatBytes(got), formatBytes(base))
-	report(t, what, figure, fmt.Sprintf("<= %gx", limit), float64(got), limit*float64(base), ratioSlack)
+	report(t, what, figure, fmt.Sprintf("<= %.3gx", limit), float64(got), limit*float64(base), ratioSlack)
 }
 
 // report logs one figure, appends it to the file named by OutEnv, and fails t
