@@ -27,10 +27,30 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // agent is an MCP server with what a test puts into it.
 func agent(t *testing.T, name string, fill func(*server.MCPServer)) string {
 	t.Helper()
+	return served(t, name, fill, func(h http.Handler) http.Handler { return h })
+}
+
+// agentWithoutStream has no general stream: mcp-go would let that and the stream of a call take the call's notifications in
+// turns, so that their order is a matter of luck before they get to the router.
+func agentWithoutStream(t *testing.T, name string, fill func(*server.MCPServer)) string {
+	t.Helper()
+	return served(t, name, fill, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+}
+
+func served(t *testing.T, name string, fill func(*server.MCPServer), wrap func(http.Handler) http.Handler) string {
+	t.Helper()
 	s := server.NewMCPServer(name, "1", server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true), server.WithPromptCapabilities(true), server.WithCompletions(), server.WithLogging())
 	s.EnableSampling()
 	fill(s)
-	web := httptest.NewServer(server.NewStreamableHTTPServer(s))
+	web := httptest.NewServer(wrap(server.NewStreamableHTTPServer(s)))
 	t.Cleanup(func() {
 		web.CloseClientConnections()
 		web.Close()

@@ -34,7 +34,7 @@ func next(t *testing.T, r *bufio.Reader) string {
 
 // Progress comes with the client's own token, before the result.
 func TestR19_Progress(t *testing.T) {
-	s := router(t, map[string]string{"a": agent(t, "a", func(m *server.MCPServer) {
+	s := router(t, map[string]string{"a": agentWithoutStream(t, "a", func(m *server.MCPServer) {
 		m.AddTool(mcp.NewTool("p"), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			for i := range 3 {
 				_ = server.ServerFromContext(ctx).SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": r.Params.Meta.ProgressToken, "progress": i})
