@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
 // maxAnswer bounds what a model may answer with, in bytes.
@@ -50,7 +52,7 @@ func (a *Agent) wrap(text string) (json.RawMessage, bool) {
 		{"answer": text},
 	} {
 		if a.check(v, len(text)) == nil {
-			raw, err := marshal(v)
+			raw, err := kit.Marshal(v)
 			return raw, err == nil
 		}
 	}
@@ -73,15 +75,4 @@ func unfence(s string) string {
 // repair is what a model is told whose answer cannot be used.
 func repair(why error) string {
 	return "Your answer cannot be used: " + why.Error() + "\nAnswer again, with nothing but one JSON object that is valid against the schema."
-}
-
-// marshal leaves <, > and & as they are.
-func marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }

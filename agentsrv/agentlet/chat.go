@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
 // chat talks to an OpenAI-compatible /chat/completions.
@@ -81,7 +83,7 @@ func says(role, text string) message { return message{Role: role, Content: &text
 // that answered by its own account.
 func (c *chat) complete(ctx context.Context, in completion, emit func(string) error) (turn message, used string, err error) {
 	in.Stream = emit != nil
-	body, err := marshal(in)
+	body, err := kit.Marshal(in)
 	if err != nil {
 		return message{}, "", err
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
 const (
@@ -91,7 +93,7 @@ func (r *Registry) offer(a *Agent) []toolSpec {
 		if req, ok := schema.all["required"].([]any); ok {
 			schema.all["required"] = slices.DeleteFunc(req, func(v any) bool { return v == "tenant_id" })
 		}
-		raw, err := marshal(schema.all)
+		raw, err := kit.Marshal(schema.all)
 		if err != nil {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -62,7 +63,7 @@ func (r *Registry) extract(ctx context.Context, q *question) (*answer, error) {
 		return nil, err
 	}
 	x.Tags = append([]string{extractive}, x.Tags...)
-	raw, err := marshal(x)
+	raw, err := kit.Marshal(x)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,8 @@
 package agentlet
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -99,13 +97,11 @@ func (r *Registry) systemAgents() []*Agent {
 }
 
 func contents(uri string, v any) ([]mcp.ResourceContents, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	raw, err := kit.Marshal(v)
+	if err != nil {
 		return nil, unreadable(err)
 	}
-	return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: mime, Text: strings.TrimSuffix(b.String(), "\n")}}, nil
+	return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: mime, Text: string(raw)}}, nil
 }
 
 func unreadable(err error) error {

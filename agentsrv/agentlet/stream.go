@@ -80,7 +80,7 @@ func (s *stream) finish(agent *Agent, a *answer) error {
 	if err := agent.check(whole, len(a.response)); err != nil {
 		return refuse(a.model, "the model repaired its answer to one that is not what it streamed before; ask again, or use ask_agent, which waits for the repaired one")
 	}
-	raw, err := marshal(whole)
+	raw, err := kit.Marshal(whole)
 	a.response = raw
 	return err
 }

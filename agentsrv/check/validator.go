@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"log/slog"
 	"strings"
-	"unicode"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/schema"
 )
@@ -46,7 +46,7 @@ func (v *validators) of(tool string, raw []byte) *validator {
 	each(raw, func(key string, value []byte) bool {
 		if key == "properties" {
 			each(value, func(name string, _ []byte) bool {
-				made.folded[fold(name)] = name
+				made.folded[ingress.Fold(name)] = name
 				return true
 			})
 		}
@@ -103,21 +103,10 @@ func failure(p schema.Problem) *jsonrpc.Failure {
 // case. The validator would take it for one that the schema does not know.
 func (v *validator) lookalike(args []byte) (bad *jsonrpc.Failure) {
 	each(args, func(key string, _ []byte) bool {
-		if name, ok := v.folded[fold(key)]; ok && name != key && v.folded[key] != key {
+		if name, ok := v.folded[ingress.Fold(key)]; ok && name != key && v.folded[key] != key {
 			bad = Invalid(key, "differs from "+name+" only in letter case")
 		}
 		return bad == nil
 	})
 	return bad
-}
-
-// fold maps strings that encoding/json takes for the same name (Unicode's simple case folding) to the same string.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for n := unicode.SimpleFold(r); n != r; n = unicode.SimpleFold(n) {
-			least = min(least, n)
-		}
-		return least
-	}, s)
 }

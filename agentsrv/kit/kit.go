@@ -75,7 +75,7 @@ func RawArguments(r mcp.CallToolRequest) json.RawMessage {
 
 // JSON is a result whose text is v as JSON and whose structuredContent is the same value. v must be an object.
 func JSON(v any) (*mcp.CallToolResult, error) {
-	raw, err := marshal(v)
+	raw, err := Marshal(v)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ func ErrorJSON(v any) (*mcp.CallToolResult, error) {
 	return res, nil
 }
 
-// marshal leaves <, > and & as they are: the text is for people and models, not for a web page.
-func marshal(v any) ([]byte, error) {
+// Marshal is v as JSON that leaves <, > and & as they are: the text is for people and models, not for a web page.
+func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -132,7 +133,7 @@ func (x *exchange) serve() {
 	case err != nil:
 		x.refuse(err)
 	default:
-		x.reply(http.StatusOK, jsonrpc.NewResult(x.env.ID, oneLine(result)))
+		x.reply(http.StatusOK, jsonrpc.NewResult(x.env.ID, jsonrpc.OneLine(result)))
 	}
 }
 
@@ -140,23 +141,6 @@ var (
 	errStopping  = errors.New("the router is stopping")
 	errCancelled = errors.New("the client cancelled the request")
 )
-
-// oneLine is a valid JSON text without line ends, which stand between its tokens only.
-func oneLine(text []byte) []byte {
-	var out []byte
-	for i, ch := range text {
-		if ch == '\n' || ch == '\r' {
-			if out == nil {
-				out = append([]byte(nil), text...)
-			}
-			out[i] = ' '
-		}
-	}
-	if out == nil {
-		return text
-	}
-	return out
-}
 
 // refuse answers with an error.
 func (x *exchange) refuse(err error) {
@@ -191,7 +175,7 @@ func (x *exchange) reply(status int, frame []byte) {
 		x.event(frame)
 		return
 	}
-	writeJSON(x.w, status, frame)
+	flow.JSON(x.w, status, frame)
 }
 
 // finish makes every later write fail.
@@ -209,7 +193,7 @@ func (x *exchange) say(frame []byte) bool {
 		return false
 	}
 	x.open()
-	return x.event(oneLine(frame)) == nil
+	return x.event(jsonrpc.OneLine(frame)) == nil
 }
 
 // open begins the event stream; x.mu is held.
@@ -260,7 +244,7 @@ func (x *exchange) pump(ctx context.Context, m *mailbox) {
 		select {
 		case <-m.wake:
 			for _, frame := range m.take() {
-				if x.mu.Lock(); x.event(oneLine(frame)) != nil {
+				if x.mu.Lock(); x.event(jsonrpc.OneLine(frame)) != nil {
 					x.mu.Unlock()
 					return
 				}
@@ -292,15 +276,6 @@ func (x *exchange) listen(c *client) {
 	m := c.attach()
 	defer c.detach(m)
 	x.pump(x.r.Context(), m)
-}
-
-func writeJSON(w http.ResponseWriter, status int, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", typeJSON)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that is gone needs no answer
 }
 
 // mailbox holds messages for a stream; of too many the oldest go.

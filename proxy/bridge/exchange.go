@@ -90,25 +90,7 @@ func (x *exchange) outgoing(body []byte) []byte {
 		}
 		return true
 	})
-	return oneLine(jsonrpc.Splice(body, edits...))
-}
-
-// oneLine is a valid JSON text without line ends, which stand between its tokens only.
-func oneLine(text []byte) []byte {
-	var out []byte
-	for i, ch := range text {
-		if ch != '\n' && ch != '\r' {
-			continue
-		}
-		if out == nil {
-			out = append([]byte(nil), text...)
-		}
-		out[i] = ' '
-	}
-	if out == nil {
-		return text
-	}
-	return out
+	return jsonrpc.OneLine(jsonrpc.Splice(body, edits...))
 }
 
 // abandon gives up a request whose caller waits no more. In the modern era that cancels it. In the legacy era a client that

@@ -88,7 +88,7 @@ var (
 func (e *events) add(m message) {
 	e.rest = append(e.rest, eventHead)
 	for _, p := range m.pieces {
-		e.rest = append(e.rest, oneLine(p))
+		e.rest = append(e.rest, jsonrpc.OneLine(p))
 	}
 	e.rest = append(e.rest, eventTail)
 	e.done = m.final

@@ -250,7 +250,7 @@ func (s *sitting) notify(ctx context.Context, env jsonrpc.Envelope, body []byte)
 			return nil
 		}
 	}
-	return s.c.send(ctx, oneLine(body))
+	return s.c.send(ctx, jsonrpc.OneLine(body))
 }
 
 // running finds a request of the session by the client's id.
@@ -276,5 +276,5 @@ func (s *sitting) answer(ctx context.Context, env jsonrpc.Envelope, body []byte)
 	if !mine {
 		return nil
 	}
-	return s.c.send(ctx, oneLine(body))
+	return s.c.send(ctx, jsonrpc.OneLine(body))
 }

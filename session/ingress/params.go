@@ -148,10 +148,10 @@ func (k *keySet) add(where, key string) error {
 		}
 		k.many = map[string]struct{}{}
 		for _, have := range k.few {
-			k.many[fold(have)] = struct{}{}
+			k.many[Fold(have)] = struct{}{}
 		}
 	}
-	f := fold(key)
+	f := Fold(key)
 	if _, have := k.many[f]; have {
 		return twice(where, key)
 	}
@@ -166,8 +166,8 @@ func twice(where, key string) error {
 	return jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: member %q of %s is given twice", strings.ToValidUTF8(key, "\uFFFD"), where).With("field", key)
 }
 
-// fold maps names that strings.EqualFold calls equal to one spelling.
-func fold(s string) string {
+// Fold maps names that strings.EqualFold calls equal to one spelling, as encoding/json does.
+func Fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		low := r
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

@@ -45,3 +45,22 @@ func Find(obj []byte, path ...string) (start, end int, ok bool) {
 	}
 	return start, end, len(path) > 0
 }
+
+// OneLine is a valid JSON text without line ends, which stand between its tokens only. Text itself is returned if it has none,
+// and never modified.
+func OneLine(text []byte) []byte {
+	var out []byte
+	for i, ch := range text {
+		if ch != '\n' && ch != '\r' {
+			continue
+		}
+		if out == nil {
+			out = append([]byte(nil), text...)
+		}
+		out[i] = ' '
+	}
+	if out == nil {
+		return text
+	}
+	return out
+}
