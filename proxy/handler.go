@@ -27,15 +27,7 @@ func (r *Router) Handler() http.Handler {
 func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 	path := pathOf(req)
 	if agent, task, ok := agentIn(path); ok {
-		c := &flow.Call{W: w, R: req, Began: time.Now(), Agent: agent, Task: task}
-		if forward.Hops(req) >= forward.MaxHops {
-			c.Refuse(&jsonrpc.Failure{
-				Kind: jsonrpc.FailUpstream, Status: http.StatusLoopDetected,
-				Message: "the request went through too many routers; agents that call each other in a circle, or a route that leads to the router itself, do that",
-			})
-			return
-		}
-		r.chain(c)
+		r.chain(&flow.Call{W: w, R: req, Began: time.Now(), Agent: agent, Task: task})
 		return
 	}
 	if path == "/health" {
@@ -132,6 +124,13 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 			return
 		}
 		if c.R.Method == http.MethodPost && !read(c, limits) {
+			return
+		}
+		if forward.Hops(c.R) >= forward.MaxHops {
+			c.Refuse(&jsonrpc.Failure{
+				Kind: jsonrpc.FailUpstream, Status: http.StatusLoopDetected,
+				Message: "the request went through too many routers; agents that call each other in a circle, or a route that leads to the router itself, do that",
+			})
 			return
 		}
 		var t *forward.Target

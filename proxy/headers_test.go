@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -63,7 +66,8 @@ func TestHeadersNamedByConnectionStayHere(t *testing.T) {
 
 func TestHopsAreLimited(t *testing.T) {
 	a := newAgent(t)
-	f := start(t, Options{}, route("a", a.at(), ""))
+	file := filepath.Join(t.TempDir(), "audit.jsonl")
+	f := start(t, Options{Audit: audit.Options{File: file}}, route("a", a.at(), ""))
 	f.write(t, table(route("a", a.at(), ""), route("self", f.URL()+"/mcps/self/mcp", "")))
 	if err := f.Reload(); err != nil {
 		t.Fatal(err)
@@ -75,14 +79,29 @@ func TestHopsAreLimited(t *testing.T) {
 		t.Errorf("%v", h)
 	}
 	for _, hops := range []string{"8", "9", "-1", "x", "99999999999999999999"} {
-		if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcphud-Hops", hops); got.status != 508 || got.rpcError(t).Error.Code != -32000 {
+		got := f.post(t, "/mcps/a/mcp", callEcho, "Mcphud-Hops", hops)
+		if e := got.rpcError(t); got.status != 508 || e.Error.Code != -32000 || string(e.ID) != "2" {
 			t.Errorf("%s: %+v", hops, got)
 		}
+	}
+	if got := f.Status().Agents["a"]; got.Requests != 6 || got.Denied != 5 {
+		t.Errorf("%d requests, %d of them denied; 5 of 6 were", got.Requests, got.Denied)
 	}
 	got := f.post(t, "/mcps/self/mcp", `{"jsonrpc":"2.0","id":2,"method":"x/y","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
 		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "x/y")
 	if got.status != 508 {
 		t.Errorf("%+v", got)
+	}
+	if err := f.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const refused = `"agent":"a","http":"POST","method":"tools/call","tool":"echo","decision":"denied","why":"upstream","status":508`
+	if n := strings.Count(string(log), refused); n != 5 {
+		t.Errorf("%d of 5 refusals are in the log:\n%s", n, log)
 	}
 }
 

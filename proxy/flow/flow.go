@@ -42,7 +42,6 @@ type Call struct {
 	Sent     int64            // bytes of the answer's body
 	Failure  *jsonrpc.Failure // what the router itself answered with; nil where the answer is the agent's
 	Upstream time.Duration    // until the agent's answer began, 0 if it was not asked
-	Reused   bool             // over a connection that was open already
 }
 
 // Handler answers a call.
@@ -79,7 +78,7 @@ func (c *Call) Denied() bool {
 		jsonrpc.FailInvalid, jsonrpc.FailBatch, jsonrpc.FailTooLarge, jsonrpc.FailParams, jsonrpc.FailSession:
 		return true
 	}
-	return false
+	return c.Failure.Status == http.StatusLoopDetected
 }
 
 type key struct{}

@@ -31,7 +31,6 @@ type conn struct {
 	in    *bufio.Reader
 	limit io.LimitedReader // under in, for heads
 	since time.Time        // idle
-	fresh bool             // not used before
 }
 
 var errIdleClosed = errors.New("the way to the agent is closed")
@@ -111,7 +110,7 @@ func (p *plain) take(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: tcp, fresh: true}
+	c := &conn{Conn: tcp}
 	c.limit.R = tcp
 	c.in = bufio.NewReader(&c.limit)
 	return c, nil
@@ -121,7 +120,7 @@ func (p *plain) give(c *conn) {
 	p.mu.Lock()
 	keep := !p.closed && len(p.idle) < idleConns
 	if keep {
-		c.since, c.fresh = time.Now(), false
+		c.since = time.Now()
 		p.idle = append(p.idle, c)
 		if p.sweep == nil {
 			p.sweep = time.AfterFunc(idleTime, p.expire)
