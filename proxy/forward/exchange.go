@@ -31,6 +31,7 @@ type exchange struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer // cancels when the agent is silent for too long; nil if it may be
+	stay   func() bool // takes back that the end of the router ends an endless answer; nil for others
 }
 
 var (
@@ -58,7 +59,7 @@ func (x *exchange) send() (*http.Response, error) {
 	}
 	if x.endless {
 		cancel := x.cancel
-		context.AfterFunc(x.s.Drain, func() { cancel(errDraining) })
+		x.stay = context.AfterFunc(x.s.Drain, func() { cancel(errDraining) })
 	}
 	began := time.Now()
 	res, err := x.up.RoundTrip(x.request(x.ctx, x.c, x.out))
@@ -121,6 +122,9 @@ func (x *exchange) patient() {
 // over ends the exchange with the agent, whatever state it is in.
 func (x *exchange) over() {
 	x.patient()
+	if x.stay != nil {
+		x.stay() // or the router's context would hold on to every stream that there ever was
+	}
 	x.cancel(nil)
 }
 

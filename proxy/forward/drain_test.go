@@ -1,0 +1,66 @@
+package forward
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/proxy/routes"
+)
+
+// counting is a context that knows how many functions wait for its end.
+type counting struct {
+	context.Context
+	done    chan struct{}
+	all, on atomic.Int64
+}
+
+func (c *counting) Done() <-chan struct{} { return c.done }
+
+func (c *counting) AfterFunc(func()) (stop func() bool) {
+	c.all.Add(1)
+	c.on.Add(1)
+	return func() bool { c.on.Add(-1); return true }
+}
+
+func TestAStreamThatEndedIsForgotten(t *testing.T) {
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", flow.TypeSSE)
+		_, _ = io.WriteString(w, "data: {}\n\n")
+	}))
+	defer agent.Close()
+	u, err := url.Parse(agent.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drain := &counting{Context: t.Context(), done: make(chan struct{})}
+	s := &Shared{Name: "r", Store: pin.NewStore(pin.Limits{}), Drain: drain, Logger: slog.New(slog.DiscardHandler)}
+	defer s.Store.Close()
+	target := New(&routes.Route{Name: "a", URL: u, Stream: true, Timeout: time.Minute}, NewHTTP(u), s)
+	defer func() { _ = target.Retire(t.Context()) }()
+	id, err := s.Store.Mint(pin.Pin{Agent: "a", Endpoint: target.where, Upstream: "up"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "/mcps/a/mcp", nil)
+		r.Header.Set(flow.HeaderSession, id)
+		r.Header.Set("Accept", flow.TypeSSE)
+		target.Serve(&flow.Call{W: w, R: r, Agent: "a", Route: target.Route, Began: time.Now()})
+		if w.Body.String() != "data: {}\n\n" {
+			t.Fatalf("%d %q", w.Code, w.Body)
+		}
+	}
+	if all, on := drain.all.Load(), drain.on.Load(); all != 3 || on != 0 {
+		t.Errorf("of %d streams %d are still waited for after their end", all, on)
+	}
+}
