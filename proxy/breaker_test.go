@@ -270,6 +270,9 @@ func TestO4_MetricsReadyAndStatus(t *testing.T) {
 	if strings.Contains(page, "ghost") || strings.Contains(page, "made/up") {
 		t.Error("callers make labels")
 	}
+	if got := f.send(t, "GET", "/metrics", "", one...); got.status != 403 || strings.Contains(got.body, "mcp_") {
+		t.Errorf("who may call one agent reads of all: %+v", got)
+	}
 	if s := f.send(t, "GET", "/status", "", one...).body; strings.Contains(s, `"b":`) || !strings.Contains(s, `"a":{"state":"ok","upstream":"url"`) {
 		t.Errorf("%s", s)
 	}

@@ -3,8 +3,10 @@ package proxy
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -200,6 +202,8 @@ func TestR14_ListsOfMethodsAndTools(t *testing.T) {
 		{"t", "tools/call", `{"name":"Echo"}`, -32602},
 		{"t", "tools/call", `{"name":"other","Name":"echo"}`, -32600},
 		{"t", "prompts/list", "{}", 0},
+		{"t", "tools/call_batch", `{"calls":[{"name":"other"}]}`, -32601},
+		{"all", "tools/call_batch", `{"calls":[{"name":"other"}]}`, 0},
 		{"none", "tools/call", `{"name":"echo"}`, -32601},
 		{"none", "initialize", `{"protocolVersion":"2025-06-18"}`, 0},
 	} {
@@ -208,5 +212,25 @@ func TestR14_ListsOfMethodsAndTools(t *testing.T) {
 		if e.Error.Code != c.code || string(e.ID) != "9" || c.code != -32600 && got.status != 200 {
 			t.Errorf("%+v: %+v", c, got)
 		}
+	}
+}
+
+// Whatever an agent answers, a browser that is sent to it must not run it as a page of the router's.
+func TestAnswersDoNotActForTheRouter(t *testing.T) {
+	const modern = `{"jsonrpc":"2.0","id":2,"method":"x/y","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	for _, kind := range []string{"text/html", "application/json, text/html", "image/svg+xml", "application/json", "text/event-stream", ""} {
+		page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = []string{kind}
+			w.Header().Set("Content-Security-Policy", "default-src *")
+			_, _ = io.WriteString(w, "<script>fetch('/mcps/b/mcp')</script>")
+		}))
+		f := start(t, Options{}, route("a", page.URL+"/mcp", ""))
+		for _, got := range []response{f.send(t, "GET", "/mcps/a/task?taskId=1", ""), f.post(t, "/mcps/a/mcp", modern, "Accept", accept, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "x/y")} {
+			csp := got.header["Content-Security-Policy"]
+			if got.status != 200 || len(csp) != 1 || !strings.Contains(csp[0], "default-src 'none'") || !strings.Contains(csp[0], "sandbox") || got.header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%q: %d %v", kind, got.status, got.header)
+			}
+		}
+		page.Close()
 	}
 }

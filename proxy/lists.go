@@ -14,6 +14,10 @@ var always = []string{
 	string(mcp.MethodInitialize), string(mcp.MethodNotificationInitialized), string(mcp.MethodNotificationCancelled), string(mcp.MethodServerDiscover),
 }
 
+// batch is the experimental method of mcphud's own agent that calls several tools at once. A route that lists tools does not
+// have it, since a list that could be got around that way would be none.
+const batch = "tools/call_batch"
+
 // lists refuses the methods and tools that a route does not list. It decides on what Scan and Inspect read, which is what any
 // reader reads, since they refuse a message that can be read in two ways.
 func lists(next flow.Handler) flow.Handler {
@@ -24,7 +28,7 @@ func lists(next flow.Handler) flow.Handler {
 			return
 		}
 		m := c.Env.Method
-		if r.Methods != nil && !slices.Contains(r.Methods, m) && !slices.Contains(always, m) {
+		if r.Methods != nil && !slices.Contains(r.Methods, m) && !slices.Contains(always, m) || r.Tools != nil && m == batch {
 			c.Refuse(jsonrpc.Fail(jsonrpc.FailMethod, "Method '%.100s' is not served for agent '%s'", m, c.Agent))
 			return
 		}

@@ -55,6 +55,20 @@ func TestC11_ReloadKeepsTheLastGoodRoutes(t *testing.T) {
 	f.post(t, "/mcps/a/mcp", callEcho).check(t, 404, -32601, "Agent 'a' not found")
 }
 
+func TestC11_AnotherPortWaitsForTheNextStart(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{RoutesPort: true}, route("a", a.at(), ""))
+	for port, want := range map[int]int{1: 1, int(f.port.Load()): 0} {
+		f.write(t, strings.Replace(table(route("a", a.at(), "")), "{", fmt.Sprintf(`{"port":%d,`, port), 1))
+		if err := f.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		if w := f.Status().Routes.Warnings; len(w) != want || want > 0 && !strings.Contains(w[0], "port 1 counts from the next start on") {
+			t.Errorf("port %d: %q", port, w)
+		}
+	}
+}
+
 func TestC11_ASessionIsNotCarriedToAnotherAgent(t *testing.T) {
 	a, b := newAgent(t), newAgent(t)
 	f := start(t, Options{}, route("a", a.at(), ""))

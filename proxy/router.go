@@ -46,6 +46,7 @@ type Router struct {
 	stale   atomic.Pointer[error] // *stale is why the file as it is now is not in force as a whole; nil before it changed
 	merged  *aggregate.Server     // all agents as one; nil where an option has something else in its place
 	bridges bridges
+	port    atomic.Int32 // that it listens on, 0 before Start
 
 	apply   sync.Mutex // one change of the table at a time
 	retired sync.WaitGroup
@@ -153,6 +154,9 @@ func (r *Router) Start(ctx context.Context) error {
 	lns, err := listen.Listen(ctx, r.o.Host, port)
 	if err != nil {
 		return fmt.Errorf("router: %w", err)
+	}
+	if tcp, ok := lns[0].Addr().(*net.TCPAddr); ok {
+		r.port.Store(int32(tcp.Port))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

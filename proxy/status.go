@@ -76,6 +76,9 @@ func (r *Router) Status() Status {
 	if err := r.staleness(); err != nil {
 		s.Routes.Error = err.Error()
 	}
+	if msg := r.otherPort(t); msg != "" {
+		s.Routes.Warnings = append(slices.Clone(s.Routes.Warnings), msg)
+	}
 	if r.policy.audit != nil {
 		a := r.policy.audit.Status()
 		s.Audit = &a
@@ -150,12 +153,19 @@ func (r *Router) gauges() []metrics.Gauge {
 }
 
 // pages are the router's own, beside /health: /ready, which answers 503 and the reasons while it should get no requests, and
-// /status and /metrics, for which callers need a token where there are tokens.
+// /status and /metrics, for which callers need a token where there are tokens. /status tells of the agents that the caller may
+// call, and /metrics, which tells of all, is for those who may call all.
 func (r *Router) pages() map[string]http.Handler {
 	prom := promhttp.HandlerFor(r.policy.metrics.Registry(), promhttp.HandlerOpts{EnableOpenMetrics: true})
 	return map[string]http.Handler{
-		"/ready":   readOnly(http.HandlerFunc(r.ready)),
-		"/metrics": readOnly(r.policy.guard.Page(func(w http.ResponseWriter, req *http.Request, _ access.Principal) { prom.ServeHTTP(w, req) })),
+		"/ready": readOnly(http.HandlerFunc(r.ready)),
+		"/metrics": readOnly(r.policy.guard.Page(func(w http.ResponseWriter, req *http.Request, p access.Principal) {
+			if !p.All() { // the figures name every agent
+				flow.JSON(w, http.StatusForbidden, []byte(`{"error":"forbidden","detail":"the metrics are of all agents; a token with the target * may read them"}`))
+				return
+			}
+			prom.ServeHTTP(w, req)
+		})),
 		"/status": readOnly(r.policy.guard.Page(func(w http.ResponseWriter, _ *http.Request, p access.Principal) {
 			s := r.Status()
 			maps.DeleteFunc(s.Agents, func(name string, _ AgentStatus) bool { return !p.May(name) })

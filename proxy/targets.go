@@ -18,6 +18,9 @@ func (r *Router) put(t *routes.Table) error {
 			return err
 		}
 	}
+	if msg := r.otherPort(t); msg != "" {
+		r.log.Warn("routes", "file", r.o.Routes, "message", msg)
+	}
 	// Tokens that cannot be read keep the others in force, or let nobody in; the routes that came with them are served.
 	wrong := r.follow(t)
 	old := *r.targets.Load()
@@ -42,6 +45,15 @@ func (r *Router) put(t *routes.Table) error {
 		}
 	}
 	return wrong
+}
+
+// otherPort says that a table names another port than the one that the router has been listening on since before; "" if not.
+func (r *Router) otherPort(t *routes.Table) string {
+	now := int(r.port.Load())
+	if !r.o.RoutesPort || now == 0 || t.Port == now || t.Port == 0 {
+		return ""
+	}
+	return fmt.Sprintf("port %d counts from the next start on; the router goes on listening on %d", t.Port, now)
 }
 
 func (r *Router) seal(file string) error {

@@ -30,6 +30,9 @@ type Principal struct {
 // May reports whether the principal may call an agent. Names are compared byte by byte.
 func (p Principal) May(agent string) bool { return p.all || slices.Contains(p.may, agent) }
 
+// All reports whether the principal may call every agent, also those that are yet to come.
+func (p Principal) All() bool { return p.all }
+
 // Tokens are the callers that a file lists: an immutable snapshot.
 type Tokens struct {
 	Warnings []string // of what is in the file and means nothing

@@ -121,12 +121,20 @@ var returned = []string{
 	"Allow", "Cache-Control", "Content-Encoding", "Content-Language", "Content-Type", "Retry-After", "Www-Authenticate", headerVersion,
 }
 
+// An answer that a browser opens as a page must not act for the router, at whose address it is: whatever type the agent gives
+// it, nothing in it runs, loads or counts as of the same origin.
+var (
+	nosniff = []string{"nosniff"}
+	sandbox = []string{"default-src 'none'; sandbox"}
+)
+
 func copyReturned(to, from http.Header) {
 	for _, name := range returned {
 		if v := from[name]; len(v) > 0 {
 			to[name] = v
 		}
 	}
+	to["X-Content-Type-Options"], to["Content-Security-Policy"] = nosniff, sandbox
 }
 
 // wantsJSON reports whether the caller did not say that it reads event streams. `*/*` is what fetch and curl send by
