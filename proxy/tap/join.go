@@ -16,6 +16,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -46,12 +47,12 @@ type joined struct {
 	retry time.Time
 }
 
-// Join finds the producers in dirs (none: Dirs) and appends to j what they carry, in the order of time. It follows new
+// Join finds the producers in dirs (none: socket.Dirs) and appends to j what they carry, in the order of time. It follows new
 // ones, and comes back to those whose connection broke, until ctx ends or Close is called. j gets a State entry when one
 // comes and when one goes.
 func Join(ctx context.Context, j *journal.Journal, dirs ...string) *Joiner {
 	if len(dirs) == 0 {
-		dirs = Dirs()
+		dirs = socket.Dirs()
 	}
 	ctx, stop := context.WithCancel(ctx)
 	t := &Joiner{
@@ -109,7 +110,7 @@ func (t *Joiner) follow() {
 	for first := true; ; first = false {
 		for _, dir := range t.dirs {
 			// The best folder is made, so that a producer that comes there is noticed at once.
-			if err := private(dir); err != nil && (!errors.Is(err, os.ErrNotExist) || dir != t.dirs[0] || ensure(dir) != nil) {
+			if err := socket.Private(dir); err != nil && (!errors.Is(err, os.ErrNotExist) || dir != t.dirs[0] || socket.Ensure(dir) != nil) {
 				delete(watched, dir)
 				t.complain(dir, err)
 				continue
@@ -210,14 +211,14 @@ var errVersion = errors.New("it speaks another version of the stream; use the sa
 func (t *Joiner) readFrom(path string, p *joined) (n int, err error) {
 	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		if stale(err) {
+		if socket.Stale(err) {
 			_ = os.Remove(path)
 		}
 		return 0, err
 	}
 	defer context.AfterFunc(t.ctx, func() { _ = c.Close() })()
 	defer func() { _ = c.Close() }()
-	if err := checkPeer(c); err != nil {
+	if err := socket.CheckPeer(c); err != nil {
 		return 0, err
 	}
 	r := bufio.NewReaderSize(c, 64<<10)

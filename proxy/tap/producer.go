@@ -3,16 +3,15 @@ package tap
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
 )
@@ -22,7 +21,7 @@ type Options struct {
 	Name string   // shown beside its entries; "" is the kind
 	Kind string   // Router or Wrapped; "" is Router
 	Argv []string // the command line to show, secrets are masked; nil is this process's own
-	Dir  string   // where the socket goes; "" is the first of Dirs that can be used
+	Dir  string   // where the socket goes; "" is the first of socket.Dirs that can be used
 }
 
 // Producer hands over what it carries to any number of readers. Whoever appends never waits for one of them: a reader that
@@ -67,19 +66,15 @@ func Open(o Options) (*Producer, error) {
 	}
 	dirs := []string{o.Dir}
 	if o.Dir == "" {
-		dirs = Dirs()
+		dirs = socket.Dirs()
 	}
-	var errs []error
-	for _, dir := range dirs {
-		ln, path, err := listenIn(dir, hex.EncodeToString(id[:3]))
-		if err == nil {
-			p.ln, p.path = ln, path
-			p.wg.Go(p.accept)
-			return p, nil
-		}
-		errs = append(errs, err)
+	name := fmt.Sprintf("%s%d-%s%s", socketPrefix, p.hello.PID, hex.EncodeToString(id[:3]), socketSuffix)
+	var err error
+	if p.ln, p.path, err = socket.Listen(dirs, name); err != nil {
+		return nil, fmt.Errorf("cannot open the tap: %w", err)
 	}
-	return nil, fmt.Errorf("cannot open the tap: %w", errors.Join(errs...))
+	p.wg.Go(p.accept)
+	return p, nil
 }
 
 // shown is a command line as it may leave the process: masked and bounded.
@@ -107,37 +102,10 @@ const (
 	socketSuffix = ".sock"
 )
 
-// listenIn makes a socket in dir. It gets its name when it is listened on and closed to others, so that whoever finds it
-// can connect, and whoever cannot connect knows that it is stale.
-func listenIn(dir, unique string) (_ *net.UnixListener, path string, err error) {
-	if err := ensure(dir); err != nil {
-		return nil, "", err
-	}
-	clean(dir)
-	path = filepath.Join(dir, fmt.Sprintf("%s%d-%s%s", socketPrefix, os.Getpid(), unique, socketSuffix))
-	early := filepath.Join(dir, fmt.Sprintf(".%d-%s", os.Getpid(), unique))
-	if n := len(path); n > maxPath {
-		return nil, "", fmt.Errorf("the path of a socket in %s would have %d bytes, and the system takes %d; set XDG_RUNTIME_DIR to a folder with a shorter name", dir, n, maxPath)
-	}
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: early, Net: "unix"})
-	if err != nil {
-		return nil, "", fmt.Errorf("cannot listen in %s: %w", dir, err)
-	}
-	ln.SetUnlinkOnClose(false)
-	err = os.Chmod(early, 0o600)
-	if err == nil {
-		err = os.Rename(early, path)
-	}
-	if err != nil {
-		_ = ln.Close()
-		_ = os.Remove(early)
-		return nil, "", fmt.Errorf("cannot make the tap's socket private: %w", err)
-	}
-	return ln, path, nil
+// isSocket is whether a file of that name in a folder of sockets is a producer's.
+func isSocket(name string) bool {
+	return strings.HasPrefix(name, socketPrefix) && strings.HasSuffix(name, socketSuffix)
 }
-
-// maxPath is the longest path of a socket on every system that has them (sun_path, with its NUL; macOS has the shortest).
-const maxPath = 103
 
 // Path is the socket's, "" for a nil Producer.
 func (p *Producer) Path() string {

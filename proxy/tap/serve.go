@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"github.com/mcphud/mcphud/proxy/socket"
 )
 
 // maxReaders is how many may read at a time.
@@ -41,7 +43,7 @@ func (p *Producer) accept() {
 // admit begins to serve a connection, unless it is somebody else's, or one too many.
 func (p *Producer) admit(c *net.UnixConn) {
 	r := &reader{c: c, wake: make(chan struct{}, 1)}
-	stranger := checkPeer(c)
+	stranger := socket.CheckPeer(c)
 	p.mu.Lock()
 	if p.closed || len(p.readers) >= maxReaders || stranger != nil {
 		p.mu.Unlock()

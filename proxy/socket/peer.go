@@ -1,4 +1,4 @@
-package tap
+package socket
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"os"
 )
 
-// checkPeer refuses a connection to another user. The folder's permissions already keep others out; a folder that was
+// CheckPeer refuses a connection to another user. The folder's permissions already keep others out; a folder that was
 // open for a while, or a socket that was put there, does not get past this.
-func checkPeer(c *net.UnixConn) error { return checkUser(c, peerUser, os.Getuid()) }
+func CheckPeer(c *net.UnixConn) error { return checkUser(c, peerUser, os.Getuid()) }
 
 func checkUser(c *net.UnixConn, peer func(fd int) (int, error), want int) error {
 	raw, err := c.SyscallConn()
@@ -21,10 +21,10 @@ func checkUser(c *net.UnixConn, peer func(fd int) (int, error), want int) error 
 		return err
 	}
 	if asked != nil {
-		return fmt.Errorf("cannot ask who is at the other end of the tap socket: %w", asked)
+		return fmt.Errorf("cannot ask who is at the other end of the socket: %w", asked)
 	}
 	if uid != want {
-		return fmt.Errorf("user %d is at the other end of the tap socket, and only user %d may be", uid, want)
+		return fmt.Errorf("user %d is at the other end of the socket, and only user %d may be", uid, want)
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package tap
+package socket
 
 import "os"
 

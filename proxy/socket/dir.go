@@ -1,4 +1,6 @@
-package tap
+// Package socket makes the Unix sockets on which processes of one user find each other: in a folder that only this user can look
+// into, closed to others, and with a check of who is at the other end.
+package socket
 
 import (
 	"errors"
@@ -13,10 +15,9 @@ import (
 // folder is the name of the folder of sockets within the user's runtime folder.
 const folder = "mcphud"
 
-// Dirs are the folders in which sockets of this user's producers can be, the best first: $MCPHUD_TAP_DIR alone where that is
-// set, else $XDG_RUNTIME_DIR/mcphud,
-// /run/user/UID/mcphud where there is a /run/user/UID, and mcphud-UID in the folders for temporary files. Clients start
-// servers with an environment of their own, so that a producer does not always know of the first.
+// Dirs are the folders in which sockets of this user's can be, the best first: $MCPHUD_TAP_DIR alone where that is set, else
+// $XDG_RUNTIME_DIR/mcphud, /run/user/UID/mcphud where there is a /run/user/UID, and mcphud-UID in the folders for temporary
+// files. Clients start servers with an environment of their own, so that one of these does not always know of the first.
 func Dirs() []string { return dirs(os.Getenv, os.Getuid()) }
 
 func dirs(getenv func(string) string, uid int) (out []string) {
@@ -34,7 +35,7 @@ func dirs(getenv func(string) string, uid int) (out []string) {
 	own := folder
 	if uid >= 0 { // Windows has none, and gives each user a folder of his own
 		own += "-" + strconv.Itoa(uid)
-		if run := filepath.Join("/run/user", strconv.Itoa(uid)); private(run) == nil {
+		if run := filepath.Join("/run/user", strconv.Itoa(uid)); Private(run) == nil {
 			add(filepath.Join(run, folder))
 		}
 	}
@@ -58,17 +59,17 @@ func ours(path string) bool {
 // errNotOurs is wrapped by errors about folders that others can write to.
 var errNotOurs = errors.New("it is not private to this user")
 
-// ensure makes dir a folder that only this user can look into, or says why it is none.
-func ensure(dir string) error {
+// Ensure makes dir a folder that only this user can look into, or says why it is none.
+func Ensure(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("cannot make the folder of tap sockets: %w", err)
+		return fmt.Errorf("cannot make the folder of sockets: %w", err)
 	}
-	return private(dir)
+	return Private(dir)
 }
 
-// private checks that dir is a real folder of this user. One that is open to others is closed: what somebody put into it
+// Private checks that dir is a real folder of this user. One that is open to others is closed: what somebody put into it
 // before is still found out when a connection is made.
-func private(dir string) error {
+func Private(dir string) error {
 	fi, err := os.Lstat(dir)
 	if err != nil {
 		return err
