@@ -3,12 +3,14 @@ package proxy
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,6 +164,30 @@ func TestR15_ReinitializesOnceWhenTheAgentWasRestarted(t *testing.T) {
 	}
 	if n := a.opened.Load(); n != 3 {
 		t.Errorf("%d upstream sessions", n)
+	}
+}
+
+// What an agent did it must not do again because of how it says that it failed.
+func TestR15_AToolIsNotCalledAgainForItsAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		body   string
+	}{
+		"error as 404": {404, `{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}}`},
+		"plain 404":    {404, "no"},
+		"of a session": {400, `{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"charged the card, but your shopping session is old"}}`},
+	} {
+		a := newAgent(t)
+		var calls atomic.Int64
+		a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+			calls.Add(1)
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.body)
+		}
+		f := start(t, Options{}, route("a", a.at(), ""))
+		if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != c.status || got.body != c.body || calls.Load() != 1 {
+			t.Errorf("%s: %d calls, %+v", name, calls.Load(), got)
+		}
 	}
 }
 

@@ -211,6 +211,8 @@ func (b *Breaker) verdict(r *http.Request, res *http.Response, err error) (why s
 	switch {
 	case c != nil && c.R.Context().Err() != nil: // the client left
 		return "", true
+	case c == nil && errors.Is(context.Cause(r.Context()), context.Canceled): // the router gave up itself
+		return "", true
 	case b.route.WaitReady > 0 && Refused(err): // an agent that starts is waited for
 		return "", true
 	}

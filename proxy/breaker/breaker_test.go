@@ -1,6 +1,7 @@
 package breaker
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -134,5 +135,20 @@ func TestSection2_ARouteThatIsReplacedKeepsTheNewBreaker(t *testing.T) {
 	}
 	if err := now.Close(); err != nil || len(b.by) != 0 {
 		t.Errorf("%v, %d left", err, len(b.by))
+	}
+}
+
+// A router that stops gives up its own requests, which says nothing of the agent.
+func TestSection2_WhatTheRouterGivesUpIsNoFailure(t *testing.T) {
+	b := New(Options{Failures: 1})
+	w := b.Wrap(&routes.Route{Name: "a"}, &upstream{err: context.Canceled})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if res, err := w.RoundTrip(httptest.NewRequest(http.MethodDelete, "/", nil).WithContext(ctx)); err == nil {
+		_ = res.Body.Close()
+		t.Error("no error")
+	}
+	if got := b.Status("a"); got.State != Closed || got.Failures != 0 {
+		t.Errorf("%+v", got)
 	}
 }

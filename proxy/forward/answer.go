@@ -1,7 +1,6 @@
 package forward
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 const (
 	bufferSize   = 32 << 10
 	maxAnswer    = 10 << 20 // of an answer that has to be understood
-	maxRefusal   = 4 << 10  // of an answer that may say that a session is gone
 	writeTimeout = 30 * time.Second
 )
 
@@ -27,7 +25,7 @@ var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 // answer passes the agent's answer on. It ends the response body.
 func (x *exchange) answer(res *http.Response) {
 	defer func() { _ = res.Body.Close() }()
-	if x.pinned != nil && x.out.session != "" && lost(res) {
+	if x.pinned != nil && x.out.session != "" && lost(res, x.id) {
 		x.pinned.Forget()
 		x.c.Refuse(noSession(http.StatusNotFound))
 		return
@@ -64,33 +62,6 @@ func (x *exchange) setVersion(h http.Header) {
 	if x.version != "" && len(h[headerVersion]) == 0 {
 		h[headerVersion] = []string{x.version}
 	}
-}
-
-// lost reports whether the agent says that it does not know the session. With 404 it says so by the specification; some
-// servers of the TypeScript SDK's examples answer 400 and say it in words.
-func lost(res *http.Response) bool {
-	if res.StatusCode == http.StatusNotFound {
-		return true
-	}
-	if res.StatusCode != http.StatusBadRequest {
-		return false
-	}
-	head, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
-	rest := res.Body
-	res.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(head), rest), rest}
-	if err != nil {
-		return false
-	}
-	env, err := jsonrpc.Scan(bytes.TrimSpace(head))
-	if err != nil || env.Kind != jsonrpc.ErrorResponse {
-		return false
-	}
-	e, err := jsonrpc.ParseError(env.Error)
-	msg := strings.ToLower(e.Message)
-	return err == nil && e.Code > -32100 && e.Code <= -32000 && (strings.Contains(msg, "session") || strings.Contains(msg, "not initialized"))
 }
 
 // deadline bounds how long the client may take to read what is written next.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -33,6 +34,8 @@ type lent struct {
 type sitting struct {
 	id, version string
 	until       time.Time // when it is worth asking the agent again; zero for never
+
+	proved atomic.Bool // the agent has answered in it
 
 	mu   sync.Mutex
 	busy map[string]struct{} // ids of requests that are unanswered
@@ -71,11 +74,16 @@ func (t *Target) sessionless(x *exchange) {
 			}
 		}
 		res, err := x.send()
-		if err == nil && s.id != "" && !again && lost(res) {
-			_ = res.Body.Close()
-			x.over()
+		if err == nil && s.id != "" && lost(res, x.id) {
 			l.forget(s)
-			continue
+			// An agent that never answered in a session may mean something else, and must not do twice what it did.
+			if !again && s.proved.Load() {
+				_ = res.Body.Close()
+				x.over()
+				continue
+			}
+		} else if err == nil {
+			s.proved.Store(true)
 		}
 		defer x.over()
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -227,4 +229,48 @@ func FuzzSealed(f *testing.F) {
 			t.Errorf("%q stands for %+v", text, got)
 		}
 	})
+}
+
+func TestR10_NobodyThrowsOutTheSessionsOfOthers(t *testing.T) {
+	var gone []string
+	s := NewStore(Limits{Max: 10, Ended: func(p Pin) { gone = append(gone, p.Principal+p.Upstream) }})
+	defer s.Close()
+	mint := func(who, up string) string {
+		t.Helper()
+		id, err := s.Mint(Pin{Agent: "a", Principal: who, Upstream: up})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	ann := mint("ann", "1")
+	for i := range 100 {
+		mint("bob", strconv.Itoa(i))
+	}
+	if v, err := s.Use(ann, "a", "ann"); err != nil {
+		t.Errorf("ann's only session is gone: %v", err)
+	} else {
+		v.Release()
+	}
+	if len(gone) != 91 || gone[0] != "bob0" || gone[90] != "bob90" {
+		t.Errorf("%d gone: %v", len(gone), gone)
+	}
+	// Ann gets as many as bob has, and no more than that at his cost.
+	gone = nil
+	for i := range 20 {
+		mint("ann", strconv.Itoa(i+2))
+	}
+	if n := slices.IndexFunc(gone, func(w string) bool { return strings.HasPrefix(w, "ann") }); n != 4 || s.Len() != 10 {
+		t.Errorf("%d sessions; gone, in this order: %v", s.Len(), gone)
+	}
+	// What is in use gives way to nobody.
+	full := NewStore(Limits{Max: 1})
+	defer full.Close()
+	id, _ := full.Mint(Pin{Agent: "a"})
+	if _, err := full.Use(id, "a", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := full.Mint(Pin{Agent: "a"}); !errors.Is(err, ErrFull) {
+		t.Error(err)
+	}
 }

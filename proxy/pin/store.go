@@ -20,6 +20,7 @@ type Store struct {
 
 	mu     sync.Mutex
 	byID   map[string]*Session
+	of     map[string]int // how many a principal has
 	order  *list.List
 	sweep  *time.Timer // nil while there is no session
 	closed bool
@@ -46,7 +47,7 @@ func NewStore(o Limits) *Store {
 	if o.Ended == nil {
 		o.Ended = func(Pin) {}
 	}
-	return &Store{o: o, byID: map[string]*Session{}, order: list.New()}
+	return &Store{o: o, byID: map[string]*Session{}, of: map[string]int{}, order: list.New()}
 }
 
 // Len is how many sessions there are.
@@ -56,7 +57,8 @@ func (s *Store) Len() int {
 	return len(s.byID)
 }
 
-// Mint keeps a pin under a new id, a random UUID; at the limit in place of the session that was idle for longest.
+// Mint keeps a pin under a new id, a random UUID; at the limit in place of the session that was idle for longest of the
+// principal who has the most, so that nobody can throw out what is others'.
 func (s *Store) Mint(p Pin) (string, error) {
 	if len(p.Upstream) > maxUpstream {
 		return "", ErrTooLong
@@ -65,11 +67,8 @@ func (s *Store) Mint(p Pin) (string, error) {
 	s.mu.Lock()
 	gone := s.expired()
 	if len(s.byID) >= s.o.Max {
-		for e := s.order.Back(); e != nil; e = e.Prev() {
-			if v := e.Value.(*Session); v.active == 0 {
-				gone = append(gone, s.take(v))
-				break
-			}
+		if v := s.spare(p.Principal); v != nil {
+			gone = append(gone, s.take(v))
 		}
 	}
 	full := len(s.byID) >= s.o.Max || s.closed
@@ -77,6 +76,7 @@ func (s *Store) Mint(p Pin) (string, error) {
 		n := &Session{Pin: p, ID: id, store: s, used: time.Now()}
 		n.place = s.order.PushFront(n)
 		s.byID[id] = n
+		s.of[p.Principal]++
 		if s.sweep == nil {
 			s.sweep = time.AfterFunc(s.o.TTL, s.expire)
 		}
@@ -87,6 +87,22 @@ func (s *Store) Mint(p Pin) (string, error) {
 		return "", ErrFull
 	}
 	return id, nil
+}
+
+// spare is the session that gives way to another one of a principal, nil if none can; s.mu is held.
+func (s *Store) spare(principal string) *Session {
+	most := principal
+	for who, n := range s.of {
+		if n > s.of[most] {
+			most = who
+		}
+	}
+	for e := s.order.Back(); e != nil; e = e.Prev() {
+		if v := e.Value.(*Session); v.active == 0 && v.Principal == most {
+			return v
+		}
+	}
+	return nil
 }
 
 // Use finds a session of that agent and caller and keeps it from expiring until it is released.
@@ -133,6 +149,9 @@ func (v *Session) idle(ttl time.Duration) bool { return v.active == 0 && time.Si
 // take removes a session; s.mu is held.
 func (s *Store) take(v *Session) Pin {
 	delete(s.byID, v.ID)
+	if s.of[v.Principal]--; s.of[v.Principal] == 0 {
+		delete(s.of, v.Principal)
+	}
 	s.order.Remove(v.place)
 	return v.Pin
 }

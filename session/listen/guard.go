@@ -28,7 +28,7 @@ func refused(r *http.Request, hosts []string) string {
 	if len(r.Header.Values("Host")) > 0 { // net/http moves the one Host header into r.Host
 		return "the Host header is given twice"
 	}
-	host, port := split(r.Host)
+	host, port := split(r.Host, r.TLS != nil)
 	local, known := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	var localHost, localPort string
 	if known {
@@ -65,11 +65,19 @@ func forbid(w http.ResponseWriter, why string) {
 	_, _ = w.Write(body) // a client that is gone needs no answer
 }
 
-// split takes a Host header apart; the port is 80 where it has none.
-func split(hostport string) (host, port string) {
+// standard is the port of a scheme.
+func standard(tls bool) string {
+	if tls {
+		return "443"
+	}
+	return "80"
+}
+
+// split takes a Host header apart; the port is the standard one where it has none.
+func split(hostport string, tls bool) (host, port string) {
 	host, port, err := net.SplitHostPort(hostport)
 	if err != nil {
-		return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]"), "80"
+		return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]"), standard(tls)
 	}
 	return host, port
 }
@@ -85,13 +93,13 @@ func sameOrigin(origin, host, port string, tls bool) bool {
 	if err != nil || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "" {
 		return false
 	}
-	scheme, standard := "http", "80"
+	scheme := "http"
 	if tls {
-		scheme, standard = "https", "443"
+		scheme = "https"
 	}
 	p := u.Port()
 	if p == "" {
-		p = standard
+		p = standard(tls)
 	}
 	return u.Scheme == scheme && strings.EqualFold(u.Hostname(), host) && p == port
 }

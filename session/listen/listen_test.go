@@ -1,6 +1,8 @@
 package listen
 
 import (
+	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -79,6 +81,27 @@ func TestA1_TakenPortNamesItsHolder(t *testing.T) {
 	}
 	if _, err := Listen(t.Context(), "192.0.2.1", 0); err == nil || !strings.Contains(err.Error(), "192.0.2.1") {
 		t.Error(err)
+	}
+}
+
+// Clients leave the standard port of a scheme out.
+func TestGuardKnowsTheStandardPorts(t *testing.T) {
+	h := Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	for _, c := range []struct {
+		port int
+		tls  bool
+		want int
+	}{{80, false, 418}, {443, true, 418}, {443, false, 403}, {80, true, 403}} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = "127.0.0.1"
+		if c.tls {
+			r.TLS = &tls.ConnectionState{}
+		}
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: c.port}))
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != c.want {
+			t.Errorf("%+v: %d", c, w.Code)
+		}
 	}
 }
 

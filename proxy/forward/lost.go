@@ -1,0 +1,45 @@
+package forward
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"regexp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// maxRefusal is how much is read of an answer that may say that a session is gone.
+const maxRefusal = 4 << 10
+
+// gone is how servers say in words that they do not know a session. That an error has something to do with one is not enough:
+// a tool may speak of sessions of its own.
+var gone = regexp.MustCompile(`(?i)session[ -]?id|(mcp|valid|no|unknown|missing) session|session (was )?(not found|expired|terminated|closed|unknown|invalid)|not initialized`)
+
+// lost reports whether the agent says that it does not know the session, given the id of the request. By the specification it
+// answers 404; some servers of the TypeScript SDK's examples answer 400 and say it in words. A JSON-RPC error is an answer to
+// the request otherwise: 404 is also how the modern era says that there is no such method, and how some say that of a tool.
+func lost(res *http.Response, id []byte) bool {
+	if res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusBadRequest {
+		return false
+	}
+	head, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
+	rest := res.Body
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(head), rest), rest}
+	plain := res.StatusCode == http.StatusNotFound
+	if err != nil {
+		return plain
+	}
+	env, err := jsonrpc.Scan(bytes.TrimSpace(head))
+	if err != nil || env.Kind != jsonrpc.ErrorResponse {
+		return plain
+	}
+	e, err := jsonrpc.ParseError(env.Error)
+	if err != nil || e.Code < -32099 || e.Code > -32000 {
+		return false
+	}
+	return plain && !bytes.Equal(env.ID, id) || gone.MatchString(e.Message)
+}
