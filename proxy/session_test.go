@@ -95,6 +95,100 @@ func TestR10_SessionsEndWithDisuseAndHaveALimit(t *testing.T) {
 	f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", ids[2]).check(t, 404, -32000, noSession)
 }
 
+// A session that the agent opened, and for which the caller gets no id, is ended again.
+func TestR10_NoSessionIsLeftAtTheAgentThatNobodyCanUse(t *testing.T) {
+	ended := func(t *testing.T, a *agent, id string) {
+		t.Helper()
+		wait(t, fmt.Sprintf("the agent to hear that %.20s is over", id), func() bool { return slices.Contains(a.ended(), id) })
+	}
+	t.Run("no room", func(t *testing.T) {
+		a := newAgent(t)
+		f := start(t, Options{Sessions: pin.Limits{Max: 1}}, route("a", a.at(), ""))
+		id := f.open(t, "/mcps/a/mcp")
+		called, proceed := make(chan struct{}), make(chan struct{})
+		a.answer = func(w http.ResponseWriter, _ *http.Request, e jsonrpc.Envelope) {
+			close(called)
+			<-proceed
+			reply(w, e.ID, "{}")
+		}
+		var call sync.WaitGroup
+		defer call.Wait()
+		defer close(proceed)
+		call.Go(func() { f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id) })
+		<-called
+		if got := f.post(t, "/mcps/a/mcp", initialize); got.status != 503 || got.rpcError(t).Error.Data["kind"] != "queue_full" {
+			t.Errorf("%+v", got)
+		}
+		ended(t, a, "up-2")
+		if slices.Contains(a.ended(), "up-1") {
+			t.Error("the session in use was ended")
+		}
+	})
+	for name, opens := range map[string]func(w http.ResponseWriter, id []byte){
+		"its id cannot be kept": func(w http.ResponseWriter, id []byte) {
+			w.Header().Set("Mcp-Session-Id", strings.Repeat("x", 1025))
+			reply(w, id, initResult)
+		},
+		"its id cannot be kept, in an event stream": func(w http.ResponseWriter, id []byte) {
+			w.Header().Set("Mcp-Session-Id", strings.Repeat("x", 1025))
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", jsonrpc.NewResult(id, []byte(initResult)))
+		},
+		"the answer breaks off": func(w http.ResponseWriter, id []byte) {
+			w.Header().Set("Mcp-Session-Id", strings.Repeat("x", 1025))
+			w.Header().Set("Content-Length", "1000")
+			_, _ = w.Write([]byte(`{"jsonrpc":"2.0",`))
+		},
+		"an error": func(w http.ResponseWriter, id []byte) {
+			w.Header().Set("Mcp-Session-Id", strings.Repeat("x", 1025))
+			_, _ = w.Write(jsonrpc.NewError(id, -32603, "no", nil))
+		},
+	} {
+		for _, sessionless := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, sessionless %v", name, sessionless), func(t *testing.T) {
+				a := newAgent(t)
+				a.opens = opens
+				f := start(t, Options{}, route("a", a.at(), ""))
+				frame := initialize
+				if sessionless {
+					frame = callEcho
+				}
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.Router.URL()+"/mcps/a/mcp", strings.NewReader(frame))
+				if err != nil {
+					t.Fatal(err)
+				}
+				req.Header.Set("Content-Type", "application/json")
+				req.Header.Set("Accept", accept)
+				if res, err := http.DefaultClient.Do(req); err == nil { // the connection may be cut
+					if res.Header.Get("Mcp-Session-Id") != "" {
+						t.Errorf("%+v", res.Header)
+					}
+					_ = res.Body.Close()
+				}
+				ended(t, a, strings.Repeat("x", 1025))
+				if f.Sessions() != 0 {
+					t.Errorf("%d sessions", f.Sessions())
+				}
+			})
+		}
+	}
+}
+
+func TestR10_AgentsHearOfTheirSessionsWhenTheRouterEnds(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{}, route("a", a.at(), ""))
+	for range 40 {
+		f.open(t, "/mcps/a/mcp")
+	}
+	f.post(t, "/mcps/a/mcp", callEcho) // opens one more
+	if err := f.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if n := len(a.ended()); n != 41 {
+		t.Errorf("%d sessions were ended at the agent, want 41", n)
+	}
+}
+
 func TestE9_ARestartedAgentKnowsNoSessions(t *testing.T) {
 	a := newAgent(t)
 	f := start(t, Options{}, route("a", a.at(), ""))

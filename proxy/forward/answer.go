@@ -25,6 +25,9 @@ var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 // answer passes the agent's answer on. It ends the response body.
 func (x *exchange) answer(res *http.Response) {
 	defer func() { _ = res.Body.Close() }()
+	if x.opens {
+		defer x.unopened(res.Header.Get(flow.HeaderSession))
+	}
 	if x.pinned != nil && x.out.session != "" && lost(res, x.id) {
 		x.pinned.Forget()
 		x.c.Refuse(noSession(http.StatusNotFound))

@@ -23,6 +23,7 @@ type exchange struct {
 	pinned  *pin.Session // whose session it is sent in; nil without
 	version string       // of the protocol, for the answer's header; "" if it is not known
 	opens   bool         // a successful answer opens a session
+	minted  bool         // the session has an id of the router's
 	rewrite bool         // the answer introduces the server
 	unwrap  bool         // an event stream must become the one JSON text that it leads to
 	endless bool         // the answer is an event stream without an end

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/pin"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -21,12 +22,20 @@ func (x *exchange) introduce(body []byte, from http.Header) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		x.minted = true
 		x.c.W.Header()[flow.HeaderSession] = []string{id}
 		if version != "" {
 			x.version = version
 		}
 	}
 	return rename(body, x.name), nil
+}
+
+// unopened tells the agent that nobody will use the session that it opened, where the caller got no id for it.
+func (x *exchange) unopened(upstream string) {
+	if upstream != "" && !x.minted {
+		x.Abandon(pin.Pin{Agent: x.c.Agent, Endpoint: x.where, Upstream: upstream, Version: x.version})
+	}
 }
 
 // rename replaces result.serverInfo.name of a response, and the same in result._meta, where a 2026-07-28 server gives it. All

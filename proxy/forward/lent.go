@@ -17,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/pin"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/sse"
 )
@@ -243,7 +244,7 @@ var (
 )
 
 // openSession opens a session with the agent on the router's own account. An agent that does not want one is served without.
-func (t *Target) openSession(ctx context.Context) (*sitting, error) {
+func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, t.Route.Timeout, errSilent)
 	defer cancel()
 	params := fmt.Appendf(nil, ownInit, jsonrpc.Quote(t.s.Name), jsonrpc.Quote(t.s.Version))
@@ -251,6 +252,13 @@ func (t *Target) openSession(ctx context.Context) (*sitting, error) {
 	var answer []byte
 	if err == nil {
 		defer func() { _ = res.Body.Close() }()
+		if id := res.Header.Get(flow.HeaderSession); id != "" {
+			defer func() {
+				if err != nil || s.id == "" {
+					t.Abandon(pin.Pin{Agent: t.Route.Name, Endpoint: t.where, Upstream: id})
+				}
+			}()
+		}
 		answer, err = ownAnswer(res)
 	}
 	if err != nil {
@@ -265,16 +273,18 @@ func (t *Target) openSession(ctx context.Context) (*sitting, error) {
 	if answer == nil {
 		return &sitting{until: time.Now().Add(refusedFor)}, nil
 	}
-	s := &sitting{id: res.Header.Get(flow.HeaderSession), busy: map[string]struct{}{}}
+	s = &sitting{id: res.Header.Get(flow.HeaderSession), busy: map[string]struct{}{}}
 	s.version, _ = jsonrpc.String(jsonrpc.Member(answer, "protocolVersion"))
 	if len(s.id) > maxSessionID {
 		return nil, fmt.Errorf("its session id is longer than %d bytes", maxSessionID)
 	}
 	note := jsonrpc.NewNotification(string(mcp.MethodNotificationInitialized), nil)
-	if res, err = t.ask(ctx, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version}); err != nil {
+	noted, err := t.ask(ctx, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version})
+	if err != nil {
 		return nil, err
 	}
-	return s, res.Body.Close()
+	_ = noted.Body.Close() // it has nothing in it
+	return s, nil
 }
 
 const maxSessionID = 1024
@@ -338,8 +348,6 @@ func (t *Target) giveUpLent(ctx context.Context) {
 	all := t.lent
 	t.lent = map[string]*lent{}
 	t.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
 	for _, l := range all {
 		l.mu.Lock()
 		s := l.open

@@ -102,8 +102,8 @@ func (t *Target) Calls() int {
 	return t.calls
 }
 
-// Retire takes no new calls, waits for those that run until ctx is done, ends the router's own sessions with the agent and
-// closes the way to it.
+// Retire takes no new calls, waits for those that run until ctx is done, ends the router's own sessions with the agent and those
+// that were abandoned, and closes the way to it.
 func (t *Target) Retire(ctx context.Context) error {
 	t.mu.Lock()
 	first := !t.retired
@@ -116,14 +116,28 @@ func (t *Target) Retire(ctx context.Context) error {
 	case <-t.idle:
 	case <-ctx.Done():
 	}
+	ctx, cancel := context.WithTimeout(ctx, goodbye)
+	defer cancel()
 	t.giveUpLent(ctx)
-	t.end()
 	t.mu.Lock()
 	t.ended = true
 	t.mu.Unlock()
-	t.tasks.Wait()
+	over := make(chan struct{})
+	go func() {
+		t.tasks.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+	t.end()
+	<-over
 	return t.up.Close()
 }
+
+// goodbye is how long an agent that is not served any more may take to hear that its sessions are over.
+const goodbye = time.Second
 
 // start runs f on a goroutine that Retire waits for; false once it does.
 func (t *Target) start(f func()) bool {
