@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/mcphud/mcphud/proxy/filelock"
 )
 
 // Options says where the lines go. Zero values mean the defaults.
@@ -23,11 +25,10 @@ type Options struct {
 const (
 	maxPending = 1 << 20               // bytes that wait to be written; above it lines are dropped
 	together   = 20 * time.Millisecond // that lines wait for each other
-	lookEvery  = time.Second           // whether the file is still there
 )
 
 // Log appends lines without ever keeping a request waiting: when the disk is slower than the requests, lines are dropped, and
-// the file says how many.
+// the file says how many. Several routers may write to one file.
 type Log struct {
 	o Options
 
@@ -45,9 +46,7 @@ type Log struct {
 
 	// Of the writer.
 	f       *os.File
-	size    int64
 	regular bool
-	looked  time.Time
 	lost    int64 // lines that the file has not been told of
 }
 
@@ -173,7 +172,8 @@ func (l *Log) run() {
 	}
 }
 
-// write appends lines. After a failure the file is opened anew the next time.
+// write appends lines, all with one write, so that those of other routers are before or after them. After a failure the file is
+// opened anew the next time.
 func (l *Log) write(lines []byte) error {
 	if len(lines) == 0 && l.lost == 0 {
 		return nil
@@ -183,14 +183,12 @@ func (l *Log) write(lines []byte) error {
 	}
 	if l.lost > 0 {
 		note := fmt.Appendf(nil, `{"time":%q,"dropped":%d}`+"\n", time.Now().UTC().Format(time.RFC3339Nano), l.lost)
-		n, err := l.f.Write(note)
-		if l.size += int64(n); err != nil {
+		if _, err := l.f.Write(note); err != nil {
 			return l.broken(err)
 		}
 		l.lost = 0
 	}
-	n, err := l.f.Write(lines)
-	if l.size += int64(n); err != nil {
+	if _, err := l.f.Write(lines); err != nil {
 		return l.broken(err)
 	}
 	return nil
@@ -204,18 +202,15 @@ func (l *Log) broken(err error) error {
 
 // ready has the file open, and begins a new one where it is full, or where somebody moved it away.
 func (l *Log) ready(more int64) error {
-	if l.f != nil && l.regular && time.Since(l.looked) >= lookEvery {
-		l.looked = time.Now()
-		now, err := os.Stat(l.o.File)
-		mine, err2 := l.f.Stat()
-		if err2 != nil || errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, mine) {
+	if l.f != nil && l.regular {
+		mine, err := l.f.Stat()
+		switch {
+		case err != nil || !l.there(mine):
 			_ = l.broken(nil)
-		}
-	}
-	if l.f != nil && l.regular && l.size > 0 && l.size+more > l.o.MaxSize {
-		_ = l.broken(nil)
-		if err := l.rotate(); err != nil {
-			return err
+		case mine.Size() > 0 && mine.Size()+more > l.o.MaxSize:
+			if err := l.rotate(mine); err != nil {
+				return err
+			}
 		}
 	}
 	if l.f == nil {
@@ -224,7 +219,26 @@ func (l *Log) ready(more int64) error {
 	return nil
 }
 
-func (l *Log) rotate() error {
+// there reports whether a file still has the name of the log. One that cannot be looked at has.
+func (l *Log) there(f fs.FileInfo) bool {
+	now, err := os.Stat(l.o.File)
+	return err == nil && os.SameFile(now, f) || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// rotate moves the file away that is open, full, unless another router has done so.
+func (l *Log) rotate(full fs.FileInfo) error {
+	lock, err := filelock.Lock(l.o.File, 0)
+	if errors.Is(err, filelock.ErrHeld) { // another one is at it, and keeps what is written until then
+		return nil
+	}
+	if err == nil { // otherwise it is not there any more, or may not be read
+		defer func() { _ = lock.Close() }() // nothing was written
+	}
+	_ = l.broken(nil) // some systems rename no open files
+	// Whoever renames holds the lock of the file with this name, so that it keeps it now.
+	if !l.there(full) {
+		return nil
+	}
 	for i := l.o.Keep - 1; i > 0; i-- {
 		if err := os.Rename(fmt.Sprint(l.o.File, ".", i), fmt.Sprint(l.o.File, ".", i+1)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -246,6 +260,6 @@ func (l *Log) open() error {
 		_ = f.Close()
 		return fmt.Errorf("%s cannot be made private; choose another: %w", l.o.File, err)
 	}
-	l.f, l.size, l.regular, l.looked = f, info.Size(), info.Mode().IsRegular(), time.Now()
+	l.f, l.regular = f, info.Mode().IsRegular()
 	return nil
 }

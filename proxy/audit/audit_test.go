@@ -3,6 +3,8 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -135,6 +137,55 @@ func TestR18_FilesRotate(t *testing.T) {
 			t.Errorf("%s: %v %v", f.Name(), info, err)
 		}
 		lines(t, filepath.Join(dir, f.Name()))
+	}
+}
+
+// Several routers write to one file and rotate it, without tearing or losing a line.
+func TestR18_RoutersShareAFile(t *testing.T) {
+	const routers, each = 4, 400
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.jsonl")
+	var all sync.WaitGroup
+	for r := range routers {
+		all.Go(func() {
+			l := &Log{o: Options{File: file, MaxSize: 4000, Keep: 200, Logger: slog.New(slog.DiscardHandler)}}
+			for i := range each {
+				line := fmt.Appendf(nil, `{"router":%d,"line":%d}`+"\n", r, i)
+				if err := l.write(append(line, line...)); err != nil {
+					t.Errorf("router %d, line %d: %v", r, i, err)
+				}
+			}
+			_ = l.broken(nil)
+		})
+	}
+	all.Wait()
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	seen := map[[2]int]int{}
+	small := 0
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() < 3000 {
+			small++
+		}
+		for _, l := range lines(t, filepath.Join(dir, f.Name())) {
+			seen[[2]int{int(l["router"].(float64)), int(l["line"].(float64))}]++
+		}
+	}
+	for r := range routers {
+		for i := range each {
+			if n := seen[[2]int{r, i}]; n != 2 {
+				t.Errorf("line %d of router %d is there %d times, want 2", i, r, n)
+			}
+		}
+	}
+	if small > 1 { // the newest one
+		t.Errorf("%d files were moved away that were not full", small)
 	}
 }
 
