@@ -1,6 +1,8 @@
 package access
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/mcphud/mcphud/proxy/filelock"
 )
+
+// lockWait is how long a router waits for another one that writes to the same file.
+const lockWait = 2 * time.Second
 
 // pinFile is the file: by agent and tool.
 type pinFile struct {
@@ -18,8 +25,8 @@ type pinFile struct {
 }
 
 // OpenPins reads what a router before this one remembered. A file that is not there begins anew; one that cannot be understood
-// is an error, for to forget what was remembered is to accept every change. "" remembers in memory only. Close writes what
-// is not written yet.
+// is an error, for to forget what was remembered is to accept every change. "" remembers in memory only. Routers that share
+// a file share what they remember. Close writes what is not written yet.
 func OpenPins(file string, log *slog.Logger) (*Pins, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -28,38 +35,54 @@ func OpenPins(file string, log *slog.Logger) (*Pins, error) {
 	if file == "" {
 		return p, nil
 	}
-	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, nil
-	}
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxPinFile) {
-		err = fmt.Errorf("%s is no regular file of at most %d MiB", file, maxPinFile>>20)
-	}
-	var text []byte
-	if err == nil {
-		text, err = os.ReadFile(file)
-	}
-	var in pinFile
-	if err == nil {
-		err = json.Unmarshal(text, &in)
-	}
-	if err == nil && in.Version != 1 {
-		err = fmt.Errorf("its version is %d, not 1", in.Version)
-	}
-	for agent, tools := range in.Agents {
-		for tool, d := range tools {
-			if err == nil && (d == nil || len(d.Sum) != hashName || d.Now != "" && len(d.Now) != hashName) {
-				err = fmt.Errorf("tool %q of agent %q has no hash", clip(tool), clip(agent))
-			}
-		}
-		if tools != nil {
-			p.agents[agent] = &pinned{tools: tools}
-		}
-	}
+	in, err := p.read()
 	if err != nil {
 		return nil, fmt.Errorf("what was remembered of agents' tools in %s is not readable: %w; correct the file, or remove it to remember them anew", file, err)
 	}
+	for agent, tools := range in {
+		p.agents[agent] = &pinned{tools: tools}
+	}
 	return p, nil
+}
+
+// read is what is in the file, by agent and tool; nil if there is none, or nothing that p has not read or written before.
+func (p *Pins) read() (map[string]map[string]*definition, error) {
+	info, err := os.Stat(p.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.stamp != nil && os.SameFile(info, p.stamp) && info.ModTime().Equal(p.stamp.ModTime()) && info.Size() == p.stamp.Size() {
+		return nil, nil
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxPinFile {
+		return nil, fmt.Errorf("%s is no regular file of at most %d MiB", p.file, maxPinFile>>20)
+	}
+	text, err := os.ReadFile(p.file)
+	if err != nil {
+		return nil, err
+	}
+	var in pinFile
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, err
+	}
+	if in.Version != 1 {
+		return nil, fmt.Errorf("its version is %d, not 1", in.Version)
+	}
+	for agent, tools := range in.Agents {
+		for tool, d := range tools {
+			if d == nil || len(d.Sum) != hashName || d.Now != "" && len(d.Now) != hashName {
+				return nil, fmt.Errorf("tool %q of agent %q has no hash", clip(tool), clip(agent))
+			}
+		}
+		if tools == nil {
+			delete(in.Agents, agent)
+		}
+	}
+	p.stamp = info
+	return in.Agents, nil
 }
 
 // dirty has the file written soon; p.mu is held.
@@ -81,6 +104,32 @@ func (p *Pins) write(last bool) {
 		return
 	}
 	p.changed = false
+	p.mu.Unlock()
+	err := p.exchange()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil {
+		if p.failed == nil {
+			p.log.Error("what agents' tools are is not remembered across restarts", "file", p.file, "error", err)
+		}
+		p.dirty() // tried again
+	}
+	p.failed = err
+}
+
+// exchange learns what other routers with the same file wrote to it, and adds what this one knows.
+func (p *Pins) exchange() error {
+	lock, err := filelock.Lock(filepath.Dir(p.file), lockWait) // of the folder: the file is another one each time
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }() // nothing was written
+	theirs, err := p.read()
+	if err != nil {
+		return fmt.Errorf("%w; it stays as it is", err)
+	}
+	p.mu.Lock()
+	p.merge(theirs)
 	out := pinFile{Version: 1, Agents: map[string]map[string]*definition{}}
 	for name, a := range p.agents {
 		if len(a.tools) > 0 {
@@ -89,15 +138,38 @@ func (p *Pins) write(last bool) {
 	}
 	text, err := json.MarshalIndent(out, "", "\t")
 	p.mu.Unlock()
-	if err == nil {
-		err = replace(p.file, append(text, '\n'))
+	if err != nil {
+		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err != nil && p.failed == nil {
-		p.log.Error("what agents' tools are is not remembered across restarts", "file", p.file, "error", err)
+	if err := replace(p.file, append(text, '\n')); err != nil {
+		return err
 	}
-	p.failed = err
+	p.stamp, err = os.Stat(p.file)
+	return err
+}
+
+// merge adds what another router knows; p.mu is held. Of two definitions that were each the first, the older one is.
+func (p *Pins) merge(theirs map[string]map[string]*definition) {
+	for agent, tools := range theirs {
+		a := p.agent(agent)
+		if a == nil {
+			continue
+		}
+		for tool, d := range tools {
+			mine := a.tools[tool]
+			switch {
+			case mine == nil && len(a.tools) >= maxTools:
+			case mine == nil || mine.raw == [sha256.Size]byte{}: // not seen by this router
+				a.tools[tool] = d
+			case mine.Sum != d.Sum && !d.Since.After(mine.Since):
+				now := cmp.Or(mine.Now, mine.Sum)
+				mine.Sum, mine.Since = d.Sum, d.Since
+				p.note(agent, a, tool, mine, now)
+			case mine.Sum == d.Sum && d.When.After(mine.When):
+				a.tools[tool] = d // without what this router saw last, so that it looks again
+			}
+		}
+	}
 }
 
 // replace writes a file as a whole or not at all, readable for its owner only.

@@ -3,6 +3,7 @@ package access
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"sync"
@@ -33,7 +34,8 @@ type Pins struct {
 	slots chan struct{} // of checks in the background
 	tasks sync.WaitGroup
 
-	writing sync.Mutex // one write at a time
+	writing sync.Mutex  // one write at a time
+	stamp   fs.FileInfo // of the file as it was read or written last; nil before. Of the writer
 
 	mu      sync.Mutex
 	agents  map[string]*pinned
@@ -57,7 +59,7 @@ type definition struct {
 	Sum   string    `json:"sha256"`
 	Since time.Time `json:"since"`
 	Now   string    `json:"changed_to,omitempty"` // the sum that differs, "" if it is as it was
-	When  time.Time `json:"changed_at,omitzero"`
+	When  time.Time `json:"changed_at,omitzero"`  // the last time
 
 	raw [sha256.Size]byte // of the bytes seen last, which saves understanding the same ones again
 }
@@ -136,11 +138,16 @@ func (p *Pins) compare(agent string, a *pinned, tool, sum string, raw [sha256.Si
 	if was == sum {
 		return
 	}
+	p.note(agent, a, tool, d, sum)
+	p.dirty()
+}
+
+// note keeps that a tool's definition is now one with this sum, and logs it; p.mu is held.
+func (p *Pins) note(agent string, a *pinned, tool string, d *definition, sum string) {
 	d.Now, d.When = sum, now()
 	if sum == d.Sum {
-		d.Now, d.When = "", time.Time{}
+		d.Now = ""
 	}
-	p.dirty()
 	a.changes++
 	if time.Since(a.logged) < logAgain { // an agent may have another list each time
 		return
