@@ -169,7 +169,7 @@ func (f *fixture) raw(t testing.TB, method, path, body string, headers ...string
 	if _, err := bufio.NewReader(res.Body).WriteTo(&b); err != nil {
 		t.Fatal(err)
 	}
-	return response{res.StatusCode, res.Header, b.String()}
+	return response{res.StatusCode, res.Header, b.String(), res.ProtoMajor}
 }
 
 func TestR10_ASessionIsOfItsPrincipal(t *testing.T) {

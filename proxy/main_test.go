@@ -153,13 +153,14 @@ func (a *agent) ended() []string {
 // fixture is a router with a file of routes.
 type fixture struct {
 	*Router
-	file string
+	file   string
+	client *http.Client
 }
 
 // start runs a router with these routes, given as the JSON of each.
 func start(t testing.TB, o Options, routes ...string) *fixture {
 	t.Helper()
-	f := &fixture{file: filepath.Join(t.TempDir(), "routing.json")}
+	f := &fixture{file: filepath.Join(t.TempDir(), "routing.json"), client: http.DefaultClient}
 	f.write(t, table(routes...))
 	o.Routes, o.RoutesMust = f.file, true
 	r, err := New(o)
@@ -204,6 +205,7 @@ type response struct {
 	status int
 	header http.Header
 	body   string
+	proto  int // HTTP's major version
 }
 
 // send makes a request to the router; headers are name, value pairs.
@@ -217,9 +219,12 @@ func (f *fixture) send(t testing.TB, method, path, body string, headers ...strin
 		req.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Add(headers[i], headers[i+1])
+		if req.Header.Add(headers[i], headers[i+1]); headers[i] == "Host" {
+			req.Host = headers[i+1]
+			req.Header.Del("Host")
+		}
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := f.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +233,7 @@ func (f *fixture) send(t testing.TB, method, path, body string, headers ...strin
 	if err != nil {
 		t.Fatalf("%s %s: %v after %q", method, path, err, b)
 	}
-	return response{res.StatusCode, res.Header, string(b)}
+	return response{res.StatusCode, res.Header, string(b), res.ProtoMajor}
 }
 
 func (f *fixture) post(t testing.TB, path, body string, headers ...string) response {

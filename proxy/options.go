@@ -48,6 +48,7 @@ type Options struct {
 
 	DrainTimeout time.Duration // how long Close lets running calls finish, default 10 s
 	BodyTimeout  time.Duration // for the body of a request to arrive, default 30 s
+	WriteTimeout time.Duration // for a client to read what is written to it, default 30 s
 	MaxRequest   int64         // bytes of the largest request body, default 10 MiB
 	Sessions     pin.Limits    // Ended is set by the router
 	SessionTTL   time.Duration // life of a sealed session id, default 24 h
@@ -73,6 +74,7 @@ func (o *Options) complete() error {
 	def(&o.Routes, DefaultRoutes)
 	def(&o.DrainTimeout, DefaultDrainTimeout)
 	def(&o.BodyTimeout, 30*time.Second)
+	def(&o.WriteTimeout, 30*time.Second)
 	def(&o.MaxRequest, DefaultMaxRequest)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -80,7 +82,7 @@ func (o *Options) complete() error {
 	switch {
 	case o.Port < 0 || o.Port > 65535:
 		return fmt.Errorf("port %d is not between 0 and 65535", o.Port)
-	case o.DrainTimeout < 0 || o.BodyTimeout < 0 || o.MaxRequest < 0:
+	case o.DrainTimeout < 0 || o.BodyTimeout < 0 || o.WriteTimeout < 0 || o.MaxRequest < 0:
 		return errors.New("a timeout or size is negative")
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return errors.New("a certificate needs its key, and a key its certificate; give both, or none")

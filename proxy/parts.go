@@ -65,7 +65,7 @@ func (r *Router) merge() {
 	}
 	r.merged = aggregate.New(aggregate.Options{
 		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), Inside: flow.Inside, Hops: forward.Hops,
-		MaxRequest: r.o.MaxRequest, Logger: r.log, Drain: r.drain,
+		MaxRequest: r.o.MaxRequest, BodyTimeout: r.o.BodyTimeout, WriteTimeout: r.o.WriteTimeout, Logger: r.log, Drain: r.drain,
 		Agents: func() (names []string) {
 			t := r.watch.Current()
 			for _, n := range t.Names() {

@@ -71,6 +71,7 @@ func New(o Options) (*Router, error) {
 	limits := o.Sessions
 	limits.Ended = r.sessionEnded
 	r.shared.Name, r.shared.Version, r.shared.Logger, r.shared.Drain = o.Name, o.Version, o.Logger, r.drain
+	r.shared.WriteTimeout = o.WriteTimeout
 	r.shared.Store = pin.NewStore(limits)
 	r.targets.Store(&map[string]*forward.Target{})
 	if err := r.newPolicy(); err != nil {
@@ -144,7 +145,7 @@ func (r *Router) Start(ctx context.Context) error {
 	if r.o.TLSCert != "" {
 		var err error
 		if cert, err = tls.LoadX509KeyPair(r.o.TLSCert, r.o.TLSKey); err != nil {
-			return fmt.Errorf("router: certificate: %w", err)
+			return fmt.Errorf("router: HTTPS cannot be served with the certificate in %s and the key in %s: %w", r.o.TLSCert, r.o.TLSKey, err)
 		}
 	}
 	port := r.o.Port

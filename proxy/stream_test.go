@@ -30,7 +30,7 @@ func (f *fixture) stream(ctx context.Context, t testing.TB, method, path, body s
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := f.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,6 +282,33 @@ func TestR15_CallersThatReadNoStreamGetJSON(t *testing.T) {
 		_, _ = io.WriteString(w, "data: {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n\n")
 	}
 	if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 502 || got.rpcError(t).Error.Code != -32603 || got.header.Get("Content-Type") != "application/json" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A caller that reads no stream cannot see that one began: an agent that falls silent in it did not answer.
+func TestE14_AnAgentThatHangsInAnEventStream(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{}, route("a", a.at(), `"timeout":"1s"`))
+	a.answer = func(w http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
+		rc := sseHead(w)
+		for range 24 { // alive for longer than the timeout
+			_, _ = io.WriteString(w, ":\n\n") // who reads sees what is missing
+			_ = rc.Flush()
+			time.Sleep(50 * time.Millisecond)
+		}
+		if e.Method == "x/hang" {
+			<-r.Context().Done()
+			return
+		}
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", jsonrpc.NewResult(e.ID, []byte("{}")))
+	}
+	if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 200 || got.body != `{"jsonrpc":"2.0","id":2,"result":{}}` {
+		t.Errorf("%+v", got)
+	}
+	got := f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","id":2,"method":"x/hang"}`)
+	got.check(t, 504, -32003, "Agent 'a' did not answer within 1s")
+	if string(got.rpcError(t).ID) != "2" {
 		t.Errorf("%+v", got)
 	}
 }

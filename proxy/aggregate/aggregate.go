@@ -40,6 +40,9 @@ type Options struct {
 	MaxRequest int64         // bytes of a body, default 10 MiB
 	Max        int           // sessions at once, default 1000
 	TTL        time.Duration // life of a session that nobody uses, default 30 min
+
+	BodyTimeout  time.Duration // for the body of a request to arrive, default 30 s
+	WriteTimeout time.Duration // for a client to read what is written to it, default 30 s
 	// Drain is done when event streams that have no end shall end; nil for when the server is closed.
 	Drain  context.Context
 	Logger *slog.Logger
@@ -77,6 +80,8 @@ func New(o Options) *Server {
 	def(&o.MaxRequest, 10<<20)
 	def(&o.Max, 1000)
 	def(&o.TTL, 30*time.Minute)
+	def(&o.BodyTimeout, 30*time.Second)
+	def(&o.WriteTimeout, 30*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -19,8 +19,6 @@ const (
 	headerSession = "Mcp-Session-Id"
 	typeJSON      = "application/json"
 	typeSSE       = "text/event-stream"
-	writeTimeout  = 30 * time.Second
-	bodyTimeout   = 30 * time.Second
 	beat          = 15 * time.Second
 )
 
@@ -43,7 +41,7 @@ type exchange struct {
 }
 
 func (x *exchange) post(caller Caller) {
-	body, err := ingress.Limits{Body: x.s.o.MaxRequest, Time: bodyTimeout}.Read(x.w, x.r)
+	body, err := ingress.Limits{Body: x.s.o.MaxRequest, Time: x.s.o.BodyTimeout}.Read(x.w, x.r)
 	if err != nil {
 		x.w.Header().Set("Connection", "close")
 		x.refuse(err)
@@ -212,7 +210,7 @@ func (x *exchange) open() {
 }
 
 func (x *exchange) deadline() {
-	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has deadlines
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(x.s.o.WriteTimeout)) // not every writer has deadlines
 }
 
 func (x *exchange) event(frame []byte) error {
@@ -228,6 +226,9 @@ func (x *exchange) raw(text []byte) error {
 	if err := http.NewResponseController(x.w).Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		x.over = true
 		return err
+	}
+	if x.r.ProtoMajor > 1 { // there the stream ends when the deadline passes, whoever is slow
+		_ = http.NewResponseController(x.w).SetWriteDeadline(time.Time{}) // as in deadline
 	}
 	return nil
 }

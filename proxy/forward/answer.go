@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	bufferSize   = 32 << 10
-	maxAnswer    = 10 << 20 // of an answer that has to be understood
-	writeTimeout = 30 * time.Second
+	bufferSize = 32 << 10
+	maxAnswer  = 10 << 20 // of an answer that has to be understood
 )
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
@@ -47,7 +46,6 @@ func (x *exchange) answer(res *http.Response) {
 	copyReturned(h, res.Header)
 	switch {
 	case sse && x.unwrap:
-		x.patient()
 		x.unwrapped(res)
 	case sse:
 		x.patient()
@@ -72,7 +70,14 @@ func (x *exchange) deadline() {
 	if x.rc == nil {
 		x.rc = http.NewResponseController(x.c.W)
 	}
-	_ = x.rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every ResponseWriter has deadlines; a test's has none
+	_ = x.rc.SetWriteDeadline(time.Now().Add(x.s.WriteTimeout)) // not every ResponseWriter has deadlines; a test's has none
+}
+
+// rest takes the deadline off while there is nothing to write: over HTTP/2 the stream ends when it passes, whoever is slow.
+func (x *exchange) rest() {
+	if x.c.R.ProtoMajor > 1 {
+		_ = x.rc.SetWriteDeadline(time.Time{}) // as in deadline
+	}
 }
 
 // copy passes a body on that is no event stream. A short one is written in one piece; of a longer one each piece is written
@@ -106,9 +111,10 @@ func (x *exchange) copy(res *http.Response) {
 			return
 		}
 		x.alive()
+		x.rest()
 		n, err = from.Read(buf[:])
 	}
-	if n > 0 && !x.write(buf[:n]) {
+	if x.deadline(); n > 0 && !x.write(buf[:n]) {
 		return
 	}
 	if err != io.EOF {

@@ -2,6 +2,7 @@ package forward
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"net"
 	"net/http"
@@ -159,7 +160,15 @@ func unreachable(err error) *jsonrpc.Failure {
 	if f, ok := jsonrpc.AsFailure(err); ok {
 		return f
 	}
-	return &jsonrpc.Failure{Kind: jsonrpc.FailUnreachable, Message: "Failed to reach agent: " + hide(err), Status: http.StatusBadGateway, Err: err}
+	return &jsonrpc.Failure{Kind: jsonrpc.FailUnreachable, Message: "Failed to reach agent: " + hide(err) + advice(err), Status: http.StatusBadGateway, Err: err}
+}
+
+// advice is what to do about an agent that nobody vouches for.
+func advice(err error) string {
+	if errors.As(err, new(x509.UnknownAuthorityError)) {
+		return "; let this machine trust who signed its certificate, or name a file with that one's certificate in the router's environment as SSL_CERT_FILE"
+	}
+	return ""
 }
 
 // hide is the text of an error without secrets that may be in a URL in it.

@@ -3,6 +3,7 @@ package forward
 import (
 	"context"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -168,3 +169,6 @@ func TestAHeadWithoutEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// quietLog is for servers whose clients leave on purpose.
+func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }

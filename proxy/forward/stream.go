@@ -45,6 +45,7 @@ func (x *exchange) events(res *http.Response) {
 			x.gone()
 			return
 		}
+		x.rest()
 		n, err := from.Read(buf[:])
 		if n > 0 && !x.write(buf[:n]) {
 			return
@@ -183,9 +184,22 @@ func dataLine(line []byte) ([]byte, bool) {
 	return bytes.TrimPrefix(v, []byte(" ")), ok
 }
 
-// unwrapped answers a caller that reads no event streams with the one message that it waits for.
+// living gives the agent its time anew with each piece of its answer.
+type living struct {
+	io.Reader
+	x *exchange
+}
+
+// Read reads.
+func (l living) Read(p []byte) (int, error) {
+	l.x.alive()
+	return l.Reader.Read(p)
+}
+
+// unwrapped answers a caller that reads no event streams with the one message that it waits for. While events come the caller
+// waits; an agent that falls silent did not answer.
 func (x *exchange) unwrapped(res *http.Response) {
-	r := sse.NewReader(res.Body, maxUnwrapped, 0)
+	r := sse.NewReader(living{res.Body, x}, maxUnwrapped, 0)
 	for {
 		e, err := r.Next()
 		if err != nil {

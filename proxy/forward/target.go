@@ -27,6 +27,8 @@ type Shared struct {
 	Sealer  atomic.Pointer[pin.Sealer] // nil for ids that are kept
 	Drain   context.Context            // done when event streams that have no end shall end
 	Logger  *slog.Logger
+
+	WriteTimeout time.Duration // for a client to read what is written to it
 }
 
 // Target is a route in force and the way to its agent.

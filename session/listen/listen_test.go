@@ -2,7 +2,6 @@ package listen
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -84,23 +83,37 @@ func TestA1_TakenPortNamesItsHolder(t *testing.T) {
 	}
 }
 
-// Clients leave the standard port of a scheme out.
+// Over TLS, what names no port names 443.
 func TestGuardKnowsTheStandardPorts(t *testing.T) {
-	h := Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	guard := Guard(ok, "agent.example")
 	for _, c := range []struct {
-		port int
-		tls  bool
-		want int
-	}{{80, false, 418}, {443, true, 418}, {443, false, 403}, {80, true, 403}} {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.Host = "127.0.0.1"
-		if c.tls {
-			r.TLS = &tls.ConnectionState{}
-		}
+		url    string
+		port   int
+		origin string
+		want   int
+	}{
+		{"https://localhost/", 443, "", 418},
+		{"https://localhost/", 443, "https://localhost", 418},
+		{"https://localhost/", 443, "https://localhost:443", 418},
+		{"https://localhost:443/", 443, "https://localhost", 418},
+		{"https://agent.example/", 8443, "https://agent.example", 418},
+		{"https://agent.example/", 443, "https://agent.example:80", 403},
+		{"https://localhost/", 443, "http://localhost", 403},
+		{"https://localhost/", 80, "", 403},
+		{"https://localhost:80/", 443, "", 403},
+		{"http://localhost/", 443, "", 403},
+		{"http://localhost/", 80, "http://localhost", 418},
+		{"http://localhost/", 80, "https://localhost", 403},
+	} {
+		r := httptest.NewRequest(http.MethodGet, c.url, nil)
 		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: c.port}))
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
 		w := httptest.NewRecorder()
-		if h.ServeHTTP(w, r); w.Code != c.want {
-			t.Errorf("%+v: %d", c, w.Code)
+		if guard.ServeHTTP(w, r); w.Code != c.want {
+			t.Errorf("%+v: %d %s", c, w.Code, w.Body)
 		}
 	}
 }

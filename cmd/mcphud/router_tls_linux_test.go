@@ -1,0 +1,132 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// selfSigned writes a certificate for this machine that nobody vouches for, and its key, into a folder.
+func selfSigned(t *testing.T, dir string) (cert, key string) {
+	t.Helper()
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, of, of, &secret.PublicKey, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for file, b := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(b), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cert, key
+}
+
+// An agent, a router over HTTPS in front of it, and a second one that reaches the first by a route: it trusts whom the
+// system trusts, which SSL_CERT_FILE sets.
+func TestTLS_FromTheCommandsToTheAgent(t *testing.T) {
+	cert, key := selfSigned(t, t.TempDir())
+	other, _ := selfSigned(t, t.TempDir())
+	agent := serve(t, "--ephemeral", "--port", "0")
+	inner := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+agent.url+`","stream":true}}}`, nil, "--port", "0", "--tls-cert", cert, "--tls-key", key), routerReady)
+	if !strings.HasPrefix(inner.url, "https://") {
+		t.Fatalf("listening on %s", inner.url)
+	}
+	endpoint := inner.url + "/mcps/one/mcp"
+	pem, err := os.ReadFile(cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pem)
+	inner.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
+	defer inner.http.CloseIdleConnections()
+	if got := inner.via("one", addCall, "Origin", inner.url); got.status != 200 || !strings.HasPrefix(got.body, `{"jsonrpc":"2.0","id":"x","result":`) {
+		t.Errorf("%+v", got)
+	}
+	if got := inner.via("one", addCall, "Origin", strings.Replace(inner.url, "https", "http", 1)); got.status != 403 {
+		t.Errorf("the origin of another scheme: %+v", got)
+	}
+	trust := []string{"SSL_CERT_FILE=" + cert, "SSL_CERT_DIR=" + t.TempDir()}
+	cmd := command(t, "tools", "call", "add", "--url", endpoint, "--args", `{"a":1,"b":2}`)
+	cmd.Env = append(cmd.Env, trust...)
+	if out := finish(t, cmd).ok(t); !strings.Contains(out, "3") {
+		t.Errorf("%s", out)
+	}
+	routes := `{"routes":{"far":{"url":"` + endpoint + `","headers":{"Authorization":"Bearer hunter1"}},` +
+		`"user":{"url":"` + strings.Replace(endpoint, "https://", "https://me:hunter2@", 1) + `?token=hunter3"}}}`
+	outer := launch(t, routerCommand(t, routes, trust, "--port", "0"), routerReady)
+	for _, name := range []string{"far", "user"} {
+		if got := outer.via(name, addCall); got.status != 200 || !strings.HasPrefix(got.body, `{"jsonrpc":"2.0","id":"x","result":`) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	wary := launch(t, routerCommand(t, routes, []string{"SSL_CERT_FILE=" + other, "SSL_CERT_DIR=" + t.TempDir()}, "--port", "0"), routerReady)
+	for _, name := range []string{"far", "user"} {
+		got := wary.via(name, addCall)
+		if got.status != 502 || !strings.Contains(got.body, `"id":"x"`) || !strings.Contains(got.body, "Failed to reach agent: ") ||
+			!strings.Contains(got.body, "certificate") || !strings.Contains(got.body, "SSL_CERT_FILE") {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if strings.Contains(got.body+wary.log(), "hunter") {
+			t.Errorf("%s: credentials in %s or the log", name, got.body)
+		}
+	}
+}
+
+func TestTLS_FilesThatAreNoCertificateAndKey(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := selfSigned(t, dir)
+	_, other := selfSigned(t, t.TempDir())
+	text := filepath.Join(dir, "text.pem")
+	if err := os.WriteFile(text, []byte("swordfish"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ cert, key, says, names string }{
+		{filepath.Join(dir, "none.pem"), key, "no such file", "none.pem"},
+		{cert, filepath.Join(dir, "none.pem"), "no such file", "none.pem"},
+		{cert, other, "does not match", other},
+		{text, key, "PEM", text},
+		{cert, text, "PEM", text},
+		{key, cert, "PEM", key},
+		{dir, key, "directory", dir},
+		{cert, "", "a certificate needs its key", ""},
+		{"", key, "a key its certificate", ""},
+	} {
+		args := []string{"--port", "0"}
+		if c.cert != "" {
+			args = append(args, "--tls-cert", c.cert)
+		}
+		if c.key != "" {
+			args = append(args, "--tls-key", c.key)
+		}
+		o := finish(t, routerCommand(t, `{"routes":{}}`, nil, args...))
+		if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, c.says) || !strings.Contains(e.Message, c.names) ||
+			strings.Contains(o.stderr, "swordfish") || strings.Contains(o.stderr, "listening on") {
+			t.Errorf("%q %q: exit %d, %s", c.cert, c.key, o.code, o.stderr)
+		}
+	}
+}
