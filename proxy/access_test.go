@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -245,6 +246,59 @@ func TestR8_TokensAreFollowed(t *testing.T) {
 	retoken(t, file, token("three", "alpha", `["*"]`))
 	if err := f.Reload(); err != nil || status("three") != 200 || status("two") != 401 || f.Status().Tokens.Error != "" {
 		t.Errorf("%v %+v", err, f.Status().Tokens)
+	}
+}
+
+// A stream without an end must not outlive the token that opened it.
+func TestR8_StreamsEndWithTheirToken(t *testing.T) {
+	a := newAgent(t)
+	left := make(chan struct{}, 4)
+	a.answer = func(w http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) {
+		rc := sseHead(w)
+		_, _ = io.WriteString(w, "data: hello\n\n")
+		_ = rc.Flush()
+		<-r.Context().Done()
+		left <- struct{}{}
+	}
+	one, two := token("one", "alpha", `["*"]`), token("two", "beta", `["a"]`)
+	file, log := tokens(t, one, two), filepath.Join(t.TempDir(), "audit.jsonl")
+	f := start(t, Options{Tokens: file, Audit: audit.Options{File: log}}, route("a", a.at(), `"stream":true`))
+	open := func(secret string) *bufio.Reader {
+		t.Helper()
+		id := f.open(t, "/mcps/a/mcp", "Authorization", "Bearer "+secret)
+		res := f.stream(t.Context(), t, "GET", "/mcps/a/mcp", "", "Mcp-Session-Id", id, "Authorization", "Bearer "+secret)
+		t.Cleanup(func() { _ = res.Body.Close() })
+		r := bufio.NewReader(res.Body)
+		if line, err := r.ReadString('\n'); err != nil || line != "data: hello\n" {
+			t.Fatalf("%d %q %v", res.StatusCode, line, err)
+		}
+		return r
+	}
+	stays, ends := open("one"), open("two")
+	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	res := f.stream(t.Context(), t, "POST", "/mcps/a/mcp", listen, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen", "Authorization", "Bearer two")
+	defer func() { _ = res.Body.Close() }()
+	retoken(t, file, one)
+	for what, r := range map[string]io.Reader{"GET": ends, "listen": res.Body} {
+		if rest, err := io.ReadAll(r); err != nil || !strings.HasSuffix(string(rest), "\n") {
+			t.Errorf("%s: %q, %v", what, rest, err)
+		}
+		<-left
+	}
+	if n := f.Calls("a"); n != 1 {
+		t.Errorf("%d calls go on, want that of the token that is still good", n)
+	}
+	wait(t, "both lines of the audit", func() bool {
+		text, err := os.ReadFile(log)
+		return err == nil && strings.Count(string(text), `"decision":"denied","why":"unauthorized","status":200`) == 2
+	})
+	// One that may call other agents now, and this one no more.
+	retoken(t, file, token("one", "alpha", `["b"]`))
+	if err := f.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(stays); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -148,7 +151,8 @@ func TestR17_AnAgentThatStartsIsWaitedForDespiteTheBreaker(t *testing.T) {
 
 func TestSection2_FaultsOfARoute(t *testing.T) {
 	a := newAgent(t)
-	f := start(t, Options{}, route("a", a.at(), ""), route("err", a.at(), `"fault":{"errorPercent":100,"seed":1}`), route("slow", a.at(), `"fault":{"delay":"30ms"}`))
+	log := filepath.Join(t.TempDir(), "audit.jsonl")
+	f := start(t, Options{Audit: audit.Options{File: log}}, route("a", a.at(), ""), route("err", a.at(), `"fault":{"errorPercent":100,"seed":1}`), route("slow", a.at(), `"fault":{"delay":"30ms"}`))
 	if got := f.post(t, "/mcps/a/mcp", ping); got.status != 200 || strings.Contains(got.body, "error") {
 		t.Errorf("%+v", got)
 	}
@@ -173,6 +177,19 @@ func TestSection2_FaultsOfARoute(t *testing.T) {
 	began := time.Now()
 	if got := f.post(t, "/mcps/slow/mcp", ping); got.status != 200 || time.Since(began) < 30*time.Millisecond {
 		t.Errorf("%v %+v", time.Since(began), got)
+	}
+	// What was done on purpose is not taken for the agent's own doing.
+	if err := f.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]int{`"agent":"a"`: 1, `"fault":"http_500","status":500`: kinds["http"], `"fault":"jsonrpc_error","status":200`: kinds["rpc"], `"fault":"delay","status":200`: 1, `"fault"`: 21} {
+		if n := strings.Count(string(text), what); n != want {
+			t.Errorf("%s is there %d times, want %d:\n%s", what, n, want, text)
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func (p *policy) outer() []flow.Middleware {
 
 // inner are those that see the envelope.
 func (p *policy) inner() []flow.Middleware {
-	return []flow.Middleware{p.metrics.Trace, lists, p.rates.Middleware}
+	return []flow.Middleware{p.metrics.Trace, lists, p.rates.Middleware, p.guard.Streams}
 }
 
 // wrap are those around the way to an agent.

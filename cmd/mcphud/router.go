@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -131,7 +132,7 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 		Audit: audit.Options{File: s.audit}, Pins: s.pins,
 	})
 	if err != nil {
-		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: routerAdvice(err)}
+		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: routerAdvice(err, s.routes)}
 	}
 	if err := r.Start(ctx); err != nil {
 		_ = closeRouter(ctx, r, s.drain) // why it did not start is what matters
@@ -176,9 +177,13 @@ func closeRouter(ctx context.Context, r *proxy.Router, drain time.Duration) erro
 	return nil
 }
 
-func routerAdvice(err error) string {
-	if errors.Is(err, os.ErrNotExist) {
+func routerAdvice(err error, routes string) string {
+	missing := new(fs.PathError)
+	switch {
+	case !errors.As(err, &missing) || !errors.Is(err, os.ErrNotExist):
+		return "correct it; see mcphud router --help"
+	case missing.Path == routes:
 		return "name a file that exists, or leave --routes out to start without routes and wait for " + proxy.DefaultRoutes
 	}
-	return "correct it; see mcphud router --help"
+	return "name a file that exists"
 }

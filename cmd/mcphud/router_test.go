@@ -115,7 +115,8 @@ func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
 func TestRouterUsage(t *testing.T) {
 	r := launch(t, routerCommand(t, "", nil, "--port", "0"), routerReady) // the default file need not be there
 	for _, c := range []struct{ args, file, env, says string }{
-		{"--routes nowhere.json", "", "", "nowhere.json"},
+		{"--routes nowhere.json", "", "", "nowhere.json: no such file or directory; name a file that exists, or leave --routes out"},
+		{"--port 0 --tokens nowhere.json", "", "", "nowhere.json: no such file or directory; name a file that exists"},
 		{"--url http://127.0.0.1:1/mcp", "", "", "--url means nothing to the router"},
 		{"--port many", "", "", "from 0 to 65535"},
 		{"", "", "ROUTER_PORT=abc", `ROUTER_PORT is "abc"`},
@@ -129,7 +130,7 @@ func TestRouterUsage(t *testing.T) {
 	} {
 		cmd := routerCommand(t, c.file, []string{c.env}, strings.Fields(c.args)...)
 		o := finish(t, cmd)
-		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || !strings.Contains(e.Message, c.says) {
+		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || !strings.Contains(e.Message, c.says) || strings.Contains(c.args, "--tokens") && strings.Contains(e.Message, "--routes") {
 			t.Errorf("%s %s: exit %d, stdout %q, stderr %s", c.args, c.file, o.code, o.out, o.stderr)
 		}
 	}

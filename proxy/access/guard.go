@@ -35,6 +35,8 @@ type Guard struct {
 	state atomic.Pointer[state]
 	again atomic.Int64 // when to look at the file again, in nanoseconds
 	mu    sync.Mutex   // one look at a time
+
+	streams streams
 }
 
 // state is what is in force, and about which file.
@@ -85,7 +87,11 @@ func (g *Guard) load(path string, before *Tokens) error {
 			n.tokens = &Tokens{}
 		}
 		if old.err == nil || old.err.Error() != n.err.Error() {
-			g.log.Error("tokens not loaded; the last good ones stay in force", "file", path, "tokens", n.tokens.Len(), "error", n.err)
+			then := "the last good ones stay in force"
+			if before == nil {
+				then = "nobody is let in"
+			}
+			g.log.Error("tokens not loaded; "+then, "file", path, "tokens", n.tokens.Len(), "error", n.err)
 		}
 	case old.err != nil || old.path != path || old.sum != n.sum:
 		for _, w := range n.tokens.Warnings {

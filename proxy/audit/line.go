@@ -35,9 +35,10 @@ func (l *Log) Middleware(next flow.Handler) flow.Handler {
 // line or reach a terminal's controls.
 //
 //	{"time":…,"principal":…,"agent":…,"http":"POST","method":"tools/call","tool"|"prompt"|"uri":…,"decision":"allowed"|"denied",
-//	"why":KIND,"status":200,"duration_ms":1.234,"upstream_ms":…,"in":BYTES,"out":BYTES,"session":HASH,"trace":ID}
+//	"why":KIND,"fault":KIND,"status":200,"duration_ms":1.234,"upstream_ms":…,"in":BYTES,"out":BYTES,"session":HASH,"trace":ID}
 //
-// why is there if the router itself answered, or the answer broke off; what does not apply is left out.
+// why is there if the router itself answered, or the answer broke off, and fault if the route made the call suffer on purpose;
+// what does not apply is left out.
 func Append(b []byte, c *flow.Call, now time.Time) []byte {
 	b = append(b, `{"time":"`...)
 	b = now.UTC().AppendFormat(b, "2006-01-02T15:04:05.000000Z07:00")
@@ -57,6 +58,7 @@ func Append(b []byte, c *flow.Call, now time.Time) []byte {
 	if c.Failure != nil {
 		b = text(b, "why", string(c.Failure.Kind))
 	}
+	b = text(b, "fault", c.Fault)
 	b = append(b, `,"status":`...)
 	b = strconv.AppendInt(b, int64(c.Status), 10)
 	b = milliseconds(b, "duration_ms", now.Sub(c.Began))

@@ -69,11 +69,11 @@ func (f *Faults) Middleware(next flow.Handler) flow.Handler {
 		}
 		answered := false
 		w := &noting{ResponseWriter: c.W}
-		i.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		i.Told(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			answered = true
 			c.W, c.R = w, r
 			next(c)
-		})).ServeHTTP(w, c.R)
+		}), func(k fault.Kind) { c.Fault = string(k) }).ServeHTTP(w, c.R)
 		if !answered {
 			c.Status, c.Sent = w.status, w.sent
 		}

@@ -40,6 +40,7 @@ type Call struct {
 	Session  string           // hash of the session's id that is safe to log, "" without a session
 	Status   int              // of the answer, 0 before it began
 	Sent     int64            // bytes of the answer's body
+	Fault    string           // what went wrong with it on purpose, as its route says; "" for nothing
 	Failure  *jsonrpc.Failure // what the router itself answered with; nil where the answer is the agent's
 	Upstream time.Duration    // until the agent's answer began, 0 if it was not asked
 }

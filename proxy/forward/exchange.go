@@ -148,11 +148,16 @@ func (x *exchange) failed(err error) {
 // statusGone is what others log for a client that left before its answer; it is never sent.
 const statusGone = 499
 
+// gone notes that nobody waits for the answer any more: the client left, or is not let in any more.
 func (x *exchange) gone() {
 	if x.c.Status == 0 {
 		x.c.Status = statusGone
 	}
-	x.c.Failure = &jsonrpc.Failure{Kind: jsonrpc.FailCancelled, Message: "the client left", Status: statusGone}
+	f, ok := jsonrpc.AsFailure(context.Cause(x.c.R.Context()))
+	if !ok {
+		f = &jsonrpc.Failure{Kind: jsonrpc.FailCancelled, Message: "the client left", Status: statusGone}
+	}
+	x.c.Failure = f
 }
 
 // unreachable is the error for an agent that gave no answer. What an Upstream says as a *jsonrpc.Failure is kept.

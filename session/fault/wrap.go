@@ -22,6 +22,11 @@ func Wrap(next http.Handler, p Plan) (http.Handler, error) {
 // Wrap is next with faults in what is sent to its MCP endpoint, a path that ends in /mcp; other paths, such as /health,
 // and calls of the spared tools are left alone.
 func (i *Injector) Wrap(next http.Handler, spared ...string) http.Handler {
+	return i.Told(next, func(Kind) {}, spared...)
+}
+
+// Told is Wrap that says of each request what it suffers, before it does; a delay first.
+func (i *Injector) Told(next http.Handler, tell func(Kind), spared ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/mcp") {
 			next.ServeHTTP(w, r)
@@ -33,8 +38,13 @@ func (i *Injector) Wrap(next http.Handler, spared ...string) http.Handler {
 			return
 		}
 		kind, delay, span := i.decide(q.Method)
-		if delay > 0 && !sleep(r, delay) {
-			panic(http.ErrAbortHandler) // the client is gone
+		if delay > 0 {
+			if tell(Delay); !sleep(r, delay) {
+				panic(http.ErrAbortHandler) // the client is gone
+			}
+		}
+		if kind != "" {
+			tell(kind)
 		}
 		serve(kind, span, q, next, w, r)
 	})
