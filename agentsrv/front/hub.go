@@ -27,7 +27,7 @@ type hub struct {
 }
 
 func (h *hub) init(s *Server) {
-	h.id, h.srv, h.ready = newID(), s, true
+	h.id, h.srv, h.ready = jsonrpc.UUID(), s, true
 	h.queue, h.stop, h.done = make(chan mcp.JSONRPCNotification, 256), make(chan struct{}), make(chan struct{})
 	h.listeners = map[*peer]struct{}{}
 	_ = s.o.Engine.RegisterSession(context.Background(), h) // fails for a known id only, and this one is new

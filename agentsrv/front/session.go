@@ -2,10 +2,8 @@ package front
 
 import (
 	"container/list"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"sync"
 	"time"
 
@@ -39,19 +37,11 @@ type Session struct {
 }
 
 func newSession(srv *Server, caller kit.Identity) *Session {
-	s := &Session{id: newID(), principal: caller.Principal, tenant: caller.Tenant, srv: srv, ended: make(chan struct{})}
+	s := &Session{id: jsonrpc.UUID(), principal: caller.Principal, tenant: caller.Tenant, srv: srv, ended: make(chan struct{})}
 	sum := sha256.Sum256([]byte(s.id))
 	s.short = hex.EncodeToString(sum[:4])
 	s.version = defaultVersion
 	return s
-}
-
-// newID mints an unguessable id, in the form of a UUID version 4 (RFC 9562 section 5.4).
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails, says its documentation
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // Name is a short name of the session for logs and metrics, which does not give its id away.

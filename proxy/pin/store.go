@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"sync"
 	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // Limits bounds a Store. Zero values mean the defaults.
@@ -63,7 +65,7 @@ func (s *Store) Mint(p Pin) (string, error) {
 	if len(p.Upstream) > maxUpstream {
 		return "", ErrTooLong
 	}
-	id := uuid()
+	id := jsonrpc.UUID()
 	s.mu.Lock()
 	gone := s.expired()
 	if len(s.byID) >= s.o.Max {
