@@ -126,7 +126,7 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 		if c.R.Method == http.MethodPost && !read(c, limits) {
 			return
 		}
-		if forward.Hops(c.R) >= forward.MaxHops {
+		if ingress.Hops(c.R.Header) >= ingress.MaxHops {
 			c.Refuse(&jsonrpc.Failure{
 				Kind: jsonrpc.FailUpstream, Status: http.StatusLoopDetected,
 				Message: "the request went through too many routers; agents that call each other in a circle, or a route that leads to the router itself, do that",

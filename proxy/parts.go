@@ -64,7 +64,7 @@ func (r *Router) merge() {
 		return
 	}
 	r.merged = aggregate.New(aggregate.Options{
-		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), Inside: flow.Inside, Hops: forward.Hops,
+		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), Inside: flow.Inside,
 		MaxRequest: r.o.MaxRequest, BodyTimeout: r.o.BodyTimeout, WriteTimeout: r.o.WriteTimeout, Logger: r.log, Drain: r.drain,
 		Agents: func() (names []string) {
 			t := r.watch.Current()

@@ -32,7 +32,6 @@ type Options struct {
 	Agents func() []string
 	// Identify says who calls, or answers the request itself and returns false.
 	Identify func(http.ResponseWriter, *http.Request) (Caller, bool)
-	Hops     func(*http.Request) int // how many routers a request went through; nil for 0
 
 	Page       int           // items on a page of a list, default 250
 	Patience   time.Duration // how long a list waits for an agent, default 5 s
@@ -91,9 +90,6 @@ func New(o Options) *Server {
 	if o.Inside == nil {
 		o.Inside = func(ctx context.Context, _ string) context.Context { return ctx }
 	}
-	if o.Hops == nil {
-		o.Hops = func(*http.Request) int { return 0 }
-	}
 	s := &Server{o: o, log: o.Logger, clients: map[string]*client{}, commons: map[string]*client{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
@@ -105,9 +101,6 @@ func def[T comparable](v *T, value T) {
 		*v = value
 	}
 }
-
-// maxHops is where requests that go in a circle end.
-const maxHops = 8
 
 // ServeHTTP is the endpoint.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +117,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 	case closed:
 		x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
-	case s.o.Hops(r) >= maxHops:
+	case ingress.Hops(r.Header) >= ingress.MaxHops:
 		x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailUpstream, Message: "the request went through too many routers", Status: http.StatusLoopDetected})
 	case r.Method == http.MethodPost:
 		x.post(caller)

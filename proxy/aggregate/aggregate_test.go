@@ -19,7 +19,6 @@ import (
 
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/aggregate"
-	"github.com/mcphud/mcphud/proxy/forward"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -89,9 +88,9 @@ func router(t *testing.T, agents map[string]string, change func(*aggregate.Optio
 	}
 	var r *proxy.Router
 	o := aggregate.Options{
-		Router: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.Handler().ServeHTTP(w, q) }),
-		Agents: func() []string { return r.Routes().Names() },
-		Hops:   forward.Hops, Patience: 3 * time.Second,
+		Router:   http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.Handler().ServeHTTP(w, q) }),
+		Agents:   func() []string { return r.Routes().Names() },
+		Patience: 3 * time.Second,
 		Identify: func(_ http.ResponseWriter, q *http.Request) (aggregate.Caller, bool) {
 			only := q.Header.Get("X-Only")
 			return aggregate.Caller{Principal: only, May: func(a string) bool { return only == "" || a == only }}, true

@@ -87,7 +87,7 @@ func (x *exchange) post(caller Caller) {
 			return
 		}
 	default:
-		x.c = x.s.use("", caller, x.s.o.Hops(x.r))
+		x.c = x.s.use("", caller, ingress.Hops(x.r.Header))
 	}
 	defer x.s.release(x.c)
 	x.c.allow(caller)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/ingress"
 )
 
 // inside sends requests to the router in this process, in the name of a principal.
@@ -23,15 +24,13 @@ func (c *client) dial(cfg config.Server) (session.Transport, bool) {
 	return session.NewHTTP(cfg, session.Tap{Server: cfg.Name}, inside{c}), true
 }
 
-const headerHops = "Mcphud-Hops"
-
 // RoundTrip serves the request by the router's handler. Its answer's body is passed on as it is written.
 func (i inside) RoundTrip(r *http.Request) (*http.Response, error) {
 	s := i.c.s
 	ctx, cancel := context.WithCancel(s.o.Inside(r.Context(), i.c.principal))
 	in := r.Clone(ctx)
 	in.RequestURI = r.URL.RequestURI()
-	in.Header.Set(headerHops, strconv.Itoa(i.c.hops+1))
+	in.Header.Set(ingress.HeaderHops, strconv.Itoa(i.c.hops+1))
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}

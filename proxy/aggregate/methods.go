@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -58,7 +59,7 @@ func (x *exchange) initialize(caller Caller) {
 	if caps == nil || caps[0] != '{' {
 		caps = []byte("{}")
 	}
-	c := x.s.clientWith(caller, x.s.o.Hops(x.r), caps)
+	c := x.s.clientWith(caller, ingress.Hops(x.r.Header), caps)
 	c.id = newID()
 	if err := x.s.add(c); err != nil {
 		c.close()

@@ -13,7 +13,6 @@ import (
 // Headers and types that several parts of the router speak of.
 const (
 	HeaderSession = "Mcp-Session-Id"
-	HeaderHops    = "Mcphud-Hops" // how many routers a request went through
 	TypeJSON      = "application/json"
 	TypeSSE       = "text/event-stream"
 )

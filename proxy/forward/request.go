@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/ingress"
 )
 
 // headerVersion names the protocol version; this and the names below are in canonical form, as the keys of a http.Header.
@@ -44,9 +45,9 @@ func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Re
 	h := make(http.Header, 12)
 	if c != nil {
 		copyPassed(h, c.R.Header)
-		h[flow.HeaderHops] = []string{strconv.Itoa(Hops(c.R) + 1)}
+		h[ingress.HeaderHops] = []string{strconv.Itoa(ingress.Hops(c.R.Header) + 1)}
 	} else {
-		h[flow.HeaderHops] = []string{"1"}
+		h[ingress.HeaderHops] = []string{"1"}
 	}
 	if _, ok := h["User-Agent"]; !ok {
 		h["User-Agent"] = nil // keeps net/http from naming itself
@@ -97,22 +98,6 @@ func copyPassed(to, from http.Header) {
 			delete(to, http.CanonicalHeaderKey(strings.TrimSpace(name)))
 		}
 	}
-}
-
-// MaxHops is how many routers a request may go through.
-const MaxHops = 8
-
-// Hops is how many routers a request went through before this one. What is no number counts as too many.
-func Hops(r *http.Request) int {
-	v := r.Header[flow.HeaderHops]
-	if len(v) == 0 {
-		return 0
-	}
-	n, err := strconv.Atoi(v[0])
-	if err != nil || n < 0 || len(v) > 1 {
-		return MaxHops
-	}
-	return n
 }
 
 // returned are the headers of an agent's answer that the caller gets to see, beside Content-Length and those of the

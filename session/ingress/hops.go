@@ -1,0 +1,25 @@
+package ingress
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// HeaderHops says how many routers a request went through. Routers count; agents that call other agents carry it on.
+const HeaderHops = "Mcphud-Hops"
+
+// MaxHops is how many routers a request may go through: agents that call each other in a circle come to an end.
+const MaxHops = 8
+
+// Hops is how many routers a request with these headers went through. What is no number counts as too many.
+func Hops(h http.Header) int {
+	v := h[HeaderHops]
+	if len(v) == 0 {
+		return 0
+	}
+	n, err := strconv.Atoi(v[0])
+	if err != nil || n < 0 || len(v) > 1 {
+		return MaxHops
+	}
+	return n
+}
