@@ -64,7 +64,7 @@ var subjects = map[string]subject{
 }
 
 // Middleware traces, counts and logs tools/call, and traces resources/read and prompts/get. It belongs before everything
-// but what makes several calls of one. The trace id goes to kit.Caller, and on to other servers by Traceparent.
+// but what makes several calls of one. The trace id goes to kit.Caller, and on to other servers with the context.
 func (t *Telemetry) Middleware() front.Middleware {
 	return func(next front.Next) front.Next {
 		return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {

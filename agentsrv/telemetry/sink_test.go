@@ -24,6 +24,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/telemetry"
 )
 
 // span is one as OTLP's JSON has it.
@@ -196,7 +197,7 @@ func newAgent(t *testing.T, o Options) *agent {
 			found(nil)
 			_ = inner
 			end(nil)
-			return mcp.NewToolResultText(Traceparent(ctx) + " " + kit.Caller(ctx).Trace), nil
+			return mcp.NewToolResultText(telemetry.Traceparent(ctx) + " " + kit.Caller(ctx).Trace), nil
 		}),
 	)
 	e.AddResource(mcp.NewResource("test://a", "a"), func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {

@@ -6,7 +6,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -35,14 +34,6 @@ func Trace(ctx context.Context, name string, attrs map[string]string) (context.C
 		}
 		span.End()
 	}
-}
-
-// Traceparent is what a request to another server carries so that it belongs to the same trace, as a header or in _meta:
-// the traceparent of https://www.w3.org/TR/trace-context. It is "" outside of a traced request.
-func Traceparent(ctx context.Context) string {
-	c := propagation.MapCarrier{}
-	propagation.TraceContext{}.Inject(ctx, c)
-	return c["traceparent"]
 }
 
 // remote finds the trace that a request belongs to.

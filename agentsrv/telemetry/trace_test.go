@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/telemetry"
 )
 
 const (
@@ -206,7 +207,7 @@ func TestO3_OTelMetricNames(t *testing.T) {
 func TestTraceOutsideOfARequest(t *testing.T) {
 	ctx, end := Trace(context.Background(), "agent.run", nil)
 	end(errors.New("x"))
-	if Traceparent(ctx) != "" || trace.SpanFromContext(ctx).IsRecording() {
+	if telemetry.Traceparent(ctx) != "" || trace.SpanFromContext(ctx).IsRecording() {
 		t.Error("a span without a request")
 	}
 }

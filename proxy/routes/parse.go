@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -63,7 +64,7 @@ func Parse(text []byte) (*Table, error) {
 func (t *Table) add(name string, v value) {
 	switch {
 	case !ValidName(name):
-		v.fail("is no name for an agent: letters, digits, dots, underscores and dashes, at most %d, a letter or digit first", maxName)
+		v.fail("is no name for an agent: %s", agentclient.NameRule)
 		return
 	case len(t.Routes) == maxRoutes:
 		v.fail("is one route too many; %d are served at most", maxRoutes)

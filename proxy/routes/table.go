@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/fault"
 )
 
@@ -77,22 +78,5 @@ func (t *Table) Names() []string {
 	return names
 }
 
-// maxName is how long an agent's name may be.
-const maxName = 64
-
-// ValidName reports whether an agent can be called so: letters, digits, and after the first character also . _ and -.
-func ValidName(s string) bool {
-	if s == "" || len(s) > maxName {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case i > 0 && (c == '.' || c == '_' || c == '-'):
-		default:
-			return false
-		}
-	}
-	return true
-}
+// ValidName reports whether an agent can be called so, see agentclient.ValidName.
+func ValidName(s string) bool { return agentclient.ValidName(s) }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/config"
 )
 
@@ -195,7 +196,7 @@ func (r *reader) named(n config.Node, what string, f func(string, config.Node)) 
 		at := config.Node{Line: m.Line, Col: m.Col}
 		switch {
 		case !routes.ValidName(m.Key):
-			r.fail(at, "%.80q is no name: letters, digits, dots, underscores and dashes, at most 64, a letter or digit first", m.Key)
+			r.fail(at, "%.80q is no name: %s", m.Key, agentclient.NameRule)
 		case m.Key == routerName:
 			r.fail(at, "%q is the router's own name; choose another", m.Key)
 		case r.taken(m.Key):

@@ -29,6 +29,14 @@ func Remote(h http.Header, traceparent, tracestate []byte) trace.SpanContext {
 	return extract(propagation.MapCarrier{"traceparent": parent, "tracestate": state})
 }
 
+// Traceparent is what a request to another server carries so that it belongs to the same trace, as a header or in _meta:
+// the traceparent of https://www.w3.org/TR/trace-context. It is "" outside of a traced request.
+func Traceparent(ctx context.Context) string {
+	c := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, c)
+	return c["traceparent"]
+}
+
 func extract(c propagation.TextMapCarrier) trace.SpanContext {
 	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), c))
 }

@@ -1,0 +1,148 @@
+package agentclient
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// failure makes the errors of one request.
+type failure struct {
+	c             *Client
+	agent, method string
+}
+
+func (f failure) error(kind session.Kind, message, next string) *session.Error {
+	return &session.Error{Kind: kind, Server: f.agent, Stage: f.method, URL: f.c.AgentURL(f.agent), Message: f.hide(message), Next: next}
+}
+
+// hide takes the token out of a text that somebody else wrote.
+func (f failure) hide(s string) string {
+	if f.c.token == "" {
+		return s
+	}
+	return strings.ReplaceAll(s, f.c.token, "***")
+}
+
+func (f failure) usage(message, next string) error {
+	return &session.Error{Kind: session.Usage, Stage: f.method, Message: message, Next: next}
+}
+
+func (f failure) protocol(res *http.Response, message, next string) error {
+	e := f.error(session.Protocol, message, next)
+	e.Status = res.StatusCode
+	return e
+}
+
+// transport is why there was no answer, or only a part of one.
+func (f failure) transport(ctx context.Context, err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err // its text repeats the URL
+	}
+	e := f.error(session.TransportFailed, "the connection to the router at "+f.c.router+" broke: "+err.Error(), "try again")
+	e.Err = err
+	var op *net.OpError
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		e.Kind, e.Message, e.Next = session.Timeout, "no answer in time", "ask for less at a time, or see what keeps the agent busy"
+		e.Err = context.DeadlineExceeded
+	case ctx.Err() != nil:
+		e.Kind, e.Message, e.Next = session.Interrupted, "it was cancelled", ""
+		e.Err = ctx.Err()
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.Message = "no router listens at " + f.c.router
+		e.Next = "start one with mcphud router, or name another with ROUTER_HOST and ROUTER_PORT"
+	case errors.As(err, &op) && op.Op == "dial":
+		e.Message = "the router at " + f.c.router + " cannot be reached: " + err.Error()
+		e.Next = "correct ROUTER_HOST and ROUTER_PORT"
+	}
+	return e
+}
+
+// read takes the result out of an answer, or makes an error of it.
+func (f failure) read(res *http.Response, body, id []byte) (json.RawMessage, error) {
+	body = bytes.TrimSpace(body)
+	env, err := jsonrpc.Scan(body)
+	ours := env.ID == nil || string(env.ID) == "null" || bytes.Equal(env.ID, id)
+	switch {
+	case err == nil && env.Kind == jsonrpc.ErrorResponse && ours:
+		return nil, f.rpc(res, env.Error)
+	case res.StatusCode < 200 || res.StatusCode >= 300:
+		e := f.error(session.TransportFailed, "the router answered with HTTP status "+res.Status, advice(res.StatusCode))
+		e.Status, e.Detail = res.StatusCode, f.hide(clip(body))
+		if refused(res.StatusCode) {
+			e.Kind = session.OAuth
+		}
+		return nil, e
+	case err == nil && env.Kind == jsonrpc.Response && bytes.Equal(env.ID, id):
+		return env.Result, nil
+	case err == nil:
+		return nil, f.protocol(res, fmt.Sprintf("the answer is a %s that belongs to another request", env.Kind), "see what listens at "+f.c.router)
+	}
+	e := f.protocol(res, "the answer is no JSON-RPC message: "+err.Error(), "see whether it is a router that listens at "+f.c.router)
+	e.(*session.Error).Detail = f.hide(clip(body))
+	return nil, e
+}
+
+// rpc is an error that the agent or the router answered with.
+func (f failure) rpc(res *http.Response, raw []byte) error {
+	rpc, err := jsonrpc.ParseError(raw)
+	if err != nil {
+		return f.protocol(res, "the answer is a malformed error: "+err.Error(), "see the agent's own log")
+	}
+	rpc.Message = f.hide(rpc.Message)
+	if rpc.Data != nil {
+		rpc.Data = json.RawMessage(f.hide(string(rpc.Data)))
+	}
+	e := f.error(session.RpcError, rpc.Message, advice(res.StatusCode))
+	e.Status, e.Code, e.Data, e.Err = res.StatusCode, &rpc.Code, rpc.Data, rpc
+	if refused(res.StatusCode) {
+		e.Kind = session.OAuth
+	}
+	return e
+}
+
+func refused(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// advice is what to do about an answer with this status.
+func advice(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "set AGENT_TOKEN to a token that the router knows"
+	case http.StatusForbidden:
+		return "let allowedTargets in the router's file of tokens name the agent"
+	case http.StatusNotFound:
+		return "the router's page at / lists the agents that there are"
+	case http.StatusTooManyRequests:
+		return "wait and try again"
+	case http.StatusBadGateway, http.StatusServiceUnavailable:
+		return "see whether the agent runs, and try again"
+	case http.StatusGatewayTimeout:
+		return "ask for less at a time, or raise the timeout of the agent's route"
+	case http.StatusLoopDetected:
+		return "agents call each other in a circle; end it in one of them"
+	}
+	return ""
+}
+
+// clip is the beginning of a body, for people.
+func clip(body []byte) string {
+	const most = 400
+	if len(body) > most {
+		return strings.ToValidUTF8(string(body[:most]), "") + "…"
+	}
+	return strings.ToValidUTF8(string(body), "\uFFFD")
+}

@@ -1,0 +1,210 @@
+// Package agentclient is how one agent talks to another: through the router, with one POST for each request, and with
+// neither a handshake nor a session. What a request belongs to goes along with it: the trace that its context is in, and
+// how many routers it went through.
+package agentclient
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/telemetry"
+)
+
+// Where the router is, unless somebody says otherwise.
+const (
+	DefaultHost = "localhost"
+	DefaultPort = 8088
+)
+
+const (
+	dialTimeout = 5 * time.Second
+	idleTime    = time.Minute
+	idleConns   = 64
+	maxHeader   = 64 << 10 // bytes of an answer's head
+	maxNameLen  = 64
+)
+
+// Options say where the router is. The zero value is the one on this machine.
+type Options struct {
+	RouterHost string // name or address, default DefaultHost
+	RouterPort int    // default DefaultPort
+	AuthToken  string // bearer token that the router is shown, "" for none; no error ever has it
+	MaxBody    int64  // bytes of the largest answer, default config.DefaultMaxFrame
+}
+
+// Client calls agents. It may be used by any number of goroutines, keeps connections for the next request, and has to be
+// closed.
+type Client struct {
+	router string // host:port
+	token  string
+	max    int64
+	http   *http.Client
+	pool   *http.Transport
+}
+
+// New makes a client, or says what in the options cannot be. It connects to nothing yet.
+func New(o Options) (*Client, error) {
+	host := strings.TrimSuffix(strings.TrimPrefix(cmp.Or(o.RouterHost, DefaultHost), "["), "]")
+	port := cmp.Or(o.RouterPort, DefaultPort)
+	switch ip := net.ParseIP(host); {
+	// One address rather than a choice of two, of which the router may listen on one.
+	case strings.EqualFold(host, "localhost"), ip != nil && ip.IsUnspecified():
+		host = "127.0.0.1"
+	case ip == nil && !hostName(host):
+		return nil, fmt.Errorf("the router's host is %.100q; it must be a name or an address, without port or path", host)
+	}
+	if port < 1 || port > 65535 {
+		return nil, fmt.Errorf("the router's port is %d; it must be from 1 to 65535", port)
+	}
+	if !ingress.Visible(o.AuthToken) {
+		return nil, fmt.Errorf("the token for the router has characters that no token can have, such as spaces or line ends")
+	}
+	pool := &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
+		DisableCompression:  true,
+		MaxIdleConnsPerHost: idleConns, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHeader,
+	}
+	return &Client{
+		router: net.JoinHostPort(host, strconv.Itoa(port)), token: o.AuthToken, max: cmp.Or(o.MaxBody, config.DefaultMaxFrame), pool: pool,
+		// A redirect would carry the token to who knows where.
+		http: &http.Client{Transport: pool, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}, nil
+}
+
+// hostName reports whether a text is made of what host names are made of.
+func hostName(s string) bool {
+	return s != "" && len(s) <= 253 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
+	})
+}
+
+// NameRule says in words which names agents can have.
+const NameRule = "letters, digits, dots, underscores and dashes, at most 64, a letter or digit first"
+
+// ValidName reports whether an agent can be called so, by NameRule.
+func ValidName(s string) bool {
+	if s == "" || len(s) > maxNameLen {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case i > 0 && (c == '.' || c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Router is the router's address, as host:port.
+func (c *Client) Router() string { return c.router }
+
+// AgentURL is the endpoint of an agent, whose name must be valid.
+func (c *Client) AgentURL(agent string) string {
+	return "http://" + c.router + "/mcps/" + agent + "/mcp"
+}
+
+// Close gives up the connections that nobody uses. Requests that run go on.
+func (c *Client) Close() { c.pool.CloseIdleConnections() }
+
+type hopsKey struct{}
+
+// WithHops says how many routers the request went through on whose behalf others are made, see ingress.Hops. They go on
+// counting from there, so that agents that call each other in a circle come to an end.
+func WithHops(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, hopsKey{}, n)
+}
+
+// Request sends one request to an agent and returns the result as it came. params is what encoding/json makes an object of,
+// nil for none. An error is a *session.Error; of an agent's or the router's own error it has code and data.
+func (c *Client) Request(ctx context.Context, agent, method string, params any) (json.RawMessage, error) {
+	fail := failure{c: c, agent: agent, method: method}
+	if !ValidName(agent) {
+		return nil, fail.usage(fmt.Sprintf("%.80q is no name of an agent", agent), "a name has "+NameRule)
+	}
+	raw, err := encode(params, telemetry.Traceparent(ctx))
+	if err != nil {
+		return nil, fail.usage("the params cannot be sent: "+err.Error(), "give an object that JSON can hold")
+	}
+	id := jsonrpc.Quote(jsonrpc.UUID())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.AgentURL(agent), bytes.NewReader(jsonrpc.NewRequest(id, method, raw)))
+	if err != nil {
+		return nil, fail.transport(ctx, err)
+	}
+	req.Header = c.header(ctx)
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, fail.transport(ctx, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(res.Body, c.max+1))
+	if err != nil {
+		return nil, fail.transport(ctx, err)
+	}
+	if int64(len(body)) > c.max {
+		return nil, fail.protocol(res, "the answer is larger than "+ingress.Size(c.max), "ask for less at a time")
+	}
+	return fail.read(res, body, id)
+}
+
+// header is what a request has: its type and the token, and what it belongs to.
+func (c *Client) header(ctx context.Context) http.Header {
+	h := http.Header{"Content-Type": {"application/json"}, "User-Agent": nil} // nil keeps net/http from naming itself
+	if c.token != "" {
+		h["Authorization"] = []string{"Bearer " + c.token}
+	}
+	if n, _ := ctx.Value(hopsKey{}).(int); n > 0 {
+		h[ingress.HeaderHops] = []string{strconv.Itoa(n)}
+	}
+	if parent := telemetry.Traceparent(ctx); parent != "" {
+		h["Traceparent"] = []string{parent}
+	}
+	return h
+}
+
+// encode makes JSON of params, with the trace in their _meta unless they name one.
+func encode(params any, traceparent string) ([]byte, error) {
+	if params == nil {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(params); err != nil {
+		return nil, err
+	}
+	raw := bytes.TrimSpace(b.Bytes())
+	if raw[0] != '{' {
+		return nil, fmt.Errorf("they are not an object")
+	}
+	if traceparent == "" {
+		return raw, nil
+	}
+	trace := append([]byte(`"traceparent":`), jsonrpc.Quote(traceparent)...)
+	at, with := 1, append(append([]byte(`"_meta":{`), trace...), '}')
+	empty := raw[1] == '}'
+	if start, end, ok := jsonrpc.Find(raw, "_meta"); ok {
+		if _, _, named := jsonrpc.Find(raw, "_meta", "traceparent"); named || raw[start] != '{' {
+			return raw, nil
+		}
+		at, with, empty = start+1, trace, end == start+2
+	}
+	if !empty {
+		with = append(with, ',')
+	}
+	return jsonrpc.Splice(raw, jsonrpc.Edit{Start: at, End: at, With: with}), nil
+}
