@@ -45,6 +45,8 @@ func childMain(what string) error {
 		return server.ServeStdio(bareServer())
 	case "sink":
 		return serveChild(ctx, http.HandlerFunc(sink))
+	case "large":
+		return serveChild(ctx, http.HandlerFunc(large))
 	case "events":
 		return serveChild(ctx, http.HandlerFunc(clock))
 	}

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestRestorerFindsItsAliasWhereverReadsEnd(t *testing.T) {
 	const alias, id = `"mcphud-0123"`, `9007199254740993`
-	for _, text := range []string{"", "x", alias, "a" + alias, alias + "b", `{"id":` + alias + `}`, `"mcphud-01"mcphud-0123"`, alias + alias, `"mcphud-012`, strings.Repeat("x", 10_000) + alias + strings.Repeat("y", 10_000)} {
+	for _, text := range []string{"", "x", alias, "a" + alias, alias + "b", `{"id":` + alias + `}`, `"mcphud-01"mcphud-0123"`, alias + alias, `"mcphud-012`, strings.Repeat("x", 10_000) + alias + strings.Repeat("y", 10_000), strings.Repeat(alias, 5_000)} {
 		want := strings.ReplaceAll(text, alias, id)
 		for name, r := range map[string]io.Reader{
 			"whole": strings.NewReader(text), "bytes": iotest.OneByteReader(strings.NewReader(text)), "halves": iotest.HalfReader(strings.NewReader(text)),

@@ -194,7 +194,8 @@ func (x *exchange) restoring(r io.Reader) io.Reader {
 type restorer struct {
 	r         io.Reader
 	alias, id []byte
-	in, out   []byte
+	buf       []byte
+	kept, out []byte // parts of buf, unless an alias was found: held back, and not read yet
 	err       error
 }
 
@@ -204,24 +205,31 @@ func (r *restorer) Read(p []byte) (int, error) {
 		if r.err != nil {
 			return 0, r.err
 		}
-		var buf [4 << 10]byte
-		n, err := r.r.Read(buf[:])
-		r.in = append(r.in, buf[:n]...)
-		r.err = err
+		if r.buf == nil {
+			r.buf = make([]byte, 8<<10)
+		}
+		r.out = nil // was a part of buf
+		k := copy(r.buf, r.kept)
+		n, err := r.r.Read(r.buf[k:])
+		rest := r.buf[:k+n]
 		for {
-			i := bytes.Index(r.in, r.alias)
+			i := bytes.Index(rest, r.alias)
 			if i < 0 {
 				break
 			}
-			r.out = append(append(r.out, r.in[:i]...), r.id...)
-			r.in = r.in[i+len(r.alias):]
+			r.out = append(append(r.out, rest[:i]...), r.id...)
+			rest = rest[i+len(r.alias):]
 		}
 		keep := 0
-		if err == nil {
-			keep = overlap(r.in, r.alias)
+		if r.err = err; err == nil {
+			keep = overlap(rest, r.alias)
 		}
-		r.out = append(r.out, r.in[:len(r.in)-keep]...)
-		r.in = append(r.in[:0:0], r.in[len(r.in)-keep:]...)
+		r.kept, rest = rest[len(rest)-keep:], rest[:len(rest)-keep]
+		if len(r.out) == 0 {
+			r.out = rest
+		} else {
+			r.out = append(r.out, rest...)
+		}
 	}
 	n := copy(p, r.out)
 	r.out = r.out[n:]
