@@ -53,6 +53,9 @@ type Options struct {
 	Sessions     pin.Limits    // Ended is set by the router
 	SessionTTL   time.Duration // life of a sealed session id, default 24 h
 
+	// Manage lets processes of this user register servers, on a socket in a folder that only they can look into.
+	Manage bool
+
 	// Outer are middlewares that see each request to an agent before its body is read, outermost first; Inner see it once its
 	// envelope is in order and its route is known. Wrap puts something around the way to an agent.
 	Outer, Inner []flow.Middleware

@@ -67,7 +67,7 @@ func (r *Router) merge() {
 		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), Inside: flow.Inside,
 		MaxRequest: r.o.MaxRequest, BodyTimeout: r.o.BodyTimeout, WriteTimeout: r.o.WriteTimeout, Logger: r.log, Drain: r.drain,
 		Agents: func() (names []string) {
-			t := r.watch.Current()
+			t := r.Routes()
 			for _, n := range t.Names() {
 				if !t.Routes[n].Disabled {
 					names = append(names, n)

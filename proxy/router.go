@@ -21,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
+	"github.com/mcphud/mcphud/proxy/manage"
 	"github.com/mcphud/mcphud/proxy/pin"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/listen"
@@ -33,6 +34,7 @@ type Router struct {
 	watch   *routes.Watcher
 	shared  forward.Shared
 	targets atomic.Pointer[map[string]*forward.Target]
+	table   atomic.Pointer[routes.Table] // in force: the file's routes, and those that were registered
 	chain   flow.Handler
 	policy  policy
 	own     map[string]http.Handler // pages of the router's own
@@ -48,8 +50,11 @@ type Router struct {
 	bridges bridges
 	port    atomic.Int32 // that it listens on, 0 before Start
 
-	apply   sync.Mutex // one change of the table at a time
+	apply   sync.Mutex               // one change of the table at a time
+	file    *routes.Table            // the part of the table that is the file's; under apply
+	extra   map[string]*routes.Route // routes that were registered and connected; under apply
 	retired sync.WaitGroup
+	manager *manage.Server // nil where nobody can register anything
 
 	mu     sync.Mutex
 	url    string
@@ -74,6 +79,8 @@ func New(o Options) (*Router, error) {
 	r.shared.WriteTimeout = o.WriteTimeout
 	r.shared.Store = pin.NewStore(limits)
 	r.targets.Store(&map[string]*forward.Target{})
+	r.table.Store(&routes.Table{})
+	r.extra = map[string]*routes.Route{}
 	if err := r.newPolicy(); err != nil {
 		return nil, errors.Join(fmt.Errorf("router: %w", err), r.Close(context.Background()))
 	}
@@ -90,9 +97,7 @@ func New(o Options) (*Router, error) {
 				r.apply.Lock()
 				defer r.apply.Unlock()
 				err = r.put(t)
-				if r.merged != nil {
-					r.merged.RoutesChanged()
-				}
+				r.changed()
 			}
 			r.stale.Store(&err)
 		},
@@ -102,7 +107,7 @@ func New(o Options) (*Router, error) {
 		return nil, errors.Join(fmt.Errorf("router: %w", err), r.Close(context.Background()))
 	}
 	r.watch = watch
-	if err = r.put(watch.Current()); err == nil && !listen.Loopback(o.Host) && o.Tokens == "" && watch.Current().Tokens == "" {
+	if err = r.put(watch.Current()); err == nil && !listen.Loopback(o.Host) && o.Tokens == "" && r.Routes().Tokens == "" {
 		err = fmt.Errorf("host %s lets other machines in, and nobody is asked who they are; name a file of tokens, or serve this machine only", o.Host)
 	}
 	r.apply.Unlock()
@@ -112,8 +117,8 @@ func New(o Options) (*Router, error) {
 	return r, nil
 }
 
-// Routes is the table in force.
-func (r *Router) Routes() *routes.Table { return r.watch.Current() }
+// Routes is the table in force: what the file has, and what was registered and connected since.
+func (r *Router) Routes() *routes.Table { return r.table.Load() }
 
 // RoutesErr is why the file of routes as it stands now is not in force, nil if it is.
 func (r *Router) RoutesErr() error { return r.watch.Err() }
@@ -149,7 +154,7 @@ func (r *Router) Start(ctx context.Context) error {
 		}
 	}
 	port := r.o.Port
-	if p := r.watch.Current().Port; p != 0 && r.o.RoutesPort {
+	if p := r.Routes().Port; p != 0 && r.o.RoutesPort {
 		port = p
 	}
 	lns, err := listen.Listen(ctx, r.o.Host, port)
@@ -176,6 +181,9 @@ func (r *Router) Start(ctx context.Context) error {
 	r.url = scheme + "://" + lns[0].Addr().String()
 	for _, ln := range lns {
 		r.serves.Go(func() { r.serve(ln, scheme == "https") })
+	}
+	if r.o.Manage {
+		r.manage(lns[0].Addr().(*net.TCPAddr).Port)
 	}
 	return nil
 }
@@ -221,7 +229,7 @@ func (r *Router) Err() error {
 // done or Options.DrainTimeout is over, and cancels what is left. Nothing of the router is left when it returns.
 func (r *Router) Close(ctx context.Context) error {
 	r.mu.Lock()
-	web, again := r.web, r.closed
+	web, manager, again := r.web, r.manager, r.closed
 	r.closed = true
 	r.mu.Unlock()
 	if again {
@@ -230,6 +238,7 @@ func (r *Router) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.o.DrainTimeout)
 	defer cancel()
 	r.drained()
+	manager.Close()
 	if web != nil {
 		if err := web.Shutdown(ctx); err != nil {
 			r.end() // whoever is still served has had the time that ctx gave

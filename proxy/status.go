@@ -65,7 +65,7 @@ type AgentStatus struct {
 
 // Status is what the router serves now.
 func (r *Router) Status() Status {
-	t := r.watch.Current()
+	t := r.Routes()
 	s := Status{
 		Name: r.o.Name, Version: r.o.Version, Started: r.started.UTC(), UptimeMS: time.Since(r.started).Milliseconds(), Draining: r.drain.Err() != nil,
 		Routes:   RoutesStatus{File: r.o.Routes, Since: r.watch.Since().UTC(), Warnings: t.Warnings},
@@ -103,7 +103,7 @@ func (r *Router) staleness() error {
 
 func (r *Router) agentStatus(route *routes.Route, inFlight int) AgentStatus {
 	a := AgentStatus{
-		State: "ok", Upstream: "url", InFlight: inFlight, Breaker: r.policy.breakers.Status(route.Name), Pins: r.policy.pins.Status(route.Name),
+		State: "ok", Upstream: route.Kind(), InFlight: inFlight, Breaker: r.policy.breakers.Status(route.Name), Pins: r.policy.pins.Status(route.Name),
 		Faults: r.policy.faults.Injected(route.Name), Process: r.bridges.status(route.Name),
 	}
 	switch {
@@ -111,12 +111,6 @@ func (r *Router) agentStatus(route *routes.Route, inFlight int) AgentStatus {
 		a.State = "disabled"
 	case a.Breaker.State != breaker.Closed:
 		a.State = "failing"
-	}
-	switch {
-	case route.HostPort != 0:
-		a.Upstream = "hostPort"
-	case route.Command != "":
-		a.Upstream = "command"
 	}
 	if n := r.policy.metrics.Agent(route.Name); n != nil {
 		a.Requests, a.Errors, a.Denied = n.Requests.Load(), n.Errors.Load(), n.Denied.Load()

@@ -23,6 +23,17 @@ func (r *Router) put(t *routes.Table) error {
 	}
 	// Tokens that cannot be read keep the others in force, or let nobody in; the routes that came with them are served.
 	wrong := r.follow(t)
+	r.install(t, nil)
+	return wrong
+}
+
+// install serves a table of the file, and what was registered beside it. ready is the target of a route that comes into force
+// with it; nil for none. r.apply is held.
+func (r *Router) install(file *routes.Table, ready *forward.Target) {
+	t := file.With(r.extra)
+	r.shadows(t)
+	r.file = file
+	r.table.Store(t)
 	old := *r.targets.Load()
 	now := make(map[string]*forward.Target, len(t.Routes))
 	for name, route := range t.Routes {
@@ -30,21 +41,29 @@ func (r *Router) put(t *routes.Table) error {
 			now[name] = have
 			continue
 		}
+		if ready != nil && ready.Route == route {
+			now[name] = ready
+			continue
+		}
 		now[name] = forward.New(route, r.upstream(route), &r.shared)
 	}
 	r.targets.Store(&now)
 	for name, have := range old {
 		if now[name] != have {
-			r.retired.Go(func() {
-				ctx, cancel := context.WithTimeout(r.life, max(have.Route.Timeout, r.o.DrainTimeout))
-				defer cancel()
-				if err := have.Retire(ctx); err != nil {
-					r.log.Warn("route closed", "agent", name, "error", err)
-				}
-			})
+			r.retire(have)
 		}
 	}
-	return wrong
+}
+
+// retire lets a target finish what it serves, in the background.
+func (r *Router) retire(t *forward.Target) {
+	r.retired.Go(func() {
+		ctx, cancel := context.WithTimeout(r.life, max(t.Route.Timeout, r.o.DrainTimeout))
+		defer cancel()
+		if err := t.Retire(ctx); err != nil {
+			r.log.Warn("route closed", "agent", t.Route.Name, "error", err)
+		}
+	})
 }
 
 // otherPort says that a table names another port than the one that the router has been listening on since before; "" if not.

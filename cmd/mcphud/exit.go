@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -109,49 +108,7 @@ func explain(ctx context.Context, err error) *session.Error {
 
 // writeErrorJSON writes the one line that ends stderr in the formats for scripts.
 func writeErrorJSON(w io.Writer, e *session.Error) {
-	type body struct {
-		Kind    session.Kind    `json:"kind"`
-		Code    *int64          `json:"code"`
-		Message string          `json:"message"`
-		Cause   *string         `json:"cause"`
-		Status  *int            `json:"status"`
-		URL     *string         `json:"url"`
-		Data    json.RawMessage `json:"data,omitempty"` // only of a JSON-RPC error that has some
-	}
-	b := body{Kind: e.Kind, Code: e.Code, Message: sentence(e)}
-	var causes []string
-	if d := strings.TrimSpace(e.Detail); d != "" {
-		causes = append(causes, d)
-	}
-	if e.Err != nil && e.Err.Error() != e.Message && !strings.Contains(e.Message, e.Err.Error()) {
-		causes = append(causes, e.Err.Error())
-	}
-	if c := strings.Join(causes, "\n"); c != "" {
-		b.Cause = &c
-	}
-	if e.Status != 0 {
-		b.Status = &e.Status
-	}
-	if e.URL != "" {
-		b.URL = &e.URL
-	}
-	if e.Code != nil && json.Valid(e.Data) {
-		b.Data = e.Data
-	}
-	var line strings.Builder
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(map[string]body{"error": b}); err != nil {
-		fmt.Fprintf(&line, `{"error":{"kind":%q,"code":null,"message":"the error could not be written as JSON","cause":null,"status":null,"url":null}}`+"\n", e.Kind)
-	}
-	_, _ = io.WriteString(w, line.String())
-}
-
-// sentence says where, what, and what to do, in one line.
-func sentence(e *session.Error) string {
-	c := *e
-	c.Code, c.Detail = nil, ""
-	return c.Error()
+	_, _ = fmt.Fprintf(w, "{\"error\":%s}\n", e.JSON())
 }
 
 // writeErrorText writes the error for people: what, where, next step. Everything in it may come from a server.

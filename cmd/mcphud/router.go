@@ -46,6 +46,8 @@ func (a *app) routerCommand() *cobra.Command {
 		Long: "router serves every agent that routing.json names at http://127.0.0.1:8088/mcps/NAME/mcp, in every revision of the protocol. " +
 			"It says `listening on URL` on stderr once it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once. " +
 			"SIGHUP reads routing.json again, which also happens by itself when it changes; a file that cannot be used leaves the last good routes in force.\n\n" +
+			"Servers can be registered while it runs, over a Unix socket that the log names and only you can use: RegisterMcpServer, ConnectMcpServer, " +
+			"DisconnectMcpServer, ListMcpServers and GetMcpTools are each a POST of JSON to their own path.\n\n" +
 			"A setting is taken from its flag, else from the environment (ROUTER_HOST, ROUTER_PORT), else from routing.json (port, tokens).",
 		Example: "  mcphud router\n  mcphud router --port 0 --routes ./routing.json\n" +
 			`  echo '{"routes":{"demo":{"hostPort":7000}}}' > routing.json`,
@@ -129,7 +131,7 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 		Handlers: browser.Routes(browser.Options{Agents: func(req *http.Request) []browser.Agent { return agentsOf(r, req) }}),
 		Version:  version(), Host: s.host, Port: s.port, RoutesPort: !s.forcePort, Routes: s.routes, RoutesMust: s.named, Tokens: s.tokens,
 		DrainTimeout: s.drain, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Logger: log,
-		Audit: audit.Options{File: s.audit}, Pins: s.pins,
+		Audit: audit.Options{File: s.audit}, Pins: s.pins, Manage: true,
 	})
 	if err != nil {
 		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: routerAdvice(err, s.routes)}

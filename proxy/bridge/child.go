@@ -114,7 +114,7 @@ func (c *child) die(err error) bool {
 func (c *child) Lost(err error) {
 	brief := err
 	if e := new(session.Error); errors.As(err, &e) { // callers are told how it ended, and not what it wrote to stderr
-		brief = errors.New(e.Message)
+		brief = &session.Error{Kind: e.Kind, Message: e.Message}
 	}
 	if c.die(brief) {
 		c.b.died(c, err)

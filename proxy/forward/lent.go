@@ -256,7 +256,7 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, t.Route.Timeout, errSilent)
 	defer cancel()
 	params := fmt.Appendf(nil, ownInit, jsonrpc.Quote(t.s.Name), jsonrpc.Quote(t.s.Version))
-	res, err := t.ask(ctx, outgoing{method: http.MethodPost, accept: acceptBoth, body: jsonrpc.NewRequest(ownID, string(mcp.MethodInitialize), params)})
+	res, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: jsonrpc.NewRequest(ownID, string(mcp.MethodInitialize), params)})
 	var answer []byte
 	if err == nil {
 		defer func() { _ = res.Body.Close() }()
@@ -287,7 +287,7 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 		return nil, fmt.Errorf("its session id is longer than %d bytes", maxSessionID)
 	}
 	note := jsonrpc.NewNotification(string(mcp.MethodNotificationInitialized), nil)
-	noted, err := t.ask(ctx, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version})
+	noted, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version})
 	if err != nil {
 		return nil, err
 	}
@@ -297,11 +297,11 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 
 const maxSessionID = 1024
 
-// ask sends a request of the router's own, and waits for an agent that starts.
-func (t *Target) ask(ctx context.Context, o outgoing) (*http.Response, error) {
+// ask sends a request of the router's own, and waits for an agent that starts. c is as for request.
+func (t *Target) ask(ctx context.Context, c *flow.Call, o outgoing) (*http.Response, error) {
 	began := time.Now()
 	for {
-		res, err := t.up.RoundTrip(t.request(ctx, nil, o))
+		res, err := t.up.RoundTrip(t.request(ctx, c, o))
 		if err == nil || !refused(err) || t.Route.WaitReady == 0 {
 			return res, err
 		}

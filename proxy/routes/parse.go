@@ -28,24 +28,11 @@ const (
 // Parse reads a routing.json. What is not known in it is a warning; what is wrong is an error that names the line, and then
 // nothing of the file counts. Paths in it stay as they are.
 func Parse(text []byte) (*Table, error) {
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	if !utf8.Valid(text) {
-		return nil, errors.New("it is not valid UTF-8")
+	root, err := document(text, topFields)
+	if err != nil {
+		return nil, err
 	}
-	d := &decoder{text: text}
-	if err := jsonrpc.Valid(text); err != nil {
-		var syntax *jsonrpc.SyntaxError
-		if errors.As(err, &syntax) {
-			return nil, fmt.Errorf("line %d: it is not JSON: %s", d.line(min(syntax.Offset, len(text))), syntax.Reason)
-		}
-		return nil, fmt.Errorf("it is not JSON: %w", err)
-	}
-	at := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
-	root := value{d: d, at: at, raw: text[at:]}
 	t := &Table{Routes: map[string]*Route{}}
-	if root.raw[0] != '{' {
-		return nil, fmt.Errorf("line %d: it is %s; it must be an object with %s", d.line(at), kind(root.raw), topFields)
-	}
 	root.object(map[string]func(value){
 		"port":       func(v value) { t.Port = v.number(0, 65535) },
 		"tokens":     func(v value) { t.Tokens = v.text() },
@@ -54,14 +41,70 @@ func Parse(text []byte) (*Table, error) {
 			v.each(func(name string, v value) { t.add(name, v) })
 		},
 	})
-	t.Warnings = d.warnings
-	if d.err != nil {
-		return nil, d.err
+	t.Warnings = root.d.warnings
+	if root.d.err != nil {
+		return nil, root.d.err
 	}
 	return t, nil
 }
 
-func (t *Table) add(name string, v value) {
+// ParseOne reads one route, an object with what a route of a routing.json has and its name. It has no file whose other readers
+// may know more: what is not known in it is an error. A relative cwd is one too, for there is no folder that it could be
+// relative to.
+func ParseOne(text []byte) (*Route, error) {
+	root, err := document(text, `"name" and what a route has`)
+	if err != nil {
+		return nil, err
+	}
+	root.what = "server"
+	named := ""
+	root.each(func(key string, v value) {
+		if key == "name" {
+			named = v.text()
+		}
+	})
+	t := &Table{Routes: map[string]*Route{}}
+	if named == "" {
+		root.fail(`has no name; give it as "name"`)
+	} else {
+		t.add(named, root, "name")
+	}
+	switch r := t.Routes[named]; {
+	case root.d.err != nil:
+		return nil, root.d.err
+	case len(root.d.warnings) > 0:
+		return nil, errors.New(root.d.warnings[0])
+	case r.Cwd != "" && !filepath.IsAbs(r.Cwd):
+		return nil, fmt.Errorf("cwd is %q; it must be an absolute path", clip(r.Cwd))
+	default:
+		return r, nil
+	}
+}
+
+// document checks that a text is a JSON object.
+func document(text []byte, fields string) (root value, err error) {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(text) {
+		return root, errors.New("it is not valid UTF-8")
+	}
+	d := &decoder{text: text}
+	if err := jsonrpc.Valid(text); err != nil {
+		var syntax *jsonrpc.SyntaxError
+		if errors.As(err, &syntax) {
+			return root, fmt.Errorf("line %d: it is not JSON: %s", d.line(min(syntax.Offset, len(text))), syntax.Reason)
+		}
+		return root, fmt.Errorf("it is not JSON: %w", err)
+	}
+	at := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
+	root = value{d: d, at: at, raw: text[at:]}
+	if root.raw[0] != '{' {
+		return root, fmt.Errorf("line %d: it is %s; it must be an object with %s", d.line(at), kind(root.raw), fields)
+	}
+	return root, nil
+}
+
+// add reads a route; others are members of it that somebody else reads.
+func (t *Table) add(name string, v value, others ...string) {
 	switch {
 	case !ValidName(name):
 		v.fail("is no name for an agent: %s", agentclient.NameRule)
@@ -79,7 +122,7 @@ func (t *Table) add(name string, v value) {
 	command := func(name string, set func(value)) func(value) {
 		return func(v value) { ofCommand[name] = v; set(v) }
 	}
-	v.object(map[string]func(value){
+	known := map[string]func(value){
 		"hostPort":  kindOf("hostPort", func(v value) { r.HostPort = v.number(1, 65535) }),
 		"url":       kindOf("url", func(v value) { r.URL = v.url() }),
 		"command":   kindOf("command", func(v value) { r.Command = v.command() }),
@@ -96,7 +139,11 @@ func (t *Table) add(name string, v value) {
 		"waitReady": func(v value) { r.WaitReady = v.duration(time.Hour) },
 		"rateLimit": func(v value) { r.RateLimit = v.number(0, maxRate) },
 		"fault":     func(v value) { r.fault(v) },
-	})
+	}
+	for _, o := range others {
+		known[o] = func(value) {}
+	}
+	v.object(known)
 	switch {
 	case len(given) == 0:
 		v.fail("says no way to reach the agent; give hostPort, url or command")

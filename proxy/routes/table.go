@@ -3,6 +3,7 @@
 package routes
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -56,6 +57,17 @@ func (r *Route) Endpoint() *url.URL {
 	return r.URL
 }
 
+// Kind is the key that says how the agent is reached: "hostPort", "url" or "command".
+func (r *Route) Kind() string {
+	switch {
+	case r.HostPort != 0:
+		return "hostPort"
+	case r.Command != "":
+		return "command"
+	}
+	return "url"
+}
+
 // Equal reports whether nothing about the route differs, so that what was set up for one serves for the other.
 func (r *Route) Equal(o *Route) bool { return reflect.DeepEqual(r, o) }
 
@@ -66,6 +78,17 @@ type Table struct {
 	SessionKey string // the file of keys that seal session ids, "" for ids that the router keeps; relative likewise
 	Routes     map[string]*Route
 	Warnings   []string // of what is in the file and means nothing, with its line
+}
+
+// With is the table with further routes, where it has none of their names.
+func (t *Table) With(more map[string]*Route) *Table {
+	if len(more) == 0 {
+		return t
+	}
+	n := *t
+	n.Routes = maps.Clone(more)
+	maps.Copy(n.Routes, t.Routes)
+	return &n
 }
 
 // Names are the names of all routes, sorted.

@@ -1,0 +1,122 @@
+package manage
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// Where a server comes from.
+const (
+	fromFile   = "file"
+	registered = "registered"
+)
+
+// listed is a server as ListMcpServers tells of it. Values of variables and headers are not told.
+type listed struct {
+	Name     string            `json:"name"`
+	Source   string            `json:"source"`
+	Status   session.State     `json:"status"`
+	Enabled  bool              `json:"enabled"`
+	Shadowed bool              `json:"shadowed,omitempty"` // the file has a server of its name, which is served in its place
+	Upstream string            `json:"upstream"`           // "hostPort", "url" or "command"
+	HostPort int               `json:"hostPort,omitempty"`
+	URL      string            `json:"url,omitempty"`
+	Command  string            `json:"command,omitempty"`
+	Args     []string          `json:"args,omitempty"`
+	Cwd      string            `json:"cwd,omitempty"`
+	Session  routes.Mode       `json:"session,omitempty"`
+	Env      map[string]string `json:"env,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Tools    *int              `json:"tool_count,omitempty"` // when it was connected
+	Error    json.RawMessage   `json:"error,omitempty"`
+}
+
+func listedOf(r *routes.Route, source string) listed {
+	l := listed{
+		Name: r.Name, Source: source, Status: session.Disconnected, Enabled: !r.Disabled, Upstream: r.Kind(), HostPort: r.HostPort,
+		Command: r.Command, Args: mask.Args(r.Args), Cwd: r.Cwd, Env: hidden(r.Env), Headers: hidden(r.Headers),
+	}
+	if r.URL != nil {
+		l.URL = mask.URL(r.URL.String())
+	}
+	if r.Command != "" {
+		l.Session = r.Session
+	}
+	return l
+}
+
+// hidden has the names, and nothing of what they stand for.
+func hidden[T any](m map[string]T) map[string]string {
+	out := make(map[string]string, len(m))
+	for k := range m {
+		out[k] = mask.Hidden
+	}
+	return out
+}
+
+// list tells of all servers, in the order of their names.
+func (s *Server) list(_ context.Context, body []byte) ([]byte, error) {
+	if name, err := named(body); err != nil || name != "" {
+		if err == nil {
+			err = usage(http.StatusBadRequest, "ListMcpServers lists all servers, and takes no name")
+		}
+		return nil, err
+	}
+	all := []listed{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	table := s.o.Router.Routes().Routes
+	for name, v := range s.known {
+		served := table[name]
+		l := listedOf(v.route, registered)
+		l.Status = v.state
+		switch {
+		case served != nil && served != v.route:
+			l.Status, l.Shadowed = session.Disconnected, true
+		case v.err != nil:
+			l.Error = v.err.JSON()
+		case v.state == session.Connected:
+			l.Tools = &v.tools
+			s.health(&l)
+		}
+		all = append(all, l)
+	}
+	for name, r := range table {
+		if v := s.known[name]; v != nil && v.route == r {
+			continue
+		}
+		l := listedOf(r, fromFile)
+		if l.Enabled {
+			l.Status = session.Connected
+			s.health(&l)
+		}
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b listed) int { return strings.Compare(a.Name+" "+a.Source, b.Name+" "+b.Source) })
+	return encode(map[string]any{"servers": all})
+}
+
+// health is whether a server that is served answers.
+func (s *Server) health(l *listed) {
+	if why := s.o.Router.Trouble(l.Name); why != "" {
+		l.Status = session.Failed
+		l.Error = failed(session.TransportFailed, l.Name, "%s", mask.Text(why)).JSON()
+	}
+}
+
+// encode is v as one line of JSON.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}

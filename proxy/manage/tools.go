@@ -1,0 +1,205 @@
+package manage
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	longest  = time.Minute // that a server may take, whatever its route says
+	atOnce   = 8           // servers that are asked for their tools
+	maxTools = 64 << 20    // bytes of the definitions in one answer
+)
+
+// introduction is what a server said of itself. What it did not say is nil.
+type introduction struct {
+	version      string
+	info, offers []byte
+	tools        int
+}
+
+// introduce opens a session with a server, counts its tools and closes the session.
+func (s *Server) introduce(ctx context.Context, route *routes.Route, way http.RoundTripper) (met introduction, err error) {
+	tools, st, err := s.toolsOf(ctx, route, way)
+	return introduction{st.Version, st.ServerInfo, st.Capabilities, len(tools)}, err
+}
+
+// answer is that of ConnectMcpServer.
+func (i introduction) answer(route *routes.Route) []byte {
+	out := append([]byte(`{"name":`), jsonrpc.Quote(route.Name)...)
+	out = append(out, `,"status":"`+string(session.Connected)+`","protocolVersion":`...)
+	out = append(out, jsonrpc.Quote(i.version)...)
+	for _, m := range []struct {
+		key   string
+		value []byte
+	}{{"serverInfo", i.info}, {"capabilities", i.offers}} {
+		if m.value == nil {
+			m.value = []byte("null")
+		}
+		out = append(append(out, `,"`+m.key+`":`...), m.value...)
+	}
+	return append(strconv.AppendInt(append(out, `,"tool_count":`...), int64(i.tools), 10), '}')
+}
+
+// toolsOf opens a session with a server, gets all its tools and closes the session.
+func (s *Server) toolsOf(ctx context.Context, route *routes.Route, way http.RoundTripper) (_ []session.Item, st session.Status, err error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	m := session.NewManager(session.Options{
+		Unrecorded: true, Capabilities: []byte("{}"), HealthInterval: -1, Retry: session.Retry{Max: -1},
+		ClientInfo: session.Implementation{Name: s.o.Name, Version: s.o.Version},
+		Dial: func(cfg config.Server) (session.Transport, bool) {
+			return session.NewHTTP(cfg, session.Tap{Server: cfg.Name}, way), true
+		},
+	})
+	defer func() {
+		if bad := m.Close(); bad != nil {
+			s.o.Logger.Debug("session with a server ended", "agent", route.Name, "error", bad.Error())
+		}
+	}()
+	wait := min(route.Timeout+route.WaitReady, longest)
+	cfg := config.Server{
+		Name: route.Name, Transport: config.HTTP, URL: "http://127.0.0.1/mcp", NoReconnect: true,
+		ConnectTimeout: wait, Timeout: wait, MaxTimeout: longest,
+	}
+	if at := route.Endpoint(); at != nil {
+		cfg.URL = at.String()
+	}
+	sess, err := m.Register(cfg)
+	if err != nil {
+		return nil, st, err
+	}
+	if err = sess.Connect(ctx); err != nil {
+		return nil, st, err
+	}
+	st = sess.Status()
+	if !sess.Supports(string(mcp.MethodToolsList)) {
+		return nil, st, nil
+	}
+	l, err := sess.List(ctx, session.Tools)
+	return slices.DeleteFunc(slices.Clone(l.Items), func(t session.Item) bool { return t.Name == "" }), st, err
+}
+
+// getTools answers with the tools of one server, or of all that are served.
+func (s *Server) getTools(ctx context.Context, body []byte) ([]byte, error) {
+	name, err := named(body)
+	if err != nil {
+		return nil, err
+	}
+	table := s.o.Router.Routes()
+	if name != "" {
+		if err := s.mayAsk(table, name); err != nil {
+			return nil, err
+		}
+		tools, err := s.served(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		return s.answer([]part{{name, tools, nil}})
+	}
+	parts := []part{}
+	for _, n := range table.Names() {
+		if !table.Routes[n].Disabled {
+			parts = append(parts, part{server: n})
+		}
+	}
+	slots := make(chan struct{}, atOnce)
+	var wg sync.WaitGroup
+	for i := range parts {
+		wg.Go(func() {
+			slots <- struct{}{}
+			parts[i].tools, parts[i].err = s.served(ctx, parts[i].server)
+			<-slots
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return s.answer(parts)
+}
+
+// mayAsk is why a server has no tools now, nil if it may have some.
+func (s *Server) mayAsk(table *routes.Table, name string) error {
+	if r := table.Routes[name]; r != nil {
+		if r.Disabled {
+			return failed(session.ServerDisabled, name, "the file of routes disables it")
+		}
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known[name] != nil {
+		return failed(session.ServerNotConnected, name, "it is registered and not connected; ask for ConnectMcpServer first")
+	}
+	return notFound(name)
+}
+
+// part is what one server has.
+type part struct {
+	server string
+	tools  []session.Item
+	err    error
+}
+
+// served gets the tools of a server in force.
+func (s *Server) served(ctx context.Context, name string) ([]session.Item, error) {
+	route, way, leave, ok := s.o.Router.Enter(name)
+	if !ok {
+		return nil, notFound(name)
+	}
+	defer leave()
+	tools, _, err := s.toolsOf(ctx, route, way)
+	if err != nil {
+		return nil, explain(err, route, s.o.Router.Stderr(name))
+	}
+	return tools, nil
+}
+
+// answer lists tools with their definitions as they were sent, and the servers whose tools are missing.
+func (s *Server) answer(parts []part) ([]byte, error) {
+	out := []byte(`{"tools":[`)
+	var missing [][]byte
+	for _, p := range parts {
+		size := 0
+		for _, t := range p.tools {
+			size += len(t.Raw)
+		}
+		if p.err == nil && len(out)+size > maxTools {
+			p.err = failed(session.Protocol, p.server, "with its tools the answer would be larger than %s", ingress.Size(maxTools))
+			if len(parts) == 1 {
+				return nil, p.err
+			}
+		}
+		if p.err != nil {
+			missing = append(missing, fmt.Appendf(nil, `{"server":%s,"error":%s}`, jsonrpc.Quote(p.server), refused(p.err).e.JSON()))
+			continue
+		}
+		for _, t := range p.tools {
+			if out[len(out)-1] != '[' {
+				out = append(out, ',')
+			}
+			out = fmt.Appendf(out, `{"name":%s,"server":%s,"tool":%s,"definition":%s}`,
+				jsonrpc.Quote(s.o.Wire(p.server, t.Name)), jsonrpc.Quote(p.server), jsonrpc.Quote(t.Name), t.Raw)
+		}
+	}
+	out = append(out, ']')
+	if len(missing) > 0 {
+		out = append(append(append(out, `,"missing":[`...), bytes.Join(missing, []byte(","))...), ']')
+	}
+	return append(out, '}'), nil
+}

@@ -1,0 +1,139 @@
+package proxy
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mcphud/mcphud/proxy/aggregate"
+	"github.com/mcphud/mcphud/proxy/breaker"
+	"github.com/mcphud/mcphud/proxy/forward"
+	"github.com/mcphud/mcphud/proxy/manage"
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session"
+)
+
+// managed is the router as its managers see it.
+type managed struct{ *Router }
+
+// manage lets processes of this user register servers. A router that cannot be managed serves all the same.
+func (r *Router) manage(port int) {
+	m, err := manage.Open(manage.Options{
+		Router: managed{r}, Port: port, Name: r.o.Name, Version: r.o.Version, Wire: aggregate.Wire, Logger: r.log,
+	})
+	if err != nil {
+		r.log.Warn("the router cannot be managed while it runs", "error", err.Error())
+		return
+	}
+	r.manager = m
+	r.log.Info("servers can be registered", "socket", m.Path())
+}
+
+// ManageSocket is where servers can be registered while the router runs, "" if they cannot.
+func (r *Router) ManageSocket() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.manager.Path()
+}
+
+var errStopping = &session.Error{Kind: session.Interrupted, Message: "the router is stopping"}
+
+// Try makes the way to the agent of a route that is not in force.
+func (m managed) Try(route *routes.Route) (manage.Candidate, error) {
+	m.apply.Lock()
+	defer m.apply.Unlock()
+	if m.drain.Err() != nil {
+		return nil, errStopping
+	}
+	return candidate{m.Router, forward.New(route, m.upstream(route), &m.shared)}, nil
+}
+
+// candidate is a target that is not in force.
+type candidate struct {
+	r *Router
+	t *forward.Target
+}
+
+// Way is the way to the agent.
+func (c candidate) Way() http.RoundTripper { return c.t.Own() }
+
+// Keep serves the route from now on.
+func (c candidate) Keep() error {
+	r, route := c.r, c.t.Route
+	r.apply.Lock()
+	defer r.apply.Unlock()
+	switch {
+	case r.drain.Err() != nil:
+		r.retire(c.t)
+		return errStopping
+	case r.file.Routes[route.Name] != nil:
+		r.retire(c.t)
+		return &session.Error{Kind: session.ServerNotConnected, Message: r.o.Routes + " has a server of this name since, which is served"}
+	}
+	r.extra[route.Name] = route
+	r.install(r.file, c.t)
+	r.changed()
+	return nil
+}
+
+// Drop ends what was begun for the route.
+func (c candidate) Drop() { c.r.retire(c.t) }
+
+// Take ends a route that was kept. Calls that run may end by themselves.
+func (m managed) Take(route *routes.Route) {
+	m.apply.Lock()
+	defer m.apply.Unlock()
+	if m.extra[route.Name] != route || m.drain.Err() != nil { // a router that stops lets go of all
+		return
+	}
+	delete(m.extra, route.Name)
+	m.install(m.file, nil)
+	m.changed()
+}
+
+// changed tells clients of all agents that there are others now.
+func (r *Router) changed() {
+	if r.merged != nil {
+		r.merged.RoutesChanged()
+	}
+}
+
+// Enter is the way to an agent in force, until leave is called; false if there is no such agent.
+func (m managed) Enter(agent string) (route *routes.Route, way http.RoundTripper, leave func(), ok bool) {
+	t := m.target(agent)
+	if t == nil {
+		return nil, nil, nil, false
+	}
+	return t.Route, t.Own(), t.Leave, true
+}
+
+// Trouble is why an agent in force is left alone, "" if it is not.
+func (m managed) Trouble(agent string) string {
+	if s := m.policy.breakers.Status(agent); s.State != breaker.Closed {
+		return fmt.Sprintf("it failed %d times in a row; the last time: %s", s.Failures, s.Error)
+	}
+	return ""
+}
+
+// lastLines is how many of them say why a process ended.
+const lastLines = 10
+
+// Stderr is what the processes of an agent wrote there last; "" for one that is no command.
+func (m managed) Stderr(agent string) string {
+	s := m.bridges.status(agent)
+	if s == nil {
+		return ""
+	}
+	return strings.Join(s.Stderr[max(0, len(s.Stderr)-lastLines):], "\n")
+}
+
+// shadows warns of servers that were registered and are not served any more, since the file has one of their name. r.apply is
+// held.
+func (r *Router) shadows(now *routes.Table) {
+	before := r.table.Load()
+	for name, route := range r.extra {
+		if now.Routes[name] != route && before.Routes[name] == route {
+			r.log.Warn("the file of routes has a server of this name, which is served in place of the one that was registered", "file", r.o.Routes, "agent", name)
+		}
+	}
+}
