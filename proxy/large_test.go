@@ -82,7 +82,7 @@ func writeLarge(w io.Writer, id []byte, before, after string) int {
 func largeAnswers(t testing.TB) (growth int64) {
 	t.Helper()
 	_, router := stackOf(t, "large")
-	call := func(as string, want []byte) {
+	call := func(as, accept string, want []byte) {
 		body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"as":%q}}}`, as)
 		req, err := http.NewRequestWithContext(t.Context(), "POST", router.endpoint(), bytes.NewReader(body))
 		if err != nil {
@@ -112,17 +112,24 @@ func largeAnswers(t testing.TB) (growth int64) {
 		return s.Sum(nil)
 	}
 	plain, event := sum("", ""), sum("event: message\ndata: ", "\n\n")
-	call("small", nil)
+	call("small", accept, nil)
 	for _, c := range []struct {
-		as      string
-		want    []byte
-		callers int // at once, with one id
-	}{{"length", plain, 1}, {"chunks", plain, 1}, {"event", event, 1}, {"chunks", plain, 2}} {
+		as, accept string
+		want       []byte
+		callers    int // at once, with one id
+	}{
+		{"length", accept, plain, 1},
+		{"chunks", accept, plain, 1},
+		{"event", accept, event, 1},
+		{"chunks", accept, plain, 2},
+		{"event", "*/*", plain, 1}, // taken out of its event
+		{"event", "*/*", plain, 2},
+	} {
 		before := router.rss(t)
 		router.forgetPeak(t)
 		var all sync.WaitGroup
 		for range c.callers {
-			all.Go(func() { call(c.as, c.want) })
+			all.Go(func() { call(c.as, c.accept, c.want) })
 		}
 		all.Wait()
 		growth = max(growth, router.peak(t)-before)

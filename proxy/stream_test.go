@@ -277,6 +277,39 @@ func TestR15_CallersThatReadNoStreamGetJSON(t *testing.T) {
 			t.Errorf("%v: %+v", headers, got)
 		}
 	}
+	// Of what is too large to be kept the answer is told by how it begins, and passes as it comes.
+	text := strings.Repeat("0123456789", 50_000)
+	for name, c := range map[string]struct{ before, answer, after string }{
+		"id first":        {"", `{"jsonrpc":"2.0","id":2,"result":{"text":"` + text + `"}}`, ""},
+		"id last":         {"", `{"result":{"text":"` + text + `"},"jsonrpc":"2.0","id":2}`, ""},
+		"an error":        {"", ` { "jsonrpc" : "2.0" , "error" : {"code":1,"message":"` + text + `"},"id":2}`, ""},
+		"a notification":  {`{"jsonrpc":"2.0","method":"notifications/message","params":{"result":"` + text + `"}}`, `{"jsonrpc":"2.0","id":2,"result":{}}`, ""},
+		"params first":    {`{"params":{"result":"` + text + `"},"jsonrpc":"2.0","method":"notifications/message"}`, `{"jsonrpc":"2.0","id":2,"result":{}}`, ""},
+		"another request": {`{"jsonrpc":"2.0","id":3,"result":{"text":"` + text + `"}}`, `{"jsonrpc":"2.0","id":2,"result":{}}`, ""},
+		"more after it":   {"", `{"jsonrpc":"2.0","id":2,"result":{"text":"` + text + `"}}`, "data: more\n\n"},
+	} {
+		a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+			sseHead(w)
+			if c.before != "" {
+				_, _ = io.WriteString(w, "data: "+c.before+"\n\n")
+			}
+			_, _ = io.WriteString(w, "data: "+c.answer+"\n\n"+c.after)
+		}
+		if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 200 || got.body != strings.TrimSpace(c.answer) && got.body != c.answer || got.header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d, %d bytes of %d, %.200s", name, got.status, len(got.body), len(c.answer), got.body)
+		}
+	}
+	a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+		sseHead(w)
+		_, _ = io.WriteString(w, `data: {"jsonrpc":"2.0","id":2,"result":{"text":"`+text)
+	}
+	if res, err := http.Post(f.URL()+"/mcps/a/mcp", "application/json", strings.NewReader(callEcho)); err == nil {
+		got, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err == nil && res.StatusCode == 200 {
+			t.Errorf("half of an answer passed for a whole one of %d bytes", len(got))
+		}
+	}
 	a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
 		sseHead(w)
 		_, _ = io.WriteString(w, "data: {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n\n")

@@ -39,6 +39,7 @@ type exchange struct {
 var (
 	errSilent   = errors.New("the agent did not answer in time")
 	errDraining = errors.New("the router is stopping")
+	errLeft     = errors.New("the client reads no more")
 )
 
 // run sends the request and passes the answer on.

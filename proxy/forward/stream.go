@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/sse"
 )
 
 // events passes an event stream on, each read as soon as it comes. When the agent dies the stream ends.
@@ -183,57 +181,3 @@ func dataLine(line []byte) ([]byte, bool) {
 	v, ok := bytes.CutPrefix(line, []byte("data:"))
 	return bytes.TrimPrefix(v, []byte(" ")), ok
 }
-
-// living gives the agent its time anew with each piece of its answer.
-type living struct {
-	io.Reader
-	x *exchange
-}
-
-// Read reads.
-func (l living) Read(p []byte) (int, error) {
-	l.x.alive()
-	return l.Reader.Read(p)
-}
-
-// unwrapped answers a caller that reads no event streams with the one message that it waits for. While events come the caller
-// waits; an agent that falls silent did not answer.
-func (x *exchange) unwrapped(res *http.Response) {
-	r := sse.NewReader(living{res.Body, x}, maxUnwrapped, 0)
-	for {
-		e, err := r.Next()
-		if err != nil {
-			if x.c.R.Context().Err() != nil {
-				x.gone()
-				return
-			}
-			x.c.W.Header().Del("Content-Type")
-			x.failed(fmt.Errorf("its event stream ended without the answer: %w", err))
-			return
-		}
-		env, err := jsonrpc.Scan(e.Data)
-		if err != nil || env.Kind != jsonrpc.Response && env.Kind != jsonrpc.ErrorResponse || !bytes.Equal(env.ID, x.id) {
-			continue
-		}
-		body := e.Data
-		if x.opens || x.rewrite {
-			if body, err = x.introduce(body, res.Header); err != nil {
-				x.c.Refuse(err)
-				return
-			}
-		}
-		if !bytes.Equal(x.id, x.c.Env.ID) {
-			body = bytes.Replace(body, x.id, x.c.Env.ID, 1)
-		}
-		h := x.c.W.Header()
-		h["Content-Type"] = jsonType
-		x.setVersion(h)
-		h["Content-Length"] = []string{strconv.Itoa(len(body))}
-		x.start(res.StatusCode)
-		x.write(body)
-		return
-	}
-}
-
-// maxUnwrapped bounds the answer that has to be taken out of an event stream as a whole.
-const maxUnwrapped = 64 << 20

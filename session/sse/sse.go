@@ -5,6 +5,7 @@ package sse
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -13,8 +14,9 @@ import (
 
 // Event is one event. Data is not shared with the Reader.
 type Event struct {
-	Name string // "message" if the server gave none
-	Data []byte // lines joined with \n; never empty, since the standard drops events without data
+	Name     string // "message" if the server gave none
+	Data     []byte // lines joined with \n; never empty, since the standard drops events without data
+	Streamed bool   // the data was written where [Reader.Stream] said, and Data is nil
 }
 
 // TooLongError is an event above the limit. Unless Fatal, the rest of it was skipped and the stream can be read on.
@@ -54,6 +56,8 @@ type Reader struct {
 	skipped int64
 	head    []byte
 	tail    []byte
+	stream  func(head []byte) io.Writer
+	sink    io.Writer // of the event above max; nil where it is thrown away
 
 	id, lastID string
 	retry      time.Duration
@@ -64,6 +68,10 @@ type Reader struct {
 func NewReader(r io.Reader, max, maxSkip int64) *Reader {
 	return &Reader{r: r, max: max, maxSkip: maxSkip, buf: make([]byte, bufferSize), retry: -1}
 }
+
+// Stream makes the Reader ask where to write the data of an event above the limit, as it comes, given the data up to about
+// the limit. Where the answer is nil the event is a TooLongError as it is without. An error of the writer ends the stream.
+func (r *Reader) Stream(to func(head []byte) io.Writer) { r.stream = to }
 
 // LastID is the last event ID, "" if there is none. An event without data may set it.
 func (r *Reader) LastID() string { return r.lastID }
@@ -98,8 +106,11 @@ func (r *Reader) Next() (Event, error) {
 }
 
 func (r *Reader) dispatch() (Event, bool, error) {
-	name, over, lines := r.name, r.over, r.lines
-	r.name, r.lines, r.over, r.skipped = "", 0, false, 0
+	name, over, lines, sink := r.name, r.over, r.lines, r.sink
+	r.name, r.lines, r.over, r.skipped, r.sink = "", 0, false, 0, nil
+	if sink != nil {
+		return Event{Name: cmp.Or(name, "message"), Streamed: true}, true, nil
+	}
 	if over {
 		err := &TooLongError{Limit: r.max, Head: r.head, Tail: r.tail}
 		r.head, r.tail = nil, nil
@@ -109,10 +120,7 @@ func (r *Reader) dispatch() (Event, bool, error) {
 	if lines == 0 || len(d) == 0 {
 		return Event{}, false, nil
 	}
-	if name == "" {
-		name = "message"
-	}
-	return Event{Name: name, Data: d}, true, nil
+	return Event{Name: cmp.Or(name, "message"), Data: d}, true, nil
 }
 
 // finish handles the end of the stream; rest is a line that does not end.
@@ -252,7 +260,9 @@ func (r *Reader) startData() error {
 // add appends to the event's data, or counts what is thrown away.
 func (r *Reader) add(p []byte) error {
 	if !r.over && r.data.n+int64(len(p)) > r.max {
-		r.exceed()
+		if err := r.exceed(); err != nil {
+			return err
+		}
 	}
 	if r.over {
 		return r.skip(p)
@@ -261,13 +271,28 @@ func (r *Reader) add(p []byte) error {
 	return nil
 }
 
-func (r *Reader) exceed() {
+// exceed finds out what is to become of an event above the limit.
+func (r *Reader) exceed() error {
 	r.over = true
+	if r.stream != nil {
+		all := r.data.take()
+		if r.sink = r.stream(all); r.sink != nil {
+			_, err := r.sink.Write(all)
+			return err
+		}
+		r.data.append(all)
+	}
 	r.head = r.data.head(edge)
 	r.data = data{}
+	return nil
 }
 
+// skip takes data of an event above the limit.
 func (r *Reader) skip(p []byte) error {
+	if r.sink != nil {
+		_, err := r.sink.Write(p)
+		return err
+	}
 	if len(r.head) < edge {
 		r.head = append(r.head, p[:min(len(p), edge-len(r.head))]...)
 	}
@@ -324,7 +349,9 @@ func (r *Reader) longLine(start []byte) error {
 			r.data.commit(len(part))
 		default:
 			if !r.over {
-				r.exceed()
+				if err := r.exceed(); err != nil {
+					return err
+				}
 			}
 			if err := r.skip(part); err != nil {
 				return err

@@ -220,3 +220,68 @@ func BenchmarkReadAll50MB(b *testing.B) {
 		}
 	}
 }
+
+func TestStreamedEvents(t *testing.T) {
+	long := strings.Repeat("0123456789", 50_000)
+	in := "data: a\n\n" + "event: x\ndata: <" + long + "\ndata: " + long + ">\n\n" + "data: !" + long + "\n\n" + "data: -" + long + "\n\ndata: b\n\n"
+	want := []string{"a", "<" + long + "\n" + long + ">", "", "!", "b"}
+	for name, from := range map[string]io.Reader{"whole": strings.NewReader(in), "bytes": iotest.OneByteReader(strings.NewReader(in))} {
+		r := NewReader(from, 100_000, 1<<30)
+		var sink *bytes.Buffer
+		r.Stream(func(head []byte) io.Writer {
+			if len(head) == 0 || len(head) > 200_000 {
+				t.Errorf("%s: asked with %d bytes", name, len(head))
+			}
+			switch head[0] {
+			case '<':
+				sink = &bytes.Buffer{}
+				return sink
+			case '!':
+				return io.Discard
+			}
+			return nil
+		})
+		var got []string
+		for {
+			ev, err := r.Next()
+			var long *TooLongError
+			switch {
+			case errors.As(err, &long) && !long.Fatal:
+				got = append(got, "!")
+				continue
+			case err == io.EOF:
+			case err != nil:
+				t.Fatal(name, err)
+			case ev.Streamed && sink != nil:
+				if ev.Name != "x" || ev.Data != nil {
+					t.Errorf("%s: %+v", name, ev)
+				}
+				got, sink = append(got, sink.String()), nil
+			default:
+				got = append(got, string(ev.Data))
+			}
+			if err != nil {
+				break
+			}
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %d events, %.20q", name, len(got), got)
+		}
+	}
+	// A writer that fails ends it, and so does a stream that breaks off within the event.
+	r := NewReader(strings.NewReader(in), 100_000, 0)
+	r.Stream(func([]byte) io.Writer { return failing{} })
+	_, _ = r.Next()
+	if _, err := r.Next(); err == nil || err.Error() != "full" {
+		t.Error(err)
+	}
+	r = NewReader(strings.NewReader("data: "+long), 100_000, 0)
+	r.Stream(func([]byte) io.Writer { return io.Discard })
+	if ev, err := r.Next(); err != io.ErrUnexpectedEOF {
+		t.Errorf("%+v %v", ev, err)
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
