@@ -27,7 +27,9 @@ func (r *Router) Handler() http.Handler {
 func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 	path := pathOf(req)
 	if agent, task, ok := agentIn(path); ok {
-		r.chain(&flow.Call{W: w, R: req, Began: time.Now(), Agent: agent, Task: task})
+		c := &flow.Call{W: w, R: req, Began: time.Now(), Agent: agent, Task: task, Buffers: &r.buffers}
+		defer c.Release()
+		r.chain(c)
 		return
 	}
 	if path == "/health" {
@@ -111,7 +113,7 @@ func notFound(agent string) *jsonrpc.Failure {
 
 // ingress reads what a request says and finds the route for it, or refuses it.
 func (r *Router) ingress(next flow.Handler) flow.Handler {
-	limits := ingress.Limits{Body: r.o.MaxRequest, Time: r.o.BodyTimeout}
+	limits := ingress.Limits{Body: r.o.MaxRequest, Time: r.o.BodyTimeout, Buffers: &r.buffers}
 	return func(c *flow.Call) {
 		if r.drain.Err() != nil {
 			c.W.Header().Set("Connection", "close")

@@ -5,6 +5,7 @@ package flow
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/routes"
@@ -28,7 +29,7 @@ type Call struct {
 
 	Route   *routes.Route
 	Target  Handler          // serves the call in the end
-	Body    []byte           // of a POST, as received; not to be modified
+	Body    []byte           // of a POST, as received; not to be modified, nor kept beyond Hold
 	Env     jsonrpc.Envelope // of a POST; its slices are parts of Body
 	Params  ingress.Params   // of a request or notification; parts of Body
 	Modern  bool             // served by the rules of 2026-07-28
@@ -43,6 +44,20 @@ type Call struct {
 	Fault    string           // what went wrong with it on purpose, as its route says; "" for nothing
 	Failure  *jsonrpc.Failure // what the router itself answered with; nil where the answer is the agent's
 	Upstream time.Duration    // until the agent's answer began, 0 if it was not asked
+
+	Buffers *ingress.Buffers // whose memory the body is
+	holds   atomic.Int32     // of the body, beside the router's own
+}
+
+// Hold keeps the body from being overwritten by another request's until Release, for somebody who may look at it when the call
+// is over.
+func (c *Call) Hold() { c.holds.Add(1) }
+
+// Release ends what Hold began. The router itself releases the body when the call is over.
+func (c *Call) Release() {
+	if c.holds.Add(-1) < 0 {
+		c.Buffers.Free(c.Body)
+	}
 }
 
 // Handler answers a call.

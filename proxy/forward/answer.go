@@ -16,7 +16,8 @@ import (
 
 const (
 	bufferSize = 32 << 10
-	maxAnswer  = 10 << 20 // of an answer that has to be understood
+	pieceSize  = 128 << 10 // of what is longer
+	maxAnswer  = 10 << 20  // of an answer that has to be understood
 )
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
@@ -65,18 +66,25 @@ func (x *exchange) setVersion(h http.Header) {
 	}
 }
 
-// deadline bounds how long the client may take to read what is written next.
+// deadline bounds how long the client may take to read what is written next. Setting it anew for each of many writes would cost
+// much of what they cost.
 func (x *exchange) deadline() {
+	now := time.Now()
+	if now.Sub(x.bounded) < x.s.WriteTimeout/32 {
+		return
+	}
+	x.bounded = now
 	if x.rc == nil {
 		x.rc = http.NewResponseController(x.c.W)
 	}
-	_ = x.rc.SetWriteDeadline(time.Now().Add(x.s.WriteTimeout)) // not every ResponseWriter has deadlines; a test's has none
+	_ = x.rc.SetWriteDeadline(now.Add(x.s.WriteTimeout)) // not every ResponseWriter has deadlines; a test's has none
 }
 
 // rest takes the deadline off while there is nothing to write: over HTTP/2 the stream ends when it passes, whoever is slow.
 func (x *exchange) rest() {
 	if x.c.R.ProtoMajor > 1 {
 		_ = x.rc.SetWriteDeadline(time.Time{}) // as in deadline
+		x.bounded = time.Time{}
 	}
 }
 
@@ -106,15 +114,21 @@ func (x *exchange) copy(res *http.Response) {
 		h["Content-Length"] = []string{strconv.FormatInt(length, 10)}
 	}
 	x.start(res.StatusCode)
+	piece := buf[:]
 	for err == nil {
-		if !x.write(buf[:n]) {
+		if !x.write(piece[:n]) {
 			return
+		}
+		if len(piece) < pieceSize {
+			more := x.c.Buffers.Get(pieceSize)
+			defer x.c.Buffers.Free(more)
+			piece = more[:pieceSize]
 		}
 		x.alive()
 		x.rest()
-		n, err = from.Read(buf[:])
+		n, err = from.Read(piece)
 	}
-	if x.deadline(); n > 0 && !x.write(buf[:n]) {
+	if x.deadline(); n > 0 && !x.write(piece[:n]) {
 		return
 	}
 	if err != io.EOF {

@@ -29,11 +29,12 @@ type exchange struct {
 	unwrap  bool         // an event stream must become the one JSON text that it leads to
 	endless bool         // the answer is an event stream without an end
 
-	rc     *http.ResponseController // of the client's connection
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	timer  *time.Timer // cancels when the agent is silent for too long; nil if it may be
-	stay   func() bool // takes back that the end of the router ends an endless answer; nil for others
+	rc      *http.ResponseController // of the client's connection
+	bounded time.Time                // when its deadline was set; zero before
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	timer   *time.Timer // cancels when the agent is silent for too long; nil if it may be
+	stay    func() bool // takes back that the end of the router ends an endless answer; nil for others
 }
 
 var (

@@ -45,6 +45,9 @@ func newPlain(u *url.URL) *plain {
 
 // RoundTrip sends a request. The response's body has to be closed.
 func (p *plain) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		defer func() { _ = r.Body.Close() }()
+	}
 	ctx := r.Context()
 	c, err := p.take(ctx)
 	if err != nil {
@@ -205,7 +208,6 @@ func (c *conn) send(r *http.Request) error {
 		_, err := c.Write(b)
 		return err
 	}
-	defer func() { _ = r.Body.Close() }()
 	if r.ContentLength > 32<<10 {
 		if _, err := c.Write(b); err != nil {
 			return err

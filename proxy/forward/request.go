@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/ingress"
@@ -42,22 +43,34 @@ type outgoing struct {
 
 // request frames a request to the agent anew. c is nil for one that the router makes on its own account.
 func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Request {
-	h := make(http.Header, 12)
+	r := new(http.Request).WithContext(ctx)
+	r.Method, r.URL, r.Host = o.method, t.url, t.url.Host
+	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
+	if o.url != nil {
+		r.URL = o.url
+	}
+	h := make(http.Header, 8)
+	r.Header = h
+	values := make([]string, 0, 3) // one allocation for those that are ours alone
+	set := func(name, v string) {
+		values = append(values, v)
+		h[name] = values[len(values)-1 : len(values) : len(values)]
+	}
+	hops := 1
 	if c != nil {
 		copyPassed(h, c.R.Header)
-		h[ingress.HeaderHops] = []string{strconv.Itoa(ingress.Hops(c.R.Header) + 1)}
-	} else {
-		h[ingress.HeaderHops] = []string{"1"}
+		hops += ingress.Hops(c.R.Header)
 	}
+	set(ingress.HeaderHops, strconv.Itoa(hops))
 	if _, ok := h["User-Agent"]; !ok {
 		h["User-Agent"] = nil // keeps net/http from naming itself
 	}
 	h["Accept"] = o.accept
 	if o.session != "" {
-		h[flow.HeaderSession] = []string{o.session}
+		set(flow.HeaderSession, o.session)
 	}
 	if o.version != "" {
-		h[headerVersion] = []string{o.version}
+		set(headerVersion, o.version)
 	}
 	if t.basic != nil {
 		h["Authorization"] = t.basic
@@ -65,20 +78,38 @@ func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Re
 	for name, v := range t.Route.Headers {
 		h[name] = v
 	}
-	r := &http.Request{
-		Method: o.method, URL: t.url, Host: t.url.Host, Header: h,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}
-	if o.url != nil {
-		r.URL = o.url
-	}
 	if o.body != nil {
 		h["Content-Type"] = jsonType
 		r.ContentLength = int64(len(o.body))
-		r.Body = io.NopCloser(bytes.NewReader(o.body))
-		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(o.body)), nil }
+		r.Body = newSending(c, o.body)
+		r.GetBody = func() (io.ReadCloser, error) { return newSending(c, o.body), nil }
 	}
-	return r.WithContext(ctx)
+	return r
+}
+
+// sending is the body of a request to an agent. Whoever sends it closes it when it does not look at it any more, which may be
+// after the call.
+type sending struct {
+	bytes.Reader
+	c    *flow.Call // nil for the router's own
+	over atomic.Bool
+}
+
+func newSending(c *flow.Call, body []byte) *sending {
+	s := &sending{c: c}
+	s.Reset(body)
+	if c != nil {
+		c.Hold()
+	}
+	return s
+}
+
+// Close lets go of the body.
+func (s *sending) Close() error {
+	if !s.over.Swap(true) && s.c != nil {
+		s.c.Release()
+	}
+	return nil
 }
 
 func copyPassed(to, from http.Header) {

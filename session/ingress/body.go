@@ -21,10 +21,12 @@ const (
 type Limits struct {
 	Body int64         // bytes
 	Time time.Duration // for the whole of it to arrive
+	// Buffers lends the memory of large bodies; nil for memory of their own.
+	Buffers *Buffers
 }
 
-// Read reads the body of a POST, which must be JSON as it is, under its limits. Its error is a *jsonrpc.Failure, after which
-// the connection is not fit for another request.
+// Read reads the body of a POST, which must be JSON as it is, under its limits. The body may be given to Buffers.Free once
+// nobody looks at it any more. The error is a *jsonrpc.Failure, after which the connection is not fit for another request.
 func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if t := r.Header.Values("Content-Type"); len(t) != 1 || t[0] != typeJSON {
 		kind := ""
@@ -38,33 +40,33 @@ func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if enc := r.Header.Values("Content-Encoding"); len(enc) > 1 || len(enc) == 1 && enc[0] != "" && enc[0] != "identity" {
 		return nil, &jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Message: "no Content-Encoding is accepted; send the body as it is", Status: http.StatusUnsupportedMediaType}
 	}
-	large := &jsonrpc.Failure{
-		Kind: jsonrpc.FailTooLarge, Data: map[string]any{"limit": l.Body},
-		Message: "Request too large: the limit is " + Size(l.Body),
-	}
 	if r.ContentLength > l.Body {
 		if r.Header.Get("Expect") == "" { // a client that expects 100 Continue has sent nothing yet
 			l.linger(w, r)
 		}
-		return nil, large
+		return nil, l.tooLarge()
 	}
 	if len(r.TransferEncoding) > 0 { // RFC 9112 section 6.1: with a Content-Length too, what follows may be a smuggled request
 		w.Header().Set("Connection", "close")
 	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(l.Time)) // not every ResponseWriter has deadlines; a test's has none
-	body, err := read(r.Body, l.Body, r.ContentLength)
+	body, err := l.read(r.Body, r.ContentLength)
 	_ = rc.SetReadDeadline(time.Time{})
 	switch {
 	case err == nil && int64(len(body)) > l.Body:
 		l.linger(w, r)
-		return nil, large
+		return nil, l.tooLarge()
 	case err == nil:
 		return body, nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, &jsonrpc.Failure{Kind: jsonrpc.FailTimeout, Message: "the body did not arrive within " + l.Time.String(), Status: http.StatusRequestTimeout}
 	}
 	return nil, &jsonrpc.Failure{Kind: jsonrpc.FailParse, Message: "the body broke off or is not framed as its headers say", Status: http.StatusBadRequest, Err: err}
+}
+
+func (l Limits) tooLarge() error {
+	return &jsonrpc.Failure{Kind: jsonrpc.FailTooLarge, Data: map[string]any{"limit": l.Body}, Message: "Request too large: the limit is " + Size(l.Body)}
 }
 
 // maxLinger is how many bytes of a body that is too large are read to give its sender the answer.
@@ -79,19 +81,25 @@ func (l Limits) linger(w http.ResponseWriter, r *http.Request) {
 	_ = rc.SetReadDeadline(time.Time{})
 }
 
-// read reads at most limit+1 bytes. A client that only announces many bytes makes it reserve few: sixteen times what came.
-func read(r io.Reader, limit, announced int64) ([]byte, error) {
-	r = io.LimitReader(r, limit+1)
-	buf := make([]byte, 0, min(max(announced+1, 512), 64<<10))
+// read reads at most one byte above the limit. A client that only announces many bytes makes it reserve few: 32 times what came.
+func (l Limits) read(r io.Reader, announced int64) ([]byte, error) {
+	lr := io.LimitedReader{R: r, N: l.Body + 1}
+	first := announced + 1 // the end is found with room for one byte more
+	if first <= 0 {
+		first = 512
+	}
+	buf := l.Buffers.Get(int(min(first, bufferUnit)))
 	for {
 		if n := len(buf); n == cap(buf) {
 			more := 2 * n
 			if announced >= int64(more) {
-				more = int(min(announced+1, 16*int64(n)))
+				more = int(min(announced+1, 32*int64(n)))
 			}
-			buf = append(make([]byte, 0, more), buf...)
+			next := append(l.Buffers.Get(more), buf...)
+			l.Buffers.Free(buf)
+			buf = next
 		}
-		n, err := r.Read(buf[len(buf):cap(buf)])
+		n, err := lr.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if err == io.EOF {
 			return buf, nil

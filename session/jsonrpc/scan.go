@@ -42,25 +42,44 @@ const (
 	highs = 0x8080808080808080
 )
 
+// odd flags, by its high bit, the lowest byte of x that is a quote, a backslash or a control character. Bytes above the
+// lowest that is flagged may be flagged in error, since a subtraction borrows from them.
+func odd(x uint64) uint64 {
+	return ((x ^ ones*'"' - ones) | (x ^ ones*'\\' - ones) | (x - ones*0x20)) &^ x & highs
+}
+
+// plain returns the index of the first byte at or after i that is a quote, a backslash or a control character, or the length
+// of b. It looks at 32 bytes at a time: in a text result nearly every byte is inside a string. Most strings are short, though,
+// so that the first eight bytes are looked at alone.
+func plain(b []byte, i int) int {
+	if i+8 <= len(b) {
+		if m := odd(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		i += 8
+	}
+	for ; i+32 <= len(b); i += 32 {
+		w := (*[32]byte)(b[i:])
+		if odd(binary.LittleEndian.Uint64(w[0:]))|odd(binary.LittleEndian.Uint64(w[8:]))|
+			odd(binary.LittleEndian.Uint64(w[16:]))|odd(binary.LittleEndian.Uint64(w[24:])) != 0 {
+			break
+		}
+	}
+	for ; i+8 <= len(b); i += 8 {
+		if m := odd(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for i < len(b) && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
+}
+
 // str skips the rest of a string whose opening quote is at i-1 and returns the index after its closing quote.
-// It looks at eight bytes at a time: in a text result nearly every byte is inside one.
 func str(b []byte, i int) (int, error) {
 	for {
-		for i+8 <= len(b) {
-			x := binary.LittleEndian.Uint64(b[i:])
-			quote, slash := x^(ones*'"'), x^(ones*'\\')
-			// The lowest flagged byte is exact; flags above it may be borrows, and are not looked at.
-			m := ((quote-ones)&^quote | (slash-ones)&^slash | (x-ones*0x20)&^x) & highs
-			if m != 0 {
-				i += bits.TrailingZeros64(m) >> 3
-				break
-			}
-			i += 8
-		}
-		for i < len(b) && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\' {
-			i++
-		}
-		if i >= len(b) {
+		if i = plain(b, i); i >= len(b) {
 			return len(b), &SyntaxError{Offset: len(b), Reason: "the text ends inside a string"}
 		}
 		switch b[i] {
