@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -42,6 +43,29 @@ func states(j *journal.Journal) (out []string) {
 		}
 	}
 	return out
+}
+
+// In the folder are sockets of other kinds, too, which are neither joined nor taken away.
+func TestTapLeavesOtherSocketsAlone(t *testing.T) {
+	dir := socketDir(t)
+	ln, path, err := socket.Listen([]string{dir}, "manage-8088.sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }()
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, long, long); err != nil {
+		t.Fatal(err)
+	}
+	open(t, Options{Dir: dir})
+	w, _ := watch(t, dir)
+	await(t, "the producer", func() bool { return len(w.Producers()) == 1 })
+	if n := w.Found(); n != 1 {
+		t.Errorf("%d producers", n)
+	}
+	if _, err := os.Lstat(path); err != nil {
+		t.Error(err)
+	}
 }
 
 // Two producers, one before and one after the joiner came, with the same ids on both sides: everything is in the order of
