@@ -23,8 +23,18 @@ type CallOptions struct {
 	// OnNotification gets every notification that arrives while the request runs, except progress of other requests. It is
 	// called on the goroutine that reads from the server, which waits for it.
 	OnNotification func(frame []byte)
-	Meta           json.RawMessage // object whose members are added to params._meta
+	// OnOwn gets the notifications that can only be about this request: its progress, and over HTTP what arrives on the stream
+	// of its own answer. Those that it takes, by returning true, nobody else hears of. It is called like OnNotification.
+	OnOwn func(frame []byte) bool
+	Tag   any             // what CausedBy tells Options.Serve of requests of the server that this one caused
+	Meta  json.RawMessage // object whose members are added to params._meta
 }
+
+type tagKey struct{}
+
+// CausedBy is the Tag of the call that caused a request of the server; nil where that is not known. ctx is what Options.Serve
+// got.
+func CausedBy(ctx context.Context) any { return ctx.Value(tagKey{}) }
 
 // Call sends one request and returns the answer as it came. params is an object or nil. When ctx is cancelled the server is
 // told. A JSON-RPC error is an *Error of kind RpcError with code, message and data; a result that asks for input nobody
@@ -66,6 +76,9 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	s.mu.Lock()
 	s.calls++
 	s.mu.Unlock()
+	if o.Tag != nil {
+		ctx = context.WithValue(ctx, tagKey{}, o.Tag)
+	}
 	var answers []byte // to what the server asked before it would answer
 	for range maxRounds {
 		r, err := s.exchange(ctx, method, target, params, answers, schema, o)
@@ -95,7 +108,7 @@ func (s *Session) exchange(ctx context.Context, method, target string, params, a
 		spec := &callSpec{
 			method: method, target: target, params: params, timeout: s.timeout(o.Timeout, s.cfg.Timeout, config.DefaultTimeout),
 			max: s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout), progress: o.OnProgress, notify: o.OnNotification,
-			token: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
+			own: o.OnOwn, tag: o.Tag, token: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
 		}
 		for _, m := range inputMembers(answers) {
 			if spec.params, err = withMember(spec.params, m, true); err != nil {

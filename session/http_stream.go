@@ -76,10 +76,14 @@ func (t *streamable) stream(x *exchange, m Message, resp *http.Response) (keep b
 			_ = body.Close()
 		}
 	}()
+	in := t.in
+	if to, ok := in.(interface{ strandOf(id []byte) Receiver }); ok {
+		in = to.strandOf(m.Env.ID)
+	}
 	resumable := max(m.Header.Get("MCP-Protocol-Version"), t.Version()) < modernSince
 	lastID, retry := "", time.Duration(-1)
 	for {
-		ev := t.newEvents(t.in, body, 0)
+		ev := t.newEvents(in, body, 0)
 		for {
 			frame, _, e := ev.next(x)
 			if err = e; e != nil {

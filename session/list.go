@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
@@ -113,13 +114,17 @@ func (s *Session) load(ctx context.Context, kind ListKind) error {
 		if err != nil {
 			return err
 		}
-		p, err := readPage(r.Result, kind)
+		p, err := s.opts.Pages.read(r.Result, kind)
 		if err != nil {
 			return &Error{Kind: Protocol, Message: err.Error(), Next: "see the answer in the traffic view", Err: err}
 		}
-		s.vet(kind, p.items, names)
-		next.Items = append(next.Items, p.items...)
-		next.raw = append(next.raw, r.Result)
+		items := s.vet(kind, p.items, names)
+		if next.Pages == 0 {
+			next.Items = slices.Clip(items) // a list of one page needs no copy
+		} else {
+			next.Items = append(next.Items, items...)
+		}
+		next.pages = append(next.pages, p)
 		next.Pages++
 		size += int64(len(r.Result))
 		if p.ttl != nil && (ttl == nil || *p.ttl < *ttl) {
@@ -153,24 +158,42 @@ func (s *Session) load(ctx context.Context, kind ListKind) error {
 	}
 }
 
-// vet flags what only the whole list or the connection shows: names given twice, tools that cannot be called over HTTP.
-func (s *Session) vet(kind ListKind, items []Item, seen map[string]bool) {
+// vet flags what only the whole list or the connection shows: names given twice, tools that cannot be called over HTTP. It
+// returns items, or a copy where there is something to flag.
+func (s *Session) vet(kind ListKind, items []Item, seen map[string]bool) []Item {
 	s.mu.Lock()
 	c := s.conn
 	s.mu.Unlock()
+	copied := false
+	flag := func(i int, err error) {
+		if !copied {
+			items, copied = slices.Clone(items), true
+		}
+		items[i].Flaw = err
+	}
 	for i := range items {
-		it := &items[i]
+		it := items[i]
 		key := it.Name
 		if kind == Resources || kind == Templates {
 			key = it.URI // names of resources need not be unique
 		}
 		if seen[key] && key != "" && it.Flaw == nil {
-			it.Flaw = fmt.Errorf("%s appears twice in the list", clip(key, 80))
+			flag(i, fmt.Errorf("%s appears twice in the list", clip(key, 80)))
 		}
 		seen[key] = true
-		if kind == Tools && it.Flaw == nil && c != nil && c.http && c.era == Modern {
-			it.Flaw = invalidHeaders(*it)
+		if kind == Tools && items[i].Flaw == nil && c != nil && c.http && c.era == Modern {
+			if err := invalidHeaders(it); err != nil {
+				flag(i, err)
+			}
 		}
+	}
+	return items
+}
+
+// Outdate says that what is in memory of the lists may not be so any more: List asks the server again.
+func (s *Session) Outdate() {
+	for k := range s.lists {
+		s.changedList(ListKind(k))
 	}
 }
 

@@ -70,13 +70,24 @@ func (s *Session) listen(c *conn) {
 		PromptsListChanged:   c.supports("notifications/prompts/list_changed"),
 		ResourcesListChanged: c.supports("notifications/resources/list_changed"),
 	}
-	if !filter.IsEmpty() {
-		s.wg.Go(func() { s.keepListening(c.ctx, c, filter, func(error) {}) })
+	if filter.IsEmpty() {
+		return
 	}
+	again := false
+	s.wg.Go(func() {
+		s.keepListening(c.ctx, c, filter, func(err error) {
+			if again && err == nil { // nobody told us of what changed in between
+				s.Outdate()
+				c.poke()
+			}
+			again = true
+		})
+	})
 }
 
-// keepListening holds one subscriptions/listen stream open until ctx ends or the server says that it has no such thing.
-// opened is called when the server acknowledges, or with the reason why it never will.
+// keepListening holds one subscriptions/listen stream open until ctx ends or the server says that it has no such thing. One
+// that broke, or that something between us and the server refused, is opened again. opened is called each time the server
+// acknowledges, and with the reason why it never will.
 func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.SubscriptionFilter, opened func(error)) {
 	body, err := json.Marshal(filter)
 	if err != nil { // flags and strings always marshal
@@ -95,7 +106,7 @@ func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.Subscri
 		started := time.Now()
 		_, err := c.call(ctx, spec)
 		var e *Error
-		if errors.As(err, &e) && (e.Code != nil || e.Kind == ChannelClosed) {
+		if errors.As(err, &e) && (e.Code != nil && e.Status < 500 || c.ended() != nil || e.Kind == ChannelClosed && !c.http) {
 			opened(err)
 			return
 		}
@@ -129,6 +140,15 @@ func acknowledged(frame []byte, filter mcp.SubscriptionFilter, opened func(error
 		}
 	}
 	opened(nil)
+}
+
+// Notify sends a notification, over the connection that there is.
+func (s *Session) Notify(ctx context.Context, method string, params json.RawMessage) error {
+	c, err := s.acquire(ctx, method)
+	if err != nil {
+		return err
+	}
+	return at(c.notify(ctx, method, params, nil), s.cfg.Name, method)
 }
 
 // Subscribe asks for notifications/resources/updated about one resource; they arrive as journal entries. In the modern

@@ -42,20 +42,20 @@ type Listing struct {
 	At      time.Time // when the last attempt ended
 	Pages   int
 
-	raw [][]byte // results of the pages
+	pages []*page
 }
 
 // JSON is the list as the server sent it: the first page's object with its array extended by those of the further pages,
 // in the order received, and nextCursor removed when there were any. A list of one page is its result, byte for byte.
 // nil before the first page came.
 func (l Listing) JSON() []byte {
-	if len(l.raw) == 0 {
+	if len(l.pages) == 0 {
 		return nil
 	}
-	if len(l.raw) == 1 {
-		return l.raw[0]
+	first := l.pages[0].raw
+	if len(l.pages) == 1 {
+		return first
 	}
-	first := l.raw[0]
 	var array, cursor jsonrpc.Span
 	last := -1 // where the member before nextCursor ends
 	// Pages were walked when they came.
@@ -72,8 +72,8 @@ func (l Listing) JSON() []byte {
 		return true
 	})
 	size := 0
-	for _, p := range l.raw {
-		size += len(p)
+	for _, p := range l.pages {
+		size += len(p.raw)
 	}
 	// Cut out nextCursor with the comma before it, or the one after it where it comes first.
 	from, to := cursor.At, cursor.End
@@ -96,8 +96,8 @@ func (l Listing) JSON() []byte {
 	end := array.End - 1 // before the closing bracket
 	keep(0, end)
 	some := len(bytes.TrimSpace(first[array.Start+1:end])) > 0
-	for _, page := range l.raw[1:] {
-		items := memberOf(page, l.Kind.String())
+	for _, page := range l.pages[1:] {
+		items := memberOf(page.raw, l.Kind.String())
 		if len(items) < 2 {
 			continue
 		}
@@ -117,6 +117,7 @@ func (l Listing) JSON() []byte {
 
 // page is what one result of a list holds.
 type page struct {
+	raw    []byte // the result
 	items  []Item
 	cursor *string        // nil on the last page
 	ttl    *time.Duration // how long the result may be used, nil if the server does not say

@@ -86,6 +86,8 @@ type callSpec struct {
 	token    bool          // ask for progress
 	progress func(Progress)
 	notify   func(frame []byte)
+	own      func(frame []byte) bool
+	tag      any
 	quiet    bool // not among the requests in flight that users see
 	keep     bool // must not be cancelled at the server
 }

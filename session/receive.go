@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -18,15 +20,31 @@ func (m *mux) Frame(frame []byte) {
 	if first := bytes.TrimLeft(frame, " \t\r\n"); len(first) > 0 && first[0] == '[' && jsonrpc.Valid(first) == nil {
 		// A batch, which 2025-03-26 allows servers to send.
 		_ = jsonrpc.Elements(first, func(one []byte) bool {
-			m.frame(bytes.Clone(one))
+			m.frame(bytes.Clone(one), 0)
 			return true
 		})
 		return
 	}
-	m.frame(frame)
+	m.frame(frame, 0)
 }
 
-func (m *mux) frame(frame []byte) {
+// strand is a mux that takes what arrives on the stream of the answer to one request.
+type strand struct {
+	*mux
+	id uint64
+}
+
+// strandOf is the receiver of the stream that answers a request.
+func (m *mux) strandOf(id []byte) Receiver {
+	n, _ := parseID(id)
+	return strand{m, n}
+}
+
+// Frame takes one frame of the stream.
+func (s strand) Frame(frame []byte) { s.frame(frame, s.id) }
+
+// frame takes one frame; of is the request on whose stream it came, 0 if it came on none.
+func (m *mux) frame(frame []byte, of uint64) {
 	env, err := jsonrpc.Scan(frame)
 	m.mu.Lock()
 	m.frames++
@@ -41,9 +59,9 @@ func (m *mux) frame(frame []byte) {
 	case jsonrpc.ErrorResponse:
 		m.response(env, frame, journal.ErrorResponse)
 	case jsonrpc.Notification:
-		m.notification(env, frame)
+		m.notification(env, frame, of)
 	case jsonrpc.Request:
-		m.request(env, frame)
+		m.request(env, frame, of)
 	}
 }
 
@@ -78,7 +96,7 @@ func (m *mux) rescue(rest []byte) {
 	_, waits := m.pending[id]
 	m.mu.Unlock()
 	if ok && waits {
-		m.frame(bytes.Clone(rest))
+		m.frame(bytes.Clone(rest), 0)
 	}
 }
 
@@ -126,7 +144,7 @@ func (m *mux) answered(id uint64, a answer, kind journal.Kind) bool {
 	return true
 }
 
-func (m *mux) notification(env jsonrpc.Envelope, frame []byte) {
+func (m *mux) notification(env jsonrpc.Envelope, frame []byte, of uint64) {
 	e := journal.Entry{Dir: journal.In, Kind: journal.Notification, Method: env.Method}
 	var owner *pending
 	switch env.Method {
@@ -141,10 +159,19 @@ func (m *mux) notification(env jsonrpc.Envelope, frame []byte) {
 	}
 	m.tap.Append(e, frame)
 	m.mu.Lock()
+	own := owner
+	if own == nil {
+		own = m.pending[of]
+	}
+	m.mu.Unlock()
+	if own != nil && own.spec.own != nil && own.spec.own(frame) {
+		return
+	}
+	m.mu.Lock()
 	var listeners []func([]byte)
-	for _, p := range m.pending {
-		// Only progress says which request it belongs to.
-		if p.spec.notify != nil && (owner == nil || owner == p) {
+	for id, p := range m.pending {
+		// Only progress says which request it belongs to; a stream that listens is told of itself alone.
+		if p.spec.notify != nil && (owner == nil || owner == p) && (of == 0 || of == id || p.spec.method != string(mcp.MethodSubscriptionsListen)) {
 			listeners = append(listeners, p.spec.notify)
 		}
 	}
@@ -194,7 +221,7 @@ func (m *mux) progressed(params []byte) *pending {
 }
 
 // request answers a request of the server, on a goroutine of its own: writing on the reader's could block both sides.
-func (m *mux) request(env jsonrpc.Envelope, frame []byte) {
+func (m *mux) request(env jsonrpc.Envelope, frame []byte, of uint64) {
 	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Request, Method: env.Method, ID: string(env.ID)}, frame)
 	id := string(env.ID)
 	ctx, stop := context.WithCancel(m.ctx)
@@ -210,6 +237,9 @@ func (m *mux) request(env jsonrpc.Envelope, frame []byte) {
 		return
 	}
 	m.serving[id] = stop
+	if p := m.pending[of]; p != nil && p.spec.tag != nil {
+		ctx = context.WithValue(ctx, tagKey{}, p.spec.tag)
+	}
 	m.wg.Add(1)
 	m.mu.Unlock()
 	go func() {

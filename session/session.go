@@ -397,6 +397,8 @@ type Options struct {
 	Journal *journal.Journal
 	// Unrecorded keeps no journal at all, where none is given.
 	Unrecorded bool
+	// Pages is shared by managers whose sessions get the same lists; nil for none.
+	Pages *Pages
 	// Dial makes the transport of in-memory servers, for tests and the demo. false: mcphud's own transports.
 	Dial       func(config.Server) (Transport, bool)
 	ClientInfo Implementation // zero: mcphud
