@@ -50,17 +50,26 @@ func toolsList(ctx context.Context, l *link, _ []string) error {
 	})
 }
 
-// findTool lists the tools and picks one by its exact name. Nothing else is sent.
+// findTool lists the tools and picks one by its exact name, or in the other spelling of a tool of several agents' together,
+// mcp:AGENT:TOOL. Nothing else is sent.
 func findTool(ctx context.Context, l *link, name string) (session.Item, error) {
 	list, err := l.List(ctx, session.Tools)
 	if err != nil {
 		return session.Item{}, err
 	}
 	var names []string
-	for _, it := range list.Items {
-		if it.Name == name {
-			return it, nil
+	spelt := ""
+	if agent, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp:"), ":"); ok && strings.HasPrefix(name, "mcp:") {
+		spelt = session.FullName(agent, tool)
+	}
+	for _, want := range []string{name, spelt} {
+		for _, it := range list.Items {
+			if it.Name == want && want != "" {
+				return it, nil
+			}
 		}
+	}
+	for _, it := range list.Items {
 		names = append(names, it.Name)
 	}
 	e := &session.Error{Kind: session.InvalidToolName, Server: l.Name(), Message: fmt.Sprintf("there is no tool %q", name), Next: "mcphud tools list shows the names"}
