@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/proxy/bridge"
@@ -66,6 +67,12 @@ func (r *Router) merge() {
 	r.merged = aggregate.New(aggregate.Options{
 		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), Inside: flow.Inside,
 		MaxRequest: r.o.MaxRequest, BodyTimeout: r.o.BodyTimeout, WriteTimeout: r.o.WriteTimeout, Logger: r.log, Drain: r.drain,
+		Limit: func(agent string) time.Duration {
+			if route := r.Routes().Routes[agent]; route != nil && route.Timeout > 0 {
+				return route.Timeout
+			}
+			return routes.DefaultTimeout
+		},
 		Agents: func() (names []string) {
 			t := r.Routes()
 			for _, n := range t.Names() {

@@ -66,26 +66,45 @@ func echo(s *server.MCPServer, names ...string) {
 }
 
 type setup struct {
-	URL string
-	agg *aggregate.Server
-	t   *testing.T
+	URL  string
+	agg  *aggregate.Server
+	t    *testing.T
+	file string
+	r    *proxy.Router
 }
 
-// router serves agents, by name, and all of them at /mcp.
-func router(t *testing.T, agents map[string]string, change func(*aggregate.Options)) *setup {
-	t.Helper()
+// write writes the routes to agents.
+func (s *setup) write(agents map[string]string) {
+	s.t.Helper()
 	table := map[string]any{}
 	for n, u := range agents {
 		table[n] = map[string]any{"url": u, "stream": true}
 	}
 	text, err := json.Marshal(map[string]any{"routes": table})
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "routing.json")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
+	if err := os.WriteFile(s.file, text, 0o600); err != nil {
+		s.t.Fatal(err)
 	}
+}
+
+// reload puts other agents in place of those that there are.
+func (s *setup) reload(agents map[string]string) {
+	s.t.Helper()
+	s.write(agents)
+	if err := s.r.Reload(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.agg.RoutesChanged()
+}
+
+// router serves agents, by name, and all of them at /mcp.
+func router(t *testing.T, agents map[string]string, change func(*aggregate.Options)) *setup {
+	t.Helper()
+	s := &setup{t: t, file: filepath.Join(t.TempDir(), "routing.json")}
+	s.write(agents)
+	var err error
 	var r *proxy.Router
 	o := aggregate.Options{
 		Router:   http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.Handler().ServeHTTP(w, q) }),
@@ -100,7 +119,7 @@ func router(t *testing.T, agents map[string]string, change func(*aggregate.Optio
 		change(&o)
 	}
 	agg := aggregate.New(o)
-	r, err = proxy.New(proxy.Options{Routes: file, RoutesMust: true, Handlers: map[string]http.Handler{"/mcp": agg}})
+	r, err = proxy.New(proxy.Options{Routes: s.file, RoutesMust: true, Handlers: map[string]http.Handler{"/mcp": agg}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +135,8 @@ func router(t *testing.T, agents map[string]string, change func(*aggregate.Optio
 			t.Error(err)
 		}
 	})
-	return &setup{URL: r.URL() + "/mcp", agg: agg, t: t}
+	s.URL, s.agg, s.r = r.URL()+"/mcp", agg, r
+	return s
 }
 
 func (s *setup) do(method, session, body string, head ...string) *http.Response {
@@ -186,9 +206,11 @@ func (s *setup) open(caps, version string) (id string, a answer) {
 	s.t.Helper()
 	res := s.do(http.MethodPost, "", `{"jsonrpc":"2.0","id":"q","method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":`+caps+`,"clientInfo":{"name":"t","version":"1"}}}`)
 	defer func() { _ = res.Body.Close() }()
-	if err := json.NewDecoder(res.Body).Decode(&a); err != nil || res.Header.Get("Mcp-Session-Id") == "" {
+	text, err := io.ReadAll(res.Body)
+	if err != nil || json.Unmarshal(text, &a) != nil || res.Header.Get("Mcp-Session-Id") == "" {
 		s.t.Fatal(res.StatusCode, err)
 	}
+	a.raw = string(text)
 	return res.Header.Get("Mcp-Session-Id"), a
 }
 

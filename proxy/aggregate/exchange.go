@@ -19,7 +19,6 @@ const (
 	headerSession = "Mcp-Session-Id"
 	typeJSON      = "application/json"
 	typeSSE       = "text/event-stream"
-	beat          = 15 * time.Second
 )
 
 // exchange is one HTTP request, and the message in it.
@@ -34,6 +33,8 @@ type exchange struct {
 	version string
 	events  bool   // takes an event stream
 	agent   string // that the request was passed to; under the client's mutex
+
+	patience patience
 
 	mu    sync.Mutex
 	begun bool // the answer is an event stream
@@ -118,7 +119,12 @@ func (x *exchange) session(caller Caller) *client {
 
 // serve answers a request.
 func (x *exchange) serve() {
-	ctx, cancel := context.WithCancelCause(x.r.Context())
+	parent := x.r.Context()
+	if x.c.id != "" {
+		// In a session a client that goes cancels nothing: it says so.
+		parent = context.WithoutCancel(parent)
+	}
+	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	stop := context.AfterFunc(x.s.life, func() { cancel(errStopping) })
 	defer stop()
@@ -181,158 +187,4 @@ func (x *exchange) finish() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.over = true
-}
-
-// say sends a message before the answer; false where that is not possible.
-func (x *exchange) say(frame []byte) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.over || !x.events {
-		return false
-	}
-	x.open()
-	return x.event(jsonrpc.OneLine(frame)) == nil
-}
-
-// open begins the event stream; x.mu is held.
-func (x *exchange) open() {
-	if x.begun {
-		return
-	}
-	x.begun = true
-	h := x.w.Header()
-	h.Set("Content-Type", typeSSE)
-	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("X-Accel-Buffering", "no")
-	_ = http.NewResponseController(x.w).EnableFullDuplex() // over HTTP/2 it is so anyway
-	x.deadline()
-	x.w.WriteHeader(http.StatusOK)
-}
-
-func (x *exchange) deadline() {
-	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(x.s.o.WriteTimeout)) // not every writer has deadlines
-}
-
-func (x *exchange) event(frame []byte) error {
-	return x.raw(append(append([]byte("event: message\ndata: "), frame...), "\n\n"...))
-}
-
-func (x *exchange) raw(text []byte) error {
-	x.deadline()
-	if _, err := x.w.Write(text); err != nil {
-		x.over = true
-		return err
-	}
-	if err := http.NewResponseController(x.w).Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		x.over = true
-		return err
-	}
-	if x.r.ProtoMajor > 1 { // there the stream ends when the deadline passes, whoever is slow
-		_ = http.NewResponseController(x.w).SetWriteDeadline(time.Time{}) // as in deadline
-	}
-	return nil
-}
-
-// pump writes what is put into a mailbox until the client goes, or the mailbox is shut.
-func (x *exchange) pump(ctx context.Context, m *mailbox) {
-	x.mu.Lock()
-	x.open()
-	err := http.NewResponseController(x.w).Flush()
-	x.mu.Unlock()
-	t := time.NewTicker(beat)
-	defer t.Stop()
-	for err == nil || errors.Is(err, http.ErrNotSupported) {
-		select {
-		case <-m.wake:
-			for _, frame := range m.take() {
-				if x.mu.Lock(); x.event(jsonrpc.OneLine(frame)) != nil {
-					x.mu.Unlock()
-					return
-				}
-				x.mu.Unlock()
-			}
-			if m.isShut() {
-				return
-			}
-		case <-t.C:
-			x.mu.Lock()
-			err = x.raw([]byte(":\n\n"))
-			x.mu.Unlock()
-		case <-ctx.Done():
-			return
-		case <-x.s.o.Drain.Done():
-			return
-		case <-x.s.life.Done():
-			return
-		}
-	}
-}
-
-// listen is the answer to GET. A second one takes over from the first.
-func (x *exchange) listen(c *client) {
-	if sse, _ := ingress.Accepts(x.r.Header); !sse {
-		x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable, Message: "a stream is " + typeSSE + ": send Accept: " + typeSSE})
-		return
-	}
-	m := c.attach()
-	defer c.detach(m)
-	x.pump(x.r.Context(), m)
-}
-
-// mailbox holds messages for a stream; of too many the oldest go.
-type mailbox struct {
-	wake chan struct{}
-	mu   sync.Mutex
-	all  [][]byte
-	shut bool
-}
-
-const (
-	maxMail  = 1024
-	maxBytes = 1 << 20 // of one message that belongs to no request
-)
-
-func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
-
-func (m *mailbox) put(frames ...[]byte) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, f := range frames {
-		if len(f) > maxBytes {
-			continue
-		}
-		if len(m.all) >= maxMail {
-			m.all = append(m.all[:0:0], m.all[1:]...)
-		}
-		m.all = append(m.all, f)
-	}
-	m.poke()
-}
-
-func (m *mailbox) poke() {
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (m *mailbox) take() [][]byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := m.all
-	m.all = nil
-	return all
-}
-
-func (m *mailbox) close() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.shut = true
-	m.poke()
-}
-
-func (m *mailbox) isShut() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.shut
 }

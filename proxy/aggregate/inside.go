@@ -16,12 +16,13 @@ import (
 
 // inside sends requests to the router in this process, in the name of a principal.
 type inside struct {
-	c *client
+	c     *client
+	agent string
 }
 
 // dial makes the transport to an agent.
 func (c *client) dial(cfg config.Server) (session.Transport, bool) {
-	return session.NewHTTP(cfg, session.Tap{Server: cfg.Name}, inside{c}), true
+	return session.NewHTTP(cfg, session.Tap{Server: cfg.Name}, inside{c, cfg.Name}), true
 }
 
 // RoundTrip serves the request by the router's handler. Its answer's body is passed on as it is written.
@@ -59,6 +60,9 @@ func (i inside) RoundTrip(r *http.Request) (*http.Response, error) {
 	if w.err != nil {
 		cancel()
 		return nil, w.err
+	}
+	if r.Context().Err() == nil {
+		s.health.answered(i.agent, w.status)
 	}
 	size := int64(-1)
 	if n, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil {

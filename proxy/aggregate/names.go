@@ -25,11 +25,18 @@ func Wire(agent, name string) string {
 		}
 		fits = false
 		return '_'
-	}, full)
+	}, full[:min(len(full), 4*maxName)])
 	if fits {
 		return full
 	}
-	sum := sha256.Sum256([]byte(full))
+	return hashed(legal, full)
+}
+
+// distinct is Wire for a name that is the same for another agent's tool or prompt.
+func distinct(agent, name string) string { return hashed(Wire(agent, name), agent+"\x00"+name) }
+
+func hashed(legal, of string) string {
+	sum := sha256.Sum256([]byte(of))
 	return legal[:min(len(legal), maxName-hashLen-1)] + "_" + hex.EncodeToString(sum[:hashLen/2])
 }
 

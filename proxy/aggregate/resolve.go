@@ -44,12 +44,13 @@ func (c *client) resolve(ctx context.Context, kind session.ListKind, name string
 		return "", "", jsonrpc.Fail(none, "%s '%.200s' not found; names are mcp__AGENT__NAME, as they are listed", what, name)
 	}
 	candidates := make([]map[string]string, len(fit))
-	readings := make([]string, len(fit))
+	readings, forms := make([]string, len(fit)), make([]string, len(fit))
 	for i, r := range fit {
 		candidates[i] = map[string]string{"agent": r.Server, "name": r.Tool}
+		forms[i] = "mcp:" + r.Server + ":" + r.Tool
 		readings[i] = "'" + r.Tool + "' of agent '" + r.Server + "'"
 	}
-	return "", "", jsonrpc.Fail(jsonrpc.FailParams, "%s name '%.200s' is ambiguous: %s; call the one that is meant at its agent's own address", what, name, strings.Join(readings, ", or ")).
+	return "", "", jsonrpc.Fail(jsonrpc.FailParams, "%s name '%.200s' is ambiguous: %s; call one of %s", what, name, strings.Join(readings, ", or "), strings.Join(forms, ", ")).
 		With("field", "name").With("reason", "ambiguous").With("candidates", candidates)
 }
 

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The commands that use one server use all agents of a router as one, in either era, tasks among them.
+func TestR19_TheClientUsesAllAgentsAsOne(t *testing.T) {
+	a := serve(t, "--ephemeral", "--port", "0")
+	r := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+a.url+`"},"two":{"url":"`+a.url+`"}}}`, nil, "--port", "0"), routerReady)
+	for _, version := range []string{"2026-07-28", "2025-11-25", "2024-11-05"} {
+		run := func(args ...string) string {
+			t.Helper()
+			return mcphud(t, slices.Concat(args, []string{"--url", r.url + "/mcp", "--protocol", version})...).ok(t)
+		}
+		has := func(out string, texts ...string) {
+			t.Helper()
+			for _, text := range texts {
+				if !strings.Contains(out, text) {
+					t.Errorf("%s: no %s in %.1000s", version, text, out)
+				}
+			}
+		}
+		has(run("info"), `"protocolVersion":"`+version+`"`, `"subscribe":true`, "Tools that begin with mcp__one__:", "Tools that begin with mcp__two__:")
+		has(run("tools", "list"), `"name":"mcp__one__add"`, `"name":"mcp__two__add"`)
+		for _, name := range []string{"mcp__one__add", "mcp:two:add"} {
+			has(run("tools", "call", name, "a=1", "b=2"), `{"sum":3`)
+		}
+		has(run("prompts", "get", "mcp__two__analyze-document", "document=x"), `"messages"`)
+		has(run("resources", "list"), "my-agents://list", `"mcphud/collisions"`)
+		has(run("resources", "read", "mcp:two:my-agents://list"), `"contents"`)
+		has(run("complete", "prompt:mcp__one__analyze-document", "focus", ""), `"completion"`)
+		has(run("ping"), "latencyMs")
+		if o := mcphud(t, "tools", "call", "mcp__three__add", "--url", r.url+"/mcp", "--protocol", version); o.code != exitTool || o.errorLine(t).Kind != "InvalidToolName" {
+			t.Errorf("%+v", o)
+		}
+	}
+	const extension = `"_meta":{"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
+	for version, more := range map[string]string{"2025-11-25": `"task":{"ttl":60000}`, "2026-07-28": extension} {
+		raw := func(method, params string) string {
+			t.Helper()
+			return mcphud(t, "raw", method, params, "--url", r.url+"/mcp", "--protocol", version).ok(t)
+		}
+		var made struct {
+			TaskID string
+			Task   struct{ TaskID string }
+		}
+		out := raw("tools/call", `{"name":"mcp__two__sleep","arguments":{"seconds":1},`+more+`}`)
+		if err := json.Unmarshal([]byte(out), &made); err != nil || !strings.HasPrefix(made.TaskID+made.Task.TaskID, "two.") {
+			t.Fatalf("%s: %s", version, out)
+		}
+		id := made.TaskID + made.Task.TaskID
+		await(t, "the task is over", func() bool {
+			return strings.Contains(raw("tasks/get", `{"taskId":"`+id+`",`+extension+`}`), `"status":"completed"`)
+		})
+	}
+}

@@ -1,0 +1,71 @@
+package aggregate
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// ask passes an agent's request on to the client, over the stream of the call that caused it if that is known and has one.
+// Callers without a session cannot be asked, which the agent is told at once.
+func (c *client) ask(ctx context.Context, sess *session.Session, method string, params json.RawMessage) (json.RawMessage, *session.Fault, bool) {
+	if c.id == "" {
+		return nil, nil, false
+	}
+	cause, _ := session.CausedBy(ctx).(*exchange)
+	if cause != nil {
+		defer cause.asking()()
+	}
+	id := append(strconv.AppendInt([]byte(`"ask-`), c.number(), 10), '"')
+	answer := make(chan jsonrpc.Envelope, 1)
+	c.mu.Lock()
+	c.asks[string(id)] = answer
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.asks, string(id))
+		c.mu.Unlock()
+	}()
+	tell := func(frame []byte) {
+		if cause != nil && cause.say(frame) {
+			return
+		}
+		if x := c.at(sess.Name(), true); x != nil && x.say(frame) {
+			return
+		}
+		c.mu.Lock()
+		c.general.put(frame)
+		c.mu.Unlock()
+	}
+	tell(jsonrpc.NewRequest(id, method, c.taskIn(sess.Name(), params, "_meta", metaRelated, "taskId")))
+	select {
+	case env := <-answer:
+		if env.Kind == jsonrpc.Response {
+			return json.RawMessage(env.Result), nil, true
+		}
+		fault, err := jsonrpc.ParseError(env.Error)
+		if err != nil {
+			fault = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the client's answer is an error that is not understood"}
+		}
+		return nil, fault, true
+	case <-ctx.Done():
+		tell(jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), append(append([]byte(`{"requestId":`), id...), '}')))
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the request was cancelled"}, true
+	}
+}
+
+// answered takes the client's answer.
+func (c *client) answered(env jsonrpc.Envelope) {
+	c.mu.Lock()
+	answer := c.asks[string(env.ID)]
+	delete(c.asks, string(env.ID))
+	c.mu.Unlock()
+	if answer != nil {
+		answer <- env
+	}
+}

@@ -1,0 +1,144 @@
+package aggregate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/aggregate"
+)
+
+// asking is an agent of the modern era that needs input before it does anything.
+func asking(name string) *script {
+	return &script{modern: true, caps: `{"tools":{},"prompts":{},"resources":{}}`, answer: func(a asked, _ func(string, ...any)) string {
+		switch a.Method {
+		case "tools/list":
+			return `{"tools":[{"name":"t","inputSchema":{}}]}`
+		case "prompts/list":
+			return `{"prompts":[{"name":"p"}]}`
+		case "resources/list":
+			return `{"resources":[{"uri":"` + name + `://r","name":"r"}]}`
+		case "tools/call", "prompts/get", "resources/read":
+			if a.param("requestState") == "" {
+				return `{"resultType":"input_required","requestState":"state of ` + name + `","inputRequests":{` +
+					`"e":{"method":"elicitation/create","params":{"mode":"form","message":"who?","requestedSchema":{"type":"object","properties":{}}}},` +
+					`"s":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}},"r":{"method":"roots/list"}}}`
+			}
+			return fmt.Sprintf(`{"resultType":"complete","content":[{"type":"text","text":%q}]}`, name+" got "+a.param("requestState")+a.param("inputResponses"))
+		}
+		return ""
+	}}
+}
+
+// Questions of the modern era go to the caller as they are, and the answers to the agent that asked.
+func TestR19_InputIsAskedForInTheModernEra(t *testing.T) {
+	s := router(t, map[string]string{"a": asking("a").serve(t), "b": asking("b").serve(t)}, nil)
+	caps := `{"elicitation":{},"sampling":{},"roots":{}}`
+	for _, c := range []struct{ method, name, params string }{
+		{"tools/call", "mcp__b__t", `,"name":"mcp__b__t"`}, {"prompts/get", "mcp__b__p", `,"name":"mcp__b__p"`}, {"resources/read", "b://r", `,"uri":"b://r"`},
+	} {
+		a := s.modernAsk(c.method, c.name, c.params, caps)
+		if !all(a.raw, []string{`"resultType":"input_required"`, `"requestState":"state of b"`, `"elicitation/create"`, `"sampling/createMessage"`, `"roots/list"`, "who?"}) {
+			t.Errorf("%s: %s", c.method, a.raw)
+		}
+		a = s.modernAsk(c.method, c.name, c.params+`,"requestState":"state of b","inputResponses":{"e":{"action":"decline"}}`, caps)
+		if len(a.Result.Content) != 1 || a.Result.Content[0].Text != `b got "state of b"{"e":{"action":"decline"}}` {
+			t.Errorf("%s: %s", c.method, a.raw)
+		}
+	}
+}
+
+// A client of the legacy era is asked the same questions by requests.
+func TestR19_InputOfTheModernEraIsAskedOfALegacyClient(t *testing.T) {
+	s := router(t, map[string]string{"a": asking("a").serve(t)}, nil)
+	id, _ := s.open(`{"elicitation":{},"sampling":{},"roots":{}}`, "2025-11-25")
+	call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t"}}`))
+	for _, c := range [][2]string{{"elicitation/create", `{"action":"decline"}`}, {"sampling/createMessage", `{"model":"m"}`}, {"roots/list", `{"roots":[]}`}} {
+		var q struct{ ID json.RawMessage }
+		if err := json.Unmarshal([]byte(call.next(c[0])), &q); err != nil {
+			t.Fatal(err)
+		}
+		res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":`+c[1]+`}`)
+		_ = res.Body.Close()
+	}
+	call.next(`"id":1`, "a got", "decline", `\"roots\":[]`)
+}
+
+// A person may take longer to answer than a call may take that nothing is heard of.
+func TestR19_TheClientIsWaitedFor(t *testing.T) {
+	s := router(t, map[string]string{"a": asking("a").serve(t)}, func(o *aggregate.Options) { o.Timeout = 200 * time.Millisecond })
+	id, _ := s.open(`{"elicitation":{},"sampling":{},"roots":{}}`, "2025-11-25")
+	call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t"}}`))
+	var q struct{ ID json.RawMessage }
+	if err := json.Unmarshal([]byte(call.next("elicitation/create")), &q); err != nil {
+		t.Fatal(err)
+	}
+	late := time.After(time.Second)
+	select {
+	case got := <-call.all:
+		t.Fatalf("the call did not wait: %s", got)
+	case <-late:
+	}
+	res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"error":{"code":-1,"message":"no"}}`)
+	_ = res.Body.Close()
+	if got := call.next(`"id":1`); !strings.Contains(got, "asks for input") {
+		t.Error(got)
+	}
+}
+
+// An agent of the legacy era whose caller has no session cannot ask anybody. It hears so at once, and the call goes on.
+func TestR19_WhoCannotBeAskedIsRefusedAtOnce(t *testing.T) {
+	answers := make(chan asked, 10)
+	a := &script{caps: `{"tools":{}}`}
+	a.answer = func(q asked, say func(string, ...any)) string {
+		if q.Method != "tools/call" {
+			return ""
+		}
+		say(`{"jsonrpc":"2.0","id":"why","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`)
+		got := <-a.notes
+		for got.Method != "" { // notifications/initialized
+			got = <-a.notes
+		}
+		answers <- got
+		return `{"content":[{"type":"text","text":"went on"}]}`
+	}
+	s := router(t, map[string]string{"a": a.serve(t)}, nil)
+	for _, call := range []func() answer{
+		func() answer { return s.ask("", "tools/call", `{"name":"mcp__a__t"}`) },
+		func() answer {
+			return s.modernAsk("tools/call", "mcp__a__t", `,"name":"mcp__a__t"`, "")
+		},
+	} {
+		if got := call(); len(got.Result.Content) != 1 || got.Result.Content[0].Text != "went on" {
+			t.Error(got.raw)
+		}
+		if got := <-answers; !all(string(got.Params), []string{`"id":"why"`, `"code":-32601`}) {
+			t.Errorf("%s", got.Params)
+		}
+	}
+}
+
+// Agents hear that a client's roots changed, and of no other client's.
+func TestR19_RootsChange(t *testing.T) {
+	a, b, modern := loud(false), loud(false), loud(true)
+	s := router(t, map[string]string{"a": a.serve(t), "b": b.serve(t), "modern": modern.serve(t)}, nil)
+	id, _ := s.open(`{"roots":{"listChanged":true}}`, "2025-11-25")
+	other, _ := s.open(`{"roots":{"listChanged":true}}`, "2025-11-25")
+	s.ask(id, "tools/list", "")
+	s.ask(other, "tools/list", "")
+	res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusAccepted {
+		t.Error(res.StatusCode)
+	}
+	for _, agent := range []*script{a, b} {
+		wait(t, "the agent hears of it", func() bool { return agent.count("notifications/roots/list_changed") == 1 })
+	}
+	s.ask(other, "tools/call", `{"name":"mcp__a__t"}`)
+	if n := a.count("notifications/roots/list_changed") + modern.count("notifications/roots/list_changed"); n != 1 {
+		t.Error(n)
+	}
+}

@@ -1,0 +1,190 @@
+package aggregate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const (
+	maxCall = 24 * time.Hour   // whatever the progress
+	maxAsk  = 10 * time.Minute // how long the client has to answer what an agent asks
+)
+
+var errIdle = errors.New("nothing was heard of the call for too long")
+
+// patience ends a call of which nothing is heard. While the client is being asked it waits for longer.
+type patience struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	limit time.Duration
+	asks  int
+}
+
+func (p *patience) start(limit time.Duration, end func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.limit, p.timer = limit, time.AfterFunc(limit, end)
+}
+
+// again begins to wait anew.
+func (p *patience) again() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.timer == nil {
+		return
+	}
+	d := p.limit
+	if p.asks > 0 {
+		d = max(d, maxAsk)
+	}
+	if p.timer.Stop() { // else it is over
+		p.timer.Reset(d)
+	}
+}
+
+func (p *patience) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer.Stop()
+	p.timer = nil
+}
+
+// asking says that the client is asked something because of this request, until the function is called.
+func (x *exchange) asking() (done func()) {
+	count := func(n int) {
+		x.patience.mu.Lock()
+		x.patience.asks += n
+		x.patience.mu.Unlock()
+		x.patience.again()
+	}
+	count(1)
+	return func() { count(-1) }
+}
+
+// call passes a request on to an agent, with the agent's own name where the merged one stands.
+func (x *exchange) call(ctx context.Context, agent, own string, path ...string) ([]byte, error) {
+	sess, err := x.c.connect(ctx, agent)
+	if err != nil {
+		return nil, failure(agent, err)
+	}
+	legacy := sess.Status().Era == session.Legacy
+	params := x.env.Params
+	var edits []jsonrpc.Edit
+	if start, end, ok := jsonrpc.Find(params, path...); ok {
+		edits = append(edits, jsonrpc.Edit{Start: start, End: end, With: jsonrpc.Quote(own)})
+	}
+	token := []byte(nil)
+	if start, end, ok := jsonrpc.Find(params, "_meta", "progressToken"); ok && x.params.Token != nil {
+		token = append(strconv.AppendInt([]byte(`"p-`), x.c.number(), 10), '"')
+		edits = append(edits, jsonrpc.Edit{Start: start, End: end, With: token})
+	}
+	slices.SortFunc(edits, func(a, b jsonrpc.Edit) int { return a.Start - b.Start })
+	params = jsonrpc.Splice(params, edits...)
+	if x.modern && legacy {
+		params = withoutEra(params)
+		x.wantsLevel(ctx, sess)
+	}
+	x.c.mu.Lock()
+	x.agent = agent
+	x.c.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	x.patience.start(x.s.o.Limit(agent), func() { cancel(errIdle) })
+	defer x.patience.stop()
+	r, err := sess.Call(ctx, x.env.Method, params, session.CallOptions{
+		Timeout: maxCall, MaxTimeout: maxCall, Tag: x, OnOwn: func(frame []byte) bool { return x.own(agent, frame, token) },
+	})
+	var e *session.Error
+	switch {
+	case err == nil && x.modern && legacy:
+		return modernized(x.env.Method, r.Result), nil
+	case err == nil:
+		return x.taskOf(agent, token, r.Result), nil
+	case x.modern && errors.As(err, &e) && e.Kind == session.NeedsInput && e.Data != nil:
+		return e.Data, nil // this client answers by asking again
+	case errors.Is(context.Cause(ctx), errIdle):
+		return nil, late(agent, err)
+	}
+	return nil, x.translated(failure(agent, err))
+}
+
+// own takes what an agent says about this call.
+func (x *exchange) own(agent string, frame, token []byte) bool {
+	x.patience.again()
+	env, err := jsonrpc.Scan(frame)
+	if err != nil {
+		return false
+	}
+	switch mcp.MCPMethod(env.Method) {
+	case mcp.MethodNotificationProgress:
+		if start, end, ok := jsonrpc.Find(frame, "params", "progressToken"); ok && token != nil && bytes.Equal(frame[start:end], token) {
+			x.say(jsonrpc.Splice(frame, jsonrpc.Edit{Start: start, End: end, With: x.params.Token}))
+			return true
+		}
+		return false
+	case mcp.MethodNotificationMessage:
+		return x.log(agent, frame)
+	case mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationResourcesListChanged,
+		mcp.MethodNotificationResourceUpdated, mcp.MethodNotificationCancelled, mcp.MethodNotificationTasksStatus:
+		return false // belongs to all
+	}
+	return x.say(frame)
+}
+
+// eraKeys are members of _meta by which the modern era makes each request say who asks and how.
+var eraKeys = []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientCapabilities, mcp.MetaKeyClientInfo, mcp.MetaKeyLogLevel}
+
+// withoutEra takes what only the modern era knows out of params.
+func withoutEra(params []byte) []byte {
+	start, end, ok := jsonrpc.Find(params, "_meta")
+	if !ok {
+		return params
+	}
+	meta := []byte("{")
+	_ = jsonrpc.Members(params[start:end], func(key string, v []byte) bool { // was scanned
+		if !slices.Contains(eraKeys, key) {
+			if len(meta) > 1 {
+				meta = append(meta, ',')
+			}
+			meta = append(append(append(meta, jsonrpc.Quote(key)...), ':'), v...)
+		}
+		return true
+	})
+	return jsonrpc.Splice(params, jsonrpc.Edit{Start: start, End: end, With: append(meta, '}')})
+}
+
+// modernized adds to a result of the legacy era what clients of the modern one expect.
+func modernized(method string, result []byte) []byte {
+	add := []byte(`"resultType":"complete"`)
+	if method == string(mcp.MethodResourcesRead) {
+		add = append(add, `,"ttlMs":0,"cacheScope":"private"`...)
+	}
+	at := bytes.IndexByte(result, '{') + 1
+	if at == 0 {
+		return result
+	}
+	known := false
+	empty := true
+	_ = jsonrpc.Spans(result, func(s jsonrpc.Span) bool { // was scanned
+		empty = false
+		known = known || s.Key == "resultType"
+		return !known
+	})
+	if known {
+		return result
+	}
+	if !empty {
+		add = append(add, ',')
+	}
+	return jsonrpc.Splice(result, jsonrpc.Edit{Start: at, End: at, With: add})
+}

@@ -1,0 +1,109 @@
+package aggregate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+)
+
+// told is what a connection with an agent was told.
+type told struct {
+	conn  uint64 // which connection
+	level string
+	doubt bool // whether it is of use still
+}
+
+// connect is the session with an agent, connected.
+func (c *client) connect(ctx context.Context, agent string) (*session.Session, error) {
+	sess, err := c.sessionWith(agent, c.id != "")
+	if err != nil {
+		return nil, err
+	}
+	if err = sess.Connect(ctx); err != nil && ctx.Err() == nil && modernOnly(sess, err) {
+		if sess, err = c.turn(agent, sess); err == nil {
+			err = sess.Connect(ctx)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	was := c.told[agent]
+	doubt := was.doubt
+	if was.doubt = false; doubt {
+		c.told[agent] = was
+	}
+	c.mu.Unlock()
+	if doubt {
+		c.renew(ctx, sess)
+	} else {
+		c.introduce(ctx, sess)
+	}
+	return sess, nil
+}
+
+// modernOnly reports whether an agent that did not take initialize may know the modern era only, whose questions are asked and
+// answered in other ways.
+func modernOnly(sess *session.Session, err error) bool {
+	var e *session.Error
+	return sess.Config().Protocol != "" && errors.As(err, &e) &&
+		(e.Kind == session.RpcError && e.Status < 500 || e.Kind == session.Protocol || e.Status >= 400 && e.Status < 500)
+}
+
+// turn replaces a session of the legacy era by one of the agent's own choice.
+func (c *client) turn(agent string, was *session.Session) (*session.Session, error) {
+	c.turning.Lock()
+	defer c.turning.Unlock()
+	if now, ok := c.m.Server(agent); ok && now == was {
+		_ = c.m.Unregister(agent) // what it says is of no interest any more
+	}
+	return c.sessionWith(agent, false)
+}
+
+// sessionWith is the session with an agent, not connected yet. That of a client of the legacy era is of that era too: agents
+// ask such a client by requests, and send it what they log.
+func (c *client) sessionWith(agent string, legacy bool) (*session.Session, error) {
+	if sess, ok := c.m.Server(agent); ok {
+		return sess, nil
+	}
+	limit := c.s.o.Limit(agent)
+	cfg := config.Server{
+		Name: agent, Transport: config.HTTP, URL: "http://127.0.0.1/mcps/" + agent + "/mcp", NoReconnect: true,
+		ConnectTimeout: limit, Timeout: limit, MaxTimeout: maxCall,
+	}
+	if legacy {
+		cfg.Protocol = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	}
+	sess, err := c.m.Register(cfg)
+	if err != nil {
+		if sess, ok := c.m.Server(agent); ok { // somebody else was first
+			return sess, nil
+		}
+		return nil, err
+	}
+	sess.OnNotification(func(frame []byte) { c.heard(sess, frame) })
+	return sess, nil
+}
+
+// introduce tells a connection what it has to know: the log level, and, if it replaced another, what the client follows.
+func (c *client) introduce(ctx context.Context, sess *session.Session) {
+	agent, conn := sess.Name(), sess.Status().Conn
+	c.mu.Lock()
+	was := c.told[agent]
+	level := c.level
+	c.told[agent] = told{conn: conn, level: level, doubt: was.doubt}
+	c.mu.Unlock()
+	again := was.conn != 0 && was.conn != conn
+	if level != "" && (was.conn != conn || was.level != level) && sess.Supports(string(mcp.MethodSetLogLevel)) {
+		if err := sess.SetLevel(ctx, level); err != nil {
+			c.s.log.Debug("log level not set", "agent", agent, "err", err)
+		}
+	}
+	if again {
+		c.background(func(ctx context.Context) { c.rewatch(ctx, sess) })
+	}
+}

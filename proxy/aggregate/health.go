@@ -1,0 +1,262 @@
+package aggregate
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// health is what the answers of agents say about them, to any client: clients are told when the tools of one go and come
+// back, and nobody waits long for one that others waited for in vain.
+type health struct {
+	s *Server
+
+	mu    sync.Mutex
+	down  map[string]bool // cannot be reached
+	slow  map[string]bool // did not answer in time
+	busy  map[string]bool // is being asked for a sign of life
+	seen  map[string]time.Time
+	timer *time.Timer
+	ended bool
+}
+
+const (
+	lookEvery = 2 * time.Second // while somebody listens, for an agent that is away
+	fresh     = 5 * time.Second // an agent that answered so lately is not away because it refuses something
+)
+
+// answered takes the status of an answer to a request to an agent.
+func (h *health) answered(agent string, status int) {
+	up := status >= 200 && status < 300
+	h.mu.Lock()
+	if up {
+		if h.seen == nil {
+			h.seen = map[string]time.Time{}
+		}
+		h.seen[agent] = time.Now()
+	} else if status != http.StatusBadGateway && (status != http.StatusServiceUnavailable || time.Since(h.seen[agent]) < fresh) {
+		h.mu.Unlock()
+		return
+	}
+	changed := h.down[agent] == up && !h.ended
+	if changed {
+		mark(&h.down, agent, !up)
+		h.arm()
+	}
+	h.mu.Unlock()
+	if !changed {
+		return
+	}
+	h.s.log.Debug("agent turned", "agent", agent, "up", up)
+	for _, c := range h.s.everybody() {
+		c.background(func(ctx context.Context) { c.turned(ctx, agent, up) })
+	}
+}
+
+func mark(set *map[string]bool, agent string, is bool) {
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	if is {
+		(*set)[agent] = true
+	} else {
+		delete(*set, agent)
+	}
+}
+
+// late and prompt say whether an agent was waited for in vain.
+func (h *health) late(agent string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	mark(&h.slow, agent, true)
+	h.arm()
+}
+
+func (h *health) prompt(agent string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	mark(&h.slow, agent, false)
+}
+
+func (h *health) isLate(agent string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.slow[agent]
+}
+
+// wake looks soon whether agents are back: somebody has begun to listen.
+func (h *health) wake() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.arm()
+}
+
+// arm plans the next look, if there is something to look for; h.mu is held.
+func (h *health) arm() {
+	if h.timer == nil && !h.ended && len(h.down)+len(h.slow) > 0 {
+		h.timer = time.AfterFunc(lookEvery, h.tick)
+	}
+}
+
+// tick asks agents that are away for a sign of life, in the name of one of those who listen. While nobody does nobody is
+// asked.
+func (h *health) tick() {
+	var listening []*client
+	for _, c := range h.s.everybody() {
+		if c.listening() {
+			listening = append(listening, c)
+		}
+	}
+	names := h.s.o.Agents()
+	h.mu.Lock()
+	h.timer = nil
+	var away []string
+	for _, set := range []map[string]bool{h.down, h.slow} {
+		for agent := range set {
+			switch {
+			case !slices.Contains(names, agent):
+				delete(set, agent)
+				delete(h.seen, agent)
+			case !h.busy[agent] && !slices.Contains(away, agent):
+				away = append(away, agent)
+			}
+		}
+	}
+	if len(listening) > 0 {
+		h.arm()
+	}
+	h.mu.Unlock()
+	for _, agent := range away {
+		for _, c := range listening {
+			if slices.Contains(c.agents(), agent) {
+				h.look(c, agent)
+				break
+			}
+		}
+	}
+}
+
+// look has a client ask an agent for a sign of life.
+func (h *health) look(c *client, agent string) {
+	h.mu.Lock()
+	mark(&h.busy, agent, !h.ended)
+	h.mu.Unlock()
+	if !c.background(func(ctx context.Context) { h.check(ctx, c, agent) }) {
+		h.mu.Lock()
+		mark(&h.busy, agent, false)
+		h.mu.Unlock()
+	}
+}
+
+// check asks an agent for a sign of life; what comes of it answered and prompt are told.
+func (h *health) check(ctx context.Context, c *client, agent string) {
+	ctx, cancel := context.WithTimeout(ctx, h.s.o.Limit(agent))
+	defer cancel()
+	sess, err := c.connect(ctx, agent)
+	if err == nil {
+		_, err = sess.Ping(ctx)
+	}
+	h.mu.Lock()
+	mark(&h.busy, agent, false)
+	if err == nil {
+		mark(&h.slow, agent, false)
+	}
+	h.mu.Unlock()
+}
+
+func (h *health) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+}
+
+// turned tells a client that an agent went, or is back: then the client is made known to it again.
+func (c *client) turned(ctx context.Context, agent string, up bool) {
+	if !slices.Contains(c.agents(), agent) {
+		return
+	}
+	sess, ok := c.m.Server(agent)
+	if ok {
+		sess.Outdate()
+	}
+	c.announce(allChanged...)
+	if attentive := c.listening() || c.follows(agent); !up || !attentive {
+		c.doubt(agent)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.s.o.Limit(agent))
+	defer cancel()
+	if sess, err := c.connect(ctx, agent); err == nil {
+		c.renew(ctx, sess)
+	}
+}
+
+// renew finds out whether an agent is still what a connection takes it for, and follows again what was followed there.
+func (c *client) renew(ctx context.Context, sess *session.Session) {
+	st := sess.Status()
+	stale := st.Era == session.Legacy && st.SessionID == "" // it would not say that it does not know us
+	if st.Era == session.Modern {
+		r, err := sess.Call(ctx, string(mcp.MethodServerDiscover), nil, session.CallOptions{})
+		stale = err == nil && !bytes.Equal(jsonrpc.Member(r.Result, "capabilities"), st.Capabilities)
+	} else if !stale {
+		_, _ = sess.Ping(ctx) // a session that is lost is made again
+	}
+	if stale && sess.Use().Inflight == 0 {
+		if err := sess.Reconnect(ctx); err != nil {
+			c.s.log.Debug("agent not connected again", "agent", sess.Name(), "err", err)
+		}
+	}
+	c.introduce(ctx, sess)
+	c.rewatch(ctx, sess)
+}
+
+// doubt has renew done when the agent is needed again.
+func (c *client) doubt(agent string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if was, ok := c.told[agent]; ok {
+		was.doubt = true
+		c.told[agent] = was
+	}
+}
+
+// RoutesChanged says that Agents returns something else now: clients are told to look again, those that listen hear of new
+// agents' changes too, and what they followed at agents that are no more ends.
+func (s *Server) RoutesChanged() {
+	for _, c := range s.everybody() {
+		c.background(func(ctx context.Context) {
+			for _, sess := range c.m.Servers() {
+				sess.Outdate() // its name may mean another agent now
+			}
+			c.announce(allChanged...)
+			for _, agent := range c.agents() {
+				sess, ok := c.m.Server(agent)
+				switch attentive := c.listening() || c.follows(agent); {
+				case ok && attentive:
+					c.background(func(ctx context.Context) {
+						ctx, cancel := context.WithTimeout(ctx, s.o.Limit(agent))
+						defer cancel()
+						if sess.Connect(ctx) == nil {
+							c.renew(ctx, sess)
+						}
+					})
+				case ok:
+					c.doubt(agent)
+				case attentive:
+					c.fetch(agent, hello)
+				}
+			}
+		})
+	}
+}

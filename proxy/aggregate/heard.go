@@ -1,0 +1,129 @@
+package aggregate
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// notified takes a notification of the client.
+func (c *client) notified(env jsonrpc.Envelope) {
+	if c.id == "" {
+		return // callers who share sessions cannot speak for each other
+	}
+	switch mcp.MCPMethod(env.Method) {
+	case mcp.MethodNotificationCancelled:
+		id := string(jsonrpc.Member(env.Params, "requestId"))
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for x, cancel := range c.running {
+			if string(x.env.ID) == id {
+				cancel(errCancelled)
+			}
+		}
+	case mcp.MethodNotificationRootsListChanged:
+		// Agents that are not connected yet ask for the roots when they want them.
+		for _, agent := range c.agents() {
+			if sess, ok := c.m.Server(agent); ok && sess.Status().Era == session.Legacy {
+				c.background(func(ctx context.Context) {
+					if err := sess.Notify(ctx, env.Method, env.Params); err != nil {
+						c.s.log.Debug("agent not told that the roots changed", "agent", agent, "err", err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// heard takes a notification of an agent that no request of this client took for its own.
+func (c *client) heard(sess *session.Session, frame []byte) {
+	env, err := jsonrpc.Scan(frame)
+	if err != nil {
+		return
+	}
+	agent := sess.Name()
+	switch mcp.MCPMethod(env.Method) {
+	case mcp.MethodNotificationCancelled, mcp.MethodNotificationSubscriptionsAcknowledged:
+		return // between us and the agent
+	case mcp.MethodNotificationProgress:
+		c.taskProgress(agent, frame)
+		return
+	case mcp.MethodNotificationTasksStatus:
+		frame = c.taskIn(agent, frame, "params", "taskId")
+	case mcp.MethodNotificationMessage:
+		if x := c.at(agent, false); x != nil && x.log(agent, frame) {
+			return
+		}
+		frame = named(agent, frame)
+	case mcp.MethodNotificationResourceUpdated:
+		c.updated(agent, env, frame)
+		return
+	}
+	c.tell(env.Method, frame)
+}
+
+// tell gives a message that belongs to no request to all who want it.
+func (c *client) tell(method string, frame []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for l := range c.listeners {
+		if l.wants(method) {
+			l.put(frame)
+		}
+	}
+	if c.id != "" {
+		c.general.put(frame)
+	}
+}
+
+// announce says that lists changed.
+func (c *client) announce(lists ...mcp.MCPMethod) {
+	for _, l := range lists {
+		c.tell(string(l), jsonrpc.NewNotification(string(l), nil))
+	}
+}
+
+// at finds the request under way at an agent whose stream can carry a message: the only one, or with any set some.
+func (c *client) at(agent string, any bool) (to *exchange) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for x := range c.running {
+		if x.agent == agent && x.events {
+			to = x
+			n++
+		}
+	}
+	if n > 1 && !any {
+		return nil
+	}
+	return to
+}
+
+// updated passes on that a resource changed, under the URI by which the client follows it.
+func (c *client) updated(agent string, env jsonrpc.Envelope, frame []byte) {
+	uri, _ := jsonrpc.String(jsonrpc.Member(env.Params, "uri"))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, w := range c.watched {
+		if w.agent != agent || w.uri != uri {
+			continue
+		}
+		out := frame
+		if start, end, ok := jsonrpc.Find(frame, "params", "uri"); ok && name != uri {
+			out = jsonrpc.Splice(frame, jsonrpc.Edit{Start: start, End: end, With: jsonrpc.Quote(name)})
+		}
+		for l := range c.listeners {
+			if slices.Contains(l.uris, name) {
+				l.put(out)
+			}
+		}
+		if c.id != "" {
+			c.general.put(out)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package aggregate
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// setLevel tells all agents, those that are connected later too.
+func (x *exchange) setLevel(ctx context.Context) ([]byte, error) {
+	level, _ := jsonrpc.String(jsonrpc.Member(x.env.Params, "level"))
+	if !slices.Contains(levels, level) {
+		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: level is none of the eight log levels").With("field", "level")
+	}
+	c := x.c
+	c.mu.Lock()
+	c.level = level
+	c.mu.Unlock()
+	agents, began := c.agents(), time.Now()
+	fetches := make([]*fetch, len(agents))
+	for i, a := range agents {
+		fetches[i] = c.fetch(a, hello)
+	}
+	for i, a := range agents {
+		_ = c.await(ctx, want{a, hello}, fetches[i], began, c.s.o.Patience) // who cannot be reached is told when it can
+	}
+	// A connection that was being made for somebody else may have been told of the level before.
+	for _, a := range agents {
+		if sess, ok := c.m.Server(a); ok && sess.Status().State == session.Connected {
+			c.introduce(ctx, sess)
+		}
+	}
+	return []byte("{}"), nil
+}
+
+// wantsLevel sees to it that an agent of the legacy era sends what a caller of the modern one, who asks for log messages with
+// each request, wants to have.
+func (x *exchange) wantsLevel(ctx context.Context, sess *session.Session) {
+	level := x.level()
+	if level == "" || !sess.Supports(string(mcp.MethodSetLogLevel)) {
+		return
+	}
+	c, agent, conn := x.c, sess.Name(), sess.Status().Conn
+	c.mu.Lock()
+	was := c.told[agent]
+	enough := was.conn == conn && was.level != "" && slices.Index(levels, was.level) <= slices.Index(levels, level)
+	if !enough {
+		c.told[agent] = told{conn: conn, level: level, doubt: was.doubt}
+	}
+	c.mu.Unlock()
+	if enough {
+		return
+	}
+	if err := sess.SetLevel(ctx, level); err != nil {
+		c.s.log.Debug("log level not set", "agent", agent, "err", err)
+	}
+}
+
+// level is from which level on the caller wants to have log messages, "" for none.
+func (x *exchange) level() string {
+	level := ""
+	if x.modern {
+		level, _ = jsonrpc.String(jsonrpc.Member(jsonrpc.Member(x.env.Params, "_meta"), mcp.MetaKeyLogLevel))
+	} else {
+		x.c.mu.Lock()
+		defer x.c.mu.Unlock()
+		if level = x.c.level; level == "" {
+			return levels[0]
+		}
+	}
+	if !slices.Contains(levels, level) {
+		return ""
+	}
+	return level
+}
+
+// log passes on what an agent logged about this request; false if that has to find another way.
+func (x *exchange) log(agent string, frame []byte) bool {
+	said, _ := jsonrpc.String(jsonrpc.Member(jsonrpc.Member(frame, "params"), "level"))
+	level := x.level()
+	if level == "" || slices.Index(levels, said) < slices.Index(levels, level) {
+		return true // not wanted
+	}
+	return x.say(named(agent, frame))
+}
+
+// named is a log message whose logger names the agent first.
+func named(agent string, frame []byte) []byte {
+	if start, end, ok := jsonrpc.Find(frame, "params", "logger"); ok {
+		if own, ok := jsonrpc.String(frame[start:end]); ok && own != "" {
+			agent += "/" + own
+		}
+		return jsonrpc.Splice(frame, jsonrpc.Edit{Start: start, End: end, With: jsonrpc.Quote(agent)})
+	}
+	start, _, ok := jsonrpc.Find(frame, "params")
+	if !ok || frame[start] != '{' {
+		return frame
+	}
+	with := append(append([]byte(`"logger":`), jsonrpc.Quote(agent)...), ',')
+	if len(jsonrpc.Member(frame, "params")) == 2 {
+		with = with[:len(with)-1]
+	}
+	return jsonrpc.Splice(frame, jsonrpc.Edit{Start: start + 1, End: start + 1, With: with})
+}

@@ -1,0 +1,117 @@
+package aggregate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// listener is a stream of subscriptions/listen.
+type listener struct {
+	id     []byte
+	filter mcp.SubscriptionFilter
+	uris   []string
+	mail   *mailbox
+}
+
+func (l *listener) wants(method string) bool {
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodNotificationToolsListChanged:
+		return l.filter.ToolsListChanged
+	case mcp.MethodNotificationPromptsListChanged:
+		return l.filter.PromptsListChanged
+	case mcp.MethodNotificationResourcesListChanged:
+		return l.filter.ResourcesListChanged
+	}
+	return false
+}
+
+// put adds a notification.
+func (l *listener) put(frame []byte) {
+	if env, err := jsonrpc.Scan(frame); err == nil {
+		l.mail.put(l.tagged(env.Method, env.Params))
+	}
+}
+
+// tagged is a notification with the subscription's id in place of the agent's own.
+func (l *listener) tagged(method string, params []byte) []byte {
+	out := []byte("{")
+	_ = jsonrpc.Members(params, func(key string, v []byte) bool { // was scanned
+		if key != "_meta" {
+			out = append(append(append(append(out, jsonrpc.Quote(key)...), ':'), v...), ',')
+		}
+		return true
+	})
+	return jsonrpc.NewNotification(method, fmt.Appendf(out, `"_meta":{%q:%s}}`, mcp.MetaKeySubscriptionID, l.id))
+}
+
+// maxListeners bounds the streams of one client, or of the callers of one principal.
+const maxListeners = 1000
+
+// subscribe serves subscriptions/listen until the client closes the stream.
+func (x *exchange) subscribe(ctx context.Context) ([]byte, error) {
+	c := x.c
+	l := &listener{id: x.env.ID, mail: newMailbox()}
+	wanted := jsonrpc.Member(x.env.Params, "notifications")
+	if err := json.Unmarshal(wanted, &l.filter); err != nil {
+		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: notifications says nothing that can be listened to").With("field", "notifications")
+	}
+	uris := l.filter.ResourceSubscriptions
+	if len(uris) > maxWatched {
+		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: a client follows %d resources at most", maxWatched).With("field", "notifications.resourceSubscriptions")
+	}
+	// It is told from now on, but hears of what was granted first.
+	l.uris = uris
+	c.mu.Lock()
+	full := len(c.listeners) >= maxListeners
+	if !full {
+		c.listeners[l] = struct{}{}
+	}
+	c.mu.Unlock()
+	if full {
+		return nil, jsonrpc.Fail(jsonrpc.FailQueueFull, "a client has %d streams of notifications at most; close some", maxListeners)
+	}
+	var granted []string
+	defer func() {
+		c.mu.Lock()
+		delete(c.listeners, l)
+		c.mu.Unlock()
+		c.background(func(ctx context.Context) {
+			for _, uri := range granted {
+				_ = c.unwatch(ctx, uri) // nobody is left to be told
+			}
+		})
+	}()
+	for _, uri := range uris {
+		if slices.Contains(granted, uri) {
+			continue
+		}
+		if err := c.watch(ctx, uri); err != nil {
+			x.s.log.Debug("resource not followed", "uri", uri, "err", err)
+			continue
+		}
+		granted = append(granted, uri)
+	}
+	c.mu.Lock()
+	l.uris = granted
+	c.mu.Unlock()
+	said := l.filter
+	said.ResourceSubscriptions = granted
+	body, err := json.Marshal(map[string]any{"notifications": said})
+	if err != nil { // flags and strings always marshal
+		return nil, err
+	}
+	l.mail.first(l.tagged(string(mcp.MethodNotificationSubscriptionsAcknowledged), body))
+	// Agents tell of changes to those who are connected to them.
+	for _, agent := range c.agents() {
+		c.fetch(agent, hello)
+	}
+	x.s.health.wake()
+	x.pump(ctx, l.mail)
+	return []byte(`{"resultType":"complete"}`), nil
+}

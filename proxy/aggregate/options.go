@@ -1,0 +1,75 @@
+package aggregate
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Options says what is merged. Router, Agents and Identify are needed.
+type Options struct {
+	Name, Version string // of the server that clients see; default mcphud-router, 1.0.0
+
+	// Router serves the requests to agents at /mcps/NAME/mcp. The context of a request is what Inside made of its own.
+	Router http.Handler
+	Inside func(ctx context.Context, principal string) context.Context
+	// Agents are the names of the agents that there are now, sorted.
+	Agents func() []string
+	// Identify says who calls, or answers the request itself and returns false.
+	Identify func(http.ResponseWriter, *http.Request) (Caller, bool)
+
+	Page     int           // items on a page of a list, default 250
+	Patience time.Duration // how long a list waits for an agent, default 5 s
+	Timeout  time.Duration // of a call without progress, default 30 s
+	// Limit is Timeout for one agent; nil for the same for all.
+	Limit      func(agent string) time.Duration
+	MaxRequest int64         // bytes of a body, default 10 MiB
+	Max        int           // sessions at once, default 1000
+	TTL        time.Duration // life of a session that nobody uses, default 30 min
+
+	BodyTimeout  time.Duration // for the body of a request to arrive, default 30 s
+	WriteTimeout time.Duration // for a client to read what is written to it, default 30 s
+	// Drain is done when event streams that have no end shall end; nil for when the server is closed.
+	Drain  context.Context
+	Logger *slog.Logger
+}
+
+// Caller is who calls, and which agents that one may call.
+type Caller struct {
+	Principal string
+	May       func(agent string) bool
+}
+
+// complete fills in what is not said.
+func (o *Options) complete() {
+	def(&o.Name, "mcphud-router")
+	def(&o.Version, "1.0.0")
+	def(&o.Page, 250)
+	def(&o.Patience, 5*time.Second)
+	def(&o.Timeout, 30*time.Second)
+	def(&o.MaxRequest, 10<<20)
+	def(&o.Max, 1000)
+	def(&o.TTL, 30*time.Minute)
+	def(&o.BodyTimeout, 30*time.Second)
+	def(&o.WriteTimeout, 30*time.Second)
+	if o.Limit == nil {
+		o.Limit = func(string) time.Duration { return o.Timeout }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Drain == nil {
+		o.Drain = context.Background()
+	}
+	if o.Inside == nil {
+		o.Inside = func(ctx context.Context, _ string) context.Context { return ctx }
+	}
+}
+
+func def[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}

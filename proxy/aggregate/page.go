@@ -1,0 +1,143 @@
+package aggregate
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// render is the definition with its merged name: the agent's bytes but for that.
+func (e entry) render(kind session.ListKind) []byte {
+	if !isNamed(kind) {
+		return e.item.Raw
+	}
+	start, end, ok := jsonrpc.Find(e.item.Raw, "name")
+	if !ok {
+		return nil
+	}
+	return jsonrpc.Splice(e.item.Raw, jsonrpc.Edit{Start: start, End: end, With: jsonrpc.Quote(e.name)})
+}
+
+// maxPage is how many bytes of definitions a page has at most, but for its last one.
+const maxPage = 4 << 20
+
+// lists answers a request for a list.
+func (x *exchange) lists(ctx context.Context, kind session.ListKind) ([]byte, error) {
+	after := place{}
+	if cursor := jsonrpc.Member(x.env.Params, "cursor"); cursor != nil && cursor[0] != 'n' {
+		var ok bool
+		if after, ok = placeOf(kind, cursor); !ok {
+			return nil, badCursor()
+		}
+	}
+	all, missing := x.c.list(ctx, kind)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	meta := map[string]any{}
+	if missing != nil {
+		meta[metaMissing] = missing
+	}
+	if !isNamed(kind) {
+		if found := collisions(all); found != nil {
+			meta[metaCollisions] = found
+		}
+	}
+	from := after.in(all)
+	to := from
+	out := append(append([]byte(`{"`), kind.String()...), `":[`...)
+	names := map[string]map[string]string{}
+	for ; to < min(from+x.s.o.Page, len(all)) && (to == from || len(out) < maxPage); to++ {
+		e := all[to]
+		raw := e.render(kind)
+		if raw == nil {
+			continue
+		}
+		if out[len(out)-1] != '[' {
+			out = append(out, ',')
+		}
+		out = append(out, raw...)
+		if isNamed(kind) && e.name != session.FullName(e.agent, e.item.Name) {
+			names[e.name] = map[string]string{"agent": e.agent, "name": e.item.Name}
+		}
+	}
+	out = append(out, ']')
+	if len(names) > 0 {
+		meta[metaNames] = names
+	}
+	if to < len(all) {
+		out = append(append(out, `,"nextCursor":`...), jsonrpc.Quote(cursorAt(all, to-1, kind))...)
+	}
+	if len(meta) > 0 {
+		text, err := json.Marshal(meta)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, `,"_meta":`...), text...)
+	}
+	if x.modern {
+		out = append(out, `,"resultType":"complete","ttlMs":0,"cacheScope":"private"`...)
+	}
+	return append(out, '}'), nil
+}
+
+func badCursor() error {
+	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: unknown cursor; list again from the start").With("field", "cursor").With("reason", "unknown")
+}
+
+// place is where a page ended: behind an item, which was the so-manieth of its agent. What is put in or taken out elsewhere
+// does not move the next page; where the item itself is gone, or its agent, the next page begins where it was.
+type place struct {
+	agent, key string
+	n          int
+}
+
+func (e entry) key() string {
+	if e.item.URI != "" {
+		return e.item.URI
+	}
+	return e.item.Name
+}
+
+// cursorAt names the place behind an item.
+func cursorAt(all []entry, i int, kind session.ListKind) string {
+	n := 0
+	for n <= i && all[i-n].agent == all[i].agent {
+		n++
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(kind.String() + "\x00" + all[i].agent + "\x00" + strconv.Itoa(n) + "\x00" + all[i].key()))
+}
+
+func placeOf(kind session.ListKind, cursor []byte) (p place, ok bool) {
+	s, _ := jsonrpc.String(cursor)
+	text, err := base64.RawURLEncoding.DecodeString(s)
+	parts := strings.SplitN(string(text), "\x00", 4)
+	if err != nil || len(parts) != 4 || parts[0] != kind.String() {
+		return p, false
+	}
+	p.agent, p.key = parts[1], parts[3]
+	p.n, err = strconv.Atoi(parts[2])
+	return p, err == nil && p.n > 0
+}
+
+// in is the index of the first item behind the place.
+func (p place) in(all []entry) int {
+	if p.n == 0 {
+		return 0
+	}
+	from, _ := slices.BinarySearchFunc(all, p.agent, func(e entry, agent string) int { return strings.Compare(e.agent, agent) })
+	count := 0
+	for i := from; i < len(all) && all[i].agent == p.agent; i++ {
+		if all[i].key() == p.key {
+			return i + 1
+		}
+		count++
+	}
+	return from + min(p.n-1, count) // the item itself is gone
+}

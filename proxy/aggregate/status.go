@@ -1,0 +1,37 @@
+package aggregate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session"
+)
+
+// Status is what the merged server is doing.
+type Status struct {
+	Sessions   int         `json:"sessions"`   // of clients
+	Principals int         `json:"principals"` // who call without a session
+	Collisions []Collision `json:"collisions"` // of resources, as far as somebody has listed them
+}
+
+// Status is a snapshot, without asking any agent.
+func (s *Server) Status() Status {
+	s.mu.Lock()
+	st := Status{Sessions: len(s.clients), Principals: len(s.commons), Collisions: []Collision{}}
+	s.mu.Unlock()
+	var all []entry
+	clients := s.everybody()
+	for _, c := range clients[:min(len(clients), 16)] { // the others have the same agents
+		for _, sess := range c.m.Servers() {
+			items := sess.Listing(session.Resources).Items
+			for i := range items {
+				all = append(all, entry{agent: sess.Name(), item: &items[i], name: items[i].URI})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b entry) int { return strings.Compare(a.agent, b.agent) })
+	if found := collisions(all); found != nil {
+		st.Collisions = found
+	}
+	return st
+}

@@ -1,0 +1,120 @@
+package aggregate
+
+import (
+	"context"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// maxWatched bounds what one client can make us remember.
+const maxWatched = 1000
+
+// watched is a resource that a client follows.
+type watched struct {
+	agent, uri string
+	n          int // of subscriptions
+}
+
+// watch follows a resource.
+func (c *client) watch(ctx context.Context, uri string) error {
+	c.watching.Lock()
+	defer c.watching.Unlock()
+	c.mu.Lock()
+	w, have := c.watched[uri]
+	full := len(c.watched) >= maxWatched
+	if have {
+		w.n++
+		c.watched[uri] = w
+	}
+	c.mu.Unlock()
+	switch {
+	case have:
+		return nil
+	case full:
+		return jsonrpc.Fail(jsonrpc.FailQueueFull, "a client follows %d resources at most; unsubscribe from some", maxWatched)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.s.o.Patience)
+	defer cancel()
+	agent, own, err := c.owner(ctx, uri)
+	if err != nil {
+		return err
+	}
+	sess, err := c.connect(ctx, agent)
+	if err != nil {
+		return failure(agent, err)
+	}
+	c.mu.Lock() // before the agent knows, or its first word would be lost
+	c.watched[uri] = watched{agent, own, 1}
+	c.mu.Unlock()
+	if err := sess.Subscribe(ctx, own); err != nil {
+		c.mu.Lock()
+		delete(c.watched, uri)
+		c.mu.Unlock()
+		return failure(agent, err)
+	}
+	return nil
+}
+
+// unwatch ends one subscription to a resource.
+func (c *client) unwatch(ctx context.Context, uri string) error {
+	c.watching.Lock()
+	defer c.watching.Unlock()
+	c.mu.Lock()
+	w, have := c.watched[uri]
+	if w.n--; w.n > 0 && c.id == "" { // of callers who share a session others still listen
+		c.watched[uri] = w
+		c.mu.Unlock()
+		return nil
+	}
+	delete(c.watched, uri)
+	shared := false // by another spelling of the URI
+	for _, o := range c.watched {
+		shared = shared || o.agent == w.agent && o.uri == w.uri
+	}
+	c.mu.Unlock()
+	if !have || shared {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.s.o.Patience)
+	defer cancel()
+	sess, err := c.connect(ctx, w.agent)
+	if err == nil {
+		err = sess.Unsubscribe(ctx, w.uri)
+	}
+	if err != nil {
+		return failure(w.agent, err)
+	}
+	return nil
+}
+
+// follows reports whether a resource of an agent is followed.
+func (c *client) follows(agent string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range c.watched {
+		if w.agent == agent {
+			return true
+		}
+	}
+	return false
+}
+
+// rewatch follows at a new connection what was followed at the one before.
+func (c *client) rewatch(ctx context.Context, sess *session.Session) {
+	ctx, cancel := context.WithTimeout(ctx, c.s.o.Limit(sess.Name()))
+	defer cancel()
+	c.mu.Lock()
+	var uris []string
+	for _, w := range c.watched {
+		if w.agent == sess.Name() {
+			uris = append(uris, w.uri)
+		}
+	}
+	c.mu.Unlock()
+	for _, uri := range uris {
+		if err := sess.Subscribe(ctx, uri); err != nil {
+			c.s.log.Debug("resource not followed again", "agent", sess.Name(), "uri", uri, "err", err)
+		}
+	}
+}
