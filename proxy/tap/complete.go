@@ -51,7 +51,11 @@ func entries(rec *record, body []byte, cut bool) []full {
 	if !cut && len(first) > 0 && first[0] == '[' && jsonrpc.Valid(first) == nil {
 		return batch(e, first, rec.answer)
 	}
-	e = Classify(e, body, nil, cut, rec.answer)
+	before := e
+	if e = Classify(e, body, nil, cut, rec.answer); e.Kind == journal.Bad && rec.failed { // which is HTTP's own way to say it
+		e = before
+		e.Kind = journal.HTTP
+	}
 	if cut {
 		e.Note = note(e.Note, clippedNote(rec))
 	}

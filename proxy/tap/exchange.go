@@ -164,8 +164,11 @@ func (x *Exchange) flush() {
 	if x.size == 0 {
 		return
 	}
-	rec := record{entry: x.entry(journal.In, 0), sse: x.kind == events, answer: x.id, size: x.size}
-	if x.kind == other {
+	rec := record{entry: x.entry(journal.In, 0), sse: x.kind == events, failed: x.status >= http.StatusBadRequest, answer: x.id, size: x.size}
+	switch {
+	case x.kind == other && rec.failed:
+		rec.entry.Kind = journal.HTTP
+	case x.kind == other:
 		rec.entry.Kind, rec.entry.Note = journal.Bad, "not JSON-RPC"
 	}
 	x.p.push(rec, x.buf)

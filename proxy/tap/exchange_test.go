@@ -75,6 +75,38 @@ func TestTapExchange(t *testing.T) {
 	}
 }
 
+// A status that says why there is no answer is no broken frame, whatever comes with it.
+func TestTapOfRefusals(t *testing.T) {
+	p := open(t, Options{})
+	d := dial(t, p)
+	await(t, "the reader", p.Watched)
+	d.next()
+	d.next()
+	for _, c := range []struct {
+		kind, body, want string
+		status           int
+	}{
+		{"application/json", `{"error":"event_stream_not_supported"}`, "http", 405},
+		{"text/plain", "Invalid session ID", "http", 404},
+		{"application/json", `{"jsonrpc":"2.0","id":5,"error":{"code":-32000,"message":"no"}}`, "error", 404},
+		{"application/json", `{"error":"what"}`, "bad", 200},
+		{"text/plain", "hello", "bad", 200},
+	} {
+		carry(p, "", call, "5", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", c.kind)
+			w.WriteHeader(c.status)
+			_, _ = w.Write([]byte(c.body))
+		})
+		_, _, _, ans := d.next(), d.next(), d.next(), d.next()
+		if string(ans.head.Kind) != c.want || ans.body != c.body {
+			t.Errorf("%s with %d: %s %q %s", c.body, c.status, ans.head.Kind, ans.head.Note, ans.body)
+		}
+		if c.status >= 400 {
+			d.next() // that the request failed
+		}
+	}
+}
+
 func TestTapExchangeOfEvents(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n", "\r"} {
 		for _, chunk := range []int{1, 2, 3, 7, 1000} {

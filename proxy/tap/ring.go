@@ -29,6 +29,7 @@ type record struct {
 	body   []byte        // the ring's own copy, clipped
 	size   int           // bytes that there were; push fills it in where it has all of them
 	sse    bool          // body is a server-sent event
+	failed bool          // body came with an HTTP status that says why there is no other answer
 	answer string        // id of the request that a frame without a known id answers
 }
 
