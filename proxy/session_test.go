@@ -362,6 +362,49 @@ func TestP2_NotificationsHaveNoAnswer(t *testing.T) {
 	}
 }
 
+// A notification has no answer, so that only the status can say that it was not taken.
+func TestP2_ARefusedNotificationIsNotOK(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{}, route("none", a.at(), `"methods":[]`), route("a", a.at(), ""))
+	for agent, frame := range map[string]string{
+		"none": `{"jsonrpc":"2.0","method":"notifications/whatever"}`,
+		"a":    `{"jsonrpc":"2.0","method":"notifications/whatever","params":[]}`,
+	} {
+		if got := f.post(t, "/mcps/"+agent+"/mcp", frame); got.status != 400 || string(got.rpcError(t).ID) != "null" {
+			t.Errorf("%s: %+v", frame, got)
+		}
+	}
+}
+
+// Why an agent opens no session now is passed on to those who wait for it.
+func TestR15_AnAgentThatIsFullSaysSoItself(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{}, route("a", a.at(), ""))
+	for status, c := range map[int]struct {
+		code int
+		kind string
+	}{503: {-32002, "queue_full"}, 429: {-32002, "rate_limited"}, 504: {-32003, "timeout"}} {
+		a.opens = func(w http.ResponseWriter, id []byte) {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(status)
+			_, _ = w.Write(jsonrpc.NewError(id, -32002, "all seats are taken", nil))
+		}
+		got := f.post(t, "/mcps/a/mcp", callEcho)
+		e := got.rpcError(t)
+		if got.status != status || e.Error.Code != c.code || e.Error.Message != "all seats are taken" || e.Error.Data["kind"] != c.kind || got.header.Get("Retry-After") != "7" {
+			t.Errorf("%d: %+v", status, got)
+		}
+	}
+	// A route that leads to the router itself.
+	f.write(t, table(route("self", f.URL()+"/mcps/self/mcp", "")))
+	if err := f.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.post(t, "/mcps/self/mcp", callEcho); got.status != 508 || !strings.Contains(got.body, "too many routers") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Two routers with one key, none of which keeps anything.
 func TestSealedSessionsAreUnderstoodByEveryReplica(t *testing.T) {
 	a := newAgent(t)

@@ -277,6 +277,17 @@ func TestR15_CallersThatReadNoStreamGetJSON(t *testing.T) {
 			t.Errorf("%v: %+v", headers, got)
 		}
 	}
+	// An id may be written in other ways, and the caller gets back its own.
+	for sent, back := range map[string]string{`"x\u00e9"`: `"xé"`, `1.0`: `1`, `"a\/b"`: `"a/b"`} {
+		a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+			sseHead(w)
+			_, _ = fmt.Fprintf(w, "data: {\"result\":{\"id\":%s},\"jsonrpc\":\"2.0\",\"id\":%s}\n\n", back, back)
+		}
+		want := `{"result":{"id":` + back + `},"jsonrpc":"2.0","id":` + sent + `}`
+		if got := f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","id":`+sent+`,"method":"x/y"}`); got.status != 200 || got.body != want {
+			t.Errorf("%s: %+v", sent, got)
+		}
+	}
 	// Of what is too large to be kept the answer is told by how it begins, and passes as it comes.
 	text := strings.Repeat("0123456789", 50_000)
 	for name, c := range map[string]struct{ before, answer, after string }{
@@ -362,6 +373,47 @@ func TestC4_InitializeAsAnEventStream(t *testing.T) {
 	}
 	if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", got.header.Get("Mcp-Session-Id")); got.status != 200 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A stream of a route that is gone, or leads elsewhere, must not go on for ever.
+func TestC11_StreamsEndWithTheirRoute(t *testing.T) {
+	a := newAgent(t)
+	a.answer = func(w http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) {
+		rc := sseHead(w)
+		_, _ = io.WriteString(w, "data: hello\n\n")
+		_ = rc.Flush()
+		<-r.Context().Done()
+	}
+	both := []string{route("a", a.at(), `"stream":true`), route("b", a.at(), `"stream":true`)}
+	f := start(t, Options{}, both...)
+	open := func(agent string) *bufio.Reader {
+		t.Helper()
+		res := f.stream(t.Context(), t, "GET", "/mcps/"+agent+"/mcp", "", "Mcp-Session-Id", f.open(t, "/mcps/"+agent+"/mcp"))
+		t.Cleanup(func() { _ = res.Body.Close() })
+		r := bufio.NewReader(res.Body)
+		if line, err := r.ReadString('\n'); err != nil || line != "data: hello\n" {
+			t.Fatalf("%d %q %v", res.StatusCode, line, err)
+		}
+		return r
+	}
+	stays, goes := open("a"), open("b")
+	f.write(t, table(both[0]))
+	if err := f.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(goes); err != nil || string(rest) != "\n" {
+		t.Errorf("%q %v", rest, err)
+	}
+	if n := f.Calls("a"); n != 1 {
+		t.Errorf("%d calls of the route that stayed", n)
+	}
+	f.write(t, table(route("a", a.at(), "")))
+	if err := f.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(stays); err != nil {
+		t.Error(err)
 	}
 }
 

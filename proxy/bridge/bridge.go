@@ -36,6 +36,7 @@ type Options struct {
 	MaxFrame int64         // bytes of one message, default 64 MiB
 	Max      int           // processes at once, default 64
 	Idle     time.Duration // after which a process that no session has is ended; default 10 min
+	Spare    time.Duration // after which one that has a session gives way to another where there are Max; default 30 s
 	Settled  time.Duration // a process that lived this long may be started again at once; default 10 s
 	Leave    session.Leave // how long processes get to leave
 	Tap      session.Tap   // where stderr is journalled
@@ -85,6 +86,9 @@ func New(o Options) *Bridge {
 	}
 	if o.Idle <= 0 {
 		o.Idle = 10 * time.Minute
+	}
+	if o.Spare <= 0 {
+		o.Spare = 30 * time.Second
 	}
 	if o.Settled <= 0 {
 		o.Settled = 10 * time.Second
@@ -247,16 +251,7 @@ func (b *Bridge) died(c *child, err error) {
 	} else {
 		b.failures = 0
 	}
-	for key, st := range b.common {
-		if st.c == c {
-			delete(b.common, key)
-		}
-	}
-	for id, s := range b.sessions {
-		if s.c == c {
-			delete(b.sessions, id)
-		}
-	}
+	b.detach(c)
 	if _, ok := b.children[c]; ok {
 		b.closing(c)
 	}
@@ -269,10 +264,45 @@ const (
 	patience   = time.Second // how long a caller waits for a process to be due again
 )
 
+// makeRoom ends the process that nobody used for longest, so that sessions which their clients forgot to end do not keep
+// everybody else out until their time is over; b.mu is held. The client of its session will find that gone, and open another.
+func (b *Bridge) makeRoom() {
+	var spare *child
+	var since time.Time
+	for c := range b.children {
+		if at, idle := c.idleSince(); idle && (spare == nil || at.Before(since)) {
+			spare, since = c, at
+		}
+	}
+	if spare == nil || time.Since(since) < b.o.Spare {
+		return
+	}
+	b.detach(spare)
+	b.closing(spare)
+	b.log.Info("the agent's process that was idle for longest gave way to another", "pid", spare.pid, "idle", time.Since(since).Round(time.Second).String())
+}
+
+// detach takes a process out of what leads to it; b.mu is held.
+func (b *Bridge) detach(c *child) {
+	for key, st := range b.common {
+		if st.c == c {
+			delete(b.common, key)
+		}
+	}
+	for id, s := range b.sessions {
+		if s.c == c {
+			delete(b.sessions, id)
+		}
+	}
+}
+
 // spawn starts a process.
 func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 	b.mu.Lock()
 	wait, last := time.Until(b.retryAt), b.how
+	if len(b.children)+b.spawning >= b.o.Max {
+		b.makeRoom()
+	}
 	full, closed := len(b.children)+b.spawning >= b.o.Max, b.closed
 	if !full && !closed {
 		b.spawning++

@@ -282,7 +282,19 @@ func (b *Bridge) tidy() {
 }
 
 func (c *child) unused(since time.Duration) bool {
+	at, idle := c.idleSince()
+	return idle && time.Since(at) > since
+}
+
+// idleSince is since when a process has had nothing to do; false while a request is under way in it or a client listens.
+func (c *child) idleSince() (at time.Time, idle bool) {
+	listening := false
+	c.each(func(s *sitting) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		listening = listening || s.open
+	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.pending) == 0 && time.Since(c.used) > since
+	return c.used, len(c.pending) == 0 && !listening
 }

@@ -4,6 +4,7 @@ package bridge
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -144,6 +145,48 @@ func TestX6_ProcessCap(t *testing.T) {
 	if res.StatusCode != 503 || !strings.Contains(body, "2") || res.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
+}
+
+// Sessions that nobody ended must not keep others out for as long as they may last.
+func TestX6_AnIdleProcessGivesWay(t *testing.T) {
+	b := bridge(t, "legacy", func(o *Options) { o.Max, o.Spare = 2, time.Nanosecond })
+	first, second := open(t, b, "{}"), open(t, b, "{}")
+	if res, body := send(t, b, first, call("1", "echo", `{"text":"still here"}`), both); res.StatusCode != 200 {
+		t.Fatal(body)
+	}
+	third := open(t, b, "{}") // in place of the second, which was idle for longer
+	for id, want := range map[string]int{first: 200, second: 404, third: 200} {
+		if res, body := send(t, b, id, call("1", "echo", `{"text":"x"}`), both); res.StatusCode != want {
+			t.Errorf("%d, want %d: %s", res.StatusCode, want, body)
+		}
+	}
+	until(t, func() bool { return len(b.Status().Processes) == 2 })
+	// Neither one that works nor one whose client listens gives way.
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stream, err := b.RoundTrip(request(ctx, http.MethodGet, first, "", both))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stream.Body.Close() }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = b.RoundTrip(request(ctx, http.MethodPost, third, call("1", "wait", "{}"), typeJSON)) // never answered
+	}()
+	until(t, func() bool {
+		n := 0
+		for _, p := range b.Status().Processes {
+			n += p.Inflight
+		}
+		return n == 1
+	})
+	res, body := send(t, b, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`, both)
+	if res.StatusCode != 503 || !strings.Contains(body, "queue_full") {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	cancel()
+	<-done
 }
 
 // Processes of callers without sessions end when nobody calls any more.

@@ -38,8 +38,14 @@ func (c *Call) Refuse(err error) {
 		rpc, status = c.Failure.RPC(modern), http.StatusInternalServerError
 	}
 	id := c.Env.ID
-	if c.Env.Kind == jsonrpc.Response || c.Env.Kind == jsonrpc.ErrorResponse {
-		id = nil // the id is of a request that somebody else made
+	switch c.Env.Kind {
+	case jsonrpc.Response, jsonrpc.ErrorResponse:
+		id = nil // is of a request that somebody else made
+		fallthrough
+	case jsonrpc.Notification: // to which an error is no answer: only the status says that it was not taken
+		if status < http.StatusBadRequest {
+			status = http.StatusBadRequest
+		}
 	}
 	c.JSON(status, jsonrpc.NewError(id, rpc.Code, rpc.Message, rpc.Data))
 }

@@ -39,7 +39,7 @@ type exchange struct {
 
 var (
 	errSilent   = errors.New("the agent did not answer in time")
-	errDraining = errors.New("the router is stopping")
+	errDraining = errors.New("the router stops serving this agent")
 	errLeft     = errors.New("the client reads no more")
 )
 
@@ -63,7 +63,7 @@ func (x *exchange) send() (*http.Response, error) {
 	}
 	if x.endless {
 		cancel := x.cancel
-		x.stay = context.AfterFunc(x.s.Drain, func() { cancel(errDraining) })
+		x.stay = context.AfterFunc(x.stays, func() { cancel(errDraining) })
 	}
 	began := time.Now()
 	res, err := x.up.RoundTrip(x.request(x.ctx, x.c, x.out))
@@ -127,7 +127,7 @@ func (x *exchange) patient() {
 func (x *exchange) over() {
 	x.patient()
 	if x.stay != nil {
-		x.stay() // or the router's context would hold on to every stream that there ever was
+		x.stay() // or the context would hold on to every stream that there ever was
 	}
 	x.cancel(nil)
 }

@@ -328,8 +328,9 @@ func ownAnswer(res *http.Response) ([]byte, error) {
 			return e.Data, err
 		}
 	}
-	if res.StatusCode >= 500 {
-		return nil, fmt.Errorf("it answered initialize with HTTP status %d", res.StatusCode)
+	if _, busy := refusals[res.StatusCode]; busy || res.StatusCode >= 500 {
+		body, _ := next() // also without it there is no session
+		return nil, refusedBy(res, body)
 	}
 	for {
 		frame, err := next()

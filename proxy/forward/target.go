@@ -41,6 +41,8 @@ type Target struct {
 	name  string   // by which the agent is introduced
 	basic []string // Authorization of the URL's user, nil if it has none
 
+	stays context.Context // of event streams that have no end
+	leave context.CancelFunc
 	life  context.Context // of what the router does on its own account
 	end   context.CancelFunc
 	tasks sync.WaitGroup
@@ -74,6 +76,7 @@ func New(r *routes.Route, up Upstream, s *Shared) *Target {
 		t.basic = []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password))}
 	}
 	t.life, t.end = context.WithCancel(context.Background())
+	t.stays, t.leave = context.WithCancel(s.Drain)
 	return t
 }
 
@@ -104,7 +107,7 @@ func (t *Target) Calls() int {
 	return t.calls
 }
 
-// Retire takes no new calls, waits for those that run until ctx is done, ends the router's own sessions with the agent and those
+// Retire takes no new calls, ends event streams that have no end, waits for calls that run until ctx is done, ends the router's own sessions with the agent and those
 // that were abandoned, and closes the way to it.
 func (t *Target) Retire(ctx context.Context) error {
 	t.mu.Lock()
@@ -114,6 +117,7 @@ func (t *Target) Retire(ctx context.Context) error {
 		close(t.idle)
 	}
 	t.mu.Unlock()
+	t.leave()
 	select {
 	case <-t.idle:
 	case <-ctx.Done():

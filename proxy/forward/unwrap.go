@@ -54,10 +54,13 @@ func (x *exchange) unwrapped(res *http.Response) {
 			continue
 		}
 		env, err := jsonrpc.Scan(e.Data)
-		if err != nil || env.Kind != jsonrpc.Response && env.Kind != jsonrpc.ErrorResponse || !bytes.Equal(env.ID, x.c.Env.ID) {
+		if err != nil || env.Kind != jsonrpc.Response && env.Kind != jsonrpc.ErrorResponse || !jsonrpc.SameID(env.ID, x.c.Env.ID) {
 			continue
 		}
 		body := e.Data
+		if start, end, ok := jsonrpc.Find(body, "id"); ok && !bytes.Equal(env.ID, x.c.Env.ID) {
+			body = jsonrpc.Splice(body, jsonrpc.Edit{Start: start, End: end, With: x.c.Env.ID})
+		}
 		if x.opens || x.rewrite {
 			if body, err = x.introduce(body, res.Header); err != nil {
 				x.c.Refuse(err)
@@ -120,7 +123,7 @@ func answers(head, id []byte) bool {
 		open = s.End
 		switch s.Key {
 		case "id":
-			mine = mine && bytes.Equal(head[s.Start:s.End], id)
+			mine = mine && jsonrpc.SameID(head[s.Start:s.End], id)
 		case "method", "params":
 			mine = false
 		}

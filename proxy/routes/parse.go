@@ -195,10 +195,10 @@ func (v value) env() map[string]string {
 	return env
 }
 
-// reserved are headers that the forwarder sets itself.
+// reserved are headers that the forwarder sets itself, or that belong to one request.
 var reserved = []string{
-	"Connection", "Content-Encoding", "Content-Length", "Host", "Keep-Alive", "Mcp-Session-Id", "Proxy-Connection", "Te", "Trailer",
-	"Transfer-Encoding", "Upgrade",
+	"Accept", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host", "Keep-Alive", "Mcp-Method", "Mcp-Name",
+	"Mcp-Protocol-Version", "Mcp-Session-Id", "Mcphud-Hops", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
 func (v value) headers() http.Header {

@@ -94,6 +94,7 @@ func TestWrongFilesAreRefusedWithTheLine(t *testing.T) {
 		`{"routes":{"a":{"hostPort":1,"stream":"yes"}}}`:                               "true or false",
 		`{"routes":{"a":{"hostPort":1,"headers":{"A":"b\r\nc"}}}}`:                     "no header",
 		`{"routes":{"a":{"hostPort":1,"headers":{"transfer-encoding":""}}}}`:           "the router sets it itself",
+		`{"routes":{"a":{"hostPort":1,"headers":{"mcphud-hops":"0"}}}}`:                "the router sets it itself",
 		`{"routes":{"a":{"hostPort":1,"headers":{"A":"1","a":"2"}}}}`:                  "given twice",
 		`{"routes":{"a":{"hostPort":1,"fault":{"dropPercent":101}}}}`:                  "from 0 to 100",
 		`{"routes":{"a":{"hostPort":1,"fault":{"dropPercent":60,"errorPercent":60}}}}`: "100 is all requests",

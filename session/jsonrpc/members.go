@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -121,6 +122,27 @@ func String(raw []byte) (string, bool) {
 		return "", false
 	}
 	return unquote(raw), true
+}
+
+// maxNumber is how long a number may be to be compared by its value: up to that length a float64 tells all of them apart.
+const maxNumber = 15
+
+// SameID reports whether two ids, valid JSON as on the wire, are the same one. Peers may write a string with other escapes than
+// they got it with, and some make 1.0 of 1.
+func SameID(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	if x, ok := String(a); ok {
+		y, ok := String(b)
+		return ok && x == y
+	}
+	if len(a) > maxNumber || len(b) > maxNumber {
+		return false
+	}
+	x, err1 := strconv.ParseFloat(string(a), 64)
+	y, err2 := strconv.ParseFloat(string(b), 64)
+	return err1 == nil && err2 == nil && x == y
 }
 
 // name is unquote for member names; the ones that every list repeats are not allocated again.

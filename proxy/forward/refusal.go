@@ -1,0 +1,39 @@
+package forward
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// refusals are the statuses that tell why there is no session now: to ask at once once more, or without one, is of no use.
+var refusals = map[int]jsonrpc.FailureKind{
+	http.StatusTooManyRequests: jsonrpc.FailRateLimited, http.StatusServiceUnavailable: jsonrpc.FailQueueFull,
+	http.StatusGatewayTimeout: jsonrpc.FailTimeout, http.StatusLoopDetected: jsonrpc.FailUpstream,
+}
+
+// maxRetryAfter is the longest pause in seconds that an agent is believed to need.
+const maxRetryAfter = 24 * 60 * 60
+
+// refusedBy is the error for callers whose agent opens no session now, in its own words where these are a JSON-RPC error.
+func refusedBy(res *http.Response, body []byte) error {
+	status := fmt.Errorf("it answered initialize with HTTP status %d", res.StatusCode)
+	kind, known := refusals[res.StatusCode]
+	if !known {
+		return status
+	}
+	f := &jsonrpc.Failure{Kind: kind, Message: "Failed to reach agent: " + status.Error(), Status: res.StatusCode, Err: status}
+	if env, err := jsonrpc.Scan(bytes.TrimSpace(body)); err == nil && env.Kind == jsonrpc.ErrorResponse {
+		if e, err := jsonrpc.ParseError(env.Error); err == nil {
+			f.Message = e.Message
+		}
+	}
+	if n, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && n > 0 && n <= maxRetryAfter {
+		f.RetryAfter = time.Duration(n) * time.Second
+	}
+	return f
+}

@@ -1,0 +1,34 @@
+package jsonrpc
+
+import "testing"
+
+func TestP1_SameID(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{`1`, `1`, true},
+		{`1`, `1.0`, true},
+		{`1e1`, `10`, true},
+		{`1`, `"1"`, false},
+		{`"1"`, `1`, false},
+		{`1`, `2`, false},
+		{`9007199254740993`, `9007199254740993`, true},
+		{`9007199254740993`, `9007199254740992`, false},
+		{`90071992547409930`, `90071992547409931`, false},
+		{`"é"`, `"\u00e9"`, true},
+		{`"a"`, `"A"`, false},
+		{`"a"`, `"a `, false},
+		{`null`, `null`, true},
+		{`null`, `0`, false},
+		{``, `0`, false},
+		{`1e999`, `2e999`, false},
+	} {
+		if got := SameID([]byte(c.a), []byte(c.b)); got != c.same {
+			t.Errorf("%s and %s: %t", c.a, c.b, got)
+		}
+		if got := SameID([]byte(c.b), []byte(c.a)); got != c.same {
+			t.Errorf("%s and %s: %t", c.b, c.a, got)
+		}
+	}
+}
