@@ -45,6 +45,10 @@ func childMain(what string) error {
 		return server.ServeStdio(bareServer())
 	case "sink":
 		return serveChild(ctx, http.HandlerFunc(sink))
+	case "chaos":
+		return serveChaos(ctx, arg)
+	case "chaos-stdio":
+		return newChaosAgent(arg).serveStdio()
 	case "large":
 		return serveChild(ctx, http.HandlerFunc(large))
 	case "events":
@@ -95,8 +99,10 @@ func clock(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveChild serves h at /mcp of a free port, until stdin ends.
-func serveChild(ctx context.Context, h http.Handler) error {
-	lns, err := listen.Listen(ctx, "127.0.0.1", 0)
+func serveChild(ctx context.Context, h http.Handler) error { return serveChildAt(ctx, 0, h) }
+
+func serveChildAt(ctx context.Context, port int, h http.Handler) error {
+	lns, err := listen.Listen(ctx, "127.0.0.1", port)
 	if err != nil {
 		return err
 	}

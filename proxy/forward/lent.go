@@ -48,6 +48,8 @@ type opening struct {
 	err  error
 }
 
+var errForgotten = errors.New("it does not know the session any more that it opened for requests without one; send the request again")
+
 // refusedFor is how long an agent that opens no session is served without one before it is asked again.
 const refusedFor = 30 * time.Second
 
@@ -82,6 +84,11 @@ func (t *Target) sessionless(x *exchange) {
 				_ = res.Body.Close()
 				x.over()
 				continue
+			}
+			// Nor is the caller told that a session of its own is gone: it has none.
+			if strings.HasPrefix(res.Header.Get("Content-Type"), flow.TypeJSON) {
+				_ = res.Body.Close()
+				err = errForgotten
 			}
 		} else if err == nil {
 			s.proved.Store(true)

@@ -14,7 +14,7 @@ const maxRefusal = 4 << 10
 
 // gone is how servers say in words that they do not know a session. That an error has something to do with one is not enough:
 // a tool may speak of sessions of its own.
-var gone = regexp.MustCompile(`(?i)session[ -]?id|(mcp|valid|no|unknown|missing) session|session (was )?(not found|expired|terminated|closed|unknown|invalid)|not initialized`)
+var gone = regexp.MustCompile(`(?i)session[ -]?id|(mcp|valid|no|no such|unknown|missing) session|session (was )?(not found|expired|terminated|closed|unknown|invalid)|not initialized`)
 
 // lost reports whether the agent says that it does not know the session, given the id of the request. By the specification it
 // answers 404; some servers of the TypeScript SDK's examples answer 400 and say it in words. A JSON-RPC error is an answer to
