@@ -155,6 +155,15 @@ type fixture struct {
 	*Router
 	file   string
 	client *http.Client
+	base   string // instead of the router's; "" for that
+}
+
+// URL is the base of what requests are sent to.
+func (f *fixture) URL() string {
+	if f.base != "" {
+		return f.base
+	}
+	return f.Router.URL()
 }
 
 // start runs a router with these routes, given as the JSON of each.
@@ -211,7 +220,7 @@ type response struct {
 // send makes a request to the router; headers are name, value pairs.
 func (f *fixture) send(t testing.TB, method, path, body string, headers ...string) response {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, f.Router.URL()+path, bytes.NewReader([]byte(body)))
+	req, err := http.NewRequestWithContext(t.Context(), method, f.URL()+path, bytes.NewReader([]byte(body)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,16 @@ func FuzzEvent(f *testing.F) {
 	f.Add([]byte("id: 1\ndata: {\"a\":\ndata:1}\n\nrest"), []byte("{}"))
 	f.Add([]byte("data\r\n\r\n"), []byte("x\ny"))
 	f.Fuzz(func(t *testing.T, stream, data []byte) {
-		end := eventEnd(stream)
+		end := new(blankLine).end(stream)
+		var line blankLine
+		for i := range stream { // the same in pieces
+			if got := line.end(stream[:i+1]); got >= 0 {
+				if got != end && !bytes.Equal(stream[got:end], []byte("\n")) {
+					t.Fatalf("%q ends at %d in one piece and at %d in many", stream, end, got)
+				}
+				break
+			}
+		}
 		if end < 0 || bytes.ContainsRune(data, '\r') {
 			return
 		}

@@ -72,10 +72,11 @@ func (x *exchange) cut(err error) {
 // renamed.
 func (x *exchange) introducedEvent(res *http.Response) ([]byte, error) {
 	var in, out []byte
+	var line blankLine
 	buf := make([]byte, 4<<10)
 	for {
 		for {
-			end := eventEnd(in)
+			end := line.end(in)
 			if end < 0 {
 				break
 			}
@@ -103,27 +104,34 @@ func (x *exchange) introducedEvent(res *http.Response) ([]byte, error) {
 	}
 }
 
-// eventEnd is the offset after the first blank line, -1 if there is none.
-func eventEnd(b []byte) int {
-	start := 0
-	for i := 0; i < len(b); i++ {
+// blankLine finds the end of an event in bytes that become more: it looks at each of them once.
+type blankLine struct {
+	at, start int // where to look on, and where the line began
+}
+
+// end is the offset after the first blank line, -1 if there is none yet. After one it begins anew.
+func (l *blankLine) end(b []byte) int {
+	for i := l.at; i < len(b); i++ {
 		if b[i] != '\n' && b[i] != '\r' {
 			continue
 		}
-		blank := i == start
+		blank := i == l.start
 		if b[i] == '\r' {
 			if i+1 == len(b) {
-				return -1 // the line feed may be yet to come
+				l.at = i // the line feed may be yet to come
+				return -1
 			}
 			if b[i+1] == '\n' {
 				i++
 			}
 		}
 		if blank {
+			*l = blankLine{}
 			return i + 1
 		}
-		start = i + 1
+		l.start = i + 1
 	}
+	l.at = len(b)
 	return -1
 }
 
