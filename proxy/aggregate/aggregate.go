@@ -34,7 +34,8 @@ type Server struct {
 
 	mu      sync.Mutex
 	clients map[string]*client // by session id
-	commons map[string]*client // without sessions, by principal
+	commons map[string]*client // without sessions, by principal and what they can be asked for
+	parks   map[string]*parked // by state
 	sweep   *time.Timer
 	closed  bool
 	closing sync.WaitGroup
@@ -43,7 +44,7 @@ type Server struct {
 // New makes a server. It starts nothing before the first request.
 func New(o Options) *Server {
 	o.complete()
-	s := &Server{o: o, log: o.Logger, clients: map[string]*client{}, commons: map[string]*client{}}
+	s := &Server{o: o, log: o.Logger, clients: map[string]*client{}, commons: map[string]*client{}, parks: map[string]*parked{}}
 	s.health.s = s
 	_, _ = rand.Read(s.mac[:]) // never fails
 	s.life, s.end = context.WithCancel(context.Background())

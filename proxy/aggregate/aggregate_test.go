@@ -308,6 +308,21 @@ func TestN3_AmbiguousNamesAreNeverGuessed(t *testing.T) {
 		len(a.Error.Data["candidates"].([]any)) != 2 {
 		t.Error(a.raw)
 	}
+	// Each is listed under a name of its own.
+	listed := s.ask("", "tools/list", "")
+	var mapping map[string]map[string]string
+	if err := json.Unmarshal(listed.Result.Meta["mcphud/names"], &mapping); err != nil || len(mapping) != 2 {
+		t.Error(listed.raw)
+	}
+	for _, name := range names(listed) {
+		own, hashed := mapping[name]
+		if name == "mcp__git__hub__x" || hashed != strings.HasPrefix(name, "mcp__git__hub__x_") {
+			t.Error(name)
+		}
+		if a := s.ask("", "tools/call", `{"name":"`+name+`"}`); hashed && (a.Error != nil || a.Result.Content[0].Text != own["name"]+":") {
+			t.Errorf("%s: %s", name, a.raw)
+		}
+	}
 	for name, want := range map[string]string{"mcp__git__hub__y": "hub__y:", "mcp__git__hub__z": "z:", "mcp:git__hub:x": "x:"} {
 		if a := s.ask("", "tools/call", `{"name":"`+name+`"}`); a.Error != nil || a.Result.Content[0].Text != want {
 			t.Errorf("%s: %s", name, a.raw)

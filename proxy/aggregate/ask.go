@@ -12,14 +12,22 @@ import (
 )
 
 // ask passes an agent's request on to the client, over the stream of the call that caused it if that is known and has one.
-// Callers without a session cannot be asked, which the agent is told at once.
+// Callers without a session are asked by the answer to their call, in the modern era; the others cannot be asked, which the
+// agent is told at once.
 func (c *client) ask(ctx context.Context, sess *session.Session, method string, params json.RawMessage) (json.RawMessage, *session.Fault, bool) {
 	if c.id == "" {
-		return nil, nil, false
+		p, _ := session.CausedBy(ctx).(*parked)
+		if p == nil {
+			p = c.only(sess.Name())
+		}
+		if p == nil {
+			return nil, nil, false
+		}
+		return p.ask(ctx, method, params)
 	}
 	cause, _ := session.CausedBy(ctx).(*exchange)
 	if cause != nil {
-		defer cause.asking()()
+		defer cause.patience.asking()()
 	}
 	id := append(strconv.AppendInt([]byte(`"ask-`), c.number(), 10), '"')
 	answer := make(chan jsonrpc.Envelope, 1)

@@ -142,3 +142,84 @@ func TestR19_RootsChange(t *testing.T) {
 		t.Error(n)
 	}
 }
+
+// An agent of the legacy era asks a caller of the modern one by the answer to its call, as often as it likes, and goes on with
+// what the caller comes back with. Nobody else can answer.
+func TestR19_AnAgentOfTheLegacyEraAsksAModernCaller(t *testing.T) {
+	a := &script{caps: `{"tools":{}}`}
+	ask := func(q asked, say func(string, ...any), id, method, params string) string {
+		say(`{"jsonrpc":"2.0","id":%q,"method":%q,"params":%s}`, id, method, params)
+		for {
+			select {
+			case got := <-a.notes:
+				if got.Method == "" && strings.Contains(string(got.Params), `"id":"`+id+`"`) {
+					return string(got.Params)
+				}
+			case <-q.r.Context().Done():
+				return ""
+			}
+		}
+	}
+	a.answer = func(q asked, say func(string, ...any)) string {
+		switch q.Method {
+		case "tools/call":
+			who := ask(q, say, "one", "elicitation/create", `{"message":"who?","requestedSchema":{}}`)
+			say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, q.param("_meta", "progressToken"))
+			roots := ask(q, say, "two", "roots/list", `{}`)
+			model := ask(q, say, "three", "sampling/createMessage", `{}`)
+			text, _ := json.Marshal(who + roots + model)
+			return `{"content":[{"type":"text","text":` + string(text) + `}]}`
+		}
+		return ""
+	}
+	s := router(t, map[string]string{"a": a.serve(t)}, nil)
+	caps := `{"elicitation":{"form":{}},"roots":{}},"progressToken":"tok"`
+	type round struct {
+		Result struct {
+			ResultType, RequestState string
+			InputRequests            map[string]struct{ Method string }
+		}
+	}
+	call := func(more string) (round, string) {
+		t.Helper()
+		got := s.modernAsk("tools/call", "mcp__a__t", `,"name":"mcp__a__t"`+more, caps)
+		var r round
+		if err := json.Unmarshal([]byte(got.raw), &r); err != nil {
+			t.Fatal(err)
+		}
+		return r, got.raw
+	}
+	first, raw := call("")
+	if first.Result.ResultType != "input_required" || first.Result.InputRequests["1"].Method != "elicitation/create" || !strings.Contains(raw, `"who?"`) {
+		t.Fatal(raw)
+	}
+	state := `,"requestState":"` + first.Result.RequestState + `"`
+	for _, wrong := range []answer{
+		s.modernAsk("tools/call", "mcp__a__u", `,"name":"mcp__a__u"`+state, caps),
+		s.modernAsk("prompts/get", "mcp__a__t", `,"name":"mcp__a__t"`+state, caps),
+		s.modernAsk("tools/call", "mcp__a__t", `,"name":"mcp__a__t","requestState":"mcphud-parked.X"`, caps),
+		s.modernAsk("tools/call", "mcp__a__t", `,"name":"mcp__a__t"`+state, caps, "X-Only", "a"),
+	} {
+		if wrong.Error == nil || wrong.Error.Code != -32602 {
+			t.Error(wrong.raw)
+		}
+	}
+	if again, raw := call(state + `,"inputResponses":{"other":{}}`); again.Result.InputRequests["1"].Method != "elicitation/create" || again.Result.RequestState != first.Result.RequestState {
+		t.Errorf("what is not answered is asked again: %s", raw)
+	}
+	second := s.events(s.modern("s", "tools/call", "mcp__a__t", `,"name":"mcp__a__t"`+state+`,"inputResponses":{"1":{"action":"accept","content":{"n":"Ada"}}}`, caps))
+	second.next("notifications/progress", `"progressToken":"tok"`)
+	second.next(`"id":"s"`, "input_required", "roots/list")
+	// What the caller did not say it can be asked is refused at once, so that the call goes on to its end.
+	last, raw := call(state + `,"inputResponses":{"2":{"roots":[]}}`)
+	if last.Result.RequestState != "" || !all(raw, []string{"Ada", `roots\":[]`, "-32601", `"resultType":"complete"`}) {
+		t.Error(raw)
+	}
+	if over, raw := call(state + `,"inputResponses":{}`); over.Result.ResultType != "" {
+		t.Error(raw)
+	}
+	// A call that nobody comes back to does not outlive the router, which the end of the test sees to.
+	if got, raw := call(""); got.Result.ResultType != "input_required" {
+		t.Error(raw)
+	}
+}

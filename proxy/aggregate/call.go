@@ -59,13 +59,13 @@ func (p *patience) stop() {
 	p.timer = nil
 }
 
-// asking says that the client is asked something because of this request, until the function is called.
-func (x *exchange) asking() (done func()) {
+// asking says that the client is asked something because of the call, until the function is called.
+func (p *patience) asking() (done func()) {
 	count := func(n int) {
-		x.patience.mu.Lock()
-		x.patience.asks += n
-		x.patience.mu.Unlock()
-		x.patience.again()
+		p.mu.Lock()
+		p.asks += n
+		p.mu.Unlock()
+		p.again()
 	}
 	count(1)
 	return func() { count(-1) }
@@ -97,6 +97,9 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	x.c.mu.Lock()
 	x.agent = agent
 	x.c.mu.Unlock()
+	if x.modern && legacy && x.c.caps != "{}" && (path[0] == "name" || path[0] == "uri") {
+		return x.park(ctx, sess, agent, params, token)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	x.patience.start(x.s.o.Limit(agent), func() { cancel(errIdle) })
@@ -128,7 +131,9 @@ func (x *exchange) own(agent string, frame, token []byte) bool {
 	switch mcp.MCPMethod(env.Method) {
 	case mcp.MethodNotificationProgress:
 		if start, end, ok := jsonrpc.Find(frame, "params", "progressToken"); ok && token != nil && bytes.Equal(frame[start:end], token) {
-			x.say(jsonrpc.Splice(frame, jsonrpc.Edit{Start: start, End: end, With: x.params.Token}))
+			if x.params.Token != nil { // who comes back to a call may want none any more
+				x.say(jsonrpc.Splice(frame, jsonrpc.Edit{Start: start, End: end, With: x.params.Token}))
+			}
 			return true
 		}
 		return false

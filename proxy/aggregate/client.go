@@ -20,6 +20,7 @@ type client struct {
 	principal string
 	hops      int
 	version   string
+	caps      string // what callers without a session can be asked for
 	m         *session.Manager
 	life      context.Context // of what is not done for one request
 	end       context.CancelFunc
@@ -47,6 +48,7 @@ type client struct {
 	listeners map[*listener]struct{}
 	fetches   map[want]*fetch
 	tokens    tokens // of calls that became tasks
+	open      map[*parked]struct{}
 }
 
 // newClient makes a client; caps are what it can be asked for, a JSON object.
@@ -54,7 +56,7 @@ func (s *Server) newClient(caller Caller, hops int, caps []byte) *client {
 	c := &client{
 		s: s, principal: caller.Principal, may: caller.May, hops: hops, used: time.Now(), general: newMailbox(),
 		running: map[*exchange]context.CancelCauseFunc{}, asks: map[string]chan jsonrpc.Envelope{}, told: map[string]told{},
-		watched: map[string]watched{}, listeners: map[*listener]struct{}{}, fetches: map[want]*fetch{},
+		watched: map[string]watched{}, listeners: map[*listener]struct{}{}, fetches: map[want]*fetch{}, open: map[*parked]struct{}{},
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.m = session.NewManager(session.Options{

@@ -7,8 +7,9 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// use finds a session, or with an empty id what callers of a principal without one share, and keeps it until release.
-func (s *Server) use(id string, caller Caller, hops int) *client {
+// use finds a session, or with an empty id what callers of a principal without one share who can be asked for the same, and
+// keeps it until release.
+func (s *Server) use(id string, caller Caller, hops int, caps string) *client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var c *client
@@ -17,10 +18,10 @@ func (s *Server) use(id string, caller Caller, hops int) *client {
 			return nil
 		}
 	} else {
-		key := caller.Principal + "\x00" + string(rune('0'+hops))
+		key := caller.Principal + "\x00" + string(rune('0'+hops)) + caps
 		if c = s.commons[key]; c == nil {
-			c = s.newClient(caller, hops, []byte("{}"))
-			c.key = key
+			c = s.newClient(caller, hops, []byte(caps))
+			c.key, c.caps = key, caps
 			s.commons[key] = c
 			s.sweepLater()
 		}

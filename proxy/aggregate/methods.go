@@ -12,6 +12,9 @@ import (
 // dispatch answers a request other than initialize.
 func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 	method := mcp.MCPMethod(x.env.Method)
+	if result, handled, err := x.resume(ctx); handled {
+		return result, err
+	}
 	switch method {
 	case mcp.MethodToolsList:
 		return x.lists(ctx, session.Tools)

@@ -324,23 +324,23 @@ func (s *setup) general(session string) *events {
 }
 
 // modern sends a request of the modern era; more are members of the params, after a comma, and caps those of the client.
-func (s *setup) modern(id, method, name, more, caps string) *http.Response {
+func (s *setup) modern(id, method, name, more, caps string, headers ...string) *http.Response {
 	s.t.Helper()
 	if caps == "" {
 		caps = "{}"
 	}
-	head := []string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", method}
+	head := append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", method}, headers...)
 	if name != "" {
 		head = append(head, "Mcp-Name", name)
 	}
 	return s.do(http.MethodPost, "", fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"method":%q,"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
-		`"io.modelcontextprotocol/clientCapabilities":%s%s}%s}}`, id, method, caps, "", more), head...)
+		`"io.modelcontextprotocol/clientCapabilities":%s}%s}}`, id, method, caps, more), head...)
 }
 
 // modernAsk is modern with the answer read.
-func (s *setup) modernAsk(method, name, more, caps string) answer {
+func (s *setup) modernAsk(method, name, more, caps string, headers ...string) answer {
 	s.t.Helper()
-	res := s.modern("q", method, name, more, caps)
+	res := s.modern("q", method, name, more, caps, headers...)
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
 	if err != nil {

@@ -17,7 +17,11 @@ type Status struct {
 // Status is a snapshot, without asking any agent.
 func (s *Server) Status() Status {
 	s.mu.Lock()
-	st := Status{Sessions: len(s.clients), Principals: len(s.commons), Collisions: []Collision{}}
+	who := map[string]struct{}{}
+	for _, c := range s.commons {
+		who[c.principal] = struct{}{}
+	}
+	st := Status{Sessions: len(s.clients), Principals: len(who), Collisions: []Collision{}}
 	s.mu.Unlock()
 	var all []entry
 	clients := s.everybody()

@@ -1,0 +1,309 @@
+package aggregate
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// parked is a call of a caller of the modern era to an agent of the legacy one, which may ask the client by requests. What it
+// asks is answered to the caller as input_required; the call goes on meanwhile, and the caller comes back to it, with what
+// was asked for, by the state that only the caller was told.
+type parked struct {
+	state        string
+	c            *client
+	agent        string
+	method, name string // which must be the same when the caller comes again
+	cancel       context.CancelCauseFunc
+	patience     patience
+	asked        chan struct{} // cap 1: there is something to ask for
+	done         chan struct{} // closed when result and err are there
+	taken        chan struct{} // cap 1: somebody has them
+	result       []byte
+	err          error
+
+	mu   sync.Mutex
+	x    *exchange // that waits for it now, nil while none does
+	asks map[string]question
+	last int
+}
+
+type question struct {
+	text   []byte // method and params
+	answer chan json.RawMessage
+}
+
+const (
+	statePrefix = "mcphud-parked."
+	maxParked   = 1000 // calls of one server that wait for answers
+	maxParkedBy = 100  // those of one principal
+)
+
+// askable lists what a client of the modern era can be asked for, by the capability for it.
+var askable = map[mcp.MCPMethod]string{
+	mcp.MethodElicitationCreate: "elicitation", mcp.MethodSamplingCreateMessage: "sampling", mcp.MethodListRoots: "roots",
+}
+
+// askedFor is what of a caller's capabilities is about questions, in one form for all who can be asked the same.
+func askedFor(caps []byte) string {
+	var all []string
+	for _, name := range askable {
+		v := jsonrpc.Member(caps, name)
+		if len(v) == 0 || v[0] != '{' {
+			continue
+		}
+		var modes []string
+		for _, mode := range []string{"form", "url", "tools", "context"} {
+			if m := jsonrpc.Member(v, mode); len(m) > 0 && m[0] == '{' {
+				modes = append(modes, `"`+mode+`":{}`)
+			}
+		}
+		all = append(all, `"`+name+`":{`+strings.Join(modes, ",")+`}`)
+	}
+	slices.Sort(all)
+	return "{" + strings.Join(all, ",") + "}"
+}
+
+// park makes a call that may ask its caller.
+func (x *exchange) park(ctx context.Context, sess *session.Session, agent string, params, token []byte) ([]byte, error) {
+	p := &parked{
+		state: statePrefix + rand.Text(), c: x.c, agent: agent, method: x.env.Method, name: x.target(),
+		asked: make(chan struct{}, 1), done: make(chan struct{}), taken: make(chan struct{}, 1), asks: map[string]question{},
+	}
+	life, cancel := context.WithCancelCause(x.c.life)
+	p.cancel = cancel
+	p.patience.start(x.s.o.Limit(agent), func() { cancel(errIdle) })
+	x.c.keep(p, true)
+	if !x.c.background(func(ctx context.Context) {
+		defer x.s.linger(ctx, p)
+		defer close(p.done)
+		defer p.patience.stop()
+		defer x.c.keep(p, false)
+		r, err := sess.Call(life, p.method, params, session.CallOptions{Timeout: maxCall, MaxTimeout: maxCall, Tag: p, OnOwn: func(frame []byte) bool {
+			p.patience.again()
+			p.mu.Lock()
+			x := p.x
+			p.mu.Unlock()
+			return x != nil && x.own(agent, frame, token)
+		}})
+		switch {
+		case err == nil:
+			p.result = modernized(p.method, r.Result)
+		case errors.Is(context.Cause(life), errIdle):
+			p.err = late(agent, err)
+		default:
+			p.err = failure(agent, err)
+		}
+	}) {
+		p.patience.stop()
+		x.c.keep(p, false)
+		cancel(nil)
+		return nil, errStopping
+	}
+	return p.wait(ctx, x)
+}
+
+// target is the name or URI that a request is about, as it was sent.
+func (x *exchange) target() string { return string(x.params.Name) + string(x.params.URI) }
+
+// wait waits for the answer, or for something to ask the caller for.
+func (p *parked) wait(ctx context.Context, x *exchange) ([]byte, error) {
+	p.mu.Lock()
+	busy := p.x != nil
+	if !busy {
+		p.x = x
+	}
+	p.mu.Unlock()
+	if busy {
+		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: another request has come back with this requestState already").With("field", "requestState")
+	}
+	defer func() {
+		p.mu.Lock()
+		p.x = nil
+		p.mu.Unlock()
+	}()
+	x.c.mu.Lock()
+	x.agent = p.agent
+	x.c.mu.Unlock()
+	for {
+		select {
+		case <-p.done:
+			x.s.unpark(p)
+			select {
+			case p.taken <- struct{}{}:
+			default:
+			}
+			return p.result, x.translated(p.err)
+		case <-ctx.Done(): // the caller cancelled it
+			p.cancel(context.Cause(ctx))
+			x.s.unpark(p)
+			return nil, context.Cause(ctx)
+		case <-p.asked:
+		}
+		requests := p.requests()
+		if requests == nil {
+			continue
+		}
+		if err := x.s.parkedNow(p); err != nil {
+			p.cancel(err)
+			return nil, err
+		}
+		return append(append(append(append([]byte(`{"resultType":"input_required","inputRequests":`), requests...), `,"requestState":`...), jsonrpc.Quote(p.state)...), '}'), nil
+	}
+}
+
+// requests is what is asked for and not answered yet, nil if there is nothing.
+func (p *parked) requests() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []byte
+	for key, q := range p.asks {
+		out = append(append(append(append(out, ','), jsonrpc.Quote(key)...), ':'), q.text...)
+	}
+	if out == nil {
+		return nil
+	}
+	out[0] = '{'
+	return append(out, '}')
+}
+
+// ask has the caller asked.
+func (p *parked) ask(ctx context.Context, method string, params []byte) (json.RawMessage, *session.Fault, bool) {
+	capability, ok := askable[mcp.MCPMethod(method)]
+	if !ok || jsonrpc.Member([]byte(p.c.caps), capability) == nil {
+		return nil, nil, false
+	}
+	text := append([]byte(`{"method":`), jsonrpc.Quote(method)...)
+	if params != nil {
+		text = append(append(text, `,"params":`...), params...)
+	}
+	q := question{append(text, '}'), make(chan json.RawMessage, 1)}
+	p.mu.Lock()
+	p.last++
+	key := strconv.Itoa(p.last)
+	p.asks[key] = q
+	p.mu.Unlock()
+	defer p.patience.asking()()
+	p.poke()
+	select {
+	case answer := <-q.answer:
+		return answer, nil, true
+	case <-ctx.Done():
+		p.mu.Lock()
+		delete(p.asks, key)
+		p.mu.Unlock()
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the request was cancelled"}, true
+	}
+}
+
+func (p *parked) poke() {
+	select {
+	case p.asked <- struct{}{}:
+	default:
+	}
+}
+
+// resume goes on with a call that a request comes back to; handled is false for a request that does not.
+func (x *exchange) resume(ctx context.Context) (result []byte, handled bool, err error) {
+	state, _ := jsonrpc.String(jsonrpc.Member(x.env.Params, "requestState"))
+	if !x.modern || !strings.HasPrefix(state, statePrefix) {
+		return nil, false, nil
+	}
+	x.s.mu.Lock()
+	p := x.s.parks[state]
+	x.s.mu.Unlock()
+	if p == nil || p.c.principal != x.c.principal || p.method != x.env.Method || p.name != x.target() {
+		return nil, true, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: requestState is unknown, of another request, or too old; call again without it").With("field", "requestState")
+	}
+	answers := jsonrpc.Member(x.env.Params, "inputResponses")
+	p.mu.Lock()
+	for key, q := range p.asks {
+		if answer := jsonrpc.Member(answers, key); answer != nil {
+			q.answer <- json.RawMessage(answer)
+			delete(p.asks, key)
+		}
+	}
+	p.mu.Unlock()
+	p.poke() // what is left is asked for again
+	result, err = p.wait(ctx, x)
+	return result, true, err
+}
+
+// parkedNow keeps a call for its caller to come back to.
+func (s *Server) parkedNow(p *parked) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mine := 0
+	for _, o := range s.parks {
+		if o.c.principal == p.c.principal {
+			mine++
+		}
+	}
+	if s.parks[p.state] == nil && (len(s.parks) >= maxParked || mine >= maxParkedBy) {
+		return jsonrpc.Fail(jsonrpc.FailQueueFull, "too many calls wait for input already; answer or cancel some")
+	}
+	s.parks[p.state] = p
+	return nil
+}
+
+// linger keeps the answer to a call for a while, if nobody waited for it.
+func (s *Server) linger(ctx context.Context, p *parked) {
+	p.cancel(nil)
+	s.mu.Lock()
+	_, parked := s.parks[p.state]
+	s.mu.Unlock()
+	if !parked {
+		return
+	}
+	t := time.NewTimer(time.Minute)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-p.taken:
+	case <-ctx.Done():
+	}
+	s.unpark(p)
+}
+
+func (s *Server) unpark(p *parked) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.parks, p.state)
+}
+
+// keep counts the calls that can be asked about.
+func (c *client) keep(p *parked, is bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if is {
+		c.open[p] = struct{}{}
+		return
+	}
+	delete(c.open, p)
+}
+
+// only is the one call at an agent that may ask its caller, nil where there are several, or none.
+func (c *client) only(agent string) (only *parked) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for p := range c.open {
+		if p.agent == agent {
+			if only != nil {
+				return nil
+			}
+			only = p
+		}
+	}
+	return only
+}
