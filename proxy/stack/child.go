@@ -49,6 +49,9 @@ func (p *proc) spawn(port int) (*child, error) {
 		if path, err = process.Lookup(s.Command, env, s.Dir); err != nil {
 			return nil, fmt.Errorf("cannot start %q: %w", s.Command, process.Reason(err))
 		}
+		if err := unused(s.URL); err != nil {
+			return nil, err
+		}
 	}
 	c := &child{url: make(chan string, 1)}
 	var ends []*os.File

@@ -70,6 +70,9 @@ type ServerEntry struct {
 	Route   map[string]any
 }
 
+// supervised reports whether the server is one that the stack starts; others the router reaches, or starts.
+func (e *ServerEntry) supervised() bool { return e.Command != "" && e.URL != "" }
+
 // RouterEntry is a File's router.
 type RouterEntry struct {
 	Port   int // 0 where the file does not say

@@ -57,7 +57,7 @@ func (e *TakenError) Error() string { return e.Err.Error() }
 func (e *TakenError) Unwrap() error { return e.Err }
 
 // Plan finds a port for every process and writes routing.json for the router. A port that the file asks for and that is
-// taken is a *TakenError.
+// taken, also by a server's URL, is a *TakenError.
 func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 	ports := &ports{ctx: ctx, free: at.Free}
 	defer ports.close()
@@ -67,6 +67,11 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 		for i, a := range f.Agents {
 			if fixed == (a.Port != 0) {
 				ports.pick(a.Name, a.Port, FirstAgent+i)
+			}
+		}
+		for _, e := range f.Servers {
+			if fixed && e.supervised() {
+				ports.claim(e.Name, e.URL)
 			}
 		}
 		if r := f.Router; r != nil && fixed == (r.Port != 0) {
@@ -86,8 +91,8 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 		all = append(all, a.Name)
 	}
 	for _, e := range f.Servers {
-		if e.Command == "" || e.URL == "" {
-			continue // the router reaches, or starts, it
+		if !e.supervised() {
+			continue
 		}
 		dir := e.Dir
 		if dir == "" {
@@ -185,7 +190,7 @@ func (p *ports) pick(name string, fixed, usual int) {
 	case err != nil && fixed != 0:
 		p.err = &TakenError{fixed, fmt.Errorf("%s: %w", name, err)}
 		if errors.Is(err, syscall.EADDRINUSE) {
-			p.err = &TakenError{fixed, fmt.Errorf("%s cannot listen on port %d, which is taken%s: %w", name, fixed, p.by(fixed), syscall.EADDRINUSE)}
+			p.err = p.taken(name, fixed)
 		}
 		return
 	case err != nil && want != 0:
@@ -198,11 +203,16 @@ func (p *ports) pick(name string, fixed, usual int) {
 		p.err = fmt.Errorf("%s: %w", name, err)
 		return
 	}
+	p.hold(name, lns[0].Addr().(*net.TCPAddr).Port, lns)
+}
+
+// hold keeps a port for a process until all are found.
+func (p *ports) hold(name string, port int, lns []net.Listener) {
 	p.held = append(p.held, lns...)
 	if p.of == nil {
 		p.of = map[string]int{}
 	}
-	p.of[name] = lns[0].Addr().(*net.TCPAddr).Port
+	p.of[name] = port
 }
 
 // by says who has a port.
@@ -212,14 +222,7 @@ func (p *ports) by(port int) string {
 			return " by " + name + " of the same stack"
 		}
 	}
-	if who := listen.Holder(port); who != "" {
-		return " by " + who
-	}
-	return ""
+	return holder(port)
 }
 
-func (p *ports) close() {
-	for _, ln := range p.held {
-		_ = ln.Close()
-	}
-}
+func (p *ports) close() { closeListeners(p.held) }

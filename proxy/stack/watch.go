@@ -188,13 +188,13 @@ func (s *Stack) ask(ctx context.Context, at, path string) (*http.Response, error
 	return s.client.Do(req)
 }
 
-// portOf is the port of a URL, 0 where it has none.
+// portOf is the port of a URL, also where it is left out; 0 where there is none.
 func portOf(at string) int {
 	u, err := url.Parse(at)
-	if err != nil {
+	if err != nil || u.Host == "" {
 		return 0
 	}
-	n, _ := strconv.Atoi(u.Port())
+	n, _ := strconv.Atoi(portName(u))
 	return n
 }
 
@@ -204,15 +204,8 @@ func (s *Stack) dial(ctx context.Context, at string) error {
 	if err != nil {
 		return err
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"https": "443"}[u.Scheme]
-	}
-	if port == "" {
-		port = "80"
-	}
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), portName(u)))
 	if err != nil {
 		return err
 	}

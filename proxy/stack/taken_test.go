@@ -1,0 +1,89 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// stranger listens on a port of its own.
+func stranger(t *testing.T, addr string) (ln net.Listener, port int) {
+	t.Helper()
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ln.Close() })
+	return ln, ln.Addr().(*net.TCPAddr).Port
+}
+
+// Whoever has the port of a server's URL does not pass for the server: not at the first start, and not at a later one.
+func TestStrangerOnAServersPort(t *testing.T) {
+	ln, port := stranger(t, "127.0.0.1:0")
+	addr := ln.Addr().String()
+	taken := fmt.Sprintf("cannot listen on port %d, which is taken", port)
+	s := supervise(t, Options{Backoff: Backoff{Loop: 1}}, Spec{Name: "f", Kind: Server, Args: []string{"--port", fmt.Sprint(port)}, URL: "http://" + addr + "/mcp"})
+	if err := s.Ready(bounded(t)); err == nil || !strings.Contains(err.Error(), "f does not start: "+taken) {
+		t.Error(err)
+	}
+	for _, l := range s.Log("f", 0) {
+		if strings.Contains(l.Text, "started, pid") || strings.HasPrefix(l.Text, string(Ready)) {
+			t.Errorf("it was started: %s", l.Text)
+		}
+	}
+	_ = ln.Close()
+	until(t, s, "f", func(st Status) bool { return st.State == Ready })
+	if err := s.Stop(bounded(t), "f"); err != nil {
+		t.Fatal(err)
+	}
+	stranger(t, addr)
+	if err := s.Run(bounded(t), "f"); err == nil || !strings.Contains(err.Error(), taken) {
+		t.Errorf("started again: %v", err)
+	}
+}
+
+func TestServersPortIsTaken(t *testing.T) {
+	_, port := stranger(t, "127.0.0.1:0")
+	plan := func(text string) (*Plan, error) {
+		f, err := source.Parse("/p/x.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Plan(t.Context(), Place{Dir: t.TempDir()})
+	}
+	for _, host := range []string{"127.0.0.1", "localhost", "0.0.0.0"} {
+		_, err := plan(fmt.Sprintf("servers: {web: {command: ./web, url: \"http://%s:%d/mcp\"}}\nrouter: false\n", host, port))
+		var taken *TakenError
+		if !errors.As(err, &taken) || !errors.Is(err, syscall.EADDRINUSE) || taken.Port != port ||
+			!strings.HasPrefix(err.Error(), fmt.Sprintf("web cannot listen on port %d, which is taken", port)) {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	// One that nobody of this stack starts is somebody else's by intent.
+	if _, err := plan(fmt.Sprintf("servers: {web: {url: \"http://127.0.0.1:%d/mcp\"}}\nrouter: false\n", port)); err != nil {
+		t.Error(err)
+	}
+
+	ln, free := stranger(t, "127.0.0.1:0")
+	_ = ln.Close()
+	_, err := plan(fmt.Sprintf("servers: {a: {command: x, port: %d}, b: {command: x, url: \"http://localhost:%d/\"}}\nrouter: false\n", free, free))
+	if err == nil || !strings.Contains(err.Error(), "which is taken by a of the same stack") {
+		t.Error(err)
+	}
+}
+
+// A server's port is no default of another process.
+func TestServersPortIsKept(t *testing.T) {
+	ln, port := stranger(t, "127.0.0.1:0")
+	_ = ln.Close()
+	p := &ports{ctx: t.Context()}
+	defer p.close()
+	p.claim("web", fmt.Sprintf("http://127.0.0.1:%d/mcp", port))
+	p.pick("a", 0, port)
+	if p.err != nil || p.of["a"] == port || len(p.notes) != 1 || !strings.Contains(p.notes[0], "is taken by web of the same stack") {
+		t.Errorf("%v %v %v", p.err, p.of, p.notes)
+	}
+}
