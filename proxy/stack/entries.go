@@ -3,6 +3,7 @@ package stack
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/mcphud/mcphud/proxy/routes"
@@ -14,14 +15,19 @@ var pathFlags = map[string]bool{"kb": true, "root": true, "store": true, "jwks":
 
 // decided are settings that the stack decides by itself, with what to write instead.
 var decided = map[string]string{
-	"host": "agents of a stack listen on 127.0.0.1; the router is what others reach",
-	"name": "",
+	"host":  "agents of a stack listen on 127.0.0.1; the router is what others reach",
+	"name":  "",
+	"token": `it is no setting of a file; write env: {AGENT_TOKEN: "${NAME}"} there, with a variable that holds it`,
 }
+
+// variables are settings of an agent that may hold a secret, with the variables that agents take them from: everybody on
+// the machine can see the arguments of a process.
+var variables = map[string]string{"modelUrl": "AGENT_MODEL_URL"}
 
 func (r *reader) agent(name string, n config.Node) {
 	what := "agents." + name
 	a := AgentEntry{Name: name, Line: n.Line}
-	named := false
+	named, hidden := false, map[string]string{}
 	r.members(n, what, func(m config.Member) {
 		switch m.Key {
 		case "port":
@@ -54,8 +60,16 @@ func (r *reader) agent(name string, n config.Node) {
 			r.fail(m.Value, "%s.%s is %.80q: %v", what, m.Key, value, err)
 		}
 		named = named || m.Key == "name"
+		if v := variables[m.Key]; v != "" {
+			hidden[v] = value
+			return
+		}
 		a.Flags = append(a.Flags, [2]string{flag, value})
 	})
+	if a.Env == nil {
+		a.Env = hidden
+	}
+	maps.Copy(a.Env, hidden) // they go before what env says, as flags would
 	if !named {
 		a.Flags = append(a.Flags, [2]string{"name", name})
 	}
