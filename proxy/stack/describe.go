@@ -30,7 +30,7 @@ func (f *File) Foreign() bool {
 // comes from the file, and has to be made safe where it is shown.
 func (f *File) Describe() (lines []string) {
 	for _, a := range f.Agents {
-		lines = append(lines, line(a.Name, "mcphud", append([]string{"agent"}, (&Plan{}).flags(a.Flags)...), a.Env, ""))
+		lines = append(lines, line(a.Name, "mcphud", append([]string{"agent"}, arguments(a.Flags)...), a.Env, ""))
 	}
 	for _, s := range f.Servers {
 		if s.Command == "" {
@@ -62,7 +62,7 @@ func (f *File) Describe() (lines []string) {
 			lines = append(lines, name+": contact "+mask.URL(fmt.Sprint(r["url"])))
 		}
 	}
-	return append(lines, line(routerName, "mcphud", append([]string{"router"}, (&Plan{}).flags(f.Router.Flags)...), f.Router.Env, ""))
+	return append(lines, line(routerName, "mcphud", append([]string{"router"}, arguments(f.Router.Flags)...), f.Router.Env, ""))
 }
 
 func line(name, command string, args []string, env map[string]string, dir string) string {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -40,7 +41,7 @@ type Place struct {
 type Plan struct {
 	Specs []Spec
 	Notes []string      // what is not as one might expect: which ports were taken, and by whom
-	Drain time.Duration // how long the most patient process may take to leave
+	Drain time.Duration // how long servers of others may take to leave: what the most patient agent may
 	table *table
 }
 
@@ -61,7 +62,7 @@ func (e *TakenError) Unwrap() error { return e.Err }
 func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 	ports := &ports{ctx: ctx, free: at.Free}
 	defer ports.close()
-	p := &Plan{Drain: 12 * time.Second, table: newTable(f, at.Dir)}
+	p := &Plan{table: newTable(f, at.Dir)}
 	// Those that were asked for first, so that no default takes one of them.
 	for _, fixed := range []bool{true, false} {
 		for i, a := range f.Agents {
@@ -85,7 +86,8 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 	var all []string
 	for _, a := range f.Agents {
 		s := Spec{Name: a.Name, Kind: Agent, Dir: f.folder(), Env: ownEnv(a.Env), Port: ports.of[a.Name], Fixed: a.Port != 0}
-		s.Args = p.flags(f.stored(a, at.State))
+		s.Args, s.Drain = arguments(f.stored(a, at.State)), leave(a.Flags)
+		p.Drain = max(p.Drain, s.Drain)
 		p.table.listening(a.Name, s.Port)
 		p.Specs = append(p.Specs, s)
 		all = append(all, a.Name)
@@ -101,13 +103,17 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 		p.Specs = append(p.Specs, Spec{Name: e.Name, Kind: Server, Command: e.Command, Args: e.Args, Env: e.Env, Dir: dir, URL: e.URL})
 		all = append(all, e.Name)
 	}
+	def(&p.Drain, usualDrain+margin)
 	if r := f.Router; r != nil {
 		pins := "" // the routes are in a folder that goes away, so that what is remembered of them needs a place
 		if at.State != "" {
 			pins = filepath.Join(at.State, "router.json")
 		}
-		args := append([]string{"--routes=" + p.table.path, "--pins=" + pins}, p.flags(r.Flags)...)
-		p.Specs = append(p.Specs, Spec{Name: routerName, Kind: Router, Args: args, Dir: f.folder(), Env: ownEnv(r.Env), Port: ports.of[routerName], Fixed: r.Port != 0, After: all})
+		args := append([]string{"--routes=" + p.table.path, "--pins=" + pins}, arguments(r.Flags)...)
+		p.Specs = append(p.Specs, Spec{
+			Name: routerName, Kind: Router, Args: args, Dir: f.folder(), Env: ownEnv(r.Env), Port: ports.of[routerName], Fixed: r.Port != 0,
+			Drain: leave(r.Flags), After: all,
+		})
 		if err := p.table.write(); err != nil {
 			return nil, err
 		}
@@ -143,15 +149,33 @@ func (f *File) stored(a AgentEntry, state string) [][2]string {
 	return append(a.Flags[:len(a.Flags):len(a.Flags)], [2]string{"store", filepath.Join(state, a.Name+".db")})
 }
 
-// flags are flags as arguments. Whoever drains for longer than others gets the time.
-func (p *Plan) flags(flags [][2]string) (args []string) {
+// arguments are flags as a process gets them.
+func arguments(flags [][2]string) (args []string) {
 	for _, f := range flags {
 		args = append(args, "--"+f[0]+"="+f[1])
-		if d, err := time.ParseDuration(f[1]); f[0] == "drain-timeout" && err == nil {
-			p.Drain = max(p.Drain, d+2*time.Second)
-		}
 	}
 	return args
+}
+
+const (
+	usualDrain = 10 * time.Second // how long agents and routers drain that are not told
+	margin     = 2 * time.Second  // which processes get beyond it
+)
+
+// leave is how long a process with these flags gets from TERM to KILL.
+func leave(flags [][2]string) time.Duration {
+	drain := usualDrain
+	for _, f := range flags {
+		if f[0] != "drain-timeout" {
+			continue
+		}
+		if ms, err := strconv.Atoi(f[1]); err == nil { // as agents and routers take it
+			drain = time.Duration(ms) * time.Millisecond
+		} else if d, err := time.ParseDuration(f[1]); err == nil {
+			drain = d
+		}
+	}
+	return drain + margin
 }
 
 // ownEnv is the environment of a process of this program: where to send traces, variables of its own, and what the file

@@ -154,7 +154,8 @@ func (p *proc) live(gen uint64) (stable bool, failed error) {
 	watcher.Wait()
 	if !exited {
 		note := "asked to leave"
-		grace := p.stack.o.Drain
+		grace := p.spec.Drain
+		def(&grace, p.stack.o.Drain)
 		if why != nil {
 			note, grace = why.Error(), min(grace, sickGrace)
 		}

@@ -41,6 +41,9 @@ type Spec struct {
 	// URL is where a Server listens. It is ready once something accepts connections there; "" is ready at once.
 	URL string
 
+	// Drain is from TERM to KILL; 0 is what Options say.
+	Drain time.Duration
+
 	// After are the processes to wait for, until they are ready, have failed, or are stopped.
 	After []string
 }
@@ -63,7 +66,7 @@ type Options struct {
 
 	Poll         time.Duration // between two looks at a process; default 1 s
 	StartTimeout time.Duration // until a process has to listen; default 30 s
-	Drain        time.Duration // from TERM to KILL; default 12 s, which is more than agents take by themselves
+	Drain        time.Duration // from TERM to KILL where a Spec says nothing; default 12 s, which is more than agents take by themselves
 	Misses       int           // looks in a row that may fail before a process is restarted; default 3
 	Backoff      Backoff
 	Log          LogBounds
@@ -79,7 +82,7 @@ type Event struct {
 func (o *Options) complete() error {
 	def(&o.Poll, time.Second)
 	def(&o.StartTimeout, 30*time.Second)
-	def(&o.Drain, 12*time.Second)
+	def(&o.Drain, usualDrain+margin)
 	def(&o.Misses, 3)
 	o.Backoff.complete()
 	o.Log.complete()

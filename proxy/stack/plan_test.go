@@ -1,0 +1,95 @@
+package stack
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// settings takes every setting of an agent but token, and gives its flag the same name.
+var settings = Source{
+	Lookup: func(string) (string, bool) { return "", false },
+	Agent: func(key, _ string) (string, string, error) {
+		if key == "token" {
+			return "", "set AGENT_TOKEN", nil
+		}
+		return map[string]string{"drainTimeout": "drain-timeout", "modelUrl": "model-url"}[key], "", nil
+	},
+}
+
+// planned is what a file would run.
+func planned(t *testing.T, text string) (*File, *Plan) {
+	t.Helper()
+	f, err := settings.Parse("/p/x.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, p
+}
+
+// Everybody on the machine can see arguments.
+func TestModelURLIsNoArgument(t *testing.T) {
+	f, p := planned(t, `{"agents": {"a": {"modelUrl": "http://user:pw12345@127.0.0.1:1/v1", "env": {"AGENT_MODEL_URL": "x", "B": "c"}}, "b": {"modelUrl": "http://u:pw12345@h/"}, "c": {}}}`)
+	for _, s := range p.Specs {
+		if strings.Contains(strings.Join(s.Args, " "), "pw12345") {
+			t.Errorf("%s: arguments %v", s.Name, s.Args)
+		}
+	}
+	if env := p.Specs[0].Env; env["AGENT_MODEL_URL"] != "http://user:pw12345@127.0.0.1:1/v1" || env["B"] != "c" {
+		t.Errorf("environment %v", env)
+	}
+	if env := p.Specs[1].Env; env["AGENT_MODEL_URL"] != "http://u:pw12345@h/" {
+		t.Errorf("environment %v", env)
+	}
+	if _, ok := p.Specs[2].Env["AGENT_MODEL_URL"]; ok {
+		t.Error("an agent without a model gets one")
+	}
+	if about := strings.Join(f.Describe(), "\n"); strings.Contains(about, "pw12345") || !strings.Contains(about, "AGENT_MODEL_URL=http://***@127.0.0.1:1/v1") {
+		t.Error(about)
+	}
+}
+
+func TestTokenOfAnAgentIsWarnedOf(t *testing.T) {
+	f, p := planned(t, `{"agents": {"a": {"token": "s3cret"}}}`)
+	if len(f.Warnings) != 1 || !strings.Contains(f.Warnings[0].String(), `agents.a.token is ignored: `) || !strings.Contains(f.Warnings[0].String(), `env: {AGENT_TOKEN: "${NAME}"}`) ||
+		strings.Contains(f.Warnings[0].String(), "s3cret") {
+		t.Errorf("%v", f.Warnings)
+	}
+	if strings.Contains(strings.Join(p.Specs[0].Args, " "), "s3cret") {
+		t.Error(p.Specs[0].Args)
+	}
+}
+
+// A server that ignores TERM keeps a stack no longer than the most patient agent may, and nobody longer than it asks for.
+func TestTimeToLeave(t *testing.T) {
+	for text, want := range map[string][3]time.Duration{ // of the first, of the router, of servers
+		`{"agents": {"a": {"drainTimeout": "2s"}}, "servers": {"w": {"command": "x", "port": PORT}}}`:                                                 {4, 12, 4},
+		`{"agents": {"a": {"drainTimeout": 2000}}, "router": {"drainTimeout": "3s"}}`:                                                                 {4, 5, 4},
+		`{"agents": {"a": {"drainTimeout": "2s"}, "b": {}}, "router": {"drainTimeout": "60s"}}`:                                                       {4, 62, 12},
+		`{"agents": {"a": {"drainTimeout": "30s"}, "b": {"drainTimeout": "1s"}}, "servers": {"w": {"command": "x", "url": "http://127.0.0.1:PORT"}}}`: {32, 12, 32},
+		`{"servers": {"w": {"command": "x", "port": PORT}}}`:                                                                                          {0, 12, 12},
+	} {
+		ln, port := stranger(t, "127.0.0.1:0")
+		_ = ln.Close()
+		_, p := planned(t, strings.ReplaceAll(text, "PORT", fmt.Sprint(port)))
+		last := p.Specs[len(p.Specs)-1]
+		if got := [3]time.Duration{p.Specs[0].Drain / time.Second, last.Drain / time.Second, p.Drain / time.Second}; got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// What a Spec says goes before what Options say.
+func TestOwnTimeToLeave(t *testing.T) {
+	s := supervise(t, Options{Drain: time.Hour}, Spec{Name: "a", Args: []string{"--mode", "deaf"}, Drain: 20 * time.Millisecond})
+	ready(t, s)
+	if err := s.Stop(bounded(t)); err != nil {
+		t.Fatal(err)
+	}
+	says(t, s, "a", "signal killed")
+}
