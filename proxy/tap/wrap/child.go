@@ -55,11 +55,26 @@ func (c *child) how() string {
 	}
 }
 
-// send passes a signal on, to the child alone or to its group.
-func (c *child) send(s os.Signal) {
+// send passes a signal on, to the child alone or to its group. After one that is to end it, what is stopped goes on, or it
+// would not notice: a server that reads the terminal is stopped by the system, since the foreground is its client's, and
+// ours, and stays so.
+func (c *child) send(s os.Signal) (ends bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.reaped {
-		deliver(c.cmd.Process, s)
+	if c.reaped {
+		return false
+	}
+	if ends = deliver(c.cmd.Process, s); ends {
+		resume(c.cmd.Process)
+	}
+	return ends
+}
+
+// wake lets the child go on if it is stopped.
+func (c *child) wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.reaped && stopped(c.pid()) {
+		resume(c.cmd.Process)
 	}
 }

@@ -71,6 +71,14 @@ func serve(args []string) int {
 				return 7
 			}
 		}
+	case "tty": // asks at the terminal
+		tty, err := os.Open("/dev/tty")
+		if err != nil {
+			return 2
+		}
+		fmt.Println("asking", os.Getpid())
+		_, _ = tty.Read(make([]byte, 1))
+		return 0
 	case "deaf": // closes its input and goes on
 		_ = os.Stdin.Close()
 		fmt.Println("closed")

@@ -11,3 +11,6 @@ const reserves = false
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func awaitExit(int) {}
+
+// stopped is not known here.
+func stopped(int) bool { return false }

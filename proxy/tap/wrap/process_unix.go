@@ -16,15 +16,24 @@ var passedOn = []os.Signal{
 }
 
 // deliver sends a signal as it would have come: those of a terminal to everything that the server started, others to the
-// server.
-func deliver(p *os.Process, s os.Signal) {
-	switch sig := s.(syscall.Signal); sig {
+// server. ends says that it is one that is to end it.
+func deliver(p *os.Process, s os.Signal) (ends bool) {
+	sig := s.(syscall.Signal)
+	switch sig {
 	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGWINCH:
 		_ = unix.Kill(-p.Pid, sig) // a group that is gone needs no signal
 	default:
 		_ = p.Signal(sig)
 	}
+	switch sig {
+	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP:
+		return true
+	}
+	return false
 }
+
+// resume lets a stopped group go on.
+func resume(p *os.Process) { _ = unix.Kill(-p.Pid, unix.SIGCONT) }
 
 // exitCode is the child's, 128 + n if signal n ended it, as shells have it.
 func exitCode(st *os.ProcessState) int {

@@ -14,6 +14,10 @@ func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
 func awaitExit(int) {}
 
-func deliver(*os.Process, os.Signal) {}
+func deliver(*os.Process, os.Signal) (ends bool) { return false }
+
+func resume(*os.Process) {}
+
+func stopped(int) bool { return false }
 
 func exitCode(st *os.ProcessState) int { return st.ExitCode() }
