@@ -29,3 +29,18 @@ func TestR3_ACommandIsAnAgent(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// What a command wrote to stderr is for who may call all agents.
+func TestStderrInStatus(t *testing.T) {
+	f := start(t, Options{Tokens: tokens(t, token("all-secret", "all", `["*"]`), token("c-secret", "c", `["c"]`))},
+		`"c":{"command":"sh","args":["-c","echo overheard ghp_0123456789abcdefghij >&2; exit 3"]}`)
+	f.post(t, "/mcps/c/mcp", callEcho, "Authorization", "Bearer c-secret")
+	status := func(who string) string { return f.send(t, "GET", "/status", "", "Authorization", "Bearer "+who).body }
+	wait(t, "the process to end", func() bool { return strings.Contains(status("all-secret"), "overheard ***") })
+	if all := status("all-secret"); strings.Contains(all, "ghp_") || !strings.Contains(all, "exited with status 3") {
+		t.Error(all)
+	}
+	if some := status("c-secret"); strings.Contains(some, "overheard") || !strings.Contains(some, "exited with status 3") {
+		t.Error(some)
+	}
+}

@@ -148,7 +148,7 @@ func (r *Router) gauges() []metrics.Gauge {
 
 // pages are the router's own, beside /health: /ready, which answers 503 and the reasons while it should get no requests, and
 // /status and /metrics, for which callers need a token where there are tokens. /status tells of the agents that the caller may
-// call, and /metrics, which tells of all, is for those who may call all.
+// call; /metrics, which tells of all, and what processes wrote to stderr are for those who may call all.
 func (r *Router) pages() map[string]http.Handler {
 	prom := promhttp.HandlerFor(r.policy.metrics.Registry(), promhttp.HandlerOpts{EnableOpenMetrics: true})
 	return map[string]http.Handler{
@@ -163,6 +163,13 @@ func (r *Router) pages() map[string]http.Handler {
 		"/status": readOnly(r.policy.guard.Page(func(w http.ResponseWriter, _ *http.Request, p access.Principal) {
 			s := r.Status()
 			maps.DeleteFunc(s.Agents, func(name string, _ AgentStatus) bool { return !p.May(name) })
+			for name, a := range s.Agents {
+				if a.Process != nil && !p.All() {
+					outside := a.Process.Outside()
+					a.Process = &outside
+					s.Agents[name] = a
+				}
+			}
 			if s.Merged != nil {
 				s.Merged.Collisions = slices.DeleteFunc(s.Merged.Collisions, func(c aggregate.Collision) bool {
 					return slices.ContainsFunc(c.Agents, func(a string) bool { return !p.May(a) })

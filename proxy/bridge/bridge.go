@@ -255,7 +255,7 @@ func (b *Bridge) died(c *child, err error) {
 	if _, ok := b.children[c]; ok {
 		b.closing(c)
 	}
-	b.log.Warn("the agent's process ended", "pid", c.pid, "err", err, "deaths in a row", b.failures)
+	b.log.Warn("the agent's process ended", "pid", c.pid, "err", b.hide(err.Error()), "deaths in a row", b.failures)
 }
 
 const (

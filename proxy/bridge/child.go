@@ -51,7 +51,7 @@ func newChild(b *Bridge, modern bool) (*child, error) {
 	}
 	c.t = session.NewStdio(cfg, b.o.Tap, b.stderr, b.o.Leave)
 	if err := c.t.Start(b.life, c); err != nil {
-		return nil, err
+		return nil, routed(err)
 	}
 	if p, ok := c.t.(interface{ PID() int }); ok {
 		c.pid = p.PID()
@@ -112,6 +112,7 @@ func (c *child) die(err error) bool {
 
 // Lost is called by the transport when the process has ended by itself.
 func (c *child) Lost(err error) {
+	err = routed(err)
 	brief := err
 	if e := new(session.Error); errors.As(err, &e) { // callers are told how it ended, and not what it wrote to stderr
 		brief = &session.Error{Kind: e.Kind, Message: e.Message}
@@ -123,7 +124,8 @@ func (c *child) Lost(err error) {
 
 // Broken fails the request whose answer is too large, as far as that can be told.
 func (c *child) Broken(head, _ []byte, err error) {
-	c.b.log.Warn("the agent's process wrote what is no message", "pid", c.pid, "err", err)
+	err = routed(err)
+	c.b.log.Warn("the agent's process wrote what is no message", "pid", c.pid, "err", c.b.hide(err.Error()))
 	start, end, ok := jsonrpc.Find(head, "id")
 	if x := c.take(head[start:end]); ok && x != nil {
 		x.out.fail(err)
@@ -210,5 +212,5 @@ func (c *child) send(ctx context.Context, frame []byte) error {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
 		return cause
 	}
-	return err
+	return routed(err)
 }

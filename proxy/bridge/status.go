@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Status is what a route's processes are doing.
+// Status is what a route's processes are doing. What they wrote is in it, with secrets hidden as far as they can be known.
 type Status struct {
 	Mode      string    `json:"session"` // "per-session" or "shared"
 	Processes []Process `json:"processes"`
@@ -17,6 +17,14 @@ type Status struct {
 	Error     string    `json:"error,omitempty"`  // how the last process that ended by itself ended
 	RetryAt   time.Time `json:"retryAt,omitzero"` // no process is started before
 	Stderr    []string  `json:"stderr,omitempty"` // the last lines, of all processes
+
+	how string // as Error, without what was on stderr
+}
+
+// Outside is the status for those who may call the agent, and are not to read what its processes write to stderr.
+func (s Status) Outside() Status {
+	s.Error, s.Stderr = s.how, nil
+	return s
 }
 
 // Process is one process.
@@ -36,7 +44,10 @@ func (b *Bridge) Status() Status {
 		st.Mode = "shared"
 	}
 	if b.last != nil {
-		st.Error = b.last.Error()
+		st.Error = b.hide(b.last.Error())
+	}
+	if b.how != nil {
+		st.how = b.hide(b.how.Error())
 	}
 	if b.retryAt.After(time.Now()) {
 		st.RetryAt = b.retryAt
@@ -54,6 +65,9 @@ func (b *Bridge) Status() Status {
 	b.mu.Unlock()
 	slices.SortFunc(st.Processes, func(a, b Process) int { return a.Started.Compare(b.Started) })
 	st.Stderr = b.stderr.lines()
+	for i, line := range st.Stderr {
+		st.Stderr[i] = b.hide(line)
+	}
 	return st
 }
 

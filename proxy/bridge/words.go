@@ -1,0 +1,43 @@
+package bridge
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/process"
+)
+
+// routed is an error of the transport with advice for who looks after the route: the flags and keys of a client do nothing
+// about it, and there is nothing to reconnect.
+func routed(err error) error {
+	e := new(session.Error)
+	if !errors.As(err, &e) {
+		return err
+	}
+	own := *e
+	switch {
+	case errors.Is(err, process.ErrNotFound):
+		own.Next = "install it, give its full path in the route's command, or set PATH in the route's env"
+	case e.Kind == session.SpawnFailed:
+		own.Next = "check the route's command, args and cwd"
+	case e.Kind == session.ChannelClosed:
+		own.Next = "see what its processes wrote to stderr in the router's /status"
+	default:
+		own.Next = ""
+	}
+	return &own
+}
+
+// hide is a text of a process without secrets: those that can be recognised, and the values of the route's own variables that
+// hold one.
+func (b *Bridge) hide(s string) string {
+	const least = 4 // bytes of a value that is looked for: "1" is everywhere
+	for name, value := range b.o.Env {
+		if len(value) >= least && mask.Secret(name) {
+			s = strings.ReplaceAll(s, value, mask.Hidden)
+		}
+	}
+	return mask.Text(s)
+}
