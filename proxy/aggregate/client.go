@@ -44,6 +44,7 @@ type client struct {
 	last      int64
 	level     string
 	told      map[string]told    // what each agent's connection was told
+	modern    map[string]bool    // agents that know nothing of the legacy era
 	watched   map[string]watched // by the URI that the client uses
 	listeners map[*listener]struct{}
 	fetches   map[want]*fetch
@@ -55,7 +56,7 @@ type client struct {
 func (s *Server) newClient(caller Caller, hops int, caps []byte) *client {
 	c := &client{
 		s: s, principal: caller.Principal, may: caller.May, hops: hops, used: time.Now(), general: newMailbox(),
-		running: map[*exchange]context.CancelCauseFunc{}, asks: map[string]chan jsonrpc.Envelope{}, told: map[string]told{},
+		running: map[*exchange]context.CancelCauseFunc{}, asks: map[string]chan jsonrpc.Envelope{}, told: map[string]told{}, modern: map[string]bool{},
 		watched: map[string]watched{}, listeners: map[*listener]struct{}{}, fetches: map[want]*fetch{}, open: map[*parked]struct{}{},
 	}
 	c.life, c.end = context.WithCancel(context.Background())
@@ -131,6 +132,7 @@ func (c *client) forget(agent string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.told, agent)
+	delete(c.modern, agent)
 	for uri, w := range c.watched {
 		if w.agent == agent {
 			delete(c.watched, uri)

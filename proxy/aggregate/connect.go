@@ -19,15 +19,7 @@ type told struct {
 
 // connect is the session with an agent, connected.
 func (c *client) connect(ctx context.Context, agent string) (*session.Session, error) {
-	sess, err := c.sessionWith(agent, c.id != "")
-	if err != nil {
-		return nil, err
-	}
-	if err = sess.Connect(ctx); err != nil && ctx.Err() == nil && modernOnly(sess, err) {
-		if sess, err = c.turn(agent, sess); err == nil {
-			err = sess.Connect(ctx)
-		}
-	}
+	sess, err := c.connected(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +38,28 @@ func (c *client) connect(ctx context.Context, agent string) (*session.Session, e
 	return sess, nil
 }
 
+// connected is the session with an agent, of the era that suits both, once it is connected.
+func (c *client) connected(ctx context.Context, agent string) (*session.Session, error) {
+	for try := 1; ; try++ {
+		sess, err := c.sessionWith(agent)
+		if err != nil {
+			return nil, err
+		}
+		if err = sess.Connect(ctx); err == nil {
+			return sess, nil
+		}
+		now, _ := c.m.Server(agent)
+		switch {
+		case ctx.Err() != nil || try == 3:
+			return nil, err
+		case modernOnly(sess, err):
+			c.turn(agent, sess)
+		case now == sess: // else somebody else has put another in its place
+			return nil, err
+		}
+	}
+}
+
 // modernOnly reports whether an agent that did not take initialize may know the modern era only, whose questions are asked and
 // answered in other ways.
 func modernOnly(sess *session.Session, err error) bool {
@@ -54,19 +68,21 @@ func modernOnly(sess *session.Session, err error) bool {
 		(e.Kind == session.RpcError && e.Status < 500 || e.Kind == session.Protocol || e.Status >= 400 && e.Status < 500)
 }
 
-// turn replaces a session of the legacy era by one of the agent's own choice.
-func (c *client) turn(agent string, was *session.Session) (*session.Session, error) {
+// turn gives up a session of the legacy era for one of the agent's own choice.
+func (c *client) turn(agent string, was *session.Session) {
 	c.turning.Lock()
 	defer c.turning.Unlock()
+	c.mu.Lock()
+	c.modern[agent] = true
+	c.mu.Unlock()
 	if now, ok := c.m.Server(agent); ok && now == was {
 		_ = c.m.Unregister(agent) // what it says is of no interest any more
 	}
-	return c.sessionWith(agent, false)
 }
 
 // sessionWith is the session with an agent, not connected yet. That of a client of the legacy era is of that era too: agents
-// ask such a client by requests, and send it what they log.
-func (c *client) sessionWith(agent string, legacy bool) (*session.Session, error) {
+// ask such a client by requests, and send it what they log. Agents that know the modern era only are the exception.
+func (c *client) sessionWith(agent string) (*session.Session, error) {
 	if sess, ok := c.m.Server(agent); ok {
 		return sess, nil
 	}
@@ -75,6 +91,9 @@ func (c *client) sessionWith(agent string, legacy bool) (*session.Session, error
 		Name: agent, Transport: config.HTTP, URL: "http://127.0.0.1/mcps/" + agent + "/mcp", NoReconnect: true,
 		ConnectTimeout: limit, Timeout: limit, MaxTimeout: maxCall,
 	}
+	c.mu.Lock()
+	legacy := c.id != "" && !c.modern[agent]
+	c.mu.Unlock()
 	if legacy {
 		cfg.Protocol = mcp.LATEST_LEGACY_PROTOCOL_VERSION
 	}

@@ -142,7 +142,7 @@ func TestR19_HostileLists(t *testing.T) {
 		}}
 		urls[name] = a.serve(t)
 	}
-	s := router(t, urls, func(o *aggregate.Options) { o.Patience, o.Timeout = 2*time.Second, 5*time.Second })
+	s := router(t, urls, func(o *aggregate.Options) { o.Patience, o.Timeout = 30*time.Second, 20*time.Second })
 	var got, missing []string
 	params := "{}"
 	for pages := 0; ; pages++ {
