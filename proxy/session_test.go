@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -286,6 +288,53 @@ func TestR15_AToolIsNotCalledAgainForItsAnswer(t *testing.T) {
 }
 
 // Callers without a session share one at the agent, where nothing tells their requests apart but ids.
+// A caller without a session has no other way to say that it waits no more than to leave, or is told so by the router.
+func TestR15_Q7_WhoLeavesCancels(t *testing.T) {
+	a := newAgent(t)
+	arrived, stop := make(chan struct{}, 9), make(chan struct{})
+	a.answer = func(http.ResponseWriter, *http.Request, jsonrpc.Envelope) {
+		arrived <- struct{}{}
+		<-stop
+	}
+	t.Cleanup(func() { close(stop) })
+	cancelled := func(id string) {
+		t.Helper()
+		wait(t, "the agent to hear that "+id+" is cancelled", func() bool {
+			h, body := a.seen()
+			e, err := jsonrpc.Scan([]byte(body))
+			return err == nil && e.Method == "notifications/cancelled" && string(jsonrpc.Member(e.Params, "requestId")) == id && h.Get("Mcp-Session-Id") == "up-1"
+		})
+	}
+	f := start(t, Options{}, route("a", a.at(), ""), route("quick", a.at(), `"timeout":"100ms"`))
+	ctx, leave := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.Router.URL()+"/mcps/a/mcp", strings.NewReader(callEcho))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	done := make(chan error, 1)
+	go func() {
+		res, err := http.DefaultClient.Do(req)
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		done <- err
+	}()
+	<-arrived
+	leave()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	cancelled("2")
+	if got := f.post(t, "/mcps/quick/mcp", strings.Replace(callEcho, `"id":2`, `"id":"late"`, 1)); got.status != 504 {
+		t.Errorf("%+v", got)
+	}
+	wait(t, "the agent to hear that a call was cancelled that took too long", func() bool {
+		_, body := a.seen()
+		return strings.Contains(body, `notifications/cancelled","params":{"requestId":"late"}`)
+	})
+}
+
 func TestSameIDsOfManyCallersAreToldApart(t *testing.T) {
 	a := newAgent(t)
 	var mu sync.Mutex

@@ -70,11 +70,13 @@ func (t *Target) sessionless(x *exchange) {
 		x.out.session, x.out.version, x.version = s.id, s.version, s.version
 		x.out.body, x.id = c.Body, c.Env.ID
 		if s.id != "" && c.Env.Kind == jsonrpc.Request {
+			over := func() {}
 			if key := string(c.Env.ID); s.take(key) {
-				defer s.give(key)
+				over = func() { s.give(key) }
 			} else {
 				x.alias()
 			}
+			defer x.settle(s, x.id, over)
 		}
 		res, err := x.send()
 		if err == nil && s.id != "" && lost(res, x.id) {
@@ -101,6 +103,30 @@ func (t *Target) sessionless(x *exchange) {
 		x.answer(res)
 		return
 	}
+}
+
+// settle ends what a caller without a session asked for. One that left, or was told that it took too long, has no way to cancel
+// it, so that the router does. The id is not used again before the agent knows; then over is called.
+func (x *exchange) settle(s *sitting, id []byte, over func()) {
+	if f := x.c.Failure; f == nil || f.Kind != jsonrpc.FailCancelled && f.Kind != jsonrpc.FailTimeout {
+		over()
+		return
+	}
+	t := x.Target
+	params := append(append([]byte(`{"requestId":`), id...), '}')
+	note := jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), params)
+	t.background(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, endTimeout)
+		defer cancel()
+		res, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version})
+		if err == nil {
+			err = res.Body.Close()
+		}
+		if err != nil {
+			t.s.Logger.Debug("request not cancelled at the agent", "agent", t.Route.Name, "error", hide(err))
+		}
+		over()
+	})
 }
 
 func (t *Target) lentTo(principal string) *lent {
