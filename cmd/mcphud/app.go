@@ -64,7 +64,7 @@ func (a *app) command() *cobra.Command {
 		Use:   "mcphud [flags] [URL | -- COMMAND ARGS…]",
 		Short: "Inspect and drive MCP servers",
 		Long: "mcphud opens a Model Context Protocol server in the terminal: its tools, resources and prompts, and every frame on the wire.\n\n" +
-			"Every command that talks to a server takes exactly one of: -- COMMAND ARGS… (stdio), --url URL (HTTP), --server NAME (from the configs).",
+			"Every command that talks to a server takes exactly one of: -- COMMAND ARGS… (stdio), --url URL (HTTP), --agent NAME (through the router), --server NAME (from the configs).",
 		Example: "  mcphud -- node server.js\n  mcphud https://host/mcp\n  mcphud tools list --url http://127.0.0.1:3000/mcp\n" +
 			"  mcphud tools call add a=1 b=2 -- node server.js",
 		Args: cobra.ArbitraryArgs,

@@ -30,8 +30,8 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
 	if err := a.o.check(); err != nil {
 		return err
 	}
-	if a.o.url != "" || a.o.server != "" {
-		return usageError("the demo brings its own servers", "leave --url and --server out")
+	if a.o.url != "" || a.o.agent != "" || a.o.server != "" {
+		return usageError("the demo brings its own servers", "leave --url, --agent and --server out")
 	}
 	d := &demoStack{failed: make(chan stack.Event, 1)}
 	run, err := a.runStack(ctx, stack.Builtin(), true, d.event)

@@ -17,16 +17,17 @@ type ioWriter = io.Writer
 
 // options are the flags that all commands share.
 type options struct {
-	url, server, transport string
-	env, headers, roots    []string
-	cwd, protocol          string
-	configs                []string
-	timeout, maxTimeout    time.Duration
-	connectTimeout         time.Duration
-	format                 string
-	readOnly, linear       bool
-	logLevel, journal      string
-	maxFrame               size
+	url, server, agent  string
+	transport           string
+	env, headers, roots []string
+	cwd, protocol       string
+	configs             []string
+	timeout, maxTimeout time.Duration
+	connectTimeout      time.Duration
+	format              string
+	readOnly, linear    bool
+	logLevel, journal   string
+	maxFrame            size
 }
 
 // formats, transports, protocols and levels are what the flags of those names take.
@@ -41,6 +42,7 @@ func (o *options) register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.StringVar(&o.url, "url", "", "talk to the HTTP server at this `URL`")
+	f.StringVar(&o.agent, "agent", "", "talk to the agent of this `NAME` through the router at ROUTER_HOST and ROUTER_PORT, with AGENT_TOKEN")
 	f.StringVar(&o.server, "server", "", "talk to the server of this `NAME` in the configs")
 	f.Var(&choice{&o.transport, transports}, "transport", "how to talk to a URL: auto, http or sse")
 	f.StringArrayVarP(&o.env, "env", "e", nil, "add `KEY=VALUE` to the server's environment (repeatable)")
@@ -64,6 +66,7 @@ func (o *options) register(root *cobra.Command) {
 		_ = root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	_ = root.RegisterFlagCompletionFunc("server", completeServers(o))
+	_ = root.RegisterFlagCompletionFunc("agent", completeAgents)
 }
 
 // check refuses values that no flag type catches.

@@ -16,7 +16,7 @@ import (
 func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) error {
 	own, command, dash := splitArgs(cmd, args)
 	if len(own) > 0 && !strings.Contains(own[0], "://") {
-		e := &session.Error{Kind: session.Usage, Message: fmt.Sprintf("there is no command %q", own[0]), Next: "see mcphud --help; a server is named with -- COMMAND ARGS…, a URL, or --server NAME"}
+		e := &session.Error{Kind: session.Usage, Message: fmt.Sprintf("there is no command %q", own[0]), Next: "see mcphud --help; a server is named with -- COMMAND ARGS…, a URL, --agent NAME or --server NAME"}
 		if s := similar(own[0], subcommands(cmd)); len(s) > 0 {
 			e.Next = "did you mean " + strings.Join(s, " or ") + "? " + e.Next
 		}
@@ -26,15 +26,15 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 		return err
 	}
 	if len(own) > 0 {
-		if len(own) > 1 || dash || a.o.url != "" || a.o.server != "" {
+		if len(own) > 1 || dash || a.o.url != "" || a.o.agent != "" || a.o.server != "" {
 			return usageError("more than one server was named", "leave one of them")
 		}
 		a.o.url = own[0]
 	}
-	if a.o.url == "" && a.o.server == "" && !dash {
+	if a.o.url == "" && a.o.agent == "" && a.o.server == "" && !dash {
 		return a.openConfigs(ctx, cmd, "")
 	}
-	if a.o.server != "" && a.o.url == "" && !dash {
+	if a.o.server != "" && a.o.url == "" && a.o.agent == "" && !dash {
 		return a.openConfigs(ctx, cmd, a.o.server)
 	}
 	srv, err := a.o.target(cmd, command, dash)

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/mask"
 )
 
-const nameTarget = "name one with -- COMMAND ARGS…, --url URL or --server NAME"
+const nameTarget = "name one with -- COMMAND ARGS…, --url URL, --agent NAME or --server NAME"
 
 // splitArgs parts a command's own arguments from the server command after the double dash; dash tells whether there was one.
 func splitArgs(cmd *cobra.Command, args []string) (own, server []string, dash bool) {
@@ -36,6 +36,9 @@ func (o *options) target(cmd *cobra.Command, command []string, dash bool) (confi
 	if o.url != "" || cmd.Flags().Changed("url") {
 		named = append(named, "--url")
 	}
+	if o.agent != "" || cmd.Flags().Changed("agent") {
+		named = append(named, "--agent")
+	}
 	if o.server != "" || cmd.Flags().Changed("server") {
 		named = append(named, "--server")
 	}
@@ -52,8 +55,10 @@ func (o *options) target(cmd *cobra.Command, command []string, dash bool) (confi
 		s, err = stdioServer(command)
 	case o.server != "":
 		s, err = o.configured(o.server)
-	default:
+	case o.url != "" || cmd.Flags().Changed("url"):
 		s, err = o.urlServer(o.url)
+	default:
+		s, err = agentServer(o.agent)
 	}
 	if err != nil {
 		return config.Server{}, err

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/agentclient"
+	"github.com/mcphud/mcphud/session/config"
+)
+
+// routerClient is a client of the router that the environment names: ROUTER_HOST, ROUTER_PORT and AGENT_TOKEN.
+func routerClient() (*agentclient.Client, error) {
+	o := agentclient.Options{RouterHost: os.Getenv("ROUTER_HOST"), AuthToken: os.Getenv("AGENT_TOKEN")}
+	if port := os.Getenv("ROUTER_PORT"); port != "" {
+		if err := (&number{&o.RouterPort, 1, 65535}).Set(port); err != nil {
+			return nil, usageError(fmt.Sprintf("ROUTER_PORT is %q: %v", port, err), "correct or unset ROUTER_PORT")
+		}
+	}
+	c, err := agentclient.New(o)
+	if err != nil {
+		return nil, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "correct or unset ROUTER_HOST and AGENT_TOKEN"}
+	}
+	return c, nil
+}
+
+// agentServer is an agent behind the router.
+func agentServer(name string) (config.Server, error) {
+	if !agentclient.ValidName(name) {
+		return config.Server{}, usageError(fmt.Sprintf("--agent %q is no name of an agent", name), "a name has "+agentclient.NameRule)
+	}
+	c, err := routerClient()
+	if err != nil {
+		return config.Server{}, err
+	}
+	s := config.Server{Name: name, Transport: config.HTTP, URL: c.AgentURL(name)}
+	if token := os.Getenv("AGENT_TOKEN"); token != "" {
+		s.Headers = map[string]string{"Authorization": "Bearer " + token}
+	}
+	return s, nil
+}
+
+// completeAgents offers the names of the router's agents.
+func completeAgents(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	c, err := routerClient()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), shellTimeout)
+	defer cancel()
+	names, _ := c.Agents(ctx) // without a router there is nothing to offer
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,38 @@
+package agentclient
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// maxList bounds the router's list of agents, in bytes.
+const maxList = 4 << 20
+
+// Agents are the names of the agents that the router lets the token call.
+func (c *Client) Agents(ctx context.Context) ([]string, error) {
+	fail := failure{c: c}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.router+"/agents.json", nil)
+	if err != nil {
+		return nil, fail.transport(ctx, err)
+	}
+	req.Header = c.header(ctx)
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, fail.transport(ctx, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var list struct{ Agents []struct{ Name string } }
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxList)).Decode(&list); err != nil || res.StatusCode != http.StatusOK {
+		return nil, fail.protocol(res, fmt.Sprintf("it does not list its agents: HTTP status %s", res.Status), "see whether it is a router of mcphud that listens at "+c.router)
+	}
+	var names []string
+	for _, a := range list.Agents {
+		if ValidName(a.Name) {
+			names = append(names, a.Name)
+		}
+	}
+	return names, nil
+}
