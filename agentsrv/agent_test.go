@@ -216,7 +216,7 @@ func TestToolsSayWhatTheyDo(t *testing.T) {
 		for _, x := range l.Tools {
 			names = append(names, x.Name)
 			a := x.Annotations
-			if destructive := a.DestructiveHint != nil && *a.DestructiveHint; destructive != (x.Name == "reset_counter") || a.ReadOnlyHint == nil || *a.ReadOnlyHint && destructive {
+			if destructive := a.DestructiveHint != nil && *a.DestructiveHint; destructive != (x.Name == "reset_counter" || x.Name == "call_agent") || a.ReadOnlyHint == nil || *a.ReadOnlyHint && destructive {
 				t.Errorf("%s: %+v", x.Name, a)
 			}
 			if x.Title == "" || x.Description == "" {

@@ -148,9 +148,13 @@ var instructions = map[Profile]string{
 func (a *Agent) profile(p *parts) error {
 	switch a.o.Profile {
 	case Demo:
-		return a.demo(p)
+		if err := a.demo(p); err != nil {
+			return err
+		}
+		return a.calls(p)
 	case Everything:
 		p.add(everything.New(everything.Options{Registry: a.engine, Updated: a.updated, HangUp: hangUp}))
+		return a.calls(p)
 	case Hostile:
 		a.hostile = hostile.New(hostile.Options{Changed: func() { a.front.Broadcast(mcp.MethodNotificationToolsListChanged, nil) }})
 		p.add(a.hostile)

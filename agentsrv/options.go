@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcphud/mcphud/session/agentclient"
 )
 
 // Profile is what the agent is there for.
@@ -70,10 +72,12 @@ type Options struct {
 	RateLimit         int           // tool calls a minute and tenant; 0 is the profile's, negative is no limit
 	TenantConcurrency int           // tool calls at a time and tenant; 0 is the profile's, negative is no limit
 
-	Batch    bool   // offer the experimental method tools/call_batch
-	PageSize int    // items on one page of a list, 0 for all on one
-	Model    Model  // what ask_agent asks, if anything
-	OTLP     string // base URL of an OTLP/HTTP collector, "" for none
+	Batch    bool  // offer the experimental method tools/call_batch
+	PageSize int   // items on one page of a list, 0 for all on one
+	Model    Model // what ask_agent asks, if anything
+	// Router is through which call_agent reaches other agents.
+	Router agentclient.Options
+	OTLP   string // base URL of an OTLP/HTTP collector, "" for none
 
 	Logger *slog.Logger // nil discards
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/config"
 )
 
@@ -30,6 +31,8 @@ type agentSettings struct {
 	maxRequest                   int64
 	rateLimit, tenantConcurrency int
 	modelURL, model, modelKey    string
+	routerHost, routerToken      string
+	routerPort                   int
 	level                        string
 }
 
@@ -78,6 +81,8 @@ var agentSources = []setting{
 	{flag: "tenant-concurrency", key: "tenantConcurrency"},
 	{flag: "model-url", env: "AGENT_MODEL_URL", key: "modelUrl"},
 	{flag: "model", env: "AGENT_MODEL", key: "model"},
+	{flag: "router-host", env: "ROUTER_HOST", key: "routerHost"},
+	{flag: "router-port", env: "ROUTER_PORT", key: "routerPort"},
 	{flag: "batch", key: "batch"},
 	{flag: "ephemeral", key: "ephemeral"},
 	{flag: "log-level", key: "logLevel"},
@@ -88,7 +93,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	*s = agentSettings{
 		port: agentsrv.DefaultPort, concurrency: agentsrv.DefaultConcurrency, capacity: agentsrv.DefaultQueueCapacity, timeout: agentsrv.DefaultTimeout,
 		drain: agentsrv.DefaultDrainTimeout, maxRequest: agentsrv.DefaultMaxRequest, rateLimit: byProfile, tenantConcurrency: byProfile,
-		profile: string(agentsrv.Demo), level: "info",
+		profile: string(agentsrv.Demo), level: "info", routerPort: agentclient.DefaultPort,
 	}
 	f.SortFlags = false
 	f.Var(&number{&s.port, 0, 65535}, "port", "listen on this `PORT`; 0 picks a free one; AGENT_PORT")
@@ -113,6 +118,8 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.Var(&number{&s.tenantConcurrency, 0, mostTasks}, "tenant-concurrency", "tool calls at a time and tenant; 0 is no limit (10 in the demo profile)")
 	f.StringVar(&s.modelURL, "model-url", "", "let ask_agent use the OpenAI-compatible API at this `URL`, with the key in AGENT_MODEL_KEY; AGENT_MODEL_URL")
 	f.StringVar(&s.model, "model", "", "ask it for the model of this `NAME`; AGENT_MODEL")
+	f.StringVar(&s.routerHost, "router-host", agentclient.DefaultHost, "let call_agent reach other agents through the router on this `HOST`, which is shown AGENT_TOKEN; ROUTER_HOST")
+	f.Var(&number{&s.routerPort, 1, 65535}, "router-port", "the router's `PORT`; ROUTER_PORT")
 	f.BoolVar(&s.batch, "batch", false, "offer the experimental method tools/call_batch")
 	f.Var(&choice{&s.level, agentLevels}, "log-level", "log from this `LEVEL` on: debug, info, warning or error")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -23,6 +24,7 @@ func TestPeerReadmeCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	behind := teamOf(t, nil, "demo") // the router
 	_, scripts, ok := strings.Cut(string(text), "\n## In scripts\n")
 	if !ok {
 		t.Fatal("README.md has no section In scripts")
@@ -49,7 +51,9 @@ func TestPeerReadmeCommands(t *testing.T) {
 					words = append(words[:len(words)-1], "--config", config, w)
 				}
 			}
-			if out := mcphud(t, words...).ok(t); out == "" {
+			cmd := command(t, words...)
+			cmd.Env = append(cmd.Env, "ROUTER_HOST=", "ROUTER_PORT="+strconv.Itoa(portOf(behind.router)), "AGENT_TOKEN=")
+			if out := finish(t, cmd).ok(t); out == "" {
 				t.Error("nothing on stdout")
 			}
 		})

@@ -131,7 +131,7 @@ func (a *app) runStack(ctx context.Context, f *stack.File, free bool, event func
 	for _, n := range plan.Notes {
 		a.note(n)
 	}
-	s, err := stack.New(plan.Specs, stack.Options{Event: event, Listening: plan.Listening, Drain: plan.Drain})
+	s, err := stack.New(plan.Specs, stack.Options{Event: event, Listening: plan.Listening, Env: plan.Env, Drain: plan.Drain})
 	if err != nil {
 		remove()
 		return nil, err

@@ -280,3 +280,47 @@ func TestSupervisedServerEndsWithItsInput(t *testing.T) {
 		}
 	}
 }
+
+// The agents of a stack call each other without a word about it in the file, and where callers need tokens with their own.
+func TestR15_X7_AgentsOfAStackCallEachOther(t *testing.T) {
+	delegate := func(url, token, other string) outcome {
+		t.Helper()
+		args := []string{"tools", "call", "call_agent", "agent=" + other, "tool=echo", `args:={"message":"hello"}`, "--url", url, "--format", "json"}
+		if token != "" {
+			args = append(args, "-H", "Authorization: Bearer "+token)
+		}
+		return mcphud(t, args...)
+	}
+	u := stackOf(t, "")
+	for _, s := range u.Servers[:2] { // demo and everything
+		for _, url := range []string{s.URL, s.Routed} {
+			if out := delegate(url, "", "fault").ok(t); !strings.Contains(out, "hello") {
+				t.Errorf("%s: %s", url, out)
+			}
+		}
+	}
+
+	const alpha, people = "alpha-t0ken", "people-t0ken"
+	tokens := tokenFile(t, map[string]string{alpha: `["b"]`, people: `["*"]`})
+	u = stackOf(t, "agents:\n  a: {ephemeral: true, env: {AGENT_TOKEN: "+alpha+"}}\n  b: {ephemeral: true}\n  c: {ephemeral: true}\nrouter: {tokens: "+tokens+"}\n", "mcphud.stack.yaml")
+	a := u.Servers[0]
+	if o := delegate(a.Routed, "", "b"); o.code != exitAuth {
+		t.Errorf("without a token: exit %d, %s", o.code, o.stderr)
+	}
+	if out := delegate(a.Routed, people, "b").ok(t); !strings.Contains(out, "hello") {
+		t.Error(out)
+	}
+	o := delegate(a.Routed, people, "c")
+	if o.code != exitTool || !strings.Contains(o.out, "is not authorized to access agent 'c'") || !strings.Contains(o.out, "allowedTargets") {
+		t.Errorf("exit %d: %s %s", o.code, o.out, o.stderr)
+	}
+	if o := delegate(a.URL, "", "b"); o.code != exitAuth { // it is the agent's own token, too
+		t.Errorf("directly: exit %d, %s", o.code, o.stderr)
+	}
+	if out := delegate(a.URL, alpha, "b").ok(t); !strings.Contains(out, "hello") {
+		t.Error(out)
+	}
+	if strings.Contains(o.out+o.stderr+u.log(), alpha) {
+		t.Error("the agent's token is told")
+	}
+}

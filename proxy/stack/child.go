@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -35,11 +36,10 @@ type child struct {
 func (p *proc) spawn(port int) (*child, error) {
 	s, o := &p.spec, &p.stack.o
 	add := map[string]string{}
-	for _, vars := range []map[string]string{o.Env, s.Env} {
-		for k, v := range vars {
-			add[k] = v
-		}
+	if o.Env != nil {
+		maps.Copy(add, o.Env(s.Name))
 	}
+	maps.Copy(add, s.Env)
 	env := process.Filtered(add)
 	path, args := o.Program, s.Args
 	if s.own() {

@@ -117,7 +117,7 @@ func parent() {
 	s, err := New([]Spec{
 		{Name: "own", Kind: Agent, Args: []string{"--mode", "deaf"}},
 		{Name: "foreign", Kind: Server, Command: exe, Args: []string{"--mode", "deaf"}},
-	}, Options{Program: exe, Env: env})
+	}, Options{Program: exe, Env: func(string) map[string]string { return env }})
 	if err == nil {
 		s.Start()
 		err = s.Ready(context.Background())
@@ -145,7 +145,7 @@ func supervise(t *testing.T, o Options, specs ...Spec) *Stack {
 			specs[i].Command = exe
 		}
 	}
-	o.Program, o.Env = exe, map[string]string{asFake: "1"}
+	o.Program, o.Env = exe, func(string) map[string]string { return map[string]string{asFake: "1"} }
 	def(&o.Poll, 20*time.Millisecond)
 	def(&o.Backoff.First, time.Millisecond)
 	s, err := New(specs, o)

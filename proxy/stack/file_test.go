@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -184,6 +185,39 @@ func TestRouterCanBeLeftOut(t *testing.T) {
 	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
 	if err != nil || len(p.Specs) != 1 || !slices.Contains(p.Specs[0].Args, "--ephemeral=true") || p.Specs[0].Port == 0 {
 		t.Errorf("%+v %v", p, err)
+	}
+}
+
+// Agents call each other through the router, wherever it is by the time that they start.
+func TestR15_AgentsOfAStackKnowTheRouter(t *testing.T) {
+	f, err := source.Parse("/p/x.yaml", []byte("agents: {a: {env: {ROUTER_PORT: \"1\"}}, b: {}}\nservers: {c: {command: x, port: 9}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := strconv.Itoa(p.Specs[3].Port)
+	for _, want := range []string{port, "4711"} {
+		if got := p.Env("b"); got["ROUTER_HOST"] != "127.0.0.1" || got["ROUTER_PORT"] != want {
+			t.Errorf("%v, want port %s", got, want)
+		}
+		p.Listening("router", "http://127.0.0.1:4711")
+	}
+	if p.Specs[0].Env["ROUTER_PORT"] != "1" { // which wins
+		t.Errorf("%v", p.Specs[0].Env)
+	}
+	for _, name := range []string{"c", "router"} {
+		if got := p.Env(name); got != nil {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if f, err = source.Parse("/p/x.yaml", []byte("agents: {a: {}}\nrouter: false\n")); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true}); err != nil || p.Env("a") != nil {
+		t.Errorf("without a router: %v %v", p.Env("a"), err)
 	}
 }
 

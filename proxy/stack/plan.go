@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,7 +38,7 @@ type Place struct {
 	Free  bool   // no default port is tried
 }
 
-// Plan is a File that can be run: New(p.Specs, Options{Listening: p.Listening, Drain: p.Drain}).
+// Plan is a File that can be run: New(p.Specs, Options{Listening: p.Listening, Env: p.Env, Drain: p.Drain}).
 type Plan struct {
 	Specs []Spec
 	Notes []string      // what is not as one might expect: which ports were taken, and by whom
@@ -109,11 +110,9 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 		if at.State != "" {
 			pins = filepath.Join(at.State, "router.json")
 		}
-		args := append([]string{"--routes=" + p.table.path, "--pins=" + pins}, arguments(r.Flags)...)
-		p.Specs = append(p.Specs, Spec{
-			Name: routerName, Kind: Router, Args: args, Dir: f.folder(), Env: ownEnv(r.Env), Port: ports.of[routerName], Fixed: r.Port != 0,
-			Drain: leave(r.Flags), After: all,
-		})
+		args := append([]string{"--routes=" + p.table.path, "--pins=" + pins}, p.flags(r.Flags)...)
+		p.Specs = append(p.Specs, Spec{Name: routerName, Kind: Router, Args: args, Dir: f.folder(), Env: ownEnv(r.Env), Port: ports.of[routerName], Fixed: r.Port != 0, After: all})
+		p.table.listening(routerName, ports.of[routerName])
 		if err := p.table.write(); err != nil {
 			return nil, err
 		}
@@ -126,6 +125,16 @@ func (p *Plan) Listening(name, url string) {
 	if p.table.listening(name, portOf(url)) {
 		_ = p.table.write() // the router goes on with what it knows, and the process shows as ready where it is
 	}
+}
+
+// Env tells an agent where the router is, through which it calls others. The agents start before it, and ask again each time
+// that they start.
+func (p *Plan) Env(name string) map[string]string {
+	port := p.table.port(routerName)
+	if port == 0 || !slices.ContainsFunc(p.table.file.Agents, func(a AgentEntry) bool { return a.Name == name }) {
+		return nil
+	}
+	return map[string]string{"ROUTER_HOST": "127.0.0.1", "ROUTER_PORT": strconv.Itoa(port)}
 }
 
 // folder is where paths of the file begin, "" for the built-in one.

@@ -56,8 +56,9 @@ const Supervised = "--supervised"
 
 // Options are how to supervise. The zero value is usable.
 type Options struct {
-	Program string            // the program to run as agents and router; "" is os.Executable
-	Env     map[string]string // added to the environment of all
+	Program string // the program to run as agents and router; "" is os.Executable
+	// Env is what a process gets beside its Spec.Env, which wins. It is asked each time that the process starts; nil adds nothing.
+	Env func(name string) map[string]string
 
 	// Event is told of every change of a state, one at a time. It must return soon.
 	Event func(Event)

@@ -32,6 +32,13 @@ func (t *table) listening(name string, port int) bool {
 	return !same
 }
 
+// port is where a process listens, 0 if that is not known.
+func (t *table) port(name string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ports[name]
+}
+
 // waitReady is how long the router waits for an agent that is starting, where the file does not say.
 const waitReady = "5s"
 

@@ -1,0 +1,35 @@
+package agentsrv
+
+import (
+	"context"
+
+	"github.com/mcphud/mcphud/agentsrv/delegate"
+	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/session/ingress"
+)
+
+// calls lets the agent call others.
+func (a *Agent) calls(p *parts) error {
+	d, err := delegate.New(delegate.Options{
+		Router: a.o.Router,
+		Hops: func(ctx context.Context) int {
+			if x := front.From(ctx); x != nil {
+				return ingress.Hops(x.Header)
+			}
+			return 0
+		},
+		Wait: func(ctx context.Context, f func()) {
+			if x := front.From(ctx); x != nil {
+				x.Waiting(f)
+				return
+			}
+			f()
+		},
+	})
+	if err != nil {
+		return err
+	}
+	a.closes = append(a.closes, d.Close)
+	p.add(d)
+	return nil
+}

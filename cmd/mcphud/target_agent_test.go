@@ -1,0 +1,83 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tokenFile is a router's file of tokens, which are given with the agents that each may call.
+func tokenFile(t *testing.T, targets map[string]string) string {
+	t.Helper()
+	var entries []string
+	for token, list := range targets {
+		sum := sha256.Sum256([]byte(token))
+		entries = append(entries, fmt.Sprintf(`{"sha256":%q,"name":%q,"allowedTargets":%s}`, hex.EncodeToString(sum[:]), "of-"+hex.EncodeToString(sum[:2]), list))
+	}
+	file := filepath.Join(t.TempDir(), "tokens.json")
+	if err := os.WriteFile(file, []byte(`{"tokens":[`+strings.Join(entries, ",")+`]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestR16_ToolsCallNamesAnAgent(t *testing.T) {
+	const token = "t0p-secret-value"
+	tm := teamOf(t, []string{"--tokens", tokenFile(t, map[string]string{token: `["b","ghost"]`})}, "b", "c")
+	run := func(env []string, args ...string) outcome {
+		t.Helper()
+		if args[0] != "__complete" {
+			args = append([]string{"--format", "json"}, args...)
+		}
+		cmd := command(t, args...)
+		cmd.Env = append(append(cmd.Env, "ROUTER_HOST=localhost", fmt.Sprintf("ROUTER_PORT=%d", portOf(tm.router)), "AGENT_TOKEN="+token), env...)
+		return finish(t, cmd)
+	}
+	if out := run(nil, "tools", "call", "add", "a=1", "b=2", "--agent", "b").ok(t); !strings.Contains(out, `"sum":3`) {
+		t.Error(out)
+	}
+	if out := run(nil, "resources", "read", "status://queue", "--agent=b").ok(t); !strings.Contains(out, "concurrency") {
+		t.Error(out)
+	}
+	for _, c := range []struct {
+		env  string
+		args string
+		code int
+		kind string
+		says string
+	}{
+		{"", "info --agent c", exitAuth, "OAuth", "403"},
+		{"AGENT_TOKEN=other", "info --agent b", exitAuth, "OAuth", "401"},
+		{"AGENT_TOKEN=", "info --agent b", exitAuth, "OAuth", "401"},
+		{"ROUTER_PORT=1", "info --agent b", exitUnreachable, "Transport", "127.0.0.1:1"},
+		{"", "info --agent ../b", exitFailure, "Usage", "no name of an agent"},
+		{"", "info --agent=", exitFailure, "Usage", "no name of an agent"},
+		{"", "info --agent b --url http://127.0.0.1:1/mcp", exitFailure, "Usage", "--url and --agent"},
+		{"", "info --agent b --server x", exitFailure, "Usage", "--agent and --server"},
+		{"", "info --agent b -- x", exitFailure, "Usage", "-- COMMAND and --agent"},
+		{"", "http://127.0.0.1:1/mcp --agent b", exitFailure, "Usage", "more than one server"},
+		{"", "demo --agent b", exitFailure, "Usage", "brings its own servers"},
+		{"", "info", exitFailure, "Usage", "no server was named"},
+		{"ROUTER_PORT=abc", "info --agent b", exitFailure, "Usage", `ROUTER_PORT is "abc"`},
+		{"ROUTER_HOST=a/b", "info --agent b", exitFailure, "Usage", `"a/b"`},
+		{"AGENT_TOKEN=t0p secret value", "info --agent b", exitFailure, "Usage", "token for the router"},
+	} {
+		o := run([]string{c.env}, strings.Fields(c.args)...)
+		if e := o.errorLine(t); o.code != c.code || e.Kind != c.kind || !strings.Contains(e.Message, c.says) || strings.Contains(o.stderr+o.out, "secret") {
+			t.Errorf("%s %s: exit %d, stdout %q, stderr %s", c.env, c.args, o.code, o.out, o.stderr)
+		}
+	}
+	if o := run(nil, "info", "--agent", "ghost"); o.code != exitRPC || !strings.Contains(o.stderr, "Agent 'ghost' not found") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
+	if out := run(nil, "__complete", "tools", "list", "--agent", "").ok(t); !strings.HasPrefix(out, "b\n") || strings.Contains(out, "c\n") {
+		t.Errorf("%q", out)
+	}
+	if strings.Contains(tm.router.log(), token) {
+		t.Error("the token is in the router's log")
+	}
+}
