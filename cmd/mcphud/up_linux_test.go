@@ -147,7 +147,7 @@ func TestUpKilledLeavesNothing(t *testing.T) {
 }
 
 func TestUpSecondInterruptEndsAtOnce(t *testing.T) {
-	u := stackOf(t, "agents: {one: {ephemeral: true, profile: everything}}\nrouter: false\n", "mcphud.stack.yaml")
+	u := stackOf(t, "agents: {one: {ephemeral: true, profile: everything, drainTimeout: 5m}}\nrouter: false\n", "mcphud.stack.yaml")
 	if u.Servers[0].Routed != "" || u.Aggregate != "" {
 		t.Errorf("%+v", u.upSummary)
 	}
@@ -157,8 +157,17 @@ func TestUpSecondInterruptEndsAtOnce(t *testing.T) {
 	}
 	u.signal(os.Interrupt)
 	await(t, "it to drain", func() bool { return strings.Contains(u.log(), "stopping") || !u.running() })
+	if !u.running() {
+		t.Fatal("it did not wait for what is drained")
+	}
+	began := time.Now()
 	u.signal(os.Interrupt)
-	u.exit()
+	if code := u.exit(); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	}
+	if took := time.Since(began); took > 10*time.Second { // a loaded machine's "at once", far from 5 minutes
+		t.Errorf("it took %v", took)
+	}
 	u.gone(t)
 }
 
