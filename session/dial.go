@@ -43,7 +43,7 @@ func (o *Options) transport(cfg config.Server, kind string, tap Tap) (Transport,
 // open makes one connection, handshake included. A stdio server is started once, except one that exits on
 // server/discover.
 func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
-	cfg := s.cfg
+	cfg := s.Config()
 	switch {
 	case cfg.Problem != nil:
 		return nil, &Error{Kind: Usage, Stage: "configuration", Message: cfg.Problem.Error(), Next: "correct " + cfg.Source.String(), Err: cfg.Problem}

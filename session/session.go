@@ -25,6 +25,7 @@ type Session struct {
 	wg   sync.WaitGroup // everything that runs for this session
 
 	mu      sync.Mutex
+	url     string // where the server is now
 	state   State
 	err     error
 	since   time.Time
@@ -48,7 +49,7 @@ type Session struct {
 
 func newSession(cfg config.Server, opts *Options, changed func()) *Session {
 	s := &Session{
-		cfg: cfg, opts: opts, changed: changed, state: Disconnected, since: time.Now(), used: time.Now(),
+		cfg: cfg, url: cfg.URL, opts: opts, changed: changed, state: Disconnected, since: time.Now(), used: time.Now(),
 		watches: map[string]context.CancelFunc{},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -61,8 +62,29 @@ func newSession(cfg config.Server, opts *Options, changed func()) *Session {
 // Name is the server's name in the configs.
 func (s *Session) Name() string { return s.cfg.Name }
 
-// Config is the server as it was configured.
-func (s *Session) Config() config.Server { return s.cfg }
+// Config is the server as it was configured, and where it moved to since.
+func (s *Session) Config() config.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cfg := s.cfg
+	cfg.URL = s.url
+	return cfg
+}
+
+// Move takes note of another URL at which the server is from now on. It reports whether that is news to a session that is
+// connected, or that tried to be: then Reconnect makes a connection to where it is.
+func (s *Session) Move(url string) bool {
+	s.mu.Lock()
+	if s.url == url {
+		s.mu.Unlock()
+		return false
+	}
+	s.url = url
+	stale := s.state != Disconnected
+	s.mu.Unlock()
+	s.bump()
+	return stale
+}
 
 // Rev grows with every change that Status or Listing show.
 func (s *Session) Rev() uint64 { return s.rev.Load() }
@@ -115,7 +137,7 @@ func (s *Session) Status() Status {
 	rev := s.rev.Load()
 	s.mu.Lock()
 	st := Status{
-		State: s.state, Err: s.err, Attempt: s.attempt, RetryAt: s.retryAt, Since: s.since, Conn: s.conns, URL: s.cfg.URL,
+		State: s.state, Err: s.err, Attempt: s.attempt, RetryAt: s.retryAt, Since: s.since, Conn: s.conns, URL: s.url,
 		Transport: kinds(s.cfg)[0], Rev: rev,
 	}
 	c := s.conn

@@ -70,3 +70,37 @@ func TestMCPServerInMemory(t *testing.T) {
 		})
 	}
 }
+
+// A server that moved is reached where it is, and shown there.
+func TestAServerMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var dialled []string
+		dial := overMemory(mcpServer())
+		m := NewManager(Options{Dial: func(c config.Server) (Transport, bool) {
+			dialled = append(dialled, c.URL)
+			return dial(c)
+		}})
+		defer m.Close()
+		s, err := m.Register(config.Server{Name: "one", URL: "http://127.0.0.1:1/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Move("http://127.0.0.1:1/") || s.Move("http://127.0.0.1:2/") {
+			t.Error("nobody was connected to where it was")
+		}
+		if err := s.Connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		rev := s.Rev()
+		if s.Move("http://127.0.0.1:2/") || s.Rev() != rev || !s.Move("http://127.0.0.1:3/") || s.Rev() == rev {
+			t.Error("it is not known where the connection leads")
+		}
+		if err := s.Reconnect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		const now = "http://127.0.0.1:3/"
+		if len(dialled) != 2 || dialled[0] != "http://127.0.0.1:2/" || dialled[1] != now || s.Config().URL != now || s.Status().URL != now {
+			t.Errorf("dialled %q, now %s", dialled, s.Status().URL)
+		}
+	})
+}

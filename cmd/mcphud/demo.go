@@ -33,8 +33,8 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
 	if a.o.url != "" || a.o.agent != "" || a.o.server != "" {
 		return usageError("the demo brings its own servers", "leave --url, --agent and --server out")
 	}
-	d := &demoStack{failed: make(chan stack.Event, 1)}
-	run, err := a.runStack(ctx, stack.Builtin(), true, d.event)
+	d := newDemoStack()
+	run, err := a.runStack(ctx, stack.Builtin(), true, d.event, d.listening)
 	if err != nil {
 		return err
 	}
@@ -46,31 +46,31 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
 	}()
 	start := uiStart{stack: d}
 	d.run, d.view = run, stackView{run.Stack, map[string][]string{}}
-	list, aggregate := run.reaches()
-	add := func(process, name, url string) error {
-		srv := config.Server{Name: name, Transport: config.HTTP, URL: url}
+	for _, e := range run.entries() {
+		srv := config.Server{Name: e.name, Transport: config.HTTP, URL: e.url}
 		if err := a.o.apply(cmd, &srv); err != nil {
 			return err
 		}
 		start.servers = append(start.servers, srv)
-		d.view.servers[process] = append(d.view.servers[process], name)
-		return nil
+		d.view.servers[e.process] = append(d.view.servers[e.process], e.name)
 	}
-	for _, e := range list {
-		if err := add(e.Name, e.Name, e.URL); err != nil {
-			return err
-		}
-	}
-	for _, e := range list {
-		if err := add(e.Name, e.Name+"@router", e.Routed); err != nil {
-			return err
-		}
-	}
-	if err := add("router", "all@router", aggregate); err != nil {
-		return err
-	}
-	start.connect = list[0].Name
+	start.connect = start.servers[0].Name
 	return a.ui(ctx, start)
+}
+
+// demoEntry is an entry of the list of servers, and the process that it is about.
+type demoEntry struct{ process, name, url string }
+
+// entries are each agent, each through the router, and all in one, where they are now.
+func (r *stackRun) entries() (out []demoEntry) {
+	list, aggregate := r.reaches()
+	for _, e := range list {
+		out = append(out, demoEntry{e.Name, e.Name, e.URL})
+	}
+	for _, e := range list {
+		out = append(out, demoEntry{e.Name, e.Name + "@router", e.Routed})
+	}
+	return append(out, demoEntry{"router", "all@router", aggregate})
 }
 
 // demoStack is the stack below the UI.
@@ -78,6 +78,36 @@ type demoStack struct {
 	run    *stackRun
 	view   stackView
 	failed chan stack.Event // the first failure
+	moved  chan struct{}    // capacity 1: a process said where it listens
+}
+
+func newDemoStack() *demoStack {
+	return &demoStack{failed: make(chan stack.Event, 1), moved: make(chan struct{}, 1)}
+}
+
+func (d *demoStack) listening() {
+	select {
+	case d.moved <- struct{}{}:
+	default:
+	}
+}
+
+// follow keeps the list of servers at where the processes listen: one whose port was taken while it was away is elsewhere.
+func (d *demoStack) follow(ctx context.Context, m *session.Manager) {
+	var again sync.WaitGroup
+	defer again.Wait()
+	for {
+		for _, e := range d.run.entries() {
+			if s, ok := m.Server(e.name); ok && s.Move(e.url) {
+				again.Go(func() { _ = s.Reconnect(ctx) }) // the screen shows how it went
+			}
+		}
+		select {
+		case <-d.moved:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (d *demoStack) event(e stack.Event) {
@@ -92,6 +122,7 @@ func (d *demoStack) event(e stack.Event) {
 // attach connects to everything once it is ready. What does not start is said on the screen; where there is none, everything
 // is waited for, and what does not start is the error.
 func (d *demoStack) attach(ctx context.Context, cfg *tui.Config, m *session.Manager, wg *sync.WaitGroup) error {
+	wg.Go(func() { d.follow(ctx, m) })
 	if cfg.LinearMode() {
 		if err := d.run.Ready(ctx); err != nil {
 			return &session.Error{Kind: session.SpawnFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "see what is in its way"}

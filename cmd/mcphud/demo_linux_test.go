@@ -1,13 +1,21 @@
 package main
 
 import (
+	"context"
 	"io"
+	"net"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/proxy/stack"
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/tui"
 )
 
 // demoUI starts the demo with something in the environment by which its processes are found.
@@ -70,5 +78,89 @@ func TestDemoSaysWhatDoesNotStart(t *testing.T) {
 	cmd.Stdin = strings.NewReader("q\n")
 	if o := finish(t, cmd); o.code != exitUnreachable || !strings.Contains(o.errorLine(t).Message, "the flux is out") {
 		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
+	}
+}
+
+// A process whose port was taken while it was away listens elsewhere, and the list of servers leads there.
+func TestDemoFollowsProcessesThatMove(t *testing.T) {
+	home := t.TempDir()
+	for k, v := range map[string]string{asMain: "1", "HOME": home, "XDG_RUNTIME_DIR": home, "MCPHUD_TAP_DIR": home} {
+		t.Setenv(k, v)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	a, d := &app{standard: standard{null, null, null}, kill: &children{}}, newDemoStack()
+	one := stack.AgentEntry{Name: "one", Flags: [][2]string{{"ephemeral", "true"}}}
+	if d.run, err = a.runStack(ctx, &stack.File{Agents: []stack.AgentEntry{one}, Router: &stack.RouterEntry{}}, true, d.event, d.listening); err != nil {
+		t.Fatal(err)
+	}
+	defer d.run.close(ctx)
+	m := session.NewManager(session.Options{})
+	defer m.Close()
+	for _, e := range d.run.entries() {
+		if _, err := m.Register(config.Server{Name: e.name, Transport: config.HTTP, URL: e.url}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := d.attach(work, &tui.Config{Linear: true}, m, &wg); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range m.Servers() {
+		if err := s.Connect(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	for i, process := range []string{"one", "router"} {
+		before := d.run.Processes()[i]
+		if err := d.run.Stop(ctx, process); err != nil {
+			t.Fatal(err)
+		}
+		ln, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(before.Port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() { // who has the port now does not know what we want
+			for conn, err := ln.Accept(); err == nil; conn, err = ln.Accept() {
+				_ = conn.Close()
+			}
+		})
+		defer ln.Close()
+		if err := d.run.Run(ctx, process); err == nil || !strings.Contains(err.Error(), "taken") {
+			t.Errorf("%s: %v", process, err)
+		}
+		if err := d.run.Ready(ctx); err != nil {
+			t.Fatal(err)
+		}
+		now := d.run.Processes()[i]
+		if now.Port == before.Port {
+			t.Fatalf("%s is where it was: %+v", process, now)
+		}
+		for _, e := range d.run.entries() {
+			s, _ := m.Server(e.name)
+			await(t, e.name+" to be connected where it is", func() bool {
+				st := s.Status()
+				return st.State == session.Connected && st.URL == e.url
+			})
+			if (e.name == "one") == (process == "one") && !strings.Contains(e.url, strconv.Itoa(now.Port)) {
+				t.Errorf("%+v", e)
+			}
+			tool := "add"
+			if e.name == "all@router" {
+				tool = "mcp__one__add"
+			}
+			await(t, e.name+" to answer", func() bool { // the router hears of it a moment later
+				_, err := s.CallTool(ctx, tool, []byte(`{"a":1,"b":2}`), session.CallOptions{})
+				return err == nil
+			})
+		}
 	}
 }

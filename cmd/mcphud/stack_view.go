@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/views"
 )
@@ -23,7 +25,7 @@ func (v stackView) Processes() []views.Process {
 	for i, s := range all {
 		out[i] = views.Process{
 			Name: s.Name, Kind: string(s.Kind), State: string(s.State), Mood: moods[s.State], PID: s.PID, Port: s.Port, URL: s.URL,
-			RetryAt: s.RetryAt, Restarts: s.Restarts, Err: s.Err,
+			RetryAt: s.RetryAt, Restarts: s.Restarts, Err: cmp.Or(s.Err, s.Trouble),
 			Known: s.Known, Requests: s.Requests, Running: s.Running, Queued: s.Queued, Servers: v.servers[s.Name],
 		}
 		if s.PID != 0 {

@@ -65,7 +65,7 @@ func (a *app) up(ctx context.Context, name string, trust bool) error {
 	if f.Path == "" {
 		a.note("there is no " + stack.FileName + " here: these are agents of three profiles, in memory, and a router")
 	}
-	r, err := a.runStack(ctx, f, false, a.event)
+	r, err := a.runStack(ctx, f, false, a.event, nil)
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,9 @@ func (r *stackRun) what() string {
 	return r.file.Path
 }
 
-// runStack starts a stack. free leaves default ports to others.
-func (a *app) runStack(ctx context.Context, f *stack.File, free bool, event func(stack.Event)) (*stackRun, error) {
+// runStack starts a stack. free leaves default ports to others; listening, if there is one, is called whenever a process says
+// where it listens.
+func (a *app) runStack(ctx context.Context, f *stack.File, free bool, event func(stack.Event), listening func()) (*stackRun, error) {
 	at, remove, err := stackPlace(f)
 	if err != nil {
 		return nil, err
@@ -131,7 +132,12 @@ func (a *app) runStack(ctx context.Context, f *stack.File, free bool, event func
 	for _, n := range plan.Notes {
 		a.note(n)
 	}
-	s, err := stack.New(plan.Specs, stack.Options{Event: event, Listening: plan.Listening, Env: plan.Env, Drain: plan.Drain})
+	s, err := stack.New(plan.Specs, stack.Options{Event: event, Env: plan.Env, Drain: plan.Drain, Listening: func(name, url string) error {
+		if listening != nil {
+			listening()
+		}
+		return plan.Listening(name, url)
+	}})
 	if err != nil {
 		remove()
 		return nil, err
@@ -169,7 +175,7 @@ func (r *stackRun) reaches() (list []reach, aggregate string) {
 		if u, err := url.Parse(p.URL); err == nil && u.Host != "" {
 			router = u.Scheme + "://" + u.Host
 		} else {
-			router = fmt.Sprintf("http://127.0.0.1:%d", p.Port)
+			router = fmt.Sprintf("%s://127.0.0.1:%d", r.file.Router.Scheme(), p.Port)
 		}
 	}
 	for _, p := range r.Processes() {

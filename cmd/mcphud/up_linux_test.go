@@ -117,6 +117,28 @@ func TestUp(t *testing.T) {
 	u.gone(t)
 }
 
+// The router of a stack serves HTTPS with a certificate that nobody vouches for, and writes requests down.
+func TestUpOverTLS(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := selfSigned(t, dir)
+	log := filepath.Join(dir, "audit.jsonl")
+	u := stackOf(t, "agents: {one: {ephemeral: true}}\nrouter: {tlsCert: "+cert+", tlsKey: "+key+", audit: "+log+"}\n", "mcphud.stack.yaml")
+	if !strings.HasPrefix(u.Servers[0].Routed, "https://127.0.0.1:") || !strings.HasPrefix(u.Aggregate, "https://") {
+		t.Fatalf("%+v", u.upSummary)
+	}
+	cmd := command(t, "tools", "call", "add", "a=1", "b=2", "--url", u.Servers[0].Routed)
+	cmd.Env = append(cmd.Env, "SSL_CERT_FILE="+cert, "SSL_CERT_DIR="+t.TempDir())
+	if out := finish(t, cmd).ok(t); !strings.Contains(out, "3") {
+		t.Error(out)
+	}
+	await(t, "the audit log", func() bool { return strings.Contains(contents(log), `"tool":"add"`) })
+	// The supervisor goes on asking, and finds nothing wrong.
+	if err := syscall.Kill(u.Processes[1].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the router to come back", func() bool { return strings.Count(u.log(), "router       ready      at https://") == 2 })
+}
+
 // gone checks that no process of the stack is left.
 func (u *upRun) gone(t *testing.T) {
 	t.Helper()

@@ -188,8 +188,17 @@ func (r *reader) value(n config.Node, what string) any {
 	return nil
 }
 
-// routerFlags are the settings of the router that are flags of its own.
-var routerFlags = map[string]string{"drainTimeout": "drain-timeout", "logLevel": "log-level"}
+// routerFlags are the settings of the router that are flags of its own, and routerFiles those of them that name files.
+var (
+	routerFlags = map[string]string{"drainTimeout": "drain-timeout", "logLevel": "log-level"}
+	routerFiles = map[string]string{"audit": "audit", certKey: "tls-cert", privateKey: "tls-key"}
+)
+
+// certKey and privateKey are given together.
+const (
+	certKey    = "tlsCert"
+	privateKey = "tlsKey"
+)
 
 func (r *reader) router(n config.Node) {
 	if n.Shape == config.Scalar && n.Text == "false" {
@@ -216,5 +225,19 @@ func (r *reader) router(n config.Node) {
 			e.Flags = append(e.Flags, [2]string{flag, r.text(n, "router."+key)})
 		}
 	}
+	for key, flag := range routerFiles {
+		known[key] = func(n config.Node) {
+			file := r.path(n, "router."+key)
+			if file == "" {
+				r.fail(n, "router.%s is empty; it must name a file", key)
+			}
+			e.Flags = append(e.Flags, [2]string{flag, file})
+		}
+	}
 	r.object(n, "router", known)
+	for _, pair := range [][2]string{{certKey, privateKey}, {privateKey, certKey}} {
+		if e.flag(routerFiles[pair[0]]) != "" && e.flag(routerFiles[pair[1]]) == "" {
+			r.fail(n, "router.%s needs router.%s; give both, or none to serve HTTP", pair[0], pair[1])
+		}
+	}
 }

@@ -211,7 +211,9 @@ func until(t *testing.T, s *Stack, name string, ok func(Status) bool) Status {
 // visit asks a fake for one of its pages.
 func visit(t *testing.T, s *Stack, name, path string) {
 	t.Helper()
-	_, _ = s.get(bounded(t), s.statusOf(name).URL, path) // some end the process before they answer
+	c := newClient("")
+	defer c.CloseIdleConnections()
+	_, _ = get(bounded(t), c, s.statusOf(name).URL, path) // some end the process before they answer
 }
 
 // says waits for a line of a process' log.

@@ -36,7 +36,7 @@ const FileName = "mcphud.stack.yaml"
 //	    url: http://127.0.0.1:9000/mcp
 //	    cwd: ../web
 //	  elsewhere: {url: "https://mcp.example/mcp", headers: {Authorization: "Bearer ${TOKEN}"}}
-//	router: {port: 8088, tokens: tokens.json}   # router: false for none
+//	router: {port: 8088, tokens: tokens.json, audit: audit.jsonl, tlsCert: cert.pem, tlsKey: key.pem}   # router: false for none
 //
 // Paths are relative to the file. ${NAME} and ${NAME:-default} in a value stand for variables of the environment.
 type File struct {
@@ -80,6 +80,27 @@ type RouterEntry struct {
 	Flags  [][2]string
 	Env    map[string]string
 	Routes map[string]any // further routes, as routing.json has them
+}
+
+// Scheme is that of the router's URL, http or https.
+func (e *RouterEntry) Scheme() string {
+	if e.cert() != "" {
+		return "https"
+	}
+	return "http"
+}
+
+// cert is the file with the certificate that the router serves HTTPS with, "" for HTTP.
+func (e *RouterEntry) cert() string { return e.flag(routerFiles[certKey]) }
+
+// flag is the value of a flag, "" if it is not given.
+func (e *RouterEntry) flag(name string) string {
+	for _, f := range e.Flags {
+		if f[0] == name {
+			return f[1]
+		}
+	}
+	return ""
 }
 
 // Checker knows the settings of an agent: it returns the flag for a key of agent.yaml, "" and what is wrong with the key if

@@ -53,6 +53,9 @@ router:
   port: 8123
   tokens: tokens.json
   drainTimeout: 3s
+  audit: audit.jsonl
+  tlsCert: /etc/cert.pem
+  tlsKey: key.pem
   routes:
     more: {hostPort: 9001}
 `
@@ -85,8 +88,14 @@ func TestStackFile(t *testing.T) {
 	if s := p.Specs[2]; s.Command != "./web" || s.Dir != "/p/sub" || s.URL != "http://127.0.0.1:9000/mcp" {
 		t.Errorf("%+v", s)
 	}
-	if s := p.Specs[3]; s.Port != 8123 || !slices.Contains(s.Args, "--drain-timeout=3s") || p.Drain.Seconds() != 32 {
+	s := p.Specs[3]
+	if s.Port != 8123 || s.Cert != "/etc/cert.pem" || f.Router.Scheme() != "https" || p.Drain.Seconds() != 32 {
 		t.Errorf("%+v, drain %s", s, p.Drain)
+	}
+	for _, arg := range []string{"--drain-timeout=3s", "--audit=/p/audit.jsonl", "--tls-cert=/etc/cert.pem", "--tls-key=/p/key.pem"} {
+		if !slices.Contains(s.Args, arg) {
+			t.Errorf("no %s in %q", arg, s.Args)
+		}
 	}
 	path := filepath.Join(dir, "routing.json")
 	info, err := os.Stat(path)
@@ -110,9 +119,29 @@ func TestStackFile(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 
-	p.Listening("other", "http://127.0.0.1:45678/mcp")
+	if err := p.Listening("other", "http://127.0.0.1:45678/mcp"); err != nil {
+		t.Error(err)
+	}
 	if table, err = routes.Load(path); err != nil || table.Routes["other"].HostPort != 45678 {
 		t.Errorf("after it came back on another port: %v %v", table, err)
+	}
+	// What could not be written is written the next time, also if nothing else changes.
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := p.Listening("other", "http://127.0.0.1:45679/mcp"); err == nil || !strings.Contains(err.Error(), "the router has not been told that other is at port 45679") {
+			t.Error(err)
+		}
+	}
+	if err := os.Rename(dir+".away", dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Listening("other", "http://127.0.0.1:45679/mcp"); err != nil {
+		t.Error(err)
+	}
+	if table, err = routes.Load(path); err != nil || table.Routes["other"].HostPort != 45679 {
+		t.Errorf("after the folder came back: %v %v", table, err)
 	}
 	about := strings.Join(f.Describe(), "\n")
 	for _, want := range []string{"docs: mcphud agent", "--root=/p/data", "files: npx -y server", "far: contact https://mcp.example/mcp", "web: ./web; in /p/sub", "router: mcphud router"} {
@@ -165,6 +194,9 @@ func TestStackFileErrors(t *testing.T) {
 		"servers: {s: {command: x, session: mine}}":                "s.session is \"mine\"",
 		"agents: {a: {}}\nrouter: {routes: {a: {hostPort: 1}}}":    "has the name of an agent",
 		"agents: {b: {}}\nrouter: {routes: {a: {hostPort: true}}}": "router.routes.a.hostPort",
+		"agents: {b: {}}\nrouter: {tlsCert: c.pem}":                "x.yaml:2:9: router.tlsCert needs router.tlsKey",
+		"agents: {b: {}}\nrouter: {tlsKey: c.pem}":                 "router.tlsKey needs router.tlsCert",
+		"agents: {b: {}}\nrouter: {audit: \"\"}":                   "router.audit is empty",
 		"agents: {":                                                "not valid YAML",
 	} {
 		_, err := source.Parse("/p/x.yaml", []byte(text))

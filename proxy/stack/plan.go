@@ -87,9 +87,8 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 	var all []string
 	for _, a := range f.Agents {
 		s := Spec{Name: a.Name, Kind: Agent, Dir: f.folder(), Env: ownEnv(a.Env), Port: ports.of[a.Name], Fixed: a.Port != 0}
-		s.Args, s.Drain = arguments(f.stored(a, at.State)), leave(a.Flags)
-		p.Drain = max(p.Drain, s.Drain)
-		p.table.listening(a.Name, s.Port)
+		s.Args = p.flags(f.stored(a, at.State))
+		p.table.ports[a.Name] = s.Port
 		p.Specs = append(p.Specs, s)
 		all = append(all, a.Name)
 	}
@@ -111,8 +110,11 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 			pins = filepath.Join(at.State, "router.json")
 		}
 		args := append([]string{"--routes=" + p.table.path, "--pins=" + pins}, p.flags(r.Flags)...)
-		p.Specs = append(p.Specs, Spec{Name: routerName, Kind: Router, Args: args, Dir: f.folder(), Env: ownEnv(r.Env), Port: ports.of[routerName], Fixed: r.Port != 0, After: all})
-		p.table.listening(routerName, ports.of[routerName])
+		p.Specs = append(p.Specs, Spec{
+			Name: routerName, Kind: Router, Args: args, Dir: f.folder(), Env: ownEnv(r.Env), Cert: r.cert(),
+			Port: ports.of[routerName], Fixed: r.Port != 0, After: all,
+		})
+		p.table.ports[routerName] = ports.of[routerName]
 		if err := p.table.write(); err != nil {
 			return nil, err
 		}
@@ -121,10 +123,11 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 }
 
 // Listening takes note of where a process listens, and tells the router if that is another port than before.
-func (p *Plan) Listening(name, url string) {
-	if p.table.listening(name, portOf(url)) {
-		_ = p.table.write() // the router goes on with what it knows, and the process shows as ready where it is
+func (p *Plan) Listening(name, url string) error {
+	if err := p.table.listening(name, portOf(url)); err != nil {
+		return fmt.Errorf("the router has not been told that %s is at port %d: %w; it is tried again", name, portOf(url), err)
 	}
+	return nil
 }
 
 // Env tells an agent where the router is, through which it calls others. The agents start before it, and ask again each time

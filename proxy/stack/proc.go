@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -27,6 +28,8 @@ type proc struct {
 	starts int
 
 	port int // to ask for at the next start; only used by run
+	// client asks the process how it is; another one each time it is started. Only used by its watcher.
+	client *http.Client
 }
 
 // run is the life of the process.
@@ -124,6 +127,8 @@ func (p *proc) live(gen uint64) (stable bool, failed error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	v := vital{make(chan struct{}), make(chan struct{}), make(chan error, 1)}
+	p.client = newClient(p.spec.Cert)
+	defer p.client.CloseIdleConnections()
 	var watcher sync.WaitGroup
 	watcher.Go(func() { p.watch(ctx, c, v) })
 	late := time.NewTimer(p.stack.o.StartTimeout)
@@ -236,6 +241,27 @@ func (p *proc) rest(gen uint64, row int, err error) bool {
 	}
 }
 
+// trouble notes what is wrong around the process, nil for nothing any more.
+func (p *proc) trouble(err error) {
+	now, note := "", "what was wrong is in order again"
+	if err != nil {
+		now = err.Error()
+		note = now
+	}
+	s := p.stack
+	s.mu.Lock()
+	same := p.status.Trouble == now
+	p.status.Trouble = now
+	event := Event{Time: time.Now(), Status: p.status, Note: note}
+	s.mu.Unlock()
+	if same {
+		return
+	}
+	p.log.add(Note, note)
+	s.bump()
+	s.tell(event)
+}
+
 // set enters a state. Nothing happens if the process is in it already, for the same reason.
 func (p *proc) set(state State, note string, err error) {
 	s, now := p.stack, time.Now()
@@ -257,7 +283,7 @@ func (p *proc) set(state State, note string, err error) {
 		st.RetryAt = time.Time{}
 	}
 	if state == Stopped || state == Failed || state == Crashing {
-		st.PID, st.Figures = 0, Figures{}
+		st.PID, st.Figures, st.Trouble = 0, Figures{}, ""
 	}
 	event := Event{Time: now, Status: *st, Note: note}
 	close(s.turn)
@@ -268,9 +294,5 @@ func (p *proc) set(state State, note string, err error) {
 	}
 	p.log.add(Note, string(state)+note)
 	s.bump()
-	if s.o.Event != nil {
-		s.events.Lock()
-		defer s.events.Unlock()
-		s.o.Event(event)
-	}
+	s.tell(event)
 }

@@ -38,6 +38,8 @@ type Spec struct {
 	// Port is what an Agent or Router is to listen on, 0 for any. Where it is taken another one is used, unless Fixed.
 	Port  int
 	Fixed bool
+	// Cert is a file with the certificate that an Agent or Router serves HTTPS with, "" for HTTP.
+	Cert string
 	// URL is where a Server listens. It is ready once something accepts connections there; "" is ready at once.
 	URL string
 
@@ -62,8 +64,9 @@ type Options struct {
 
 	// Event is told of every change of a state, one at a time. It must return soon.
 	Event func(Event)
-	// Listening is told where a process of ours listens, each time before it is ready.
-	Listening func(name, url string)
+	// Listening is told where a process of ours listens, each time before it is ready. What it returns as an error is shown as
+	// the process' trouble, and it is told again until it returns none.
+	Listening func(name, url string) error
 
 	Poll         time.Duration // between two looks at a process; default 1 s
 	StartTimeout time.Duration // until a process has to listen; default 30 s

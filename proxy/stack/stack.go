@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +16,6 @@ type Stack struct {
 	levels  [][]string
 	procs   []*proc // in the order of their specs
 	byName  map[string]*proc
-	client  *http.Client
 	rev     atomic.Uint64
 	changed chan struct{}
 	events  sync.Mutex // held while Options.Event runs
@@ -39,8 +37,6 @@ func New(specs []Spec, o Options) (*Stack, error) {
 	}
 	s := &Stack{
 		o: o, levels: order, byName: map[string]*proc{}, changed: make(chan struct{}, 1), turn: make(chan struct{}),
-		// No proxy from the environment comes between a process and its supervisor.
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2, ResponseHeaderTimeout: lookTime}},
 	}
 	for _, spec := range specs {
 		p := &proc{stack: s, spec: spec, log: ring{bounds: o.Log}, poke: make(chan struct{}, 1), now: make(chan struct{})}
@@ -109,6 +105,15 @@ func (s *Stack) edit(p *proc, f func(*Status)) {
 	s.mu.Unlock()
 	if !same {
 		s.bump()
+	}
+}
+
+// tell tells of an event.
+func (s *Stack) tell(e Event) {
+	if s.o.Event != nil {
+		s.events.Lock()
+		defer s.events.Unlock()
+		s.o.Event(e)
 	}
 }
 
@@ -288,7 +293,6 @@ func (s *Stack) Close(ctx context.Context) {
 		s.Kill()
 	}
 	s.running.Wait()
-	s.client.CloseIdleConnections()
 }
 
 // Kill ends everything without waiting for what is being done.

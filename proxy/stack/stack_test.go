@@ -2,7 +2,14 @@ package stack
 
 import (
 	"context"
+	"encoding/pem"
+	"errors"
+	"io"
+	"log"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +28,12 @@ func TestOrderAndFigures(t *testing.T) {
 			defer mu.Unlock()
 			events = append(events, e.Status.Name+" "+string(e.Status.State))
 		},
-		Listening: func(name, url string) { mu.Lock(); defer mu.Unlock(); listens = append(listens, name) },
+		Listening: func(name, url string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			listens = append(listens, name)
+			return nil
+		},
 	}, Spec{Name: "r", Kind: Router, After: []string{"a", "b"}}, Spec{Name: "a"}, Spec{Name: "b", Args: []string{"--mode", "slow"}})
 	until(t, s, "b", func(st Status) bool { return st.URL != "" })
 	until(t, s, "a", func(st Status) bool { return st.State == Ready })
@@ -258,6 +270,88 @@ func TestBackoff(t *testing.T) {
 			if d := b.wait(n); d < want*4/5 || d > want*6/5 {
 				t.Errorf("after %d failures %s, want about %s", n, d, want)
 			}
+		}
+	}
+}
+
+// What nobody could be told of a process is shown, and told again.
+func TestTroubleIsShownAndTriedAgain(t *testing.T) {
+	var mu sync.Mutex
+	var events []string
+	wrong := errors.New("the disk is full")
+	s := supervise(t, Options{
+		Event: func(e Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			events = append(events, string(e.Status.State)+" "+e.Note)
+		},
+		Listening: func(name, url string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return wrong
+		},
+	}, Spec{Name: "a"})
+	ready(t, s)
+	st := until(t, s, "a", func(st Status) bool { return st.Trouble == "the disk is full" && st.State == Ready })
+	says(t, s, "a", "the disk is full")
+	mu.Lock()
+	wrong = nil
+	mu.Unlock()
+	now := until(t, s, "a", func(st Status) bool { return st.Trouble == "" })
+	if now.PID != st.PID || now.Restarts != 0 {
+		t.Errorf("it was restarted: %+v", now)
+	}
+	says(t, s, "a", "in order again")
+	mu.Lock()
+	defer mu.Unlock()
+	full := slices.DeleteFunc(slices.Clone(events), func(e string) bool { return !strings.Contains(e, "the disk is full") })
+	if len(full) != 1 || !strings.Contains(strings.Join(events, "\n"), "in order again") {
+		t.Errorf("%q", events)
+	}
+}
+
+// The supervisor asks its own child over HTTPS, whose certificate need not be vouched for by anybody, but must be the one.
+func TestExactlyOneCertificateIsTrusted(t *testing.T) {
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/away" {
+			http.Redirect(w, r, "/", http.StatusFound)
+		}
+	}))
+	web.Config.ErrorLog = log.New(io.Discard, "", 0)
+	web.StartTLS()
+	defer web.Close()
+	dir := t.TempDir()
+	write := func(name string, blocks ...*pem.Block) string {
+		var text []byte
+		for _, b := range blocks {
+			text = append(text, pem.EncodeToMemory(b)...)
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	own := &pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}
+	another := slices.Clone(web.Certificate().Raw)
+	another[len(another)-1] ^= 1
+	for name, c := range map[string]struct {
+		file, path, wrong string
+	}{
+		"its own":                  {write("own.pem", own), "/", ""},
+		"its own, after the key":   {write("both.pem", &pem.Block{Type: "PRIVATE KEY", Bytes: []byte("x")}, own), "/", ""},
+		"another":                  {write("other.pem", &pem.Block{Type: "CERTIFICATE", Bytes: another}), "/", "another certificate"},
+		"another, its own after":   {write("chain.pem", &pem.Block{Type: "CERTIFICATE", Bytes: another}, own), "/", "another certificate"},
+		"none":                     {write("none.pem"), "/", "certificate"},
+		"no file":                  {filepath.Join(dir, "nowhere.pem"), "/", "certificate"},
+		"not asked for":            {"", "/", "certificate"},
+		"its own, leads elsewhere": {filepath.Join(dir, "own.pem"), "/away", "302"},
+	} {
+		client := newClient(c.file)
+		_, err := get(t.Context(), client, web.URL, c.path)
+		client.CloseIdleConnections()
+		if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {
+			t.Errorf("%s: %v, want %q", name, err, c.wrong)
 		}
 	}
 }

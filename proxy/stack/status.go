@@ -28,7 +28,8 @@ type Status struct {
 	URL      string    `json:"url,omitempty"`
 	Restarts int       `json:"restarts"` // starts after the first one
 	RetryAt  time.Time `json:"-"`
-	Err      string    `json:"error,omitempty"` // how the last process ended, if that was a failure
+	Err      string    `json:"error,omitempty"`   // how the last process ended, if that was a failure
+	Trouble  string    `json:"trouble,omitempty"` // what is wrong around a process that runs
 
 	Figures
 }

@@ -15,21 +15,26 @@ type table struct {
 	file *File
 	path string
 
-	mu    sync.Mutex
-	ports map[string]int
+	mu      sync.Mutex
+	ports   map[string]int
+	written bool // whether the file has these ports
 }
 
 func newTable(f *File, dir string) *table {
 	return &table{file: f, path: filepath.Join(dir, "routing.json"), ports: map[string]int{}}
 }
 
-// listening notes the port of a process; false if that is known.
-func (t *table) listening(name string, port int) bool {
+// listening notes the port of a process, and writes the file where it has another.
+func (t *table) listening(name string, port int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	same := t.ports[name] == port
-	t.ports[name] = port
-	return !same
+	if t.ports[name] != port {
+		t.ports[name], t.written = port, false
+	}
+	if t.written || t.file.Router == nil {
+		return nil
+	}
+	return t.write()
 }
 
 // port is where a process listens, 0 if that is not known.
@@ -83,10 +88,8 @@ func (t *table) routes() map[string]any {
 	return out
 }
 
-// write replaces the file as a whole.
+// write replaces the file as a whole. Nobody else may use t meanwhile.
 func (t *table) write() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	all := map[string]any{"routes": t.routes()}
 	if t.file.Router != nil && t.file.Router.Tokens != "" {
 		all["tokens"] = t.file.Router.Tokens
@@ -104,7 +107,9 @@ func (t *table) write() error {
 		err = os.Rename(f.Name(), t.path)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write the routes: %w", errors.Join(err, os.Remove(f.Name())))
+		_ = os.Remove(f.Name()) // why it could not be written is what matters
+		return fmt.Errorf("cannot write the routes: %w", err)
 	}
+	t.written = true
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -35,11 +34,9 @@ func (p *proc) watch(ctx context.Context, c *child, v vital) {
 		case <-ctx.Done():
 			return
 		}
-		if p.stack.o.Listening != nil {
-			p.stack.o.Listening(p.spec.Name, at)
-		}
 	}
 	p.stack.edit(p, func(s *Status) { s.URL, s.Port = at, portOf(at) })
+	told := p.tell(at)
 	if p.spec.own() || at == "" {
 		close(v.listening)
 	}
@@ -71,11 +68,24 @@ func (p *proc) watch(ctx context.Context, c *child, v vital) {
 		if ready {
 			pause = p.stack.o.Poll
 		}
+		if !told {
+			told = p.tell(at)
+		}
 		if !sleep(ctx, pause) {
 			return
 		}
 		pause = min(2*pause, p.stack.o.Poll)
 	}
+}
+
+// tell says where a process of ours listens to who asked for that; false if it has to be said again.
+func (p *proc) tell(at string) bool {
+	if !p.spec.own() || p.stack.o.Listening == nil {
+		return true
+	}
+	err := p.stack.o.Listening(p.spec.Name, at)
+	p.trouble(err)
+	return err == nil
 }
 
 // errNotYet says that a process lives, and asks for patience.
@@ -89,17 +99,17 @@ func (p *proc) look(ctx context.Context, at string, ready bool) error {
 	case at == "":
 		return nil
 	case !p.spec.own():
-		return p.stack.dial(ctx, at)
+		return dial(ctx, at)
 	case ready:
-		_, err := p.stack.get(ctx, at, "/health")
+		_, err := get(ctx, p.client, at, "/health")
 		return err
 	}
-	status, err := p.stack.get(ctx, at, "/ready")
+	status, err := get(ctx, p.client, at, "/ready")
 	switch status {
 	case http.StatusServiceUnavailable:
 		return errNotYet
 	case http.StatusNotFound: // it is ready as soon as it listens
-		_, err = p.stack.get(ctx, at, "/health")
+		_, err = get(ctx, p.client, at, "/health")
 	}
 	return err
 }
@@ -108,7 +118,7 @@ func (p *proc) look(ctx context.Context, at string, ready bool) error {
 func (p *proc) figures(ctx context.Context, at string) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	f, ok := readFigures(p.stack.read(ctx, at, "/status"))
+	f, ok := readFigures(read(ctx, p.client, at, "/status"))
 	if !ok {
 		return
 	}
@@ -139,56 +149,7 @@ func readFigures(status []byte) (f Figures, ok bool) {
 	return f, true
 }
 
-// page is the URL of a page of the server whose endpoint is at.
-func page(at, path string) (string, error) {
-	u, err := url.Parse(at)
-	if err != nil {
-		return "", err
-	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: path}).String(), nil
-}
-
-// get asks for a page; every status but 200 is an error.
-func (s *Stack) get(ctx context.Context, at, path string) (status int, err error) {
-	resp, err := s.ask(ctx, at, path)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxFigures)) // so that the connection is used again
-	if resp.StatusCode != http.StatusOK {
-		return resp.StatusCode, fmt.Errorf("%s answers %s", path, resp.Status)
-	}
-	return resp.StatusCode, nil
-}
-
-// read is a page's body, nil if there is none.
-func (s *Stack) read(ctx context.Context, at, path string) []byte {
-	resp, err := s.ask(ctx, at, path)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxFigures))
-	if err != nil || resp.StatusCode != http.StatusOK {
-		return nil
-	}
-	return body
-}
-
-func (s *Stack) ask(ctx context.Context, at, path string) (*http.Response, error) {
-	to, err := page(at, path)
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to, nil)
-	if err != nil {
-		return nil, err
-	}
-	return s.client.Do(req)
-}
-
-// portOf is the port of a URL, also where it is left out; 0 where there is none.
+// portOf is the port of a URL, 0 where it has none.
 func portOf(at string) int {
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" {
@@ -199,7 +160,7 @@ func portOf(at string) int {
 }
 
 // dial reports whether something accepts connections at a URL.
-func (s *Stack) dial(ctx context.Context, at string) error {
+func dial(ctx context.Context, at string) error {
 	u, err := url.Parse(at)
 	if err != nil {
 		return err
