@@ -312,7 +312,7 @@ func FuzzStackFile(f *testing.F) {
 		file.Describe()
 		table := newTable(file, "/p")
 		for _, a := range file.Agents {
-			table.listening(a.Name, 7000)
+			table.ports[a.Name] = 7000
 		}
 		if _, err := routes.Parse([]byte(mustJSON(t, table.routes()))); err != nil {
 			t.Errorf("the router cannot read its routes: %v", err)
