@@ -149,7 +149,7 @@ func readFigures(status []byte) (f Figures, ok bool) {
 	return f, true
 }
 
-// portOf is the port of a URL, 0 where it has none.
+// portOf is the port of a URL, also where it is left out; 0 where there is none.
 func portOf(at string) int {
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" {
