@@ -87,7 +87,8 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 	var all []string
 	for _, a := range f.Agents {
 		s := Spec{Name: a.Name, Kind: Agent, Dir: f.folder(), Env: ownEnv(a.Env), Port: ports.of[a.Name], Fixed: a.Port != 0}
-		s.Args = p.flags(f.stored(a, at.State))
+		s.Args, s.Drain = arguments(f.stored(a, at.State)), leave(a.Flags)
+		p.Drain = max(p.Drain, s.Drain)
 		p.table.ports[a.Name] = s.Port
 		p.Specs = append(p.Specs, s)
 		all = append(all, a.Name)
@@ -109,10 +110,10 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 		if at.State != "" {
 			pins = filepath.Join(at.State, "router.json")
 		}
-		args := append([]string{"--routes=" + p.table.path, "--pins=" + pins}, p.flags(r.Flags)...)
+		args := append([]string{"--routes=" + p.table.path, "--pins=" + pins}, arguments(r.Flags)...)
 		p.Specs = append(p.Specs, Spec{
 			Name: routerName, Kind: Router, Args: args, Dir: f.folder(), Env: ownEnv(r.Env), Cert: r.cert(),
-			Port: ports.of[routerName], Fixed: r.Port != 0, After: all,
+			Port: ports.of[routerName], Fixed: r.Port != 0, Drain: leave(r.Flags), After: all,
 		})
 		p.table.ports[routerName] = ports.of[routerName]
 		if err := p.table.write(); err != nil {
