@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -28,12 +29,16 @@ type plain struct {
 
 type conn struct {
 	net.Conn
+	raw   syscall.RawConn
 	in    *bufio.Reader
 	limit io.LimitedReader // under in, for heads
-	since time.Time        // idle
+	since time.Time        // idle; zero before its first use
 }
 
-var errIdleClosed = errors.New("the way to the agent is closed")
+var (
+	errIdleClosed = errors.New("the way to the agent is closed")
+	errStale      = errors.New("the agent closed the connection, or spoke unasked")
+)
 
 func newPlain(u *url.URL) *plain {
 	addr := u.Host
@@ -49,20 +54,26 @@ func (p *plain) RoundTrip(r *http.Request) (*http.Response, error) {
 		defer func() { _ = r.Body.Close() }()
 	}
 	ctx := r.Context()
-	c, err := p.take(ctx)
-	if err != nil {
-		return nil, err
-	}
-	b := &plainBody{p: p, c: c}
-	b.stop = context.AfterFunc(ctx, func() { _ = c.Close() }) // ends reads and writes at once
-	res, err := c.exchange(r)
-	if err != nil {
+	var b *plainBody
+	var res *http.Response
+	for {
+		c, err := p.take(ctx)
+		if err != nil {
+			return nil, err
+		}
+		b = &plainBody{p: p, c: c}
+		b.stop = context.AfterFunc(ctx, func() { _ = c.Close() }) // ends reads and writes at once
+		if res, err = c.exchange(r); err == nil {
+			break
+		}
 		b.stop()
 		_ = c.Close()
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != errStale: // else nothing was sent
+			return nil, err
 		}
-		return nil, err
 	}
 	b.body, b.keep = res.Body, !res.Close
 	res.Body = b
@@ -87,7 +98,7 @@ func (p *plain) Close() error {
 	return nil
 }
 
-// take is an idle connection that the agent has not closed, or a new one.
+// take is an idle connection, which the agent may have closed, or a new one.
 func (p *plain) take(ctx context.Context) (*conn, error) {
 	for {
 		p.mu.Lock()
@@ -103,7 +114,7 @@ func (p *plain) take(ctx context.Context) (*conn, error) {
 		c := p.idle[n-1]
 		p.idle[n-1], p.idle = nil, p.idle[:n-1]
 		p.mu.Unlock()
-		if time.Since(c.since) < idleTime && quiet(c.Conn) {
+		if time.Since(c.since) < idleTime {
 			return c, nil
 		}
 		_ = c.Close()
@@ -113,7 +124,12 @@ func (p *plain) take(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: tcp}
+	raw, err := tcp.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		_ = tcp.Close()
+		return nil, err
+	}
+	c := &conn{Conn: tcp, raw: raw}
 	c.limit.R = tcp
 	c.in = bufio.NewReader(&c.limit)
 	return c, nil
@@ -158,10 +174,13 @@ func (p *plain) expire() {
 
 var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
-// exchange writes a request and reads the head of the answer.
+// exchange writes a request and reads the head of the answer. Its error is errStale if nothing was written.
 func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 	c.limit.N = maxHeader
-	wrote := c.send(r)
+	wrote := c.ask(r)
+	if wrote == errStale {
+		return nil, wrote
+	}
 	for {
 		res, err := http.ReadResponse(c.in, r)
 		switch {

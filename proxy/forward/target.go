@@ -241,7 +241,7 @@ func (t *Target) find(c *flow.Call) (*pin.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Session = pin.Short(ids[0])
+	c.Session = s.Short
 	if s.Endpoint != t.where { // the route leads elsewhere now
 		s.Forget()
 		s.Release()

@@ -118,7 +118,7 @@ func (s *Sealer) Use(id, agent, principal string) (*Session, error) {
 		if err := p.check(agent, principal); err != nil {
 			return nil, err
 		}
-		return &Session{Pin: p, ID: id}, nil
+		return &Session{Pin: p, ID: id, Short: Short(id)}, nil
 	}
 	return nil, ErrUnknown
 }

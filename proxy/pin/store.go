@@ -32,6 +32,7 @@ type Store struct {
 type Session struct {
 	Pin
 	ID     string
+	Short  string // of the id
 	store  *Store // nil for a sealed one
 	place  *list.Element
 	active int // requests and streams
@@ -75,7 +76,7 @@ func (s *Store) Mint(p Pin) (string, error) {
 	}
 	full := len(s.byID) >= s.o.Max || s.closed
 	if !full {
-		n := &Session{Pin: p, ID: id, store: s, used: time.Now()}
+		n := &Session{Pin: p, ID: id, Short: Short(id), store: s, used: time.Now()}
 		n.place = s.order.PushFront(n)
 		s.byID[id] = n
 		s.of[p.Principal]++

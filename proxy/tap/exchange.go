@@ -86,8 +86,10 @@ func (x *Exchange) Response(status int, h http.Header) {
 		x.p.Append(x.entry(journal.In, journal.HTTP), mask.Head(fmt.Sprintf("%d %s", status, http.StatusText(status)), h))
 	}
 	ct := h.Get("Content-Type")
-	if t, _, err := mime.ParseMediaType(ct); err == nil {
-		ct = t
+	if ct != "application/json" && ct != "text/event-stream" { // as they are mostly written
+		if t, _, err := mime.ParseMediaType(ct); err == nil {
+			ct = t
+		}
 	}
 	switch ct {
 	case "application/json":

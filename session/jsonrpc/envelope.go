@@ -115,8 +115,10 @@ func Scan(frame []byte) (Envelope, error) {
 	if broken != nil {
 		return e, broken
 	}
-	if v, ok := String(version); !ok || v != "2.0" {
-		return e, invalid(`member "jsonrpc" must be "2.0"`)
+	if string(version) != `"2.0"` { // the common spelling first: no allocation
+		if v, ok := String(version); !ok || v != "2.0" {
+			return e, invalid(`member "jsonrpc" must be "2.0"`)
+		}
 	}
 	kind, err := e.classify(seen[2])
 	e.Kind = kind

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -29,17 +30,17 @@ func refused(r *http.Request, hosts []string) string {
 		return "the Host header is given twice"
 	}
 	host, port := split(r.Host, r.TLS != nil)
-	local, known := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	var localHost, localPort string
+	local, known := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	var here netip.AddrPort
 	if known {
-		localHost, localPort, _ = net.SplitHostPort(local.String())
+		here = local.AddrPort()
 	}
 	if !slices.Contains(hosts, "*") && !Loopback(host) && !slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) }) &&
-		(!known || !sameIP(host, localHost)) {
+		(!known || !isIP(host, here.Addr())) {
 		return "Host does not name this server; address it as 127.0.0.1 or localhost"
 	}
 	// Behind a name that was allowed on purpose there may be another port.
-	if known && port != localPort && (Loopback(host) || sameIP(host, localHost)) {
+	if known && !isPort(port, here.Port()) && (Loopback(host) || isIP(host, here.Addr())) {
 		return "Host names another port than the one that this server listens on"
 	}
 	origins := r.Header.Values("Origin")
@@ -82,10 +83,15 @@ func split(hostport string, tls bool) (host, port string) {
 	return host, port
 }
 
-func sameIP(a, b string) bool {
-	x, err1 := netip.ParseAddr(a)
-	y, err2 := netip.ParseAddr(b)
-	return err1 == nil && err2 == nil && x.Unmap() == y.Unmap()
+func isIP(host string, ip netip.Addr) bool {
+	x, err := netip.ParseAddr(host)
+	return err == nil && x.Unmap() == ip.Unmap()
+}
+
+// isPort compares without an allocation: each request comes by.
+func isPort(text string, port uint16) bool {
+	var buf [5]byte
+	return text == string(strconv.AppendUint(buf[:0], uint64(port), 10))
 }
 
 func sameOrigin(origin, host, port string, tls bool) bool {
