@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/budget/load"
 )
 
 // bareEcho is an mcp-go server with nothing but the tool echo, on mcp-go's own transport.
@@ -32,15 +33,17 @@ func bareEcho(t *testing.T) string {
 	return s.URL + "/mcp"
 }
 
-// sessionAt initializes, with a token if there is one, and returns the header line of the session.
-func sessionAt(t *testing.T, url, token string) string {
+// sessionAt initializes, with a token if there is one, and returns the headers of the session.
+func sessionAt(t *testing.T, url, token string) http.Header {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	header := http.Header{}
 	if token != "" {
+		header.Set("Authorization", "Bearer "+token)
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	res, err := http.DefaultClient.Do(req)
@@ -48,7 +51,8 @@ func sessionAt(t *testing.T, url, token string) string {
 		t.Fatal(err)
 	}
 	_ = res.Body.Close()
-	return "Mcp-Session-Id: " + res.Header.Get("Mcp-Session-Id")
+	header.Set("Mcp-Session-Id", res.Header.Get("Mcp-Session-Id"))
+	return header
 }
 
 // TestBudgetAgentEcho is a call of echo, with the token, the limits, the checks, the queue, the metrics and a log line of
@@ -73,15 +77,23 @@ func TestBudgetAgentEcho(t *testing.T) {
 	defer a.Close(context.Background())
 	bare := bareEcho(t)
 	const n = 6400
-	load := func(url string, header ...string) budget.Load {
-		addr, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
-		return budget.Load{Addr: addr, Path: "/mcp", Header: header, Want: "hello", Calls: n, Body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hello"}}}`}
+	calls := func(url string, header http.Header, clients int) time.Duration {
+		const echo = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hello"}}}`
+		res, err := load.Run(t.Context(), load.Equal(url, header, echo, "hello", clients, n))
+		if err == nil {
+			err = res.Err()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Took
 	}
-	ours := load(a.URL(), "Authorization: Bearer sesame", sessionAt(t, a.URL(), "sesame"))
-	theirs := load(bare, sessionAt(t, bare, ""))
+	ours, theirs := sessionAt(t, a.URL(), "sesame"), sessionAt(t, bare, "")
 	for _, clients := range []int{1, 16, 64} {
-		ours.Clients, theirs.Clients = clients, clients
-		got, base := budget.Pair(func() time.Duration { return ours.Run(t) }, func() time.Duration { return theirs.Run(t) })
+		got, base := budget.Pair(
+			func() time.Duration { return calls(a.URL(), ours, clients) },
+			func() time.Duration { return calls(bare, theirs, clients) },
+		)
 		budget.Ratio(t, fmt.Sprintf("%d echo calls, %d clients: the agent's time against a bare mcp-go server", n, clients), got, base, 1/0.85)
 		t.Logf("%d clients: %.0f against %.0f calls/s", clients, n/got.Seconds(), n/base.Seconds())
 	}

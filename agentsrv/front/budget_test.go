@@ -2,18 +2,26 @@ package front
 
 import (
 	"fmt"
+	"net/http"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/budget/load"
 )
 
 // burst makes n calls of echo on clients connections.
-func burst(t testing.TB, addr, header string, clients, n int) {
+func burst(t testing.TB, url string, header http.Header, clients, n int) {
 	t.Helper()
-	budget.Load{Addr: addr, Path: Path, Header: []string{header}, Body: call("1", "echo", `{"message":"hello"}`), Want: "hello", Clients: clients, Calls: n}.Run(t)
+	res, err := load.Run(t.Context(), load.Equal(url, header, call("1", "echo", `{"message":"hello"}`), "hello", clients, n))
+	if err == nil {
+		err = res.Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func heapNow() int64 {
@@ -40,10 +48,10 @@ func memoryIsFlat(t *testing.T, n int) {
 	t.Helper()
 	f := start(t, nil)
 	s := f.login(t, "2025-11-25", "{}")
-	h := s[0] + ": " + s[1]
-	burst(t, f.host(), h, 16, 3200)
+	h := http.Header{s[0]: {s[1]}}
+	burst(t, "http://"+f.host()+Path, h, 16, 3200)
 	first := heapNow()
-	burst(t, f.host(), h, 16, n)
+	burst(t, "http://"+f.host()+Path, h, 16, n)
 	if last := heapNow(); last > first+(2<<20) {
 		t.Errorf("%d KiB before, %d KiB after %d calls", first>>10, last>>10, n)
 	}

@@ -57,6 +57,29 @@ func (r *Result) Percentile(p float64) time.Duration {
 	return r.took[min(int(float64(len(r.took))*p/100), len(r.took)-1)]
 }
 
+// Err says how many of the requests failed, and why the first did; nil if none failed.
+func (r *Result) Err() error {
+	if r.Failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d requests failed: %w", r.Failed, r.Requests, r.First)
+}
+
+// Equal is a plan of equal requests, with these headers, whose answers have status 200 and contain want.
+func Equal(url string, header http.Header, body, want string, clients, requests int) Plan {
+	text := []byte(body)
+	return Plan{
+		URL: url, Clients: clients, Requests: requests,
+		Body: func(int) []byte { return text }, Header: func(int) http.Header { return header },
+		Check: func(_ int, res *http.Response, body []byte) error {
+			if res.StatusCode != http.StatusOK || !bytes.Contains(body, []byte(want)) {
+				return fmt.Errorf("status %d: %.200s", res.StatusCode, body)
+			}
+			return nil
+		},
+	}
+}
+
 // Run sends the requests. It stops early when ctx is done, with the requests that it did send in the result.
 func Run(ctx context.Context, p Plan) (*Result, error) {
 	u, err := url.Parse(p.URL)
