@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,7 +45,9 @@ func stackOf(t testing.TB, what string) (agent, router *child) {
 			t.Fatal(err)
 		}
 	}
-	return agent, spawn(t, "router:"+file)
+	router = spawn(t, "router:"+file)
+	router.dir = filepath.Dir(file)
+	return agent, router
 }
 
 func (c *child) endpoint() string { return c.url + "/mcps/a/mcp" }
@@ -87,10 +91,39 @@ func calls(t testing.TB, url string, clients, requests int) *load.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Failed > 0 {
-		t.Fatalf("%d of %d requests failed: %v", res.Failed, res.Requests, res.First)
+	if err := res.Err(); err != nil {
+		t.Fatal(err)
 	}
 	return res
+}
+
+// watch joins what the router carries, as mcphud tap does, and says how much came.
+func (c *child) watch(t testing.TB) (came *atomic.Int64) {
+	t.Helper()
+	sockets, err := filepath.Glob(filepath.Join(c.dir, fmt.Sprintf("tap-%d-*.sock", c.pid)))
+	if err != nil || len(sockets) != 1 {
+		t.Fatal(sockets, err)
+	}
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "unix", sockets[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	came = new(atomic.Int64)
+	var all sync.WaitGroup
+	all.Go(func() {
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := conn.Read(buf)
+			if came.Add(int64(n)); err != nil {
+				return
+			}
+		}
+	})
+	t.Cleanup(func() {
+		_ = conn.Close()
+		all.Wait()
+	})
+	return came
 }
 
 func TestBudgetRouterThroughput(t *testing.T) {
@@ -117,6 +150,25 @@ func TestBudgetRouterThroughput(t *testing.T) {
 	}
 }
 
+// TestBudgetRouterWatched is what a call costs while somebody looks at what the router carries.
+func TestBudgetRouterWatched(t *testing.T) {
+	budget.Skip(t)
+	_, router := stack(t)
+	came := router.watch(t)
+	const requests = 6000
+	calls(t, router.endpoint(), 16, 1000)
+	seen := came.Load()
+	cpu := budget.Best(func() time.Duration {
+		before := router.cpu(t)
+		calls(t, router.endpoint(), 16, requests)
+		return (router.cpu(t) - before) / requests
+	})
+	if came.Load()-seen < requests {
+		t.Errorf("%d bytes came of %d requests", came.Load()-seen, requests)
+	}
+	budget.Ceiling(t, "router: processor time a call, 16 clients, while somebody watches", cpu, 130*time.Microsecond)
+}
+
 func TestBudgetRouterLatency(t *testing.T) {
 	budget.Skip(t)
 	agent, router := stack(t)
@@ -141,24 +193,33 @@ func TestBudgetRouterMemory(t *testing.T) {
 
 func TestBudgetRouterLargeBody(t *testing.T) {
 	budget.Skip(t)
-	_, router := stackOf(t, "sink")
-	const requests = 200
 	text := bytes.Repeat([]byte("x"), 1<<20)
-	cpu := budget.Best(func() time.Duration {
+	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"%s"}}}`, text)
+	budget.Ceiling(t, "router: processor time of a call with a body of 1 MiB", largeCall(t, "sink", body), 2*time.Millisecond)
+}
+
+func TestBudgetRouterMiBAnswer(t *testing.T) {
+	budget.Skip(t)
+	budget.Ceiling(t, "router: processor time of a call with an answer of 1 MiB", largeCall(t, "bulk", []byte(callEcho)), 2*time.Millisecond)
+}
+
+// largeCall is the processor time that the router needs to pass on one call to an agent of that kind.
+func largeCall(t *testing.T, agent string, body []byte) time.Duration {
+	t.Helper()
+	_, router := stackOf(t, agent)
+	const requests = 200
+	header := http.Header{"Authorization": {"Bearer " + budgetToken}}
+	return budget.Best(func() time.Duration {
 		before := router.cpu(t)
-		res, err := load.Run(t.Context(), load.Plan{
-			URL: router.endpoint(), Clients: 2, Requests: requests,
-			Body: func(n int) []byte {
-				return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"text":"%s"}}}`, n, text)
-			},
-			Header: func(int) http.Header { return http.Header{"Authorization": {"Bearer " + budgetToken}} },
-		})
-		if err != nil || res.Failed > 0 {
-			t.Fatal(err, res.First)
+		res, err := load.Run(t.Context(), load.Equal(router.endpoint(), header, string(body), `"result"`, 2, requests))
+		if err == nil {
+			err = res.Err()
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 		return (router.cpu(t) - before) / requests
 	})
-	budget.Ceiling(t, "router: processor time of a call with a body of 1 MiB", cpu, 2*time.Millisecond)
 }
 
 // TestBudgetRouterStreams measures how much later an event is there through the router than direct, with 200 streams at the

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/proxy/audit"
+	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/listen"
 )
@@ -29,16 +32,7 @@ func childMain(what string) error {
 	ctx := context.Background()
 	switch name, arg, _ := strings.Cut(what, ":"); name {
 	case "router":
-		r, err := New(Options{Routes: arg, RoutesMust: true, Audit: audit.Options{File: arg + ".audit"}})
-		if err != nil {
-			return err
-		}
-		if err := r.Start(ctx); err != nil {
-			return err
-		}
-		fmt.Println(r.URL())
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		return r.Close(ctx)
+		return routerChild(ctx, arg)
 	case "agent":
 		return serveChild(ctx, server.NewStreamableHTTPServer(bareServer()))
 	case "stdio":
@@ -49,12 +43,37 @@ func childMain(what string) error {
 		return serveChaos(ctx, arg)
 	case "chaos-stdio":
 		return newChaosAgent(arg).serveStdio()
+	case "bulk":
+		return serveChild(ctx, bulk())
 	case "large":
 		return serveChild(ctx, http.HandlerFunc(large))
 	case "events":
 		return serveChild(ctx, http.HandlerFunc(clock))
 	}
 	return fmt.Errorf("no such child: %s", what)
+}
+
+// routerChild is what mcphud router is, with everything switched on that can be: it can be watched, it writes down who asked for
+// what, and it remembers what tools were.
+func routerChild(ctx context.Context, file string) error {
+	t, err := tap.Open(tap.Options{Dir: filepath.Dir(file)})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Close() }()
+	r, err := New(Options{
+		Outer: []flow.Middleware{t.Outer}, Inner: []flow.Middleware{t.Inner}, Routes: file, RoutesMust: true,
+		Audit: audit.Options{File: file + ".audit"}, Pins: file + ".pins",
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.Start(ctx); err != nil {
+		return err
+	}
+	fmt.Println(r.URL())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return r.Close(ctx)
 }
 
 // bareServer is a server as its author would make it with mcp-go.
@@ -74,6 +93,23 @@ func sink(w http.ResponseWriter, r *http.Request) {
 	}
 	if e, err := jsonrpc.Scan(body); err == nil {
 		reply(w, e.ID, `{"protocolVersion":"2025-06-18"}`)
+	}
+}
+
+// bulk answers a call with a text of 1 MiB.
+func bulk() http.HandlerFunc {
+	result := `{"content":[{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"}]}`
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		switch e, err := jsonrpc.Scan(body); {
+		case err == nil && e.Method == "tools/call":
+			reply(w, e.ID, result)
+		case err == nil:
+			reply(w, e.ID, `{"protocolVersion":"2025-06-18"}`)
+		}
 	}
 }
 
@@ -121,6 +157,7 @@ func serveChildAt(ctx context.Context, port int, h http.Handler) error {
 type child struct {
 	url string
 	pid int
+	dir string // of a router: where its files and its tap's socket are
 }
 
 func spawn(t testing.TB, what string) *child {
@@ -149,7 +186,7 @@ func spawn(t testing.TB, what string) *child {
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	return &child{strings.TrimSpace(line), cmd.Process.Pid}
+	return &child{url: strings.TrimSpace(line), pid: cmd.Process.Pid}
 }
 
 // cpu is the processor time that a child has used.
