@@ -160,3 +160,9 @@ func DefaultStore(port int) (string, error) {
 	}
 	return filepath.Join(base, "mcphud", fmt.Sprintf("agent-%d.db", port)), nil
 }
+
+// Completed is o with its defaults filled in, or what about it cannot be. It starts nothing.
+func (o Options) Completed() (Options, error) {
+	err := o.complete()
+	return o, err
+}

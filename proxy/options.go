@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/pin"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/listen"
 )
 
 // Defaults of Options.
@@ -89,6 +90,17 @@ func (o *Options) complete() error {
 		return errors.New("a timeout or size is negative")
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return errors.New("a certificate needs its key, and a key its certificate; give both, or none")
+	}
+	return nil
+}
+
+// Check says what cannot be about serving a table's routes as o says, nil if nothing is known to be wrong. It starts nothing.
+func (o Options) Check(t *routes.Table) error {
+	if err := o.complete(); err != nil {
+		return err
+	}
+	if !listen.Loopback(o.Host) && o.Tokens == "" && t.Tokens == "" {
+		return fmt.Errorf("host %s lets other machines in, and nobody is asked who they are; name a file of tokens, or serve this machine only", o.Host)
 	}
 	return nil
 }

@@ -109,8 +109,8 @@ func New(o Options) (*Router, error) {
 		return nil, errors.Join(fmt.Errorf("router: %w", err), r.Close(context.Background()))
 	}
 	r.watch = watch
-	if err = r.put(watch.Current()); err == nil && !listen.Loopback(o.Host) && o.Tokens == "" && r.Routes().Tokens == "" {
-		err = fmt.Errorf("host %s lets other machines in, and nobody is asked who they are; name a file of tokens, or serve this machine only", o.Host)
+	if err = o.Check(watch.Current()); err == nil {
+		err = r.put(watch.Current())
 	}
 	r.apply.Unlock()
 	if err != nil {

@@ -68,7 +68,7 @@ func (r *Router) Status() Status {
 	t := r.Routes()
 	s := Status{
 		Name: r.o.Name, Version: r.o.Version, Started: r.started.UTC(), UptimeMS: time.Since(r.started).Milliseconds(), Draining: r.drain.Err() != nil,
-		Routes:   RoutesStatus{File: r.o.Routes, Since: r.watch.Since().UTC(), Warnings: t.Warnings},
+		Routes:   RoutesStatus{File: r.o.Routes, Since: r.watch.Since().UTC()},
 		Tokens:   r.policy.guard.Status(),
 		Sessions: SessionsStatus{r.shared.Store.Len(), r.shared.Sealer.Load() != nil},
 		Agents:   map[string]AgentStatus{},
@@ -76,8 +76,11 @@ func (r *Router) Status() Status {
 	if err := r.staleness(); err != nil {
 		s.Routes.Error = err.Error()
 	}
+	for _, p := range t.Warnings {
+		s.Routes.Warnings = append(s.Routes.Warnings, p.String())
+	}
 	if msg := r.otherPort(t); msg != "" {
-		s.Routes.Warnings = append(slices.Clone(s.Routes.Warnings), msg)
+		s.Routes.Warnings = append(s.Routes.Warnings, msg)
 	}
 	if r.policy.audit != nil {
 		a := r.policy.audit.Status()

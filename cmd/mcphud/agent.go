@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -21,7 +20,6 @@ import (
 
 func (a *app) agentCommand() *cobra.Command {
 	var s agentSettings
-	var file string
 	c := &cobra.Command{
 		Use: "agent", Short: "Run the bundled agent: an MCP server to try, debug and test clients with", Args: cobra.NoArgs,
 		Long: "agent serves MCP over HTTP on http://127.0.0.1:7000/mcp, or over stdin and stdout with --stdio, in every revision of the protocol. " +
@@ -31,23 +29,28 @@ func (a *app) agentCommand() *cobra.Command {
 			"else from --config FILE or agent.yaml in mcphud's configuration folder, with keys such as port, concurrency, timeout, maxRequestSize and name.",
 		Example: "  mcphud agent\n  mcphud agent --port 0 --ephemeral --profile everything\n  mcphud agent --kb ./docs --root ./docs\n" +
 			"  AGENT_TOKEN=… mcphud agent --host 0.0.0.0\n  mcphud -- mcphud agent --stdio",
-		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.agent(ctx, cmd, &s, file) }),
+		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.agent(ctx, cmd, &s) }),
 	}
+	agentFlags(c, &s)
+	return c
+}
+
+// agentFlags gives a command the agent's flags, and what completes them.
+func agentFlags(c *cobra.Command, s *agentSettings) {
 	f := c.Flags()
 	s.register(f)
-	f.StringVar(&file, "config", "", "read settings from this `FILE` (YAML or JSON)")
+	f.StringVar(&s.file, "config", "", "read settings from this `FILE` (YAML or JSON)")
 	for name, values := range map[string][]string{"profile": profiles(), "log-level": agentLevels} {
 		// It fails only for a flag that does not exist.
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	_, _ = c.MarkFlagDirname("kb"), c.MarkFlagDirname("root")
-	return c
 }
 
 // hideInherited leaves of the flags that all commands share only --format, and keep, to a command that is no client. The others
 // are still known, so that whoever gives one is told why it means nothing.
 func hideInherited(c *cobra.Command, keep ...string) {
-	c.Parent().PersistentFlags().VisitAll(func(f *pflag.Flag) {
+	c.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Name == "format" || slices.Contains(keep, f.Name) || c.Flags().Lookup(f.Name) != nil {
 			return
 		}
@@ -67,24 +70,19 @@ func hiddenFlag(cmd *cobra.Command) (name string) {
 	return name
 }
 
-func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings, file string) error {
+func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings) error {
 	if name := hiddenFlag(cmd); name != "" {
 		return usageError("--"+name+" means nothing to the agent, which is a server", "see mcphud agent --help")
 	}
-	where := surroundings{env: os.Getenv, file: file, must: file != ""}
-	if file == "" && !supervised(cmd.Flags()) { // a stack says everything itself
-		where.file = defaultAgentFile()
-	}
-	origin, warnings, err := resolve(cmd.Flags(), where)
-	if err != nil {
+	r := s.at(cmd.Flags()).resolve()
+	if err := r.Err(); err != nil {
 		return err
 	}
-	s.modelKey, s.routerToken = os.Getenv("AGENT_MODEL_KEY"), os.Getenv("AGENT_TOKEN")
 	log := agentLogger(a.err, s.level)
-	for _, w := range warnings {
+	for _, w := range r.warnings {
 		log.Warn("settings file", "file", w.File, "line", w.Line, "message", w.Message)
 	}
-	logSettings(log, cmd.Flags(), origin)
+	r.log(log)
 	o, err := s.options(log)
 	if err != nil {
 		return err
@@ -111,7 +109,7 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 		Timeout: s.timeout, DrainTimeout: s.drain, MaxRequest: s.maxRequest, Batch: s.batch,
 		RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),
 		Router: agentclient.Options{RouterHost: s.routerHost, RouterPort: s.routerPort, AuthToken: s.routerToken},
-		Model:  agentsrv.Model{URL: s.modelURL, Name: s.model, Key: s.modelKey}, OTLP: os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), Logger: log,
+		Model:  agentsrv.Model{URL: s.modelURL, Name: s.model, Key: s.modelKey}, OTLP: s.otlp, Logger: log,
 	}
 	switch {
 	case s.ephemeral && s.store != "":

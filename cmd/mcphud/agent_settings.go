@@ -1,18 +1,13 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"log/slog"
+	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/config"
 )
@@ -33,7 +28,8 @@ type agentSettings struct {
 	modelURL, model, modelKey    string
 	routerHost, routerToken      string
 	routerPort                   int
-	level                        string
+	level, otlp                  string
+	file                         string // where the others may be
 }
 
 // agentLevels are what the agent's --log-level takes.
@@ -51,41 +47,40 @@ const (
 	mostTasks = 10_000
 	mostCalls = 1_000_000
 
-	agentFile  = "agent.yaml"
-	secretFlag = "token" // whose value is never shown
+	agentFile = "agent.yaml"
 )
 
-// setting says where else the value of a flag may come from. A secret is not read from the file.
-type setting struct {
-	flag string
-	env  string // variable, "" for none
-	key  string // member of the file, "" for none
-}
-
+// agentSources are all settings of the agent.
 var agentSources = []setting{
 	{flag: "host", key: "host"},
 	{flag: "port", env: "AGENT_PORT", key: "port"},
-	{flag: "token", env: "AGENT_TOKEN"},
+	{flag: "stdio"},
+	{flag: "token", env: "AGENT_TOKEN", secret: true},
 	{flag: "jwks", key: "jwks"},
 	{flag: "name", key: "name"},
 	{flag: "profile", key: "profile"},
 	{flag: "kb", key: "kb"},
 	{flag: "root", key: "root"},
+	{flag: "entities"},
 	{flag: "store", key: "store"},
 	{flag: "concurrency", env: "AGENT_CONCURRENCY", key: "concurrency"},
 	{flag: "queue-capacity", key: "queueCapacity"},
 	{flag: "timeout", key: "timeout"},
 	{flag: "max-request-size", key: "maxRequestSize"},
 	{flag: "drain-timeout", key: "drainTimeout"},
+	{flag: "tenant"},
 	{flag: "rate-limit", key: "rateLimit"},
 	{flag: "tenant-concurrency", key: "tenantConcurrency"},
 	{flag: "model-url", env: "AGENT_MODEL_URL", key: "modelUrl"},
 	{flag: "model", env: "AGENT_MODEL", key: "model"},
+	{flag: "model-key", env: "AGENT_MODEL_KEY", secret: true},
 	{flag: "router-host", env: "ROUTER_HOST", key: "routerHost"},
 	{flag: "router-port", env: "ROUTER_PORT", key: "routerPort"},
+	{flag: "router-token", env: "AGENT_TOKEN", secret: true},
 	{flag: "batch", key: "batch"},
 	{flag: "ephemeral", key: "ephemeral"},
 	{flag: "log-level", key: "logLevel"},
+	{flag: "otlp", env: "OTEL_EXPORTER_OTLP_ENDPOINT"},
 }
 
 // register gives the agent's flags to f, at their defaults.
@@ -124,118 +119,24 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.Var(&choice{&s.level, agentLevels}, "log-level", "log from this `LEVEL` on: debug, info, warning or error")
 }
 
-// surroundings is where settings that no flag gives come from.
-type surroundings struct {
-	env  func(string) string
-	file string // read if it is there; "" for none
-	must bool   // the file was named, so it has to be there
+// bare registers the values that only the environment gives.
+func (s *agentSettings) bare() *pflag.FlagSet {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.StringVar(&s.modelKey, "model-key", "", "")
+	f.StringVar(&s.routerToken, "router-token", "", "")
+	f.StringVar(&s.otlp, "otlp", "", "")
+	return f
 }
 
-// resolve fills in what no flag gave, from the environment, then from the file. origin has where each flag's value came
-// from. A value that cannot be is an error that names the variable, or the file and line; what nobody knows in the file is a
-// warning.
-func resolve(f *pflag.FlagSet, where surroundings) (origin map[string]string, warnings []config.Warning, err error) {
-	values, warnings, err := where.read()
-	if err != nil {
-		return nil, nil, err
+// at are the settings of a command line and this process.
+func (s *agentSettings) at(f *pflag.FlagSet) settings {
+	where := surroundings{
+		env: os.Getenv, file: s.file, must: s.file != "", read: config.ReadValues, next: "correct the file, or name another with --config",
 	}
-	given := map[string]config.Value{}
-	for _, v := range values {
-		given[v.Key] = v
+	if s.file == "" && !supervised(f) { // a stack says everything itself
+		where.file = defaultAgentFile()
 	}
-	origin = map[string]string{}
-	for _, s := range agentSources {
-		fl := f.Lookup(s.flag)
-		v, inFile := given[s.key]
-		inFile = inFile && s.key != ""
-		delete(given, s.key)
-		switch env := where.lookup(s.env); {
-		case fl.Changed:
-			origin[s.flag] = "flag"
-		case env != "":
-			origin[s.flag] = "environment " + s.env
-			if err := fl.Value.Set(env); err != nil {
-				return nil, nil, usageError(fmt.Sprintf("%s is %q: %v", s.env, shown(s.flag, env), plain(err)), "correct or unset "+s.env+", or give --"+s.flag)
-			}
-		case inFile:
-			origin[s.flag] = fmt.Sprintf("%s:%d", where.file, v.Line)
-			if err := fl.Value.Set(v.Text); err != nil {
-				at := config.Warning{File: where.file, Line: v.Line, Col: v.Col, Message: fmt.Sprintf("%s is %q: %v", s.key, v.Text, plain(err))}
-				return nil, nil, usageError(at.String(), "correct it there, or give --"+s.flag)
-			}
-		default:
-			origin[s.flag] = "default"
-		}
-	}
-	for _, v := range values {
-		if _, unknown := given[v.Key]; unknown {
-			warnings = append(warnings, config.Warning{File: where.file, Line: v.Line, Col: v.Col, Message: unknownKey(v.Key)})
-		}
-	}
-	return origin, warnings, nil
-}
-
-func (w surroundings) lookup(name string) string {
-	if name == "" {
-		return ""
-	}
-	return w.env(name)
-}
-
-func (w surroundings) read() ([]config.Value, []config.Warning, error) {
-	if w.file == "" {
-		return nil, nil, nil
-	}
-	values, warnings, err := config.ReadValues(w.file)
-	if errors.Is(err, fs.ErrNotExist) && !w.must {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, &session.Error{Kind: session.Usage, Message: "the agent's settings: " + err.Error(), Err: err, Next: "correct the file, or name another with --config"}
-	}
-	return values, warnings, nil
-}
-
-func unknownKey(key string) string {
-	var keys []string
-	for _, s := range agentSources {
-		if s.key != "" {
-			keys = append(keys, s.key)
-		}
-	}
-	if key == secretFlag {
-		return `"token" is not read from a file; set AGENT_TOKEN`
-	}
-	msg := fmt.Sprintf("unknown key %.80q is ignored", key)
-	if like := similar(key, keys); len(like) > 0 {
-		return msg + "; did you mean " + strings.Join(like, " or ") + "?"
-	}
-	return msg + "; the keys are " + strings.Join(keys, ", ")
-}
-
-// shown is a setting's value for a message or log; of a secret only that there is one.
-func shown(flag, value string) string {
-	if flag == secretFlag && value != "" {
-		return "set"
-	}
-	return value
-}
-
-// plain says what a boolean flag wants, where its own error speaks of a Go function.
-func plain(err error) string {
-	if strings.HasPrefix(err.Error(), "strconv.ParseBool: ") {
-		return "must be true or false"
-	}
-	return err.Error()
-}
-
-// logSettings records every value and where it came from.
-func logSettings(log *slog.Logger, f *pflag.FlagSet, origin map[string]string) {
-	var all []any
-	for _, s := range agentSources {
-		all = append(all, s.flag, fmt.Sprintf("%s (%s)", shown(s.flag, f.Lookup(s.flag).Value.String()), origin[s.flag]))
-	}
-	log.Debug("settings", all...)
+	return settings{"agent", agentSources, f, s.bare(), where}
 }
 
 // defaultAgentFile is where the settings are looked for when --config names no file, "" where there is no such place.

@@ -8,30 +8,33 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/mcphud/mcphud/session/config"
 )
 
 // settled resolves one command line in made-up surroundings.
-func settled(t *testing.T, args []string, env map[string]string, file string) (s agentSettings, origin map[string]string, warned, failed string) {
+func settled(t *testing.T, args []string, env map[string]string, file string) (s agentSettings, r *resolution, warned, failed string) {
 	t.Helper()
 	f := pflag.NewFlagSet("agent", pflag.ContinueOnError)
 	s.register(f)
 	if err := f.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	where := surroundings{env: func(name string) string { return env[name] }, file: filepath.Join(t.TempDir(), agentFile)}
+	all := s.at(f)
+	all.surroundings = surroundings{env: func(name string) string { return env[name] }, file: filepath.Join(t.TempDir(), agentFile), read: config.ReadValues}
 	if file != "" {
-		if err := os.WriteFile(where.file, []byte(file), 0o600); err != nil {
+		if err := os.WriteFile(all.file, []byte(file), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	origin, warnings, err := resolve(f, where)
-	if err != nil {
+	r = all.resolve()
+	if err := r.Err(); err != nil {
 		failed = err.Error()
 	}
-	for _, w := range warnings {
-		warned += strings.TrimPrefix(w.String(), where.file) + "\n"
+	for _, w := range r.warnings {
+		warned += strings.TrimPrefix(w.String(), all.file) + "\n"
 	}
-	return s, origin, warned, failed
+	return s, r, warned, failed
 }
 
 func TestC1_SettingsPrecedence(t *testing.T) {
@@ -53,12 +56,12 @@ func TestC1_SettingsPrecedence(t *testing.T) {
 		{name: "an empty variable is none", env: map[string]string{"AGENT_PORT": ""}, port: 7000, concurrency: 1, origin: "default"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, origin, warned, failed := settled(t, c.args, c.env, c.file)
+			s, r, warned, failed := settled(t, c.args, c.env, c.file)
 			if s.port != c.port || s.concurrency != c.concurrency || s.token != c.token || warned+failed != "" {
 				t.Errorf("port %d, concurrency %d, token %q, %s%s", s.port, s.concurrency, s.token, warned, failed)
 			}
-			if !strings.HasSuffix(origin["port"], c.origin) {
-				t.Errorf("the port is said to come from %q, want %q", origin["port"], c.origin)
+			if from := r.of("port").from.String(); !strings.HasSuffix(from, c.origin) {
+				t.Errorf("the port is said to come from %q, want %q", from, c.origin)
 			}
 		})
 	}

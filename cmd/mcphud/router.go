@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,24 +21,38 @@ import (
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/browser"
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
 )
 
 // routerSettings are what can be set about the router.
 type routerSettings struct {
-	host             string
-	port             int
-	routes, tokens   string
-	drain            time.Duration
-	tlsCert, tlsKey  string
-	level            string
-	audit, pins      string
-	named, forcePort bool // the file of routes was named; the port wins over the file's
+	host            string
+	port            int
+	routes, tokens  string
+	sessionKey      string
+	drain           time.Duration
+	tlsCert, tlsKey string
+	level           string
+	audit, pins     string
 }
 
-// routerEnv are the variables that settings come from which no flag gives.
-var routerEnv = map[string]string{"host": "ROUTER_HOST", "port": "ROUTER_PORT"}
+// routerSources are all settings of the router.
+var routerSources = []setting{
+	{flag: "host", env: "ROUTER_HOST"},
+	{flag: "port", env: "ROUTER_PORT", key: "port"},
+	{flag: "routes"},
+	{flag: "tokens", key: "tokens"},
+	{flag: "session-key", key: "sessionKey"},
+	{flag: "drain-timeout"},
+	{flag: "log-level"},
+	{flag: "audit"},
+	{flag: "pins"},
+	{flag: "tls-cert"},
+	{flag: "tls-key"},
+}
 
 func (a *app) routerCommand() *cobra.Command {
 	var s routerSettings
@@ -53,12 +68,17 @@ func (a *app) routerCommand() *cobra.Command {
 			`  echo '{"routes":{"demo":{"hostPort":7000}}}' > routing.json`,
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.router(ctx, cmd, &s) }),
 	}
+	routerFlags(c, &s)
+	return c
+}
+
+// routerFlags gives a command the router's flags, and what completes them.
+func routerFlags(c *cobra.Command, s *routerSettings) {
 	s.register(c.Flags())
 	// These fail only for flags that do not exist.
 	_ = c.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(agentLevels, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.MarkFlagFilename("routes", "json")
 	_ = c.MarkFlagFilename("tokens", "json")
-	return c
 }
 
 // register gives the router's flags to f, at their defaults.
@@ -77,25 +97,61 @@ func (s *routerSettings) register(f *pflag.FlagSet) {
 	f.StringVar(&s.tlsKey, "tls-key", "", "the certificate's key is in this `FILE` (PEM)")
 }
 
-// complete fills in what no flag gave from the environment.
-func (s *routerSettings) complete(f *pflag.FlagSet, env func(string) string) error {
-	for flag, name := range routerEnv {
-		fl := f.Lookup(flag)
-		v := env(name)
-		if fl.Changed || v == "" {
-			s.forcePort = s.forcePort || flag == "port" && fl.Changed
-			continue
-		}
-		if err := fl.Value.Set(v); err != nil {
-			return usageError(fmt.Sprintf("%s is %q: %v", name, v, err), "correct or unset "+name+", or give --"+flag)
-		}
-		s.forcePort = s.forcePort || flag == "port"
+// at are the settings of a command line and this process. table is what the file of routes has, without routes before resolve.
+func (s *routerSettings) at(f *pflag.FlagSet) (all settings, table *routes.Table) {
+	if s.tokens == "" {
+		f.Lookup("tokens").Changed = false // it means the routes' own
 	}
-	s.named = f.Lookup("routes").Changed
-	if !f.Lookup("pins").Changed {
+	table = &routes.Table{}
+	read := func(file string) ([]config.Value, []config.Warning, error) {
+		t, err := routes.Load(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		*table = *t
+		var values []config.Value
+		for key, v := range map[string]string{"port": strconv.Itoa(t.Port), "tokens": t.Tokens, "sessionKey": t.SessionKey} {
+			if v != "" && v != "0" { // which say nothing
+				values = append(values, config.Value{Key: key, Text: v, Line: t.Lines[key]})
+			}
+		}
+		var warnings []config.Warning
+		for _, p := range t.Warnings {
+			warnings = append(warnings, config.Warning{File: file, Line: p.Line, Message: p.Message})
+		}
+		return values, warnings, nil
+	}
+	bare := pflag.NewFlagSet("", pflag.ContinueOnError)
+	bare.StringVar(&s.sessionKey, "session-key", "", "")
+	where := surroundings{env: os.Getenv, file: s.routes, must: f.Lookup("routes").Changed, read: read}
+	return settings{"router", routerSources, f, bare, where}, table
+}
+
+// resolve fills in what no flag gave.
+func (s *routerSettings) resolve(f *pflag.FlagSet) (*resolution, *routes.Table) {
+	all, table := s.at(f)
+	r := all.resolve()
+	if r.fileErr != nil {
+		r.fileErr = routerError(fmt.Errorf("routes: %w", errors.Unwrap(r.fileErr)), s.routes)
+	}
+	if p := r.of("pins"); p.from.Source == "default" {
 		s.pins = pinsOf(s.routes)
+		p.value = s.pins
 	}
-	return nil
+	return r, table
+}
+
+// options makes what the router takes of resolved settings. What only the file of routes gives is left to the router, which
+// follows the file.
+func (s *routerSettings) options(r *resolution) proxy.Options {
+	o := proxy.Options{
+		Version: version(), Host: s.host, Port: s.port, RoutesPort: !r.given("port"), Routes: s.routes, RoutesMust: r.given("routes"),
+		DrainTimeout: s.drain, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Audit: audit.Options{File: s.audit}, Pins: s.pins, Manage: true,
+	}
+	if r.given("tokens") {
+		o.Tokens = s.tokens
+	}
+	return o
 }
 
 // pinsOf is where the router remembers the tools of the agents that a file of routes names, "" if there is no place for it.
@@ -105,36 +161,34 @@ func pinsOf(routes string) string {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(abs))
-	file := stateFile(filepath.Join("routers", hex.EncodeToString(sum[:8])+".json"))
-	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
-		return ""
-	}
-	return file
+	return stateFile(filepath.Join("routers", hex.EncodeToString(sum[:8])+".json"))
 }
 
 func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings) error {
 	if name := hiddenFlag(cmd); name != "" {
 		return usageError("--"+name+" means nothing to the router, which is a server", "see mcphud router --help")
 	}
-	if err := s.complete(cmd.Flags(), os.Getenv); err != nil {
+	settled, _ := s.resolve(cmd.Flags())
+	if err := settled.Err(); err != nil {
 		return err
 	}
 	log := agentLogger(a.err, s.level)
+	settled.log(log)
+	if !settled.given("pins") && (s.pins == "" || os.MkdirAll(filepath.Dir(s.pins), 0o700) != nil) {
+		s.pins = "" // remembered while it runs
+	}
 	t, err := tap.Open(tap.Options{Name: "router", Kind: tap.Router})
 	if err != nil {
 		log.Warn("the router cannot be watched with mcphud tap", "error", err.Error())
 	}
 	defer func() { _ = t.Close() }() // its socket is gone either way
 	var r *proxy.Router
-	r, err = proxy.New(proxy.Options{
-		Outer: []flow.Middleware{t.Outer}, Inner: []flow.Middleware{t.Inner},
-		Handlers: browser.Routes(browser.Options{Agents: func(req *http.Request) []browser.Agent { return agentsOf(r, req) }}),
-		Version:  version(), Host: s.host, Port: s.port, RoutesPort: !s.forcePort, Routes: s.routes, RoutesMust: s.named, Tokens: s.tokens,
-		DrainTimeout: s.drain, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Logger: log,
-		Audit: audit.Options{File: s.audit}, Pins: s.pins, Manage: true,
-	})
-	if err != nil {
-		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: routerAdvice(err, s.routes)}
+	o := s.options(settled)
+	o.Logger = log
+	o.Outer, o.Inner = []flow.Middleware{t.Outer}, []flow.Middleware{t.Inner}
+	o.Handlers = browser.Routes(browser.Options{Agents: func(req *http.Request) []browser.Agent { return agentsOf(r, req) }})
+	if r, err = proxy.New(o); err != nil {
+		return routerError(err, s.routes)
 	}
 	if err := r.Start(ctx); err != nil {
 		_ = closeRouter(ctx, r, s.drain) // why it did not start is what matters
@@ -179,13 +233,16 @@ func closeRouter(ctx context.Context, r *proxy.Router, drain time.Duration) erro
 	return nil
 }
 
-func routerAdvice(err error, routes string) string {
+// routerError says what to do about settings that the router refuses.
+func routerError(err error, routes string) error {
+	e := &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "correct it; see mcphud router --help"}
 	missing := new(fs.PathError)
 	switch {
 	case !errors.As(err, &missing) || !errors.Is(err, os.ErrNotExist):
-		return "correct it; see mcphud router --help"
 	case missing.Path == routes:
-		return "name a file that exists, or leave --routes out to start without routes and wait for " + proxy.DefaultRoutes
+		e.Next = "name a file that exists, or leave --routes out to start without routes and wait for " + proxy.DefaultRoutes
+	default:
+		e.Next = "name a file that exists"
 	}
-	return "name a file that exists"
+	return e
 }

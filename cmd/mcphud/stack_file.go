@@ -51,12 +51,12 @@ func agentChecker() stack.Checker {
 		for _, setting := range agentSources {
 			if setting.key == key && key != "" {
 				if err := f.Lookup(setting.flag).Value.Set(value); err != nil {
-					return "", "", errors.New(plain(err))
+					return "", "", plain(err)
 				}
 				return setting.flag, "", nil
 			}
 		}
-		return "", unknownKey(key), nil
+		return "", unknownKey(agentSources, key), nil
 	}
 }
 

@@ -12,10 +12,22 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
+// Problem is what is wrong or unknown in a file of routes. It never quotes what may be a secret.
+type Problem struct {
+	Line    int // 1-based
+	Message string
+}
+
+// String is "line 3: message".
+func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Message) }
+
+// Error makes a Problem because of which nothing of the file counts an error.
+func (p Problem) Error() string { return p.String() }
+
 // decoder reads one file. The first error ends it.
 type decoder struct {
 	text     []byte
-	warnings []string
+	warnings []Problem
 	err      error
 }
 
@@ -29,14 +41,20 @@ type value struct {
 
 func (d *decoder) line(at int) int { return 1 + bytes.Count(d.text[:at], []byte("\n")) }
 
+func (v value) line() int { return v.d.line(v.at) }
+
+func (v value) problem(format string, args ...any) Problem {
+	return Problem{v.line(), v.what + " " + fmt.Sprintf(format, args...)}
+}
+
 func (v value) fail(format string, args ...any) {
 	if v.d.err == nil {
-		v.d.err = fmt.Errorf("line %d: %s %s", v.d.line(v.at), v.what, fmt.Sprintf(format, args...))
+		v.d.err = v.problem(format, args...)
 	}
 }
 
 func (v value) warn(format string, args ...any) {
-	v.d.warnings = append(v.d.warnings, fmt.Sprintf("line %d: %s %s", v.d.line(v.at), v.what, fmt.Sprintf(format, args...)))
+	v.d.warnings = append(v.d.warnings, v.problem(format, args...))
 }
 
 // clip is a name from the file as messages show it.

@@ -32,11 +32,14 @@ func Parse(text []byte) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Routes: map[string]*Route{}}
+	t := &Table{Routes: map[string]*Route{}, Lines: map[string]int{}}
+	own := func(name string, set func(value)) func(value) {
+		return func(v value) { t.Lines[name] = v.line(); set(v) }
+	}
 	root.object(map[string]func(value){
-		"port":       func(v value) { t.Port = v.number(0, 65535) },
-		"tokens":     func(v value) { t.Tokens = v.text() },
-		"sessionKey": func(v value) { t.SessionKey = v.text() },
+		"port":       own("port", func(v value) { t.Port = v.number(0, 65535) }),
+		"tokens":     own("tokens", func(v value) { t.Tokens = v.text() }),
+		"sessionKey": own("sessionKey", func(v value) { t.SessionKey = v.text() }),
 		"routes": func(v value) {
 			v.each(func(name string, v value) { t.add(name, v) })
 		},
@@ -73,7 +76,7 @@ func ParseOne(text []byte) (*Route, error) {
 	case root.d.err != nil:
 		return nil, root.d.err
 	case len(root.d.warnings) > 0:
-		return nil, errors.New(root.d.warnings[0])
+		return nil, root.d.warnings[0]
 	case r.Cwd != "" && !filepath.IsAbs(r.Cwd):
 		return nil, fmt.Errorf("cwd is %q; it must be an absolute path", clip(r.Cwd))
 	default:
@@ -91,14 +94,14 @@ func document(text []byte, fields string) (root value, err error) {
 	if err := jsonrpc.Valid(text); err != nil {
 		var syntax *jsonrpc.SyntaxError
 		if errors.As(err, &syntax) {
-			return root, fmt.Errorf("line %d: it is not JSON: %s", d.line(min(syntax.Offset, len(text))), syntax.Reason)
+			return root, Problem{d.line(min(syntax.Offset, len(text))), "it is not JSON: " + syntax.Reason}
 		}
 		return root, fmt.Errorf("it is not JSON: %w", err)
 	}
 	at := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
 	root = value{d: d, at: at, raw: text[at:]}
 	if root.raw[0] != '{' {
-		return root, fmt.Errorf("line %d: it is %s; it must be an object with %s", d.line(at), kind(root.raw), fields)
+		return root, Problem{d.line(at), fmt.Sprintf("it is %s; it must be an object with %s", kind(root.raw), fields)}
 	}
 	return root, nil
 }

@@ -54,7 +54,10 @@ func TestUnknownKeysWarn(t *testing.T) {
 	if err != nil || tab.Port != 0 {
 		t.Fatal(tab, err)
 	}
-	text := strings.Join(tab.Warnings, "\n")
+	text := ""
+	for _, p := range tab.Warnings {
+		text += p.String() + "\n"
+	}
 	for _, want := range []string{`line 1: Port is not known and ignored; "port" is`, `line 3: routes.a.timeOut is not known and ignored; "timeout" is`, "only a route with a command has args"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

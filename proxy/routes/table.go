@@ -77,7 +77,8 @@ type Table struct {
 	Tokens     string // the file of tokens, "" for none; relative to the file's folder
 	SessionKey string // the file of keys that seal session ids, "" for ids that the router keeps; relative likewise
 	Routes     map[string]*Route
-	Warnings   []string // of what is in the file and means nothing, with its line
+	Lines      map[string]int // where port, tokens and sessionKey are in the file, those that are; 1-based
+	Warnings   []Problem      // of what is in the file and means nothing
 }
 
 // With is the table with further routes, where it has none of their names.

@@ -66,8 +66,8 @@ func Watch(o Options) (*Watcher, error) {
 }
 
 func (w *Watcher) warn(t *Table) {
-	for _, msg := range t.Warnings {
-		w.o.Logger.Warn("routes", "file", w.o.Path, "message", msg)
+	for _, p := range t.Warnings {
+		w.o.Logger.Warn("routes", "file", w.o.Path, "message", p.String())
 	}
 }
 

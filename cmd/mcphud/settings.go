@@ -1,0 +1,246 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// setting says where else the value of a flag may come from. A secret is not read from the file.
+type setting struct {
+	flag   string // also the name of a value that no flag gives
+	env    string // variable, "" for none
+	key    string // member of the file, "" for none
+	secret bool   // its value is never shown
+}
+
+// settings are what can be set about one thing, and where it is looked for.
+type settings struct {
+	what  string // such as agent
+	list  []setting
+	flags *pflag.FlagSet
+	bare  *pflag.FlagSet // values of the list that no flag gives; nil for none
+	surroundings
+}
+
+// surroundings is where settings that no flag gives come from.
+type surroundings struct {
+	env  func(string) string
+	file string // read if it is there; "" for none
+	must bool   // the file was named, so it has to be there
+	read func(file string) ([]config.Value, []config.Warning, error)
+	next string // what to do about a file that cannot be read
+}
+
+// origin is where a value was given.
+type origin struct {
+	Source string `json:"source"`         // flag, environment, file or default
+	Name   string `json:"name,omitempty"` // of the flag, with its dashes, or of the variable
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"` // 1-based
+	Col    int    `json:"-"`
+	Value  string `json:"value"` // as it was given
+}
+
+func (o origin) String() string {
+	switch o.Source {
+	case "environment":
+		return o.Source + " " + o.Name
+	case "file":
+		return fmt.Sprintf("%s:%d", o.File, o.Line)
+	}
+	return o.Source
+}
+
+// resolved is a setting and where its value came from.
+type resolved struct {
+	setting
+	isFlag     bool
+	value      string   // in force; what was given, where that cannot be
+	from       origin   // whose value counts
+	overridden []origin // what was given as well, the next one in force first
+	problem    error    // why the value cannot be
+}
+
+// resolution is what became of settings.
+type resolution struct {
+	what     string
+	file     string
+	found    bool // whether the file is there
+	values   []resolved
+	warnings []config.Warning // of the file
+	fileErr  error            // why nothing of the file counts
+}
+
+// resolve fills in what no flag gave, from the environment, then from the file. A value that cannot be is an error that names
+// the variable, or the file and line; what nobody knows in the file is a warning.
+func (s settings) resolve() *resolution {
+	r := &resolution{what: s.what, file: s.file}
+	values := s.load(r)
+	given := map[string]config.Value{}
+	for _, v := range values {
+		given[v.Key] = v
+	}
+	for _, st := range s.list {
+		fl := s.flags.Lookup(st.flag)
+		v := resolved{setting: st, isFlag: fl != nil}
+		if fl == nil {
+			fl = s.bare.Lookup(st.flag)
+		}
+		var all []origin
+		if fl.Changed {
+			all = append(all, origin{Source: "flag", Name: "--" + st.flag, Value: valueText(fl.Value)})
+		}
+		if env := s.lookup(st.env); env != "" {
+			all = append(all, origin{Source: "environment", Name: st.env, Value: env})
+		}
+		if in, ok := given[st.key]; ok && st.key != "" {
+			all = append(all, origin{Source: "file", File: s.file, Line: in.Line, Col: in.Col, Value: in.Text})
+		}
+		delete(given, st.key)
+		if len(all) == 0 {
+			all = []origin{{Source: "default", Value: valueText(fl.Value)}}
+		}
+		v.from, v.overridden, v.value = all[0], all[1:], all[0].Value
+		if v.from.Source == "environment" || v.from.Source == "file" {
+			if err := fl.Value.Set(v.value); err != nil {
+				v.problem = v.cannotBe(err)
+			} else {
+				v.value = valueText(fl.Value)
+			}
+		}
+		r.values = append(r.values, v)
+	}
+	for _, v := range values {
+		if _, unknown := given[v.Key]; unknown {
+			r.warnings = append(r.warnings, config.Warning{File: s.file, Line: v.Line, Col: v.Col, Message: unknownKey(s.list, v.Key)})
+		}
+	}
+	return r
+}
+
+// load reads the file, if there is one.
+func (s settings) load(r *resolution) []config.Value {
+	if s.file == "" {
+		return nil
+	}
+	values, warnings, err := s.read(s.file)
+	if errors.Is(err, fs.ErrNotExist) && !s.must {
+		return nil
+	}
+	r.found, r.warnings = !errors.Is(err, fs.ErrNotExist), warnings
+	if err != nil {
+		r.fileErr = &session.Error{Kind: session.Usage, Message: "the " + s.what + "'s settings: " + err.Error(), Err: err, Next: s.next}
+	}
+	return values
+}
+
+func (s surroundings) lookup(name string) string {
+	if name == "" {
+		return ""
+	}
+	return s.env(name)
+}
+
+// cannotBe is the error about a value that err is about.
+func (v *resolved) cannotBe(err error) error {
+	instead := ""
+	if v.isFlag {
+		instead = ", or give --" + v.flag
+	}
+	if v.from.Source == "environment" {
+		return &session.Error{
+			Kind: session.Usage, Message: fmt.Sprintf("%s is %q: %v", v.env, v.shown(v.value), plain(err)), Err: plain(err),
+			Next: "correct or unset " + v.env + instead,
+		}
+	}
+	at := config.Warning{File: v.from.File, Line: v.from.Line, Col: v.from.Col, Message: fmt.Sprintf("%s is %q: %v", v.key, v.shown(v.value), plain(err))}
+	return &session.Error{Kind: session.Usage, Message: at.String(), Err: plain(err), Next: "correct it there" + instead}
+}
+
+// Err is the first thing because of which the settings cannot be used, nil if there is none.
+func (r *resolution) Err() error {
+	if r.fileErr != nil {
+		return r.fileErr
+	}
+	for _, v := range r.values {
+		if v.problem != nil {
+			return v.problem
+		}
+	}
+	return nil
+}
+
+// of is the setting of a name; it is in the list.
+func (r *resolution) of(name string) *resolved {
+	for i := range r.values {
+		if r.values[i].flag == name {
+			return &r.values[i]
+		}
+	}
+	return &resolved{}
+}
+
+// given reports whether a flag or a variable gives a setting, so that no file and no default does.
+func (r *resolution) given(name string) bool {
+	from := r.of(name).from.Source
+	return from == "flag" || from == "environment"
+}
+
+// log records every value and where it came from.
+func (r *resolution) log(log *slog.Logger) {
+	var all []any
+	for _, v := range r.values {
+		all = append(all, v.flag, fmt.Sprintf("%s (%s)", v.shown(v.value), v.from))
+	}
+	log.Debug("settings", all...)
+}
+
+// shown is a value of this setting for a message or log; of a secret only that there is one.
+func (s setting) shown(value string) string {
+	if s.secret && value != "" {
+		return mask.Hidden
+	}
+	return mask.Text(value)
+}
+
+// valueText is a value as a person would give it, "" for none.
+func valueText(v pflag.Value) string {
+	if list, ok := v.(pflag.SliceValue); ok {
+		return strings.Join(list.GetSlice(), ", ")
+	}
+	return v.String()
+}
+
+// plain says what a boolean flag wants, where its own error speaks of a Go function.
+func plain(err error) error {
+	if strings.HasPrefix(err.Error(), "strconv.ParseBool: ") {
+		return errors.New("must be true or false")
+	}
+	return err
+}
+
+func unknownKey(list []setting, key string) string {
+	var keys []string
+	for _, s := range list {
+		switch {
+		case s.secret && s.flag == key:
+			return fmt.Sprintf("%q is not read from a file; set %s", key, s.env)
+		case s.key != "":
+			keys = append(keys, s.key)
+		}
+	}
+	msg := fmt.Sprintf("unknown key %.80q is ignored", key)
+	if like := similar(key, keys); len(like) > 0 {
+		return msg + "; did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return msg + "; the keys are " + strings.Join(keys, ", ")
+}
