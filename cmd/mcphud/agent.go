@@ -26,7 +26,8 @@ func (a *app) agentCommand() *cobra.Command {
 			"It says `listening on URL` on stderr once it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once.\n\n" +
 			"Beside /mcp it answers GET /health, /ready, /metrics, /queue, /tasks/ID, /task?taskId=ID and /getTaskStatus?taskId=ID.\n\n" +
 			"A setting is taken from its flag, else from the environment (AGENT_PORT, AGENT_CONCURRENCY, AGENT_TOKEN, AGENT_MODEL_URL, AGENT_MODEL, AGENT_MODEL_KEY, ROUTER_HOST, ROUTER_PORT), " +
-			"else from --config FILE or agent.yaml in mcphud's configuration folder, with keys such as port, concurrency, timeout, maxRequestSize and name.",
+			"else from --config FILE or agent.yaml in mcphud's configuration folder, with keys such as port, concurrency, timeout, maxRequestSize and name; " +
+			"mcphud config explain agent shows which.",
 		Example: "  mcphud agent\n  mcphud agent --port 0 --ephemeral --profile everything\n  mcphud agent --kb ./docs --root ./docs\n" +
 			"  AGENT_TOKEN=… mcphud agent --host 0.0.0.0\n  mcphud -- mcphud agent --stdio",
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.agent(ctx, cmd, &s) }),
@@ -75,7 +76,7 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings) e
 		return usageError("--"+name+" means nothing to the agent, which is a server", "see mcphud agent --help")
 	}
 	r := s.at(cmd.Flags()).resolve()
-	if err := r.Err(); err != nil {
+	if err := r.err(); err != nil {
 		return err
 	}
 	log := agentLogger(a.err, s.level)
@@ -89,12 +90,17 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings) e
 	}
 	agent, err := agentsrv.New(o)
 	if err != nil {
-		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "see mcphud agent --help"}
+		return agentError(err)
 	}
 	if s.stdio {
 		return a.agentStdio(ctx, agent, o)
 	}
 	return a.agentHTTP(ctx, agent, o)
+}
+
+// agentError says what to do about settings that the agent refuses.
+func agentError(err error) error {
+	return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "see mcphud agent --help"}
 }
 
 // options makes what the agent takes of the settings, or says what about them cannot be.

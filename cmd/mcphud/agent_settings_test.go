@@ -28,7 +28,7 @@ func settled(t *testing.T, args []string, env map[string]string, file string) (s
 		}
 	}
 	r = all.resolve()
-	if err := r.Err(); err != nil {
+	if err := r.err(); err != nil {
 		failed = err.Error()
 	}
 	for _, w := range r.warnings {

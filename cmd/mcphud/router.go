@@ -63,7 +63,8 @@ func (a *app) routerCommand() *cobra.Command {
 			"SIGHUP reads routing.json again, which also happens by itself when it changes; a file that cannot be used leaves the last good routes in force.\n\n" +
 			"Servers can be registered while it runs, over a Unix socket that the log names and only you can use: RegisterMcpServer, ConnectMcpServer, " +
 			"DisconnectMcpServer, ListMcpServers and GetMcpTools are each a POST of JSON to their own path.\n\n" +
-			"A setting is taken from its flag, else from the environment (ROUTER_HOST, ROUTER_PORT), else from routing.json (port, tokens).",
+			"A setting is taken from its flag, else from the environment (ROUTER_HOST, ROUTER_PORT), else from routing.json (port, tokens); " +
+			"mcphud config explain router shows which.",
 		Example: "  mcphud router\n  mcphud router --port 0 --routes ./routing.json\n" +
 			`  echo '{"routes":{"demo":{"hostPort":7000}}}' > routing.json`,
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.router(ctx, cmd, &s) }),
@@ -134,9 +135,9 @@ func (s *routerSettings) resolve(f *pflag.FlagSet) (*resolution, *routes.Table) 
 	if r.fileErr != nil {
 		r.fileErr = routerError(fmt.Errorf("routes: %w", errors.Unwrap(r.fileErr)), s.routes)
 	}
-	if p := r.of("pins"); p.from.Source == "default" {
+	if r.of("pins").from.Source == "default" {
 		s.pins = pinsOf(s.routes)
-		p.value = s.pins
+		r.byDefault("pins", s.pins)
 	}
 	return r, table
 }
@@ -169,7 +170,7 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 		return usageError("--"+name+" means nothing to the router, which is a server", "see mcphud router --help")
 	}
 	settled, _ := s.resolve(cmd.Flags())
-	if err := settled.Err(); err != nil {
+	if err := settled.err(); err != nil {
 		return err
 	}
 	log := agentLogger(a.err, s.level)

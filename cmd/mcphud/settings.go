@@ -78,6 +78,7 @@ type resolution struct {
 	values   []resolved
 	warnings []config.Warning // of the file
 	fileErr  error            // why nothing of the file counts
+	unfit    error            // why values that are all in order cannot be used together
 }
 
 // resolve fills in what no flag gave, from the environment, then from the file. A value that cannot be is an error that names
@@ -166,15 +167,25 @@ func (v *resolved) cannotBe(err error) error {
 	return &session.Error{Kind: session.Usage, Message: at.String(), Err: plain(err), Next: "correct it there" + instead}
 }
 
-// Err is the first thing because of which the settings cannot be used, nil if there is none.
-func (r *resolution) Err() error {
-	if r.fileErr != nil {
-		return r.fileErr
+// errs are the things because of which the settings cannot be used.
+func (r *resolution) errs() (errs []error) {
+	for _, err := range []error{r.fileErr, r.unfit} {
+		if err != nil {
+			errs = append(errs, err)
+		}
 	}
 	for _, v := range r.values {
 		if v.problem != nil {
-			return v.problem
+			errs = append(errs, v.problem)
 		}
+	}
+	return errs
+}
+
+// err is the first of errs, nil if there is none.
+func (r *resolution) err() error {
+	if errs := r.errs(); len(errs) > 0 {
+		return errs[0]
 	}
 	return nil
 }
@@ -187,6 +198,13 @@ func (r *resolution) of(name string) *resolved {
 		}
 	}
 	return &resolved{}
+}
+
+// byDefault says what a setting is that nobody gave.
+func (r *resolution) byDefault(name, value string) {
+	if v := r.of(name); v.from.Source == "default" {
+		v.value = value
+	}
 }
 
 // given reports whether a flag or a variable gives a setting, so that no file and no default does.

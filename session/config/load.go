@@ -12,6 +12,7 @@ type Set struct {
 	Servers  []Server
 	Settings Settings
 	Files    []File // those that exist, in order of precedence
+	Looked   []File // all that were looked for, in order of precedence
 	Warnings []Warning
 }
 
@@ -21,6 +22,7 @@ type File struct {
 	Dialect string `json:"dialect"`
 	Project bool   `json:"project,omitempty"`
 	Servers int    `json:"servers"`         // entries in it
+	Absent  bool   `json:"-"`               // it is not there
 	Err     error  `json:"-"`               // why nothing of it could be read
 	Error   string `json:"error,omitempty"` // Err's text
 }
@@ -47,17 +49,20 @@ func Load(o Options) (Set, error) {
 		entries, settings, doc, err := loadFile(o, c)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) && !c.required {
+				s.Looked = append(s.Looked, File{Path: c.path, Dialect: c.dialect, Project: c.project, Absent: true})
 				continue
 			}
 			w := asWarning(c.path, err)
 			s.Warnings = append(s.Warnings, w)
-			s.Files = append(s.Files, File{Path: c.path, Dialect: c.dialect, Project: c.project, Err: w, Error: w.Error()})
+			f := File{Path: c.path, Dialect: c.dialect, Project: c.project, Absent: errors.Is(err, fs.ErrNotExist), Err: w, Error: w.Error()}
+			s.Files, s.Looked = append(s.Files, f), append(s.Looked, f)
 			if c.required {
 				failed = errors.Join(failed, w)
 			}
 			continue
 		}
-		s.Files = append(s.Files, File{Path: c.path, Dialect: c.dialect, Project: c.project, Servers: len(entries)})
+		f := File{Path: c.path, Dialect: c.dialect, Project: c.project, Servers: len(entries)}
+		s.Files, s.Looked = append(s.Files, f), append(s.Looked, f)
 		s.Warnings = append(s.Warnings, doc.warnings...)
 		s.Settings.merge(settings, c.path)
 		for _, e := range entries {

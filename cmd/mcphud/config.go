@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/themes"
+)
+
+func (a *app) configCommand() *cobra.Command {
+	return a.group("config", "Where settings and servers come from", a.explainCommand())
+}
+
+func (a *app) explainCommand() *cobra.Command {
+	var agent agentSettings
+	var router routerSettings
+	ofAgent := &cobra.Command{
+		Use: "agent", Short: "Explain what mcphud agent with these flags would do", Args: cobra.NoArgs,
+		Example: "  mcphud config explain agent\n  mcphud config explain agent --port 0 --config ./agent.yaml",
+		RunE: a.action(func(_ context.Context, cmd *cobra.Command, _ []string) error {
+			return a.explainServers(cmd, func(e *explained) { e.Agent = explainAgent(&agent, cmd.Flags()) })
+		}),
+	}
+	agentFlags(ofAgent, &agent)
+	ofRouter := &cobra.Command{
+		Use: "router", Short: "Explain what mcphud router with these flags would do", Args: cobra.NoArgs,
+		Example: "  mcphud config explain router --routes ./routing.json",
+		RunE: a.action(func(_ context.Context, cmd *cobra.Command, _ []string) error {
+			return a.explainServers(cmd, func(e *explained) { e.Router = explainRouter(&router, cmd.Flags()) })
+		}),
+	}
+	routerFlags(ofRouter, &router)
+	c := &cobra.Command{
+		Use: "explain [agent|router]", Short: "Show every setting, and where its value comes from; secrets are masked", Args: cobra.ArbitraryArgs,
+		Long: "explain shows the settings of the agent and of the router as they would be now: the value in force, whether a flag, a variable, a file or nobody gives it, " +
+			"and what was given as well and does not count. It also shows which server configs were looked for and what is in them. It starts nothing.\n\n" +
+			"With agent or router it takes all flags of mcphud agent or mcphud router, and explains that command line.\n\n" +
+			"Where a value cannot be, everything is shown all the same, and the exit code is 1.",
+		Example: "  mcphud config explain\n  mcphud config explain agent --port 0\n  AGENT_PORT=7001 mcphud config explain agent --format json",
+		RunE: a.action(func(_ context.Context, cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError(fmt.Sprintf("there is nothing called %q to explain; agent and router can be", args[0]), "see mcphud config explain --help")
+			}
+			return a.explainServers(cmd, a.explainAll)
+		}),
+	}
+	c.AddCommand(ofAgent, ofRouter)
+	return c
+}
+
+// hideExplain hides what means nothing to config explain. It needs the whole tree of commands.
+func hideExplain(config *cobra.Command) {
+	hideInherited(config)
+	for _, explain := range config.Commands() {
+		hideInherited(explain, "config")
+		for _, c := range explain.Commands() {
+			hideInherited(c)
+		}
+	}
+}
+
+// explained is what config explain prints as JSON.
+type explained struct {
+	Agent    *resolution     `json:"agent,omitempty"`
+	Router   *resolution     `json:"router,omitempty"`
+	General  *resolution     `json:"general,omitempty"`
+	Files    []explainedFile `json:"files,omitempty"` // that servers were looked for in, in order of precedence
+	filesErr error
+}
+
+// explainedFile is a file that servers were looked for in.
+type explainedFile struct {
+	config.File
+	Found    bool             `json:"found"`
+	Problems []config.Warning `json:"problems"`
+}
+
+func (a *app) explainServers(cmd *cobra.Command, fill func(*explained)) error {
+	if name := hiddenFlag(cmd); name != "" {
+		return usageError("--"+name+" means nothing to "+strings.TrimPrefix(cmd.CommandPath(), "mcphud "), "see "+cmd.CommandPath()+" --help")
+	}
+	var e explained
+	fill(&e)
+	raw, err := marshal(e)
+	if err != nil {
+		return err
+	}
+	p := a.printer()
+	home, _ := os.UserHomeDir() // without one, paths are shown in full
+	if err := p.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *text) { t.explained(&e, widthOf(a.out, p.tty), home) }}); err != nil {
+		return err
+	}
+	return e.err()
+}
+
+// err is the first thing that is wrong, with the number of the others; nil if nothing is.
+func (e *explained) err() error {
+	all := []error{e.filesErr}
+	for _, r := range []*resolution{e.Agent, e.Router, e.General} {
+		if r != nil {
+			all = append(all, r.errs()...)
+		}
+	}
+	all = slices.DeleteFunc(all, func(err error) bool { return err == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	first := *explain(context.Background(), all[0])
+	if n := len(all) - 1; n > 0 {
+		first.Message += fmt.Sprintf(" (and %d more)", n)
+	}
+	return &first
+}
+
+func (a *app) explainAll(e *explained) {
+	var agent agentSettings
+	var router routerSettings
+	f := pflag.NewFlagSet("agent", pflag.ContinueOnError)
+	agent.register(f)
+	e.Agent = explainAgent(&agent, f)
+	f = pflag.NewFlagSet("router", pflag.ContinueOnError)
+	router.register(f)
+	e.Router = explainRouter(&router, f)
+	e.General = a.generalSettings().resolve()
+	e.Files, e.filesErr = a.explainFiles()
+}
+
+// explainAgent resolves the agent's settings as the agent does, and lets it say what it would make of them.
+func explainAgent(s *agentSettings, f *pflag.FlagSet) *resolution {
+	r := s.at(f).resolve()
+	o, err := s.options(slog.New(slog.DiscardHandler))
+	if err == nil {
+		if o, err = o.Completed(); err != nil {
+			err = agentError(err)
+		}
+	}
+	if r.err() == nil && err != nil {
+		r.unfit = err
+	}
+	r.byDefault("name", o.Name)
+	r.byDefault("store", o.Store)
+	r.byDefault("rate-limit", strconv.Itoa(o.RateLimit))
+	r.byDefault("tenant-concurrency", strconv.Itoa(o.TenantConcurrency))
+	return r
+}
+
+// explainRouter is explainAgent for the router.
+func explainRouter(s *routerSettings, f *pflag.FlagSet) *resolution {
+	r, table := s.resolve(f)
+	if r.err() == nil {
+		if err := s.options(r).Check(table); err != nil {
+			r.unfit = routerError(fmt.Errorf("router: %w", err), s.routes)
+		}
+	}
+	return r
+}
+
+// generalSettings are those of mcphud itself that are not of one command line only.
+func (a *app) generalSettings() settings {
+	own := ""
+	if where, err := config.System(); err == nil && where.ConfigDir() != "" {
+		own = filepath.Join(where.ConfigDir(), "mcphud.yaml")
+	}
+	f, bare := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.StringArray("config", []string{own}, "")
+	for _, file := range a.o.configs {
+		_ = f.Set("config", file) // it takes any
+	}
+	var names []string
+	for _, t := range themes.All() {
+		names = append(names, t.Name)
+	}
+	bare.Var(&choice{new(string), names}, "theme", "")
+	bare.String("no-color", "", "")
+	list := []setting{{flag: "config", env: "MCPHUD_CONFIG"}, {flag: "theme", env: "MCPHUD_THEME"}, {flag: "no-color", env: "NO_COLOR"}}
+	return settings{"mcphud", list, f, bare, surroundings{env: os.Getenv}}
+}
+
+// explainFiles says what was looked for and found. The error is about a file that was named; the others are there all the same.
+func (a *app) explainFiles() ([]explainedFile, error) {
+	set, _, err := a.o.load()
+	var all []explainedFile
+	for _, f := range set.Looked {
+		e := explainedFile{File: f, Found: !f.Absent, Problems: []config.Warning{}}
+		for _, w := range set.Warnings {
+			if w.File == f.Path {
+				e.Problems = append(e.Problems, w)
+			}
+		}
+		for _, s := range set.Servers {
+			if s.Source.File == f.Path && s.Problem != nil {
+				e.Problems = append(e.Problems, config.Warning{File: f.Path, Line: s.Source.Line, Message: mask.Text(s.Problem.Error())})
+			}
+		}
+		all = append(all, e)
+	}
+	return all, err
+}
