@@ -230,7 +230,7 @@ func (c *chaosClients) final(a chaosAsk, token string, status int, h http.Header
 			code = r.modern
 		}
 		// All agents as one pass errors on as an agent's own.
-		if (status == r.status || a.path == "/mcp" && status == 200) && e.Code == int64(code) && strings.HasPrefix(e.Message, r.message) {
+		if (status == r.status || a.path == "/mcp" && status == jsonrpc.StatusOf(e.Code, a.modern)) && e.Code == int64(code) && strings.HasPrefix(e.Message, r.message) {
 			if r.outcome == gotPaused && h.Get("Retry-After") == "" && a.path != "/mcp" {
 				return r.outcome, errors.New("without Retry-After")
 			}

@@ -126,7 +126,7 @@ func (c *chaosClients) leavers() {
 	}
 }
 
-// merged callers call all agents at one address, in a session and without one.
+// merged callers call all agents at one address, in a session, without one, and in the modern era.
 func (c *chaosClients) merged() {
 	session := ""
 	for n := rand.IntN(3); !c.over(); n++ {
@@ -135,8 +135,11 @@ func (c *chaosClients) merged() {
 		if session == "" {
 			session = c.open("calm", "/mcp")
 		}
-		if n%3 > 0 {
+		switch n % 3 {
+		case 0:
 			a.session = session
+		case 1:
+			a.modern = true
 		}
 		if a.sse = n%2 == 0; a.sse {
 			a.notes = pick(0, 3, 100)

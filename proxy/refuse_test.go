@@ -139,6 +139,35 @@ func TestE14_HangingAgent(t *testing.T) {
 	f.post(t, "/mcps/a/mcp", initialize).check(t, 504, -32003, "Agent 'a' did not answer within 50ms")
 }
 
+// What the router says about an agent it says at the endpoint of all agents as well, with the numbers of the caller's era.
+func TestE14_E7_AnAgentAmongAllThatDoesNotAnswer(t *testing.T) {
+	a := newAgent(t)
+	a.answer = func(_ http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) { <-r.Context().Done() }
+	f := start(t, Options{}, route("a", a.at(), `"timeout":"1s"`))
+	const meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	call := func(modern bool) response {
+		more, headers := "", []string(nil)
+		if modern {
+			more, headers = meta, []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "mcp__a__echo"}
+		}
+		return f.post(t, "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo"`+more+`}}`, headers...)
+	}
+	for modern, code := range map[bool]int{false: -32003, true: -31003} {
+		got := call(modern)
+		if e := got.rpcError(t); got.status != 504 || e.Error.Code != code || !strings.HasPrefix(e.Error.Message, "Agent 'a' did not answer") || string(e.ID) != "2" {
+			t.Errorf("%+v", got)
+		}
+	}
+	a.CloseClientConnections()
+	a.Close()
+	for _, modern := range []bool{false, true} {
+		got := call(modern)
+		if e := got.rpcError(t); got.status != 502 || e.Error.Code != -32603 || !strings.HasPrefix(e.Error.Message, "Failed to reach agent: ") || string(e.ID) != "2" {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
 func TestE14_WhatIsNoAnswer(t *testing.T) {
 	a := newAgent(t)
 	f := start(t, Options{}, route("a", a.at(), ""))

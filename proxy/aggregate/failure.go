@@ -2,6 +2,8 @@ package aggregate
 
 import (
 	"errors"
+	"strconv"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -15,7 +17,9 @@ func failure(agent string, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	switch {
+	switch f := routers(e); {
+	case f != nil:
+		return f
 	case e.Kind == session.RpcError && e.Code != nil, e.Kind == session.NotFound && e.Code != nil:
 		return &jsonrpc.Error{Code: *e.Code, Message: e.Message, Data: e.Data}
 	case e.Kind == session.Timeout:
@@ -24,6 +28,20 @@ func failure(agent string, err error) error {
 		return jsonrpc.Fail(jsonrpc.FailExecution, "agent '%s' asks for input that this client cannot be asked for; call it in a session, or at its own address", agent)
 	}
 	return &jsonrpc.Failure{Kind: jsonrpc.FailUnreachable, Message: "Failed to reach agent: '" + agent + "': " + e.Message, Status: 502, Err: err}
+}
+
+// routers is what the router itself said about an agent, so that it is said in the caller's era; nil for an agent's word.
+func routers(e *session.Error) *jsonrpc.Failure {
+	if e.Kind != session.RpcError || e.Status < 500 {
+		return nil
+	}
+	kind, _ := jsonrpc.String(jsonrpc.Member(e.Data, "kind"))
+	switch k := jsonrpc.FailureKind(kind); k {
+	case jsonrpc.FailUnreachable, jsonrpc.FailTimeout, jsonrpc.FailUpstream:
+		ms, _ := strconv.Atoi(string(jsonrpc.Member(e.Data, "retryAfterMs"))) // 0 where it does not say
+		return &jsonrpc.Failure{Kind: k, Message: e.Message, Status: e.Status, RetryAfter: time.Duration(ms) * time.Millisecond, Err: e}
+	}
+	return nil
 }
 
 func late(agent string, err error) error {
