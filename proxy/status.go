@@ -51,7 +51,7 @@ type SessionsStatus struct {
 
 // AgentStatus is about one agent.
 type AgentStatus struct {
-	State    string               `json:"state"`    // "ok", "failing" or "disabled"
+	State    string               `json:"state"`    // "ok", "failing" when the last request had no answer, or "disabled"
 	Upstream string               `json:"upstream"` // "hostPort", "url" or "command"
 	InFlight int                  `json:"in_flight"`
 	Requests int64                `json:"requests"`
@@ -106,19 +106,33 @@ func (r *Router) staleness() error {
 
 func (r *Router) agentStatus(route *routes.Route, inFlight int) AgentStatus {
 	a := AgentStatus{
-		State: "ok", Upstream: route.Kind(), InFlight: inFlight, Breaker: r.policy.breakers.Status(route.Name), Pins: r.policy.pins.Status(route.Name),
+		Upstream: route.Kind(), InFlight: inFlight, Breaker: r.policy.breakers.Status(route.Name), Pins: r.policy.pins.Status(route.Name),
 		Faults: r.policy.faults.Injected(route.Name), Process: r.bridges.status(route.Name),
 	}
-	switch {
-	case route.Disabled:
-		a.State = "disabled"
-	case a.Breaker.State != breaker.Closed:
-		a.State = "failing"
-	}
+	a.State = state(route, a.Breaker)
 	if n := r.policy.metrics.Agent(route.Name); n != nil {
 		a.Requests, a.Errors, a.Denied = n.Requests.Load(), n.Errors.Load(), n.Denied.Load()
 	}
 	return a
+}
+
+// State is how an agent is, in the word that /status has for it; "" if there is none.
+func (r *Router) State(agent string) string {
+	route := r.routeOf(agent)
+	if route == nil {
+		return ""
+	}
+	return state(route, r.policy.breakers.Status(agent))
+}
+
+func state(route *routes.Route, b breaker.Status) string {
+	switch {
+	case route.Disabled:
+		return "disabled"
+	case b.State != breaker.Closed || b.Failures > 0:
+		return "failing"
+	}
+	return "ok"
 }
 
 // gauges are the metrics that are asked for when somebody looks.

@@ -218,7 +218,7 @@ func agentsOf(r *proxy.Router, req *http.Request) []browser.Agent {
 	var all []browser.Agent
 	for _, name := range table.Names() {
 		if !table.Routes[name].Disabled && who.May(name) {
-			all = append(all, browser.Agent{Name: name})
+			all = append(all, browser.Agent{Name: name, State: r.State(name)})
 		}
 	}
 	return all

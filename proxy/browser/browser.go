@@ -25,7 +25,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 // Agent is one that the page offers; the client's baseUrl is /mcps/ and its Name.
 type Agent struct {
 	Name  string `json:"name"`
-	State string `json:"state,omitempty"` // shown as it is, such as "ready"
+	State string `json:"state,omitempty"` // shown as it is, such as "ok"
 }
 
 // Options say what the page shows.

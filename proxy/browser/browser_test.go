@@ -121,7 +121,7 @@ func TestB6_Agents(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		}
 		for _, each := range a.Agents {
-			if _, ok := agents[each.Name]; !ok || each.State != "ready" {
+			if _, ok := agents[each.Name]; !ok || each.State != "ok" {
 				t.Errorf("%s", body)
 			}
 		}

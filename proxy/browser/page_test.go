@@ -180,6 +180,7 @@ func TestB6_E2EPage(t *testing.T) {
 
 	p.choose("gone")
 	p.until(`!document.getElementById('notice').hidden && /^gone: Failed to reach agent/.test(document.getElementById('notice').textContent)`)
+	p.until(`document.getElementById('state').textContent === 'failing' && document.querySelector('#agents option[value=gone]').textContent === 'gone (failing)'`)
 }
 
 // Where a token is wanted the page asks for it, and keeps it to itself.

@@ -58,10 +58,9 @@ func agent(t *testing.T, o agentsrv.Options) string {
 // serve is a router with the agents, by name and base URL, and with what this package offers. It returns the router's origin.
 func serve(t *testing.T, agents map[string]string) string {
 	t.Helper()
-	var list []browser.Agent
+	var r *proxy.Router
 	table := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
-		list = append(list, browser.Agent{Name: name, State: "ready"})
 		table[name] = map[string]any{"url": agents[name] + "/mcp", "stream": true}
 	}
 	raw, err := json.Marshal(map[string]any{"routes": table})
@@ -72,9 +71,14 @@ func serve(t *testing.T, agents map[string]string) string {
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := proxy.New(proxy.Options{
+	r, err = proxy.New(proxy.Options{
 		Routes: file, RoutesMust: true,
-		Handlers: browser.Routes(browser.Options{Agents: func(*http.Request) []browser.Agent { return list }}),
+		Handlers: browser.Routes(browser.Options{Agents: func(*http.Request) (all []browser.Agent) {
+			for _, name := range r.Routes().Names() {
+				all = append(all, browser.Agent{Name: name, State: r.State(name)})
+			}
+			return all
+		}}),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,10 @@ async function refresh() {
 function showAgents(agents) {
   const select = $('agents');
   const before = select.value;
-  select.replaceChildren(...agents.map(({ name, state }) => element('option', { value: name, 'data-state': state }, name)));
+  const well = (state) => !state || state === 'ok';
+  select.replaceChildren(
+    ...agents.map(({ name, state }) => element('option', { value: name, 'data-state': state }, well(state) ? name : `${name} (${state})`)),
+  );
   select.disabled = agents.length === 0;
   if (agents.length === 0) {
     client?.close();
@@ -60,6 +63,7 @@ function showAgents(agents) {
   const state = select.selectedOptions[0].dataset.state ?? '';
   $('state').textContent = state;
   $('state').hidden = !state;
+  $('state').classList.toggle('bad', !well(state));
   if (select.value !== before || !client) open(select.value);
 }
 
