@@ -357,6 +357,6 @@ func (t *streamable) Close() error {
 			}
 		}
 	}
-	t.rt.CloseIdleConnections()
+	t.hangUp()
 	return nil
 }

@@ -33,6 +33,7 @@ type httpClient struct {
 	tap     Tap
 	client  *http.Client
 	rt      *http.Transport
+	conns   conns
 	via     http.RoundTripper // what requests go through: rt, or what somebody gave
 
 	life   context.Context // ends with Close
@@ -65,7 +66,7 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	c.life, c.end = context.WithCancel(context.Background())
 	c.rt = &http.Transport{
 		Proxy:                  proxy,
-		DialContext:            (&net.Dialer{Timeout: c.connect, KeepAlive: 15 * time.Second}).DialContext,
+		DialContext:            c.conns.dialer(&net.Dialer{Timeout: c.connect, KeepAlive: 15 * time.Second}),
 		TLSHandshakeTimeout:    c.connect,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second}, // finds dead connections under a stream
@@ -78,6 +79,12 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	c.via = c.rt
 	c.client = &http.Client{Transport: c, CheckRedirect: c.redirect}
 	return c, nil
+}
+
+// hangUp closes the connections. Nothing is sent or awaited any more.
+func (c *httpClient) hangUp() {
+	c.rt.CloseIdleConnections()
+	c.conns.close()
 }
 
 // endpointURL checks the URL of a server.

@@ -213,6 +213,6 @@ func (t *sseTransport) Close() error {
 	if t.httpClient == nil || !t.shut() {
 		return nil
 	}
-	t.rt.CloseIdleConnections()
+	t.hangUp()
 	return nil
 }
