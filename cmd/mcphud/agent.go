@@ -110,7 +110,7 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 			"set AGENT_TOKEN or --jwks, or leave --host out to serve this machine only")
 	}
 	o := agentsrv.Options{
-		Name: s.name, Profile: agentsrv.Profile(s.profile), Host: s.host, Port: s.port, Token: s.token, JWKS: s.jwks,
+		Name: s.name, Profile: agentsrv.Profile(s.profile), Host: bareHost(s.host), Port: s.port, Token: s.token, JWKS: s.jwks,
 		KB: s.kb, Root: s.root, Entities: s.entities, Tenants: s.tenants, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
 		Timeout: s.timeout, DrainTimeout: s.drain, MaxRequest: s.maxRequest, Batch: s.batch,
 		RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),

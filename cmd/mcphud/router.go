@@ -146,13 +146,21 @@ func (s *routerSettings) resolve(f *pflag.FlagSet) (*resolution, *routes.Table) 
 // follows the file.
 func (s *routerSettings) options(r *resolution) proxy.Options {
 	o := proxy.Options{
-		Version: version(), Host: s.host, Port: s.port, RoutesPort: !r.given("port"), Routes: s.routes, RoutesMust: r.given("routes"),
+		Version: version(), Host: bareHost(s.host), Port: s.port, RoutesPort: !r.given("port"), Routes: s.routes, RoutesMust: r.given("routes"),
 		DrainTimeout: s.drain, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Audit: audit.Options{File: s.audit}, Pins: s.pins, Manage: true,
 	}
 	if r.given("tokens") {
 		o.Tokens = s.tokens
 	}
 	return o
+}
+
+// bareHost is an address without the brackets that it has in URLs.
+func bareHost(host string) string {
+	if inner, ok := strings.CutPrefix(host, "["); ok && strings.HasSuffix(inner, "]") {
+		return strings.TrimSuffix(inner, "]")
+	}
+	return host
 }
 
 // pinsOf is where the router remembers the tools of the agents that a file of routes names, "" if there is no place for it.

@@ -3,12 +3,16 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -114,6 +118,10 @@ func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
 
 func TestRouterUsage(t *testing.T) {
 	r := launch(t, routerCommand(t, "", nil, "--port", "0"), routerReady) // the default file need not be there
+	by := ""
+	if runtime.GOOS == "linux" {
+		by = fmt.Sprintf(" by %q (pid %d)", "mcphud.test", r.cmd.Process.Pid)
+	}
 	for _, c := range []struct{ args, file, env, says string }{
 		{"--routes nowhere.json", "", "", "nowhere.json: no such file or directory; name a file that exists, or leave --routes out"},
 		{"--port 0 --tokens nowhere.json", "", "", "nowhere.json: no such file or directory; name a file that exists"},
@@ -125,7 +133,8 @@ func TestRouterUsage(t *testing.T) {
 		{"--port 0", `{"routes":`, "", "line 1"},
 		{"--port 0 --tls-cert x.pem", "", "", "a certificate needs its key"},
 		{"--port 0 --host 0.0.0.0", `{"routes":{}}`, "", "tokens"},
-		{"--port " + strconv.Itoa(portOf(r)), "", "", "taken"},
+		{"--port " + strconv.Itoa(portOf(r)), "", "", "the port is taken" + by},
+		{"--port " + strconv.Itoa(portOf(r)), "", "", "give another with --port or ROUTER_PORT, or let --port 0 pick one"},
 		{"more", "", "", "unknown command"},
 	} {
 		cmd := routerCommand(t, c.file, []string{c.env}, strings.Fields(c.args)...)
@@ -133,6 +142,103 @@ func TestRouterUsage(t *testing.T) {
 		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || !strings.Contains(e.Message, c.says) || strings.Contains(c.args, "--tokens") && strings.Contains(e.Message, "--routes") {
 			t.Errorf("%s %s: exit %d, stdout %q, stderr %s", c.args, c.file, o.code, o.out, o.stderr)
 		}
+	}
+}
+
+// Every way to name this machine is served on both of its addresses, which is where clients look that say localhost.
+func TestA1_TheRouterIsAtEveryNameOfThisMachine(t *testing.T) {
+	for _, c := range []struct{ args, env string }{{"--host ::1", ""}, {"--host [::1]", ""}, {"", "ROUTER_HOST=LOCALHOST"}, {"", ""}} {
+		r := launch(t, routerCommand(t, `{"routes":{}}`, []string{c.env}, strings.Fields("--port 0 "+c.args)...), routerReady)
+		for _, host := range []string{"127.0.0.1", "localhost", "[::1]"} {
+			if host == "[::1]" && !hasIPv6() {
+				continue
+			}
+			at := fmt.Sprintf("http://%s:%d", host, portOf(r))
+			for path, want := range map[string]string{"/health": `"ok"`, "/": "<title>", "/nothing": "not_found"} {
+				got, err := r.send(http.MethodGet, at+path, "")
+				if err != nil || !strings.Contains(got.body, want) || (got.status == 200) != (path != "/nothing") {
+					t.Errorf("%s %s%s: %+v %v", c, at, path, got, err)
+				}
+			}
+		}
+	}
+}
+
+func hasIPv6() bool {
+	ln, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		return false
+	}
+	return ln.Close() == nil
+}
+
+// Without a file of routes the router waits for one.
+func TestR3_TheDefaultFileMayComeLater(t *testing.T) {
+	a := serve(t, "--ephemeral", "--port", "0")
+	r := launch(t, routerCommand(t, "", nil, "--port", "0"), routerReady)
+	if got := r.via("one", addCall); got.status != 404 {
+		t.Errorf("%+v", got)
+	}
+	routesFile(t, r.home, `{"routes":{"one":{"url":"`+a.url+`"}}}`)
+	await(t, "the routes to be served", func() bool { return r.via("one", addCall).status == 200 })
+	var all struct {
+		Agents []struct{ Name, State string }
+	}
+	got, err := r.send(http.MethodGet, r.url+"/agents.json", "")
+	if err != nil || json.Unmarshal([]byte(got.body), &all) != nil || len(all.Agents) != 1 || all.Agents[0].Name != "one" || all.Agents[0].State != "ok" {
+		t.Errorf("%+v %v", got, err)
+	}
+	a.signal(syscall.SIGTERM)
+	a.exit()
+	if got := r.via("one", addCall); got.status != 502 {
+		t.Errorf("%+v", got)
+	}
+	if got, err = r.send(http.MethodGet, r.url+"/agents.json", ""); err != nil || !strings.Contains(got.body, `"failing"`) {
+		t.Errorf("%+v %v", got, err)
+	}
+	if err := os.Remove(filepath.Join(r.home, "routing.json")); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the missing file to be noticed", func() bool { return strings.Contains(r.log(), "the last good ones stay in force") })
+	if got := r.via("one", addCall); got.status != 502 {
+		t.Errorf("the last good routes are not in force: %+v", got)
+	}
+}
+
+// Tokens that are added or taken away count from then on; a file that breaks leaves the others in force.
+func TestC11_R8_TokensAreFollowed(t *testing.T) {
+	a := serve(t, "--ephemeral", "--port", "0")
+	cmd := routerCommand(t, `{"tokens":"tokens.json","routes":{"one":{"url":"`+a.url+`"}}}`, nil, "--port", "0")
+	tokens := func(text string) {
+		t.Helper()
+		next := filepath.Join(cmd.Dir, "next.json")
+		if err := errors.Join(os.WriteFile(next, []byte(text), 0o600), os.Rename(next, filepath.Join(cmd.Dir, "tokens.json"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entry := func(token string) string {
+		sum := sha256.Sum256([]byte(token))
+		return `{"tokens":[{"sha256":"` + hex.EncodeToString(sum[:]) + `","name":"alpha","allowedTargets":["*"]}]}`
+	}
+	tokens(entry("first"))
+	r := launch(t, cmd, routerReady)
+	status := func(token string) int { return r.via("one", addCall, "Authorization", "Bearer "+token).status }
+	if status("first") != 200 || status("second") != 401 {
+		t.Error("the first tokens are not in force")
+	}
+	tokens(entry("second"))
+	await(t, "the second token", func() bool { return status("second") == 200 })
+	if status("first") != 401 {
+		t.Error("a token that was taken away is still good")
+	}
+	tokens(`{"tokens":[`)
+	r.signal(syscall.SIGHUP)
+	await(t, "the broken file to be noticed", func() bool { return strings.Contains(r.log(), "tokens not loaded") })
+	if status("second") != 200 || status("first") != 401 {
+		t.Error("the last good tokens are not in force")
+	}
+	if !r.running() {
+		t.Error("SIGHUP ended the router")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -17,7 +18,9 @@ const attempts = 20
 // opens both 127.0.0.1 and ::1 on the same port if the machine has ::1, since clients that say localhost try either. The
 // first listener is the one to advertise. The error names the process that holds a taken port where the system tells.
 func Listen(ctx context.Context, host string, port int) ([]net.Listener, error) {
-	if host != "" && !Loopback(host) {
+	switch strings.ToLower(host) {
+	case "", "localhost", "127.0.0.1", "::1":
+	default:
 		ln, err := open(ctx, host, port)
 		if err != nil {
 			return nil, err
