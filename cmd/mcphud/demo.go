@@ -58,19 +58,22 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
 	return a.ui(ctx, start)
 }
 
-// demoEntry is an entry of the list of servers, and the process that it is about.
-type demoEntry struct{ process, name, url string }
+// demoEntry is an entry of the list of servers, and the process that it is about; routed is whether the router is on the way.
+type demoEntry struct {
+	process, name, url string
+	routed             bool
+}
 
 // entries are each agent, each through the router, and all in one, where they are now.
 func (r *stackRun) entries() (out []demoEntry) {
 	list, aggregate := r.reaches()
 	for _, e := range list {
-		out = append(out, demoEntry{e.Name, e.Name, e.URL})
+		out = append(out, demoEntry{e.Name, e.Name, e.URL, false})
 	}
 	for _, e := range list {
-		out = append(out, demoEntry{e.Name, e.Name + "@router", e.Routed})
+		out = append(out, demoEntry{e.Name, e.Name + "@router", e.Routed, true})
 	}
-	return append(out, demoEntry{"router", "all@router", aggregate})
+	return append(out, demoEntry{"router", "all@router", aggregate, true})
 }
 
 // demoStack is the stack below the UI.
@@ -78,7 +81,7 @@ type demoStack struct {
 	run    *stackRun
 	view   stackView
 	failed chan stack.Event // the first failure
-	moved  chan struct{}    // capacity 1: a process said where it listens
+	moved  chan struct{}    // capacity 1: a process said where it listens, or is in another state
 }
 
 func newDemoStack() *demoStack {
@@ -92,16 +95,36 @@ func (d *demoStack) listening() {
 	}
 }
 
-// follow keeps the list of servers at where the processes listen: one whose port was taken while it was away is elsewhere.
+// follow keeps the list of servers at where the processes listen: one whose port was taken while it was away is elsewhere. Who
+// stops a process ends the connections to it, which come back when it does; a stateless one would go on to look connected.
 func (d *demoStack) follow(ctx context.Context, m *session.Manager) {
 	var again sync.WaitGroup
 	defer again.Wait()
+	cut := map[string]bool{} // names of servers that were disconnected here
 	for {
+		var cuts sync.WaitGroup
+		state := map[string]stack.State{}
+		for _, p := range d.run.Processes() {
+			state[p.Name] = p.State
+		}
 		for _, e := range d.run.entries() {
-			if s, ok := m.Server(e.name); ok && s.Move(e.url) {
+			s, ok := m.Server(e.name)
+			if !ok {
+				continue
+			}
+			moved := s.Move(e.url)
+			stopped := state[e.process] == stack.Stopped || e.routed && state["router"] == stack.Stopped
+			ready := state[e.process] == stack.Ready && (!e.routed || state["router"] == stack.Ready)
+			switch {
+			case stopped && !cut[e.name] && s.Status().State != session.Disconnected:
+				cut[e.name] = true
+				cuts.Go(func() { _ = s.Disconnect() }) // there is nobody to take leave of
+			case ready && cut[e.name] || moved && !cut[e.name]:
+				delete(cut, e.name)
 				again.Go(func() { _ = s.Reconnect(ctx) }) // the screen shows how it went
 			}
 		}
+		cuts.Wait()
 		select {
 		case <-d.moved:
 		case <-ctx.Done():
@@ -111,6 +134,7 @@ func (d *demoStack) follow(ctx context.Context, m *session.Manager) {
 }
 
 func (d *demoStack) event(e stack.Event) {
+	d.listening()
 	if e.Status.State == stack.Failed || e.Status.State == stack.Crashing {
 		select {
 		case d.failed <- e:

@@ -122,6 +122,14 @@ func TestDemoFollowsProcessesThatMove(t *testing.T) {
 		if err := d.run.Stop(ctx, process); err != nil {
 			t.Fatal(err)
 		}
+		for _, e := range d.run.entries() {
+			s, _ := m.Server(e.name)
+			if e.process == process || e.routed && process == "router" {
+				await(t, e.name+" to be disconnected", func() bool { return s.Status().State == session.Disconnected })
+			} else if s.Status().State != session.Connected {
+				t.Errorf("%s is not connected any more", e.name)
+			}
+		}
 		ln, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(before.Port))
 		if err != nil {
 			t.Fatal(err)
