@@ -20,7 +20,7 @@ import (
 func (r *Router) command(route *routes.Route) (forward.Upstream, error) {
 	b := bridge.New(bridge.Options{
 		Name: route.Name, Command: route.Command, Args: route.Args, Env: route.Env, Cwd: route.Cwd, Shared: route.Session == routes.Shared,
-		Logger: r.log, Client: session.Implementation{Name: r.o.Name, Version: r.o.Version},
+		Logger: r.log, Aside: r.o.Aside, Client: session.Implementation{Name: r.o.Name, Version: r.o.Version},
 		Caller: func(ctx context.Context) bridge.Caller {
 			c := flow.From(ctx)
 			if c == nil {

@@ -314,7 +314,8 @@ func TestPeerTapSession(t *testing.T) {
 func TestTapShowsWhatARouterCarries(t *testing.T) {
 	runtimeDir(t)
 	dir := t.TempDir()
-	routing := fmt.Sprintf(`{"routes":{"kb":{"url":%q},"files":{"url":"http://127.0.0.1:1/mcp"}}}`, agent(t, agentsrv.Options{}))
+	routing := fmt.Sprintf(`{"routes":{"kb":{"url":%q},"files":{"url":"http://127.0.0.1:1/mcp"},`+
+		`"cmd":{"command":"sh","args":["-c","echo Bearer hunter2hunter2 said aside >&2; exit 3"]}}}`, agent(t, agentsrv.Options{}))
 	file := filepath.Join(dir, "routing.json")
 	if err := os.WriteFile(file, []byte(routing), 0o600); err != nil {
 		t.Fatal(err)
@@ -340,6 +341,9 @@ func TestTapShowsWhatARouterCarries(t *testing.T) {
 	w.shows(`"method":"tools/list"`)
 	mcphud(t, "tools", "call", "echo", "message=now", "--url", url+"/mcps/kb/mcp", "-H", "Authorization: Bearer hunter2hunter2").ok(t)
 	mcphud(t, "tools", "list", "--url", url+"/mcps/files/mcp", "--protocol", "2025-11-25")
+	mcphud(t, "tools", "list", "--url", url+"/mcps/cmd/mcp", "--protocol", "2025-11-25")
+	w.shows("said aside")
+	w.shows("exited with status 3")
 	w.shows(`"server":"files"`)
 	w.shows(`"kind":"error"`)
 	out := w.stop()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -39,8 +40,11 @@ type Options struct {
 	Spare    time.Duration // after which one that has a session gives way to another where there are Max; default 30 s
 	Settled  time.Duration // a process that lived this long may be started again at once; default 10 s
 	Leave    session.Leave // how long processes get to leave
-	Tap      session.Tap   // where stderr is journalled
 	Logger   *slog.Logger
+	// Aside is told of what clients do not see of a process: its start and end, what it writes to stderr, what is no message,
+	// and requests of its own that are refused, with the refusal. Secrets in what is no message are masked. The body is not to
+	// be kept. nil for nobody.
+	Aside func(e journal.Entry, body []byte)
 
 	// Caller says whose request a context belongs to; nil for nobody's in particular.
 	Caller func(context.Context) Caller
@@ -103,11 +107,22 @@ func New(o Options) *Bridge {
 		o.Client = session.Implementation{Name: "mcphud", Version: "1.0.0"}
 	}
 	b := &Bridge{
-		o: o, log: o.Logger.With("agent", o.Name), stderr: newRing(),
+		o: o, log: o.Logger.With("agent", o.Name),
 		sessions: map[string]*sitting{}, common: map[string]*start{}, children: map[*child]struct{}{},
 	}
+	b.stderr = &ring{aside: func(line []byte) {
+		b.aside(journal.Entry{Dir: journal.In, Kind: journal.Stderr}, []byte(b.hide(string(line))))
+	}}
 	b.life, b.end = context.WithCancel(context.Background())
 	return b
+}
+
+// aside tells whoever watches. The entry is about a process of the agent's.
+func (b *Bridge) aside(e journal.Entry, body []byte) {
+	if b.o.Aside != nil {
+		e.Server = b.o.Name
+		b.o.Aside(e, body)
+	}
 }
 
 var errClosed = errors.New("the router has closed the way to this agent")
@@ -256,6 +271,7 @@ func (b *Bridge) died(c *child, err error) {
 		b.closing(c)
 	}
 	b.log.Warn("the agent's process ended", "pid", c.pid, "err", b.hide(err.Error()), "deaths in a row", b.failures)
+	b.aside(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("process %d ended: %s", c.pid, b.hide(b.how.Error()))}, nil)
 }
 
 const (
@@ -353,5 +369,6 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 		return nil, err
 	}
 	b.log.Info("the agent's process was started", "pid", c.pid)
+	b.aside(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("process %d was started", c.pid)}, nil)
 	return c, nil
 }

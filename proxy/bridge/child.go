@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -49,7 +50,7 @@ func newChild(b *Bridge, modern bool) (*child, error) {
 	cfg := config.Server{
 		Name: b.o.Name, Transport: config.Stdio, Command: b.o.Command, Args: b.o.Args, Env: b.o.Env, Cwd: b.o.Cwd, MaxFrame: b.o.MaxFrame,
 	}
-	c.t = session.NewStdio(cfg, b.o.Tap, b.stderr, b.o.Leave)
+	c.t = session.NewStdio(cfg, session.Tap{}, b.stderr, b.o.Leave)
 	if err := c.t.Start(b.life, c); err != nil {
 		return nil, routed(err)
 	}
@@ -126,6 +127,7 @@ func (c *child) Lost(err error) {
 func (c *child) Broken(head, _ []byte, err error) {
 	err = routed(err)
 	c.b.log.Warn("the agent's process wrote what is no message", "pid", c.pid, "err", c.b.hide(err.Error()))
+	c.b.aside(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: c.b.hide(err.Error())}, head)
 	start, end, ok := jsonrpc.Find(head, "id")
 	if x := c.take(head[start:end]); ok && x != nil {
 		x.out.fail(err)

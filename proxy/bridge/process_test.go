@@ -7,9 +7,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/journal"
 )
 
 // A process that dies fails what is under way at once, names how it ended, and is started again.
@@ -196,5 +200,53 @@ func TestS10_IdleProcessEnds(t *testing.T) {
 	until(t, func() bool { return len(b.Status().Processes) == 0 })
 	if res, body := send(t, b, "", discover, both); res.StatusCode != 200 {
 		t.Error(body)
+	}
+}
+
+// Whoever watches sees what clients do not: how processes begin and end, what they write beside messages, and what is refused
+// to them.
+func TestR3_WhatClientsDoNotSeeIsSaidAside(t *testing.T) {
+	var mu sync.Mutex
+	var seen []string
+	b := bridge(t, "legacy", func(o *Options) {
+		o.Shared = true // one process for clients of which this one answers no questions
+		o.Aside = func(e journal.Entry, body []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, fmt.Sprintf("%s|%d|%d|%s|%s", e.Server, e.Dir, e.Kind, e.Note, body))
+		}
+	})
+	has := func(dir journal.Dir, kind journal.Kind, text string) func() bool {
+		return func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.ContainsFunc(seen, func(s string) bool {
+				return strings.HasPrefix(s, fmt.Sprintf("s|%d|%d|", dir, kind)) && strings.Contains(s, text)
+			})
+		}
+	}
+	id := open(t, b, "{}")
+	send(t, b, id, call("1", "noise", "{}"), both)
+	send(t, b, id, call("2", "ask", "{}"), typeJSON)
+	pid := b.Status().Processes[0].PID
+	if _, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("3", "die", "{}"), typeJSON)); err == nil {
+		t.Error("a dead process answered")
+	}
+	for what, so := range map[string]func() bool{
+		"the start":   has(0, journal.State, fmt.Sprintf("process %d was started", pid)),
+		"stderr":      has(journal.In, journal.Stderr, "server starts in mode legacy"),
+		"last words":  has(journal.In, journal.Stderr, "about to die"),
+		"noise":       has(journal.In, journal.Bad, "this is a log line on stdout"),
+		"its request": has(journal.In, 0, `"method":"sampling/createMessage"`),
+		"the refusal": has(journal.Out, 0, "is not possible here"),
+		"the end":     has(0, journal.State, fmt.Sprintf("process %d ended: ", pid)),
+	} {
+		t.Log(what)
+		until(t, so)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if s := strings.Join(seen, "\n"); strings.Contains(s, `"tools/call"`) || strings.Contains(s, "initialize") {
+		t.Errorf("what clients see is said twice:\n%s", s)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -37,6 +38,7 @@ func (c *child) frame(frame []byte) {
 		c.asked(env, frame)
 	default:
 		c.b.log.Warn("the agent's process wrote what is no message; servers must write their logs to stderr", "pid", c.pid, "err", err)
+		c.b.aside(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: "not JSON-RPC"}, []byte(c.b.hide(string(frame))))
 		if env.Method != "" {
 			return
 		}
@@ -190,5 +192,9 @@ func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
 		c.mu.Unlock()
 		why = "the client listens to no stream that it could come on"
 	}
-	c.tell(jsonrpc.NewError(env.ID, jsonrpc.CodeMethodNotFound, env.Method+" is not possible here: "+why, nil))
+	refusal := jsonrpc.NewError(env.ID, jsonrpc.CodeMethodNotFound, env.Method+" is not possible here: "+why, nil)
+	conn := uint64(1<<30 | c.pid&(1<<30-1)) // apart from those of clients
+	c.b.aside(journal.Entry{Dir: journal.In, Conn: conn}, frame)
+	c.b.aside(journal.Entry{Dir: journal.Out, Conn: conn}, refusal)
+	c.tell(refusal)
 }

@@ -78,11 +78,11 @@ const (
 
 // ring keeps the last lines of what is written to it, whole ones, cut to a length. Its text is from outside.
 type ring struct {
+	aside func(line []byte) // is told of each as well
+
 	mu   sync.Mutex
 	kept []string
 }
-
-func newRing() *ring { return &ring{} }
 
 // Write takes one line, or a piece of a very long one.
 func (r *ring) Write(p []byte) (int, error) {
@@ -97,6 +97,7 @@ func (r *ring) Write(p []byte) (int, error) {
 			r.kept = append(r.kept[:0], r.kept[1:]...)
 		}
 		r.kept = append(r.kept, strings.ToValidUTF8(string(line[:min(len(line), lineBytes)]), "\uFFFD"))
+		r.aside(line)
 	}
 	return len(p), nil
 }
