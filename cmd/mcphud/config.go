@@ -42,7 +42,7 @@ func (a *app) explainCommand() *cobra.Command {
 	}
 	routerFlags(ofRouter, &router)
 	c := &cobra.Command{
-		Use: "explain [agent|router]", Short: "Show every setting, and where its value comes from; secrets are masked", Args: cobra.ArbitraryArgs,
+		Use: "explain", Short: "Show every setting, and where its value comes from; secrets are masked", Args: cobra.ArbitraryArgs,
 		Long: "explain shows the settings of the agent and of the router as they would be now: the value in force, whether a flag, a variable, a file or nobody gives it, " +
 			"and what was given as well and does not count. It also shows which server configs were looked for and what is in them. It starts nothing.\n\n" +
 			"With agent or router it takes all flags of mcphud agent or mcphud router, and explains that command line.\n\n" +
