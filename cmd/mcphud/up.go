@@ -125,7 +125,7 @@ func (a *app) runStack(ctx context.Context, f *stack.File, free bool, event func
 		e := &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "see whether this machine has a loopback interface"}
 		var taken *stack.TakenError
 		if errors.As(err, &taken) {
-			e.Next = "give another port in " + f.Path + ", or none to let a free one be found"
+			e.Next = "end what has it, or give another port in " + f.Path + "; an agent or the router that is given none finds a free one"
 		}
 		return nil, e
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -241,17 +242,18 @@ func TestUpUsage(t *testing.T) {
 	defer ln.Close()
 	taken := strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
 	for text, says := range map[string]string{
-		"agents: {a: {port: " + taken + "}}": "port " + taken + ", which is taken by ",
-		"agents: {a: {profile: nice}}":       "x.yaml:1:23: agents.a.profile is \"nice\": must be one of demo, everything, hostile, fault",
-		"agents: {a: {concurrency: many}}":   "from 1 to",
-		"agents: {a: {batch: perhaps}}":      "must be true or false",
-		"agents: [":                          "not valid YAML",
+		"agents: {a: {port: " + taken + "}}":                                      "port " + taken + ", which is taken by ",
+		"servers: {w: {command: x, url: \"http://localhost:" + taken + "/mcp\"}}": "w cannot listen on port " + taken + ", which is taken by ",
+		"agents: {a: {profile: nice}}":                                            "x.yaml:1:23: agents.a.profile is \"nice\": must be one of demo, everything, hostile, fault",
+		"agents: {a: {concurrency: many}}":                                        "from 1 to",
+		"agents: {a: {batch: perhaps}}":                                           "must be true or false",
+		"agents: [":                                                               "not valid YAML",
 	} {
 		file := filepath.Join(t.TempDir(), "x.yaml")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o := mcphud(t, "up", file)
+		o := mcphud(t, "up", file, "--trust")
 		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || e.Kind != "Usage" || !strings.Contains(e.Message, says) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %s", text, o.code, o.out, o.stderr)
 		}
@@ -260,6 +262,19 @@ func TestUpUsage(t *testing.T) {
 		if o := mcphud(t, append([]string{"up"}, args...)...); o.code != exitFailure || o.out != "" {
 			t.Errorf("%v: exit %d, %s", args, o.code, o.stderr)
 		}
+	}
+}
+
+// A model's password is in no process' arguments, where everybody could read it, and the agent has it all the same.
+func TestUpKeepsPasswordsOutOfArguments(t *testing.T) {
+	u := stackOf(t, "agents: {one: {ephemeral: true, modelUrl: \"http://user:pw12345@127.0.0.1:1/v1\"}}\nrouter: false\n", "mcphud.stack.yaml")
+	at := fmt.Sprintf("/proc/%d/", u.Processes[0].PID)
+	args, err := os.ReadFile(at + "cmdline")
+	if err != nil || bytes.Contains(args, []byte("pw12345")) || !bytes.Contains(args, []byte("--ephemeral=true")) {
+		t.Errorf("arguments %q %v", args, err)
+	}
+	if env, err := os.ReadFile(at + "environ"); err != nil || !bytes.Contains(env, []byte("AGENT_MODEL_URL=http://user:pw12345@127.0.0.1:1/v1")) {
+		t.Errorf("the agent does not have it: %v", err)
 	}
 }
 
