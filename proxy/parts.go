@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,6 +74,11 @@ func (r *Router) merge() {
 			}
 			return routes.DefaultTimeout
 		},
+		Offers: func(agent, tool string) bool {
+			route := r.Routes().Routes[agent]
+			return route == nil || route.Tools == nil || slices.Contains(route.Tools, tool)
+		},
+		Bind: func(ctx context.Context, principal string) (context.Context, func()) { return r.policy.guard.Bind(ctx, principal, "") },
 		Agents: func() (names []string) {
 			t := r.Routes()
 			for _, n := range t.Names() {

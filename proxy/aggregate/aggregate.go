@@ -83,11 +83,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.release(c)
 		}
 	default:
-		if c := x.session(caller); c != nil {
-			s.release(c)
-			s.remove(c)
-			w.WriteHeader(http.StatusNoContent)
-		}
+		x.end(caller)
 	}
 }
 

@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -67,7 +66,6 @@ func (s *Server) newClient(caller Caller, hops int, caps []byte) *client {
 	return c
 }
 
-func newID() string { return rand.Text() }
 
 func (c *client) close() {
 	c.mu.Lock()

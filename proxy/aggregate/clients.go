@@ -31,6 +31,13 @@ func (s *Server) use(id string, caller Caller, hops int, caps string) *client {
 	return c
 }
 
+// known reports whether there is a session of this id, whoever's it is.
+func (s *Server) known(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clients[id] != nil
+}
+
 func (s *Server) release(c *client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

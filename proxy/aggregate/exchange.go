@@ -117,6 +117,19 @@ func (x *exchange) session(caller Caller) *client {
 	return nil
 }
 
+// end ends the session that a DELETE names. One that is not there has ended already; that of somebody else is not there.
+func (x *exchange) end(caller Caller) {
+	if ids := x.r.Header.Values(headerSession); len(ids) == 1 && x.s.known(ids[0]) {
+		c := x.session(caller)
+		if c == nil {
+			return
+		}
+		x.s.release(c)
+		x.s.remove(c)
+	}
+	x.w.WriteHeader(http.StatusNoContent)
+}
+
 // serve answers a request.
 func (x *exchange) serve() {
 	parent := x.r.Context()

@@ -102,7 +102,7 @@ func (x *exchange) initialize(caller Caller) {
 		caps = []byte("{}")
 	}
 	c := x.s.newClient(caller, ingress.Hops(x.r.Header), caps)
-	c.id = newID()
+	c.id = jsonrpc.UUID()
 	if err := x.s.add(c); err != nil {
 		c.close()
 		x.refuse(err)

@@ -61,7 +61,7 @@ func (c *client) list(ctx context.Context, kind session.ListKind) ([]entry, []Mi
 			items = f.items // what there was before the error, if there was one
 		default:
 		}
-		some, odd := merge(a, kind, items)
+		some, odd := merge(a, kind, items, c.s.o.Offers)
 		if err == nil && odd > 0 {
 			err = fmt.Errorf("%d items are not listed: they have no name, one that is there already, or one of more than %d bytes", odd, maxOwn)
 		}
@@ -77,8 +77,8 @@ func (c *client) list(ctx context.Context, kind session.ListKind) ([]entry, []Mi
 	return all, missing
 }
 
-// merge makes entries of one agent's items; odd is how many cannot be listed.
-func merge(agent string, kind session.ListKind, items []session.Item) (all []entry, odd int) {
+// merge makes entries of one agent's items, without the tools that are not offered; odd is how many cannot be listed.
+func merge(agent string, kind session.ListKind, items []session.Item, offers func(agent, tool string) bool) (all []entry, odd int) {
 	if len(items) == 0 {
 		return nil, 0
 	}
@@ -86,6 +86,9 @@ func merge(agent string, kind session.ListKind, items []session.Item) (all []ent
 	seen := make(map[string]struct{}, len(items))
 	for i := range items {
 		it := &items[i]
+		if kind == session.Tools && !offers(agent, it.Name) {
+			continue
+		}
 		key := it.URI
 		if isNamed(kind) {
 			key = it.Name

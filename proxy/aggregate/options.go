@@ -19,6 +19,12 @@ type Options struct {
 	// Identify says who calls, or answers the request itself and returns false.
 	Identify func(http.ResponseWriter, *http.Request) (Caller, bool)
 
+	// Offers reports whether a tool of an agent can be called; nil for all.
+	Offers func(agent, tool string) bool
+	// Bind returns a context for an event stream, which is done once the principal is not let in any more; free is called in the
+	// end. nil for principals who always are.
+	Bind func(ctx context.Context, principal string) (bound context.Context, free func())
+
 	Page     int           // items on a page of a list, default 250
 	Patience time.Duration // how long a list waits for an agent, default 5 s
 	Timeout  time.Duration // of a call without progress, default 30 s
@@ -55,6 +61,12 @@ func (o *Options) complete() {
 	def(&o.WriteTimeout, 30*time.Second)
 	if o.Limit == nil {
 		o.Limit = func(string) time.Duration { return o.Timeout }
+	}
+	if o.Offers == nil {
+		o.Offers = func(string, string) bool { return true }
+	}
+	if o.Bind == nil {
+		o.Bind = func(ctx context.Context, _ string) (context.Context, func()) { return ctx, func() {} }
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -64,6 +64,8 @@ func (x *exchange) raw(text []byte) error {
 
 // pump writes what is put into a mailbox until the client goes, or the mailbox is shut.
 func (x *exchange) pump(ctx context.Context, m *mailbox) {
+	ctx, free := x.s.o.Bind(ctx, x.c.principal)
+	defer free()
 	x.mu.Lock()
 	x.open()
 	err := http.NewResponseController(x.w).Flush()
@@ -103,6 +105,7 @@ func (x *exchange) listen(c *client) {
 		x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable, Message: "a stream is " + typeSSE + ": send Accept: " + typeSSE})
 		return
 	}
+	x.c = c
 	m := c.attach()
 	defer c.detach(m)
 	x.s.health.wake()

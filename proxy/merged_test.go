@@ -1,0 +1,83 @@
+package proxy
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// The endpoint of all agents follows the rules of each.
+
+func TestR13_DeleteAtTheEndpointOfAllAgents(t *testing.T) {
+	f := start(t, Options{Tokens: tokens(t, token("one", "alpha", `["*"]`), token("two", "beta", `["*"]`))})
+	one, two := []string{"Authorization", "Bearer one"}, []string{"Authorization", "Bearer two"}
+	id := f.open(t, "/mcp", one...)
+	if !regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString(id) {
+		t.Errorf("%q is no UUID", id)
+	}
+	for _, c := range []struct {
+		headers []string
+		want    int
+	}{
+		{append([]string{"Mcp-Session-Id", id}, two...), 404},
+		{append([]string{"Mcp-Session-Id", id}, one...), 204},
+		{append([]string{"Mcp-Session-Id", id}, one...), 204},
+		{append([]string{"Mcp-Session-Id", "nobody"}, one...), 204},
+		{one, 204},
+	} {
+		if got := f.send(t, "DELETE", "/mcp", "", c.headers...); got.status != c.want {
+			t.Errorf("%v: %+v", c.headers, got)
+		}
+	}
+	if got := f.post(t, "/mcp", ping, append([]string{"Mcp-Session-Id", id}, one...)...); got.status != 404 {
+		t.Errorf("an ended session is served: %+v", got)
+	}
+}
+
+func TestR14_ToolsThatARouteDoesNotServeAreNotListed(t *testing.T) {
+	a := newAgent(t)
+	a.answer = func(w http.ResponseWriter, _ *http.Request, e jsonrpc.Envelope) {
+		if e.Method == "tools/list" {
+			reply(w, e.ID, `{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"add","inputSchema":{"type":"object"}}]}`)
+			return
+		}
+		_, _ = w.Write(jsonrpc.NewError(e.ID, jsonrpc.CodeMethodNotFound, "no", nil))
+	}
+	f := start(t, Options{}, route("all", a.at(), ""), route("some", a.at(), `"tools":["echo"]`), route("none", a.at(), `"tools":[]`))
+	got := f.post(t, "/mcp", listTools)
+	for name, there := range map[string]bool{"mcp__all__echo": true, "mcp__all__add": true, "mcp__some__echo": true, "mcp__some__add": false, "mcp__none__": false} {
+		if strings.Contains(got.body, `"`+name) != there {
+			t.Errorf("%s is listed: %t; %s", name, !there, got.body)
+		}
+	}
+	if strings.Contains(got.body, "mcphud/missing") {
+		t.Errorf("what is not served is not missing: %s", got.body)
+	}
+}
+
+func TestR8_AStreamOfAllAgentsEndsWithItsToken(t *testing.T) {
+	one, two := token("one", "alpha", `["*"]`), token("two", "beta", `["*"]`)
+	file := tokens(t, one, two)
+	f := start(t, Options{Tokens: file})
+	id := f.open(t, "/mcp", "Authorization", "Bearer two")
+	get := f.stream(t.Context(), t, "GET", "/mcp", "", "Mcp-Session-Id", id, "Authorization", "Bearer two")
+	defer func() { _ = get.Body.Close() }()
+	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	modern := f.stream(t.Context(), t, "POST", "/mcp", listen, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen", "Authorization", "Bearer two")
+	defer func() { _ = modern.Body.Close() }()
+	r := bufio.NewReader(modern.Body)
+	if line, err := r.ReadString('\n'); get.StatusCode != 200 || modern.StatusCode != 200 || err != nil || line != "event: message\n" {
+		t.Fatalf("%d, %d %q %v", get.StatusCode, modern.StatusCode, line, err)
+	}
+	retoken(t, file, one)
+	for what, from := range map[string]io.Reader{"GET": get.Body, "listen": r} {
+		if rest, err := io.ReadAll(from); err != nil {
+			t.Errorf("%s: %q %v", what, rest, err)
+		}
+	}
+}
