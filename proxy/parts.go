@@ -78,7 +78,9 @@ func (r *Router) merge() {
 			route := r.Routes().Routes[agent]
 			return route == nil || route.Tools == nil || slices.Contains(route.Tools, tool)
 		},
-		Bind: func(ctx context.Context, principal string) (context.Context, func()) { return r.policy.guard.Bind(ctx, principal, "") },
+		Bind: func(ctx context.Context, principal string) (context.Context, func()) {
+			return r.policy.guard.Bind(ctx, principal, "")
+		},
 		Agents: func() (names []string) {
 			t := r.Routes()
 			for _, n := range t.Names() {

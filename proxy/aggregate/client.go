@@ -66,7 +66,6 @@ func (s *Server) newClient(caller Caller, hops int, caps []byte) *client {
 	return c
 }
 
-
 func (c *client) close() {
 	c.mu.Lock()
 	c.closed = true
