@@ -48,27 +48,23 @@ func (tm *team) start(name string, env []string, args ...string) *served {
 // route writes the routes with this one, which leads to an agent, or to none.
 func (tm *team) route(name string, a *served) {
 	tm.t.Helper()
-	want := 404
 	delete(tm.routes, name)
 	if a != nil {
-		want = 200
 		tm.routes[name] = map[string]any{"url": a.url}
 	}
 	text, err := json.Marshal(map[string]any{"routes": tm.routes})
 	if err != nil {
 		tm.t.Fatal(err)
 	}
-	next := filepath.Join(tm.router.home, "next.json")
+	loaded := func() int { return strings.Count(tm.router.log(), "routes loaded") } // a router with tokens tells strangers nothing
+	before, next := loaded(), filepath.Join(tm.router.home, "next.json")
 	if err := os.WriteFile(next, text, 0o600); err != nil {
 		tm.t.Fatal(err)
 	}
 	if err := os.Rename(next, filepath.Join(tm.router.home, "routing.json")); err != nil {
 		tm.t.Fatal(err)
 	}
-	await(tm.t, "the routes to be followed", func() bool {
-		got := tm.router.via(name, `{"jsonrpc":"2.0","id":1,"method":"ping"}`).status
-		return got == want || got == 401 || got == 403
-	})
+	await(tm.t, "the routes to be followed", func() bool { return loaded() > before })
 }
 
 // ask has an agent call a tool of another one. It is asked through the router itself.

@@ -175,10 +175,12 @@ func (w *Watcher) load() error {
 		w.o.Logger.Error("routes not loaded", "file", w.o.Path, "error", err)
 	} else {
 		w.warn(t)
-		w.o.Logger.Info("routes loaded", "file", w.o.Path, "routes", len(t.Routes))
 	}
 	if w.o.Changed != nil {
 		w.o.Changed(t, err)
+	}
+	if err == nil {
+		w.o.Logger.Info("routes loaded", "file", w.o.Path, "routes", len(t.Routes))
 	}
 	return err
 }
