@@ -119,10 +119,16 @@ func stackScreen(t *testing.T, opts ...tuitest.Option) (*tuitest.App, *processes
 }
 
 func TestStackPictures(t *testing.T) {
-	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+	for _, size := range sizes {
+		name := fmt.Sprintf("stack-%dx%d", size[0], size[1])
 		synctest.Test(t, func(t *testing.T) {
 			app, _ := stackScreen(t, tuitest.Size(size[0], size[1]))
-			app.Golden(fmt.Sprintf("stack-%dx%d", size[0], size[1]))
+			app.Golden(name)
+			app.SVG("../testdata/screens/" + name + "-dark.svg")
+		})
+		synctest.Test(t, func(t *testing.T) {
+			app, _ := stackScreen(t, tuitest.Size(size[0], size[1]), tuitest.Light())
+			app.SVG("../testdata/screens/" + name + "-light.svg")
 		})
 	}
 }

@@ -65,7 +65,8 @@ type run struct {
 
 // runs groups a row. Nobody sees in which colour a blank would have been
 // written, and what it is depends on how the screen came about: a blank belongs
-// to the text before it, or to no run.
+// to the text before it, or to no run. So does a second one, since browsers make
+// one blank of several.
 func runs(row []uv.Cell) (out []run) {
 	open := false
 	for x := range row {
@@ -75,7 +76,7 @@ func runs(row []uv.Cell) (out []run) {
 		}
 		w := max(c.Width, 1)
 		if invisible(c) {
-			if open && out[len(out)-1].style.Underline == 0 {
+			if open && out[len(out)-1].style.Underline == 0 && !strings.HasSuffix(out[len(out)-1].text, " ") {
 				out[len(out)-1].text += " "
 				out[len(out)-1].w += w
 			} else {
