@@ -132,22 +132,39 @@ func TestBudgetIdle(t *testing.T) {
 	}()
 	const settle, window = time.Second, 2 * time.Second
 	time.Sleep(settle) // what the start left to do is not idling
-	got := budget.Best(func() time.Duration {
-		before, err := cpuTime(s.cmd.Process.Pid)
-		if errors.Is(err, os.ErrNotExist) {
-			t.Skip("no /proc here to tell the CPU time")
+	used := func(pid int, while func()) time.Duration {
+		return budget.Best(func() time.Duration {
+			before, err := cpuTime(pid)
+			if errors.Is(err, os.ErrNotExist) {
+				t.Skip("no /proc here to tell the CPU time")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			while()
+			after, err := cpuTime(pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return after - before
+		})
+	}
+	const what = "CPU in 2 s of idling with a connected server"
+	got := used(s.cmd.Process.Pid, func() { time.Sleep(window) })
+	// On some virtual machines it costs that much to wake up at all. There the program is compared with one that does nothing
+	// else, as often as it looks whether there is a frame to draw.
+	bare := used(os.Getpid(), func() {
+		beat := time.NewTicker(time.Second / 80)
+		defer beat.Stop()
+		for end := time.Now().Add(window); time.Now().Before(end); {
+			<-beat.C
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(window)
-		after, err := cpuTime(s.cmd.Process.Pid)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return after - before
 	})
-	budget.Ceiling(t, "CPU in 2 s of idling with a connected server", got, window/100)
+	if bare > window/100 {
+		budget.Ratio(t, what+", against a bare ticker", got, bare, 2)
+		return
+	}
+	budget.Ceiling(t, what, got, window/100)
 }
 
 // cpuTime is what a process has used of the CPU, as /proc tells it of each of
