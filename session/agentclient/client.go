@@ -141,12 +141,7 @@ func (c *Client) Request(ctx context.Context, agent, method string, params any) 
 		return nil, fail.usage("the params cannot be sent: "+err.Error(), "give an object that JSON can hold")
 	}
 	id := jsonrpc.Quote(jsonrpc.UUID())
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.AgentURL(agent), bytes.NewReader(jsonrpc.NewRequest(id, method, raw)))
-	if err != nil {
-		return nil, fail.transport(ctx, err)
-	}
-	req.Header = c.header(ctx)
-	res, err := c.http.Do(req)
+	res, err := c.send(ctx, http.MethodPost, c.AgentURL(agent), jsonrpc.NewRequest(id, method, raw))
 	if err != nil {
 		return nil, fail.transport(ctx, err)
 	}
@@ -159,6 +154,16 @@ func (c *Client) Request(ctx context.Context, agent, method string, params any) 
 		return nil, fail.protocol(res, "the answer is larger than "+ingress.Size(c.max), "ask for less at a time")
 	}
 	return fail.read(res, body, id)
+}
+
+// send sends one request to the router; body is nil for none.
+func (c *Client) send(ctx context.Context, method, url string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = c.header(ctx)
+	return c.http.Do(req)
 }
 
 // header is what a request has: its type and the token, and what it belongs to.

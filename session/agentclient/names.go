@@ -14,12 +14,7 @@ const maxList = 4 << 20
 // Agents are the names of the agents that the router lets the token call.
 func (c *Client) Agents(ctx context.Context) ([]string, error) {
 	fail := failure{c: c}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.router+"/agents.json", nil)
-	if err != nil {
-		return nil, fail.transport(ctx, err)
-	}
-	req.Header = c.header(ctx)
-	res, err := c.http.Do(req)
+	res, err := c.send(ctx, http.MethodGet, "http://"+c.router+"/agents.json", nil)
 	if err != nil {
 		return nil, fail.transport(ctx, err)
 	}
