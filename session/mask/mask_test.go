@@ -2,6 +2,7 @@ package mask
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -85,6 +86,23 @@ func TestText(t *testing.T) {
 	} {
 		if got := Text(in); got != want {
 			t.Errorf("Text(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Each shape of token is found, also the shortest that there is, and not one character before.
+func TestTokens(t *testing.T) {
+	for _, shape := range []string{
+		"ghp_0123456789abcdef", "gho_0123456789abcdef", "ghu_0123456789abcdef", "ghs_0123456789abcdef", "ghr_0123456789abcdef",
+		"github_pat_0123456789abcdef", "glpat-0123456789abcdef", "sk-0123456789abcdef", "xoxb-0123456789", "xoxs-0123456789",
+		"AKIA0123456789AB", "ASIA0123456789AB", "AIza0123456789abcdefghij", "npm_0123456789abcdefghij", "hf_0123456789abcdefghij",
+		"eyJ01234567.89abcdef", "Bearer abcdef", "BASIC abcdef", "basic\tabcdef", "token 0123456789abcdef",
+	} {
+		if got := Text(shape); strings.HasSuffix(got, shape[len(shape)-1:]) || !strings.HasSuffix(got, Hidden) {
+			t.Errorf("%q is shown as %q", shape, got)
+		}
+		if got := Text(shape[:len(shape)-1]); got != shape[:len(shape)-1] {
+			t.Errorf("%q is shown as %q", shape[:len(shape)-1], got)
 		}
 	}
 }
