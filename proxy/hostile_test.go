@@ -361,3 +361,38 @@ func TestRoutesThatAreNoFile(t *testing.T) {
 	}
 	wait(t, "what is written there later", func() bool { return f.post(t, "/mcps/c/mcp", callEcho).status == 200 })
 }
+
+// What an agent says of itself must not begin headers of its own, nor stay in memory at any length.
+func TestP3_R4_AVersionThatNoHeaderCanCarry(t *testing.T) {
+	for _, version := range []string{`2025-06-18\r\nX-Evil: yes`, `2025-06-18\r\n\r\nPOST /other HTTP/1.1`, strings.Repeat("x", 100), "a b", `\u0000`} {
+		a := newAgent(t)
+		a.opens = func(w http.ResponseWriter, id []byte) {
+			reply(w, id, `{"protocolVersion":"`+version+`","capabilities":{},"serverInfo":{"name":"x","version":"1"}}`)
+		}
+		f := start(t, Options{}, route("a", a.at(), ""))
+		check := func(got response) {
+			t.Helper()
+			seen, _ := a.seen()
+			if got.status != 200 || seen.Get("X-Evil") != "" || seen.Get("Mcp-Protocol-Version") != "" || got.header.Get("Mcp-Protocol-Version") != "" {
+				t.Errorf("%q: %+v; the agent saw %v", version, got, seen)
+			}
+		}
+		check(f.post(t, "/mcps/a/mcp", callEcho))
+		check(f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", f.open(t, "/mcps/a/mcp")))
+	}
+}
+
+func TestR10_ASessionIDThatNoHeaderCanCarry(t *testing.T) {
+	a := newAgent(t)
+	a.opens = func(w http.ResponseWriter, id []byte) {
+		w.Header().Set("Mcp-Session-Id", "up 1")
+		reply(w, id, initResult)
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	for _, body := range []string{initialize, callEcho} {
+		got := f.post(t, "/mcps/a/mcp", body)
+		if e := got.rpcError(t); got.status != 502 || e.Error.Code != -32603 || !strings.HasPrefix(e.Error.Message, "Failed to reach agent: its session id") {
+			t.Errorf("%+v", got)
+		}
+	}
+}

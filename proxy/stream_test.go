@@ -447,3 +447,36 @@ func TestC7_GETIsForwardedWhereTheRouteSaysSo(t *testing.T) {
 	}
 	<-left
 }
+
+// Until an agent has introduced itself its event stream has told the client nothing, so that its time counts.
+func TestE14_AnAgentThatHangsInItsIntroduction(t *testing.T) {
+	a := newAgent(t)
+	stop := make(chan struct{})
+	a.opens = func(w http.ResponseWriter, _ []byte) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, ": soon\n\n")
+		_ = http.NewResponseController(w).Flush()
+		<-stop
+	}
+	t.Cleanup(func() { close(stop) })
+	f := start(t, Options{}, route("a", a.at(), `"timeout":"200ms"`))
+	for _, takes := range []string{accept, "application/json"} {
+		f.post(t, "/mcps/a/mcp", initialize, "Accept", takes).check(t, 504, -32003, "Agent 'a' did not answer within 200ms")
+	}
+}
+
+// RFC 9110 section 8.3.1: the letter case of a type does not matter.
+func TestR15_R5_AnEventStreamInOtherLetters(t *testing.T) {
+	a := newAgent(t)
+	a.answer = func(w http.ResponseWriter, _ *http.Request, e jsonrpc.Envelope) {
+		w.Header().Set("Content-Type", "Text/Event-Stream; charset=utf-8")
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", jsonrpc.NewResult(e.ID, nil))
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	if got := f.post(t, "/mcps/a/mcp", callEcho); got.header.Get("Content-Type") != "application/json" || got.body != `{"jsonrpc":"2.0","id":2,"result":{}}` {
+		t.Errorf("%+v", got)
+	}
+	if got := f.post(t, "/mcps/a/mcp", callEcho, "Accept", accept); got.header.Get("X-Accel-Buffering") != "no" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -40,7 +39,7 @@ func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.pins.unseen(w.agent, "the list of tools has a Content-Encoding")
 		return res, nil
 	}
-	res.Body = &reading{ReadCloser: res.Body, w: w, events: strings.HasPrefix(res.Header.Get("Content-Type"), flow.TypeSSE)}
+	res.Body = &reading{ReadCloser: res.Body, w: w, events: flow.IsEvents(res.Header)}
 	return res, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mcphud/mcphud/session/ingress"
@@ -16,6 +17,12 @@ const (
 	TypeJSON      = "application/json"
 	TypeSSE       = "text/event-stream"
 )
+
+// IsEvents reports whether a message with these headers is an event stream. The type's letter case does not matter.
+func IsEvents(h http.Header) bool {
+	v := h["Content-Type"]
+	return len(v) > 0 && len(v[0]) >= len(TypeSSE) && strings.EqualFold(v[0][:len(TypeSSE)], TypeSSE)
+}
 
 // Refuse answers with a JSON-RPC error: err's own if it is a *jsonrpc.Failure or a *jsonrpc.Error, else -32603 without its
 // text. The id is the request's own bytes, null where there is none to answer.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -43,14 +42,12 @@ func (x *exchange) answer(res *http.Response) {
 		x.c.Empty(http.StatusAccepted)
 		return
 	}
-	sse := strings.HasPrefix(res.Header.Get("Content-Type"), flow.TypeSSE)
+	sse := flow.IsEvents(res.Header)
 	copyReturned(h, res.Header)
 	switch {
 	case sse && x.unwrap:
 		x.unwrapped(res)
 	case sse:
-		x.patient()
-		x.setVersion(h)
 		x.events(res)
 	case (x.rewrite || x.opens) && res.StatusCode == http.StatusOK:
 		x.introduced(res)
@@ -194,7 +191,7 @@ func (x *exchange) introduced(res *http.Response) {
 	}
 	body, err = x.introduce(body, res.Header)
 	if err != nil {
-		x.c.Refuse(err)
+		x.failed(err)
 		return
 	}
 	h := x.c.W.Header()

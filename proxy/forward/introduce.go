@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -16,7 +17,7 @@ func (x *exchange) introduce(body []byte, from http.Header) ([]byte, error) {
 	if err != nil || env.Kind != jsonrpc.Response {
 		return body, nil // an error of the agent opens nothing
 	}
-	version, _ := jsonrpc.String(jsonrpc.Member(env.Result, "protocolVersion"))
+	version := versionIn(env.Result)
 	if x.opens {
 		id, err := x.mint(x.c, from.Get(flow.HeaderSession), version)
 		if err != nil {
@@ -29,6 +30,19 @@ func (x *exchange) introduce(body []byte, from http.Header) ([]byte, error) {
 		}
 	}
 	return rename(body, x.name), nil
+}
+
+// maxVersion bounds a protocol version, in bytes. They are dates.
+const maxVersion = 64
+
+// versionIn is the protocol version that an agent agreed to, "" if it names none that a header could carry: it is kept with the
+// session and sent with each request, where a line break in it would begin headers, and requests, of the agent's own.
+func versionIn(result []byte) string {
+	v, _ := jsonrpc.String(jsonrpc.Member(result, "protocolVersion"))
+	if len(v) > maxVersion || !ingress.Visible(v) {
+		return ""
+	}
+	return v
 }
 
 // unopened tells the agent that nobody will use the session that it opened, where the caller got no id for it.

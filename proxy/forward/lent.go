@@ -231,10 +231,9 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 	if answer == nil {
 		return &sitting{until: time.Now().Add(refusedFor)}, nil
 	}
-	s = &sitting{id: res.Header.Get(flow.HeaderSession), busy: map[string]struct{}{}}
-	s.version, _ = jsonrpc.String(jsonrpc.Member(answer, "protocolVersion"))
-	if len(s.id) > maxSessionID {
-		return nil, fmt.Errorf("its session id is longer than %d bytes", maxSessionID)
+	s = &sitting{id: res.Header.Get(flow.HeaderSession), version: versionIn(answer), busy: map[string]struct{}{}}
+	if err := pin.Check(s.id); err != nil {
+		return nil, err
 	}
 	note := jsonrpc.NewNotification(string(mcp.MethodNotificationInitialized), nil)
 	noted, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version})
@@ -244,8 +243,6 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 	_ = noted.Body.Close() // it has nothing in it
 	return s, nil
 }
-
-const maxSessionID = 1024
 
 // ask sends a request of the router's own, and waits for an agent that starts. c is as for request.
 func (t *Target) ask(ctx context.Context, c *flow.Call, o outgoing) (*http.Response, error) {
@@ -271,7 +268,7 @@ func (t *Target) ask(ctx context.Context, c *flow.Call, o outgoing) (*http.Respo
 // ownAnswer is the result of the router's own initialize, nil if the agent refused it.
 func ownAnswer(res *http.Response) ([]byte, error) {
 	next := func() ([]byte, error) { return io.ReadAll(io.LimitReader(res.Body, maxAnswer+1)) }
-	if strings.HasPrefix(res.Header.Get("Content-Type"), flow.TypeSSE) {
+	if flow.IsEvents(res.Header) {
 		events := sse.NewReader(res.Body, maxAnswer, 0)
 		next = func() ([]byte, error) {
 			e, err := events.Next()

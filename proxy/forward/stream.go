@@ -20,12 +20,13 @@ func (x *exchange) events(res *http.Response) {
 		head, err := x.introducedEvent(res)
 		if err != nil {
 			x.c.W.Header().Del("Content-Type")
-			x.c.Refuse(err)
+			x.failed(err)
 			return
 		}
 		first = head
-		x.setVersion(x.c.W.Header())
 	}
+	x.patient()
+	x.setVersion(x.c.W.Header())
 	x.rc = http.NewResponseController(x.c.W)
 	_ = x.rc.EnableFullDuplex() // over HTTP/2 it is so anyway
 	h := x.c.W.Header()
@@ -94,11 +95,16 @@ func (x *exchange) introducedEvent(res *http.Response) ([]byte, error) {
 			return append(append(out, withData(event, changed)...), in...), nil
 		}
 		if len(in)+len(out) > maxAnswer {
-			return nil, unreachable(fmt.Errorf("its answer to %s is larger than %d MiB", x.c.Env.Method, maxAnswer>>20))
+			return nil, fmt.Errorf("its answer to %s is larger than %d MiB", x.c.Env.Method, maxAnswer>>20)
 		}
+		x.alive()
 		n, err := res.Body.Read(buf)
 		in = append(in, buf[:n]...)
-		if err != nil && n == 0 {
+		switch {
+		case err == nil || n > 0:
+		case x.ctx.Err() != nil: // it fell silent, or the client left
+			return nil, err
+		default:
 			return append(out, in...), nil // the stream goes on to its end, which tells
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/pin"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -332,7 +333,7 @@ func (t *Target) endSession(ctx context.Context, p pin.Pin) error {
 
 // Abandon tells the agent in the background that nobody uses a session any more.
 func (t *Target) Abandon(p pin.Pin) {
-	if p.Endpoint != t.where {
+	if p.Endpoint != t.where || !ingress.Visible(p.Upstream) { // what no header can carry cannot be ended either
 		return
 	}
 	t.background(func(ctx context.Context) {

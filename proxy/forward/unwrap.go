@@ -63,7 +63,7 @@ func (x *exchange) unwrapped(res *http.Response) {
 		}
 		if x.opens || x.rewrite {
 			if body, err = x.introduce(body, res.Header); err != nil {
-				x.c.Refuse(err)
+				x.failed(err)
 				return
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+
+	"github.com/mcphud/mcphud/session/ingress"
 )
 
 // Pin is what an id stands for.
@@ -27,11 +29,20 @@ var (
 	ErrForeign = errors.New("the session belongs to another agent or caller")
 	// ErrFull means that there are as many sessions as there may be, and all are in use.
 	ErrFull = errors.New("there are as many sessions as this router serves at once, and all are in use")
-	// ErrTooLong is an agent's session id that is longer than a header should be.
-	ErrTooLong = fmt.Errorf("the agent's session id is longer than %d bytes", maxUpstream)
+	// ErrNoID is a text that an agent gives as a session's id, and that is none.
+	ErrNoID = fmt.Errorf("its session id is longer than %d bytes, or has others than visible ASCII characters", maxUpstream)
 )
 
 const maxUpstream = 1024
+
+// Check says whether an agent's session id can be one: ErrNoID if it is longer than a header should be, or has in it what a
+// header must not have.
+func Check(upstream string) error {
+	if len(upstream) > maxUpstream || !ingress.Visible(upstream) {
+		return ErrNoID
+	}
+	return nil
+}
 
 func (p Pin) check(agent, principal string) error {
 	if p.Agent != agent || p.Principal != principal {

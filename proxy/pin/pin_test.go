@@ -42,8 +42,10 @@ func TestR10_AnIDIsGoodForItsAgentAndCaller(t *testing.T) {
 	if _, err := s.Use(id, "a", "ann"); !errors.Is(err, ErrUnknown) {
 		t.Error(err)
 	}
-	if _, err := s.Mint(Pin{Upstream: strings.Repeat("x", 2000)}); !errors.Is(err, ErrTooLong) {
-		t.Error(err)
+	for _, bad := range []string{strings.Repeat("x", 2000), "a\rX-Evil: 1", "a b", "\x00"} {
+		if _, err := s.Mint(Pin{Upstream: bad}); !errors.Is(err, ErrNoID) {
+			t.Errorf("%q: %v", bad[:1], err)
+		}
 	}
 }
 

@@ -86,8 +86,8 @@ func Sealed(id string) bool { return strings.HasPrefix(id, prefix) }
 
 // Mint makes an id of a pin.
 func (s *Sealer) Mint(p Pin) (string, error) {
-	if len(p.Upstream) > maxUpstream {
-		return "", ErrTooLong
+	if err := Check(p.Upstream); err != nil {
+		return "", err
 	}
 	plain := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(s.ttl).Unix()))
 	for _, f := range []string{p.Agent, p.Principal, p.Endpoint, p.Upstream, p.Version} {

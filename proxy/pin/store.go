@@ -63,8 +63,8 @@ func (s *Store) Len() int {
 // Mint keeps a pin under a new id, a random UUID; at the limit in place of the session that was idle for longest of the
 // principal who has the most, so that nobody can throw out what is others'.
 func (s *Store) Mint(p Pin) (string, error) {
-	if len(p.Upstream) > maxUpstream {
-		return "", ErrTooLong
+	if err := Check(p.Upstream); err != nil {
+		return "", err
 	}
 	id := jsonrpc.UUID()
 	s.mu.Lock()
