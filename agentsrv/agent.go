@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mark3labs/mcp-go/server"
 
@@ -94,12 +95,15 @@ func (a *Agent) Start(ctx context.Context) error {
 	defer a.mu.Unlock()
 	a.url = "http://" + dialable(lns[0].Addr()) + front.Path
 	a.web = &http.Server{Handler: a.Handler(), ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)}
-	listen.Harden(a.web)
+	listen.Harden(a.web, bodyTime)
 	for _, ln := range lns {
 		a.serves.Go(func() { a.serve(a.web, ln) })
 	}
 	return nil
 }
+
+// bodyTime is how long the body of a request may take that nobody wants.
+const bodyTime = 30 * time.Second
 
 // dialable is the address by which programs on this machine reach a listener: one that listens on every address is at none.
 func dialable(at net.Addr) string {

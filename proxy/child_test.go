@@ -145,7 +145,7 @@ func serveChildAt(ctx context.Context, port int, h http.Handler) error {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", h)
 	web := &http.Server{Handler: mux}
-	listen.Harden(web)
+	listen.Harden(web, time.Second)
 	for _, ln := range lns {
 		go func() { _ = web.Serve(ln) }()
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -92,6 +93,61 @@ func TestSlowAndBrokenBodies(t *testing.T) {
 	}
 	if h, _ := a.seen(); h != nil {
 		t.Error("one of these reached the agent")
+	}
+}
+
+// Also a body that nobody wants has its time: the connection of whoever is refused does not last for ever.
+func TestSlowBodiesThatNobodyWants(t *testing.T) {
+	a := newAgent(t)
+	a.answer = func(w http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) {
+		_ = sseHead(w).Flush()
+		<-r.Context().Done()
+	}
+	f := start(t, Options{BodyTimeout: 300 * time.Millisecond}, route("a", a.at(), `"stream":true`))
+	host := "Host: " + strings.TrimPrefix(f.URL(), "http://")
+	var ends []func()
+	for request, status := range map[string]int{
+		"POST /health HTTP/1.1\r\n" + host:                                   405,
+		"GET /status HTTP/1.1\r\n" + host:                                    200,
+		"POST /nowhere HTTP/1.1\r\n" + host:                                  404,
+		"POST /mcps/a/mcp HTTP/1.1\r\nHost: evil":                            403,
+		"PUT /mcps/a/mcp HTTP/1.1\r\n" + host:                                405,
+		"DELETE /mcps/a/mcp HTTP/1.1\r\n" + host:                             204,
+		"GET /mcps/a/mcp HTTP/1.1\r\n" + host:                                400,
+		"POST /mcps/a/mcp HTTP/1.1\r\nContent-Type: text/plain\r\n" + host:   415,
+		"POST /mcp HTTP/1.1\r\nContent-Type: text/plain\r\n" + host:          415,
+		"POST /mcps/a/mcp HTTP/1.1\r\nContent-Encoding: gzip\r\n" + host:     415,
+		"POST /mcps/a/mcp HTTP/1.1\r\nExpect: 100-continue\r\n" + host + "0": 403,
+	} {
+		for _, framing := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
+			w, r := f.wire(t)
+			if _, err := io.WriteString(w, request+"\r\n"+framing+"\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, func() {
+				all, err := io.ReadAll(r) // until the router ends the connection
+				if got := strings.TrimPrefix(string(all), "HTTP/1.1 100 Continue\r\n\r\n"); err != nil || !strings.HasPrefix(got, fmt.Sprintf("HTTP/1.1 %d ", status)) {
+					t.Errorf("%q, %s: %q %v, want %d", request, framing, all, err, status)
+				}
+			})
+		}
+	}
+	for _, end := range ends {
+		end()
+	}
+	// A stream that was asked for with a body, of which there is no use, lasts on.
+	w, r := f.wire(t)
+	id := f.open(t, "/mcps/a/mcp")
+	if _, err := fmt.Fprintf(w, "GET /mcps/a/mcp HTTP/1.1\r\n%s\r\nAccept: text/event-stream\r\nMcp-Session-Id: %s\r\nContent-Length: 2\r\n\r\n{}", host, id); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(r, nil)
+	if err != nil || res.StatusCode != 200 {
+		t.Fatal(res, err)
+	}
+	_ = w.SetReadDeadline(time.Now().Add(time.Second)) // over three times what a body gets
+	if _, err := res.Body.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the stream ended: %v", err)
 	}
 }
 

@@ -175,7 +175,7 @@ func (r *Router) Start(ctx context.Context) error {
 		// Each write has a deadline of its own; this one takes the last deadline off a connection that is used again.
 		WriteTimeout: maxCall,
 	}
-	listen.Harden(r.web)
+	listen.Harden(r.web, r.o.BodyTimeout)
 	if r.o.TLSCert != "" {
 		scheme = "https"
 		r.web.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}

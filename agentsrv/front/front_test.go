@@ -133,7 +133,7 @@ func start(t testing.TB, change func(*Options)) *fixture {
 	}
 	f.Server = New(o)
 	web := httptest.NewUnstartedServer(f.Handler())
-	listen.Harden(web.Config)
+	listen.Harden(web.Config, time.Second)
 	web.Start()
 	f.url = web.URL + Path
 	t.Cleanup(func() {

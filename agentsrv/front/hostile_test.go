@@ -124,7 +124,7 @@ func TestThreatsRawHTTP(t *testing.T) {
 func TestThreatsSlowHeaders(t *testing.T) {
 	f := start(t, nil)
 	var web http.Server
-	listen.Harden(&web)
+	listen.Harden(&web, time.Second)
 	if web.ReadHeaderTimeout != 10*time.Second || web.MaxHeaderBytes > 1<<20 || web.MaxHeaderBytes == 0 || web.IdleTimeout == 0 {
 		t.Errorf("%+v", &web)
 	}

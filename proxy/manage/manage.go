@@ -86,7 +86,7 @@ func Open(o Options) (*Server, error) {
 		Handler: http.HandlerFunc(s.serve), ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return s.life },
 	}
-	listen.Harden(s.web)
+	listen.Harden(s.web, bodies.Time)
 	s.done.Go(func() {
 		if err := s.web.Serve(private{s.ln}); !errors.Is(err, http.ErrServerClosed) {
 			o.Logger.Warn("the router cannot be managed any more", "error", err.Error())

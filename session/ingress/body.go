@@ -52,12 +52,12 @@ func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(l.Time)) // not every ResponseWriter has deadlines; a test's has none
 	body, err := l.read(r.Body, r.ContentLength)
-	_ = rc.SetReadDeadline(time.Time{})
-	switch {
+	switch { // after an error the deadline stays, for the server reads on
 	case err == nil && int64(len(body)) > l.Body:
 		l.linger(w, r)
 		return nil, l.tooLarge()
 	case err == nil:
+		_ = rc.SetReadDeadline(time.Time{})
 		return body, nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, &jsonrpc.Failure{Kind: jsonrpc.FailTimeout, Message: "the body did not arrive within " + l.Time.String(), Status: http.StatusRequestTimeout}
@@ -78,7 +78,6 @@ func (l Limits) linger(w http.ResponseWriter, r *http.Request) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(l.Time)) // as in Read
 	_, _ = io.CopyN(io.Discard, r.Body, maxLinger) // the answer is the same, whatever comes
-	_ = rc.SetReadDeadline(time.Time{})
 }
 
 // read reads at most one byte above the limit. A client that only announces many bytes makes it reserve few: 32 times what came.
