@@ -335,6 +335,31 @@ func TestR15_Q7_WhoLeavesCancels(t *testing.T) {
 	})
 }
 
+// Callers without a session share one at the agent, where a request's id is not theirs alone.
+func TestR15_Q7_NobodyCancelsWhatOthersAskedFor(t *testing.T) {
+	a := newAgent(t)
+	arrived, goOn := make(chan struct{}), make(chan struct{})
+	a.answer = func(w http.ResponseWriter, _ *http.Request, e jsonrpc.Envelope) {
+		arrived <- struct{}{}
+		<-goOn
+		reply(w, e.ID, `{}`)
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	done := make(chan response, 1)
+	go func() { done <- f.post(t, "/mcps/a/mcp", callEcho) }()
+	<-arrived
+	if got := f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`); got.status != 202 || got.body != "" {
+		t.Errorf("%+v", got)
+	}
+	if _, body := a.seen(); body != callEcho {
+		t.Errorf("the agent was told %s", body)
+	}
+	close(goOn)
+	if got := <-done; got.status != 200 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestSameIDsOfManyCallersAreToldApart(t *testing.T) {
 	a := newAgent(t)
 	var mu sync.Mutex

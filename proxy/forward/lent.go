@@ -54,6 +54,11 @@ const refusedFor = 30 * time.Second
 // sessionless serves a caller who opened no session.
 func (t *Target) sessionless(x *exchange) {
 	c := x.c
+	if c.Env.Method == string(mcp.MethodNotificationCancelled) && c.Env.Kind == jsonrpc.Notification {
+		// Callers who share a session cannot speak for each other: the id may be that of another one's request. Who leaves cancels.
+		c.Empty(http.StatusAccepted)
+		return
+	}
 	l := t.lentTo(c.Principal)
 	for again := false; ; again = true {
 		s, err := t.borrow(c.R.Context(), l)
