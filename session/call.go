@@ -1,10 +1,12 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -26,8 +28,11 @@ type CallOptions struct {
 	// OnOwn gets the notifications that can only be about this request: its progress, and over HTTP what arrives on the stream
 	// of its own answer. Those that it takes, by returning true, nobody else hears of. It is called like OnNotification.
 	OnOwn func(frame []byte) bool
-	Tag   any             // what CausedBy tells Options.Serve of requests of the server that this one caused
-	Meta  json.RawMessage // object whose members are added to params._meta
+	// Params are the Mcp-Param-* headers of a tool call of the modern era over HTTP, for who passes on what somebody else sent
+	// (SEP-2243). Where it is nil they are made by the tool's schema.
+	Params http.Header
+	Tag    any             // what CausedBy tells Options.Serve of requests of the server that this one caused
+	Meta   json.RawMessage // object whose members are added to params._meta
 }
 
 type tagKey struct{}
@@ -38,13 +43,32 @@ func CausedBy(ctx context.Context) any { return ctx.Value(tagKey{}) }
 
 // Call sends one request and returns the answer as it came. params is an object or nil. When ctx is cancelled the server is
 // told. A JSON-RPC error is an *Error of kind RpcError with code, message and data; a result that asks for input nobody
-// can give is one of kind NeedsInput.
+// can give is one of kind NeedsInput. A tool call that the server did not take for its headers is made once more, by what
+// the server says of the tool now.
 func (s *Session) Call(ctx context.Context, method string, params json.RawMessage, o CallOptions) (Reply, error) {
-	var schema json.RawMessage
 	if method == string(mcp.MethodToolsCall) {
-		schema = s.inputSchema(textOf(params, "name"))
+		return s.callTool(ctx, textOf(params, "name"), params, o)
 	}
-	return s.request(ctx, method, "", params, schema, o)
+	return s.request(ctx, method, "", params, nil, o)
+}
+
+// callTool is Call for a tool. Headers that are not what the server wants can come of a schema that is not known, or not any
+// more.
+func (s *Session) callTool(ctx context.Context, name string, params json.RawMessage, o CallOptions) (Reply, error) {
+	schema := s.inputSchema(name)
+	r, err := s.request(ctx, string(mcp.MethodToolsCall), name, params, schema, o)
+	var e *Error
+	if o.Params != nil || !errors.As(err, &e) || e.Code == nil || *e.Code != jsonrpc.CodeHeaderMismatch {
+		return r, err
+	}
+	if _, unlisted := s.List(ctx, Tools); unlisted != nil {
+		return r, err
+	}
+	now := s.inputSchema(name)
+	if bytes.Equal(now, schema) {
+		return r, err
+	}
+	return s.request(ctx, string(mcp.MethodToolsCall), name, params, now, o)
 }
 
 // inputSchema is the schema of a listed tool's arguments, nil if the tool is not known.
@@ -108,7 +132,7 @@ func (s *Session) exchange(ctx context.Context, method, target string, params, a
 		spec := &callSpec{
 			method: method, target: target, params: params, timeout: s.timeout(o.Timeout, s.cfg.Timeout, config.DefaultTimeout),
 			max: s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout), progress: o.OnProgress, notify: o.OnNotification,
-			own: o.OnOwn, tag: o.Tag, token: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
+			own: o.OnOwn, tag: o.Tag, sent: o.Params, token: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
 		}
 		for _, m := range inputMembers(answers) {
 			if spec.params, err = withMember(spec.params, m, true); err != nil {
@@ -187,7 +211,7 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 		}
 		params = append(append(params, `,"arguments":`...), args...)
 	}
-	return s.request(ctx, string(mcp.MethodToolsCall), name, append(params, '}'), s.inputSchema(name), o)
+	return s.callTool(ctx, name, append(params, '}'), o)
 }
 
 // ReadResource reads a resource. That there is none is an error of kind NotFound.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -106,6 +108,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	defer x.patience.stop()
 	r, err := sess.Call(ctx, x.env.Method, params, session.CallOptions{
 		Timeout: maxCall, MaxTimeout: maxCall, Tag: x, OnOwn: func(frame []byte) bool { return x.own(agent, frame, token) },
+		Params: x.paramHeaders(),
 	})
 	var e *session.Error
 	switch {
@@ -119,6 +122,21 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 		return nil, late(agent, err)
 	}
 	return nil, x.translated(failure(agent, err))
+}
+
+// paramHeaders are those of a modern caller, which an agent compares with the arguments itself. Those that an agent needs of
+// another caller are made for it.
+func (x *exchange) paramHeaders() http.Header {
+	if !x.modern || x.env.Method != string(mcp.MethodToolsCall) {
+		return nil
+	}
+	out := http.Header{}
+	for name, v := range x.r.Header {
+		if strings.HasPrefix(name, mcp.HeaderParamPrefix) {
+			out[name] = v
+		}
+	}
+	return out
 }
 
 // own takes what an agent says about this call.

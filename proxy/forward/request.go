@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/ingress"
 )
@@ -23,8 +25,6 @@ const headerVersion = "Mcp-Protocol-Version"
 var passed = []string{
 	"Baggage", "Last-Event-Id", "Mcp-Method", "Mcp-Name", headerVersion, "Traceparent", "Tracestate", "User-Agent",
 }
-
-const paramPrefix = "Mcp-Param-"
 
 var (
 	jsonType   = []string{flow.TypeJSON}
@@ -119,7 +119,7 @@ func copyPassed(to, from http.Header) {
 		}
 	}
 	for name, v := range from {
-		if strings.HasPrefix(name, paramPrefix) {
+		if strings.HasPrefix(name, mcp.HeaderParamPrefix) {
 			to[name] = v
 		}
 	}

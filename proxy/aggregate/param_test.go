@@ -1,0 +1,60 @@
+package aggregate_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// inRegion is a tool one of whose parameters travels in a header as well.
+func inRegion(m *server.MCPServer) {
+	t := mcp.NewToolWithRawSchema("go", "", []byte(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`))
+	m.AddTool(t, func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return mcp.NewToolResultText("in " + r.GetString("region", "")), nil
+	})
+}
+
+// modernOnly has a server refuse to be initialized.
+func modernOnly(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || bytes.Contains(body, []byte(`"initialize"`)) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"there is no initialize"}}`)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		h.ServeHTTP(w, r)
+	})
+}
+
+// What a modern caller says in headers is compared by the agent, as it would be without a router.
+func TestP3_ParametersInHeadersArePassedOn(t *testing.T) {
+	s := router(t, map[string]string{"a": agent(t, "a", inRegion)}, nil)
+	const name, more = "mcp__a__go", `,"name":"mcp__a__go","arguments":{"region":"eu"}`
+	if a := s.modernAsk("tools/call", name, more, "", "Mcp-Param-Region", "eu"); a.Error != nil || a.Result.Content[0].Text != "in eu" {
+		t.Error(a.raw)
+	}
+	for _, wrong := range [][]string{{"Mcp-Param-Region", "us"}, nil} {
+		if a := s.modernAsk("tools/call", name, more, "", wrong...); a.Error == nil || a.Error.Code != -32020 {
+			t.Errorf("%q: %s", wrong, a.raw)
+		}
+	}
+}
+
+// Callers of the older era know nothing of such headers, and agents of the modern one want them nevertheless.
+func TestP3_ParametersInHeadersAreMadeForLegacyCallers(t *testing.T) {
+	s := router(t, map[string]string{"a": served(t, "a", inRegion, modernOnly)}, nil)
+	id, _ := s.open("{}", "2025-11-25")
+	a := s.ask(id, "tools/call", `{"name":"mcp__a__go","arguments":{"region":"eu"}}`)
+	if a.Error != nil || len(a.Result.Content) == 0 || !strings.Contains(a.raw, "in eu") {
+		t.Error(a.raw)
+	}
+}
