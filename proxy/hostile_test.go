@@ -452,3 +452,38 @@ func TestR10_ASessionIDThatNoHeaderCanCarry(t *testing.T) {
 		}
 	}
 }
+
+// What is kept for longer than a request lasts is short: ids, what a client can do, what it follows.
+func TestP1_WhatIsKeptIsShort(t *testing.T) {
+	a := newAgent(t)
+	f := start(t, Options{}, route("a", a.at(), ""), `"cmd":{"command":"/nonexistent","session":"shared"}`)
+	for _, path := range []string{"/mcps/a/mcp", "/mcps/cmd/mcp", "/mcp"} {
+		for _, message := range []string{`{"jsonrpc":"2.0","id":%s,"method":"ping"}`, `{"jsonrpc":"2.0","id":%s,"result":{}}`, `{"id":%s,"method":"ping"}`} {
+			id := strconv.Quote(strings.Repeat("x", 1023))
+			got := f.post(t, path, fmt.Sprintf(message, id))
+			if e := got.rpcError(t); got.status != 400 || e.Error.Code != -32600 || string(e.ID) != "null" {
+				t.Errorf("%s: %+v", path, got)
+			}
+		}
+		got := f.post(t, path, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__x","_meta":{"progressToken":"`+strings.Repeat("x", 1023)+`"}}}`)
+		if e := got.rpcError(t); e.Error.Code != -32602 || e.Error.Data["field"] != "_meta.progressToken" {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+	if h, _ := a.seen(); h != nil {
+		t.Error("one of these reached the agent")
+	}
+	longest := strconv.Quote(strings.Repeat("x", 1022))
+	if got := f.post(t, "/mcps/a/mcp", strings.Replace(callEcho, `"id":2`, `"id":`+longest, 1)); got.status != 200 || !strings.Contains(got.body, longest) {
+		t.Errorf("%+v", got)
+	}
+	got := f.post(t, "/mcp", strings.Replace(initialize, `"capabilities":{}`, `"capabilities":{"experimental":{"x":"`+strings.Repeat("x", 64<<10)+`"}}`, 1))
+	if e := got.rpcError(t); e.Error.Code != -32602 || e.Error.Data["field"] != "capabilities" || got.header.Get("Mcp-Session-Id") != "" {
+		t.Errorf("%+v", got)
+	}
+	id := f.open(t, "/mcp")
+	got = f.post(t, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"mcp:a:x://`+strings.Repeat("x", 8<<10)+`"}}`, "Mcp-Session-Id", id)
+	if e := got.rpcError(t); e.Error.Code != -32602 || e.Error.Data["field"] != "uri" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -24,6 +24,8 @@ const (
 	greeting = 2 * time.Second
 	// maxAdvice bounds the instructions of all agents, in bytes.
 	maxAdvice = 32 << 10
+	// maxCaps bounds what a client can do, by its own words, in bytes. It is kept for its session, and told to each agent.
+	maxCaps = 64 << 10
 )
 
 // union is what an introduction says of the agents.
@@ -98,8 +100,14 @@ func (s *Server) info() []byte {
 // initialize opens a session of the legacy era.
 func (x *exchange) initialize(caller Caller) {
 	caps := jsonrpc.Member(x.env.Params, "capabilities")
-	if caps == nil || caps[0] != '{' {
+	switch {
+	case caps == nil || caps[0] != '{':
 		caps = []byte("{}")
+	case len(caps) > maxCaps:
+		x.refuse(jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: capabilities have more than %d bytes", maxCaps).With("field", "capabilities"))
+		return
+	default:
+		caps = bytes.Clone(caps) // and not the message that they are part of
 	}
 	c := x.s.newClient(caller, ingress.Hops(x.r.Header), caps)
 	c.id = jsonrpc.UUID()

@@ -57,7 +57,7 @@ func (c *client) resolve(ctx context.Context, kind session.ListKind, name string
 // URI is the form of a resource's URI that names its agent too: mcp:AGENT:URI.
 func URI(agent, uri string) string { return "mcp:" + agent + ":" + uri }
 
-// maxURI bounds what is matched against templates.
+// maxURI bounds what is matched against templates, and remembered, in bytes.
 const maxURI = 8 << 10
 
 // owner finds the agent that a URI belongs to: by its list, else by its templates, else the only one that has resources.

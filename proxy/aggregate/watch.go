@@ -18,6 +18,9 @@ type watched struct {
 
 // watch follows a resource.
 func (c *client) watch(ctx context.Context, uri string) error {
+	if len(uri) > maxURI {
+		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: uri is longer than %d bytes, which nobody can follow", maxURI).With("field", "uri")
+	}
 	c.watching.Lock()
 	defer c.watching.Unlock()
 	c.mu.Lock()

@@ -285,6 +285,18 @@ func TestR3_ServerRequestsReachTheirClient(t *testing.T) {
 	})
 }
 
+// A session that follows resources is remembered with them, but not at any length.
+func TestR3_WhatASessionFollowsIsShort(t *testing.T) {
+	b := bridge(t, "legacy", shared)
+	id := open(t, b, "{}")
+	for n, want := range map[int]string{8 << 10: `"result"`, 8<<10 + 1: `"code":-32602`} {
+		uri := "a://" + strings.Repeat("b", n-len("a://"))
+		if _, body := send(t, b, id, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"`+uri+`"}}`, both); !strings.Contains(body, want) {
+			t.Errorf("%d bytes: %.200s", n, body)
+		}
+	}
+}
+
 // What the server says unasked reaches every session that listens; what is about a resource those that follow it.
 func TestR3_SharedNotificationsFanOut(t *testing.T) {
 	b := bridge(t, "legacy", shared)

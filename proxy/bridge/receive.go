@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -174,7 +175,9 @@ func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
 		why = "protocol version " + mcp.ProtocolVersion20260728 + " has no requests of servers"
 	case s == nil:
 		why = "it is not clear which client it is for"
-	case c.common && !s.can(env.Method):
+	case len(env.ID) > ingress.MaxID:
+		why = "its id is too long"
+	case c.common && !s.answers(env.Method):
 		why = "the client cannot answer it"
 	default:
 		id := string(env.ID)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -15,10 +16,10 @@ import (
 
 // sitting is a session of the legacy era with one process.
 type sitting struct {
-	b    *Bridge
-	c    *child
-	id   string
-	caps []byte // what the client says that it can do
+	b   *Bridge
+	c   *child
+	id  string
+	can []string // what the client says that it can be asked for, of askable
 
 	mu      sync.Mutex
 	general *queue // what belongs to no request, or has to wait
@@ -28,7 +29,7 @@ type sitting struct {
 
 // newSitting opens a session with a process, which nobody can name before it is registered.
 func (c *child) newSitting(env jsonrpc.Envelope) (*sitting, error) {
-	s := &sitting{b: c.b, c: c, id: rand.Text(), caps: jsonrpc.Member(env.Params, "capabilities"), general: newQueue(false), watched: map[string]struct{}{}}
+	s := &sitting{b: c.b, c: c, id: rand.Text(), can: able(jsonrpc.Member(env.Params, "capabilities")), general: newQueue(false), watched: map[string]struct{}{}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dead != nil {
@@ -123,21 +124,25 @@ func (s *sitting) end() {
 	s.general.fail(errReplaced)
 }
 
-// can reports whether the client said that it answers requests of a method.
-func (s *sitting) can(method string) bool {
-	name := ""
-	switch mcp.MCPMethod(method) {
-	case mcp.MethodSamplingCreateMessage:
-		name = "sampling"
-	case mcp.MethodElicitationCreate:
-		name = "elicitation"
-	case mcp.MethodListRoots:
-		name = "roots"
-	default:
-		return true
+// askable are the requests that only some clients answer, by the capability for them.
+var askable = map[mcp.MCPMethod]string{
+	mcp.MethodSamplingCreateMessage: "sampling", mcp.MethodElicitationCreate: "elicitation", mcp.MethodListRoots: "roots",
+}
+
+// able is what of a client's capabilities is kept: they come at any length.
+func able(caps []byte) (names []string) {
+	for _, name := range askable {
+		if v := jsonrpc.Member(caps, name); v != nil && v[0] == '{' {
+			names = append(names, name)
+		}
 	}
-	v := jsonrpc.Member(s.caps, name)
-	return v != nil && v[0] == '{'
+	return names
+}
+
+// answers reports whether the client said that it answers requests of a method.
+func (s *sitting) answers(method string) bool {
+	name, some := askable[mcp.MCPMethod(method)]
+	return !some || slices.Contains(s.can, name)
 }
 
 // listen is the answer to GET: a stream of what belongs to no request. A second one takes over from the first.
@@ -206,6 +211,9 @@ func (s *sitting) request(r *http.Request, env jsonrpc.Envelope, body []byte) (*
 		uri, _ := jsonrpc.String(jsonrpc.Member(env.Params, "uri"))
 		switch env.Method {
 		case string(mcp.MethodResourcesSubscribe):
+			if len(uri) > maxURI {
+				return refuse(r, env.ID, false, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: uri is longer than %d bytes, which nobody can follow", maxURI).With("field", "uri")), nil
+			}
 			if !s.watch(uri) {
 				return refuse(r, env.ID, false, jsonrpc.Fail(jsonrpc.FailQueueFull, "a session follows %d resources at most; unsubscribe from some", maxWatched)), nil
 			}
@@ -221,8 +229,11 @@ func (s *sitting) request(r *http.Request, env jsonrpc.Envelope, body []byte) (*
 	return s.c.do(r, s, env, body)
 }
 
-// maxWatched bounds what one client can make us remember.
-const maxWatched = 1000
+// What one client can make us remember.
+const (
+	maxWatched = 1000
+	maxURI     = 8 << 10 // bytes
+)
 
 func (s *sitting) watch(uri string) bool {
 	s.mu.Lock()

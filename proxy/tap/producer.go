@@ -133,7 +133,16 @@ func (p *Producer) AppendPart(e journal.Entry, body []byte, size int) {
 	}
 }
 
+// maxWord is how much is kept of what names something in an entry: an agent, an id, a method. Nobody shows more, and callers and
+// servers make them up.
+const maxWord = 1 << 10
+
 func (p *Producer) push(rec record, body []byte) {
+	for _, s := range []*string{&rec.entry.Server, &rec.entry.ID, &rec.entry.Method, &rec.entry.Note, &rec.answer} {
+		if len(*s) > maxWord {
+			*s = strings.Clone((*s)[:maxWord]) + "…"
+		}
+	}
 	if rec.time.IsZero() {
 		rec.time = time.Now()
 	}

@@ -1,8 +1,11 @@
 package tap
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -309,5 +312,25 @@ func BenchmarkAppendOneReader(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		p.Append(e, body)
+	}
+}
+
+// Names, ids and methods are made up by callers and servers, and are beside the bytes that are counted.
+func TestTapKeepsShortWordsOnly(t *testing.T) {
+	p := open(t, Options{})
+	long := strings.Repeat("x", 1<<20)
+	x := p.Exchange(long, "")
+	x.Request(httptest.NewRequest(http.MethodPost, "/", nil), []byte(long), []byte("{}"))
+	x.Close(errors.New(long))
+	p.AppendPart(journal.Entry{ID: long, Method: long, Kind: journal.Request}, nil, 0)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for seq := p.ring.first; seq < p.ring.next; seq++ {
+		rec := p.ring.at(seq)
+		for _, s := range []string{rec.answer, rec.entry.Server, rec.entry.ID, rec.entry.Method, rec.entry.Note} {
+			if len(s) > 2<<10 {
+				t.Errorf("%d: %d bytes are kept", seq, len(s))
+			}
+		}
 	}
 }

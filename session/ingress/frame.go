@@ -7,6 +7,10 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
+// MaxID is how many bytes the id of a request may have as it is written, and a progress token: both are kept for as long as
+// somebody may come back to them.
+const MaxID = 1 << 10
+
 // Scan is jsonrpc.Scan with errors that can be answered with: *jsonrpc.Failure. A batch, also of one, is refused as such.
 // On an error the Envelope's ID is nil unless it may be sent back.
 func Scan(frame []byte) (jsonrpc.Envelope, error) {
@@ -22,6 +26,9 @@ func Scan(frame []byte) (jsonrpc.Envelope, error) {
 	env, err := jsonrpc.Scan(frame)
 	var syntax *jsonrpc.SyntaxError
 	switch {
+	case err == nil && len(env.ID) > MaxID:
+		env.ID = nil
+		return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: the id is longer than %d bytes", MaxID)
 	case err == nil:
 		return env, nil
 	case errors.As(err, &syntax) && jsonrpc.Valid(frame) == nil:
@@ -35,5 +42,7 @@ func Scan(frame []byte) (jsonrpc.Envelope, error) {
 	return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: %s", err)
 }
 
-// validID reports whether an id may be sent back: a string or a number.
-func validID(id []byte) bool { return id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9' }
+// validID reports whether an id may be sent back: a short string or a number.
+func validID(id []byte) bool {
+	return len(id) <= MaxID && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9')
+}

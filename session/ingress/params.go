@@ -85,7 +85,7 @@ func (m *Params) read(v []byte) error {
 		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: _meta must be an object")
 	}
 	var keys keySet
-	return unique(&keys, "params._meta", v, func(key string, v []byte) {
+	err := unique(&keys, "params._meta", v, func(key string, v []byte) {
 		switch key {
 		case mcp.MetaKeyProtocolVersion:
 			m.Version = v
@@ -101,6 +101,10 @@ func (m *Params) read(v []byte) error {
 			}
 		}
 	})
+	if err == nil && len(m.Token) > MaxID {
+		err = jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: the progress token is longer than %d bytes", MaxID).With("field", "_meta.progressToken")
+	}
+	return err
 }
 
 // Unique refuses an object whose member names are equal, or differ by letter case only. Anything but an object is let pass.
