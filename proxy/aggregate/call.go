@@ -115,7 +115,11 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	case err == nil && x.modern && legacy:
 		return modernized(x.env.Method, r.Result), nil
 	case err == nil:
-		return x.taskOf(agent, token, r.Result), nil
+		result := x.taskOf(agent, token, r.Result)
+		if !x.modern && !legacy {
+			result = legacied(x.env.Method, result)
+		}
+		return result, nil
 	case x.modern && errors.As(err, &e) && e.Kind == session.NeedsInput && e.Data != nil:
 		return e.Data, nil // this client answers by asking again
 	case errors.Is(context.Cause(ctx), errIdle):
@@ -162,52 +166,4 @@ func (x *exchange) own(agent string, frame, token []byte) bool {
 		return false // belongs to all
 	}
 	return x.say(frame)
-}
-
-// eraKeys are members of _meta by which the modern era makes each request say who asks and how.
-var eraKeys = []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientCapabilities, mcp.MetaKeyClientInfo, mcp.MetaKeyLogLevel}
-
-// withoutEra takes what only the modern era knows out of params.
-func withoutEra(params []byte) []byte {
-	start, end, ok := jsonrpc.Find(params, "_meta")
-	if !ok {
-		return params
-	}
-	meta := []byte("{")
-	_ = jsonrpc.Members(params[start:end], func(key string, v []byte) bool { // was scanned
-		if !slices.Contains(eraKeys, key) {
-			if len(meta) > 1 {
-				meta = append(meta, ',')
-			}
-			meta = append(append(append(meta, jsonrpc.Quote(key)...), ':'), v...)
-		}
-		return true
-	})
-	return jsonrpc.Splice(params, jsonrpc.Edit{Start: start, End: end, With: append(meta, '}')})
-}
-
-// modernized adds to a result of the legacy era what clients of the modern one expect.
-func modernized(method string, result []byte) []byte {
-	add := []byte(`"resultType":"complete"`)
-	if method == string(mcp.MethodResourcesRead) {
-		add = append(add, `,"ttlMs":0,"cacheScope":"private"`...)
-	}
-	at := bytes.IndexByte(result, '{') + 1
-	if at == 0 {
-		return result
-	}
-	known := false
-	empty := true
-	_ = jsonrpc.Spans(result, func(s jsonrpc.Span) bool { // was scanned
-		empty = false
-		known = known || s.Key == "resultType"
-		return !known
-	})
-	if known {
-		return result
-	}
-	if !empty {
-		add = append(add, ',')
-	}
-	return jsonrpc.Splice(result, jsonrpc.Edit{Start: at, End: at, With: add})
 }

@@ -49,6 +49,26 @@ func TestP3_ParametersInHeadersArePassedOn(t *testing.T) {
 	}
 }
 
+// What only the modern era has in its results is not for callers of the legacy one.
+func TestP3_ResultsAreOfTheCallersEra(t *testing.T) {
+	s := router(t, map[string]string{"a": served(t, "a", func(m *server.MCPServer) {
+		echo(m, "one")
+		m.AddResource(mcp.NewResource("a://b", "b"), func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			return []mcp.ResourceContents{mcp.TextResourceContents{URI: "a://b", Text: "text"}}, nil
+		})
+	}, modernOnly)}, nil)
+	id, _ := s.open("{}", "2025-11-25")
+	for method, params := range map[string]string{"tools/call": `{"name":"mcp__a__one","arguments":{"text":"m"}}`, "resources/read": `{"uri":"a://b"}`} {
+		a := s.ask(id, method, params)
+		if a.Error != nil || !strings.Contains(a.raw, `"content`) || strings.Contains(a.raw, "resultType") || strings.Contains(a.raw, "ttlMs") {
+			t.Errorf("%s: %s", method, a.raw)
+		}
+	}
+	if a := s.modernAsk("resources/read", "a://b", `,"uri":"a://b"`, ""); a.Error != nil || !strings.Contains(a.raw, `"resultType":"complete"`) {
+		t.Error(a.raw)
+	}
+}
+
 // Callers of the older era know nothing of such headers, and agents of the modern one want them nevertheless.
 func TestP3_ParametersInHeadersAreMadeForLegacyCallers(t *testing.T) {
 	s := router(t, map[string]string{"a": served(t, "a", inRegion, modernOnly)}, nil)
