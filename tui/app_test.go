@@ -143,6 +143,29 @@ func TestErrorToastStaysUntilEscAndIsHarmless(t *testing.T) {
 	})
 }
 
+// Tabs that do not fit with their badges go without them.
+func TestTabsFit(t *testing.T) {
+	for _, c := range []struct {
+		w      int
+		badges bool
+	}{{120, true}, {80, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			views := []tui.View{newFruits(1)}
+			for i := range 6 {
+				views = append(views, &badged{n: i})
+			}
+			app := tuitest.Start(t, tuitest.Views(views...), tuitest.Size(c.w, 24))
+			app.Whole().Has("Badged5")
+			if c.badges {
+				app.Whole().Has("Badged5 1234")
+			} else {
+				app.Whole().HasNot("1234")
+			}
+			app.Press("7").View("badged5")
+		})
+	}
+}
+
 func TestNavigateBackAndTabs(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press("o").View("other").Rows(tuitest.Eq("came with arg"))

@@ -24,13 +24,12 @@ func (a *App) tabLine(w int) string {
 	}
 	var b strings.Builder
 	inTabs := false
-	for i, v := range a.reg.tabs() {
-		key, name := a.tabText(v, i)
-		if v.info.ID == a.place.view {
+	for _, tab := range a.tabs() {
+		if tab.view == a.place.view {
 			inTabs = true
-			b.WriteString(t.Selection.S(key + name + " "))
+			b.WriteString(t.Selection.S(tab.key + tab.name + " "))
 		} else {
-			b.WriteString(t.Muted.S(key) + t.Text.S(name+" "))
+			b.WriteString(t.Muted.S(tab.key) + t.Text.S(tab.name+" "))
 		}
 	}
 	if !inTabs {
@@ -39,24 +38,37 @@ func (a *App) tabLine(w int) string {
 	return paint.Fit(b.String(), w)
 }
 
-// tabText is a tab's number key and name with its badge.
-func (a *App) tabText(v *registered, i int) (key, name string) {
-	name = v.info.Title
-	if g, ok := v.view.(Badger); ok {
-		if n := g.Badge(&a.ctx); n != "" {
-			name += " " + safe.Line(n, 8)
+// tab is a screen in the top line: its number key, and its name with its badge.
+type tab struct{ view, key, name string }
+
+// width is the cells that it takes.
+func (t tab) width() int { return paint.Width(t.key) + paint.Width(t.name) + 1 }
+
+// tabs are the screens in the top line. Where they do not fit they go without
+// badges, so that the last ones can be seen.
+func (a *App) tabs() []tab {
+	views := a.reg.tabs()
+	list := make([]tab, len(views))
+	used := 0
+	for i, v := range views {
+		t := tab{v.info.ID, " ", v.info.Title}
+		if i < 9 {
+			t.key = fmt.Sprintf(" %d ", i+1)
+		}
+		if g, ok := v.view.(Badger); ok {
+			if n := g.Badge(&a.ctx); n != "" {
+				t.name += " " + safe.Line(n, 8)
+			}
+		}
+		list[i] = t
+		used += t.width()
+	}
+	if used > a.w {
+		for i, v := range views {
+			list[i].name = v.info.Title
 		}
 	}
-	if i < 9 {
-		return fmt.Sprintf(" %d ", i+1), name
-	}
-	return " ", name
-}
-
-// tabWidth is the cells a tab takes.
-func tabWidth(a *App, v *registered, i int) int {
-	key, name := a.tabText(v, i)
-	return paint.Width(key) + paint.Width(name) + 1
+	return list
 }
 
 // helpID is the action whose hint always has room.

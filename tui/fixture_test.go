@@ -229,3 +229,17 @@ func (o *other) Draw(_ *tui.Ctx, p *tui.Pane) *tea.Cursor {
 }
 
 func (o *other) Plain(_ *tui.Ctx, w io.Writer) { fmt.Fprintln(w, "came with", o.arg) }
+
+// badged is a screen with a badge.
+type badged struct {
+	other
+	n int
+}
+
+func (b *badged) Info() tui.Info {
+	return tui.Info{ID: fmt.Sprint("badged", b.n), Title: fmt.Sprint("Badged", b.n), Panes: []tui.PaneSpec{{ID: "all", Title: "All"}}}
+}
+
+func (*badged) Actions() []tui.Action { return nil }
+
+func (*badged) Badge(*tui.Ctx) string { return "1234" }

@@ -81,10 +81,10 @@ func (m *mouse) tab(a *App, x int) tea.Cmd {
 		return a.escape()
 	}
 	at := 0
-	for i, v := range a.reg.tabs() {
-		n := tabWidth(a, v, i)
+	for _, tab := range a.tabs() {
+		n := tab.width()
 		if x >= at && x < at+n {
-			return a.navigate(Navigate{View: v.info.ID})
+			return a.navigate(Navigate{View: tab.view})
 		}
 		at += n
 	}
