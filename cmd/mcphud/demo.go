@@ -121,12 +121,26 @@ func (d *demoStack) follow(ctx context.Context, m *session.Manager) {
 				cuts.Go(func() { _ = s.Disconnect() }) // there is nobody to take leave of
 			case ready && cut[e.name] || moved && !cut[e.name]:
 				delete(cut, e.name)
-				again.Go(func() { _ = s.Reconnect(ctx) }) // the screen shows how it went
+				again.Go(func() { reconnect(ctx, s) })
 			}
 		}
 		cuts.Wait()
 		select {
 		case <-d.moved:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// reconnect connects to a server whose process came back. The router hears a moment later where that listens; until then
+// it asks at the old place. The screen shows how it went.
+func reconnect(ctx context.Context, s *session.Session) {
+	_ = s.Reconnect(ctx)
+	for pause := 200 * time.Millisecond; pause < 5*time.Second && s.Status().State == session.Failed; pause *= 2 {
+		select {
+		case <-time.After(pause):
+			_ = s.Connect(ctx) // does nothing if somebody else did
 		case <-ctx.Done():
 			return
 		}

@@ -147,6 +147,9 @@ func (c *child) finish() string {
 func (c *child) words() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if strings.HasPrefix(c.last, readyLine) {
+		return "" // it said so while all was well
+	}
 	var said struct { // how commands of ours end, and how they log
 		Error struct{ Message string }
 		Msg   string

@@ -118,7 +118,7 @@ func (p *proc) awaits() (name string, turn <-chan struct{}) {
 // live runs the process once. The error is why it failed, nil if it was asked to end; stable is whether it had been ready
 // for long.
 func (p *proc) live(gen uint64) (stable bool, failed error) {
-	p.set(Starting, "", nil)
+	p.set(Starting, p.elsewhere(), nil)
 	c, err := p.spawn(p.port)
 	if err != nil {
 		return false, err
@@ -177,6 +177,21 @@ func (p *proc) live(gen uint64) (stable bool, failed error) {
 		why = failure(how, c.words())
 	}
 	return !since.IsZero() && time.Since(since) >= p.stack.o.Backoff.Stable, why
+}
+
+// elsewhere gives up the port of a process that may have any, if somebody else has it by now, and says so.
+func (p *proc) elsewhere() string {
+	if !p.spec.own() || p.spec.Fixed || p.port == 0 {
+		return ""
+	}
+	port := p.port
+	lns, err := vacant(context.Background(), fmt.Sprintf("http://127.0.0.1:%d", port))
+	closeListeners(lns)
+	if err == nil {
+		return ""
+	}
+	p.port = 0
+	return fmt.Sprintf("on another port: %d is taken%s", port, holder(port))
 }
 
 // sickGrace is how long a process that does not answer gets to leave.

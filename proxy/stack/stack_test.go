@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -131,6 +132,22 @@ func TestSilentProcessFails(t *testing.T) {
 	}
 }
 
+// What a process says when all is well is no reason for its end.
+func TestKilledProcessHasNoOtherReason(t *testing.T) {
+	s := supervise(t, Options{Backoff: Backoff{First: time.Minute}}, Spec{Name: "a"})
+	ready(t, s)
+	p, err := os.FindProcess(s.statusOf("a").PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if st := until(t, s, "a", func(st Status) bool { return st.State == Failed }); strings.Contains(st.Err, "listening on") {
+		t.Errorf("%+v", st)
+	}
+}
+
 func TestStopStartRestart(t *testing.T) {
 	s := supervise(t, Options{}, Spec{Name: "a"}, Spec{Name: "r", Kind: Router, After: []string{"a"}})
 	ready(t, s)
@@ -175,9 +192,10 @@ func TestTakenPort(t *testing.T) {
 	port := ln.Addr().(*net.TCPAddr).Port
 	s := supervise(t, Options{}, Spec{Name: "any", Port: port})
 	ready(t, s)
-	if st := s.statusOf("any"); st.Port == port || st.Port == 0 {
+	if st := s.statusOf("any"); st.Port == port || st.Port == 0 || st.Restarts != 0 {
 		t.Errorf("%+v", st)
 	}
+	says(t, s, "any", fmt.Sprintf("starting: on another port: %d is taken", port))
 	s = supervise(t, Options{Backoff: Backoff{Loop: 2}}, Spec{Name: "fixed", Port: port, Fixed: true})
 	if err := s.Ready(bounded(t)); err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Error(err)
