@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -150,12 +151,26 @@ func (v *stack) stop(ctx context.Context, names ...string) error { return v.of.S
 
 func (v *stack) run(ctx context.Context, names ...string) error { return v.of.Run(ctx, names...) }
 
-// ordered is the outcome of an order to the stack.
-type ordered struct{ label string }
+// ordered is the outcome of an order to the stack, about one process or all of
+// them.
+type ordered struct {
+	label string
+	names []string
+}
 
 func (v *stack) order(c *tui.Ctx, label string, do func(context.Context, ...string) error, names ...string) tea.Cmd {
-	cmd, _ := c.Go("stack", label, func(ctx context.Context) (any, error) { return ordered{label}, do(ctx, names...) })
+	cmd, _ := c.Go("stack", label, func(ctx context.Context) (any, error) { return ordered{label, names}, do(ctx, names...) })
 	return cmd
+}
+
+// failed says why an order failed. The label names the one process that it was
+// about.
+func (o ordered) failed(err error) string {
+	why := err.Error()
+	for _, name := range o.names {
+		why = strings.TrimPrefix(why, name+": ")
+	}
+	return o.label + ": " + why
 }
 
 func (v *stack) selected() (Process, bool) {
@@ -238,10 +253,13 @@ func (v *stack) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.FindNext:
 		return v.log.next(c, m.Back), true
 	case tui.OpDone:
+		if cmd, ok := savedToast(c, m); ok {
+			return cmd, true
+		}
 		if r, ok := m.Value.(ordered); ok {
 			v.sync()
 			if m.Err != nil {
-				return c.Toast(tui.Failure, r.label+": "+m.Err.Error()), true
+				return c.Toast(tui.Failure, r.failed(m.Err)), true
 			}
 			return c.Toast(tui.Success, r.label+": done"), true
 		}

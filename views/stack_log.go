@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -122,7 +123,8 @@ func (l *processLog) follow() {
 func (l *processLog) text() string { return string(l.data) }
 
 // logText is a line with its time. A line of a structured log in JSON is
-// written out: time, level, message, and what belongs to it.
+// written out: time, level, message, and what belongs to it; of an error in
+// JSON, its message.
 func logText(line ProcessLine) string {
 	at := line.Time.Format("15:04:05 ")
 	if line.Note {
@@ -131,7 +133,7 @@ func logText(line ProcessLine) string {
 	if !strings.HasPrefix(line.Text, "{") {
 		return at + line.Text
 	}
-	level, msg := "", ""
+	level, msg, failed := "", "", ""
 	var rest strings.Builder
 	err := jsonrpc.Members([]byte(line.Text), func(key string, value []byte) bool {
 		switch key {
@@ -140,12 +142,21 @@ func logText(line ProcessLine) string {
 			level = plainValue(value)
 		case "msg":
 			msg = plainValue(value)
+		case "error":
+			var said struct{ Message string } // how mcphud ends that fails
+			if json.Unmarshal(value, &said) == nil {
+				failed = said.Message
+			}
+			fallthrough
 		default:
 			rest.WriteString(" " + key + "=" + plainValue(value))
 		}
 		return true
 	})
 	if err != nil || msg == "" {
+		if failed != "" {
+			return at + "error: " + failed
+		}
 		return at + line.Text
 	}
 	return strings.ReplaceAll(at+level+" "+msg+rest.String(), "\n", " ")
@@ -190,14 +201,16 @@ func (l *processLog) key(k string) bool {
 	if l.name == "" || !l.pager.Key(k) {
 		return false
 	}
-	switch k {
-	case "G", "end":
+	l.scrolled()
+	return true
+}
+
+// scrolled follows the log where its end is in view, and lets it stand still where it is not.
+func (l *processLog) scrolled() {
+	if l.away = !l.pager.AtEnd(); !l.away {
 		l.follow()
-	case "up", "k", "pgup", "ctrl+u", "g", "home":
-		l.away = true
 	}
 	l.rev++
-	return true
 }
 
 func (l *processLog) mouse(m tui.PaneMouse) bool {
@@ -205,8 +218,7 @@ func (l *processLog) mouse(m tui.PaneMouse) bool {
 		return false
 	}
 	mouseTo(m, l.pager.Mouse)
-	l.away = l.away || m.Wheel < 0
-	l.rev++
+	l.scrolled()
 	return true
 }
 

@@ -185,7 +185,11 @@ func (p *Process) head(th *tui.Theme, w int) []string {
 	}
 	about += " · " + amount(p.Restarts, "restart")
 	l.row("process", about)
-	if p.Known {
+	switch {
+	case !p.Known:
+	case p.Kind == "router": // where event streams are open for as long as clients listen
+		l.row("requests", fmt.Sprintf("%d · %d open", p.Requests, p.Running))
+	default:
 		l.row("calls", fmt.Sprintf("%d · running %d · queued %d", p.Requests, p.Running, p.Queued))
 	}
 	return append(l.out, "")

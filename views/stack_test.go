@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -163,6 +166,46 @@ func TestStackShowsAndFollows(t *testing.T) {
 	})
 }
 
+// A log whose end is in view goes on, whatever is pressed.
+func TestStackLogFollowsWhileItsEndIsInView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, s := stackScreen(t, tuitest.Size(160, 24))
+		app.Press("enter", "g", "k").Whole().HasNot("f follows")
+		s.say("demo", "it fits", false)
+		app.Pane("detail").Has("it fits")
+		for i := range 40 {
+			s.say("demo", fmt.Sprint("filler ", i), false)
+		}
+		app.Press("k").Whole().Has("f follows")
+		s.say("demo", "below", false)
+		app.Pane("detail").HasNot("below")
+		app.Press("j").Whole().HasNot("f follows")
+		app.Pane("detail").Has("below")
+	})
+}
+
+func TestStackLogShowsErrorsInWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, s := stackScreen(t, tuitest.Size(160, 24))
+		s.say("demo", `{"error":{"kind":"Usage","code":null,"message":"the port is taken; end what has it"}}`, false)
+		app.Pane("detail").Has("error: the port is taken; end what has it")
+		s.say("demo", `{"level":"WARN","msg":"routes","error":"no such file"}`, false)
+		app.Pane("detail").Has("WARN routes error=no such file")
+	})
+}
+
+func TestStackSavesLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, _ := stackScreen(t, tuitest.Size(160, 24))
+		file := filepath.Join(t.TempDir(), "demo.log")
+		app.Press("enter", "S", "ctrl+u").Type(file).Press("enter").Toast("saved ")
+		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), "WARN call failed") {
+			t.Errorf("%s, %v", text, err)
+		}
+		app.Press("S", "ctrl+u").Type(filepath.Join(file, "x")).Press("enter").Toast("cannot save")
+	})
+}
+
 func TestStackOrders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, s := stackScreen(t, tuitest.Size(160, 40))
@@ -184,6 +227,10 @@ func TestStackOrders(t *testing.T) {
 		s.fail = errors.New("no such folder")
 		s.mu.Unlock()
 		app.Press("r").Toast("restart tests: no such folder")
+		s.mu.Lock()
+		s.fail = errors.New("tests: it was stopped meanwhile")
+		s.mu.Unlock()
+		app.Press("r").Toast("restart tests: it was stopped meanwhile")
 		app.Press("k", "o").View("tools").Has("echo")
 	})
 }

@@ -98,6 +98,17 @@ func (p *Pager) Len() int {
 // Scroll returns the first visible line and the number of lines.
 func (p *Pager) Scroll() (pos, total int) { return p.top, p.Len() }
 
+// AtEnd reports whether the end of the text is in view.
+func (p *Pager) AtEnd() bool {
+	room := p.h + p.sub
+	for line := p.top; line < p.Len(); line++ {
+		if room -= p.height(line, room+1); room < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Top returns the offset of the first visible line in the text; a search starts there.
 func (p *Pager) Top() int {
 	if p.text.n == 0 {
