@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -284,7 +285,7 @@ func TestR17_WaitsForAnAgentThatStarts(t *testing.T) {
 	}
 	at := ln.Addr().String()
 	_ = ln.Close()
-	f := start(t, Options{}, route("late", "http://"+at+"/mcp", `"waitReady":"10s"`), route("never", "http://"+at+"/mcp", `"waitReady":"10ms"`))
+	f := start(t, Options{}, route("late", "http://"+at+"/mcp", `"waitReady":"20s","timeout":"1s"`), route("never", "http://"+at+"/mcp", `"waitReady":"10ms"`))
 	got := f.post(t, "/mcps/never/mcp", callEcho)
 	got.check(t, 503, -32000, "Agent 'never' is still starting. Try again in a moment.")
 	if got.header.Get("Retry-After") == "" {
@@ -293,7 +294,8 @@ func TestR17_WaitsForAnAgentThatStarts(t *testing.T) {
 	a := &agent{sessions: map[string]bool{}}
 	web := &http.Server{Handler: a}
 	opened := make(chan struct{})
-	time.AfterFunc(300*time.Millisecond, func() {
+	var done sync.WaitGroup
+	time.AfterFunc(1500*time.Millisecond, func() {
 		defer close(opened)
 		ln, err := net.Listen("tcp", at)
 		if err != nil {
@@ -302,8 +304,14 @@ func TestR17_WaitsForAnAgentThatStarts(t *testing.T) {
 		go func() { _ = web.Serve(ln) }()
 	})
 	defer func() { _ = web.Close() }()
-	if got := f.post(t, "/mcps/late/mcp", callEcho); got.status != 200 {
-		t.Errorf("%+v", got)
+	// The time that it has to answer begins when it listens.
+	for _, body := range []string{callEcho, initialize} {
+		done.Go(func() {
+			if got := f.post(t, "/mcps/late/mcp", body); got.status != 200 {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
+	done.Wait()
 	<-opened
 }

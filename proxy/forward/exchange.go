@@ -66,14 +66,8 @@ func (x *exchange) send() (*http.Response, error) {
 		x.stay = context.AfterFunc(x.stays, func() { cancel(errDraining) })
 	}
 	began := time.Now()
-	res, err := x.up.RoundTrip(x.request(x.ctx, x.c, x.out))
-	for err != nil && x.Route.WaitReady > 0 && refused(err) && x.wait(began) {
-		res, err = x.up.RoundTrip(x.request(x.ctx, x.c, x.out))
-	}
+	res, err := x.ask(x.ctx, x.c, x.out, x)
 	x.c.Upstream = time.Since(began)
-	if err != nil && x.Route.WaitReady > 0 && refused(err) && x.ctx.Err() == nil {
-		err = starting(x.c.Agent, err)
-	}
 	return res, err
 }
 
@@ -86,21 +80,6 @@ func starting(agent string, err error) error {
 
 // probe is the pause between two looks at an agent that does not listen yet.
 const probe = 125 * time.Millisecond
-
-// wait pauses until an agent may listen; false when it had its time.
-func (x *exchange) wait(began time.Time) bool {
-	if time.Since(began)+probe > x.Route.WaitReady {
-		return false
-	}
-	t := time.NewTimer(probe)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-x.ctx.Done():
-		return false
-	}
-}
 
 // refused reports whether nobody listens where the agent should be, so that nothing was sent.
 func refused(err error) bool {

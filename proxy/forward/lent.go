@@ -121,7 +121,7 @@ func (x *exchange) settle(s *sitting, id []byte, over func()) {
 	t.background(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, endTimeout)
 		defer cancel()
-		res, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version})
+		res, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version}, nil)
 		if err == nil {
 			err = res.Body.Close()
 		}
@@ -208,10 +208,12 @@ var (
 
 // openSession opens a session with the agent on the router's own account. An agent that does not want one is served without.
 func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, t.Route.Timeout, errSilent)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := silence{time.AfterFunc(t.Route.Timeout, func() { cancel(errSilent) }), t.Route.Timeout}
+	defer limit.Stop()
 	params := fmt.Appendf(nil, ownInit, jsonrpc.Quote(t.s.Name), jsonrpc.Quote(t.s.Version))
-	res, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: jsonrpc.NewRequest(ownID, string(mcp.MethodInitialize), params)})
+	res, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: jsonrpc.NewRequest(ownID, string(mcp.MethodInitialize), params)}, limit)
 	var answer []byte
 	if err == nil {
 		defer func() { _ = res.Body.Close() }()
@@ -241,7 +243,7 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 		return nil, err
 	}
 	note := jsonrpc.NewNotification(string(mcp.MethodNotificationInitialized), nil)
-	noted, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version})
+	noted, err := t.ask(ctx, nil, outgoing{method: http.MethodPost, accept: acceptBoth, body: note, session: s.id, version: s.version}, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -249,12 +251,24 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 	return s, nil
 }
 
-// ask sends a request of the router's own, and waits for an agent that starts. c is as for request.
-func (t *Target) ask(ctx context.Context, c *flow.Call, o outgoing) (*http.Response, error) {
+// clock is the time that an agent has to answer.
+type clock interface{ alive() }
+
+// silence is the clock of what the router asks on its own account.
+type silence struct {
+	*time.Timer
+	after time.Duration
+}
+
+func (s silence) alive() { s.Reset(s.after) }
+
+// ask sends a request, and waits for an agent that starts: its time to answer, where that is measured, begins when it listens.
+// c is as for request.
+func (t *Target) ask(ctx context.Context, c *flow.Call, o outgoing, measured clock) (*http.Response, error) {
 	began := time.Now()
 	for {
 		res, err := t.up.RoundTrip(t.request(ctx, c, o))
-		if err == nil || !refused(err) || t.Route.WaitReady == 0 {
+		if err == nil || t.Route.WaitReady == 0 || !refused(err) {
 			return res, err
 		}
 		if time.Since(began)+probe > t.Route.WaitReady {
@@ -266,6 +280,9 @@ func (t *Target) ask(ctx context.Context, c *flow.Call, o outgoing) (*http.Respo
 		case <-ctx.Done():
 			pause.Stop()
 			return nil, err
+		}
+		if measured != nil {
+			measured.alive()
 		}
 	}
 }

@@ -32,5 +32,5 @@ func (o own) RoundTrip(r *http.Request) (*http.Response, error) {
 			out.body = body
 		}
 	}
-	return o.t.ask(r.Context(), &flow.Call{R: r}, out)
+	return o.t.ask(r.Context(), &flow.Call{R: r}, out, nil)
 }
