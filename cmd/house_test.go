@@ -125,7 +125,7 @@ func terminal(path string) bool {
 // forTests tells whether a package has no place in the program.
 func forTests(path string) bool {
 	switch strings.TrimPrefix(path, module+"/") {
-	case "testing", "session/budget", "session/budget/load", "session/peertest", "session/faketest", "session/faketest/behave", "tui/tuitest":
+	case "testing", "session/budget", "session/budget/load", "session/certs/certtest", "session/peertest", "session/faketest", "session/faketest/behave", "tui/tuitest":
 		return true
 	}
 	return false

@@ -3,56 +3,17 @@ package proxy
 import (
 	"bufio"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/certs/certtest"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
-
-// certificate writes one for this machine that nobody signed, and its key.
-func certificate(t testing.TB) (cert, key string, pool *x509.CertPool) {
-	t.Helper()
-	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	of := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, of, of, &secret.PublicKey, secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	for file, b := range map[string][]byte{cert: text, key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})} {
-		if err := os.WriteFile(file, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	pool = x509.NewCertPool()
-	pool.AppendCertsFromPEM(text)
-	return cert, key, pool
-}
 
 // slow is how long clients may take to read in these tests; silence is longer.
 const (
@@ -62,14 +23,14 @@ const (
 
 // overTLS runs a test against a router that serves HTTPS, once over HTTP/1.1 and once over what client and router agree on.
 func overTLS(t *testing.T, o Options, test func(t *testing.T, f *fixture, a *agent), more string) {
-	var pool *x509.CertPool
-	o.TLSCert, o.TLSKey, pool = certificate(t)
+	own := certtest.SelfSigned(t)
+	o.TLSCert, o.TLSKey = own.Cert, own.Key
 	for major, name := range map[int]string{1: "HTTP/1.1", 2: "HTTP/2"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newAgent(t)
 			f := start(t, o, route("a", a.at(), more))
-			transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: major == 2}
+			transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: own.Pool()}, ForceAttemptHTTP2: major == 2}
 			f.client = &http.Client{Transport: transport}
 			t.Cleanup(transport.CloseIdleConnections)
 			if got := f.send(t, "GET", "/health", ""); got.status != 200 || got.proto != major || !strings.HasPrefix(f.URL(), "https://") {
@@ -277,11 +238,11 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 
 func TestTLS_OldVersionsAndPlainHTTP(t *testing.T) {
 	o := Options{}
-	var pool *x509.CertPool
-	o.TLSCert, o.TLSKey, pool = certificate(t)
+	own := certtest.SelfSigned(t)
+	o.TLSCert, o.TLSKey = own.Cert, own.Key
 	f := start(t, o)
 	addr := strings.TrimPrefix(f.URL(), "https://")
-	d := tls.Dialer{Config: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}}
+	d := tls.Dialer{Config: &tls.Config{RootCAs: own.Pool(), MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}}
 	if c, err := d.DialContext(t.Context(), "tcp", addr); err == nil {
 		_ = c.Close()
 		t.Error("TLS 1.1 is served")

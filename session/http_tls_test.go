@@ -2,16 +2,12 @@ package session
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
 	"io"
 	"log"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,35 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/certs/certtest"
 	"github.com/mcphud/mcphud/session/config"
 )
-
-// certificate makes a self-signed one.
-func certificate(t *testing.T, host string, from, to time.Time) (tls.Certificate, *x509.CertPool) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test CA"}, DNSNames: []string{host},
-		NotBefore: from, NotAfter: to, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-	}
-	if ip := net.ParseIP(host); ip != nil {
-		template.DNSNames, template.IPAddresses = nil, []net.IP{ip}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
-	pool.AddCert(leaf)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
-}
 
 func TestS5_TLSFailures(t *testing.T) {
 	leakChecked(t)
@@ -65,16 +35,18 @@ func TestS5_TLSFailures(t *testing.T) {
 		"fine":              {"127.0.0.1", -time.Hour, time.Hour, true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cert, pool := certificate(t, c.host, now.Add(c.from), now.Add(c.to))
+			own := certtest.Make(t, &x509.Certificate{
+				Subject: pkix.Name{CommonName: "Test CA"}, NotBefore: now.Add(c.from), NotAfter: now.Add(c.to), IsCA: true,
+			}, nil, c.host)
 			s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer1) }))
 			s.Config.ErrorLog = log.New(io.Discard, "", 0)
-			s.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
+			s.TLS = &tls.Config{Certificates: []tls.Certificate{own.TLS}}
 			s.StartTLS()
 			t.Cleanup(s.Close)
 			p := httpPeer(t, config.Server{URL: s.URL})
 			roots := x509.NewCertPool()
 			if c.trust {
-				roots = pool
+				roots = own.Pool()
 			}
 			p.HTTPTransport.(*streamable).rt.TLSClientConfig = &tls.Config{RootCAs: roots}
 			err := p.send(t, call("1", "ping"))

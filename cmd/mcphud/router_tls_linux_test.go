@@ -1,68 +1,27 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-)
 
-// selfSigned writes a certificate for this machine that nobody vouches for, and its key, into a folder.
-func selfSigned(t *testing.T, dir string) (cert, key string) {
-	t.Helper()
-	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	of := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, of, of, &secret.PublicKey, secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	for file, b := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(b), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return cert, key
-}
+	"github.com/mcphud/mcphud/session/certs/certtest"
+)
 
 // An agent, a router over HTTPS in front of it, and a second one that reaches the first by a route: it trusts whom the
 // system trusts, which SSL_CERT_FILE sets.
 func TestTLS_FromTheCommandsToTheAgent(t *testing.T) {
-	cert, key := selfSigned(t, t.TempDir())
-	other, _ := selfSigned(t, t.TempDir())
+	own, other := certtest.SelfSigned(t), certtest.SelfSigned(t)
 	agent := serve(t, "--ephemeral", "--port", "0")
-	inner := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+agent.url+`","stream":true}}}`, nil, "--port", "0", "--tls-cert", cert, "--tls-key", key), routerReady)
+	inner := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+agent.url+`","stream":true}}}`, nil, "--port", "0", "--tls-cert", own.Cert, "--tls-key", own.Key), routerReady)
 	if !strings.HasPrefix(inner.url, "https://") {
 		t.Fatalf("listening on %s", inner.url)
 	}
 	endpoint := inner.url + "/mcps/one/mcp"
-	pem, err := os.ReadFile(cert)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(pem)
-	inner.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
+	inner.http.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: own.Pool()}, ForceAttemptHTTP2: true}
 	defer inner.http.CloseIdleConnections()
 	if got := inner.via("one", addCall, "Origin", inner.url); got.status != 200 || !strings.HasPrefix(got.body, `{"jsonrpc":"2.0","id":"x","result":`) {
 		t.Errorf("%+v", got)
@@ -70,7 +29,7 @@ func TestTLS_FromTheCommandsToTheAgent(t *testing.T) {
 	if got := inner.via("one", addCall, "Origin", strings.Replace(inner.url, "https", "http", 1)); got.status != 403 {
 		t.Errorf("the origin of another scheme: %+v", got)
 	}
-	trust := []string{"SSL_CERT_FILE=" + cert, "SSL_CERT_DIR=" + t.TempDir()}
+	trust := []string{"SSL_CERT_FILE=" + own.Cert, "SSL_CERT_DIR=" + t.TempDir()}
 	cmd := command(t, "tools", "call", "add", "--url", endpoint, "--args", `{"a":1,"b":2}`)
 	cmd.Env = append(cmd.Env, trust...)
 	if out := finish(t, cmd).ok(t); !strings.Contains(out, "3") {
@@ -84,7 +43,7 @@ func TestTLS_FromTheCommandsToTheAgent(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	wary := launch(t, routerCommand(t, routes, []string{"SSL_CERT_FILE=" + other, "SSL_CERT_DIR=" + t.TempDir()}, "--port", "0"), routerReady)
+	wary := launch(t, routerCommand(t, routes, []string{"SSL_CERT_FILE=" + other.Cert, "SSL_CERT_DIR=" + t.TempDir()}, "--port", "0"), routerReady)
 	for _, name := range []string{"far", "user"} {
 		got := wary.via(name, addCall)
 		if got.status != 502 || !strings.Contains(got.body, `"id":"x"`) || !strings.Contains(got.body, "Failed to reach agent: ") ||
@@ -98,9 +57,8 @@ func TestTLS_FromTheCommandsToTheAgent(t *testing.T) {
 }
 
 func TestTLS_FilesThatAreNoCertificateAndKey(t *testing.T) {
-	dir := t.TempDir()
-	cert, key := selfSigned(t, dir)
-	_, other := selfSigned(t, t.TempDir())
+	dir, own := t.TempDir(), certtest.SelfSigned(t)
+	cert, key, other := own.Cert, own.Key, certtest.SelfSigned(t).Key
 	text := filepath.Join(dir, "text.pem")
 	if err := os.WriteFile(text, []byte("swordfish"), 0o600); err != nil {
 		t.Fatal(err)

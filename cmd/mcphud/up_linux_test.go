@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/certs/certtest"
 )
 
 // upSummary is the line that `mcphud up` prints.
@@ -120,15 +122,14 @@ func TestUp(t *testing.T) {
 
 // The router of a stack serves HTTPS with a certificate that nobody vouches for, and writes requests down.
 func TestUpOverTLS(t *testing.T) {
-	dir := t.TempDir()
-	cert, key := selfSigned(t, dir)
-	log := filepath.Join(dir, "audit.jsonl")
-	u := stackOf(t, "agents: {one: {ephemeral: true}}\nrouter: {tlsCert: "+cert+", tlsKey: "+key+", audit: "+log+"}\n", "mcphud.stack.yaml")
+	own := certtest.SelfSigned(t)
+	log := filepath.Join(t.TempDir(), "audit.jsonl")
+	u := stackOf(t, "agents: {one: {ephemeral: true}}\nrouter: {tlsCert: "+own.Cert+", tlsKey: "+own.Key+", audit: "+log+"}\n", "mcphud.stack.yaml")
 	if !strings.HasPrefix(u.Servers[0].Routed, "https://127.0.0.1:") || !strings.HasPrefix(u.Aggregate, "https://") {
 		t.Fatalf("%+v", u.upSummary)
 	}
 	cmd := command(t, "tools", "call", "add", "a=1", "b=2", "--url", u.Servers[0].Routed)
-	cmd.Env = append(cmd.Env, "SSL_CERT_FILE="+cert, "SSL_CERT_DIR="+t.TempDir())
+	cmd.Env = append(cmd.Env, "SSL_CERT_FILE="+own.Cert, "SSL_CERT_DIR="+t.TempDir())
 	if out := finish(t, cmd).ok(t); !strings.Contains(out, "3") {
 		t.Error(out)
 	}

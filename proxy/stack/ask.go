@@ -1,57 +1,29 @@
 package stack
 
 import (
-	"bytes"
 	"context"
-	"crypto/tls"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
+
+	"github.com/mcphud/mcphud/session/certs"
 )
 
-// newClient makes the client that asks a process of ours how it is. With a file of a certificate it trusts exactly the one that
-// is in there now, whoever signed it and for whatever names: the process is our own child, on this machine.
+// newClient makes the client that asks a process of ours, which is on this machine, how it is. With a file of a certificate it
+// trusts the one that is in there, whoever signed it and for whatever names. What is wrong with the file the process itself
+// complains of.
 func newClient(cert string) *http.Client {
 	// No proxy from the environment comes between a process and its supervisor.
 	t := &http.Transport{MaxIdleConnsPerHost: 2, ResponseHeaderTimeout: lookTime}
-	if leaf := leafOf(cert); leaf != nil {
-		t.TLSClientConfig = &tls.Config{
-			MinVersion:         tls.VersionTLS12,
-			InsecureSkipVerify: true, // VerifyConnection is stricter
-			VerifyConnection: func(s tls.ConnectionState) error {
-				if len(s.PeerCertificates) == 0 || !bytes.Equal(s.PeerCertificates[0].Raw, leaf) {
-					return errors.New("it has another certificate than the one in " + cert)
-				}
-				return nil
-			},
-		}
+	if trust, err := certs.Open(cert); err == nil {
+		t.TLSClientConfig = trust.Client(loopback)
 	}
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// leafOf is the first certificate of a file, in DER; nil if there is none, which the process itself complains of.
-func leafOf(file string) []byte {
-	if file == "" {
-		return nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil
-	}
-	for {
-		var block *pem.Block
-		if block, text = pem.Decode(text); block == nil || block.Type == "CERTIFICATE" {
-			if block == nil {
-				return nil
-			}
-			return block.Bytes
-		}
-	}
-}
+// loopback is where agents and the router of a stack listen.
+const loopback = "127.0.0.1"
 
 // page is the URL of a page of the server whose endpoint is at.
 func page(at, path string) (string, error) {

@@ -222,7 +222,7 @@ func (p *ports) pick(name string, fixed, usual int) {
 	if want == 0 && !p.free {
 		want = usual
 	}
-	lns, err := listen.Listen(p.ctx, "127.0.0.1", want)
+	lns, err := listen.Listen(p.ctx, loopback, want)
 	switch {
 	case err != nil && fixed != 0:
 		p.err = &TakenError{fixed, fmt.Errorf("%s: %w", name, err)}
@@ -231,7 +231,7 @@ func (p *ports) pick(name string, fixed, usual int) {
 		}
 		return
 	case err != nil && want != 0:
-		if lns, err = listen.Listen(p.ctx, "127.0.0.1", 0); err == nil {
+		if lns, err = listen.Listen(p.ctx, loopback, 0); err == nil {
 			port := lns[0].Addr().(*net.TCPAddr).Port
 			p.notes = append(p.notes, fmt.Sprintf("port %d is taken%s; %s uses %d", usual, p.by(usual), name, port))
 		}

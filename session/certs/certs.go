@@ -1,0 +1,147 @@
+// Package certs decides by a file whom to trust over TLS, in place of what the system trusts.
+package certs
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync/atomic"
+)
+
+// maxFile is how large a file of certificates may be, in bytes: all that a system trusts take a quarter.
+const maxFile = 1 << 20
+
+// Trust is a file of certificates in PEM. If the first of them is a server's own, exactly that one is trusted, whoever signed
+// it, for whatever names and until when: what else such a file has is how others come to trust it. If the first is an
+// authority's, so is every server with one of the certificates of the file, or with one that they signed and that is good now
+// and for its name. One that signed itself can be both.
+//
+// The file is read again when it does not vouch for a server, so that a certificate can be renewed while connections are made.
+// A Trust may be used by any number of goroutines.
+type Trust struct {
+	file string
+	now  atomic.Pointer[set]
+}
+
+// set is what a file had when it was read.
+type set struct {
+	own   *x509.Certificate // the only one that is trusted, nil for authorities
+	all   []*x509.Certificate
+	roots *x509.CertPool
+}
+
+// Open reads a file, or says why there is no certificate to be had from it.
+func Open(file string) (*Trust, error) {
+	s, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trust{file: file}
+	t.now.Store(s)
+	return t, nil
+}
+
+// Error is why a server is not trusted.
+type Error struct {
+	File, Host string
+	Err        error // why authorities do not vouch for it, nil where there are none
+}
+
+// Error says so, with the file.
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("%s has another certificate than the one in %s", e.Host, e.File)
+	}
+	return fmt.Sprintf("%s has a certificate that none in %s vouches for: %v", e.Host, e.File, e.Err)
+}
+
+// Unwrap is an error of crypto/x509, or nil.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Client is how to connect to host, a name or an address, and to nobody else. A handshake with a server that is not trusted
+// fails with an *Error, before anything is sent to it.
+func (t *Trust) Client(host string) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: true, // VerifyConnection does it
+		VerifyConnection: func(s tls.ConnectionState) error {
+			ok, why := t.now.Load().vouch(host, s.PeerCertificates)
+			if ok {
+				return nil
+			}
+			// That it cannot be read now says nothing about the server.
+			if next, err := read(t.file); err == nil {
+				if ok, why = next.vouch(host, s.PeerCertificates); ok {
+					t.now.Store(next)
+					return nil
+				}
+			}
+			return &Error{t.file, host, why}
+		},
+	}
+}
+
+// vouch reports whether a server with these certificates, its own first, is trusted, and if not why authorities say so.
+func (s *set) vouch(host string, chain []*x509.Certificate) (ok bool, why error) {
+	same := func(c *x509.Certificate) bool { return len(chain) > 0 && bytes.Equal(chain[0].Raw, c.Raw) }
+	if s.own != nil || len(chain) == 0 {
+		return s.own != nil && same(s.own), nil
+	}
+	if slices.ContainsFunc(s.all, same) {
+		return true, nil
+	}
+	between := x509.NewCertPool()
+	for _, c := range chain[1:] {
+		between.AddCert(c)
+	}
+	_, why = chain[0].Verify(x509.VerifyOptions{Roots: s.roots, Intermediates: between, DNSName: host})
+	return why == nil, why
+}
+
+// read reads a regular file: a pipe would never end, so that what a file is gets asked before it is opened.
+func read(file string) (*set, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("no certificate can be read: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil, fmt.Errorf("%s is no regular file of at most %d KiB; write certificates (PEM) to one", file, maxFile>>10)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("no certificate can be read: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("no certificate can be read: %w", err)
+	}
+	s := &set{roots: x509.NewCertPool()}
+	for {
+		var block *pem.Block
+		if block, text = pem.Decode(text); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			continue // its key, say
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("certificate %d in %s cannot be read: %w", len(s.all)+1, file, err)
+		}
+		s.all = append(s.all, c)
+		s.roots.AddCert(c)
+	}
+	if len(s.all) == 0 {
+		return nil, fmt.Errorf("there is no certificate in %s; it must have one that begins with -----BEGIN CERTIFICATE-----", file)
+	}
+	if first := s.all[0]; !first.BasicConstraintsValid || !first.IsCA {
+		s.own = first
+	}
+	return s, nil
+}
