@@ -129,6 +129,11 @@ func (o *Options) complete() error {
 			return fmt.Errorf("agent: %s: %s is a file; name the directory that it is in", what, dir)
 		}
 	}
+	router, err := agentclient.New(o.Router)
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	router.Close()
 	return nil
 }
 

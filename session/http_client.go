@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
@@ -30,6 +32,7 @@ type httpClient struct {
 	headers map[string]string // from the configuration; they win over ours
 	connect time.Duration
 	max     int64
+	vouched bool // whether a file vouches for the host of url, and for no other
 	tap     Tap
 	client  *http.Client
 	rt      *http.Transport
@@ -56,7 +59,15 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 			}
 		}
 	}
-	c := &httpClient{url: u, headers: cfg.Headers, connect: cfg.ConnectTimeout, max: cfg.MaxFrame, tap: tap}
+	var trust *tls.Config
+	if cfg.CA != "" {
+		t, err := certs.Open(cfg.CA)
+		if err != nil {
+			return nil, &Error{Kind: Usage, URL: mask.URL(cfg.URL), Err: err, Message: err.Error(), Next: nameCA}
+		}
+		trust = t.Client(u.Hostname())
+	}
+	c := &httpClient{url: u, headers: cfg.Headers, connect: cfg.ConnectTimeout, max: cfg.MaxFrame, vouched: trust != nil, tap: tap}
 	if c.connect <= 0 {
 		c.connect = config.DefaultConnectTimeout
 	}
@@ -67,6 +78,7 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	c.rt = &http.Transport{
 		Proxy:                  proxy,
 		DialContext:            c.conns.dialer(&net.Dialer{Timeout: c.connect, KeepAlive: 15 * time.Second}),
+		TLSClientConfig:        trust,
 		TLSHandshakeTimeout:    c.connect,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second}, // finds dead connections under a stream
@@ -258,6 +270,9 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 	away := !sameOrigin(c.url, req.URL)
 	for _, r := range via {
 		away = away || !sameOrigin(c.url, r.URL)
+	}
+	if away && c.vouched {
+		return &errRedirect{"the server redirects to " + mask.URL(req.URL.String()) + ", for which no certificate was named"}
 	}
 	if away && c.url.Scheme == "https" && req.URL.Scheme != "https" {
 		return &errRedirect{"the server redirects from https to " + mask.URL(req.URL.String()) + ", which is not encrypted"}

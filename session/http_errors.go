@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 )
@@ -73,8 +74,12 @@ func reachProblem(err error, u *url.URL, connect time.Duration) (message, next s
 	return "", ""
 }
 
+// nameCA is what to do about a file that vouches for nobody, or not for the server.
+const nameCA = "name the file that has the server's certificate, or that of who signed it"
+
 func tlsProblem(err error, u *url.URL) (message, next string) {
 	var (
+		file    *certs.Error
 		unknown x509.UnknownAuthorityError
 		host    x509.HostnameError
 		invalid x509.CertificateInvalidError
@@ -83,6 +88,8 @@ func tlsProblem(err error, u *url.URL) (message, next string) {
 		verify  *tls.CertificateVerificationError
 	)
 	switch {
+	case errors.As(err, &file):
+		return file.Error(), nameCA
 	case errors.As(err, &unknown):
 		issuer := ""
 		if unknown.Cert != nil && unknown.Cert.Issuer.String() != "" {

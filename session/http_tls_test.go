@@ -105,3 +105,59 @@ func TestS5_Unreachable(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file vouches for one host: the server is trusted by it and nobody else is, also if the server says so.
+func TestAFileVouchesForAServer(t *testing.T) {
+	leakChecked(t)
+	own, other := certtest.SelfSigned(t, "other.example"), certtest.SelfSigned(t, "other.example")
+	start := func(served certtest.Pair, h http.HandlerFunc) string {
+		s := httptest.NewUnstartedServer(h)
+		s.Config.ErrorLog = log.New(io.Discard, "", 0)
+		s.TLS = &tls.Config{Certificates: []tls.Certificate{served.TLS}}
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	shown := make(chan string, 9)
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		shown <- r.Header.Get("Authorization")
+		_, _ = io.WriteString(w, answer1)
+	}
+	there := start(own, answer)
+	away := start(own, func(w http.ResponseWriter, r *http.Request) {
+		shown <- "away"
+		http.Redirect(w, r, there, http.StatusTemporaryRedirect)
+	})
+	for name, c := range map[string]struct {
+		url, ca string
+		words   []string
+		heard   string
+	}{
+		"its own":      {there, own.Cert, nil, "Bearer t0p-secret"},
+		"another":      {start(other, answer), own.Cert, []string{"127.0.0.1 has a certificate that none in " + own.Cert + " vouches for", "name the file"}, ""},
+		"leads away":   {away, own.Cert, []string{"redirects to " + there, "no certificate was named"}, "away"},
+		"not asked of": {there, "", []string{"is for other.example, not for 127.0.0.1"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := httpPeer(t, config.Server{URL: c.url, CA: c.ca, Headers: map[string]string{"Authorization": "Bearer t0p-secret"}})
+			if err := p.send(t, call("1", "ping")); c.words == nil {
+				if err != nil {
+					t.Error(err)
+				}
+			} else {
+				fails(t, err, TransportFailed, c.words...)
+			}
+			heard := ""
+			for len(shown) > 0 {
+				heard += <-shown
+			}
+			if heard != c.heard {
+				t.Errorf("it heard %q", heard)
+			}
+		})
+	}
+	missing := newHTTP(config.Server{URL: there, CA: own.Cert + ".none"}, Tap{})
+	if err := missing.Start(t.Context(), nil); KindOf(err) != Usage || !strings.Contains(err.Error(), "no such file") {
+		t.Error(err)
+	}
+}

@@ -25,7 +25,7 @@ func (a *app) agentCommand() *cobra.Command {
 		Long: "agent serves MCP over HTTP on http://127.0.0.1:7000/mcp, or over stdin and stdout with --stdio, in every revision of the protocol. " +
 			"It says `listening on URL` on stderr once it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once.\n\n" +
 			"Beside /mcp it answers GET /health, /ready, /metrics, /queue, /tasks/ID, /task?taskId=ID and /getTaskStatus?taskId=ID.\n\n" +
-			"A setting is taken from its flag, else from the environment (AGENT_PORT, AGENT_CONCURRENCY, AGENT_TOKEN, AGENT_MODEL_URL, AGENT_MODEL, AGENT_MODEL_KEY, ROUTER_HOST, ROUTER_PORT), " +
+			"A setting is taken from its flag, else from the environment (AGENT_PORT, AGENT_CONCURRENCY, AGENT_TOKEN, AGENT_MODEL_URL, AGENT_MODEL, AGENT_MODEL_KEY, ROUTER_HOST, ROUTER_PORT, ROUTER_CA), " +
 			"else from --config FILE or agent.yaml in mcphud's configuration folder, with keys such as port, concurrency, timeout, maxRequestSize and name; " +
 			"mcphud config explain agent shows which.",
 		Example: "  mcphud agent\n  mcphud agent --port 0 --ephemeral --profile everything\n  mcphud agent --kb ./docs --root ./docs\n" +
@@ -114,7 +114,7 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 		KB: s.kb, Root: s.root, Entities: s.entities, Tenants: s.tenants, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
 		Timeout: s.timeout, DrainTimeout: s.drain, MaxRequest: s.maxRequest, Batch: s.batch,
 		RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),
-		Router: agentclient.Options{RouterHost: s.routerHost, RouterPort: s.routerPort, AuthToken: s.routerToken},
+		Router: agentclient.Options{RouterHost: s.routerHost, RouterPort: s.routerPort, RouterCA: s.routerCA, AuthToken: s.routerToken},
 		Model:  agentsrv.Model{URL: s.modelURL, Name: s.model, Key: s.modelKey}, OTLP: s.otlp, Logger: log,
 	}
 	switch {

@@ -26,7 +26,8 @@ type agentSettings struct {
 	maxRequest                   int64
 	rateLimit, tenantConcurrency int
 	modelURL, model, modelKey    string
-	routerHost, routerToken      string
+	routerHost, routerCA         string
+	routerToken                  string
 	routerPort                   int
 	level, otlp                  string
 	file                         string // where the others may be
@@ -76,6 +77,7 @@ var agentSources = []setting{
 	{flag: "model-key", env: "AGENT_MODEL_KEY", secret: true},
 	{flag: "router-host", env: "ROUTER_HOST", key: "routerHost"},
 	{flag: "router-port", env: "ROUTER_PORT", key: "routerPort"},
+	{flag: "router-ca", env: "ROUTER_CA", key: "routerCa"},
 	{flag: "router-token", env: "AGENT_TOKEN", secret: true},
 	{flag: "batch", key: "batch"},
 	{flag: "ephemeral", key: "ephemeral"},
@@ -113,8 +115,9 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.Var(&number{&s.tenantConcurrency, 0, mostTasks}, "tenant-concurrency", "tool calls at a time and tenant; 0 is no limit (10 in the demo profile)")
 	f.StringVar(&s.modelURL, "model-url", "", "let ask_agent use the OpenAI-compatible API at this `URL`, with the key in AGENT_MODEL_KEY; AGENT_MODEL_URL")
 	f.StringVar(&s.model, "model", "", "ask it for the model of this `NAME`; AGENT_MODEL")
-	f.StringVar(&s.routerHost, "router-host", agentclient.DefaultHost, "let call_agent reach other agents through the router on this `HOST`, which is shown AGENT_TOKEN; ROUTER_HOST")
+	f.StringVar(&s.routerHost, "router-host", agentclient.DefaultHost, "let call_agent reach other agents through the router on this `HOST`, which is shown AGENT_TOKEN; https://HOST over TLS; ROUTER_HOST")
 	f.Var(&number{&s.routerPort, 1, 65535}, "router-port", "the router's `PORT`; ROUTER_PORT")
+	f.StringVar(&s.routerCA, "router-ca", "", "over TLS, trust a router with the certificate in this `FILE` (PEM), or one that was signed by it, instead of whom the system trusts; ROUTER_CA")
 	f.BoolVar(&s.batch, "batch", false, "offer the experimental method tools/call_batch")
 	f.Var(&choice{&s.level, agentLevels}, "log-level", "log from this `LEVEL` on: debug, info, warning or error")
 }

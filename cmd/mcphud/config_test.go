@@ -77,7 +77,7 @@ func explainer(t *testing.T, agentYAML, routes string, env []string, args ...str
 	t.Helper()
 	cmd := command(t, append([]string{"config", "explain"}, args...)...)
 	cmd.Env = append(cmd.Env, "AGENT_PORT=", "AGENT_CONCURRENCY=", "AGENT_TOKEN=", "AGENT_MODEL_URL=", "AGENT_MODEL=", "AGENT_MODEL_KEY=",
-		"ROUTER_HOST=", "ROUTER_PORT=", "MCPHUD_THEME=", "OTEL_EXPORTER_OTLP_ENDPOINT=")
+		"ROUTER_HOST=", "ROUTER_PORT=", "ROUTER_CA=", "MCPHUD_THEME=", "OTEL_EXPORTER_OTLP_ENDPOINT=")
 	cmd.Env = append(cmd.Env, env...)
 	for file, text := range map[string]string{filepath.Join(".config", "mcphud", agentFile): agentYAML, "routing.json": routes} {
 		if text == "" {

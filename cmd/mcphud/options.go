@@ -42,7 +42,7 @@ func (o *options) register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.StringVar(&o.url, "url", "", "talk to the HTTP server at this `URL`")
-	f.StringVar(&o.agent, "agent", "", "talk to the agent of this `NAME` through the router at ROUTER_HOST and ROUTER_PORT, with AGENT_TOKEN")
+	f.StringVar(&o.agent, "agent", "", "talk to the agent of this `NAME` through the router at ROUTER_HOST and ROUTER_PORT, with AGENT_TOKEN and ROUTER_CA")
 	f.StringVar(&o.server, "server", "", "talk to the server of this `NAME` in the configs")
 	f.Var(&choice{&o.transport, transports}, "transport", "how to talk to a URL: auto, http or sse")
 	f.StringArrayVarP(&o.env, "env", "e", nil, "add `KEY=VALUE` to the server's environment (repeatable)")

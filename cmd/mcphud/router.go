@@ -24,6 +24,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/config"
 )
 
@@ -135,11 +136,35 @@ func (s *routerSettings) resolve(f *pflag.FlagSet) (*resolution, *routes.Table) 
 	if r.fileErr != nil {
 		r.fileErr = routerError(fmt.Errorf("routes: %w", errors.Unwrap(r.fileErr)), s.routes)
 	}
+	host := r.of("host")
+	host.problem = s.hostAlone(host.from.Name)
 	if r.of("pins").from.Source == "default" {
 		s.pins = pinsOf(s.routes)
 		r.byDefault("pins", s.pins)
 	}
 	return r, table
+}
+
+// hostAlone takes the scheme off the host: the variable tells agents and clients, too, where the router is. name is where it
+// was given.
+func (s *routerSettings) hostAlone(name string) error {
+	if !strings.Contains(s.host, "://") {
+		return nil
+	}
+	scheme, host, err := agentclient.Host(s.host)
+	if err != nil {
+		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "correct " + name}
+	}
+	s.host = host
+	serves, next := "http", "give --tls-cert and --tls-key, or write http:// there"
+	if s.tlsCert != "" {
+		serves, next = "https", "write https:// there"
+	}
+	if scheme != serves {
+		err := fmt.Errorf("%s says %s, and the router serves %s", name, scheme, serves)
+		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: next}
+	}
+	return nil
 }
 
 // options makes what the router takes of resolved settings. What only the file of routes gives is left to the router, which

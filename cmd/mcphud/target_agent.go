@@ -12,9 +12,9 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 )
 
-// routerClient is a client of the router that the environment names: ROUTER_HOST, ROUTER_PORT and AGENT_TOKEN.
+// routerClient is a client of the router that the environment names: ROUTER_HOST, ROUTER_PORT, ROUTER_CA and AGENT_TOKEN.
 func routerClient() (*agentclient.Client, error) {
-	o := agentclient.Options{RouterHost: os.Getenv("ROUTER_HOST"), AuthToken: os.Getenv("AGENT_TOKEN")}
+	o := agentclient.Options{RouterHost: os.Getenv("ROUTER_HOST"), RouterCA: os.Getenv("ROUTER_CA"), AuthToken: os.Getenv("AGENT_TOKEN")}
 	if port := os.Getenv("ROUTER_PORT"); port != "" {
 		if err := (&number{&o.RouterPort, 1, 65535}).Set(port); err != nil {
 			return nil, usageError(fmt.Sprintf("ROUTER_PORT is %q: %v", port, err), "correct or unset ROUTER_PORT")
@@ -22,7 +22,7 @@ func routerClient() (*agentclient.Client, error) {
 	}
 	c, err := agentclient.New(o)
 	if err != nil {
-		return nil, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "correct or unset ROUTER_HOST and AGENT_TOKEN"}
+		return nil, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "correct or unset ROUTER_HOST, ROUTER_CA and AGENT_TOKEN"}
 	}
 	return c, nil
 }
@@ -36,7 +36,7 @@ func agentServer(name string) (config.Server, error) {
 	if err != nil {
 		return config.Server{}, err
 	}
-	s := config.Server{Name: name, Transport: config.HTTP, URL: c.AgentURL(name)}
+	s := config.Server{Name: name, Transport: config.HTTP, URL: c.AgentURL(name), CA: os.Getenv("ROUTER_CA")}
 	if token := os.Getenv("AGENT_TOKEN"); token != "" {
 		s.Headers = map[string]string{"Authorization": "Bearer " + token}
 	}

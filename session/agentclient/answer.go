@@ -66,6 +66,10 @@ func (f failure) transport(ctx context.Context, err error) error {
 	case errors.As(err, &op) && op.Op == "dial":
 		e.Message = "the router at " + f.c.router + " cannot be reached: " + err.Error()
 		e.Next = "correct ROUTER_HOST and ROUTER_PORT"
+	default:
+		if message, next := f.untrusted(err); message != "" {
+			e.Message, e.Next = message, next
+		}
 	}
 	return e
 }
@@ -83,6 +87,9 @@ func (f failure) read(res *http.Response, body, id []byte) (json.RawMessage, err
 		e.Status, e.Detail = res.StatusCode, f.hide(clip(body))
 		if refused(res.StatusCode) {
 			e.Kind = session.OAuth
+		}
+		if bytes.HasPrefix(body, []byte(saysTLS)) {
+			e.Next = "write https:// before the host in ROUTER_HOST"
 		}
 		return nil, e
 	case err == nil && env.Kind == jsonrpc.Response && bytes.Equal(env.ID, id):

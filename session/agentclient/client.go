@@ -38,8 +38,9 @@ const (
 
 // Options say where the router is. The zero value is the one on this machine.
 type Options struct {
-	RouterHost string // name or address, default DefaultHost
+	RouterHost string // as Host takes it, default DefaultHost
 	RouterPort int    // default DefaultPort
+	RouterCA   string // file of certificates by which the router is trusted over https, see certs.Trust; "" for what the system trusts
 	AuthToken  string // bearer token that the router is shown, "" for none; no error ever has it
 	MaxBody    int64  // bytes of the largest answer, default config.DefaultMaxFrame
 }
@@ -48,6 +49,7 @@ type Options struct {
 // closed.
 type Client struct {
 	router string // host:port
+	base   string // scheme://host:port
 	token  string
 	max    int64
 	http   *http.Client
@@ -56,14 +58,14 @@ type Client struct {
 
 // New makes a client, or says what in the options cannot be. It connects to nothing yet.
 func New(o Options) (*Client, error) {
-	host := strings.TrimSuffix(strings.TrimPrefix(cmp.Or(o.RouterHost, DefaultHost), "["), "]")
+	scheme, host, err := Host(cmp.Or(o.RouterHost, DefaultHost))
+	if err != nil {
+		return nil, err
+	}
 	port := cmp.Or(o.RouterPort, DefaultPort)
-	switch ip := net.ParseIP(host); {
-	// One address rather than a choice of two, of which the router may listen on one.
-	case strings.EqualFold(host, "localhost"), ip != nil && ip.IsUnspecified():
+	// One address rather than a choice of two, of which the router may listen on one. A certificate may be for the name.
+	if ip := net.ParseIP(host); scheme == plainScheme && strings.EqualFold(host, "localhost") || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
-	case ip == nil && !hostName(host):
-		return nil, fmt.Errorf("the router's host is %.100q; it must be a name or an address, without port or path", host)
 	}
 	if port < 1 || port > 65535 {
 		return nil, fmt.Errorf("the router's port is %d; it must be from 1 to 65535", port)
@@ -71,23 +73,23 @@ func New(o Options) (*Client, error) {
 	if !ingress.Visible(o.AuthToken) {
 		return nil, fmt.Errorf("the token for the router has characters that no token can have, such as spaces or line ends")
 	}
+	trust, err := o.trust(scheme, host)
+	if err != nil {
+		return nil, err
+	}
 	pool := &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
+		TLSClientConfig:     trust,
+		TLSHandshakeTimeout: dialTimeout,
 		DisableCompression:  true,
 		MaxIdleConnsPerHost: idleConns, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: maxHeader,
 	}
+	router := net.JoinHostPort(host, strconv.Itoa(port))
 	return &Client{
-		router: net.JoinHostPort(host, strconv.Itoa(port)), token: o.AuthToken, max: cmp.Or(o.MaxBody, config.DefaultMaxFrame), pool: pool,
+		router: router, base: scheme + "://" + router, token: o.AuthToken, max: cmp.Or(o.MaxBody, config.DefaultMaxFrame), pool: pool,
 		// A redirect would carry the token to who knows where.
 		http: &http.Client{Transport: pool, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
-}
-
-// hostName reports whether a text is made of what host names are made of.
-func hostName(s string) bool {
-	return s != "" && len(s) <= 253 && !strings.ContainsFunc(s, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
-	})
 }
 
 // NameRule says in words which names agents can have.
@@ -115,7 +117,7 @@ func (c *Client) Router() string { return c.router }
 
 // AgentURL is the endpoint of an agent, whose name must be valid.
 func (c *Client) AgentURL(agent string) string {
-	return "http://" + c.router + "/mcps/" + agent + "/mcp"
+	return c.base + "/mcps/" + agent + "/mcp"
 }
 
 // Close gives up the connections that nobody uses. Requests that run go on.

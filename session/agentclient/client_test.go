@@ -167,6 +167,13 @@ func TestAgentURL(t *testing.T) {
 		{Options{RouterHost: "0.0.0.0"}, "http://127.0.0.1:8088/mcps/b/mcp"},
 		{Options{RouterHost: "router.example", RouterPort: 1}, "http://router.example:1/mcps/b/mcp"},
 		{Options{RouterHost: "[::1]"}, "http://[::1]:8088/mcps/b/mcp"},
+		{Options{RouterHost: "::1"}, "http://[::1]:8088/mcps/b/mcp"},
+		{Options{RouterHost: "http://localhost"}, "http://127.0.0.1:8088/mcps/b/mcp"},
+		{Options{RouterHost: "HTTPS://router.example"}, "https://router.example:8088/mcps/b/mcp"},
+		{Options{RouterHost: "https://localhost", RouterPort: 443}, "https://localhost:443/mcps/b/mcp"},
+		{Options{RouterHost: "https://[::1]"}, "https://[::1]:8088/mcps/b/mcp"},
+		{Options{RouterHost: "https://::1"}, "https://[::1]:8088/mcps/b/mcp"},
+		{Options{RouterHost: "https://[::]"}, "https://127.0.0.1:8088/mcps/b/mcp"},
 	} {
 		client, err := New(c.o)
 		if err != nil || client.AgentURL("b") != c.want {
@@ -174,7 +181,17 @@ func TestAgentURL(t *testing.T) {
 		}
 	}
 	for _, o := range []Options{
-		{RouterHost: "user@host"},
+		{RouterHost: "user:secret@host"},
+		{RouterHost: "https://user:secret@host"},
+		{RouterHost: "https://host/"},
+		{RouterHost: "https://host?x"},
+		{RouterHost: "https://host:443"},
+		{RouterHost: "https://"},
+		{RouterHost: "https:host"},
+		{RouterHost: "://host"},
+		{RouterHost: "ftp://host"},
+		{RouterHost: "https://http://host"},
+		{RouterHost: "https://[::1]:1"},
 		{RouterHost: "host/path"},
 		{RouterHost: "host:1"},
 		{RouterHost: "a b"},

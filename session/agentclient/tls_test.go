@@ -1,0 +1,169 @@
+package agentclient
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/certs/certtest"
+)
+
+// secure is a router over TLS with this certificate; asked is how many requests it saw, and port where it is.
+func secure(t *testing.T, own certtest.Pair, answer http.HandlerFunc) (asked *atomic.Int64, port int) {
+	t.Helper()
+	asked = &atomic.Int64{}
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		answer(w, r)
+	}))
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.TLS = &tls.Config{Certificates: []tls.Certificate{own.TLS}}
+	srv.StartTLS()
+	t.Cleanup(func() {
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	u, err := url.Parse(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err = strconv.Atoi(u.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return asked, port
+}
+
+func TestR15_OverTLS(t *testing.T) {
+	const token = "t0p-secret"
+	own, other := certtest.SelfSigned(t, "router.example"), certtest.SelfSigned(t, "router.example")
+	alone := certtest.Make(t, &x509.Certificate{}, nil, "router.example")
+	authority := certtest.SelfSigned(t, "Authority")
+	signed, far := authority.Sign(t), authority.Sign(t, "router.example")
+	for name, c := range map[string]struct {
+		host   string
+		ca     string
+		served certtest.Pair
+		says   string
+	}{
+		"its own, for another name":   {"https://127.0.0.1", own.Cert, own, ""},
+		"its own, of no authority":    {"https://127.0.0.1", alone.Cert, alone, ""},
+		"signed, by address":          {"https://127.0.0.1", authority.Cert, signed, ""},
+		"signed, by name":             {"https://LOCALHOST", authority.Cert, signed, ""},
+		"signed, for another name":    {"https://127.0.0.1", authority.Cert, far, "cannot validate certificate for 127.0.0.1"},
+		"another of its name":         {"https://127.0.0.1", own.Cert, other, "127.0.0.1 has a certificate that none in " + own.Cert + " vouches for"},
+		"another of its name, pinned": {"https://localhost", alone.Cert, own, "localhost has another certificate than the one in " + alone.Cert},
+		"that no system trusts":       {"https://127.0.0.1", "", signed, "unknown authority"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var shown atomic.Value
+			asked, port := secure(t, c.served, func(w http.ResponseWriter, r *http.Request) {
+				shown.Store(r.Header.Get("Authorization"))
+				result(`{"x":1}`)(w, r)
+			})
+			client, err := New(Options{RouterHost: c.host, RouterPort: port, RouterCA: c.ca, AuthToken: token})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			got, err := client.Request(t.Context(), "b", "ping", nil)
+			if c.says == "" {
+				if err != nil || string(got) != `{"x":1}` || shown.Load() != "Bearer "+token {
+					t.Errorf("%s %v, shown %v", got, err, shown.Load())
+				}
+				return
+			}
+			if n := asked.Load(); n != 0 {
+				t.Errorf("it was asked %d times", n)
+			}
+			for _, says := range []string{c.says, "the router at " + client.Router() + " is not trusted, and was sent nothing", "in ROUTER_CA"} {
+				if err == nil || session.KindOf(err) != session.TransportFailed || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), token) {
+					t.Errorf("%v does not say %q", err, says)
+				}
+			}
+			if _, err := client.Agents(t.Context()); err == nil || asked.Load() != 0 {
+				t.Errorf("its agents: %v", err)
+			}
+		})
+	}
+}
+
+// The token goes nowhere but to the router, also if that says so.
+func TestARedirectOverTLSIsNotFollowed(t *testing.T) {
+	own := certtest.SelfSigned(t)
+	elsewhere, there := secure(t, own, result(`{}`))
+	var to string
+	_, port := secure(t, own, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, to, http.StatusTemporaryRedirect)
+	})
+	client, err := New(Options{RouterHost: "https://localhost", RouterPort: port, RouterCA: own.Cert, AuthToken: "s3cret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for _, to = range []string{"https://localhost:" + strconv.Itoa(there) + "/mcps/b/mcp", "/elsewhere"} {
+		if _, err := client.Request(t.Context(), "b", "ping", nil); err == nil || !strings.Contains(err.Error(), "307") || elsewhere.Load() != 0 {
+			t.Errorf("%s: %v, %d requests there", to, err, elsewhere.Load())
+		}
+	}
+}
+
+// Whoever takes http for https, or the other way, is told.
+func TestTheOtherScheme(t *testing.T) {
+	own := certtest.SelfSigned(t)
+	_, plain := serve(t, Options{}, result(`{}`))
+	asked, port := secure(t, own, result(`{}`))
+	_, at, _ := strings.Cut(plain.Router(), ":")
+	plainPort, err := strconv.Atoi(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for says, o := range map[string]Options{
+		"does not speak TLS, and was sent nothing; write http://": {RouterHost: "https://127.0.0.1", RouterPort: plainPort, RouterCA: own.Cert, AuthToken: "s3cret"},
+		"write https:// before the host in ROUTER_HOST":           {RouterPort: port, AuthToken: "s3cret"},
+	} {
+		client, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.Request(t.Context(), "b", "ping", nil)
+		client.Close()
+		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%v does not say %q", err, says)
+		}
+	}
+	if n := asked.Load(); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestACertificateThatCannotBe(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "text.pem")
+	if err := os.WriteFile(text, []byte("swordfish"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own := certtest.SelfSigned(t)
+	for says, o := range map[string]Options{
+		"no such file":             {RouterHost: "https://x", RouterCA: text + ".none"},
+		"there is no certificate":  {RouterHost: "https://x", RouterCA: text},
+		"no regular file":          {RouterHost: "https://x", RouterCA: filepath.Dir(text)},
+		"write https:// before":    {RouterHost: "x", RouterCA: own.Cert},
+		"or name no certificate":   {RouterHost: "http://x", RouterCA: own.Cert},
+		"the router's certificate": {RouterCA: own.Cert},
+	} {
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), o.RouterCA) || strings.Contains(err.Error(), "swordfish") {
+			t.Errorf("%+v: %v, want %q", o, err, says)
+		}
+	}
+}

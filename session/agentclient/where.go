@@ -1,0 +1,78 @@
+package agentclient
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/certs"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+const (
+	plainScheme  = "http"
+	secureScheme = "https"
+)
+
+// Host takes apart what says where a router is: a name or an address, in brackets or not, after http://, https:// or nothing,
+// which is http. The error hides what may be a password.
+func Host(s string) (scheme, host string, err error) {
+	scheme, host, named := strings.Cut(s, "://")
+	if scheme = strings.ToLower(scheme); !named {
+		scheme, host = plainScheme, s
+	}
+	if inner, ok := strings.CutPrefix(host, "["); ok && strings.HasSuffix(inner, "]") {
+		host = strings.TrimSuffix(inner, "]")
+	}
+	if scheme != plainScheme && scheme != secureScheme || net.ParseIP(host) == nil && !hostName(host) {
+		if at := strings.LastIndexByte(s, '@'); at >= 0 {
+			s = mask.Hidden + s[at:]
+		}
+		return "", "", fmt.Errorf("the router's host is %.100q; it must be a name or an address, without port or path, alone or after http:// or https://", mask.Text(s))
+	}
+	return scheme, host, nil
+}
+
+// hostName reports whether a text is made of what host names are made of.
+func hostName(s string) bool {
+	return s != "" && len(s) <= 253 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
+	})
+}
+
+// trust is how to connect to the router over TLS, nil for as the system does.
+func (o *Options) trust(scheme, host string) (*tls.Config, error) {
+	if o.RouterCA == "" {
+		return nil, nil
+	}
+	t, err := certs.Open(o.RouterCA)
+	if err != nil {
+		return nil, fmt.Errorf("the router's certificate: %w", err)
+	}
+	if scheme == plainScheme { // whoever names a certificate wants nothing sent to whom it does not vouch for
+		return nil, fmt.Errorf("the router's certificate is in %s, and its host says http; write https:// before the host, or name no certificate", o.RouterCA)
+	}
+	return t.Client(host), nil
+}
+
+// untrusted is what a handshake that failed means and what to do then, "" if it is nothing that has to do with TLS.
+func (f failure) untrusted(err error) (message, next string) {
+	var (
+		file   *certs.Error
+		system *tls.CertificateVerificationError
+		record tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &file), errors.As(err, &system):
+		return "the router at " + f.c.router + " is not trusted, and was sent nothing: " + err.Error(),
+			"name a file with its certificate, or with that of who signed it, in ROUTER_CA"
+	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return "the router at " + f.c.router + " does not speak TLS, and was sent nothing", "write http:// instead of https:// in ROUTER_HOST"
+	}
+	return "", ""
+}
+
+// saysTLS is how a server of Go answers what is not TLS and should be.
+const saysTLS = "Client sent an HTTP request to an HTTPS server"
