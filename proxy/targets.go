@@ -96,7 +96,7 @@ func (r *Router) upstream(route *routes.Route) forward.Upstream {
 	var up forward.Upstream
 	switch {
 	case route.Command == "":
-		up = forward.NewHTTP(route.Endpoint())
+		up = forward.NewHTTP(route.Endpoint(), route.CA)
 	default:
 		make := r.o.Bridge
 		if make == nil {

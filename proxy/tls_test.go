@@ -236,6 +236,39 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 	}, "")
 }
 
+// A router trusts an agent by the file that its route names, and tells nothing to another one.
+func TestTLS_R3_ARouteNamesACertificate(t *testing.T) {
+	own, other := certtest.SelfSigned(t, "agent.example"), certtest.SelfSigned(t, "agent.example")
+	inner := func(c certtest.Pair) (*agent, string) {
+		a := newAgent(t)
+		f := start(t, Options{TLSCert: c.Cert, TLSKey: c.Key}, route("a", a.at(), ""))
+		return a, f.URL() + "/mcps/a/mcp"
+	}
+	_, one := inner(own)
+	stranger, two := inner(other)
+	ca := fmt.Sprintf(`"ca":%q,"headers":{"Authorization":"Bearer hunter2"}`, own.Cert)
+	f := start(t, Options{}, route("one", one, ca), route("two", two, ca), route("system", one, ""))
+	if got := f.post(t, "/mcps/one/mcp", callEcho); got.status != 200 || !strings.Contains(got.body, "up-") {
+		t.Errorf("%+v", got)
+	}
+	for name, says := range map[string]string{"two": "let the ca of its route name the file", "system": "certificate"} {
+		if got := f.post(t, "/mcps/"+name+"/mcp", callEcho); got.status != 502 || !strings.Contains(got.body, says) || strings.Contains(got.body, "hunter2") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if h, _ := stranger.seen(); h != nil {
+		t.Errorf("a stranger was asked with %v", h)
+	}
+	// A file that has none leaves the last good routes in force.
+	f.write(t, table(route("one", one, fmt.Sprintf(`"ca":%q`, own.Key))))
+	if err := f.Reload(); err == nil || !strings.Contains(err.Error(), "there is no certificate in "+own.Key) {
+		t.Error(err)
+	}
+	if got := f.post(t, "/mcps/one/mcp", callEcho); got.status != 200 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestTLS_OldVersionsAndPlainHTTP(t *testing.T) {
 	o := Options{}
 	own := certtest.SelfSigned(t)

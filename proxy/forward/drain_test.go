@@ -44,7 +44,7 @@ func TestAStreamThatEndedIsForgotten(t *testing.T) {
 	drain := &counting{Context: t.Context(), done: make(chan struct{})}
 	s := &Shared{Name: "r", Store: pin.NewStore(pin.Limits{}), Drain: t.Context(), Logger: slog.New(slog.DiscardHandler)}
 	defer s.Store.Close()
-	target := New(&routes.Route{Name: "a", URL: u, Stream: true, Timeout: time.Minute}, NewHTTP(u), s)
+	target := New(&routes.Route{Name: "a", URL: u, Stream: true, Timeout: time.Minute}, NewHTTP(u, ""), s)
 	target.stays = drain
 	defer func() { _ = target.Retire(t.Context()) }()
 	id, err := s.Store.Mint(pin.Pin{Agent: "a", Endpoint: target.where, Upstream: "up"})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 )
@@ -151,8 +152,11 @@ func unreachable(err error) *jsonrpc.Failure {
 
 // advice is what to do about an agent that nobody vouches for.
 func advice(err error) string {
+	if errors.As(err, new(*certs.Error)) {
+		return "; let the ca of its route name the file that has its certificate, or that of who signed it"
+	}
 	if errors.As(err, new(x509.UnknownAuthorityError)) {
-		return "; let this machine trust who signed its certificate, or name a file with that one's certificate in the router's environment as SSL_CERT_FILE"
+		return "; let this machine trust who signed its certificate, or name a file with its certificate, or with that one's, as the ca of its route or as SSL_CERT_FILE in the router's environment"
 	}
 	return ""
 }

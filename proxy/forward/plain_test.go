@@ -33,7 +33,7 @@ func serveWeb(t *testing.T, h http.HandlerFunc) *web {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.up = NewHTTP(u)
+	s.up = NewHTTP(u, "")
 	t.Cleanup(func() {
 		_ = s.up.Close() // has no error
 		s.Close()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/certs"
 )
 
 // Upstream is the way to one agent. RoundTrip sends POST, GET and DELETE as Streamable HTTP has them; flow.From of the
@@ -35,14 +36,23 @@ const (
 // direct is net/http's own way, for HTTPS.
 type direct struct{ *http.Transport }
 
-// NewHTTP is the way to an agent that speaks HTTP at this URL.
-func NewHTTP(u *url.URL) Upstream {
+// NewHTTP is the way to an agent that speaks HTTP at this URL. Over TLS it is trusted by a file, see certs.Trust; "" for what the
+// system trusts.
+func NewHTTP(u *url.URL, ca string) Upstream {
 	if u.Scheme == "http" {
 		return newPlain(u)
 	}
+	trust := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "" {
+		t, err := certs.Open(ca)
+		if err != nil {
+			return Broken(err)
+		}
+		trust = t.Client(u.Hostname())
+	}
 	return direct{&http.Transport{
 		DialContext:            (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSClientConfig:        trust,
 		TLSHandshakeTimeout:    dialTimeout,
 		MaxIdleConns:           0, // each route has its own
 		MaxIdleConnsPerHost:    idleConns,

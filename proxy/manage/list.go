@@ -29,6 +29,7 @@ type listed struct {
 	Upstream string            `json:"upstream"`           // "hostPort", "url" or "command"
 	HostPort int               `json:"hostPort,omitempty"`
 	URL      string            `json:"url,omitempty"`
+	CA       string            `json:"ca,omitempty"`
 	Command  string            `json:"command,omitempty"`
 	Args     []string          `json:"args,omitempty"`
 	Cwd      string            `json:"cwd,omitempty"`
@@ -41,7 +42,7 @@ type listed struct {
 
 func listedOf(r *routes.Route, source string) listed {
 	l := listed{
-		Name: r.Name, Source: source, Status: session.Disconnected, Enabled: !r.Disabled, Upstream: r.Kind(), HostPort: r.HostPort,
+		Name: r.Name, Source: source, Status: session.Disconnected, Enabled: !r.Disabled, Upstream: r.Kind(), HostPort: r.HostPort, CA: r.CA,
 		Command: r.Command, Args: mask.Args(r.Args), Cwd: r.Cwd, Env: hidden(r.Env), Headers: hidden(r.Headers),
 	}
 	if r.URL != nil {

@@ -28,7 +28,20 @@ func Load(path string) (*Table, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	t.resolve(filepath.Dir(abs))
+	for _, name := range t.Names() {
+		r := t.Routes[name]
+		if err := r.vouched(); err != nil {
+			key := "routes." + name + ".ca"
+			return nil, fmt.Errorf("%s: line %d: %s: %w", path, t.Lines[key], key, &caError{r.CA, err})
+		}
+	}
 	return t, nil
+}
+
+// caError is why a file that a route needs is of no use.
+type caError struct {
+	file string
+	error
 }
 
 // read reads a regular file, through symbolic links, of a bearable size. A pipe would never end, so that what a file is gets

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/mcphud/mcphud/session/agentclient"
+	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -52,8 +53,8 @@ func Parse(text []byte) (*Table, error) {
 }
 
 // ParseOne reads one route, an object with what a route of a routing.json has and its name. It has no file whose other readers
-// may know more: what is not known in it is an error. A relative cwd is one too, for there is no folder that it could be
-// relative to.
+// may know more: what is not known in it is an error. A relative cwd or ca is one too, for there is no folder that it could be
+// relative to, and a ca that has no certificate.
 func ParseOne(text []byte) (*Route, error) {
 	root, err := document(text, `"name" and what a route has`)
 	if err != nil {
@@ -79,9 +80,23 @@ func ParseOne(text []byte) (*Route, error) {
 		return nil, root.d.warnings[0]
 	case r.Cwd != "" && !filepath.IsAbs(r.Cwd):
 		return nil, fmt.Errorf("cwd is %q; it must be an absolute path", clip(r.Cwd))
+	case r.CA != "" && !filepath.IsAbs(r.CA):
+		return nil, fmt.Errorf("ca is %q; it must be an absolute path", clip(r.CA))
 	default:
+		if err := r.vouched(); err != nil {
+			return nil, fmt.Errorf("ca: %w", err)
+		}
 		return r, nil
 	}
+}
+
+// vouched says why there is no certificate where the route names one.
+func (r *Route) vouched() error {
+	if r.CA == "" {
+		return nil
+	}
+	_, err := certs.Open(r.CA)
+	return err
 }
 
 // document checks that a text is a JSON object.
@@ -119,6 +134,7 @@ func (t *Table) add(name string, v value, others ...string) {
 	r := &Route{Name: name, Timeout: DefaultTimeout, Session: PerSession}
 	var given []string // kinds of upstream
 	ofCommand := map[string]value{}
+	var ca value
 	kindOf := func(name string, set func(value)) func(value) {
 		return func(v value) { given = append(given, name); set(v) }
 	}
@@ -128,6 +144,7 @@ func (t *Table) add(name string, v value, others ...string) {
 	known := map[string]func(value){
 		"hostPort":  kindOf("hostPort", func(v value) { r.HostPort = v.number(1, 65535) }),
 		"url":       kindOf("url", func(v value) { r.URL = v.url() }),
+		"ca":        func(v value) { r.CA, ca = v.text(), v },
 		"command":   kindOf("command", func(v value) { r.Command = v.command() }),
 		"args":      command("args", func(v value) { r.Args = v.list() }),
 		"env":       command("env", func(v value) { r.Env = v.env() }),
@@ -152,12 +169,16 @@ func (t *Table) add(name string, v value, others ...string) {
 		v.fail("says no way to reach the agent; give hostPort, url or command")
 	case len(given) > 1:
 		v.fail("says %s; exactly one of hostPort, url and command is possible", strings.Join(given, " and "))
+	case r.CA != "" && (r.URL == nil || r.URL.Scheme != "https"):
+		ca.fail("is for a route with an https url, which this is not: nobody would be asked for a certificate")
 	case r.Command == "":
 		for name, v := range ofCommand {
 			v.warn("is ignored: only a route with a command has %s", name)
 		}
 	}
-	t.Routes[name] = r
+	if t.Routes[name] = r; r.CA != "" && t.Lines != nil {
+		t.Lines["routes."+name+".ca"] = ca.line()
+	}
 }
 
 func (v value) url() *url.URL {
@@ -247,6 +268,9 @@ func (t *Table) resolve(folder string) {
 		}
 	}
 	for _, r := range t.Routes {
+		if r.CA != "" && !filepath.IsAbs(r.CA) {
+			r.CA = filepath.Join(folder, r.CA)
+		}
 		if r.Command != "" && r.Cwd != "" && !filepath.IsAbs(r.Cwd) {
 			r.Cwd = filepath.Join(folder, r.Cwd)
 		}

@@ -32,6 +32,7 @@ type Route struct {
 	Name     string
 	HostPort int // a port of 127.0.0.1, where the endpoint is /mcp
 	URL      *url.URL
+	CA       string // file by which an https URL's host is trusted, see certs.Trust; "" for what the system trusts
 	Command  string
 	Args     []string
 	Env      map[string]string // beside what a child always gets
@@ -77,7 +78,7 @@ type Table struct {
 	Tokens     string // the file of tokens, "" for none; relative to the file's folder
 	SessionKey string // the file of keys that seal session ids, "" for ids that the router keeps; relative likewise
 	Routes     map[string]*Route
-	Lines      map[string]int // where port, tokens and sessionKey are in the file, those that are; 1-based
+	Lines      map[string]int // where port, tokens, sessionKey and routes.NAME.ca are in the file, those that are; 1-based
 	Warnings   []Problem      // of what is in the file and means nothing
 }
 

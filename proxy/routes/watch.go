@@ -129,6 +129,7 @@ func (w *Watcher) run(last stamp) {
 	}
 	follow(w.o.Path)
 	follow(last.file)
+	needed := stampOf("") // of the file that the last one needs and that is of no use
 	poll := time.NewTicker(w.o.Poll)
 	defer poll.Stop()
 	quiet := time.NewTimer(0)
@@ -145,18 +146,27 @@ func (w *Watcher) run(last stamp) {
 		case <-poll.C:
 		case <-quiet.C:
 		case answer := <-w.again:
-			last = stampOf(w.o.Path)
+			last, needed = stampOf(w.o.Path), stampOf(w.needs())
 			answer <- w.load()
 			continue
 		}
-		now := stampOf(w.o.Path)
-		if now == last {
+		now, other := stampOf(w.o.Path), stampOf(w.needs())
+		if now == last && other == needed {
 			continue
 		}
-		last = now
+		last, needed = now, other
 		follow(now.file)
 		_ = w.load() // kept for Err
 	}
+}
+
+// needs is the file because of which the routes are not in force, "" if it is for another reason, or if they are.
+func (w *Watcher) needs() string {
+	var ca *caError
+	if errors.As(w.Err(), &ca) {
+		return ca.file
+	}
+	return ""
 }
 
 // load reads the file and puts it in force if it is good.

@@ -11,7 +11,7 @@ import (
 )
 
 // pathFlags are the settings of an agent that name files or folders.
-var pathFlags = map[string]bool{"kb": true, "root": true, "store": true, "jwks": true}
+var pathFlags = map[string]bool{"kb": true, "root": true, "store": true, "jwks": true, "routerCa": true}
 
 // decided are settings that the stack decides by itself, with what to write instead.
 var decided = map[string]string{
@@ -84,6 +84,7 @@ var routeKeys = map[string]bool{
 func (r *reader) server(name string, n config.Node) {
 	what := "servers." + name
 	s := ServerEntry{Name: name, Line: n.Line}
+	ca := ""
 	rest := config.Node{Shape: config.Object, Line: n.Line, Col: n.Col}
 	r.members(n, what, func(m config.Member) {
 		switch m.Key {
@@ -97,6 +98,8 @@ func (r *reader) server(name string, n config.Node) {
 			s.Dir = r.path(m.Value, what+".cwd")
 		case "url":
 			s.URL = r.text(m.Value, what+".url")
+		case "ca":
+			ca = r.path(m.Value, what+".ca")
 		case "port":
 			s.URL = fmt.Sprintf("http://127.0.0.1:%d/mcp", r.port(m.Value, what+".port"))
 		default:
@@ -110,6 +113,9 @@ func (r *reader) server(name string, n config.Node) {
 	case s.URL == "":
 		reach = map[string]any{"command": s.Command}
 	}
+	if ca != "" {
+		reach["ca"] = ca
+	}
 	if s.Command != "" && s.URL != "" {
 		for _, m := range rest.Members {
 			if m.Key == "session" {
@@ -117,7 +123,9 @@ func (r *reader) server(name string, n config.Node) {
 			}
 		}
 	}
-	s.Route = r.route(name, rest, reach)
+	if s.Route = r.route(name, rest, reach); ca != "" {
+		s.Route["ca"] = ca
+	}
 	r.f.Servers = append(r.f.Servers, s)
 }
 
@@ -160,6 +168,18 @@ func checkRoutes(table map[string]any) error {
 		return fmt.Errorf("%s", strings.TrimPrefix(why, "routes."))
 	}
 	return nil
+}
+
+// placed makes the paths of a route of its own independent of where the routes are written.
+func (r *reader) placed(route any) any {
+	if m, ok := route.(map[string]any); ok {
+		for _, key := range []string{"ca", "cwd"} {
+			if s, ok := m[key].(string); ok {
+				m[key] = r.beside(s)
+			}
+		}
+	}
+	return route
 }
 
 // value is a node as JSON has it, with the variables of its strings expanded.
@@ -213,7 +233,7 @@ func (r *reader) router(n config.Node) {
 		"routes": func(n config.Node) {
 			e.Routes = map[string]any{}
 			r.members(n, "router.routes", func(m config.Member) {
-				e.Routes[m.Key] = r.value(m.Value, "router.routes."+m.Key)
+				e.Routes[m.Key] = r.placed(r.value(m.Value, "router.routes."+m.Key))
 				if err := checkRoutes(map[string]any{m.Key: e.Routes[m.Key]}); err != nil {
 					r.fail(m.Value, "router.routes.%v", err)
 				}

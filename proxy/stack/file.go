@@ -297,9 +297,12 @@ func (r *reader) port(n config.Node, what string) int {
 
 // path is a path that is relative to the file.
 func (r *reader) path(n config.Node, what string) string {
-	s := r.text(n, what)
-	if s == "" || filepath.IsAbs(s) {
-		return s
+	return r.beside(r.text(n, what))
+}
+
+func (r *reader) beside(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
 	}
-	return filepath.Join(filepath.Dir(r.f.Path), s)
+	return filepath.Join(filepath.Dir(r.f.Path), path)
 }

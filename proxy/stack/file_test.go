@@ -197,6 +197,8 @@ func TestStackFileErrors(t *testing.T) {
 		"agents: {b: {}}\nrouter: {tlsCert: c.pem}":                "x.yaml:2:9: router.tlsCert needs router.tlsKey",
 		"agents: {b: {}}\nrouter: {tlsKey: c.pem}":                 "router.tlsKey needs router.tlsCert",
 		"agents: {b: {}}\nrouter: {audit: \"\"}":                   "router.audit is empty",
+		"servers: {s: {url: \"http://x/\", ca: c.pem}}":            "s.ca is for a route with an https url",
+		"servers: {s: {command: x, ca: c.pem}}":                    "s.ca is for a route with an https url",
 		"agents: {":                                                "not valid YAML",
 	} {
 		_, err := source.Parse("/p/x.yaml", []byte(text))
@@ -250,6 +252,41 @@ func TestR15_AgentsOfAStackKnowTheRouter(t *testing.T) {
 	}
 	if p, err = f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true}); err != nil || p.Env("a") != nil {
 		t.Errorf("without a router: %v %v", p.Env("a"), err)
+	}
+}
+
+// What is to be trusted is this router, and not another one that an agent is given.
+func TestR15_AgentsOfAStackKnowTheRoutersCertificate(t *testing.T) {
+	f, err := source.Parse("/p/x.yaml", []byte("agents: {a: {}, b: {env: {ROUTER_HOST: \"https://r.example\"}}, c: {}}\nrouter: {tlsCert: c.pem, tlsKey: /k.pem}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Agents[2].Flags = append(f.Agents[2].Flags, [2]string{"router-host", "https://r.example"})
+	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Env("a"); got["ROUTER_HOST"] != "https://127.0.0.1" || got["ROUTER_CA"] != "/p/c.pem" || got["ROUTER_PORT"] == "" {
+		t.Errorf("%v", got)
+	}
+	for _, name := range []string{"b", "c"} {
+		if got := p.Env(name); got["ROUTER_HOST"] != "127.0.0.1" || got["ROUTER_CA"] != "" {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestPathsOfRoutes(t *testing.T) {
+	f, err := source.Parse("/p/x.yaml", []byte("servers: {s: {url: \"https://x/\", ca: c.pem, timeout: 5s}}\n"+
+		"router: {routes: {r: {url: \"https://x/\", ca: c.pem}, abs: {url: \"https://x/\", ca: /c.pem}, dir: {command: x, cwd: sub}}}\n"))
+	if err != nil || len(f.Warnings) > 0 {
+		t.Fatal(err, f)
+	}
+	all := newTable(f, t.TempDir()).routes()
+	for name, want := range map[string][2]string{"s": {"ca", "/p/c.pem"}, "r": {"ca", "/p/c.pem"}, "abs": {"ca", "/c.pem"}, "dir": {"cwd", "/p/sub"}} {
+		if r := all[name].(map[string]any); r[want[0]] != want[1] {
+			t.Errorf("%s: %v", name, r)
+		}
 	}
 }
 

@@ -135,10 +135,21 @@ func (p *Plan) Listening(name, url string) error {
 // that they start.
 func (p *Plan) Env(name string) map[string]string {
 	port := p.table.port(routerName)
-	if port == 0 || !slices.ContainsFunc(p.table.file.Agents, func(a AgentEntry) bool { return a.Name == name }) {
+	i := slices.IndexFunc(p.table.file.Agents, func(a AgentEntry) bool { return a.Name == name })
+	if port == 0 || i < 0 {
 		return nil
 	}
-	return map[string]string{"ROUTER_HOST": "127.0.0.1", "ROUTER_PORT": strconv.Itoa(port)}
+	env := map[string]string{"ROUTER_HOST": loopback, "ROUTER_PORT": strconv.Itoa(port)}
+	// The certificate is this router's: an agent that is given another one does not trust that one by it.
+	if cert := p.table.file.Router.cert(); cert != "" && !p.table.file.Agents[i].hasRouter() {
+		env["ROUTER_HOST"], env["ROUTER_CA"] = p.table.file.Router.Scheme()+"://"+loopback, cert
+	}
+	return env
+}
+
+// hasRouter reports whether the file says where the agent finds a router.
+func (a *AgentEntry) hasRouter() bool {
+	return a.Env["ROUTER_HOST"] != "" || slices.ContainsFunc(a.Flags, func(f [2]string) bool { return f[0] == "router-host" })
 }
 
 // folder is where paths of the file begin, "" for the built-in one.

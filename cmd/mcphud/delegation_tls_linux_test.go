@@ -1,0 +1,189 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/certs/certtest"
+)
+
+// through has agent a of a stack call echo of agent b.
+func (u *upRun) through(t *testing.T, token, message string) outcome {
+	t.Helper()
+	cmd := command(t, "tools", "call", "call_agent", "agent=b", "tool=echo", `args:={"message":"`+message+`"}`, "--url", u.Servers[0].URL, "-H", "Authorization: Bearer "+token)
+	return finish(t, cmd)
+}
+
+// The router of a stack serves HTTPS with a certificate that nobody vouches for and that is for other names. Agents call each
+// other through it, commands name agents behind it, and it is the only one that is trusted.
+func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
+	const token = "t0p-secret-value"
+	own := certtest.Make(t, &x509.Certificate{}, nil, "nobody.example")
+	t.Setenv("STACK_TOKEN", token)
+	audit := filepath.Join(t.TempDir(), "audit.jsonl")
+	u := stackOf(t, "agents:\n  a: {ephemeral: true, env: {AGENT_TOKEN: \"${STACK_TOKEN}\"}}\n  b: {ephemeral: true}\n"+
+		"router: {tlsCert: "+own.Cert+", tlsKey: "+own.Key+", tokens: "+tokenFile(t, map[string]string{token: `["b"]`})+", audit: "+audit+"}\n", "mcphud.stack.yaml")
+	if !strings.HasPrefix(u.Aggregate, "https://") {
+		t.Fatalf("%+v", u.upSummary)
+	}
+	if out := u.through(t, token, "over TLS").ok(t); !strings.Contains(out, "over TLS") {
+		t.Error(out)
+	}
+	await(t, "the audit log", func() bool { return strings.Contains(contents(audit), `"tool":"echo"`) })
+
+	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(u.Aggregate, "https://"), "/mcp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(ca, host string) outcome {
+		t.Helper()
+		cmd := command(t, "tools", "call", "echo", "message=by name", "--agent", "b", "--format", "json")
+		cmd.Env = append(cmd.Env, "ROUTER_HOST="+host, "ROUTER_PORT="+port, "ROUTER_CA="+ca, "AGENT_TOKEN="+token)
+		return finish(t, cmd)
+	}
+	for _, host := range []string{"https://localhost", "https://127.0.0.1"} {
+		if out := named(own.Cert, host).ok(t); !strings.Contains(out, "by name") {
+			t.Errorf("%s: %s", host, out)
+		}
+	}
+	complete := command(t, "__complete", "tools", "list", "--agent", "")
+	complete.Env = append(complete.Env, "ROUTER_HOST=https://localhost", "ROUTER_PORT="+port, "ROUTER_CA="+own.Cert, "AGENT_TOKEN="+token)
+	if out := finish(t, complete).ok(t); !strings.HasPrefix(out, "b\n") {
+		t.Errorf("%q", out)
+	}
+	other := certtest.SelfSigned(t)
+	for _, c := range []struct {
+		ca, host, says string
+		code           int
+	}{
+		{other.Cert, "https://localhost", "localhost has a certificate that none in " + other.Cert + " vouches for", exitUnreachable},
+		{"", "https://localhost", "nobody.example", exitUnreachable},
+		{own.Cert, "localhost", "write https://", exitFailure},
+		{own.Cert + ".none", "https://localhost", "no such file", exitFailure},
+		{own.Key, "https://localhost", "there is no certificate in " + own.Key, exitFailure},
+		{own.Cert, "https://user:" + token + "@localhost", "must be a name or an address", exitFailure},
+	} {
+		if o := named(c.ca, c.host); o.code != c.code || !strings.Contains(o.errorLine(t).Message, c.says) || strings.Contains(o.stderr+o.out, token) {
+			t.Errorf("%+v: exit %d, %s", c, o.code, o.stderr)
+		}
+	}
+
+	// The router comes back with another certificate, and the agents take it over with the file.
+	next := certtest.SelfSigned(t, "nobody.example")
+	for from, to := range map[string]string{next.Cert: own.Cert, next.Key: own.Key} {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Kill(u.Processes[2].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the router to come back", func() bool { return strings.Count(u.log(), "router       ready      at https://") == 2 })
+	if out := u.through(t, token, "renewed").ok(t); !strings.Contains(out, "renewed") {
+		t.Error(out)
+	}
+	if strings.Contains(u.log()+contents(audit), token) {
+		t.Error("the token is in a log")
+	}
+}
+
+// An agent whose router is somebody else says so and tells that one nothing.
+func TestTLS_R15_AStrangerInPlaceOfTheRouter(t *testing.T) {
+	const token = "t0p-secret-value"
+	own, strange := certtest.SelfSigned(t), certtest.SelfSigned(t)
+	var asked atomic.Int64
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{strange.TLS}}
+	s.StartTLS()
+	defer s.Close()
+	port := fmt.Sprint(s.Listener.Addr().(*net.TCPAddr).Port)
+	for ca, says := range map[string]string{own.Cert: "127.0.0.1 has a certificate that none in " + own.Cert + " vouches for", "": "signed by unknown authority"} {
+		a := serveIn(t, t.TempDir(), []string{"ROUTER_HOST=https://127.0.0.1", "ROUTER_PORT=" + port, "ROUTER_CA=" + ca, "AGENT_TOKEN=" + token}, "--ephemeral", "--token", "")
+		text := a.call("call_agent", delegated("b", "echo", `{"message":"x"}`)).failure(t)
+		for _, want := range []string{says, "the router at 127.0.0.1:" + port + " is not trusted, and was sent nothing", "in ROUTER_CA"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", text, want)
+			}
+		}
+		if strings.Contains(text+a.log(), token) {
+			t.Error("the token is told")
+		}
+	}
+	if n := asked.Load(); n != 0 {
+		t.Errorf("%d requests reached the stranger", n)
+	}
+}
+
+// What cannot be is said before anything is served, and as config explain says it.
+func TestTLS_C1_SettingsOfTheRouterThatCannotBe(t *testing.T) {
+	own := certtest.SelfSigned(t)
+	for _, c := range []struct{ env, yaml, says string }{
+		{"ROUTER_CA=/nowhere/ca.pem", "routerHost: https://x", "no such file"},
+		{"ROUTER_CA=" + own.Key, "routerHost: https://x", "there is no certificate in " + own.Key},
+		{"ROUTER_CA=" + own.Cert, "", "write https:// before the host"},
+		{"ROUTER_HOST=ftp://x", "", "must be a name or an address"},
+		{"ROUTER_HOST=https://me:hunter2@x", "", `"***@x"`},
+		{"", "routerHost: https://x/path", "must be a name or an address"},
+	} {
+		for _, profile := range []string{"demo", "fault"} {
+			explain := explainer(t, c.yaml, "", []string{c.env}, "agent", "--profile", profile)
+			_, failure := explainedBy(t, explain)
+			start := command(t, "agent", "--profile", profile, "--port", "0", "--ephemeral")
+			start.Env, start.Dir = explain.Env, explain.Dir
+			o := finish(t, start)
+			if e := o.errorLine(t); o.code != exitFailure || e.Message != failure || !strings.Contains(failure, c.says) || strings.Contains(o.stderr, "hunter2") || strings.Contains(o.stderr, "listening on") {
+				t.Errorf("%+v %s: exit %d, %s, explained with %s", c, profile, o.code, o.stderr, failure)
+			}
+		}
+	}
+	e, failure := explainedBy(t, explainer(t, "routerHost: https://router.example\n", "", []string{"ROUTER_CA=" + own.Cert}, "agent"))
+	wantSettings(t, e.Agent, map[string]string{"router-host": "https://router.example agent.yaml:1", "router-ca": own.Cert + " ROUTER_CA"})
+	if failure != "" {
+		t.Error(failure)
+	}
+}
+
+// ROUTER_HOST tells the router itself where to listen: what agents make of its scheme has to be so.
+func TestTLS_C1_TheRouterAndTheSchemeOfItsHost(t *testing.T) {
+	own := certtest.SelfSigned(t)
+	secure := []string{"--tls-cert", own.Cert, "--tls-key", own.Key}
+	for env, args := range map[string][]string{"ROUTER_HOST=https://localhost": secure, "ROUTER_HOST=http://localhost": nil, "ROUTER_HOST=https://[::1]": secure} {
+		r := launch(t, routerCommand(t, `{"routes":{}}`, []string{env}, append(args, "--port", "0")...), routerReady)
+		if want := map[bool]string{true: "https://127.0.0.1:", false: "http://127.0.0.1:"}[args != nil]; !strings.HasPrefix(r.url, want) {
+			t.Errorf("%s: %s", env, r.url)
+		}
+	}
+	for _, c := range []struct {
+		env  string
+		args []string
+		says string
+	}{
+		{"ROUTER_HOST=https://localhost", nil, "ROUTER_HOST says https, and the router serves http"},
+		{"ROUTER_HOST=http://localhost", secure, "ROUTER_HOST says http, and the router serves https"},
+		{"", append([]string{"--host", "https://localhost"}, "--port", "0"), "--host says https"},
+		{"ROUTER_HOST=https://localhost/x", secure, "must be a name or an address"},
+		{"ROUTER_HOST=https://me:hunter2@localhost", secure, `"***@localhost"`},
+	} {
+		o := finish(t, routerCommand(t, `{"routes":{}}`, []string{c.env}, append(c.args, "--port", "0")...))
+		if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, c.says) || strings.Contains(o.stderr, "hunter2") {
+			t.Errorf("%+v: exit %d, %s", c, o.code, o.stderr)
+		}
+		_, failure := explainedBy(t, explainer(t, "", `{"routes":{}}`, []string{c.env}, append([]string{"router"}, c.args...)...))
+		if !strings.Contains(failure, c.says) {
+			t.Errorf("%+v is explained with %q", c, failure)
+		}
+	}
+}
