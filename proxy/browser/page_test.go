@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"image/png"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -11,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -219,6 +222,71 @@ func TestB6_E2EToken(t *testing.T) {
 	var kept string
 	if p.eval(`document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.getElementById('token').value + location.href`, &kept); strings.Contains(kept, "sesame") {
 		t.Errorf("the token is in %s", kept)
+	}
+}
+
+// What goes wrong is gone from the page once it works again, and a call that was left leaves nothing under another tool.
+func TestB6_E2EComesBack(t *testing.T) {
+	target, err := url.Parse(agent(t, agentsrv.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var agentAway, routerAway atomic.Bool
+	agentAway.Store(true)
+	mux := http.NewServeMux()
+	for path, h := range browser.Routes(browser.Options{Agents: func(*http.Request) []browser.Agent { return []browser.Agent{{Name: "a"}, {Name: "b"}} }}) {
+		mux.Handle(path, h)
+	}
+	forward := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Header.Del("Origin") // was judged by the guard
+	}}
+	for _, name := range []string{"a", "b"} {
+		mux.Handle("/mcps/"+name+"/", http.StripPrefix("/mcps/"+name, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if agentAway.Load() {
+				w.WriteHeader(http.StatusBadGateway)
+				return
+			}
+			forward.ServeHTTP(w, r)
+		})))
+	}
+	guard := listen.Guard(mux)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if routerAway.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		guard.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		s.Close()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections() // of forward
+	})
+	p := open(t, s.URL)
+	p.until(`!document.getElementById('again').hidden && document.getElementById('why').textContent.includes('HTTP 502')`)
+	agentAway.Store(false)
+	p.click("#again")
+	p.until(`document.getElementById('notice').hidden && document.querySelectorAll('#tools button').length > 0`)
+
+	routerAway.Store(true)
+	p.until(`document.getElementById('why').textContent.includes('The router does not answer')`)
+	routerAway.Store(false)
+	p.until(`document.getElementById('notice').hidden`)
+
+	p.pick("sleep")
+	p.fill("seconds", "60")
+	p.click("#run")
+	p.until(`!document.getElementById('cancel').hidden`)
+	p.pick("echo")
+	var idle bool
+	if p.eval(`document.getElementById('cancel').hidden && !document.getElementById('run').disabled`, &idle); !idle {
+		t.Error("the call that was left keeps another tool from being called")
+	}
+	p.fill("message", "hello")
+	if got := p.call(); !strings.Contains(got, "hello") {
+		t.Errorf("echo: %s", got)
+	}
+	if got := p.text("#result"); strings.Contains(got, "Cancelled") {
+		t.Errorf("the call that was left is shown under another tool: %s", got)
 	}
 }
 

@@ -15,14 +15,19 @@ let tools = [];
 let chosen = null; // name of the tool
 let readForm = () => ({});
 let running = null; // AbortController of the call
+let listed = ''; // the agents that are shown, as JSON
+let lost = false; // whether the router did not say which agents there are
 
 function headers() {
   return token ? { Authorization: `Bearer ${token}` } : {};
 }
 
-function notice(text) {
+// notice says what is wrong, '' for nothing; again is for what can be tried again.
+function notice(text, again = false) {
+  lost = false;
   $('notice').hidden = !text;
-  $('notice').textContent = text;
+  $('why').textContent = text;
+  $('again').hidden = !again;
 }
 
 function explain(error) {
@@ -37,13 +42,26 @@ async function refresh() {
     const response = await fetch('/agents.json', { headers: headers(), cache: 'no-store' });
     if (response.status === 401) $('login').hidden = false;
     if (!response.ok) throw new Error(response.status === 401 ? 'The router wants a token.' : `The router answers HTTP ${response.status}.`);
-    showAgents((await response.json()).agents);
+    const { agents } = await response.json();
+    if (lost) {
+      notice('');
+      if (!tools.length) disconnect(); // it may be there now
+    }
+    showAgents(agents);
   } catch (error) {
-    notice(`The agents are not known: ${error.message}`);
+    const why = error instanceof TypeError ? 'The router does not answer. It is asked again every few seconds.' : error.message;
+    const text = `The agents are not known: ${why}`;
+    if (!lost || $('why').textContent !== text) notice(text);
+    lost = true;
+    listed = '';
+    $('state').hidden = true; // it may be another by now
   }
 }
 
 function showAgents(agents) {
+  const now = JSON.stringify(agents);
+  if (now === listed && client) return; // somebody may be choosing
+  listed = now;
   const select = $('agents');
   const before = select.value;
   const well = (state) => !state || state === 'ok';
@@ -52,8 +70,7 @@ function showAgents(agents) {
   );
   select.disabled = agents.length === 0;
   if (agents.length === 0) {
-    client?.close();
-    client = null;
+    disconnect();
     tools = [];
     showTools();
     notice('The router has no agents. Add one to routing.json; it appears here by itself.');
@@ -67,8 +84,13 @@ function showAgents(agents) {
   if (select.value !== before || !client) open(select.value);
 }
 
+// disconnect makes the next look at the agents open one.
+function disconnect() {
+  client?.close();
+  client = null;
+}
+
 async function open(name) {
-  running?.abort();
   client?.close();
   const opened = createAgentClient(name, { headers: headers(), pollIntervalMs: 1000, capabilities: { elicitation: { form: {} } }, onRequest: answer });
   client = opened;
@@ -89,7 +111,7 @@ async function open(name) {
     if (client !== opened) return;
     if (error.status === 401) $('login').hidden = false;
     $('server').textContent = '';
-    notice(`${name}: ${explain(error)}`);
+    notice(`${name}: ${explain(error)}`, error.status !== 401);
   }
 }
 
@@ -114,6 +136,8 @@ function showTools() {
 
 function show(tool) {
   running?.abort();
+  running = null; // how it ends belongs to no tool that is shown
+  busy(false, '');
   chosen = tool?.name ?? null;
   $('tool').hidden = !tool;
   $('result').replaceChildren();
@@ -143,21 +167,25 @@ async function call(event) {
   try {
     const result = await client.callTool(chosen, args, {
       signal: mine.signal,
-      onProgress: showProgress,
-      onTaskUpdate: (task) => ($('activity').textContent = `task ${task.status}${task.statusMessage ? `: ${task.statusMessage}` : ''}`),
+      onProgress: (progress) => running === mine && showProgress(progress),
+      onTaskUpdate: (task) => running === mine && showTask(task),
     });
-    if (!mine.signal.aborted) showResult(result, performance.now() - began);
+    if (running === mine) showResult(result, performance.now() - began);
   } catch (error) {
+    if (running !== mine) return;
     if (mine.signal.aborted) $('result').replaceChildren(element('p', { class: 'quiet' }, 'Cancelled.'));
     else showError(error);
   } finally {
-    running = null;
-    busy(false, '');
+    if (running === mine) {
+      running = null;
+      busy(false, '');
+    }
   }
 }
 
 function busy(on, activity) {
   $('run').disabled = on;
+  $('keys').hidden = on;
   $('cancel').hidden = !on;
   $('progress').hidden = true;
   $('progress').removeAttribute('value');
@@ -174,6 +202,10 @@ function showProgress({ progress, total, message }) {
     bar.removeAttribute('value');
   }
   $('activity').textContent = String(message ?? (total > 0 ? `${progress} of ${total}` : progress)).slice(0, 500);
+}
+
+function showTask({ status, statusMessage }) {
+  $('activity').textContent = `task ${status}${statusMessage ? `: ${statusMessage}` : ''}`;
 }
 
 function showResult(result, took) {
@@ -261,6 +293,10 @@ $('agents').addEventListener('change', () => {
   open($('agents').value);
   refresh();
 });
+$('again').addEventListener('click', () => {
+  open($('agents').value);
+  refresh();
+});
 $('filter').addEventListener('input', showTools);
 $('call').addEventListener('submit', call);
 $('call').addEventListener('keydown', (event) => {
@@ -272,8 +308,7 @@ $('login').addEventListener('submit', (event) => {
   token = $('token').value;
   $('token').value = '';
   $('login').hidden = true; // until somebody refuses it
-  client?.close();
-  client = null;
+  disconnect();
   notice('');
   refresh();
 });
