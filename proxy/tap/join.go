@@ -42,6 +42,7 @@ type joined struct {
 	hello Hello
 	label label
 	busy  bool   // somebody reads it
+	up    bool   // it said who it is on the connection that is read now
 	last  uint64 // newest record that was taken
 	wait  time.Duration
 	retry time.Time
@@ -187,7 +188,7 @@ func (t *Joiner) look(dir string) {
 // attend reads one producer until its connection ends.
 func (t *Joiner) attend(path string, p *joined) {
 	n, err := t.readFrom(path, p)
-	if p.hello.Version != 0 && t.ctx.Err() == nil {
+	if p.up && t.ctx.Err() == nil {
 		why := "ended"
 		if _, gone := os.Lstat(path); gone == nil && err != nil && !errors.Is(err, io.EOF) {
 			why = "lost: " + err.Error()
@@ -196,7 +197,7 @@ func (t *Joiner) attend(path string, p *joined) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p.busy = false
+	p.busy, p.up = false, false
 	p.wait = min(max(2*p.wait, 100*time.Millisecond), 10*time.Second)
 	if n > 0 {
 		p.wait = 0
@@ -226,6 +227,7 @@ func (t *Joiner) readFrom(path string, p *joined) (n int, err error) {
 	if err := t.greet(r, p); err != nil {
 		return 0, err
 	}
+	p.up = true
 	_ = c.SetReadDeadline(time.Time{})
 	for {
 		kind, text, body, err := read(r)

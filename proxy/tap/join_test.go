@@ -218,6 +218,40 @@ func TestTapHostileSockets(t *testing.T) {
 	await(t, "the others to be gone", func() bool { return len(w.Producers()) == 1 })
 }
 
+// A producer that was killed leaves its socket behind. That it is gone is told once.
+func TestTapKilledProducer(t *testing.T) {
+	dir := socketDir(t)
+	open(t, Options{Name: "first", Kind: Wrapped, Dir: dir})
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "tap-1-aaaaaa.sock"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.SetUnlinkOnClose(false)
+	w, j := watch(t, dir)
+	c, err := ln.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bw := bufio.NewWriter(c)
+	if err := write(bw, msgHello, Hello{Version: Version, Name: "srv", Instance: "x", PID: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	_ = bw.Flush()
+	await(t, "it to be joined", func() bool { return len(w.Producers()) == 2 })
+	_, _ = ln.Close(), c.Close()
+	await(t, "its socket to be swept away", func() bool {
+		_, err := os.Lstat(ln.Addr().String())
+		return err != nil
+	})
+	open(t, Options{Name: "other", Kind: Wrapped, Dir: dir})
+	await(t, "another one", func() bool {
+		return slices.ContainsFunc(states(j), func(s string) bool { return strings.HasPrefix(s, "other: joined") })
+	})
+	if n := strings.Count(strings.Join(states(j), "\n"), "srv: ended"); n != 1 {
+		t.Errorf("%d times: %q", n, states(j))
+	}
+}
+
 // A folder that is somebody else's, or that comes later.
 func TestTapFolders(t *testing.T) {
 	base := filepath.Dir(socketDir(t))
