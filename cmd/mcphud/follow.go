@@ -79,7 +79,7 @@ func (f *follower) missing(w io.Writer, n uint64) (err error) {
 func (f *follower) entry(e journal.Entry, body []byte) []byte {
 	switch f.format {
 	case formatText:
-		return f.text(e)
+		return f.text(e, body)
 	case formatRaw:
 		if e.Kind > journal.Notification {
 			return nil
@@ -97,8 +97,8 @@ func (f *follower) entry(e journal.Entry, body []byte) []byte {
 	return line
 }
 
-// text is one line for people.
-func (f *follower) text(e journal.Entry) []byte {
+// text is one line for people. Of what is no message, such as a line on stderr, it has the beginning.
+func (f *follower) text(e journal.Entry, body []byte) []byte {
 	dir := map[journal.Dir]string{journal.Out: "→", journal.In: "←", journal.None: "·"}[e.Dir]
 	words := []string{e.Time.Format("15:04:05.000"), dir, fmt.Sprintf("%-12s", e.Kind), e.Server, e.Method, e.Tool}
 	if e.ID != "" {
@@ -111,6 +111,9 @@ func (f *follower) text(e journal.Entry) []byte {
 		words = append(words, fmt.Sprintf("%d bytes", e.Size))
 	}
 	words = append(words, e.Note)
+	if e.Kind == journal.Stderr || e.Kind == journal.Bad {
+		words = append(words, strings.ToValidUTF8(string(bytes.TrimSpace(body[:min(len(body), 400)])), "�"))
+	}
 	var b strings.Builder
 	for _, w := range words {
 		if w == "" {

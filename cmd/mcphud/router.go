@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -231,7 +232,7 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	reload := func() { _ = r.Reload() } // what is wrong is in the log, and the last good routes stay
 	a.kill.reload.Store(&reload)
 	_, _ = fmt.Fprintf(a.err, "listening on %s\n", r.URL())
-	log.Info("routes", "file", s.routes, "agents", strings.Join(r.Routes().Names(), " "))
+	sayRoutes(log, s.routes, r.Routes())
 	select {
 	case <-ctx.Done():
 		log.Info("stopping", "drain_timeout", s.drain.String())
@@ -239,6 +240,18 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	}
 	a.kill.reload.Store(nil)
 	return errors.Join(r.Err(), closeRouter(ctx, r, s.drain))
+}
+
+// sayRoutes says which agents there are, or where the file is waited for that will name them.
+func sayRoutes(log *slog.Logger, file string, t *routes.Table) {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if abs, err := filepath.Abs(file); err == nil {
+			file = abs
+		}
+		log.Warn("there are no routes yet; they are taken from the file as soon as it is there", "file", file)
+		return
+	}
+	log.Info("routes", "file", file, "agents", strings.Join(t.Names(), " "))
 }
 
 // agentsOf is what the page of the router lists to whoever asks for it: the agents that they may call.
@@ -277,6 +290,14 @@ func routerError(err error, routes string) error {
 		e.Next = "name a file that exists, or leave --routes out to start without routes and wait for " + proxy.DefaultRoutes
 	default:
 		e.Next = "name a file that exists"
+		if dir := filepath.Dir(missing.Path); !isFolder(dir) {
+			e.Next = "there is no folder " + dir + "; make it, or name another place"
+		}
 	}
 	return e
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

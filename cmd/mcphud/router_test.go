@@ -118,6 +118,9 @@ func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
 
 func TestRouterUsage(t *testing.T) {
 	r := launch(t, routerCommand(t, "", nil, "--port", "0"), routerReady) // the default file need not be there
+	await(t, "the router to say what it waits for", func() bool {
+		return strings.Contains(r.log(), "there are no routes yet") && strings.Contains(r.log(), "/routing.json")
+	})
 	by := ""
 	if runtime.GOOS == "linux" {
 		by = fmt.Sprintf(" by %q (pid %d)", "mcphud.test", r.cmd.Process.Pid)
@@ -125,6 +128,7 @@ func TestRouterUsage(t *testing.T) {
 	for _, c := range []struct{ args, file, env, says string }{
 		{"--routes nowhere.json", "", "", "nowhere.json: no such file or directory; name a file that exists, or leave --routes out"},
 		{"--port 0 --tokens nowhere.json", "", "", "nowhere.json: no such file or directory; name a file that exists"},
+		{"--port 0 --audit nowhere/audit.jsonl", "", "", "there is no folder nowhere; make it, or name another place"},
 		{"--url http://127.0.0.1:1/mcp", "", "", "--url means nothing to the router"},
 		{"--port many", "", "", "from 0 to 65535"},
 		{"", "", "ROUTER_PORT=abc", `ROUTER_PORT is "abc"`},

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,7 +38,11 @@ func (a *app) stackFile(name string) (f *stack.File, found bool, err error) {
 	}
 	f, err = source.Load(name)
 	if err != nil {
-		return nil, false, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "correct the file; mcphud up --help shows one"}
+		next := "correct the file; mcphud up --help shows one"
+		if errors.Is(err, fs.ErrNotExist) {
+			next = "name a file that exists, or none; mcphud up --help shows what is in one"
+		}
+		return nil, false, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: next}
 	}
 	return f, found, nil
 }
@@ -47,6 +52,9 @@ func agentChecker() stack.Checker {
 	var s agentSettings
 	f := pflag.NewFlagSet("agent", pflag.ContinueOnError)
 	s.register(f)
+	// What an entry of a stack may have is not quite what agent.yaml may.
+	known := slices.DeleteFunc(slices.Clone(agentSources), func(s setting) bool { return s.key == "host" })
+	known = append(known, setting{key: "env"}, setting{key: "route"})
 	return func(key, value string) (flag, unknown string, err error) {
 		for _, setting := range agentSources {
 			if setting.key == key && key != "" {
@@ -56,7 +64,7 @@ func agentChecker() stack.Checker {
 				return setting.flag, "", nil
 			}
 		}
-		return "", unknownKey(agentSources, key), nil
+		return "", unknownKey(known, key), nil
 	}
 }
 

@@ -140,6 +140,20 @@ func TestTapPrintsWhatAWrappedServerSays(t *testing.T) {
 	}
 }
 
+// In plain lines there is what a server writes to stderr, on a line of its own.
+func TestTapTextHasStderr(t *testing.T) {
+	j := journal.New(journal.Options{Dir: t.TempDir()})
+	defer func() { _ = j.Close() }()
+	j.Append(journal.Entry{Kind: journal.Stderr, Dir: journal.In, Server: "files"}, []byte("no such\x1b[2Jfolder\n"))
+	var out strings.Builder
+	if err := (&follower{j: j, w: &out, tty: true, format: formatText}).drain(); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "files") || !strings.Contains(got, "no such") || !strings.HasSuffix(got, "folder\n") || strings.ContainsRune(got, '\x1b') {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestTapOnATerminal(t *testing.T) {
 	runtimeDir(t)
 	ui := startUI(t, "tap")

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -259,9 +260,18 @@ func TestUpUsage(t *testing.T) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %s", text, o.code, o.out, o.stderr)
 		}
 	}
-	for _, args := range [][]string{{"/nowhere/at/all.yaml"}, {"a", "b"}, {"--url", "http://127.0.0.1:1/"}} {
-		if o := mcphud(t, append([]string{"up"}, args...)...); o.code != exitFailure || o.out != "" {
-			t.Errorf("%v: exit %d, %s", args, o.code, o.stderr)
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"/nowhere/at/all.yaml"}, "cannot read the stack file /nowhere/at/all.yaml: no such file or directory; name a file that exists"},
+		{[]string{dir}, "cannot read the stack file " + dir + ": "},
+		{[]string{"a", "b"}, "at most 1"},
+		{[]string{"--url", "http://127.0.0.1:1/"}, "--url means nothing to up"},
+	} {
+		if o := mcphud(t, append([]string{"up"}, c.args...)...); o.code != exitFailure || o.out != "" || !strings.Contains(o.errorLine(t).Message, c.says) {
+			t.Errorf("%v: exit %d, %s", c.args, o.code, o.stderr)
 		}
 	}
 }
@@ -291,6 +301,22 @@ func TestUpExample(t *testing.T) {
 	f, _, err := a.stackFile(file)
 	if err != nil || len(f.Warnings) != 0 || len(f.Agents) != 2 || len(f.Servers) != 3 || f.Router.Port != 8088 {
 		t.Errorf("%+v %v", f, err)
+	}
+}
+
+// A key that is not known is answered with those that an entry of a stack may have.
+func TestUpUnknownKey(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.yaml")
+	if err := os.WriteFile(file, []byte("agents: {a: {colour: red}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := (&app{}).stackFile(file)
+	if err != nil || len(f.Warnings) != 1 {
+		t.Fatalf("%+v %v", f, err)
+	}
+	_, keys, _ := strings.Cut(f.Warnings[0].Message, "the keys are ")
+	if known := strings.Split(keys, ", "); !slices.Contains(known, "env") || !slices.Contains(known, "route") || !slices.Contains(known, "kb") || slices.Contains(known, "host") {
+		t.Error(f.Warnings[0].Message)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -122,7 +123,10 @@ func (s Source) Load(path string) (*File, error) {
 		if errors.As(err, &w) {
 			return nil, err
 		}
-		return nil, fmt.Errorf("cannot read the stack file: %w", err)
+		if pe := new(fs.PathError); errors.As(err, &pe) {
+			err = pe.Err // which the path comes before
+		}
+		return nil, fmt.Errorf("cannot read the stack file %s: %w", path, err)
 	}
 	return s.parse(tree)
 }

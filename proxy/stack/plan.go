@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/process"
 )
 
 // The ports that are tried first where a file does not say one: agents count up from FirstAgent.
@@ -94,12 +95,13 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 		all = append(all, a.Name)
 	}
 	for _, e := range f.Servers {
-		if !e.supervised() {
-			continue
-		}
 		dir := e.Dir
 		if dir == "" {
 			dir = f.folder()
+		}
+		if !e.supervised() {
+			p.Notes = append(p.Notes, absent(e, dir)...)
+			continue
 		}
 		p.Specs = append(p.Specs, Spec{Name: e.Name, Kind: Server, Command: e.Command, Args: e.Args, Env: e.Env, Dir: dir, URL: e.URL})
 		all = append(all, e.Name)
@@ -121,6 +123,17 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// absent says that the command of a server that the router starts when it is called is not there.
+func absent(e ServerEntry, dir string) []string {
+	if e.Command == "" {
+		return nil
+	}
+	if _, err := process.Lookup(e.Command, process.Filtered(e.Env), dir); err != nil {
+		return []string{fmt.Sprintf("warning: %s cannot be started as it is: %q: %v", e.Name, e.Command, process.Reason(err))}
+	}
+	return nil
 }
 
 // Listening takes note of where a process listens, and tells the router if that is another port than before.

@@ -2,6 +2,8 @@ package stack
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -92,4 +94,16 @@ func TestOwnTimeToLeave(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, s, "a", "signal killed")
+}
+
+// A command that the router starts when it is called is looked for before that.
+func TestCommandThatIsNotThere(t *testing.T) {
+	f, err := Source{Lookup: os.LookupEnv}.Parse(filepath.Join(t.TempDir(), "x.yaml"), []byte("servers: {here: {command: sh}, away: {command: ./nowhere}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
+	if err != nil || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], `away cannot be started as it is: "./nowhere"`) {
+		t.Errorf("%+v %v", p, err)
+	}
 }

@@ -301,13 +301,15 @@ func (p *proc) set(state State, note string, err error) {
 		st.PID, st.Figures, st.Trouble = 0, Figures{}, ""
 	}
 	event := Event{Time: now, Status: *st, Note: note}
-	close(s.turn)
-	s.turn = make(chan struct{})
 	s.mu.Unlock()
 	if note != "" {
 		note = ": " + note
 	}
 	p.log.add(Note, string(state)+note)
+	s.tell(event) // before who waits for it goes on, and says more
+	s.mu.Lock()
+	close(s.turn)
+	s.turn = make(chan struct{})
+	s.mu.Unlock()
 	s.bump()
-	s.tell(event)
 }
