@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,6 +105,28 @@ func TestHopsAreLimited(t *testing.T) {
 	const refused = `"agent":"a","http":"POST","method":"tools/call","tool":"echo","decision":"denied","why":"upstream","status":508`
 	if n := strings.Count(string(log), refused); n != 5 {
 		t.Errorf("%d of 5 refusals are in the log:\n%s", n, log)
+	}
+}
+
+// Agents may call each other in a circle by way of all of them, too, in sessions that were opened before it began.
+func TestHopsAreLimitedInSessionsWithAllAgents(t *testing.T) {
+	const circle = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__circle"}}`
+	a := newAgent(t)
+	f := start(t, Options{}, route("a", a.at(), ""))
+	session := ""
+	var calls atomic.Int64
+	a.answer = func(w http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
+		if e.Method == "tools/call" && calls.Add(1) < 100 {
+			f.post(t, "/mcp", circle, "Mcp-Session-Id", session, "Mcphud-Hops", r.Header.Get("Mcphud-Hops"))
+		}
+		reply(w, e.ID, `{}`)
+	}
+	session = f.open(t, "/mcp")
+	if got := f.post(t, "/mcp", circle, "Mcp-Session-Id", session); got.status != 200 {
+		t.Errorf("%+v", got)
+	}
+	if n := calls.Load(); n == 0 || n > 8 {
+		t.Errorf("the agent called itself %d times", n)
 	}
 }
 

@@ -129,4 +129,11 @@ func TestO5_TheTraceIsPassedOn(t *testing.T) {
 	if h, _ := a.seen(); h.Get("Traceparent") != "" {
 		t.Errorf("%q was made up", h.Get("Traceparent"))
 	}
+	call := strings.Replace(callEcho, "echo", "mcp__a__echo", 1)
+	for _, session := range [][]string{nil, {"Mcp-Session-Id", f.open(t, "/mcp")}} {
+		f.post(t, "/mcp", call, append(session, "Traceparent", parent, "Tracestate", "a=b")...)
+		if h, body := a.seen(); h.Get("Traceparent") != parent || h.Get("Tracestate") != "a=b" {
+			t.Errorf("by way of all agents: %q in %v of %s", h.Get("Traceparent"), h, body)
+		}
+	}
 }

@@ -31,6 +31,7 @@ type CallOptions struct {
 	// Params are the Mcp-Param-* headers of a tool call of the modern era over HTTP, for who passes on what somebody else sent
 	// (SEP-2243). Where it is nil they are made by the tool's schema.
 	Params http.Header
+	Header http.Header     // further headers of the request over HTTP
 	Tag    any             // what CausedBy tells Options.Serve of requests of the server that this one caused
 	Meta   json.RawMessage // object whose members are added to params._meta
 }
@@ -141,6 +142,12 @@ func (s *Session) exchange(ctx context.Context, method, target string, params, a
 		}
 		if err := c.prepare(spec, schema); err != nil {
 			return Reply{}, err
+		}
+		for name, v := range o.Header {
+			if spec.header == nil {
+				spec.header = http.Header{}
+			}
+			spec.header[name] = v
 		}
 		r, err := c.call(ctx, spec)
 		if !r.sent && c.ended() != nil && try < 3 {

@@ -108,7 +108,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	defer x.patience.stop()
 	r, err := sess.Call(ctx, x.env.Method, params, session.CallOptions{
 		Timeout: maxCall, MaxTimeout: maxCall, Tag: x, OnOwn: func(frame []byte) bool { return x.own(agent, frame, token) },
-		Params: x.paramHeaders(),
+		Params: x.paramHeaders(), Header: x.carried(),
 	})
 	var e *session.Error
 	switch {

@@ -25,13 +25,27 @@ func (c *client) dial(cfg config.Server) (session.Transport, bool) {
 	return session.NewHTTP(cfg, session.Tap{Server: cfg.Name}, inside{c, cfg.Name}), true
 }
 
+// carried are the headers of the client's request that go along with what is asked for it: the trace that it belongs to, and how
+// many routers it went through, which a session does not tell that was opened before.
+func (x *exchange) carried() http.Header {
+	h := http.Header{ingress.HeaderHops: {strconv.Itoa(ingress.Hops(x.r.Header) + 1)}}
+	for _, name := range []string{"Traceparent", "Tracestate", "Baggage"} {
+		if v := x.r.Header[name]; len(v) > 0 {
+			h[name] = v
+		}
+	}
+	return h
+}
+
 // RoundTrip serves the request by the router's handler. Its answer's body is passed on as it is written.
 func (i inside) RoundTrip(r *http.Request) (*http.Response, error) {
 	s := i.c.s
 	ctx, cancel := context.WithCancel(s.o.Inside(r.Context(), i.c.principal))
 	in := r.Clone(ctx)
 	in.RequestURI = r.URL.RequestURI()
-	in.Header.Set(ingress.HeaderHops, strconv.Itoa(i.c.hops+1))
+	if in.Header[ingress.HeaderHops] == nil { // it is not made for one request of the client's
+		in.Header.Set(ingress.HeaderHops, strconv.Itoa(i.c.hops+1))
+	}
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}

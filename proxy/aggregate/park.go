@@ -82,6 +82,7 @@ func (x *exchange) park(ctx context.Context, sess *session.Session, agent string
 		asked: make(chan struct{}, 1), done: make(chan struct{}), taken: make(chan struct{}, 1), asks: map[string]question{},
 	}
 	life, cancel := context.WithCancelCause(x.c.life)
+	carried := x.carried()
 	p.cancel = cancel
 	p.patience.start(x.s.o.Limit(agent), func() { cancel(errIdle) })
 	x.c.keep(p, true)
@@ -90,7 +91,7 @@ func (x *exchange) park(ctx context.Context, sess *session.Session, agent string
 		defer close(p.done)
 		defer p.patience.stop()
 		defer x.c.keep(p, false)
-		r, err := sess.Call(life, p.method, params, session.CallOptions{Timeout: maxCall, MaxTimeout: maxCall, Tag: p, OnOwn: func(frame []byte) bool {
+		r, err := sess.Call(life, p.method, params, session.CallOptions{Timeout: maxCall, MaxTimeout: maxCall, Tag: p, Header: carried, OnOwn: func(frame []byte) bool {
 			p.patience.again()
 			p.mu.Lock()
 			x := p.x
