@@ -363,6 +363,7 @@ func TestR18_RequestsAreWrittenDown(t *testing.T) {
 	f.post(t, "/mcps/a/mcp", ping)
 	f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"http://u:p@h/x?token=hunter2"}}`, auth...)
 	f.post(t, "/mcps/a/mcp", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"sum"}}`, auth...)
+	f.post(t, "/mcp", ping, "Authorization", "Bearer two")
 	f.raw(t, "POST", "/mcps/x\x1b[2J/mcp", ping, "Authorization: Bearer one")
 	if err := f.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -399,6 +400,7 @@ func TestR18_RequestsAreWrittenDown(t *testing.T) {
 		{Agent: "a", Decision: "denied", Why: "unauthorized", Status: 401},
 		{Principal: "alpha", Agent: "a", Method: "resources/read", URI: got[4].URI, Decision: "allowed", Status: 200},
 		{Principal: "alpha", Agent: "a", Method: "prompts/get", Prompt: "sum", Decision: "allowed", Status: 200},
+		{Decision: "denied", Why: "unauthorized", Status: 401}, // at all agents
 	}
 	for i, w := range want {
 		g := got[i]

@@ -98,7 +98,7 @@ func (r *Router) merge() {
 			if f, ok := jsonrpc.AsFailure(err); ok {
 				w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
 			}
-			(&flow.Call{W: w, R: req}).Refuse(err)
+			r.policy.refuse(&flow.Call{W: w, R: req, Began: time.Now()}, err)
 			return aggregate.Caller{}, false
 		},
 	})

@@ -60,6 +60,15 @@ func (p *policy) outer() []flow.Middleware {
 	return out
 }
 
+// refuse answers a caller who is let in at no agent. That is counted and written down as at each of them.
+func (p *policy) refuse(c *flow.Call, err error) {
+	h := p.metrics.Middleware(func(c *flow.Call) { c.Refuse(err) })
+	if p.audit != nil {
+		h = p.audit.Middleware(h)
+	}
+	h(c)
+}
+
 // inner are those that see the envelope.
 func (p *policy) inner() []flow.Middleware {
 	return []flow.Middleware{p.metrics.Trace, lists, p.rates.Middleware, p.guard.Streams}
