@@ -114,6 +114,10 @@ func (s *Session) load(ctx context.Context, kind ListKind) error {
 		if err != nil {
 			return err
 		}
+		if size += int64(len(r.Result)); s.opts.MaxList > 0 && size > s.opts.MaxList {
+			publish(true)
+			return &Error{Kind: Protocol, Message: "the list is larger than " + mebi(s.opts.MaxList), Next: "the items up to there are shown"}
+		}
 		p, err := s.opts.Pages.read(r.Result, kind)
 		if err != nil {
 			return &Error{Kind: Protocol, Message: err.Error(), Next: "see the answer in the traffic view", Err: err}
@@ -126,7 +130,6 @@ func (s *Session) load(ctx context.Context, kind ListKind) error {
 		}
 		next.pages = append(next.pages, p)
 		next.Pages++
-		size += int64(len(r.Result))
 		if p.ttl != nil && (ttl == nil || *p.ttl < *ttl) {
 			ttl = p.ttl
 		}

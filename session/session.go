@@ -421,6 +421,8 @@ type Options struct {
 	Unrecorded bool
 	// Pages is shared by managers whose sessions get the same lists; nil for none.
 	Pages *Pages
+	// MaxList is how many bytes of one list are kept; the pages from the one on that has more are left out. 0 is four frames.
+	MaxList int64
 	// Dial makes the transport of in-memory servers, for tests and the demo. false: mcphud's own transports.
 	Dial       func(config.Server) (Transport, bool)
 	ClientInfo Implementation // zero: mcphud

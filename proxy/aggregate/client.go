@@ -60,7 +60,7 @@ func (s *Server) newClient(caller Caller, hops int, caps []byte) *client {
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.m = session.NewManager(session.Options{
-		Unrecorded: true, Pages: &s.pages, Dial: c.dial, Capabilities: json.RawMessage(caps), Serve: c.ask, HealthInterval: -1, Retry: session.Retry{Max: -1},
+		Unrecorded: true, Pages: &s.pages, MaxList: maxList, Dial: c.dial, Capabilities: json.RawMessage(caps), Serve: c.ask, HealthInterval: -1, Retry: session.Retry{Max: -1},
 		ClientInfo: session.Implementation{Name: s.o.Name, Version: s.o.Version},
 	})
 	return c

@@ -34,8 +34,9 @@ const (
 	hurry   = 250 * time.Millisecond // how long an agent is waited for that was late the last time
 	costly  = 500 * time.Millisecond // a failure that took longer is not repeated at once
 	maxRest = 10 * time.Second
-	// maxItems bounds what one agent may have in a list.
+	// What one agent may have in a list, which is kept for each client unless it is the same for all.
 	maxItems = 10_000
+	maxList  = 16 << 20 // bytes
 )
 
 var (

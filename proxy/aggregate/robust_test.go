@@ -130,6 +130,9 @@ func TestR19_HostileLists(t *testing.T) {
 		"twice": func(string) string {
 			return `{"tools":[{"name":"t","inputSchema":{}},{"name":"t","inputSchema":{}},{"inputSchema":{}},7]}`
 		},
+		"huge": func(string) string {
+			return `{"tools":[{"name":"h","description":"` + strings.Repeat("d", 16<<20) + `","inputSchema":{}}]}`
+		},
 		"good": func(string) string { return `{"tools":[{"name":"g","inputSchema":{}}]}` },
 	}
 	urls := map[string]string{}
@@ -162,7 +165,7 @@ func TestR19_HostileLists(t *testing.T) {
 			t.Errorf("%s: %.300s", want, text)
 		}
 	}
-	for _, agent := range []string{"array", "broken", "repeats", "endless", "long", "twice"} {
+	for _, agent := range []string{"array", "broken", "repeats", "endless", "long", "twice", "huge"} {
 		if !strings.Contains(missing[0], `"agent":"`+agent+`"`) {
 			t.Errorf("nothing is said of %s: %.1000s", agent, missing[0])
 		}

@@ -60,7 +60,7 @@ func (s *Server) toolsOf(ctx context.Context, route *routes.Route, way http.Roun
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	m := session.NewManager(session.Options{
-		Unrecorded: true, Capabilities: []byte("{}"), HealthInterval: -1, Retry: session.Retry{Max: -1},
+		Unrecorded: true, MaxList: maxTools, Capabilities: []byte("{}"), HealthInterval: -1, Retry: session.Retry{Max: -1},
 		ClientInfo: session.Implementation{Name: s.o.Name, Version: s.o.Version},
 		Dial: func(cfg config.Server) (session.Transport, bool) {
 			return session.NewHTTP(cfg, session.Tap{Server: cfg.Name}, way), true
