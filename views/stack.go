@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -258,7 +259,10 @@ func (v *stack) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		if r, ok := m.Value.(ordered); ok {
 			v.sync()
-			if m.Err != nil {
+			switch {
+			case errors.Is(m.Err, context.Canceled): // of the waiting, that is
+				return c.Toast(tui.Note, r.label+" goes on; it is not waited for any more"), true
+			case m.Err != nil:
 				return c.Toast(tui.Failure, r.failed(m.Err)), true
 			}
 			return c.Toast(tui.Success, r.label+": done"), true

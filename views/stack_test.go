@@ -231,6 +231,10 @@ func TestStackOrders(t *testing.T) {
 		s.fail = errors.New("tests: it was stopped meanwhile")
 		s.mu.Unlock()
 		app.Press("r").Toast("restart tests: it was stopped meanwhile")
+		s.mu.Lock()
+		s.fail = context.Canceled
+		s.mu.Unlock()
+		app.Press("r").Toast("restart tests goes on; it is not waited for any more")
 		app.Press("k", "o").View("tools").Has("echo")
 	})
 }

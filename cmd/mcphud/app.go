@@ -71,15 +71,16 @@ func (a *app) command() *cobra.Command {
 		RunE: a.action(a.runRoot),
 	}
 	a.o.register(root)
-	agent, router, up, tap, config := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand()
+	agent, router, up, tap, config, demo := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.serversCommand(), config, a.demoCommand(), up, agent, router, tap,
+		a.pingCommand(), a.rawCommand(), a.serversCommand(), config, demo, up, agent, router, tap,
 	)
 	for _, server := range []*cobra.Command{agent, router, up} {
 		hideInherited(server)
 	}
 	hideInherited(tap, "journal", "linear")
+	hideInherited(demo, "connect-timeout", "header", "journal", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout")
 	hideExplain(config)
 	a.supervisable(agent)
 	a.supervisable(router)

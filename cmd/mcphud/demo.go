@@ -30,8 +30,8 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
 	if err := a.o.check(); err != nil {
 		return err
 	}
-	if a.o.url != "" || a.o.agent != "" || a.o.server != "" {
-		return usageError("the demo brings its own servers", "leave --url, --agent and --server out")
+	if name := hiddenFlag(cmd); name != "" {
+		return usageError("--"+name+" means nothing to the demo, which brings its own servers", "see mcphud demo --help")
 	}
 	d := newDemoStack()
 	run, err := a.runStack(ctx, stack.Builtin(), true, d.event, d.listening)
