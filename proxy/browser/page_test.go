@@ -132,6 +132,7 @@ func TestB6_E2EPage(t *testing.T) {
 	p.fill("seconds", "60")
 	p.eval(fmt.Sprintf(`document.querySelector(%q).dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true }))`, p.field("#fields", "seconds")), nil)
 	p.until(`/task working|step 1 of 10/.test(document.getElementById('activity').textContent)`)
+	p.until(`!document.getElementById('progress').hidden`)
 	p.click("#cancel")
 	if got := p.result(); got != "Cancelled." {
 		t.Errorf("after Cancel: %s", got)

@@ -205,6 +205,7 @@ function showProgress({ progress, total, message }) {
 }
 
 function showTask({ status, statusMessage }) {
+  $('progress').hidden = false; // how far it is does not reach us, that it goes on does
   $('activity').textContent = `task ${status}${statusMessage ? `: ${statusMessage}` : ''}`;
 }
 
