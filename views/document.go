@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"context"
 
 	tea "charm.land/bubbletea/v2"
@@ -68,6 +69,8 @@ type source struct {
 	name string
 	// head are styled lines above the text.
 	head []string
+	// none is said where there are no bytes; "" for a word that says so.
+	none string
 	// painter colours lines of what is not JSON; nil for none.
 	painter widget.Painter
 	// read gives the bytes. It runs beside the event loop.
@@ -307,7 +310,7 @@ func (d *document) lines(c *tui.Ctx, p *tui.Pane) ([]string, tui.Scroll) {
 	case d.state == docLoading && d.data == nil:
 		return append(head, message(c.Theme, p.W, spin()+" Reading…", "")...), tui.Scroll{}
 	case len(d.data) == 0 && d.src.render == nil:
-		return append(head, message(c.Theme, p.W, "Empty.", "")...), tui.Scroll{}
+		return append(head, message(c.Theme, p.W, cmp.Or(d.src.none, "Empty."), "")...), tui.Scroll{}
 	}
 	var s tui.Scroll
 	if d.as == asTree {

@@ -67,11 +67,17 @@ const toolFailed = "isError"
 // wideRow is the width from which a row has milliseconds and the size.
 const wideRow = 70
 
+// narrowRow is the width from which a row of many servers names its own.
+const narrowRow = 40
+
 // frameRow draws one entry of the traffic list: time, direction, kind, what it
-// is about, status, latency and size, as far as they fit.
+// is about, status, latency and size, as far as they fit. With the server, that
+// comes before the time and the latency.
 func frameRow(th *tui.Theme, e journal.Entry, w int, server bool) string {
 	var b strings.Builder
+	narrow := server && w < wideRow-10
 	switch {
+	case narrow:
 	case w >= wideRow:
 		b.WriteString(th.Muted.S(e.Time.Format("15:04:05.000")) + " ")
 	case w >= 50:
@@ -82,10 +88,14 @@ func frameRow(th *tui.Theme, e journal.Entry, w int, server bool) string {
 	b.WriteString(kindStyle(th, e).S(pad(kindWord(e.Kind), 6)))
 	b.WriteByte(' ')
 	if server {
-		b.WriteString(th.Muted.S(pad(safe.Line(e.Server, 64), 12)))
+		cells := 12
+		if narrow {
+			cells = 10
+		}
+		b.WriteString(th.Muted.S(pad(safe.Line(e.Server, 64), cells)))
 		b.WriteByte(' ')
 	}
-	tail := frameTail(th, e, w)
+	tail := frameTail(th, e, w, narrow)
 	b.WriteString(frameSubject(th, e))
 	left := b.String()
 	room := w - paint.Width(tail)
@@ -114,7 +124,7 @@ func frameSubject(th *tui.Theme, e journal.Entry) string {
 }
 
 // frameTail is the right end of a row.
-func frameTail(th *tui.Theme, e journal.Entry, w int) string {
+func frameTail(th *tui.Theme, e journal.Entry, w int, narrow bool) string {
 	var parts []string
 	switch e.Status {
 	case journal.Pending:
@@ -135,7 +145,7 @@ func frameTail(th *tui.Theme, e journal.Entry, w int) string {
 			parts = append(parts, th.OK.S("✓ ok"))
 		}
 	}
-	if e.Kind == journal.Response || e.Kind == journal.ErrorResponse {
+	if !narrow && (e.Kind == journal.Response || e.Kind == journal.ErrorResponse) {
 		parts = append(parts, th.Muted.S(fmt.Sprintf("%7s", took(e.Took))))
 	}
 	if e.Size > 0 && w >= wideRow {

@@ -24,7 +24,7 @@ func newTraffic() *traffic {
 	v.feed.belongs = func(*journal.Entry) bool { return true }
 	v.feed.text = func(_ *journal.Journal, e *journal.Entry) string { return entryText(e) }
 	v.source = func(c *tui.Ctx, e journal.Entry) source {
-		return source{name: fmt.Sprintf("frame-%d", e.Seq), head: frameHead(c.Theme, e)}
+		return source{name: fmt.Sprintf("frame-%d", e.Seq), head: frameHead(c.Theme, e), none: safe.Line(frameNone(e), 2000)}
 	}
 	return v
 }
@@ -71,10 +71,18 @@ func frameHead(th *tui.Theme, e journal.Entry) []string {
 	line := fmt.Sprintf("%s %s %s · %s · %s", dirGlyph(e.Dir), kindWord(e.Kind), safe.Line(e.Server, 80),
 		e.Time.Format("15:04:05.000000"), size(int64(e.Size)))
 	out := []string{kindStyle(th, e).S(line)}
-	if e.Note != "" {
+	if e.Note != "" && frameNone(e) == "" {
 		out = append(out, th.Muted.S(safe.Line(e.Note, 400)))
 	}
 	return out
+}
+
+// frameNone is what the detail pane says instead of a frame, "" if there is one.
+func frameNone(e journal.Entry) string {
+	if e.Size > 0 {
+		return ""
+	}
+	return e.Note
 }
 
 func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
@@ -84,7 +92,7 @@ func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	many, wide := len(c.Sessions.Servers()) > 1, wideRow+10
 	what, next := "Nothing was said yet.", "Open a server and its frames appear here. Press 1 for the servers."
 	if v.foreign != nil {
-		many, wide, what, next = true, wideRow-10, v.foreign.What, v.foreign.Next
+		many, wide, what, next = true, narrowRow, v.foreign.What, v.foreign.Next
 	}
 	v.drawList(c, p, what, next,
 		func(e journal.Entry, w int) string { return frameRow(c.Theme, e, w, many && w >= wide) }, many, c.Sessions.Journal().Rev())

@@ -40,3 +40,22 @@ func TestTapScreen(t *testing.T) {
 		app.Press("2").View("logs").Has("No log messages.")
 	})
 }
+
+// On a small terminal each frame still says whose it is, and a state is told in full.
+func TestTapScreenNarrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := journal.New(journal.Options{Dir: t.TempDir()})
+		m := session.NewManager(session.Options{Journal: j})
+		t.Cleanup(func() {
+			_ = m.Close()
+			_ = j.Close()
+		})
+		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(80, 24), tuitest.Sessions(m))
+		j.Append(journal.Entry{Server: "files", Conn: 1, Dir: journal.Out, Kind: journal.Request, ID: "1", Method: "tools/call"}, []byte(`{"id":1,"method":"tools/call","params":{"name":"read"}}`))
+		j.Append(journal.Entry{Server: "kb", Kind: journal.State, Note: "joined: server, process 4242: node /home/somebody/servers/kb.js --verbose"}, nil)
+		app.Sleep(time.Second)
+		app.View("traffic").Has("files", "tools/call read", "kb")
+		app.Pane("frame").Has("4242: node", "--verbose")
+		app.Pane("frame").HasNot("Empty")
+	})
+}
