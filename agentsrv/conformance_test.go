@@ -20,7 +20,7 @@ func start(t *testing.T, o agentsrv.Options) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := a.Close(ctx); err != nil {
 			t.Errorf("close the agent: %v", err)

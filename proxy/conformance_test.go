@@ -21,7 +21,7 @@ func TestConformance_R20_ThroughTheRouter(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
-				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+				ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 				defer cancel()
 				if err := a.Close(ctx); err != nil {
 					t.Error(err)

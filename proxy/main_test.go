@@ -179,7 +179,7 @@ func start(t testing.TB, o Options, routes ...string) *fixture {
 	f.Router = r
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := r.Close(ctx); err != nil {
 			t.Errorf("close: %v", err)

@@ -28,7 +28,7 @@ func TestD7_A5_E6_OverHTTP(t *testing.T) {
 	f := front.New(front.Options{Engine: e, Use: []front.Middleware{Middleware(Engine(e), nil)}})
 	web := httptest.NewServer(f.Handler())
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := f.Close(ctx); err != nil {
 			t.Error(err)

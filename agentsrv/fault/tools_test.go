@@ -34,7 +34,7 @@ func serve(t *testing.T) func(name, args string) (status int, answer string, err
 	t.Cleanup(func() {
 		hc.CloseIdleConnections()
 		srv.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		_ = fr.Close(ctx)
 	})

@@ -29,7 +29,7 @@ func TestT9_PathsOverHTTP(t *testing.T) {
 	srv := httptest.NewServer(fr.Handler())
 	defer srv.Close()
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		_ = fr.Close(ctx)
 	}()

@@ -270,7 +270,7 @@ func (e *eventStream) next() (ev sseEvent, ok bool) {
 
 func wait(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for !ok() {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain for %s", what)

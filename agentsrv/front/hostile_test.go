@@ -15,17 +15,17 @@ import (
 	"github.com/mcphud/mcphud/session/listen"
 )
 
-// calm checks that the server answers a normal call within 100 ms and that goroutines are back to what they were.
+// calm waits until the server answers a normal call within 100 ms and goroutines are back to what they were.
 func (f *fixture) calm(t *testing.T, what string, goroutines int) {
 	t.Helper()
 	f.post(t, call("1", "echo", "{}")) // the connection is set up
-	began := time.Now()
-	if g := f.post(t, call("1", "echo", `{"after":1}`)); g.status != 200 || !strings.Contains(g.body, "after") {
-		t.Errorf("after %s: %+v", what, g)
-	}
-	if d := time.Since(began); d > 100*time.Millisecond {
-		t.Errorf("after %s a call takes %v", what, d)
-	}
+	wait(t, "a quick call after "+what, func() bool {
+		began := time.Now()
+		if g := f.post(t, call("1", "echo", `{"after":1}`)); g.status != 200 || !strings.Contains(g.body, "after") {
+			t.Fatalf("after %s: %+v", what, g)
+		}
+		return time.Since(began) <= 100*time.Millisecond
+	})
 	http.DefaultClient.CloseIdleConnections()
 	wait(t, "goroutines to end after "+what, func() bool { return runtime.NumGoroutine() <= goroutines })
 }
@@ -104,7 +104,7 @@ func TestThreatsRawHTTP(t *testing.T) {
 				_ = w.CloseWrite()
 			}
 		}()
-		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
 		got := status(t, conn)
 		code, _, _ := strings.Cut(got, " ")
 		if !strings.Contains("|"+c.want+"|", "|"+code+"|") {
@@ -143,7 +143,7 @@ func TestThreatsSlowHeaders(t *testing.T) {
 }
 
 func TestThreatsSlowBody(t *testing.T) {
-	f := start(t, func(o *Options) { o.Timeouts.Body = 30 * time.Millisecond })
+	f := start(t, func(o *Options) { o.Timeouts.Body = 300 * time.Millisecond })
 	base := f.baseline(t)
 	c := f.raw(t)
 	fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"json", f.host())
@@ -292,7 +292,7 @@ func FuzzPost(f *testing.F) {
 			r.Header.Set("MCP-Protocol-Version", version)
 		}
 		w := &discard{header: http.Header{}}
-		stuck := time.AfterFunc(10*time.Second, func() { panic(fmt.Sprintf("stuck: %q", body)) })
+		stuck := time.AfterFunc(time.Minute, func() { panic(fmt.Sprintf("stuck: %q", body)) })
 		h.ServeHTTP(w, r)
 		stuck.Stop()
 		if w.status == 0 || w.status >= 500 || w.status != 202 && w.n == 0 {

@@ -244,7 +244,7 @@ func TestHangup(t *testing.T) {
 
 // In the modern era a client that closes the response has cancelled.
 func TestQ7_ModernDisconnectCancels(t *testing.T) {
-	f := start(t, nil)
+	f := start(t, func(o *Options) { o.Timeouts.Heartbeat = time.Hour }) // which would find it out, too
 	ctx, leave := context.WithCancel(context.Background())
 	body, h := modern("1", "tools/call", `"name":"block"`, "block")
 	go func() {
@@ -263,9 +263,8 @@ func TestQ7_ModernDisconnectCancels(t *testing.T) {
 	}()
 	<-f.started
 	leave()
-	began := time.Now()
-	if err := <-f.ended; !errors.Is(err, errClientGone) || time.Since(began) > 100*time.Millisecond {
-		t.Error(err, time.Since(began))
+	if err := <-f.ended; !errors.Is(err, errClientGone) {
+		t.Error(err)
 	}
 }
 

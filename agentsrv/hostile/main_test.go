@@ -46,7 +46,7 @@ func newAgent(t *testing.T, o Options) *agent {
 		a.hc.CloseIdleConnections()
 		srv.CloseClientConnections()
 		srv.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		_ = f.Close(ctx)
 	})

@@ -52,7 +52,7 @@ func TestEndlessCodeIsKilled(t *testing.T) {
 		start := time.Now()
 		res, err := s.Run(t.Context(), code, 150*time.Millisecond)
 		f, ok := jsonrpc.AsFailure(err)
-		if d := time.Since(start); d > 10*time.Second {
+		if d := time.Since(start); d > time.Minute {
 			t.Errorf("%s: ended after %v", code, d)
 		}
 		if !ok || f.Kind != jsonrpc.FailTimeout || f.Data["phase"] != "running" {

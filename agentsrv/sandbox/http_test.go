@@ -26,7 +26,7 @@ func overHTTP(t *testing.T, s *Sandbox) func(ctx context.Context, modern bool, a
 	t.Cleanup(func() {
 		hc.CloseIdleConnections()
 		srv.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		_ = f.Close(ctx)
 	})

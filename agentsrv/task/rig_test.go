@@ -81,7 +81,7 @@ func newRig(t *testing.T, o options) *rig {
 	web := httptest.NewServer(r.front.Handler())
 	r.url = web.URL
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		r.openAll()
 		gone, stop := context.WithCancel(ctx)
@@ -413,9 +413,9 @@ func (r *rig) get(path string, header ...string) (int, map[string]any) {
 // until waits for a condition.
 func (r *rig) until(what string, ok func() bool) {
 	r.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); {
+	for end := time.Now().Add(30 * time.Second); !ok(); {
 		if time.Now().After(end) {
-			r.t.Fatalf("not in 10 s: %s", what)
+			r.t.Fatalf("not in 30 s: %s", what)
 		}
 		time.Sleep(time.Millisecond)
 	}

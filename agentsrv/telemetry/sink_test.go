@@ -227,7 +227,7 @@ func newAgent(t *testing.T, o Options) *agent {
 	web := httptest.NewServer(f.Handler())
 	a.url = web.URL
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := f.Close(ctx); err != nil {
 			t.Error(err)

@@ -171,14 +171,14 @@ func TestO1_CollectorIsAway(t *testing.T) {
 					t.Fatal(body)
 				}
 			}
-			if took := time.Since(began); took > 5*time.Second {
+			if took := time.Since(began); took > 30*time.Second {
 				t.Errorf("50 calls took %v", took)
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 			defer cancel()
 			began = time.Now()
 			_ = a.tel.Close(ctx)
-			if took := time.Since(began); took > 2*time.Second {
+			if took := time.Since(began); took > 8*time.Second {
 				t.Errorf("Close took %v", took)
 			}
 		})

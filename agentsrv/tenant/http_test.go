@@ -41,7 +41,7 @@ func serve(t *testing.T, a Auth, o Options) (url string, begun <-chan struct{}, 
 	})
 	web := httptest.NewServer(f.Handler())
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := f.Close(ctx); err != nil {
 			t.Error(err)

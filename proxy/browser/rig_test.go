@@ -46,7 +46,7 @@ func agent(t *testing.T, o agentsrv.Options) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := a.Close(ctx); err != nil {
 			t.Error(err)
@@ -85,7 +85,7 @@ func serve(t *testing.T, agents map[string]string) string {
 	}
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections() // of get
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := r.Close(ctx); err != nil {
 			t.Error(err)

@@ -154,7 +154,7 @@ func supervise(t *testing.T, o Options, specs ...Spec) *Stack {
 	}
 	s.Start()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		s.Close(ctx)
 		if t.Failed() {
