@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -109,22 +111,26 @@ func agentCommand(t *testing.T, home string, env []string, args ...string) *exec
 	return cmd
 }
 
-// freePort is a port that was free a moment ago.
+// freePort is a port that was free a moment ago. It is below those that systems hand out by themselves, so that nobody who
+// listens somewhere or connects to something meanwhile gets it.
 func freePort(t *testing.T) int {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := 20_000 + rand.IntN(12_000)
+		if ln, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
+			_ = ln.Close()
+			return port
+		}
 	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port is free")
+	return 0
 }
 
 // refused runs the agent, which must end at once with exit code 1 and nothing on stdout.
 func refused(t *testing.T, env []string, args ...string) errorLine {
 	t.Helper()
 	cmd := agentCommand(t, t.TempDir(), env, args...)
-	late := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	defer late.Stop()
 	o := finish(t, cmd)
 	if o.code != exitFailure || o.out != "" {
@@ -149,10 +155,10 @@ func (s *served) exit() int {
 	s.t.Helper()
 	select {
 	case <-s.exited:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		_ = s.cmd.Process.Kill()
 		<-s.exited
-		s.t.Errorf("the server did not end within 20 s: %s", s.log())
+		s.t.Errorf("the server did not end within a minute: %s", s.log())
 	}
 	return s.code
 }

@@ -78,6 +78,7 @@ func TestExitCodes(t *testing.T) {
 		{"repeated cursor", fake(t, behave.RepeatCursor, "tools", "list"), 11, "Protocol", "cursor"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			o := mcphud(t, append([]string{"--format", "json"}, c.args...)...)
 			if o.code != c.code {
 				t.Errorf("exit code %d, want %d\nstderr: %s", o.code, c.code, o.stderr)
@@ -150,6 +151,7 @@ func TestJSONIsWhatTheServerSent(t *testing.T) {
 		{behave.Good, []string{"raw", "ping"}, "ping", "{}"},
 	} {
 		t.Run(string(c.mode)+" "+strings.Join(c.args, " "), func(t *testing.T) {
+			t.Parallel()
 			want := exchange(t, c.mode, c.method, c.params)
 			if got := mcphud(t, fake(t, c.mode, append(c.args, "--format", "json")...)...).ok(t); got != want+"\n" {
 				t.Errorf("printed %d bytes, want %d\ngot  %.300q\nwant %.300q", len(got), len(want)+1, got, want)

@@ -90,7 +90,7 @@ func TestDemoFollowsProcessesThatMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	a, d := &app{standard: standard{null, null, null}, kill: &children{}}, newDemoStack()
 	one := stack.AgentEntry{Name: "one", Flags: [][2]string{{"ephemeral", "true"}}}

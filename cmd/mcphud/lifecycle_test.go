@@ -24,9 +24,9 @@ import (
 // await polls for something that another process does; a test that waits in vain fails.
 func await(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !done(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within 20 s", what)
+			t.Fatalf("%s: not within a minute", what)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestInterrupt(t *testing.T) {
 			if o.code != exitInterrupted || o.errorLine(t).Kind != "Interrupted" || o.out != "" {
 				t.Errorf("exit %d, stdout %q, stderr %s", o.code, o.out, o.stderr)
 			}
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > 30*time.Second { // far from 10 minutes
 				t.Errorf("took %v", took)
 			}
 			if j := contents(journal); c.told != "" && !strings.Contains(j, c.told) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
@@ -79,7 +80,11 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 // mcphud runs the program to its end.
 func mcphud(t *testing.T, args ...string) outcome {
 	t.Helper()
-	return finish(t, command(t, args...))
+	cmd := command(t, args...)
+	if budget.Race() { // collecting garbage would take a third of so short a run
+		cmd.Env = append(cmd.Env, "GOGC=400")
+	}
+	return finish(t, cmd)
 }
 
 func finish(t *testing.T, cmd *exec.Cmd) outcome {

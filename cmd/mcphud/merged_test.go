@@ -11,7 +11,7 @@ import (
 func TestR19_TheClientUsesAllAgentsAsOne(t *testing.T) {
 	a := serve(t, "--ephemeral", "--port", "0")
 	r := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+a.url+`"},"two":{"url":"`+a.url+`"}}}`, nil, "--port", "0"), routerReady)
-	for _, version := range []string{"2026-07-28", "2025-11-25", "2024-11-05"} {
+	use := func(t *testing.T, version string) {
 		run := func(args ...string) string {
 			t.Helper()
 			return mcphud(t, slices.Concat(args, []string{"--url", r.url + "/mcp", "--protocol", version})...).ok(t)
@@ -39,7 +39,7 @@ func TestR19_TheClientUsesAllAgentsAsOne(t *testing.T) {
 		}
 	}
 	const extension = `"_meta":{"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
-	for version, more := range map[string]string{"2025-11-25": `"task":{"ttl":60000}`, "2026-07-28": extension} {
+	tasks := func(t *testing.T, version, more string) {
 		raw := func(method, params string) string {
 			t.Helper()
 			return mcphud(t, "raw", method, params, "--url", r.url+"/mcp", "--protocol", version).ok(t)
@@ -55,6 +55,18 @@ func TestR19_TheClientUsesAllAgentsAsOne(t *testing.T) {
 		id := made.TaskID + made.Task.TaskID
 		await(t, "the task is over", func() bool {
 			return strings.Contains(raw("tasks/get", `{"taskId":"`+id+`",`+extension+`}`), `"status":"completed"`)
+		})
+	}
+	for _, version := range []string{"2026-07-28", "2025-11-25", "2024-11-05"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			use(t, version)
+		})
+	}
+	for version, more := range map[string]string{"2025-11-25": `"task":{"ttl":60000}`, "2026-07-28": extension} {
+		t.Run("tasks, "+version, func(t *testing.T) {
+			t.Parallel()
+			tasks(t, version, more)
 		})
 	}
 }

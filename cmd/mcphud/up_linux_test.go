@@ -190,7 +190,7 @@ func TestUpSecondInterruptEndsAtOnce(t *testing.T) {
 	if code := u.exit(); code != exitInterrupted {
 		t.Errorf("exit code %d, want %d", code, exitInterrupted)
 	}
-	if took := time.Since(began); took > 10*time.Second { // a loaded machine's "at once", far from 5 minutes
+	if took := time.Since(began); took > 30*time.Second { // a loaded machine's "at once", far from 5 minutes
 		t.Errorf("it took %v", took)
 	}
 	u.gone(t)
@@ -344,7 +344,7 @@ func TestSupervisedServerEndsWithItsInput(t *testing.T) {
 			log.Write(one)
 		}
 		_ = in.Close()
-		late := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+		late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 		_, _ = io.Copy(io.Discard, errs)
 		_ = cmd.Wait()
 		late.Stop()
