@@ -40,7 +40,7 @@ func (f *fixture) head(end string) string {
 // A body that comes too slowly, or breaks off, is answered and the connection ended; the agent hears nothing of it.
 func TestSlowAndBrokenBodies(t *testing.T) {
 	a := newAgent(t)
-	f := start(t, Options{BodyTimeout: 300 * time.Millisecond}, route("a", a.at(), ""))
+	f := start(t, Options{BodyTimeout: time.Second}, route("a", a.at(), ""))
 	length := fmt.Sprintf("Content-Length: %d\r\n\r\n", len(callEcho))
 	for name, c := range map[string]struct {
 		body         string

@@ -295,7 +295,7 @@ func (r response) check(t testing.TB, status, code int, message string) {
 // wait waits until something is so.
 func wait(t testing.TB, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !so(); {
+	for end := time.Now().Add(30 * time.Second); !so(); {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s; %d goroutines", what, runtime.NumGoroutine())
 		}

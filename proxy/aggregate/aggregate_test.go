@@ -413,10 +413,10 @@ func TestS15_OneOfThreeIsBroken(t *testing.T) {
 	defer close(hang)
 	s := router(t, map[string]string{
 		"dead": "http://127.0.0.1:1/mcp", "hung": web.URL + "/mcp", "good": agent(t, "good", func(m *server.MCPServer) { echo(m, "one") }),
-	}, func(o *aggregate.Options) { o.Patience = 500 * time.Millisecond })
+	}, func(o *aggregate.Options) { o.Patience = 2 * time.Second })
 	start := time.Now()
 	a := s.ask("", "tools/list", "")
-	if took := time.Since(start); strings.Join(names(a), " ") != "mcp__good__one" || took > 5*time.Second {
+	if took := time.Since(start); strings.Join(names(a), " ") != "mcp__good__one" || took > 20*time.Second {
 		t.Errorf("%v %s", took, a.raw)
 	}
 	var missing []aggregate.Missing

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/aggregate"
+	"github.com/mcphud/mcphud/session/budget"
 )
 
 // Many clients, in sessions and without, use the same ids at once. Each gets its own answers and its own progress.
@@ -64,7 +65,11 @@ func TestR19_ManyClientsWithTheSameIDs(t *testing.T) {
 
 // Twenty agents with five hundred tools each are listed page by page, each tool once, by several clients, within bounds.
 func TestR19_ManyTools(t *testing.T) {
-	const agents, tools, clients = 20, 500, 4
+	const agents, clients = 20, 4
+	tools := 500
+	if budget.Race() {
+		tools = 100
+	}
 	urls := map[string]string{}
 	for i := range agents {
 		var b strings.Builder
@@ -145,7 +150,7 @@ func TestR19_HostileLists(t *testing.T) {
 		}}
 		urls[name] = a.serve(t)
 	}
-	s := router(t, urls, func(o *aggregate.Options) { o.Patience, o.Timeout = 30*time.Second, 20*time.Second })
+	s := router(t, urls, func(o *aggregate.Options) { o.Patience, o.Timeout = 30*time.Second, 8*time.Second })
 	var got, missing []string
 	params := "{}"
 	for pages := 0; ; pages++ {

@@ -120,7 +120,7 @@ func TestR19_ChangesAreMerged(t *testing.T) {
 	// The agent's own word; it may begin to listen to us a moment later than its lists were read.
 	got := make(chan string, 1)
 	go func() { got <- next(t, legacy) }()
-	for deadline := time.After(10 * time.Second); ; {
+	for deadline := time.After(30 * time.Second); ; {
 		echo(b, "two")
 		b.DeleteTools("two")
 		select {

@@ -136,7 +136,7 @@ func (h *heard) changed(_ *Table, err error) {
 
 func (h *heard) wait(t *testing.T, n int) error {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 		h.mu.Lock()
 		got, err := h.n, h.err
 		h.mu.Unlock()

@@ -172,7 +172,7 @@ func supervise(t *testing.T, o Options, specs ...Spec) *Stack {
 // bounded is a context that ends long after everything should have happened.
 func bounded(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -194,7 +194,7 @@ func (s *Stack) statusOf(name string) Status {
 // until waits for a process to be as ok wants it, with every change.
 func until(t *testing.T, s *Stack, name string, ok func(Status) bool) Status {
 	t.Helper()
-	end := time.After(20 * time.Second)
+	end := time.After(time.Minute)
 	for {
 		st := s.statusOf(name)
 		if ok(st) {

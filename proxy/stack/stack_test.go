@@ -70,7 +70,7 @@ func TestOrderAndFigures(t *testing.T) {
 }
 
 func TestCrashIsRestartedOnTheSamePort(t *testing.T) {
-	s := supervise(t, Options{Backoff: Backoff{First: 50 * time.Millisecond}}, Spec{Name: "a"})
+	s := supervise(t, Options{Backoff: Backoff{First: 2 * time.Second}}, Spec{Name: "a"})
 	ready(t, s)
 	before := s.statusOf("a")
 	visit(t, s, "a", "/crash")

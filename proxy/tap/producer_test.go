@@ -214,7 +214,7 @@ func TestTapSlowReader(t *testing.T) {
 		frame(p, body)
 		worst = max(worst, time.Since(start))
 	}
-	if worst > time.Second {
+	if worst > 10*time.Second {
 		t.Errorf("one Append took %v", worst)
 	}
 	p.mu.Lock()
