@@ -206,6 +206,10 @@ func (a *chaosAgent) serveStdio() error {
 		_, _ = os.Stdout.Write(frame) // stdin ends when nobody reads any more
 	}
 	line := func(frame []byte) { write(append(frame, '\n')) }
+	half := func(frame []byte) {
+		mu.Lock() // for good: what another call writes before the process ends would be a part of this line, and lost
+		_, _ = os.Stdout.Write(frame)
+	}
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
 		text, err := in.ReadBytes('\n')
@@ -216,7 +220,7 @@ func (a *chaosAgent) serveStdio() error {
 		switch {
 		case err != nil || e.Kind != jsonrpc.Request:
 		case e.Method == "tools/call":
-			go a.call(session, e, chaosOut{note: line, answer: line, half: write, tell: line}, nil)
+			go a.call(session, e, chaosOut{note: line, answer: line, half: half, tell: line}, nil)
 		default:
 			line(a.other(e))
 		}

@@ -47,7 +47,7 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("the request had an answer")
 	}
-	late := time.After(10 * time.Second)
+	late := time.After(30 * time.Second)
 	for closed := false; !closed; {
 		select {
 		case s := <-states:

@@ -141,7 +141,7 @@ func TestS4_NoChildOutlives(t *testing.T) {
 			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(start); took > 4*most {
+			if took := time.Since(start); took > 4*most+20*time.Second { // the machine may be busy
 				t.Errorf("closing took %v", took)
 			}
 			for _, pid := range pids {
@@ -224,8 +224,13 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 		},
 		behave.WrongID: func(t *testing.T, m *Manager, s *Session) {
 			_, err := s.Call(t.Context(), "tools/list", nil, CallOptions{Timeout: 100 * time.Millisecond})
-			if KindOf(err) != Timeout || !strings.Contains(notes(m, journal.Response), "no request has this id") {
+			if KindOf(err) != Timeout {
 				t.Error(err)
+			}
+			for end := time.Now().Add(30 * time.Second); !strings.Contains(notes(m, journal.Response), "no request has this id"); time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("nothing is said of the answer")
+				}
 			}
 		},
 	} {
@@ -293,12 +298,12 @@ func TestServerThatDoesNotRead(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		_, err := s.CallTool(ctx, "echo", args, CallOptions{})
 		cancel()
-		if KindOf(err) != Timeout || time.Since(start) > 5*time.Second {
+		if KindOf(err) != Timeout || time.Since(start) > 20*time.Second {
 			t.Error(err, time.Since(start))
 		}
 	}
 	start := time.Now()
-	if err := s.Disconnect(); err != nil || time.Since(start) > 5*time.Second {
+	if err := s.Disconnect(); err != nil || time.Since(start) > 20*time.Second {
 		t.Error(err, time.Since(start))
 	}
 }

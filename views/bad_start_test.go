@@ -16,7 +16,7 @@ import (
 
 // soon makes a server give up waiting within a test's patience.
 func soon(s config.Server) config.Server {
-	s.ConnectTimeout, s.Timeout = 600*time.Millisecond, 600*time.Millisecond
+	s.Timeout = time.Second
 	return s
 }
 
@@ -36,7 +36,7 @@ func TestBadStart(t *testing.T) {
 	}
 	url := func(u string) func(*testing.T) config.Server {
 		return func(*testing.T) config.Server {
-			return config.Server{Name: "far", Transport: config.HTTP, URL: u, ConnectTimeout: 2 * time.Second}
+			return config.Server{Name: "far", Transport: config.HTTP, URL: u, ConnectTimeout: 20 * time.Second}
 		}
 	}
 	for name, c := range map[string]struct {
@@ -64,7 +64,7 @@ func TestBadStart(t *testing.T) {
 		"no answer": {
 			func(t *testing.T) config.Server {
 				s := faketest.Stdio(t, behave.NoAnswer)
-				s.ConnectTimeout = 1700 * time.Millisecond // of which 1.5 s go to server/discover
+				s.ConnectTimeout = 3 * time.Second // of which half go to server/discover
 				return s
 			},
 			[]string{"no-answer: initialize: ", "no answer", "--connect-timeout"},

@@ -249,7 +249,7 @@ func TestFork(t *testing.T) {
 		t.Error("the child is not running")
 	}
 	EndProcess(t, pids.Child)
-	for deadline := time.Now().Add(10 * time.Second); Alive(pids.Child); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); Alive(pids.Child); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the killed child still counts as alive")
 		}
@@ -259,7 +259,7 @@ func TestFork(t *testing.T) {
 func TestHTTPFaults(t *testing.T) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	post := func(s config.Server, frame string) (*http.Response, string, error) {
-		client := http.Client{Timeout: 10 * time.Second}
+		client := http.Client{Timeout: 30 * time.Second}
 		defer client.CloseIdleConnections()
 		resp, err := client.Post(s.URL, "application/json", strings.NewReader(frame))
 		if err != nil {
@@ -313,7 +313,7 @@ func TestHTTPFaults(t *testing.T) {
 
 func TestSSE(t *testing.T) {
 	s := SSE(t, behave.Good, behave.Fault{})
-	client := http.Client{Timeout: 10 * time.Second}
+	client := http.Client{Timeout: 30 * time.Second}
 	defer client.CloseIdleConnections()
 	resp, err := client.Get(s.URL)
 	if err != nil {

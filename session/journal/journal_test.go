@@ -275,7 +275,7 @@ func TestDiskFailureKeepsTheJournalGoing(t *testing.T) {
 	for range 1000 {
 		j.Append(Entry{Kind: Stderr}, make([]byte, 100))
 	}
-	if d := time.Since(start); d > 10*maxWait {
+	if d := time.Since(start); d > 60*maxWait { // far from a wait for each
 		t.Errorf("1000 appends without a disk took %v", d)
 	}
 	waitFor(t, j, func() bool { return j.broken != nil })

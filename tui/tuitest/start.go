@@ -95,7 +95,7 @@ func Start(t testing.TB, opts ...Option) *App {
 	a := &App{t: t, bubble: inBubble(), done: make(chan struct{}), seen: map[string]bool{}, update: updating()}
 	a.deadline = s.deadline
 	if a.deadline == 0 {
-		a.deadline = 20 * time.Second
+		a.deadline = time.Minute
 		if a.bubble {
 			a.deadline = 10 * time.Second
 		}
