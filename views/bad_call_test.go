@@ -19,7 +19,7 @@ func good(t *testing.T) config.Server { return soon(faketest.Stdio(t, behave.Goo
 
 // small is good with a frame limit of 100 kB.
 func small(t *testing.T) config.Server {
-	s := good(t)
+	s := faketest.Stdio(t, behave.Good)
 	s.MaxFrame = 100_000
 	return s
 }
