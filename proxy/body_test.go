@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/budget/load"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -29,8 +30,12 @@ func TestLargeMessagesAreNotMixedUp(t *testing.T) {
 		reply(w, e.ID, string(e.Params)) // both ways
 	}
 	f := start(t, Options{}, route("a", a.at(), ""))
+	requests := 120
+	if budget.Race() {
+		requests = 30
+	}
 	res, err := load.Run(t.Context(), load.Plan{
-		URL: f.URL() + "/mcps/a/mcp", Clients: 6, Requests: 120, Body: bigCall,
+		URL: f.URL() + "/mcps/a/mcp", Clients: 6, Requests: requests, Body: bigCall,
 		Check: func(n int, res *http.Response, body []byte) error {
 			sent, err := jsonrpc.Scan(bigCall(n))
 			if err != nil {
