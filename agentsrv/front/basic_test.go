@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/ingress"
 )
 
 func TestP1_IDsAreByteExact(t *testing.T) {
 	f := start(t, nil)
 	s := f.login(t, "2025-06-18", "{}")
-	for _, id := range []string{"9007199254740993", `"a"`, `"é"`, `"\u00e9"`, "1.0", "-0", "1e400", `"` + strings.Repeat("x", 5000) + `"`} {
+	longest := `"` + strings.Repeat("x", ingress.MaxID-2) + `"`
+	for _, id := range []string{"9007199254740993", `"a"`, `"é"`, `"\u00e9"`, "1.0", "-0", "1e400", longest} {
 		if g := f.post(t, call(id, "echo", `{"x":9007199254740993}`), s...); g.status != 200 || !strings.HasPrefix(g.body, `{"jsonrpc":"2.0","id":`+id+`,"result"`) || !strings.Contains(g.body, "9007199254740993") {
 			t.Errorf("id %.40s: %+v", id, g)
 		}
@@ -21,6 +24,9 @@ func TestP1_IDsAreByteExact(t *testing.T) {
 		if g := f.post(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"foo/bar"}`, id), s...); !strings.HasPrefix(g.body, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32601`) {
 			t.Errorf("id %.40s of an error: %+v", id, g)
 		}
+	}
+	if g := f.post(t, call(`"x`+longest[1:], "echo", "{}"), s...); g.status != 400 || !strings.HasPrefix(g.body, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600`) {
+		t.Errorf("an id that is too long: %+v", g)
 	}
 }
 

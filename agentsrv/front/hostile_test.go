@@ -178,8 +178,8 @@ func TestThreatsPayloads(t *testing.T) {
 		"long method":            {`{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 1<<20) + `"}`, 200},
 		"newline in name":        {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a\nlevel=ERROR msg=forged"}}`, 200},
 		"proto":                  {args(`{"__proto__":{"x":1},"constructor":{"prototype":{}}}`), 200},
-		"id of 1 MiB":            {`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 1<<20) + `","method":"ping"}`, 200},
-		"number of 1 MiB":        {`{"jsonrpc":"2.0","id":` + strings.Repeat("1", 1<<20) + `,"method":"ping"}`, 200},
+		"id of 1 MiB":            {`{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 1<<20) + `","method":"ping"}`, 400},
+		"number of 1 MiB":        {`{"jsonrpc":"2.0","id":` + strings.Repeat("1", 1<<20) + `,"method":"ping"}`, 400},
 		"meta of the wrong kind": {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":[]}}`, 200},
 	} {
 		g := f.post(t, c.body)
