@@ -115,7 +115,7 @@ func TestTapPrintsWhatAWrappedServerSays(t *testing.T) {
 		t.Error("nothing came through")
 	}
 	lines.shows(`"note":"ended"`)
-	text.shows("tools/list")
+	text.shows("← response     good tools/list #")
 	methods := map[string]string{}
 	for line := range strings.Lines(lines.stop()) {
 		var e struct {

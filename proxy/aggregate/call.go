@@ -75,11 +75,11 @@ func (p *patience) asking() (done func()) {
 
 // call passes a request on to an agent, with the agent's own name where the merged one stands.
 func (x *exchange) call(ctx context.Context, agent, own string, path ...string) ([]byte, error) {
-	sess, err := x.c.connect(ctx, agent)
+	sess, era, err := x.c.withEra(ctx, agent)
 	if err != nil {
 		return nil, failure(agent, err)
 	}
-	legacy := sess.Status().Era == session.Legacy
+	legacy := era == session.Legacy
 	params := x.env.Params
 	var edits []jsonrpc.Edit
 	if start, end, ok := jsonrpc.Find(params, path...); ok {

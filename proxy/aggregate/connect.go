@@ -38,6 +38,24 @@ func (c *client) connect(ctx context.Context, agent string) (*session.Session, e
 	return sess, nil
 }
 
+// withEra is connect, and the era that the agent speaks, by whose rules a request has to be made. It is known while there is a
+// connection, which may be gone again: then another one is made.
+func (c *client) withEra(ctx context.Context, agent string) (*session.Session, session.Era, error) {
+	for try := 1; ; try++ {
+		sess, err := c.connect(ctx, agent)
+		if err != nil {
+			return nil, "", err
+		}
+		era := sess.Status().Era
+		switch {
+		case era != "":
+			return sess, era, nil
+		case try == 3:
+			return nil, "", &session.Error{Kind: session.ChannelClosed, Server: agent, Message: "its connections end as soon as they are made"}
+		}
+	}
+}
+
 // connected is the session with an agent, of the era that suits both, once it is connected.
 func (c *client) connected(ctx context.Context, agent string) (*session.Session, error) {
 	for try := 1; ; try++ {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/tap"
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -25,7 +26,11 @@ func payloads() map[string][]byte {
 	random := make([]byte, 300_000)
 	src := rand.NewChaCha8([32]byte{7})
 	_, _ = src.Read(random)
-	big := bytes.Repeat([]byte("0123456789abcdef"), 100<<20/16)
+	size := 100 << 20
+	if budget.Race() {
+		size /= 10
+	}
+	big := bytes.Repeat([]byte("0123456789abcdef"), size/16)
 	copy(big, `{"jsonrpc":"2.0","id":1,"result":"`)
 	return map[string][]byte{
 		"nothing":            nil,
