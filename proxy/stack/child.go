@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -47,7 +48,7 @@ func (p *proc) spawn(port int) (*child, error) {
 	} else {
 		var err error
 		if path, err = process.Lookup(s.Command, env, s.Dir); err != nil {
-			return nil, fmt.Errorf("cannot start %q: %w", s.Command, process.Reason(err))
+			return nil, noCommand(s.Command, s.Dir, err)
 		}
 		if err := unused(s.URL); err != nil {
 			return nil, err
@@ -81,6 +82,15 @@ func (p *proc) spawn(port int) (*child, error) {
 		})
 	}
 	return c, nil
+}
+
+// noCommand says which command cannot be found, and where it was looked for if it is a relative path.
+func noCommand(command, dir string, err error) error {
+	where := ""
+	if strings.ContainsRune(filepath.ToSlash(command), '/') && !filepath.IsAbs(command) {
+		where = " in " + dir
+	}
+	return fmt.Errorf("cannot start %q%s: %w", command, where, process.Reason(err))
 }
 
 func closeAll(files []*os.File) {

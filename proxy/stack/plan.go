@@ -131,7 +131,7 @@ func absent(e ServerEntry, dir string) []string {
 		return nil
 	}
 	if _, err := process.Lookup(e.Command, process.Filtered(e.Env), dir); err != nil {
-		return []string{fmt.Sprintf("warning: %s cannot be started as it is: %q: %v", e.Name, e.Command, process.Reason(err))}
+		return []string{fmt.Sprintf("warning: %s fails when it is called: %v", e.Name, noCommand(e.Command, dir, err))}
 	}
 	return nil
 }

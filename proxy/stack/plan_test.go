@@ -98,12 +98,13 @@ func TestOwnTimeToLeave(t *testing.T) {
 
 // A command that the router starts when it is called is looked for before that.
 func TestCommandThatIsNotThere(t *testing.T) {
-	f, err := Source{Lookup: os.LookupEnv}.Parse(filepath.Join(t.TempDir(), "x.yaml"), []byte("servers: {here: {command: sh}, away: {command: ./nowhere}}\n"))
+	dir := t.TempDir()
+	f, err := Source{Lookup: os.LookupEnv}.Parse(filepath.Join(dir, "x.yaml"), []byte("servers: {here: {command: sh}, away: {command: ./nowhere}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
-	if err != nil || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], `away cannot be started as it is: "./nowhere"`) {
+	if err != nil || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], `away fails when it is called: cannot start "./nowhere" in `+dir+": ") {
 		t.Errorf("%+v %v", p, err)
 	}
 }
