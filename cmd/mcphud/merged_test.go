@@ -70,3 +70,12 @@ func TestR19_TheClientUsesAllAgentsAsOne(t *testing.T) {
 		})
 	}
 }
+
+// Who reads a list of all agents is told which of them are not in it.
+func TestR19_ListsSayWhoIsMissing(t *testing.T) {
+	r := launch(t, routerCommand(t, `{"routes":{"away":{"command":"./nowhere"}}}`, nil, "--port", "0"), routerReady)
+	out := mcphud(t, "tools", "list", "--url", r.url+"/mcp", "--format", "text").ok(t)
+	if !strings.Contains(out, "none\nmissing: away: ") || !strings.Contains(out, "./nowhere") {
+		t.Error(out)
+	}
+}

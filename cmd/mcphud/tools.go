@@ -251,10 +251,24 @@ func (l *link) printList(ctx context.Context, kind session.ListKind, f func(*tex
 	return l.print(answer{result: list.JSON(), frames: l.responses(kind.Method()), text: func(t *text) {
 		if len(list.Items) == 0 {
 			t.block("none")
-			return
+		} else {
+			f(t, list.Items)
 		}
-		f(t, list.Items)
+		t.absent(list.JSON())
 	}})
+}
+
+// absent says whose part a list of all agents lacks, and why: what is not there cannot be missed by who does not know of it.
+func (t *text) absent(list []byte) {
+	var meta struct {
+		Missing []struct{ Agent, Error string } `json:"mcphud/missing"`
+	}
+	_ = jsonrpc.Members(list, func(key string, value []byte) bool { // a list that is no object was refused before
+		return key != "_meta" || json.Unmarshal(value, &meta) != nil
+	})
+	for _, m := range meta.Missing {
+		t.block("missing: " + m.Agent + ": " + m.Error)
+	}
 }
 
 // dropEmptyColumn removes column i if no row has anything in it.
