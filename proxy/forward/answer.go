@@ -92,7 +92,7 @@ func (x *exchange) copy(res *http.Response) {
 	buf := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buf)
 	from := x.restoring(res.Body)
-	n, err := fill(from, buf[:])
+	n, err := x.fill(from, buf[:])
 	length := res.ContentLength
 	if from != res.Body {
 		length = -1
@@ -133,12 +133,14 @@ func (x *exchange) copy(res *http.Response) {
 	}
 }
 
-// fill reads until the buffer is full or the body ends; then the error is io.EOF.
-func fill(r io.Reader, buf []byte) (n int, err error) {
+// fill reads until the buffer is full or the body ends; then the error is io.EOF. With each piece the agent has its time anew.
+func (x *exchange) fill(r io.Reader, buf []byte) (n int, err error) {
 	for n < len(buf) && err == nil {
 		var k int
 		k, err = r.Read(buf[n:])
-		n += k
+		if n += k; err == nil {
+			x.alive()
+		}
 	}
 	return n, err
 }

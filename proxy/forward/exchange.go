@@ -114,6 +114,9 @@ func (x *exchange) over() {
 
 // failed answers a call whose request had no answer.
 func (x *exchange) failed(err error) {
+	for _, name := range returned { // of an answer that began and is not passed on
+		delete(x.c.W.Header(), name)
+	}
 	switch {
 	case errors.Is(context.Cause(x.ctx), errSilent):
 		x.c.Refuse(&jsonrpc.Failure{

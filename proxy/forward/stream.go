@@ -19,7 +19,6 @@ func (x *exchange) events(res *http.Response) {
 	if x.opens || x.rewrite {
 		head, err := x.introducedEvent(res)
 		if err != nil {
-			x.c.W.Header().Del("Content-Type")
 			x.failed(err)
 			return
 		}

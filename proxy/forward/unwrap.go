@@ -92,7 +92,6 @@ func (x *exchange) unanswered(err error) {
 	case x.c.Status != 0:
 		x.broken(err)
 	default:
-		x.c.W.Header().Del("Content-Type")
 		x.failed(fmt.Errorf("its event stream ended without the answer: %w", err))
 	}
 }
