@@ -7,28 +7,74 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// use finds a session, or with an empty id what callers of a principal without one share who can be asked for the same, and
-// keeps it until release.
-func (s *Server) use(id string, caller Caller, hops int, caps string) *client {
+// use finds a session of the caller's and keeps it until release; nil if there is none.
+func (s *Server) use(id string, caller Caller) *client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var c *client
-	if id != "" {
-		if c = s.clients[id]; c == nil || c.principal != caller.Principal {
-			return nil
-		}
-	} else {
-		key := caller.Principal + "\x00" + string(rune('0'+hops)) + caps
-		if c = s.commons[key]; c == nil {
-			c = s.newClient(caller, hops, []byte(caps))
-			c.key, c.caps = key, caps
-			s.commons[key] = c
-			s.sweepLater()
-		}
+	c := s.clients[id]
+	if c == nil || c.principal != caller.Principal {
+		return nil
 	}
 	c.active++
 	c.used = time.Now()
 	return c
+}
+
+// maxCommons is how many kinds of callers without a session there may be of one principal: they differ by what they can be asked
+// for, which they make up, and each has sessions with all agents.
+const maxCommons = 32
+
+// common finds what the callers of a principal without a session share who can be asked for the same, and keeps it until release.
+func (s *Server) common(caller Caller, hops int, caps string) (*client, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := caller.Principal + "\x00" + string(rune('0'+hops)) + caps
+	c := s.commons[key]
+	if c == nil {
+		if err := s.roomFor(caller.Principal); err != nil {
+			return nil, err
+		}
+		c = s.newClient(caller, hops, []byte(caps))
+		c.key, c.caps = key, caps
+		s.commons[key] = c
+		s.sweepLater()
+	}
+	c.active++
+	c.used = time.Now()
+	return c, nil
+}
+
+// waits reports whether a call goes on to which its caller may come back.
+func (c *client) waits() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open) > 0
+}
+
+// roomFor lets the kind of a principal's callers go that was idle for longest, where there are as many as there may be; s.mu is
+// held.
+func (s *Server) roomFor(principal string) error {
+	n := 0
+	var oldest *client
+	for _, c := range s.commons {
+		if c.principal != principal {
+			continue
+		}
+		if n++; c.active == 0 && !c.waits() && (oldest == nil || c.used.Before(oldest.used)) {
+			oldest = c
+		}
+	}
+	switch {
+	case n < maxCommons:
+	case oldest == nil:
+		return &jsonrpc.Failure{
+			Kind: jsonrpc.FailQueueFull, Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
+			Message: "callers without a session can be asked for too many different things at once; open sessions, or try again later",
+		}
+	default:
+		s.drop(oldest)
+	}
+	return nil
 }
 
 // known reports whether there is a session of this id, whoever's it is.

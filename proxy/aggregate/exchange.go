@@ -88,7 +88,10 @@ func (x *exchange) post(caller Caller) {
 			return
 		}
 	default:
-		x.c = x.s.use("", caller, ingress.Hops(x.r.Header), askedFor(x.params.Caps))
+		if x.c, err = x.s.common(caller, ingress.Hops(x.r.Header), askedFor(x.params.Caps)); err != nil {
+			x.refuse(err)
+			return
+		}
 	}
 	defer x.s.release(x.c)
 	x.c.allow(caller)
@@ -105,7 +108,7 @@ func (x *exchange) session(caller Caller) *client {
 	ids := x.r.Header.Values(headerSession)
 	status := http.StatusBadRequest
 	if len(ids) == 1 && ids[0] != "" {
-		if c := x.s.use(ids[0], caller, 0, ""); c != nil {
+		if c := x.s.use(ids[0], caller); c != nil {
 			return c
 		}
 		status = http.StatusNotFound

@@ -180,6 +180,45 @@ func TestR19_HostileLists(t *testing.T) {
 	}
 }
 
+// What callers without a session can be asked for they make up. Of one principal there are few kinds at a time.
+func TestR19_CallersOfManyKinds(t *testing.T) {
+	var began, listening atomic.Int64
+	a := &script{modern: true, caps: `{"tools":{"listChanged":true}}`, answer: func(a asked, say func(string, ...any)) string {
+		switch a.Method {
+		case "tools/list":
+			return `{"tools":[{"name":"t","inputSchema":{}}]}`
+		case "subscriptions/listen":
+			say(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{}}}`, a.ID)
+			listening.Add(1)
+			began.Add(1)
+			<-a.r.Context().Done()
+			listening.Add(-1)
+		}
+		return ""
+	}}
+	s := router(t, map[string]string{"a": a.serve(t)}, nil)
+	const kinds = 40
+	for i := range kinds {
+		caps := "{"
+		for bit, name := range []string{"form", "url", "tools", "context"} {
+			if i>>bit&1 == 1 {
+				caps += `"` + name + `":{},`
+			}
+		}
+		caps = `{"sampling":` + strings.TrimSuffix(caps, ",") + "}"
+		for bit, name := range []string{"elicitation", "roots"} {
+			if i>>(4+bit)&1 == 1 {
+				caps += `,"` + name + `":{}`
+			}
+		}
+		if got := s.modernAsk("tools/list", "", "", caps+"}"); len(names(got)) != 1 {
+			t.Fatalf("%s: %s", caps, got.raw)
+		}
+		wait(t, "this kind listens", func() bool { return began.Load() == int64(i)+1 })
+	}
+	wait(t, "the oldest kinds are let go", func() bool { return listening.Load() == 32 })
+}
+
 // A page begins where the last one ended, also when the agent changed in between, and none is a page of another list.
 func TestP5_PagesStayInPlaceWhileAnAgentChanges(t *testing.T) {
 	var now atomic.Pointer[string]
