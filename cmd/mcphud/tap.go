@@ -27,7 +27,7 @@ func (a *app) tapCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "tap [flags] [-- COMMAND ARGS…]", Short: "Watch what routers and wrapped servers carry, or wrap a server",
 		Long: "tap shows live what all your running routers and wrapped servers carry: in the traffic screen on a terminal, as one JSON line per entry elsewhere. " +
-			"It joins those that start later, and ends with ctrl+c.\n\n" +
+			"It joins those that start later, and ends with q, without a screen with ctrl+c.\n\n" +
 			"tap -- COMMAND runs a stdio server in the place of COMMAND inside any client's config, so that what the client really says to it can be watched from another terminal. " +
 			"Bytes pass unchanged both ways; stderr, signals and the exit code too.",
 		Example: "  mcphud tap\n  mcphud tap --format jsonl | jq .method\n  mcphud tap -- npx -y @modelcontextprotocol/server-everything stdio",
