@@ -1,13 +1,17 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -242,6 +246,47 @@ func TestSection2_AChangedToolIsNoticed(t *testing.T) {
 	set(`{"name":"x","description":"reads","inputSchema":{"type":"object","maximum":9007199254740993}}`)
 	ask("application/json")
 	wait(t, "the old definition", func() bool { return changed() == "" })
+}
+
+// What of lists is kept to check them is bounded over all: an agent may send many at a time, and not end them.
+func TestSection2_ListsThatDoNotEndAreNotKept(t *testing.T) {
+	const lists, size = 40, 8 << 20
+	a := newAgent(t)
+	stop := make(chan struct{})
+	t.Cleanup(func() { close(stop) })
+	a.answer = func(w http.ResponseWriter, _ *http.Request, _ jsonrpc.Envelope) {
+		w.Header().Set("Content-Type", "application/json")
+		piece := bytes.Repeat([]byte(" "), 1<<20)
+		for range size / len(piece) {
+			_, _ = w.Write(piece) // who reads sees what is missing
+		}
+		_ = http.NewResponseController(w).Flush()
+		<-stop
+	}
+	f := start(t, Options{}, route("a", a.at(), ""))
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var all sync.WaitGroup
+	for range lists {
+		all.Go(func() {
+			res, err := http.Post(f.URL()+"/mcps/a/mcp", "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { _ = res.Body.Close() })
+			if _, err := io.CopyN(io.Discard, res.Body, size); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) >> 20; grown > 250 { // buffers that grow have room for twice as much
+		t.Errorf("%d lists of %d MiB hold %d MiB", lists, size>>20, grown)
+	}
 }
 
 func TestO4_MetricsReadyAndStatus(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,6 +33,7 @@ type Pins struct {
 	log  *slog.Logger
 
 	slots chan struct{} // of checks in the background
+	kept  atomic.Int64  // bytes of lists that are being read, or checked
 	tasks sync.WaitGroup
 
 	writing sync.Mutex  // one write at a time

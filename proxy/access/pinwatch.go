@@ -15,8 +15,10 @@ import (
 	"github.com/mcphud/mcphud/session/sse"
 )
 
-// maxList is the largest answer to tools/list that is checked.
-const maxList = 16 << 20
+const (
+	maxList = 16 << 20    // bytes of the largest answer to tools/list that is checked
+	maxKept = 4 * maxList // of all that are being read
+)
 
 // Wrap reads along where tools/list is answered.
 func (p *Pins) Wrap(r *routes.Route, up forward.Upstream) forward.Upstream {
@@ -80,11 +82,17 @@ type reading struct {
 // Read reads, and keeps a copy.
 func (r *reading) Read(b []byte) (int, error) {
 	n, err := r.ReadCloser.Read(b)
-	if r.large = r.large || r.kept.Len()+n > maxList; r.large {
-		r.kept = bytes.Buffer{}
-	} else {
-		r.kept.Write(b[:n])
+	if r.large {
+		return n, err
 	}
+	r.large = r.kept.Len()+n > maxList
+	if all := r.w.pins.kept.Add(int64(n)); r.large || all > maxKept {
+		r.large = true
+		r.w.pins.kept.Add(-int64(r.kept.Len() + n))
+		r.kept = bytes.Buffer{}
+		return n, err
+	}
+	r.kept.Write(b[:n])
 	return n, err
 }
 
@@ -97,9 +105,10 @@ func (r *reading) Close() error {
 	r.closed = true
 	p := r.w.pins
 	if r.large {
-		p.unseen(r.w.agent, fmt.Sprintf("the list of tools is larger than %d MiB", maxList>>20))
+		p.unseen(r.w.agent, fmt.Sprintf("the list of tools is larger than %d MiB, or too many that are large came at a time", maxList>>20))
 		return err
 	}
+	size := int64(r.kept.Len())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
@@ -107,6 +116,7 @@ func (r *reading) Close() error {
 		if !p.closed {
 			p.tasks.Go(func() {
 				r.check()
+				p.kept.Add(-size)
 				<-p.slots
 			})
 			return err
@@ -116,6 +126,7 @@ func (r *reading) Close() error {
 	}
 	p.mu.Unlock()
 	r.check()
+	p.kept.Add(-size)
 	p.mu.Lock()
 	return err
 }
