@@ -74,17 +74,16 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "NO_COLOR=1",
 		"MCPHUD_TAP_DIR="+cmp.Or(os.Getenv("MCPHUD_TAP_DIR"), home+"/.tap"), // not where the routers of whoever runs the tests are
 		"GORACE=atexit_sleep_ms=0") // the race detector would keep each process for a second
+	if budget.Race() {
+		cmd.Env = append(cmd.Env, "GOGC=400") // collecting garbage would take a third of a start
+	}
 	return cmd
 }
 
 // mcphud runs the program to its end.
 func mcphud(t *testing.T, args ...string) outcome {
 	t.Helper()
-	cmd := command(t, args...)
-	if budget.Race() { // collecting garbage would take a third of so short a run
-		cmd.Env = append(cmd.Env, "GOGC=400")
-	}
-	return finish(t, cmd)
+	return finish(t, command(t, args...))
 }
 
 func finish(t *testing.T, cmd *exec.Cmd) outcome {
