@@ -35,7 +35,7 @@ func (p Principal) All() bool { return p.all }
 
 // Tokens are the callers that a file lists: an immutable snapshot.
 type Tokens struct {
-	Warnings []string // of what is in the file and means nothing
+	Warnings []string // of what is in the file and means nothing, or not what it seems to
 
 	sums   [][sha256.Size]byte
 	whose  []Principal
@@ -142,10 +142,15 @@ func (t *Tokens) add(e []byte, n int) error {
 			return fmt.Errorf("%s has the sha256 of one before", what)
 		}
 	}
+	p.may = union(p.may, nil)
 	t.sums = append(t.sums, [sha256.Size]byte(sum))
 	t.whose = append(t.whose, p)
-	both := t.byName[p.Name] // a caller may have several tokens, such as while one is replaced by another
-	t.byName[p.Name] = Principal{Name: p.Name, all: both.all || p.all, may: append(slices.Clip(both.may), p.may...)}
+	both, known := t.byName[p.Name] // a caller may have several tokens, such as while one is replaced by another
+	if known && !slices.Equal(both.may, p.may) {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%s has other allowedTargets than one before of the same name: that is one caller, "+
+			"whose sessions and streams all its tokens have; callers who may not call the same need names of their own", what))
+	}
+	t.byName[p.Name] = Principal{Name: p.Name, all: both.all || p.all, may: union(both.may, p.may)}
 	return nil
 }
 
@@ -167,6 +172,13 @@ func nameOf(v []byte) (string, error) {
 		return "", fmt.Errorf("must be 1 to %d printable characters", maxName)
 	}
 	return s, nil
+}
+
+// union is what is in either of two lists, sorted.
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func targets(v []byte) (all []string, err error) {

@@ -21,7 +21,7 @@ func TestR8_TheFileOfTokens(t *testing.T) {
 	good, err := ParseTokens([]byte("\xef\xbb\xbf {\"tokens\":[" +
 		`{"sha256":"` + sum1 + `","name":"alpha","allowedTargets":["a"],"comment":1},` +
 		`{"sha256":"` + strings.ToUpper(sum2) + `","name":"alpha","allowedTargets":["b"]}],"Tokens":[]}`))
-	if err != nil || good.Len() != 2 || len(good.Warnings) != 2 {
+	if err != nil || good.Len() != 2 || len(good.Warnings) != 3 || !strings.Contains(good.Warnings[2], "one caller") {
 		t.Fatalf("%v %+v", err, good)
 	}
 	p, ok := good.find("foo")
