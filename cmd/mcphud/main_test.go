@@ -16,7 +16,6 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
-	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
@@ -74,9 +73,6 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), asMain+"=1", "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_STATE_HOME="+home+"/.state", "MCPHUD_CONFIG=", "NO_COLOR=1",
 		"MCPHUD_TAP_DIR="+cmp.Or(os.Getenv("MCPHUD_TAP_DIR"), home+"/.tap"), // not where the routers of whoever runs the tests are
 		"GORACE=atexit_sleep_ms=0") // the race detector would keep each process for a second
-	if budget.Race() {
-		cmd.Env = append(cmd.Env, "GOGC=400") // collecting garbage would take a third of a start
-	}
 	return cmd
 }
 
