@@ -27,11 +27,9 @@ type CallOptions struct {
 	OnNotification func(frame []byte)
 	// OnOwn gets the notifications that can only be about this request: its progress, and over HTTP what arrives on the stream
 	// of its own answer. Those that it takes, by returning true, nobody else hears of. It is called like OnNotification.
-	OnOwn func(frame []byte) bool
-	// Params are the Mcp-Param-* headers of a tool call of the modern era over HTTP, for who passes on what somebody else sent
-	// (SEP-2243). Where it is nil they are made by the tool's schema.
-	Params http.Header
+	OnOwn  func(frame []byte) bool
 	Header http.Header     // further headers of the request over HTTP
+	Relay  bool            // Header has what somebody else sent as Mcp-Param-* (SEP-2243): none are made by the tool's schema
 	Tag    any             // what CausedBy tells Options.Serve of requests of the server that this one caused
 	Meta   json.RawMessage // object whose members are added to params._meta
 }
@@ -56,10 +54,13 @@ func (s *Session) Call(ctx context.Context, method string, params json.RawMessag
 // callTool is Call for a tool. Headers that are not what the server wants can come of a schema that is not known, or not any
 // more.
 func (s *Session) callTool(ctx context.Context, name string, params json.RawMessage, o CallOptions) (Reply, error) {
+	if o.Relay {
+		return s.request(ctx, string(mcp.MethodToolsCall), name, params, nil, o)
+	}
 	schema := s.inputSchema(name)
 	r, err := s.request(ctx, string(mcp.MethodToolsCall), name, params, schema, o)
 	var e *Error
-	if o.Params != nil || !errors.As(err, &e) || e.Code == nil || *e.Code != jsonrpc.CodeHeaderMismatch {
+	if !errors.As(err, &e) || e.Code == nil || *e.Code != jsonrpc.CodeHeaderMismatch {
 		return r, err
 	}
 	if _, unlisted := s.List(ctx, Tools); unlisted != nil {
@@ -133,7 +134,7 @@ func (s *Session) exchange(ctx context.Context, method, target string, params, a
 		spec := &callSpec{
 			method: method, target: target, params: params, timeout: s.timeout(o.Timeout, s.cfg.Timeout, config.DefaultTimeout),
 			max: s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout), progress: o.OnProgress, notify: o.OnNotification,
-			own: o.OnOwn, tag: o.Tag, sent: o.Params, token: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
+			own: o.OnOwn, tag: o.Tag, token: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
 		}
 		for _, m := range inputMembers(answers) {
 			if spec.params, err = withMember(spec.params, m, true); err != nil {

@@ -77,10 +77,7 @@ func (c *conn) modernize(s *callSpec, version string, schema json.RawMessage) er
 	for k, v := range mcp.StandardHeaders(version, mcp.MCPMethod(s.method), params) {
 		h.Set(k, v)
 	}
-	for k, v := range s.sent {
-		h[http.CanonicalHeaderKey(k)] = v
-	}
-	if s.sent == nil && s.method == string(mcp.MethodToolsCall) && bytes.Contains(schema, []byte("x-mcp-header")) {
+	if s.method == string(mcp.MethodToolsCall) && bytes.Contains(schema, []byte("x-mcp-header")) {
 		for k, v := range mcp.GenerateParamHeaders(&mcp.Tool{Name: s.target, RawInputSchema: schema}, params) {
 			h.Set(k, v)
 		}

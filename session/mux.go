@@ -81,7 +81,6 @@ type callSpec struct {
 	target   string // tool, prompt or uri
 	params   []byte // an object or nil
 	header   http.Header
-	sent     http.Header   // instead of the headers of a tool's parameters
 	timeout  time.Duration // restarted by progress; 0 for none
 	max      time.Duration // whatever the progress; 0 for none
 	token    bool          // ask for progress

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -106,9 +104,11 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	defer cancel(nil)
 	x.patience.start(x.s.o.Limit(agent), func() { cancel(errIdle) })
 	defer x.patience.stop()
+	// An agent compares with the arguments itself what a modern caller says of them in headers.
+	relay := x.modern && !legacy && x.env.Method == string(mcp.MethodToolsCall)
 	r, err := sess.Call(ctx, x.env.Method, params, session.CallOptions{
 		Timeout: maxCall, MaxTimeout: maxCall, Tag: x, OnOwn: func(frame []byte) bool { return x.own(agent, frame, token) },
-		Params: x.paramHeaders(), Header: x.carried(),
+		Header: x.carried(relay), Relay: relay,
 	})
 	var e *session.Error
 	switch {
@@ -126,21 +126,6 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 		return nil, late(agent, err)
 	}
 	return nil, x.translated(failure(agent, err))
-}
-
-// paramHeaders are those of a modern caller, which an agent compares with the arguments itself. Those that an agent needs of
-// another caller are made for it.
-func (x *exchange) paramHeaders() http.Header {
-	if !x.modern || x.env.Method != string(mcp.MethodToolsCall) {
-		return nil
-	}
-	out := http.Header{}
-	for name, v := range x.r.Header {
-		if strings.HasPrefix(name, mcp.HeaderParamPrefix) {
-			out[name] = v
-		}
-	}
-	return out
 }
 
 // own takes what an agent says about this call.

@@ -7,7 +7,10 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
@@ -26,11 +29,12 @@ func (c *client) dial(cfg config.Server) (session.Transport, bool) {
 }
 
 // carried are the headers of the client's request that go along with what is asked for it: the trace that it belongs to, and how
-// many routers it went through, which a session does not tell that was opened before.
-func (x *exchange) carried() http.Header {
+// many routers it went through, which a session does not tell that was opened before; with params, those of a tool's parameters.
+func (x *exchange) carried(params bool) http.Header {
 	h := http.Header{ingress.HeaderHops: {strconv.Itoa(ingress.Hops(x.r.Header) + 1)}}
-	for _, name := range []string{"Traceparent", "Tracestate", "Baggage"} {
-		if v := x.r.Header[name]; len(v) > 0 {
+	for name, v := range x.r.Header {
+		switch {
+		case name == "Traceparent", name == "Tracestate", name == "Baggage", params && strings.HasPrefix(name, mcp.HeaderParamPrefix):
 			h[name] = v
 		}
 	}

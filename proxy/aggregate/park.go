@@ -82,7 +82,7 @@ func (x *exchange) park(ctx context.Context, sess *session.Session, agent string
 		asked: make(chan struct{}, 1), done: make(chan struct{}), taken: make(chan struct{}, 1), asks: map[string]question{},
 	}
 	life, cancel := context.WithCancelCause(x.c.life)
-	carried := x.carried()
+	carried := x.carried(false)
 	p.cancel = cancel
 	p.patience.start(x.s.o.Limit(agent), func() { cancel(errIdle) })
 	x.c.keep(p, true)
