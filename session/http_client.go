@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/mask"
 )
 
@@ -291,15 +292,5 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 
 // sameOrigin compares scheme, host and port.
 func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
-}
-
-func port(u *url.URL) string {
-	switch {
-	case u.Port() != "":
-		return u.Port()
-	case u.Scheme == "https":
-		return "443"
-	}
-	return "80"
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && listen.PortOf(a) == listen.PortOf(b)
 }

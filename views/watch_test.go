@@ -12,15 +12,22 @@ import (
 	"github.com/mcphud/mcphud/views"
 )
 
+// filled is a journal that others fill, and sessions that have it.
+func filled(t *testing.T) (*journal.Journal, *session.Manager) {
+	t.Helper()
+	j := journal.New(journal.Options{Dir: t.TempDir()})
+	m := session.NewManager(session.Options{Journal: j})
+	t.Cleanup(func() {
+		_ = m.Close()
+		_ = j.Close()
+	})
+	return j, m
+}
+
 // A journal that others fill: what to do while it is empty, whose each frame is, and the way from an answer to its request.
 func TestTapScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := journal.New(journal.Options{Dir: t.TempDir()})
-		m := session.NewManager(session.Options{Journal: j})
-		t.Cleanup(func() {
-			_ = m.Close()
-			_ = j.Close()
-		})
+		j, m := filled(t)
 		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{What: "Nobody is there.", Next: "Start somebody."})...),
 			tuitest.Size(160, 40), tuitest.Sessions(m), tuitest.Config(func(c *tui.Config) { c.Idle = "tap" }))
 		app.View("traffic").Has("Nobody is there.", "Start somebody.")
@@ -44,12 +51,7 @@ func TestTapScreen(t *testing.T) {
 // On a small terminal each frame still says whose it is, and a state is told in full.
 func TestTapScreenNarrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := journal.New(journal.Options{Dir: t.TempDir()})
-		m := session.NewManager(session.Options{Journal: j})
-		t.Cleanup(func() {
-			_ = m.Close()
-			_ = j.Close()
-		})
+		j, m := filled(t)
 		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(80, 24), tuitest.Sessions(m))
 		j.Append(journal.Entry{Server: "files", Conn: 1, Dir: journal.Out, Kind: journal.Request, ID: "1", Method: "tools/call"}, []byte(`{"id":1,"method":"tools/call","params":{"name":"read"}}`))
 		j.Append(journal.Entry{Server: "kb", Kind: journal.State, Note: "joined: server, process 4242: node /home/somebody/servers/kb.js --verbose"}, nil)

@@ -30,7 +30,7 @@ func vacant(ctx context.Context, at string) ([]net.Listener, error) {
 	var open []net.Listener
 	for _, host := range hosts {
 		var c net.ListenConfig
-		ln, err := c.Listen(ctx, "tcp", net.JoinHostPort(host, portName(u)))
+		ln, err := c.Listen(ctx, "tcp", net.JoinHostPort(host, listen.PortOf(u)))
 		if errors.Is(err, syscall.EADDRINUSE) {
 			closeListeners(open)
 			return nil, syscall.EADDRINUSE
@@ -40,17 +40,6 @@ func vacant(ctx context.Context, at string) ([]net.Listener, error) {
 		}
 	}
 	return open, nil
-}
-
-// portName is the port of a URL, also where it is left out.
-func portName(u *url.URL) string {
-	switch {
-	case u.Port() != "":
-		return u.Port()
-	case u.Scheme == "https":
-		return "443"
-	}
-	return "80"
 }
 
 func closeListeners(lns []net.Listener) {

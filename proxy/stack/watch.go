@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/mcphud/mcphud/session/listen"
 )
 
 const (
@@ -155,7 +157,7 @@ func portOf(at string) int {
 	if err != nil || u.Host == "" {
 		return 0
 	}
-	n, _ := strconv.Atoi(portName(u))
+	n, _ := strconv.Atoi(listen.PortOf(u))
 	return n
 }
 
@@ -166,7 +168,7 @@ func dial(ctx context.Context, at string) error {
 		return err
 	}
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), portName(u)))
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), listen.PortOf(u)))
 	if err != nil {
 		return err
 	}
