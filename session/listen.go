@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -73,21 +74,20 @@ func (s *Session) listen(c *conn) {
 	if filter.IsEmpty() {
 		return
 	}
-	again := false
+	var opened atomic.Bool
 	s.wg.Go(func() {
 		s.keepListening(c.ctx, c, filter, func(err error) {
-			if again && err == nil { // nobody told us of what changed in between
+			if again := opened.Swap(true); again && err == nil { // nobody told us of what changed in between
 				s.Outdate()
 				c.poke()
 			}
-			again = true
 		})
 	})
 }
 
 // keepListening holds one subscriptions/listen stream open until ctx ends or the server says that it has no such thing. One
 // that broke, or that something between us and the server refused, is opened again. opened is called each time the server
-// acknowledges, and with the reason why it never will.
+// acknowledges, and with the reason why it never will; while one stream ends, its reader may be at it still.
 func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.SubscriptionFilter, opened func(error)) {
 	body, err := json.Marshal(filter)
 	if err != nil { // flags and strings always marshal
