@@ -55,6 +55,9 @@ type Options struct {
 
 	Token string // bearer token that callers must show, "" for none
 	JWKS  string // file with the keys that sign callers' JWTs, "" for none
+	// JWTAudience and JWTIssuer are what aud must contain and iss must be, "" for anything. Without an audience a token that
+	// the same identity provider issued for another service is accepted.
+	JWTAudience, JWTIssuer string
 
 	Tenants []string // the tenants that there are; none means that each well-formed id is one
 

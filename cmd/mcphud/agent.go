@@ -109,8 +109,17 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 		return agentsrv.Options{}, usageError("--host "+s.host+" lets other machines in, and nobody is asked who they are",
 			"set AGENT_TOKEN or --jwks, or leave --host out to serve this machine only")
 	}
+	if s.jwks == "" && s.jwtAudience+s.jwtIssuer != "" {
+		return agentsrv.Options{}, usageError("--jwt-audience and --jwt-issuer restrict JWTs, and no key file says which JWTs are accepted", "set --jwks, or leave them out")
+	}
+	if s.jwks != "" && s.jwtAudience == "" {
+		log.Warn("JWTs for any audience are accepted, also those that their issuer made out to other services: set --jwt-audience")
+	}
+	if s.jwks != "" && s.jwtIssuer == "" {
+		log.Warn("JWTs of any issuer are accepted if a key of the JWKS file signed them: set --jwt-issuer")
+	}
 	o := agentsrv.Options{
-		Name: s.name, Profile: agentsrv.Profile(s.profile), Host: bareHost(s.host), Port: s.port, Token: s.token, JWKS: s.jwks,
+		Name: s.name, Profile: agentsrv.Profile(s.profile), Host: bareHost(s.host), Port: s.port, Token: s.token, JWKS: s.jwks, JWTAudience: s.jwtAudience, JWTIssuer: s.jwtIssuer,
 		KB: s.kb, Root: s.root, Entities: s.entities, Tenants: s.tenants, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
 		Timeout: s.timeout, DrainTimeout: s.drain, MaxRequest: s.maxRequest, Batch: s.batch,
 		RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),

@@ -20,8 +20,9 @@ func agentLogger(f *os.File, level string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(f, &slog.HandlerOptions{Level: from}))
 }
 
-// lineHandler writes records as "15:04:05 INFO message key=value". What comes from clients cannot act on the terminal: the
-// text handler underneath quotes values that hold anything but printable characters.
+// lineHandler writes records as "15:04:05 INFO message key=value". What comes from clients cannot act on the terminal or add
+// lines: the text handler underneath quotes values with anything but printable characters, and the line is sanitised, since
+// combining marks count as printable.
 type lineHandler struct {
 	out  *lineWriter
 	rest slog.Handler // writes the attributes to out.line
@@ -67,7 +68,7 @@ func (h *lineHandler) Handle(ctx context.Context, r slog.Record) error {
 	if err := h.rest.Handle(ctx, r); err != nil {
 		return err
 	}
-	_, err := h.out.w.Write(b.Bytes())
+	_, err := io.WriteString(h.out.w, safe.Text(b.String()))
 	return err
 }
 

@@ -19,6 +19,7 @@ type agentSettings struct {
 	stdio, ephemeral, batch      bool
 	profile, name                string
 	token, jwks                  string
+	jwtAudience, jwtIssuer       string
 	kb, root, store              string
 	entities, tenants            []string
 	concurrency, capacity        int
@@ -58,6 +59,8 @@ var agentSources = []setting{
 	{flag: "stdio"},
 	{flag: "token", env: "AGENT_TOKEN", secret: true},
 	{flag: "jwks", key: "jwks"},
+	{flag: "jwt-audience", env: "AGENT_JWT_AUDIENCE", key: "jwtAudience"},
+	{flag: "jwt-issuer", env: "AGENT_JWT_ISSUER", key: "jwtIssuer"},
 	{flag: "name", key: "name"},
 	{flag: "profile", key: "profile"},
 	{flag: "kb", key: "kb"},
@@ -105,6 +108,8 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.StringVar(&s.name, "name", "", "introduce the server under this `NAME`")
 	f.StringVar(&s.token, "token", "", "ask callers for this bearer `TOKEN`, which AGENT_TOKEN keeps out of process listings")
 	f.StringVar(&s.jwks, "jwks", "", "accept JWTs that a key of this JWKS `FILE` signed")
+	f.StringVar(&s.jwtAudience, "jwt-audience", "", "refuse JWTs whose aud does not contain this `AUDIENCE`; AGENT_JWT_AUDIENCE")
+	f.StringVar(&s.jwtIssuer, "jwt-issuer", "", "refuse JWTs whose iss is not this `ISSUER`; AGENT_JWT_ISSUER")
 	f.Var(&number{&s.concurrency, 1, mostTasks}, "concurrency", "run so many tool calls at a time; AGENT_CONCURRENCY")
 	f.Var(&number{&s.capacity, 0, mostCalls}, "queue-capacity", "let so many tool calls wait; 0 is no limit")
 	f.Var((*pause)(&s.timeout), "timeout", "end a tool call after this long without progress, such as 30s; at most 60s")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,6 +137,41 @@ func TestSizesAndPauses(t *testing.T) {
 		var p pause
 		if err := p.Set(text); err == nil {
 			t.Errorf("%q is taken for %s", text, p.String())
+		}
+	}
+}
+
+func TestA9_JWTSettingsReachTheAgent(t *testing.T) {
+	both := []string{"--jwks", "keys.json", "--jwt-audience", "https://agent.example/mcp", "--jwt-issuer", "https://id.example"}
+	for _, c := range []struct {
+		args     []string
+		env      map[string]string
+		file     string
+		warnings int
+		fails    string
+	}{
+		{args: both},
+		{args: both[:2], env: map[string]string{"AGENT_JWT_AUDIENCE": both[3], "AGENT_JWT_ISSUER": both[5]}},
+		{file: "jwks: keys.json\njwtAudience: https://agent.example/mcp\njwtIssuer: https://id.example\n"},
+		{args: both[:4], warnings: 1},
+		{args: both[:2], warnings: 2},
+		{args: both[2:], fails: "--jwks"},
+		{warnings: 0},
+	} {
+		s, _, warned, failed := settled(t, append([]string{"--ephemeral"}, c.args...), c.env, c.file)
+		var log bytes.Buffer
+		o, err := s.options(slog.New(slog.NewTextHandler(&log, nil)))
+		if c.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%v: %v", c, err)
+			}
+			continue
+		}
+		if n := strings.Count(log.String(), "level=WARN"); err != nil || warned+failed != "" || n != c.warnings {
+			t.Errorf("%v: %v %s%s, %d warnings: %s", c, err, warned, failed, n, &log)
+		}
+		if c.warnings == 0 && o.JWKS != "" && (o.JWTAudience != both[3] || o.JWTIssuer != both[5]) {
+			t.Errorf("%v: audience %q, issuer %q", c, o.JWTAudience, o.JWTIssuer)
 		}
 	}
 }

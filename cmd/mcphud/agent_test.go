@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 func TestAgentHelpHasOnlyItsOwnFlags(t *testing.T) {
@@ -67,6 +69,12 @@ func TestAgentLogLinesForPeople(t *testing.T) {
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if len(lines) != 2 || !strings.Contains(lines[0], ` INFO  MCP tool called session="a b" tool.tool="x\x1b]52;c;eA==\a\u202e\ny" tool.duration_ms=3`) || !strings.Contains(lines[1], " ERROR ") {
 		t.Errorf("%q", lines)
+	}
+	marks := strings.Repeat("\u0301", 30)
+	b.Reset()
+	log.Info("e"+marks, "tool", "x"+marks, slog.Group("args", "e"+marks, 1))
+	if n := strings.Count(b.String(), "\u0301"); n > 3*safe.MaxMarks {
+		t.Errorf("%d combining marks reached the terminal: %q", n, b.String())
 	}
 	for _, r := range b.String() {
 		if r < ' ' && r != '\n' || r == 0x202e {
