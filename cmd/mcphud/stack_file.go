@@ -84,7 +84,11 @@ func (a *app) stackTrust(ctx context.Context, f *stack.File, found, yes bool) er
 	if !yes {
 		_, _ = fmt.Fprintf(a.err, "%s would start and contact exactly this:\n", safe.Line(f.Path, 0))
 		for _, l := range f.Describe() {
-			_, _ = fmt.Fprintf(a.err, "  %s\n", safe.Line(l, 0))
+			_, _ = fmt.Fprintf(a.err, "  %s\n", safe.Text(strings.ReplaceAll(l, "\n", " "))) // whole: the end decides as well
+			if len(l) > longestLine {
+				return usageError(fmt.Sprintf("%s has an entry of %d bytes, which is too long to be judged on a screen", f.Path, len(l)),
+					"read the file, and give --trust if what it starts is what you want")
+			}
 		}
 		if !terminal(a.in) || !terminal(a.err) {
 			return usageError("nobody has trusted "+f.Path+" as it is now", "look at what it starts, and give --trust if that is what you want")
@@ -104,6 +108,10 @@ func (a *app) stackTrust(ctx context.Context, f *stack.File, found, yes bool) er
 	}
 	return nil
 }
+
+// longestLine is how many bytes of an entry a person can be asked about: more than this fills the screen and pushes the
+// beginning out of it.
+const longestLine = 4 << 10
 
 // answer reads a line from the terminal.
 func (a *app) answer(ctx context.Context) (string, error) {

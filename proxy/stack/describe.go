@@ -1,84 +1,117 @@
 package stack
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/config"
 )
 
-// Foreign reports whether the file runs commands that are not this program.
+// Foreign reports whether the file can make other code run than this program's: by a command, or by a variable of an agent
+// or the router that is not one of their settings.
 func (f *File) Foreign() bool {
 	for _, s := range f.Servers {
 		if s.Command != "" {
 			return true
 		}
 	}
-	if f.Router != nil {
-		for _, r := range f.Router.Routes {
-			if m, ok := r.(map[string]any); ok && m["command"] != nil {
-				return true
-			}
+	for _, a := range f.Agents {
+		if foreignEnv(a.Env) {
+			return true
+		}
+	}
+	if f.Router == nil {
+		return false
+	}
+	for _, r := range f.Router.Routes {
+		if m, ok := r.(map[string]any); ok && m["command"] != nil {
+			return true
+		}
+	}
+	return foreignEnv(f.Router.Env)
+}
+
+// foreignEnv reports whether there is more in env than settings of agents, of the router and of telemetry.
+func foreignEnv(env map[string]string) bool {
+	for name := range env {
+		if !strings.HasPrefix(name, "AGENT_") && !strings.HasPrefix(name, "ROUTER_") && !strings.HasPrefix(name, "OTEL_") {
+			return true
 		}
 	}
 	return false
 }
 
-// Describe says what running the file would start and contact, a line for each, without secrets. Whatever is in them
-// comes from the file, and has to be made safe where it is shown.
+// Describe says what running the file would start and contact, a line for each, without secrets and in full: see
+// [config.Describe]. Whatever is in them comes from the file, and has to be made safe where it is shown.
 func (f *File) Describe() (lines []string) {
+	own := func(name, command string, flags [][2]string, env map[string]string) string {
+		return f.line(config.Server{Name: name, Command: "mcphud", Args: append([]string{command}, arguments(flags)...), Env: env})
+	}
 	for _, a := range f.Agents {
-		lines = append(lines, line(a.Name, "mcphud", append([]string{"agent"}, arguments(a.Flags)...), a.Env, ""))
+		lines = append(lines, own(a.Name, "agent", a.Flags, a.Env))
 	}
 	for _, s := range f.Servers {
+		d := config.Server{Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.Dir, Headers: texts(s.Route["headers"])}
 		if s.Command == "" {
-			lines = append(lines, s.Name+": contact "+mask.URL(s.URL))
-			continue
+			d.URL = s.URL
 		}
-		lines = append(lines, line(s.Name, s.Command, s.Args, s.Env, s.Dir))
+		lines = append(lines, f.line(d))
 	}
 	if f.Router == nil {
 		return lines
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Router.Routes)) {
 		r, _ := f.Router.Routes[name].(map[string]any)
-		switch {
-		case r["command"] != nil:
-			var args []string
-			list, _ := r["args"].([]any)
-			for _, a := range list {
-				args = append(args, fmt.Sprint(a))
-			}
-			env := map[string]string{}
-			vars, _ := r["env"].(map[string]any)
-			for k, v := range vars {
-				env[k] = fmt.Sprint(v)
-			}
-			dir, _ := r["cwd"].(string)
-			lines = append(lines, line(name, fmt.Sprint(r["command"]), args, env, dir))
-		case r["url"] != nil:
-			lines = append(lines, name+": contact "+mask.URL(fmt.Sprint(r["url"])))
+		d := config.Server{Name: name, Env: texts(r["env"]), Headers: texts(r["headers"])}
+		d.Command, _ = r["command"].(string)
+		d.URL, _ = r["url"].(string)
+		d.Cwd, _ = r["cwd"].(string)
+		list, _ := r["args"].([]any)
+		for _, a := range list {
+			d.Args = append(d.Args, text(a))
+		}
+		if d.Command != "" || d.URL != "" {
+			lines = append(lines, f.line(d))
 		}
 	}
-	return append(lines, line(routerName, "mcphud", append([]string{"router"}, arguments(f.Router.Flags)...), f.Router.Env, ""))
+	return append(lines, own(routerName, "router", f.Router.Flags, f.Router.Env))
 }
 
-func line(name, command string, args []string, env map[string]string, dir string) string {
-	out := name + ": " + command
-	if args = mask.Args(args); len(args) > 0 {
-		out += " " + strings.Join(args, " ")
+// texts is an object of strings as routing.json has it.
+func texts(v any) map[string]string {
+	m, _ := v.(map[string]any)
+	out := make(map[string]string, len(m))
+	for k, v := range m {
+		out[k] = text(v)
 	}
-	for i, k := range slices.Sorted(maps.Keys(env)) {
-		sep := ", "
-		if i == 0 {
-			sep = "; with "
+	return out
+}
+
+// text is a value of a route, as its JSON where it is not a string.
+func text(v any) string {
+	if raw, ok := v.(json.RawMessage); ok {
+		return string(raw)
+	}
+	return fmt.Sprint(v)
+}
+
+// line is what is known of a server, in one line: what it runs, and with what.
+func (f *File) line(s config.Server) string {
+	out := s.Name + ":"
+	last := ""
+	for _, field := range f.expanded[s.Name].Describe(s) {
+		words := map[string]string{"runs": " ", "in": "; in ", "connects to": " contact ", "env": "; with ", "header": "; with header ", "is given": "; given "}[field.Label]
+		if words == "" {
+			continue
 		}
-		out += sep + k + "=" + mask.Value(k, env[k])
-	}
-	if dir != "" {
-		out += "; in " + dir
+		if field.Label == last {
+			words = ", "
+		}
+		last = field.Label
+		out += words + field.Value
 	}
 	return out
 }

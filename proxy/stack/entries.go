@@ -34,7 +34,7 @@ func (r *reader) agent(name string, n config.Node) {
 			a.Port = r.port(m.Value, what+".port")
 			return
 		case "env":
-			a.Env = r.env(m.Value, what+".env")
+			a.Env = r.ownEnv(m.Value, what+".env")
 			return
 		case "route":
 			a.Route = r.route(name, m.Value, map[string]any{"hostPort": 1})
@@ -229,11 +229,11 @@ func (r *reader) router(n config.Node) {
 	known := map[string]func(config.Node){
 		"port":   func(n config.Node) { e.Port = r.port(n, "router.port") },
 		"tokens": func(n config.Node) { e.Tokens = r.path(n, "router.tokens") },
-		"env":    func(n config.Node) { e.Env = r.env(n, "router.env") },
+		"env":    func(n config.Node) { e.Env = r.ownEnv(n, "router.env") },
 		"routes": func(n config.Node) {
 			e.Routes = map[string]any{}
 			r.members(n, "router.routes", func(m config.Member) {
-				e.Routes[m.Key] = r.placed(r.value(m.Value, "router.routes."+m.Key))
+				r.in(m.Key, func() { e.Routes[m.Key] = r.placed(r.value(m.Value, "router.routes."+m.Key)) })
 				if err := checkRoutes(map[string]any{m.Key: e.Routes[m.Key]}); err != nil {
 					r.fail(m.Value, "router.routes.%v", err)
 				}

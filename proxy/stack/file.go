@@ -47,6 +47,8 @@ type File struct {
 	Servers  []ServerEntry
 	Router   *RouterEntry // nil for none
 	Warnings []config.Warning
+
+	expanded map[string]*config.Variables // by the name of an agent, server or route, and routerName
 }
 
 // AgentEntry is one of a File's agents.
@@ -142,7 +144,9 @@ func (s Source) Parse(path string, text []byte) (*File, error) {
 
 func (s Source) parse(tree config.Tree) (*File, error) {
 	sum := sha256.Sum256(tree.Raw)
-	r := &reader{Source: s, f: &File{Path: tree.File, Digest: hex.EncodeToString(sum[:]), Warnings: tree.Warnings, Router: &RouterEntry{}}}
+	r := &reader{Source: s, f: &File{
+		Path: tree.File, Digest: hex.EncodeToString(sum[:]), Warnings: tree.Warnings, Router: &RouterEntry{}, expanded: map[string]*config.Variables{},
+	}}
 	if tree.Root.Shape == config.Null {
 		r.fail(tree.Root, "has nothing in it; write for example agents: {one: {}}")
 	}
@@ -154,7 +158,7 @@ func (s Source) parse(tree config.Tree) (*File, error) {
 		},
 		"agents":  func(n config.Node) { r.named(n, "agents", r.agent) },
 		"servers": func(n config.Node) { r.named(n, "servers", r.server) },
-		"router":  r.router,
+		"router":  func(n config.Node) { r.in(routerName, func() { r.router(n) }) },
 	})
 	if r.err == nil && len(r.f.Agents)+len(r.f.Servers) == 0 && (r.f.Router == nil || len(r.f.Router.Routes) == 0) {
 		r.fail(tree.Root, "names neither agents nor servers; write for example agents: {one: {}}")
@@ -175,8 +179,17 @@ func (s Source) parse(tree config.Tree) (*File, error) {
 // reader builds a File. The first error ends it.
 type reader struct {
 	Source
-	f   *File
-	err error
+	f     *File
+	entry string // being read; "" outside of agents, servers and the router
+	err   error
+}
+
+// in reads an entry with f.
+func (r *reader) in(entry string, f func()) {
+	before := r.entry
+	r.entry = entry
+	f()
+	r.entry = before
 }
 
 func (r *reader) fail(at config.Node, format string, args ...any) {
@@ -231,7 +244,7 @@ func (r *reader) named(n config.Node, what string, f func(string, config.Node)) 
 			r.fail(at, "%q is the name of an agent and of a server; choose another", m.Key)
 		default:
 			m.Value.Line = max(m.Value.Line, m.Line)
-			f(m.Key, m.Value)
+			r.in(m.Key, func() { f(m.Key, m.Value) })
 		}
 	})
 }
@@ -259,7 +272,12 @@ func (r *reader) text(n config.Node, what string) string {
 		r.fail(n, "%s is %s; it must be a string", what, n.Shape)
 		return ""
 	}
-	s, err := config.Expand(n.Text, r.Lookup)
+	v := r.f.expanded[r.entry]
+	if v == nil {
+		v = &config.Variables{Lookup: r.Lookup}
+		r.f.expanded[r.entry] = v
+	}
+	s, err := v.Expand(n.Text)
 	if err != nil {
 		r.fail(n, "%s: %v", what, err)
 	}
@@ -288,6 +306,17 @@ func (r *reader) env(n config.Node, what string) map[string]string {
 		out[m.Key] = r.text(m.Value, what+"."+m.Key)
 	})
 	return out
+}
+
+// ownEnv is the environment of a process of this program.
+func (r *reader) ownEnv(n config.Node, what string) map[string]string {
+	env := r.env(n, what)
+	for name := range env {
+		if upper := strings.ToUpper(name); strings.HasPrefix(upper, "LD_") || strings.HasPrefix(upper, "DYLD_") {
+			r.fail(n, "%s.%.80s is refused: it makes mcphud itself load other code", what, name)
+		}
+	}
+	return env
 }
 
 func (r *reader) port(n config.Node, what string) int {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Shape is what a Node is. Its text completes "it is …".
@@ -114,12 +115,31 @@ func (n Node) Get(key string) (Node, bool) {
 	return Node{Shape: Null}, false
 }
 
-// Expand replaces ${NAME} and ${NAME:-default} in s by what lookup knows. The error names a variable that is not set.
-func Expand(s string, lookup func(string) (string, bool)) (string, error) {
+// Variables expands what belongs to one server, and remembers which variables that took.
+type Variables struct {
+	Lookup func(string) (string, bool)
+
+	secrets, names []string
+}
+
+// Expand replaces ${NAME} and ${NAME:-default} in s. The error names a variable that is not set.
+func (v *Variables) Expand(s string) (string, error) {
 	var err error
-	x := &expander{opt: Options{LookupEnv: lookup}, dialect: Mcphud}
+	x := &expander{opt: Options{LookupEnv: v.Lookup}, dialect: Mcphud}
 	x.unset = func(_, variable, fix string) {
 		err = fmt.Errorf("environment variable %s is not set; %s", clip(variable), fix)
 	}
-	return x.expand("", s), err
+	s = x.expand("", s)
+	v.secrets, v.names = append(v.secrets, x.used...), append(v.names, x.names...)
+	return s, err
+}
+
+// Describe is [Describe] for a server whose values were expanded by v, which may be nil: the values of variables with a
+// secret's name are masked wherever they are, and a field says which variables it is given.
+func (v *Variables) Describe(s Server) []Field {
+	if v != nil {
+		s.secrets = v.secrets
+		s.variables = slices.Compact(slices.Sorted(slices.Values(v.names)))
+	}
+	return Describe(s)
 }

@@ -53,10 +53,10 @@ func TestTreeOfHostileFiles(t *testing.T) {
 
 func TestExpand(t *testing.T) {
 	env := func(n string) (string, bool) { return "v", n == "A" }
-	if got, err := Expand("x${A}${B:-d}$A${}", env); got != "xvd$A${}" || err != nil {
+	if got, err := (&Variables{Lookup: env}).Expand("x${A}${B:-d}$A${}"); got != "xvd$A${}" || err != nil {
 		t.Error(got, err)
 	}
-	if _, err := Expand("${B}", env); err == nil || !strings.Contains(err.Error(), "B is not set") {
+	if _, err := (&Variables{Lookup: env}).Expand("${B}"); err == nil || !strings.Contains(err.Error(), "B is not set") {
 		t.Error(err)
 	}
 }
