@@ -273,16 +273,25 @@ func (m *mux) abandon(p *pending, why string, err *Error) answer {
 	}
 	params := fmt.Appendf(nil, `{"requestId":%d,"reason":%s}`, p.id, jsonrpc.Quote(why+" by the client"))
 	told := make(chan struct{})
+	var lost error // why the connection ended meanwhile
 	go func() {
 		defer m.cancels.Done()
 		defer close(told)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		// Nobody can do anything about a server that does not take it; the journal has the frame.
-		_ = m.notify(ctx, "notifications/cancelled", params, nil)
+		if m.notify(ctx, "notifications/cancelled", params, nil) != nil {
+			lost = m.ended()
+		}
 	}()
 	// What the caller does next should come after it, but a server that does not read must not hold the caller up.
-	waitFor(told, tellGrace)
+	grace := tellGrace
+	if err.Kind == Timeout {
+		grace = cancelGrace // a connection that turns out to be broken is the better reason
+	}
+	if waitFor(told, grace) && lost != nil && err.Kind == Timeout {
+		return answer{err: lost}
+	}
 	return answer{err: err}
 }
 

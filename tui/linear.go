@@ -3,12 +3,14 @@ package tui
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"reflect"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -112,7 +114,9 @@ func (l *linear) loop(lines <-chan string) error {
 	defer quiet.Stop()
 	ready := false // the line before had its effect
 	for !l.ended {
-		if err := l.out.Flush(); err != nil {
+		if err := l.out.Flush(); errors.Is(err, syscall.EPIPE) {
+			return nil // whoever read it has left
+		} else if err != nil {
 			return fmt.Errorf("writing to stdout: %w", err)
 		}
 		in := lines

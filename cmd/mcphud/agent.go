@@ -180,7 +180,7 @@ func (a *app) agentHTTP(ctx context.Context, agent *agentsrv.Agent, o agentsrv.O
 
 // agentStdio serves until the input ends, or a signal.
 func (a *app) agentStdio(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) error {
-	err := agent.ServeStdio(ctx, a.in, a.out)
+	err := agent.ServeStdio(ctx, a.in, stdout{a.out})
 	return errors.Join(err, closeAgent(ctx, agent, o))
 }
 

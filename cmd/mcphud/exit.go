@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -58,8 +57,8 @@ func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	if errors.Is(err, syscall.EPIPE) {
-		return exitOK // whoever read us has had enough
+	if errors.Is(err, errOutputClosed) {
+		return exitOK // as in mcphud … | head
 	}
 	var own exitStatus
 	if errors.As(err, &own) {
@@ -73,7 +72,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	if a.o.formatFor(a.out) == formatText {
 		writeErrorText(a.err, e, terminal(a.err))
 	} else {
-		writeErrorJSON(a.err, e)
+		writeErrorJSON(a.err, e, terminal(a.err))
 	}
 	return code
 }
@@ -106,9 +105,14 @@ func explain(ctx context.Context, err error) *session.Error {
 	return &c
 }
 
-// writeErrorJSON writes the one line that ends stderr in the formats for scripts.
-func writeErrorJSON(w io.Writer, e *session.Error) {
-	_, _ = fmt.Fprintf(w, "{\"error\":%s}\n", e.JSON())
+// writeErrorJSON writes the one line that ends stderr in the formats for scripts. Where stdout is a pipe, stderr may still be
+// a terminal (tty).
+func writeErrorJSON(w io.Writer, e *session.Error, tty bool) {
+	line := fmt.Appendf(nil, "{\"error\":%s}\n", e.JSON())
+	if tty {
+		line = escaped(line)
+	}
+	_, _ = w.Write(line)
 }
 
 // writeErrorText writes the error for people: what, where, next step. Everything in it may come from a server.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -166,7 +167,15 @@ func afterLastByte(t *testing.T, args []string) time.Duration {
 }
 
 func TestBrokenPipeIsQuiet(t *testing.T) {
-	cmd := command(t, fake(t, behave.ManyTools, "tools", "list")...)
+	for _, args := range []string{"tools list", "tools list --format jsonl", "--linear"} {
+		t.Run(args, func(t *testing.T) {
+			leaveEarly(t, command(t, fake(t, behave.ManyTools, strings.Fields(args)...)...))
+		})
+	}
+}
+
+// leaveEarly reads one byte of what cmd writes to stdout, no more, and wants it to end well and in silence.
+func leaveEarly(t *testing.T, cmd *exec.Cmd) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	r, w, err := os.Pipe()

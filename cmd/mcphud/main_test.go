@@ -46,7 +46,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(code)
 	}
-	if os.Getenv(asServer) != "" {
+	switch os.Getenv(asServer) {
+	case "":
+	case deafServer, deafLater:
+		serveDeaf(os.Stdin, os.Stdout)
+		os.Exit(0)
+	default:
 		serveUpdates(os.Stdin, os.Stdout)
 		os.Exit(0)
 	}

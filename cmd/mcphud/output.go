@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -32,15 +34,31 @@ func (o *options) formatFor(f *os.File) string {
 	return formatJSON
 }
 
+// errOutputClosed is that whoever read our standard output does not any more. A broken pipe anywhere else, such as to a
+// server, is a failure.
+var errOutputClosed = errors.New("stdout was closed by its reader")
+
+// stdout is the process's standard output. Its broken pipe is errOutputClosed.
+type stdout struct{ f *os.File }
+
+func (s stdout) Write(b []byte) (int, error) {
+	n, err := s.f.Write(b)
+	if errors.Is(err, syscall.EPIPE) {
+		err = fmt.Errorf("%w: %w", errOutputClosed, err)
+	}
+	return n, err
+}
+
 // printer writes a command's data. Only one goroutine uses it at a time.
 type printer struct {
 	w      io.Writer
+	width  int // of the terminal in cells, 0 elsewhere
 	format string
 	tty    bool // text is sanitised, JSON escapes what could act
 }
 
 func (a *app) printer() *printer {
-	return &printer{w: a.out, format: a.o.formatFor(a.out), tty: terminal(a.out)}
+	return &printer{w: stdout{a.out}, width: widthOf(a.out), format: a.o.formatFor(a.out), tty: terminal(a.out)}
 }
 
 // answer is what a command got: the result as it was sent, the frames it came in, and how to say it to people.

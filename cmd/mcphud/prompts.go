@@ -38,7 +38,7 @@ func promptsList(ctx context.Context, l *link, _ []string) error {
 			}
 			rows = append(rows, []string{it.Name, strings.Join(args, " "), flawed(it, firstLine(describe(it)))})
 		}
-		t.table(l.width(), dropEmptyColumn(rows, 1))
+		t.table(l.out.width, dropEmptyColumn(rows, 1))
 	})
 }
 

@@ -16,14 +16,10 @@ import (
 	"github.com/mcphud/mcphud/session"
 )
 
-// width is where tables end: the terminal's width, 0 elsewhere.
-func (l *link) width() int { return widthOf(l.out.w, l.tty) }
-
-func widthOf(w ioWriter, tty bool) int {
-	if f, ok := w.(*os.File); ok && tty {
-		if w, _, err := term.GetSize(f.Fd()); err == nil {
-			return w
-		}
+// widthOf is the width of the terminal that f is, in cells, where tables end; 0 if f is no terminal.
+func widthOf(f *os.File) int {
+	if w, _, err := term.GetSize(f.Fd()); err == nil {
+		return w
 	}
 	return 0
 }

@@ -85,11 +85,11 @@ func (t *text) notification(frame []byte) {
 }
 
 func resourcesList(ctx context.Context, l *link, _ []string) error {
-	return l.printList(ctx, session.Resources, uriTable(l.width()))
+	return l.printList(ctx, session.Resources, uriTable(l.out.width))
 }
 
 func resourcesTemplates(ctx context.Context, l *link, _ []string) error {
-	return l.printList(ctx, session.Templates, uriTable(l.width()))
+	return l.printList(ctx, session.Templates, uriTable(l.out.width))
 }
 
 func uriTable(width int) func(*text, []session.Item) {

@@ -62,7 +62,7 @@ func (a *app) serversList() error {
 		if len(rows) == 0 {
 			t.block("no servers; mcphud reads mcphud.yaml, .mcp.json and the configs of other MCP clients, or --config FILE")
 		}
-		t.table(widthOf(a.out, p.tty), dropEmptyColumn(rows, 2))
+		t.table(p.width, dropEmptyColumn(rows, 2))
 		for _, w := range list.Warnings {
 			t.block("warning: " + w.String())
 		}

@@ -101,7 +101,7 @@ func (a *app) tapWatch(ctx context.Context) (err error) {
 	if a.o.format == "" && a.o.linear {
 		format = formatText
 	}
-	f := &follower{j: j, w: a.out, tty: terminal(a.out), format: format}
+	f := &follower{j: j, w: stdout{a.out}, tty: terminal(a.out), format: format}
 	return f.run(ctx)
 }
 

@@ -46,7 +46,7 @@ func toolsList(ctx context.Context, l *link, _ []string) error {
 		for _, it := range items {
 			rows = append(rows, []string{it.Name, hints(it), flawed(it, firstLine(describe(it)))})
 		}
-		t.table(l.width(), dropEmptyColumn(rows, 1))
+		t.table(l.out.width, dropEmptyColumn(rows, 1))
 	})
 }
 
@@ -89,7 +89,7 @@ func toolsShow(ctx context.Context, l *link, args []string) error {
 		if it.Description != "" {
 			t.block("\n" + it.Description)
 		}
-		t.arguments(l.width(), it.InputSchema)
+		t.arguments(l.out.width, it.InputSchema)
 		if len(it.OutputSchema) > 0 {
 			t.block("\noutput schema:")
 			t.json(it.OutputSchema)

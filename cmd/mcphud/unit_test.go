@@ -150,7 +150,7 @@ func TestErrorLineIsOneLine(t *testing.T) {
 	writeErrorJSON(&b, &session.Error{
 		Kind: session.RpcError, Server: "s", Stage: "tools/call x", Message: "two\nlines <b>", Code: &code, Data: json.RawMessage("{\n \"a\": 9007199254740993\n}"),
 		Detail: "last\nwords", Next: "do this",
-	})
+	}, false)
 	want := `{"error":{"kind":"RpcError","code":-32602,"message":"s: tools/call x: two\nlines <b>; do this","cause":"last\nwords","status":null,"url":null,"data":{"a":9007199254740993}}}` + "\n"
 	if b.String() != want {
 		t.Errorf("got  %swant %s", b.String(), want)

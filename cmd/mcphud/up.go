@@ -216,7 +216,7 @@ func (a *app) summary(r *stackRun) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(a.out, "%s\n", line)
+		_, err = fmt.Fprintf(stdout{a.out}, "%s\n", line)
 		return err
 	}
 	var b strings.Builder
@@ -234,6 +234,6 @@ func (a *app) summary(r *stackRun) error {
 		fmt.Fprintf(&b, "  %-12s %s\n", "all in one", aggregate)
 	}
 	b.WriteString("Press ctrl+c to stop.\n")
-	_, err := fmt.Fprint(a.out, b.String())
+	_, err := fmt.Fprint(stdout{a.out}, b.String())
 	return err
 }
