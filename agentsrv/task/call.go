@@ -99,7 +99,8 @@ func (s *Service) ttl(task []byte) (time.Duration, error) {
 
 // start runs the call, and answers with its result or as the task that it became.
 func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how manner, next front.Next) (json.RawMessage, error) {
-	if err := s.reserve(); err != nil {
+	tenant := kit.TenantOf(ctx)
+	if err := s.reserve(tenant); err != nil {
 		if how.now || how.must {
 			return nil, err
 		}
@@ -113,7 +114,7 @@ func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how
 	if !s.begin(t) {
 		tied()
 		cancel(nil)
-		s.unreserve()
+		s.unreserve(tenant)
 		return nil, interrupted()
 	}
 	go t.run(queue.WithHooks(life, &queue.Hooks{
@@ -121,7 +122,7 @@ func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how
 	}), next)
 	if !t.decide(ctx) {
 		tied()
-		s.unreserve()
+		s.unreserve(tenant)
 		return t.result, t.err
 	}
 	tied()

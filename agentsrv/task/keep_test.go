@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 func (r *rig) kept() (count, live int, bytes int64) {
 	r.tasks.mu.Lock()
 	defer r.tasks.mu.Unlock()
-	return r.tasks.count, len(r.tasks.live), r.tasks.bytes
+	return r.tasks.total.tasks, len(r.tasks.live), r.tasks.total.bytes
 }
 
 func TestTasksExpire(t *testing.T) {
@@ -178,5 +179,96 @@ func TestQ3_SubscribersHearOfTheQueue(t *testing.T) {
 		if p, _ := m["params"].(map[string]any); m["method"] == "notifications/resources/updated" && p["uri"] == "status://queue" {
 			return
 		}
+	}
+}
+
+// asyncTask starts a call of a tenant that becomes a task, and waits until it is done; "" if that was refused.
+func (r *rig) asyncTask(tenant, tool string, args map[string]any) string {
+	r.t.Helper()
+	a := r.tool(sessionless.with("X-Tenant", tenant), tool, args, "_meta", map[string]any{"async": true})
+	if a.Error != nil {
+		if a.Error.Code != -32002 || a.Error.Data["retryAfterMs"] == nil {
+			r.t.Errorf("refused otherwise than for want of room: %+v", a.Error)
+		}
+		return ""
+	}
+	id, _ := a.Result["structuredContent"].(map[string]any)["taskId"].(string)
+	r.until("it is done", func() bool {
+		_, page := r.get("/tasks/"+id, "X-Tenant", tenant)
+		r.tasks.mu.Lock()
+		defer r.tasks.mu.Unlock()
+		return page["status"] == "completed" && len(r.tasks.runs) == 0
+	})
+	return id
+}
+
+func TestX2_OneTenantsTasksDoNotShutOutOthers(t *testing.T) {
+	for name, o := range map[string]options{"store": {}, "memory": {memory: true}} {
+		t.Run(name, func(t *testing.T) {
+			o.tenant, o.tasks.MaxTasks = true, 8
+			r := newRig(t, o)
+			var greedy []string
+			for range 8 {
+				greedy = append(greedy, r.asyncTask("greedy", "echo", nil))
+			}
+			if r.asyncTask("greedy", "echo", nil) != "" {
+				t.Error("one too many of its own was taken")
+			}
+			for i := range 4 {
+				if r.asyncTask("other", "echo", nil) == "" {
+					t.Fatalf("task %d of another tenant was refused", i)
+				}
+				for n, id := range greedy {
+					if status, _ := r.get("/tasks/"+id, "X-Tenant", "greedy"); (status == 404) != (n <= i) {
+						t.Errorf("%d of others: task %d of the greedy tenant is %d; the oldest gives way", i+1, n, status)
+					}
+				}
+			}
+			if r.asyncTask("other", "echo", nil) != "" || r.asyncTask("greedy", "echo", nil) != "" {
+				t.Error("with the room shared alike, a tenant takes some of the other's")
+			}
+			if !o.memory {
+				again := New(Options{DB: r.db})
+				if err := again.Open(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if !maps.Equal(again.used, r.tasks.used) {
+					t.Errorf("%v is used, after a restart %v", r.tasks.used, again.used)
+				}
+				if err := again.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+func TestX2_OneTenantsResultsDoNotShutOutOthers(t *testing.T) {
+	r := newRig(t, options{tenant: true, tasks: Options{MaxBytes: 800}})
+	for range 2 {
+		r.asyncTask("greedy", "big", map[string]any{"n": 500})
+	}
+	if r.asyncTask("greedy", "echo", nil) != "" {
+		t.Error("with all bytes taken the same tenant gets another task")
+	}
+	if r.asyncTask("other", "big", map[string]any{"n": 10}) == "" {
+		t.Error("another tenant gets none")
+	}
+}
+
+// Tasks that wait for input are in no queue, and cannot give way.
+func TestX2_OneTenantsUnfinishedTasksDoNotShutOutOthers(t *testing.T) {
+	r := newRig(t, options{tenant: true, tasks: Options{MaxTasks: 80}})
+	asks := func(tenant string) answer { return r.tool(tasking.with("X-Tenant", tenant), "input", nil) }
+	for i := range 20 {
+		if a := asks("greedy"); a.Error != nil || a.Result["taskId"] == nil {
+			t.Fatalf("%d: %+v", i, a)
+		}
+	}
+	if a := asks("greedy"); a.Error != nil || a.Result["resultType"] != "input_required" {
+		t.Errorf("beyond its share a call does not become a task: %+v", a)
+	}
+	if a := asks("other"); a.Error != nil || a.Result["taskId"] == nil {
+		t.Errorf("another tenant: %+v", a)
 	}
 }

@@ -144,8 +144,8 @@ func TestModernTaskAsksForInputAgainAndAgain(t *testing.T) {
 func TestModernInputBeforeTheTask(t *testing.T) {
 	r := newRig(t, options{tasks: Options{Default: Policy{Support: mcp.TaskSupportRequired, InputFirst: true}}})
 	a := r.tool(tasking, "input", nil)
-	if a.Result["resultType"] != "input_required" || a.Result["taskId"] != nil || r.tasks.count != 0 {
-		t.Fatalf("%+v, %d tasks", a, r.tasks.count)
+	if a.Result["resultType"] != "input_required" || a.Result["taskId"] != nil || r.tasks.total.tasks != 0 {
+		t.Fatalf("%+v, %d tasks", a, r.tasks.total.tasks)
 	}
 	yes := map[string]any{"action": "accept", "content": map[string]any{"name": "A"}}
 	a = r.tool(tasking, "input", nil, "requestState", "2", "inputResponses", map[string]any{"a": yes})
@@ -168,7 +168,7 @@ func TestQ7_ModernClientThatLeavesEndsItsCallButNotItsTask(t *testing.T) {
 	r.until("no room is taken", func() bool {
 		r.tasks.mu.Lock()
 		defer r.tasks.mu.Unlock()
-		return r.tasks.count == 0 && len(r.tasks.runs) == 0
+		return r.tasks.total.tasks == 0 && len(r.tasks.runs) == 0
 	})
 	id := r.modernTask("gate", map[string]any{"name": "stays"})
 	<-r.started

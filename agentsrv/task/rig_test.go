@@ -48,6 +48,7 @@ type options struct {
 	queue  queue.Options
 	tasks  Options
 	store  string // path, "" for memory
+	memory bool   // keep tasks in memory
 	tenant bool   // take the tenant from the header X-Tenant, and the principal from X-Principal
 }
 
@@ -60,6 +61,9 @@ func newRig(t *testing.T, o options) *rig {
 	r := &rig{t: t, db: db, started: make(chan string, 20000), gates: map[string]chan string{}, ended: map[string]error{}, client: &http.Client{Transport: &http.Transport{}}}
 	o.queue.Changed = func(queue.Status) { r.front.ResourceUpdated(queue.URI) }
 	o.queue.Logger, o.tasks.Logger, o.tasks.DB = quiet, quiet, db
+	if o.memory {
+		o.tasks.DB = nil
+	}
 	if o.tasks.Default == (Policy{}) {
 		o.tasks.Default = Policy{Support: mcp.TaskSupportOptional}
 	}

@@ -198,10 +198,10 @@ func (s *Service) settle(t *task) {
 	defer s.mu.Unlock()
 	switch {
 	case kept:
-		s.bytes += size
+		s.account(r.Owner.Tenant, 0, size)
 		delete(s.live, r.ID)
 	case !t.gone:
-		s.bytes += size
+		s.account(r.Owner.Tenant, 0, size)
 		t.held = size
 	}
 }

@@ -39,64 +39,77 @@ var steps = []string{
 	CREATE INDEX tasks_expires ON tasks (expires);`,
 }
 
-// open brings the table up to date after a start: how many tasks there are, their bytes, and when the first expires.
-func (t table) open(ctx context.Context, now time.Time) (count int, bytes int64, first time.Time, err error) {
+// open brings the table up to date after a start: what each tenant has, and when the first task expires.
+func (t table) open(ctx context.Context, now time.Time) (used map[string]usage, first time.Time, err error) {
 	if t.db == nil {
-		return 0, 0, first, nil
+		return nil, first, nil
 	}
 	if err := t.db.Migrate(ctx, "tasks", steps...); err != nil {
-		return 0, 0, first, err
+		return nil, first, err
 	}
 	for _, modern := range []bool{false, true} {
 		why := interrupted()
 		raw, err := json.Marshal(why.RPC(modern))
 		if err != nil {
-			return 0, 0, first, err
+			return nil, first, err
 		}
 		if _, err := t.db.ExecContext(ctx, `UPDATE tasks SET state = ?, message = ?, error = ?, updated = ?, size = size + ?
 			WHERE state IN (?, ?, ?) AND modern = ?`, failed, why.Message, raw, now.UnixMilli(), len(raw), pending, running, asking, modern); err != nil {
-			return 0, 0, first, err
+			return nil, first, err
 		}
 	}
 	if _, err := t.db.ExecContext(ctx, `DELETE FROM tasks WHERE expires <= ?`, now.UnixMilli()); err != nil {
-		return 0, 0, first, err
-	}
-	var ms sql.NullInt64
-	err = t.db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(size), 0), min(expires) FROM tasks`).Scan(&count, &bytes, &ms)
-	return count, bytes, time.UnixMilli(ms.Int64), err
-}
-
-// expire removes tasks: how many, their bytes, and when the next one expires.
-func (t table) expire(now time.Time) (count int, bytes int64, first time.Time, err error) {
-	if t.db == nil {
-		return 0, 0, first, nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	rows, err := t.db.QueryContext(ctx, `DELETE FROM tasks WHERE expires <= ? RETURNING size`, now.UnixMilli())
-	if err != nil {
-		return 0, 0, first, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var size int64
-		if err := rows.Scan(&size); err != nil {
-			return count, bytes, first, err
-		}
-		count++
-		bytes += size
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return count, bytes, first, err
+		return nil, first, err
 	}
 	var ms sql.NullInt64
 	if err := t.db.QueryRowContext(ctx, `SELECT min(expires) FROM tasks`).Scan(&ms); err != nil {
-		return count, bytes, first, err
+		return nil, first, err
+	}
+	rows, err := t.db.QueryContext(ctx, `SELECT tenant, size FROM tasks`)
+	if err != nil {
+		return nil, first, err
+	}
+	used, err = usages(rows)
+	return used, time.UnixMilli(ms.Int64), err
+}
+
+// usages adds up rows of tenants and sizes, and closes them.
+func usages(rows *sql.Rows) (map[string]usage, error) {
+	defer rows.Close()
+	used := map[string]usage{}
+	for rows.Next() {
+		var tenant string
+		var size int64
+		if err := rows.Scan(&tenant, &size); err != nil {
+			return used, err
+		}
+		used[tenant] = usage{used[tenant].tasks + 1, used[tenant].bytes + size}
+	}
+	return used, errors.Join(rows.Err(), rows.Close())
+}
+
+// expire removes tasks: what they used by tenant, and when the next one expires.
+func (t table) expire(now time.Time) (gone map[string]usage, first time.Time, err error) {
+	if t.db == nil {
+		return nil, first, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	rows, err := t.db.QueryContext(ctx, `DELETE FROM tasks WHERE expires <= ? RETURNING tenant, size`, now.UnixMilli())
+	if err != nil {
+		return nil, first, err
+	}
+	if gone, err = usages(rows); err != nil {
+		return gone, first, err
+	}
+	var ms sql.NullInt64
+	if err := t.db.QueryRowContext(ctx, `SELECT min(expires) FROM tasks`).Scan(&ms); err != nil {
+		return gone, first, err
 	}
 	if ms.Valid {
 		first = time.UnixMilli(ms.Int64)
 	}
-	return count, bytes, first, nil
+	return gone, first, nil
 }
 
 // insert keeps a new task.

@@ -73,8 +73,8 @@ type Service struct {
 	tools   map[string]Policy
 	runs    map[*task]struct{} // calls that run, tasks or not yet
 	live    map[string]*task   // tasks that run, or that the store did not take
-	count   int                // tasks that are kept, or are about to be
-	bytes   int64              // of their results and logs
+	total   usage              // of tasks that are kept, or are about to be
+	used    map[string]usage   // the same by tenant
 	sweeper *time.Timer
 	next    time.Time // when it runs, zero if it does not
 	closed  bool
@@ -91,7 +91,7 @@ func New(o Options) *Service {
 	o.MaxBytes = cmp.Or(o.MaxBytes, 256<<20)
 	o.MaxValue = cmp.Or(o.MaxValue, 16<<20)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
-	return &Service{o: o, table: table{o.DB}, tools: map[string]Policy{}, runs: map[*task]struct{}{}, live: map[string]*task{}}
+	return &Service{o: o, table: table{o.DB}, tools: map[string]Policy{}, runs: map[*task]struct{}{}, live: map[string]*task{}, used: map[string]usage{}}
 }
 
 // Declare learns from tools how their calls become tasks (execution.taskSupport, and MetaInput in _meta), and returns
@@ -129,15 +129,16 @@ func (s *Service) policy(tool string) Policy {
 // Open makes ready what the store has: tasks that a restart interrupted become failed, and those whose time is over go.
 func (s *Service) Open(ctx context.Context) error {
 	now := time.Now()
-	count, bytes, first, err := s.table.open(ctx, now)
+	kept, first, err := s.table.open(ctx, now)
 	if err != nil {
 		return fmt.Errorf("tasks: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.count += count
-	s.bytes += bytes
-	if count > 0 {
+	for tenant, u := range kept {
+		s.account(tenant, u.tasks, u.bytes)
+	}
+	if len(kept) > 0 {
 		s.arm(first)
 	}
 	return nil
@@ -177,29 +178,6 @@ func interrupted() *jsonrpc.Failure {
 	return jsonrpc.Fail(jsonrpc.FailInterrupted, "interrupted: the agent stopped while the task was not done; call again, after a look at what it did already")
 }
 
-// reserve makes room for one more task.
-func (s *Service) reserve() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return interrupted()
-	}
-	if s.count >= s.o.MaxTasks || s.bytes >= s.o.MaxBytes {
-		f := jsonrpc.Fail(jsonrpc.FailQueueFull, "Task queue at capacity").With("tasks", s.count)
-		f.RetryAfter = min(max(time.Until(s.next), time.Second), time.Minute)
-		return f
-	}
-	s.count++
-	return nil
-}
-
-// unreserve gives the room back.
-func (s *Service) unreserve() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.count--
-}
-
 // arm makes the sweeper run at the given time, unless it does so earlier; s.mu is held.
 func (s *Service) arm(at time.Time) {
 	if s.closed || !s.next.IsZero() && !at.Before(s.next) {
@@ -220,15 +198,16 @@ func (s *Service) sweep() {
 	s.mu.Unlock()
 	now := time.Now()
 	next := s.forget(now)
-	count, bytes, first, err := s.table.expire(now)
+	gone, first, err := s.table.expire(now)
 	if err != nil {
 		s.o.Logger.Error("tasks whose time is over could not be removed", "err", err)
 		first = now.Add(time.Minute)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.count -= count
-	s.bytes -= bytes
+	for tenant, u := range gone {
+		s.account(tenant, -u.tasks, -u.bytes)
+	}
 	for _, at := range []time.Time{next, first} {
 		if !at.IsZero() {
 			s.arm(at)
@@ -247,13 +226,8 @@ func (s *Service) forget(now time.Time) (next time.Time) {
 			}
 			continue
 		}
-		delete(s.live, id)
-		t.gone = true
+		s.drop(id, t)
 		t.cancel(jsonrpc.Fail(jsonrpc.FailTimeout, "the task's time to live is over").With("phase", "running"))
-		s.bytes -= t.held
-		if !t.inserted { // else the table counts it
-			s.count--
-		}
 	}
 	return next
 }
