@@ -436,7 +436,7 @@ func TestC11_StreamsEndWithTheirRoute(t *testing.T) {
 	}
 }
 
-func TestC7_GETIsForwardedWhereTheRouteSaysSo(t *testing.T) {
+func TestE16_GETIsForwardedWhereTheRouteSaysSo(t *testing.T) {
 	a := newAgent(t)
 	left := make(chan struct{})
 	a.answer = func(w http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) {

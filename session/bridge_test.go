@@ -117,7 +117,7 @@ func TestS6_S7_OnToolsChanged(t *testing.T) {
 }
 
 // Two servers make one list, also when somebody else connects one of them.
-func TestS11_TwoServersMakeOneList(t *testing.T) {
+func TestS11_V1_TwoServersMakeOneList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		servers := map[string]*scripted{"a": script("x", "y"), "b": script("x")}
 		m := fleet(t, servers, "a", "b")

@@ -52,8 +52,8 @@ func TestS2_ConcurrentShuffledReplies(t *testing.T) {
 	})
 }
 
-// TestS2_LateReply: an answer after the timeout is journalled, flagged and ignored; the server was told.
-func TestS2_LateReply(t *testing.T) {
+// TestS2_C8_LateReply: an answer after the timeout is journalled, flagged and ignored; the server was told.
+func TestS2_C8_LateReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := make(chan string, 1)
 		m, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(_ int, p *peer) {

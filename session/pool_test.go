@@ -203,7 +203,7 @@ func TestS10_ConnectionLimit(t *testing.T) {
 }
 
 // Under every kind of traffic at once the limit holds and nothing is left over.
-func TestS10_LimitUnderLoad(t *testing.T) {
+func TestS10_V1_LimitUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		servers := map[string]*scripted{}
 		var names []string

@@ -90,8 +90,8 @@ func TestS8_HealthCheck(t *testing.T) {
 	}
 }
 
-// TestS9_Reconnect: a server that dies is connected again by itself, and a call in between waits for that.
-func TestS9_Reconnect(t *testing.T) {
+// TestS9_C8_Reconnect: a server that dies is connected again by itself, and a call in between waits for that.
+func TestS9_C8_Reconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var kill chan struct{}
 		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(n int, p *peer) {

@@ -84,7 +84,7 @@ func TestS4_ExitOnDiscover(t *testing.T) {
 	}
 }
 
-func TestS4_Environment(t *testing.T) {
+func TestS4_C8_Environment(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell")
 	}

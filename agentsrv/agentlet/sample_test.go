@@ -70,7 +70,7 @@ func asks(t *testing.T, r *rig, h *human, legacy bool, agent string) (result str
 	return result
 }
 
-func TestT2_P10_TheClientAnswers(t *testing.T) {
+func TestT2_TheClientAnswers(t *testing.T) {
 	for era, legacy := range map[string]bool{"legacy": true, "modern": false} {
 		t.Run(era, func(t *testing.T) {
 			r := serve(t, "", Options{})

@@ -133,7 +133,7 @@ func TestQ9_StdioDrainsWhenItIsStopped(t *testing.T) {
 	<-f.ended
 }
 
-func TestC9_A7_StdioLineLimit(t *testing.T) {
+func TestA7_StdioLineLimit(t *testing.T) {
 	f := start(t, func(o *Options) { o.MaxLine = 1000 })
 	p := f.stdio(t)
 	frame := func(n int) string {

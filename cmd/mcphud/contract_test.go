@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// TestExitCodes runs into each failure once: its exit code, its kind, and a message that says enough.
-func TestExitCodes(t *testing.T) {
+// TestE11_E12_P13_ExitCodes runs into each failure once: its exit code, its kind, and a message that says enough.
+func TestE11_E12_P13_ExitCodes(t *testing.T) {
 	status := func(code int) string {
 		return faketest.HTTP(t, behave.Good, behave.Fault{Status: code, Body: "no"}).URL
 	}
@@ -34,6 +35,7 @@ func TestExitCodes(t *testing.T) {
 		{"unknown subcommand", []string{"tools", "lst"}, 1, "Usage", "list"},
 		{"unknown flag", []string{"tools", "list", "--frmat", "json"}, 1, "Usage", "--frmat"},
 		{"bad format", []string{"tools", "list", "--format", "xml"}, 1, "Usage", "text, json, jsonl, raw"},
+		{"P13: no gRPC transport", []string{"info", "--transport", "grpc", "--url", "http://127.0.0.1:1/mcp"}, 1, "Usage", "auto, http, sse"},
 		{"bad protocol", fake(t, behave.Good, "info", "--protocol", "2020-01-01"), 1, "Usage", "2025-11-25"},
 		{"bad timeout", fake(t, behave.Good, "info", "--timeout", "0s"), 1, "Usage", "--timeout"},
 		{"bad size", fake(t, behave.Good, "info", "--max-frame", "big"), 1, "Usage", "max-frame"},
@@ -103,6 +105,18 @@ func TestExitCodes(t *testing.T) {
 				t.Errorf("as text: exit code %d, stderr %s", text.code, text.stderr)
 			}
 		})
+	}
+}
+
+// The kinds have their names, and each class of failure a code that no other has.
+func TestE11_E12_KindsHaveTheirNamesAndCodes(t *testing.T) {
+	for name, code := range map[string]int{
+		"SpawnFailed": 4, "ServerNotFound": 4, "ServerDisabled": 4, "ServerNotConnected": 4, "Transport": 4, "ChannelClosed": 4,
+		"OAuth": 3, "InvalidToolName": 5, "ToolError": 5, "Timeout": 7, "RpcError": 10, "Protocol": 11,
+	} {
+		if got, ok := exitCodes[session.Kind(name)]; !ok || got != code {
+			t.Errorf("%s has the exit code %d, %v; want %d", name, got, ok, code)
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func TestReadmeNamesWhatTheAgentHas(t *testing.T) {
 }
 
 // The commands that the README shows for the agent do what it says, typed into a shell.
-func TestReadmeAgentCommands(t *testing.T) {
+func TestV3_ReadmeAgentCommands(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
