@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,6 +56,9 @@ func TestMain(m *testing.M) {
 	default:
 		serveUpdates(os.Stdin, os.Stdout)
 		os.Exit(0)
+	}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup, which children would inherit
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 	case "server":
 		os.Exit(serve(os.Args[1:]))
 	}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup, which children would inherit
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	goleak.VerifyTestMain(m)
 }
 
