@@ -8,9 +8,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcphud/mcphud/session/process"
 )
 
 const (
@@ -55,8 +58,9 @@ func start(ctx context.Context, program string) (_ *child, err error) {
 	c := &child{in: in, out: out, frames: bufio.NewReader(out)}
 	c.cmd = &exec.Cmd{
 		Path: program, Args: []string{program, workerArgument}, Env: environment(), Dir: dir,
-		Stdin: theirIn, Stdout: theirOut, Stderr: &c.stderr, SysProcAttr: ownGroup(),
+		Stdin: theirIn, Stdout: theirOut, Stderr: &c.stderr,
 	}
+	process.Group(c.cmd)
 	if err := c.cmd.Start(); err != nil {
 		_, _ = in.Close(), out.Close()
 		return nil, err
@@ -74,6 +78,15 @@ func start(ctx context.Context, program string) (_ *child, err error) {
 		return nil, fmt.Errorf("worker did not get ready: %w%s", err, c.lastWords())
 	}
 	return c, nil
+}
+
+// environment is all that a worker gets to see: nothing of the agent's but, where it cannot do without, the system's folder.
+func environment() []string {
+	env := []string{workerEnv + "=1", "TZ=UTC", "GOMAXPROCS=2"}
+	if runtime.GOOS == "windows" {
+		env = append(env, "SYSTEMROOT="+os.Getenv("SYSTEMROOT"))
+	}
+	return env
 }
 
 // errStale says that a worker was gone before it had begun a call.
@@ -106,7 +119,7 @@ func (c *child) kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.reaped {
-		killGroup(c.cmd.Process.Pid)
+		process.SignalGroup(c.cmd.Process.Pid, process.Kill)
 	}
 }
 

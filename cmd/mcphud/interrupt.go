@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/mcphud/mcphud/session/process"
 )
 
 // errInterrupted is the cause of a context that a signal ended.
@@ -83,7 +85,7 @@ func (c *children) end() bool {
 	for _, some := range pids {
 		for _, pid := range some() {
 			if pid > 1 {
-				killGroup(pid)
+				process.SignalGroup(pid, process.Kill)
 			}
 		}
 	}

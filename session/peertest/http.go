@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/process"
 )
 
 const (
@@ -90,11 +91,11 @@ func (h *HTTP) Kill() {
 	if h.child == nil {
 		return
 	}
-	terminate(h.child)
+	process.SignalGroup(h.child.Process.Pid, process.Term)
 	select {
 	case <-h.exited:
 	case <-time.After(stopLimit):
-		kill(h.child)
+		process.SignalGroup(h.child.Process.Pid, process.Kill)
 		<-h.exited
 	}
 	h.child = nil
@@ -107,7 +108,7 @@ func (h *HTTP) Restart() {
 	h.Kill()
 	cmd, out := h.command(), &tail{}
 	cmd.Stdout, cmd.Stderr = out, out
-	ownGroup(cmd)
+	process.Group(cmd)
 	if err := cmd.Start(); err != nil {
 		h.t.Fatalf("start %s: %v", h.Server.Name, err)
 	}

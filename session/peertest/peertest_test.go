@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/process"
 )
 
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"peertest","version":"1"}}}`
@@ -75,7 +76,7 @@ func exchange(t *testing.T, s config.Server, frame string) string {
 	for k, v := range s.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
-	ownGroup(cmd)
+	process.Group(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func exchange(t *testing.T, s config.Server, frame string) string {
 		t.Fatal(err)
 	}
 	defer func() {
-		kill(cmd)
+		process.SignalGroup(cmd.Process.Pid, process.Kill)
 		_ = cmd.Wait()
 	}()
 	if _, err := in.Write([]byte(frame + "\n")); err != nil {

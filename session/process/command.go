@@ -101,3 +101,7 @@ func Reason(err error) error {
 	}
 	return err
 }
+
+// Group puts a command that is about to be started into a process group of its own: signals for ours, such as a terminal's
+// ctrl+c, pass it by, and [SignalGroup] reaches all that it forks. For a child with more to it there is [Start].
+func Group(cmd *exec.Cmd) { cmd.SysProcAttr = groupAttr() }

@@ -2,6 +2,7 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,10 +14,14 @@ import (
 // Spec is what to start. No shell is involved.
 type Spec struct {
 	Path string      // program, as [Lookup] finds it
+	Name string      // how the program is called to itself, its argument 0; "" is Path
 	Args []string    // its arguments, without its own name
 	Env  []string    // NAME=value; nil is the inherited environment
 	Dir  string      // working folder, "" for ours
 	Std  [3]*os.File // its standard input, output and error; nil is the null device
+	// Console leaves a child on Windows in our process group, so that a ctrl+c typed at the console reaches it. Elsewhere
+	// signals are forwarded to it; see [Process.Forward].
+	Console bool
 }
 
 // Process is a child in a process group of its own. On Linux it is killed when this process ends, however that happens;
@@ -26,16 +31,17 @@ type Process struct {
 	exited chan struct{} // closed when the child is gone, but its pid still reserved where the system can do that
 	free   chan struct{} // closed to let the waiter reap it
 	reaped chan struct{}
-	status string // valid once reaped
+	state  *os.ProcessState // valid once reaped
 
-	mu   sync.Mutex
-	gone bool // reaped: its pid may be someone else's
+	mu     sync.Mutex
+	gone   bool // reaped: its pid may be someone else's
+	killed bool // with its group
 }
 
 // Start starts a process. It must be reaped.
 func Start(s Spec) (*Process, error) {
 	cmd := &exec.Cmd{
-		Path: s.Path, Args: append([]string{s.Path}, s.Args...), Env: s.Env, Dir: s.Dir, SysProcAttr: groupAttr(),
+		Path: s.Path, Args: append([]string{cmp.Or(s.Name, s.Path)}, s.Args...), Env: s.Env, Dir: s.Dir, SysProcAttr: childAttr(s.Console),
 	}
 	if s.Std[0] != nil { // a nil *os.File is not a nil interface
 		cmd.Stdin = s.Std[0]
@@ -61,16 +67,14 @@ func Start(s Spec) (*Process, error) {
 		started <- nil
 		awaitExit(p.pid)
 		if !reserves {
-			_ = cmd.Wait() // the state says it better
-			p.leave(cmd)
+			p.wait(cmd)
 			close(p.exited)
 			<-p.free
 			return
 		}
 		close(p.exited)
 		<-p.free
-		_ = cmd.Wait()
-		p.leave(cmd)
+		p.wait(cmd)
 	}()
 	if err := <-started; err != nil {
 		return nil, err
@@ -84,11 +88,13 @@ func (p *Process) PID() int { return p.pid }
 // Exited is closed when the child has exited. What it forked may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-func (p *Process) leave(cmd *exec.Cmd) {
+// wait reaps the child.
+func (p *Process) wait(cmd *exec.Cmd) {
+	_ = cmd.Wait() // the state says it better
 	p.mu.Lock()
 	p.gone = true
 	p.mu.Unlock()
-	p.status = exitStatus(cmd.ProcessState)
+	p.state = cmd.ProcessState
 	close(p.reaped)
 }
 
@@ -97,7 +103,35 @@ func (p *Process) Signal(s Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.gone || !reserves {
-		signalGroup(p.pid, s)
+		p.killed = p.killed || s == Kill
+		SignalGroup(p.pid, s)
+	}
+}
+
+// Forward sends the child a signal that this process received, as it would have come to the child itself: the group gets
+// what a terminal sends to a group, the child alone everything else. ends says that the child is expected to end by it. A
+// child that has exited gets nothing.
+func (p *Process) Forward(s os.Signal) (ends bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.running() && forward(p.pid, s)
+}
+
+// Continue lets the child go on if it is stopped and the system says so, which is Linux.
+func (p *Process) Continue() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running() && stopped(p.pid) {
+		resume(p.pid)
+	}
+}
+
+func (p *Process) running() bool {
+	select {
+	case <-p.exited:
+		return false
+	default:
+		return !p.gone
 	}
 }
 
@@ -106,9 +140,14 @@ func (p *Process) Signal(s Signal) {
 func (p *Process) Reap() string {
 	close(p.free)
 	<-p.reaped
-	groupGone(p.pid)
-	return p.status
+	if p.killed {
+		groupGone(p.pid)
+	}
+	return exitStatus(p.state)
 }
+
+// ExitCode is that of a child that was reaped: 128 + n if signal n ended it, as shells have it.
+func (p *Process) ExitCode() int { return exitCode(p.state) }
 
 func exitStatus(st *os.ProcessState) string {
 	switch {

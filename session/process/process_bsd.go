@@ -11,9 +11,11 @@ const reserves = false
 
 const inputQueue = 0x4004667f // FIONREAD on the BSDs and Darwin
 
-func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func childAttr(bool) *syscall.SysProcAttr { return groupAttr() }
 
 func awaitExit(int) {}
+
+func stopped(int) bool { return false }
 
 // Widen does nothing here.
 func Widen(*os.File) {}

@@ -12,7 +12,7 @@ const reserves = true
 
 const inputQueue = unix.TIOCINQ
 
-func groupAttr() *syscall.SysProcAttr {
+func childAttr(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
@@ -25,6 +25,13 @@ func awaitExit(pid int) {
 			return
 		}
 	}
+}
+
+// stopped reports whether the child is stopped now.
+func stopped(pid int) bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == nil && info.Signo != 0
 }
 
 // Widen asks for the largest pipe that an ordinary user may have: fewer, larger reads. A smaller one works as well.

@@ -4,6 +4,7 @@ package process
 
 import (
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,11 +19,47 @@ const (
 	Kill = unix.SIGKILL
 )
 
-// signalGroup signals every process of the child's group. A stopped one is continued, or it would not notice.
-func signalGroup(pid int, s Signal) {
+func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// SignalGroup signals every process of a group that has not been waited for. A stopped one is continued, or it would not
+// notice.
+func SignalGroup(pid int, s Signal) {
 	// The only errors are "no such group" and processes that changed their user, both beyond our reach.
 	_ = unix.Kill(-pid, s)
-	_ = unix.Kill(-pid, unix.SIGCONT)
+	resume(pid)
+}
+
+func resume(pid int) { _ = unix.Kill(-pid, unix.SIGCONT) }
+
+// Forwarded are the signals that a client, a terminal or a system sends to a program. Stopping and continuing is left to
+// whoever does it: who waits for a stopped process' pipes is stopped as well.
+func Forwarded() []os.Signal {
+	return []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGWINCH}
+}
+
+// forward resumes what is to end: a child that reads the terminal may be stopped by the system, since the foreground is not
+// its own, and would not notice.
+func forward(pid int, s os.Signal) (ends bool) {
+	sig, _ := s.(syscall.Signal)
+	switch sig {
+	case unix.SIGINT, unix.SIGQUIT, unix.SIGWINCH:
+		_ = unix.Kill(-pid, sig) // a group that is gone needs no signal
+	default:
+		_ = unix.Kill(pid, sig)
+	}
+	switch sig {
+	case unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP:
+		resume(pid)
+		return true
+	}
+	return false
+}
+
+func exitCode(st *os.ProcessState) int {
+	if ws, ok := st.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return st.ExitCode()
 }
 
 // Unread is how much of what we wrote into a pipe nobody has read, -1 if the system does not say.

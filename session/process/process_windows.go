@@ -20,13 +20,20 @@ func groupAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
+func childAttr(console bool) *syscall.SysProcAttr {
+	if console {
+		return nil
+	}
+	return groupAttr()
+}
+
 func awaitExit(int) {}
 
 // Widen does nothing here.
 func Widen(*os.File) {}
 
-// signalGroup ends the child. There is no polite way to ask a process without a console.
-func signalGroup(pid int, _ Signal) {
+// SignalGroup ends the process. There is no polite way to ask one without a console.
+func SignalGroup(pid int, _ Signal) {
 	if p, err := os.FindProcess(pid); err == nil {
 		_ = p.Kill()
 		_ = p.Release()
@@ -37,3 +44,14 @@ func signalGroup(pid int, _ Signal) {
 func Unread(*os.File) int64 { return -1 }
 
 func groupGone(int) {}
+
+// Forwarded is what there is; a console sends it to the child as well.
+func Forwarded() []os.Signal { return []os.Signal{os.Interrupt} }
+
+func forward(int, os.Signal) (ends bool) { return false }
+
+func resume(int) {}
+
+func stopped(int) bool { return false }
+
+func exitCode(st *os.ProcessState) int { return st.ExitCode() }

@@ -173,7 +173,7 @@ func TestTapWrapIsWatched(t *testing.T) {
 	if strings.Join(out, ", ") != want || strings.Join(in, ", ") != want {
 		t.Errorf("out %q, in %q", out, in)
 	}
-	if !slices.ContainsFunc(got, func(e journal.Entry) bool { return e.Note == "ended: exit status 9" }) {
+	if !slices.ContainsFunc(got, func(e journal.Entry) bool { return e.Note == "exited with status 9" }) {
 		t.Errorf("%+v", got[len(got)-1])
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/mcphud/mcphud/session/process"
 )
 
 // caught are the signals that are passed on instead of ending this process.
@@ -15,7 +17,7 @@ type caught struct{ ch, pipe chan os.Signal }
 func catch() *caught {
 	c := &caught{ch: make(chan os.Signal, 16), pipe: make(chan os.Signal, 1)}
 	signal.Notify(c.pipe, syscall.SIGPIPE) // a client that is gone is an error of a write, which the server has to see
-	if list := slices.DeleteFunc(slices.Clone(passedOn), signal.Ignored); len(list) > 0 {
+	if list := slices.DeleteFunc(process.Forwarded(), signal.Ignored); len(list) > 0 {
 		signal.Notify(c.ch, list...)
 	}
 	return c
@@ -33,33 +35,33 @@ const (
 	wakeEvery = 5 * time.Millisecond
 )
 
-// forward passes signals on until ended, and returns the exit code. Once the child is gone a signal is for us: what it
-// wrote, and the client does not read, must not keep us.
-func (c *caught) forward(child *child, ended <-chan struct{}) (code int) {
-	gone := child.gone
+// forward passes signals on until the child is gone, and then until ended or the next signal: what the child wrote, and the
+// client does not read, must not keep us.
+func (c *caught) forward(child *process.Process, gone, ended <-chan struct{}) {
+	exited := false
 	var wake <-chan time.Time
 	var until time.Time
 	for {
 		select {
 		case s := <-c.ch:
-			if gone == nil {
-				return exitCode(child.cmd.ProcessState)
+			if exited {
+				return
 			}
-			if child.send(s) {
+			if child.Forward(s) {
 				wake, until = time.After(wakeEvery), time.Now().Add(wakeFor)
 			}
 		case now := <-wake:
 			wake = nil
-			if child.wake(); now.Before(until) {
+			if child.Continue(); now.Before(until) {
 				wake = time.After(wakeEvery)
 			}
 		case <-gone:
-			gone, wake = nil, nil
+			exited, gone, wake = true, nil, nil
 			for len(c.ch) > 0 { // meant for the child, which did not live to see them
 				<-c.ch
 			}
 		case <-ended:
-			return exitCode(child.cmd.ProcessState)
+			return
 		}
 	}
 }

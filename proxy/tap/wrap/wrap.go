@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/process"
 )
 
 // Options says what to run, between which files.
@@ -74,7 +75,7 @@ func reason(err error) error {
 type wrapper struct {
 	Options
 	side   *side
-	child  *child
+	child  *process.Process
 	exited atomic.Bool
 }
 
@@ -100,14 +101,16 @@ func (w *wrapper) run(path string, signals *caught) (code int, err error) {
 	if theirErr == nil {
 		theirErr = w.Stderr
 	}
-	w.child, err = start(path, w.Argv, [3]*os.File{pipes[0], pipes[3], theirErr})
+	w.child, err = process.Start(process.Spec{
+		Path: path, Name: w.Argv[0], Args: w.Argv[1:], Std: [3]*os.File{pipes[0], pipes[3], theirErr}, Console: true,
+	})
 	closeAll([]*os.File{pipes[0], pipes[3], pipes[5]})
 	theirIn, out, errs := pipes[1], pipes[2], pipes[4]
 	if err != nil {
 		closeAll([]*os.File{theirIn, out, errs})
 		return 0, &StartError{w.Argv[0], err}
 	}
-	w.side.say(fmt.Sprintf("started as process %d", w.child.pid()))
+	w.side.say(fmt.Sprintf("started as process %d", w.child.PID()))
 
 	in := newInput(w.Stdin)
 	var fed, drained sync.WaitGroup
@@ -116,10 +119,13 @@ func (w *wrapper) run(path string, signals *caught) (code int, err error) {
 	if errs != nil {
 		drained.Go(func() { w.drain(errs, w.Stderr, streamErr, false) })
 	}
-	ended := make(chan struct{})
+	gone, ended := make(chan struct{}), make(chan struct{})
+	var how string // once gone
 	go func() {
 		defer close(ended)
-		<-w.child.gone
+		<-w.child.Exited()
+		how = w.child.Reap()
+		close(gone)
 		for _, f := range []*os.File{out, errs} {
 			if f != nil {
 				_ = f.SetReadDeadline(time.Now()) // where files cannot have one, only an end ends it
@@ -131,9 +137,9 @@ func (w *wrapper) run(path string, signals *caught) (code int, err error) {
 		drained.Wait()
 		fed.Wait()
 	}()
-	code = signals.forward(w.child, ended)
-	w.side.say(w.child.how())
-	return code, nil
+	signals.forward(w.child, gone, ended)
+	w.side.say(how)
+	return w.child.ExitCode(), nil
 }
 
 func closeAll(files []*os.File) {
