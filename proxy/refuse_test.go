@@ -42,6 +42,10 @@ func TestE1_E2_P15_R7_WhatIsNoRequest(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"x","uri":"y"}}`, -32600, "3"},
 		{`{"jsonrpc":"2.0","id":3,"method":"tools/call","param` + "\u017f" + `":{"name":"x"},"params":{"name":"y"}}`, -32600, "3"},
 		{`{"jsonrpc":"2.0","id":3,"method":"x","params":7}`, -32600, "3"},
+		{`{"jsonrpc":"2.0","id":3,"method":"tools/call\u0000","params":{"name":"a"}}`, -32600, "3"},
+		{`{"jsonrpc":"2.0","id":3,"method":"ping\n"}`, -32600, "3"},
+		{`{"jsonrpc":"2.0","id":3,"method":"ping\u0085"}`, -32600, "3"},
+		{`{"jsonrpc":"2.0","method":"notifications/\u007fx"}`, -32600, "null"},
 	} {
 		got := f.post(t, "/mcps/a/mcp", c.body)
 		e := got.rpcError(t)

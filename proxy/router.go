@@ -146,11 +146,17 @@ func (r *Router) URL() string {
 	return r.url
 }
 
-// Start listens. When it returns without an error the router answers at URL, until Close. ctx bounds the starting only.
+// Start listens. When it returns without an error the router answers at URL, until Close. ctx bounds the starting only. A
+// router starts once, and not after Close.
 func (r *Router) Start(ctx context.Context) error {
+	r.mu.Lock()
+	err := r.idle()
+	r.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	var cert tls.Certificate
 	if r.o.TLSCert != "" {
-		var err error
 		if cert, err = tls.LoadX509KeyPair(r.o.TLSCert, r.o.TLSKey); err != nil {
 			return fmt.Errorf("router: HTTPS cannot be served with the certificate in %s and the key in %s: %w", r.o.TLSCert, r.o.TLSKey, err)
 		}
@@ -163,11 +169,17 @@ func (r *Router) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("router: %w", err)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.idle(); err != nil { // meanwhile
+		for _, ln := range lns {
+			err = errors.Join(err, ln.Close())
+		}
+		return err
+	}
 	if tcp, ok := lns[0].Addr().(*net.TCPAddr); ok {
 		r.port.Store(int32(tcp.Port))
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	scheme := "http"
 	r.web = &http.Server{
 		Handler: r.Handler(), ErrorLog: slog.NewLogLogger(r.log.Handler(), slog.LevelDebug),
@@ -186,6 +198,17 @@ func (r *Router) Start(ctx context.Context) error {
 	}
 	if r.o.Manage {
 		r.manage(lns[0].Addr().(*net.TCPAddr).Port)
+	}
+	return nil
+}
+
+// idle is an error unless the router may start; r.mu is held.
+func (r *Router) idle() error {
+	switch {
+	case r.closed:
+		return fmt.Errorf("router: start: %w", http.ErrServerClosed)
+	case r.web != nil:
+		return errors.New("router: start: already started")
 	}
 	return nil
 }

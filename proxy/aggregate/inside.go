@@ -3,9 +3,9 @@ package aggregate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,14 +56,17 @@ func (i inside) RoundTrip(r *http.Request) (*http.Response, error) {
 	pr, pw := io.Pipe()
 	w := &pipeWriter{header: http.Header{}, body: pw, head: make(chan struct{})}
 	go func() {
-		var failed any
 		defer func() {
-			if failed = recover(); failed != nil {
-				w.abort(fmt.Errorf("the answer broke off"))
+			v := recover()
+			if v == nil {
+				w.WriteHeader(http.StatusOK)
+				_ = pw.Close()
 				return
 			}
-			w.WriteHeader(http.StatusOK)
-			_ = pw.Close()
+			if v != http.ErrAbortHandler { // by which a handler says that its answer ends early
+				s.log.Error("request handler panicked", "agent", i.agent, "panic", v, "stack", string(debug.Stack()))
+			}
+			w.abort(errors.New("answer ended early"))
 		}()
 		defer func() { _ = in.Body.Close() }()
 		s.o.Router.ServeHTTP(w, in)

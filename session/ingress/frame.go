@@ -2,6 +2,8 @@ package ingress
 
 import (
 	"errors"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -29,6 +31,9 @@ func Scan(frame []byte) (jsonrpc.Envelope, error) {
 	case err == nil && len(env.ID) > MaxID:
 		env.ID = nil
 		return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: the id is longer than %d bytes", MaxID)
+	case err == nil && strings.ContainsFunc(env.Method, unicode.IsControl):
+		// A peer that ends text at NUL would read another method than the one that access is decided by.
+		return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: method contains control characters")
 	case err == nil:
 		return env, nil
 	case errors.As(err, &syntax) && jsonrpc.Valid(frame) == nil:

@@ -1,0 +1,42 @@
+package proxy
+
+import (
+	"net/http"
+	"testing"
+)
+
+func TestAClosedRouterDoesNotStart(t *testing.T) {
+	r, err := New(Options{Routes: t.TempDir() + "/routing.json"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Start(t.Context()); err == nil {
+		res, err := http.Get(r.URL() + "/health")
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		t.Errorf("a closed router started, and nobody will stop it: GET /health: %v", err)
+		_ = r.web.Close()
+		r.serves.Wait()
+	}
+	if r.URL() != "" {
+		t.Errorf("a closed router has the address %s", r.URL())
+	}
+}
+
+func TestARouterStartsOnce(t *testing.T) {
+	f := start(t, Options{})
+	at := f.URL()
+	if err := f.Start(t.Context()); err == nil {
+		t.Error("it started twice")
+	}
+	if f.URL() != at {
+		t.Errorf("it moved from %s to %s", at, f.URL())
+	}
+	if got := f.send(t, "GET", "/health", ""); got.status != 200 {
+		t.Errorf("%+v", got)
+	}
+}
