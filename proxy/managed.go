@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/manage"
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // managed is the router as its managers see it.
@@ -36,7 +36,7 @@ func (r *Router) ManageSocket() string {
 	return r.manager.Path()
 }
 
-var errStopping = &session.Error{Kind: session.Interrupted, Message: "the router is stopping"}
+var errStopping = &failure.Error{Kind: failure.Interrupted, Message: "the router is stopping"}
 
 // Try makes the way to the agent of a route that is not in force.
 func (m managed) Try(route *routes.Route) (manage.Candidate, error) {
@@ -68,7 +68,7 @@ func (c candidate) Keep() error {
 		return errStopping
 	case r.file.Routes[route.Name] != nil:
 		r.retire(c.t)
-		return &session.Error{Kind: session.ServerNotConnected, Message: r.o.Routes + " has a server of this name since, which is served"}
+		return &failure.Error{Kind: failure.ServerNotConnected, Message: r.o.Routes + " has a server of this name since, which is served"}
 	}
 	r.extra[route.Name] = route
 	r.install(r.file, c.t)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // Bridge makes the servers of a Manager one set of tools: it discovers them when a server connects, keeps them in a
@@ -132,7 +133,7 @@ func (b *Bridge) Disconnect(name string) error {
 
 // UnregisterServer disconnects a server and forgets it.
 func (b *Bridge) UnregisterServer(name string) error {
-	if err := b.Disconnect(name); KindOf(err) == ServerNotFound {
+	if err := b.Disconnect(name); failure.KindOf(err) == failure.ServerNotFound {
 		return err
 	}
 	return b.m.Unregister(name) // says again what went wrong while closing
@@ -290,7 +291,7 @@ func (b *Bridge) call(ctx context.Context, ref ToolRef, args json.RawMessage, o 
 		return Reply{}, err
 	}
 	if !hasTool(l, ref.Tool) {
-		e := invalidName(ref.Tool, "is not among the server's tools", "list the tools to see their names").(*Error)
+		e := invalidName(ref.Tool, "is not among the server's tools", "list the tools to see their names").(*failure.Error)
 		e.Server = ref.Server
 		return Reply{}, e
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 func off() *bool {
@@ -31,7 +32,7 @@ func TestS6_ManagerInterface(t *testing.T) {
 		if err := b.RegisterServer(config.Server{Name: "files"}); err == nil {
 			t.Error("a name was registered twice")
 		}
-		if err := b.Connect(t.Context(), "off"); KindOf(err) != ServerDisabled {
+		if err := b.Connect(t.Context(), "off"); failure.KindOf(err) != failure.ServerDisabled {
 			t.Errorf("connecting a disabled server: %v", err)
 		}
 		if err := b.Connect(t.Context(), "github"); err != nil {
@@ -54,10 +55,10 @@ func TestS6_ManagerInterface(t *testing.T) {
 				t.Errorf("CallTool(%s) = %s, %v", full, r.Result, err)
 			}
 		}
-		if _, err := b.CallTool(t.Context(), "mcp__github__nothing", nil, CallOptions{}); KindOf(err) != InvalidToolName || servers["github"].count("tools/call") != 2 {
+		if _, err := b.CallTool(t.Context(), "mcp__github__nothing", nil, CallOptions{}); failure.KindOf(err) != failure.InvalidToolName || servers["github"].count("tools/call") != 2 {
 			t.Errorf("an unknown tool: %v, %d calls; want InvalidToolName and nothing sent", err, servers["github"].count("tools/call"))
 		}
-		if _, err := b.CallTool(t.Context(), "mcp__nobody__x", nil, CallOptions{}); KindOf(err) != InvalidToolName {
+		if _, err := b.CallTool(t.Context(), "mcp__nobody__x", nil, CallOptions{}); failure.KindOf(err) != failure.InvalidToolName {
 			t.Errorf("an unknown server: %v", err)
 		}
 		if err := b.Disconnect("github"); err != nil {
@@ -70,7 +71,7 @@ func TestS6_ManagerInterface(t *testing.T) {
 		if err := b.UnregisterServer("files"); err != nil || len(b.GetAllTools()) != 0 {
 			t.Errorf("after UnregisterServer: %v, %v", err, names(b.GetAllTools()))
 		}
-		if err := b.UnregisterServer("files"); KindOf(err) != ServerNotFound {
+		if err := b.UnregisterServer("files"); failure.KindOf(err) != failure.ServerNotFound {
 			t.Errorf("unregistered twice: %v", err)
 		}
 	})
@@ -271,7 +272,7 @@ func TestS15_OneFailingServerBlocksNoOther(t *testing.T) {
 			}
 		})
 		failed := b.ConnectAll(t.Context())
-		if len(failed) != 2 || failed["broken"] == nil || KindOf(failed["hung"]) != Timeout {
+		if len(failed) != 2 || failed["broken"] == nil || failure.KindOf(failed["hung"]) != failure.Timeout {
 			t.Errorf("failed = %v", failed)
 		}
 		if d := <-ready; d > time.Second {
@@ -307,11 +308,11 @@ func TestN3_BridgeNeverGuesses(t *testing.T) {
 		m := fleet(t, map[string]*scripted{"git": git, "git__hub": hub}, "git", "git__hub")
 		b := NewBridge(m, config.Settings{})
 		defer closeAll(t, m, b)
-		if _, err := b.CallTool(t.Context(), "mcp__git__hub__y", nil, CallOptions{}); KindOf(err) != InvalidToolName {
+		if _, err := b.CallTool(t.Context(), "mcp__git__hub__y", nil, CallOptions{}); failure.KindOf(err) != failure.InvalidToolName {
 			t.Errorf("before the tools are known: %v", err)
 		}
 		b.ConnectAll(t.Context())
-		if _, err := b.CallTool(t.Context(), "mcp__git__hub__x", nil, CallOptions{}); KindOf(err) != InvalidToolName || !strings.Contains(err.Error(), "ambiguous") {
+		if _, err := b.CallTool(t.Context(), "mcp__git__hub__x", nil, CallOptions{}); failure.KindOf(err) != failure.InvalidToolName || !strings.Contains(err.Error(), "ambiguous") {
 			t.Errorf("both have it: %v", err)
 		}
 		if _, err := b.CallTool(t.Context(), "mcp__git__hub__y", nil, CallOptions{}); err != nil || hub.count("tools/call") != 1 || git.count("tools/call") != 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -59,7 +60,7 @@ func (s *Session) callTool(ctx context.Context, name string, params json.RawMess
 	}
 	schema := s.inputSchema(name)
 	r, err := s.request(ctx, string(mcp.MethodToolsCall), name, params, schema, o)
-	var e *Error
+	var e *failure.Error
 	if !errors.As(err, &e) || e.Code == nil || *e.Code != jsonrpc.CodeHeaderMismatch {
 		return r, err
 	}
@@ -97,7 +98,7 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	}
 	params, err := mergeMeta(params, o.Meta)
 	if err != nil {
-		return Reply{}, at(err, s.cfg.Name, stage)
+		return Reply{}, failure.Wrap(err, s.cfg.Name, stage)
 	}
 	s.mu.Lock()
 	s.calls++
@@ -109,17 +110,17 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	for range maxRounds {
 		r, err := s.exchange(ctx, method, target, params, answers, schema, o)
 		if err != nil {
-			return r, at(err, s.cfg.Name, stage)
+			return r, failure.Wrap(err, s.cfg.Name, stage)
 		}
 		if !asksForInput(r.Result) {
 			return r, nil
 		}
 		if answers, err = s.answerInput(ctx, r.Result); err != nil {
-			return r, at(err, s.cfg.Name, stage)
+			return r, failure.Wrap(err, s.cfg.Name, stage)
 		}
 	}
-	return Reply{}, &Error{
-		Kind: Protocol, Server: s.cfg.Name, Stage: stage, Message: fmt.Sprintf("the server asked for input %d times in a row", maxRounds),
+	return Reply{}, &failure.Error{
+		Kind: failure.Protocol, Server: s.cfg.Name, Stage: stage, Message: fmt.Sprintf("the server asked for input %d times in a row", maxRounds),
 		Next: "see the traffic view",
 	}
 }
@@ -205,7 +206,7 @@ func mergeMeta(params, meta json.RawMessage) (json.RawMessage, error) {
 		add = append(add, member{key, value})
 		return true
 	}); err != nil {
-		return nil, &Error{Kind: Usage, Message: "the metadata is not a JSON object: " + err.Error(), Next: "correct it", Err: err}
+		return nil, &failure.Error{Kind: failure.Usage, Message: "the metadata is not a JSON object: " + err.Error(), Next: "correct it", Err: err}
 	}
 	return withMeta(params, add...)
 }
@@ -215,7 +216,7 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 	params := append([]byte(`{"name":`), jsonrpc.Quote(name)...)
 	if len(args) > 0 {
 		if err := jsonrpc.Valid(args); err != nil {
-			return Reply{}, &Error{Kind: Usage, Server: s.cfg.Name, Stage: "tools/call " + clip(name, 100), Message: "the arguments are not JSON: " + err.Error(), Next: "correct them", Err: err}
+			return Reply{}, &failure.Error{Kind: failure.Usage, Server: s.cfg.Name, Stage: "tools/call " + clip(name, 100), Message: "the arguments are not JSON: " + err.Error(), Next: "correct them", Err: err}
 		}
 		params = append(append(params, `,"arguments":`...), args...)
 	}
@@ -226,9 +227,9 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 func (s *Session) ReadResource(ctx context.Context, uri string, o CallOptions) (Reply, error) {
 	params := fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri))
 	r, err := s.request(ctx, string(mcp.MethodResourcesRead), uri, params, nil, o)
-	var e *Error
+	var e *failure.Error
 	if errors.As(err, &e) && e.Code != nil && (*e.Code == jsonrpc.CodeResourceNotFound || *e.Code == jsonrpc.CodeInvalidParams) {
-		e.Kind = NotFound
+		e.Kind = failure.NotFound
 	}
 	return r, err
 }
@@ -240,9 +241,9 @@ func (s *Session) GetPrompt(ctx context.Context, name string, args map[string]st
 		params = append(append(params, `,"arguments":`...), stringMap(args)...)
 	}
 	r, err := s.request(ctx, string(mcp.MethodPromptsGet), name, append(params, '}'), nil, o)
-	var e *Error
+	var e *failure.Error
 	if errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeInvalidParams && !s.listed(Prompts, name) {
-		e.Kind = NotFound
+		e.Kind = failure.NotFound
 	}
 	return r, err
 }

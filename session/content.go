@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -63,7 +64,7 @@ func ParseResult(result []byte) (Result, error) {
 		bad = fmt.Errorf("the result is not an object")
 	}
 	if bad != nil {
-		bad = &Error{Kind: Protocol, Message: "the result cannot be shown: " + bad.Error(), Next: "see it as JSON", Err: bad}
+		bad = &failure.Error{Kind: failure.Protocol, Message: "the result cannot be shown: " + bad.Error(), Next: "see it as JSON", Err: bad}
 	}
 	return r, bad
 }

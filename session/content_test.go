@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // TestD3_Contents: each kind of content, exact bytes of binary data, unknown kinds kept.
@@ -54,7 +56,7 @@ func TestD3_PromptsAndResources(t *testing.T) {
 		t.Fatalf("%+v %v", c, err)
 	}
 	for _, bad := range []string{`[]`, `{"content":{}}`, `{"content":[`} {
-		if _, err := Contents([]byte(bad)); KindOf(err) != Protocol {
+		if _, err := Contents([]byte(bad)); failure.KindOf(err) != failure.Protocol {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

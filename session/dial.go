@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -35,8 +36,8 @@ func (o *Options) transport(cfg config.Server, kind string, tap Tap) (Transport,
 	case config.SSE:
 		return newSSE(cfg, tap), nil
 	}
-	return nil, &Error{
-		Kind: Usage, Stage: "connecting", Message: fmt.Sprintf("unknown transport %q", kind), Next: "use stdio, http, sse or auto",
+	return nil, &failure.Error{
+		Kind: failure.Usage, Stage: "connecting", Message: fmt.Sprintf("unknown transport %q", kind), Next: "use stdio, http, sse or auto",
 	}
 }
 
@@ -46,15 +47,15 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	cfg := s.Config()
 	switch {
 	case cfg.Problem != nil:
-		return nil, &Error{Kind: Usage, Stage: "configuration", Message: cfg.Problem.Error(), Next: "correct " + cfg.Source.String(), Err: cfg.Problem}
+		return nil, &failure.Error{Kind: failure.Usage, Stage: "configuration", Message: cfg.Problem.Error(), Next: "correct " + cfg.Source.String(), Err: cfg.Problem}
 	case cfg.Source.Project && !s.opts.Trust.Trusted(cfg):
 		// Whoever connects has asked the user; this is for the path that forgot.
-		return nil, &Error{
-			Kind: Usage, Stage: "connecting", Message: "the server is described by a file of the working folder, " + cfg.Source.String() + ", and nobody has trusted it yet",
+		return nil, &failure.Error{
+			Kind: failure.Usage, Stage: "connecting", Message: "the server is described by a file of the working folder, " + cfg.Source.String() + ", and nobody has trusted it yet",
 			Next: "open it in the terminal UI, read what it runs, and trust it",
 		}
 	case cfg.Disabled:
-		return nil, &Error{Kind: ServerDisabled, Stage: "connecting", Message: "the server is disabled in " + cfg.Source.String(), Next: "enable it there"}
+		return nil, &failure.Error{Kind: failure.ServerDisabled, Stage: "connecting", Message: "the server is disabled in " + cfg.Source.String(), Next: "enable it there"}
 	}
 	pin, err := pinned(cfg.Protocol)
 	if err != nil {
@@ -95,12 +96,12 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 
 // olderTransport says whether a refused POST means that the server may speak HTTP+SSE.
 func olderTransport(err error) bool {
-	var e *Error
+	var e *failure.Error
 	return errors.As(err, &e) && e.Code == nil && (e.Status == 400 || e.Status == 404 || e.Status == 405)
 }
 
 func bothFailed(post, get error) error {
-	var e *Error
+	var e *failure.Error
 	if !errors.As(post, &e) {
 		return post
 	}
@@ -140,7 +141,7 @@ func (s *Session) shake(ctx context.Context, t Transport, kind, pin string, era 
 	if err == nil {
 		return c, nil
 	}
-	_ = c.close(&Error{Kind: ChannelClosed, Message: "the handshake failed"}) // the reason for that is err
+	_ = c.close(&failure.Error{Kind: failure.ChannelClosed, Message: "the handshake failed"}) // the reason for that is err
 	return nil, s.explain(ctx, c, err)
 }
 
@@ -149,7 +150,7 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 	if errors.Is(err, errRestart) {
 		return err
 	}
-	e, ok := at(err, s.cfg.Name, "connecting").(*Error)
+	e, ok := failure.Wrap(err, s.cfg.Name, "connecting").(*failure.Error)
 	if !ok {
 		return err
 	}
@@ -159,11 +160,11 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		e.Kind = Timeout
+		e.Kind = failure.Timeout
 		e.Message = fmt.Sprintf("no answer to %s within %v", e.Stage, s.connectTimeout())
 		e.Next = "check that this is an MCP server, or raise --connect-timeout"
-	case e.Kind == ChannelClosed && child:
-		e.Kind = SpawnFailed
+	case e.Kind == failure.ChannelClosed && child:
+		e.Kind = failure.SpawnFailed
 		if e.Stage == "starting" {
 			e.Message += " before it said anything"
 		} else {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -31,8 +32,8 @@ func pinned(protocol string) (string, error) {
 		return "", nil
 	}
 	if !mcp.IsValidProtocolVersion(protocol) {
-		return "", &Error{
-			Kind: Usage, Stage: "connecting", Message: fmt.Sprintf("unknown protocol version %q", protocol),
+		return "", &failure.Error{
+			Kind: failure.Usage, Stage: "connecting", Message: fmt.Sprintf("unknown protocol version %q", protocol),
 			Next: "use auto or one of " + strings.Join(mcp.ValidProtocolVersions, ", "),
 		}
 	}
@@ -44,7 +45,7 @@ func pinned(protocol string) (string, error) {
 func (c *conn) handshake(ctx context.Context, pin string, known Era) error {
 	switch {
 	case c.kind == "sse" && mcp.IsModernProtocol(pin):
-		return &Error{Kind: Usage, Stage: "connecting", Message: "HTTP+SSE does not exist in protocol version " + pin, Next: "use --transport http"}
+		return &failure.Error{Kind: failure.Usage, Stage: "connecting", Message: "HTTP+SSE does not exist in protocol version " + pin, Next: "use --transport http"}
 	case c.kind == "sse", pin == "" && known == Legacy, pin != "" && !mcp.IsModernProtocol(pin):
 		return c.initialize(ctx, pin)
 	case pin != "":
@@ -84,11 +85,11 @@ func (c *conn) detect(ctx context.Context) error {
 	case f := <-answered:
 		return c.adopt(ctx, f, mcp.LATEST_PROTOCOL_VERSION, true)
 	case <-ctx.Done():
-		return at(ctx.Err(), "", "server/discover")
+		return failure.Wrap(ctx.Err(), "", "server/discover")
 	case <-timer.C:
 	}
 	err := c.initialize(ctx, "")
-	if KindOf(err) == RpcError {
+	if failure.KindOf(err) == failure.RpcError {
 		// It was only slow: a modern server refuses initialize, after its answer to what it was asked before. That
 		// answer is read by then, but whoever waits for it may not have run yet.
 		settle := time.NewTimer(lateAnswer)
@@ -108,9 +109,9 @@ func (c *conn) detect(ctx context.Context) error {
 // adopt judges the answer to server/discover sent as version. If that was no sign of a modern server, it initializes where
 // fallback allows.
 func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool) error {
-	var e *Error
+	var e *failure.Error
 	if f.err != nil && !errors.As(f.err, &e) {
-		return at(f.err, "", "server/discover")
+		return failure.Wrap(f.err, "", "server/discover")
 	}
 	switch {
 	case e == nil:
@@ -132,23 +133,23 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 				c.modernized(again.reply, v)
 				return nil
 			} else if !errors.As(again.err, &e) {
-				return at(again.err, "", "server/discover")
+				return failure.Wrap(again.err, "", "server/discover")
 			}
 		}
 		c2 := *e
 		c2.Next = "choose a version that both sides speak with --protocol"
-		return at(&c2, "", "server/discover")
+		return failure.Wrap(&c2, "", "server/discover")
 	case e.Code != nil && (*e.Code == jsonrpc.CodeHeaderMismatch || *e.Code == jsonrpc.CodeMissingCapability):
-		return at(e, "", "server/discover")
-	case e.Kind == ChannelClosed && c.kind == "stdio" && fallback:
+		return failure.Wrap(e, "", "server/discover")
+	case e.Kind == failure.ChannelClosed && c.kind == "stdio" && fallback:
 		if p, ok := c.t.(*stdio); ok && p.ignored() {
-			return at(e, "", "starting")
+			return failure.Wrap(e, "", "starting")
 		}
 		return fmt.Errorf("%w: %w", errRestart, e)
-	case e.Kind == ChannelClosed, e.Kind == OAuth, e.Kind == Interrupted, e.Kind == TransportFailed && e.Status == 0:
-		return at(e, "", "server/discover")
+	case e.Kind == failure.ChannelClosed, e.Kind == failure.OAuth, e.Kind == failure.Interrupted, e.Kind == failure.Transport && e.Status == 0:
+		return failure.Wrap(e, "", "server/discover")
 	case !fallback:
-		return at(e, "", "server/discover")
+		return failure.Wrap(e, "", "server/discover")
 	}
 	return c.initialize(ctx, "")
 }
@@ -211,19 +212,19 @@ func (c *conn) initialize(ctx context.Context, version string) error {
 	params := fmt.Appendf(nil, `{"protocolVersion":%s,"capabilities":%s,"clientInfo":%s}`, jsonrpc.Quote(version), c.caps, c.info)
 	r, err := c.call(ctx, &callSpec{method: string(mcp.MethodInitialize), params: params, quiet: true, keep: true})
 	if err != nil {
-		return at(err, "", stage)
+		return failure.Wrap(err, "", stage)
 	}
 	got := textOf(r.Result, "protocolVersion")
 	if got == "" || mcp.IsModernProtocol(got) || !mcp.IsValidProtocolVersion(got) {
-		return &Error{
-			Kind: Protocol, Stage: stage, Message: fmt.Sprintf("the server answered initialize with protocol version %q, which does not exist there", clip(got, 80)),
+		return &failure.Error{
+			Kind: failure.Protocol, Stage: stage, Message: fmt.Sprintf("the server answered initialize with protocol version %q, which does not exist there", clip(got, 80)),
 			Next: "try another with --protocol: " + strings.Join(mcp.LegacyProtocolVersions(), ", "),
 		}
 	}
 	c.era, c.version, c.serverInfo = Legacy, got, memberOf(r.Result, "serverInfo")
 	c.introduced(r)
 	if err := c.notify(ctx, "notifications/initialized", nil, nil); err != nil {
-		return at(err, "", "notifications/initialized")
+		return failure.Wrap(err, "", "notifications/initialized")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -21,7 +22,7 @@ func TestEraDetection(t *testing.T) {
 		protocol string
 		script   func(p *peer, env jsonrpc.Envelope)
 		era      Era
-		kind     Kind
+		kind     failure.Kind
 		methods  string // that the server saw
 		took     time.Duration
 	}{
@@ -45,13 +46,13 @@ func TestEraDetection(t *testing.T) {
 				p.answer(env, `{"protocolVersion":"2025-03-26","capabilities":{}}`)
 			}
 		}},
-		"header mismatch is modern": {kind: RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
+		"header mismatch is modern": {kind: failure.RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
 			p.refuse(env, jsonrpc.CodeHeaderMismatch, "")
 		}},
-		"missing capability is modern": {kind: RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
+		"missing capability is modern": {kind: failure.RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
 			p.refuse(env, jsonrpc.CodeMissingCapability, `,"data":{}`)
 		}},
-		"another version only": {kind: RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
+		"another version only": {kind: failure.RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
 			p.refuse(env, jsonrpc.CodeUnsupportedVersion, `,"data":{"supported":["2025-11-25"],"requested":"2026-07-28"}`)
 		}},
 		"pinned legacy": {protocol: "2025-06-18", era: Legacy, methods: "initialize notifications/initialized", script: func(p *peer, env jsonrpc.Envelope) {
@@ -59,17 +60,17 @@ func TestEraDetection(t *testing.T) {
 				p.answer(env, `{"protocolVersion":`+string(memberOf(env.Params, "protocolVersion"))+`,"capabilities":{}}`)
 			}
 		}},
-		"pinned modern never falls back": {protocol: "2026-07-28", kind: RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
+		"pinned modern never falls back": {protocol: "2026-07-28", kind: failure.RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
 			p.refuse(env, -32601, "")
 		}},
-		"initialize with a version of the future": {kind: Protocol, methods: "server/discover initialize", script: func(p *peer, env jsonrpc.Envelope) {
+		"initialize with a version of the future": {kind: failure.Protocol, methods: "server/discover initialize", script: func(p *peer, env jsonrpc.Envelope) {
 			if env.Method == "initialize" {
 				p.answer(env, `{"protocolVersion":"2031-01-01","capabilities":{}}`)
 				return
 			}
 			p.refuse(env, -32601, "")
 		}},
-		"never answers": {kind: Timeout, took: config.DefaultConnectTimeout, methods: "server/discover initialize", script: func(*peer, jsonrpc.Envelope) {}},
+		"never answers": {kind: failure.Timeout, took: config.DefaultConnectTimeout, methods: "server/discover initialize", script: func(*peer, jsonrpc.Envelope) {}},
 		"slow modern": {era: Modern, took: 3 * time.Second, methods: "server/discover initialize", script: func(p *peer, env jsonrpc.Envelope) {
 			if env.Method == "server/discover" {
 				time.Sleep(3 * time.Second)
@@ -78,7 +79,7 @@ func TestEraDetection(t *testing.T) {
 			}
 			p.refuse(env, -32601, "")
 		}},
-		"unknown pin": {protocol: "1999-01-01", kind: Usage, script: func(*peer, jsonrpc.Envelope) {}},
+		"unknown pin": {protocol: "1999-01-01", kind: failure.Usage, script: func(*peer, jsonrpc.Envelope) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -96,7 +97,7 @@ func TestEraDetection(t *testing.T) {
 				took := time.Since(start)
 				synctest.Wait()
 				st := s.Status()
-				if KindOf(err) != c.kind || st.Era != c.era || took != c.took {
+				if failure.KindOf(err) != c.kind || st.Era != c.era || took != c.took {
 					t.Errorf("%v, era %q after %v; want %q, %q, %v", err, st.Era, took, c.kind, c.era, c.took)
 				}
 				if (st.State == Connected) != (c.kind == "") || (st.State == Failed) != (c.kind != "") {
@@ -198,8 +199,8 @@ func TestModernInput(t *testing.T) {
 			t.Error("the same id again")
 		}
 		_, err = s.CallTool(t.Context(), "ask", nil, CallOptions{})
-		var e *Error
-		if !errors.As(err, &e) || e.Kind != NeedsInput || !strings.Contains(string(e.Data), "elicitation/create") {
+		var e *failure.Error
+		if !errors.As(err, &e) || e.Kind != failure.NeedsInput || !strings.Contains(string(e.Data), "elicitation/create") {
 			t.Error(err)
 		}
 	})
@@ -237,7 +238,7 @@ func TestModernListen(t *testing.T) {
 		if f := <-filters; f != `{"resourceSubscriptions":["file:///x"]}` {
 			t.Error(f)
 		}
-		if err := s.Subscribe(t.Context(), "nope:"); KindOf(err) != RpcError {
+		if err := s.Subscribe(t.Context(), "nope:"); failure.KindOf(err) != failure.RpcError {
 			t.Error(err)
 		}
 		if n := len(s.Status().Inflight); n != 0 {
@@ -274,7 +275,7 @@ func TestConnectJoinsAndCancels(t *testing.T) {
 		go func() { errs <- s.Connect(t.Context()) }()
 		synctest.Wait()
 		cancel() // the second caller goes on by itself
-		if a, b := <-errs, <-errs; KindOf(a) != Interrupted || b != nil {
+		if a, b := <-errs, <-errs; failure.KindOf(a) != failure.Interrupted || b != nil {
 			t.Error(a, b)
 		}
 		if starts != 2 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 const (
@@ -50,8 +51,8 @@ func (s *Session) watchHealth(c *conn) {
 		if failures++; failures < healthFailures {
 			continue
 		}
-		s.drop(c, &Error{
-			Kind: Timeout, Server: s.cfg.Name, Stage: "health check", Err: err,
+		s.drop(c, &failure.Error{
+			Kind: failure.Timeout, Server: s.cfg.Name, Stage: "health check", Err: err,
 			Message: fmt.Sprintf("no answer to %d health checks in a row: %v", failures, err), Next: "it is reconnected automatically; r does so now",
 		})
 		return
@@ -70,7 +71,7 @@ func (s *Session) check(c *conn) (time.Duration, error) {
 		return 0, err
 	}
 	r, err := c.call(c.ctx, spec)
-	var e *Error
+	var e *failure.Error
 	if err != nil && (!errors.As(err, &e) || e.Code == nil) {
 		return 0, err
 	}
@@ -90,7 +91,7 @@ func (s *Session) Ping(ctx context.Context) (time.Duration, error) {
 		method = string(mcp.MethodServerDiscover)
 	}
 	r, err := s.Call(ctx, method, nil, CallOptions{})
-	var e *Error
+	var e *failure.Error
 	if err != nil && (!errors.As(err, &e) || e.Code == nil) {
 		return 0, err
 	}

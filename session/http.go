@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 )
@@ -165,7 +166,7 @@ func (t *streamable) header(h http.Header, accept string, own http.Header) (sess
 // adopt keeps the session of an answered initialize.
 func (t *streamable) adopt(id string) error {
 	if strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e }) {
-		return &Error{Kind: Protocol, Message: fmt.Sprintf("the server's Mcp-Session-Id %.80q is not visible ASCII", id), Next: "report it to the server's author"}
+		return &failure.Error{Kind: failure.Protocol, Message: fmt.Sprintf("the server's Mcp-Session-Id %.80q is not visible ASCII", id), Next: "report it to the server's author"}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -259,12 +260,12 @@ func (t *streamable) answer(x *exchange, m Message, resp *http.Response) error {
 		if cause := x.caller.Err(); cause != nil {
 			return cause
 		}
-		var e *Error
+		var e *failure.Error
 		if errors.Is(err, errTooLarge) {
 			e = frameTooLarge(max(resp.ContentLength, int64(len(body))+1), t.max)
 		} else {
-			e = &Error{
-				Kind: ChannelClosed, Err: err, Message: fmt.Sprintf("the connection ended after %d bytes of the answer", len(body)),
+			e = &failure.Error{
+				Kind: failure.ChannelClosed, Err: err, Message: fmt.Sprintf("the connection ended after %d bytes of the answer", len(body)),
 				Next: "look at the server's own log, then try again",
 			}
 		}
@@ -322,10 +323,10 @@ func (t *streamable) frames(m Message, body []byte) (answered bool, null []byte,
 	return answered, null, err
 }
 
-func (t *streamable) noAnswer(resp *http.Response, message string, body []byte) *Error {
+func (t *streamable) noAnswer(resp *http.Response, message string, body []byte) *failure.Error {
 	head, _ := edges(body)
-	return &Error{
-		Kind: Protocol, Status: resp.StatusCode, URL: mask.URL(t.url.String()), Message: message,
+	return &failure.Error{
+		Kind: failure.Protocol, Status: resp.StatusCode, URL: mask.URL(t.url.String()), Message: message,
 		Detail: clip(strings.ToValidUTF8(string(head), "\uFFFD"), 400), Next: "see the traffic view",
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/mask"
@@ -54,8 +55,8 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	}
 	for name, value := range cfg.Headers {
 		if !validHeader(name, value) {
-			return nil, &Error{
-				Kind: Usage, URL: mask.URL(cfg.URL), Message: fmt.Sprintf("the header %q has a name or value that HTTP does not allow", name),
+			return nil, &failure.Error{
+				Kind: failure.Usage, URL: mask.URL(cfg.URL), Message: fmt.Sprintf("the header %q has a name or value that HTTP does not allow", name),
 				Next: "give it as -H \"Name: value\", without line breaks",
 			}
 		}
@@ -64,7 +65,7 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	if cfg.CA != "" {
 		t, err := certs.Open(cfg.CA)
 		if err != nil {
-			return nil, &Error{Kind: Usage, URL: mask.URL(cfg.URL), Err: err, Message: err.Error(), Next: nameCA}
+			return nil, &failure.Error{Kind: failure.Usage, URL: mask.URL(cfg.URL), Err: err, Message: err.Error(), Next: nameCA}
 		}
 		trust = t.Client(u.Hostname())
 	}
@@ -120,8 +121,8 @@ func endpointURL(raw string) (*url.URL, error) {
 		u.Fragment = ""
 		return u, nil
 	}
-	return nil, &Error{
-		Kind: Usage, URL: mask.URL(raw), Err: err, Message: fmt.Sprintf("%q %s", mask.URL(raw), bad),
+	return nil, &failure.Error{
+		Kind: failure.Usage, URL: mask.URL(raw), Err: err, Message: fmt.Sprintf("%q %s", mask.URL(raw), bad),
 		Next: "give it like http://127.0.0.1:3000/mcp",
 	}
 }
@@ -227,8 +228,8 @@ func (c *httpClient) failure(x *exchange, err error) error {
 	return explainHTTP(err, c.url, c.connect)
 }
 
-func errClosed() *Error {
-	return &Error{Kind: ChannelClosed, Message: "the connection was closed", Next: "reconnect"}
+func errClosed() *failure.Error {
+	return &failure.Error{Kind: failure.ChannelClosed, Message: "the connection was closed", Next: "reconnect"}
 }
 
 // RoundTrip journals each HTTP exchange, redirects one by one.

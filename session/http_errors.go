@@ -15,19 +15,20 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/certs"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 )
 
 // explainHTTP says in plain words why there was no HTTP answer, and what to do about it. connect is the time that
 // connecting may take.
-func explainHTTP(err error, u *url.URL, connect time.Duration) *Error {
+func explainHTTP(err error, u *url.URL, connect time.Duration) *failure.Error {
 	var ue *url.Error
 	for errors.As(err, &ue) {
 		err = ue.Err // its text repeats the URL, with everything secret in it
 		ue = nil
 	}
-	e := &Error{Kind: TransportFailed, URL: mask.URL(u.String()), Err: err}
+	e := &failure.Error{Kind: failure.Transport, URL: mask.URL(u.String()), Err: err}
 	e.Message, e.Next = reachProblem(err, u, connect)
 	if e.Message == "" {
 		e.Message, e.Next = tlsProblem(err, u)

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -110,7 +111,7 @@ func TestS5_AgainstMCPGo(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { <-started; cancel() }()
-			if _, err := ses.CallTool(ctx, "wait", nil, CallOptions{}); KindOf(err) != Interrupted {
+			if _, err := ses.CallTool(ctx, "wait", nil, CallOptions{}); failure.KindOf(err) != failure.Interrupted {
 				t.Errorf("cancelled call: %v", err)
 			}
 			<-ended // the server was told

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/sse"
@@ -48,8 +49,8 @@ func (e *events) next(x *exchange) (frame []byte, fatal bool, err error) {
 		case err != nil:
 			if len(ev.Data) > 0 {
 				head, tail := edges(ev.Data)
-				e.in.Broken(head, tail, &Error{
-					Kind: Protocol, Message: fmt.Sprintf("the stream ended after %d bytes of an event", len(ev.Data)),
+				e.in.Broken(head, tail, &failure.Error{
+					Kind: failure.Protocol, Message: fmt.Sprintf("the stream ended after %d bytes of an event", len(ev.Data)),
 					Next: "look at the server's own log",
 				})
 			}
@@ -100,7 +101,7 @@ func (t *streamable) stream(x *exchange, m Message, resp *http.Response) (keep b
 		if d, ok := ev.r.Retry(); ok {
 			retry = d
 		}
-		var bad *Error
+		var bad *failure.Error
 		switch {
 		case x.caller.Err() != nil:
 			return false, x.caller.Err()
@@ -123,9 +124,9 @@ func (t *streamable) stream(x *exchange, m Message, resp *http.Response) (keep b
 }
 
 // cut says how a response stream ended before the answer.
-func (t *streamable) cut(err error) *Error {
-	e := &Error{
-		Kind: ChannelClosed, URL: mask.URL(t.url.String()), Message: "the server closed the response stream without answering",
+func (t *streamable) cut(err error) *failure.Error {
+	e := &failure.Error{
+		Kind: failure.ChannelClosed, URL: mask.URL(t.url.String()), Message: "the server closed the response stream without answering",
 		Next: "look at the server's own log, then try again",
 	}
 	if err != io.EOF {
@@ -156,7 +157,7 @@ func (t *streamable) drain(x *exchange, ev *events, body io.Closer) {
 }
 
 // resume asks for a broken stream to go on after the event lastID. cut is the error if it does not.
-func (t *streamable) resume(x *exchange, lastID string, retry time.Duration, cut *Error) (io.ReadCloser, error) {
+func (t *streamable) resume(x *exchange, lastID string, retry time.Duration, cut *failure.Error) (io.ReadCloser, error) {
 	wait := retryDefault
 	if retry >= 0 {
 		wait = max(retry, retryLeast)

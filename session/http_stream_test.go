@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -90,13 +91,13 @@ func TestS5_StreamEndsWithoutAnswer(t *testing.T) {
 	p := httpPeer(t, config.Server{URL: s.URL, MaxFrame: 100_000})
 	for _, c := range []struct {
 		kind  string
-		want  Kind
+		want  failure.Kind
 		words []string
 	}{
-		{"closed", ChannelClosed, []string{"closed the response stream without answering"}},
-		{"half an event", ChannelClosed, []string{"cut before the answer"}},
-		{"cut", ChannelClosed, []string{"cut before the answer"}},
-		{"endless line", Protocol, []string{"limit of 100000 bytes", "--max-frame"}},
+		{"closed", failure.ChannelClosed, []string{"closed the response stream without answering"}},
+		{"half an event", failure.ChannelClosed, []string{"cut before the answer"}},
+		{"cut", failure.ChannelClosed, []string{"cut before the answer"}},
+		{"endless line", failure.Protocol, []string{"limit of 100000 bytes", "--max-frame"}},
 	} {
 		kind = c.kind
 		err := p.send(t, call("1", "tools/call"))
@@ -142,12 +143,12 @@ func TestS5_CutStreamIsResumed(t *testing.T) {
 		t.Errorf("resumed with %s", got)
 	}
 	answerGet = func(w http.ResponseWriter) { w.WriteHeader(http.StatusMethodNotAllowed) }
-	fails(t, p.send(t, call("1", "tools/call")), ChannelClosed, "does not resume it (405", "try again")
+	fails(t, p.send(t, call("1", "tools/call")), failure.ChannelClosed, "does not resume it (405", "try again")
 	// The modern era has no streams to resume.
 	gets = nil
 	m := call("1", "tools/call")
 	m.Header = http.Header{"Mcp-Protocol-Version": {"2026-07-28"}}
-	fails(t, p.send(t, m), ChannelClosed, "cut before the answer")
+	fails(t, p.send(t, m), failure.ChannelClosed, "cut before the answer")
 	if len(gets) > 0 {
 		t.Errorf("GETs in the modern era: %q", gets)
 	}
@@ -255,12 +256,12 @@ func TestS5_LegacySSE(t *testing.T) {
 	}
 	status = 401
 	var h *HTTPError
-	if err := p.send(t, call("1", "ping")); !errors.As(err, &h) || httpError(h).Kind != OAuth {
+	if err := p.send(t, call("1", "ping")); !errors.As(err, &h) || httpError(h).Kind != failure.OAuth {
 		t.Errorf("401: %v", err)
 	}
 	close(end)
 	p.got.await(t, "loss", func() bool { return p.got.lost != nil })
-	fails(t, p.got.lost, ChannelClosed, "closed the event stream", "reconnect")
+	fails(t, p.got.lost, failure.ChannelClosed, "closed the event stream", "reconnect")
 }
 
 func TestS5_SSEThatIsNone(t *testing.T) {
@@ -295,7 +296,7 @@ func TestS5_SSEThatIsNone(t *testing.T) {
 			}
 			continue
 		}
-		t.Run(name, func(t *testing.T) { fails(t, err, Protocol, c.words...) })
+		t.Run(name, func(t *testing.T) { fails(t, err, failure.Protocol, c.words...) })
 	}
 	// A server that never flushes: the caller's patience ends it.
 	answer = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -141,10 +142,10 @@ func (p *httpConn) send(t *testing.T, m Message) error {
 }
 
 // fails checks that err is an *Error of a kind whose text has all the words.
-func fails(t *testing.T, err error, kind Kind, words ...string) {
+func fails(t *testing.T, err error, kind failure.Kind, words ...string) {
 	t.Helper()
-	if KindOf(err) != kind {
-		t.Errorf("kind %q, want %q: %v", KindOf(err), kind, err)
+	if failure.KindOf(err) != kind {
+		t.Errorf("kind %q, want %q: %v", failure.KindOf(err), kind, err)
 		return
 	}
 	for _, w := range words {
@@ -227,12 +228,12 @@ func TestS5_RefusedStatuses(t *testing.T) {
 		if errors.Is(err, ErrSessionLost) {
 			t.Errorf("%d without a session counts as a lost session", code)
 		}
-		want := TransportFailed
+		want := failure.Transport
 		if code == 401 || code == 403 {
-			want = OAuth
+			want = failure.OAuth
 		}
 		e := httpError(h)
-		if e.Kind == OAuth && !strings.Contains(e.Error(), "resource_metadata") {
+		if e.Kind == failure.OAuth && !strings.Contains(e.Error(), "resource_metadata") {
 			t.Errorf("%d does not show WWW-Authenticate: %v", code, e)
 		}
 		if e.Kind != want || e.Status != code || e.Next == "" && code != 418 && code != 400 && code != 409 {
@@ -279,7 +280,7 @@ func TestS5_AnswerWithErrorStatus(t *testing.T) {
 		}
 	}
 	reply, status = `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}`, 401
-	if err := p.send(t, call("1", "nope")); !errors.As(err, &h) || httpError(h).Kind != OAuth {
+	if err := p.send(t, call("1", "nope")); !errors.As(err, &h) || httpError(h).Kind != failure.OAuth {
 		t.Errorf("401 with an answer: %v", err)
 	}
 	if got := p.got.all(); len(got) != 1 {
@@ -307,16 +308,16 @@ func TestS5_AnswersThatAreNone(t *testing.T) {
 		contentType, body string
 		status            int
 		length            string
-		kind              Kind
+		kind              failure.Kind
 		words             []string
 	}{
-		"HTML":            {"text/html", "<h1>Welcome</h1>", 200, "", Protocol, []string{"text/html", "Welcome", "/mcp"}},
-		"half JSON":       {"application/json", answer1[:30], 200, "", Protocol, []string{"not a JSON-RPC message"}},
-		"cut JSON":        {"application/json", answer1[:30], 200, "500", ChannelClosed, []string{"30 bytes"}},
-		"another's":       {"application/json", strings.Replace(answer1, ":1,", ":2,", 1), 200, "", Protocol, []string{"another message"}},
-		"empty":           {"application/json", "", 200, "", Protocol, []string{"200 OK", "did not answer"}},
-		"202":             {"", "", 202, "", Protocol, []string{"202 Accepted"}},
-		"a byte too many": {"application/json", pad(limit + 1), 200, "", Protocol, []string{"1001 bytes", "limit of 1000 bytes", "--max-frame"}},
+		"HTML":            {"text/html", "<h1>Welcome</h1>", 200, "", failure.Protocol, []string{"text/html", "Welcome", "/mcp"}},
+		"half JSON":       {"application/json", answer1[:30], 200, "", failure.Protocol, []string{"not a JSON-RPC message"}},
+		"cut JSON":        {"application/json", answer1[:30], 200, "500", failure.ChannelClosed, []string{"30 bytes"}},
+		"another's":       {"application/json", strings.Replace(answer1, ":1,", ":2,", 1), 200, "", failure.Protocol, []string{"another message"}},
+		"empty":           {"application/json", "", 200, "", failure.Protocol, []string{"200 OK", "did not answer"}},
+		"202":             {"", "", 202, "", failure.Protocol, []string{"202 Accepted"}},
+		"a byte too many": {"application/json", pad(limit + 1), 200, "", failure.Protocol, []string{"1001 bytes", "limit of 1000 bytes", "--max-frame"}},
 		"just the limit":  {"application/json", pad(limit), 200, "", "", nil},
 		"text/plain":      {"text/plain", answer1, 200, "", "", nil}, // the bytes are what counts
 		"a batch":         {"application/json", ` [{"jsonrpc":"2.0","method":"notifications/x"},` + answer1 + "]", 200, "", "", nil},
@@ -340,7 +341,7 @@ func TestS5_AnswersThatAreNone(t *testing.T) {
 			}
 		}
 	})
-	fails(t, httpPeer(t, config.Server{URL: endless.URL, MaxFrame: limit}).send(t, call("1", "tools/call")), Protocol, "limit of 1000 bytes")
+	fails(t, httpPeer(t, config.Server{URL: endless.URL, MaxFrame: limit}).send(t, call("1", "tools/call")), failure.Protocol, "limit of 1000 bytes")
 }
 
 func TestS5_Redirects(t *testing.T) {
@@ -384,7 +385,7 @@ func TestS5_Redirects(t *testing.T) {
 			t.Errorf("%s went to another origin", name)
 		}
 	}
-	fails(t, at("/loop"), TransportFailed, "redirects more than 5 times", "/loop")
+	fails(t, at("/loop"), failure.Transport, "redirects more than 5 times", "/loop")
 	var h *HTTPError
 	if err := at("/302"); !errors.As(err, &h) || h.Status != 302 || h.Header.Get("Location") != "/there" {
 		t.Errorf("302: %v", err)
@@ -429,9 +430,9 @@ func TestS5_Cancel(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
-		fails(t, <-failed, ChannelClosed, "closed")
+		fails(t, <-failed, failure.ChannelClosed, "closed")
 		<-gone
-		fails(t, p.Send(t.Context(), call("3", "tools/call")), ChannelClosed, "closed")
+		fails(t, p.Send(t.Context(), call("3", "tools/call")), failure.ChannelClosed, "closed")
 	}
 }
 
@@ -545,17 +546,17 @@ func TestS5_BadConfiguration(t *testing.T) {
 		for _, kind := range []string{config.HTTP, config.SSE} {
 			p := startPeer(t, config.Server{URL: raw}, kind)
 			err := p.Start(t.Context(), p.got)
-			fails(t, err, Usage, want, "http://127.0.0.1:3000/mcp")
+			fails(t, err, failure.Usage, want, "http://127.0.0.1:3000/mcp")
 			if strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("the password is in %v", err)
 			}
-			fails(t, p.Send(t.Context(), call("1", "x")), Usage)
+			fails(t, p.Send(t.Context(), call("1", "x")), failure.Usage)
 		}
 	}
 	p := startPeer(t, config.Server{URL: "http://h/", Headers: map[string]string{"X": "a\r\nEvil: 1"}}, config.HTTP)
-	fails(t, p.Start(t.Context(), p.got), Usage, `"X"`)
+	fails(t, p.Start(t.Context(), p.got), failure.Usage, `"X"`)
 	p = startPeer(t, config.Server{URL: "http://h/", Headers: map[string]string{"X Y": "a"}}, config.HTTP)
-	fails(t, p.Start(t.Context(), p.got), Usage, `"X Y"`)
+	fails(t, p.Start(t.Context(), p.got), failure.Usage, `"X Y"`)
 }
 
 // A large frame is recognised by its id without a scan of all of it, but never taken for an answer that it is not.

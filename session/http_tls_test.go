@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/certs/certtest"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 func TestS5_TLSFailures(t *testing.T) {
@@ -56,7 +57,7 @@ func TestS5_TLSFailures(t *testing.T) {
 				}
 				return
 			}
-			fails(t, err, TransportFailed, c.words...)
+			fails(t, err, failure.Transport, c.words...)
 		})
 	}
 }
@@ -65,7 +66,7 @@ func TestS5_TLSFailures(t *testing.T) {
 func TestS5_Unreachable(t *testing.T) {
 	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer1) })
 	fails(t, httpPeer(t, config.Server{URL: strings.Replace(plain.URL, "http:", "https:", 1)}).send(t, call("1", "ping")),
-		TransportFailed, "does not speak TLS", "http://")
+		failure.Transport, "does not speak TLS", "http://")
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -89,18 +90,18 @@ func TestS5_Unreachable(t *testing.T) {
 	for text, want := range map[string]string{"": "closed the connection without", "SSH-2.0-OpenSSH\r\n": "does not speak HTTP"} {
 		talk <- text
 		err := httpPeer(t, config.Server{URL: url}).send(t, call("1", "ping"))
-		fails(t, err, TransportFailed, want)
+		fails(t, err, failure.Transport, want)
 		if strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("a secret is in %v", err)
 		}
 	}
 	_ = l.Close()
 	<-served
-	fails(t, httpPeer(t, config.Server{URL: url}).send(t, call("1", "ping")), TransportFailed, "nothing listens at 127.0.0.1", "start the server")
+	fails(t, httpPeer(t, config.Server{URL: url}).send(t, call("1", "ping")), failure.Transport, "nothing listens at 127.0.0.1", "start the server")
 	e := explainHTTP(&net.DNSError{Err: "no such host", Name: "nowhere.invalid", IsNotFound: true}, mustURL(t, "http://nowhere.invalid/"), time.Second)
-	fails(t, e, TransportFailed, `no host named "nowhere.invalid"`)
+	fails(t, e, failure.Transport, `no host named "nowhere.invalid"`)
 	e = explainHTTP(&net.OpError{Op: "dial", Err: errTimeout{}}, mustURL(t, "http://h/"), 15*time.Second)
-	fails(t, e, TransportFailed, "within 15s", "--connect-timeout")
+	fails(t, e, failure.Transport, "within 15s", "--connect-timeout")
 	if err := httpPeer(t, config.Server{URL: url}).Send(canceled(), call("1", "x")); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -145,7 +146,7 @@ func TestAFileVouchesForAServer(t *testing.T) {
 					t.Error(err)
 				}
 			} else {
-				fails(t, err, TransportFailed, c.words...)
+				fails(t, err, failure.Transport, c.words...)
 			}
 			heard := ""
 			for len(shown) > 0 {
@@ -157,7 +158,7 @@ func TestAFileVouchesForAServer(t *testing.T) {
 		})
 	}
 	missing := newHTTP(config.Server{URL: there, CA: own.Cert + ".none"}, Tap{})
-	if err := missing.Start(t.Context(), nil); KindOf(err) != Usage || !strings.Contains(err.Error(), "no such file") {
+	if err := missing.Start(t.Context(), nil); failure.KindOf(err) != failure.Usage || !strings.Contains(err.Error(), "no such file") {
 		t.Error(err)
 	}
 }

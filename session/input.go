@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -32,8 +33,8 @@ func (s *Session) answerInput(ctx context.Context, result []byte) ([]byte, error
 			env := jsonrpc.Envelope{Method: textOf(request, "method"), Params: memberOf(request, "params")}
 			answer, fault := s.serve(ctx, env)
 			if fault != nil {
-				failed = &Error{
-					Kind: NeedsInput, Message: "the server asks for input (" + clip(env.Method, 100) + ") that nobody can give here", Data: result,
+				failed = &failure.Error{
+					Kind: failure.NeedsInput, Message: "the server asks for input (" + clip(env.Method, 100) + ") that nobody can give here", Data: result,
 					Next: "call it where a person can answer",
 				}
 				return false
@@ -42,7 +43,7 @@ func (s *Session) answerInput(ctx context.Context, result []byte) ([]byte, error
 			return failed == nil
 		})
 		if err != nil {
-			return nil, &Error{Kind: Protocol, Message: "inputRequests is not an object: " + err.Error(), Data: result, Err: err, Next: "see the traffic view"}
+			return nil, &failure.Error{Kind: failure.Protocol, Message: "inputRequests is not an object: " + err.Error(), Data: result, Err: err, Next: "see the traffic view"}
 		}
 		if failed != nil {
 			return nil, failed
@@ -55,7 +56,7 @@ func (s *Session) answerInput(ctx context.Context, result []byte) ([]byte, error
 		return withMember(out, member{"requestState", state}, true)
 	}
 	if string(out) == "{}" {
-		return nil, &Error{Kind: Protocol, Message: "input_required without inputRequests and requestState", Data: result, Next: "see the traffic view"}
+		return nil, &failure.Error{Kind: failure.Protocol, Message: "input_required without inputRequests and requestState", Data: result, Next: "see the traffic view"}
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 const (
@@ -149,17 +150,17 @@ func (l *lineReader) end() {
 		l.skip(rest)
 		n, head, tail := l.size, l.head, l.tail
 		l.drop, l.size, l.head, l.tail, l.from, l.to = false, 0, nil, nil, 0, 0
-		l.in.Broken(head, tail, &Error{
-			Kind: Protocol, Message: fmt.Sprintf("the output ended after %d bytes of a frame, without a line end", n),
+		l.in.Broken(head, tail, &failure.Error{
+			Kind: failure.Protocol, Message: fmt.Sprintf("the output ended after %d bytes of a frame, without a line end", n),
 			Next: "reconnect",
 		})
 	}
 }
 
 // frameTooLarge says that a frame is above the limit, and how to raise it. size may be a lower bound.
-func frameTooLarge(size, max int64) *Error {
-	return &Error{
-		Kind:    Protocol,
+func frameTooLarge(size, max int64) *failure.Error {
+	return &failure.Error{
+		Kind:    failure.Protocol,
 		Message: fmt.Sprintf("a frame of %d bytes is larger than the limit of %d bytes (%s)", size, max, mebi(max)),
 		Next:    "raise it with --max-frame",
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // sink keeps what a line reader delivers.
@@ -100,7 +102,7 @@ func TestUnfinishedLine(t *testing.T) {
 	if err := newLineReader(0, &s).run(strings.NewReader("whole\nhalf of it")); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.frames) != 1 || len(s.broken) != 1 || !strings.HasPrefix(s.broken[0], "half of it") || KindOf(s.errs[0]) != Protocol {
+	if len(s.frames) != 1 || len(s.broken) != 1 || !strings.HasPrefix(s.broken[0], "half of it") || failure.KindOf(s.errs[0]) != failure.Protocol {
 		t.Errorf("%q %q %v", s.frames, s.broken, s.errs)
 	}
 }
@@ -125,7 +127,7 @@ func TestS14_WhoseAnswerWasTooLarge(t *testing.T) {
 		m.Broken([]byte(head), []byte(tail), frameTooLarge(11, 10))
 		select {
 		case a := <-first.done:
-			if KindOf(a.err) != Protocol {
+			if failure.KindOf(a.err) != failure.Protocol {
 				t.Error(a.err)
 			}
 		default:

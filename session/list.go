@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -52,9 +53,9 @@ func (s *Session) list(ctx context.Context, kind ListKind, force bool) (Listing,
 			select {
 			case <-over:
 			case <-ctx.Done():
-				return s.Listing(kind), at(ctx.Err(), s.cfg.Name, kind.Method())
+				return s.Listing(kind), failure.Wrap(ctx.Err(), s.cfg.Name, kind.Method())
 			}
-			if cur := s.Listing(kind); cur.Err == nil || KindOf(cur.Err) != Interrupted {
+			if cur := s.Listing(kind); cur.Err == nil || failure.KindOf(cur.Err) != failure.Interrupted {
 				return cur, cur.Err
 			}
 			continue // it was cancelled by someone who is not us
@@ -68,7 +69,7 @@ func (s *Session) list(ctx context.Context, kind ListKind, force bool) (Listing,
 		l.cur.Loading = true
 		s.mu.Unlock()
 		s.bump()
-		err := at(s.load(ctx, kind), s.cfg.Name, kind.Method())
+		err := failure.Wrap(s.load(ctx, kind), s.cfg.Name, kind.Method())
 		s.mu.Lock()
 		l.loading = nil
 		l.cur.Loading, l.cur.Err, l.cur.At = false, err, time.Now()
@@ -116,11 +117,11 @@ func (s *Session) load(ctx context.Context, kind ListKind) error {
 		}
 		if size += int64(len(r.Result)); s.opts.MaxList > 0 && size > s.opts.MaxList {
 			publish(true)
-			return &Error{Kind: Protocol, Message: "the list is larger than " + mebi(s.opts.MaxList), Next: "the items up to there are shown"}
+			return &failure.Error{Kind: failure.Protocol, Message: "the list is larger than " + mebi(s.opts.MaxList), Next: "the items up to there are shown"}
 		}
 		p, err := s.opts.Pages.read(r.Result, kind)
 		if err != nil {
-			return &Error{Kind: Protocol, Message: err.Error(), Next: "see the answer in the traffic view", Err: err}
+			return &failure.Error{Kind: failure.Protocol, Message: err.Error(), Next: "see the answer in the traffic view", Err: err}
 		}
 		items := s.vet(kind, p.items, names)
 		if next.Pages == 0 {
@@ -142,13 +143,13 @@ func (s *Session) load(ctx context.Context, kind ListKind) error {
 		var stop error
 		switch c := *p.cursor; {
 		case seen[c]:
-			stop = &Error{
-				Kind: Protocol, Message: fmt.Sprintf("the server repeats the cursor %q after %d pages", clip(c, 80), next.Pages),
+			stop = &failure.Error{
+				Kind: failure.Protocol, Message: fmt.Sprintf("the server repeats the cursor %q after %d pages", clip(c, 80), next.Pages),
 				Next: "the items up to there are shown",
 			}
 		case next.Pages >= maxPages || size > limit:
-			stop = &Error{
-				Kind: Protocol, Message: fmt.Sprintf("the list does not end: %d pages, %s", next.Pages, mebi(size)),
+			stop = &failure.Error{
+				Kind: failure.Protocol, Message: fmt.Sprintf("the list does not end: %d pages, %s", next.Pages, mebi(size)),
 				Next: "the items up to there are shown; raise the size with --max-frame",
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -132,7 +133,7 @@ func TestPaging(t *testing.T) {
 				if len(l.Items) != c.items || (err == nil) != (c.want == "") {
 					t.Fatalf("%d items, %v", len(l.Items), err)
 				}
-				if err != nil && (KindOf(err) != Protocol || !strings.Contains(err.Error(), c.want) || l.Err == nil) {
+				if err != nil && (failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), c.want) || l.Err == nil) {
 					t.Error(err)
 				}
 			})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -105,8 +106,8 @@ func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.Subscri
 		}
 		started := time.Now()
 		_, err := c.call(ctx, spec)
-		var e *Error
-		if errors.As(err, &e) && (e.Code != nil && e.Status < 500 || c.ended() != nil || e.Kind == ChannelClosed && !c.http) {
+		var e *failure.Error
+		if errors.As(err, &e) && (e.Code != nil && e.Status < 500 || c.ended() != nil || e.Kind == failure.ChannelClosed && !c.http) {
 			opened(err)
 			return
 		}
@@ -118,7 +119,7 @@ func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.Subscri
 		case <-ctx.Done():
 		}
 	}
-	opened(at(context.Cause(ctx), s.cfg.Name, string(mcp.MethodSubscriptionsListen)))
+	opened(failure.Wrap(context.Cause(ctx), s.cfg.Name, string(mcp.MethodSubscriptionsListen)))
 }
 
 // acknowledged looks whether frame confirms what filter asks for.
@@ -148,7 +149,7 @@ func (s *Session) Notify(ctx context.Context, method string, params json.RawMess
 	if err != nil {
 		return err
 	}
-	return at(c.notify(ctx, method, params, nil), s.cfg.Name, method)
+	return failure.Wrap(c.notify(ctx, method, params, nil), s.cfg.Name, method)
 }
 
 // Subscribe asks for notifications/resources/updated about one resource; they arrive as journal entries. In the modern
@@ -188,12 +189,12 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-timer.C:
-		err = &Error{Kind: Timeout, Message: "the server did not acknowledge the subscription to " + strconv.Quote(clip(uri, 100)), Next: "check that it supports subscriptions to this resource"}
+		err = &failure.Error{Kind: failure.Timeout, Message: "the server did not acknowledge the subscription to " + strconv.Quote(clip(uri, 100)), Next: "check that it supports subscriptions to this resource"}
 	}
 	if err != nil {
 		s.unwatch(uri)
 	}
-	return at(err, s.cfg.Name, "subscriptions/listen")
+	return failure.Wrap(err, s.cfg.Name, "subscriptions/listen")
 }
 
 // Unsubscribe ends what Subscribe began.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -92,11 +93,11 @@ func (m *Manager) Register(cfg config.Server) (*Session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return nil, &Error{Kind: Usage, Server: cfg.Name, Stage: "registering", Message: "the manager is closed"}
+		return nil, &failure.Error{Kind: failure.Usage, Server: cfg.Name, Stage: "registering", Message: "the manager is closed"}
 	}
 	for _, s := range m.sessions {
 		if s.cfg.Name == cfg.Name {
-			return nil, &Error{Kind: Usage, Server: cfg.Name, Stage: "registering", Message: "there is a server of this name already", Next: "choose another name"}
+			return nil, &failure.Error{Kind: failure.Usage, Server: cfg.Name, Stage: "registering", Message: "there is a server of this name already", Next: "choose another name"}
 		}
 	}
 	s := newSession(cfg, &m.opts, m.bump)
@@ -158,7 +159,7 @@ func (m *Manager) Disconnect(name string) error {
 }
 
 func notFound(name string) error {
-	return &Error{Kind: ServerNotFound, Server: name, Message: "there is no server of this name", Next: "see mcphud servers list"}
+	return &failure.Error{Kind: failure.ServerNotFound, Server: name, Message: "there is no server of this name", Next: "see mcphud servers list"}
 }
 
 // Close ends all sessions at once and returns when nothing of them is left: no process, no goroutine.

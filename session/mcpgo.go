@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -227,7 +228,7 @@ func (t *toMCPGo) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (
 	}
 	resp := &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: r.ID}
 	reply, err := t.s.Call(ctx, r.Method, params, CallOptions{})
-	var e *Error
+	var e *failure.Error
 	if errors.As(err, &e) && e.Code != nil {
 		resp.Error = &mcp.JSONRPCErrorDetails{Code: int(*e.Code), Message: e.Message}
 		if e.Data != nil {

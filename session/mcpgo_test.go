@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -45,13 +46,13 @@ func TestS3_OverMCPGosTransport(t *testing.T) {
 			if progress != 1 {
 				t.Errorf("%d progress notifications", progress)
 			}
-			var e *Error
+			var e *failure.Error
 			if _, err := s.Call(t.Context(), "no/such", nil, CallOptions{}); !errors.As(err, &e) || e.Code == nil || *e.Code != -32601 {
 				t.Error(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { <-started; cancel() }()
-			if _, err := s.CallTool(ctx, "wait", nil, CallOptions{}); KindOf(err) != Interrupted {
+			if _, err := s.CallTool(ctx, "wait", nil, CallOptions{}); failure.KindOf(err) != failure.Interrupted {
 				t.Error(err)
 			}
 			<-ended
@@ -96,7 +97,7 @@ func TestS3_RequestsOverMCPGosTransport(t *testing.T) {
 		m, s := open(t, Options{HealthInterval: -1, Retry: Retry{Max: -1}, Dial: func(config.Server) (Transport, bool) { return FromMCPGo(a), true }},
 			config.Server{Protocol: "2025-06-18", Roots: []string{"file:///r"}})
 		_, err := s.Call(t.Context(), "x", nil, CallOptions{})
-		var e *Error
+		var e *failure.Error
 		if !errors.As(err, &e) || e.Code == nil || *e.Code != -31999 || string(e.Data) != `{"n":1}` {
 			t.Errorf("%+v", err)
 		}

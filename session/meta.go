@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -26,7 +27,7 @@ func withMember(params []byte, m member, replace bool) ([]byte, error) {
 		return true
 	})
 	if err != nil {
-		return nil, &Error{Kind: Usage, Message: "params must be a JSON object: " + err.Error(), Next: "correct the JSON and send it again", Err: err}
+		return nil, &failure.Error{Kind: failure.Usage, Message: "params must be a JSON object: " + err.Error(), Next: "correct the JSON and send it again", Err: err}
 	}
 	switch {
 	case found.End > 0 && !replace:
@@ -58,7 +59,7 @@ func withMeta(params []byte, add ...member) ([]byte, error) {
 		meta = nil
 	}
 	if meta != nil && meta[0] != '{' {
-		return nil, &Error{Kind: Usage, Message: "params._meta must be an object", Next: "correct the JSON and send it again"}
+		return nil, &failure.Error{Kind: failure.Usage, Message: "params._meta must be an object", Next: "correct the JSON and send it again"}
 	}
 	var err error
 	for _, m := range add {

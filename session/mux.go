@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -45,9 +46,9 @@ type mux struct {
 	gone    map[uint64]string   // why recent requests are not pending any more
 	order   []uint64            // keys of gone, oldest first
 	serving map[string]context.CancelFunc
-	closed  *Error // why no more requests can be made
-	modern  bool   // requests are cancelled the modern way
-	frames  uint64 // frames received, to know that the server is alive
+	closed  *failure.Error // why no more requests can be made
+	modern  bool           // requests are cancelled the modern way
+	frames  uint64         // frames received, to know that the server is alive
 
 	cancels sync.WaitGroup // notifications/cancelled being sent
 }
@@ -210,7 +211,7 @@ func (m *mux) wait(ctx context.Context, p *pending) answer {
 			if errors.Is(err, context.DeadlineExceeded) {
 				why = "timed out"
 			}
-			return m.abandon(p, why, &Error{Kind: KindOf(err), Message: "the request was " + why, Err: err})
+			return m.abandon(p, why, &failure.Error{Kind: failure.KindOf(err), Message: "the request was " + why, Err: err})
 		case <-expire:
 			if d := m.left(p); d > 0 {
 				timer.Reset(d)
@@ -252,7 +253,7 @@ func (m *mux) progressOf(p *pending) Progress {
 }
 
 // abandon gives up waiting for p and tells the server so. If the answer came at the same moment, it wins.
-func (m *mux) abandon(p *pending, why string, err *Error) answer {
+func (m *mux) abandon(p *pending, why string, err *failure.Error) answer {
 	m.mu.Lock()
 	mine := m.take(p.id, why) != nil
 	// Closing the response stream is how the modern era cancels over HTTP; call does that.
@@ -286,10 +287,10 @@ func (m *mux) abandon(p *pending, why string, err *Error) answer {
 	}()
 	// What the caller does next should come after it, but a server that does not read must not hold the caller up.
 	grace := tellGrace
-	if err.Kind == Timeout {
+	if err.Kind == failure.Timeout {
 		grace = cancelGrace // a connection that turns out to be broken is the better reason
 	}
-	if waitFor(told, grace) && lost != nil && err.Kind == Timeout {
+	if waitFor(told, grace) && lost != nil && err.Kind == failure.Timeout {
 		return answer{err: lost}
 	}
 	return answer{err: err}
@@ -342,12 +343,12 @@ func (m *mux) refused(id uint64, err error) {
 		m.fail(id, httpError(h))
 		return
 	}
-	var e *Error
+	var e *failure.Error
 	if errors.As(err, &e) {
 		m.fail(id, err)
 		return
 	}
-	m.fail(id, &Error{Kind: TransportFailed, Message: err.Error(), Next: "check the address and that the server runs", Err: err})
+	m.fail(id, &failure.Error{Kind: failure.Transport, Message: err.Error(), Next: "check the address and that the server runs", Err: err})
 }
 
 // fail ends a request without an answer.
@@ -406,7 +407,7 @@ func (m *mux) changed() {
 }
 
 // shut ends every request with err and accepts no more; false if that was done before.
-func (m *mux) shut(err *Error) bool {
+func (m *mux) shut(err *failure.Error) bool {
 	m.mu.Lock()
 	if m.closed != nil {
 		m.mu.Unlock()
@@ -429,7 +430,7 @@ func (m *mux) shut(err *Error) bool {
 }
 
 // close ends the connection; when it returns nothing of it is left. Cancellations that are on their way still go out.
-func (m *mux) close(err *Error) error {
+func (m *mux) close(err *failure.Error) error {
 	m.shut(err)
 	told := make(chan struct{})
 	go func() { m.cancels.Wait(); close(told) }()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -77,7 +78,7 @@ func TestS2_C8_LateReply(t *testing.T) {
 		})}, config.Server{})
 		start := time.Now()
 		r, err := s.Call(t.Context(), "slow", nil, CallOptions{})
-		if KindOf(err) != Timeout || time.Since(start) != 30*time.Second || r.Request == 0 {
+		if failure.KindOf(err) != failure.Timeout || time.Since(start) != 30*time.Second || r.Request == 0 {
 			t.Fatal(err, time.Since(start))
 		}
 		if want := "peer: slow: no answer within 30s; raise --timeout"; err.Error() != want {
@@ -165,7 +166,7 @@ func TestS2_Progress(t *testing.T) {
 		}
 		start = time.Now()
 		_, err := s.CallTool(t.Context(), "endless", nil, CallOptions{})
-		if KindOf(err) != Timeout || time.Since(start) != config.DefaultMaxTimeout || !strings.Contains(err.Error(), "--max-timeout") {
+		if failure.KindOf(err) != failure.Timeout || time.Since(start) != config.DefaultMaxTimeout || !strings.Contains(err.Error(), "--max-timeout") {
 			t.Error(err, time.Since(start))
 		}
 	})
@@ -191,7 +192,7 @@ func TestS2_CancelTellsTheServer(t *testing.T) {
 			cancel()
 		}()
 		r, err := s.CallTool(ctx, "wait", nil, CallOptions{})
-		if KindOf(err) != Interrupted {
+		if failure.KindOf(err) != failure.Interrupted {
 			t.Fatal(err)
 		}
 		<-told
@@ -220,11 +221,11 @@ func TestS2_ShutdownFailsPending(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 10 {
-			if err := <-errs; KindOf(err) != ChannelClosed {
+			if err := <-errs; failure.KindOf(err) != failure.ChannelClosed {
 				t.Error(err)
 			}
 		}
-		if _, err := s.Call(t.Context(), "x", nil, CallOptions{}); KindOf(err) != ServerNotConnected {
+		if _, err := s.Call(t.Context(), "x", nil, CallOptions{}); failure.KindOf(err) != failure.ServerNotConnected {
 			t.Error(err)
 		}
 	})
@@ -243,7 +244,7 @@ func TestMalformedAnswerFailsAtOnce(t *testing.T) {
 		})}, config.Server{})
 		start := time.Now()
 		_, err := s.Call(t.Context(), "x", nil, CallOptions{})
-		if KindOf(err) != Protocol || time.Since(start) != 0 || !strings.Contains(err.Error(), "letter case") {
+		if failure.KindOf(err) != failure.Protocol || time.Since(start) != 0 || !strings.Contains(err.Error(), "letter case") {
 			t.Error(err)
 		}
 		if got := notes(m, journal.Bad); !strings.Contains(got, "must write their logs to stderr") || strings.Count(got, "\n") != 1 {
@@ -275,8 +276,8 @@ func TestD6_RPCErrorIsExact(t *testing.T) {
 		})}, config.Server{})
 		for add, data := range map[string]string{``: ``, `,\"data\":[1.0]`: `[1.0]`} {
 			_, err := s.Call(t.Context(), "x", []byte(`{"add":"`+add+`"}`), CallOptions{})
-			var e *Error
-			if !errors.As(err, &e) || e.Kind != RpcError || *e.Code != -31999 || e.Message != "refused" || string(e.Data) != data {
+			var e *failure.Error
+			if !errors.As(err, &e) || e.Kind != failure.RpcError || *e.Code != -31999 || e.Message != "refused" || string(e.Data) != data {
 				t.Fatalf("%+v", err)
 			}
 		}
@@ -357,21 +358,21 @@ func TestS3_RefusedByHTTP(t *testing.T) {
 	for _, c := range []struct {
 		status int
 		body   string
-		kind   Kind
+		kind   failure.Kind
 		code   int64
 	}{
-		{404, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`, RpcError, -32601},
-		{400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32020,"message":"no"}}`, RpcError, -32020},
-		{500, `oops`, TransportFailed, 0},
-		{401, ``, OAuth, 0},
+		{404, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`, failure.RpcError, -32601},
+		{400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32020,"message":"no"}}`, failure.RpcError, -32020},
+		{500, `oops`, failure.Transport, 0},
+		{401, ``, failure.OAuth, 0},
 	} {
 		m := newMux(&refusing{status: c.status, body: c.body, sent: make(chan Message, 1)}, Tap{})
 		_, err := m.call(t.Context(), &callSpec{method: "x"})
-		var e *Error
+		var e *failure.Error
 		if !errors.As(err, &e) || e.Kind != c.kind || e.Status != c.status || (e.Code != nil && *e.Code != c.code) || (e.Code == nil) != (c.code == 0) {
 			t.Errorf("%d: %+v", c.status, e)
 		}
-		if err := m.close(&Error{}); err != nil {
+		if err := m.close(&failure.Error{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -393,7 +394,7 @@ func TestMeta(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{`[1]`, `{"_meta":3}`, `{`} {
-		if _, err := withMeta([]byte(bad), member{"a", []byte("1")}); KindOf(err) != Usage {
+		if _, err := withMeta([]byte(bad), member{"a", []byte("1")}); failure.KindOf(err) != failure.Usage {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -421,7 +422,7 @@ func TestModernRequests(t *testing.T) {
 			t.Errorf("%s: %q", k, m.Header.Get(k))
 		}
 	}
-	if err := c.close(&Error{}); err != nil {
+	if err := c.close(&failure.Error{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // FullName is the name of a server's tool that is unique across servers:
@@ -90,5 +92,5 @@ func orNone(names []string) string {
 }
 
 func invalidName(full, what, next string) error {
-	return &Error{Kind: InvalidToolName, Stage: "call", Message: strconv.Quote(full) + " " + what, Next: next}
+	return &failure.Error{Kind: failure.InvalidToolName, Stage: "call", Message: strconv.Quote(full) + " " + what, Next: next}
 }

@@ -3,6 +3,8 @@ package session
 import (
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 func TestN1_N2_BothSpellings(t *testing.T) {
@@ -39,8 +41,8 @@ func TestN1_N2_BothSpellings(t *testing.T) {
 		"MCP__github__tool": "is not a full tool name",
 	} {
 		_, err := ResolveName(full, servers, nil)
-		if KindOf(err) != InvalidToolName || !strings.Contains(err.Error(), want) {
-			t.Errorf("ResolveName(%q) = %v (%s), want InvalidToolName with %q", full, err, KindOf(err), want)
+		if failure.KindOf(err) != failure.InvalidToolName || !strings.Contains(err.Error(), want) {
+			t.Errorf("ResolveName(%q) = %v (%s), want InvalidToolName with %q", full, err, failure.KindOf(err), want)
 		}
 	}
 }
@@ -76,7 +78,7 @@ func TestN3_AmbiguousIsAnErrorNeverAGuess(t *testing.T) {
 		"one may":      {func(r ToolRef) (bool, bool) { return r == git, r == git }, ToolRef{}, "ambiguous"},
 	} {
 		got, err := ResolveName("mcp__git__hub__x", servers, c.has)
-		if got != c.want || (err == nil) != (c.err == "") || err != nil && (KindOf(err) != InvalidToolName || !strings.Contains(err.Error(), c.err)) {
+		if got != c.want || (err == nil) != (c.err == "") || err != nil && (failure.KindOf(err) != failure.InvalidToolName || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("%s: %+v, %v; want %+v, %q", what, got, err, c.want, c.err)
 		}
 	}

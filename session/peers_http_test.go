@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/peertest"
 )
@@ -89,7 +90,7 @@ func TestPeerCancelReachesTheServer(t *testing.T) {
 				}()
 				until(fmt.Sprintf("1 waiting, %d cancelled", n))
 				cancel()
-				if err := <-done; session.KindOf(err) != session.Interrupted {
+				if err := <-done; failure.KindOf(err) != failure.Interrupted {
 					t.Fatal(err)
 				}
 				until(fmt.Sprintf("0 waiting, %d cancelled", n+1))
@@ -117,7 +118,7 @@ func TestPeerCancel(t *testing.T) {
 			_, err := sess.CallTool(ctx, "trigger-long-running-operation", json.RawMessage(`{"duration":1,"steps":10}`),
 				session.CallOptions{OnProgress: func(session.Progress) { cancel() }})
 			cancel()
-			if session.KindOf(err) != session.Interrupted {
+			if failure.KindOf(err) != failure.Interrupted {
 				t.Fatal(err)
 			}
 			// It would have ended within this one, and answered.

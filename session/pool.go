@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // What a zero field of config.Pool stands for.
@@ -67,8 +68,8 @@ func (p *Pool) Get(ctx context.Context, name string) (s *Session, release func()
 		return nil, nil, notFound(name)
 	}
 	if s.Config().Disabled {
-		return nil, nil, &Error{
-			Kind: ServerDisabled, Server: name, Stage: "connecting", Message: "the server is disabled",
+		return nil, nil, &failure.Error{
+			Kind: failure.ServerDisabled, Server: name, Stage: "connecting", Message: "the server is disabled",
 			Next: "enable it in " + s.Config().Source.String(),
 		}
 	}
@@ -87,7 +88,7 @@ func (p *Pool) connect(ctx context.Context, s *Session) error {
 	case gate <- struct{}{}:
 		defer func() { <-gate }()
 	case <-ctx.Done():
-		return at(context.Cause(ctx), s.Name(), "connecting")
+		return failure.Wrap(context.Cause(ctx), s.Name(), "connecting")
 	}
 	if s.Status().State == Connected {
 		return nil
@@ -131,8 +132,8 @@ func (p *Pool) reserve(ctx context.Context, s *Session) error {
 		}
 		p.mu.Unlock()
 		if idle == nil {
-			return &Error{
-				Kind: TransportFailed, Server: s.Name(), Stage: "connecting",
+			return &failure.Error{
+				Kind: failure.Transport, Server: s.Name(), Stage: "connecting",
 				Message: fmt.Sprintf("all %d connections of the pool are in use", p.limit.MaxConnections),
 				Next:    "wait for one to end, or raise pool.max_connections",
 			}
@@ -168,7 +169,7 @@ func (p *Pool) closeIdle(ctx context.Context, s *Session, least time.Duration) e
 	case gate <- struct{}{}:
 		defer func() { <-gate }()
 	case <-ctx.Done():
-		return at(context.Cause(ctx), s.Name(), "closing")
+		return failure.Wrap(context.Cause(ctx), s.Name(), "closing")
 	}
 	if since, ok := idleSince(s); ok && time.Since(since) >= least {
 		return s.Disconnect()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
@@ -185,7 +186,7 @@ func TestS10_ConnectionLimit(t *testing.T) {
 		defer closeAll(t, m, p)
 		a, releaseA := mustGet(t, p, "a")
 		b, releaseB := mustGet(t, p, "b")
-		if _, _, err := p.Get(t.Context(), "c"); KindOf(err) != TransportFailed || servers["c"].starts != 0 {
+		if _, _, err := p.Get(t.Context(), "c"); failure.KindOf(err) != failure.Transport || servers["c"].starts != 0 {
 			t.Errorf("a third connection: %v", err)
 		}
 		releaseB()
@@ -220,7 +221,7 @@ func TestS10_V1_LimitUnderLoad(t *testing.T) {
 			wg.Go(func() {
 				time.Sleep(time.Duration(i%7) * time.Millisecond)
 				_, release, err := p.Get(t.Context(), names[i%len(names)])
-				if KindOf(err) == TransportFailed {
+				if failure.KindOf(err) == failure.Transport {
 					return // all in use
 				}
 				if err != nil {
@@ -258,10 +259,10 @@ func TestS10_DisabledAndUnknownServers(t *testing.T) {
 		if _, err := m.Register(config.Server{Name: "off", Disabled: true, Source: config.Source{File: "/etc/mcp.yaml", Line: 3}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := p.Get(t.Context(), "off"); KindOf(err) != ServerDisabled {
+		if _, _, err := p.Get(t.Context(), "off"); failure.KindOf(err) != failure.ServerDisabled {
 			t.Errorf("disabled: %v", err)
 		}
-		if _, _, err := p.Get(t.Context(), "nobody"); KindOf(err) != ServerNotFound {
+		if _, _, err := p.Get(t.Context(), "nobody"); failure.KindOf(err) != failure.ServerNotFound {
 			t.Errorf("unknown: %v", err)
 		}
 	})

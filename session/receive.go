@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -77,8 +78,8 @@ func (m *mux) malformed(env jsonrpc.Envelope, frame []byte, err error) {
 		defer m.rescue(frame[i:])
 	}
 	if id, ok := parseID(env.ID); ok && env.Method == "" {
-		m.fail(id, &Error{
-			Kind: Protocol, Message: "the server's answer is malformed: " + err.Error(), Err: err,
+		m.fail(id, &failure.Error{
+			Kind: failure.Protocol, Message: "the server's answer is malformed: " + err.Error(), Err: err,
 			Detail: clip(strings.ToValidUTF8(string(frame), "\uFFFD"), 200), Next: "see entry " + strconv.FormatUint(seq, 10) + " in the traffic view",
 		})
 	}
@@ -322,7 +323,7 @@ func (m *mux) Broken(head, tail []byte, err error) {
 }
 
 func errorText(err error) string {
-	var e *Error
+	var e *failure.Error
 	if errors.As(err, &e) && e.Next != "" {
 		return e.Message + "; " + e.Next
 	}
@@ -331,9 +332,9 @@ func errorText(err error) string {
 
 // Lost ends every request: the connection is gone.
 func (m *mux) Lost(err error) {
-	var e *Error
+	var e *failure.Error
 	if !errors.As(err, &e) {
-		e = &Error{Kind: ChannelClosed, Message: err.Error(), Next: "reconnect", Err: err}
+		e = &failure.Error{Kind: failure.ChannelClosed, Message: err.Error(), Next: "reconnect", Err: err}
 	}
 	if m.shut(e) && m.onLost != nil {
 		// The transport waits for us before it can be closed, so whoever closes it must be someone else.

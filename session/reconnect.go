@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -136,8 +137,8 @@ func (s *Session) replan(err error) {
 
 // worthRetrying says whether waiting can help.
 func worthRetrying(err error) bool {
-	switch KindOf(err) {
-	case Usage, OAuth, ServerDisabled, Interrupted:
+	switch failure.KindOf(err) {
+	case failure.Usage, failure.OAuth, failure.ServerDisabled, failure.Interrupted:
 		return false
 	}
 	return true

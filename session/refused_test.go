@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
 
@@ -28,7 +29,7 @@ func TestRefusedCallEndsTheConnection(t *testing.T) {
 	// The first call may be written to a kept connection before its end is noticed.
 	for range 2 {
 		_, err = s.CallTool(t.Context(), "echo", nil, session.CallOptions{})
-		if session.KindOf(err) != session.TransportFailed {
+		if failure.KindOf(err) != failure.Transport {
 			t.Fatalf("the call ended with %v", err)
 		}
 		if st := s.Status(); st.State == session.Failed && st.Err != nil {

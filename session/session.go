@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -167,7 +168,7 @@ func (s *Session) Connect(ctx context.Context) error {
 		switch {
 		case s.closed:
 			s.mu.Unlock()
-			return &Error{Kind: ServerNotConnected, Server: s.cfg.Name, Stage: "connecting", Message: "the server was removed from the list"}
+			return &failure.Error{Kind: failure.ServerNotConnected, Server: s.cfg.Name, Stage: "connecting", Message: "the server was removed from the list"}
 		case s.conn != nil:
 			s.mu.Unlock()
 			return nil
@@ -177,7 +178,7 @@ func (s *Session) Connect(ctx context.Context) error {
 			select {
 			case <-over:
 			case <-ctx.Done():
-				return at(ctx.Err(), s.cfg.Name, "connecting")
+				return failure.Wrap(ctx.Err(), s.cfg.Name, "connecting")
 			}
 			s.mu.Lock()
 			err, again := s.err, s.conn == nil && s.err == nil
@@ -215,8 +216,8 @@ func (s *Session) dial(ctx context.Context) error {
 	if err == nil && (s.closed || s.ctx.Err() != nil || s.state != Connecting) {
 		s.mu.Unlock()
 		close(over)
-		_ = c.close(&Error{Kind: ChannelClosed, Message: "disconnected"}) // nobody wants it any more
-		return &Error{Kind: Interrupted, Server: s.cfg.Name, Stage: "connecting", Message: "disconnected while connecting"}
+		_ = c.close(&failure.Error{Kind: failure.ChannelClosed, Message: "disconnected"}) // nobody wants it any more
+		return &failure.Error{Kind: failure.Interrupted, Server: s.cfg.Name, Stage: "connecting", Message: "disconnected while connecting"}
 	}
 	switch {
 	case err == nil:
@@ -229,14 +230,14 @@ func (s *Session) dial(ctx context.Context) error {
 		}
 		tell = s.set(Connected, nil)
 	case s.state != Connecting: // Disconnect came in between
-		err = &Error{Kind: Interrupted, Server: s.cfg.Name, Stage: "connecting", Message: "disconnected while connecting"}
+		err = &failure.Error{Kind: failure.Interrupted, Server: s.cfg.Name, Stage: "connecting", Message: "disconnected while connecting"}
 		tell = func() {}
-	case KindOf(err) == Interrupted:
-		err = at(err, s.cfg.Name, "connecting")
+	case failure.KindOf(err) == failure.Interrupted:
+		err = failure.Wrap(err, s.cfg.Name, "connecting")
 		tell = s.set(Disconnected, nil)
 	default:
 		s.era = "" // the server may have become another one
-		err = at(err, s.cfg.Name, "connecting")
+		err = failure.Wrap(err, s.cfg.Name, "connecting")
 		tell = s.set(Failed, err)
 	}
 	s.mu.Unlock()
@@ -251,9 +252,9 @@ func (s *Session) dial(ctx context.Context) error {
 
 // Disconnect ends the connection, or the attempts to make one, and returns when nothing of it is left. Requests in flight
 // fail.
-func (s *Session) Disconnect() error { return s.disconnect(ChannelClosed, "disconnected") }
+func (s *Session) Disconnect() error { return s.disconnect(failure.ChannelClosed, "disconnected") }
 
-func (s *Session) disconnect(kind Kind, why string) error {
+func (s *Session) disconnect(kind failure.Kind, why string) error {
 	s.mu.Lock()
 	s.endRetry()
 	if s.abort != nil {
@@ -275,12 +276,12 @@ func (s *Session) disconnect(kind Kind, why string) error {
 	if c == nil {
 		return nil
 	}
-	return at(c.close(&Error{Kind: kind, Server: s.cfg.Name, Message: why, Next: "connect again"}), s.cfg.Name, "closing")
+	return failure.Wrap(c.close(&failure.Error{Kind: kind, Server: s.cfg.Name, Message: why, Next: "connect again"}), s.cfg.Name, "closing")
 }
 
 // Reconnect ends the connection and makes a new one.
 func (s *Session) Reconnect(ctx context.Context) error {
-	if err := s.disconnect(ChannelClosed, "reconnecting"); err != nil {
+	if err := s.disconnect(failure.ChannelClosed, "reconnecting"); err != nil {
 		return err
 	}
 	return s.Connect(ctx)
@@ -288,7 +289,7 @@ func (s *Session) Reconnect(ctx context.Context) error {
 
 // lost is told when a connection ended by itself.
 func (s *Session) lost(c *conn, err error) {
-	s.drop(c, at(err, s.cfg.Name, ""))
+	s.drop(c, failure.Wrap(err, s.cfg.Name, ""))
 }
 
 // drop gives up a connection that does not work any more, and starts reconnecting.
@@ -312,9 +313,9 @@ func (s *Session) drop(c *conn, err error) {
 	tell := s.set(Failed, err)
 	s.mu.Unlock()
 	tell()
-	e, ok := err.(*Error)
+	e, ok := err.(*failure.Error)
 	if !ok {
-		e = &Error{Kind: ChannelClosed, Message: err.Error(), Err: err}
+		e = &failure.Error{Kind: failure.ChannelClosed, Message: err.Error(), Err: err}
 	}
 	_ = c.close(e) // it is lost already; the reason is err
 }
@@ -339,7 +340,7 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 		}
 		s.mu.Unlock()
 		if over == nil {
-			e := &Error{Kind: ServerNotConnected, Server: s.cfg.Name, Stage: stage, Message: "the server is not connected", Next: "connect it first", Err: err}
+			e := &failure.Error{Kind: failure.ServerNotConnected, Server: s.cfg.Name, Stage: stage, Message: "the server is not connected", Next: "connect it first", Err: err}
 			if state == Failed && err != nil {
 				e.Message += " (" + err.Error() + ")"
 			}
@@ -348,13 +349,13 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 		select {
 		case <-over:
 		case <-ctx.Done():
-			return nil, at(ctx.Err(), s.cfg.Name, stage)
+			return nil, failure.Wrap(ctx.Err(), s.cfg.Name, stage)
 		}
 		s.mu.Lock()
 		c, err = s.conn, s.err
 		s.mu.Unlock()
 		if c == nil && err != nil {
-			return nil, at(err, s.cfg.Name, stage)
+			return nil, failure.Wrap(err, s.cfg.Name, stage)
 		}
 	}
 }
@@ -408,7 +409,7 @@ func (s *Session) close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	err := s.disconnect(ChannelClosed, "the session was closed")
+	err := s.disconnect(failure.ChannelClosed, "the session was closed")
 	s.stop()
 	s.wg.Wait()
 	return err

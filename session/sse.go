@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/sse"
@@ -93,8 +94,8 @@ func (t *sseTransport) open(x *exchange) (io.ReadCloser, *events, error) {
 	}
 	if mt := mediaType(resp); mt != "text/event-stream" {
 		h := t.refusal(x, resp)
-		return fail(&Error{
-			Kind: Protocol, Status: resp.StatusCode, URL: h.URL, Err: h,
+		return fail(&failure.Error{
+			Kind: failure.Protocol, Status: resp.StatusCode, URL: h.URL, Err: h,
 			Message: fmt.Sprintf("the server answered with %q instead of an event stream", resp.Header.Get("Content-Type")),
 			Next:    "check that the URL is an HTTP+SSE endpoint (many listen at /sse), or try --transport http",
 		})
@@ -112,7 +113,7 @@ func (t *sseTransport) open(x *exchange) (io.ReadCloser, *events, error) {
 
 // awaitEndpoint reads up to the endpoint event. base is where the stream came from, after redirects.
 func (t *sseTransport) awaitEndpoint(r *sse.Reader, base *url.URL) (*url.URL, error) {
-	e := &Error{Kind: Protocol, URL: mask.URL(base.String()), Next: "check that the URL is an HTTP+SSE endpoint, or try --transport http"}
+	e := &failure.Error{Kind: failure.Protocol, URL: mask.URL(base.String()), Next: "check that the URL is an HTTP+SSE endpoint, or try --transport http"}
 	ev, err := r.Next()
 	if err != nil {
 		e.Err, e.Message = err, "the event stream ended before its endpoint event"
@@ -148,7 +149,7 @@ func (t *sseTransport) read(x *exchange, ev *events) {
 		if t.life.Err() != nil {
 			return
 		}
-		e := &Error{Kind: ChannelClosed, URL: mask.URL(t.url.String()), Message: "the server closed the event stream", Err: err, Next: "reconnect"}
+		e := &failure.Error{Kind: failure.ChannelClosed, URL: mask.URL(t.url.String()), Message: "the server closed the event stream", Err: err, Next: "reconnect"}
 		if err != io.EOF {
 			e.Message = "the event stream broke: " + err.Error()
 		}
@@ -173,7 +174,7 @@ func (t *sseTransport) Send(ctx context.Context, m Message) error {
 	endpoint, version := t.endpoint, t.version
 	t.mu.Unlock()
 	if endpoint == nil {
-		return &Error{Kind: ServerNotConnected, Message: "the event stream is not open", Next: "connect first"}
+		return &failure.Error{Kind: failure.ServerNotConnected, Message: "the event stream is not open", Next: "connect first"}
 	}
 	x := t.exchange(ctx, m.Env.Method, string(m.Env.ID))
 	defer x.close()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -82,7 +83,7 @@ func TestS8_HealthCheck(t *testing.T) {
 				if (st.State == Connected) != c.lives || pings != 3 {
 					t.Errorf("%s after %d pings: %v", st.State, pings, st.Err)
 				}
-				if !c.lives && KindOf(st.Err) != Timeout {
+				if !c.lives && failure.KindOf(st.Err) != failure.Timeout {
 					t.Error(st.Err)
 				}
 			})
@@ -224,10 +225,10 @@ func TestS15_OneBrokenServer(t *testing.T) {
 		if time.Since(start) != 0 {
 			t.Error("waited for the broken server")
 		}
-		if _, err := m.Register(config.Server{Name: "a"}); KindOf(err) != Usage {
+		if _, err := m.Register(config.Server{Name: "a"}); failure.KindOf(err) != failure.Usage {
 			t.Error(err)
 		}
-		if err := m.Connect(t.Context(), "nobody"); KindOf(err) != ServerNotFound {
+		if err := m.Connect(t.Context(), "nobody"); failure.KindOf(err) != failure.ServerNotFound {
 			t.Error(err)
 		}
 		if err := m.Unregister("a"); err != nil || len(m.Servers()) != 2 {

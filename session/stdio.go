@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/process"
 )
 
@@ -206,7 +207,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	if f := s.fault.Load(); f != nil && !errors.Is(*f, syscall.EPIPE) {
 		msg = (*f).Error()
 	}
-	in.Lost(&Error{Kind: ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "look at its output above, then reconnect"})
+	in.Lost(&failure.Error{Kind: failure.ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "look at its output above, then reconnect"})
 }
 
 // Close ends the child and everything it started: its input is closed, then TERM, then KILL.
@@ -256,9 +257,9 @@ func waitFor(c <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-func spawnFailed(cfg config.Server, err error) *Error {
-	e := &Error{
-		Kind: SpawnFailed, Stage: "starting", Err: err,
+func spawnFailed(cfg config.Server, err error) *failure.Error {
+	e := &failure.Error{
+		Kind: failure.SpawnFailed, Stage: "starting", Err: err,
 		Message: fmt.Sprintf("cannot start %q: %v", cfg.Command, process.Reason(err)),
 		Next:    "check the command, its arguments and the working folder",
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/session/journal"
@@ -24,31 +25,31 @@ func TestS4_StartFailures(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
 		cfg    config.Server
-		kind   Kind
+		kind   failure.Kind
 		want   []string
 		starts uint64
 	}{
-		"not found":  {config.Server{Command: "no-such-command-anywhere"}, SpawnFailed, []string{`command "no-such-command-anywhere" not found`, "PATH"}, 1},
-		"no folder":  {config.Server{Command: "sh", Cwd: filepath.Join(dir, "gone")}, SpawnFailed, []string{"working folder", "gone"}, 1},
-		"a folder":   {config.Server{Command: dir}, SpawnFailed, []string{"cannot start"}, 1},
-		"no command": {config.Server{Transport: config.Stdio}, SpawnFailed, []string{"names no command"}, 1},
-		"exits at once": {faketest.Stdio(t, behave.ExitAtOnce), SpawnFailed, []string{
+		"not found":  {config.Server{Command: "no-such-command-anywhere"}, failure.SpawnFailed, []string{`command "no-such-command-anywhere" not found`, "PATH"}, 1},
+		"no folder":  {config.Server{Command: "sh", Cwd: filepath.Join(dir, "gone")}, failure.SpawnFailed, []string{"working folder", "gone"}, 1},
+		"a folder":   {config.Server{Command: dir}, failure.SpawnFailed, []string{"cannot start"}, 1},
+		"no command": {config.Server{Transport: config.Stdio}, failure.SpawnFailed, []string{"names no command"}, 1},
+		"exits at once": {faketest.Stdio(t, behave.ExitAtOnce), failure.SpawnFailed, []string{
 			"starting: the server exited with status 3 before it said anything: ", "reading configuration | fakemcp: cannot open /etc/fakemcp.conf: no such file | fakemcp: giving up",
 		}, 1},
-		"exits in initialize": {faketest.Stdio(t, behave.ExitInitialize), SpawnFailed, []string{"exited with status 4", "initialize: the server", "before it answered: ", "license expired"}, 1},
-		"never answers":       {with(faketest.Stdio(t, behave.NoAnswer), func(c *config.Server) { c.ConnectTimeout = 1700 * time.Millisecond }), Timeout, []string{"no answer to initialize within 1.7s", "--connect-timeout"}, 1},
-		"disabled":            {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Disabled = true }), ServerDisabled, []string{"disabled"}, 0},
-		"flawed entry":        {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Problem = errors.New("variable X is not set") }), Usage, []string{"variable X is not set"}, 0},
-		"bad url":             {config.Server{URL: "localhost:80"}, Usage, []string{"does not start with http:// or https://"}, 1},
-		"odd transport":       {config.Server{Transport: "carrier-pigeon"}, Usage, []string{"carrier-pigeon"}, 1},
+		"exits in initialize": {faketest.Stdio(t, behave.ExitInitialize), failure.SpawnFailed, []string{"exited with status 4", "initialize: the server", "before it answered: ", "license expired"}, 1},
+		"never answers":       {with(faketest.Stdio(t, behave.NoAnswer), func(c *config.Server) { c.ConnectTimeout = 1700 * time.Millisecond }), failure.Timeout, []string{"no answer to initialize within 1.7s", "--connect-timeout"}, 1},
+		"disabled":            {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Disabled = true }), failure.ServerDisabled, []string{"disabled"}, 0},
+		"flawed entry":        {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Problem = errors.New("variable X is not set") }), failure.Usage, []string{"variable X is not set"}, 0},
+		"bad url":             {config.Server{URL: "localhost:80"}, failure.Usage, []string{"does not start with http:// or https://"}, 1},
+		"odd transport":       {config.Server{Transport: "carrier-pigeon"}, failure.Usage, []string{"carrier-pigeon"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.cfg.Name = "srv"
 			_, s := register(t, Options{}, c.cfg)
 			err := s.Connect(t.Context())
-			if KindOf(err) != c.kind || !strings.HasPrefix(err.Error(), "srv: ") {
-				t.Fatalf("%q: %v, want %q", KindOf(err), err, c.kind)
+			if failure.KindOf(err) != c.kind || !strings.HasPrefix(err.Error(), "srv: ") {
+				t.Fatalf("%q: %v, want %q", failure.KindOf(err), err, c.kind)
 			}
 			for _, w := range c.want {
 				if !strings.Contains(err.Error(), w) {
@@ -99,7 +100,7 @@ func TestS4_C8_Environment(t *testing.T) {
 		Command: "tell-me", Args: []string{"an argument; echo"}, Cwd: dir,
 		Env: map[string]string{"PATH": dir + string(os.PathListSeparator) + os.Getenv("PATH"), "MINE": "added\tvalue"},
 	})
-	if err := s.Connect(t.Context()); KindOf(err) != SpawnFailed {
+	if err := s.Connect(t.Context()); failure.KindOf(err) != failure.SpawnFailed {
 		t.Fatal(err)
 	}
 	real, err := filepath.EvalSymlinks(dir)
@@ -158,7 +159,7 @@ func TestS4_CrashMidCall(t *testing.T) {
 	_, s := open(t, Options{Retry: Retry{Base: time.Millisecond}}, faketest.Stdio(t, behave.Good))
 	pid := s.Status().PID
 	_, err := s.CallTool(t.Context(), "crash", nil, CallOptions{})
-	if KindOf(err) != ChannelClosed || !strings.Contains(err.Error(), "exited with status") || !strings.Contains(err.Error(), "tools/call crash") {
+	if failure.KindOf(err) != failure.ChannelClosed || !strings.Contains(err.Error(), "exited with status") || !strings.Contains(err.Error(), "tools/call crash") {
 		t.Fatal(err)
 	}
 	if _, err := s.CallTool(t.Context(), "echo", nil, CallOptions{}); err != nil {
@@ -201,7 +202,7 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 			}
 		},
 		behave.HalfFrameExit: func(t *testing.T, m *Manager, s *Session) {
-			if _, err := s.List(t.Context(), Tools); err == nil || KindOf(err) != Protocol && KindOf(err) != ChannelClosed {
+			if _, err := s.List(t.Context(), Tools); err == nil || failure.KindOf(err) != failure.Protocol && failure.KindOf(err) != failure.ChannelClosed {
 				t.Error(err)
 			}
 			if !strings.Contains(notes(m, journal.Bad), "without a line end") {
@@ -209,13 +210,13 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 			}
 		},
 		behave.BadUTF8: func(t *testing.T, _ *Manager, s *Session) {
-			if _, err := s.List(t.Context(), Tools); KindOf(err) != Protocol || !strings.Contains(err.Error(), "UTF-8") {
+			if _, err := s.List(t.Context(), Tools); failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "UTF-8") {
 				t.Error(err)
 			}
 		},
 		behave.Oversize: func(t *testing.T, _ *Manager, s *Session) {
 			_, err := s.List(t.Context(), Tools)
-			if KindOf(err) != Protocol || !strings.Contains(err.Error(), "64 MiB") || !strings.Contains(err.Error(), "--max-frame") {
+			if failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "64 MiB") || !strings.Contains(err.Error(), "--max-frame") {
 				t.Fatal(err)
 			}
 			if _, err := s.CallTool(t.Context(), "x", nil, CallOptions{}); err != nil {
@@ -224,7 +225,7 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 		},
 		behave.WrongID: func(t *testing.T, m *Manager, s *Session) {
 			_, err := s.Call(t.Context(), "tools/list", nil, CallOptions{Timeout: 100 * time.Millisecond})
-			if KindOf(err) != Timeout {
+			if failure.KindOf(err) != failure.Timeout {
 				t.Error(err)
 			}
 			for end := time.Now().Add(30 * time.Second); !strings.Contains(notes(m, journal.Response), "no request has this id"); time.Sleep(time.Millisecond) {
@@ -262,7 +263,7 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 			}
 			select {
 			case err := <-errs:
-				if KindOf(err) != Protocol {
+				if failure.KindOf(err) != failure.Protocol {
 					t.Error(err)
 				}
 				return
@@ -298,7 +299,7 @@ func TestServerThatDoesNotRead(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		_, err := s.CallTool(ctx, "echo", args, CallOptions{})
 		cancel()
-		if KindOf(err) != Timeout || time.Since(start) > 20*time.Second {
+		if failure.KindOf(err) != failure.Timeout || time.Since(start) > 20*time.Second {
 			t.Error(err, time.Since(start))
 		}
 	}
@@ -323,7 +324,7 @@ func TestS17_Capabilities(t *testing.T) {
 	if !s.Supports("prompts/list") {
 		t.Error("advertised prompts are not supported")
 	}
-	if _, err := s.List(t.Context(), Prompts); KindOf(err) != RpcError {
+	if _, err := s.List(t.Context(), Prompts); failure.KindOf(err) != failure.RpcError {
 		t.Error(err)
 	}
 }
@@ -341,7 +342,7 @@ func TestS16_Calls(t *testing.T) {
 				t.Error(err)
 			}
 			_, err = s.CallTool(t.Context(), "rpc_error", nil, CallOptions{})
-			var e *Error
+			var e *failure.Error
 			if !errors.As(err, &e) || *e.Code != -32050 || string(e.Data) != `{"retryAfter":30,"big":9007199254740993,"list":[1.0,null]}` {
 				t.Error(err)
 			}
@@ -357,7 +358,7 @@ func TestS16_Calls(t *testing.T) {
 				cancel()
 			}()
 			r, err = s.CallTool(ctx, "wait", nil, CallOptions{})
-			if KindOf(err) != Interrupted {
+			if failure.KindOf(err) != failure.Interrupted {
 				t.Error(err)
 			}
 			entry, _ := m.Journal().Get(r.Request)

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // Nothing starts a server of a project file before it is trusted, whichever way it is asked to.
@@ -28,7 +29,7 @@ func TestUntrustedProjectServersAreNeverStarted(t *testing.T) {
 				"Connect": s.Connect(t.Context()), "Reconnect": s.Reconnect(t.Context()), "Get": got, "CallTool": called,
 				"ConnectAll": b.ConnectAll(t.Context())["a"],
 			} {
-				if KindOf(err) != Usage {
+				if failure.KindOf(err) != failure.Usage {
 					t.Errorf("%s: %v", what, err)
 				}
 			}

@@ -209,7 +209,7 @@ func (d *document) renderedLines(c *tui.Ctx, m tui.OpDone) bool {
 	d.rendering = false
 	d.rev++
 	if m.Err != nil {
-		r.lines = failure(r.key.th, r.key.w, errorText(m.Err), "Press m to see the bytes, S to save them.")
+		r.lines = errorMessage(r.key.th, r.key.w, errorText(m.Err), "Press m to see the bytes, S to save them.")
 	}
 	at, _ := d.rendered.Scroll()
 	d.rendered.SetStyled(r.lines)
@@ -306,7 +306,7 @@ func (d *document) lines(c *tui.Ctx, p *tui.Pane) ([]string, tui.Scroll) {
 	case d.state == docEmpty:
 		return message(c.Theme, p.W, "Nothing is selected.", ""), tui.Scroll{}
 	case d.err != nil:
-		return append(head, failure(c.Theme, p.W, errorText(d.err), "")...), tui.Scroll{}
+		return append(head, errorMessage(c.Theme, p.W, errorText(d.err), "")...), tui.Scroll{}
 	case d.state == docLoading && d.data == nil:
 		return append(head, message(c.Theme, p.W, spin()+" Reading…", "")...), tui.Scroll{}
 	case len(d.data) == 0 && d.src.render == nil:

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -223,7 +224,7 @@ func (p *items) empty(c *tui.Ctx, w int) []string {
 		return message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Name(), 80), p.plural),
 			"Press 1 for what it can do. mcphud raw METHOD in a shell asks it all the same.")
 	case p.listing.Err != nil:
-		return failure(th, w, errorText(p.listing.Err), "Press r to try again.")
+		return errorMessage(th, w, errorText(p.listing.Err), "Press r to try again.")
 	case p.listing.Loading || !p.listing.Loaded:
 		return message(th, w, spin()+" Loading "+p.plural+"…", "Press x to cancel.")
 	case len(p.listing.Items) == 0:
@@ -244,7 +245,7 @@ func notConnected(c *tui.Ctx, w int, name string, st session.Status) []string {
 		if left := until(st.RetryAt); left != "" {
 			next = "Trying again in " + left + ". Press r to try now, 1 for the servers."
 		}
-		return failure(th, w, errorText(st.Err), next)
+		return errorMessage(th, w, errorText(st.Err), next)
 	}
 	return message(th, w, name+" is not connected.", "Press r to connect, 1 for the servers.")
 }
@@ -255,7 +256,7 @@ func errorText(err error) string {
 	if err == nil {
 		return "unknown error"
 	}
-	e, ok := err.(*session.Error) // what wraps one has words of its own
+	e, ok := err.(*failure.Error) // what wraps one has words of its own
 	if !ok || !strings.Contains(strings.TrimSpace(e.Detail), "\n") {
 		return safe.Text(clipText(err.Error(), 4000))
 	}

@@ -25,8 +25,8 @@ func message(th *tui.Theme, w int, what, next string) []string {
 	return out
 }
 
-// failure is message for an error.
-func failure(th *tui.Theme, w int, what, next string) []string {
+// errorMessage is message for an error.
+func errorMessage(th *tui.Theme, w int, what, next string) []string {
 	out := []string{""}
 	for i, l := range wrap("✗ "+what, w-2) {
 		if i > 40 {

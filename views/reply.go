@@ -12,7 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -81,12 +81,12 @@ func (r *reply) wait(what string) {
 func (r *reply) fail(th *tui.Theme, m tui.OpDone) {
 	r.clear()
 	r.err = m.Err
-	if errors.Is(m.Err, context.Canceled) || session.KindOf(m.Err) == session.Interrupted {
+	if errors.Is(m.Err, context.Canceled) || failure.KindOf(m.Err) == failure.Interrupted {
 		r.head = []string{th.Warn.S("⊘ cancelled after " + took(m.Took) + "; the server was told")}
 		r.cancelled = true
 		return
 	}
-	var e *session.Error
+	var e *failure.Error
 	if errors.As(m.Err, &e) && len(e.Data) > 0 {
 		r.data = e.Data
 	}
@@ -281,7 +281,7 @@ func (r *reply) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines = append(head, message(th, p.W, "There is no result.", "Run it again to get one.")...)
 		return nil
 	case r.err != nil:
-		p.Lines = append(head, r.failure(th, p.W)...)
+		p.Lines = append(head, r.errorLines(th, p.W)...)
 		return nil
 	case r.loading:
 		p.Lines = append(head, message(th, p.W, spin()+" "+r.what+elapsed(r.since), "Press x to cancel.")...)
@@ -301,9 +301,9 @@ func (r *reply) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
-// failure is the error in full, with the data that the server sent along.
-func (r *reply) failure(th *tui.Theme, w int) []string {
-	out := failure(th, w, errorText(r.err), "What was said is in the traffic. Everything typed is still there: correct it and run it again.")
+// errorLines is the error in full, with the data that the server sent along.
+func (r *reply) errorLines(th *tui.Theme, w int) []string {
+	out := errorMessage(th, w, errorText(r.err), "What was said is in the traffic. Everything typed is still there: correct it and run it again.")
 	if len(r.data) > 0 {
 		out = append(out, "", " "+th.Muted.S("data"))
 		for _, l := range wrap(safe.Text(indented(r.data)), w-2) {

@@ -172,7 +172,7 @@ func (l *labelled) text(s string) {
 }
 
 func (l *labelled) failure(err error, next string) {
-	l.out = append(l.out, failure(l.th, l.w, errorText(err), next)...)
+	l.out = append(l.out, errorMessage(l.th, l.w, errorText(err), next)...)
 	l.out = append(l.out, "")
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -81,7 +81,7 @@ func metaOf(raw []byte) (*mcp.Meta, error) {
 
 // reason is what structuredContent tells programs about a call that had no result.
 type reason struct {
-	Kind    session.Kind    `json:"kind"`
+	Kind    failure.Kind    `json:"kind"`
 	Code    *int64          `json:"code,omitempty"` // of JSON-RPC
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
@@ -91,7 +91,7 @@ type reason struct {
 // failed is the result for a call that had none.
 func (d *Delegate) failed(err error) *mcp.CallToolResult {
 	res := mcp.NewToolResultErrorf("%s through the router at %s: %v", Tool, d.client.Router(), err)
-	var e *session.Error
+	var e *failure.Error
 	if errors.As(err, &e) {
 		// Without it the text says as much.
 		res.RawStructuredContent, _ = kit.Marshal(map[string]reason{"error": {e.Kind, e.Code, e.Message, e.Data, e.Status}})

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/agentclient"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/listen"
 )
 
@@ -100,7 +100,7 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings) e
 
 // agentError says what to do about settings that the agent refuses.
 func agentError(err error) error {
-	return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "see mcphud agent --help"}
+	return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "see mcphud agent --help"}
 }
 
 // options makes what the agent takes of the settings, or says what about them cannot be.
@@ -134,7 +134,7 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	case o.Store == "":
 		var err error
 		if o.Store, err = defaultStore(s); err != nil {
-			return o, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "name a file with --store, or use --ephemeral"}
+			return o, &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "name a file with --store, or use --ephemeral"}
 		}
 	}
 	return o, nil
@@ -198,7 +198,7 @@ func closeAgent(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) 
 
 // startFailure says what to do about a server that could not start; portEnv is the variable that names its port.
 func startFailure(err error, command, portEnv string) error {
-	e := &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "see mcphud " + command + " --help"}
+	e := &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "see mcphud " + command + " --help"}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		e.Next = "give another with --port or " + portEnv + ", or let --port 0 pick one"
 	}

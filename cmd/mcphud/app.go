@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // standard are the three streams of the process. Commands write to nothing else.
@@ -124,7 +124,7 @@ func (a *app) helpFor(args []string) string {
 }
 
 func usageError(msg, next string) error {
-	return &session.Error{Kind: session.Usage, Message: msg, Next: next}
+	return &failure.Error{Kind: failure.Usage, Message: msg, Next: next}
 }
 
 func terminal(f *os.File) bool { return term.IsTerminal(f.Fd()) }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -114,7 +114,7 @@ func TestE11_E12_KindsHaveTheirNamesAndCodes(t *testing.T) {
 		"SpawnFailed": 4, "ServerNotFound": 4, "ServerDisabled": 4, "ServerNotConnected": 4, "Transport": 4, "ChannelClosed": 4,
 		"OAuth": 3, "InvalidToolName": 5, "ToolError": 5, "Timeout": 7, "RpcError": 10, "Protocol": 11,
 	} {
-		if got, ok := exitCodes[session.Kind(name)]; !ok || got != code {
+		if got, ok := exitCodes[failure.Kind(name)]; !ok || got != code {
 			t.Errorf("%s has the exit code %d, %v; want %d", name, got, ok, code)
 		}
 	}

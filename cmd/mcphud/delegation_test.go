@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 func TestV4_R15_AgentCallsAgent(t *testing.T) {
@@ -65,7 +65,7 @@ func TestV4_R16_AgentReadsAResource(t *testing.T) {
 	if all, err := c.ListResources(t.Context(), "b"); err != nil || len(all) == 0 {
 		t.Errorf("%v %v", all, err)
 	}
-	if _, err := c.ReadResource(t.Context(), "b", "nothing://here"); session.KindOf(err) != session.RpcError {
+	if _, err := c.ReadResource(t.Context(), "b", "nothing://here"); failure.KindOf(err) != failure.RpcError {
 		t.Error(err)
 	}
 	if names, err := c.Agents(t.Context()); err != nil || strings.Join(names, " ") != "b" {
@@ -126,7 +126,7 @@ func TestV4_Delegation(t *testing.T) {
 		// Whoever asked leaves, and nobody works for it any more.
 		cancel()
 		for range 2 {
-			if err := <-done; session.KindOf(err) != session.Interrupted {
+			if err := <-done; failure.KindOf(err) != failure.Interrupted {
 				t.Error(err)
 			}
 		}

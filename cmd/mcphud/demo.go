@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -163,7 +164,7 @@ func (d *demoStack) attach(ctx context.Context, cfg *tui.Config, m *session.Mana
 	wg.Go(func() { d.follow(ctx, m) })
 	if cfg.LinearMode() {
 		if err := d.run.Ready(ctx); err != nil {
-			return &session.Error{Kind: session.SpawnFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "see what is in its way"}
+			return &failure.Error{Kind: failure.SpawnFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "see what is in its way"}
 		}
 		return nil
 	}

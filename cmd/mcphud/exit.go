@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -27,24 +27,24 @@ const (
 	exitInterrupted = 130
 )
 
-var exitCodes = map[session.Kind]int{
-	session.Usage:              exitFailure,
-	session.OAuth:              exitAuth,
-	session.SpawnFailed:        exitUnreachable,
-	session.ServerNotFound:     exitUnreachable,
-	session.ServerDisabled:     exitUnreachable,
-	session.ServerNotConnected: exitUnreachable,
-	session.TransportFailed:    exitUnreachable,
-	session.ChannelClosed:      exitUnreachable,
-	session.ToolError:          exitTool,
-	session.InvalidToolName:    exitTool,
-	session.NotFound:           exitTool,
-	session.Timeout:            exitTimeout,
-	session.NeedsInput:         exitNeedsInput,
-	session.Assertion:          exitAssertion,
-	session.RpcError:           exitRPC,
-	session.Protocol:           exitProtocol,
-	session.Interrupted:        exitInterrupted,
+var exitCodes = map[failure.Kind]int{
+	failure.Usage:              exitFailure,
+	failure.OAuth:              exitAuth,
+	failure.SpawnFailed:        exitUnreachable,
+	failure.ServerNotFound:     exitUnreachable,
+	failure.ServerDisabled:     exitUnreachable,
+	failure.ServerNotConnected: exitUnreachable,
+	failure.Transport:          exitUnreachable,
+	failure.ChannelClosed:      exitUnreachable,
+	failure.ToolError:          exitTool,
+	failure.InvalidToolName:    exitTool,
+	failure.NotFound:           exitTool,
+	failure.Timeout:            exitTimeout,
+	failure.NeedsInput:         exitNeedsInput,
+	failure.Assertion:          exitAssertion,
+	failure.RpcError:           exitRPC,
+	failure.Protocol:           exitProtocol,
+	failure.Interrupted:        exitInterrupted,
 }
 
 // exitStatus is the exit code of a program that ran in our place. It said itself what there is to say.
@@ -77,26 +77,26 @@ func (a *app) report(ctx context.Context, err error) int {
 	return code
 }
 
-// explain makes any error a *session.Error.
-func explain(ctx context.Context, err error) *session.Error {
-	var e *session.Error
+// explain makes any error a *failure.Error.
+func explain(ctx context.Context, err error) *failure.Error {
+	var e *failure.Error
 	if !errors.As(err, &e) {
-		e = &session.Error{Kind: session.KindOf(err), Message: err.Error(), Err: err}
+		e = &failure.Error{Kind: failure.KindOf(err), Message: err.Error(), Err: err}
 	}
 	c := *e
-	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == session.Interrupted || errors.Is(err, context.Canceled)) {
-		c.Kind, c.Message, c.Err, c.Next = session.Interrupted, "interrupted; the server was told", errInterrupted, ""
+	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == failure.Interrupted || errors.Is(err, context.Canceled)) {
+		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; the server was told", errInterrupted, ""
 	}
 	if c.Next == "" {
 		switch c.Kind {
-		case session.RpcError, session.NotFound, session.NeedsInput:
+		case failure.RpcError, failure.NotFound, failure.NeedsInput:
 			c.Next = "that is what the server answered; --journal FILE records the whole exchange"
-		case session.ToolError:
+		case failure.ToolError:
 			c.Next = "the result on stdout says why"
 		}
 	}
 	if c.Kind == "" {
-		c.Kind = session.Usage
+		c.Kind = failure.Usage
 		var path *os.PathError
 		if !errors.As(err, &path) {
 			c.Next = "if this looks like a bug in mcphud, please report it"
@@ -107,7 +107,7 @@ func explain(ctx context.Context, err error) *session.Error {
 
 // writeErrorJSON writes the one line that ends stderr in the formats for scripts. Where stdout is a pipe, stderr may still be
 // a terminal (tty).
-func writeErrorJSON(w io.Writer, e *session.Error, tty bool) {
+func writeErrorJSON(w io.Writer, e *failure.Error, tty bool) {
 	line := fmt.Appendf(nil, "{\"error\":%s}\n", e.JSON())
 	if tty {
 		line = escaped(line)
@@ -116,7 +116,7 @@ func writeErrorJSON(w io.Writer, e *session.Error, tty bool) {
 }
 
 // writeErrorText writes the error for people: what, where, next step. Everything in it may come from a server.
-func writeErrorText(w io.Writer, e *session.Error, tty bool) {
+func writeErrorText(w io.Writer, e *failure.Error, tty bool) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "error: %s\n", e.Message)
 	field := func(name, value string) {

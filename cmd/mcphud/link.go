@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -55,7 +56,7 @@ func (a *app) journal() (j *journal.Journal, done func() error, err error) {
 		if err == nil {
 			return nil
 		}
-		return &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--journal %s: %v", a.o.journal, err), Err: err, Next: "name a file that can be written"}
+		return &failure.Error{Kind: failure.Usage, Message: fmt.Sprintf("--journal %s: %v", a.o.journal, err), Err: err, Next: "name a file that can be written"}
 	}
 	done = func() error { return wrong(j.Close()) }
 	if err = wrong(j.Err()); err != nil {
@@ -156,7 +157,7 @@ func (a *app) readArg(text string) ([]byte, error) {
 	read := func(f *os.File, name string) ([]byte, error) {
 		b, err := readAll(f, limit)
 		if err != nil {
-			return nil, &session.Error{Kind: session.Usage, Message: fmt.Sprintf("read %s: %v", name, err), Err: err, Next: "give the JSON itself, @FILE, or - for stdin"}
+			return nil, &failure.Error{Kind: failure.Usage, Message: fmt.Sprintf("read %s: %v", name, err), Err: err, Next: "give the JSON itself, @FILE, or - for stdin"}
 		}
 		return b, nil
 	}
@@ -166,7 +167,7 @@ func (a *app) readArg(text string) ([]byte, error) {
 	case len(text) > 1 && text[0] == '@':
 		f, err := os.Open(text[1:])
 		if err != nil {
-			return nil, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "name a file that can be read after the @"}
+			return nil, &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "name a file that can be read after the @"}
 		}
 		defer f.Close()
 		return read(f, text[1:])

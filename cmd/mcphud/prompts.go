@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 func (a *app) promptsCommand() *cobra.Command {
@@ -50,10 +51,10 @@ func promptsGet(ctx context.Context, l *link, own []string) error {
 	r, err := l.GetPrompt(ctx, own[0], args, l.call())
 	if err != nil {
 		// Invalid params may be about the name or about the arguments; the list tells which.
-		var e *session.Error
-		if errors.As(err, &e) && e.Kind == session.NotFound && listsPrompt(ctx, l, own[0]) {
+		var e *failure.Error
+		if errors.As(err, &e) && e.Kind == failure.NotFound && listsPrompt(ctx, l, own[0]) {
 			c := *e
-			c.Kind = session.RpcError
+			c.Kind = failure.RpcError
 			return &c
 		}
 		return err

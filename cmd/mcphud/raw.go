@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -28,7 +28,7 @@ func (a *app) raw(ctx context.Context, l *link, own []string) error {
 			return err
 		}
 		if err := jsonrpc.Valid(b); err != nil {
-			return &session.Error{Kind: session.Usage, Message: "PARAMS is not JSON: " + err.Error(), Err: err, Next: "give an object such as '{\"name\":\"echo\"}', @FILE, or - for stdin"}
+			return &failure.Error{Kind: failure.Usage, Message: "PARAMS is not JSON: " + err.Error(), Err: err, Next: "give an object such as '{\"name\":\"echo\"}', @FILE, or - for stdin"}
 		}
 		params = b
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -57,7 +58,7 @@ func resourcesSubscribe(ctx context.Context, l *link, uris []string) error {
 			if st.Err != nil {
 				return st.Err
 			}
-			return &session.Error{Kind: session.ChannelClosed, Server: l.Name(), Stage: "resources/subscribe", Message: "the connection ended", Next: "run it again"}
+			return &failure.Error{Kind: failure.ChannelClosed, Server: l.Name(), Stage: "resources/subscribe", Message: "the connection ended", Next: "run it again"}
 		}
 		select {
 		case <-ctx.Done():

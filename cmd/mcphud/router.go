@@ -24,9 +24,9 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/tap"
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // routerSettings are what can be set about the router.
@@ -154,7 +154,7 @@ func (s *routerSettings) hostAlone(name string) error {
 	}
 	scheme, host, err := agentclient.Host(s.host)
 	if err != nil {
-		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "correct " + name}
+		return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct " + name}
 	}
 	s.host = host
 	serves, next := "http", "give --tls-cert and --tls-key, or write http:// there"
@@ -163,7 +163,7 @@ func (s *routerSettings) hostAlone(name string) error {
 	}
 	if scheme != serves {
 		err := fmt.Errorf("%s says %s, and the router serves %s", name, scheme, serves)
-		return &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: next}
+		return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: next}
 	}
 	return nil
 }
@@ -282,7 +282,7 @@ func closeRouter(ctx context.Context, r *proxy.Router, drain time.Duration) erro
 
 // routerError says what to do about settings that the router refuses.
 func routerError(err error, routes string) error {
-	e := &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "correct it; see mcphud router --help"}
+	e := &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct it; see mcphud router --help"}
 	missing := new(fs.PathError)
 	switch {
 	case !errors.As(err, &missing) || !errors.Is(err, os.ErrNotExist):

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
 )
 
@@ -139,7 +139,7 @@ func (s settings) load(r *resolution) []config.Value {
 	}
 	r.found, r.warnings = !errors.Is(err, fs.ErrNotExist), warnings
 	if err != nil {
-		r.fileErr = &session.Error{Kind: session.Usage, Message: "the " + s.what + "'s settings: " + err.Error(), Err: err, Next: s.next}
+		r.fileErr = &failure.Error{Kind: failure.Usage, Message: "the " + s.what + "'s settings: " + err.Error(), Err: err, Next: s.next}
 	}
 	return values
 }
@@ -158,13 +158,13 @@ func (v *resolved) cannotBe(err error) error {
 		instead = ", or give --" + v.flag
 	}
 	if v.from.Source == "environment" {
-		return &session.Error{
-			Kind: session.Usage, Message: fmt.Sprintf("%s is %q: %v", v.env, v.shown(v.value), plain(err)), Err: plain(err),
+		return &failure.Error{
+			Kind: failure.Usage, Message: fmt.Sprintf("%s is %q: %v", v.env, v.shown(v.value), plain(err)), Err: plain(err),
 			Next: "correct or unset " + v.env + instead,
 		}
 	}
 	at := config.Warning{File: v.from.File, Line: v.from.Line, Col: v.from.Col, Message: fmt.Sprintf("%s is %q: %v", v.key, v.shown(v.value), plain(err))}
-	return &session.Error{Kind: session.Usage, Message: at.String(), Err: plain(err), Next: "correct it there" + instead}
+	return &failure.Error{Kind: failure.Usage, Message: at.String(), Err: plain(err), Next: "correct it there" + instead}
 }
 
 // errs are the things because of which the settings cannot be used.

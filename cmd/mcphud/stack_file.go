@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/proxy/stack"
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -42,7 +42,7 @@ func (a *app) stackFile(name string) (f *stack.File, found bool, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			next = "name a file that exists, or none; mcphud up --help shows what is in one"
 		}
-		return nil, false, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: next}
+		return nil, false, &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: next}
 	}
 	return f, found, nil
 }
@@ -160,7 +160,7 @@ func stackPlace(f *stack.File) (at stack.Place, remove func(), err error) {
 	sweep(base)
 	at.Dir, err = os.MkdirTemp(base, fmt.Sprintf("%s%d-", stackDir, os.Getpid())) // mode 0700
 	if err != nil {
-		return at, nil, &session.Error{Kind: session.Usage, Message: "cannot make a folder for the stack: " + err.Error(), Err: err, Next: "set TMPDIR to a folder that can be written"}
+		return at, nil, &failure.Error{Kind: failure.Usage, Message: "cannot make a folder for the stack: " + err.Error(), Err: err, Next: "set TMPDIR to a folder that can be written"}
 	}
 	remove = func() { _ = os.RemoveAll(at.Dir) }
 	if f.Path == "" {
@@ -170,7 +170,7 @@ func stackPlace(f *stack.File) (at stack.Place, remove func(), err error) {
 	if at.State = stateFile(filepath.Join("stacks", hex.EncodeToString(sum[:8]))); at.State != "" {
 		if err := os.MkdirAll(at.State, 0o700); err != nil {
 			remove()
-			return at, nil, &session.Error{Kind: session.Usage, Message: "cannot make a folder for the agents' data: " + err.Error(), Err: err, Next: "set XDG_STATE_HOME to a folder that can be written"}
+			return at, nil, &failure.Error{Kind: failure.Usage, Message: "cannot make a folder for the agents' data: " + err.Error(), Err: err, Next: "set XDG_STATE_HOME to a folder that can be written"}
 		}
 	}
 	return at, remove, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/proxy/tap/wrap"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
@@ -70,7 +71,7 @@ func (a *app) tapWrap(cmd *cobra.Command, command []string, name string) error {
 	var start *wrap.StartError
 	switch {
 	case errors.As(err, &start):
-		return &session.Error{Kind: session.SpawnFailed, Stage: "starting", Message: start.Error(), Err: start.Err, Next: "check the command after the double dash, or give its full path"}
+		return &failure.Error{Kind: failure.SpawnFailed, Stage: "starting", Message: start.Error(), Err: start.Err, Next: "check the command after the double dash, or give its full path"}
 	case err != nil:
 		return err
 	}

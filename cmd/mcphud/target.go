@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
 )
 
@@ -79,8 +79,8 @@ func (o *options) urlServer(raw string) (config.Server, error) {
 		if why := (*url.Error)(nil); errors.As(err, &why) {
 			err = why.Err // without the URL, which may hold a password
 		}
-		return config.Server{}, &session.Error{
-			Kind: session.Usage, Message: fmt.Sprintf("%q is not an HTTP URL", mask.URL(raw)), Err: err,
+		return config.Server{}, &failure.Error{
+			Kind: failure.Usage, Message: fmt.Sprintf("%q is not an HTTP URL", mask.URL(raw)), Err: err,
 			Next: "give it as https://host/path or http://127.0.0.1:PORT/mcp",
 		}
 	}
@@ -99,7 +99,7 @@ func (o *options) configured(name string) (config.Server, error) {
 	}
 	s, ok := set.Server(name)
 	if !ok {
-		e := &session.Error{Kind: session.ServerNotFound, Server: name, Message: "no such server in the configs", Next: "mcphud servers list shows what was found where"}
+		e := &failure.Error{Kind: failure.ServerNotFound, Server: name, Message: "no such server in the configs", Next: "mcphud servers list shows what was found where"}
 		if names := similar(name, serverNames(set)); len(names) > 0 {
 			e.Next = "did you mean " + strings.Join(names, " or ") + "? " + e.Next
 		}
@@ -107,12 +107,12 @@ func (o *options) configured(name string) (config.Server, error) {
 	}
 	switch {
 	case s.Disabled:
-		return s, &session.Error{Kind: session.ServerDisabled, Server: name, Message: "disabled in " + s.Source.String(), Next: "enable it there"}
+		return s, &failure.Error{Kind: failure.ServerDisabled, Server: name, Message: "disabled in " + s.Source.String(), Next: "enable it there"}
 	case s.Problem != nil:
-		return s, &session.Error{Kind: session.Usage, Server: name, Message: s.Problem.Error(), Err: s.Problem, Next: "see " + s.Source.String()}
+		return s, &failure.Error{Kind: failure.Usage, Server: name, Message: s.Problem.Error(), Err: s.Problem, Next: "see " + s.Source.String()}
 	case !config.OpenTrust(where.StateDir()).Trusted(s):
-		return s, &session.Error{
-			Kind: session.ServerDisabled, Server: name,
+		return s, &failure.Error{
+			Kind: failure.ServerDisabled, Server: name,
 			Message: fmt.Sprintf("it comes from a file of this folder (%s) that nobody has trusted yet", s.Source),
 			Next:    "look at it and trust it in mcphud's server list, or name the file yourself with --config",
 		}
@@ -136,7 +136,7 @@ func (o *options) load() (config.Set, config.Options, error) {
 	}
 	set, err := config.Load(where)
 	if err != nil {
-		return set, where, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "correct the file, or name another with --config"}
+		return set, where, &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct the file, or name another with --config"}
 	}
 	return set, where, nil
 }
@@ -230,7 +230,7 @@ func rootDir(dir string) (string, error) {
 	}
 	info, err := os.Stat(abs)
 	if err != nil {
-		return "", &session.Error{Kind: session.Usage, Message: fmt.Sprintf("--root %s: %v", dir, err), Err: err, Next: "name a folder that exists"}
+		return "", &failure.Error{Kind: failure.Usage, Message: fmt.Sprintf("--root %s: %v", dir, err), Err: err, Next: "name a folder that exists"}
 	}
 	if !info.IsDir() {
 		return "", usageError("--root "+dir+" is not a folder", "name the folder it is in")

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // routerClient is a client of the router that the environment names: ROUTER_HOST, ROUTER_PORT, ROUTER_CA and AGENT_TOKEN.
@@ -22,7 +22,7 @@ func routerClient() (*agentclient.Client, error) {
 	}
 	c, err := agentclient.New(o)
 	if err != nil {
-		return nil, &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "correct or unset ROUTER_HOST, ROUTER_CA and AGENT_TOKEN"}
+		return nil, &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct or unset ROUTER_HOST, ROUTER_CA and AGENT_TOKEN"}
 	}
 	return c, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/schema"
 )
@@ -72,7 +73,7 @@ func findTool(ctx context.Context, l *link, name string) (session.Item, error) {
 	for _, it := range list.Items {
 		names = append(names, it.Name)
 	}
-	e := &session.Error{Kind: session.InvalidToolName, Server: l.Name(), Message: fmt.Sprintf("there is no tool %q", name), Next: "mcphud tools list shows the names"}
+	e := &failure.Error{Kind: failure.InvalidToolName, Server: l.Name(), Message: fmt.Sprintf("there is no tool %q", name), Next: "mcphud tools list shows the names"}
 	if s := similar(name, names); len(s) > 0 {
 		e.Next = "did you mean " + strings.Join(s, " or ") + "? " + e.Next
 	}
@@ -126,7 +127,7 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 	if len(own) > 1 || !base.IsSet() {
 		v, err := schema.Parse(it.InputSchema).CoerceArgs(base, own[1:])
 		if err != nil {
-			return &session.Error{Kind: session.Usage, Server: l.Name(), Stage: "arguments of " + it.Name, Message: err.Error(), Err: err, Next: "KEY:=JSON sends any JSON as it is; nothing was sent"}
+			return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "arguments of " + it.Name, Message: err.Error(), Err: err, Next: "KEY:=JSON sends any JSON as it is; nothing was sent"}
 		}
 		args = v.JSON()
 	}
@@ -139,7 +140,7 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 		return err
 	}
 	if failed {
-		e := &session.Error{Kind: session.ToolError, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool reported an error"}
+		e := &failure.Error{Kind: failure.ToolError, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool reported an error"}
 		if cs, err := session.Contents(r.Result); err == nil {
 			for _, c := range cs {
 				if c.Type == "text" && strings.TrimSpace(c.Text) != "" {
@@ -161,7 +162,7 @@ func (l *link) call() session.CallOptions {
 // allow refuses a destructive tool under --read-only.
 func (l *link) allow(it session.Item) error {
 	if l.opts.readOnly && hint(it, "destructiveHint") {
-		return &session.Error{Kind: session.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool is marked as destructive, and --read-only refuses those; nothing was sent", Next: "leave --read-only out"}
+		return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool is marked as destructive, and --read-only refuses those; nothing was sent", Next: "leave --read-only out"}
 	}
 	return nil
 }
@@ -240,7 +241,7 @@ func (t *text) arguments(width int, raw json.RawMessage) {
 func (l *link) printList(ctx context.Context, kind session.ListKind, f func(*text, []session.Item)) error {
 	list, err := l.List(ctx, kind)
 	if err != nil {
-		var e *session.Error
+		var e *failure.Error
 		if errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeMethodNotFound {
 			c := *e
 			c.Next = fmt.Sprintf("the server has no %s; mcphud info shows what it has", kind)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 func TestSimilar(t *testing.T) {
@@ -147,8 +148,8 @@ func TestOneLine(t *testing.T) {
 func TestErrorLineIsOneLine(t *testing.T) {
 	code := int64(-32602)
 	var b bytes.Buffer
-	writeErrorJSON(&b, &session.Error{
-		Kind: session.RpcError, Server: "s", Stage: "tools/call x", Message: "two\nlines <b>", Code: &code, Data: json.RawMessage("{\n \"a\": 9007199254740993\n}"),
+	writeErrorJSON(&b, &failure.Error{
+		Kind: failure.RpcError, Server: "s", Stage: "tools/call x", Message: "two\nlines <b>", Code: &code, Data: json.RawMessage("{\n \"a\": 9007199254740993\n}"),
 		Detail: "last\nwords", Next: "do this",
 	}, false)
 	want := `{"error":{"kind":"RpcError","code":-32602,"message":"s: tools/call x: two\nlines <b>; do this","cause":"last\nwords","status":null,"url":null,"data":{"a":9007199254740993}}}` + "\n"
@@ -159,7 +160,7 @@ func TestErrorLineIsOneLine(t *testing.T) {
 
 func TestErrorTextIsHarmlessOnATerminal(t *testing.T) {
 	var b bytes.Buffer
-	writeErrorText(&b, &session.Error{Kind: session.RpcError, Server: "evil\x1b[2J", Message: "x\x1b]52;c;AAAA\a", Detail: "one\ntwo\x9b", Next: "go on"}, true)
+	writeErrorText(&b, &failure.Error{Kind: failure.RpcError, Server: "evil\x1b[2J", Message: "x\x1b]52;c;AAAA\a", Detail: "one\ntwo\x9b", Next: "go on"}, true)
 	if out := b.String(); strings.ContainsAny(out, "\x1b\a") || strings.Contains(out, "\x9b") || !strings.Contains(out, "  next    go on\n") || !strings.Contains(out, "one\n          two") {
 		t.Errorf("%q", out)
 	}
@@ -168,11 +169,11 @@ func TestErrorTextIsHarmlessOnATerminal(t *testing.T) {
 func TestExplain(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errInterrupted)
-	if e := explain(ctx, context.Canceled); e.Kind != session.Interrupted || exitCodes[e.Kind] != exitInterrupted {
+	if e := explain(ctx, context.Canceled); e.Kind != failure.Interrupted || exitCodes[e.Kind] != exitInterrupted {
 		t.Errorf("%+v", e)
 	}
 	// A failure that came before the signal stays what it was.
-	if e := explain(ctx, &session.Error{Kind: session.RpcError, Message: "no"}); e.Kind != session.RpcError {
+	if e := explain(ctx, &failure.Error{Kind: failure.RpcError, Message: "no"}); e.Kind != failure.RpcError {
 		t.Errorf("%+v", e)
 	}
 	if e := explain(context.Background(), errors.New("odd")); exitCodes[e.Kind] != exitFailure || e.Message != "odd" {

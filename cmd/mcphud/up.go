@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/proxy/stack"
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -73,7 +73,7 @@ func (a *app) up(ctx context.Context, name string, trust bool) error {
 	if err := r.Ready(ctx); ctx.Err() != nil {
 		return nil // it was ended before
 	} else if err != nil {
-		return &session.Error{Kind: session.SpawnFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "what it wrote is above; correct " + r.what()}
+		return &failure.Error{Kind: failure.SpawnFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "what it wrote is above; correct " + r.what()}
 	}
 	if err := a.summary(r); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (a *app) runStack(ctx context.Context, f *stack.File, free bool, event func
 	plan, err := f.Plan(ctx, at)
 	if err != nil {
 		remove()
-		e := &session.Error{Kind: session.Usage, Message: err.Error(), Err: err, Next: "see whether this machine has a loopback interface"}
+		e := &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "see whether this machine has a loopback interface"}
 		var taken *stack.TakenError
 		if errors.As(err, &taken) {
 			e.Next = "end what has it, or give another port in " + f.Path + "; an agent or the router that is given none finds a free one"

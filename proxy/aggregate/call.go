@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -75,7 +76,7 @@ func (p *patience) asking() (done func()) {
 func (x *exchange) call(ctx context.Context, agent, own string, path ...string) ([]byte, error) {
 	sess, era, err := x.c.withEra(ctx, agent)
 	if err != nil {
-		return nil, failure(agent, err)
+		return nil, agentError(agent, err)
 	}
 	legacy := era == session.Legacy
 	params := x.env.Params
@@ -110,7 +111,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 		Timeout: maxCall, MaxTimeout: maxCall, Tag: x, OnOwn: func(frame []byte) bool { return x.own(agent, frame, token) },
 		Header: x.carried(relay), Relay: relay,
 	})
-	var e *session.Error
+	var e *failure.Error
 	switch {
 	case err == nil && x.modern && legacy:
 		return modernized(x.env.Method, r.Result), nil
@@ -120,12 +121,12 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 			result = legacied(x.env.Method, result)
 		}
 		return result, nil
-	case x.modern && errors.As(err, &e) && e.Kind == session.NeedsInput && e.Data != nil:
+	case x.modern && errors.As(err, &e) && e.Kind == failure.NeedsInput && e.Data != nil:
 		return e.Data, nil // this client answers by asking again
 	case errors.Is(context.Cause(ctx), errIdle):
 		return nil, late(agent, err)
 	}
-	return nil, x.translated(failure(agent, err))
+	return nil, x.translated(agentError(agent, err))
 }
 
 // own takes what an agent says about this call.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // told is what a connection with an agent was told.
@@ -51,7 +52,7 @@ func (c *client) withEra(ctx context.Context, agent string) (*session.Session, s
 		case era != "":
 			return sess, era, nil
 		case try == 3:
-			return nil, "", &session.Error{Kind: session.ChannelClosed, Server: agent, Message: "its connections end as soon as they are made"}
+			return nil, "", &failure.Error{Kind: failure.ChannelClosed, Server: agent, Message: "its connections end as soon as they are made"}
 		}
 	}
 }
@@ -81,9 +82,9 @@ func (c *client) connected(ctx context.Context, agent string) (*session.Session,
 // modernOnly reports whether an agent that did not take initialize may know the modern era only, whose questions are asked and
 // answered in other ways.
 func modernOnly(sess *session.Session, err error) bool {
-	var e *session.Error
+	var e *failure.Error
 	return sess.Config().Protocol != "" && errors.As(err, &e) &&
-		(e.Kind == session.RpcError && e.Status < 500 || e.Kind == session.Protocol || e.Status >= 400 && e.Status < 500)
+		(e.Kind == failure.RpcError && e.Status < 500 || e.Kind == failure.Protocol || e.Status >= 400 && e.Status < 500)
 }
 
 // turn gives up a session of the legacy era for one of the agent's own choice.

@@ -7,32 +7,32 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// failure is the answer to a request that an agent did not answer with a result.
-func failure(agent string, err error) error {
-	var e *session.Error
+// agentError is the answer to a request that an agent did not answer with a result.
+func agentError(agent string, err error) error {
+	var e *failure.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	switch f := routers(e); {
 	case f != nil:
 		return f
-	case e.Kind == session.RpcError && e.Code != nil, e.Kind == session.NotFound && e.Code != nil:
+	case e.Kind == failure.RpcError && e.Code != nil, e.Kind == failure.NotFound && e.Code != nil:
 		return &jsonrpc.Error{Code: *e.Code, Message: e.Message, Data: e.Data}
-	case e.Kind == session.Timeout:
+	case e.Kind == failure.Timeout:
 		return late(agent, err)
-	case e.Kind == session.NeedsInput:
+	case e.Kind == failure.NeedsInput:
 		return jsonrpc.Fail(jsonrpc.FailExecution, "agent '%s' asks for input that this client cannot be asked for; call it in a session, or at its own address", agent)
 	}
 	return &jsonrpc.Failure{Kind: jsonrpc.FailUnreachable, Message: "Failed to reach agent: '" + agent + "': " + e.Message, Status: 502, Err: err}
 }
 
 // routers is what the router itself said about an agent, so that it is said in the caller's era; nil for an agent's word.
-func routers(e *session.Error) *jsonrpc.Failure {
-	if e.Kind != session.RpcError || e.Status < 500 {
+func routers(e *failure.Error) *jsonrpc.Failure {
+	if e.Kind != failure.RpcError || e.Status < 500 {
 		return nil
 	}
 	kind, _ := jsonrpc.String(jsonrpc.Member(e.Data, "kind"))

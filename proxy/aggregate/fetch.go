@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // want is one list of one agent, or with hello only the connection.
@@ -70,7 +71,7 @@ func (c *client) run(ctx context.Context, w want, f *fetch) {
 	if f.sess, f.err = c.connect(ctx, w.agent); f.err == nil && w.kind != hello && f.sess.Supports(w.kind.Method()) {
 		var l session.Listing
 		l, f.err = f.sess.List(ctx, w.kind)
-		if f.err == nil || session.KindOf(f.err) == session.Protocol { // a list that does not end is shown as far as it was read
+		if f.err == nil || failure.KindOf(f.err) == failure.Protocol { // a list that does not end is shown as far as it was read
 			f.items = l.Items
 		}
 		if len(f.items) > maxItems {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // Members of a list's _meta.
@@ -122,7 +123,7 @@ func tellApart(all []entry) {
 
 // why is what is said of an error in a list.
 func why(err error) string {
-	var e *session.Error
+	var e *failure.Error
 	switch {
 	case errors.As(err, &e):
 		return e.Message

@@ -104,7 +104,7 @@ func (x *exchange) park(ctx context.Context, sess *session.Session, agent string
 		case errors.Is(context.Cause(life), errIdle):
 			p.err = late(agent, err)
 		default:
-			p.err = failure(agent, err)
+			p.err = agentError(agent, err)
 		}
 	}) {
 		p.patience.stop()

@@ -34,7 +34,7 @@ func (x *exchange) taskList(ctx context.Context) ([]byte, error) {
 		page, err := c.taskPage(ctx, agents[at], cursor)
 		switch {
 		case err != nil && cursor != nil:
-			return nil, failure(agents[at], err)
+			return nil, agentError(agents[at], err)
 		case err != nil:
 			missing = append(missing, Missing{agents[at], why(err)})
 			continue

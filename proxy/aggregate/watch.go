@@ -45,7 +45,7 @@ func (c *client) watch(ctx context.Context, uri string) error {
 	}
 	sess, err := c.connect(ctx, agent)
 	if err != nil {
-		return failure(agent, err)
+		return agentError(agent, err)
 	}
 	c.mu.Lock() // before the agent knows, or its first word would be lost
 	c.watched[uri] = watched{agent, own, 1}
@@ -54,7 +54,7 @@ func (c *client) watch(ctx context.Context, uri string) error {
 		c.mu.Lock()
 		delete(c.watched, uri)
 		c.mu.Unlock()
-		return failure(agent, err)
+		return agentError(agent, err)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (c *client) unwatch(ctx context.Context, uri string) error {
 		err = sess.Unsubscribe(ctx, w.uri)
 	}
 	if err != nil {
-		return failure(w.agent, err)
+		return agentError(w.agent, err)
 	}
 	return nil
 }

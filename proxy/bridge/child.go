@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -115,8 +116,8 @@ func (c *child) die(err error) bool {
 func (c *child) Lost(err error) {
 	err = routed(err)
 	brief := err
-	if e := new(session.Error); errors.As(err, &e) { // callers are told how it ended, and not what it wrote to stderr
-		brief = &session.Error{Kind: e.Kind, Message: e.Message}
+	if e := new(failure.Error); errors.As(err, &e) { // callers are told how it ended, and not what it wrote to stderr
+		brief = &failure.Error{Kind: e.Kind, Message: e.Message}
 	}
 	if c.die(brief) {
 		c.b.died(c, err)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/process"
 )
@@ -12,7 +12,7 @@ import (
 // routed is an error of the transport with advice for who looks after the route: the flags and keys of a client do nothing
 // about it, and there is nothing to reconnect.
 func routed(err error) error {
-	e := new(session.Error)
+	e := new(failure.Error)
 	if !errors.As(err, &e) {
 		return err
 	}
@@ -20,9 +20,9 @@ func routed(err error) error {
 	switch {
 	case errors.Is(err, process.ErrNotFound):
 		own.Next = "install it, give its full path in the route's command, or set PATH in the route's env"
-	case e.Kind == session.SpawnFailed:
+	case e.Kind == failure.SpawnFailed:
 		own.Next = "check the route's command, args and cwd"
-	case e.Kind == session.ChannelClosed:
+	case e.Kind == failure.ChannelClosed:
 		own.Next = "see what its processes wrote to stderr in the router's /status"
 	default:
 		own.Next = ""

@@ -7,39 +7,39 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 )
 
 // refusal is an error and the HTTP status for it.
 type refusal struct {
-	e      *session.Error
+	e      *failure.Error
 	status int
 }
 
 func (r refusal) Error() string { return r.e.Error() }
 
 // statusOf are the HTTP statuses of errors, 502 for those of servers that are not here.
-var statusOf = map[session.Kind]int{
-	session.Usage:              http.StatusBadRequest,
-	session.ServerNotFound:     http.StatusNotFound,
-	session.ServerDisabled:     http.StatusConflict,
-	session.ServerNotConnected: http.StatusConflict,
-	session.Timeout:            http.StatusGatewayTimeout,
-	session.Interrupted:        http.StatusConflict,
+var statusOf = map[failure.Kind]int{
+	failure.Usage:              http.StatusBadRequest,
+	failure.ServerNotFound:     http.StatusNotFound,
+	failure.ServerDisabled:     http.StatusConflict,
+	failure.ServerNotConnected: http.StatusConflict,
+	failure.Timeout:            http.StatusGatewayTimeout,
+	failure.Interrupted:        http.StatusConflict,
 }
 
 func usage(status int, format string, args ...any) error {
-	return refusal{&session.Error{Kind: session.Usage, Message: fmt.Sprintf(format, args...)}, status}
+	return refusal{&failure.Error{Kind: failure.Usage, Message: fmt.Sprintf(format, args...)}, status}
 }
 
-func failed(kind session.Kind, name, format string, args ...any) *session.Error {
-	return &session.Error{Kind: kind, Server: clip(name), Message: fmt.Sprintf(format, args...)}
+func failed(kind failure.Kind, name, format string, args ...any) *failure.Error {
+	return &failure.Error{Kind: kind, Server: clip(name), Message: fmt.Sprintf(format, args...)}
 }
 
 func notFound(name string) error {
-	return failed(session.ServerNotFound, name, "there is no server of this name; ListMcpServers tells which there are")
+	return failed(failure.ServerNotFound, name, "there is no server of this name; ListMcpServers tells which there are")
 }
 
 // refused is any error with its status.
@@ -49,13 +49,13 @@ func refused(err error) refusal {
 		return r
 	}
 	if f, ok := jsonrpc.AsFailure(err); ok {
-		return refusal{&session.Error{Kind: session.Usage, Message: f.Message}, f.HTTPStatus(false)}
+		return refusal{&failure.Error{Kind: failure.Usage, Message: f.Message}, f.HTTPStatus(false)}
 	}
-	var e *session.Error
+	var e *failure.Error
 	if !errors.As(err, &e) {
-		e = &session.Error{Kind: session.KindOf(err), Message: err.Error()}
+		e = &failure.Error{Kind: failure.KindOf(err), Message: err.Error()}
 		if e.Kind == "" {
-			e.Kind = session.Usage
+			e.Kind = failure.Usage
 		}
 	}
 	status, ok := statusOf[e.Kind]
@@ -67,19 +67,19 @@ func refused(err error) refusal {
 
 // explain is why a server could not be talked to, as its managers may read it: without secrets, and without advice about
 // flags, which they have none of. stderr is what its processes wrote there last.
-func explain(err error, route *routes.Route, stderr string) *session.Error {
-	var e *session.Error
+func explain(err error, route *routes.Route, stderr string) *failure.Error {
+	var e *failure.Error
 	if !errors.As(err, &e) {
-		e = &session.Error{Kind: session.KindOf(err), Message: err.Error()}
+		e = &failure.Error{Kind: failure.KindOf(err), Message: err.Error()}
 		if e.Kind == "" {
-			e.Kind = session.TransportFailed
+			e.Kind = failure.Transport
 		}
 	}
 	// What the way to the agent says itself is nearer to the matter than what a client of HTTP makes of it.
 	for inner := e; errors.As(e.Err, &inner); inner = e {
 		e = inner
 	}
-	out := &session.Error{
+	out := &failure.Error{
 		Kind: e.Kind, Server: route.Name, Stage: e.Stage, Code: e.Code, Message: mask.Text(e.Message), Data: e.Data, Status: e.Status,
 		Detail: mask.Text(e.Detail), Next: e.Next,
 	}
@@ -89,8 +89,8 @@ func explain(err error, route *routes.Route, stderr string) *session.Error {
 	switch {
 	case route.Command == "":
 		out.URL = mask.URL(route.Endpoint().String())
-	case out.Kind == session.ChannelClosed:
-		out.Kind, out.Message, out.Next = session.SpawnFailed, out.Message+" before it answered", "run the command by itself to see what is wrong"
+	case out.Kind == failure.ChannelClosed:
+		out.Kind, out.Message, out.Next = failure.SpawnFailed, out.Message+" before it answered", "run the command by itself to see what is wrong"
 		out.Detail = mask.Text(stderr)
 	}
 	if strings.Contains(out.Next, " -") {

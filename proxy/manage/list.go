@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
 )
 
@@ -109,7 +110,7 @@ func (s *Server) list(_ context.Context, body []byte) ([]byte, error) {
 func (s *Server) health(l *listed) {
 	if why := s.o.Router.Trouble(l.Name); why != "" {
 		l.Status = session.Failed
-		l.Error = failed(session.TransportFailed, l.Name, "%s", mask.Text(why)).JSON()
+		l.Error = failed(failure.Transport, l.Name, "%s", mask.Text(why)).JSON()
 	}
 }
 

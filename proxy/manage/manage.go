@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/listen"
 )
 
@@ -146,7 +147,7 @@ type server struct {
 	// Under the Server's mutex.
 
 	state session.State
-	err   *session.Error // why state is Error
+	err   *failure.Error // why state is Error
 	tools int            // when it was connected
 	stop  context.CancelFunc
 }

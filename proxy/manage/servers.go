@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // maxServers is how many may be registered.
@@ -80,13 +81,13 @@ func (s *Server) connect(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, notFound(name)
 	case served != nil && (v == nil || served != v.route):
 		if served.Disabled {
-			return nil, failed(session.ServerDisabled, name, "the file of routes disables it; correct it there")
+			return nil, failed(failure.ServerDisabled, name, "the file of routes disables it; correct it there")
 		}
 		return s.meet(ctx, name)
 	case served != nil:
 		return s.meet(ctx, name)
 	case v.route.Disabled:
-		return nil, failed(session.ServerDisabled, name, "it was registered as disabled; register it anew without that")
+		return nil, failed(failure.ServerDisabled, name, "it was registered as disabled; register it anew without that")
 	}
 	return s.begin(ctx, v)
 }
@@ -121,7 +122,7 @@ func (s *Server) begin(ctx context.Context, v *server) ([]byte, error) {
 	}
 	if ctx.Err() != nil {
 		s.set(v, session.Disconnected, nil, nil)
-		return nil, failed(session.Interrupted, v.route.Name, "connecting to it was given up")
+		return nil, failed(failure.Interrupted, v.route.Name, "connecting to it was given up")
 	}
 	s.set(v, session.Failed, e, nil)
 	s.o.Logger.Warn("server not connected", "agent", v.route.Name, "error", e.Error())
@@ -129,7 +130,7 @@ func (s *Server) begin(ctx context.Context, v *server) ([]byte, error) {
 }
 
 // try serves a server if it answers.
-func (s *Server) try(ctx context.Context, route *routes.Route) (introduction, *session.Error) {
+func (s *Server) try(ctx context.Context, route *routes.Route) (introduction, *failure.Error) {
 	c, err := s.o.Router.Try(route)
 	if err != nil {
 		return introduction{}, explain(err, route, "")
@@ -146,7 +147,7 @@ func (s *Server) try(ctx context.Context, route *routes.Route) (introduction, *s
 	return met, nil
 }
 
-func (s *Server) set(v *server, state session.State, err *session.Error, stop context.CancelFunc) {
+func (s *Server) set(v *server, state session.State, err *failure.Error, stop context.CancelFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v.state, v.err, v.stop = state, err, stop

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -137,14 +138,14 @@ func (s *Server) getTools(ctx context.Context, body []byte) ([]byte, error) {
 func (s *Server) mayAsk(table *routes.Table, name string) error {
 	if r := table.Routes[name]; r != nil {
 		if r.Disabled {
-			return failed(session.ServerDisabled, name, "the file of routes disables it")
+			return failed(failure.ServerDisabled, name, "the file of routes disables it")
 		}
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known[name] != nil {
-		return failed(session.ServerNotConnected, name, "it is registered and not connected; ask for ConnectMcpServer first")
+		return failed(failure.ServerNotConnected, name, "it is registered and not connected; ask for ConnectMcpServer first")
 	}
 	return notFound(name)
 }
@@ -180,7 +181,7 @@ func (s *Server) answer(parts []part) ([]byte, error) {
 			size += len(t.Raw)
 		}
 		if p.err == nil && len(out)+size > maxTools {
-			p.err = failed(session.Protocol, p.server, "with its tools the answer would be larger than %s", ingress.Size(maxTools))
+			p.err = failed(failure.Protocol, p.server, "with its tools the answer would be larger than %s", ingress.Size(maxTools))
 			if len(parts) == 1 {
 				return nil, p.err
 			}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -47,8 +47,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusOK
 	if err != nil {
 		f := refused(err)
-		if s.life.Err() != nil && f.e.Kind == session.Interrupted {
-			f = refusal{&session.Error{Kind: session.Interrupted, Message: "the router is stopping"}, http.StatusServiceUnavailable}
+		if s.life.Err() != nil && f.e.Kind == failure.Interrupted {
+			f = refusal{&failure.Error{Kind: failure.Interrupted, Message: "the router is stopping"}, http.StatusServiceUnavailable}
 		}
 		status, answer = f.status, slices.Concat([]byte(`{"error":`), f.e.JSON(), []byte("}"))
 	}

@@ -12,53 +12,53 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// failure makes the errors of one request.
-type failure struct {
+// errorMaker makes the errors of one request.
+type errorMaker struct {
 	c             *Client
 	agent, method string
 }
 
-func (f failure) error(kind session.Kind, message, next string) *session.Error {
-	return &session.Error{Kind: kind, Server: f.agent, Stage: f.method, URL: f.c.AgentURL(f.agent), Message: f.hide(message), Next: next}
+func (f errorMaker) error(kind failure.Kind, message, next string) *failure.Error {
+	return &failure.Error{Kind: kind, Server: f.agent, Stage: f.method, URL: f.c.AgentURL(f.agent), Message: f.hide(message), Next: next}
 }
 
 // hide takes the token out of a text that somebody else wrote.
-func (f failure) hide(s string) string {
+func (f errorMaker) hide(s string) string {
 	if f.c.token == "" {
 		return s
 	}
 	return strings.ReplaceAll(s, f.c.token, "***")
 }
 
-func (f failure) usage(message, next string) error {
-	return &session.Error{Kind: session.Usage, Stage: f.method, Message: message, Next: next}
+func (f errorMaker) usage(message, next string) error {
+	return &failure.Error{Kind: failure.Usage, Stage: f.method, Message: message, Next: next}
 }
 
-func (f failure) protocol(res *http.Response, message, next string) error {
-	e := f.error(session.Protocol, message, next)
+func (f errorMaker) protocol(res *http.Response, message, next string) error {
+	e := f.error(failure.Protocol, message, next)
 	e.Status = res.StatusCode
 	return e
 }
 
 // transport is why there was no answer, or only a part of one.
-func (f failure) transport(ctx context.Context, err error) error {
+func (f errorMaker) transport(ctx context.Context, err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err // its text repeats the URL
 	}
-	e := f.error(session.TransportFailed, "the connection to the router at "+f.c.router+" broke: "+err.Error(), "try again")
+	e := f.error(failure.Transport, "the connection to the router at "+f.c.router+" broke: "+err.Error(), "try again")
 	e.Err = err
 	var op *net.OpError
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		e.Kind, e.Message, e.Next = session.Timeout, "no answer in time", "ask for less at a time, or see what keeps the agent busy"
+		e.Kind, e.Message, e.Next = failure.Timeout, "no answer in time", "ask for less at a time, or see what keeps the agent busy"
 		e.Err = context.DeadlineExceeded
 	case ctx.Err() != nil:
-		e.Kind, e.Message, e.Next = session.Interrupted, "it was cancelled", ""
+		e.Kind, e.Message, e.Next = failure.Interrupted, "it was cancelled", ""
 		e.Err = ctx.Err()
 	case errors.Is(err, syscall.ECONNREFUSED):
 		e.Message = "no router listens at " + f.c.router
@@ -75,7 +75,7 @@ func (f failure) transport(ctx context.Context, err error) error {
 }
 
 // read takes the result out of an answer, or makes an error of it.
-func (f failure) read(res *http.Response, body, id []byte) (json.RawMessage, error) {
+func (f errorMaker) read(res *http.Response, body, id []byte) (json.RawMessage, error) {
 	body = bytes.TrimSpace(body)
 	env, err := jsonrpc.Scan(body)
 	ours := env.ID == nil || string(env.ID) == "null" || bytes.Equal(env.ID, id)
@@ -83,10 +83,10 @@ func (f failure) read(res *http.Response, body, id []byte) (json.RawMessage, err
 	case err == nil && env.Kind == jsonrpc.ErrorResponse && ours:
 		return nil, f.rpc(res, env.Error)
 	case res.StatusCode < 200 || res.StatusCode >= 300:
-		e := f.error(session.TransportFailed, "the router answered with HTTP status "+res.Status, advice(res.StatusCode))
+		e := f.error(failure.Transport, "the router answered with HTTP status "+res.Status, advice(res.StatusCode))
 		e.Status, e.Detail = res.StatusCode, f.hide(clip(body))
 		if refused(res.StatusCode) {
-			e.Kind = session.OAuth
+			e.Kind = failure.OAuth
 		}
 		if bytes.HasPrefix(body, []byte(saysTLS)) {
 			e.Next = "write https:// before the host in ROUTER_HOST"
@@ -98,12 +98,12 @@ func (f failure) read(res *http.Response, body, id []byte) (json.RawMessage, err
 		return nil, f.protocol(res, fmt.Sprintf("the answer is a %s that belongs to another request", env.Kind), "see what listens at "+f.c.router)
 	}
 	e := f.protocol(res, "the answer is no JSON-RPC message: "+err.Error(), "see whether it is a router that listens at "+f.c.router)
-	e.(*session.Error).Detail = f.hide(clip(body))
+	e.(*failure.Error).Detail = f.hide(clip(body))
 	return nil, e
 }
 
 // rpc is an error that the agent or the router answered with.
-func (f failure) rpc(res *http.Response, raw []byte) error {
+func (f errorMaker) rpc(res *http.Response, raw []byte) error {
 	rpc, err := jsonrpc.ParseError(raw)
 	if err != nil {
 		return f.protocol(res, "the answer is a malformed error: "+err.Error(), "see the agent's own log")
@@ -112,10 +112,10 @@ func (f failure) rpc(res *http.Response, raw []byte) error {
 	if rpc.Data != nil {
 		rpc.Data = json.RawMessage(f.hide(string(rpc.Data)))
 	}
-	e := f.error(session.RpcError, rpc.Message, advice(res.StatusCode))
+	e := f.error(failure.RpcError, rpc.Message, advice(res.StatusCode))
 	e.Status, e.Code, e.Data, e.Err = res.StatusCode, &rpc.Code, rpc.Data, rpc
 	if refused(res.StatusCode) {
-		e.Kind = session.OAuth
+		e.Kind = failure.OAuth
 	}
 	return e
 }

@@ -21,7 +21,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/goleak"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/telemetry"
 )
@@ -152,7 +152,7 @@ func TestR16_TheAPI(t *testing.T) {
 		t.Errorf("%q %v", text, err)
 	}
 	pages["tools/list"] = `{"tools":[],"nextCursor":"1"}` // and again
-	if _, err := c.ListTools(ctx, "b"); session.KindOf(err) != session.Protocol {
+	if _, err := c.ListTools(ctx, "b"); failure.KindOf(err) != failure.Protocol {
 		t.Error(err)
 	}
 }
@@ -213,7 +213,7 @@ func TestAgentURL(t *testing.T) {
 func TestNamesOfAgentsAreChecked(t *testing.T) {
 	r, c := serve(t, Options{}, result(`{}`))
 	for _, name := range []string{"", "../b", "b/mcp?x=", "b%2f", "b#", "@host", "b\r\nX: y", ".b", "-b", "é", strings.Repeat("a", 65)} {
-		if _, err := c.Request(t.Context(), name, "ping", nil); session.KindOf(err) != session.Usage {
+		if _, err := c.Request(t.Context(), name, "ping", nil); failure.KindOf(err) != failure.Usage {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -246,7 +246,7 @@ func TestO5_TraceAndHopsGoAlong(t *testing.T) {
 			t.Errorf("%v", h)
 		}
 	}
-	if _, err := c.Request(ctx, "b", "x", []int{1}); session.KindOf(err) != session.Usage {
+	if _, err := c.Request(ctx, "b", "x", []int{1}); failure.KindOf(err) != failure.Usage {
 		t.Errorf("an array as params: %v", err)
 	}
 }
@@ -257,23 +257,23 @@ func TestWhatCanBeWrongWithAnAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		status       int
 		body         string
-		kind         session.Kind
+		kind         failure.Kind
 		code         int64
 		says, advice string
 	}{
-		"agent's error": {200, `{"jsonrpc":"2.0","id":$,"error":{"code":-32602,"message":"no ` + token + `","data":{"k":"` + token + `"}}}`, session.RpcError, -32602, "no ***", ""},
-		"no such agent": {404, `{"jsonrpc":"2.0","id":$,"error":{"code":-32601,"message":"Agent 'b' not found"}}`, session.RpcError, -32601, "Agent 'b' not found", "lists the agents"},
-		"loop":          {508, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"too many routers"}}`, session.RpcError, -32000, "too many routers", "in a circle"},
-		"no token":      {401, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Unauthorized"}}`, session.OAuth, -32000, "Unauthorized", "AGENT_TOKEN"},
-		"forbidden":     {403, `{"error":"forbidden","detail":"Agent 'a' is not authorized, ` + token + `"}`, session.OAuth, 0, "403 Forbidden: {", "allowedTargets"},
-		"unreachable":   {502, `{"jsonrpc":"2.0","id":$,"error":{"code":-32603,"message":"Failed to reach agent"}}`, session.RpcError, -32603, "Failed to reach", "whether the agent runs"},
-		"redirect":      {307, ``, session.TransportFailed, 0, "307", ""},
-		"html":          {200, `<html>`, session.Protocol, 0, "no JSON-RPC message", "whether it is a router"},
-		"nothing":       {200, ``, session.Protocol, 0, "no JSON-RPC message", ""},
-		"another id":    {200, string(other), session.Protocol, 0, "another request", ""},
-		"a request":     {200, `{"jsonrpc":"2.0","id":1,"method":"x"}`, session.Protocol, 0, "another request", ""},
-		"too large":     {200, `{"jsonrpc":"2.0","id":$,"result":"` + strings.Repeat("x", 4096) + `"}`, session.Protocol, 0, "larger than", "ask for less"},
-		"bad error":     {200, `{"jsonrpc":"2.0","id":$,"error":{"code":"x"}}`, session.Protocol, 0, "malformed error", ""},
+		"agent's error": {200, `{"jsonrpc":"2.0","id":$,"error":{"code":-32602,"message":"no ` + token + `","data":{"k":"` + token + `"}}}`, failure.RpcError, -32602, "no ***", ""},
+		"no such agent": {404, `{"jsonrpc":"2.0","id":$,"error":{"code":-32601,"message":"Agent 'b' not found"}}`, failure.RpcError, -32601, "Agent 'b' not found", "lists the agents"},
+		"loop":          {508, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"too many routers"}}`, failure.RpcError, -32000, "too many routers", "in a circle"},
+		"no token":      {401, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Unauthorized"}}`, failure.OAuth, -32000, "Unauthorized", "AGENT_TOKEN"},
+		"forbidden":     {403, `{"error":"forbidden","detail":"Agent 'a' is not authorized, ` + token + `"}`, failure.OAuth, 0, "403 Forbidden: {", "allowedTargets"},
+		"unreachable":   {502, `{"jsonrpc":"2.0","id":$,"error":{"code":-32603,"message":"Failed to reach agent"}}`, failure.RpcError, -32603, "Failed to reach", "whether the agent runs"},
+		"redirect":      {307, ``, failure.Transport, 0, "307", ""},
+		"html":          {200, `<html>`, failure.Protocol, 0, "no JSON-RPC message", "whether it is a router"},
+		"nothing":       {200, ``, failure.Protocol, 0, "no JSON-RPC message", ""},
+		"another id":    {200, string(other), failure.Protocol, 0, "another request", ""},
+		"a request":     {200, `{"jsonrpc":"2.0","id":1,"method":"x"}`, failure.Protocol, 0, "another request", ""},
+		"too large":     {200, `{"jsonrpc":"2.0","id":$,"result":"` + strings.Repeat("x", 4096) + `"}`, failure.Protocol, 0, "larger than", "ask for less"},
+		"bad error":     {200, `{"jsonrpc":"2.0","id":$,"error":{"code":"x"}}`, failure.Protocol, 0, "malformed error", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, client := serve(t, Options{AuthToken: token, MaxBody: 2048}, func(w http.ResponseWriter, r *http.Request) {
@@ -284,7 +284,7 @@ func TestWhatCanBeWrongWithAnAnswer(t *testing.T) {
 				_, _ = io.WriteString(w, strings.Replace(c.body, "$", string(e.ID), 1))
 			})
 			_, err := client.Request(t.Context(), "b", "tools/call", nil)
-			var e *session.Error
+			var e *failure.Error
 			if !errors.As(err, &e) {
 				t.Fatal(err)
 			}
@@ -313,7 +313,7 @@ func TestCancelEndsTheRequest(t *testing.T) {
 	}()
 	<-arrived
 	cancel()
-	if err := <-done; session.KindOf(err) != session.Interrupted || !errors.Is(err, context.Canceled) {
+	if err := <-done; failure.KindOf(err) != failure.Interrupted || !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	select {
@@ -323,7 +323,7 @@ func TestCancelEndsTheRequest(t *testing.T) {
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := c.Request(ctx, "b", "ping", nil); session.KindOf(err) != session.Timeout {
+	if _, err := c.Request(ctx, "b", "ping", nil); failure.KindOf(err) != failure.Timeout {
 		t.Error(err)
 	}
 }
@@ -341,7 +341,7 @@ func TestNoRouter(t *testing.T) {
 	}
 	defer c.Close()
 	_, err = c.ListTools(t.Context(), "b")
-	if session.KindOf(err) != session.TransportFailed || !strings.Contains(err.Error(), fmt.Sprintf("no router listens at 127.0.0.1:%d; start one with mcphud router", port)) || strings.Contains(err.Error(), "s3cret") {
+	if failure.KindOf(err) != failure.Transport || !strings.Contains(err.Error(), fmt.Sprintf("no router listens at 127.0.0.1:%d; start one with mcphud router", port)) || strings.Contains(err.Error(), "s3cret") {
 		t.Error(err)
 	}
 }

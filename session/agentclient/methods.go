@@ -7,7 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // maxPages bounds a list that does not end.
@@ -80,7 +80,7 @@ func list[T any](ctx context.Context, c *Client, agent string, method mcp.MCPMet
 }
 
 func (c *Client) malformed(agent string, method mcp.MCPMethod, err error) error {
-	e := failure{c, agent, string(method)}.error(session.Protocol, "the result is not what the method gives: "+err.Error(), "see the agent's own log")
+	e := errorMaker{c, agent, string(method)}.error(failure.Protocol, "the result is not what the method gives: "+err.Error(), "see the agent's own log")
 	e.Err = err
 	return e
 }

@@ -13,7 +13,7 @@ const maxList = 4 << 20
 
 // Agents are the names of the agents that the router lets the token call.
 func (c *Client) Agents(ctx context.Context) ([]string, error) {
-	fail := failure{c: c}
+	fail := errorMaker{c: c}
 	res, err := c.send(ctx, http.MethodGet, c.base+"/agents.json", nil)
 	if err != nil {
 		return nil, fail.transport(ctx, err)

@@ -15,8 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/certs/certtest"
+	"github.com/mcphud/mcphud/session/failure"
 )
 
 // secure is a router over TLS with this certificate; asked is how many requests it saw, and port where it is.
@@ -88,7 +88,7 @@ func TestR15_OverTLS(t *testing.T) {
 				t.Errorf("it was asked %d times", n)
 			}
 			for _, says := range []string{c.says, "the router at " + client.Router() + " is not trusted, and was sent nothing", "in ROUTER_CA"} {
-				if err == nil || session.KindOf(err) != session.TransportFailed || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), token) {
+				if err == nil || failure.KindOf(err) != failure.Transport || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), token) {
 					t.Errorf("%v does not say %q", err, says)
 				}
 			}

@@ -58,7 +58,7 @@ func (o *Options) trust(scheme, host string) (*tls.Config, error) {
 }
 
 // untrusted is what a handshake that failed means and what to do then, "" if it is nothing that has to do with TLS.
-func (f failure) untrusted(err error) (message, next string) {
+func (f errorMaker) untrusted(err error) (message, next string) {
 	var (
 		file   *certs.Error
 		system *tls.CertificateVerificationError
