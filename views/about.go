@@ -13,7 +13,7 @@ import (
 type about struct {
 	view  string
 	raw   bool // the definition as sent instead of the words
-	words text
+	words textPane
 	doc   document
 
 	id   string // which item; changes with its server and definition

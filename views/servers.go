@@ -18,7 +18,7 @@ import (
 // Navigate's Arg may be the name (string) of a server to open.
 type servers struct {
 	rows
-	detail  text
+	detail  textPane
 	trust   *config.Trust
 	all     []*session.Session
 	revs    uint64            // sum of the sessions' revisions

@@ -6,17 +6,17 @@ import (
 	"github.com/mcphud/mcphud/tui"
 )
 
-// text is a pane of styled lines that scrolls: for what is at most a few
+// textPane is a pane of styled lines that scrolls: for what is at most a few
 // hundred lines, such as what a server says of itself. Longer things are a
 // [document].
-type text struct {
+type textPane struct {
 	lines []string
 	top   int
 	page  int
 }
 
 // handle scrolls; it reports whether the message meant something.
-func (t *text) handle(msg tea.Msg) bool {
+func (t *textPane) handle(msg tea.Msg) bool {
 	to := t.top
 	switch m := msg.(type) {
 	case tea.KeyPressMsg:
@@ -50,10 +50,10 @@ func (t *text) handle(msg tea.Msg) bool {
 	return true
 }
 
-func (t *text) clamp() { t.top = max(0, min(t.top, len(t.lines)-t.page)) }
+func (t *textPane) clamp() { t.top = max(0, min(t.top, len(t.lines)-t.page)) }
 
 // draw fills the pane with lines, which were built for its width.
-func (t *text) draw(p *tui.Pane, lines []string) {
+func (t *textPane) draw(p *tui.Pane, lines []string) {
 	t.lines, t.page = lines, p.H
 	t.clamp()
 	p.Lines = append(p.Lines[:0], lines[t.top:min(len(lines), t.top+p.H)]...)

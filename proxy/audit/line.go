@@ -43,22 +43,22 @@ func Append(b []byte, c *flow.Call, now time.Time) []byte {
 	b = append(b, `{"time":"`...)
 	b = now.UTC().AppendFormat(b, "2006-01-02T15:04:05.000000Z07:00")
 	b = append(b, '"')
-	b = text(b, "principal", c.Principal)
-	b = text(b, "agent", c.Agent)
-	b = text(b, "http", c.R.Method)
-	b = text(b, "method", c.Env.Method)
+	b = appendText(b, "principal", c.Principal)
+	b = appendText(b, "agent", c.Agent)
+	b = appendText(b, "http", c.R.Method)
+	b = appendText(b, "method", c.Env.Method)
 	if key, name := subject(c); name != "" {
-		b = text(b, key, name)
+		b = appendText(b, key, name)
 	}
 	decision := "allowed"
 	if c.Denied() {
 		decision = "denied"
 	}
-	b = text(b, "decision", decision)
+	b = appendText(b, "decision", decision)
 	if c.Failure != nil {
-		b = text(b, "why", string(c.Failure.Kind))
+		b = appendText(b, "why", string(c.Failure.Kind))
 	}
-	b = text(b, "fault", c.Fault)
+	b = appendText(b, "fault", c.Fault)
 	b = append(b, `,"status":`...)
 	b = strconv.AppendInt(b, int64(c.Status), 10)
 	b = milliseconds(b, "duration_ms", now.Sub(c.Began))
@@ -69,8 +69,8 @@ func Append(b []byte, c *flow.Call, now time.Time) []byte {
 	b = strconv.AppendInt(b, int64(len(c.Body)), 10)
 	b = append(b, `,"out":`...)
 	b = strconv.AppendInt(b, c.Sent, 10)
-	b = text(b, "session", c.Session)
-	b = text(b, "trace", c.Trace)
+	b = appendText(b, "session", c.Session)
+	b = appendText(b, "trace", c.Trace)
 	return append(b, '}', '\n')
 }
 
@@ -108,9 +108,9 @@ func clip(s string) string {
 	return s
 }
 
-// text appends ,"name":"value" unless the value is empty. What is not printable ASCII is escaped, so that a line is one line to
+// appendText appends ,"name":"value" unless the value is empty. What is not printable ASCII is escaped, so that a line is one line to
 // every reader, and nothing more than text to a terminal.
-func text(b []byte, name, value string) []byte {
+func appendText(b []byte, name, value string) []byte {
 	if value == "" {
 		return b
 	}

@@ -48,8 +48,8 @@ type Form struct {
 	stash   map[string]*schema.Value // of variants that were left
 	heights []int                    // line at which each row begins, and the total
 
-	input  *text // of the focused row
-	parked bool  // the input holds JSON that becomes a container on leaving
+	input  *textInput // of the focused row
+	parked bool       // the input holds JSON that becomes a container on leaving
 	pop    *popup
 	rename *rename
 	raw    *rawMode

@@ -28,7 +28,7 @@ func shown(field *schema.Field, v *schema.Value) string {
 }
 
 // edit returns the text of the focused row, nil if it has none.
-func (f *Form) edit() *text {
+func (f *Form) edit() *textInput {
 	r := f.row()
 	if r == nil || !r.textual() {
 		return nil

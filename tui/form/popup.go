@@ -15,7 +15,7 @@ type popup struct {
 	shown      []int
 	at         int // in shown; -1 none
 	top        int
-	filter     *text
+	filter     *textInput
 	filterable bool
 	suggestion bool
 }

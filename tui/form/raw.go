@@ -11,7 +11,7 @@ import (
 
 // rawMode is the value as JSON text.
 type rawMode struct {
-	text *text
+	text *textInput
 	err  *schema.SyntaxError
 	val  *schema.Value // what the text says, while err is nil
 	late bool          // the text is too long to be parsed at every key

@@ -13,7 +13,7 @@ type rename struct {
 	ptr    string // of the container
 	old    string
 	isNew  bool
-	text   *text
+	text   *textInput
 	err    string
 }
 

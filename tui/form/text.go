@@ -9,15 +9,15 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// text is an input of one or more lines. The form keeps some of its keys for
+// textInput is an input of one or more lines. The form keeps some of its keys for
 // itself, and undoes by values rather than by letters.
-type text struct {
+type textInput struct {
 	in  widget.Input
 	all bool // all of it is selected: what is typed replaces it
 }
 
-func newText(s string) *text {
-	t := &text{}
+func newText(s string) *textInput {
+	t := &textInput{}
 	t.in.SetMulti(true)
 	t.in.SetFocus(true)
 	t.in.SetValue(s)
@@ -25,25 +25,25 @@ func newText(s string) *text {
 }
 
 // newLine is a text of one line: a filter, a key.
-func newLine(s string) *text {
+func newLine(s string) *textInput {
 	t := newText(s)
 	t.in.SetMulti(false)
 	return t
 }
 
-func (t *text) String() string { return t.in.Value() }
+func (t *textInput) String() string { return t.in.Value() }
 
-func (t *text) empty() bool { return t.in.Value() == "" }
+func (t *textInput) empty() bool { return t.in.Value() == "" }
 
 // count returns the number of lines.
-func (t *text) count() int { return strings.Count(t.in.Value(), "\n") + 1 }
+func (t *textInput) count() int { return strings.Count(t.in.Value(), "\n") + 1 }
 
 // pasted brings line ends to line feeds; terminals send carriage returns.
 func pasted(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
-func (t *text) insert(s string) {
+func (t *textInput) insert(s string) {
 	if t.all {
 		t.all = false
 		t.in.SetValue("")
@@ -52,7 +52,7 @@ func (t *text) insert(s string) {
 }
 
 // key applies an editing key; changed says whether the text is another now.
-func (t *text) key(m tea.KeyPressMsg) (handled, changed bool) {
+func (t *textInput) key(m tea.KeyPressMsg) (handled, changed bool) {
 	k := m.String()
 	switch k {
 	case "ctrl+e", "ctrl+a", "ctrl+b", "ctrl+d", "ctrl+f", "ctrl+y", "ctrl+z", "enter", "shift+enter", "up", "down", "pgup", "pgdown":
@@ -76,7 +76,7 @@ func (t *text) key(m tea.KeyPressMsg) (handled, changed bool) {
 }
 
 // vertical moves the cursor by lines; false when it is at the edge.
-func (t *text) vertical(by int) bool {
+func (t *textInput) vertical(by int) bool {
 	k := "down"
 	if by < 0 {
 		k, by = "up", -by
@@ -92,7 +92,7 @@ func (t *text) vertical(by int) bool {
 }
 
 // goTo puts the cursor at line and column, both from 1, columns in characters.
-func (t *text) goTo(line, column int) {
+func (t *textInput) goTo(line, column int) {
 	s, at := t.in.Value(), 0
 	for ; line > 1; line-- {
 		i := strings.IndexByte(s[at:], '\n')
@@ -111,13 +111,13 @@ func (t *text) goTo(line, column int) {
 }
 
 // line returns what stands before the cursor on its line.
-func (t *text) line() string {
+func (t *textInput) line() string {
 	s := t.in.Value()[:t.in.Caret()]
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
 // draw returns the visible lines in w by h cells, and the cursor's cell.
-func (t *text) draw(th *paint.Theme, w, h int) (lines []string, x, y int) {
+func (t *textInput) draw(th *paint.Theme, w, h int) (lines []string, x, y int) {
 	t.in.SetTheme(th)
 	t.in.SetSize(w, h)
 	lines = t.in.Lines()
