@@ -1,6 +1,7 @@
 package agentsrv
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -94,18 +95,18 @@ type Model struct {
 
 // complete fills in the defaults, or says what cannot be.
 func (o *Options) complete() error {
-	def(&o.Name, "mcphud-agent")
-	def(&o.Version, "1.0.0")
-	def(&o.Profile, Demo)
-	def(&o.Host, "127.0.0.1")
-	def(&o.Concurrency, DefaultConcurrency)
-	def(&o.QueueCapacity, DefaultQueueCapacity)
-	def(&o.Timeout, DefaultTimeout)
-	def(&o.DrainTimeout, DefaultDrainTimeout)
-	def(&o.MaxRequest, DefaultMaxRequest)
+	o.Name = cmp.Or(o.Name, "mcphud-agent")
+	o.Version = cmp.Or(o.Version, "1.0.0")
+	o.Profile = cmp.Or(o.Profile, Demo)
+	o.Host = cmp.Or(o.Host, "127.0.0.1")
+	o.Concurrency = cmp.Or(o.Concurrency, DefaultConcurrency)
+	o.QueueCapacity = cmp.Or(o.QueueCapacity, DefaultQueueCapacity)
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
+	o.DrainTimeout = cmp.Or(o.DrainTimeout, DefaultDrainTimeout)
+	o.MaxRequest = cmp.Or(o.MaxRequest, DefaultMaxRequest)
 	if o.Profile == Demo {
-		def(&o.RateLimit, DefaultRateLimit)
-		def(&o.TenantConcurrency, DefaultTenantConcurrency)
+		o.RateLimit = cmp.Or(o.RateLimit, DefaultRateLimit)
+		o.TenantConcurrency = cmp.Or(o.TenantConcurrency, DefaultTenantConcurrency)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -138,13 +139,6 @@ func (o *Options) complete() error {
 	}
 	router.Close()
 	return nil
-}
-
-func def[T comparable](v *T, value T) {
-	var zero T
-	if *v == zero {
-		*v = value
-	}
 }
 
 func names(ps []Profile) string {

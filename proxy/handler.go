@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Handler is the router's whole HTTP surface.
@@ -105,10 +106,7 @@ func (r *Router) target(agent string) *forward.Target {
 
 // notFound is the answer for an agent that there is not.
 func notFound(agent string) *jsonrpc.Failure {
-	if len(agent) > 100 {
-		agent = agent[:100] + "…"
-	}
-	return &jsonrpc.Failure{Kind: jsonrpc.FailMethod, Message: "Agent '" + agent + "' not found", Status: http.StatusNotFound}
+	return &jsonrpc.Failure{Kind: jsonrpc.FailMethod, Message: "Agent '" + text.Clip(agent, 100) + "' not found", Status: http.StatusNotFound}
 }
 
 // ingress reads what a request says and finds the route for it, or refuses it.

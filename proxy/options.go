@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -75,14 +76,14 @@ type Options struct {
 
 // complete fills in the defaults, or says what cannot be.
 func (o *Options) complete() error {
-	def(&o.Name, "mcphud-router")
-	def(&o.Version, "1.0.0")
-	def(&o.Host, "127.0.0.1")
-	def(&o.Routes, DefaultRoutes)
-	def(&o.DrainTimeout, DefaultDrainTimeout)
-	def(&o.BodyTimeout, 30*time.Second)
-	def(&o.WriteTimeout, 30*time.Second)
-	def(&o.MaxRequest, DefaultMaxRequest)
+	o.Name = cmp.Or(o.Name, "mcphud-router")
+	o.Version = cmp.Or(o.Version, "1.0.0")
+	o.Host = cmp.Or(o.Host, "127.0.0.1")
+	o.Routes = cmp.Or(o.Routes, DefaultRoutes)
+	o.DrainTimeout = cmp.Or(o.DrainTimeout, DefaultDrainTimeout)
+	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
+	o.MaxRequest = cmp.Or(o.MaxRequest, DefaultMaxRequest)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -106,11 +107,4 @@ func (o Options) Check(t *routes.Table) error {
 		return fmt.Errorf("host %s lets other machines in, and nobody is asked who they are; name a file of tokens, or serve this machine only", o.Host)
 	}
 	return nil
-}
-
-func def[T comparable](v *T, value T) {
-	var zero T
-	if *v == zero {
-		*v = value
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // rpcError turns a JSON-RPC error object into an *Error; raw is the error member as sent.
@@ -16,7 +17,7 @@ func rpcError(raw []byte) *failure.Error {
 	e, err := jsonrpc.ParseError(raw)
 	if err != nil {
 		return &failure.Error{
-			Kind: failure.Protocol, Message: "the server answered with a malformed error", Detail: clip(string(raw), 400), Err: err,
+			Kind: failure.Protocol, Message: "the server answered with a malformed error", Detail: text.Clip(string(raw), 400), Err: err,
 			Next: "see the frame in the traffic view",
 		}
 	}
@@ -33,19 +34,19 @@ func rpcError(raw []byte) *failure.Error {
 func httpError(h *HTTPError) *failure.Error {
 	e := &failure.Error{
 		Kind: failure.Transport, Status: h.Status, URL: h.URL, Err: h,
-		Message: h.Error(), Detail: clip(strings.ToValidUTF8(string(h.Body), "\uFFFD"), 400),
+		Message: h.Error(), Detail: text.Clip(strings.ToValidUTF8(string(h.Body), "\uFFFD"), 400),
 	}
 	switch {
 	case h.Status == 401 || h.Status == 403:
 		e.Kind = failure.OAuth
 		if how := h.Header.Get("WWW-Authenticate"); how != "" {
-			e.Message += " (WWW-Authenticate: " + clip(mask.Text(how), 400) + ")"
+			e.Message += " (WWW-Authenticate: " + text.Clip(mask.Text(how), 400) + ")"
 		}
 		e.Next = "give credentials with -H \"Authorization: Bearer …\" or log in"
 	case h.Status >= 300 && h.Status < 400:
 		e.Next = "give the final URL itself"
 		if to := h.Header.Get("Location"); to != "" {
-			e.Message += ", a redirect to " + clip(mask.URL(to), 200)
+			e.Message += ", a redirect to " + text.Clip(mask.URL(to), 200)
 		}
 	case h.Status == 404:
 		e.Next = "check the path of the URL (many servers listen at /mcp)"
@@ -54,7 +55,7 @@ func httpError(h *HTTPError) *failure.Error {
 	case h.Status == 429:
 		e.Next = "wait and try again"
 		if after := h.Header.Get("Retry-After"); after != "" {
-			e.Next = "wait (the server says Retry-After: " + clip(after, 60) + ") and try again"
+			e.Next = "wait (the server says Retry-After: " + text.Clip(after, 60) + ") and try again"
 		}
 	case h.Status >= 500:
 		e.Next = "look at the server's own log, then try again"
@@ -69,15 +70,4 @@ func timedOut(after time.Duration, max bool) *failure.Error {
 		e.Next = "raise --max-timeout"
 	}
 	return e
-}
-
-// clip cuts s to at most n bytes at a character boundary.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // CallOptions are the circumstances of one request. The zero value is usable.
@@ -94,7 +95,7 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	}
 	stage := method
 	if target != "" {
-		stage += " " + clip(target, 100)
+		stage += " " + text.Clip(target, 100)
 	}
 	params, err := mergeMeta(params, o.Meta)
 	if err != nil {
@@ -216,7 +217,7 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 	params := append([]byte(`{"name":`), jsonrpc.Quote(name)...)
 	if len(args) > 0 {
 		if err := jsonrpc.Valid(args); err != nil {
-			return Reply{}, &failure.Error{Kind: failure.Usage, Server: s.cfg.Name, Stage: "tools/call " + clip(name, 100), Message: "the arguments are not JSON: " + err.Error(), Next: "correct them", Err: err}
+			return Reply{}, &failure.Error{Kind: failure.Usage, Server: s.cfg.Name, Stage: "tools/call " + text.Clip(name, 100), Message: "the arguments are not JSON: " + err.Error(), Next: "correct them", Err: err}
 		}
 		params = append(append(params, `,"arguments":`...), args...)
 	}

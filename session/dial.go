@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // kinds lists the transports to try for a server, in order.
@@ -226,5 +227,5 @@ func (s *Session) serve(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jso
 			return result, fault
 		}
 	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "mcphud does not support " + clip(env.Method, 100)}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "mcphud does not support " + text.Clip(env.Method, 100)}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // The handshake is written here rather than left to mcp-go's client: which error means which era, one resend for
@@ -217,7 +218,7 @@ func (c *conn) initialize(ctx context.Context, version string) error {
 	got := textOf(r.Result, "protocolVersion")
 	if got == "" || mcp.IsModernProtocol(got) || !mcp.IsValidProtocolVersion(got) {
 		return &failure.Error{
-			Kind: failure.Protocol, Stage: stage, Message: fmt.Sprintf("the server answered initialize with protocol version %q, which does not exist there", clip(got, 80)),
+			Kind: failure.Protocol, Stage: stage, Message: fmt.Sprintf("the server answered initialize with protocol version %q, which does not exist there", text.Clip(got, 80)),
 			Next: "try another with --protocol: " + strings.Join(mcp.LegacyProtocolVersions(), ", "),
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // ErrSessionLost says that the server does not know our Mcp-Session-Id any more: initialize again, once. It comes with
@@ -327,7 +328,7 @@ func (t *streamable) noAnswer(resp *http.Response, message string, body []byte) 
 	head, _ := edges(body)
 	return &failure.Error{
 		Kind: failure.Protocol, Status: resp.StatusCode, URL: mask.URL(t.url.String()), Message: message,
-		Detail: clip(strings.ToValidUTF8(string(head), "\uFFFD"), 400), Next: "see the traffic view",
+		Detail: text.Clip(strings.ToValidUTF8(string(head), "\uFFFD"), 400), Next: "see the traffic view",
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // maxRounds bounds how often a server may answer one request by asking for input.
@@ -34,7 +35,7 @@ func (s *Session) answerInput(ctx context.Context, result []byte) ([]byte, error
 			answer, fault := s.serve(ctx, env)
 			if fault != nil {
 				failed = &failure.Error{
-					Kind: failure.NeedsInput, Message: "the server asks for input (" + clip(env.Method, 100) + ") that nobody can give here", Data: result,
+					Kind: failure.NeedsInput, Message: "the server asks for input (" + text.Clip(env.Method, 100) + ") that nobody can give here", Data: result,
 					Next: "call it where a person can answer",
 				}
 				return false

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Item is one entry of a list: the object as sent, and what was understood of it. Slices are parts of Raw.
@@ -37,7 +38,7 @@ func readItem(w *jsonrpc.Walker, kind ListKind) Item {
 	var it Item
 	var flaws []string
 	flaw := func(format string, args ...any) { flaws = append(flaws, fmt.Sprintf(format, args...)) }
-	text := func(key string, to *string) {
+	str := func(key string, to *string) {
 		if w.Peek() == 'n' {
 			w.Raw()
 			return // null counts as absent
@@ -51,21 +52,21 @@ func readItem(w *jsonrpc.Walker, kind ListKind) Item {
 	raw, ok := w.Object(func(key string) {
 		switch key {
 		case "name":
-			text(key, &it.Name)
+			str(key, &it.Name)
 		case "title":
-			text(key, &it.Title)
+			str(key, &it.Title)
 		case "description":
-			text(key, &it.Description)
+			str(key, &it.Description)
 		case "uri":
 			if kind == Resources {
-				text(key, &it.URI)
+				str(key, &it.URI)
 			}
 		case "uriTemplate":
 			if kind == Templates {
-				text(key, &it.URI)
+				str(key, &it.URI)
 			}
 		case "mimeType":
-			text(key, &it.MIME)
+			str(key, &it.MIME)
 		case "inputSchema":
 			it.InputSchema = w.Raw()
 		case "outputSchema":
@@ -83,7 +84,7 @@ func readItem(w *jsonrpc.Walker, kind ListKind) Item {
 	it.Raw = raw
 	switch {
 	case !ok:
-		it.Name = clip(string(raw), 60)
+		it.Name = text.Clip(string(raw), 60)
 		flaws = []string{"the entry is not an object"}
 	case it.Name == "":
 		flaw("it has no name")

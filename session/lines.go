@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -161,14 +162,7 @@ func (l *lineReader) end() {
 func frameTooLarge(size, max int64) *failure.Error {
 	return &failure.Error{
 		Kind:    failure.Protocol,
-		Message: fmt.Sprintf("a frame of %d bytes is larger than the limit of %d bytes (%s)", size, max, mebi(max)),
+		Message: fmt.Sprintf("a frame of %d bytes is larger than the limit of %d bytes (%s)", size, max, text.Bytes(max)),
 		Next:    "raise it with --max-frame",
 	}
-}
-
-func mebi(n int64) string {
-	if n%(1<<20) == 0 {
-		return fmt.Sprintf("%d MiB", n>>20)
-	}
-	return fmt.Sprintf("%.2f MiB", float64(n)/(1<<20))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -117,7 +118,7 @@ func (s *Session) load(ctx context.Context, kind ListKind) error {
 		}
 		if size += int64(len(r.Result)); s.opts.MaxList > 0 && size > s.opts.MaxList {
 			publish(true)
-			return &failure.Error{Kind: failure.Protocol, Message: "the list is larger than " + mebi(s.opts.MaxList), Next: "the items up to there are shown"}
+			return &failure.Error{Kind: failure.Protocol, Message: "the list is larger than " + text.Bytes(s.opts.MaxList), Next: "the items up to there are shown"}
 		}
 		p, err := s.opts.Pages.read(r.Result, kind)
 		if err != nil {
@@ -144,12 +145,12 @@ func (s *Session) load(ctx context.Context, kind ListKind) error {
 		switch c := *p.cursor; {
 		case seen[c]:
 			stop = &failure.Error{
-				Kind: failure.Protocol, Message: fmt.Sprintf("the server repeats the cursor %q after %d pages", clip(c, 80), next.Pages),
+				Kind: failure.Protocol, Message: fmt.Sprintf("the server repeats the cursor %q after %d pages", text.Clip(c, 80), next.Pages),
 				Next: "the items up to there are shown",
 			}
 		case next.Pages >= maxPages || size > limit:
 			stop = &failure.Error{
-				Kind: failure.Protocol, Message: fmt.Sprintf("the list does not end: %d pages, %s", next.Pages, mebi(size)),
+				Kind: failure.Protocol, Message: fmt.Sprintf("the list does not end: %d pages, %s", next.Pages, text.Bytes(size)),
 				Next: "the items up to there are shown; raise the size with --max-frame",
 			}
 		}
@@ -182,7 +183,7 @@ func (s *Session) vet(kind ListKind, items []Item, seen map[string]bool) []Item 
 			key = it.URI // names of resources need not be unique
 		}
 		if seen[key] && key != "" && it.Flaw == nil {
-			flag(i, fmt.Errorf("%s appears twice in the list", clip(key, 80)))
+			flag(i, fmt.Errorf("%s appears twice in the list", text.Clip(key, 80)))
 		}
 		seen[key] = true
 		if kind == Tools && items[i].Flaw == nil && c != nil && c.http && c.era == Modern {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // OnNotification calls f with every notification of the server, over all connections, until stop is called. It runs on the
@@ -189,7 +190,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-timer.C:
-		err = &failure.Error{Kind: failure.Timeout, Message: "the server did not acknowledge the subscription to " + strconv.Quote(clip(uri, 100)), Next: "check that it supports subscriptions to this resource"}
+		err = &failure.Error{Kind: failure.Timeout, Message: "the server did not acknowledge the subscription to " + strconv.Quote(text.Clip(uri, 100)), Next: "check that it supports subscriptions to this resource"}
 	}
 	if err != nil {
 		s.unwatch(uri)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -364,7 +365,7 @@ func (m *mux) fail(id uint64, err error) {
 	}
 	m.tap.Append(journal.Entry{
 		Dir: journal.Out, Kind: journal.State, ID: strconv.FormatUint(id, 10), Method: p.spec.method,
-		Status: journal.Failed, Note: clip(err.Error(), 300),
+		Status: journal.Failed, Note: text.Clip(err.Error(), 300),
 	}, nil)
 	p.done <- answer{err: err}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Frame takes one frame from the transport: journals it, and hands it to whoever waits for it.
@@ -80,7 +81,7 @@ func (m *mux) malformed(env jsonrpc.Envelope, frame []byte, err error) {
 	if id, ok := parseID(env.ID); ok && env.Method == "" {
 		m.fail(id, &failure.Error{
 			Kind: failure.Protocol, Message: "the server's answer is malformed: " + err.Error(), Err: err,
-			Detail: clip(strings.ToValidUTF8(string(frame), "\uFFFD"), 200), Next: "see entry " + strconv.FormatUint(seq, 10) + " in the traffic view",
+			Detail: text.Clip(strings.ToValidUTF8(string(frame), "\uFFFD"), 200), Next: "see entry " + strconv.FormatUint(seq, 10) + " in the traffic view",
 		})
 	}
 }

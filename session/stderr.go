@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -43,7 +44,7 @@ func (l *stderrLog) run(r io.Reader) {
 
 func (l *stderrLog) line(line []byte) {
 	l.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Stderr}, line)
-	s := strings.TrimSpace(clip(string(line), stderrClip))
+	s := strings.TrimSpace(text.Clip(string(line), stderrClip))
 	if s == "" {
 		return
 	}

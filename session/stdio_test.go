@@ -216,7 +216,7 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 		},
 		behave.Oversize: func(t *testing.T, _ *Manager, s *Session) {
 			_, err := s.List(t.Context(), Tools)
-			if failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "64 MiB") || !strings.Contains(err.Error(), "--max-frame") {
+			if failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "67108864 bytes (67.1 MB)") || !strings.Contains(err.Error(), "--max-frame") {
 				t.Fatal(err)
 			}
 			if _, err := s.CallTool(t.Context(), "x", nil, CallOptions{}); err != nil {

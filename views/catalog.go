@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -212,7 +213,7 @@ func about1(it session.Item) string {
 	if it.Description == "" {
 		return ""
 	}
-	return " — " + safe.Line(firstLine(it.Description), 200)
+	return " — " + safe.Line(text.FirstLine(it.Description), 200)
 }
 
 // plain writes a listing for linear mode.

@@ -7,6 +7,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -29,7 +30,7 @@ func definitionLines(th *tui.Theme, it session.Item, w int) []string {
 		l.out = append(l.out, th.Heading.S(safe.Line(it.Title, w)))
 	}
 	if it.Description != "" {
-		l.text(clipText(it.Description, 32<<10))
+		l.text(text.Clip(it.Description, 32<<10))
 	}
 	_ = jsonrpc.Members(it.Raw, func(key string, value []byte) bool {
 		switch key {
@@ -168,7 +169,7 @@ func (l *labelled) field(depth int, name string, required bool, typ, about strin
 	put(safe.Line(typ, 400), l.th.Muted)
 	put(safe.Line(strings.Join(limits, ", "), 400), l.th.Info)
 	l.out = append(l.out, line)
-	for _, d := range wrap(safe.Text(clipText(about, 2000)), l.w-len(in)-2) {
+	for _, d := range wrap(safe.Text(text.Clip(about, 2000)), l.w-len(in)-2) {
 		if about != "" {
 			l.out = append(l.out, in+"  "+l.th.Text.S(d))
 		}
@@ -208,4 +209,4 @@ func fieldType(f *schema.Field) string {
 }
 
 // compact is a JSON value in a line, strings without quotes.
-func compact(v []byte) string { return clipText(plainValue(v), 2000) }
+func compact(v []byte) string { return text.Clip(plainValue(v), 2000) }

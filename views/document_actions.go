@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -183,7 +184,7 @@ func fileName(s string) string {
 	}, filepath.Base(s))
 	s = strings.TrimLeft(s, ".-~ ")
 	if len(s) > 100 {
-		s = clipText(s, 100)
+		s = text.Clip(s, 100)
 	}
 	if s == "" {
 		return "untitled"

@@ -10,6 +10,7 @@ import (
 	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // maxTemplate bounds a template in bytes; parsing and expanding are linear.
@@ -31,7 +32,7 @@ func parseTemplate(t string) (*uritemplate.Template, error) {
 // code point instead of their UTF-8 bytes, so expanding is done here.
 func expand(template string, given map[string]string) (string, error) {
 	if _, err := parseTemplate(template); err != nil {
-		return "", fmt.Errorf("cannot expand %s: %w; read the URI itself with u in the resources", clipText(template, 200), err)
+		return "", fmt.Errorf("cannot expand %s: %w; read the URI itself with u in the resources", text.Clip(template, 200), err)
 	}
 	var b strings.Builder
 	for rest := template; ; {

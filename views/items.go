@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -94,7 +95,7 @@ func (p *items) show(c *tui.Ctx) tea.Cmd {
 	})
 	p.freeze = func() (int, func(int) string) {
 		return len(all), func(i int) string {
-			return key(all[i]) + " " + all[i].Name + " " + all[i].Title + " " + clipText(all[i].Description, 2000)
+			return key(all[i]) + " " + all[i].Name + " " + all[i].Title + " " + text.Clip(all[i].Description, 2000)
 		}
 	}
 	cmd := p.setRows(c, p.source(c))
@@ -142,7 +143,7 @@ func (r itemRows) Row(i, w int) string {
 		about = it.Title + " — " + about
 	}
 	if room := w - paint.Width(out) - 2; room > 8 && about != "" {
-		out += "  " + th.Muted.S(paint.Cut(safe.Line(clipText(firstLine(about), 4*room), 0), room))
+		out += "  " + th.Muted.S(paint.Cut(safe.Line(text.Clip(text.FirstLine(about), 4*room), 0), room))
 	}
 	return out
 }
@@ -258,32 +259,16 @@ func errorText(err error) string {
 	}
 	e, ok := err.(*failure.Error) // what wraps one has words of its own
 	if !ok || !strings.Contains(strings.TrimSpace(e.Detail), "\n") {
-		return safe.Text(clipText(err.Error(), 4000))
+		return safe.Text(text.Clip(err.Error(), 4000))
 	}
 	head := *e
 	head.Detail, head.Next = "", ""
 	out := head.Error() + ":"
-	for l := range strings.Lines(strings.TrimSpace(clipText(e.Detail, 4000))) {
+	for l := range strings.Lines(strings.TrimSpace(text.Clip(e.Detail, 4000))) {
 		out += "\n  " + strings.TrimRight(l, "\r\n")
 	}
 	if e.Next != "" {
 		out += "\n" + e.Next
 	}
-	return safe.Text(clipText(out, 8000))
-}
-
-// clipText bounds a text that a server sent before it is looked at.
-func clipText(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
-}
-
-// firstLine is s up to its first line end.
-func firstLine(s string) string {
-	if i := strings.IndexByte(s, '\n'); i >= 0 {
-		return s[:i]
-	}
-	return s
+	return safe.Text(text.Clip(out, 8000))
 }

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -34,7 +35,7 @@ func newLogs() *logs {
 	v.feed.belongs = isLog
 	v.feed.text = func(j *journal.Journal, e *journal.Entry) string {
 		l := readLog(j, *e)
-		return e.Server + " " + l.level + " " + l.logger + " " + clipText(l.text, 4000)
+		return e.Server + " " + l.level + " " + l.logger + " " + text.Clip(l.text, 4000)
 	}
 	v.source = func(c *tui.Ctx, e journal.Entry) source {
 		about := fmt.Sprintf("%s %s · %s", kindWord(e.Kind), safe.Line(e.Server, 80), e.Time.Format("15:04:05.000000"))
@@ -148,7 +149,7 @@ func (v *logs) row(th *tui.Theme, e journal.Entry, w int) string {
 	if l.logger != "" {
 		b.WriteString(th.Accent2.S(safe.Line(l.logger, 40)) + " ")
 	}
-	b.WriteString(v.feed.query.Highlight(safe.Line(firstLine(l.text), 0), th.Text, th.Match))
+	b.WriteString(v.feed.query.Highlight(safe.Line(text.FirstLine(l.text), 0), th.Text, th.Match))
 	return b.String()
 }
 

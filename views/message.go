@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 )
@@ -61,9 +62,7 @@ func counted(n, of int) string {
 // another flag. Text above 64 KB is cut: panes that can show more page it.
 func wrap(s string, w int) (out []string) {
 	const most = 64 << 10
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
+	s = text.Clip(s, most)
 	w = max(w, 4)
 	for line := range strings.SplitSeq(s, "\n") {
 		out = wrapLine(out, line, w)

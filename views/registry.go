@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -91,7 +92,7 @@ func (v *registry) sync(c *tui.Ctx) tea.Cmd {
 
 // registryText is what the filter looks at.
 func registryText(t session.RegisteredTool) string {
-	return t.Name + " source:" + strings.ToLower(string(t.Source)) + " server:" + t.Server + " " + t.Item.Title + " " + clipText(t.Item.Description, 2000)
+	return t.Name + " source:" + strings.ToLower(string(t.Source)) + " server:" + t.Server + " " + t.Item.Title + " " + text.Clip(t.Item.Description, 2000)
 }
 
 type registryRows struct {
@@ -113,7 +114,7 @@ func (r registryRows) Row(i, w int) string {
 		out += " " + mark
 	}
 	if room := w - paint.Width(out) - 2; room > 8 && t.Item.Description != "" {
-		out += "  " + th.Muted.S(paint.Cut(safe.Line(firstLine(t.Item.Description), 4*room), room))
+		out += "  " + th.Muted.S(paint.Cut(safe.Line(text.FirstLine(t.Item.Description), 4*room), room))
 	}
 	return out
 }

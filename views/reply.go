@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -319,7 +320,7 @@ func indented(data []byte) string {
 	const most = 8 << 10
 	var b bytes.Buffer
 	if len(data) > most || json.Indent(&b, data, "", "  ") != nil {
-		return clipText(string(data), most)
+		return text.Clip(string(data), most)
 	}
 	return b.String()
 }
@@ -365,7 +366,7 @@ func (r *reply) plain(w io.Writer) {
 		case !texty(data):
 			fmt.Fprintf(w, "(%s that are no text)\n", size(int64(len(data))))
 		default:
-			fmt.Fprintln(w, safe.Text(clipText(string(data), 1<<20)))
+			fmt.Fprintln(w, safe.Text(text.Clip(string(data), 1<<20)))
 		}
 	}
 }

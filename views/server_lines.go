@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -78,7 +79,7 @@ func shorten(value string) string {
 	if len(value) <= most {
 		return value
 	}
-	return fmt.Sprintf("%s\n!! %s more are not shown here: read the file before you trust it", clipText(value, most), size(int64(len(value)-most)))
+	return fmt.Sprintf("%s\n!! %s more are not shown here: read the file before you trust it", text.Clip(value, most), size(int64(len(value)-most)))
 }
 
 // serverLines is everything known of a server.
@@ -122,7 +123,7 @@ func serverLines(c *tui.Ctx, s *session.Session, w int) []string {
 	l.capabilities(s, st)
 	if st.Instructions != "" {
 		l.heading("Instructions")
-		l.text(clipText(st.Instructions, 32<<10))
+		l.text(text.Clip(st.Instructions, 32<<10))
 	}
 	return l.out
 }
@@ -149,7 +150,7 @@ func (l *labelled) styled(label, value string) {
 }
 
 func (l *labelled) row(label, value string) {
-	for i, line := range wrap(safe.Text(clipText(value, 4000)), l.w-labelWidth) {
+	for i, line := range wrap(safe.Text(text.Clip(value, 4000)), l.w-labelWidth) {
 		if i > 0 {
 			label = ""
 		}
@@ -225,12 +226,12 @@ func capabilityText(value []byte) string {
 		case "true", "{}":
 			parts = append(parts, key)
 		default:
-			parts = append(parts, key+" "+clipText(string(v), 80))
+			parts = append(parts, key+" "+text.Clip(string(v), 80))
 		}
 		return len(parts) < 20
 	})
 	if err != nil {
-		return clipText(string(value), 80)
+		return text.Clip(string(value), 80)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // maxPrompt is how many characters a prompt may have.
@@ -118,7 +119,7 @@ func (r *Registry) ask(ctx context.Context, req mcp.CallToolRequest, streaming b
 	attributes := map[string]string{"agent.uri": q.agent.URI, "mcp.tenant_id": q.tenant}
 	for name, value := range map[string]string{"mcp.user_id": or(q.User, kit.Caller(ctx).User), "agent.session_id": q.Session} {
 		if value != "" {
-			attributes[name] = clip(value, 200)
+			attributes[name] = text.Clip(value, 200)
 		}
 	}
 	ctx, done := r.o.Trace(context.WithValue(ctx, depthKey{}, depth+1), "agent.run", attributes)
@@ -157,7 +158,7 @@ func (r *Registry) prepare(ctx context.Context, q *question) (err error) {
 	case err != nil:
 		return unreadable(err)
 	case q.agent == nil:
-		return jsonrpc.Fail(jsonrpc.FailAgent, "Agent not found: %s", clip(q.Agent, 200)).With("field", "agent_uri")
+		return jsonrpc.Fail(jsonrpc.FailAgent, "Agent not found: %s", text.Clip(q.Agent, 200)).With("field", "agent_uri")
 	}
 	if q.trace = caller.Trace; q.trace == "" {
 		var id [16]byte

@@ -23,7 +23,7 @@ func asking(agent, prompt string) map[string]any {
 const fine = `{"answer":"Forty-two.","confidence":0.9,"tags":["numbers"]}`
 
 func TestT2_AskAgentWithAModel(t *testing.T) {
-	f := fakeModel(t, text(fine))
+	f := fakeModel(t, replyText(fine))
 	var spans []string
 	r := serve(t, "", Options{Model: f.model(), Trace: func(ctx context.Context, name string, a map[string]string) (context.Context, func(error)) {
 		spans = append(spans, name+" "+a["agent.uri"]+" "+a["mcp.tenant_id"]+" "+a["mcp.user_id"])
@@ -50,7 +50,7 @@ func TestT2_AskAgentWithAModel(t *testing.T) {
 }
 
 func TestT2_C18_EveryNameOfAnAgent(t *testing.T) {
-	f := fakeModel(t, text(fine))
+	f := fakeModel(t, replyText(fine))
 	r := serve(t, "", Options{Model: f.model()})
 	r.make(t, "default", "ada", "counter")
 	for _, name := range []string{
@@ -84,7 +84,7 @@ func TestT2_OneRepairRound(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := fakeModel(t)
 			for _, s := range c.turns {
-				f.turns = append(f.turns, text(s))
+				f.turns = append(f.turns, replyText(s))
 			}
 			r := serve(t, "", Options{Model: f.model()})
 			got := r.call(t, "", "ask_agent", asking("researcher", "x"))
@@ -111,7 +111,7 @@ func tools(name string) (mcp.Tool, bool) {
 }
 
 func TestT10_AnAgentHasItsOwnToolsOnly(t *testing.T) {
-	f := fakeModel(t, calls("count", `{"what":"sheep","tenant_id":"other"}`, "format_disk", `{}`, "no_such", `{}`, "count", `[1]`), text(`{"answer":"7"}`))
+	f := fakeModel(t, calls("count", `{"what":"sheep","tenant_id":"other"}`, "format_disk", `{}`, "no_such", `{}`, "count", `[1]`), replyText(`{"answer":"7"}`))
 	var mu sync.Mutex
 	var called []string
 	r := serve(t, "", Options{Model: f.model(), Lookup: tools, Call: func(_ context.Context, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
@@ -143,7 +143,7 @@ func TestT10_AnAgentHasItsOwnToolsOnly(t *testing.T) {
 		}
 	}
 	r.make(t, "default", "ada", "idler")
-	again := fakeModel(t, calls("count", `{"what":"x"}`), text(`{"answer":"none"}`))
+	again := fakeModel(t, calls("count", `{"what":"x"}`), replyText(`{"answer":"none"}`))
 	*r.chat = *newChat(again.model())
 	if got := r.call(t, "", "ask_agent", asking("user/ada/idler", "x")); got.answer() != "none" || len(called) != 1 || !strings.Contains(again.requests()[1].last(), "its tools are: none") {
 		t.Errorf("an agent without tools: %s, %q", got.raw, called)
@@ -230,7 +230,7 @@ func TestT2_BrokenModels(t *testing.T) {
 			}
 		})
 	}
-	gone := fakeModel(t, text(fine))
+	gone := fakeModel(t, replyText(fine))
 	gone.Close()
 	r := serve(t, "", Options{Model: gone.model()})
 	if got := r.call(t, "", "ask_agent", asking("researcher", "x")); !got.Result.IsError || !strings.Contains(got.raw, "cannot be reached") {
@@ -249,7 +249,7 @@ func TestF3_ThreeAgentsAtATime(t *testing.T) {
 		mu.Unlock()
 		select {
 		case <-all: // only when the model is asked three times at once
-			text(fine)(w, r)
+			replyText(fine)(w, r)
 		case <-r.Context().Done():
 		case <-time.After(20 * time.Second):
 		}
@@ -282,7 +282,7 @@ func TestAgentsThatAskThemselvesEnd(t *testing.T) {
 		req.Params.Name, req.Params.Arguments = "ask_agent", args
 		if depth > 3 { // the deepest answers, or each level would use up all its rounds
 			f.mu.Lock()
-			f.turns = []func(http.ResponseWriter, *http.Request){text(`{"answer":"enough"}`)}
+			f.turns = []func(http.ResponseWriter, *http.Request){replyText(`{"answer":"enough"}`)}
 			f.mu.Unlock()
 		}
 		return r.Registry.ask(ctx, req, false)

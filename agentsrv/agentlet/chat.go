@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // chat talks to an OpenAI-compatible /chat/completions.
@@ -142,18 +143,18 @@ func (c *chat) reason(r io.Reader) string {
 	if json.Unmarshal(raw, &out) != nil || len(out.Error) == 0 {
 		return ""
 	}
-	var text string
-	if json.Unmarshal(out.Error, &text) != nil {
+	var detail string
+	if json.Unmarshal(out.Error, &detail) != nil {
 		var object struct{ Message string }
 		if json.Unmarshal(out.Error, &object) != nil {
 			return ""
 		}
-		text = object.Message
+		detail = object.Message
 	}
 	if c.model.Key != "" {
-		text = strings.ReplaceAll(text, c.model.Key, "***")
+		detail = strings.ReplaceAll(detail, c.model.Key, "***")
 	}
-	return ": " + clip(text, 300)
+	return ": " + text.Clip(detail, 300)
 }
 
 // redact drops the URL, which may hold credentials, from an error of net/http.
@@ -171,5 +172,5 @@ func (c *chat) name(asked string) string {
 	if u, err := url.Parse(c.model.URL); err == nil && u.Host != "" {
 		host = u.Host
 	}
-	return fmt.Sprintf("model %q at %s", clip(asked, 100), host)
+	return fmt.Sprintf("model %q at %s", text.Clip(asked, 100), host)
 }

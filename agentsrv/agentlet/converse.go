@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -50,19 +51,19 @@ func (r *Registry) converse(ctx context.Context, q *question) (*answer, error) {
 			talk = append(talk, r.callAll(ctx, q, turn.ToolCalls)...)
 			continue
 		}
-		text := ""
+		content := ""
 		if turn.Content != nil {
-			text = *turn.Content
+			content = *turn.Content
 		}
-		response, err := q.agent.accept(text)
+		response, err := q.agent.accept(content)
 		if err == nil {
-			return &answer{response, clip(or(used, asked), 200)}, nil
+			return &answer{response, text.Clip(or(used, asked), 200)}, nil
 		}
 		if repaired {
 			return nil, refuse(asked, "%s did not give a usable answer, asked twice: %v", r.chat.name(asked), err)
 		}
 		repaired = true
-		talk = append(talk, says("assistant", text), says("user", repair(err)))
+		talk = append(talk, says("assistant", content), says("user", repair(err)))
 	}
 	return nil, refuse(asked, "%s did not come to an answer in %d rounds of tool calls; ask for less at a time", r.chat.name(asked), maxRounds)
 }
@@ -134,11 +135,11 @@ func (r *Registry) callAll(ctx context.Context, q *question, calls []toolCall) [
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			text, err := r.callTool(ctx, q, c.Function)
+			result, err := r.callTool(ctx, q, c.Function)
 			if err != nil {
-				text = "error: " + err.Error()
+				result = "error: " + err.Error()
 			}
-			out[i] = says("tool", clip(text, maxToolText))
+			out[i] = says("tool", text.Clip(result, maxToolText))
 			out[i].ToolCallID = c.ID
 		})
 	}
@@ -149,7 +150,7 @@ func (r *Registry) callAll(ctx context.Context, q *question, calls []toolCall) [
 // callTool runs one tool for a model; an agent's tools are all that it gets, for the tenant that asked.
 func (r *Registry) callTool(ctx context.Context, q *question, f function) (string, error) {
 	if !slices.Contains(q.agent.Tools, f.Name) {
-		return "", fmt.Errorf("refused: this agent may not use the tool %q; its tools are: %s", clip(f.Name, 100), or(strings.Join(q.agent.Tools, ", "), "none"))
+		return "", fmt.Errorf("refused: this agent may not use the tool %q; its tools are: %s", text.Clip(f.Name, 100), or(strings.Join(q.agent.Tools, ", "), "none"))
 	}
 	if r.o.Call == nil || r.o.Lookup == nil {
 		return "", errors.New("this server lets agents use no tools")

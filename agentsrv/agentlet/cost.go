@@ -7,6 +7,8 @@ import (
 	"regexp/syntax"
 	"strconv"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // A schema can be written such that checking a small answer takes for ever: by references that double at each level, by
@@ -148,10 +150,10 @@ func (m *measure) member(name string, v any, depth int) (measured, error) {
 func (m *measure) resolve(ref string) (map[string]any, error) {
 	path, ok := strings.CutPrefix(ref, "#")
 	if !ok || path != "" && path[0] != '/' {
-		return nil, fmt.Errorf("$ref %q is not supported; references go to #/$defs/… in the same schema", clip(ref, 100))
+		return nil, fmt.Errorf("$ref %q is not supported; references go to #/$defs/… in the same schema", text.Clip(ref, 100))
 	}
 	if strings.Contains(path, "%") {
-		return nil, fmt.Errorf("$ref %q is not supported; name the definition without percent-encoding", clip(ref, 100))
+		return nil, fmt.Errorf("$ref %q is not supported; name the definition without percent-encoding", text.Clip(ref, 100))
 	}
 	var at any = m.root
 	for step := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
@@ -180,11 +182,11 @@ func (m *measure) resolve(ref string) (map[string]any, error) {
 func patternCost(p string) (int, error) {
 	re, err := syntax.Parse(p, syntax.Perl)
 	if err != nil {
-		return 0, fmt.Errorf("pattern %q: %w", clip(p, 100), err)
+		return 0, fmt.Errorf("pattern %q: %w", text.Clip(p, 100), err)
 	}
 	prog, err := syntax.Compile(re.Simplify())
 	if err != nil {
-		return 0, fmt.Errorf("pattern %q: %w", clip(p, 100), err)
+		return 0, fmt.Errorf("pattern %q: %w", text.Clip(p, 100), err)
 	}
 	return 1 + len(prog.Inst)/10, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Limits of create_agent.
@@ -110,13 +111,13 @@ func (r *Registry) acceptable(ctx context.Context, a *Agent) error {
 	}
 	for i, t := range a.Tools {
 		if slices.Contains(a.Tools[:i], t) {
-			return kit.Invalid("tools", fmt.Sprintf("%q is there twice", clip(t, 100)))
+			return kit.Invalid("tools", fmt.Sprintf("%q is there twice", text.Clip(t, 100)))
 		}
 		if r.o.Lookup == nil {
 			continue
 		}
 		if _, ok := r.o.Lookup(t); !ok {
-			return kit.Invalid("tools", fmt.Sprintf("this server has no tool %q; tools/list says which there are", clip(t, 100)))
+			return kit.Invalid("tools", fmt.Sprintf("this server has no tool %q; tools/list says which there are", text.Clip(t, 100)))
 		}
 	}
 	return nil

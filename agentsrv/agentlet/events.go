@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // maxEvent bounds one line of a stream.
@@ -32,7 +34,7 @@ type delta struct {
 
 // readStream puts a turn together from server-sent events. r is bounded by the caller.
 func readStream(r io.Reader, emit func(string) error) (turn message, used string, err error) {
-	var text strings.Builder
+	var content strings.Builder
 	var calls []toolCall
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4<<10), maxEvent)
@@ -52,7 +54,7 @@ func readStream(r io.Reader, emit func(string) error) (turn message, used string
 			return message{}, "", fmt.Errorf("sent an event that is not JSON: %v", err)
 		}
 		if len(d.Error) > 0 && string(d.Error) != "null" {
-			return message{}, "", fmt.Errorf("broke off with %s", clip(string(d.Error), 300))
+			return message{}, "", fmt.Errorf("broke off with %s", text.Clip(string(d.Error), 300))
 		}
 		used = or(used, d.Model)
 		if len(d.Choices) == 0 {
@@ -72,7 +74,7 @@ func readStream(r io.Reader, emit func(string) error) (turn message, used string
 			at.Function.Name += c.Function.Name
 			at.Function.Arguments += c.Function.Arguments
 		}
-		text.WriteString(choice.Delta.Content)
+		content.WriteString(choice.Delta.Content)
 		if err := emit(choice.Delta.Content); err != nil {
 			return message{}, "", err
 		}
@@ -83,6 +85,6 @@ func readStream(r io.Reader, emit func(string) error) (turn message, used string
 	if !finished {
 		return message{}, "", errors.New("broke off in mid-answer")
 	}
-	whole := text.String()
+	whole := content.String()
 	return message{Role: "assistant", Content: &whole, ToolCalls: calls}, used, nil
 }

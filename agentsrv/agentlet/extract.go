@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // extractive is the name of the back end that quotes instead of writing.
@@ -79,7 +80,7 @@ func (r *Registry) passages(ctx context.Context, q *question, summary bool) (ext
 	if r.o.Search == nil {
 		return extracted{}, refuse(extractive, "no model configured, and this server has no knowledge base that %s could quote", q.agent.FullName)
 	}
-	hits, err := r.o.Search(ctx, q.tenant, clip(q.Prompt, 1000), searched)
+	hits, err := r.o.Search(ctx, q.tenant, text.Clip(q.Prompt, 1000), searched)
 	if err != nil {
 		if ctx.Err() != nil {
 			return extracted{}, ctx.Err()
@@ -99,11 +100,11 @@ func (r *Registry) passages(ctx context.Context, q *question, summary bool) (ext
 	var b strings.Builder
 	b.WriteString("From the knowledge base, quoted as it stands:")
 	for i, h := range hits {
-		text := strings.TrimSpace(h.Content)
+		passage := strings.TrimSpace(h.Content)
 		if summary {
-			text = strings.Join(salient(sentences(text), 2), " ")
+			passage = strings.Join(salient(sentences(passage), 2), " ")
 		}
-		fmt.Fprintf(&b, "\n\n%s [%d]", clip(text, maxQuote), i+1)
+		fmt.Fprintf(&b, "\n\n%s [%d]", text.Clip(passage, maxQuote), i+1)
 		x.Citations = append(x.Citations, citation{h.Source, h.Title, math.Round(h.Score*1000) / 1000})
 		if h.Base != "" && !slices.Contains(x.Tags, h.Base) {
 			x.Tags = append(x.Tags, h.Base)

@@ -72,7 +72,7 @@ func (f *fake) requests() []sentRequest {
 }
 
 // text is a turn that says something.
-func text(content string) func(http.ResponseWriter, *http.Request) {
+func replyText(content string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"model": "tiny-7b", "choices": []any{map[string]any{"message": map[string]any{"role": "assistant", "content": content}}}})
 	}

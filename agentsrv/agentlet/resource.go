@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // The URIs of the lists of agents, and the template of an agent's own.
@@ -64,7 +65,7 @@ func (r *Registry) readAgent(ctx context.Context, req mcp.ReadResourceRequest) (
 	case err != nil:
 		return nil, unreadable(err)
 	case a == nil:
-		return nil, jsonrpc.Fail(jsonrpc.FailResource, "Resource not found: %s", clip(req.Params.URI, 200)).With("uri", clip(req.Params.URI, 200))
+		return nil, jsonrpc.Fail(jsonrpc.FailResource, "Resource not found: %s", text.Clip(req.Params.URI, 200)).With("uri", text.Clip(req.Params.URI, 200))
 	}
 	return contents(req.Params.URI, a)
 }
@@ -80,7 +81,7 @@ func (r *Registry) AfterList(ctx context.Context, _ any, _ *mcp.ListResourcesReq
 		return
 	}
 	for _, a := range all {
-		result.Resources = append(result.Resources, mcp.NewResource(a.URI, a.FullName, mcp.WithResourceDescription(clip(a.Description, 200)), mcp.WithMIMEType(mime)))
+		result.Resources = append(result.Resources, mcp.NewResource(a.URI, a.FullName, mcp.WithResourceDescription(text.Clip(a.Description, 200)), mcp.WithMIMEType(mime)))
 	}
 }
 

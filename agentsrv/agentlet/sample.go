@@ -7,6 +7,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // maxSampled is how many tokens the client's model may answer with.
@@ -57,23 +59,23 @@ func (r *Registry) sample(ctx context.Context, q *question) (a *answer, again *m
 		return nil, nil, refuse("sampling", "the client cannot be asked outside of a request")
 	}
 	var why error
-	var text string
+	var content string
 	var got *mcp.CreateMessageResult
 	for range 2 {
 		//lint:ignore SA1019 the legacy era still has it, and clients of it
 		got, err = srv.RequestSampling(ctx, mcp.CreateMessageRequest{
 			Request:             mcp.Request{Method: string(mcp.MethodSamplingCreateMessage)},
-			CreateMessageParams: q.sampling(text, why),
+			CreateMessageParams: q.sampling(content, why),
 		})
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
 		case err != nil:
-			return nil, nil, refuse("sampling", "the client did not answer: %s", clip(err.Error(), 300))
+			return nil, nil, refuse("sampling", "the client did not answer: %s", text.Clip(err.Error(), 300))
 		case got == nil:
 			return nil, nil, refuse("sampling", "the client answered with nothing")
 		}
-		if a, text, why = q.sampled(got); why == nil {
+		if a, content, why = q.sampled(got); why == nil {
 			return a, nil, nil
 		}
 	}
@@ -88,11 +90,11 @@ func unusable(got *mcp.CreateMessageResult, why error) error {
 }
 
 func sampledBy(got *mcp.CreateMessageResult) string {
-	return strings.TrimSuffix("sampling:"+clip(got.Model, 200), ":")
+	return strings.TrimSuffix("sampling:"+text.Clip(got.Model, 200), ":")
 }
 
-// sampling is the request; text and why are the answer that has to be repaired, if there was one.
-func (q *question) sampling(text string, why error) mcp.CreateMessageParams {
+// sampling is the request; content and why are the answer that has to be repaired, if there was one.
+func (q *question) sampling(content string, why error) mcp.CreateMessageParams {
 	say := func(role mcp.Role, s string) mcp.SamplingMessage {
 		return mcp.SamplingMessage{Role: role, Content: mcp.NewTextContent(s)}
 	}
@@ -102,7 +104,7 @@ func (q *question) sampling(text string, why error) mcp.CreateMessageParams {
 		MaxTokens:    maxSampled,
 	}
 	if why != nil {
-		p.Messages = append(p.Messages, say(mcp.RoleAssistant, clip(text, maxToolText)), say(mcp.RoleUser, repair(why)))
+		p.Messages = append(p.Messages, say(mcp.RoleAssistant, text.Clip(content, maxToolText)), say(mcp.RoleUser, repair(why)))
 	}
 	if q.Model != "" {
 		p.ModelPreferences = &mcp.ModelPreferences{Hints: []mcp.ModelHint{{Name: q.Model}}}

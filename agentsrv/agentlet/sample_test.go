@@ -110,7 +110,7 @@ func TestT2_TheClientAnswers(t *testing.T) {
 		}
 	})
 	t.Run("a configured model comes first", func(t *testing.T) {
-		r := serve(t, "", Options{Model: fakeModel(t, text(fine)).model()})
+		r := serve(t, "", Options{Model: fakeModel(t, replyText(fine)).model()})
 		h := &human{texts: []string{"me"}}
 		if got := asks(t, r, h, true, "researcher"); got.Model != "tiny-7b" || len(h.asked) != 0 {
 			t.Errorf("%+v", got)

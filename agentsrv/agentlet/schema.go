@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // here is the name that a schema is compiled under; nothing is ever fetched from it.
@@ -64,17 +66,5 @@ func clean(err error) string {
 	for i, l := range lines {
 		lines[i] = strings.TrimLeft(strings.ReplaceAll(strings.ReplaceAll(l, here+"#", ""), here, "the schema"), "- ")
 	}
-	return clip(strings.Join(lines, "; "), 600)
-}
-
-// clip cuts a text to n runes.
-func clip(s string, n int) string {
-	count := 0
-	for i := range s {
-		if count == n {
-			return strings.ToValidUTF8(s[:i], "\uFFFD") + "…"
-		}
-		count++
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	return text.Clip(strings.Join(lines, "; "), 600)
 }

@@ -51,7 +51,7 @@ func TestAskAgentStreamOtherwise(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := fakeModel(t, events(c.turns[0]))
 			for _, s := range c.turns[1:] {
-				f.turns = append(f.turns, text(s))
+				f.turns = append(f.turns, replyText(s))
 			}
 			r := serve(t, "", Options{Model: f.model()})
 			got := streaming(t, r, "", map[string]any{"agent_uri": "researcher", "prompt": "x"})
@@ -63,7 +63,7 @@ func TestAskAgentStreamOtherwise(t *testing.T) {
 }
 
 func TestAskAgentStreamWithoutWords(t *testing.T) {
-	f := fakeModel(t, text(`{"total": 12, "currency": "<&>"}`))
+	f := fakeModel(t, replyText(`{"total": 12, "currency": "<&>"}`))
 	r := serve(t, "", Options{Model: f.model()})
 	made := r.call(t, "", "create_agent", map[string]any{
 		"tenant_id": "default", "user_id": "ada", "agent_name": "sum", "description": "Adds.",

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Call is the params of tools/call, as parts of the bytes that arrived.
@@ -90,12 +91,7 @@ func Missing(field string) *jsonrpc.Failure { return Invalid(field, required) }
 // maxShown bounds how much of a name that the client made up comes back to it, in bytes.
 const maxShown = 200
 
-func shown(s string) string {
-	if len(s) <= maxShown {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxShown], "") + "…"
-}
+func shown(s string) string { return text.Clip(s, maxShown) }
 
 // asResult reports whether bad arguments are answered with a tool result that has isError, which a model can read and
 // correct: since 2025-11-25 (SEP-1303). Before that they are the JSON-RPC error -32602.

@@ -193,7 +193,7 @@ func TestA7_BodyLimit(t *testing.T) {
 	if g := f.post(t, frame(limit-1)); g.status != 200 || len(g.body) < limit-1000 {
 		t.Errorf("10 MiB - 1: %d %.200s", g.status, g.body)
 	}
-	if e := expect(t, f.post(t, frame(limit+1)), 413, -32600, "too_large", "10 MiB"); e.Error.Data["limit"] != float64(limit) {
+	if e := expect(t, f.post(t, frame(limit+1)), 413, -32600, "too_large", "10485760 bytes (10.5 MB)"); e.Error.Data["limit"] != float64(limit) {
 		t.Errorf("%+v", e)
 	}
 	r, err := http.NewRequest(http.MethodPost, f.url, struct{ *strings.Reader }{strings.NewReader(frame(limit + 1))}) // of unknown length

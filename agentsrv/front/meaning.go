@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // engineError finds out what mcp-go's error means, and says it in words for people who do not know mcp-go.
@@ -72,10 +73,4 @@ func unreadable(x *Exchange) error {
 }
 
 // head is a text of the client's, as far as an error message repeats it.
-func head(text string) string {
-	const most = 200
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
+func head(s string) string { return text.Clip(s, 200) }

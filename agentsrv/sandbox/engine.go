@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"modernc.org/quickjs"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 //go:embed prelude.js
@@ -157,7 +159,7 @@ func (r *run) line(l Line) (full bool) {
 	if len(raw) > left {
 		r.out.Truncated = true
 		r.size = r.q.Output
-		if l.Text = head(l.Text, left/6); l.Text != "" { // 6 bytes is the longest that JSON makes of one
+		if l.Text = text.Cut(l.Text, left/6); l.Text != "" { // 6 bytes is the longest that JSON makes of one
 			r.out.Console = append(r.out.Console, l)
 		}
 		return true
@@ -168,21 +170,21 @@ func (r *run) line(l Line) (full bool) {
 }
 
 // result keeps the JSON of the completion value. One that is too long becomes the string of its beginning.
-func (r *run) result(kind, text string) {
+func (r *run) result(kind, result string) {
 	r.out.Type = kind
-	if text == "" {
+	if result == "" {
 		return
 	}
 	left := max(r.q.Output-r.size, 1<<10)
-	if len(text) > left {
+	if len(result) > left {
 		r.out.Truncated = true
-		raw, err := json.Marshal(head(text, left/2))
+		raw, err := json.Marshal(text.Cut(result, left/2))
 		if err == nil {
 			r.out.Result = raw
 		}
 		return
 	}
-	clean, err := tidy(text)
+	clean, err := tidy(result)
 	if err != nil {
 		r.out.Error = &Thrown{Name: "RangeError", Message: err.Error()}
 		return

@@ -4,25 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
 	maxDepth = 500 // levels of a result; JSON readers differ in what they take, and all take this
 	maxStack = 30  // lines of a stack that are kept
 )
-
-// head is at most n bytes of s, cut between characters.
-func head(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	n = max(n, 0)
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
 
 // stack is a stack trace of the user's code: without the frames of the prelude, with a name for the code, cut to what
 // somebody reads.
@@ -40,7 +29,7 @@ func stack(s string) string {
 		case n == maxStack:
 			return strings.Join(append(out, "    …"), "\n")
 		default:
-			out = append(out, strings.ReplaceAll(head(line, 300), "<eval>", "code"))
+			out = append(out, strings.ReplaceAll(text.Cut(line, 300), "<eval>", "code"))
 		}
 	}
 	return strings.Join(out, "\n")

@@ -120,7 +120,7 @@ func TestQ8_KilledMidTask(t *testing.T) {
 			t.Error("its log is lost")
 		}
 	}
-	if _, page := r.get("/tasks/" + quick); page["status"] != "completed" || text(page["result"].(map[string]any)) != "done" {
+	if _, page := r.get("/tasks/" + quick); page["status"] != "completed" || resultText(page["result"].(map[string]any)) != "done" {
 		t.Errorf("%v", page)
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // without is obj without a member.
@@ -118,8 +120,5 @@ func logLine(e jsonrpc.Envelope) []byte {
 
 // cut keeps one entry one line, and smaller than the log.
 func cut(s string) string {
-	if len(s) > tailMax/8 {
-		s = s[:tailMax/8] + "…"
-	}
-	return string(bytes.ReplaceAll(bytes.ToValidUTF8([]byte(s), []byte("\ufffd")), []byte("\n"), []byte(" ")))
+	return strings.ReplaceAll(strings.ToValidUTF8(text.Clip(s, tailMax/8), "\uFFFD"), "\n", " ")
 }

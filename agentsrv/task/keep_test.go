@@ -52,7 +52,7 @@ func TestTasksAreBounded(t *testing.T) {
 	if a.Error == nil || a.Error.Code != -32002 || a.Error.Data["retryAfterMs"] == nil {
 		t.Errorf("one too many: %+v", a)
 	}
-	if a := r.tool(tasking, "chatty", nil); text(a.Result) != "said" {
+	if a := r.tool(tasking, "chatty", nil); resultText(a.Result) != "said" {
 		t.Errorf("whoever need not become a task gets the answer: %+v", a)
 	}
 
@@ -63,7 +63,7 @@ func TestTasksAreBounded(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	id = r.task(s, "big", map[string]any{"n": 800})
-	if a := r.call(s, "tasks/result", map[string]any{"taskId": id}); len(text(a.Result)) != 800 {
+	if a := r.call(s, "tasks/result", map[string]any{"taskId": id}); len(resultText(a.Result)) != 800 {
 		t.Errorf("%+v", a)
 	}
 	r.until("the bytes are counted", func() bool { _, _, bytes := r.kept(); return bytes >= 800 })
@@ -96,11 +96,11 @@ func TestStoreThatFailsMidwayLosesNoAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.gate("midway") <- "done"
-	if a := r.call(s, "tasks/result", map[string]any{"taskId": midway}); text(a.Result) != "done" {
+	if a := r.call(s, "tasks/result", map[string]any{"taskId": midway}); resultText(a.Result) != "done" {
 		t.Errorf("%+v", a)
 	}
 	fresh := r.task(s, "echo", map[string]any{"x": 1})
-	if a := r.call(s, "tasks/result", map[string]any{"taskId": fresh}); text(a.Result) != `{"x":1}` {
+	if a := r.call(s, "tasks/result", map[string]any{"taskId": fresh}); resultText(a.Result) != `{"x":1}` {
 		t.Errorf("%+v", a)
 	}
 	for _, id := range []string{midway, fresh} {
@@ -118,7 +118,7 @@ func TestLogIsATail(t *testing.T) {
 	r := newRig(t, options{})
 	s := r.login()
 	id := r.task(s, "chatty", map[string]any{"n": 40, "width": 5001})
-	if a := r.call(s, "tasks/result", map[string]any{"taskId": id}); text(a.Result) != "said" {
+	if a := r.call(s, "tasks/result", map[string]any{"taskId": id}); resultText(a.Result) != "said" {
 		t.Fatalf("%+v", a)
 	}
 	_, page := r.get("/tasks/" + id)

@@ -79,7 +79,7 @@ func TestQ6_LegacyTask(t *testing.T) {
 	got := <-result
 	meta, _ := got.Result["_meta"].(map[string]any)
 	about, _ := meta["io.modelcontextprotocol/related-task"].(map[string]any)
-	if text(got.Result) != "done" || about["taskId"] != id {
+	if resultText(got.Result) != "done" || about["taskId"] != id {
 		t.Errorf("tasks/result: %+v", got)
 	}
 	r.until("completed, from the store too", func() bool {
@@ -90,7 +90,7 @@ func TestQ6_LegacyTask(t *testing.T) {
 	if got := r.status(s, id); got != "completed" {
 		t.Errorf("status %q", got)
 	}
-	if got := r.call(s, "tasks/result", map[string]any{"taskId": id}); text(got.Result) != "done" {
+	if got := r.call(s, "tasks/result", map[string]any{"taskId": id}); resultText(got.Result) != "done" {
 		t.Errorf("again: %+v", got)
 	}
 	if a := r.call(s, "tasks/cancel", map[string]any{"taskId": id}); a.Error == nil || a.Error.Code != -32602 || !strings.Contains(a.Error.Message, "completed") {
@@ -154,7 +154,7 @@ func TestLegacyTaskAsksItsClientOnTheStreamOfItsResult(t *testing.T) {
 		about = meta["io.modelcontextprotocol/related-task"]
 		r.reply(s, m["id"], `{"action":"accept","content":{"name":"Ann"}}`)
 	})
-	if !strings.Contains(text(a.Result), "Ann") || about.(map[string]any)["taskId"] != id {
+	if !strings.Contains(resultText(a.Result), "Ann") || about.(map[string]any)["taskId"] != id {
 		t.Errorf("%+v, question about %v", a, about)
 	}
 }
@@ -177,7 +177,7 @@ func TestLegacyTaskReportsProgressOnTheStreamOfItsResult(t *testing.T) {
 	})
 	r.gate("first") <- "go"
 	a := <-got
-	if len(a.Before) != 6 || a.Before[0]["params"].(map[string]any)["progressToken"] != "p" || text(a.Result) != "said" {
+	if len(a.Before) != 6 || a.Before[0]["params"].(map[string]any)["progressToken"] != "p" || resultText(a.Result) != "said" {
 		t.Errorf("%+v", a)
 	}
 	if _, page := r.get("/tasks/" + id); !strings.Contains(page["log"].(string), "progress 2 of 3 step 2\n") || !strings.Contains(page["log"].(string), "error rig: éééé\n") {
@@ -256,7 +256,7 @@ func TestPolicies(t *testing.T) {
 	if a := r.tool(s, "echo", nil, "task", map[string]any{}); a.Error == nil || a.Error.Code != -32601 {
 		t.Errorf("forbidden: %+v", a)
 	}
-	if a := r.tool(tasking, "echo", nil, "task", map[string]any{}); a.Result["resultType"] == "task" || text(a.Result) != "{}" && text(a.Result) != "" && a.Result == nil {
+	if a := r.tool(tasking, "echo", nil, "task", map[string]any{}); a.Result["resultType"] == "task" || resultText(a.Result) != "{}" && resultText(a.Result) != "" && a.Result == nil {
 		t.Errorf("forbidden, modern: %+v", a)
 	}
 	r.tasks.mu.Lock()

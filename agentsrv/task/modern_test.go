@@ -37,7 +37,7 @@ func (r *rig) modernTask(name string, args map[string]any) string {
 
 func TestQ6_ModernTaskWhereACallTakesLong(t *testing.T) {
 	r := newRig(t, options{tasks: Options{Patience: 20 * time.Millisecond}})
-	if a := r.tool(tasking, "echo", map[string]any{"x": 1}); a.Result["taskId"] != nil || text(a.Result) != `{"x":1}` {
+	if a := r.tool(tasking, "echo", map[string]any{"x": 1}); a.Result["taskId"] != nil || resultText(a.Result) != `{"x":1}` {
 		t.Errorf("a call that is done at once: %+v", a)
 	}
 	if a := r.tool(tasking, "echo", map[string]any{"x": 1}, "task", map[string]any{"ttl": 5}); a.Result["taskId"] != nil || a.Result["task"] != nil {
@@ -54,7 +54,7 @@ func TestQ6_ModernTaskWhereACallTakesLong(t *testing.T) {
 	r.gate("a") <- "done"
 	got := r.detail(id, "completed")
 	result, _ := got["result"].(map[string]any)
-	if text(result) != "done" || strings.Contains(fmt.Sprint(result["_meta"]), "related") {
+	if resultText(result) != "done" || strings.Contains(fmt.Sprint(result["_meta"]), "related") {
 		t.Errorf("%v", got)
 	}
 	for _, method := range []string{"tasks/result", "tasks/list"} {
@@ -133,7 +133,7 @@ func TestModernTaskAsksForInputAgainAndAgain(t *testing.T) {
 	give("a-2")
 	got = r.detail(id, "completed", "failed")
 	result, _ := got["result"].(map[string]any)
-	if s := text(result); !strings.HasPrefix(s, `2{"a":`) || !strings.Contains(s, `"b":`) || !strings.Contains(s[strings.Index(s, "}{"):], `"a":`) {
+	if s := resultText(result); !strings.HasPrefix(s, `2{"a":`) || !strings.Contains(s, `"b":`) || !strings.Contains(s[strings.Index(s, "}{"):], `"a":`) {
 		t.Errorf("%v", got)
 	}
 	if a := r.call(tasking, "tasks/update", map[string]any{"taskId": id, "inputResponses": 5}); a.Error == nil || a.Error.Code != -32602 {
@@ -153,7 +153,7 @@ func TestModernInputBeforeTheTask(t *testing.T) {
 	if a.Result["resultType"] != "task" || a.Result["requestState"] != nil {
 		t.Fatalf("%+v", a)
 	}
-	if got := r.detail(id, "completed"); !strings.HasPrefix(text(got["result"].(map[string]any)), `2{"a"`) {
+	if got := r.detail(id, "completed"); !strings.HasPrefix(resultText(got["result"].(map[string]any)), `2{"a"`) {
 		t.Errorf("%v", got)
 	}
 }
@@ -183,7 +183,7 @@ func TestQ6_AsyncForClientsThatKnowNoTasks(t *testing.T) {
 		a := r.tool(c, "echo", map[string]any{"x": 1}, "_meta", map[string]any{"async": true})
 		s, _ := a.Result["structuredContent"].(map[string]any)
 		id, _ := s["taskId"].(string)
-		if s["status"] != "pending" || s["pollInterval"] != 1000.0 || text(a.Result) == "" || a.Result["task"] != nil || id == "" {
+		if s["status"] != "pending" || s["pollInterval"] != 1000.0 || resultText(a.Result) == "" || a.Result["task"] != nil || id == "" {
 			t.Fatalf("%+v", a)
 		}
 		running, _ := first.Result["structuredContent"].(map[string]any)
@@ -197,7 +197,7 @@ func TestQ6_AsyncForClientsThatKnowNoTasks(t *testing.T) {
 		r.gate("first") <- "go"
 		var page map[string]any
 		r.until("completed", func() bool { _, page = r.get("/tasks/" + id); return page["status"] == "completed" })
-		if result, _ := page["result"].(map[string]any); text(result) != `{"x":1}` {
+		if result, _ := page["result"].(map[string]any); resultText(result) != `{"x":1}` {
 			t.Errorf("%v", page)
 		}
 	}

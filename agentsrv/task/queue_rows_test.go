@@ -55,7 +55,7 @@ func TestQ1_Q2_FiveCallsInOrderOneOfThemFails(t *testing.T) {
 			if a.Error == nil || a.Error.Code != -32603 || a.Error.Data["kind"] != "internal" || strings.Contains(fmt.Sprint(a.Error), "secret") {
 				t.Errorf("the one that panics: %+v", a)
 			}
-		} else if text(a.Result) != "open" {
+		} else if resultText(a.Result) != "open" {
 			t.Errorf("call %d: %+v", i, a)
 		}
 	}
@@ -192,7 +192,7 @@ func TestQueueThreats_StormOfCancelsOverTheWire(t *testing.T) {
 	wg.Wait()
 	r.queued(0)
 	r.gate("head") <- "done"
-	if a := <-head; text(a.Result) != "done" {
+	if a := <-head; resultText(a.Result) != "done" {
 		t.Errorf("%+v", a)
 	}
 	const atOnce = 100 * time.Millisecond
@@ -229,7 +229,7 @@ func TestQ9_DrainLetsTheRunningCallAnswer(t *testing.T) {
 		return a.Error != nil && a.Error.Code == -32000 && a.Error.Data["kind"] == "interrupted"
 	})
 	r.gate("running") <- "done"
-	if a := <-running; text(a.Result) != "done" {
+	if a := <-running; resultText(a.Result) != "done" {
 		t.Errorf("%+v", a)
 	}
 	if err := <-drained; err != nil {
@@ -250,7 +250,7 @@ func TestAskingTheClientLendsTheSlot(t *testing.T) {
 		t.Errorf("another call while the first waits for its client: %+v", a)
 	}
 	r.reply(s, id, `{"action":"accept","content":{"name":"Ann"}}`)
-	if a := <-done; !strings.Contains(text(a.Result), "Ann") {
+	if a := <-done; !strings.Contains(resultText(a.Result), "Ann") {
 		t.Errorf("%+v", a)
 	}
 }

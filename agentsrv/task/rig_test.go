@@ -426,7 +426,7 @@ func (r *rig) until(what string, ok func() bool) {
 }
 
 // text is the text of a tool result.
-func text(result map[string]any) string {
+func resultText(result map[string]any) string {
 	content, _ := result["content"].([]any)
 	if len(content) == 0 {
 		return ""

@@ -9,17 +9,13 @@ import (
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // maxValue bounds what a client made up and spans and logs repeat, in bytes.
 const maxValue = 200
 
-func clip(s string) string {
-	if len(s) > maxValue {
-		s = s[:maxValue] + "…"
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
+func clip(s string) string { return strings.ToValidUTF8(text.Clip(s, maxValue), "\uFFFD") }
 
 func milliseconds(d time.Duration) float64 {
 	return math.Round(float64(d)/float64(time.Microsecond)) / 1000

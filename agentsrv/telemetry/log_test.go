@@ -129,3 +129,13 @@ func TestO7_SecretsAreHiddenAtEveryLevel(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesAreCutBetweenCharacters(t *testing.T) {
+	a := newAgent(t, Options{})
+	a.call("x"+strings.Repeat("é", maxValue), `{}`)
+	a.close()
+	got := lines(t, []byte(a.log.String()))
+	if len(got) != 1 || got[0]["tool"] != "x"+strings.Repeat("é", (maxValue-1)/2)+"…" {
+		t.Errorf("%v", got)
+	}
+}

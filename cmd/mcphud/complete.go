@@ -31,7 +31,7 @@ func (a *app) completeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return l.print(reply(r, func(t *text) { t.completion(r.Result) }))
+		return l.print(reply(r, func(t *textOutput) { t.completion(r.Result) }))
 	})
 	c.Flags().StringArrayVar(&given, "context", nil, "`KEY=VALUE` of an argument that is known already (repeatable)")
 	return c
@@ -54,7 +54,7 @@ func reference(s string) json.RawMessage {
 	return raw
 }
 
-func (t *text) completion(result []byte) {
+func (t *textOutput) completion(result []byte) {
 	var r struct {
 		Completion struct {
 			Values  []string

@@ -98,7 +98,7 @@ func (a *app) explainServers(cmd *cobra.Command, fill func(*explained)) error {
 	}
 	p := a.printer()
 	home, _ := os.UserHomeDir() // without one, paths are shown in full
-	if err := p.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *text) { t.explained(&e, p.width, home) }}); err != nil {
+	if err := p.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) { t.explained(&e, p.width, home) }}); err != nil {
 		return err
 	}
 	return e.err()

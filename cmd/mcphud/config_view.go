@@ -86,7 +86,7 @@ func (e explainedSetting) label() string {
 }
 
 // explained writes everything for people, on a terminal of some width or with 0; paths below home begin with a tilde.
-func (t *text) explained(e *explained, width int, home string) {
+func (t *textOutput) explained(e *explained, width int, home string) {
 	first := true
 	for _, part := range []struct {
 		title string
@@ -135,7 +135,7 @@ func at(w config.Warning) string {
 // The widest names and values that a column is made for; with the sources after them, most lines fit 80 columns.
 const widestName, widestValue = 20, 16
 
-func (t *text) settings(r *resolution, width int, home string) {
+func (t *textOutput) settings(r *resolution, width int, home string) {
 	var all []explainedSetting
 	name, value := len("file"), 0
 	for i := range r.values {
@@ -169,7 +169,7 @@ func (t *text) settings(r *resolution, width int, home string) {
 }
 
 // row writes cells below each other where one is wider than its column, so that nothing is cut.
-func (t *text) row(widths []int, cells ...string) {
+func (t *textOutput) row(widths []int, cells ...string) {
 	line, column := " ", 1
 	for i, cell := range cells {
 		if cell = safe.Line(cell, 0); cell == "" && i > 0 {
@@ -190,7 +190,7 @@ func (t *text) row(widths []int, cells ...string) {
 }
 
 // remark writes what is wrong below a column of that width, in words that are not cut.
-func (t *text) remark(width, column int, s string) {
+func (t *textOutput) remark(width, column int, s string) {
 	s = "! " + safe.Line(s, 0)
 	if width > column+20 {
 		s = ansi.Wrap(s, width-column-4, "/")

@@ -56,7 +56,7 @@ func info(ctx context.Context, l *link, _ []string) error {
 	if len(frames) > 1 {
 		frames = frames[:1]
 	}
-	return l.print(answer{result: raw, frames: frames, text: func(t *text) {
+	return l.print(answer{result: raw, frames: frames, text: func(t *textOutput) {
 		t.fields([][2]string{
 			{"server", identity(st.ServerInfo)},
 			{"protocol", fmt.Sprintf("%s (%s era)", st.Version, st.Era)},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -19,4 +20,4 @@ func marshal(v any) (json.RawMessage, error) {
 }
 
 // oneCell is the first line of s, cut, safe for a terminal.
-func oneCell(s string) string { return safe.Line(firstLine(s), 60) }
+func oneCell(s string) string { return safe.Line(text.FirstLine(s), 60) }

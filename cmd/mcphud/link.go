@@ -105,7 +105,7 @@ func (l *link) print(a answer) error {
 }
 
 // reply is an answer that came in one response.
-func reply(r session.Reply, f func(*text)) answer {
+func reply(r session.Reply, f func(*textOutput)) answer {
 	return answer{result: r.Result, frames: [][]byte{r.Frame}, text: f}
 }
 

@@ -65,14 +65,14 @@ func (a *app) printer() *printer {
 type answer struct {
 	result json.RawMessage
 	frames [][]byte
-	text   func(*text)
+	text   func(*textOutput)
 }
 
 // print writes an answer in the printer's format.
 func (p *printer) print(a answer) error {
 	switch p.format {
 	case formatText:
-		t := &text{tty: p.tty}
+		t := &textOutput{tty: p.tty}
 		a.text(t)
 		_, err := io.WriteString(p.w, t.b.String())
 		return err
@@ -150,14 +150,14 @@ func oneLine(b []byte) []byte {
 	return c.Bytes()
 }
 
-// text collects output for people.
-type text struct {
+// textOutput collects output for people.
+type textOutput struct {
 	b   strings.Builder
 	tty bool
 }
 
 // block writes s, which may come from a server, ending in exactly one newline.
-func (t *text) block(s string) {
+func (t *textOutput) block(s string) {
 	if t.tty {
 		s = safe.Text(s)
 	}
@@ -166,7 +166,7 @@ func (t *text) block(s string) {
 }
 
 // json writes raw over several lines, members in their order and literals as they are.
-func (t *text) json(raw []byte) {
+func (t *textOutput) json(raw []byte) {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
 		t.block(string(raw))

@@ -38,7 +38,7 @@ func ping(ctx context.Context, l *link, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return l.print(answer{result: raw, frames: frames, text: func(t *text) {
+	return l.print(answer{result: raw, frames: frames, text: func(t *textOutput) {
 		t.block(fmt.Sprintf("%s answered %s in %.2f ms", l.Name(), method, ms))
 	}})
 }

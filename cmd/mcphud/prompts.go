@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 func (a *app) promptsCommand() *cobra.Command {
@@ -26,7 +27,7 @@ func (a *app) promptsCommand() *cobra.Command {
 }
 
 func promptsList(ctx context.Context, l *link, _ []string) error {
-	return l.printList(ctx, session.Prompts, func(t *text, items []session.Item) {
+	return l.printList(ctx, session.Prompts, func(t *textOutput, items []session.Item) {
 		rows := [][]string{}
 		for _, it := range items {
 			var args []string
@@ -37,7 +38,7 @@ func promptsList(ctx context.Context, l *link, _ []string) error {
 					args = append(args, "["+p.Name+"]")
 				}
 			}
-			rows = append(rows, []string{it.Name, strings.Join(args, " "), flawed(it, firstLine(describe(it)))})
+			rows = append(rows, []string{it.Name, strings.Join(args, " "), flawed(it, text.FirstLine(describe(it)))})
 		}
 		t.table(l.out.width, dropEmptyColumn(rows, 1))
 	})
@@ -59,7 +60,7 @@ func promptsGet(ctx context.Context, l *link, own []string) error {
 		}
 		return err
 	}
-	return l.print(reply(r, func(t *text) { t.messages(r.Result) }))
+	return l.print(reply(r, func(t *textOutput) { t.messages(r.Result) }))
 }
 
 // listsPrompt asks whether the server has a prompt of this name. It is asked only after a refusal.
@@ -82,7 +83,7 @@ func stringArgs(texts []string) (map[string]string, error) {
 }
 
 // messages writes a prompts/get result, each message under its role.
-func (t *text) messages(result []byte) {
+func (t *textOutput) messages(result []byte) {
 	cs, err := session.Contents(result)
 	if err != nil {
 		t.json(result)

@@ -49,5 +49,5 @@ func (a *app) raw(ctx context.Context, l *link, own []string) error {
 	if err != nil {
 		return err
 	}
-	return l.print(reply(r, func(t *text) { t.json(r.Result) }))
+	return l.print(reply(r, func(t *textOutput) { t.json(r.Result) }))
 }

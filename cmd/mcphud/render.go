@@ -25,7 +25,7 @@ func widthOf(f *os.File) int {
 }
 
 // toolResult writes a tools/call result: its content blocks, then structured content unless a text block says the same.
-func (t *text) toolResult(result json.RawMessage) {
+func (t *textOutput) toolResult(result json.RawMessage) {
 	cs, err := session.Contents(result)
 	if err != nil {
 		t.json(result)
@@ -48,7 +48,7 @@ func (t *text) toolResult(result json.RawMessage) {
 }
 
 // content writes one block. Text is shown; what is no text is described.
-func (t *text) content(c session.Content) {
+func (t *textOutput) content(c session.Content) {
 	switch {
 	case c.Type == "text":
 		t.block(c.Text)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 func (a *app) resourcesCommand() *cobra.Command {
@@ -38,7 +39,7 @@ func resourcesSubscribe(ctx context.Context, l *link, uris []string) error {
 	emit := l.out.notification
 	if l.out.format == formatText {
 		emit = func(_ string, frame []byte) error {
-			t := &text{tty: l.out.tty}
+			t := &textOutput{tty: l.out.tty}
 			t.notification(frame)
 			_, err := io.WriteString(l.out.w, t.b.String())
 			return err
@@ -69,7 +70,7 @@ func resourcesSubscribe(ctx context.Context, l *link, uris []string) error {
 }
 
 // notification writes one as its method and uri, or its params where it has none.
-func (t *text) notification(frame []byte) {
+func (t *textOutput) notification(frame []byte) {
 	env, err := jsonrpc.Scan(frame)
 	if err != nil {
 		t.block(string(frame))
@@ -93,11 +94,11 @@ func resourcesTemplates(ctx context.Context, l *link, _ []string) error {
 	return l.printList(ctx, session.Templates, uriTable(l.out.width))
 }
 
-func uriTable(width int) func(*text, []session.Item) {
-	return func(t *text, items []session.Item) {
+func uriTable(width int) func(*textOutput, []session.Item) {
+	return func(t *textOutput, items []session.Item) {
 		rows := [][]string{}
 		for _, it := range items {
-			rows = append(rows, []string{it.URI, it.Name, it.MIME, flawed(it, firstLine(describe(it)))})
+			rows = append(rows, []string{it.URI, it.Name, it.MIME, flawed(it, text.FirstLine(describe(it)))})
 		}
 		t.table(width, dropEmptyColumn(rows, 2))
 	}
@@ -108,11 +109,11 @@ func resourcesRead(ctx context.Context, l *link, args []string) error {
 	if err != nil {
 		return err
 	}
-	return l.print(reply(r, func(t *text) { t.resource(r.Result) }))
+	return l.print(reply(r, func(t *textOutput) { t.resource(r.Result) }))
 }
 
 // resource writes the contents of a resources/read result.
-func (t *text) resource(result []byte) {
+func (t *textOutput) resource(result []byte) {
 	cs, err := session.Contents(result)
 	if err != nil {
 		t.json(result)

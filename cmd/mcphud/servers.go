@@ -54,7 +54,7 @@ func (a *app) serversList() error {
 		return err
 	}
 	p := a.printer()
-	return p.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *text) {
+	return p.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
 		rows := [][]string{}
 		for _, e := range list.Servers {
 			rows = append(rows, []string{e.Name, e.Transport, standing(e), e.Source.String(), goal(e.Server)})

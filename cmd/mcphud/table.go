@@ -13,7 +13,7 @@ const widestCell = 60
 
 // table writes rows with aligned columns, two spaces between them. Cells are single safe lines. On a terminal of some width
 // every line fits; with width 0 nothing is cut, and a cell that is too wide for its column pushes the next ones.
-func (t *text) table(width int, rows [][]string) {
+func (t *textOutput) table(width int, rows [][]string) {
 	widest := widestCell
 	if width > 0 {
 		widest = max(width/2, 10)
@@ -48,7 +48,7 @@ func (t *text) table(width int, rows [][]string) {
 }
 
 // fields writes a name and a value per row, leaving out those without one.
-func (t *text) fields(rows ...[2]string) {
+func (t *textOutput) fields(rows ...[2]string) {
 	w := 0
 	for _, r := range rows {
 		if r[1] != "" {
@@ -65,13 +65,4 @@ func (t *text) fields(rows ...[2]string) {
 			t.block(strings.Repeat(" ", w+2) + l)
 		}
 	}
-}
-
-// firstLine is s up to its first line end.
-func firstLine(s string) string {
-	s = strings.TrimSpace(s)
-	if i := strings.IndexAny(s, "\r\n"); i >= 0 {
-		return strings.TrimSpace(s[:i])
-	}
-	return s
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 func (a *app) toolsCommand() *cobra.Command {
@@ -42,10 +43,10 @@ func (a *app) toolsCommand() *cobra.Command {
 }
 
 func toolsList(ctx context.Context, l *link, _ []string) error {
-	return l.printList(ctx, session.Tools, func(t *text, items []session.Item) {
+	return l.printList(ctx, session.Tools, func(t *textOutput, items []session.Item) {
 		rows := [][]string{}
 		for _, it := range items {
-			rows = append(rows, []string{it.Name, hints(it), flawed(it, firstLine(describe(it)))})
+			rows = append(rows, []string{it.Name, hints(it), flawed(it, text.FirstLine(describe(it)))})
 		}
 		t.table(l.out.width, dropEmptyColumn(rows, 1))
 	})
@@ -85,7 +86,7 @@ func toolsShow(ctx context.Context, l *link, args []string) error {
 	if err != nil {
 		return err
 	}
-	return l.print(answer{result: it.Raw, frames: l.responses("tools/list"), text: func(t *text) {
+	return l.print(answer{result: it.Raw, frames: l.responses("tools/list"), text: func(t *textOutput) {
 		t.fields([2]string{"name", it.Name}, [2]string{"title", it.Title}, [2]string{"hints", hints(it)}, [2]string{"", ""})
 		if it.Description != "" {
 			t.block("\n" + it.Description)
@@ -136,7 +137,7 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 		return err
 	}
 	failed := session.IsError(r.Result)
-	if err := l.print(reply(r, func(t *text) { t.toolResult(r.Result) })); err != nil {
+	if err := l.print(reply(r, func(t *textOutput) { t.toolResult(r.Result) })); err != nil {
 		return err
 	}
 	if failed {
@@ -144,7 +145,7 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 		if cs, err := session.Contents(r.Result); err == nil {
 			for _, c := range cs {
 				if c.Type == "text" && strings.TrimSpace(c.Text) != "" {
-					e.Message += ": " + clip(firstLine(c.Text), 200)
+					e.Message += ": " + text.Clip(text.FirstLine(c.Text), 200)
 					break
 				}
 			}
@@ -207,7 +208,7 @@ func flawed(it session.Item, s string) string {
 }
 
 // arguments writes what an object schema asks for, one argument a row.
-func (t *text) arguments(width int, raw json.RawMessage) {
+func (t *textOutput) arguments(width int, raw json.RawMessage) {
 	if len(raw) == 0 {
 		return
 	}
@@ -220,7 +221,7 @@ func (t *text) arguments(width int, raw json.RawMessage) {
 			must = "required"
 		}
 		note := []string{}
-		if d := firstLine(f.Description); d != "" {
+		if d := text.FirstLine(f.Description); d != "" {
 			note = append(note, d)
 		}
 		for _, k := range f.Constraints {
@@ -238,7 +239,7 @@ func (t *text) arguments(width int, raw json.RawMessage) {
 }
 
 // printList prints a whole list: its pages put together.
-func (l *link) printList(ctx context.Context, kind session.ListKind, f func(*text, []session.Item)) error {
+func (l *link) printList(ctx context.Context, kind session.ListKind, f func(*textOutput, []session.Item)) error {
 	list, err := l.List(ctx, kind)
 	if err != nil {
 		var e *failure.Error
@@ -249,7 +250,7 @@ func (l *link) printList(ctx context.Context, kind session.ListKind, f func(*tex
 		}
 		return err
 	}
-	return l.print(answer{result: list.JSON(), frames: l.responses(kind.Method()), text: func(t *text) {
+	return l.print(answer{result: list.JSON(), frames: l.responses(kind.Method()), text: func(t *textOutput) {
 		if len(list.Items) == 0 {
 			t.block("none")
 		} else {
@@ -260,7 +261,7 @@ func (l *link) printList(ctx context.Context, kind session.ListKind, f func(*tex
 }
 
 // absent says whose part a list of all agents lacks, and why: what is not there cannot be missed by who does not know of it.
-func (t *text) absent(list []byte) {
+func (t *textOutput) absent(list []byte) {
 	var meta struct {
 		Missing []struct{ Agent, Error string } `json:"mcphud/missing"`
 	}
@@ -283,12 +284,4 @@ func dropEmptyColumn(rows [][]string, i int) [][]string {
 		rows[j] = slices.Delete(r, i, i+1)
 	}
 	return rows
-}
-
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n]) + "…"
 }

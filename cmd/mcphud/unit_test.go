@@ -48,7 +48,7 @@ func TestTableAlignsAndCuts(t *testing.T) {
 	rows := func() [][]string {
 		return [][]string{{"a", "", "a description that is too long for 30"}, {"東京", "x", "short"}, {"e\x1b]0;t\a", "y", ""}}
 	}
-	cut, whole := &text{}, &text{}
+	cut, whole := &textOutput{}, &textOutput{}
 	cut.table(30, rows())
 	whole.table(0, rows())
 	wantCut := "a             a description t…\n東京       x  short\ne^[]0;t^G  y\n"
@@ -58,7 +58,7 @@ func TestTableAlignsAndCuts(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
-	long := &text{}
+	long := &textOutput{}
 	long.table(0, [][]string{{strings.Repeat("n", 1<<20), "x"}, {"b", "y"}})
 	if lines := strings.Split(long.b.String(), "\n"); len(lines[1]) != widestCell+3 {
 		t.Errorf("a long name makes the next line %d wide", len(lines[1]))

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -209,9 +210,4 @@ func (t *Tokens) find(token string) (Principal, bool) {
 	return t.whose[at-1], true
 }
 
-func clip(s string) string {
-	if len(s) > maxName {
-		s = s[:maxName] + "…"
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
+func clip(s string) string { return strings.ToValidUTF8(text.Clip(s, maxName), "\uFFFD") }

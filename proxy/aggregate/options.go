@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -49,16 +50,16 @@ type Caller struct {
 
 // complete fills in what is not said.
 func (o *Options) complete() {
-	def(&o.Name, "mcphud-router")
-	def(&o.Version, "1.0.0")
-	def(&o.Page, 250)
-	def(&o.Patience, 5*time.Second)
-	def(&o.Timeout, 30*time.Second)
-	def(&o.MaxRequest, 10<<20)
-	def(&o.Max, 1000)
-	def(&o.TTL, 30*time.Minute)
-	def(&o.BodyTimeout, 30*time.Second)
-	def(&o.WriteTimeout, 30*time.Second)
+	o.Name = cmp.Or(o.Name, "mcphud-router")
+	o.Version = cmp.Or(o.Version, "1.0.0")
+	o.Page = cmp.Or(o.Page, 250)
+	o.Patience = cmp.Or(o.Patience, 5*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.MaxRequest = cmp.Or(o.MaxRequest, 10<<20)
+	o.Max = cmp.Or(o.Max, 1000)
+	o.TTL = cmp.Or(o.TTL, 30*time.Minute)
+	o.BodyTimeout = cmp.Or(o.BodyTimeout, 30*time.Second)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
 	if o.Limit == nil {
 		o.Limit = func(string) time.Duration { return o.Timeout }
 	}
@@ -76,12 +77,5 @@ func (o *Options) complete() {
 	}
 	if o.Inside == nil {
 		o.Inside = func(ctx context.Context, _ string) context.Context { return ctx }
-	}
-}
-
-func def[T comparable](v *T, value T) {
-	var zero T
-	if *v == zero {
-		*v = value
 	}
 }

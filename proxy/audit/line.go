@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // maxName bounds what callers make up and lines repeat, in bytes.
@@ -101,12 +102,7 @@ func clean(name string) string {
 	return mask.Text(clip(name))
 }
 
-func clip(s string) string {
-	if len(s) > maxName {
-		return s[:maxName] + "…"
-	}
-	return s
-}
+func clip(s string) string { return text.Clip(s, maxName) }
 
 // appendText appends ,"name":"value" unless the value is empty. What is not printable ASCII is escaped, so that a line is one line to
 // every reader, and nothing more than text to a terminal.

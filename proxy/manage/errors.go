@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // refusal is an error and the HTTP status for it.
@@ -100,9 +101,4 @@ func explain(err error, route *routes.Route, stderr string) *failure.Error {
 }
 
 // clip is text from outside as messages show it.
-func clip(s string) string {
-	if len(s) > 100 {
-		s = s[:100] + "…"
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
+func clip(s string) string { return strings.ToValidUTF8(text.Clip(s, 100), "\uFFFD") }

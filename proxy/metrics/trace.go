@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/telemetry"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // The attributes of spans and metrics.
@@ -51,12 +52,7 @@ var known = func() map[string]bool {
 // maxValue bounds what callers make up and spans repeat, in bytes.
 const maxValue = 200
 
-func clip(s string) string {
-	if len(s) > maxValue {
-		s = s[:maxValue] + "…"
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
+func clip(s string) string { return strings.ToValidUTF8(text.Clip(s, maxValue), "\uFFFD") }
 
 // Trace finds the trace that a call belongs to. Where somebody collects spans the call becomes one, which the agent finds in
 // the header traceparent; elsewhere the agent finds what the caller wrote. It belongs where the envelope is known.

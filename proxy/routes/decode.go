@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -58,12 +59,7 @@ func (v value) warn(format string, args ...any) {
 }
 
 // clip is a name from the file as messages show it.
-func clip(s string) string {
-	if len(s) > 64 {
-		s = s[:64] + "…"
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
+func clip(s string) string { return strings.ToValidUTF8(text.Clip(s, 64), "\uFFFD") }
 
 // each walks the members of an object; a name that is given twice is an error, for readers differ in which one counts.
 func (v value) each(f func(key string, v value)) {

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"time"
 )
@@ -15,10 +16,10 @@ type Backoff struct {
 }
 
 func (b *Backoff) complete() {
-	def(&b.First, 250*time.Millisecond)
-	def(&b.Most, 30*time.Second)
-	def(&b.Loop, 5)
-	def(&b.Stable, 10*time.Second)
+	b.First = cmp.Or(b.First, 250*time.Millisecond)
+	b.Most = cmp.Or(b.Most, 30*time.Second)
+	b.Loop = cmp.Or(b.Loop, 5)
+	b.Stable = cmp.Or(b.Stable, 10*time.Second)
 }
 
 // wait is the pause after so many failures in a row, from 1 on.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/process"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // readyLine is how a process of ours says where it listens.
@@ -175,10 +176,7 @@ func (c *child) words() string {
 		return ""
 	}
 	const most = 500
-	if len(c.last) > most {
-		return strings.ToValidUTF8(c.last[:most], "") + "…"
-	}
-	return c.last
+	return text.Clip(c.last, most)
 }
 
 // failure joins how a process ended and what it said.

@@ -71,7 +71,7 @@ func (f *File) Describe() (lines []string) {
 		d.Cwd, _ = r["cwd"].(string)
 		list, _ := r["args"].([]any)
 		for _, a := range list {
-			d.Args = append(d.Args, text(a))
+			d.Args = append(d.Args, valueText(a))
 		}
 		if d.Command != "" || d.URL != "" {
 			lines = append(lines, f.line(d))
@@ -85,13 +85,13 @@ func texts(v any) map[string]string {
 	m, _ := v.(map[string]any)
 	out := make(map[string]string, len(m))
 	for k, v := range m {
-		out[k] = text(v)
+		out[k] = valueText(v)
 	}
 	return out
 }
 
-// text is a value of a route, as its JSON where it is not a string.
-func text(v any) string {
+// valueText is a value of a route, as its JSON where it is not a string.
+func valueText(v any) string {
 	if raw, ok := v.(json.RawMessage); ok {
 		return string(raw)
 	}

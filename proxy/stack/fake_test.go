@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -146,8 +147,8 @@ func supervise(t *testing.T, o Options, specs ...Spec) *Stack {
 		}
 	}
 	o.Program, o.Env = exe, func(string) map[string]string { return map[string]string{asFake: "1"} }
-	def(&o.Poll, 20*time.Millisecond)
-	def(&o.Backoff.First, time.Millisecond)
+	o.Poll = cmp.Or(o.Poll, 20*time.Millisecond)
+	o.Backoff.First = cmp.Or(o.Backoff.First, time.Millisecond)
 	s, err := New(specs, o)
 	if err != nil {
 		t.Fatal(err)

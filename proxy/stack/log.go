@@ -2,9 +2,12 @@ package stack
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"sync"
 	"time"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // LogBounds bound what is kept of a process' output.
@@ -15,9 +18,9 @@ type LogBounds struct {
 }
 
 func (b *LogBounds) complete() {
-	def(&b.Lines, 2000)
-	def(&b.Bytes, 512<<10)
-	def(&b.Line, 8<<10)
+	b.Lines = cmp.Or(b.Lines, 2000)
+	b.Bytes = cmp.Or(b.Bytes, 512<<10)
+	b.Line = cmp.Or(b.Line, 8<<10)
 }
 
 // Where a line of a log comes from.
@@ -74,28 +77,20 @@ func (r *ring) after(seq uint64) []Line {
 // readLines calls f with each line of in, without its end and cut to most bytes, until in ends.
 func readLines(in io.Reader, most int, f func(string)) {
 	r := bufio.NewReader(in)
-	var line []byte
-	cut := false
+	var line []byte // up to one byte more than what is kept of it
 	for {
 		part, more, err := r.ReadLine()
 		if err != nil {
 			if len(line) > 0 { // the last one has no end
-				f(string(line))
+				f(text.Clip(string(line), most))
 			}
 			return
 		}
-		if room := most - len(line); len(part) > room {
-			part, cut = part[:room], true
-		}
-		line = append(line, part...)
+		line = append(line, part[:min(len(part), most+1-len(line))]...)
 		if more {
 			continue
 		}
-		text := string(line)
-		if cut {
-			text += "…"
-		}
-		f(text)
-		line, cut = line[:0], false
+		f(text.Clip(string(line), most))
+		line = line[:0]
 	}
 }

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,7 +107,7 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 		p.Specs = append(p.Specs, Spec{Name: e.Name, Kind: Server, Command: e.Command, Args: e.Args, Env: e.Env, Dir: dir, URL: e.URL})
 		all = append(all, e.Name)
 	}
-	def(&p.Drain, usualDrain+margin)
+	p.Drain = cmp.Or(p.Drain, usualDrain+margin)
 	if r := f.Router; r != nil {
 		pins := "" // the routes are in a folder that goes away, so that what is remembered of them needs a place
 		if at.State != "" {

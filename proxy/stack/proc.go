@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -160,7 +161,7 @@ func (p *proc) live(gen uint64) (stable bool, failed error) {
 	if !exited {
 		note := "asked to leave"
 		grace := p.spec.Drain
-		def(&grace, p.stack.o.Drain)
+		grace = cmp.Or(grace, p.stack.o.Drain)
 		if why != nil {
 			note, grace = why.Error(), min(grace, sickGrace)
 		}

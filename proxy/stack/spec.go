@@ -8,6 +8,7 @@
 package stack
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -84,10 +85,10 @@ type Event struct {
 }
 
 func (o *Options) complete() error {
-	def(&o.Poll, time.Second)
-	def(&o.StartTimeout, 30*time.Second)
-	def(&o.Drain, usualDrain+margin)
-	def(&o.Misses, 3)
+	o.Poll = cmp.Or(o.Poll, time.Second)
+	o.StartTimeout = cmp.Or(o.StartTimeout, 30*time.Second)
+	o.Drain = cmp.Or(o.Drain, usualDrain+margin)
+	o.Misses = cmp.Or(o.Misses, 3)
 	o.Backoff.complete()
 	o.Log.complete()
 	if o.Program == "" {
@@ -98,13 +99,6 @@ func (o *Options) complete() error {
 		o.Program = exe
 	}
 	return nil
-}
-
-func def[T comparable](v *T, value T) {
-	var zero T
-	if *v == zero {
-		*v = value
-	}
 }
 
 // levels sorts processes so that each comes after those that it waits for: all of one level start together. The error

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Options says who a Producer is.
@@ -89,12 +90,7 @@ func shown(argv []string) []string {
 	return out
 }
 
-func clip(s string) string {
-	if len(s) > 512 {
-		s = s[:512] + "…"
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
+func clip(s string) string { return strings.ToValidUTF8(text.Clip(s, 512), "\uFFFD") }
 
 // What sockets are called. The number is the producer's process, so that people can tell them apart.
 const (
@@ -139,9 +135,7 @@ const maxWord = 1 << 10
 
 func (p *Producer) push(rec record, body []byte) {
 	for _, s := range []*string{&rec.entry.Server, &rec.entry.ID, &rec.entry.Method, &rec.entry.Note, &rec.answer} {
-		if len(*s) > maxWord {
-			*s = strings.Clone((*s)[:maxWord]) + "…"
-		}
+		*s = text.Clip(*s, maxWord)
 	}
 	if rec.time.IsZero() {
 		rec.time = time.Now()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // errorMaker makes the errors of one request.
@@ -148,8 +149,5 @@ func advice(status int) string {
 // clip is the beginning of a body, for people.
 func clip(body []byte) string {
 	const most = 400
-	if len(body) > most {
-		return strings.ToValidUTF8(string(body[:most]), "") + "…"
-	}
-	return strings.ToValidUTF8(string(body), "\uFFFD")
+	return strings.ToValidUTF8(text.Clip(string(body[:min(len(body), most+1)]), most), "\uFFFD")
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/tailscale/hujson"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Bounds on what a file may be. Claude Code keeps its history in the file that
@@ -294,7 +296,4 @@ func jsonError(err error) (line, col int, msg string) {
 	return line, col, firstLine(err.Error()[len(m[0]):])
 }
 
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return clip(s)
-}
+func firstLine(s string) string { return clip(text.FirstLine(s)) }

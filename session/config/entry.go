@@ -157,7 +157,7 @@ func (e *entry) oauth(n node) {
 // means what it says.
 func (e *entry) string(field string, n node) string {
 	switch k := n.kind(); k {
-	case text, scalar:
+	case str, scalar:
 		return n.text()
 	default:
 		e.problem(field, "is %s; write a string", k)

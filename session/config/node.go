@@ -2,12 +2,13 @@ package config
 
 import (
 	"encoding/json"
-	"fmt"
 	"sort"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 	"github.com/tailscale/hujson"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 type kind string
@@ -15,7 +16,7 @@ type kind string
 const (
 	null   kind = "null"
 	scalar kind = "a number or boolean"
-	text   kind = "a string"
+	str    kind = "a string"
 	object kind = "an object"
 	array  kind = "a list"
 )
@@ -69,7 +70,7 @@ func (n node) kind() kind {
 		case 'n':
 			return null
 		case '"':
-			return text
+			return str
 		case '{':
 			return object
 		case '[':
@@ -85,7 +86,7 @@ func (n node) kind() kind {
 	case *ast.SequenceNode:
 		return array
 	case *ast.StringNode, *ast.LiteralNode:
-		return text
+		return str
 	}
 	return scalar
 }
@@ -308,10 +309,4 @@ func (ls lines) at(offset int) (line, col int) {
 }
 
 // clip shortens a name from a file for a message.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return fmt.Sprintf("%.*s…", most, s)
-}
+func clip(s string) string { return text.Clip(s, 80) }

@@ -14,7 +14,7 @@ type Shape string
 const (
 	Null   Shape = Shape(null)
 	Scalar Shape = Shape(scalar)
-	Text   Shape = Shape(text)
+	Text   Shape = Shape(str)
 	Object Shape = Shape(object)
 	List   Shape = Shape(array)
 )

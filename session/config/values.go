@@ -30,7 +30,7 @@ func ReadValues(path string) ([]Value, []Warning, error) {
 	var values []Value
 	for _, m := range d.root.members() {
 		switch k := m.value.kind(); k {
-		case text, scalar:
+		case str, scalar:
 			values = append(values, Value{Key: m.key, Text: m.value.text(), Line: m.line, Col: m.col})
 		case null:
 		default:

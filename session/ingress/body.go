@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -109,13 +110,7 @@ func (l Limits) read(r io.Reader, announced int64) ([]byte, error) {
 	}
 }
 
-// Size is a number of bytes as people write limits.
+// Size is a limit as messages name it: exactly, and as people read sizes.
 func Size(n int64) string {
-	switch {
-	case n >= 1<<20 && n%(1<<20) == 0:
-		return strconv.FormatInt(n>>20, 10) + " MiB"
-	case n >= 1<<10 && n%(1<<10) == 0:
-		return strconv.FormatInt(n>>10, 10) + " KiB"
-	}
-	return strconv.FormatInt(n, 10) + " bytes"
+	return strconv.FormatInt(n, 10) + " bytes (" + text.Bytes(n) + ")"
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // decisive are the members of params that somebody decides by: a spelling that differs in letter case would be read by
@@ -164,9 +165,7 @@ func (k *keySet) add(where, key string) error {
 }
 
 func twice(where, key string) error {
-	if len(key) > 64 {
-		key = key[:64] + "…"
-	}
+	key = text.Clip(key, 64)
 	return jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: member %q of %s is given twice", strings.ToValidUTF8(key, "\uFFFD"), where).With("field", key)
 }
 

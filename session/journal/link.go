@@ -2,10 +2,10 @@ package journal
 
 import (
 	"bytes"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // A key finds the request that an answer or a cancellation is about. dir is the request's.
@@ -66,16 +66,7 @@ func toolFailed(body []byte) bool {
 }
 
 // clip bounds a string and frees the buffer that it is a part of.
-func clip(s string) string {
-	if len(s) <= maxMeta {
-		return s
-	}
-	n := maxMeta
-	for n > maxMeta-utf8.UTFMax && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return strings.Clone(s[:n]) + "…"
-}
+func clip(s string) string { return text.Clip(s, maxMeta) }
 
 // link connects r with the request that it ends.
 func (j *Journal) link(r *record, body []byte) {

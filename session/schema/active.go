@@ -3,6 +3,8 @@ package schema
 import (
 	"maps"
 	"slices"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Active returns f as it is when its value is v: with the then or else of
@@ -84,7 +86,7 @@ func (f *Field) withNeeds(v *Value) *Field {
 	for i, n := range f.needs {
 		for _, name := range n.names {
 			if key[i+1] == '1' {
-				out.require(name, "because "+clip(n.trigger, 60)+" is given")
+				out.require(name, "because "+text.Clip(n.trigger, 60)+" is given")
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // builder gathers all subschemas that apply to one field.
@@ -89,9 +91,9 @@ func (b *builder) ref(p part, v *Value) {
 	target, ok := b.f.s.resolve(p.base, ref)
 	if !ok {
 		if strings.HasPrefix(ref, "#") {
-			b.note("$ref %s leads nowhere in this schema; any value is accepted there", clip(ref, 120))
+			b.note("$ref %s leads nowhere in this schema; any value is accepted there", text.Clip(ref, 120))
 		} else {
-			b.note("$ref %s is outside this schema and is never fetched; any value is accepted there", clip(ref, 120))
+			b.note("$ref %s is outside this schema and is never fetched; any value is accepted there", text.Clip(ref, 120))
 		}
 		return
 	}
@@ -358,15 +360,4 @@ func intersect(a, b []Option) []Option {
 		out = append(out, o)
 	}
 	return out
-}
-
-// clip shortens s to n bytes on a character boundary.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
 }

@@ -3,6 +3,8 @@ package schema
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // CoerceError says which text could not become a value, and what would do.
@@ -14,31 +16,31 @@ type CoerceError struct {
 
 func (e *CoerceError) Error() string {
 	if e.Key == "" {
-		return fmt.Sprintf("%s; got %q", e.Want, clip(e.Text, 80))
+		return fmt.Sprintf("%s; got %q", e.Want, text.Clip(e.Text, 80))
 	}
-	return fmt.Sprintf("%s: %s; got %q", clip(e.Key, 80), e.Want, clip(e.Text, 80))
+	return fmt.Sprintf("%s: %s; got %q", text.Clip(e.Key, 80), e.Want, text.Clip(e.Text, 80))
 }
 
 // Coerce reads what a person typed for this field: text stays text where the
 // schema takes strings, and is read as JSON where it takes something else.
 // A field that takes anything gets JSON if the text is JSON, else a string.
 // The error is a *[CoerceError].
-func (f *Field) Coerce(text string) (*Value, error) {
-	return f.coerce(text, 0)
+func (f *Field) Coerce(given string) (*Value, error) {
+	return f.coerce(given, 0)
 }
 
-func (f *Field) coerce(text string, depth int) (*Value, error) {
+func (f *Field) coerce(given string, depth int) (*Value, error) {
 	fail := func(format string, args ...any) (*Value, error) {
-		return nil, &CoerceError{Text: text, Want: fmt.Sprintf(format, args...)}
+		return nil, &CoerceError{Text: given, Want: fmt.Sprintf(format, args...)}
 	}
-	trimmed := strings.TrimSpace(text)
+	trimmed := strings.TrimSpace(given)
 	shape := f.Shape()
 	if trimmed == "null" && f.Nullable() && !f.Types.Has(TypeString) && shape != ShapeVariants {
 		return nullValue, nil
 	}
 	switch shape {
 	case ShapeString:
-		return StringValue(text), nil
+		return StringValue(given), nil
 	case ShapeInteger:
 		v, ok := NumberValue(trimmed)
 		if !ok || !isInteger(trimmed) {
@@ -65,51 +67,51 @@ func (f *Field) coerce(text string, depth int) (*Value, error) {
 		}
 		return fail("needs null, the only value that is allowed")
 	case ShapeSelect:
-		return f.coerceOption(text)
+		return f.coerceOption(given)
 	case ShapeConst:
-		if v := (Option{Value: f.Const}); v.named(text) {
+		if v := (Option{Value: f.Const}); v.named(given) {
 			return f.Const, nil
 		}
-		return fail("needs %s, the only value that is allowed", clip(f.Const.String(), 80))
+		return fail("needs %s, the only value that is allowed", text.Clip(f.Const.String(), 80))
 	case ShapeObject:
-		v, err := ParseValue([]byte(text))
+		v, err := ParseValue([]byte(given))
 		if err != nil || v.Kind() != Object {
 			return fail(`needs an object as JSON, such as {"key": "value"}`)
 		}
 		return v, nil
 	case ShapeArray:
 		if strings.HasPrefix(trimmed, "[") {
-			v, err := ParseValue([]byte(text))
+			v, err := ParseValue([]byte(given))
 			if err != nil {
 				return fail("needs an array as JSON (%v)", err)
 			}
 			return v, nil
 		}
-		v, err := f.Item(0).coerce(text, depth+1)
+		v, err := f.Item(0).coerce(given, depth+1)
 		if err != nil || depth > 4 {
 			return fail("needs an array as JSON, such as [1, 2], or one item")
 		}
 		return ArrayValue(v), nil
 	case ShapeVariants:
-		return f.coerceVariant(text, depth)
+		return f.coerceVariant(given, depth)
 	case ShapeNever:
 		return fail("takes no value at all: the schema forbids it")
 	}
-	if v, err := ParseValue([]byte(text)); err == nil && v.IsSet() {
+	if v, err := ParseValue([]byte(given)); err == nil && v.IsSet() {
 		return v, nil
 	}
-	return StringValue(text), nil
+	return StringValue(given), nil
 }
 
-// named reports whether text is the option's value or title.
-func (o Option) named(text string) bool {
-	return o.Value.Text() == text || o.Value.String() == text || o.Title != "" && o.Title == text
+// named reports whether given is the option's value or title.
+func (o Option) named(given string) bool {
+	return o.Value.Text() == given || o.Value.String() == given || o.Title != "" && o.Title == given
 }
 
-func (f *Field) coerceOption(text string) (*Value, error) {
+func (f *Field) coerceOption(given string) (*Value, error) {
 	for _, exact := range []bool{true, false} {
 		for _, o := range f.Options {
-			if exact && o.Value.Text() == text || !exact && o.named(text) {
+			if exact && o.Value.Text() == given || !exact && o.named(given) {
 				return o.Value, nil
 			}
 		}
@@ -120,22 +122,22 @@ func (f *Field) coerceOption(text string) (*Value, error) {
 			labels = append(labels, fmt.Sprintf("… (%d in all)", len(f.Options)))
 			break
 		}
-		labels = append(labels, clip(o.Value.Text(), 60))
+		labels = append(labels, text.Clip(o.Value.Text(), 60))
 	}
-	return nil, &CoerceError{Text: text, Want: "needs one of " + strings.Join(labels, ", ")}
+	return nil, &CoerceError{Text: given, Want: "needs one of " + strings.Join(labels, ", ")}
 }
 
-// coerceVariant takes the first variant that reads the text as a value that
+// coerceVariant takes the first variant that reads it as a value that
 // fits it; strings come last, since every text is one.
-func (f *Field) coerceVariant(text string, depth int) (*Value, error) {
-	if f.Nullable() && strings.TrimSpace(text) == "null" {
+func (f *Field) coerceVariant(given string, depth int) (*Value, error) {
+	if f.Nullable() && strings.TrimSpace(given) == "null" {
 		return nullValue, nil
 	}
 	var asText *Value
 	if depth < 4 {
 		for _, x := range f.Variants() {
 			k := x.Field()
-			v, err := k.coerce(text, depth+1)
+			v, err := k.coerce(given, depth+1)
 			if err != nil {
 				continue
 			}
@@ -159,7 +161,7 @@ func (f *Field) coerceVariant(text string, depth int) (*Value, error) {
 			titles = append(titles, "…")
 			break
 		}
-		titles = append(titles, clip(x.Title, 60))
+		titles = append(titles, text.Clip(x.Title, 60))
 	}
-	return nil, &CoerceError{Text: text, Want: "needs a value for one of these alternatives: " + strings.Join(titles, ", ") + "; give JSON with key:=…"}
+	return nil, &CoerceError{Text: given, Want: "needs a value for one of these alternatives: " + strings.Join(titles, ", ") + "; give JSON with key:=…"}
 }

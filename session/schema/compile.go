@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // compiler holds the validator of a schema, made on first use.
@@ -36,7 +38,7 @@ const docURL = "mcphud:///schema.json"
 type sealed struct{}
 
 func (sealed) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s is outside the schema and is never fetched", clip(url, 120))
+	return nil, fmt.Errorf("%s is outside the schema and is never fetched", text.Clip(url, 120))
 }
 
 // compiled returns the validator, nil if the schema cannot be checked.
@@ -69,7 +71,7 @@ func (c *compiler) build(s *Schema) {
 		}
 		last = err
 	}
-	c.unchecked = []string{"values are not checked: the schema does not compile: " + clip(firstLine(last.Error()), 300)}
+	c.unchecked = []string{"values are not checked: the schema does not compile: " + text.Clip(text.FirstLine(last.Error()), 300)}
 }
 
 // compile gives doc to the validator. Keywords that the draft's own schema
@@ -104,7 +106,7 @@ func compile(doc any) (sch *jsonschema.Schema, notes []string, err error) {
 		for _, loc := range leaves(ve, nil) {
 			if at, ok := cut(doc, loc); ok {
 				removed = true
-				notes = append(notes, fmt.Sprintf("%s is malformed and not checked", clip(Pointer(at...), 200)))
+				notes = append(notes, fmt.Sprintf("%s is malformed and not checked", text.Clip(Pointer(at...), 200)))
 			}
 		}
 		if !removed {
@@ -153,9 +155,4 @@ func cut(doc any, loc []string) (at []string, ok bool) {
 	}
 	delete(owner, key)
 	return at, true
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }

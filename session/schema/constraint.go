@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // bounds words every assertion of the field, in the order of the schema.
@@ -24,62 +26,62 @@ func (b *builder) bounds() {
 	}
 }
 
-func (f *Field) wording(p part, m Member) (keyword, text string) {
+func (f *Field) wording(p part, m Member) (keyword, wording string) {
 	v := m.Value
-	lit := clip(v.Literal(), 40)
+	lit := text.Clip(v.Literal(), 40)
 	switch keyword = m.Name; keyword {
 	case "minimum", "exclusiveMinimum":
-		text = f.between(f.Minimum, f.Maximum, f.ExclusiveMin, f.ExclusiveMax)
+		wording = f.between(f.Minimum, f.Maximum, f.ExclusiveMin, f.ExclusiveMax)
 	case "maximum", "exclusiveMaximum":
-		text = f.between(f.Minimum, f.Maximum, f.ExclusiveMin, f.ExclusiveMax)
+		wording = f.between(f.Minimum, f.Maximum, f.ExclusiveMin, f.ExclusiveMax)
 	case "multipleOf":
-		text = "a multiple of " + lit
+		wording = "a multiple of " + lit
 	case "minLength", "maxLength":
-		text = counted(f.MinLength, f.MaxLength, "character", "characters")
+		wording = counted(f.MinLength, f.MaxLength, "character", "characters")
 	case "minItems", "maxItems":
-		text = counted(f.MinItems, f.MaxItems, "item", "items")
+		wording = counted(f.MinItems, f.MaxItems, "item", "items")
 	case "minProperties", "maxProperties":
-		text = counted(count(p.node.Get("minProperties")), count(p.node.Get("maxProperties")), "property", "properties")
+		wording = counted(count(p.node.Get("minProperties")), count(p.node.Get("maxProperties")), "property", "properties")
 	case "uniqueItems":
 		if v.Bool() {
-			text = "no two items the same"
+			wording = "no two items the same"
 		}
 	case "pattern":
-		text = "matches " + clip(v.Text(), 200)
+		wording = "matches " + text.Clip(v.Text(), 200)
 	case "format":
-		text = "format " + clip(v.Text(), 80)
+		wording = "format " + text.Clip(v.Text(), 80)
 	case "contains":
 		lo, hi := count(p.node.Get("minContains")), count(p.node.Get("maxContains"))
 		if lo < 0 {
 			lo = 1
 		}
-		text = counted(lo, hi, "item", "items") + " matching " + brief(v)
+		wording = counted(lo, hi, "item", "items") + " matching " + brief(v)
 	case "propertyNames":
-		text = "keys: " + brief(v)
+		wording = "keys: " + brief(v)
 	case "not":
-		text = "not " + brief(v)
+		wording = "not " + brief(v)
 	case "contentEncoding", "contentMediaType":
-		text = keyword + " " + clip(v.Text(), 80)
+		wording = keyword + " " + text.Clip(v.Text(), 80)
 	case "dependentRequired", "dependencies":
 		var deps []string
 		for _, d := range v.Members() {
 			if d.Value.Kind() == Array {
-				deps = append(deps, fmt.Sprintf("%s needs %s", clip(d.Name, 60), names(d.Value)))
+				deps = append(deps, fmt.Sprintf("%s needs %s", text.Clip(d.Name, 60), names(d.Value)))
 			}
 		}
-		text = strings.Join(deps, "; ")
+		wording = strings.Join(deps, "; ")
 	case "additionalProperties", "unevaluatedProperties":
 		if v.Kind() == Bool && !v.Bool() {
-			text = "no other properties"
+			wording = "no other properties"
 		}
 	case "additionalItems", "unevaluatedItems":
 		if v.Kind() == Bool && !v.Bool() {
-			text = "no further items"
+			wording = "no further items"
 		}
 	case "oneOf", "anyOf":
-		text = f.branchRule(m)
+		wording = f.branchRule(m)
 	}
-	return keyword, text
+	return keyword, wording
 }
 
 // branchRule words a group whose branches only restrict, such as "one of
@@ -112,7 +114,7 @@ func (f *Field) branchRule(m Member) string {
 }
 
 func (f *Field) between(lo, hi string, exLo, exHi bool) string {
-	lo, hi = clip(lo, 40), clip(hi, 40)
+	lo, hi = text.Clip(lo, 40), text.Clip(hi, 40)
 	switch {
 	case lo != "" && hi != "" && !exLo && !exHi:
 		return lo + " to " + hi
@@ -168,7 +170,7 @@ func names(v *Value) string {
 			out = append(out, "…")
 			break
 		}
-		out = append(out, clip(m.Value.Text(), 60))
+		out = append(out, text.Clip(m.Value.Text(), 60))
 	}
 	return strings.Join(out, ", ")
 }
@@ -184,15 +186,15 @@ func brief(v *Value) string {
 		m := v.Members()[0]
 		switch {
 		case m.Name == "const":
-			return clip(short(m.Value), 120)
+			return text.Clip(short(m.Value), 120)
 		case m.Name == "required":
 			return "with " + names(m.Value)
 		case m.Name == "type" && m.Value.Kind() == String:
-			return "a value of type " + clip(m.Value.Text(), 40)
+			return "a value of type " + text.Clip(m.Value.Text(), 40)
 		case m.Name == "pattern":
-			return "matching " + clip(m.Value.Text(), 120)
+			return "matching " + text.Clip(m.Value.Text(), 120)
 		case m.Name == "format":
-			return "format " + clip(m.Value.Text(), 80)
+			return "format " + text.Clip(m.Value.Text(), 80)
 		}
 	}
 	return short(v)
@@ -203,5 +205,5 @@ func short(v *Value) string {
 	if v.size(1000) > 1000 {
 		return "a large " + v.Kind().String()
 	}
-	return clip(v.String(), 160)
+	return text.Clip(v.String(), 160)
 }

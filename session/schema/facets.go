@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strconv"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // facets reads the keywords of all parts that say something about the value
@@ -41,7 +43,7 @@ func annotation(name string) bool {
 
 func (b *builder) facet(p part, m Member) {
 	f, v := b.f, m.Value
-	text := func(dst *string) {
+	str := func(dst *string) {
 		if *dst == "" && v.Kind() == String {
 			*dst = v.Text()
 		}
@@ -49,15 +51,15 @@ func (b *builder) facet(p part, m Member) {
 	flag := func(dst *bool) { *dst = *dst || v.Bool() }
 	switch m.Name {
 	case "title":
-		text(&f.Title)
+		str(&f.Title)
 	case "description":
-		text(&f.Description)
+		str(&f.Description)
 	case "$comment":
-		text(&f.Comment)
+		str(&f.Comment)
 	case "format":
-		text(&f.Format)
+		str(&f.Format)
 	case "x-mcp-header":
-		text(&f.Header)
+		str(&f.Header)
 	case "readOnly":
 		flag(&f.ReadOnly)
 	case "writeOnly":
@@ -92,7 +94,7 @@ func (b *builder) facet(p part, m Member) {
 		if v.Kind() == String {
 			f.Patterns = append(f.Patterns, v.Text())
 			if _, err := compilePattern(v.Text()); err != nil {
-				b.note("pattern %s is not checked: %v", clip(v.Text(), 120), err)
+				b.note("pattern %s is not checked: %v", text.Clip(v.Text(), 120), err)
 			}
 		}
 	default:
@@ -106,7 +108,7 @@ func (b *builder) facet(p part, m Member) {
 func (b *builder) types(p part, v *Value) {
 	set, ok := typeSet(v)
 	if !ok {
-		b.note("type %s is not a JSON Schema type; any value is accepted there", clip(v.String(), 120))
+		b.note("type %s is not a JSON Schema type; any value is accepted there", text.Clip(v.String(), 120))
 		return
 	}
 	if p.orNull || p.node.Get("nullable").Bool() {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // plain turns a value into what encoding/json would make of it with
@@ -93,7 +95,7 @@ func (c *cleaner) keyword(node *Value, m Member, base string, depth int) (v any,
 			}
 			if m.Name == "patternProperties" {
 				if _, err := compilePattern(k.Name); err != nil {
-					c.note("keys matching %s are not checked: %v", clip(k.Name, 120), err)
+					c.note("keys matching %s are not checked: %v", text.Clip(k.Name, 120), err)
 					out[""] = true // matches all keys, so that none counts as additional
 					continue
 				}
@@ -112,7 +114,7 @@ func (c *cleaner) keyword(node *Value, m Member, base string, depth int) (v any,
 			return m.Value.Text(), true
 		}
 		if _, ok := c.s.resolve(base, m.Value.Text()); !ok {
-			c.note("%s %s is not checked: it is not in this schema", m.Name, clip(m.Value.Text(), 120))
+			c.note("%s %s is not checked: it is not in this schema", m.Name, text.Clip(m.Value.Text(), 120))
 			return nil, false
 		}
 	case "pattern":
@@ -120,7 +122,7 @@ func (c *cleaner) keyword(node *Value, m Member, base string, depth int) (v any,
 			break
 		}
 		if _, err := compilePattern(m.Value.Text()); err != nil {
-			c.note("pattern %s is not checked: %v", clip(m.Value.Text(), 120), err)
+			c.note("pattern %s is not checked: %v", text.Clip(m.Value.Text(), 120), err)
 			return nil, false
 		}
 	case "$schema":
@@ -133,7 +135,7 @@ func (c *cleaner) keyword(node *Value, m Member, base string, depth int) (v any,
 		return nil, false // nothing to check, and often malformed
 	case "type":
 		if set, ok := typeSet(m.Value); !ok {
-			c.note("type %s is not checked: JSON Schema has no such type", clip(m.Value.String(), 120))
+			c.note("type %s is not checked: JSON Schema has no such type", text.Clip(m.Value.String(), 120))
 			return nil, false
 		} else if node.Get("nullable").Bool() && !set.Has(TypeNull) {
 			return typeNamesOf(set | TypeNull), true

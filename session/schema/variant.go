@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strconv"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Variant is one branch of a oneOf or anyOf, or one type of several.
@@ -97,24 +99,24 @@ func (f *Field) byType() []Variant {
 func (s *Schema) guessTitle(p part, i int) string {
 	n := s.peek(p).node
 	if c := n.Get("const"); c.IsSet() {
-		return clip(c.Text(), 60)
+		return text.Clip(c.Text(), 60)
 	}
 	if props := n.Get("properties"); props.Len() > 0 {
 		var keys []string
 		for _, m := range props.Members() {
 			if c := s.peek(part{node: m.Value, base: p.base}).node.Get("const"); c.IsSet() {
-				return clip(m.Name+" "+c.Text(), 60)
+				return text.Clip(m.Name+" "+c.Text(), 60)
 			}
 			keys = append(keys, m.Name)
 		}
-		return clip("with "+keys[0], 60)
+		return text.Clip("with "+keys[0], 60)
 	}
 	if t, ok := typeSet(n.Get("type")); ok {
 		switch item := n.Get("items").Get("type"); {
 		case t == TypeArray && item.Kind() == String:
-			return "array of " + clip(item.Text(), 40)
+			return "array of " + text.Clip(item.Text(), 40)
 		case n.Get("format").Kind() == String:
-			return clip(n.Get("format").Text(), 40) + " " + t.String()
+			return text.Clip(n.Get("format").Text(), 40) + " " + t.String()
 		}
 		return t.String()
 	}

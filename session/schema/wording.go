@@ -11,6 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // worder turns the validator's error tree into problems that name the field
@@ -44,11 +46,11 @@ func (w *worder) walk(e *jsonschema.ValidationError) {
 		}
 	case *kind.DependentRequired:
 		for _, name := range k.Missing {
-			w.add(at(name), "dependentRequired", "is required because %s is given", clip(k.Prop, 60))
+			w.add(at(name), "dependentRequired", "is required because %s is given", text.Clip(k.Prop, 60))
 		}
 	case *kind.Dependency:
 		for _, name := range k.Missing {
-			w.add(at(name), "dependencies", "is required because %s is given", clip(k.Prop, 60))
+			w.add(at(name), "dependencies", "is required because %s is given", text.Clip(k.Prop, 60))
 		}
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
@@ -120,7 +122,7 @@ func hint(near [][]Problem) string {
 	}
 	var out []string
 	for _, ps := range near[:min(len(near), 3)] {
-		out = append(out, clip(strings.TrimPrefix(ps[0].String(), "/"), 100))
+		out = append(out, text.Clip(strings.TrimPrefix(ps[0].String(), "/"), 100))
 	}
 	return " (" + strings.Join(out, "; or ") + ")"
 }
@@ -135,9 +137,9 @@ func (w *worder) leaf(e *jsonschema.ValidationError) {
 	case *kind.Const:
 		w.add(loc, "const", "must be %s", show(k.Want))
 	case *kind.Format:
-		w.add(loc, "format", "is not a valid %s%s", clip(k.Want, 60), formatExample(k.Want))
+		w.add(loc, "format", "is not a valid %s%s", text.Clip(k.Want, 60), formatExample(k.Want))
 	case *kind.Pattern:
-		w.add(loc, "pattern", "must match %s", clip(k.Want, 200))
+		w.add(loc, "pattern", "must match %s", text.Clip(k.Want, 200))
 	case *kind.MinLength:
 		w.add(loc, "minLength", "must have %s, has %d", counted(k.Want, -1, "character", "characters"), k.Got)
 	case *kind.MaxLength:
@@ -250,12 +252,12 @@ func show(v any) string {
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return clip(string(b), 80)
+	return text.Clip(string(b), 80)
 }
 
 func ratText(r *big.Rat) string {
 	if r.IsInt() {
-		return clip(r.Num().String(), 60)
+		return text.Clip(r.Num().String(), 60)
 	}
 	f, exact := r.Float64()
 	if s := strconv.FormatFloat(f, 'g', -1, 64); exact || len(s) < 17 {

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // popup is a list under the focused row: the values of an enum, the variants,
@@ -257,15 +258,7 @@ func (f *Form) openStates() {
 
 // brief is a value's JSON, cut where nobody reads on.
 func brief(v *schema.Value) string {
-	s := v.String()
-	if len(s) > 200 {
-		cut := 200
-		for s[cut]&0xC0 == 0x80 {
-			cut--
-		}
-		s = s[:cut] + "…"
-	}
-	return s
+	return text.Clip(v.String(), 200)
 }
 
 // Suggest shows completions for a field, if it is still the focused one and

@@ -27,6 +27,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -58,11 +60,7 @@ func Text(s string) string {
 func Line(s string, max int) string {
 	cut := false
 	if len(s) > MaxLine {
-		n := MaxLine
-		for n > MaxLine-utf8.UTFMax && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		s, cut = s[:n], true
+		s, cut = text.Cut(s, MaxLine), true
 	}
 	ascii := true
 	if i := clean(s, false); i < len(s) {

@@ -1,0 +1,66 @@
+// Package text writes what people read: texts cut to a bound, sizes and durations. It looks the same in messages, logs, the
+// terminal and the router's pages.
+package text
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Cut is the first n bytes of s, or up to three fewer where the n-th is inside a character. A negative n counts as 0.
+// The result shares memory with s.
+func Cut(s string, n int) string {
+	n = max(n, 0)
+	if len(s) <= n {
+		return s
+	}
+	for i := n; i >= 0 && i > n-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			return s[:i]
+		}
+	}
+	return s[:n] // not UTF-8
+}
+
+// Clip is [Cut] with "…" at the end of what was cut; n does not count it. What was cut shares no memory with s. Bytes that
+// are not UTF-8 stay as they are.
+func Clip(s string, n int) string {
+	if len(s) <= max(n, 0) {
+		return s
+	}
+	return Cut(s, n) + "…"
+}
+
+// FirstLine is the first line of s that is not blank, without the space around it.
+func FirstLine(s string) string {
+	s = strings.TrimSpace(s)
+	if i := strings.IndexAny(s, "\r\n"); i >= 0 {
+		s = strings.TrimRight(s[:i], " \t")
+	}
+	return s
+}
+
+// Bytes is a size in decimal units: "999 B", "1.2 kB", "67.1 MB", "3.0 GB".
+func Bytes[N int | int64](n N) string {
+	if n < 1000 {
+		return strconv.FormatInt(int64(n), 10) + " B"
+	}
+	f, unit := float64(n)/1e3, " kB"
+	for _, next := range []string{" MB", " GB"} {
+		if f >= 999.95 { // would print as 1000.0
+			f, unit = f/1e3, next
+		}
+	}
+	return strconv.FormatFloat(f, 'f', 1, 64) + unit
+}
+
+// Duration is d as [time.Duration] prints it, rounded to three significant digits: "1.23s", "45.7ms", "1m23.4s", "2h3m20s".
+func Duration(d time.Duration) string {
+	unit := time.Duration(1)
+	for rest := d.Abs(); rest >= 1000; rest /= 10 {
+		unit *= 10
+	}
+	return d.Round(unit).String()
+}
