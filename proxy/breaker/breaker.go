@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/backoff"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 )
@@ -156,13 +157,7 @@ func (b *Breaker) enter() (probe bool, err error) {
 	return true, nil
 }
 
-func (b *Breaker) pause() time.Duration {
-	p := b.o.Pause
-	for range min(b.pauses, 20) {
-		p = min(2*p, b.o.MaxPause)
-	}
-	return p
-}
+func (b *Breaker) pause() time.Duration { return backoff.Wait(b.pauses+1, b.o.Pause, b.o.MaxPause) }
 
 // leave says what became of a request.
 func (b *Breaker) leave(probe bool, why string) {

@@ -20,6 +20,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/backoff"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -262,7 +263,7 @@ func (b *Bridge) died(c *child, err error) {
 	b.last, b.how = err, c.over()
 	if early := !c.probing.Load() && time.Since(c.began) < b.o.Settled && (b.o.Shared || !c.introduced.Load()); early {
 		b.failures++
-		b.retryAt = time.Now().Add(min(backoff<<min(b.failures-1, 10), maxBackoff))
+		b.retryAt = time.Now().Add(backoff.Wait(b.failures, firstRetry, longestRetry))
 	} else {
 		b.failures = 0
 	}
@@ -275,9 +276,10 @@ func (b *Bridge) died(c *child, err error) {
 }
 
 const (
-	backoff    = 250 * time.Millisecond
-	maxBackoff = 30 * time.Second
-	patience   = time.Second // how long a caller waits for a process to be due again
+	firstRetry   = 250 * time.Millisecond
+	longestRetry = 30 * time.Second
+
+	patience = time.Second // how long a caller waits for a process to be due again
 )
 
 // makeRoom ends the process that nobody used for longest, so that sessions which their clients forgot to end do not keep

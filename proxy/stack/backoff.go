@@ -2,12 +2,13 @@ package stack
 
 import (
 	"cmp"
-	"math/rand/v2"
 	"time"
+
+	"github.com/mcphud/mcphud/session/backoff"
 )
 
-// Backoff says how long to wait before a process that failed is started again: twice as long each time, with a fifth
-// more or less by chance, so that processes that failed together do not return together.
+// Backoff says how long to wait before a process that failed is started again: twice as long each time, with up to a fifth
+// taken off at random, so that processes that failed together do not return together.
 type Backoff struct {
 	First  time.Duration // default 250 ms
 	Most   time.Duration // default 30 s
@@ -24,10 +25,8 @@ func (b *Backoff) complete() {
 
 // wait is the pause after so many failures in a row, from 1 on.
 func (b *Backoff) wait(failures int) time.Duration {
-	d := b.First
-	for i := 1; i < failures && d < b.Most; i++ {
-		d *= 2
-	}
-	d = min(d, b.Most)
-	return d*4/5 + time.Duration(rand.Int64N(int64(d)*2/5+1))
+	return backoff.Jitter(backoff.Wait(failures, b.First, b.Most), jitter)
 }
+
+// jitter is the part of a pause that is left to chance.
+const jitter = 0.2

@@ -17,6 +17,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/mcphud/mcphud/proxy/socket"
+	"github.com/mcphud/mcphud/session/backoff"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -44,7 +45,7 @@ type joined struct {
 	busy  bool   // somebody reads it
 	up    bool   // it said who it is on the connection that is read now
 	last  uint64 // newest record that was taken
-	wait  time.Duration
+	tries int    // connections in a row that brought nothing
 	retry time.Time
 }
 
@@ -198,11 +199,13 @@ func (t *Joiner) attend(path string, p *joined) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p.busy, p.up = false, false
-	p.wait = min(max(2*p.wait, 100*time.Millisecond), 10*time.Second)
 	if n > 0 {
-		p.wait = 0
+		p.tries = 0
+		p.retry = time.Time{}
+		return
 	}
-	p.retry = time.Now().Add(p.wait)
+	p.tries++
+	p.retry = time.Now().Add(backoff.Wait(p.tries, 100*time.Millisecond, 10*time.Second))
 }
 
 // errVersion is a producer of another version.
