@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
 // maxRecall bounds the history of the `:` line.
@@ -78,5 +80,5 @@ func (r *recall) save() error {
 	if err := os.MkdirAll(filepath.Dir(r.file), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(r.file, []byte(strings.Join(r.lines, "\n")+"\n"), 0o600)
+	return atomicfile.Write(r.file, []byte(strings.Join(r.lines, "\n")+"\n"))
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
 const (
@@ -59,22 +60,11 @@ func (v *Values) save(file string, schema, value []byte) error {
 	if file == "" || len(value) == 0 || len(value) > maxValue || secret(schema) {
 		return nil
 	}
-	if err := os.MkdirAll(v.dir, 0o700); err != nil {
-		return fmt.Errorf("keeping the values for the next start: %w", err)
-	}
-	tmp, err := os.CreateTemp(v.dir, ".value-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("keeping the values for the next start: %w", err)
-	}
-	_, err = tmp.Write(value)
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
+	err := os.MkdirAll(v.dir, 0o700)
 	if err == nil {
-		err = os.Rename(tmp.Name(), file)
+		err = atomicfile.Write(file, value)
 	}
 	if err != nil {
-		_ = os.Remove(tmp.Name())
 		return fmt.Errorf("keeping the values for the next start: %w", err)
 	}
 	v.prune()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/filelock"
+	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
 // lockWait is how long a router waits for another one that writes to the same file.
@@ -141,7 +142,7 @@ func (p *Pins) exchange() error {
 	if err != nil {
 		return err
 	}
-	if err := replace(p.file, append(text, '\n')); err != nil {
+	if err := atomicfile.Write(p.file, append(text, '\n')); err != nil {
 		return err
 	}
 	p.stamp, err = os.Stat(p.file)
@@ -170,24 +171,6 @@ func (p *Pins) merge(theirs map[string]map[string]*definition) {
 			}
 		}
 	}
-}
-
-// replace writes a file as a whole or not at all, readable for its owner only.
-func replace(path string, text []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // is 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // Close waits for checks, writes what is not written yet, and remembers no more.

@@ -2,12 +2,12 @@ package stack
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
 // table writes the routing.json of a stack. It holds secrets, so that nobody else may read it.
@@ -98,16 +98,7 @@ func (t *table) write() error {
 	if err != nil {
 		return fmt.Errorf("cannot write the routes: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(t.path), ".routing-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("cannot write the routes: %w", err)
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), t.path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // why it could not be written is what matters
+	if err := atomicfile.Write(t.path, append(text, '\n')); err != nil {
 		return fmt.Errorf("cannot write the routes: %w", err)
 	}
 	t.written = true

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
 // Fingerprint is a hash of everything that decides what starting s would run
@@ -117,17 +119,8 @@ func (t *Trust) Trust(s Server) error {
 	if err != nil {
 		return fail(err)
 	}
-	f, err := os.CreateTemp(t.dir, ".new-*") // mode 0600
-	if err != nil {
+	if err := atomicfile.Write(t.path(s), append(b, '\n')); err != nil {
 		return fail(err)
-	}
-	_, err = f.Write(append(b, '\n'))
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), t.path(s))
-	}
-	if err != nil {
-		return fail(errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
 }

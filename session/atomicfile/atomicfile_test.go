@@ -1,0 +1,45 @@
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file.json")
+	if err := os.WriteFile(path, []byte("a longer text than the new one"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(path, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
+		t.Errorf("%q %v", b, err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+}
+
+// What cannot be written leaves nothing behind, and what was there.
+func TestWriteFails(t *testing.T) {
+	dir := t.TempDir()
+	if err := Write(filepath.Join(dir, "nowhere", "file"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	folder := filepath.Join(dir, "folder")
+	if err := os.MkdirAll(filepath.Join(folder, "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(folder, []byte("x")); err == nil {
+		t.Error("a folder was replaced")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("%v %v", left, err)
+	}
+}
