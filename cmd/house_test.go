@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -296,21 +297,51 @@ func exportedType(x ast.Expr) bool {
 	}
 }
 
-// Every relative link of the documents leads to a file.
+// Every relative link of a document leads to a file, and to a heading of it where it names one.
 func TestLinksLeadSomewhere(t *testing.T) {
-	link := regexp.MustCompile(`(?:\]\(|(?:src|srcset|href)=")([^)"#]+)`)
-	for _, doc := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
-		text, err := os.ReadFile(filepath.Join(root, doc))
-		if err != nil {
-			t.Fatal(err)
-		}
+	link := regexp.MustCompile(`(?:\]\(|(?:src|srcset|href)=")([^)"#]*)(#[^)"]*)?[)"]`)
+	eachDocument(t, func(doc string, text []byte) {
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(m[1]))); err != nil {
-				t.Errorf("%s links to %s, which is not there", doc, m[1])
+			to, heading := path.Join(path.Dir(doc), m[1]), strings.TrimPrefix(m[2], "#")
+			if m[1] == "" {
+				to = doc
+			}
+			content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(to)))
+			if err != nil {
+				t.Errorf("%s links to %s, which cannot be read: %v", doc, m[1], err)
+			} else if heading != "" && !slices.Contains(headings(content), heading) {
+				t.Errorf("%s links to the heading %s of %s, which is not there", doc, heading, to)
 			}
 		}
+	})
+}
+
+// eachDocument calls f with each Markdown file that is for readers of the project: not with test data of packages.
+func eachDocument(t *testing.T, f func(path string, text []byte)) {
+	t.Helper()
+	eachFile(t, func(path string, content []byte) {
+		if strings.HasSuffix(path, ".md") && !strings.Contains(path, "/testdata/") && !strings.Contains(path, "/corpus/") {
+			f(path, content)
+		}
+	})
+}
+
+// headings are the anchors that GitHub makes of a document's headings.
+func headings(text []byte) (anchors []string) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllSubmatch(text, -1) {
+		anchor := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(string(m[1])), "")
+		anchors = append(anchors, strings.ReplaceAll(anchor, " ", "-"))
+	}
+	return anchors
+}
+
+// The first page is short; everything else is a manual in its folder.
+func TestReadmeIsShort(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil || len(text) > 10_000 {
+		t.Errorf("README.md has %d bytes, and at most 10,000 are read: %v", len(text), err)
 	}
 }

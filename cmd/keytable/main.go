@@ -1,8 +1,7 @@
-// Command keytable writes the table of keys in the README from the actions that
-// the program really has. go generate runs it.
+// Command keytable writes the tables of keys in KEYS.md from the actions that the program really has. go generate runs it.
 package main
 
-//go:generate go run . ../../README.md
+//go:generate go run . ../../tui/KEYS.md
 
 import (
 	"bytes"
@@ -20,7 +19,7 @@ const begin, end = "<!-- keys: made by go generate -->\n", "<!-- end of keys -->
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 2 {
-		log.Fatal("usage: keytable README.md")
+		log.Fatal("usage: keytable KEYS.md")
 	}
 	old, err := os.ReadFile(os.Args[1])
 	if err != nil {
@@ -40,34 +39,40 @@ func main() {
 	}
 }
 
-// table is one Markdown table for each screen, and one for every screen. Keys
-// that do the same share a row.
+// table is one Markdown table for each screen, and one for every screen. Keys that do the same share a row, and screens
+// with the same keys a table.
 func table() string {
-	var b strings.Builder
-	scope, help, keys := "", "", ""
-	row := func() {
-		if keys != "" {
-			fmt.Fprintf(&b, "| %s | %s |\n", keys, help)
-		}
-		keys = ""
-	}
+	var order []string               // tables, by their first screen
+	screens := map[string][]string{} // of a table's rows
+	rows, last := map[string]string{}, tui.KeyLine{}
 	for _, k := range tui.KeyTable(views.All(views.Deps{Stack: struct{ views.Stack }{}})) {
 		if k.Keys == "" {
 			continue
 		}
-		if k.Scope != scope || k.Help != help {
-			row()
-		}
-		if k.Scope != scope {
-			scope = k.Scope
-			fmt.Fprintf(&b, "\n**%s**\n\n| key | what it does |\n|---|---|\n", scope)
-		}
-		help = k.Help
+		var keys []string
 		for key := range strings.SplitSeq(k.Keys, ", ") {
-			keys = strings.TrimSpace(keys + " " + code(key))
+			keys = append(keys, code(key))
+		}
+		if rows[k.Scope] == "" {
+			order = append(order, k.Scope)
+		}
+		if k.Scope == last.Scope && k.Help == last.Help {
+			rows[k.Scope] = strings.TrimSuffix(rows[k.Scope], " | "+k.Help+" |\n") + " "
+		} else {
+			rows[k.Scope] += "| "
+		}
+		rows[k.Scope] += fmt.Sprintf("%s | %s |\n", strings.Join(keys, " "), k.Help)
+		last = k
+	}
+	for _, scope := range order {
+		screens[rows[scope]] = append(screens[rows[scope]], scope)
+	}
+	var b strings.Builder
+	for _, scope := range order {
+		if with := screens[rows[scope]]; with[0] == scope {
+			fmt.Fprintf(&b, "\n## %s\n\n| key | what it does |\n|---|---|\n%s", strings.Join(with, ", "), rows[scope])
 		}
 	}
-	row()
 	return b.String() + "\n"
 }
 

@@ -76,7 +76,9 @@ func (a *app) command() *cobra.Command {
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.completeCommand(),
 		a.pingCommand(), a.rawCommand(), a.serversCommand(), config, demo, up, agent, router, tap,
 	)
-	for _, server := range []*cobra.Command{agent, router, up} {
+	help := a.helpCommand()
+	root.SetHelpCommand(help)
+	for _, server := range []*cobra.Command{agent, router, up, help} {
 		hideInherited(server)
 	}
 	hideInherited(tap, "journal", "linear")

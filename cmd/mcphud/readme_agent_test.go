@@ -13,7 +13,9 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// settingsTable is the README's table of the agent's settings, from the flags that there really are.
+const agentManual = "../../agentsrv/README.md"
+
+// settingsTable is the manual's table of the agent's settings, from the flags that there really are.
 func settingsTable() string {
 	f := pflag.NewFlagSet("agent", pflag.ContinueOnError)
 	new(agentSettings).register(f)
@@ -49,30 +51,30 @@ func settingsTable() string {
 
 func TestReadmeHasAllSettings(t *testing.T) {
 	const begin, end = "<!-- agent settings: made by go test ./cmd/mcphud -run Readme -update -->\n", "<!-- end of agent settings -->\n"
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile(agentManual)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, rest, ok := strings.Cut(string(text), begin)
 	table, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
-		t.Fatalf("README.md has no part between %q and %q", begin, end)
+		t.Fatalf("%s has no part between %q and %q", agentManual, begin, end)
 	}
 	want := settingsTable()
 	if table == want {
 		return
 	}
 	if flag.Lookup("update").Value.String() != "true" {
-		t.Fatalf("README.md has another table; go test ./cmd/mcphud -run Readme -update writes\n%s", want)
+		t.Fatalf("%s has another table; go test ./cmd/mcphud -run Readme -update writes\n%s", agentManual, want)
 	}
-	if err := os.WriteFile("../../README.md", []byte(before+begin+want+end+after), 0o644); err != nil {
+	if err := os.WriteFile(agentManual, []byte(before+begin+want+end+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // The README's numbers of errors are those that the agent sends.
 func TestReadmeNumbersOfErrors(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile(agentManual)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/peertest"
 )
 
-// Every command that the README shows for scripts works as it stands there,
-// with the names of servers put in.
+// Every command that the manual shows for scripts works as it stands there, with the names of servers put in.
 func TestPeerReadmeCommands(t *testing.T) {
 	everything := peertest.Everything(t)
 	url := peertest.EverythingHTTP(t).Server.URL
@@ -20,18 +19,9 @@ func TestPeerReadmeCommands(t *testing.T) {
 	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	behind := teamOf(t, nil, "demo") // the router
-	_, scripts, ok := strings.Cut(string(text), "\n## In scripts\n")
-	if !ok {
-		t.Fatal("README.md has no section In scripts")
-	}
-	scripts, _, _ = strings.Cut(scripts, "\n## ")
 	ran := 0
-	for line := range strings.Lines(scripts) {
+	for line := range strings.Lines(readme) {
 		args, ok := strings.CutPrefix(strings.TrimSpace(line), "$ mcphud ")
 		if !ok {
 			continue

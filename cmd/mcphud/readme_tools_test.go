@@ -9,19 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/agentsrv"
 )
 
 // The README names every tool and prompt that the agent has, and no other tool.
 func TestReadmeNamesWhatTheAgentHas(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(text), "\n## The bundled agent\n")
-	section, _, ok := strings.Cut(section, "\n## ")
-	if !ok {
-		t.Fatal("README.md has no section The bundled agent")
-	}
+	section := agentsrv.README
 	s := serve(t, "--ephemeral", "--root", t.TempDir())
 	names := func(method, member string) (names []string) {
 		var a struct {
@@ -57,12 +51,7 @@ func TestReadmeNamesWhatTheAgentHas(t *testing.T) {
 
 // The commands that the README shows for the agent do what it says, typed into a shell.
 func TestV3_ReadmeAgentCommands(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(text), "\n## The bundled agent\n")
-	_, block, _ := strings.Cut(section, "```console\n")
+	_, block, _ := strings.Cut(agentsrv.README, "```console\n")
 	block, _, _ = strings.Cut(block, "```")
 	s := serve(t, "--ephemeral")
 	shell := agentCommand(t, t.TempDir(), nil)

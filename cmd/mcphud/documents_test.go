@@ -1,0 +1,169 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// documents are the Markdown files for readers of the project, by path below its folder.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	root := os.DirFS("../..")
+	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "corpus" || path == "bin" || strings.HasPrefix(d.Name(), ".") && path != "."):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".md") && !strings.Contains(path, "/testdata/"):
+			b, err := fs.ReadFile(root, path)
+			found[path] = string(b)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// shellWord is a word of a command line, with what is quoted.
+var shellWord = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`)
+
+// commandLines are the invocations of mcphud that a document shows, as arguments: those after a $ or in a sh block, and those
+// between backticks.
+func commandLines(text string) (lines [][]string) {
+	add := func(line string) {
+		for part := range strings.SplitSeq(line, " | ") {
+			part, _, _ = strings.Cut(part, "  #")
+			words := shellWord.FindAllString(part, -1)
+			for len(words) > 0 && regexp.MustCompile(`^[A-Z_]+=`).MatchString(words[0]) {
+				words = words[1:]
+			}
+			if len(words) > 1 && words[0] == "mcphud" {
+				for i, w := range words {
+					words[i] = strings.Trim(w, `'"`)
+				}
+				lines = append(lines, words[1:])
+			}
+		}
+	}
+	block := ""
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "```"):
+			block = strings.TrimPrefix(line, "```")
+		case block == "console":
+			if command, ok := strings.CutPrefix(line, "$ "); ok {
+				add(command)
+			}
+		case block == "sh":
+			add(line)
+		case block == "":
+			for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(line, -1) {
+				add(m[1])
+			}
+		}
+	}
+	return lines
+}
+
+// Every command line of every document names a command and flags that there are.
+func TestV3_DocumentsShowCommandsThatExist(t *testing.T) {
+	n := 0
+	for path, text := range documents(t) {
+		for _, args := range commandLines(text) {
+			n++
+			a := &app{standard: standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}, kill: &children{}}
+			a.root = a.command()
+			a.root.InitDefaultHelpCmd()
+			a.root.InitDefaultCompletionCmd(args...)
+			a.root.InitDefaultVersionFlag()
+			cmd, rest, err := a.root.Find(args)
+			if err != nil {
+				t.Errorf("%s: mcphud %s: %v", path, strings.Join(args, " "), err)
+				continue
+			}
+			cmd.InitDefaultHelpFlag()
+			if err := cmd.ParseFlags(rest); err != nil {
+				t.Errorf("%s: mcphud %s: %v", path, strings.Join(args, " "), err)
+			}
+			word := ""
+			if own := cmd.Flags().Args(); len(own) > 0 && cmd.Flags().ArgsLenAtDash() != 0 {
+				word = own[0]
+			}
+			plain := regexp.MustCompile(`^[a-z]+$`).MatchString(word)
+			if plain && cmd.HasSubCommands() || cmd.Name() == "help" && plain && !isTopic(word) {
+				t.Errorf("%s: mcphud %s: there is no %s", path, strings.Join(args, " "), word)
+			}
+		}
+	}
+	if n < 60 {
+		t.Errorf("%d command lines were found", n)
+	}
+}
+
+func isTopic(name string) bool {
+	for _, t := range topics() {
+		if name == t.name || name == t.alias {
+			return true
+		}
+	}
+	return false
+}
+
+// Each manual is a topic of `mcphud help`, and says on a pipe what the file says.
+func TestHelpPrintsEachManual(t *testing.T) {
+	manuals := map[string]bool{}
+	for path, text := range documents(t) {
+		if filepath.Dir(path) != "." && path != "testdata/README.md" {
+			manuals[text] = true
+		}
+	}
+	for _, topic := range topics() {
+		if !manuals[topic.text] {
+			t.Errorf("%s is not the manual of a folder", topic.name)
+		}
+		delete(manuals, topic.text)
+		for _, name := range []string{topic.name, topic.alias} {
+			if name == "" {
+				continue
+			}
+			out := mcphud(t, "help", name).ok(t)
+			if title, _, _ := strings.Cut(topic.text, "\n"); !strings.HasPrefix(out, title+"\n") || strings.Contains(out, "<!--") || len(out) < len(topic.text)-400 {
+				t.Errorf("help %s printed %d bytes of %d: %.200s", name, len(out), len(topic.text), out)
+			}
+		}
+	}
+	for text := range manuals {
+		t.Errorf("no topic prints the manual %.60q", text)
+	}
+	list := mcphud(t, "help").ok(t)
+	completion := mcphud(t, "__complete", "help", "").ok(t)
+	for _, topic := range topics() {
+		if !strings.Contains(list, topic.about) || !strings.Contains(completion, topic.name+"\t"+topic.about) {
+			t.Errorf("help does not list %s", topic.name)
+		}
+	}
+	if out := mcphud(t, "help", "tools", "call").ok(t); !strings.Contains(out, "--args") {
+		t.Errorf("help of a command: %s", out)
+	}
+	if e := mcphud(t, "help", "kyes").errorLine(t); !strings.Contains(e.Message, "did you mean keys") {
+		t.Errorf("%+v", e)
+	}
+}
+
+// On a terminal a manual is rendered, within its width.
+func TestHelpOnATerminal(t *testing.T) {
+	out, code := onTerminal(t, "help", "keys")
+	if code != 0 || !strings.Contains(out, "everywhere") || strings.Contains(out, "|---|") {
+		t.Errorf("exit %d: %.500q", code, out)
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/proxy"
+	"github.com/mcphud/mcphud/proxy/stack"
+	"github.com/mcphud/mcphud/proxy/tap"
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/themes"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/widget"
+)
+
+// readme is the manual of mcphud in scripts, in Markdown.
+//
+//go:embed README.md
+var readme string
+
+// topic is a manual that `mcphud help` prints.
+type topic struct {
+	name, alias string
+	about       string
+	text        string // Markdown
+}
+
+// topics are the manuals of the folders, each embedded by its own package.
+func topics() []topic {
+	return []topic{
+		{"scripts", "formats", "mcphud in scripts: arguments, output formats, exit codes", readme},
+		{"keys", "", "what every key does on every screen", tui.KEYS},
+		{"config", "", "configuration files: which are read, what is in them", config.README},
+		{"agent", "", "the bundled agent: tools, limits, settings", agentsrv.README},
+		{"router", "", "the router: routes, tokens, management, web pages", proxy.README},
+		{"stack", "up", "several agents and a router from one file", stack.README},
+		{"traffic", "tap", "watching what other clients say", tap.README},
+		{"speed", "budgets", "performance budgets and measured figures", session.Budgets},
+	}
+}
+
+func (a *app) helpCommand() *cobra.Command {
+	var list strings.Builder
+	for _, t := range topics() {
+		fmt.Fprintf(&list, "  %-8s  %s\n", t.name, t.about)
+	}
+	return &cobra.Command{
+		Use: "help [TOPIC | COMMAND…]", Short: "Explain a topic or a command",
+		Long: "Prints the manual of a topic, formatted on a terminal and as Markdown elsewhere, or the flags of a command.\n\nTopics:\n\n" +
+			strings.TrimRight(list.String(), "\n"),
+		Example: "  mcphud help keys\n  mcphud help agent | less\n  mcphud help tools call",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    a.action(a.help),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			var found []cobra.Completion
+			if len(args) == 0 {
+				for _, t := range topics() {
+					found = append(found, cobra.CompletionWithDesc(t.name, t.about))
+				}
+			}
+			if parent, rest, err := a.root.Find(args); err == nil && len(rest) == 0 {
+				for _, c := range parent.Commands() {
+					if c.IsAvailableCommand() && c.Name() != "help" {
+						found = append(found, cobra.CompletionWithDesc(c.Name(), c.Short))
+					}
+				}
+			}
+			return found, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// help prints a topic's manual or a command's flags. A word that is both means the manual: the command has --help.
+func (a *app) help(ctx context.Context, cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		if err := a.root.Help(); err != nil {
+			return err
+		}
+		_, err := io.WriteString(stdout{a.out}, "\n"+cmd.Long+"\n")
+		return err
+	}
+	names := subcommands(a.root)
+	for _, t := range topics() {
+		if len(args) == 1 && (args[0] == t.name || args[0] == t.alias) {
+			return a.manual(ctx, t.text)
+		}
+		names = append(names, t.name)
+	}
+	about, rest, err := a.root.Find(args)
+	if err != nil || len(rest) > 0 || about == a.root {
+		next := "see mcphud help"
+		if s := similar(args[0], names); len(s) > 0 {
+			next = "did you mean " + strings.Join(s, " or ") + "? " + next
+		}
+		return usageError(fmt.Sprintf("there is no topic or command %q", strings.Join(args, " ")), next)
+	}
+	about.InitDefaultHelpFlag()
+	return about.Help()
+}
+
+// manual writes Markdown: rendered on a terminal, as it is elsewhere.
+func (a *app) manual(ctx context.Context, text string) error {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "<!--") { // where the generated parts begin and end
+			b.WriteString(line)
+		}
+	}
+	text = b.String()
+	if terminal(a.out) {
+		profile := colorprofile.Detect(a.out, os.Environ())
+		palette, ok := themes.Find(os.Getenv("MCPHUD_THEME"))
+		if !ok {
+			palette = themes.Default(lipgloss.HasDarkBackground(a.in, a.out))
+		}
+		doc, err := widget.Markdown(ctx, paint.New(palette, profile), text, min(widthOf(a.out), 120))
+		if err != nil {
+			return err
+		}
+		text = strings.Join(doc.Lines, "\n") + "\n"
+	}
+	_, err := io.WriteString(stdout{a.out}, text)
+	return err
+}

@@ -1,0 +1,8 @@
+package session
+
+import _ "embed"
+
+// Budgets lists the performance budgets, with the figures that were measured, in Markdown.
+//
+//go:embed budget/README.md
+var Budgets string
