@@ -69,6 +69,11 @@ func (c *Ctx) Navigate(view string, arg any) tea.Cmd {
 	return emit(Navigate{View: view, Arg: arg})
 }
 
+// NavigateOn makes a server the current one and goes to a screen.
+func (c *Ctx) NavigateOn(server, view string, arg any) tea.Cmd {
+	return emit(Navigate{Server: server, View: view, Arg: arg})
+}
+
 // Back goes to the screen before.
 func (c *Ctx) Back() tea.Cmd { return emit(Back{}) }
 
@@ -94,6 +99,9 @@ func (c *Ctx) SelectServer(name string) tea.Cmd { return emit(selectServer{name}
 
 // Filter is the text of the `/` prompt for the visible view's focused pane.
 func (c *Ctx) Filter() string { return c.app.filters[c.app.filterKey()] }
+
+// FilterApplied sets the text of the `/` prompt to what a pane really shows, after its view could not carry out a filter.
+func (c *Ctx) FilterApplied(view, pane, text string) { c.app.keepFilter(view+"\x00"+pane, text) }
 
 // Copy puts text on the clipboard: by OSC 52, and with the system's clipboard
 // command where there is one. what names it in the toast ("result").

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -218,46 +219,51 @@ func (l *linear) handle(m tea.Msg) {
 		}
 		fmt.Fprintln(l.out, safe.Line(x.Label+": "+how, 0)+took(x.Took))
 	}
-	if cmds, ok := commands(m); ok {
-		for _, c := range cmds {
-			l.start(c)
-		}
-		return
-	}
 	_, cmd := l.app.Update(m)
 	l.start(cmd)
 }
 
-// commands unpacks tea.Batch and tea.Sequence. The latter's type is not
-// exported; both are slices of commands, and running a sequence at once is
-// fine for what the shell puts into one.
-func commands(m tea.Msg) ([]tea.Cmd, bool) {
-	if b, ok := m.(tea.BatchMsg); ok {
-		return b, true
-	}
-	v := reflect.ValueOf(m)
-	if v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
-		out := make([]tea.Cmd, v.Len())
-		for i := range out {
-			out[i] = v.Index(i).Interface().(tea.Cmd)
-		}
-		return out, true
-	}
-	return nil, false
-}
-
 // start runs a command in a goroutine, like Bubble Tea does.
 func (l *linear) start(c tea.Cmd) {
+	if c != nil {
+		go l.run(c)
+	}
+}
+
+// run runs a command and hands its message to the loop: the commands of a batch at once, those of a sequence one after
+// the other. It returns when the loop has taken all their messages.
+func (l *linear) run(c tea.Cmd) {
 	if c == nil {
 		return
 	}
-	go func() {
-		m := c()
-		select {
-		case l.msgs <- m:
-		case <-l.ctx.Done():
+	m := c()
+	if batch, ok := m.(tea.BatchMsg); ok {
+		var all sync.WaitGroup
+		for _, c := range batch {
+			all.Go(func() { l.run(c) })
 		}
-	}()
+		all.Wait()
+		return
+	}
+	if steps, ok := sequence(m); ok {
+		for _, c := range steps {
+			l.run(c)
+		}
+		return
+	}
+	select {
+	case l.msgs <- m:
+	case <-l.ctx.Done():
+	}
+}
+
+// sequence unpacks the message of tea.Sequence, whose type is not exported: a slice of commands.
+func sequence(m tea.Msg) ([]tea.Cmd, bool) {
+	v := reflect.ValueOf(m)
+	if v.Kind() != reflect.Slice || v.Type().Elem() != reflect.TypeFor[tea.Cmd]() {
+		return nil, false
+	}
+	return v.Convert(reflect.TypeFor[[]tea.Cmd]()).Interface().([]tea.Cmd), true
 }
 
 // command carries out one line of input.

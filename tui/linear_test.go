@@ -2,12 +2,15 @@ package tui_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/tui"
 )
@@ -52,7 +55,7 @@ func (c *console) has(got string, want ...string) {
 	}
 }
 
-func inLinear(t *testing.T, f func(*testing.T, *console, *fruits)) {
+func inLinear(t *testing.T, f func(*testing.T, *console, *fruits), more ...tui.View) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -60,7 +63,7 @@ func inLinear(t *testing.T, f func(*testing.T, *console, *fruits)) {
 		v := newFruits(12)
 		go func() {
 			c.done <- tui.Run(context.Background(), tui.Config{
-				Views: []tui.View{v, &other{}}, In: r, Out: c, Environ: []string{"TERM=dumb"},
+				Views: append([]tui.View{v, &other{}}, more...), In: r, Out: c, Environ: []string{"TERM=dumb"},
 			})
 		}()
 		f(t, c, v)
@@ -145,4 +148,48 @@ func TestLinearPipedLinesWait(t *testing.T) {
 		got = c.say()
 		c.has(got, "eat fruit 0: eaten", "picked fruit 2", "== Other", "== Fruits")
 	})
+}
+
+// steps is a screen with an action of several steps, of which the first takes a while.
+type steps struct {
+	other
+	took []string
+}
+
+type step string
+
+func (*steps) Info() tui.Info {
+	return tui.Info{ID: "steps", Title: "Steps", Panes: []tui.PaneSpec{{ID: "all", Title: "All"}}}
+}
+
+func (s *steps) Actions() []tui.Action {
+	after := func(d time.Duration, name string) tea.Cmd {
+		return func() tea.Msg {
+			time.Sleep(d)
+			return tui.Rendered{View: "steps", Key: name}
+		}
+	}
+	return []tui.Action{{
+		ID: "steps.go", Keys: []string{"s"}, Title: "go", Help: "Goes.", Group: "Steps",
+		Run: func(*tui.Ctx) tea.Cmd {
+			return tea.Sequence(after(40*time.Millisecond, "first"), tea.Batch(after(30*time.Millisecond, "second"), nil), after(0, "third"))
+		},
+	}}
+}
+
+func (s *steps) Handle(_ *tui.Ctx, m tea.Msg) (tea.Cmd, bool) {
+	if r, ok := m.(tui.Rendered); ok {
+		s.took = append(s.took, r.Key)
+	}
+	return nil, true
+}
+
+func (s *steps) Plain(_ *tui.Ctx, w io.Writer) { fmt.Fprintln(w, "steps:", strings.Join(s.took, " ")) }
+
+// The commands of a sequence run one after the other, as they do on a screen.
+func TestLinearRunsSequencesInOrder(t *testing.T) {
+	inLinear(t, func(t *testing.T, c *console, _ *fruits) {
+		c.say("steps")
+		c.has(c.say("s"), "steps: first second third")
+	}, &steps{})
 }

@@ -115,14 +115,19 @@ func (a *App) selectServer(name string) tea.Cmd {
 // filterKey is where the text of `/` is kept for the focused pane.
 func (a *App) filterKey() string { return a.place.view + "\x00" + a.paneID() }
 
+// keepFilter remembers the text of `/` under a filterKey.
+func (a *App) keepFilter(key, text string) {
+	if text == "" {
+		delete(a.filters, key)
+	} else {
+		a.filters[key] = text
+	}
+}
+
 // setFilter delivers the text of `/` to the visible view.
 func (a *App) setFilter(text string, done bool) tea.Cmd {
 	k := a.filterKey()
-	if text == "" {
-		delete(a.filters, k)
-	} else {
-		a.filters[k] = text
-	}
+	a.keepFilter(k, text)
 	if a.place.focus == RailFocus {
 		a.rail.filter(a, text)
 		return nil

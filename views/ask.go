@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
@@ -21,7 +22,7 @@ import (
 type ask struct {
 	asking
 	reply  reply
-	values *Values
+	inputs *inputs.Store
 	drafts map[string]*draft // by server and name: what was typed is kept
 	cur    *draft
 	calls  map[uint64]*draft // running, by operation
@@ -38,7 +39,7 @@ type asking struct {
 	// fields is what the form asks for.
 	fields func(session.Item) *schema.Schema
 	// send asks the server with what the form holds.
-	send func(ctx context.Context, s *session.Session, d *draft, args []byte, given map[string]string, o session.CallOptions) (session.Reply, error)
+	send func(ctx context.Context, s *session.Session, it session.Item, args []byte, given map[string]string, o session.CallOptions) (session.Reply, error)
 	// ref is the reference of completion/complete, nil where there is none.
 	ref func(session.Item) []byte
 	// command is the mcphud command that does the same.
@@ -51,6 +52,7 @@ type draft struct {
 	server string
 	item   session.Item
 	form   *form.Form
+	sent   []byte                 // value that was sent last
 	op     uint64                 // running call, 0 if none
 	last   func() ([]byte, error) // gives the result of the last call, nil if there is none
 
@@ -60,8 +62,8 @@ type draft struct {
 	recalled bool   // it was looked for
 }
 
-func newAsk(values *Values, a asking) *ask {
-	return &ask{asking: a, values: values, reply: newReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
+func newAsk(store *inputs.Store, a asking) *ask {
+	return &ask{asking: a, inputs: store, reply: newReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
 }
 
 func (v *ask) Info() tui.Info { return v.info }
@@ -251,7 +253,7 @@ func (v *ask) open(c *tui.Ctx, name string) tea.Cmd {
 	case d == nil && !ok:
 		return c.Toast(tui.Failure, fmt.Sprintf("%s lists nothing called %s; press r in its list to ask again", s.Name(), name))
 	case d == nil:
-		d = &draft{key: key, server: s.Name(), file: v.values.file(s, v.info.ID, name)}
+		d = &draft{key: key, server: s.Name(), file: v.inputs.File(s.Config(), v.info.ID, name)}
 		v.drafts[key] = d
 	}
 	cmd := v.fit(c, d, it, ok)
@@ -297,8 +299,8 @@ func (v *ask) recall(c *tui.Ctx, d *draft) tea.Cmd {
 		return nil
 	}
 	d.recalled = true
-	cmd, _ := c.Replace(v.info.ID, "recall", "recall the last values", func(context.Context) (any, error) {
-		return recalled{d, v.values.load(d.file)}, nil
+	cmd, _ := c.Replace(v.info.ID, "recall "+d.key, "recall the last values", func(context.Context) (any, error) {
+		return recalled{d, v.inputs.Load(d.file)}, nil
 	})
 	return cmd
 }

@@ -66,20 +66,40 @@ func (v *ask) run(c *tui.Ctx, d *draft) tea.Cmd {
 	if why := v.cannot(c); why != "" {
 		return c.Toast(tui.Warning, why)
 	}
-	s, args, given := c.Server, d.form.JSON(), d.form.Strings()
-	d.form.MarkClean()
 	label := v.verb + " " + safe.Line(v.name(d.item), 80)
-	file, fields := d.file, d.form.Schema().Raw()
-	cmd, op := c.Go(v.info.ID, label, func(ctx context.Context) (any, error) {
-		_ = v.values.save(file, fields, args) // a convenience: no call fails for it
-		r, err := v.send(ctx, s, d, args, given, session.CallOptions{OnProgress: reportTo(ctx)})
-		return asked{d, r}, err
-	})
+	d.sent = d.form.JSON()
+	cmd, op := c.Go(v.info.ID, label, v.call(c.Server, d))
+	d.form.MarkClean()
 	d.op = op
 	v.calls[op] = d
 	v.reply.wait(label)
 	return tea.Batch(cmd, c.FocusPane("result"))
 }
+
+// call is the operation that sends what a draft holds now: it runs beside the event loop, where the draft goes on changing.
+func (v *ask) call(s *session.Session, d *draft) func(context.Context) (any, error) {
+	it, args, given := d.item, d.sent, d.form.Strings()
+	return func(ctx context.Context) (any, error) {
+		r, err := v.send(ctx, s, it, args, given, session.CallOptions{OnProgress: reportTo(ctx)})
+		return asked{d, r}, err
+	}
+}
+
+// keep saves what was sent, for the next start. It comes after the call, which does not wait for the disk.
+func (v *ask) keep(c *tui.Ctx, d *draft) tea.Cmd {
+	if d.file == "" {
+		return nil
+	}
+	file, fields, value := d.file, d.form.Schema().Raw(), d.sent
+	cmd, _ := c.Replace(v.info.ID, "keep "+d.key, "save the values for the next start", func(context.Context) (any, error) {
+		_ = v.inputs.Save(file, fields, value) // a convenience: nobody is bothered where it fails
+		return kept{}, nil
+	})
+	return cmd
+}
+
+// kept is the outcome of saving what was sent.
+type kept struct{}
 
 // reportTo tells the shell of progress.
 func reportTo(ctx context.Context) func(session.Progress) {
@@ -94,6 +114,9 @@ func (v *ask) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		}
 		return r.d.form.Cmd()
 	}
+	if _, ok := m.Value.(kept); ok {
+		return nil
+	}
 	d := v.calls[m.Op]
 	if d == nil {
 		cmd, _ := v.reply.Handle(c, m)
@@ -101,6 +124,11 @@ func (v *ask) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	}
 	delete(v.calls, m.Op)
 	d.op = 0
+	return tea.Batch(v.keep(c, d), v.answered(c, d, m))
+}
+
+// answered shows the outcome of a call.
+func (v *ask) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
 	if a, ok := m.Value.(asked); ok {
 		d.request = a.reply.Request
 	}

@@ -115,10 +115,10 @@ func (v *catalog) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		if cmd, ok := savedToast(c, m); ok {
 			return cmd, true
 		}
-		switch {
-		case v.done(m):
-			return v.describe(c), true
-		case m.Slot == "list":
+		if cmd, ok := v.done(c, m); ok {
+			return tea.Batch(cmd, v.describe(c)), true
+		}
+		if m.Slot == "list" {
 			return tea.Batch(v.sync(c), v.describe(c)), true
 		}
 		return v.about.Handle(c, msg)

@@ -74,8 +74,8 @@ func (v *entries) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		if cmd, ok := savedToast(c, m); ok {
 			return cmd, true
 		}
-		if v.feed.done(m) {
-			return v.load(c), true
+		if cmd, ok := v.feed.done(c, m); ok {
+			return tea.Batch(cmd, v.load(c)), true
 		}
 		return v.doc.Handle(c, msg)
 	case tui.PaneMouse:

@@ -29,8 +29,9 @@ type feed struct {
 	all   int      // entries that belong, filtered or not
 	typed string
 	query widget.Query
-	busy  bool // a rescan runs: what it finds replaces seqs
-	away  bool // the cursor was moved off the end, so it does not follow
+	was   string // the filter whose rows are listed
+	busy  bool   // a rescan runs: what it finds replaces seqs
+	away  bool   // the cursor was moved off the end, so it does not follow
 	rev   int
 	buf   []journal.Entry
 }
@@ -136,7 +137,7 @@ func (f *feed) rescan(c *tui.Ctx) tea.Cmd {
 	f.busy = true
 	worker := *f
 	worker.buf, worker.seqs = nil, nil
-	cmd, _ := c.Replace(f.view, "filter", "filter", func(ctx context.Context) (any, error) {
+	cmd, _ := c.Replace(f.view, filterSlot, "filter", func(ctx context.Context) (any, error) {
 		s := worker.scan(ctx, worker.j.Snapshot(0, nil))
 		return s, ctx.Err()
 	})
@@ -145,7 +146,7 @@ func (f *feed) rescan(c *tui.Ctx) tea.Cmd {
 
 func (f *feed) take(s scanned) {
 	at := f.selected()
-	f.busy = false
+	f.busy, f.was = false, f.typed
 	f.seqs, f.seen, f.all = s.seqs, s.seen, s.all
 	f.changed()
 	if f.away {
@@ -154,13 +155,20 @@ func (f *feed) take(s scanned) {
 	}
 }
 
-// done takes the outcome of a rescan; false if the message is something else.
-func (f *feed) done(m tui.OpDone) bool {
-	s, ok := m.Value.(scanned)
-	if ok && m.Err == nil {
-		f.take(s)
+// done takes the outcome of a rescan; false if the message is something else. After one that was cancelled, the filter
+// before it is in force again, for what arrived meanwhile as well.
+func (f *feed) done(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
+	if m.Slot != filterSlot {
+		return nil, false
 	}
-	return ok
+	if s, ok := m.Value.(scanned); ok && m.Err == nil {
+		f.take(s)
+		return nil, true
+	}
+	f.busy, f.typed, f.query = false, f.was, widget.ParseQuery(f.was)
+	f.rev++
+	f.sync(f.j)
+	return filterFailed(c, f.view, "list", f.was, m.Err), true
 }
 
 // selected is the sequence number of the entry under the cursor, 0 if none.

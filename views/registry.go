@@ -65,7 +65,7 @@ func (v *registry) none(*tui.Ctx) string {
 
 func (v *registry) open(c *tui.Ctx) tea.Cmd {
 	t, _ := v.selected()
-	return tea.Sequence(c.SelectServer(t.Server), c.Navigate("call", t.Tool))
+	return c.NavigateOn(t.Server, "call", t.Tool)
 }
 
 // sync takes in the registry when it changed, and leaves the cursor on its tool.
@@ -129,8 +129,8 @@ func (v *registry) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return tea.Batch(v.setFilter(c, m.Text), v.describe(c)), true
 	case tui.OpDone:
-		if v.done(m) {
-			return v.describe(c), true
+		if cmd, ok := v.done(c, m); ok {
+			return tea.Batch(cmd, v.describe(c)), true
 		}
 		return v.about.Handle(c, msg)
 	case tui.PaneMouse:

@@ -178,10 +178,10 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 			return []string{th.OK.S("✓ read") + th.Muted.S(cost(r.reply))}, parts, nil
 		})
 	}
-	switch {
-	case v.done(m):
-		return v.describe(c)
-	case m.Slot == "list":
+	if cmd, ok := v.done(c, m); ok {
+		return tea.Batch(cmd, v.describe(c))
+	}
+	if m.Slot == "list" {
 		return tea.Batch(v.sync(c), v.describe(c))
 	}
 	if cmd, ok := v.reply.Handle(c, m); ok {

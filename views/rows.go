@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"errors"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,18 +26,26 @@ type rows struct {
 	typed string // the filter as typed
 	query widget.Query
 	rev   int // counts what changed the rows drawn
+
+	run     int    // counts filters: the outcome of an older one is dropped
+	applied string // the filter whose rows are listed
+	fresh   bool   // the rows listed were picked from the current ones
 }
+
+// filterSlot is the operation slot of filters that run beside the event loop.
+const filterSlot = "filter"
 
 // filterDone is the outcome of a filter that ran beside the event loop.
 type filterDone struct {
-	query widget.Query
-	pick  []int32
+	run  int
+	pick []int32
 }
 
 // setRows says that the rows changed and filters them again.
 func (r *rows) setRows(c *tui.Ctx, source widget.Rows) tea.Cmd {
 	r.list.SetRows(source)
 	r.rev++
+	r.fresh = false
 	return r.refilter(c)
 }
 
@@ -52,37 +61,64 @@ func (r *rows) setFilter(c *tui.Ctx, text string) tea.Cmd {
 
 func (r *rows) refilter(c *tui.Ctx) tea.Cmd {
 	r.rev++
+	r.run++
 	if r.query.Empty() {
 		r.list.ClearFilter()
+		r.applied, r.fresh = r.typed, true
 		return nil
 	}
 	n, text := r.freeze()
-	q := r.query
+	q, run := r.query, r.run
 	if n <= slowFilter {
 		pick, err := q.Filter(context.Background(), n, nil, text)
 		if err == nil {
-			r.list.SetFilter(pick)
+			r.take(pick)
 		}
 		return nil
 	}
-	cmd, _ := c.Replace(r.view, "filter", "filter", func(ctx context.Context) (any, error) {
+	cmd, _ := c.Replace(r.view, filterSlot, "filter", func(ctx context.Context) (any, error) {
 		pick, err := q.Filter(ctx, n, nil, text)
-		return filterDone{q, pick}, err
+		return filterDone{run, pick}, err
 	})
 	return cmd
 }
 
-// done takes the outcome of a filter; false if the message is something else.
-func (r *rows) done(m tui.OpDone) bool {
-	f, ok := m.Value.(filterDone)
-	if !ok {
-		return false
+func (r *rows) take(pick []int32) {
+	r.list.SetFilter(pick)
+	r.applied, r.fresh = r.typed, true
+	r.rev++
+}
+
+// done takes the outcome of a filter; false if the message is something else. After a filter that was cancelled, the one
+// before it is in force again; where its rows are gone meanwhile, none is.
+func (r *rows) done(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
+	if m.Slot != filterSlot {
+		return nil, false
 	}
-	if m.Err == nil {
-		r.list.SetFilter(f.pick)
+	f, _ := m.Value.(filterDone)
+	switch {
+	case m.Err == nil && f.run == r.run:
+		r.take(f.pick)
+	case m.Err != nil:
+		r.run++
+		if !r.fresh {
+			r.list.ClearFilter()
+			r.applied, r.fresh = "", true
+		}
+		r.typed, r.query = r.applied, widget.ParseQuery(r.applied)
 		r.rev++
+		return filterFailed(c, r.view, "list", r.applied, m.Err), true
 	}
-	return true
+	return nil, true
+}
+
+// filterFailed keeps the shell's filter in line with the rows listed, and says why it is not what was typed.
+func filterFailed(c *tui.Ctx, view, pane, applied string, err error) tea.Cmd {
+	c.FilterApplied(view, pane, applied)
+	if errors.Is(err, context.Canceled) {
+		return c.Toast(tui.Warning, "filter cancelled: the list shows what it did before")
+	}
+	return c.Toast(tui.Failure, "filter failed: "+err.Error())
 }
 
 // handle moves the cursor by key or mouse. opened is true after a double click

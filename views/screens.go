@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/tui"
 )
@@ -14,8 +15,8 @@ import (
 type Deps struct {
 	// Trust remembers which servers of project files may start; nil starts all.
 	Trust *config.Trust
-	// Values keeps what was sent for the next start; nil keeps nothing.
-	Values *Values
+	// Inputs keeps what was sent for the next start; nil keeps nothing.
+	Inputs *inputs.Store
 	// Registry is the tools of all servers; nil for none.
 	Registry *session.Registry
 	// Stack is the processes that run below this program; nil for none.
@@ -30,12 +31,12 @@ func All(d Deps) []tui.View {
 		newTools(),
 		newResources(),
 		newPrompts(),
-		newCall(d.Values),
+		newCall(d.Inputs),
 		newTraffic(),
 		newLogs(),
 		newTemplates(),
-		newTemplate(d.Values),
-		newPrompt(d.Values),
+		newTemplate(d.Inputs),
+		newPrompt(d.Inputs),
 		newRegistry(d.Registry),
 		newStack(d.Stack),
 	}
@@ -61,12 +62,12 @@ func askInfo(id, title string, hidden bool, aliases ...string) tui.Info {
 }
 
 // newCall calls a tool.
-func newCall(values *Values) *ask {
-	return newAsk(values, asking{
+func newCall(store *inputs.Store) *ask {
+	return newAsk(store, asking{
 		info: askInfo("call", "Call", false, "c"), verb: "call", kind: session.Tools, name: itemName,
 		fields: func(it session.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
-		send: func(ctx context.Context, s *session.Session, d *draft, args []byte, _ map[string]string, o session.CallOptions) (session.Reply, error) {
-			return s.CallTool(ctx, d.item.Name, args, o)
+		send: func(ctx context.Context, s *session.Session, it session.Item, args []byte, _ map[string]string, o session.CallOptions) (session.Reply, error) {
+			return s.CallTool(ctx, it.Name, args, o)
 		},
 		command: func(d *draft) string {
 			return "tools call " + shellQuote(d.item.Name) + " --args " + shellQuote(string(d.form.JSON()))
@@ -75,8 +76,8 @@ func newCall(values *Values) *ask {
 }
 
 // newPrompt gets a prompt.
-func newPrompt(values *Values) *ask {
-	return newAsk(values, asking{
+func newPrompt(store *inputs.Store) *ask {
+	return newAsk(store, asking{
 		info: askInfo("prompt", "Prompt", true), verb: "get", kind: session.Prompts, name: itemName,
 		fields: func(it session.Item) *schema.Schema {
 			args := make([]schema.Argument, len(it.Args))
@@ -85,8 +86,8 @@ func newPrompt(values *Values) *ask {
 			}
 			return schema.FromArguments(args)
 		},
-		send: func(ctx context.Context, s *session.Session, d *draft, _ []byte, given map[string]string, o session.CallOptions) (session.Reply, error) {
-			return s.GetPrompt(ctx, d.item.Name, given, o)
+		send: func(ctx context.Context, s *session.Session, it session.Item, _ []byte, given map[string]string, o session.CallOptions) (session.Reply, error) {
+			return s.GetPrompt(ctx, it.Name, given, o)
 		},
 		ref: func(it session.Item) []byte { return reference("ref/prompt", "name", it.Name) },
 		command: func(d *draft) string {
@@ -100,8 +101,8 @@ func newPrompt(values *Values) *ask {
 }
 
 // newTemplate fills in a resource template and reads the resource.
-func newTemplate(values *Values) *ask {
-	return newAsk(values, asking{
+func newTemplate(store *inputs.Store) *ask {
+	return newAsk(store, asking{
 		info: askInfo("template", "Template", true), verb: "read", kind: session.Templates,
 		name: func(it session.Item) string { return it.URI },
 		fields: func(it session.Item) *schema.Schema {
@@ -115,8 +116,8 @@ func newTemplate(values *Values) *ask {
 			}
 			return schema.FromArguments(args)
 		},
-		send: func(ctx context.Context, s *session.Session, d *draft, _ []byte, given map[string]string, o session.CallOptions) (session.Reply, error) {
-			uri, err := expand(d.item.URI, given)
+		send: func(ctx context.Context, s *session.Session, it session.Item, _ []byte, given map[string]string, o session.CallOptions) (session.Reply, error) {
+			uri, err := expand(it.URI, given)
 			if err != nil {
 				return session.Reply{}, err
 			}

@@ -93,7 +93,7 @@ func (v *servers) open(c *tui.Ctx) tea.Cmd { return v.openServer(c, v.selected()
 
 func (v *servers) openServer(c *tui.Ctx, s *session.Session) tea.Cmd {
 	if s.Status().State == session.Connected {
-		return tea.Batch(c.SelectServer(s.Name()), c.Navigate("tools", nil))
+		return c.NavigateOn(s.Name(), "tools", nil)
 	}
 	v.opening[s.Name()] = "tools"
 	return v.connect(c, s)
@@ -224,17 +224,16 @@ func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		screen := v.opening[r.name]
 		delete(v.opening, r.name)
 		if m.Err == nil && screen != "" && c.View == "servers" {
-			return tea.Batch(c.SelectServer(r.name), c.Navigate(screen, nil))
+			return c.NavigateOn(r.name, screen, nil)
 		}
 	case pinged:
 		if m.Err != nil {
 			return c.Toast(tui.Failure, m.Err.Error())
 		}
 		return c.Toast(tui.Success, r.name+" answered in "+r.took)
-	case filterDone:
-		v.done(m)
 	}
-	return nil
+	cmd, _ := v.done(c, m)
+	return cmd
 }
 
 // sync takes in the sessions.

@@ -1,12 +1,17 @@
 package views_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
 
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
 	"github.com/mcphud/mcphud/agentsrv/basics"
+	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -17,7 +22,7 @@ func TestValuesSurviveARestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "values")
 	start := func(t *testing.T) *tuitest.App {
 		return tuitest.Start(t, tuitest.At("tools", nil), tuitest.Server("demo", basics.NewServer("")),
-			tuitest.Views(views.All(views.Deps{Values: views.NewValues(dir)})...))
+			tuitest.Views(views.All(views.Deps{Inputs: inputs.New(dir)})...))
 	}
 	synctest.Test(t, func(t *testing.T) {
 		app := start(t)
@@ -38,4 +43,32 @@ func TestValuesSurviveARestart(t *testing.T) {
 		app.Press("/").Type("echo").Press("enter", "enter")
 		app.Pane("form").Has("remember me")
 	})
+}
+
+// The values are written after the call: its time has no disk in it.
+func TestValuesAreKeptAfterTheCall(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "values")
+	during := -1
+	count := func() int {
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil {
+			t.Error(err)
+		}
+		return len(files)
+	}
+	srv := server.NewMCPServer("s", "1")
+	srv.AddTool(mcp.NewTool("look", mcp.WithString("word"), mcp.WithDestructiveHintAnnotation(false)), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		during = count()
+		return mcp.NewToolResultText("seen"), nil
+	})
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, tuitest.At("tools", nil), tuitest.Server("demo", srv),
+			tuitest.Views(views.All(views.Deps{Inputs: inputs.New(dir)})...))
+		app.View("tools").Some(tuitest.Contains("look"))
+		app.Press("enter").Type("hello").Press("ctrl+g")
+		app.Pane("result").Has("seen")
+	})
+	if during != 0 || count() != 1 {
+		t.Errorf("%d files while the tool ran and %d after it, want 0 and 1", during, count())
+	}
 }

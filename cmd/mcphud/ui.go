@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
@@ -52,7 +53,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	})
 	a.kill.patient.Store(true) // the UI gives the terminal back first, and has a bound of its own
 	defer a.kill.patient.Store(false)
-	deps := views.Deps{Trust: trust, Values: views.NewValues(stateFile("values")), Registry: bridge.Registry()}
+	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry()}
 	if start.stack != nil {
 		deps.Stack = start.stack.view
 	}

@@ -1,0 +1,81 @@
+package inputs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/config"
+)
+
+var server = config.Server{Name: "a", Transport: config.Stdio, Command: "server"}
+
+// No secret reaches the disk, whatever says that it is one; the rest comes back byte for byte.
+func TestSecretsAreNotWritten(t *testing.T) {
+	s := New(filepath.Join(t.TempDir(), "inputs"))
+	file := s.File(server, "call", "tool")
+	for _, c := range []struct{ value, want string }{
+		{`{"api_key":"hunter2","n":12345678901234567890.10}`, `{"n":12345678901234567890.10}`},
+		{`{"apiKey":"hunter2"}`, `{}`},
+		{`{"token":"hunter2","text":"a"}`, `{"text":"a"}`},
+		{`{"Secret":"hunter2","passwd":"hunter2","Authorization":"hunter2","credential":"hunter2","private_key":"hunter2","password":"hunter2"}`, `{}`},
+		{`{"login":{"user":"ada","client_secret":["hunter2"]},"b":[1,2]}`, `{"login":{"user":"ada"},"b":[1,2]}`},
+		{`{"note":"use ghp_hunter2hunter2hunter2hunter2hunter2hun to log in","a":1}`, `{"a":1}`},
+		{`{"url":"https://ada:hunter2@example.com/","a":null}`, `{"a":null}`},
+		{`{"headers":["X: y","Authorization: Bearer hunter2hunter2"],"a":" é\u0041"}`, `{"a":" é\u0041"}`},
+		{`{"list":[{"name":"x","api-key":"hunter2"}]}`, `{"list":[{"name":"x"}]}`},
+		{`{"max_tokens":100,"monkey":"banana"}`, `{"max_tokens":100,"monkey":"banana"}`},
+	} {
+		if err := s.Save(file, []byte(`{"type":"object"}`), []byte(c.value)); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(s.Load(file)); got != c.want {
+			t.Errorf("%s is kept as %s, want %s", c.value, got, c.want)
+		}
+	}
+	all, err := filepath.Glob(filepath.Join(s.dir, "*"))
+	if err != nil || len(all) != 1 {
+		t.Fatalf("files %v, %v; want one", all, err)
+	}
+	if b, err := os.ReadFile(all[0]); err != nil || strings.Contains(string(b), "hunter2") {
+		t.Errorf("on the disk: %s, %v", b, err)
+	}
+}
+
+// What a schema marks as secret is not kept at all.
+func TestSecretSchemasAreNotWritten(t *testing.T) {
+	s := New(filepath.Join(t.TempDir(), "inputs"))
+	for i, schema := range []string{`{"properties":{"pin":{"format":"password"}}}`, `{"properties":{"pin":{"writeOnly":true}}}`} {
+		file := s.File(server, "call", fmt.Sprint(i))
+		if err := s.Save(file, []byte(schema), []byte(`{"pin":"1"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if b := s.Load(file); b != nil {
+			t.Errorf("%s: kept %s", schema, b)
+		}
+	}
+	for _, s := range []*Store{nil, New("")} {
+		if f := s.File(server, "call", "x"); f != "" {
+			t.Errorf("a store without a folder has the file %s", f)
+		}
+	}
+}
+
+// The values that were not sent for the longest time go first.
+func TestOldValuesGo(t *testing.T) {
+	s := New(t.TempDir())
+	for i := range maxValues + 3 {
+		if err := s.Save(s.File(server, "call", fmt.Sprint(i)), nil, []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := os.ReadDir(s.dir)
+	if err != nil || len(files) != maxValues {
+		t.Errorf("%d files, %v; want %d", len(files), err, maxValues)
+	}
+	if s.Load(s.File(server, "call", fmt.Sprint(maxValues+2))) == nil {
+		t.Error("the newest value is gone")
+	}
+}

@@ -1,0 +1,26 @@
+package views
+
+import (
+	"context"
+	"testing"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/tui/form"
+)
+
+// A call sends what the draft held when it was started, also where the server's list changes before it runs.
+func TestCallSendsTheDraftAsItWas(t *testing.T) {
+	v := newCall(nil)
+	got := ""
+	v.send = func(_ context.Context, _ *session.Session, it session.Item, args []byte, _ map[string]string, _ session.CallOptions) (session.Reply, error) {
+		got = it.Name + string(args)
+		return session.Reply{}, nil
+	}
+	d := &draft{item: session.Item{Name: "before"}, form: form.New(schema.ParseArguments(nil), nil), sent: []byte(`{"a":1}`)}
+	run := v.call(nil, d)
+	d.item, d.sent = session.Item{Name: "after"}, []byte(`{}`)
+	if _, err := run(t.Context()); err != nil || got != `before{"a":1}` {
+		t.Errorf("sent %s, %v", got, err)
+	}
+}
