@@ -146,7 +146,7 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 		return a.edited(m)
 	case pagerDone:
 		if m.err != nil {
-			a.toasts.add(Failure, fmt.Sprintf("%s: %v; set $PAGER to one that works", m.what, m.err))
+			a.toasts.add(Failure, m.err.Error())
 		}
 	case Navigate:
 		return a.navigate(m)

@@ -7,20 +7,20 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // minChild is how long a child in the foreground lasts at least. A child that
 // ends at once can freeze Bubble Tea 2.0.9 (issue 1778).
 const minChild = 50 * time.Millisecond
 
-// pagerDone reports how a child in the foreground ended.
-type pagerDone struct {
-	what string
-	err  error
-}
+// pagerDone reports how the pager ended.
+type pagerDone struct{ err error }
 
 func (a *App) editText(view, tag, text, ext string) tea.Cmd {
 	argv, err := commandFrom(a.getenv, []string{"VISUAL", "EDITOR"}, "vi")
@@ -30,25 +30,9 @@ func (a *App) editText(view, tag, text, ext string) tea.Cmd {
 	if err != nil {
 		return emit(Edited{View: view, Tag: tag, Text: text, Err: err})
 	}
-	path, cleanup, err := scratch(text, ext)
-	if err != nil {
-		return emit(Edited{View: view, Tag: tag, Text: text, Err: err})
-	}
-	return tea.Exec(newChild(append(argv, path)), func(err error) tea.Msg {
-		defer cleanup()
-		e := Edited{View: view, Tag: tag, Text: text}
-		if err != nil {
-			e.Err = fmt.Errorf("%s: %w; set $EDITOR to an editor that works", argv[0], err)
-			return e
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			e.Err = fmt.Errorf("reading back what %s wrote: %w", argv[0], err)
-			return e
-		}
-		e.Changed = string(b) != text
-		e.Text = string(b)
-		return e
+	c := &child{argv: argv, next: "set $EDITOR to an editor that works", text: text, ext: cleanExt(ext)}
+	return tea.Exec(c, func(err error) tea.Msg {
+		return Edited{View: view, Tag: tag, Text: c.text, Err: err, Changed: c.text != text}
 	})
 }
 
@@ -60,28 +44,21 @@ func (a *App) pageText(text, ext string) tea.Cmd {
 	if err != nil {
 		return emit(Toast{Failure, err.Error()})
 	}
-	path, cleanup, err := scratch(text, ext)
-	if err != nil {
-		return emit(Toast{Failure, err.Error()})
-	}
-	return tea.Exec(newChild(append(argv, path)), func(err error) tea.Msg {
-		cleanup()
-		return pagerDone{argv[0], err}
-	})
+	return tea.Exec(newPager(argv, text, ext), func(err error) tea.Msg { return pagerDone{err} })
 }
 
-// scratch writes text to a file that only the user can read, in a folder of
-// its own so that an editor's backup files go away with it.
+// scratch writes text to a file that only the user can read, in a folder of its own so that an editor's backup files go
+// away with it.
 func scratch(text, ext string) (path string, cleanup func(), err error) {
 	dir, err := os.MkdirTemp("", "mcphud-")
 	if err != nil {
-		return "", nil, fmt.Errorf("making a temporary folder: %w; set $TMPDIR to one that can be written", err)
+		return "", nil, fmt.Errorf("cannot make a temporary folder: %w; set $TMPDIR to one that can be written", err)
 	}
 	cleanup = func() { _ = os.RemoveAll(dir) }
-	path = filepath.Join(dir, "mcphud"+filepath.Ext("x"+cleanExt(ext)))
+	path = filepath.Join(dir, "mcphud"+ext)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		cleanup()
-		return "", nil, fmt.Errorf("writing a temporary file: %w", err)
+		return "", nil, fmt.Errorf("cannot write a temporary file: %w", err)
 	}
 	return path, cleanup, nil
 }
@@ -163,31 +140,65 @@ func splitCommand(s string) ([]string, error) {
 	return out, nil
 }
 
-// child is a process in the foreground that lasts at least minChild.
-type child struct{ *exec.Cmd }
-
-func newChild(argv []string) *child { return &child{exec.Command(argv[0], argv[1:]...)} }
-
-// SetStdin gives the child the terminal. A reader that is no file would be
-// copied by a goroutine that outlives the child and eats what is typed next.
-func (c *child) SetStdin(r io.Reader) {
-	if f, ok := r.(*os.File); ok {
-		c.Stdin = f
-	}
+// child is a program in the foreground that lasts at least minChild, with a file that it shows or edits. Run does all the
+// work: until then nothing is looked up and nothing is on the disk.
+type child struct {
+	argv           []string
+	next           string // what to do where the program does not work
+	text           string // of the file; after Run as the program left it
+	ext            string
+	readOnly       bool // show the text with control characters made visible, and do not read it back
+	stdin          *os.File
+	stdout, stderr io.Writer
 }
 
+// newPager shows text in a pager. Unlike an editor, that may hand escape sequences to the terminal, and may choose a program
+// for the file by its extension: so the text is made safe, and the extension is one of three.
+func newPager(argv []string, text, ext string) *child {
+	if ext != ".json" && ext != ".md" {
+		ext = ".txt"
+	}
+	return &child{argv: argv, next: "set $PAGER to one that works", text: text, ext: ext, readOnly: true}
+}
+
+// SetStdin gives the child the terminal. A reader that is not a file would be copied by a goroutine that outlives the child
+// and eats what is typed next.
+func (c *child) SetStdin(r io.Reader) { c.stdin, _ = r.(*os.File) }
+
 // SetStdout is the counterpart of SetStdin.
-func (c *child) SetStdout(w io.Writer) { c.Stdout = w }
+func (c *child) SetStdout(w io.Writer) { c.stdout = w }
 
 // SetStderr is the counterpart of SetStdin.
-func (c *child) SetStderr(w io.Writer) { c.Stderr = w }
+func (c *child) SetStderr(w io.Writer) { c.stderr = w }
 
-// Run runs the child to its end.
+// Run writes the file, runs the program to its end, and reads the file back.
 func (c *child) Run() error {
 	start := time.Now()
-	err := c.Cmd.Run()
-	if left := minChild - time.Since(start); left > 0 {
-		time.Sleep(left)
+	defer func() { time.Sleep(minChild - time.Since(start)) }()
+	shown := c.text
+	if c.readOnly {
+		shown = safe.Text(shown)
 	}
-	return err
+	path, cleanup, err := scratch(shown, c.ext)
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	cmd := exec.Command(c.argv[0], append(slices.Clone(c.argv[1:]), path)...)
+	cmd.Stdout, cmd.Stderr = c.stdout, c.stderr
+	if c.stdin != nil {
+		cmd.Stdin = c.stdin
+	}
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w; %s", c.argv[0], err, c.next)
+	}
+	if c.readOnly {
+		return nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("cannot read what %s wrote: %w", c.argv[0], err)
+	}
+	c.text = string(b)
+	return nil
 }
