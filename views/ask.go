@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/shell"
 )
 
 // ask is a screen with a form on the left and the server's answer on the
@@ -43,7 +44,7 @@ type asking struct {
 	// ref is the reference of completion/complete, nil where there is none.
 	ref func(session.Item) []byte
 	// command is the mcphud command that does the same.
-	command func(d *draft) string
+	command func(d *draft) shell.Invocation
 }
 
 // draft is one item with what was typed for it.
@@ -395,9 +396,9 @@ func (v *ask) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		if c.Server == nil {
 			return nil
 		}
-		return tui.CopyString(commandLine(c.Server.Config(), v.command(v.cur)), true)
+		return copyCommand(c.Server.Config(), v.command(v.cur))
 	case k == tui.CopyCurl:
-		return copyCurl(c.Sessions, v.cur.request)
+		return shell.Curl(c.Sessions, v.cur.request)
 	case k == tui.CopyRaw && v.cur.last != nil:
 		last := v.cur.last
 		return func() (string, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/shell"
 )
 
 // catalog is a screen that lists what a server offers of one kind, and for the
@@ -28,7 +29,7 @@ type catalogue struct {
 	plural, verb string
 	screen, help string // screen that enter opens, with the item's name
 	name         func(session.Item) string
-	command      func(session.Item) string // mcphud subcommand for an item
+	command      func(session.Item) shell.Invocation // mcphud subcommand for an item
 }
 
 func newCatalog(k catalogue) *catalog {
@@ -183,7 +184,7 @@ func (v *catalog) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	case tui.CopyJSON, tui.CopyRaw:
 		return tui.CopyBytes(it.Raw)
 	case tui.CopyCommand:
-		return tui.CopyString(commandLine(c.Server.Config(), v.command(it)), true)
+		return copyCommand(c.Server.Config(), v.command(it))
 	}
 	return nil
 }

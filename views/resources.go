@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/shell"
 )
 
 // resources lists the current server's resources and shows what they hold.
@@ -236,7 +237,7 @@ func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		if v.reading == "" {
 			return nil
 		}
-		return copyCurl(c.Sessions, v.request)
+		return shell.Curl(c.Sessions, v.request)
 	}
 	if v.reading != "" && c.Focus == "detail" && k != tui.CopyCommand && k != tui.CopyPath {
 		return v.reply.doc.copyText(k)
@@ -255,7 +256,7 @@ func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	case tui.CopyJSON, tui.CopyRaw:
 		return tui.CopyBytes(it.Raw)
 	case tui.CopyCommand:
-		return tui.CopyString(commandLine(c.Server.Config(), "resources read "+shellQuote(uri)), true)
+		return copyCommand(c.Server.Config(), invoke("resources read", uri))
 	}
 	return nil
 }

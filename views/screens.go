@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views/shell"
 )
 
 // Deps is what screens need besides the sessions.
@@ -69,8 +70,8 @@ func newCall(store *inputs.Store) *ask {
 		send: func(ctx context.Context, s *session.Session, it session.Item, args []byte, _ map[string]string, o session.CallOptions) (session.Reply, error) {
 			return s.CallTool(ctx, it.Name, args, o)
 		},
-		command: func(d *draft) string {
-			return "tools call " + shellQuote(d.item.Name) + " --args " + shellQuote(string(d.form.JSON()))
+		command: func(d *draft) shell.Invocation {
+			return shell.Invocation{Verb: "tools call", Operands: []string{d.item.Name}, Flags: []string{"--args", string(d.form.JSON())}}
 		},
 	})
 }
@@ -90,12 +91,12 @@ func newPrompt(store *inputs.Store) *ask {
 			return s.GetPrompt(ctx, it.Name, given, o)
 		},
 		ref: func(it session.Item) []byte { return reference("ref/prompt", "name", it.Name) },
-		command: func(d *draft) string {
-			out := "prompts get " + shellQuote(d.item.Name)
-			for k, val := range sorted(d.form.Strings()) {
-				out += " " + shellQuote(k+"="+val)
+		command: func(d *draft) shell.Invocation {
+			operands := []string{d.item.Name}
+			for k, val := range shell.Sorted(d.form.Strings()) {
+				operands = append(operands, k+"="+val)
 			}
-			return out
+			return invoke("prompts get", operands...)
 		},
 	})
 }
@@ -124,12 +125,12 @@ func newTemplate(store *inputs.Store) *ask {
 			return s.ReadResource(ctx, uri, o)
 		},
 		ref: func(it session.Item) []byte { return reference("ref/resource", "uri", it.URI) },
-		command: func(d *draft) string {
+		command: func(d *draft) shell.Invocation {
 			uri, err := expand(d.item.URI, d.form.Strings())
 			if err != nil {
-				return "resources templates"
+				return invoke("resources templates")
 			}
-			return "resources read " + shellQuote(uri)
+			return invoke("resources read", uri)
 		},
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/shell"
 )
 
 // servers lists every server that the configs name or that was opened, with
@@ -352,9 +353,9 @@ func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		info := s.Status().ServerInfo
 		return tui.CopyBytes(info)
 	case tui.CopyCommand:
-		return tui.CopyString(commandLine(s.Config(), ""), true)
+		return copyCommand(s.Config(), shell.Invocation{})
 	case tui.CopyConfig:
-		return tui.CopyString(configEntry(s.Config()), true)
+		return tui.CopyString(s.Config().Entry(), true)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
+	"github.com/mcphud/mcphud/views/shell"
 )
 
 // Stack is the processes that the stack screen shows and steers. Its methods
@@ -356,9 +357,9 @@ func (v *stack) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 			return string(b), err
 		}
 	case k == tui.CopyCommand && p.URL != "" && p.Kind != "router":
-		return tui.CopyString(commandLine(srv, ""), true)
+		return copyCommand(srv, shell.Invocation{})
 	case k == tui.CopyConfig && p.URL != "" && p.Kind != "router":
-		return tui.CopyString(configEntry(srv), true)
+		return tui.CopyString(srv.Entry(), true)
 	}
 	return nil
 }

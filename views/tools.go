@@ -4,6 +4,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views/shell"
 )
 
 // newTools lists the current server's tools.
@@ -15,7 +16,7 @@ func newTools() *catalog {
 		kind: session.Tools, plural: "tools", verb: "call", screen: "call",
 		help:    "Open the tool's form, to fill in and call.",
 		name:    itemName,
-		command: func(it session.Item) string { return "tools show " + shellQuote(it.Name) },
+		command: func(it session.Item) shell.Invocation { return invoke("tools show", it.Name) },
 	})
 }
 
@@ -28,7 +29,7 @@ func newPrompts() *catalog {
 		kind: session.Prompts, plural: "prompts", verb: "get", screen: "prompt",
 		help:    "Open the prompt's arguments, to fill in and get its messages.",
 		name:    itemName,
-		command: func(it session.Item) string { return "prompts get " + shellQuote(it.Name) },
+		command: func(it session.Item) shell.Invocation { return invoke("prompts get", it.Name) },
 	})
 }
 
@@ -41,7 +42,7 @@ func newTemplates() *catalog {
 		kind: session.Templates, plural: "resource templates", verb: "fill in", screen: "template",
 		help:    "Open the template's variables, to fill in and read the resource.",
 		name:    func(it session.Item) string { return it.URI },
-		command: func(session.Item) string { return "resources templates" },
+		command: func(session.Item) shell.Invocation { return invoke("resources templates") },
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/shell"
 )
 
 // traffic shows everything that was said on the wire, both ways, for all
@@ -108,7 +109,7 @@ func (v *traffic) Breadcrumb(c *tui.Ctx) string {
 
 func (v *traffic) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if k == tui.CopyCurl {
-		return copyCurl(c.Sessions, v.feed.selected())
+		return shell.Curl(c.Sessions, v.feed.selected())
 	}
 	if k != tui.CopyRaw && k != tui.CopyJSON && k != tui.CopyValue {
 		return nil

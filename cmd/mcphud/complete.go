@@ -111,11 +111,16 @@ func (a *app) completeNames(kind session.ListKind) cobra.CompletionFunc {
 			if kind == session.Resources {
 				name = it.URI
 			}
-			// A name with control characters or a tab would change what the shell makes of it.
-			if strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0 {
+			if completable(name) {
 				out = append(out, name+"\t"+oneCell(describe(it)))
 			}
 		}
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// completable is whether a server's name may be completed: control characters and tabs would change what the shell makes of
+// it, and a dash at its beginning what this program does.
+func completable(name string) bool {
+	return !strings.HasPrefix(name, "-") && strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
 }

@@ -1,4 +1,4 @@
-package views
+package shell
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/tui"
 )
 
 // headDistance is how many entries lie at most between a frame and the head of
@@ -18,10 +17,10 @@ const headDistance = 4096
 // curlAlone are the headers that curl makes itself.
 var curlAlone = []string{"Accept-Encoding", "Connection", "Content-Length", "Host", "User-Agent"}
 
-// copyCurl makes the curl command that sends once more what an entry of the
+// Curl makes the curl command that sends once more what an entry of the
 // journal is or answers; nil where that did not go over HTTP. Header secrets
 // are masked, as in the journal.
-func copyCurl(m *session.Manager, seq uint64) tui.CopyFunc {
+func Curl(m *session.Manager, seq uint64) func() (string, error) {
 	j := m.Journal()
 	e, ok := j.Get(seq)
 	if ok && e.Dir == journal.In {
@@ -80,17 +79,17 @@ func curlCommand(head, body []byte) string {
 	var b strings.Builder
 	b.WriteString("curl -N") // what comes as a stream is shown as it comes
 	if method != "GET" && (method != "POST" || body == nil) {
-		b.WriteString(" -X " + shellQuote(method))
+		b.WriteString(" -X " + Quote(method))
 	}
-	b.WriteString(" " + shellQuote(url))
+	b.WriteString(" " + Quote(url))
 	for line := range strings.Lines(string(rest)) {
 		line = strings.TrimRight(line, "\n")
 		if name, _, ok := strings.Cut(line, ": "); ok && !slices.Contains(curlAlone, name) {
-			b.WriteString(" \\\n  -H " + shellQuote(line))
+			b.WriteString(" \\\n  -H " + Quote(line))
 		}
 	}
 	if body != nil {
-		b.WriteString(" \\\n  --data-raw " + shellQuote(string(body)))
+		b.WriteString(" \\\n  --data-raw " + Quote(string(body)))
 	}
 	return b.String()
 }

@@ -1,4 +1,4 @@
-package views
+package shell
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func TestCurlSendsTheSameAgain(t *testing.T) {
 			t.Fatal("no HTTP request was journalled")
 		}
 		for _, seq := range []uint64{r.Request, r.Response, carrier.Seq} {
-			text := copyCurl(m, seq)
+			text := Curl(m, seq)
 			if text == nil {
 				t.Fatalf("entry %d has no curl command", seq)
 			}
@@ -90,7 +90,7 @@ func TestCurlSendsTheSameAgain(t *testing.T) {
 				t.Errorf("%s: the server answers the command with %s: %s", version, resp.Status, got)
 			}
 		}
-		if copyCurl(m, 0) != nil {
+		if Curl(m, 0) != nil {
 			t.Error("a curl command for nothing")
 		}
 	}

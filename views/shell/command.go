@@ -1,0 +1,78 @@
+// Package shell writes what is copied to be pasted into a shell: mcphud and curl commands.
+package shell
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// Invocation is a subcommand of mcphud with what it is given; the zero value opens the UI.
+type Invocation struct {
+	Verb     string   // "tools call"
+	Operands []string // in order; a server may have named them
+	Flags    []string // "--args", "{}"
+}
+
+// On is the command line for a server, secrets masked. An operand that begins with a dash is an error, since the command
+// would read it as a flag: a server could so name a file to write.
+func (i Invocation) On(srv config.Server) (string, error) {
+	words := []string{"mcphud"}
+	if i.Verb != "" {
+		words = append(words, i.Verb)
+	}
+	for _, o := range i.Operands {
+		if strings.HasPrefix(o, "-") {
+			return "", fmt.Errorf("cannot copy the command: it would read %s as a flag, because it begins with a dash", safe.Line(o, 60))
+		}
+		words = append(words, Quote(o))
+	}
+	for _, f := range i.Flags {
+		words = append(words, Quote(f))
+	}
+	return strings.Join(append(words, target(srv)...), " "), nil
+}
+
+// target is how a command names a server.
+func target(srv config.Server) (words []string) {
+	if srv.Source.File != "" {
+		return []string{"--server", Quote(srv.Name)}
+	}
+	m := srv.Masked()
+	if m.Protocol != "" && m.Protocol != "auto" {
+		words = append(words, "--protocol", Quote(m.Protocol))
+	}
+	for k, v := range Sorted(m.Headers) {
+		words = append(words, "-H", Quote(k+": "+v))
+	}
+	for k, v := range Sorted(m.Env) {
+		words = append(words, "-e", Quote(k+"="+v))
+	}
+	if m.Cwd != "" {
+		words = append(words, "--cwd", Quote(m.Cwd))
+	}
+	if m.Command == "" {
+		return append(words, "--url", Quote(m.URL))
+	}
+	words = append(words, "--", Quote(m.Command))
+	for _, a := range m.Args {
+		words = append(words, Quote(a))
+	}
+	return words
+}
+
+// Sorted walks a map in the order of its keys.
+func Sorted(m map[string]string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}
