@@ -27,7 +27,7 @@ const (
 
 	// telling is the least score of a passage that is quoted: below it a passage shares a word or two with the question, and
 	// does not answer it.
-	telling = 0.25
+	telling = 0.28
 )
 
 type citation struct {

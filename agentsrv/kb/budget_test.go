@@ -83,7 +83,7 @@ func corpusWords(t *testing.T) []string {
 	t.Helper()
 	k := open(t, Options{})
 	find(t, k, "warm", SearchOptions{})
-	rows, err := k.ix.db.QueryContext(t.Context(), `SELECT term FROM kb_word WHERE length(term) > 1 ORDER BY docs DESC, term`)
+	rows, err := k.ix.db.QueryContext(t.Context(), `SELECT term FROM kb_vocab WHERE length(term) > 1 ORDER BY doc DESC, term`)
 	if err != nil {
 		t.Fatal(err)
 	}

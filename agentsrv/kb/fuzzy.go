@@ -16,48 +16,47 @@ const (
 	triWords  = 1500 // words with one of its trigrams that are looked at, at most; the commonest trigrams are left out
 )
 
-// alikes are the words of the vocabulary that a word nobody wrote may be a typing error of: those with most of its
-// trigrams, and one or, if it is long, two edits away. docs is how many passages have the commonest of them.
-func (ix *index) alikes(ctx context.Context, word string) (near []alt, docs int, err error) {
-	runes := []rune(word)
+// alikes are the words of the vocabulary that a word nobody wrote may be a typing error of: of those that share most
+// trigrams with it the nearest, at most one edit away or, for a long word, two.
+func (ix *index) alikes(ctx context.Context, word string) (near []string, err error) {
+	runes := []rune(strings.ToLower(word))
 	if len(runes) < 4 || len(runes) > 24 {
-		return nil, 0, nil
+		return nil, nil
 	}
-	allowed := 1
+	best := 1
 	if len(runes) >= 6 {
-		allowed = 2
+		best = 2
 	}
-	match, err := ix.trigrams(ctx, "_"+word+"_")
+	match, err := ix.trigrams(ctx, "_"+string(runes)+"_")
 	if err != nil || match == "" {
-		return nil, 0, err
+		return nil, err
 	}
 	rows, err := ix.alike.QueryContext(ctx, match, triSample)
 	if err != nil {
-		return nil, 0, fmt.Errorf("knowledge base: look for words like %q: %w", word, err)
+		return nil, fmt.Errorf("knowledge base: look for words like %q: %w", word, err)
 	}
 	defer rows.Close()
-	best := allowed
 	for rows.Next() {
 		var t string
-		var n int
-		if err := rows.Scan(&t, &n); err != nil {
-			return nil, 0, fmt.Errorf("knowledge base: read words like %q: %w", word, err)
+		if err := rows.Scan(&t); err != nil {
+			return nil, fmt.Errorf("knowledge base: read words like %q: %w", word, err)
 		}
-		d := edits(runes, []rune(t), allowed)
+		t = strings.Trim(t, "_")
+		d := edits(runes, []rune(t), best)
 		if d > best {
 			continue
 		}
 		if d < best { // only the nearest count
-			near, docs, best = near[:0], 0, d
+			near, best = near[:0], d
 		}
 		if len(near) < maxAlike {
-			near, docs = append(near, alt{t, 1 - 0.2*float64(d), n}), max(docs, n)
+			near = append(near, t)
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return nil, 0, fmt.Errorf("knowledge base: read words like %q: %w", word, err)
+		return nil, fmt.Errorf("knowledge base: read words like %q: %w", word, err)
 	}
-	return near, docs, nil
+	return near, nil
 }
 
 // trigrams is the FTS5 query for words that share three characters in a row with w, "" if none does.

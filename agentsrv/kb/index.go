@@ -5,14 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/mcphud/mcphud/agentsrv/store"
 )
 
-// schema. kb_fts indexes the terms of terms.go, joined by spaces, and stores none of them: the text is in kb_chunk.
-// kb_word is the vocabulary with the number of chunks that hold a term, and kb_tri finds terms that look like a
-// mistyped one, the rarest trigrams first by kb_gram; all three are derived from kb_fts after each pass.
+// schema. kb_fts indexes the text of kb_chunk, which it does not store, and kb_tri has the vocabulary by trigrams, for
+// mistyped words, the rarest trigrams first by kb_gram; these two are made again of kb_fts after each pass.
 var schema = []string{
 	`CREATE TABLE kb_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 	CREATE TABLE kb_file (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, base TEXT NOT NULL, title TEXT NOT NULL,
@@ -27,17 +25,36 @@ var schema = []string{
 	CREATE VIRTUAL TABLE kb_tri USING fts5(term, content='', contentless_delete=1, tokenize='trigram');
 	CREATE VIRTUAL TABLE kb_trivocab USING fts5vocab(kb_tri, 'row');
 	CREATE TABLE kb_gram (gram TEXT PRIMARY KEY, words INTEGER NOT NULL) WITHOUT ROWID;`,
+
+	// FTS5 stems and cuts the text itself. parts has what its tokenizer leaves in one piece: names such as readFile, and
+	// ideographs.
+	`DROP TABLE kb_trivocab; DROP TABLE kb_tri; DROP TABLE kb_gram; DROP TABLE kb_word; DROP TABLE kb_vocab; DROP TABLE kb_fts;
+	DROP TABLE kb_chunk; DELETE FROM kb_file;
+	CREATE TABLE kb_chunk (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES kb_file(id), line INTEGER NOT NULL,
+		part INTEGER NOT NULL, last INTEGER NOT NULL, heading TEXT NOT NULL, content TEXT NOT NULL, parts TEXT NOT NULL);
+	CREATE INDEX kb_chunk_file ON kb_chunk (file, line, part);
+	CREATE VIRTUAL TABLE kb_fts USING fts5(heading, content, parts, content='kb_chunk', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2');
+	CREATE TRIGGER kb_chunk_in AFTER INSERT ON kb_chunk BEGIN
+		INSERT INTO kb_fts (rowid, heading, content, parts) VALUES (new.id, new.heading, new.content, new.parts);
+	END;
+	CREATE TRIGGER kb_chunk_out AFTER DELETE ON kb_chunk BEGIN
+		INSERT INTO kb_fts (kb_fts, rowid, heading, content, parts) VALUES ('delete', old.id, old.heading, old.content, old.parts);
+	END;
+	CREATE VIRTUAL TABLE kb_vocab USING fts5vocab(kb_fts, 'row');
+	CREATE VIRTUAL TABLE kb_tri USING fts5(term, tokenize='trigram');
+	CREATE VIRTUAL TABLE kb_trivocab USING fts5vocab(kb_tri, 'row');
+	CREATE TABLE kb_gram (gram TEXT PRIMARY KEY, words INTEGER NOT NULL) WITHOUT ROWID;`,
 }
 
-// edition changes when terms or chunks are cut differently, so that an index of before is made again.
-const edition = "1"
+// edition changes when chunks are cut differently, so that an index of before is made again.
+const edition = "2"
 
 // index is the tables above in one database.
 type index struct {
 	db  *store.DB
 	own bool // db was opened here
 
-	search, word, gram, alike *sql.Stmt
+	search, count, gram, alike *sql.Stmt
 }
 
 // file is one indexed file without its chunks.
@@ -82,8 +99,7 @@ func (ix *index) belongs(ctx context.Context, what string) error {
 	}
 	return ix.tx(ctx, func(tx *sql.Tx) error {
 		for _, q := range []string{
-			`DELETE FROM kb_chunk`, `DELETE FROM kb_file`, `DELETE FROM kb_word`, `DELETE FROM kb_gram`,
-			`INSERT INTO kb_fts (kb_fts) VALUES ('delete-all')`, `INSERT INTO kb_tri (kb_tri) VALUES ('delete-all')`,
+			`DELETE FROM kb_chunk`, `DELETE FROM kb_file`, `DELETE FROM kb_tri`, `DELETE FROM kb_gram`,
 		} {
 			if _, err := tx.ExecContext(ctx, q); err != nil {
 				return err
@@ -99,12 +115,12 @@ func (ix *index) prepare(ctx context.Context) (err error) {
 		to    **sql.Stmt
 		query string
 	}{
-		{&ix.search, `SELECT c.id, c.line, c.part, c.last, c.heading, c.content, d.path, d.base, d.title
+		{&ix.search, `SELECT c.line, c.part, c.last, c.heading, c.content, d.path, d.base, d.title, snippet(kb_fts, 1, char(0x10FFFF), '', '…', 64), -f.rank
 			FROM kb_fts f JOIN kb_chunk c ON c.id = f.rowid JOIN kb_file d ON d.id = c.file
 			WHERE kb_fts MATCH ?1 AND (?2 = '' OR d.base = ?2) ORDER BY f.rank LIMIT ?3`},
-		{&ix.word, `SELECT docs FROM kb_word WHERE term = ?`},
+		{&ix.count, `SELECT count(*) FROM (SELECT 1 FROM kb_fts WHERE kb_fts MATCH ? LIMIT ?)`},
 		{&ix.gram, `SELECT words FROM kb_gram WHERE gram = ?`},
-		{&ix.alike, `SELECT w.term, w.docs FROM kb_tri t JOIN kb_word w ON w.id = t.rowid WHERE kb_tri MATCH ? ORDER BY t.rank LIMIT ?`},
+		{&ix.alike, `SELECT term FROM kb_tri WHERE kb_tri MATCH ? ORDER BY rank LIMIT ?`},
 	} {
 		if *s.to, err = ix.db.PrepareContext(ctx, s.query); err != nil {
 			return err
@@ -128,31 +144,20 @@ func (ix *index) tx(ctx context.Context, f func(*sql.Tx) error) error {
 // put replaces what the index holds of the given files, in one transaction.
 func (ix *index) put(ctx context.Context, pass int64, files []file, chunks [][]chunk) error {
 	return ix.tx(ctx, func(tx *sql.Tx) error {
-		row, err := tx.PrepareContext(ctx, `INSERT INTO kb_chunk (file, line, part, last, heading, content) VALUES (?, ?, ?, ?, ?, ?)`)
+		row, err := tx.PrepareContext(ctx, `INSERT INTO kb_chunk (file, line, part, last, heading, content, parts) VALUES (?, ?, ?, ?, ?, ?, ?)`)
 		if err != nil {
 			return err
 		}
 		defer row.Close()
-		fts, err := tx.PrepareContext(ctx, `INSERT INTO kb_fts (rowid, heading, body) VALUES (?, ?, ?)`)
-		if err != nil {
-			return err
-		}
-		defer fts.Close()
 		for i, f := range files {
 			id, err := replaceFile(ctx, tx, pass, f)
 			if err != nil {
 				return err
 			}
 			for _, c := range chunks[i] {
-				res, err := row.ExecContext(ctx, id, c.Line, c.Part, c.Last, c.Heading, c.Content)
-				if err != nil {
-					return err
-				}
-				rowid, err := res.LastInsertId()
-				if err != nil {
-					return err
-				}
-				if _, err := fts.ExecContext(ctx, rowid, joinTerms(f.Title+" "+c.Heading+" "+f.Path), joinTerms(c.Content)); err != nil {
+				// The title and the path are searched with the parts: the heading is shown, and a title often begins it.
+				parts := partsOf(c.Heading+" "+c.Content) + f.Title + " " + f.Path
+				if _, err := row.ExecContext(ctx, id, c.Line, c.Part, c.Last, c.Heading, c.Content, parts); err != nil {
 					return err
 				}
 			}
@@ -183,33 +188,17 @@ func replaceFile(ctx context.Context, tx *sql.Tx, pass int64, f file) (id int64,
 }
 
 func dropChunks(ctx context.Context, tx *sql.Tx, file int64) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM kb_fts WHERE rowid IN (SELECT id FROM kb_chunk WHERE file = ?)`, file); err != nil {
-		return err
-	}
 	_, err := tx.ExecContext(ctx, `DELETE FROM kb_chunk WHERE file = ?`, file)
 	return err
 }
 
-func joinTerms(s string) string {
-	var b strings.Builder
-	b.Grow(len(s) + len(s)/4)
-	eachTerm(s, func(term string, _, _ int) bool {
-		b.WriteString(term)
-		b.WriteByte(' ')
-		return true
-	})
-	return b.String()
-}
-
-// vocabulary makes kb_word, kb_tri and kb_gram again from what kb_fts holds. Terms with digits, most of them numbers and
-// hashes, stand for nothing that is mistyped.
+// vocabulary makes kb_tri again from what kb_fts holds. Terms with digits, most of them numbers and hashes, stand for
+// nothing that is mistyped.
 func (ix *index) vocabulary(ctx context.Context) error {
 	return ix.tx(ctx, func(tx *sql.Tx) error {
 		for _, q := range []string{
-			`DELETE FROM kb_word`,
-			`INSERT INTO kb_tri (kb_tri) VALUES ('delete-all')`,
-			`INSERT INTO kb_word (term, docs) SELECT term, doc FROM kb_vocab`,
-			`INSERT INTO kb_tri (rowid, term) SELECT id, '_' || term || '_' FROM kb_word WHERE length(term) BETWEEN 3 AND 24 AND term NOT GLOB '*[0-9]*'`,
+			`DELETE FROM kb_tri`,
+			`INSERT INTO kb_tri (term) SELECT '_' || term || '_' FROM kb_vocab WHERE length(term) BETWEEN 3 AND 24 AND term NOT GLOB '*[0-9]*'`,
 			`DELETE FROM kb_gram`,
 			`INSERT INTO kb_gram (gram, words) SELECT term, doc FROM kb_trivocab`,
 		} {
@@ -231,7 +220,7 @@ func (ix *index) size(ctx context.Context) (files, chunks int, err error) {
 
 func (ix *index) close() error {
 	var err error
-	for _, s := range []*sql.Stmt{ix.search, ix.word, ix.gram, ix.alike} {
+	for _, s := range []*sql.Stmt{ix.search, ix.count, ix.gram, ix.alike} {
 		if s != nil {
 			err = errors.Join(err, s.Close())
 		}

@@ -1,10 +1,7 @@
 package kb
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -17,9 +14,10 @@ const (
 	MaxLimit     = 20   // results of one search
 	DefaultLimit = 5    // results where SearchOptions.Limit is 0
 
-	maxTerms      = 12    // of a query that are looked up, the rarest
-	maxCandidates = 48    // passages that FTS5 ranks first, for the ranking of rank.go
-	maxPostings   = 6_000 // passages with one of the words that FTS5 ranks, at most; the commonest words are left to rank.go
+	maxWords    = 12  // of a query that are searched for
+	snippetSize = 500 // bytes
+	maxDocs     = 500 // passages that are counted for one word
+	k1          = 1.2 // of the BM25 of FTS5
 )
 
 // The parts of a knowledge base.
@@ -38,7 +36,7 @@ type SearchOptions struct {
 // Hit is one passage that a search found.
 type Hit struct {
 	Content  string  // the whole passage, at most about 1.5 kB, as it is in the file
-	Snippet  string  // the lines of it around the words of the query, at most about 500 bytes
+	Snippet  string  // the part of it with most words of the query, at most about 500 bytes
 	Score    float64 // 0 to 1: the share of the query that the passage answers, by weight of the words
 	Source   string  // URI under which the passage can be read as a resource
 	Title    string  // of the file, and the heading that the passage is under
@@ -65,151 +63,88 @@ func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) 
 	if err != nil {
 		return nil, err
 	}
-	terms, err := ix.query(ctx, query, k.State().Chunks)
-	if err != nil || len(terms) == 0 {
+	match, most, err := ix.match(ctx, query, k.State().Chunks)
+	if err != nil || match == "" {
 		return nil, err
 	}
-	found, err := ix.candidates(ctx, terms, o.Base)
-	if err != nil {
-		return nil, err
-	}
-	rank(found, terms)
-	for _, c := range found[:min(o.Limit, len(found))] {
-		hits = append(hits, c.hit(terms))
-	}
-	return hits, nil
-}
-
-// term is one word of a query: itself, and what it may have been meant to be.
-type term struct {
-	alts   []alt
-	weight float64 // how much of the query it is: more, the fewer passages have it
-}
-
-type alt struct {
-	text string
-	like float64 // 1 for the word itself, less for a word that looks like it or is used for the same thing
-	docs int     // passages that have it
-}
-
-// query takes the words out of a text, rarest first, and adds look-alikes to those that no passage has.
-func (ix *index) query(ctx context.Context, text string, chunks int) ([]term, error) {
-	type counted struct {
-		text string
-		docs int
-	}
-	var words []counted
-	seen := map[string]bool{}
-	var err error
-	lookup := func(t string) bool {
-		if seen[t] {
-			return true
-		}
-		seen[t] = true
-		var docs int
-		docs, err = ix.docs(ctx, t)
-		words = append(words, counted{t, docs})
-		return err == nil
-	}
-	text = clip(text, 4*MaxQuery)
-	eachTerm(text, func(t string, _, _ int) bool { return common[t] || lookup(t) })
-	if err == nil && len(words) == 0 { // nothing but common words: better those than nothing
-		eachTerm(text, func(t string, _, _ int) bool { return lookup(t) })
-	}
-	if err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(words, func(a, b counted) int { return cmp.Compare(rarity(a.docs), rarity(b.docs)) })
-	var terms []term
-	for _, w := range words[:min(len(words), maxTerms)] {
-		t := term{alts: []alt{{w.text, 1, w.docs}}}
-		docs := w.docs
-		if docs == 0 {
-			near, n, err := ix.alikes(ctx, w.text)
-			if err != nil {
-				return nil, err
-			}
-			t.alts = append(t.alts, near...)
-			docs = n
-		}
-		for _, r := range related()[w.text] {
-			n, err := ix.docs(ctx, r)
-			if err != nil {
-				return nil, err
-			}
-			if n > 0 {
-				t.alts = append(t.alts, alt{r, relatedLike, n})
-			}
-		}
-		n := float64(max(chunks, docs, 1))
-		t.weight = math.Log(1 + (n-float64(docs)+0.5)/(float64(docs)+0.5))
-		if docs == 0 {
-			t.weight /= 2 // a word that nobody wrote says little about which passage is meant
-		}
-		terms = append(terms, t)
-	}
-	return terms, nil
-}
-
-// docs is how many passages have a term.
-func (ix *index) docs(ctx context.Context, term string) (n int, err error) {
-	err = ix.word.QueryRowContext(ctx, term).Scan(&n)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("knowledge base: look up %q: %w", term, err)
-	}
-	return n, nil
-}
-
-// rarity orders words for the cut: words that no passage has come last, since they find nothing by themselves, and most
-// of a long text of garbage is such.
-func rarity(docs int) int {
-	if docs == 0 {
-		return math.MaxInt
-	}
-	return docs
-}
-
-// candidate is a passage that has at least one of the words.
-type candidate struct {
-	id         int64
-	chunk      chunk
-	path, base string
-	title      string
-	score      float64
-}
-
-// candidates are the passages that BM25 puts first.
-func (ix *index) candidates(ctx context.Context, terms []term, base string) ([]candidate, error) {
-	var alts []alt
-	for _, t := range terms {
-		alts = append(alts, t.alts...)
-	}
-	slices.SortStableFunc(alts, func(a, b alt) int { return cmp.Compare(a.docs, b.docs) })
-	var match []string
-	sum := 0
-	for _, a := range alts {
-		if sum += a.docs; sum > maxPostings && len(match) > 0 {
-			break
-		}
-		match = append(match, `"`+a.text+`"`)
-	}
-	rows, err := ix.search.QueryContext(ctx, strings.Join(match, " OR "), base, maxCandidates)
+	rows, err := ix.search.QueryContext(ctx, match, o.Base, o.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("knowledge base: search: %w", err)
 	}
 	defer rows.Close()
-	var out []candidate
 	for rows.Next() {
-		var c candidate
-		if err := rows.Scan(&c.id, &c.chunk.Line, &c.chunk.Part, &c.chunk.Last, &c.chunk.Heading, &c.chunk.Content, &c.path, &c.base, &c.title); err != nil {
+		var h Hit
+		var heading, title string
+		var part int
+		var bm25 float64
+		if err := rows.Scan(&h.Line, &part, &h.LastLine, &heading, &h.Content, &h.Path, &h.Base, &title, &h.Snippet, &bm25); err != nil {
 			return nil, fmt.Errorf("knowledge base: read what was found: %w", err)
 		}
-		out = append(out, c)
+		if h.Title = heading; heading == "" || !strings.HasPrefix(heading, title) {
+			h.Title = strings.TrimSuffix(title+" › "+heading, " › ")
+		}
+		h.Snippet, h.Source = around(h.Snippet), sourceURI(h.Path, h.Line, part)
+		h.Score = min(max(math.Round(bm25/most*1e4)/1e4, 1e-4), 1)
+		hits = append(hits, h)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("knowledge base: read what was found: %w", err)
 	}
-	return out, nil
+	return hits, nil
+}
+
+// mark, a code point that is no character, stands before each word of the query in what FTS5 cuts out of a passage.
+const mark = "\U0010FFFF"
+
+// around is a snippet of FTS5, which counts words and not bytes, without its marks and from shortly before the first of
+// them on.
+func around(snippet string) string {
+	before, _, _ := strings.Cut(snippet, mark)
+	s := strings.ReplaceAll(snippet, mark, "")
+	if at := len(before) - snippetSize/2; at > 0 {
+		s = "…" + s[cutBefore(s, at):]
+	}
+	return clip(s, snippetSize)
+}
+
+// match is the FTS5 query for passages with any of the words of a text, or with words that look like those that no
+// passage has, and the BM25 that a passage with all of them any number of times would come near; "" if there are no words.
+func (ix *index) match(ctx context.Context, text string, chunks int) (match string, most float64, err error) {
+	var all []string
+	words(clip(text, 4*MaxQuery), func(w string, _ bool) bool {
+		if w = strings.ToLower(w); len(w) <= maxWord && !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+		return true
+	})
+	telling := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return common[w] })
+	if len(telling) == 0 {
+		telling = all
+	}
+	var parts []string
+	for _, w := range telling[:min(len(telling), maxWords)] {
+		part := `"` + w + `"`
+		docs, err := ix.docs(ctx, part)
+		if err == nil && docs == 0 {
+			var near []string
+			if near, err = ix.alikes(ctx, w); err == nil && len(near) > 0 {
+				part = `"` + strings.Join(near, `" OR "`) + `"`
+			}
+		}
+		if err != nil {
+			return "", 0, fmt.Errorf("knowledge base: look up %q: %w", w, err)
+		}
+		n := float64(max(chunks, docs))
+		// A mistyped word counts as one that no passage has: what looks like it is a guess.
+		parts, most = append(parts, part), most+(1+k1)*math.Log(1+(n-float64(docs)+0.5)/(float64(docs)+0.5))
+	}
+	return strings.Join(parts, " OR "), most, nil
+}
+
+// docs is how many passages match, at most maxDocs.
+func (ix *index) docs(ctx context.Context, match string) (n int, err error) {
+	err = ix.count.QueryRowContext(ctx, match, maxDocs).Scan(&n)
+	return n, err
 }
 
 // clip is the first n bytes of s at most, and no torn character.
@@ -218,16 +153,4 @@ func clip(s string, n int) string {
 		return s
 	}
 	return s[:cutBefore(s, n)]
-}
-
-func (c *candidate) hit(terms []term) Hit {
-	title := c.chunk.Heading
-	if title == "" || !strings.HasPrefix(title, c.title) {
-		title = strings.TrimSuffix(c.title+" › "+title, " › ")
-	}
-	return Hit{
-		Content: c.chunk.Content, Snippet: snippet(c.chunk.Content, terms), Score: c.score,
-		Source: sourceURI(c.path, c.chunk.Line, c.chunk.Part), Title: title, Path: c.path,
-		Line: c.chunk.Line, LastLine: c.chunk.Last, Base: c.base,
-	}
 }

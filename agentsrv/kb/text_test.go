@@ -7,21 +7,47 @@ import (
 	"unicode/utf8"
 )
 
-func TestTerms(t *testing.T) {
+func TestWords(t *testing.T) {
 	for in, want := range map[string]string{
-		"Validating validates validation validated": "valid valid valid valid",
-		"queries query calling calls cancelled":     "query query cal cal cancel",
-		"readFile read_file HTTPServer":             "read fil readfil read fil readfil httpserver",
-		"tools/call -32602 v1.2":                    "tool cal 32602 v1 2",
-		"Élément e\u0301te\u0301":                   "element ete",
-		"工具x列":                                      "工 具 x 列",
-		`" OR NEAR( * 🙂 \x00`:                       "or near x00",
-		"session sessions status process access":    "session session status proces acces",
-		"_a_ __ a__b":                               "a a b",
-		strings.Repeat("x", 100):                    "",
+		"readFile read_file HTTPServer": "read- File- read file HTTPServer",
+		"tools/call -32602 v1.2":        "tools call 32602 v1 2",
+		"e\u0301te\u0301 Élément":       "e\u0301te\u0301 Élément",
+		"工具x列":                          "工- 具- x- 列-",
+		"\" OR NEAR( * 🙂 \x00\xff":      "OR NEAR",
+		"_a_ __ a__b":                   "a a b",
 	} {
-		if got := strings.TrimSpace(joinTerms(in)); got != want {
+		var got []string
+		words(in, func(w string, whole bool) bool {
+			if !whole {
+				w += "-"
+			}
+			got = append(got, w)
+			return true
+		})
+		if strings.Join(got, " ") != want {
 			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Endings, accents, the spelling of names and the lack of spaces do not matter.
+func TestSearchFindsFormsOfWords(t *testing.T) {
+	k := open(t, Options{Dir: folder(t, map[string]string{
+		"a.md": "Validating a résumé with readFile and write_file.\n", "b.md": "工具列表在这里\n", "c.md": "Nothing of that.\n",
+	})})
+	if err := k.Reindex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for q, want := range map[string]string{
+		"validates": "a.md", "validation": "a.md", "resume": "a.md", "re\u0301sume\u0301": "a.md", "file": "a.md", "FILE": "a.md", "readfile": "a.md", "readFile": "a.md",
+		"write": "a.md", "write_file": "a.md", "列": "b.md", "工具": "b.md", "nothing": "c.md", "absent": "",
+	} {
+		got := ""
+		for _, h := range find(t, k, q, SearchOptions{}) {
+			got += h.Path
+		}
+		if got != want {
+			t.Errorf("%q found %q, want %q", q, got, want)
 		}
 	}
 }
@@ -72,13 +98,20 @@ func FuzzSplit(f *testing.F) {
 }
 
 func TestSnippetShowsTheHit(t *testing.T) {
-	terms := []term{{alts: []alt{{"aardvark", 1, 1}}, weight: 1}, {alts: []alt{{"zebra", 1, 1}}, weight: 2}}
 	for _, text := range []string{
 		strings.Repeat("filler words stand here. ", 50) + "The zebra met an aardvark. " + strings.Repeat("more filler comes after. ", 50),
 		strings.Repeat("ü", 600) + " aardvark zebra " + strings.Repeat("🙂", 400),
 		"zebra aardvark " + strings.Repeat("x", 3000),
 	} {
-		s := snippet(text, terms)
+		k := open(t, Options{})
+		ix, err := k.open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ix.put(t.Context(), 1, []file{{Path: "x.txt", Hash: []byte{}}}, [][]chunk{{{Content: text}}}); err != nil {
+			t.Fatal(err)
+		}
+		s := find(t, k, "aardvark zebra", SearchOptions{Limit: 1})[0].Snippet
 		if !strings.Contains(s, "zebra") || !strings.Contains(s, "aardvark") || len(s) > snippetSize+10 || !utf8.ValidString(s) {
 			t.Errorf("%d bytes: %q", len(s), s)
 		}
