@@ -12,8 +12,8 @@ import (
 	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
-	"github.com/mcphud/mcphud/proxy/pin"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/listen"
 )
@@ -49,12 +49,12 @@ type Options struct {
 	OTLP    string          // the base URL of a collector; "" leaves it to OTEL_EXPORTER_OTLP_ENDPOINT and its like
 	Breaker breaker.Options // Logger is set by the router
 
-	DrainTimeout time.Duration // how long Close lets running calls finish, default 10 s
-	BodyTimeout  time.Duration // for the body of a request to arrive, default 30 s
-	WriteTimeout time.Duration // for a client to read what is written to it, default 30 s
-	MaxRequest   int64         // bytes of the largest request body, default 10 MiB
-	Sessions     pin.Limits    // Ended is set by the router
-	SessionTTL   time.Duration // life of a sealed session id, default 24 h
+	DrainTimeout time.Duration   // how long Close lets running calls finish, default 10 s
+	BodyTimeout  time.Duration   // for the body of a request to arrive, default 30 s
+	WriteTimeout time.Duration   // for a client to read what is written to it, default 30 s
+	MaxRequest   int64           // bytes of the largest request body, default 10 MiB
+	Sessions     sessions.Limits // Ended is set by the router
+	SessionTTL   time.Duration   // life of a sealed session id, default 24 h
 
 	// Manage lets processes of this user register servers, on a socket in a folder that only they can look into.
 	Manage bool

@@ -12,13 +12,14 @@ import (
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/metrics"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/proxy/toolpin"
 )
 
 // policy is what stands around each call: who may make it, how often, what is written down of it, and how its agent fares.
 type policy struct {
 	guard    *access.Guard
 	rates    *access.Rates
-	pins     *access.Pins
+	pins     *toolpin.Store
 	breakers *breaker.Breakers
 	faults   *breaker.Faults
 	metrics  *metrics.Metrics
@@ -34,7 +35,7 @@ func (r *Router) newPolicy() (err error) {
 	limits.Logger = o.Logger
 	p.breakers = breaker.New(limits)
 	p.faults = breaker.NewFaults(r.routeOf)
-	if p.pins, err = access.OpenPins(o.Pins, o.Logger); err != nil {
+	if p.pins, err = toolpin.Open(o.Pins, o.Logger); err != nil {
 		return err
 	}
 	if o.Audit.File != "" {

@@ -1,5 +1,5 @@
 // Package proxy is the router: one loopback address in front of every agent. It wires what its folders hold: routes says
-// which agents there are, forward carries requests to them and answers back, pin ties session ids to callers.
+// which agents there are, forward sends requests to them and answers back, sessions ties session ids to callers.
 //
 // A request to an agent passes, in this order: the guard against other origins; the outer middlewares, which see every
 // request to an agent before its body is read; the ingress, which refuses what is no JSON-RPC message and finds the route;
@@ -22,8 +22,8 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/manage"
-	"github.com/mcphud/mcphud/proxy/pin"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/listen"
 )
@@ -79,7 +79,7 @@ func New(o Options) (*Router, error) {
 	limits.Ended = r.sessionEnded
 	r.shared.Name, r.shared.Version, r.shared.Logger, r.shared.Drain = o.Name, o.Version, o.Logger, r.drain
 	r.shared.WriteTimeout = o.WriteTimeout
-	r.shared.Store = pin.NewStore(limits)
+	r.shared.Sessions = sessions.NewTable(limits)
 	r.targets.Store(&map[string]*forward.Target{})
 	r.table.Store(&routes.Table{})
 	r.extra = map[string]*routes.Route{}
@@ -129,7 +129,7 @@ func (r *Router) RoutesErr() error { return r.watch.Err() }
 func (r *Router) Reload() error { return errors.Join(r.watch.Reload(), r.policy.guard.Reload()) }
 
 // Sessions is how many sessions the router keeps; sealed ones are not kept.
-func (r *Router) Sessions() int { return r.shared.Store.Len() }
+func (r *Router) Sessions() int { return r.shared.Sessions.Len() }
 
 // Calls is how many calls to an agent are being served, 0 if there is no such agent.
 func (r *Router) Calls(agent string) int {
@@ -277,7 +277,7 @@ func (r *Router) Close(ctx context.Context) error {
 	if r.watch != nil {
 		r.watch.Close()
 	}
-	for _, p := range r.shared.Store.Close() {
+	for _, p := range r.shared.Sessions.Close() {
 		r.sessionEnded(p)
 	}
 	r.apply.Lock()

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -83,7 +83,7 @@ func TestR13_Delete(t *testing.T) {
 
 func TestR10_SessionsEndWithDisuseAndHaveALimit(t *testing.T) {
 	a := newAgent(t)
-	f := start(t, Options{Sessions: pin.Limits{TTL: 50 * time.Millisecond, Max: 2}}, route("a", a.at(), ""))
+	f := start(t, Options{Sessions: sessions.Limits{TTL: 50 * time.Millisecond, Max: 2}}, route("a", a.at(), ""))
 	var ids []string
 	for range 3 {
 		ids = append(ids, f.open(t, "/mcps/a/mcp"))
@@ -105,7 +105,7 @@ func TestR10_NoSessionIsLeftAtTheAgentThatNobodyCanUse(t *testing.T) {
 	}
 	t.Run("no room", func(t *testing.T) {
 		a := newAgent(t)
-		f := start(t, Options{Sessions: pin.Limits{Max: 1}}, route("a", a.at(), ""))
+		f := start(t, Options{Sessions: sessions.Limits{Max: 1}}, route("a", a.at(), ""))
 		id := f.open(t, "/mcps/a/mcp")
 		called, proceed := make(chan struct{}), make(chan struct{})
 		a.answer = func(w http.ResponseWriter, _ *http.Request, e jsonrpc.Envelope) {

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/metrics"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/proxy/toolpin"
 	"github.com/mcphud/mcphud/session/fault"
 )
 
@@ -58,7 +59,7 @@ type AgentStatus struct {
 	Errors   int64                `json:"errors"` // of the requests; those that were denied among them
 	Denied   int64                `json:"denied"`
 	Breaker  breaker.Status       `json:"breaker"`
-	Pins     access.PinStatus     `json:"pins"`
+	Pins     toolpin.Status       `json:"pins"`
 	Faults   map[fault.Kind]int64 `json:"faults,omitempty"`  // that were injected
 	Process  *bridge.Status       `json:"process,omitempty"` // of an agent that is a command
 }
@@ -70,7 +71,7 @@ func (r *Router) Status() Status {
 		Name: r.o.Name, Version: r.o.Version, Started: r.started.UTC(), UptimeMS: time.Since(r.started).Milliseconds(), Draining: r.drain.Err() != nil,
 		Routes:   RoutesStatus{File: r.o.Routes, Since: r.watch.Since().UTC()},
 		Tokens:   r.policy.guard.Status(),
-		Sessions: SessionsStatus{r.shared.Store.Len(), r.shared.Sealer.Load() != nil},
+		Sessions: SessionsStatus{r.shared.Sessions.Len(), r.shared.Sealer.Load() != nil},
 		Agents:   map[string]AgentStatus{},
 	}
 	if err := r.staleness(); err != nil {
@@ -144,7 +145,7 @@ func (r *Router) gauges() []metrics.Gauge {
 		return 0
 	}
 	return []metrics.Gauge{
-		{Name: "mcp.router.sessions", Help: "Sessions that the router keeps.", Value: func() float64 { return float64(r.shared.Store.Len()) }},
+		{Name: "mcp.router.sessions", Help: "Sessions that the router keeps.", Value: func() float64 { return float64(r.shared.Sessions.Len()) }},
 		{Name: "mcp.router.routes", Help: "Agents that are served.", Value: func() float64 { return float64(len(*r.targets.Load())) }},
 		{Name: "mcp.router.routes_stale", Help: "1 while the file of routes cannot be used and older routes are in force.", Value: func() float64 { return flag(r.staleness() != nil) }},
 		{Name: "mcp.router.tools_changed", Help: "Tools whose definition is not what it was when it was first seen.", Value: func() float64 { return float64(r.policy.pins.Changed()) }},

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/mcphud/mcphud/proxy/forward"
-	"github.com/mcphud/mcphud/proxy/pin"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/proxy/sessions"
 )
 
 // put makes a table the one in force. Targets whose route did not change stay, with their connections and sessions; those
@@ -80,7 +80,7 @@ func (r *Router) seal(file string) error {
 		r.shared.Sealer.Store(nil)
 		return nil
 	}
-	s, shared, err := pin.LoadSealer(file, r.o.SessionTTL)
+	s, shared, err := sessions.LoadSealer(file, r.o.SessionTTL)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (r *Router) upstream(route *routes.Route) forward.Upstream {
 }
 
 // sessionEnded tells an agent that a session is not used any more.
-func (r *Router) sessionEnded(p pin.Pin) {
+func (r *Router) sessionEnded(p sessions.Binding) {
 	if t := (*r.targets.Load())[p.Agent]; t != nil {
 		t.Abandon(p)
 	}

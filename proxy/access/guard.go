@@ -1,5 +1,4 @@
-// Package access decides who may call what: bearer tokens and the agents that each is good for, how often, and whether an
-// agent's tools are still what they were.
+// Package access decides who may call what: bearer tokens and the agents that each is good for, and how often.
 package access
 
 import (

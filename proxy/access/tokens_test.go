@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/mcphud/mcphud/session/limit"
@@ -105,117 +104,6 @@ func TestR8_PipesAndGiantsAreNoFilesOfTokens(t *testing.T) {
 		if err := g.Follow(path); err == nil || !g.Status().Required {
 			t.Errorf("%s: %v %+v", path, err, g.Status())
 		}
-	}
-}
-
-func TestSection2_PinsFileThatIsDamagedIsNotForgotten(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "pins.json")
-	for _, text := range []string{`{`, `{"version":2}`, `{"version":1,"agents":{"a":{"x":{"sha256":"y"}}}}`, `{"version":1,"agents":{"a":{"x":null}}}`} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := OpenPins(file, nil); err == nil {
-			t.Errorf("%s was taken", text)
-		}
-	}
-}
-
-// Routers of the same routes have one file, and each knows what the others remember.
-func TestSection2_PinsAreShared(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "pins.json")
-	router := func() *Pins {
-		t.Helper()
-		p, err := OpenPins(file, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = p.Close() })
-		return p
-	}
-	tool := func(name, text string) []byte {
-		return fmt.Appendf(nil, `{"tools":[{"name":%q,"description":%q}]}`, name, text)
-	}
-	one, two := router(), router()
-	one.Check("a", tool("x", "harmless"))
-	one.Check("a", tool("y", "harmless"))
-	one.write(false)
-	two.Check("a", tool("x", "not harmless any more")) // which is new to it, but not to the other one
-	two.Check("b", tool("z", "harmless"))
-	two.write(false)
-	if s := two.Status("a"); s.Tools != 2 || s.Changes != 1 || s.Changed[0].Tool != "x" {
-		t.Errorf("%+v", s)
-	}
-	one.Check("c", tool("z", "harmless"))
-	one.write(false)
-	if s := one.Status("b"); s.Tools != 1 {
-		t.Errorf("%+v", s)
-	}
-	var all sync.WaitGroup
-	for i, p := range []*Pins{one, two} {
-		all.Go(func() {
-			for n := range 50 {
-				p.Check(fmt.Sprint("router", i), tool(fmt.Sprint("tool", n), ""))
-				p.write(false)
-			}
-		})
-	}
-	all.Wait()
-	last := router()
-	if a, b := last.Status("router0"), last.Status("router1"); a.Tools != 50 || b.Tools != 50 {
-		t.Errorf("%+v %+v", a, b)
-	}
-	if s := last.Status("a"); s.Tools != 2 || s.Changes != 1 || last.Status("b").Tools != 1 || last.Status("c").Tools != 1 {
-		t.Errorf("%+v", s)
-	}
-	// What somebody is just writing is not overwritten, and comes to be understood.
-	good, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, good[:len(good)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	one.Check("d", tool("z", ""))
-	one.write(false)
-	if now, err := os.ReadFile(file); err != nil || len(now) != len(good)/2 {
-		t.Errorf("%d bytes, %v", len(now), err)
-	}
-	if err := os.WriteFile(file, good, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := one.Close(); err != nil {
-		t.Error(err)
-	}
-	if s := router().Status("d"); s.Tools != 1 {
-		t.Errorf("%+v", s)
-	}
-}
-
-func TestSection2_PinsAreBounded(t *testing.T) {
-	p, err := OpenPins("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for page := range 3 {
-		var b strings.Builder
-		for i := range maxTools / 2 {
-			fmt.Fprintf(&b, `,{"name":"tool-%d-%d"}`, page, i)
-		}
-		p.Check("a", []byte(`{"tools":[`+b.String()[1:]+`]}`))
-	}
-	p.Check("a", []byte(`{"tools":[{"name":"`+strings.Repeat("x", 1<<20)+`"},{"name":7},7,{}]}`))
-	for i := range maxAgents + 10 {
-		p.Check(fmt.Sprint(i), []byte(`{"tools":[]}`))
-	}
-	if s := p.Status("a"); s.Tools != maxTools || len(p.agents) > maxAgents {
-		t.Errorf("%+v, %d agents", s, len(p.agents))
-	}
-	p.Check("a", []byte(`{"tools":[{"name":"new"}]}`))
-	if s := p.Status("a"); s.Beyond != 1 {
-		t.Errorf("%+v", s)
-	}
-	if err := p.Close(); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/pin"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/proxy/sessions"
 )
 
 // counting is a context that knows how many functions wait for its end.
@@ -42,12 +42,12 @@ func TestAStreamThatEndedIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	drain := &counting{Context: t.Context(), done: make(chan struct{})}
-	s := &Shared{Name: "r", Store: pin.NewStore(pin.Limits{}), Drain: t.Context(), Logger: slog.New(slog.DiscardHandler)}
-	defer s.Store.Close()
+	s := &Shared{Name: "r", Sessions: sessions.NewTable(sessions.Limits{}), Drain: t.Context(), Logger: slog.New(slog.DiscardHandler)}
+	defer s.Sessions.Close()
 	target := New(&routes.Route{Name: "a", URL: u, Stream: true, Timeout: time.Minute}, NewHTTP(u, ""), s)
 	target.stays = drain
 	defer func() { _ = target.Retire(t.Context()) }()
-	id, err := s.Store.Mint(pin.Pin{Agent: "a", Endpoint: target.where, Upstream: "up"})
+	id, err := s.Sessions.Mint(sessions.Binding{Agent: "a", Endpoint: target.where, Upstream: "up"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
@@ -21,14 +21,14 @@ type exchange struct {
 	*Target
 	c       *flow.Call
 	out     outgoing
-	id      []byte       // of the request as the agent sees it
-	pinned  *pin.Session // whose session it is sent in; nil without
-	version string       // of the protocol, for the answer's header; "" if it is not known
-	opens   bool         // a successful answer opens a session
-	minted  bool         // the session has an id of the router's
-	rewrite bool         // the answer introduces the server
-	unwrap  bool         // an event stream must become the one JSON text that it leads to
-	endless bool         // the answer is an event stream without an end
+	id      []byte            // of the request as the agent sees it
+	pinned  *sessions.Session // whose session it is sent in; nil without
+	version string            // of the protocol, for the answer's header; "" if it is not known
+	opens   bool              // a successful answer opens a session
+	minted  bool              // the session has an id of the router's
+	rewrite bool              // the answer introduces the server
+	unwrap  bool              // an event stream must become the one JSON text that it leads to
+	endless bool              // the answer is an event stream without an end
 
 	rc      *http.ResponseController // of the client's connection
 	bounded time.Time                // when its deadline was set; zero before

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -48,7 +48,7 @@ func versionIn(result []byte) string {
 // unopened tells the agent that nobody will use the session that it opened, where the caller got no id for it.
 func (x *exchange) unopened(upstream string) {
 	if upstream != "" && !x.minted {
-		x.Abandon(pin.Pin{Agent: x.c.Agent, Endpoint: x.where, Upstream: upstream, Version: x.version})
+		x.Abandon(sessions.Binding{Agent: x.c.Agent, Endpoint: x.where, Upstream: upstream, Version: x.version})
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/pin"
+	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/sse"
 )
@@ -220,7 +220,7 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 		if id := res.Header.Get(flow.HeaderSession); id != "" {
 			defer func() {
 				if err != nil || s.id == "" {
-					t.Abandon(pin.Pin{Agent: t.Route.Name, Endpoint: t.where, Upstream: id})
+					t.Abandon(sessions.Binding{Agent: t.Route.Name, Endpoint: t.where, Upstream: id})
 				}
 			}()
 		}
@@ -239,7 +239,7 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 		return &sitting{until: time.Now().Add(refusedFor)}, nil
 	}
 	s = &sitting{id: res.Header.Get(flow.HeaderSession), version: versionIn(answer), busy: map[string]struct{}{}}
-	if err := pin.Check(s.id); err != nil {
+	if err := sessions.Check(s.id); err != nil {
 		return nil, err
 	}
 	note := jsonrpc.NewNotification(string(mcp.MethodNotificationInitialized), nil)

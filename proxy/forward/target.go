@@ -14,20 +14,20 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/pin"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // Shared is what all targets of a router have in common.
 type Shared struct {
-	Name    string // of the router; agents are introduced as NAME-proxy:AGENT
-	Version string
-	Store   *pin.Store
-	Sealer  atomic.Pointer[pin.Sealer] // nil for ids that are kept
-	Drain   context.Context            // done when event streams that have no end shall end
-	Logger  *slog.Logger
+	Name     string // of the router; agents are introduced as NAME-proxy:AGENT
+	Version  string
+	Sessions *sessions.Table
+	Sealer   atomic.Pointer[sessions.Sealer] // nil for ids that are kept
+	Drain    context.Context                 // done when event streams that have no end shall end
+	Logger   *slog.Logger
 
 	WriteTimeout time.Duration // for a client to read what is written to it
 }
@@ -223,21 +223,21 @@ func noSession(status int) *jsonrpc.Failure {
 }
 
 // find looks up the session that a call names.
-func (t *Target) find(c *flow.Call) (*pin.Session, error) {
+func (t *Target) find(c *flow.Call) (*sessions.Session, error) {
 	ids := c.R.Header[flow.HeaderSession]
 	if len(ids) != 1 || ids[0] == "" {
 		return nil, noSession(http.StatusBadRequest)
 	}
-	var s *pin.Session
+	var s *sessions.Session
 	var err error
-	if pin.Sealed(ids[0]) {
+	if sessions.Sealed(ids[0]) {
 		sealer := t.s.Sealer.Load()
 		if sealer == nil {
-			return nil, pin.ErrUnknown
+			return nil, sessions.ErrUnknown
 		}
 		s, err = sealer.Use(ids[0], c.Agent, c.Principal)
 	} else {
-		s, err = t.s.Store.Use(ids[0], c.Agent, c.Principal)
+		s, err = t.s.Sessions.Use(ids[0], c.Agent, c.Principal)
 	}
 	if err != nil {
 		return nil, err
@@ -246,13 +246,13 @@ func (t *Target) find(c *flow.Call) (*pin.Session, error) {
 	if s.Endpoint != t.where { // the route leads elsewhere now
 		s.Forget()
 		s.Release()
-		return nil, pin.ErrUnknown
+		return nil, sessions.ErrUnknown
 	}
 	return s, nil
 }
 
 // pinned is find, with the call refused where there is none.
-func (t *Target) pinned(c *flow.Call) *pin.Session {
+func (t *Target) pinned(c *flow.Call) *sessions.Session {
 	s, err := t.find(c)
 	if err == nil {
 		return s
@@ -266,12 +266,12 @@ func (t *Target) pinned(c *flow.Call) *pin.Session {
 
 // mint makes an id for a session that the agent just opened.
 func (t *Target) mint(c *flow.Call, upstream, version string) (string, error) {
-	p := pin.Pin{Agent: c.Agent, Principal: c.Principal, Endpoint: t.where, Upstream: upstream, Version: version}
+	p := sessions.Binding{Agent: c.Agent, Principal: c.Principal, Endpoint: t.where, Upstream: upstream, Version: version}
 	if sealer := t.s.Sealer.Load(); sealer != nil && t.Route.Command == "" {
 		return sealer.Mint(p)
 	}
-	id, err := t.s.Store.Mint(p)
-	if errors.Is(err, pin.ErrFull) {
+	id, err := t.s.Sessions.Mint(p)
+	if errors.Is(err, sessions.ErrFull) {
 		err = &jsonrpc.Failure{Kind: jsonrpc.FailQueueFull, Message: err.Error() + "; try again later", Status: http.StatusServiceUnavailable, RetryAfter: time.Second}
 	}
 	return id, err
@@ -298,7 +298,7 @@ const endTimeout = 5 * time.Second
 func (t *Target) delete(c *flow.Call) {
 	s, err := t.find(c)
 	switch {
-	case errors.Is(err, pin.ErrForeign):
+	case errors.Is(err, sessions.ErrForeign):
 		c.Refuse(noSession(http.StatusNotFound))
 		return
 	case err != nil:
@@ -309,9 +309,9 @@ func (t *Target) delete(c *flow.Call) {
 	s.Forget()
 	ctx, cancel := context.WithTimeout(c.R.Context(), endTimeout)
 	defer cancel()
-	if err := t.endSession(ctx, s.Pin); err != nil {
+	if err := t.endSession(ctx, s.Binding); err != nil {
 		t.s.Logger.Debug("session not ended at the agent", "agent", c.Agent, "error", hide(err))
-		if pin.Sealed(s.ID) { // only the agent can end it
+		if sessions.Sealed(s.ID) { // only the agent can end it
 			c.Refuse(unreachable(err))
 			return
 		}
@@ -320,7 +320,7 @@ func (t *Target) delete(c *flow.Call) {
 }
 
 // endSession tells the agent that a session is over. That the agent does not know it, or does not want to hear of it, is fine.
-func (t *Target) endSession(ctx context.Context, p pin.Pin) error {
+func (t *Target) endSession(ctx context.Context, p sessions.Binding) error {
 	if p.Upstream == "" {
 		return nil
 	}
@@ -332,7 +332,7 @@ func (t *Target) endSession(ctx context.Context, p pin.Pin) error {
 }
 
 // Abandon tells the agent in the background that nobody uses a session any more.
-func (t *Target) Abandon(p pin.Pin) {
+func (t *Target) Abandon(p sessions.Binding) {
 	if p.Endpoint != t.where || !ingress.Visible(p.Upstream) { // what no header can carry cannot be ended either
 		return
 	}

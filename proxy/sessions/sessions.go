@@ -1,7 +1,7 @@
-// Package pin ties the session ids that the router gives to its clients to the sessions that agents gave to the router. An id
-// is good for one agent and one caller only. Ids are random and kept in a Store, or they are sealed tokens that carry all of
+// Package sessions ties the session ids that the router gives to its clients to the sessions that agents gave to the router. An id
+// is good for one agent and one caller only. Ids are random and kept in a Table, or they are sealed tokens that carry all of
 // it themselves, so that any router with the same key understands them.
-package pin
+package sessions
 
 import (
 	"crypto/sha256"
@@ -12,8 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session/ingress"
 )
 
-// Pin is what an id stands for.
-type Pin struct {
+// Binding is what an id stands for.
+type Binding struct {
 	Agent     string
 	Principal string // who opened the session, "" for anybody
 	Endpoint  string // of the agent, without secrets; a session is not carried to another
@@ -44,7 +44,7 @@ func Check(upstream string) error {
 	return nil
 }
 
-func (p Pin) check(agent, principal string) error {
+func (p Binding) check(agent, principal string) error {
 	if p.Agent != agent || p.Principal != principal {
 		return ErrForeign
 	}

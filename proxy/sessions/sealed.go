@@ -1,4 +1,4 @@
-package pin
+package sessions
 
 import (
 	"bytes"
@@ -84,8 +84,8 @@ func LoadSealer(path string, ttl time.Duration) (s *Sealer, shared bool, err err
 // Sealed reports whether an id looks like one that a Sealer made.
 func Sealed(id string) bool { return strings.HasPrefix(id, prefix) }
 
-// Mint makes an id of a pin.
-func (s *Sealer) Mint(p Pin) (string, error) {
+// Mint makes an id of a binding.
+func (s *Sealer) Mint(p Binding) (string, error) {
 	if err := Check(p.Upstream); err != nil {
 		return "", err
 	}
@@ -118,13 +118,13 @@ func (s *Sealer) Use(id, agent, principal string) (*Session, error) {
 		if err := p.check(agent, principal); err != nil {
 			return nil, err
 		}
-		return &Session{Pin: p, ID: id, Short: Short(id)}, nil
+		return &Session{Binding: p, ID: id, Short: Short(id)}, nil
 	}
 	return nil, ErrUnknown
 }
 
 // open reads what Mint wrote; false after its time, or if it is of another make.
-func open(plain []byte, now time.Time) (p Pin, ok bool) {
+func open(plain []byte, now time.Time) (p Binding, ok bool) {
 	if len(plain) < 8 || now.Unix() >= int64(binary.BigEndian.Uint64(plain)) {
 		return p, false
 	}

@@ -1,4 +1,4 @@
-package pin
+package sessions
 
 import (
 	"container/list"
@@ -8,16 +8,16 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// Limits bounds a Store. Zero values mean the defaults.
+// Limits bounds a Table. Zero values mean the defaults.
 type Limits struct {
 	TTL time.Duration // without requests and streams; default 30 min
 	Max int           // default 10,000
 	// Ended is told of sessions that nobody used for the TTL, or that gave way to others. It must not block.
-	Ended func(Pin)
+	Ended func(Binding)
 }
 
-// Store keeps sessions in memory, the one used last in front.
-type Store struct {
+// Table keeps sessions in memory, the one used last in front.
+type Table struct {
 	o Limits
 
 	mu     sync.Mutex
@@ -30,17 +30,17 @@ type Store struct {
 
 // Session is one that is in use until it is released.
 type Session struct {
-	Pin
+	Binding
 	ID     string
 	Short  string // of the id
-	store  *Store // nil for a sealed one
+	store  *Table // nil for a sealed one
 	place  *list.Element
 	active int // requests and streams
 	used   time.Time
 }
 
-// NewStore makes an empty store. Close ends its timer.
-func NewStore(o Limits) *Store {
+// NewTable makes an empty store. Close ends its timer.
+func NewTable(o Limits) *Table {
 	if o.TTL <= 0 {
 		o.TTL = 30 * time.Minute
 	}
@@ -48,21 +48,21 @@ func NewStore(o Limits) *Store {
 		o.Max = 10_000
 	}
 	if o.Ended == nil {
-		o.Ended = func(Pin) {}
+		o.Ended = func(Binding) {}
 	}
-	return &Store{o: o, byID: map[string]*Session{}, of: map[string]int{}, order: list.New()}
+	return &Table{o: o, byID: map[string]*Session{}, of: map[string]int{}, order: list.New()}
 }
 
 // Len is how many sessions there are.
-func (s *Store) Len() int {
+func (s *Table) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.byID)
 }
 
-// Mint keeps a pin under a new id, a random UUID; at the limit in place of the session that was idle for longest of the
+// Mint keeps a binding under a new id, a random UUID; at the limit in place of the session that was idle for longest of the
 // principal who has the most, so that nobody can throw out what is others'.
-func (s *Store) Mint(p Pin) (string, error) {
+func (s *Table) Mint(p Binding) (string, error) {
 	if err := Check(p.Upstream); err != nil {
 		return "", err
 	}
@@ -76,7 +76,7 @@ func (s *Store) Mint(p Pin) (string, error) {
 	}
 	full := len(s.byID) >= s.o.Max || s.closed
 	if !full {
-		n := &Session{Pin: p, ID: id, Short: Short(id), store: s, used: time.Now()}
+		n := &Session{Binding: p, ID: id, Short: Short(id), store: s, used: time.Now()}
 		n.place = s.order.PushFront(n)
 		s.byID[id] = n
 		s.of[p.Principal]++
@@ -93,7 +93,7 @@ func (s *Store) Mint(p Pin) (string, error) {
 }
 
 // spare is the session that gives way to another one of a principal, nil if none can; s.mu is held.
-func (s *Store) spare(principal string) *Session {
+func (s *Table) spare(principal string) *Session {
 	most := principal
 	for who, n := range s.of {
 		if n > s.of[most] {
@@ -109,7 +109,7 @@ func (s *Store) spare(principal string) *Session {
 }
 
 // Use finds a session of that agent and caller and keeps it from expiring until it is released.
-func (s *Store) Use(id, agent, principal string) (*Session, error) {
+func (s *Table) Use(id, agent, principal string) (*Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := s.byID[id]
@@ -150,18 +150,18 @@ func (v *Session) Forget() {
 func (v *Session) idle(ttl time.Duration) bool { return v.active == 0 && time.Since(v.used) >= ttl }
 
 // take removes a session; s.mu is held.
-func (s *Store) take(v *Session) Pin {
+func (s *Table) take(v *Session) Binding {
 	delete(s.byID, v.ID)
 	if s.of[v.Principal]--; s.of[v.Principal] == 0 {
 		delete(s.of, v.Principal)
 	}
 	s.order.Remove(v.place)
-	return v.Pin
+	return v.Binding
 }
 
 // expired removes the sessions whose time is over; s.mu is held. The order is of last use, so that it can stop early, but for
 // those whose use takes long.
-func (s *Store) expired() (gone []Pin) {
+func (s *Table) expired() (gone []Binding) {
 	for e := s.order.Back(); e != nil; {
 		v, before := e.Value.(*Session), e.Prev()
 		switch {
@@ -175,7 +175,7 @@ func (s *Store) expired() (gone []Pin) {
 	return gone
 }
 
-func (s *Store) expire() {
+func (s *Table) expire() {
 	s.mu.Lock()
 	gone := s.expired()
 	switch {
@@ -192,21 +192,21 @@ func (s *Store) expire() {
 	s.ended(gone)
 }
 
-func (s *Store) ended(gone []Pin) {
+func (s *Table) ended(gone []Binding) {
 	for _, p := range gone {
 		s.o.Ended(p)
 	}
 }
 
 // Close forgets all sessions and returns them; none can be minted any more.
-func (s *Store) Close() []Pin {
+func (s *Table) Close() []Binding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 	if s.sweep != nil {
 		s.sweep.Stop()
 	}
-	all := make([]Pin, 0, len(s.byID))
+	all := make([]Binding, 0, len(s.byID))
 	for _, v := range s.byID {
 		all = append(all, s.take(v))
 	}

@@ -1,4 +1,4 @@
-package pin
+package sessions
 
 import (
 	"bytes"
@@ -19,17 +19,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var ann = Pin{Agent: "a", Principal: "ann", Endpoint: "http://x/mcp", Upstream: "up", Version: "2025-06-18"}
+var ann = Binding{Agent: "a", Principal: "ann", Endpoint: "http://x/mcp", Upstream: "up", Version: "2025-06-18"}
 
 func TestR10_AnIDIsGoodForItsAgentAndCaller(t *testing.T) {
-	s := NewStore(Limits{})
+	s := NewTable(Limits{})
 	defer s.Close()
 	id, err := s.Mint(ann)
 	if err != nil || !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) {
 		t.Fatal(id, err)
 	}
 	got, err := s.Use(id, "a", "ann")
-	if err != nil || got.Pin != ann {
+	if err != nil || got.Binding != ann {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for _, c := range [][2]string{{"a", "bob"}, {"b", "ann"}, {"a", ""}} {
@@ -43,7 +43,7 @@ func TestR10_AnIDIsGoodForItsAgentAndCaller(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []string{strings.Repeat("x", 2000), "a\rX-Evil: 1", "a b", "\x00"} {
-		if _, err := s.Mint(Pin{Upstream: bad}); !errors.Is(err, ErrNoID) {
+		if _, err := s.Mint(Binding{Upstream: bad}); !errors.Is(err, ErrNoID) {
 			t.Errorf("%q: %v", bad[:1], err)
 		}
 	}
@@ -53,14 +53,14 @@ func TestIdleSessionsExpireAndUsedOnesDoNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var ended []string
-		s := NewStore(Limits{TTL: time.Minute, Ended: func(p Pin) {
+		s := NewTable(Limits{TTL: time.Minute, Ended: func(p Binding) {
 			mu.Lock()
 			defer mu.Unlock()
 			ended = append(ended, p.Upstream)
 		}})
 		defer s.Close()
 		mint := func(up string) string {
-			id, err := s.Mint(Pin{Upstream: up})
+			id, err := s.Mint(Binding{Upstream: up})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,15 +98,15 @@ func TestIdleSessionsExpireAndUsedOnesDoNot(t *testing.T) {
 }
 
 func TestAtTheLimitTheLongestIdleGivesWay(t *testing.T) {
-	s := NewStore(Limits{Max: 2})
+	s := NewTable(Limits{Max: 2})
 	defer s.Close()
-	one, _ := s.Mint(Pin{}) // an error shows below
-	two, _ := s.Mint(Pin{})
+	one, _ := s.Mint(Binding{}) // an error shows below
+	two, _ := s.Mint(Binding{})
 	held, err := s.Use(one, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	three, err := s.Mint(Pin{})
+	three, err := s.Mint(Binding{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestAtTheLimitTheLongestIdleGivesWay(t *testing.T) {
 	if _, err := s.Use(three, "", ""); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Mint(Pin{}); !errors.Is(err, ErrFull) || s.Len() != 2 {
+	if _, err := s.Mint(Binding{}); !errors.Is(err, ErrFull) || s.Len() != 2 {
 		t.Errorf("%v, %d sessions", err, s.Len())
 	}
 	held.Release()
@@ -138,7 +138,7 @@ func TestSealedIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, by := range []*Sealer{s, other} { // other only opens with it
-		if got, err := by.Use(id, "a", "ann"); err != nil || got.Pin != ann {
+		if got, err := by.Use(id, "a", "ann"); err != nil || got.Binding != ann {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if _, err := by.Use(id, "a", "bob"); !errors.Is(err, ErrForeign) {
@@ -227,7 +227,7 @@ func FuzzSealed(f *testing.F) {
 	f.Add(id)
 	f.Add(prefix)
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, err := s.Use(text, "a", "ann"); err == nil && got.Pin != ann {
+		if got, err := s.Use(text, "a", "ann"); err == nil && got.Binding != ann {
 			t.Errorf("%q stands for %+v", text, got)
 		}
 	})
@@ -235,11 +235,11 @@ func FuzzSealed(f *testing.F) {
 
 func TestR10_NobodyThrowsOutTheSessionsOfOthers(t *testing.T) {
 	var gone []string
-	s := NewStore(Limits{Max: 10, Ended: func(p Pin) { gone = append(gone, p.Principal+p.Upstream) }})
+	s := NewTable(Limits{Max: 10, Ended: func(p Binding) { gone = append(gone, p.Principal+p.Upstream) }})
 	defer s.Close()
 	mint := func(who, up string) string {
 		t.Helper()
-		id, err := s.Mint(Pin{Agent: "a", Principal: who, Upstream: up})
+		id, err := s.Mint(Binding{Agent: "a", Principal: who, Upstream: up})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,13 +266,13 @@ func TestR10_NobodyThrowsOutTheSessionsOfOthers(t *testing.T) {
 		t.Errorf("%d sessions; gone, in this order: %v", s.Len(), gone)
 	}
 	// What is in use gives way to nobody.
-	full := NewStore(Limits{Max: 1})
+	full := NewTable(Limits{Max: 1})
 	defer full.Close()
-	id, _ := full.Mint(Pin{Agent: "a"})
+	id, _ := full.Mint(Binding{Agent: "a"})
 	if _, err := full.Use(id, "a", ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := full.Mint(Pin{Agent: "a"}); !errors.Is(err, ErrFull) {
+	if _, err := full.Mint(Binding{Agent: "a"}); !errors.Is(err, ErrFull) {
 		t.Error(err)
 	}
 }

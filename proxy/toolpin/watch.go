@@ -1,8 +1,7 @@
-package access
+package toolpin
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net/http"
 
@@ -17,18 +16,18 @@ import (
 
 const (
 	maxList = 16 << 20    // bytes of the largest answer to tools/list that is checked
-	maxKept = 4 * maxList // of all that are being read
+	maxHeld = 4 * maxList // bytes of all answers being read or checked
 )
 
-// Wrap reads along where tools/list is answered.
-func (p *Pins) Wrap(r *routes.Route, up forward.Upstream) forward.Upstream {
-	return &watch{Upstream: up, agent: r.Name, pins: p}
+// Wrap checks the answers to tools/list that pass.
+func (p *Store) Wrap(r *routes.Route, up forward.Upstream) forward.Upstream {
+	return &watch{Upstream: up, agent: r.Name, store: p}
 }
 
 type watch struct {
 	forward.Upstream
 	agent string
-	pins  *Pins
+	store *Store
 }
 
 // RoundTrip sends a request.
@@ -38,14 +37,14 @@ func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
 		return res, err
 	}
 	if enc := res.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		w.pins.unseen(w.agent, "the list of tools has a Content-Encoding")
+		w.store.skipped(w.agent, "the tool list has a Content-Encoding")
 		return res, nil
 	}
 	res.Body = &reading{ReadCloser: res.Body, w: w, events: flow.IsEvents(res.Header)}
 	return res, nil
 }
 
-// lists reports whether a request asks for the tools of an agent.
+// lists reports whether a request is a tools/list.
 func lists(r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false
@@ -53,7 +52,7 @@ func lists(r *http.Request) bool {
 	if c := flow.From(r.Context()); c != nil {
 		return c.Env.Method == string(mcp.MethodToolsList)
 	}
-	if r.GetBody == nil { // one of the router's own, which is small
+	if r.GetBody == nil { // the router's own requests are small and have it
 		return false
 	}
 	body, err := r.GetBody()
@@ -69,7 +68,7 @@ func lists(r *http.Request) bool {
 	return err == nil && env.Method == string(mcp.MethodToolsList)
 }
 
-// reading keeps what passes until the end.
+// reading is a response body that keeps a copy of what is read.
 type reading struct {
 	io.ReadCloser
 	w      *watch
@@ -79,16 +78,16 @@ type reading struct {
 	closed bool
 }
 
-// Read reads, and keeps a copy.
+// Read implements io.Reader.
 func (r *reading) Read(b []byte) (int, error) {
 	n, err := r.ReadCloser.Read(b)
 	if r.large {
 		return n, err
 	}
 	r.large = r.kept.Len()+n > maxList
-	if all := r.w.pins.kept.Add(int64(n)); r.large || all > maxKept {
+	if all := r.w.store.held.Add(int64(n)); r.large || all > maxHeld {
 		r.large = true
-		r.w.pins.kept.Add(-int64(r.kept.Len() + n))
+		r.w.store.held.Add(-int64(r.kept.Len() + n))
 		r.kept = bytes.Buffer{}
 		return n, err
 	}
@@ -96,16 +95,16 @@ func (r *reading) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Close checks what was read, in the background unless much is being checked already: the caller waits for its answer.
+// Close checks what was read, in the background unless all slots are taken: the caller waits for its answer.
 func (r *reading) Close() error {
 	err := r.ReadCloser.Close()
 	if r.closed {
 		return err
 	}
 	r.closed = true
-	p := r.w.pins
+	p := r.w.store
 	if r.large {
-		p.unseen(r.w.agent, fmt.Sprintf("the list of tools is larger than %d MiB, or too many that are large came at a time", maxList>>20))
+		p.skipped(r.w.agent, "the tool list is larger than 16 MiB, or too many large lists arrived at once")
 		return err
 	}
 	size := int64(r.kept.Len())
@@ -116,7 +115,7 @@ func (r *reading) Close() error {
 		if !p.closed {
 			p.tasks.Go(func() {
 				r.check()
-				p.kept.Add(-size)
+				p.held.Add(-size)
 				<-p.slots
 			})
 			return err
@@ -126,12 +125,12 @@ func (r *reading) Close() error {
 	}
 	p.mu.Unlock()
 	r.check()
-	p.kept.Add(-size)
+	p.held.Add(-size)
 	p.mu.Lock()
 	return err
 }
 
-// check finds the answer in what was read. What broke off before it tells nothing.
+// check finds the answer in what was read; a stream that ended before it is ignored.
 func (r *reading) check() {
 	if !r.events {
 		r.answer(r.kept.Bytes())
@@ -149,6 +148,6 @@ func (r *reading) check() {
 
 func (r *reading) answer(frame []byte) {
 	if env, err := jsonrpc.Scan(bytes.TrimSpace(frame)); err == nil && env.Kind == jsonrpc.Response {
-		r.w.pins.Check(r.w.agent, env.Result)
+		r.w.store.Check(r.w.agent, env.Result)
 	}
 }

@@ -1,0 +1,208 @@
+package toolpin
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/filelock"
+	"github.com/mcphud/mcphud/session/atomicfile"
+)
+
+// lockWait is how long a router waits for another one that writes to the same file.
+const lockWait = 2 * time.Second
+
+// document is the content of the file.
+type document struct {
+	Version int                        `json:"version"`
+	Agents  map[string]map[string]*pin `json:"agents"` // by agent and tool
+}
+
+// Open reads the pins of earlier runs. A missing file starts empty; one that cannot be read is an error, since forgetting a
+// pin accepts every change. With path "" pins are kept in memory only. Routers that use one file share their pins.
+func Open(path string, log *slog.Logger) (*Store, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	p := &Store{path: path, log: log, slots: make(chan struct{}, 4), agents: map[string]*agentPins{}}
+	if path == "" {
+		return p, nil
+	}
+	in, err := p.read()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read tool pins: %w; correct the file, or remove it to accept all tools as they are now", err)
+	}
+	for agent, tools := range in { // all of it, or what there is no room for would be accepted
+		p.agents[agent] = &agentPins{tools: tools}
+	}
+	if p.stamp != nil {
+		p.size = int(p.stamp.Size())
+	}
+	return p, nil
+}
+
+// read is the content of the file, nil if there is none or it did not change since p read or wrote it.
+func (p *Store) read() (map[string]map[string]*pin, error) {
+	info, err := os.Stat(p.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.stamp != nil && os.SameFile(info, p.stamp) && info.ModTime().Equal(p.stamp.ModTime()) && info.Size() == p.stamp.Size() {
+		return nil, nil
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil, fmt.Errorf("%s is not a regular file of at most %d MiB", p.path, maxFile>>20)
+	}
+	text, err := os.ReadFile(p.path)
+	if err != nil {
+		return nil, err
+	}
+	var in document
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.path, err)
+	}
+	if in.Version != 1 {
+		return nil, fmt.Errorf("%s: version is %d, not 1", p.path, in.Version)
+	}
+	for agent, tools := range in.Agents {
+		for tool, d := range tools {
+			if d == nil || len(d.Sum) != hexLen || d.Now != "" && len(d.Now) != hexLen {
+				return nil, fmt.Errorf("%s: tool %q of agent %q has no valid hash", p.path, clip(tool), clip(agent))
+			}
+		}
+		if tools == nil {
+			delete(in.Agents, agent)
+		}
+	}
+	p.stamp = info
+	return in.Agents, nil
+}
+
+// dirty schedules a write; p.mu is held.
+func (p *Store) dirty() {
+	p.changed = true
+	if p.path != "" && p.save == nil && !p.closed {
+		p.save = time.AfterFunc(saveDelay, func() { p.write(false) })
+	}
+}
+
+// write saves what changed. last is the call of Close.
+func (p *Store) write(last bool) {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	p.mu.Lock()
+	p.save = nil
+	if !p.changed || p.closed && !last {
+		p.mu.Unlock()
+		return
+	}
+	p.changed = false
+	p.mu.Unlock()
+	err := p.sync()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err != nil {
+		if p.failed == nil {
+			p.log.Error("cannot save tool pins: changes made while the router is down will go unnoticed", "file", p.path, "error", err)
+		}
+		p.dirty() // try again
+	}
+	p.failed = err
+}
+
+// sync merges what other routers wrote to the file, and writes the result.
+func (p *Store) sync() error {
+	lock, err := filelock.Lock(filepath.Dir(p.path), lockWait) // the folder's: the file itself is replaced each time
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }() // nothing was written to it
+	theirs, err := p.read()
+	if err != nil {
+		return fmt.Errorf("%w; the file stays as it is", err)
+	}
+	text, err := json.MarshalIndent(p.merged(theirs), "", "\t")
+	if err != nil {
+		return err
+	}
+	if len(text) >= maxFile {
+		return fmt.Errorf("%s would be larger than %d MiB", p.path, maxFile>>20)
+	}
+	if err := atomicfile.Write(p.path, append(text, '\n')); err != nil {
+		return err
+	}
+	p.stamp, err = os.Stat(p.path)
+	return err
+}
+
+// merged merges what another router wrote, and returns a copy of all pins.
+func (p *Store) merged(theirs map[string]map[string]*pin) document {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.merge(theirs)
+	all := document{Version: 1, Agents: map[string]map[string]*pin{}}
+	for name, a := range p.agents {
+		if len(a.tools) == 0 {
+			continue
+		}
+		tools := make(map[string]*pin, len(a.tools))
+		for tool, d := range a.tools {
+			c := *d
+			tools[tool] = &c
+		}
+		all.Agents[name] = tools
+	}
+	return all
+}
+
+// merge adds the pins of another router; p.mu is held. Of two that differ the older one counts as first seen.
+func (p *Store) merge(theirs map[string]map[string]*pin) {
+	for agent, tools := range theirs {
+		a := p.agent(agent)
+		if a == nil {
+			continue
+		}
+		for tool, d := range tools {
+			mine := a.tools[tool]
+			switch {
+			case mine == nil && (len(a.tools) >= maxTools || !p.fits(tool, pinSize)):
+			case mine == nil || mine.raw == [sha256.Size]byte{}: // this router has not seen the tool
+				a.tools[tool] = d
+			case mine.Sum != d.Sum && !d.Since.After(mine.Since):
+				now := cmp.Or(mine.Now, mine.Sum)
+				mine.Sum, mine.Since = d.Sum, d.Since
+				p.update(agent, a, tool, mine, now)
+			case mine.Sum == d.Sum && d.When.After(mine.When):
+				a.tools[tool] = d // without the bytes seen last, so that the next list is compared
+			}
+		}
+	}
+}
+
+// Close waits for running checks and saves what is not saved yet. The Store remembers nothing afterwards.
+func (p *Store) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	if p.save != nil {
+		p.save.Stop()
+	}
+	p.mu.Unlock()
+	p.tasks.Wait()
+	if p.path == "" {
+		return nil
+	}
+	p.write(true)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failed
+}

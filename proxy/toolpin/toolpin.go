@@ -1,0 +1,268 @@
+// Package toolpin remembers the definitions of agents' tools as they were first seen, and reports those that change: an
+// agent that was reviewed and found harmless may become another one later.
+package toolpin
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+const (
+	maxTools   = 10_000          // remembered of one agent
+	maxAgents  = 10_000          // remembered
+	maxChanged = 100             // changed tools that a Status names
+	maxFile    = 64 << 20        // bytes of the file, read or written
+	logEvery   = time.Minute     // between two log lines about one agent's changed tools
+	saveDelay  = time.Second     // between a change and the write of the file
+	hexLen     = 2 * sha256.Size // characters of a hash
+)
+
+// Store remembers the definition of each agent's tools as it was first seen. It warns of changes and never accepts one by
+// itself: to accept a change, remove the tool's entry from the file while the router is stopped. Make one with Open, and
+// Close it.
+type Store struct {
+	path string // of the file, "" for none
+	log  *slog.Logger
+
+	slots chan struct{}  // of checks in the background
+	held  atomic.Int64   // bytes of tool lists being read or checked
+	tasks sync.WaitGroup // checks in the background
+
+	writing sync.Mutex  // one write at a time; guards stamp
+	stamp   fs.FileInfo // of the file when it was last read or written, nil before
+
+	mu      sync.Mutex
+	agents  map[string]*agentPins
+	size    int         // of the file in bytes, at most
+	changed bool        // since the last write
+	save    *time.Timer // nil unless a write is due
+	failed  error       // of the last write
+	closed  bool
+}
+
+// agentPins is what is known of one agent's tools.
+type agentPins struct {
+	tools     map[string]*pin
+	beyond    int       // tools in the latest list that there was no room for
+	unchecked string    // why the latest list could not be checked, "" if it was
+	logged    time.Time // when changes were last logged
+	changes   int       // since then
+}
+
+// pin is one tool's definition.
+type pin struct {
+	Sum   string    `json:"sha256"`
+	Since time.Time `json:"since"`
+	Now   string    `json:"changed_to,omitempty"` // the hash that differs, "" while the definition is as it was
+	When  time.Time `json:"changed_at,omitzero"`  // the latest time
+
+	raw [sha256.Size]byte // hash of the bytes seen last, which saves canonicalising the same ones again
+}
+
+// Upper bounds of the bytes that an entry takes in the file, beside its name.
+const (
+	pinSize   = 300
+	agentSize = 20
+	maxKey    = 200 // bytes of a tool's name that is remembered as it is
+)
+
+// fits takes room for an entry in the file, if there is any; p.mu is held.
+func (p *Store) fits(name string, size int) bool {
+	text, err := json.Marshal(name)
+	if err != nil || p.size+len(text)+size > maxFile {
+		return false
+	}
+	p.size += len(text) + size
+	return true
+}
+
+// Check compares the result of an agent's tools/list with what is remembered, and remembers what is new.
+func (p *Store) Check(agent string, result []byte) {
+	tools := jsonrpc.Member(result, "tools")
+	if tools == nil || tools[0] != '[' {
+		return
+	}
+	type seen struct {
+		name string
+		raw  [sha256.Size]byte
+		text []byte
+	}
+	var all []seen
+	err := jsonrpc.Elements(tools, func(e []byte) bool {
+		if name, ok := jsonrpc.String(jsonrpc.Member(e, "name")); ok && len(all) < 2*maxTools {
+			all = append(all, seen{keyOf(name), sha256.Sum256(e), e})
+		}
+		return true
+	})
+	if err != nil {
+		return // no client reads it as a list of tools either
+	}
+	p.mu.Lock()
+	known := p.agent(agent)
+	if known == nil {
+		p.mu.Unlock()
+		return
+	}
+	all = slices.DeleteFunc(all, func(s seen) bool {
+		d := known.tools[s.name]
+		return d != nil && d.raw == s.raw
+	})
+	p.mu.Unlock()
+	sums := make([]string, len(all))
+	for i, s := range all {
+		sums[i] = canonical(s.text)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known.beyond, known.unchecked = 0, ""
+	for i, s := range all {
+		p.compare(agent, known, s.name, sums[i], s.raw)
+	}
+}
+
+// agent is what is known of an agent, nil where there is no room for one more; p.mu is held.
+func (p *Store) agent(name string) *agentPins {
+	a := p.agents[name]
+	if a == nil && len(p.agents) < maxAgents && p.fits(name, agentSize) {
+		a = &agentPins{tools: map[string]*pin{}}
+		p.agents[name] = a
+	}
+	return a
+}
+
+// compare checks one definition; p.mu is held.
+func (p *Store) compare(agent string, a *agentPins, tool, sum string, raw [sha256.Size]byte) {
+	d := a.tools[tool]
+	switch {
+	case d == nil && (len(a.tools) >= maxTools || !p.fits(tool, pinSize)):
+		a.beyond++
+		return
+	case d == nil:
+		a.tools[tool] = &pin{Sum: sum, Since: now(), raw: raw}
+		p.dirty()
+		return
+	}
+	d.raw = raw
+	if cmp.Or(d.Now, d.Sum) == sum {
+		return
+	}
+	p.update(agent, a, tool, d, sum)
+	p.dirty()
+}
+
+// update records that a tool's definition now has this hash, and logs it; p.mu is held.
+func (p *Store) update(agent string, a *agentPins, tool string, d *pin, sum string) {
+	d.Now, d.When = sum, now()
+	if sum == d.Sum {
+		d.Now = ""
+	}
+	a.changes++
+	if time.Since(a.logged) < logEvery { // an agent may have another list each time
+		return
+	}
+	what := "tool definition changed since first seen: see /status"
+	if d.Now == "" {
+		what = "tool definition is back to what was first seen"
+	}
+	p.log.Warn(what, "agent", agent, "tool", clip(tool), "pinned", d.Sum[:16], "now", sum[:16], "since", d.Since, "changes", a.changes)
+	a.logged, a.changes = time.Now(), 0
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+
+// skipped records that an agent's list was not checked.
+func (p *Store) skipped(agent, why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if a := p.agent(agent); a != nil && a.unchecked != why {
+		a.unchecked = why
+		p.log.Warn("tool definitions not checked", "agent", agent, "reason", why)
+	}
+}
+
+// keyOf is the key of a tool: its name, cut and made unique by a hash where it is long.
+func keyOf(name string) string {
+	if len(name) <= maxKey {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return clip(name) + hex.EncodeToString(sum[:16])
+}
+
+// canonical is a hash of a definition's value, whatever the order of its members, its white space and its escapes.
+func canonical(tool []byte) string {
+	v := jsontext.Value(slices.Clone(tool))
+	if err := v.Format(jsontext.ReorderRawObjects(true), jsontext.AllowDuplicateNames(true)); err != nil {
+		v = tool // nested too deep to parse: compare the bytes
+	}
+	sum := sha256.Sum256(v)
+	return hex.EncodeToString(sum[:])
+}
+
+// Status is what is known of an agent's tools.
+type Status struct {
+	Tools     int           `json:"tools"`               // remembered
+	Changed   []ChangedTool `json:"changed,omitempty"`   // by name, at most 100
+	Changes   int           `json:"changes"`             // how many tools changed
+	Beyond    int           `json:"beyond,omitempty"`    // tools that there is no room to remember
+	Unchecked string        `json:"unchecked,omitempty"` // why the latest list was not checked
+}
+
+// ChangedTool is a tool whose definition differs from the one first seen.
+type ChangedTool struct {
+	Tool   string    `json:"tool"`
+	Pinned string    `json:"pinned"` // SHA-256 of the definition that was there first
+	Now    string    `json:"now"`
+	Since  time.Time `json:"since"` // when the change was seen
+}
+
+// Status is what is known of an agent's tools, zero if nothing is.
+func (p *Store) Status(agent string) Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := p.agents[agent]
+	if a == nil {
+		return Status{}
+	}
+	s := Status{Tools: len(a.tools), Beyond: a.beyond, Unchecked: a.unchecked}
+	for name, d := range a.tools {
+		if d.Now != "" {
+			s.Changed = append(s.Changed, ChangedTool{name, d.Sum, d.Now, d.When})
+		}
+	}
+	s.Changes = len(s.Changed)
+	slices.SortFunc(s.Changed, func(a, b ChangedTool) int { return strings.Compare(a.Tool, b.Tool) })
+	s.Changed = s.Changed[:min(len(s.Changed), maxChanged)]
+	return s
+}
+
+// Changed is how many tools of all agents differ from what was first seen.
+func (p *Store) Changed() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range p.agents {
+		for _, d := range a.tools {
+			if d.Now != "" {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// clip shortens a name for messages and keys.
+func clip(s string) string { return strings.ToValidUTF8(text.Clip(s, maxKey/2), "\uFFFD") }
