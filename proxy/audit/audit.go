@@ -8,10 +8,11 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/filelock"
+	"github.com/gofrs/flock"
 )
 
 // Options says where the lines go. Zero values mean the defaults.
@@ -227,15 +228,13 @@ func (l *Log) there(f fs.FileInfo) bool {
 
 // rotate moves the file away that is open, full, unless another router has done so.
 func (l *Log) rotate(full fs.FileInfo) error {
-	lock, err := filelock.Lock(l.o.File, 0)
-	if errors.Is(err, filelock.ErrHeld) { // another one is at it, and keeps what is written until then
-		return nil
+	lock := flock.New(filepath.Dir(l.o.File), flock.SetFlag(os.O_RDONLY)) // of the folder: the file is moved away
+	if held, err := lock.TryLock(); err == nil && !held {
+		return nil // another router is at it, and keeps what is written until then
 	}
-	if err == nil { // otherwise it is not there any more, or may not be read
-		defer func() { _ = lock.Close() }() // nothing was written
-	}
-	_ = l.broken(nil) // some systems rename no open files
-	// Whoever renames holds the lock of the file with this name, so that it keeps it now.
+	defer func() { _ = lock.Close() }() // nothing was written; where there are no such locks, everybody goes on
+	_ = l.broken(nil)                   // some systems rename no open files
+	// Whoever renames holds the lock, so that the name stays where it is now.
 	if !l.there(full) {
 		return nil
 	}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -137,6 +139,33 @@ func TestR18_FilesRotate(t *testing.T) {
 			t.Errorf("%s: %v %v", f.Name(), info, err)
 		}
 		lines(t, filepath.Join(dir, f.Name()))
+	}
+}
+
+// While another router rotates the file, this one writes on.
+func TestR18_OneRouterRotates(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.jsonl")
+	other := flock.New(dir, flock.SetFlag(os.O_RDONLY))
+	if held, err := other.TryLock(); err != nil || !held {
+		t.Skip("no locks of folders here: ", err)
+	}
+	l := open(t, Options{File: file, MaxSize: 10})
+	h := l.Middleware(func(*flow.Call) {})
+	for i, want := range []int{1, 1, 2} {
+		if i == 2 {
+			if err := other.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h(call("tools/call", "echo"))
+		wait(t, "a line", func() bool { return l.Status().Written == int64(i)+1 })
+		if files, err := os.ReadDir(dir); err != nil || len(files) != want {
+			t.Errorf("after line %d: %v %v", i+1, files, err)
+		}
+	}
+	if got := len(lines(t, file)) + 10*len(lines(t, file+".1")); got != 21 {
+		t.Errorf("%d lines", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package toolpin
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -12,12 +13,16 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/filelock"
+	"github.com/gofrs/flock"
+
 	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
-// lockWait is how long a router waits for another one that writes to the same file.
-const lockWait = 2 * time.Second
+// lockWait is how long a router waits for another one that writes to the same file, and lockAgain how often it looks.
+const (
+	lockWait  = 2 * time.Second
+	lockAgain = 5 * time.Millisecond
+)
 
 // document is the content of the file.
 type document struct {
@@ -122,9 +127,12 @@ func (p *Store) write(last bool) {
 
 // sync merges what other routers wrote to the file, and writes the result.
 func (p *Store) sync() error {
-	lock, err := filelock.Lock(filepath.Dir(p.path), lockWait) // the folder's: the file itself is replaced each time
-	if err != nil {
-		return err
+	lock := flock.New(filepath.Dir(p.path), flock.SetFlag(os.O_RDONLY)) // the folder's: the file itself is replaced each time
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	// Where the system or the file system has no such locks, everybody goes on.
+	if _, err := lock.TryLockContext(ctx, lockAgain); errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("another router is writing to its folder")
 	}
 	defer func() { _ = lock.Close() }() // nothing was written to it
 	theirs, err := p.read()
