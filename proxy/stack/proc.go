@@ -259,7 +259,7 @@ func (p *proc) rest(gen uint64, row int, err error) bool {
 
 // trouble notes what is wrong around the process, nil for nothing any more.
 func (p *proc) trouble(err error) {
-	now, note := "", "what was wrong is in order again"
+	now, note := "", "recovered"
 	if err != nil {
 		now = err.Error()
 		note = now

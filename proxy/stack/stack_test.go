@@ -317,16 +317,16 @@ func TestTroubleIsShownAndTriedAgain(t *testing.T) {
 	if now.PID != st.PID || now.Restarts != 0 {
 		t.Errorf("it was restarted: %+v", now)
 	}
-	says(t, s, "a", "in order again")
+	says(t, s, "a", "recovered")
 	full, late := 0, time.After(20*time.Second)
-	for told := ""; !strings.Contains(told, "in order again"); { // told after it is in the log
+	for told := ""; !strings.Contains(told, "recovered"); { // told after it is in the log
 		select {
 		case told = <-events:
 			if strings.Contains(told, "the disk is full") {
 				full++
 			}
 		case <-late:
-			t.Fatal("nobody was told that it is in order again")
+			t.Fatal("nobody was told that it is recovered")
 		}
 	}
 	if full != 1 {
