@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/fault/payload"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -129,7 +130,7 @@ func stderr(ctx context.Context, n int) error {
 }
 
 // serve answers with a payload, in the place that as names.
-func serve(ctx context.Context, p Payload, args []byte) (string, error) {
+func serve(ctx context.Context, p payload.Payload, args []byte) (string, error) {
 	as, _ := jsonrpc.String(jsonrpc.Member(args, "as"))
 	q := quote(p.Text)
 	switch as {

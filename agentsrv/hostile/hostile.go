@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/session/fault/payload"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -106,11 +107,11 @@ func number(args []byte, key string, def, most int) int {
 }
 
 // find is the payload with a slug.
-func find(slug string) (Payload, bool) {
-	for _, p := range Payloads() {
+func find(slug string) (payload.Payload, bool) {
+	for _, p := range payload.All() {
 		if p.Slug() == slug {
 			return p, true
 		}
 	}
-	return Payload{}, false
+	return payload.Payload{}, false
 }

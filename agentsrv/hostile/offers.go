@@ -1,15 +1,19 @@
 package hostile
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/mcphud/mcphud/session/fault/payload"
+)
 
 const scheme = "hostile://payload/"
 
 // resources is the list of resources: one for each payload.
 func resources() string {
 	var all []string
-	for _, p := range Payloads() {
+	for _, p := range payload.All() {
 		q := quote(p.Text)
-		if !p.shown() {
+		if !shown(p) {
 			q = quote(p.Name)
 		}
 		all = append(all, `{"uri":"`+scheme+p.Slug()+`","name":`+q+`,"title":`+q+`,"description":`+q+`,"mimeType":`+q+`}`)
@@ -35,7 +39,7 @@ func read(uri string) string {
 	}
 	q := quote(p.Text)
 	mime := q
-	if !p.shown() {
+	if !shown(p) {
 		mime = `"text/plain"`
 	}
 	return `{"contents":[{"uri":"` + uri + `","mimeType":` + mime + `,"text":` + q + `}]}`
@@ -44,9 +48,9 @@ func read(uri string) string {
 // prompts is the list of prompts: one for each payload.
 func prompts() string {
 	var all []string
-	for _, p := range Payloads() {
+	for _, p := range payload.All() {
 		q := quote(p.Text)
-		if !p.shown() {
+		if !shown(p) {
 			q = quote(p.Name)
 		}
 		all = append(all, `{"name":"`+p.Slug()+`","title":`+q+`,"description":`+q+`,"arguments":[{"name":`+q+`,"description":`+q+`}]}`)
@@ -62,7 +66,7 @@ func prompt(slug string) string {
 	}
 	q := quote(p.Text)
 	short := q
-	if !p.shown() {
+	if !shown(p) {
 		short = quote(p.Name)
 	}
 	return `{"description":` + short + `,"messages":[{"role":"user","content":{"type":"text","text":` + q + `}},` +

@@ -13,7 +13,7 @@ import (
 // TestHostileTextOfEachCommand prints what a hostile server says on a terminal,
 // with each command and in each format: nothing of it may act there.
 func TestHostileTextOfEachCommand(t *testing.T) {
-	tool := behave.Hostile()[0]
+	tool := hostile.Strings()[0].Value
 	for _, c := range [][]string{
 		{"info"},
 		{"ping"},

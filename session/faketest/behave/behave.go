@@ -75,7 +75,7 @@ const (
 	RepeatCursor Mode = "repeat-cursor"
 	// EndlessCursor gives a new nextCursor on every page, for ever.
 	EndlessCursor Mode = "endless-cursor"
-	// HostileText puts Hostile() into every field that is shown.
+	// HostileText puts payload.Texts(maxPayload) into every field that is shown.
 	HostileText Mode = "hostile"
 	// Malformed lists items that break the schema of the protocol around two
 	// good ones, "first" and "last".

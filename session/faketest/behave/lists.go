@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/fault/payload"
 )
 
 // list answers the four list methods; "" means that the method is not there.
@@ -19,7 +21,7 @@ func (s *server) list(r request) string {
 	}
 	label := func(plain string) string {
 		if s.mode == HostileText {
-			return quote(hostileAll())
+			return quote(payloads())
 		}
 		return quote(plain)
 	}
@@ -114,7 +116,7 @@ func oversized(r request) string {
 func hostileTools() string {
 	var b strings.Builder
 	b.WriteByte('[')
-	for i, h := range Hostile() {
+	for i, h := range payload.Texts(maxPayload) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
@@ -149,7 +151,7 @@ func (s *server) get(r request) string {
 	}
 	shown := func(plain string) string {
 		if s.mode == HostileText {
-			return quote(hostileAll())
+			return quote(payloads())
 		}
 		return quote(plain)
 	}

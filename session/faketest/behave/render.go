@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/fault/payload"
 )
 
 const (
@@ -16,7 +18,12 @@ const (
 	deepLevels = 100
 	// oversizeBytes is one byte more than a client takes by default.
 	oversizeBytes = 64<<20 + 1
+	// maxPayload is the longest payload that stands in fields: fields are many.
+	maxPayload = 4096
 )
+
+// payloads is those payloads in one string.
+func payloads() string { return strings.Join(payload.Texts(maxPayload), " ") }
 
 // plainTool renders a tool with one text argument.
 func plainTool(name, description string) string {

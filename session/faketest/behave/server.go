@@ -167,14 +167,14 @@ func (s *server) capabilities() string {
 
 func (s *server) info() string {
 	if s.mode == HostileText {
-		return `{"name":` + quote(hostileAll()) + `,"title":` + quote(hostileAll()) + `,"version":` + quote(hostileAll()) + `}`
+		return `{"name":` + quote(payloads()) + `,"title":` + quote(payloads()) + `,"version":` + quote(payloads()) + `}`
 	}
 	return `{"name":"fakemcp","title":` + quote("Fake server, mode "+string(s.mode)) + `,"version":"1.0.0"}`
 }
 
 func (s *server) instructions() string {
 	if s.mode == HostileText {
-		return hostileAll()
+		return payloads()
 	}
 	return "Serves tests. Mode " + string(s.mode) + "."
 }

@@ -130,7 +130,7 @@ func (s *server) plain(r request, a arguments) string {
 	case "is_error":
 		return `{"content":[{"type":"text","text":"the tool failed"}],"isError":true}`
 	case "hostile":
-		return text(hostileAll())
+		return text(payloads())
 	case "pids":
 		return `{"content":[{"type":"text","text":` + quote(s.pids()) + `}],"structuredContent":` + s.pids() + `}`
 	case "cancelled":
