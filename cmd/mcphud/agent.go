@@ -73,9 +73,9 @@ func hiddenFlag(cmd *cobra.Command) (name string) {
 
 func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings) error {
 	if name := hiddenFlag(cmd); name != "" {
-		return usageError("--"+name+" means nothing to the agent, which is a server", "see mcphud agent --help")
+		return usageError("--"+name+" does not apply to the agent, which is a server", "see mcphud agent --help")
 	}
-	r := s.at(cmd.Flags()).resolve()
+	r := s.gather(cmd.Flags()).resolve()
 	if err := r.err(); err != nil {
 		return err
 	}

@@ -136,8 +136,8 @@ func (s *agentSettings) bare() *pflag.FlagSet {
 	return f
 }
 
-// at are the settings of a command line and this process.
-func (s *agentSettings) at(f *pflag.FlagSet) settings {
+// gather returns the settings of a command line and this process.
+func (s *agentSettings) gather(f *pflag.FlagSet) settings {
 	where := surroundings{
 		env: os.Getenv, file: s.file, must: s.file != "", read: config.ReadValues, next: "correct the file, or name another with --config",
 	}

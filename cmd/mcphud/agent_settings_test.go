@@ -22,7 +22,7 @@ func settled(t *testing.T, args []string, env map[string]string, file string) (s
 	if err := f.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	all := s.at(f)
+	all := s.gather(f)
 	all.surroundings = surroundings{env: func(name string) string { return env[name] }, file: filepath.Join(t.TempDir(), agentFile), read: config.ReadValues}
 	if file != "" {
 		if err := os.WriteFile(all.file, []byte(file), 0o600); err != nil {

@@ -18,15 +18,15 @@ func TestAgentHelpHasOnlyItsOwnFlags(t *testing.T) {
 	}
 	for _, flag := range []string{"--url", "--server", "--journal", "--cwd", "--linear"} {
 		if strings.Contains(out, flag+" ") {
-			t.Errorf("%s, which means nothing to a server, is in %s", flag, out)
+			t.Errorf("%s, which does not apply to a server, is in %s", flag, out)
 		}
 	}
 }
 
 func TestAgentUsage(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
-		{"--url http://127.0.0.1:1/mcp", "--url means nothing to the agent"},
-		{"--linear", "--linear means nothing"},
+		{"--url http://127.0.0.1:1/mcp", "--url does not apply to the agent"},
+		{"--linear", "--linear does not apply"},
 		{"--profile nice", "demo, everything, hostile, fault"},
 		{"--port many", "from 0 to 65535"},
 		{"--concurrency 0", "from 1 to"},

@@ -17,8 +17,8 @@ func (a *app) completeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "complete REF ARG VALUE [flags] [-- COMMAND ARGS…]",
 		Short: "Ask the server to complete an argument",
-		Long: "REF is the name of a prompt or a resource template's URI; prompt:NAME and resource:URI say which it is where that is not plain.\n" +
-			"--context gives arguments that are known already.",
+		Long: "REF is the name of a prompt or the URI of a resource template. Write prompt:NAME or resource:URI where it could be either.\n" +
+			"--context passes arguments that are already set.",
 		Example: "  mcphud complete greet name a -- node server.js\n  mcphud complete 'file:///{path}' path READ -- node server.js", Annotations: rule("three"),
 		Args: cobra.ArbitraryArgs,
 	}
@@ -33,7 +33,7 @@ func (a *app) completeCommand() *cobra.Command {
 		}
 		return l.print(reply(r, func(t *textOutput) { t.completion(r.Result) }))
 	})
-	c.Flags().StringArrayVar(&given, "context", nil, "`KEY=VALUE` of an argument that is known already (repeatable)")
+	c.Flags().StringArrayVar(&given, "context", nil, "`KEY=VALUE` of an argument that is already set (repeatable)")
 	return c
 }
 

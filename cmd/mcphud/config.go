@@ -26,7 +26,7 @@ func (a *app) explainCommand() *cobra.Command {
 	var agent agentSettings
 	var router routerSettings
 	ofAgent := &cobra.Command{
-		Use: "agent", Short: "Explain what mcphud agent with these flags would do", Args: cobra.NoArgs,
+		Use: "agent", Short: "Explain the settings of mcphud agent with these flags", Args: cobra.NoArgs,
 		Example: "  mcphud config explain agent\n  mcphud config explain agent --port 0 --config ./agent.yaml",
 		RunE: a.action(func(_ context.Context, cmd *cobra.Command, _ []string) error {
 			return a.explainServers(cmd, func(e *explained) { e.Agent = explainAgent(&agent, cmd.Flags()) })
@@ -34,7 +34,7 @@ func (a *app) explainCommand() *cobra.Command {
 	}
 	agentFlags(ofAgent, &agent)
 	ofRouter := &cobra.Command{
-		Use: "router", Short: "Explain what mcphud router with these flags would do", Args: cobra.NoArgs,
+		Use: "router", Short: "Explain the settings of mcphud router with these flags", Args: cobra.NoArgs,
 		Example: "  mcphud config explain router --routes ./routing.json",
 		RunE: a.action(func(_ context.Context, cmd *cobra.Command, _ []string) error {
 			return a.explainServers(cmd, func(e *explained) { e.Router = explainRouter(&router, cmd.Flags()) })
@@ -42,15 +42,15 @@ func (a *app) explainCommand() *cobra.Command {
 	}
 	routerFlags(ofRouter, &router)
 	c := &cobra.Command{
-		Use: "explain", Short: "Show every setting, and where its value comes from; secrets are masked", Args: cobra.ArbitraryArgs,
-		Long: "explain shows the settings of the agent and of the router as they would be now: the value in force, whether a flag, a variable, a file or nobody gives it, " +
-			"and what was given as well and does not count. It also shows which server configs were looked for and what is in them. It starts nothing.\n\n" +
-			"With agent or router it takes all flags of mcphud agent or mcphud router, and explains that command line.\n\n" +
-			"Where a value cannot be, everything is shown all the same, and the exit code is 1.",
+		Use: "explain", Short: "Show every setting and its source; secrets are masked", Args: cobra.ArbitraryArgs,
+		Long: "explain shows the settings that the agent and the router would use now: each value, its source (flag, environment, file or default), " +
+			"and the values that it overrides. It also shows which server configs were looked for and what is in them. Nothing is started.\n\n" +
+			"After agent or router come the flags of mcphud agent or mcphud router; that command line is explained.\n\n" +
+			"An invalid value is shown with the reason, and the exit code is 1.",
 		Example: "  mcphud config explain\n  mcphud config explain agent --port 0\n  AGENT_PORT=7001 mcphud config explain agent --format json",
 		RunE: a.action(func(_ context.Context, cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError(fmt.Sprintf("there is nothing called %q to explain; agent and router can be", args[0]), "see mcphud config explain --help")
+				return usageError(fmt.Sprintf("cannot explain %q: only agent and router", args[0]), "see mcphud config explain --help")
 			}
 			return a.explainServers(cmd, a.explainAll)
 		}),
@@ -88,7 +88,7 @@ type explainedFile struct {
 
 func (a *app) explainServers(cmd *cobra.Command, fill func(*explained)) error {
 	if name := hiddenFlag(cmd); name != "" {
-		return usageError("--"+name+" means nothing to "+strings.TrimPrefix(cmd.CommandPath(), "mcphud "), "see "+cmd.CommandPath()+" --help")
+		return usageError("--"+name+" does not apply to "+strings.TrimPrefix(cmd.CommandPath(), "mcphud "), "see "+cmd.CommandPath()+" --help")
 	}
 	var e explained
 	fill(&e)
@@ -138,7 +138,7 @@ func (a *app) explainAll(e *explained) {
 
 // explainAgent resolves the agent's settings as the agent does, and lets it say what it would make of them.
 func explainAgent(s *agentSettings, f *pflag.FlagSet) *resolution {
-	r := s.at(f).resolve()
+	r := s.gather(f).resolve()
 	o, err := s.options(slog.New(slog.DiscardHandler))
 	if err == nil {
 		if o, err = o.Completed(); err != nil {

@@ -132,8 +132,8 @@ func TestC1_ExplainKnowsEveryFlag(t *testing.T) {
 	fa, fr := pflag.NewFlagSet("agent", pflag.ContinueOnError), pflag.NewFlagSet("router", pflag.ContinueOnError)
 	agent.register(fa)
 	router.register(fr)
-	ofRouter, _ := router.at(fr)
-	for _, all := range []settings{agent.at(fa), ofRouter} {
+	ofRouter, _ := router.gather(fr)
+	for _, all := range []settings{agent.gather(fa), ofRouter} {
 		listed := map[string]bool{}
 		for _, s := range all.list {
 			listed[s.flag] = true
@@ -353,7 +353,7 @@ func TestC1_ExplainForPeople(t *testing.T) {
 		"\n  --token               ***               environment AGENT_TOKEN\n",
 		"\n  --kb                  -                 default\n",
 		"\n  --store               ~/.state/mcphud/agent-7000.db\n                                          default\n",
-		"\nrouter\n  file             routing.json, which is not there\n",
+		"\nrouter\n  file             routing.json, not found\n",
 		"\nserver configs, in order of precedence\n  not there       mcphud          ~/.config/mcphud/mcphud.yaml\n",
 	} {
 		if !strings.Contains(o.out, line) {
@@ -367,10 +367,10 @@ func TestC1_ExplainForPeople(t *testing.T) {
 
 func TestC1_ExplainUsage(t *testing.T) {
 	for args, says := range map[string]string{
-		"config explain demo":                   `nothing called "demo"`,
+		"config explain demo":                   `cannot explain "demo"`,
 		"config explian":                        "did you mean explain",
-		"config explain agent --url http://x/":  "--url means nothing to config explain agent",
-		"config explain --server x":             "--server means nothing to config explain",
+		"config explain agent --url http://x/":  "--url does not apply to config explain agent",
+		"config explain --server x":             "--server does not apply to config explain",
 		"config explain agent --port many":      "from 0 to 65535",
 		"config explain router --queue 1":       "unknown flag",
 		"config explain agent more":             "unknown command",
@@ -383,7 +383,7 @@ func TestC1_ExplainUsage(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"config explain ":                    "agent\tExplain what mcphud agent",
+		"config explain ":                    "agent\tExplain the settings of mcphud agent",
 		"config explain agent --profile ":    "demo\neverything\n",
 		"config explain router --":           "--drain-timeout",
 		"config explain router --log-level ": "debug\ninfo\n",

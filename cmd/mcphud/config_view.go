@@ -119,13 +119,13 @@ func (t *textOutput) explained(e *explained, width int, home string) {
 		}
 		t.row([]int{14, 14}, state, f.Dialect, tilde(f.Path, home))
 		for _, w := range f.Problems {
-			t.remark(width, 14, at(w))
+			t.remark(width, 14, within(w))
 		}
 	}
 }
 
-// at is a warning about a file that was named before.
-func at(w config.Warning) string {
+// within is a warning about a file that was named before.
+func within(w config.Warning) string {
 	if w.Line == 0 {
 		return w.Message
 	}
@@ -147,12 +147,12 @@ func (t *textOutput) settings(r *resolution, width int, home string) {
 	if r.file != "" {
 		state := ""
 		if !r.found {
-			state = ", which is not there"
+			state = ", not found"
 		}
 		t.row(widths[:1], "file", tilde(r.file, home)+state)
 	}
 	for _, w := range r.warnings {
-		t.remark(width, name, at(w))
+		t.remark(width, name, within(w))
 	}
 	for _, e := range all {
 		t.row(widths, e.label(), tilde(e.Value, home), tilde(e.origin.String(), home))

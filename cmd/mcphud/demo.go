@@ -32,7 +32,7 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	if name := hiddenFlag(cmd); name != "" {
-		return usageError("--"+name+" means nothing to the demo, which brings its own servers", "see mcphud demo --help")
+		return usageError("--"+name+" does not apply to the demo, which brings its own servers", "see mcphud demo --help")
 	}
 	d := newDemoStack()
 	run, err := a.runStack(ctx, stack.Builtin(), true, d.event, d.listening)

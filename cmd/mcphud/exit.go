@@ -90,7 +90,7 @@ func explain(ctx context.Context, err error) *failure.Error {
 	if c.Next == "" {
 		switch c.Kind {
 		case failure.RpcError, failure.NotFound, failure.NeedsInput:
-			c.Next = "that is what the server answered; --journal FILE records the whole exchange"
+			c.Next = "the server answered this; --journal FILE records the exchange"
 		case failure.ToolError:
 			c.Next = "the result on stdout says why"
 		}

@@ -68,7 +68,7 @@ func (f *follower) missing(w io.Writer, n uint64) (err error) {
 	switch f.format {
 	case formatRaw:
 	case formatText:
-		_, err = fmt.Fprintf(w, "… %d entries came faster than they were read\n", n)
+		_, err = fmt.Fprintf(w, "… %d entries dropped: the reader is too slow\n", n)
 	default:
 		_, err = fmt.Fprintf(w, "{\"missing\":%d}\n", n)
 	}

@@ -16,7 +16,7 @@ import (
 
 func (a *app) infoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "info [flags] [-- COMMAND ARGS…]", Short: "Show who the server is, what it speaks and what it can do", Annotations: rule("none"),
+		Use: "info [flags] [-- COMMAND ARGS…]", Short: "Show the server's identity, protocol version and capabilities", Annotations: rule("none"),
 		Args: cobra.ArbitraryArgs, RunE: a.serverCommand(info),
 	}
 }

@@ -92,7 +92,7 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 			if ctx.Err() != nil {
 				return err
 			}
-			sd.say("log level not set: " + err.Error())
+			sd.warn("log level not set: " + err.Error())
 		}
 	}
 	return f(ctx, l)

@@ -11,8 +11,8 @@ import (
 
 func (a *app) pingCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "ping [flags] [-- COMMAND ARGS…]", Short: "Ask the server whether it is there, and time it", Annotations: rule("none"),
-		Long: "Sends ping, or server/discover where the protocol version has no ping any more. A server that answers \"method not found\" is there as well.",
+		Use: "ping [flags] [-- COMMAND ARGS…]", Short: "Ping the server and show the round-trip time", Annotations: rule("none"),
+		Long: "Sends ping, or server/discover in protocol versions without ping. The answer \"method not found\" counts: the server is there.",
 		Args: cobra.ArbitraryArgs, RunE: a.serverCommand(ping),
 	}
 }

@@ -75,7 +75,7 @@ func stringArgs(texts []string) (map[string]string, error) {
 	for _, s := range texts {
 		k, v, ok := strings.Cut(s, "=")
 		if !ok || k == "" || strings.HasSuffix(k, ":") {
-			return nil, usageError(fmt.Sprintf("%q is no argument", s), "arguments of prompts are strings: write KEY=VALUE")
+			return nil, usageError(fmt.Sprintf("%q is not a valid argument", s), "arguments of prompts are strings: write KEY=VALUE")
 		}
 		out[k] = v
 	}

@@ -14,7 +14,7 @@ import (
 func (a *app) rawCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "raw METHOD [PARAMS] [flags] [-- COMMAND ARGS…]", Short: "Send any request", Annotations: rule("1-2"),
-		Long:    "Sends METHOD with PARAMS, which are JSON, @FILE, or - for stdin. Nothing of them is checked or changed; the modern era's _meta is added.",
+		Long:    "Sends METHOD with PARAMS, which are JSON, @FILE, or - for stdin. They are neither checked nor changed; from 2026-07-28 on the required _meta is added.",
 		Example: "  mcphud raw tools/list '{\"cursor\":\"\"}' -- node server.js", Args: cobra.ArbitraryArgs,
 		RunE: a.serverCommand(a.raw),
 	}
@@ -34,7 +34,7 @@ func (a *app) raw(ctx context.Context, l *link, own []string) error {
 	}
 	method := own[0]
 	if strings.HasPrefix(method, "notifications/") {
-		return usageError(method+" is a notification, which nobody answers", "name a request")
+		return usageError(method+" is a notification: it has no answer", "name a request")
 	}
 	if method == "tools/call" && l.opts.readOnly {
 		var p struct{ Name string }

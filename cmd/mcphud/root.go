@@ -27,7 +27,7 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 	}
 	if len(own) > 0 {
 		if len(own) > 1 || dash || a.o.url != "" || a.o.agent != "" || a.o.server != "" {
-			return usageError("more than one server was named", "leave one of them")
+			return usageError("more than one server was named", "name exactly one")
 		}
 		a.o.url = own[0]
 	}

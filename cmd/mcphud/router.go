@@ -60,9 +60,9 @@ func (a *app) routerCommand() *cobra.Command {
 	var s routerSettings
 	c := &cobra.Command{
 		Use: "router", Short: "Run the router: one address in front of every agent", Args: cobra.NoArgs,
-		Long: "router serves every agent that routing.json names at http://127.0.0.1:8088/mcps/NAME/mcp, in every revision of the protocol. " +
-			"It says `listening on URL` on stderr once it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once. " +
-			"SIGHUP reads routing.json again, which also happens by itself when it changes; a file that cannot be used leaves the last good routes in force.\n\n" +
+		Long: "router serves every agent of routing.json at http://127.0.0.1:8088/mcps/NAME/mcp, in every protocol version. " +
+			"It prints `listening on URL` on stderr when it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once. " +
+			"SIGHUP reads routing.json again, which also happens by itself when it changes; an invalid file keeps the last valid routes in force.\n\n" +
 			"Servers can be registered while it runs, over a Unix socket that the log names and only you can use: RegisterMcpServer, ConnectMcpServer, " +
 			"DisconnectMcpServer, ListMcpServers and GetMcpTools are each a POST of JSON to their own path.\n\n" +
 			"A setting is taken from its flag, else from the environment (ROUTER_HOST, ROUTER_PORT), else from routing.json (port, tokens); " +
@@ -90,18 +90,18 @@ func (s *routerSettings) register(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&s.host, "host", "127.0.0.1", "listen on this `ADDRESS`; any but a loopback one needs a file of tokens; ROUTER_HOST")
 	f.Var(&number{&s.port, 0, 65535}, "port", "listen on this `PORT`; 0 picks a free one; ROUTER_PORT")
-	f.StringVar(&s.routes, "routes", proxy.DefaultRoutes, "serve the agents that this `FILE` names, and follow it while it changes")
-	f.StringVar(&s.tokens, "tokens", "", "ask callers for a token that this `FILE` lists, instead of the one that the routes name")
-	f.Var((*pause)(&s.drain), "drain-timeout", "let running calls finish for so long before leaving")
-	f.Var(&choice{&s.level, agentLevels}, "log-level", "log from this `LEVEL` on: debug, info, warning or error")
-	f.StringVar(&s.audit, "audit", "", "append a line of JSON about each request to this `FILE`: who, what and whether it was allowed, never arguments")
-	f.StringVar(&s.pins, "pins", "", "remember in this `FILE` what agents' tools were when they were first seen, to warn of changes (default one of these routes' own)")
+	f.StringVar(&s.routes, "routes", proxy.DefaultRoutes, "serve the agents of this `FILE`, which is reloaded when it changes")
+	f.StringVar(&s.tokens, "tokens", "", "require a token of this `FILE` (default the one that the routes name)")
+	f.Var((*pause)(&s.drain), "drain-timeout", "time limit for running calls to finish at shutdown")
+	f.Var(&choice{&s.level, agentLevels}, "log-level", "lowest `LEVEL` to log: debug, info, warning or error")
+	f.StringVar(&s.audit, "audit", "", "append a JSON line for each request to this `FILE`: caller, request, decision; never arguments")
+	f.StringVar(&s.pins, "pins", "", "keep tool definitions in this `FILE` and warn when one changes (default: one for these routes)")
 	f.StringVar(&s.tlsCert, "tls-cert", "", "serve HTTPS with the certificate in this `FILE` (PEM)")
 	f.StringVar(&s.tlsKey, "tls-key", "", "the certificate's key is in this `FILE` (PEM)")
 }
 
-// at are the settings of a command line and this process. table is what the file of routes has, without routes before resolve.
-func (s *routerSettings) at(f *pflag.FlagSet) (all settings, table *routes.Table) {
+// gather returns the settings of a command line and this process. table is what the file of routes has, without routes before resolve.
+func (s *routerSettings) gather(f *pflag.FlagSet) (all settings, table *routes.Table) {
 	if s.tokens == "" {
 		f.Lookup("tokens").Changed = false // it means the routes' own
 	}
@@ -132,7 +132,7 @@ func (s *routerSettings) at(f *pflag.FlagSet) (all settings, table *routes.Table
 
 // resolve fills in what no flag gave.
 func (s *routerSettings) resolve(f *pflag.FlagSet) (*resolution, *routes.Table) {
-	all, table := s.at(f)
+	all, table := s.gather(f)
 	r := all.resolve()
 	if r.fileErr != nil {
 		r.fileErr = routerError(fmt.Errorf("routes: %w", errors.Unwrap(r.fileErr)), s.routes)
@@ -201,7 +201,7 @@ func pinsOf(routes string) string {
 
 func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings) error {
 	if name := hiddenFlag(cmd); name != "" {
-		return usageError("--"+name+" means nothing to the router, which is a server", "see mcphud router --help")
+		return usageError("--"+name+" does not apply to the router", "see mcphud router --help")
 	}
 	settled, _ := s.resolve(cmd.Flags())
 	if err := settled.err(); err != nil {
@@ -214,7 +214,7 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	}
 	t, err := tap.Open(tap.Options{Name: "router", Kind: tap.Router})
 	if err != nil {
-		log.Warn("the router cannot be watched with mcphud tap", "error", err.Error())
+		log.Warn("mcphud tap cannot watch this router", "error", err.Error())
 	}
 	defer func() { _ = t.Close() }() // its socket is gone either way
 	var r *proxy.Router
@@ -248,7 +248,7 @@ func sayRoutes(log *slog.Logger, file string, t *routes.Table) {
 		if abs, err := filepath.Abs(file); err == nil {
 			file = abs
 		}
-		log.Warn("there are no routes yet; they are taken from the file as soon as it is there", "file", file)
+		log.Warn("no routes yet: waiting for the file", "file", file)
 		return
 	}
 	log.Info("routes", "file", file, "agents", strings.Join(t.Names(), " "))
@@ -291,7 +291,7 @@ func routerError(err error, routes string) error {
 	default:
 		e.Next = "name a file that exists"
 		if dir := filepath.Dir(missing.Path); !isFolder(dir) {
-			e.Next = "there is no folder " + dir + "; make it, or name another place"
+			e.Next = "there is no folder " + dir + "; create it, or name another"
 		}
 	}
 	return e

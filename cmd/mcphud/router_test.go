@@ -119,7 +119,7 @@ func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
 func TestRouterUsage(t *testing.T) {
 	r := launch(t, routerCommand(t, "", nil, "--port", "0"), routerReady) // the default file need not be there
 	await(t, "the router to say what it waits for", func() bool {
-		return strings.Contains(r.log(), "there are no routes yet") && strings.Contains(r.log(), "/routing.json")
+		return strings.Contains(r.log(), "no routes yet: waiting for the file") && strings.Contains(r.log(), "/routing.json")
 	})
 	by := ""
 	if runtime.GOOS == "linux" {
@@ -129,7 +129,7 @@ func TestRouterUsage(t *testing.T) {
 		{"--routes nowhere.json", "", "", "nowhere.json: no such file or directory; name a file that exists, or leave --routes out"},
 		{"--port 0 --tokens nowhere.json", "", "", "nowhere.json: no such file or directory; name a file that exists"},
 		{"--port 0 --audit nowhere/audit.jsonl", "", "", "there is no folder nowhere; make it, or name another place"},
-		{"--url http://127.0.0.1:1/mcp", "", "", "--url means nothing to the router"},
+		{"--url http://127.0.0.1:1/mcp", "", "", "--url does not apply to the router"},
 		{"--port many", "", "", "from 0 to 65535"},
 		{"", "", "ROUTER_PORT=abc", `ROUTER_PORT is "abc"`},
 		{"--port 0", `{"routes":{"a":{}}}`, "", "hostPort, url or command"},

@@ -11,9 +11,9 @@ import (
 )
 
 func (a *app) serversCommand() *cobra.Command {
-	return a.group("servers", "What the configs of this machine and folder name",
+	return a.group("servers", "Servers in the configuration files",
 		&cobra.Command{
-			Use: "list", Short: "List the servers of all configs, with their sources; secrets are masked", Args: cobra.NoArgs,
+			Use: "list", Short: "List the servers of all configs with their sources; secrets are masked", Args: cobra.NoArgs,
 			RunE: a.action(func(context.Context, *cobra.Command, []string) error { return a.serversList() }),
 		})
 }
@@ -60,7 +60,7 @@ func (a *app) serversList() error {
 			rows = append(rows, []string{e.Name, e.Transport, standing(e), e.Source.String(), goal(e.Server)})
 		}
 		if len(rows) == 0 {
-			t.block("no servers; mcphud reads mcphud.yaml, .mcp.json and the configs of other MCP clients, or --config FILE")
+			t.block("no servers found; mcphud reads mcphud.yaml, .mcp.json and the configs of other MCP clients, or --config FILE")
 		}
 		t.table(p.width, dropEmptyColumn(rows, 2))
 		for _, w := range list.Warnings {

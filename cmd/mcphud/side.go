@@ -127,8 +127,8 @@ func (s *side) endLine() {
 	}
 }
 
-// say writes a message of our own to stderr.
-func (s *side) say(msg string) {
+// warn writes a message of our own to stderr.
+func (s *side) warn(msg string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.write("mcphud: " + msg)

@@ -42,7 +42,7 @@ func (a *app) tapCommand() *cobra.Command {
 func (a *app) tap(ctx context.Context, cmd *cobra.Command, args []string, name string) error {
 	own, command, dash := splitArgs(cmd, args)
 	if hidden := hiddenFlag(cmd); hidden != "" {
-		return usageError("--"+hidden+" means nothing to tap, which talks to no server", "see mcphud tap --help")
+		return usageError("--"+hidden+" does not apply to tap, which talks to no server", "see mcphud tap --help")
 	}
 	if len(own) > 0 {
 		return usageError("tap takes no argument before the double dash", "to wrap a server, write mcphud tap -- COMMAND ARGS…")

@@ -219,7 +219,7 @@ func TestTapWrapsACommand(t *testing.T) {
 	}{
 		{[]string{"tap", "--"}, 1, "nothing follows"},
 		{[]string{"tap", "x"}, 1, "before the double dash"},
-		{[]string{"tap", "--url", "http://h"}, 1, "--url means nothing to tap"},
+		{[]string{"tap", "--url", "http://h"}, 1, "--url does not apply to tap"},
 		{[]string{"tap", "--name", "x"}, 1, "--name is for a wrapped server"},
 		{[]string{"tap", "--format", "text", "--", "true"}, 1, "--format is for watching"},
 		{[]string{"tap", "--", "no-such-command"}, 4, "no-such-command"},

@@ -46,7 +46,7 @@ func (o *options) target(cmd *cobra.Command, command []string, dash bool) (confi
 	case len(named) == 0:
 		return config.Server{}, usageError("no server was named", nameTarget)
 	case len(named) > 1:
-		return config.Server{}, usageError("more than one server was named: "+strings.Join(named, " and "), "leave one of them")
+		return config.Server{}, usageError("more than one server was named: "+strings.Join(named, " and "), "name exactly one")
 	}
 	var s config.Server
 	var err error
@@ -113,7 +113,7 @@ func (o *options) configured(name string) (config.Server, error) {
 	case !config.OpenTrust(where.StateDir()).Trusted(s):
 		return s, &failure.Error{
 			Kind: failure.ServerDisabled, Server: name,
-			Message: fmt.Sprintf("it comes from a file of this folder (%s) that nobody has trusted yet", s.Source),
+			Message: fmt.Sprintf("not trusted yet: it comes from a file of this folder, %s", s.Source),
 			Next:    "look at it and trust it in mcphud's server list, or name the file yourself with --config",
 		}
 	}
@@ -150,7 +150,7 @@ func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
 			if !stdio {
 				kind = "a server that is reached by its URL"
 			}
-			return usageError(fmt.Sprintf("--%s means nothing to %s, %s", flag, s.Name, kind), "leave it out")
+			return usageError(fmt.Sprintf("--%s does not apply to %s, %s", flag, s.Name, kind), "leave it out")
 		}
 	}
 	var err error

@@ -30,7 +30,7 @@ func routerClient() (*agentclient.Client, error) {
 // agentServer is an agent behind the router.
 func agentServer(name string) (config.Server, error) {
 	if !agentclient.ValidName(name) {
-		return config.Server{}, usageError(fmt.Sprintf("--agent %q is no name of an agent", name), "a name has "+agentclient.NameRule)
+		return config.Server{}, usageError(fmt.Sprintf("--agent %q is not a valid agent name", name), "a name has "+agentclient.NameRule)
 	}
 	c, err := routerClient()
 	if err != nil {

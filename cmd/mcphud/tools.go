@@ -29,7 +29,7 @@ func (a *app) toolsCommand() *cobra.Command {
 	var args string
 	call := &cobra.Command{
 		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [-- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
-		Long: "Calls a tool. KEY=VALUE is read as the tool's input schema says, KEY:=JSON is taken as JSON; keys nest as a.b[0]=x.\n" +
+		Long: "Calls a tool. KEY=VALUE is converted by the tool's input schema, KEY:=JSON is taken as JSON; keys nest as a.b[0]=x.\n" +
 			"--args gives the whole object, on top of which single keys are set.",
 		Example: "  mcphud tools call add a=1 b=2 -- node server.js\n  mcphud tools call search --args @query.json limit=5 --url http://127.0.0.1:3000/mcp",
 		Args:    cobra.ArbitraryArgs,
@@ -114,7 +114,7 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 			return usageError("--args: "+err.Error(), "give a JSON object")
 		}
 		if base.IsSet() && base.Kind() != schema.Object && len(own) > 1 {
-			return usageError("--args is no object, so that no single arguments can be set on it", "give one or the other")
+			return usageError("--args is not a JSON object: single arguments cannot be set on it", "give one or the other")
 		}
 	}
 	it, err := findTool(ctx, l, own[0])
@@ -163,7 +163,7 @@ func (l *link) call() session.CallOptions {
 // allow refuses a destructive tool under --read-only.
 func (l *link) allow(it session.Item) error {
 	if l.opts.readOnly && hint(it, "destructiveHint") {
-		return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool is marked as destructive, and --read-only refuses those; nothing was sent", Next: "leave --read-only out"}
+		return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool is marked as destructive, and --read-only refuses it; nothing was sent", Next: "leave --read-only out"}
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (a *app) upCommand() *cobra.Command {
 		Example: "  mcphud up\n  mcphud up ./mcphud.stack.yaml --trust",
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			if name := hiddenFlag(cmd); name != "" {
-				return usageError("--"+name+" means nothing to up, which only starts servers", "see mcphud up --help")
+				return usageError("--"+name+" does not apply to up, which only starts servers", "see mcphud up --help")
 			}
 			return a.up(ctx, strings.Join(args, ""), trust)
 		}),

@@ -284,7 +284,7 @@ func TestUpUsage(t *testing.T) {
 		{[]string{"/nowhere/at/all.yaml"}, "cannot read the stack file /nowhere/at/all.yaml: no such file or directory; name a file that exists"},
 		{[]string{dir}, "cannot read the stack file " + dir + ": "},
 		{[]string{"a", "b"}, "at most 1"},
-		{[]string{"--url", "http://127.0.0.1:1/"}, "--url means nothing to up"},
+		{[]string{"--url", "http://127.0.0.1:1/"}, "--url does not apply to up"},
 	} {
 		if o := mcphud(t, append([]string{"up"}, c.args...)...); o.code != exitFailure || o.out != "" || !strings.Contains(o.errorLine(t).Message, c.says) {
 			t.Errorf("%v: exit %d, %s", c.args, o.code, o.stderr)
