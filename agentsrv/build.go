@@ -76,7 +76,7 @@ func (a *Agent) toolTimeout(tool string, params []byte) time.Duration {
 	if tool != sandbox.Tool || a.o.Timeout != DefaultTimeout {
 		return 0
 	}
-	asked := sandbox.Asked(jsonrpc.Member(params, "arguments"))
+	asked := sandbox.Asked(jsonrpc.Get(params, "arguments"))
 	if asked <= DefaultTimeout {
 		return 0
 	}

@@ -56,12 +56,12 @@ type chaosOut struct {
 
 func (a *chaosAgent) call(session string, e jsonrpc.Envelope, out chaosOut, left <-chan struct{}) {
 	var args chaosArgs
-	if err := json.Unmarshal(jsonrpc.Member(e.Params, "arguments"), &args); err != nil || args.Token == "" {
+	if err := json.Unmarshal(jsonrpc.Get(e.Params, "arguments"), &args); err != nil || args.Token == "" {
 		out.answer(jsonrpc.NewError(e.ID, -32602, "no token", nil))
 		return
 	}
 	token := jsonrpc.Quote(args.Token)
-	if t := jsonrpc.Member(jsonrpc.Member(e.Params, "_meta"), "progressToken"); t != nil {
+	if t := jsonrpc.Get(e.Params, "_meta", "progressToken"); t != nil {
 		for i := range args.Notes {
 			out.note(jsonrpc.NewNotification("notifications/progress", fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":%s}`, t, i, token)))
 		}

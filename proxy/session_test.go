@@ -302,7 +302,7 @@ func TestR15_Q7_WhoLeavesCancels(t *testing.T) {
 		wait(t, "the agent to hear that "+id+" is cancelled", func() bool {
 			h, body := a.seen()
 			e, err := jsonrpc.Scan([]byte(body))
-			return err == nil && e.Method == "notifications/cancelled" && string(jsonrpc.Member(e.Params, "requestId")) == id && h.Get("Mcp-Session-Id") == "up-1"
+			return err == nil && e.Method == "notifications/cancelled" && string(jsonrpc.Get(e.Params, "requestId")) == id && h.Get("Mcp-Session-Id") == "up-1"
 		})
 	}
 	f := start(t, Options{}, route("a", a.at(), ""), route("quick", a.at(), `"timeout":"100ms"`))

@@ -53,7 +53,7 @@ func badParams(x *Exchange, message string) error {
 		return noResource(x)
 	case x.Method == string(mcp.MethodSetLogLevel):
 		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: level must be one of debug, info, notice, warning, error, critical, alert, emergency").With("field", "level")
-	case strings.HasSuffix(x.Method, "/list") && jsonrpc.Member(x.Params, "cursor") != nil: // the one param that lists have
+	case strings.HasSuffix(x.Method, "/list") && jsonrpc.Get(x.Params, "cursor") != nil: // the one param that lists have
 		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: the cursor is none of this server's; list again without one").With("field", "cursor")
 	}
 	return jsonrpc.Fail(jsonrpc.FailParams, "%s", head(message))

@@ -131,7 +131,7 @@ func stderr(ctx context.Context, n int) error {
 
 // serve answers with a payload, in the place that as names.
 func serve(ctx context.Context, p payload.Payload, args []byte) (string, error) {
-	as, _ := jsonrpc.String(jsonrpc.Member(args, "as"))
+	as := jsonrpc.GetString(args, "as")
 	q := quote(p.Text)
 	switch as {
 	case "error":

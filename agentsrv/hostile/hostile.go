@@ -65,14 +65,14 @@ func (s *Server) Middleware(next front.Next) front.Next {
 		case "prompts/list":
 			result = prompts()
 		case "resources/read":
-			uri, _ := jsonrpc.String(jsonrpc.Member(x.Params, "uri"))
+			uri := jsonrpc.GetString(x.Params, "uri")
 			result = read(uri)
 		case "prompts/get":
 			result = prompt(name(x.Params))
 		case "tools/call":
 			list = false
 			var err error
-			if result, err = s.call(ctx, x, name(x.Params), jsonrpc.Member(x.Params, "arguments")); err != nil {
+			if result, err = s.call(ctx, x, name(x.Params), jsonrpc.Get(x.Params, "arguments")); err != nil {
 				return nil, err
 			}
 		}
@@ -84,19 +84,19 @@ func (s *Server) Middleware(next front.Next) front.Next {
 }
 
 func name(params []byte) string {
-	n, _ := jsonrpc.String(jsonrpc.Member(params, "name"))
+	n := jsonrpc.GetString(params, "name")
 	return n
 }
 
 func cursor(params []byte) string {
-	c, _ := jsonrpc.String(jsonrpc.Member(params, "cursor"))
+	c := jsonrpc.GetString(params, "cursor")
 	return c
 }
 
 // number is a whole number among the arguments, between 0 and most; def if it is missing.
 func number(args []byte, key string, def, most int) int {
 	n := def
-	if raw := jsonrpc.Member(args, key); raw != nil {
+	if raw := jsonrpc.Get(args, key); raw != nil {
 		var f float64
 		if json.Unmarshal(raw, &f) != nil {
 			return def

@@ -37,14 +37,14 @@ func TestPayloadsAreTheCorpus(t *testing.T) {
 // names are the tools of a list, by what can be read of it.
 func names(t *testing.T, list []byte) (out []string, next string) {
 	t.Helper()
-	if err := jsonrpc.Elements(jsonrpc.Member(list, "tools"), func(tool []byte) bool {
-		name, _ := jsonrpc.String(jsonrpc.Member(tool, "name"))
+	if err := jsonrpc.Elements(jsonrpc.Get(list, "tools"), func(tool []byte) bool {
+		name := jsonrpc.GetString(tool, "name")
 		out = append(out, name)
 		return true
 	}); err != nil {
 		t.Fatal(err)
 	}
-	next, _ = jsonrpc.String(jsonrpc.Member(list, "nextCursor"))
+	next = jsonrpc.GetString(list, "nextCursor")
 	return out, next
 }
 
@@ -64,7 +64,7 @@ func TestEveryToolOfTheListCanBeCalled(t *testing.T) {
 		}
 		delete(seen, p.Slug())
 		r := a.call(p.Slug(), `{}`)
-		text, _ := jsonrpc.String(jsonrpc.Member(first(jsonrpc.Member(r, "content")), "text"))
+		text := jsonrpc.GetString(first(jsonrpc.Get(r, "content")), "text")
 		if utf8.ValidString(p.Text) && text != p.Text {
 			t.Errorf("%s: %.80q, want %.80q", p.Name, text, p.Text)
 		}

@@ -94,7 +94,7 @@ func (s *Server) Wrap(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		args := jsonrpc.Member(q.Params, "arguments")
+		args := jsonrpc.Get(q.Params, "arguments")
 		if do := deed(q.Tool); do != nil {
 			do(r.Context(), s, &overHTTP{w: w, events: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}, string(q.ID), args)
 			return

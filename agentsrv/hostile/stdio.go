@@ -79,8 +79,8 @@ func (f *filter) taken(line []byte) bool {
 	if err != nil || env.Method != "tools/call" || env.ID == nil {
 		return false
 	}
-	tool, _ := jsonrpc.String(jsonrpc.Member(env.Params, "name"))
-	id, args := string(env.ID), []byte(string(jsonrpc.Member(env.Params, "arguments"))) // the line's bytes are used again
+	tool := jsonrpc.GetString(env.Params, "name")
+	id, args := string(env.ID), []byte(string(jsonrpc.Get(env.Params, "arguments"))) // the line's bytes are used again
 	w := overStdio{f.out}
 	if do := deed(tool); do != nil {
 		select {

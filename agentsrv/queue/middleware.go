@@ -20,7 +20,7 @@ func (q *Queue) Middleware() front.Middleware {
 			if x.Method != string(mcp.MethodToolsCall) {
 				return next(ctx, x)
 			}
-			tool, _ := jsonrpc.String(jsonrpc.Member(x.Params, "name"))
+			tool := jsonrpc.GetString(x.Params, "name")
 			if tool == ToolName {
 				return next(ctx, x)
 			}

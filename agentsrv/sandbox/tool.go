@@ -18,7 +18,7 @@ const Tool = "execute_code"
 
 // Asked is for how long the arguments of a call ask to run, 0 if they do not say.
 func Asked(arguments []byte) time.Duration {
-	ms, err := strconv.ParseFloat(string(jsonrpc.Member(arguments, "timeout")), 64)
+	ms, err := strconv.ParseFloat(string(jsonrpc.Get(arguments, "timeout")), 64)
 	if err != nil || !(ms > 0) {
 		return 0
 	}

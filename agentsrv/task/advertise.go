@@ -19,7 +19,7 @@ func (s *Service) advertise(ctx context.Context, x *front.Exchange, next front.N
 	}
 	switch mcp.MCPMethod(x.Method) {
 	case mcp.MethodInitialize:
-		if v, _ := jsonrpc.String(jsonrpc.Member(result, "protocolVersion")); v >= mcp.ProtocolVersion20251125 {
+		if v := jsonrpc.GetString(result, "protocolVersion"); v >= mcp.ProtocolVersion20251125 {
 			result = member(result, []byte(`{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`), "capabilities", "tasks")
 		}
 	case mcp.MethodServerDiscover:
@@ -35,8 +35,8 @@ func (s *Service) advertise(ctx context.Context, x *front.Exchange, next front.N
 // execution adds execution.taskSupport to the tools of a list, whose other bytes stay what they are.
 func (s *Service) execution(result []byte) []byte {
 	var out bytes.Buffer
-	err := jsonrpc.Elements(jsonrpc.Member(result, "tools"), func(tool []byte) bool {
-		name, _ := jsonrpc.String(jsonrpc.Member(tool, "name"))
+	err := jsonrpc.Elements(jsonrpc.Get(result, "tools"), func(tool []byte) bool {
+		name := jsonrpc.GetString(tool, "name")
 		if p := s.policy(name); p.Support != mcp.TaskSupportForbidden {
 			tool = member(tool, jsonrpc.Quote(string(p.Support)), "execution", "taskSupport")
 		}

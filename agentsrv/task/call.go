@@ -31,7 +31,7 @@ func (s *Service) call(ctx context.Context, x *front.Exchange, next front.Next) 
 	if err != nil {
 		return nil, err
 	}
-	tool, _ := jsonrpc.String(jsonrpc.Member(x.Params, "name"))
+	tool := jsonrpc.GetString(x.Params, "name")
 	p := s.policy(tool)
 	how.first = p.InputFirst
 	how.must = p.Support == mcp.TaskSupportRequired
@@ -59,7 +59,7 @@ func (s *Service) read(x *front.Exchange) (how manner, err error) {
 	how.ttl = s.o.TTL
 	// Most calls say nothing; looking for that is cheaper than reading them.
 	if bytes.Contains(x.Params, []byte(`"task"`)) {
-		if raw := jsonrpc.Member(x.Params, "task"); raw != nil {
+		if raw := jsonrpc.Get(x.Params, "task"); raw != nil {
 			if how.legacy = !x.Modern && raw[0] != 'n'; how.legacy {
 				if how.ttl, err = s.ttl(raw); err != nil {
 					return how, err
@@ -69,7 +69,7 @@ func (s *Service) read(x *front.Exchange) (how manner, err error) {
 		}
 	}
 	if bytes.Contains(x.Params, []byte(`"`+MetaAsync+`"`)) {
-		how.async = !how.legacy && string(jsonrpc.Member(jsonrpc.Member(x.Params, "_meta"), MetaAsync)) == "true"
+		how.async = !how.legacy && string(jsonrpc.Get(x.Params, "_meta", MetaAsync)) == "true"
 	}
 	how.extension = declares(x)
 	return how, nil
@@ -80,8 +80,8 @@ func declares(x *front.Exchange) bool {
 	if !x.Modern || !bytes.Contains(x.Params, []byte(Extension)) {
 		return false
 	}
-	caps := jsonrpc.Member(jsonrpc.Member(x.Params, "_meta"), mcp.MetaKeyClientCapabilities)
-	e := jsonrpc.Member(jsonrpc.Member(caps, "extensions"), Extension)
+	caps := jsonrpc.Get(x.Params, "_meta", mcp.MetaKeyClientCapabilities)
+	e := jsonrpc.Get(caps, "extensions", Extension)
 	return len(e) > 0 && e[0] == '{'
 }
 

@@ -51,7 +51,7 @@ func member(obj []byte, value []byte, path ...string) []byte {
 	if len(path) == 0 {
 		return value
 	}
-	return with(obj, map[string][]byte{path[0]: member(jsonrpc.Member(obj, path[0]), value, path[1:]...)})
+	return with(obj, map[string][]byte{path[0]: member(jsonrpc.Get(obj, path[0]), value, path[1:]...)})
 }
 
 // withAnswers is the params of a call that goes on with what it asked for.
@@ -65,15 +65,15 @@ func withAnswers(params []byte, answers map[string]json.RawMessage, state []byte
 
 // questions are the inputRequests of a result that is input_required, by key, and its requestState; nil if it is not.
 func questions(result []byte) (asks map[string]json.RawMessage, state []byte) {
-	if !bytes.Contains(result, []byte(`"input_required"`)) || string(jsonrpc.Member(result, "resultType")) != `"input_required"` {
+	if !bytes.Contains(result, []byte(`"input_required"`)) || string(jsonrpc.Get(result, "resultType")) != `"input_required"` {
 		return nil, nil
 	}
 	asks = map[string]json.RawMessage{}
-	_ = jsonrpc.Members(jsonrpc.Member(result, "inputRequests"), func(key string, value []byte) bool {
+	_ = jsonrpc.Members(jsonrpc.Get(result, "inputRequests"), func(key string, value []byte) bool {
 		asks[key] = value
 		return true
 	})
-	return asks, jsonrpc.Member(result, "requestState")
+	return asks, jsonrpc.Get(result, "requestState")
 }
 
 // relate marks a message as one about a task, as 2025-11-25 demands.

@@ -61,7 +61,7 @@ func (s *Service) method(ctx context.Context, x *front.Exchange) (json.RawMessag
 	if x.Method == "tasks/list" {
 		return s.list(ctx, x)
 	}
-	id, ok := jsonrpc.String(jsonrpc.Member(x.Params, "taskId"))
+	id, ok := jsonrpc.String(jsonrpc.Get(x.Params, "taskId"))
 	if !ok {
 		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: taskId is required").With("field", "taskId").With("reason", "Field required")
 	}
@@ -161,7 +161,7 @@ func (s *Service) end(x *front.Exchange, t *task, r *record) (json.RawMessage, e
 // list is the caller's tasks, the newest first. Who has neither session nor token has no list: anybody could be that.
 func (s *Service) list(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
 	var before int64
-	if raw := jsonrpc.Member(x.Params, "cursor"); raw != nil {
+	if raw := jsonrpc.Get(x.Params, "cursor"); raw != nil {
 		cursor, ok := jsonrpc.String(raw)
 		var err error
 		if before, err = strconv.ParseInt(cursor, 36, 64); !ok || err != nil || before <= 0 {

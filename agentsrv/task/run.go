@@ -77,7 +77,7 @@ func (t *task) conclude(result json.RawMessage, err error) {
 		result, err = nil, jsonrpc.Fail(jsonrpc.FailExecution, "the tool needs input of its client, which cannot give any to this task; call it without a task")
 	}
 	if err == nil {
-		bad := string(jsonrpc.Member(result, "isError")) == "true"
+		bad := string(jsonrpc.Get(result, "isError")) == "true"
 		t.become(completed, "", func(r *record) { r.Result, r.ToolError = result, bad })
 		return
 	}

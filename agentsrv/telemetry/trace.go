@@ -38,5 +38,5 @@ func Trace(ctx context.Context, name string, attrs map[string]string) (context.C
 
 // remote finds the trace that a request belongs to.
 func remote(h http.Header, meta []byte) trace.SpanContext {
-	return telemetry.Remote(h, jsonrpc.Member(meta, "traceparent"), jsonrpc.Member(meta, "tracestate"))
+	return telemetry.Remote(h, jsonrpc.Get(meta, "traceparent"), jsonrpc.Get(meta, "tracestate"))
 }

@@ -44,7 +44,7 @@ func without(obj []byte, keys ...string) []byte {
 // legacied takes out of a result of the modern era what that of the legacy one does not have. One that is something else than
 // complete stays as it is: leaving out that it is would not make it complete.
 func legacied(method string, result []byte) []byte {
-	if kind, _ := jsonrpc.String(jsonrpc.Member(result, "resultType")); kind != "complete" {
+	if kind := jsonrpc.GetString(result, "resultType"); kind != "complete" {
 		return result
 	}
 	if method == string(mcp.MethodResourcesRead) {

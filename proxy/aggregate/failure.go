@@ -35,10 +35,10 @@ func routers(e *failure.Error) *jsonrpc.Failure {
 	if e.Kind != failure.RpcError || e.Status < 500 {
 		return nil
 	}
-	kind, _ := jsonrpc.String(jsonrpc.Member(e.Data, "kind"))
+	kind := jsonrpc.GetString(e.Data, "kind")
 	switch k := jsonrpc.FailureKind(kind); k {
 	case jsonrpc.FailUnreachable, jsonrpc.FailTimeout, jsonrpc.FailUpstream:
-		ms, _ := strconv.Atoi(string(jsonrpc.Member(e.Data, "retryAfterMs"))) // 0 where it does not say
+		ms, _ := strconv.Atoi(string(jsonrpc.Get(e.Data, "retryAfterMs"))) // 0 where it does not say
 		return &jsonrpc.Failure{Kind: k, Message: e.Message, Status: e.Status, RetryAfter: time.Duration(ms) * time.Millisecond, Err: e}
 	}
 	return nil

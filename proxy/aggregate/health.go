@@ -208,7 +208,7 @@ func (c *client) renew(ctx context.Context, sess *session.Session) {
 	stale := st.Era == session.Legacy && st.SessionID == "" // it would not say that it does not know us
 	if st.Era == session.Modern {
 		r, err := sess.Call(ctx, string(mcp.MethodServerDiscover), nil, session.CallOptions{})
-		stale = err == nil && !bytes.Equal(jsonrpc.Member(r.Result, "capabilities"), st.Capabilities)
+		stale = err == nil && !bytes.Equal(jsonrpc.Get(r.Result, "capabilities"), st.Capabilities)
 	} else if !stale {
 		_, _ = sess.Ping(ctx) // a session that is lost is made again
 	}

@@ -17,7 +17,7 @@ func (c *client) notified(env jsonrpc.Envelope) {
 	}
 	switch mcp.MCPMethod(env.Method) {
 	case mcp.MethodNotificationCancelled:
-		id := string(jsonrpc.Member(env.Params, "requestId"))
+		id := string(jsonrpc.Get(env.Params, "requestId"))
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		for x, cancel := range c.running {
@@ -106,7 +106,7 @@ func (c *client) at(agent string, any bool) (to *exchange) {
 
 // updated passes on that a resource changed, under the URI by which the client follows it.
 func (c *client) updated(agent string, env jsonrpc.Envelope, frame []byte) {
-	uri, _ := jsonrpc.String(jsonrpc.Member(env.Params, "uri"))
+	uri := jsonrpc.GetString(env.Params, "uri")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, w := range c.watched {

@@ -54,14 +54,14 @@ func (c *client) union(ctx context.Context) union {
 			u.advice = fmt.Appendf(u.advice, "Tools that begin with %s:\n%s\n\n", session.FullName(a, ""), text)
 		}
 		if st.Era != session.Legacy {
-			u.extension = u.extension || jsonrpc.Member(jsonrpc.Member(st.Capabilities, "extensions"), extension) != nil
+			u.extension = u.extension || jsonrpc.Get(st.Capabilities, "extensions", extension) != nil
 			continue
 		}
 		u.version = min(u.version, st.Version) // versions are dates
-		tasks := jsonrpc.Member(st.Capabilities, "tasks")
-		u.list = u.list || jsonrpc.Member(tasks, "list") != nil
-		u.cancel = u.cancel || jsonrpc.Member(tasks, "cancel") != nil
-		u.tasks = u.tasks || jsonrpc.Member(jsonrpc.Member(jsonrpc.Member(tasks, "requests"), "tools"), "call") != nil
+		tasks := jsonrpc.Get(st.Capabilities, "tasks")
+		u.list = u.list || jsonrpc.Get(tasks, "list") != nil
+		u.cancel = u.cancel || jsonrpc.Get(tasks, "cancel") != nil
+		u.tasks = u.tasks || jsonrpc.Get(jsonrpc.Get(tasks, "requests"), "tools", "call") != nil
 	}
 	return u
 }
@@ -99,7 +99,7 @@ func (s *Server) info() []byte {
 
 // initialize opens a session of the legacy era.
 func (x *exchange) initialize(caller Caller) {
-	caps := jsonrpc.Member(x.env.Params, "capabilities")
+	caps := jsonrpc.Get(x.env.Params, "capabilities")
 	switch {
 	case caps == nil || caps[0] != '{':
 		caps = []byte("{}")
@@ -117,7 +117,7 @@ func (x *exchange) initialize(caller Caller) {
 		return
 	}
 	defer x.s.release(c)
-	asked, _ := jsonrpc.String(jsonrpc.Member(x.env.Params, "protocolVersion"))
+	asked := jsonrpc.GetString(x.env.Params, "protocolVersion")
 	u := c.union(x.r.Context())
 	c.version = u.version
 	if mcp.IsValidProtocolVersion(asked) && asked < c.version {

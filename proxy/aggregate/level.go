@@ -15,7 +15,7 @@ var levels = []string{"debug", "info", "notice", "warning", "error", "critical",
 
 // setLevel tells all agents, those that are connected later too.
 func (x *exchange) setLevel(ctx context.Context) ([]byte, error) {
-	level, _ := jsonrpc.String(jsonrpc.Member(x.env.Params, "level"))
+	level := jsonrpc.GetString(x.env.Params, "level")
 	if !slices.Contains(levels, level) {
 		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: level is none of the eight log levels").With("field", "level")
 	}
@@ -67,7 +67,7 @@ func (x *exchange) wantsLevel(ctx context.Context, sess *session.Session) {
 func (x *exchange) level() string {
 	level := ""
 	if x.modern {
-		level, _ = jsonrpc.String(jsonrpc.Member(jsonrpc.Member(x.env.Params, "_meta"), mcp.MetaKeyLogLevel))
+		level = jsonrpc.GetString(x.env.Params, "_meta", mcp.MetaKeyLogLevel)
 	} else {
 		x.c.mu.Lock()
 		defer x.c.mu.Unlock()
@@ -83,7 +83,7 @@ func (x *exchange) level() string {
 
 // log passes on what an agent logged about this request; false if that has to find another way.
 func (x *exchange) log(agent string, frame []byte) bool {
-	said, _ := jsonrpc.String(jsonrpc.Member(jsonrpc.Member(frame, "params"), "level"))
+	said := jsonrpc.GetString(frame, "params", "level")
 	level := x.level()
 	if level == "" || slices.Index(levels, said) < slices.Index(levels, level) {
 		return true // not wanted
@@ -104,7 +104,7 @@ func named(agent string, frame []byte) []byte {
 		return frame
 	}
 	with := append(append([]byte(`"logger":`), jsonrpc.Quote(agent)...), ',')
-	if len(jsonrpc.Member(frame, "params")) == 2 {
+	if len(jsonrpc.Get(frame, "params")) == 2 {
 		with = with[:len(with)-1]
 	}
 	return jsonrpc.Splice(frame, jsonrpc.Edit{Start: start + 1, End: start + 1, With: with})

@@ -57,7 +57,7 @@ const maxListeners = 1000
 func (x *exchange) subscribe(ctx context.Context) ([]byte, error) {
 	c := x.c
 	l := &listener{id: x.env.ID, mail: newMailbox()}
-	wanted := jsonrpc.Member(x.env.Params, "notifications")
+	wanted := jsonrpc.Get(x.env.Params, "notifications")
 	if err := json.Unmarshal(wanted, &l.filter); err != nil {
 		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: notifications says nothing that can be listened to").With("field", "notifications")
 	}

@@ -78,15 +78,15 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 }
 
 func (x *exchange) complete(ctx context.Context) ([]byte, error) {
-	ref := jsonrpc.Member(x.env.Params, "ref")
-	if name, ok := jsonrpc.String(jsonrpc.Member(ref, "name")); ok {
+	ref := jsonrpc.Get(x.env.Params, "ref")
+	if name, ok := jsonrpc.String(jsonrpc.Get(ref, "name")); ok {
 		agent, own, err := x.c.resolve(ctx, session.Prompts, name)
 		if err != nil {
 			return nil, err
 		}
 		return x.call(ctx, agent, own, "ref", "name")
 	}
-	uri, ok := jsonrpc.String(jsonrpc.Member(ref, "uri"))
+	uri, ok := jsonrpc.String(jsonrpc.Get(ref, "uri"))
 	if !ok {
 		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: ref names neither a prompt nor a resource").With("field", "ref")
 	}

@@ -30,7 +30,7 @@ const maxPage = 4 << 20
 // lists answers a request for a list.
 func (x *exchange) lists(ctx context.Context, kind session.ListKind) ([]byte, error) {
 	after := place{}
-	if cursor := jsonrpc.Member(x.env.Params, "cursor"); cursor != nil && cursor[0] != 'n' {
+	if cursor := jsonrpc.Get(x.env.Params, "cursor"); cursor != nil && cursor[0] != 'n' {
 		var ok bool
 		if after, ok = placeOf(kind, cursor); !ok {
 			return nil, badCursor()

@@ -59,13 +59,13 @@ var askable = map[mcp.MCPMethod]string{
 func askedFor(caps []byte) string {
 	var all []string
 	for _, name := range askable {
-		v := jsonrpc.Member(caps, name)
+		v := jsonrpc.Get(caps, name)
 		if len(v) == 0 || v[0] != '{' {
 			continue
 		}
 		var modes []string
 		for _, mode := range []string{"form", "url", "tools", "context"} {
-			if m := jsonrpc.Member(v, mode); len(m) > 0 && m[0] == '{' {
+			if m := jsonrpc.Get(v, mode); len(m) > 0 && m[0] == '{' {
 				modes = append(modes, `"`+mode+`":{}`)
 			}
 		}
@@ -182,7 +182,7 @@ func (p *parked) requests() []byte {
 // ask has the caller asked.
 func (p *parked) ask(ctx context.Context, method string, params []byte) (json.RawMessage, *session.Fault, bool) {
 	capability, ok := askable[mcp.MCPMethod(method)]
-	if !ok || jsonrpc.Member([]byte(p.c.caps), capability) == nil {
+	if !ok || jsonrpc.Get([]byte(p.c.caps), capability) == nil {
 		return nil, nil, false
 	}
 	text := append([]byte(`{"method":`), jsonrpc.Quote(method)...)
@@ -217,7 +217,7 @@ func (p *parked) poke() {
 
 // resume goes on with a call that a request comes back to; handled is false for a request that does not.
 func (x *exchange) resume(ctx context.Context) (result []byte, handled bool, err error) {
-	state, _ := jsonrpc.String(jsonrpc.Member(x.env.Params, "requestState"))
+	state := jsonrpc.GetString(x.env.Params, "requestState")
 	if !x.modern || !strings.HasPrefix(state, statePrefix) {
 		return nil, false, nil
 	}
@@ -227,10 +227,10 @@ func (x *exchange) resume(ctx context.Context) (result []byte, handled bool, err
 	if p == nil || p.c.principal != x.c.principal || p.method != x.env.Method || p.name != x.target() {
 		return nil, true, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: requestState is unknown, of another request, or too old; call again without it").With("field", "requestState")
 	}
-	answers := jsonrpc.Member(x.env.Params, "inputResponses")
+	answers := jsonrpc.Get(x.env.Params, "inputResponses")
 	p.mu.Lock()
 	for key, q := range p.asks {
-		if answer := jsonrpc.Member(answers, key); answer != nil {
+		if answer := jsonrpc.Get(answers, key); answer != nil {
 			q.answer <- json.RawMessage(answer)
 			delete(p.asks, key)
 		}

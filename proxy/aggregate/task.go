@@ -68,10 +68,10 @@ func (x *exchange) taskOf(agent string, token, result []byte) []byte {
 	case string(mcp.MethodToolsCall):
 		path := []string{"task", "taskId"}
 		switch {
-		case x.modern && !bytes.Contains(x.params.Caps, []byte(extension)), !x.modern && jsonrpc.Member(x.env.Params, "task") == nil:
+		case x.modern && !bytes.Contains(x.params.Caps, []byte(extension)), !x.modern && jsonrpc.Get(x.env.Params, "task") == nil:
 			return result
 		case x.modern:
-			if kind, _ := jsonrpc.String(jsonrpc.Member(result, "resultType")); kind != "task" {
+			if kind := jsonrpc.GetString(result, "resultType"); kind != "task" {
 				return result
 			}
 			path = path[1:]
@@ -101,7 +101,7 @@ const (
 
 // tasks answers what a client asks about a task.
 func (x *exchange) tasks(ctx context.Context) ([]byte, error) {
-	id, ok := jsonrpc.String(jsonrpc.Member(x.env.Params, "taskId"))
+	id, ok := jsonrpc.String(jsonrpc.Get(x.env.Params, "taskId"))
 	if !ok {
 		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: taskId is required").With("field", "taskId").With("reason", "Field required")
 	}

@@ -19,7 +19,7 @@ func (x *exchange) taskList(ctx context.Context) ([]byte, error) {
 		return []byte(`{"tasks":[]}`), nil
 	}
 	agents, at, cursor := c.agents(), 0, []byte(nil)
-	if raw := jsonrpc.Member(x.env.Params, "cursor"); raw != nil && raw[0] != 'n' {
+	if raw := jsonrpc.Get(x.env.Params, "cursor"); raw != nil && raw[0] != 'n' {
 		agent, own, ok := taskCursor(raw)
 		if !ok {
 			return nil, badCursor()
@@ -40,11 +40,11 @@ func (x *exchange) taskList(ctx context.Context) ([]byte, error) {
 			continue
 		}
 		tasks := [][]byte{}
-		_ = jsonrpc.Elements(jsonrpc.Member(page, "tasks"), func(task []byte) bool { // what is no array has none
+		_ = jsonrpc.Elements(jsonrpc.Get(page, "tasks"), func(task []byte) bool { // what is no array has none
 			tasks = append(tasks, c.taskIn(agents[at], task, "taskId"))
 			return true
 		})
-		next := jsonrpc.Member(page, "nextCursor")
+		next := jsonrpc.Get(page, "nextCursor")
 		if len(tasks) == 0 && next == nil {
 			cursor = nil
 			continue
@@ -92,7 +92,7 @@ func (c *client) taskPage(ctx context.Context, agent string, cursor []byte) ([]b
 	if f.err != nil {
 		return nil, f.err
 	}
-	if st := f.sess.Status(); st.Era != session.Legacy || jsonrpc.Member(jsonrpc.Member(st.Capabilities, "tasks"), "list") == nil {
+	if st := f.sess.Status(); st.Era != session.Legacy || jsonrpc.Get(st.Capabilities, "tasks", "list") == nil {
 		return nil, nil
 	}
 	params := []byte("{}")

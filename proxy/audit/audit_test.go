@@ -28,7 +28,7 @@ func call(method, name string) *flow.Call {
 		panic(err)
 	}
 	c := &flow.Call{R: httptest.NewRequest(http.MethodPost, "/", nil), Began: time.Now(), Agent: "a", Body: body, Env: env, Status: 200}
-	c.Params.Name = jsonrpc.Member(env.Params, "name")
+	c.Params.Name = jsonrpc.Get(env.Params, "name")
 	return c
 }
 

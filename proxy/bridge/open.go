@@ -114,7 +114,7 @@ func (b *Bridge) join(r *http.Request, env jsonrpc.Envelope) (*http.Response, er
 	if err != nil {
 		return nil, err
 	}
-	asked, _ := jsonrpc.String(jsonrpc.Member(env.Params, "protocolVersion"))
+	asked := jsonrpc.GetString(env.Params, "protocolVersion")
 	res := respond(r, http.StatusOK, typeJSON, jsonrpc.NewResult(env.ID, speak(c.hello, asked)))
 	res.Header[headerSession] = []string{s.id}
 	return res, nil

@@ -72,7 +72,7 @@ func replaced(text, value []byte, path ...string) [][]byte {
 
 func (c *child) notified(env jsonrpc.Envelope, frame []byte) {
 	if env.Method == string(mcp.MethodNotificationProgress) {
-		if x := c.find(jsonrpc.Member(env.Params, "progressToken")); x != nil && x.token != nil {
+		if x := c.find(jsonrpc.Get(env.Params, "progressToken")); x != nil && x.token != nil {
 			x.say(message{pieces: replaced(frame, x.token, "params", "progressToken")})
 		}
 		return
@@ -93,7 +93,7 @@ func (c *child) notified(env jsonrpc.Envelope, frame []byte) {
 		}
 		c.each(func(s *sitting) { s.say(message{pieces: [][]byte{frame}}, false) })
 	case string(mcp.MethodNotificationCancelled): // of a request of its own
-		id := string(jsonrpc.Member(env.Params, "requestId"))
+		id := string(jsonrpc.Get(env.Params, "requestId"))
 		c.mu.Lock()
 		to := c.asks[id]
 		delete(c.asks, id)
@@ -102,7 +102,7 @@ func (c *child) notified(env jsonrpc.Envelope, frame []byte) {
 			to.say(message{pieces: [][]byte{frame}}, true)
 		}
 	case string(mcp.MethodNotificationResourceUpdated):
-		uri, _ := jsonrpc.String(jsonrpc.Member(env.Params, "uri"))
+		uri := jsonrpc.GetString(env.Params, "uri")
 		c.each(func(s *sitting) {
 			if !c.common || s.watches(uri) {
 				s.say(message{pieces: [][]byte{frame}}, true)

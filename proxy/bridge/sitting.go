@@ -29,7 +29,7 @@ type sitting struct {
 
 // newSitting opens a session with a process, which nobody can name before it is registered.
 func (c *child) newSitting(env jsonrpc.Envelope) (*sitting, error) {
-	s := &sitting{b: c.b, c: c, id: rand.Text(), can: able(jsonrpc.Member(env.Params, "capabilities")), general: newQueue(false), watched: map[string]struct{}{}}
+	s := &sitting{b: c.b, c: c, id: rand.Text(), can: able(jsonrpc.Get(env.Params, "capabilities")), general: newQueue(false), watched: map[string]struct{}{}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dead != nil {
@@ -132,7 +132,7 @@ var askable = map[mcp.MCPMethod]string{
 // able is what of a client's capabilities is kept: they come at any length.
 func able(caps []byte) (names []string) {
 	for _, name := range askable {
-		if v := jsonrpc.Member(caps, name); v != nil && v[0] == '{' {
+		if v := jsonrpc.Get(caps, name); v != nil && v[0] == '{' {
 			names = append(names, name)
 		}
 	}
@@ -208,7 +208,7 @@ func (s *sitting) say(m message, keep bool) bool {
 // request serves a request of the session.
 func (s *sitting) request(r *http.Request, env jsonrpc.Envelope, body []byte) (*http.Response, error) {
 	if s.c.common {
-		uri, _ := jsonrpc.String(jsonrpc.Member(env.Params, "uri"))
+		uri := jsonrpc.GetString(env.Params, "uri")
 		switch env.Method {
 		case string(mcp.MethodResourcesSubscribe):
 			if len(uri) > maxURI {
@@ -252,7 +252,7 @@ func (s *sitting) watch(uri string) bool {
 func (s *sitting) notify(ctx context.Context, env jsonrpc.Envelope, body []byte) error {
 	switch mcp.MCPMethod(env.Method) {
 	case mcp.MethodNotificationCancelled:
-		if x := s.running(jsonrpc.Member(env.Params, "requestId")); x != nil {
+		if x := s.running(jsonrpc.Get(env.Params, "requestId")); x != nil {
 			x.cancel()
 		}
 		return nil

@@ -38,7 +38,7 @@ const maxVersion = 64
 // versionIn is the protocol version that an agent agreed to, "" if it names none that a header could carry: it is kept with the
 // session and sent with each request, where a line break in it would begin headers, and requests, of the agent's own.
 func versionIn(result []byte) string {
-	v, _ := jsonrpc.String(jsonrpc.Member(result, "protocolVersion"))
+	v := jsonrpc.GetString(result, "protocolVersion")
 	if len(v) > maxVersion || !ingress.Visible(v) {
 		return ""
 	}

@@ -92,7 +92,7 @@ func (p *Store) fits(name string, size int) bool {
 
 // Check compares the result of an agent's tools/list with what is remembered, and remembers what is new.
 func (p *Store) Check(agent string, result []byte) {
-	tools := jsonrpc.Member(result, "tools")
+	tools := jsonrpc.Get(result, "tools")
 	if tools == nil || tools[0] != '[' {
 		return
 	}
@@ -103,7 +103,7 @@ func (p *Store) Check(agent string, result []byte) {
 	}
 	var all []seen
 	err := jsonrpc.Elements(tools, func(e []byte) bool {
-		if name, ok := jsonrpc.String(jsonrpc.Member(e, "name")); ok && len(all) < 2*maxTools {
+		if name, ok := jsonrpc.String(jsonrpc.Get(e, "name")); ok && len(all) < 2*maxTools {
 			all = append(all, seen{keyOf(name), sha256.Sum256(e), e})
 		}
 		return true

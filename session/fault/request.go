@@ -48,7 +48,7 @@ func Peek(w http.ResponseWriter, r *http.Request) Request {
 	}
 	q.ID, q.Method, q.Params = env.ID, env.Method, env.Params
 	if q.Method == "tools/call" {
-		q.Tool, _ = jsonrpc.String(jsonrpc.Member(q.Params, "name"))
+		q.Tool = jsonrpc.GetString(q.Params, "name")
 	}
 	return q
 }

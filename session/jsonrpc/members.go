@@ -16,21 +16,6 @@ func Members(obj []byte, f func(key string, value []byte) bool) error {
 	return err
 }
 
-// Member is the value of the first member of obj with that name, as a sub-slice of obj; nil if there is none, or obj is no
-// object.
-func Member(obj []byte, key string) (value []byte) {
-	if len(obj) == 0 { // the commonest object that is none: what was not sent; its syntax error would be made in vain
-		return nil
-	}
-	_ = Members(obj, func(k string, v []byte) bool { // what is malformed has no member
-		if k == key {
-			value = v
-		}
-		return value == nil
-	})
-	return value
-}
-
 // Span is where one member of an object stands in its text.
 type Span struct {
 	Key            string // unescaped
