@@ -128,7 +128,7 @@ func TestRouterUsage(t *testing.T) {
 	for _, c := range []struct{ args, file, env, says string }{
 		{"--routes nowhere.json", "", "", "nowhere.json: no such file or directory; name a file that exists, or leave --routes out"},
 		{"--port 0 --tokens nowhere.json", "", "", "nowhere.json: no such file or directory; name a file that exists"},
-		{"--port 0 --audit nowhere/audit.jsonl", "", "", "there is no folder nowhere; make it, or name another place"},
+		{"--port 0 --audit nowhere/audit.jsonl", "", "", "there is no folder nowhere; create it, or name another"},
 		{"--url http://127.0.0.1:1/mcp", "", "", "--url does not apply to the router"},
 		{"--port many", "", "", "from 0 to 65535"},
 		{"", "", "ROUTER_PORT=abc", `ROUTER_PORT is "abc"`},
