@@ -159,7 +159,7 @@ func (a *App) statusLine(w int) string {
 		if cur.version != "" {
 			left = append(left, t.Text.S(safe.Line(cur.version, 12)))
 		}
-		left = append(left, cur.state(t))
+		left = append(left, cur.mark(t))
 	} else {
 		left = append(left, t.Muted.S(cmp.Or(a.cfg.Idle, "no server")))
 	}

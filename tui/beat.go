@@ -4,6 +4,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // beatTime is the distance of two Beats.
@@ -70,16 +72,21 @@ func spinner(d time.Duration) string {
 // blank for the first 150 ms. A view redraws it at each [Beat].
 func Spinner(d time.Duration) string { return spinner(d) }
 
-// Elapsed writes how long something has been running: "" for the first second,
-// then "1.2s", "2m03s".
+// Elapsed is how long something has been running, to a tenth of a second: "" for the first second, then "1.2s", "2m3s".
 func Elapsed(d time.Duration) string {
-	switch {
-	case d < time.Second:
+	if d < time.Second {
 		return ""
-	case d < time.Minute:
-		return d.Truncate(100 * time.Millisecond).String()
 	}
-	return d.Truncate(time.Second).String()
+	return text.Duration(d.Truncate(100 * time.Millisecond))
+}
+
+// Countdown is the time left until t in whole seconds ("4s"), "" when t is past or zero.
+func Countdown(t time.Time) string {
+	left := time.Until(t)
+	if t.IsZero() || left <= 0 {
+		return ""
+	}
+	return text.Duration((left + time.Second - 1).Truncate(time.Second))
 }
 
 // took is Elapsed in brackets.

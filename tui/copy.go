@@ -9,6 +9,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // maxOSC52 bounds what is sent to the terminal's clipboard: many terminals
@@ -20,39 +22,39 @@ const clipboardTime = 2 * time.Second
 
 // copyText copies by OSC 52, which works over ssh, and with the system's
 // command, which works where the terminal refuses OSC 52.
-func (a *App) copyText(what, text string) tea.Cmd {
-	if text == "" {
+func (a *App) copyText(what, s string) tea.Cmd {
+	if s == "" {
 		return emit(Toast{Warning, "nothing to copy: the " + what + " is empty"})
 	}
 	if a.linear {
-		return emit(printed{text})
+		return emit(printed{s})
 	}
-	argv := a.clipboard
+	argv, size := a.clipboard, text.Bytes(len(s))
 	native := func() tea.Msg {
-		err := pipeTo(argv, text)
+		err := pipeTo(argv, s)
 		switch {
-		case len(text) > maxOSC52 && (err != nil || argv == nil):
-			return Toast{Failure, fmt.Sprintf("the %s has %s, too much for the terminal's clipboard, and there is no clipboard command that works; press v to open it in $PAGER", what, byteSize(int64(len(text))))}
+		case len(s) > maxOSC52 && (err != nil || argv == nil):
+			return Toast{Failure, fmt.Sprintf("the %s has %s, too much for the terminal's clipboard, and there is no clipboard command that works; press v to open it in $PAGER", what, size)}
 		case err != nil:
 			return Toast{Warning, fmt.Sprintf("copied the %s through the terminal only: %v", what, err)}
 		}
-		return Toast{Success, fmt.Sprintf("copied %s (%s)", what, byteSize(int64(len(text))))}
+		return Toast{Success, fmt.Sprintf("copied %s (%s)", what, size)}
 	}
-	if len(text) > maxOSC52 {
+	if len(s) > maxOSC52 {
 		return native
 	}
-	return tea.Batch(tea.SetClipboard(text), native)
+	return tea.Batch(tea.SetClipboard(s), native)
 }
 
 // pipeTo runs argv with text on its stdin; nil argv does nothing.
-func pipeTo(argv []string, text string) error {
+func pipeTo(argv []string, s string) error {
 	if len(argv) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), clipboardTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stdin = strings.NewReader(text)
+	cmd.Stdin = strings.NewReader(s)
 	cmd.WaitDelay = clipboardTime
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", argv[0], err)
@@ -82,18 +84,4 @@ func clipboardCommand(getenv func(string) string, lookPath func(string) (string,
 		}
 	}
 	return nil
-}
-
-// byteSize writes a number of bytes for people ("1.2 kB").
-func byteSize(n int64) string {
-	const k = 1000
-	switch {
-	case n < k:
-		return fmt.Sprintf("%d B", n)
-	case n < k*k:
-		return fmt.Sprintf("%.1f kB", float64(n)/k)
-	case n < k*k*k:
-		return fmt.Sprintf("%.1f MB", float64(n)/k/k)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/k/k/k)
 }

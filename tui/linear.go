@@ -16,6 +16,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -36,7 +37,7 @@ type linear struct {
 
 	seen     map[string]bool // lines of the screen as printed last
 	choices  []Choice
-	states   map[string]string
+	states   map[string]session.State
 	toasted  int
 	question *prompt  // printed and waiting for its answer
 	asking   *confirm // likewise
@@ -64,7 +65,7 @@ func runLinear(ctx context.Context, cfg Config) error {
 	}
 	l := &linear{
 		app: app, out: bufio.NewWriter(out), ctx: work, msgs: make(chan tea.Msg),
-		seen: map[string]bool{}, states: map[string]string{},
+		seen: map[string]bool{}, states: map[string]session.State{},
 	}
 	app.w, app.h = 100, 40
 	lines := readLines(work, in)
@@ -345,10 +346,10 @@ func (l *linear) show(asked bool) {
 	}
 	for i := range a.world.rows {
 		r := &a.world.rows[i]
-		if old := l.states[r.name]; old != r.stateWord {
-			l.states[r.name] = r.stateWord
-			if old != "" || r.stateWord != "Disconnected" {
-				fmt.Fprintln(l.out, safe.Line(strings.TrimSpace("server "+r.name+": "+r.stateWord+" "+r.err), 0))
+		if old := l.states[r.name]; old != r.state {
+			l.states[r.name] = r.state
+			if old != "" || r.state != session.Disconnected {
+				fmt.Fprintln(l.out, safe.Line(strings.TrimSpace("server "+r.name+": "+string(r.state)+" "+r.err), 0))
 			}
 		}
 	}

@@ -136,9 +136,9 @@ func (r *rail) row(a *App, x *serverRow, at bool, w int) string {
 		mark = "▸"
 	}
 	name := safe.Line(x.name, w)
-	row := mark + x.glyph(t) + " " + name
+	row := mark + HealthOf(x.state).Mark(t) + " " + name
 	if word := x.word(); paint.Width(row)+paint.Width(word) < w {
-		row = paint.Fit(row, w-paint.Width(word)) + x.style(t).S(word)
+		row = paint.Fit(row, w-paint.Width(word)) + HealthOf(x.state).Style(t).S(word)
 	}
 	switch {
 	case at:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // refresh takes a new snapshot of the sessions.
@@ -54,10 +55,10 @@ func (w *world) newest(j *journal.Journal) {
 // rowOf is a server as rail and status bar show it.
 func rowOf(s *session.Session, now time.Time) serverRow {
 	st := s.Status()
-	r := serverRow{name: s.Name(), transport: st.Transport, version: st.Version, stateWord: string(st.State)}
+	r := serverRow{name: s.Name(), transport: st.Transport, version: st.Version, state: st.State}
 	r.software = software(st.ServerInfo)
-	if st.Latency >= 100*time.Microsecond {
-		r.latency = "answers in " + st.Latency.Round(100*time.Microsecond).String()
+	if st.Latency > 0 {
+		r.latency = "answers in " + text.Duration(st.Latency)
 	}
 	if st.Err != nil {
 		r.err = strings.TrimPrefix(st.Err.Error(), r.name+": ")
@@ -74,7 +75,7 @@ func rowOf(s *session.Session, now time.Time) serverRow {
 		r.detail = Elapsed(now.Sub(st.Since))
 	case st.State == session.Failed && st.RetryAt.After(now):
 		r.moving = true
-		r.detail = st.RetryAt.Sub(now).Round(time.Second).String()
+		r.detail = Countdown(st.RetryAt)
 	}
 	return r
 }

@@ -1,9 +1,8 @@
 package tui
 
 import (
-	"time"
-
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -39,10 +38,10 @@ func (w *world) ticker(t *Theme, width int) string {
 		s += " " + t.Warn.S("cancelled")
 	}
 	if e.Took > 0 {
-		s += " " + t.Muted.S(e.Took.Round(time.Millisecond/10).String())
+		s += " " + t.Muted.S(text.Duration(e.Took))
 	}
 	if e.Size > 0 {
-		s += " " + t.Muted.S(byteSize(int64(e.Size)))
+		s += " " + t.Muted.S(text.Bytes(e.Size))
 	}
 	if e.Note != "" {
 		s += " " + t.Muted.S(safe.Line(e.Note, 60))

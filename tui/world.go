@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -23,7 +24,7 @@ type world struct {
 // serverRow is one server as rail and status bar show it.
 type serverRow struct {
 	name, transport, version string
-	stateWord                string // as in session.State
+	state                    session.State
 	detail                   string // countdown or reason
 	err                      string
 	moving                   bool   // changes by itself
@@ -32,46 +33,21 @@ type serverRow struct {
 }
 
 // connected is whether the server can be asked.
-func (r *serverRow) connected() bool { return r.stateWord == "Connected" }
+func (r *serverRow) connected() bool { return r.state == session.Connected }
 
-// state is the state as glyph and word.
-func (r *serverRow) state(t *Theme) string {
-	return r.glyph(t) + " " + r.style(t).S(r.word())
+// mark is the state as glyph and word.
+func (r *serverRow) mark(t *Theme) string {
+	h := HealthOf(r.state)
+	return h.Mark(t) + " " + h.Style(t).S(r.word())
 }
 
 // word is the state with its countdown.
 func (r *serverRow) word() string {
-	s := r.stateWord
+	s := string(r.state)
 	if r.detail != "" {
 		s += " " + r.detail
 	}
 	return safe.Line(s, 40)
-}
-
-// glyph is the state as a shape that differs for each.
-func (r *serverRow) glyph(t *Theme) string {
-	g := "○"
-	switch r.stateWord {
-	case "Connected":
-		g = "●"
-	case "Connecting":
-		g = "◐"
-	case "Error":
-		g = "✗"
-	}
-	return r.style(t).S(g)
-}
-
-func (r *serverRow) style(t *Theme) paint.Style {
-	switch r.stateWord {
-	case "Connected":
-		return t.OK
-	case "Connecting":
-		return t.Warn
-	case "Error":
-		return t.Error
-	}
-	return t.Muted
 }
 
 // about is what the rail says of the current server, below the list.

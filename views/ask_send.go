@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
@@ -195,7 +196,7 @@ func verdict(th *tui.Theme, it session.Item, res session.Result, r session.Reply
 
 // cost is how long an answer took and how large it is.
 func cost(r session.Reply) string {
-	return fmt.Sprintf(" in %s · %s", took(r.Took), size(int64(len(r.Result))))
+	return fmt.Sprintf(" in %s · %s", text.Duration(r.Took), text.Bytes(len(r.Result)))
 }
 
 // drawResult shows the running call's progress, or the answer.

@@ -93,7 +93,7 @@ func (l *labelled) arguments(value []byte) {
 func (l *labelled) schema(title string, raw []byte) {
 	l.heading(title)
 	if len(raw) > maxInWords {
-		l.note(fmt.Sprintf("a schema of %s: press s to see it as sent", size(int64(len(raw)))))
+		l.note(fmt.Sprintf("a schema of %s: press s to see it as sent", text.Bytes(len(raw))))
 		return
 	}
 	s := schema.Parse(raw)

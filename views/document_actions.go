@@ -170,7 +170,7 @@ func savedToast(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
 		return c.Toast(tui.Failure, m.Err.Error()), true
 	}
 	s, _ := m.Value.(saved)
-	return c.Toast(tui.Success, fmt.Sprintf("saved %s to %s", size(int64(s.n)), s.path)), true
+	return c.Toast(tui.Success, fmt.Sprintf("saved %s to %s", text.Bytes(s.n), s.path)), true
 }
 
 // fileName makes a name that means a file in the working folder and nothing else.

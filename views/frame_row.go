@@ -2,11 +2,10 @@ package views
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -146,10 +145,10 @@ func frameTail(th *tui.Theme, e journal.Entry, w int, narrow bool) string {
 		}
 	}
 	if !narrow && (e.Kind == journal.Response || e.Kind == journal.ErrorResponse) {
-		parts = append(parts, th.Muted.S(fmt.Sprintf("%7s", took(e.Took))))
+		parts = append(parts, th.Muted.S(fmt.Sprintf("%7s", text.Duration(e.Took))))
 	}
 	if e.Size > 0 && w >= wideRow {
-		parts = append(parts, th.Muted.S(fmt.Sprintf("%8s", size(int64(e.Size)))))
+		parts = append(parts, th.Muted.S(fmt.Sprintf("%8s", text.Bytes(e.Size))))
 	}
 	return strings.Join(parts, " ")
 }
@@ -160,30 +159,4 @@ func pad(s string, n int) string {
 		return paint.Fit(s, n)
 	}
 	return s + paint.Blanks(n-len(s))
-}
-
-// took writes a duration in at most seven cells: 850µs, 12.3ms, 4.50s, 2m05s.
-func took(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return strconv.FormatInt(d.Microseconds(), 10) + "µs"
-	case d < 100*time.Millisecond:
-		return strconv.FormatFloat(float64(d)/1e6, 'f', 1, 64) + "ms"
-	case d < time.Second:
-		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
-	case d < time.Minute:
-		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + "s"
-	}
-	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-}
-
-// size writes a number of bytes as people read it.
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return strconv.FormatInt(n, 10) + " B"
-	case n < 1000*1000:
-		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + " kB"
-	}
-	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
 }

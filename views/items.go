@@ -243,7 +243,7 @@ func notConnected(c *tui.Ctx, w int, name string, st session.Status) []string {
 		return message(th, w, spin()+" Connecting to "+name+"…", "Press 1 for the server, x to cancel.")
 	case session.Failed:
 		next := "Press r to connect again, 1 for the servers."
-		if left := until(st.RetryAt); left != "" {
+		if left := tui.Countdown(st.RetryAt); left != "" {
 			next = "Trying again in " + left + ". Press r to try now, 1 for the servers."
 		}
 		return errorMessage(th, w, errorText(st.Err), next)

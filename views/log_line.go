@@ -3,6 +3,7 @@ package views
 import (
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // logLine is a message of a server, as it came.
@@ -13,7 +14,7 @@ type logLine struct{ level, logger, text string }
 func readLog(j *journal.Journal, e journal.Entry) logLine {
 	const most = 1 << 20 // longer messages are read in the detail pane
 	if e.Size > most {
-		return logLine{level: "info", text: size(int64(e.Size)) + " of text"}
+		return logLine{level: "info", text: text.Bytes(e.Size) + " of text"}
 	}
 	body, err := j.Body(e.Seq)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
@@ -55,7 +56,7 @@ func contentPart(c session.Content) part {
 		about = append(about, c.MIME)
 	}
 	if c.Type != "resource_link" {
-		about = append(about, size(int64(len(data))))
+		about = append(about, text.Bytes(len(data)))
 	}
 	if c.Name != "" {
 		about = append(about, c.Name)
@@ -146,7 +147,7 @@ func isMarkdown(kind string, b []byte) bool {
 func renderMarkdown(ctx context.Context, th *tui.Theme, w int, data []byte) ([]string, error) {
 	doc, err := widget.Markdown(ctx, th, string(data), w)
 	if err == nil && doc.Rest > 0 {
-		doc.Lines = append(doc.Lines, "", th.Warn.S(fmt.Sprintf("… %s more: press m for all of it as text", size(int64(doc.Rest)))))
+		doc.Lines = append(doc.Lines, "", th.Warn.S(fmt.Sprintf("… %s more: press m for all of it as text", text.Bytes(doc.Rest))))
 	}
 	return doc.Lines, err
 }
@@ -166,6 +167,6 @@ func renderImage(ctx context.Context, th *tui.Theme, w int, data []byte) ([]stri
 // binaryLines says what to do with bytes that no terminal shows.
 func binaryLines(what string) func(context.Context, *tui.Theme, int, []byte) ([]string, error) {
 	return func(_ context.Context, th *tui.Theme, w int, data []byte) ([]string, error) {
-		return message(th, w, what, fmt.Sprintf("%s that begin with % x", size(int64(len(data))), data[:min(len(data), 16)])), nil
+		return message(th, w, what, fmt.Sprintf("%s that begin with % x", text.Bytes(len(data)), data[:min(len(data), 16)])), nil
 	}
 }

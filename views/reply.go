@@ -83,7 +83,7 @@ func (r *reply) fail(th *tui.Theme, m tui.OpDone) {
 	r.clear()
 	r.err = m.Err
 	if errors.Is(m.Err, context.Canceled) || failure.KindOf(m.Err) == failure.Interrupted {
-		r.head = []string{th.Warn.S("⊘ cancelled after " + took(m.Took) + "; the server was told")}
+		r.head = []string{th.Warn.S("⊘ cancelled after " + text.Duration(m.Took) + "; the server was told")}
 		r.cancelled = true
 		return
 	}
@@ -364,7 +364,7 @@ func (r *reply) plain(w io.Writer) {
 		case err != nil:
 			fmt.Fprintln(w, errorText(err))
 		case !texty(data):
-			fmt.Fprintf(w, "(%s that are no text)\n", size(int64(len(data))))
+			fmt.Fprintf(w, "(%s that are no text)\n", text.Bytes(len(data)))
 		default:
 			fmt.Fprintln(w, safe.Text(text.Clip(string(data), 1<<20)))
 		}

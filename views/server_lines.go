@@ -39,19 +39,14 @@ func (r serverRows) Row(i, w int) string {
 
 // stateMark is a server's state as glyph, word and colour.
 func stateMark(th *tui.Theme, srv config.Server, st session.Status) (glyph, word string, style paint.Style) {
+	health := tui.HealthOf(st.State)
 	switch {
 	case srv.Problem != nil:
-		return "✗", "cannot start", th.Error
-	case srv.Disabled && st.State == session.Disconnected:
+		return tui.Unhealthy.Glyph(), "cannot start", th.Error
+	case srv.Disabled && health == tui.Stopped:
 		return "⊘", "disabled", th.Muted
-	case st.State == session.Connected:
-		return "●", string(st.State), th.OK
-	case st.State == session.Connecting:
-		return spin(), string(st.State), th.Info
-	case st.State == session.Failed:
-		return "✗", string(st.State), th.Error
 	}
-	return "○", string(st.State), th.Muted
+	return health.Glyph(), string(st.State), health.Style(th)
 }
 
 // target is what a server runs or contacts, secrets masked.
@@ -79,7 +74,7 @@ func shorten(value string) string {
 	if len(value) <= most {
 		return value
 	}
-	return fmt.Sprintf("%s\n!! %s more are not shown here: read the file before you trust it", text.Clip(value, most), size(int64(len(value)-most)))
+	return fmt.Sprintf("%s\n!! %s more are not shown here: read the file before you trust it", text.Clip(value, most), text.Bytes(len(value)-most))
 }
 
 // serverLines is everything known of a server.
@@ -94,7 +89,7 @@ func serverLines(c *tui.Ctx, s *session.Session, w int) []string {
 	}
 	if st.State == session.Failed && st.Err != nil && srv.Problem == nil {
 		next := "Press r to connect again, t to see what was said."
-		if left := until(st.RetryAt); left != "" {
+		if left := tui.Countdown(st.RetryAt); left != "" {
 			next = fmt.Sprintf("Attempt %d in %s. Press r to try now, d to stop trying.", st.Attempt+1, left)
 		}
 		l.failure(st.Err, next)
@@ -117,7 +112,7 @@ func serverLines(c *tui.Ctx, s *session.Session, w int) []string {
 		l.row("session", mask.Hidden)
 	}
 	if st.Latency > 0 {
-		l.row("latency", took(st.Latency))
+		l.row("latency", text.Duration(st.Latency))
 	}
 	l.identity(st.ServerInfo)
 	l.capabilities(s, st)

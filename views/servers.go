@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/shell"
@@ -173,7 +174,7 @@ func (v *servers) ping(c *tui.Ctx) tea.Cmd {
 	s := v.selected()
 	cmd, _ := c.Go("servers", "ping "+safe.Line(s.Name(), 80), func(ctx context.Context) (any, error) {
 		d, err := s.Ping(ctx)
-		return pinged{s.Name(), took(d)}, err
+		return pinged{s.Name(), text.Duration(d)}, err
 	})
 	return cmd
 }

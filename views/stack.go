@@ -39,10 +39,10 @@ type Stack interface {
 
 // Process is one process of a [Stack].
 type Process struct {
-	Name  string `json:"name"`
-	Kind  string `json:"kind"`  // what it is: agent, router, server
-	State string `json:"state"` // in a word
-	Mood  Mood   `json:"-"`
+	Name   string     `json:"name"`
+	Kind   string     `json:"kind"`  // what it is: agent, router, server
+	State  string     `json:"state"` // in a word
+	Health tui.Health `json:"-"`
 
 	PID      int       `json:"pid,omitempty"` // 0 where there is no process
 	Port     int       `json:"port,omitempty"`
@@ -61,17 +61,6 @@ type Process struct {
 	// Servers are the names by which it is in the list of servers.
 	Servers []string `json:"servers,omitempty"`
 }
-
-// Mood is what a state means.
-type Mood uint8
-
-// The moods.
-const (
-	Idle   Mood = iota // stopped by somebody
-	Moving             // on its way up or down
-	Well
-	Ill // failed; it is tried again
-)
 
 // ProcessLine is one line of a process' log, as it came.
 type ProcessLine struct {
@@ -200,14 +189,14 @@ func (v *stack) none(c *tui.Ctx) string {
 }
 
 func (v *stack) running(c *tui.Ctx) string {
-	if p, ok := v.selected(); ok && (p.Mood == Well || p.Mood == Moving) {
+	if p, ok := v.selected(); ok && (p.Health == tui.Healthy || p.Health == tui.Changing) {
 		return "it is " + p.State + " already"
 	}
 	return v.none(c)
 }
 
 func (v *stack) notRunning(c *tui.Ctx) string {
-	if p, ok := v.selected(); ok && p.Mood == Idle {
+	if p, ok := v.selected(); ok && p.Health == tui.Stopped {
 		return "it does not run"
 	}
 	return v.none(c)
@@ -220,7 +209,7 @@ func (v *stack) closed(c *tui.Ctx) string {
 		return v.none(c)
 	case v.server(c, p) == "":
 		return "it is not in the list of servers"
-	case p.Mood != Well:
+	case p.Health != tui.Healthy:
 		return "it is not ready"
 	}
 	return ""

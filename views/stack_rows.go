@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
 )
@@ -53,9 +52,9 @@ func (s stackCells) Cell(i, c int) string {
 	}
 	switch c {
 	case 0:
-		return p.glyph(th) + " " + s.v.query.Highlight(safe.Line(p.Name, 100), th.Text, th.Match)
+		return p.Health.Mark(th) + " " + s.v.query.Highlight(safe.Line(p.Name, 100), th.Text, th.Match)
 	case 1:
-		return p.style(th).S(p.State)
+		return p.Health.Style(th).S(p.State)
 	case 2:
 		return th.Text.S(p.up())
 	case 3:
@@ -73,23 +72,6 @@ func (s stackCells) Cell(i, c int) string {
 		return th.Muted.S("0")
 	}
 	return ""
-}
-
-// glyph is the mood as a shape that differs for each.
-func (p *Process) glyph(th *tui.Theme) string {
-	return p.style(th).S(map[Mood]string{Idle: "○", Moving: "◐", Well: "●", Ill: "✗"}[p.Mood])
-}
-
-func (p *Process) style(th *tui.Theme) paint.Style {
-	switch p.Mood {
-	case Well:
-		return th.OK
-	case Moving:
-		return th.Warn
-	case Ill:
-		return th.Error
-	}
-	return th.Muted
 }
 
 // up is how long the process has been there, "" if it is not.
@@ -165,11 +147,11 @@ func (v *stack) detail(c *tui.Ctx, p *tui.Pane) {
 // head is what is known about a process, in a few lines.
 func (p *Process) head(th *tui.Theme, w int) []string {
 	l := labelled{th: th, w: w}
-	state := p.glyph(th) + " " + p.style(th).S(p.State)
+	state := p.Health.Mark(th) + " " + p.Health.Style(th).S(p.State)
 	if up := p.up(); up != "" {
 		state += th.Muted.S(" · up ") + th.Text.S(up)
 	}
-	if left := until(p.RetryAt); left != "" && p.Mood == Ill {
+	if left := tui.Countdown(p.RetryAt); left != "" && p.Health == tui.Unhealthy {
 		state += th.Muted.S(" · next start in ") + th.Text.S(left)
 	}
 	l.styled("state", state)

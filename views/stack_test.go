@@ -71,7 +71,7 @@ func (s *processes) say(name, text string, note bool) {
 	})
 }
 
-func (s *processes) order(what, state string, mood views.Mood, names []string) error {
+func (s *processes) order(what, state string, health tui.Health, names []string) error {
 	if s.fail != nil {
 		return s.fail
 	}
@@ -79,7 +79,7 @@ func (s *processes) order(what, state string, mood views.Mood, names []string) e
 		s.did = append(s.did, fmt.Sprint(what, " ", names))
 		for i := range s.all {
 			if p := &s.all[i]; len(names) == 0 || slices.Contains(names, p.Name) {
-				p.State, p.Mood = state, mood
+				p.State, p.Health = state, health
 			}
 		}
 	})
@@ -87,15 +87,15 @@ func (s *processes) order(what, state string, mood views.Mood, names []string) e
 }
 
 func (s *processes) Run(_ context.Context, names ...string) error {
-	return s.order("start", "ready", views.Well, names)
+	return s.order("start", "ready", tui.Healthy, names)
 }
 
 func (s *processes) Restart(_ context.Context, names ...string) error {
-	return s.order("restart", "ready", views.Well, names)
+	return s.order("restart", "ready", tui.Healthy, names)
 }
 
 func (s *processes) Stop(_ context.Context, names ...string) error {
-	return s.order("stop", "stopped", views.Idle, names)
+	return s.order("stop", "stopped", tui.Stopped, names)
 }
 
 // stackScreen opens the stack screen on four processes in different states.
@@ -104,12 +104,12 @@ func stackScreen(t *testing.T, opts ...tuitest.Option) (*tuitest.App, *processes
 	now := time.Now()
 	s := &processes{changed: make(chan struct{}, 1), rev: 1, logs: map[string][]views.ProcessLine{}, all: []views.Process{
 		{
-			Name: "demo", Kind: "agent", State: "ready", Mood: views.Well, PID: 4242, Port: 7000, URL: "http://127.0.0.1:7000/mcp",
+			Name: "demo", Kind: "agent", State: "ready", Health: tui.Healthy, PID: 4242, Port: 7000, URL: "http://127.0.0.1:7000/mcp",
 			Started: now.Add(-75 * time.Minute), Known: true, Requests: 1204, Running: 1, Queued: 3, Servers: []string{"nobody", "demo"},
 		},
-		{Name: "tests", Kind: "agent", State: "crash loop", Mood: views.Ill, Restarts: 7, Err: "exited with status 1: no such folder: ./docs\x1b]0;x\a", RetryAt: now.Add(20 * time.Second)},
+		{Name: "tests", Kind: "agent", State: "crash loop", Health: tui.Unhealthy, Restarts: 7, Err: "exited with status 1: no such folder: ./docs\x1b]0;x\a", RetryAt: now.Add(20 * time.Second)},
 		{Name: "web", Kind: "server", State: "stopped", URL: "http://127.0.0.1:9000/mcp"},
-		{Name: "router", Kind: "router", State: "starting", Mood: views.Moving, PID: 4250, Port: 8088, Started: now},
+		{Name: "router", Kind: "router", State: "starting", Health: tui.Changing, PID: 4250, Port: 8088, Started: now},
 	}}
 	for i, text := range []string{"listening on http://127.0.0.1:7000/mcp", `{"time":"2026-11-21T09:00:00Z","level":"WARN","msg":"call failed","tool":"add","duration_ms":3}`, "\x1b[2Jhostile", "last line"} {
 		s.logs["demo"] = append(s.logs["demo"], views.ProcessLine{Seq: uint64(i + 1), Time: now, Note: i == 0, Text: text})

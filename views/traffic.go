@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/shell"
@@ -70,7 +71,7 @@ func (v *traffic) peer(c *tui.Ctx) tea.Cmd {
 // frameHead is what the detail pane says above the frame.
 func frameHead(th *tui.Theme, e journal.Entry) []string {
 	line := fmt.Sprintf("%s %s %s · %s · %s", dirGlyph(e.Dir), kindWord(e.Kind), safe.Line(e.Server, 80),
-		e.Time.Format("15:04:05.000000"), size(int64(e.Size)))
+		e.Time.Format("15:04:05.000000"), text.Bytes(e.Size))
 	out := []string{kindStyle(th, e).S(line)}
 	if e.Note != "" && frameNone(e) == "" {
 		out = append(out, th.Muted.S(safe.Line(e.Note, 400)))

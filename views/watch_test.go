@@ -41,7 +41,7 @@ func TestTapScreen(t *testing.T) {
 		add("kb", journal.Out, journal.Request, time.Millisecond, `{"id":1,"method":"tools/call","params":{"name":"search"}}`)
 		add("files", journal.In, journal.Response, 5*time.Millisecond, `{"id":1,"result":{"of":"files"}}`)
 		app.Sleep(time.Second)
-		app.View("traffic").Has("files", "kb", "read", "search", "10:11:12.005", "5.0ms", "pending")
+		app.View("traffic").Has("files", "kb", "read", "search", "10:11:12.005", "5ms", "pending")
 		app.Pane("frame").Has(`"of": "files"`)
 		app.Press("o").Pane("frame").Has(`"name": "read"`)
 		app.Press("2").View("logs").Has("No log messages.")

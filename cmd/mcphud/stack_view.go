@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/mcphud/mcphud/proxy/stack"
+	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
 )
 
@@ -13,9 +14,9 @@ type stackView struct {
 	servers map[string][]string // by process, the names by which it is in the list of servers
 }
 
-var moods = map[stack.State]views.Mood{
-	stack.Stopped: views.Idle, stack.Waiting: views.Moving, stack.Starting: views.Moving, stack.Stopping: views.Moving,
-	stack.Ready: views.Well, stack.Failed: views.Ill, stack.Crashing: views.Ill,
+var healths = map[stack.State]tui.Health{
+	stack.Stopped: tui.Stopped, stack.Waiting: tui.Changing, stack.Starting: tui.Changing, stack.Stopping: tui.Changing,
+	stack.Ready: tui.Healthy, stack.Failed: tui.Unhealthy, stack.Crashing: tui.Unhealthy,
 }
 
 // Processes implements [views.Stack].
@@ -24,7 +25,7 @@ func (v stackView) Processes() []views.Process {
 	out := make([]views.Process, len(all))
 	for i, s := range all {
 		out[i] = views.Process{
-			Name: s.Name, Kind: string(s.Kind), State: string(s.State), Mood: moods[s.State], PID: s.PID, Port: s.Port, URL: s.URL,
+			Name: s.Name, Kind: string(s.Kind), State: string(s.State), Health: healths[s.State], PID: s.PID, Port: s.Port, URL: s.URL,
 			RetryAt: s.RetryAt, Restarts: s.Restarts, Err: cmp.Or(s.Err, s.Trouble),
 			Known: s.Known, Requests: s.Requests, Running: s.Running, Queued: s.Queued, Servers: v.servers[s.Name],
 		}
