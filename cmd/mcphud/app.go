@@ -76,9 +76,10 @@ func (a *app) command() *cobra.Command {
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.completeCommand(),
 		a.pingCommand(), a.rawCommand(), a.serversCommand(), config, demo, up, agent, router, tap,
 	)
-	help := a.helpCommand()
+	help, version := a.helpCommand(), a.versionCommand()
 	root.SetHelpCommand(help)
-	for _, server := range []*cobra.Command{agent, router, up, help} {
+	root.AddCommand(version)
+	for _, server := range []*cobra.Command{agent, router, up, help, version} {
 		hideInherited(server)
 	}
 	hideInherited(tap, "journal", "linear")

@@ -429,6 +429,17 @@ func TestStderrIsPassedThrough(t *testing.T) {
 	}
 }
 
+func TestVersion(t *testing.T) {
+	var v struct{ Name, Version string }
+	if out := mcphud(t, "version").ok(t); json.Unmarshal([]byte(out), &v) != nil || v.Name != "mcphud" || v.Version == "" {
+		t.Errorf("%s", out)
+	}
+	flag, command := mcphud(t, "--version").ok(t), mcphud(t, "version", "--format", "text").ok(t)
+	if command != "mcphud version "+v.Version+"\n" || flag != command {
+		t.Errorf("version prints %q, --version %q", command, flag)
+	}
+}
+
 func TestHelpAndCompletion(t *testing.T) {
 	if out := mcphud(t, "tools", "call", "--help").ok(t); !strings.Contains(out, "--args") || !strings.Contains(out, "--url") {
 		t.Error(out)

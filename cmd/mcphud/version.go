@@ -1,7 +1,11 @@
 package main
 
 import (
+	"context"
+	"runtime"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
 )
@@ -17,4 +21,24 @@ func version() string {
 // clientInfo is how mcphud introduces itself to servers.
 func clientInfo() session.Implementation {
 	return session.Implementation{Name: "mcphud", Title: "mcphud", Version: version()}
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version of mcphud", Args: cobra.NoArgs,
+		RunE: a.action(func(context.Context, *cobra.Command, []string) error {
+			raw, err := marshal(struct {
+				Name    string `json:"name"`
+				Version string `json:"version"`
+				Go      string `json:"go"`
+				System  string `json:"system"`
+			}{"mcphud", version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
+			if err != nil {
+				return err
+			}
+			return a.printer().print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
+				t.block("mcphud version " + version())
+			}})
+		}),
+	}
 }
