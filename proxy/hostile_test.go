@@ -406,11 +406,11 @@ func TestRoutesThatAreNoFile(t *testing.T) {
 		}
 	}
 	replace(func() error { return os.Mkdir(f.file, 0o700) })
-	alive("a folder", "no regular file")
+	alive("a folder", "not a regular file")
 	replace(func() error { return os.Symlink(f.file, f.file) })
 	alive("a loop", "symbolic link")
 	replace(func() error { return os.Symlink(os.DevNull, f.file) })
-	alive("a device", "no regular file")
+	alive("a device", "not a regular file")
 	real := filepath.Join(t.TempDir(), "real.json")
 	if err := os.WriteFile(real, []byte(table(route("b", a.at(), ""))), 0o600); err != nil {
 		t.Fatal(err)

@@ -10,9 +10,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
-	"os"
+
+	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
 const (
@@ -44,17 +44,9 @@ type jwk struct {
 // ones, those for encryption, other curves. A malformed or weak key of a known kind makes the whole file an error, as it
 // is a mistake that somebody has to know about.
 func readJWKS(path string) ([]key, error) {
-	f, err := os.Open(path)
+	raw, err := atomicfile.Read(path, maxJWKS)
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxJWKS+1))
-	if err != nil {
-		return nil, fmt.Errorf("keys: %w", err)
-	}
-	if len(raw) > maxJWKS {
-		return nil, fmt.Errorf("keys: %s has more than %d bytes", path, maxJWKS)
 	}
 	var set struct {
 		Keys []jwk `json:"keys"`

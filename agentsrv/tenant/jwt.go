@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/filewatch"
 	"github.com/mcphud/mcphud/session/ingress"
 )
 
@@ -43,14 +43,8 @@ type verifier struct {
 
 	mu      sync.Mutex
 	keys    []key
-	version fileVersion
+	version filewatch.Stamp
 	looked  time.Time
-}
-
-// fileVersion changes when a file is written or replaced.
-type fileVersion struct {
-	modified time.Time
-	size     int64
 }
 
 func newVerifier(o JWT) (*verifier, error) {
@@ -73,20 +67,12 @@ func newVerifier(o JWT) (*verifier, error) {
 		options = append(options, jwt.WithAudience(o.Audience))
 	}
 	v.parser = jwt.NewParser(options...)
-	v.version, v.looked = stat(o.JWKS), v.now()
+	v.version, v.looked = filewatch.Of(o.JWKS), v.now()
 	var err error
 	if v.keys, err = readJWKS(o.JWKS); err != nil {
 		return nil, err
 	}
 	return v, nil
-}
-
-func stat(path string) fileVersion {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fileVersion{}
-	}
-	return fileVersion{info.ModTime(), info.Size()}
 }
 
 // current is the keys as the file has them. A file that became unreadable or wrong leaves the last good keys in use, and
@@ -99,8 +85,8 @@ func (v *verifier) current() []key {
 		return v.keys
 	}
 	v.looked = now
-	version := stat(v.options.JWKS)
-	if version == v.version {
+	version := filewatch.Of(v.options.JWKS)
+	if version.Equal(v.version) {
 		return v.keys
 	}
 	v.version = version

@@ -3,18 +3,17 @@ package access
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/filewatch"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -22,8 +21,6 @@ import (
 const (
 	maxFile   = 16 << 20
 	lookEvery = time.Second
-	// racy is how young a file may be when it is read for a change right afterwards to have the same time of change.
-	racy = 2 * time.Second
 )
 
 // Guard asks callers for their tokens. The file is looked at again when somebody calls, at most once a second; the tokens in
@@ -43,7 +40,7 @@ type state struct {
 	path   string
 	tokens *Tokens // nil where no file is named
 	err    error   // why the file as it is now is not in force
-	info   os.FileInfo
+	stamp  filewatch.Stamp
 	sum    [sha256.Size]byte // of the file
 	read   time.Time
 }
@@ -76,8 +73,8 @@ func (g *Guard) Follow(path string) error {
 
 // load reads the file; g.mu is held.
 func (g *Guard) load(path string, before *Tokens) error {
-	n := &state{path: path, read: time.Now()}
-	n.tokens, n.info, n.sum, n.err = loadTokens(path)
+	n := &state{path: path, read: time.Now(), stamp: filewatch.Of(path)}
+	n.tokens, n.sum, n.err = loadTokens(path)
 	old := g.state.Load()
 	switch {
 	case n.err != nil:
@@ -96,7 +93,7 @@ func (g *Guard) load(path string, before *Tokens) error {
 		for _, w := range n.tokens.Warnings {
 			g.log.Warn("tokens", "file", path, "message", w)
 		}
-		if n.info.Mode().Perm()&0o077 != 0 {
+		if n.stamp.Mode().Perm()&0o077 != 0 {
 			g.log.Warn("others on this machine can read the file of tokens; make it yours alone with chmod 600", "file", path)
 		}
 		g.log.Info("tokens loaded", "file", path, "tokens", n.tokens.Len())
@@ -106,26 +103,15 @@ func (g *Guard) load(path string, before *Tokens) error {
 	return n.err
 }
 
-func loadTokens(path string) (t *Tokens, info os.FileInfo, sum [sha256.Size]byte, err error) {
-	info, err = os.Stat(path) // before it is opened: a pipe would never end
-	switch {
-	case err != nil:
-		return nil, nil, sum, err
-	case !info.Mode().IsRegular() || info.Size() > maxFile:
-		return nil, info, sum, fmt.Errorf("%s is no regular file of at most %d MiB", path, maxFile>>20)
-	}
-	f, err := os.Open(path)
+func loadTokens(path string) (t *Tokens, sum [sha256.Size]byte, err error) {
+	text, err := atomicfile.Read(path, maxFile)
 	if err != nil {
-		return nil, info, sum, err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, info, sum, fmt.Errorf("read %s: %w", path, err)
+		return nil, sum, err
 	}
 	if t, err = ParseTokens(text); err != nil {
-		return nil, info, sum, fmt.Errorf("%s: %w", path, err)
+		return nil, sum, fmt.Errorf("%s: %w", path, err)
 	}
-	return t, info, sha256.Sum256(text), nil
+	return t, sha256.Sum256(text), nil
 }
 
 // current is what is in force, after a look at the file if that is due.
@@ -144,14 +130,7 @@ func (g *Guard) current() *state {
 	return g.state.Load()
 }
 
-func (s *state) changed() bool {
-	info, err := os.Stat(s.path)
-	if err != nil || s.info == nil {
-		return err == nil || s.info != nil
-	}
-	return !os.SameFile(info, s.info) || info.Size() != s.info.Size() || !info.ModTime().Equal(s.info.ModTime()) ||
-		s.read.Sub(info.ModTime()) < racy
-}
+func (s *state) changed() bool { return s.stamp.Fresh(s.read) || !s.stamp.Equal(filewatch.Of(s.path)) }
 
 // Reload reads the file now.
 func (g *Guard) Reload() error {

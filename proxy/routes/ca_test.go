@@ -25,7 +25,7 @@ func TestR3_FilesOfCertificates(t *testing.T) {
 		ofCA(filepath.Base(own.Cert)): "",
 		ofCA(own.Cert):                "",
 		ofCA(""):                      "",
-		ofCA("none.pem"):              "routing.json: line 2: routes.a.ca: no certificate can be read: stat " + filepath.Join(dir, "none.pem"),
+		ofCA("none.pem"):              "routing.json: line 2: routes.a.ca: cannot read certificates (PEM): stat " + filepath.Join(dir, "none.pem"),
 		ofCA(filepath.Base(own.Key)):  "there is no certificate in " + own.Key,
 		`{"routes":{"a":{"ca":7}}}`:   "must be a string",
 		`{"routes":{"a":{"url":"http://x/","ca":"x"}}}`: "line 1: routes.a.ca is for a route with an https url",
@@ -47,7 +47,7 @@ func TestR3_FilesOfCertificates(t *testing.T) {
 	for text, want := range map[string]string{
 		own.Cert:                       "",
 		"cert.pem":                     "ca is \"cert.pem\"; it must be an absolute path",
-		filepath.Join(dir, "none.pem"): "ca: no certificate can be read",
+		filepath.Join(dir, "none.pem"): "ca: cannot read certificates (PEM)",
 	} {
 		name, _ := json.Marshal(text)
 		r, err := ParseOne([]byte(`{"name":"a","url":"https://x/","ca":` + string(name) + `}`))

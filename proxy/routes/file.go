@@ -1,13 +1,10 @@
 package routes
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"time"
+
+	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
 // maxFile is how large a routing.json may be.
@@ -15,7 +12,7 @@ const maxFile = 16 << 20
 
 // Load reads a file. A missing one is an fs.ErrNotExist.
 func Load(path string) (*Table, error) {
-	text, err := read(path)
+	text, err := atomicfile.Read(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -42,52 +39,4 @@ func Load(path string) (*Table, error) {
 type caError struct {
 	file string
 	error
-}
-
-// read reads a regular file, through symbolic links, of a bearable size. A pipe would never end, so that what a file is gets
-// asked before it is opened.
-func read(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file; write the routes to one", path)
-	}
-	large := fmt.Errorf("%s is larger than %d MiB, which no list of routes is", path, maxFile>>20)
-	if info.Size() > maxFile {
-		return nil, large
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	if len(text) > maxFile {
-		return nil, large
-	}
-	return text, nil
-}
-
-// stamp tells whether a file changed without reading it.
-type stamp struct {
-	mod  time.Time
-	size int64
-	file string // what the path leads to
-	miss bool
-}
-
-func stampOf(path string) stamp {
-	info, err := os.Stat(path)
-	if err != nil {
-		return stamp{miss: errors.Is(err, fs.ErrNotExist)}
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		real = path
-	}
-	return stamp{mod: info.ModTime(), size: info.Size(), file: real}
 }

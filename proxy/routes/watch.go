@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"github.com/mcphud/mcphud/session/filewatch"
 )
 
 // Options says what a Watcher follows.
@@ -51,7 +51,7 @@ func Watch(o Options) (*Watcher, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	w := &Watcher{o: o, again: make(chan chan error), stop: make(chan struct{}), done: make(chan struct{}), since: time.Now()}
-	before := stampOf(o.Path)
+	before := filewatch.Of(o.Path)
 	t, err := Load(o.Path)
 	if errors.Is(err, fs.ErrNotExist) && !o.Must {
 		t, err = &Table{Routes: map[string]*Route{}}, nil
@@ -109,54 +109,30 @@ func (w *Watcher) Close() {
 	<-w.done
 }
 
-func (w *Watcher) run(last stamp) {
+func (w *Watcher) run(last filewatch.Stamp) {
 	defer close(w.done)
-	var events chan fsnotify.Event
-	var failures chan error
-	folders := map[string]bool{}
-	fs, err := fsnotify.NewWatcher()
-	if err != nil { // too many watches; then the file is only looked at
-		w.o.Logger.Debug("routes: changes are polled for", "error", err)
-	} else {
-		defer func() { _ = fs.Close() }()
-		events, failures = fs.Events, fs.Errors
-	}
-	// The folder is watched, not the file: whoever replaces a file by renaming another ends a watch of the old one.
-	follow := func(path string) {
-		if folder := filepath.Dir(path); fs != nil && path != "" && !folders[folder] && len(folders) < 16 {
-			folders[folder] = fs.Add(folder) == nil
-		}
-	}
-	follow(w.o.Path)
-	follow(last.file)
-	needed := stampOf("") // of the file that the last one needs and that is of no use
-	poll := time.NewTicker(w.o.Poll)
-	defer poll.Stop()
-	quiet := time.NewTimer(0)
-	defer quiet.Stop()
+	files := filewatch.New(w.o.Poll, settle)
+	defer files.Close()
+	files.Folder(filepath.Dir(w.o.Path))
+	needed := filewatch.Of("") // of the file that the last one needs and that is of no use
 	for {
+		if target := last.Target(); target != "" {
+			files.Folder(filepath.Dir(target))
+		}
 		select {
 		case <-w.stop:
 			return
-		case <-events:
-			quiet.Reset(settle)
-			continue
-		case <-failures: // events were lost; polling finds the change
-			continue
-		case <-poll.C:
-		case <-quiet.C:
+		case <-files.Changed():
 		case answer := <-w.again:
-			last, needed = stampOf(w.o.Path), stampOf(w.needs())
+			last, needed = filewatch.Of(w.o.Path), filewatch.Of(w.needs())
 			answer <- w.load()
 			continue
 		}
-		now, other := stampOf(w.o.Path), stampOf(w.needs())
-		if now == last && other == needed {
-			continue
+		now, other := filewatch.Of(w.o.Path), filewatch.Of(w.needs())
+		if !now.Equal(last) || !other.Equal(needed) {
+			last, needed = now, other
+			_ = w.load() // kept for Err
 		}
-		last, needed = now, other
-		follow(now.file)
-		_ = w.load() // kept for Err
 	}
 }
 

@@ -9,9 +9,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
+
+	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/filewatch"
 )
 
 // prefix tells sealed ids from random ones, and one kind of them from those to come.
@@ -58,16 +60,9 @@ func NewSealer(ttl time.Duration, secrets ...[]byte) (*Sealer, error) {
 // LoadSealer reads secrets from a file, one a line, as NewSealer takes them. The file should be readable by its owner only;
 // shared says that others can read it too.
 func LoadSealer(path string, ttl time.Duration) (s *Sealer, shared bool, err error) {
-	info, err := os.Stat(path)
+	text, err := atomicfile.Read(path, 64<<10)
 	if err != nil {
-		return nil, false, fmt.Errorf("session keys: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Size() > 64<<10 {
-		return nil, false, fmt.Errorf("session keys: %s is no small regular file; write one key a line to one", path)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, false, fmt.Errorf("session keys: %w", err)
+		return nil, false, fmt.Errorf("session keys: %w; write one key a line to a file", err)
 	}
 	var secrets [][]byte
 	for line := range bytes.Lines(text) {
@@ -78,7 +73,7 @@ func LoadSealer(path string, ttl time.Duration) (s *Sealer, shared bool, err err
 	if s, err = NewSealer(ttl, secrets...); err != nil {
 		return nil, false, fmt.Errorf("session keys: %s: %w", path, err)
 	}
-	return s, info.Mode().Perm()&0o077 != 0, nil
+	return s, filewatch.Of(path).Mode().Perm()&0o077 != 0, nil
 }
 
 // Sealed reports whether an id looks like one that a Sealer made.

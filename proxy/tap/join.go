@@ -14,10 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session/backoff"
+	"github.com/mcphud/mcphud/session/filewatch"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -99,27 +98,17 @@ const lookEvery = time.Second
 
 // follow looks through the folders whenever something changes there.
 func (t *Joiner) follow() {
-	var events chan fsnotify.Event
-	var errs chan error
-	w, err := fsnotify.NewWatcher()
-	if err == nil { // without, looking now and then does it
-		defer func() { _ = w.Close() }()
-		events, errs = w.Events, w.Errors
-	}
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	watched := map[string]bool{}
+	changes := filewatch.New(lookEvery, 0)
+	defer changes.Close()
 	for first := true; ; first = false {
 		for _, dir := range t.dirs {
 			// The best folder is made, so that a producer that comes there is noticed at once.
 			if err := socket.Private(dir); err != nil && (!errors.Is(err, os.ErrNotExist) || dir != t.dirs[0] || socket.Ensure(dir) != nil) {
-				delete(watched, dir)
+				changes.Forget(dir)
 				t.complain(dir, err)
 				continue
 			}
-			if w != nil && !watched[dir] {
-				watched[dir] = w.Add(dir) == nil
-			}
+			changes.Folder(dir)
 			t.look(dir)
 		}
 		if first {
@@ -128,12 +117,7 @@ func (t *Joiner) follow() {
 		select {
 		case <-t.ctx.Done():
 			return
-		case <-tick.C:
-		case <-errs: // too many events at once, most likely: look
-		case ev := <-events:
-			if ev.Has(fsnotify.Remove) && watched[ev.Name] { // the folder itself
-				delete(watched, ev.Name)
-			}
+		case <-changes.Changed():
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/filewatch"
 )
 
 // lockWait is how long a router waits for another one that writes to the same file, and lockAgain how often it looks.
@@ -47,28 +48,20 @@ func Open(path string, log *slog.Logger) (*Store, error) {
 	for agent, tools := range in { // all of it, or what there is no room for would be accepted
 		p.agents[agent] = &agentPins{tools: tools}
 	}
-	if p.stamp != nil {
-		p.size = int(p.stamp.Size())
-	}
+	p.size = int(p.stamp.Size())
 	return p, nil
 }
 
 // read is the content of the file, nil if there is none or it did not change since p read or wrote it.
 func (p *Store) read() (map[string]map[string]*pin, error) {
-	info, err := os.Stat(p.path)
+	stamp := filewatch.Of(p.path)
+	if stamp.Size() > 0 && stamp.Equal(p.stamp) {
+		return nil, nil
+	}
+	text, err := atomicfile.Read(p.path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	if p.stamp != nil && os.SameFile(info, p.stamp) && info.ModTime().Equal(p.stamp.ModTime()) && info.Size() == p.stamp.Size() {
-		return nil, nil
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is not a regular file of at most %d MiB", p.path, maxFile>>20)
-	}
-	text, err := os.ReadFile(p.path)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +82,7 @@ func (p *Store) read() (map[string]map[string]*pin, error) {
 			delete(in.Agents, agent)
 		}
 	}
-	p.stamp = info
+	p.stamp = stamp
 	return in.Agents, nil
 }
 
@@ -149,8 +142,8 @@ func (p *Store) sync() error {
 	if err := atomicfile.Write(p.path, append(text, '\n')); err != nil {
 		return err
 	}
-	p.stamp, err = os.Stat(p.path)
-	return err
+	p.stamp = filewatch.Of(p.path)
+	return nil
 }
 
 // merged merges what another router wrote, and returns a copy of all pins.

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"io/fs"
 	"log/slog"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mcphud/mcphud/session/filewatch"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
 )
@@ -42,8 +42,8 @@ type Store struct {
 	held  atomic.Int64   // bytes of tool lists being read or checked
 	tasks sync.WaitGroup // checks in the background
 
-	writing sync.Mutex  // one write at a time; guards stamp
-	stamp   fs.FileInfo // of the file when it was last read or written, nil before
+	writing sync.Mutex      // one write at a time; guards stamp
+	stamp   filewatch.Stamp // of the file when it was last read or written
 
 	mu      sync.Mutex
 	agents  map[string]*agentPins

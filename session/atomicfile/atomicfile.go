@@ -1,11 +1,45 @@
-// Package atomicfile replaces small private files.
+// Package atomicfile reads and replaces small files, each as a whole or not at all.
 package atomicfile
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/mcphud/mcphud/session/text"
 )
+
+// Read returns the content of a regular file of at most limit bytes, through symbolic links. What a file is gets asked before
+// it is opened: a named pipe would block for ever, and a device never end. Errors name the file.
+func Read(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > limit:
+		return nil, tooLarge(path, limit)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit+1)) // it may grow
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if int64(len(b)) > limit {
+		return nil, tooLarge(path, limit)
+	}
+	return b, nil
+}
+
+func tooLarge(path string, limit int64) error {
+	return fmt.Errorf("%s is larger than %s", path, text.Bytes(limit))
+}
 
 // Write replaces path by a file with these bytes, as a whole or not at all, that only its owner may read (mode 0600). The
 // folder must exist. A reader sees the old bytes or the new ones. They are not forced to the disk: after a power failure

@@ -43,3 +43,29 @@ func TestWriteFails(t *testing.T) {
 		t.Errorf("%v %v", left, err)
 	}
 }
+
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	if _, err := Read(path, 3); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if err := Write(path, []byte("abc")); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := Read(path, 3); err != nil || string(b) != "abc" {
+		t.Errorf("%q %v", b, err)
+	}
+	for file, want := range map[string]string{path: "is larger than 2 B", dir: "is not a regular file", os.DevNull: "is not a regular file"} {
+		if _, err := Read(file, 2); err == nil || err.Error() != file+" "+want {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip("no links here: ", err)
+	}
+	if b, err := Read(link, 3); err != nil || string(b) != "abc" {
+		t.Errorf("%q %v", b, err)
+	}
+}

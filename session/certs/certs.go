@@ -6,12 +6,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"sync/atomic"
+
+	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
 // maxFile is how large a file of certificates may be, in bytes: all that a system trusts take a quarter.
@@ -104,22 +103,10 @@ func (s *set) vouch(host string, chain []*x509.Certificate) (ok bool, why error)
 	return why == nil, why
 }
 
-// read reads a regular file: a pipe would never end, so that what a file is gets asked before it is opened.
 func read(file string) (*set, error) {
-	info, err := os.Stat(file)
+	text, err := atomicfile.Read(file, maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("no certificate can be read: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is no regular file of at most %d KiB; write certificates (PEM) to one", file, maxFile>>10)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("no certificate can be read: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("no certificate can be read: %w", err)
+		return nil, fmt.Errorf("cannot read certificates (PEM): %w", err)
 	}
 	s := &set{roots: x509.NewCertPool()}
 	for {

@@ -182,8 +182,8 @@ func TestFilesWithoutCertificates(t *testing.T) {
 	junk := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("swordfish")}))
 	for want, open := range map[string]func() string{
 		"no such file":          func() string { return filepath.Join(dir, "none.pem") },
-		"no regular file":       func() string { return dir },
-		"at most 1024 KiB":      func() string { return write(strings.Repeat("x", 1<<20+1)) },
+		"not a regular file":    func() string { return dir },
+		"larger than 1.0 MB":    func() string { return write(strings.Repeat("x", 1<<20+1)) },
 		"no certificate in":     func() string { return write("swordfish") },
 		"certificate 1 in":      func() string { return write(junk) },
 		"certificate 2 in":      func() string { return write(string(one) + junk) },
