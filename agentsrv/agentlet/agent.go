@@ -2,13 +2,10 @@ package agentlet
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
 	"sync"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Scheme is the beginning of the URIs of agents.
@@ -29,8 +26,7 @@ type Agent struct {
 	Created      string          `json:"created_at,omitempty"` // RFC 3339, UTC
 
 	compile sync.Once
-	schema  *jsonschema.Schema
-	cost    int
+	schema  *outputSchema
 	invalid error
 }
 
@@ -47,16 +43,13 @@ func (a *Agent) named() *Agent {
 	return a
 }
 
-// check says why a value, of size bytes as JSON, is no answer of this agent; nil if it is one.
-func (a *Agent) check(value any, size int) error {
-	a.compile.Do(func() { a.schema, a.cost, a.invalid = compileSchema(a.OutputSchema) })
-	switch {
-	case a.invalid != nil:
+// check says why a JSON text is not an answer of this agent; nil if it is one.
+func (a *Agent) check(raw []byte) error {
+	a.compile.Do(func() { a.schema, a.invalid = compileSchema(a.OutputSchema) })
+	if a.invalid != nil {
 		return a.invalid
-	case size > maxCheck/a.cost:
-		return fmt.Errorf("%d bytes are too many to check against it; %d are not", size, maxCheck/a.cost)
 	}
-	return explain(a.schema.Validate(value))
+	return a.schema.check(raw)
 }
 
 // answersInWords says whether the agent's answers have a text under "answer".

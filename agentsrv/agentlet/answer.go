@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
@@ -23,21 +21,17 @@ func (a *Agent) accept(text string) (json.RawMessage, error) {
 	if len(raw) == 0 {
 		return nil, errors.New("the answer is empty")
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		return nil, fmt.Errorf("the answer is not JSON: %w", err)
-	}
-	if _, ok := value.(map[string]any); !ok {
-		return nil, errors.New("the answer is not a JSON object")
-	}
-	if err := a.check(value, len(raw)); err != nil {
-		return nil, fmt.Errorf("the answer does not fit the schema: %w", err)
-	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, raw); err != nil {
 		return nil, fmt.Errorf("the answer is not JSON: %w", err)
 	}
-	return b.Bytes(), nil
+	if raw = b.Bytes(); raw[0] != '{' {
+		return nil, errors.New("the answer is not a JSON object")
+	}
+	if err := a.check(raw); err != nil {
+		return nil, fmt.Errorf("the answer does not fit the schema: %w", err)
+	}
+	return raw, nil
 }
 
 // wrap makes an answer of words, for schemas that words alone can fit.
@@ -51,9 +45,8 @@ func (a *Agent) wrap(text string) (json.RawMessage, bool) {
 		{"answer": text, "tags": []any{}},
 		{"answer": text},
 	} {
-		if a.check(v, len(text)) == nil {
-			raw, err := kit.Marshal(v)
-			return raw, err == nil
+		if raw, err := kit.Marshal(v); err == nil && a.check(raw) == nil {
+			return raw, true
 		}
 	}
 	return nil, false

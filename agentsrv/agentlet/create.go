@@ -106,7 +106,7 @@ func (r *Registry) acceptable(ctx context.Context, a *Agent) error {
 	case len(a.Tools) > MaxTools:
 		return kit.Invalid("tools", fmt.Sprintf("%d tools, more than %d", len(a.Tools), MaxTools))
 	}
-	if _, _, err := compileSchema(a.OutputSchema); err != nil {
+	if _, err := compileSchema(a.OutputSchema); err != nil {
 		return kit.Invalid("output_schema", "not a usable JSON Schema: "+err.Error())
 	}
 	for i, t := range a.Tools {

@@ -91,7 +91,7 @@ func TestSystemAgentsAreSound(t *testing.T) {
 		if !validName.MatchString(a.Name) || a.Description == "" || a.Extract == "" {
 			t.Errorf("%+v", a)
 		}
-		if _, _, err := compileSchema(a.OutputSchema); err != nil || !a.answersInWords() {
+		if _, err := compileSchema(a.OutputSchema); err != nil || !a.answersInWords() {
 			t.Errorf("%s: %v", a.Name, err)
 		}
 		for value, ok := range map[string]bool{fine: true, `{"answer":"x"}`: false, `{"answer":"x","confidence":2,"tags":[]}`: false, `[]`: false} {

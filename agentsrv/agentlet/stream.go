@@ -77,12 +77,15 @@ func (s *stream) finish(agent *Agent, a *answer) error {
 		return err
 	}
 	whole["answer"] = sent
-	if err := agent.check(whole, len(a.response)); err != nil {
+	raw, err := kit.Marshal(whole)
+	if err != nil {
+		return err
+	}
+	if agent.check(raw) != nil {
 		return refuse(a.model, "the model repaired its answer to one that is not what it streamed before; ask again, or use ask_agent, which waits for the repaired one")
 	}
-	raw, err := kit.Marshal(whole)
 	a.response = raw
-	return err
+	return nil
 }
 
 // answerText picks the text under "answer" out of a JSON object that arrives in pieces, and passes it on as it arrives.

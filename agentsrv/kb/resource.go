@@ -18,6 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -67,8 +68,8 @@ func (k *KB) Templates() []server.ServerResourceTemplate {
 // *jsonrpc.Failure of kind resource_not_found.
 func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, error) {
 	none := mcp.TextResourceContents{}
-	missing := jsonrpc.Fail(jsonrpc.FailResource, "the knowledge base has no %.200q; search_knowledge_base names what it has", uri).With("uri", clip(uri, 200))
-	u, err := url.Parse(clip(uri, maxURI+1))
+	missing := jsonrpc.Fail(jsonrpc.FailResource, "the knowledge base has no %.200q; search_knowledge_base names what it has", uri).With("uri", text.Cut(uri, 200))
+	u, err := url.Parse(text.Cut(uri, maxURI+1))
 	if err != nil || len(uri) > maxURI || u.Scheme != "resource" || u.Host != host || u.Fragment != "" {
 		return none, missing
 	}
@@ -113,12 +114,12 @@ func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, er
 			return none, missing
 		}
 	}
-	text, total, err := k.page(name, offset)
+	piece, total, err := k.page(name, offset)
 	if err != nil {
 		return none, missing.With("reason", "the file is not there any more, or has no such page")
 	}
-	out.Text = text
-	if next := offset + int64(len(text)); offset > 0 || next < total {
+	out.Text = piece
+	if next := offset + int64(len(piece)); offset > 0 || next < total {
 		out.Meta = map[string]any{"offset": offset, "size": total}
 		if next < total {
 			out.Meta["next"] = sourceURI(name, 0, 0) + "?offset=" + strconv.FormatInt(next, 10)
@@ -128,7 +129,7 @@ func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, er
 }
 
 // page is up to PageSize bytes of a file from offset on, in whole characters, and the file's size.
-func (k *KB) page(name string, offset int64) (text string, total int64, err error) {
+func (k *KB) page(name string, offset int64) (piece string, total int64, err error) {
 	files := fs.FS(corpus)
 	if k.root != nil {
 		files = k.root.FS()

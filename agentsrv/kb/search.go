@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Limits of a search.
@@ -104,14 +106,14 @@ func around(snippet string) string {
 	if at := len(before) - snippetSize/2; at > 0 {
 		s = "…" + s[cutBefore(s, at):]
 	}
-	return clip(s, snippetSize)
+	return text.Cut(s, snippetSize)
 }
 
 // match is the FTS5 query for passages with any of the words of a text, or with words that look like those that no
 // passage has, and the BM25 that a passage with all of them any number of times would come near; "" if there are no words.
-func (ix *index) match(ctx context.Context, text string, chunks int) (match string, most float64, err error) {
+func (ix *index) match(ctx context.Context, query string, chunks int) (match string, most float64, err error) {
 	var all []string
-	words(clip(text, 4*MaxQuery), func(w string, _ bool) bool {
+	words(text.Cut(query, 4*MaxQuery), func(w string, _ bool) bool {
 		if w = strings.ToLower(w); len(w) <= maxWord && !slices.Contains(all, w) {
 			all = append(all, w)
 		}
@@ -145,12 +147,4 @@ func (ix *index) match(ctx context.Context, text string, chunks int) (match stri
 func (ix *index) docs(ctx context.Context, match string) (n int, err error) {
 	err = ix.count.QueryRowContext(ctx, match, maxDocs).Scan(&n)
 	return n, err
-}
-
-// clip is the first n bytes of s at most, and no torn character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return s[:cutBefore(s, n)]
 }

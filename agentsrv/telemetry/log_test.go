@@ -139,3 +139,12 @@ func TestNamesAreCutBetweenCharacters(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// A name is cut where a character ends.
+func TestClipTearsNoCharacter(t *testing.T) {
+	for _, s := range []string{"a" + strings.Repeat("é", maxValue), "ab" + strings.Repeat("日", maxValue), "abc" + strings.Repeat("🙂", maxValue)} {
+		if got := clip(s); strings.ContainsRune(got, '\uFFFD') || !strings.HasSuffix(got, "…") || len(got) > maxValue+len("…") {
+			t.Errorf("%d bytes: %q", len(got), got)
+		}
+	}
+}

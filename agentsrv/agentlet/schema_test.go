@@ -19,19 +19,37 @@ func doubling(n int) string {
 	return b.String()
 }
 
+// deepAnswer is n objects in each other, under x.
+func deepAnswer(n int) string { return strings.Repeat(`{"x":`, n) + `{}` + strings.Repeat(`}`, n) }
+
 func TestX4_SchemasThatTakeForEverAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, schema, want string }{
-		{"deep", strings.Repeat(`{"not":`, 5000) + `{}` + strings.Repeat(`}`, 5000), "nested deeper"},
-		{"doubling", doubling(20), "more than 5000 steps"},
-		{"branching recursion", `{"allOf":[{"properties":{"x":{"$ref":"#"}}},{"properties":{"x":{"$ref":"#"}}}]}`, "more than one place"},
-		{"branching through a definition", `{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"$ref":"#/$defs/b"}},"additionalProperties":{"$ref":"#/$defs/c"}},"b":{"allOf":[{"$ref":"#/$defs/a"}]},"c":{"not":{"$ref":"#/$defs/b"}}}}`, "more than one place"},
-		{"dynamic", `{"$dynamicRef":"#x"}`, "not supported"},
-		{"anchor", `{"$ref":"#x","$defs":{"a":{"$anchor":"x"}}}`, "not supported"},
-		{"patterns", `{"allOf":[` + strings.Repeat(`{"pattern":"(a?b?){500}"},`, 200) + `{}]}`, "more than 5000 steps"},
+		{"deep", strings.Repeat(`{"not":`, 5000) + `{}` + strings.Repeat(`}`, 5000), "1000 levels"},
+		{"dynamic", `{"$dynamicRef":"#x"}`, "not checked"},
+		{"patterns", `{"allOf":[` + strings.Repeat(`{"pattern":"(a?b?){500}"},`, 200) + `{}]}`, "more than 2000 instructions"},
 		{"pattern names", `{"patternProperties":{"(a?b?){1000}{1000}":{}}}`, "pattern"},
 	} {
 		start := time.Now()
-		if _, _, err := compileSchema(json.RawMessage(c.schema)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := compileSchema(json.RawMessage(c.schema)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if took := time.Since(start); took > 30*time.Second {
+			t.Errorf("%s took %v to refuse", c.name, took)
+		}
+	}
+	// What takes for ever only with some answers is refused with these.
+	for _, c := range []struct{ name, schema, answer, want string }{
+		{"doubling", doubling(20), `{"answer":"x"}`, "more than 1000000 steps"},
+		{"doubling more", doubling(40), `{"answer":"x"}`, "more than 1000000 steps"},
+		{"branching recursion", `{"allOf":[{"properties":{"x":{"$ref":"#"}}},{"properties":{"x":{"$ref":"#"}}}]}`, deepAnswer(90), "more than 1000000 steps"},
+		{"branching through a definition", `{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"$ref":"#/$defs/b"}},"additionalProperties":{"$ref":"#/$defs/c"}},"b":{"allOf":[{"$ref":"#/$defs/a"}]},"c":{"not":{"$ref":"#/$defs/b"}}}}`, deepAnswer(90), "more than 1000000 steps"},
+		{"deep answer", `{"properties":{"x":{"$ref":"#"}},"required":["x"]}`, deepAnswer(5000), "deeper than 100 levels"},
+		{"many schemas", `{"additionalProperties":{"items":{"allOf":[` + strings.Repeat(`{"minLength":1},`, 4000) + `{}]}}}`, `{"x":["` + strings.Repeat(`xx","`, 500_000) + `"]}`, "limit"},
+		{"long patterns", `{"additionalProperties":{"pattern":"(a?b?){200}c"}}`, `{"x":"` + strings.Repeat("ab", 1_000_000) + `"}`, "limit"},
+	} {
+		start := time.Now()
+		a := &Agent{Name: "x", OutputSchema: json.RawMessage(c.schema)}
+		if _, err := a.named().accept(c.answer); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if took := time.Since(start); took > 30*time.Second {
@@ -59,7 +77,7 @@ func TestUsualSchemasAreAccepted(t *testing.T) {
 		`{"properties":{"$ref":{"type":"string"},"pattern":{"type":"string","pattern":"^[a-z]+$"}}}`,
 		doubling(6),
 	} {
-		if _, cost, err := compileSchema(json.RawMessage(s)); err != nil || cost < 1 {
+		if _, err := compileSchema(json.RawMessage(s)); err != nil {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
@@ -69,9 +87,5 @@ func TestUsualSchemasAreAccepted(t *testing.T) {
 	}
 	if _, err := a.accept(`{"tree":[1]}`); err == nil {
 		t.Error("a leaf of the wrong type is accepted")
-	}
-	costly := &Agent{Name: "y", OutputSchema: json.RawMessage(doubling(10))}
-	if _, err := costly.named().accept(`{"answer":"` + strings.Repeat("x", 100_000) + `"}`); err == nil || !strings.Contains(err.Error(), "too many to check") {
-		t.Error(err)
 	}
 }
