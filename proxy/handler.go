@@ -41,7 +41,7 @@ func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 		h.ServeHTTP(w, req)
 		return
 	}
-	flow.JSON(w, http.StatusNotFound, []byte(`{"error":"not_found","detail":"agents are at /mcps/NAME/mcp"}`))
+	ingress.WriteJSON(w, http.StatusNotFound, []byte(`{"error":"not_found","detail":"agents are at /mcps/NAME/mcp"}`))
 }
 
 // pathOf is the path of a request as the client wrote it.
@@ -84,11 +84,10 @@ func agentIn(path string) (agent string, task, ok bool) {
 
 func health(w http.ResponseWriter, req *http.Request) {
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		flow.JSON(w, http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed"}`))
+		ingress.MethodNotAllowed(w, "GET, HEAD")
 		return
 	}
-	flow.JSON(w, http.StatusOK, []byte(`{"status":"ok"}`))
+	ingress.WriteJSON(w, http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
 // target is the one of an agent, entered, nil if there is none in force.

@@ -14,11 +14,11 @@ import (
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/bridge"
-	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/metrics"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/toolpin"
 	"github.com/mcphud/mcphud/session/fault"
+	"github.com/mcphud/mcphud/session/ingress"
 )
 
 // Status is what a router serves and how it goes; /status shows it as JSON.
@@ -173,7 +173,7 @@ func (r *Router) pages() map[string]http.Handler {
 		"/ready": readOnly(http.HandlerFunc(r.ready)),
 		"/metrics": readOnly(r.policy.guard.Page(func(w http.ResponseWriter, req *http.Request, p access.Principal) {
 			if !p.All() { // the figures name every agent
-				flow.JSON(w, http.StatusForbidden, []byte(`{"error":"forbidden","detail":"the metrics are of all agents; a token with the target * may read them"}`))
+				ingress.WriteJSON(w, http.StatusForbidden, []byte(`{"error":"forbidden","detail":"the metrics are of all agents; a token with the target * may read them"}`))
 				return
 			}
 			prom.ServeHTTP(w, req)
@@ -222,14 +222,13 @@ func page(w http.ResponseWriter, status int, v any) {
 		status, body = http.StatusInternalServerError, []byte(`{"error":"internal"}`)
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	flow.JSON(w, status, append(body, '\n'))
+	ingress.WriteJSON(w, status, append(body, '\n'))
 }
 
 func readOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method != http.MethodGet && req.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			flow.JSON(w, http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed"}`))
+			ingress.MethodNotAllowed(w, "GET, HEAD")
 			return
 		}
 		h.ServeHTTP(w, req)

@@ -2,7 +2,6 @@ package front
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -10,12 +9,6 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-)
-
-const (
-	headerSession = "Mcp-Session-Id"
-	typeJSON      = "application/json"
-	typeSSE       = "text/event-stream"
 )
 
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +23,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case (r.Method == http.MethodGet || r.Method == http.MethodDelete) && ingress.Modern(r):
 		w.Header().Set("Allow", http.MethodPost)
-		writeJSON(w, http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed","detail":"protocol version 2026-07-28 has no sessions; subscriptions/listen opens a stream"}`))
+		ingress.WriteJSON(w, http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed","detail":"protocol version 2026-07-28 has no sessions; subscriptions/listen opens a stream"}`))
 	case r.Method == http.MethodGet:
 		s.get(w, r, caller)
 	case r.Method == http.MethodDelete:
@@ -40,8 +33,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusNoContent)
 		}
 	default:
-		w.Header().Set("Allow", "POST, GET, DELETE")
-		writeJSON(w, http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed"}`))
+		ingress.MethodNotAllowed(w, "POST, GET, DELETE")
 	}
 }
 
@@ -75,27 +67,25 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (kit.Ident
 
 // session finds the session that a request names, in use until released, or answers the request.
 func (s *Server) session(w http.ResponseWriter, r *http.Request, caller kit.Identity) *Session {
-	ids := r.Header.Values(headerSession)
-	f := jsonrpc.Fail(jsonrpc.FailSession, "Missing or invalid MCP session")
-	if len(ids) != 1 || ids[0] == "" {
-		f.Status = http.StatusBadRequest
-		s.refuse(w, &Exchange{}, f)
-		return nil
-	}
-	c := s.sessions.use(ids[0], caller.Principal)
+	c := s.named(r, caller)
 	if c == nil {
-		s.refuse(w, &Exchange{}, f)
+		s.refuse(w, &Exchange{}, ingress.NoSession(sessionID(r) != ""))
 	}
 	return c
+}
+
+// sessionID is the id that a request names, "" if it names none or several.
+func sessionID(r *http.Request) string {
+	if ids := r.Header.Values(ingress.HeaderSession); len(ids) == 1 {
+		return ids[0]
+	}
+	return ""
 }
 
 // get opens a stream of a session: the general one, or with Last-Event-ID the one that was interrupted.
 func (s *Server) get(w http.ResponseWriter, r *http.Request, caller kit.Identity) {
 	if sse, _ := ingress.Accepts(r.Header); !sse {
-		s.refuse(w, &Exchange{}, &jsonrpc.Failure{
-			Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable,
-			Message: "GET opens an event stream: send Accept: " + typeSSE,
-		})
+		s.refuse(w, &Exchange{}, ingress.NotAcceptable(ingress.TypeSSE))
 		return
 	}
 	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && !mcp.IsValidProtocolVersion(v) {
@@ -182,27 +172,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, st *stream, conn 
 
 // refuse answers a request over HTTP that never became work.
 func (s *Server) refuse(w http.ResponseWriter, x *Exchange, err error) {
-	a := s.refusal(x, err)
-	if a.retry > 0 {
-		w.Header().Set("Retry-After", seconds(a.retry))
-	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.o.Timeouts.Write)) // not every writer has deadlines
-	writeJSON(w, a.status, a.frame)
-}
-
-func writeJSON(w http.ResponseWriter, status int, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", typeJSON)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that is gone needs no answer
-}
-
-func seconds(d time.Duration) string {
-	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
-}
-
-var errNotAcceptable = &jsonrpc.Failure{
-	Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable,
-	Message: "the answer is " + typeJSON + " or " + typeSSE + ": send Accept: " + typeJSON + ", " + typeSSE,
+	s.refusal(x, err).Write(w)
 }

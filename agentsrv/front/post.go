@@ -66,7 +66,7 @@ func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, x *Exchange,
 func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange) {
 	sse, json := ingress.Accepts(r.Header)
 	if !sse && !json || !sse && x.Method == string(mcp.MethodSubscriptionsListen) {
-		s.refuse(w, x, errNotAcceptable)
+		s.refuse(w, x, ingress.NotAcceptable(ingress.TypeJSON, ingress.TypeSSE))
 		return
 	}
 	initialize := x.Method == string(mcp.MethodInitialize) && x.ID != nil
@@ -74,9 +74,9 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 	case x.Modern: // has no sessions; the header is ignored
 	case initialize:
 		x.Session = newSession(s, x.Caller) // whatever id the client sent: an id is never adopted
-	case len(r.Header.Values(headerSession)) > 0:
+	case len(r.Header.Values(ingress.HeaderSession)) > 0:
 		if x.Session = s.named(r, x.Caller); x.Session == nil {
-			s.refuse(w, x, jsonrpc.Fail(jsonrpc.FailSession, "Missing or invalid MCP session"))
+			s.refuse(w, x, ingress.NoSession(true))
 			return
 		}
 		if x.Header.Get(mcp.HeaderProtocolVersion) == "" {
@@ -128,7 +128,7 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 // opened registers the session of an initialize that went well.
 func (s *Server) opened(x *Exchange, a *answer) *answer {
 	if err := s.sessions.add(x.Session); err != nil {
-		return s.refusal(x, err)
+		return s.refused(x, err)
 	}
 	a.session = x.Session.id
 	s.sessions.release(x.Session)
@@ -136,11 +136,7 @@ func (s *Server) opened(x *Exchange, a *answer) *answer {
 }
 
 func (s *Server) named(r *http.Request, caller kit.Identity) *Session {
-	ids := r.Header.Values(headerSession)
-	if len(ids) != 1 {
-		return nil
-	}
-	return s.sessions.use(ids[0], caller.Principal)
+	return s.sessions.use(sessionID(r), caller.Principal)
 }
 
 // notified takes a notification. Nobody waits for what comes of it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -32,7 +33,7 @@ func (s *Server) run(ctx context.Context, x *Exchange) *answer {
 		}
 	}
 	if err != nil {
-		return s.refusal(x, err)
+		return s.refused(x, err)
 	}
 	if bytes.ContainsAny(result, "\r\n") { // a frame is one line over stdio, and one field of an event
 		var b bytes.Buffer
@@ -55,23 +56,22 @@ func (s *Server) pass(ctx context.Context, x *Exchange) (result json.RawMessage,
 	return s.next(ctx, x)
 }
 
-// refusal is the answer to a request that has no result.
-func (s *Server) refusal(x *Exchange, err error) *answer {
-	if err, ok := typed(err); ok {
-		var rpc *jsonrpc.Error
-		if errors.As(err, &rpc) {
-			return &answer{frame: jsonrpc.NewError(x.ID, rpc.Code, rpc.Message, rpc.Data), status: jsonrpc.StatusOf(rpc.Code, x.Modern)}
-		}
+// refusal is the response to a request that has no result.
+func (s *Server) refusal(x *Exchange, err error) ingress.Refusal {
+	if t, ok := typed(err); ok {
+		err = t
 	}
-	f, ok := jsonrpc.AsFailure(err)
-	if !ok {
-		f = &jsonrpc.Failure{Kind: jsonrpc.FailInternal, Message: "internal error", Err: err}
+	r := ingress.Refuse(x.ID, x.Modern, err)
+	if r.Failure.Kind == jsonrpc.FailInternal {
+		s.o.Logger.Error("request failed", "method", x.Method, "session", x.sessionName(), "err", err, "cause", r.Failure.Err)
 	}
-	if f.Kind == jsonrpc.FailInternal {
-		s.o.Logger.Error("request failed", "method", x.Method, "session", x.sessionName(), "err", err, "cause", f.Err)
-	}
-	rpc := f.RPC(x.Modern)
-	return &answer{frame: jsonrpc.NewError(x.ID, rpc.Code, rpc.Message, rpc.Data), status: f.HTTPStatus(x.Modern), retry: f.RetryAfter}
+	return r
+}
+
+// refused is the same as an answer.
+func (s *Server) refused(x *Exchange, err error) *answer {
+	r := s.refusal(x, err)
+	return &answer{frame: r.Frame, status: r.Status, retry: r.RetryAfter}
 }
 
 func (x *Exchange) sessionName() string {

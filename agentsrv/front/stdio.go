@@ -144,7 +144,7 @@ func readLine(r *bufio.Reader, limit int) (frame []byte, long bool, err error) {
 	}
 }
 
-func (c *stdio) refuse(x *Exchange, err error) error { return c.out.send(c.srv.refusal(x, err).frame) }
+func (c *stdio) refuse(x *Exchange, err error) error { return c.out.send(c.srv.refusal(x, err).Frame) }
 
 // take serves one frame. The error is one of the output.
 func (c *stdio) take(frame []byte) error {

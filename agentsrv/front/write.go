@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/mcphud/mcphud/session/ingress"
 )
 
 // writer writes one response, an event stream or a JSON body, each write under a deadline: a client that does not read
@@ -29,7 +31,7 @@ func newWriter(w http.ResponseWriter, deadline time.Duration) *writer {
 func (w *writer) begin() error {
 	w.begun = true
 	h := w.Header()
-	h.Set("Content-Type", typeSSE)
+	h.Set("Content-Type", ingress.TypeSSE)
 	h.Set("Cache-Control", "no-cache, no-transform")
 	w.limit()
 	w.WriteHeader(http.StatusOK)
@@ -43,17 +45,15 @@ func (w *writer) limit() {
 // whole is the response that consists of the answer alone.
 func (w *writer) whole(a *answer, sse bool) {
 	w.limit()
-	if a.retry > 0 {
-		w.Header().Set("Retry-After", seconds(a.retry))
-	}
+	ingress.SetRetryAfter(w.Header(), a.retry)
 	if a.session != "" {
-		w.Header().Set(headerSession, a.session)
+		w.Header().Set(ingress.HeaderSession, a.session)
 	}
 	switch {
 	case a.frame != nil:
-		writeJSON(w.ResponseWriter, a.status, a.frame)
+		ingress.WriteJSON(w.ResponseWriter, a.status, a.frame)
 	case sse: // cancelled: a stream that ends without a result
-		w.Header().Set("Content-Type", typeSSE)
+		w.Header().Set("Content-Type", ingress.TypeSSE)
 		w.WriteHeader(http.StatusOK)
 	default:
 		w.WriteHeader(http.StatusNoContent)
@@ -64,11 +64,11 @@ func (w *writer) whole(a *answer, sse bool) {
 func (w *writer) batch(st *stream, b batch) error {
 	if b.begin {
 		if b.session != "" {
-			w.Header().Set(headerSession, b.session)
+			w.Header().Set(ingress.HeaderSession, b.session)
 		}
 		w.begun = true
 		h := w.Header()
-		h.Set("Content-Type", typeSSE)
+		h.Set("Content-Type", ingress.TypeSSE)
 		h.Set("Cache-Control", "no-cache, no-transform")
 	}
 	buf := buffers.Get().(*bytes.Buffer)

@@ -240,6 +240,6 @@ func (g *Guard) Page(h func(http.ResponseWriter, *http.Request, Principal)) http
 			w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
 			detail = f.Message
 		}
-		flow.JSON(w, http.StatusUnauthorized, append(append([]byte(`{"error":"unauthorized","detail":`), jsonrpc.Quote(detail)...), '}'))
+		ingress.WriteJSON(w, http.StatusUnauthorized, append(append([]byte(`{"error":"unauthorized","detail":`), jsonrpc.Quote(detail)...), '}'))
 	})
 }

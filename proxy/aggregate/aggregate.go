@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -75,8 +74,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if ingress.Modern(r) {
 			allow = "POST"
 		}
-		w.Header().Set("Allow", allow)
-		flow.JSON(w, http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed"}`))
+		ingress.MethodNotAllowed(w, allow)
 	case r.Method == http.MethodGet:
 		if c := x.session(caller); c != nil {
 			x.listen(c)

@@ -4,21 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-)
-
-const (
-	headerSession = "Mcp-Session-Id"
-	typeJSON      = "application/json"
-	typeSSE       = "text/event-stream"
 )
 
 // exchange is one HTTP request, and the message in it.
@@ -75,7 +66,7 @@ func (x *exchange) post(caller Caller) {
 	sse, json := ingress.Accepts(x.r.Header)
 	x.events = sse
 	if !sse && !json || !sse && x.env.Method == string(mcp.MethodSubscriptionsListen) {
-		x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable, Message: "the answer is " + typeJSON + " or " + typeSSE + ": send Accept: " + typeJSON + ", " + typeSSE})
+		x.refuse(ingress.NotAcceptable(ingress.TypeJSON, ingress.TypeSSE))
 		return
 	}
 	initialize := x.env.Method == string(mcp.MethodInitialize) && x.env.Kind == jsonrpc.Request && !x.modern
@@ -83,7 +74,7 @@ func (x *exchange) post(caller Caller) {
 	case initialize:
 		x.initialize(caller)
 		return
-	case !x.modern && len(x.r.Header.Values(headerSession)) > 0:
+	case !x.modern && len(x.r.Header.Values(ingress.HeaderSession)) > 0:
 		if x.c = x.session(caller); x.c == nil {
 			return
 		}
@@ -105,24 +96,23 @@ func (x *exchange) post(caller Caller) {
 
 // session is the one that a request names, in use; without one the request is refused.
 func (x *exchange) session(caller Caller) *client {
-	ids := x.r.Header.Values(headerSession)
-	status := http.StatusBadRequest
-	if len(ids) == 1 && ids[0] != "" {
-		if c := x.s.use(ids[0], caller); c != nil {
-			return c
-		}
-		status = http.StatusNotFound
+	id := ""
+	if ids := x.r.Header.Values(ingress.HeaderSession); len(ids) == 1 {
+		id = ids[0]
+	}
+	if c := x.s.use(id, caller); c != nil {
+		return c
 	}
 	if k := x.env.Kind; k == jsonrpc.Response || k == jsonrpc.ErrorResponse {
 		x.env.ID = nil
 	}
-	x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailSession, Message: "Missing or invalid MCP session", Status: status})
+	x.refuse(ingress.NoSession(id != ""))
 	return nil
 }
 
 // end ends the session that a DELETE names. One that is not there has ended already; that of somebody else is not there.
 func (x *exchange) end(caller Caller) {
-	if ids := x.r.Header.Values(headerSession); len(ids) == 1 && x.s.known(ids[0]) {
+	if ids := x.r.Header.Values(ingress.HeaderSession); len(ids) == 1 && x.s.known(ids[0]) {
 		c := x.session(caller)
 		if c == nil {
 			return
@@ -164,22 +154,12 @@ var (
 
 // refuse answers with an error.
 func (x *exchange) refuse(err error) {
-	var rpc *jsonrpc.Error
-	status := 0
-	switch f, ok := jsonrpc.AsFailure(err); {
-	case ok:
-		rpc, status = f.RPC(x.modern), f.HTTPStatus(x.modern)
-		if f.RetryAfter > 0 {
-			x.w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
-		}
-	case errors.As(err, &rpc):
-		status = jsonrpc.StatusOf(rpc.Code, x.modern)
-	default:
+	r := ingress.Refuse(x.env.ID, x.modern, err)
+	if r.Failure.Kind == jsonrpc.FailInternal && r.Failure.Err != nil {
 		x.s.log.Error("request failed", "method", x.env.Method, "err", err)
-		rpc = (&jsonrpc.Failure{Kind: jsonrpc.FailInternal, Message: "internal error"}).RPC(x.modern)
-		status = http.StatusOK
 	}
-	x.reply(status, jsonrpc.NewError(x.env.ID, rpc.Code, rpc.Message, rpc.Data))
+	ingress.SetRetryAfter(x.w.Header(), r.RetryAfter)
+	x.reply(r.Status, r.Frame)
 }
 
 // reply writes the answer.
@@ -195,7 +175,7 @@ func (x *exchange) reply(status int, frame []byte) {
 		x.event(frame)
 		return
 	}
-	flow.JSON(x.w, status, frame)
+	ingress.WriteJSON(x.w, status, frame)
 }
 
 // finish makes every later write fail.

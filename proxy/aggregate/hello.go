@@ -123,7 +123,7 @@ func (x *exchange) initialize(caller Caller) {
 	if mcp.IsValidProtocolVersion(asked) && asked < c.version {
 		c.version = asked
 	}
-	x.w.Header().Set(headerSession, c.id)
+	x.w.Header().Set(ingress.HeaderSession, c.id)
 	x.w.Header().Set(mcp.HeaderProtocolVersion, c.version)
 	x.reply(http.StatusOK, jsonrpc.NewResult(x.env.ID, fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"serverInfo":%s%s}`,
 		c.version, u.capabilities(c.version), x.s.info(), u.instructions())))

@@ -30,7 +30,7 @@ func (x *exchange) open() {
 	}
 	x.begun = true
 	h := x.w.Header()
-	h.Set("Content-Type", typeSSE)
+	h.Set("Content-Type", ingress.TypeSSE)
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	_ = http.NewResponseController(x.w).EnableFullDuplex() // over HTTP/2 it is so anyway
@@ -102,7 +102,7 @@ func (x *exchange) pump(ctx context.Context, m *mailbox) {
 // listen is the answer to GET. A second one takes over from the first.
 func (x *exchange) listen(c *client) {
 	if sse, _ := ingress.Accepts(x.r.Header); !sse {
-		x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable, Message: "a stream is " + typeSSE + ": send Accept: " + typeSSE})
+		x.refuse(ingress.NotAcceptable(ingress.TypeSSE))
 		return
 	}
 	x.c = c

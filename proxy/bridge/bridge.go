@@ -128,8 +128,6 @@ func (b *Bridge) aside(e journal.Entry, body []byte) {
 
 var errClosed = errors.New("the router has closed the way to this agent")
 
-const headerSession = "Mcp-Session-Id"
-
 // RoundTrip answers a request as an MCP server over Streamable HTTP would. An error means that no process could answer; the
 // request may have reached one.
 func (b *Bridge) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -137,7 +135,7 @@ func (b *Bridge) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := r.Header[headerSession]
+	ids := r.Header[ingress.HeaderSession]
 	id := ""
 	if len(ids) > 0 {
 		id = ids[0]
@@ -148,7 +146,7 @@ func (b *Bridge) RoundTrip(r *http.Request) (*http.Response, error) {
 	case http.MethodGet:
 		s := b.session(id)
 		if s == nil {
-			return refuse(r, nil, false, noSession(id)), nil
+			return refuse(r, nil, false, ingress.NoSession(id != "")), nil
 		}
 		return s.listen(r), nil
 	case http.MethodDelete:
@@ -156,7 +154,7 @@ func (b *Bridge) RoundTrip(r *http.Request) (*http.Response, error) {
 			b.endSession(s)
 			return respond(r, http.StatusNoContent, "", nil), nil
 		}
-		return refuse(r, nil, false, noSession(id)), nil
+		return refuse(r, nil, false, ingress.NoSession(id != "")), nil
 	}
 	res := respond(r, http.StatusMethodNotAllowed, "", nil)
 	res.Header.Set("Allow", "POST, GET, DELETE")
@@ -174,14 +172,6 @@ func drain(r *http.Request) ([]byte, error) {
 	body := make([]byte, r.ContentLength)
 	_, err := io.ReadFull(r.Body, body)
 	return body, err
-}
-
-func noSession(id string) *jsonrpc.Failure {
-	status := http.StatusNotFound
-	if id == "" {
-		status = http.StatusBadRequest
-	}
-	return &jsonrpc.Failure{Kind: jsonrpc.FailSession, Message: "Missing or invalid MCP session", Status: status}
 }
 
 func (b *Bridge) session(id string) *sitting {
@@ -206,7 +196,7 @@ func (b *Bridge) post(r *http.Request, id string, body []byte) (*http.Response, 
 	}
 	s := b.session(id)
 	if s == nil {
-		return refuse(r, env.ID, modern, noSession(id)), nil
+		return refuse(r, env.ID, modern, ingress.NoSession(id != "")), nil
 	}
 	switch env.Kind {
 	case jsonrpc.Request:

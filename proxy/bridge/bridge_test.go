@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/ingress"
 )
 
 const both = "application/json, text/event-stream"
@@ -57,7 +58,7 @@ func request(ctx context.Context, method, id, body, accept string) *http.Request
 	}
 	r.Header.Set("Accept", accept)
 	if id != "" {
-		r.Header.Set(headerSession, id)
+		r.Header.Set(ingress.HeaderSession, id)
 	}
 	if strings.Contains(body, "2026-07-28") {
 		r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
@@ -83,7 +84,7 @@ func send(t *testing.T, b *Bridge, id, body, accept string) (*http.Response, str
 func open(t *testing.T, b *Bridge, caps string) string {
 	t.Helper()
 	res, text := send(t, b, "", `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":`+caps+`,"clientInfo":{"name":"t","version":"1"}}}`, both)
-	id := res.Header.Get(headerSession)
+	id := res.Header.Get(ingress.HeaderSession)
 	if res.StatusCode != 200 || id == "" || !strings.Contains(text, `"id":"i"`) || !strings.Contains(text, `"protocolVersion":"2025-11-25"`) {
 		t.Fatalf("initialize: %d %s", res.StatusCode, text)
 	}
@@ -117,7 +118,7 @@ func TestR3_CommandRoute(t *testing.T) {
 			id := open(t, b, "{}")
 			for _, rid := range []string{"9007199254740993", `"é"`, `"\u00e9"`, "0", "-1.50", `"a"`} {
 				res, body := send(t, b, id, "\n{\"jsonrpc\":\"2.0\",\r\n \"method\":\"tools/call\",\n\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"x\"}},\"id\":"+rid+"}", both)
-				if res.StatusCode != 200 || res.Header.Get("Content-Type") != typeJSON || !strings.Contains(body, `"id":`+rid+`,`) || textOf(t, body) != "x" {
+				if res.StatusCode != 200 || res.Header.Get("Content-Type") != ingress.TypeJSON || !strings.Contains(body, `"id":`+rid+`,`) || textOf(t, body) != "x" {
 					t.Errorf("%s: %d %s", rid, res.StatusCode, body)
 				}
 			}
@@ -315,7 +316,7 @@ func TestR3_SharedNotificationsFanOut(t *testing.T) {
 		streams = append(streams, bufio.NewReader(res.Body))
 	}
 	for range 2 {
-		send(t, b, ids[2], call("1", "changed", `{"uri":"a://b"}`), typeJSON)
+		send(t, b, ids[2], call("1", "changed", `{"uri":"a://b"}`), ingress.TypeJSON)
 	}
 	for i, s := range streams {
 		want := []string{"list_changed", "resources/updated", "list_changed", "resources/updated"}
@@ -368,7 +369,7 @@ func TestR3_Eras(t *testing.T) {
 				return
 			}
 			res, body := send(t, b, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`, both)
-			if res.Header.Get(headerSession) != "" || !strings.Contains(body, "no initialize here") {
+			if res.Header.Get(ingress.HeaderSession) != "" || !strings.Contains(body, "no initialize here") {
 				t.Error(body)
 			}
 			until(t, func() bool { return len(b.Status().Processes) == 1 })
@@ -382,7 +383,7 @@ func TestR3_ModernListen(t *testing.T) {
 	body := strings.Replace(discover, "server/discover", "subscriptions/listen", 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	res, err := b.RoundTrip(request(ctx, http.MethodPost, "", body, both))
-	if err != nil || res.Header.Get("Content-Type") != typeSSE {
+	if err != nil || res.Header.Get("Content-Type") != ingress.TypeSSE {
 		t.Fatal(res, err)
 	}
 	events := bufio.NewReader(res.Body)

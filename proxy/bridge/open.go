@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -85,18 +86,14 @@ func (b *Bridge) initialize(r *http.Request, env jsonrpc.Envelope, body []byte) 
 		b.discard(c)
 		return res, nil
 	}
-	res.Header[headerSession] = []string{s.id}
+	res.Header[ingress.HeaderSession] = []string{s.id}
 	return res, nil
 }
 
 // unable answers where no process could be had.
 func (b *Bridge) unable(r *http.Request, env jsonrpc.Envelope, modern bool, err error) (*http.Response, error) {
-	if f, ok := jsonrpc.AsFailure(err); ok {
-		return refuse(r, env.ID, modern, f), nil
-	}
-	var rpc *jsonrpc.Error
-	if errors.As(err, &rpc) { // the server refused the handshake
-		return respond(r, jsonrpc.StatusOf(rpc.Code, modern), typeJSON, jsonrpc.NewError(env.ID, rpc.Code, rpc.Message, rpc.Data)), nil
+	if _, ok := jsonrpc.AsFailure(err); ok || errors.As(err, new(*jsonrpc.Error)) { // of ours, or the server refused the handshake
+		return refuse(r, env.ID, modern, err), nil
 	}
 	return nil, err
 }
@@ -115,8 +112,8 @@ func (b *Bridge) join(r *http.Request, env jsonrpc.Envelope) (*http.Response, er
 		return nil, err
 	}
 	asked := jsonrpc.GetString(env.Params, "protocolVersion")
-	res := respond(r, http.StatusOK, typeJSON, jsonrpc.NewResult(env.ID, speak(c.hello, asked)))
-	res.Header[headerSession] = []string{s.id}
+	res := respond(r, http.StatusOK, ingress.TypeJSON, jsonrpc.NewResult(env.ID, speak(c.hello, asked)))
+	res.Header[ingress.HeaderSession] = []string{s.id}
 	return res, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -24,11 +25,11 @@ func TestE14_ProcessDies(t *testing.T) {
 			id := open(t, b, "{}")
 			waiting := make(chan error, 1)
 			go func() {
-				_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("1", "wait", "{}"), typeJSON))
+				_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("1", "wait", "{}"), ingress.TypeJSON))
 				waiting <- err
 			}()
 			until(t, func() bool { return b.Status().Processes[0].Inflight == 1 })
-			_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("2", "die", "{}"), typeJSON))
+			_, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("2", "die", "{}"), ingress.TypeJSON))
 			if err == nil || !strings.Contains(err.Error(), "exited with status 7") || strings.Contains(err.Error(), "about to die") {
 				t.Errorf("%v", err)
 			}
@@ -176,7 +177,7 @@ func TestX6_AnIdleProcessGivesWay(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = b.RoundTrip(request(ctx, http.MethodPost, third, call("1", "wait", "{}"), typeJSON)) // never answered
+		_, _ = b.RoundTrip(request(ctx, http.MethodPost, third, call("1", "wait", "{}"), ingress.TypeJSON)) // never answered
 	}()
 	until(t, func() bool {
 		n := 0
@@ -227,9 +228,9 @@ func TestR3_WhatClientsDoNotSeeIsSaidAside(t *testing.T) {
 	}
 	id := open(t, b, "{}")
 	send(t, b, id, call("1", "noise", "{}"), both)
-	send(t, b, id, call("2", "ask", "{}"), typeJSON)
+	send(t, b, id, call("2", "ask", "{}"), ingress.TypeJSON)
 	pid := b.Status().Processes[0].PID
-	if _, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("3", "die", "{}"), typeJSON)); err == nil {
+	if _, err := b.RoundTrip(request(t.Context(), http.MethodPost, id, call("3", "die", "{}"), ingress.TypeJSON)); err == nil {
 		t.Error("a dead process answered")
 	}
 	for what, so := range map[string]func() bool{

@@ -9,13 +9,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 const (
-	typeJSON = "application/json"
-	typeSSE  = "text/event-stream"
-	beat     = 15 * time.Second // a comment shows a silent stream to be alive
+	beat = 15 * time.Second // a comment shows a silent stream to be alive
 )
 
 // respond is a response with a body of one piece.
@@ -39,15 +38,9 @@ func response(r *http.Request, status int, kind string, size int64, body io.Read
 
 // refuse is an answer of the bridge itself.
 func refuse(r *http.Request, id []byte, modern bool, err error) *http.Response {
-	f, ok := jsonrpc.AsFailure(err)
-	if !ok {
-		f = &jsonrpc.Failure{Kind: jsonrpc.FailInternal, Message: "internal error", Err: err}
-	}
-	e := f.RPC(modern)
-	res := respond(r, f.HTTPStatus(modern), typeJSON, jsonrpc.NewError(id, e.Code, e.Message, e.Data))
-	if f.RetryAfter > 0 {
-		res.Header.Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
-	}
+	f := ingress.Refuse(id, modern, err)
+	res := respond(r, f.Status, ingress.TypeJSON, f.Frame)
+	ingress.SetRetryAfter(res.Header, f.RetryAfter)
 	return res
 }
 
@@ -57,7 +50,7 @@ func (m message) response(r *http.Request) *http.Response {
 	for i, p := range m.pieces {
 		parts[i] = bytes.NewReader(p)
 	}
-	return response(r, m.status, typeJSON, int64(m.size()), io.NopCloser(io.MultiReader(parts...)))
+	return response(r, m.status, ingress.TypeJSON, int64(m.size()), io.NopCloser(io.MultiReader(parts...)))
 }
 
 // stream is a response of events: the messages from first on, until the answer. left is called when the reader goes before.
@@ -66,7 +59,7 @@ func (q *queue) stream(r *http.Request, first message, left func()) *http.Respon
 	if first.pieces != nil {
 		e.add(first)
 	}
-	return response(r, http.StatusOK, typeSSE, -1, e)
+	return response(r, http.StatusOK, ingress.TypeSSE, -1, e)
 }
 
 // events is the body of an event stream.

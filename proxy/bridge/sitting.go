@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -222,7 +223,7 @@ func (s *sitting) request(r *http.Request, env jsonrpc.Envelope, body []byte) (*
 			delete(s.watched, uri)
 			s.mu.Unlock()
 			if s.c.watchedBy(uri) { // others go on listening
-				return respond(r, http.StatusOK, typeJSON, jsonrpc.NewResult(env.ID, nil)), nil
+				return respond(r, http.StatusOK, ingress.TypeJSON, jsonrpc.NewResult(env.ID, nil)), nil
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -25,11 +25,11 @@ var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 func (x *exchange) answer(res *http.Response) {
 	defer func() { _ = res.Body.Close() }()
 	if x.opens {
-		defer x.unopened(res.Header.Get(flow.HeaderSession))
+		defer x.unopened(res.Header.Get(ingress.HeaderSession))
 	}
 	if x.pinned != nil && x.out.session != "" && lost(res, x.id) {
 		x.pinned.Forget()
-		x.c.Refuse(noSession(http.StatusNotFound))
+		x.c.Refuse(ingress.NoSession(true))
 		return
 	}
 	if s := res.StatusCode; s < 200 || s >= 300 && s < 400 {
@@ -42,7 +42,7 @@ func (x *exchange) answer(res *http.Response) {
 		x.c.Empty(http.StatusAccepted)
 		return
 	}
-	sse := flow.IsEvents(res.Header)
+	sse := ingress.IsEvents(res.Header)
 	copyReturned(h, res.Header)
 	switch {
 	case sse && x.unwrap:

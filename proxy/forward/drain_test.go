@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
+	"github.com/mcphud/mcphud/session/ingress"
 )
 
 // counting is a context that knows how many functions wait for its end.
@@ -33,7 +34,7 @@ func (c *counting) AfterFunc(func()) (stop func() bool) {
 
 func TestAStreamThatEndedIsForgotten(t *testing.T) {
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", flow.TypeSSE)
+		w.Header().Set("Content-Type", ingress.TypeSSE)
 		_, _ = io.WriteString(w, "data: {}\n\n")
 	}))
 	defer agent.Close()
@@ -54,8 +55,8 @@ func TestAStreamThatEndedIsForgotten(t *testing.T) {
 	for range 3 {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodGet, "/mcps/a/mcp", nil)
-		r.Header.Set(flow.HeaderSession, id)
-		r.Header.Set("Accept", flow.TypeSSE)
+		r.Header.Set(ingress.HeaderSession, id)
+		r.Header.Set("Accept", ingress.TypeSSE)
 		target.Serve(&flow.Call{W: w, R: r, Agent: "a", Route: target.Route, Began: time.Now()})
 		if w.Body.String() != "data: {}\n\n" {
 			t.Fatalf("%d %q", w.Code, w.Body)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/http"
 
-	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -19,12 +18,12 @@ func (x *exchange) introduce(body []byte, from http.Header) ([]byte, error) {
 	}
 	version := versionIn(env.Result)
 	if x.opens {
-		id, err := x.mint(x.c, from.Get(flow.HeaderSession), version)
+		id, err := x.mint(x.c, from.Get(ingress.HeaderSession), version)
 		if err != nil {
 			return nil, err
 		}
 		x.minted = true
-		x.c.W.Header()[flow.HeaderSession] = []string{id}
+		x.c.W.Header()[ingress.HeaderSession] = []string{id}
 		if version != "" {
 			x.version = version
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/sessions"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/sse"
 )
@@ -91,7 +92,7 @@ func (t *Target) sessionless(x *exchange) {
 				continue
 			}
 			// Nor is the caller told that a session of its own is gone: it has none.
-			if strings.HasPrefix(res.Header.Get("Content-Type"), flow.TypeJSON) {
+			if strings.HasPrefix(res.Header.Get("Content-Type"), ingress.TypeJSON) {
 				_ = res.Body.Close()
 				err = errForgotten
 			}
@@ -217,7 +218,7 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 	var answer []byte
 	if err == nil {
 		defer func() { _ = res.Body.Close() }()
-		if id := res.Header.Get(flow.HeaderSession); id != "" {
+		if id := res.Header.Get(ingress.HeaderSession); id != "" {
 			defer func() {
 				if err != nil || s.id == "" {
 					t.Abandon(sessions.Binding{Agent: t.Route.Name, Endpoint: t.where, Upstream: id})
@@ -238,7 +239,7 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 	if answer == nil {
 		return &sitting{until: time.Now().Add(refusedFor)}, nil
 	}
-	s = &sitting{id: res.Header.Get(flow.HeaderSession), version: versionIn(answer), busy: map[string]struct{}{}}
+	s = &sitting{id: res.Header.Get(ingress.HeaderSession), version: versionIn(answer), busy: map[string]struct{}{}}
 	if err := sessions.Check(s.id); err != nil {
 		return nil, err
 	}
@@ -290,7 +291,7 @@ func (t *Target) ask(ctx context.Context, c *flow.Call, o outgoing, measured clo
 // ownAnswer is the result of the router's own initialize, nil if the agent refused it.
 func ownAnswer(res *http.Response) ([]byte, error) {
 	next := func() ([]byte, error) { return io.ReadAll(io.LimitReader(res.Body, maxAnswer+1)) }
-	if flow.IsEvents(res.Header) {
+	if ingress.IsEvents(res.Header) {
 		events := sse.NewReader(res.Body, maxAnswer, 0)
 		next = func() ([]byte, error) {
 			e, err := events.Next()

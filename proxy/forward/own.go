@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/ingress"
 )
 
 // Own is the way to the agent for what the router asks on its own account, as a client with sessions of its own. There are no
@@ -21,7 +22,7 @@ func (o own) RoundTrip(r *http.Request) (*http.Response, error) {
 			Header: http.Header{"Allow": {"POST, DELETE"}}, Body: http.NoBody, Request: r,
 		}, nil
 	}
-	out := outgoing{method: r.Method, session: r.Header.Get(flow.HeaderSession), accept: r.Header["Accept"]}
+	out := outgoing{method: r.Method, session: r.Header.Get(ingress.HeaderSession), accept: r.Header["Accept"]}
 	if r.Body != nil {
 		defer func() { _ = r.Body.Close() }()
 		body, err := io.ReadAll(r.Body)

@@ -27,8 +27,8 @@ var passed = []string{
 }
 
 var (
-	jsonType   = []string{flow.TypeJSON}
-	acceptBoth = []string{flow.TypeJSON + ", " + flow.TypeSSE}
+	jsonType   = []string{ingress.TypeJSON}
+	acceptBoth = []string{ingress.TypeJSON + ", " + ingress.TypeSSE}
 )
 
 // outgoing is what a request to an agent has of its own.
@@ -67,7 +67,7 @@ func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Re
 	}
 	h["Accept"] = o.accept
 	if o.session != "" {
-		set(flow.HeaderSession, o.session)
+		set(ingress.HeaderSession, o.session)
 	}
 	if o.version != "" {
 		set(headerVersion, o.version)
@@ -157,7 +157,7 @@ func copyReturned(to, from http.Header) {
 // themselves, with code behind them that parses one JSON text.
 func wantsJSON(h http.Header) bool {
 	v := h["Accept"]
-	if len(v) == 0 || len(v) == 1 && (v[0] == "*/*" || v[0] == flow.TypeJSON) {
+	if len(v) == 0 || len(v) == 1 && (v[0] == "*/*" || v[0] == ingress.TypeJSON) {
 		return true
 	}
 	var json, sse bool
@@ -165,8 +165,8 @@ func wantsJSON(h http.Header) bool {
 		for part := range strings.SplitSeq(line, ",") {
 			kind, _, _ := strings.Cut(part, ";")
 			kind = strings.ToLower(strings.TrimSpace(kind))
-			sse = sse || kind == flow.TypeSSE || kind == "text/*"
-			json = json || slices.Contains([]string{"*/*", "application/*", flow.TypeJSON}, kind)
+			sse = sse || kind == ingress.TypeSSE || kind == "text/*"
+			json = json || slices.Contains([]string{"*/*", "application/*", ingress.TypeJSON}, kind)
 		}
 	}
 	return json && !sse

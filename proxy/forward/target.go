@@ -200,7 +200,7 @@ func (t *Target) post(c *flow.Call) {
 	case request && c.Env.Method == string(mcp.MethodInitialize):
 		x.rewrite, x.opens = true, true
 		x.run()
-	case len(c.R.Header[flow.HeaderSession]) > 0:
+	case len(c.R.Header[ingress.HeaderSession]) > 0:
 		s := t.pinned(c)
 		if s == nil {
 			return
@@ -212,21 +212,17 @@ func (t *Target) post(c *flow.Call) {
 		}
 		x.run()
 	case c.Env.Kind == jsonrpc.Response || c.Env.Kind == jsonrpc.ErrorResponse:
-		c.Refuse(noSession(http.StatusBadRequest))
+		c.Refuse(ingress.NoSession(false))
 	default:
 		t.sessionless(x)
 	}
 }
 
-func noSession(status int) *jsonrpc.Failure {
-	return &jsonrpc.Failure{Kind: jsonrpc.FailSession, Message: "Missing or invalid MCP session", Status: status}
-}
-
 // find looks up the session that a call names.
 func (t *Target) find(c *flow.Call) (*sessions.Session, error) {
-	ids := c.R.Header[flow.HeaderSession]
+	ids := c.R.Header[ingress.HeaderSession]
 	if len(ids) != 1 || ids[0] == "" {
-		return nil, noSession(http.StatusBadRequest)
+		return nil, ingress.NoSession(false)
 	}
 	var s *sessions.Session
 	var err error
@@ -258,7 +254,7 @@ func (t *Target) pinned(c *flow.Call) *sessions.Session {
 		return s
 	}
 	if _, ok := jsonrpc.AsFailure(err); !ok {
-		err = noSession(http.StatusNotFound)
+		err = ingress.NoSession(true)
 	}
 	c.Refuse(err)
 	return nil
@@ -299,7 +295,7 @@ func (t *Target) delete(c *flow.Call) {
 	s, err := t.find(c)
 	switch {
 	case errors.Is(err, sessions.ErrForeign):
-		c.Refuse(noSession(http.StatusNotFound))
+		c.Refuse(ingress.NoSession(true))
 		return
 	case err != nil:
 		c.Empty(http.StatusNoContent)

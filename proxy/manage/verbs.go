@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -53,7 +52,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		status, answer = f.status, slices.Concat([]byte(`{"error":`), f.e.JSON(), []byte("}"))
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	flow.JSON(w, status, append(answer, '\n'))
+	ingress.WriteJSON(w, status, append(answer, '\n'))
 }
 
 func (s *Server) ask(w http.ResponseWriter, r *http.Request) ([]byte, error) {
@@ -78,7 +77,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, usage(http.StatusMethodNotAllowed, "%s is asked for with %s", v.name, allow)
 	}
 	// What a body is called does not matter where no web page can send one, and curl -d calls it a form.
-	r.Header.Set("Content-Type", flow.TypeJSON)
+	r.Header.Set("Content-Type", ingress.TypeJSON)
 	body, err := bodies.Read(w, r)
 	if err != nil {
 		w.Header().Set("Connection", "close")

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/mcphud/mcphud/proxy/flow"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -15,7 +16,7 @@ func (p *Producer) Outer(next flow.Handler) flow.Handler {
 	}
 	return func(c *flow.Call) {
 		w := c.W
-		x := p.Exchange(c.Agent, c.R.Header.Get(flow.HeaderSession))
+		x := p.Exchange(c.Agent, c.R.Header.Get(ingress.HeaderSession))
 		c.W = &recorder{ResponseWriter: w, x: x, c: c}
 		defer func() {
 			c.W = w

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/sse"
 )
@@ -40,7 +41,7 @@ func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.store.skipped(w.agent, "the tool list has a Content-Encoding")
 		return res, nil
 	}
-	res.Body = &reading{ReadCloser: res.Body, w: w, events: flow.IsEvents(res.Header)}
+	res.Body = &reading{ReadCloser: res.Body, w: w, events: ingress.IsEvents(res.Header)}
 	return res, nil
 }
 

@@ -21,9 +21,9 @@ func Accepts(header http.Header) (sse, json bool) {
 			switch strings.ToLower(strings.TrimSpace(kind)) {
 			case "*/*":
 				sse, json = true, true
-			case typeSSE, "text/*":
+			case TypeSSE, "text/*":
 				sse = true
-			case typeJSON, "application/*":
+			case TypeJSON, "application/*":
 				json = true
 			}
 		}

@@ -13,11 +13,6 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-const (
-	typeJSON = "application/json"
-	typeSSE  = "text/event-stream"
-)
-
 // Limits bounds the bodies of POST requests.
 type Limits struct {
 	Body int64         // bytes
@@ -29,13 +24,13 @@ type Limits struct {
 // Read reads the body of a POST, which must be JSON as it is, under its limits. The body may be given to Buffers.Free once
 // nobody looks at it any more. The error is a *jsonrpc.Failure, after which the connection is not fit for another request.
 func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if t := r.Header.Values("Content-Type"); len(t) != 1 || t[0] != typeJSON {
+	if t := r.Header.Values("Content-Type"); len(t) != 1 || t[0] != TypeJSON {
 		kind := ""
 		if len(t) == 1 {
 			kind, _, _ = mime.ParseMediaType(t[0])
 		}
-		if kind != typeJSON {
-			return nil, &jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Message: "the body must be JSON: send Content-Type: " + typeJSON, Status: http.StatusUnsupportedMediaType}
+		if kind != TypeJSON {
+			return nil, &jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Message: "the body must be JSON: send Content-Type: " + TypeJSON, Status: http.StatusUnsupportedMediaType}
 		}
 	}
 	if enc := r.Header.Values("Content-Encoding"); len(enc) > 1 || len(enc) == 1 && enc[0] != "" && enc[0] != "identity" {
