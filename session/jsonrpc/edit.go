@@ -32,12 +32,11 @@ func Find(obj []byte, path ...string) (start, end int, ok bool) {
 	for _, name := range path {
 		found := false
 		base := start
-		_ = Spans(obj[base:end], func(s Span) bool { // what is no object has no members
-			if s.Key != name {
-				return true
+		_, _ = members(obj[base:end], func(key []byte, from, to int) bool { // what is not an object has no members
+			if found = named(key, name); found {
+				start, end = base+from, base+to
 			}
-			start, end, found = base+s.Start, base+s.End, true
-			return false
+			return !found
 		})
 		if !found {
 			return 0, 0, false

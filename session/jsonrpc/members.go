@@ -159,6 +159,15 @@ func name(quoted []byte) string {
 	return unquote(quoted)
 }
 
+// named reports whether a quoted member name stands for name, in most cases without decoding it.
+func named(quoted []byte, name string) bool {
+	body := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(body, '\\') < 0 && utf8.Valid(body) {
+		return string(body) == name
+	}
+	return unquote(quoted) == name
+}
+
 // unquote decodes a string that str has already accepted. Runs between escapes are copied whole: a text result is one
 // string of many megabytes with an escape per line.
 func unquote(quoted []byte) string {

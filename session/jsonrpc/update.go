@@ -60,7 +60,8 @@ func Update(obj []byte, changes ...Change) ([]byte, error) {
 	if space(obj, 0) == len(obj) {
 		obj = []byte("{}")
 	}
-	u := updater{text: obj}
+	var room [4]Edit
+	u := updater{text: obj, edits: room[:0]}
 	if err := u.object(0, len(obj), changes, 0); err != nil {
 		return obj, err
 	}
@@ -79,16 +80,18 @@ func (u *updater) edit(start, end int, with []byte) {
 
 // object changes the object in text[from:to]; element depth of the paths names its members.
 func (u *updater) object(from, to int, changes []Change, depth int) error {
-	last := from + space(u.text[from:to], 0) + 1 // where the last member ends; at first, after the brace
-	kept, gap := false, -1                       // a member stays before last; where deleted ones begin that none stays before
+	obj := u.text[from:to]
+	last := from + space(obj, 0) + 1 // where the last member ends; at first, after the brace
+	kept, gap := false, -1           // a member stays before last; where deleted ones begin that none stays before
 	found := make([]bool, len(changes))
 	var failed error
-	err := Spans(u.text[from:to], func(s Span) bool {
-		at, start, end := from+s.At, from+s.Start, from+s.End
-		deleted := false
+	_, err := members(obj, func(key []byte, start, end int) bool {
+		at, start, end := from+cap(obj)-cap(key), from+start, from+end
+		var name string
+		matches, deleted := false, false
 		for i, c := range changes {
-			if c.path[depth] == s.Key {
-				found[i] = true
+			if named(key, c.path[depth]) {
+				name, matches, found[i] = c.path[depth], true, true
 				deleted = deleted || len(c.path) == depth+1 && c.value == nil && c.when != absent
 			}
 		}
@@ -101,12 +104,10 @@ func (u *updater) object(from, to int, changes []Change, depth int) error {
 			u.edit(gap, at, nil)
 			gap = -1
 		}
-		last = end
-		if deleted {
-			return true
+		kept, last = kept || !deleted, end
+		if matches && !deleted {
+			failed = u.member(name, start, end, changes, depth)
 		}
-		kept = true
-		failed = u.member(s.Key, start, end, changes, depth)
 		return failed == nil
 	})
 	if err = errors.Join(err, failed); err != nil {
@@ -132,11 +133,11 @@ func (u *updater) member(name string, start, end int, changes []Change, depth in
 		}
 	}
 	inside := below(changes, name, depth)
-	switch made := appendMembers(nil, false, inside, nil, depth+1); {
-	case len(inside) == 0:
-	case u.text[start] == '{':
+	if u.text[start] == '{' {
 		return u.object(start, end, inside, depth+1)
-	case made == nil: // what is no object has nothing to replace or delete
+	}
+	switch made := appendMembers(nil, false, inside, nil, depth+1); {
+	case made == nil: // there is nothing to replace or delete
 	case u.text[start] != 'n':
 		return fmt.Errorf("%s is not an object", strings.Join(inside[0].path[:depth+1], "."))
 	default:
