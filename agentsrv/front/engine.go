@@ -201,15 +201,3 @@ func (s *Server) newPeer(x *Exchange, of *peer) *peer {
 	}
 	return p
 }
-
-// member is a string member of an object, "" if it is none.
-func member(obj []byte, key string) (value string) {
-	_ = jsonrpc.Members(obj, func(k string, v []byte) bool { // absent and malformed are alike here
-		if k == key {
-			value, _ = jsonrpc.String(v)
-			return false
-		}
-		return true
-	})
-	return value
-}

@@ -42,7 +42,7 @@ func (s *Server) engineError(x *Exchange, e mcp.JSONRPCErrorDetails) error {
 }
 
 func badParams(x *Exchange, message string) error {
-	name := head(member(x.Params, "name"))
+	name := head(jsonrpc.GetString(x.Params, "name"))
 	missing := func(err error) bool { return strings.HasSuffix(message, err.Error()) }
 	switch {
 	case x.Method == string(mcp.MethodToolsCall) && missing(server.ErrToolNotFound):
@@ -60,7 +60,7 @@ func badParams(x *Exchange, message string) error {
 }
 
 func noResource(x *Exchange) error {
-	uri := member(x.Params, "uri")
+	uri := jsonrpc.GetString(x.Params, "uri")
 	return jsonrpc.Fail(jsonrpc.FailResource, "Resource '%s' not found; resources/list and resources/templates/list say what there is", head(uri)).With("uri", uri)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // inspect checks the params of a request or a notification, and decides by which era's rules it is served.
@@ -35,7 +36,7 @@ func (s *Server) mirroredHeaders(x *Exchange) error {
 	if x.Method != string(mcp.MethodToolsCall) {
 		return nil
 	}
-	t := s.o.Engine.GetTool(member(x.Params, "name"))
+	t := s.o.Engine.GetTool(jsonrpc.GetString(x.Params, "name"))
 	if t == nil || !mirrored(&t.Tool) {
 		return nil
 	}

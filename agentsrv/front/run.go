@@ -83,25 +83,10 @@ func (x *Exchange) sessionName() string {
 
 // offerVersion gives an initialize that asks for no version the one that most clients know.
 func (x *Exchange) offerVersion() {
-	asked := false
-	if x.Params != nil {
-		_ = jsonrpc.Members(x.Params, func(key string, _ []byte) bool { // params were scanned with the frame
-			asked = asked || key == "protocolVersion"
-			return !asked
-		})
-	}
-	if asked {
+	if jsonrpc.Get(x.Params, "protocolVersion") != nil {
 		return
 	}
-	rest := bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(x.Params), []byte("{")))
-	params := append([]byte(`{"protocolVersion":`), jsonrpc.Quote(defaultVersion)...)
-	switch {
-	case len(rest) == 0:
-		params = append(params, '}')
-	case rest[0] == '}':
-		params = append(params, rest...)
-	default:
-		params = append(append(params, ','), rest...)
+	if params, err := jsonrpc.Update(x.Params, jsonrpc.Set(jsonrpc.Quote(defaultVersion), "protocolVersion")); err == nil {
+		x.Params, x.Frame = params, nil
 	}
-	x.Params, x.Frame = params, nil
 }

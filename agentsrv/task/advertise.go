@@ -20,10 +20,10 @@ func (s *Service) advertise(ctx context.Context, x *front.Exchange, next front.N
 	switch mcp.MCPMethod(x.Method) {
 	case mcp.MethodInitialize:
 		if v := jsonrpc.GetString(result, "protocolVersion"); v >= mcp.ProtocolVersion20251125 {
-			result = member(result, []byte(`{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`), "capabilities", "tasks")
+			result = set(result, []byte(`{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`), "capabilities", "tasks")
 		}
 	case mcp.MethodServerDiscover:
-		result = member(result, []byte(`{}`), "capabilities", "extensions", Extension)
+		result = set(result, []byte(`{}`), "capabilities", "extensions", Extension)
 	case mcp.MethodToolsList:
 		if !x.Modern && x.Version >= mcp.ProtocolVersion20251125 {
 			result = s.execution(result)
@@ -38,7 +38,7 @@ func (s *Service) execution(result []byte) []byte {
 	err := jsonrpc.Elements(jsonrpc.Get(result, "tools"), func(tool []byte) bool {
 		name := jsonrpc.GetString(tool, "name")
 		if p := s.policy(name); p.Support != mcp.TaskSupportForbidden {
-			tool = member(tool, jsonrpc.Quote(string(p.Support)), "execution", "taskSupport")
+			tool = set(tool, jsonrpc.Quote(string(p.Support)), "execution", "taskSupport")
 		}
 		out.WriteByte(',')
 		out.Write(tool)
@@ -49,5 +49,5 @@ func (s *Service) execution(result []byte) []byte {
 	}
 	out.Bytes()[0] = '['
 	out.WriteByte(']')
-	return with(result, map[string][]byte{"tools": out.Bytes()})
+	return set(result, out.Bytes(), "tools")
 }

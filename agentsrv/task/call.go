@@ -65,7 +65,8 @@ func (s *Service) read(x *front.Exchange) (how manner, err error) {
 					return how, err
 				}
 			}
-			x.Params, x.Frame = without(x.Params, "task"), nil
+			x.Params, _ = jsonrpc.Update(x.Params, jsonrpc.Delete("task")) // were scanned
+			x.Frame = nil
 		}
 	}
 	if bytes.Contains(x.Params, []byte(`"`+MetaAsync+`"`)) {

@@ -13,45 +13,10 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// without is obj without a member.
-func without(obj []byte, key string) []byte {
-	return with(obj, map[string][]byte{key: nil})
-}
-
-// with is obj with some members set, or gone if nil; the others keep their order and bytes.
-func with(obj []byte, members map[string][]byte) []byte {
-	out := append(make([]byte, 0, len(obj)+64), '{')
-	add := func(key string, value []byte) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, jsonrpc.Quote(key)...), ':'), value...)
-	}
-	seen := map[string]bool{}
-	_ = jsonrpc.Members(obj, func(key string, value []byte) bool { // what cannot be read was refused before
-		if v, ok := members[key]; ok {
-			seen[key] = true
-			value = v
-		}
-		if value != nil {
-			add(key, value)
-		}
-		return true
-	})
-	for key, value := range members {
-		if !seen[key] && value != nil {
-			add(key, value)
-		}
-	}
-	return append(out, '}')
-}
-
-// member sets a member deep inside obj, making the objects on the way.
-func member(obj []byte, value []byte, path ...string) []byte {
-	if len(path) == 0 {
-		return value
-	}
-	return with(obj, map[string][]byte{path[0]: member(jsonrpc.Get(obj, path[0]), value, path[1:]...)})
+// set is obj, which was scanned, with the value of the member that the path leads to.
+func set(obj, value []byte, path ...string) []byte {
+	obj, _ = jsonrpc.Update(obj, jsonrpc.Set(value, path...)) // fails where there is no place for it
+	return obj
 }
 
 // withAnswers is the params of a call that goes on with what it asked for.
@@ -60,7 +25,8 @@ func withAnswers(params []byte, answers map[string]json.RawMessage, state []byte
 	if err != nil { // they were parts of a frame
 		raw = []byte("{}")
 	}
-	return with(params, map[string][]byte{"inputResponses": raw, "requestState": state})
+	params, _ = jsonrpc.Update(params, jsonrpc.Set(raw, "inputResponses"), jsonrpc.Set(state, "requestState")) // were scanned
+	return params
 }
 
 // questions are the inputRequests of a result that is input_required, by key, and its requestState; nil if it is not.
@@ -77,8 +43,8 @@ func questions(result []byte) (asks map[string]json.RawMessage, state []byte) {
 }
 
 // relate marks a message as one about a task, as 2025-11-25 demands.
-func relate(frame []byte, e jsonrpc.Envelope, id string) []byte {
-	return with(frame, map[string][]byte{"params": member(e.Params, relatedTask(id), "_meta", related)})
+func relate(frame []byte, id string) []byte {
+	return set(frame, relatedTask(id), "params", "_meta", related)
 }
 
 func relatedTask(id string) []byte {

@@ -162,7 +162,7 @@ func (t *task) carry(frame []byte) error {
 		t.become(asking, "waits for the answer to "+e.Method, nil)
 	}
 	if claimed && t.how.legacy {
-		frame = relate(frame, e, t.rec.ID)
+		frame = relate(frame, t.rec.ID)
 	}
 	switch {
 	case host != nil:
@@ -184,9 +184,7 @@ func (t *task) attach(x *front.Exchange) func() {
 	waiting := maps.Clone(t.open)
 	t.mu.Unlock()
 	for _, frame := range waiting {
-		if e, err := jsonrpc.Scan(frame); err == nil {
-			_ = x.Send(relate(frame, e, t.rec.ID)) // a stream that broke ends the request too
-		}
+		_ = x.Send(relate(frame, t.rec.ID)) // a stream that broke ends the request too
 	}
 	return func() {
 		t.mu.Lock()

@@ -123,7 +123,7 @@ func (s *Service) result(ctx context.Context, x *front.Exchange, t *task, r *rec
 	}
 	switch {
 	case r.Result != nil:
-		return member(r.Result, relatedTask(r.ID), "_meta", related), nil
+		return set(r.Result, relatedTask(r.ID), "_meta", related), nil
 	case r.Error != nil:
 		return nil, r.Error
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -80,21 +79,20 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	}
 	legacy := era == session.Legacy
 	params := x.env.Params
-	var edits []jsonrpc.Edit
-	if start, end, ok := jsonrpc.Find(params, path...); ok {
-		edits = append(edits, jsonrpc.Edit{Start: start, End: end, With: jsonrpc.Quote(own)})
+	var changes []jsonrpc.Change
+	if len(path) > 0 {
+		changes = append(changes, jsonrpc.Replace(jsonrpc.Quote(own), path...))
 	}
 	token := []byte(nil)
-	if start, end, ok := jsonrpc.Find(params, "_meta", "progressToken"); ok && x.params.Token != nil {
+	if x.params.Token != nil && jsonrpc.Get(params, "_meta", "progressToken") != nil {
 		token = append(strconv.AppendInt([]byte(`"p-`), x.c.number(), 10), '"')
-		edits = append(edits, jsonrpc.Edit{Start: start, End: end, With: token})
+		changes = append(changes, jsonrpc.Replace(token, "_meta", "progressToken"))
 	}
-	slices.SortFunc(edits, func(a, b jsonrpc.Edit) int { return a.Start - b.Start })
-	params = jsonrpc.Splice(params, edits...)
 	if x.modern && legacy {
-		params = withoutEra(params)
+		changes = append(changes, withoutEra...)
 		x.wantsLevel(ctx, sess)
 	}
+	params, _ = jsonrpc.Update(params, changes...) // were scanned
 	x.c.mu.Lock()
 	x.agent = agent
 	x.c.mu.Unlock()
@@ -138,9 +136,9 @@ func (x *exchange) own(agent string, frame, token []byte) bool {
 	}
 	switch mcp.MCPMethod(env.Method) {
 	case mcp.MethodNotificationProgress:
-		if start, end, ok := jsonrpc.Find(frame, "params", "progressToken"); ok && token != nil && bytes.Equal(frame[start:end], token) {
+		if token != nil && bytes.Equal(jsonrpc.Get(frame, "params", "progressToken"), token) {
 			if x.params.Token != nil { // who comes back to a call may want none any more
-				x.say(jsonrpc.Splice(frame, jsonrpc.Edit{Start: start, End: end, With: x.params.Token}))
+				x.say(replace(frame, x.params.Token, "params", "progressToken"))
 			}
 			return true
 		}

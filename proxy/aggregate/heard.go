@@ -114,8 +114,8 @@ func (c *client) updated(agent string, env jsonrpc.Envelope, frame []byte) {
 			continue
 		}
 		out := frame
-		if start, end, ok := jsonrpc.Find(frame, "params", "uri"); ok && name != uri {
-			out = jsonrpc.Splice(frame, jsonrpc.Edit{Start: start, End: end, With: jsonrpc.Quote(name)})
+		if name != uri {
+			out = replace(frame, jsonrpc.Quote(name), "params", "uri")
 		}
 		for l := range c.listeners {
 			if slices.Contains(l.uris, name) {

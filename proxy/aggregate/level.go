@@ -93,19 +93,9 @@ func (x *exchange) log(agent string, frame []byte) bool {
 
 // named is a log message whose logger names the agent first.
 func named(agent string, frame []byte) []byte {
-	if start, end, ok := jsonrpc.Find(frame, "params", "logger"); ok {
-		if own, ok := jsonrpc.String(frame[start:end]); ok && own != "" {
-			agent += "/" + own
-		}
-		return jsonrpc.Splice(frame, jsonrpc.Edit{Start: start, End: end, With: jsonrpc.Quote(agent)})
+	if own := jsonrpc.GetString(frame, "params", "logger"); own != "" {
+		agent += "/" + own
 	}
-	start, _, ok := jsonrpc.Find(frame, "params")
-	if !ok || frame[start] != '{' {
-		return frame
-	}
-	with := append(append([]byte(`"logger":`), jsonrpc.Quote(agent)...), ',')
-	if len(jsonrpc.Get(frame, "params")) == 2 {
-		with = with[:len(with)-1]
-	}
-	return jsonrpc.Splice(frame, jsonrpc.Edit{Start: start + 1, End: start + 1, With: with})
+	frame, _ = jsonrpc.Update(frame, jsonrpc.Set(jsonrpc.Quote(agent), "params", "logger")) // was scanned; has params that are an object
+	return frame
 }

@@ -17,11 +17,10 @@ func (e entry) render(kind session.ListKind) []byte {
 	if !isNamed(kind) {
 		return e.item.Raw
 	}
-	start, end, ok := jsonrpc.Find(e.item.Raw, "name")
-	if !ok {
+	if jsonrpc.Get(e.item.Raw, "name") == nil {
 		return nil
 	}
-	return jsonrpc.Splice(e.item.Raw, jsonrpc.Edit{Start: start, End: end, With: jsonrpc.Quote(e.name)})
+	return replace(e.item.Raw, jsonrpc.Quote(e.name), "name")
 }
 
 // maxPage is how many bytes of definitions a page has at most, but for its last one.

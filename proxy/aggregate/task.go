@@ -51,15 +51,11 @@ func (c *client) task(id string) (agent, own string, err error) {
 
 // taskIn is text with the id of an agent's task, where the path leads to one, as the client knows it.
 func (c *client) taskIn(agent string, text []byte, path ...string) []byte {
-	start, end, ok := jsonrpc.Find(text, path...)
+	id, ok := jsonrpc.String(jsonrpc.Get(text, path...))
 	if !ok {
 		return text
 	}
-	id, ok := jsonrpc.String(text[start:end])
-	if !ok {
-		return text
-	}
-	return jsonrpc.Splice(text, jsonrpc.Edit{Start: start, End: end, With: jsonrpc.Quote(c.taskID(agent, id))})
+	return replace(text, jsonrpc.Quote(c.taskID(agent, id)), path...)
 }
 
 // taskOf is an agent's result with the ids of tasks in it as the client knows them. token is the progress token of a call.
@@ -136,18 +132,18 @@ func (t *tokens) put(ours string, own []byte) {
 
 // taskProgress passes on progress of a task, whose call is over.
 func (c *client) taskProgress(agent string, frame []byte) {
-	start, end, ok := jsonrpc.Find(frame, "params", "progressToken")
-	if !ok {
+	token := jsonrpc.Get(frame, "params", "progressToken")
+	if token == nil {
 		return
 	}
 	c.mu.Lock()
-	own := c.tokens.by[string(frame[start:end])]
+	own := c.tokens.by[string(token)]
 
 	c.mu.Unlock()
 	if own == nil {
 		return
 	}
-	frame = jsonrpc.Splice(frame, jsonrpc.Edit{Start: start, End: end, With: own})
+	frame = replace(frame, own, "params", "progressToken")
 	frame = c.taskIn(agent, frame, "params", "_meta", metaRelated, "taskId")
 	if x := c.at(agent, false); x != nil && x.env.Method == methodTasksResult && x.say(frame) {
 		return

@@ -120,12 +120,10 @@ func (b *Bridge) join(r *http.Request, env jsonrpc.Envelope) (*http.Response, er
 // speak is the result of an initialize for a client that asked for an older version than the process speaks. What the newer
 // ones added a client of an older one ignores.
 func speak(hello []byte, asked string) []byte {
-	start, end, ok := jsonrpc.Find(hello, "protocolVersion")
-	have, _ := jsonrpc.String(hello[start:end])
-	if !ok || !mcp.IsValidProtocolVersion(asked) || asked >= have { // versions are dates
-		return hello
+	if mcp.IsValidProtocolVersion(asked) && asked < jsonrpc.GetString(hello, "protocolVersion") { // versions are dates
+		hello, _ = jsonrpc.Update(hello, jsonrpc.Replace(jsonrpc.Quote(asked), "protocolVersion")) // was scanned
 	}
-	return jsonrpc.Splice(hello, jsonrpc.Edit{Start: start, End: end, With: jsonrpc.Quote(asked)})
+	return hello
 }
 
 // introduce starts a process for several clients and initializes it. The capabilities are those of a client that can do what

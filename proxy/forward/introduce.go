@@ -55,33 +55,14 @@ func (x *exchange) unopened(upstream string) {
 // other bytes stay. A body without it stays as it is.
 func rename(body []byte, name string) []byte {
 	quoted := jsonrpc.Quote(name)
+	var changes []jsonrpc.Change
 	for _, path := range [][]string{{"result", "serverInfo", "name"}, {"result", "_meta", metaServerInfo, "name"}} {
-		at, ok := find(body, 0, path...)
-		if !ok {
-			continue
+		if v := jsonrpc.Get(body, path...); v != nil && v[0] == '"' {
+			changes = append(changes, jsonrpc.Replace(quoted, path...))
 		}
-		out := make([]byte, 0, len(body)+len(quoted))
-		out = append(append(out, body[:at[0]]...), quoted...)
-		body = append(out, body[at[1]:]...)
 	}
+	body, _ = jsonrpc.Update(body, changes...) // what is malformed stays as it is
 	return body
 }
 
 const metaServerInfo = "io.modelcontextprotocol/serverInfo"
-
-// find gives the offsets of a string deep in an object.
-func find(body []byte, base int, path ...string) (at [2]int, ok bool) {
-	_ = jsonrpc.Spans(body[base:], func(s jsonrpc.Span) bool { // what is malformed has no member
-		if s.Key != path[0] {
-			return true
-		}
-		switch start, end := base+s.Start, base+s.End; {
-		case len(path) > 1:
-			at, ok = find(body, start, path[1:]...)
-		case body[start] == '"':
-			at, ok = [2]int{start, end}, true
-		}
-		return false
-	})
-	return at, ok
-}

@@ -201,17 +201,9 @@ func encode(params any, traceparent string) ([]byte, error) {
 	if traceparent == "" {
 		return raw, nil
 	}
-	trace := append([]byte(`"traceparent":`), jsonrpc.Quote(traceparent)...)
-	at, with := 1, append(append([]byte(`"_meta":{`), trace...), '}')
-	empty := raw[1] == '}'
-	if start, end, ok := jsonrpc.Find(raw, "_meta"); ok {
-		if _, _, named := jsonrpc.Find(raw, "_meta", "traceparent"); named || raw[start] != '{' {
-			return raw, nil
-		}
-		at, with, empty = start+1, trace, end == start+2
+	out, err := jsonrpc.Update(raw, jsonrpc.Default(jsonrpc.Quote(traceparent), "_meta", "traceparent"))
+	if err != nil { // _meta is not an object: the agent will say so
+		return raw, nil
 	}
-	if !empty {
-		with = append(with, ',')
-	}
-	return jsonrpc.Splice(raw, jsonrpc.Edit{Start: at, End: at, With: with}), nil
+	return out, nil
 }

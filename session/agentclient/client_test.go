@@ -230,9 +230,9 @@ func TestO5_TraceAndHopsGoAlong(t *testing.T) {
 	parent := telemetry.Traceparent(ctx)
 	for _, p := range []struct{ params, want string }{
 		{`{}`, `{"_meta":{"traceparent":"` + parent + `"}}`},
-		{`{"a":1}`, `{"_meta":{"traceparent":"` + parent + `"},"a":1}`},
+		{`{"a":1}`, `{"a":1,"_meta":{"traceparent":"` + parent + `"}}`},
 		{`{"a":1,"_meta":{}}`, `{"a":1,"_meta":{"traceparent":"` + parent + `"}}`},
-		{`{"_meta":{"k":[1]},"a":1}`, `{"_meta":{"traceparent":"` + parent + `","k":[1]},"a":1}`},
+		{`{"_meta":{"k":[1]},"a":1}`, `{"_meta":{"k":[1],"traceparent":"` + parent + `"},"a":1}`},
 		{`{"_meta":{"traceparent":"mine"}}`, `{"_meta":{"traceparent":"mine"}}`},
 	} {
 		if _, err := c.Request(WithHops(ctx, 3), "b", "x", json.RawMessage(p.params)); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -133,27 +134,5 @@ func member(body []byte, path ...string) string {
 	if len(body) > maxScan {
 		return ""
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	for _, name := range path {
-		if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
-			return ""
-		}
-		for {
-			t, err := d.ReadToken()
-			if err != nil || t.Kind() != '"' {
-				return ""
-			}
-			if t.String() == name {
-				break
-			}
-			if d.SkipValue() != nil {
-				return ""
-			}
-		}
-	}
-	v, err := d.ReadValue()
-	if err != nil {
-		return ""
-	}
-	return string(v)
+	return string(jsonrpc.Get(body, path...))
 }
