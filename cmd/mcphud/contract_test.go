@@ -447,7 +447,7 @@ func TestHelpAndCompletion(t *testing.T) {
 	if out := mcphud(t, "completion", "bash").ok(t); !strings.Contains(out, "mcphud") {
 		t.Error(out)
 	}
-	if out := mcphud(t, "man").ok(t); !strings.Contains(out, ".TH") {
+	if out := ownProcess(t, "man").ok(t); !strings.Contains(out, ".TH") {
 		t.Error(out)
 	}
 	url := agent(t, agentsrv.Options{})

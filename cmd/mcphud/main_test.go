@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,8 +23,8 @@ import (
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
 
-// asMain is the environment variable that makes the test binary the program itself, so that what is tested is the real
-// command line in a process of its own, with the race detector where the tests have it.
+// asMain is the environment variable that makes the test binary the program itself, for what only a process of its own shows:
+// servers, terminals, signals, environments and working folders. Everything else runs in the tests' process, see mcphud.
 const asMain = "MCPHUD_TEST_MAIN"
 
 // asBroken names the command of such a process that fails at once.
@@ -60,7 +61,40 @@ func TestMain(m *testing.M) {
 	if signal.Ignored(syscall.SIGHUP) { // under nohup, which children would inherit
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
-	goleak.VerifyTestMain(m)
+	home, err := isolate()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(home)
+		os.Exit(code)
+	}))
+}
+
+// isolate gives this process an empty home, so that no test reads the settings of whoever runs it. What the go command, which
+// builds the servers of tests, keeps below the real home stays where it is.
+func isolate() (home string, err error) {
+	out, err := exec.Command("go", "env", "GOCACHE", "GOPATH", "GOENV").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env: %w", err)
+	}
+	if home, err = os.MkdirTemp("", "mcphud-home-"); err != nil {
+		return "", err
+	}
+	env := map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_STATE_HOME": home + "/.state", "MCPHUD_CONFIG": "", "NO_COLOR": "1",
+	}
+	lines := strings.Split(string(out), "\n")
+	for i, name := range []string{"GOCACHE", "GOPATH", "GOENV"} {
+		env[name] = lines[i]
+	}
+	for name, value := range env {
+		if err := os.Setenv(name, value); err != nil {
+			return "", err
+		}
+	}
+	return home, nil
 }
 
 // outcome is what one run of the program left.
@@ -86,10 +120,41 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// mcphud runs the program to its end.
-func mcphud(t *testing.T, args ...string) outcome {
+// ownProcess runs the program to its end, in a process of its own.
+func ownProcess(t *testing.T, args ...string) outcome {
 	t.Helper()
 	return finish(t, command(t, args...))
+}
+
+// mcphud runs a command line to its end in this process: the same from the arguments to the exit code, without the time that
+// a process takes to start. That it leaves no goroutine is seen when all tests are over.
+func mcphud(t *testing.T, args ...string) outcome {
+	t.Helper()
+	in, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var read sync.WaitGroup
+	pipe := func(to *bytes.Buffer) *os.File {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		read.Go(func() {
+			defer r.Close()
+			_, _ = to.ReadFrom(r)
+		})
+		return w
+	}
+	var out, stderr bytes.Buffer
+	std := standard{in: in, out: pipe(&out), err: pipe(&stderr)}
+	start := time.Now()
+	code := run(args, std)
+	took := time.Since(start)
+	_, _ = std.out.Close(), std.err.Close()
+	read.Wait()
+	return outcome{code, out.String(), stderr.String(), took}
 }
 
 func finish(t *testing.T, cmd *exec.Cmd) outcome {

@@ -224,7 +224,7 @@ func TestTapWrapsACommand(t *testing.T) {
 		{[]string{"tap", "--format", "text", "--", "true"}, 1, "--format is for watching"},
 		{[]string{"tap", "--", "no-such-command"}, 4, "no-such-command"},
 	} {
-		if o := mcphud(t, c.args...); o.code != c.code || !strings.Contains(o.stderr, c.says) || o.out != "" {
+		if o := ownProcess(t, c.args...); o.code != c.code || !strings.Contains(o.stderr, c.says) || o.out != "" {
 			t.Errorf("%q: exit %d, %s", c.args, o.code, o.stderr)
 		}
 	}

@@ -271,7 +271,7 @@ func TestUpUsage(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o := mcphud(t, "up", file, "--trust")
+		o := ownProcess(t, "up", file, "--trust")
 		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || e.Kind != "Usage" || !strings.Contains(e.Message, says) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %s", text, o.code, o.out, o.stderr)
 		}
@@ -286,7 +286,7 @@ func TestUpUsage(t *testing.T) {
 		{[]string{"a", "b"}, "at most 1"},
 		{[]string{"--url", "http://127.0.0.1:1/"}, "--url does not apply to up"},
 	} {
-		if o := mcphud(t, append([]string{"up"}, c.args...)...); o.code != exitFailure || o.out != "" || !strings.Contains(o.errorLine(t).Message, c.says) {
+		if o := ownProcess(t, append([]string{"up"}, c.args...)...); o.code != exitFailure || o.out != "" || !strings.Contains(o.errorLine(t).Message, c.says) {
 			t.Errorf("%v: exit %d, %s", c.args, o.code, o.stderr)
 		}
 	}
@@ -378,7 +378,7 @@ func TestR15_X7_AgentsOfAStackCallEachOther(t *testing.T) {
 		if token != "" {
 			args = append(args, "-H", "Authorization: Bearer "+token)
 		}
-		return mcphud(t, args...)
+		return ownProcess(t, args...)
 	}
 	u := stackOf(t, "")
 	for _, s := range u.Servers[:2] { // demo and everything
