@@ -1,21 +1,10 @@
 package views
 
 import (
-	"encoding/json"
-
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/shell"
 )
-
-// plainValue is a JSON value as people write it: a string without its quotes.
-func plainValue(raw []byte) string {
-	var s string
-	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(raw)
-}
 
 // invoke is an mcphud subcommand without flags.
 func invoke(verb string, operands ...string) shell.Invocation {

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
@@ -22,7 +23,7 @@ import (
 // Navigate's Arg is the name (string) of what to ask for.
 type ask struct {
 	asking
-	reply  reply
+	reply  pane.Reply
 	inputs *inputs.Store
 	drafts map[string]*draft // by server and name: what was typed is kept
 	cur    *draft
@@ -64,7 +65,7 @@ type draft struct {
 }
 
 func newAsk(store *inputs.Store, a asking) *ask {
-	return &ask{asking: a, inputs: store, reply: newReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
+	return &ask{asking: a, inputs: store, reply: pane.NewReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
 }
 
 func (v *ask) Info() tui.Info { return v.info }
@@ -94,7 +95,7 @@ func (v *ask) Actions() []tui.Action {
 			Help: "Put the form back to what the schema says; ctrl+z takes that back.", Disabled: v.nothing,
 			Run: func(*tui.Ctx) tea.Cmd { v.cur.form.Reset(); return v.cur.form.Cmd() },
 		},
-	}, append(v.formActions(), v.reply.actions(id, "result")...)...)
+	}, append(v.formActions(), v.reply.Actions(id, "result")...)...)
 }
 
 // formActions name the form's own keys, for help, palette and hints.
@@ -139,7 +140,7 @@ func (v *ask) cannot(c *tui.Ctx) string {
 		return "nothing is open"
 	case v.cur.op != 0:
 		return "it is running; x cancels"
-	case c.ReadOnly && destructive(v.cur.item):
+	case c.ReadOnly && pane.Destructive(v.cur.item):
 		return "the tool says that it destroys: not under --read-only"
 	}
 	return offline(c)
@@ -169,7 +170,7 @@ func (v *ask) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.ServerChanged:
 		if v.cur != nil && v.cur.server != m.Name {
 			v.cur = nil
-			v.reply.clear()
+			v.reply.Clear()
 		}
 		return nil, true
 	case tui.OpDone:
@@ -263,9 +264,9 @@ func (v *ask) open(c *tui.Ctx, name string) tea.Cmd {
 	}
 	if d != v.cur {
 		v.cur = d
-		v.reply.clear()
+		v.reply.Clear()
 		if d.op != 0 {
-			v.reply.wait(v.verb + " is running")
+			v.reply.Wait(v.verb + " is running")
 		}
 	}
 	return tea.Batch(cmd, c.FocusPane("form"))
@@ -345,7 +346,7 @@ func (v *ask) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	}
 	if v.cur == nil {
 		p.Title, p.Badge = v.info.Panes[0].Title, ""
-		p.Lines, p.Scroll = message(c.Theme, p.W, "Nothing is open here.", "Pick something in the list it comes from and press enter."), tui.Scroll{}
+		p.Lines, p.Scroll = pane.Message(c.Theme, p.W, "Nothing is open here.", "Pick something in the list it comes from and press enter."), tui.Scroll{}
 		return nil
 	}
 	f := v.cur.form
@@ -406,7 +407,7 @@ func (v *ask) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 			return string(b), err
 		}
 	case c.Focus == "result":
-		return v.reply.doc.copyText(k)
+		return v.reply.Doc.CopyText(k)
 	case k == tui.CopyJSON || k == tui.CopyValue:
 		f := v.cur.form
 		return func() (string, error) { return whole(f), nil }
@@ -418,7 +419,7 @@ func (v *ask) PageText(c *tui.Ctx) (text, ext string, ok bool) {
 	if c.Focus == "form" && v.cur != nil {
 		return whole(v.cur.form), ".json", true
 	}
-	return v.reply.doc.pageText()
+	return v.reply.Doc.PageText()
 }
 
 func (v *ask) Plain(_ *tui.Ctx, w io.Writer) {
@@ -427,8 +428,8 @@ func (v *ask) Plain(_ *tui.Ctx, w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "%s %s\n", v.verb, safe.Line(v.name(v.cur.item), 120))
-	if v.reply.shown() {
-		v.reply.plain(w)
+	if v.reply.Shown() {
+		v.reply.Plain(w)
 		return
 	}
 	if v.cur.form.Raw() || len(v.cur.form.Items()) == 0 {
@@ -447,7 +448,7 @@ func (v *ask) Choices(*tui.Ctx) (out []tui.Choice) {
 	d := v.cur
 	for _, it := range d.form.Items() {
 		out = append(out, tui.Choice{Label: it.Label, Run: func(c *tui.Ctx) tea.Cmd {
-			v.reply.clear()
+			v.reply.Clear()
 			return c.Ask(tui.Question{
 				Label: safe.Line(strings.TrimPrefix(it.Pointer, "/"), 80), Initial: it.Value,
 				OnDone: func(c *tui.Ctx, text string) tea.Cmd {

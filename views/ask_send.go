@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 // check sends the form, after asking where the value is invalid or the tool
@@ -46,7 +47,7 @@ func (v *ask) check(c *tui.Ctx) tea.Cmd {
 
 // warn asks before a tool that says that it destroys.
 func (v *ask) warn(c *tui.Ctx, d *draft) tea.Cmd {
-	if !destructive(d.item) {
+	if !pane.Destructive(d.item) {
 		return v.run(c, d)
 	}
 	name := safe.Line(v.name(d.item), 120)
@@ -73,7 +74,7 @@ func (v *ask) run(c *tui.Ctx, d *draft) tea.Cmd {
 	d.form.MarkClean()
 	d.op = op
 	v.calls[op] = d
-	v.reply.wait(label)
+	v.reply.Wait(label)
 	return tea.Batch(cmd, c.FocusPane("result"))
 }
 
@@ -137,18 +138,18 @@ func (v *ask) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
 		return c.Toast(tui.Note, m.Label+" ended; see the traffic")
 	}
 	if m.Err != nil {
-		v.reply.fail(c.Theme, m)
-		if v.reply.cancelled {
+		v.reply.Fail(c.Theme, m)
+		if v.reply.Cancelled {
 			return nil // the keys stay where x was pressed: a second one must not be typed into a field
 		}
 		return c.FocusPane("form")
 	}
 	r := m.Value.(asked).reply
-	d.last = sent(c.Sessions.Journal(), r)
+	d.last = pane.ResultAsSent(c.Sessions.Journal(), r)
 	last := d.last
 	th := c.Theme
-	return v.reply.load(c, func() ([]string, []part, error) {
-		res, parts := resultParts(fileName(v.name(d.item)), r.Result, last)
+	return v.reply.Load(c, func() ([]string, []pane.Part, error) {
+		res, parts := pane.ResultParts(pane.FileName(v.name(d.item)), r.Result, last)
 		return verdict(th, d.item, res, r), parts, nil
 	})
 }
@@ -206,12 +207,12 @@ func (v *ask) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines, p.Scroll = nil, tui.Scroll{}
 		return nil
 	}
-	if !v.reply.shown() {
-		p.Lines = message(c.Theme, p.W, "Fill in the form and press ctrl+g to "+v.verb+".", "tab moves between form and result, f1 lists every key.")
+	if !v.reply.Shown() {
+		p.Lines = pane.Message(c.Theme, p.W, "Fill in the form and press ctrl+g to "+v.verb+".", "tab moves between form and result, f1 lists every key.")
 		p.Scroll = tui.Scroll{}
 		return nil
 	}
-	cur := v.reply.draw(c, p)
+	cur := v.reply.Draw(c, p)
 	if v.cur.op == 0 {
 		return cur
 	}
@@ -238,7 +239,7 @@ func progressLines(th *tui.Theme, op tui.Op, w int) []string {
 		total = g.Total
 	}
 	bar := widget.Bar(th, max(min(w-2, 70), 1), g.Progress, total)
-	out := []string{"", " " + bar, " " + th.Muted.S(amount(g.Count, "notification"))}
+	out := []string{"", " " + bar, " " + th.Muted.S(pane.Count(g.Count, "notification"))}
 	if g.Message != "" {
 		out = append(out, " "+th.Text.S(safe.Line(g.Message, 400)))
 	}
@@ -289,7 +290,7 @@ func completionValues(result []byte) (out []string) {
 		_ = jsonrpc.Members(v, func(key string, v []byte) bool {
 			if key == "values" {
 				_ = jsonrpc.Elements(v, func(v []byte) bool {
-					out = append(out, plainValue(v))
+					out = append(out, pane.PlainValue(v))
 					return len(out) < 100
 				})
 			}

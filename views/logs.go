@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 // levels are the log levels of the protocol, least severe first (RFC 5424
@@ -24,22 +25,22 @@ var levels = []string{"debug", "info", "notice", "warning", "error", "critical",
 // logs shows what servers say besides their answers: log messages, stderr, and
 // output that is no protocol message.
 type logs struct {
-	entries
-	foreign bool               // what others say to each other; see Foreign
-	lines   map[uint64]logLine // read messages, dropped when there are too many
-	level   map[string]string  // as set by the user, by server
+	pane.JournalList
+	foreign bool                    // what others say to each other; see Foreign
+	lines   map[uint64]pane.LogLine // read messages, dropped when there are too many
+	level   map[string]string       // as set by the user, by server
 }
 
 func newLogs() *logs {
-	v := &logs{entries: newEntries("logs", "detail"), lines: map[uint64]logLine{}, level: map[string]string{}}
-	v.feed.belongs = isLog
-	v.feed.text = func(j *journal.Journal, e *journal.Entry) string {
-		l := readLog(j, *e)
-		return e.Server + " " + l.level + " " + l.logger + " " + text.Clip(l.text, 4000)
+	v := &logs{JournalList: pane.NewJournalList("logs", "detail"), lines: map[uint64]pane.LogLine{}, level: map[string]string{}}
+	v.Feed.Belongs = isLog
+	v.Feed.Text = func(j *journal.Journal, e *journal.Entry) string {
+		l := pane.ReadLog(j, *e)
+		return e.Server + " " + l.Level + " " + l.Logger + " " + text.Clip(l.Text, 4000)
 	}
-	v.source = func(c *tui.Ctx, e journal.Entry) source {
-		about := fmt.Sprintf("%s %s · %s", kindWord(e.Kind), safe.Line(e.Server, 80), e.Time.Format("15:04:05.000000"))
-		return source{name: fmt.Sprintf("log-%d", e.Seq), painter: widget.PaintLog, head: []string{c.Theme.Muted.S(about)}}
+	v.Source = func(c *tui.Ctx, e journal.Entry) pane.Source {
+		about := fmt.Sprintf("%s %s · %s", pane.KindWord(e.Kind), safe.Line(e.Server, 80), e.Time.Format("15:04:05.000000"))
+		return pane.Source{Name: fmt.Sprintf("log-%d", e.Seq), Painter: widget.PaintLog, Head: []string{c.Theme.Muted.S(about)}}
 	}
 	return v
 }
@@ -61,7 +62,7 @@ func (v *logs) Actions() []tui.Action {
 			ID: "logs.level", Keys: []string{"L"}, Title: "set level", Group: "Logs", Hint: 2,
 			Help: "Tell the server from which level on to send log messages.", Disabled: v.noLevel, Run: v.askLevel,
 		},
-	}, v.actions("whole message", "Show the whole message.")...)
+	}, v.ListActions("whole message", "Show the whole message.")...)
 }
 
 func (v *logs) noLevel(c *tui.Ctx) string {
@@ -115,18 +116,18 @@ func (v *logs) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return c.Toast(tui.Success, l.server+" logs from "+l.level+" on"), true
 		}
 	}
-	return v.entries.Handle(c, msg)
+	return v.JournalList.Handle(c, msg)
 }
 
 func (v *logs) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
-		return v.doc.draw(c, p)
+		return v.Doc.Draw(c, p)
 	}
 	next := "What servers write to stderr and log through the protocol appears here."
 	if !v.foreign {
 		next += " Press L to set the level."
 	}
-	v.drawList(c, p, "No log messages.", next,
+	v.DrawList(c, p, "No log messages.", next,
 		func(e journal.Entry, w int) string { return v.row(c.Theme, e, w) })
 	return nil
 }
@@ -138,18 +139,18 @@ func (v *logs) row(th *tui.Theme, e journal.Entry, w int) string {
 		if len(v.lines) > 2000 {
 			clear(v.lines)
 		}
-		l = readLog(v.feed.j, e)
+		l = pane.ReadLog(v.Feed.Journal, e)
 		v.lines[e.Seq] = l
 	}
 	var b strings.Builder
 	if w >= 50 {
 		b.WriteString(th.Muted.S(e.Time.Format("15:04:05.000")) + " ")
 	}
-	b.WriteString(levelStyle(th, l.level).S(paint.Fit(safe.Line(l.level, 9), 9)) + " ")
-	if l.logger != "" {
-		b.WriteString(th.Accent2.S(safe.Line(l.logger, 40)) + " ")
+	b.WriteString(levelStyle(th, l.Level).S(paint.Fit(safe.Line(l.Level, 9), 9)) + " ")
+	if l.Logger != "" {
+		b.WriteString(th.Accent2.S(safe.Line(l.Logger, 40)) + " ")
 	}
-	b.WriteString(v.feed.query.Highlight(safe.Line(text.FirstLine(l.text), 0), th.Text, th.Match))
+	b.WriteString(v.Feed.Query.Highlight(safe.Line(text.FirstLine(l.Text), 0), th.Text, th.Match))
 	return b.String()
 }
 
@@ -168,25 +169,25 @@ func levelStyle(th *tui.Theme, level string) paint.Style {
 
 func (v *logs) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if c.Focus == "detail" && k != tui.CopyRaw {
-		return v.doc.copyText(k)
+		return v.Doc.CopyText(k)
 	}
 	j := c.Sessions.Journal()
-	e, ok := v.entry(c)
+	e, ok := v.Entry(c)
 	if !ok {
 		return nil
 	}
 	switch k {
 	case tui.CopyValue:
-		return func() (string, error) { return readLog(j, e).text, nil }
+		return func() (string, error) { return pane.ReadLog(j, e).Text, nil }
 	case tui.CopyRaw:
-		return copyBody(j, e.Seq)
+		return pane.CopyBody(j, e.Seq)
 	}
 	return nil
 }
 
 func (v *logs) Plain(c *tui.Ctx, w io.Writer) {
-	v.each(c, func(j *journal.Journal, e journal.Entry) {
-		l := readLog(j, e)
-		fmt.Fprintf(w, "%s %s %s\n", e.Time.Format("15:04:05.000"), safe.Line(l.level, 40), safe.Line(l.text, 1000))
+	v.Each(c, func(j *journal.Journal, e journal.Entry) {
+		l := pane.ReadLog(j, e)
+		fmt.Fprintf(w, "%s %s %s\n", e.Time.Format("15:04:05.000"), safe.Line(l.Level, 40), safe.Line(l.Text, 1000))
 	})
 }

@@ -10,15 +10,16 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
 // resources lists the current server's resources and shows what they hold.
 // Navigate's Arg may be the URI (string) of a resource to read, listed or not.
 type resources struct {
-	items
-	about   about
-	reply   reply
+	pane.ItemList
+	about   pane.ItemDetail
+	reply   pane.Reply
 	reading string // URI that the detail pane shows, "" for what the list says
 	op      uint64
 	request uint64 // journal entry of the request that read it, 0 if there is none
@@ -26,9 +27,9 @@ type resources struct {
 
 func newResources() *resources {
 	return &resources{
-		items: newItems("resources", session.Resources, "resources", resourceKey),
-		about: newAbout("resources"),
-		reply: newReply("resources", "detail"),
+		ItemList: pane.NewItemList("resources", session.Resources, "resources", resourceKey),
+		about:    pane.NewItemDetail("resources"),
+		reply:    pane.NewReply("resources", "detail"),
 	}
 }
 
@@ -51,7 +52,7 @@ func (v *resources) Actions() []tui.Action {
 			ID: "resources.read", Keys: []string{"enter"}, Title: "read", Group: "Resources", Hint: 1, Pane: "list",
 			Help: "Read the resource and show what it holds.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
-				it, _ := v.selected()
+				it, _ := v.Selected()
 				return v.read(c, it.URI)
 			},
 		},
@@ -59,7 +60,7 @@ func (v *resources) Actions() []tui.Action {
 			ID: "resources.uri", Keys: []string{"u"}, Title: "read a URI", Group: "Resources", Hint: 3,
 			Help: "Read any URI, also one that the server does not list.", Disabled: offline,
 			Run: func(c *tui.Ctx) tea.Cmd {
-				it, _ := v.selected()
+				it, _ := v.Selected()
 				return c.Ask(tui.Question{
 					Label: "URI", Initial: safe.Line(it.URI, 2000),
 					OnDone: func(c *tui.Ctx, uri string) tea.Cmd { return v.read(c, uri) },
@@ -71,12 +72,12 @@ func (v *resources) Actions() []tui.Action {
 			Help: "Go to the resource templates.",
 			Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("templates", nil) },
 		},
-		refreshAction("resources", "resources", func(c *tui.Ctx) tea.Cmd { return v.load(c, true) }),
-	}, v.reply.actions("resources", "detail")...)
+		refreshAction("resources", "resources", func(c *tui.Ctx) tea.Cmd { return v.Load(c, true) }),
+	}, v.reply.Actions("resources", "detail")...)
 }
 
 func (v *resources) none(*tui.Ctx) string {
-	if it, ok := v.selected(); !ok || it.URI == "" {
+	if it, ok := v.Selected(); !ok || it.URI == "" {
 		return "no resource is selected"
 	}
 	return ""
@@ -95,7 +96,7 @@ func (v *resources) read(c *tui.Ctx, uri string) tea.Cmd {
 		return c.Toast(tui.Warning, why)
 	}
 	v.reading, v.request = uri, 0
-	v.reply.wait("reading " + safe.Line(uri, 300))
+	v.reply.Wait("reading " + safe.Line(uri, 300))
 	cmd, op := c.Go("resources", "resources/read "+safe.Line(uri, 80), func(ctx context.Context) (any, error) {
 		r, err := s.ReadResource(ctx, uri, session.CallOptions{OnProgress: reportTo(ctx)})
 		return resourceRead{uri, r}, err
@@ -107,12 +108,12 @@ func (v *resources) read(c *tui.Ctx, uri string) tea.Cmd {
 func (v *resources) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged:
-		return tea.Batch(v.sync(c), v.describe(c)), true
+		return tea.Batch(v.Sync(c), v.describe(c)), true
 	case tui.ServerChanged:
 		v.leave()
-		return tea.Batch(v.sync(c), v.describe(c)), true
+		return tea.Batch(v.Sync(c), v.describe(c)), true
 	case tui.Navigate:
-		cmd := tea.Batch(v.sync(c), v.describe(c))
+		cmd := tea.Batch(v.Sync(c), v.describe(c))
 		if uri, ok := m.Arg.(string); ok {
 			return tea.Batch(cmd, v.read(c, uri)), true
 		}
@@ -126,7 +127,7 @@ func (v *resources) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return v.detail(c, msg)
 		}
 		v.leave()
-		return tea.Batch(v.setFilter(c, m.Text), v.describe(c)), true
+		return tea.Batch(v.SetFilter(c, m.Text), v.describe(c)), true
 	case tui.OpDone:
 		return v.finished(c, m), true
 	case tui.PaneMouse:
@@ -137,9 +138,9 @@ func (v *resources) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if c.Focus == "detail" {
 		return v.detail(c, msg)
 	}
-	consumed, opened := v.handle("list", msg)
+	consumed, opened := v.MoveCursor("list", msg)
 	if opened && v.none(c) == "" {
-		it, _ := v.selected()
+		it, _ := v.Selected()
 		return v.read(c, it.URI), true
 	}
 	if consumed {
@@ -159,7 +160,7 @@ func (v *resources) detail(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 // leave goes back to what the list says of the resource under the cursor.
 func (v *resources) leave() {
 	v.reading = ""
-	v.reply.clear()
+	v.reply.Clear()
 }
 
 func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
@@ -169,21 +170,21 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 			v.request = r.reply.Request
 		}
 		if m.Err != nil {
-			v.reply.fail(c.Theme, m)
+			v.reply.Fail(c.Theme, m)
 			return nil
 		}
 		r := m.Value.(resourceRead)
-		th, again := c.Theme, sent(c.Sessions.Journal(), r.reply)
-		return v.reply.load(c, func() ([]string, []part, error) {
-			_, parts := resultParts(fileName(r.uri), r.reply.Result, again)
+		th, again := c.Theme, pane.ResultAsSent(c.Sessions.Journal(), r.reply)
+		return v.reply.Load(c, func() ([]string, []pane.Part, error) {
+			_, parts := pane.ResultParts(pane.FileName(r.uri), r.reply.Result, again)
 			return []string{th.OK.S("✓ read") + th.Muted.S(cost(r.reply))}, parts, nil
 		})
 	}
-	if cmd, ok := v.done(c, m); ok {
+	if cmd, ok := v.Filtered(c, m); ok {
 		return tea.Batch(cmd, v.describe(c))
 	}
 	if m.Slot == "list" {
-		return tea.Batch(v.sync(c), v.describe(c))
+		return tea.Batch(v.Sync(c), v.describe(c))
 	}
 	if cmd, ok := v.reply.Handle(c, m); ok {
 		return cmd
@@ -193,32 +194,32 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 }
 
 func (v *resources) describe(c *tui.Ctx) tea.Cmd {
-	it, ok := v.selected()
+	it, ok := v.Selected()
 	if !ok {
-		v.about.clear()
+		v.about.Clear()
 		return nil
 	}
-	return v.about.show(c, v.server, it)
+	return v.about.Show(c, v.Server, it)
 }
 
 func (v *resources) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "list" {
-		v.draw(c, p)
+		v.DrawItems(c, p)
 		return nil
 	}
 	if v.reading != "" {
 		p.Title = safe.Line(v.reading, 200)
-		return v.reply.draw(c, p)
+		return v.reply.Draw(c, p)
 	}
-	if it, ok := v.selected(); ok {
+	if it, ok := v.Selected(); ok {
 		p.Title = safe.Line(it.URI, 200)
 	}
-	return v.about.draw(c, p)
+	return v.about.Draw(c, p)
 }
 
 // Badge is the number of resources.
 func (v *resources) Badge(*tui.Ctx) string {
-	if n := len(v.listing.Items); n > 0 {
+	if n := len(v.Listing.Items); n > 0 {
 		return fmt.Sprint(n)
 	}
 	return ""
@@ -228,7 +229,7 @@ func (v *resources) Breadcrumb(*tui.Ctx) string {
 	if v.reading != "" {
 		return safe.Line(v.reading, 60)
 	}
-	it, _ := v.selected()
+	it, _ := v.Selected()
 	return safe.Line(it.URI, 60)
 }
 
@@ -240,9 +241,9 @@ func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		return shell.Curl(c.Sessions, v.request)
 	}
 	if v.reading != "" && c.Focus == "detail" && k != tui.CopyCommand && k != tui.CopyPath {
-		return v.reply.doc.copyText(k)
+		return v.reply.Doc.CopyText(k)
 	}
-	it, ok := v.selected()
+	it, ok := v.Selected()
 	uri := it.URI
 	if v.reading != "" {
 		uri, ok = v.reading, true
@@ -263,17 +264,17 @@ func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 
 func (v *resources) PageText(*tui.Ctx) (text, ext string, ok bool) {
 	if v.reading != "" {
-		return v.reply.doc.pageText()
+		return v.reply.Doc.PageText()
 	}
-	it, ok := v.selected()
+	it, ok := v.Selected()
 	return string(it.Raw), ".json", ok
 }
 
 func (v *resources) Choices(*tui.Ctx) (out []tui.Choice) {
-	for _, it := range v.listing.Items {
+	for _, it := range v.Listing.Items {
 		if it.URI != "" {
 			out = append(out, tui.Choice{
-				Label: safe.Line(it.URI, 200) + about1(it),
+				Label: safe.Line(it.URI, 200) + pane.Summary(it),
 				Run:   func(c *tui.Ctx) tea.Cmd { return v.read(c, it.URI) },
 			})
 		}
@@ -283,8 +284,8 @@ func (v *resources) Choices(*tui.Ctx) (out []tui.Choice) {
 
 func (v *resources) Plain(c *tui.Ctx, w io.Writer) {
 	if v.reading != "" {
-		v.reply.plain(w)
+		v.reply.Plain(w)
 		return
 	}
-	v.plain(c, w)
+	v.PlainItems(c, w)
 }

@@ -38,7 +38,7 @@ func All(d Deps) []tui.View {
 		newTemplates(),
 		newTemplate(d.Inputs),
 		newPrompt(d.Inputs),
-		newRegistry(d.Registry),
+		newAllTools(d.Registry),
 		newStack(d.Stack),
 	}
 }

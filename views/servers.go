@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
@@ -19,8 +20,8 @@ import (
 // its state and what it says of itself. It is the only screen that starts one.
 // Navigate's Arg may be the name (string) of a server to open.
 type servers struct {
-	rows
-	detail  textPane
+	pane.Rows
+	detail  pane.TextPane
 	trust   *config.Trust
 	all     []*session.Session
 	revs    uint64            // sum of the sessions' revisions
@@ -30,7 +31,7 @@ type servers struct {
 }
 
 func newServers(trust *config.Trust) *servers {
-	return &servers{rows: rows{view: "servers"}, trust: trust, opening: map[string]string{}, held: map[*session.Session]func(){}}
+	return &servers{Rows: pane.Rows{View: "servers"}, trust: trust, opening: map[string]string{}, held: map[*session.Session]func(){}}
 }
 
 func (v *servers) Info() tui.Info {
@@ -71,7 +72,7 @@ func (v *servers) Actions() []tui.Action {
 }
 
 func (v *servers) selected() *session.Session {
-	if i := v.list.Selected(); i >= 0 && i < len(v.all) {
+	if i := v.List.Selected(); i >= 0 && i < len(v.all) {
 		return v.all[i]
 	}
 	return nil
@@ -110,8 +111,8 @@ type reopen struct{ server, screen string }
 func (v *servers) openNamed(c *tui.Ctx, name, screen string) tea.Cmd {
 	for i, s := range v.all {
 		if s.Name() == name {
-			v.list.Select(i)
-			v.rev++
+			v.List.Select(i)
+			v.Rev++
 			cmd := v.openServer(c, s) // the filter may hide its row
 			if v.opening[name] != "" {
 				v.opening[name] = screen
@@ -150,7 +151,7 @@ func (v *servers) askTrust(c *tui.Ctx, s *session.Session) tea.Cmd {
 	return c.Confirm(tui.Confirmation{
 		Title: "Start a server from this project?",
 		Body: fmt.Sprintf("%s\n\nThis entry is in a file of the working folder, so it may be somebody else's. It would run or contact exactly this. "+
-			"If you trust it, it is remembered until the entry changes.", describe(srv)),
+			"If you trust it, it is remembered until the entry changes.", pane.DescribeServer(srv)),
 		Yes: "trust and start", No: "do not start", Danger: true,
 		OnYes: func(c *tui.Ctx) tea.Cmd {
 			if err := v.trust.Trust(srv); err != nil {
@@ -197,23 +198,23 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return cmd, true
 	case tui.FilterChanged:
-		return v.setFilter(c, m.Text), true
+		return v.SetFilter(c, m.Text), true
 	case tui.OpDone:
 		return v.finished(c, m), true
 	case tui.PaneMouse:
 		if m.Pane == "detail" {
-			return nil, v.detail.handle(msg)
+			return nil, v.detail.Handle(msg)
 		}
 	}
 	if c.Focus == "detail" {
-		return nil, v.detail.handle(msg)
+		return nil, v.detail.Handle(msg)
 	}
-	consumed, opened := v.handle("list", msg)
+	consumed, opened := v.MoveCursor("list", msg)
 	if opened && v.selected() != nil {
 		return v.open(c), true
 	}
 	if consumed {
-		v.detail.top = 0
+		v.detail.Top = 0
 	}
 	return nil, consumed
 }
@@ -234,7 +235,7 @@ func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		}
 		return c.Toast(tui.Success, r.name+" answered in "+r.took)
 	}
-	cmd, _ := v.done(c, m)
+	cmd, _ := v.Filtered(c, m)
 	return cmd
 }
 
@@ -247,19 +248,19 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 		revs += s.Status().Rev
 	}
 	v.revs = revs + uint64(len(v.all))
-	v.nameCol = widest(len(v.all), func(i int) string { return v.all[i].Name() })
+	v.nameCol = pane.Widest(len(v.all), func(i int) string { return v.all[i].Name() })
 	v.hold()
 	all := v.all
-	v.freeze = func() (int, func(int) string) {
+	v.Freeze = func() (int, func(int) string) {
 		return len(all), func(i int) string {
 			srv := all[i].Config()
-			return srv.Name + " " + target(srv) + " " + string(all[i].Status().State) + " " + srv.Source.String()
+			return srv.Name + " " + pane.Target(srv) + " " + string(all[i].Status().State) + " " + srv.Source.String()
 		}
 	}
-	cmd := v.setRows(c, serverRows{v, c})
+	cmd := v.SetRows(c, serverRows{v, c})
 	for i, s := range v.all {
 		if s == at {
-			v.list.Select(i)
+			v.List.Select(i)
 		}
 	}
 	return cmd
@@ -293,35 +294,35 @@ func (v *servers) Close() {
 func (v *servers) seek(c *tui.Ctx) {
 	for i, s := range v.all {
 		if s == c.Server {
-			v.list.Select(i)
-			v.rev++
+			v.List.Select(i)
+			v.Rev++
 		}
 	}
 }
 
 func (v *servers) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	if p.Same(c, v.rev, v.revs, v.detail.top, v.list.Selected(), v.moving()) {
+	if p.Same(c, v.Rev, v.revs, v.detail.Top, v.List.Selected(), v.moving()) {
 		return nil
 	}
 	if p.ID == "detail" {
 		s := v.selected()
 		if s == nil {
-			v.detail.draw(p, message(c.Theme, p.W, "No server is selected.", ""))
+			v.detail.Draw(p, pane.Message(c.Theme, p.W, "No server is selected.", ""))
 			return nil
 		}
 		p.Title = safe.Line(s.Name(), 80)
-		v.detail.draw(p, serverLines(c, s, p.W))
+		v.detail.Draw(p, pane.ServerLines(c, s, p.W))
 		return nil
 	}
-	v.list.SetRows(serverRows{v, c})
-	v.draw(c, p, func(w int) []string {
-		if v.typed != "" {
-			return nothingMatches(c.Theme, w, v.typed)
+	v.List.SetRows(serverRows{v, c})
+	v.DrawList(c, p, func(w int) []string {
+		if v.Typed != "" {
+			return pane.NothingMatches(c.Theme, w, v.Typed)
 		}
-		return message(c.Theme, w, "No servers are configured.",
+		return pane.Message(c.Theme, w, "No servers are configured.",
 			"Start with one: mcphud -- COMMAND ARGS, mcphud https://host/mcp, or mcphud demo. Or write an mcphud.yaml or .mcp.json; mcphud servers list shows what is read.")
 	})
-	p.Badge = counted(v.list.Len(), len(v.all))
+	p.Badge = pane.CountBadge(v.List.Len(), len(v.all))
 	return nil
 }
 
@@ -329,7 +330,7 @@ func (v *servers) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 func (v *servers) moving() any {
 	for _, s := range v.all {
 		if st := s.Status().State; st == session.Connecting || st == session.Failed {
-			return tick()
+			return pane.Tick()
 		}
 	}
 	return nil
@@ -365,7 +366,7 @@ func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
 	for i, s := range v.all {
 		out = append(out, tui.Choice{
 			Label: fmt.Sprintf("%s (%s)", safe.Line(s.Name(), 80), s.Status().State),
-			Run:   func(c *tui.Ctx) tea.Cmd { v.list.Select(i); return v.open(c) },
+			Run:   func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.open(c) },
 		})
 	}
 	return out
@@ -374,7 +375,7 @@ func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
 func (v *servers) Plain(c *tui.Ctx, w io.Writer) {
 	for _, s := range v.all {
 		st := s.Status()
-		fmt.Fprintf(w, "%s: %s, %s, from %s\n", safe.Line(s.Name(), 80), st.State, safe.Line(target(s.Config()), 200), safe.Line(s.Config().Source.String(), 200))
+		fmt.Fprintf(w, "%s: %s, %s, from %s\n", safe.Line(s.Name(), 80), st.State, safe.Line(pane.Target(s.Config()), 200), safe.Line(s.Config().Source.String(), 200))
 		if st.Err != nil {
 			fmt.Fprintf(w, "  %s\n", safe.Line(st.Err.Error(), 1000))
 		}

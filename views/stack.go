@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
+	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
@@ -244,7 +245,7 @@ func (v *stack) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.FindNext:
 		return v.log.next(c, m.Back), true
 	case tui.OpDone:
-		if cmd, ok := savedToast(c, m); ok {
+		if cmd, ok := pane.SavedToast(c, m); ok {
 			return cmd, true
 		}
 		if r, ok := m.Value.(ordered); ok {
@@ -262,7 +263,7 @@ func (v *stack) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		if m.Pane == "detail" {
 			return nil, v.log.mouse(m)
 		}
-		opened := mouseTo(m, v.table.Mouse) == widget.HitOpen
+		opened := pane.MouseTo(m, v.table.Mouse) == widget.HitOpen
 		v.moved()
 		if opened {
 			return c.FocusPane("detail"), true

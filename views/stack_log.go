@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 // mostLogBytes is how much of a process' log is shown.
@@ -59,7 +60,9 @@ func (l *processLog) actions() []tui.Action {
 		{
 			ID: "stack.save", Keys: []string{"S"}, Title: "save", Group: "Log", Pane: "detail", Disabled: nothing,
 			Help: "Save the log to a file.",
-			Run:  func(c *tui.Ctx) tea.Cmd { return saveAs(c, "stack", fileName(l.name)+".log", []byte(l.text())) },
+			Run: func(c *tui.Ctx) tea.Cmd {
+				return pane.SaveAs(c, "stack", pane.FileName(l.name)+".log", []byte(l.text()))
+			},
 		},
 	}
 }
@@ -139,9 +142,9 @@ func logText(line ProcessLine) string {
 		switch key {
 		case "time":
 		case "level":
-			level = plainValue(value)
+			level = pane.PlainValue(value)
 		case "msg":
-			msg = plainValue(value)
+			msg = pane.PlainValue(value)
 		case "error":
 			var said struct{ Message string } // how mcphud ends that fails
 			if json.Unmarshal(value, &said) == nil {
@@ -149,7 +152,7 @@ func logText(line ProcessLine) string {
 			}
 			fallthrough
 		default:
-			rest.WriteString(" " + key + "=" + plainValue(value))
+			rest.WriteString(" " + key + "=" + pane.PlainValue(value))
 		}
 		return true
 	})
@@ -192,7 +195,7 @@ func (l *processLog) badge() string {
 	case !l.away:
 		return ""
 	case l.fresh > 0:
-		return amount(l.fresh, "new line") + ": f follows"
+		return pane.Count(l.fresh, "new line") + ": f follows"
 	}
 	return "f follows"
 }
@@ -217,7 +220,7 @@ func (l *processLog) mouse(m tui.PaneMouse) bool {
 	if l.name == "" {
 		return false
 	}
-	mouseTo(m, l.pager.Mouse)
+	pane.MouseTo(m, l.pager.Mouse)
 	l.scrolled()
 	return true
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 const noStack = "No stack is running."
@@ -100,20 +101,20 @@ func (v *stack) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		v.detail(c, p)
 		return nil
 	}
-	p.Badge = counted(v.table.Len(), len(v.all))
+	p.Badge = pane.CountBadge(v.table.Len(), len(v.all))
 	if v.table.Len() == 0 {
 		p.Scroll = tui.Scroll{}
 		switch {
 		case v.typed != "":
-			p.Lines = nothingMatches(c.Theme, p.W, v.typed)
+			p.Lines = pane.NothingMatches(c.Theme, p.W, v.typed)
 		default:
 			p.Badge = ""
-			p.Lines = message(c.Theme, p.W, noStack, "mcphud demo starts one and opens it here; mcphud up runs one from a file, mcphud.stack.yaml, and mcphud --server or a URL opens what it serves.")
+			p.Lines = pane.Message(c.Theme, p.W, noStack, "mcphud demo starts one and opens it here; mcphud up runs one from a file, mcphud.stack.yaml, and mcphud --server or a URL opens what it serves.")
 		}
 		return nil
 	}
 	v.table.SetTheme(c.Theme)
-	v.table.SetColumns(stackColumns(widest(len(v.all), func(i int) string { return v.all[i].Name })))
+	v.table.SetColumns(stackColumns(pane.Widest(len(v.all), func(i int) string { return v.all[i].Name })))
 	v.table.SetSize(p.W, p.H)
 	v.table.SetFocus(p.Focused)
 	v.table.SetCells(stackCells{v, c.Theme})
@@ -128,7 +129,7 @@ func (v *stack) detail(c *tui.Ctx, p *tui.Pane) {
 	p.Badge, p.Scroll = "", tui.Scroll{}
 	if !ok {
 		p.Title = "Process"
-		p.Lines = message(c.Theme, p.W, "No process is selected.", "")
+		p.Lines = pane.Message(c.Theme, p.W, "No process is selected.", "")
 		return
 	}
 	p.Title = safe.Line(pr.Name, 80)
@@ -146,7 +147,7 @@ func (v *stack) detail(c *tui.Ctx, p *tui.Pane) {
 
 // head is what is known about a process, in a few lines.
 func (p *Process) head(th *tui.Theme, w int) []string {
-	l := labelled{th: th, w: w}
+	l := pane.NewDetails(th, w)
 	state := p.Health.Mark(th) + " " + p.Health.Style(th).S(p.State)
 	if up := p.up(); up != "" {
 		state += th.Muted.S(" · up ") + th.Text.S(up)
@@ -154,25 +155,25 @@ func (p *Process) head(th *tui.Theme, w int) []string {
 	if left := tui.Countdown(p.RetryAt); left != "" && p.Health == tui.Unhealthy {
 		state += th.Muted.S(" · next start in ") + th.Text.S(left)
 	}
-	l.styled("state", state)
+	l.Styled("state", state)
 	if p.Err != "" {
-		l.row("error", p.Err)
+		l.Row("error", p.Err)
 	}
 	if p.URL != "" {
-		l.row("url", p.URL)
+		l.Row("url", p.URL)
 	}
 	about := p.Kind
 	if p.PID != 0 {
 		about += fmt.Sprintf(" · pid %d", p.PID)
 	}
-	about += " · " + amount(p.Restarts, "restart")
-	l.row("process", about)
+	about += " · " + pane.Count(p.Restarts, "restart")
+	l.Row("process", about)
 	switch {
 	case !p.Known:
 	case p.Kind == "router": // where event streams are open for as long as clients listen
-		l.row("requests", fmt.Sprintf("%d · %d open", p.Requests, p.Running))
+		l.Row("requests", fmt.Sprintf("%d · %d open", p.Requests, p.Running))
 	default:
-		l.row("calls", fmt.Sprintf("%d · running %d · queued %d", p.Requests, p.Running, p.Queued))
+		l.Row("calls", fmt.Sprintf("%d · running %d · queued %d", p.Requests, p.Running, p.Queued))
 	}
-	return append(l.out, "")
+	return append(l.Lines, "")
 }

@@ -2,14 +2,13 @@ package views
 
 import (
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
 // newTools lists the current server's tools.
-func newTools() *catalog {
-	return newCatalog(catalogue{
+func newTools() *itemScreen {
+	return newItemScreen(itemKind{
 		info: tui.Info{ID: "tools", Title: "Tools", Aliases: []string{"tool", "t"}, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Tools"}, {ID: "detail", Title: "Tool"},
 		}},
@@ -21,8 +20,8 @@ func newTools() *catalog {
 }
 
 // newPrompts lists the current server's prompts.
-func newPrompts() *catalog {
-	return newCatalog(catalogue{
+func newPrompts() *itemScreen {
+	return newItemScreen(itemKind{
 		info: tui.Info{ID: "prompts", Title: "Prompts", Aliases: []string{"prompt-list", "p"}, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Prompts"}, {ID: "detail", Title: "Prompt"},
 		}},
@@ -34,8 +33,8 @@ func newPrompts() *catalog {
 }
 
 // newTemplates lists the current server's resource templates.
-func newTemplates() *catalog {
-	return newCatalog(catalogue{
+func newTemplates() *itemScreen {
+	return newItemScreen(itemKind{
 		info: tui.Info{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Hidden: true, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Resource templates"}, {ID: "detail", Title: "Template"},
 		}},
@@ -47,15 +46,3 @@ func newTemplates() *catalog {
 }
 
 func itemName(it session.Item) string { return it.Name }
-
-// destructive is whether a tool says that it may destroy: destructiveHint. The
-// protocol's default (true) is not taken for a warning, since nearly every
-// server leaves it out.
-func destructive(it session.Item) bool {
-	found := false
-	_ = jsonrpc.Members(it.Annotations, func(key string, value []byte) bool {
-		found = key == "destructiveHint" && string(value) == "true"
-		return !found
-	})
-	return found
-}

@@ -11,29 +11,30 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
 // traffic shows everything that was said on the wire, both ways, for all
 // servers. Navigate's Arg may be the Seq (uint64) of an entry to go to.
 type traffic struct {
-	entries
+	pane.JournalList
 	foreign *Foreign // whose traffic it is; nil for that of the sessions
 }
 
 func newTraffic() *traffic {
-	v := &traffic{entries: newEntries("traffic", "frame")}
-	v.feed.belongs = func(*journal.Entry) bool { return true }
-	v.feed.text = func(_ *journal.Journal, e *journal.Entry) string { return entryText(e) }
-	v.source = func(c *tui.Ctx, e journal.Entry) source {
-		return source{name: fmt.Sprintf("frame-%d", e.Seq), head: frameHead(c.Theme, e), none: safe.Line(frameNone(e), 2000)}
+	v := &traffic{JournalList: pane.NewJournalList("traffic", "frame")}
+	v.Feed.Belongs = func(*journal.Entry) bool { return true }
+	v.Feed.Text = func(_ *journal.Journal, e *journal.Entry) string { return entryText(e) }
+	v.Source = func(c *tui.Ctx, e journal.Entry) pane.Source {
+		return pane.Source{Name: fmt.Sprintf("frame-%d", e.Seq), Head: frameHead(c.Theme, e), None: safe.Line(frameNone(e), 2000)}
 	}
 	return v
 }
 
 // entryText is what a filter of traffic looks at: every word of the row.
 func entryText(e *journal.Entry) string {
-	return strings.Join([]string{kindWord(e.Kind), e.Server, e.Method, e.Tool, "#" + e.ID, e.Status, e.Note}, " ")
+	return strings.Join([]string{pane.KindWord(e.Kind), e.Server, e.Method, e.Tool, "#" + e.ID, e.Status, e.Note}, " ")
 }
 
 func (v *traffic) Info() tui.Info {
@@ -48,11 +49,11 @@ func (v *traffic) Actions() []tui.Action {
 			ID: "traffic.peer", Keys: []string{"o"}, Title: "other half", Group: "Traffic", Hint: 2,
 			Help: "Go from a request to its answer, or back.", Disabled: v.noPeer, Run: v.peer,
 		},
-	}, v.actions("raw frame", "Show the frame as it was on the wire.")...)
+	}, v.ListActions("raw frame", "Show the frame as it was on the wire.")...)
 }
 
 func (v *traffic) noPeer(c *tui.Ctx) string {
-	e, ok := v.entry(c)
+	e, ok := v.Entry(c)
 	if !ok || e.Peer == 0 {
 		return "this frame has no other half"
 	}
@@ -60,19 +61,19 @@ func (v *traffic) noPeer(c *tui.Ctx) string {
 }
 
 func (v *traffic) peer(c *tui.Ctx) tea.Cmd {
-	e, ok := v.entry(c)
+	e, ok := v.Entry(c)
 	if !ok {
 		return nil
 	}
-	v.feed.jump(e.Peer)
-	return v.load(c)
+	v.Feed.Jump(e.Peer)
+	return v.Load(c)
 }
 
 // frameHead is what the detail pane says above the frame.
 func frameHead(th *tui.Theme, e journal.Entry) []string {
-	line := fmt.Sprintf("%s %s %s · %s · %s", dirGlyph(e.Dir), kindWord(e.Kind), safe.Line(e.Server, 80),
+	line := fmt.Sprintf("%s %s %s · %s · %s", pane.DirGlyph(e.Dir), pane.KindWord(e.Kind), safe.Line(e.Server, 80),
 		e.Time.Format("15:04:05.000000"), text.Bytes(e.Size))
-	out := []string{kindStyle(th, e).S(line)}
+	out := []string{pane.KindStyle(th, e).S(line)}
 	if e.Note != "" && frameNone(e) == "" {
 		out = append(out, th.Muted.S(safe.Line(e.Note, 400)))
 	}
@@ -89,20 +90,20 @@ func frameNone(e journal.Entry) string {
 
 func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "frame" {
-		return v.doc.draw(c, p)
+		return v.Doc.Draw(c, p)
 	}
-	many, wide := len(c.Sessions.Servers()) > 1, wideRow+10
+	many, wide := len(c.Sessions.Servers()) > 1, pane.WideRow+10
 	what, next := "Nothing was said yet.", "Open a server and its frames appear here. Press 1 for the servers."
 	if v.foreign != nil {
-		many, wide, what, next = true, narrowRow, v.foreign.What, v.foreign.Next
+		many, wide, what, next = true, pane.NarrowRow, v.foreign.What, v.foreign.Next
 	}
-	v.drawList(c, p, what, next,
-		func(e journal.Entry, w int) string { return frameRow(c.Theme, e, w, many && w >= wide) }, many, c.Sessions.Journal().Rev())
+	v.DrawList(c, p, what, next,
+		func(e journal.Entry, w int) string { return pane.FrameRow(c.Theme, e, w, many && w >= wide) }, many, c.Sessions.Journal().Rev())
 	return nil
 }
 
 func (v *traffic) Breadcrumb(c *tui.Ctx) string {
-	if e, ok := v.entry(c); ok {
+	if e, ok := v.Entry(c); ok {
 		return safe.Line(e.Method, 40)
 	}
 	return ""
@@ -110,19 +111,19 @@ func (v *traffic) Breadcrumb(c *tui.Ctx) string {
 
 func (v *traffic) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if k == tui.CopyCurl {
-		return shell.Curl(c.Sessions, v.feed.selected())
+		return shell.Curl(c.Sessions, v.Feed.Selected())
 	}
 	if k != tui.CopyRaw && k != tui.CopyJSON && k != tui.CopyValue {
 		return nil
 	}
 	if c.Focus == "frame" && k != tui.CopyRaw {
-		return v.doc.copyText(k)
+		return v.Doc.CopyText(k)
 	}
-	return copyBody(c.Sessions.Journal(), v.feed.selected())
+	return pane.CopyBody(c.Sessions.Journal(), v.Feed.Selected())
 }
 
 func (v *traffic) Plain(c *tui.Ctx, w io.Writer) {
-	v.each(c, func(_ *journal.Journal, e journal.Entry) {
-		fmt.Fprintf(w, "%s %s %s %s\n", e.Time.Format("15:04:05.000"), dirGlyph(e.Dir), kindWord(e.Kind), safe.Line(entryText(&e), 400))
+	v.Each(c, func(_ *journal.Journal, e journal.Entry) {
+		fmt.Fprintf(w, "%s %s %s %s\n", e.Time.Format("15:04:05.000"), pane.DirGlyph(e.Dir), pane.KindWord(e.Kind), safe.Line(entryText(&e), 400))
 	})
 }

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"bytes"
@@ -14,23 +14,23 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// resultParts takes a result apart: its content blocks, its structured content,
+// ResultParts takes a result apart: its content blocks, its structured content,
 // and the whole as it was sent, which sent reads. name is what saved files are
 // called.
-func resultParts(name string, result []byte, sent func() ([]byte, error)) (session.Result, []part) {
+func ResultParts(name string, result []byte, sent func() ([]byte, error)) (session.Result, []Part) {
 	r, err := session.ParseResult(result)
-	var out []part
+	var out []Part
 	for i, c := range r.Contents {
 		p := contentPart(c)
-		p.src.name = fmt.Sprintf("%s-%d", name, i+1)
+		p.src.Name = fmt.Sprintf("%s-%d", name, i+1)
 		out = append(out, p)
 	}
 	if len(r.Structured) > 0 {
-		out = append(out, part{label: "structured", src: source{name: name, read: bytesOf(r.Structured)}})
+		out = append(out, Part{label: "structured", src: Source{Name: name, read: bytesOf(r.Structured)}})
 	}
-	raw := part{label: "as sent", src: source{name: name + "-result", read: sent}}
+	raw := Part{label: "as sent", src: Source{Name: name + "-result", read: sent}}
 	if err != nil {
-		raw.src.head = []string{"✗ " + safe.Line(err.Error(), 400)}
+		raw.src.Head = []string{"✗ " + safe.Line(err.Error(), 400)}
 	}
 	return r, append(out, raw)
 }
@@ -41,8 +41,8 @@ func bytesOf(b []byte) func() ([]byte, error) {
 
 // contentPart is a content block as a sub-tab: shown as what it is, with its
 // kind, size and place above it.
-func contentPart(c session.Content) part {
-	p := part{label: c.Type, uri: c.URI}
+func contentPart(c session.Content) Part {
+	p := Part{label: c.Type, uri: c.URI}
 	data := c.Data
 	if data == nil {
 		data = viewOf(c.Text)
@@ -62,20 +62,20 @@ func contentPart(c session.Content) part {
 		about = append(about, c.Name)
 	}
 	p.label = safe.Line(p.label, 20)
-	p.src.head = []string{safe.Line(strings.Join(about, " · "), 500)}
+	p.src.Head = []string{safe.Line(strings.Join(about, " · "), 500)}
 	if c.URI != "" { // on a line of its own: it is what people look for, and long
-		p.src.head = append(p.src.head, safe.Line(c.URI, 2000))
+		p.src.Head = append(p.src.Head, safe.Line(c.URI, 2000))
 	}
 	p.src.read = bytesOf(data)
 	kind, _, _ := mime.ParseMediaType(c.MIME)
 	switch {
 	case c.Flaw != nil:
 		p.label = "✗ " + p.label
-		p.src.head = append(p.src.head, "✗ "+safe.Line(c.Flaw.Error(), 400))
+		p.src.Head = append(p.src.Head, "✗ "+safe.Line(c.Flaw.Error(), 400))
 		p.src.read = bytesOf(c.Raw)
 	case c.Type == "resource_link":
 		p.label = "link"
-		p.src.head = append(p.src.head, "Press o to read the resource.")
+		p.src.Head = append(p.src.Head, "Press o to read the resource.")
 		p.src.read = bytesOf(c.Raw)
 	case strings.HasPrefix(kind, "image/"):
 		p.src.render, p.src.ext = renderImage, extension(kind)
@@ -86,7 +86,7 @@ func contentPart(c session.Content) part {
 	case isMarkdown(kind, data):
 		p.src.render, p.src.ext = renderMarkdown, ".md"
 	case !known(c.Type):
-		p.src.head = append(p.src.head, "mcphud does not know this kind of content; this is the block as sent.")
+		p.src.Head = append(p.src.Head, "mcphud does not know this kind of content; this is the block as sent.")
 		p.src.read = bytesOf(c.Raw)
 	}
 	return p
@@ -110,7 +110,7 @@ func extension(kind string) string {
 	case "audio/mpeg":
 		return ".mp3"
 	}
-	if _, sub, ok := strings.Cut(kind, "/"); ok && fileName(sub) == sub {
+	if _, sub, ok := strings.Cut(kind, "/"); ok && FileName(sub) == sub {
 		return "." + sub
 	}
 	return ".bin"
@@ -167,6 +167,6 @@ func renderImage(ctx context.Context, th *tui.Theme, w int, data []byte) ([]stri
 // binaryLines says what to do with bytes that no terminal shows.
 func binaryLines(what string) func(context.Context, *tui.Theme, int, []byte) ([]string, error) {
 	return func(_ context.Context, th *tui.Theme, w int, data []byte) ([]string, error) {
-		return message(th, w, what, fmt.Sprintf("%s that begin with % x", text.Bytes(len(data)), data[:min(len(data), 16)])), nil
+		return Message(th, w, what, fmt.Sprintf("%s that begin with % x", text.Bytes(len(data)), data[:min(len(data), 16)])), nil
 	}
 }

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"bytes"
@@ -19,16 +19,16 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// reply is the pane for what a server answered: each content block on a
+// Reply is the pane for what a server answered: each content block on a
 // sub-tab of its own, shown as what it is, then the structured content and the
 // result as sent.
-type reply struct {
+type Reply struct {
 	view  string
 	head  []string // styled lines above the tabs: verdict, time, size
-	parts []part
+	parts []Part
 	at    int
 	first int // sub-tab at the left end of their line
-	doc   document
+	Doc   Document
 
 	gen       int
 	loading   bool
@@ -36,33 +36,34 @@ type reply struct {
 	since     time.Time // since when, zero if that does not matter
 	err       error
 	data      []byte // of a JSON-RPC error
-	cancelled bool
+	Cancelled bool
 	rev       int
 }
 
-func newReply(view, pane string) reply {
-	return reply{view: view, doc: document{view: view, pane: pane, slot: "reply"}}
+// NewReply is empty; view and pane are the ids of where it is shown.
+func NewReply(view, pane string) Reply {
+	return Reply{view: view, Doc: Document{view: view, pane: pane, slot: "reply"}}
 }
 
-// part is one sub-tab.
-type part struct {
+// Part is one sub-tab.
+type Part struct {
 	label string // safe, short
 	uri   string // of a resource or link, to follow; as sent
-	src   source
+	src   Source
 }
 
 // replyParts is the outcome of taking a result apart.
 type replyParts struct {
-	r     *reply
+	r     *Reply
 	gen   int
 	head  []string
-	parts []part
+	parts []Part
 }
 
-// load shows a result after split took it apart, which runs beside the event
+// Load shows a result after split took it apart, which runs beside the event
 // loop. head are styled lines that give the verdict.
-func (r *reply) load(c *tui.Ctx, split func() (head []string, parts []part, err error)) tea.Cmd {
-	r.clear()
+func (r *Reply) Load(c *tui.Ctx, split func() (head []string, parts []Part, err error)) tea.Cmd {
+	r.Clear()
 	r.loading, r.what = true, "reading the result"
 	gen := r.gen
 	cmd, _ := c.Replace(r.view, "reply", "read the result", func(context.Context) (any, error) {
@@ -72,19 +73,19 @@ func (r *reply) load(c *tui.Ctx, split func() (head []string, parts []part, err 
 	return cmd
 }
 
-// wait says that an answer is on its way.
-func (r *reply) wait(what string) {
-	r.clear()
+// Wait says that an answer is on its way.
+func (r *Reply) Wait(what string) {
+	r.Clear()
 	r.loading, r.what, r.since = true, what, time.Now()
 }
 
-// fail shows why there is no answer, with what the server said of it.
-func (r *reply) fail(th *tui.Theme, m tui.OpDone) {
-	r.clear()
+// Fail shows why there is no answer, with what the server said of it.
+func (r *Reply) Fail(th *tui.Theme, m tui.OpDone) {
+	r.Clear()
 	r.err = m.Err
 	if errors.Is(m.Err, context.Canceled) || failure.KindOf(m.Err) == failure.Interrupted {
 		r.head = []string{th.Warn.S("⊘ cancelled after " + text.Duration(m.Took) + "; the server was told")}
-		r.cancelled = true
+		r.Cancelled = true
 		return
 	}
 	var e *failure.Error
@@ -93,26 +94,26 @@ func (r *reply) fail(th *tui.Theme, m tui.OpDone) {
 	}
 }
 
-// clear shows nothing.
-func (r *reply) clear() {
+// Clear shows nothing.
+func (r *Reply) Clear() {
 	r.gen++
 	r.head, r.parts, r.at, r.first, r.loading, r.err = nil, nil, 0, 0, false, nil
-	r.what, r.data, r.cancelled = "", nil, false
-	r.doc.clear()
+	r.what, r.data, r.Cancelled = "", nil, false
+	r.Doc.clear()
 	r.rev++
 }
 
-// shown is whether there is a result, or one on its way.
-func (r *reply) shown() bool { return r.loading || r.err != nil || len(r.parts) > 0 }
+// Shown is whether there is a result, or one on its way.
+func (r *Reply) Shown() bool { return r.loading || r.err != nil || len(r.parts) > 0 }
 
 // done takes outcomes of its commands; ok is false for anything else.
-func (r *reply) done(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
-	if cmd, ok := savedToast(c, m); ok {
+func (r *Reply) done(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
+	if cmd, ok := SavedToast(c, m); ok {
 		return cmd, true
 	}
 	p, is := m.Value.(replyParts)
 	if !is || p.r != r {
-		return r.doc.Handle(c, m)
+		return r.Doc.Handle(c, m)
 	}
 	if p.gen != r.gen {
 		return nil, true
@@ -123,25 +124,25 @@ func (r *reply) done(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
 }
 
 // open goes to a sub-tab.
-func (r *reply) open(c *tui.Ctx, i int) tea.Cmd {
+func (r *Reply) open(c *tui.Ctx, i int) tea.Cmd {
 	if len(r.parts) == 0 {
 		return nil
 	}
 	r.at = (i + len(r.parts)) % len(r.parts)
 	r.rev++
-	return r.doc.load(c, r.parts[r.at].src)
+	return r.Doc.load(c, r.parts[r.at].src)
 }
 
 // current is the sub-tab shown.
-func (r *reply) current() (part, bool) {
+func (r *Reply) current() (Part, bool) {
 	if r.at < len(r.parts) {
 		return r.parts[r.at], true
 	}
-	return part{}, false
+	return Part{}, false
 }
 
-// actions are what a result offers, for the screen and pane that hold it.
-func (r *reply) actions(view, pane string) []tui.Action {
+// Actions are what a result offers, for the screen and pane that hold it.
+func (r *Reply) Actions(view, pane string) []tui.Action {
 	single := func(*tui.Ctx) string {
 		if len(r.parts) < 2 {
 			return "there is only one part"
@@ -173,11 +174,11 @@ func (r *reply) actions(view, pane string) []tui.Action {
 				return c.Navigate("resources", p.uri)
 			},
 		},
-	}, r.doc.actions(view, pane)...)
+	}, r.Doc.actions(view, pane)...)
 }
 
 // Handle moves in the part shown.
-func (r *reply) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (r *Reply) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.OpDone:
 		return r.done(c, m)
@@ -189,20 +190,20 @@ func (r *reply) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			}
 			return nil, true
 		}
-		return r.doc.Handle(c, m)
+		return r.Doc.Handle(c, m)
 	}
-	return r.doc.Handle(c, msg)
+	return r.Doc.Handle(c, msg)
 }
 
 // top is how many lines are above the document.
-func (r *reply) top() int {
+func (r *Reply) top() int {
 	if len(r.parts) > 1 {
 		return len(r.head) + 1
 	}
 	return len(r.head)
 }
 
-func (r *reply) clickTab(c *tui.Ctx, x int) tea.Cmd {
+func (r *Reply) clickTab(c *tui.Ctx, x int) tea.Cmd {
 	at := 0
 	if r.first > 0 {
 		at = 2
@@ -217,11 +218,11 @@ func (r *reply) clickTab(c *tui.Ctx, x int) tea.Cmd {
 }
 
 // tabWidth is the cells that a sub-tab takes.
-func (r *reply) tabWidth(i int) int { return paint.Width(r.parts[i].label) + 3 }
+func (r *Reply) tabWidth(i int) int { return paint.Width(r.parts[i].label) + 3 }
 
 // fit chooses the first sub-tab to draw, so that the current one is on the
 // line.
-func (r *reply) fit(w int) {
+func (r *Reply) fit(w int) {
 	total := 0
 	for i := range r.parts {
 		total += r.tabWidth(i)
@@ -244,7 +245,7 @@ func (r *reply) fit(w int) {
 
 // tabs is the line of sub-tabs; where they are too many the arrows say at
 // which end there are more.
-func (r *reply) tabs(th *tui.Theme, w int) string {
+func (r *Reply) tabs(th *tui.Theme, w int) string {
 	r.fit(w)
 	var b strings.Builder
 	used := 0
@@ -271,24 +272,25 @@ func (r *reply) tabs(th *tui.Theme, w int) string {
 	return paint.Cut(b.String(), w)
 }
 
-func (r *reply) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+// Draw fills the pane.
+func (r *Reply) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	th := c.Theme
 	var head []string
 	for _, l := range r.head {
 		head = append(head, paint.Cut(l, p.W))
 	}
 	switch {
-	case r.cancelled:
-		p.Lines = append(head, message(th, p.W, "There is no result.", "Run it again to get one.")...)
+	case r.Cancelled:
+		p.Lines = append(head, Message(th, p.W, "There is no result.", "Run it again to get one.")...)
 		return nil
 	case r.err != nil:
 		p.Lines = append(head, r.errorLines(th, p.W)...)
 		return nil
 	case r.loading:
-		p.Lines = append(head, message(th, p.W, spin()+" "+r.what+elapsed(r.since), "Press x to cancel.")...)
+		p.Lines = append(head, Message(th, p.W, spinner()+" "+r.what+elapsed(r.since), "Press x to cancel.")...)
 		return nil
 	case len(r.parts) == 0:
-		p.Lines = append(head, message(th, p.W, "The result has no content.", "")...)
+		p.Lines = append(head, Message(th, p.W, "The result has no content.", "")...)
 		return nil
 	}
 	if len(r.parts) > 1 {
@@ -296,14 +298,14 @@ func (r *reply) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	}
 	h := p.H
 	p.H = max(h-len(head), 1)
-	lines, scroll := r.doc.lines(c, p)
+	lines, scroll := r.Doc.lines(c, p)
 	p.H = h
 	p.Lines, p.Scroll = append(head, lines...), scroll
 	return nil
 }
 
 // errorLines is the error in full, with the data that the server sent along.
-func (r *reply) errorLines(th *tui.Theme, w int) []string {
+func (r *Reply) errorLines(th *tui.Theme, w int) []string {
 	out := errorMessage(th, w, errorText(r.err), "What was said is in the traffic. Everything typed is still there: correct it and run it again.")
 	if len(r.data) > 0 {
 		out = append(out, "", " "+th.Muted.S("data"))
@@ -336,8 +338,8 @@ func elapsed(since time.Time) string {
 	return ""
 }
 
-// plain writes what is shown for linear mode: every part as text.
-func (r *reply) plain(w io.Writer) {
+// Plain writes what is shown for linear mode: every part as text.
+func (r *Reply) Plain(w io.Writer) {
 	switch {
 	case r.loading:
 		fmt.Fprintln(w, r.what+"…")
@@ -350,14 +352,14 @@ func (r *reply) plain(w io.Writer) {
 		return
 	}
 	for _, l := range r.head {
-		fmt.Fprintln(w, stripped(l))
+		fmt.Fprintln(w, plainLine(l))
 	}
 	for i, p := range r.parts {
 		if i > 0 && i == len(r.parts)-1 {
 			break // the result as sent repeats the others
 		}
-		for _, l := range p.src.head {
-			fmt.Fprintln(w, stripped(l))
+		for _, l := range p.src.Head {
+			fmt.Fprintln(w, plainLine(l))
 		}
 		data, err := p.src.read()
 		switch {

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// kindWord is what a journal entry is called on the screen.
-func kindWord(k journal.Kind) string {
+// KindWord is what a journal entry is called on the screen.
+func KindWord(k journal.Kind) string {
 	switch k {
 	case journal.Request:
 		return "req"
@@ -32,8 +32,8 @@ func kindWord(k journal.Kind) string {
 	return "state"
 }
 
-// dirGlyph points from the client to the server or back.
-func dirGlyph(d journal.Dir) string {
+// DirGlyph points from the client to the server or back.
+func DirGlyph(d journal.Dir) string {
 	switch d {
 	case journal.Out:
 		return "→"
@@ -43,8 +43,8 @@ func dirGlyph(d journal.Dir) string {
 	return "·"
 }
 
-// kindStyle is the colour of an entry's kind; the word says the same.
-func kindStyle(th *tui.Theme, e journal.Entry) paint.Style {
+// KindStyle is the colour of an entry's kind; the word says the same.
+func KindStyle(th *tui.Theme, e journal.Entry) paint.Style {
 	switch e.Kind {
 	case journal.ErrorResponse, journal.Bad:
 		return th.Error
@@ -63,35 +63,35 @@ func kindStyle(th *tui.Theme, e journal.Entry) paint.Style {
 // toolFailed is the journal's note on a result that is a tool's own failure.
 const toolFailed = "isError"
 
-// wideRow is the width from which a row has milliseconds and the size.
-const wideRow = 70
+// WideRow is the width from which a row has milliseconds and the size.
+const WideRow = 70
 
-// narrowRow is the width from which a row of many servers names its own.
-const narrowRow = 40
+// NarrowRow is the width from which a row of many servers names its own.
+const NarrowRow = 40
 
-// frameRow draws one entry of the traffic list: time, direction, kind, what it
+// FrameRow draws one entry of the traffic list: time, direction, kind, what it
 // is about, status, latency and size, as far as they fit. With the server, that
 // comes before the time and the latency.
-func frameRow(th *tui.Theme, e journal.Entry, w int, server bool) string {
+func FrameRow(th *tui.Theme, e journal.Entry, w int, server bool) string {
 	var b strings.Builder
-	narrow := server && w < wideRow-10
+	narrow := server && w < WideRow-10
 	switch {
 	case narrow:
-	case w >= wideRow:
+	case w >= WideRow:
 		b.WriteString(th.Muted.S(e.Time.Format("15:04:05.000")) + " ")
 	case w >= 50:
 		b.WriteString(th.Muted.S(e.Time.Format("15:04:05")) + " ")
 	}
-	b.WriteString(dirGlyph(e.Dir))
+	b.WriteString(DirGlyph(e.Dir))
 	b.WriteByte(' ')
-	b.WriteString(kindStyle(th, e).S(pad(kindWord(e.Kind), 6)))
+	b.WriteString(KindStyle(th, e).S(Pad(KindWord(e.Kind), 6)))
 	b.WriteByte(' ')
 	if server {
 		cells := 12
 		if narrow {
 			cells = 10
 		}
-		b.WriteString(th.Muted.S(pad(safe.Line(e.Server, 64), cells)))
+		b.WriteString(th.Muted.S(Pad(safe.Line(e.Server, 64), cells)))
 		b.WriteByte(' ')
 	}
 	tail := frameTail(th, e, w, narrow)
@@ -147,14 +147,14 @@ func frameTail(th *tui.Theme, e journal.Entry, w int, narrow bool) string {
 	if !narrow && (e.Kind == journal.Response || e.Kind == journal.ErrorResponse) {
 		parts = append(parts, th.Muted.S(fmt.Sprintf("%7s", text.Duration(e.Took))))
 	}
-	if e.Size > 0 && w >= wideRow {
+	if e.Size > 0 && w >= WideRow {
 		parts = append(parts, th.Muted.S(fmt.Sprintf("%8s", text.Bytes(e.Size))))
 	}
 	return strings.Join(parts, " ")
 }
 
-// pad fills ASCII text up to n cells, or cuts it.
-func pad(s string, n int) string {
+// Pad fills ASCII text up to n cells, or cuts it.
+func Pad(s string, n int) string {
 	if len(s) > n {
 		return paint.Fit(s, n)
 	}

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -6,18 +6,18 @@ import (
 	"github.com/mcphud/mcphud/tui"
 )
 
-// textPane is a pane of styled lines that scrolls: for what is at most a few
+// TextPane is a pane of styled lines that scrolls: for what is at most a few
 // hundred lines, such as what a server says of itself. Longer things are a
 // [document].
-type textPane struct {
+type TextPane struct {
 	lines []string
-	top   int
+	Top   int
 	page  int
 }
 
-// handle scrolls; it reports whether the message meant something.
-func (t *textPane) handle(msg tea.Msg) bool {
-	to := t.top
+// Handle scrolls; it reports whether the message meant something.
+func (t *TextPane) Handle(msg tea.Msg) bool {
+	to := t.Top
 	switch m := msg.(type) {
 	case tea.KeyPressMsg:
 		switch m.String() {
@@ -45,17 +45,17 @@ func (t *textPane) handle(msg tea.Msg) bool {
 	default:
 		return false
 	}
-	t.top = to
+	t.Top = to
 	t.clamp()
 	return true
 }
 
-func (t *textPane) clamp() { t.top = max(0, min(t.top, len(t.lines)-t.page)) }
+func (t *TextPane) clamp() { t.Top = max(0, min(t.Top, len(t.lines)-t.page)) }
 
-// draw fills the pane with lines, which were built for its width.
-func (t *textPane) draw(p *tui.Pane, lines []string) {
+// Draw fills the pane with lines, which were built for its width.
+func (t *TextPane) Draw(p *tui.Pane, lines []string) {
 	t.lines, t.page = lines, p.H
 	t.clamp()
-	p.Lines = append(p.Lines[:0], lines[t.top:min(len(lines), t.top+p.H)]...)
-	p.Scroll = tui.Scroll{Pos: t.top, Total: len(lines)}
+	p.Lines = append(p.Lines[:0], lines[t.Top:min(len(lines), t.Top+p.H)]...)
+	p.Scroll = tui.Scroll{Pos: t.Top, Total: len(lines)}
 }

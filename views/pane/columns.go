@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// widest is how many cells the longest of n names takes, at most maxColumn.
-func widest(n int, name func(int) string) int {
+// Widest is how many cells the longest of n names takes, at most maxColumn.
+func Widest(n int, name func(int) string) int {
 	most := 0
 	for i := range n {
 		if s := name(i); len(s) > most { // cells are at most bytes
@@ -26,9 +26,9 @@ func widest(n int, name func(int) string) int {
 // follows them to the right.
 const maxColumn = 32
 
-// column pads a styled name to its column, which takes half of a row of w
+// Column pads a styled name to its column, which takes half of a row of w
 // cells at most. Names are never cut for it: they are what the row is about.
-func column(name string, col, w int) string {
+func Column(name string, col, w int) string {
 	if n := min(col, w/2) - paint.Width(name); n > 0 {
 		return name + paint.Blanks(n)
 	}

@@ -7,23 +7,23 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
-// catalog is a screen that lists what a server offers of one kind, and for the
+// itemScreen is a screen that lists what a server offers of one kind, and for the
 // item under the cursor what it is in words and as sent; enter opens the screen
 // that asks for it. Navigate's Arg may be the name (string) of an item to go to.
-type catalog struct {
-	catalogue
-	items
-	about about
+type itemScreen struct {
+	itemKind
+	pane.ItemList
+	about pane.ItemDetail
 }
 
-// catalogue is what tells these screens apart.
-type catalogue struct {
+// itemKind is what tells these screens apart.
+type itemKind struct {
 	info         tui.Info
 	kind         session.ListKind
 	plural, verb string
@@ -32,30 +32,30 @@ type catalogue struct {
 	command      func(session.Item) shell.Invocation // mcphud subcommand for an item
 }
 
-func newCatalog(k catalogue) *catalog {
-	return &catalog{catalogue: k, items: newItems(k.info.ID, k.kind, k.plural, k.name), about: newAbout(k.info.ID)}
+func newItemScreen(k itemKind) *itemScreen {
+	return &itemScreen{itemKind: k, ItemList: pane.NewItemList(k.info.ID, k.kind, k.plural, k.name), about: pane.NewItemDetail(k.info.ID)}
 }
 
-func (v *catalog) Info() tui.Info { return v.info }
+func (v *itemScreen) Info() tui.Info { return v.info }
 
-func (v *catalog) Actions() []tui.Action {
+func (v *itemScreen) Actions() []tui.Action {
 	id := v.info.ID
 	return append([]tui.Action{
 		{
 			ID: id + ".open", Keys: []string{"enter"}, Title: v.verb, Group: v.info.Title, Hint: 1,
 			Help: v.help, Disabled: v.none, Run: v.open,
 		},
-		refreshAction(id, v.catalogue.plural, func(c *tui.Ctx) tea.Cmd { return v.load(c, true) }),
-	}, v.about.actions(id, "detail")...)
+		refreshAction(id, v.itemKind.plural, func(c *tui.Ctx) tea.Cmd { return v.Load(c, true) }),
+	}, v.about.Actions(id, "detail")...)
 }
 
-func (v *catalog) open(c *tui.Ctx) tea.Cmd {
-	it, _ := v.selected()
+func (v *itemScreen) open(c *tui.Ctx) tea.Cmd {
+	it, _ := v.Selected()
 	return c.Navigate(v.screen, v.name(it))
 }
 
-func (v *catalog) none(*tui.Ctx) string {
-	it, ok := v.selected()
+func (v *itemScreen) none(*tui.Ctx) string {
+	it, ok := v.Selected()
 	switch {
 	case !ok:
 		return "nothing is selected"
@@ -96,31 +96,31 @@ func offline(c *tui.Ctx) string {
 	return ""
 }
 
-func (v *catalog) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged:
-		return tea.Batch(v.sync(c), v.describe(c)), true
+		return tea.Batch(v.Sync(c), v.describe(c)), true
 	case tui.Navigate:
-		cmd := v.sync(c)
+		cmd := v.Sync(c)
 		if name, ok := m.Arg.(string); ok {
-			v.kept[v.server] = name
-			cmd = tea.Batch(cmd, v.show(c))
+			v.Kept[v.Server] = name
+			cmd = tea.Batch(cmd, v.Show(c))
 		}
 		return tea.Batch(cmd, v.describe(c)), true
 	case tui.FilterChanged:
 		if c.Focus == "detail" {
 			return v.about.Handle(c, msg)
 		}
-		return tea.Batch(v.setFilter(c, m.Text), v.describe(c)), true
+		return tea.Batch(v.SetFilter(c, m.Text), v.describe(c)), true
 	case tui.OpDone:
-		if cmd, ok := savedToast(c, m); ok {
+		if cmd, ok := pane.SavedToast(c, m); ok {
 			return cmd, true
 		}
-		if cmd, ok := v.done(c, m); ok {
+		if cmd, ok := v.Filtered(c, m); ok {
 			return tea.Batch(cmd, v.describe(c)), true
 		}
 		if m.Slot == "list" {
-			return tea.Batch(v.sync(c), v.describe(c)), true
+			return tea.Batch(v.Sync(c), v.describe(c)), true
 		}
 		return v.about.Handle(c, msg)
 	case tui.PaneMouse:
@@ -131,50 +131,50 @@ func (v *catalog) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if c.Focus == "detail" {
 		return v.about.Handle(c, msg)
 	}
-	consumed, opened := v.handle("list", msg)
+	consumed, opened := v.MoveCursor("list", msg)
 	if opened && v.none(c) == "" {
-		it, _ := v.selected()
+		it, _ := v.Selected()
 		return c.Navigate(v.screen, v.name(it)), true
 	}
 	return v.describe(c), consumed
 }
 
 // describe brings the item under the cursor into the detail pane.
-func (v *catalog) describe(c *tui.Ctx) tea.Cmd {
-	it, ok := v.selected()
+func (v *itemScreen) describe(c *tui.Ctx) tea.Cmd {
+	it, ok := v.Selected()
 	if !ok {
-		v.about.clear()
+		v.about.Clear()
 		return nil
 	}
-	return v.about.show(c, v.server, it)
+	return v.about.Show(c, v.Server, it)
 }
 
-func (v *catalog) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *itemScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
-		if it, ok := v.selected(); ok {
+		if it, ok := v.Selected(); ok {
 			p.Title = safe.Line(v.name(it), 120)
 		}
-		return v.about.draw(c, p)
+		return v.about.Draw(c, p)
 	}
-	v.draw(c, p)
+	v.DrawItems(c, p)
 	return nil
 }
 
 // Badge is the number of items.
-func (v *catalog) Badge(*tui.Ctx) string {
-	if n := len(v.listing.Items); n > 0 {
+func (v *itemScreen) Badge(*tui.Ctx) string {
+	if n := len(v.Listing.Items); n > 0 {
 		return fmt.Sprint(n)
 	}
 	return ""
 }
 
-func (v *catalog) Breadcrumb(*tui.Ctx) string {
-	it, _ := v.selected()
+func (v *itemScreen) Breadcrumb(*tui.Ctx) string {
+	it, _ := v.Selected()
 	return safe.Line(v.name(it), 60)
 }
 
-func (v *catalog) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
-	it, ok := v.selected()
+func (v *itemScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+	it, ok := v.Selected()
 	if !ok {
 		return nil
 	}
@@ -189,51 +189,22 @@ func (v *catalog) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (v *catalog) PageText(*tui.Ctx) (text, ext string, ok bool) {
-	it, ok := v.selected()
+func (v *itemScreen) PageText(*tui.Ctx) (text, ext string, ok bool) {
+	it, ok := v.Selected()
 	return string(it.Raw), ".json", ok
 }
 
-func (v *catalog) Choices(c *tui.Ctx) (out []tui.Choice) {
-	for _, it := range v.listing.Items {
+func (v *itemScreen) Choices(c *tui.Ctx) (out []tui.Choice) {
+	for _, it := range v.Listing.Items {
 		if v.name(it) == "" {
 			continue
 		}
 		out = append(out, tui.Choice{
-			Label: safe.Line(v.name(it), 120) + about1(it),
+			Label: safe.Line(v.name(it), 120) + pane.Summary(it),
 			Run:   func(c *tui.Ctx) tea.Cmd { return c.Navigate(v.screen, v.name(it)) },
 		})
 	}
 	return out
 }
 
-func (v *catalog) Plain(c *tui.Ctx, w io.Writer) { v.plain(c, w) }
-
-// about1 is " — what it is" in a line, "" if the server says nothing.
-func about1(it session.Item) string {
-	if it.Description == "" {
-		return ""
-	}
-	return " — " + safe.Line(text.FirstLine(it.Description), 200)
-}
-
-// plain writes a listing for linear mode.
-func (p *items) plain(c *tui.Ctx, w io.Writer) {
-	if c.Server != nil && p.status.State == session.Connected && !p.listing.Loaded && p.listing.Err == nil {
-		fmt.Fprintln(w, "loading "+p.plural+"…")
-		return
-	}
-	if len(p.listing.Items) == 0 {
-		for _, l := range p.empty(c, 100) {
-			fmt.Fprintln(w, stripped(l))
-		}
-		return
-	}
-	for i, it := range p.listing.Items {
-		if it.Flaw != nil {
-			fmt.Fprintf(w, "item %d is malformed: %s\n", i+1, safe.Line(it.Flaw.Error(), 300))
-			continue
-		}
-		fmt.Fprintf(w, "%s%s\n", safe.Line(p.key(it), 300), about1(it))
-	}
-}
+func (v *itemScreen) Plain(c *tui.Ctx, w io.Writer) { v.PlainItems(c, w) }

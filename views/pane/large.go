@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"encoding/json"
@@ -25,10 +25,10 @@ const (
 	tidyTime = 2 * time.Second
 )
 
-// sent gives a result as it was sent, whenever it is asked for. The text of a
+// ResultAsSent gives a result as it was sent, whenever it is asked for. The text of a
 // large result and the frame that it came in are not both held in memory: the
 // journal has the frame, on disk if it is large.
-func sent(j *journal.Journal, r session.Reply) func() ([]byte, error) {
+func ResultAsSent(j *journal.Journal, r session.Reply) func() ([]byte, error) {
 	if len(r.Result) <= keptBytes || r.Response == 0 {
 		return bytesOf(json.RawMessage(r.Result))
 	}
@@ -59,8 +59,8 @@ func tidy(n int) tea.Cmd {
 	})
 }
 
-// copyBody copies the body of a journal entry, nil if it has none.
-func copyBody(j *journal.Journal, seq uint64) tui.CopyFunc {
+// CopyBody copies the body of a journal entry, nil if it has none.
+func CopyBody(j *journal.Journal, seq uint64) tui.CopyFunc {
 	if e, ok := j.Get(seq); !ok || e.Size == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
-// message fills an empty pane: what is the case, and what to do about it.
-func message(th *tui.Theme, w int, what, next string) []string {
+// Message fills an empty pane: what is the case, and what to do about it.
+func Message(th *tui.Theme, w int, what, next string) []string {
 	out := []string{""}
 	for _, l := range wrap(what, w-2) {
 		out = append(out, " "+th.Text.S(l))
@@ -44,13 +44,13 @@ func errorMessage(th *tui.Theme, w int, what, next string) []string {
 	return out
 }
 
-// nothingMatches is the state of a list whose filter lets nothing through.
-func nothingMatches(th *tui.Theme, w int, filter string) []string {
-	return message(th, w, fmt.Sprintf("Nothing matches %q.", filter), "Press / to change the filter; esc in it clears it.")
+// NothingMatches is the state of a list whose filter lets nothing through.
+func NothingMatches(th *tui.Theme, w int, filter string) []string {
+	return Message(th, w, fmt.Sprintf("Nothing matches %q.", filter), "Press / to change the filter; esc in it clears it.")
 }
 
-// counted is a badge: how many are listed of how many there are.
-func counted(n, of int) string {
+// CountBadge is a badge: how many are listed of how many there are.
+func CountBadge(n, of int) string {
 	if n == of {
 		return fmt.Sprint(n)
 	}
@@ -108,11 +108,11 @@ func wrapLine(out []string, line string, w int) []string {
 	return append(out, strings.TrimRight(cur.String(), " "))
 }
 
-// stripped is a styled line as plain text.
-func stripped(line string) string { return ansi.Strip(line) }
+// plainLine is a styled line as plain text.
+func plainLine(line string) string { return ansi.Strip(line) }
 
-// amount is a number of things in words: "1 notification", "2 notifications".
-func amount(n int, unit string) string {
+// Count is a number of things in words: "1 notification", "2 notifications".
+func Count(n int, unit string) string {
 	if n != 1 {
 		unit += "s"
 	}

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"cmp"
@@ -11,15 +11,15 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// document is a pane for text of any size as it was sent: JSON as a tree that
+// Document is a pane for text of any size as it was sent: JSON as a tree that
 // folds or as its bytes, anything else as lines. Reading and indexing run
 // beside the event loop; only what is visible is drawn.
-type document struct {
+type Document struct {
 	view string // id of the screen
 	pane string // id of the pane
 	slot string // tells documents of one screen apart
 
-	src   source
+	src   Source
 	gen   int // which load
 	state docState
 	err   error
@@ -63,16 +63,16 @@ type layoutKey struct {
 	th *tui.Theme
 }
 
-// source says what a document shows.
-type source struct {
-	// name is what a saved file is called, without its extension.
-	name string
-	// head are styled lines above the text.
-	head []string
-	// none is said where there are no bytes; "" for a word that says so.
-	none string
-	// painter colours lines of what is not JSON; nil for none.
-	painter widget.Painter
+// Source says what a document shows.
+type Source struct {
+	// Name is what a saved file is called, without its extension.
+	Name string
+	// Head are styled lines above the text.
+	Head []string
+	// None is said where there are no bytes; "" for a word that says so.
+	None string
+	// Painter colours lines of what is not JSON; nil for none.
+	Painter widget.Painter
 	// read gives the bytes. It runs beside the event loop.
 	read func() ([]byte, error)
 	// render makes safe, styled lines of at most w cells out of the bytes. It
@@ -84,7 +84,7 @@ type source struct {
 
 // docLoaded is the outcome of reading a source.
 type docLoaded struct {
-	doc  *document
+	doc  *Document
 	gen  int
 	data []byte
 	text *widget.Lines
@@ -92,7 +92,7 @@ type docLoaded struct {
 }
 
 // load shows another source once it was read.
-func (d *document) load(c *tui.Ctx, src source) tea.Cmd {
+func (d *Document) load(c *tui.Ctx, src Source) tea.Cmd {
 	d.gen++
 	d.src, d.state, d.err = src, docLoading, nil
 	d.rev++
@@ -129,7 +129,7 @@ func looksLikeJSON(data []byte) bool {
 }
 
 // loaded takes what was read; false if the message is something else.
-func (d *document) loaded(m tui.OpDone) bool {
+func (d *Document) loaded(m tui.OpDone) bool {
 	l, ok := m.Value.(docLoaded)
 	if !ok || l.doc != d {
 		return false
@@ -141,7 +141,7 @@ func (d *document) loaded(m tui.OpDone) bool {
 	d.state, d.err, d.data, d.json = docReady, m.Err, l.data, l.ix != nil
 	d.found = -1
 	d.tree.SetIndex(l.ix)
-	painter := d.src.painter
+	painter := d.src.Painter
 	if d.json {
 		painter = widget.PaintJSON
 	}
@@ -164,7 +164,7 @@ func (d *document) loaded(m tui.OpDone) bool {
 }
 
 // shapes lists how the document can be shown.
-func (d *document) shapes() (out []shape) {
+func (d *Document) shapes() (out []shape) {
 	if d.src.render != nil {
 		out = append(out, asRendered)
 	}
@@ -175,7 +175,7 @@ func (d *document) shapes() (out []shape) {
 }
 
 // render makes the lines for the pane's width when they are what shows.
-func (d *document) render(c *tui.Ctx) tea.Cmd {
+func (d *Document) render(c *tui.Ctx) tea.Cmd {
 	key := layoutKey{d.w, c.Theme}
 	if d.as != asRendered || d.state != docReady || d.err != nil || d.w == 0 || key == d.layout {
 		return nil
@@ -191,14 +191,14 @@ func (d *document) render(c *tui.Ctx) tea.Cmd {
 
 // docRendered is the outcome of rendering.
 type docRendered struct {
-	doc   *document
+	doc   *Document
 	gen   int
 	key   layoutKey
 	lines []string
 }
 
 // renderedLines takes what was rendered; false if the message is something else.
-func (d *document) renderedLines(c *tui.Ctx, m tui.OpDone) bool {
+func (d *Document) renderedLines(c *tui.Ctx, m tui.OpDone) bool {
 	r, ok := m.Value.(docRendered)
 	if !ok || r.doc != d {
 		return false
@@ -220,7 +220,7 @@ func (d *document) renderedLines(c *tui.Ctx, m tui.OpDone) bool {
 }
 
 // clear shows nothing.
-func (d *document) clear() {
+func (d *Document) clear() {
 	d.gen++
 	d.state, d.data, d.err = docEmpty, nil, nil
 	d.tree.SetIndex(nil)
@@ -229,10 +229,10 @@ func (d *document) clear() {
 }
 
 // asTree is whether the tree is what shows.
-func (d *document) asTree() bool { return d.as == asTree }
+func (d *Document) asTree() bool { return d.as == asTree }
 
 // Handle moves in the document and searches it.
-func (d *document) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (d *Document) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	consumed := false
 	switch m := msg.(type) {
 	case tui.Laid:
@@ -264,14 +264,14 @@ func (d *document) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 	case tui.PaneMouse:
 		consumed = true
-		m.Y -= len(d.src.head)
+		m.Y -= len(d.src.Head)
 		switch d.as {
 		case asTree:
-			mouseTo(m, d.tree.Mouse)
+			MouseTo(m, d.tree.Mouse)
 		case asRendered:
-			mouseTo(m, d.rendered.Mouse)
+			MouseTo(m, d.rendered.Mouse)
 		default:
-			mouseTo(m, d.pager.Mouse)
+			MouseTo(m, d.pager.Mouse)
 		}
 	}
 	if consumed {
@@ -281,14 +281,15 @@ func (d *document) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 }
 
 // moving changes while the pane waits for something.
-func (d *document) moving() any {
+func (d *Document) moving() any {
 	if d.state == docLoading || d.rendering {
-		return tick()
+		return Tick()
 	}
 	return nil
 }
 
-func (d *document) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+// Draw fills the pane; it never sets a cursor.
+func (d *Document) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if !p.Same(c, d, d.rev, d.moving()) {
 		p.Lines, p.Scroll = d.lines(c, p)
 	}
@@ -296,21 +297,21 @@ func (d *document) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 }
 
 // lines is what the pane shows now.
-func (d *document) lines(c *tui.Ctx, p *tui.Pane) ([]string, tui.Scroll) {
-	head := make([]string, 0, len(d.src.head)+p.H)
-	for _, l := range d.src.head {
+func (d *Document) lines(c *tui.Ctx, p *tui.Pane) ([]string, tui.Scroll) {
+	head := make([]string, 0, len(d.src.Head)+p.H)
+	for _, l := range d.src.Head {
 		head = append(head, paint.Cut(l, p.W))
 	}
 	h := max(p.H-len(head), 1)
 	switch {
 	case d.state == docEmpty:
-		return message(c.Theme, p.W, "Nothing is selected.", ""), tui.Scroll{}
+		return Message(c.Theme, p.W, "Nothing is selected.", ""), tui.Scroll{}
 	case d.err != nil:
 		return append(head, errorMessage(c.Theme, p.W, errorText(d.err), "")...), tui.Scroll{}
 	case d.state == docLoading && d.data == nil:
-		return append(head, message(c.Theme, p.W, spin()+" Reading…", "")...), tui.Scroll{}
+		return append(head, Message(c.Theme, p.W, spinner()+" Reading…", "")...), tui.Scroll{}
 	case len(d.data) == 0 && d.src.render == nil:
-		return append(head, message(c.Theme, p.W, cmp.Or(d.src.none, "Empty."), "")...), tui.Scroll{}
+		return append(head, Message(c.Theme, p.W, cmp.Or(d.src.None, "Empty."), "")...), tui.Scroll{}
 	}
 	var s tui.Scroll
 	if d.as == asTree {

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"fmt"
@@ -15,30 +15,8 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// serverRows draws the list of servers.
-type serverRows struct {
-	v *servers
-	c *tui.Ctx
-}
-
-// Len is the number of servers.
-func (r serverRows) Len() int { return len(r.v.all) }
-
-// Row is a server's state, name and target.
-func (r serverRows) Row(i, w int) string {
-	th, s := r.c.Theme, r.v.all[i]
-	srv, st := s.Config(), s.Status()
-	glyph, word, style := stateMark(th, srv, st)
-	name := r.v.query.Highlight(safe.Line(s.Name(), 200), th.Text, th.Match)
-	out := column(style.S(glyph)+" "+name, r.v.nameCol+2, w) + "  " + style.S(pad(word, 12))
-	if room := w - paint.Width(out) - 2; room > 8 {
-		out += "  " + th.Muted.S(paint.Cut(safe.Line(target(srv), 4*room), room))
-	}
-	return out
-}
-
-// stateMark is a server's state as glyph, word and colour.
-func stateMark(th *tui.Theme, srv config.Server, st session.Status) (glyph, word string, style paint.Style) {
+// StateMark is a server's state as glyph, word and colour.
+func StateMark(th *tui.Theme, srv config.Server, st session.Status) (glyph, word string, style paint.Style) {
 	health := tui.HealthOf(st.State)
 	switch {
 	case srv.Problem != nil:
@@ -49,8 +27,8 @@ func stateMark(th *tui.Theme, srv config.Server, st session.Status) (glyph, word
 	return health.Glyph(), string(st.State), health.Style(th)
 }
 
-// target is what a server runs or contacts, secrets masked.
-func target(srv config.Server) string {
+// Target is what a server runs or contacts, secrets masked.
+func Target(srv config.Server) string {
 	srv = srv.Masked()
 	if srv.Command != "" {
 		return strings.Join(append([]string{srv.Command}, srv.Args...), " ")
@@ -58,8 +36,8 @@ func target(srv config.Server) string {
 	return srv.URL
 }
 
-// describe is what starting a server would do, a line each.
-func describe(srv config.Server) string {
+// DescribeServer is what starting a server would do, a line each.
+func DescribeServer(srv config.Server) string {
 	var b strings.Builder
 	for _, f := range config.Describe(srv) {
 		fmt.Fprintf(&b, "%-12s %s\n", f.Label, safe.Text(shorten(f.Value)))
@@ -77,13 +55,13 @@ func shorten(value string) string {
 	return fmt.Sprintf("%s\n!! %s more are not shown here: read the file before you trust it", text.Clip(value, most), text.Bytes(len(value)-most))
 }
 
-// serverLines is everything known of a server.
-func serverLines(c *tui.Ctx, s *session.Session, w int) []string {
+// ServerLines is everything known of a server.
+func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 	th := c.Theme
 	srv, st := s.Config(), s.Status()
-	l := labelled{th: th, w: w}
-	glyph, word, style := stateMark(th, srv, st)
-	l.styled("state", style.S(glyph+" "+word)+th.Muted.S(since(st)))
+	l := NewDetails(th, w)
+	glyph, word, style := StateMark(th, srv, st)
+	l.Styled("state", style.S(glyph+" "+word)+th.Muted.S(since(st)))
 	if srv.Problem != nil {
 		l.failure(srv.Problem, "Correct "+srv.Source.String()+" and start again.")
 	}
@@ -99,20 +77,20 @@ func serverLines(c *tui.Ctx, s *session.Session, w int) []string {
 	}
 	for _, f := range config.Describe(srv) {
 		if f.Label != "server" {
-			l.row(f.Label, f.Value)
+			l.Row(f.Label, f.Value)
 		}
 	}
 	if st.PID > 0 {
-		l.row("process", fmt.Sprint(st.PID))
+		l.Row("process", fmt.Sprint(st.PID))
 	}
 	if st.Version != "" {
-		l.row("protocol", fmt.Sprintf("%s (%s era) over %s", st.Version, st.Era, st.Transport))
+		l.Row("protocol", fmt.Sprintf("%s (%s era) over %s", st.Version, st.Era, st.Transport))
 	}
 	if st.SessionID != "" {
-		l.row("session", mask.Hidden)
+		l.Row("session", mask.Hidden)
 	}
 	if st.Latency > 0 {
-		l.row("latency", text.Duration(st.Latency))
+		l.Row("latency", text.Duration(st.Latency))
 	}
 	l.identity(st.ServerInfo)
 	l.capabilities(s, st)
@@ -120,7 +98,7 @@ func serverLines(c *tui.Ctx, s *session.Session, w int) []string {
 		l.heading("Instructions")
 		l.text(text.Clip(st.Instructions, 32<<10))
 	}
-	return l.out
+	return l.Lines
 }
 
 // since is how long a state has been, for states that are not expected to end.
@@ -131,56 +109,61 @@ func since(st session.Status) string {
 	return " since " + st.Since.Format(time.TimeOnly)
 }
 
-// labelled collects lines of the form "label  value".
-type labelled struct {
-	th  *tui.Theme
-	w   int
-	out []string
+// Details collects lines of the form "label  value".
+type Details struct {
+	th    *tui.Theme
+	w     int
+	Lines []string
 }
 
 const labelWidth = 13
 
-func (l *labelled) styled(label, value string) {
-	l.out = append(l.out, l.th.Muted.S(paint.Fit(label, labelWidth))+value)
+// NewDetails is empty; lines are built for w cells.
+func NewDetails(th *tui.Theme, w int) *Details { return &Details{th: th, w: w} }
+
+// Styled adds a line whose value is safe and styled already.
+func (l *Details) Styled(label, value string) {
+	l.Lines = append(l.Lines, l.th.Muted.S(paint.Fit(label, labelWidth))+value)
 }
 
-func (l *labelled) row(label, value string) {
+// Row adds a value that a server or the user gave, wrapped to the width.
+func (l *Details) Row(label, value string) {
 	for i, line := range wrap(safe.Text(text.Clip(value, 4000)), l.w-labelWidth) {
 		if i > 0 {
 			label = ""
 		}
-		l.styled(label, line)
+		l.Styled(label, line)
 	}
 }
 
-func (l *labelled) heading(s string) { l.out = append(l.out, "", l.th.Heading.S(s)) }
+func (l *Details) heading(s string) { l.Lines = append(l.Lines, "", l.th.Heading.S(s)) }
 
-func (l *labelled) note(s string) {
+func (l *Details) note(s string) {
 	for _, line := range wrap(s, l.w) {
-		l.out = append(l.out, l.th.Muted.S(line))
+		l.Lines = append(l.Lines, l.th.Muted.S(line))
 	}
 }
 
-func (l *labelled) text(s string) {
+func (l *Details) text(s string) {
 	for _, line := range wrap(safe.Text(s), l.w) {
-		l.out = append(l.out, l.th.Text.S(line))
+		l.Lines = append(l.Lines, l.th.Text.S(line))
 	}
 }
 
-func (l *labelled) failure(err error, next string) {
-	l.out = append(l.out, errorMessage(l.th, l.w, errorText(err), next)...)
-	l.out = append(l.out, "")
+func (l *Details) failure(err error, next string) {
+	l.Lines = append(l.Lines, errorMessage(l.th, l.w, errorText(err), next)...)
+	l.Lines = append(l.Lines, "")
 }
 
 // identity is what the server calls itself, every member as sent.
-func (l *labelled) identity(info []byte) {
+func (l *Details) identity(info []byte) {
 	if len(info) == 0 {
 		return
 	}
 	l.heading("Server")
 	_ = jsonrpc.Members(info, func(key string, value []byte) bool {
-		l.row(safe.Line(key, labelWidth-1), plainValue(value))
-		return len(l.out) < 400
+		l.Row(safe.Line(key, labelWidth-1), PlainValue(value))
+		return len(l.Lines) < 400
 	})
 }
 
@@ -190,7 +173,7 @@ var offers = []string{"tools", "resources", "prompts", "completions", "logging",
 
 // capabilities lists what the server advertises, and in muted colour what it
 // does not.
-func (l *labelled) capabilities(s *session.Session, st session.Status) {
+func (l *Details) capabilities(s *session.Session, st session.Status) {
 	if st.State != session.Connected && len(st.Capabilities) == 0 {
 		return
 	}
@@ -206,9 +189,9 @@ func (l *labelled) capabilities(s *session.Session, st session.Status) {
 	})
 	for _, name := range append(offers[:len(offers):len(offers)], others...) {
 		if about, ok := got[name]; ok {
-			l.out = append(l.out, l.th.OK.S("✓ ")+safe.Line(name, 60)+" "+l.th.Muted.S(safe.Line(about, 300)))
+			l.Lines = append(l.Lines, l.th.OK.S("✓ ")+safe.Line(name, 60)+" "+l.th.Muted.S(safe.Line(about, 300)))
 		} else {
-			l.out = append(l.out, l.th.Muted.S("· "+name+" not offered"))
+			l.Lines = append(l.Lines, l.th.Muted.S("· "+name+" not offered"))
 		}
 	}
 }

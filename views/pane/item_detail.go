@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -8,23 +8,25 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// about is the detail pane of an item: what it is in words (with its schemas
+// ItemDetail is the detail pane of an item: what it is in words (with its schemas
 // as a list of fields), and its definition as the server sent it.
-type about struct {
+type ItemDetail struct {
 	view  string
 	raw   bool // the definition as sent instead of the words
-	words textPane
-	doc   document
+	words TextPane
+	doc   Document
 
 	id   string // which item; changes with its server and definition
 	item session.Item
 }
 
-func newAbout(view string) about {
-	return about{view: view, doc: document{view: view, pane: "detail", slot: "about"}}
+// NewItemDetail is empty; view is the id of the screen, whose pane "detail" it is.
+func NewItemDetail(view string) ItemDetail {
+	return ItemDetail{view: view, doc: Document{view: view, pane: "detail", slot: "about"}}
 }
 
-func (a *about) actions(view, pane string) []tui.Action {
+// Actions are what the definition and its document offer.
+func (a *ItemDetail) Actions(view, pane string) []tui.Action {
 	return append([]tui.Action{{
 		ID: view + ".definition", Keys: []string{"s"}, Title: "as sent", Group: "Detail", Hint: 4,
 		Help: "Switch between the definition in words and as the server sent it.",
@@ -35,47 +37,50 @@ func (a *about) actions(view, pane string) []tui.Action {
 	}}, a.doc.actions(view, pane)...)
 }
 
-// show takes the item to show; server tells items of the same name apart.
-func (a *about) show(c *tui.Ctx, server string, it session.Item) tea.Cmd {
+// Show takes the item to show; server tells items of the same name apart.
+func (a *ItemDetail) Show(c *tui.Ctx, server string, it session.Item) tea.Cmd {
 	id := server + "\x00" + string(it.Raw)
 	if id == a.id {
 		return nil
 	}
 	a.id, a.item = id, it
-	a.words.top = 0
+	a.words.Top = 0
 	return a.open(c)
 }
 
 // open loads the definition when it is what the pane shows.
-func (a *about) open(c *tui.Ctx) tea.Cmd {
+func (a *ItemDetail) open(c *tui.Ctx) tea.Cmd {
 	if !a.raw || a.id == "" {
 		return nil
 	}
 	raw := a.item.Raw
-	return a.doc.load(c, source{
-		name: safe.Line(a.item.Name, 80),
+	return a.doc.load(c, Source{
+		Name: safe.Line(a.item.Name, 80),
 		read: func() ([]byte, error) { return raw, nil },
 	})
 }
 
-func (a *about) clear() {
+// Clear shows nothing.
+func (a *ItemDetail) Clear() {
 	a.id, a.item = "", session.Item{}
 	a.doc.clear()
 }
 
-func (a *about) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+// Handle scrolls and searches.
+func (a *ItemDetail) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if a.raw {
 		return a.doc.Handle(c, msg)
 	}
-	return nil, a.words.handle(msg)
+	return nil, a.words.Handle(msg)
 }
 
-func (a *about) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+// Draw fills the pane.
+func (a *ItemDetail) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if a.raw && a.id != "" {
 		p.Badge = "as sent"
-		return a.doc.draw(c, p)
+		return a.doc.Draw(c, p)
 	}
-	if p.Same(c, a.id, a.words.top, a.raw) {
+	if p.Same(c, a.id, a.words.Top, a.raw) {
 		return nil
 	}
 	p.Badge = ""
@@ -83,6 +88,6 @@ func (a *about) draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines = nil
 		return nil
 	}
-	a.words.draw(p, definitionLines(c.Theme, a.item, p.W))
+	a.words.Draw(p, definitionLines(c.Theme, a.item, p.W))
 	return nil
 }

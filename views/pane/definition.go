@@ -1,6 +1,7 @@
-package views
+package pane
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -22,12 +23,12 @@ const (
 // definitionLines is an item in words: what it says of itself, its schemas as
 // fields, and every other member as sent.
 func definitionLines(th *tui.Theme, it session.Item, w int) []string {
-	l := labelled{th: th, w: w}
+	l := NewDetails(th, w)
 	if it.Flaw != nil {
 		l.failure(it.Flaw, "The list's other items are not affected. Press s for the definition as sent.")
 	}
 	if it.Title != "" && it.Title != it.Name {
-		l.out = append(l.out, th.Heading.S(safe.Line(it.Title, w)))
+		l.Lines = append(l.Lines, th.Heading.S(safe.Line(it.Title, w)))
 	}
 	if it.Description != "" {
 		l.text(text.Clip(it.Description, 32<<10))
@@ -45,25 +46,25 @@ func definitionLines(th *tui.Theme, it session.Item, w int) []string {
 			l.heading("Annotations")
 			l.members(value)
 		default:
-			l.row(safe.Line(key, labelWidth-1), compact(value))
+			l.Row(safe.Line(key, labelWidth-1), compact(value))
 		}
-		return len(l.out) < maxDefinition
+		return len(l.Lines) < maxDefinition
 	})
-	if len(l.out) >= maxDefinition {
+	if len(l.Lines) >= maxDefinition {
 		l.note("… and more. Press s for the definition as sent.")
 	}
-	return l.out
+	return l.Lines
 }
 
-func (l *labelled) members(value []byte) {
+func (l *Details) members(value []byte) {
 	_ = jsonrpc.Members(value, func(key string, v []byte) bool {
-		l.out = append(l.out, l.th.Muted.S(paint.Fit(safe.Line(key, 24), 16))+" "+safe.Line(compact(v), 300))
-		return len(l.out) < maxDefinition
+		l.Lines = append(l.Lines, l.th.Muted.S(paint.Fit(safe.Line(key, 24), 16))+" "+safe.Line(compact(v), 300))
+		return len(l.Lines) < maxDefinition
 	})
 }
 
 // arguments lists a prompt's arguments.
-func (l *labelled) arguments(value []byte) {
+func (l *Details) arguments(value []byte) {
 	l.heading("Takes")
 	none := true
 	_ = jsonrpc.Elements(value, func(v []byte) bool {
@@ -73,16 +74,16 @@ func (l *labelled) arguments(value []byte) {
 		_ = jsonrpc.Members(v, func(key string, v []byte) bool {
 			switch key {
 			case "name":
-				name = plainValue(v)
+				name = PlainValue(v)
 			case "description":
-				about = plainValue(v)
+				about = PlainValue(v)
 			case "required":
 				required = string(v) == "true"
 			}
 			return true
 		})
 		l.field(0, name, required, "string", about, nil)
-		return len(l.out) < maxDefinition
+		return len(l.Lines) < maxDefinition
 	})
 	if none {
 		l.note("no arguments")
@@ -90,7 +91,7 @@ func (l *labelled) arguments(value []byte) {
 }
 
 // schema lists the fields of a schema, a few levels deep.
-func (l *labelled) schema(title string, raw []byte) {
+func (l *Details) schema(title string, raw []byte) {
 	l.heading(title)
 	if len(raw) > maxInWords {
 		l.note(fmt.Sprintf("a schema of %s: press s to see it as sent", text.Bytes(len(raw))))
@@ -115,9 +116,9 @@ func (l *labelled) schema(title string, raw []byte) {
 	}
 }
 
-func (l *labelled) fields(kids []schema.Child, depth int) {
+func (l *Details) fields(kids []schema.Child, depth int) {
 	for _, k := range kids {
-		if len(l.out) >= maxDefinition {
+		if len(l.Lines) >= maxDefinition {
 			return
 		}
 		f := k.Field()
@@ -141,7 +142,7 @@ func (l *labelled) fields(kids []schema.Child, depth int) {
 }
 
 // field is name, type and constraints, and the description below them.
-func (l *labelled) field(depth int, name string, required bool, typ, about string, cs []schema.Constraint) {
+func (l *Details) field(depth int, name string, required bool, typ, about string, cs []schema.Constraint) {
 	in := strings.Repeat("  ", depth)
 	line := in + l.th.Key.S(safe.Line(name, 120))
 	if required {
@@ -159,19 +160,19 @@ func (l *labelled) field(depth int, name string, required bool, typ, about strin
 			line += " " + st.S(s)
 			return
 		}
-		l.out = append(l.out, line)
+		l.Lines = append(l.Lines, line)
 		rows := wrap(s, l.w-len(in)-2)
 		for _, r := range rows[:len(rows)-1] {
-			l.out = append(l.out, in+"  "+st.S(r))
+			l.Lines = append(l.Lines, in+"  "+st.S(r))
 		}
 		line = in + "  " + st.S(rows[len(rows)-1])
 	}
 	put(safe.Line(typ, 400), l.th.Muted)
 	put(safe.Line(strings.Join(limits, ", "), 400), l.th.Info)
-	l.out = append(l.out, line)
+	l.Lines = append(l.Lines, line)
 	for _, d := range wrap(safe.Text(text.Clip(about, 2000)), l.w-len(in)-2) {
 		if about != "" {
-			l.out = append(l.out, in+"  "+l.th.Text.S(d))
+			l.Lines = append(l.Lines, in+"  "+l.th.Text.S(d))
 		}
 	}
 }
@@ -209,4 +210,13 @@ func fieldType(f *schema.Field) string {
 }
 
 // compact is a JSON value in a line, strings without quotes.
-func compact(v []byte) string { return text.Clip(plainValue(v), 2000) }
+func compact(v []byte) string { return text.Clip(PlainValue(v), 2000) }
+
+// PlainValue is a JSON value as people write it: a string without its quotes.
+func PlainValue(raw []byte) string {
+	var s string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}

@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 )
 
 // actions are what a document offers, for the screen and pane that hold it.
-func (d *document) actions(view, pane string) []tui.Action {
+func (d *Document) actions(view, pane string) []tui.Action {
 	nothing := func(*tui.Ctx) string {
 		if d.state != docReady || len(d.data) == 0 {
 			return "there is nothing here"
@@ -59,13 +59,13 @@ func (d *document) actions(view, pane string) []tui.Action {
 		{
 			ID: view + ".save", Keys: []string{"S"}, Title: "save", Group: "Detail", Pane: pane,
 			Help: "Save the bytes as they were sent to a file.", Disabled: nothing,
-			Run: func(c *tui.Ctx) tea.Cmd { return saveAs(c, d.view, d.src.name+d.ext(), d.data) },
+			Run: func(c *tui.Ctx) tea.Cmd { return SaveAs(c, d.view, d.src.Name+d.ext(), d.data) },
 		},
 	}
 }
 
 // ext is the file name extension for the data.
-func (d *document) ext() string {
+func (d *Document) ext() string {
 	if d.src.ext != "" {
 		return d.src.ext
 	}
@@ -75,8 +75,8 @@ func (d *document) ext() string {
 	return ".txt"
 }
 
-// copyText is what the y chord copies of a document.
-func (d *document) copyText(k tui.CopyKind) tui.CopyFunc {
+// CopyText is what the y chord copies of a document.
+func (d *Document) CopyText(k tui.CopyKind) tui.CopyFunc {
 	if d.state != docReady || len(d.data) == 0 {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (d *document) copyText(k tui.CopyKind) tui.CopyFunc {
 		return tui.CopyBytes(d.data)
 	case d.asTree() && k == tui.CopyValue:
 		v := d.tree.Value()
-		return func() (string, error) { return plainValue(v), nil }
+		return func() (string, error) { return PlainValue(v), nil }
 	case d.asTree() && k == tui.CopyJSON:
 		return tui.CopyBytes(d.tree.Value())
 	case d.asTree() && k == tui.CopyPath:
@@ -94,15 +94,16 @@ func (d *document) copyText(k tui.CopyKind) tui.CopyFunc {
 	return nil
 }
 
-func (d *document) pageText() (text, ext string, ok bool) {
+// PageText is the whole text for $PAGER, with the extension that it would be saved under.
+func (d *Document) PageText() (text, ext string, ok bool) {
 	return string(d.data), d.ext(), d.state == docReady && len(d.data) > 0
 }
 
-// saveAs asks for a file and writes data to it. A name that a server proposed
+// SaveAs asks for a file and writes data to it. A name that a server proposed
 // is only ever a name in the working folder.
-func saveAs(c *tui.Ctx, view, name string, data []byte) tea.Cmd {
+func SaveAs(c *tui.Ctx, view, name string, data []byte) tea.Cmd {
 	return c.Ask(tui.Question{
-		Label: "save as", Initial: fileName(name),
+		Label: "save as", Initial: FileName(name),
 		Check: func(path string) string {
 			if strings.TrimSpace(path) == "" {
 				return "type a file name"
@@ -161,8 +162,8 @@ func write(c *tui.Ctx, view, path string, data []byte, how int) tea.Cmd {
 	return cmd
 }
 
-// savedToast tells how saving went; ok is false if the message is something else.
-func savedToast(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
+// SavedToast tells how saving went; ok is false if the message is something else.
+func SavedToast(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
 	if m.Label != "save" {
 		return nil, false
 	}
@@ -173,8 +174,8 @@ func savedToast(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
 	return c.Toast(tui.Success, fmt.Sprintf("saved %s to %s", text.Bytes(s.n), s.path)), true
 }
 
-// fileName makes a name that means a file in the working folder and nothing else.
-func fileName(s string) string {
+// FileName makes a name that means a file in the working folder and nothing else.
+func FileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case strings.ContainsRune(`/\:*?"<>|`, r), safe.Hidden(r):

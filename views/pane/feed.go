@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"context"
@@ -11,37 +11,37 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// feed is a list of journal entries that grows at its end: traffic and logs.
+// Feed is a list of journal entries that grows at its end: traffic and logs.
 // It holds sequence numbers only; what a row shows is asked of the journal when
 // the row is drawn.
-type feed struct {
+type Feed struct {
 	view string
 	list widget.List
-	// belongs is whether an entry is shown at all.
-	belongs func(*journal.Entry) bool
-	// text is what the filter looks at. It also runs beside the event loop.
-	text func(*journal.Journal, *journal.Entry) string
+	// Belongs is whether an entry is shown at all.
+	Belongs func(*journal.Entry) bool
+	// Text is what the filter looks at. It also runs beside the event loop.
+	Text func(*journal.Journal, *journal.Entry) string
 	row  func(e journal.Entry, w int) string
 
-	j     *journal.Journal
-	seqs  []uint64 // entries shown, ascending
-	seen  uint64   // entries up to here were looked at
-	all   int      // entries that belong, filtered or not
-	typed string
-	query widget.Query
-	was   string // the filter whose rows are listed
-	busy  bool   // a rescan runs: what it finds replaces seqs
-	away  bool   // the cursor was moved off the end, so it does not follow
-	rev   int
-	buf   []journal.Entry
+	Journal *journal.Journal
+	seqs    []uint64 // entries shown, ascending
+	seen    uint64   // entries up to here were looked at
+	all     int      // entries that belong, filtered or not
+	typed   string
+	Query   widget.Query
+	was     string // the filter whose rows are listed
+	busy    bool   // a rescan runs: what it finds replaces seqs
+	away    bool   // the cursor was moved off the end, so it does not follow
+	rev     int
+	buf     []journal.Entry
 }
 
 // Len and Row make the feed the source of its own list.
-func (f *feed) Len() int { return len(f.seqs) }
+func (f *Feed) Len() int { return len(f.seqs) }
 
 // Row draws the i-th entry shown.
-func (f *feed) Row(i, w int) string {
-	e, ok := f.j.Get(f.seqs[i])
+func (f *Feed) Row(i, w int) string {
+	e, ok := f.Journal.Get(f.seqs[i])
 	if !ok {
 		return "…"
 	}
@@ -56,9 +56,9 @@ type scanned struct {
 }
 
 // sync takes in what was appended since the last call.
-func (f *feed) sync(j *journal.Journal) {
-	if f.j != j {
-		f.j, f.seqs, f.seen, f.all = j, nil, 0, 0
+func (f *Feed) sync(j *journal.Journal) {
+	if f.Journal != j {
+		f.Journal, f.seqs, f.seen, f.all = j, nil, 0, 0
 	}
 	if f.busy || j == nil {
 		return
@@ -78,18 +78,18 @@ func (f *feed) sync(j *journal.Journal) {
 }
 
 // scan picks the entries that belong and match.
-func (f *feed) scan(ctx context.Context, entries []journal.Entry) (s scanned) {
+func (f *Feed) scan(ctx context.Context, entries []journal.Entry) (s scanned) {
 	for i := range entries {
 		e := &entries[i]
 		s.seen = e.Seq
 		if i&1023 == 1023 && ctx.Err() != nil {
 			return s
 		}
-		if !f.belongs(e) {
+		if !f.Belongs(e) {
 			continue
 		}
 		s.all++
-		if f.query.Empty() || f.query.Match(f.text(f.j, e)) {
+		if f.Query.Empty() || f.Query.Match(f.Text(f.Journal, e)) {
 			s.seqs = append(s.seqs, e.Seq)
 		}
 	}
@@ -97,8 +97,8 @@ func (f *feed) scan(ctx context.Context, entries []journal.Entry) (s scanned) {
 }
 
 // trim forgets entries that the journal dropped.
-func (f *feed) trim() {
-	first := f.j.First()
+func (f *Feed) trim() {
+	first := f.Journal.First()
 	n, _ := slices.BinarySearch(f.seqs, first)
 	if n == 0 {
 		return
@@ -110,7 +110,7 @@ func (f *feed) trim() {
 }
 
 // changed keeps the cursor at the end unless the user moved it away.
-func (f *feed) changed() {
+func (f *Feed) changed() {
 	f.rev++
 	f.list.SetRows(f)
 	if !f.away {
@@ -119,18 +119,18 @@ func (f *feed) changed() {
 }
 
 // setFilter takes what was typed in the `/` prompt.
-func (f *feed) setFilter(c *tui.Ctx, text string) tea.Cmd {
-	if text == f.typed || f.j == nil {
+func (f *Feed) setFilter(c *tui.Ctx, text string) tea.Cmd {
+	if text == f.typed || f.Journal == nil {
 		return nil
 	}
-	f.typed, f.query = text, widget.ParseQuery(text)
+	f.typed, f.Query = text, widget.ParseQuery(text)
 	return f.rescan(c)
 }
 
 // rescan builds the rows anew, beside the event loop when there are many.
-func (f *feed) rescan(c *tui.Ctx) tea.Cmd {
-	if f.j.Len() <= slowFilter {
-		s := f.scan(context.Background(), f.j.Snapshot(0, nil))
+func (f *Feed) rescan(c *tui.Ctx) tea.Cmd {
+	if f.Journal.Len() <= slowFilter {
+		s := f.scan(context.Background(), f.Journal.Snapshot(0, nil))
 		f.take(s)
 		return nil
 	}
@@ -138,14 +138,14 @@ func (f *feed) rescan(c *tui.Ctx) tea.Cmd {
 	worker := *f
 	worker.buf, worker.seqs = nil, nil
 	cmd, _ := c.Replace(f.view, filterSlot, "filter", func(ctx context.Context) (any, error) {
-		s := worker.scan(ctx, worker.j.Snapshot(0, nil))
+		s := worker.scan(ctx, worker.Journal.Snapshot(0, nil))
 		return s, ctx.Err()
 	})
 	return cmd
 }
 
-func (f *feed) take(s scanned) {
-	at := f.selected()
+func (f *Feed) take(s scanned) {
+	at := f.Selected()
 	f.busy, f.was = false, f.typed
 	f.seqs, f.seen, f.all = s.seqs, s.seen, s.all
 	f.changed()
@@ -155,9 +155,9 @@ func (f *feed) take(s scanned) {
 	}
 }
 
-// done takes the outcome of a rescan; false if the message is something else. After one that was cancelled, the filter
+// filtered takes the outcome of a rescan; false if the message is something else. After one that was cancelled, the filter
 // before it is in force again, for what arrived meanwhile as well.
-func (f *feed) done(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
+func (f *Feed) filtered(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
 	if m.Slot != filterSlot {
 		return nil, false
 	}
@@ -165,36 +165,36 @@ func (f *feed) done(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
 		f.take(s)
 		return nil, true
 	}
-	f.busy, f.typed, f.query = false, f.was, widget.ParseQuery(f.was)
+	f.busy, f.typed, f.Query = false, f.was, widget.ParseQuery(f.was)
 	f.rev++
-	f.sync(f.j)
+	f.sync(f.Journal)
 	return filterFailed(c, f.view, "list", f.was, m.Err), true
 }
 
-// selected is the sequence number of the entry under the cursor, 0 if none.
-func (f *feed) selected() uint64 {
+// Selected is the sequence number of the entry under the cursor, 0 if none.
+func (f *Feed) Selected() uint64 {
 	if i := f.list.Selected(); i >= 0 && i < len(f.seqs) {
 		return f.seqs[i]
 	}
 	return 0
 }
 
-// jump puts the cursor on an entry, or on the next one shown.
-func (f *feed) jump(seq uint64) {
+// Jump puts the cursor on an entry, or on the next one shown.
+func (f *Feed) Jump(seq uint64) {
 	n, _ := slices.BinarySearch(f.seqs, seq)
 	f.list.Select(n)
 	f.away = n < len(f.seqs)-1
 	f.rev++
 }
 
-// handle moves the cursor by key or mouse; opened is true after a double click.
-func (f *feed) handle(msg tea.Msg) (consumed, opened bool) {
+// moveCursor moves the cursor by key or mouse; opened is true after a double click.
+func (f *Feed) moveCursor(msg tea.Msg) (consumed, opened bool) {
 	switch m := msg.(type) {
 	case tea.KeyPressMsg:
 		consumed = f.list.Key(m.String())
 	case tui.PaneMouse:
 		consumed = true
-		opened = mouseTo(m, f.list.Mouse) == widget.HitOpen
+		opened = MouseTo(m, f.list.Mouse) == widget.HitOpen
 	}
 	if consumed {
 		f.rev++
@@ -204,7 +204,7 @@ func (f *feed) handle(msg tea.Msg) (consumed, opened bool) {
 }
 
 // draw fills the pane; empty says what to show when there is no row.
-func (f *feed) draw(c *tui.Ctx, p *tui.Pane, empty func(w int) []string) {
+func (f *Feed) draw(c *tui.Ctx, p *tui.Pane, empty func(w int) []string) {
 	f.list.SetTheme(c.Theme)
 	f.list.SetSize(p.W, p.H)
 	f.list.SetFocus(p.Focused)

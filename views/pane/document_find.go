@@ -1,4 +1,4 @@
-package views
+package pane
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 // docHit is the outcome of a search.
 type docHit struct {
-	doc        *document
+	doc        *Document
 	gen        int
 	start, end int
 	back       bool
@@ -21,7 +21,7 @@ type docHit struct {
 }
 
 // mark highlights what is searched.
-func (d *document) mark() {
+func (d *Document) mark() {
 	d.rev++
 	d.tree.SetQuery(d.find)
 	d.pager.SetQuery(d.find)
@@ -29,7 +29,7 @@ func (d *document) mark() {
 
 // search looks for the next hit beside the event loop, and goes on from the
 // other end where there is none. fresh starts at what is visible.
-func (d *document) search(c *tui.Ctx, back, fresh bool) tea.Cmd {
+func (d *Document) search(c *tui.Ctx, back, fresh bool) tea.Cmd {
 	if d.find == "" || d.state != docReady || len(d.data) == 0 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (d *document) search(c *tui.Ctx, back, fresh bool) tea.Cmd {
 }
 
 // hit takes the outcome of a search.
-func (d *document) hit(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
+func (d *Document) hit(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 	h, ok := m.Value.(docHit)
 	if !ok || h.doc != d {
 		return nil, false

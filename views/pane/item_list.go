@@ -1,0 +1,318 @@
+package pane
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+// ItemList is the list pane that tools, resources, templates and prompts share: a
+// server's listing as rows, loaded when the screen is looked at, with a state
+// for everything that can be in the way.
+type ItemList struct {
+	Rows
+	kind   session.ListKind
+	plural string // "tools"
+	key    func(session.Item) string
+
+	Server  string
+	Listing session.Listing
+	status  session.Status
+	Kept    map[string]string // row that the cursor was on, by server
+	nameCol int               // cells that the longest name takes
+}
+
+// NewItemList is the list of one kind for a screen; plural names the kind ("tools"), and key tells its items apart.
+func NewItemList(view string, kind session.ListKind, plural string, key func(session.Item) string) ItemList {
+	return ItemList{Rows: Rows{View: view}, kind: kind, plural: plural, key: key, Kept: map[string]string{}}
+}
+
+// Sync takes in the current server's listing, and asks for it when the screen
+// is visible and nobody did yet.
+func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
+	s := c.Server
+	if s == nil {
+		if p.Server != "" || p.status.State != "" {
+			p.Server, p.Listing, p.status = "", session.Listing{}, session.Status{}
+			return p.Show(c)
+		}
+		return nil
+	}
+	st, l := s.Status(), s.Listing(p.kind)
+	fresh := s.Name() != p.Server || l.Rev != p.Listing.Rev
+	if fresh || st.Rev != p.status.Rev || l.Loading != p.Listing.Loading {
+		p.Rev++
+	}
+	p.remember()
+	p.status, p.Listing = st, l
+	var cmds []tea.Cmd
+	if fresh {
+		p.Server = s.Name()
+		cmds = append(cmds, p.Show(c))
+	}
+	if c.View == p.View && st.State == session.Connected && !l.Loaded && !l.Loading && l.Err == nil && s.Supports(p.kind.Method()) {
+		cmds = append(cmds, p.Load(c, false))
+	}
+	return tea.Batch(cmds...)
+}
+
+// Load asks the server for the list.
+func (p *ItemList) Load(c *tui.Ctx, again bool) tea.Cmd {
+	s := c.Server
+	if s == nil {
+		return nil
+	}
+	get := s.List
+	if again {
+		get = s.Refresh
+	}
+	kind := p.kind
+	cmd, _ := c.Replace(p.View, "list", "list "+p.plural, func(ctx context.Context) (any, error) {
+		return get(ctx, kind)
+	})
+	return cmd
+}
+
+// Show puts the listing into the list and the cursor back where it was.
+func (p *ItemList) Show(c *tui.Ctx) tea.Cmd {
+	all := p.Listing.Items
+	key := p.key
+	p.nameCol = Widest(len(all), func(i int) string {
+		if all[i].URI != "" {
+			return all[i].Name // the column that the URI follows
+		}
+		return key(all[i])
+	})
+	p.Freeze = func() (int, func(int) string) {
+		return len(all), func(i int) string {
+			return key(all[i]) + " " + all[i].Name + " " + all[i].Title + " " + text.Clip(all[i].Description, 2000)
+		}
+	}
+	cmd := p.SetRows(c, p.source(c))
+	if want, ok := p.Kept[p.Server]; ok {
+		for i := range all {
+			if key(all[i]) == want {
+				p.List.Select(i)
+				break
+			}
+		}
+	}
+	return cmd
+}
+
+// source draws rows in the theme of the moment.
+func (p *ItemList) source(c *tui.Ctx) itemRows { return itemRows{p, c} }
+
+type itemRows struct {
+	p *ItemList
+	c *tui.Ctx
+}
+
+// Len is the number of items, flawed ones included.
+func (r itemRows) Len() int { return len(r.p.Listing.Items) }
+
+// Row is an item's name, marks and the first line of what it says of itself.
+func (r itemRows) Row(i, w int) string {
+	th, it := r.c.Theme, r.p.Listing.Items[i]
+	name := safe.Line(r.p.key(it), 300)
+	if it.Flaw != nil {
+		if name == "" {
+			name = fmt.Sprintf("item %d", i+1)
+		}
+		return th.Error.S("✗ ") + name + " " + th.Error.S("malformed: "+safe.Line(it.Flaw.Error(), 200))
+	}
+	if it.URI != "" {
+		return r.uriRow(it, name, w)
+	}
+	out := Column(r.p.Query.Highlight(name, th.Text, th.Match), r.p.nameCol, w)
+	if mark := ItemMark(th, it); mark != "" {
+		out += "  " + mark
+	}
+	about := it.Description
+	if it.Title != "" && !sameWords(it.Title, it.Name) {
+		about = it.Title + " — " + about
+	}
+	if room := w - paint.Width(out) - 2; room > 8 && about != "" {
+		out += "  " + th.Muted.S(paint.Cut(safe.Line(text.Clip(text.FirstLine(about), 4*room), 0), room))
+	}
+	return out
+}
+
+// uriRow is a resource: its name, then the URI, of which the end tells most.
+func (r itemRows) uriRow(it session.Item, uri string, w int) string {
+	th := r.c.Theme
+	name := safe.Line(it.Name, 300)
+	if name == "" || name == uri {
+		return r.p.Query.Highlight(cutStart(uri, w), th.Text, th.Match)
+	}
+	out := Column(r.p.Query.Highlight(name, th.Text, th.Match), r.p.nameCol, w)
+	if room := w - paint.Width(out) - 2; room > 8 {
+		out += "  " + r.p.Query.Highlight(cutStart(uri, room), th.Muted, th.Match)
+	}
+	return out
+}
+
+// cutStart is the end of a plain text that fits in w cells.
+func cutStart(s string, w int) string {
+	if n := paint.Width(s); n > w {
+		return ansi.TruncateLeft(s, n-max(w, 1)+1, "…")
+	}
+	return s
+}
+
+// ItemMark warns of tools that destroy.
+func ItemMark(th *tui.Theme, it session.Item) string {
+	if Destructive(it) {
+		return th.Warn.S("⚠ destructive")
+	}
+	return ""
+}
+
+func (p *ItemList) remember() {
+	if it, ok := p.Selected(); ok {
+		p.Kept[p.Server] = p.key(it)
+	}
+}
+
+// Selected is the item under the cursor.
+func (p *ItemList) Selected() (session.Item, bool) {
+	if i := p.List.Selected(); i >= 0 && i < len(p.Listing.Items) {
+		return p.Listing.Items[i], true
+	}
+	return session.Item{}, false
+}
+
+// DrawItems fills the list pane.
+func (p *ItemList) DrawItems(c *tui.Ctx, pane *tui.Pane) {
+	if pane.Same(c, p.Rev, c.Server, p.beat()) {
+		return
+	}
+	p.List.SetRows(p.source(c)) // rows carry the theme
+	p.Rows.DrawList(c, pane, func(w int) []string { return p.empty(c, w) })
+	pane.Badge = CountBadge(p.List.Len(), len(p.Listing.Items))
+	if len(p.Listing.Items) == 0 {
+		pane.Badge = ""
+	}
+}
+
+// beat changes while something on the pane must move.
+func (p *ItemList) beat() any {
+	if p.status.State == session.Connected && !p.Listing.Loading {
+		return nil
+	}
+	return Tick()
+}
+
+// empty says why there is no row.
+func (p *ItemList) empty(c *tui.Ctx, w int) []string {
+	th := c.Theme
+	switch {
+	case c.Server == nil:
+		return Message(th, w, "No server is open.", "Press 1 for the servers, or start with: mcphud -- COMMAND, mcphud URL, mcphud demo.")
+	case p.status.State != session.Connected && !p.Listing.Loaded:
+		return notConnected(c, w, c.Server.Name(), p.status)
+	case !c.Server.Supports(p.kind.Method()):
+		return Message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Name(), 80), p.plural),
+			"Press 1 for what it can do. mcphud raw METHOD in a shell asks it all the same.")
+	case p.Listing.Err != nil:
+		return errorMessage(th, w, errorText(p.Listing.Err), "Press r to try again.")
+	case p.Listing.Loading || !p.Listing.Loaded:
+		return Message(th, w, spinner()+" Loading "+p.plural+"…", "Press x to cancel.")
+	case len(p.Listing.Items) == 0:
+		return Message(th, w, fmt.Sprintf("%s has no %s.", safe.Line(c.Server.Name(), 80), p.plural), "Press r to ask again.")
+	}
+	return NothingMatches(th, w, p.Typed)
+}
+
+// notConnected is the state of every pane that needs a connection.
+func notConnected(c *tui.Ctx, w int, name string, st session.Status) []string {
+	th := c.Theme
+	name = safe.Line(name, 80)
+	switch st.State {
+	case session.Connecting:
+		return Message(th, w, spinner()+" Connecting to "+name+"…", "Press 1 for the server, x to cancel.")
+	case session.Failed:
+		next := "Press r to connect again, 1 for the servers."
+		if left := tui.Countdown(st.RetryAt); left != "" {
+			next = "Trying again in " + left + ". Press r to try now, 1 for the servers."
+		}
+		return errorMessage(th, w, errorText(st.Err), next)
+	}
+	return Message(th, w, name+" is not connected.", "Press r to connect, 1 for the servers.")
+}
+
+// errorText is an error as lines of safe text: what happened, then what the
+// server printed before, then what to do.
+func errorText(err error) string {
+	if err == nil {
+		return "unknown error"
+	}
+	e, ok := err.(*failure.Error) // what wraps one has words of its own
+	if !ok || !strings.Contains(strings.TrimSpace(e.Detail), "\n") {
+		return safe.Text(text.Clip(err.Error(), 4000))
+	}
+	head := *e
+	head.Detail, head.Next = "", ""
+	out := head.Error() + ":"
+	for l := range strings.Lines(strings.TrimSpace(text.Clip(e.Detail, 4000))) {
+		out += "\n  " + strings.TrimRight(l, "\r\n")
+	}
+	if e.Next != "" {
+		out += "\n" + e.Next
+	}
+	return safe.Text(text.Clip(out, 8000))
+}
+
+// Summary is " — what it is" in a line, "" if the server says nothing.
+func Summary(it session.Item) string {
+	if it.Description == "" {
+		return ""
+	}
+	return " — " + safe.Line(text.FirstLine(it.Description), 200)
+}
+
+// PlainItems writes a listing for linear mode.
+func (p *ItemList) PlainItems(c *tui.Ctx, w io.Writer) {
+	if c.Server != nil && p.status.State == session.Connected && !p.Listing.Loaded && p.Listing.Err == nil {
+		fmt.Fprintln(w, "loading "+p.plural+"…")
+		return
+	}
+	if len(p.Listing.Items) == 0 {
+		for _, l := range p.empty(c, 100) {
+			fmt.Fprintln(w, plainLine(l))
+		}
+		return
+	}
+	for i, it := range p.Listing.Items {
+		if it.Flaw != nil {
+			fmt.Fprintf(w, "item %d is malformed: %s\n", i+1, safe.Line(it.Flaw.Error(), 300))
+			continue
+		}
+		fmt.Fprintf(w, "%s%s\n", safe.Line(p.key(it), 300), Summary(it))
+	}
+}
+
+// Destructive is whether a tool says that it may destroy: destructiveHint. The
+// protocol's default (true) is not taken for a warning, since nearly every
+// server leaves it out.
+func Destructive(it session.Item) bool {
+	found := false
+	_ = jsonrpc.Members(it.Annotations, func(key string, value []byte) bool {
+		found = key == "destructiveHint" && string(value) == "true"
+		return !found
+	})
+	return found
+}

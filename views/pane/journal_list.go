@@ -1,0 +1,153 @@
+package pane
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui"
+)
+
+// JournalList is a screen of journal entries: a list that grows at its end, and
+// the whole of the entry under the cursor. Traffic and logs are such screens.
+type JournalList struct {
+	Feed  Feed
+	Doc   Document
+	shown uint64 // entry that the detail pane shows or loads
+	// Source is what the detail pane shows of an entry; its read is filled in.
+	Source func(*tui.Ctx, journal.Entry) Source
+}
+
+// NewJournalList is a list for a screen, and a document for its other pane. The caller sets what belongs to it and Source.
+func NewJournalList(view, pane string) JournalList {
+	return JournalList{Feed: Feed{view: view}, Doc: Document{view: view, pane: pane}}
+}
+
+// ListActions are open and follow, and what the document offers.
+func (v *JournalList) ListActions(open, help string) []tui.Action {
+	id, pane := v.Feed.view, v.Doc.pane
+	return append([]tui.Action{
+		{
+			ID: id + ".open", Keys: []string{"enter"}, Title: open, Group: "List", Hint: 1, Pane: "list", Help: help,
+			Disabled: func(*tui.Ctx) string {
+				if v.Feed.Selected() == 0 {
+					return "nothing is selected"
+				}
+				return ""
+			},
+			Run: func(c *tui.Ctx) tea.Cmd { return c.FocusPane(pane) },
+		},
+		{
+			ID: id + ".follow", Keys: []string{"f"}, Title: "follow", Group: "List", Hint: 3, Pane: "list",
+			Help: "Go to the newest row and stay there.",
+			Run: func(c *tui.Ctx) tea.Cmd {
+				v.Feed.Jump(^uint64(0))
+				v.Feed.away = false
+				return v.Load(c)
+			},
+		},
+	}, v.Doc.actions(id, pane)...)
+}
+
+// Entry is the one under the cursor.
+func (v *JournalList) Entry(c *tui.Ctx) (journal.Entry, bool) {
+	return c.Sessions.Journal().Get(v.Feed.Selected())
+}
+
+// Handle takes in new entries, and moves in list or document.
+func (v *JournalList) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.SessionChanged:
+		v.Feed.sync(c.Sessions.Journal())
+		if c.View == v.Feed.view {
+			return v.Load(c), true
+		}
+		return nil, true
+	case tui.Navigate:
+		v.Feed.sync(c.Sessions.Journal())
+		if seq, ok := m.Arg.(uint64); ok {
+			v.Feed.Jump(seq)
+		}
+		return v.Load(c), true
+	case tui.FilterChanged:
+		if c.Focus != v.Doc.pane {
+			return tea.Batch(v.Feed.setFilter(c, m.Text), v.Load(c)), true
+		}
+	case tui.OpDone:
+		if cmd, ok := SavedToast(c, m); ok {
+			return cmd, true
+		}
+		if cmd, ok := v.Feed.filtered(c, m); ok {
+			return tea.Batch(cmd, v.Load(c)), true
+		}
+		return v.Doc.Handle(c, msg)
+	case tui.PaneMouse:
+		if m.Pane == v.Doc.pane {
+			return v.Doc.Handle(c, msg)
+		}
+		return v.move(c, msg)
+	}
+	if c.Focus == v.Doc.pane {
+		return v.Doc.Handle(c, msg)
+	}
+	return v.move(c, msg)
+}
+
+// move moves in the list.
+func (v *JournalList) move(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	consumed, opened := v.Feed.moveCursor(msg)
+	switch {
+	case opened:
+		return tea.Batch(v.Load(c), c.FocusPane(v.Doc.pane)), true
+	case consumed:
+		return v.Load(c), true
+	}
+	return nil, false
+}
+
+// Load brings the selected entry into the detail pane.
+func (v *JournalList) Load(c *tui.Ctx) tea.Cmd {
+	seq := v.Feed.Selected()
+	if seq == v.shown {
+		return nil
+	}
+	v.shown = seq
+	j := c.Sessions.Journal()
+	e, ok := j.Get(seq)
+	if !ok {
+		v.Doc.clear()
+		return nil
+	}
+	src := v.Source(c, e)
+	src.read = func() ([]byte, error) { return j.Body(seq) }
+	return v.Doc.load(c, src)
+}
+
+// DrawList fills the list pane. keys are what rows depend on besides the feed;
+// what and next say why there is none.
+func (v *JournalList) DrawList(c *tui.Ctx, p *tui.Pane, what, next string, row func(e journal.Entry, w int) string, keys ...any) {
+	if p.Same(c, append(keys, v.Feed.rev)...) {
+		return
+	}
+	v.Feed.row = row
+	v.Feed.draw(c, p, func(w int) []string {
+		if v.Feed.typed != "" && v.Feed.all > 0 {
+			return NothingMatches(c.Theme, w, v.Feed.typed)
+		}
+		return Message(c.Theme, w, what, next)
+	})
+	p.Badge = CountBadge(len(v.Feed.seqs), v.Feed.all)
+}
+
+// PageText is the entry for $PAGER.
+func (v *JournalList) PageText(*tui.Ctx) (text, ext string, ok bool) { return v.Doc.PageText() }
+
+// Each walks the entries shown, oldest first.
+func (v *JournalList) Each(c *tui.Ctx, f func(*journal.Journal, journal.Entry)) {
+	j := c.Sessions.Journal()
+	v.Feed.sync(j)
+	for _, seq := range v.Feed.seqs {
+		if e, ok := j.Get(seq); ok {
+			f(j, e)
+		}
+	}
+}

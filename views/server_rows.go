@@ -1,0 +1,30 @@
+package views
+
+import (
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
+)
+
+// serverRows draws the list of servers.
+type serverRows struct {
+	v *servers
+	c *tui.Ctx
+}
+
+// Len is the number of servers.
+func (r serverRows) Len() int { return len(r.v.all) }
+
+// Row is a server's state, name and target.
+func (r serverRows) Row(i, w int) string {
+	th, s := r.c.Theme, r.v.all[i]
+	srv, st := s.Config(), s.Status()
+	glyph, word, style := pane.StateMark(th, srv, st)
+	name := r.v.Query.Highlight(safe.Line(s.Name(), 200), th.Text, th.Match)
+	out := pane.Column(style.S(glyph)+" "+name, r.v.nameCol+2, w) + "  " + style.S(pane.Pad(word, 12))
+	if room := w - paint.Width(out) - 2; room > 8 {
+		out += "  " + th.Muted.S(paint.Cut(safe.Line(pane.Target(srv), 4*room), room))
+	}
+	return out
+}
