@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcphud/mcphud/proxy/forward"
+	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/budget/load"
@@ -54,7 +54,7 @@ func TestLargeMessagesAreNotMixedUp(t *testing.T) {
 
 // lateReader is a way to an agent that answers at once, and looks at the request long after.
 type lateReader struct {
-	forward.Upstream
+	flow.Upstream
 	start chan struct{}
 	mu    sync.Mutex
 	sums  []string
@@ -83,7 +83,7 @@ func (l *lateReader) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestMessageIsWholeUntilItIsSent(t *testing.T) {
 	a := newAgent(t)
 	late := &lateReader{start: make(chan struct{})}
-	f := start(t, Options{Wrap: []forward.Wrap{func(_ *routes.Route, up forward.Upstream) forward.Upstream {
+	f := start(t, Options{Wrap: []flow.Wrap{func(_ *routes.Route, up flow.Upstream) flow.Upstream {
 		late.Upstream = up
 		return late
 	}}}, route("a", a.at(), ""))

@@ -44,7 +44,7 @@ func FuzzEnvelope(f *testing.F) {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodPost, "/mcps/a/mcp", strings.NewReader(string(body)))
 		r.Header.Set("Content-Type", "application/json")
-		c := &flow.Call{W: w, R: r, Agent: "a"}
+		c := &flow.Call{Request: flow.Request{W: w, R: r, Agent: "a"}}
 		if read(c, ingress.Limits{Body: 1 << 20}) {
 			if jsonrpc.Valid(body) != nil || c.Env.Kind == jsonrpc.Invalid {
 				t.Errorf("%q passed as %v", body, c.Env.Kind)

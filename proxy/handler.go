@@ -28,7 +28,7 @@ func (r *Router) Handler() http.Handler {
 func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 	path := pathOf(req)
 	if agent, task, ok := agentIn(path); ok {
-		c := &flow.Call{W: w, R: req, Began: time.Now(), Agent: agent, Task: task, Buffers: &r.buffers}
+		c := &flow.Call{Request: flow.Request{W: w, R: req, Began: time.Now(), Agent: agent, Task: task, Buffers: &r.buffers}}
 		defer c.Release()
 		r.chain(c)
 		return

@@ -11,7 +11,6 @@ import (
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
 	"github.com/mcphud/mcphud/session/journal"
@@ -62,11 +61,11 @@ type Options struct {
 	// Outer are middlewares that see each request to an agent before its body is read, outermost first; Inner see it once its
 	// envelope is in order and its route is known. Wrap puts something around the way to an agent.
 	Outer, Inner []flow.Middleware
-	Wrap         []forward.Wrap
+	Wrap         []flow.Wrap
 	// Aside is told of what processes of commands do that no client sees; see bridge.Options. nil for nobody.
 	Aside func(e journal.Entry, body []byte)
 	// Bridge makes the way to an agent that is a process, in place of the router's own.
-	Bridge func(*routes.Route) (forward.Upstream, error)
+	Bridge func(*routes.Route) (flow.Upstream, error)
 	// Handlers are further paths, exact ones or with a trailing slash for all below; "/mcp" and "/" are such paths. They are
 	// behind the guard against other origins, and nothing else.
 	Handlers map[string]http.Handler

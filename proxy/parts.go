@@ -10,7 +10,6 @@ import (
 	"github.com/mcphud/mcphud/proxy/aggregate"
 	"github.com/mcphud/mcphud/proxy/bridge"
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/ingress"
@@ -18,7 +17,7 @@ import (
 )
 
 // command is the way to an agent that is a process of the router's.
-func (r *Router) command(route *routes.Route) (forward.Upstream, error) {
+func (r *Router) command(route *routes.Route) (flow.Upstream, error) {
 	b := bridge.New(bridge.Options{
 		Name: route.Name, Command: route.Command, Args: route.Args, Env: route.Env, Cwd: route.Cwd, Shared: route.Session == routes.Shared,
 		Logger: r.log, Aside: r.o.Aside, Client: session.Implementation{Name: r.o.Name, Version: r.o.Version},
@@ -66,7 +65,7 @@ func (r *Router) merge() {
 		return
 	}
 	r.merged = aggregate.New(aggregate.Options{
-		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), Inside: flow.Inside,
+		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), Inside: flow.WithInternalCaller,
 		MaxRequest: r.o.MaxRequest, BodyTimeout: r.o.BodyTimeout, WriteTimeout: r.o.WriteTimeout, Logger: r.log, Drain: r.drain,
 		Limit: func(agent string) time.Duration {
 			if route := r.Routes().Routes[agent]; route != nil && route.Timeout > 0 {
@@ -98,7 +97,7 @@ func (r *Router) merge() {
 			if f, ok := jsonrpc.AsFailure(err); ok {
 				w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
 			}
-			r.policy.refuse(&flow.Call{W: w, R: req, Began: time.Now()}, err)
+			r.policy.refuse(&flow.Call{Request: flow.Request{W: w, R: req, Began: time.Now()}}, err)
 			return aggregate.Caller{}, false
 		},
 	})

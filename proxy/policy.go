@@ -9,7 +9,6 @@ import (
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/metrics"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/toolpin"
@@ -76,7 +75,7 @@ func (p *policy) inner() []flow.Middleware {
 }
 
 // wrap are those around the way to an agent.
-func (p *policy) wrap() []forward.Wrap { return []forward.Wrap{p.pins.Wrap, p.breakers.Wrap} }
+func (p *policy) wrap() []flow.Wrap { return []flow.Wrap{p.pins.Wrap, p.breakers.Wrap} }
 
 // follow has the guard ask for the tokens that a table names, unless an option names others.
 func (r *Router) follow(t *routes.Table) error {

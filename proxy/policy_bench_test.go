@@ -40,7 +40,7 @@ func policed(t testing.TB) func() {
 	r.Header.Set("Mcp-Session-Id", "0198aaaa-bbbb-4ccc-8ddd-eeeeffff0000")
 	w := httptest.NewRecorder()
 	return func() {
-		c := &flow.Call{W: w, R: r, Began: time.Now(), Agent: "a"}
+		c := &flow.Call{Request: flow.Request{W: w, R: r, Began: time.Now(), Agent: "a"}}
 		chain(c)
 		if c.Status != 200 {
 			t.Fatalf("%d %+v", c.Status, c.Failure)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
@@ -92,8 +93,8 @@ func (r *Router) seal(file string) error {
 }
 
 // upstream is the way to the agent of a route.
-func (r *Router) upstream(route *routes.Route) forward.Upstream {
-	var up forward.Upstream
+func (r *Router) upstream(route *routes.Route) flow.Upstream {
+	var up flow.Upstream
 	switch {
 	case route.Command == "":
 		up = forward.NewHTTP(route.Endpoint(), route.CA)
@@ -105,7 +106,7 @@ func (r *Router) upstream(route *routes.Route) forward.Upstream {
 		var err error
 		if up, err = make(route); err != nil {
 			r.log.Error("route cannot be served", "agent", route.Name, "error", err)
-			up = forward.Broken(fmt.Errorf("its process cannot be started: %w", err))
+			up = flow.Broken(fmt.Errorf("its process cannot be started: %w", err))
 		}
 	}
 	wrap := append(r.policy.wrap(), r.o.Wrap...)

@@ -167,7 +167,7 @@ func (g *Guard) Status() Status {
 // Identify says who sent a request. Its error is a *jsonrpc.Failure with status 401.
 func (g *Guard) Identify(r *http.Request) (Principal, error) {
 	s := g.current()
-	if name, ok := flow.Insider(r.Context()); ok {
+	if name, ok := flow.InternalCaller(r.Context()); ok {
 		if s.tokens == nil {
 			return Principal{all: true}, nil
 		}

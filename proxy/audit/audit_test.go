@@ -27,7 +27,7 @@ func call(method, name string) *flow.Call {
 	if err != nil {
 		panic(err)
 	}
-	c := &flow.Call{R: httptest.NewRequest(http.MethodPost, "/", nil), Began: time.Now(), Agent: "a", Body: body, Env: env, Status: 200}
+	c := &flow.Call{Request: flow.Request{R: httptest.NewRequest(http.MethodPost, "/", nil), Began: time.Now(), Agent: "a"}, Message: flow.Message{Body: body, Env: env}, Outcome: flow.Outcome{Status: 200}}
 	c.Params.Name = jsonrpc.Get(env.Params, "name")
 	return c
 }
@@ -291,7 +291,7 @@ func FuzzLine(f *testing.F) {
 	f.Add("x\ny", "a\x1b]0;t\x07\u2028\u202e\u009b", "\xff")
 	f.Add("", "\U000e0041\"\\", "a")
 	f.Fuzz(func(t *testing.T, method, name, agent string) {
-		c := &flow.Call{R: httptest.NewRequest(http.MethodPost, "/", nil), Began: time.Now(), Agent: agent, Principal: name}
+		c := &flow.Call{Request: flow.Request{R: httptest.NewRequest(http.MethodPost, "/", nil), Began: time.Now(), Agent: agent, Principal: name}}
 		c.Env.Method, c.Params.Name = method, jsonrpc.Quote(name)
 		line := Append(nil, c, time.Now())
 		var v map[string]any

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/backoff"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -69,7 +68,7 @@ func New(o Options) *Breakers {
 }
 
 // Wrap puts a breaker around the way to an agent.
-func (b *Breakers) Wrap(r *routes.Route, up forward.Upstream) forward.Upstream {
+func (b *Breakers) Wrap(r *routes.Route, up flow.Upstream) flow.Upstream {
 	n := &Breaker{Upstream: up, o: b.o, route: r, all: b, state: Closed}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,7 +99,7 @@ func (b *Breakers) Status(agent string) Status {
 
 // Breaker is that of one route.
 type Breaker struct {
-	forward.Upstream
+	flow.Upstream
 	o     Options
 	route *routes.Route
 	all   *Breakers

@@ -13,47 +13,56 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// Call is one HTTP request to an agent's endpoint. The middlewares in front see it before its body is read, those behind
-// with everything known. It belongs to one goroutine.
+// Call is one HTTP request to an agent's endpoint on its way through the middlewares. It belongs to one goroutine. Its
+// fields are in groups by who writes them; everybody may read those of a group that was written before.
 type Call struct {
+	Request
+	Message
+	Outcome
+
+	Route  *routes.Route // set by the ingress
+	Target Handler       // serves the call in the end; set by the ingress
+
+	holds atomic.Int32 // of the body, beside the router's own
+}
+
+// Request is what is known before the body is read. The router makes it; access control adds the principal.
+type Request struct {
 	W http.ResponseWriter
 	R *http.Request
 
-	Began time.Time
-	Agent string // as in the path: a name that an agent could have, though there may be none
-	Task  bool   // asks for the page of a task, which is beside the endpoint, instead of the endpoint
-	// Principal is who calls, as the middleware that asks for it found out; "" for anybody. Sessions are bound to it.
-	Principal string
+	Began     time.Time
+	Agent     string // as in the path; there may be no such agent
+	Task      bool   // asks for the page of a task, beside the endpoint, instead of the endpoint
+	Principal string // who calls, "" for anybody; sessions are bound to it
 
-	// Known behind the ingress.
+	Buffers *ingress.Buffers // whose memory the body is; nil for memory of its own
+}
 
-	Route   *routes.Route
-	Target  Handler          // serves the call in the end
+// Message is what the body says, zero before the ingress has read it.
+type Message struct {
 	Body    []byte           // of a POST, as received; not to be modified, nor kept beyond Hold
 	Env     jsonrpc.Envelope // of a POST; its slices are parts of Body
 	Params  ingress.Params   // of a request or notification; parts of Body
 	Modern  bool             // served by the rules of 2026-07-28
 	Version string           // protocol version that the request names; "" if it names none
-
-	// What came of it, for those who wait until the call is over.
-
-	Trace    string           // id of the trace that it belongs to, "" if there is none
-	Session  string           // hash of the session's id that is safe to log, "" without a session
-	Status   int              // of the answer, 0 before it began
-	Sent     int64            // bytes of the answer's body
-	Fault    string           // what went wrong with it on purpose, as its route says; "" for nothing
-	Failure  *jsonrpc.Failure // what the router itself answered with; nil where the answer is the agent's
-	Upstream time.Duration    // until the agent's answer began, 0 if it was not asked
-
-	Buffers *ingress.Buffers // whose memory the body is
-	holds   atomic.Int32     // of the body, beside the router's own
 }
 
-// Hold keeps the body from being overwritten by another request's until Release, for somebody who may look at it when the call
-// is over.
+// Outcome is what came of the call, for metrics and audit when it is over. Whoever answers writes it.
+type Outcome struct {
+	Trace    string           // id of the trace that the call belongs to, "" if there is none
+	Session  string           // hash of the session's id that is safe to log, "" without a session
+	Status   int              // HTTP status of the answer, 0 before it began
+	Sent     int64            // bytes of the answer's body
+	Fault    string           // the fault that the route injected, "" for none
+	Failure  *jsonrpc.Failure // the router's own answer; nil where the answer is the agent's
+	Upstream time.Duration    // until the agent's answer began, 0 if the agent was not asked
+}
+
+// Hold keeps the body's memory from being used for another request until Release, for somebody who reads it after the call.
 func (c *Call) Hold() { c.holds.Add(1) }
 
-// Release ends what Hold began. The router itself releases the body when the call is over.
+// Release ends a Hold. The router itself releases the body when the call is over.
 func (c *Call) Release() {
 	if c.holds.Add(-1) < 0 {
 		c.Buffers.Free(c.Body)

@@ -57,7 +57,7 @@ func TestAStreamThatEndedIsForgotten(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/mcps/a/mcp", nil)
 		r.Header.Set(ingress.HeaderSession, id)
 		r.Header.Set("Accept", ingress.TypeSSE)
-		target.Serve(&flow.Call{W: w, R: r, Agent: "a", Route: target.Route, Began: time.Now()})
+		target.Serve(&flow.Call{Request: flow.Request{W: w, R: r, Agent: "a", Began: time.Now()}, Route: target.Route})
 		if w.Body.String() != "data: {}\n\n" {
 			t.Fatalf("%d %q", w.Code, w.Body)
 		}

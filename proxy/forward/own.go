@@ -33,5 +33,5 @@ func (o own) RoundTrip(r *http.Request) (*http.Response, error) {
 			out.body = body
 		}
 	}
-	return o.t.ask(r.Context(), &flow.Call{R: r}, out, nil)
+	return o.t.ask(r.Context(), &flow.Call{Request: flow.Request{R: r}}, out, nil)
 }

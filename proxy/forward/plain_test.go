@@ -12,12 +12,14 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
 )
 
 type web struct {
 	*httptest.Server
 	conns atomic.Int64
-	up    Upstream
+	up    flow.Upstream
 }
 
 func serveWeb(t *testing.T, h http.HandlerFunc) *web {

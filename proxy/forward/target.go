@@ -36,7 +36,7 @@ type Shared struct {
 type Target struct {
 	Route *routes.Route
 	s     *Shared
-	up    Upstream
+	up    flow.Upstream
 	url   *url.URL
 	where string   // the endpoint, without secrets
 	name  string   // by which the agent is introduced
@@ -64,7 +64,7 @@ const maxTasks = 16
 var local = &url.URL{Scheme: "http", Host: "127.0.0.1", Path: "/mcp"}
 
 // New makes a target. Retire ends it, and closes up.
-func New(r *routes.Route, up Upstream, s *Shared) *Target {
+func New(r *routes.Route, up flow.Upstream, s *Shared) *Target {
 	t := &Target{
 		Route: r, s: s, up: up, url: r.Endpoint(), name: s.Name + "-proxy:" + r.Name,
 		lent: map[string]*lent{}, idle: make(chan struct{}), slots: make(chan struct{}, maxTasks),

@@ -10,19 +10,9 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/certs"
 )
-
-// Upstream is the way to one agent. RoundTrip sends POST, GET and DELETE as Streamable HTTP has them; flow.From of the
-// request's context is the call that it belongs to. It must not be used after Close.
-type Upstream interface {
-	http.RoundTripper
-	Close() error
-}
-
-// Wrap puts something between the forwarder and the way to the agent of a route.
-type Wrap func(*routes.Route, Upstream) Upstream
 
 const (
 	dialTimeout = 5 * time.Second
@@ -38,7 +28,7 @@ type direct struct{ *http.Transport }
 
 // NewHTTP is the way to an agent that speaks HTTP at this URL. Over TLS it is trusted by a file, see certs.Trust; "" for what the
 // system trusts.
-func NewHTTP(u *url.URL, ca string) Upstream {
+func NewHTTP(u *url.URL, ca string) flow.Upstream {
 	if u.Scheme == "http" {
 		return newPlain(u)
 	}
@@ -46,7 +36,7 @@ func NewHTTP(u *url.URL, ca string) Upstream {
 	if ca != "" {
 		t, err := certs.Open(ca)
 		if err != nil {
-			return Broken(err)
+			return flow.Broken(err)
 		}
 		trust = t.Client(u.Hostname())
 	}
@@ -78,14 +68,3 @@ func origin(u *url.URL) string {
 	}
 	return u.Scheme + "://" + u.Host + u.EscapedPath()
 }
-
-// Broken is the way to an agent that cannot be served, and says why.
-func Broken(why error) Upstream { return broken{why} }
-
-type broken struct{ why error }
-
-// RoundTrip fails.
-func (b broken) RoundTrip(*http.Request) (*http.Response, error) { return nil, b.why }
-
-// Close does nothing.
-func (b broken) Close() error { return nil }

@@ -21,7 +21,7 @@ func TestO4_LabelsAreBounded(t *testing.T) {
 		c.Status = http.StatusOK
 	})
 	send := func(agent, method string) {
-		c := &flow.Call{R: httptest.NewRequest(http.MethodPost, "/", nil), W: httptest.NewRecorder(), Began: time.Now(), Agent: agent}
+		c := &flow.Call{Request: flow.Request{R: httptest.NewRequest(http.MethodPost, "/", nil), W: httptest.NewRecorder(), Began: time.Now(), Agent: agent}}
 		c.Env.Kind, c.Env.Method = jsonrpc.Request, method
 		h(c)
 	}

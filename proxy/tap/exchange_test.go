@@ -25,7 +25,7 @@ func carry(p *Producer, session, body, id string, h http.HandlerFunc) {
 		r.Header.Set("Mcp-Session-Id", session)
 	}
 	w := httptest.NewRecorder()
-	c := &flow.Call{W: w, R: r, Agent: "kb"}
+	c := &flow.Call{Request: flow.Request{W: w, R: r, Agent: "kb"}}
 	ingress := func(next flow.Handler) flow.Handler {
 		return func(c *flow.Call) {
 			c.Body = []byte(body)
@@ -153,7 +153,7 @@ func TestTapExchangeWithoutAnAnswer(t *testing.T) {
 	x := p.Exchange("kb", "")
 	x.Request(httptest.NewRequest("POST", "/", nil), []byte("5"), []byte(call))
 	x.Close(errors.New("the agent is gone"))
-	c := &flow.Call{W: httptest.NewRecorder(), R: httptest.NewRequest("POST", "/mcps/kb/mcp", nil), Agent: "kb"}
+	c := &flow.Call{Request: flow.Request{W: httptest.NewRecorder(), R: httptest.NewRequest("POST", "/mcps/kb/mcp", nil), Agent: "kb"}}
 	flow.Chain(func(*flow.Call) {}, p.Outer, func(flow.Handler) flow.Handler { // the ingress refuses it
 		return func(c *flow.Call) {
 			c.Body = []byte(`{"jsonrpc":"1.0","id":6,"method":"refused"}`)
@@ -276,7 +276,7 @@ func BenchmarkMiddlewareNobodyReads(b *testing.B) {
 	h := flow.Chain(func(c *flow.Call) { c.JSON(200, answer) }, p.Outer, p.Inner)
 	b.ReportAllocs()
 	for b.Loop() {
-		h(&flow.Call{W: discard{http.Header{}}, R: r, Agent: "kb", Body: body, Env: env})
+		h(&flow.Call{Request: flow.Request{W: discard{http.Header{}}, R: r, Agent: "kb"}, Message: flow.Message{Body: body, Env: env}})
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -21,12 +20,12 @@ const (
 )
 
 // Wrap checks the answers to tools/list that pass.
-func (p *Store) Wrap(r *routes.Route, up forward.Upstream) forward.Upstream {
+func (p *Store) Wrap(r *routes.Route, up flow.Upstream) flow.Upstream {
 	return &watch{Upstream: up, agent: r.Name, store: p}
 }
 
 type watch struct {
-	forward.Upstream
+	flow.Upstream
 	agent string
 	store *Store
 }

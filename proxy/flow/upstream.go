@@ -1,0 +1,28 @@
+package flow
+
+import (
+	"net/http"
+
+	"github.com/mcphud/mcphud/proxy/routes"
+)
+
+// Upstream is the way to one agent. RoundTrip sends POST, GET and DELETE as Streamable HTTP has them; From of the
+// request's context is the call that it belongs to. It must not be used after Close.
+type Upstream interface {
+	http.RoundTripper
+	Close() error
+}
+
+// Wrap puts something between the forwarder and the agent of a route.
+type Wrap func(*routes.Route, Upstream) Upstream
+
+// Broken is the way to an agent that cannot be served, and says why.
+func Broken(why error) Upstream { return broken{why} }
+
+type broken struct{ why error }
+
+// RoundTrip fails.
+func (b broken) RoundTrip(*http.Request) (*http.Response, error) { return nil, b.why }
+
+// Close does nothing.
+func (b broken) Close() error { return nil }
