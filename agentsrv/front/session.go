@@ -4,8 +4,12 @@ import (
 	"container/list"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -87,6 +91,18 @@ func (s *Session) cancelRequest(params []byte) {
 	s.mux.Unlock()
 	if x != nil {
 		x.Cancel(errCancelled)
+	}
+}
+
+// endListening ends the requests that only listen, which would never end of themselves.
+func (s *Session) endListening() {
+	s.mux.Lock()
+	running := slices.Collect(maps.Values(s.running))
+	s.mux.Unlock()
+	for _, x := range running {
+		if x.Method == string(mcp.MethodSubscriptionsListen) {
+			x.Cancel(errClosing)
+		}
 	}
 }
 

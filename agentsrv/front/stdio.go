@@ -77,6 +77,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		}
 	case <-work.Done():
 	}
+	c.session.endListening()
 	if !c.drained(patience) {
 		cancel(errClosing)
 		c.drained(lastGasp)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/budget"
 )
 
 // pipe is a client over stdio.
@@ -205,5 +207,25 @@ func TestStdioSampling(t *testing.T) {
 	p.write(`{"jsonrpc":"2.0","id":1,"result":{"role":"assistant","model":"me","content":{"type":"text","text":"I"}}}`)
 	if l := p.line(t); !strings.Contains(l, "I by me") {
 		t.Error(l)
+	}
+}
+
+// A client that is gone listens no more: its open subscriptions must not hold up the end, or whoever started the process
+// kills it before its database is closed.
+func TestEndOfInputEndsListening(t *testing.T) {
+	f := start(t, nil)
+	limit := lastWords / 2
+	took := budget.Quick(limit, func() {
+		p := f.stdio(t)
+		body, _ := modern("1", "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, "")
+		p.write(body)
+		p.line(t) // it listens
+		_ = p.in.Close()
+		if err := <-p.done; err != nil {
+			t.Error(err)
+		}
+	})
+	if took > limit {
+		t.Errorf("%v from the end of the input", took)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -81,4 +82,23 @@ func TestAgentLogLinesForPeople(t *testing.T) {
 			t.Errorf("%U reached the terminal: %q", r, b.String())
 		}
 	}
+}
+
+// Whoever only looks at the agent over stdio leaves its database closed. A client waits only some ms for a server to end,
+// which a busy machine may not give it.
+func TestStdioAgentClosesItsDatabase(t *testing.T) {
+	var left []string
+	for range 20 {
+		c := command(t, "info")
+		c.Args = append(c.Args, "--", c.Path, "agent", "--stdio")
+		finish(t, c).ok(t)
+		var err error
+		if left, err = filepath.Glob(filepath.Join(c.Dir, ".state", "mcphud", "*")); err != nil {
+			t.Fatal(err)
+		}
+		if len(left) == 1 && filepath.Base(left[0]) == stdioStore {
+			return
+		}
+	}
+	t.Errorf("20 agents left %v", left)
 }
