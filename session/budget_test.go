@@ -12,6 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
 )
 
 const (
@@ -60,7 +62,7 @@ func listed(t *testing.T, s config.Server) func() time.Duration {
 		sess := connect(t, s)
 		defer func() { _ = sess.Disconnect() }()
 		return budget.Time(func() {
-			l, err := sess.List(t.Context(), session.Tools)
+			l, err := sess.List(t.Context(), offer.Tools)
 			if err != nil || len(l.Items) != 5000 {
 				t.Fatalf("%d tools, %v", len(l.Items), err)
 			}
@@ -78,7 +80,7 @@ func called(t *testing.T, s config.Server) func() time.Duration {
 			if err != nil {
 				t.Fatal(err)
 			}
-			blocks, err := session.Contents(reply.Result)
+			blocks, err := offer.Contents(reply.Result)
 			if err != nil || len(blocks) != 1 || len(blocks[0].Text) != 50_000_000 {
 				t.Fatalf("%d contents, %v", len(blocks), err)
 			}
@@ -112,7 +114,7 @@ func TestBudgetProgress(t *testing.T) {
 		last := 0
 		return budget.Time(func() {
 			reply, err := sess.Call(t.Context(), "tools/call", json.RawMessage(`{"name":"progress","arguments":{"count":10000}}`),
-				session.CallOptions{OnProgress: func(p session.Progress) { last = p.Count }})
+				session.CallOptions{OnProgress: func(p rpc.Progress) { last = p.Count }})
 			if err != nil || last != 10_000 || !bytes.Contains(reply.Result, []byte("done")) {
 				t.Fatalf("%d notifications counted, %v", last, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -14,7 +15,10 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // CallOptions are the circumstances of one request. The zero value is usable.
@@ -23,7 +27,7 @@ type CallOptions struct {
 	MaxTimeout time.Duration // whatever the progress; 0: the server's configuration, or 5 min
 	// OnProgress gets the latest progress, on the goroutine of the caller of Call; values that come faster than it
 	// returns are counted and skipped.
-	OnProgress func(Progress)
+	OnProgress func(rpc.Progress)
 	// OnNotification gets every notification that arrives while the request runs, except progress of other requests. It is
 	// called on the goroutine that reads from the server, which waits for it.
 	OnNotification func(frame []byte)
@@ -36,26 +40,20 @@ type CallOptions struct {
 	Meta   json.RawMessage // object whose members are added to params._meta
 }
 
-type tagKey struct{}
-
-// CausedBy is the Tag of the call that caused a request of the server; nil where that is not known. ctx is what Options.Serve
-// got.
-func CausedBy(ctx context.Context) any { return ctx.Value(tagKey{}) }
-
 // Call sends one request and returns the answer as it came. params is an object or nil. When ctx is cancelled the server is
 // told. A JSON-RPC error is an *Error of kind RpcError with code, message and data; a result that asks for input nobody
 // can give is one of kind NeedsInput. A tool call that the server did not take for its headers is made once more, by what
 // the server says of the tool now.
-func (s *Session) Call(ctx context.Context, method string, params json.RawMessage, o CallOptions) (Reply, error) {
+func (s *Session) Call(ctx context.Context, method string, params json.RawMessage, o CallOptions) (rpc.Reply, error) {
 	if method == string(mcp.MethodToolsCall) {
-		return s.callTool(ctx, textOf(params, "name"), params, o)
+		return s.callTool(ctx, jsonrpc.GetString(params, "name"), params, o)
 	}
 	return s.request(ctx, method, "", params, nil, o)
 }
 
 // callTool is Call for a tool. Headers that are not what the server wants can come of a schema that is not known, or not any
 // more.
-func (s *Session) callTool(ctx context.Context, name string, params json.RawMessage, o CallOptions) (Reply, error) {
+func (s *Session) callTool(ctx context.Context, name string, params json.RawMessage, o CallOptions) (rpc.Reply, error) {
 	if o.Relay {
 		return s.request(ctx, string(mcp.MethodToolsCall), name, params, nil, o)
 	}
@@ -65,7 +63,7 @@ func (s *Session) callTool(ctx context.Context, name string, params json.RawMess
 	if !errors.As(err, &e) || e.Code == nil || *e.Code != jsonrpc.CodeHeaderMismatch {
 		return r, err
 	}
-	if _, unlisted := s.List(ctx, Tools); unlisted != nil {
+	if _, unlisted := s.List(ctx, offer.Tools); unlisted != nil {
 		return r, err
 	}
 	now := s.inputSchema(name)
@@ -77,7 +75,7 @@ func (s *Session) callTool(ctx context.Context, name string, params json.RawMess
 
 // inputSchema is the schema of a listed tool's arguments, nil if the tool is not known.
 func (s *Session) inputSchema(tool string) json.RawMessage {
-	for _, it := range s.Listing(Tools).Items {
+	for _, it := range s.Listing(offer.Tools).Items {
 		if it.Name == tool {
 			return it.InputSchema
 		}
@@ -86,30 +84,30 @@ func (s *Session) inputSchema(tool string) json.RawMessage {
 }
 
 // request is Call for a method with a target; schema is the tool's input schema if there is one.
-func (s *Session) request(ctx context.Context, method, target string, params, schema json.RawMessage, o CallOptions) (Reply, error) {
+func (s *Session) request(ctx context.Context, method, target string, params, schema json.RawMessage, o CallOptions) (rpc.Reply, error) {
 	if target == "" {
-		target = textOf(params, "name")
+		target = jsonrpc.GetString(params, "name")
 		if target == "" {
-			target = textOf(params, "uri")
+			target = jsonrpc.GetString(params, "uri")
 		}
 	}
 	stage := method
 	if target != "" {
 		stage += " " + text.Clip(target, 100)
 	}
-	params, err := mergeMeta(params, o.Meta)
+	meta, err := members(o.Meta, "the metadata")
 	if err != nil {
-		return Reply{}, failure.Wrap(err, s.cfg.Name, stage)
+		return rpc.Reply{}, failure.Wrap(err, s.cfg.Name, stage)
 	}
 	s.mu.Lock()
 	s.calls++
 	s.mu.Unlock()
 	if o.Tag != nil {
-		ctx = context.WithValue(ctx, tagKey{}, o.Tag)
+		ctx = rpc.WithTag(ctx, o.Tag)
 	}
-	var answers []byte // to what the server asked before it would answer
+	var answers []rpc.Member // to what the server asked before it would answer
 	for range maxRounds {
-		r, err := s.exchange(ctx, method, target, params, answers, schema, o)
+		r, err := s.exchange(ctx, method, target, params, answers, meta, schema, o)
 		if err != nil {
 			return r, failure.Wrap(err, s.cfg.Name, stage)
 		}
@@ -120,46 +118,39 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 			return r, failure.Wrap(err, s.cfg.Name, stage)
 		}
 	}
-	return Reply{}, &failure.Error{
+	return rpc.Reply{}, &failure.Error{
 		Kind: failure.Protocol, Server: s.cfg.Name, Stage: stage, Message: fmt.Sprintf("the server asked for input %d times in a row", maxRounds),
 		Next: "see the traffic view",
 	}
 }
 
 // exchange makes one request. A session that the server has forgotten is made again, once.
-func (s *Session) exchange(ctx context.Context, method, target string, params, answers, schema []byte, o CallOptions) (Reply, error) {
+func (s *Session) exchange(ctx context.Context, method, target string, params []byte, answers, meta []rpc.Member, schema []byte, o CallOptions) (rpc.Reply, error) {
 	for try := 1; ; try++ {
 		c, err := s.acquire(ctx, method)
 		if err != nil {
-			return Reply{}, err
+			return rpc.Reply{}, err
 		}
-		spec := &callSpec{
-			method: method, target: target, params: params, timeout: s.timeout(o.Timeout, s.cfg.Timeout, config.DefaultTimeout),
-			max: s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout), progress: o.OnProgress, notify: o.OnNotification,
-			own: o.OnOwn, tag: o.Tag, token: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
+		spec := &rpc.Request{
+			Method: method, Target: target, Params: params, Members: answers, Meta: slices.Clip(meta), Timeout: s.timeout(o.Timeout, s.cfg.Timeout, config.DefaultTimeout),
+			MaxTimeout: s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout), OnProgress: o.OnProgress, OnNotification: o.OnNotification,
+			OnOwn: o.OnOwn, Tag: o.Tag, WantsProgress: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
 		}
-		for _, m := range inputMembers(answers) {
-			if spec.params, err = withMember(spec.params, m, true); err != nil {
-				return Reply{}, err
-			}
-		}
-		if err := c.prepare(spec, schema); err != nil {
-			return Reply{}, err
-		}
+		c.prepare(spec, schema)
 		for name, v := range o.Header {
-			if spec.header == nil {
-				spec.header = http.Header{}
+			if spec.Header == nil {
+				spec.Header = http.Header{}
 			}
-			spec.header[name] = v
+			spec.Header[name] = v
 		}
-		r, err := c.call(ctx, spec)
-		if !r.sent && c.ended() != nil && try < 3 {
+		r, err := c.Call(ctx, spec)
+		if !r.Sent && c.Ended() != nil && try < 3 {
 			continue // the connection was lost before the request was sent
 		}
-		if refused(err) {
+		if transport.Refused(err) {
 			s.lost(c, err)
 		}
-		if try > 1 || !errors.Is(err, ErrSessionLost) {
+		if try > 1 || !errors.Is(err, transport.ErrSessionLost) {
 			return r, err
 		}
 		if err := s.renew(ctx, c); err != nil {
@@ -198,26 +189,28 @@ func wantsProgress(method string) bool {
 	return false
 }
 
-func mergeMeta(params, meta json.RawMessage) (json.RawMessage, error) {
-	if len(meta) == 0 {
-		return params, nil
+// members lists the members of a JSON object, nil for none; what names the object in the error.
+func members(obj []byte, what string) ([]rpc.Member, error) {
+	if len(obj) == 0 {
+		return nil, nil
 	}
-	var add []member
-	if err := jsonrpc.Members(meta, func(key string, value []byte) bool {
-		add = append(add, member{key, value})
+	var all []rpc.Member
+	err := jsonrpc.Members(obj, func(name string, value []byte) bool {
+		all = append(all, rpc.Member{Name: name, Value: value})
 		return true
-	}); err != nil {
-		return nil, &failure.Error{Kind: failure.Usage, Message: "the metadata is not a JSON object: " + err.Error(), Next: "correct it", Err: err}
+	})
+	if err != nil {
+		return nil, &failure.Error{Kind: failure.Usage, Message: what + " is not a JSON object: " + err.Error(), Next: "correct the JSON and send it again", Err: err}
 	}
-	return withMeta(params, add...)
+	return all, nil
 }
 
 // CallTool calls a tool with args, an object or nil. A result with isError is not an error here: see IsError.
-func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessage, o CallOptions) (Reply, error) {
+func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessage, o CallOptions) (rpc.Reply, error) {
 	params := append([]byte(`{"name":`), jsonrpc.Quote(name)...)
 	if len(args) > 0 {
 		if err := jsonrpc.Valid(args); err != nil {
-			return Reply{}, &failure.Error{Kind: failure.Usage, Server: s.cfg.Name, Stage: "tools/call " + text.Clip(name, 100), Message: "the arguments are not JSON: " + err.Error(), Next: "correct them", Err: err}
+			return rpc.Reply{}, &failure.Error{Kind: failure.Usage, Server: s.cfg.Name, Stage: "tools/call " + text.Clip(name, 100), Message: "the arguments are not JSON: " + err.Error(), Next: "correct them", Err: err}
 		}
 		params = append(append(params, `,"arguments":`...), args...)
 	}
@@ -225,7 +218,7 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 }
 
 // ReadResource reads a resource. That there is none is an error of kind NotFound.
-func (s *Session) ReadResource(ctx context.Context, uri string, o CallOptions) (Reply, error) {
+func (s *Session) ReadResource(ctx context.Context, uri string, o CallOptions) (rpc.Reply, error) {
 	params := fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri))
 	r, err := s.request(ctx, string(mcp.MethodResourcesRead), uri, params, nil, o)
 	var e *failure.Error
@@ -236,14 +229,14 @@ func (s *Session) ReadResource(ctx context.Context, uri string, o CallOptions) (
 }
 
 // GetPrompt gets a prompt. That there is none, or that arguments are wrong, is an error of kind NotFound.
-func (s *Session) GetPrompt(ctx context.Context, name string, args map[string]string, o CallOptions) (Reply, error) {
+func (s *Session) GetPrompt(ctx context.Context, name string, args map[string]string, o CallOptions) (rpc.Reply, error) {
 	params := append([]byte(`{"name":`), jsonrpc.Quote(name)...)
 	if len(args) > 0 {
 		params = append(append(params, `,"arguments":`...), stringMap(args)...)
 	}
 	r, err := s.request(ctx, string(mcp.MethodPromptsGet), name, append(params, '}'), nil, o)
 	var e *failure.Error
-	if errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeInvalidParams && !s.listed(Prompts, name) {
+	if errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeInvalidParams && !s.listed(offer.Prompts, name) {
 		e.Kind = failure.NotFound
 	}
 	return r, err
@@ -251,7 +244,7 @@ func (s *Session) GetPrompt(ctx context.Context, name string, args map[string]st
 
 // Complete asks for completions. ref is the reference object of the protocol ({"type":"ref/prompt","name":…} or
 // {"type":"ref/resource","uri":…}); known holds the arguments that have a value already, or nil.
-func (s *Session) Complete(ctx context.Context, ref json.RawMessage, arg, value string, known map[string]string) (Reply, error) {
+func (s *Session) Complete(ctx context.Context, ref json.RawMessage, arg, value string, known map[string]string) (rpc.Reply, error) {
 	params := fmt.Appendf(nil, `{"ref":%s,"argument":{"name":%s,"value":%s}`, ref, jsonrpc.Quote(arg), jsonrpc.Quote(value))
 	if len(known) > 0 {
 		params = fmt.Appendf(params, `,"context":{"arguments":%s}`, stringMap(known))
@@ -268,7 +261,7 @@ func stringMap(m map[string]string) []byte {
 }
 
 // listed says whether a loaded listing has an item of that name.
-func (s *Session) listed(kind ListKind, name string) bool {
+func (s *Session) listed(kind offer.Kind, name string) bool {
 	for _, it := range s.Listing(kind).Items {
 		if it.Name == name {
 			return true

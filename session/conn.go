@@ -10,15 +10,16 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // conn is one connection: a mux, and what the handshake found out about the server.
 type conn struct {
-	*mux
-	id    uint64 // counts the connections of its session
-	kind  string // "stdio", "http", "sse", "memory"
-	label string // what Status calls the transport
-	ready chan struct{}
+	*rpc.Mux
+	id     uint64           // counts the connections of its session
+	traits transport.Traits // of the transport
+	ready  chan struct{}
 
 	info, caps []byte // our clientInfo and capabilities, as JSON
 
@@ -46,44 +47,35 @@ type Implementation struct {
 
 // prepare completes a request for the era: the modern one wants protocol version, capabilities and client in each
 // request's _meta, and over HTTP some of it once more in headers.
-func (c *conn) prepare(s *callSpec, schema json.RawMessage) error {
-	if c.era != Modern {
-		return nil
+func (c *conn) prepare(s *rpc.Request, schema json.RawMessage) {
+	if c.era == Modern {
+		c.modernize(s, c.version, schema)
 	}
-	return c.modernize(s, c.version, schema)
 }
 
-func (c *conn) modernize(s *callSpec, version string, schema json.RawMessage) error {
-	add := []member{
-		{mcp.MetaKeyProtocolVersion, jsonrpc.Quote(version)},
-		{mcp.MetaKeyClientInfo, c.info},
-		{mcp.MetaKeyClientCapabilities, c.caps},
-	}
+func (c *conn) modernize(s *rpc.Request, version string, schema json.RawMessage) {
+	s.SetMeta(mcp.MetaKeyProtocolVersion, jsonrpc.Quote(version))
+	s.SetMeta(mcp.MetaKeyClientInfo, c.info)
+	s.SetMeta(mcp.MetaKeyClientCapabilities, c.caps)
 	if l := c.logLevel.Load(); l != nil {
-		add = append(add, member{mcp.MetaKeyLogLevel, jsonrpc.Quote(*l)})
+		s.SetMeta(mcp.MetaKeyLogLevel, jsonrpc.Quote(*l))
 	}
-	params, err := withMeta(s.params, add...)
-	if err != nil {
-		return err
-	}
-	s.params = params
-	if !c.http {
-		return nil
+	if c.traits.HTTP == nil {
+		return
 	}
 	h := http.Header{}
 	// The header must say what the body says, also where the caller chose another version to see what happens.
-	said := textOf(memberOf(params, "_meta"), mcp.MetaKeyProtocolVersion)
+	said, _ := jsonrpc.String(s.MetaValue(mcp.MetaKeyProtocolVersion))
 	h.Set("MCP-Protocol-Version", said)
-	for k, v := range mcp.StandardHeaders(version, mcp.MCPMethod(s.method), params) {
+	for k, v := range mcp.StandardHeaders(version, mcp.MCPMethod(s.Method), s.Params) {
 		h.Set(k, v)
 	}
-	if s.method == string(mcp.MethodToolsCall) && bytes.Contains(schema, []byte("x-mcp-header")) {
-		for k, v := range mcp.GenerateParamHeaders(&mcp.Tool{Name: s.target, RawInputSchema: schema}, params) {
+	if s.Method == string(mcp.MethodToolsCall) && bytes.Contains(schema, []byte("x-mcp-header")) {
+		for k, v := range mcp.GenerateParamHeaders(&mcp.Tool{Name: s.Target, RawInputSchema: schema}, s.Params) {
 			h.Set(k, v)
 		}
 	}
-	s.header = h
-	return nil
+	s.Header = h
 }
 
 // supports says whether the server advertised what method needs. Methods that need nothing are supported.
@@ -91,7 +83,7 @@ func (c *conn) supports(method string) bool {
 	has := func(path ...string) bool {
 		v := []byte(c.capabilities)
 		for _, p := range path {
-			v = memberOf(v, p)
+			v = jsonrpc.Get(v, p)
 		}
 		return v != nil && string(v) != "null" && string(v) != "false"
 	}

@@ -1,4 +1,4 @@
-package session
+package session_test
 
 import (
 	"crypto/sha256"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/offer"
 )
 
 // TestD3_Contents: each kind of content, exact bytes of binary data, unknown kinds kept.
@@ -16,12 +17,12 @@ func TestD3_Contents(t *testing.T) {
 		{"type":"audio","data":"` + data + `","mimeType":"audio/wav"},{"type":"resource","resource":{"uri":"u:1","mimeType":"t/x","text":"in"}},
 		{"type":"resource","resource":{"uri":"u:2","blob":"` + data + `"}},{"type":"resource_link","uri":"u:3","name":"link"},
 		{"type":"hologram","payload":9007199254740993},{"type":"image","data":"%%"},7],"structuredContent":{"n":1.0},"isError":true,"_meta":{"a":1}}`)
-	r, err := ParseResult(result)
+	r, err := offer.ParseResult(result)
 	if err != nil || len(r.Contents) != 9 || !r.IsError || string(r.Structured) != `{"n":1.0}` || string(r.Meta) != `{"a":1}` {
 		t.Fatalf("%+v %v", r, err)
 	}
 	c := r.Contents
-	for i, want := range []Content{
+	for i, want := range []offer.Content{
 		{Type: "text", Text: "a\n\"b\" 😀"},
 		{Type: "image", MIME: "image/png", Data: image[:]},
 		{Type: "audio", MIME: "audio/wav", Data: image[:]},
@@ -41,22 +42,22 @@ func TestD3_Contents(t *testing.T) {
 	if c[7].Flaw == nil || c[8].Flaw == nil {
 		t.Error("broken pieces are not flagged")
 	}
-	if !IsError(result) || string(StructuredContent(result)) != `{"n":1.0}` || IsError([]byte(`{"isError":false}`)) || StructuredContent([]byte(`{}`)) != nil {
+	if !offer.IsError(result) || string(offer.StructuredContent(result)) != `{"n":1.0}` || offer.IsError([]byte(`{"isError":false}`)) || offer.StructuredContent([]byte(`{}`)) != nil {
 		t.Error("IsError or StructuredContent")
 	}
 }
 
 func TestD3_PromptsAndResources(t *testing.T) {
-	c, err := Contents([]byte(`{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"hi"}},{"role":"assistant","content":{"type":"resource","resource":{"uri":"u","text":"x"}}}]}`))
+	c, err := offer.Contents([]byte(`{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"hi"}},{"role":"assistant","content":{"type":"resource","resource":{"uri":"u","text":"x"}}}]}`))
 	if err != nil || len(c) != 2 || c[0].Role != "user" || c[0].Text != "hi" || c[0].Type != "text" || c[1].URI != "u" || c[1].Type != "resource" {
 		t.Fatalf("%+v %v", c, err)
 	}
-	c, err = Contents([]byte(`{"contents":[{"uri":"u","text":"x","mimeType":"a/b"},{"uri":"v","blob":"AAE="}]}`))
+	c, err = offer.Contents([]byte(`{"contents":[{"uri":"u","text":"x","mimeType":"a/b"},{"uri":"v","blob":"AAE="}]}`))
 	if err != nil || len(c) != 2 || c[0].Type != "text" || c[1].Type != "blob" || len(c[1].Data) != 2 {
 		t.Fatalf("%+v %v", c, err)
 	}
 	for _, bad := range []string{`[]`, `{"content":{}}`, `{"content":[`} {
-		if _, err := Contents([]byte(bad)); failure.KindOf(err) != failure.Protocol {
+		if _, err := offer.Contents([]byte(bad)); failure.KindOf(err) != failure.Protocol {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

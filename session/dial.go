@@ -9,38 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/transport"
 )
-
-// kinds lists the transports to try for a server, in order.
-func kinds(cfg config.Server) []string {
-	switch t := cfg.Transport; {
-	case t == "" && cfg.Command != "":
-		return []string{config.Stdio}
-	case t == "" || t == config.Auto:
-		return []string{config.HTTP, config.SSE}
-	default:
-		return []string{t}
-	}
-}
-
-// transport makes a transport of one kind. Nothing is started or sent.
-func (o *Options) transport(cfg config.Server, kind string, tap Tap) (Transport, error) {
-	switch kind {
-	case config.Stdio:
-		return newStdio(cfg, tap, o.Stderr, o.Leave), nil
-	case config.HTTP:
-		return newHTTP(cfg, tap), nil
-	case config.SSE:
-		return newSSE(cfg, tap), nil
-	}
-	return nil, &failure.Error{
-		Kind: failure.Usage, Stage: "connecting", Message: fmt.Sprintf("unknown transport %q", kind), Next: "use stdio, http, sse or auto",
-	}
-}
 
 // open makes one connection, handshake included. A stdio server is started once, except one that exits on
 // server/discover.
@@ -65,20 +39,23 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	if s.opts.Dial != nil {
 		if t, ok := s.opts.Dial(cfg); ok {
 			s.nextConn()
-			return s.shake(ctx, t, "memory", pin, era)
+			return s.shake(ctx, t, pin, era)
 		}
 	}
 	var first error
-	for _, kind := range kinds(cfg) {
-		tap := Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.nextConn()}
-		t, err := s.opts.transport(cfg, kind, tap)
+	for _, kind := range transport.Kinds(cfg) {
+		tap := transport.Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.nextConn()}
+		t, err := transport.New(kind, cfg, tap, s.opts.Transport)
 		if err != nil {
 			return nil, err
 		}
-		c, err := s.shake(ctx, t, kind, pin, era)
+		c, err := s.shake(ctx, t, pin, era)
 		if errors.Is(err, errRestart) {
-			s.nextConn()
-			c, err = s.shake(ctx, newStdio(cfg, Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.connID()}, s.opts.Stderr, s.opts.Leave), kind, pin, Legacy)
+			tap.Conn = s.nextConn()
+			if t, err = transport.New(kind, cfg, tap, s.opts.Transport); err != nil {
+				return nil, err
+			}
+			c, err = s.shake(ctx, t, pin, Legacy)
 		}
 		if err == nil {
 			return c, nil
@@ -112,37 +89,30 @@ func bothFailed(post, get error) error {
 }
 
 // shake starts a transport and makes the handshake over it. On error nothing is left of it.
-func (s *Session) shake(ctx context.Context, t Transport, kind, pin string, era Era) (*conn, error) {
+func (s *Session) shake(ctx context.Context, t transport.Transport, pin string, era Era) (*conn, error) {
 	id := s.connID()
 	c := &conn{
-		mux: newMux(t, Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}), id: id, kind: kind, ready: make(chan struct{}), dirty: make(chan struct{}, 1),
+		Mux: rpc.New(t, transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}), id: id, traits: t.Traits(), ready: make(chan struct{}), dirty: make(chan struct{}, 1),
 		info: s.opts.info, caps: s.capabilities(),
 	}
-	if memory, ok := t.(HTTPTransport); ok && memory != nil && kind == "memory" {
-		c.kind = config.HTTP
-	}
-	c.label = c.kind
-	if l, ok := t.(interface{ Label() string }); ok { // one in memory that stands in for another
-		c.label = l.Label()
-	}
-	c.onChange = s.bump
-	c.onServe = s.serve
-	c.onNotify = func(env jsonrpc.Envelope, frame []byte) { s.notified(c, env, frame) }
-	c.onLost = func(err error) {
+	c.OnChange = s.bump
+	c.OnServe = s.serve
+	c.OnNotify = func(env jsonrpc.Envelope, frame []byte) { s.notified(c, env, frame) }
+	c.OnLost = func(err error) {
 		select {
 		case <-c.ready:
 			s.lost(c, err)
-		case <-c.ctx.Done():
+		case <-c.Context().Done():
 		}
 	}
-	err := t.Start(ctx, c.mux)
+	err := t.Start(ctx, c.Mux)
 	if err == nil {
 		err = c.handshake(ctx, pin, era)
 	}
 	if err == nil {
 		return c, nil
 	}
-	_ = c.close(&failure.Error{Kind: failure.ChannelClosed, Message: "the handshake failed"}) // the reason for that is err
+	_ = c.Close(&failure.Error{Kind: failure.ChannelClosed, Message: "the handshake failed"}) // the reason for that is err
 	return nil, s.explain(ctx, c, err)
 }
 
@@ -155,16 +125,16 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 	if !ok {
 		return err
 	}
-	p, child := c.t.(*stdio)
-	if child && e.Detail == "" && p.errs != nil {
-		e.Detail = p.errs.last()
+	child := c.traits.Child
+	if child != nil && e.Detail == "" {
+		e.Detail = child.Stderr()
 	}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e.Kind = failure.Timeout
 		e.Message = fmt.Sprintf("no answer to %s within %v", e.Stage, s.connectTimeout())
 		e.Next = "check that this is an MCP server, or raise --connect-timeout"
-	case e.Kind == failure.ChannelClosed && child:
+	case e.Kind == failure.ChannelClosed && child != nil:
 		e.Kind = failure.SpawnFailed
 		if e.Stage == "starting" {
 			e.Message += " before it said anything"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -45,9 +46,9 @@ func pinned(protocol string) (string, error) {
 // none; pin a protocol version or "".
 func (c *conn) handshake(ctx context.Context, pin string, known Era) error {
 	switch {
-	case c.kind == "sse" && mcp.IsModernProtocol(pin):
-		return &failure.Error{Kind: failure.Usage, Stage: "connecting", Message: "HTTP+SSE does not exist in protocol version " + pin, Next: "use --transport http"}
-	case c.kind == "sse", pin == "" && known == Legacy, pin != "" && !mcp.IsModernProtocol(pin):
+	case c.traits.Legacy && mcp.IsModernProtocol(pin):
+		return &failure.Error{Kind: failure.Usage, Stage: "connecting", Message: c.traits.Kind + " does not exist in protocol version " + pin, Next: "use --transport http"}
+	case c.traits.Legacy, pin == "" && known == Legacy, pin != "" && !mcp.IsModernProtocol(pin):
 		return c.initialize(ctx, pin)
 	case pin != "":
 		return c.adopt(ctx, c.discover(ctx, pin), pin, false)
@@ -57,16 +58,14 @@ func (c *conn) handshake(ctx context.Context, pin string, known Era) error {
 
 // found is what came of server/discover.
 type found struct {
-	reply Reply
+	reply rpc.Reply
 	err   error
 }
 
 func (c *conn) discover(ctx context.Context, version string) found {
-	s := &callSpec{method: string(mcp.MethodServerDiscover), quiet: true, keep: true}
-	if err := c.modernize(s, version, nil); err != nil {
-		return found{err: err}
-	}
-	r, err := c.call(ctx, s)
+	s := &rpc.Request{Method: string(mcp.MethodServerDiscover), Hidden: true, NoCancel: true}
+	c.modernize(s, version, nil)
+	r, err := c.Call(ctx, s)
 	return found{r, err}
 }
 
@@ -77,7 +76,7 @@ func (c *conn) detect(ctx context.Context) error {
 	defer stop()
 	go func() { answered <- c.discover(probe, mcp.LATEST_PROTOCOL_VERSION) }()
 	patience := pipePatience
-	if c.http {
+	if c.OverHTTP() {
 		patience = httpPatience
 	}
 	timer := time.NewTimer(patience)
@@ -118,7 +117,7 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 	case e == nil:
 		// A server of both eras may answer discover and yet offer legacy versions only, as go-sdk's does over HTTP with
 		// sessions.
-		supported := memberOf(f.reply.Result, "supportedVersions")
+		supported := jsonrpc.Get(f.reply.Result, "supportedVersions")
 		if !fallback || offers(supported, version) {
 			c.modernized(f.reply, version)
 			return nil
@@ -142,8 +141,8 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 		return failure.Wrap(&c2, "", "server/discover")
 	case e.Code != nil && (*e.Code == jsonrpc.CodeHeaderMismatch || *e.Code == jsonrpc.CodeMissingCapability):
 		return failure.Wrap(e, "", "server/discover")
-	case e.Kind == failure.ChannelClosed && c.kind == "stdio" && fallback:
-		if p, ok := c.t.(*stdio); ok && p.ignored() {
+	case e.Kind == failure.ChannelClosed && c.traits.Child != nil && fallback:
+		if c.traits.Child.Ignored() {
 			return failure.Wrap(e, "", "starting")
 		}
 		return fmt.Errorf("%w: %w", errRestart, e)
@@ -157,7 +156,7 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 
 // common is the newest modern version among those that an UnsupportedProtocolVersion error offers, other than tried.
 func common(data []byte, tried string) string {
-	return newest(memberOf(data, "supported"), tried, true)
+	return newest(jsonrpc.Get(data, "supported"), tried, true)
 }
 
 // newest is the newest version of the modern or of the legacy era in a JSON array of versions, other than tried; "" if
@@ -182,24 +181,22 @@ func offers(supported []byte, version string) bool {
 	return found
 }
 
-func (c *conn) modernized(r Reply, version string) {
+func (c *conn) modernized(r rpc.Reply, version string) {
 	c.era, c.version = Modern, version
-	c.serverInfo = memberOf(memberOf(r.Result, "_meta"), mcp.MetaKeyServerInfo)
+	c.serverInfo = jsonrpc.Get(jsonrpc.Get(r.Result, "_meta"), mcp.MetaKeyServerInfo)
 	if c.serverInfo == nil {
-		c.serverInfo = memberOf(r.Result, "serverInfo")
+		c.serverInfo = jsonrpc.Get(r.Result, "serverInfo")
 	}
 	c.introduced(r)
-	c.mux.mu.Lock()
-	c.mux.modern = true
-	c.mux.mu.Unlock()
+	c.SpeakModern()
 }
 
-func (c *conn) introduced(r Reply) {
-	c.capabilities = memberOf(r.Result, "capabilities")
-	c.instructions = textOf(r.Result, "instructions")
+func (c *conn) introduced(r rpc.Reply) {
+	c.capabilities = jsonrpc.Get(r.Result, "capabilities")
+	c.instructions = jsonrpc.GetString(r.Result, "instructions")
 	c.latency.Store(int64(r.Took))
 	c.at = time.Now()
-	if h, ok := c.t.(HTTPTransport); ok {
+	if h := c.traits.HTTP; h != nil {
 		h.SetVersion(c.version)
 	}
 }
@@ -211,20 +208,20 @@ func (c *conn) initialize(ctx context.Context, version string) error {
 		version = mcp.LATEST_LEGACY_PROTOCOL_VERSION
 	}
 	params := fmt.Appendf(nil, `{"protocolVersion":%s,"capabilities":%s,"clientInfo":%s}`, jsonrpc.Quote(version), c.caps, c.info)
-	r, err := c.call(ctx, &callSpec{method: string(mcp.MethodInitialize), params: params, quiet: true, keep: true})
+	r, err := c.Call(ctx, &rpc.Request{Method: string(mcp.MethodInitialize), Params: params, Hidden: true, NoCancel: true})
 	if err != nil {
 		return failure.Wrap(err, "", stage)
 	}
-	got := textOf(r.Result, "protocolVersion")
+	got := jsonrpc.GetString(r.Result, "protocolVersion")
 	if got == "" || mcp.IsModernProtocol(got) || !mcp.IsValidProtocolVersion(got) {
 		return &failure.Error{
 			Kind: failure.Protocol, Stage: stage, Message: fmt.Sprintf("the server answered initialize with protocol version %q, which does not exist there", text.Clip(got, 80)),
 			Next: "try another with --protocol: " + strings.Join(mcp.LegacyProtocolVersions(), ", "),
 		}
 	}
-	c.era, c.version, c.serverInfo = Legacy, got, memberOf(r.Result, "serverInfo")
+	c.era, c.version, c.serverInfo = Legacy, got, jsonrpc.Get(r.Result, "serverInfo")
 	c.introduced(r)
-	if err := c.notify(ctx, "notifications/initialized", nil, nil); err != nil {
+	if err := c.Notify(ctx, "notifications/initialized", nil, nil); err != nil {
 		return failure.Wrap(err, "", "notifications/initialized")
 	}
 	return nil

@@ -1,4 +1,4 @@
-package session
+package session_test
 
 import (
 	"context"
@@ -8,10 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/sessiontest"
 )
 
 const modernHello = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"instructions":"hi","resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"m","x":1.0}}}`
@@ -20,72 +22,72 @@ const modernHello = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools"
 func TestEraDetection(t *testing.T) {
 	for name, c := range map[string]struct {
 		protocol string
-		script   func(p *peer, env jsonrpc.Envelope)
-		era      Era
+		script   func(p *sessiontest.Peer, env jsonrpc.Envelope)
+		era      session.Era
 		kind     failure.Kind
 		methods  string // that the server saw
 		took     time.Duration
 	}{
-		"modern": {era: Modern, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
-			p.answer(env, modernHello)
+		"modern": {era: session.Modern, methods: "server/discover", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
+			p.Answer(env, modernHello)
 		}},
-		"legacy error": {era: Legacy, methods: "server/discover initialize notifications/initialized", script: func(p *peer, env jsonrpc.Envelope) {
+		"legacy error": {era: session.Legacy, methods: "server/discover initialize notifications/initialized", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
 			if env.Method == "initialize" {
-				p.answer(env, `{"protocolVersion":"2024-11-05","capabilities":{}}`)
+				p.Answer(env, `{"protocolVersion":"2024-11-05","capabilities":{}}`)
 			} else if env.ID != nil {
-				p.refuse(env, -32600, "")
+				p.Refuse(env, -32600, "")
 			}
 		}},
-		"silent on discover": {era: Legacy, took: pipePatience, methods: "server/discover initialize notifications/initialized", script: func(p *peer, env jsonrpc.Envelope) {
+		"silent on discover": {era: session.Legacy, took: session.PipePatience, methods: "server/discover initialize notifications/initialized", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
 			if env.Method == "initialize" {
-				p.answer(env, `{"protocolVersion":"2025-03-26","capabilities":{}}`)
+				p.Answer(env, `{"protocolVersion":"2025-03-26","capabilities":{}}`)
 			}
 		}},
-		"answers anything": {era: Legacy, methods: "server/discover initialize notifications/initialized", script: func(p *peer, env jsonrpc.Envelope) {
+		"answers anything": {era: session.Legacy, methods: "server/discover initialize notifications/initialized", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
 			if env.ID != nil {
-				p.answer(env, `{"protocolVersion":"2025-03-26","capabilities":{}}`)
+				p.Answer(env, `{"protocolVersion":"2025-03-26","capabilities":{}}`)
 			}
 		}},
-		"header mismatch is modern": {kind: failure.RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
-			p.refuse(env, jsonrpc.CodeHeaderMismatch, "")
+		"header mismatch is modern": {kind: failure.RpcError, methods: "server/discover", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
+			p.Refuse(env, jsonrpc.CodeHeaderMismatch, "")
 		}},
-		"missing capability is modern": {kind: failure.RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
-			p.refuse(env, jsonrpc.CodeMissingCapability, `,"data":{}`)
+		"missing capability is modern": {kind: failure.RpcError, methods: "server/discover", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
+			p.Refuse(env, jsonrpc.CodeMissingCapability, `,"data":{}`)
 		}},
-		"another version only": {kind: failure.RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
-			p.refuse(env, jsonrpc.CodeUnsupportedVersion, `,"data":{"supported":["2025-11-25"],"requested":"2026-07-28"}`)
+		"another version only": {kind: failure.RpcError, methods: "server/discover", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
+			p.Refuse(env, jsonrpc.CodeUnsupportedVersion, `,"data":{"supported":["2025-11-25"],"requested":"2026-07-28"}`)
 		}},
-		"pinned legacy": {protocol: "2025-06-18", era: Legacy, methods: "initialize notifications/initialized", script: func(p *peer, env jsonrpc.Envelope) {
+		"pinned legacy": {protocol: "2025-06-18", era: session.Legacy, methods: "initialize notifications/initialized", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
 			if env.Method == "initialize" {
-				p.answer(env, `{"protocolVersion":`+string(memberOf(env.Params, "protocolVersion"))+`,"capabilities":{}}`)
+				p.Answer(env, `{"protocolVersion":`+string(jsonrpc.Get(env.Params, "protocolVersion"))+`,"capabilities":{}}`)
 			}
 		}},
-		"pinned modern never falls back": {protocol: "2026-07-28", kind: failure.RpcError, methods: "server/discover", script: func(p *peer, env jsonrpc.Envelope) {
-			p.refuse(env, -32601, "")
+		"pinned modern never falls back": {protocol: "2026-07-28", kind: failure.RpcError, methods: "server/discover", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
+			p.Refuse(env, -32601, "")
 		}},
-		"initialize with a version of the future": {kind: failure.Protocol, methods: "server/discover initialize", script: func(p *peer, env jsonrpc.Envelope) {
+		"initialize with a version of the future": {kind: failure.Protocol, methods: "server/discover initialize", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
 			if env.Method == "initialize" {
-				p.answer(env, `{"protocolVersion":"2031-01-01","capabilities":{}}`)
+				p.Answer(env, `{"protocolVersion":"2031-01-01","capabilities":{}}`)
 				return
 			}
-			p.refuse(env, -32601, "")
+			p.Refuse(env, -32601, "")
 		}},
-		"never answers": {kind: failure.Timeout, took: config.DefaultConnectTimeout, methods: "server/discover initialize", script: func(*peer, jsonrpc.Envelope) {}},
-		"slow modern": {era: Modern, took: 3 * time.Second, methods: "server/discover initialize", script: func(p *peer, env jsonrpc.Envelope) {
+		"never answers": {kind: failure.Timeout, took: config.DefaultConnectTimeout, methods: "server/discover initialize", script: func(*sessiontest.Peer, jsonrpc.Envelope) {}},
+		"slow modern": {era: session.Modern, took: 3 * time.Second, methods: "server/discover initialize", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
 			if env.Method == "server/discover" {
 				time.Sleep(3 * time.Second)
-				p.answer(env, modernHello)
+				p.Answer(env, modernHello)
 				return
 			}
-			p.refuse(env, -32601, "")
+			p.Refuse(env, -32601, "")
 		}},
-		"unknown pin": {protocol: "1999-01-01", kind: failure.Usage, script: func(*peer, jsonrpc.Envelope) {}},
+		"unknown pin": {protocol: "1999-01-01", kind: failure.Usage, script: func(*sessiontest.Peer, jsonrpc.Envelope) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var methods []string
-				_, s := register(t, Options{HealthInterval: -1, Dial: dialPeer(func(_ int, p *peer) {
-					p.serve(func(env jsonrpc.Envelope) {
+				_, s := sessiontest.Register(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+					p.Serve(func(env jsonrpc.Envelope) {
 						if env.Method != "subscriptions/listen" {
 							methods = append(methods, env.Method)
 							c.script(p, env)
@@ -100,7 +102,7 @@ func TestEraDetection(t *testing.T) {
 				if failure.KindOf(err) != c.kind || st.Era != c.era || took != c.took {
 					t.Errorf("%v, era %q after %v; want %q, %q, %v", err, st.Era, took, c.kind, c.era, c.took)
 				}
-				if (st.State == Connected) != (c.kind == "") || (st.State == Failed) != (c.kind != "") {
+				if (st.State == session.Connected) != (c.kind == "") || (st.State == session.Failed) != (c.kind != "") {
 					t.Error(st.State)
 				}
 				if err := s.Disconnect(); err != nil {
@@ -116,8 +118,8 @@ func TestEraDetection(t *testing.T) {
 
 func TestEraExactServerInfo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(_ int, p *peer) {
-			p.serve(func(env jsonrpc.Envelope) { p.answer(env, modernHello) })
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Serve(func(env jsonrpc.Envelope) { p.Answer(env, modernHello) })
 		})}, config.Server{})
 		st := s.Status()
 		if string(st.ServerInfo) != `{"name":"m","x":1.0}` || string(st.Capabilities) != `{"tools":{"listChanged":true}}` || st.Instructions != "hi" {
@@ -133,15 +135,15 @@ func TestEraExactServerInfo(t *testing.T) {
 func TestEraIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var first []string
-		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(n int, p *peer) {
-			env, _ := p.next()
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(n int, p *sessiontest.Peer) {
+			env, _ := p.Next()
 			first = append(first, env.Method)
 			if env.Method == "server/discover" {
-				p.refuse(env, -32601, "")
-				env, _ = p.next()
+				p.Refuse(env, -32601, "")
+				env, _ = p.Next()
 			}
-			p.answer(env, `{"protocolVersion":"2025-11-25","capabilities":{}}`)
-			p.serve(func(jsonrpc.Envelope) {})
+			p.Answer(env, `{"protocolVersion":"2025-11-25","capabilities":{}}`)
+			p.Serve(func(jsonrpc.Envelope) {})
 		})}, config.Server{})
 		if err := s.Reconnect(t.Context()); err != nil {
 			t.Fatal(err)
@@ -154,13 +156,13 @@ func TestEraIsRemembered(t *testing.T) {
 
 // TestUnsupportedVersionResent: an offer of a version that we speak is taken, once, with a new id.
 func TestUnsupportedVersionResent(t *testing.T) {
-	if v := common([]byte(`{"supported":["2030-01-01","2026-07-28"]}`), "2025-11-25"); v != "2026-07-28" {
+	if v := session.Common([]byte(`{"supported":["2030-01-01","2026-07-28"]}`), "2025-11-25"); v != "2026-07-28" {
 		t.Error(v)
 	}
-	if v := common([]byte(`{"supported":["2026-07-28"]}`), "2026-07-28"); v != "" {
+	if v := session.Common([]byte(`{"supported":["2026-07-28"]}`), "2026-07-28"); v != "" {
 		t.Error(v)
 	}
-	if v := common(nil, ""); v != "" {
+	if v := session.Common(nil, ""); v != "" {
 		t.Error(v)
 	}
 }
@@ -169,36 +171,36 @@ func TestUnsupportedVersionResent(t *testing.T) {
 func TestModernInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var first, second jsonrpc.Envelope
-		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(_ int, p *peer) {
-			p.serve(func(env jsonrpc.Envelope) {
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Serve(func(env jsonrpc.Envelope) {
 				switch {
 				case env.Method == "server/discover":
-					p.answer(env, modernHello)
-				case textOf(env.Params, "name") == "ask":
-					p.answer(env, `{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{}}},"requestState":"s"}`)
-				case memberOf(env.Params, "inputResponses") == nil && env.Method == "tools/call":
+					p.Answer(env, modernHello)
+				case jsonrpc.GetString(env.Params, "name") == "ask":
+					p.Answer(env, `{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{}}},"requestState":"s"}`)
+				case jsonrpc.Get(env.Params, "inputResponses") == nil && env.Method == "tools/call":
 					first = env
-					p.answer(env, `{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}},"requestState":"st\u0061te"}`)
+					p.Answer(env, `{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}},"requestState":"st\u0061te"}`)
 				case env.Method == "tools/call":
 					second = env
-					p.answer(env, `{"resultType":"complete","content":[]}`)
+					p.Answer(env, `{"resultType":"complete","content":[]}`)
 				}
 			})
 		})}, config.Server{Roots: []string{"file:///r"}})
-		r, err := s.CallTool(t.Context(), "roots", []byte(`{"a":1}`), CallOptions{})
+		r, err := s.CallTool(t.Context(), "roots", []byte(`{"a":1}`), session.CallOptions{})
 		if err != nil || string(r.Result) != `{"resultType":"complete","content":[]}` {
 			t.Fatal(string(r.Result), err)
 		}
-		if got := string(memberOf(second.Params, "inputResponses")); got != `{"r":{"roots":[{"uri":"file:///r"}]}}` {
+		if got := string(jsonrpc.Get(second.Params, "inputResponses")); got != `{"r":{"roots":[{"uri":"file:///r"}]}}` {
 			t.Error(got)
 		}
-		if got := string(memberOf(second.Params, "requestState")); got != `"st\u0061te"` {
+		if got := string(jsonrpc.Get(second.Params, "requestState")); got != `"st\u0061te"` {
 			t.Error(got)
 		}
 		if string(second.ID) == string(first.ID) {
 			t.Error("the same id again")
 		}
-		_, err = s.CallTool(t.Context(), "ask", nil, CallOptions{})
+		_, err = s.CallTool(t.Context(), "ask", nil, session.CallOptions{})
 		var e *failure.Error
 		if !errors.As(err, &e) || e.Kind != failure.NeedsInput || !strings.Contains(string(e.Data), "elicitation/create") {
 			t.Error(err)
@@ -211,21 +213,21 @@ func TestModernListen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		filters := make(chan string, 4)
 		cancelled := make(chan string, 4)
-		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(_ int, p *peer) {
-			p.serve(func(env jsonrpc.Envelope) {
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Serve(func(env jsonrpc.Envelope) {
 				switch env.Method {
 				case "server/discover":
-					p.answer(env, modernHello)
+					p.Answer(env, modernHello)
 				case "subscriptions/listen":
-					f := memberOf(env.Params, "notifications")
+					f := jsonrpc.Get(env.Params, "notifications")
 					filters <- string(f)
 					if !strings.Contains(string(f), "nope") {
-						p.say(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":%s}}`, f)
+						p.Send(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":%s}}`, f)
 					} else {
-						p.refuse(env, -32602, "")
+						p.Refuse(env, -32602, "")
 					}
 				case "notifications/cancelled":
-					cancelled <- string(memberOf(env.Params, "requestId"))
+					cancelled <- string(jsonrpc.Get(env.Params, "requestId"))
 				}
 			})
 		})}, config.Server{})
@@ -256,20 +258,20 @@ func TestModernListen(t *testing.T) {
 func TestConnectJoinsAndCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		starts := 0
-		m, s := register(t, Options{HealthInterval: -1, Dial: dialPeer(func(n int, p *peer) {
+		m, s := sessiontest.Register(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(n int, p *sessiontest.Peer) {
 			starts = n
 			if n == 1 {
-				p.serve(func(jsonrpc.Envelope) {})
+				p.Serve(func(jsonrpc.Envelope) {})
 				return
 			}
-			p.greet(`{}`)
-			p.serve(func(jsonrpc.Envelope) {})
+			p.Handshake(`{}`)
+			p.Serve(func(jsonrpc.Envelope) {})
 		})}, config.Server{})
 		ctx, cancel := context.WithCancel(t.Context())
 		errs := make(chan error, 2)
 		go func() { errs <- s.Connect(ctx) }()
 		synctest.Wait()
-		if st := s.Status().State; st != Connecting {
+		if st := s.Status().State; st != session.Connecting {
 			t.Error(st)
 		}
 		go func() { errs <- s.Connect(t.Context()) }()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/rpc"
 )
 
 const (
@@ -34,18 +35,18 @@ func (s *Session) watchHealth(c *conn) {
 	for {
 		select {
 		case <-tick.C:
-		case <-c.ctx.Done():
+		case <-c.Context().Done():
 			return
 		}
-		before := c.received()
+		before := c.Received()
 		_, err := s.check(c)
 		switch {
-		case c.ctx.Err() != nil:
+		case c.Context().Err() != nil:
 			return
-		case err == nil || c.received() != before:
+		case err == nil || c.Received() != before:
 			failures = 0 // whatever it said, it lives
 			continue
-		case len(c.inflight()) > 0:
+		case len(c.Inflight()) > 0:
 			continue // a server that works on one thing at a time; the request has its own timeout
 		}
 		if failures++; failures < healthFailures {
@@ -66,11 +67,9 @@ func (s *Session) check(c *conn) (time.Duration, error) {
 	if c.era == Modern {
 		method = string(mcp.MethodServerDiscover)
 	}
-	spec := &callSpec{method: method, timeout: min(healthTimeout, max(s.opts.HealthInterval, 250*time.Millisecond)), quiet: true}
-	if err := c.prepare(spec, nil); err != nil {
-		return 0, err
-	}
-	r, err := c.call(c.ctx, spec)
+	spec := &rpc.Request{Method: method, Timeout: min(healthTimeout, max(s.opts.HealthInterval, 250*time.Millisecond)), Hidden: true}
+	c.prepare(spec, nil)
+	r, err := c.Call(c.Context(), spec)
 	var e *failure.Error
 	if err != nil && (!errors.As(err, &e) || e.Code == nil) {
 		return 0, err

@@ -1,60 +1,23 @@
-package session
+package session_test
 
 import (
 	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+	"go.uber.org/goleak"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/sessiontest"
 )
-
-type errTimeout struct{}
-
-func (errTimeout) Error() string   { return "i/o timeout" }
-func (errTimeout) Timeout() bool   { return true }
-func (errTimeout) Temporary() bool { return true }
-
-func mustURL(t *testing.T, raw string) *url.URL {
-	t.Helper()
-	u, err := url.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
-func canceled() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}
-
-// waitingServer has an echo tool that reports progress first, and a tool that waits to be cancelled.
-func waitingServer(started, ended chan<- struct{}) *server.MCPServer {
-	s := server.NewMCPServer("peer", "1.0", server.WithToolCapabilities(true), server.WithRecovery())
-	s.AddTool(mcp.NewTool("echo", mcp.WithString("text")), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if m := r.Params.Meta; m != nil && m.ProgressToken != nil {
-			_ = s.SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": m.ProgressToken, "progress": 1})
-		}
-		return mcp.NewToolResultText(r.GetString("text", "")), nil
-	})
-	s.AddTool(mcp.NewTool("wait"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		started <- struct{}{}
-		<-ctx.Done()
-		ended <- struct{}{}
-		return nil, ctx.Err()
-	})
-	return s
-}
 
 // mcp-go's servers in both eras, through a whole session: detection, lists, calls, cancellation, the server forgetting
 // the session, Close.
@@ -62,19 +25,20 @@ func TestS5_AgainstMCPGo(t *testing.T) {
 	for _, c := range []struct {
 		transport, protocol string
 		kind                string
-		era                 Era
+		era                 session.Era
 	}{
-		{config.HTTP, "", "http", Modern},
-		{config.HTTP, "2025-11-25", "http", Legacy},
-		{config.HTTP, "2025-03-26", "http", Legacy},
-		{config.SSE, "", "sse", Legacy},
-		{config.Auto, "", "http", Modern},
-		{"auto to SSE", "", "sse", Legacy},
+		{config.HTTP, "", "http", session.Modern},
+		{config.HTTP, "2025-11-25", "http", session.Legacy},
+		{config.HTTP, "2025-03-26", "http", session.Legacy},
+		{config.SSE, "", "sse", session.Legacy},
+		{config.Auto, "", "http", session.Modern},
+		{"auto to SSE", "", "sse", session.Legacy},
 	} {
 		t.Run(c.transport+c.protocol, func(t *testing.T) {
-			leakChecked(t)
+			ignore := goleak.IgnoreCurrent()
+			t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
 			started, ended := make(chan struct{}, 1), make(chan struct{}, 1)
-			ms := waitingServer(started, ended)
+			ms := sessiontest.WaitingServer(started, ended)
 			var h http.Handler = server.NewStreamableHTTPServer(ms, server.WithStateful(true))
 			path := "/mcp"
 			if c.kind == "sse" {
@@ -83,7 +47,7 @@ func TestS5_AgainstMCPGo(t *testing.T) {
 			s := httptest.NewServer(h)
 			t.Cleanup(s.Close)
 			j := journal.New(journal.Options{Dir: t.TempDir()})
-			m := NewManager(Options{Journal: j, HealthInterval: -1})
+			m := session.NewManager(session.Options{Journal: j, HealthInterval: -1})
 			t.Cleanup(func() { _, _ = m.Close(), j.Close() })
 			if c.transport == "auto to SSE" {
 				c.transport = config.Auto
@@ -96,26 +60,26 @@ func TestS5_AgainstMCPGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			st := ses.Status()
-			if st.Transport != c.kind || st.Era != c.era || (c.era == Legacy && c.kind == "http") != (st.SessionID != "") {
+			if st.Transport != c.kind || st.Era != c.era || (c.era == session.Legacy && c.kind == "http") != (st.SessionID != "") {
 				t.Errorf("status: %+v", st)
 			}
-			l, err := ses.List(t.Context(), Tools)
+			l, err := ses.List(t.Context(), offer.Tools)
 			if err != nil || len(l.Items) != 2 {
 				t.Fatalf("list: %v, %+v", err, l)
 			}
 			for i := range 20 {
-				r, err := ses.CallTool(t.Context(), "echo", fmt.Appendf(nil, `{"text":"%d é"}`, i), CallOptions{})
+				r, err := ses.CallTool(t.Context(), "echo", fmt.Appendf(nil, `{"text":"%d é"}`, i), session.CallOptions{})
 				if err != nil || !strings.Contains(string(r.Result), fmt.Sprintf(`"%d é"`, i)) {
 					t.Fatalf("call: %v, %s", err, r.Result)
 				}
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() { <-started; cancel() }()
-			if _, err := ses.CallTool(ctx, "wait", nil, CallOptions{}); failure.KindOf(err) != failure.Interrupted {
+			if _, err := ses.CallTool(ctx, "wait", nil, session.CallOptions{}); failure.KindOf(err) != failure.Interrupted {
 				t.Errorf("cancelled call: %v", err)
 			}
 			<-ended // the server was told
-			if c.era == Legacy && c.kind == "http" {
+			if c.era == session.Legacy && c.kind == "http" {
 				before := ses.Status().SessionID
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.URL+path, nil)
 				if err != nil {
@@ -128,7 +92,7 @@ func TestS5_AgainstMCPGo(t *testing.T) {
 				}
 				_ = resp.Body.Close()
 				http.DefaultClient.CloseIdleConnections()
-				if _, err := ses.CallTool(t.Context(), "echo", []byte(`{"text":"again"}`), CallOptions{}); err != nil {
+				if _, err := ses.CallTool(t.Context(), "echo", []byte(`{"text":"again"}`), session.CallOptions{}); err != nil {
 					t.Errorf("after the server forgot the session: %v", err)
 				}
 				if now := ses.Status().SessionID; now == before || now == "" {

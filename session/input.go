@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -20,18 +21,18 @@ func asksForInput(result []byte) bool {
 	if len(result) > 2*near && !bytes.Contains(result[:near], mark) && !bytes.Contains(result[len(result)-near:], mark) {
 		return false
 	}
-	return bytes.Contains(result, mark) && textOf(result, "resultType") == "input_required"
+	return bytes.Contains(result, mark) && jsonrpc.GetString(result, "resultType") == "input_required"
 }
 
-// answerInput answers what an input_required result asks for: an object with inputResponses and requestState, to be
-// added to the params of the next try. If something cannot be answered, the error has kind NeedsInput.
-func (s *Session) answerInput(ctx context.Context, result []byte) ([]byte, error) {
-	out := []byte("{}")
+// answerInput answers what an input_required result asks for: inputResponses and requestState, the members that the params
+// of the next try get. If something cannot be answered, the error has kind NeedsInput.
+func (s *Session) answerInput(ctx context.Context, result []byte) ([]rpc.Member, error) {
+	var out []rpc.Member
 	var failed error
-	if requests := memberOf(result, "inputRequests"); requests != nil {
-		responses := []byte("{}")
+	if requests := jsonrpc.Get(result, "inputRequests"); requests != nil {
+		var responses []jsonrpc.Change
 		err := jsonrpc.Members(requests, func(id string, request []byte) bool {
-			env := jsonrpc.Envelope{Method: textOf(request, "method"), Params: memberOf(request, "params")}
+			env := jsonrpc.Envelope{Method: jsonrpc.GetString(request, "method"), Params: jsonrpc.Get(request, "params")}
 			answer, fault := s.serve(ctx, env)
 			if fault != nil {
 				failed = &failure.Error{
@@ -40,33 +41,29 @@ func (s *Session) answerInput(ctx context.Context, result []byte) ([]byte, error
 				}
 				return false
 			}
-			responses, failed = withMember(responses, member{id, answer}, true)
-			return failed == nil
+			if answer == nil {
+				answer = []byte("{}")
+			}
+			responses = append(responses, jsonrpc.Set(answer, id))
+			return true
 		})
-		if err != nil {
-			return nil, &failure.Error{Kind: failure.Protocol, Message: "inputRequests is not an object: " + err.Error(), Data: result, Err: err, Next: "see the traffic view"}
-		}
 		if failed != nil {
 			return nil, failed
 		}
-		if out, err = withMember(out, member{"inputResponses", responses}, true); err != nil {
-			return nil, err
+		var object []byte
+		if err == nil {
+			object, err = jsonrpc.Update(nil, responses...)
 		}
+		if err != nil {
+			return nil, &failure.Error{Kind: failure.Protocol, Message: "inputRequests is not an object: " + err.Error(), Data: result, Err: err, Next: "see the traffic view"}
+		}
+		out = append(out, rpc.Member{Name: "inputResponses", Value: object})
 	}
-	if state := memberOf(result, "requestState"); state != nil {
-		return withMember(out, member{"requestState", state}, true)
+	if state := jsonrpc.Get(result, "requestState"); state != nil {
+		out = append(out, rpc.Member{Name: "requestState", Value: state})
 	}
-	if string(out) == "{}" {
+	if out == nil {
 		return nil, &failure.Error{Kind: failure.Protocol, Message: "input_required without inputRequests and requestState", Data: result, Next: "see the traffic view"}
 	}
 	return out, nil
-}
-
-func inputMembers(answers []byte) []member {
-	var all []member
-	_ = jsonrpc.Members(answers, func(key string, value []byte) bool { // nil has none
-		all = append(all, member{key, value})
-		return true
-	})
-	return all
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // list is one list of a session; guarded by Session.mu.
 type list struct {
-	cur     Listing
+	cur     offer.Listing
 	stale   bool          // must be loaded again before it is used
 	expires time.Time     // by the server's ttlMs; zero for never
 	loading chan struct{} // closed when the load that runs is over
@@ -28,7 +29,7 @@ type list struct {
 }
 
 // Listing is a snapshot of what is known, without I/O.
-func (s *Session) Listing(kind ListKind) Listing {
+func (s *Session) Listing(kind offer.Kind) offer.Listing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lists[kind].cur
@@ -36,16 +37,16 @@ func (s *Session) Listing(kind ListKind) Listing {
 
 // List returns the whole list, from memory unless it was never loaded, the server said that it changed, or its time to
 // live is over. A list whose last pages cannot be had is returned with an error.
-func (s *Session) List(ctx context.Context, kind ListKind) (Listing, error) {
+func (s *Session) List(ctx context.Context, kind offer.Kind) (offer.Listing, error) {
 	return s.list(ctx, kind, false)
 }
 
 // Refresh is List without using what is in memory.
-func (s *Session) Refresh(ctx context.Context, kind ListKind) (Listing, error) {
+func (s *Session) Refresh(ctx context.Context, kind offer.Kind) (offer.Listing, error) {
 	return s.list(ctx, kind, true)
 }
 
-func (s *Session) list(ctx context.Context, kind ListKind, force bool) (Listing, error) {
+func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.Listing, error) {
 	l := &s.lists[kind]
 	for {
 		s.mu.Lock()
@@ -88,9 +89,9 @@ func (s *Session) list(ctx context.Context, kind ListKind, force bool) (Listing,
 }
 
 // load fetches all pages. Items are replaced when the first load shows a page, and at the end of later ones.
-func (s *Session) load(ctx context.Context, kind ListKind) error {
+func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 	l := &s.lists[kind]
-	next := Listing{Kind: kind}
+	next := offer.Listing{Kind: kind}
 	seen, names := map[string]bool{}, map[string]bool{}
 	var ttl *time.Duration
 	var params []byte
@@ -120,37 +121,36 @@ func (s *Session) load(ctx context.Context, kind ListKind) error {
 			publish(true)
 			return &failure.Error{Kind: failure.Protocol, Message: "the list is larger than " + text.Bytes(s.opts.MaxList), Next: "the items up to there are shown"}
 		}
-		p, err := s.opts.Pages.read(r.Result, kind)
+		p, err := s.opts.Pages.Read(r.Result, kind)
 		if err != nil {
 			return &failure.Error{Kind: failure.Protocol, Message: err.Error(), Next: "see the answer in the traffic view", Err: err}
 		}
-		items := s.vet(kind, p.items, names)
-		if next.Pages == 0 {
+		items := s.vet(kind, p.Items, names)
+		if len(next.Pages) == 0 {
 			next.Items = slices.Clip(items) // a list of one page needs no copy
 		} else {
 			next.Items = append(next.Items, items...)
 		}
-		next.pages = append(next.pages, p)
-		next.Pages++
-		if p.ttl != nil && (ttl == nil || *p.ttl < *ttl) {
-			ttl = p.ttl
+		next.Pages = append(next.Pages, p)
+		if p.TTL != nil && (ttl == nil || *p.TTL < *ttl) {
+			ttl = p.TTL
 		}
-		if p.cursor == nil {
+		if p.Cursor == nil {
 			publish(true)
 			return nil
 		}
 		publish(false)
 		s.bump()
 		var stop error
-		switch c := *p.cursor; {
+		switch c := *p.Cursor; {
 		case seen[c]:
 			stop = &failure.Error{
-				Kind: failure.Protocol, Message: fmt.Sprintf("the server repeats the cursor %q after %d pages", text.Clip(c, 80), next.Pages),
+				Kind: failure.Protocol, Message: fmt.Sprintf("the server repeats the cursor %q after %d pages", text.Clip(c, 80), len(next.Pages)),
 				Next: "the items up to there are shown",
 			}
-		case next.Pages >= maxPages || size > limit:
+		case len(next.Pages) >= maxPages || size > limit:
 			stop = &failure.Error{
-				Kind: failure.Protocol, Message: fmt.Sprintf("the list does not end: %d pages, %s", next.Pages, text.Bytes(size)),
+				Kind: failure.Protocol, Message: fmt.Sprintf("the list does not end: %d pages, %s", len(next.Pages), text.Bytes(size)),
 				Next: "the items up to there are shown; raise the size with --max-frame",
 			}
 		}
@@ -158,14 +158,14 @@ func (s *Session) load(ctx context.Context, kind ListKind) error {
 			publish(true)
 			return stop
 		}
-		seen[*p.cursor] = true
-		params = fmt.Appendf(nil, `{"cursor":%s}`, jsonrpc.Quote(*p.cursor))
+		seen[*p.Cursor] = true
+		params = fmt.Appendf(nil, `{"cursor":%s}`, jsonrpc.Quote(*p.Cursor))
 	}
 }
 
 // vet flags what only the whole list or the connection shows: names given twice, tools that cannot be called over HTTP. It
 // returns items, or a copy where there is something to flag.
-func (s *Session) vet(kind ListKind, items []Item, seen map[string]bool) []Item {
+func (s *Session) vet(kind offer.Kind, items []offer.Item, seen map[string]bool) []offer.Item {
 	s.mu.Lock()
 	c := s.conn
 	s.mu.Unlock()
@@ -179,15 +179,15 @@ func (s *Session) vet(kind ListKind, items []Item, seen map[string]bool) []Item 
 	for i := range items {
 		it := items[i]
 		key := it.Name
-		if kind == Resources || kind == Templates {
+		if kind == offer.Resources || kind == offer.Templates {
 			key = it.URI // names of resources need not be unique
 		}
 		if seen[key] && key != "" && it.Flaw == nil {
 			flag(i, fmt.Errorf("%s appears twice in the list", text.Clip(key, 80)))
 		}
 		seen[key] = true
-		if kind == Tools && items[i].Flaw == nil && c != nil && c.http && c.era == Modern {
-			if err := invalidHeaders(it); err != nil {
+		if kind == offer.Tools && items[i].Flaw == nil && c != nil && c.OverHTTP() && c.era == Modern {
+			if err := offer.CheckHeaders(it); err != nil {
 				flag(i, err)
 			}
 		}
@@ -198,12 +198,12 @@ func (s *Session) vet(kind ListKind, items []Item, seen map[string]bool) []Item 
 // Outdate says that what is in memory of the lists may not be so any more: List asks the server again.
 func (s *Session) Outdate() {
 	for k := range s.lists {
-		s.changedList(ListKind(k))
+		s.changedList(offer.Kind(k))
 	}
 }
 
 // changedList notes that a list is out of date.
-func (s *Session) changedList(kind ListKind) {
+func (s *Session) changedList(kind offer.Kind) {
 	s.mu.Lock()
 	l := &s.lists[kind]
 	l.stale = true
@@ -215,13 +215,13 @@ func (s *Session) changedList(kind ListKind) {
 }
 
 // staleLists are the lists that somebody has asked for and that are out of date.
-func (s *Session) staleLists() []ListKind {
+func (s *Session) staleLists() []offer.Kind {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var kinds []ListKind
+	var kinds []offer.Kind
 	for k := range s.lists {
 		if l := &s.lists[k]; l.stale && l.cur.Loaded && l.loading == nil {
-			kinds = append(kinds, ListKind(k))
+			kinds = append(kinds, offer.Kind(k))
 		}
 	}
 	return kinds
@@ -235,14 +235,14 @@ func (s *Session) refreshLoop(c *conn) {
 		select {
 		case <-t.C:
 			return true
-		case <-c.ctx.Done():
+		case <-c.Context().Done():
 			return false
 		}
 	}
 	for {
 		for _, kind := range s.staleLists() {
 			// The listing shows the error. What failed is tried again with the next change.
-			_, err := s.Refresh(c.ctx, kind)
+			_, err := s.Refresh(c.Context(), kind)
 			if err != nil {
 				s.mu.Lock()
 				s.lists[kind].stale = s.lists[kind].again
@@ -251,7 +251,7 @@ func (s *Session) refreshLoop(c *conn) {
 		}
 		select {
 		case <-c.dirty:
-		case <-c.ctx.Done():
+		case <-c.Context().Done():
 			return
 		}
 		if !pause(listDebounce) {

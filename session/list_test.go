@@ -1,4 +1,4 @@
-package session
+package session_test
 
 import (
 	"fmt"
@@ -7,24 +7,27 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/sessiontest"
 )
 
 // lister is a scripted server whose tools/list answers are the given pages; it gets the cursor and the number of the call.
-func lister(caps string, page func(n int, cursor string) string) Options {
-	return Options{HealthInterval: -1, Dial: dialPeer(func(_ int, p *peer) {
-		p.greet(caps)
+func lister(caps string, page func(n int, cursor string) string) session.Options {
+	return session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+		p.Handshake(caps)
 		n := 0
-		p.serve(func(env jsonrpc.Envelope) {
+		p.Serve(func(env jsonrpc.Envelope) {
 			switch env.Method {
 			case "tools/list":
 				n++
-				p.answer(env, page(n, string(memberOf(env.Params, "cursor"))))
+				p.Answer(env, page(n, string(jsonrpc.Get(env.Params, "cursor"))))
 			case "change":
-				p.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
-				p.answer(env, "{}")
+				p.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+				p.Answer(env, "{}")
 			}
 		})
 	})}
@@ -50,9 +53,9 @@ func TestD1_ToolsVerbatim(t *testing.T) {
 		}
 		pages := strings.Split(expand(c.pages), "|")
 		synctest.Test(t, func(t *testing.T) {
-			_, s := open(t, lister(`{"tools":{}}`, func(n int, _ string) string { return pages[n-1] }), config.Server{})
-			l, err := s.List(t.Context(), Tools)
-			if err != nil || string(l.JSON()) != expand(c.want) || l.Pages != len(pages) {
+			_, s := sessiontest.Open(t, lister(`{"tools":{}}`, func(n int, _ string) string { return pages[n-1] }), config.Server{})
+			l, err := s.List(t.Context(), offer.Tools)
+			if err != nil || string(l.JSON()) != expand(c.want) || len(l.Pages) != len(pages) {
 				t.Errorf("%v\n got %s\nwant %s", err, l.JSON(), expand(c.want))
 			}
 			if err := jsonrpc.Valid(l.JSON()); err != nil {
@@ -74,8 +77,8 @@ func TestSalvage(t *testing.T) {
 		`{"name":"good","inputSchema":{}}`, `{"inputSchema":{}}`, `null`, `{"name":"last","title":null,"inputSchema":{}}`,
 	}
 	synctest.Test(t, func(t *testing.T) {
-		_, s := open(t, lister(`{}`, func(int, string) string { return `{"tools":[` + strings.Join(items, ",") + `]}` }), config.Server{})
-		l, err := s.List(t.Context(), Tools)
+		_, s := sessiontest.Open(t, lister(`{}`, func(int, string) string { return `{"tools":[` + strings.Join(items, ",") + `]}` }), config.Server{})
+		l, err := s.List(t.Context(), offer.Tools)
 		if err != nil || len(l.Items) != len(items) {
 			t.Fatal(err, len(l.Items))
 		}
@@ -91,9 +94,6 @@ func TestSalvage(t *testing.T) {
 			t.Error(f)
 		}
 	})
-	if it := readItem(jsonrpc.Walk([]byte(`{"name":"p","arguments":[{"name":"a","required":true,"title":"A"},{}]}`)), Prompts); len(it.Args) != 2 || it.Args[0] != (PromptArg{Name: "a", Title: "A", Required: true}) || it.Flaw == nil {
-		t.Errorf("%+v", it)
-	}
 }
 
 // TestPaging: all pages come, "" is a cursor like any other, and a server that repeats one or never ends is stopped with
@@ -116,7 +116,7 @@ func TestPaging(t *testing.T) {
 			return `{"tools":[` + tool(n) + `],"nextCursor":"` + []string{"a", "b", "b"}[n-1] + `"}`
 		}},
 		"repeats empty": {items: 2, want: `repeats the cursor ""`, page: func(n int, _ string) string { return `{"tools":[` + tool(n) + `],"nextCursor":""}` }},
-		"endless":       {items: maxPages, want: "does not end", page: func(n int, _ string) string { return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, tool(n), n) }},
+		"endless":       {items: session.MaxPages, want: "does not end", page: func(n int, _ string) string { return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, tool(n), n) }},
 		"no array":      {want: "tools is not an array", page: func(int, string) string { return `{"tools":{}}` }},
 		"no tools":      {want: "has no tools", page: func(int, string) string { return `{}` }},
 		"odd cursor":    {want: "nextCursor is not a string", page: func(int, string) string { return `{"tools":[],"nextCursor":7}` }},
@@ -128,8 +128,8 @@ func TestPaging(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				_, s := open(t, lister(`{}`, c.page), config.Server{})
-				l, err := s.List(t.Context(), Tools)
+				_, s := sessiontest.Open(t, lister(`{}`, c.page), config.Server{})
+				l, err := s.List(t.Context(), offer.Tools)
 				if len(l.Items) != c.items || (err == nil) != (c.want == "") {
 					t.Fatalf("%d items, %v", len(l.Items), err)
 				}
@@ -146,13 +146,13 @@ func TestPaging(t *testing.T) {
 func TestS7_ListChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		_, s := open(t, lister(`{"tools":{"listChanged":true}}`, func(n int, _ string) string {
+		_, s := sessiontest.Open(t, lister(`{"tools":{"listChanged":true}}`, func(n int, _ string) string {
 			asked = n
 			return `{"tools":[` + strings.Repeat(`{"name":"t","inputSchema":{}},`, n-1) + `{"name":"last","inputSchema":{}}]}`
 		}), config.Server{})
 		change := func(n int) {
 			for range n {
-				if _, err := s.Call(t.Context(), "change", nil, CallOptions{}); err != nil {
+				if _, err := s.Call(t.Context(), "change", nil, session.CallOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -162,14 +162,14 @@ func TestS7_ListChanged(t *testing.T) {
 		if asked != 0 {
 			t.Error("a list was fetched that nobody asked for")
 		}
-		if l, err := s.List(t.Context(), Tools); err != nil || len(l.Items) != 1 {
+		if l, err := s.List(t.Context(), offer.Tools); err != nil || len(l.Items) != 1 {
 			t.Fatal(err)
 		}
-		rev := s.Listing(Tools).Rev
+		rev := s.Listing(offer.Tools).Rev
 		change(5)
-		time.Sleep(listRest + listDebounce)
+		time.Sleep(session.ListRest + session.ListDebounce)
 		synctest.Wait()
-		if l := s.Listing(Tools); len(l.Items) != 2 || l.Rev == rev || asked != 2 {
+		if l := s.Listing(offer.Tools); len(l.Items) != 2 || l.Rev == rev || asked != 2 {
 			t.Errorf("%d items after %d requests", len(l.Items), asked)
 		}
 		for range 100 {
@@ -180,7 +180,7 @@ func TestS7_ListChanged(t *testing.T) {
 		if asked > 14 || asked < 10 {
 			t.Errorf("asked %d times in 10 s", asked)
 		}
-		if l, err := s.List(t.Context(), Tools); err != nil || len(l.Items) != asked {
+		if l, err := s.List(t.Context(), offer.Tools); err != nil || len(l.Items) != asked {
 			t.Errorf("%d items, %d requests", len(l.Items), asked)
 		}
 	})
@@ -191,10 +191,10 @@ func TestListCache(t *testing.T) {
 	for ttl, want := range map[string]int{``: 1, `,"ttlMs":5000`: 2, `,"ttlMs":0`: 4} {
 		synctest.Test(t, func(t *testing.T) {
 			asked := 0
-			_, s := open(t, lister(`{}`, func(n int, _ string) string { asked = n; return `{"tools":[]` + ttl + `}` }), config.Server{})
+			_, s := sessiontest.Open(t, lister(`{}`, func(n int, _ string) string { asked = n; return `{"tools":[]` + ttl + `}` }), config.Server{})
 			done := make(chan error, 3)
 			list := func() {
-				_, err := s.List(t.Context(), Tools)
+				_, err := s.List(t.Context(), offer.Tools)
 				done <- err
 			}
 			go list()
@@ -214,7 +214,7 @@ func TestListCache(t *testing.T) {
 				t.Errorf("%s: asked %d times, want %d", ttl, asked, want)
 			}
 			before := asked
-			if _, err := s.Refresh(t.Context(), Tools); err != nil || asked != before+1 {
+			if _, err := s.Refresh(t.Context(), offer.Tools); err != nil || asked != before+1 {
 				t.Error("Refresh used the memory", err)
 			}
 		})
@@ -224,20 +224,20 @@ func TestListCache(t *testing.T) {
 // TestListReloadsAfterReconnect: what was open is there again, fresh.
 func TestListReloadsAfterReconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(conn int, p *peer) {
-			p.greet(`{}`)
-			p.serve(func(env jsonrpc.Envelope) {
-				p.answer(env, fmt.Sprintf(`{"tools":[{"name":"of%d","inputSchema":{}}]}`, conn))
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(conn int, p *sessiontest.Peer) {
+			p.Handshake(`{}`)
+			p.Serve(func(env jsonrpc.Envelope) {
+				p.Answer(env, fmt.Sprintf(`{"tools":[{"name":"of%d","inputSchema":{}}]}`, conn))
 			})
 		})}, config.Server{})
-		if _, err := s.List(t.Context(), Tools); err != nil {
+		if _, err := s.List(t.Context(), offer.Tools); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Reconnect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if l := s.Listing(Tools); len(l.Items) != 1 || l.Items[0].Name != "of2" {
+		if l := s.Listing(offer.Tools); len(l.Items) != 1 || l.Items[0].Name != "of2" {
 			t.Errorf("%+v", l.Items)
 		}
 	})

@@ -14,6 +14,8 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -46,12 +48,12 @@ func (s *Session) notified(c *conn, env jsonrpc.Envelope, frame []byte) {
 	}
 	switch env.Method {
 	case "notifications/tools/list_changed":
-		s.changedList(Tools)
+		s.changedList(offer.Tools)
 	case "notifications/prompts/list_changed":
-		s.changedList(Prompts)
+		s.changedList(offer.Prompts)
 	case "notifications/resources/list_changed":
-		s.changedList(Resources)
-		s.changedList(Templates)
+		s.changedList(offer.Resources)
+		s.changedList(offer.Templates)
 	default:
 		return
 	}
@@ -78,7 +80,7 @@ func (s *Session) listen(c *conn) {
 	}
 	var opened atomic.Bool
 	s.wg.Go(func() {
-		s.keepListening(c.ctx, c, filter, func(err error) {
+		s.keepListening(c.Context(), c, filter, func(err error) {
 			if again := opened.Swap(true); again && err == nil { // nobody told us of what changed in between
 				s.Outdate()
 				c.poke()
@@ -97,18 +99,15 @@ func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.Subscri
 		return
 	}
 	for n := 1; ctx.Err() == nil; n++ {
-		spec := &callSpec{
-			method: string(mcp.MethodSubscriptionsListen), params: fmt.Appendf(nil, `{"notifications":%s}`, body), quiet: true,
-			notify: func(frame []byte) { acknowledged(frame, filter, opened) },
+		spec := &rpc.Request{
+			Method: string(mcp.MethodSubscriptionsListen), Params: fmt.Appendf(nil, `{"notifications":%s}`, body), Hidden: true,
+			OnNotification: func(frame []byte) { acknowledged(frame, filter, opened) },
 		}
-		if err := c.prepare(spec, nil); err != nil {
-			opened(err)
-			return
-		}
+		c.prepare(spec, nil)
 		started := time.Now()
-		_, err := c.call(ctx, spec)
+		_, err := c.Call(ctx, spec)
 		var e *failure.Error
-		if errors.As(err, &e) && (e.Code != nil && e.Status < 500 || c.ended() != nil || e.Kind == failure.ChannelClosed && !c.http) {
+		if errors.As(err, &e) && (e.Code != nil && e.Status < 500 || c.Ended() != nil || e.Kind == failure.ChannelClosed && !c.OverHTTP()) {
 			opened(err)
 			return
 		}
@@ -129,10 +128,10 @@ func acknowledged(frame []byte, filter mcp.SubscriptionFilter, opened func(error
 	if err != nil || env.Method != "notifications/subscriptions/acknowledged" {
 		return
 	}
-	granted := memberOf(env.Params, "notifications")
+	granted := jsonrpc.Get(env.Params, "notifications")
 	for _, uri := range filter.ResourceSubscriptions {
 		found := false
-		_ = jsonrpc.Elements(memberOf(granted, "resourceSubscriptions"), func(v []byte) bool { // absent: none granted
+		_ = jsonrpc.Elements(jsonrpc.Get(granted, "resourceSubscriptions"), func(v []byte) bool { // absent: none granted
 			got, _ := jsonrpc.String(v)
 			found = found || got == uri
 			return !found
@@ -150,7 +149,7 @@ func (s *Session) Notify(ctx context.Context, method string, params json.RawMess
 	if err != nil {
 		return err
 	}
-	return failure.Wrap(c.notify(ctx, method, params, nil), s.cfg.Name, method)
+	return failure.Wrap(c.Notify(ctx, method, params, nil), s.cfg.Name, method)
 }
 
 // Subscribe asks for notifications/resources/updated about one resource; they arrive as journal entries. In the modern
@@ -164,7 +163,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 		_, err := s.Call(ctx, string(mcp.MethodResourcesSubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
 		return err
 	}
-	life, stop := context.WithCancel(c.ctx)
+	life, stop := context.WithCancel(c.Context())
 	s.mu.Lock()
 	if s.watches[uri] != nil || s.conn != c {
 		s.mu.Unlock()

@@ -36,7 +36,7 @@ func NewManager(o Options) *Manager {
 	if m.opts.Journal == nil {
 		m.opts.Journal, m.own = journal.New(journal.Options{}), true
 	}
-	m.opts.Journal.OnChange(m.bump)
+	m.opts.Journal.OnChange(m.NotifyChange)
 	return m
 }
 
@@ -49,7 +49,7 @@ func (m *Manager) Rev() uint64 { return m.rev.Load() }
 // Changed receives after changes; several make one. Capacity 1, for one reader.
 func (m *Manager) Changed() <-chan struct{} { return m.changed }
 
-func (m *Manager) bump() {
+func (m *Manager) NotifyChange() {
 	m.rev.Add(1)
 	nudge(m.changed)
 	if fs := m.followers.Load(); fs != nil {
@@ -100,9 +100,9 @@ func (m *Manager) Register(cfg config.Server) (*Session, error) {
 			return nil, &failure.Error{Kind: failure.Usage, Server: cfg.Name, Stage: "registering", Message: "there is a server of this name already", Next: "choose another name"}
 		}
 	}
-	s := newSession(cfg, &m.opts, m.bump)
+	s := newSession(cfg, &m.opts, m.NotifyChange)
 	m.sessions = append(m.sessions, s)
-	m.bump()
+	m.NotifyChange()
 	return s, nil
 }
 
@@ -112,12 +112,12 @@ func (m *Manager) Unregister(name string) error {
 	i := slices.IndexFunc(m.sessions, func(s *Session) bool { return s.cfg.Name == name })
 	if i < 0 {
 		m.mu.Unlock()
-		return notFound(name)
+		return UnknownServer(name)
 	}
 	s := m.sessions[i]
 	m.sessions = slices.Delete(slices.Clone(m.sessions), i, i+1)
 	m.mu.Unlock()
-	m.bump()
+	m.NotifyChange()
 	return s.close()
 }
 
@@ -144,7 +144,7 @@ func (m *Manager) Server(name string) (*Session, bool) {
 func (m *Manager) Connect(ctx context.Context, name string) error {
 	s, ok := m.Server(name)
 	if !ok {
-		return notFound(name)
+		return UnknownServer(name)
 	}
 	return s.Connect(ctx)
 }
@@ -153,12 +153,12 @@ func (m *Manager) Connect(ctx context.Context, name string) error {
 func (m *Manager) Disconnect(name string) error {
 	s, ok := m.Server(name)
 	if !ok {
-		return notFound(name)
+		return UnknownServer(name)
 	}
 	return s.Disconnect()
 }
 
-func notFound(name string) error {
+func UnknownServer(name string) error {
 	return &failure.Error{Kind: failure.ServerNotFound, Server: name, Message: "there is no server of this name", Next: "see mcphud servers list"}
 }
 

@@ -12,7 +12,9 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/rpc"
 )
 
 // peers are one server of each era and transport.
@@ -116,7 +118,7 @@ func TestPeerCancel(t *testing.T) {
 			sess, j := open(t, peers(t)[name])
 			ctx, cancel := context.WithCancel(t.Context())
 			_, err := sess.CallTool(ctx, "trigger-long-running-operation", json.RawMessage(`{"duration":1,"steps":10}`),
-				session.CallOptions{OnProgress: func(session.Progress) { cancel() }})
+				session.CallOptions{OnProgress: func(rpc.Progress) { cancel() }})
 			cancel()
 			if failure.KindOf(err) != failure.Interrupted {
 				t.Fatal(err)
@@ -150,7 +152,7 @@ func TestPeerIsKilledAndComesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := start(t)
 			sess, _ := open(t, h.Server)
-			before, err := sess.List(t.Context(), session.Tools)
+			before, err := sess.List(t.Context(), offer.Tools)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +164,7 @@ func TestPeerIsKilledAndComesBack(t *testing.T) {
 			if err := sess.Reconnect(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			after, err := sess.Refresh(t.Context(), session.Tools)
+			after, err := sess.Refresh(t.Context(), offer.Tools)
 			if err != nil || len(after.Items) != len(before.Items) {
 				t.Errorf("%d tools before, %d after, %v", len(before.Items), len(after.Items), err)
 			}

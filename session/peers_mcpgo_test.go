@@ -6,12 +6,15 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
+	mcptransport "github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/mcpgo"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // everyPeer is every pinned server, over every transport that it has.
@@ -20,7 +23,7 @@ func everyPeer(t *testing.T) []config.Server {
 }
 
 // decode is what mcp-go's types keep of the items of a list.
-func decode[T any](t *testing.T, l session.Listing) []T {
+func decode[T any](t *testing.T, l offer.Listing) []T {
 	t.Helper()
 	out := []T{}
 	for _, it := range l.Items {
@@ -47,12 +50,12 @@ func TestPeerMCPGosClientAgrees(t *testing.T) {
 	for _, cfg := range everyPeer(t) {
 		t.Run(cfg.Name, func(t *testing.T) {
 			s, _ := open(t, cfg)
-			c := client.NewClient(s.MCPGo(), client.WithSession())
+			c := client.NewClient(mcpgo.Client(s), client.WithSession())
 			if err := c.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			compared := 0
-			agree := func(kind session.ListKind, typed func() (any, error), ours func(session.Listing) any) {
+			agree := func(kind offer.Kind, typed func() (any, error), ours func(offer.Listing) any) {
 				t.Helper()
 				if !s.Supports(kind.Method()) {
 					return
@@ -71,34 +74,34 @@ func TestPeerMCPGosClientAgrees(t *testing.T) {
 				}
 				compared += len(l.Items)
 			}
-			agree(session.Tools, func() (any, error) {
+			agree(offer.Tools, func() (any, error) {
 				r, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
 				if err != nil {
 					return nil, err
 				}
 				return r.Tools, nil
-			}, func(l session.Listing) any { return decode[mcp.Tool](t, l) })
-			agree(session.Resources, func() (any, error) {
+			}, func(l offer.Listing) any { return decode[mcp.Tool](t, l) })
+			agree(offer.Resources, func() (any, error) {
 				r, err := c.ListResources(t.Context(), mcp.ListResourcesRequest{})
 				if err != nil {
 					return nil, err
 				}
 				return r.Resources, nil
-			}, func(l session.Listing) any { return decode[mcp.Resource](t, l) })
-			agree(session.Templates, func() (any, error) {
+			}, func(l offer.Listing) any { return decode[mcp.Resource](t, l) })
+			agree(offer.Templates, func() (any, error) {
 				r, err := c.ListResourceTemplates(t.Context(), mcp.ListResourceTemplatesRequest{})
 				if err != nil {
 					return nil, err
 				}
 				return r.ResourceTemplates, nil
-			}, func(l session.Listing) any { return decode[mcp.ResourceTemplate](t, l) })
-			agree(session.Prompts, func() (any, error) {
+			}, func(l offer.Listing) any { return decode[mcp.ResourceTemplate](t, l) })
+			agree(offer.Prompts, func() (any, error) {
 				r, err := c.ListPrompts(t.Context(), mcp.ListPromptsRequest{})
 				if err != nil {
 					return nil, err
 				}
 				return r.Prompts, nil
-			}, func(l session.Listing) any { return decode[mcp.Prompt](t, l) })
+			}, func(l offer.Listing) any { return decode[mcp.Prompt](t, l) })
 			if compared == 0 {
 				t.Error("nothing was compared")
 			}
@@ -115,12 +118,12 @@ func TestPeerMCPGosTransportsAgree(t *testing.T) {
 		t.Run(cfg.Name, func(t *testing.T) {
 			ours, _ := open(t, cfg)
 			cfg.Protocol = ours.Status().Version // mcp-go's errors hide the HTTP status that detection goes by
-			m := session.NewManager(session.Options{Dial: func(cfg config.Server) (session.Transport, bool) {
+			m := session.NewManager(session.Options{Dial: func(cfg config.Server) (transport.Transport, bool) {
 				tr, err := mcpgoTransport(cfg)
 				if err != nil {
 					t.Error(err)
 				}
-				return session.FromMCPGo(tr), err == nil
+				return mcpgo.From(tr), err == nil
 			}})
 			t.Cleanup(func() { _, _ = m.Close(), ours.Disconnect() }) // mcp-go reports that a server ended by a signal
 			theirs, err := m.Register(cfg)
@@ -131,7 +134,7 @@ func TestPeerMCPGosTransportsAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			compared := 0
-			for _, kind := range []session.ListKind{session.Tools, session.Resources, session.Templates, session.Prompts} {
+			for _, kind := range []offer.Kind{offer.Tools, offer.Resources, offer.Templates, offer.Prompts} {
 				if ours.Supports(kind.Method()) != theirs.Supports(kind.Method()) {
 					t.Errorf("%s are supported over one transport only", kind)
 				}
@@ -158,16 +161,16 @@ func TestPeerMCPGosTransportsAgree(t *testing.T) {
 	}
 }
 
-func mcpgoTransport(cfg config.Server) (transport.Interface, error) {
+func mcpgoTransport(cfg config.Server) (mcptransport.Interface, error) {
 	switch cfg.Transport {
 	case config.HTTP:
-		return transport.NewStreamableHTTP(cfg.URL)
+		return mcptransport.NewStreamableHTTP(cfg.URL)
 	case config.SSE:
-		return transport.NewSSE(cfg.URL)
+		return mcptransport.NewSSE(cfg.URL)
 	}
 	var env []string
 	for k, v := range cfg.Env {
 		env = append(env, k+"="+v)
 	}
-	return transport.NewStdio(cfg.Command, env, cfg.Args...), nil
+	return mcptransport.NewStdio(cfg.Command, env, cfg.Args...), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/peertest"
 )
 
@@ -60,7 +61,7 @@ func TestPeerListsAreWhatTheServerSent(t *testing.T) {
 			sess, j := open(t, s)
 			lists := map[string][]byte{}
 			items := 0
-			for _, kind := range []session.ListKind{session.Tools, session.Resources, session.Templates, session.Prompts} {
+			for _, kind := range []offer.Kind{offer.Tools, offer.Resources, offer.Templates, offer.Prompts} {
 				if !sess.Supports(kind.Method()) {
 					continue
 				}
@@ -69,7 +70,7 @@ func TestPeerListsAreWhatTheServerSent(t *testing.T) {
 					t.Fatal(err)
 				}
 				items += len(l.Items)
-				if l.Pages == 1 {
+				if len(l.Pages) == 1 {
 					lists[kind.Method()] = l.JSON()
 				}
 				for _, it := range l.Items {
@@ -130,24 +131,24 @@ func TestPeerContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, err := session.Contents(reply.Result)
+	blocks, err := offer.Contents(reply.Result)
 	if err != nil || len(blocks) != 2 || blocks[1].Type != "image" || !bytes.HasPrefix(blocks[1].Data, []byte("\x89PNG")) {
 		t.Errorf("%d blocks, %v", len(blocks), err)
 	}
-	l, err := sess.List(t.Context(), session.Resources)
+	l, err := sess.List(t.Context(), offer.Resources)
 	if err != nil || len(l.Items) == 0 {
 		t.Fatalf("%d resources, %v", len(l.Items), err)
 	}
 	if reply, err = sess.ReadResource(t.Context(), l.Items[0].URI, session.CallOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if blocks, err = session.Contents(reply.Result); err != nil || len(blocks) == 0 || blocks[0].Text == "" {
+	if blocks, err = offer.Contents(reply.Result); err != nil || len(blocks) == 0 || blocks[0].Text == "" {
 		t.Errorf("%d blocks, %v", len(blocks), err)
 	}
 	if reply, err = sess.GetPrompt(t.Context(), "args-prompt", map[string]string{"city": "Oslo"}, session.CallOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if blocks, err = session.Contents(reply.Result); err != nil || len(blocks) == 0 || !strings.Contains(blocks[0].Text, "Oslo") {
+	if blocks, err = offer.Contents(reply.Result); err != nil || len(blocks) == 0 || !strings.Contains(blocks[0].Text, "Oslo") {
 		t.Errorf("%d blocks, %v", len(blocks), err)
 	}
 }

@@ -1,9 +1,12 @@
-package session
+package session_test
 
 import (
 	"bytes"
 	"testing"
 	"testing/synctest"
+
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/sessiontest"
 )
 
 // Resources and templates come as they were sent, members that nobody knows among them; what is understood is beside it.
@@ -13,18 +16,18 @@ func TestD2_ResourcesAndTemplatesVerbatim(t *testing.T) {
 		template = `{ "uriTemplate":"db://{t}/{id*}{?q}","name":"row","title":"Row","x-own":null}`
 	)
 	synctest.Test(t, func(t *testing.T) {
-		f := script()
-		f.also = map[string]string{
+		f := sessiontest.NewServer()
+		f.Results = map[string]string{
 			"resources/list":           `{"resources":[` + resource + `],"x":1}`,
 			"resources/templates/list": `{"resourceTemplates":[` + template + `]}`,
 		}
-		m := fleet(t, map[string]*scripted{"a": f}, "a")
-		defer closeAll(t, m)
+		m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"a": f}, "a")
+		defer sessiontest.CloseAll(t, m)
 		s, _ := m.Server("a")
 		if err := s.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for kind, want := range map[ListKind]string{Resources: resource, Templates: template} {
+		for kind, want := range map[offer.Kind]string{offer.Resources: resource, offer.Templates: template} {
 			l, err := s.List(t.Context(), kind)
 			if err != nil || len(l.Items) != 1 {
 				t.Fatalf("%v: %+v, %v", kind, l, err)
@@ -32,15 +35,15 @@ func TestD2_ResourcesAndTemplatesVerbatim(t *testing.T) {
 			if it := l.Items[0]; string(it.Raw) != want || it.Flaw != nil {
 				t.Errorf("%v: %s, flaw %v; want %s", kind, it.Raw, it.Flaw, want)
 			}
-			if !bytes.Equal(l.JSON(), []byte(f.also[kind.Method()])) {
+			if !bytes.Equal(l.JSON(), []byte(f.Results[kind.Method()])) {
 				t.Errorf("%v: the list is %s", kind, l.JSON())
 			}
 		}
-		r, _ := s.List(t.Context(), Resources)
+		r, _ := s.List(t.Context(), offer.Resources)
 		if it := r.Items[0]; it.URI != "db://t/1" || it.Name != "one" || it.MIME != "text/x" || string(it.Annotations) != `{"priority":0.10}` {
 			t.Errorf("understood as %+v", it)
 		}
-		p, _ := s.List(t.Context(), Templates)
+		p, _ := s.List(t.Context(), offer.Templates)
 		if it := p.Items[0]; it.URI != "db://{t}/{id*}{?q}" || it.Title != "Row" {
 			t.Errorf("understood as %+v", it)
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // Session is one registered server through all its connections. All methods are safe for concurrent use. Made by
@@ -43,7 +45,7 @@ type Session struct {
 	used    time.Time
 	calls   uint64
 	level   *string
-	lists   [listKinds]list
+	lists   [offer.NumKinds]list
 	watches map[string]context.CancelFunc // modern subscriptions by URI
 	heard   map[*func([]byte)]struct{}    // by OnNotification
 }
@@ -55,7 +57,7 @@ func newSession(cfg config.Server, opts *Options, changed func()) *Session {
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	for k := range s.lists {
-		s.lists[k].cur.Kind = ListKind(k)
+		s.lists[k].cur.Kind = offer.Kind(k)
 	}
 	return s
 }
@@ -127,7 +129,7 @@ func (s *Session) set(to State, err error) func() {
 			if err != nil {
 				note += ": " + err.Error()
 			}
-			Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}.Append(journal.Entry{Kind: journal.State, Note: note}, nil)
+			transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}.Append(journal.Entry{Kind: journal.State, Note: note}, nil)
 		}
 		s.bump()
 	}
@@ -139,7 +141,7 @@ func (s *Session) Status() Status {
 	s.mu.Lock()
 	st := Status{
 		State: s.state, Err: s.err, Attempt: s.attempt, RetryAt: s.retryAt, Since: s.since, Conn: s.conns, URL: s.url,
-		Transport: kinds(s.cfg)[0], Rev: rev,
+		Transport: transport.Kinds(s.cfg)[0], Rev: rev,
 	}
 	c := s.conn
 	s.mu.Unlock()
@@ -147,16 +149,16 @@ func (s *Session) Status() Status {
 		return st
 	}
 	st.Attempt = 0
-	st.Transport, st.Version, st.Era = c.label, c.version, c.era
+	st.Transport, st.Version, st.Era = c.traits.Kind, c.version, c.era
 	st.ServerInfo, st.Capabilities, st.Instructions = c.serverInfo, c.capabilities, c.instructions
 	st.Latency = time.Duration(c.latency.Load())
-	if p, ok := c.t.(interface{ PID() int }); ok {
+	if p := c.traits.Child; p != nil {
 		st.PID = p.PID()
 	}
-	if h, ok := c.t.(HTTPTransport); ok {
+	if h := c.traits.HTTP; h != nil {
 		st.SessionID = h.SessionID()
 	}
-	st.Inflight = c.inflight()
+	st.Inflight = c.Inflight()
 	return st
 }
 
@@ -216,7 +218,7 @@ func (s *Session) dial(ctx context.Context) error {
 	if err == nil && (s.closed || s.ctx.Err() != nil || s.state != Connecting) {
 		s.mu.Unlock()
 		close(over)
-		_ = c.close(&failure.Error{Kind: failure.ChannelClosed, Message: "disconnected"}) // nobody wants it any more
+		_ = c.Close(&failure.Error{Kind: failure.ChannelClosed, Message: "disconnected"}) // nobody wants it any more
 		return &failure.Error{Kind: failure.Interrupted, Server: s.cfg.Name, Stage: "connecting", Message: "disconnected while connecting"}
 	}
 	switch {
@@ -276,7 +278,7 @@ func (s *Session) disconnect(kind failure.Kind, why string) error {
 	if c == nil {
 		return nil
 	}
-	return failure.Wrap(c.close(&failure.Error{Kind: kind, Server: s.cfg.Name, Message: why, Next: "connect again"}), s.cfg.Name, "closing")
+	return failure.Wrap(c.Close(&failure.Error{Kind: kind, Server: s.cfg.Name, Message: why, Next: "connect again"}), s.cfg.Name, "closing")
 }
 
 // Reconnect ends the connection and makes a new one.
@@ -317,7 +319,7 @@ func (s *Session) drop(c *conn, err error) {
 	if !ok {
 		e = &failure.Error{Kind: failure.ChannelClosed, Message: err.Error(), Err: err}
 	}
-	_ = c.close(e) // it is lost already; the reason is err
+	_ = c.Close(e) // it is lost already; the reason is err
 }
 
 // acquire returns the connection. While one is being made, or waited for after a loss, it waits for that.
@@ -328,7 +330,7 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 		if c != nil {
 			s.used = time.Now()
 			s.mu.Unlock()
-			lost := c.ended()
+			lost := c.Ended()
 			if lost == nil {
 				return c, nil
 			}
@@ -399,7 +401,7 @@ func (s *Session) Use() Use {
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {
-		u.Inflight = len(c.inflight())
+		u.Inflight = len(c.Inflight())
 	}
 	return u
 }
@@ -421,11 +423,11 @@ type Options struct {
 	// Unrecorded keeps no journal at all, where none is given.
 	Unrecorded bool
 	// Pages is shared by managers whose sessions get the same lists; nil for none.
-	Pages *Pages
+	Pages *offer.Pages
 	// MaxList is how many bytes of one list are kept; the pages from the one on that has more are left out. 0 is four frames.
 	MaxList int64
 	// Dial makes the transport of in-memory servers, for tests and the demo. false: mcphud's own transports.
-	Dial       func(config.Server) (Transport, bool)
+	Dial       func(config.Server) (transport.Transport, bool)
 	ClientInfo Implementation // zero: mcphud
 	// Capabilities are advertised to servers, a JSON object; nil for what this package answers by itself, roots. Whoever
 	// advertises more answers it in Serve.
@@ -435,10 +437,8 @@ type Options struct {
 	// HealthInterval is the time between health checks: 0 for 30 s, negative for none.
 	HealthInterval time.Duration
 	Retry          Retry
-	// Stderr gets a copy of what stdio servers write to stderr, nil for none. Writes come from several goroutines.
-	Stderr interface{ Write([]byte) (int, error) }
-	// Leave is how long stdio servers get to exit when they are closed.
-	Leave Leave
+	// Transport is what all transports of the manager's servers get.
+	Transport transport.Options
 	// Serve answers requests of servers other than ping and roots/list: a result, or an error; false if it does not know
 	// the method. ctx ends when the server cancels or the connection ends.
 	Serve func(ctx context.Context, s *Session, method string, params json.RawMessage) (json.RawMessage, *Fault, bool)

@@ -1,4 +1,4 @@
-package session
+package session_test
 
 import (
 	"context"
@@ -9,7 +9,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // mcpServer is a server of mcp-go in memory, with one tool that echoes.
@@ -22,9 +25,9 @@ func mcpServer() *server.MCPServer {
 }
 
 // overMemory is Options.Dial for servers of mcp-go.
-func overMemory(s *server.MCPServer) func(config.Server) (Transport, bool) {
-	return func(config.Server) (Transport, bool) {
-		return NewMemory(func(ctx context.Context, in io.Reader, out io.Writer) error {
+func overMemory(s *server.MCPServer) func(config.Server) (transport.Transport, bool) {
+	return func(config.Server) (transport.Transport, bool) {
+		return transport.NewMemory(func(ctx context.Context, in io.Reader, out io.Writer) error {
 			return server.NewStdioServer(s).Listen(ctx, in, out)
 		}), true
 	}
@@ -33,7 +36,7 @@ func overMemory(s *server.MCPServer) func(config.Server) (Transport, bool) {
 func TestMCPServerInMemory(t *testing.T) {
 	for _, protocol := range []string{"", "2025-06-18"} {
 		synctest.Test(t, func(t *testing.T) {
-			m := NewManager(Options{Dial: overMemory(mcpServer())})
+			m := session.NewManager(session.Options{Dial: overMemory(mcpServer())})
 			s, err := m.Register(config.Server{Name: "one", Protocol: protocol})
 			if err != nil {
 				t.Fatal(err)
@@ -41,24 +44,24 @@ func TestMCPServerInMemory(t *testing.T) {
 			if err := m.Connect(t.Context(), "one"); err != nil {
 				t.Fatal(err)
 			}
-			l, err := s.List(t.Context(), Tools)
+			l, err := s.List(t.Context(), offer.Tools)
 			if err != nil || len(l.Items) != 1 || l.Items[0].Name != "echo" {
 				t.Fatal(l, err)
 			}
-			r, err := s.CallTool(t.Context(), "echo", []byte(`{"text":"hello"}`), CallOptions{})
+			r, err := s.CallTool(t.Context(), "echo", []byte(`{"text":"hello"}`), session.CallOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := Contents(r.Result)
+			c, err := offer.Contents(r.Result)
 			if err != nil || len(c) != 1 || c[0].Text != "hello" {
 				t.Fatal(c, err)
 			}
 			st := s.Status()
-			want := Modern
+			want := session.Modern
 			if protocol != "" {
-				want = Legacy
+				want = session.Legacy
 			}
-			if st.Era != want || st.State != Connected || st.Capabilities == nil || st.ServerInfo == nil {
+			if st.Era != want || st.State != session.Connected || st.Capabilities == nil || st.ServerInfo == nil {
 				t.Fatalf("%+v", st)
 			}
 			if _, err := s.Ping(t.Context()); err != nil {
@@ -76,7 +79,7 @@ func TestAServerMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dialled []string
 		dial := overMemory(mcpServer())
-		m := NewManager(Options{Dial: func(c config.Server) (Transport, bool) {
+		m := session.NewManager(session.Options{Dial: func(c config.Server) (transport.Transport, bool) {
 			dialled = append(dialled, c.URL)
 			return dial(c)
 		}})

@@ -3,6 +3,8 @@ package session
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/mcphud/mcphud/session/rpc"
 )
 
 // State is the state of a session.
@@ -39,39 +41,11 @@ type Status struct {
 	ServerInfo, Capabilities json.RawMessage // as sent, nil if the server sent none
 	Instructions             string
 
-	Latency   time.Duration // of the last health check, or of the handshake
-	PID       int           // of the child, 0 if there is none
-	URL       string        // over HTTP
-	SessionID string        // Mcp-Session-Id, over HTTP
-	Conn      uint64        // which connection of this session, as in the journal
-	Inflight  []Inflight    // requests waiting for an answer, oldest first; no health checks, no listening streams
-	Rev       uint64        // grows with every change
-}
-
-// Inflight is a request waiting for its answer.
-type Inflight struct {
-	ID       uint64 // the JSON-RPC id
-	Method   string
-	Target   string // tool, prompt or uri, "" if the method has none
-	Started  time.Time
-	Progress Progress
-}
-
-// Progress is what a server said about a request so far.
-type Progress struct {
-	Count    int     // notifications received
-	Progress float64 // the latest value
-	Total    float64 // valid if HasTotal
-	HasTotal bool
-	Message  string // the latest message
-}
-
-// Reply is the answer to a request.
-type Reply struct {
-	Result            json.RawMessage // exactly as sent; a part of Frame
-	Frame             []byte          // the whole response
-	Request, Response uint64          // where both are in the journal
-	Took              time.Duration   // from sending to the answer
-
-	sent bool // false where the connection was over before
+	Latency   time.Duration  // of the last health check, or of the handshake
+	PID       int            // of the child, 0 if there is none
+	URL       string         // over HTTP
+	SessionID string         // Mcp-Session-Id, over HTTP
+	Conn      uint64         // which connection of this session, as in the journal
+	Inflight  []rpc.Inflight // requests waiting for an answer, oldest first; no health checks, no listening streams
+	Rev       uint64         // grows with every change
 }

@@ -1,4 +1,4 @@
-package session
+package session_test
 
 import (
 	"context"
@@ -8,18 +8,21 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // TestS1_States: Connecting while initialize hangs, Connected after it, Error when the server goes away.
 func TestS1_States(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		goOn, die := make(chan struct{}), make(chan struct{})
-		_, s := register(t, Options{HealthInterval: -1, Retry: Retry{Max: -1}, Dial: dialPeer(func(_ int, p *peer) {
+		_, s := sessiontest.Register(t, session.Options{HealthInterval: -1, Retry: session.Retry{Max: -1}, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
 			<-goOn
-			p.greet(`{}`)
+			p.Handshake(`{}`)
 			<-die
 		})}, config.Server{})
 		if st := s.Status(); st.State != "Disconnected" {
@@ -50,22 +53,22 @@ func TestS1_States(t *testing.T) {
 // left alone.
 func TestS8_HealthCheck(t *testing.T) {
 	for name, c := range map[string]struct {
-		reply func(p *peer, env jsonrpc.Envelope)
+		reply func(p *sessiontest.Peer, env jsonrpc.Envelope)
 		lives bool
 		busy  bool
 	}{
-		"answers":      {lives: true, reply: func(p *peer, env jsonrpc.Envelope) { p.answer(env, `{}`) }},
-		"has no ping":  {lives: true, reply: func(p *peer, env jsonrpc.Envelope) { p.refuse(env, -32601, "") }},
-		"is stuck":     {reply: func(*peer, jsonrpc.Envelope) {}},
-		"is busy":      {busy: true, lives: true, reply: func(*peer, jsonrpc.Envelope) {}},
-		"says nothing": {reply: func(*peer, jsonrpc.Envelope) {}},
+		"answers":      {lives: true, reply: func(p *sessiontest.Peer, env jsonrpc.Envelope) { p.Answer(env, `{}`) }},
+		"has no ping":  {lives: true, reply: func(p *sessiontest.Peer, env jsonrpc.Envelope) { p.Refuse(env, -32601, "") }},
+		"is stuck":     {reply: func(*sessiontest.Peer, jsonrpc.Envelope) {}},
+		"is busy":      {busy: true, lives: true, reply: func(*sessiontest.Peer, jsonrpc.Envelope) {}},
+		"says nothing": {reply: func(*sessiontest.Peer, jsonrpc.Envelope) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pings := 0
-				_, s := open(t, Options{Retry: Retry{Max: -1}, Dial: dialPeer(func(_ int, p *peer) {
-					p.greet(`{}`)
-					p.serve(func(env jsonrpc.Envelope) {
+				_, s := sessiontest.Open(t, session.Options{Retry: session.Retry{Max: -1}, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+					p.Handshake(`{}`)
+					p.Serve(func(env jsonrpc.Envelope) {
 						if env.Method == "ping" {
 							pings++
 							c.reply(p, env)
@@ -75,12 +78,12 @@ func TestS8_HealthCheck(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if c.busy {
-					go func() { _, _ = s.Call(ctx, "work", nil, CallOptions{}) }()
+					go func() { _, _ = s.Call(ctx, "work", nil, session.CallOptions{}) }()
 				}
-				time.Sleep(3*30*time.Second + healthTimeout + time.Second)
+				time.Sleep(3*30*time.Second + session.HealthTimeout + time.Second)
 				synctest.Wait()
 				st := s.Status()
-				if (st.State == Connected) != c.lives || pings != 3 {
+				if (st.State == session.Connected) != c.lives || pings != 3 {
 					t.Errorf("%s after %d pings: %v", st.State, pings, st.Err)
 				}
 				if !c.lives && failure.KindOf(st.Err) != failure.Timeout {
@@ -95,41 +98,41 @@ func TestS8_HealthCheck(t *testing.T) {
 func TestS9_C8_Reconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var kill chan struct{}
-		_, s := open(t, Options{HealthInterval: -1, Dial: dialPeer(func(n int, p *peer) {
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(n int, p *sessiontest.Peer) {
 			if n == 2 {
 				return // still down
 			}
-			p.greet(`{}`)
+			p.Handshake(`{}`)
 			stop := make(chan struct{})
 			kill = stop
-			go p.serve(func(env jsonrpc.Envelope) { p.answer(env, `"up"`) })
+			go p.Serve(func(env jsonrpc.Envelope) { p.Answer(env, `"up"`) })
 			select {
 			case <-stop:
-			case <-p.ctx.Done():
+			case <-p.Context.Done():
 			}
 		})}, config.Server{})
 		synctest.Wait()
 		close(kill)
 		synctest.Wait()
 		st := s.Status()
-		if st.State != Failed || st.Attempt != 1 || time.Until(st.RetryAt) <= 0 || time.Until(st.RetryAt) > 500*time.Millisecond {
+		if st.State != session.Failed || st.Attempt != 1 || time.Until(st.RetryAt) <= 0 || time.Until(st.RetryAt) > 500*time.Millisecond {
 			t.Errorf("%+v", st)
 		}
 		// The first call makes it try at once, and learns why that failed.
-		if _, err := s.Call(t.Context(), "x", nil, CallOptions{}); err == nil {
+		if _, err := s.Call(t.Context(), "x", nil, session.CallOptions{}); err == nil {
 			t.Error("a call succeeded on a server that is down")
 		}
 		start := time.Now()
-		if r, err := s.Call(t.Context(), "x", nil, CallOptions{}); err != nil || string(r.Result) != `"up"` || time.Since(start) != 0 {
+		if r, err := s.Call(t.Context(), "x", nil, session.CallOptions{}); err != nil || string(r.Result) != `"up"` || time.Since(start) != 0 {
 			t.Error(string(r.Result), err)
 		}
-		if st := s.Status(); st.State != Connected || st.Conn != 3 {
+		if st := s.Status(); st.State != session.Connected || st.Conn != 3 {
 			t.Errorf("%+v", st)
 		}
 		synctest.Wait()
 		close(kill)
 		time.Sleep(2 * time.Second) // by itself
-		if st := s.Status(); st.State != Connected {
+		if st := s.Status(); st.State != session.Connected {
 			t.Errorf("%+v", st)
 		}
 	})
@@ -139,12 +142,12 @@ func TestS9_C8_Reconnect(t *testing.T) {
 func TestS9_GivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tries []time.Time
-		_, s := open(t, Options{HealthInterval: -1, Retry: Retry{Max: 9}, Dial: func(config.Server) (Transport, bool) {
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Retry: session.Retry{Max: 9}, Dial: func(config.Server) (transport.Transport, bool) {
 			tries = append(tries, time.Now())
 			if len(tries) > 1 && len(tries) < 12 {
-				return NewMemory(func(context.Context, io.Reader, io.Writer) error { return errors.New("down") }), true
+				return transport.NewMemory(func(context.Context, io.Reader, io.Writer) error { return errors.New("down") }), true
 			}
-			t, _ := dialPeer(func(_ int, p *peer) { p.greet(`{}`) })(config.Server{})
+			t, _ := sessiontest.Dial(func(_ int, p *sessiontest.Peer) { p.Handshake(`{}`) })(config.Server{})
 			return t, true
 		}}, config.Server{})
 		time.Sleep(10 * time.Minute)
@@ -158,7 +161,7 @@ func TestS9_GivesUp(t *testing.T) {
 				t.Errorf("attempt %d after %v, at most %v", i, d, most)
 			}
 		}
-		if st := s.Status(); st.State != Failed || !st.RetryAt.IsZero() {
+		if st := s.Status(); st.State != session.Failed || !st.RetryAt.IsZero() {
 			t.Errorf("%+v", st)
 		}
 		if err := s.Connect(t.Context()); err == nil {
@@ -174,9 +177,9 @@ func TestS9_GivesUp(t *testing.T) {
 func TestS9_DisconnectEndsRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		starts := 0
-		_, s := open(t, Options{Dial: dialPeer(func(n int, p *peer) {
+		_, s := sessiontest.Open(t, session.Options{Dial: sessiontest.Dial(func(n int, p *sessiontest.Peer) {
 			starts = n
-			p.greet(`{}`)
+			p.Handshake(`{}`)
 		})}, config.Server{})
 		synctest.Wait()
 		if err := s.Disconnect(); err != nil {
@@ -184,7 +187,7 @@ func TestS9_DisconnectEndsRetries(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		if st := s.Status(); st.State != Disconnected || starts != 1 || st.Err != nil {
+		if st := s.Status(); st.State != session.Disconnected || starts != 1 || st.Err != nil {
 			t.Errorf("%+v after %d starts", st, starts)
 		}
 	})
@@ -193,14 +196,14 @@ func TestS9_DisconnectEndsRetries(t *testing.T) {
 // TestS15_OneBrokenServer does not keep others from working.
 func TestS15_OneBrokenServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := NewManager(Options{HealthInterval: -1, Dial: func(cfg config.Server) (Transport, bool) {
-			return dialPeer(func(_ int, p *peer) {
+		m := session.NewManager(session.Options{HealthInterval: -1, Dial: func(cfg config.Server) (transport.Transport, bool) {
+			return sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
 				if cfg.Name == "broken" {
-					p.serve(func(jsonrpc.Envelope) {})
+					p.Serve(func(jsonrpc.Envelope) {})
 					return
 				}
-				p.greet(`{}`)
-				p.serve(func(env jsonrpc.Envelope) { p.answer(env, `1`) })
+				p.Handshake(`{}`)
+				p.Serve(func(env jsonrpc.Envelope) { p.Answer(env, `1`) })
 			})(cfg)
 		}})
 		defer func() {
@@ -218,7 +221,7 @@ func TestS15_OneBrokenServer(t *testing.T) {
 		start := time.Now()
 		for _, name := range []string{"a", "b"} {
 			s, _ := m.Server(name)
-			if r, err := s.Call(t.Context(), "x", nil, CallOptions{}); err != nil || string(r.Result) != "1" {
+			if r, err := s.Call(t.Context(), "x", nil, session.CallOptions{}); err != nil || string(r.Result) != "1" {
 				t.Error(name, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package session
+package session_test
 
 import (
 	"bytes"
@@ -13,11 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // TestS4_StartFailures: every way not to start says what happened, where, with the child's last words, and what to do.
@@ -46,7 +51,7 @@ func TestS4_StartFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.cfg.Name = "srv"
-			_, s := register(t, Options{}, c.cfg)
+			_, s := sessiontest.Register(t, session.Options{}, c.cfg)
 			err := s.Connect(t.Context())
 			if failure.KindOf(err) != c.kind || !strings.HasPrefix(err.Error(), "srv: ") {
 				t.Fatalf("%q: %v, want %q", failure.KindOf(err), err, c.kind)
@@ -56,7 +61,7 @@ func TestS4_StartFailures(t *testing.T) {
 					t.Errorf("%q is not in %q", w, err)
 				}
 			}
-			if st := s.Status(); st.State != Failed || st.Conn != c.starts {
+			if st := s.Status(); st.State != session.Failed || st.Conn != c.starts {
 				t.Errorf("%+v", st)
 			}
 		})
@@ -71,16 +76,16 @@ func with(cfg config.Server, change func(*config.Server)) config.Server {
 // TestS4_ExitOnDiscover: a child that dies of server/discover is started once more as legacy; one that needs no probe is
 // started once.
 func TestS4_ExitOnDiscover(t *testing.T) {
-	_, s := open(t, Options{}, faketest.Stdio(t, behave.ExitDiscover))
-	if st := s.Status(); st.Era != Legacy || st.Conn != 2 {
+	_, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.ExitDiscover))
+	if st := s.Status(); st.Era != session.Legacy || st.Conn != 2 {
 		t.Errorf("%+v", st)
 	}
-	_, s = open(t, Options{}, faketest.Stdio(t, behave.NoDiscover))
-	if st := s.Status(); st.Era != Legacy || st.Conn != 1 {
+	_, s = sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.NoDiscover))
+	if st := s.Status(); st.Era != session.Legacy || st.Conn != 1 {
 		t.Errorf("%+v", st)
 	}
-	_, s = open(t, Options{}, faketest.Stdio(t, behave.Modern))
-	if st := s.Status(); st.Era != Modern || st.Conn != 1 || st.PID == 0 {
+	_, s = sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.Modern))
+	if st := s.Status(); st.Era != session.Modern || st.Conn != 1 || st.PID == 0 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -96,7 +101,7 @@ func TestS4_C8_Environment(t *testing.T) {
 	}
 	t.Setenv("HOME", "/inherited")
 	var out bytes.Buffer
-	_, s := register(t, Options{Stderr: &out}, config.Server{
+	_, s := sessiontest.Register(t, session.Options{Transport: transport.Options{Stderr: &out}}, config.Server{
 		Command: "tell-me", Args: []string{"an argument; echo"}, Cwd: dir,
 		Env: map[string]string{"PATH": dir + string(os.PathListSeparator) + os.Getenv("PATH"), "MINE": "added\tvalue"},
 	})
@@ -114,19 +119,18 @@ func TestS4_C8_Environment(t *testing.T) {
 
 // TestS4_NoChildOutlives: neither the server nor what it forked lives after Close, however deaf it is, and Close is quick.
 func TestS4_NoChildOutlives(t *testing.T) {
-	var stay Leave
-	stay.defaults()
+	stay := transport.GracePeriod{Input: 50 * time.Millisecond, Term: 500 * time.Millisecond}
 	for mode, most := range map[behave.Mode]time.Duration{behave.Good: 2 * stay.Input, behave.Fork: time.Second, behave.IgnoreTerm: stay.Input + stay.Term + time.Second} {
 		t.Run(string(mode), func(t *testing.T) {
-			m, s := open(t, Options{}, faketest.Stdio(t, mode))
+			m, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, mode))
 			pids := []int{s.Status().PID}
 			if mode == behave.Fork {
-				r, err := s.CallTool(t.Context(), "pids", nil, CallOptions{})
+				r, err := s.CallTool(t.Context(), "pids", nil, session.CallOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				var all map[string]int
-				if err := json.Unmarshal(StructuredContent(r.Result), &all); err != nil || len(all) < 2 {
+				if err := json.Unmarshal(offer.StructuredContent(r.Result), &all); err != nil || len(all) < 2 {
 					t.Fatal(string(r.Result), err)
 				}
 				for _, pid := range all {
@@ -156,13 +160,13 @@ func TestS4_NoChildOutlives(t *testing.T) {
 
 // TestS4_CrashMidCall: the caller learns at once, with the exit status, and the next call finds the server again.
 func TestS4_CrashMidCall(t *testing.T) {
-	_, s := open(t, Options{Retry: Retry{Base: time.Millisecond}}, faketest.Stdio(t, behave.Good))
+	_, s := sessiontest.Open(t, session.Options{Retry: session.Retry{Base: time.Millisecond}}, faketest.Stdio(t, behave.Good))
 	pid := s.Status().PID
-	_, err := s.CallTool(t.Context(), "crash", nil, CallOptions{})
+	_, err := s.CallTool(t.Context(), "crash", nil, session.CallOptions{})
 	if failure.KindOf(err) != failure.ChannelClosed || !strings.Contains(err.Error(), "exited with status") || !strings.Contains(err.Error(), "tools/call crash") {
 		t.Fatal(err)
 	}
-	if _, err := s.CallTool(t.Context(), "echo", nil, CallOptions{}); err != nil {
+	if _, err := s.CallTool(t.Context(), "echo", nil, session.CallOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if s.Status().PID == pid {
@@ -172,63 +176,63 @@ func TestS4_CrashMidCall(t *testing.T) {
 
 // TestS9_KilledFromOutside: kill the server; the next call succeeds.
 func TestS9_KilledFromOutside(t *testing.T) {
-	_, s := open(t, Options{Retry: Retry{Base: time.Millisecond}}, faketest.Stdio(t, behave.Good))
+	_, s := sessiontest.Open(t, session.Options{Retry: session.Retry{Base: time.Millisecond}}, faketest.Stdio(t, behave.Good))
 	pid := s.Status().PID
 	faketest.EndProcess(t, pid)
 	for s.Status().PID == pid { // until the loss is noticed
 		runtime.Gosched()
 	}
-	if _, err := s.CallTool(t.Context(), "echo", nil, CallOptions{}); err != nil {
+	if _, err := s.CallTool(t.Context(), "echo", nil, session.CallOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // TestOutputThatIsNoFrame: logs on stdout, broken frames, foreign ids and duplicates are journalled and cost nothing.
 func TestOutputThatIsNoFrame(t *testing.T) {
-	for mode, check := range map[behave.Mode]func(t *testing.T, m *Manager, s *Session){
-		behave.Noise: func(t *testing.T, m *Manager, s *Session) {
-			if l, err := s.List(t.Context(), Tools); err != nil || len(l.Items) == 0 {
+	for mode, check := range map[behave.Mode]func(t *testing.T, m *session.Manager, s *session.Session){
+		behave.Noise: func(t *testing.T, m *session.Manager, s *session.Session) {
+			if l, err := s.List(t.Context(), offer.Tools); err != nil || len(l.Items) == 0 {
 				t.Error(err)
 			}
-			if !strings.Contains(notes(m, journal.Bad), "not JSON") {
-				t.Error(notes(m, journal.Bad))
+			if !strings.Contains(sessiontest.Notes(m, journal.Bad), "not JSON") {
+				t.Error(sessiontest.Notes(m, journal.Bad))
 			}
 		},
-		behave.Duplicate: func(t *testing.T, _ *Manager, s *Session) {
+		behave.Duplicate: func(t *testing.T, _ *session.Manager, s *session.Session) {
 			for range 3 {
-				if _, err := s.Refresh(t.Context(), Tools); err != nil {
+				if _, err := s.Refresh(t.Context(), offer.Tools); err != nil {
 					t.Error(err)
 				}
 			}
 		},
-		behave.HalfFrameExit: func(t *testing.T, m *Manager, s *Session) {
-			if _, err := s.List(t.Context(), Tools); err == nil || failure.KindOf(err) != failure.Protocol && failure.KindOf(err) != failure.ChannelClosed {
+		behave.HalfFrameExit: func(t *testing.T, m *session.Manager, s *session.Session) {
+			if _, err := s.List(t.Context(), offer.Tools); err == nil || failure.KindOf(err) != failure.Protocol && failure.KindOf(err) != failure.ChannelClosed {
 				t.Error(err)
 			}
-			if !strings.Contains(notes(m, journal.Bad), "without a line end") {
-				t.Error(notes(m, journal.Bad))
+			if !strings.Contains(sessiontest.Notes(m, journal.Bad), "without a line end") {
+				t.Error(sessiontest.Notes(m, journal.Bad))
 			}
 		},
-		behave.BadUTF8: func(t *testing.T, _ *Manager, s *Session) {
-			if _, err := s.List(t.Context(), Tools); failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "UTF-8") {
+		behave.BadUTF8: func(t *testing.T, _ *session.Manager, s *session.Session) {
+			if _, err := s.List(t.Context(), offer.Tools); failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "UTF-8") {
 				t.Error(err)
 			}
 		},
-		behave.Oversize: func(t *testing.T, _ *Manager, s *Session) {
-			_, err := s.List(t.Context(), Tools)
+		behave.Oversize: func(t *testing.T, _ *session.Manager, s *session.Session) {
+			_, err := s.List(t.Context(), offer.Tools)
 			if failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "67108864 bytes (67.1 MB)") || !strings.Contains(err.Error(), "--max-frame") {
 				t.Fatal(err)
 			}
-			if _, err := s.CallTool(t.Context(), "x", nil, CallOptions{}); err != nil {
+			if _, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{}); err != nil {
 				t.Error("the session did not survive:", err)
 			}
 		},
-		behave.WrongID: func(t *testing.T, m *Manager, s *Session) {
-			_, err := s.Call(t.Context(), "tools/list", nil, CallOptions{Timeout: 100 * time.Millisecond})
+		behave.WrongID: func(t *testing.T, m *session.Manager, s *session.Session) {
+			_, err := s.Call(t.Context(), "tools/list", nil, session.CallOptions{Timeout: 100 * time.Millisecond})
 			if failure.KindOf(err) != failure.Timeout {
 				t.Error(err)
 			}
-			for end := time.Now().Add(30 * time.Second); !strings.Contains(notes(m, journal.Response), "no request has this id"); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(30 * time.Second); !strings.Contains(sessiontest.Notes(m, journal.Response), "no request has this id"); time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatal("nothing is said of the answer")
 				}
@@ -237,16 +241,16 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 	} {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
-			m, s := open(t, Options{}, faketest.Stdio(t, mode))
+			m, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, mode))
 			check(t, m, s)
 		})
 	}
 	t.Run("half", func(t *testing.T) {
 		t.Parallel()
-		_, s := open(t, Options{}, faketest.Stdio(t, behave.Good))
+		_, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.Good))
 		errs := make(chan error, 1)
 		go func() {
-			_, err := s.CallTool(t.Context(), "half", nil, CallOptions{})
+			_, err := s.CallTool(t.Context(), "half", nil, session.CallOptions{})
 			errs <- err
 		}()
 		for len(s.Status().Inflight) == 0 {
@@ -254,11 +258,11 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 		}
 		// Its line goes on with the answer to the next request, which is found there.
 		for {
-			r, err := s.CallTool(t.Context(), "echo", []byte(`{"a":1}`), CallOptions{})
+			r, err := s.CallTool(t.Context(), "echo", []byte(`{"a":1}`), session.CallOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c, err := Contents(r.Result); err != nil || c[0].Text != `{"a":1}` {
+			if c, err := offer.Contents(r.Result); err != nil || c[0].Text != `{"a":1}` {
 				t.Fatal(string(r.Result), err)
 			}
 			select {
@@ -275,7 +279,7 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 
 // TestStderrIsKept: floods do not block the child, and lines are journalled.
 func TestStderrIsKept(t *testing.T) {
-	m, _ := open(t, Options{}, faketest.Stdio(t, behave.FloodStderr))
+	m, _ := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.FloodStderr))
 	n := 0
 	for _, e := range m.Journal().Snapshot(0, nil) {
 		if e.Kind == journal.Stderr {
@@ -289,15 +293,15 @@ func TestStderrIsKept(t *testing.T) {
 
 // TestServerThatDoesNotRead: requests time out, cancelling them blocks nobody, and closing is quick.
 func TestServerThatDoesNotRead(t *testing.T) {
-	_, s := open(t, Options{}, faketest.Stdio(t, behave.NoRead))
-	if _, err := s.List(t.Context(), Tools); err != nil {
+	_, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.NoRead))
+	if _, err := s.List(t.Context(), offer.Tools); err != nil {
 		t.Fatal(err)
 	}
 	args := append(append([]byte(`{"x":"`), bytes.Repeat([]byte("a"), 4<<20)...), `"}`...)
 	for range 3 {
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		_, err := s.CallTool(ctx, "echo", args, CallOptions{})
+		_, err := s.CallTool(ctx, "echo", args, session.CallOptions{})
 		cancel()
 		if failure.KindOf(err) != failure.Timeout || time.Since(start) > 20*time.Second {
 			t.Error(err, time.Since(start))
@@ -311,7 +315,7 @@ func TestServerThatDoesNotRead(t *testing.T) {
 
 // TestS17_Capabilities: what is not advertised is not supported, whatever the server would answer.
 func TestS17_Capabilities(t *testing.T) {
-	_, s := open(t, Options{}, faketest.Stdio(t, behave.Bare))
+	_, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.Bare))
 	for _, method := range []string{"tools/list", "tools/call", "resources/read", "resources/subscribe", "prompts/get", "logging/setLevel", "completion/complete"} {
 		if s.Supports(method) {
 			t.Errorf("%s", method)
@@ -320,11 +324,11 @@ func TestS17_Capabilities(t *testing.T) {
 	if !s.Supports("ping") {
 		t.Error("ping")
 	}
-	_, s = open(t, Options{}, faketest.Stdio(t, behave.Liar))
+	_, s = sessiontest.Open(t, session.Options{}, faketest.Stdio(t, behave.Liar))
 	if !s.Supports("prompts/list") {
 		t.Error("advertised prompts are not supported")
 	}
-	if _, err := s.List(t.Context(), Prompts); failure.KindOf(err) != failure.RpcError {
+	if _, err := s.List(t.Context(), offer.Prompts); failure.KindOf(err) != failure.RpcError {
 		t.Error(err)
 	}
 }
@@ -333,21 +337,21 @@ func TestS17_Capabilities(t *testing.T) {
 func TestS16_Calls(t *testing.T) {
 	for _, mode := range []behave.Mode{behave.Good, behave.Modern} {
 		t.Run(string(mode), func(t *testing.T) {
-			m, s := open(t, Options{}, faketest.Stdio(t, mode))
-			r, err := s.CallTool(t.Context(), "kinds", nil, CallOptions{})
-			if c, cerr := Contents(r.Result); err != nil || cerr != nil || len(c) != 6 || c[5].Type != "hologram" {
+			m, s := sessiontest.Open(t, session.Options{}, faketest.Stdio(t, mode))
+			r, err := s.CallTool(t.Context(), "kinds", nil, session.CallOptions{})
+			if c, cerr := offer.Contents(r.Result); err != nil || cerr != nil || len(c) != 6 || c[5].Type != "hologram" {
 				t.Error(string(r.Result), err, cerr)
 			}
-			if r, err := s.CallTool(t.Context(), "is_error", nil, CallOptions{}); err != nil || !IsError(r.Result) {
+			if r, err := s.CallTool(t.Context(), "is_error", nil, session.CallOptions{}); err != nil || !offer.IsError(r.Result) {
 				t.Error(err)
 			}
-			_, err = s.CallTool(t.Context(), "rpc_error", nil, CallOptions{})
+			_, err = s.CallTool(t.Context(), "rpc_error", nil, session.CallOptions{})
 			var e *failure.Error
 			if !errors.As(err, &e) || *e.Code != -32050 || string(e.Data) != `{"retryAfter":30,"big":9007199254740993,"list":[1.0,null]}` {
 				t.Error(err)
 			}
-			var last Progress
-			if _, err := s.CallTool(t.Context(), "progress", []byte(`{"count":10000}`), CallOptions{OnProgress: func(p Progress) { last = p }}); err != nil || last.Count != 10_000 {
+			var last rpc.Progress
+			if _, err := s.CallTool(t.Context(), "progress", []byte(`{"count":10000}`), session.CallOptions{OnProgress: func(p rpc.Progress) { last = p }}); err != nil || last.Count != 10_000 {
 				t.Error(last, err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
@@ -357,16 +361,16 @@ func TestS16_Calls(t *testing.T) {
 				}
 				cancel()
 			}()
-			r, err = s.CallTool(ctx, "wait", nil, CallOptions{})
+			r, err = s.CallTool(ctx, "wait", nil, session.CallOptions{})
 			if failure.KindOf(err) != failure.Interrupted {
 				t.Error(err)
 			}
 			entry, _ := m.Journal().Get(r.Request)
-			r, err = s.CallTool(t.Context(), "cancelled", nil, CallOptions{})
-			if c, _ := Contents(r.Result); err != nil || c[0].Text != fmt.Sprintf("[%s]", entry.ID) {
+			r, err = s.CallTool(t.Context(), "cancelled", nil, session.CallOptions{})
+			if c, _ := offer.Contents(r.Result); err != nil || c[0].Text != fmt.Sprintf("[%s]", entry.ID) {
 				t.Errorf("%s, want %s: %v", r.Result, entry.ID, err)
 			}
-			for _, kind := range []ListKind{Tools, Resources, Templates, Prompts} {
+			for _, kind := range []offer.Kind{offer.Tools, offer.Resources, offer.Templates, offer.Prompts} {
 				l, err := s.List(t.Context(), kind)
 				if err != nil || len(l.Items) == 0 {
 					t.Error(kind, err)
@@ -377,10 +381,10 @@ func TestS16_Calls(t *testing.T) {
 					}
 				}
 			}
-			if r, err := s.ReadResource(t.Context(), "fake://text", CallOptions{}); err != nil || len(r.Result) == 0 {
+			if r, err := s.ReadResource(t.Context(), "fake://text", session.CallOptions{}); err != nil || len(r.Result) == 0 {
 				t.Error(err)
 			}
-			if r, err := s.GetPrompt(t.Context(), "greet", map[string]string{"who": "me"}, CallOptions{}); err != nil || len(r.Result) == 0 {
+			if r, err := s.GetPrompt(t.Context(), "greet", map[string]string{"who": "me"}, session.CallOptions{}); err != nil || len(r.Result) == 0 {
 				t.Error(err)
 			}
 		})

@@ -12,7 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/rpc"
 )
 
 // Op is a running operation as shown to the user.
@@ -27,7 +27,7 @@ type Op struct {
 }
 
 // Progress is how far an operation is.
-type Progress = session.Progress
+type Progress = rpc.Progress
 
 // Fraction is the share done in [0,1]; ok is false when it is not known.
 func Fraction(p Progress) (f float64, ok bool) {

@@ -7,8 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -21,14 +21,14 @@ import (
 type allTools struct {
 	pane.Rows
 	about pane.ItemDetail
-	tools *session.Registry
-	all   []session.RegisteredTool
+	tools *toolset.Registry
+	all   []toolset.RegisteredTool
 	at    uint64 // revision of tools that is in all
 }
 
-func newAllTools(tools *session.Registry) *allTools {
+func newAllTools(tools *toolset.Registry) *allTools {
 	if tools == nil {
-		tools = session.NewRegistry()
+		tools = toolset.NewRegistry()
 	}
 	return &allTools{Rows: pane.Rows{View: "registry"}, about: pane.NewItemDetail("registry"), tools: tools}
 }
@@ -46,11 +46,11 @@ func (v *allTools) Actions() []tui.Action {
 	}}, v.about.Actions("registry", "detail")...)
 }
 
-func (v *allTools) selected() (session.RegisteredTool, bool) {
+func (v *allTools) selected() (toolset.RegisteredTool, bool) {
 	if i := v.List.Selected(); i >= 0 && i < len(v.all) {
 		return v.all[i], true
 	}
-	return session.RegisteredTool{}, false
+	return toolset.RegisteredTool{}, false
 }
 
 func (v *allTools) none(*tui.Ctx) string {
@@ -58,7 +58,7 @@ func (v *allTools) none(*tui.Ctx) string {
 	switch {
 	case !ok:
 		return "nothing is selected"
-	case t.Source != session.MCP:
+	case t.Source != toolset.MCP:
 		return "this tool runs in this program, which has no form for it"
 	}
 	return ""
@@ -92,7 +92,7 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 }
 
 // allToolsText is what the filter looks at.
-func allToolsText(t session.RegisteredTool) string {
+func allToolsText(t toolset.RegisteredTool) string {
 	return t.Name + " source:" + strings.ToLower(string(t.Source)) + " server:" + t.Server + " " + t.Item.Title + " " + text.Clip(t.Item.Description, 2000)
 }
 
@@ -108,7 +108,7 @@ func (r allToolsRows) Len() int { return len(r.v.all) }
 func (r allToolsRows) Row(i, w int) string {
 	th, t := r.c.Theme, r.v.all[i]
 	out := r.v.Query.Highlight(safe.Line(t.Name, 300), th.Text, th.Match)
-	if t.Source == session.Local {
+	if t.Source == toolset.Local {
 		out += " " + th.Info.S("local")
 	}
 	if mark := pane.ItemMark(th, t.Item); mark != "" {
@@ -200,7 +200,7 @@ func (v *allTools) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 
 func (v *allTools) Choices(*tui.Ctx) (out []tui.Choice) {
 	for i, t := range v.all {
-		if t.Source == session.MCP {
+		if t.Source == toolset.MCP {
 			out = append(out, tui.Choice{Label: safe.Line(t.Name, 120) + pane.Summary(t.Item), Run: func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.open(c) }})
 		}
 	}

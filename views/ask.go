@@ -10,6 +10,8 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/inputs"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
@@ -36,14 +38,14 @@ type ask struct {
 type asking struct {
 	info tui.Info
 	verb string // "call"
-	kind session.ListKind
-	name func(session.Item) string
+	kind offer.Kind
+	name func(offer.Item) string
 	// fields is what the form asks for.
-	fields func(session.Item) *schema.Schema
+	fields func(offer.Item) *schema.Schema
 	// send asks the server with what the form holds.
-	send func(ctx context.Context, s *session.Session, it session.Item, args []byte, given map[string]string, o session.CallOptions) (session.Reply, error)
+	send func(ctx context.Context, s *session.Session, it offer.Item, args []byte, given map[string]string, o session.CallOptions) (rpc.Reply, error)
 	// ref is the reference of completion/complete, nil where there is none.
-	ref func(session.Item) []byte
+	ref func(offer.Item) []byte
 	// command is the mcphud command that does the same.
 	command func(d *draft) shell.Invocation
 }
@@ -52,7 +54,7 @@ type asking struct {
 type draft struct {
 	key    string
 	server string
-	item   session.Item
+	item   offer.Item
 	form   *form.Form
 	sent   []byte                 // value that was sent last
 	op     uint64                 // running call, 0 if none
@@ -274,7 +276,7 @@ func (v *ask) open(c *tui.Ctx, name string) tea.Cmd {
 
 // fit gives a draft the item's form; after its schema changed the value moves
 // to a new form.
-func (v *ask) fit(c *tui.Ctx, d *draft, it session.Item, ok bool) tea.Cmd {
+func (v *ask) fit(c *tui.Ctx, d *draft, it offer.Item, ok bool) tea.Cmd {
 	if !ok || d.form != nil && string(it.Raw) == string(d.item.Raw) {
 		return nil
 	}
@@ -307,13 +309,13 @@ func (v *ask) recall(c *tui.Ctx, d *draft) tea.Cmd {
 	return cmd
 }
 
-func (v *ask) find(s *session.Session, name string) (session.Item, bool) {
+func (v *ask) find(s *session.Session, name string) (offer.Item, bool) {
 	for _, it := range s.Listing(v.kind).Items {
 		if v.name(it) == name {
 			return it, true
 		}
 	}
-	return session.Item{}, false
+	return offer.Item{}, false
 }
 
 // edited takes back what $EDITOR made of a text or of the value.

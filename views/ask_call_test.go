@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/tui/form"
 )
@@ -13,13 +15,13 @@ import (
 func TestCallSendsTheDraftAsItWas(t *testing.T) {
 	v := newCall(nil)
 	got := ""
-	v.send = func(_ context.Context, _ *session.Session, it session.Item, args []byte, _ map[string]string, _ session.CallOptions) (session.Reply, error) {
+	v.send = func(_ context.Context, _ *session.Session, it offer.Item, args []byte, _ map[string]string, _ session.CallOptions) (rpc.Reply, error) {
 		got = it.Name + string(args)
-		return session.Reply{}, nil
+		return rpc.Reply{}, nil
 	}
-	d := &draft{item: session.Item{Name: "before"}, form: form.New(schema.ParseArguments(nil), nil), sent: []byte(`{"a":1}`)}
+	d := &draft{item: offer.Item{Name: "before"}, form: form.New(schema.ParseArguments(nil), nil), sent: []byte(`{"a":1}`)}
 	run := v.call(nil, d)
-	d.item, d.sent = session.Item{Name: "after"}, []byte(`{}`)
+	d.item, d.sent = offer.Item{Name: "after"}, []byte(`{}`)
 	if _, err := run(t.Context()); err != nil || got != `before{"a":1}` {
 		t.Errorf("sent %s, %v", got, err)
 	}

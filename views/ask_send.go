@@ -10,6 +10,8 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
@@ -61,7 +63,7 @@ func (v *ask) warn(c *tui.Ctx, d *draft) tea.Cmd {
 // asked is the outcome of a call.
 type asked struct {
 	d     *draft
-	reply session.Reply
+	reply rpc.Reply
 }
 
 func (v *ask) run(c *tui.Ctx, d *draft) tea.Cmd {
@@ -104,8 +106,8 @@ func (v *ask) keep(c *tui.Ctx, d *draft) tea.Cmd {
 type kept struct{}
 
 // reportTo tells the shell of progress.
-func reportTo(ctx context.Context) func(session.Progress) {
-	return func(p session.Progress) { tui.Report(ctx, p) }
+func reportTo(ctx context.Context) func(rpc.Progress) {
+	return func(p rpc.Progress) { tui.Report(ctx, p) }
 }
 
 // finished takes outcomes of operations.
@@ -156,7 +158,7 @@ func (v *ask) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
 
 // verdict is what the result pane says first: how it went, how long it took,
 // how large it is, and whether it is what the tool promised.
-func verdict(th *tui.Theme, it session.Item, res session.Result, r session.Reply) []string {
+func verdict(th *tui.Theme, it offer.Item, res offer.Result, r rpc.Reply) []string {
 	line := th.OK.S("✓ ok")
 	if res.IsError {
 		line = th.Error.S("✗ the tool reported an error (isError)")
@@ -196,7 +198,7 @@ func verdict(th *tui.Theme, it session.Item, res session.Result, r session.Reply
 }
 
 // cost is how long an answer took and how large it is.
-func cost(r session.Reply) string {
+func cost(r rpc.Reply) string {
 	return fmt.Sprintf(" in %s · %s", text.Duration(r.Took), text.Bytes(len(r.Result)))
 }
 
@@ -248,7 +250,7 @@ func progressLines(th *tui.Theme, op tui.Op, w int) []string {
 
 // completer asks the server to complete an argument, a moment after the last
 // key. Nil where the server does not offer it.
-func (v *ask) completer(s *session.Session, it session.Item) func(pointer, text string) tea.Cmd {
+func (v *ask) completer(s *session.Session, it offer.Item) func(pointer, text string) tea.Cmd {
 	if v.ref == nil || !s.Supports("completion/complete") {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/peertest"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/themes"
@@ -31,7 +32,7 @@ func TestE2EForms(t *testing.T) {
 			if err := sess.Connect(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			l, err := sess.List(t.Context(), session.Tools)
+			l, err := sess.List(t.Context(), offer.Tools)
 			if err != nil || len(l.Items) == 0 {
 				t.Fatalf("%d tools, %v", len(l.Items), err)
 			}

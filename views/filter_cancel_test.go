@@ -12,8 +12,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
 )
@@ -125,10 +125,10 @@ func TestCancelledFilterOfManyRows(t *testing.T) {
 }
 
 func cancelFilter(t *testing.T) {
-	tools := session.NewRegistry()
+	tools := toolset.NewRegistry()
 	for i := range 3000 {
-		if err := tools.Register(session.RegisteredTool{
-			Name: fmt.Sprintf("tool_%04d", i), Source: session.Local,
+		if err := tools.Register(toolset.RegisteredTool{
+			Name: fmt.Sprintf("tool_%04d", i), Source: toolset.Local,
 			Run: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
 		}); err != nil {
 			t.Fatal(err)

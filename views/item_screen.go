@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
@@ -25,11 +26,11 @@ type itemScreen struct {
 // itemKind is what tells these screens apart.
 type itemKind struct {
 	info         tui.Info
-	kind         session.ListKind
+	kind         offer.Kind
 	plural, verb string
 	screen, help string // screen that enter opens, with the item's name
-	name         func(session.Item) string
-	command      func(session.Item) shell.Invocation // mcphud subcommand for an item
+	name         func(offer.Item) string
+	command      func(offer.Item) shell.Invocation // mcphud subcommand for an item
 }
 
 func newItemScreen(k itemKind) *itemScreen {

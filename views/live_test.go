@@ -7,12 +7,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client/transport"
+	mcptransport "github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/mcpgo"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/toolset"
+	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -69,18 +73,18 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 				})
 			}
 		}
-		m := session.NewManager(session.Options{Dial: func(c config.Server) (session.Transport, bool) {
-			return session.FromMCPGo(transport.NewInProcessTransport(servers[c.Name])), true
+		m := session.NewManager(session.Options{Dial: func(c config.Server) (transport.Transport, bool) {
+			return mcpgo.From(mcptransport.NewInProcessTransport(servers[c.Name])), true
 		}})
-		bridge := session.NewBridge(m, config.Settings{})
+		bridge := toolset.NewBridge(m, config.Settings{})
 		t.Cleanup(func() {
 			bridge.Close()
 			if err := m.Close(); err != nil {
 				t.Error(err)
 			}
 		})
-		if err := bridge.Registry().Register(session.RegisteredTool{
-			Name: "clock", Source: session.Local, Item: session.Item{Name: "clock", Raw: []byte(`{"name":"clock"}`)},
+		if err := bridge.Registry().Register(toolset.RegisteredTool{
+			Name: "clock", Source: toolset.Local, Item: offer.Item{Name: "clock", Raw: []byte(`{"name":"clock"}`)},
 			Run: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
 		}); err != nil {
 			t.Fatal(err)

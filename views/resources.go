@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
@@ -27,13 +29,13 @@ type resources struct {
 
 func newResources() *resources {
 	return &resources{
-		ItemList: pane.NewItemList("resources", session.Resources, "resources", resourceKey),
+		ItemList: pane.NewItemList("resources", offer.Resources, "resources", resourceKey),
 		about:    pane.NewItemDetail("resources"),
 		reply:    pane.NewReply("resources", "detail"),
 	}
 }
 
-func resourceKey(it session.Item) string {
+func resourceKey(it offer.Item) string {
 	if it.URI != "" {
 		return it.URI
 	}
@@ -86,7 +88,7 @@ func (v *resources) none(*tui.Ctx) string {
 // resourceRead is the outcome of reading.
 type resourceRead struct {
 	uri   string
-	reply session.Reply
+	reply rpc.Reply
 }
 
 // read asks the server for what a resource holds.

@@ -7,7 +7,10 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/inputs"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/shell"
 )
@@ -19,7 +22,7 @@ type Deps struct {
 	// Inputs keeps what was sent for the next start; nil keeps nothing.
 	Inputs *inputs.Store
 	// Registry is the tools of all servers; nil for none.
-	Registry *session.Registry
+	Registry *toolset.Registry
 	// Stack is the processes that run below this program; nil for none.
 	Stack Stack
 }
@@ -65,9 +68,9 @@ func askInfo(id, title string, hidden bool, aliases ...string) tui.Info {
 // newCall calls a tool.
 func newCall(store *inputs.Store) *ask {
 	return newAsk(store, asking{
-		info: askInfo("call", "Call", false, "c"), verb: "call", kind: session.Tools, name: itemName,
-		fields: func(it session.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
-		send: func(ctx context.Context, s *session.Session, it session.Item, args []byte, _ map[string]string, o session.CallOptions) (session.Reply, error) {
+		info: askInfo("call", "Call", false, "c"), verb: "call", kind: offer.Tools, name: itemName,
+		fields: func(it offer.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
+		send: func(ctx context.Context, s *session.Session, it offer.Item, args []byte, _ map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			return s.CallTool(ctx, it.Name, args, o)
 		},
 		command: func(d *draft) shell.Invocation {
@@ -79,18 +82,18 @@ func newCall(store *inputs.Store) *ask {
 // newPrompt gets a prompt.
 func newPrompt(store *inputs.Store) *ask {
 	return newAsk(store, asking{
-		info: askInfo("prompt", "Prompt", true), verb: "get", kind: session.Prompts, name: itemName,
-		fields: func(it session.Item) *schema.Schema {
+		info: askInfo("prompt", "Prompt", true), verb: "get", kind: offer.Prompts, name: itemName,
+		fields: func(it offer.Item) *schema.Schema {
 			args := make([]schema.Argument, len(it.Args))
 			for i, a := range it.Args {
 				args[i] = schema.Argument{Name: a.Name, Title: a.Title, Description: a.Description, Required: a.Required}
 			}
 			return schema.FromArguments(args)
 		},
-		send: func(ctx context.Context, s *session.Session, it session.Item, _ []byte, given map[string]string, o session.CallOptions) (session.Reply, error) {
+		send: func(ctx context.Context, s *session.Session, it offer.Item, _ []byte, given map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			return s.GetPrompt(ctx, it.Name, given, o)
 		},
-		ref: func(it session.Item) []byte { return reference("ref/prompt", "name", it.Name) },
+		ref: func(it offer.Item) []byte { return reference("ref/prompt", "name", it.Name) },
 		command: func(d *draft) shell.Invocation {
 			operands := []string{d.item.Name}
 			for k, val := range shell.Sorted(d.form.Strings()) {
@@ -104,9 +107,9 @@ func newPrompt(store *inputs.Store) *ask {
 // newTemplate fills in a resource template and reads the resource.
 func newTemplate(store *inputs.Store) *ask {
 	return newAsk(store, asking{
-		info: askInfo("template", "Template", true), verb: "read", kind: session.Templates,
-		name: func(it session.Item) string { return it.URI },
-		fields: func(it session.Item) *schema.Schema {
+		info: askInfo("template", "Template", true), verb: "read", kind: offer.Templates,
+		name: func(it offer.Item) string { return it.URI },
+		fields: func(it offer.Item) *schema.Schema {
 			t, err := parseTemplate(it.URI)
 			if err != nil {
 				return schema.FromArguments(nil)
@@ -117,14 +120,14 @@ func newTemplate(store *inputs.Store) *ask {
 			}
 			return schema.FromArguments(args)
 		},
-		send: func(ctx context.Context, s *session.Session, it session.Item, _ []byte, given map[string]string, o session.CallOptions) (session.Reply, error) {
+		send: func(ctx context.Context, s *session.Session, it offer.Item, _ []byte, given map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			uri, err := expand(it.URI, given)
 			if err != nil {
-				return session.Reply{}, err
+				return rpc.Reply{}, err
 			}
 			return s.ReadResource(ctx, uri, o)
 		},
-		ref: func(it session.Item) []byte { return reference("ref/resource", "uri", it.URI) },
+		ref: func(it offer.Item) []byte { return reference("ref/resource", "uri", it.URI) },
 		command: func(d *draft) shell.Invocation {
 			uri, err := expand(d.item.URI, d.form.Strings())
 			if err != nil {

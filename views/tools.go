@@ -1,7 +1,7 @@
 package views
 
 import (
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/shell"
 )
@@ -12,10 +12,10 @@ func newTools() *itemScreen {
 		info: tui.Info{ID: "tools", Title: "Tools", Aliases: []string{"tool", "t"}, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Tools"}, {ID: "detail", Title: "Tool"},
 		}},
-		kind: session.Tools, plural: "tools", verb: "call", screen: "call",
+		kind: offer.Tools, plural: "tools", verb: "call", screen: "call",
 		help:    "Open the tool's form, to fill in and call.",
 		name:    itemName,
-		command: func(it session.Item) shell.Invocation { return invoke("tools show", it.Name) },
+		command: func(it offer.Item) shell.Invocation { return invoke("tools show", it.Name) },
 	})
 }
 
@@ -25,10 +25,10 @@ func newPrompts() *itemScreen {
 		info: tui.Info{ID: "prompts", Title: "Prompts", Aliases: []string{"prompt-list", "p"}, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Prompts"}, {ID: "detail", Title: "Prompt"},
 		}},
-		kind: session.Prompts, plural: "prompts", verb: "get", screen: "prompt",
+		kind: offer.Prompts, plural: "prompts", verb: "get", screen: "prompt",
 		help:    "Open the prompt's arguments, to fill in and get its messages.",
 		name:    itemName,
-		command: func(it session.Item) shell.Invocation { return invoke("prompts get", it.Name) },
+		command: func(it offer.Item) shell.Invocation { return invoke("prompts get", it.Name) },
 	})
 }
 
@@ -38,11 +38,11 @@ func newTemplates() *itemScreen {
 		info: tui.Info{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Hidden: true, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Resource templates"}, {ID: "detail", Title: "Template"},
 		}},
-		kind: session.Templates, plural: "resource templates", verb: "fill in", screen: "template",
+		kind: offer.Templates, plural: "resource templates", verb: "fill in", screen: "template",
 		help:    "Open the template's variables, to fill in and read the resource.",
-		name:    func(it session.Item) string { return it.URI },
-		command: func(session.Item) shell.Invocation { return invoke("resources templates") },
+		name:    func(it offer.Item) string { return it.URI },
+		command: func(offer.Item) shell.Invocation { return invoke("resources templates") },
 	})
 }
 
-func itemName(it session.Item) string { return it.Name }
+func itemName(it offer.Item) string { return it.Name }

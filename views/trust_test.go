@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -25,9 +26,9 @@ func project(t *testing.T, trust *config.Trust, started *int) *tuitest.App {
 	return tuitest.Start(t, tuitest.Views(views.All(views.Deps{Trust: trust})...), tuitest.Target(srv), tuitest.NoConnect(),
 		tuitest.SessionOptions(func(o *session.Options) {
 			o.Trust = trust
-			o.Dial = func(config.Server) (session.Transport, bool) {
+			o.Dial = func(config.Server) (transport.Transport, bool) {
 				*started++
-				return session.NewMemory(server.NewStdioServer(basics.NewServer("")).Listen), true
+				return transport.NewMemory(server.NewStdioServer(basics.NewServer("")).Listen), true
 			}
 		}))
 }

@@ -215,8 +215,8 @@ func (s *served) post(frame string, headers ...string) httpReply {
 	return r
 }
 
-// rpc is a decoded answer to a call.
-type rpc struct {
+// rpcAnswer is a decoded answer to a call.
+type rpcAnswer struct {
 	Result struct {
 		IsError           bool
 		Content           []struct{ Text string }
@@ -230,7 +230,7 @@ type rpc struct {
 	}
 }
 
-func (r httpReply) rpc(t *testing.T) (a rpc) {
+func (r httpReply) rpc(t *testing.T) (a rpcAnswer) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(r.body), &a); err != nil {
 		t.Fatalf("status %d, not JSON: %v: %.500s", r.status, err, r.body)
@@ -239,7 +239,7 @@ func (r httpReply) rpc(t *testing.T) (a rpc) {
 }
 
 // call calls a tool and returns its answer.
-func (s *served) call(tool, arguments string) rpc {
+func (s *served) call(tool, arguments string) rpcAnswer {
 	s.t.Helper()
 	return s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`).rpc(s.t)
 }
@@ -254,7 +254,7 @@ func many(n int, f func(i int)) {
 }
 
 // text is the first text of a result that is no error.
-func (a rpc) text(t *testing.T) string {
+func (a rpcAnswer) text(t *testing.T) string {
 	t.Helper()
 	if a.Error != nil || a.Result.IsError || len(a.Result.Content) == 0 {
 		t.Fatalf("no result: %+v", a)

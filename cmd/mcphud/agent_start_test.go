@@ -122,7 +122,7 @@ func TestA9_OtherMachinesNeedAToken(t *testing.T) {
 
 func TestX2_NoTenantsButThoseNamed(t *testing.T) {
 	s := serve(t, "--tenant", "acme", "--tenant", "globex")
-	search := func(tenant string) rpc {
+	search := func(tenant string) rpcAnswer {
 		return s.call("search_knowledge_base", `{"query":"session","tenant_id":"`+tenant+`"}`)
 	}
 	for _, tenant := range []string{"acme", "globex", "default"} {

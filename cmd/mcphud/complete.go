@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 func (a *app) completeCommand() *cobra.Command {
@@ -81,7 +83,7 @@ const shellTimeout = 3 * time.Second
 
 // completeNames offers the names that the named server lists, for the first argument. A server is only asked when the
 // flags before name it.
-func (a *app) completeNames(kind session.ListKind) cobra.CompletionFunc {
+func (a *app) completeNames(kind offer.Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		// cobra puts a double dash of its own behind what was typed.
 		own, command, _ := splitArgs(cmd, args)
@@ -94,7 +96,7 @@ func (a *app) completeNames(kind session.ListKind) cobra.CompletionFunc {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), shellTimeout)
 		defer cancel()
-		m := session.NewManager(session.Options{ClientInfo: clientInfo(), Leave: oneShot, Trust: a.o.trust()})
+		m := session.NewManager(session.Options{ClientInfo: clientInfo(), Transport: transport.Options{GracePeriod: oneShot}, Trust: a.o.trust()})
 		defer m.Close()
 		cfg.NoReconnect = true
 		s, err := m.Register(cfg)
@@ -108,7 +110,7 @@ func (a *app) completeNames(kind session.ListKind) cobra.CompletionFunc {
 		var out []string
 		for _, it := range list.Items {
 			name := it.Name
-			if kind == session.Resources {
+			if kind == offer.Resources {
 				name = it.URI
 			}
 			if completable(name) {

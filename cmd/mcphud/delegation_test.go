@@ -160,7 +160,7 @@ func TestV4_R15_CirclesEnd(t *testing.T) {
 func TestV4_CommunicationFailures(t *testing.T) {
 	tm := teamOf(t, nil, "a", "b")
 	began := time.Now()
-	fails := func(got rpc, says ...string) {
+	fails := func(got rpcAnswer, says ...string) {
 		t.Helper()
 		text := got.failure(t)
 		for _, s := range says {

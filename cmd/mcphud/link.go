@@ -13,11 +13,13 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // oneShot is how long a stdio server may take to leave after a headless command: together they stay below the 60 ms in
 // which a command is to exit after its last byte of output. It was asked nothing any more by then.
-var oneShot = session.Leave{Input: 20 * time.Millisecond, Term: 25 * time.Millisecond}
+var oneShot = transport.GracePeriod{Input: 20 * time.Millisecond, Term: 25 * time.Millisecond}
 
 // link is a command's connection to the one server it talks to.
 type link struct {
@@ -76,7 +78,7 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 	out := a.printer()
 	sd := newSide(j, a.err, out, a.o.logLevel != "")
 	defer sd.stop()
-	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Stderr: sd, Leave: oneShot, Trust: a.o.trust()})
+	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Transport: transport.Options{Stderr: sd, GracePeriod: oneShot}, Trust: a.o.trust()})
 	defer m.Close()
 	s, err := m.Register(cfg)
 	if err != nil {
@@ -105,7 +107,7 @@ func (l *link) print(a answer) error {
 }
 
 // reply is an answer that came in one response.
-func reply(r session.Reply, f func(*textOutput)) answer {
+func reply(r rpc.Reply, f func(*textOutput)) answer {
 	return answer{result: r.Result, frames: [][]byte{r.Frame}, text: f}
 }
 

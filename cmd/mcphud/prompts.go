@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -22,12 +22,12 @@ func (a *app) promptsCommand() *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "get NAME [KEY=VALUE…] [flags] [-- COMMAND ARGS…]", Short: "Get one prompt", Annotations: rule("some"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(promptsGet), ValidArgsFunction: a.completeNames(session.Prompts),
+			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(promptsGet), ValidArgsFunction: a.completeNames(offer.Prompts),
 		})
 }
 
 func promptsList(ctx context.Context, l *link, _ []string) error {
-	return l.printList(ctx, session.Prompts, func(t *textOutput, items []session.Item) {
+	return l.printList(ctx, offer.Prompts, func(t *textOutput, items []offer.Item) {
 		rows := [][]string{}
 		for _, it := range items {
 			var args []string
@@ -65,8 +65,8 @@ func promptsGet(ctx context.Context, l *link, own []string) error {
 
 // listsPrompt asks whether the server has a prompt of this name. It is asked only after a refusal.
 func listsPrompt(ctx context.Context, l *link, name string) bool {
-	list, err := l.List(ctx, session.Prompts)
-	return err != nil || slices.ContainsFunc(list.Items, func(it session.Item) bool { return it.Name == name })
+	list, err := l.List(ctx, offer.Prompts)
+	return err != nil || slices.ContainsFunc(list.Items, func(it offer.Item) bool { return it.Name == name })
 }
 
 // stringArgs reads KEY=VALUE texts: the arguments of prompts are strings, all of them.
@@ -84,7 +84,7 @@ func stringArgs(texts []string) (map[string]string, error) {
 
 // messages writes a prompts/get result, each message under its role.
 func (t *textOutput) messages(result []byte) {
-	cs, err := session.Contents(result)
+	cs, err := offer.Contents(result)
 	if err != nil {
 		t.json(result)
 		return

@@ -13,7 +13,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/offer"
 )
 
 // widthOf is the width of the terminal that f is, in cells, where tables end; 0 if f is no terminal.
@@ -26,7 +26,7 @@ func widthOf(f *os.File) int {
 
 // toolResult writes a tools/call result: its content blocks, then structured content unless a text block says the same.
 func (t *textOutput) toolResult(result json.RawMessage) {
-	cs, err := session.Contents(result)
+	cs, err := offer.Contents(result)
 	if err != nil {
 		t.json(result)
 		return
@@ -37,7 +37,7 @@ func (t *textOutput) toolResult(result json.RawMessage) {
 		}
 		t.content(c)
 	}
-	sc := session.StructuredContent(result)
+	sc := offer.StructuredContent(result)
 	if len(sc) == 0 || len(cs) == 1 && sameJSON([]byte(cs[0].Text), sc) {
 		return
 	}
@@ -48,7 +48,7 @@ func (t *textOutput) toolResult(result json.RawMessage) {
 }
 
 // content writes one block. Text is shown; what is no text is described.
-func (t *textOutput) content(c session.Content) {
+func (t *textOutput) content(c offer.Content) {
 	switch {
 	case c.Type == "text":
 		t.block(c.Text)
@@ -68,7 +68,7 @@ func (t *textOutput) content(c session.Content) {
 }
 
 // blob describes binary content in a line: what it is, how large, and where the bytes are to be had.
-func blob(c session.Content) string {
+func blob(c offer.Content) string {
 	kind := c.Type
 	if c.URI != "" {
 		kind = "resource " + c.URI

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -25,11 +26,11 @@ func (a *app) resourcesCommand() *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "read URI [flags] [-- COMMAND ARGS…]", Short: "Read one resource", Annotations: rule("one"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesRead), ValidArgsFunction: a.completeNames(session.Resources),
+			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesRead), ValidArgsFunction: a.completeNames(offer.Resources),
 		},
 		&cobra.Command{
 			Use: "subscribe URI… [flags] [-- COMMAND ARGS…]", Short: "Print notifications about resources until interrupted", Annotations: rule("some"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesSubscribe), ValidArgsFunction: a.completeNames(session.Resources),
+			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesSubscribe), ValidArgsFunction: a.completeNames(offer.Resources),
 		})
 }
 
@@ -87,15 +88,15 @@ func (t *textOutput) notification(frame []byte) {
 }
 
 func resourcesList(ctx context.Context, l *link, _ []string) error {
-	return l.printList(ctx, session.Resources, uriTable(l.out.width))
+	return l.printList(ctx, offer.Resources, uriTable(l.out.width))
 }
 
 func resourcesTemplates(ctx context.Context, l *link, _ []string) error {
-	return l.printList(ctx, session.Templates, uriTable(l.out.width))
+	return l.printList(ctx, offer.Templates, uriTable(l.out.width))
 }
 
-func uriTable(width int) func(*textOutput, []session.Item) {
-	return func(t *textOutput, items []session.Item) {
+func uriTable(width int) func(*textOutput, []offer.Item) {
+	return func(t *textOutput, items []offer.Item) {
 		rows := [][]string{}
 		for _, it := range items {
 			rows = append(rows, []string{it.URI, it.Name, it.MIME, flawed(it, text.FirstLine(describe(it)))})
@@ -114,7 +115,7 @@ func resourcesRead(ctx context.Context, l *link, args []string) error {
 
 // resource writes the contents of a resources/read result.
 func (t *textOutput) resource(result []byte) {
-	cs, err := session.Contents(result)
+	cs, err := offer.Contents(result)
 	if err != nil {
 		t.json(result)
 		return

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -28,7 +28,7 @@ type side struct {
 	emit     func(method string, frame []byte) error // takes notifications; nil once the answer is being printed
 	emitErr  error
 	since    uint64
-	progress *session.Progress // to be drawn, nil if none
+	progress *rpc.Progress // to be drawn, nil if none
 	drawn    bool
 	partial  bool // stderr stands in the middle of a line
 
@@ -135,7 +135,7 @@ func (s *side) warn(msg string) {
 }
 
 // report takes a call's progress. It only keeps the latest: a server may send 10,000 a second.
-func (s *side) report(p session.Progress) {
+func (s *side) report(p rpc.Progress) {
 	if !s.tty {
 		return
 	}
@@ -195,7 +195,7 @@ func (s *side) stop() {
 }
 
 // progressText is a line such as "3/10 (30 %) step 3 of 10".
-func progressText(p session.Progress) string {
+func progressText(p rpc.Progress) string {
 	out := fmt.Sprintf("%g", p.Progress)
 	if p.HasTotal && p.Total > 0 {
 		out = fmt.Sprintf("%g/%g (%.0f %%)", p.Progress, p.Total, 100*p.Progress/p.Total)

@@ -68,7 +68,7 @@ func (tm *team) route(name string, a *served) {
 }
 
 // ask has an agent call a tool of another one. It is asked through the router itself.
-func (tm *team) ask(agent, other, tool, args string) rpc {
+func (tm *team) ask(agent, other, tool, args string) rpcAnswer {
 	tm.t.Helper()
 	return tm.router.via(agent, calls(other, tool, args)).rpc(tm.t)
 }
@@ -119,7 +119,7 @@ func (tm *team) client(token string) *agentclient.Client {
 }
 
 // failure is the text of a result that says what went wrong.
-func (a rpc) failure(t *testing.T) string {
+func (a rpcAnswer) failure(t *testing.T) string {
 	t.Helper()
 	if a.Error != nil || !a.Result.IsError || len(a.Result.Content) == 0 {
 		t.Fatalf("no failure of the tool: %+v %s", a, a.Result.StructuredContent)

@@ -13,8 +13,10 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/toolset"
 )
 
 func (a *app) toolsCommand() *cobra.Command {
@@ -24,7 +26,7 @@ func (a *app) toolsCommand() *cobra.Command {
 	}
 	show := &cobra.Command{
 		Use: "show NAME [flags] [-- COMMAND ARGS…]", Short: "Show one tool with its schemas", Annotations: rule("one"),
-		Args: cobra.ArbitraryArgs, RunE: a.serverCommand(toolsShow), ValidArgsFunction: a.completeNames(session.Tools),
+		Args: cobra.ArbitraryArgs, RunE: a.serverCommand(toolsShow), ValidArgsFunction: a.completeNames(offer.Tools),
 	}
 	var args string
 	call := &cobra.Command{
@@ -36,14 +38,14 @@ func (a *app) toolsCommand() *cobra.Command {
 		RunE: a.serverCommand(func(ctx context.Context, l *link, own []string) error {
 			return a.toolsCall(ctx, l, own, args)
 		}),
-		ValidArgsFunction: a.completeNames(session.Tools),
+		ValidArgsFunction: a.completeNames(offer.Tools),
 	}
 	call.Flags().StringVar(&args, "args", "", "arguments as `JSON`, @FILE, or - for stdin")
 	return a.group("tools", "List, show and call tools", list, show, call)
 }
 
 func toolsList(ctx context.Context, l *link, _ []string) error {
-	return l.printList(ctx, session.Tools, func(t *textOutput, items []session.Item) {
+	return l.printList(ctx, offer.Tools, func(t *textOutput, items []offer.Item) {
 		rows := [][]string{}
 		for _, it := range items {
 			rows = append(rows, []string{it.Name, hints(it), flawed(it, text.FirstLine(describe(it)))})
@@ -54,15 +56,15 @@ func toolsList(ctx context.Context, l *link, _ []string) error {
 
 // findTool lists the tools and picks one by its exact name, or in the other spelling of a tool of several agents' together,
 // mcp:AGENT:TOOL. Nothing else is sent.
-func findTool(ctx context.Context, l *link, name string) (session.Item, error) {
-	list, err := l.List(ctx, session.Tools)
+func findTool(ctx context.Context, l *link, name string) (offer.Item, error) {
+	list, err := l.List(ctx, offer.Tools)
 	if err != nil {
-		return session.Item{}, err
+		return offer.Item{}, err
 	}
 	var names []string
 	spelt := ""
 	if agent, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp:"), ":"); ok && strings.HasPrefix(name, "mcp:") {
-		spelt = session.FullName(agent, tool)
+		spelt = toolset.FullName(agent, tool)
 	}
 	for _, want := range []string{name, spelt} {
 		for _, it := range list.Items {
@@ -78,7 +80,7 @@ func findTool(ctx context.Context, l *link, name string) (session.Item, error) {
 	if s := similar(name, names); len(s) > 0 {
 		e.Next = "did you mean " + strings.Join(s, " or ") + "? " + e.Next
 	}
-	return session.Item{}, e
+	return offer.Item{}, e
 }
 
 func toolsShow(ctx context.Context, l *link, args []string) error {
@@ -136,13 +138,13 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 	if err != nil {
 		return err
 	}
-	failed := session.IsError(r.Result)
+	failed := offer.IsError(r.Result)
 	if err := l.print(reply(r, func(t *textOutput) { t.toolResult(r.Result) })); err != nil {
 		return err
 	}
 	if failed {
 		e := &failure.Error{Kind: failure.ToolError, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool reported an error"}
-		if cs, err := session.Contents(r.Result); err == nil {
+		if cs, err := offer.Contents(r.Result); err == nil {
 			for _, c := range cs {
 				if c.Type == "text" && strings.TrimSpace(c.Text) != "" {
 					e.Message += ": " + text.Clip(text.FirstLine(c.Text), 200)
@@ -161,7 +163,7 @@ func (l *link) call() session.CallOptions {
 }
 
 // allow refuses a destructive tool under --read-only.
-func (l *link) allow(it session.Item) error {
+func (l *link) allow(it offer.Item) error {
 	if l.opts.readOnly && hint(it, "destructiveHint") {
 		return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool is marked as destructive, and --read-only refuses it; nothing was sent", Next: "leave --read-only out"}
 	}
@@ -169,7 +171,7 @@ func (l *link) allow(it session.Item) error {
 }
 
 // hint reads one of the boolean annotations; a missing one is false.
-func hint(it session.Item, name string) (on bool) {
+func hint(it offer.Item, name string) (on bool) {
 	if len(it.Annotations) == 0 {
 		return false
 	}
@@ -182,7 +184,7 @@ func hint(it session.Item, name string) (on bool) {
 	return on
 }
 
-func hints(it session.Item) string {
+func hints(it offer.Item) string {
 	var out []string
 	for _, h := range []struct{ name, word string }{{"readOnlyHint", "read-only"}, {"destructiveHint", "destructive"}} {
 		if hint(it, h.name) {
@@ -192,7 +194,7 @@ func hints(it session.Item) string {
 	return strings.Join(out, " ")
 }
 
-func describe(it session.Item) string {
+func describe(it offer.Item) string {
 	if it.Description != "" {
 		return it.Description
 	}
@@ -200,7 +202,7 @@ func describe(it session.Item) string {
 }
 
 // flawed marks an item that is not what the specification says.
-func flawed(it session.Item, s string) string {
+func flawed(it offer.Item, s string) string {
 	if it.Flaw != nil {
 		return "! malformed: " + it.Flaw.Error() + "  " + s
 	}
@@ -239,7 +241,7 @@ func (t *textOutput) arguments(width int, raw json.RawMessage) {
 }
 
 // printList prints a whole list: its pages put together.
-func (l *link) printList(ctx context.Context, kind session.ListKind, f func(*textOutput, []session.Item)) error {
+func (l *link) printList(ctx context.Context, kind offer.Kind, f func(*textOutput, []offer.Item)) error {
 	list, err := l.List(ctx, kind)
 	if err != nil {
 		var e *failure.Error

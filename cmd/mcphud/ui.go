@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
 )
@@ -38,7 +39,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	trust := a.o.trust()
 	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Trust: trust})
 	defer m.Close()
-	bridge := session.NewBridge(m, start.settings)
+	bridge := toolset.NewBridge(m, start.settings)
 	defer bridge.Close()
 	for _, srv := range start.servers {
 		if _, err := m.Register(srv); err != nil {

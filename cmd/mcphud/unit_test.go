@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/rpc"
 )
 
 func TestSimilar(t *testing.T) {
@@ -121,7 +121,7 @@ func TestLogLine(t *testing.T) {
 }
 
 func TestProgressText(t *testing.T) {
-	for want, p := range map[string]session.Progress{
+	for want, p := range map[string]rpc.Progress{
 		"3/10 (30 %) step": {Progress: 3, Total: 10, HasTotal: true, Message: "step"},
 		"7":                {Progress: 7},
 		"2 x":              {Progress: 2, HasTotal: true, Message: "x"},

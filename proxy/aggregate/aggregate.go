@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 )
 
 // Server is the merged server, an http.Handler. It must be closed.
@@ -29,7 +29,7 @@ type Server struct {
 	calls  sync.WaitGroup
 	mac    [32]byte // key of the ids of tasks
 	health health
-	pages  session.Pages
+	pages  offer.Pages
 
 	mu      sync.Mutex
 	clients map[string]*client // by session id

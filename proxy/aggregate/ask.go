@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/rpc"
 )
 
 // ask passes an agent's request on to the client, over the stream of the call that caused it if that is known and has one.
@@ -16,7 +17,7 @@ import (
 // agent is told at once.
 func (c *client) ask(ctx context.Context, sess *session.Session, method string, params json.RawMessage) (json.RawMessage, *session.Fault, bool) {
 	if c.id == "" {
-		p, _ := session.CausedBy(ctx).(*parked)
+		p, _ := rpc.CausedBy(ctx).(*parked)
 		if p == nil {
 			p = c.only(sess.Name())
 		}
@@ -25,7 +26,7 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 		}
 		return p.ask(ctx, method, params)
 	}
-	cause, _ := session.CausedBy(ctx).(*exchange)
+	cause, _ := rpc.CausedBy(ctx).(*exchange)
 	if cause != nil {
 		defer cause.patience.asking()()
 	}

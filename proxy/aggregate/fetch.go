@@ -9,20 +9,21 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/offer"
 )
 
 // want is one list of one agent, or with hello only the connection.
 type want struct {
 	agent string
-	kind  session.ListKind
+	kind  offer.Kind
 }
 
-const hello session.ListKind = 255
+const hello offer.Kind = 255
 
 // fetch gets what is wanted, for all who wait for it, and goes on when they have given up.
 type fetch struct {
 	done  chan struct{}
-	items []session.Item
+	items []offer.Item
 	sess  *session.Session
 	err   error
 
@@ -46,7 +47,7 @@ var (
 )
 
 // fetch begins to get what is wanted, or joins those who wait for it already.
-func (c *client) fetch(agent string, kind session.ListKind) *fetch {
+func (c *client) fetch(agent string, kind offer.Kind) *fetch {
 	w := want{agent, kind}
 	c.mu.Lock()
 	f := c.fetches[w]
@@ -69,7 +70,7 @@ func (c *client) run(ctx context.Context, w want, f *fetch) {
 	defer cancel()
 	began := time.Now()
 	if f.sess, f.err = c.connect(ctx, w.agent); f.err == nil && w.kind != hello && f.sess.Supports(w.kind.Method()) {
-		var l session.Listing
+		var l offer.Listing
 		l, f.err = f.sess.List(ctx, w.kind)
 		if f.err == nil || failure.KindOf(f.err) == failure.Protocol { // a list that does not end is shown as far as it was read
 			f.items = l.Items
@@ -123,7 +124,7 @@ func (c *client) await(ctx context.Context, w want, f *fetch, began time.Time, p
 }
 
 // part is one agent's list; nil where it has none of the kind.
-func (c *client) part(ctx context.Context, agent string, kind session.ListKind) ([]session.Item, error) {
+func (c *client) part(ctx context.Context, agent string, kind offer.Kind) ([]offer.Item, error) {
 	f := c.fetch(agent, kind)
 	if err := c.await(ctx, want{agent, kind}, f, time.Now(), c.s.o.Patience); err != nil {
 		return nil, err
@@ -134,13 +135,13 @@ func (c *client) part(ctx context.Context, agent string, kind session.ListKind) 
 var allChanged = []mcp.MCPMethod{mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationResourcesListChanged}
 
 // changedBy is what to tell of a list that came late.
-func changedBy(kind session.ListKind) []mcp.MCPMethod {
+func changedBy(kind offer.Kind) []mcp.MCPMethod {
 	switch kind {
-	case session.Tools:
+	case offer.Tools:
 		return allChanged[:1]
-	case session.Prompts:
+	case offer.Prompts:
 		return allChanged[1:2]
-	case session.Resources, session.Templates:
+	case offer.Resources, offer.Templates:
 		return allChanged[2:]
 	}
 	return allChanged

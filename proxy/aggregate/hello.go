@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/toolset"
 )
 
 // capabilities are what the merged server can do, whatever agents there are just now.
@@ -51,7 +52,7 @@ func (c *client) union(ctx context.Context) union {
 		}
 		st := fetches[i].sess.Status()
 		if text := bytes.TrimSpace([]byte(st.Instructions)); len(text) > 0 && len(u.advice)+len(text) < maxAdvice {
-			u.advice = fmt.Appendf(u.advice, "Tools that begin with %s:\n%s\n\n", session.FullName(a, ""), text)
+			u.advice = fmt.Appendf(u.advice, "Tools that begin with %s:\n%s\n\n", toolset.FullName(a, ""), text)
 		}
 		if st.Era != session.Legacy {
 			u.extension = u.extension || jsonrpc.Get(st.Capabilities, "extensions", extension) != nil

@@ -12,9 +12,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // inside sends requests to the router in this process, in the name of a principal.
@@ -24,8 +24,8 @@ type inside struct {
 }
 
 // dial makes the transport to an agent.
-func (c *client) dial(cfg config.Server) (session.Transport, bool) {
-	return session.NewHTTP(cfg, session.Tap{Server: cfg.Name}, inside{c, cfg.Name}), true
+func (c *client) dial(cfg config.Server) (transport.Transport, bool) {
+	return transport.NewHTTP(cfg, transport.Tap{Server: cfg.Name}, inside{c, cfg.Name}), true
 }
 
 // carried are the headers of the client's request that go along with what is asked for it: the trace that it belongs to, and how

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/offer"
 )
 
 // Members of a list's _meta.
@@ -21,7 +21,7 @@ const (
 // entry is one item of a merged list.
 type entry struct {
 	agent string
-	item  *session.Item
+	item  *offer.Item
 	name  string // in the merged list: the Wire name, or the URI
 }
 
@@ -38,14 +38,14 @@ type Collision struct {
 }
 
 // named reports whether the items of a list are known by names, which are made others, and not by URIs.
-func isNamed(kind session.ListKind) bool { return kind == session.Tools || kind == session.Prompts }
+func isNamed(kind offer.Kind) bool { return kind == offer.Tools || kind == offer.Prompts }
 
 // maxOwn bounds an agent's own name for a tool or prompt, in bytes. What is longer is left out: no client could show it.
 const maxOwn = 1 << 10
 
 // list merges one list of all agents, in the order of their names and then in their own. Who does not answer in time is
 // missing, and keeps nobody waiting for longer.
-func (c *client) list(ctx context.Context, kind session.ListKind) ([]entry, []Missing) {
+func (c *client) list(ctx context.Context, kind offer.Kind) ([]entry, []Missing) {
 	agents, began := c.agents(), time.Now()
 	fetches := make([]*fetch, len(agents))
 	for i, a := range agents {
@@ -56,7 +56,7 @@ func (c *client) list(ctx context.Context, kind session.ListKind) ([]entry, []Mi
 	for i, a := range agents {
 		f := fetches[i]
 		err := c.await(ctx, want{a, kind}, f, began, c.s.o.Patience)
-		var items []session.Item
+		var items []offer.Item
 		select {
 		case <-f.done:
 			items = f.items // what there was before the error, if there was one
@@ -79,7 +79,7 @@ func (c *client) list(ctx context.Context, kind session.ListKind) ([]entry, []Mi
 }
 
 // merge makes entries of one agent's items, without the tools that are not offered; odd is how many cannot be listed.
-func merge(agent string, kind session.ListKind, items []session.Item, offers func(agent, tool string) bool) (all []entry, odd int) {
+func merge(agent string, kind offer.Kind, items []offer.Item, offers func(agent, tool string) bool) (all []entry, odd int) {
 	if len(items) == 0 {
 		return nil, 0
 	}
@@ -87,7 +87,7 @@ func merge(agent string, kind session.ListKind, items []session.Item, offers fun
 	seen := make(map[string]struct{}, len(items))
 	for i := range items {
 		it := &items[i]
-		if kind == session.Tools && !offers(agent, it.Name) {
+		if kind == offer.Tools && !offers(agent, it.Name) {
 			continue
 		}
 		key := it.URI

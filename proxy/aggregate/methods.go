@@ -5,8 +5,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 )
 
 // dispatch answers a request other than initialize.
@@ -17,17 +17,17 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 	}
 	switch method {
 	case mcp.MethodToolsList:
-		return x.lists(ctx, session.Tools)
+		return x.lists(ctx, offer.Tools)
 	case mcp.MethodPromptsList:
-		return x.lists(ctx, session.Prompts)
+		return x.lists(ctx, offer.Prompts)
 	case mcp.MethodResourcesList:
-		return x.lists(ctx, session.Resources)
+		return x.lists(ctx, offer.Resources)
 	case mcp.MethodResourcesTemplatesList:
-		return x.lists(ctx, session.Templates)
+		return x.lists(ctx, offer.Templates)
 	case mcp.MethodToolsCall, mcp.MethodPromptsGet:
-		kind := session.Tools
+		kind := offer.Tools
 		if method == mcp.MethodPromptsGet {
-			kind = session.Prompts
+			kind = offer.Prompts
 		}
 		name, _ := jsonrpc.String(x.params.Name)
 		agent, own, err := x.c.resolve(ctx, kind, name)
@@ -80,7 +80,7 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 func (x *exchange) complete(ctx context.Context) ([]byte, error) {
 	ref := jsonrpc.Get(x.env.Params, "ref")
 	if name, ok := jsonrpc.String(jsonrpc.Get(ref, "name")); ok {
-		agent, own, err := x.c.resolve(ctx, session.Prompts, name)
+		agent, own, err := x.c.resolve(ctx, offer.Prompts, name)
 		if err != nil {
 			return nil, err
 		}

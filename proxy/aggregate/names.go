@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/toolset"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 // characters, or has others than letters, digits, _ and -, is cut, with _ for those, and ends in 8 digits of its SHA-256, so
 // that it stays the same and unique.
 func Wire(agent, name string) string {
-	full := session.FullName(agent, name)
+	full := toolset.FullName(agent, name)
 	fits := len(full) <= maxName
 	legal := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {

@@ -8,12 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/toolset"
 )
 
 // render is the definition with its merged name: the agent's bytes but for that.
-func (e entry) render(kind session.ListKind) []byte {
+func (e entry) render(kind offer.Kind) []byte {
 	if !isNamed(kind) {
 		return e.item.Raw
 	}
@@ -27,7 +28,7 @@ func (e entry) render(kind session.ListKind) []byte {
 const maxPage = 4 << 20
 
 // lists answers a request for a list.
-func (x *exchange) lists(ctx context.Context, kind session.ListKind) ([]byte, error) {
+func (x *exchange) lists(ctx context.Context, kind offer.Kind) ([]byte, error) {
 	after := place{}
 	if cursor := jsonrpc.Get(x.env.Params, "cursor"); cursor != nil && cursor[0] != 'n' {
 		var ok bool
@@ -62,7 +63,7 @@ func (x *exchange) lists(ctx context.Context, kind session.ListKind) ([]byte, er
 			out = append(out, ',')
 		}
 		out = append(out, raw...)
-		if isNamed(kind) && e.name != session.FullName(e.agent, e.item.Name) {
+		if isNamed(kind) && e.name != toolset.FullName(e.agent, e.item.Name) {
 			names[e.name] = map[string]string{"agent": e.agent, "name": e.item.Name}
 		}
 	}
@@ -105,7 +106,7 @@ func (e entry) key() string {
 }
 
 // cursorAt names the place behind an item.
-func cursorAt(all []entry, i int, kind session.ListKind) string {
+func cursorAt(all []entry, i int, kind offer.Kind) string {
 	n := 0
 	for n <= i && all[i-n].agent == all[i].agent {
 		n++
@@ -113,7 +114,7 @@ func cursorAt(all []entry, i int, kind session.ListKind) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(kind.String() + "\x00" + all[i].agent + "\x00" + strconv.Itoa(n) + "\x00" + all[i].key()))
 }
 
-func placeOf(kind session.ListKind, cursor []byte) (p place, ok bool) {
+func placeOf(kind offer.Kind, cursor []byte) (p place, ok bool) {
 	s, _ := jsonrpc.String(cursor)
 	text, err := base64.RawURLEncoding.DecodeString(s)
 	parts := strings.SplitN(string(text), "\x00", 4)

@@ -7,34 +7,35 @@ import (
 
 	"github.com/yosida95/uritemplate/v3"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/toolset"
 )
 
 // resolve finds the agent that a name in the merged list means, and the agent's own name for it. A name that can mean two is
 // an error that names both, and never a guess.
-func (c *client) resolve(ctx context.Context, kind session.ListKind, name string) (agent, own string, err error) {
-	var fit []session.ToolRef
+func (c *client) resolve(ctx context.Context, kind offer.Kind, name string) (agent, own string, err error) {
+	var fit []toolset.ToolRef
 	if shortened(name) {
 		all, _ := c.list(ctx, kind)
 		for _, e := range all {
-			if ref := (session.ToolRef{Server: e.agent, Tool: e.item.Name}); e.name == name && !slices.Contains(fit, ref) {
+			if ref := (toolset.ToolRef{Server: e.agent, Tool: e.item.Name}); e.name == name && !slices.Contains(fit, ref) {
 				fit = append(fit, ref)
 			}
 		}
 	}
 	if len(fit) == 0 {
-		fit = session.Candidates(name, c.agents())
+		fit = toolset.Candidates(name, c.agents())
 	}
 	if len(fit) > 1 {
-		fit = slices.DeleteFunc(fit, func(r session.ToolRef) bool {
+		fit = slices.DeleteFunc(fit, func(r toolset.ToolRef) bool {
 			items, err := c.part(ctx, r.Server, kind)
 			// An agent whose tools are not known may have it.
-			return err == nil && !slices.ContainsFunc(items, func(it session.Item) bool { return it.Name == r.Tool })
+			return err == nil && !slices.ContainsFunc(items, func(it offer.Item) bool { return it.Name == r.Tool })
 		})
 	}
 	what, none := "Tool", jsonrpc.FailTool
-	if kind == session.Prompts {
+	if kind == offer.Prompts {
 		what, none = "Prompt", jsonrpc.FailParams
 	}
 	switch len(fit) {
@@ -74,14 +75,14 @@ func (c *client) owner(ctx context.Context, uri string) (agent, own string, err 
 			who = append(who, agent)
 		}
 	}
-	all, _ := c.list(ctx, session.Resources)
+	all, _ := c.list(ctx, offer.Resources)
 	for _, e := range all {
 		if e.name == uri {
 			add(e.agent)
 		}
 	}
 	if len(who) == 0 && len(uri) <= maxURI {
-		all, _ := c.list(ctx, session.Templates)
+		all, _ := c.list(ctx, offer.Templates)
 		for _, e := range all {
 			if e.name == uri {
 				add(e.agent)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/offer"
 )
 
 // Status is what the merged server is doing.
@@ -27,7 +27,7 @@ func (s *Server) Status() Status {
 	clients := s.everybody()
 	for _, c := range clients[:min(len(clients), 16)] { // the others have the same agents
 		for _, sess := range c.m.Servers() {
-			items := sess.Listing(session.Resources).Items
+			items := sess.Listing(offer.Resources).Items
 			for i := range items {
 				all = append(all, entry{agent: sess.Name(), item: &items[i], name: items[i].URI})
 			}

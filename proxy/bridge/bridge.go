@@ -24,6 +24,7 @@ import (
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // Options says what to run, and how. Only Name and Command are needed.
@@ -35,12 +36,12 @@ type Options struct {
 	Cwd     string            // "" for ours
 	Shared  bool              // one process for all instead of one for each session
 
-	MaxFrame int64         // bytes of one message, default 64 MiB
-	Max      int           // processes at once, default 64
-	Idle     time.Duration // after which a process that no session has is ended; default 10 min
-	Spare    time.Duration // after which one that has a session gives way to another where there are Max; default 30 s
-	Settled  time.Duration // a process that lived this long may be started again at once; default 10 s
-	Leave    session.Leave // how long processes get to leave
+	MaxFrame int64                 // bytes of one message, default 64 MiB
+	Max      int                   // processes at once, default 64
+	Idle     time.Duration         // after which a process that no session has is ended; default 10 min
+	Spare    time.Duration         // after which one that has a session gives way to another where there are Max; default 30 s
+	Settled  time.Duration         // a process that lived this long may be started again at once; default 10 s
+	Leave    transport.GracePeriod // how long processes get to leave
 	Logger   *slog.Logger
 	// Aside is told of what clients do not see of a process: its start and end, what it writes to stderr, what is no message,
 	// and requests of its own that are refused, with the refusal. Secrets in what is no message are masked. The body is not to

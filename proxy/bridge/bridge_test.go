@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 const both = "application/json, text/event-stream"
@@ -30,7 +30,7 @@ func bridge(t *testing.T, mode string, change func(*Options)) *Bridge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Name: "s", Command: exe, Env: map[string]string{serverMode: mode}, Leave: session.Leave{Input: time.Second}}
+	o := Options{Name: "s", Command: exe, Env: map[string]string{serverMode: mode}, Leave: transport.GracePeriod{Input: time.Second}}
 	if change != nil {
 		change(&o)
 	}

@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 // child is one process and what is under way in it.
 type child struct {
 	b      *Bridge
-	t      session.Transport
+	t      transport.Transport
 	pid    int
 	began  time.Time
 	modern bool // is spoken to by the rules of 2026-07-28
@@ -51,11 +51,11 @@ func newChild(b *Bridge, modern bool) (*child, error) {
 	cfg := config.Server{
 		Name: b.o.Name, Transport: config.Stdio, Command: b.o.Command, Args: b.o.Args, Env: b.o.Env, Cwd: b.o.Cwd, MaxFrame: b.o.MaxFrame,
 	}
-	c.t = session.NewStdio(cfg, session.Tap{}, b.stderr, b.o.Leave)
+	c.t = transport.NewStdio(cfg, transport.Tap{}, b.stderr, b.o.Leave)
 	if err := c.t.Start(b.life, c); err != nil {
 		return nil, routed(err)
 	}
-	if p, ok := c.t.(interface{ PID() int }); ok {
+	if p := c.t.Traits().Child; p != nil {
 		c.pid = p.PID()
 	}
 	b.wg.Go(c.mail)
@@ -68,7 +68,7 @@ func (c *child) mail() {
 	for {
 		select {
 		case frame := <-c.outbox:
-			_ = c.t.Send(c.b.life, session.Message{Frame: frame}) // when the process is gone, all is told
+			_ = c.t.Send(c.b.life, transport.Message{Frame: frame}) // when the process is gone, all is told
 		case <-c.gone:
 			return
 		}
@@ -205,7 +205,7 @@ func number(raw []byte) (n uint64, ok bool) {
 
 // send writes one message to the process.
 func (c *child) send(ctx context.Context, frame []byte) error {
-	err := c.t.Send(ctx, session.Message{Frame: frame})
+	err := c.t.Send(ctx, transport.Message{Frame: frame})
 	if err == nil {
 		return nil
 	}

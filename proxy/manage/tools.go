@@ -18,6 +18,8 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 const (
@@ -57,14 +59,14 @@ func (i introduction) answer(route *routes.Route) []byte {
 }
 
 // toolsOf opens a session with a server, gets all its tools and closes the session.
-func (s *Server) toolsOf(ctx context.Context, route *routes.Route, way http.RoundTripper) (_ []session.Item, st session.Status, err error) {
+func (s *Server) toolsOf(ctx context.Context, route *routes.Route, way http.RoundTripper) (_ []offer.Item, st session.Status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	m := session.NewManager(session.Options{
 		Unrecorded: true, MaxList: maxTools, Capabilities: []byte("{}"), HealthInterval: -1, Retry: session.Retry{Max: -1},
 		ClientInfo: session.Implementation{Name: s.o.Name, Version: s.o.Version},
-		Dial: func(cfg config.Server) (session.Transport, bool) {
-			return session.NewHTTP(cfg, session.Tap{Server: cfg.Name}, way), true
+		Dial: func(cfg config.Server) (transport.Transport, bool) {
+			return transport.NewHTTP(cfg, transport.Tap{Server: cfg.Name}, way), true
 		},
 	})
 	defer func() {
@@ -91,8 +93,8 @@ func (s *Server) toolsOf(ctx context.Context, route *routes.Route, way http.Roun
 	if !sess.Supports(string(mcp.MethodToolsList)) {
 		return nil, st, nil
 	}
-	l, err := sess.List(ctx, session.Tools)
-	return slices.DeleteFunc(slices.Clone(l.Items), func(t session.Item) bool { return t.Name == "" }), st, err
+	l, err := sess.List(ctx, offer.Tools)
+	return slices.DeleteFunc(slices.Clone(l.Items), func(t offer.Item) bool { return t.Name == "" }), st, err
 }
 
 // getTools answers with the tools of one server, or of all that are served.
@@ -153,12 +155,12 @@ func (s *Server) mayAsk(table *routes.Table, name string) error {
 // part is what one server has.
 type part struct {
 	server string
-	tools  []session.Item
+	tools  []offer.Item
 	err    error
 }
 
 // served gets the tools of a server in force.
-func (s *Server) served(ctx context.Context, name string) ([]session.Item, error) {
+func (s *Server) served(ctx context.Context, name string) ([]offer.Item, error) {
 	route, way, leave, ok := s.o.Router.Enter(name)
 	if !ok {
 		return nil, notFound(name)

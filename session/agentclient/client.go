@@ -132,7 +132,7 @@ func WithHops(ctx context.Context, n int) context.Context {
 }
 
 // Request sends one request to an agent and returns the result as it came. params is what encoding/json makes an object of,
-// nil for none. An error is a *session.Error; of an agent's or the router's own error it has code and data.
+// nil for none. An error is a *failure.Error; of an agent's or the router's own error it has code and data.
 func (c *Client) Request(ctx context.Context, agent, method string, params any) (json.RawMessage, error) {
 	fail := errorMaker{c: c, agent: agent, method: method}
 	if !ValidName(agent) {

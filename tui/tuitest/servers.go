@@ -6,11 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/client/transport"
+	mcptransport "github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/mcpgo"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
 // Serve speaks MCP's stdio framing over in and out until in ends or ctx is
@@ -23,7 +25,7 @@ type peers struct {
 	given   bool // the test's own manager: it closes it
 	options session.Options
 	list    []config.Server
-	memory  map[string]func() session.Transport
+	memory  map[string]func() transport.Transport
 	idle    bool
 	latency time.Duration
 }
@@ -35,7 +37,7 @@ func Server(name string, s *server.MCPServer) Option { return Memory(nameless(na
 // Memory is Server with a configuration of the test's own, so that the screen
 // shows the command line or URL that a user would have.
 func Memory(cfg config.Server, s *server.MCPServer) Option {
-	return inMemory(cfg, func() session.Transport { return session.FromMCPGo(transport.NewInProcessTransport(s)) })
+	return inMemory(cfg, func() transport.Transport { return mcpgo.From(mcptransport.NewInProcessTransport(s)) })
 }
 
 // Peer is Server for anything that speaks the framing: a misbehaving server is
@@ -44,7 +46,7 @@ func Peer(name string, serve Serve) Option { return PeerAs(nameless(name), serve
 
 // PeerAs is Peer with a configuration of the test's own.
 func PeerAs(cfg config.Server, serve Serve) Option {
-	return inMemory(cfg, func() session.Transport { return session.NewMemory(serve) })
+	return inMemory(cfg, func() transport.Transport { return transport.NewMemory(serve) })
 }
 
 // nameless is the configuration of a server of which only the name matters.
@@ -52,9 +54,9 @@ func nameless(name string) config.Server {
 	return config.Server{Name: name, Transport: config.Stdio, Command: "memory"}
 }
 
-func inMemory(cfg config.Server, dial func() session.Transport) Option {
+func inMemory(cfg config.Server, dial func() transport.Transport) Option {
 	return func(s *settings) {
-		s.peers.memory[cfg.Name] = func() session.Transport { return standIn{dial(), cfg.Transport, s.peers.latency} }
+		s.peers.memory[cfg.Name] = func() transport.Transport { return standIn{dial(), cfg.Transport, s.peers.latency} }
 		s.peers.list = append(s.peers.list, cfg)
 	}
 }
@@ -89,7 +91,7 @@ func (p *peers) open(t testing.TB) *session.Manager {
 	t.Helper()
 	if p.manager == nil {
 		memory, dial := p.memory, p.options.Dial
-		p.options.Dial = func(cfg config.Server) (session.Transport, bool) {
+		p.options.Dial = func(cfg config.Server) (transport.Transport, bool) {
 			if in := memory[cfg.Name]; in != nil {
 				return in(), true
 			}
@@ -111,13 +113,13 @@ func (p *peers) open(t testing.TB) *session.Manager {
 // standIn is an in-memory transport under the name of the one that a user
 // would have.
 type standIn struct {
-	session.Transport
+	transport.Transport
 	label   string
 	latency time.Duration
 }
 
 // Send is slower than memory where the test says so.
-func (s standIn) Send(ctx context.Context, m session.Message) error {
+func (s standIn) Send(ctx context.Context, m transport.Message) error {
 	if s.latency > 0 {
 		t := time.NewTimer(s.latency)
 		defer t.Stop()
@@ -130,8 +132,12 @@ func (s standIn) Send(ctx context.Context, m session.Message) error {
 	return s.Transport.Send(ctx, m)
 }
 
-// Label is what the screen calls the transport.
-func (s standIn) Label() string { return s.label }
+// Traits are the transport's own under the name that the screen shows.
+func (s standIn) Traits() transport.Traits {
+	t := s.Transport.Traits()
+	t.Kind = s.label
+	return t
+}
 
 // connect connects every server. A failure is what the UI shows; it is no
 // failure of the test.

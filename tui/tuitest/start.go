@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -88,7 +89,7 @@ type App struct {
 func Start(t testing.TB, opts ...Option) *App {
 	t.Helper()
 	s := settings{w: 120, h: 40, dark: true, profile: colorprofile.TrueColor}
-	s.peers.memory = map[string]func() session.Transport{}
+	s.peers.memory = map[string]func() transport.Transport{}
 	for _, o := range opts {
 		o(&s)
 	}

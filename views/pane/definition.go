@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
@@ -22,7 +22,7 @@ const (
 
 // definitionLines is an item in words: what it says of itself, its schemas as
 // fields, and every other member as sent.
-func definitionLines(th *tui.Theme, it session.Item, w int) []string {
+func definitionLines(th *tui.Theme, it offer.Item, w int) []string {
 	l := NewDetails(th, w)
 	if it.Flaw != nil {
 		l.failure(it.Flaw, "The list's other items are not affected. Press s for the definition as sent.")

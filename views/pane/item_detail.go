@@ -3,7 +3,7 @@ package pane
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -17,7 +17,7 @@ type ItemDetail struct {
 	doc   Document
 
 	id   string // which item; changes with its server and definition
-	item session.Item
+	item offer.Item
 }
 
 // NewItemDetail is empty; view is the id of the screen, whose pane "detail" it is.
@@ -38,7 +38,7 @@ func (a *ItemDetail) Actions(view, pane string) []tui.Action {
 }
 
 // Show takes the item to show; server tells items of the same name apart.
-func (a *ItemDetail) Show(c *tui.Ctx, server string, it session.Item) tea.Cmd {
+func (a *ItemDetail) Show(c *tui.Ctx, server string, it offer.Item) tea.Cmd {
 	id := server + "\x00" + string(it.Raw)
 	if id == a.id {
 		return nil
@@ -62,7 +62,7 @@ func (a *ItemDetail) open(c *tui.Ctx) tea.Cmd {
 
 // Clear shows nothing.
 func (a *ItemDetail) Clear() {
-	a.id, a.item = "", session.Item{}
+	a.id, a.item = "", offer.Item{}
 	a.doc.clear()
 }
 

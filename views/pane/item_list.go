@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -24,19 +25,19 @@ import (
 // for everything that can be in the way.
 type ItemList struct {
 	Rows
-	kind   session.ListKind
+	kind   offer.Kind
 	plural string // "tools"
-	key    func(session.Item) string
+	key    func(offer.Item) string
 
 	Server  string
-	Listing session.Listing
+	Listing offer.Listing
 	status  session.Status
 	Kept    map[string]string // row that the cursor was on, by server
 	nameCol int               // cells that the longest name takes
 }
 
 // NewItemList is the list of one kind for a screen; plural names the kind ("tools"), and key tells its items apart.
-func NewItemList(view string, kind session.ListKind, plural string, key func(session.Item) string) ItemList {
+func NewItemList(view string, kind offer.Kind, plural string, key func(offer.Item) string) ItemList {
 	return ItemList{Rows: Rows{View: view}, kind: kind, plural: plural, key: key, Kept: map[string]string{}}
 }
 
@@ -46,7 +47,7 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 	s := c.Server
 	if s == nil {
 		if p.Server != "" || p.status.State != "" {
-			p.Server, p.Listing, p.status = "", session.Listing{}, session.Status{}
+			p.Server, p.Listing, p.status = "", offer.Listing{}, session.Status{}
 			return p.Show(c)
 		}
 		return nil
@@ -152,7 +153,7 @@ func (r itemRows) Row(i, w int) string {
 }
 
 // uriRow is a resource: its name, then the URI, of which the end tells most.
-func (r itemRows) uriRow(it session.Item, uri string, w int) string {
+func (r itemRows) uriRow(it offer.Item, uri string, w int) string {
 	th := r.c.Theme
 	name := safe.Line(it.Name, 300)
 	if name == "" || name == uri {
@@ -174,7 +175,7 @@ func cutStart(s string, w int) string {
 }
 
 // ItemMark warns of tools that destroy.
-func ItemMark(th *tui.Theme, it session.Item) string {
+func ItemMark(th *tui.Theme, it offer.Item) string {
 	if Destructive(it) {
 		return th.Warn.S("⚠ destructive")
 	}
@@ -188,11 +189,11 @@ func (p *ItemList) remember() {
 }
 
 // Selected is the item under the cursor.
-func (p *ItemList) Selected() (session.Item, bool) {
+func (p *ItemList) Selected() (offer.Item, bool) {
 	if i := p.List.Selected(); i >= 0 && i < len(p.Listing.Items) {
 		return p.Listing.Items[i], true
 	}
-	return session.Item{}, false
+	return offer.Item{}, false
 }
 
 // DrawItems fills the list pane.
@@ -277,7 +278,7 @@ func errorText(err error) string {
 }
 
 // Summary is " — what it is" in a line, "" if the server says nothing.
-func Summary(it session.Item) string {
+func Summary(it offer.Item) string {
 	if it.Description == "" {
 		return ""
 	}
@@ -308,7 +309,7 @@ func (p *ItemList) PlainItems(c *tui.Ctx, w io.Writer) {
 // Destructive is whether a tool says that it may destroy: destructiveHint. The
 // protocol's default (true) is not taken for a warning, since nearly every
 // server leaves it out.
-func Destructive(it session.Item) bool {
+func Destructive(it offer.Item) bool {
 	found := false
 	_ = jsonrpc.Members(it.Annotations, func(key string, value []byte) bool {
 		found = key == "destructiveHint" && string(value) == "true"

@@ -9,9 +9,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/tui"
 )
 
@@ -28,7 +28,7 @@ const (
 // ResultAsSent gives a result as it was sent, whenever it is asked for. The text of a
 // large result and the frame that it came in are not both held in memory: the
 // journal has the frame, on disk if it is large.
-func ResultAsSent(j *journal.Journal, r session.Reply) func() ([]byte, error) {
+func ResultAsSent(j *journal.Journal, r rpc.Reply) func() ([]byte, error) {
 	if len(r.Result) <= keptBytes || r.Response == 0 {
 		return bytesOf(json.RawMessage(r.Result))
 	}

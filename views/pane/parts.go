@@ -7,7 +7,7 @@ import (
 	"mime"
 	"strings"
 
-	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -17,8 +17,8 @@ import (
 // ResultParts takes a result apart: its content blocks, its structured content,
 // and the whole as it was sent, which sent reads. name is what saved files are
 // called.
-func ResultParts(name string, result []byte, sent func() ([]byte, error)) (session.Result, []Part) {
-	r, err := session.ParseResult(result)
+func ResultParts(name string, result []byte, sent func() ([]byte, error)) (offer.Result, []Part) {
+	r, err := offer.ParseResult(result)
 	var out []Part
 	for i, c := range r.Contents {
 		p := contentPart(c)
@@ -41,7 +41,7 @@ func bytesOf(b []byte) func() ([]byte, error) {
 
 // contentPart is a content block as a sub-tab: shown as what it is, with its
 // kind, size and place above it.
-func contentPart(c session.Content) Part {
+func contentPart(c offer.Content) Part {
 	p := Part{label: c.Type, uri: c.URI}
 	data := c.Data
 	if data == nil {

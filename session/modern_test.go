@@ -1,0 +1,59 @@
+package session_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/sessiontest"
+)
+
+// TestModernRequests: what the modern era wants in each request is there, over HTTP in the headers as well.
+func TestModernRequests(t *testing.T) {
+	var called jsonrpc.Envelope
+	var headers http.Header
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		env, scanErr := jsonrpc.Scan(body)
+		if err != nil || scanErr != nil {
+			t.Error(err, scanErr)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		result := `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"logging":{}}}`
+		switch env.Method {
+		case "tools/list":
+			result = `{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}]}`
+		case "tools/call":
+			called, headers = env, r.Header.Clone()
+			result = `{"content":[]}`
+		}
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, env.ID, result)
+	}))
+	t.Cleanup(srv.Close)
+	_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, ClientInfo: session.Implementation{Name: "i", Version: "1"}}, config.Server{URL: srv.URL, Transport: config.HTTP})
+	if _, err := s.List(t.Context(), offer.Tools); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetLevel(t.Context(), "debug"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CallTool(t.Context(), "t", json.RawMessage(`{"region":"eu"}`), session.CallOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"name":"t","arguments":{"region":"eu"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"i","version":"1"},"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"debug","progressToken":` + string(called.ID) + `}}`
+	if string(called.Params) != want {
+		t.Errorf("%s, want %s", called.Params, want)
+	}
+	for k, v := range map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "t", "Mcp-Param-Region": "eu"} {
+		if headers.Get(k) != v {
+			t.Errorf("%s: %q", k, headers.Get(k))
+		}
+	}
+}

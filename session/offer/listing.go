@@ -1,0 +1,163 @@
+package offer
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Kind says which list of a server.
+type Kind uint8
+
+// The lists.
+const (
+	Tools Kind = iota
+	Resources
+	Templates
+	Prompts
+	NumKinds
+)
+
+var listMethods = [NumKinds]string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"}
+
+var listMembers = [NumKinds]string{"tools", "resources", "resourceTemplates", "prompts"}
+
+// Method is the request that loads the list, for example "tools/list".
+func (k Kind) Method() string { return listMethods[k] }
+
+// String is the member of the result that holds the items, for example "tools".
+func (k Kind) String() string { return listMembers[k] }
+
+// Listing is a snapshot of one list. Its items must not be modified.
+type Listing struct {
+	Kind    Kind
+	Items   []Item
+	Loaded  bool      // all pages came, at least once; Items may be older than the last attempt
+	Loading bool      // pages are being fetched right now
+	Err     error     // why the last attempt failed; Items is what came before that
+	Rev     uint64    // grows with every change of Items
+	At      time.Time // when the last attempt ended
+	Pages   []*page   // as they came, shared between sessions: see [Pages]
+}
+
+// JSON is the list as the server sent it: the first page's object with its array extended by those of the further pages,
+// in the order received, and nextCursor removed when there were any. A list of one page is its result, byte for byte.
+// nil before the first page came.
+func (l Listing) JSON() []byte {
+	if len(l.Pages) == 0 {
+		return nil
+	}
+	first := l.Pages[0].raw
+	if len(l.Pages) == 1 {
+		return first
+	}
+	var array, cursor jsonrpc.Span
+	last := -1 // where the member before nextCursor ends
+	// Pages were walked when they came.
+	_ = jsonrpc.Spans(first, func(s jsonrpc.Span) bool {
+		switch s.Key {
+		case l.Kind.String():
+			array = s
+		case "nextCursor":
+			cursor = s
+		}
+		if cursor.End == 0 {
+			last = s.End
+		}
+		return true
+	})
+	size := 0
+	for _, p := range l.Pages {
+		size += len(p.raw)
+	}
+	// Cut out nextCursor with the comma before it, or the one after it where it comes first.
+	from, to := cursor.At, cursor.End
+	if cursor.End > 0 {
+		if last >= 0 {
+			from = last
+		} else if i := bytes.IndexByte(first[to:], ','); i >= 0 {
+			to += i + 1
+			to += len(first[to:]) - len(bytes.TrimLeft(first[to:], " \t\r\n"))
+		}
+	}
+	out := make([]byte, 0, size)
+	keep := func(a, b int) { // first[a:b] without what is cut out
+		if to > a && from < b {
+			out = append(append(out, first[a:max(a, from)]...), first[min(b, to):b]...)
+			return
+		}
+		out = append(out, first[a:b]...)
+	}
+	end := array.End - 1 // before the closing bracket
+	keep(0, end)
+	some := len(bytes.TrimSpace(first[array.Start+1:end])) > 0
+	for _, page := range l.Pages[1:] {
+		items := jsonrpc.Get(page.raw, l.Kind.String())
+		if len(items) < 2 {
+			continue
+		}
+		items = bytes.TrimSpace(items[1 : len(items)-1])
+		if len(items) == 0 {
+			continue
+		}
+		if some {
+			out = append(out, ',')
+		}
+		out = append(out, items...)
+		some = true
+	}
+	keep(end, len(first))
+	return out
+}
+
+// page is what one result of a list holds.
+type page struct {
+	raw    []byte // the result
+	Items  []Item
+	Cursor *string        // nil on the last page
+	TTL    *time.Duration // how long the result may be used, nil if the server does not say
+}
+
+// readPage reads one result in one pass.
+func readPage(result []byte, kind Kind) (page, error) {
+	var p page
+	var bad error
+	found := false
+	w := jsonrpc.Walk(result)
+	_, ok := w.Object(func(key string) {
+		switch key {
+		case kind.String():
+			_, found = w.Array(func() { p.Items = append(p.Items, readItem(w, kind)) })
+			if !found {
+				bad = errors.New(key + " is not an array")
+			}
+		case "nextCursor":
+			if w.Peek() == 'n' {
+				return // null: no more pages
+			}
+			s, ok := w.Str()
+			if !ok {
+				bad = errors.New("nextCursor is not a string")
+				return
+			}
+			p.Cursor = &s
+		case "ttlMs":
+			if ms, err := strconv.ParseFloat(string(w.Raw()), 64); err == nil && ms >= 0 {
+				d := time.Duration(min(ms, 1e12)) * time.Millisecond
+				p.TTL = &d
+			}
+		}
+	})
+	switch {
+	case w.Err() != nil:
+		bad = w.Err()
+	case !ok:
+		bad = errors.New("the result is not an object")
+	case bad == nil && !found:
+		bad = errors.New("the result has no " + kind.String())
+	}
+	return p, bad
+}

@@ -1,0 +1,38 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// rpcError turns a JSON-RPC error object into an *Error; raw is the error member as sent.
+func rpcError(raw []byte) *failure.Error {
+	e, err := jsonrpc.ParseError(raw)
+	if err != nil {
+		return &failure.Error{
+			Kind: failure.Protocol, Message: "the server answered with a malformed error", Detail: text.Clip(string(raw), 400), Err: err,
+			Next: "see the frame in the traffic view",
+		}
+	}
+	kind := failure.RpcError
+	code := e.Code
+	msg := e.Message
+	if msg == "" {
+		msg = "the server answered with an error without a message"
+	}
+	return &failure.Error{Kind: kind, Code: &code, Message: msg, Data: e.Data, Err: e}
+}
+
+func timedOut(after time.Duration, max bool) *failure.Error {
+	e := &failure.Error{Kind: failure.Timeout, Message: fmt.Sprintf("no answer within %v", after), Next: "raise --timeout", Err: context.DeadlineExceeded}
+	if max {
+		e.Message = fmt.Sprintf("still no answer after %v, in spite of progress", after)
+		e.Next = "raise --max-timeout"
+	}
+	return e
+}

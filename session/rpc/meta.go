@@ -1,0 +1,60 @@
+package rpc
+
+import (
+	"slices"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Member is one member of an object to be written: the name as it is, the value as JSON.
+type Member struct {
+	Name  string
+	Value []byte
+}
+
+// SetMeta adds a member to Meta, unless one of that name is there.
+func (r *Request) SetMeta(name string, value []byte) {
+	if !slices.ContainsFunc(r.Meta, func(m Member) bool { return m.Name == name }) {
+		r.Meta = append(r.Meta, Member{name, value})
+	}
+}
+
+// MetaValue is the value that a member of params._meta will have when the request is sent, nil for none.
+func (r *Request) MetaValue(name string) []byte {
+	if own := jsonrpc.Get(r.Params, "_meta", name); own != nil {
+		return own
+	}
+	for _, m := range r.Meta {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return nil
+}
+
+// complete gives params with everything that is added to them, and the progress token as it is on the wire; "" where none
+// is asked for. Large arguments are copied once.
+func (r *Request) complete(id []byte) (params []byte, token string, err error) {
+	if r.WantsProgress {
+		r.SetMeta("progressToken", id)
+		token = string(r.MetaValue("progressToken"))
+	}
+	if len(r.Members)+len(r.Meta) == 0 {
+		return r.Params, token, nil
+	}
+	changes := make([]jsonrpc.Change, 0, len(r.Members)+len(r.Meta))
+	for _, m := range r.Members {
+		changes = append(changes, jsonrpc.Set(m.Value, m.Name))
+	}
+	for _, m := range r.Meta {
+		changes = append(changes, jsonrpc.Default(m.Value, "_meta", m.Name))
+	}
+	params, err = jsonrpc.Update(r.Params, changes...)
+	if err != nil {
+		return nil, "", &failure.Error{
+			Kind: failure.Usage, Message: "params and params._meta must be JSON objects: " + err.Error(), Next: "correct the JSON and send it again", Err: err,
+		}
+	}
+	return params, token, nil
+}

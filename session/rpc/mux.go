@@ -1,0 +1,459 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/transport"
+)
+
+const (
+	rememberEnded = 1024 // ids of finished requests that a late answer is recognised by
+	cancelGrace   = 500 * time.Millisecond
+	tellGrace     = 100 * time.Millisecond
+	maxServing    = 64 // requests of the server that are answered at once
+)
+
+// Mux multiplexes requests over one connection: it owns ids, the map of pending requests, timeouts, progress and
+// cancellation, and journals every frame both ways.
+type Mux struct {
+	t   transport.Transport
+	tap transport.Tap
+
+	// Set before start.
+	OnNotify func(env jsonrpc.Envelope, frame []byte)
+	OnServe  func(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jsonrpc.Error)
+	OnLost   func(error) // on a goroutine of its own
+	OnChange func()      // something that Status shows changed
+	http     bool
+
+	ctx    context.Context // ends with the mux
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // requests and answers being sent
+
+	mu      sync.Mutex
+	next    uint64
+	pending map[uint64]*pending
+	tokens  map[string]*pending // by progress token, as on the wire
+	gone    map[uint64]string   // why recent requests are not pending any more
+	order   []uint64            // keys of gone, oldest first
+	serving map[string]context.CancelFunc
+	closed  *failure.Error // why no more requests can be made
+	modern  bool           // requests are cancelled the modern way
+	frames  uint64         // frames received, to know that the server is alive
+
+	cancels sync.WaitGroup // notifications/cancelled being sent
+}
+
+// pending is a request that waits for its answer.
+type pending struct {
+	id       uint64
+	spec     *Request
+	token    string
+	params   []byte // as sent, with the progress token
+	started  time.Time
+	seq      uint64      // of the request in the journal
+	done     chan answer // cap 1
+	bump     chan struct{}
+	progress Progress
+	moved    time.Time // of the last progress
+}
+
+type answer struct {
+	env    jsonrpc.Envelope
+	frame  []byte
+	seq    uint64
+	err    error
+	status int // HTTP status that came with an error response, 0 if unknown
+	url    string
+}
+
+// Request is one request to the server.
+type Request struct {
+	Method         string
+	Target         string   // tool, prompt or uri
+	Params         []byte   // an object or nil
+	Members        []Member // set in the params that are sent
+	Meta           []Member // members of params._meta, but for those that Params have there; by SetMeta
+	Header         http.Header
+	Timeout        time.Duration // restarted by progress; 0 for none
+	MaxTimeout     time.Duration // whatever the progress; 0 for none
+	WantsProgress  bool          // ask for progress
+	OnProgress     func(Progress)
+	OnNotification func(frame []byte)
+	OnOwn          func(frame []byte) bool
+	Tag            any
+	Hidden         bool // not among the requests in flight that users see
+	NoCancel       bool // must not be cancelled at the server
+}
+
+func New(t transport.Transport, tap transport.Tap) *Mux {
+	m := &Mux{
+		t: t, tap: tap, pending: map[uint64]*pending{}, tokens: map[string]*pending{}, gone: map[uint64]string{},
+		serving: map[string]context.CancelFunc{},
+	}
+	m.http = t.Traits().HTTP != nil
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	return m
+}
+
+// Context ends with the connection.
+func (m *Mux) Context() context.Context { return m.ctx }
+
+// OverHTTP says whether messages have HTTP headers.
+func (m *Mux) OverHTTP() bool { return m.http }
+
+// SpeakModern makes requests be cancelled the modern way.
+func (m *Mux) SpeakModern() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.modern = true
+}
+
+// add registers a request and builds its frame.
+func (m *Mux) add(s *Request) (*pending, []byte, error) {
+	p := &pending{spec: s, done: make(chan answer, 1), bump: make(chan struct{}, 1), started: time.Now()}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed != nil {
+		return nil, nil, m.closed
+	}
+	m.next++
+	p.id = m.next
+	id := strconv.AppendUint(nil, p.id, 10)
+	params, token, err := s.complete(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if token != "" {
+		p.token = token
+		m.tokens[token] = p
+	}
+	p.params = params
+	m.pending[p.id] = p
+	m.wg.Add(1) // under the lock, so that close waits for it
+	return p, jsonrpc.NewRequest(id, s.Method, params), nil
+}
+
+// take removes a pending request, remembering why.
+func (m *Mux) take(id uint64, why string) *pending {
+	p := m.pending[id]
+	if p == nil {
+		return nil
+	}
+	delete(m.pending, id)
+	if m.tokens[p.token] == p {
+		delete(m.tokens, p.token)
+	}
+	m.gone[id] = why
+	if m.order = append(m.order, id); len(m.order) > rememberEnded {
+		delete(m.gone, m.order[0])
+		m.order = m.order[1:]
+	}
+	return p
+}
+
+// Call sends one request and waits for its answer. A JSON-RPC error comes back as *Error.
+func (m *Mux) Call(ctx context.Context, s *Request) (Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return Reply{}, err
+	}
+	p, frame, err := m.add(s)
+	if err != nil {
+		return Reply{}, err
+	}
+	m.changed()
+	p.seq = m.tap.Append(journal.Entry{
+		Dir: journal.Out, Kind: journal.Request, Method: s.Method, ID: strconv.FormatUint(p.id, 10), Tool: s.Target,
+	}, frame)
+	sendCtx, stop := context.WithCancel(m.ctx)
+	go func() {
+		defer m.wg.Done()
+		defer stop()
+		env := jsonrpc.Envelope{Kind: jsonrpc.Request, ID: strconv.AppendUint(nil, p.id, 10), Method: s.Method, Params: p.params}
+		if err := m.t.Send(sendCtx, transport.Message{Frame: frame, Env: env, Header: s.Header}); err != nil {
+			m.refused(p.id, err)
+		}
+	}()
+	a := m.wait(ctx, p)
+	if a.err == nil && m.http {
+		// The exchange may go on for a moment: a clean end keeps the HTTP connection usable.
+		time.AfterFunc(time.Second, stop)
+	} else {
+		stop()
+	}
+	m.changed()
+	return m.reply(p, a)
+}
+
+// wait returns the answer, or the reason why there is none, having told the server.
+func (m *Mux) wait(ctx context.Context, p *pending) answer {
+	var expire <-chan time.Time
+	var timer *time.Timer
+	if p.spec.Timeout > 0 || p.spec.MaxTimeout > 0 {
+		timer = time.NewTimer(m.left(p))
+		defer timer.Stop()
+		expire = timer.C
+	}
+	reported := 0
+	report := func() {
+		if p.spec.OnProgress == nil {
+			return
+		}
+		if g := m.progressOf(p); g.Count > reported {
+			reported = g.Count
+			p.spec.OnProgress(g)
+		}
+	}
+	for {
+		select {
+		case a := <-p.done:
+			report()
+			return a
+		case <-p.bump:
+			report()
+		case <-ctx.Done():
+			err := ctx.Err()
+			why := "cancelled"
+			if errors.Is(err, context.DeadlineExceeded) {
+				why = "timed out"
+			}
+			return m.abandon(p, why, &failure.Error{Kind: failure.KindOf(err), Message: "the request was " + why, Err: err})
+		case <-expire:
+			if d := m.left(p); d > 0 {
+				timer.Reset(d)
+				continue
+			}
+			after := time.Since(p.started).Round(time.Millisecond)
+			if max := p.spec.MaxTimeout; max > 0 && after >= max {
+				return m.abandon(p, "timed out", timedOut(max, m.progressOf(p).Count > 0))
+			}
+			return m.abandon(p, "timed out", timedOut(p.spec.Timeout, false))
+		}
+	}
+}
+
+// left is how long p, which has a limit, may still take; 0 or less when its time is over.
+func (m *Mux) left(p *pending) time.Duration {
+	s := p.spec
+	m.mu.Lock()
+	from := p.started
+	if p.moved.After(from) {
+		from = p.moved
+	}
+	m.mu.Unlock()
+	now := time.Now()
+	d := time.Duration(1<<63 - 1)
+	if s.Timeout > 0 {
+		d = from.Add(s.Timeout).Sub(now)
+	}
+	if s.MaxTimeout > 0 {
+		d = min(d, p.started.Add(s.MaxTimeout).Sub(now))
+	}
+	return d
+}
+
+func (m *Mux) progressOf(p *pending) Progress {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return p.progress
+}
+
+// abandon gives up waiting for p and tells the server so. If the answer came at the same moment, it wins.
+func (m *Mux) abandon(p *pending, why string, err *failure.Error) answer {
+	m.mu.Lock()
+	mine := m.take(p.id, why) != nil
+	// Closing the response stream is how the modern era cancels over HTTP; call does that.
+	tell := mine && m.closed == nil && !p.spec.NoCancel && (!m.modern || !m.http)
+	if tell {
+		m.cancels.Add(1)
+	}
+	m.mu.Unlock()
+	if !mine {
+		return <-p.done
+	}
+	if !tell {
+		m.tap.Append(journal.Entry{
+			Dir: journal.Out, Kind: journal.State, ID: strconv.FormatUint(p.id, 10), Method: p.spec.Method,
+			Status: journal.Cancelled, Note: why,
+		}, nil)
+		return answer{err: err}
+	}
+	params := fmt.Appendf(nil, `{"requestId":%d,"reason":%s}`, p.id, jsonrpc.Quote(why+" by the client"))
+	told := make(chan struct{})
+	var lost error // why the connection ended meanwhile
+	go func() {
+		defer m.cancels.Done()
+		defer close(told)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		// Nobody can do anything about a server that does not take it; the journal has the frame.
+		if m.Notify(ctx, "notifications/cancelled", params, nil) != nil {
+			lost = m.Ended()
+		}
+	}()
+	// What the caller does next should come after it, but a server that does not read must not hold the caller up.
+	grace := tellGrace
+	if err.Kind == failure.Timeout {
+		grace = cancelGrace // a connection that turns out to be broken is the better reason
+	}
+	if transport.WaitFor(told, grace) && lost != nil && err.Kind == failure.Timeout {
+		return answer{err: lost}
+	}
+	return answer{err: err}
+}
+
+func (m *Mux) reply(p *pending, a answer) (Reply, error) {
+	r := Reply{Sent: true, Request: p.seq, Response: a.seq, Frame: a.frame, Result: a.env.Result, Took: time.Since(p.started)}
+	if a.err != nil {
+		return r, a.err
+	}
+	if a.env.Kind == jsonrpc.ErrorResponse {
+		e := rpcError(a.env.Error)
+		e.Status, e.URL = a.status, a.url
+		return r, e
+	}
+	return r, nil
+}
+
+// Notify sends a notification.
+func (m *Mux) Notify(ctx context.Context, method string, params []byte, h http.Header) error {
+	frame := jsonrpc.NewNotification(method, params)
+	m.tap.Append(journal.Entry{Dir: journal.Out, Kind: journal.Notification, Method: method}, frame)
+	return m.t.Send(ctx, transport.Message{
+		Frame: frame, Header: h, Env: jsonrpc.Envelope{Kind: jsonrpc.Notification, Method: method, Params: params},
+	})
+}
+
+// refused ends a request that could not be sent, or whose exchange ended without an answer.
+func (m *Mux) refused(id uint64, err error) {
+	var h *transport.HTTPError
+	switch {
+	case errors.Is(err, transport.ErrSessionLost) && errors.As(err, &h):
+		e := h.Explain()
+		e.Message, e.Next, e.Err = transport.ErrSessionLost.Error()+": "+e.Message, "connect again", err
+		m.fail(id, e)
+		return
+	case errors.As(err, &h):
+		if h.Status == http.StatusUnauthorized || h.Status == http.StatusForbidden {
+			m.fail(id, h.Explain()) // whatever the body says, what is wanted are credentials
+			return
+		}
+		if env, scanErr := jsonrpc.Scan(h.Body); scanErr == nil && env.Kind == jsonrpc.ErrorResponse {
+			// 400 and 404 carry the modern era's errors; some servers leave the id out.
+			a := answer{env: env, frame: h.Body, status: h.Status, url: h.URL}
+			if _, ok := parseID(env.ID); ok || env.ID == nil || env.ID[0] == 'n' {
+				m.answered(id, a, journal.ErrorResponse)
+				return
+			}
+		}
+		m.fail(id, h.Explain())
+		return
+	}
+	var e *failure.Error
+	if errors.As(err, &e) {
+		m.fail(id, err)
+		return
+	}
+	m.fail(id, &failure.Error{Kind: failure.Transport, Message: err.Error(), Next: "check the address and that the server runs", Err: err})
+}
+
+// fail ends a request without an answer.
+func (m *Mux) fail(id uint64, err error) {
+	m.mu.Lock()
+	p := m.take(id, "failed")
+	if p != nil && m.closed != nil {
+		err = m.closed // says more than "broken pipe"
+	}
+	m.mu.Unlock()
+	if p == nil {
+		return
+	}
+	m.tap.Append(journal.Entry{
+		Dir: journal.Out, Kind: journal.State, ID: strconv.FormatUint(id, 10), Method: p.spec.Method,
+		Status: journal.Failed, Note: text.Clip(err.Error(), 300),
+	}, nil)
+	p.done <- answer{err: err}
+}
+
+// Inflight lists the requests that users care about, oldest first.
+func (m *Mux) Inflight() []Inflight {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []Inflight
+	for _, p := range m.pending {
+		if !p.spec.Hidden {
+			all = append(all, Inflight{ID: p.id, Method: p.spec.Method, Target: p.spec.Target, Started: p.started, Progress: p.progress})
+		}
+	}
+	slices.SortFunc(all, func(a, b Inflight) int { return int(int64(a.ID) - int64(b.ID)) })
+	return all
+}
+
+// Ended is why no more requests can be made, nil while they can.
+func (m *Mux) Ended() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed == nil {
+		return nil
+	}
+	return m.closed
+}
+
+// Received counts the frames that came in.
+func (m *Mux) Received() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.frames
+}
+
+func (m *Mux) changed() {
+	if m.OnChange != nil {
+		m.OnChange()
+	}
+}
+
+// shut ends every request with err and accepts no more; false if that was done before.
+func (m *Mux) shut(err *failure.Error) bool {
+	m.mu.Lock()
+	if m.closed != nil {
+		m.mu.Unlock()
+		return false
+	}
+	m.closed = err
+	var all []uint64
+	for id := range m.pending {
+		all = append(all, id)
+	}
+	for _, stop := range m.serving {
+		stop()
+	}
+	m.mu.Unlock()
+	slices.Sort(all)
+	for _, id := range all {
+		m.fail(id, err)
+	}
+	return true
+}
+
+// Close ends the connection; when it returns nothing of it is left. Cancellations that are on their way still go out.
+func (m *Mux) Close(err *failure.Error) error {
+	m.shut(err)
+	told := make(chan struct{})
+	go func() { m.cancels.Wait(); close(told) }()
+	transport.WaitFor(told, cancelGrace)
+	m.cancel()
+	closeErr := m.t.Close()
+	m.wg.Wait()
+	return closeErr
+}

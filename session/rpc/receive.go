@@ -1,0 +1,345 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/transport"
+)
+
+// Frame takes one frame from the transport: journals it, and hands it to whoever waits for it.
+func (m *Mux) Frame(frame []byte) {
+	if first := bytes.TrimLeft(frame, " \t\r\n"); len(first) > 0 && first[0] == '[' && jsonrpc.Valid(first) == nil {
+		// A batch, which 2025-03-26 allows servers to send.
+		_ = jsonrpc.Elements(first, func(one []byte) bool {
+			m.frame(bytes.Clone(one), 0)
+			return true
+		})
+		return
+	}
+	m.frame(frame, 0)
+}
+
+// stream is a mux that takes what arrives on the stream of the answer to one request.
+type stream struct {
+	*Mux
+	id uint64
+}
+
+// Of is the receiver of the stream that answers a request.
+func (m *Mux) Of(id []byte) transport.Receiver {
+	n, _ := parseID(id)
+	return stream{m, n}
+}
+
+// Frame takes one frame of the stream.
+func (s stream) Frame(frame []byte) { s.frame(frame, s.id) }
+
+// frame takes one frame; of is the request on whose stream it came, 0 if it came on none.
+func (m *Mux) frame(frame []byte, of uint64) {
+	env, err := jsonrpc.Scan(frame)
+	m.mu.Lock()
+	m.frames++
+	m.mu.Unlock()
+	if err != nil {
+		m.malformed(env, frame, err)
+		return
+	}
+	switch env.Kind {
+	case jsonrpc.Response:
+		m.response(env, frame, journal.Response)
+	case jsonrpc.ErrorResponse:
+		m.response(env, frame, journal.ErrorResponse)
+	case jsonrpc.Notification:
+		m.notification(env, frame, of)
+	case jsonrpc.Request:
+		m.request(env, frame, of)
+	}
+}
+
+// malformed journals what is no message. The request that it was meant to answer fails at once rather than by timeout.
+func (m *Mux) malformed(env jsonrpc.Envelope, frame []byte, err error) {
+	note := err.Error()
+	var syntax *jsonrpc.SyntaxError
+	if first := bytes.TrimLeft(frame, " \t"); errors.As(err, &syntax) && (len(first) == 0 || first[0] != '{') {
+		note = "not JSON: servers must write their logs to stderr"
+	}
+	seq := m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Bad, ID: string(env.ID), Note: note}, frame)
+	if i := bytes.LastIndex(frame, []byte(`{"jsonrpc"`)); i > 0 {
+		defer m.rescue(frame[i:])
+	}
+	if id, ok := parseID(env.ID); ok && env.Method == "" {
+		m.fail(id, &failure.Error{
+			Kind: failure.Protocol, Message: "the server's answer is malformed: " + err.Error(), Err: err,
+			Detail: text.Clip(strings.ToValidUTF8(string(frame), "\uFFFD"), 200), Next: "see entry " + strconv.FormatUint(seq, 10) + " in the traffic view",
+		})
+	}
+}
+
+// rescue delivers an answer that stands at the end of a malformed line: half a frame, or a log line without an end, spoils
+// the frame after it. Only what a request waits for is taken, since logs may quote any frame.
+func (m *Mux) rescue(rest []byte) {
+	env, err := jsonrpc.Scan(rest)
+	if err != nil || env.Kind == jsonrpc.Request || env.Kind == jsonrpc.Notification {
+		return
+	}
+	id, ok := parseID(env.ID)
+	m.mu.Lock()
+	_, waits := m.pending[id]
+	m.mu.Unlock()
+	if ok && waits {
+		m.frame(bytes.Clone(rest), 0)
+	}
+}
+
+// parseID reads an id of ours. Ids are compared as bytes: 7.0 or "7" answer nothing.
+func parseID(raw []byte) (uint64, bool) {
+	id, err := strconv.ParseUint(string(raw), 10, 64)
+	return id, err == nil && (raw[0] != '0' && raw[0] != '+')
+}
+
+func (m *Mux) response(env jsonrpc.Envelope, frame []byte, kind journal.Kind) {
+	id, ok := parseID(env.ID)
+	if ok && m.answered(id, answer{env: env, frame: frame}, kind) {
+		return
+	}
+	note := "ignored: no request has this id"
+	if env.ID == nil || env.ID[0] == 'n' {
+		note = "an error without an id"
+	}
+	if ok {
+		m.mu.Lock()
+		switch why := m.gone[id]; why {
+		case "":
+		case "answered":
+			note = "ignored: a duplicate answer"
+		default:
+			note = "ignored: a late answer, the request was " + why
+		}
+		m.mu.Unlock()
+	}
+	m.tap.Append(journal.Entry{Dir: journal.In, Kind: kind, ID: string(env.ID), Note: note}, frame)
+}
+
+// answered delivers the answer to a pending request; false if there is none.
+func (m *Mux) answered(id uint64, a answer, kind journal.Kind) bool {
+	m.mu.Lock()
+	p := m.take(id, "answered")
+	m.mu.Unlock()
+	if p == nil {
+		return false
+	}
+	a.seq = m.tap.Append(journal.Entry{
+		Dir: journal.In, Kind: kind, ID: strconv.FormatUint(id, 10), Method: p.spec.Method, Tool: p.spec.Target,
+	}, a.frame)
+	p.done <- a
+	return true
+}
+
+func (m *Mux) notification(env jsonrpc.Envelope, frame []byte, of uint64) {
+	e := journal.Entry{Dir: journal.In, Kind: journal.Notification, Method: env.Method}
+	var owner *pending
+	switch env.Method {
+	case "notifications/progress":
+		if owner = m.progressed(env.Params); owner == nil {
+			e.Note = "no pending request has this progress token"
+		} else {
+			e.Tool = owner.spec.Target
+		}
+	case "notifications/cancelled":
+		m.stopServing(env.Params)
+	}
+	m.tap.Append(e, frame)
+	m.mu.Lock()
+	own := owner
+	if own == nil {
+		own = m.pending[of]
+	}
+	m.mu.Unlock()
+	if own != nil && own.spec.OnOwn != nil && own.spec.OnOwn(frame) {
+		return
+	}
+	m.mu.Lock()
+	var listeners []func([]byte)
+	for id, p := range m.pending {
+		// Only progress says which request it belongs to; a stream that listens is told of itself alone.
+		if p.spec.OnNotification != nil && (owner == nil || owner == p) && (of == 0 || of == id || p.spec.Method != string(mcp.MethodSubscriptionsListen)) {
+			listeners = append(listeners, p.spec.OnNotification)
+		}
+	}
+	m.mu.Unlock()
+	for _, f := range listeners {
+		f(frame)
+	}
+	if m.OnNotify != nil {
+		m.OnNotify(env, frame)
+	}
+}
+
+// progressed counts a progress notification for the request with its token.
+func (m *Mux) progressed(params []byte) *pending {
+	var token []byte
+	var g Progress
+	w := jsonrpc.Walk(params)
+	w.Object(func(key string) {
+		switch key {
+		case "progressToken":
+			token = w.Raw()
+		case "progress":
+			g.Progress, _ = strconv.ParseFloat(string(w.Raw()), 64)
+		case "total":
+			var err error
+			g.Total, err = strconv.ParseFloat(string(w.Raw()), 64)
+			g.HasTotal = err == nil
+		case "message":
+			g.Message, _ = w.Str()
+		}
+	})
+	m.mu.Lock()
+	p := m.tokens[string(token)]
+	if p != nil {
+		g.Count = p.progress.Count + 1
+		p.progress, p.moved = g, time.Now()
+	}
+	m.mu.Unlock()
+	if p != nil {
+		select {
+		case p.bump <- struct{}{}:
+		default: // the caller has not looked at the one before; it will see this one
+		}
+		m.changed()
+	}
+	return p
+}
+
+// request answers a request of the server, on a goroutine of its own: writing on the reader's could block both sides.
+func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64) {
+	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Request, Method: env.Method, ID: string(env.ID)}, frame)
+	id := string(env.ID)
+	ctx, stop := context.WithCancel(m.ctx)
+	m.mu.Lock()
+	if _, twice := m.serving[id]; twice || len(m.serving) >= maxServing || m.closed != nil {
+		m.mu.Unlock()
+		stop()
+		note := "not answered: too many requests of the server at once"
+		if twice {
+			note = "not answered: the server's request with this id is still being answered"
+		}
+		m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.State, Method: env.Method, Note: note}, nil)
+		return
+	}
+	m.serving[id] = stop
+	if p := m.pending[of]; p != nil && p.spec.Tag != nil {
+		ctx = WithTag(ctx, p.spec.Tag)
+	}
+	m.wg.Add(1)
+	m.mu.Unlock()
+	go func() {
+		defer m.wg.Done()
+		defer stop()
+		result, fault := m.OnServe(ctx, env)
+		m.mu.Lock()
+		delete(m.serving, id)
+		m.mu.Unlock()
+		if ctx.Err() != nil {
+			return // cancelled requests get no answer
+		}
+		m.serve(ctx, env.ID, result, fault)
+	}()
+}
+
+func (m *Mux) serve(ctx context.Context, id, result []byte, fault *jsonrpc.Error) {
+	env := jsonrpc.Envelope{Kind: jsonrpc.Response, ID: id, Result: result}
+	kind := journal.Response
+	frame := jsonrpc.NewResult(id, result)
+	if fault != nil {
+		env, kind = jsonrpc.Envelope{Kind: jsonrpc.ErrorResponse, ID: id}, journal.ErrorResponse
+		frame = jsonrpc.NewError(id, fault.Code, fault.Message, fault.Data)
+	}
+	m.tap.Append(journal.Entry{Dir: journal.Out, Kind: kind, ID: string(id)}, frame)
+	if err := m.t.Send(ctx, transport.Message{Frame: frame, Env: env}); err != nil && ctx.Err() == nil {
+		m.tap.Append(journal.Entry{Dir: journal.Out, Kind: journal.State, Note: "the answer could not be sent: " + err.Error()}, nil)
+	}
+}
+
+func (m *Mux) stopServing(params []byte) {
+	w := jsonrpc.Walk(params)
+	w.Object(func(key string) {
+		if key == "requestId" {
+			id := w.Raw()
+			m.mu.Lock()
+			stop := m.serving[string(id)]
+			m.mu.Unlock()
+			if stop != nil {
+				stop()
+			}
+		}
+	})
+}
+
+var idAtEnd = regexp.MustCompile(`"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+
+// Broken takes a frame that could not be delivered. The request that it answers fails now, with the reason; the
+// connection goes on.
+func (m *Mux) Broken(head, tail []byte, err error) {
+	var id []byte
+	// The members before the huge one are complete; the rest is cut off, which is the error ignored here.
+	_ = jsonrpc.Members(head, func(key string, value []byte) bool {
+		if key == "id" {
+			id = value
+		}
+		return id == nil
+	})
+	if id == nil {
+		if found := idAtEnd.FindSubmatch(tail); found != nil {
+			id = found[1]
+		}
+	}
+	n, ok := parseID(id)
+	m.mu.Lock()
+	m.frames++
+	if _, waits := m.pending[n]; !ok || !waits {
+		ok = false
+		if len(m.pending) == 1 { // whose else could it be
+			for n = range m.pending {
+				ok = true
+			}
+		}
+	}
+	m.mu.Unlock()
+	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Bad, ID: string(id), Note: errorText(err)}, head)
+	if ok {
+		m.fail(n, err)
+	}
+}
+
+func errorText(err error) string {
+	var e *failure.Error
+	if errors.As(err, &e) && e.Next != "" {
+		return e.Message + "; " + e.Next
+	}
+	return err.Error()
+}
+
+// Lost ends every request: the connection is gone.
+func (m *Mux) Lost(err error) {
+	var e *failure.Error
+	if !errors.As(err, &e) {
+		e = &failure.Error{Kind: failure.ChannelClosed, Message: err.Error(), Next: "reconnect", Err: err}
+	}
+	if m.shut(e) && m.OnLost != nil {
+		// The transport waits for us before it can be closed, so whoever closes it must be someone else.
+		go m.OnLost(e)
+	}
+}

@@ -1,0 +1,34 @@
+package rpc
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Inflight is a request waiting for its answer.
+type Inflight struct {
+	ID       uint64 // the JSON-RPC id
+	Method   string
+	Target   string // tool, prompt or uri, "" if the method has none
+	Started  time.Time
+	Progress Progress
+}
+
+// Progress is what a server said about a request so far.
+type Progress struct {
+	Count    int     // notifications received
+	Progress float64 // the latest value
+	Total    float64 // valid if HasTotal
+	HasTotal bool
+	Message  string // the latest message
+}
+
+// Reply is the answer to a request.
+type Reply struct {
+	Result            json.RawMessage // exactly as sent; a part of Frame
+	Frame             []byte          // the whole response
+	Request, Response uint64          // where both are in the journal
+	Took              time.Duration   // from sending to the answer
+
+	Sent bool // false where the connection was over before
+}

@@ -1,0 +1,322 @@
+package toolset
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
+)
+
+// Bridge makes the servers of a Manager one set of tools: it discovers them when a server connects, keeps them in a
+// Registry under names that are unique across servers, and routes calls by those names, connecting on demand.
+type Bridge struct {
+	m        *session.Manager
+	pool     *Pool
+	registry *Registry
+	set      config.Settings
+
+	mu      sync.Mutex
+	seen    map[*session.Session]uint64 // revision of the tool list that is registered
+	clashes map[string][]string         // server -> full names that another server has
+
+	stop func()
+	done chan struct{}
+}
+
+// ServerStatus is one line of GetStatus.
+type ServerStatus struct {
+	Connected bool   `json:"connected"`
+	Enabled   bool   `json:"enabled"`
+	ToolCount int    `json:"tool_count"` // registered; they stay when the pool closes an idle connection
+	Error     string `json:"error,omitempty"`
+	// Clashes are tools that are not registered, because another server's tool has the same full name.
+	Clashes []string `json:"clashes,omitempty"`
+}
+
+// NewBridge works on m's servers until Close. The settings' zero values stand for their defaults.
+func NewBridge(m *session.Manager, set config.Settings) *Bridge {
+	ctx, stop := context.WithCancel(context.Background())
+	b := &Bridge{
+		m: m, pool: NewPool(m, set.Pool), registry: NewRegistry(), set: set,
+		seen: map[*session.Session]uint64{}, clashes: map[string][]string{}, done: make(chan struct{}),
+	}
+	b.registry.OnChange(m.NotifyChange) // who shows the manager's servers shows the tools as well
+	changed, cancel := m.Follow()
+	b.stop = func() { stop(); cancel() }
+	go b.follow(ctx, changed)
+	return b
+}
+
+// Close ends the bridge and its pool. The connections are the Manager's, and stay.
+func (b *Bridge) Close() {
+	b.stop()
+	<-b.done
+	b.pool.Close()
+}
+
+// Registry is the tools of all servers, and local ones.
+func (b *Bridge) Registry() *Registry { return b.registry }
+
+// Pool is what the bridge takes its connections from.
+func (b *Bridge) Pool() *Pool { return b.pool }
+
+// OnToolsChanged calls f after every change of the set of tools, without locks held. f must be quick.
+func (b *Bridge) OnToolsChanged(f func()) { b.registry.OnChange(f) }
+
+// RegisterServer adds a server, without connecting it.
+func (b *Bridge) RegisterServer(s config.Server) error {
+	_, err := b.m.Register(s)
+	return err
+}
+
+// Connect connects a server and, unless auto_discover is off, registers its tools.
+func (b *Bridge) Connect(ctx context.Context, name string) error {
+	s, release, err := b.pool.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if !on(b.set.AutoDiscover) {
+		return nil
+	}
+	_, err = b.discover(ctx, s)
+	return err
+}
+
+// on is a setting whose default is true.
+func on(v *bool) bool { return v == nil || *v }
+
+// ConnectAll connects every enabled server, several at a time, and returns what went wrong by server. A server that
+// fails keeps no other from connecting, unless continue_on_error is off: then the first failure ends the rest.
+func (b *Bridge) ConnectAll(ctx context.Context) map[string]error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var mu sync.Mutex
+	failed := map[string]error{}
+	slots := make(chan struct{}, 8) // starting many children at once makes all of them slow
+	var wg sync.WaitGroup
+	for _, s := range b.m.Servers() {
+		if s.Config().Disabled {
+			continue
+		}
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if err := b.Connect(ctx, s.Name()); err != nil {
+				mu.Lock()
+				failed[s.Name()] = err
+				mu.Unlock()
+				if !on(b.set.ContinueOnError) {
+					cancel()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return failed
+}
+
+// Disconnect closes a server's connection and takes its tools out of the registry.
+func (b *Bridge) Disconnect(name string) error {
+	s, ok := b.m.Server(name)
+	if !ok {
+		return session.UnknownServer(name)
+	}
+	err := s.Disconnect()
+	b.drop(s)
+	return err
+}
+
+// UnregisterServer disconnects a server and forgets it.
+func (b *Bridge) UnregisterServer(name string) error {
+	if err := b.Disconnect(name); failure.KindOf(err) == failure.ServerNotFound {
+		return err
+	}
+	return b.m.Unregister(name) // says again what went wrong while closing
+}
+
+func (b *Bridge) drop(s *session.Session) {
+	b.mu.Lock()
+	delete(b.seen, s)
+	delete(b.clashes, s.Name())
+	b.mu.Unlock()
+	b.registry.UnregisterServer(s.Name())
+}
+
+// RefreshTools asks the server for its tools again, whatever is cached.
+func (b *Bridge) RefreshTools(ctx context.Context, name string) error {
+	s, release, err := b.pool.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer release()
+	l, err := s.Refresh(ctx, offer.Tools)
+	if err == nil {
+		b.register(s, l)
+	}
+	return err
+}
+
+// follow registers what changes behind the bridge's back: servers that somebody else connects, reconnects, and lists
+// that were loaded again because the server said that they changed.
+func (b *Bridge) follow(ctx context.Context, changed <-chan struct{}) {
+	defer close(b.done)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	type state struct{ rev, conn uint64 }
+	last := map[*session.Session]state{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+		now := map[*session.Session]state{}
+		for _, s := range b.m.Servers() {
+			was, rev := last[s], s.Rev()
+			now[s] = was
+			if was.rev == rev {
+				continue
+			}
+			st := s.Status()
+			now[s] = state{rev, was.conn}
+			if st.State != session.Connected {
+				continue
+			}
+			if l := s.Listing(offer.Tools); l.Loaded {
+				b.register(s, l)
+			}
+			if was.conn == st.Conn || !on(b.set.AutoDiscover) {
+				continue
+			}
+			// Once per connection: if it fails, the listing says why.
+			now[s] = state{rev, st.Conn}
+			wg.Go(func() { _, _ = b.discover(ctx, s) })
+		}
+		last = now
+	}
+}
+
+// discover registers the server's tools and returns them. The list comes from the session's cache while that holds.
+func (b *Bridge) discover(ctx context.Context, s *session.Session) (offer.Listing, error) {
+	if b.set.Timeouts.Discovery > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, b.set.Timeouts.Discovery)
+		defer cancel()
+	}
+	if !s.Supports(offer.Tools.Method()) {
+		b.drop(s) // of an earlier connection, if anything
+		return offer.Listing{Kind: offer.Tools, Loaded: true}, nil
+	}
+	load := s.List
+	if l := s.Listing(offer.Tools); b.set.CacheTTL > 0 && l.Loaded && time.Since(l.At) > b.set.CacheTTL {
+		load = s.Refresh
+	}
+	l, err := load(ctx, offer.Tools)
+	if err == nil {
+		b.register(s, l)
+	}
+	return l, err
+}
+
+// register puts the tools of a listing into the registry, unless they are there.
+func (b *Bridge) register(s *session.Session, l offer.Listing) {
+	var tools []RegisteredTool
+	for _, it := range l.Items {
+		if it.Name == "" {
+			continue // flagged where the list is shown; nothing could call it
+		}
+		ref := ToolRef{s.Name(), it.Name}
+		tools = append(tools, RegisteredTool{
+			Name: FullName(ref.Server, ref.Tool), Source: MCP, Server: ref.Server, Tool: ref.Tool, Item: it,
+			Run: func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+				r, err := b.call(ctx, ref, args, session.CallOptions{})
+				return r.Result, err
+			},
+		})
+	}
+	b.mu.Lock()
+	rev, known := b.seen[s]
+	// A list may arrive late: after a newer one, or after Disconnect has taken the tools out.
+	if known && rev >= l.Rev || s.Status().State != session.Connected {
+		b.mu.Unlock()
+		return
+	}
+	b.seen[s] = l.Rev
+	b.clashes[s.Name()] = b.registry.replace(s.Name(), tools)
+	b.mu.Unlock()
+	b.registry.notify() // without locks: whoever listens may ask for the status
+}
+
+// GetAllTools is every server's tools under their full names, in order of discovery.
+func (b *Bridge) GetAllTools() []RegisteredTool { return b.registry.ListBySource(MCP) }
+
+// CallTool calls a tool by its full name, in either spelling, connecting its server if need be. A name that no listed
+// tool has is an InvalidToolName error, and nothing is sent.
+func (b *Bridge) CallTool(ctx context.Context, fullName string, args json.RawMessage, o session.CallOptions) (rpc.Reply, error) {
+	var servers []string
+	for _, s := range b.m.Servers() {
+		servers = append(servers, s.Name())
+	}
+	ref, err := ResolveName(fullName, servers, func(r ToolRef) (yes, known bool) {
+		s, ok := b.m.Server(r.Server)
+		if !ok {
+			return false, true
+		}
+		l := s.Listing(offer.Tools)
+		return hasTool(l, r.Tool), l.Loaded
+	})
+	if err != nil {
+		return rpc.Reply{}, err
+	}
+	return b.call(ctx, ref, args, o)
+}
+
+func hasTool(l offer.Listing, name string) bool {
+	return slices.ContainsFunc(l.Items, func(it offer.Item) bool { return it.Name == name })
+}
+
+func (b *Bridge) call(ctx context.Context, ref ToolRef, args json.RawMessage, o session.CallOptions) (rpc.Reply, error) {
+	s, release, err := b.pool.Get(ctx, ref.Server)
+	if err != nil {
+		return rpc.Reply{}, err
+	}
+	defer release()
+	l, err := b.discover(ctx, s)
+	if err != nil {
+		return rpc.Reply{}, err
+	}
+	if !hasTool(l, ref.Tool) {
+		e := invalidName(ref.Tool, "is not among the server's tools", "list the tools to see their names").(*failure.Error)
+		e.Server = ref.Server
+		return rpc.Reply{}, e
+	}
+	return s.CallTool(ctx, ref.Tool, args, o)
+}
+
+// GetStatus is the state of every registered server by name.
+func (b *Bridge) GetStatus() map[string]ServerStatus {
+	out := map[string]ServerStatus{}
+	for _, s := range b.m.Servers() {
+		st := s.Status()
+		v := ServerStatus{
+			Connected: st.State == session.Connected, Enabled: !s.Config().Disabled,
+			ToolCount: len(b.registry.ListByServer(s.Name())),
+		}
+		if st.Err != nil {
+			v.Error = st.Err.Error()
+		}
+		b.mu.Lock()
+		v.Clashes = slices.Clone(b.clashes[s.Name()])
+		b.mu.Unlock()
+		out[s.Name()] = v
+	}
+	return out
+}

@@ -1,0 +1,329 @@
+package toolset_test
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/toolset"
+)
+
+func off() *bool {
+	v := false
+	return &v
+}
+
+// register, connect, status, prefixed tools, call by full name, disconnect: the whole of the manager's interface.
+func TestS6_ManagerInterface(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		servers := map[string]*sessiontest.Server{"github": sessiontest.NewServer("create_issue", "search"), "files": sessiontest.NewServer("read")}
+		m := sessiontest.Fleet(t, servers)
+		b := toolset.NewBridge(m, config.Settings{})
+		defer sessiontest.CloseAll(t, m, b)
+		for _, c := range []config.Server{{Name: "github", Protocol: "2025-11-25"}, {Name: "files", Protocol: "2025-11-25"}, {Name: "off", Disabled: true}} {
+			if err := b.RegisterServer(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.RegisterServer(config.Server{Name: "files"}); err == nil {
+			t.Error("a name was registered twice")
+		}
+		if err := b.Connect(t.Context(), "off"); failure.KindOf(err) != failure.ServerDisabled {
+			t.Errorf("connecting a disabled server: %v", err)
+		}
+		if err := b.Connect(t.Context(), "github"); err != nil {
+			t.Fatal(err)
+		}
+		if got := names(b.GetAllTools()); !slices.Equal(got, []string{"mcp__github__create_issue", "mcp__github__search"}) {
+			t.Errorf("tools = %v", got)
+		}
+		st := b.GetStatus()
+		for name, want := range map[string]toolset.ServerStatus{
+			"github": {Connected: true, Enabled: true, ToolCount: 2}, "files": {Enabled: true}, "off": {},
+		} {
+			if got := st[name]; got.Connected != want.Connected || got.Enabled != want.Enabled || got.ToolCount != want.ToolCount || got.Error != "" {
+				t.Errorf("status of %s = %+v, want %+v", name, got, want)
+			}
+		}
+		for _, full := range []string{"mcp__github__search", "mcp:github:search", "mcp__files__read"} { // files connects on demand
+			r, err := b.CallTool(t.Context(), full, []byte(`{}`), session.CallOptions{})
+			if err != nil || !strings.Contains(string(r.Result), "called") {
+				t.Errorf("CallTool(%s) = %s, %v", full, r.Result, err)
+			}
+		}
+		if _, err := b.CallTool(t.Context(), "mcp__github__nothing", nil, session.CallOptions{}); failure.KindOf(err) != failure.InvalidToolName || servers["github"].Count("tools/call") != 2 {
+			t.Errorf("an unknown tool: %v, %d calls; want InvalidToolName and nothing sent", err, servers["github"].Count("tools/call"))
+		}
+		if _, err := b.CallTool(t.Context(), "mcp__nobody__x", nil, session.CallOptions{}); failure.KindOf(err) != failure.InvalidToolName {
+			t.Errorf("an unknown server: %v", err)
+		}
+		if err := b.Disconnect("github"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if got := names(b.GetAllTools()); !slices.Equal(got, []string{"mcp__files__read"}) || b.GetStatus()["github"].Connected {
+			t.Errorf("after Disconnect: %v, %+v", got, b.GetStatus()["github"])
+		}
+		if err := b.UnregisterServer("files"); err != nil || len(b.GetAllTools()) != 0 {
+			t.Errorf("after UnregisterServer: %v, %v", err, names(b.GetAllTools()))
+		}
+		if err := b.UnregisterServer("files"); failure.KindOf(err) != failure.ServerNotFound {
+			t.Errorf("unregistered twice: %v", err)
+		}
+	})
+}
+
+// A failure is in the status, in the words of the error.
+func TestS6_StatusShowsTheError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := sessiontest.NewServer("x")
+		f.Broken = true
+		m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"a": f}, "a")
+		b := toolset.NewBridge(m, config.Settings{})
+		defer sessiontest.CloseAll(t, m, b)
+		err := b.Connect(t.Context(), "a")
+		if st := b.GetStatus()["a"]; err == nil || st.Connected || !strings.Contains(st.Error, "broken on purpose") {
+			t.Errorf("err = %v, status = %+v", err, st)
+		}
+	})
+}
+
+// The callback comes when a server's tools change, without anybody asking.
+func TestS6_S7_OnToolsChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := sessiontest.NewServer("one")
+		m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"a": f}, "a")
+		b := toolset.NewBridge(m, config.Settings{})
+		defer sessiontest.CloseAll(t, m, b)
+		var seen atomic.Pointer[[]string]
+		b.OnToolsChanged(func() {
+			got := names(b.GetAllTools())
+			_ = b.GetStatus() // may be asked from inside the callback
+			seen.Store(&got)
+		})
+		if err := b.Connect(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		f.Change("one", "two")
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if got := seen.Load(); got == nil || !slices.Equal(*got, []string{"mcp__a__one", "mcp__a__two"}) {
+			t.Errorf("the callback saw %v", got)
+		}
+	})
+}
+
+// Two servers make one list, also when somebody else connects one of them.
+func TestS11_V1_TwoServersMakeOneList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		servers := map[string]*sessiontest.Server{"a": sessiontest.NewServer("x", "y"), "b": sessiontest.NewServer("x")}
+		m := sessiontest.Fleet(t, servers, "a", "b")
+		b := toolset.NewBridge(m, config.Settings{})
+		defer sessiontest.CloseAll(t, m, b)
+		if err := b.Connect(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Connect(t.Context(), "b"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		got := names(b.Registry().ListBySource(toolset.MCP))
+		if !slices.Equal(got, []string{"mcp__a__x", "mcp__a__y", "mcp__b__x"}) {
+			t.Errorf("tools = %v", got)
+		}
+		w, ok := b.Registry().Get("mcp__b__x")
+		if !ok {
+			t.Fatal("mcp__b__x is not registered")
+		}
+		if r, err := w.Run(t.Context(), []byte(`{}`)); err != nil || !strings.Contains(string(r), "called") || servers["b"].Count("tools/call") != 1 {
+			t.Errorf("the wrapper answered %s, %v", r, err)
+		}
+	})
+}
+
+func TestS11_AutoDiscoverOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := sessiontest.NewServer("x")
+		m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"a": f}, "a")
+		b := toolset.NewBridge(m, config.Settings{AutoDiscover: off()})
+		defer sessiontest.CloseAll(t, m, b)
+		if err := b.Connect(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := f.Count("tools/list"); n != 0 || len(b.GetAllTools()) != 0 {
+			t.Errorf("%d requests, %v; want none", n, names(b.GetAllTools()))
+		}
+		if err := b.RefreshTools(t.Context(), "a"); err != nil || len(b.GetAllTools()) != 1 {
+			t.Errorf("RefreshTools: %v, %v", err, names(b.GetAllTools()))
+		}
+	})
+}
+
+// However often tools are listed and called, the server is asked once; again when it says that they changed.
+func TestS13_ToolsAreAskedForOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := sessiontest.NewServer("x")
+		m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"a": f}, "a")
+		b := toolset.NewBridge(m, config.Settings{})
+		defer sessiontest.CloseAll(t, m, b)
+		use := func() {
+			t.Helper()
+			for range 20 {
+				if err := b.Connect(t.Context(), "a"); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := b.CallTool(t.Context(), "mcp__a__x", nil, session.CallOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		use()
+		if n := f.Count("tools/list"); n != 1 {
+			t.Errorf("%d tools/list requests for 20 calls, want 1", n)
+		}
+		f.Change("x", "new")
+		time.Sleep(5 * time.Second)
+		use()
+		if n := f.Count("tools/list"); n != 2 {
+			t.Errorf("%d tools/list requests after list_changed, want 2", n)
+		}
+		if _, err := b.CallTool(t.Context(), "mcp__a__new", nil, session.CallOptions{}); err != nil {
+			t.Errorf("the new tool: %v", err)
+		}
+	})
+}
+
+// In the modern era the server says how long its list may be used; cache_ttl says it for those that do not.
+func TestS13_TTL(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		modern bool
+		list   string
+		set    config.Settings
+		ttl    time.Duration
+	}{
+		{"modern ttlMs", true, `,"ttlMs":60000,"cacheScope":"private"`, config.Settings{}, time.Minute},
+		{"cache_ttl", false, "", config.Settings{CacheTTL: time.Hour}, time.Hour},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := sessiontest.NewServer("x")
+			f.Modern, f.List = c.modern, c.list
+			m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"a": f}, "a")
+			c.set.Pool.MaxIdleTime = 24 * time.Hour
+			b := toolset.NewBridge(m, c.set)
+			defer sessiontest.CloseAll(t, m, b)
+			for i, step := range []struct {
+				wait time.Duration
+				want int
+			}{{0, 1}, {c.ttl - time.Second, 1}, {2 * time.Second, 2}, {time.Second, 2}} {
+				time.Sleep(step.wait)
+				if err := b.Connect(t.Context(), "a"); err != nil {
+					t.Fatal(err)
+				}
+				if n := f.Count("tools/list"); n != step.want {
+					t.Errorf("%s, step %d: %d requests, want %d", c.what, i, n, step.want)
+				}
+			}
+		})
+	}
+}
+
+// When the pool closes an idle server its tools stay, and the next call connects it again.
+func TestS13_ToolsOutliveAnIdleConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := sessiontest.NewServer("x")
+		m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"a": f}, "a")
+		b := toolset.NewBridge(m, config.Settings{})
+		defer sessiontest.CloseAll(t, m, b)
+		if err := b.Connect(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if st := b.GetStatus()["a"]; st.Connected || st.ToolCount != 1 {
+			t.Fatalf("status = %+v, want it closed and its tool kept", st)
+		}
+		if _, err := b.CallTool(t.Context(), "mcp__a__x", nil, session.CallOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// One of three is broken: the other two work, and so do their tools.
+func TestS15_OneFailingServerBlocksNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken, hung := sessiontest.NewServer("x"), sessiontest.NewServer("x")
+		broken.Broken = true
+		hung.Slow = time.Hour
+		servers := map[string]*sessiontest.Server{"broken": broken, "hung": hung, "good": sessiontest.NewServer("x"), "fine": sessiontest.NewServer("y")}
+		m := sessiontest.Fleet(t, servers, "broken", "hung", "good", "fine")
+		b := toolset.NewBridge(m, config.Settings{})
+		defer sessiontest.CloseAll(t, m, b)
+		ready := make(chan time.Duration, 1)
+		start := time.Now()
+		b.OnToolsChanged(func() {
+			if len(b.GetAllTools()) == 2 {
+				ready <- time.Since(start)
+			}
+		})
+		failed := b.ConnectAll(t.Context())
+		if len(failed) != 2 || failed["broken"] == nil || failure.KindOf(failed["hung"]) != failure.Timeout {
+			t.Errorf("failed = %v", failed)
+		}
+		if d := <-ready; d > time.Second {
+			t.Errorf("the good ones were ready after %v", d)
+		}
+		for _, full := range []string{"mcp__good__x", "mcp__fine__y"} {
+			if _, err := b.CallTool(t.Context(), full, nil, session.CallOptions{}); err != nil {
+				t.Errorf("%s: %v", full, err)
+			}
+		}
+	})
+}
+
+func TestS15_ContinueOnErrorOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken, slow := sessiontest.NewServer("x"), sessiontest.NewServer("x")
+		broken.Broken = true
+		slow.Slow = 10 * time.Second
+		m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"broken": broken, "slow": slow}, "broken", "slow")
+		b := toolset.NewBridge(m, config.Settings{ContinueOnError: off()})
+		defer sessiontest.CloseAll(t, m, b)
+		start := time.Now()
+		if failed := b.ConnectAll(t.Context()); len(failed) != 2 || time.Since(start) > time.Second {
+			t.Errorf("failed = %v after %v; want both at once", failed, time.Since(start))
+		}
+	})
+}
+
+// With servers git and git__hub no call is ever guessed.
+func TestN3_BridgeNeverGuesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		git, hub := sessiontest.NewServer("log", "hub__x"), sessiontest.NewServer("x", "y")
+		m := sessiontest.Fleet(t, map[string]*sessiontest.Server{"git": git, "git__hub": hub}, "git", "git__hub")
+		b := toolset.NewBridge(m, config.Settings{})
+		defer sessiontest.CloseAll(t, m, b)
+		if _, err := b.CallTool(t.Context(), "mcp__git__hub__y", nil, session.CallOptions{}); failure.KindOf(err) != failure.InvalidToolName {
+			t.Errorf("before the tools are known: %v", err)
+		}
+		b.ConnectAll(t.Context())
+		if _, err := b.CallTool(t.Context(), "mcp__git__hub__x", nil, session.CallOptions{}); failure.KindOf(err) != failure.InvalidToolName || !strings.Contains(err.Error(), "ambiguous") {
+			t.Errorf("both have it: %v", err)
+		}
+		if _, err := b.CallTool(t.Context(), "mcp__git__hub__y", nil, session.CallOptions{}); err != nil || hub.Count("tools/call") != 1 || git.Count("tools/call") != 0 {
+			t.Errorf("only git__hub has it: %v", err)
+		}
+		st := b.GetStatus()
+		if n := len(st["git"].Clashes) + len(st["git__hub"].Clashes); n != 1 {
+			t.Errorf("%d clashes are shown, want the one", n)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package transport
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+)
+
+type discard struct{ n int }
+
+func (d *discard) Frame(b []byte)              { d.n += len(b) }
+func (d *discard) Broken(_, _ []byte, _ error) {}
+func (d *discard) Lost(error)                  {}
+
+// One result of 50 MB over Streamable HTTP, as JSON and as a stream, next to plain io.ReadAll of the same response in the
+// same run: the ratio is the figure that counts.
+func BenchmarkHTTPResult50MB(b *testing.B) {
+	result := append(append([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`), bytes.Repeat([]byte("0123456789abcde "), 50<<16)...), `"}]}}`...)
+	event := append(append([]byte("event: message\ndata: "), result...), "\n\n"...)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/sse" {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = w.Write(event)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(result)))
+		_, _ = w.Write(result)
+	}))
+	defer s.Close()
+	for _, path := range []string{"/json", "/sse"} {
+		b.Run(path[1:], func(b *testing.B) {
+			t := newHTTP(config.Server{URL: s.URL + path}, Tap{})
+			defer func() { _ = t.Close() }()
+			d := &discard{}
+			if err := t.Start(b.Context(), d); err != nil {
+				b.Fatal(err)
+			}
+			m := call("1", "tools/call")
+			ours, raw := time.Hour, time.Hour // the best of each: the machine has other work
+			b.SetBytes(int64(len(result)))
+			for b.Loop() {
+				start := time.Now()
+				if err := t.Send(b.Context(), m); err != nil {
+					b.Fatal(err)
+				}
+				ours = min(ours, time.Since(start))
+				start = time.Now()
+				resp, err := http.Post(s.URL+path, "application/json", bytes.NewReader(m.Frame))
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, err = io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				if err != nil {
+					b.Fatal(err)
+				}
+				raw = min(raw, time.Since(start))
+			}
+			if d.n != b.N*len(result) {
+				b.Fatalf("%d bytes delivered", d.n)
+			}
+			b.ReportMetric(float64(ours)/float64(raw), "x-of-ReadAll")
+		})
+	}
+	http.DefaultClient.CloseIdleConnections()
+}

@@ -1,0 +1,297 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcphud/mcphud/session/certs"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+const (
+	maxRedirects   = 5
+	maxHTTPHeader  = 1 << 20
+	maxErrorBody   = 1 << 20         // of HTTPError.Body
+	errorBodyGrace = 2 * time.Second // for the rest of a refusal's body; its status is what matters
+)
+
+// httpClient is what the two transports over HTTP share: one endpoint, its headers, its connections, its journal, and
+// the life of everything that runs for it.
+type httpClient struct {
+	url     *url.URL
+	headers map[string]string // from the configuration; they win over ours
+	connect time.Duration
+	max     int64
+	vouched bool // whether a file vouches for the host of url, and for no other
+	tap     Tap
+	client  *http.Client
+	rt      *http.Transport
+	conns   conns
+	via     http.RoundTripper // what requests go through: rt, or what somebody gave
+
+	life   context.Context // ends with Close
+	end    context.CancelFunc
+	mu     sync.Mutex
+	closed bool
+	wg     sync.WaitGroup
+}
+
+func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
+	u, err := endpointURL(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range cfg.Headers {
+		if !validHeader(name, value) {
+			return nil, &failure.Error{
+				Kind: failure.Usage, URL: mask.URL(cfg.URL), Message: fmt.Sprintf("the header %q has a name or value that HTTP does not allow", name),
+				Next: "give it as -H \"Name: value\", without line breaks",
+			}
+		}
+	}
+	var trust *tls.Config
+	if cfg.CA != "" {
+		t, err := certs.Open(cfg.CA)
+		if err != nil {
+			return nil, &failure.Error{Kind: failure.Usage, URL: mask.URL(cfg.URL), Err: err, Message: err.Error(), Next: nameCA}
+		}
+		trust = t.Client(u.Hostname())
+	}
+	c := &httpClient{url: u, headers: cfg.Headers, connect: cfg.ConnectTimeout, max: cfg.MaxFrame, vouched: trust != nil, tap: tap}
+	if c.connect <= 0 {
+		c.connect = config.DefaultConnectTimeout
+	}
+	if c.max <= 0 {
+		c.max = config.DefaultMaxFrame
+	}
+	c.life, c.end = context.WithCancel(context.Background())
+	c.rt = &http.Transport{
+		Proxy:                  proxy,
+		DialContext:            c.conns.dialer(&net.Dialer{Timeout: c.connect, KeepAlive: 15 * time.Second}),
+		TLSClientConfig:        trust,
+		TLSHandshakeTimeout:    c.connect,
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second}, // finds dead connections under a stream
+		DisableCompression:     true,                                                 // the bytes on the wire are what the journal shows
+		MaxIdleConnsPerHost:    16,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: maxHTTPHeader,
+		ReadBufferSize:         64 << 10,
+	}
+	c.via = c.rt
+	c.client = &http.Client{Transport: c, CheckRedirect: c.redirect}
+	return c, nil
+}
+
+// hangUp closes the connections. Nothing is sent or awaited any more.
+func (c *httpClient) hangUp() {
+	c.rt.CloseIdleConnections()
+	c.conns.close()
+}
+
+// endpointURL checks the URL of a server.
+func endpointURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	bad := ""
+	switch {
+	case err != nil:
+		bad = "is not a URL"
+		var ue *url.Error
+		if errors.As(err, &ue) {
+			err = ue.Err // the URL is in the message already, masked
+		}
+		bad += ": " + err.Error()
+	case u.Scheme != "http" && u.Scheme != "https":
+		bad = "does not start with http:// or https://"
+	case u.Hostname() == "":
+		bad = "has no host"
+	default:
+		u.Fragment = ""
+		return u, nil
+	}
+	return nil, &failure.Error{
+		Kind: failure.Usage, URL: mask.URL(raw), Err: err, Message: fmt.Sprintf("%q %s", mask.URL(raw), bad),
+		Next: "give it like http://127.0.0.1:3000/mcp",
+	}
+}
+
+func validHeader(name, value string) bool {
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
+	}) {
+		return false
+	}
+	return !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+}
+
+// proxy is the one of the environment, but never for this machine.
+func proxy(r *http.Request) (*url.URL, error) {
+	host := strings.ToLower(r.URL.Hostname())
+	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return nil, nil
+	}
+	return http.ProxyFromEnvironment(r)
+}
+
+// enter registers something that Close must wait for; false after Close.
+func (c *httpClient) enter() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.wg.Add(1)
+	return true
+}
+
+// shut ends everything that runs and waits for it; false if that was done before.
+func (c *httpClient) shut() bool {
+	c.mu.Lock()
+	again := c.closed
+	c.closed = true
+	c.mu.Unlock()
+	c.end()
+	c.wg.Wait()
+	return !again
+}
+
+// An exchange is one request with its answer, and possibly the continuations of its stream. It ends with the caller's
+// context until detached, and always with the client.
+type exchange struct {
+	context.Context
+	caller context.Context
+	cancel context.CancelFunc
+	detach func() bool
+	method string // of the message, for the journal
+	id     string
+}
+
+func (c *httpClient) exchange(caller context.Context, method, id string) *exchange {
+	ctx, cancel := context.WithCancel(c.life)
+	x := &exchange{caller: caller, cancel: cancel, method: method, id: id}
+	x.detach = context.AfterFunc(caller, cancel)
+	x.Context = context.WithValue(ctx, exchangeKey{}, x)
+	return x
+}
+
+type exchangeKey struct{}
+
+func (x *exchange) close() {
+	x.detach()
+	x.cancel()
+}
+
+// do sends a request and returns the response to it, whatever its status. The error is for people.
+func (c *httpClient) do(x *exchange, req *http.Request) (*http.Response, error) {
+	if sameOrigin(c.url, req.URL) {
+		for name, value := range c.headers {
+			if strings.EqualFold(name, "Host") {
+				req.Host = value
+				continue
+			}
+			req.Header.Set(name, value)
+		}
+	}
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", "mcphud")
+	}
+	resp, err := c.client.Do(req)
+	if err != nil {
+		if resp != nil { // a refused redirect comes with its response
+			_ = resp.Body.Close()
+		}
+		return nil, c.failure(x, err)
+	}
+	return resp, nil
+}
+
+// failure turns an error of net/http into one for people.
+func (c *httpClient) failure(x *exchange, err error) error {
+	if cause := x.caller.Err(); cause != nil {
+		return cause
+	}
+	if c.life.Err() != nil {
+		return errClosed()
+	}
+	return explainHTTP(err, c.url, c.connect)
+}
+
+func errClosed() *failure.Error {
+	return &failure.Error{Kind: failure.ChannelClosed, Message: "the connection was closed", Next: "reconnect"}
+}
+
+// RoundTrip journals each HTTP exchange, redirects one by one.
+func (c *httpClient) RoundTrip(req *http.Request) (*http.Response, error) {
+	e := journal.Entry{Kind: journal.HTTP, Dir: journal.Out, Note: req.Method + " " + mask.URL(req.URL.RequestURI())}
+	if x, ok := req.Context().Value(exchangeKey{}).(*exchange); ok {
+		e.Method, e.ID = x.method, x.id
+	}
+	sent := c.tap.Append(e, mask.Head(req.Method+" "+req.URL.String()+" HTTP/1.1", req.Header))
+	start := time.Now()
+	resp, err := c.via.RoundTrip(req)
+	e.Dir, e.Peer, e.Took = journal.In, sent, time.Since(start)
+	if err != nil {
+		e.Status, e.Note = journal.Failed, mask.Text(err.Error())
+		if req.Context().Err() != nil {
+			e.Status = journal.Cancelled
+		}
+		c.tap.Append(e, nil)
+		return nil, err
+	}
+	e.Note = resp.Status
+	c.tap.Append(e, mask.Head(resp.Proto+" "+resp.Status, resp.Header))
+	return resp, nil
+}
+
+// errRedirect is a redirect that is not followed.
+type errRedirect struct{ reason string }
+
+func (e *errRedirect) Error() string { return e.reason }
+
+// redirect decides whether to follow one. What belongs to the configured origin (credentials, custom headers, the
+// session) goes to no other one, also not after a detour.
+func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
+	if req.Method != via[0].Method {
+		return http.ErrUseLastResponse // 301 to 303 turn a POST into a GET, which would drop the message
+	}
+	if len(via) > maxRedirects {
+		return &errRedirect{fmt.Sprintf("the server redirects more than %d times, the last time to %s", maxRedirects, mask.URL(req.URL.String()))}
+	}
+	away := !sameOrigin(c.url, req.URL)
+	for _, r := range via {
+		away = away || !sameOrigin(c.url, r.URL)
+	}
+	if away && c.vouched {
+		return &errRedirect{"the server redirects to " + mask.URL(req.URL.String()) + ", for which no certificate was named"}
+	}
+	if away && c.url.Scheme == "https" && req.URL.Scheme != "https" {
+		return &errRedirect{"the server redirects from https to " + mask.URL(req.URL.String()) + ", which is not encrypted"}
+	}
+	if away {
+		for name := range c.headers {
+			req.Header.Del(name)
+		}
+		for _, name := range []string{"Authorization", "Cookie", "Mcp-Session-Id", "Last-Event-Id"} {
+			req.Header.Del(name)
+		}
+		req.Host = ""
+	}
+	return nil
+}
+
+// sameOrigin compares scheme, host and port.
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && listen.PortOf(a) == listen.PortOf(b)
+}

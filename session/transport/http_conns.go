@@ -1,0 +1,63 @@
+package transport
+
+import (
+	"context"
+	"net"
+	"sync"
+)
+
+// conns are the connections of an HTTP client. CloseIdleConnections leaves those alone on which HTTP/2 is still tidying up after
+// a request, and nobody would ever close them.
+type conns struct {
+	mu     sync.Mutex
+	open   map[*tracked]struct{}
+	closed bool
+}
+
+// tracked is a connection that is forgotten when it is closed.
+type tracked struct {
+	net.Conn
+	of *conns
+}
+
+// dialer is d for http.Transport.DialContext.
+func (c *conns) dialer(d *net.Dialer) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := d.DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		t := &tracked{conn, c}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.closed {
+			_ = conn.Close() // nobody waits for anything on it
+			return nil, net.ErrClosed
+		}
+		if c.open == nil {
+			c.open = map[*tracked]struct{}{}
+		}
+		c.open[t] = struct{}{}
+		return t, nil
+	}
+}
+
+// Close closes the connection.
+func (t *tracked) Close() error {
+	t.of.mu.Lock()
+	delete(t.of.open, t)
+	t.of.mu.Unlock()
+	return t.Conn.Close()
+}
+
+// close closes all of them, and those that are still being made.
+func (c *conns) close() {
+	c.mu.Lock()
+	c.closed = true
+	all := c.open
+	c.open = nil
+	c.mu.Unlock()
+	for t := range all {
+		_ = t.Conn.Close() // nobody waits for anything on it
+	}
+}

@@ -1,0 +1,138 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mcphud/mcphud/session/certs"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// explainHTTP says in plain words why there was no HTTP answer, and what to do about it. connect is the time that
+// connecting may take.
+func explainHTTP(err error, u *url.URL, connect time.Duration) *failure.Error {
+	var ue *url.Error
+	for errors.As(err, &ue) {
+		err = ue.Err // its text repeats the URL, with everything secret in it
+		ue = nil
+	}
+	e := &failure.Error{Kind: failure.Transport, URL: mask.URL(u.String()), Err: err}
+	e.Message, e.Next = reachProblem(err, u, connect)
+	if e.Message == "" {
+		e.Message, e.Next = tlsProblem(err, u)
+	}
+	if e.Message == "" {
+		e.Message, e.Next = mask.Text(err.Error()), "check the URL and that the server runs"
+	}
+	return e
+}
+
+// Refused tells whether nothing listens at the server's address: there is no server any more, whatever a health check
+// would find out later.
+func Refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+
+func reachProblem(err error, u *url.URL, connect time.Duration) (message, next string) {
+	var (
+		dns      *net.DNSError
+		op       *net.OpError
+		redirect *errRedirect
+		timeout  net.Error
+	)
+	switch {
+	case errors.As(err, &redirect):
+		return redirect.reason, "give the final URL itself"
+	case errors.As(err, &op) && op.Op == "proxyconnect":
+		return "the proxy does not answer: " + op.Err.Error(), "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY"
+	case errors.As(err, &dns) && !dns.IsTimeout:
+		return fmt.Sprintf("there is no host named %q", dns.Name), "check the name in the URL"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens at " + u.Host, "start the server, or check host and port in the URL"
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return u.Host + " cannot be reached from here", "check the network and the URL"
+	case errors.As(err, &op) && op.Op == "dial" && op.Timeout(), strings.Contains(err.Error(), "TLS handshake timeout"):
+		return fmt.Sprintf("%s did not accept a connection within %v", u.Host, connect), "check host and port in the URL, or raise --connect-timeout"
+	case errors.As(err, &timeout) && timeout.Timeout() && !errors.Is(err, context.DeadlineExceeded):
+		return "the network timed out: " + err.Error(), "try again"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "the server closed the connection without an HTTP answer", "look at the server's own log; check http:// against https://"
+	case strings.Contains(err.Error(), "malformed HTTP"):
+		return "what listens at " + u.Host + " does not speak HTTP: " + err.Error(), "check the port in the URL; for https servers use https://"
+	case strings.Contains(err.Error(), "server response headers exceeded"):
+		return fmt.Sprintf("the server sent more than %d bytes of headers", maxHTTPHeader), "check the URL"
+	}
+	return "", ""
+}
+
+// nameCA is what to do about a file that vouches for nobody, or not for the server.
+const nameCA = "name the file that has the server's certificate, or that of who signed it"
+
+func tlsProblem(err error, u *url.URL) (message, next string) {
+	var (
+		file    *certs.Error
+		unknown x509.UnknownAuthorityError
+		host    x509.HostnameError
+		invalid x509.CertificateInvalidError
+		record  tls.RecordHeaderError
+		alert   tls.AlertError
+		verify  *tls.CertificateVerificationError
+	)
+	switch {
+	case errors.As(err, &file):
+		return file.Error(), nameCA
+	case errors.As(err, &unknown):
+		issuer := ""
+		if unknown.Cert != nil && unknown.Cert.Issuer.String() != "" {
+			issuer = " (issued by " + unknown.Cert.Issuer.String() + ")"
+		}
+		return "the certificate of " + u.Hostname() + " is signed by an unknown authority" + issuer,
+			"add that authority to the system's trust store, or on Linux name its PEM file in SSL_CERT_FILE"
+	case errors.As(err, &host):
+		names := append([]string(nil), host.Certificate.DNSNames...)
+		for _, ip := range host.Certificate.IPAddresses {
+			names = append(names, ip.String())
+		}
+		if len(names) == 0 {
+			names = []string{"no host"}
+		}
+		return fmt.Sprintf("the server's certificate is for %s, not for %s", strings.Join(names[:min(len(names), 8)], ", "), host.Host),
+			"use a host name that the certificate has"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil:
+		if now := time.Now(); now.Before(invalid.Cert.NotBefore) {
+			return "the server's certificate is not valid before " + invalid.Cert.NotBefore.Format(time.RFC3339), "check this machine's clock, or renew the certificate"
+		}
+		return "the server's certificate expired on " + invalid.Cert.NotAfter.Format(time.RFC3339), "renew it on the server, or check this machine's clock"
+	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return "the server does not speak TLS at " + u.Host, "use http:// instead of https://"
+	case errors.As(err, &alert):
+		return "the server refused the TLS handshake: " + alert.Error(), "check which TLS versions and certificates it wants"
+	case errors.As(err, &verify):
+		return "the server's certificate is not valid: " + verify.Err.Error(), "renew it on the server"
+	}
+	return "", ""
+}
+
+// endsSession says whether a refusal means that the session is gone. The specification says 404; servers built after
+// the TypeScript SDK's examples say 400 and name the session in the body. answer is the body as far as it answers
+// the request, which some servers send with such a status as well; null says that it names no request.
+func endsSession(h *HTTPError, answer jsonrpc.Envelope, null bool) bool {
+	switch h.Status {
+	case http.StatusNotFound:
+		e, err := jsonrpc.ParseError(answer.Error)
+		return err != nil || e.Code != jsonrpc.CodeMethodNotFound
+	case http.StatusBadRequest:
+		return (null || answer.Kind == jsonrpc.Invalid) && strings.Contains(strings.ToLower(string(h.Body)), "session")
+	}
+	return false
+}

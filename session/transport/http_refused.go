@@ -1,0 +1,42 @@
+package transport
+
+import (
+	"strings"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// Explain is the refusal as users see it: what to do next goes by the status.
+func (h *HTTPError) Explain() *failure.Error {
+	e := &failure.Error{
+		Kind: failure.Transport, Status: h.Status, URL: h.URL, Err: h,
+		Message: h.Error(), Detail: text.Clip(strings.ToValidUTF8(string(h.Body), "\uFFFD"), 400),
+	}
+	switch {
+	case h.Status == 401 || h.Status == 403:
+		e.Kind = failure.OAuth
+		if how := h.Header.Get("WWW-Authenticate"); how != "" {
+			e.Message += " (WWW-Authenticate: " + text.Clip(mask.Text(how), 400) + ")"
+		}
+		e.Next = "give credentials with -H \"Authorization: Bearer …\" or log in"
+	case h.Status >= 300 && h.Status < 400:
+		e.Next = "give the final URL itself"
+		if to := h.Header.Get("Location"); to != "" {
+			e.Message += ", a redirect to " + text.Clip(mask.URL(to), 200)
+		}
+	case h.Status == 404:
+		e.Next = "check the path of the URL (many servers listen at /mcp)"
+	case h.Status == 405 || h.Status == 406 || h.Status == 415:
+		e.Next = "check that the URL is an MCP endpoint, or try --transport sse"
+	case h.Status == 429:
+		e.Next = "wait and try again"
+		if after := h.Header.Get("Retry-After"); after != "" {
+			e.Next = "wait (the server says Retry-After: " + text.Clip(after, 60) + ") and try again"
+		}
+	case h.Status >= 500:
+		e.Next = "look at the server's own log, then try again"
+	}
+	return e
+}

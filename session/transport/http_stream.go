@@ -1,0 +1,293 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/sse"
+)
+
+const (
+	retryDefault = time.Second           // between connections to a stream, if the server does not say
+	retryLeast   = 50 * time.Millisecond // whatever it says
+	retryMost    = 30 * time.Second      // after failures
+	resumeTries  = 5                     // failures in a row
+	drainTime    = time.Second           // for the end of a stream that has brought its answer
+)
+
+// events delivers the messages of one event stream.
+type events struct {
+	t     *httpClient
+	in    Receiver
+	r     *sse.Reader
+	count int // events so far
+}
+
+// newEvents reads from body. A message above the limit is skipped over maxSkip bytes.
+func (c *httpClient) newEvents(in Receiver, body io.Reader, maxSkip int64) *events {
+	return &events{t: c, in: in, r: sse.NewReader(body, c.max, maxSkip)}
+}
+
+// next delivers the next message and returns it. io.EOF is the end of the stream; after an *Error about a
+// message that was too large the stream can be read on, unless fatal.
+func (e *events) next(x *exchange) (frame []byte, fatal bool, err error) {
+	for {
+		ev, err := e.r.Next()
+		var long *sse.TooLongError
+		switch {
+		case errors.As(err, &long):
+			bad := frameTooLarge(long.Limit+1, long.Limit)
+			e.in.Broken(long.Head, long.Tail, bad)
+			return nil, long.Fatal, bad
+		case err != nil:
+			if len(ev.Data) > 0 {
+				head, tail := edges(ev.Data)
+				e.in.Broken(head, tail, &failure.Error{
+					Kind: failure.Protocol, Message: fmt.Sprintf("the stream ended after %d bytes of an event", len(ev.Data)),
+					Next: "look at the server's own log",
+				})
+			}
+			return nil, true, err
+		}
+		e.count++
+		if ev.Name != "message" {
+			e.t.tap.Append(journal.Entry{
+				Kind: journal.Bad, Dir: journal.In, Method: x.method, ID: x.id, Note: fmt.Sprintf("server-sent event %.80q is not a message", ev.Name),
+			}, ev.Data)
+			continue
+		}
+		e.in.Frame(ev.Data)
+		return ev.Data, false, nil
+	}
+}
+
+// stream delivers a stream that answers m until the answer came, across broken connections where the server allows it.
+// It reports keep if the exchange and the response live on, to take the rest of the stream.
+func (t *streamable) stream(x *exchange, m Message, resp *http.Response) (keep bool, err error) {
+	body := resp.Body // closed by the caller or by drain; those that follow it here
+	defer func() {
+		if !keep {
+			_ = body.Close()
+		}
+	}()
+	in := t.in
+	if to, ok := in.(Stream); ok {
+		in = to.Of(m.Env.ID)
+	}
+	resumable := max(m.Header.Get("MCP-Protocol-Version"), t.Version()) < modernSince
+	lastID, retry := "", time.Duration(-1)
+	for {
+		ev := t.newEvents(in, body, 0)
+		for {
+			frame, _, e := ev.next(x)
+			if err = e; e != nil {
+				break
+			}
+			if answeredBy(frame, m) {
+				t.drain(x, ev, body)
+				return true, nil
+			}
+		}
+		if id := ev.r.LastID(); id != "" {
+			lastID = id
+		}
+		if d, ok := ev.r.Retry(); ok {
+			retry = d
+		}
+		var bad *failure.Error
+		switch {
+		case x.caller.Err() != nil:
+			return false, x.caller.Err()
+		case t.life.Err() != nil:
+			return false, errClosed()
+		case errors.As(err, &bad): // too large: the server would only send it again
+			return false, bad
+		}
+		cut := t.cut(err)
+		if lastID == "" || !resumable {
+			return false, cut
+		}
+		_ = body.Close()
+		next, err := t.resume(x, lastID, retry, cut)
+		if err != nil {
+			return false, err
+		}
+		body = next
+	}
+}
+
+// cut says how a response stream ended before the answer.
+func (t *streamable) cut(err error) *failure.Error {
+	e := &failure.Error{
+		Kind: failure.ChannelClosed, URL: mask.URL(t.url.String()), Message: "the server closed the response stream without answering",
+		Next: "look at the server's own log, then try again",
+	}
+	if err != io.EOF {
+		e.Message, e.Err = "the response stream was cut before the answer came", err
+		if err != io.ErrUnexpectedEOF {
+			e.Message += ": " + err.Error()
+		}
+	}
+	return e
+}
+
+// drain takes what follows the answer, so that nothing is lost and the connection can be used again.
+func (t *streamable) drain(x *exchange, ev *events, body io.Closer) {
+	x.detach() // the caller is done
+	t.wg.Add(1)
+	timer := time.AfterFunc(drainTime, x.cancel)
+	go func() {
+		defer t.wg.Done()
+		defer x.close()
+		defer timer.Stop()
+		defer func() { _ = body.Close() }()
+		for {
+			if _, fatal, _ := ev.next(x); fatal {
+				return
+			}
+		}
+	}()
+}
+
+// resume asks for a broken stream to go on after the event lastID. cut is the error if it does not.
+func (t *streamable) resume(x *exchange, lastID string, retry time.Duration, cut *failure.Error) (io.ReadCloser, error) {
+	wait := retryDefault
+	if retry >= 0 {
+		wait = max(retry, retryLeast)
+	}
+	for try := 1; ; try++ {
+		if err := pause(x, wait); err != nil {
+			if cause := x.caller.Err(); cause != nil {
+				return nil, cause
+			}
+			return nil, errClosed()
+		}
+		resp, err := t.get(x, lastID)
+		switch {
+		case err == nil && resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream":
+			return resp.Body, nil
+		case err == nil:
+			h := t.refusal(x, resp)
+			_ = resp.Body.Close()
+			if h.Status == 404 && t.SessionID() != "" {
+				return nil, fmt.Errorf("%w: %w", ErrSessionLost, h)
+			}
+			if h.Status < 500 && h.Status != http.StatusTooManyRequests || try == resumeTries {
+				cut.Message += fmt.Sprintf(", and the server does not resume it (%s)", resp.Status)
+				cut.Status, cut.Err = h.Status, h
+				return nil, cut
+			}
+		case x.caller.Err() != nil || t.life.Err() != nil:
+			return nil, err
+		case try == resumeTries:
+			cut.Message += ", and the server cannot be reached again"
+			cut.Err = err
+			return nil, cut
+		}
+		wait = min(max(wait, retryDefault/4)*2, retryMost)
+	}
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// get opens an event stream: a broken one after lastID, or the server's own.
+func (t *streamable) get(x *exchange, lastID string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(x, http.MethodGet, t.url.String(), nil)
+	if err != nil {
+		return nil, explainHTTP(err, t.url, t.connect)
+	}
+	t.header(req.Header, "text/event-stream", nil)
+	if lastID != "" {
+		req.Header.Set("Last-Event-ID", lastID)
+	}
+	return t.do(x, req)
+}
+
+// listen opens the stream for messages that the server sends by itself, once.
+func (t *streamable) listen() {
+	t.mu.Lock()
+	again := t.listening
+	t.listening = true
+	t.mu.Unlock()
+	if again || !t.enter() {
+		return
+	}
+	go func() {
+		defer t.wg.Done()
+		x := t.exchange(t.life, "", "")
+		defer x.close()
+		t.listenOn(x)
+	}()
+}
+
+// listenOn keeps that stream open. A server need not offer it, and that it does not can take many forms: any refusal
+// that trying again cannot change ends it. Once it worked, a 404 means that the session is gone, and that nothing listens
+// any more that the server is.
+func (t *streamable) listenOn(x *exchange) {
+	lastID, retry := "", retryDefault
+	worked, failures := false, 0
+	for {
+		resp, err := t.get(x, lastID)
+		switch {
+		case err != nil:
+			failures++
+			if worked && failures > 1 && Refused(err) {
+				t.in.Lost(err)
+				return
+			}
+		case resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream":
+			worked = true
+			ev := t.newEvents(t.in, resp.Body, 4*t.max)
+			for fatal := false; !fatal; {
+				_, fatal, _ = ev.next(x)
+			}
+			_ = resp.Body.Close()
+			if id := ev.r.LastID(); id != "" {
+				lastID = id
+			}
+			if d, ok := ev.r.Retry(); ok {
+				retry = max(d, retryLeast)
+			}
+			failures++
+			if ev.count > 0 {
+				failures = 0
+			}
+		default:
+			h := t.refusal(x, resp)
+			_ = resp.Body.Close()
+			failures++
+			switch {
+			case t.life.Err() != nil:
+			case worked && h.Status == http.StatusNotFound && t.SessionID() != "":
+				t.in.Lost(fmt.Errorf("%w: %w", ErrSessionLost, h))
+				return
+			case h.Status < 500 && h.Status != http.StatusTooManyRequests, !worked && failures >= resumeTries:
+				return
+			}
+		}
+		wait := retry
+		for range min(failures-1, 10) {
+			wait = min(2*wait, max(retryMost, retry))
+		}
+		if pause(x, wait) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package transport
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+)
+
+// Options is what transports share, whatever the server. The zero value is usable.
+type Options struct {
+	// Stderr gets a copy of what child processes write to stderr, nil for none. Writes come from several goroutines.
+	Stderr io.Writer
+	// GracePeriod is how long child processes get to exit when they are closed.
+	GracePeriod GracePeriod
+}
+
+// table is every kind of transport that a configuration can name, in the order in which help lists them.
+var table = []struct {
+	kind string
+	open func(config.Server, Tap, Options) Transport
+}{
+	{config.Stdio, func(cfg config.Server, tap Tap, o Options) Transport {
+		return newStdio(cfg, tap, o.Stderr, o.GracePeriod)
+	}},
+	{config.HTTP, func(cfg config.Server, tap Tap, _ Options) Transport { return newHTTP(cfg, tap) }},
+	{config.SSE, func(cfg config.Server, tap Tap, _ Options) Transport { return newSSE(cfg, tap) }},
+}
+
+// New makes a transport of one kind to the server of cfg. Nothing is started or sent before Start. An unknown kind is a
+// *failure.Error of kind Usage.
+func New(kind string, cfg config.Server, tap Tap, o Options) (Transport, error) {
+	known := make([]string, 0, len(table)+1)
+	for _, t := range table {
+		if t.kind == kind {
+			return t.open(cfg, tap, o), nil
+		}
+		known = append(known, t.kind)
+	}
+	return nil, &failure.Error{
+		Kind: failure.Usage, Stage: "connecting", Message: fmt.Sprintf("unknown transport %q", kind),
+		Next: "use " + strings.Join(known, ", ") + " or " + config.Auto,
+	}
+}
+
+// Kinds lists the kinds of transport to try for a server, in order.
+func Kinds(cfg config.Server) []string {
+	switch t := cfg.Transport; {
+	case t == "" && cfg.Command != "":
+		return []string{config.Stdio}
+	case t == "" || t == config.Auto:
+		return []string{config.HTTP, config.SSE}
+	default:
+		return []string{t}
+	}
+}

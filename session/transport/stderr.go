@@ -1,0 +1,64 @@
+package transport
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+const (
+	stderrLine = 64 << 10 // longer lines are journalled in pieces
+	stderrKeep = 10       // lines kept for error messages
+	stderrClip = 500      // bytes of each of them
+)
+
+// stderrLog journals what a child writes to stderr, line by line, and remembers the end of it.
+type stderrLog struct {
+	tap  Tap
+	pass io.Writer
+
+	mu   sync.Mutex
+	kept []string
+}
+
+func (l *stderrLog) run(r io.Reader) {
+	b := bufio.NewReaderSize(r, stderrLine)
+	for {
+		line, err := b.ReadSlice('\n')
+		if len(line) > 0 {
+			if l.pass != nil {
+				_, _ = l.pass.Write(line) // a terminal that is gone must not stop the server
+			}
+			l.line(bytes.Clone(bytes.TrimRight(line, "\r\n")))
+		}
+		if err != nil && err != bufio.ErrBufferFull {
+			return
+		}
+	}
+}
+
+func (l *stderrLog) line(line []byte) {
+	l.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Stderr}, line)
+	s := strings.TrimSpace(text.Clip(string(line), stderrClip))
+	if s == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.kept) == stderrKeep {
+		l.kept = append(l.kept[:0], l.kept[1:]...)
+	}
+	l.kept = append(l.kept, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// last is the end of stderr, at most ten lines.
+func (l *stderrLog) last() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.kept, "\n")
+}

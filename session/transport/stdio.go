@@ -1,0 +1,281 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/process"
+)
+
+// drainGrace is how long what a child has already written may take to arrive, from its exit on.
+const drainGrace = 250 * time.Millisecond
+
+// GracePeriod is how long a child gets when its connection is closed. Many servers do not leave when their input ends, and a
+// one-shot command must not wait for them.
+type GracePeriod struct {
+	Input time.Duration // from the end of its input to TERM; 0: 50 ms
+	Term  time.Duration // from TERM to KILL; 0: 500 ms
+}
+
+func (l *GracePeriod) defaults() {
+	if l.Input == 0 {
+		l.Input = 50 * time.Millisecond
+	}
+	if l.Term == 0 {
+		l.Term = 500 * time.Millisecond
+	}
+}
+
+// stdio runs a server as a child process and speaks over its pipes.
+type stdio struct {
+	cfg  config.Server
+	tap  Tap
+	pass io.Writer // the child's stderr is copied there, nil for nowhere
+	stay GracePeriod
+	bare bool // of our environment only what is no secret goes along
+
+	proc   *process.Process
+	stdin  *os.File
+	stdout *os.File
+	w      *lineWriter
+	errs   *stderrLog
+
+	closing atomic.Bool
+	ended   chan struct{} // closed by the supervisor when everything is over
+	over    chan struct{} // closed when nothing can be written any more
+	overOne sync.Once
+	fault   atomic.Pointer[error] // why we ended it ourselves
+	closed  sync.Once
+	wrote   atomic.Bool  // something was written
+	unread  atomic.Int64 // bytes that the child had not read when it exited, -1 if unknown
+}
+
+func newStdio(cfg config.Server, tap Tap, pass io.Writer, stay GracePeriod) *stdio {
+	stay.defaults()
+	return &stdio{cfg: cfg, tap: tap, pass: pass, stay: stay, ended: make(chan struct{}), over: make(chan struct{})}
+}
+
+// NewStdio returns a transport to a server as a child process, for those who speak with it below the level of a Session. Of
+// our environment the child gets only what hardly a program works without, and what the configuration adds. What it writes
+// to stderr is journalled, and copied to stderr unless that is nil.
+func NewStdio(cfg config.Server, tap Tap, stderr io.Writer, stay GracePeriod) Transport {
+	s := newStdio(cfg, tap, stderr, stay)
+	s.bare = true
+	return s
+}
+
+// Start starts the process, once. It does not wait for anything that the process does.
+func (s *stdio) Start(ctx context.Context, in Receiver) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	env := process.Environment(s.cfg.Env)
+	if s.bare {
+		env = process.Filtered(s.cfg.Env)
+	}
+	path, err := process.Lookup(s.cfg.Command, env, s.cfg.Cwd)
+	if err != nil {
+		return spawnFailed(s.cfg, err)
+	}
+	var ends [6]*os.File
+	shut := func(files ...*os.File) {
+		for _, f := range files {
+			if f != nil {
+				_ = f.Close()
+			}
+		}
+	}
+	for i := 0; i < len(ends); i += 2 {
+		if ends[i], ends[i+1], err = os.Pipe(); err != nil {
+			shut(ends[:]...)
+			return spawnFailed(s.cfg, err)
+		}
+	}
+	theirIn, ourIn, ourOut, theirOut, ourErr, theirErr := ends[0], ends[1], ends[2], ends[3], ends[4], ends[5]
+	process.Widen(ourOut)
+	s.proc, err = process.Start(process.Spec{Path: path, Args: s.cfg.Args, Env: env, Dir: s.cfg.Cwd, Std: [3]*os.File{theirIn, theirOut, theirErr}})
+	shut(theirIn, theirOut, theirErr)
+	if err != nil {
+		shut(ourIn, ourOut, ourErr)
+		return spawnFailed(s.cfg, err)
+	}
+	s.stdin, s.stdout = ourIn, ourOut
+	s.w = newLineWriter(ourIn, s.over, func(err error) { s.end(err) })
+	s.errs = &stderrLog{tap: s.tap, pass: s.pass}
+	go s.supervise(in, ourErr)
+	return nil
+}
+
+// Send writes one frame.
+func (s *stdio) Send(ctx context.Context, m Message) error {
+	err := s.w.write(ctx, m.Frame)
+	if err == nil {
+		s.wrote.Store(true)
+	}
+	if err != nil && !errors.Is(err, ctx.Err()) {
+		// A broken pipe is how an exit shows first. The supervisor knows more, and tells all callers at once.
+		select {
+		case <-s.ended:
+		case <-ctx.Done():
+		case <-time.After(2 * time.Second):
+		}
+	}
+	return err
+}
+
+// end kills the child because of err, which Lost will report.
+func (s *stdio) end(err error) {
+	s.fault.CompareAndSwap(nil, &err)
+	s.finish()
+	if !errors.Is(err, syscall.EPIPE) {
+		s.proc.Signal(process.Kill)
+		return
+	}
+	// Its input is gone: it is leaving, or will not hear us any more.
+	go func() {
+		select {
+		case <-s.proc.Exited():
+		case <-time.After(s.stay.Input):
+			err := errors.New("the server closed its standard input")
+			s.fault.Store(&err)
+			s.proc.Signal(process.Term)
+			select {
+			case <-s.proc.Exited():
+			case <-time.After(s.stay.Term):
+				s.proc.Signal(process.Kill)
+			}
+		}
+	}()
+}
+
+// finish makes writers give up.
+func (s *stdio) finish() { s.overOne.Do(func() { close(s.over) }) }
+
+// supervise reads the child's output until the child is gone, and reports it.
+func (s *stdio) supervise(in Receiver, stderr *os.File) {
+	defer close(s.ended)
+	eof, errEOF := make(chan struct{}), make(chan struct{})
+	go func() {
+		_ = newLineReader(s.cfg.MaxFrame, in).run(s.stdout) // an end by error is an end; the process says why
+		close(eof)
+	}()
+	go func() {
+		s.errs.run(stderr)
+		close(errEOF)
+	}()
+
+	closedOutput := false
+	select {
+	case <-s.proc.Exited():
+		WaitFor(eof, drainGrace)
+	case <-eof:
+		if !WaitFor(s.proc.Exited(), time.Second) {
+			closedOutput = true
+			s.proc.Signal(process.Term)
+			if !WaitFor(s.proc.Exited(), s.stay.Term) {
+				s.proc.Signal(process.Kill)
+				<-s.proc.Exited()
+			}
+		}
+	}
+	s.unread.Store(process.Unread(s.stdin))
+	s.finish()
+	s.proc.Signal(process.Kill) // what it forked; its own pid is still reserved
+	WaitFor(errEOF, drainGrace)
+	_ = s.stdin.Close()
+	_, _ = s.stdout.Close(), stderr.Close() // ends the readers when a process outside the group holds the pipes
+	<-eof
+	<-errEOF
+	how := s.proc.Reap()
+	if s.closing.Load() {
+		return
+	}
+	msg := "the server " + how
+	if closedOutput {
+		msg = "the server closed its standard output"
+	}
+	if f := s.fault.Load(); f != nil && !errors.Is(*f, syscall.EPIPE) {
+		msg = (*f).Error()
+	}
+	in.Lost(&failure.Error{Kind: failure.ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "look at its output above, then reconnect"})
+}
+
+// Close ends the child and everything it started: its input is closed, then TERM, then KILL.
+func (s *stdio) Close() error {
+	if s.proc == nil {
+		return nil
+	}
+	s.closed.Do(func() {
+		s.closing.Store(true)
+		s.finish()
+		_ = s.stdin.Close()
+		if WaitFor(s.ended, s.stay.Input) {
+			return
+		}
+		s.proc.Signal(process.Term)
+		if !WaitFor(s.proc.Exited(), s.stay.Term) {
+			s.proc.Signal(process.Kill)
+		}
+	})
+	<-s.ended
+	return nil
+}
+
+// PID is the child's process id.
+func (s *stdio) PID() int {
+	if s.proc == nil {
+		return 0
+	}
+	return s.proc.PID()
+}
+
+// Stderr is the last lines that the child wrote to stderr.
+func (s *stdio) Stderr() string {
+	if s.errs == nil {
+		return ""
+	}
+	return s.errs.last()
+}
+
+// Traits has the child.
+func (s *stdio) Traits() Traits { return Traits{Kind: config.Stdio, Child: s} }
+
+// Ignored reports whether the child exited without having read all that it was sent. Only then is it sure that it did not
+// exit because of what it read.
+func (s *stdio) Ignored() bool {
+	return WaitFor(s.ended, time.Second) && (s.unread.Load() > 0 || !s.wrote.Load())
+}
+
+// WaitFor reports whether c was closed in time.
+func WaitFor(c <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+func spawnFailed(cfg config.Server, err error) *failure.Error {
+	e := &failure.Error{
+		Kind: failure.SpawnFailed, Stage: "starting", Err: err,
+		Message: fmt.Sprintf("cannot start %q: %v", cfg.Command, process.Reason(err)),
+		Next:    "check the command, its arguments and the working folder",
+	}
+	if errors.Is(err, process.ErrNotFound) {
+		e.Message = fmt.Sprintf("command %q not found", cfg.Command)
+		e.Next = "install it, give its full path, or extend PATH with -e PATH=…"
+	}
+	return e
+}

@@ -1,0 +1,111 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Transport carries JSON-RPC frames to one server and back: over a child's pipes, HTTP, HTTP+SSE or memory. It is used
+// for one connection: Start once, Close once; a reconnect makes a new one. All methods are safe for concurrent use.
+//
+// Frames are journalled by whoever sits above a Transport, in both directions. A transport journals what only it
+// sees, through its Tap: stderr, HTTP status lines and headers.
+type Transport interface {
+	// Traits says what the layers above have to know of this way to reach a server. They do not change.
+	Traits() Traits
+	// Start connects, and delivers what arrives to in until Close. ctx bounds the connecting only. Over stdio it starts
+	// the process, once; over plain HTTP there is nothing to do yet.
+	Start(ctx context.Context, in Receiver) error
+	// Send writes one message. Over HTTP ctx bounds the whole exchange (cancelling it closes the response stream, which
+	// is how the modern era cancels), and Send returns when the exchange is over: an error if no answer to a request
+	// came, *HTTPError for a refused one. Over pipes it returns once the frame is written.
+	Send(ctx context.Context, m Message) error
+	// Close ends the connection and returns when nothing of it is left: no goroutine, no process, no descriptor.
+	Close() error
+}
+
+// Message is one outgoing frame.
+type Message struct {
+	Frame  []byte           // without line end; must not be modified
+	Env    jsonrpc.Envelope // of Frame
+	Header http.Header      // for transports over HTTP, nil for none
+}
+
+// Receiver takes what arrives. Its methods may be called from several goroutines, do not block for long, and must not be
+// called after Close has returned.
+type Receiver interface {
+	// Frame takes one frame, whole, without line end, valid or not. The receiver owns the bytes, and keeps them.
+	Frame(frame []byte)
+	// Broken reports a frame that could not be delivered, such as one above the size limit. head is its beginning and
+	// tail its end (for finding out whose answer it was), both at most a few KB; err says why.
+	Broken(head, tail []byte, err error)
+	// Lost reports that the connection ended by itself. Called at most once, and never because of Close.
+	Lost(err error)
+}
+
+// Traits are what sets one transport apart from another, for the layers above.
+type Traits struct {
+	Kind   string    // what configurations and Status call it: "stdio", "http", "sse", "memory"
+	Legacy bool      // the transport does not exist in the modern era
+	HTTP   Versioned // nil unless messages have HTTP headers
+	Child  Child     // nil unless the server is a child process
+}
+
+// Child is the server as a child process.
+type Child interface {
+	// PID is its process id, 0 before it was started.
+	PID() int
+	// Stderr is the last lines that it wrote to stderr.
+	Stderr() string
+	// Ignored reports whether it exited without having read all that it was sent. Only then is it sure that it did not
+	// exit because of what it read.
+	Ignored() bool
+}
+
+// Stream is a Receiver that distinguishes what arrives on the stream that answers one request from what arrives elsewhere.
+type Stream interface {
+	// Of is the receiver for the stream that answers the request with this id, the bytes as they were sent.
+	Of(id []byte) Receiver
+}
+
+// Versioned is what transports over HTTP offer in addition.
+type Versioned interface {
+	// SetVersion sets the protocol version for the MCP-Protocol-Version header of messages that do not bring their own.
+	SetVersion(protocolVersion string)
+	// SessionID is the Mcp-Session-Id in use, "" if none.
+	SessionID() string
+}
+
+// HTTPError is a POST that was not answered with a JSON-RPC message and a 2xx status.
+type HTTPError struct {
+	Status int    // 0 if there was no HTTP answer
+	Method string // POST or GET
+	URL    string
+	Header http.Header
+	Body   []byte // at most 1 MiB. If it is a JSON-RPC error response it counts as the answer
+}
+
+// Error gives method, URL and status.
+func (e *HTTPError) Error() string {
+	return fmt.Sprintf("%s %s was answered with %d %s", e.Method, e.URL, e.Status, http.StatusText(e.Status))
+}
+
+// Tap is where a transport journals. The zero value discards.
+type Tap struct {
+	Journal *journal.Journal
+	Server  string // name in the configs
+	Conn    uint64 // which connection of that server
+}
+
+// Append fills in server and connection, and appends.
+func (t Tap) Append(e journal.Entry, body []byte) uint64 {
+	if t.Journal == nil {
+		return 0
+	}
+	e.Server, e.Conn = t.Server, t.Conn
+	return t.Journal.Append(e, body)
+}
