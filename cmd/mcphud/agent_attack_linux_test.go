@@ -283,6 +283,7 @@ func (h held) within(most held) bool {
 // TestAttacks runs each attack from outside, and looks afterwards: the agent answers a normal call within 100 ms, and holds
 // no more files, processes and goroutines than before.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--ephemeral", "--queue-capacity", "20", "--rate-limit", "0", "--tenant-concurrency", "0", "--log-level", "debug")
 	s.call("echo", `{"message":"x"}`).text(t)
 	before := s.held()

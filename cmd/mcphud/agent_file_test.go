@@ -10,6 +10,7 @@ import (
 )
 
 func TestC2_FileInTheConfigurationFolder(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	path := filepath.Join(home, ".config", "mcphud", "agent.yaml")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -40,6 +41,7 @@ func TestC2_FileInTheConfigurationFolder(t *testing.T) {
 
 // On stderr is the line that says it is ready, and log records as JSON.
 func TestAgentLogsJSONLines(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--ephemeral", "--log-level", "debug")
 	s.call("echo", `{"message":"a\nb"}`).text(t)
 	await(t, "the call in the log", func() bool { return strings.Contains(s.log(), "MCP tool called") })

@@ -40,6 +40,7 @@ func settled(t *testing.T, args []string, env map[string]string, file string) (s
 }
 
 func TestC1_SettingsPrecedence(t *testing.T) {
+	t.Parallel()
 	env := map[string]string{"AGENT_PORT": "7002", "AGENT_CONCURRENCY": "3", "AGENT_TOKEN": "from-env"}
 	const file = "port: 7003\nconcurrency: 4\n"
 	for _, c := range []struct {
@@ -70,6 +71,7 @@ func TestC1_SettingsPrecedence(t *testing.T) {
 }
 
 func TestC2_SettingsFile(t *testing.T) {
+	t.Parallel()
 	for name, file := range map[string]string{
 		"yaml": "port: 7005\nconcurrency: 2\ntimeout: 45000\nmaxRequestSize: 10mb\nname: ours\n",
 		"json": `{"port": 7005, "concurrency": 2, "timeout": "45s", "maxRequestSize": "10mb", "name": "ours"}`,
@@ -91,6 +93,7 @@ func TestC2_SettingsFile(t *testing.T) {
 }
 
 func TestWrongSettingsAreNamed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		env, file string // one of them
 		says      []string
@@ -121,6 +124,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 }
 
 func TestSizesAndPauses(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int64{"10mb": 10 << 20, "512kb": 512 << 10, "1gb": 1 << 30, "64MiB": 64 << 20, "1MB": 1e6, "4096": 4096, "10 mb": 10 << 20} {
 		var b bodySize
 		if err := b.Set(text); err != nil || int64(b) != want {
@@ -142,6 +146,7 @@ func TestSizesAndPauses(t *testing.T) {
 }
 
 func TestA9_JWTSettingsReachTheAgent(t *testing.T) {
+	t.Parallel()
 	both := []string{"--jwks", "keys.json", "--jwt-audience", "https://agent.example/mcp", "--jwt-issuer", "https://id.example"}
 	for _, c := range []struct {
 		args     []string

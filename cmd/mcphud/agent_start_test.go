@@ -21,6 +21,7 @@ import (
 )
 
 func TestA1_Port(t *testing.T) {
+	t.Parallel()
 	port := freePort(t)
 	url := fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
 	if s := serve(t, "--port", strconv.Itoa(port)); s.url != url {
@@ -55,6 +56,7 @@ func TestA1_Port(t *testing.T) {
 
 // Another program may hold the port on the machine that runs the tests; then its number is in the error.
 func TestA1_DefaultPort(t *testing.T) {
+	t.Parallel()
 	cmd := agentCommand(t, t.TempDir(), nil)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -79,6 +81,7 @@ func TestA1_DefaultPort(t *testing.T) {
 }
 
 func TestA2_Introduction(t *testing.T) {
+	t.Parallel()
 	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`
 	info := serve(t).post(initialize, "Accept", "application/json, text/event-stream").rpc(t).Result.ServerInfo
 	if info.Name != "mcphud-agent" || info.Version != "1.0.0" {
@@ -90,6 +93,7 @@ func TestA2_Introduction(t *testing.T) {
 }
 
 func TestA9_OtherMachinesNeedAToken(t *testing.T) {
+	t.Parallel()
 	for _, host := range []string{"0.0.0.0", "::", "192.0.2.1"} {
 		if e := refused(t, nil, "--port", "0", "--host", host); !strings.Contains(e.Message, "AGENT_TOKEN") || !strings.Contains(e.Message, "--jwks") || !strings.Contains(e.Message, host) {
 			t.Errorf("--host %s: %s", host, e.Message)
@@ -121,6 +125,7 @@ func TestA9_OtherMachinesNeedAToken(t *testing.T) {
 }
 
 func TestX2_NoTenantsButThoseNamed(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--tenant", "acme", "--tenant", "globex")
 	search := func(tenant string) rpcAnswer {
 		return s.call("search_knowledge_base", `{"query":"session","tenant_id":"`+tenant+`"}`)
@@ -137,6 +142,7 @@ func TestX2_NoTenantsButThoseNamed(t *testing.T) {
 }
 
 func TestA10_Stdio(t *testing.T) {
+	t.Parallel()
 	cmd := agentCommand(t, t.TempDir(), nil, "--stdio", "--log-level", "debug", "--drain-timeout", "1h")
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -197,6 +203,7 @@ func TestA10_Stdio(t *testing.T) {
 }
 
 func TestA13_PathsForGet(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	var health struct{ Status, Name, Version string }
 	if r := s.get("/health"); r.status != 200 || json.Unmarshal([]byte(r.body), &health) != nil || health.Status != "ok" || health.Name != "mcphud-agent" || health.Version != "1.0.0" {
@@ -243,6 +250,7 @@ func filesBelow(t *testing.T, dir string) (files []string) {
 }
 
 func TestEphemeralWritesNoFile(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--ephemeral")
 	s.call("execute_code", `{"code":"1+1"}`).text(t)
 	s.call("search_knowledge_base", `{"query":"protocol","tenant_id":"acme"}`).text(t)

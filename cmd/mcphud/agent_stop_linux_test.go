@@ -32,6 +32,7 @@ func (s *served) going(tool, arguments string) <-chan httpReply {
 }
 
 func TestQ9_SignalsDrain(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
@@ -53,6 +54,7 @@ func TestQ9_SignalsDrain(t *testing.T) {
 }
 
 func TestQ9_DrainIsBounded(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--drain-timeout", "300ms")
 	answer := s.going("sleep", `{"seconds":600}`)
 	start := time.Now()
@@ -69,6 +71,7 @@ func TestQ9_DrainIsBounded(t *testing.T) {
 }
 
 func TestASecondSignalEndsTheAgentAtOnce(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--drain-timeout", "1h")
 	answer := s.going("sleep", `{"seconds":600}`)
 	s.signal(syscall.SIGTERM)
@@ -83,6 +86,7 @@ func TestASecondSignalEndsTheAgentAtOnce(t *testing.T) {
 
 // A task that was running when the agent died is told to have been interrupted, by the agent that runs next.
 func TestQ8_KilledMidTask(t *testing.T) {
+	t.Parallel()
 	port := strconv.Itoa(freePort(t))
 	home := t.TempDir()
 	s := serveIn(t, home, nil, "--port", port)
@@ -108,6 +112,7 @@ func TestQ8_KilledMidTask(t *testing.T) {
 
 // An agent that cannot start because another runs on its port must not touch what that one keeps.
 func TestQ8_AnAgentThatCannotStartInterruptsNothing(t *testing.T) {
+	t.Parallel()
 	s := serve(t)
 	id := s.async("sleep", `{"seconds":600}`)
 	await(t, "the task to run", func() bool { return s.task("/tasks/"+id).Status == "running" })
@@ -125,6 +130,7 @@ func TestQ8_AnAgentThatCannotStartInterruptsNothing(t *testing.T) {
 }
 
 func TestE5_APanicEndsNothingElse(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--ephemeral", "--profile", "fault")
 	pid := s.cmd.Process.Pid
 	for range 3 {
@@ -143,6 +149,7 @@ func TestE5_APanicEndsNothingElse(t *testing.T) {
 
 // No exit leaves a process behind, also not one that runs a loop without end.
 func TestNoWorkerSurvives(t *testing.T) {
+	t.Parallel()
 	for name, sig := range map[string]syscall.Signal{"drained": syscall.SIGTERM, "killed": syscall.SIGKILL} {
 		for _, loop := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, looping %v", name, loop), func(t *testing.T) {
@@ -174,6 +181,7 @@ func TestNoWorkerSurvives(t *testing.T) {
 
 // What the agent keeps secret is in no process's environment or arguments but its own.
 func TestX5_WorkersGetNoSecrets(t *testing.T) {
+	t.Parallel()
 	const secret = "s3cret-t0ken-value"
 	s := serveIn(t, t.TempDir(), []string{"AGENT_TOKEN=" + secret, "AGENT_MODEL_KEY=" + secret + "2", "OTHER_SECRET=" + secret + "3"})
 	r := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"1+1"}}}`, "Authorization", "Bearer "+secret)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestAgentHelpHasOnlyItsOwnFlags(t *testing.T) {
+	t.Parallel()
 	out := mcphud(t, "agent", "--help").ok(t)
 	for _, flag := range []string{"--port", "--profile", "--ephemeral", "--stdio", "--drain-timeout", "--format", "--config"} {
 		if !strings.Contains(out, flag+" ") {
@@ -25,6 +26,7 @@ func TestAgentHelpHasOnlyItsOwnFlags(t *testing.T) {
 }
 
 func TestAgentUsage(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ args, says string }{
 		{"--url http://127.0.0.1:1/mcp", "--url does not apply to the agent"},
 		{"--linear", "--linear does not apply"},
@@ -49,6 +51,7 @@ func TestAgentUsage(t *testing.T) {
 }
 
 func TestAgentCompletion(t *testing.T) {
+	t.Parallel()
 	if out := mcphud(t, "__complete", "agent", "--profile", "").ok(t); !strings.HasPrefix(out, "demo\neverything\nhostile\nfault\n") {
 		t.Error(out)
 	}
@@ -62,6 +65,7 @@ func TestAgentCompletion(t *testing.T) {
 
 // What a client sends ends up in log lines, and must neither act on the terminal nor start a line of its own.
 func TestAgentLogLinesForPeople(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	log := slog.New(newLineHandler(&b, slog.LevelInfo))
 	log.With("session", "a b").WithGroup("tool").Info("MCP tool called", "tool", "x\x1b]52;c;eA==\a\u202e\ny", "duration_ms", 3)

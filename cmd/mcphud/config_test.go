@@ -127,6 +127,7 @@ func wantSettings(t *testing.T, p explainedPart, want map[string]string) {
 }
 
 func TestC1_ExplainKnowsEveryFlag(t *testing.T) {
+	t.Parallel()
 	var agent agentSettings
 	var router routerSettings
 	fa, fr := pflag.NewFlagSet("agent", pflag.ContinueOnError), pflag.NewFlagSet("router", pflag.ContinueOnError)
@@ -152,6 +153,7 @@ func TestC1_ExplainKnowsEveryFlag(t *testing.T) {
 }
 
 func TestC1_ExplainAgent(t *testing.T) {
+	t.Parallel()
 	const file = "port: 7003\nconcurrency: 4\nprot: 1\ntoken: s3cret-in-file\nname: ours\nmodelUrl: http://me:s3cret@file/v1\n"
 	env := []string{
 		"AGENT_PORT=7002", "AGENT_CONCURRENCY=3", "AGENT_TOKEN=s3cret-token", "AGENT_MODEL_KEY=s3cret-key",
@@ -191,6 +193,7 @@ func TestC1_ExplainAgent(t *testing.T) {
 
 // What is wrong is said as the agent and the router say it when they refuse to start.
 func TestC1_ExplainWrongSettings(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, yaml, routes, env string
 		args                    []string
@@ -241,6 +244,7 @@ func TestC1_ExplainWrongSettings(t *testing.T) {
 
 // The log of the agent at --log-level debug and explain come from one place.
 func TestC1_ExplainAgreesWithTheAgent(t *testing.T) {
+	t.Parallel()
 	const file = "concurrency: 4\nmaxRequestSize: 1mb\nrateLimit: 7\n"
 	args := []string{"--port", "0", "--log-level", "debug", "--tenant-concurrency", "9", "--name", "x"}
 	cmd := explainer(t, file, "", []string{"AGENT_CONCURRENCY=3"}, append([]string{"agent"}, args...)...)
@@ -280,6 +284,7 @@ func TestC1_ExplainAgreesWithTheAgent(t *testing.T) {
 }
 
 func TestC1_ExplainRouter(t *testing.T) {
+	t.Parallel()
 	const routes = "{\"port\": 9001,\n\"tokens\": \"tokens.json\",\n\"sessionKey\": \"/etc/key\",\n\"prot\": 1, \"routes\": {\"a\": {\"hostPort\": 1, \"hostport\": 2}}}"
 	e, failure := explainedBy(t, explainer(t, "", routes, []string{"ROUTER_PORT=9002", "ROUTER_HOST=localhost"}, "router", "--port", "9003"))
 	wantSettings(t, e.Router, map[string]string{
@@ -306,6 +311,7 @@ func TestC1_ExplainRouter(t *testing.T) {
 }
 
 func TestC1_ExplainEverything(t *testing.T) {
+	t.Parallel()
 	cmd := explainer(t, "port: 7003\n", `{"port":9001}`, []string{"MCPHUD_THEME=dark"})
 	list := filepath.Join(cmd.Dir, "mcp.yaml")
 	text := "servers:\n  good: {command: x, env: {TOKEN: s3cret}}\n  bad: {transport: {type: stdio}}\nsevrers: {}\n"
@@ -344,6 +350,7 @@ func TestC1_ExplainEverything(t *testing.T) {
 }
 
 func TestC1_ExplainForPeople(t *testing.T) {
+	t.Parallel()
 	cmd := explainer(t, "prot: 1\nport: 7003\n", "", []string{"AGENT_TOKEN=s3cret", "AGENT_PORT=many"}, "--format", "text")
 	o := finish(t, cmd)
 	for _, line := range []string{
@@ -366,6 +373,7 @@ func TestC1_ExplainForPeople(t *testing.T) {
 }
 
 func TestC1_ExplainUsage(t *testing.T) {
+	t.Parallel()
 	for args, says := range map[string]string{
 		"config explain demo":                   `cannot explain "demo"`,
 		"config explian":                        "did you mean explain",

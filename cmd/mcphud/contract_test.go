@@ -19,6 +19,7 @@ import (
 
 // TestE11_E12_P13_ExitCodes runs into each failure once: its exit code, its kind, and a message that says enough.
 func TestE11_E12_P13_ExitCodes(t *testing.T) {
+	t.Parallel()
 	status := func(code int) string {
 		return faketest.HTTP(t, behave.Good, behave.Fault{Status: code, Body: "no"}).URL
 	}
@@ -110,6 +111,7 @@ func TestE11_E12_P13_ExitCodes(t *testing.T) {
 
 // The kinds have their names, and each class of failure a code that no other has.
 func TestE11_E12_KindsHaveTheirNamesAndCodes(t *testing.T) {
+	t.Parallel()
 	for name, code := range map[string]int{
 		"SpawnFailed": 4, "ServerNotFound": 4, "ServerDisabled": 4, "ServerNotConnected": 4, "Transport": 4, "ChannelClosed": 4,
 		"OAuth": 3, "InvalidToolName": 5, "ToolError": 5, "Timeout": 7, "RpcError": 10, "Protocol": 11,
@@ -121,6 +123,7 @@ func TestE11_E12_KindsHaveTheirNamesAndCodes(t *testing.T) {
 }
 
 func TestErrorLineKeepsCodeAndData(t *testing.T) {
+	t.Parallel()
 	e := mcphud(t, fake(t, behave.Good, "tools", "call", "rpc_error")...).errorLine(t)
 	if e.Code == nil || *e.Code != -32050 || string(e.Data) != `{"retryAfter":30,"big":9007199254740993,"list":[1.0,null]}` {
 		t.Errorf("%+v", e)
@@ -145,6 +148,7 @@ func exchange(t *testing.T, mode behave.Mode, method, params string) string {
 }
 
 func TestJSONIsWhatTheServerSent(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		mode           behave.Mode
 		args           []string
@@ -175,6 +179,7 @@ func TestJSONIsWhatTheServerSent(t *testing.T) {
 }
 
 func TestOneToolIsPrintedAsSent(t *testing.T) {
+	t.Parallel()
 	var list struct{ Tools []json.RawMessage }
 	if err := json.Unmarshal([]byte(exchange(t, behave.Good, "tools/list", "{}")), &list); err != nil {
 		t.Fatal(err)
@@ -185,6 +190,7 @@ func TestOneToolIsPrintedAsSent(t *testing.T) {
 }
 
 func TestSeveralPagesBecomeOneList(t *testing.T) {
+	t.Parallel()
 	o := mcphud(t, fake(t, behave.Pages, "tools", "list")...)
 	var list map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(o.ok(t)), &list); err != nil {
@@ -205,6 +211,7 @@ func TestSeveralPagesBecomeOneList(t *testing.T) {
 
 // The bundled agent in both eras over HTTP, against requests that net/http sends by itself.
 func TestJSONOverHTTP(t *testing.T) {
+	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	post := func(body string, headers map[string]string) (string, http.Header) {
 		req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
@@ -249,6 +256,7 @@ func TestJSONOverHTTP(t *testing.T) {
 }
 
 func TestSSE(t *testing.T) {
+	t.Parallel()
 	url := faketest.SSE(t, behave.Good, behave.Fault{}).URL
 	want := exchange(t, behave.Good, "tools/list", "{}")
 	for _, transport := range []string{"sse", "auto"} {
@@ -259,6 +267,7 @@ func TestSSE(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
+	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	file := filepath.Join(t.TempDir(), "a.json")
 	if err := os.WriteFile(file, []byte(`{"name":"from file","z":1.0}`), 0o600); err != nil {
@@ -292,6 +301,7 @@ func TestArguments(t *testing.T) {
 
 // A wrong name must not cost the server anything but the list.
 func TestUnknownToolSendsNothing(t *testing.T) {
+	t.Parallel()
 	log := filepath.Join(t.TempDir(), "j.jsonl")
 	mcphud(t, fake(t, behave.Good, "tools", "call", "nothing", "a=1", "--journal", log)...)
 	b, err := os.ReadFile(log)
@@ -304,6 +314,7 @@ func TestUnknownToolSendsNothing(t *testing.T) {
 }
 
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	for _, args := range [][]string{{"tools", "call", "reset_counter"}, {"raw", "tools/call", `{"name":"reset_counter","arguments":{}}`}} {
 		if o := mcphud(t, append(args, "--read-only", "--url", url)...); o.code != 1 || !strings.Contains(o.errorLine(t).Message, "destructive") {
@@ -315,6 +326,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 func TestJSONL(t *testing.T) {
+	t.Parallel()
 	o := mcphud(t, fake(t, behave.Good, "tools", "call", "progress", "count=250", "--format", "jsonl")...)
 	lines := strings.Split(strings.TrimRight(o.ok(t), "\n"), "\n")
 	n := 0
@@ -333,6 +345,7 @@ func TestJSONL(t *testing.T) {
 }
 
 func TestRawPrintsTheFrame(t *testing.T) {
+	t.Parallel()
 	env, err := jsonrpc.Scan([]byte(mcphud(t, fake(t, behave.Good, "tools", "call", "add", "a=1", "b=2", "--format", "raw")...).ok(t)))
 	if err != nil || env.Kind != jsonrpc.Response || !strings.Contains(string(env.Result), `"sum":3`) {
 		t.Errorf("%+v, %v", env, err)
@@ -340,6 +353,7 @@ func TestRawPrintsTheFrame(t *testing.T) {
 }
 
 func TestTextIsForPeople(t *testing.T) {
+	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	for _, c := range []struct {
 		args []string
@@ -375,6 +389,7 @@ func TestTextIsForPeople(t *testing.T) {
 }
 
 func TestServersList(t *testing.T) {
+	t.Parallel()
 	cfg := filepath.Join(t.TempDir(), "c.json")
 	server := faketest.Stdio(t, behave.Good)
 	body := fmt.Sprintf(`{"mcpServers":{"fake":{"command":%q,"args":["good"],"env":{"API_TOKEN":"s3cret-value"}},"web":{"url":"http://127.0.0.1:1/mcp"}}}`, server.Command)
@@ -394,6 +409,7 @@ func TestServersList(t *testing.T) {
 
 // What came with a folder is not started because somebody stands in it.
 func TestProjectServersNeedTrust(t *testing.T) {
+	t.Parallel()
 	marker := filepath.Join(t.TempDir(), "started")
 	cmd := command(t, "info", "--server", "evil")
 	if err := os.WriteFile(filepath.Join(cmd.Dir, ".mcp.json"), fmt.Appendf(nil, `{"mcpServers":{"evil":{"command":"touch","args":[%q]}}}`, marker), 0o600); err != nil {
@@ -421,6 +437,7 @@ func mustRealPath(t *testing.T, dir string) string {
 }
 
 func TestStderrIsPassedThrough(t *testing.T) {
+	t.Parallel()
 	o := mcphud(t, fake(t, behave.ExitAtOnce, "info", "--format", "json")...)
 	r := faketest.Open(t, faketest.Stdio(t, behave.ExitAtOnce))
 	r.Close()
@@ -430,6 +447,7 @@ func TestStderrIsPassedThrough(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	var v struct{ Name, Version string }
 	if out := mcphud(t, "version").ok(t); json.Unmarshal([]byte(out), &v) != nil || v.Name != "mcphud" || v.Version == "" {
 		t.Errorf("%s", out)
@@ -441,6 +459,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestHelpAndCompletion(t *testing.T) {
+	t.Parallel()
 	if out := mcphud(t, "tools", "call", "--help").ok(t); !strings.Contains(out, "--args") || !strings.Contains(out, "--url") {
 		t.Error(out)
 	}

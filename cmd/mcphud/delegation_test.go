@@ -13,6 +13,7 @@ import (
 )
 
 func TestV4_R15_AgentCallsAgent(t *testing.T) {
+	t.Parallel()
 	tm := teamOf(t, nil, "a", "b")
 	direct := tm.agents["b"].call("add", `{"a":9007199254740993,"b":1}`)
 	got := tm.ask("a", "b", "add", `{"a":9007199254740993,"b":1}`)
@@ -52,6 +53,7 @@ func equal(a, b any) bool {
 }
 
 func TestV4_R16_AgentReadsAResource(t *testing.T) {
+	t.Parallel()
 	tm := teamOf(t, nil, "b")
 	c := tm.client("")
 	text, err := c.ReadResource(t.Context(), "b", "status://queue")
@@ -74,6 +76,7 @@ func TestV4_R16_AgentReadsAResource(t *testing.T) {
 }
 
 func TestV4_AgentRunsAnAsyncTask(t *testing.T) {
+	t.Parallel()
 	tm := teamOf(t, nil, "a", "b")
 	id := tm.agents["a"].async("call_agent", delegated("b", "echo", `{"message":"from afar"}`))
 	await(t, "the task to be over", func() bool {
@@ -90,6 +93,7 @@ func TestV4_AgentRunsAnAsyncTask(t *testing.T) {
 }
 
 func TestV4_Delegation(t *testing.T) {
+	t.Parallel()
 	tm := teamOf(t, nil, "a", "b", "c")
 	t.Run("simple", func(t *testing.T) {
 		if text := tm.ask("a", "b", "echo", `{"message":"one"}`).text(t); text != "one" {
@@ -136,6 +140,7 @@ func TestV4_Delegation(t *testing.T) {
 
 // Agents that call each other in a circle come to an end, which says so, and nobody waits for anybody.
 func TestV4_R15_CirclesEnd(t *testing.T) {
+	t.Parallel()
 	tm := teamOf(t, nil, "a", "b")
 	args := `{"message":"never"}`
 	tool := "echo"
@@ -158,6 +163,7 @@ func TestV4_R15_CirclesEnd(t *testing.T) {
 }
 
 func TestV4_CommunicationFailures(t *testing.T) {
+	t.Parallel()
 	tm := teamOf(t, nil, "a", "b")
 	began := time.Now()
 	fails := func(got rpcAnswer, says ...string) {
@@ -188,6 +194,7 @@ func TestV4_CommunicationFailures(t *testing.T) {
 }
 
 func TestV4_TaskTimeout(t *testing.T) {
+	t.Parallel()
 	tm := teamOf(t, nil, "a")
 	tm.start("b", nil, "--timeout", "200ms")
 	got := tm.ask("a", "b", "sleep", `{"seconds":50,"steps":1}`)
@@ -198,6 +205,7 @@ func TestV4_TaskTimeout(t *testing.T) {
 }
 
 func TestV4_RecoveryAndScale(t *testing.T) {
+	t.Parallel()
 	tm := teamOf(t, nil, "a", "b")
 	works := func(other string) {
 		t.Helper()

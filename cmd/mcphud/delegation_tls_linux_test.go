@@ -101,6 +101,7 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 
 // An agent whose router is somebody else says so and tells that one nothing.
 func TestTLS_R15_AStrangerInPlaceOfTheRouter(t *testing.T) {
+	t.Parallel()
 	const token = "t0p-secret-value"
 	own, strange := certtest.SelfSigned(t), certtest.SelfSigned(t)
 	var asked atomic.Int64
@@ -129,6 +130,7 @@ func TestTLS_R15_AStrangerInPlaceOfTheRouter(t *testing.T) {
 
 // What cannot be is said before anything is served, and as config explain says it.
 func TestTLS_C1_SettingsOfTheRouterThatCannotBe(t *testing.T) {
+	t.Parallel()
 	own := certtest.SelfSigned(t)
 	for _, c := range []struct{ env, yaml, says string }{
 		{"ROUTER_CA=/nowhere/ca.pem", "routerHost: https://x", "no such file"},
@@ -158,6 +160,7 @@ func TestTLS_C1_SettingsOfTheRouterThatCannotBe(t *testing.T) {
 
 // ROUTER_HOST tells the router itself where to listen: what agents make of its scheme has to be so.
 func TestTLS_C1_TheRouterAndTheSchemeOfItsHost(t *testing.T) {
+	t.Parallel()
 	own := certtest.SelfSigned(t)
 	secure := []string{"--tls-cert", own.Cert, "--tls-key", own.Key}
 	for env, args := range map[string][]string{"ROUTER_HOST=https://localhost": secure, "ROUTER_HOST=http://localhost": nil, "ROUTER_HOST=https://[::1]": secure} {

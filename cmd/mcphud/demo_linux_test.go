@@ -34,6 +34,7 @@ func (s *ptyRun) types(t *testing.T, keys string) {
 
 // The demo opens each agent, each through the router, and all in one, and shows the processes below.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	s, mark := demoUI(t)
 	s.shows("reset_counter")
 	s.types(t, "1")
@@ -54,6 +55,7 @@ func TestDemo(t *testing.T) {
 }
 
 func TestDemoKilledLeavesNothing(t *testing.T) {
+	t.Parallel()
 	s, mark := demoUI(t)
 	s.shows("reset_counter")
 	s.signal(syscall.SIGKILL)
@@ -63,6 +65,7 @@ func TestDemoKilledLeavesNothing(t *testing.T) {
 
 // What does not start is said on the screen, which is the one with its log.
 func TestDemoSaysWhatDoesNotStart(t *testing.T) {
+	t.Parallel()
 	s, _ := demoUI(t, asBroken+"=router")
 	s.shows("router does not start")
 	s.shows("the flux is out")

@@ -77,6 +77,7 @@ func commandLines(text string) (lines [][]string) {
 
 // Every command line of every document names a command and flags that there are.
 func TestV3_DocumentsShowCommandsThatExist(t *testing.T) {
+	t.Parallel()
 	n := 0
 	for path, text := range documents(t) {
 		for _, args := range commandLines(text) {
@@ -121,6 +122,7 @@ func isTopic(name string) bool {
 
 // Each manual is a topic of `mcphud help`, and says on a pipe what the file says.
 func TestHelpPrintsEachManual(t *testing.T) {
+	t.Parallel()
 	manuals := map[string]bool{}
 	for path, text := range documents(t) {
 		if filepath.Dir(path) != "." && path != "testdata/README.md" {
@@ -162,6 +164,7 @@ func TestHelpPrintsEachManual(t *testing.T) {
 
 // On a terminal a manual is rendered, within its width.
 func TestHelpOnATerminal(t *testing.T) {
+	t.Parallel()
 	out, code := onTerminal(t, "help", "keys")
 	if code != 0 || !strings.Contains(out, "everywhere") || strings.Contains(out, "|---|") {
 		t.Errorf("exit %d: %.500q", code, out)

@@ -49,6 +49,7 @@ func serveDeaf(in *os.File, out io.Writer) {
 
 // A broken pipe to the server is a failure; only one to whoever reads our output is not.
 func TestAServerThatStopsReadingIsAFailure(t *testing.T) {
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -69,6 +70,7 @@ func TestAServerThatStopsReadingIsAFailure(t *testing.T) {
 }
 
 func TestAnHTTPServerThatHangsUpIsAFailure(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var head [64]byte
 		n, _ := io.ReadFull(r.Body, head[:])
@@ -102,6 +104,7 @@ func TestAnHTTPServerThatHangsUpIsAFailure(t *testing.T) {
 
 // With stdout in a pipe the error line is JSON, and stderr may still be the terminal.
 func TestErrorLineOnATerminalDoesNotActThere(t *testing.T) {
+	t.Parallel()
 	said := ""
 	for _, s := range hostile.Strings() {
 		said += s.Value + " "

@@ -15,6 +15,7 @@ import (
 
 // The child says on stderr what it was given, and leaves: that is all it takes to see that flags arrive.
 func TestEnvironmentAndFolderReachTheServer(t *testing.T) {
+	t.Parallel()
 	dir := mustRealPath(t, t.TempDir())
 	o := mcphud(t, "info", "-e", "ONE=1=2", "-e", "TWO=", "--cwd", dir, "--", "sh", "-c", `echo "one:$ONE two:${TWO-unset} home:${HOME:+set} dir:$(pwd) args:$*" >&2; exit 3`, "sh", "-a", "--url")
 	if want := "one:1=2 two: home:set dir:" + dir + " args:-a --url\n"; !strings.HasPrefix(o.stderr, want) || o.code != exitUnreachable {
@@ -23,6 +24,7 @@ func TestEnvironmentAndFolderReachTheServer(t *testing.T) {
 }
 
 func TestHeadersReachTheServer(t *testing.T) {
+	t.Parallel()
 	var seen atomic.Pointer[http.Header]
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := r.Header.Clone()
@@ -42,6 +44,7 @@ func TestHeadersReachTheServer(t *testing.T) {
 }
 
 func TestRootsAreOffered(t *testing.T) {
+	t.Parallel()
 	journal := filepath.Join(t.TempDir(), "j.jsonl")
 	mcphud(t, fake(t, behave.Good, "info", "--root", t.TempDir(), "--journal", journal)...).ok(t)
 	if j := contents(journal); !strings.Contains(j, `roots`) {
@@ -53,6 +56,7 @@ func TestRootsAreOffered(t *testing.T) {
 }
 
 func TestLogLevel(t *testing.T) {
+	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		o := mcphud(t, "tools", "call", "log", "message=hello", "--log-level", "warning", "--url", url, "--protocol", version)
@@ -64,6 +68,7 @@ func TestLogLevel(t *testing.T) {
 }
 
 func TestNotificationsOverHTTP(t *testing.T) {
+	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		out := mcphud(t, "tools", "call", "sleep", "seconds=0", "steps=200", "--format", "jsonl", "--url", url, "--protocol", version).ok(t)
@@ -76,6 +81,7 @@ func TestNotificationsOverHTTP(t *testing.T) {
 }
 
 func TestMaxFrameIsNamed(t *testing.T) {
+	t.Parallel()
 	o := mcphud(t, fake(t, behave.Good, "tools", "call", "big", "bytes=2000000", "--max-frame", "1MiB")...)
 	if e := o.errorLine(t); o.code != exitProtocol || !strings.Contains(e.Message, "--max-frame") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
@@ -87,6 +93,7 @@ func TestMaxFrameIsNamed(t *testing.T) {
 }
 
 func TestWhatTheServerLacks(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"resources", "list"}, {"resources", "templates"}, {"prompts", "list"}} {
 		e := mcphud(t, fake(t, behave.Bare, args...)...).errorLine(t)
 		if e.Kind != "RpcError" || e.Code == nil || *e.Code != -32601 || !strings.Contains(e.Message, "mcphud info") {

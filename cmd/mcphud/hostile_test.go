@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/creack/pty"
 
 	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/testdata/hostile"
@@ -13,6 +16,7 @@ import (
 // TestHostileTextOfEachCommand prints what a hostile server says on a terminal,
 // with each command and in each format: nothing of it may act there.
 func TestHostileTextOfEachCommand(t *testing.T) {
+	t.Parallel()
 	tool := hostile.Strings()[0].Value
 	for _, c := range [][]string{
 		{"info"},
@@ -36,9 +40,7 @@ func TestHostileTextOfEachCommand(t *testing.T) {
 		for _, format := range []string{"text", "json", "jsonl", "raw"} {
 			t.Run(strings.Join(c, " ")+" "+format, func(t *testing.T) {
 				t.Parallel()
-				s := startUI(t, fake(t, behave.HostileText, append(c, "--format", format, "--log-level", "debug")...)...)
-				s.exit()
-				out := s.written()
+				out := shown(t, fake(t, behave.HostileText, append(c, "--format", format, "--log-level", "debug")...)...)
 				if len(out) < 10 {
 					t.Errorf("only %q was printed", out)
 				}
@@ -53,8 +55,29 @@ func TestHostileTextOfEachCommand(t *testing.T) {
 	}
 }
 
+// shown is what a command line writes to a terminal, run in this process.
+func shown(t *testing.T, args ...string) string {
+	t.Helper()
+	f, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: 30, Cols: 120}); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	var read sync.WaitGroup
+	read.Go(func() { _, _ = b.ReadFrom(f) }) // ends with an error once nobody has the other end
+	run(args, standard{in: tty, out: tty, err: tty})
+	_ = tty.Close()
+	read.Wait()
+	return b.String()
+}
+
 // TestHostileTextInLinearMode is the same for the UI without a screen.
 func TestHostileTextInLinearMode(t *testing.T) {
+	t.Parallel()
 	cmd := command(t, fake(t, behave.HostileText, "--linear")...)
 	var in strings.Builder
 	for _, line := range []string{
@@ -74,6 +97,7 @@ func TestHostileTextInLinearMode(t *testing.T) {
 
 // TestEscaped: what is printed on a terminal is JSON of the same value.
 func TestEscaped(t *testing.T) {
+	t.Parallel()
 	for _, h := range hostile.Strings() {
 		var sent bytes.Buffer
 		enc := json.NewEncoder(&sent)

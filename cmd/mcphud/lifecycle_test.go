@@ -42,6 +42,7 @@ func contents(path string) string {
 
 // TestInterrupt sends a signal while a call runs: the server is told, in every way the protocol has for it.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	wait := []string{"tools", "call", "wait", "--timeout", "10m"}
 	sleep := []string{"tools", "call", "sleep", "seconds=600", "--url", url, "--timeout", "10m"}
@@ -85,6 +86,7 @@ func TestInterrupt(t *testing.T) {
 
 // A server that ignores everything does not keep a user who insists.
 func TestSecondInterruptExitsAtOnce(t *testing.T) {
+	t.Parallel()
 	journal := filepath.Join(t.TempDir(), "j.jsonl")
 	cmd := command(t, fake(t, behave.IgnoreTerm, "tools", "call", "wait", "--journal", journal)...)
 	var out, stderr bytes.Buffer
@@ -102,6 +104,7 @@ func TestSecondInterruptExitsAtOnce(t *testing.T) {
 }
 
 func TestNoChildIsLeft(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []behave.Mode{behave.Good, behave.IgnoreTerm, behave.Fork} {
 		t.Run(string(mode), func(t *testing.T) {
 			var r struct {
@@ -167,6 +170,7 @@ func afterLastByte(t *testing.T, args []string) time.Duration {
 }
 
 func TestBrokenPipeIsQuiet(t *testing.T) {
+	t.Parallel()
 	for _, args := range []string{"tools list", "tools list --format jsonl", "--linear"} {
 		t.Run(args, func(t *testing.T) {
 			leaveEarly(t, command(t, fake(t, behave.ManyTools, strings.Fields(args)...)...))
@@ -212,6 +216,7 @@ func onTerminal(t *testing.T, args ...string) (string, int) {
 }
 
 func TestOnATerminal(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no pseudo terminals")
 	}
@@ -237,6 +242,7 @@ func TestOnATerminal(t *testing.T) {
 
 // Whatever a server says: on a terminal only line ends act.
 func TestHostileTextOnATerminal(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"tools", "list"}, {"resources", "list"}, {"prompts", "list"}, {"prompts", "get", "simple"}, {"info"}} {
 		out, _ := onTerminal(t, fake(t, behave.HostileText, args...)...)
 		for _, r := range out {

@@ -9,6 +9,7 @@ import (
 
 // The commands that use one server use all agents of a router as one, in either era, tasks among them.
 func TestR19_TheClientUsesAllAgentsAsOne(t *testing.T) {
+	t.Parallel()
 	a := serve(t, "--ephemeral", "--port", "0")
 	r := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+a.url+`"},"two":{"url":"`+a.url+`"}}}`, nil, "--port", "0"), routerReady)
 	use := func(t *testing.T, version string) {
@@ -73,6 +74,7 @@ func TestR19_TheClientUsesAllAgentsAsOne(t *testing.T) {
 
 // Who reads a list of all agents is told which of them are not in it.
 func TestR19_ListsSayWhoIsMissing(t *testing.T) {
+	t.Parallel()
 	r := launch(t, routerCommand(t, `{"routes":{"away":{"command":"./nowhere"}}}`, nil, "--port", "0"), routerReady)
 	out := mcphud(t, "tools", "list", "--url", r.url+"/mcp", "--format", "text").ok(t)
 	if !strings.Contains(out, "none\nmissing: away: ") || !strings.Contains(out, "./nowhere") {

@@ -39,6 +39,7 @@ func requests(t *testing.T, file string) []json.RawMessage {
 // frames, and so advertises the same capabilities, gets the same bytes. Over
 // HTTP the same server sends the same list.
 func TestPeerToolsAreWhatTheServerSent(t *testing.T) {
+	t.Parallel()
 	for _, s := range []config.Server{peertest.Everything(t), peertest.GoSDKEverything(t)} {
 		t.Run(s.Name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "journal")

@@ -50,6 +50,7 @@ func settingsTable() string {
 }
 
 func TestReadmeHasAllSettings(t *testing.T) {
+	t.Parallel()
 	const begin, end = "<!-- agent settings: made by go test ./cmd/mcphud -run Readme -update -->\n", "<!-- end of agent settings -->\n"
 	text, err := os.ReadFile(agentManual)
 	if err != nil {
@@ -74,6 +75,7 @@ func TestReadmeHasAllSettings(t *testing.T) {
 
 // The README's numbers of errors are those that the agent sends.
 func TestReadmeNumbersOfErrors(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(agentManual)
 	if err != nil {
 		t.Fatal(err)

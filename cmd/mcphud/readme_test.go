@@ -12,6 +12,7 @@ import (
 
 // Every command that the manual shows for scripts works as it stands there, with the names of servers put in.
 func TestPeerReadmeCommands(t *testing.T) {
+	t.Parallel()
 	everything := peertest.Everything(t)
 	url := peertest.EverythingHTTP(t).Server.URL
 	config := filepath.Join(t.TempDir(), "mcphud.json")

@@ -15,6 +15,7 @@ import (
 
 // The README names every tool and prompt that the agent has, and no other tool.
 func TestReadmeNamesWhatTheAgentHas(t *testing.T) {
+	t.Parallel()
 	section := agentsrv.README
 	s := serve(t, "--ephemeral", "--root", t.TempDir())
 	names := func(method, member string) (names []string) {
@@ -51,6 +52,7 @@ func TestReadmeNamesWhatTheAgentHas(t *testing.T) {
 
 // The commands that the README shows for the agent do what it says, typed into a shell.
 func TestV3_ReadmeAgentCommands(t *testing.T) {
+	t.Parallel()
 	_, block, _ := strings.Cut(agentsrv.README, "```console\n")
 	block, _, _ = strings.Cut(block, "```")
 	s := serve(t, "--ephemeral")

@@ -57,6 +57,7 @@ func portOf(s *served) int {
 }
 
 func TestR3_RoutesAreFollowed(t *testing.T) {
+	t.Parallel()
 	a := serve(t, "--ephemeral", "--port", "0")
 	_, port, _ := strings.Cut(a.addr(), ":")
 	good := `{"routes":{"one":{"hostPort":` + port + `},"two":{"url":"` + a.url + `"},"off":{"hostPort":` + port + `,"disabled":true}}}`
@@ -82,6 +83,7 @@ func TestR3_RoutesAreFollowed(t *testing.T) {
 }
 
 func TestC11_SIGHUPReadsTheRoutesAgain(t *testing.T) {
+	t.Parallel()
 	r := launch(t, routerCommand(t, `{"routes":{}}`, nil, "--port", "0"), routerReady)
 	r.signal(syscall.SIGHUP)
 	await(t, "the routes to be read again", func() bool { return strings.Contains(r.log(), `"routes loaded"`) })
@@ -95,6 +97,7 @@ func TestC11_SIGHUPReadsTheRoutesAgain(t *testing.T) {
 }
 
 func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
+	t.Parallel()
 	flag, env, file := freePort(t), freePort(t), freePort(t)
 	text := fmt.Sprintf(`{"port":%d,"routes":{}}`, file)
 	vars := []string{fmt.Sprintf("ROUTER_PORT=%d", env), "ROUTER_HOST=localhost"}
@@ -117,6 +120,7 @@ func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
 }
 
 func TestRouterUsage(t *testing.T) {
+	t.Parallel()
 	r := launch(t, routerCommand(t, "", nil, "--port", "0"), routerReady) // the default file need not be there
 	await(t, "the router to say what it waits for", func() bool {
 		return strings.Contains(r.log(), "no routes yet: waiting for the file") && strings.Contains(r.log(), "/routing.json")
@@ -151,6 +155,7 @@ func TestRouterUsage(t *testing.T) {
 
 // Every way to name this machine is served on both of its addresses, which is where clients look that say localhost.
 func TestA1_TheRouterIsAtEveryNameOfThisMachine(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ args, env string }{{"--host ::1", ""}, {"--host [::1]", ""}, {"", "ROUTER_HOST=LOCALHOST"}, {"", ""}} {
 		r := launch(t, routerCommand(t, `{"routes":{}}`, []string{c.env}, strings.Fields("--port 0 "+c.args)...), routerReady)
 		for _, host := range []string{"127.0.0.1", "localhost", "[::1]"} {
@@ -178,6 +183,7 @@ func hasIPv6() bool {
 
 // Without a file of routes the router waits for one.
 func TestR3_TheDefaultFileMayComeLater(t *testing.T) {
+	t.Parallel()
 	a := serve(t, "--ephemeral", "--port", "0")
 	r := launch(t, routerCommand(t, "", nil, "--port", "0"), routerReady)
 	if got := r.via("one", addCall); got.status != 404 {
@@ -211,6 +217,7 @@ func TestR3_TheDefaultFileMayComeLater(t *testing.T) {
 
 // Tokens that are added or taken away count from then on; a file that breaks leaves the others in force.
 func TestC11_R8_TokensAreFollowed(t *testing.T) {
+	t.Parallel()
 	a := serve(t, "--ephemeral", "--port", "0")
 	cmd := routerCommand(t, `{"tokens":"tokens.json","routes":{"one":{"url":"`+a.url+`"}}}`, nil, "--port", "0")
 	tokens := func(text string) {
@@ -248,6 +255,7 @@ func TestC11_R8_TokensAreFollowed(t *testing.T) {
 
 // What the router writes down and remembers, and for whom, is set by the command.
 func TestR8_R18_TheCommandAsksForTokensAndWritesRequestsDown(t *testing.T) {
+	t.Parallel()
 	a := serve(t, "--ephemeral", "--port", "0")
 	text := `{"tokens":"tokens.json","routes":{"one":{"url":"` + a.url + `"},"two":{"url":"` + a.url + `"}}}`
 	cmd := routerCommand(t, text, nil, "--port", "0", "--audit", "audit.jsonl", "--pins", "pins.json")

@@ -14,6 +14,7 @@ import (
 // An agent, a router over HTTPS in front of it, and a second one that reaches the first by a route: it trusts whom the
 // system trusts, which SSL_CERT_FILE sets.
 func TestTLS_FromTheCommandsToTheAgent(t *testing.T) {
+	t.Parallel()
 	own, other := certtest.SelfSigned(t), certtest.SelfSigned(t)
 	agent := serve(t, "--ephemeral", "--port", "0")
 	inner := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+agent.url+`","stream":true}}}`, nil, "--port", "0", "--tls-cert", own.Cert, "--tls-key", own.Key), routerReady)
@@ -57,6 +58,7 @@ func TestTLS_FromTheCommandsToTheAgent(t *testing.T) {
 }
 
 func TestTLS_FilesThatAreNoCertificateAndKey(t *testing.T) {
+	t.Parallel()
 	dir, own := t.TempDir(), certtest.SelfSigned(t)
 	cert, key, other := own.Cert, own.Key, certtest.SelfSigned(t).Key
 	text := filepath.Join(dir, "text.pem")

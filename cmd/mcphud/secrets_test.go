@@ -24,6 +24,7 @@ var copied = regexp.MustCompile(`\x1b\]52;c;([A-Za-z0-9+/=]*)\x07`)
 // TestSecretsStayHidden gives secrets in every way there is and looks for them
 // on all screens, in what is copied, in messages and in the journal.
 func TestSecretsStayHidden(t *testing.T) {
+	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	refuse := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Set-Cookie", "session="+secret)

@@ -42,6 +42,7 @@ func snippet(t *testing.T, name string) string {
 }
 
 func TestPeerNode_R15_R16_TheAgentsOwnClient(t *testing.T) {
+	t.Parallel()
 	tm := teamOf(t, nil, "b", "c")
 	port := "ROUTER_PORT=" + strconv.Itoa(portOf(tm.router))
 	// Without a token it sends `Bearer undefined`, which nobody asks for.
@@ -55,6 +56,7 @@ func TestPeerNode_R15_R16_TheAgentsOwnClient(t *testing.T) {
 
 // The port of the snippet is taken if it can be had.
 func TestPeerNode_R2_R12_ASessionAsTheProxyWasDesigned(t *testing.T) {
+	t.Parallel()
 	a := serve(t, "--ephemeral")
 	port := 8080
 	if ln, err := net.Listen("tcp", "127.0.0.1:8080"); err != nil {
@@ -83,6 +85,7 @@ console.log(JSON.stringify([response.status, result, sessionId, toolsResponse.st
 }
 
 func TestR2_TheUsualPort(t *testing.T) {
+	t.Parallel()
 	cmd := routerCommand(t, `{"routes":{}}`, nil)
 	var s served
 	cmd.Stderr = &s
@@ -99,6 +102,7 @@ func TestR2_TheUsualPort(t *testing.T) {
 
 // What httpx sends for json=request with this header, replayed through the router.
 func TestPeerCurl_V2_R15_AnHttpxRequestThroughTheRouter(t *testing.T) {
+	t.Parallel()
 	path, err := exec.LookPath("curl")
 	if err != nil {
 		if os.Getenv(peertest.RequireEnv) == "required" {

@@ -42,6 +42,7 @@ func serveUpdates(in io.Reader, out io.Writer) {
 }
 
 func TestSubscribe(t *testing.T) {
+	t.Parallel()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

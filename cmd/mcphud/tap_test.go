@@ -142,6 +142,7 @@ func TestTapPrintsWhatAWrappedServerSays(t *testing.T) {
 
 // In plain lines there is what a server writes to stderr, on a line of its own.
 func TestTapTextHasStderr(t *testing.T) {
+	t.Parallel()
 	j := journal.New(journal.Options{Dir: t.TempDir()})
 	defer func() { _ = j.Close() }()
 	j.Append(journal.Entry{Kind: journal.Stderr, Dir: journal.In, Server: "files"}, []byte("no such\x1b[2Jfolder\n"))

@@ -26,6 +26,7 @@ func tokenFile(t *testing.T, targets map[string]string) string {
 }
 
 func TestR16_ToolsCallNamesAnAgent(t *testing.T) {
+	t.Parallel()
 	const token = "t0p-secret-value"
 	tm := teamOf(t, []string{"--tokens", tokenFile(t, map[string]string{token: `["b","ghost"]`})}, "b", "c")
 	run := func(env []string, args ...string) outcome {

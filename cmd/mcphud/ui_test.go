@@ -108,6 +108,7 @@ func (s *ptyRun) restored() bool {
 
 // The UI opens on each kind of target, and leaves nothing behind: the process checks itself for goroutines.
 func TestUI(t *testing.T) {
+	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	for name, args := range map[string][]string{"demo": {"demo"}, "url": {url}, "read-only": {"--read-only", "--url", url}} {
 		t.Run(name, func(t *testing.T) {
@@ -124,6 +125,7 @@ func TestUI(t *testing.T) {
 }
 
 func TestUIEndsOnASignal(t *testing.T) {
+	t.Parallel()
 	s := startUI(t, "demo")
 	s.shows("reset_counter")
 	s.signal(syscall.SIGTERM)
@@ -133,6 +135,7 @@ func TestUIEndsOnASignal(t *testing.T) {
 }
 
 func TestDemoWithoutATerminal(t *testing.T) {
+	t.Parallel()
 	cmd := command(t, "demo")
 	cmd.Stdin = strings.NewReader("q\n")
 	if o := finish(t, cmd); o.code != 0 || !strings.Contains(o.out, "linear mode") || !strings.Contains(o.out, "demo") || strings.Contains(o.out, "\x1b[") {

@@ -15,6 +15,7 @@ import (
 )
 
 func TestSimilar(t *testing.T) {
+	t.Parallel()
 	names := []string{"echo", "add", "get_weather", "get_time", "list"}
 	for name, want := range map[string][]string{
 		"ecko":    {"echo"},
@@ -34,6 +35,7 @@ func TestSimilar(t *testing.T) {
 }
 
 func TestEdits(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		a, b string
 		want int
@@ -45,6 +47,7 @@ func TestEdits(t *testing.T) {
 }
 
 func TestTableAlignsAndCuts(t *testing.T) {
+	t.Parallel()
 	rows := func() [][]string {
 		return [][]string{{"a", "", "a description that is too long for 30"}, {"東京", "x", "short"}, {"e\x1b]0;t\a", "y", ""}}
 	}
@@ -66,6 +69,7 @@ func TestTableAlignsAndCuts(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{"64MiB": "64MiB", "1024": "1KiB", "1GiB": "1GiB", "1000": "1000", "1MB": "1000000"} {
 		var s size
 		if err := s.Set(in); err != nil || s.String() != want {
@@ -81,6 +85,7 @@ func TestSize(t *testing.T) {
 }
 
 func TestPairs(t *testing.T) {
+	t.Parallel()
 	base := map[string]string{"authorization": "old", "X": "y"}
 	got, err := pairs(base, []string{"Authorization:  Bearer a:b ", "Empty:"}, ":", "-H", "")
 	if want := map[string]string{"Authorization": "Bearer a:b", "X": "y", "Empty": ""}; err != nil || !maps.Equal(got, want) {
@@ -96,6 +101,7 @@ func TestPairs(t *testing.T) {
 }
 
 func TestReference(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"greet":            `{"name":"greet","type":"ref/prompt"}`,
 		"file:///{path}":   `{"type":"ref/resource","uri":"file:///{path}"}`,
@@ -110,6 +116,7 @@ func TestReference(t *testing.T) {
 }
 
 func TestLogLine(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"db","data":"hello"}}`: "info db: hello",
 		`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":{"a":1.0}}}`:            `error: {"a":1.0}`,
@@ -121,6 +128,7 @@ func TestLogLine(t *testing.T) {
 }
 
 func TestProgressText(t *testing.T) {
+	t.Parallel()
 	for want, p := range map[string]rpc.Progress{
 		"3/10 (30 %) step": {Progress: 3, Total: 10, HasTotal: true, Message: "step"},
 		"7":                {Progress: 7},
@@ -133,6 +141,7 @@ func TestProgressText(t *testing.T) {
 }
 
 func TestOneLine(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		`{"a": 1.0}`:         `{"a": 1.0}`,
 		"{\"a\":\n 1.0\r\n}": `{"a":1.0}`,
@@ -146,6 +155,7 @@ func TestOneLine(t *testing.T) {
 }
 
 func TestErrorLineIsOneLine(t *testing.T) {
+	t.Parallel()
 	code := int64(-32602)
 	var b bytes.Buffer
 	writeErrorJSON(&b, &failure.Error{
@@ -159,6 +169,7 @@ func TestErrorLineIsOneLine(t *testing.T) {
 }
 
 func TestErrorTextIsHarmlessOnATerminal(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	writeErrorText(&b, &failure.Error{Kind: failure.RpcError, Server: "evil\x1b[2J", Message: "x\x1b]52;c;AAAA\a", Detail: "one\ntwo\x9b", Next: "go on"}, true)
 	if out := b.String(); strings.ContainsAny(out, "\x1b\a") || strings.Contains(out, "\x9b") || !strings.Contains(out, "  next    go on\n") || !strings.Contains(out, "one\n          two") {
@@ -167,6 +178,7 @@ func TestErrorTextIsHarmlessOnATerminal(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errInterrupted)
 	if e := explain(ctx, context.Canceled); e.Kind != failure.Interrupted || exitCodes[e.Kind] != exitInterrupted {
@@ -183,6 +195,7 @@ func TestExplain(t *testing.T) {
 
 // A server's name that would be read as a flag, or change the line, is not completed.
 func TestCompletableNames(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]bool{"greet": true, "a-b": true, "--journal=/tmp/x": false, "-e": false, "a\tb": false, "a\nb": false} {
 		if completable(name) != want {
 			t.Errorf("completable(%q) is %v", name, !want)

@@ -87,6 +87,7 @@ func stackOf(t *testing.T, text string, args ...string) *upRun {
 const twoAgents = "agents:\n  one: {ephemeral: true}\n  two: {ephemeral: true, profile: everything}\n"
 
 func TestUp(t *testing.T) {
+	t.Parallel()
 	u := stackOf(t, twoAgents+"router: {}\n", "mcphud.stack.yaml")
 	if !u.Ready || len(u.Servers) != 2 || len(u.Processes) != 3 || !strings.HasSuffix(u.Aggregate, "/mcp") || u.File != filepath.Join(u.home, "mcphud.stack.yaml") {
 		t.Fatalf("%+v", u.upSummary)
@@ -123,6 +124,7 @@ func TestUp(t *testing.T) {
 
 // The router of a stack serves HTTPS with a certificate that nobody vouches for, and writes requests down.
 func TestUpOverTLS(t *testing.T) {
+	t.Parallel()
 	own := certtest.SelfSigned(t)
 	log := filepath.Join(t.TempDir(), "audit.jsonl")
 	u := stackOf(t, "agents: {one: {ephemeral: true}}\nrouter: {tlsCert: "+own.Cert+", tlsKey: "+own.Key+", audit: "+log+"}\n", "mcphud.stack.yaml")
@@ -149,6 +151,7 @@ func (u *upRun) gone(t *testing.T) {
 }
 
 func TestUpKilledLeavesNothing(t *testing.T) {
+	t.Parallel()
 	u := stackOf(t, "", "--format", "json")
 	if len(u.Processes) != 4 || u.File != "" || len(marked(t, u.mark)) < 5 {
 		t.Fatalf("%+v", u.upSummary)
@@ -172,6 +175,7 @@ func TestUpKilledLeavesNothing(t *testing.T) {
 }
 
 func TestUpSecondInterruptEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	u := stackOf(t, "agents: {one: {ephemeral: true, profile: everything, drainTimeout: 5m}}\nrouter: false\n", "mcphud.stack.yaml")
 	if u.Servers[0].Routed != "" || u.Aggregate != "" {
 		t.Errorf("%+v", u.upSummary)
@@ -197,6 +201,7 @@ func TestUpSecondInterruptEndsAtOnce(t *testing.T) {
 }
 
 func TestUpTrust(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	file := filepath.Join(home, "mcphud.stack.yaml")
 	run := func(text string, args ...string) outcome {
@@ -253,6 +258,7 @@ func TestUpTrust(t *testing.T) {
 }
 
 func TestUpUsage(t *testing.T) {
+	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -294,6 +300,7 @@ func TestUpUsage(t *testing.T) {
 
 // A model's password is in no process' arguments, where everybody could read it, and the agent has it all the same.
 func TestUpKeepsPasswordsOutOfArguments(t *testing.T) {
+	t.Parallel()
 	u := stackOf(t, "agents: {one: {ephemeral: true, modelUrl: \"http://user:pw12345@127.0.0.1:1/v1\"}}\nrouter: false\n", "mcphud.stack.yaml")
 	at := fmt.Sprintf("/proc/%d/", u.Processes[0].PID)
 	args, err := os.ReadFile(at + "cmdline")
@@ -322,6 +329,7 @@ func TestUpExample(t *testing.T) {
 
 // A key that is not known is answered with those that an entry of a stack may have.
 func TestUpUnknownKey(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "x.yaml")
 	if err := os.WriteFile(file, []byte("agents: {a: {colour: red}}"), 0o600); err != nil {
 		t.Fatal(err)
@@ -338,6 +346,7 @@ func TestUpUnknownKey(t *testing.T) {
 
 // A server that is part of a stack ends when the pipe from its supervisor closes, however that came about.
 func TestSupervisedServerEndsWithItsInput(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"agent", "--ephemeral", "--port", "0"}, {"router", "--port", "0"}} {
 		cmd := command(t, append(args, "--supervised")...)
 		in, err := cmd.StdinPipe()
@@ -372,6 +381,7 @@ func TestSupervisedServerEndsWithItsInput(t *testing.T) {
 
 // The agents of a stack call each other without a word about it in the file, and where callers need tokens with their own.
 func TestR15_X7_AgentsOfAStackCallEachOther(t *testing.T) {
+	t.Parallel()
 	delegate := func(url, token, other string) outcome {
 		t.Helper()
 		args := []string{"tools", "call", "call_agent", "agent=" + other, "tool=echo", `args:={"message":"hello"}`, "--url", url, "--format", "json"}

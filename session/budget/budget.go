@@ -22,6 +22,8 @@ import (
 const (
 	// EnableEnv switches budgets on when it is "1".
 	EnableEnv = "MCPHUD_BUDGET"
+	// TestsEnv is "all" where every case of exhaustive tests is wanted; see [All].
+	TestsEnv = "MCPHUD_TESTS"
 	// OutEnv names a file to which each figure is appended as one
 	// tab-separated line: what, figure, ceiling, verdict.
 	OutEnv = "MCPHUD_BUDGET_OUT"
@@ -46,6 +48,10 @@ func Skip(t testing.TB) {
 		t.Skip("performance budget: figures under the race detector mean nothing")
 	}
 }
+
+// All tells whether MCPHUD_TESTS=all asks for every case of an exhaustive test, as .ci/run does. Otherwise such a test takes
+// a sample, so that `go test ./...` ends soon.
+func All() bool { return os.Getenv(TestsEnv) == "all" }
 
 // Race tells whether the race detector is on, for tests that then take a
 // sample of what they go through otherwise.
