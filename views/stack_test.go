@@ -228,9 +228,9 @@ func TestStackOrders(t *testing.T) {
 		s.mu.Unlock()
 		app.Press("r").Toast("restart tests: no such folder")
 		s.mu.Lock()
-		s.fail = errors.New("tests: it was stopped meanwhile")
+		s.fail = errors.New("tests: stopped in the meantime")
 		s.mu.Unlock()
-		app.Press("r").Toast("restart tests: it was stopped meanwhile")
+		app.Press("r").Toast("restart tests: stopped in the meantime")
 		s.mu.Lock()
 		s.fail = context.Canceled
 		s.mu.Unlock()

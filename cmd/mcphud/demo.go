@@ -174,7 +174,7 @@ func (d *demoStack) attach(ctx context.Context, cfg *tui.Config, m *session.Mana
 		wg.Go(func() {
 			select {
 			case e := <-d.failed:
-				p.Send(tui.Toast{Level: tui.Failure, Text: e.Status.Name + " does not start: " + e.Status.Err})
+				p.Send(tui.Toast{Level: tui.Failure, Text: e.Status.Name + " cannot start: " + e.Status.Err})
 				p.Send(tui.Navigate{View: "stack"})
 			case <-ready:
 			case <-ctx.Done():

@@ -67,7 +67,7 @@ func TestDemoKilledLeavesNothing(t *testing.T) {
 func TestDemoSaysWhatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	s, _ := demoUI(t, asBroken+"=router")
-	s.shows("router does not start")
+	s.shows("router cannot start")
 	s.shows("the flux is out")
 	s.shows("restarts")
 	s.signal(os.Interrupt)

@@ -242,7 +242,7 @@ func TestUpTrust(t *testing.T) {
 		}
 	}
 	o = run(foreign, "--trust")
-	if e := o.errorLine(t); o.code != exitUnreachable || e.Kind != "SpawnFailed" || !strings.Contains(e.Message, "bad does not start: exited with status 1") {
+	if e := o.errorLine(t); o.code != exitUnreachable || e.Kind != "SpawnFailed" || !strings.Contains(e.Message, "bad cannot start: exited with status 1") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	if _, err := os.Stat(touch); err != nil {

@@ -7,13 +7,13 @@ import (
 	"github.com/mcphud/mcphud/session/backoff"
 )
 
-// Backoff says how long to wait before a process that failed is started again: twice as long each time, with up to a fifth
-// taken off at random, so that processes that failed together do not return together.
+// Backoff is the pause before a failed process is restarted: twice as long each time, with up to a fifth taken off at
+// random, so that processes that failed together do not restart together.
 type Backoff struct {
 	First  time.Duration // default 250 ms
 	Most   time.Duration // default 30 s
-	Loop   int           // failures in a row from which on it is a crash loop; default 5
-	Stable time.Duration // a process that was ready for so long starts counting from none; default 10 s
+	Loop   int           // consecutive failures that make a crash loop; default 5
+	Stable time.Duration // ready for this long, a process counts as recovered; default 10 s
 }
 
 func (b *Backoff) complete() {
@@ -23,10 +23,10 @@ func (b *Backoff) complete() {
 	b.Stable = cmp.Or(b.Stable, 10*time.Second)
 }
 
-// wait is the pause after so many failures in a row, from 1 on.
+// wait is the pause after that many consecutive failures, from 1 on.
 func (b *Backoff) wait(failures int) time.Duration {
 	return backoff.Jitter(backoff.Wait(failures, b.First, b.Most), jitter)
 }
 
-// jitter is the part of a pause that is left to chance.
+// jitter is the part of a pause that is random.
 const jitter = 0.2

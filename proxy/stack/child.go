@@ -16,22 +16,22 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// readyLine is how a process of ours says where it listens.
+// readyLine precedes the URL on stderr when a process of ours listens.
 const readyLine = "listening on "
 
-// outputGrace is how long what a process has written may take to arrive, from its exit on.
+// outputGrace bounds the wait for the rest of a process' output after its exit.
 const outputGrace = 250 * time.Millisecond
 
-// child is one process while it lives.
+// child is a running process.
 type child struct {
 	*process.Process
-	lifeline *os.File // held open: the process leaves when it closes
+	lifeline *os.File // the process exits when it closes
 	pipes    []*os.File
 	readers  sync.WaitGroup
-	url      chan string // where a process of ours listens, said once
+	url      chan string // where a process of ours listens; capacity 1
 
 	mu   sync.Mutex
-	last string // what it wrote to stderr last
+	last string // last line of stderr
 }
 
 // spawn starts the process of a spec.
@@ -51,7 +51,7 @@ func (p *proc) spawn(port int) (*child, error) {
 		if path, err = process.Lookup(s.Command, env, s.Dir); err != nil {
 			return nil, noCommand(s.Command, s.Dir, err)
 		}
-		if err := unused(s.URL); err != nil {
+		if err := checkVacant(s.URL); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +67,7 @@ func (p *proc) spawn(port int) (*child, error) {
 	}
 	std := [3]*os.File{ends[0], ends[3], ends[5]}
 	if !s.own() {
-		std[0] = nil // what waits for input has none
+		std[0] = nil // the null device
 	}
 	var err error
 	c.Process, err = process.Start(process.Spec{Path: path, Args: args, Env: env, Dir: s.Dir, Std: std})
@@ -85,7 +85,7 @@ func (p *proc) spawn(port int) (*child, error) {
 	return c, nil
 }
 
-// noCommand says which command cannot be found, and where it was looked for if it is a relative path.
+// noCommand is the error for a command that cannot be found, with the folder that a relative path starts from.
 func noCommand(command, dir string, err error) error {
 	where := ""
 	if strings.ContainsRune(filepath.ToSlash(command), '/') && !filepath.IsAbs(command) {
@@ -100,14 +100,14 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// output takes a line that the process wrote.
+// output handles a line of the process' output.
 func (p *proc) output(c *child, stream, line string) {
 	p.log.add(stream, line)
 	if stream == Stderr {
 		if url, ok := strings.CutPrefix(line, readyLine); ok && p.spec.own() {
 			select {
 			case c.url <- strings.TrimSpace(url):
-			default: // it said so before
+			default: // reported before
 			}
 		}
 		if strings.TrimSpace(line) != "" {
@@ -116,12 +116,11 @@ func (p *proc) output(c *child, stream, line string) {
 			c.mu.Unlock()
 		}
 	}
-	p.stack.bump()
+	p.stack.notify()
 }
 
-// end asks the process to leave, and ends it after grace, or at once when now is closed. It returns when the process has
-// exited.
-func (c *child) end(grace time.Duration, now <-chan struct{}) {
+// stop sends SIGTERM, and SIGKILL after grace, or at once when now is closed. It returns when the process has exited.
+func (c *child) stop(grace time.Duration, now <-chan struct{}) {
 	c.Signal(process.Term)
 	t := time.NewTimer(grace)
 	defer t.Stop()
@@ -135,9 +134,9 @@ func (c *child) end(grace time.Duration, now <-chan struct{}) {
 	<-c.Exited()
 }
 
-// finish frees what an exited process took, ends what it forked, and says how it ended.
+// finish kills what an exited process forked, releases its resources, and returns how it ended.
 func (c *child) finish() string {
-	c.Signal(process.Kill) // its own number is still reserved
+	c.Signal(process.Kill) // its pid is still reserved
 	over := make(chan struct{})
 	go func() {
 		c.readers.Wait()
@@ -154,32 +153,32 @@ func (c *child) finish() string {
 	return c.Reap()
 }
 
-// words is what the process said last, as far as it may be why it ended.
-func (c *child) words() string {
+// lastWords is the last line of stderr if it may be the reason for the exit, "" otherwise.
+func (c *child) lastWords() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if strings.HasPrefix(c.last, readyLine) {
-		return "" // it said so while all was well
+		return ""
 	}
-	var said struct { // how commands of ours end, and how they log
+	var said struct { // an error or a log record of our own commands
 		Error struct{ Message string }
 		Msg   string
 		Level string
 	}
-	_ = json.Unmarshal([]byte(c.last), &said) // most programs say other things
+	_ = json.Unmarshal([]byte(c.last), &said) // other programs write text
 	switch {
 	case said.Error.Message != "":
 		return said.Error.Message
 	case said.Level == "ERROR" || said.Level == "WARN":
 		return said.Msg
-	case said.Msg != "": // what it did last is no reason
+	case said.Msg != "": // an ordinary record is not a reason
 		return ""
 	}
 	const most = 500
 	return text.Clip(c.last, most)
 }
 
-// failure joins how a process ended and what it said.
+// failure joins how a process ended with its last words.
 func failure(how, words string) error {
 	if words != "" {
 		how += ": " + words

@@ -11,7 +11,7 @@ func TestLastWords(t *testing.T) {
 		`{"other": 1}`: `{"other": 1}`,
 		"":             "",
 	} {
-		if got := (&child{last: last}).words(); got != want {
+		if got := (&child{last: last}).lastWords(); got != want {
 			t.Errorf("%s: %q, want %q", last, got, want)
 		}
 	}

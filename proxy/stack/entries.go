@@ -10,19 +10,19 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 )
 
-// pathFlags are the settings of an agent that name files or folders.
+// pathFlags are settings of an agent that name files or folders.
 var pathFlags = map[string]bool{"kb": true, "root": true, "store": true, "jwks": true, "routerCa": true}
 
-// decided are settings that the stack decides by itself, with what to write instead.
-var decided = map[string]string{
-	"host":  "agents of a stack listen on 127.0.0.1; the router is what others reach",
+// ignoredKeys are settings of an agent that the stack decides, with what to write instead.
+var ignoredKeys = map[string]string{
+	"host":  "agents of a stack listen on 127.0.0.1; other machines reach them through the router",
 	"name":  "",
-	"token": `it is no setting of a file; write env: {AGENT_TOKEN: "${NAME}"} there, with a variable that holds it`,
+	"token": `files must not hold tokens; write env: {AGENT_TOKEN: "${NAME}"} with a variable that holds it`,
 }
 
-// variables are settings of an agent that may hold a secret, with the variables that agents take them from: everybody on
+// secretKeys are settings of an agent that may hold a secret, with the variables that agents read them from: every user of
 // the machine can see the arguments of a process.
-var variables = map[string]string{"modelUrl": "AGENT_MODEL_URL"}
+var secretKeys = map[string]string{"modelUrl": "AGENT_MODEL_URL"}
 
 func (r *reader) agent(name string, n config.Node) {
 	what := "agents." + name
@@ -40,7 +40,7 @@ func (r *reader) agent(name string, n config.Node) {
 			a.Route = r.route(name, m.Value, map[string]any{"hostPort": 1})
 			return
 		}
-		if why := decided[m.Key]; why != "" {
+		if why := ignoredKeys[m.Key]; why != "" {
 			r.warn(m.Line, m.Col, "%s.%s is ignored: %s", what, m.Key, why)
 			return
 		}
@@ -60,7 +60,7 @@ func (r *reader) agent(name string, n config.Node) {
 			r.fail(m.Value, "%s.%s is %.80q: %v", what, m.Key, value, err)
 		}
 		named = named || m.Key == "name"
-		if v := variables[m.Key]; v != "" {
+		if v := secretKeys[m.Key]; v != "" {
 			hidden[v] = value
 			return
 		}
@@ -76,7 +76,7 @@ func (r *reader) agent(name string, n config.Node) {
 	r.f.Agents = append(r.f.Agents, a)
 }
 
-// routeKeys are members of a route that say nothing about how its server is reached.
+// routeKeys are members of a route other than the address of its server.
 var routeKeys = map[string]bool{
 	"disabled": true, "headers": true, "timeout": true, "stream": true, "methods": true, "tools": true, "waitReady": true, "rateLimit": true, "fault": true,
 }
@@ -129,7 +129,7 @@ func (r *reader) server(name string, n config.Node) {
 	r.f.Servers = append(r.f.Servers, s)
 }
 
-// route reads members of a route, and lets routing.json's own reader check them.
+// route reads members of a route and checks them with the parser of routing.json.
 func (r *reader) route(name string, n config.Node, reach map[string]any) map[string]any {
 	out := map[string]any{}
 	r.members(n, name+".route", func(m config.Member) {
@@ -156,7 +156,7 @@ func (r *reader) route(name string, n config.Node, reach map[string]any) map[str
 	return out
 }
 
-// checkRoutes asks the reader of routing.json.
+// checkRoutes checks routes with the parser of routing.json.
 func checkRoutes(table map[string]any) error {
 	text, err := json.Marshal(map[string]any{"routes": table})
 	if err != nil {
@@ -164,14 +164,14 @@ func checkRoutes(table map[string]any) error {
 	}
 	_, err = routes.Parse(text)
 	if err != nil {
-		_, why, _ := strings.Cut(err.Error(), ": ") // the line is one of our own text
+		_, why, _ := strings.Cut(err.Error(), ": ") // the position is in our own text
 		return fmt.Errorf("%s", strings.TrimPrefix(why, "routes."))
 	}
 	return nil
 }
 
-// placed makes the paths of a route of its own independent of where the routes are written.
-func (r *reader) placed(route any) any {
+// absolutePaths resolves the paths of a route, since routing.json is written elsewhere.
+func (r *reader) absolutePaths(route any) any {
 	if m, ok := route.(map[string]any); ok {
 		for _, key := range []string{"ca", "cwd"} {
 			if s, ok := m[key].(string); ok {
@@ -182,7 +182,7 @@ func (r *reader) placed(route any) any {
 	return route
 }
 
-// value is a node as JSON has it, with the variables of its strings expanded.
+// value returns a node as a value for JSON, with variables expanded in its strings.
 func (r *reader) value(n config.Node, what string) any {
 	switch n.Shape {
 	case config.Object:
@@ -208,13 +208,13 @@ func (r *reader) value(n config.Node, what string) any {
 	return nil
 }
 
-// routerFlags are the settings of the router that are flags of its own, and routerFiles those of them that name files.
+// routerFlags maps settings of the router to its flags; routerFiles does so for those that name files.
 var (
 	routerFlags = map[string]string{"drainTimeout": "drain-timeout", "logLevel": "log-level"}
 	routerFiles = map[string]string{"audit": "audit", certKey: "tls-cert", privateKey: "tls-key"}
 )
 
-// certKey and privateKey are given together.
+// certKey and privateKey must be given together.
 const (
 	certKey    = "tlsCert"
 	privateKey = "tlsKey"
@@ -233,7 +233,7 @@ func (r *reader) router(n config.Node) {
 		"routes": func(n config.Node) {
 			e.Routes = map[string]any{}
 			r.members(n, "router.routes", func(m config.Member) {
-				r.in(m.Key, func() { e.Routes[m.Key] = r.placed(r.value(m.Value, "router.routes."+m.Key)) })
+				r.within(m.Key, func() { e.Routes[m.Key] = r.absolutePaths(r.value(m.Value, "router.routes."+m.Key)) })
 				if err := checkRoutes(map[string]any{m.Key: e.Routes[m.Key]}); err != nil {
 					r.fail(m.Value, "router.routes.%v", err)
 				}
@@ -249,7 +249,7 @@ func (r *reader) router(n config.Node) {
 		known[key] = func(n config.Node) {
 			file := r.path(n, "router."+key)
 			if file == "" {
-				r.fail(n, "router.%s is empty; it must name a file", key)
+				r.fail(n, "router.%s is empty; give the path of a file", key)
 			}
 			e.Flags = append(e.Flags, [2]string{flag, file})
 		}

@@ -15,23 +15,23 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 )
 
-// FileName is how a stack file is called that nobody names.
+// FileName is the name of the stack file that is used by default.
 const FileName = "mcphud.stack.yaml"
 
-// File is a stack file, checked, with its variables expanded.
+// File is a stack file, validated, with variables expanded.
 //
 //	version: 1
 //	agents:                  # processes of mcphud agent, by the name of their route
 //	  docs:
-//	    port: 7000           # without it: 7000, 7001 … or a free one
-//	    profile: demo        # this and more is what agent.yaml has, such as kb, root, concurrency, rateLimit
+//	    port: 7000           # default: 7000, 7001 … or a free one
+//	    profile: demo        # and all other settings of agent.yaml, such as kb, root, concurrency, rateLimit
 //	    env: {AGENT_TOKEN: "${DOCS_TOKEN}"}
 //	    route: {timeout: 60s, tools: [search_knowledge_base]}
 //	servers:                 # anything else that the router serves
-//	  files:                 # a stdio server: the router starts it for each session
+//	  files:                 # a stdio server, which the router starts for each session
 //	    command: npx
 //	    args: [-y, "@modelcontextprotocol/server-filesystem", .]
-//	    session: shared      # and more of what a route in routing.json has
+//	    session: shared      # and other members of a route in routing.json
 //	  web:                   # an HTTP server that is started and supervised
 //	    command: ./web
 //	    url: http://127.0.0.1:9000/mcp
@@ -51,17 +51,17 @@ type File struct {
 	expanded map[string]*config.Variables // by the name of an agent, server or route, and routerName
 }
 
-// AgentEntry is one of a File's agents.
+// AgentEntry is an agent of a File.
 type AgentEntry struct {
 	Name  string
 	Line  int
-	Port  int         // 0 where the file does not say
+	Port  int         // 0 if the file has none
 	Flags [][2]string // name without dashes, and value, of `mcphud agent`
 	Env   map[string]string
-	Route map[string]any // of routing.json, without how the agent is reached
+	Route map[string]any // members of its route in routing.json, without the address
 }
 
-// ServerEntry is one of a File's servers. With a command and no URL, the router starts it.
+// ServerEntry is a server of a File. With a command and without a URL, the router starts it.
 type ServerEntry struct {
 	Name    string
 	Line    int
@@ -73,19 +73,19 @@ type ServerEntry struct {
 	Route   map[string]any
 }
 
-// supervised reports whether the server is one that the stack starts; others the router reaches, or starts.
+// supervised reports whether the stack starts the server; the router starts or contacts the others.
 func (e *ServerEntry) supervised() bool { return e.Command != "" && e.URL != "" }
 
-// RouterEntry is a File's router.
+// RouterEntry is the router of a File.
 type RouterEntry struct {
-	Port   int // 0 where the file does not say
+	Port   int // 0 if the file has none
 	Tokens string
 	Flags  [][2]string
 	Env    map[string]string
 	Routes map[string]any // further routes, as routing.json has them
 }
 
-// Scheme is that of the router's URL, http or https.
+// Scheme is the scheme of the router's URL, http or https.
 func (e *RouterEntry) Scheme() string {
 	if e.cert() != "" {
 		return "https"
@@ -93,10 +93,10 @@ func (e *RouterEntry) Scheme() string {
 	return "http"
 }
 
-// cert is the file with the certificate that the router serves HTTPS with, "" for HTTP.
+// cert is the file with the router's TLS certificate, "" for HTTP.
 func (e *RouterEntry) cert() string { return e.flag(routerFiles[certKey]) }
 
-// flag is the value of a flag, "" if it is not given.
+// flag is the value of a flag, "" if it is not set.
 func (e *RouterEntry) flag(name string) string {
 	for _, f := range e.Flags {
 		if f[0] == name {
@@ -106,18 +106,17 @@ func (e *RouterEntry) flag(name string) string {
 	return ""
 }
 
-// Checker knows the settings of an agent: it returns the flag for a key of agent.yaml, "" and what is wrong with the key if
-// there is none, or an error if the value cannot be.
+// Checker validates a setting of an agent: it returns the flag for a key of agent.yaml, or what is wrong with an unknown key,
+// or an error for an invalid value.
 type Checker func(key, value string) (flag, unknown string, err error)
 
-// Source is how a file is read.
+// Source reads stack files.
 type Source struct {
-	Lookup func(string) (string, bool) // variables; os.LookupEnv
+	Lookup func(string) (string, bool) // of variables, such as os.LookupEnv
 	Agent  Checker
 }
 
-// Load reads a stack file. What is not known in it is a warning; what is wrong is a config.Warning as an error, with its
-// line.
+// Load reads a stack file. Unknown keys become warnings. An invalid file is a config.Warning as an error, with its position.
 func (s Source) Load(path string) (*File, error) {
 	tree, err := config.ReadTree(path)
 	if err != nil {
@@ -126,7 +125,7 @@ func (s Source) Load(path string) (*File, error) {
 			return nil, err
 		}
 		if pe := new(fs.PathError); errors.As(err, &pe) {
-			err = pe.Err // which the path comes before
+			err = pe.Err // the message below has the path
 		}
 		return nil, fmt.Errorf("cannot read the stack file %s: %w", path, err)
 	}
@@ -148,7 +147,7 @@ func (s Source) parse(tree config.Tree) (*File, error) {
 		Path: tree.File, Digest: hex.EncodeToString(sum[:]), Warnings: tree.Warnings, Router: &RouterEntry{}, expanded: map[string]*config.Variables{},
 	}}
 	if tree.Root.Shape == config.Null {
-		r.fail(tree.Root, "has nothing in it; write for example agents: {one: {}}")
+		r.fail(tree.Root, "is empty; write for example agents: {one: {}}")
 	}
 	r.object(tree.Root, "the file", map[string]func(config.Node){
 		"version": func(n config.Node) {
@@ -158,7 +157,7 @@ func (s Source) parse(tree config.Tree) (*File, error) {
 		},
 		"agents":  func(n config.Node) { r.named(n, "agents", r.agent) },
 		"servers": func(n config.Node) { r.named(n, "servers", r.server) },
-		"router":  func(n config.Node) { r.in(routerName, func() { r.router(n) }) },
+		"router":  func(n config.Node) { r.within(routerName, func() { r.router(n) }) },
 	})
 	if r.err == nil && len(r.f.Agents)+len(r.f.Servers) == 0 && (r.f.Router == nil || len(r.f.Router.Routes) == 0) {
 		r.fail(tree.Root, "names neither agents nor servers; write for example agents: {one: {}}")
@@ -176,7 +175,7 @@ func (s Source) parse(tree config.Tree) (*File, error) {
 	return r.f, nil
 }
 
-// reader builds a File. The first error ends it.
+// reader builds a File until the first error.
 type reader struct {
 	Source
 	f     *File
@@ -184,8 +183,8 @@ type reader struct {
 	err   error
 }
 
-// in reads an entry with f.
-func (r *reader) in(entry string, f func()) {
+// within calls f to read an entry.
+func (r *reader) within(entry string, f func()) {
 	before := r.entry
 	r.entry = entry
 	f()
@@ -205,7 +204,7 @@ func (r *reader) warn(line, col int, format string, args ...any) {
 	}
 }
 
-// object walks an object with known members.
+// object reads an object with known members.
 func (r *reader) object(n config.Node, what string, known map[string]func(config.Node)) {
 	r.members(n, what, func(m config.Member) {
 		if set, ok := known[m.Key]; ok {
@@ -231,20 +230,20 @@ func (r *reader) members(n config.Node, what string, f func(config.Member)) {
 	}
 }
 
-// named walks the entries of agents or servers, whose names are names of routes.
+// named reads the entries of agents or servers, whose names are names of routes.
 func (r *reader) named(n config.Node, what string, f func(string, config.Node)) {
 	r.members(n, what, func(m config.Member) {
 		at := config.Node{Line: m.Line, Col: m.Col}
 		switch {
 		case !routes.ValidName(m.Key):
-			r.fail(at, "%.80q is no name: %s", m.Key, agentclient.NameRule)
+			r.fail(at, "%.80q is not a valid name: %s", m.Key, agentclient.NameRule)
 		case m.Key == routerName:
 			r.fail(at, "%q is the router's own name; choose another", m.Key)
 		case r.taken(m.Key):
 			r.fail(at, "%q is the name of an agent and of a server; choose another", m.Key)
 		default:
 			m.Value.Line = max(m.Value.Line, m.Line)
-			r.in(m.Key, func() { f(m.Key, m.Value) })
+			r.within(m.Key, func() { f(m.Key, m.Value) })
 		}
 	})
 }
@@ -282,7 +281,7 @@ func (r *reader) text(n config.Node, what string) string {
 		r.fail(n, "%s: %v", what, err)
 	}
 	if strings.ContainsRune(s, 0) {
-		r.fail(n, "%s has a NUL in it", what)
+		r.fail(n, "%s contains a NUL character", what)
 	}
 	return s
 }
@@ -301,19 +300,19 @@ func (r *reader) env(n config.Node, what string) map[string]string {
 	out := map[string]string{}
 	r.members(n, what, func(m config.Member) {
 		if m.Key == "" || strings.ContainsAny(m.Key, "=\x00") {
-			r.fail(config.Node{Line: m.Line, Col: m.Col}, "%.80q cannot be the name of a variable", m.Key)
+			r.fail(config.Node{Line: m.Line, Col: m.Col}, "%.80q is not a valid name of a variable", m.Key)
 		}
 		out[m.Key] = r.text(m.Value, what+"."+m.Key)
 	})
 	return out
 }
 
-// ownEnv is the environment of a process of this program.
+// ownEnv reads the variables of a process of this program.
 func (r *reader) ownEnv(n config.Node, what string) map[string]string {
 	env := r.env(n, what)
 	for name := range env {
 		if upper := strings.ToUpper(name); strings.HasPrefix(upper, "LD_") || strings.HasPrefix(upper, "DYLD_") {
-			r.fail(n, "%s.%.80s is refused: it makes mcphud itself load other code", what, name)
+			r.fail(n, "%s.%.80s is refused: it would load foreign code into mcphud", what, name)
 		}
 	}
 	return env
@@ -328,7 +327,7 @@ func (r *reader) port(n config.Node, what string) int {
 	return v
 }
 
-// path is a path that is relative to the file.
+// path reads a path that may be relative to the file.
 func (r *reader) path(n config.Node, what string) string {
 	return r.beside(r.text(n, what))
 }

@@ -130,7 +130,7 @@ func TestStackFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := p.Listening("other", "http://127.0.0.1:45679/mcp"); err == nil || !strings.Contains(err.Error(), "the router has not been told that other is at port 45679") {
+		if err := p.Listening("other", "http://127.0.0.1:45679/mcp"); err == nil || !strings.Contains(err.Error(), "cannot route to other at its new port 45679") {
 			t.Error(err)
 		}
 	}
@@ -176,13 +176,13 @@ func TestStackFileWarns(t *testing.T) {
 
 func TestStackFileErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                                         "nothing in it",
+		"":                                                         "is empty; write",
 		"agents: {}":                                               "neither agents nor servers",
 		"agents: []":                                               "x.yaml:1:9: agents is a list",
 		"version: 2\nagents: {a: {}}":                              "x.yaml:1:10: version is 2",
 		"agents: {a: {port: 0}}":                                   "a port from 1 to 65535",
 		"agents: {a: {port: x}}":                                   "a port from 1 to 65535",
-		"agents: {a/b: {}}":                                        `"a/b" is no name`,
+		"agents: {a/b: {}}":                                        `"a/b" is not a valid name`,
 		"agents: {router: {}}":                                     "the router's own name",
 		"agents: {a: {}}\nservers: {a: {}}":                        "x.yaml:2:11: \"a\" is the name of an agent and of a server",
 		"agents: {a: {profile: wrong}}":                            `agents.a.profile is "wrong": cannot be`,
@@ -309,11 +309,11 @@ func TestTakenPorts(t *testing.T) {
 	}
 	p := &ports{ctx: t.Context()}
 	defer p.close()
-	p.pick("b", 0, port)
+	p.choose("b", 0, port)
 	if p.err != nil || p.of["b"] == port || len(p.notes) != 1 || !strings.Contains(p.notes[0], "is taken") || !strings.Contains(p.notes[0], "; b uses ") {
 		t.Errorf("%+v", p)
 	}
-	p.pick("c", p.of["b"], 0)
+	p.choose("c", p.of["b"], 0)
 	if p.err == nil || !strings.Contains(p.err.Error(), "by b of the same stack") {
 		t.Error(p.err)
 	}

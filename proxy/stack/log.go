@@ -10,11 +10,11 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// LogBounds bound what is kept of a process' output.
+// LogBounds limits the output of a process that is kept.
 type LogBounds struct {
 	Lines int // default 2,000
 	Bytes int // default 512 KiB
-	Line  int // bytes of one line; default 8 KiB, the rest is left out
+	Line  int // bytes of one line; default 8 KiB; the rest is cut off
 }
 
 func (b *LogBounds) complete() {
@@ -23,16 +23,16 @@ func (b *LogBounds) complete() {
 	b.Line = cmp.Or(b.Line, 8<<10)
 }
 
-// Where a line of a log comes from.
+// Streams of a log.
 const (
 	Stdout = "stdout"
 	Stderr = "stderr"
-	Note   = "stack" // what happened to the process
+	Note   = "stack" // events of the process
 )
 
-// Line is one line of a process' output, as it came: it has to be made safe where it is shown.
+// Line is one line of a process' output, unsanitised.
 type Line struct {
-	Seq    uint64 // counts the lines of the process, from 1 on
+	Seq    uint64 // number of the line, from 1 on
 	Time   time.Time
 	Stream string // Stdout, Stderr or Note
 	Text   string
@@ -60,7 +60,7 @@ func (r *ring) add(stream, text string) {
 		r.lines[drop] = Line{}
 		drop++
 	}
-	r.lines = r.lines[drop:] // append moves what is left to a new array now and then
+	r.lines = r.lines[drop:] // append moves the rest to a new array now and then
 }
 
 // after returns the lines that are newer than seq.

@@ -19,13 +19,13 @@ import (
 	"github.com/mcphud/mcphud/session/process"
 )
 
-// The ports that are tried first where a file does not say one: agents count up from FirstAgent.
+// Default ports; agents count up from FirstAgent.
 const (
 	FirstAgent    = 7000
 	DefaultRouter = 8088
 )
 
-// Builtin is the stack of whoever has no file: agents of three profiles, in memory, and a router.
+// Builtin is the stack without a file: agents of three profiles, in memory, and a router.
 func Builtin() *File {
 	agent := func(name string) AgentEntry {
 		return AgentEntry{Name: name, Flags: [][2]string{{"profile", name}, {"name", name}, {"ephemeral", "true"}}}
@@ -35,29 +35,29 @@ func Builtin() *File {
 
 // Place is where and how a File is to run.
 type Place struct {
-	Dir   string // private folder for what the processes need to know of each other; has to exist
+	Dir   string // private folder for the router's routes; must exist
 	State string // folder for the agents' databases, "" to keep everything in memory
-	Free  bool   // no default port is tried
+	Free  bool   // any free ports instead of the default ones
 }
 
 // Plan is a File that can be run: New(p.Specs, Options{Listening: p.Listening, Env: p.Env, Drain: p.Drain}).
 type Plan struct {
 	Specs []Spec
-	Notes []string      // what is not as one might expect: which ports were taken, and by whom
-	Drain time.Duration // how long servers of others may take to leave: what the most patient agent may
+	Notes []string      // for the user: ports that were taken, commands that are missing
+	Drain time.Duration // for third-party servers: the longest of any agent's
 	table *table
 }
 
-// TakenError says that a port that a file asks for is taken.
+// TakenError is a port of the file that is taken.
 type TakenError struct {
 	Port int
 	Err  error
 }
 
-// Error says who asks for it, and who has it.
+// Error names the process that needs the port, and the one that has it.
 func (e *TakenError) Error() string { return e.Err.Error() }
 
-// Unwrap is the system's error.
+// Unwrap returns an error that wraps the system's.
 func (e *TakenError) Unwrap() error { return e.Err }
 
 // Plan finds a port for every process and writes routing.json for the router. A port that the file asks for and that is
@@ -66,11 +66,11 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 	ports := &ports{ctx: ctx, free: at.Free}
 	defer ports.close()
 	p := &Plan{table: newTable(f, at.Dir)}
-	// Those that were asked for first, so that no default takes one of them.
+	// Fixed ports first, so that no default takes one of them.
 	for _, fixed := range []bool{true, false} {
 		for i, a := range f.Agents {
 			if fixed == (a.Port != 0) {
-				ports.pick(a.Name, a.Port, FirstAgent+i)
+				ports.choose(a.Name, a.Port, FirstAgent+i)
 			}
 		}
 		for _, e := range f.Servers {
@@ -79,7 +79,7 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 			}
 		}
 		if r := f.Router; r != nil && fixed == (r.Port != 0) {
-			ports.pick(routerName, r.Port, DefaultRouter)
+			ports.choose(routerName, r.Port, DefaultRouter)
 		}
 	}
 	if ports.err != nil {
@@ -89,7 +89,7 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 	var all []string
 	for _, a := range f.Agents {
 		s := Spec{Name: a.Name, Kind: Agent, Dir: f.folder(), Env: ownEnv(a.Env), Port: ports.of[a.Name], Fixed: a.Port != 0}
-		s.Args, s.Drain = arguments(f.stored(a, at.State)), leave(a.Flags)
+		s.Args, s.Drain = arguments(f.stored(a, at.State)), drainTime(a.Flags)
 		p.Drain = max(p.Drain, s.Drain)
 		p.table.ports[a.Name] = s.Port
 		p.Specs = append(p.Specs, s)
@@ -101,22 +101,22 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 			dir = f.folder()
 		}
 		if !e.supervised() {
-			p.Notes = append(p.Notes, absent(e, dir)...)
+			p.Notes = append(p.Notes, missingCommand(e, dir)...)
 			continue
 		}
 		p.Specs = append(p.Specs, Spec{Name: e.Name, Kind: Server, Command: e.Command, Args: e.Args, Env: e.Env, Dir: dir, URL: e.URL})
 		all = append(all, e.Name)
 	}
-	p.Drain = cmp.Or(p.Drain, usualDrain+margin)
+	p.Drain = cmp.Or(p.Drain, defaultDrain+drainMargin)
 	if r := f.Router; r != nil {
-		pins := "" // the routes are in a folder that goes away, so that what is remembered of them needs a place
+		pins := "" // routing.json is in a temporary folder, and tool pins must outlive it
 		if at.State != "" {
 			pins = filepath.Join(at.State, "router.json")
 		}
 		args := append([]string{"--routes=" + p.table.path, "--pins=" + pins}, arguments(r.Flags)...)
 		p.Specs = append(p.Specs, Spec{
 			Name: routerName, Kind: Router, Args: args, Dir: f.folder(), Env: ownEnv(r.Env), Cert: r.cert(),
-			Port: ports.of[routerName], Fixed: r.Port != 0, Drain: leave(r.Flags), After: all,
+			Port: ports.of[routerName], Fixed: r.Port != 0, Drain: drainTime(r.Flags), After: all,
 		})
 		p.table.ports[routerName] = ports.of[routerName]
 		if err := p.table.write(); err != nil {
@@ -126,27 +126,27 @@ func (f *File) Plan(ctx context.Context, at Place) (*Plan, error) {
 	return p, nil
 }
 
-// absent says that the command of a server that the router starts when it is called is not there.
-func absent(e ServerEntry, dir string) []string {
+// missingCommand warns of a server whose command is not found by the time that the router starts it, on its first call.
+func missingCommand(e ServerEntry, dir string) []string {
 	if e.Command == "" {
 		return nil
 	}
 	if _, err := process.Lookup(e.Command, process.Filtered(e.Env), dir); err != nil {
-		return []string{fmt.Sprintf("warning: %s fails when it is called: %v", e.Name, noCommand(e.Command, dir, err))}
+		return []string{fmt.Sprintf("warning: calls of %s will fail: %v", e.Name, noCommand(e.Command, dir, err))}
 	}
 	return nil
 }
 
-// Listening takes note of where a process listens, and tells the router if that is another port than before.
+// Listening records where a process listens, and rewrites the router's routes if the port changed.
 func (p *Plan) Listening(name, url string) error {
 	if err := p.table.listening(name, portOf(url)); err != nil {
-		return fmt.Errorf("the router has not been told that %s is at port %d: %w; it is tried again", name, portOf(url), err)
+		return fmt.Errorf("cannot route to %s at its new port %d: %w; retrying", name, portOf(url), err)
 	}
 	return nil
 }
 
-// Env tells an agent where the router is, through which it calls others. The agents start before it, and ask again each time
-// that they start.
+// Env returns an agent's variables with the address of the router, through which it calls other agents. Since agents start
+// before the router, it is called at each start.
 func (p *Plan) Env(name string) map[string]string {
 	port := p.table.port(routerName)
 	i := slices.IndexFunc(p.table.file.Agents, func(a AgentEntry) bool { return a.Name == name })
@@ -154,19 +154,19 @@ func (p *Plan) Env(name string) map[string]string {
 		return nil
 	}
 	env := map[string]string{"ROUTER_HOST": loopback, "ROUTER_PORT": strconv.Itoa(port)}
-	// The certificate is this router's: an agent that is given another one does not trust that one by it.
+	// The certificate is this router's: an agent that is configured to use another router must not trust that one by it.
 	if cert := p.table.file.Router.cert(); cert != "" && !p.table.file.Agents[i].hasRouter() {
 		env["ROUTER_HOST"], env["ROUTER_CA"] = p.table.file.Router.Scheme()+"://"+loopback, cert
 	}
 	return env
 }
 
-// hasRouter reports whether the file says where the agent finds a router.
+// hasRouter reports whether the file configures the agent's router.
 func (a *AgentEntry) hasRouter() bool {
 	return a.Env["ROUTER_HOST"] != "" || slices.ContainsFunc(a.Flags, func(f [2]string) bool { return f[0] == "router-host" })
 }
 
-// folder is where paths of the file begin, "" for the built-in one.
+// folder is the folder of the file, "" for the built-in stack.
 func (f *File) folder() string {
 	if f.Path == "" {
 		return ""
@@ -174,7 +174,7 @@ func (f *File) folder() string {
 	return filepath.Dir(f.Path)
 }
 
-// stored adds to an agent's flags where it keeps what it has to remember, unless the file says.
+// stored adds to an agent's flags where its database is, unless the file configures that.
 func (f *File) stored(a AgentEntry, state string) [][2]string {
 	for _, flag := range a.Flags {
 		if flag[0] == "store" || flag[0] == "ephemeral" && flag[1] == "true" {
@@ -187,7 +187,7 @@ func (f *File) stored(a AgentEntry, state string) [][2]string {
 	return append(a.Flags[:len(a.Flags):len(a.Flags)], [2]string{"store", filepath.Join(state, a.Name+".db")})
 }
 
-// arguments are flags as a process gets them.
+// arguments returns flags as arguments of a command line.
 func arguments(flags [][2]string) (args []string) {
 	for _, f := range flags {
 		args = append(args, "--"+f[0]+"="+f[1])
@@ -196,28 +196,27 @@ func arguments(flags [][2]string) (args []string) {
 }
 
 const (
-	usualDrain = 10 * time.Second // how long agents and routers drain that are not told
-	margin     = 2 * time.Second  // which processes get beyond it
+	defaultDrain = 10 * time.Second // of agents and routers without drainTimeout
+	drainMargin  = 2 * time.Second  // on top of it, until SIGKILL
 )
 
-// leave is how long a process with these flags gets from TERM to KILL.
-func leave(flags [][2]string) time.Duration {
-	drain := usualDrain
+// drainTime is the time from SIGTERM to SIGKILL for a process with these flags.
+func drainTime(flags [][2]string) time.Duration {
+	drain := defaultDrain
 	for _, f := range flags {
 		if f[0] != "drain-timeout" {
 			continue
 		}
-		if ms, err := strconv.Atoi(f[1]); err == nil { // as agents and routers take it
+		if ms, err := strconv.Atoi(f[1]); err == nil { // a number is milliseconds, as in their flags
 			drain = time.Duration(ms) * time.Millisecond
 		} else if d, err := time.ParseDuration(f[1]); err == nil {
 			drain = d
 		}
 	}
-	return drain + margin
+	return drain + drainMargin
 }
 
-// ownEnv is the environment of a process of this program: where to send traces, variables of its own, and what the file
-// says.
+// ownEnv returns the variables of a process of this program: telemetry, settings of mcphud, and those of the file.
 func ownEnv(env map[string]string) map[string]string {
 	out := map[string]string{}
 	for _, kv := range os.Environ() {
@@ -229,17 +228,17 @@ func ownEnv(env map[string]string) map[string]string {
 	return out
 }
 
-// ports finds free ports and keeps them until all are found.
+// ports chooses free ports and listens on them until all are chosen, so that no two are the same.
 type ports struct {
 	ctx   context.Context
-	free  bool // any will do
+	free  bool // any port instead of the default
 	of    map[string]int
 	held  []net.Listener
 	notes []string
 	err   error
 }
 
-func (p *ports) pick(name string, fixed, usual int) {
+func (p *ports) choose(name string, fixed, usual int) {
 	if p.err != nil {
 		return
 	}
@@ -258,18 +257,18 @@ func (p *ports) pick(name string, fixed, usual int) {
 	case err != nil && want != 0:
 		if lns, err = listen.Listen(p.ctx, loopback, 0); err == nil {
 			port := lns[0].Addr().(*net.TCPAddr).Port
-			p.notes = append(p.notes, fmt.Sprintf("port %d is taken%s; %s uses %d", usual, p.by(usual), name, port))
+			p.notes = append(p.notes, fmt.Sprintf("port %d is taken%s; %s uses %d", usual, p.holder(usual), name, port))
 		}
 	}
 	if err != nil {
 		p.err = fmt.Errorf("%s: %w", name, err)
 		return
 	}
-	p.hold(name, lns[0].Addr().(*net.TCPAddr).Port, lns)
+	p.keep(name, lns[0].Addr().(*net.TCPAddr).Port, lns)
 }
 
-// hold keeps a port for a process until all are found.
-func (p *ports) hold(name string, port int, lns []net.Listener) {
+// keep reserves a port for a process.
+func (p *ports) keep(name string, port int, lns []net.Listener) {
 	p.held = append(p.held, lns...)
 	if p.of == nil {
 		p.of = map[string]int{}
@@ -277,8 +276,8 @@ func (p *ports) hold(name string, port int, lns []net.Listener) {
 	p.of[name] = port
 }
 
-// by says who has a port.
-func (p *ports) by(port int) string {
+// holder names the process that has a port.
+func (p *ports) holder(port int) string {
 	for name, n := range p.of {
 		if n == port {
 			return " by " + name + " of the same stack"

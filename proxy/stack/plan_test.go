@@ -104,7 +104,7 @@ func TestCommandThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := f.Plan(t.Context(), Place{Dir: t.TempDir(), Free: true})
-	if err != nil || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], `away fails when it is called: cannot start "./nowhere" in `+dir+": ") {
+	if err != nil || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], `calls of away will fail: cannot start "./nowhere" in `+dir+": ") {
 		t.Errorf("%+v %v", p, err)
 	}
 }

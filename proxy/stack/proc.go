@@ -9,125 +9,125 @@ import (
 	"time"
 )
 
-// proc is one process of the stack: a goroutine that starts it, watches it, and starts it again, as long as it is wanted.
+// proc is one process of the stack: a goroutine that starts it, monitors it, and restarts it while it is enabled.
 type proc struct {
-	stack *Stack
-	spec  Spec
-	log   ring
-	poke  chan struct{} // capacity 1: what is wanted changed
-	now   chan struct{} // closed to end it without waiting
-	once  sync.Once
+	stack  *Stack
+	spec   Spec
+	log    ring
+	wakeup chan struct{} // capacity 1: enabled, generation or closing changed
+	kill   chan struct{} // closed to end it without a grace period
+	once   sync.Once
 
 	// Guarded by stack.mu.
-	status Status
-	note   string // why it is in its state
-	want   bool   // whether it is to run
-	gen    uint64 // counts requests to start afresh
-	quit   bool   // nothing is wanted any more
-	fails  int    // failures altogether
+	status     Status
+	note       string // the reason for its state
+	enabled    bool   // whether it should run
+	generation uint64 // counts requests to start anew
+	closing    bool   // the stack is being closed
+	fails      int    // failures in all
 	readies,
 	starts int
 
 	port int // to ask for at the next start; only used by run
-	// client asks the process how it is; another one each time it is started. Only used by its watcher.
+	// client is for health checks; a new one for each start. Only used by its watcher.
 	client *http.Client
 }
 
-// run is the life of the process.
+// run starts and restarts the process until the stack is closed.
 func (p *proc) run() {
 	p.port = p.spec.Port
 	row := 0 // failures in a row
 	for {
-		gen, ok := p.wanted()
+		gen, ok := p.desired()
 		if !ok {
-			p.set(Stopped, "", nil)
-			if p.over() {
+			p.setState(Stopped, "", nil)
+			if p.isClosing() {
 				return
 			}
-			<-p.poke
+			<-p.wakeup
 			row = 0
 			continue
 		}
-		if !p.depend(gen) {
+		if !p.awaitDependencies(gen) {
 			continue
 		}
-		stable, err := p.live(gen)
+		stable, err := p.runOnce(gen)
 		if err == nil {
 			row = 0
-			continue // it was asked to end
+			continue // it was asked to stop
 		}
 		if stable {
 			row = 0
 		}
 		row++
-		if !p.rest(gen, row, err) {
+		if !p.pause(gen, row, err) {
 			row = 0
 		}
 	}
 }
 
-// wanted returns whether the process is to run, and which start this is.
-func (p *proc) wanted() (gen uint64, ok bool) {
+// desired returns whether the process should run, and the generation of that request.
+func (p *proc) desired() (gen uint64, ok bool) {
 	p.stack.mu.Lock()
 	defer p.stack.mu.Unlock()
-	return p.gen, p.want && !p.quit
+	return p.generation, p.enabled && !p.closing
 }
 
-func (p *proc) over() bool {
+func (p *proc) isClosing() bool {
 	p.stack.mu.Lock()
 	defer p.stack.mu.Unlock()
-	return p.quit
+	return p.closing
 }
 
-// still reports whether the start gen is still wanted.
-func (p *proc) still(gen uint64) bool {
-	now, ok := p.wanted()
+// isCurrent reports whether the process should run, and no newer start was requested.
+func (p *proc) isCurrent(gen uint64) bool {
+	now, ok := p.desired()
 	return ok && now == gen
 }
 
-// depend waits for the processes that this one comes after; false if it is not wanted any more.
-func (p *proc) depend(gen uint64) bool {
+// awaitDependencies waits for the processes that this one comes after; false if it should not run any more.
+func (p *proc) awaitDependencies(gen uint64) bool {
 	for {
-		name, turn := p.awaits()
-		if !p.still(gen) {
+		name, turn := p.dependency()
+		if !p.isCurrent(gen) {
 			return false
 		}
 		if name == "" {
 			return true
 		}
-		p.set(Waiting, "for "+name, nil)
+		p.setState(Waiting, "for "+name, nil)
 		select {
 		case <-turn:
-		case <-p.poke:
+		case <-p.wakeup:
 		}
 	}
 }
 
-// awaits names a process that this one has to wait for, "" for none, and when to look again.
-func (p *proc) awaits() (name string, turn <-chan struct{}) {
+// dependency names a process that this one has to wait for, "" for none; changed is closed when that may be another one.
+func (p *proc) dependency() (name string, turn <-chan struct{}) {
 	p.stack.mu.Lock()
 	defer p.stack.mu.Unlock()
 	for _, dep := range p.spec.After {
 		switch p.stack.byName[dep].status.State {
 		case Waiting, Starting, Stopping:
-			return dep, p.stack.turn
+			return dep, p.stack.stateChanged
 		}
 	}
 	return "", nil
 }
 
-// live runs the process once. The error is why it failed, nil if it was asked to end; stable is whether it had been ready
-// for long.
-func (p *proc) live(gen uint64) (stable bool, failed error) {
-	p.set(Starting, p.elsewhere(), nil)
+// runOnce runs the process once. The error is why it failed, nil if it was asked to stop; stable is whether it had been
+// ready for Backoff.Stable.
+func (p *proc) runOnce(gen uint64) (stable bool, failed error) {
+	p.setState(Starting, p.releasePort(), nil)
 	c, err := p.spawn(p.port)
 	if err != nil {
 		return false, err
 	}
-	p.begin(c)
+	p.noteStart(c)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	v := vital{make(chan struct{}), make(chan struct{}), make(chan error, 1)}
+	v := health{make(chan struct{}), make(chan struct{}), make(chan error, 1)}
 	p.client = newClient(p.spec.Cert)
 	defer p.client.CloseIdleConnections()
 	var watcher sync.WaitGroup
@@ -141,52 +141,52 @@ func (p *proc) live(gen uint64) (stable bool, failed error) {
 		select {
 		case <-c.Exited():
 			exited = true
-		case <-p.poke:
-			asked = !p.still(gen)
+		case <-p.wakeup:
+			asked = !p.isCurrent(gen)
 		case <-v.listening:
 			late.Stop()
 			v.listening, heard = nil, true
 		case <-v.ready:
 			v.ready, since = nil, time.Now()
-			if asked = !p.still(gen); !asked {
-				p.set(Ready, p.reached(), nil)
+			if asked = !p.isCurrent(gen); !asked {
+				p.setState(Ready, p.address(), nil)
 			}
 		case <-late.C:
-			why = fmt.Errorf("it did not listen within %s", p.stack.o.StartTimeout)
-		case why = <-v.sick:
+			why = fmt.Errorf("did not listen within %s", p.stack.o.StartTimeout)
+		case why = <-v.failed:
 		}
 	}
 	cancel()
 	watcher.Wait()
 	if !exited {
-		note := "asked to leave"
+		note := "SIGTERM sent"
 		grace := p.spec.Drain
 		grace = cmp.Or(grace, p.stack.o.Drain)
 		if why != nil {
-			note, grace = why.Error(), min(grace, sickGrace)
+			note, grace = why.Error(), min(grace, unhealthyGrace)
 		}
-		p.set(Stopping, note, nil)
-		c.end(grace, p.now)
+		p.setState(Stopping, note, nil)
+		c.stop(grace, p.kill)
 	}
 	how := c.finish()
-	p.learn(c, heard)
+	p.choosePort(c, heard)
 	switch {
-	case asked || exited && !p.still(gen): // also one that left by itself when it was asked to
+	case asked || exited && !p.isCurrent(gen): // it may exit before the request is noticed here
 		p.log.add(Note, how)
 		return false, nil
 	case exited:
-		why = failure(how, c.words())
+		why = failure(how, c.lastWords())
 	}
 	return !since.IsZero() && time.Since(since) >= p.stack.o.Backoff.Stable, why
 }
 
-// elsewhere gives up the port of a process that may have any, if somebody else has it by now, and says so.
-func (p *proc) elsewhere() string {
+// releasePort gives up the port of a process that may have any, if another process has it by now. It returns the note.
+func (p *proc) releasePort() string {
 	if !p.spec.own() || p.spec.Fixed || p.port == 0 {
 		return ""
 	}
 	port := p.port
-	lns, err := vacant(context.Background(), fmt.Sprintf("http://127.0.0.1:%d", port))
+	lns, err := listenVacant(context.Background(), fmt.Sprintf("http://127.0.0.1:%d", port))
 	closeListeners(lns)
 	if err == nil {
 		return ""
@@ -195,12 +195,12 @@ func (p *proc) elsewhere() string {
 	return fmt.Sprintf("on another port: %d is taken%s", port, holder(port))
 }
 
-// sickGrace is how long a process that does not answer gets to leave.
-const sickGrace = 2 * time.Second
+// unhealthyGrace is the time from SIGTERM to SIGKILL for a process that does not answer.
+const unhealthyGrace = 2 * time.Second
 
-// learn decides which port to ask for the next time: the same again, so that clients find it, or any, if that may be why
-// it failed.
-func (p *proc) learn(c *child, heard bool) {
+// choosePort decides which port the next start asks for: the same again, so that clients find it, or any if it never
+// listened, since the port may be why.
+func (p *proc) choosePort(c *child, heard bool) {
 	if !p.spec.own() || p.spec.Fixed {
 		return
 	}
@@ -211,10 +211,10 @@ func (p *proc) learn(c *child, heard bool) {
 	}
 }
 
-// begin notes a process that was started.
-func (p *proc) begin(c *child) {
+// noteStart records a process that was started.
+func (p *proc) noteStart(c *child) {
 	p.log.add(Note, fmt.Sprintf("started, pid %d", c.PID()))
-	p.stack.edit(p, func(s *Status) {
+	p.stack.update(p, func(s *Status) {
 		s.PID, s.Started, s.Figures = c.PID(), time.Now(), Figures{}
 		if !p.spec.own() {
 			s.URL = p.spec.URL
@@ -225,7 +225,7 @@ func (p *proc) begin(c *child) {
 	})
 }
 
-func (p *proc) reached() string {
+func (p *proc) address() string {
 	p.stack.mu.Lock()
 	defer p.stack.mu.Unlock()
 	if p.status.URL == "" {
@@ -234,31 +234,31 @@ func (p *proc) reached() string {
 	return "at " + p.status.URL
 }
 
-// rest waits until it is time for the next start; false if it was asked for at once.
-func (p *proc) rest(gen uint64, row int, err error) bool {
+// pause waits until the next start is due; false if one was requested in the meantime.
+func (p *proc) pause(gen uint64, row int, err error) bool {
 	d := p.stack.o.Backoff.wait(row)
 	state := Failed
 	if row >= p.stack.o.Backoff.Loop {
 		state = Crashing
 	}
-	p.stack.edit(p, func(s *Status) { s.RetryAt = time.Now().Add(d) })
-	p.set(state, fmt.Sprintf("%v; next start in %s", err, d.Round(10*time.Millisecond)), err)
+	p.stack.update(p, func(s *Status) { s.RetryAt = time.Now().Add(d) })
+	p.setState(state, fmt.Sprintf("%v; next start in %s", err, d.Round(10*time.Millisecond)), err)
 	t := time.NewTimer(d)
 	defer t.Stop()
 	for {
 		select {
 		case <-t.C:
 			return true
-		case <-p.poke:
-			if !p.still(gen) {
+		case <-p.wakeup:
+			if !p.isCurrent(gen) {
 				return false
 			}
 		}
 	}
 }
 
-// trouble notes what is wrong around the process, nil for nothing any more.
-func (p *proc) trouble(err error) {
+// setTrouble records a problem around a process that runs; nil says that it is over.
+func (p *proc) setTrouble(err error) {
 	now, note := "", "recovered"
 	if err != nil {
 		now = err.Error()
@@ -274,12 +274,12 @@ func (p *proc) trouble(err error) {
 		return
 	}
 	p.log.add(Note, note)
-	s.bump()
-	s.tell(event)
+	s.notify()
+	s.emit(event)
 }
 
-// set enters a state. Nothing happens if the process is in it already, for the same reason.
-func (p *proc) set(state State, note string, err error) {
+// setState enters a state. It does nothing if the process is in it already for the same reason.
+func (p *proc) setState(state State, note string, err error) {
 	s, now := p.stack, time.Now()
 	s.mu.Lock()
 	st := &p.status
@@ -307,10 +307,10 @@ func (p *proc) set(state State, note string, err error) {
 		note = ": " + note
 	}
 	p.log.add(Note, string(state)+note)
-	s.tell(event) // before who waits for it goes on, and says more
+	s.emit(event) // before those who wait for the state go on and cause more
 	s.mu.Lock()
-	close(s.turn)
-	s.turn = make(chan struct{})
+	close(s.stateChanged)
+	s.stateChanged = make(chan struct{})
 	s.mu.Unlock()
-	s.bump()
+	s.notify()
 }

@@ -1,10 +1,10 @@
-// Package stack runs agents, a router and other servers as child processes: it starts them in order, says when they are
-// ready, restarts what fails, and ends all of them, with everything that they forked, whenever it ends itself.
+// Package stack supervises agents, a router and other servers as child processes: it starts them in order, reports when
+// they are ready, restarts those that fail, and stops all of them, with everything that they forked, when it is closed.
 //
-// Children are processes of this very program, or commands of others. Ours have a pipe as their standard input that only
-// this process holds, and leave when it closes, so that they live no longer than their supervisor on any system, however
-// that ended. Commands of others are killed by the kernel then on Linux; elsewhere they stay if this process is killed
-// without warning. On every other way out they are ended, with what they forked.
+// Children are processes of this very program or third-party commands. Our own have a pipe as standard input that only the
+// supervisor holds, and exit when it closes, so that on every system they end with their supervisor, however that ended. A
+// third-party command is killed by the kernel on Linux; elsewhere it survives if the supervisor is killed with SIGKILL. On
+// every other way out it is stopped, with what it forked.
 package stack
 
 import (
@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// Kind is what a process is for.
+// Kind is the role of a process.
 type Kind string
 
 // The kinds. Agents and routers are processes of this program.
 const (
 	Agent  Kind = "agent"
 	Router Kind = "router"
-	Server Kind = "server" // a command of somebody else's that serves HTTP
+	Server Kind = "server" // a third-party command that serves HTTP
 )
 
 // Spec is one process.
@@ -30,49 +30,49 @@ type Spec struct {
 	Name string
 	Kind Kind
 
-	// Command is the program of a Server, found as a shell would; Agent and Router have none. No shell is involved.
+	// Command is the program of a Server, looked up in PATH as a shell would; Agent and Router have none. No shell is involved.
 	Command string
 	Args    []string
 	Env     map[string]string // added to the few variables that every program gets; see process.Filtered
 	Dir     string            // working folder, "" for ours
 
-	// Port is what an Agent or Router is to listen on, 0 for any. Where it is taken another one is used, unless Fixed.
+	// Port is where an Agent or Router listens, 0 for any port. If it is taken another one is used, unless Fixed.
 	Port  int
 	Fixed bool
 	// Cert is a file with the certificate that an Agent or Router serves HTTPS with, "" for HTTP.
 	Cert string
-	// URL is where a Server listens. It is ready once something accepts connections there; "" is ready at once.
+	// URL is where a Server listens. It is ready once it accepts connections there; without a URL it is ready at once.
 	URL string
 
-	// Drain is from TERM to KILL; 0 is what Options say.
+	// Drain is the time from SIGTERM to SIGKILL; 0 is Options.Drain.
 	Drain time.Duration
 
-	// After are the processes to wait for, until they are ready, have failed, or are stopped.
+	// After names processes that must be ready, failed or stopped before this one is started.
 	After []string
 }
 
 // own reports whether the process is one of this program.
 func (s *Spec) own() bool { return s.Kind != Server }
 
-// Supervised is the flag with which processes of this program are started: they leave when their standard input ends.
+// Supervised is the flag with which processes of this program are started: they exit when their standard input ends.
 const Supervised = "--supervised"
 
-// Options are how to supervise. The zero value is usable.
+// Options configures a [Stack]. The zero value is usable.
 type Options struct {
 	Program string // the program to run as agents and router; "" is os.Executable
-	// Env is what a process gets beside its Spec.Env, which wins. It is asked each time that the process starts; nil adds nothing.
+	// Env returns variables for a process in addition to its Spec.Env, which wins. It is called at each start; nil adds nothing.
 	Env func(name string) map[string]string
 
-	// Event is told of every change of a state, one at a time. It must return soon.
+	// Event is called for every change of a state, never concurrently. It must not block.
 	Event func(Event)
-	// Listening is told where a process of ours listens, each time before it is ready. What it returns as an error is shown as
-	// the process' trouble, and it is told again until it returns none.
+	// Listening is called with the URL of a process of ours before each time it becomes ready. An error becomes the process'
+	// Status.Trouble, and Listening is called again until it returns nil.
 	Listening func(name, url string) error
 
-	Poll         time.Duration // between two looks at a process; default 1 s
-	StartTimeout time.Duration // until a process has to listen; default 30 s
-	Drain        time.Duration // from TERM to KILL where a Spec says nothing; default 12 s, which is more than agents take by themselves
-	Misses       int           // looks in a row that may fail before a process is restarted; default 3
+	Poll         time.Duration // between health checks of a process; default 1 s
+	StartTimeout time.Duration // until a process must listen; default 30 s
+	Drain        time.Duration // from SIGTERM to SIGKILL for Specs without Drain; default 12 s, more than agents need by default
+	Misses       int           // consecutive failed health checks after which a process is restarted; default 3
 	Backoff      Backoff
 	Log          LogBounds
 }
@@ -81,13 +81,13 @@ type Options struct {
 type Event struct {
 	Time   time.Time
 	Status Status
-	Note   string // what happened, in words
+	Note   string // what happened, for people
 }
 
 func (o *Options) complete() error {
 	o.Poll = cmp.Or(o.Poll, time.Second)
 	o.StartTimeout = cmp.Or(o.StartTimeout, 30*time.Second)
-	o.Drain = cmp.Or(o.Drain, usualDrain+margin)
+	o.Drain = cmp.Or(o.Drain, defaultDrain+drainMargin)
 	o.Misses = cmp.Or(o.Misses, 3)
 	o.Backoff.complete()
 	o.Log.complete()
@@ -101,8 +101,7 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// levels sorts processes so that each comes after those that it waits for: all of one level start together. The error
-// names what cannot be.
+// levels sorts processes topologically: all of one level start together, after those of the levels before.
 func levels(specs []Spec) ([][]string, error) {
 	known := map[string]bool{}
 	for _, s := range specs {
@@ -127,7 +126,7 @@ func levels(specs []Spec) ([][]string, error) {
 			ok := true
 			for _, dep := range s.After {
 				if !known[dep] {
-					return nil, fmt.Errorf("stack: %s waits for %q, which is not in the stack", s.Name, dep)
+					return nil, fmt.Errorf("stack: %s depends on %q, which is not in the stack", s.Name, dep)
 				}
 				ok = ok && placed[dep]
 			}
@@ -136,7 +135,7 @@ func levels(specs []Spec) ([][]string, error) {
 			}
 		}
 		if level == nil {
-			return nil, fmt.Errorf("stack: processes wait for each other in a circle")
+			return nil, fmt.Errorf("stack: processes wait for each other: dependency cycle")
 		}
 		for _, name := range level {
 			placed[name] = true

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// Stack is a set of supervised processes. Its methods are safe for concurrent use, but for Close, which comes last.
+// Stack is a set of supervised processes. Its methods are safe for concurrent use, except Close, which must be the last.
 type Stack struct {
 	o       Options
 	levels  [][]string
@@ -21,12 +21,12 @@ type Stack struct {
 	events  sync.Mutex // held while Options.Event runs
 	running sync.WaitGroup
 
-	mu      sync.Mutex
-	turn    chan struct{} // closed and replaced with every change of a state
-	started bool
+	mu           sync.Mutex
+	stateChanged chan struct{} // closed and replaced with every change of a state
+	started      bool
 }
 
-// New makes a stack of processes that are not started yet. The error says which spec cannot be.
+// New returns a stack of processes that are not started yet. The error names an invalid spec.
 func New(specs []Spec, o Options) (*Stack, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -36,10 +36,10 @@ func New(specs []Spec, o Options) (*Stack, error) {
 		return nil, err
 	}
 	s := &Stack{
-		o: o, levels: order, byName: map[string]*proc{}, changed: make(chan struct{}, 1), turn: make(chan struct{}),
+		o: o, levels: order, byName: map[string]*proc{}, changed: make(chan struct{}, 1), stateChanged: make(chan struct{}),
 	}
 	for _, spec := range specs {
-		p := &proc{stack: s, spec: spec, log: ring{bounds: o.Log}, poke: make(chan struct{}, 1), now: make(chan struct{})}
+		p := &proc{stack: s, spec: spec, log: ring{bounds: o.Log}, wakeup: make(chan struct{}, 1), kill: make(chan struct{})}
 		p.status = Status{Name: spec.Name, Kind: spec.Kind, State: Stopped, Port: spec.Port, URL: spec.URL}
 		s.procs = append(s.procs, p)
 		s.byName[spec.Name] = p
@@ -47,21 +47,21 @@ func New(specs []Spec, o Options) (*Stack, error) {
 	return s, nil
 }
 
-// Start starts everything, in order, and waits for nothing. It is called once.
+// Start starts all processes, in order, without waiting for them. It must be called once.
 func (s *Stack) Start() {
 	s.mu.Lock()
 	s.started = true
 	for _, p := range s.procs {
-		p.want, p.status.State = true, Waiting
+		p.enabled, p.status.State = true, Waiting
 	}
 	s.mu.Unlock()
-	s.bump()
+	s.notify()
 	for _, p := range s.procs {
 		s.running.Go(p.run)
 	}
 }
 
-// Processes are all processes as they are now, in the order of their specs.
+// Processes returns the status of all processes, in the order of their specs.
 func (s *Stack) Processes() []Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +72,7 @@ func (s *Stack) Processes() []Status {
 	return out
 }
 
-// Log returns what a process has written, and what happened to it, since the line with number after; nil if there is no
-// such process.
+// Log returns the output of a process and its events since the line with number after; nil if there is no such process.
 func (s *Stack) Log(name string, after uint64) []Line {
 	p, ok := s.byName[name]
 	if !ok {
@@ -82,13 +81,13 @@ func (s *Stack) Log(name string, after uint64) []Line {
 	return p.log.after(after)
 }
 
-// Rev grows with every change of a status or log.
+// Rev is a revision that grows with every change of a status or log.
 func (s *Stack) Rev() uint64 { return s.rev.Load() }
 
-// Changed receives after changes; several make one. Capacity 1, for one reader.
+// Changed receives after changes, once for several of them. It is for one reader.
 func (s *Stack) Changed() <-chan struct{} { return s.changed }
 
-func (s *Stack) bump() {
+func (s *Stack) notify() {
 	s.rev.Add(1)
 	select {
 	case s.changed <- struct{}{}:
@@ -96,20 +95,20 @@ func (s *Stack) bump() {
 	}
 }
 
-// edit changes a status without a change of state.
-func (s *Stack) edit(p *proc, f func(*Status)) {
+// update changes a status, not its state.
+func (s *Stack) update(p *proc, f func(*Status)) {
 	s.mu.Lock()
 	before := p.status
 	f(&p.status)
 	same := before == p.status
 	s.mu.Unlock()
 	if !same {
-		s.bump()
+		s.notify()
 	}
 }
 
-// tell tells of an event.
-func (s *Stack) tell(e Event) {
+// emit passes an event to Options.Event.
+func (s *Stack) emit(e Event) {
 	if s.o.Event != nil {
 		s.events.Lock()
 		defer s.events.Unlock()
@@ -117,7 +116,7 @@ func (s *Stack) tell(e Event) {
 	}
 }
 
-// PIDs are the processes that run now, each the leader of its group: for an exit that cannot wait.
+// PIDs returns the processes that run now, each the leader of its process group, for an exit that cannot wait.
 func (s *Stack) PIDs() (pids []int) {
 	for _, st := range s.Processes() {
 		if st.PID > 0 {
@@ -127,12 +126,12 @@ func (s *Stack) PIDs() (pids []int) {
 	return pids
 }
 
-// await waits until done says so. done is called with s.mu held.
+// await waits until done returns true, and returns its error. done is called with s.mu held.
 func (s *Stack) await(ctx context.Context, done func() (bool, error)) error {
 	for {
 		s.mu.Lock()
 		ok, err := done()
-		turn := s.turn
+		turn := s.stateChanged
 		s.mu.Unlock()
 		if ok {
 			return err
@@ -145,9 +144,9 @@ func (s *Stack) await(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
-// Ready waits until processes are ready, all if none is named. The error names one in a crash loop, with what it said last.
+// Ready waits until the named processes, or all, are ready. The error names one in a crash loop, with its last output.
 func (s *Stack) Ready(ctx context.Context, names ...string) error {
-	ps, err := s.pick(names)
+	ps, err := s.find(names)
 	if err != nil {
 		return err
 	}
@@ -155,7 +154,7 @@ func (s *Stack) Ready(ctx context.Context, names ...string) error {
 		all := true
 		for _, p := range ps {
 			if p.status.State == Crashing {
-				return true, fmt.Errorf("%s does not start: %s", p.spec.Name, p.status.Err)
+				return true, fmt.Errorf("%s cannot start: %s", p.spec.Name, p.status.Err)
 			}
 			all = all && p.status.State == Ready
 		}
@@ -163,11 +162,11 @@ func (s *Stack) Ready(ctx context.Context, names ...string) error {
 	})
 }
 
-// ErrUnknown says that there is no process of a name.
-var ErrUnknown = errors.New("there is no such process in the stack")
+// ErrUnknown is wrapped by errors about a name that no process has.
+var ErrUnknown = errors.New("no such process in the stack")
 
-// pick finds processes by name; none named are all.
-func (s *Stack) pick(names []string) ([]*proc, error) {
+// find returns processes by name; without names, all of them.
+func (s *Stack) find(names []string) ([]*proc, error) {
 	if len(names) == 0 {
 		return s.procs, nil
 	}
@@ -182,38 +181,38 @@ func (s *Stack) pick(names []string) ([]*proc, error) {
 	return out, nil
 }
 
-// Run starts processes that do not run, all if none is named, and waits until they are ready. The error says which ones
-// failed, and why; they are tried again.
+// Run starts those of the named processes, or of all, that do not run, and waits until they are ready. The error names those
+// that failed, with the reason; they are retried.
 func (s *Stack) Run(ctx context.Context, names ...string) error {
-	return s.order(ctx, names, func(p *proc) {
-		p.want = true
+	return s.request(ctx, names, func(p *proc) {
+		p.enabled = true
 		if st := &p.status; st.State == Stopped || st.State == Failed || st.State == Crashing {
-			p.gen++ // also ends the pause after a failure
+			p.generation++ // ends the pause after a failure
 			st.State = Waiting
 		}
 	})
 }
 
-// Restart ends processes and starts them again, all if none is named, and waits until they are ready, as Run does.
+// Restart stops the named processes, or all, starts them again, and waits until they are ready, as Run does.
 func (s *Stack) Restart(ctx context.Context, names ...string) error {
-	return s.order(ctx, names, func(p *proc) {
-		p.want, p.status.State = true, Waiting
-		p.gen++
+	return s.request(ctx, names, func(p *proc) {
+		p.enabled, p.status.State = true, Waiting
+		p.generation++
 	})
 }
 
-// order asks for processes to run and waits for the outcome of each.
-func (s *Stack) order(ctx context.Context, names []string, ask func(*proc)) error {
-	ps, err := s.pick(names)
+// request lets change make processes run and waits for the outcome of each.
+func (s *Stack) request(ctx context.Context, names []string, ask func(*proc)) error {
+	ps, err := s.find(names)
 	if err != nil {
 		return err
 	}
 	fails := map[*proc]int{}
 	s.mu.Lock()
 	for _, p := range ps {
-		if p.quit {
+		if p.closing {
 			s.mu.Unlock()
-			return errors.New("the stack is being shut down")
+			return errors.New("the stack is shutting down")
 		}
 		fails[p] = p.fails
 		ask(p)
@@ -227,8 +226,8 @@ func (s *Stack) order(ctx context.Context, names []string, ask func(*proc)) erro
 			case p.fails > fails[p]:
 				failed = append(failed, p.spec.Name+": "+p.status.Err)
 			case p.status.State == Ready:
-			case !p.want:
-				failed = append(failed, p.spec.Name+": it was stopped meanwhile")
+			case !p.enabled:
+				failed = append(failed, p.spec.Name+": stopped in the meantime")
 			default:
 				return false, nil
 			}
@@ -243,25 +242,25 @@ func (s *Stack) order(ctx context.Context, names []string, ask func(*proc)) erro
 func (s *Stack) wake(ps []*proc) {
 	for _, p := range ps {
 		select {
-		case p.poke <- struct{}{}:
+		case p.wakeup <- struct{}{}:
 		default:
 		}
 	}
-	s.bump()
+	s.notify()
 }
 
-// Stop ends processes, all if none is named, those that depend on others first, and waits until they are gone. They get
-// Options.Drain to finish what they are doing.
+// Stop stops the named processes, or all, dependents first, and waits until they are gone. They get Options.Drain to finish
+// what they are doing.
 func (s *Stack) Stop(ctx context.Context, names ...string) error {
-	ps, err := s.pick(names)
+	ps, err := s.find(names)
 	if err != nil {
 		return err
 	}
-	return s.descend(ctx, ps, func(p *proc) { p.want = false })
+	return s.stopInOrder(ctx, ps, func(p *proc) { p.enabled = false })
 }
 
-// descend changes what is wanted of processes, those that depend on others first, and waits until they are stopped.
-func (s *Stack) descend(ctx context.Context, ps []*proc, ask func(*proc)) error {
+// stopInOrder lets change stop processes, dependents first, and waits until they are stopped.
+func (s *Stack) stopInOrder(ctx context.Context, ps []*proc, ask func(*proc)) error {
 	for _, level := range slices.Backward(s.levels) {
 		var now []*proc
 		s.mu.Lock()
@@ -283,24 +282,24 @@ func (s *Stack) descend(ctx context.Context, ps []*proc, ask func(*proc)) error 
 	return nil
 }
 
-// Close ends everything, those that depend on others first. What is not done when ctx ends is killed. Nothing of the
-// stack is left when it returns, neither process nor goroutine.
+// Close stops everything, dependents first. Processes that still run when ctx ends are killed. When it returns, no process
+// and no goroutine of the stack is left.
 func (s *Stack) Close(ctx context.Context) {
 	s.mu.Lock()
 	started := s.started
 	s.mu.Unlock()
-	if started && s.descend(ctx, s.procs, func(p *proc) { p.quit = true }) != nil {
+	if started && s.stopInOrder(ctx, s.procs, func(p *proc) { p.closing = true }) != nil {
 		s.Kill()
 	}
 	s.running.Wait()
 }
 
-// Kill ends everything without waiting for what is being done.
+// Kill ends everything without a grace period.
 func (s *Stack) Kill() {
 	s.mu.Lock()
 	for _, p := range s.procs {
-		p.quit = true
-		p.once.Do(func() { close(p.now) })
+		p.closing = true
+		p.once.Do(func() { close(p.kill) })
 	}
 	s.mu.Unlock()
 	s.wake(s.procs)

@@ -87,7 +87,7 @@ func TestCrashIsRestartedOnTheSamePort(t *testing.T) {
 func TestCrashLoop(t *testing.T) {
 	s := supervise(t, Options{Backoff: Backoff{Most: 10 * time.Second, Loop: 3}}, Spec{Name: "a", Args: []string{"--mode", "exit"}}, Spec{Name: "b", After: []string{"a"}})
 	err := s.Ready(bounded(t))
-	if err == nil || !strings.Contains(err.Error(), "a does not start: exited with status 1: there is no such thing") {
+	if err == nil || !strings.Contains(err.Error(), "a cannot start: exited with status 1: there is no such thing") {
 		t.Fatal(err)
 	}
 	if st := s.statusOf("a"); st.Restarts != 2 || st.State != Crashing {
@@ -124,7 +124,7 @@ func TestHungProcessIsRestarted(t *testing.T) {
 	if st.Restarts != 1 {
 		t.Errorf("%+v", st)
 	}
-	says(t, s, "a", "it does not answer")
+	says(t, s, "a", "health check failed")
 }
 
 func TestSilentProcessFails(t *testing.T) {
@@ -216,7 +216,7 @@ func TestForeignServer(t *testing.T) {
 	s := supervise(t, Options{Backoff: Backoff{Loop: 1}},
 		Spec{Name: "f", Kind: Server, Args: []string{"--port", port}, Env: map[string]string{"OWN": "mine"}, URL: "http://" + addr + "/mcp"},
 		Spec{Name: "g", Kind: Server, Command: "/nowhere/at/all", URL: "http://" + addr + "/mcp"})
-	if err := s.Ready(bounded(t)); err == nil || !strings.Contains(err.Error(), `g does not start: cannot start "/nowhere/at/all"`) {
+	if err := s.Ready(bounded(t)); err == nil || !strings.Contains(err.Error(), `g cannot start: cannot start "/nowhere/at/all"`) {
 		t.Error(err)
 	}
 	st := until(t, s, "f", func(st Status) bool { return st.State == Ready })
@@ -250,7 +250,7 @@ func TestDeafProcessIsKilled(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	for want, specs := range map[string][]Spec{
-		"circle":            {{Name: "a", Kind: Agent, After: []string{"b"}}, {Name: "b", Kind: Agent, After: []string{"a"}}},
+		"dependency cycle":  {{Name: "a", Kind: Agent, After: []string{"b"}}, {Name: "b", Kind: Agent, After: []string{"a"}}},
 		`"c", which is not`: {{Name: "a", Kind: Agent, After: []string{"c"}}},
 		`called "a"`:        {{Name: "a", Kind: Agent}, {Name: "a", Kind: Agent}},
 		"no name":           {{Kind: Agent}},
@@ -371,7 +371,7 @@ func TestExactlyOneCertificateIsTrusted(t *testing.T) {
 		"its own, leads elsewhere": {filepath.Join(dir, "own.pem"), "/away", "302"},
 	} {
 		client := newClient(c.file)
-		_, err := get(t.Context(), client, web.URL, c.path)
+		_, err := checkPage(t.Context(), client, web.URL, c.path)
 		client.CloseIdleConnections()
 		if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {
 			t.Errorf("%s: %v, want %q", name, err, c.wrong)

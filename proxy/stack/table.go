@@ -10,21 +10,21 @@ import (
 	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
-// table writes the routing.json of a stack. It holds secrets, so that nobody else may read it.
+// table writes the routing.json of a stack, which holds secrets.
 type table struct {
 	file *File
 	path string
 
 	mu      sync.Mutex
 	ports   map[string]int
-	written bool // whether the file has these ports
+	written bool // whether the file has the current ports
 }
 
 func newTable(f *File, dir string) *table {
 	return &table{file: f, path: filepath.Join(dir, "routing.json"), ports: map[string]int{}}
 }
 
-// listening notes the port of a process, and writes the file where it has another.
+// listening records the port of a process, and rewrites the file if it has another one.
 func (t *table) listening(name string, port int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,10 +44,10 @@ func (t *table) port(name string) int {
 	return t.ports[name]
 }
 
-// waitReady is how long the router waits for an agent that is starting, where the file does not say.
+// waitReady is how long the router waits for an agent that is starting, by default.
 const waitReady = "5s"
 
-// routes are all routes as they are now.
+// routes returns all routes with the current ports.
 func (t *table) routes() map[string]any {
 	out := map[string]any{}
 	if t.file.Router != nil {
@@ -88,7 +88,7 @@ func (t *table) routes() map[string]any {
 	return out
 }
 
-// write replaces the file as a whole. Nobody else may use t meanwhile.
+// write replaces the file. The caller holds t.mu, or nobody else uses t yet.
 func (t *table) write() error {
 	all := map[string]any{"routes": t.routes()}
 	if t.file.Router != nil && t.file.Router.Tokens != "" {

@@ -13,10 +13,10 @@ import (
 	"github.com/mcphud/mcphud/session/listen"
 )
 
-// vacant opens the port of this machine that a URL points at, so that it can be told from one that somebody has: whatever
-// accepts connections there would pass for the server that is about to be started. Only syscall.EADDRINUSE is an error: a
-// port that we may not open, or of another machine, is for the server to find out about.
-func vacant(ctx context.Context, at string) ([]net.Listener, error) {
+// listenVacant listens on the local port of a URL, to make sure that no other process does: whatever accepts connections
+// there would pass for the server that is about to be started. Only syscall.EADDRINUSE is an error: a port that we may not
+// open, or of another machine, is the server's own affair. The caller closes the listeners.
+func listenVacant(ctx context.Context, at string) ([]net.Listener, error) {
 	u, err := url.Parse(at)
 	if err != nil {
 		return nil, nil
@@ -25,7 +25,7 @@ func vacant(ctx context.Context, at string) ([]net.Listener, error) {
 	if strings.EqualFold(u.Hostname(), "localhost") {
 		hosts = []string{"127.0.0.1", "::1"}
 	} else if _, err := netip.ParseAddr(u.Hostname()); err != nil {
-		return nil, nil // a name that others may answer for
+		return nil, nil // a name may belong to another machine
 	}
 	var open []net.Listener
 	for _, host := range hosts {
@@ -48,9 +48,9 @@ func closeListeners(lns []net.Listener) {
 	}
 }
 
-// unused says who has the port at which a server is to listen, nil if nobody does.
-func unused(at string) error {
-	lns, err := vacant(context.Background(), at)
+// checkVacant returns an error with the owner of the port of a server's URL, nil if the port is free.
+func checkVacant(at string) error {
+	lns, err := listenVacant(context.Background(), at)
 	closeListeners(lns)
 	if err != nil {
 		port := portOf(at)
@@ -59,7 +59,7 @@ func unused(at string) error {
 	return nil
 }
 
-// holder says which process has a port, "" where that is not known.
+// holder names the process that has a port, "" if that is not known.
 func holder(port int) string {
 	if who := listen.Holder(port); who != "" {
 		return " by " + who
@@ -67,21 +67,21 @@ func holder(port int) string {
 	return ""
 }
 
-// claim keeps the port of a server's URL from the others of the stack. One that somebody has is a *TakenError.
+// claim reserves the port of a server's URL. One that is taken is a *TakenError.
 func (p *ports) claim(name, at string) {
 	if p.err != nil {
 		return
 	}
 	port := portOf(at)
-	lns, err := vacant(p.ctx, at)
+	lns, err := listenVacant(p.ctx, at)
 	if err != nil {
 		p.err = p.taken(name, port)
 		return
 	}
-	p.hold(name, port, lns)
+	p.keep(name, port, lns)
 }
 
-// taken is the error of who asks for a port that somebody has.
+// taken is the error for a process whose port is taken.
 func (p *ports) taken(name string, port int) error {
-	return &TakenError{port, fmt.Errorf("%s cannot listen on port %d, which is taken%s: %w", name, port, p.by(port), syscall.EADDRINUSE)}
+	return &TakenError{port, fmt.Errorf("%s cannot listen on port %d, which is taken%s: %w", name, port, p.holder(port), syscall.EADDRINUSE)}
 }

@@ -26,7 +26,7 @@ func TestStrangerOnAServersPort(t *testing.T) {
 	addr := ln.Addr().String()
 	taken := fmt.Sprintf("cannot listen on port %d, which is taken", port)
 	s := supervise(t, Options{Backoff: Backoff{Loop: 1}}, Spec{Name: "f", Kind: Server, Args: []string{"--port", fmt.Sprint(port)}, URL: "http://" + addr + "/mcp"})
-	if err := s.Ready(bounded(t)); err == nil || !strings.Contains(err.Error(), "f does not start: "+taken) {
+	if err := s.Ready(bounded(t)); err == nil || !strings.Contains(err.Error(), "f cannot start: "+taken) {
 		t.Error(err)
 	}
 	for _, l := range s.Log("f", 0) {
@@ -82,7 +82,7 @@ func TestServersPortIsKept(t *testing.T) {
 	p := &ports{ctx: t.Context()}
 	defer p.close()
 	p.claim("web", fmt.Sprintf("http://127.0.0.1:%d/mcp", port))
-	p.pick("a", 0, port)
+	p.choose("a", 0, port)
 	if p.err != nil || p.of["a"] == port || len(p.notes) != 1 || !strings.Contains(p.notes[0], "is taken by web of the same stack") {
 		t.Errorf("%v %v %v", p.err, p.of, p.notes)
 	}

@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	firstLook  = 10 * time.Millisecond // pause between looks for readiness, which doubles
-	lookTime   = 2 * time.Second       // that one look may take
-	maxFigures = 1 << 20               // bytes of /status that are read
+	firstPause   = 10 * time.Millisecond // pause between looks for readiness, which doubles
+	probeTimeout = 2 * time.Second       // of one check
+	maxPage      = 1 << 20               // bytes of a page that are read
 )
 
-// vital are what a watcher finds out about a process, for the process' own loop.
-type vital struct {
+// health is what a watcher reports to the process' own loop.
+type health struct {
 	listening chan struct{} // closed when it listens
-	ready     chan struct{} // closed when it can be used
-	sick      chan error    // why it has to be restarted
+	ready     chan struct{} // closed when it is ready
+	failed    chan error    // why it must be restarted
 }
 
-// watch looks at a process until ctx ends.
-func (p *proc) watch(ctx context.Context, c *child, v vital) {
+// watch checks the health of a process until ctx ends.
+func (p *proc) watch(ctx context.Context, c *child, v health) {
 	at := p.spec.URL
 	if p.spec.own() {
 		select {
@@ -37,14 +37,14 @@ func (p *proc) watch(ctx context.Context, c *child, v vital) {
 			return
 		}
 	}
-	p.stack.edit(p, func(s *Status) { s.URL, s.Port = at, portOf(at) })
-	told := p.tell(at)
+	p.stack.update(p, func(s *Status) { s.URL, s.Port = at, portOf(at) })
+	told := p.reportListening(at)
 	if p.spec.own() || at == "" {
 		close(v.listening)
 	}
-	ready, pause, misses := false, firstLook, 0
+	ready, pause, misses := false, firstPause, 0
 	for {
-		err := p.look(ctx, at, ready)
+		err := p.probe(ctx, at, ready)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -57,21 +57,21 @@ func (p *proc) watch(ctx context.Context, c *child, v vital) {
 		case err == nil:
 			misses = 0
 		case errors.Is(err, errNotYet):
-		case pause >= p.stack.o.Poll && (ready || p.spec.own()): // a server of others has StartTimeout
+		case pause >= p.stack.o.Poll && (ready || p.spec.own()): // a third-party server has StartTimeout
 			if misses++; misses >= p.stack.o.Misses {
-				v.sick <- fmt.Errorf("it does not answer: %w", err)
+				v.failed <- fmt.Errorf("health check failed: %w", err)
 				return
 			}
 		}
 		if ready && p.spec.own() {
-			p.figures(ctx, at)
-			p.stack.bump() // whoever shows for how long it is up looks again
+			p.readStatus(ctx, at)
+			p.stack.notify() // for those who show how long it has been up
 		}
 		if ready {
 			pause = p.stack.o.Poll
 		}
 		if !told {
-			told = p.tell(at)
+			told = p.reportListening(at)
 		}
 		if !sleep(ctx, pause) {
 			return
@@ -80,22 +80,22 @@ func (p *proc) watch(ctx context.Context, c *child, v vital) {
 	}
 }
 
-// tell says where a process of ours listens to who asked for that; false if it has to be said again.
-func (p *proc) tell(at string) bool {
+// reportListening calls Options.Listening for a process of ours; false if it must be called again.
+func (p *proc) reportListening(at string) bool {
 	if !p.spec.own() || p.stack.o.Listening == nil {
 		return true
 	}
 	err := p.stack.o.Listening(p.spec.Name, at)
-	p.trouble(err)
+	p.setTrouble(err)
 	return err == nil
 }
 
-// errNotYet says that a process lives, and asks for patience.
+// errNotYet is a process that answers, but is not ready.
 var errNotYet = errors.New("not ready yet")
 
-// look asks a process whether it can be used, and once it was, whether it still lives.
-func (p *proc) look(ctx context.Context, at string, ready bool) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+// probe checks whether a process is ready, and once it was, whether it is alive.
+func (p *proc) probe(ctx context.Context, at string, ready bool) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	switch {
 	case at == "":
@@ -103,31 +103,31 @@ func (p *proc) look(ctx context.Context, at string, ready bool) error {
 	case !p.spec.own():
 		return dial(ctx, at)
 	case ready:
-		_, err := get(ctx, p.client, at, "/health")
+		_, err := checkPage(ctx, p.client, at, "/health")
 		return err
 	}
-	status, err := get(ctx, p.client, at, "/ready")
+	status, err := checkPage(ctx, p.client, at, "/ready")
 	switch status {
 	case http.StatusServiceUnavailable:
 		return errNotYet
-	case http.StatusNotFound: // it is ready as soon as it listens
-		_, err = get(ctx, p.client, at, "/health")
+	case http.StatusNotFound: // without /ready it is ready when it listens
+		_, err = checkPage(ctx, p.client, at, "/health")
 	}
 	return err
 }
 
-// figures reads /status. What is not there, such as behind a token, stays unknown.
-func (p *proc) figures(ctx context.Context, at string) {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+// readStatus updates the figures from /status. Where it cannot be read, such as for lack of a token, they stay unknown.
+func (p *proc) readStatus(ctx context.Context, at string) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	f, ok := readFigures(read(ctx, p.client, at, "/status"))
+	f, ok := readFigures(readPage(ctx, p.client, at, "/status"))
 	if !ok {
 		return
 	}
-	p.stack.edit(p, func(s *Status) { s.Figures = f })
+	p.stack.update(p, func(s *Status) { s.Figures = f })
 }
 
-// readFigures reads what agents (tools, queue) and routers (a member of agents for each) tell of themselves.
+// readFigures parses the /status of an agent (tools, queue) or a router (a member of agents for each).
 func readFigures(status []byte) (f Figures, ok bool) {
 	var said struct {
 		Tools  *struct{ Calls int64 }
@@ -151,7 +151,7 @@ func readFigures(status []byte) (f Figures, ok bool) {
 	return f, true
 }
 
-// portOf is the port of a URL, also where it is left out; 0 where there is none.
+// portOf is the port of a URL, the scheme's default if it has none, 0 if it is not a URL with a host.
 func portOf(at string) int {
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" {
@@ -161,7 +161,7 @@ func portOf(at string) int {
 	return n
 }
 
-// dial reports whether something accepts connections at a URL.
+// dial checks that something accepts connections at a URL.
 func dial(ctx context.Context, at string) error {
 	u, err := url.Parse(at)
 	if err != nil {
@@ -175,7 +175,7 @@ func dial(ctx context.Context, at string) error {
 	return conn.Close()
 }
 
-// sleep waits; false if ctx ended first.
+// sleep waits for d; false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
