@@ -33,7 +33,7 @@ type options struct {
 // formats, transports, protocols and levels are what the flags of those names take.
 var (
 	formats    = []string{"text", "json", "jsonl", "raw"}
-	transports = []string{config.Auto, config.HTTP, config.SSE}
+	transports = config.URLTransports()
 	protocols  = []string{"auto", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
 	levels     = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 )

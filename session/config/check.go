@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -12,8 +13,8 @@ func (e *entry) decideTransport() {
 	if _, ok := e.at["transport"]; ok {
 		field = "transport"
 	}
-	switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(e.given)) {
-	case "":
+	switch given := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(e.given)); {
+	case given == "":
 		switch {
 		case e.Command != "" && e.URL != "":
 			e.problem("url", "the entry has both command and url; say which with type")
@@ -22,22 +23,14 @@ func (e *entry) decideTransport() {
 		default:
 			e.Transport = Stdio
 		}
-	case "stdio":
-		e.Transport = Stdio
-	case "http":
+	case given == HTTP && e.Source.Dialect == Mcphud:
+		e.Transport = Auto // http stands for "HTTP + SSE" in these files: whichever the server speaks
+	case given == "streamablehttp":
 		e.Transport = HTTP
-		// In S3's files http stands for "HTTP + SSE": whichever the server speaks.
-		if e.Source.Dialect == Mcphud {
-			e.Transport = Auto
-		}
-	case "streamablehttp":
-		e.Transport = HTTP
-	case "sse":
-		e.Transport = SSE
-	case "auto":
-		e.Transport = Auto
+	case given == Stdio, slices.Contains(URLTransports(), given):
+		e.Transport = given
 	default:
-		e.problem(field, "%q is not a transport; write stdio, http, sse or auto", clip(e.given))
+		e.problem(field, "%q is not a transport; write stdio, %s", clip(e.given), strings.Join(URLTransports(), ", "))
 	}
 }
 

@@ -13,6 +13,9 @@ const (
 	Auto  = "auto"  // a URL: Streamable HTTP first, then HTTP+SSE by the specification's rule
 )
 
+// URLTransports lists the transports to a URL, the default first.
+func URLTransports() []string { return []string{Auto, HTTP, SSE} }
+
 // What a zero field of Server stands for.
 const (
 	DefaultTimeout        = 30 * time.Second
