@@ -12,7 +12,7 @@ import (
 const (
 	maxIdle   = 2                // idle workers that are kept
 	idleTime  = time.Minute      // for this long
-	callLimit = 500              // after so many calls a worker is replaced, in case the engine leaks
+	callLimit = 500              // after so many calls a worker is replaced
 	retryWait = 10 * time.Second // a spare that could not be started is not tried again before
 )
 
@@ -53,12 +53,12 @@ func (s *Sandbox) start(ctx context.Context) (*child, error) {
 // give takes a worker back after a call, and sees to it that the next call finds one.
 func (s *Sandbox) give(c *child, healthy bool) {
 	s.mu.Lock()
-	tired := c.calls >= callLimit && len(s.idle) > 0 || c.calls == maxInt
+	tired := c.calls >= s.retires && len(s.idle) > 0 || c.calls == maxInt
 	keep := healthy && !tired && !s.closed && len(s.idle) < maxIdle
 	if keep {
 		s.keep(c)
 	}
-	if !s.closed && !s.starting && (len(s.idle) == 0 || keep && c.calls >= callLimit) && time.Now().After(s.notBefore) {
+	if !s.closed && !s.starting && (len(s.idle) == 0 || keep && c.calls >= s.retires) && time.Now().After(s.notBefore) {
 		s.starting = true
 		s.spares.Go(s.spare)
 	}

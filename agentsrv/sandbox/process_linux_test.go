@@ -215,10 +215,6 @@ func TestWorkersStartNoWorkers(t *testing.T) {
 
 func TestManyCallsLeaveNothing(t *testing.T) {
 	slow(t)
-	n := 10000
-	if testing.Short() {
-		n = 1200 // enough for two changes of worker
-	}
 	s := open(t, Options{Parallel: 2})
 	one := func(i int) {
 		code := fmt.Sprintf(`console.log(%d); const a = []; for (let i = 0; i < 100; i++) a.push({i, s: "x" + i}); a.length`, i)
@@ -226,9 +222,11 @@ func TestManyCallsLeaveNothing(t *testing.T) {
 			t.Fatalf("%+v", res)
 		}
 	}
-	for i := range 600 {
+	for i := range callLimit + 100 { // through the whole life of a worker
 		one(i)
 	}
+	const n = 1000
+	s.retires = n / 20
 	runtime.GC()
 	self := os.Getpid()
 	fds, goroutines, mine := files(self), runtime.NumGoroutine(), rss(self)

@@ -46,6 +46,9 @@ type Sandbox struct {
 	program func() (string, error)
 	spares  sync.WaitGroup
 
+	memory  int64 // bytes that an engine may allocate: Memory
+	retires int   // calls after which a worker is replaced, in case the engine leaks
+
 	mu        sync.Mutex
 	idle      []*child
 	starting  bool // a spare is
@@ -61,7 +64,7 @@ func New(o Options) *Sandbox {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Sandbox{log: o.Logger, slots: make(chan struct{}, o.Parallel), program: os.Executable}
+	s := &Sandbox{log: o.Logger, slots: make(chan struct{}, o.Parallel), program: os.Executable, memory: Memory, retires: callLimit}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -126,7 +129,7 @@ func (s *Sandbox) Run(ctx context.Context, code string, timeout time.Duration) (
 	case <-s.life.Done():
 		return Result{}, jsonrpc.Fail(jsonrpc.FailExecution, "execute_code: %w", errClosed)
 	}
-	q := request{Code: code, Memory: Memory, Output: Output, Timeout: timeout.Milliseconds()}
+	q := request{Code: code, Memory: s.memory, Output: Output, Timeout: timeout.Milliseconds()}
 	for try := 0; ; try++ {
 		c, err := s.take(ctx)
 		if err != nil {
