@@ -14,7 +14,7 @@ import (
 // for HTTP; that one is trusted whoever signed it and for whatever names. An unusable file is reported by the process itself.
 func newClient(cert string) *http.Client {
 	// HTTP proxies of the environment must not come between a process and its supervisor.
-	t := &http.Transport{MaxIdleConnsPerHost: 2, ResponseHeaderTimeout: probeTimeout}
+	t := &http.Transport{MaxIdleConnsPerHost: 2}
 	if trust, err := certs.Open(cert); err == nil {
 		t.TLSClientConfig = trust.Client(loopback)
 	}

@@ -70,6 +70,7 @@ type Options struct {
 	Listening func(name, url string) error
 
 	Poll         time.Duration // between health checks of a process; default 1 s
+	ProbeTimeout time.Duration // of one health check; default 2 s
 	StartTimeout time.Duration // until a process must listen; default 30 s
 	Drain        time.Duration // from SIGTERM to SIGKILL for Specs without Drain; default 12 s, more than agents need by default
 	Misses       int           // consecutive failed health checks after which a process is restarted; default 3
@@ -86,6 +87,7 @@ type Event struct {
 
 func (o *Options) complete() error {
 	o.Poll = cmp.Or(o.Poll, time.Second)
+	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, 2*time.Second)
 	o.StartTimeout = cmp.Or(o.StartTimeout, 30*time.Second)
 	o.Drain = cmp.Or(o.Drain, defaultDrain+drainMargin)
 	o.Misses = cmp.Or(o.Misses, 3)

@@ -70,6 +70,7 @@ func TestOrderAndFigures(t *testing.T) {
 }
 
 func TestCrashIsRestartedOnTheSamePort(t *testing.T) {
+	t.Parallel()
 	s := supervise(t, Options{Backoff: Backoff{First: 2 * time.Second}}, Spec{Name: "a"})
 	ready(t, s)
 	before := s.statusOf("a")
@@ -113,12 +114,10 @@ func TestFailureOnceIsForgotten(t *testing.T) {
 }
 
 func TestHungProcessIsRestarted(t *testing.T) {
-	s := supervise(t, Options{}, Spec{Name: "a"})
+	t.Parallel()
+	s := supervise(t, Options{ProbeTimeout: 500 * time.Millisecond}, Spec{Name: "a"})
 	ready(t, s)
 	pid := s.statusOf("a").PID
-	if testing.Short() {
-		t.Skip("takes three timeouts")
-	}
 	visit(t, s, "a", "/hang")
 	st := until(t, s, "a", func(st Status) bool { return st.State == Ready && st.PID != pid })
 	if st.Restarts != 1 {

@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	firstPause   = 10 * time.Millisecond // pause between looks for readiness, which doubles
-	probeTimeout = 2 * time.Second       // of one check
-	maxPage      = 1 << 20               // bytes of a page that are read
+	firstPause = 10 * time.Millisecond // pause between looks for readiness, which doubles
+	maxPage    = 1 << 20               // bytes of a page that are read
 )
 
 // health is what a watcher reports to the process' own loop.
@@ -95,7 +94,7 @@ var errNotYet = errors.New("not ready yet")
 
 // probe checks whether a process is ready, and once it was, whether it is alive.
 func (p *proc) probe(ctx context.Context, at string, ready bool) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.stack.o.ProbeTimeout)
 	defer cancel()
 	switch {
 	case at == "":
@@ -118,7 +117,7 @@ func (p *proc) probe(ctx context.Context, at string, ready bool) error {
 
 // readStatus updates the figures from /status. Where it cannot be read, such as for lack of a token, they stay unknown.
 func (p *proc) readStatus(ctx context.Context, at string) {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.stack.o.ProbeTimeout)
 	defer cancel()
 	f, ok := readFigures(readPage(ctx, p.client, at, "/status"))
 	if !ok {
