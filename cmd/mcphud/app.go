@@ -9,6 +9,7 @@ import (
 	"charm.land/fang/v2"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/session/failure"
 )
@@ -87,7 +88,18 @@ func (a *app) command() *cobra.Command {
 	hideExplain(config)
 	a.supervisable(agent)
 	a.supervisable(router)
+	plainUsage(root)
 	return root
+}
+
+// plainUsage takes the backticks from around the names of values, which help would print as they are.
+func plainUsage(c *cobra.Command) {
+	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	c.Flags().VisitAll(plain)
+	c.PersistentFlags().VisitAll(plain)
+	for _, sub := range c.Commands() {
+		plainUsage(sub)
+	}
 }
 
 // group is a command that only has subcommands. cobra would answer a wrong one with the help text and exit code 0.

@@ -463,6 +463,9 @@ func TestHelpAndCompletion(t *testing.T) {
 	if out := mcphud(t, "tools", "call", "--help").ok(t); !strings.Contains(out, "--args") || !strings.Contains(out, "--url") {
 		t.Error(out)
 	}
+	if out := mcphud(t, "--help").ok(t); strings.Contains(out, "`") {
+		t.Errorf("help shows how it was marked up:\n%s", out)
+	}
 	if out := mcphud(t, "completion", "bash").ok(t); !strings.Contains(out, "mcphud") {
 		t.Error(out)
 	}

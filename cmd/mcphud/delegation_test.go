@@ -138,7 +138,7 @@ func TestV4_Delegation(t *testing.T) {
 	})
 }
 
-// Agents that call each other in a circle come to an end, which says so, and nobody waits for anybody.
+// A routing loop ends with an error that names it, and no agent blocks another.
 func TestV4_R15_CirclesEnd(t *testing.T) {
 	t.Parallel()
 	tm := teamOf(t, nil, "a", "b")
