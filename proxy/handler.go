@@ -164,7 +164,7 @@ func read(c *flow.Call, limits ingress.Limits) bool {
 	if c.Env, err = ingress.Scan(body); err != nil {
 		c.Env.Kind = jsonrpc.Invalid
 		if f, ok := jsonrpc.AsFailure(err); ok && f.Kind == jsonrpc.FailInvalid {
-			f.With("detail", "unsupported request for agent MCP proxy")
+			err = f.With("detail", "unsupported request for agent MCP proxy")
 		}
 		c.Refuse(err)
 		return false

@@ -80,7 +80,7 @@ func (v *validator) check(args []byte) *jsonrpc.Failure {
 		for _, p := range more[:min(len(more), maxDetails)] {
 			details = append(details, failure(p).Message)
 		}
-		f.With("details", details)
+		f = f.With("details", details)
 	}
 	return f
 }

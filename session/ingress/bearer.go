@@ -50,7 +50,7 @@ func Unauthorized(code, why string) *jsonrpc.Failure {
 	f := jsonrpc.Fail(jsonrpc.FailUnauthorized, "Unauthorized: %s", why)
 	f.Status = http.StatusUnauthorized
 	if code != "" {
-		f.With("error", code)
+		f = f.With("error", code)
 	}
 	return f
 }

@@ -72,13 +72,13 @@ func (f *Failure) Error() string { return string(f.Kind) + ": " + f.Message }
 // Unwrap is the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// With adds a member to data and returns f.
+// With is a copy of f with one more member in its data; f stays as it is.
 func (f *Failure) With(key string, value any) *Failure {
-	if f.Data == nil {
-		f.Data = map[string]any{}
-	}
-	f.Data[key] = value
-	return f
+	with := *f
+	with.Data = make(map[string]any, len(f.Data)+1)
+	maps.Copy(with.Data, f.Data)
+	with.Data[key] = value
+	return &with
 }
 
 // class is the number that all kinds without one in JSON-RPC share with their likes, before the era moves it.

@@ -77,3 +77,11 @@ func TestFailureStatus(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestWithLeavesTheOriginalAlone(t *testing.T) {
+	shared := Fail(FailParams, "no")
+	one, two := shared.With("field", "a"), shared.With("field", "b").With("reason", "c")
+	if len(shared.Data) != 0 || len(one.Data) != 1 || one.Data["field"] != "a" || len(two.Data) != 2 || two.Data["field"] != "b" {
+		t.Errorf("%v, %v, %v", shared.Data, one.Data, two.Data)
+	}
+}
