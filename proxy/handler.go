@@ -104,8 +104,8 @@ func (r *Router) target(agent string) *forward.Target {
 }
 
 // notFound is the answer for an agent that there is not.
-func notFound(agent string) *jsonrpc.Failure {
-	return &jsonrpc.Failure{Kind: jsonrpc.FailMethod, Message: "Agent '" + text.Clip(agent, 100) + "' not found", Status: http.StatusNotFound}
+func notFound(agent string) *jsonrpc.RequestError {
+	return &jsonrpc.RequestError{Kind: jsonrpc.KindMethodNotFound, Message: "Agent '" + text.Clip(agent, 100) + "' not found", Status: http.StatusNotFound}
 }
 
 // ingress reads what a request says and finds the route for it, or refuses it.
@@ -114,7 +114,7 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 	return func(c *flow.Call) {
 		if r.drain.Err() != nil {
 			c.W.Header().Set("Connection", "close")
-			c.Refuse(&jsonrpc.Failure{Kind: jsonrpc.FailInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
+			c.Refuse(&jsonrpc.RequestError{Kind: jsonrpc.KindInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
 			return
 		}
 		if c.Task && c.R.Method != http.MethodGet {
@@ -126,8 +126,8 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 			return
 		}
 		if ingress.Hops(c.R.Header) >= ingress.MaxHops {
-			c.Refuse(&jsonrpc.Failure{
-				Kind: jsonrpc.FailUpstream, Status: http.StatusLoopDetected,
+			c.Refuse(&jsonrpc.RequestError{
+				Kind: jsonrpc.KindUpstream, Status: http.StatusLoopDetected,
 				Message: "the request went through too many routers; agents that call each other in a circle, or a route that leads to the router itself, do that",
 			})
 			return
@@ -163,7 +163,7 @@ func read(c *flow.Call, limits ingress.Limits) bool {
 	c.Body = body
 	if c.Env, err = ingress.Scan(body); err != nil {
 		c.Env.Kind = jsonrpc.Invalid
-		if f, ok := jsonrpc.AsFailure(err); ok && f.Kind == jsonrpc.FailInvalid {
+		if f, ok := jsonrpc.AsRequestError(err); ok && f.Kind == jsonrpc.KindInvalidRequest {
 			err = f.With("detail", "unsupported request for agent MCP proxy")
 		}
 		c.Refuse(err)

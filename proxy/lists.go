@@ -29,11 +29,11 @@ func lists(next flow.Handler) flow.Handler {
 		}
 		m := c.Env.Method
 		if r.Methods != nil && !slices.Contains(r.Methods, m) && !slices.Contains(always, m) || r.Tools != nil && m == batch {
-			c.Refuse(jsonrpc.Fail(jsonrpc.FailMethod, "Method '%.100s' is not served for agent '%s'", m, c.Agent))
+			c.Refuse(jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "Method '%.100s' is not served for agent '%s'", m, c.Agent))
 			return
 		}
 		if r.Tools != nil && m == string(mcp.MethodToolsCall) && !slices.Contains(r.Tools, c.Name()) {
-			c.Refuse(jsonrpc.Fail(jsonrpc.FailTool, "Tool '%.100s' not found", c.Name()).With("reason", "not on the route's list of tools"))
+			c.Refuse(jsonrpc.Errorf(jsonrpc.KindToolNotFound, "Tool '%.100s' not found", c.Name()).With("reason", "not on the route's list of tools"))
 			return
 		}
 		next(c)

@@ -94,7 +94,7 @@ func (r *Router) merge() {
 			if err == nil {
 				return aggregate.Caller{Principal: p.Name, May: p.May}, true
 			}
-			if f, ok := jsonrpc.AsFailure(err); ok {
+			if f, ok := jsonrpc.AsRequestError(err); ok {
 				w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
 			}
 			r.policy.refuse(&flow.Call{Request: flow.Request{W: w, R: req, Began: time.Now()}}, err)

@@ -109,7 +109,7 @@ func (r *Router) routeOf(agent string) *routes.Route {
 	return nil
 }
 
-// Identify says who sent a request to the router; the error is a *jsonrpc.Failure with status 401.
+// Identify says who sent a request to the router; the error is a *jsonrpc.RequestError with status 401.
 func (r *Router) Identify(req *http.Request) (access.Principal, error) {
 	return r.policy.guard.Identify(req)
 }

@@ -158,7 +158,7 @@ func (r *Registry) prepare(ctx context.Context, q *question) (err error) {
 	case err != nil:
 		return unreadable(err)
 	case q.agent == nil:
-		return jsonrpc.Fail(jsonrpc.FailAgent, "Agent not found: %s", text.Clip(q.Agent, 200)).With("field", "agent_uri")
+		return jsonrpc.Errorf(jsonrpc.KindAgentNotFound, "Agent not found: %s", text.Clip(q.Agent, 200)).With("field", "agent_uri")
 	}
 	if q.trace = caller.Trace; q.trace == "" {
 		var id [16]byte

@@ -85,7 +85,7 @@ func (r *Registry) passages(ctx context.Context, q *question, summary bool) (ext
 		if ctx.Err() != nil {
 			return extracted{}, ctx.Err()
 		}
-		return extracted{}, jsonrpc.Fail(jsonrpc.FailExecution, "ask_agent: the knowledge base cannot be searched; the server's log says why: %w", err)
+		return extracted{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "ask_agent: the knowledge base cannot be searched; the server's log says why: %w", err)
 	}
 	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Score < telling })
 	slices.SortStableFunc(hits, func(a, b Hit) int {
@@ -136,7 +136,7 @@ func (r *Registry) entities(ctx context.Context, q *question) (extracted, error)
 		if ctx.Err() != nil {
 			return extracted{}, ctx.Err()
 		}
-		return extracted{}, jsonrpc.Fail(jsonrpc.FailExecution, "ask_agent: the graph cannot be read; the server's log says why: %w", err)
+		return extracted{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "ask_agent: the graph cannot be read; the server's log says why: %w", err)
 	}
 	x := extracted{Tags: []string{}, Entities: found}
 	if len(found) == 0 {

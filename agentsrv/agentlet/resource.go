@@ -65,7 +65,7 @@ func (r *Registry) readAgent(ctx context.Context, req mcp.ReadResourceRequest) (
 	case err != nil:
 		return nil, unreadable(err)
 	case a == nil:
-		return nil, jsonrpc.Fail(jsonrpc.FailResource, "Resource not found: %s", text.Clip(req.Params.URI, 200)).With("uri", text.Clip(req.Params.URI, 200))
+		return nil, jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource not found: %s", text.Clip(req.Params.URI, 200)).With("uri", text.Clip(req.Params.URI, 200))
 	}
 	return contents(req.Params.URI, a)
 }
@@ -106,5 +106,5 @@ func contents(uri string, v any) ([]mcp.ResourceContents, error) {
 }
 
 func unreadable(err error) error {
-	return jsonrpc.Fail(jsonrpc.FailExecution, "the agents cannot be read; the server's log says why: %w", err)
+	return jsonrpc.Errorf(jsonrpc.KindToolExecution, "the agents cannot be read; the server's log says why: %w", err)
 }

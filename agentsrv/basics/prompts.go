@@ -37,7 +37,7 @@ func (a *Set) Prompts() []server.ServerPrompt {
 
 // required refuses a prompt without one of its arguments.
 func required(field string) error {
-	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s is required", field).With("field", field).With("reason", "Field required")
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s is required", field).With("field", field).With("reason", "Field required")
 }
 
 func greet(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {

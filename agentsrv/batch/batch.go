@@ -80,7 +80,7 @@ type result struct {
 // passed on.
 func parse(params []byte) ([]call, map[string]jsontext.Value, error) {
 	invalid := func(field, reason string) error {
-		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s: %s", field, reason).With("field", field).With("reason", reason)
+		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s: %s", field, reason).With("field", field).With("reason", reason)
 	}
 	var in struct {
 		Calls *[]jsontext.Value         `json:"calls"`
@@ -91,7 +91,7 @@ func parse(params []byte) ([]call, map[string]jsontext.Value, error) {
 	}
 	switch {
 	case in.Calls == nil:
-		return nil, nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: calls is required").With("field", "calls").With("reason", "Field required")
+		return nil, nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: calls is required").With("field", "calls").With("reason", "Field required")
 	case len(*in.Calls) > MaxCalls:
 		return nil, nil, invalid("calls", fmt.Sprintf("has %d items and may have %d; send several batches", len(*in.Calls), MaxCalls))
 	}
@@ -201,11 +201,11 @@ func (b *batch) pass(ctx context.Context, x *front.Exchange) (res json.RawMessag
 // wire is the error object of a call, numbered as if the call had been made by itself.
 func (b *batch) wire(err error) *jsonrpc.Error {
 	var rpc *jsonrpc.Error
-	if f, ok := jsonrpc.AsFailure(err); ok {
+	if f, ok := jsonrpc.AsRequestError(err); ok {
 		rpc = f.RPC(b.x.Modern)
 	} else if !errors.As(err, &rpc) {
 		b.log.Error("batch: call failed", "err", strings.TrimSpace(err.Error()))
-		rpc = jsonrpc.Fail(jsonrpc.FailInternal, "internal error").RPC(b.x.Modern)
+		rpc = jsonrpc.Errorf(jsonrpc.KindInternal, "internal error").RPC(b.x.Modern)
 	}
 	return rpc
 }

@@ -66,7 +66,7 @@ func TestP12_BatchKeepsOrderAndFailsItemByItem(t *testing.T) {
 		case "last":
 			close(late)
 		case "full":
-			return nil, jsonrpc.Fail(jsonrpc.FailQueueFull, "Task queue at capacity")
+			return nil, jsonrpc.Errorf(jsonrpc.KindQueueFull, "Task queue at capacity")
 		case "own":
 			return nil, &jsonrpc.Error{Code: -32021, Message: "own"}
 		case "broken":
@@ -121,7 +121,7 @@ func TestP12_BatchRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		`{"calls":[` + strings.Repeat(item+",", MaxCalls) + item + `]}`: "calls",
 	} {
 		_, err := send(t, next, false, params)
-		f, ok := jsonrpc.AsFailure(err)
+		f, ok := jsonrpc.AsRequestError(err)
 		if !ok || f.Code(false) != -32602 || !strings.HasPrefix(fmt.Sprint(f.Data["field"]), field) {
 			t.Errorf("%.80s: %v, want a complaint about %s", params, err, field)
 		}

@@ -107,7 +107,7 @@ func randomBytes(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult,
 // read is one page of the bytes that a URI names.
 func read(uri string) (mcp.BlobResourceContents, error) {
 	none := mcp.BlobResourceContents{}
-	missing := jsonrpc.Fail(jsonrpc.FailResource, "there are no bytes at %.200q; a URI is bytes://SEED/SIZE?offset=N&length=N with SIZE up to %d", uri, MaxBytes)
+	missing := jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "there are no bytes at %.200q; a URI is bytes://SEED/SIZE?offset=N&length=N with SIZE up to %d", uri, MaxBytes)
 	if len(uri) > 200 {
 		return none, missing
 	}
@@ -173,6 +173,6 @@ func splitMix(seed, n uint64) uint64 {
 }
 
 // invalid is the error of an argument that is missing or out of its range.
-func invalid(field, must, reason string) *jsonrpc.Failure {
-	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s %s", field, must).With("field", field).With("reason", reason)
+func invalid(field, must, reason string) *jsonrpc.RequestError {
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s %s", field, must).With("field", field).With("reason", reason)
 }

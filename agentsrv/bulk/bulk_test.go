@@ -128,7 +128,7 @@ func TestOutOfRange(t *testing.T) {
 		`{}`: "n", `{"n":-1}`: "n", `{"n":52428801}`: "n", `{"n":1.5}`: "n", `{"n":1e300}`: "n", `{"n":1,"seed":-1}`: "seed", `{"n":1,"seed":1e17}`: "seed",
 	} {
 		_, err := call(t, args)
-		if f, ok := jsonrpc.AsFailure(err); !ok || f.Kind != jsonrpc.FailParams || f.Data["field"] != field {
+		if f, ok := jsonrpc.AsRequestError(err); !ok || f.Kind != jsonrpc.KindInvalidParams || f.Data["field"] != field {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestOutOfRange(t *testing.T) {
 		"bytes://1/10?length=x", "bytes://-1/10", "bytes://1/10/20", "file://1/10", "bytes://%zz/1", "bytes://1/" + strings.Repeat("1", 300), "bytes://99999999999999999999/1",
 	} {
 		_, err := read(uri)
-		if f, ok := jsonrpc.AsFailure(err); !ok || f.Kind != jsonrpc.FailResource {
+		if f, ok := jsonrpc.AsRequestError(err); !ok || f.Kind != jsonrpc.KindResourceNotFound {
 			t.Errorf("%.60s: %v", uri, err)
 		}
 	}

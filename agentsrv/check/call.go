@@ -19,9 +19,9 @@ var callMembers = [...]string{"name", "arguments", "_meta"}
 
 // ParseCall reads the params of tools/call. A member that is given twice, or in another letter case, is a *Failure:
 // decoders disagree about which one counts, so that what is checked could differ from what runs.
-func ParseCall(params []byte) (Call, *jsonrpc.Failure) {
+func ParseCall(params []byte) (Call, *jsonrpc.RequestError) {
 	var c Call
-	var bad *jsonrpc.Failure
+	var bad *jsonrpc.RequestError
 	var seen [len(callMembers)]bool
 	err := jsonrpc.Members(params, func(key string, value []byte) bool {
 		k := -1
@@ -61,9 +61,9 @@ func ParseCall(params []byte) (Call, *jsonrpc.Failure) {
 	case bad != nil:
 		return c, bad
 	case params != nil && err != nil:
-		return c, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: they must be an object with name and arguments: %w", err)
+		return c, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: they must be an object with name and arguments: %w", err)
 	case c.Name == "":
-		return c, jsonrpc.Fail(jsonrpc.FailParams, "Missing tool name").With("field", "name").With("reason", required)
+		return c, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Missing tool name").With("field", "name").With("reason", required)
 	}
 	return c, nil
 }
@@ -73,7 +73,7 @@ const required = "Field required"
 
 // Invalid is the failure for one field of the params. The message is "Invalid params: FIELD REASON", save that a missing
 // field "is required" and has the reason "Field required".
-func Invalid(field, reason string) *jsonrpc.Failure {
+func Invalid(field, reason string) *jsonrpc.RequestError {
 	message := reason
 	if reason == required {
 		message = "is required"
@@ -81,12 +81,12 @@ func Invalid(field, reason string) *jsonrpc.Failure {
 	if field == "" {
 		field = "arguments"
 	}
-	f := jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s %s", shown(field), message)
+	f := jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s %s", shown(field), message)
 	return f.With("field", shown(field)).With("reason", reason)
 }
 
 // Missing is Invalid for a field that is not there.
-func Missing(field string) *jsonrpc.Failure { return Invalid(field, required) }
+func Missing(field string) *jsonrpc.RequestError { return Invalid(field, required) }
 
 // maxShown bounds how much of a name that the client made up comes back to it, in bytes.
 const maxShown = 200
@@ -100,7 +100,7 @@ func asResult(modern bool, version string) bool { return modern || version >= "2
 // Result is a failure as a tool result with isError. Its structuredContent has field, reason and kind; a tool that
 // promises an output of another shape gets them as _meta["mcphud/error"] instead, because clients hold structuredContent
 // against the tool's outputSchema.
-func Result(f *jsonrpc.Failure, modern, output bool) json.RawMessage {
+func Result(f *jsonrpc.RequestError, modern, output bool) json.RawMessage {
 	details := map[string]any{"kind": f.Kind}
 	for k, v := range f.Data {
 		details[k] = v

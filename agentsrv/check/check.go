@@ -59,7 +59,7 @@ func Middleware(find Lookup, log *slog.Logger) front.Middleware {
 			}
 			tool, ok := find(call.Name)
 			if !ok {
-				return nil, jsonrpc.Fail(jsonrpc.FailTool, "Tool '%s' not found", shown(call.Name))
+				return nil, jsonrpc.Errorf(jsonrpc.KindToolNotFound, "Tool '%s' not found", shown(call.Name))
 			}
 			if tool.Input == nil {
 				return next(ctx, x)
@@ -73,7 +73,7 @@ func Middleware(find Lookup, log *slog.Logger) front.Middleware {
 }
 
 // Refuse answers a call with bad arguments in the form of its protocol version; output is that of Tool.
-func Refuse(x *front.Exchange, f *jsonrpc.Failure, output bool) (json.RawMessage, error) {
+func Refuse(x *front.Exchange, f *jsonrpc.RequestError, output bool) (json.RawMessage, error) {
 	if asResult(x.Modern, x.Version) {
 		return Result(f, x.Modern, output), nil
 	}

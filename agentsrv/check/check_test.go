@@ -83,8 +83,8 @@ func TestA5_D7_BadArguments(t *testing.T) {
 		}
 		for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", ""} {
 			_, err := call(t, version, false, params)
-			f, ok := jsonrpc.AsFailure(err)
-			if !ok || f.Code(false) != -32602 || f.Kind != jsonrpc.FailParams || f.Message != c.message || f.Data["field"] != c.field || f.Data["reason"] != c.reason {
+			f, ok := jsonrpc.AsRequestError(err)
+			if !ok || f.Code(false) != -32602 || f.Kind != jsonrpc.KindInvalidParams || f.Message != c.message || f.Data["field"] != c.field || f.Data["reason"] != c.reason {
 				t.Errorf("%s %s: %+v", version, c.args, err)
 			}
 		}
@@ -135,7 +135,7 @@ func TestD7_DetailsDoNotBreakAPromisedShape(t *testing.T) {
 
 func TestD7_FurtherProblemsAreListed(t *testing.T) {
 	_, err := call(t, "", false, `{"name":"ask","arguments":{"tenant_id":"a","limit":0,"on":1,"kind":"z"}}`)
-	f, _ := jsonrpc.AsFailure(err)
+	f, _ := jsonrpc.AsRequestError(err)
 	if details, ok := f.Data["details"].([]string); !ok || len(details) != 2 {
 		t.Errorf("%+v", f)
 	}
@@ -144,7 +144,7 @@ func TestD7_FurtherProblemsAreListed(t *testing.T) {
 		many += fmt.Sprintf(`,"x%d":1`, i)
 	}
 	_, err = call(t, "", false, many+"}}")
-	f, _ = jsonrpc.AsFailure(err)
+	f, _ = jsonrpc.AsRequestError(err)
 	if details := f.Data["details"].([]string); len(details) != maxDetails {
 		t.Errorf("%d details", len(details))
 	}
@@ -153,13 +153,13 @@ func TestD7_FurtherProblemsAreListed(t *testing.T) {
 func TestE6_UnknownTool(t *testing.T) {
 	for _, modern := range []bool{false, true} {
 		_, err := call(t, "2025-11-25", modern, `{"name":"nope","arguments":{}}`)
-		f, ok := jsonrpc.AsFailure(err)
+		f, ok := jsonrpc.AsRequestError(err)
 		if !ok || f.Code(modern) != -32602 || f.Message != "Tool 'nope' not found" || !strings.Contains(string(f.RPC(modern).Data), `"kind":"tool_not_found"`) {
 			t.Errorf("%+v", err)
 		}
 	}
 	_, err := call(t, "", false, `{"name":"`+strings.Repeat("n", 1<<20)+`"}`)
-	if f, _ := jsonrpc.AsFailure(err); len(f.Message) > 300 {
+	if f, _ := jsonrpc.AsRequestError(err); len(f.Message) > 300 {
 		t.Errorf("%d bytes of the name came back", len(f.Message))
 	}
 }
@@ -171,7 +171,7 @@ func TestE4_MissingToolName(t *testing.T) {
 			x.Params = nil
 		}
 		_, err := Middleware(lookup, nil)(engine)(t.Context(), x)
-		f, ok := jsonrpc.AsFailure(err)
+		f, ok := jsonrpc.AsRequestError(err)
 		if !ok || f.Code(false) != -32602 || f.Message != "Missing tool name" {
 			t.Errorf("%s: %v", params, err)
 		}
@@ -186,7 +186,7 @@ func TestX9_SmuggledMembers(t *testing.T) {
 		`{"name":7}`, `[]`, `{"name":"free","_meta":[]}`,
 	} {
 		got, err := call(t, "", false, params)
-		if f, ok := jsonrpc.AsFailure(err); !ok || f.Code(false) != -32602 || got != nil {
+		if f, ok := jsonrpc.AsRequestError(err); !ok || f.Code(false) != -32602 || got != nil {
 			t.Errorf("%s: %s %v", params, got, err)
 		}
 	}

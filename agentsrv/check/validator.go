@@ -60,7 +60,7 @@ func (v *validators) of(tool string, raw []byte) *validator {
 }
 
 // check says what is wrong with arguments, nil if nothing is.
-func (v *validator) check(args []byte) *jsonrpc.Failure {
+func (v *validator) check(args []byte) *jsonrpc.RequestError {
 	if args == nil {
 		args = []byte("{}")
 	}
@@ -85,7 +85,7 @@ func (v *validator) check(args []byte) *jsonrpc.Failure {
 	return f
 }
 
-func failure(p schema.Problem) *jsonrpc.Failure {
+func failure(p schema.Problem) *jsonrpc.RequestError {
 	field := strings.TrimPrefix(p.Pointer, "/")
 	if path, ok := schema.SplitPointer(p.Pointer); ok && len(path) == 1 {
 		field = path[0] // without the escapes of a pointer
@@ -101,7 +101,7 @@ func failure(p schema.Problem) *jsonrpc.Failure {
 
 // lookalike finds a member that some decoders take for a property of the schema although it is spelt in another letter
 // case. The validator would take it for one that the schema does not know.
-func (v *validator) lookalike(args []byte) (bad *jsonrpc.Failure) {
+func (v *validator) lookalike(args []byte) (bad *jsonrpc.RequestError) {
 	each(args, func(key string, _ []byte) bool {
 		if name, ok := v.folded[ingress.Fold(key)]; ok && name != key && v.folded[key] != key {
 			bad = Invalid(key, "differs from "+name+" only in letter case")

@@ -84,7 +84,7 @@ func (g *Graph) lookup(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 	}
 	found, nearest, err := g.Find(ctx, tenant, in.Type, in.Query)
 	if err != nil {
-		return nil, jsonrpc.Fail(jsonrpc.FailExecution, "lookup_entity: the graph cannot be read; the agent's log says why: %w", err)
+		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: the graph cannot be read; the agent's log says why: %w", err)
 	}
 	if found == nil {
 		return g.nothing(ctx, tenant, in.Type, in.Query, nearest)
@@ -96,7 +96,7 @@ func (g *Graph) lookup(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 	if in.Related {
 		related, total, err := g.Related(ctx, tenant, found.Entity.ID)
 		if err != nil {
-			return nil, jsonrpc.Fail(jsonrpc.FailExecution, "lookup_entity: the graph cannot be read; the agent's log says why: %w", err)
+			return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: the graph cannot be read; the agent's log says why: %w", err)
 		}
 		if out.Related = append(out.Related, related...); total > len(related) {
 			out.RelatedTotal = total
@@ -110,7 +110,7 @@ func (g *Graph) lookup(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 func (g *Graph) nothing(ctx context.Context, tenant, typ, query string, nearest []Nearest) (*mcp.CallToolResult, error) {
 	types, err := g.Types(ctx, tenant)
 	if err != nil {
-		return nil, jsonrpc.Fail(jsonrpc.FailExecution, "lookup_entity: the graph cannot be read; the agent's log says why: %w", err)
+		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: the graph cannot be read; the agent's log says why: %w", err)
 	}
 	m := missing{Status: "not_found", Nearest: append([]Nearest{}, nearest...)}
 	known := false

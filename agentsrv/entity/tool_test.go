@@ -151,15 +151,15 @@ func TestLookupEntityRefusesBadArguments(t *testing.T) {
 		var r mcp.CallToolRequest
 		r.Params.Arguments = json.RawMessage(args)
 		_, err := g.lookup(context.Background(), r)
-		f, ok := jsonrpc.AsFailure(err)
-		if !ok || f.Kind != jsonrpc.FailParams || f.Data["field"] != field || f.Data["reason"] == "" {
+		f, ok := jsonrpc.AsRequestError(err)
+		if !ok || f.Kind != jsonrpc.KindInvalidParams || f.Data["field"] != field || f.Data["reason"] == "" {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
 	var r mcp.CallToolRequest
 	r.Params.Arguments = json.RawMessage(`{"entity_type":"service","query":"express","tenant_id":"b"}`)
 	_, err := g.lookup(kit.WithCaller(context.Background(), kit.Identity{Tenant: "a"}), r)
-	if f, ok := jsonrpc.AsFailure(err); !ok || f.Kind != jsonrpc.FailTenant {
+	if f, ok := jsonrpc.AsRequestError(err); !ok || f.Kind != jsonrpc.KindTenantNotFound {
 		t.Errorf("a token for a reads b: %v", err)
 	}
 }

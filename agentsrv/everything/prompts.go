@@ -57,7 +57,7 @@ func says(description string, contents ...mcp.Content) server.PromptHandlerFunc 
 func argument(r mcp.GetPromptRequest, name string) (string, error) {
 	v := r.Params.Arguments[name]
 	if v == "" {
-		return "", jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s is required", name).With("field", name).With("reason", "Field required")
+		return "", jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s is required", name).With("field", name).With("reason", "Field required")
 	}
 	return v, nil
 }
@@ -96,7 +96,7 @@ func withContext(ctx context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptRes
 		return nil, err
 	} else if bad != nil {
 		// A prompt has no result that says isError.
-		return nil, jsonrpc.Fail(jsonrpc.FailExecution, "test_input_required_result_prompt: the client does not declare elicitation, which this prompt needs; get another prompt")
+		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "test_input_required_result_prompt: the client does not declare elicitation, which this prompt needs; get another prompt")
 	}
 	res := server.NewInputRequestBuilder("").Elicit("user_context", formParams("What context should the prompt use?", contextForm)).PromptResult()
 	res.Messages = []mcp.PromptMessage{}

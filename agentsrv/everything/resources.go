@@ -62,7 +62,7 @@ func (f *Features) Templates() []server.ServerResourceTemplate {
 		Handler: func(_ context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			id, err := url.PathUnescape(strings.TrimSuffix(strings.TrimPrefix(r.Params.URI, dataPrefix), dataAfter))
 			if err != nil {
-				return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: the id in %s is not percent-encoded: %w", r.Params.URI, err).With("field", "uri")
+				return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: the id in %s is not percent-encoded: %w", r.Params.URI, err).With("field", "uri")
 			}
 			raw, err := json.Marshal(struct {
 				ID       string `json:"id"`

@@ -49,7 +49,7 @@ func (s sealer) pack(ctx context.Context, tool string, step int, known map[strin
 func (s sealer) open(ctx context.Context, tool, state string) (round, error) {
 	var r round
 	refuse := func(why string) error {
-		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: requestState %s; call %s again without it", why, tool).
+		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: requestState %s; call %s again without it", why, tool).
 			With("field", "requestState").With("reason", why)
 	}
 	enc := base64.RawURLEncoding.Strict()

@@ -24,7 +24,7 @@ func TestStateComesBackOnlyAsItWasMade(t *testing.T) {
 	refused := func(what string, ctx context.Context, s sealer, tool, state string) {
 		t.Helper()
 		r, err := s.open(ctx, tool, state)
-		f, ok := jsonrpc.AsFailure(err)
+		f, ok := jsonrpc.AsRequestError(err)
 		if !ok || f.Code(true) != -32602 || f.Data["field"] != "requestState" {
 			t.Errorf("%s: %+v, %v", what, r, err)
 		}

@@ -85,7 +85,7 @@ func breakJob(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, 
 	if err := wait(ctx, pause); err != nil {
 		return nil, fmt.Errorf("protocol_error_job: %w", err)
 	}
-	return nil, &jsonrpc.Failure{Kind: jsonrpc.FailInternal, Message: "protocol_error_job: broke, as it always does", Err: errors.New("asked for")}
+	return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindInternal, Message: "protocol_error_job: broke, as it always does", Err: errors.New("asked for")}
 }
 
 func confirmDelete(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {

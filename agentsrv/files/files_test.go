@@ -191,7 +191,7 @@ func TestT9_NothingOutsideTheRootIsRead(t *testing.T) {
 			}
 			continue
 		}
-		if e, ok := jsonrpc.AsFailure(err); !ok || e.Kind != jsonrpc.FailResource || strings.Contains(err.Error(), root) {
+		if e, ok := jsonrpc.AsRequestError(err); !ok || e.Kind != jsonrpc.KindResourceNotFound || strings.Contains(err.Error(), root) {
 			t.Errorf("%.60s: %+v %v", uri, c, err)
 		}
 	}
@@ -252,7 +252,7 @@ func TestResourceKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = read("file:///empty")
-	if e, ok := jsonrpc.AsFailure(err); !ok || e.Kind != jsonrpc.FailParams {
+	if e, ok := jsonrpc.AsRequestError(err); !ok || e.Kind != jsonrpc.KindInvalidParams {
 		t.Errorf("%v", err)
 	}
 }

@@ -123,7 +123,7 @@ func (f *Files) Templates() []server.ServerResourceTemplate {
 func (f *Files) readResource(_ context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	uri := r.Params.URI
 	missing := func(why error) error {
-		return jsonrpc.Fail(jsonrpc.FailResource, "Resource not found: %s: %w", shown(uri), why).With("uri", strings.ToValidUTF8(uri[:min(len(uri), MaxPath)], ""))
+		return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource not found: %s: %w", shown(uri), why).With("uri", strings.ToValidUTF8(uri[:min(len(uri), MaxPath)], ""))
 	}
 	p, err := pathOf(uri)
 	if err != nil {
@@ -134,7 +134,7 @@ func (f *Files) readResource(_ context.Context, r mcp.ReadResourceRequest) ([]mc
 		return nil, missing(err)
 	}
 	if part.Next > 0 {
-		return nil, jsonrpc.Fail(jsonrpc.FailParams, "%s has %d bytes, and a resource may have %d; read it in pieces with read_file", shown(uri), part.Size, MaxResource).With("uri", uri)
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s has %d bytes, and a resource may have %d; read it in pieces with read_file", shown(uri), part.Size, MaxResource).With("uri", uri)
 	}
 	if part.Encoding == UTF8 {
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: kind(p, []byte(part.Content)), Text: part.Content}}, nil

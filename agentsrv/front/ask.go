@@ -40,7 +40,7 @@ func can(caps mcp.ClientCapabilities, method string) bool {
 func (p *peer) ask(ctx context.Context, method string, params, result any) error {
 	s := p.x.Session
 	if s == nil || !can(p.GetClientCapabilities(), method) {
-		err := error(jsonrpc.Fail(jsonrpc.FailExecution, "the client did not declare the capability %q, which this needs", capability(method)).
+		err := error(jsonrpc.Errorf(jsonrpc.KindToolExecution, "the client did not declare the capability %q, which this needs", capability(method)).
 			With("reason", "missing client capability"))
 		p.x.failure.Store(&err)
 		return err

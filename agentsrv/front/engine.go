@@ -56,8 +56,8 @@ func caught(ctx context.Context, err *error) {
 }
 
 func panicked(v any) error {
-	return &jsonrpc.Failure{
-		Kind: jsonrpc.FailInternal, Message: "internal error", Data: map[string]any{"reason": "panic"},
+	return &jsonrpc.RequestError{
+		Kind: jsonrpc.KindInternal, Message: "internal error", Data: map[string]any{"reason": "panic"},
 		Err: fmt.Errorf("panic: %v\n%s", v, debug.Stack()),
 	}
 }
@@ -128,7 +128,7 @@ func encode(x *Exchange, result any) (json.RawMessage, error) {
 
 // typed finds an error that says itself what goes on the wire.
 func typed(err error) (error, bool) {
-	if f, ok := jsonrpc.AsFailure(err); ok {
+	if f, ok := jsonrpc.AsRequestError(err); ok {
 		return f, true
 	}
 	var rpc *jsonrpc.Error

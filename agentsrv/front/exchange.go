@@ -41,7 +41,7 @@ type Exchange struct {
 	over bool // the answer is out: nothing may follow it
 }
 
-// Next is the rest of the way. It returns the result as JSON, or why there is none: a *jsonrpc.Failure, a
+// Next is the rest of the way. It returns the result as JSON, or why there is none: a *jsonrpc.RequestError, a
 // *jsonrpc.Error (sent as it is), or any other error, which is logged and sent as -32603 without its text. For a
 // notification both are ignored.
 type Next func(ctx context.Context, x *Exchange) (result json.RawMessage, err error)

@@ -91,7 +91,7 @@ func newEngine(f *fixture) *server.MCPServer {
 			return nil, errors.New("secret cause")
 		}),
 		tool("full", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return nil, &jsonrpc.Failure{Kind: jsonrpc.FailQueueFull, Message: "Task queue at capacity", RetryAfter: 1500 * time.Millisecond}
+			return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindQueueFull, Message: "Task queue at capacity", RetryAfter: 1500 * time.Millisecond}
 		}),
 		tool("ask", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			//lint:ignore SA1019 the legacy era still has it, and clients of it

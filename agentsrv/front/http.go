@@ -54,9 +54,9 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (kit.Ident
 	if err == nil {
 		return caller, true
 	}
-	f, ok := jsonrpc.AsFailure(err)
+	f, ok := jsonrpc.AsRequestError(err)
 	if !ok {
-		f = &jsonrpc.Failure{Kind: jsonrpc.FailUnauthorized, Message: "a valid bearer token is needed: send it as Authorization: Bearer TOKEN", Err: err}
+		f = &jsonrpc.RequestError{Kind: jsonrpc.KindUnauthorized, Message: "a valid bearer token is needed: send it as Authorization: Bearer TOKEN", Err: err}
 	}
 	if f.HTTPStatus(false) == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
@@ -89,7 +89,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, caller kit.Identity
 		return
 	}
 	if v := r.Header.Get(mcp.HeaderProtocolVersion); v != "" && !mcp.IsValidProtocolVersion(v) {
-		f := jsonrpc.Fail(jsonrpc.FailInvalid, "Unsupported protocol version: %.40s", v)
+		f := jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "Unsupported protocol version: %.40s", v)
 		s.refuse(w, &Exchange{}, f.With("supported", mcp.ValidProtocolVersions))
 		return
 	}
@@ -107,7 +107,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, caller kit.Identity
 		conn, lost, ok = st.attach(seq)
 	}
 	if !ok {
-		s.refuse(w, &Exchange{}, jsonrpc.Fail(jsonrpc.FailInvalid, "the stream cannot be resumed after this Last-Event-ID; what followed it is not kept any more").
+		s.refuse(w, &Exchange{}, jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "the stream cannot be resumed after this Last-Event-ID; what followed it is not kept any more").
 			With("reason", "unknown event id"))
 		return
 	}

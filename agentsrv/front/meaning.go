@@ -24,7 +24,7 @@ func (s *Server) engineError(x *Exchange, e mcp.JSONRPCErrorDetails) error {
 	}
 	switch e.Code {
 	case mcp.METHOD_NOT_FOUND:
-		return jsonrpc.Fail(jsonrpc.FailMethod, "%s", head(e.Message))
+		return jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "%s", head(e.Message))
 	case mcp.RESOURCE_NOT_FOUND:
 		return noResource(x)
 	case mcp.INVALID_PARAMS:
@@ -46,30 +46,30 @@ func badParams(x *Exchange, message string) error {
 	missing := func(err error) bool { return strings.HasSuffix(message, err.Error()) }
 	switch {
 	case x.Method == string(mcp.MethodToolsCall) && missing(server.ErrToolNotFound):
-		return jsonrpc.Fail(jsonrpc.FailTool, "Tool '%s' not found", name).With("field", "name")
+		return jsonrpc.Errorf(jsonrpc.KindToolNotFound, "Tool '%s' not found", name).With("field", "name")
 	case x.Method == string(mcp.MethodPromptsGet) && missing(server.ErrPromptNotFound):
-		return jsonrpc.Fail(jsonrpc.FailParams, "Prompt '%s' not found; prompts/list has those that there are", name).With("field", "name").With("reason", "unknown")
+		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Prompt '%s' not found; prompts/list has those that there are", name).With("field", "name").With("reason", "unknown")
 	case x.Method == string(mcp.MethodResourcesRead) && missing(server.ErrResourceNotFound):
 		return noResource(x)
 	case x.Method == string(mcp.MethodSetLogLevel):
-		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: level must be one of debug, info, notice, warning, error, critical, alert, emergency").With("field", "level")
+		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: level must be one of debug, info, notice, warning, error, critical, alert, emergency").With("field", "level")
 	case strings.HasSuffix(x.Method, "/list") && jsonrpc.Get(x.Params, "cursor") != nil: // the one param that lists have
-		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: the cursor is none of this server's; list again without one").With("field", "cursor")
+		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: the cursor is none of this server's; list again without one").With("field", "cursor")
 	}
-	return jsonrpc.Fail(jsonrpc.FailParams, "%s", head(message))
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s", head(message))
 }
 
 func noResource(x *Exchange) error {
 	uri := jsonrpc.GetString(x.Params, "uri")
-	return jsonrpc.Fail(jsonrpc.FailResource, "Resource '%s' not found; resources/list and resources/templates/list say what there is", head(uri)).With("uri", uri)
+	return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource '%s' not found; resources/list and resources/templates/list say what there is", head(uri)).With("uri", uri)
 }
 
 // unreadable is the answer to params that do not decode. What mcp-go says of them names its Go types, if anything.
 func unreadable(x *Exchange) error {
 	if x.Method == string(mcp.MethodCompletionComplete) {
-		return jsonrpc.Fail(jsonrpc.FailParams, `Invalid params: completion/complete needs ref, {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}, and argument, {"name":…,"value":…}`)
+		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, `Invalid params: completion/complete needs ref, {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}, and argument, {"name":…,"value":…}`)
 	}
-	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: the params of %s cannot be read: a member has the wrong type, a number does not fit 64-bit floats, or the nesting is deeper than 10000 levels", head(x.Method))
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: the params of %s cannot be read: a member has the wrong type, a number does not fit 64-bit floats, or the nesting is deeper than 10000 levels", head(x.Method))
 }
 
 // head is a text of the client's, as far as an error message repeats it.

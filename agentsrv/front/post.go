@@ -16,7 +16,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, caller kit.Identit
 	x := &Exchange{Header: r.Header, Caller: caller, Version: defaultVersion}
 	if !s.start() {
 		w.Header().Set("Connection", "close")
-		s.refuse(w, x, &jsonrpc.Failure{Kind: jsonrpc.FailInterrupted, Message: errClosing.Error(), Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
+		s.refuse(w, x, &jsonrpc.RequestError{Kind: jsonrpc.KindInterrupted, Message: errClosing.Error(), Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
 		return
 	}
 	defer s.work.Done()
@@ -50,7 +50,7 @@ func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, x *Exchange,
 	x.ID = nil
 	if ingress.Modern(r) {
 		x.Modern = true
-		s.refuse(w, x, jsonrpc.Fail(jsonrpc.FailInvalid, "protocol version %s has no requests to the client that this could answer; input is sent with inputResponses", mcp.ProtocolVersion20260728))
+		s.refuse(w, x, jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "protocol version %s has no requests to the client that this could answer; input is sent with inputResponses", mcp.ProtocolVersion20260728))
 		return
 	}
 	c := s.session(w, r, x.Caller)

@@ -43,8 +43,8 @@ func (r *registry) add(s *Session) error {
 	}
 	var err error
 	if len(r.byID) >= r.limits.Max || r.closed {
-		err = &jsonrpc.Failure{
-			Kind: jsonrpc.FailQueueFull, Message: "there are as many sessions as this server serves at once, and all are in use; try again later",
+		err = &jsonrpc.RequestError{
+			Kind: jsonrpc.KindQueueFull, Message: "there are as many sessions as this server serves at once, and all are in use; try again later",
 			Status: 503, RetryAfter: time.Second,
 		}
 	} else {

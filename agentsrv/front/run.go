@@ -29,7 +29,7 @@ func (s *Server) run(ctx context.Context, x *Exchange) *answer {
 		return &answer{}
 	case err != nil && errors.Is(cause, errClosing):
 		if _, ok := typed(err); !ok {
-			err = jsonrpc.Fail(jsonrpc.FailInterrupted, "the server is stopping; the request was interrupted")
+			err = jsonrpc.Errorf(jsonrpc.KindInterrupted, "the server is stopping; the request was interrupted")
 		}
 	}
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Server) refusal(x *Exchange, err error) ingress.Refusal {
 		err = t
 	}
 	r := ingress.Refuse(x.ID, x.Modern, err)
-	if r.Failure.Kind == jsonrpc.FailInternal {
+	if r.Failure.Kind == jsonrpc.KindInternal {
 		s.o.Logger.Error("request failed", "method", x.Method, "session", x.sessionName(), "err", err, "cause", r.Failure.Err)
 	}
 	return r

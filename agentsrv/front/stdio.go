@@ -112,8 +112,8 @@ func (c *stdio) read(in io.Reader) error {
 		frame, long, err := readLine(r, limit)
 		switch {
 		case long:
-			err = errors.Join(err, c.refuse(&Exchange{}, &jsonrpc.Failure{
-				Kind: jsonrpc.FailTooLarge, Data: map[string]any{"limit": limit},
+			err = errors.Join(err, c.refuse(&Exchange{}, &jsonrpc.RequestError{
+				Kind: jsonrpc.KindTooLarge, Data: map[string]any{"limit": limit},
 				Message: "Request too large: the limit of a line is " + ingress.Size(c.srv.o.MaxLine),
 			}))
 		case len(bytes.TrimSpace(frame)) > 0:
@@ -174,11 +174,11 @@ func (c *stdio) take(frame []byte) error {
 		return c.refuse(x, err)
 	}
 	if !c.enter() {
-		return c.refuse(x, jsonrpc.Fail(jsonrpc.FailQueueFull, "%d requests are unanswered already; wait for some of them", maxInFlight))
+		return c.refuse(x, jsonrpc.Errorf(jsonrpc.KindQueueFull, "%d requests are unanswered already; wait for some of them", maxInFlight))
 	}
 	if !c.srv.start() {
 		c.leave()
-		return c.refuse(x, jsonrpc.Fail(jsonrpc.FailInterrupted, "%s", errClosing))
+		return c.refuse(x, jsonrpc.Errorf(jsonrpc.KindInterrupted, "%s", errClosing))
 	}
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	x.cancel = cancel

@@ -123,7 +123,7 @@ func stderr(ctx context.Context, n int) error {
 	line = append(line, []byte(strings.Repeat("x", 4096-len(line)-1)+"\n")...)
 	for ; n > 0 && ctx.Err() == nil; n -= len(line) {
 		if _, err := os.Stderr.Write(line[:min(n, len(line))]); err != nil {
-			return jsonrpc.Fail(jsonrpc.FailExecution, "stderr_flood: %w", err)
+			return jsonrpc.Errorf(jsonrpc.KindToolExecution, "stderr_flood: %w", err)
 		}
 	}
 	return ctx.Err()

@@ -65,10 +65,10 @@ func (k *KB) Templates() []server.ServerResourceTemplate {
 }
 
 // Read returns what a Source stands for: a passage, or a page of a file. A URI that is none of this knowledge base is a
-// *jsonrpc.Failure of kind resource_not_found.
+// *jsonrpc.RequestError of kind resource_not_found.
 func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, error) {
 	none := mcp.TextResourceContents{}
-	missing := jsonrpc.Fail(jsonrpc.FailResource, "the knowledge base has no %.200q; search_knowledge_base names what it has", uri).With("uri", text.Cut(uri, 200))
+	missing := jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "the knowledge base has no %.200q; search_knowledge_base names what it has", uri).With("uri", text.Cut(uri, 200))
 	u, err := url.Parse(text.Cut(uri, maxURI+1))
 	if err != nil || len(uri) > maxURI || u.Scheme != "resource" || u.Host != host || u.Fragment != "" {
 		return none, missing

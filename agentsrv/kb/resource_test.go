@@ -21,7 +21,7 @@ func TestReadUnknownURIs(t *testing.T) {
 		"resource://kb/a%00.md", "resource://kb/%zz", "file:///etc/passwd", "resource://kb//etc/passwd", "resource://kb/" + strings.Repeat("a", 10_000),
 	} {
 		_, err := k.Read(t.Context(), uri)
-		if f, ok := jsonrpc.AsFailure(err); !ok || f.Kind != jsonrpc.FailResource || f.Data["uri"] == "" {
+		if f, ok := jsonrpc.AsRequestError(err); !ok || f.Kind != jsonrpc.KindResourceNotFound || f.Data["uri"] == "" {
 			t.Errorf("%.60s: %v", uri, err)
 		}
 	}

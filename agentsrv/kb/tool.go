@@ -100,6 +100,6 @@ func (k *KB) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResu
 }
 
 // invalid is the error of an argument that is missing or out of its range.
-func invalid(field, must, reason string) *jsonrpc.Failure {
-	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s %s", field, must).With("field", field).With("reason", reason)
+func invalid(field, must, reason string) *jsonrpc.RequestError {
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s %s", field, must).With("field", field).With("reason", reason)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // call runs the tool as the server does, with arguments as they were sent.
-func call(t *testing.T, k *KB, args string) (answer, *jsonrpc.Failure) {
+func call(t *testing.T, k *KB, args string) (answer, *jsonrpc.RequestError) {
 	t.Helper()
 	var r mcp.CallToolRequest
 	if err := json.Unmarshal([]byte(`{"params":{"name":"search_knowledge_base","arguments":`+args+`}}`), &r); err != nil {
@@ -21,7 +21,7 @@ func call(t *testing.T, k *KB, args string) (answer, *jsonrpc.Failure) {
 	}
 	res, err := k.Tools()[0].Handler(t.Context(), r)
 	if err != nil {
-		f, ok := jsonrpc.AsFailure(err)
+		f, ok := jsonrpc.AsRequestError(err)
 		if !ok {
 			t.Fatalf("%s: %v", args, err)
 		}
@@ -97,7 +97,7 @@ func TestT3_X4_ArgumentsOutOfRange(t *testing.T) {
 		`{"query":"x","tenant_id":"t","limit":-1,"knowledge_base":"foo"}`: "limit",
 	} {
 		_, f := call(t, k, args)
-		if f == nil || f.Kind != jsonrpc.FailParams || f.Data["field"] != field || f.Data["reason"] == "" {
+		if f == nil || f.Kind != jsonrpc.KindInvalidParams || f.Data["field"] != field || f.Data["reason"] == "" {
 			t.Errorf("%.80s: %+v", args, f)
 		}
 	}

@@ -59,12 +59,12 @@ func TestFairness_OneTenantDoesNotTakeTheWholeQueue(t *testing.T) {
 		for range 3 {
 			all = append(all, start(t, q, Job{Tenant: "a"}, false))
 		}
-		failure(t, q.Do(t.Context(), Job{Tenant: "a"}, nil), jsonrpc.FailQueueFull)
+		failure(t, q.Do(t.Context(), Job{Tenant: "a"}, nil), jsonrpc.KindQueueFull)
 		all = append(all, start(t, q, Job{Tenant: "b"}, false), start(t, q, Job{Tenant: "b"}, false))
-		failure(t, q.Do(t.Context(), Job{Tenant: "c"}, nil), jsonrpc.FailQueueFull)
+		failure(t, q.Do(t.Context(), Job{Tenant: "c"}, nil), jsonrpc.KindQueueFull)
 		for _, x := range all {
 			x.cancel()
-			failure(t, <-x.result, jsonrpc.FailCancelled)
+			failure(t, <-x.result, jsonrpc.KindCancelled)
 		}
 		status(t, q, 0, 0, 0)
 	})
@@ -112,7 +112,7 @@ func TestQ9_DrainLetsThemEndAndThenStopsThem(t *testing.T) {
 		drained := make(chan error, 1)
 		go func() { drained <- q.Drain(t.Context()) }()
 		synctest.Wait()
-		f := failure(t, q.Do(t.Context(), Job{}, nil), jsonrpc.FailInterrupted)
+		f := failure(t, q.Do(t.Context(), Job{}, nil), jsonrpc.KindInterrupted)
 		if f.RetryAfter <= 0 {
 			t.Error("no retryAfterMs")
 		}
@@ -133,8 +133,8 @@ func TestQ9_DrainLetsThemEndAndThenStopsThem(t *testing.T) {
 		if d := time.Since(at); d != 5*time.Second {
 			t.Errorf("took %v", d)
 		}
-		failure(t, <-running.result, jsonrpc.FailInterrupted)
-		failure(t, <-deaf.result, jsonrpc.FailInterrupted)
+		failure(t, <-running.result, jsonrpc.KindInterrupted)
+		failure(t, <-deaf.result, jsonrpc.KindInterrupted)
 		if err := q.Drain(t.Context()); err != nil {
 			t.Errorf("again: %v", err)
 		}

@@ -73,9 +73,9 @@ func (x *job) end() {
 }
 
 // failure wants err to be a Failure of that kind and returns it.
-func failure(t *testing.T, err error, kind jsonrpc.FailureKind) *jsonrpc.Failure {
+func failure(t *testing.T, err error, kind jsonrpc.ErrorKind) *jsonrpc.RequestError {
 	t.Helper()
-	f, ok := jsonrpc.AsFailure(err)
+	f, ok := jsonrpc.AsRequestError(err)
 	if !ok || f.Kind != kind {
 		t.Fatalf("got %v, want a failure %q", err, kind)
 	}
@@ -84,7 +84,7 @@ func failure(t *testing.T, err error, kind jsonrpc.FailureKind) *jsonrpc.Failure
 
 func phase(t *testing.T, err error, want string) {
 	t.Helper()
-	if f := failure(t, err, jsonrpc.FailTimeout); f.Data["phase"] != want {
+	if f := failure(t, err, jsonrpc.KindTimeout); f.Data["phase"] != want {
 		t.Errorf("phase %v, want %s", f.Data["phase"], want)
 	}
 }

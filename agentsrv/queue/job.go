@@ -104,7 +104,7 @@ func (r *run) call(f func(context.Context) error) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.q.opts.Logger.Error("a tool panicked", "tool", r.tool, "tenant", r.tenant.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = jsonrpc.Fail(jsonrpc.FailInternal, "internal error")
+			err = jsonrpc.Errorf(jsonrpc.KindInternal, "internal error")
 		}
 		r.end()
 		r.done <- err
@@ -162,13 +162,13 @@ func (r *run) abandon() {
 // cancelled is why a job ended whose caller's context did.
 func cancelled(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	if f, ok := jsonrpc.AsFailure(cause); ok {
+	if f, ok := jsonrpc.AsRequestError(cause); ok {
 		return f
 	}
 	if errors.Is(cause, context.DeadlineExceeded) {
-		return jsonrpc.Fail(jsonrpc.FailTimeout, "Request timed out: its caller gave it no more time%w", hidden{cause})
+		return jsonrpc.Errorf(jsonrpc.KindTimeout, "Request timed out: its caller gave it no more time%w", hidden{cause})
 	}
-	return jsonrpc.Fail(jsonrpc.FailCancelled, "the call was cancelled%w", hidden{cause})
+	return jsonrpc.Errorf(jsonrpc.KindCancelled, "the call was cancelled%w", hidden{cause})
 }
 
 // hidden is a cause that adds nothing to the message.
@@ -178,7 +178,7 @@ func (hidden) Error() string   { return "" }
 func (h hidden) Unwrap() error { return h.error }
 
 func interrupted(text string) error {
-	f := jsonrpc.Fail(jsonrpc.FailInterrupted, "%s", text)
+	f := jsonrpc.Errorf(jsonrpc.KindInterrupted, "%s", text)
 	f.RetryAfter = time.Second
 	return f
 }

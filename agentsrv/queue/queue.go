@@ -91,7 +91,7 @@ func New(o Options) *Queue {
 }
 
 // Do waits for job's turn and runs f, whose context ends when the job has to. It returns f's error, or a
-// *jsonrpc.Failure: queue_full, timeout (data.phase is queued, running or waiting), cancelled, interrupted by Drain, or
+// *jsonrpc.RequestError: queue_full, timeout (data.phase is queued, running or waiting), cancelled, interrupted by Drain, or
 // internal for a panic. When f does not end although it was told to, Do returns without it after Options.Grace, so that
 // f must not write to what Do's caller reads after a Failure.
 //
@@ -167,7 +167,7 @@ func (q *Queue) drop(t *tenant) {
 
 // full is the refusal of one job too many; q.mu is held.
 func (q *Queue) full() error {
-	f := jsonrpc.Fail(jsonrpc.FailQueueFull, "Task queue at capacity")
+	f := jsonrpc.Errorf(jsonrpc.KindQueueFull, "Task queue at capacity")
 	f.RetryAfter = time.Second
 	if q.mean > 0 {
 		turns := (q.queued + q.opts.Concurrency) / q.opts.Concurrency

@@ -86,7 +86,7 @@ func TestQ4_FullIsSaidAtOnce(t *testing.T) {
 		second, third := start(t, q, Job{Tenant: "a"}, false), start(t, q, Job{Tenant: "a"}, false)
 		status(t, q, 2, 1, 0)
 		at := time.Now()
-		f := failure(t, q.Do(t.Context(), Job{Tenant: "b"}, nil), jsonrpc.FailQueueFull)
+		f := failure(t, q.Do(t.Context(), Job{Tenant: "b"}, nil), jsonrpc.KindQueueFull)
 		if f.Message != "Task queue at capacity" || f.RetryAfter <= 0 || f.Code(false) != -32002 || f.Code(true) != -31002 || time.Since(at) != 0 {
 			t.Errorf("%+v after %v", f, time.Since(at))
 		}
@@ -142,7 +142,7 @@ func TestA6_DefaultsAndTheCeiling(t *testing.T) {
 					case <-ctx.Done():
 					}
 				}
-				if f, ok := jsonrpc.AsFailure(context.Cause(ctx)); !ok || f.Kind != jsonrpc.FailTimeout {
+				if f, ok := jsonrpc.AsRequestError(context.Cause(ctx)); !ok || f.Kind != jsonrpc.KindTimeout {
 					t.Errorf("the handler saw %v", context.Cause(ctx))
 				}
 				return nil // what it returns after it was told to stop is too late
@@ -160,18 +160,18 @@ func TestQ7_CancelRemovesTheQueuedAndStopsTheRunning(t *testing.T) {
 		q := New(Options{})
 		first, second, third := start(t, q, Job{}, false), start(t, q, Job{}, false), start(t, q, Job{}, false)
 		second.cancel()
-		failure(t, <-second.result, jsonrpc.FailCancelled)
+		failure(t, <-second.result, jsonrpc.KindCancelled)
 		status(t, q, 1, 1, 0)
 		first.cancel()
-		failure(t, <-first.result, jsonrpc.FailCancelled)
+		failure(t, <-first.result, jsonrpc.KindCancelled)
 		if second.running() || !third.running() {
 			t.Error("the cancelled one ran, or the next one does not")
 		}
 		third.end()
 		status(t, q, 0, 0, 0)
 		gone, cancel := context.WithCancelCause(t.Context())
-		cancel(jsonrpc.Fail(jsonrpc.FailUnauthorized, "no"))
-		failure(t, q.Do(gone, Job{}, nil), jsonrpc.FailUnauthorized)
+		cancel(jsonrpc.Errorf(jsonrpc.KindUnauthorized, "no"))
+		failure(t, q.Do(gone, Job{}, nil), jsonrpc.KindUnauthorized)
 	})
 }
 
@@ -186,7 +186,7 @@ func TestQ7_StormOfCancels(t *testing.T) {
 		for i := range n {
 			wg.Go(func() {
 				err := q.Do(ctx, Job{Tenant: fmt.Sprint(i % 1000)}, func(context.Context) error { ran.Add(1); return nil })
-				if f, ok := jsonrpc.AsFailure(err); ok && f.Kind == jsonrpc.FailCancelled {
+				if f, ok := jsonrpc.AsRequestError(err); ok && f.Kind == jsonrpc.KindCancelled {
 					cancelled.Add(1)
 				}
 			})
@@ -210,11 +210,11 @@ func TestQ7_StormOfCancels(t *testing.T) {
 func TestE5_PanicAndGoexitStayInside(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		q := New(Options{Logger: quiet})
-		f := failure(t, q.Do(t.Context(), Job{}, func(context.Context) error { panic("secret") }), jsonrpc.FailInternal)
+		f := failure(t, q.Do(t.Context(), Job{}, func(context.Context) error { panic("secret") }), jsonrpc.KindInternal)
 		if e := f.RPC(true); e.Code != -32603 || f.Message != "internal error" || string(e.Data) != `{"kind":"internal"}` {
 			t.Errorf("%+v %s", e, e.Data)
 		}
-		failure(t, q.Do(t.Context(), Job{}, func(context.Context) error { panic(nil) }), jsonrpc.FailInternal)
+		failure(t, q.Do(t.Context(), Job{}, func(context.Context) error { panic(nil) }), jsonrpc.KindInternal)
 		if err := q.Do(t.Context(), Job{}, func(context.Context) error { t.SkipNow(); return nil }); err == nil {
 			t.Error("a handler that never returned succeeded")
 		}

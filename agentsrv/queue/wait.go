@@ -143,7 +143,7 @@ func (r *run) rest() (time.Duration, error) {
 		}
 	}
 	if left <= 0 {
-		return 0, jsonrpc.Fail(jsonrpc.FailTimeout, text, spent.Round(time.Millisecond)).With("phase", phase)
+		return 0, jsonrpc.Errorf(jsonrpc.KindTimeout, text, spent.Round(time.Millisecond)).With("phase", phase)
 	}
 	// Which limit comes first may change before the next look, but none can come sooner than these.
 	return max(min(left, ceiling, idle, q.opts.WaitTimeout, q.opts.QueueTimeout), time.Millisecond), nil

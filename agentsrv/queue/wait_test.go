@@ -97,7 +97,7 @@ func TestWaitHasItsOwnLimits(t *testing.T) {
 		answer <- nil
 		synctest.Wait()
 		x.cancel()
-		failure(t, <-x.result, jsonrpc.FailCancelled)
+		failure(t, <-x.result, jsonrpc.KindCancelled)
 		other.end()
 		status(t, q, 0, 0, 0)
 
@@ -120,10 +120,10 @@ func TestWaitingJobsCountAgainstTheCapacity(t *testing.T) {
 		}
 		all = append(all, start(t, q, Job{}, false))
 		status(t, q, 0, 1, 3)
-		failure(t, q.Do(t.Context(), Job{}, nil), jsonrpc.FailQueueFull)
+		failure(t, q.Do(t.Context(), Job{}, nil), jsonrpc.KindQueueFull)
 		for _, x := range all {
 			x.cancel()
-			failure(t, <-x.result, jsonrpc.FailCancelled)
+			failure(t, <-x.result, jsonrpc.KindCancelled)
 		}
 		status(t, q, 0, 0, 0)
 	})
@@ -173,7 +173,7 @@ func TestAbandonedWhileItWaits(t *testing.T) {
 		}()
 		status(t, q, 0, 0, 1)
 		cancel()
-		failure(t, <-result, jsonrpc.FailCancelled)
+		failure(t, <-result, jsonrpc.KindCancelled)
 		if s := q.Status(); s.Abandoned != 1 || s.Waiting != 0 || s.Running != 0 {
 			t.Errorf("%+v", s)
 		}

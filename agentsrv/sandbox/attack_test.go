@@ -51,11 +51,11 @@ func TestEndlessCodeIsKilled(t *testing.T) {
 	} {
 		start := time.Now()
 		res, err := s.Run(t.Context(), code, 50*time.Millisecond)
-		f, ok := jsonrpc.AsFailure(err)
+		f, ok := jsonrpc.AsRequestError(err)
 		if d := time.Since(start); d > time.Minute {
 			t.Errorf("%s: ended after %v", code, d)
 		}
-		if !ok || f.Kind != jsonrpc.FailTimeout || f.Data["phase"] != "running" {
+		if !ok || f.Kind != jsonrpc.KindTimeout || f.Data["phase"] != "running" {
 			t.Errorf("%s: %+v %v", code, res, err)
 		}
 		works(t, s, code)

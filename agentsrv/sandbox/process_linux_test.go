@@ -111,7 +111,7 @@ func TestA12_RunawayCodeIsKilled(t *testing.T) {
 	do(t, s, "1")
 	pid := s.idle[0].cmd.Process.Pid
 	_, err := s.Run(t.Context(), `for (;;);`, 100*time.Millisecond)
-	if f, ok := jsonrpc.AsFailure(err); !ok || f.Kind != jsonrpc.FailTimeout {
+	if f, ok := jsonrpc.AsRequestError(err); !ok || f.Kind != jsonrpc.KindTimeout {
 		t.Fatal(err)
 	}
 	// Reaped before the call returned: nothing is left that could use a processor.
@@ -157,7 +157,7 @@ func TestWorkersThatDieAreReplaced(t *testing.T) {
 		return busy != 0
 	})
 	_ = unix.Kill(busy, unix.SIGKILL)
-	if f, ok := jsonrpc.AsFailure(<-done); !ok || f.Kind != jsonrpc.FailExecution || f.Code(false) != -32000 || !strings.Contains(f.Message, "signal: killed") {
+	if f, ok := jsonrpc.AsRequestError(<-done); !ok || f.Kind != jsonrpc.KindToolExecution || f.Code(false) != -32000 || !strings.Contains(f.Message, "signal: killed") {
 		t.Errorf("%+v", f)
 	}
 	works(t, s, "a crash")

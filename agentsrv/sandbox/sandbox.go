@@ -118,7 +118,7 @@ type Result struct {
 	Error     *Thrown `json:"error,omitempty"`
 }
 
-// Run runs code for at most timeout. The error is a *jsonrpc.Failure: timeout if the code took longer, cancelled if ctx
+// Run runs code for at most timeout. The error is a *jsonrpc.RequestError: timeout if the code took longer, cancelled if ctx
 // ended, tool_execution if there is no result for another reason.
 func (s *Sandbox) Run(ctx context.Context, code string, timeout time.Duration) (Result, error) {
 	select {
@@ -127,7 +127,7 @@ func (s *Sandbox) Run(ctx context.Context, code string, timeout time.Duration) (
 	case <-ctx.Done():
 		return Result{}, ended(ctx, "queued", 0)
 	case <-s.life.Done():
-		return Result{}, jsonrpc.Fail(jsonrpc.FailExecution, "execute_code: %w", errClosed)
+		return Result{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: %w", errClosed)
 	}
 	q := request{Code: code, Memory: s.memory, Output: Output, Timeout: timeout.Milliseconds()}
 	for try := 0; ; try++ {
@@ -137,14 +137,14 @@ func (s *Sandbox) Run(ctx context.Context, code string, timeout time.Duration) (
 				return Result{}, ended(ctx, "queued", 0)
 			}
 			s.log.Error("sandbox: no worker", "err", err)
-			return Result{}, jsonrpc.Fail(jsonrpc.FailExecution, "execute_code: no sandbox worker could be started; the agent's log says why").With("phase", "starting")
+			return Result{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: no sandbox worker could be started; the agent's log says why").With("phase", "starting")
 		}
 		res, err := s.attempt(ctx, c, q)
 		if !errors.Is(err, errStale) {
 			return res, err
 		}
 		if try > maxIdle {
-			return res, jsonrpc.Fail(jsonrpc.FailExecution, "execute_code: sandbox workers die before they run anything; the agent's log says why").With("phase", "starting")
+			return res, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: sandbox workers die before they run anything; the agent's log says why").With("phase", "starting")
 		}
 		// An idle worker had died; the code has not run.
 	}
@@ -172,13 +172,13 @@ func (s *Sandbox) attempt(ctx context.Context, c *child, q request) (Result, err
 	case errors.Is(limited.Err(), context.DeadlineExceeded):
 		return Result{}, late(timeout)
 	case s.life.Err() != nil:
-		return Result{}, jsonrpc.Fail(jsonrpc.FailExecution, "execute_code: %w", errClosed)
+		return Result{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: %w", errClosed)
 	case errors.Is(err, errStale):
 		s.log.Warn("sandbox: a worker was gone", "how", how, "stderr", c.lastWords())
 		return Result{}, err
 	}
 	s.log.Error("sandbox: a worker died", "how", how, "err", err, "stderr", c.lastWords())
-	return Result{}, jsonrpc.Fail(jsonrpc.FailExecution, "execute_code: the sandbox worker died while it ran the code (%s); the code may need more memory than a worker has", how).With("phase", "running")
+	return Result{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: the sandbox worker died while it ran the code (%s); the code may need more memory than a worker has", how).With("phase", "running")
 }
 
 // ended is the failure of a call whose context ended.
@@ -187,17 +187,17 @@ func ended(ctx context.Context, phase string, timeout time.Duration) error {
 		if phase == "running" {
 			return late(timeout)
 		}
-		f := jsonrpc.Fail(jsonrpc.FailTimeout, "execute_code: no worker was free in time; try again, or raise the agent's --timeout")
+		f := jsonrpc.Errorf(jsonrpc.KindTimeout, "execute_code: no worker was free in time; try again, or raise the agent's --timeout")
 		f.Err = ctx.Err()
 		return f.With("phase", phase)
 	}
-	f := jsonrpc.Fail(jsonrpc.FailCancelled, "execute_code: cancelled")
+	f := jsonrpc.Errorf(jsonrpc.KindCancelled, "execute_code: cancelled")
 	f.Err = context.Cause(ctx)
 	return f.With("phase", phase)
 }
 
 func late(timeout time.Duration) error {
-	f := jsonrpc.Fail(jsonrpc.FailTimeout, "execute_code: the code ran longer than it may (its timeout is %d ms) and was stopped", timeout.Milliseconds())
+	f := jsonrpc.Errorf(jsonrpc.KindTimeout, "execute_code: the code ran longer than it may (its timeout is %d ms) and was stopped", timeout.Milliseconds())
 	f.Err = context.DeadlineExceeded
 	return f.With("phase", "running").With("timeoutMs", timeout.Milliseconds())
 }

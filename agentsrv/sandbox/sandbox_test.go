@@ -99,7 +99,7 @@ func TestT1_ExecuteCode(t *testing.T) {
 		t.Error(text, err)
 	}
 	_, err = call(t, s, `{"code":"for(;;);","timeout":50}`)
-	f, ok := jsonrpc.AsFailure(err)
+	f, ok := jsonrpc.AsRequestError(err)
 	if !ok || f.Code(false) != -32003 || f.Code(true) != -31003 || f.Data["phase"] != "running" {
 		t.Errorf("%+v", err)
 	}
@@ -177,7 +177,7 @@ func TestCancelKillsAtOnce(t *testing.T) {
 	defer time.AfterFunc(50*time.Millisecond, cancel).Stop()
 	start := time.Now()
 	_, err := s.Run(ctx, `for (;;);`, time.Minute)
-	if f, ok := jsonrpc.AsFailure(err); !ok || f.Kind != jsonrpc.FailCancelled || !errors.Is(err, context.Canceled) {
+	if f, ok := jsonrpc.AsRequestError(err); !ok || f.Kind != jsonrpc.KindCancelled || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if d := time.Since(start); d > 30*time.Second {
@@ -192,7 +192,7 @@ func TestCancelKillsAtOnce(t *testing.T) {
 	s.slots <- struct{}{}
 	defer func() { <-s.slots }()
 	_, err = s.Run(short, `1`, time.Minute)
-	if f, ok := jsonrpc.AsFailure(err); !ok || f.Kind != jsonrpc.FailTimeout || f.Data["phase"] != "queued" {
+	if f, ok := jsonrpc.AsRequestError(err); !ok || f.Kind != jsonrpc.KindTimeout || f.Data["phase"] != "queued" {
 		t.Errorf("%+v", err)
 	}
 }
@@ -209,7 +209,7 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	_ = s.Close()
-	if f, ok := jsonrpc.AsFailure(<-done); !ok || f.Kind != jsonrpc.FailExecution {
+	if f, ok := jsonrpc.AsRequestError(<-done); !ok || f.Kind != jsonrpc.KindToolExecution {
 		t.Errorf("%+v", f)
 	}
 	if _, err := s.Run(context.Background(), "1", time.Second); err == nil {

@@ -37,7 +37,7 @@ func (s *Service) call(ctx context.Context, x *front.Exchange, next front.Next) 
 	how.must = p.Support == mcp.TaskSupportRequired
 	switch {
 	case p.Support == mcp.TaskSupportForbidden && how.legacy:
-		return nil, jsonrpc.Fail(jsonrpc.FailMethod, "tool %q does not run as a task; call it without params.task", tool)
+		return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "tool %q does not run as a task; call it without params.task", tool)
 	case p.Support == mcp.TaskSupportForbidden:
 		return next(ctx, x)
 	case how.legacy, how.async:
@@ -49,7 +49,7 @@ func (s *Service) call(ctx context.Context, x *front.Exchange, next front.Next) 
 	case x.Modern:
 		return nil, missingExtension()
 	default:
-		return nil, jsonrpc.Fail(jsonrpc.FailMethod, "tool %q runs as a task only; call it with params.task", tool)
+		return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "tool %q runs as a task only; call it with params.task", tool)
 	}
 	return s.start(ctx, x, tool, how, next)
 }
@@ -90,7 +90,7 @@ func declares(x *front.Exchange) bool {
 func (s *Service) ttl(task []byte) (time.Duration, error) {
 	var in struct{ TTL *float64 }
 	if err := json.Unmarshal(task, &in); err != nil || in.TTL != nil && *in.TTL < 0 {
-		return 0, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: task.ttl must be a number of milliseconds").With("field", "task.ttl").With("reason", "not a positive number")
+		return 0, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: task.ttl must be a number of milliseconds").With("field", "task.ttl").With("reason", "not a positive number")
 	}
 	if in.TTL == nil {
 		return s.o.TTL, nil

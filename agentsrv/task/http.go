@@ -33,7 +33,7 @@ func (s *Service) page(ctx context.Context, id string) (int, any) {
 	if err == nil {
 		return http.StatusOK, rec.page(s.o.Poll)
 	}
-	if _, ok := jsonrpc.AsFailure(err); ok {
+	if _, ok := jsonrpc.AsRequestError(err); ok {
 		return http.StatusNotFound, map[string]string{"error": "task_not_found", "detail": "there is no such task, or its time is over"}
 	}
 	s.o.Logger.Error("a task could not be shown", "err", err)

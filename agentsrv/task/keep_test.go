@@ -146,7 +146,7 @@ func TestCloseInterruptsAndRefuses(t *testing.T) {
 			t.Errorf("%+v %v", rec, err)
 		}
 	}
-	if a := r.tool(s, "echo", nil, "task", map[string]any{}); a.Error == nil || a.Error.Data["kind"] != string(jsonrpc.FailInterrupted) {
+	if a := r.tool(s, "echo", nil, "task", map[string]any{}); a.Error == nil || a.Error.Data["kind"] != string(jsonrpc.KindInterrupted) {
 		t.Errorf("%+v", a)
 	}
 }

@@ -40,7 +40,7 @@ func (s *Service) Middleware() front.Middleware {
 			default:
 				return next(ctx, x)
 			}
-			return nil, jsonrpc.Fail(jsonrpc.FailMethod, "Method not found: %s does not exist in this revision of the protocol", x.Method)
+			return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "Method not found: %s does not exist in this revision of the protocol", x.Method)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (s *Service) method(ctx context.Context, x *front.Exchange) (json.RawMessag
 	}
 	id, ok := jsonrpc.String(jsonrpc.Get(x.Params, "taskId"))
 	if !ok {
-		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: taskId is required").With("field", "taskId").With("reason", "Field required")
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: taskId is required").With("field", "taskId").With("reason", "Field required")
 	}
 	if name := x.Header.Get(mcp.HeaderName); x.Modern && name != "" && name != id {
 		return nil, &jsonrpc.Error{
@@ -90,7 +90,7 @@ func (s *Service) method(ctx context.Context, x *front.Exchange) (json.RawMessag
 }
 
 func unknown() error {
-	return jsonrpc.Fail(jsonrpc.FailParams, "Failed to retrieve task: Task not found").With("field", "taskId").With("reason", "unknown or expired")
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Failed to retrieve task: Task not found").With("field", "taskId").With("reason", "unknown or expired")
 }
 
 // find is the task of that id which the caller may see: t is nil when it is over and in the store.
@@ -127,7 +127,7 @@ func (s *Service) result(ctx context.Context, x *front.Exchange, t *task, r *rec
 	case r.Error != nil:
 		return nil, r.Error
 	}
-	return nil, jsonrpc.Fail(jsonrpc.FailCancelled, "the task was cancelled")
+	return nil, jsonrpc.Errorf(jsonrpc.KindCancelled, "the task was cancelled")
 }
 
 // update takes the answers of a modern client.
@@ -136,7 +136,7 @@ func (s *Service) update(x *front.Exchange, t *task) (json.RawMessage, error) {
 		InputResponses map[string]json.RawMessage `json:"inputResponses"`
 	}
 	if err := json.Unmarshal(x.Params, &in); err != nil || in.InputResponses == nil {
-		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: inputResponses must be an object").With("field", "inputResponses").With("reason", "not an object")
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: inputResponses must be an object").With("field", "inputResponses").With("reason", "not an object")
 	}
 	if t != nil {
 		t.give(in.InputResponses)
@@ -147,10 +147,10 @@ func (s *Service) update(x *front.Exchange, t *task) (json.RawMessage, error) {
 // end is tasks/cancel.
 func (s *Service) end(x *front.Exchange, t *task, r *record) (json.RawMessage, error) {
 	if t != nil && t.become(cancelled, "The task was cancelled by request.", func(*record) {}) {
-		t.cancel(jsonrpc.Fail(jsonrpc.FailCancelled, "the task was cancelled"))
+		t.cancel(jsonrpc.Errorf(jsonrpc.KindCancelled, "the task was cancelled"))
 		r = t.snapshot()
 	} else if !x.Modern {
-		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Cannot cancel task: already in terminal status '%s'", r.legacy(0)["status"]).With("field", "taskId")
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Cannot cancel task: already in terminal status '%s'", r.legacy(0)["status"]).With("field", "taskId")
 	}
 	if x.Modern {
 		return ack, nil
@@ -165,7 +165,7 @@ func (s *Service) list(ctx context.Context, x *front.Exchange) (json.RawMessage,
 		cursor, ok := jsonrpc.String(raw)
 		var err error
 		if before, err = strconv.ParseInt(cursor, 36, 64); !ok || err != nil || before <= 0 {
-			return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: this cursor was not given out by tasks/list").With("field", "cursor").With("reason", "unknown")
+			return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: this cursor was not given out by tasks/list").With("field", "cursor").With("reason", "unknown")
 		}
 	}
 	tasks := []map[string]any{}

@@ -34,7 +34,7 @@ func (s *Service) reserve(tenant string) error {
 			s.mu.Unlock()
 			return nil
 		}
-		refusal := jsonrpc.Fail(jsonrpc.FailQueueFull, "Task queue at capacity").With("tasks", s.total.tasks)
+		refusal := jsonrpc.Errorf(jsonrpc.KindQueueFull, "Task queue at capacity").With("tasks", s.total.tasks)
 		refusal.RetryAfter = min(max(time.Until(s.next), time.Second), time.Minute)
 		s.mu.Unlock()
 		if from == "" || !s.evict(from) {

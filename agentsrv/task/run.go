@@ -20,7 +20,7 @@ func (t *task) run(ctx context.Context, next front.Next) {
 		t.s.mu.Unlock()
 		t.s.work.Done()
 	}()
-	ctx, cancel := context.WithDeadlineCause(ctx, t.rec.Expires, jsonrpc.Fail(jsonrpc.FailTimeout, "the task's time to live is over").With("phase", "running"))
+	ctx, cancel := context.WithDeadlineCause(ctx, t.rec.Expires, jsonrpc.Errorf(jsonrpc.KindTimeout, "the task's time to live is over").With("phase", "running"))
 	defer cancel()
 	params := t.x.Params
 	for {
@@ -49,7 +49,7 @@ func (t *task) once(ctx context.Context, x *front.Exchange, next front.Next) (re
 	defer func() {
 		if p := recover(); p != nil {
 			t.s.o.Logger.Error("a task panicked", "tool", t.rec.Tool, "panic", fmt.Sprint(p))
-			err = jsonrpc.Fail(jsonrpc.FailInternal, "internal error")
+			err = jsonrpc.Errorf(jsonrpc.KindInternal, "internal error")
 		}
 	}()
 	return next(ctx, x)
@@ -71,10 +71,10 @@ func (t *task) finish(result json.RawMessage, err error) {
 // conclude is the end of a task.
 func (t *task) conclude(result json.RawMessage, err error) {
 	if n := int64(len(result)); n > t.s.o.MaxValue {
-		result, err = nil, jsonrpc.Fail(jsonrpc.FailTooLarge, "the result has %d bytes, and a task's may have %d; ask for less, or call without a task", n, t.s.o.MaxValue)
+		result, err = nil, jsonrpc.Errorf(jsonrpc.KindTooLarge, "the result has %d bytes, and a task's may have %d; ask for less, or call without a task", n, t.s.o.MaxValue)
 	}
 	if asks, _ := questions(result); asks != nil && err == nil {
-		result, err = nil, jsonrpc.Fail(jsonrpc.FailExecution, "the tool needs input of its client, which cannot give any to this task; call it without a task")
+		result, err = nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "the tool needs input of its client, which cannot give any to this task; call it without a task")
 	}
 	if err == nil {
 		bad := string(jsonrpc.Get(result, "isError")) == "true"
@@ -87,7 +87,7 @@ func (t *task) conclude(result json.RawMessage, err error) {
 
 // problem is what a task says that ended without a result.
 func (t *task) problem(err error) *jsonrpc.Error {
-	if f, ok := jsonrpc.AsFailure(err); ok {
+	if f, ok := jsonrpc.AsRequestError(err); ok {
 		return f.RPC(t.x.Modern)
 	}
 	var rpc *jsonrpc.Error
@@ -95,7 +95,7 @@ func (t *task) problem(err error) *jsonrpc.Error {
 		return rpc
 	}
 	t.s.o.Logger.Error("a task failed", "tool", t.rec.Tool, "err", err)
-	return jsonrpc.Fail(jsonrpc.FailInternal, "internal error").RPC(t.x.Modern)
+	return jsonrpc.Errorf(jsonrpc.KindInternal, "internal error").RPC(t.x.Modern)
 }
 
 // ask puts questions to the client and waits for the answers. again tells that the call can go on with them; without

@@ -174,8 +174,8 @@ func (s *Service) Close(ctx context.Context) error {
 	}
 }
 
-func interrupted() *jsonrpc.Failure {
-	return jsonrpc.Fail(jsonrpc.FailInterrupted, "interrupted: the agent stopped while the task was not done; call again, after a look at what it did already")
+func interrupted() *jsonrpc.RequestError {
+	return jsonrpc.Errorf(jsonrpc.KindInterrupted, "interrupted: the agent stopped while the task was not done; call again, after a look at what it did already")
 }
 
 // arm makes the sweeper run at the given time, unless it does so earlier; s.mu is held.
@@ -227,7 +227,7 @@ func (s *Service) forget(now time.Time) (next time.Time) {
 			continue
 		}
 		s.drop(id, t)
-		t.cancel(jsonrpc.Fail(jsonrpc.FailTimeout, "the task's time to live is over").With("phase", "running"))
+		t.cancel(jsonrpc.Errorf(jsonrpc.KindTimeout, "the task's time to live is over").With("phase", "running"))
 	}
 	return next
 }

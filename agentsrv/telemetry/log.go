@@ -26,7 +26,7 @@ const calledMessage = "MCP tool called"
 
 // log writes that line. It has no arguments and no results, and nothing in it is made up by the client but the names of
 // tools that do not exist, which are cut and masked.
-func (t *Telemetry) log(ctx context.Context, tool string, known bool, tenant, trace string, kind jsonrpc.FailureKind, took time.Duration) {
+func (t *Telemetry) log(ctx context.Context, tool string, known bool, tenant, trace string, kind jsonrpc.ErrorKind, took time.Duration) {
 	if !t.o.Logger.Enabled(ctx, slog.LevelInfo) {
 		return
 	}

@@ -36,7 +36,7 @@ func (t *Telemetry) Queued() front.Middleware {
 				r.span.AddEvent(eventQueued, trace.WithTimestamp(began))
 				ctx = context.WithValue(ctx, queuedKey{}, began)
 			}
-			kind := jsonrpc.FailInternal // of a panic, which passes through
+			kind := jsonrpc.KindInternal // of a panic, which passes through
 			defer func() { t.called(ctx, x, r, kind, time.Since(began)) }()
 			result, err = next(ctx, x)
 			kind = failure(result, err)

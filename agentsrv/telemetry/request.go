@@ -91,7 +91,7 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 	x.Caller.Trace = trace.SpanContextFromContext(ctx).TraceID().String()
 	ctx = context.WithValue(kit.WithCaller(ctx, x.Caller), requestKey{}, r)
 
-	kind := jsonrpc.FailInternal // of a panic, which passes through
+	kind := jsonrpc.KindInternal // of a panic, which passes through
 	defer func() { t.done(ctx, x, r, kind, time.Since(began)) }()
 	result, err = next(ctx, x)
 	kind = failure(result, err)
@@ -99,7 +99,7 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 }
 
 // done ends the span. A tool call that did not get as far as Queued is counted and logged here.
-func (t *Telemetry) done(ctx context.Context, x *front.Exchange, r *request, kind jsonrpc.FailureKind, took time.Duration) {
+func (t *Telemetry) done(ctx context.Context, x *front.Exchange, r *request, kind jsonrpc.ErrorKind, took time.Duration) {
 	if r.span != nil {
 		if tenant := r.whose(x); tenant != "" {
 			r.span.SetAttributes(attribute.String(attrTenant, tenant))
@@ -124,7 +124,7 @@ func (r *request) whose(x *front.Exchange) string {
 }
 
 // called counts one tool call, and writes its line.
-func (t *Telemetry) called(ctx context.Context, x *front.Exchange, r *request, kind jsonrpc.FailureKind, took time.Duration) {
+func (t *Telemetry) called(ctx context.Context, x *front.Exchange, r *request, kind jsonrpc.ErrorKind, took time.Duration) {
 	t.tools.add(time.Since(t.started), kind != "")
 	l := t.metrics.label(r.tool, t.o.Known)
 	t.metrics.called(ctx, l, took, kind != "")
@@ -167,17 +167,17 @@ func identity(s subject, name string, c kit.Identity) []attribute.KeyValue {
 }
 
 // toolError is the kind of a result with isError.
-const toolError jsonrpc.FailureKind = "tool_error"
+const toolError jsonrpc.ErrorKind = "tool_error"
 
 // failure is the kind of what went wrong, "" if nothing did.
-func failure(result []byte, err error) jsonrpc.FailureKind {
+func failure(result []byte, err error) jsonrpc.ErrorKind {
 	if err == nil {
 		if isError(result) {
 			return toolError
 		}
 		return ""
 	}
-	if f, ok := jsonrpc.AsFailure(err); ok {
+	if f, ok := jsonrpc.AsRequestError(err); ok {
 		return f.Kind
 	}
 	var e *jsonrpc.Error
@@ -185,9 +185,9 @@ func failure(result []byte, err error) jsonrpc.FailureKind {
 	case errors.As(err, &e):
 		return "rpc_error"
 	case errors.Is(err, context.Canceled):
-		return jsonrpc.FailCancelled
+		return jsonrpc.KindCancelled
 	}
-	return jsonrpc.FailInternal
+	return jsonrpc.KindInternal
 }
 
 // isError reads that member of a tool's result. The bytes are searched first, since a result may be many megabytes.

@@ -189,7 +189,7 @@ func newAgent(t *testing.T, o Options) *agent {
 			return mcp.NewToolResultError("late"), nil
 		}),
 		tool("crash", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return nil, jsonrpc.Fail(jsonrpc.FailExecution, "the worker died")
+			return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "the worker died")
 		}),
 		tool("agent", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			ctx, end := Trace(ctx, "agent.run", map[string]string{"agent.uri": "agentlet://system/x"})

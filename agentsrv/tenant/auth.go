@@ -48,7 +48,7 @@ func NewAuthenticator(a Auth) (*Authenticator, error) {
 	return auth, nil
 }
 
-// Identify is front.Options.Authenticate: it says who sent r, or returns a *jsonrpc.Failure with status 401, whose
+// Identify is front.Options.Authenticate: it says who sent r, or returns a *jsonrpc.RequestError with status 401, whose
 // data.error is RFC 6750's error code where a token was sent (section 3.1).
 func (a *Authenticator) Identify(r *http.Request) (kit.Identity, error) {
 	if a.nothing {

@@ -56,7 +56,7 @@ func TestA9_X10_StaticToken(t *testing.T) {
 		{[]string{"Bearer " + strings.Repeat("x", 1<<20)}, "invalid_request"},
 	} {
 		_, err := a.Identify(request(c.header...))
-		f, ok := jsonrpc.AsFailure(err)
+		f, ok := jsonrpc.AsRequestError(err)
 		if !ok || f.HTTPStatus(false) != 401 || f.HTTPStatus(true) != 401 || f.Data["error"] != c.code || strings.Contains(f.Message, "s3cret") {
 			t.Errorf("%.60q: %+v", c.header, err)
 		}

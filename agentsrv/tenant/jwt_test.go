@@ -159,7 +159,7 @@ func TestA9_X10_JWT(t *testing.T) {
 		"not base64":          "a.b.c",
 	} {
 		id, err := a.Identify(request("Bearer " + tok))
-		f, ok := jsonrpc.AsFailure(err)
+		f, ok := jsonrpc.AsRequestError(err)
 		if !ok || f.HTTPStatus(false) != 401 || id.Principal != "" || f.Data["error"] != "invalid_token" {
 			t.Errorf("%s: %+v %v", name, id, err)
 		} else if strings.Contains(f.Message, tok) {

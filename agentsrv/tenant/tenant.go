@@ -152,16 +152,18 @@ func (t *Tenants) admit(ctx context.Context, id string) error {
 	return nil
 }
 
-func notFound() *jsonrpc.Failure { return jsonrpc.Fail(jsonrpc.FailTenant, "Tenant not found") }
+func notFound() *jsonrpc.RequestError {
+	return jsonrpc.Errorf(jsonrpc.KindTenantNotFound, "Tenant not found")
+}
 
 // named is the tenant that the request itself names, "" if none: in the arguments of a tool, else in _meta.
-func named(x *front.Exchange, call bool) (string, *jsonrpc.Failure) {
+func named(x *front.Exchange, call bool) (string, *jsonrpc.RequestError) {
 	if x.Params == nil {
 		return "", nil
 	}
 	var c check.Call
 	if call {
-		var bad *jsonrpc.Failure
+		var bad *jsonrpc.RequestError
 		if c, bad = check.ParseCall(x.Params); bad != nil {
 			return "", bad
 		}

@@ -49,9 +49,9 @@ func ask(t testing.TB, m front.Next, claim, method, params string) (string, erro
 	return id, err
 }
 
-func failed(t *testing.T, err error, kind jsonrpc.FailureKind, code int64, message string) {
+func failed(t *testing.T, err error, kind jsonrpc.ErrorKind, code int64, message string) {
 	t.Helper()
-	f, ok := jsonrpc.AsFailure(err)
+	f, ok := jsonrpc.AsRequestError(err)
 	if !ok || f.Kind != kind || f.Code(false) != code || f.Message != message {
 		t.Errorf("got %v; want %s %d %q", err, kind, code, message)
 	}
@@ -88,8 +88,8 @@ func TestX1_X2_NoOracle(t *testing.T) {
 		var answers []string
 		for _, id := range []string{"b", "ghost"} {
 			_, err := ask(t, m, "a", "tools/call", fmt.Sprintf(params, id))
-			failed(t, err, jsonrpc.FailTenant, -32000, "Tenant not found")
-			f, _ := jsonrpc.AsFailure(err)
+			failed(t, err, jsonrpc.KindTenantNotFound, -32000, "Tenant not found")
+			f, _ := jsonrpc.AsRequestError(err)
 			raw, _ := json.Marshal(f.RPC(false))
 			answers = append(answers, string(raw))
 		}
@@ -106,10 +106,10 @@ func TestX2_UnknownTenantWithoutAutoCreate(t *testing.T) {
 	m := tenants(t, Options{Known: []string{"a"}}).Middleware()(seen)
 	for _, method := range []string{"tools/call", "resources/read"} {
 		_, err := ask(t, m, "", method, `{"name":"x","uri":"x","_meta":{"tenant_id":"ghost"}}`)
-		failed(t, err, jsonrpc.FailTenant, -32000, "Tenant not found")
+		failed(t, err, jsonrpc.KindTenantNotFound, -32000, "Tenant not found")
 	}
 	_, err := ask(t, m, "revoked", "tools/list", ``)
-	failed(t, err, jsonrpc.FailTenant, -32000, "Tenant not found")
+	failed(t, err, jsonrpc.KindTenantNotFound, -32000, "Tenant not found")
 	for _, id := range []string{"a", "default"} {
 		if got, err := ask(t, m, "", "tools/call", `{"name":"x","arguments":{"tenant_id":"`+id+`"}}`); got != id || err != nil {
 			t.Error(got, err)
@@ -153,7 +153,7 @@ func TestX2_CreatedTenantsAreRemembered(t *testing.T) {
 		}
 	}
 	_, err := ask(t, strict, "", "tools/call", `{"name":"x","arguments":{"tenant_id":"ghost"}}`)
-	failed(t, err, jsonrpc.FailTenant, -32000, "Tenant not found")
+	failed(t, err, jsonrpc.KindTenantNotFound, -32000, "Tenant not found")
 }
 
 func TestX1_IDsHaveAForm(t *testing.T) {
@@ -161,7 +161,7 @@ func TestX1_IDsHaveAForm(t *testing.T) {
 	for _, id := range []string{`""`, `" "`, `"a b"`, `"a\u0000"`, `"\u202eevil"`, `"é"`, `"` + strings.Repeat("x", 129) + `"`, `7`, `null`, `["a"]`, `{"a":1}`, `true`} {
 		for _, params := range []string{`{"name":"x","arguments":{"tenant_id":` + id + `}}`, `{"name":"x","_meta":{"tenant_id":` + id + `}}`} {
 			_, err := ask(t, m, "", "tools/call", params)
-			f, ok := jsonrpc.AsFailure(err)
+			f, ok := jsonrpc.AsRequestError(err)
 			if !ok || f.Code(false) != -32602 || f.Data["field"] != "tenant_id" || !strings.HasPrefix(f.Message, "Invalid params: tenant_id must ") {
 				t.Errorf("%s: %v", params, err)
 			}
@@ -205,8 +205,8 @@ func TestX3_OnlyToolCallsCount(t *testing.T) {
 		}
 	}
 	_, err = ask(t, m, "", "tools/call", `{"name":"x"}`)
-	failed(t, err, jsonrpc.FailRateLimited, -32002, "Rate limit exceeded")
-	f, _ := jsonrpc.AsFailure(err)
+	failed(t, err, jsonrpc.KindRateLimited, -32002, "Rate limit exceeded")
+	f, _ := jsonrpc.AsRequestError(err)
 	if !strings.Contains(string(f.RPC(true).Data), `"retryAfterMs":`) || f.Code(true) != -31002 {
 		t.Errorf("%s", f.RPC(true).Data)
 	}
@@ -236,7 +236,7 @@ func TestX3_ConcurrentCalls(t *testing.T) {
 		<-begun
 	}
 	_, err := ask(t, m, "", "tools/call", `{"name":"x"}`)
-	failed(t, err, jsonrpc.FailRateLimited, -32002, "Rate limit exceeded")
+	failed(t, err, jsonrpc.KindRateLimited, -32002, "Rate limit exceeded")
 	close(end)
 	for range 10 {
 		if err := <-done; err != nil {

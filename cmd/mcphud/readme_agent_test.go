@@ -90,7 +90,7 @@ func TestReadmeNumbersOfErrors(t *testing.T) {
 		}
 		for kind := range strings.SplitSeq(cells[1], ",") {
 			kinds++
-			f := jsonrpc.Fail(jsonrpc.FailureKind(strings.Trim(kind, " `")), "no")
+			f := jsonrpc.Errorf(jsonrpc.ErrorKind(strings.Trim(kind, " `")), "no")
 			if got := fmt.Sprintf(" %d  %d ", f.Code(false), f.Code(true)); got != cells[2]+cells[3] {
 				t.Errorf("%s has the numbers%s, and in the README%s", kind, got, cells[2]+cells[3])
 			}

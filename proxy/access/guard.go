@@ -164,7 +164,7 @@ func (g *Guard) Status() Status {
 	return out
 }
 
-// Identify says who sent a request. Its error is a *jsonrpc.Failure with status 401.
+// Identify says who sent a request. Its error is a *jsonrpc.RequestError with status 401.
 func (g *Guard) Identify(r *http.Request) (Principal, error) {
 	s := g.current()
 	if name, ok := flow.InternalCaller(r.Context()); ok {
@@ -204,7 +204,7 @@ func (g *Guard) Middleware(next flow.Handler) flow.Handler {
 	return func(c *flow.Call) {
 		p, err := g.Identify(c.R)
 		if err != nil {
-			if f, ok := jsonrpc.AsFailure(err); ok {
+			if f, ok := jsonrpc.AsRequestError(err); ok {
 				c.W.Header().Set("WWW-Authenticate", ingress.Challenge(f))
 			}
 			c.Refuse(err)
@@ -223,7 +223,7 @@ func (g *Guard) Middleware(next flow.Handler) flow.Handler {
 func forbid(c *flow.Call) {
 	detail := fmt.Sprintf("Agent '%s' is not authorized to access agent '%s'", c.Principal, clip(c.Agent))
 	body := append([]byte(`{"error":"forbidden","detail":`), jsonrpc.Quote(detail)...)
-	c.Failure = &jsonrpc.Failure{Kind: jsonrpc.FailForbidden, Message: detail, Status: http.StatusForbidden}
+	c.Failure = &jsonrpc.RequestError{Kind: jsonrpc.KindForbidden, Message: detail, Status: http.StatusForbidden}
 	c.JSON(http.StatusForbidden, append(body, '}'))
 }
 
@@ -236,7 +236,7 @@ func (g *Guard) Page(h func(http.ResponseWriter, *http.Request, Principal)) http
 			return
 		}
 		detail := "a token is needed"
-		if f, ok := jsonrpc.AsFailure(err); ok {
+		if f, ok := jsonrpc.AsRequestError(err); ok {
 			w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
 			detail = f.Message
 		}

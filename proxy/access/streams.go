@@ -25,7 +25,7 @@ type stream struct {
 	cancel           context.CancelCauseFunc
 }
 
-// Bind returns a context that is done, for a *jsonrpc.Failure with status 401, about a second after the principal may not call
+// Bind returns a context that is done, for a *jsonrpc.RequestError with status 401, about a second after the principal may not call
 // the agent any more; "" is none in particular. The caller calls free in the end.
 func (g *Guard) Bind(ctx context.Context, principal, agent string) (bound context.Context, free func()) {
 	bound, cancel := context.WithCancelCause(ctx)

@@ -64,9 +64,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !ok:
 	case closed:
-		x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
+		x.refuse(&jsonrpc.RequestError{Kind: jsonrpc.KindInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
 	case ingress.Hops(r.Header) >= ingress.MaxHops:
-		x.refuse(&jsonrpc.Failure{Kind: jsonrpc.FailUpstream, Message: "the request went through too many routers", Status: http.StatusLoopDetected})
+		x.refuse(&jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "the request went through too many routers", Status: http.StatusLoopDetected})
 	case r.Method == http.MethodPost:
 		x.post(caller)
 	case ingress.Modern(r) || r.Method != http.MethodGet && r.Method != http.MethodDelete:

@@ -67,8 +67,8 @@ func (s *Server) roomFor(principal string) error {
 	switch {
 	case n < maxCommons:
 	case oldest == nil:
-		return &jsonrpc.Failure{
-			Kind: jsonrpc.FailQueueFull, Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
+		return &jsonrpc.RequestError{
+			Kind: jsonrpc.KindQueueFull, Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
 			Message: "callers without a session can be asked for too many different things at once; open sessions, or try again later",
 		}
 	default:
@@ -109,8 +109,8 @@ func (s *Server) add(c *client) error {
 			}
 		}
 		if oldest == nil {
-			return &jsonrpc.Failure{
-				Kind: jsonrpc.FailQueueFull, Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
+			return &jsonrpc.RequestError{
+				Kind: jsonrpc.KindQueueFull, Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
 				Message: "there are as many sessions as this router serves at once, and all are in use; try again later",
 			}
 		}

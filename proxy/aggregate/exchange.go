@@ -155,7 +155,7 @@ var (
 // refuse answers with an error.
 func (x *exchange) refuse(err error) {
 	r := ingress.Refuse(x.env.ID, x.modern, err)
-	if r.Failure.Kind == jsonrpc.FailInternal && r.Failure.Err != nil {
+	if r.Failure.Kind == jsonrpc.KindInternal && r.Failure.Err != nil {
 		x.s.log.Error("request failed", "method", x.env.Method, "err", err)
 	}
 	ingress.SetRetryAfter(x.w.Header(), r.RetryAfter)

@@ -25,27 +25,27 @@ func agentError(agent string, err error) error {
 	case e.Kind == failure.Timeout:
 		return late(agent, err)
 	case e.Kind == failure.NeedsInput:
-		return jsonrpc.Fail(jsonrpc.FailExecution, "agent '%s' asks for input that this client cannot be asked for; call it in a session, or at its own address", agent)
+		return jsonrpc.Errorf(jsonrpc.KindToolExecution, "agent '%s' asks for input that this client cannot be asked for; call it in a session, or at its own address", agent)
 	}
-	return &jsonrpc.Failure{Kind: jsonrpc.FailUnreachable, Message: "Failed to reach agent: '" + agent + "': " + e.Message, Status: 502, Err: err}
+	return &jsonrpc.RequestError{Kind: jsonrpc.KindUnreachable, Message: "Failed to reach agent: '" + agent + "': " + e.Message, Status: 502, Err: err}
 }
 
 // routers is what the router itself said about an agent, so that it is said in the caller's era; nil for an agent's word.
-func routers(e *failure.Error) *jsonrpc.Failure {
+func routers(e *failure.Error) *jsonrpc.RequestError {
 	if e.Kind != failure.RpcError || e.Status < 500 {
 		return nil
 	}
 	kind := jsonrpc.GetString(e.Data, "kind")
-	switch k := jsonrpc.FailureKind(kind); k {
-	case jsonrpc.FailUnreachable, jsonrpc.FailTimeout, jsonrpc.FailUpstream:
+	switch k := jsonrpc.ErrorKind(kind); k {
+	case jsonrpc.KindUnreachable, jsonrpc.KindTimeout, jsonrpc.KindUpstream:
 		ms, _ := strconv.Atoi(string(jsonrpc.Get(e.Data, "retryAfterMs"))) // 0 where it does not say
-		return &jsonrpc.Failure{Kind: k, Message: e.Message, Status: e.Status, RetryAfter: time.Duration(ms) * time.Millisecond, Err: e}
+		return &jsonrpc.RequestError{Kind: k, Message: e.Message, Status: e.Status, RetryAfter: time.Duration(ms) * time.Millisecond, Err: e}
 	}
 	return nil
 }
 
 func late(agent string, err error) error {
-	return &jsonrpc.Failure{Kind: jsonrpc.FailTimeout, Message: "Agent '" + agent + "' did not answer in time", Status: 504, Err: err}
+	return &jsonrpc.RequestError{Kind: jsonrpc.KindTimeout, Message: "Agent '" + agent + "' did not answer in time", Status: 504, Err: err}
 }
 
 // translated is an agent's error as the caller's era numbers it: in the modern one there is no -32002.

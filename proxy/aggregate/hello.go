@@ -105,7 +105,7 @@ func (x *exchange) initialize(caller Caller) {
 	case caps == nil || caps[0] != '{':
 		caps = []byte("{}")
 	case len(caps) > maxCaps:
-		x.refuse(jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: capabilities have more than %d bytes", maxCaps).With("field", "capabilities"))
+		x.refuse(jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: capabilities have more than %d bytes", maxCaps).With("field", "capabilities"))
 		return
 	default:
 		caps = bytes.Clone(caps) // and not the message that they are part of

@@ -17,7 +17,7 @@ var levels = []string{"debug", "info", "notice", "warning", "error", "critical",
 func (x *exchange) setLevel(ctx context.Context) ([]byte, error) {
 	level := jsonrpc.GetString(x.env.Params, "level")
 	if !slices.Contains(levels, level) {
-		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: level is none of the eight log levels").With("field", "level")
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: level is none of the eight log levels").With("field", "level")
 	}
 	c := x.c
 	c.mu.Lock()

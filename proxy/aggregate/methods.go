@@ -74,7 +74,7 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 			return []byte("{}"), x.c.watch(ctx, uri)
 		}
 	}
-	return nil, jsonrpc.Fail(jsonrpc.FailMethod, "Method '%.100s' not found", x.env.Method)
+	return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "Method '%.100s' not found", x.env.Method)
 }
 
 func (x *exchange) complete(ctx context.Context) ([]byte, error) {
@@ -88,7 +88,7 @@ func (x *exchange) complete(ctx context.Context) ([]byte, error) {
 	}
 	uri, ok := jsonrpc.String(jsonrpc.Get(ref, "uri"))
 	if !ok {
-		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: ref names neither a prompt nor a resource").With("field", "ref")
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: ref names neither a prompt nor a resource").With("field", "ref")
 	}
 	agent, own, err := x.c.owner(ctx, uri)
 	if err != nil {

@@ -88,7 +88,7 @@ func (x *exchange) lists(ctx context.Context, kind offer.Kind) ([]byte, error) {
 }
 
 func badCursor() error {
-	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: unknown cursor; list again from the start").With("field", "cursor").With("reason", "unknown")
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: unknown cursor; list again from the start").With("field", "cursor").With("reason", "unknown")
 }
 
 // place is where a page ended: behind an item, which was the so-manieth of its agent. What is put in or taken out elsewhere

@@ -34,15 +34,15 @@ func (c *client) resolve(ctx context.Context, kind offer.Kind, name string) (age
 			return err == nil && !slices.ContainsFunc(items, func(it offer.Item) bool { return it.Name == r.Tool })
 		})
 	}
-	what, none := "Tool", jsonrpc.FailTool
+	what, none := "Tool", jsonrpc.KindToolNotFound
 	if kind == offer.Prompts {
-		what, none = "Prompt", jsonrpc.FailParams
+		what, none = "Prompt", jsonrpc.KindInvalidParams
 	}
 	switch len(fit) {
 	case 1:
 		return fit[0].Server, fit[0].Tool, nil
 	case 0:
-		return "", "", jsonrpc.Fail(none, "%s '%.200s' not found; names are mcp__AGENT__NAME, as they are listed", what, name)
+		return "", "", jsonrpc.Errorf(none, "%s '%.200s' not found; names are mcp__AGENT__NAME, as they are listed", what, name)
 	}
 	candidates := make([]map[string]string, len(fit))
 	readings, forms := make([]string, len(fit)), make([]string, len(fit))
@@ -51,7 +51,7 @@ func (c *client) resolve(ctx context.Context, kind offer.Kind, name string) (age
 		forms[i] = "mcp:" + r.Server + ":" + r.Tool
 		readings[i] = "'" + r.Tool + "' of agent '" + r.Server + "'"
 	}
-	return "", "", jsonrpc.Fail(jsonrpc.FailParams, "%s name '%.200s' is ambiguous: %s; call one of %s", what, name, strings.Join(readings, ", or "), strings.Join(forms, ", ")).
+	return "", "", jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s name '%.200s' is ambiguous: %s; call one of %s", what, name, strings.Join(readings, ", or "), strings.Join(forms, ", ")).
 		With("field", "name").With("reason", "ambiguous").With("candidates", candidates)
 }
 
@@ -98,7 +98,7 @@ func (c *client) owner(ctx context.Context, uri string) (agent, own string, err 
 			}
 		}
 		if len(who) != 1 {
-			return "", "", jsonrpc.Fail(jsonrpc.FailResource, "Resource '%.200s' not found; of an agent that does not list it, ask for mcp:AGENT:URI", uri)
+			return "", "", jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource '%.200s' not found; of an agent that does not list it, ask for mcp:AGENT:URI", uri)
 		}
 	}
 	if len(who) > 1 {
@@ -106,7 +106,7 @@ func (c *client) owner(ctx context.Context, uri string) (agent, own string, err 
 		for i, a := range who {
 			forms[i] = URI(a, uri)
 		}
-		return "", "", jsonrpc.Fail(jsonrpc.FailParams, "Resource '%.200s' is ambiguous: agents %s have it; ask for one of %s", uri, strings.Join(who, ", "), strings.Join(forms, ", ")).
+		return "", "", jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Resource '%.200s' is ambiguous: agents %s have it; ask for one of %s", uri, strings.Join(who, ", "), strings.Join(forms, ", ")).
 			With("field", "uri").With("reason", "ambiguous").With("agents", who).With("uris", forms)
 	}
 	return who[0], uri, nil

@@ -46,7 +46,7 @@ func (c *client) task(id string) (agent, own string, err error) {
 			return a, own, nil
 		}
 	}
-	return "", "", jsonrpc.Fail(jsonrpc.FailParams, "Failed to retrieve task: Task not found").With("field", "taskId").With("reason", "unknown or expired")
+	return "", "", jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Failed to retrieve task: Task not found").With("field", "taskId").With("reason", "unknown or expired")
 }
 
 // taskIn is text with the id of an agent's task, where the path leads to one, as the client knows it.
@@ -99,7 +99,7 @@ const (
 func (x *exchange) tasks(ctx context.Context) ([]byte, error) {
 	id, ok := jsonrpc.String(jsonrpc.Get(x.env.Params, "taskId"))
 	if !ok {
-		return nil, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: taskId is required").With("field", "taskId").With("reason", "Field required")
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: taskId is required").With("field", "taskId").With("reason", "Field required")
 	}
 	if name := x.r.Header.Get(mcp.HeaderName); x.modern && name != "" && name != id {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeHeaderMismatch, Message: "the header " + mcp.HeaderName + " does not match params.taskId", Data: []byte(`{"kind":"header_mismatch"}`)}

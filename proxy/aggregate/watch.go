@@ -19,7 +19,7 @@ type watched struct {
 // watch follows a resource.
 func (c *client) watch(ctx context.Context, uri string) error {
 	if len(uri) > maxURI {
-		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: uri is longer than %d bytes, which nobody can follow", maxURI).With("field", "uri")
+		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: uri is longer than %d bytes, which nobody can follow", maxURI).With("field", "uri")
 	}
 	c.watching.Lock()
 	defer c.watching.Unlock()
@@ -35,7 +35,7 @@ func (c *client) watch(ctx context.Context, uri string) error {
 	case have:
 		return nil
 	case full:
-		return jsonrpc.Fail(jsonrpc.FailQueueFull, "a client follows %d resources at most; unsubscribe from some", maxWatched)
+		return jsonrpc.Errorf(jsonrpc.KindQueueFull, "a client follows %d resources at most; unsubscribe from some", maxWatched)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.s.o.Patience)
 	defer cancel()

@@ -146,8 +146,8 @@ func (b *Breaker) enter() (probe bool, err error) {
 	}
 	now := b.o.now()
 	if wait := b.until.Sub(now); wait > 0 {
-		return false, &jsonrpc.Failure{
-			Kind: jsonrpc.FailUnreachable, Status: http.StatusServiceUnavailable, RetryAfter: wait,
+		return false, &jsonrpc.RequestError{
+			Kind: jsonrpc.KindUnreachable, Status: http.StatusServiceUnavailable, RetryAfter: wait,
 			Message: fmt.Sprintf("Failed to reach agent: '%s' failed %d times in a row and is left alone for a while; the last time: %s", b.route.Name, b.failures, b.why),
 		}
 	}
@@ -210,7 +210,7 @@ func (b *Breaker) verdict(r *http.Request, res *http.Response, err error) (why s
 	case b.route.WaitReady > 0 && Refused(err): // an agent that starts is waited for
 		return "", true
 	}
-	if f, ok := jsonrpc.AsFailure(err); ok && (f.Kind == jsonrpc.FailQueueFull || f.Kind == jsonrpc.FailRateLimited) { // it is busy
+	if f, ok := jsonrpc.AsRequestError(err); ok && (f.Kind == jsonrpc.KindQueueFull || f.Kind == jsonrpc.KindRateLimited) { // it is busy
 		return "", true
 	}
 	if cause := context.Cause(r.Context()); cause != nil {

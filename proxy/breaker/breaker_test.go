@@ -49,7 +49,7 @@ func TestSection2_BreakerStates(t *testing.T) {
 	}
 	refused := func(wait time.Duration) {
 		t.Helper()
-		f, ok := jsonrpc.AsFailure(ask())
+		f, ok := jsonrpc.AsRequestError(ask())
 		if !ok || f.Status != 503 || f.RetryAfter != wait {
 			t.Fatalf("%+v", f)
 		}
@@ -118,7 +118,7 @@ func TestSection2_BreakerLetsOneProbeThrough(t *testing.T) {
 
 func TestSection2_BusyIsNoFailure(t *testing.T) {
 	b := New(Options{Failures: 1})
-	w := b.Wrap(&routes.Route{Name: "a"}, &upstream{err: jsonrpc.Fail(jsonrpc.FailQueueFull, "busy")})
+	w := b.Wrap(&routes.Route{Name: "a"}, &upstream{err: jsonrpc.Errorf(jsonrpc.KindQueueFull, "busy")})
 	_, _ = w.RoundTrip(httptest.NewRequest(http.MethodPost, "/", nil))
 	if s := b.Status("a"); s.State != Closed || s.Failures != 0 {
 		t.Errorf("%+v", s)

@@ -16,7 +16,7 @@ import (
 var pauses = [...]time.Duration{25 * time.Millisecond, 150 * time.Millisecond}
 
 // RoundTrip sends a request, again if that is harmless and may help. Where the breaker is open its error is a
-// *jsonrpc.Failure.
+// *jsonrpc.RequestError.
 func (b *Breaker) RoundTrip(r *http.Request) (*http.Response, error) {
 	probe, err := b.enter()
 	if err != nil {
@@ -51,7 +51,7 @@ func (b *Breaker) RoundTrip(r *http.Request) (*http.Response, error) {
 // not happen by then.
 func attempts(r *http.Request, res *http.Response, err error) int {
 	c := flow.From(r.Context())
-	_, said := jsonrpc.AsFailure(err)
+	_, said := jsonrpc.AsRequestError(err)
 	switch {
 	case r.Context().Err() != nil:
 		return 0

@@ -328,8 +328,8 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 	case closed:
 		return nil, errClosed
 	case full:
-		return nil, &jsonrpc.Failure{
-			Kind: jsonrpc.FailQueueFull, Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
+		return nil, &jsonrpc.RequestError{
+			Kind: jsonrpc.KindQueueFull, Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
 			Message: fmt.Sprintf("agent '%s' runs as many processes as it may, %d; end sessions, or try again later", b.o.Name, b.o.Max),
 		}
 	case wait > patience:

@@ -156,7 +156,7 @@ func (c *child) add(x *exchange) error {
 		return c.dead
 	}
 	if len(c.pending) >= maxPending {
-		return jsonrpc.Fail(jsonrpc.FailQueueFull, "agent '%s' has %d requests under way in one process; try again later", c.b.o.Name, maxPending)
+		return jsonrpc.Errorf(jsonrpc.KindQueueFull, "agent '%s' has %d requests under way in one process; try again later", c.b.o.Name, maxPending)
 	}
 	c.next++
 	x.alias, x.c = c.next, c

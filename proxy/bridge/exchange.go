@@ -39,7 +39,7 @@ func (c *child) do(r *http.Request, s *sitting, env jsonrpc.Envelope, body []byt
 	x, first, err := c.ask(r.Context(), s, env, body, events && !c.b.o.Caller(r.Context()).JSON)
 	switch {
 	case err != nil:
-		if f, ok := jsonrpc.AsFailure(err); ok {
+		if f, ok := jsonrpc.AsRequestError(err); ok {
 			return refuse(r, env.ID, c.modern, f), nil
 		}
 		return nil, err

@@ -92,7 +92,7 @@ func (b *Bridge) initialize(r *http.Request, env jsonrpc.Envelope, body []byte) 
 
 // unable answers where no process could be had.
 func (b *Bridge) unable(r *http.Request, env jsonrpc.Envelope, modern bool, err error) (*http.Response, error) {
-	if _, ok := jsonrpc.AsFailure(err); ok || errors.As(err, new(*jsonrpc.Error)) { // of ours, or the server refused the handshake
+	if _, ok := jsonrpc.AsRequestError(err); ok || errors.As(err, new(*jsonrpc.Error)) { // of ours, or the server refused the handshake
 		return refuse(r, env.ID, modern, err), nil
 	}
 	return nil, err
@@ -174,8 +174,8 @@ const (
 )
 
 // errLegacy answers requests of the modern era to a server that does not know it, as servers of the legacy era do over HTTP.
-var errLegacy = &jsonrpc.Failure{
-	Kind: jsonrpc.FailInvalid, Status: http.StatusBadRequest,
+var errLegacy = &jsonrpc.RequestError{
+	Kind: jsonrpc.KindInvalidRequest, Status: http.StatusBadRequest,
 	Message: "Unsupported protocol version: this agent's server speaks " + mcp.LATEST_LEGACY_PROTOCOL_VERSION + " or older; send initialize",
 }
 

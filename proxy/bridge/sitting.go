@@ -213,10 +213,10 @@ func (s *sitting) request(r *http.Request, env jsonrpc.Envelope, body []byte) (*
 		switch env.Method {
 		case string(mcp.MethodResourcesSubscribe):
 			if len(uri) > maxURI {
-				return refuse(r, env.ID, false, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: uri is longer than %d bytes, which nobody can follow", maxURI).With("field", "uri")), nil
+				return refuse(r, env.ID, false, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: uri is longer than %d bytes, which nobody can follow", maxURI).With("field", "uri")), nil
 			}
 			if !s.watch(uri) {
-				return refuse(r, env.ID, false, jsonrpc.Fail(jsonrpc.FailQueueFull, "a session follows %d resources at most; unsubscribe from some", maxWatched)), nil
+				return refuse(r, env.ID, false, jsonrpc.Errorf(jsonrpc.KindQueueFull, "a session follows %d resources at most; unsubscribe from some", maxWatched)), nil
 			}
 		case string(mcp.MethodResourcesUnsubscribe):
 			s.mu.Lock()

@@ -50,13 +50,13 @@ type Message struct {
 
 // Outcome is what came of the call, for metrics and audit when it is over. Whoever answers writes it.
 type Outcome struct {
-	Trace    string           // id of the trace that the call belongs to, "" if there is none
-	Session  string           // hash of the session's id that is safe to log, "" without a session
-	Status   int              // HTTP status of the answer, 0 before it began
-	Sent     int64            // bytes of the answer's body
-	Fault    string           // the fault that the route injected, "" for none
-	Failure  *jsonrpc.Failure // the router's own answer; nil where the answer is the agent's
-	Upstream time.Duration    // until the agent's answer began, 0 if the agent was not asked
+	Trace    string                // id of the trace that the call belongs to, "" if there is none
+	Session  string                // hash of the session's id that is safe to log, "" without a session
+	Status   int                   // HTTP status of the answer, 0 before it began
+	Sent     int64                 // bytes of the answer's body
+	Fault    string                // the fault that the route injected, "" for none
+	Failure  *jsonrpc.RequestError // the router's own answer; nil where the answer is the agent's
+	Upstream time.Duration         // until the agent's answer began, 0 if the agent was not asked
 }
 
 // Hold keeps the body's memory from being used for another request until Release, for somebody who reads it after the call.
@@ -99,8 +99,8 @@ func (c *Call) Denied() bool {
 		return c.Status == http.StatusMethodNotAllowed && c.Upstream == 0
 	}
 	switch c.Failure.Kind {
-	case jsonrpc.FailUnauthorized, jsonrpc.FailForbidden, jsonrpc.FailRateLimited, jsonrpc.FailMethod, jsonrpc.FailTool, jsonrpc.FailParse,
-		jsonrpc.FailInvalid, jsonrpc.FailBatch, jsonrpc.FailTooLarge, jsonrpc.FailParams, jsonrpc.FailSession:
+	case jsonrpc.KindUnauthorized, jsonrpc.KindForbidden, jsonrpc.KindRateLimited, jsonrpc.KindMethodNotFound, jsonrpc.KindToolNotFound, jsonrpc.KindParse,
+		jsonrpc.KindInvalidRequest, jsonrpc.KindBatch, jsonrpc.KindTooLarge, jsonrpc.KindInvalidParams, jsonrpc.KindSessionInvalid:
 		return true
 	}
 	return c.Failure.Status == http.StatusLoopDetected

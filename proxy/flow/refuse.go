@@ -15,7 +15,7 @@ func (c *Call) Refuse(err error) {
 		id = nil // belongs to a request that somebody else made
 	}
 	r := ingress.Refuse(id, modern, err)
-	if _, ok := jsonrpc.AsFailure(err); !ok && r.Failure.Kind == jsonrpc.FailInternal {
+	if _, ok := jsonrpc.AsRequestError(err); !ok && r.Failure.Kind == jsonrpc.KindInternal {
 		r.Status = http.StatusInternalServerError
 	}
 	if c.Env.Kind != jsonrpc.Request && c.Env.Kind != jsonrpc.Invalid { // no error answers these: the status has to say it

@@ -170,7 +170,7 @@ func (x *exchange) broken(err error) {
 		return
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || x.c.Status != 0 || x.ctx.Err() == nil {
-		x.c.Failure = &jsonrpc.Failure{Kind: jsonrpc.FailUpstream, Message: "the agent's answer broke off", Err: err}
+		x.c.Failure = &jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "the agent's answer broke off", Err: err}
 		if x.c.Status == 0 {
 			x.c.Status = http.StatusBadGateway
 		}

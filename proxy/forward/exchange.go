@@ -73,8 +73,8 @@ func (x *exchange) send() (*http.Response, error) {
 }
 
 func starting(agent string, err error) error {
-	return &jsonrpc.Failure{
-		Kind: jsonrpc.FailUpstream, Status: http.StatusServiceUnavailable, RetryAfter: time.Second, Err: err,
+	return &jsonrpc.RequestError{
+		Kind: jsonrpc.KindUpstream, Status: http.StatusServiceUnavailable, RetryAfter: time.Second, Err: err,
 		Message: "Agent '" + agent + "' is still starting. Try again in a moment.",
 	}
 }
@@ -119,8 +119,8 @@ func (x *exchange) failed(err error) {
 	}
 	switch {
 	case errors.Is(context.Cause(x.ctx), errSilent):
-		x.c.Refuse(&jsonrpc.Failure{
-			Kind: jsonrpc.FailTimeout, Status: http.StatusGatewayTimeout, Err: err,
+		x.c.Refuse(&jsonrpc.RequestError{
+			Kind: jsonrpc.KindTimeout, Status: http.StatusGatewayTimeout, Err: err,
 			Message: "Agent '" + x.c.Agent + "' did not answer within " + x.Route.Timeout.String(),
 		})
 	case x.c.R.Context().Err() != nil:
@@ -138,19 +138,19 @@ func (x *exchange) gone() {
 	if x.c.Status == 0 {
 		x.c.Status = statusGone
 	}
-	f, ok := jsonrpc.AsFailure(context.Cause(x.c.R.Context()))
+	f, ok := jsonrpc.AsRequestError(context.Cause(x.c.R.Context()))
 	if !ok {
-		f = &jsonrpc.Failure{Kind: jsonrpc.FailCancelled, Message: "the client left", Status: statusGone}
+		f = &jsonrpc.RequestError{Kind: jsonrpc.KindCancelled, Message: "the client left", Status: statusGone}
 	}
 	x.c.Failure = f
 }
 
-// unreachable is the error for an agent that gave no answer. What an Upstream says as a *jsonrpc.Failure is kept.
-func unreachable(err error) *jsonrpc.Failure {
-	if f, ok := jsonrpc.AsFailure(err); ok {
+// unreachable is the error for an agent that gave no answer. What an Upstream says as a *jsonrpc.RequestError is kept.
+func unreachable(err error) *jsonrpc.RequestError {
+	if f, ok := jsonrpc.AsRequestError(err); ok {
 		return f
 	}
-	return &jsonrpc.Failure{Kind: jsonrpc.FailUnreachable, Message: "Failed to reach agent: " + hide(err) + advice(err), Status: http.StatusBadGateway, Err: err}
+	return &jsonrpc.RequestError{Kind: jsonrpc.KindUnreachable, Message: "Failed to reach agent: " + hide(err) + advice(err), Status: http.StatusBadGateway, Err: err}
 }
 
 // advice is what to do about an agent that nobody vouches for.

@@ -112,7 +112,7 @@ func (t *Target) sessionless(x *exchange) {
 // settle ends what a caller without a session asked for. One that left, or was told that it took too long, has no way to cancel
 // it, so that the router does. The id is not used again before the agent knows; then over is called.
 func (x *exchange) settle(s *sitting, id []byte, over func()) {
-	if f := x.c.Failure; f == nil || f.Kind != jsonrpc.FailCancelled && f.Kind != jsonrpc.FailTimeout {
+	if f := x.c.Failure; f == nil || f.Kind != jsonrpc.KindCancelled && f.Kind != jsonrpc.KindTimeout {
 		over()
 		return
 	}
@@ -229,8 +229,8 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 	}
 	if err != nil {
 		if errors.Is(context.Cause(ctx), errSilent) {
-			err = &jsonrpc.Failure{
-				Kind: jsonrpc.FailTimeout, Status: http.StatusGatewayTimeout, Err: err,
+			err = &jsonrpc.RequestError{
+				Kind: jsonrpc.KindTimeout, Status: http.StatusGatewayTimeout, Err: err,
 				Message: "Agent '" + t.Route.Name + "' did not answer within " + t.Route.Timeout.String(),
 			}
 		}

@@ -11,9 +11,9 @@ import (
 )
 
 // refusals are the statuses that tell why there is no session now: to ask at once once more, or without one, is of no use.
-var refusals = map[int]jsonrpc.FailureKind{
-	http.StatusTooManyRequests: jsonrpc.FailRateLimited, http.StatusServiceUnavailable: jsonrpc.FailQueueFull,
-	http.StatusGatewayTimeout: jsonrpc.FailTimeout, http.StatusLoopDetected: jsonrpc.FailUpstream,
+var refusals = map[int]jsonrpc.ErrorKind{
+	http.StatusTooManyRequests: jsonrpc.KindRateLimited, http.StatusServiceUnavailable: jsonrpc.KindQueueFull,
+	http.StatusGatewayTimeout: jsonrpc.KindTimeout, http.StatusLoopDetected: jsonrpc.KindUpstream,
 }
 
 // maxRetryAfter is the longest pause in seconds that an agent is believed to need.
@@ -26,7 +26,7 @@ func refusedBy(res *http.Response, body []byte) error {
 	if !known {
 		return status
 	}
-	f := &jsonrpc.Failure{Kind: kind, Message: "Failed to reach agent: " + status.Error(), Status: res.StatusCode, Err: status}
+	f := &jsonrpc.RequestError{Kind: kind, Message: "Failed to reach agent: " + status.Error(), Status: res.StatusCode, Err: status}
 	if env, err := jsonrpc.Scan(bytes.TrimSpace(body)); err == nil && env.Kind == jsonrpc.ErrorResponse {
 		if e, err := jsonrpc.ParseError(env.Error); err == nil {
 			f.Message = e.Message

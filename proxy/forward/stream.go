@@ -64,7 +64,7 @@ func (x *exchange) cut(err error) {
 	case x.c.R.Context().Err() != nil:
 		x.gone()
 	case x.ctx.Err() == nil:
-		x.c.Failure = &jsonrpc.Failure{Kind: jsonrpc.FailUpstream, Message: "the agent's event stream broke off", Err: err}
+		x.c.Failure = &jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "the agent's event stream broke off", Err: err}
 	}
 }
 

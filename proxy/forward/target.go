@@ -253,7 +253,7 @@ func (t *Target) pinned(c *flow.Call) *sessions.Session {
 	if err == nil {
 		return s
 	}
-	if _, ok := jsonrpc.AsFailure(err); !ok {
+	if _, ok := jsonrpc.AsRequestError(err); !ok {
 		err = ingress.NoSession(true)
 	}
 	c.Refuse(err)
@@ -268,7 +268,7 @@ func (t *Target) mint(c *flow.Call, upstream, version string) (string, error) {
 	}
 	id, err := t.s.Sessions.Mint(p)
 	if errors.Is(err, sessions.ErrFull) {
-		err = &jsonrpc.Failure{Kind: jsonrpc.FailQueueFull, Message: err.Error() + "; try again later", Status: http.StatusServiceUnavailable, RetryAfter: time.Second}
+		err = &jsonrpc.RequestError{Kind: jsonrpc.KindQueueFull, Message: err.Error() + "; try again later", Status: http.StatusServiceUnavailable, RetryAfter: time.Second}
 	}
 	return id, err
 }

@@ -49,7 +49,7 @@ func refused(err error) refusal {
 	if errors.As(err, &r) {
 		return r
 	}
-	if f, ok := jsonrpc.AsFailure(err); ok {
+	if f, ok := jsonrpc.AsRequestError(err); ok {
 		return refusal{&failure.Error{Kind: failure.Usage, Message: f.Message}, f.HTTPStatus(false)}
 	}
 	var e *failure.Error
@@ -84,7 +84,7 @@ func explain(err error, route *routes.Route, stderr string) *failure.Error {
 		Kind: e.Kind, Server: route.Name, Stage: e.Stage, Code: e.Code, Message: mask.Text(e.Message), Data: e.Data, Status: e.Status,
 		Detail: mask.Text(e.Detail), Next: e.Next,
 	}
-	if f, ok := jsonrpc.AsFailure(err); ok {
+	if f, ok := jsonrpc.AsRequestError(err); ok {
 		out.Message = mask.Text(f.Message)
 	}
 	switch {

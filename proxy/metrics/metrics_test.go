@@ -15,7 +15,7 @@ func TestO4_LabelsAreBounded(t *testing.T) {
 	m := New(Options{Known: func(agent string) bool { return agent[0] != '-' }})
 	h := m.Middleware(func(c *flow.Call) {
 		if c.Agent == "denied" {
-			c.Refuse(jsonrpc.Fail(jsonrpc.FailForbidden, "no"))
+			c.Refuse(jsonrpc.Errorf(jsonrpc.KindForbidden, "no"))
 			return
 		}
 		c.Status = http.StatusOK

@@ -22,20 +22,20 @@ type Refusal struct {
 	Status     int
 	RetryAfter time.Duration // for the header of that name; 0 for none
 	Frame      []byte        // the JSON-RPC error
-	Failure    *jsonrpc.Failure
+	Failure    *jsonrpc.RequestError
 }
 
-// Refuse makes a Refusal of err: a *jsonrpc.Failure or a *jsonrpc.Error in its chain as that says, anything else as -32603
+// Refuse makes a Refusal of err: a *jsonrpc.RequestError or a *jsonrpc.Error in its chain as that says, anything else as -32603
 // without its text. id is the request's own bytes, nil where there is none to answer; modern is the era of 2026-07-28.
 func Refuse(id []byte, modern bool, err error) Refusal {
 	var rpc *jsonrpc.Error
-	f, ok := jsonrpc.AsFailure(err)
+	f, ok := jsonrpc.AsRequestError(err)
 	switch {
 	case ok:
 	case errors.As(err, &rpc):
-		f = &jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Message: rpc.Message, Err: err, Status: jsonrpc.StatusOf(rpc.Code, modern)}
+		f = &jsonrpc.RequestError{Kind: jsonrpc.KindInvalidRequest, Message: rpc.Message, Err: err, Status: jsonrpc.StatusOf(rpc.Code, modern)}
 	default:
-		f = &jsonrpc.Failure{Kind: jsonrpc.FailInternal, Message: "internal error", Err: err}
+		f = &jsonrpc.RequestError{Kind: jsonrpc.KindInternal, Message: "internal error", Err: err}
 	}
 	if rpc == nil {
 		rpc = f.RPC(modern)
@@ -79,8 +79,8 @@ func IsEvents(h http.Header) bool {
 }
 
 // NoSession is the failure of a request that names no session that there is: 404, or 400 where it should name one and does not.
-func NoSession(named bool) *jsonrpc.Failure {
-	f := &jsonrpc.Failure{Kind: jsonrpc.FailSession, Message: "Missing or invalid MCP session", Status: http.StatusNotFound}
+func NoSession(named bool) *jsonrpc.RequestError {
+	f := &jsonrpc.RequestError{Kind: jsonrpc.KindSessionInvalid, Message: "Missing or invalid MCP session", Status: http.StatusNotFound}
 	if !named {
 		f.Status = http.StatusBadRequest
 	}
@@ -88,9 +88,9 @@ func NoSession(named bool) *jsonrpc.Failure {
 }
 
 // NotAcceptable is the failure of a request whose Accept header lists none of the types that its answer may have.
-func NotAcceptable(types ...string) *jsonrpc.Failure {
-	return &jsonrpc.Failure{
-		Kind: jsonrpc.FailInvalid, Status: http.StatusNotAcceptable,
+func NotAcceptable(types ...string) *jsonrpc.RequestError {
+	return &jsonrpc.RequestError{
+		Kind: jsonrpc.KindInvalidRequest, Status: http.StatusNotAcceptable,
 		Message: "the answer is " + strings.Join(types, " or ") + ": send Accept: " + strings.Join(types, ", "),
 	}
 }

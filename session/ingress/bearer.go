@@ -12,7 +12,7 @@ import (
 const maxToken = 16 << 10
 
 // Bearer takes the token out of the one Authorization header (RFC 6750 section 2.1). The scheme's letter case does not
-// matter (RFC 9110 section 11.1). Its error is a *jsonrpc.Failure, see Unauthorized.
+// matter (RFC 9110 section 11.1). Its error is a *jsonrpc.RequestError, see Unauthorized.
 func Bearer(h http.Header) (string, error) {
 	values := h["Authorization"]
 	switch {
@@ -46,8 +46,8 @@ func Visible(s string) bool {
 
 // Unauthorized is a refusal with status 401. code is RFC 6750's error code, which becomes data.error, "" where the caller sent
 // no token at all.
-func Unauthorized(code, why string) *jsonrpc.Failure {
-	f := jsonrpc.Fail(jsonrpc.FailUnauthorized, "Unauthorized: %s", why)
+func Unauthorized(code, why string) *jsonrpc.RequestError {
+	f := jsonrpc.Errorf(jsonrpc.KindUnauthorized, "Unauthorized: %s", why)
 	f.Status = http.StatusUnauthorized
 	if code != "" {
 		f = f.With("error", code)
@@ -56,7 +56,7 @@ func Unauthorized(code, why string) *jsonrpc.Failure {
 }
 
 // Challenge is the WWW-Authenticate header of the answer to a caller who was refused (RFC 6750 section 3).
-func Challenge(f *jsonrpc.Failure) string {
+func Challenge(f *jsonrpc.RequestError) string {
 	if code, ok := f.Data["error"].(string); ok {
 		return fmt.Sprintf("Bearer error=%q", code)
 	}

@@ -22,7 +22,7 @@ type Limits struct {
 }
 
 // Read reads the body of a POST, which must be JSON as it is, under its limits. The body may be given to Buffers.Free once
-// nobody looks at it any more. The error is a *jsonrpc.Failure, after which the connection is not fit for another request.
+// nobody looks at it any more. The error is a *jsonrpc.RequestError, after which the connection is not fit for another request.
 func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if t := r.Header.Values("Content-Type"); len(t) != 1 || t[0] != TypeJSON {
 		kind := ""
@@ -30,11 +30,11 @@ func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 			kind, _, _ = mime.ParseMediaType(t[0])
 		}
 		if kind != TypeJSON {
-			return nil, &jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Message: "the body must be JSON: send Content-Type: " + TypeJSON, Status: http.StatusUnsupportedMediaType}
+			return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindInvalidRequest, Message: "the body must be JSON: send Content-Type: " + TypeJSON, Status: http.StatusUnsupportedMediaType}
 		}
 	}
 	if enc := r.Header.Values("Content-Encoding"); len(enc) > 1 || len(enc) == 1 && enc[0] != "" && enc[0] != "identity" {
-		return nil, &jsonrpc.Failure{Kind: jsonrpc.FailInvalid, Message: "no Content-Encoding is accepted; send the body as it is", Status: http.StatusUnsupportedMediaType}
+		return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindInvalidRequest, Message: "no Content-Encoding is accepted; send the body as it is", Status: http.StatusUnsupportedMediaType}
 	}
 	if r.ContentLength > l.Body {
 		if r.Header.Get("Expect") == "" { // a client that expects 100 Continue has sent nothing yet
@@ -56,13 +56,13 @@ func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		_ = rc.SetReadDeadline(time.Time{})
 		return body, nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, &jsonrpc.Failure{Kind: jsonrpc.FailTimeout, Message: "the body did not arrive within " + l.Time.String(), Status: http.StatusRequestTimeout}
+		return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindTimeout, Message: "the body did not arrive within " + l.Time.String(), Status: http.StatusRequestTimeout}
 	}
-	return nil, &jsonrpc.Failure{Kind: jsonrpc.FailParse, Message: "the body broke off or is not framed as its headers say", Status: http.StatusBadRequest, Err: err}
+	return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindParse, Message: "the body broke off or is not framed as its headers say", Status: http.StatusBadRequest, Err: err}
 }
 
 func (l Limits) tooLarge() error {
-	return &jsonrpc.Failure{Kind: jsonrpc.FailTooLarge, Data: map[string]any{"limit": l.Body}, Message: "Request too large: the limit is " + Size(l.Body)}
+	return &jsonrpc.RequestError{Kind: jsonrpc.KindTooLarge, Data: map[string]any{"limit": l.Body}, Message: "Request too large: the limit is " + Size(l.Body)}
 }
 
 // maxLinger is how many bytes of a body that is too large are read to give its sender the answer.

@@ -12,17 +12,17 @@ import (
 
 // Era decides by which rules a request is served, and checks what the modern ones demand of its envelope. A request is
 // modern when its _meta or its header names 2026-07-28 or later. header is nil over stdio, id for a notification. version is
-// the one that the request names, "" if it names none. The error is a *jsonrpc.Failure or a *jsonrpc.Error.
+// the one that the request names, "" if it names none. The error is a *jsonrpc.RequestError or a *jsonrpc.Error.
 func Era(header http.Header, method string, id, params []byte, m Params) (modern bool, version string, err error) {
 	declared, _ := jsonrpc.String(m.Version)
 	if len(header.Values(mcp.HeaderProtocolVersion)) > 1 {
-		return false, "", jsonrpc.Fail(jsonrpc.FailInvalid, "%s is given twice", mcp.HeaderProtocolVersion)
+		return false, "", jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "%s is given twice", mcp.HeaderProtocolVersion)
 	}
 	said := header.Get(mcp.HeaderProtocolVersion)
 	known := said == "" || mcp.IsValidProtocolVersion(said)
 	if !mcp.IsModernProtocol(declared) && (!mcp.IsModernProtocol(said) || !known) {
 		if !known && method != string(mcp.MethodInitialize) {
-			return false, "", jsonrpc.Fail(jsonrpc.FailInvalid, "Unsupported protocol version: %.40s", said).With("supported", mcp.ValidProtocolVersions)
+			return false, "", jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "Unsupported protocol version: %.40s", said).With("supported", mcp.ValidProtocolVersions)
 		}
 		return false, said, nil
 	}
@@ -76,7 +76,7 @@ func HeaderError(err error) error {
 	case errors.As(err, &bad):
 		return Mismatch(bad.Error())
 	}
-	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: %s", err)
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s", err)
 }
 
 // Mismatch is the error of 2026-07-28 for a header that differs from the body.
@@ -85,7 +85,7 @@ func Mismatch(msg string) error {
 }
 
 func missingMeta(key string) error {
-	return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: missing or invalid _meta field %s", key).With("field", key).With("reason", "Field required")
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: missing or invalid _meta field %s", key).With("field", key).With("reason", "Field required")
 }
 
 // Modern reports whether a request without a body comes from a client of the modern era.

@@ -13,7 +13,7 @@ import (
 // somebody may come back to them.
 const MaxID = 1 << 10
 
-// Scan is jsonrpc.Scan with errors that can be answered with: *jsonrpc.Failure. A batch, also of one, is refused as such.
+// Scan is jsonrpc.Scan with errors that can be answered with: *jsonrpc.RequestError. A batch, also of one, is refused as such.
 // On an error the Envelope's ID is nil unless it may be sent back.
 func Scan(frame []byte) (jsonrpc.Envelope, error) {
 	for _, c := range frame {
@@ -21,7 +21,7 @@ func Scan(frame []byte) (jsonrpc.Envelope, error) {
 			continue
 		}
 		if c == '[' && jsonrpc.Valid(frame) == nil {
-			return jsonrpc.Envelope{}, jsonrpc.Fail(jsonrpc.FailBatch, "Batch requests are not supported")
+			return jsonrpc.Envelope{}, jsonrpc.Errorf(jsonrpc.KindBatch, "Batch requests are not supported")
 		}
 		break
 	}
@@ -30,21 +30,21 @@ func Scan(frame []byte) (jsonrpc.Envelope, error) {
 	switch {
 	case err == nil && len(env.ID) > MaxID:
 		env.ID = nil
-		return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: the id is longer than %d bytes", MaxID)
+		return env, jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "Invalid request: the id is longer than %d bytes", MaxID)
 	case err == nil && strings.ContainsFunc(env.Method, unicode.IsControl):
 		// A peer that ends text at NUL would read another method than the one that access is decided by.
-		return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: method contains control characters")
+		return env, jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "Invalid request: method contains control characters")
 	case err == nil:
 		return env, nil
 	case errors.As(err, &syntax) && jsonrpc.Valid(frame) == nil:
-		return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: a message is a JSON object")
+		return env, jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "Invalid request: a message is a JSON object")
 	case errors.As(err, &syntax), !utf8.Valid(frame):
-		return jsonrpc.Envelope{}, jsonrpc.Fail(jsonrpc.FailParse, "Parse error: %s", err)
+		return jsonrpc.Envelope{}, jsonrpc.Errorf(jsonrpc.KindParse, "Parse error: %s", err)
 	}
 	if env.ID != nil && !validID(env.ID) {
 		env.ID = nil
 	}
-	return env, jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: %s", err)
+	return env, jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "Invalid request: %s", err)
 }
 
 // validID reports whether an id may be sent back: a short string or a number.

@@ -23,11 +23,11 @@ type Params struct {
 
 // Inspect checks the params of a request without decoding them, and finds what the transport has to know. What is given
 // twice, or in another letter case, is refused: two readers could disagree about what the request says. What is in the
-// arguments of a tool is left to Unique. Its error is a *jsonrpc.Failure, or a *jsonrpc.SyntaxError.
+// arguments of a tool is left to Unique. Its error is a *jsonrpc.RequestError, or a *jsonrpc.SyntaxError.
 func Inspect(method string, params []byte) (m Params, err error) {
 	if params != nil {
 		if params[0] != '{' {
-			return m, jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: params must be an object")
+			return m, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: params must be an object")
 		}
 		var keys keySet
 		walk := jsonrpc.Members(params, func(key string, v []byte) bool {
@@ -46,7 +46,7 @@ func Inspect(method string, params []byte) (m Params, err error) {
 			default:
 				for _, d := range decisive {
 					if key != d && strings.EqualFold(key, d) {
-						err = jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: member %q of params differs from %q only in letter case", key, d)
+						err = jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "Invalid request: member %q of params differs from %q only in letter case", key, d)
 					}
 				}
 			}
@@ -78,12 +78,12 @@ func required(v []byte, what, field string) error {
 	if s, ok := jsonrpc.String(v); ok && s != "" {
 		return nil
 	}
-	return jsonrpc.Fail(jsonrpc.FailParams, "Missing %s", what).With("field", field).With("reason", "Field required")
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Missing %s", what).With("field", field).With("reason", "Field required")
 }
 
 func (m *Params) read(v []byte) error {
 	if v[0] != '{' {
-		return jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: _meta must be an object")
+		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: _meta must be an object")
 	}
 	var keys keySet
 	err := unique(&keys, "params._meta", v, func(key string, v []byte) {
@@ -103,7 +103,7 @@ func (m *Params) read(v []byte) error {
 		}
 	})
 	if err == nil && len(m.Token) > MaxID {
-		err = jsonrpc.Fail(jsonrpc.FailParams, "Invalid params: the progress token is longer than %d bytes", MaxID).With("field", "_meta.progressToken")
+		err = jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: the progress token is longer than %d bytes", MaxID).With("field", "_meta.progressToken")
 	}
 	return err
 }
@@ -166,7 +166,7 @@ func (k *keySet) add(where, key string) error {
 
 func twice(where, key string) error {
 	key = text.Clip(key, 64)
-	return jsonrpc.Fail(jsonrpc.FailInvalid, "Invalid request: member %q of %s is given twice", strings.ToValidUTF8(key, "\uFFFD"), where).With("field", key)
+	return jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "Invalid request: member %q of %s is given twice", strings.ToValidUTF8(key, "\uFFFD"), where).With("field", key)
 }
 
 // Fold maps names that strings.EqualFold calls equal to one spelling, as encoding/json does.

@@ -43,7 +43,7 @@ func newLimiter(now func() time.Time, size int) *Limiter {
 }
 
 // Take counts one request of a caller, or says why it must not be made: perMinute were made in the last minute.
-func (l *Limiter) Take(who string, perMinute int) *jsonrpc.Failure {
+func (l *Limiter) Take(who string, perMinute int) *jsonrpc.RequestError {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	elapsed := l.now().Sub(l.start)
@@ -56,7 +56,7 @@ func (l *Limiter) Take(who string, perMinute int) *jsonrpc.Failure {
 
 // Enter counts one request that begins, or says why it must not run: that many of the caller do. The meter goes back to
 // Leave when the request is over.
-func (l *Limiter) Enter(who string, concurrent int) (*Meter, *jsonrpc.Failure) {
+func (l *Limiter) Enter(who string, concurrent int) (*Meter, *jsonrpc.RequestError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m := l.meter(who, l.now().Sub(l.start))
@@ -113,8 +113,8 @@ func (l *Limiter) evict(second int64) bool {
 	return false
 }
 
-func limited(which string, n int, wait time.Duration) *jsonrpc.Failure {
-	f := jsonrpc.Fail(jsonrpc.FailRateLimited, "Rate limit exceeded").With("limit", n).With("limited", which)
+func limited(which string, n int, wait time.Duration) *jsonrpc.RequestError {
+	f := jsonrpc.Errorf(jsonrpc.KindRateLimited, "Rate limit exceeded").With("limit", n).With("limited", which)
 	f.RetryAfter = wait
 	return f
 }
