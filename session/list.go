@@ -132,6 +132,11 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 			next.Items = append(next.Items, items...)
 		}
 		next.Pages = append(next.Pages, p)
+		if p.More || len(next.Items) > offer.MaxItems {
+			next.Items = slices.Clip(next.Items[:offer.MaxItems])
+			publish(true)
+			return &failure.Error{Kind: failure.Protocol, Message: fmt.Sprintf("the list has more than %d items", offer.MaxItems), Next: "the items up to there are shown"}
+		}
 		if p.TTL != nil && (ttl == nil || *p.TTL < *ttl) {
 			ttl = p.TTL
 		}

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -92,6 +93,21 @@ func TestSalvage(t *testing.T) {
 		}
 		if f := l.Items[4].Flaw.Error(); !strings.Contains(f, "twice") {
 			t.Error(f)
+		}
+	})
+}
+
+// TestListOfTooManyItems: millions of tiny items in few bytes take no memory without bound; the first ones are shown.
+func TestListOfTooManyItems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := strings.Repeat(`{"name":"","inputSchema":{}},`, offer.MaxItems*2/3)
+		page = `{"tools":[` + strings.TrimSuffix(page, ",") + `],"nextCursor":%q}`
+		_, s := sessiontest.Open(t, lister(`{"tools":{}}`, func(n int, _ string) string {
+			return fmt.Sprintf(page, strconv.Itoa(n))
+		}), config.Server{})
+		l, err := s.List(t.Context(), offer.Tools)
+		if err == nil || !strings.Contains(err.Error(), "more than 100000 items") || len(l.Items) != offer.MaxItems || len(l.Pages) != 2 {
+			t.Errorf("%d items of %d pages: %v", len(l.Items), len(l.Pages), err)
 		}
 	})
 }

@@ -152,40 +152,66 @@ func (s *Session) Notify(ctx context.Context, method string, params json.RawMess
 	return failure.Wrap(c.Notify(ctx, method, params, nil), s.cfg.Name, method)
 }
 
+// watch is the stream of one resource's updates in the modern era.
+type watch struct {
+	stop   context.CancelFunc
+	opened chan struct{} // closed when the server acknowledged, or when it is clear that it never will
+	err    error         // why it never will; valid once opened is closed
+}
+
 // Subscribe asks for notifications/resources/updated about one resource; they arrive as journal entries. In the modern
 // era that is a stream of its own, which lasts until Unsubscribe or the end of the connection.
 func (s *Session) Subscribe(ctx context.Context, uri string) error {
-	c, err := s.acquire(ctx, "resources/subscribe")
-	if err != nil {
-		return err
+	for {
+		c, err := s.acquire(ctx, "resources/subscribe")
+		if err != nil {
+			return err
+		}
+		if c.era != Modern {
+			_, err := s.Call(ctx, string(mcp.MethodResourcesSubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
+			return err
+		}
+		if w := s.watch(c, uri); w != nil {
+			return failure.Wrap(s.await(ctx, w, uri), s.cfg.Name, "subscriptions/listen")
+		}
+		// The connection was replaced meanwhile; the new one knows of no subscription.
 	}
-	if c.era != Modern {
-		_, err := s.Call(ctx, string(mcp.MethodResourcesSubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
-		return err
-	}
-	life, stop := context.WithCancel(c.Context())
+}
+
+// watch is the stream for uri over c, opened if there is none; nil when c is not the session's connection any more.
+func (s *Session) watch(c *conn, uri string) *watch {
 	s.mu.Lock()
-	if s.watches[uri] != nil || s.conn != c {
-		s.mu.Unlock()
-		stop()
+	defer s.mu.Unlock()
+	if s.conn != c {
 		return nil
 	}
-	s.watches[uri] = stop
-	s.wg.Add(1)
-	s.mu.Unlock()
-	result := make(chan error, 1)
+	if w := s.watches[uri]; w != nil {
+		return w
+	}
+	life, stop := context.WithCancel(c.Context())
+	w := &watch{stop: stop, opened: make(chan struct{})}
+	s.watches[uri] = w
 	var once sync.Once
-	go func() {
-		defer s.wg.Done()
+	s.wg.Go(func() {
 		defer stop()
 		s.keepListening(life, c, mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}}, func(err error) {
-			once.Do(func() { result <- err })
+			once.Do(func() {
+				w.err = err
+				close(w.opened)
+			})
 		})
-	}()
+	})
+	return w
+}
+
+// await waits for the server to acknowledge a subscription, which ends where it does not.
+func (s *Session) await(ctx context.Context, w *watch, uri string) error {
 	timer := time.NewTimer(s.timeout(0, s.cfg.Timeout, 30*time.Second))
 	defer timer.Stop()
+	var err error
 	select {
-	case err = <-result:
+	case <-w.opened:
+		err = w.err
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-timer.C:
@@ -194,7 +220,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 	if err != nil {
 		s.unwatch(uri)
 	}
-	return failure.Wrap(err, s.cfg.Name, "subscriptions/listen")
+	return err
 }
 
 // Unsubscribe ends what Subscribe began.
@@ -211,12 +237,20 @@ func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 	return err
 }
 
+// endWatches ends every subscription; the caller holds mu.
+func (s *Session) endWatches() {
+	for uri, w := range s.watches {
+		w.stop()
+		delete(s.watches, uri)
+	}
+}
+
 func (s *Session) unwatch(uri string) {
 	s.mu.Lock()
-	stop := s.watches[uri]
+	w := s.watches[uri]
 	delete(s.watches, uri)
 	s.mu.Unlock()
-	if stop != nil {
-		stop()
+	if w != nil {
+		w.stop()
 	}
 }

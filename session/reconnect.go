@@ -2,8 +2,9 @@ package session
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
+
+	"github.com/mcphud/mcphud/session/backoff"
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -37,25 +38,19 @@ func (r *Retry) defaults() {
 
 // wait is how long to wait before attempt n (1, 2, 3 …): exponential, capped, and a random half of it taken off, so that
 // many clients of one server do not come back at once.
-func (r Retry) wait(n int) time.Duration {
-	d := r.Cap
-	if n < 40 && r.Base<<(n-1) < r.Cap && r.Base<<(n-1) > 0 {
-		d = r.Base << (n - 1)
-	}
-	return d/2 + rand.N(d/2+1)
-}
+func (r Retry) wait(n int) time.Duration { return backoff.Jitter(backoff.Wait(n, r.Base, r.Cap), 0.5) }
 
 // retry is a planned attempt, and those after it.
 type retry struct {
 	cancel context.CancelFunc
-	kick   chan struct{} // cap 1: do not wait any longer
+	asked  chan struct{} // cap 1: somebody waits for the connection now
 	tried  chan struct{} // closed after the next attempt; replaced
 }
 
-// now starts the planned attempt at once; the channel is closed when it is over. The caller holds the session's mu.
+// now asks for an attempt before the planned one; the channel is closed when that is over. The caller holds the session's mu.
 func (r *retry) now() chan struct{} {
 	select {
-	case r.kick <- struct{}{}:
+	case r.asked <- struct{}{}:
 	default:
 	}
 	return r.tried
@@ -67,12 +62,12 @@ func (s *Session) planRetry() {
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	r := &retry{cancel: cancel, kick: make(chan struct{}, 1), tried: make(chan struct{})}
+	r := &retry{cancel: cancel, asked: make(chan struct{}, 1), tried: make(chan struct{})}
 	s.retry = r
 	s.attempt++
-	wait := s.opts.Retry.wait(s.attempt)
-	s.retryAt = time.Now().Add(wait)
-	s.wg.Go(func() { s.reconnect(ctx, r, wait) })
+	due := time.Now().Add(s.opts.Retry.wait(s.attempt))
+	s.retryAt = due
+	s.wg.Go(func() { s.reconnect(ctx, r, due) })
 }
 
 // endRetry stops automatic reconnection; the caller holds mu.
@@ -83,15 +78,18 @@ func (s *Session) endRetry() {
 	}
 }
 
-// reconnect makes attempts until one succeeds, there were enough, or ctx ends.
-func (s *Session) reconnect(ctx context.Context, r *retry, wait time.Duration) {
+// reconnect makes attempts until one succeeds, there were enough, or ctx ends. Attempts that calls ask for do not count, and
+// leave the planned one where it was.
+func (s *Session) reconnect(ctx context.Context, r *retry, due time.Time) {
 	defer r.cancel()
 	defer func() { close(r.tried) }()
 	for {
-		timer := time.NewTimer(wait)
+		sooner := false
+		timer := time.NewTimer(time.Until(due))
 		select {
 		case <-timer.C:
-		case <-r.kick:
+		case <-r.asked:
+			sooner = true
 		case <-ctx.Done():
 		}
 		timer.Stop()
@@ -106,7 +104,7 @@ func (s *Session) reconnect(ctx context.Context, r *retry, wait time.Duration) {
 			s.mu.Unlock()
 			return
 		}
-		if err == nil || s.conn != nil || s.attempt >= s.opts.Retry.Max || !worthRetrying(err) {
+		if err == nil || s.conn != nil || !sooner && s.attempt >= s.opts.Retry.Max || !worthRetrying(err) {
 			s.retry = nil
 			s.retryAt = time.Time{}
 			if s.conn == nil {
@@ -117,9 +115,11 @@ func (s *Session) reconnect(ctx context.Context, r *retry, wait time.Duration) {
 			s.bump()
 			return
 		}
-		s.attempt++
-		wait = s.opts.Retry.wait(s.attempt)
-		s.retryAt = time.Now().Add(wait)
+		if !sooner {
+			s.attempt++
+			due = time.Now().Add(s.opts.Retry.wait(s.attempt))
+		}
+		s.retryAt = due
 		tried := r.tried
 		r.tried = make(chan struct{})
 		s.mu.Unlock()

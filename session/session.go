@@ -46,14 +46,14 @@ type Session struct {
 	calls   uint64
 	level   *string
 	lists   [offer.NumKinds]list
-	watches map[string]context.CancelFunc // modern subscriptions by URI
-	heard   map[*func([]byte)]struct{}    // by OnNotification
+	watches map[string]*watch          // modern subscriptions by URI
+	heard   map[*func([]byte)]struct{} // by OnNotification
 }
 
 func newSession(cfg config.Server, opts *Options, changed func()) *Session {
 	s := &Session{
 		cfg: cfg, url: cfg.URL, opts: opts, changed: changed, state: Disconnected, since: time.Now(), used: time.Now(),
-		watches: map[string]context.CancelFunc{},
+		watches: map[string]*watch{},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	for k := range s.lists {
@@ -265,10 +265,7 @@ func (s *Session) disconnect(kind failure.Kind, why string) error {
 	c := s.conn
 	s.conn, s.attempt, s.retryAt = nil, 0, time.Time{}
 	over := s.dialing
-	for uri, stop := range s.watches {
-		stop()
-		delete(s.watches, uri)
-	}
+	s.endWatches()
 	tell := s.set(Disconnected, nil)
 	s.mu.Unlock()
 	tell()
@@ -281,10 +278,11 @@ func (s *Session) disconnect(kind failure.Kind, why string) error {
 	return failure.Wrap(c.Close(&failure.Error{Kind: kind, Server: s.cfg.Name, Message: why, Next: "connect again"}), s.cfg.Name, "closing")
 }
 
-// Reconnect ends the connection and makes a new one.
+// Reconnect ends the connection and makes a new one. That the old one could not be closed in order is in the journal.
 func (s *Session) Reconnect(ctx context.Context) error {
+	old := s.connID()
 	if err := s.disconnect(failure.ChannelClosed, "reconnecting"); err != nil {
-		return err
+		transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: old}.Append(journal.Entry{Kind: journal.State, Note: err.Error()}, nil)
 	}
 	return s.Connect(ctx)
 }
@@ -304,10 +302,7 @@ func (s *Session) drop(c *conn, err error) {
 	s.conn = nil
 	s.wg.Add(1)
 	defer s.wg.Done()
-	for uri, stop := range s.watches {
-		stop()
-		delete(s.watches, uri)
-	}
+	s.endWatches()
 	if time.Since(c.at) > s.opts.Retry.Settled {
 		s.attempt = 0
 	}

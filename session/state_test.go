@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcphud/mcphud/session/journal"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
@@ -169,6 +173,77 @@ func TestS9_GivesUp(t *testing.T) {
 		}
 		if err := s.Connect(t.Context()); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestS9_CallsDoNotUseUpTheAttempts: a call made while a lost connection is waited for makes an attempt at once, and
+// whoever calls often does not end automatic reconnection with that.
+func TestS9_CallsDoNotUseUpTheAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tries atomic.Int32
+		var up atomic.Bool
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: func(config.Server) (transport.Transport, bool) {
+			if tries.Add(1) > 1 && !up.Load() {
+				return transport.NewMemory(func(context.Context, io.Reader, io.Writer) error { return errors.New("down") }), true
+			}
+			t, _ := sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+				p.Handshake(`{}`)
+				if up.Load() {
+					p.Serve(func(jsonrpc.Envelope) {})
+				}
+			})(config.Server{})
+			return t, true
+		}}, config.Server{})
+		synctest.Wait()
+		for range 30 {
+			if _, err := s.Call(t.Context(), "ping", nil, session.CallOptions{}); err == nil {
+				t.Fatal("the server is down")
+			}
+		}
+		if st := s.Status(); st.RetryAt.IsZero() || st.Attempt > 1 {
+			t.Fatalf("after 30 calls: attempt %d, next at %v, %v", st.Attempt, st.RetryAt, st.Err)
+		}
+		up.Store(true)
+		time.Sleep(31 * time.Second)
+		synctest.Wait()
+		if st := s.Status(); st.State != session.Connected {
+			t.Errorf("%s: %v", st.State, st.Err)
+		}
+	})
+}
+
+// stubborn is a transport that fails to close.
+type stubborn struct{ transport.Transport }
+
+func (s stubborn) Close() error {
+	_ = s.Transport.Close()
+	return errors.New("it is stuck")
+}
+
+// TestReconnectSurvivesAFailedClose: what the old connection says when it is closed does not keep a new one from being made.
+func TestReconnectSurvivesAFailedClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dial := sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Handshake(`{}`)
+			p.Serve(func(jsonrpc.Envelope) {})
+		})
+		conns := 0
+		m, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: func(cfg config.Server) (transport.Transport, bool) {
+			c, ok := dial(cfg)
+			if conns++; conns == 1 {
+				c = stubborn{c}
+			}
+			return c, ok
+		}}, config.Server{})
+		if err := s.Reconnect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if st := s.Status(); st.State != session.Connected || st.Conn != 2 {
+			t.Errorf("%+v", st)
+		}
+		if log := sessiontest.Notes(m, journal.State); !strings.Contains(log, "it is stuck") {
+			t.Errorf("the journal does not say why closing failed:\n%s", log)
 		}
 	})
 }

@@ -31,6 +31,9 @@ func (k Kind) Method() string { return listMethods[k] }
 // String is the member of the result that holds the items, for example "tools".
 func (k Kind) String() string { return listMembers[k] }
 
+// MaxItems is how many items of one list are kept. A million tiny ones fit into one page, and would take gigabytes.
+const MaxItems = 100_000
+
 // Listing is a snapshot of one list. Its items must not be modified.
 type Listing struct {
 	Kind    Kind
@@ -117,6 +120,7 @@ func (l Listing) JSON() []byte {
 type page struct {
 	raw    []byte // the result
 	Items  []Item
+	More   bool           // there are items beyond MaxItems
 	Cursor *string        // nil on the last page
 	TTL    *time.Duration // how long the result may be used, nil if the server does not say
 }
@@ -130,7 +134,14 @@ func readPage(result []byte, kind Kind) (page, error) {
 	_, ok := w.Object(func(key string) {
 		switch key {
 		case kind.String():
-			_, found = w.Array(func() { p.Items = append(p.Items, readItem(w, kind)) })
+			_, found = w.Array(func() {
+				if len(p.Items) == MaxItems {
+					p.More = true
+					w.Raw()
+					return
+				}
+				p.Items = append(p.Items, readItem(w, kind))
+			})
 			if !found {
 				bad = errors.New(key + " is not an array")
 			}

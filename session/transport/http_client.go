@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -279,6 +280,11 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 	if away && c.url.Scheme == "https" && req.URL.Scheme != "https" {
 		return &errRedirect{"the server redirects from https to " + mask.URL(req.URL.String()) + ", which is not encrypted"}
 	}
+	if away && !inside(via[len(via)-1].URL) && inside(req.URL) {
+		return &errRedirect{"the server redirects to " + mask.URL(req.URL.String()) + ", a program of this machine or its network"}
+	}
+	// net/http has put the URL that redirected into it, with what may be a key in its query.
+	req.Header.Del("Referer")
 	if away {
 		for name := range c.headers {
 			req.Header.Del(name)
@@ -289,6 +295,20 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 		req.Host = ""
 	}
 	return nil
+}
+
+// inside says whether a URL names this machine or an address of its network. Names other than localhost are not looked up.
+func inside(u *url.URL) bool {
+	host := u.Hostname()
+	if strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	ip = ip.Unmap()
+	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
 }
 
 // sameOrigin compares scheme, host and port.

@@ -346,6 +346,37 @@ func TestS5_AnswersThatAreNone(t *testing.T) {
 	fails(t, httpPeer(t, config.Server{URL: endless.URL, MaxFrame: limit}).send(t, call("1", "tools/call")), failure.Protocol, "limit of 1000 bytes")
 }
 
+// TestRedirectInwards: a server of the network cannot send our messages to a program of this machine or of the local network.
+func TestRedirectInwards(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		follow   bool
+	}{
+		{"https://example.com/mcp", "https://127.0.0.1:7000/mcp", false},
+		{"https://example.com/mcp", "https://localhost/mcp", false},
+		{"https://example.com/mcp", "https://[::1]:7000/mcp", false},
+		{"https://example.com/mcp", "https://10.0.0.7/mcp", false},
+		{"https://example.com/mcp", "https://[fd00::7]/mcp", false},
+		{"https://example.com/mcp", "https://169.254.169.254/latest", false},
+		{"https://example.com/mcp", "https://0.0.0.0/mcp", false},
+		{"https://example.com/mcp", "https://[::ffff:127.0.0.1]/mcp", false},
+		{"https://example.com/mcp", "https://example.org/mcp", true},
+		{"https://example.com/mcp", "https://203.0.113.9/mcp", true},
+		{"http://127.0.0.1:1/mcp", "http://localhost:2/mcp", true},
+		{"http://10.0.0.7/mcp", "http://10.0.0.8/mcp", true},
+	} {
+		client, err := newHTTPClient(config.Server{URL: c.from}, Tap{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := httptest.NewRequest(http.MethodPost, c.to, nil)
+		err = client.redirect(req, []*http.Request{httptest.NewRequest(http.MethodPost, c.from, nil)})
+		if (err == nil) != c.follow || err != nil && !strings.Contains(err.Error(), "this machine or its network") {
+			t.Errorf("%s to %s: %v", c.from, c.to, err)
+		}
+	}
+}
+
 func TestS5_Redirects(t *testing.T) {
 	var elsewhere http.Header
 	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -379,8 +410,11 @@ func TestS5_Redirects(t *testing.T) {
 	if err := at("/slash"); err != nil || last.Get("Authorization") == "" || last.Get("X-Key") == "" {
 		t.Errorf("same origin: %v, %v", err, last)
 	}
-	if err := at("/away"); err != nil {
+	if err := at("/away?api_key=secret"); err != nil {
 		t.Error(err)
+	}
+	if to := elsewhere.Get("Referer"); to != "" {
+		t.Errorf("another origin is told the URL that redirected, its key included: %s", to)
 	}
 	for name := range headers {
 		if elsewhere.Get(name) != "" {

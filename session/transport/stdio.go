@@ -50,6 +50,7 @@ type stdio struct {
 	errs   *stderrLog
 
 	closing atomic.Bool
+	deaf    chan struct{} // cap 1: the child has closed its input
 	ended   chan struct{} // closed by the supervisor when everything is over
 	over    chan struct{} // closed when nothing can be written any more
 	overOne sync.Once
@@ -61,7 +62,7 @@ type stdio struct {
 
 func newStdio(cfg config.Server, tap Tap, pass io.Writer, stay GracePeriod) *stdio {
 	stay.defaults()
-	return &stdio{cfg: cfg, tap: tap, pass: pass, stay: stay, ended: make(chan struct{}), over: make(chan struct{})}
+	return &stdio{cfg: cfg, tap: tap, pass: pass, stay: stay, deaf: make(chan struct{}, 1), ended: make(chan struct{}), over: make(chan struct{})}
 }
 
 // NewStdio returns a transport to a server as a child process, for those who speak with it below the level of a Session. Of
@@ -132,7 +133,8 @@ func (s *stdio) Send(ctx context.Context, m Message) error {
 	return err
 }
 
-// end kills the child because of err, which Lost will report.
+// end kills the child because of err, which Lost will report. One whose input is gone is leaving, or will not hear us any
+// more: the supervisor gives it time.
 func (s *stdio) end(err error) {
 	s.fault.CompareAndSwap(nil, &err)
 	s.finish()
@@ -140,21 +142,10 @@ func (s *stdio) end(err error) {
 		s.proc.Signal(process.Kill)
 		return
 	}
-	// Its input is gone: it is leaving, or will not hear us any more.
-	go func() {
-		select {
-		case <-s.proc.Exited():
-		case <-time.After(s.stay.Input):
-			err := errors.New("the server closed its standard input")
-			s.fault.Store(&err)
-			s.proc.Signal(process.Term)
-			select {
-			case <-s.proc.Exited():
-			case <-time.After(s.stay.Term):
-				s.proc.Signal(process.Kill)
-			}
-		}
-	}()
+	select {
+	case s.deaf <- struct{}{}:
+	default:
+	}
 }
 
 // finish makes writers give up.
@@ -180,12 +171,15 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	case <-eof:
 		if !WaitFor(s.proc.Exited(), time.Second) {
 			closedOutput = true
-			s.proc.Signal(process.Term)
-			if !WaitFor(s.proc.Exited(), s.stay.Term) {
-				s.proc.Signal(process.Kill)
-				<-s.proc.Exited()
-			}
+			s.terminate()
 		}
+	case <-s.deaf:
+		if !WaitFor(s.proc.Exited(), s.stay.Input) {
+			err := errors.New("the server closed its standard input")
+			s.fault.Store(&err)
+			s.terminate()
+		}
+		WaitFor(eof, drainGrace)
 	}
 	s.unread.Store(process.Unread(s.stdin))
 	s.finish()
@@ -207,6 +201,15 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 		msg = (*f).Error()
 	}
 	in.Lost(&failure.Error{Kind: failure.ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "look at its output above, then reconnect"})
+}
+
+// terminate ends the child, by force if it does not listen.
+func (s *stdio) terminate() {
+	s.proc.Signal(process.Term)
+	if !WaitFor(s.proc.Exited(), s.stay.Term) {
+		s.proc.Signal(process.Kill)
+		<-s.proc.Exited()
+	}
 }
 
 // Close ends the child and everything it started: its input is closed, then TERM, then KILL.
