@@ -46,7 +46,7 @@ func (r *recorder) wrap(e *server.MCPServer, t server.ServerTool) server.ServerT
 			r.again[r.key] = now
 			return before.result, before.err
 		}
-		ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
 		defer cancel()
 		now.result, now.err = h(ctx, q)
 		r.first[r.key] = now
