@@ -143,9 +143,9 @@ func (r *Registry) prepare(ctx context.Context, q *question) (err error) {
 	case q.Prompt == "":
 		return kit.Invalid("prompt", kit.Required)
 	case utf8.RuneCountInString(q.Prompt) > maxPrompt:
-		return kit.Invalid("prompt", fmt.Sprintf("more than %d characters", maxPrompt))
+		return kit.Invalid("prompt", fmt.Sprintf("has more than %d characters", maxPrompt))
 	case caller.User != "" && q.User != "" && caller.User != q.User:
-		return kit.Invalid("user_id", "the token is for another user; use that user's id")
+		return kit.Invalid("user_id", "is not the token's user; use that user's id")
 	}
 	ref, ok := parseReference(q.Agent)
 	if !ok {
@@ -154,7 +154,7 @@ func (r *Registry) prepare(ctx context.Context, q *question) (err error) {
 	q.agent, err = r.find(ctx, q.tenant, or(q.User, caller.User), ref)
 	switch {
 	case errors.Is(err, errAmbiguous):
-		return kit.Invalid("agent_uri", "several users have an agent of this name; write user/USER/NAME")
+		return kit.Invalid("agent_uri", "is ambiguous: several users have an agent of this name; write user/USER/NAME")
 	case err != nil:
 		return unreadable(err)
 	case q.agent == nil:

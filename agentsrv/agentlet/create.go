@@ -68,9 +68,9 @@ func (r *Registry) create(ctx context.Context, req mcp.CallToolRequest) (*mcp.Ca
 	}
 	switch err := r.insert(ctx, tenant, a.named()); {
 	case errors.Is(err, errTaken):
-		return nil, kit.Invalid("agent_name", fmt.Sprintf("user %s has an agent called %s already; choose another name", a.User, a.Name))
+		return nil, kit.Invalid("agent_name", fmt.Sprintf("is taken: user %s has an agent called %s already; choose another name", a.User, a.Name))
 	case errors.Is(err, errFull):
-		return nil, kit.Invalid("agent_name", fmt.Sprintf("this tenant has %d agents, and may have no more", maxAgents))
+		return nil, kit.Invalid("agent_name", fmt.Sprintf("is one too many: this tenant has %d agents, and may have no more", maxAgents))
 	case err != nil:
 		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "create_agent: the agent cannot be stored; the server's log says why: %w", err)
 	}
@@ -96,28 +96,28 @@ func (r *Registry) acceptable(ctx context.Context, a *Agent) error {
 	case !validUser.MatchString(a.User):
 		return kit.Invalid("user_id", "does not match "+userPattern)
 	case caller != "" && caller != a.User:
-		return kit.Invalid("user_id", "the token is for another user; use that user's id")
+		return kit.Invalid("user_id", "is not the token's user; use that user's id")
 	case !validName.MatchString(a.Name):
 		return kit.Invalid("agent_name", "does not match "+namePattern)
 	case !utf8.ValidString(a.Description) || utf8.RuneCountInString(a.Description) > MaxDescription:
-		return kit.Invalid("description", fmt.Sprintf("more than %d characters", MaxDescription))
+		return kit.Invalid("description", fmt.Sprintf("has more than %d characters", MaxDescription))
 	case len(a.OutputSchema) > MaxSchema:
-		return kit.Invalid("output_schema", fmt.Sprintf("%d bytes, more than %d", len(a.OutputSchema), MaxSchema))
+		return kit.Invalid("output_schema", fmt.Sprintf("has %d bytes, more than %d", len(a.OutputSchema), MaxSchema))
 	case len(a.Tools) > MaxTools:
-		return kit.Invalid("tools", fmt.Sprintf("%d tools, more than %d", len(a.Tools), MaxTools))
+		return kit.Invalid("tools", fmt.Sprintf("names %d tools, more than %d", len(a.Tools), MaxTools))
 	}
 	if _, err := compileSchema(a.OutputSchema); err != nil {
-		return kit.Invalid("output_schema", "not a usable JSON Schema: "+err.Error())
+		return kit.Invalid("output_schema", "is not a usable JSON Schema: "+err.Error())
 	}
 	for i, t := range a.Tools {
 		if slices.Contains(a.Tools[:i], t) {
-			return kit.Invalid("tools", fmt.Sprintf("%q is there twice", text.Clip(t, 100)))
+			return kit.Invalid("tools", fmt.Sprintf("names %q twice", text.Clip(t, 100)))
 		}
 		if r.o.Lookup == nil {
 			continue
 		}
 		if _, ok := r.o.Lookup(t); !ok {
-			return kit.Invalid("tools", fmt.Sprintf("this server has no tool %q; tools/list says which there are", text.Clip(t, 100)))
+			return kit.Invalid("tools", fmt.Sprintf("names %q, which is not a tool of this server; tools/list has those there are", text.Clip(t, 100)))
 		}
 	}
 	return nil

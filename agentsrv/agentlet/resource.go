@@ -56,12 +56,12 @@ func (r *Registry) Templates() []server.ServerResourceTemplate {
 func (r *Registry) readAgent(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	ref, ok := parseReference(req.Params.URI)
 	if !ok || !strings.HasPrefix(req.Params.URI, Scheme) {
-		return nil, kit.Invalid("uri", Scheme+" must be followed by system/NAME or user/USER/NAME")
+		return nil, kit.Invalid("uri", "must have system/NAME or user/USER/NAME after "+Scheme)
 	}
 	a, err := r.find(ctx, kit.TenantOf(ctx), kit.Caller(ctx).User, ref)
 	switch {
 	case err == errAmbiguous:
-		return nil, kit.Invalid("uri", "several users have an agent of this name; write "+Scheme+"user/USER/NAME")
+		return nil, kit.Invalid("uri", "is ambiguous: several users have an agent of this name; write "+Scheme+"user/USER/NAME")
 	case err != nil:
 		return nil, unreadable(err)
 	case a == nil:

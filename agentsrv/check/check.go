@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -53,29 +54,21 @@ func Middleware(find Lookup, log *slog.Logger) front.Middleware {
 			if x.Method != "tools/call" {
 				return next(ctx, x)
 			}
-			call, bad := ParseCall(x.Params)
+			call, bad := kit.ParseCall(x.Params)
 			if bad != nil {
 				return nil, bad
 			}
 			tool, ok := find(call.Name)
 			if !ok {
-				return nil, jsonrpc.Errorf(jsonrpc.KindToolNotFound, "Tool '%s' not found", shown(call.Name))
+				return nil, jsonrpc.Errorf(jsonrpc.KindToolNotFound, "Tool '%s' not found", kit.Shown(call.Name))
 			}
 			if tool.Input == nil {
 				return next(ctx, x)
 			}
 			if bad := known.of(call.Name, tool.Input).check(call.Arguments); bad != nil {
-				return Refuse(x, bad, tool.Output)
+				return kit.Refuse(bad, x.Modern, x.Version, tool.Output)
 			}
 			return next(ctx, x)
 		}
 	}
-}
-
-// Refuse answers a call with bad arguments in the form of its protocol version; output is that of Tool.
-func Refuse(x *front.Exchange, f *jsonrpc.RequestError, output bool) (json.RawMessage, error) {
-	if asResult(x.Modern, x.Version) {
-		return Result(f, x.Modern, output), nil
-	}
-	return nil, f
 }

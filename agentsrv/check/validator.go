@@ -7,6 +7,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/schema"
@@ -91,12 +92,12 @@ func failure(p schema.Problem) *jsonrpc.RequestError {
 		field = path[0] // without the escapes of a pointer
 	}
 	if p.Keyword == "required" {
-		return Missing(field)
+		return kit.Invalid(field, kit.Required)
 	}
 	if p.Keyword == "" && p.Pointer != "" { // the one problem that is no keyword's
-		return Invalid(field, "is given more than once")
+		return kit.Invalid(field, "is given more than once")
 	}
-	return Invalid(field, p.Message)
+	return kit.Invalid(field, p.Message)
 }
 
 // lookalike finds a member that some decoders take for a property of the schema although it is spelt in another letter
@@ -104,7 +105,7 @@ func failure(p schema.Problem) *jsonrpc.RequestError {
 func (v *validator) lookalike(args []byte) (bad *jsonrpc.RequestError) {
 	each(args, func(key string, _ []byte) bool {
 		if name, ok := v.folded[ingress.Fold(key)]; ok && name != key && v.folded[key] != key {
-			bad = Invalid(key, "differs from "+name+" only in letter case")
+			bad = kit.Invalid(key, "differs from "+name+" only in letter case")
 		}
 		return bad == nil
 	})

@@ -80,7 +80,7 @@ func (g *Graph) lookup(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 		}
 	}
 	if n := utf8.RuneCountInString(in.Query); n > MaxQuery {
-		return nil, kit.Invalid("query", fmt.Sprintf("%d characters, more than %d", n, MaxQuery))
+		return nil, kit.Invalid("query", fmt.Sprintf("has %d characters, more than %d", n, MaxQuery))
 	}
 	found, nearest, err := g.Find(ctx, tenant, in.Type, in.Query)
 	if err != nil {

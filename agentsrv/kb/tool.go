@@ -10,7 +10,6 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 const (
@@ -71,21 +70,21 @@ func (k *KB) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResu
 	o := SearchOptions{Limit: DefaultLimit}
 	switch {
 	case in.Query == nil:
-		return nil, invalid("query", "is required", "Field required")
+		return nil, kit.Invalid("query", kit.Required)
 	case in.TenantID == nil || *in.TenantID == "":
-		return nil, invalid("tenant_id", "is required", "Field required")
+		return nil, kit.Invalid("tenant_id", kit.Required)
 	case *in.Query == "" || utf8.RuneCountInString(*in.Query) > MaxQuery:
-		return nil, invalid("query", "must have 1 to 1,000 characters", fmt.Sprintf("it has %d characters", utf8.RuneCountInString(*in.Query)))
+		return nil, kit.Invalid("query", fmt.Sprintf("must have 1 to 1,000 characters, and has %d", utf8.RuneCountInString(*in.Query)))
 	}
 	if in.Limit != nil {
 		if l := *in.Limit; l != math.Trunc(l) || l < 1 || l > MaxLimit {
-			return nil, invalid("limit", "must be a whole number from 1 to 20", fmt.Sprintf("it is %v", l))
+			return nil, kit.Invalid("limit", fmt.Sprintf("must be a whole number from 1 to 20, and is %v", l))
 		}
 		o.Limit = int(*in.Limit)
 	}
 	if in.Base != nil {
 		if o.Base = *in.Base; o.Base != General && o.Base != Codebase && o.Base != Documents {
-			return nil, invalid("knowledge_base", "must be general, codebase or documents", fmt.Sprintf("it is %.100q", o.Base))
+			return nil, kit.Invalid("knowledge_base", fmt.Sprintf("must be general, codebase or documents, and is %.100q", o.Base))
 		}
 	}
 	hits, err := k.Search(ctx, *in.TenantID, *in.Query, o)
@@ -97,9 +96,4 @@ func (k *KB) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResu
 		out.Results = append(out.Results, result{h.Snippet, h.Score, h.Source, metadata{h.Title, h.Path, h.Line, h.LastLine, h.Base}})
 	}
 	return kit.JSON(out)
-}
-
-// invalid is the error of an argument that is missing or out of its range.
-func invalid(field, must, reason string) *jsonrpc.RequestError {
-	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s %s", field, must).With("field", field).With("reason", reason)
 }

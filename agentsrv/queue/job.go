@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -19,7 +20,7 @@ type run struct {
 	tool            string
 	timeout         time.Duration // how long it may go on without a sign of progress
 	cancel          context.CancelCauseFunc
-	hooks           *Hooks // nil for none
+	hooks           *kit.Hooks // nil for none
 	done            chan error
 	begun           time.Time
 	touched         atomic.Int64 // when it last showed progress, as time since begun
@@ -59,7 +60,7 @@ func (r *run) Value(key any) any {
 }
 
 // run runs f, for which a slot of t is held, and watches over it.
-func (q *Queue) run(ctx context.Context, t *tenant, job Job, hooks *Hooks, f func(context.Context) error) error {
+func (q *Queue) run(ctx context.Context, t *tenant, job Job, hooks *kit.Hooks, f func(context.Context) error) error {
 	r := &run{q: q, tenant: t, tool: job.Tool, hooks: hooks, timeout: q.opts.Timeout, done: make(chan error, 1), begun: time.Now()}
 	if job.Timeout > 0 {
 		r.timeout = min(job.Timeout, q.opts.MaxTimeout)

@@ -100,11 +100,10 @@ func (q *Queue) Do(ctx context.Context, job Job, f func(context.Context) error) 
 	if outer := runOf(ctx); outer != nil && outer.q == q {
 		return outer.wait(func() error { return q.do(ctx, job, nil, f) })
 	}
-	hooks, _ := ctx.Value(hooksKey{}).(*Hooks)
-	return q.do(ctx, job, hooks, f)
+	return q.do(ctx, job, kit.HooksOf(ctx), f)
 }
 
-func (q *Queue) do(ctx context.Context, job Job, hooks *Hooks, f func(context.Context) error) error {
+func (q *Queue) do(ctx context.Context, job Job, hooks *kit.Hooks, f func(context.Context) error) error {
 	if ctx.Err() != nil {
 		return cancelled(ctx)
 	}

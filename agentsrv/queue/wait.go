@@ -7,22 +7,6 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-type hooksKey struct{}
-
-// Hooks tell how a job fares, and change how it is treated. They are called by the goroutine of Do or of Wait, and must
-// return at once.
-type Hooks struct {
-	Accepted func()     // the job is in the queue, or has its slot
-	Started  func()     // it has its slot, for the first time
-	Waiting  func(bool) // it begins, and ends, to wait for a client or another agent
-	Patient  bool       // it waits for its turn for as long as its context lives: nobody sits and waits for its answer
-}
-
-// WithHooks has h called for the job of ctx; jobs in this job are not concerned.
-func WithHooks(ctx context.Context, h *Hooks) context.Context {
-	return context.WithValue(ctx, hooksKey{}, h)
-}
-
 // Touch tells that the job which ctx belongs to is getting on: the time that it may run without a sign of progress
 // starts again; Options.MaxTimeout goes on. Outside jobs it does nothing.
 func Touch(ctx context.Context) {

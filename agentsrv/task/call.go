@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -118,7 +117,7 @@ func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how
 		s.unreserve(tenant)
 		return nil, interrupted()
 	}
-	go t.run(queue.WithHooks(life, &queue.Hooks{
+	go t.run(kit.WithHooks(life, &kit.Hooks{
 		Accepted: func() { t.tell(accepted) }, Started: t.started, Waiting: t.waiting, Patient: true,
 	}), next)
 	if !t.decide(ctx) {

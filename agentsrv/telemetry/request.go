@@ -12,7 +12,6 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/mcphud/mcphud/agentsrv/check"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -134,7 +133,7 @@ func (t *Telemetry) called(ctx context.Context, x *front.Exchange, r *request, k
 // about finds what a request is about, and its _meta.
 func about(params []byte, param string) (name string, meta []byte) {
 	if param == "name" {
-		c, _ := check.ParseCall(params) // whoever checks params refuses the malformed; here they are just not named
+		c, _ := kit.ParseCall(params) // whoever checks params refuses the malformed; here they are just not named
 		return c.Name, c.Meta
 	}
 	err := jsonrpc.Members(params, func(key string, value []byte) bool {

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/mcphud/mcphud/agentsrv/check"
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -77,7 +76,7 @@ func (t *Tenants) Middleware() front.Middleware {
 			id, bad := named(x, call)
 			if bad != nil {
 				if bad.Data["field"] == field && call {
-					return check.Refuse(x, bad, true)
+					return kit.Refuse(bad, x.Modern, x.Version, true)
 				}
 				return nil, bad
 			}
@@ -161,10 +160,10 @@ func named(x *front.Exchange, call bool) (string, *jsonrpc.RequestError) {
 	if x.Params == nil {
 		return "", nil
 	}
-	var c check.Call
+	var c kit.Call
 	if call {
 		var bad *jsonrpc.RequestError
-		if c, bad = check.ParseCall(x.Params); bad != nil {
+		if c, bad = kit.ParseCall(x.Params); bad != nil {
 			return "", bad
 		}
 	} else if err := jsonrpc.Members(x.Params, func(key string, value []byte) bool {
@@ -180,7 +179,7 @@ func named(x *front.Exchange, call bool) (string, *jsonrpc.RequestError) {
 		id, err = member(c.Meta)
 	}
 	if err != nil {
-		return "", check.Invalid(field, err.Error())
+		return "", kit.Invalid(field, err.Error())
 	}
 	return id, nil
 }

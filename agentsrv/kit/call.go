@@ -1,4 +1,4 @@
-package check
+package kit
 
 import (
 	"encoding/json"
@@ -63,44 +63,48 @@ func ParseCall(params []byte) (Call, *jsonrpc.RequestError) {
 	case params != nil && err != nil:
 		return c, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: they must be an object with name and arguments: %w", err)
 	case c.Name == "":
-		return c, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Missing tool name").With("field", "name").With("reason", required)
+		return c, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Missing tool name").With("field", "name").With("reason", Required)
 	}
 	return c, nil
 }
 
-// required is the reason given for a field that is missing.
-const required = "Field required"
+// Required is the reason that a field is invalid for when it is missing or empty.
+const Required = "Field required"
 
 // Invalid is the failure for one field of the params. The message is "Invalid params: FIELD REASON", save that a missing
 // field "is required" and has the reason "Field required".
 func Invalid(field, reason string) *jsonrpc.RequestError {
 	message := reason
-	if reason == required {
+	if reason == Required {
 		message = "is required"
 	}
 	if field == "" {
 		field = "arguments"
 	}
-	f := jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s %s", shown(field), message)
-	return f.With("field", shown(field)).With("reason", reason)
+	f := jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s %s", Shown(field), message)
+	return f.With("field", Shown(field)).With("reason", reason)
 }
 
-// Missing is Invalid for a field that is not there.
-func Missing(field string) *jsonrpc.RequestError { return Invalid(field, required) }
-
-// maxShown bounds how much of a name that the client made up comes back to it, in bytes.
-const maxShown = 200
-
-func shown(s string) string { return text.Clip(s, maxShown) }
+// Shown is a name that the client made up, for messages: cut to 200 bytes.
+func Shown(s string) string { return text.Clip(s, 200) }
 
 // asResult reports whether bad arguments are answered with a tool result that has isError, which a model can read and
 // correct: since 2025-11-25 (SEP-1303). Before that they are the JSON-RPC error -32602.
 func asResult(modern bool, version string) bool { return modern || version >= "2025-11-25" }
 
-// Result is a failure as a tool result with isError. Its structuredContent has field, reason and kind; a tool that
+// Refuse answers a call with bad arguments in the form of its protocol version; output says whether the tool declares an
+// output schema.
+func Refuse(f *jsonrpc.RequestError, modern bool, version string, output bool) (json.RawMessage, error) {
+	if asResult(modern, version) {
+		return refusal(f, modern, output), nil
+	}
+	return nil, f
+}
+
+// refusal is a failure as a tool result with isError. Its structuredContent has field, reason and kind; a tool that
 // promises an output of another shape gets them as _meta["mcphud/error"] instead, because clients hold structuredContent
 // against the tool's outputSchema.
-func Result(f *jsonrpc.RequestError, modern, output bool) json.RawMessage {
+func refusal(f *jsonrpc.RequestError, modern, output bool) json.RawMessage {
 	details := map[string]any{"kind": f.Kind}
 	for k, v := range f.Data {
 		details[k] = v
