@@ -130,35 +130,3 @@ func TestDirectIsTheSame(t *testing.T) {
 		}
 	}
 }
-
-func TestPlainResults(t *testing.T) {
-	results := map[string]struct {
-		*mcp.CallToolResult
-		plain bool
-	}{
-		"text":       {mcp.NewToolResultText("a <b>&\u2028\x00\xff \U0001f642\n\""), true},
-		"error":      {mcp.NewToolResultError("no"), true},
-		"empty":      {&mcp.CallToolResult{}, true},
-		"two":        {&mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent("a"), mcp.NewTextContent("")}}, true},
-		"structured": {&mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent("a")}, RawStructuredContent: json.RawMessage(` {"a" : "<>", "n":9007199254740993}`)}, true},
-		"decorated": {&mcp.CallToolResult{
-			Result:  mcp.Result{Meta: mcp.NewMetaFromMap(map[string]any{"b": 1, "a": "<", "progressToken": 1}), ResultType: mcp.ResultTypeComplete},
-			Content: []mcp.Content{mcp.NewTextContent("a")}, IsError: true, RawStructuredContent: json.RawMessage(`{}`),
-		}, true},
-		"broken":  {&mcp.CallToolResult{RawStructuredContent: json.RawMessage(`{`)}, false},
-		"image":   {mcp.NewToolResultImage("a", "b", "image/png"), false},
-		"typed":   {mcp.NewToolResultStructured(map[string]any{"a": 1}, "a"), false},
-		"pointer": {&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Type: "text"}}}, false},
-		"input":   {server.NewInputRequestBuilder("s1").Roots("r").ToolResult(), false},
-	}
-	for name, r := range results {
-		got, plain := plainResult(r.CallToolResult)
-		want, err := json.Marshal(r.CallToolResult)
-		if plain != r.plain || plain && (err != nil || string(got) != string(want)) {
-			t.Errorf("%s: %v\n%s, json.Marshal gives\n%s %v", name, plain, got, want, err)
-		}
-	}
-	if _, plain := plainResult(nil); plain {
-		t.Error("nothing is plain")
-	}
-}

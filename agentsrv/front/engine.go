@@ -114,11 +114,6 @@ func encode(x *Exchange, result any) (json.RawMessage, error) {
 		l.EnsureResultMeta().SetSubscriptionID(json.RawMessage(x.ID))
 		result = l
 	}
-	if r, ok := result.(*mcp.CallToolResult); ok {
-		if raw, ok := plainResult(r); ok {
-			return raw, nil
-		}
-	}
 	raw, err := json.Marshal(result)
 	if err != nil {
 		return nil, fmt.Errorf("%s: encode the result: %w", x.Method, err)

@@ -28,8 +28,8 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		s.get(w, r, caller)
 	case r.Method == http.MethodDelete:
 		if c := s.session(w, r, caller); c != nil {
-			s.sessions.remove(c)
-			s.sessions.release(c)
+			c.remove()
+			c.release()
 			w.WriteHeader(http.StatusNoContent)
 		}
 	default:
@@ -97,7 +97,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, caller kit.Identity
 	if c == nil {
 		return
 	}
-	defer s.sessions.release(c)
+	defer c.release()
 	st, seq, ok := c.generalStream(), int64(-1), true
 	if last := r.Header.Get(mcp.HeaderLastEventID); last != "" {
 		st, seq, ok = c.resume(last)

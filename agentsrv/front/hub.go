@@ -70,11 +70,11 @@ func (h *hub) send(tenant string, n mcp.JSONRPCNotification) {
 		params = nil
 	}
 	frame := jsonrpc.NewNotification(n.Method, params)
-	h.srv.sessions.each(func(c *Session) {
+	for _, c := range h.srv.sessions.All() {
 		if concerns(tenant, c.tenant) && c.Initialized() {
 			_ = c.push(frame) // an ended session is not told
 		}
-	})
+	}
 	h.toListeners(func(p *peer) bool { return concerns(tenant, p.x.Caller.Tenant) && p.wants(n.Method) }, n)
 }
 

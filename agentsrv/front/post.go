@@ -57,7 +57,7 @@ func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, x *Exchange,
 	if c == nil {
 		return
 	}
-	defer s.sessions.release(c)
+	defer c.release()
 	c.answered(env)
 	w.WriteHeader(http.StatusAccepted)
 }
@@ -92,7 +92,7 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 		defer cancel(nil)
 		s.notified(ctx, x)
 		if x.Session != nil {
-			s.sessions.release(x.Session)
+			x.Session.release()
 		}
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -117,7 +117,7 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 		if x.Session != nil && !initialize {
 			x.Session.done(x)
 			x.Session.forget()
-			s.sessions.release(x.Session)
+			x.Session.release()
 		}
 	})
 	if s.serve(w, r, st, 1, nil, false) && x.Modern {
@@ -127,16 +127,16 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 
 // opened registers the session of an initialize that went well.
 func (s *Server) opened(x *Exchange, a *answer) *answer {
-	if err := s.sessions.add(x.Session); err != nil {
+	if err := s.add(x.Session); err != nil {
 		return s.refused(x, err)
 	}
 	a.session = x.Session.id
-	s.sessions.release(x.Session)
+	x.Session.release()
 	return a
 }
 
 func (s *Server) named(r *http.Request, caller kit.Identity) *Session {
-	return s.sessions.use(sessionID(r), caller.Principal)
+	return s.use(sessionID(r), caller.Principal)
 }
 
 // notified takes a notification. Nobody waits for what comes of it.

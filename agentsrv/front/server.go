@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/idle"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/listen"
 )
@@ -65,7 +66,7 @@ type Sessions struct {
 type Server struct {
 	o        Options
 	next     Next
-	sessions registry
+	sessions *idle.Table[*Session]
 	hub      hub
 	kept     atomic.Int64 // bytes that all streams keep for clients that come back
 	requests atomic.Int64 // of callers without a session
@@ -94,7 +95,7 @@ func New(o Options) *Server {
 	def(&o.Sessions.Max, 10_000)
 	s := &Server{o: o, workers: kit.NewWorkers()}
 	s.life, s.endLife = context.WithCancelCause(context.Background())
-	s.sessions.init(o.Sessions)
+	s.sessions = newSessions(o.Sessions)
 	s.hub.init(s)
 	if o.Direct {
 		s.handlers = engineContext(o.Engine)
@@ -134,7 +135,7 @@ func (s *Server) Handler() http.Handler {
 }
 
 // ActiveSessions is how many sessions of the legacy era exist.
-func (s *Server) ActiveSessions() int { return s.sessions.len() }
+func (s *Server) ActiveSessions() int { return s.sessions.Len() }
 
 // ResourceUpdated tells everybody who subscribed to uri that it changed, in both eras.
 func (s *Server) ResourceUpdated(uri string) { s.ResourceUpdatedOf("", uri) }
@@ -144,11 +145,11 @@ func (s *Server) ResourceUpdated(uri string) { s.ResourceUpdatedOf("", uri) }
 func (s *Server) ResourceUpdatedOf(tenant, uri string) {
 	method := string(mcp.MethodNotificationResourceUpdated)
 	frame := jsonrpc.NewNotification(method, append(append([]byte(`{"uri":`), jsonrpc.Quote(uri)...), '}'))
-	s.sessions.each(func(c *Session) {
+	for _, c := range s.sessions.All() {
 		if concerns(tenant, c.tenant) && c.IsSubscribedToResource(uri) {
 			_ = c.push(frame) // an ended session is not told
 		}
-	})
+	}
 	s.hub.toListeners(func(p *peer) bool { return concerns(tenant, p.x.Caller.Tenant) && p.IsSubscribedToResource(uri) },
 		mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 			Method: method, Params: mcp.NotificationParams{AdditionalFields: map[string]any{"uri": uri}},
@@ -191,7 +192,7 @@ func (s *Server) Close(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() { s.work.Wait(); close(done) }()
 	defer s.workers.Close()
-	defer s.sessions.close()
+	defer s.closeSessions()
 	select {
 	case <-done:
 		return nil

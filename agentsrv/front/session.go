@@ -1,17 +1,16 @@
 package front
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/idle"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -34,10 +33,7 @@ type Session struct {
 	own     messenger // stdio's line; over HTTP messages go to streams
 	streams streams
 
-	// Guarded by the registry.
-	place  *list.Element
-	used   time.Time
-	active int // requests and streams that are open
+	entry *idle.Entry[*Session]
 }
 
 func newSession(srv *Server, caller kit.Identity) *Session {

@@ -60,10 +60,10 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer cancel(errClosing)
 	c := &stdio{srv: s, session: newSession(s, kit.Identity{}), out: &line{out: out}, ctx: work, idle: make(chan struct{}, 1)}
 	c.session.own = c.out
-	if err := s.sessions.add(c.session); err != nil {
+	if err := s.add(c.session); err != nil {
 		return err
 	}
-	defer s.sessions.remove(c.session)
+	defer c.session.remove()
 	read := make(chan error, 1)
 	go func() { read <- c.read(in) }()
 	var err error

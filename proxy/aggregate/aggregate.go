@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcphud/mcphud/session/idle"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
@@ -31,11 +32,11 @@ type Server struct {
 	health health
 	pages  offer.Pages
 
+	clients *idle.Table[*client] // by session id
+	shared  *idle.Table[*client] // of callers without a session, by principal and capabilities
+
 	mu      sync.Mutex
-	clients map[string]*client // by session id
-	commons map[string]*client // without sessions, by principal and what they can be asked for
 	parks   map[string]*parked // by state
-	sweep   *time.Timer
 	closed  bool
 	closing sync.WaitGroup
 }
@@ -43,7 +44,8 @@ type Server struct {
 // New makes a server. It starts nothing before the first request.
 func New(o Options) *Server {
 	o.complete()
-	s := &Server{o: o, log: o.Logger, clients: map[string]*client{}, commons: map[string]*client{}, parks: map[string]*parked{}}
+	s := &Server{o: o, log: o.Logger, parks: map[string]*parked{}}
+	s.newTables()
 	s.health.s = s
 	_, _ = rand.Read(s.mac[:]) // never fails
 	s.life, s.end = context.WithCancel(context.Background())
@@ -78,22 +80,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet:
 		if c := x.session(caller); c != nil {
 			x.listen(c)
-			s.release(c)
+			c.release()
 		}
 	default:
 		x.end(caller)
 	}
 }
 
-func (s *Server) everybody() []*client {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make([]*client, 0, len(s.clients)+len(s.commons))
-	for _, c := range s.clients {
-		all = append(all, c)
-	}
-	for _, c := range s.commons {
-		all = append(all, c)
-	}
-	return all
-}
+func (s *Server) everybody() []*client { return append(s.clients.All(), s.shared.All()...) }

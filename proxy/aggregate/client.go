@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/idle"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -15,7 +15,6 @@ import (
 type client struct {
 	s         *Server
 	id        string // "" for callers without a session
-	key       string // in commons
 	principal string
 	hops      int
 	version   string
@@ -25,10 +24,7 @@ type client struct {
 	end       context.CancelFunc
 	work      sync.WaitGroup
 
-	// Under the server's mutex.
-	active  int
-	used    time.Time
-	dropped bool
+	entry *idle.Entry[*client]
 
 	watching sync.Mutex // one change of watched at a time
 	turning  sync.Mutex // one agent's era at a time
@@ -54,7 +50,7 @@ type client struct {
 // newClient makes a client; caps are what it can be asked for, a JSON object.
 func (s *Server) newClient(caller Caller, hops int, caps []byte) *client {
 	c := &client{
-		s: s, principal: caller.Principal, may: caller.May, hops: hops, used: time.Now(), general: newMailbox(),
+		s: s, principal: caller.Principal, may: caller.May, hops: hops, general: newMailbox(),
 		running: map[*exchange]context.CancelCauseFunc{}, asks: map[string]chan jsonrpc.Envelope{}, told: map[string]told{}, modern: map[string]bool{},
 		watched: map[string]watched{}, listeners: map[*listener]struct{}{}, fetches: map[want]*fetch{}, open: map[*parked]struct{}{},
 	}

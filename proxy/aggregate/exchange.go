@@ -48,7 +48,7 @@ func (x *exchange) post(caller Caller) {
 	if x.env.Kind == jsonrpc.Response || x.env.Kind == jsonrpc.ErrorResponse {
 		if c := x.session(caller); c != nil {
 			c.answered(x.env)
-			x.s.release(c)
+			c.release()
 			x.w.WriteHeader(http.StatusAccepted)
 		}
 		return
@@ -79,12 +79,12 @@ func (x *exchange) post(caller Caller) {
 			return
 		}
 	default:
-		if x.c, err = x.s.common(caller, ingress.Hops(x.r.Header), askedFor(x.params.Caps)); err != nil {
+		if x.c, err = x.s.sharedBy(caller, ingress.Hops(x.r.Header), askedFor(x.params.Caps)); err != nil {
 			x.refuse(err)
 			return
 		}
 	}
-	defer x.s.release(x.c)
+	defer x.c.release()
 	x.c.allow(caller)
 	if x.env.Kind == jsonrpc.Notification {
 		x.c.notified(x.env)
@@ -112,12 +112,12 @@ func (x *exchange) session(caller Caller) *client {
 
 // end ends the session that a DELETE names. One that is not there has ended already; that of somebody else is not there.
 func (x *exchange) end(caller Caller) {
-	if ids := x.r.Header.Values(ingress.HeaderSession); len(ids) == 1 && x.s.known(ids[0]) {
+	if ids := x.r.Header.Values(ingress.HeaderSession); len(ids) == 1 && x.s.clients.Has(ids[0]) {
 		c := x.session(caller)
 		if c == nil {
 			return
 		}
-		x.s.release(c)
+		c.release()
 		x.s.remove(c)
 	}
 	x.w.WriteHeader(http.StatusNoContent)

@@ -112,12 +112,11 @@ func (x *exchange) initialize(caller Caller) {
 	}
 	c := x.s.newClient(caller, ingress.Hops(x.r.Header), caps)
 	c.id = jsonrpc.UUID()
-	if err := x.s.add(c); err != nil {
-		c.close()
+	if err := x.s.keep(c, x.s.clients, c.id, "too many sessions: all that this router serves at once are in use; try again later"); err != nil {
 		x.refuse(err)
 		return
 	}
-	defer x.s.release(c)
+	defer c.release()
 	asked := jsonrpc.GetString(x.env.Params, "protocolVersion")
 	u := c.union(x.r.Context())
 	c.version = u.version

@@ -16,13 +16,11 @@ type Status struct {
 
 // Status is a snapshot, without asking any agent.
 func (s *Server) Status() Status {
-	s.mu.Lock()
 	who := map[string]struct{}{}
-	for _, c := range s.commons {
+	for _, c := range s.shared.All() {
 		who[c.principal] = struct{}{}
 	}
-	st := Status{Sessions: len(s.clients), Principals: len(who), Collisions: []Collision{}}
-	s.mu.Unlock()
+	st := Status{Sessions: s.clients.Len(), Principals: len(who), Collisions: []Collision{}}
 	var all []entry
 	clients := s.everybody()
 	for _, c := range clients[:min(len(clients), 16)] { // the others have the same agents

@@ -27,8 +27,8 @@ var (
 	ErrUnknown = errors.New("there is no such session")
 	// ErrForeign is the id of a session of another agent or another caller.
 	ErrForeign = errors.New("the session belongs to another agent or caller")
-	// ErrFull means that there are as many sessions as there may be, and all are in use.
-	ErrFull = errors.New("there are as many sessions as this router serves at once, and all are in use")
+	// ErrFull means that there are as many sessions as there may be, and none can give way.
+	ErrFull = errors.New("too many sessions: all that this router serves at once are in use")
 	// ErrNoID is a text that an agent gives as a session's id, and that is none.
 	ErrNoID = fmt.Errorf("its session id is longer than %d bytes, or has others than visible ASCII characters", maxUpstream)
 )

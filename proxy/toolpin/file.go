@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/filewatch"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // lockWait is how long a router waits for another one that writes to the same file, and lockAgain how often it looks.
@@ -37,7 +38,7 @@ func Open(path string, log *slog.Logger) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	p := &Store{path: path, log: log, slots: make(chan struct{}, 4), agents: map[string]*agentPins{}}
+	p := &Store{path: path, log: log, max: maxFile, slots: make(chan struct{}, 4), agents: map[string]*agentPins{}}
 	if path == "" {
 		return p, nil
 	}
@@ -58,7 +59,7 @@ func (p *Store) read() (map[string]map[string]*pin, error) {
 	if stamp.Size() > 0 && stamp.Equal(p.stamp) {
 		return nil, nil
 	}
-	text, err := atomicfile.Read(p.path, maxFile)
+	raw, err := atomicfile.Read(p.path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -66,7 +67,7 @@ func (p *Store) read() (map[string]map[string]*pin, error) {
 		return nil, err
 	}
 	var in document
-	if err := json.Unmarshal(text, &in); err != nil {
+	if err := json.Unmarshal(raw, &in); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.path, err)
 	}
 	if in.Version != 1 {
@@ -132,14 +133,14 @@ func (p *Store) sync() error {
 	if err != nil {
 		return fmt.Errorf("%w; the file stays as it is", err)
 	}
-	text, err := json.MarshalIndent(p.merged(theirs), "", "\t")
+	out, err := json.MarshalIndent(p.merged(theirs), "", "\t")
 	if err != nil {
 		return err
 	}
-	if len(text) >= maxFile {
-		return fmt.Errorf("%s would be larger than %d MiB", p.path, maxFile>>20)
+	if len(out) >= p.max {
+		return fmt.Errorf("%s would be larger than %s", p.path, text.Bytes(p.max))
 	}
-	if err := atomicfile.Write(p.path, append(text, '\n')); err != nil {
+	if err := atomicfile.Write(p.path, append(out, '\n')); err != nil {
 		return err
 	}
 	p.stamp = filewatch.Of(p.path)

@@ -47,6 +47,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	agents  map[string]*agentPins
+	max     int         // bytes of the file; maxFile, less in tests
 	size    int         // of the file in bytes, at most
 	changed bool        // since the last write
 	save    *time.Timer // nil unless a write is due
@@ -83,7 +84,7 @@ const (
 // fits takes room for an entry in the file, if there is any; p.mu is held.
 func (p *Store) fits(name string, size int) bool {
 	text, err := json.Marshal(name)
-	if err != nil || p.size+len(text)+size > maxFile {
+	if err != nil || p.size+len(text)+size > p.max {
 		return false
 	}
 	p.size += len(text) + size
