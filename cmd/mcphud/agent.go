@@ -42,7 +42,7 @@ func agentFlags(c *cobra.Command, s *agentSettings) {
 	s.register(f)
 	f.StringVar(&s.file, "config", "", "read settings from this `FILE` (YAML or JSON)")
 	for name, values := range map[string][]string{"profile": profiles(), "log-level": agentLevels} {
-		// It fails only for a flag that does not exist.
+		// The error would be an unknown flag.
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	_, _ = c.MarkFlagDirname("kb"), c.MarkFlagDirname("root")
@@ -184,7 +184,7 @@ func (a *app) agentStdio(ctx context.Context, agent *agentsrv.Agent, o agentsrv.
 	return errors.Join(err, closeAgent(ctx, agent, o))
 }
 
-// closeAgent ends the agent. Calls that still run after the time for draining are cancelled, which is no failure.
+// closeAgent ends the agent. Calls that still run after the drain timeout are cancelled, which is not an error.
 func closeAgent(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.DrainTimeout)
 	defer cancel()

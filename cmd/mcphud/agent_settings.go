@@ -138,7 +138,7 @@ func (s *agentSettings) bare() *pflag.FlagSet {
 
 // gather returns the settings of a command line and this process.
 func (s *agentSettings) gather(f *pflag.FlagSet) settings {
-	where := surroundings{
+	where := sources{
 		env: os.Getenv, file: s.file, must: s.file != "", read: config.ReadValues, next: "correct the file, or name another with --config",
 	}
 	if s.file == "" && !supervised(f) { // a stack says everything itself

@@ -14,7 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 )
 
-// settled resolves one command line in made-up surroundings.
+// settled resolves one command line in made-up sources.
 func settled(t *testing.T, args []string, env map[string]string, file string) (s agentSettings, r *resolution, warned, failed string) {
 	t.Helper()
 	f := pflag.NewFlagSet("agent", pflag.ContinueOnError)
@@ -23,7 +23,7 @@ func settled(t *testing.T, args []string, env map[string]string, file string) (s
 		t.Fatal(err)
 	}
 	all := s.gather(f)
-	all.surroundings = surroundings{env: func(name string) string { return env[name] }, file: filepath.Join(t.TempDir(), agentFile), read: config.ReadValues}
+	all.sources = sources{env: func(name string) string { return env[name] }, file: filepath.Join(t.TempDir(), agentFile), read: config.ReadValues}
 	if file != "" {
 		if err := os.WriteFile(all.file, []byte(file), 0o600); err != nil {
 			t.Fatal(err)

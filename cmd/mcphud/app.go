@@ -14,7 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 )
 
-// standard are the three streams of the process. Commands write to nothing else.
+// standard is stdin, stdout and stderr of the process. Commands write to nothing else.
 type standard struct {
 	in, out, err *os.File
 }
@@ -24,7 +24,7 @@ type app struct {
 	standard
 	o    options
 	root *cobra.Command
-	kill *children // what a second interrupt has to end
+	kill *children // killed by a second interrupt
 	fail error     // what the command ended with
 }
 
@@ -40,7 +40,7 @@ func run(args []string, std standard) int {
 	a.root.SetErr(std.err)
 	err := fang.Execute(ctx, a.root,
 		fang.WithVersion(version()),
-		// What went wrong is reported below, in one place and in the format that was asked for.
+		// The error is reported below, in one place and in the requested format.
 		fang.WithErrorHandler(func(_ ioWriter, _ fang.Styles, _ error) {}))
 	if err != nil { // cobra's own: a wrong flag, an unknown command
 		err = usageError(err.Error(), "see "+a.helpFor(args))
@@ -51,7 +51,7 @@ func run(args []string, std standard) int {
 	return a.report(ctx, err)
 }
 
-// action adapts a command's body to cobra. Its error is kept aside: cobra and fang only get to see their own.
+// action adapts a command's body to cobra. Its error is kept in a.fail: cobra and fang see only their own.
 func (a *app) action(f func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.fail = f(cmd.Context(), cmd, args)
@@ -92,7 +92,7 @@ func (a *app) command() *cobra.Command {
 	return root
 }
 
-// plainUsage takes the backticks from around the names of values, which help would print as they are.
+// plainUsage removes the backticks around names of values, which help would print.
 func plainUsage(c *cobra.Command) {
 	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
 	c.Flags().VisitAll(plain)

@@ -121,8 +121,8 @@ func (a *app) completeNames(kind offer.Kind) cobra.CompletionFunc {
 	}
 }
 
-// completable is whether a server's name may be completed: control characters and tabs would change what the shell makes of
-// it, and a dash at its beginning what this program does.
+// completable reports whether a server's name may be completed: control characters would be read by the shell, and a leading
+// dash by this program.
 func completable(name string) bool {
 	return !strings.HasPrefix(name, "-") && strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
 }

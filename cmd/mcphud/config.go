@@ -59,7 +59,7 @@ func (a *app) explainCommand() *cobra.Command {
 	return c
 }
 
-// hideExplain hides what means nothing to config explain. It needs the whole tree of commands.
+// hideExplain hides the flags that do not apply to config explain. It needs the whole tree of commands.
 func hideExplain(config *cobra.Command) {
 	hideInherited(config)
 	for _, explain := range config.Commands() {
@@ -75,11 +75,11 @@ type explained struct {
 	Agent    *resolution     `json:"agent,omitempty"`
 	Router   *resolution     `json:"router,omitempty"`
 	General  *resolution     `json:"general,omitempty"`
-	Files    []explainedFile `json:"files,omitempty"` // that servers were looked for in, in order of precedence
+	Files    []explainedFile `json:"files,omitempty"` // searched for servers, in order of precedence
 	filesErr error
 }
 
-// explainedFile is a file that servers were looked for in.
+// explainedFile is a file that was searched for servers.
 type explainedFile struct {
 	config.File
 	Found    bool             `json:"found"`
@@ -104,7 +104,7 @@ func (a *app) explainServers(cmd *cobra.Command, fill func(*explained)) error {
 	return e.err()
 }
 
-// err is the first thing that is wrong, with the number of the others; nil if nothing is.
+// err is the first problem, with the number of the others; nil if there is none.
 func (e *explained) err() error {
 	all := []error{e.filesErr}
 	for _, r := range []*resolution{e.Agent, e.Router, e.General} {
@@ -136,7 +136,7 @@ func (a *app) explainAll(e *explained) {
 	e.Files, e.filesErr = a.explainFiles()
 }
 
-// explainAgent resolves the agent's settings as the agent does, and lets it say what it would make of them.
+// explainAgent resolves the agent's settings as the agent does, defaults included.
 func explainAgent(s *agentSettings, f *pflag.FlagSet) *resolution {
 	r := s.gather(f).resolve()
 	o, err := s.options(slog.New(slog.DiscardHandler))
@@ -146,12 +146,12 @@ func explainAgent(s *agentSettings, f *pflag.FlagSet) *resolution {
 		}
 	}
 	if r.err() == nil && err != nil {
-		r.unfit = err
+		r.conflict = err
 	}
-	r.byDefault("name", o.Name)
-	r.byDefault("store", o.Store)
-	r.byDefault("rate-limit", strconv.Itoa(o.RateLimit))
-	r.byDefault("tenant-concurrency", strconv.Itoa(o.TenantConcurrency))
+	r.setDefault("name", o.Name)
+	r.setDefault("store", o.Store)
+	r.setDefault("rate-limit", strconv.Itoa(o.RateLimit))
+	r.setDefault("tenant-concurrency", strconv.Itoa(o.TenantConcurrency))
 	return r
 }
 
@@ -160,13 +160,13 @@ func explainRouter(s *routerSettings, f *pflag.FlagSet) *resolution {
 	r, table := s.resolve(f)
 	if r.err() == nil {
 		if err := s.options(r).Check(table); err != nil {
-			r.unfit = routerError(fmt.Errorf("router: %w", err), s.routes)
+			r.conflict = routerError(fmt.Errorf("router: %w", err), s.routes)
 		}
 	}
 	return r
 }
 
-// generalSettings are those of mcphud itself that are not of one command line only.
+// generalSettings are the settings of mcphud itself that outlive a command line.
 func (a *app) generalSettings() settings {
 	own := ""
 	if where, err := config.System(); err == nil && where.ConfigDir() != "" {
@@ -184,10 +184,11 @@ func (a *app) generalSettings() settings {
 	bare.Var(&choice{new(string), names}, "theme", "")
 	bare.String("no-color", "", "")
 	list := []setting{{flag: "config", env: "MCPHUD_CONFIG"}, {flag: "theme", env: "MCPHUD_THEME"}, {flag: "no-color", env: "NO_COLOR"}}
-	return settings{"mcphud", list, f, bare, surroundings{env: os.Getenv}}
+	return settings{"mcphud", list, f, bare, sources{env: os.Getenv}}
 }
 
-// explainFiles says what was looked for and found. The error is about a file that was named; the others are there all the same.
+// explainFiles lists the files that were searched and what they hold. The error is about a file of --config; the list is complete
+// all the same.
 func (a *app) explainFiles() ([]explainedFile, error) {
 	set, _, err := a.o.load()
 	var all []explainedFile

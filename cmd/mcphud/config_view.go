@@ -20,8 +20,8 @@ type explainedSetting struct {
 	Env  string `json:"env,omitempty"`
 	Key  string `json:"key,omitempty"` // in the file
 	origin
-	Overridden []origin `json:"overridden,omitempty"` // what was given as well, the next one in force first
-	Problem    string   `json:"problem,omitempty"`    // why the value cannot be
+	Overridden []origin `json:"overridden,omitempty"` // given and not used, highest precedence first
+	Problem    string   `json:"problem,omitempty"`    // why the value is invalid
 }
 
 // settingsFile is the file of settings as JSON.
@@ -36,7 +36,7 @@ func (r *resolution) MarshalJSON() ([]byte, error) {
 		File     *settingsFile      `json:"file,omitempty"`
 		Settings []explainedSetting `json:"settings"`
 		Warnings []config.Warning   `json:"warnings"`
-		Problems []string           `json:"problems"` // because of which none of it can be used
+		Problems []string           `json:"problems"` // for which the whole file is not used
 	}{Settings: []explainedSetting{}, Warnings: append([]config.Warning{}, r.warnings...), Problems: r.problems()}
 	if r.file != "" {
 		v.File = &settingsFile{r.file, r.found}
@@ -47,10 +47,10 @@ func (r *resolution) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// problems are those that are not about one value.
+// problems are the errors that are not about one value.
 func (r *resolution) problems() []string {
 	all := []string{}
-	for _, err := range []error{r.fileErr, r.unfit} {
+	for _, err := range []error{r.fileErr, r.conflict} {
 		if err != nil {
 			all = append(all, mask.Text(err.Error()))
 		}
@@ -74,7 +74,7 @@ func (v *resolved) explained() explainedSetting {
 	return e
 }
 
-// label is the setting as a person gives it.
+// label is the setting as it is written on a command line, in the environment or in a file.
 func (e explainedSetting) label() string {
 	switch {
 	case e.Flag != "":
@@ -85,7 +85,7 @@ func (e explainedSetting) label() string {
 	return e.Key
 }
 
-// explained writes everything for people, on a terminal of some width or with 0; paths below home begin with a tilde.
+// explained writes the whole explanation as text. width is the terminal's, 0 for none; paths below home begin with a tilde.
 func (t *textOutput) explained(e *explained, width int, home string) {
 	first := true
 	for _, part := range []struct {
@@ -124,7 +124,7 @@ func (t *textOutput) explained(e *explained, width int, home string) {
 	}
 }
 
-// within is a warning about a file that was named before.
+// within is a warning without the file's name, which stands above it.
 func within(w config.Warning) string {
 	if w.Line == 0 {
 		return w.Message
@@ -132,7 +132,7 @@ func within(w config.Warning) string {
 	return fmt.Sprintf("line %d: %s", w.Line, w.Message)
 }
 
-// The widest names and values that a column is made for; with the sources after them, most lines fit 80 columns.
+// Column widths with which most lines, sources included, fit 80 columns.
 const widestName, widestValue = 20, 16
 
 func (t *textOutput) settings(r *resolution, width int, home string) {
@@ -168,7 +168,7 @@ func (t *textOutput) settings(r *resolution, width int, home string) {
 	}
 }
 
-// row writes cells below each other where one is wider than its column, so that nothing is cut.
+// row writes cells in columns; after one that is wider than its column it continues on the next line, so that nothing is cut.
 func (t *textOutput) row(widths []int, cells ...string) {
 	line, column := " ", 1
 	for i, cell := range cells {
@@ -189,7 +189,7 @@ func (t *textOutput) row(widths []int, cells ...string) {
 	t.b.WriteString(line + "\n")
 }
 
-// remark writes what is wrong below a column of that width, in words that are not cut.
+// remark writes a problem below the column at indent, wrapped between words.
 func (t *textOutput) remark(width, column int, s string) {
 	s = "! " + safe.Line(s, 0)
 	if width > column+20 {
@@ -203,7 +203,7 @@ func (t *textOutput) remark(width, column int, s string) {
 	}
 }
 
-// tilde is a path as people write it.
+// tilde abbreviates the home folder in a path.
 func tilde(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, home+"/"); ok && len(home) > 1 {
 		return "~/" + rest

@@ -184,7 +184,7 @@ func (d *demoStack) attach(ctx context.Context, cfg *tui.Config, m *session.Mana
 	wg.Go(func() {
 		// Each as soon as it can be reached; all of them need the router or themselves only.
 		if d.run.Ready(ctx, "demo") == nil {
-			wg.Go(func() { _ = m.Connect(ctx, "demo") }) // the screen shows how it went
+			wg.Go(func() { _ = m.Connect(ctx, "demo") }) // the screen shows the outcome
 		}
 		if d.run.Ready(ctx) != nil {
 			return

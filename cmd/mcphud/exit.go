@@ -15,7 +15,7 @@ import (
 // Exit codes. Scripts depend on them.
 const (
 	exitOK          = 0
-	exitFailure     = 1 // wrong usage, or an unexpected failure of our own
+	exitFailure     = 1 // wrong usage, or an unexpected failure of mcphud itself
 	exitAuth        = 3 // authentication required or refused
 	exitUnreachable = 4 // could not reach or start the server
 	exitTool        = 5 // the tool reported an error, or there is no such tool, resource or prompt
@@ -47,12 +47,12 @@ var exitCodes = map[failure.Kind]int{
 	failure.Interrupted:        exitInterrupted,
 }
 
-// exitStatus is the exit code of a program that ran in our place. It said itself what there is to say.
+// exitStatus is the exit code of a program that was run instead of a command. It has printed its own errors.
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// report prints what err says, in the format that was asked for, and returns the exit code for it.
+// report prints err in the requested format and returns its exit code.
 func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {
 		return exitOK
@@ -105,7 +105,7 @@ func explain(ctx context.Context, err error) *failure.Error {
 	return &c
 }
 
-// writeErrorJSON writes the one line that ends stderr in the formats for scripts. Where stdout is a pipe, stderr may still be
+// writeErrorJSON writes the error line that ends stderr in the formats for scripts. Where stdout is a pipe, stderr may still be
 // a terminal (tty).
 func writeErrorJSON(w io.Writer, e *failure.Error, tty bool) {
 	line := fmt.Appendf(nil, "{\"error\":%s}\n", e.JSON())

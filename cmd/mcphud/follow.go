@@ -21,7 +21,7 @@ type follower struct {
 	since  uint64
 }
 
-// run prints until ctx ends, which is how it is meant to end, or the output is gone.
+// run prints until ctx ends, which is no error, or until the output is closed.
 func (f *follower) run(ctx context.Context) error {
 	wake := make(chan struct{}, 1)
 	f.j.OnChange(func() {
@@ -63,7 +63,7 @@ func (f *follower) drain() error {
 	return w.Flush()
 }
 
-// missing says that entries were forgotten before they could be printed: whoever reads us is slow.
+// missing reports entries that the journal dropped before they could be printed, because stdout is read slowly.
 func (f *follower) missing(w io.Writer, n uint64) (err error) {
 	switch f.format {
 	case formatRaw:
@@ -75,7 +75,7 @@ func (f *follower) missing(w io.Writer, n uint64) (err error) {
 	return err
 }
 
-// entry is what is printed of one.
+// entry formats one entry.
 func (f *follower) entry(e journal.Entry, body []byte) []byte {
 	switch f.format {
 	case formatText:
@@ -97,7 +97,7 @@ func (f *follower) entry(e journal.Entry, body []byte) []byte {
 	return line
 }
 
-// text is one line for people. Of what is no message, such as a line on stderr, it has the beginning.
+// text formats an entry as one line. Of stderr lines and malformed frames it has the beginning.
 func (f *follower) text(e journal.Entry, body []byte) []byte {
 	dir := map[journal.Dir]string{journal.Out: "→", journal.In: "←", journal.None: "·"}[e.Dir]
 	words := []string{e.Time.Format("15:04:05.000"), dir, fmt.Sprintf("%-12s", e.Kind), e.Server, e.Method, e.Tool}

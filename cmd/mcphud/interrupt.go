@@ -17,7 +17,7 @@ var errInterrupted = errors.New("interrupted")
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP cancels, so that requests are cancelled at
 // their servers. A second one calls last and, if that says so, exits at once with code 130. A SIGHUP that hangup takes is not
-// one of them. A broken pipe is an error of a write, not a death: children have to be ended first.
+// one of them. SIGPIPE becomes an error of the write, so that children are ended first.
 func interruptible(last, hangup func() bool) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ch := make(chan os.Signal, 2)
@@ -56,25 +56,25 @@ func interruptible(last, hangup func() bool) (ctx context.Context, stop func()) 
 	}
 }
 
-// children are the processes of the servers that are open, for the exit that cannot wait.
+// children are the processes of open servers, killed when a second interrupt exits at once.
 type children struct {
-	// patient makes further signals mean no more than the first.
+	// patient makes a second signal no different from the first.
 	patient atomic.Bool
-	// reload is what SIGHUP means to a command that is a server; nil for what it means otherwise.
+	// reload is called for SIGHUP by commands that are servers; nil elsewhere, where SIGHUP interrupts.
 	reload atomic.Pointer[func()]
 
 	mu   sync.Mutex
 	pids []func() []int
 }
 
-// watch adds processes to those that an exit ends which cannot wait.
+// watch adds processes to be killed by end.
 func (c *children) watch(pids func() []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pids = append(c.pids, pids)
 }
 
-// end kills the process groups; false if it is not the time for that.
+// end kills the process groups; false if patient.
 func (c *children) end() bool {
 	if c.patient.Load() {
 		return false
@@ -92,7 +92,7 @@ func (c *children) end() bool {
 	return true
 }
 
-// hangup reloads what can be reloaded; false if there is nothing.
+// hangup calls reload; false if there is none.
 func (c *children) hangup() bool {
 	f := c.reload.Load()
 	if f != nil {

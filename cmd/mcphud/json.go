@@ -8,7 +8,7 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// marshal writes output of our own as JSON. What was embedded raw stays as it was sent, HTML signs included.
+// marshal encodes mcphud's own output as JSON. Embedded raw JSON stays as it was sent: HTML characters are not escaped.
 func marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -17,8 +17,8 @@ import (
 	"github.com/mcphud/mcphud/session/transport"
 )
 
-// oneShot is how long a stdio server may take to leave after a headless command: together they stay below the 60 ms in
-// which a command is to exit after its last byte of output. It was asked nothing any more by then.
+// oneShot is how long a stdio server may take to exit after a headless command: together less than the 60 ms within which a
+// command has to exit after its last byte of output. No request is pending by then.
 var oneShot = transport.GracePeriod{Input: 20 * time.Millisecond, Term: 25 * time.Millisecond}
 
 // link is a command's connection to the one server it talks to.
@@ -51,7 +51,7 @@ func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) 
 	})
 }
 
-// journal opens the journal, with its file if there is one. done closes it, and says what could not be written.
+// journal opens the journal, with its file if there is one. done closes it, and returns the error of its file.
 func (a *app) journal() (j *journal.Journal, done func() error, err error) {
 	j = journal.New(journal.Options{File: a.o.journal})
 	wrong := func(err error) error {
@@ -62,7 +62,7 @@ func (a *app) journal() (j *journal.Journal, done func() error, err error) {
 	}
 	done = func() error { return wrong(j.Close()) }
 	if err = wrong(j.Err()); err != nil {
-		_ = done() // would say the same
+		_ = done() // the same error
 	}
 	return j, done, err
 }
@@ -106,7 +106,7 @@ func (l *link) print(a answer) error {
 	return l.out.print(a)
 }
 
-// reply is an answer that came in one response.
+// reply makes an answer of one response.
 func reply(r rpc.Reply, f func(*textOutput)) answer {
 	return answer{result: r.Result, frames: [][]byte{r.Frame}, text: f}
 }
@@ -123,7 +123,7 @@ func (l *link) responses(method string) (frames [][]byte) {
 	return frames
 }
 
-// checkArgs runs the command's own rule about its arguments, which cobra would apply to the server's as well.
+// checkArgs applies the command's rule about its own arguments; cobra would apply it to the server's command as well.
 func checkArgs(cmd *cobra.Command, own []string) error {
 	rule, ok := argRules[cmd.Annotations[ruleKey]]
 	if !ok {
@@ -153,7 +153,7 @@ var argRules = map[string]argRule{
 
 func rule(name string) map[string]string { return map[string]string{ruleKey: name} }
 
-// readArg resolves the forms that JSON can be given in: as it is, @FILE, or - for stdin.
+// readArg resolves a JSON argument: the JSON itself, @FILE, or - for stdin.
 func (a *app) readArg(text string) ([]byte, error) {
 	const limit = 64 << 20
 	read := func(f *os.File, name string) ([]byte, error) {

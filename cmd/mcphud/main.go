@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	if sandbox.IsWorker(os.Args) { // before anything else: it is another program then
+	if sandbox.IsWorker(os.Args) { // before anything else: this process is a sandbox worker then
 		sandbox.WorkerMain()
 		return
 	}

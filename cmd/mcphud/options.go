@@ -62,14 +62,14 @@ func (o *options) register(root *cobra.Command) {
 	f.StringArrayVar(&o.roots, "root", nil, "offer this `DIR` to the server as a root (repeatable)")
 	f.BoolVar(&o.linear, "linear", false, "plain lines instead of a full screen, for screen readers and logs")
 	for name, values := range map[string][]string{"transport": transports, "protocol": protocols, "format": formats, "log-level": levels} {
-		// It fails only for a flag that does not exist.
+		// The error would be an unknown flag.
 		_ = root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	_ = root.RegisterFlagCompletionFunc("server", completeServers(o))
 	_ = root.RegisterFlagCompletionFunc("agent", completeAgents)
 }
 
-// check refuses values that no flag type catches.
+// check refuses values that the flags' types accept.
 func (o *options) check() error {
 	for name, d := range map[string]time.Duration{"timeout": o.timeout, "max-timeout": o.maxTimeout, "connect-timeout": o.connectTimeout} {
 		if d <= 0 {
@@ -90,7 +90,7 @@ func (o *options) lenient(args []string) {
 	_ = f.Parse(args)
 }
 
-// choice is a flag that takes one of a few words.
+// choice is a flag whose value is one of a list.
 type choice struct {
 	value   *string
 	allowed []string

@@ -23,7 +23,7 @@ const (
 	formatRaw   = "raw"
 )
 
-// formatFor is the format for output to f: the one that was asked for, else text on a terminal and json elsewhere.
+// formatFor is the output format for f: that of --format, else text on a terminal and json elsewhere.
 func (o *options) formatFor(f *os.File) string {
 	switch {
 	case o.format != "":
@@ -34,11 +34,11 @@ func (o *options) formatFor(f *os.File) string {
 	return formatJSON
 }
 
-// errOutputClosed is that whoever read our standard output does not any more. A broken pipe anywhere else, such as to a
-// server, is a failure.
+// errOutputClosed means that the reader of standard output closed it. A broken pipe anywhere else, such as to a server, is a
+// failure.
 var errOutputClosed = errors.New("stdout was closed by its reader")
 
-// stdout is the process's standard output. Its broken pipe is errOutputClosed.
+// stdout is the process's standard output. EPIPE becomes errOutputClosed.
 type stdout struct{ f *os.File }
 
 func (s stdout) Write(b []byte) (int, error) {
@@ -61,7 +61,7 @@ func (a *app) printer() *printer {
 	return &printer{w: stdout{a.out}, width: widthOf(a.out), format: a.o.formatFor(a.out), tty: terminal(a.out)}
 }
 
-// answer is what a command got: the result as it was sent, the frames it came in, and how to say it to people.
+// answer is what a command prints: the result as it was sent, the frames it came in, and how to write it as text.
 type answer struct {
 	result json.RawMessage
 	frames [][]byte
@@ -92,7 +92,7 @@ func (p *printer) print(a answer) error {
 // notification writes one notification frame as a line.
 func (p *printer) notification(_ string, frame []byte) error { return p.line(oneLine(frame)) }
 
-// line writes b and a newline, without copying a large b. On a terminal what could act there is written as JSON escapes it.
+// line writes b and a newline, without copying a large b. On a terminal characters that could act there become JSON escapes.
 func (p *printer) line(b []byte) error {
 	if p.tty {
 		b = escaped(b)
@@ -150,7 +150,7 @@ func oneLine(b []byte) []byte {
 	return c.Bytes()
 }
 
-// textOutput collects output for people.
+// textOutput collects output in the text format.
 type textOutput struct {
 	b   strings.Builder
 	tty bool

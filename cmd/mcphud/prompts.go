@@ -38,7 +38,7 @@ func promptsList(ctx context.Context, l *link, _ []string) error {
 					args = append(args, "["+p.Name+"]")
 				}
 			}
-			rows = append(rows, []string{it.Name, strings.Join(args, " "), flawed(it, text.FirstLine(describe(it)))})
+			rows = append(rows, []string{it.Name, strings.Join(args, " "), markMalformed(it, text.FirstLine(describe(it)))})
 		}
 		t.table(l.out.width, dropEmptyColumn(rows, 1))
 	})
@@ -51,7 +51,7 @@ func promptsGet(ctx context.Context, l *link, own []string) error {
 	}
 	r, err := l.GetPrompt(ctx, own[0], args, l.call())
 	if err != nil {
-		// Invalid params may be about the name or about the arguments; the list tells which.
+		// Invalid params may mean the name or the arguments; the list decides.
 		var e *failure.Error
 		if errors.As(err, &e) && e.Kind == failure.NotFound && listsPrompt(ctx, l, own[0]) {
 			c := *e

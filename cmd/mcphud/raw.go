@@ -38,7 +38,7 @@ func (a *app) raw(ctx context.Context, l *link, own []string) error {
 	}
 	if method == "tools/call" && l.opts.readOnly {
 		var p struct{ Name string }
-		_ = json.Unmarshal(params, &p) // without a name it is the server that refuses
+		_ = json.Unmarshal(params, &p) // without a name the server refuses it
 		if it, err := findTool(ctx, l, p.Name); err != nil {
 			return err
 		} else if err := l.allow(it); err != nil {

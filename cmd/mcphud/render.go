@@ -47,7 +47,7 @@ func (t *textOutput) toolResult(result json.RawMessage) {
 	t.json(sc)
 }
 
-// content writes one block. Text is shown; what is no text is described.
+// content writes one block: text as it is, anything else as a description.
 func (t *textOutput) content(c offer.Content) {
 	switch {
 	case c.Type == "text":
@@ -67,7 +67,7 @@ func (t *textOutput) content(c offer.Content) {
 	}
 }
 
-// blob describes binary content in a line: what it is, how large, and where the bytes are to be had.
+// blob describes binary content in a line: type, size, and how to get the bytes.
 func blob(c offer.Content) string {
 	kind := c.Type
 	if c.URI != "" {

@@ -34,8 +34,8 @@ func (a *app) resourcesCommand() *cobra.Command {
 		})
 }
 
-// resourcesSubscribe prints what the server says about the resources, one line each, until it is interrupted or the server
-// is gone. Neither is a success: there is no end that was asked for.
+// resourcesSubscribe prints a line for each notification about the resources, until it is interrupted or the connection ends.
+// Both are errors: a subscription has no end of its own.
 func resourcesSubscribe(ctx context.Context, l *link, uris []string) error {
 	emit := l.out.notification
 	if l.out.format == formatText {
@@ -99,7 +99,7 @@ func uriTable(width int) func(*textOutput, []offer.Item) {
 	return func(t *textOutput, items []offer.Item) {
 		rows := [][]string{}
 		for _, it := range items {
-			rows = append(rows, []string{it.URI, it.Name, it.MIME, flawed(it, text.FirstLine(describe(it)))})
+			rows = append(rows, []string{it.URI, it.Name, it.MIME, markMalformed(it, text.FirstLine(describe(it)))})
 		}
 		t.table(width, dropEmptyColumn(rows, 2))
 	}

@@ -57,10 +57,10 @@ func (a *app) openConfigs(ctx context.Context, cmd *cobra.Command, name string) 
 	}
 	s, ok := set.Server(name)
 	if !ok {
-		_, err := a.o.configured(name) // says what is wrong, and what was meant
+		_, err := a.o.configured(name) // the error names the problem and similar names
 		return err
 	}
-	trusted := a.o.trust().Trusted(s) // as its file has it, before the flags
+	trusted := a.o.trust().Trusted(s) // without the flags, as its file describes it
 	if err := a.o.apply(cmd, &s); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 )
 
-// routerSettings are what can be set about the router.
+// routerSettings are the settings of the router.
 type routerSettings struct {
 	host            string
 	port            int
@@ -103,7 +103,7 @@ func (s *routerSettings) register(f *pflag.FlagSet) {
 // gather returns the settings of a command line and this process. table is what the file of routes has, without routes before resolve.
 func (s *routerSettings) gather(f *pflag.FlagSet) (all settings, table *routes.Table) {
 	if s.tokens == "" {
-		f.Lookup("tokens").Changed = false // it means the routes' own
+		f.Lookup("tokens").Changed = false // empty: the file that the routes name
 	}
 	table = &routes.Table{}
 	read := func(file string) ([]config.Value, []config.Warning, error) {
@@ -114,7 +114,7 @@ func (s *routerSettings) gather(f *pflag.FlagSet) (all settings, table *routes.T
 		*table = *t
 		var values []config.Value
 		for key, v := range map[string]string{"port": strconv.Itoa(t.Port), "tokens": t.Tokens, "sessionKey": t.SessionKey} {
-			if v != "" && v != "0" { // which say nothing
+			if v != "" && v != "0" { // not set
 				values = append(values, config.Value{Key: key, Text: v, Line: t.Lines[key]})
 			}
 		}
@@ -126,7 +126,7 @@ func (s *routerSettings) gather(f *pflag.FlagSet) (all settings, table *routes.T
 	}
 	bare := pflag.NewFlagSet("", pflag.ContinueOnError)
 	bare.StringVar(&s.sessionKey, "session-key", "", "")
-	where := surroundings{env: os.Getenv, file: s.routes, must: f.Lookup("routes").Changed, read: read}
+	where := sources{env: os.Getenv, file: s.routes, must: f.Lookup("routes").Changed, read: read}
 	return settings{"router", routerSources, f, bare, where}, table
 }
 
@@ -138,17 +138,17 @@ func (s *routerSettings) resolve(f *pflag.FlagSet) (*resolution, *routes.Table) 
 		r.fileErr = routerError(fmt.Errorf("routes: %w", errors.Unwrap(r.fileErr)), s.routes)
 	}
 	host := r.of("host")
-	host.problem = s.hostAlone(host.from.Name)
+	host.problem = s.stripScheme(host.from.Name)
 	if r.of("pins").from.Source == "default" {
-		s.pins = pinsOf(s.routes)
-		r.byDefault("pins", s.pins)
+		s.pins = defaultPins(s.routes)
+		r.setDefault("pins", s.pins)
 	}
 	return r, table
 }
 
-// hostAlone takes the scheme off the host: the variable tells agents and clients, too, where the router is. name is where it
-// was given.
-func (s *routerSettings) hostAlone(name string) error {
+// stripScheme removes the scheme from the host: ROUTER_HOST, which agents and clients read too, may have one. name says where it was
+// given, for errors.
+func (s *routerSettings) stripScheme(name string) error {
 	if !strings.Contains(s.host, "://") {
 		return nil
 	}
@@ -168,8 +168,7 @@ func (s *routerSettings) hostAlone(name string) error {
 	return nil
 }
 
-// options makes what the router takes of resolved settings. What only the file of routes gives is left to the router, which
-// follows the file.
+// options converts resolved settings. Settings of the routes file alone are left to the router, which reloads the file.
 func (s *routerSettings) options(r *resolution) proxy.Options {
 	o := proxy.Options{
 		Version: version(), Host: bareHost(s.host), Port: s.port, RoutesPort: !r.given("port"), Routes: s.routes, RoutesMust: r.given("routes"),
@@ -189,8 +188,8 @@ func bareHost(host string) string {
 	return host
 }
 
-// pinsOf is where the router remembers the tools of the agents that a file of routes names, "" if there is no place for it.
-func pinsOf(routes string) string {
+// defaultPins is the file of tool pins for a file of routes, "" without a state folder.
+func defaultPins(routes string) string {
 	abs, err := filepath.Abs(routes)
 	if err != nil {
 		return ""
@@ -210,7 +209,7 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	log := agentLogger(a.err, s.level)
 	settled.log(log)
 	if !settled.given("pins") && (s.pins == "" || os.MkdirAll(filepath.Dir(s.pins), 0o700) != nil) {
-		s.pins = "" // remembered while it runs
+		s.pins = "" // in memory only
 	}
 	t, err := tap.Open(tap.Options{Name: "router", Kind: tap.Router})
 	if err != nil {
@@ -229,10 +228,10 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 		_ = closeRouter(ctx, r, s.drain) // why it did not start is what matters
 		return startFailure(err, "router", "ROUTER_PORT")
 	}
-	reload := func() { _ = r.Reload() } // what is wrong is in the log, and the last good routes stay
+	reload := func() { _ = r.Reload() } // errors are logged, and the last valid routes stay in force
 	a.kill.reload.Store(&reload)
 	_, _ = fmt.Fprintf(a.err, "listening on %s\n", r.URL())
-	sayRoutes(log, s.routes, r.Routes())
+	logRoutes(log, s.routes, r.Routes())
 	select {
 	case <-ctx.Done():
 		log.Info("stopping", "drain_timeout", s.drain.String())
@@ -242,8 +241,8 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	return errors.Join(r.Err(), closeRouter(ctx, r, s.drain))
 }
 
-// sayRoutes says which agents there are, or where the file is waited for that will name them.
-func sayRoutes(log *slog.Logger, file string, t *routes.Table) {
+// logRoutes logs the agents, or the path of the routes file if it does not exist yet.
+func logRoutes(log *slog.Logger, file string, t *routes.Table) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		if abs, err := filepath.Abs(file); err == nil {
 			file = abs
@@ -254,7 +253,7 @@ func sayRoutes(log *slog.Logger, file string, t *routes.Table) {
 	log.Info("routes", "file", file, "agents", strings.Join(t.Names(), " "))
 }
 
-// agentsOf is what the page of the router lists to whoever asks for it: the agents that they may call.
+// agentsOf serves the router's page the agents that its caller may call.
 func agentsOf(r *proxy.Router, req *http.Request) []browser.Agent {
 	who, err := r.Identify(req)
 	if err != nil {
@@ -270,7 +269,7 @@ func agentsOf(r *proxy.Router, req *http.Request) []browser.Agent {
 	return all
 }
 
-// closeRouter ends the router. Calls that still run after the time for draining are cancelled, which is no failure.
+// closeRouter ends the router. Calls that still run after the drain timeout are cancelled, which is not an error.
 func closeRouter(ctx context.Context, r *proxy.Router, drain time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
@@ -280,7 +279,7 @@ func closeRouter(ctx context.Context, r *proxy.Router, drain time.Duration) erro
 	return nil
 }
 
-// routerError says what to do about settings that the router refuses.
+// routerError adds what to do next to an error of the router's settings.
 func routerError(err error, routes string) error {
 	e := &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "correct it; see mcphud router --help"}
 	missing := new(fs.PathError)

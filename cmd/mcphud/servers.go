@@ -18,10 +18,10 @@ func (a *app) serversCommand() *cobra.Command {
 		})
 }
 
-// listedServer is one entry of servers list as JSON: what the config says, what it would take to start it.
+// listedServer is one entry of servers list as JSON: its configuration, and whether it can be started.
 type listedServer struct {
 	config.Server
-	Trusted bool   `json:"trusted"`           // false: an entry of this folder that nobody has allowed to start yet
+	Trusted bool   `json:"trusted"`           // false: an entry of a file of the working folder that is not trusted yet
 	Problem string `json:"problem,omitempty"` // why it cannot be started
 }
 
@@ -57,7 +57,7 @@ func (a *app) serversList() error {
 	return p.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
 		rows := [][]string{}
 		for _, e := range list.Servers {
-			rows = append(rows, []string{e.Name, e.Transport, standing(e), e.Source.String(), goal(e.Server)})
+			rows = append(rows, []string{e.Name, e.Transport, startProblem(e), e.Source.String(), destination(e.Server)})
 		}
 		if len(rows) == 0 {
 			t.block("no servers found; mcphud reads mcphud.yaml, .mcp.json and the configs of other MCP clients, or --config FILE")
@@ -69,8 +69,8 @@ func (a *app) serversList() error {
 	}})
 }
 
-// standing says why an entry cannot just be started, "" if it can.
-func standing(e listedServer) string {
+// startProblem is why an entry cannot be started, "" if it can.
+func startProblem(e listedServer) string {
 	switch {
 	case e.Problem != "":
 		return "! " + e.Problem
@@ -82,8 +82,8 @@ func standing(e listedServer) string {
 	return ""
 }
 
-// goal is what an entry would start or contact.
-func goal(s config.Server) string {
+// destination is the command or URL of an entry.
+func destination(s config.Server) string {
 	if s.URL != "" {
 		return s.URL
 	}

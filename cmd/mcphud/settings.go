@@ -14,28 +14,28 @@ import (
 	"github.com/mcphud/mcphud/session/mask"
 )
 
-// setting says where else the value of a flag may come from. A secret is not read from the file.
+// setting names the sources of a flag's value. A secret is not read from the file.
 type setting struct {
-	flag   string // also the name of a value that no flag gives
+	flag   string // also the name of a setting without a flag
 	env    string // variable, "" for none
 	key    string // member of the file, "" for none
 	secret bool   // its value is never shown
 }
 
-// settings are what can be set about one thing, and where it is looked for.
+// settings are the settings of one command, and their sources.
 type settings struct {
 	what  string // such as agent
 	list  []setting
 	flags *pflag.FlagSet
-	bare  *pflag.FlagSet // values of the list that no flag gives; nil for none
-	surroundings
+	bare  *pflag.FlagSet // settings without a flag; nil for none
+	sources
 }
 
-// surroundings is where settings that no flag gives come from.
-type surroundings struct {
+// sources are where settings come from that no flag sets.
+type sources struct {
 	env  func(string) string
-	file string // read if it is there; "" for none
-	must bool   // the file was named, so it has to be there
+	file string // read if it exists; "" for none
+	must bool   // the file was named, so it has to exist
 	read func(file string) ([]config.Value, []config.Warning, error)
 	next string // what to do about a file that cannot be read
 }
@@ -64,25 +64,25 @@ func (o origin) String() string {
 type resolved struct {
 	setting
 	isFlag     bool
-	value      string   // in force; what was given, where that cannot be
-	from       origin   // whose value counts
-	overridden []origin // what was given as well, the next one in force first
-	problem    error    // why the value cannot be
+	value      string   // in force; as given where it is invalid
+	from       origin   // of value
+	overridden []origin // given and not used, highest precedence first
+	problem    error    // why the value is invalid
 }
 
-// resolution is what became of settings.
+// resolution is the result of resolving settings.
 type resolution struct {
 	what     string
 	file     string
 	found    bool // whether the file is there
 	values   []resolved
 	warnings []config.Warning // of the file
-	fileErr  error            // why nothing of the file counts
-	unfit    error            // why values that are all in order cannot be used together
+	fileErr  error            // why the file is not used
+	conflict error            // why values that are valid by themselves cannot be used together
 }
 
-// resolve fills in what no flag gave, from the environment, then from the file. A value that cannot be is an error that names
-// the variable, or the file and line; what nobody knows in the file is a warning.
+// resolve fills in what no flag gave, from the environment, then from the file. An invalid value is an error that names
+// the variable, or the file and line; an unknown key of the file is a warning.
 func (s settings) resolve() *resolution {
 	r := &resolution{what: s.what, file: s.file}
 	values := s.load(r)
@@ -113,7 +113,7 @@ func (s settings) resolve() *resolution {
 		v.from, v.overridden, v.value = all[0], all[1:], all[0].Value
 		if v.from.Source == "environment" || v.from.Source == "file" {
 			if err := fl.Value.Set(v.value); err != nil {
-				v.problem = v.cannotBe(err)
+				v.problem = v.invalid(err)
 			} else {
 				v.value = valueText(fl.Value)
 			}
@@ -144,15 +144,15 @@ func (s settings) load(r *resolution) []config.Value {
 	return values
 }
 
-func (s surroundings) lookup(name string) string {
+func (s sources) lookup(name string) string {
 	if name == "" {
 		return ""
 	}
 	return s.env(name)
 }
 
-// cannotBe is the error about a value that err is about.
-func (v *resolved) cannotBe(err error) error {
+// invalid wraps err, about a value, with where the value was given.
+func (v *resolved) invalid(err error) error {
 	instead := ""
 	if v.isFlag {
 		instead = ", or give --" + v.flag
@@ -167,9 +167,9 @@ func (v *resolved) cannotBe(err error) error {
 	return &failure.Error{Kind: failure.Usage, Message: at.String(), Err: plain(err), Next: "correct it there" + instead}
 }
 
-// errs are the things because of which the settings cannot be used.
+// errs are the errors for which the settings cannot be used.
 func (r *resolution) errs() (errs []error) {
-	for _, err := range []error{r.fileErr, r.unfit} {
+	for _, err := range []error{r.fileErr, r.conflict} {
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -200,14 +200,14 @@ func (r *resolution) of(name string) *resolved {
 	return &resolved{}
 }
 
-// byDefault says what a setting is that nobody gave.
-func (r *resolution) byDefault(name, value string) {
+// setDefault sets the value of a setting that has no source, for display.
+func (r *resolution) setDefault(name, value string) {
 	if v := r.of(name); v.from.Source == "default" {
 		v.value = value
 	}
 }
 
-// given reports whether a flag or a variable gives a setting, so that no file and no default does.
+// given reports whether a flag or a variable sets a setting.
 func (r *resolution) given(name string) bool {
 	from := r.of(name).from.Source
 	return from == "flag" || from == "environment"
@@ -222,7 +222,7 @@ func (r *resolution) log(log *slog.Logger) {
 	log.Debug("settings", all...)
 }
 
-// shown is a value of this setting for a message or log; of a secret only that there is one.
+// shown is a value of this setting for a message or log; a secret is masked.
 func (s setting) shown(value string) string {
 	if s.secret && value != "" {
 		return mask.Hidden
@@ -230,7 +230,7 @@ func (s setting) shown(value string) string {
 	return mask.Text(value)
 }
 
-// valueText is a value as a person would give it, "" for none.
+// valueText is a flag's value as it is written on a command line, "" for none.
 func valueText(v pflag.Value) string {
 	if list, ok := v.(pflag.SliceValue); ok {
 		return strings.Join(list.GetSlice(), ", ")
@@ -238,7 +238,7 @@ func valueText(v pflag.Value) string {
 	return v.String()
 }
 
-// plain says what a boolean flag wants, where its own error speaks of a Go function.
+// plain replaces the error of a boolean flag, which names a Go function.
 func plain(err error) error {
 	if strings.HasPrefix(err.Error(), "strconv.ParseBool: ") {
 		return errors.New("must be true or false")

@@ -15,9 +15,9 @@ import (
 
 const progressEvery = 100 * time.Millisecond
 
-// side passes on what a server says besides the answer: what it writes to stderr; with --log-level its log messages, to
-// stderr as well; in the jsonl format all notifications to stdout, as one line each, until the answer is printed. It also
-// keeps the progress line when stderr is a terminal.
+// side prints what a server sends besides the answer: its stderr; with --log-level its log messages, on stderr as well; in the jsonl
+// format all notifications on stdout, one line each, until the answer is printed. It also draws the progress line when stderr
+// is a terminal.
 type side struct {
 	journal *journal.Journal
 	err     *os.File
@@ -30,7 +30,7 @@ type side struct {
 	since    uint64
 	progress *rpc.Progress // to be drawn, nil if none
 	drawn    bool
-	partial  bool // stderr stands in the middle of a line
+	partial  bool // the last line on stderr has no end yet
 
 	wake chan struct{}
 	quit chan struct{}
@@ -106,7 +106,7 @@ func (s *side) Write(b []byte) (int, error) {
 	if len(b) > 0 {
 		s.partial = b[len(b)-1] != '\n'
 	}
-	// That our own stderr is gone must not look to the server as if its were.
+	// A closed stderr of ours must not look to the server like one of its own.
 	return len(b), nil
 }
 
@@ -127,7 +127,7 @@ func (s *side) endLine() {
 	}
 }
 
-// warn writes a message of our own to stderr.
+// warn writes a message of mcphud itself to stderr.
 func (s *side) warn(msg string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *side) clear() {
 	}
 }
 
-// stream makes the notifications that arrive from now on the output, in every format.
+// stream makes notifications the command's output, in every format.
 func (s *side) stream(emit func(method string, frame []byte) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

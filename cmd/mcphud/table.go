@@ -8,7 +8,7 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// widestCell bounds what one long name does to the column it is in.
+// widestCell bounds the width of a column, in cells.
 const widestCell = 60
 
 // table writes rows with aligned columns, two spaces between them. Cells are single safe lines. On a terminal of some width

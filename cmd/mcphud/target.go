@@ -18,7 +18,7 @@ import (
 
 const nameTarget = "name one with -- COMMAND ARGS…, --url URL, --agent NAME or --server NAME"
 
-// splitArgs parts a command's own arguments from the server command after the double dash; dash tells whether there was one.
+// splitArgs separates a command's own arguments from the server command after the double dash; dash reports whether there was one.
 func splitArgs(cmd *cobra.Command, args []string) (own, server []string, dash bool) {
 	n := cmd.ArgsLenAtDash()
 	if n < 0 {
@@ -27,7 +27,7 @@ func splitArgs(cmd *cobra.Command, args []string) (own, server []string, dash bo
 	return args[:n], args[n:], true
 }
 
-// target makes the server that the flags and the command after the double dash name. There must be exactly one.
+// target is the server that the flags or the command after the double dash name, exactly one.
 func (o *options) target(cmd *cobra.Command, command []string, dash bool) (config.Server, error) {
 	var named []string
 	if dash {
@@ -91,7 +91,7 @@ func (o *options) urlServer(raw string) (config.Server, error) {
 	return config.Server{Name: u.Host, Transport: t, URL: raw}, nil
 }
 
-// configured finds an entry of the configs. It must be one that may be started without asking.
+// configured finds an entry of the configs that may be started without a question.
 func (o *options) configured(name string) (config.Server, error) {
 	set, where, err := o.load()
 	if err != nil {
@@ -120,7 +120,7 @@ func (o *options) configured(name string) (config.Server, error) {
 	return s, nil
 }
 
-// trust is what the user has trusted; nil, which trusts nothing of a project, where there is no telling.
+// trust is the store of trusted entries; nil, which trusts no entry of a project, without a state folder.
 func (o *options) trust() *config.Trust {
 	where, err := config.System()
 	if err != nil {
@@ -141,7 +141,7 @@ func (o *options) load() (config.Set, config.Options, error) {
 	return set, where, nil
 }
 
-// apply puts the flags on top of what is known of s.
+// apply overrides s by the flags.
 func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
 	stdio := s.Transport == config.Stdio
 	for flag, fits := range map[string]bool{"env": stdio, "cwd": stdio, "header": !stdio, "transport": !stdio} {
@@ -183,7 +183,7 @@ func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
 	if s.MaxTimeout == 0 || changed("max-timeout") {
 		s.MaxTimeout = o.maxTimeout
 	}
-	// Whoever asks for a longer wait than the default bound means it.
+	// A --timeout beyond the default --max-timeout raises it.
 	if !changed("max-timeout") && s.MaxTimeout < s.Timeout {
 		s.MaxTimeout = s.Timeout
 	}
@@ -212,7 +212,7 @@ func pairs(m map[string]string, add []string, sep, flag, form string) (map[strin
 		}
 		if sep == ":" {
 			v = strings.TrimSpace(v)
-			for old := range out { // header names know no case
+			for old := range out { // header names are case-insensitive
 				if strings.EqualFold(old, k) {
 					delete(out, old)
 				}
@@ -246,8 +246,7 @@ func serverNames(set config.Set) []string {
 	return names
 }
 
-// similar picks at most three names that a mistyped one may have meant: same letters in another case, one inside the other,
-// or at most two edits away.
+// similar picks at most three names for a mistyped one: equal but for case, one inside the other, or at most two edits away.
 func similar(name string, names []string) []string {
 	low := strings.ToLower(name)
 	var out []string

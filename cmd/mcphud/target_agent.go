@@ -52,6 +52,6 @@ func completeAgents(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.S
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(cmd.Context(), shellTimeout)
 	defer cancel()
-	names, _ := c.Agents(ctx) // without a router there is nothing to offer
+	names, _ := c.Agents(ctx) // no router, no completions
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -48,14 +48,14 @@ func toolsList(ctx context.Context, l *link, _ []string) error {
 	return l.printList(ctx, offer.Tools, func(t *textOutput, items []offer.Item) {
 		rows := [][]string{}
 		for _, it := range items {
-			rows = append(rows, []string{it.Name, hints(it), flawed(it, text.FirstLine(describe(it)))})
+			rows = append(rows, []string{it.Name, hints(it), markMalformed(it, text.FirstLine(describe(it)))})
 		}
 		t.table(l.out.width, dropEmptyColumn(rows, 1))
 	})
 }
 
-// findTool lists the tools and picks one by its exact name, or in the other spelling of a tool of several agents' together,
-// mcp:AGENT:TOOL. Nothing else is sent.
+// findTool lists the tools and picks one by its exact name, or by the other spelling of a merged tool, mcp:AGENT:TOOL. Nothing else is
+// sent.
 func findTool(ctx context.Context, l *link, name string) (offer.Item, error) {
 	list, err := l.List(ctx, offer.Tools)
 	if err != nil {
@@ -157,7 +157,7 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 	return nil
 }
 
-// call are the options of a request that may take long.
+// call is the options of a request that reports progress.
 func (l *link) call() session.CallOptions {
 	return session.CallOptions{OnProgress: l.side.report}
 }
@@ -201,8 +201,8 @@ func describe(it offer.Item) string {
 	return it.Title
 }
 
-// flawed marks an item that is not what the specification says.
-func flawed(it offer.Item, s string) string {
+// markMalformed marks an item that violates the specification.
+func markMalformed(it offer.Item, s string) string {
 	if it.Flaw != nil {
 		return "! malformed: " + it.Flaw.Error() + "  " + s
 	}
@@ -240,7 +240,7 @@ func (t *textOutput) arguments(width int, raw json.RawMessage) {
 	}
 }
 
-// printList prints a whole list: its pages put together.
+// printList prints a whole list, all pages in one.
 func (l *link) printList(ctx context.Context, kind offer.Kind, f func(*textOutput, []offer.Item)) error {
 	list, err := l.List(ctx, kind)
 	if err != nil {
@@ -258,16 +258,16 @@ func (l *link) printList(ctx context.Context, kind offer.Kind, f func(*textOutpu
 		} else {
 			f(t, list.Items)
 		}
-		t.absent(list.JSON())
+		t.missing(list.JSON())
 	}})
 }
 
-// absent says whose part a list of all agents lacks, and why: what is not there cannot be missed by who does not know of it.
-func (t *textOutput) absent(list []byte) {
+// missing names the agents whose part a merged list lacks, and why.
+func (t *textOutput) missing(list []byte) {
 	var meta struct {
 		Missing []struct{ Agent, Error string } `json:"mcphud/missing"`
 	}
-	_ = jsonrpc.Members(list, func(key string, value []byte) bool { // a list that is no object was refused before
+	_ = jsonrpc.Members(list, func(key string, value []byte) bool { // a list that is not an object was refused before
 		return key != "_meta" || json.Unmarshal(value, &meta) != nil
 	})
 	for _, m := range meta.Missing {

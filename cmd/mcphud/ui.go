@@ -52,7 +52,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		}
 		return pids
 	})
-	a.kill.patient.Store(true) // the UI gives the terminal back first, and has a bound of its own
+	a.kill.patient.Store(true) // the UI restores the terminal first, and bounds that itself
 	defer a.kill.patient.Store(false)
 	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry()}
 	if start.stack != nil {
@@ -64,7 +64,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		HistoryFile: stateFile("history"),
 	}
 	if start.connect != "" && cfg.LinearMode() {
-		start.open, start.connect = start.connect, "" // lines that are piped in wait for what the list started
+		start.open, start.connect = start.connect, "" // piped lines wait for what the list started
 	}
 	if start.connect != "" {
 		cfg.Start = "tools"
@@ -82,7 +82,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 			return err
 		}
 	case start.connect != "":
-		wg.Go(func() { _ = m.Connect(work, start.connect) }) // the screen shows how it went
+		wg.Go(func() { _ = m.Connect(work, start.connect) }) // the screen shows the outcome
 	}
 	for _, w := range start.warnings {
 		j.Append(journal.Entry{Kind: journal.State, Server: "config", Note: w.String()}, nil)
