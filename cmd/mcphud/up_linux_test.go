@@ -184,6 +184,9 @@ func TestUpSecondInterruptEndsAtOnce(t *testing.T) {
 	if err := syscall.Kill(u.Processes[0].PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	await(t, "it to stand still", func() bool {
+		return strings.Contains(contents(fmt.Sprintf("/proc/%d/stat", u.Processes[0].PID)), ") T ")
+	})
 	u.signal(os.Interrupt)
 	await(t, "it to drain", func() bool { return strings.Contains(u.log(), "stopping") || !u.running() })
 	if !u.running() {
