@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,26 +11,24 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // maxAsks bounds the questions to one client that wait for an answer.
 const maxAsks = 256
 
-// capability is what a client must have declared before it may be asked for something.
-func capability(method string) string {
-	name, _, _ := strings.Cut(method, "/")
-	return name
-}
+// capability is what a client must have declared before it may get a request of this method.
+func capability(method string) string { return cmp.Or(ingress.CapabilityFor(method), method) }
 
 // can reports whether the client declared the capability that method needs.
 func can(caps mcp.ClientCapabilities, method string) bool {
-	switch mcp.MCPMethod(method) {
-	case mcp.MethodSamplingCreateMessage:
+	switch capability(method) {
+	case "sampling":
 		return caps.Sampling != nil
-	case mcp.MethodElicitationCreate:
+	case "elicitation":
 		return caps.Elicitation != nil
-	case mcp.MethodListRoots:
+	case "roots":
 		return caps.Roots != nil
 	}
 	return false

@@ -5,15 +5,13 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -50,15 +48,10 @@ const (
 	maxParkedBy = 100  // those of one principal
 )
 
-// askable lists what a client of the modern era can be asked for, by the capability for it.
-var askable = map[mcp.MCPMethod]string{
-	mcp.MethodElicitationCreate: "elicitation", mcp.MethodSamplingCreateMessage: "sampling", mcp.MethodListRoots: "roots",
-}
-
 // askedFor is what of a caller's capabilities is about questions, in one form for all who can be asked the same.
 func askedFor(caps []byte) string {
 	var all []string
-	for _, name := range askable {
+	for _, name := range ingress.ClientCapabilities {
 		v := jsonrpc.Get(caps, name)
 		if len(v) == 0 || v[0] != '{' {
 			continue
@@ -71,7 +64,6 @@ func askedFor(caps []byte) string {
 		}
 		all = append(all, `"`+name+`":{`+strings.Join(modes, ",")+`}`)
 	}
-	slices.Sort(all)
 	return "{" + strings.Join(all, ",") + "}"
 }
 
@@ -181,8 +173,8 @@ func (p *parked) requests() []byte {
 
 // ask has the caller asked.
 func (p *parked) ask(ctx context.Context, method string, params []byte) (json.RawMessage, *session.Fault, bool) {
-	capability, ok := askable[mcp.MCPMethod(method)]
-	if !ok || jsonrpc.Get([]byte(p.c.caps), capability) == nil {
+	capability := ingress.CapabilityFor(method)
+	if capability == "" || jsonrpc.Get([]byte(p.c.caps), capability) == nil {
 		return nil, nil, false
 	}
 	text := append([]byte(`{"method":`), jsonrpc.Quote(method)...)

@@ -20,7 +20,7 @@ type sitting struct {
 	b   *Bridge
 	c   *child
 	id  string
-	can []string // what the client says that it can be asked for, of askable
+	can []string // what the client says that it can be asked for, of ingress.ClientCapabilities
 
 	mu      sync.Mutex
 	general *queue // what belongs to no request, or has to wait
@@ -125,14 +125,9 @@ func (s *sitting) end() {
 	s.general.fail(errReplaced)
 }
 
-// askable are the requests that only some clients answer, by the capability for them.
-var askable = map[mcp.MCPMethod]string{
-	mcp.MethodSamplingCreateMessage: "sampling", mcp.MethodElicitationCreate: "elicitation", mcp.MethodListRoots: "roots",
-}
-
 // able is what of a client's capabilities is kept: they come at any length.
 func able(caps []byte) (names []string) {
-	for _, name := range askable {
+	for _, name := range ingress.ClientCapabilities {
 		if v := jsonrpc.Get(caps, name); v != nil && v[0] == '{' {
 			names = append(names, name)
 		}
@@ -142,8 +137,8 @@ func able(caps []byte) (names []string) {
 
 // answers reports whether the client said that it answers requests of a method.
 func (s *sitting) answers(method string) bool {
-	name, some := askable[mcp.MCPMethod(method)]
-	return !some || slices.Contains(s.can, name)
+	name := ingress.CapabilityFor(method)
+	return name == "" || slices.Contains(s.can, name)
 }
 
 // listen is the answer to GET: a stream of what belongs to no request. A second one takes over from the first.
