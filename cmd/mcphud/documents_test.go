@@ -7,6 +7,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mcphud/mcphud/proxy/access"
+	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/proxy/stack"
+	"github.com/mcphud/mcphud/session/config"
 )
 
 // documents are the Markdown files for readers of the project, by path below its folder.
@@ -168,5 +173,48 @@ func TestHelpOnATerminal(t *testing.T) {
 	out, code := onTerminal(t, "help", "keys")
 	if code != 0 || !strings.Contains(out, "everywhere") || strings.Contains(out, "|---|") {
 		t.Errorf("exit %d: %.500q", code, out)
+	}
+}
+
+// Every configuration that a document shows can be read as what it is.
+func TestV3_DocumentsShowConfigurationsThatLoad(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for path, text := range documents(t) {
+		for _, m := range regexp.MustCompile("(?s)\n```(yaml|json)\n(.*?)```").FindAllStringSubmatch(text, -1) {
+			n++
+			block := strings.ReplaceAll(m[2], "2c26b4…", strings.Repeat("2c26b46b", 8))
+			file := filepath.Join(t.TempDir(), "config."+m[1])
+			if err := os.WriteFile(file, []byte(block), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			set := func(string) (string, bool) { return "value", true }
+			var err error
+			switch {
+			case strings.Contains(block, `"routes"`):
+				_, err = routes.Parse([]byte(block))
+			case strings.Contains(block, `"tokens"`):
+				_, err = access.ParseTokens([]byte(block))
+			case strings.Contains(block, "agents:"):
+				_, err = stack.Source{Lookup: set, Agent: agentChecker()}.Load(file)
+			default:
+				var found config.Set
+				found, err = config.Load(config.Options{Files: []string{file}, LookupEnv: set})
+				for _, s := range found.Servers {
+					if s.Problem != nil {
+						t.Errorf("%s: %s: %v", path, s.Name, s.Problem)
+					}
+				}
+				if len(found.Servers) == 0 || len(found.Warnings) > 0 {
+					t.Errorf("%s: %d servers, warnings %v in\n%s", path, len(found.Servers), found.Warnings, block)
+				}
+			}
+			if err != nil {
+				t.Errorf("%s: %v in\n%s", path, err, block)
+			}
+		}
+	}
+	if n < 6 {
+		t.Errorf("%d configurations were found", n)
 	}
 }
