@@ -23,8 +23,8 @@ func (e *entry) decideTransport() {
 		default:
 			e.Transport = Stdio
 		}
-	case given == HTTP && e.Source.Dialect == Mcphud:
-		e.Transport = Auto // http stands for "HTTP + SSE" in these files: whichever the server speaks
+	case given == HTTP:
+		e.Transport = e.dialect.http
 	case given == "streamablehttp":
 		e.Transport = HTTP
 	case given == Stdio, slices.Contains(URLTransports(), given):

@@ -19,12 +19,14 @@ type Field struct{ Label, Value string }
 func Describe(s Server) []Field {
 	sent := s
 	s = s.Masked()
-	s.Command = sent.open(sent.Command, s.Command)
-	for i := range s.Args {
-		s.Args[i] = sent.open(sent.Args[i], s.Args[i])
+	s.Command = sent.open("", sent.Command, s.Command)
+	flag := "" // the argument before
+	for i, a := range sent.Args {
+		s.Args[i] = sent.open(flag, a, s.Args[i])
+		flag = a
 	}
 	for k := range s.Env {
-		s.Env[k] = sent.open(sent.Env[k], s.Env[k])
+		s.Env[k] = sent.open(k, sent.Env[k], s.Env[k])
 	}
 	var out []Field
 	add := func(label, value string) {
@@ -61,20 +63,31 @@ func Describe(s Server) []Field {
 	return out
 }
 
-// open is value as masked, or in full (but for the secrets of variables that
-// were expanded into it) where more than one plain word would be hidden.
-func (s Server) open(value, masked string) string {
+// open is the value of the flag or variable name as masked, or in full (but for
+// the secrets of variables that were expanded into it) where it could be what
+// runs: more than one plain word, a path, or the value of --password-command.
+func (s Server) open(name, value, masked string) string {
 	if value == masked {
 		return masked
 	}
+	if _, setting, _ := strings.Cut(value, "="); plainURL(value) || plainURL(setting) {
+		return masked
+	}
 	rest := strings.TrimSpace(authScheme.ReplaceAllString(headerStart.ReplaceAllString(value, ""), ""))
-	if strings.ContainsAny(rest, " \t\r\n;|&$<>(){}[]`'\"\\*?!~") && !plainURL(value) {
+	operand := rest
+	if before, after, ok := strings.Cut(rest, "="); ok {
+		name, operand = before, after
+	}
+	path := strings.Contains(operand, "/") || strings.HasPrefix(operand, ".")
+	if path || programName.MatchString(name) || strings.ContainsAny(rest, " \t\r\n;|&$<>(){}[]`'\"\\*?!~") {
 		return s.hide(value)
 	}
 	return masked
 }
 
 var (
+	// programName is how names of flags, variables and settings end that take a program or a file.
+	programName = regexp.MustCompile(`(?i)(command|cmd|helper|program|exec|script|file|path)$`)
 	// headerStart is how a header begins that is given as an argument.
 	headerStart = regexp.MustCompile(`^[A-Za-z][\w-]*:\s*`)
 	// authScheme is an authorization scheme and its value.
@@ -85,7 +98,7 @@ var (
 // plainURL is whether value is one URL as it is written for people, queries
 // included, and nothing that a shell would take apart.
 func plainURL(value string) bool {
-	return anyURL.FindString(value) == value && !strings.ContainsAny(value, ";|$<>(){}`'\"\\*!")
+	return value != "" && anyURL.FindString(value) == value && !strings.ContainsAny(value, ";|$<>(){}`'\"\\*!")
 }
 
 func quoteNonEmpty(s string) string {

@@ -122,10 +122,10 @@ func readFile(path string, limit int64) ([]byte, error) {
 
 // isYAML goes by the name, and by the first character where that says nothing.
 func isYAML(path string, b []byte) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".yaml", ".yml":
+	switch ext := strings.ToLower(filepath.Ext(path)); {
+	case yamlName(path):
 		return true
-	case ".json", ".jsonc":
+	case ext == ".json", ext == ".jsonc":
 		return false
 	}
 	b = bytes.TrimLeft(b, " \t\r\n")

@@ -13,6 +13,7 @@ import (
 // stands, so that a later problem can say so.
 type entry struct {
 	Server
+	dialect  *Dialect
 	doc      *document
 	at       map[string][2]int // field path ("args[1]", "env.TOKEN") -> line, column
 	problems []string
@@ -40,71 +41,71 @@ func (e *entry) note(field string, n node) {
 
 // readEntry decodes one server. Whatever is wrong with it becomes a problem of
 // the entry, or a warning where the rest of the entry stands on its own.
-func readEntry(d *document, name string, n node, src Source) *entry {
-	e := &entry{Server: Server{Name: name, Source: src}, doc: d, at: map[string][2]int{}}
+func (r *reader) readEntry(name string, n node, src Source) *entry {
+	d := r.doc
+	e := &entry{Server: Server{Name: name, Source: src}, dialect: r.dialect, doc: d, at: map[string][2]int{}}
 	if k := n.kind(); k != object {
 		e.problem("", "is %s; write an object with command or url", k)
 		return e
 	}
-	known := entryKeys(src.Dialect)
 	for _, m := range n.members() {
-		if !known[m.key] {
+		field, known := r.dialect.field(m.key)
+		switch {
+		case !known:
 			d.warnAt(m.line, m.col, "server %q: unknown key %q is ignored", clip(name), clip(m.key))
-			continue
+		case field != "":
+			e.field(field, m.value)
 		}
-		e.field(m)
 	}
 	return e
 }
 
-func (e *entry) field(m member) {
-	n := m.value
+func (e *entry) field(key string, n node) {
 	if n.kind() == null {
 		return // as if it were not there, in every dialect
 	}
-	e.note(m.key, n)
-	switch m.key {
+	e.note(key, n)
+	switch key {
 	case "type", "transport":
-		if n.kind() == object { // S3's shape: the transport is an object of its own
+		if n.kind() == object { // mcp.yaml's shape: the transport is an object of its own
 			e.transport(n)
 			return
 		}
-		e.given = e.string(m.key, n)
+		e.given = e.string(key, n)
 	case "command":
-		e.Command = e.string(m.key, n)
+		e.Command = e.string(key, n)
 	case "args":
-		e.Args = e.list(m.key, n)
+		e.Args = e.list(key, n)
 	case "env":
-		e.Env = e.pairs(m.key, n)
+		e.Env = e.pairs(key, n)
 	case "envFile":
-		e.envFile = e.string(m.key, n)
+		e.envFile = e.string(key, n)
 	case "cwd":
-		e.Cwd = e.string(m.key, n)
-	case "url", "serverUrl":
-		e.at["url"] = e.at[m.key]
-		e.URL = e.string("url", n)
+		e.Cwd = e.string(key, n)
+	case "url":
+		e.URL = e.string(key, n)
 	case "headers":
-		e.Headers = e.pairs(m.key, n)
+		e.Headers = e.pairs(key, n)
 	case "oauth":
 		e.oauth(n)
 	case "enabled":
-		e.Disabled = e.Disabled || !e.bool(m.key, n, true)
+		e.Disabled = e.Disabled || !e.bool(key, n, true)
 	case "disabled":
-		e.Disabled = e.Disabled || e.bool(m.key, n, false)
+		e.Disabled = e.Disabled || e.bool(key, n, false)
 	case "auto_reconnect":
-		e.NoReconnect = !e.bool(m.key, n, true)
+		e.NoReconnect = !e.bool(key, n, true)
 	case "protocol":
-		e.Protocol = e.string(m.key, n)
+		e.Protocol = e.string(key, n)
 	case "roots":
-		e.Roots = e.list(m.key, n)
+		e.Roots = e.list(key, n)
 	case "timeout":
-		e.Timeout = e.duration(m.key, n)
+		e.Timeout = e.duration(key, n)
 	case "max_timeout":
-		e.MaxTimeout = e.duration(m.key, n)
+		e.MaxTimeout = e.duration(key, n)
 	case "connect_timeout":
-		e.ConnectTimeout = e.duration(m.key, n)
+		e.ConnectTimeout = e.duration(key, n)
 	case "max_frame":
-		e.MaxFrame = e.size(m.key, n)
+		e.MaxFrame = e.size(key, n)
 	}
 }
 
@@ -119,7 +120,7 @@ func (e *entry) transport(n node) {
 			e.problem("transport", "type is an object; write stdio, http or sse")
 			continue
 		}
-		e.field(m)
+		e.field(m.key, m.value)
 	}
 }
 
@@ -179,7 +180,7 @@ func (e *entry) list(field string, n node) []string {
 	return out
 }
 
-// pairs reads an object of strings, or the list of K=V that S2's files have.
+// pairs reads an object of strings, or a list of NAME=value.
 func (e *entry) pairs(field string, n node) map[string]string {
 	out := map[string]string{}
 	switch k := n.kind(); k {

@@ -14,7 +14,7 @@ func (e *entry) readEnvFile(o Options) {
 	if e.envFile == "" {
 		return
 	}
-	x := &expander{opt: o, dialect: e.Source.Dialect}
+	x := &expander{opt: o, syntax: e.dialect.expand}
 	x.unset = func(field, variable, fix string) {
 		e.problem(field, "environment variable %s is not set; %s", clip(variable), fix)
 	}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,72 +10,62 @@ import (
 	"github.com/mcphud/mcphud/session/mask"
 )
 
-// expander replaces the variables of one dialect in one string. It is applied
-// to values that are split already, and to none twice.
+// expander replaces the variables of one dialect in the fields of one entry. It is applied to values that are split already, and
+// to none twice.
 type expander struct {
-	opt     Options
-	dialect string
-	// used has the values of variables whose name says that they are secret.
-	used  []string
-	names []string // of all variables that were expanded
-	unset func(field, variable, fix string)
+	opt    Options
+	syntax expansion
+	used   []string // values of variables whose name says that they are secret
+	names  []string // of all variables that were expanded
+	unset  func(field, variable, fix string)
 }
 
-// ${NAME} and ${NAME:-default}.
+// expansion replaces the variables in one string.
+type expansion func(x *expander, field, s string) string
+
+// expandShell replaces ${NAME} and ${NAME:-default}.
+func expandShell(x *expander, field, s string) string {
+	return replace(shellVar, s, func(m []string) string {
+		return x.variable(field, m[1], func() string {
+			if m[2] != "" {
+				return m[3]
+			}
+			return x.missing(field, m[1], m[0], fmt.Sprintf(", or write ${%s:-default}", m[1]))
+		})
+	})
+}
+
 var shellVar = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
 
-// ${env:NAME} and the few names that editors have.
-var editorVar = regexp.MustCompile(`\$\{(?:env:([^}]+)|(userHome|workspaceFolder|workspaceFolderBasename|pathSeparator|/))\}`)
-
 func (x *expander) expand(field, s string) string {
-	if !strings.Contains(s, "${") {
+	if x.syntax == nil || !strings.Contains(s, "${") {
 		return s
 	}
-	switch x.dialect {
-	case Mcphud, ClaudeCode, Generic:
-		return replace(shellVar, s, func(m []string) string { return x.variable(field, m[0], m[1], m[2] != "", m[3]) })
-	case Cursor:
-		return replace(editorVar, s, func(m []string) string {
-			switch m[2] {
-			case "userHome":
-				return x.opt.Home
-			case "workspaceFolder":
-				return x.opt.Cwd
-			case "workspaceFolderBasename":
-				return filepath.Base(x.opt.Cwd)
-			case "pathSeparator", "/":
-				if x.opt.goos() == "windows" {
-					return `\`
-				}
-				return "/"
-			}
-			return x.variable(field, m[0], m[1], false, "")
-		})
-	}
-	return s // Claude Desktop's values are literal
+	return x.syntax(x, field, s)
 }
 
-func (x *expander) variable(field, whole, name string, hasDefault bool, def string) string {
-	if x.opt.LookupEnv != nil {
-		if v, ok := x.opt.LookupEnv(name); ok {
-			x.names = append(x.names, name)
-			if v != "" && mask.Secret(name) {
-				x.used = append(x.used, v)
-			}
-			return v
-		}
+// variable is the value of a variable, or that of otherwise where it is not set.
+func (x *expander) variable(field, name string, otherwise func() string) string {
+	if x.opt.LookupEnv == nil {
+		return otherwise()
 	}
-	if hasDefault {
-		return def
+	v, ok := x.opt.LookupEnv(name)
+	if !ok {
+		return otherwise()
 	}
+	x.names = append(x.names, name)
+	if v != "" && mask.Secret(name) {
+		x.used = append(x.used, v)
+	}
+	return v
+}
+
+// missing reports a variable that is not set; its reference stays as it is written. or is a second way to set it.
+func (x *expander) missing(field, name, written, or string) string {
 	if !x.opt.AllowUnset {
-		fix := "set it before starting mcphud"
-		if x.dialect != Cursor {
-			fix += fmt.Sprintf(", or write ${%s:-default}", name)
-		}
-		x.unset(field, name, fix)
+		x.unset(field, name, "set it before starting mcphud"+or)
 	}
-	return whole
+	return written
 }
 
 func replace(re *regexp.Regexp, s string, f func([]string) string) string {
@@ -98,7 +87,7 @@ func replace(re *regexp.Regexp, s string, f func([]string) string) string {
 
 // expand replaces the variables of every field that takes them.
 func (e *entry) expand(o Options) {
-	x := &expander{opt: o, dialect: e.Source.Dialect}
+	x := &expander{opt: o, syntax: e.dialect.expand}
 	reported := map[string]bool{}
 	x.unset = func(field, variable, fix string) {
 		if !reported[field+"\x00"+variable] {

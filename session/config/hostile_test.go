@@ -121,11 +121,11 @@ func FuzzLoad(f *testing.F) {
 		watch := time.AfterFunc(20*time.Second, func() { panic(fmt.Sprintf("still busy with %d bytes: %.2000q", len(b), b)) })
 		defer watch.Stop()
 		c := []candidate{
-			{path: "/w/mcp.yaml", dialect: Mcphud, project: true},
-			{path: "/w/.mcp.json", dialect: ClaudeCode},
-			{path: "/w/claude_desktop_config.json", dialect: ClaudeDesktop},
-			{path: "/w/.cursor/mcp.json", dialect: Cursor},
-			{path: "/w/servers", dialect: Generic, required: true},
+			{path: "/w/mcp.yaml", dialect: mcphudDialect, project: true},
+			{path: "/w/.mcp.json", dialect: claudeCode},
+			{path: "/w/claude_desktop_config.json", dialect: claudeDesktop},
+			{path: "/w/.cursor/mcp.json", dialect: cursor},
+			{path: "/w/servers", dialect: generic, required: true},
 		}[which%5]
 		o := Options{Home: "/h", Cwd: "/w", LookupEnv: env("A=1", "TOKEN=t0ken")}
 		servers, _, _, err := loadBytes(o, c, bytes.Clone(b))

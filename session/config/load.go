@@ -3,8 +3,9 @@ package config
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Set is everything the configuration files say, merged.
@@ -49,19 +50,19 @@ func Load(o Options) (Set, error) {
 		entries, settings, doc, err := loadFile(o, c)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) && !c.required {
-				s.Looked = append(s.Looked, File{Path: c.path, Dialect: c.dialect, Project: c.project, Absent: true})
+				s.Looked = append(s.Looked, File{Path: c.path, Dialect: c.dialect.Name, Project: c.project, Absent: true})
 				continue
 			}
 			w := asWarning(c.path, err)
 			s.Warnings = append(s.Warnings, w)
-			f := File{Path: c.path, Dialect: c.dialect, Project: c.project, Absent: errors.Is(err, fs.ErrNotExist), Err: w, Error: w.Error()}
+			f := File{Path: c.path, Dialect: c.dialect.Name, Project: c.project, Absent: errors.Is(err, fs.ErrNotExist), Err: w, Error: w.Error()}
 			s.Files, s.Looked = append(s.Files, f), append(s.Looked, f)
 			if c.required {
 				failed = errors.Join(failed, w)
 			}
 			continue
 		}
-		f := File{Path: c.path, Dialect: c.dialect, Project: c.project, Servers: len(entries)}
+		f := File{Path: c.path, Dialect: c.dialect.Name, Project: c.project, Servers: len(entries)}
 		s.Files, s.Looked = append(s.Files, f), append(s.Looked, f)
 		s.Warnings = append(s.Warnings, doc.warnings...)
 		s.Settings.merge(settings, c.path)
@@ -159,55 +160,51 @@ func loadBytes(o Options, c candidate, b []byte) (out []Server, st Settings, d *
 
 // readRoot finds the servers in whichever of the shapes the file has.
 func readRoot(o Options, d *document, c candidate) ([]*entry, Settings, error) {
-	r := &reader{d: d, src: Source{File: c.path, Dialect: c.dialect, Project: c.project}}
+	r := &reader{doc: d, dialect: c.dialect, cwd: o.Cwd, src: Source{File: c.path, Dialect: c.dialect.Name, Project: c.project}}
 	if k := d.root.kind(); k != object {
-		if k == null && c.dialect == Mcphud {
+		if k == null && yamlName(c.path) {
 			return nil, Settings{}, nil // a file of comments
 		}
 		line, col := d.root.pos()
 		return nil, Settings{}, Warning{File: c.path, Line: line, Col: col, Malformed: true, Message: "holds " + string(k) + "; write an object with mcpServers or servers"}
 	}
-	if filepath.Base(c.path) == ".claude.json" {
-		// The more particular first: the project's own servers, then the user's.
-		if projects, ok := d.root.get("projects"); ok {
-			if p, ok := projects.get(o.Cwd); ok {
-				r.servers(p)
-			}
-		}
+	if c.dialect.before != nil {
+		c.dialect.before(r)
 	}
 	r.servers(d.root)
-	top := topKeys()
 	for _, m := range d.root.members() {
 		switch {
 		case m.key == "mcp":
 			r.mcp(m.value)
-		case m.key == "pool" && c.dialect == Mcphud:
+		case m.key == "pool" && c.dialect.settings:
 			r.settings.pool(d, m.value)
-		case m.key == "timeouts" && c.dialect == Mcphud:
+		case m.key == "timeouts" && c.dialect.settings:
 			r.settings.timeouts(d, m.value)
-		case settingsKey[m.key] && c.dialect == Mcphud:
+		case settingsKey[m.key] && c.dialect.settings:
 			r.settings.field(d, m)
-		case !top[m.key] && strictTop(c.dialect):
+		case c.dialect.strict && !slices.Contains(c.dialect.lists, m.key) && m.key != "$schema" && m.key != "version":
 			d.warnAt(m.line, m.col, "unknown key %q is ignored", clip(m.key))
 		}
 	}
 	if !r.found && c.required {
-		d.warnAt(0, 0, "has no servers: none of mcpServers, servers and mcp.servers is there")
+		d.warnAt(0, 0, "has no servers: none of %s and mcp.servers is there", strings.Join(c.dialect.lists, ", "))
 	}
 	return r.entries, r.settings, nil
 }
 
 type reader struct {
-	d        *document
+	doc      *document
+	dialect  *Dialect
+	cwd      string
 	src      Source
 	entries  []*entry
 	settings Settings
 	found    bool
 }
 
-// servers reads an object's mcpServers and servers.
+// servers reads the lists of servers that an object has.
 func (r *reader) servers(n node) {
-	for _, key := range []string{"mcpServers", "servers"} {
+	for _, key := range r.dialect.lists {
 		if list, ok := n.get(key); ok {
 			r.found = true
 			r.list(key, list)
@@ -215,7 +212,7 @@ func (r *reader) servers(n node) {
 	}
 }
 
-// mcp reads S2's block: a list of servers with ids, and settings.
+// mcp reads a block that has servers with ids, and settings.
 func (r *reader) mcp(n node) {
 	for _, m := range n.members() {
 		switch {
@@ -223,13 +220,13 @@ func (r *reader) mcp(n node) {
 			r.found = true
 			r.list("mcp.servers", m.value)
 		case m.key == "pool":
-			r.settings.pool(r.d, m.value)
+			r.settings.pool(r.doc, m.value)
 		case m.key == "timeouts":
-			r.settings.timeouts(r.d, m.value)
+			r.settings.timeouts(r.doc, m.value)
 		case settingsKey[m.key]:
-			r.settings.field(r.d, m)
+			r.settings.field(r.doc, m)
 		default:
-			r.d.warnAt(m.line, m.col, "unknown key %q of mcp is ignored", clip(m.key))
+			r.doc.warnAt(m.line, m.col, "unknown key %q of mcp is ignored", clip(m.key))
 		}
 	}
 }
@@ -249,7 +246,7 @@ func (r *reader) list(key string, n node) {
 			}
 			name := id.text()
 			if name == "" {
-				r.d.warnAt(line, col, "a server of %s has no id and is ignored", key)
+				r.doc.warnAt(line, col, "a server of %s has no id and is ignored", key)
 				continue
 			}
 			r.entry(name, line, col, el)
@@ -257,22 +254,22 @@ func (r *reader) list(key string, n node) {
 	case null:
 	default:
 		line, col := n.pos()
-		r.d.warnAt(line, col, "%s is %s; write an object of servers", key, k)
+		r.doc.warnAt(line, col, "%s is %s; write an object of servers", key, k)
 	}
 }
 
 // entry adds one, replacing one of its name in the same file and saying so.
 func (r *reader) entry(name string, line, col int, n node) {
 	if name == "" {
-		r.d.warnAt(line, col, "a server without a name is ignored")
+		r.doc.warnAt(line, col, "a server without a name is ignored")
 		return
 	}
 	src := r.src
 	src.Line = line
-	e := readEntry(r.d, name, n, src)
+	e := r.readEntry(name, n, src)
 	for i, have := range r.entries {
-		if have.Name == name && r.src.Dialect != ClaudeCode {
-			r.d.warnAt(line, col, "server %q is given twice, first on line %d; this one counts", clip(name), have.Source.Line)
+		if have.Name == name && !r.dialect.repeats {
+			r.doc.warnAt(line, col, "server %q is given twice, first on line %d; this one counts", clip(name), have.Source.Line)
 			r.entries[i] = e
 			return
 		}

@@ -113,3 +113,34 @@ func TestDescribeHidesNoCommand(t *testing.T) {
 		}
 	}
 }
+
+// A program can be a single word, under a name that looks as if it had a secret.
+func TestDescribeHidesNoProgram(t *testing.T) {
+	for _, s := range []Server{
+		{Command: "git", Args: []string{"-c", "credential.helper=evil", "fetch"}},
+		{Command: "restic", Args: []string{"--password-command", "evil"}},
+		{Command: "restic", Args: []string{"--password-command=evil"}},
+		{Command: "env", Args: []string{"RESTIC_PASSWORD_COMMAND=evil", "restic"}},
+		{Command: "restic", Env: map[string]string{"RESTIC_PASSWORD_COMMAND": "evil"}},
+		{Command: "x", Args: []string{"--token", "./evil"}},
+		{Command: "x", Args: []string{"--token", "../evil"}},
+		{Command: "x", Args: []string{"--token", "/tmp/evil"}},
+		{Command: "x", Args: []string{"--token=bin/evil"}},
+		{Command: "x", Args: []string{"--auth", "~/evil"}},
+		{Command: "x", Env: map[string]string{"API_TOKEN_FILE": "evil", "AUTH": ".evil"}},
+	} {
+		if got := fmt.Sprint(Describe(s)); !strings.Contains(got, "evil") || strings.Contains(got, "***") {
+			t.Errorf("%q %q is shown as %s", s.Args, s.Env, got)
+		}
+	}
+	for _, s := range []Server{
+		{Command: "x", Args: []string{"--url=https://me:hunter2abc@host/x"}},
+		{Command: "x", Env: map[string]string{"AUTH_URL": "https://me:hunter2abc@host/x"}},
+		{Command: "x", Args: []string{"--token=ghp_0123456789abcdefghijABCDEFGHIJ012345"}},
+		{Command: "x", Args: []string{"-H", "Authorization: Basic dXNlcjpw/c3M9"}},
+	} {
+		if got := fmt.Sprint(Describe(s)); !strings.Contains(got, "***") {
+			t.Errorf("%q %q is shown as %s", s.Args, s.Env, got)
+		}
+	}
+}

@@ -80,17 +80,6 @@ func (o Options) StateDir() string {
 	return under(base, "mcphud")
 }
 
-// claudeDesktop is the folder of Claude Desktop's configuration on o.OS.
-func (o Options) claudeDesktop() string {
-	switch o.goos() {
-	case "windows":
-		return under(o.env("APPDATA"), "Claude")
-	case "darwin":
-		return under(o.Home, "Library", "Application Support", "Claude")
-	}
-	return under(o.xdg("XDG_CONFIG_HOME", ".config"), "Claude")
-}
-
 // under joins, keeping "no such folder" ("") as it is.
 func under(base string, names ...string) string {
 	if base == "" {

@@ -125,7 +125,7 @@ type Variables struct {
 // Expand replaces ${NAME} and ${NAME:-default} in s. The error names a variable that is not set.
 func (v *Variables) Expand(s string) (string, error) {
 	var err error
-	x := &expander{opt: Options{LookupEnv: v.Lookup}, dialect: Mcphud}
+	x := &expander{opt: Options{LookupEnv: v.Lookup}, syntax: expandShell}
 	x.unset = func(_, variable, fix string) {
 		err = fmt.Errorf("environment variable %s is not set; %s", clip(variable), fix)
 	}

@@ -1,0 +1,20 @@
+package config
+
+import "maps"
+
+// generic is what a file of any other name is taken for.
+var generic = &Dialect{
+	Name:   "mcpServers",
+	Files:  "any other file that is pointed at",
+	owns:   func(string) bool { return true },
+	lists:  usualLists,
+	fields: genericFields(),
+	http:   HTTP,
+	expand: expandShell,
+}
+
+func genericFields() map[string]string {
+	f := maps.Clone(displayFields)
+	f["serverUrl"] = "url"
+	return f
+}

@@ -1,0 +1,24 @@
+package config
+
+import "strings"
+
+// mcphudDialect is the format of mcphud's own files, mcphud.yaml and mcp.yaml. They come first: MCPHUD_CONFIG takes the place of
+// the user's file.
+var mcphudDialect = &Dialect{
+	Name:     "mcphud",
+	Files:    "`$MCPHUD_CONFIG`, else `mcphud/mcphud.yaml` in the user's configuration folder; `mcphud.yaml` and `mcp.yaml` in the working folder",
+	user:     func(o Options) string { return under(o.ConfigDir(), "mcphud.yaml") },
+	project:  []string{"mcphud.yaml", "mcp.yaml"},
+	owns:     yamlName,
+	lists:    usualLists,
+	strict:   true,
+	settings: true,
+	fields:   map[string]string{"id": "", "name": ""},
+	http:     Auto, // http stands for "HTTP + SSE" in these files: whichever the server speaks
+	expand:   expandShell,
+}
+
+func yamlName(path string) bool {
+	path = strings.ToLower(path)
+	return strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")
+}
