@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -19,7 +19,7 @@ func FuzzPath(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, path string) {
 		agent, task, ok := agentIn(path)
-		if !ok || !routes.ValidName(agent) {
+		if !ok || !config.ValidName(agent) {
 			return
 		}
 		found, page := false, "/mcp"

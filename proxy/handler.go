@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
-	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/listen"
@@ -133,7 +133,7 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 			return
 		}
 		var t *forward.Target
-		if routes.ValidName(c.Agent) {
+		if config.ValidName(c.Agent) {
 			t = r.target(c.Agent)
 		}
 		if t == nil {

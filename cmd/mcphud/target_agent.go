@@ -29,8 +29,8 @@ func routerClient() (*agentclient.Client, error) {
 
 // agentServer is an agent behind the router.
 func agentServer(name string) (config.Server, error) {
-	if !agentclient.ValidName(name) {
-		return config.Server{}, usageError(fmt.Sprintf("--agent %q is not a valid agent name", name), "a name has "+agentclient.NameRule)
+	if !config.ValidName(name) {
+		return config.Server{}, usageError(fmt.Sprintf("--agent %q is not a valid agent name", name), "a name has "+config.NameRule)
 	}
 	c, err := routerClient()
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/config"
 )
 
 // A route that is registered has its name inside, and nobody to be warned of what is not known in it.
@@ -28,7 +30,7 @@ func FuzzParseOne(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if r, err := ParseOne([]byte(s)); err == nil && (!ValidName(r.Name) || r.Endpoint() == nil && r.Command == "") {
+		if r, err := ParseOne([]byte(s)); err == nil && (!config.ValidName(r.Name) || r.Endpoint() == nil && r.Command == "") {
 			t.Errorf("%q is %+v", s, r)
 		}
 	})

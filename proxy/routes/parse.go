@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/certs"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -124,8 +124,8 @@ func document(text []byte, fields string) (root value, err error) {
 // add reads a route; others are members of it that somebody else reads.
 func (t *Table) add(name string, v value, others ...string) {
 	switch {
-	case !ValidName(name):
-		v.fail("is no name for an agent: %s", agentclient.NameRule)
+	case !config.ValidName(name):
+		v.fail("is no name for an agent: %s", config.NameRule)
 		return
 	case len(t.Routes) == maxRoutes:
 		v.fail("is one route too many; %d are served at most", maxRoutes)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/session/config"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -210,7 +212,7 @@ func FuzzParse(f *testing.F) {
 					kinds++
 				}
 			}
-			if kinds != 1 || !ValidName(name) || r.Name != name || r.Timeout <= 0 || (r.Endpoint() == nil) != (r.Command != "") {
+			if kinds != 1 || !config.ValidName(name) || r.Name != name || r.Timeout <= 0 || (r.Endpoint() == nil) != (r.Command != "") {
 				t.Fatalf("%q: %+v", name, r)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/fault"
 )
 
@@ -102,6 +101,3 @@ func (t *Table) Names() []string {
 	slices.Sort(names)
 	return names
 }
-
-// ValidName reports whether an agent can be called so, see agentclient.ValidName.
-func ValidName(s string) bool { return agentclient.ValidName(s) }

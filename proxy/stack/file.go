@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcphud/mcphud/proxy/routes"
-	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/config"
 )
 
@@ -235,8 +233,8 @@ func (r *reader) named(n config.Node, what string, f func(string, config.Node)) 
 	r.members(n, what, func(m config.Member) {
 		at := config.Node{Line: m.Line, Col: m.Col}
 		switch {
-		case !routes.ValidName(m.Key):
-			r.fail(at, "%.80q is not a valid name: %s", m.Key, agentclient.NameRule)
+		case !config.ValidName(m.Key):
+			r.fail(at, "%.80q is not a valid name: %s", m.Key, config.NameRule)
 		case m.Key == routerName:
 			r.fail(at, "%q is the router's own name; choose another", m.Key)
 		case r.taken(m.Key):

@@ -33,7 +33,6 @@ const (
 	idleTime    = time.Minute
 	idleConns   = 64
 	maxHeader   = 64 << 10 // bytes of an answer's head
-	maxNameLen  = 64
 )
 
 // Options say where the router is. The zero value is the one on this machine.
@@ -92,26 +91,6 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// NameRule says in words which names agents can have.
-const NameRule = "letters, digits, dots, underscores and dashes, at most 64, a letter or digit first"
-
-// ValidName reports whether an agent can be called so, by NameRule.
-func ValidName(s string) bool {
-	if s == "" || len(s) > maxNameLen {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case i > 0 && (c == '.' || c == '_' || c == '-'):
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 // Router is the router's address, as host:port.
 func (c *Client) Router() string { return c.router }
 
@@ -135,8 +114,8 @@ func WithHops(ctx context.Context, n int) context.Context {
 // nil for none. An error is a *failure.Error; of an agent's or the router's own error it has code and data.
 func (c *Client) Request(ctx context.Context, agent, method string, params any) (json.RawMessage, error) {
 	fail := errorMaker{c: c, agent: agent, method: method}
-	if !ValidName(agent) {
-		return nil, fail.usage(fmt.Sprintf("%.80q is no name of an agent", agent), "a name has "+NameRule)
+	if !config.ValidName(agent) {
+		return nil, fail.usage(fmt.Sprintf("%.80q is no name of an agent", agent), "a name has "+config.NameRule)
 	}
 	raw, err := encode(params, telemetry.Traceparent(ctx))
 	if err != nil {

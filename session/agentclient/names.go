@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/mcphud/mcphud/session/config"
 )
 
 // maxList bounds the router's list of agents, in bytes.
@@ -25,7 +27,7 @@ func (c *Client) Agents(ctx context.Context) ([]string, error) {
 	}
 	var names []string
 	for _, a := range list.Agents {
-		if ValidName(a.Name) {
+		if config.ValidName(a.Name) {
 			names = append(names, a.Name)
 		}
 	}
