@@ -62,7 +62,7 @@ func routerChild(ctx context.Context, file string) error {
 	}
 	defer func() { _ = t.Close() }()
 	r, err := New(Options{
-		Outer: []flow.Middleware{t.Outer}, Inner: []flow.Middleware{t.Inner}, Routes: file, RoutesMust: true,
+		Outer: []flow.Middleware{t.RecordResponses}, Inner: []flow.Middleware{t.RecordRequests}, Routes: file, RoutesMust: true,
 		Audit: audit.Options{File: file + ".audit"}, Pins: file + ".pins",
 	})
 	if err != nil {

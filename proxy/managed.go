@@ -19,7 +19,7 @@ type managed struct{ *Router }
 // manage lets processes of this user register servers. A router that cannot be managed serves all the same.
 func (r *Router) manage(port int) {
 	m, err := manage.Open(manage.Options{
-		Router: managed{r}, Port: port, Name: r.o.Name, Version: r.o.Version, Wire: aggregate.Wire, Logger: r.log,
+		Router: managed{r}, Port: port, Name: r.o.Name, Version: r.o.Version, ToolName: aggregate.Wire, Logger: r.log,
 	})
 	if err != nil {
 		r.log.Warn("the router cannot be managed while it runs", "error", err.Error())
@@ -38,8 +38,8 @@ func (r *Router) ManageSocket() string {
 
 var errStopping = &failure.Error{Kind: failure.Interrupted, Message: "the router is stopping"}
 
-// Try makes the way to the agent of a route that is not in force.
-func (m managed) Try(route *routes.Route) (manage.Candidate, error) {
+// Propose makes the way to the agent of a route that is not in force.
+func (m managed) Propose(route *routes.Route) (manage.Candidate, error) {
 	m.apply.Lock()
 	defer m.apply.Unlock()
 	if m.drain.Err() != nil {
@@ -54,11 +54,11 @@ type candidate struct {
 	t *forward.Target
 }
 
-// Way is the way to the agent.
-func (c candidate) Way() http.RoundTripper { return c.t.Own() }
+// Transport is the way to the agent.
+func (c candidate) Transport() http.RoundTripper { return c.t.Own() }
 
-// Keep serves the route from now on.
-func (c candidate) Keep() error {
+// Commit serves the route from now on.
+func (c candidate) Commit() error {
 	r, route := c.r, c.t.Route
 	r.apply.Lock()
 	defer r.apply.Unlock()
@@ -76,11 +76,11 @@ func (c candidate) Keep() error {
 	return nil
 }
 
-// Drop ends what was begun for the route.
-func (c candidate) Drop() { c.r.retire(c.t) }
+// Discard ends what was begun for the route.
+func (c candidate) Discard() { c.r.retire(c.t) }
 
-// Take ends a route that was kept. Calls that run may end by themselves.
-func (m managed) Take(route *routes.Route) {
+// Remove ends a route that was kept. Calls that run may end by themselves.
+func (m managed) Remove(route *routes.Route) {
 	m.apply.Lock()
 	defer m.apply.Unlock()
 	if m.extra[route.Name] != route || m.drain.Err() != nil { // a router that stops lets go of all
@@ -98,8 +98,8 @@ func (r *Router) changed() {
 	}
 }
 
-// Enter is the way to an agent in force, until leave is called; false if there is no such agent.
-func (m managed) Enter(agent string) (route *routes.Route, way http.RoundTripper, leave func(), ok bool) {
+// Acquire is the way to an agent in force, until leave is called; false if there is no such agent.
+func (m managed) Acquire(agent string) (route *routes.Route, way http.RoundTripper, leave func(), ok bool) {
 	t := m.target(agent)
 	if t == nil {
 		return nil, nil, nil, false
@@ -107,8 +107,8 @@ func (m managed) Enter(agent string) (route *routes.Route, way http.RoundTripper
 	return t.Route, t.Own(), t.Leave, true
 }
 
-// Trouble is why an agent in force is left alone, "" if it is not.
-func (m managed) Trouble(agent string) string {
+// Unhealthy is why an agent in force is left alone, "" if it is not.
+func (m managed) Unhealthy(agent string) string {
 	if s := m.policy.breakers.Status(agent); s.State != breaker.Closed {
 		return fmt.Sprintf("it failed %d times in a row; the last time: %s", s.Failures, s.Error)
 	}

@@ -94,7 +94,7 @@ func (a *app) tapWatch(ctx context.Context) (err error) {
 	if a.o.format == "" && terminal(a.out) && !cfg.LinearMode() {
 		return a.tapUI(ctx, j)
 	}
-	<-w.Looked()
+	<-w.Scanned()
 	if w.Found() == 0 {
 		_, _ = a.err.WriteString("mcphud: " + tapNothing + " " + tapNext + "\n")
 	}

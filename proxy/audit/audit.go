@@ -1,5 +1,5 @@
-// Package audit writes a line of JSON for each request to an agent: who asked for what, whether that was allowed, and what came
-// of it. It has names and sizes, never arguments or results.
+// Package audit writes a line of JSON for each request to an agent: principal, method, decision and outcome. It has names and
+// sizes, never arguments or results.
 package audit
 
 import (
@@ -15,21 +15,21 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Options says where the lines go. Zero values mean the defaults.
+// Options configures a [Log]. File is required; zero values mean the defaults.
 type Options struct {
 	File    string
-	MaxSize int64 // of the file in bytes, when a new one is begun; default 100 MiB. Devices and pipes have no size.
-	Keep    int   // how many older files stay, as FILE.1 and so on; default 5
+	MaxSize int64 // bytes, from which on the file is rotated; default 100 MiB. Devices and pipes are not rotated.
+	Keep    int   // older files that are kept, as FILE.1 and so on; default 5
 	Logger  *slog.Logger
 }
 
 const (
-	maxPending = 1 << 20               // bytes that wait to be written; above it lines are dropped
-	together   = 20 * time.Millisecond // that lines wait for each other
+	maxPending = 1 << 20               // bytes that wait to be written; more lines are dropped
+	batchDelay = 20 * time.Millisecond // to write several lines at once
 )
 
-// Log appends lines without ever keeping a request waiting: when the disk is slower than the requests, lines are dropped, and
-// the file says how many. Several routers may write to one file.
+// Log appends lines without ever delaying a request: if the disk is too slow, lines are dropped, and a line in the file says
+// how many. Several routers may write to one file. It must be closed.
 type Log struct {
 	o Options
 
@@ -39,19 +39,19 @@ type Log struct {
 	closed  bool
 
 	written, dropped int64
-	failed           error // why the last write failed, nil if it did not
+	failed           error // of the last write
 
 	wake chan struct{}
 	stop chan struct{}
 	done chan struct{}
 
-	// Of the writer.
-	f       *os.File
-	regular bool
-	lost    int64 // lines that the file has not been told of
+	// Used by run only.
+	f          *os.File
+	regular    bool
+	unreported int64 // dropped lines that are not noted in the file
 }
 
-// Open opens the file, readable for its owner only, and begins to write. Close ends it.
+// Open opens or creates the file with mode 0600, and starts writing.
 func Open(o Options) (*Log, error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = 100 << 20
@@ -70,15 +70,15 @@ func Open(o Options) (*Log, error) {
 	return l, nil
 }
 
-// Status is what became of the lines.
+// Status counts the lines.
 type Status struct {
 	File    string `json:"file"`
 	Written int64  `json:"written"`
 	Dropped int64  `json:"dropped"`
-	Error   string `json:"error,omitempty"` // why lines are not written now
+	Error   string `json:"error,omitempty"` // of the last write
 }
 
-// Status is what became of the lines so far.
+// Status counts the lines so far.
 func (l *Log) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *Log) Status() Status {
 	return s
 }
 
-// add takes one line.
+// add queues a line.
 func (l *Log) add(line []byte) {
 	l.mu.Lock()
 	if l.closed || len(l.pending)+len(line) > maxPending {
@@ -109,7 +109,7 @@ func (l *Log) add(line []byte) {
 	}
 }
 
-// Close writes what is pending and closes the file.
+// Close writes pending lines and closes the file.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	again := l.closed
@@ -130,13 +130,13 @@ func (l *Log) Close() error {
 func (l *Log) run() {
 	defer close(l.done)
 	var spare []byte
-	var told int64 // dropped lines that were noticed
+	var counted int64 // dropped lines that are in unreported
 	t := time.NewTimer(time.Hour)
 	defer t.Stop()
 	for last := false; !last; {
 		select {
 		case <-l.wake:
-			t.Reset(together)
+			t.Reset(batchDelay)
 			select {
 			case <-t.C:
 			case <-l.stop:
@@ -148,8 +148,8 @@ func (l *Log) run() {
 		l.mu.Lock()
 		batch, lines := l.pending, l.lines
 		l.pending, l.lines = spare[:0], 0
-		l.lost += l.dropped - told
-		told = l.dropped
+		l.unreported += l.dropped - counted
+		counted = l.dropped
 		l.mu.Unlock()
 		err := l.write(batch)
 		l.mu.Lock()
@@ -159,7 +159,7 @@ func (l *Log) run() {
 			l.dropped += lines
 		}
 		if err != nil && l.failed == nil {
-			l.o.Logger.Error("requests are not in the audit log", "file", l.o.File, "error", err)
+			l.o.Logger.Error("cannot write the audit log; requests are not recorded", "file", l.o.File, "error", err)
 		}
 		l.failed = err
 		l.mu.Unlock()
@@ -173,41 +173,41 @@ func (l *Log) run() {
 	}
 }
 
-// write appends lines, all with one write, so that those of other routers are before or after them. After a failure the file is
-// opened anew the next time.
+// write appends lines with one system call, so that those of other routers do not mix with them. After an error the file is
+// opened again the next time.
 func (l *Log) write(lines []byte) error {
-	if len(lines) == 0 && l.lost == 0 {
+	if len(lines) == 0 && l.unreported == 0 {
 		return nil
 	}
-	if err := l.ready(int64(len(lines))); err != nil {
+	if err := l.prepare(int64(len(lines))); err != nil {
 		return err
 	}
-	if l.lost > 0 {
-		note := fmt.Appendf(nil, `{"time":%q,"dropped":%d}`+"\n", time.Now().UTC().Format(time.RFC3339Nano), l.lost)
+	if l.unreported > 0 {
+		note := fmt.Appendf(nil, `{"time":%q,"dropped":%d}`+"\n", time.Now().UTC().Format(time.RFC3339Nano), l.unreported)
 		if _, err := l.f.Write(note); err != nil {
-			return l.broken(err)
+			return l.reset(err)
 		}
-		l.lost = 0
+		l.unreported = 0
 	}
 	if _, err := l.f.Write(lines); err != nil {
-		return l.broken(err)
+		return l.reset(err)
 	}
 	return nil
 }
 
-func (l *Log) broken(err error) error {
+func (l *Log) reset(err error) error {
 	_ = l.f.Close()
 	l.f = nil
 	return err
 }
 
-// ready has the file open, and begins a new one where it is full, or where somebody moved it away.
-func (l *Log) ready(more int64) error {
+// prepare opens the file if necessary, rotates it if it is full, and opens a new one if it was moved away.
+func (l *Log) prepare(more int64) error {
 	if l.f != nil && l.regular {
 		mine, err := l.f.Stat()
 		switch {
-		case err != nil || !l.there(mine):
-			_ = l.broken(nil)
+		case err != nil || !l.inPlace(mine):
+			_ = l.reset(nil)
 		case mine.Size() > 0 && mine.Size()+more > l.o.MaxSize:
 			if err := l.rotate(mine); err != nil {
 				return err
@@ -220,22 +220,22 @@ func (l *Log) ready(more int64) error {
 	return nil
 }
 
-// there reports whether a file still has the name of the log. One that cannot be looked at has.
-func (l *Log) there(f fs.FileInfo) bool {
+// inPlace reports whether a file still has the name of the log; if that cannot be determined, it does.
+func (l *Log) inPlace(f fs.FileInfo) bool {
 	now, err := os.Stat(l.o.File)
 	return err == nil && os.SameFile(now, f) || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
-// rotate moves the file away that is open, full, unless another router has done so.
+// rotate renames the open file, full, unless another router has done so.
 func (l *Log) rotate(full fs.FileInfo) error {
 	lock := flock.New(filepath.Dir(l.o.File), flock.SetFlag(os.O_RDONLY)) // of the folder: the file is moved away
 	if held, err := lock.TryLock(); err == nil && !held {
-		return nil // another router is at it, and keeps what is written until then
+		return nil // another router is rotating it
 	}
-	defer func() { _ = lock.Close() }() // nothing was written; where there are no such locks, everybody goes on
-	_ = l.broken(nil)                   // some systems rename no open files
-	// Whoever renames holds the lock, so that the name stays where it is now.
-	if !l.there(full) {
+	defer func() { _ = lock.Close() }() // nothing was written; systems without such locks go on without
+	_ = l.reset(nil)                    // some systems cannot rename open files
+	// Renaming requires the lock, so that this stays true.
+	if !l.inPlace(full) {
 		return nil
 	}
 	for i := l.o.Keep - 1; i > 0; i-- {
@@ -257,7 +257,7 @@ func (l *Log) open() error {
 	}
 	if err != nil {
 		_ = f.Close()
-		return fmt.Errorf("%s cannot be made private; choose another: %w", l.o.File, err)
+		return fmt.Errorf("cannot make %s private; choose another file: %w", l.o.File, err)
 	}
 	l.f, l.regular = f, info.Mode().IsRegular()
 	return nil

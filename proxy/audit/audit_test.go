@@ -184,7 +184,7 @@ func TestR18_RoutersShareAFile(t *testing.T) {
 					t.Errorf("router %d, line %d: %v", r, i, err)
 				}
 			}
-			_ = l.broken(nil)
+			_ = l.reset(nil)
 		})
 	}
 	all.Wait()

@@ -13,12 +13,12 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// maxName bounds what callers make up and lines repeat, in bytes.
+// maxName bounds names in a line, in bytes: callers make them up.
 const maxName = 200
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b }}
 
-// Middleware writes the line of each call once it is over. It belongs before all others.
+// Middleware records each call when it ends. It must be the outermost.
 func (l *Log) Middleware(next flow.Handler) flow.Handler {
 	return func(c *flow.Call) {
 		// Also when the forwarder ends a connection by a panic.
@@ -32,14 +32,14 @@ func (l *Log) Middleware(next flow.Handler) flow.Handler {
 	}
 }
 
-// Append appends the line of a call that ended: a JSON object and a line feed, in which no text from outside can begin another
-// line or reach a terminal's controls.
+// Append appends the line of a finished call: a JSON object and a line feed. Untrusted text in it is escaped, so that it can
+// neither begin a line nor control a terminal.
 //
 //	{"time":…,"principal":…,"agent":…,"http":"POST","method":"tools/call","tool"|"prompt"|"uri":…,"decision":"allowed"|"denied",
 //	"why":KIND,"fault":KIND,"status":200,"duration_ms":1.234,"upstream_ms":…,"in":BYTES,"out":BYTES,"session":HASH,"trace":ID}
 //
-// why is there if the router itself answered, or the answer broke off, and fault if the route made the call suffer on purpose;
-// what does not apply is left out.
+// why is there if the router itself responded, or the response ended early, and fault if the route injected one. Members that
+// do not apply are left out.
 func Append(b []byte, c *flow.Call, now time.Time) []byte {
 	b = append(b, `{"time":"`...)
 	b = now.UTC().AppendFormat(b, "2006-01-02T15:04:05.000000Z07:00")

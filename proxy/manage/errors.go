@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// refusal is an error and the HTTP status for it.
+// refusal is an error with its HTTP status.
 type refusal struct {
 	e      *failure.Error
 	status int
@@ -21,7 +21,7 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.e.Error() }
 
-// statusOf are the HTTP statuses of errors, 502 for those of servers that are not here.
+// statusOf maps kinds of errors to HTTP statuses; others are 502.
 var statusOf = map[failure.Kind]int{
 	failure.Usage:              http.StatusBadRequest,
 	failure.ServerNotFound:     http.StatusNotFound,
@@ -31,20 +31,20 @@ var statusOf = map[failure.Kind]int{
 	failure.Interrupted:        http.StatusConflict,
 }
 
-func usage(status int, format string, args ...any) error {
+func usageError(status int, format string, args ...any) error {
 	return refusal{&failure.Error{Kind: failure.Usage, Message: fmt.Sprintf(format, args...)}, status}
 }
 
-func failed(kind failure.Kind, name, format string, args ...any) *failure.Error {
+func failureOf(kind failure.Kind, name, format string, args ...any) *failure.Error {
 	return &failure.Error{Kind: kind, Server: clip(name), Message: fmt.Sprintf(format, args...)}
 }
 
 func notFound(name string) error {
-	return failed(failure.ServerNotFound, name, "there is no server of this name; ListMcpServers tells which there are")
+	return failureOf(failure.ServerNotFound, name, "no such server; ListMcpServers lists them")
 }
 
-// refused is any error with its status.
-func refused(err error) refusal {
+// refusalOf gives any error its status.
+func refusalOf(err error) refusal {
 	var r refusal
 	if errors.As(err, &r) {
 		return r
@@ -66,8 +66,7 @@ func refused(err error) refusal {
 	return refusal{e, status}
 }
 
-// explain is why a server could not be talked to, as its managers may read it: without secrets, and without advice about
-// flags, which they have none of. stderr is what its processes wrote there last.
+// explain is the error of a failed session with a server, without secrets. stderr is the end of its processes' stderr.
 func explain(err error, route *routes.Route, stderr string) *failure.Error {
 	var e *failure.Error
 	if !errors.As(err, &e) {
@@ -76,7 +75,7 @@ func explain(err error, route *routes.Route, stderr string) *failure.Error {
 			e.Kind = failure.Transport
 		}
 	}
-	// What the way to the agent says itself is nearer to the matter than what a client of HTTP makes of it.
+	// The transport's own error says more than the HTTP client's around it.
 	for inner := e; errors.As(e.Err, &inner); inner = e {
 		e = inner
 	}
@@ -91,7 +90,7 @@ func explain(err error, route *routes.Route, stderr string) *failure.Error {
 	case route.Command == "":
 		out.URL = mask.URL(route.Endpoint().String())
 	case out.Kind == failure.ChannelClosed:
-		out.Kind, out.Message, out.Next = failure.SpawnFailed, out.Message+" before it answered", "run the command by itself to see what is wrong"
+		out.Kind, out.Message, out.Next = failure.SpawnFailed, out.Message+" before responding", "run the command by itself to see what is wrong"
 		out.Detail = mask.Text(stderr)
 	}
 	if strings.Contains(out.Next, " -") {
@@ -100,5 +99,5 @@ func explain(err error, route *routes.Route, stderr string) *failure.Error {
 	return out
 }
 
-// clip is text from outside as messages show it.
+// clip bounds untrusted text in messages.
 func clip(s string) string { return strings.ToValidUTF8(text.Clip(s, 100), "\uFFFD") }

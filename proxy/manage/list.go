@@ -14,19 +14,19 @@ import (
 	"github.com/mcphud/mcphud/session/mask"
 )
 
-// Where a server comes from.
+// Sources of servers.
 const (
 	fromFile   = "file"
 	registered = "registered"
 )
 
-// listed is a server as ListMcpServers tells of it. Values of variables and headers are not told.
+// listed is a server in the response of ListMcpServers, without the values of variables and headers.
 type listed struct {
 	Name     string            `json:"name"`
 	Source   string            `json:"source"`
 	Status   session.State     `json:"status"`
 	Enabled  bool              `json:"enabled"`
-	Shadowed bool              `json:"shadowed,omitempty"` // the file has a server of its name, which is served in its place
+	Shadowed bool              `json:"shadowed,omitempty"` // a server of the routes file has its name, and takes precedence
 	Upstream string            `json:"upstream"`           // "hostPort", "url" or "command"
 	HostPort int               `json:"hostPort,omitempty"`
 	URL      string            `json:"url,omitempty"`
@@ -37,7 +37,7 @@ type listed struct {
 	Session  routes.Mode       `json:"session,omitempty"`
 	Env      map[string]string `json:"env,omitempty"`
 	Headers  map[string]string `json:"headers,omitempty"`
-	Tools    *int              `json:"tool_count,omitempty"` // when it was connected
+	Tools    *int              `json:"tool_count,omitempty"` // at the time of ConnectMcpServer
 	Error    json.RawMessage   `json:"error,omitempty"`
 }
 
@@ -55,7 +55,7 @@ func listedOf(r *routes.Route, source string) listed {
 	return l
 }
 
-// hidden has the names, and nothing of what they stand for.
+// hidden returns the names of m with masked values.
 func hidden[T any](m map[string]T) map[string]string {
 	out := make(map[string]string, len(m))
 	for k := range m {
@@ -64,11 +64,11 @@ func hidden[T any](m map[string]T) map[string]string {
 	return out
 }
 
-// list tells of all servers, in the order of their names.
+// list implements ListMcpServers: all servers, sorted by name.
 func (s *Server) list(_ context.Context, body []byte) ([]byte, error) {
-	if name, err := named(body); err != nil || name != "" {
+	if name, err := optionalName(body); err != nil || name != "" {
 		if err == nil {
-			err = usage(http.StatusBadRequest, "ListMcpServers lists all servers, and takes no name")
+			err = usageError(http.StatusBadRequest, "ListMcpServers takes no name")
 		}
 		return nil, err
 	}
@@ -106,15 +106,15 @@ func (s *Server) list(_ context.Context, body []byte) ([]byte, error) {
 	return encode(map[string]any{"servers": all})
 }
 
-// health is whether a server that is served answers.
+// health sets the status of a served server that is unhealthy.
 func (s *Server) health(l *listed) {
-	if why := s.o.Router.Trouble(l.Name); why != "" {
+	if why := s.o.Router.Unhealthy(l.Name); why != "" {
 		l.Status = session.Failed
-		l.Error = failed(failure.Transport, l.Name, "%s", mask.Text(why)).JSON()
+		l.Error = failureOf(failure.Transport, l.Name, "%s", mask.Text(why)).JSON()
 	}
 }
 
-// encode is v as one line of JSON.
+// encode returns v as one line of JSON, without escaping HTML.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -1,9 +1,9 @@
-// Package manage lets processes of the router's own user register servers with it while it runs: five verbs over HTTP on a
-// private Unix socket, each a POST of a JSON object to its own path, answered with a JSON object.
+// Package manage lets processes of the router's own user register servers while it runs: five operations over HTTP on a
+// private Unix socket, each a POST of a JSON object to its own path, which returns a JSON object.
 //
-// RegisterMcpServer makes a server known, ConnectMcpServer introduces the router to it and serves it like a route of the file,
-// DisconnectMcpServer ends that, ListMcpServers tells of all servers and GetMcpTools of their tools. What is registered is gone
-// when the router ends. The file of routes wins over it, now and later.
+// RegisterMcpServer adds a server, ConnectMcpServer opens a session with it and serves it like a route of the file,
+// DisconnectMcpServer ends that, ListMcpServers lists all servers and GetMcpTools their tools. Registrations end with the
+// router. The routes file takes precedence over them, now and when it changes.
 package manage
 
 import (
@@ -24,47 +24,47 @@ import (
 	"github.com/mcphud/mcphud/session/listen"
 )
 
-// Router is what is managed. Its methods are safe for concurrent use.
+// Router is the managed router. Its methods must be safe for concurrent use.
 type Router interface {
-	// Routes is the table in force: the file's, and those that were kept.
+	// Routes is the table in force: the routes of the file and those that were committed.
 	Routes() *routes.Table
-	// Try makes the way to the agent of a route that is not in force.
-	Try(*routes.Route) (Candidate, error)
-	// Take ends a route that was kept; calls that run may end by themselves. It does nothing where there is none.
-	Take(*routes.Route)
-	// Enter is a route in force and the way to its agent, until leave is called; false if there is no such agent.
-	Enter(agent string) (route *routes.Route, way http.RoundTripper, leave func(), ok bool)
-	// Trouble is why an agent in force is left alone, "" if it is not.
-	Trouble(agent string) string
-	// Stderr is what the processes of an agent, also of a candidate, wrote there last; "" for none.
+	// Propose makes a target for a route that is not in force.
+	Propose(*routes.Route) (Candidate, error)
+	// Remove removes a committed route, if it is there. Running calls may finish.
+	Remove(*routes.Route)
+	// Acquire returns a route in force and a transport to its agent, valid until release is called; false without such a route.
+	Acquire(agent string) (route *routes.Route, transport http.RoundTripper, release func(), ok bool)
+	// Unhealthy is why an agent in force gets no requests, "" if it does.
+	Unhealthy(agent string) string
+	// Stderr is the end of the stderr of an agent's processes, also of a candidate's.
 	Stderr(agent string) string
 }
 
-// Candidate is a route on its way into force. Keep or Drop ends it.
+// Candidate is a proposed route. It must be committed or discarded.
 type Candidate interface {
-	Way() http.RoundTripper
-	Keep() error // serves it, unless the file has the name since or the router stops
-	Drop()
+	Transport() http.RoundTripper
+	Commit() error // puts it into force; an error if the file has the name by now, or the router is stopping
+	Discard()
 }
 
-// Options says what is managed. Router and Wire are needed.
+// Options configures a [Server]. Router and ToolName are required.
 type Options struct {
 	Router Router
-	Port   int // of the router, which its socket is named after
-	// Name and Version are how the router introduces itself.
+	Port   int // of the router; part of the socket's name
+	// Name and Version are the router's clientInfo.
 	Name, Version string
-	// Wire is the name of an agent's tool where all agents are one server.
-	Wire   func(agent, tool string) string
-	Logger *slog.Logger // nil discards
+	// ToolName is the name of an agent's tool in the aggregate of all agents.
+	ToolName func(agent, tool string) string
+	Logger   *slog.Logger // nil discards
 }
 
-// Server answers managers. It must be closed. A nil one is a router that cannot be managed.
+// Server serves the operations. It must be closed. A nil Server is a router that cannot be managed.
 type Server struct {
 	o    Options
 	ln   *net.UnixListener
 	path string
 	web  *http.Server
-	life context.Context // of verbs
+	life context.Context // of operations
 	end  context.CancelFunc
 	done sync.WaitGroup
 
@@ -72,7 +72,7 @@ type Server struct {
 	known map[string]*server
 }
 
-// Open makes the socket and answers on it.
+// Open creates the socket and serves it.
 func Open(o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -80,7 +80,7 @@ func Open(o Options) (*Server, error) {
 	s := &Server{o: o, known: map[string]*server{}}
 	var err error
 	if s.ln, s.path, err = socket.Listen(socket.Dirs(), fmt.Sprintf("manage-%d.sock", o.Port)); err != nil {
-		return nil, fmt.Errorf("cannot open the socket for managers: %w", err)
+		return nil, fmt.Errorf("cannot open the management socket: %w", err)
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.web = &http.Server{
@@ -90,16 +90,16 @@ func Open(o Options) (*Server, error) {
 	listen.Harden(s.web, bodies.Time)
 	s.done.Go(func() {
 		if err := s.web.Serve(private{s.ln}); !errors.Is(err, http.ErrServerClosed) {
-			o.Logger.Warn("the router cannot be managed any more", "error", err.Error())
+			o.Logger.Warn("management socket failed", "error", err.Error())
 		}
 	})
 	return s, nil
 }
 
-// private lets in nobody but this user.
+// private is a listener that accepts this user only.
 type private struct{ *net.UnixListener }
 
-// Accept waits for the next connection of this user's.
+// Accept waits for the next connection of this user.
 func (p private) Accept() (net.Conn, error) {
 	for {
 		c, err := p.AcceptUnix()
@@ -109,11 +109,11 @@ func (p private) Accept() (net.Conn, error) {
 		if socket.CheckPeer(c) == nil {
 			return c, nil
 		}
-		_ = c.Close() // a stranger is told nothing
+		_ = c.Close()
 	}
 }
 
-// Path is the socket's, "" for a nil Server.
+// Path is the path of the socket, "" for a nil Server.
 func (s *Server) Path() string {
 	if s == nil {
 		return ""
@@ -121,33 +121,33 @@ func (s *Server) Path() string {
 	return s.path
 }
 
-// lastWords is how long verbs that were given up may take to say so.
-const lastWords = 2 * time.Second
+// closeTimeout bounds the wait for cancelled operations.
+const closeTimeout = 2 * time.Second
 
-// Close gives up verbs that run and removes the socket. What is served stays served.
+// Close cancels running operations and removes the socket. Connected servers stay in force.
 func (s *Server) Close() {
 	if s == nil {
 		return
 	}
-	_ = os.Remove(s.path) // before it is closed, or it would be found and not answer
+	_ = os.Remove(s.path) // before it is closed, so that nobody finds a dead socket
 	s.end()
-	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	if s.web.Shutdown(ctx) != nil {
-		_ = s.web.Close() // whoever is still there does not listen
+		_ = s.web.Close()
 	}
 	s.done.Wait()
 }
 
-// server is one that was registered.
+// server is a registered server.
 type server struct {
 	route *routes.Route
-	turn  chan struct{} // has room for one: who connects or disconnects
+	mutex chan struct{} // capacity 1: held while connecting or disconnecting
 
 	// Under the Server's mutex.
 
 	state session.State
-	err   *failure.Error // why state is Error
-	tools int            // when it was connected
+	err   *failure.Error // of state Failed
+	tools int            // at the time of ConnectMcpServer
 	stop  context.CancelFunc
 }

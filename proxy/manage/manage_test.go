@@ -46,7 +46,7 @@ func TestG1_TheSocketIsPrivate(t *testing.T) {
 func TestG1_WhatIsNotUnderstoodIsRefused(t *testing.T) {
 	g := start(t, `"fixed":{"hostPort":1}`)
 	ok[state](g, "RegisterMcpServer", `{"name":"there","hostPort":1}`)
-	five := "there are RegisterMcpServer, ConnectMcpServer, DisconnectMcpServer, ListMcpServers, GetMcpTools"
+	five := "the operations are RegisterMcpServer, ConnectMcpServer, DisconnectMcpServer, ListMcpServers, GetMcpTools"
 	for _, c := range []struct {
 		verb, body string
 		status     int
@@ -74,16 +74,16 @@ func TestG1_WhatIsNotUnderstoodIsRefused(t *testing.T) {
 		{"RegisterMcpServer", `{"name":"a","url":"https://x/","ca":"/nowhere/x.pem"}`, 400, "Usage", "no such file"},
 		{"RegisterMcpServer", `{"name":"a","url":"http://x/","ca":"/nowhere/x.pem"}`, 400, "Usage", "https url"},
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"headers":{"Host":"x"}}`, 400, "Usage", "cannot be set"},
-		{"RegisterMcpServer", `{"name":"fixed","hostPort":2}`, 409, "Usage", "the file of routes has a server named fixed"},
+		{"RegisterMcpServer", `{"name":"fixed","hostPort":2}`, 409, "Usage", "the routes file has a server named fixed"},
 		{"RegisterMcpServer", `{"name":"` + strings.Repeat("x", 2<<20) + `"}`, 413, "Usage", "too large"},
-		{"ConnectMcpServer", "{}", 400, "Usage", "say which server"},
+		{"ConnectMcpServer", "{}", 400, "Usage", "name of the server missing"},
 		{"ConnectMcpServer", `{"name":""}`, 400, "Usage", "name of a server"},
-		{"ConnectMcpServer", `{"name":"there","force":true}`, 400, "Usage", `"force" is not known`},
+		{"ConnectMcpServer", `{"name":"there","force":true}`, 400, "Usage", `unknown member "force"`},
 		{"ConnectMcpServer", `{"name":"there","Name":"other"}`, 400, "Usage", "Name"},
-		{"ConnectMcpServer", `{"name":"nowhere"}`, 404, "ServerNotFound", "no server of this name"},
-		{"DisconnectMcpServer", `{"name":"nowhere"}`, 404, "ServerNotFound", "no server of this name"},
-		{"DisconnectMcpServer", `{"name":"fixed"}`, 409, "Usage", "file of routes"},
-		{"GetMcpTools", `{"name":"nowhere"}`, 404, "ServerNotFound", "no server of this name"},
+		{"ConnectMcpServer", `{"name":"nowhere"}`, 404, "ServerNotFound", "no such server"},
+		{"DisconnectMcpServer", `{"name":"nowhere"}`, 404, "ServerNotFound", "no such server"},
+		{"DisconnectMcpServer", `{"name":"fixed"}`, 409, "Usage", "routes file"},
+		{"GetMcpTools", `{"name":"nowhere"}`, 404, "ServerNotFound", "no such server"},
 		{"GetMcpTools", `{"name":"there"}`, 409, "ServerNotConnected", "not connected"},
 		{"ListMcpServers", `{"name":"there"}`, 400, "Usage", "takes no name"},
 	} {
@@ -123,7 +123,7 @@ func TestG1_ServersThatCannotBeReached(t *testing.T) {
 		cause        string
 	}{
 		{"absent", `{"name":"absent","command":"/nowhere/at/all"}`, 502, "SpawnFailed", "/nowhere/at/all", ""},
-		{"exits", g.stdio("exits", behave.ExitAtOnce, ""), 502, "SpawnFailed", "before it answered", "fakemcp: cannot open /etc/fakemcp.conf"},
+		{"exits", g.stdio("exits", behave.ExitAtOnce, ""), 502, "SpawnFailed", "before responding", "fakemcp: cannot open /etc/fakemcp.conf"},
 		{"hangs", g.stdio("hangs", behave.NoAnswer, `,"timeout":"300ms"`), 504, "Timeout", "300ms", ""},
 		{"hangs-http", web("hangs-http", faketest.HTTP(t, behave.Good, behave.Fault{NoHeaders: true}).URL, `,"timeout":"300ms"`), 504, "Timeout", "300ms", ""},
 		{"stalls", web("stalls", faketest.HTTP(t, behave.Good, behave.Fault{Stalled: true}).URL, `,"timeout":"300ms"`), 504, "Timeout", "300ms", ""},
@@ -181,7 +181,7 @@ func TestG1_NamesThatAreTaken(t *testing.T) {
 	for i := range 999 {
 		ok[state](g, "RegisterMcpServer", fmt.Sprintf(`{"name":"n%d","hostPort":1}`, i))
 	}
-	g.fails("RegisterMcpServer", `{"name":"more","hostPort":1}`, http.StatusConflict, "Usage", "as many as there may be")
+	g.fails("RegisterMcpServer", `{"name":"more","hostPort":1}`, http.StatusConflict, "Usage", "the maximum")
 }
 
 func TestG1_SecretsAreNotTold(t *testing.T) {
@@ -234,14 +234,14 @@ func TestG1_TheFileShadows(t *testing.T) {
 	if got := ok[tools](g, "GetMcpTools", named("a")); len(got.Tools) != 100 {
 		t.Errorf("%d tools of 100, which are on ten pages", len(got.Tools))
 	}
-	g.fails("RegisterMcpServer", g.stdio("a", behave.Good, ""), http.StatusConflict, "Usage", "the file of routes")
+	g.fails("RegisterMcpServer", g.stdio("a", behave.Good, ""), http.StatusConflict, "Usage", "the routes file")
 	g.reload("")
 	if !has("echo") || g.entry("a").Status != "Connected" {
 		t.Errorf("it does not come back: %+v", g.list())
 	}
 	g.reload(fmt.Sprintf(`"a":{"url":%q}`, other.URL))
 	ok[state](g, "DisconnectMcpServer", named("a"))
-	g.fails("RegisterMcpServer", g.stdio("a", behave.Good, ""), http.StatusConflict, "Usage", "the file of routes")
+	g.fails("RegisterMcpServer", g.stdio("a", behave.Good, ""), http.StatusConflict, "Usage", "the routes file")
 	g.reload("")
 	if status, _ := g.post("/mcps/a/mcp", callEcho); status != http.StatusNotFound {
 		t.Errorf("disconnected while it was shadowed, and served: %d", status)
@@ -256,8 +256,8 @@ func TestG1_ServersOfTheFile(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	g.fails("ConnectMcpServer", named("gone"), http.StatusBadGateway, "Transport", "nothing listens at 127.0.0.1:1")
-	g.fails("ConnectMcpServer", named("off"), http.StatusConflict, "ServerDisabled", "the file")
-	g.fails("GetMcpTools", named("off"), http.StatusConflict, "ServerDisabled", "the file")
+	g.fails("ConnectMcpServer", named("off"), http.StatusConflict, "ServerDisabled", "disabled in the routes file")
+	g.fails("GetMcpTools", named("off"), http.StatusConflict, "ServerDisabled", "disabled in the routes file")
 	got := ok[tools](g, "GetMcpTools", "")
 	if len(got.Tools) < 10 || len(got.Missing) != 1 || got.Missing[0].Server != "gone" || got.Missing[0].Error.Kind != "Transport" {
 		t.Errorf("%+v", got)

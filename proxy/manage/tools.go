@@ -23,25 +23,25 @@ import (
 )
 
 const (
-	longest  = time.Minute // that a server may take, whatever its route says
-	atOnce   = 8           // servers that are asked for their tools
-	maxTools = 64 << 20    // bytes of the definitions in one answer
+	maxDuration = time.Minute // of a session with a server, whatever its route's timeout
+	maxParallel = 8           // servers that are listed at the same time
+	maxTools    = 64 << 20    // bytes of definitions in one response
 )
 
-// introduction is what a server said of itself. What it did not say is nil.
+// introduction is a server's description of itself; unknown members are nil.
 type introduction struct {
 	version      string
 	info, offers []byte
 	tools        int
 }
 
-// introduce opens a session with a server, counts its tools and closes the session.
-func (s *Server) introduce(ctx context.Context, route *routes.Route, way http.RoundTripper) (met introduction, err error) {
-	tools, st, err := s.toolsOf(ctx, route, way)
+// handshake opens a session with a server, counts its tools and closes the session.
+func (s *Server) handshake(ctx context.Context, route *routes.Route, rt http.RoundTripper) (met introduction, err error) {
+	tools, st, err := s.toolsOf(ctx, route, rt)
 	return introduction{st.Version, st.ServerInfo, st.Capabilities, len(tools)}, err
 }
 
-// answer is that of ConnectMcpServer.
+// answer is the response of ConnectMcpServer.
 func (i introduction) answer(route *routes.Route) []byte {
 	out := append([]byte(`{"name":`), jsonrpc.Quote(route.Name)...)
 	out = append(out, `,"status":"`+string(session.Connected)+`","protocolVersion":`...)
@@ -59,14 +59,14 @@ func (i introduction) answer(route *routes.Route) []byte {
 }
 
 // toolsOf opens a session with a server, gets all its tools and closes the session.
-func (s *Server) toolsOf(ctx context.Context, route *routes.Route, way http.RoundTripper) (_ []offer.Item, st session.Status, err error) {
-	ctx, cancel := context.WithTimeout(ctx, longest)
+func (s *Server) toolsOf(ctx context.Context, route *routes.Route, rt http.RoundTripper) (_ []offer.Item, st session.Status, err error) {
+	ctx, cancel := context.WithTimeout(ctx, maxDuration)
 	defer cancel()
 	m := session.NewManager(session.Options{
 		Unrecorded: true, MaxList: maxTools, Capabilities: []byte("{}"), HealthInterval: -1, Retry: session.Retry{Max: -1},
 		ClientInfo: session.Implementation{Name: s.o.Name, Version: s.o.Version},
 		Dial: func(cfg config.Server) (transport.Transport, bool) {
-			return transport.NewHTTP(cfg, transport.Tap{Server: cfg.Name}, way), true
+			return transport.NewHTTP(cfg, transport.Tap{Server: cfg.Name}, rt), true
 		},
 	})
 	defer func() {
@@ -74,10 +74,10 @@ func (s *Server) toolsOf(ctx context.Context, route *routes.Route, way http.Roun
 			s.o.Logger.Debug("session with a server ended", "agent", route.Name, "error", bad.Error())
 		}
 	}()
-	wait := min(route.Timeout+route.WaitReady, longest)
+	wait := min(route.Timeout+route.WaitReady, maxDuration)
 	cfg := config.Server{
 		Name: route.Name, Transport: config.HTTP, URL: "http://127.0.0.1/mcp", NoReconnect: true,
-		ConnectTimeout: wait, Timeout: wait, MaxTimeout: longest,
+		ConnectTimeout: wait, Timeout: wait, MaxTimeout: maxDuration,
 	}
 	if at := route.Endpoint(); at != nil {
 		cfg.URL = at.String()
@@ -97,15 +97,15 @@ func (s *Server) toolsOf(ctx context.Context, route *routes.Route, way http.Roun
 	return slices.DeleteFunc(slices.Clone(l.Items), func(t offer.Item) bool { return t.Name == "" }), st, err
 }
 
-// getTools answers with the tools of one server, or of all that are served.
+// getTools implements GetMcpTools: the tools of one server, or of all in force.
 func (s *Server) getTools(ctx context.Context, body []byte) ([]byte, error) {
-	name, err := named(body)
+	name, err := optionalName(body)
 	if err != nil {
 		return nil, err
 	}
 	table := s.o.Router.Routes()
 	if name != "" {
-		if err := s.mayAsk(table, name); err != nil {
+		if err := s.available(table, name); err != nil {
 			return nil, err
 		}
 		tools, err := s.served(ctx, name)
@@ -120,7 +120,7 @@ func (s *Server) getTools(ctx context.Context, body []byte) ([]byte, error) {
 			parts = append(parts, part{server: n})
 		}
 	}
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, maxParallel)
 	var wg sync.WaitGroup
 	for i := range parts {
 		wg.Go(func() {
@@ -136,23 +136,23 @@ func (s *Server) getTools(ctx context.Context, body []byte) ([]byte, error) {
 	return s.answer(parts)
 }
 
-// mayAsk is why a server has no tools now, nil if it may have some.
-func (s *Server) mayAsk(table *routes.Table, name string) error {
+// available returns an error if a server is not in force.
+func (s *Server) available(table *routes.Table, name string) error {
 	if r := table.Routes[name]; r != nil {
 		if r.Disabled {
-			return failed(failure.ServerDisabled, name, "the file of routes disables it")
+			return failureOf(failure.ServerDisabled, name, "disabled in the routes file")
 		}
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known[name] != nil {
-		return failed(failure.ServerNotConnected, name, "it is registered and not connected; ask for ConnectMcpServer first")
+		return failureOf(failure.ServerNotConnected, name, "registered, but not connected; call ConnectMcpServer first")
 	}
 	return notFound(name)
 }
 
-// part is what one server has.
+// part is the tools of one server.
 type part struct {
 	server string
 	tools  []offer.Item
@@ -161,19 +161,19 @@ type part struct {
 
 // served gets the tools of a server in force.
 func (s *Server) served(ctx context.Context, name string) ([]offer.Item, error) {
-	route, way, leave, ok := s.o.Router.Enter(name)
+	route, rt, release, ok := s.o.Router.Acquire(name)
 	if !ok {
 		return nil, notFound(name)
 	}
-	defer leave()
-	tools, _, err := s.toolsOf(ctx, route, way)
+	defer release()
+	tools, _, err := s.toolsOf(ctx, route, rt)
 	if err != nil {
 		return nil, explain(err, route, s.o.Router.Stderr(name))
 	}
 	return tools, nil
 }
 
-// answer lists tools with their definitions as they were sent, and the servers whose tools are missing.
+// answer is the response of GetMcpTools: tools with their definitions as sent, and the servers that failed.
 func (s *Server) answer(parts []part) ([]byte, error) {
 	out := []byte(`{"tools":[`)
 	var missing [][]byte
@@ -183,13 +183,13 @@ func (s *Server) answer(parts []part) ([]byte, error) {
 			size += len(t.Raw)
 		}
 		if p.err == nil && len(out)+size > maxTools {
-			p.err = failed(failure.Protocol, p.server, "with its tools the answer would be larger than %s", ingress.Size(maxTools))
+			p.err = failureOf(failure.Protocol, p.server, "response would exceed %s with its tools", ingress.Size(maxTools))
 			if len(parts) == 1 {
 				return nil, p.err
 			}
 		}
 		if p.err != nil {
-			missing = append(missing, fmt.Appendf(nil, `{"server":%s,"error":%s}`, jsonrpc.Quote(p.server), refused(p.err).e.JSON()))
+			missing = append(missing, fmt.Appendf(nil, `{"server":%s,"error":%s}`, jsonrpc.Quote(p.server), refusalOf(p.err).e.JSON()))
 			continue
 		}
 		for _, t := range p.tools {
@@ -197,7 +197,7 @@ func (s *Server) answer(parts []part) ([]byte, error) {
 				out = append(out, ',')
 			}
 			out = fmt.Appendf(out, `{"name":%s,"server":%s,"tool":%s,"definition":%s}`,
-				jsonrpc.Quote(s.o.Wire(p.server, t.Name)), jsonrpc.Quote(p.server), jsonrpc.Quote(t.Name), t.Raw)
+				jsonrpc.Quote(s.o.ToolName(p.server, t.Name)), jsonrpc.Quote(p.server), jsonrpc.Quote(t.Name), t.Raw)
 		}
 	}
 	out = append(out, ']')

@@ -1,5 +1,5 @@
 // Package metrics counts requests to agents, for Prometheus and OTLP collectors and for the router's status, and traces them:
-// the span mcp.router.forward, within the trace that the request names and around what the agent does.
+// the span mcp.router.forward is a child of the request's span and the parent of the agent's.
 package metrics
 
 import (
@@ -21,40 +21,40 @@ import (
 
 const scope = "github.com/mcphud/mcphud/proxy/metrics"
 
-// Labels of what has no numbers of its own.
+// Labels for everything without a series of its own.
 const (
-	unknown = "unknown" // an agent that there is not
-	other   = "other"   // whatever is beyond a bound
+	unknown = "unknown" // an agent without a route
+	other   = "other"   // everything beyond a limit
 )
 
 const (
-	maxAgents = 500    // that have numbers of their own
+	maxAgents = 500    // with series of their own
 	maxSeries = 20_000 // of requests by agent, method and outcome
 )
 
-// Options say what there is to show.
+// Options configures [Metrics]. Known is required.
 type Options struct {
 	Name, Version string // of the router
 	OTLP          string // as in telemetry.Options
 	Logger        *slog.Logger
-	Known         func(agent string) bool // is there such an agent? Others are counted together
+	Known         func(agent string) bool // reports whether there is a route; others are counted together
 
-	// Gauges are further values by name, without and with the agent that each is of.
+	// Gauges are further values to export.
 	Gauges []Gauge
 }
 
-// Gauge is a value that is asked for when somebody looks.
+// Gauge is a value that is read when metrics are collected.
 type Gauge struct {
 	Name, Help string
 	Value      func() float64
-	ByAgent    func(observe func(agent string, v float64)) // in place of Value
+	ByAgent    func(observe func(agent string, v float64)) // instead of Value
 }
 
-// Metrics counts. It must be closed.
+// Metrics counts requests. It must be closed.
 type Metrics struct {
 	o       Options
 	export  *telemetry.Exporter
-	tracer  trace.Tracer // nil if nobody collects spans
+	tracer  trace.Tracer // nil without a collector of spans
 	latency metric.Float64Histogram
 
 	mu     sync.RWMutex
@@ -62,12 +62,12 @@ type Metrics struct {
 	series map[key]*atomic.Int64
 }
 
-// Agent is what was counted of one agent.
+// Agent counts the requests to one agent.
 type Agent struct {
 	InFlight atomic.Int64
-	Requests atomic.Int64 // that were answered in some way
-	Errors   atomic.Int64 // of those, what ended in an HTTP status from 400 on or in an error of the router's
-	Denied   atomic.Int64 // of those, what the router did not let through
+	Requests atomic.Int64 // that ended
+	Errors   atomic.Int64 // of Requests, those with an HTTP status from 400 on or an error of the router
+	Denied   atomic.Int64 // of Requests, those that were refused authorization
 	In, Out  atomic.Int64 // bytes of bodies
 
 	name    string
@@ -84,13 +84,13 @@ const (
 
 var outcomes = [...]string{"ok", "error", "denied"}
 
-// key is what requests are counted by.
+// key identifies a counter of requests.
 type key struct {
 	agent, method string
 	outcome       outcome
 }
 
-// New makes Metrics.
+// New returns Metrics and starts exporting to OTLP, if configured.
 func New(o Options) *Metrics {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -124,15 +124,15 @@ func New(o Options) *Metrics {
 		})
 	}
 	if b.Err != nil {
-		o.Logger.Error("the metrics are not complete", "error", b.Err)
+		o.Logger.Error("metrics are incomplete", "error", b.Err)
 	}
 	return m
 }
 
-// Registry is what Prometheus is shown.
+// Registry is the registry for Prometheus.
 func (m *Metrics) Registry() *prometheus.Registry { return m.export.Registry }
 
-// Close sends what was collected, and stops. It gives up when ctx is done, or after a few seconds.
+// Close exports what was collected, and stops exporting. It gives up when ctx is done, or after a few seconds.
 func (m *Metrics) Close(ctx context.Context) error { return m.export.Close(ctx) }
 
 func (a *Agent) attribute() metric.ObserveOption {
@@ -155,14 +155,14 @@ func (m *Metrics) observe(o metric.Int64Observer) {
 	}
 }
 
-// Agent is what was counted of an agent, nil if nothing was.
+// Agent returns the counters of an agent, nil if nothing was counted.
 func (m *Metrics) Agent(name string) *Agent {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.agents[name]
 }
 
-// agent finds the numbers of an agent. Names that callers make up share one, so that they cannot fill memory.
+// agent returns the counters of an agent. Names without a route share one, so that callers cannot fill the memory.
 func (m *Metrics) agent(name string) *Agent {
 	m.mu.RLock()
 	a := m.agents[name]
@@ -188,7 +188,7 @@ func (m *Metrics) agent(name string) *Agent {
 	return a
 }
 
-// count is the counter of a key.
+// count returns the counter of a key.
 func (m *Metrics) count(k key) *atomic.Int64 {
 	m.mu.RLock()
 	n := m.series[k]
@@ -208,17 +208,17 @@ func (m *Metrics) count(k key) *atomic.Int64 {
 	return n
 }
 
-// Middleware counts. It belongs before everything that may refuse a call.
+// Middleware counts calls. It must be outside of everything that may refuse a call.
 func (m *Metrics) Middleware(next flow.Handler) flow.Handler {
 	return func(c *flow.Call) {
 		a := m.agent(c.Agent)
 		a.InFlight.Add(1)
-		defer m.over(a, c) // also when the forwarder ends a connection by a panic
+		defer m.record(a, c) // also when the forwarder ends a connection by a panic
 		next(c)
 	}
 }
 
-func (m *Metrics) over(a *Agent, c *flow.Call) {
+func (m *Metrics) record(a *Agent, c *flow.Call) {
 	a.InFlight.Add(-1)
 	a.Requests.Add(1)
 	a.In.Add(int64(len(c.Body)))
@@ -245,7 +245,7 @@ func outcomeOf(c *flow.Call) outcome {
 	return ok
 }
 
-// method is the label of what a call asks for: a method of the protocol, or the HTTP method of a request without a message.
+// method is the label of a call: a known method of MCP, or the HTTP method of a request without a message.
 func method(c *flow.Call) string {
 	if c.Env.Kind == jsonrpc.Invalid {
 		switch c.R.Method {

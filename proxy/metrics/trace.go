@@ -30,7 +30,7 @@ const (
 	attrError    = "error.type"
 )
 
-// known are the methods that have numbers of their own.
+// known are the methods with series of their own.
 var known = func() map[string]bool {
 	out := map[string]bool{}
 	for _, m := range []mcp.MCPMethod{
@@ -49,13 +49,13 @@ var known = func() map[string]bool {
 	return out
 }()
 
-// maxValue bounds what callers make up and spans repeat, in bytes.
+// maxValue bounds attributes of spans, in bytes: callers make them up.
 const maxValue = 200
 
 func clip(s string) string { return strings.ToValidUTF8(text.Clip(s, maxValue), "\uFFFD") }
 
-// Trace finds the trace that a call belongs to. Where somebody collects spans the call becomes one, which the agent finds in
-// the header traceparent; elsewhere the agent finds what the caller wrote. It belongs where the envelope is known.
+// Trace is middleware that finds the trace of a call. With a collector, the call becomes a span, whose id the agent gets in
+// the header traceparent; without one, the agent gets the caller's. It must be inside of where the envelope is parsed.
 func (m *Metrics) Trace(next flow.Handler) flow.Handler {
 	return func(c *flow.Call) {
 		named := len(c.R.Header["Traceparent"]) > 0 || c.Params.Trace != nil
@@ -82,7 +82,7 @@ func (m *Metrics) Trace(next flow.Handler) flow.Handler {
 	}
 }
 
-// end ends the span of a call that is over.
+// end ends the span of a call.
 func end(span trace.Span, c *flow.Call) {
 	if span.IsRecording() {
 		span.SetAttributes(attributes(c)...)

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// suffix ends the names of sockets that are listened on; those that are not yet begin with a dot.
+// suffix ends the names of sockets; before they are published, their names begin with a dot.
 const suffix = ".sock"
 
-// earlyAge is how old a socket without its name is when its maker must have died.
-const earlyAge = 10 * time.Second
+// maxUnnamedAge is the age from which an unpublished socket counts as abandoned.
+const maxUnnamedAge = 10 * time.Second
 
-// clean removes the sockets of processes that died: those that nobody listens on.
-func clean(dir string) {
+// removeStale removes sockets that no process listens on.
+func removeStale(dir string) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
-		return // whoever wants to use the folder will say why not
+		return // using the folder will fail with the reason
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name())
@@ -29,31 +29,31 @@ func clean(dir string) {
 		case f.Type()&os.ModeSocket == 0:
 		case strings.HasSuffix(f.Name(), suffix):
 			if alive(pidOf(f.Name())) {
-				continue // a connection would look like a reader
+				continue // do not connect: it would count as a reader
 			}
-			if !answers(path) {
+			if !listening(path) {
 				_ = os.Remove(path)
 			}
 		case strings.HasPrefix(f.Name(), "."):
-			if fi, err := f.Info(); err == nil && time.Since(fi.ModTime()) > earlyAge {
+			if fi, err := f.Info(); err == nil && time.Since(fi.ModTime()) > maxUnnamedAge {
 				_ = os.Remove(path)
 			}
 		}
 	}
 }
 
-// pidOf is the process in a name such as tap-PID-UNIQUE.sock, 0 if there is none.
+// pidOf returns the pid in a name such as tap-PID-UNIQUE.sock, 0 if there is none.
 func pidOf(name string) int {
 	parts := strings.Split(name, "-")
 	if len(parts) != 3 {
 		return 0
 	}
-	pid, _ := strconv.Atoi(parts[1]) // 0 for what is no number
+	pid, _ := strconv.Atoi(parts[1])
 	return pid
 }
 
-// answers is whether somebody may listen: false only where nobody does.
-func answers(path string) bool {
+// listening reports whether a process may listen at path; false is certain.
+func listening(path string) bool {
 	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 	if err == nil {
 		_ = c.Close()
@@ -61,5 +61,5 @@ func answers(path string) bool {
 	return !Stale(err)
 }
 
-// Stale is whether the error of a connection means that nobody listens. A socket gets its name only when somebody does.
+// Stale reports whether the error of a connection means that no process listens. Sockets are published only when one does.
 func Stale(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

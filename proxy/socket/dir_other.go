@@ -4,8 +4,8 @@ package socket
 
 import "io/fs"
 
-// owner is not known: the folder for temporary files is private to a user.
+// owner is unknown: folders for temporary files are private to a user.
 func owner(fs.FileInfo) (uid int, ok bool) { return 0, false }
 
-// alive does not know.
+// alive is unknown.
 func alive(int) bool { return false }

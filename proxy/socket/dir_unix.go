@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// owner is the user whose file it is.
+// owner returns the user id of a file's owner.
 func owner(fi fs.FileInfo) (uid int, ok bool) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -16,5 +16,5 @@ func owner(fi fs.FileInfo) (uid int, ok bool) {
 	return int(st.Uid), true
 }
 
-// alive is whether there is such a process, as far as can be seen from here.
+// alive reports whether there is such a process.
 func alive(pid int) bool { return pid > 0 && syscall.Kill(pid, 0) != syscall.ESRCH }

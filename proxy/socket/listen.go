@@ -10,15 +10,15 @@ import (
 	"path/filepath"
 )
 
-// ErrTaken is wrapped by the error for a name under which another process listens.
+// ErrTaken is wrapped by the error for a name that another process listens at.
 var ErrTaken = errors.New("another process listens there")
 
 // maxPath is the longest path of a socket on every system that has them (sun_path, with its NUL; macOS has the shortest).
 const maxPath = 103
 
-// Listen makes a socket in the first of dirs that can be used, and removes there what processes that died left behind. name
-// ends in .sock, and is like KIND-PID-UNIQUE.sock where a connection would disturb. Whoever closes the listener removes the
-// file first. Errors say which folders were tried; one wraps ErrTaken where somebody else listens under that name.
+// Listen creates a socket in the first usable one of dirs, after removing stale sockets there. name ends in .sock; it is
+// KIND-PID-UNIQUE.sock if a connection would disturb the owner. The caller removes the file before closing the listener.
+// Errors name the folders that were tried, and wrap ErrTaken if another process listens at that name.
 func Listen(dirs []string, name string) (*net.UnixListener, string, error) {
 	var errs []error
 	for _, dir := range dirs {
@@ -35,16 +35,16 @@ func Listen(dirs []string, name string) (*net.UnixListener, string, error) {
 	return nil, "", errors.Join(errs...)
 }
 
-// listenIn gives the socket its name when it is listened on and closed to others, so that whoever finds it can connect, and
-// whoever cannot connect knows that it is stale.
+// listenIn gives the socket its name only once it is private and listened on, so that a socket that refuses connections is
+// known to be stale.
 func listenIn(dir, path string) (*net.UnixListener, error) {
 	if err := Ensure(dir); err != nil {
 		return nil, err
 	}
-	clean(dir)
+	removeStale(dir)
 	early := filepath.Join(dir, fmt.Sprintf(".%d-%.8s", os.Getpid(), rand.Text()))
 	if n := max(len(path), len(early)); n > maxPath {
-		return nil, fmt.Errorf("the path of a socket in %s would have %d bytes, and the system takes %d; set XDG_RUNTIME_DIR to a folder with a shorter name", dir, n, maxPath)
+		return nil, fmt.Errorf("path of a socket in %s too long: %d bytes, the limit is %d; set XDG_RUNTIME_DIR to a folder with a shorter name", dir, n, maxPath)
 	}
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: early, Net: "unix"})
 	if err != nil {
@@ -52,18 +52,18 @@ func listenIn(dir, path string) (*net.UnixListener, error) {
 	}
 	ln.SetUnlinkOnClose(false)
 	if err = os.Chmod(early, 0o600); err == nil {
-		err = name(early, path)
+		err = publish(early, path)
 	}
 	if err != nil {
 		_ = ln.Close()
 		_ = os.Remove(early)
-		return nil, fmt.Errorf("cannot make a socket in %s: %w", dir, err)
+		return nil, fmt.Errorf("cannot create a socket in %s: %w", dir, err)
 	}
 	return ln, nil
 }
 
-// name gives a file its name, unless another has it. Renaming would take the name away from the other.
-func name(early, path string) error {
+// publish gives a socket its name, unless another has it. Renaming would replace the other one.
+func publish(early, path string) error {
 	err := os.Link(early, path)
 	switch {
 	case err == nil:
@@ -74,5 +74,5 @@ func name(early, path string) error {
 	if _, there := os.Lstat(path); there == nil {
 		return fmt.Errorf("%s: %w", path, ErrTaken)
 	}
-	return os.Rename(early, path) // the file system has no second names
+	return os.Rename(early, path) // the file system has no hard links
 }

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// CheckPeer refuses a connection to another user. The folder's permissions already keep others out; a folder that was
-// open for a while, or a socket that was put there, does not get past this.
+// CheckPeer returns an error if the other end of c belongs to another user. The folder's permissions keep others out; this
+// also detects sockets from before it was private.
 func CheckPeer(c *net.UnixConn) error { return checkUser(c, peerUser, os.Getuid()) }
 
 func checkUser(c *net.UnixConn, peer func(fd int) (int, error), want int) error {
@@ -21,10 +21,10 @@ func checkUser(c *net.UnixConn, peer func(fd int) (int, error), want int) error 
 		return err
 	}
 	if asked != nil {
-		return fmt.Errorf("cannot ask who is at the other end of the socket: %w", asked)
+		return fmt.Errorf("cannot determine the user at the other end of the socket: %w", asked)
 	}
 	if uid != want {
-		return fmt.Errorf("user %d is at the other end of the socket, and only user %d may be", uid, want)
+		return fmt.Errorf("the other end of the socket belongs to user %d, not to user %d", uid, want)
 	}
 	return nil
 }

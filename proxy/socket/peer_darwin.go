@@ -2,7 +2,7 @@ package socket
 
 import "golang.org/x/sys/unix"
 
-// peerUser is the user who holds the other end of a Unix socket.
+// peerUser returns the user id of the other end of a Unix socket.
 func peerUser(fd int) (uid int, err error) {
 	c, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {

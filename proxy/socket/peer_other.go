@@ -4,5 +4,5 @@ package socket
 
 import "os"
 
-// peerUser trusts the folder's permissions: there is no portable way to ask who holds the other end.
+// peerUser relies on the folder's permissions: there is no portable way to determine the user of the other end.
 func peerUser(int) (uid int, err error) { return os.Getuid(), nil }

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/sse"
 )
 
-// full is an entry with its body, as it is sent.
+// full is an entry with its body, as it is sent to readers.
 type full struct {
 	journal.Entry
 	body []byte
@@ -19,12 +19,12 @@ type full struct {
 // maxBatch is how many messages of one batch become entries of their own.
 const maxBatch = 256
 
-// complete makes of a record the entries that it stands for, with secrets masked. It does not change the record's body.
+// complete turns a record into entries, with secrets masked. It does not change the record's body.
 func complete(rec *record) (out []full) {
 	if !rec.sse {
 		return entries(rec, rec.body, rec.size > len(rec.body))
 	}
-	// An event that was cut has its data as far as it is there. One without data is a sign of life.
+	// The data of a truncated event is incomplete. An event without data is a heartbeat.
 	r := sse.NewReader(bytes.NewReader(rec.body), MaxBody, MaxBody)
 	for {
 		ev, err := r.Next()
@@ -52,7 +52,7 @@ func entries(rec *record, body []byte, cut bool) []full {
 		return batch(e, first, rec.answer)
 	}
 	before := e
-	if e = Classify(e, body, nil, cut, rec.answer); e.Kind == journal.Bad && rec.failed { // which is HTTP's own way to say it
+	if e = Classify(e, body, nil, cut, rec.answer); e.Kind == journal.Bad && rec.failed { // the body of an HTTP error
 		e = before
 		e.Kind = journal.HTTP
 	}
@@ -65,7 +65,7 @@ func entries(rec *record, body []byte, cut bool) []full {
 func clippedNote(rec *record) string {
 	why := ""
 	if len(rec.body) == idleBody {
-		why = "; nobody watched"
+		why = "; nobody was watching"
 	}
 	return fmt.Sprintf("the first %d of %d bytes%s", len(rec.body), rec.size, why)
 }
@@ -77,7 +77,7 @@ func note(a, b string) string {
 	return a + "; " + b
 }
 
-// finish masks. The beginning of a frame that was cut stays what it was, as the whole would.
+// finish masks secrets. A truncated frame cannot be parsed, and stays as it is.
 func finish(e journal.Entry, body []byte, cut bool) full {
 	if cut && e.Kind <= journal.Notification {
 		e, _ = journal.Masked(e, nil)
@@ -87,7 +87,7 @@ func finish(e journal.Entry, body []byte, cut bool) full {
 	return full{e, body}
 }
 
-// batch is one entry for each message of an array, which 2025-03-26 allows.
+// batch makes an entry of each message of an array, as revision 2025-03-26 allows.
 func batch(e journal.Entry, array []byte, answer string) (out []full) {
 	_ = jsonrpc.Elements(array, func(one []byte) bool { // it is valid
 		out = append(out, finish(Classify(e, one, nil, false, answer), one, false))
@@ -98,16 +98,15 @@ func batch(e journal.Entry, array []byte, answer string) (out []full) {
 
 var idAtEnd = regexp.MustCompile(`"id"\s*:\s*(-?\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
 
-// Classify fills in what kind of message frame is, its method and its id. Of a frame that was cut, frame is the beginning
-// and tail the end, as far as it is known; answer is the id of the request that it is, or that it answers, unless it says
-// otherwise.
+// Classify fills in Kind, Method and ID of the message in frame. If cut, frame is only its beginning, and tail its end as far as
+// that is known; answer is the id to assume where the frame shows none: its own, or that of the request that it answers.
 func Classify(e journal.Entry, frame, tail []byte, cut bool, answer string) journal.Entry {
 	env, err := jsonrpc.Scan(frame)
 	switch {
 	case err == nil:
 		e.Kind, e.Method, e.ID = kindOf(env.Kind), env.Method, string(env.ID)
 		if env.Kind == jsonrpc.ErrorResponse && (env.ID == nil || env.ID[0] == 'n') {
-			e.Note = note(e.Note, "an error without an id")
+			e.Note = note(e.Note, "error without an id")
 		}
 		return e
 	case !cut:

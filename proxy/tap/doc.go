@@ -1,7 +1,7 @@
-// Package tap lets other processes watch what a router or a wrapped server carries.
+// Package tap lets other processes watch the traffic of a router or of a wrapped server.
 //
-// Whoever carries traffic is a [Producer]: it hands over each entry, which costs a copy, and serves it on a Unix socket of
-// its own. [Join] finds all producers of this user and merges what they say into one journal.
+// A [Producer] copies each entry and serves it on a Unix socket of its own. [Join] finds all producers of this user and merges
+// their entries into one journal.
 //
 // # The stream
 //
@@ -11,9 +11,8 @@
 //
 //	h  hello, the first message: [Hello]
 //	e  one entry, its metadata in the head
-//	d  the next entries are gone since the reader was too slow: {"dropped": N}
-//	l  all that was kept from before the reader came was sent; what follows is live
+//	d  entries were dropped here because the reader was too slow: {"dropped": N}
+//	l  the history from before the reader connected is complete; what follows is live
 //
-// A reader skips messages that it does not know, and members of heads that it does not know. The version in the hello
-// changes when that is not enough.
+// A reader skips unknown messages and unknown members of heads. The version in the hello changes when that is not enough.
 package tap

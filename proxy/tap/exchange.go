@@ -13,27 +13,26 @@ import (
 	"github.com/mcphud/mcphud/session/mask"
 )
 
-// seed makes the numbers of sessions differ from process to process: ids of sessions are secrets.
+// seed makes the hashes of session ids, which are secrets, differ from process to process.
 var seed = maphash.MakeSeed()
 
-// Exchange is one HTTP request and what answers it, as a producer carries them. Its methods copy what they are given, are
-// for one goroutine at a time, and do nothing on a nil Exchange. With nobody watching an exchange costs two copies of a
-// few KB at most.
+// Exchange records one HTTP request and its response. Its methods copy their arguments, must not be called concurrently, and
+// do nothing on a nil Exchange. While nobody is watching, an exchange costs at most two copies of 4 KiB.
 type Exchange struct {
-	p      *Producer
-	server string
-	conn   uint64
-	id     string // of the request
-	status int
-	kind   bodyKind
-	buf    []byte // what was written and is not a record yet
-	size   int    // of it, with what was left out
-	got    bool   // something was written
-	edge   int    // line ends at the end of buf
-	asked  bool   // Request was called
+	p        *Producer
+	server   string
+	conn     uint64
+	id       string // of the request
+	status   int
+	kind     bodyKind
+	buf      []byte // what was written and is not a record yet
+	size     int    // of it, with what was left out
+	written  bool   // whether there was a body
+	lineEnds int    // line ends at the end of buf
+	asked    bool   // Request was called
 }
 
-// bodyKind says what the answer's bytes are.
+// bodyKind is the kind of a response's body.
 type bodyKind uint8
 
 const (
@@ -42,8 +41,8 @@ const (
 	events
 )
 
-// Exchange begins one for an agent. Requests and answers of the same session belong together; "" is for exchanges that
-// stand alone. The result is nil for a nil Producer.
+// Exchange begins an exchange with an agent. Those of the same session get the same journal.Entry.Conn; "" is no session. The
+// result is nil for a nil Producer.
 func (p *Producer) Exchange(agent, session string) *Exchange {
 	if p == nil {
 		return nil
@@ -61,8 +60,8 @@ func (x *Exchange) entry(d journal.Dir, k journal.Kind) journal.Entry {
 	return journal.Entry{Server: x.server, Conn: x.conn, Dir: d, Kind: k}
 }
 
-// Request is what the client sent: r is read for its head only. id is that of the message in body as on the wire, nil if it
-// has none or is not a request.
+// Request records the client's request: the head of r, and body. id is the id of the message in body as on the wire, nil if
+// it is not a request.
 func (x *Exchange) Request(r *http.Request, id, body []byte) {
 	if x == nil {
 		return
@@ -76,7 +75,7 @@ func (x *Exchange) Request(r *http.Request, id, body []byte) {
 	}
 }
 
-// Response is the head of the answer.
+// Response records the head of the response.
 func (x *Exchange) Response(status int, h http.Header) {
 	if x == nil {
 		return
@@ -86,7 +85,7 @@ func (x *Exchange) Response(status int, h http.Header) {
 		x.p.Append(x.entry(journal.In, journal.HTTP), mask.Head(fmt.Sprintf("%d %s", status, http.StatusText(status)), h))
 	}
 	ct := h.Get("Content-Type")
-	if ct != "application/json" && ct != "text/event-stream" { // as they are mostly written
+	if ct != "application/json" && ct != "text/event-stream" { // the common spellings need no parsing
 		if t, _, err := mime.ParseMediaType(ct); err == nil {
 			ct = t
 		}
@@ -99,12 +98,12 @@ func (x *Exchange) Response(status int, h http.Header) {
 	}
 }
 
-// Body takes the next bytes of the answer's body, as they pass.
+// Body records the next bytes of the response's body.
 func (x *Exchange) Body(b []byte) {
 	if x == nil || len(b) == 0 {
 		return
 	}
-	x.got = true
+	x.written = true
 	if x.kind != events {
 		x.keep(b)
 		return
@@ -119,20 +118,20 @@ func (x *Exchange) Body(b []byte) {
 	}
 }
 
-// eventEnd finds the end of the event that b goes on with: an empty line, in any of the ways to end lines, of which a
-// stream uses one.
+// eventEnd finds the end of the event that b continues: an empty line, with any of the three line ends, of which a stream
+// uses one.
 func (x *Exchange) eventEnd(b []byte) (n int, ends bool) {
 	for n < len(b) {
 		switch b[n] {
 		case '\n':
-			x.edge++
+			x.lineEnds++
 		case '\r':
 			if n+1 < len(b) && b[n+1] == '\n' || n+1 == len(b) {
-				break // the line feed counts; a lone one at the end of a chunk is looked at with the next event
+				break // the line feed counts; a CR at the end of a chunk may precede one
 			}
-			x.edge++
+			x.lineEnds++
 		default:
-			x.edge = 0
+			x.lineEnds = 0
 			k := bytes.IndexAny(b[n:], "\r\n")
 			if k < 0 {
 				return len(b), false
@@ -141,15 +140,15 @@ func (x *Exchange) eventEnd(b []byte) (n int, ends bool) {
 			continue
 		}
 		n++
-		if x.edge == 2 {
-			x.edge = 0
+		if x.lineEnds == 2 {
+			x.lineEnds = 0
 			return n, true
 		}
 	}
 	return n, false
 }
 
-// keep collects b, up to what the producer keeps of a body.
+// keep collects b, up to what is kept of a body.
 func (x *Exchange) keep(b []byte) {
 	most := MaxBody
 	if !x.p.Watched() {
@@ -161,7 +160,7 @@ func (x *Exchange) keep(b []byte) {
 	}
 }
 
-// flush hands over what was collected.
+// flush makes a record of what was collected.
 func (x *Exchange) flush() {
 	if x.size == 0 {
 		return
@@ -177,8 +176,7 @@ func (x *Exchange) flush() {
 	x.buf, x.size = x.buf[:0], 0
 }
 
-// Close ends the exchange. err is why it ended early, nil where it did not. A request that cannot have been answered is
-// marked as failed.
+// Close ends the exchange. err is why it ended early, nil if it did not. A request that has no response is marked as failed.
 func (x *Exchange) Close(err error) {
 	if x == nil {
 		return
@@ -186,14 +184,14 @@ func (x *Exchange) Close(err error) {
 	x.flush()
 	why := ""
 	switch {
-	case errors.Is(err, context.Canceled) && (!x.got || x.kind == events):
-		why = "the client went away"
+	case errors.Is(err, context.Canceled) && (!x.written || x.kind == events):
+		why = "client disconnected"
 	case err != nil && !errors.Is(err, context.Canceled):
 		why = err.Error()
 	case x.status >= 400:
 		why = fmt.Sprintf("%d %s", x.status, http.StatusText(x.status))
-	case !x.got && x.id != "":
-		why = "the answer was empty"
+	case !x.written && x.id != "":
+		why = "empty response"
 	default:
 		return
 	}

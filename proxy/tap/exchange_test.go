@@ -36,7 +36,7 @@ func carry(p *Producer, session, body, id string, h http.HandlerFunc) {
 			next(c)
 		}
 	}
-	flow.Chain(func(c *flow.Call) { h(c.W, c.R) }, p.Outer, ingress, p.Inner)(c)
+	flow.Chain(func(c *flow.Call) { h(c.W, c.R) }, p.RecordResponses, ingress, p.RecordRequests)(c)
 	if c.W != http.ResponseWriter(w) {
 		panic("the writer is not given back")
 	}
@@ -154,12 +154,12 @@ func TestTapExchangeWithoutAnAnswer(t *testing.T) {
 	x.Request(httptest.NewRequest("POST", "/", nil), []byte("5"), []byte(call))
 	x.Close(errors.New("the agent is gone"))
 	c := &flow.Call{Request: flow.Request{W: httptest.NewRecorder(), R: httptest.NewRequest("POST", "/mcps/kb/mcp", nil), Agent: "kb"}}
-	flow.Chain(func(*flow.Call) {}, p.Outer, func(flow.Handler) flow.Handler { // the ingress refuses it
+	flow.Chain(func(*flow.Call) {}, p.RecordResponses, func(flow.Handler) flow.Handler { // the ingress refuses it
 		return func(c *flow.Call) {
 			c.Body = []byte(`{"jsonrpc":"1.0","id":6,"method":"refused"}`)
 			c.JSON(400, []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`))
 		}
-	}, p.Inner)(c)
+	}, p.RecordRequests)(c)
 	await(t, "what was refused", func() bool {
 		return slices.ContainsFunc(said(j), func(e journal.Entry) bool { return e.Kind == journal.Bad && e.Dir == journal.Out })
 	})
@@ -273,7 +273,7 @@ func BenchmarkMiddlewareNobodyReads(b *testing.B) {
 	r := httptest.NewRequest("POST", "/mcps/kb/mcp", nil)
 	body, answer := []byte(call), []byte(`{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"hello"}]}}`)
 	env, _ := jsonrpc.Scan(body)
-	h := flow.Chain(func(c *flow.Call) { c.JSON(200, answer) }, p.Outer, p.Inner)
+	h := flow.Chain(func(c *flow.Call) { c.JSON(200, answer) }, p.RecordResponses, p.RecordRequests)
 	b.ReportAllocs()
 	for b.Loop() {
 		h(&flow.Call{Request: flow.Request{W: discard{http.Header{}}, R: r, Agent: "kb"}, Message: flow.Message{Body: body, Env: env}})

@@ -20,61 +20,61 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 )
 
-// Joiner follows all producers of this user.
+// Joiner reads all producers of this user.
 type Joiner struct {
-	dirs   []string
-	ctx    context.Context
-	stop   context.CancelFunc
-	merge  *merger
-	looked chan struct{}
-	wg     sync.WaitGroup
+	dirs    []string
+	ctx     context.Context
+	stop    context.CancelFunc
+	merge   *merger
+	scanned chan struct{}
+	wg      sync.WaitGroup
 
-	mu     sync.Mutex
-	known  map[string]*joined // by the path of the socket
-	labels map[string]bool    // in use
-	nextID uint64
-	told   map[string]bool // folders that cannot be used
+	mu       sync.Mutex
+	known    map[string]*joined // by the path of the socket
+	labels   map[string]bool    // in use
+	nextID   uint64
+	reported map[string]bool // unusable folders
 }
 
-// joined is a producer whose socket is there.
+// joined is a producer whose socket exists.
 type joined struct {
 	id    uint64
 	hello Hello
 	label label
-	busy  bool   // somebody reads it
-	up    bool   // it said who it is on the connection that is read now
-	last  uint64 // newest record that was taken
-	tries int    // connections in a row that brought nothing
+	busy  bool   // a goroutine reads it
+	up    bool   // its hello was received on the current connection
+	last  uint64 // number of the newest record received
+	tries int    // consecutive connections without an entry
 	retry time.Time
 }
 
-// Join finds the producers in dirs (none: socket.Dirs) and appends to j what they carry, in the order of time. It follows new
-// ones, and comes back to those whose connection broke, until ctx ends or Close is called. j gets a State entry when one
-// comes and when one goes.
+// Join finds the producers in dirs (default: socket.Dirs) and appends their entries to j, ordered by time. It notices new
+// producers and reconnects to lost ones until ctx ends or Close is called. j gets a State entry when a producer joins and
+// when it ends.
 func Join(ctx context.Context, j *journal.Journal, dirs ...string) *Joiner {
 	if len(dirs) == 0 {
 		dirs = socket.Dirs()
 	}
 	ctx, stop := context.WithCancel(ctx)
 	t := &Joiner{
-		dirs: dirs, ctx: ctx, stop: stop, merge: newMerger(j), looked: make(chan struct{}),
-		known: map[string]*joined{}, labels: map[string]bool{}, told: map[string]bool{},
+		dirs: dirs, ctx: ctx, stop: stop, merge: newMerger(j), scanned: make(chan struct{}),
+		known: map[string]*joined{}, labels: map[string]bool{}, reported: map[string]bool{},
 	}
 	t.wg.Go(t.follow)
 	return t
 }
 
-// Looked is closed when all folders were looked through once.
-func (t *Joiner) Looked() <-chan struct{} { return t.looked }
+// Scanned is closed when all folders were scanned once.
+func (t *Joiner) Scanned() <-chan struct{} { return t.scanned }
 
-// Found is how many sockets there are, also of producers that have not said who they are.
+// Found is the number of sockets, including those whose producer has not sent its hello.
 func (t *Joiner) Found() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.known)
 }
 
-// Producers are the ones that are being read.
+// Producers returns those that are being read.
 func (t *Joiner) Producers() (out []Hello) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,33 +86,33 @@ func (t *Joiner) Producers() (out []Hello) {
 	return out
 }
 
-// Close ends it, and returns when nothing is appended any more.
+// Close stops reading, and returns when nothing is appended any more.
 func (t *Joiner) Close() {
 	t.stop()
 	t.wg.Wait()
 	t.merge.close()
 }
 
-// lookEvery is how often folders are looked through where nothing tells of changes.
-const lookEvery = time.Second
+// scanInterval is how often folders are scanned where the system does not report changes.
+const scanInterval = time.Second
 
-// follow looks through the folders whenever something changes there.
+// follow scans the folders whenever something changes there.
 func (t *Joiner) follow() {
-	changes := filewatch.New(lookEvery, 0)
+	changes := filewatch.New(scanInterval, 0)
 	defer changes.Close()
 	for first := true; ; first = false {
 		for _, dir := range t.dirs {
-			// The best folder is made, so that a producer that comes there is noticed at once.
+			// The first folder is created, so that the first producer there is noticed at once.
 			if err := socket.Private(dir); err != nil && (!errors.Is(err, os.ErrNotExist) || dir != t.dirs[0] || socket.Ensure(dir) != nil) {
 				changes.Forget(dir)
-				t.complain(dir, err)
+				t.report(dir, err)
 				continue
 			}
 			changes.Folder(dir)
-			t.look(dir)
+			t.scan(dir)
 		}
 		if first {
-			close(t.looked)
+			close(t.scanned)
 		}
 		select {
 		case <-t.ctx.Done():
@@ -122,25 +122,25 @@ func (t *Joiner) follow() {
 	}
 }
 
-// complain says once that a folder cannot be used.
-func (t *Joiner) complain(dir string, err error) {
-	if errors.Is(err, os.ErrNotExist) || t.told[dir] {
+// report notes once that a folder cannot be used.
+func (t *Joiner) report(dir string, err error) {
+	if errors.Is(err, os.ErrNotExist) || t.reported[dir] {
 		return
 	}
-	t.told[dir] = true
-	t.say(journal.Entry{Server: "tap", Note: err.Error() + "; what is in it is not shown"})
+	t.reported[dir] = true
+	t.note(journal.Entry{Server: "tap", Note: err.Error() + "; its producers are not shown"})
 }
 
-func (t *Joiner) say(e journal.Entry) {
+func (t *Joiner) note(e journal.Entry) {
 	e.Kind, e.Time = journal.State, time.Now()
 	t.merge.add(item{entry: e})
 }
 
-// look begins to read the producers of a folder that are not read yet, and forgets those that are gone.
-func (t *Joiner) look(dir string) {
+// scan starts reading new producers of a folder, and removes those that are gone.
+func (t *Joiner) scan(dir string) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
-		return // it was there a moment ago; next time it is or it is not
+		return // removed since; the next scan will tell
 	}
 	there := map[string]bool{}
 	t.mu.Lock()
@@ -159,7 +159,7 @@ func (t *Joiner) look(dir string) {
 		}
 		if !p.busy && !time.Now().Before(p.retry) {
 			p.busy = true
-			t.wg.Go(func() { t.attend(path, p) })
+			t.wg.Go(func() { t.readProducer(path, p) })
 		}
 	}
 	for path, p := range t.known {
@@ -170,15 +170,15 @@ func (t *Joiner) look(dir string) {
 	}
 }
 
-// attend reads one producer until its connection ends.
-func (t *Joiner) attend(path string, p *joined) {
+// readProducer reads a producer until its connection ends.
+func (t *Joiner) readProducer(path string, p *joined) {
 	n, err := t.readFrom(path, p)
 	if p.up && t.ctx.Err() == nil {
 		why := "ended"
 		if _, gone := os.Lstat(path); gone == nil && err != nil && !errors.Is(err, io.EOF) {
 			why = "lost: " + err.Error()
 		}
-		t.say(journal.Entry{Server: p.label.String(), Note: why})
+		t.note(journal.Entry{Server: p.label.String(), Note: why})
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -192,8 +192,8 @@ func (t *Joiner) attend(path string, p *joined) {
 	p.retry = time.Now().Add(backoff.Wait(p.tries, 100*time.Millisecond, 10*time.Second))
 }
 
-// errVersion is a producer of another version.
-var errVersion = errors.New("it speaks another version of the stream; use the same mcphud for both")
+// errVersion is a producer with another version of the stream.
+var errVersion = errors.New("incompatible version of the tap stream; use the same mcphud for both")
 
 // readFrom reads one connection and returns how many entries came.
 func (t *Joiner) readFrom(path string, p *joined) (n int, err error) {
@@ -210,8 +210,8 @@ func (t *Joiner) readFrom(path string, p *joined) (n int, err error) {
 		return 0, err
 	}
 	r := bufio.NewReaderSize(c, 64<<10)
-	_ = c.SetReadDeadline(time.Now().Add(helloTime))
-	if err := t.greet(r, p); err != nil {
+	_ = c.SetReadDeadline(time.Now().Add(helloTimeout))
+	if err := t.readHello(r, p); err != nil {
 		return 0, err
 	}
 	p.up = true
@@ -227,7 +227,7 @@ func (t *Joiner) readFrom(path string, p *joined) (n int, err error) {
 			if err := json.Unmarshal(text, &h); err != nil {
 				return n, fmt.Errorf("%w: %w", errStream, err)
 			}
-			if h.Seq < p.last || h.Seq == p.last && n == 0 { // it was here before the connection broke
+			if h.Seq < p.last || h.Seq == p.last && n == 0 { // received before the connection was lost
 				continue
 			}
 			p.last = h.Seq
@@ -236,17 +236,17 @@ func (t *Joiner) readFrom(path string, p *joined) (n int, err error) {
 		case msgDropped:
 			var d dropped
 			if json.Unmarshal(text, &d) == nil {
-				t.say(journal.Entry{Server: p.label.String(), Note: fmt.Sprintf("%d entries were dropped: they came faster than they were read", d.Dropped)})
+				t.note(journal.Entry{Server: p.label.String(), Note: fmt.Sprintf("%d entries dropped: reader too slow", d.Dropped)})
 			}
 		}
 	}
 }
 
-// helloTime is how long a producer may take to say who it is.
-const helloTime = 5 * time.Second
+// helloTimeout is how long a producer may take to send its hello.
+const helloTimeout = 5 * time.Second
 
-// greet takes the hello.
-func (t *Joiner) greet(r *bufio.Reader, p *joined) error {
+// readHello reads the hello and gives the producer a label.
+func (t *Joiner) readHello(r *bufio.Reader, p *joined) error {
 	kind, text, _, err := read(r)
 	if err != nil {
 		return err
@@ -260,26 +260,26 @@ func (t *Joiner) greet(r *bufio.Reader, p *joined) error {
 	if !again {
 		delete(t.labels, p.label.String())
 		p.last = 0
-		p.label = t.free(h)
+		p.label = t.freeLabel(h)
 		p.hello = h
 	}
 	t.mu.Unlock()
 	if h.Version != Version {
 		if !again {
-			t.say(journal.Entry{Server: p.label.String(), Note: fmt.Sprintf("process %d: %v", h.PID, errVersion)})
+			t.note(journal.Entry{Server: p.label.String(), Note: fmt.Sprintf("process %d: %v", h.PID, errVersion)})
 		}
 		return errVersion
 	}
 	word := "joined"
 	if again {
-		word = "joined again"
+		word = "rejoined"
 	}
-	t.say(journal.Entry{Server: p.label.String(), Note: fmt.Sprintf("%s: %s, process %d: %s", word, h.Kind, h.PID, strings.Join(h.Argv, " "))})
+	t.note(journal.Entry{Server: p.label.String(), Note: fmt.Sprintf("%s: %s, process %d: %s", word, h.Kind, h.PID, strings.Join(h.Argv, " "))})
 	return nil
 }
 
-// free is a label that no other producer has. Called with the lock held.
-func (t *Joiner) free(h Hello) label {
+// freeLabel returns a label that no other producer has. The caller holds t.mu.
+func (t *Joiner) freeLabel(h Hello) label {
 	l := label{name: clip(h.Name), router: h.Kind == Router, n: 1}
 	for t.labels[l.String()] {
 		l.n++

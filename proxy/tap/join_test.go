@@ -27,7 +27,7 @@ func watch(t *testing.T, dir string) (*Joiner, *journal.Journal) {
 		w.Close()
 		_ = j.Close()
 	})
-	<-w.Looked()
+	<-w.Scanned()
 	return w, j
 }
 
@@ -164,7 +164,7 @@ func TestTapJoinsAgain(t *testing.T) {
 	if strings.Join(got, ", ") != "before of files, between of files, after of files" {
 		t.Errorf("%q", got)
 	}
-	if s := states(j); !slices.ContainsFunc(s, func(s string) bool { return strings.HasPrefix(s, "files: joined again") }) {
+	if s := states(j); !slices.ContainsFunc(s, func(s string) bool { return strings.HasPrefix(s, "files: rejoined") }) {
 		t.Errorf("%q", s)
 	}
 	if len(w.Producers()) != 1 {
@@ -213,7 +213,7 @@ func TestTapHostileSockets(t *testing.T) {
 	frame(p, `{"jsonrpc":"2.0","method":"m"}`)
 	await(t, "the good one's entry", func() bool { return len(said(j)) == 1 })
 	await(t, "the other version to be told", func() bool {
-		return slices.ContainsFunc(states(j), func(s string) bool { return strings.Contains(s, "another version") })
+		return slices.ContainsFunc(states(j), func(s string) bool { return strings.Contains(s, "incompatible version") })
 	})
 	await(t, "the others to be gone", func() bool { return len(w.Producers()) == 1 })
 }
@@ -263,11 +263,11 @@ func TestTapFolders(t *testing.T) {
 	defer j.Close()
 	w := Join(context.Background(), j, filepath.Join(base, "first"), late, file)
 	defer w.Close()
-	<-w.Looked()
+	<-w.Scanned()
 	if fi, err := os.Stat(filepath.Join(base, "first")); err != nil || fi.Mode().Perm() != 0o700 {
 		t.Errorf("the first folder is not made: %v", err)
 	}
-	await(t, "the complaint", func() bool { return len(states(j)) == 1 && strings.Contains(states(j)[0], "no folder") })
+	await(t, "the complaint", func() bool { return len(states(j)) == 1 && strings.Contains(states(j)[0], "is not a folder") })
 	p := open(t, Options{Name: "p", Dir: late})
 	frame(p, `{"jsonrpc":"2.0","method":"m"}`)
 	await(t, "a producer in a folder that came later", func() bool { return len(said(j)) == 1 })

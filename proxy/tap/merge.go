@@ -8,11 +8,11 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 )
 
-// label is what a producer's entries are shown under.
+// label is the name that a producer's entries are shown with.
 type label struct {
 	name   string
 	router bool
-	n      int // which one of that name
+	n      int // counts producers of the same name, from 1 on
 }
 
 func (l label) suffix() string {
@@ -24,7 +24,7 @@ func (l label) suffix() string {
 
 func (l label) String() string { return l.name + l.suffix() }
 
-// server is what stands in the column of servers: the agent that a router speaks of, or the wrapped server.
+// server is the Server of an entry: the agent that a router names, or the wrapped server.
 func (l label) server(named string) string {
 	if l.router && named != "" {
 		return clip(named) + l.suffix()
@@ -32,7 +32,7 @@ func (l label) server(named string) string {
 	return l.String()
 }
 
-// item makes an entry fit for the joined journal: connections of different producers do not mix.
+// item converts an entry for the joined journal, in which connections of different producers must differ.
 func (p *joined) item(h head, body []byte) item {
 	e := h.entry()
 	e.Server = p.label.server(h.Server)
@@ -42,25 +42,24 @@ func (p *joined) item(h head, body []byte) item {
 	return item{entry: e, body: body, from: p.id}
 }
 
-// holdBack is how long an entry waits for older ones of other producers.
-const holdBack = 30 * time.Millisecond
+// reorderWindow is how long an entry is held for older ones of other producers.
+const reorderWindow = 30 * time.Millisecond
 
-// mostHeld is how many wait at most.
-const mostHeld = 8192
+// maxHeld is how many entries are held at most.
+const maxHeld = 8192
 
 // item is one entry on its way into the journal.
 type item struct {
 	entry journal.Entry
 	body  []byte
-	from  uint64 // which producer; 0 is the joiner itself
+	from  uint64 // id of the producer; 0 is the joiner itself
 
-	at  time.Time // the order: the entry's time, but never before an earlier one of the same producer
+	at  time.Time // to order by: the entry's time, but not before an earlier one of the same producer
 	due time.Time
 	n   uint64 // order of arrival
 }
 
-// merger puts what comes from several producers into the order of time. Everything waits a moment for what is older and
-// comes later.
+// merger orders entries of several producers by time. Each is held for a moment, since older ones may arrive later.
 type merger struct {
 	j    *journal.Journal
 	in   chan item
@@ -73,10 +72,10 @@ func newMerger(j *journal.Journal) *merger {
 	return m
 }
 
-// add takes one; it waits where the journal is slow, and then the producer has to drop.
+// add queues an item. It blocks while the journal is slow, which makes the producer drop entries.
 func (m *merger) add(i item) { m.in <- i }
 
-// close appends what waits and returns when it is done. Nothing may be added any more.
+// close appends what is held and returns when it is done. add must not be called any more.
 func (m *merger) close() {
 	close(m.in)
 	<-m.done
@@ -90,7 +89,7 @@ func (m *merger) run() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for open := true; open || len(h) > 0; {
-		for len(h) > 0 && (!open || len(h) > mostHeld || !time.Now().Before(h[0].due)) {
+		for len(h) > 0 && (!open || len(h) > maxHeld || !time.Now().Before(h[0].due)) {
 			i := heap.Pop(&h).(item)
 			m.j.Append(i.entry, i.body)
 		}
@@ -110,7 +109,7 @@ func (m *merger) run() {
 			continue
 		}
 		n++
-		i.n, i.at, i.due = n, i.entry.Time, time.Now().Add(holdBack)
+		i.n, i.at, i.due = n, i.entry.Time, time.Now().Add(reorderWindow)
 		if i.at.Before(newest[i.from]) {
 			i.at = newest[i.from]
 		}
@@ -119,7 +118,7 @@ func (m *merger) run() {
 	}
 }
 
-// held is a heap, oldest first.
+// held is a heap of items, oldest first.
 type held []item
 
 func (h held) Len() int { return len(h) }
@@ -133,10 +132,10 @@ func (h held) Less(a, b int) bool {
 
 func (h held) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
 
-// Push is heap.Interface's.
+// Push implements heap.Interface.
 func (h *held) Push(x any) { *h = append(*h, x.(item)) }
 
-// Pop is heap.Interface's.
+// Pop implements heap.Interface.
 func (h *held) Pop() any {
 	old := *h
 	i := old[len(old)-1]

@@ -17,17 +17,16 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// Options says who a Producer is.
+// Options describes a Producer.
 type Options struct {
-	Name string   // shown beside its entries; "" is the kind
-	Kind string   // Router or Wrapped; "" is Router
-	Argv []string // the command line to show, secrets are masked; nil is this process's own
-	Dir  string   // where the socket goes; "" is the first of socket.Dirs that can be used
+	Name string   // shown with its entries; default: Kind
+	Kind string   // Router or Wrapped; default: Router
+	Argv []string // the command line to show, unmasked; default: that of this process
+	Dir  string   // for the socket; default: the first usable one of socket.Dirs
 }
 
-// Producer hands over what it carries to any number of readers. Whoever appends never waits for one of them: a reader that
-// is too slow loses entries, and is told how many. All methods are safe for concurrent use, and do nothing on a nil
-// Producer, which is what traffic goes through when there is no tap.
+// Producer serves entries to up to 32 readers. Append never blocks: a reader that is too slow loses entries, and is told how
+// many. All methods are safe for concurrent use, and do nothing on a nil Producer, which stands for no tap. It must be closed.
 type Producer struct {
 	hello Hello
 	path  string
@@ -35,7 +34,7 @@ type Producer struct {
 	conns atomic.Uint32 // numbers for connections
 
 	watched atomic.Int32              // readers
-	end     atomic.Pointer[time.Time] // once closed: when readers must have everything
+	end     atomic.Pointer[time.Time] // once closed: the deadline of all writes
 	mu      sync.Mutex
 	ring    ring
 	readers map[*reader]struct{}
@@ -43,7 +42,7 @@ type Producer struct {
 	wg      sync.WaitGroup
 }
 
-// Open makes the socket and begins to serve it. Errors say which folders were tried.
+// Open creates the socket and serves it. Errors name the folders that were tried.
 func Open(o Options) (*Producer, error) {
 	if o.Kind == "" {
 		o.Kind = Router
@@ -60,7 +59,7 @@ func Open(o Options) (*Producer, error) {
 	}
 	p := &Producer{
 		hello: Hello{
-			Version: Version, Name: clip(mask.Text(o.Name)), Kind: o.Kind, PID: os.Getpid(), Argv: shown(o.Argv),
+			Version: Version, Name: clip(mask.Text(o.Name)), Kind: o.Kind, PID: os.Getpid(), Argv: publicArgv(o.Argv),
 			Started: time.Now(), Instance: hex.EncodeToString(id),
 		},
 		ring: ring{first: 1, next: 1}, readers: map[*reader]struct{}{},
@@ -78,8 +77,8 @@ func Open(o Options) (*Producer, error) {
 	return p, nil
 }
 
-// shown is a command line as it may leave the process: masked and bounded.
-func shown(argv []string) []string {
+// publicArgv is a command line with secrets masked, and bounded.
+func publicArgv(argv []string) []string {
 	out := mask.Args(argv)
 	if len(out) > 64 {
 		out = append(out[:64:64], "…")
@@ -92,18 +91,18 @@ func shown(argv []string) []string {
 
 func clip(s string) string { return strings.ToValidUTF8(text.Clip(s, 512), "\uFFFD") }
 
-// What sockets are called. The number is the producer's process, so that people can tell them apart.
+// Names of sockets are PREFIX PID - RANDOM SUFFIX.
 const (
 	socketPrefix = "tap-"
 	socketSuffix = ".sock"
 )
 
-// isSocket is whether a file of that name in a folder of sockets is a producer's.
+// isSocket reports whether a file of that name in a folder of sockets is a producer's.
 func isSocket(name string) bool {
 	return strings.HasPrefix(name, socketPrefix) && strings.HasSuffix(name, socketSuffix)
 }
 
-// Path is the socket's, "" for a nil Producer.
+// Path is the path of the socket, "" for a nil Producer.
 func (p *Producer) Path() string {
 	if p == nil {
 		return ""
@@ -111,31 +110,30 @@ func (p *Producer) Path() string {
 	return p.path
 }
 
-// Watched is whether anybody reads, for callers who would have to prepare something.
+// Watched reports whether there is a reader, for callers to whom an entry costs something.
 func (p *Producer) Watched() bool { return p != nil && p.watched.Load() > 0 }
 
-// Append hands over one entry, as journal.Journal.Append does; Time may be zero. A Kind of zero says that body is a frame:
-// what it is is then found out where it is read. The body is copied, up to MaxBody bytes of it, and not kept.
+// Append adds an entry; a zero Time is now. With a zero Kind, body is a frame that is classified when it is sent. Up to
+// MaxBody bytes of the body are copied.
 func (p *Producer) Append(e journal.Entry, body []byte) {
 	if p != nil {
 		p.push(record{entry: e, time: e.Time}, body)
 	}
 }
 
-// AppendPart is Append for a body that was longer, size bytes, of which the caller kept the beginning.
+// AppendPart is Append for the beginning of a body of size bytes.
 func (p *Producer) AppendPart(e journal.Entry, body []byte, size int) {
 	if p != nil {
 		p.push(record{entry: e, time: e.Time, size: size}, body)
 	}
 }
 
-// maxWord is how much is kept of what names something in an entry: an agent, an id, a method. Nobody shows more, and callers and
-// servers make them up.
-const maxWord = 1 << 10
+// maxField is how many bytes are kept of names in an entry, such as an agent, an id or a method, which peers make up.
+const maxField = 1 << 10
 
 func (p *Producer) push(rec record, body []byte) {
 	for _, s := range []*string{&rec.entry.Server, &rec.entry.ID, &rec.entry.Method, &rec.entry.Note, &rec.answer} {
-		*s = text.Clip(*s, maxWord)
+		*s = text.Clip(*s, maxField)
 	}
 	if rec.time.IsZero() {
 		rec.time = time.Now()
@@ -149,13 +147,13 @@ func (p *Producer) push(rec record, body []byte) {
 	p.ring.push(rec, body, live)
 	if live {
 		for r := range p.readers {
-			r.nudge()
+			r.notify()
 		}
 	}
 	p.mu.Unlock()
 }
 
-// Close ends the socket and its readers, after what they have not read yet was offered to them for a moment.
+// Close closes the socket and, after they had up to two seconds for the rest, its readers.
 func (p *Producer) Close() error {
 	if p == nil {
 		return nil
@@ -166,21 +164,21 @@ func (p *Producer) Close() error {
 		return nil
 	}
 	p.closed = true
-	end := time.Now().Add(lastTime)
+	end := time.Now().Add(closeTimeout)
 	p.end.Store(&end)
 	for r := range p.readers {
-		_ = r.c.SetWriteDeadline(time.Now().Add(lastWords))
-		r.nudge()
+		_ = r.c.SetWriteDeadline(time.Now().Add(lastWriteTimeout))
+		r.notify()
 	}
 	p.mu.Unlock()
-	_ = os.Remove(p.path) // before it is closed, or it would be found and not answer
+	_ = os.Remove(p.path) // before it is closed, so that nobody finds a dead socket
 	err := p.ln.Close()
 	p.wg.Wait()
 	return err
 }
 
-// When the producer ends, a reader may take this long for each piece that it has not read, and for all of them.
+// Time limits of a closed producer for one write to a reader, and for all of them.
 const (
-	lastWords = 200 * time.Millisecond
-	lastTime  = 2 * time.Second
+	lastWriteTimeout = 200 * time.Millisecond
+	closeTimeout     = 2 * time.Second
 )

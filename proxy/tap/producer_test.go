@@ -52,7 +52,7 @@ func TestTapFolderOfOthersIsRefused(t *testing.T) {
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := Open(Options{Dir: link}); err == nil || !strings.Contains(err.Error(), "no folder") {
+	if p, err := Open(Options{Dir: link}); err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("through a link: %v, %v", p, err)
 	}
 	if os.Getuid() == 0 {
@@ -272,7 +272,7 @@ func TestTapNilProducer(t *testing.T) {
 	x.Response(200, nil)
 	x.Body([]byte("x"))
 	x.Close(nil)
-	if p.Watched() || p.Path() != "" || p.Close() != nil || p.Outer(nil) != nil || p.Inner(nil) != nil {
+	if p.Watched() || p.Path() != "" || p.Close() != nil || p.RecordResponses(nil) != nil || p.RecordRequests(nil) != nil {
 		t.Error("a nil producer does something")
 	}
 }

@@ -6,31 +6,31 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 )
 
-// MaxBody is how many bytes of one frame are kept while somebody reads; the rest is only counted.
+// MaxBody is how many bytes of a frame are kept while there are readers; the rest is only counted.
 const MaxBody = 1 << 20
 
-// While nobody reads, the newest records are kept for who comes next, and little of each, in buffers that are used again.
+// Without readers, a little of the newest records is kept as history, in buffers that are reused.
 const (
 	idleRecords = 256
 	idleBody    = 4 << 10
 	idleBytes   = idleRecords * idleBody
 )
 
-// While somebody reads, this much may wait for the slowest reader.
+// With readers, this much is kept for the slowest one.
 const (
 	liveRecords = 4096
 	liveBytes   = 16 << 20
 )
 
-// A record is what the producer was given. What it means is found out when it is sent, off the path of the traffic.
+// record is what Append was given. It is classified when it is sent, off the path of the traffic.
 type record struct {
 	time   time.Time
-	entry  journal.Entry // Kind 0: body is a frame to be looked at
-	body   []byte        // the ring's own copy, clipped
-	size   int           // bytes that there were; push fills it in where it has all of them
+	entry  journal.Entry // Kind 0: body is a frame to be classified
+	body   []byte        // the ring's own copy, truncated
+	size   int           // before truncation; 0 is set by push
 	sse    bool          // body is a server-sent event
-	failed bool          // body came with an HTTP status that says why there is no other answer
-	answer string        // id of the request that a frame without a known id answers
+	failed bool          // body belongs to an HTTP error
+	answer string        // see Classify
 }
 
 // ring keeps the newest records, by number from 1 on. The records from first to next-1 are kept.
@@ -39,13 +39,13 @@ type ring struct {
 	first uint64
 	next  uint64
 	bytes int
-	spare []byte // a buffer that nobody reads any more
+	spare []byte // a buffer for reuse
 }
 
 func (r *ring) at(seq uint64) *record { return &r.recs[seq&uint64(len(r.recs)-1)] }
 
-// push keeps a copy of rec with its body. While readers exist they may hold bodies that were dropped from the ring, so
-// buffers are used again only when live is false.
+// push adds a copy of rec with body. live says that there are readers: they may hold bodies that were dropped from the ring,
+// so buffers are reused only without.
 func (r *ring) push(rec record, body []byte, live bool) {
 	keep := MaxBody
 	if !live {
@@ -53,7 +53,7 @@ func (r *ring) push(rec record, body []byte, live bool) {
 	}
 	rec.size = max(rec.size, len(body))
 	body = body[:min(len(body), keep)]
-	r.room(1, len(body), live)
+	r.makeRoom(1, len(body), live)
 	if n := uint64(len(r.recs)); r.next-r.first == n {
 		r.grow(max(2*n, 64))
 	}
@@ -69,8 +69,8 @@ func (r *ring) push(rec record, body []byte, live bool) {
 	r.bytes += len(rec.body)
 }
 
-// room forgets old records until more can be kept.
-func (r *ring) room(records, bytes int, live bool) {
+// makeRoom drops old records until that many more fit.
+func (r *ring) makeRoom(records, bytes int, live bool) {
 	most, mostBytes := liveRecords, liveBytes
 	if !live {
 		most, mostBytes = idleRecords, idleBytes
@@ -80,7 +80,7 @@ func (r *ring) room(records, bytes int, live bool) {
 	}
 }
 
-// drop forgets the oldest record.
+// drop drops the oldest record.
 func (r *ring) drop(live bool) {
 	old := r.at(r.first)
 	r.bytes -= len(old.body)
@@ -99,7 +99,7 @@ func (r *ring) grow(n uint64) {
 	}
 }
 
-// take appends to dst the records from number from on, up to a batch, and says how many before them are gone.
+// take appends to dst up to a batch of records from number from on; lost is how many of them were dropped.
 func (r *ring) take(from uint64, dst []record) (_ []record, lost uint64) {
 	if from < r.first {
 		lost, from = r.first-from, r.first
@@ -112,7 +112,7 @@ func (r *ring) take(from uint64, dst []record) (_ []record, lost uint64) {
 	return dst, lost
 }
 
-// A reader holds at most one batch beside the ring.
+// Limits of a batch. A reader holds one beside the ring.
 const (
 	batchRecords = 64
 	batchBytes   = 1 << 20

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/socket"
 )
 
-// maxReaders is how many may read at a time.
+// maxReaders is how many readers there may be at a time.
 const maxReaders = 32
 
 // reader is one connection.
@@ -19,7 +19,7 @@ type reader struct {
 	wake chan struct{}
 }
 
-func (r *reader) nudge() {
+func (r *reader) notify() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -35,12 +35,12 @@ func (p *Producer) accept() {
 		case errors.Is(err, net.ErrClosed):
 			return
 		default:
-			time.Sleep(50 * time.Millisecond) // no descriptors left: somebody may close one
+			time.Sleep(50 * time.Millisecond) // too many open files: wait until one is closed
 		}
 	}
 }
 
-// admit begins to serve a connection, unless it is somebody else's, or one too many.
+// admit serves a connection, unless it is another user's or one too many.
 func (p *Producer) admit(c *net.UnixConn) {
 	r := &reader{c: c, wake: make(chan struct{}, 1)}
 	stranger := socket.CheckPeer(c)
@@ -56,27 +56,27 @@ func (p *Producer) admit(c *net.UnixConn) {
 	p.wg.Add(2)
 	p.mu.Unlock()
 	gone := make(chan struct{})
-	go func() { // readers say nothing: what ends this is that one is gone
+	go func() { // readers send nothing: it ends when the reader is gone
 		defer p.wg.Done()
 		defer close(gone)
 		_, _ = io.Copy(io.Discard, c)
 	}()
 	go func() {
 		defer p.wg.Done()
-		_ = p.serve(r, from, live, gone) // an error is a reader that is gone
+		_ = p.serve(r, from, live, gone) // an error means that the reader is gone
 		p.mu.Lock()
 		delete(p.readers, r)
 		if p.watched.Add(-1) == 0 {
-			p.ring.room(0, 0, false)
+			p.ring.makeRoom(0, 0, false)
 		}
 		p.mu.Unlock()
 		_ = c.Close()
 	}()
 }
 
-// serve sends what is kept from number from on, and then what comes.
+// serve sends records from number from on, the history before live among them, until the reader or the producer ends.
 func (p *Producer) serve(r *reader, from, live uint64, gone <-chan struct{}) error {
-	w := bufio.NewWriterSize(hasty{r.c, p}, 64<<10)
+	w := bufio.NewWriterSize(deadlineWriter{r.c, p}, 64<<10)
 	_ = write(w, msgHello, p.hello, nil) // a bufio.Writer keeps its first error
 	var batch []record
 	for replay := true; ; {
@@ -103,7 +103,7 @@ func (p *Producer) serve(r *reader, from, live uint64, gone <-chan struct{}) err
 			batch[i] = record{}
 		}
 		if len(batch) > 0 && !closed {
-			continue // there may be more for the same write
+			continue // more may fit into the same write
 		}
 		if err := w.Flush(); err != nil || closed && len(batch) == 0 {
 			return err
@@ -119,15 +119,15 @@ func (p *Producer) serve(r *reader, from, live uint64, gone <-chan struct{}) err
 	}
 }
 
-// hasty writes to a reader, which may take its time until the producer ends.
-type hasty struct {
+// deadlineWriter writes to a reader: without a deadline, until the producer is closed.
+type deadlineWriter struct {
 	c *net.UnixConn
 	p *Producer
 }
 
-func (h hasty) Write(b []byte) (int, error) {
+func (h deadlineWriter) Write(b []byte) (int, error) {
 	if end := h.p.end.Load(); end != nil {
-		by := time.Now().Add(lastWords)
+		by := time.Now().Add(lastWriteTimeout)
 		if by.After(*end) {
 			by = *end
 		}

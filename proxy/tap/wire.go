@@ -12,16 +12,16 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 )
 
-// Version is the version of the stream that this package speaks.
+// Version is the version of the stream.
 const Version = 1
 
 // The kinds of producers.
 const (
-	Router  = "router" // many agents; each entry names its own
-	Wrapped = "server" // one server inside somebody's client
+	Router  = "router" // each entry names its agent
+	Wrapped = "server" // one server, started by another client
 )
 
-// Hello says who speaks on a socket. All of it is text from another process.
+// Hello describes a producer. All of it is untrusted text of another process.
 type Hello struct {
 	Version  int       `json:"mcphud-tap"`
 	Name     string    `json:"name"`
@@ -29,7 +29,7 @@ type Hello struct {
 	PID      int       `json:"pid"`
 	Argv     []string  `json:"argv"`     // its command line, secrets masked
 	Started  time.Time `json:"started"`  // when the socket was opened
-	Instance string    `json:"instance"` // tells it from every other producer
+	Instance string    `json:"instance"` // unique id of the producer
 }
 
 // The messages of the stream.
@@ -40,7 +40,7 @@ const (
 	msgLive    = 'l'
 )
 
-// What a reader takes at most. Masking can lengthen a body a little.
+// Limits of a message. Masking can lengthen a body a little.
 const (
 	maxHead = 64 << 10
 	maxBody = 2 * MaxBody
@@ -65,7 +65,7 @@ type dropped struct {
 	Dropped uint64 `json:"dropped"`
 }
 
-// headOf is the metadata of an entry as it is sent.
+// headOf returns the metadata of an entry for sending.
 func headOf(seq uint64, e journal.Entry) head {
 	return head{
 		Seq: seq, Time: e.Time.UnixNano(), Server: e.Server, Conn: uint32(e.Conn), Dir: e.Dir.String(), Kind: e.Kind.String(),
@@ -73,7 +73,7 @@ func headOf(seq uint64, e journal.Entry) head {
 	}
 }
 
-// entry is the metadata as it was received. What it names wrongly becomes a State entry that says so.
+// entry converts received metadata. One of an unknown kind becomes a State entry.
 func (h head) entry() journal.Entry {
 	e := journal.Entry{
 		Time: time.Unix(0, h.Time), Server: h.Server, Conn: uint64(h.Conn), Method: h.Method, ID: h.ID, Tool: h.Tool, Status: h.Status, Note: h.Note,
@@ -89,7 +89,7 @@ func (h head) entry() journal.Entry {
 		}
 	}
 	if e.Kind == 0 {
-		e.Kind, e.Note = journal.State, fmt.Sprintf("an entry of the unknown kind %.40q", h.Kind)
+		e.Kind, e.Note = journal.State, fmt.Sprintf("entry of unknown kind %.40q", h.Kind)
 	}
 	return e
 }
@@ -110,10 +110,10 @@ func write(w *bufio.Writer, kind byte, v any, body []byte) error {
 	return err
 }
 
-// errStream is wrapped by errors about streams that are none of a producer.
-var errStream = errors.New("this is no tap's stream")
+// errStream is wrapped by errors about data that no producer sends.
+var errStream = errors.New("not a tap stream")
 
-// read reads one message. The body is the caller's.
+// read reads one message.
 func read(r *bufio.Reader) (kind byte, text, body []byte, err error) {
 	var prefix [9]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
@@ -121,7 +121,7 @@ func read(r *bufio.Reader) (kind byte, text, body []byte, err error) {
 	}
 	nt, nb := binary.BigEndian.Uint32(prefix[1:]), binary.BigEndian.Uint32(prefix[5:])
 	if nt > maxHead || nb > maxBody {
-		return 0, nil, nil, fmt.Errorf("%w: a message of %d and %d bytes", errStream, nt, nb)
+		return 0, nil, nil, fmt.Errorf("%w: message of %d and %d bytes", errStream, nt, nb)
 	}
 	text = make([]byte, nt)
 	if _, err := io.ReadFull(r, text); err != nil {

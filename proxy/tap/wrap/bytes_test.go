@@ -129,7 +129,7 @@ func TestTapWrapIsWatched(t *testing.T) {
 	defer j.Close()
 	w := tap.Join(context.Background(), j, r.dir)
 	defer w.Close()
-	<-w.Looked()
+	<-w.Scanned()
 	r.start()
 	await(t, "the wrapper", func() bool { return len(w.Producers()) == 1 })
 	if h := w.Producers()[0]; h.Kind != tap.Wrapped || h.PID != r.cmd.Process.Pid || h.Name != "srv" {
@@ -192,7 +192,7 @@ func TestTapWrapWorksWithoutATap(t *testing.T) {
 	if code := r.wait(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	if s := r.stderr.String(); !strings.HasPrefix(s, "mcphud: the server runs, but cannot be watched: ") || strings.Count(s, "\n") != 1 {
+	if s := r.stderr.String(); !strings.HasPrefix(s, "mcphud: the server runs, but its traffic cannot be watched: ") || strings.Count(s, "\n") != 1 {
 		t.Errorf("stderr %q", s)
 	}
 }

@@ -4,7 +4,7 @@ package wrap
 
 import "os"
 
-// input reads a file that this process was given, until its end or that of the process.
+// input reads an inherited file; reads cannot be cancelled.
 type input struct{ f *os.File }
 
 func newInput(f *os.File) *input { return &input{f} }

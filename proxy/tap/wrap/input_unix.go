@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// input reads a file that this process was given, and can be told to stop. The file stays as it is: to make it non-blocking
-// would do so for everybody who has it.
+// input reads an inherited file with cancellable reads. The file is not made non-blocking, which would affect all processes
+// that share it.
 type input struct {
 	f           *os.File
-	wait, ender *os.File // a pipe; nil where none could be made
+	wait, ender *os.File // a pipe that cancel closes; nil if there is none
 }
 
 func newInput(f *os.File) *input {
 	in := &input{f: f}
-	in.wait, in.ender, _ = os.Pipe() // without one it ends with the process
+	in.wait, in.ender, _ = os.Pipe() // without one, reads end with the process
 	return in
 }
 
@@ -30,7 +30,7 @@ func (in *input) Read(b []byte) (int, error) {
 	return in.f.Read(b)
 }
 
-// cancelled waits until there is something to read, an end, or cancel was called.
+// cancelled blocks until f is readable or cancel was called, and reports the latter.
 func (in *input) cancelled() bool {
 	fd, err := descriptor(in.f)
 	stop, err2 := descriptor(in.wait)
@@ -54,14 +54,14 @@ func descriptor(f *os.File) (fd int32, err error) {
 	return fd, err
 }
 
-// cancel makes the Read that waits, and all that follow, return io.EOF.
+// cancel makes the current Read, and all that follow, return io.EOF.
 func (in *input) cancel() {
 	if in.ender != nil {
 		_ = in.ender.Close()
 	}
 }
 
-// close lets go of what it made, not of the file.
+// close closes the pipe, not the file.
 func (in *input) close() {
 	if in.wait != nil {
 		_ = in.wait.Close()

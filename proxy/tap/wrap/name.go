@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// launchers start a server that an argument names.
+// launchers are programs that start a server named by an argument.
 var launchers = []string{
 	"npx", "npm", "pnpm", "pnpx", "bunx", "bun", "yarn", "uvx", "uv", "pipx", "node", "deno", "python", "python3", "py", "tsx", "ts-node",
 	"docker", "podman", "env", "sh", "bash", "cmd", "go", "java", "dotnet", "ruby", "mcphud",
 }
 
-// verbs are arguments of launchers that stand before what they launch.
-var verbs = []string{"run", "exec", "dlx", "x", "tool", "start", "-m", "/c"}
+// subcommands are arguments of launchers before the name of the server.
+var subcommands = []string{"run", "exec", "dlx", "x", "tool", "start", "-m", "/c"}
 
 // NameOf is a short name for what a command line runs: "server-everything" for npx -y
 // @modelcontextprotocol/server-everything@1.2 stdio.
@@ -24,14 +24,14 @@ func NameOf(argv []string) string {
 		if !slices.Contains(launchers, name) {
 			break
 		}
-		if !strings.HasPrefix(a, "-") && !strings.Contains(a, "=") && !slices.Contains(verbs, a) {
+		if !strings.HasPrefix(a, "-") && !strings.Contains(a, "=") && !slices.Contains(subcommands, a) {
 			name = base(a)
 		}
 	}
 	return name
 }
 
-// base is the last part of a path or of a package's name, without its version and the ending of a program.
+// base is the last part of a path or package name, without version and file extension.
 func base(arg string) string {
 	b := path.Base(filepath.ToSlash(arg))
 	if i := strings.LastIndexByte(b, '@'); i > 0 {

@@ -10,34 +10,34 @@ import (
 	"github.com/mcphud/mcphud/session/process"
 )
 
-// caught are the signals that are passed on instead of ending this process.
-type caught struct{ ch, pipe chan os.Signal }
+// forwarder receives the signals that are forwarded to the server instead of ending this process.
+type forwarder struct{ ch, pipe chan os.Signal }
 
-// catch begins. What was ignored when the process started (nohup) stays ignored, for the child too.
-func catch() *caught {
-	c := &caught{ch: make(chan os.Signal, 16), pipe: make(chan os.Signal, 1)}
-	signal.Notify(c.pipe, syscall.SIGPIPE) // a client that is gone is an error of a write, which the server has to see
+// catchSignals starts receiving. Signals that were ignored when the process started (nohup) stay ignored, for the child too.
+func catchSignals() *forwarder {
+	c := &forwarder{ch: make(chan os.Signal, 16), pipe: make(chan os.Signal, 1)}
+	signal.Notify(c.pipe, syscall.SIGPIPE) // a broken pipe must fail the write, and end the server, not this process
 	if list := slices.DeleteFunc(process.Forwarded(), signal.Ignored); len(list) > 0 {
 		signal.Notify(c.ch, list...)
 	}
 	return c
 }
 
-func (c *caught) stop() {
+func (c *forwarder) stop() {
 	signal.Stop(c.ch)
 	signal.Stop(c.pipe)
 }
 
-// A server that handles a signal beside a thread that reads the terminal is stopped again before it is done. For so long, so
-// often, it may go on.
+// A server that handles a signal while one of its threads reads the terminal is stopped again by the system. It is continued
+// this often, for this long.
 const (
-	wakeFor   = 5 * time.Second
-	wakeEvery = 5 * time.Millisecond
+	continueFor   = 5 * time.Second
+	continueEvery = 5 * time.Millisecond
 )
 
-// forward passes signals on until the child is gone, and then until ended or the next signal: what the child wrote, and the
-// client does not read, must not keep us.
-func (c *caught) forward(child *process.Process, gone, ended <-chan struct{}) {
+// forward forwards signals until the child is gone. It returns when ended is closed, or with the next signal after that:
+// output that the client does not read must not keep this process alive.
+func (c *forwarder) forward(child *process.Process, gone, ended <-chan struct{}) {
 	exited := false
 	var wake <-chan time.Time
 	var until time.Time
@@ -48,16 +48,16 @@ func (c *caught) forward(child *process.Process, gone, ended <-chan struct{}) {
 				return
 			}
 			if child.Forward(s) {
-				wake, until = time.After(wakeEvery), time.Now().Add(wakeFor)
+				wake, until = time.After(continueEvery), time.Now().Add(continueFor)
 			}
 		case now := <-wake:
 			wake = nil
 			if child.Continue(); now.Before(until) {
-				wake = time.After(wakeEvery)
+				wake = time.After(continueEvery)
 			}
 		case <-gone:
 			exited, gone, wake = true, nil, nil
-			for len(c.ch) > 0 { // meant for the child, which did not live to see them
+			for len(c.ch) > 0 { // meant for the child
 				<-c.ch
 			}
 		case <-ended:

@@ -8,24 +8,24 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 )
 
-// tailBytes is how much of the end of a frame is kept that is too long to be kept whole: ids often stand there.
+// tailBytes is how much of the end of a truncated frame is kept: ids are often there.
 const tailBytes = 256
 
-// classifyFrom is the length from which a frame's kind is found out here: of longer ones the tap may keep a beginning.
+// classifyFrom is the length from which a frame is classified here, since the tap may truncate it.
 const classifyFrom = 4 << 10
 
-// splitter makes entries of a stream's lines.
+// splitter makes entries of the lines of a stream.
 type splitter struct {
 	p     *tap.Producer
-	entry journal.Entry // what all its entries are like
+	entry journal.Entry // template of its entries
 	buf   []byte        // the line so far, up to tap.MaxBody
 	tail  []byte        // the end of what is not in buf
 	size  int           // bytes of the line so far
-	lost  bool          // up to the next line end nothing makes sense
+	lost  bool          // bytes are missing; skip to the next line end
 }
 
-// gap tells that bytes are missing.
-func (s *splitter) gap() {
+// skip notes that bytes are missing.
+func (s *splitter) skip() {
 	s.reset()
 	s.lost = true
 }
@@ -66,7 +66,7 @@ func (s *splitter) keep(b []byte) {
 }
 
 // end makes an entry of what came after the last line end.
-func (s *splitter) end(at time.Time) { s.line(at, "the stream ended within this line") }
+func (s *splitter) end(at time.Time) { s.line(at, "stream ended within this line") }
 
 func (s *splitter) line(at time.Time, note string) {
 	defer s.reset()

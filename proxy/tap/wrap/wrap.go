@@ -1,8 +1,8 @@
-// Package wrap runs a stdio server inside somebody else's client, so that what both say can be watched: bytes pass
-// unchanged in both directions, and a copy goes to a tap.
+// Package wrap runs a stdio server on behalf of another client, so that their traffic can be watched: bytes pass unchanged in
+// both directions, and a copy goes to a tap.
 //
-// The copy is made before bytes are passed on, into a bounded queue that a goroutine of its own takes apart; what does not
-// fit is left out of the tap and said to be. Nothing that a reader of the tap does can hold up the traffic.
+// Bytes are copied before they are passed on, into a bounded queue that another goroutine splits into entries. What does not
+// fit is missing in the tap, with a note. No reader of the tap can slow the traffic down.
 package wrap
 
 import (
@@ -20,29 +20,29 @@ import (
 	"github.com/mcphud/mcphud/session/process"
 )
 
-// Options says what to run, between which files.
+// Options configures [Run]. Argv and the three files are required.
 type Options struct {
 	Argv []string // the command and its arguments
-	Name string   // shown in the tap; "" is made from Argv
-	Dir  string   // of the tap's socket; "" is the usual one
+	Name string   // shown in the tap; default: NameOf(Argv)
+	Dir  string   // for the tap's socket; default: see tap.Options
 
-	Stdin, Stdout, Stderr *os.File // this process's own; Stdin and Stdout are closed when the server closes its end
+	Stdin, Stdout, Stderr *os.File // of this process; Run closes Stdin and Stdout when the server closes its end
 }
 
-// StartError is a command that could not be started.
+// StartError reports a command that cannot be started.
 type StartError struct {
 	Command string
 	Err     error
 }
 
-// Error names the command.
+// Error names the command and the reason.
 func (e *StartError) Error() string { return fmt.Sprintf("cannot start %q: %v", e.Command, e.Err) }
 
-// Unwrap is why.
+// Unwrap returns the reason.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Run starts the command and returns its exit code when it is gone: 128 + n if signal n ended it. Signals to this process
-// are passed on to it. Without a tap, which is said on stderr once, everything else works as well.
+// Run starts the command and returns its exit code: 128 + n if signal n ended it. Signals to this process are forwarded to the
+// command. If the tap cannot be opened, a message goes to stderr and the command runs without one.
 func Run(o Options) (code int, err error) {
 	path, err := exec.LookPath(o.Argv[0])
 	if err != nil {
@@ -51,15 +51,15 @@ func Run(o Options) (code int, err error) {
 	if o.Name == "" {
 		o.Name = NameOf(o.Argv)
 	}
-	signals := catch()
+	signals := catchSignals()
 	defer signals.stop()
 	p, err := tap.Open(tap.Options{Name: o.Name, Kind: tap.Wrapped, Argv: o.Argv, Dir: o.Dir})
 	if err != nil {
-		_, _ = fmt.Fprintf(o.Stderr, "mcphud: the server runs, but cannot be watched: %v\n", err)
+		_, _ = fmt.Fprintf(o.Stderr, "mcphud: the server runs, but its traffic cannot be watched: %v\n", err)
 	}
-	defer func() { _ = p.Close() }() // its socket is gone either way
-	w := &wrapper{Options: o, side: newSide(p)}
-	defer w.side.close()
+	defer func() { _ = p.Close() }() // the socket is removed in any case
+	w := &wrapper{Options: o, recorder: newRecorder(p)}
+	defer w.recorder.close()
 	return w.run(path, signals)
 }
 
@@ -74,22 +74,23 @@ func reason(err error) error {
 // wrapper is one run.
 type wrapper struct {
 	Options
-	side   *side
-	child  *process.Process
-	exited atomic.Bool
+	recorder *recorder
+	child    *process.Process
+	exited   atomic.Bool
 }
 
-// Once the server is gone, this long a silence means that all that it wrote was read: what it started may hold its pipes.
-const quiet = 100 * time.Millisecond
+// silence is how long nothing may arrive, once the server has exited, until all that it wrote counts as read: processes that
+// it forked may hold its pipes.
+const silence = 100 * time.Millisecond
 
-// afterExit is how many bytes are read at most once the server is gone: more than a pipe holds is not its own.
-const afterExit = 1 << 20
+// maxAfterExit is how many bytes are read after the server's exit: more than a pipe holds comes from another process.
+const maxAfterExit = 1 << 20
 
-func (w *wrapper) run(path string, signals *caught) (code int, err error) {
+func (w *wrapper) run(path string, signals *forwarder) (code int, err error) {
 	var pipes [6]*os.File
 	n := 6
 	if fi, err := w.Stderr.Stat(); err == nil && fi.Mode()&os.ModeCharDevice != 0 {
-		n = 4 // it stays a terminal for the server too, and is not recorded
+		n = 4 // the server gets the terminal itself, which is not recorded
 	}
 	for i := 0; i < n; i += 2 {
 		if pipes[i], pipes[i+1], err = os.Pipe(); err != nil {
@@ -110,14 +111,14 @@ func (w *wrapper) run(path string, signals *caught) (code int, err error) {
 		closeAll([]*os.File{theirIn, out, errs})
 		return 0, &StartError{w.Argv[0], err}
 	}
-	w.side.say(fmt.Sprintf("started as process %d", w.child.PID()))
+	w.recorder.note(fmt.Sprintf("started as process %d", w.child.PID()))
 
 	in := newInput(w.Stdin)
 	var fed, drained sync.WaitGroup
-	fed.Go(func() { w.feed(in, theirIn) })
-	drained.Go(func() { w.drain(out, w.Stdout, streamOut, true) })
+	fed.Go(func() { w.copyInput(in, theirIn) })
+	drained.Go(func() { w.copyOutput(out, w.Stdout, streamOut, true) })
 	if errs != nil {
-		drained.Go(func() { w.drain(errs, w.Stderr, streamErr, false) })
+		drained.Go(func() { w.copyOutput(errs, w.Stderr, streamErr, false) })
 	}
 	gone, ended := make(chan struct{}), make(chan struct{})
 	var how string // once gone
@@ -128,17 +129,17 @@ func (w *wrapper) run(path string, signals *caught) (code int, err error) {
 		close(gone)
 		for _, f := range []*os.File{out, errs} {
 			if f != nil {
-				_ = f.SetReadDeadline(time.Now()) // where files cannot have one, only an end ends it
+				_ = f.SetReadDeadline(time.Now()) // where pipes have no deadlines, reads end with the pipe
 			}
 		}
-		w.exited.Store(true) // after it: from now on the reader sets its own
+		w.exited.Store(true) // last, since copyOutput sets its own deadlines from now on
 		in.cancel()
 		_ = theirIn.Close()
 		drained.Wait()
 		fed.Wait()
 	}()
 	signals.forward(w.child, gone, ended)
-	w.side.say(how)
+	w.recorder.note(how)
 	return w.child.ExitCode(), nil
 }
 
@@ -150,18 +151,18 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// pieces are what is read at once: what a pipe holds.
-const pieces = 64 << 10
+// readSize is the size of reads: what a pipe holds.
+const readSize = 64 << 10
 
-// feed passes on what the client says, and its end. When the server does not listen any more the client learns it in the
-// same way as if it had started the server itself.
-func (w *wrapper) feed(in *input, to *os.File) {
+// copyInput forwards the client's output to the server, and its end. When the server closes its input, the client sees a
+// closed pipe, as without the wrapper.
+func (w *wrapper) copyInput(in *input, to *os.File) {
 	defer in.close()
-	buf := make([]byte, pieces)
+	buf := make([]byte, readSize)
 	for {
 		n, err := in.Read(buf)
 		if n > 0 {
-			w.side.offer(streamIn, buf[:n])
+			w.recorder.record(streamIn, buf[:n])
 			if _, werr := to.Write(buf[:n]); werr != nil {
 				_ = to.Close()
 				if !w.exited.Load() {
@@ -171,27 +172,27 @@ func (w *wrapper) feed(in *input, to *os.File) {
 			}
 		}
 		if err != nil {
-			w.side.end(streamIn)
+			w.recorder.end(streamIn)
 			_ = to.Close()
 			return
 		}
 	}
 }
 
-// drain passes on what the server says. hangUp closes to at the end, so that the client sees it.
-func (w *wrapper) drain(from, to *os.File, s stream, hangUp bool) {
+// copyOutput forwards a stream of the server. hangUp closes to at the end, so that the client notices.
+func (w *wrapper) copyOutput(from, to *os.File, s stream, hangUp bool) {
 	defer func() { _ = from.Close() }()
-	buf := make([]byte, pieces)
+	buf := make([]byte, readSize)
 	for late := 0; ; {
 		last := w.exited.Load()
 		if last {
-			_ = from.SetReadDeadline(time.Now().Add(quiet))
+			_ = from.SetReadDeadline(time.Now().Add(silence))
 		}
 		n, err := from.Read(buf)
 		if n > 0 {
-			w.side.offer(s, buf[:n])
+			w.recorder.record(s, buf[:n])
 			if _, werr := to.Write(buf[:n]); werr != nil {
-				return // nobody reads it: the server finds a broken pipe
+				return // the server gets a broken pipe
 			}
 		}
 		if last {
@@ -199,9 +200,9 @@ func (w *wrapper) drain(from, to *os.File, s stream, hangUp bool) {
 		}
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded) && !last:
-			continue // it just exited
-		case err != nil || late > afterExit:
-			w.side.end(s)
+			continue // the server just exited
+		case err != nil || late > maxAfterExit:
+			w.recorder.end(s)
 			if hangUp && errors.Is(err, io.EOF) {
 				_ = to.Close()
 			}
@@ -210,7 +211,7 @@ func (w *wrapper) drain(from, to *os.File, s stream, hangUp bool) {
 	}
 }
 
-// entry is what all entries of the wrapped server have in common.
+// entry returns an entry of the wrapped server.
 func entry(d journal.Dir, k journal.Kind) journal.Entry {
 	return journal.Entry{Conn: 1, Dir: d, Kind: k}
 }

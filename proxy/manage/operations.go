@@ -14,14 +14,14 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// verb is what can be asked for. GET asks for those that change nothing.
-type verb struct {
+// operation is an operation. Those that change nothing can be requested with GET.
+type operation struct {
 	name  string
 	reads bool
 	do    func(s *Server, ctx context.Context, body []byte) (answer []byte, err error)
 }
 
-var verbs = []verb{
+var operations = []operation{
 	{"RegisterMcpServer", false, (*Server).register},
 	{"ConnectMcpServer", false, (*Server).connect},
 	{"DisconnectMcpServer", false, (*Server).disconnect},
@@ -29,23 +29,23 @@ var verbs = []verb{
 	{"GetMcpTools", true, (*Server).getTools},
 }
 
-func verbNames() string {
+func operationNames() string {
 	var names []string
-	for _, v := range verbs {
+	for _, v := range operations {
 		names = append(names, v.name)
 	}
 	return strings.Join(names, ", ")
 }
 
-// bodies bounds what managers send.
+// bodies limits request bodies.
 var bodies = ingress.Limits{Body: 1 << 20, Time: 30 * time.Second}
 
-// serve answers one request.
+// serve handles one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	answer, err := s.ask(w, r)
+	answer, err := s.dispatch(w, r)
 	status := http.StatusOK
 	if err != nil {
-		f := refused(err)
+		f := refusalOf(err)
 		if s.life.Err() != nil && f.e.Kind == failure.Interrupted {
 			f = refusal{&failure.Error{Kind: failure.Interrupted, Message: "the router is stopping"}, http.StatusServiceUnavailable}
 		}
@@ -55,13 +55,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	ingress.WriteJSON(w, status, append(answer, '\n'))
 }
 
-func (s *Server) ask(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
-	i := slices.IndexFunc(verbs, func(v verb) bool { return v.name == name })
+	i := slices.IndexFunc(operations, func(v operation) bool { return v.name == name })
 	if i < 0 {
-		return nil, usage(http.StatusNotFound, "there is no verb %q; there are %s", clip(name), verbNames())
+		return nil, usageError(http.StatusNotFound, "unknown operation %q; the operations are %s", clip(name), operationNames())
 	}
-	v := verbs[i]
+	v := operations[i]
 	switch {
 	case r.Method == http.MethodGet && v.reads:
 		if !r.URL.Query().Has("name") {
@@ -74,9 +74,9 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 			allow = "GET, POST"
 		}
 		w.Header().Set("Allow", allow)
-		return nil, usage(http.StatusMethodNotAllowed, "%s is asked for with %s", v.name, allow)
+		return nil, usageError(http.StatusMethodNotAllowed, "%s must be requested with %s", v.name, allow)
 	}
-	// What a body is called does not matter where no web page can send one, and curl -d calls it a form.
+	// The media type does not matter, since web pages cannot reach the socket, and curl -d sends that of a form.
 	r.Header.Set("Content-Type", ingress.TypeJSON)
 	body, err := bodies.Read(w, r)
 	if err != nil {
@@ -87,10 +87,10 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		body = []byte("{}")
 	}
 	if err := jsonrpc.Valid(body); err != nil {
-		return nil, usage(http.StatusBadRequest, "the body is not JSON: %v", err)
+		return nil, usageError(http.StatusBadRequest, "the body is not JSON: %v", err)
 	}
 	if body[0] != '{' {
-		return nil, usage(http.StatusBadRequest, "the body must be a JSON object")
+		return nil, usageError(http.StatusBadRequest, "the body must be a JSON object")
 	}
 	if err := ingress.Unique("the body", body); err != nil {
 		return nil, err
@@ -98,26 +98,26 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return v.do(s, r.Context(), body)
 }
 
-// named reads a body that says which server is meant; "" where it says none.
-func named(body []byte) (name string, err error) {
+// optionalName reads a body with the name of a server; "" if it has none.
+func optionalName(body []byte) (name string, err error) {
 	walk := jsonrpc.Members(body, func(key string, v []byte) bool {
 		var ok bool
 		switch name, ok = jsonrpc.String(v); {
 		case key != "name":
-			err = usage(http.StatusBadRequest, "%q is not known here; the body may have a name and nothing else", clip(key))
+			err = usageError(http.StatusBadRequest, "unknown member %q; the only one is name", clip(key))
 		case !ok || name == "":
-			err = usage(http.StatusBadRequest, "name must be the name of a server")
+			err = usageError(http.StatusBadRequest, "name must be the name of a server")
 		}
 		return err == nil
 	})
 	return name, errors.Join(err, walk)
 }
 
-// oneNamed is named where a server has to be meant.
-func oneNamed(body []byte) (string, error) {
-	name, err := named(body)
+// requiredName reads a body with the name of a server.
+func requiredName(body []byte) (string, error) {
+	name, err := optionalName(body)
 	if err == nil && name == "" {
-		err = usage(http.StatusBadRequest, `say which server: {"name":"…"}`)
+		err = usageError(http.StatusBadRequest, `name of the server missing: {"name":"…"}`)
 	}
 	return name, err
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// Outer is the router's middleware that records answers, and requests that are refused before they are understood. It is
-// nothing for a nil Producer.
-func (p *Producer) Outer(next flow.Handler) flow.Handler {
+// RecordResponses is middleware of the router that records responses, and requests that are refused before they are parsed.
+// With a nil Producer it does nothing.
+func (p *Producer) RecordResponses(next flow.Handler) flow.Handler {
 	if p == nil {
 		return next
 	}
@@ -26,21 +26,21 @@ func (p *Producer) Outer(next flow.Handler) flow.Handler {
 	}
 }
 
-// Inner is the router's middleware that records requests as soon as they are known, long before they are answered. It
-// needs Outer.
-func (p *Producer) Inner(next flow.Handler) flow.Handler {
+// RecordRequests is middleware of the router that records requests when they are parsed, long before their responses. It
+// must be inside of RecordResponses.
+func (p *Producer) RecordRequests(next flow.Handler) flow.Handler {
 	if p == nil {
 		return next
 	}
 	return func(c *flow.Call) {
 		if r := recorderOf(c.W); r != nil {
-			r.ask()
+			r.recordRequest()
 		}
 		next(c)
 	}
 }
 
-// recorderOf finds the recorder that others may have put something around.
+// recorderOf finds the recorder below other wrappers; nil if there is none.
 func recorderOf(w http.ResponseWriter) *recorder {
 	for {
 		if r, ok := w.(*recorder); ok {
@@ -54,7 +54,7 @@ func recorderOf(w http.ResponseWriter) *recorder {
 	}
 }
 
-// recorder is a response writer that lets an exchange see what is written.
+// recorder is a response writer that copies the response to an exchange.
 type recorder struct {
 	http.ResponseWriter
 	x    *Exchange
@@ -62,8 +62,8 @@ type recorder struct {
 	head bool
 }
 
-// ask records the request, once.
-func (r *recorder) ask() {
+// recordRequest records the request once.
+func (r *recorder) recordRequest() {
 	if r.x.asked {
 		return
 	}
@@ -74,34 +74,34 @@ func (r *recorder) ask() {
 	r.x.Request(r.c.R, id, r.c.Body)
 }
 
-// Unwrap lets http.ResponseController reach what is below.
+// Unwrap returns the writer below, for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// WriteHeader records the head of the answer.
+// WriteHeader records the head of the response.
 func (r *recorder) WriteHeader(status int) {
 	if status >= 200 {
-		r.begin(status)
+		r.recordHead(status)
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
 
-func (r *recorder) begin(status int) {
+func (r *recorder) recordHead(status int) {
 	if !r.head {
 		r.head = true
-		r.ask()
+		r.recordRequest()
 		r.x.Response(status, r.Header())
 	}
 }
 
-// Write records what the client gets.
+// Write records what was written to the client.
 func (r *recorder) Write(b []byte) (int, error) {
-	r.begin(http.StatusOK)
+	r.recordHead(http.StatusOK)
 	n, err := r.ResponseWriter.Write(b)
 	r.x.Body(b[:n])
 	return n, err
 }
 
-// Flush lets the client have what was written so far.
+// Flush sends buffered data to the client.
 func (r *recorder) Flush() {
 	if f, ok := r.ResponseWriter.(http.Flusher); ok {
 		f.Flush()

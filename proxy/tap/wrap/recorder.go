@@ -9,7 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 )
 
-// stream is one of the three.
+// stream is one of the standard streams.
 type stream uint8
 
 const (
@@ -19,37 +19,37 @@ const (
 	streams
 )
 
-// queued is how many bytes may wait to be taken apart.
-const queued = 16 << 20
+// maxQueued is how many bytes may wait to be split into entries.
+const maxQueued = 16 << 20
 
-// chunk is bytes of one stream, or what happened to it.
+// chunk is data or an event of a stream.
 type chunk struct {
 	of   stream
 	at   time.Time
 	data []byte
 	lost int    // bytes before data that did not fit
 	end  bool   // the stream ended
-	say  string // something to say about the server
+	note string // an event of the server
 }
 
-// side takes copies of what passes, and makes entries of them beside the traffic, in the order in which it passed.
-type side struct {
+// recorder copies the traffic, and makes entries of it in another goroutine, in the same order.
+type recorder struct {
 	p    *tap.Producer
 	cuts [streams]splitter
 	done chan struct{}
 
-	mu     sync.Mutex
-	some   *sync.Cond
-	chunks []chunk
-	bytes  int
-	lost   [streams]int
-	free   [][]byte // buffers of full size
-	closed bool
+	mu       sync.Mutex
+	notEmpty *sync.Cond
+	chunks   []chunk
+	bytes    int
+	lost     [streams]int
+	free     [][]byte // buffers of full size
+	closed   bool
 }
 
-func newSide(p *tap.Producer) *side {
-	s := &side{p: p, done: make(chan struct{})}
-	s.some = sync.NewCond(&s.mu)
+func newRecorder(p *tap.Producer) *recorder {
+	s := &recorder{p: p, done: make(chan struct{})}
+	s.notEmpty = sync.NewCond(&s.mu)
 	s.cuts[streamIn] = splitter{entry: entry(journal.Out, 0)}
 	s.cuts[streamOut] = splitter{entry: entry(journal.In, 0)}
 	s.cuts[streamErr] = splitter{entry: entry(journal.In, journal.Stderr)}
@@ -64,21 +64,21 @@ func newSide(p *tap.Producer) *side {
 	return s
 }
 
-// offer copies b if there is room.
-func (s *side) offer(of stream, b []byte) {
+// record queues a copy of b, if it fits.
+func (s *recorder) record(of stream, b []byte) {
 	if s.p == nil {
 		return
 	}
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.bytes+len(b) > queued {
+	if s.bytes+len(b) > maxQueued {
 		s.lost[of] += len(b)
 		return
 	}
 	c := chunk{of: of, at: now, lost: s.lost[of]}
 	s.lost[of] = 0
-	if n := len(s.free); n > 0 && len(b) > pieces/8 {
+	if n := len(s.free); n > 0 && len(b) > readSize/8 {
 		c.data, s.free = s.free[n-1], s.free[:n-1]
 	}
 	c.data = append(c.data[:0], b...)
@@ -86,8 +86,8 @@ func (s *side) offer(of stream, b []byte) {
 	s.put(c)
 }
 
-// end tells that a stream is over.
-func (s *side) end(of stream) {
+// end records the end of a stream.
+func (s *recorder) end(of stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := chunk{of: of, at: time.Now(), lost: s.lost[of], end: true}
@@ -95,36 +95,36 @@ func (s *side) end(of stream) {
 	s.put(c)
 }
 
-// say adds something that happened to the server.
-func (s *side) say(what string) {
+// note records an event of the server.
+func (s *recorder) note(what string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(chunk{at: time.Now(), say: what})
+	s.put(chunk{at: time.Now(), note: what})
 }
 
-func (s *side) put(c chunk) {
+func (s *recorder) put(c chunk) {
 	if s.p != nil && !s.closed {
 		s.chunks = append(s.chunks, c)
-		s.some.Signal()
+		s.notEmpty.Signal()
 	}
 }
 
-// close returns when everything that was offered is handed over.
-func (s *side) close() {
+// close returns when everything that was queued is in the tap.
+func (s *recorder) close() {
 	s.mu.Lock()
 	s.closed = true
-	s.some.Signal()
+	s.notEmpty.Signal()
 	s.mu.Unlock()
 	<-s.done
 }
 
-func (s *side) run() {
+func (s *recorder) run() {
 	defer close(s.done)
 	var work []chunk
 	for {
 		s.mu.Lock()
 		for len(s.chunks) == 0 && !s.closed {
-			s.some.Wait()
+			s.notEmpty.Wait()
 		}
 		work, s.chunks = s.chunks, work[:0]
 		s.mu.Unlock()
@@ -133,10 +133,10 @@ func (s *side) run() {
 		}
 		for i := range work {
 			c := &work[i]
-			s.take(c)
+			s.process(c)
 			s.mu.Lock()
 			s.bytes -= len(c.data)
-			if cap(c.data) >= pieces && len(s.free) < 16 {
+			if cap(c.data) >= readSize && len(s.free) < 16 {
 				s.free = append(s.free, c.data)
 			}
 			s.mu.Unlock()
@@ -148,18 +148,18 @@ func (s *side) run() {
 	}
 }
 
-func (s *side) take(c *chunk) {
+func (s *recorder) process(c *chunk) {
 	cut := &s.cuts[c.of]
-	if c.say != "" {
+	if c.note != "" {
 		e := entry(journal.None, journal.State)
-		e.Time, e.Note = c.at, c.say
+		e.Time, e.Note = c.at, c.note
 		s.p.Append(e, nil)
 		return
 	}
 	if c.lost > 0 {
-		cut.gap()
+		cut.skip()
 		e := entry(cut.entry.Dir, journal.State)
-		e.Time, e.Note = c.at, fmt.Sprintf("%d bytes passed and were not recorded: they came faster than they could be", c.lost)
+		e.Time, e.Note = c.at, fmt.Sprintf("%d bytes were not recorded: too fast", c.lost)
 		s.p.Append(e, nil)
 	}
 	cut.feed(c.data, c.at)
