@@ -122,7 +122,9 @@ func (a *app) manual(ctx context.Context, text string) error {
 		profile := colorprofile.Detect(a.out, os.Environ())
 		palette, ok := themes.Find(os.Getenv("MCPHUD_THEME"))
 		if !ok {
-			palette = themes.Default(lipgloss.HasDarkBackground(a.in, a.out))
+			// Not every terminal answers, so it is not asked in vain.
+			dark := profile <= colorprofile.ASCII || lipgloss.HasDarkBackground(a.in, a.out)
+			palette = themes.Default(dark)
 		}
 		doc, err := widget.Markdown(ctx, paint.New(palette, profile), text, min(widthOf(a.out), 120))
 		if err != nil {
