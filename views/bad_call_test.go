@@ -38,6 +38,7 @@ func later(status int) func(*testing.T) config.Server {
 // reason and next step, never as success; what was typed is still there, and
 // the next call works.
 func TestBadCall(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		server func(*testing.T) config.Server
 		tool   string
@@ -67,6 +68,7 @@ func TestBadCall(t *testing.T) {
 		"500":            {later(500), "add", []string{"✗ good-http: tools/call add: ", "500 Internal Server Error", "this is the body", "try again"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			app := open(t, c.server(t), tuitest.SessionOptions(patient))
 			app.View("tools").Has(c.tool)
 			form(app, c.tool)
@@ -101,6 +103,7 @@ func reconnect(app *tuitest.App) {
 // TestBadTwice shows the first of two answers; the second is in the traffic,
 // flagged.
 func TestBadTwice(t *testing.T) {
+	t.Parallel()
 	app := open(t, good(t))
 	form(app, "twice")
 	app.Press("ctrl+g").Pane("result").Has("✓ ok", "once")
@@ -125,12 +128,14 @@ func odd(e journal.Entry) bool {
 
 // TestBadList says why there is no list, and asks again.
 func TestBadList(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[behave.Mode][]string{
 		behave.ListError: {"✗ list-error: tools/list: ", "(code ", "Press r to try again"},
 		behave.HalfFrame: {"✗ half-frame: tools/list: no answer within 1s", "Press r to try again"},
 		behave.WrongID:   {"✗ wrong-id: tools/list: no answer within 1s", "Press r to try again"},
 	} {
 		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
 			app := open(t, soon(faketest.Stdio(t, mode)))
 			says(app, "list", want...)
 			asked := func() int {
@@ -146,11 +151,13 @@ func TestBadList(t *testing.T) {
 		})
 	}
 	t.Run("malformed", func(t *testing.T) {
+		t.Parallel()
 		app := open(t, faketest.Stdio(t, behave.Malformed))
 		app.View("tools").Has("first", "last", "✗", "malformed")
 		intact(t, app)
 	})
 	t.Run("half-frame-exit", func(t *testing.T) {
+		t.Parallel()
 		app := open(t, soon(faketest.Stdio(t, behave.HalfFrameExit)), tuitest.SessionOptions(patient))
 		state(app, session.Failed)
 		says(app, "list", "✗ half-frame-exit: ", "the server exited with status 2", "crashed on purpose", "Press r to ")
@@ -161,6 +168,7 @@ func TestBadList(t *testing.T) {
 // TestBadArguments sends what the schema forbids only when told to, and shows
 // what the server says of it.
 func TestBadArguments(t *testing.T) {
+	t.Parallel()
 	app := open(t, good(t))
 	form(app, "sleep")
 	app.Press("ctrl+x").Type("soon").Press("ctrl+g")
@@ -183,6 +191,7 @@ func TestBadArguments(t *testing.T) {
 // TestBadCancel tells the server of a cancelled call, which then has the
 // request's id, also when it answers all the same.
 func TestBadCancel(t *testing.T) {
+	t.Parallel()
 	s := faketest.Stdio(t, behave.Good)
 	s.Timeout = time.Minute
 	app := open(t, s)

@@ -31,6 +31,7 @@ func refusing(status int, header http.Header) func(*testing.T) config.Server {
 // name, the stage, what happened and what to do, on the servers screen and on
 // every other, and tries again on request.
 func TestBadStart(t *testing.T) {
+	t.Parallel()
 	stdio := func(mode behave.Mode) func(*testing.T) config.Server {
 		return func(t *testing.T) config.Server { return soon(faketest.Stdio(t, mode)) }
 	}
@@ -100,6 +101,7 @@ func TestBadStart(t *testing.T) {
 		"no scheme":      {url("localhost:3000/mcp"), []string{"far: connecting: ", "does not start with http:// or https://", "give it like"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			app := start(t, tuitest.Target(c.server(t)), tuitest.At("servers", nil), tuitest.SessionOptions(patient))
 			state(app, session.Failed)
 			says(app, "detail", append([]string{"✗ Error"}, c.says...)...)
@@ -136,6 +138,7 @@ func TestBadStart(t *testing.T) {
 // TestBadOutputOnStdout connects to a server that prints logs between its
 // frames, and shows them as what they are.
 func TestBadOutputOnStdout(t *testing.T) {
+	t.Parallel()
 	app := open(t, faketest.Stdio(t, behave.Noise))
 	app.View("tools").Has("echo")
 	form(app, "add")
@@ -152,6 +155,7 @@ func TestBadOutputOnStdout(t *testing.T) {
 // TestBadStderr connects to a server that floods stderr; what a program wants
 // of it is there.
 func TestBadStderr(t *testing.T) {
+	t.Parallel()
 	app := open(t, faketest.Stdio(t, behave.FloodStderr))
 	app.View("tools").Has("echo")
 	form(app, "add")

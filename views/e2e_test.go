@@ -30,7 +30,7 @@ func start(t *testing.T, opts ...tuitest.Option) *tuitest.App {
 	t.Helper()
 	return tuitest.Start(t, append([]tuitest.Option{
 		tuitest.Views(views.All(views.Deps{})...), tuitest.Size(140, 45),
-		tuitest.Deadline(time.Minute),
+		tuitest.Deadline(time.Minute), tuitest.Beside(),
 		tuitest.Env("EDITOR", "false"), // a key that goes astray must not start a real editor
 	}, opts...)...)
 }

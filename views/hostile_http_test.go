@@ -17,6 +17,7 @@ import (
 // TestHostileHTTP answers over HTTP with hostile status lines, headers and
 // bodies, each status in another way, and looks at servers and traffic.
 func TestHostileHTTP(t *testing.T) {
+	t.Parallel()
 	groups := groups()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,7 +45,7 @@ func TestHostileHTTP(t *testing.T) {
 	}()
 	w := &watch{good: map[string]bool{}}
 	opts := []tuitest.Option{
-		tuitest.Views(views.All(views.Deps{})...), tuitest.Size(160, 50), tuitest.Env("EDITOR", "false"),
+		tuitest.Views(views.All(views.Deps{})...), tuitest.Size(160, 50), tuitest.Beside(), tuitest.Env("EDITOR", "false"),
 		tuitest.Config(func(c *tui.Config) { c.Frames = w.frame }),
 	}
 	for i := range 24 {

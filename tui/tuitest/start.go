@@ -30,6 +30,7 @@ type settings struct {
 	profile  colorprofile.Profile
 	config   tui.Config
 	deadline time.Duration
+	beside   bool
 	peers    peers
 }
 
@@ -64,6 +65,15 @@ func At(view string, arg any) Option {
 // 20 s outside, unless said.
 func Deadline(d time.Duration) Option { return func(s *settings) { s.deadline = d } }
 
+// Beside is for a test that runs in parallel with others outside of a bubble: it leaves looking for goroutines that are left
+// over to TestMain, since it would find those of the others.
+func Beside() Option { return func(s *settings) { s.beside = true } }
+
+// LeftByBubbleTea are goroutines that goleak shall ignore: Bubble Tea's timers cannot be cancelled.
+func LeftByBubbleTea() goleak.Option {
+	return goleak.IgnoreTopFunction("charm.land/bubbletea/v2.Tick.func1")
+}
+
 // Config changes anything else of the UI's configuration.
 func Config(f func(*tui.Config)) Option { return func(s *settings) { f(&s.config) } }
 
@@ -83,6 +93,7 @@ type App struct {
 	seen   map[string]bool // error toasts that the test looked for
 	ended  bool            // quitting was looked for
 	update bool
+	frame  time.Duration // a little more than one frame of the renderer
 }
 
 // Start runs the UI until the test ends.
@@ -93,7 +104,7 @@ func Start(t testing.TB, opts ...Option) *App {
 	for _, o := range opts {
 		o(&s)
 	}
-	a := &App{t: t, bubble: inBubble(), done: make(chan struct{}), seen: map[string]bool{}, update: updating()}
+	a := &App{t: t, bubble: inBubble(), done: make(chan struct{}), seen: map[string]bool{}, update: updating(), frame: frameTime}
 	a.deadline = s.deadline
 	if a.deadline == 0 {
 		a.deadline = time.Minute
@@ -102,7 +113,7 @@ func Start(t testing.TB, opts ...Option) *App {
 		}
 	}
 	var leak goleak.Option
-	if !a.bubble {
+	if !a.bubble && !s.beside {
 		leak = goleak.IgnoreCurrent()
 	}
 	a.screen = newScreen(s.w, s.h, s.dark)
@@ -120,6 +131,10 @@ func Start(t testing.TB, opts ...Option) *App {
 	cfg.Options = append([]tea.ProgramOption{
 		tea.WithWindowSize(s.w, s.h), tea.WithoutSignalHandler(),
 	}, cfg.Options...)
+	if !a.bubble { // a step takes two frames of real time
+		cfg.Options = append(cfg.Options, tea.WithFPS(120))
+		a.frame = 9 * time.Millisecond
+	}
 	if !tui.NoColor(func(k string) string { return lookup(cfg.Environ, k) }) {
 		cfg.Options = append(cfg.Options, tea.WithColorProfile(s.profile))
 	}
@@ -136,8 +151,10 @@ func Start(t testing.TB, opts ...Option) *App {
 			time.Sleep(15 * time.Second)
 			return
 		}
-		// Bubble Tea's timers cannot be cancelled.
-		if err := goleak.Find(leak, goleak.IgnoreTopFunction("charm.land/bubbletea/v2.Tick.func1")); err != nil && !t.Failed() {
+		if leak == nil {
+			return
+		}
+		if err := goleak.Find(leak, LeftByBubbleTea()); err != nil && !t.Failed() {
 			t.Errorf("goroutines are left over: %v", err)
 		}
 	})
@@ -212,7 +229,7 @@ func inBubble() (in bool) {
 	return true
 }
 
-// frameTime is a little more than one frame of the renderer.
+// frameTime is a little more than one frame of the renderer at its usual 60 a second.
 const frameTime = 18 * time.Millisecond
 
 // Settle waits until the program did all it had to do and drew it. Time that
@@ -228,7 +245,7 @@ func (a *App) Settle() *App {
 	last, since := a.screen.writes(), time.Now()
 	a.State()
 	for time.Since(since) < a.deadline {
-		time.Sleep(frameTime)
+		time.Sleep(a.frame)
 		a.State()
 		now := a.screen.writes()
 		if now == last {
