@@ -17,15 +17,15 @@ import (
 
 func (a *app) demoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "demo", Short: "Open the UI on the bundled agents and router; needs nothing else installed", Args: cobra.NoArgs,
+		Use: "demo", Short: "Open the UI on bundled agents and a router; needs nothing else installed", Args: cobra.NoArgs,
 		Long: "demo starts agents of three profiles and a router on free loopback ports, in memory, and opens the UI on each agent, on each through the router, " +
-			"and on all of them in one. Its stack screen shows the processes and their logs, and stops and starts them. They end with the UI.",
+			"and on the aggregate of all. The Stack screen shows the processes with their logs, and stops and starts them. They end with the UI.",
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.demo(ctx, cmd) }),
 	}
 }
 
-// demoLeave is how long the processes of the demo get to leave: nobody waits for an answer any more.
-const demoLeave = 2 * time.Second
+// demoGrace is the time until the demo's processes are killed. It is short, since nobody waits for a response any more.
+const demoGrace = 2 * time.Second
 
 func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
 	if err := a.o.check(); err != nil {
@@ -40,9 +40,9 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	defer func() {
-		leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), demoLeave)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), demoGrace)
 		defer cancel()
-		run.Close(leave)
+		run.Close(grace)
 		run.remove()
 	}()
 	start := uiStart{stack: d}
@@ -59,13 +59,13 @@ func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
 	return a.ui(ctx, start)
 }
 
-// demoEntry is an entry of the list of servers, and the process that it is about; routed is whether the router is on the way.
+// demoEntry is an entry of the list of servers, with its process; routed says that it is reached through the router.
 type demoEntry struct {
 	process, name, url string
 	routed             bool
 }
 
-// entries are each agent, each through the router, and all in one, where they are now.
+// entries returns each agent, each through the router, and the aggregate, with their present URLs.
 func (r *stackRun) entries() (out []demoEntry) {
 	list, aggregate := r.reaches()
 	for _, e := range list {
@@ -82,7 +82,7 @@ type demoStack struct {
 	run    *stackRun
 	view   stackView
 	failed chan stack.Event // the first failure
-	moved  chan struct{}    // capacity 1: a process said where it listens, or is in another state
+	moved  chan struct{}    // capacity 1: a URL or state changed
 }
 
 func newDemoStack() *demoStack {
@@ -96,8 +96,8 @@ func (d *demoStack) listening() {
 	}
 }
 
-// follow keeps the list of servers at where the processes listen: one whose port was taken while it was away is elsewhere. Who
-// stops a process ends the connections to it, which come back when it does; a stateless one would go on to look connected.
+// follow keeps the URLs of the list of servers up to date, since a restarted process may have another port. It disconnects from
+// processes that are stopped, since a stateless connection would still look connected, and reconnects when they are back.
 func (d *demoStack) follow(ctx context.Context, m *session.Manager) {
 	var again sync.WaitGroup
 	defer again.Wait()
@@ -119,7 +119,7 @@ func (d *demoStack) follow(ctx context.Context, m *session.Manager) {
 			switch {
 			case stopped && !cut[e.name] && s.Status().State != session.Disconnected:
 				cut[e.name] = true
-				cuts.Go(func() { _ = s.Disconnect() }) // there is nobody to take leave of
+				cuts.Go(func() { _ = s.Disconnect() }) // the server is gone
 			case ready && cut[e.name] || moved && !cut[e.name]:
 				delete(cut, e.name)
 				again.Go(func() { reconnect(ctx, s) })
@@ -134,14 +134,14 @@ func (d *demoStack) follow(ctx context.Context, m *session.Manager) {
 	}
 }
 
-// reconnect connects to a server whose process came back. The router hears a moment later where that listens; until then
-// it asks at the old place. The screen shows how it went.
+// reconnect connects to a server whose process came back. It retries, since the router learns its new port a moment later. The
+// screen shows the outcome.
 func reconnect(ctx context.Context, s *session.Session) {
 	_ = s.Reconnect(ctx)
 	for pause := 200 * time.Millisecond; pause < 5*time.Second && s.Status().State == session.Failed; pause *= 2 {
 		select {
 		case <-time.After(pause):
-			_ = s.Connect(ctx) // does nothing if somebody else did
+			_ = s.Connect(ctx) // does nothing if it is connected
 		case <-ctx.Done():
 			return
 		}
@@ -158,13 +158,13 @@ func (d *demoStack) event(e stack.Event) {
 	}
 }
 
-// attach connects to everything once it is ready. What does not start is said on the screen; where there is none, everything
-// is waited for, and what does not start is the error.
+// attach connects to servers as they become ready. A process that cannot start is reported on the screen; in linear mode,
+// attach waits until everything is ready and returns the error.
 func (d *demoStack) attach(ctx context.Context, cfg *tui.Config, m *session.Manager, wg *sync.WaitGroup) error {
 	wg.Go(func() { d.follow(ctx, m) })
 	if cfg.LinearMode() {
 		if err := d.run.Ready(ctx); err != nil {
-			return &failure.Error{Kind: failure.SpawnFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "see what is in its way"}
+			return &failure.Error{Kind: failure.SpawnFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "see its output for the reason"}
 		}
 		return nil
 	}
@@ -182,7 +182,7 @@ func (d *demoStack) attach(ctx context.Context, cfg *tui.Config, m *session.Mana
 		})
 	}
 	wg.Go(func() {
-		// Each as soon as it can be reached; all of them need the router or themselves only.
+		// The first agent does not have to wait for the others.
 		if d.run.Ready(ctx, "demo") == nil {
 			wg.Go(func() { _ = m.Connect(ctx, "demo") }) // the screen shows the outcome
 		}

@@ -20,11 +20,12 @@ import (
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// stackFile is the stack file of that name, else that of the working folder, else the built-in stack. found says that
-// nobody named the file.
+// stackFile loads the stack file of that name; without a name that of the working folder, or the built-in stack. found says that
+// the file was not named.
 func (a *app) stackFile(name string) (f *stack.File, found bool, err error) {
 	source := stack.Source{Lookup: os.LookupEnv, Agent: agentChecker()}
 	if name == "" {
@@ -47,12 +48,12 @@ func (a *app) stackFile(name string) (f *stack.File, found bool, err error) {
 	return f, found, nil
 }
 
-// agentChecker knows the agent's settings by their keys.
+// agentChecker validates the agent's settings by their keys.
 func agentChecker() stack.Checker {
 	var s agentSettings
 	f := pflag.NewFlagSet("agent", pflag.ContinueOnError)
 	s.register(f)
-	// What an entry of a stack may have is not quite what agent.yaml may.
+	// The keys of an agent in a stack file differ a little from those of agent.yaml.
 	known := slices.DeleteFunc(slices.Clone(agentSources), func(s setting) bool { return s.key == "host" })
 	known = append(known, setting{key: "env"}, setting{key: "route"})
 	return func(key, value string) (flag, unknown string, err error) {
@@ -68,8 +69,8 @@ func agentChecker() stack.Checker {
 	}
 }
 
-// stackTrust makes sure that the user wants what a stack file would start: one that was found in the working folder, and
-// each that runs commands of others, has to be trusted first, as it is now.
+// stackTrust asks whether to start a stack file that was found in the working folder, or that can run foreign code, unless
+// its present content is trusted.
 func (a *app) stackTrust(ctx context.Context, f *stack.File, found, yes bool) error {
 	if f.Path == "" || !found && !f.Foreign() {
 		return nil
@@ -84,14 +85,14 @@ func (a *app) stackTrust(ctx context.Context, f *stack.File, found, yes bool) er
 	if !yes {
 		_, _ = fmt.Fprintf(a.err, "%s would start and contact exactly this:\n", safe.Line(f.Path, 0))
 		for _, l := range f.Describe() {
-			_, _ = fmt.Fprintf(a.err, "  %s\n", safe.Text(strings.ReplaceAll(l, "\n", " "))) // whole: the end decides as well
+			_, _ = fmt.Fprintf(a.err, "  %s\n", safe.Text(strings.ReplaceAll(l, "\n", " "))) // untruncated: any part of it may run code
 			if len(l) > longestLine {
-				return usageError(fmt.Sprintf("%s has an entry of %d bytes, which is too long to be judged on a screen", f.Path, len(l)),
-					"read the file, and give --trust if what it starts is what you want")
+				return usageError(fmt.Sprintf("%s has an entry of %s, too long to be reviewed on a screen", f.Path, text.Bytes(len(l))),
+					"read the file, and give --trust to accept it")
 			}
 		}
 		if !terminal(a.in) || !terminal(a.err) {
-			return usageError("nobody has trusted "+f.Path+" as it is now", "look at what it starts, and give --trust if that is what you want")
+			return usageError(f.Path+" is not trusted with its present content", "review what it would start, and give --trust to accept it")
 		}
 		_, _ = fmt.Fprint(a.err, "Start it, now and until it changes? [y/N] ")
 		if answer, err := a.answer(ctx); err != nil {
@@ -101,7 +102,7 @@ func (a *app) stackTrust(ctx context.Context, f *stack.File, found, yes bool) er
 		}
 	}
 	if trust == nil {
-		return nil // there is nowhere to remember it
+		return nil // there is no folder to save it in
 	}
 	if err := trust.Trust(entry); err != nil && !yes {
 		return usageError(err.Error(), "")
@@ -109,29 +110,29 @@ func (a *app) stackTrust(ctx context.Context, f *stack.File, found, yes bool) er
 	return nil
 }
 
-// longestLine is how many bytes of an entry a person can be asked about: more than this fills the screen and pushes the
-// beginning out of it.
+// longestLine is how many bytes an entry may have in a question: a longer one fills the screen and pushes its beginning out
+// of view.
 const longestLine = 4 << 10
 
 // answer reads a line from the terminal.
 func (a *app) answer(ctx context.Context) (string, error) {
 	line := make(chan string, 1)
 	go func() { // ends with the process if nobody answers
-		text, _ := bufio.NewReader(a.in).ReadString('\n') // no line is no
-		line <- text
+		input, _ := bufio.NewReader(a.in).ReadString('\n') // an error answers no
+		line <- input
 	}()
 	select {
-	case text := <-line:
-		return text, nil
+	case input := <-line:
+		return input, nil
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
 }
 
-// stackDir begins the name of a stack's folder; the supervisor's pid follows.
+// stackDir is the prefix of the name of a stack's folder, before the supervisor's pid.
 const stackDir = "mcphud-stack-"
 
-// sweep takes away the folders of stacks whose supervisor was killed and could not do it. They hold secrets.
+// sweep removes the folders of stacks whose supervisor was killed, since they hold secrets.
 func sweep(base string) {
 	if base == "" {
 		base = os.TempDir()
@@ -145,13 +146,12 @@ func sweep(base string) {
 		}
 		p, err := os.FindProcess(pid)
 		if err == nil && errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) {
-			_ = os.RemoveAll(dir) // another user's stays
+			_ = os.RemoveAll(dir) // fails for another user's
 		}
 	}
 }
 
-// stackPlace makes the private folder that a stack's processes share, and says where its agents keep their data. remove
-// takes the folder away again.
+// stackPlace creates the private folder of a stack, which remove removes, and the one for its agents' data.
 func stackPlace(f *stack.File) (at stack.Place, remove func(), err error) {
 	base := os.Getenv("XDG_RUNTIME_DIR")
 	if info, err := os.Stat(base); base == "" || err != nil || !info.IsDir() {
@@ -160,7 +160,7 @@ func stackPlace(f *stack.File) (at stack.Place, remove func(), err error) {
 	sweep(base)
 	at.Dir, err = os.MkdirTemp(base, fmt.Sprintf("%s%d-", stackDir, os.Getpid())) // mode 0700
 	if err != nil {
-		return at, nil, &failure.Error{Kind: failure.Usage, Message: "cannot make a folder for the stack: " + err.Error(), Err: err, Next: "set TMPDIR to a folder that can be written"}
+		return at, nil, &failure.Error{Kind: failure.Usage, Message: "cannot create a folder for the stack: " + err.Error(), Err: err, Next: "set TMPDIR to a writable folder"}
 	}
 	remove = func() { _ = os.RemoveAll(at.Dir) }
 	if f.Path == "" {
@@ -170,7 +170,7 @@ func stackPlace(f *stack.File) (at stack.Place, remove func(), err error) {
 	if at.State = stateFile(filepath.Join("stacks", hex.EncodeToString(sum[:8]))); at.State != "" {
 		if err := os.MkdirAll(at.State, 0o700); err != nil {
 			remove()
-			return at, nil, &failure.Error{Kind: failure.Usage, Message: "cannot make a folder for the agents' data: " + err.Error(), Err: err, Next: "set XDG_STATE_HOME to a folder that can be written"}
+			return at, nil, &failure.Error{Kind: failure.Usage, Message: "cannot create a folder for the agents' data: " + err.Error(), Err: err, Next: "set XDG_STATE_HOME to a writable folder"}
 		}
 	}
 	return at, remove, nil

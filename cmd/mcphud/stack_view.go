@@ -8,10 +8,10 @@ import (
 	"github.com/mcphud/mcphud/views"
 )
 
-// stackView is a stack as the stack screen wants it.
+// stackView adapts a stack to the Stack screen.
 type stackView struct {
 	*stack.Stack
-	servers map[string][]string // by process, the names by which it is in the list of servers
+	servers map[string][]string // by process, its names in the list of servers
 }
 
 var healths = map[stack.State]tui.Health{

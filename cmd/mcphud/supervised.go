@@ -11,11 +11,11 @@ import (
 	"github.com/mcphud/mcphud/proxy/stack"
 )
 
-// supervisedFlag is given to servers that are part of a stack.
+// supervisedFlag marks processes of a stack.
 var supervisedFlag = strings.TrimPrefix(stack.Supervised, "--")
 
-// supervisable lets a server be part of a stack: with the hidden flag --supervised the process ends as soon as its standard
-// input does, which is a pipe that only the supervisor holds. It ends at once: those who waited for an answer are gone, too.
+// supervisable adds the hidden flag --supervised to a command: the process exits as soon as its standard input ends, which is a
+// pipe that only the supervisor holds. It exits without draining, since its clients are gone with the supervisor.
 func (a *app) supervisable(c *cobra.Command) {
 	f := c.Flags()
 	f.Bool(supervisedFlag, false, "end when the standard input does")
@@ -37,6 +37,6 @@ func supervised(f *pflag.FlagSet) bool {
 
 // followInput ends the process when in ends.
 func followInput(in io.Reader) {
-	_, _ = io.Copy(io.Discard, in) // that it ended is what counts, not how
+	_, _ = io.Copy(io.Discard, in) // until an end or an error
 	os.Exit(exitInterrupted)
 }

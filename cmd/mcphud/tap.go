@@ -17,20 +17,20 @@ import (
 	"github.com/mcphud/mcphud/views"
 )
 
-// What is said while there is nothing to watch.
+// Shown while there is nothing to watch.
 const (
-	tapNothing = "No router and no wrapped server runs."
-	tapNext    = "Start one with mcphud router, or put mcphud tap -- before the command of a server in a client's config. It is joined as soon as it runs."
+	tapNothing = "No router or wrapped server is running."
+	tapNext    = "Start mcphud router, or put mcphud tap -- before the command of a server in a client's configuration. It is shown as soon as it runs."
 )
 
 func (a *app) tapCommand() *cobra.Command {
 	var name string
 	c := &cobra.Command{
-		Use: "tap [flags] [-- COMMAND ARGS…]", Short: "Watch what routers and wrapped servers carry, or wrap a server",
-		Long: "tap shows live what all your running routers and wrapped servers carry: in the traffic screen on a terminal, as one JSON line per entry elsewhere. " +
-			"It joins those that start later, and ends with q, without a screen with ctrl+c.\n\n" +
-			"tap -- COMMAND runs a stdio server in the place of COMMAND inside any client's config, so that what the client really says to it can be watched from another terminal. " +
-			"Bytes pass unchanged both ways; stderr, signals and the exit code too.",
+		Use: "tap [flags] [-- COMMAND ARGS…]", Short: "Watch the traffic of routers and wrapped servers, or wrap a server",
+		Long: "tap shows the traffic of all your running routers and wrapped servers, and of those that start later: in the traffic screen on a terminal, as one JSON line " +
+			"per entry elsewhere.\n\n" +
+			"tap -- COMMAND runs a stdio server. Put it in the place of COMMAND in a client's configuration to watch from another terminal what the client really sends. " +
+			"Bytes pass unchanged both ways, and so do stderr, signals and the exit code.",
 		Example: "  mcphud tap\n  mcphud tap --format jsonl | jq .method\n  mcphud tap -- npx -y @modelcontextprotocol/server-everything stdio",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error { return a.tap(ctx, cmd, args, name) }),
@@ -42,7 +42,7 @@ func (a *app) tapCommand() *cobra.Command {
 func (a *app) tap(ctx context.Context, cmd *cobra.Command, args []string, name string) error {
 	own, command, dash := splitArgs(cmd, args)
 	if hidden := hiddenFlag(cmd); hidden != "" {
-		return usageError("--"+hidden+" does not apply to tap, which talks to no server", "see mcphud tap --help")
+		return usageError("--"+hidden+" does not apply to tap, which connects to no server", "see mcphud tap --help")
 	}
 	if len(own) > 0 {
 		return usageError("tap takes no argument before the double dash", "to wrap a server, write mcphud tap -- COMMAND ARGS…")
@@ -56,17 +56,17 @@ func (a *app) tap(ctx context.Context, cmd *cobra.Command, args []string, name s
 	return a.tapWatch(ctx)
 }
 
-// tapWrap runs a server in the place of its command.
+// tapWrap runs a server for another client.
 func (a *app) tapWrap(cmd *cobra.Command, command []string, name string) error {
 	if len(command) == 0 || command[0] == "" {
 		return usageError("nothing follows the double dash", "write mcphud tap -- COMMAND ARGS…")
 	}
 	for _, flag := range []string{"format", "journal", "linear"} {
 		if cmd.Flags().Changed(flag) {
-			return usageError("--"+flag+" is for watching, and a wrapped server is watched from elsewhere", "run mcphud tap --"+flag+" in another terminal")
+			return usageError("--"+flag+" does not apply to a wrapped server, which is watched from another terminal", "run mcphud tap --"+flag+" in another terminal")
 		}
 	}
-	a.kill.patient.Store(true) // signals are the server's
+	a.kill.patient.Store(true) // signals are for the server
 	code, err := wrap.Run(wrap.Options{Argv: command, Name: name, Stdin: a.in, Stdout: a.out, Stderr: a.err})
 	var start *wrap.StartError
 	switch {
@@ -81,7 +81,7 @@ func (a *app) tapWrap(cmd *cobra.Command, command []string, name string) error {
 	return exitStatus(code)
 }
 
-// tapWatch shows what all producers carry, until the user has seen enough.
+// tapWatch shows the traffic of all producers until it is interrupted.
 func (a *app) tapWatch(ctx context.Context) (err error) {
 	j, done, err := a.journal()
 	if err != nil {
@@ -106,7 +106,7 @@ func (a *app) tapWatch(ctx context.Context) (err error) {
 	return f.run(ctx)
 }
 
-// tapUI is the traffic screen on a journal that others fill.
+// tapUI shows a journal in the traffic screen.
 func (a *app) tapUI(ctx context.Context, j *journal.Journal) error {
 	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo()})
 	defer m.Close()

@@ -158,7 +158,7 @@ func TestTapTextHasStderr(t *testing.T) {
 func TestTapOnATerminal(t *testing.T) {
 	runtimeDir(t)
 	ui := startUI(t, "tap")
-	ui.shows("No router and no wrapped server runs.")
+	ui.shows("No router or wrapped server is running.")
 	p, err := tap.Open(tap.Options{Name: "files", Kind: tap.Wrapped})
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +222,7 @@ func TestTapWrapsACommand(t *testing.T) {
 		{[]string{"tap", "x"}, 1, "before the double dash"},
 		{[]string{"tap", "--url", "http://h"}, 1, "--url does not apply to tap"},
 		{[]string{"tap", "--name", "x"}, 1, "--name is for a wrapped server"},
-		{[]string{"tap", "--format", "text", "--", "true"}, 1, "--format is for watching"},
+		{[]string{"tap", "--format", "text", "--", "true"}, 1, "--format does not apply to a wrapped server"},
 		{[]string{"tap", "--", "no-such-command"}, 4, "no-such-command"},
 	} {
 		if o := ownProcess(t, c.args...); o.code != c.code || !strings.Contains(o.stderr, c.says) || o.out != "" {

@@ -19,10 +19,10 @@ func (a *app) upCommand() *cobra.Command {
 	var trust bool
 	c := &cobra.Command{
 		Use: "up [FILE]", Short: "Run agents and the router of a stack file, and restart what fails", Args: cobra.MaximumNArgs(1),
-		Long: "up starts what FILE names, else mcphud.stack.yaml of this folder, else three agents and a router. It says on stderr what happens to each process, " +
-			"and on stdout where everything is once all is ready: a line of JSON where that is no terminal. SIGINT and SIGTERM let all processes finish what they are " +
-			"doing; a second one ends them at once. None of them outlives it.\n\n" +
-			"What a file of this folder, or one with commands that are not mcphud's own, would start is shown first, and has to be trusted.\n\n" +
+		Long: "up runs the stack in FILE, by default mcphud.stack.yaml in the working folder, or three agents and a router without one. It reports events of processes " +
+			"on stderr, and the URLs on stdout when everything is ready, as a line of JSON if stdout is not a terminal. SIGINT and SIGTERM let all processes finish " +
+			"what they are doing; a second one kills them. No process outlives up.\n\n" +
+			"Before it starts a file that it found in the working folder, or one that can run foreign code, it shows what would be started and asks for trust.\n\n" +
 			"A stack file is YAML or JSON:\n\n" + stackExample,
 		Example: "  mcphud up\n  mcphud up ./mcphud.stack.yaml --trust",
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
@@ -32,21 +32,21 @@ func (a *app) upCommand() *cobra.Command {
 			return a.up(ctx, strings.Join(args, ""), trust)
 		}),
 	}
-	c.Flags().BoolVar(&trust, "trust", false, "start what the file says without asking, now and until it changes")
+	c.Flags().BoolVar(&trust, "trust", false, "trust the file until it changes, without asking")
 	return c
 }
 
 // stackExample is in the help text.
 const stackExample = `  version: 1
-  agents:                   # mcphud agent, each with the settings of agent.yaml
+  agents:                   # processes of mcphud agent, with the settings of agent.yaml
     docs: {port: 7000, kb: ./docs, rateLimit: 100}
-    tests: {profile: fault} # without a port: 7001, or a free one
+    tests: {profile: fault} # default port: 7001, or a free one
   servers:
     files:                  # a stdio server, which the router starts
       command: npx
       args: [-y, "@modelcontextprotocol/server-filesystem", .]
-      session: shared       # and more that a route of routing.json has
-    web: {command: ./web, url: "http://127.0.0.1:9000/mcp"} # an HTTP server, started here
+      session: shared       # and other members of a route in routing.json
+    web: {command: ./web, url: "http://127.0.0.1:9000/mcp"} # an HTTP server that the stack starts
     far: {url: "https://mcp.example/mcp", headers: {Authorization: "Bearer ${TOKEN}"}}
   router: {port: 8088}      # router: false for none`
 
@@ -63,7 +63,7 @@ func (a *app) up(ctx context.Context, name string, trust bool) error {
 		return err
 	}
 	if f.Path == "" {
-		a.note("there is no " + stack.FileName + " here: these are agents of three profiles, in memory, and a router")
+		a.note("no " + stack.FileName + " here: starting agents of three profiles, in memory, and a router")
 	}
 	r, err := a.runStack(ctx, f, false, a.event, nil)
 	if err != nil {
@@ -71,9 +71,9 @@ func (a *app) up(ctx context.Context, name string, trust bool) error {
 	}
 	defer r.close(ctx)
 	if err := r.Ready(ctx); ctx.Err() != nil {
-		return nil // it was ended before
+		return nil // it was interrupted
 	} else if err != nil {
-		return &failure.Error{Kind: failure.SpawnFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "what it wrote is above; correct " + r.what()}
+		return &failure.Error{Kind: failure.SpawnFailed, Stage: "starting", Message: err.Error(), Err: err, Next: "see its output above, and correct " + r.what()}
 	}
 	if err := a.summary(r); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (a *app) up(ctx context.Context, name string, trust bool) error {
 	return nil
 }
 
-// note says something on stderr.
+// note writes a line to stderr.
 func (a *app) note(text string) {
 	if terminal(a.err) {
 		text = safe.Line(text, 0)
@@ -90,13 +90,13 @@ func (a *app) note(text string) {
 	_, _ = fmt.Fprintln(a.err, strings.ReplaceAll(text, "\n", " "))
 }
 
-// event says on stderr what happened to a process.
+// event writes an event of a process to stderr.
 func (a *app) event(e stack.Event) {
 	line := fmt.Sprintf("%s %-12s %-10s %s", e.Time.Format("15:04:05"), e.Status.Name, e.Status.State, e.Note)
 	a.note(strings.TrimSpace(line))
 }
 
-// stackRun is a stack that runs.
+// stackRun is a running stack.
 type stackRun struct {
 	*stack.Stack
 	file   *stack.File
@@ -106,13 +106,13 @@ type stackRun struct {
 // what names the stack for messages.
 func (r *stackRun) what() string {
 	if r.file.Path == "" {
-		return "what is in its way"
+		return "what prevents it"
 	}
 	return r.file.Path
 }
 
-// runStack starts a stack. free leaves default ports to others; listening, if there is one, is called whenever a process says
-// where it listens.
+// runStack starts a stack. free chooses free ports instead of the default ones; listening, if not nil, is called whenever a
+// process starts to listen.
 func (a *app) runStack(ctx context.Context, f *stack.File, free bool, event func(stack.Event), listening func()) (*stackRun, error) {
 	at, remove, err := stackPlace(f)
 	if err != nil {
@@ -122,10 +122,10 @@ func (a *app) runStack(ctx context.Context, f *stack.File, free bool, event func
 	plan, err := f.Plan(ctx, at)
 	if err != nil {
 		remove()
-		e := &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "see whether this machine has a loopback interface"}
+		e := &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "check that this machine has a loopback interface"}
 		var taken *stack.TakenError
 		if errors.As(err, &taken) {
-			e.Next = "end what has it, or give another port in " + f.Path + "; an agent or the router that is given none finds a free one"
+			e.Next = "stop that process, or choose another port in " + f.Path + "; without one, an agent or the router finds a free port"
 		}
 		return nil, e
 	}
@@ -143,27 +143,27 @@ func (a *app) runStack(ctx context.Context, f *stack.File, free bool, event func
 		return nil, err
 	}
 	a.kill.watch(func() []int {
-		remove() // it has secrets in it, and nobody else will
+		remove() // it holds secrets
 		return s.PIDs()
 	})
 	s.Start()
 	return &stackRun{s, f, remove}, nil
 }
 
-// close ends the stack. Its processes get the time that they ask for, and know a bound of their own.
+// close stops the stack, without a deadline: each process has its own.
 func (r *stackRun) close(ctx context.Context) {
 	r.Close(context.WithoutCancel(ctx))
 	r.remove()
 }
 
-// reach is where a server of the stack is: by itself, and through the router, "" for where it is not.
+// reach has the URLs of a server of the stack: its own, and that through the router; "" if there is none.
 type reach struct {
 	Name   string `json:"name"`
 	URL    string `json:"url,omitempty"`
 	Routed string `json:"routed,omitempty"`
 }
 
-// reaches are all that there is to connect to, and all of it in one, "" without a router.
+// reaches returns the URLs of all servers, and that of their aggregate, "" without a router.
 func (r *stackRun) reaches() (list []reach, aggregate string) {
 	router := ""
 	at := map[string]string{}
@@ -179,7 +179,7 @@ func (r *stackRun) reaches() (list []reach, aggregate string) {
 		}
 	}
 	for _, p := range r.Processes() {
-		if p.URL == "" && p.Kind == stack.Agent && p.Port != 0 { // where it is going to be
+		if p.URL == "" && p.Kind == stack.Agent && p.Port != 0 { // where it will listen
 			at[p.Name] = fmt.Sprintf("http://127.0.0.1:%d/mcp", p.Port)
 		}
 	}
@@ -202,7 +202,7 @@ func (r *stackRun) reaches() (list []reach, aggregate string) {
 	return list, aggregate
 }
 
-// summary says on stdout where everything is.
+// summary writes the URLs to stdout.
 func (a *app) summary(r *stackRun) error {
 	list, aggregate := r.reaches()
 	if a.o.formatFor(a.out) != formatText {
@@ -231,7 +231,7 @@ func (a *app) summary(r *stackRun) error {
 		}
 	}
 	if aggregate != "" {
-		fmt.Fprintf(&b, "  %-12s %s\n", "all in one", aggregate)
+		fmt.Fprintf(&b, "  %-12s %s\n", "aggregate", aggregate)
 	}
 	b.WriteString("Press ctrl+c to stop.\n")
 	_, err := fmt.Fprint(stdout{a.out}, b.String())

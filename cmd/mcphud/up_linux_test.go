@@ -221,7 +221,7 @@ func TestUpTrust(t *testing.T) {
 	foreign := "servers: {bad: {command: sh, args: [-c, \"echo > " + touch + "; exit 1\", --token=hidden], port: " + strconv.Itoa(freePort(t)) + "}}\nrouter: false\n"
 	for _, args := range [][]string{nil, {file}} {
 		o := run(foreign, args...)
-		if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, "nobody has trusted "+file) || !strings.Contains(o.stderr, "bad: sh -c \"echo > ") || strings.Contains(o.stderr, "hidden") {
+		if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, file+" is not trusted") || !strings.Contains(o.stderr, "bad: sh -c \"echo > ") || strings.Contains(o.stderr, "hidden") {
 			t.Errorf("%v: exit %d: %s", args, o.code, o.stderr)
 		}
 		if _, err := os.Stat(touch); err == nil {
@@ -231,12 +231,12 @@ func TestUpTrust(t *testing.T) {
 	// What is too long for a screen is shown whole all the same, and is not asked about.
 	long := "servers: {bad: {command: sh, args: [-c, \"" + strings.Repeat("a", 5000) + "; echo > " + touch + "\"]}}\nrouter: false\n"
 	o := run(long)
-	if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, "too long to be judged") || !strings.Contains(o.stderr, "aaaa; echo > "+touch) {
+	if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, "too long to be reviewed") || !strings.Contains(o.stderr, "aaaa; echo > "+touch) {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	// A variable that makes this program run other code.
 	for text, says := range map[string]string{
-		"agents: {a: {env: {SSL_CERT_FILE: /x}}}\n":                  "nobody has trusted " + file,
+		"agents: {a: {env: {SSL_CERT_FILE: /x}}}\n":                  file + " is not trusted",
 		"agents: {a: {env: {LD_PRELOAD: /x.so}}}\n":                  "agents.a.env.LD_PRELOAD is refused",
 		"agents: {a: {}}\nrouter: {env: {LD_PRELOAD: /path/x.so}}\n": "router.env.LD_PRELOAD is refused",
 	} {
