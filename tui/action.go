@@ -4,7 +4,7 @@ import tea "charm.land/bubbletea/v2"
 
 // Action is one thing a user can do. The same literal feeds key dispatch, the
 // hint bar, `?` help, the palette, the `:` line, linear mode and the key table
-// of the README, so that help cannot differ from what a key does.
+// of KEYS.md, so that help cannot differ from what a key does.
 type Action struct {
 	// ID is unique in the program and starts with the view's id
 	// ("tools.call"); it is also the word for the `:` line and for key bindings

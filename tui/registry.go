@@ -205,7 +205,7 @@ func (a *App) run(x *Action) tea.Cmd {
 	return x.Run(&a.ctx)
 }
 
-// KeyLine describes one action for the key table of the README.
+// KeyLine describes one action for the tables of KEYS.md.
 type KeyLine struct {
 	Scope, Group, Keys, Title, Help, ID string
 }
