@@ -157,7 +157,7 @@ func TestACertificateThatCannotBe(t *testing.T) {
 	for says, o := range map[string]Options{
 		"no such file":             {RouterHost: "https://x", RouterCA: text + ".none"},
 		"there is no certificate":  {RouterHost: "https://x", RouterCA: text},
-		"no regular file":          {RouterHost: "https://x", RouterCA: filepath.Dir(text)},
+		"is not a regular file":    {RouterHost: "https://x", RouterCA: filepath.Dir(text)},
 		"write https:// before":    {RouterHost: "x", RouterCA: own.Cert},
 		"or name no certificate":   {RouterHost: "http://x", RouterCA: own.Cert},
 		"the router's certificate": {RouterCA: own.Cert},
