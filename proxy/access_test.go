@@ -217,6 +217,7 @@ func TestR9_NamesCannotBeSmuggled(t *testing.T) {
 }
 
 func TestR8_TokensAreFollowed(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	file := tokens(t, token("one", "alpha", `["*"]`))
 	f := start(t, Options{Tokens: file}, route("a", a.at(), ""))
@@ -251,6 +252,7 @@ func TestR8_TokensAreFollowed(t *testing.T) {
 
 // A stream without an end must not outlive the token that opened it.
 func TestR8_StreamsEndWithTheirToken(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	left := make(chan struct{}, 4)
 	a.answer = func(w http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) {

@@ -37,6 +37,7 @@ func flaky(a *agent) (cuts, seen *atomic.Int64) {
 }
 
 func TestR20_OnlyWhatIsHarmlessIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	cuts, seen := flaky(a)
 	f := start(t, Options{}, route("a", a.at(), ""))
@@ -144,6 +145,7 @@ func TestE14_ClientsThatLeaveAreNoFailures(t *testing.T) {
 }
 
 func TestR17_AnAgentThatStartsIsWaitedForDespiteTheBreaker(t *testing.T) {
+	t.Parallel()
 	ln := httptest.NewUnstartedServer(nil)
 	at := ln.Listener.Addr().String()
 	ln.Close()
@@ -250,6 +252,7 @@ func TestSection2_AChangedToolIsNoticed(t *testing.T) {
 
 // What of lists is kept to check them is bounded over all: an agent may send many at a time, and not end them.
 func TestSection2_ListsThatDoNotEndAreNotKept(t *testing.T) {
+	t.Parallel()
 	const lists, size = 40, 8 << 20
 	a := newAgent(t)
 	stop := make(chan struct{})

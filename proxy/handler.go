@@ -128,7 +128,7 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 		if ingress.Hops(c.R.Header) >= ingress.MaxHops {
 			c.Refuse(&jsonrpc.RequestError{
 				Kind: jsonrpc.KindUpstream, Status: http.StatusLoopDetected,
-				Message: "the request went through too many routers; agents that call each other in a circle, or a route that leads to the router itself, do that",
+				Message: "too many proxy hops: routing loop",
 			})
 			return
 		}

@@ -132,6 +132,7 @@ func TestHopsAreLimitedInSessionsWithAllAgents(t *testing.T) {
 
 // The router frames every request anew, so that nothing that two parsers read differently gets past it.
 func TestFramingIsNotRelayed(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	f := start(t, Options{BodyTimeout: 200 * time.Millisecond}, route("a", a.at(), ""))
 	addr := strings.TrimPrefix(f.URL(), "http://")

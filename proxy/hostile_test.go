@@ -40,6 +40,7 @@ func (f *fixture) head(end string) string {
 
 // A body that comes too slowly, or breaks off, is answered and the connection ended; the agent hears nothing of it.
 func TestSlowAndBrokenBodies(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	f := start(t, Options{BodyTimeout: time.Second}, route("a", a.at(), ""))
 	length := fmt.Sprintf("Content-Length: %d\r\n\r\n", len(callEcho))
@@ -99,6 +100,7 @@ func TestSlowAndBrokenBodies(t *testing.T) {
 
 // Also a body that nobody wants has its time: the connection of whoever is refused does not last for ever.
 func TestSlowBodiesThatNobodyWants(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	a.answer = func(w http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) {
 		_ = sseHead(w).Flush()
@@ -154,6 +156,7 @@ func TestSlowBodiesThatNobodyWants(t *testing.T) {
 
 // Heads have ten seconds to arrive, and no more than 64 KiB.
 func TestSlowAndLargeHeads(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	f := start(t, Options{}, route("a", a.at(), ""))
 	w, r := f.wire(t)
@@ -388,7 +391,7 @@ func TestRoutesThatAreNoFile(t *testing.T) {
 		if got := f.post(t, "/mcps/a/mcp", callEcho); got.status != 200 {
 			t.Errorf("%s: %+v", what, got)
 		}
-		if got := f.Status().Routes.Error; !strings.Contains(got, says) || !strings.Contains(got, "last good") {
+		if got := f.Status().Routes.Error; !strings.Contains(got, says) || !strings.Contains(got, "last valid") {
 			t.Errorf("%s: /status says %q", what, got)
 		}
 	}
@@ -452,7 +455,7 @@ func TestR10_ASessionIDThatNoHeaderCanCarry(t *testing.T) {
 	f := start(t, Options{}, route("a", a.at(), ""))
 	for _, body := range []string{initialize, callEcho} {
 		got := f.post(t, "/mcps/a/mcp", body)
-		if e := got.rpcError(t); got.status != 502 || e.Error.Code != -32603 || !strings.HasPrefix(e.Error.Message, "Failed to reach agent: its session id") {
+		if e := got.rpcError(t); got.status != 502 || e.Error.Code != -32603 || !strings.HasPrefix(e.Error.Message, "Failed to reach agent: invalid session id") {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -22,7 +22,7 @@ func (r *Router) manage(port int) {
 		Router: managed{r}, Port: port, Name: r.o.Name, Version: r.o.Version, ToolName: aggregate.Wire, Logger: r.log,
 	})
 	if err != nil {
-		r.log.Warn("the router cannot be managed while it runs", "error", err.Error())
+		r.log.Warn("management socket not available", "error", err.Error())
 		return
 	}
 	r.manager = m
@@ -68,7 +68,7 @@ func (c candidate) Commit() error {
 		return errStopping
 	case r.file.Routes[route.Name] != nil:
 		r.retire(c.t)
-		return &failure.Error{Kind: failure.ServerNotConnected, Message: r.o.Routes + " has a server of this name since, which is served"}
+		return &failure.Error{Kind: failure.ServerNotConnected, Message: r.o.Routes + " now has a server of this name, which is served instead"}
 	}
 	r.extra[route.Name] = route
 	r.install(r.file, c.t)
@@ -110,7 +110,7 @@ func (m managed) Acquire(agent string) (route *routes.Route, way http.RoundTripp
 // Unhealthy is why an agent in force is left alone, "" if it is not.
 func (m managed) Unhealthy(agent string) string {
 	if s := m.policy.breakers.Status(agent); s.State != breaker.Closed {
-		return fmt.Sprintf("it failed %d times in a row; the last time: %s", s.Failures, s.Error)
+		return fmt.Sprintf("%d failures in a row, the latest: %s", s.Failures, s.Error)
 	}
 	return ""
 }
@@ -133,7 +133,7 @@ func (r *Router) shadows(now *routes.Table) {
 	before := r.table.Load()
 	for name, route := range r.extra {
 		if now.Routes[name] != route && before.Routes[name] == route {
-			r.log.Warn("the file of routes has a server of this name, which is served in place of the one that was registered", "file", r.o.Routes, "agent", name)
+			r.log.Warn("registered server hidden: the routes file has a server of the same name", "file", r.o.Routes, "agent", name)
 		}
 	}
 }

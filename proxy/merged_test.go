@@ -61,6 +61,7 @@ func TestR14_ToolsThatARouteDoesNotServeAreNotListed(t *testing.T) {
 }
 
 func TestR8_AStreamOfAllAgentsEndsWithItsToken(t *testing.T) {
+	t.Parallel()
 	one, two := token("one", "alpha", `["*"]`), token("two", "beta", `["*"]`)
 	file := tokens(t, one, two)
 	f := start(t, Options{Tokens: file})

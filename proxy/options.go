@@ -92,7 +92,7 @@ func (o *Options) complete() error {
 	case o.DrainTimeout < 0 || o.BodyTimeout < 0 || o.WriteTimeout < 0 || o.MaxRequest < 0:
 		return errors.New("a timeout or size is negative")
 	case (o.TLSCert == "") != (o.TLSKey == ""):
-		return errors.New("a certificate needs its key, and a key its certificate; give both, or none")
+		return errors.New("a TLS certificate and its key must be given together")
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (o Options) Check(t *routes.Table) error {
 		return err
 	}
 	if !listen.Loopback(o.Host) && o.Tokens == "" && t.Tokens == "" {
-		return fmt.Errorf("host %s lets other machines in, and nobody is asked who they are; name a file of tokens, or serve this machine only", o.Host)
+		return fmt.Errorf("host %s serves other machines without authentication: name a token file, or listen on loopback", o.Host)
 	}
 	return nil
 }

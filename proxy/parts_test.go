@@ -12,6 +12,7 @@ import (
 // Agents that are commands are served like any other, at their own address and at the one for all: in sessions and without,
 // with the processes that the route asks for, to those who may call them.
 func TestR3_R19_CommandsBehindOneAddress(t *testing.T) {
+	t.Parallel()
 	exe := faketest.Binary(t)
 	at := func(name, mode string) string {
 		return fmt.Sprintf(`%q:{"command":%q,"args":["good"],"session":%q,"stream":true}`, name, exe, mode)

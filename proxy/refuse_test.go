@@ -128,6 +128,7 @@ func TestE14_UnreachableAgent(t *testing.T) {
 }
 
 func TestE14_HangingAgent(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	hang := make(chan struct{})
 	defer close(hang)
@@ -146,6 +147,7 @@ func TestE14_HangingAgent(t *testing.T) {
 
 // What the router says about an agent it says at the endpoint of all agents as well, with the numbers of the caller's era.
 func TestE14_E7_AnAgentAmongAllThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	a.answer = func(_ http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) { <-r.Context().Done() }
 	f := start(t, Options{}, route("a", a.at(), `"timeout":"1s"`))
@@ -283,6 +285,7 @@ func TestHealthIsPublic(t *testing.T) {
 }
 
 func TestR17_WaitsForAnAgentThatStarts(t *testing.T) {
+	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

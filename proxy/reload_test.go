@@ -21,7 +21,7 @@ func TestC11_ReloadKeepsTheLastGoodRoutes(t *testing.T) {
 	id := f.open(t, "/mcps/a/mcp")
 	for _, bad := range []string{`{"routes":`, `{"routes":{"a":{}}}`, "", "\x00", `{"routes":{"a":{"hostPort":1},"a":{"hostPort":2}}}`} {
 		f.write(t, bad)
-		if err := f.Reload(); err == nil || f.RoutesErr() == nil || !strings.Contains(err.Error(), "the last good ones stay in force") {
+		if err := f.Reload(); err == nil || f.RoutesErr() == nil || !strings.Contains(err.Error(), "the last valid ones stay in force") {
 			t.Errorf("%q: %v", bad, err)
 		}
 		if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id); got.status != 200 {
@@ -63,7 +63,7 @@ func TestC11_AnotherPortWaitsForTheNextStart(t *testing.T) {
 		if err := f.Reload(); err != nil {
 			t.Fatal(err)
 		}
-		if w := f.Status().Routes.Warnings; len(w) != want || want > 0 && !strings.Contains(w[0], "port 1 counts from the next start on") {
+		if w := f.Status().Routes.Warnings; len(w) != want || want > 0 && !strings.Contains(w[0], "port 1 takes effect at the next start") {
 			t.Errorf("port %d: %q", port, w)
 		}
 	}

@@ -186,6 +186,7 @@ func TestR10_ReplicasComeAndGo(t *testing.T) {
 
 // How long a session lasts is in its id: a replica that never saw it refuses it as well, and does not ask the agent.
 func TestR10_ASealedSessionExpires(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	key := keys(t, "k")
 	one, two := replica(t, key, a.at(), Options{SessionTTL: 3 * time.Second}), replica(t, key, a.at(), Options{})

@@ -158,7 +158,7 @@ func (r *Router) Start(ctx context.Context) error {
 	var cert tls.Certificate
 	if r.o.TLSCert != "" {
 		if cert, err = tls.LoadX509KeyPair(r.o.TLSCert, r.o.TLSKey); err != nil {
-			return fmt.Errorf("router: HTTPS cannot be served with the certificate in %s and the key in %s: %w", r.o.TLSCert, r.o.TLSKey, err)
+			return fmt.Errorf("router: cannot load the TLS certificate %s and key %s: %w", r.o.TLSCert, r.o.TLSKey, err)
 		}
 	}
 	port := r.o.Port

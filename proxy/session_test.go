@@ -474,7 +474,7 @@ func TestR15_AnAgentThatIsFullSaysSoItself(t *testing.T) {
 	if err := f.Reload(); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.post(t, "/mcps/self/mcp", callEcho); got.status != 508 || !strings.Contains(got.body, "too many routers") {
+	if got := f.post(t, "/mcps/self/mcp", callEcho); got.status != 508 || !strings.Contains(got.body, "too many proxy hops") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -145,17 +145,17 @@ func (r *Router) gauges() []metrics.Gauge {
 		return 0
 	}
 	return []metrics.Gauge{
-		{Name: "mcp.router.sessions", Help: "Sessions that the router keeps.", Value: func() float64 { return float64(r.shared.Sessions.Len()) }},
-		{Name: "mcp.router.routes", Help: "Agents that are served.", Value: func() float64 { return float64(len(*r.targets.Load())) }},
-		{Name: "mcp.router.routes_stale", Help: "1 while the file of routes cannot be used and older routes are in force.", Value: func() float64 { return flag(r.staleness() != nil) }},
-		{Name: "mcp.router.tools_changed", Help: "Tools whose definition is not what it was when it was first seen.", Value: func() float64 { return float64(r.policy.pins.Changed()) }},
-		{Name: "mcp.router.audit_dropped", Help: "Lines that are missing in the audit log.", Value: func() float64 {
+		{Name: "mcp.router.sessions", Help: "Number of sessions that the router keeps.", Value: func() float64 { return float64(r.shared.Sessions.Len()) }},
+		{Name: "mcp.router.routes", Help: "Number of agents that are served.", Value: func() float64 { return float64(len(*r.targets.Load())) }},
+		{Name: "mcp.router.routes_stale", Help: "1 while the routes file is invalid and older routes are in force.", Value: func() float64 { return flag(r.staleness() != nil) }},
+		{Name: "mcp.router.tools_changed", Help: "Number of tools whose definition changed since first seen.", Value: func() float64 { return float64(r.policy.pins.Changed()) }},
+		{Name: "mcp.router.audit_dropped", Help: "Number of lines lost from the audit log.", Value: func() float64 {
 			if r.policy.audit == nil {
 				return 0
 			}
 			return float64(r.policy.audit.Status().Dropped)
 		}},
-		{Name: "mcp.router.breaker_open", Help: "1 while an agent that failed is left alone, 0.5 while it is tried.", ByAgent: func(observe func(string, float64)) {
+		{Name: "mcp.router.breaker_open", Help: "State of an agent's circuit breaker: 1 open, 0.5 half-open, 0 closed.", ByAgent: func(observe func(string, float64)) {
 			value := map[breaker.State]float64{breaker.Open: 1, breaker.HalfOpen: 0.5}
 			for name := range *r.targets.Load() {
 				observe(name, value[r.policy.breakers.Status(name).State])
@@ -173,7 +173,7 @@ func (r *Router) pages() map[string]http.Handler {
 		"/ready": readOnly(http.HandlerFunc(r.ready)),
 		"/metrics": readOnly(r.policy.guard.Page(func(w http.ResponseWriter, req *http.Request, p access.Principal) {
 			if !p.All() { // the figures name every agent
-				ingress.WriteJSON(w, http.StatusForbidden, []byte(`{"error":"forbidden","detail":"the metrics are of all agents; a token with the target * may read them"}`))
+				ingress.WriteJSON(w, http.StatusForbidden, []byte(`{"error":"forbidden","detail":"metrics cover all agents: a token with the target * is required"}`))
 				return
 			}
 			prom.ServeHTTP(w, req)
@@ -201,10 +201,10 @@ func (r *Router) pages() map[string]http.Handler {
 func (r *Router) ready(w http.ResponseWriter, _ *http.Request) {
 	reasons := map[string]string{}
 	if r.drain.Err() != nil {
-		reasons["router"] = "it is stopping"
+		reasons["router"] = "shutting down"
 	}
 	if s := r.policy.guard.Status(); s.Required && s.Tokens == 0 && s.Error != "" {
-		reasons["tokens"] = "none could be read, so that nobody is let in" // everybody may read this
+		reasons["tokens"] = "no token file could be read; all callers are refused" // everybody may read this
 	}
 	if r.policy.audit != nil && r.policy.audit.Status().Error != "" {
 		reasons["audit"] = "the audit log cannot be written"

@@ -332,6 +332,7 @@ func TestR15_CallersThatReadNoStreamGetJSON(t *testing.T) {
 
 // A caller that reads no stream cannot see that one began: an agent that falls silent in it did not answer.
 func TestE14_AnAgentThatHangsInAnEventStream(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	f := start(t, Options{}, route("a", a.at(), `"timeout":"2s"`))
 	a.answer = func(w http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
@@ -360,6 +361,7 @@ func TestE14_AnAgentThatHangsInAnEventStream(t *testing.T) {
 
 // Between two parts of an answer an agent has its time anew, however short the parts are.
 func TestE14_R6_AnAnswerThatComesInSmallPieces(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	a.answer = func(w http.ResponseWriter, _ *http.Request, e jsonrpc.Envelope) {
 		w.Header().Set("Content-Type", "application/json")
@@ -469,6 +471,7 @@ func TestE16_GETIsForwardedWhereTheRouteSaysSo(t *testing.T) {
 
 // Until an agent has introduced itself its event stream has told the client nothing, so that its time counts.
 func TestE14_AnAgentThatHangsInItsIntroduction(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	stop := make(chan struct{})
 	a.opens = func(w http.ResponseWriter, _ []byte) {

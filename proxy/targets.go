@@ -14,7 +14,7 @@ import (
 // that are gone finish what they serve. r.apply is held.
 func (r *Router) put(t *routes.Table) error {
 	if err := r.seal(t.SessionKey); err != nil {
-		r.log.Error("session ids are not sealed with the key that the routes name", "error", err)
+		r.log.Error("cannot load the session key that the routes name", "error", err)
 		if r.shared.Sealer.Load() == nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (r *Router) otherPort(t *routes.Table) string {
 	if !r.o.RoutesPort || now == 0 || t.Port == now || t.Port == 0 {
 		return ""
 	}
-	return fmt.Sprintf("port %d counts from the next start on; the router goes on listening on %d", t.Port, now)
+	return fmt.Sprintf("port %d takes effect at the next start; still listening on %d", t.Port, now)
 }
 
 func (r *Router) seal(file string) error {
@@ -86,7 +86,7 @@ func (r *Router) seal(file string) error {
 		return err
 	}
 	if shared {
-		r.log.Warn("others on this machine can read the session keys; make the file yours alone with chmod 600", "file", file)
+		r.log.Warn("session key file is readable by other users: run chmod 600 on it", "file", file)
 	}
 	r.shared.Sealer.Store(s)
 	return nil
@@ -105,8 +105,8 @@ func (r *Router) upstream(route *routes.Route) flow.Upstream {
 		}
 		var err error
 		if up, err = make(route); err != nil {
-			r.log.Error("route cannot be served", "agent", route.Name, "error", err)
-			up = flow.Broken(fmt.Errorf("its process cannot be started: %w", err))
+			r.log.Error("cannot serve route", "agent", route.Name, "error", err)
+			up = flow.Broken(fmt.Errorf("cannot start its process: %w", err))
 		}
 	}
 	wrap := append(r.policy.wrap(), r.o.Wrap...)

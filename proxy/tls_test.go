@@ -251,7 +251,7 @@ func TestTLS_R3_ARouteNamesACertificate(t *testing.T) {
 	if got := f.post(t, "/mcps/one/mcp", callEcho); got.status != 200 || !strings.Contains(got.body, "up-") {
 		t.Errorf("%+v", got)
 	}
-	for name, says := range map[string]string{"two": "let the ca of its route name the file", "system": "certificate"} {
+	for name, says := range map[string]string{"two": "set ca in its route to a file", "system": "certificate"} {
 		if got := f.post(t, "/mcps/"+name+"/mcp", callEcho); got.status != 502 || !strings.Contains(got.body, says) || strings.Contains(got.body, "hunter2") {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -86,7 +86,7 @@ func (s *Session) ask(ctx context.Context, x *Exchange, method string, params []
 	s.mux.Lock()
 	if len(s.asks) >= maxAsks {
 		s.mux.Unlock()
-		return reply{}, fmt.Errorf("%d questions to the client are unanswered already", maxAsks)
+		return reply{}, fmt.Errorf("too many unanswered requests to the client: %d", maxAsks)
 	}
 	s.lastAsk++
 	id := strconv.FormatInt(s.lastAsk, 10)

@@ -121,7 +121,7 @@ func TestE4_InvalidParams(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}`:                           "params must be an object",
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":5}}`:        "",
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":{}}}`:                "params of tools/list cannot be read",
-		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"?"}}`:               "the cursor is none of this server's",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"?"}}`:               "unknown cursor",
 		`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"no"}}`:               "Prompt 'no' not found",
 		`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"x"}}`:          "one of debug, info,",
 		call("1", "echo", `{"x":1e400}`):                                                       "does not fit",
@@ -142,7 +142,7 @@ func TestE6_UnknownTool(t *testing.T) {
 
 func TestC1_UnknownResource(t *testing.T) {
 	f := start(t, nil)
-	expect(t, f.post(t, `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"test://no"}}`), 200, -32001, "resource_not_found", "Resource 'test://no' not found; resources/list")
+	expect(t, f.post(t, `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"test://no"}}`), 200, -32001, "resource_not_found", "Resource 'test://no' not found; see resources/list")
 	body, h := modern("1", "resources/read", `"uri":"test://no"`, "test://no")
 	expect(t, f.post(t, body, h...), 400, -32602, "resource_not_found", "")
 }

@@ -57,7 +57,7 @@ type messenger interface {
 }
 
 // ErrOver is returned to those who send a notification about a request that is answered already.
-var ErrOver = errors.New("the request is over; nothing more can be sent about it")
+var ErrOver = errors.New("the request is answered; nothing more can be sent about it")
 
 type exchangeKey struct{}
 

@@ -56,7 +56,7 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (kit.Ident
 	}
 	f, ok := jsonrpc.AsRequestError(err)
 	if !ok {
-		f = &jsonrpc.RequestError{Kind: jsonrpc.KindUnauthorized, Message: "a valid bearer token is needed: send it as Authorization: Bearer TOKEN", Err: err}
+		f = &jsonrpc.RequestError{Kind: jsonrpc.KindUnauthorized, Message: "a valid bearer token is required: send Authorization: Bearer TOKEN", Err: err}
 	}
 	if f.HTTPStatus(false) == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
@@ -107,7 +107,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, caller kit.Identity
 		conn, lost, ok = st.attach(seq)
 	}
 	if !ok {
-		s.refuse(w, &Exchange{}, jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "the stream cannot be resumed after this Last-Event-ID; what followed it is not kept any more").
+		s.refuse(w, &Exchange{}, jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "cannot resume after this Last-Event-ID: the events that followed are no longer kept").
 			With("reason", "unknown event id"))
 		return
 	}

@@ -63,7 +63,7 @@ func (h *hub) pump() {
 func (h *hub) send(tenant string, n mcp.JSONRPCNotification) {
 	params, err := json.Marshal(n.Params)
 	if err != nil {
-		h.srv.o.Logger.Warn("notification not sent", "method", n.Method, "err", err)
+		h.srv.o.Logger.Warn("cannot send a notification", "method", n.Method, "err", err)
 		return
 	}
 	if string(params) == "{}" {

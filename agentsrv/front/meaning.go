@@ -48,20 +48,20 @@ func badParams(x *Exchange, message string) error {
 	case x.Method == string(mcp.MethodToolsCall) && missing(server.ErrToolNotFound):
 		return jsonrpc.Errorf(jsonrpc.KindToolNotFound, "Tool '%s' not found", name).With("field", "name")
 	case x.Method == string(mcp.MethodPromptsGet) && missing(server.ErrPromptNotFound):
-		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Prompt '%s' not found; prompts/list has those that there are", name).With("field", "name").With("reason", "unknown")
+		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Prompt '%s' not found; see prompts/list", name).With("field", "name").With("reason", "unknown")
 	case x.Method == string(mcp.MethodResourcesRead) && missing(server.ErrResourceNotFound):
 		return noResource(x)
 	case x.Method == string(mcp.MethodSetLogLevel):
 		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: level must be one of debug, info, notice, warning, error, critical, alert, emergency").With("field", "level")
 	case strings.HasSuffix(x.Method, "/list") && jsonrpc.Get(x.Params, "cursor") != nil: // the one param that lists have
-		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: the cursor is none of this server's; list again without one").With("field", "cursor")
+		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: unknown cursor; list again without one").With("field", "cursor")
 	}
 	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s", head(message))
 }
 
 func noResource(x *Exchange) error {
 	uri := jsonrpc.GetString(x.Params, "uri")
-	return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource '%s' not found; resources/list and resources/templates/list say what there is", head(uri)).With("uri", uri)
+	return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource '%s' not found; see resources/list and resources/templates/list", head(uri)).With("uri", uri)
 }
 
 // unreadable is the answer to params that do not decode. What mcp-go says of them names its Go types, if anything.

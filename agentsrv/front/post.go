@@ -50,7 +50,7 @@ func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, x *Exchange,
 	x.ID = nil
 	if ingress.Modern(r) {
 		x.Modern = true
-		s.refuse(w, x, jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "protocol version %s has no requests to the client that this could answer; input is sent with inputResponses", mcp.ProtocolVersion20260728))
+		s.refuse(w, x, jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "protocol version %s has no requests to the client; send input with inputResponses", mcp.ProtocolVersion20260728))
 		return
 	}
 	c := s.session(w, r, x.Caller)

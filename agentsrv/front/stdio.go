@@ -174,7 +174,7 @@ func (c *stdio) take(frame []byte) error {
 		return c.refuse(x, err)
 	}
 	if !c.enter() {
-		return c.refuse(x, jsonrpc.Errorf(jsonrpc.KindQueueFull, "%d requests are unanswered already; wait for some of them", maxInFlight))
+		return c.refuse(x, jsonrpc.Errorf(jsonrpc.KindQueueFull, "too many requests in flight: %d; wait for some of them", maxInFlight))
 	}
 	if !c.srv.start() {
 		c.leave()
@@ -191,7 +191,7 @@ func (c *stdio) take(frame []byte) error {
 		c.session.done(x)
 		if a.frame != nil {
 			if err := c.out.send(a.frame); err != nil {
-				c.srv.o.Logger.Warn("answer not written", "method", x.Method, "err", err)
+				c.srv.o.Logger.Warn("cannot write an answer", "method", x.Method, "err", err)
 			}
 		}
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	errNoStream = errors.New("the client does not accept an event stream here; nothing but the result can reach it")
-	errGone     = errors.New("the client is gone")
+	errNoStream = errors.New("the client does not accept an event stream; only the result can reach it")
+	errGone     = errors.New("the client disconnected")
 )
 
 const (

@@ -156,7 +156,7 @@ func TestV4_R15_CirclesEnd(t *testing.T) {
 	}
 	got := tm.ask("a", in.Agent, in.Tool, string(in.Args))
 	text := got.failure(t)
-	if !strings.Contains(text, "too many routers") || !strings.Contains(text, "in a circle") || !strings.Contains(string(got.Result.StructuredContent), `"status":508`) {
+	if !strings.Contains(text, "too many proxy hops") || !strings.Contains(text, "in a circle") || !strings.Contains(string(got.Result.StructuredContent), `"status":508`) {
 		t.Errorf("%s %s", text, got.Result.StructuredContent)
 	}
 	tm.idle()

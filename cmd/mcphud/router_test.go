@@ -71,7 +71,7 @@ func TestR3_RoutesAreFollowed(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	routesFile(t, r.home, `{"routes":{"one":{"hostPo`)
-	await(t, "the broken file to be noticed", func() bool { return strings.Contains(r.log(), "the last good ones stay in force") })
+	await(t, "the broken file to be noticed", func() bool { return strings.Contains(r.log(), "the last valid ones stay in force") })
 	if got := r.via("one", addCall); got.status != 200 {
 		t.Errorf("the last good routes are not in force: %+v", got)
 	}
@@ -209,7 +209,7 @@ func TestR3_TheDefaultFileMayComeLater(t *testing.T) {
 	if err := os.Remove(filepath.Join(r.home, "routing.json")); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the missing file to be noticed", func() bool { return strings.Contains(r.log(), "the last good ones stay in force") })
+	await(t, "the missing file to be noticed", func() bool { return strings.Contains(r.log(), "the last valid ones stay in force") })
 	if got := r.via("one", addCall); got.status != 502 {
 		t.Errorf("the last good routes are not in force: %+v", got)
 	}

@@ -83,18 +83,18 @@ func (g *Guard) load(path string, before *Tokens) error {
 			n.tokens = &Tokens{}
 		}
 		if old.err == nil || old.err.Error() != n.err.Error() {
-			then := "the last good ones stay in force"
+			then := "the last valid ones stay in force"
 			if before == nil {
-				then = "nobody is let in"
+				then = "all callers are refused"
 			}
-			g.log.Error("tokens not loaded; "+then, "file", path, "tokens", n.tokens.Len(), "error", n.err)
+			g.log.Error("cannot load tokens: "+then, "file", path, "tokens", n.tokens.Len(), "error", n.err)
 		}
 	case old.err != nil || old.path != path || old.sum != n.sum:
 		for _, w := range n.tokens.Warnings {
 			g.log.Warn("tokens", "file", path, "message", w)
 		}
 		if n.stamp.Mode().Perm()&0o077 != 0 {
-			g.log.Warn("others on this machine can read the file of tokens; make it yours alone with chmod 600", "file", path)
+			g.log.Warn("token file is readable by other users: run chmod 600 on it", "file", path)
 		}
 		g.log.Info("tokens loaded", "file", path, "tokens", n.tokens.Len())
 	}
@@ -174,11 +174,11 @@ func (g *Guard) Identify(r *http.Request) (Principal, error) {
 		if p, ok := s.tokens.byName[name]; ok {
 			return p, nil
 		}
-		return Principal{}, ingress.Unauthorized("invalid_token", "the bearer token is not accepted any more")
+		return Principal{}, ingress.Unauthorized("invalid_token", "the bearer token is no longer accepted")
 	}
 	if s.tokens == nil {
 		if !local(r.RemoteAddr) {
-			return Principal{}, ingress.Unauthorized("", "callers on other machines need a token, and this router has no file of tokens; give it one")
+			return Principal{}, ingress.Unauthorized("", "callers on other machines need a token, and this router has no token file")
 		}
 		return Principal{all: true}, nil
 	}
@@ -189,7 +189,7 @@ func (g *Guard) Identify(r *http.Request) (Principal, error) {
 	if p, ok := s.tokens.find(token); ok {
 		return p, nil
 	}
-	return Principal{}, ingress.Unauthorized("invalid_token", "the bearer token is not one that this router accepts")
+	return Principal{}, ingress.Unauthorized("invalid_token", "unknown bearer token")
 }
 
 // local reports whether a connection comes from this machine. One without an address never left it.
@@ -235,7 +235,7 @@ func (g *Guard) Page(h func(http.ResponseWriter, *http.Request, Principal)) http
 			h(w, r, p)
 			return
 		}
-		detail := "a token is needed"
+		detail := "a bearer token is required"
 		if f, ok := jsonrpc.AsRequestError(err); ok {
 			w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
 			detail = f.Message

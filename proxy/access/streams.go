@@ -57,7 +57,7 @@ func (g *Guard) look() {
 	defer g.streams.mu.Unlock()
 	for s := range g.streams.all {
 		if !now.may(s.principal, s.agent) {
-			s.cancel(ingress.Unauthorized("invalid_token", "the bearer token is not accepted any more"))
+			s.cancel(ingress.Unauthorized("invalid_token", "the bearer token is no longer accepted"))
 		}
 	}
 	if g.streams.timer != nil {

@@ -52,10 +52,10 @@ func (t *Tokens) Len() int { return len(t.sums) }
 func ParseTokens(text []byte) (*Tokens, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(text) {
-		return nil, errors.New("it is not valid UTF-8")
+		return nil, errors.New("not valid UTF-8")
 	}
 	if err := jsonrpc.Valid(text); err != nil {
-		return nil, fmt.Errorf("it is not JSON: %w", err)
+		return nil, fmt.Errorf("not valid JSON: %w", err)
 	}
 	t := &Tokens{byName: map[string]Principal{}}
 	var list []byte
@@ -70,12 +70,12 @@ func ParseTokens(text []byte) (*Tokens, error) {
 	case err != nil:
 		return nil, err
 	case list == nil || list[0] != '[':
-		return nil, errors.New(`it has no list "tokens"`)
+		return nil, errors.New(`the list "tokens" is missing`)
 	}
 	n := 0
 	walk := jsonrpc.Elements(list, func(e []byte) bool {
 		if n++; n > maxEntries {
-			err = fmt.Errorf("there are more than %d tokens", maxEntries)
+			err = fmt.Errorf("more than %d tokens", maxEntries)
 		} else {
 			err = t.add(e, n)
 		}
@@ -84,14 +84,14 @@ func ParseTokens(text []byte) (*Tokens, error) {
 	return t, errors.Join(err, walk)
 }
 
-var errUnknown = errors.New("is not known and ignored")
+var errUnknown = errors.New("is unknown and ignored")
 
 // object walks an object's members. A name that is given twice is an error, for readers differ in which one counts; one that
 // f does not know is a warning.
 func (t *Tokens) object(obj []byte, what string, f func(key string, v []byte) error) (err error) {
 	obj = bytes.TrimLeft(obj, " \t\r\n")
 	if obj[0] != '{' {
-		return fmt.Errorf("%s is no object", what)
+		return fmt.Errorf("%s is not an object", what)
 	}
 	seen := map[string]bool{}
 	walk := jsonrpc.Members(obj, func(key string, v []byte) bool {
@@ -140,7 +140,7 @@ func (t *Tokens) add(e []byte, n int) error {
 	}
 	for _, have := range t.sums {
 		if bytes.Equal(have[:], sum) {
-			return fmt.Errorf("%s has the sha256 of one before", what)
+			return fmt.Errorf("%s has the same sha256 as an earlier one", what)
 		}
 	}
 	p.may = union(p.may, nil)
@@ -148,8 +148,8 @@ func (t *Tokens) add(e []byte, n int) error {
 	t.whose = append(t.whose, p)
 	both, known := t.byName[p.Name] // a caller may have several tokens, such as while one is replaced by another
 	if known && !slices.Equal(both.may, p.may) {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%s has other allowedTargets than one before of the same name: that is one caller, "+
-			"whose sessions and streams all its tokens have; callers who may not call the same need names of their own", what))
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%s has other allowedTargets than an earlier one of the same name: both are one caller, "+
+			"sharing sessions and streams; give callers with different rights different names", what))
 	}
 	t.byName[p.Name] = Principal{Name: p.Name, all: both.all || p.all, may: union(both.may, p.may)}
 	return nil
@@ -162,7 +162,7 @@ func hash(v []byte) ([]byte, error) {
 		return nil, errors.New("is not the SHA-256 of a token in hexadecimal, such as `printf %s TOKEN | sha256sum` prints")
 	}
 	if empty := sha256.Sum256(nil); bytes.Equal(sum, empty[:]) {
-		return nil, errors.New("is that of nothing at all")
+		return nil, errors.New("is the SHA-256 of an empty token")
 	}
 	return sum, nil
 }
@@ -184,12 +184,12 @@ func union(a, b []string) []string {
 
 func targets(v []byte) (all []string, err error) {
 	if v[0] != '[' {
-		return nil, errors.New("must be a list of names of agents")
+		return nil, errors.New("must be a list of agent names")
 	}
 	walk := jsonrpc.Elements(v, func(e []byte) bool {
 		s, ok := jsonrpc.String(e)
 		if !ok {
-			err = errors.New("must be a list of names of agents")
+			err = errors.New("must be a list of agent names")
 		}
 		all = append(all, s)
 		return ok

@@ -68,7 +68,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case closed:
 		x.refuse(&jsonrpc.RequestError{Kind: jsonrpc.KindInterrupted, Message: "the router is stopping", Status: http.StatusServiceUnavailable, RetryAfter: time.Second})
 	case ingress.Hops(r.Header) >= ingress.MaxHops:
-		x.refuse(&jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "the request went through too many routers", Status: http.StatusLoopDetected})
+		x.refuse(&jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "too many proxy hops: routing loop", Status: http.StatusLoopDetected})
 	case r.Method == http.MethodPost:
 		x.post(caller)
 	case ingress.Modern(r) || r.Method != http.MethodGet && r.Method != http.MethodDelete:

@@ -59,7 +59,7 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 		}
 		fault, err := jsonrpc.ParseError(env.Error)
 		if err != nil {
-			fault = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the client's answer is an error that is not understood"}
+			fault = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the client's answer is a malformed error"}
 		}
 		return nil, fault, true
 	case <-ctx.Done():

@@ -84,7 +84,7 @@ func TestR19_TheClientIsWaitedFor(t *testing.T) {
 	}
 	res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"error":{"code":-1,"message":"no"}}`)
 	_ = res.Body.Close()
-	if got := call.next(`"id":1`); !strings.Contains(got, "asks for input") {
+	if got := call.next(`"id":1`); !strings.Contains(got, "requires input") {
 		t.Error(got)
 	}
 }

@@ -20,7 +20,7 @@ const (
 	maxAsk  = 10 * time.Minute // how long the client has to answer what an agent asks
 )
 
-var errIdle = errors.New("nothing was heard of the call for too long")
+var errIdle = errors.New("no message about the call in time")
 
 // patience ends a call of which nothing is heard. While the client is being asked it waits for longer.
 type patience struct {

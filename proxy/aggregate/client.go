@@ -75,7 +75,7 @@ func (c *client) close() {
 	c.mu.Unlock()
 	c.end()
 	if err := c.m.Close(); err != nil {
-		c.s.log.Debug("sessions with agents ended", "err", err)
+		c.s.log.Debug("cannot end sessions with agents", "err", err)
 	}
 	c.work.Wait()
 }

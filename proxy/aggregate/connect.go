@@ -138,7 +138,7 @@ func (c *client) introduce(ctx context.Context, sess *session.Session) {
 	again := was.conn != 0 && was.conn != conn
 	if level != "" && (was.conn != conn || was.level != level) && sess.Supports(string(mcp.MethodSetLogLevel)) {
 		if err := sess.SetLevel(ctx, level); err != nil {
-			c.s.log.Debug("log level not set", "agent", agent, "err", err)
+			c.s.log.Debug("cannot set log level", "agent", agent, "err", err)
 		}
 	}
 	if again {

@@ -25,7 +25,7 @@ func agentError(agent string, err error) error {
 	case e.Kind == failure.Timeout:
 		return late(agent, err)
 	case e.Kind == failure.NeedsInput:
-		return jsonrpc.Errorf(jsonrpc.KindToolExecution, "agent '%s' asks for input that this client cannot be asked for; call it in a session, or at its own address", agent)
+		return jsonrpc.Errorf(jsonrpc.KindToolExecution, "agent '%s' requires input, and this client declared no capability for it; call it in a session, or at its own address", agent)
 	}
 	return &jsonrpc.RequestError{Kind: jsonrpc.KindUnreachable, Message: "Failed to reach agent: '" + agent + "': " + e.Message, Status: 502, Err: err}
 }

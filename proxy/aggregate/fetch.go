@@ -43,7 +43,7 @@ const (
 
 var (
 	errLate = errors.New("it did not answer in time")
-	errMany = errors.New("it has more items than are listed")
+	errMany = errors.New("it has more items than the maximum listed")
 )
 
 // fetch begins to get what is wanted, or joins those who wait for it already.

@@ -55,7 +55,7 @@ func (h *health) answered(agent string, status int) {
 	if !changed {
 		return
 	}
-	h.s.log.Debug("agent turned", "agent", agent, "up", up)
+	h.s.log.Debug("agent changed protocol era", "agent", agent, "up", up)
 	for _, c := range h.s.everybody() {
 		c.background(func(ctx context.Context) { c.turned(ctx, agent, up) })
 	}
@@ -214,7 +214,7 @@ func (c *client) renew(ctx context.Context, sess *session.Session) {
 	}
 	if stale && sess.Use().Inflight == 0 {
 		if err := sess.Reconnect(ctx); err != nil {
-			c.s.log.Debug("agent not connected again", "agent", sess.Name(), "err", err)
+			c.s.log.Debug("cannot reconnect to agent", "agent", sess.Name(), "err", err)
 		}
 	}
 	c.introduce(ctx, sess)

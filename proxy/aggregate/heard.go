@@ -31,7 +31,7 @@ func (c *client) notified(env jsonrpc.Envelope) {
 			if sess, ok := c.m.Server(agent); ok && sess.Status().Era == session.Legacy {
 				c.background(func(ctx context.Context) {
 					if err := sess.Notify(ctx, env.Method, env.Params); err != nil {
-						c.s.log.Debug("agent not told that the roots changed", "agent", agent, "err", err)
+						c.s.log.Debug("cannot notify agent of changed roots", "agent", agent, "err", err)
 					}
 				})
 			}

@@ -17,7 +17,7 @@ var levels = []string{"debug", "info", "notice", "warning", "error", "critical",
 func (x *exchange) setLevel(ctx context.Context) ([]byte, error) {
 	level := jsonrpc.GetString(x.env.Params, "level")
 	if !slices.Contains(levels, level) {
-		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: level is none of the eight log levels").With("field", "level")
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: level is not a valid log level").With("field", "level")
 	}
 	c := x.c
 	c.mu.Lock()
@@ -59,7 +59,7 @@ func (x *exchange) wantsLevel(ctx context.Context, sess *session.Session) {
 		return
 	}
 	if err := sess.SetLevel(ctx, level); err != nil {
-		c.s.log.Debug("log level not set", "agent", agent, "err", err)
+		c.s.log.Debug("cannot set log level", "agent", agent, "err", err)
 	}
 }
 

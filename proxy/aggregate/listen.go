@@ -59,11 +59,11 @@ func (x *exchange) subscribe(ctx context.Context) ([]byte, error) {
 	l := &listener{id: x.env.ID, mail: newMailbox()}
 	wanted := jsonrpc.Get(x.env.Params, "notifications")
 	if err := json.Unmarshal(wanted, &l.filter); err != nil {
-		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: notifications says nothing that can be listened to").With("field", "notifications")
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: notifications names no kind that can be listened to").With("field", "notifications")
 	}
 	uris := l.filter.ResourceSubscriptions
 	if len(uris) > maxWatched {
-		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: a client follows %d resources at most", maxWatched).With("field", "notifications.resourceSubscriptions")
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: the maximum of subscriptions is %d", maxWatched).With("field", "notifications.resourceSubscriptions")
 	}
 	// It is told from now on, but hears of what was granted first.
 	l.uris = uris
@@ -74,7 +74,7 @@ func (x *exchange) subscribe(ctx context.Context) ([]byte, error) {
 	}
 	c.mu.Unlock()
 	if full {
-		return nil, jsonrpc.Errorf(jsonrpc.KindQueueFull, "a client has %d streams of notifications at most; close some", maxListeners)
+		return nil, jsonrpc.Errorf(jsonrpc.KindQueueFull, "too many notification streams: the maximum of a client is %d; close some", maxListeners)
 	}
 	var granted []string
 	defer func() {
@@ -92,7 +92,7 @@ func (x *exchange) subscribe(ctx context.Context) ([]byte, error) {
 			continue
 		}
 		if err := c.watch(ctx, uri); err != nil {
-			x.s.log.Debug("resource not followed", "uri", uri, "err", err)
+			x.s.log.Debug("cannot subscribe to a resource", "uri", uri, "err", err)
 			continue
 		}
 		granted = append(granted, uri)

@@ -64,10 +64,10 @@ func (c *client) list(ctx context.Context, kind offer.Kind) ([]entry, []Missing)
 		}
 		some, odd := merge(a, kind, items, c.s.o.Offers)
 		if err == nil && odd > 0 {
-			err = fmt.Errorf("%d items are not listed: they have no name, one that is there already, or one of more than %d bytes", odd, maxOwn)
+			err = fmt.Errorf("%d items left out: no name, a duplicate name, or one of more than %d bytes", odd, maxOwn)
 		}
 		if err != nil {
-			c.s.log.Debug("agent missing in a list", "agent", a, "list", kind.String(), "err", err)
+			c.s.log.Debug("agent left out of a list", "agent", a, "list", kind.String(), "err", err)
 			missing = append(missing, Missing{a, why(err)})
 		}
 		all = append(all, some...)

@@ -119,7 +119,7 @@ func (p *parked) wait(ctx context.Context, x *exchange) ([]byte, error) {
 	}
 	p.mu.Unlock()
 	if busy {
-		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: another request has come back with this requestState already").With("field", "requestState")
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: requestState was used by another request already").With("field", "requestState")
 	}
 	defer func() {
 		p.mu.Lock()
@@ -217,7 +217,7 @@ func (x *exchange) resume(ctx context.Context) (result []byte, handled bool, err
 	p := x.s.parks[state]
 	x.s.mu.Unlock()
 	if p == nil || p.c.principal != x.c.principal || p.method != x.env.Method || p.name != x.target() {
-		return nil, true, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: requestState is unknown, of another request, or too old; call again without it").With("field", "requestState")
+		return nil, true, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: requestState is unknown, expired, or of another request; call again without it").With("field", "requestState")
 	}
 	answers := jsonrpc.Get(x.env.Params, "inputResponses")
 	p.mu.Lock()
@@ -244,7 +244,7 @@ func (s *Server) parkedNow(p *parked) error {
 		}
 	}
 	if s.parks[p.state] == nil && (len(s.parks) >= maxParked || mine >= maxParkedBy) {
-		return jsonrpc.Errorf(jsonrpc.KindQueueFull, "too many calls wait for input already; answer or cancel some")
+		return jsonrpc.Errorf(jsonrpc.KindQueueFull, "too many calls wait for input; answer or cancel some")
 	}
 	s.parks[p.state] = p
 	return nil

@@ -42,7 +42,7 @@ func (c *client) resolve(ctx context.Context, kind offer.Kind, name string) (age
 	case 1:
 		return fit[0].Server, fit[0].Tool, nil
 	case 0:
-		return "", "", jsonrpc.Errorf(none, "%s '%.200s' not found; names are mcp__AGENT__NAME, as they are listed", what, name)
+		return "", "", jsonrpc.Errorf(none, "%s '%.200s' not found; names are mcp__AGENT__NAME, as listed", what, name)
 	}
 	candidates := make([]map[string]string, len(fit))
 	readings, forms := make([]string, len(fit)), make([]string, len(fit))
@@ -98,7 +98,7 @@ func (c *client) owner(ctx context.Context, uri string) (agent, own string, err 
 			}
 		}
 		if len(who) != 1 {
-			return "", "", jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource '%.200s' not found; of an agent that does not list it, ask for mcp:AGENT:URI", uri)
+			return "", "", jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource '%.200s' not found; use mcp:AGENT:URI for one that its agent does not list", uri)
 		}
 	}
 	if len(who) > 1 {
@@ -106,7 +106,7 @@ func (c *client) owner(ctx context.Context, uri string) (agent, own string, err 
 		for i, a := range who {
 			forms[i] = URI(a, uri)
 		}
-		return "", "", jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Resource '%.200s' is ambiguous: agents %s have it; ask for one of %s", uri, strings.Join(who, ", "), strings.Join(forms, ", ")).
+		return "", "", jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Resource '%.200s' is ambiguous: agents %s have it; use one of %s", uri, strings.Join(who, ", "), strings.Join(forms, ", ")).
 			With("field", "uri").With("reason", "ambiguous").With("agents", who).With("uris", forms)
 	}
 	return who[0], uri, nil

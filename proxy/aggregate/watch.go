@@ -19,7 +19,7 @@ type watched struct {
 // watch follows a resource.
 func (c *client) watch(ctx context.Context, uri string) error {
 	if len(uri) > maxURI {
-		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: uri is longer than %d bytes, which nobody can follow", maxURI).With("field", "uri")
+		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: uri is longer than %d bytes", maxURI).With("field", "uri")
 	}
 	c.watching.Lock()
 	defer c.watching.Unlock()
@@ -35,7 +35,7 @@ func (c *client) watch(ctx context.Context, uri string) error {
 	case have:
 		return nil
 	case full:
-		return jsonrpc.Errorf(jsonrpc.KindQueueFull, "a client follows %d resources at most; unsubscribe from some", maxWatched)
+		return jsonrpc.Errorf(jsonrpc.KindQueueFull, "too many subscriptions: the maximum of a client is %d; unsubscribe from some", maxWatched)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.s.o.Patience)
 	defer cancel()
@@ -117,7 +117,7 @@ func (c *client) rewatch(ctx context.Context, sess *session.Session) {
 	c.mu.Unlock()
 	for _, uri := range uris {
 		if err := sess.Subscribe(ctx, uri); err != nil {
-			c.s.log.Debug("resource not followed again", "agent", sess.Name(), "uri", uri, "err", err)
+			c.s.log.Debug("cannot subscribe to a resource again", "agent", sess.Name(), "uri", uri, "err", err)
 		}
 	}
 }

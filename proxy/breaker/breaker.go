@@ -148,7 +148,7 @@ func (b *Breaker) enter() (probe bool, err error) {
 	if wait := b.until.Sub(now); wait > 0 {
 		return false, &jsonrpc.RequestError{
 			Kind: jsonrpc.KindUnreachable, Status: http.StatusServiceUnavailable, RetryAfter: wait,
-			Message: fmt.Sprintf("Failed to reach agent: '%s' failed %d times in a row and is left alone for a while; the last time: %s", b.route.Name, b.failures, b.why),
+			Message: fmt.Sprintf("Failed to reach agent: circuit breaker of '%s' open after %d failures, the latest: %s", b.route.Name, b.failures, b.why),
 		}
 	}
 	// A probe that takes long must not keep everybody else away for good.
@@ -164,7 +164,7 @@ func (b *Breaker) leave(probe bool, why string) {
 	defer b.mu.Unlock()
 	if why == "" {
 		if b.state != Closed {
-			b.o.Logger.Info("the agent answers again", "agent", b.route.Name)
+			b.o.Logger.Info("circuit breaker closed: the agent answers again", "agent", b.route.Name)
 		}
 		b.state, b.failures, b.pauses, b.why = Closed, 0, 0, ""
 		return
@@ -180,7 +180,7 @@ func (b *Breaker) leave(probe bool, why string) {
 	b.state = Open
 	b.opened++
 	b.until = b.o.now().Add(b.pause())
-	b.o.Logger.Warn("the agent fails all the time and is left alone for a while", "agent", b.route.Name, "failures", b.failures, "for", b.pause().String(), "error", why)
+	b.o.Logger.Warn("circuit breaker open after repeated failures", "agent", b.route.Name, "failures", b.failures, "for", b.pause().String(), "error", why)
 }
 
 // forget ends a request that tells nothing about the agent, such as one whose client left.

@@ -127,7 +127,7 @@ func (b *Bridge) aside(e journal.Entry, body []byte) {
 	}
 }
 
-var errClosed = errors.New("the router has closed the way to this agent")
+var errClosed = errors.New("upstream closed")
 
 // RoundTrip answers a request as an MCP server over Streamable HTTP would. An error means that no process could answer; the
 // request may have reached one.
@@ -262,7 +262,7 @@ func (b *Bridge) died(c *child, err error) {
 	if _, ok := b.children[c]; ok {
 		b.closing(c)
 	}
-	b.log.Warn("the agent's process ended", "pid", c.pid, "err", b.hide(err.Error()), "deaths in a row", b.failures)
+	b.log.Warn("agent process ended", "pid", c.pid, "err", b.hide(err.Error()), "deaths in a row", b.failures)
 	b.aside(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("process %d ended: %s", c.pid, b.hide(b.how.Error()))}, nil)
 }
 
@@ -288,7 +288,7 @@ func (b *Bridge) makeRoom() {
 	}
 	b.detach(spare)
 	b.closing(spare)
-	b.log.Info("the agent's process that was idle for longest gave way to another", "pid", spare.pid, "idle", time.Since(since).Round(time.Second).String())
+	b.log.Info("longest idle agent process ended to make room", "pid", spare.pid, "idle", time.Since(since).Round(time.Second).String())
 }
 
 // detach takes a process out of what leads to it; b.mu is held.
@@ -330,10 +330,10 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 	case full:
 		return nil, &jsonrpc.RequestError{
 			Kind: jsonrpc.KindQueueFull, Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
-			Message: fmt.Sprintf("agent '%s' runs as many processes as it may, %d; end sessions, or try again later", b.o.Name, b.o.Max),
+			Message: fmt.Sprintf("agent '%s' runs %d processes already, the maximum; end sessions, or try again later", b.o.Name, b.o.Max),
 		}
 	case wait > patience:
-		return nil, fmt.Errorf("its process keeps ending and is started again in %s: %w", wait.Round(time.Second), last)
+		return nil, fmt.Errorf("its process keeps ending; next start in %s: %w", wait.Round(time.Second), last)
 	case wait > 0:
 		t := time.NewTimer(wait)
 		defer t.Stop()
@@ -361,7 +361,7 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 		b.closing(c)
 		return nil, err
 	}
-	b.log.Info("the agent's process was started", "pid", c.pid)
-	b.aside(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("process %d was started", c.pid)}, nil)
+	b.log.Info("agent process started", "pid", c.pid)
+	b.aside(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("process %d started", c.pid)}, nil)
 	return c, nil
 }

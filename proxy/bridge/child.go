@@ -80,7 +80,7 @@ func (c *child) tell(frame []byte) {
 	select {
 	case c.outbox <- frame:
 	default:
-		c.b.log.Warn("a message to the agent's process was dropped; it does not read its input", "pid", c.pid)
+		c.b.log.Warn("message dropped: the agent does not read its input", "pid", c.pid)
 	}
 }
 
@@ -127,7 +127,7 @@ func (c *child) Lost(err error) {
 // Broken fails the request whose answer is too large, as far as that can be told.
 func (c *child) Broken(head, _ []byte, err error) {
 	err = routed(err)
-	c.b.log.Warn("the agent's process wrote what is no message", "pid", c.pid, "err", c.b.hide(err.Error()))
+	c.b.log.Warn("agent wrote a line that is not JSON-RPC", "pid", c.pid, "err", c.b.hide(err.Error()))
 	c.b.aside(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: c.b.hide(err.Error())}, head)
 	start, end, ok := jsonrpc.Find(head, "id")
 	if x := c.take(head[start:end]); ok && x != nil {
@@ -156,7 +156,7 @@ func (c *child) add(x *exchange) error {
 		return c.dead
 	}
 	if len(c.pending) >= maxPending {
-		return jsonrpc.Errorf(jsonrpc.KindQueueFull, "agent '%s' has %d requests under way in one process; try again later", c.b.o.Name, maxPending)
+		return jsonrpc.Errorf(jsonrpc.KindQueueFull, "agent '%s' has %d requests in flight in one process; try again later", c.b.o.Name, maxPending)
 	}
 	c.next++
 	x.alias, x.c = c.next, c

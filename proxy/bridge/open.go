@@ -163,7 +163,7 @@ func (c *child) own(ctx context.Context, method string, params []byte) (message,
 	}
 	e, err := jsonrpc.ParseError(m.env.Error)
 	if err != nil {
-		return m, fmt.Errorf("its answer to %s is an error that is not understood: %w", method, err)
+		return m, fmt.Errorf("answer to %s is a malformed error: %w", method, err)
 	}
 	return m, e
 }

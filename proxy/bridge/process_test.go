@@ -234,7 +234,7 @@ func TestR3_WhatClientsDoNotSeeIsSaidAside(t *testing.T) {
 		t.Error("a dead process answered")
 	}
 	for what, so := range map[string]func() bool{
-		"the start":   has(0, journal.State, fmt.Sprintf("process %d was started", pid)),
+		"the start":   has(0, journal.State, fmt.Sprintf("process %d started", pid)),
 		"stderr":      has(journal.In, journal.Stderr, "server starts in mode legacy"),
 		"last words":  has(journal.In, journal.Stderr, "about to die"),
 		"noise":       has(journal.In, journal.Bad, "this is a log line on stdout"),

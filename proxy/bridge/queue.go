@@ -15,8 +15,8 @@ const (
 )
 
 var (
-	errLeft     = errors.New("nobody waits for this answer any more")
-	errReplaced = errors.New("the stream is over") // which is no failure
+	errLeft     = errors.New("nobody waits for this answer")
+	errReplaced = errors.New("stream ended") // which is no failure
 )
 
 // message is one message for a client, in pieces.
@@ -113,7 +113,7 @@ func (q *queue) fail(err error) {
 }
 
 // errQuiet says that nothing came for a while.
-var errQuiet = errors.New("nothing came")
+var errQuiet = errors.New("no message in time")
 
 // next waits for a message; for no longer than beat if that is not 0.
 func (q *queue) next(ctx context.Context, beat time.Duration) (message, error) {

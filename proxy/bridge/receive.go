@@ -38,13 +38,13 @@ func (c *child) frame(frame []byte) {
 	case jsonrpc.Request:
 		c.asked(env, frame)
 	default:
-		c.b.log.Warn("the agent's process wrote what is no message; servers must write their logs to stderr", "pid", c.pid, "err", err)
+		c.b.log.Warn("agent wrote a line that is not JSON-RPC; servers must log to stderr", "pid", c.pid, "err", err)
 		c.b.aside(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: "not JSON-RPC"}, []byte(c.b.hide(string(frame))))
 		if env.Method != "" {
 			return
 		}
 		if x := c.take(env.ID); x != nil {
-			x.out.fail(fmt.Errorf("its answer is malformed: %w", err))
+			x.out.fail(fmt.Errorf("malformed answer: %w", err))
 		}
 	}
 }
@@ -172,9 +172,9 @@ func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
 	why := ""
 	switch {
 	case c.modern:
-		why = "protocol version " + mcp.ProtocolVersion20260728 + " has no requests of servers"
+		why = "protocol version " + mcp.ProtocolVersion20260728 + " has no requests from servers"
 	case s == nil:
-		why = "it is not clear which client it is for"
+		why = "its client cannot be determined"
 	case len(env.ID) > ingress.MaxID:
 		why = "its id is too long"
 	case c.common && !s.answers(env.Method):
@@ -193,7 +193,7 @@ func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
 		c.mu.Lock()
 		delete(c.asks, id)
 		c.mu.Unlock()
-		why = "the client listens to no stream that it could come on"
+		why = "the client has no open stream for it"
 	}
 	refusal := jsonrpc.NewError(env.ID, jsonrpc.CodeMethodNotFound, env.Method+" is not possible here: "+why, nil)
 	conn := uint64(1<<30 | c.pid&(1<<30-1)) // apart from those of clients

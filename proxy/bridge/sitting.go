@@ -88,7 +88,7 @@ func (c *child) leave(s *sitting) {
 		x.cancel()
 	}
 	for _, id := range asked {
-		c.tell(jsonrpc.NewError([]byte(id), jsonrpc.CodeInternal, "the client ended its session", nil))
+		c.tell(jsonrpc.NewError([]byte(id), jsonrpc.CodeInternal, "the client ended the session", nil))
 	}
 	s.mu.Lock()
 	watched := s.watched
@@ -208,10 +208,10 @@ func (s *sitting) request(r *http.Request, env jsonrpc.Envelope, body []byte) (*
 		switch env.Method {
 		case string(mcp.MethodResourcesSubscribe):
 			if len(uri) > maxURI {
-				return refuse(r, env.ID, false, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: uri is longer than %d bytes, which nobody can follow", maxURI).With("field", "uri")), nil
+				return refuse(r, env.ID, false, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: uri is longer than %d bytes", maxURI).With("field", "uri")), nil
 			}
 			if !s.watch(uri) {
-				return refuse(r, env.ID, false, jsonrpc.Errorf(jsonrpc.KindQueueFull, "a session follows %d resources at most; unsubscribe from some", maxWatched)), nil
+				return refuse(r, env.ID, false, jsonrpc.Errorf(jsonrpc.KindQueueFull, "too many subscriptions: the maximum of a session is %d; unsubscribe from some", maxWatched)), nil
 			}
 		case string(mcp.MethodResourcesUnsubscribe):
 			s.mu.Lock()

@@ -23,7 +23,7 @@ func routed(err error) error {
 	case e.Kind == failure.SpawnFailed:
 		own.Next = "check the route's command, args and cwd"
 	case e.Kind == failure.ChannelClosed:
-		own.Next = "see what its processes wrote to stderr in the router's /status"
+		own.Next = "see the stderr of its processes in the router's /status"
 	default:
 		own.Next = ""
 	}

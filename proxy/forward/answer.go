@@ -33,7 +33,7 @@ func (x *exchange) answer(res *http.Response) {
 		return
 	}
 	if s := res.StatusCode; s < 200 || s >= 300 && s < 400 {
-		x.failed(fmt.Errorf("it answered with HTTP status %d, which is no answer to a request; correct the route's URL", s))
+		x.failed(fmt.Errorf("unexpected HTTP status %d: correct the route's URL", s))
 		return
 	}
 	h := x.c.W.Header()
@@ -170,7 +170,7 @@ func (x *exchange) broken(err error) {
 		return
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || x.c.Status != 0 || x.ctx.Err() == nil {
-		x.c.Failure = &jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "the agent's answer broke off", Err: err}
+		x.c.Failure = &jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "the agent's answer ended early", Err: err}
 		if x.c.Status == 0 {
 			x.c.Status = http.StatusBadGateway
 		}
@@ -188,7 +188,7 @@ func (x *exchange) introduced(res *http.Response) {
 		return
 	}
 	if len(body) > maxAnswer {
-		x.failed(fmt.Errorf("its answer to %s is larger than %d MiB", x.c.Env.Method, maxAnswer>>20))
+		x.failed(fmt.Errorf("answer to %s is larger than %d MiB", x.c.Env.Method, maxAnswer>>20))
 		return
 	}
 	body, err = x.introduce(body, res.Header)

@@ -40,8 +40,8 @@ type exchange struct {
 
 var (
 	errSilent   = errors.New("the agent did not answer in time")
-	errDraining = errors.New("the router stops serving this agent")
-	errLeft     = errors.New("the client reads no more")
+	errDraining = errors.New("the router no longer serves this agent")
+	errLeft     = errors.New("the client stopped reading")
 )
 
 // run sends the request and passes the answer on.
@@ -140,7 +140,7 @@ func (x *exchange) gone() {
 	}
 	f, ok := jsonrpc.AsRequestError(context.Cause(x.c.R.Context()))
 	if !ok {
-		f = &jsonrpc.RequestError{Kind: jsonrpc.KindCancelled, Message: "the client left", Status: statusGone}
+		f = &jsonrpc.RequestError{Kind: jsonrpc.KindCancelled, Message: "the client disconnected", Status: statusGone}
 	}
 	x.c.Failure = f
 }
@@ -156,10 +156,10 @@ func unreachable(err error) *jsonrpc.RequestError {
 // advice is what to do about an agent that nobody vouches for.
 func advice(err error) string {
 	if errors.As(err, new(*certs.Error)) {
-		return "; let the ca of its route name the file that has its certificate, or that of who signed it"
+		return "; set ca in its route to a file with its certificate or its CA's"
 	}
 	if errors.As(err, new(x509.UnknownAuthorityError)) {
-		return "; let this machine trust who signed its certificate, or name a file with its certificate, or with that one's, as the ca of its route or as SSL_CERT_FILE in the router's environment"
+		return "; set ca in its route, or SSL_CERT_FILE in the router's environment, to a file with its certificate or its CA's, or install the CA on this machine"
 	}
 	return ""
 }

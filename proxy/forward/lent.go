@@ -47,7 +47,7 @@ type opening struct {
 	err  error
 }
 
-var errForgotten = errors.New("it does not know the session any more that it opened for requests without one; send the request again")
+var errForgotten = errors.New("it forgot the session that it opened for sessionless requests; send the request again")
 
 // refusedFor is how long an agent that opens no session is served without one before it is asked again.
 const refusedFor = 30 * time.Second
@@ -127,7 +127,7 @@ func (x *exchange) settle(s *sitting, id []byte, over func()) {
 			err = res.Body.Close()
 		}
 		if err != nil {
-			t.s.Logger.Debug("request not cancelled at the agent", "agent", t.Route.Name, "error", hide(err))
+			t.s.Logger.Debug("cannot cancel a request at the agent", "agent", t.Route.Name, "error", hide(err))
 		}
 		over()
 	})
@@ -305,7 +305,7 @@ func ownAnswer(res *http.Response) ([]byte, error) {
 	for {
 		frame, err := next()
 		if err != nil {
-			return nil, fmt.Errorf("its answer to initialize broke off: %w", err)
+			return nil, fmt.Errorf("answer to initialize ended early: %w", err)
 		}
 		env, err := jsonrpc.Scan(bytes.TrimSpace(frame))
 		switch {
@@ -314,9 +314,9 @@ func ownAnswer(res *http.Response) ([]byte, error) {
 		case env.Kind == jsonrpc.ErrorResponse && err == nil, res.StatusCode >= 300:
 			return nil, nil
 		case err != nil:
-			return nil, fmt.Errorf("its answer to initialize is not understood: %w", err)
+			return nil, fmt.Errorf("invalid answer to initialize: %w", err)
 		case len(frame) > 0 && env.Kind == jsonrpc.Response:
-			return nil, errors.New("its answer to initialize has another id")
+			return nil, errors.New("answer to initialize has the wrong id")
 		}
 	}
 }

@@ -36,8 +36,8 @@ type conn struct {
 }
 
 var (
-	errIdleClosed = errors.New("the way to the agent is closed")
-	errStale      = errors.New("the agent closed the connection, or spoke unasked")
+	errIdleClosed = errors.New("upstream closed")
+	errStale      = errors.New("stale connection: closed by the agent, or unexpected data")
 )
 
 func newPlain(u *url.URL) *plain {
@@ -191,11 +191,11 @@ func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 			res.Close = res.Close || wrote != nil // an agent may answer without having read everything
 			return res, nil
 		case c.limit.N <= 0:
-			return nil, fmt.Errorf("the head of its answer is larger than %d KiB", maxHeader>>10)
+			return nil, fmt.Errorf("response headers are larger than %d KiB", maxHeader>>10)
 		case wrote != nil:
 			return nil, wrote
 		case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
-			return nil, fmt.Errorf("it closed the connection without an answer: %w", io.ErrUnexpectedEOF)
+			return nil, fmt.Errorf("connection closed without an answer: %w", io.ErrUnexpectedEOF)
 		}
 		return nil, err
 	}

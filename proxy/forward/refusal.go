@@ -21,7 +21,7 @@ const maxRetryAfter = 24 * 60 * 60
 
 // refusedBy is the error for callers whose agent opens no session now, in its own words where these are a JSON-RPC error.
 func refusedBy(res *http.Response, body []byte) error {
-	status := fmt.Errorf("it answered initialize with HTTP status %d", res.StatusCode)
+	status := fmt.Errorf("initialize failed with HTTP status %d", res.StatusCode)
 	kind, known := refusals[res.StatusCode]
 	if !known {
 		return status

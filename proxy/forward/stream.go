@@ -64,7 +64,7 @@ func (x *exchange) cut(err error) {
 	case x.c.R.Context().Err() != nil:
 		x.gone()
 	case x.ctx.Err() == nil:
-		x.c.Failure = &jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "the agent's event stream broke off", Err: err}
+		x.c.Failure = &jsonrpc.RequestError{Kind: jsonrpc.KindUpstream, Message: "the agent's event stream ended early", Err: err}
 	}
 }
 
@@ -94,7 +94,7 @@ func (x *exchange) introducedEvent(res *http.Response) ([]byte, error) {
 			return append(append(out, withData(event, changed)...), in...), nil
 		}
 		if len(in)+len(out) > maxAnswer {
-			return nil, fmt.Errorf("its answer to %s is larger than %d MiB", x.c.Env.Method, maxAnswer>>20)
+			return nil, fmt.Errorf("answer to %s is larger than %d MiB", x.c.Env.Method, maxAnswer>>20)
 		}
 		x.alive()
 		n, err := res.Body.Read(buf)

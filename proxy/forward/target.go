@@ -306,7 +306,7 @@ func (t *Target) delete(c *flow.Call) {
 	ctx, cancel := context.WithTimeout(c.R.Context(), endTimeout)
 	defer cancel()
 	if err := t.endSession(ctx, s.Binding); err != nil {
-		t.s.Logger.Debug("session not ended at the agent", "agent", c.Agent, "error", hide(err))
+		t.s.Logger.Debug("cannot end a session at the agent", "agent", c.Agent, "error", hide(err))
 		if sessions.Sealed(s.ID) { // only the agent can end it
 			c.Refuse(unreachable(err))
 			return
@@ -336,7 +336,7 @@ func (t *Target) Abandon(p sessions.Binding) {
 		ctx, cancel := context.WithTimeout(ctx, endTimeout)
 		defer cancel()
 		if err := t.endSession(ctx, p); err != nil {
-			t.s.Logger.Debug("session not ended at the agent", "agent", p.Agent, "error", hide(err))
+			t.s.Logger.Debug("cannot end a session at the agent", "agent", p.Agent, "error", hide(err))
 		}
 	})
 }

@@ -13,10 +13,10 @@ func (t *Target) task(c *flow.Call) {
 	id := c.R.URL.Query().Get("taskId")
 	switch {
 	case id == "":
-		c.JSON(http.StatusBadRequest, []byte(`{"error":"invalid_request","detail":"say which task: task?taskId=ID"}`))
+		c.JSON(http.StatusBadRequest, []byte(`{"error":"invalid_request","detail":"taskId is missing: ask for task?taskId=ID"}`))
 		return
 	case t.Route.Command != "":
-		c.JSON(http.StatusNotFound, []byte(`{"error":"task_not_found","detail":"the agent is a process and has no page for tasks; ask it with tasks/get"}`))
+		c.JSON(http.StatusNotFound, []byte(`{"error":"task_not_found","detail":"an agent that is a process has no task page; use tasks/get"}`))
 		return
 	}
 	page := *t.url.ResolveReference(&url.URL{Path: "task"})

@@ -92,7 +92,7 @@ func (x *exchange) unanswered(err error) {
 	case x.c.Status != 0:
 		x.broken(err)
 	default:
-		x.failed(fmt.Errorf("its event stream ended without the answer: %w", err))
+		x.failed(fmt.Errorf("event stream ended without the answer: %w", err))
 	}
 }
 

@@ -59,15 +59,15 @@ func TestG1_WhatIsNotUnderstoodIsRefused(t *testing.T) {
 		{"RegisterMcpServer", "[]", 400, "Usage", "a JSON object"},
 		{"RegisterMcpServer", "", 400, "Usage", "has no name"},
 		{"RegisterMcpServer", `{"hostPort":1}`, 400, "Usage", "has no name"},
-		{"RegisterMcpServer", `{"name":"a/b","hostPort":1}`, 400, "Usage", "is no name"},
+		{"RegisterMcpServer", `{"name":"a/b","hostPort":1}`, 400, "Usage", "is not a valid agent name"},
 		{"RegisterMcpServer", `{"name":7,"hostPort":1}`, 400, "Usage", "must be a string"},
 		{"RegisterMcpServer", `{"name":"a"}`, 400, "Usage", "hostPort, url or command"},
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"url":"http://x/"}`, 400, "Usage", "exactly one"},
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"hostPort":2}`, 400, "Usage", "hostPort"},
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"HostPort":2}`, 400, "Usage", "HostPort"},
 		{"RegisterMcpServer", `{"name":"a","command":"x","env":{"A":"1","A":"2"}}`, 400, "Usage", "twice"},
-		{"RegisterMcpServer", `{"name":"a","hostPort":1,"oauth":{}}`, 400, "Usage", "oauth is not known"},
-		{"RegisterMcpServer", `{"name":"a","hostPort":1,"args":["x"]}`, 400, "Usage", "only a route with a command"},
+		{"RegisterMcpServer", `{"name":"a","hostPort":1,"oauth":{}}`, 400, "Usage", "oauth is unknown"},
+		{"RegisterMcpServer", `{"name":"a","hostPort":1,"args":["x"]}`, 400, "Usage", "applies only to a route with a command"},
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"timeout":5}`, 400, "Usage", "timeout"},
 		{"RegisterMcpServer", `{"name":"a","command":"x","cwd":"sub"}`, 400, "Usage", "absolute"},
 		{"RegisterMcpServer", `{"name":"a","url":"https://x/","ca":"x.pem"}`, 400, "Usage", "ca is \"x.pem\"; it must be an absolute path"},
@@ -332,7 +332,7 @@ func TestG1_ReloadWhileConnecting(t *testing.T) {
 	if got := <-a; got.status != http.StatusOK || got.err != nil {
 		t.Errorf("%+v", got)
 	}
-	if got := <-b; got.status != http.StatusConflict || !strings.Contains(got.text, "has a server of this name since") {
+	if got := <-b; got.status != http.StatusConflict || !strings.Contains(got.text, "now has a server of this name") {
 		t.Errorf("the file has the name: %+v", got)
 	}
 	for _, name := range []string{"a", "b"} {

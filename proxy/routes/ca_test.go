@@ -28,9 +28,9 @@ func TestR3_FilesOfCertificates(t *testing.T) {
 		ofCA("none.pem"):              "routing.json: line 2: routes.a.ca: cannot read certificates (PEM): stat " + filepath.Join(dir, "none.pem"),
 		ofCA(filepath.Base(own.Key)):  "there is no certificate in " + own.Key,
 		`{"routes":{"a":{"ca":7}}}`:   "must be a string",
-		`{"routes":{"a":{"url":"http://x/","ca":"x"}}}`: "line 1: routes.a.ca is for a route with an https url",
-		`{"routes":{"a":{"hostPort":1,"ca":"x"}}}`:      "is for a route with an https url",
-		`{"routes":{"a":{"command":"x","ca":"x"}}}`:     "is for a route with an https url",
+		`{"routes":{"a":{"url":"http://x/","ca":"x"}}}`: "line 1: routes.a.ca applies only to a route with an https url",
+		`{"routes":{"a":{"hostPort":1,"ca":"x"}}}`:      "applies only to a route with an https url",
+		`{"routes":{"a":{"command":"x","ca":"x"}}}`:     "applies only to a route with an https url",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

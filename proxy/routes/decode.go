@@ -91,11 +91,11 @@ func (v value) object(known map[string]func(value)) {
 		case !ok:
 			for k := range known {
 				if strings.EqualFold(k, key) {
-					m.warn("is not known and ignored; %q is", k)
+					m.warn("is unknown and ignored; did you mean %q?", k)
 					return
 				}
 			}
-			m.warn("is not known and ignored")
+			m.warn("is unknown and ignored")
 		}
 	})
 }

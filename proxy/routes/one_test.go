@@ -15,8 +15,8 @@ func TestG1_OneRoute(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for text, says := range map[string]string{
-		"": "not JSON", "[]": "it is a list", `{"hostPort":1}`: "has no name", `{"name":null,"hostPort":1}`: "name is null",
-		`{"name":"-","hostPort":1}`: "is no name", `{"name":"a"}`: "no way to reach", "{\"name\":\"a\",\n\"hostPort\":1,\"x\":1}": "line 2: server.x is not known",
+		"": "not valid JSON", "[]": "it is a list", `{"hostPort":1}`: "has no name", `{"name":null,"hostPort":1}`: "name is null",
+		`{"name":"-","hostPort":1}`: "is not a valid agent name", `{"name":"a"}`: "has no upstream", "{\"name\":\"a\",\n\"hostPort\":1,\"x\":1}": "line 2: server.x is unknown",
 		`{"name":"a","name":"b","hostPort":1}`: "twice", `{"name":"a","command":"x","cwd":"y"}`: "absolute", "\xff": "UTF-8",
 	} {
 		if r, err := ParseOne([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {

@@ -103,15 +103,15 @@ func (r *Route) vouched() error {
 func document(text []byte, fields string) (root value, err error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(text) {
-		return root, errors.New("it is not valid UTF-8")
+		return root, errors.New("not valid UTF-8")
 	}
 	d := &decoder{text: text}
 	if err := jsonrpc.Valid(text); err != nil {
 		var syntax *jsonrpc.SyntaxError
 		if errors.As(err, &syntax) {
-			return root, Problem{d.line(min(syntax.Offset, len(text))), "it is not JSON: " + syntax.Reason}
+			return root, Problem{d.line(min(syntax.Offset, len(text))), "not valid JSON: " + syntax.Reason}
 		}
-		return root, fmt.Errorf("it is not JSON: %w", err)
+		return root, fmt.Errorf("not valid JSON: %w", err)
 	}
 	at := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
 	root = value{d: d, at: at, raw: text[at:]}
@@ -125,10 +125,10 @@ func document(text []byte, fields string) (root value, err error) {
 func (t *Table) add(name string, v value, others ...string) {
 	switch {
 	case !config.ValidName(name):
-		v.fail("is no name for an agent: %s", config.NameRule)
+		v.fail("is not a valid agent name: %s", config.NameRule)
 		return
 	case len(t.Routes) == maxRoutes:
-		v.fail("is one route too many; %d are served at most", maxRoutes)
+		v.fail("is one route too many: the maximum is %d", maxRoutes)
 		return
 	}
 	r := &Route{Name: name, Timeout: DefaultTimeout, Session: PerSession}
@@ -166,14 +166,14 @@ func (t *Table) add(name string, v value, others ...string) {
 	v.object(known)
 	switch {
 	case len(given) == 0:
-		v.fail("says no way to reach the agent; give hostPort, url or command")
+		v.fail("has no upstream: give hostPort, url or command")
 	case len(given) > 1:
-		v.fail("says %s; exactly one of hostPort, url and command is possible", strings.Join(given, " and "))
+		v.fail("has %s: give exactly one of hostPort, url and command", strings.Join(given, " and "))
 	case r.CA != "" && (r.URL == nil || r.URL.Scheme != "https"):
-		ca.fail("is for a route with an https url, which this is not: nobody would be asked for a certificate")
+		ca.fail("applies only to a route with an https url")
 	case r.Command == "":
 		for name, v := range ofCommand {
-			v.warn("is ignored: only a route with a command has %s", name)
+			v.warn("is ignored: %s applies only to a route with a command", name)
 		}
 	}
 	if t.Routes[name] = r; r.CA != "" && t.Lines != nil {
@@ -185,7 +185,7 @@ func (v value) url() *url.URL {
 	s := v.text()
 	u, err := url.Parse(s)
 	if v.d.err == nil && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" || u.Opaque != "") {
-		v.fail("is no http or https URL such as http://127.0.0.1:7000/mcp")
+		v.fail("is not a valid http or https URL such as http://127.0.0.1:7000/mcp")
 		return nil
 	}
 	return u
@@ -194,7 +194,7 @@ func (v value) url() *url.URL {
 func (v value) command() string {
 	s := v.text()
 	if s == "" || strings.ContainsRune(s, 0) {
-		v.fail("is empty, or has a NUL in it; it must be the program to start, and its arguments are in args")
+		v.fail("is empty or contains a NUL: give the program here and its arguments in args")
 	}
 	return s
 }
@@ -212,7 +212,7 @@ func (v value) env() map[string]string {
 	v.each(func(key string, v value) {
 		s := v.text()
 		if key == "" || strings.ContainsAny(key, "=\x00") || strings.ContainsRune(s, 0) {
-			v.fail("is no variable: a name has no = in it, and neither it nor its value a NUL")
+			v.fail("is not a valid variable: names must not contain =, and neither names nor values a NUL")
 		}
 		env[key] = s
 	})
@@ -231,9 +231,9 @@ func (v value) headers() http.Header {
 		s, name := v.text(), http.CanonicalHeaderKey(key)
 		switch {
 		case !httpguts.ValidHeaderFieldName(key) || !httpguts.ValidHeaderFieldValue(s):
-			v.fail("is no header: its name or its value has characters that no header may have")
+			v.fail("is not a valid header: forbidden characters in its name or value")
 		case slices.Contains(reserved, name):
-			v.fail("cannot be set: the router sets it itself")
+			v.fail("cannot be set: it is the router's own")
 		case h[name] != nil:
 			v.fail("is given twice")
 		}

@@ -60,7 +60,7 @@ func TestUnknownKeysWarn(t *testing.T) {
 	for _, p := range tab.Warnings {
 		text += p.String() + "\n"
 	}
-	for _, want := range []string{`line 1: Port is not known and ignored; "port" is`, `line 3: routes.a.timeOut is not known and ignored; "timeout" is`, "only a route with a command has args"} {
+	for _, want := range []string{`line 1: Port is unknown and ignored; did you mean "port"?`, `line 3: routes.a.timeOut is unknown and ignored; did you mean "timeout"?`, "args applies only to a route with a command"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -72,8 +72,8 @@ func TestUnknownKeysWarn(t *testing.T) {
 
 func TestWrongFilesAreRefusedWithTheLine(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                                   "not JSON",
-		`{"routes":{"a":`:                    "line 1: it is not JSON",
+		``:                                   "not valid JSON",
+		`{"routes":{"a":`:                    "line 1: not valid JSON",
 		"{\n\"routes\": nope}":               "line 2",
 		`[]`:                                 "must be an object",
 		`{"routes":[]}`:                      "must be an object",
@@ -81,25 +81,25 @@ func TestWrongFilesAreRefusedWithTheLine(t *testing.T) {
 		`{"port":70000}`:                     "from 0 to 65535",
 		`{"port":1,"port":2}`:                "given twice",
 		`{"routes":{"a":{},"a":{}}}`:         "hostPort, url or command",
-		`{"routes":{"a b":{"hostPort":1}}}`:  "no name for an agent",
-		`{"routes":{"../x":{"hostPort":1}}}`: "no name for an agent",
+		`{"routes":{"a b":{"hostPort":1}}}`:  "is not a valid agent name",
+		`{"routes":{"../x":{"hostPort":1}}}`: "is not a valid agent name",
 		`{"routes":{"a":{"hostPort":1,"command":"x"}}}`:                                "exactly one",
 		`{"routes":{"a":{"hostPort":0}}}`:                                              "from 1 to 65535",
 		`{"routes":{"a":{"hostPort":1e3}}}`:                                            "from 1 to 65535",
-		`{"routes":{"a":{"url":"ftp://x"}}}`:                                           "no http or https URL",
-		`{"routes":{"a":{"url":"http://"}}}`:                                           "no http or https URL",
+		`{"routes":{"a":{"url":"ftp://x"}}}`:                                           "is not a valid http or https URL",
+		`{"routes":{"a":{"url":"http://"}}}`:                                           "is not a valid http or https URL",
 		`{"routes":{"a":{"url":7}}}`:                                                   "must be a string",
 		`{"routes":{"a":{"command":""}}}`:                                              "is empty",
 		`{"routes":{"a":{"command":"x","args":"y"}}}`:                                  "list of strings",
 		`{"routes":{"a":{"command":"x","args":[1]}}}`:                                  "list of strings",
 		`{"routes":{"a":{"command":"x","session":"own"}}}`:                             "per-session",
-		`{"routes":{"a":{"command":"x","env":{"A=":"1"}}}}`:                            "no variable",
+		`{"routes":{"a":{"command":"x","env":{"A=":"1"}}}}`:                            "is not a valid variable",
 		`{"routes":{"a":{"hostPort":1,"timeout":30}}}`:                                 `such as "30s"`,
 		`{"routes":{"a":{"hostPort":1,"timeout":"-1s"}}}`:                              `such as "30s"`,
 		`{"routes":{"a":{"hostPort":1,"stream":"yes"}}}`:                               "true or false",
-		`{"routes":{"a":{"hostPort":1,"headers":{"A":"b\r\nc"}}}}`:                     "no header",
-		`{"routes":{"a":{"hostPort":1,"headers":{"transfer-encoding":""}}}}`:           "the router sets it itself",
-		`{"routes":{"a":{"hostPort":1,"headers":{"mcphud-hops":"0"}}}}`:                "the router sets it itself",
+		`{"routes":{"a":{"hostPort":1,"headers":{"A":"b\r\nc"}}}}`:                     "is not a valid header",
+		`{"routes":{"a":{"hostPort":1,"headers":{"transfer-encoding":""}}}}`:           "it is the router's own",
+		`{"routes":{"a":{"hostPort":1,"headers":{"mcphud-hops":"0"}}}}`:                "it is the router's own",
 		`{"routes":{"a":{"hostPort":1,"headers":{"A":"1","a":"2"}}}}`:                  "given twice",
 		`{"routes":{"a":{"hostPort":1,"fault":{"dropPercent":101}}}}`:                  "from 0 to 100",
 		`{"routes":{"a":{"hostPort":1,"fault":{"dropPercent":60,"errorPercent":60}}}}`: "100 is all requests",

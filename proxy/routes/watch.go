@@ -99,7 +99,7 @@ func (w *Watcher) Reload() error {
 	case w.again <- answer:
 		return <-answer
 	case <-w.done:
-		return errors.New("routes: the file is not followed any more")
+		return errors.New("routes: the routes file is no longer watched")
 	}
 }
 
@@ -152,7 +152,7 @@ func (w *Watcher) load() error {
 	if err == nil {
 		w.table, w.since = t, time.Now()
 	} else {
-		err = fmt.Errorf("routes: %w; the last good ones stay in force", err)
+		err = fmt.Errorf("routes: %w; the last valid ones stay in force", err)
 		t = w.table
 	}
 	w.err = err

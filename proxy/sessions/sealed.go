@@ -36,12 +36,12 @@ func NewSealer(ttl time.Duration, secrets ...[]byte) (*Sealer, error) {
 		ttl = 24 * time.Hour
 	}
 	if len(secrets) == 0 {
-		return nil, errors.New("there is no key")
+		return nil, errors.New("no key")
 	}
 	s := &Sealer{ttl: ttl}
 	for i, secret := range secrets {
 		if len(secret) < minKey {
-			return nil, fmt.Errorf("key %d has %d bytes; it must have at least %d, such as `openssl rand -hex 32` prints", i+1, len(secret), minKey)
+			return nil, fmt.Errorf("key %d has %d bytes; at least %d are required, such as `openssl rand -hex 32` prints", i+1, len(secret), minKey)
 		}
 		key := sha256.Sum256(append([]byte("mcphud session key\x00"), secret...))
 		block, err := aes.NewCipher(key[:])

@@ -24,13 +24,13 @@ type Binding struct {
 // Errors of ids.
 var (
 	// ErrUnknown is an id that no session has: never given, expired, ended, or damaged.
-	ErrUnknown = errors.New("there is no such session")
+	ErrUnknown = errors.New("unknown session")
 	// ErrForeign is the id of a session of another agent or another caller.
 	ErrForeign = errors.New("the session belongs to another agent or caller")
 	// ErrFull means that there are as many sessions as there may be, and none can give way.
 	ErrFull = errors.New("too many sessions: all that this router serves at once are in use")
 	// ErrNoID is a text that an agent gives as a session's id, and that is none.
-	ErrNoID = fmt.Errorf("its session id is longer than %d bytes, or has others than visible ASCII characters", maxUpstream)
+	ErrNoID = fmt.Errorf("invalid session id from the agent: longer than %d bytes, or not visible ASCII", maxUpstream)
 )
 
 const maxUpstream = 1024

@@ -190,15 +190,15 @@ func TestStackFileErrors(t *testing.T) {
 		"agents: {a: {env: {A: \"${NO}\"}}}":                       "agents.a.env.A: environment variable NO is not set",
 		"agents: {a: {route: {timeout: no}}}":                      "a.timeout is \"no\"; it must be a text",
 		"servers: {s: {}}":                                         "neither command nor url",
-		"servers: {s: {url: ftp://x}}":                             "no http or https URL",
+		"servers: {s: {url: ftp://x}}":                             "is not a valid http or https URL",
 		"servers: {s: {command: x, session: mine}}":                "s.session is \"mine\"",
 		"agents: {a: {}}\nrouter: {routes: {a: {hostPort: 1}}}":    "has the name of an agent",
 		"agents: {b: {}}\nrouter: {routes: {a: {hostPort: true}}}": "router.routes.a.hostPort",
 		"agents: {b: {}}\nrouter: {tlsCert: c.pem}":                "x.yaml:2:9: router.tlsCert needs router.tlsKey",
 		"agents: {b: {}}\nrouter: {tlsKey: c.pem}":                 "router.tlsKey needs router.tlsCert",
 		"agents: {b: {}}\nrouter: {audit: \"\"}":                   "router.audit is empty",
-		"servers: {s: {url: \"http://x/\", ca: c.pem}}":            "s.ca is for a route with an https url",
-		"servers: {s: {command: x, ca: c.pem}}":                    "s.ca is for a route with an https url",
+		"servers: {s: {url: \"http://x/\", ca: c.pem}}":            "s.ca applies only to a route with an https url",
+		"servers: {s: {command: x, ca: c.pem}}":                    "s.ca applies only to a route with an https url",
 		"agents: {":                                                "not valid YAML",
 	} {
 		_, err := source.Parse("/p/x.yaml", []byte(text))
