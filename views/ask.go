@@ -142,7 +142,7 @@ func (v *ask) cannot(c *tui.Ctx) string {
 		return "nothing is open"
 	case v.cur.op != 0:
 		return "it is running; x cancels"
-	case c.ReadOnly && pane.Destructive(v.cur.item):
+	case c.ReadOnly && v.cur.item.Destructive():
 		return "the tool says that it destroys: not under --read-only"
 	}
 	return offline(c)

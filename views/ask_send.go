@@ -49,7 +49,7 @@ func (v *ask) check(c *tui.Ctx) tea.Cmd {
 
 // warn asks before a tool that says that it destroys.
 func (v *ask) warn(c *tui.Ctx, d *draft) tea.Cmd {
-	if !pane.Destructive(d.item) {
+	if !d.item.Destructive() {
 		return v.run(c, d)
 	}
 	name := safe.Line(v.name(d.item), 120)

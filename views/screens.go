@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
@@ -110,7 +111,7 @@ func newTemplate(store *inputs.Store) *ask {
 		info: askInfo("template", "Template", true), verb: "read", kind: offer.Templates,
 		name: func(it offer.Item) string { return it.URI },
 		fields: func(it offer.Item) *schema.Schema {
-			t, err := parseTemplate(it.URI)
+			t, err := offer.ParseTemplate(it.URI)
 			if err != nil {
 				return schema.FromArguments(nil)
 			}
@@ -121,15 +122,15 @@ func newTemplate(store *inputs.Store) *ask {
 			return schema.FromArguments(args)
 		},
 		send: func(ctx context.Context, s *session.Session, it offer.Item, _ []byte, given map[string]string, o session.CallOptions) (rpc.Reply, error) {
-			uri, err := expand(it.URI, given)
+			uri, err := offer.Expand(it.URI, given)
 			if err != nil {
-				return rpc.Reply{}, err
+				return rpc.Reply{}, fmt.Errorf("%w; read the URI itself on the resources screen", err)
 			}
 			return s.ReadResource(ctx, uri, o)
 		},
 		ref: func(it offer.Item) []byte { return reference("ref/resource", "uri", it.URI) },
 		command: func(d *draft) shell.Invocation {
-			uri, err := expand(d.item.URI, d.form.Strings())
+			uri, err := offer.Expand(d.item.URI, d.form.Strings())
 			if err != nil {
 				return invoke("resources templates")
 			}

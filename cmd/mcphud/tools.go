@@ -164,32 +164,19 @@ func (l *link) call() session.CallOptions {
 
 // allow refuses a destructive tool under --read-only.
 func (l *link) allow(it offer.Item) error {
-	if l.opts.readOnly && hint(it, "destructiveHint") {
+	if l.opts.readOnly && it.Destructive() {
 		return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool is marked as destructive, and --read-only refuses it; nothing was sent", Next: "leave --read-only out"}
 	}
 	return nil
 }
 
-// hint reads one of the boolean annotations; a missing one is false.
-func hint(it offer.Item, name string) (on bool) {
-	if len(it.Annotations) == 0 {
-		return false
-	}
-	_ = jsonrpc.Members(it.Annotations, func(k string, v []byte) bool {
-		if k == name {
-			on = string(v) == "true"
-		}
-		return true
-	})
-	return on
-}
-
 func hints(it offer.Item) string {
 	var out []string
-	for _, h := range []struct{ name, word string }{{"readOnlyHint", "read-only"}, {"destructiveHint", "destructive"}} {
-		if hint(it, h.name) {
-			out = append(out, h.word)
-		}
+	if it.ReadOnly() {
+		out = append(out, "read-only")
+	}
+	if it.Destructive() {
+		out = append(out, "destructive")
 	}
 	return strings.Join(out, " ")
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
@@ -176,7 +175,7 @@ func cutStart(s string, w int) string {
 
 // ItemMark warns of tools that destroy.
 func ItemMark(th *tui.Theme, it offer.Item) string {
-	if Destructive(it) {
+	if it.Destructive() {
 		return th.Warn.S("⚠ destructive")
 	}
 	return ""
@@ -304,16 +303,4 @@ func (p *ItemList) PlainItems(c *tui.Ctx, w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s%s\n", safe.Line(p.key(it), 300), Summary(it))
 	}
-}
-
-// Destructive is whether a tool says that it may destroy: destructiveHint. The
-// protocol's default (true) is not taken for a warning, since nearly every
-// server leaves it out.
-func Destructive(it offer.Item) bool {
-	found := false
-	_ = jsonrpc.Members(it.Annotations, func(key string, value []byte) bool {
-		found = key == "destructiveHint" && string(value) == "true"
-		return !found
-	})
-	return found
 }

@@ -1,4 +1,4 @@
-package views
+package offer
 
 import (
 	"strings"
@@ -34,7 +34,7 @@ func TestD2_TemplatesExpandByRFC6570(t *testing.T) {
 		"{?list*}": "?list=red&list=green&list=blue", "{?keys}": "?keys=semi,%3B,dot,.,comma,%2C", "{?keys*}": "?semi=%3B&dot=.&comma=%2C",
 		"?fixed=yes{&x}": "?fixed=yes&x=1024", "{&var:3}": "&var=val", "{&list*}": "&list=red&list=green&list=blue", "{&keys*}": "&semi=%3B&dot=.&comma=%2C", "X{none}{?none*}": "X",
 	} {
-		if got, err := expand(template, given); err != nil && want != "" || got != want {
+		if got, err := Expand(template, given); err != nil && want != "" || got != want {
 			t.Errorf("%s: %q, %v; want %q", template, got, err, want)
 		}
 	}
@@ -57,7 +57,7 @@ func TestD2_TemplatesOfServers(t *testing.T) {
 		"db://t/{+pre}/{pre}": "db://t/%41%25zz/%2541%25zz",
 		"db://ü/{nums}":       "db://%C3%BC/1,2.50,true",
 	} {
-		if got, err := expand(template, given); err != nil || got != want {
+		if got, err := Expand(template, given); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", template, got, err, want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestD2_TemplatesOfServers(t *testing.T) {
 		"{unset}":                             "expands to nothing",
 		"db://" + strings.Repeat("{x}", 4000): "more than the",
 	} {
-		if got, err := expand(template, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := Expand(template, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: %q, %v; want %q", template, got, err, want)
 		}
 	}
@@ -79,7 +79,7 @@ func FuzzExpand(f *testing.F) {
 	f.Add("db://t{/id*}{?q,r:3}{&kv*}", `["a"]`)
 	f.Add("{+a}{#b}{.c}{;d}", `{"k":"v"}`)
 	f.Fuzz(func(t *testing.T, template, value string) {
-		p, err := parseTemplate(template)
+		p, err := ParseTemplate(template)
 		if err != nil {
 			return
 		}
@@ -87,7 +87,7 @@ func FuzzExpand(f *testing.F) {
 		for _, n := range p.Varnames() {
 			given[n] = value
 		}
-		uri, err := expand(template, given)
+		uri, err := Expand(template, given)
 		if err == nil && strings.IndexFunc(uri, func(r rune) bool { return r <= ' ' || r >= 0x7f }) >= 0 {
 			t.Errorf("%q with %q: %q", template, value, uri)
 		}
@@ -115,7 +115,7 @@ func TestD2_HostileTemplatesAreQuick(t *testing.T) {
 		"many operators":      {strings.Repeat("{+a}{#b}{.c}", 600), map[string]string{"a": commas[:200]}},
 	} {
 		// How it ends is not the point.
-		if took := budget.Quick(limit, func() { _, _ = expand(c.template, c.given) }); took > limit {
+		if took := budget.Quick(limit, func() { _, _ = Expand(c.template, c.given) }); took > limit {
 			t.Errorf("%s took %v", name, took)
 		}
 	}

@@ -1,4 +1,4 @@
-package views
+package offer
 
 import (
 	"errors"
@@ -16,23 +16,23 @@ import (
 // maxTemplate bounds a template in bytes; parsing and expanding are linear.
 const maxTemplate = 8 << 10
 
-// parseTemplate checks a URI template (RFC 6570) and knows its variables.
-func parseTemplate(t string) (*uritemplate.Template, error) {
+// ParseTemplate checks a URI template (RFC 6570) and knows its variables.
+func ParseTemplate(t string) (*uritemplate.Template, error) {
 	if len(t) > maxTemplate {
 		return nil, fmt.Errorf("the template has %d bytes, more than the %d that are expanded", len(t), maxTemplate)
 	}
 	return uritemplate.New(t)
 }
 
-// expand fills in a template (RFC 6570, level 4). A variable without a value
+// Expand fills in a template (RFC 6570, level 4). A variable without a value
 // in given is undefined. A value that is a JSON array is a list, which {id*}
 // and {?q*} take apart; one that is an object is a map, in the order given.
 //
 // The library that parses templates encodes characters beyond ASCII by their
 // code point instead of their UTF-8 bytes, so expanding is done here.
-func expand(template string, given map[string]string) (string, error) {
-	if _, err := parseTemplate(template); err != nil {
-		return "", fmt.Errorf("cannot expand %s: %w; read the URI itself with u in the resources", text.Clip(template, 200), err)
+func Expand(template string, given map[string]string) (string, error) {
+	if _, err := ParseTemplate(template); err != nil {
+		return "", fmt.Errorf("cannot expand %s: %w", text.Clip(template, 200), err)
 	}
 	var b strings.Builder
 	for rest := template; ; {

@@ -1,0 +1,19 @@
+package offer
+
+import "github.com/mcphud/mcphud/session/jsonrpc"
+
+// Destructive is whether a tool's annotations have destructiveHint true. The protocol's default (true) does not count, since
+// nearly every server leaves the hint out.
+func (it Item) Destructive() bool { return it.hint("destructiveHint") }
+
+// ReadOnly is whether a tool's annotations have readOnlyHint true.
+func (it Item) ReadOnly() bool { return it.hint("readOnlyHint") }
+
+// hint is whether any member of that name is true.
+func (it Item) hint(name string) (on bool) {
+	_ = jsonrpc.Members(it.Annotations, func(key string, value []byte) bool {
+		on = key == name && string(value) == "true"
+		return !on
+	})
+	return on
+}
