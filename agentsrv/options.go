@@ -156,7 +156,7 @@ func DefaultStore(port int) (string, error) {
 	if !filepath.IsAbs(base) {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("agent: no place for the database: %w; set XDG_STATE_HOME, or use --ephemeral", err)
+			return "", fmt.Errorf("agent: no place for the database: %w; set XDG_STATE_HOME, or keep nothing on disk", err)
 		}
 		base = filepath.Join(home, ".local", "state")
 	}

@@ -120,7 +120,7 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	}
 	return rpc.Reply{}, &failure.Error{
 		Kind: failure.Protocol, Server: s.cfg.Name, Stage: stage, Message: fmt.Sprintf("the server asked for input %d times in a row", maxRounds),
-		Next: "see the traffic view",
+		Next: "see what was exchanged", Remedy: failure.SeeTraffic,
 	}
 }
 

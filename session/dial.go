@@ -27,7 +27,7 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 		// Whoever connects has asked the user; this is for the path that forgot.
 		return nil, &failure.Error{
 			Kind: failure.Usage, Stage: "connecting", Message: "the server is described by a file of the working folder, " + cfg.Source.String() + ", and nobody has trusted it yet",
-			Next: "open it in the terminal UI, read what it runs, and trust it",
+			Next: "read what it runs, and trust it", Remedy: failure.TrustServer,
 		}
 	case cfg.Disabled:
 		return nil, &failure.Error{Kind: failure.ServerDisabled, Stage: "connecting", Message: "the server is disabled in " + cfg.Source.String(), Next: "enable it there"}
@@ -133,7 +133,7 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e.Kind = failure.Timeout
 		e.Message = fmt.Sprintf("no answer to %s within %v", e.Stage, s.connectTimeout())
-		e.Next = "check that this is an MCP server, or raise --connect-timeout"
+		e.Next, e.Remedy = "check that this is an MCP server, or give it more time", failure.RaiseConnectTimeout
 	case e.Kind == failure.ChannelClosed && child != nil:
 		e.Kind = failure.SpawnFailed
 		if e.Stage == "starting" {

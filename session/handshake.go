@@ -47,7 +47,7 @@ func pinned(protocol string) (string, error) {
 func (c *conn) handshake(ctx context.Context, pin string, known Era) error {
 	switch {
 	case c.traits.Legacy && mcp.IsModernProtocol(pin):
-		return &failure.Error{Kind: failure.Usage, Stage: "connecting", Message: c.traits.Kind + " does not exist in protocol version " + pin, Next: "use --transport http"}
+		return &failure.Error{Kind: failure.Usage, Stage: "connecting", Message: c.traits.Kind + " does not exist in protocol version " + pin, Next: "use Streamable HTTP", Remedy: failure.ChooseTransport}
 	case c.traits.Legacy, pin == "" && known == Legacy, pin != "" && !mcp.IsModernProtocol(pin):
 		return c.initialize(ctx, pin)
 	case pin != "":
@@ -137,7 +137,7 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 			}
 		}
 		c2 := *e
-		c2.Next = "choose a version that both sides speak with --protocol"
+		c2.Next, c2.Remedy = "choose a version that both sides speak", failure.ChooseProtocol
 		return failure.Wrap(&c2, "", "server/discover")
 	case e.Code != nil && (*e.Code == jsonrpc.CodeHeaderMismatch || *e.Code == jsonrpc.CodeMissingCapability):
 		return failure.Wrap(e, "", "server/discover")
@@ -216,7 +216,7 @@ func (c *conn) initialize(ctx context.Context, version string) error {
 	if got == "" || mcp.IsModernProtocol(got) || !mcp.IsValidProtocolVersion(got) {
 		return &failure.Error{
 			Kind: failure.Protocol, Stage: stage, Message: fmt.Sprintf("the server answered initialize with protocol version %q, which does not exist there", text.Clip(got, 80)),
-			Next: "try another with --protocol: " + strings.Join(mcp.LegacyProtocolVersions(), ", "),
+			Next: "try another: " + strings.Join(mcp.LegacyProtocolVersions(), ", "), Remedy: failure.ChooseProtocol,
 		}
 	}
 	c.era, c.version, c.serverInfo = Legacy, got, jsonrpc.Get(r.Result, "serverInfo")

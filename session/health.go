@@ -54,7 +54,7 @@ func (s *Session) watchHealth(c *conn) {
 		}
 		s.drop(c, &failure.Error{
 			Kind: failure.Timeout, Server: s.cfg.Name, Stage: "health check", Err: err,
-			Message: fmt.Sprintf("no answer to %d health checks in a row: %v", failures, err), Next: "it is reconnected automatically; r does so now",
+			Message: fmt.Sprintf("no answer to %d health checks in a row: %v", failures, err), Next: "it is reconnected automatically", Remedy: failure.Reconnect,
 		})
 		return
 	}

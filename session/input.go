@@ -55,7 +55,7 @@ func (s *Session) answerInput(ctx context.Context, result []byte) ([]rpc.Member,
 			object, err = jsonrpc.Update(nil, responses...)
 		}
 		if err != nil {
-			return nil, &failure.Error{Kind: failure.Protocol, Message: "inputRequests is not an object: " + err.Error(), Data: result, Err: err, Next: "see the traffic view"}
+			return nil, &failure.Error{Kind: failure.Protocol, Message: "inputRequests is not an object: " + err.Error(), Data: result, Err: err, Next: "see the answer as it was sent", Remedy: failure.SeeTraffic}
 		}
 		out = append(out, rpc.Member{Name: "inputResponses", Value: object})
 	}
@@ -63,7 +63,7 @@ func (s *Session) answerInput(ctx context.Context, result []byte) ([]rpc.Member,
 		out = append(out, rpc.Member{Name: "requestState", Value: state})
 	}
 	if out == nil {
-		return nil, &failure.Error{Kind: failure.Protocol, Message: "input_required without inputRequests and requestState", Data: result, Next: "see the traffic view"}
+		return nil, &failure.Error{Kind: failure.Protocol, Message: "input_required without inputRequests and requestState", Data: result, Next: "see the answer as it was sent", Remedy: failure.SeeTraffic}
 	}
 	return out, nil
 }

@@ -123,7 +123,7 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 		}
 		p, err := s.opts.Pages.Read(r.Result, kind)
 		if err != nil {
-			return &failure.Error{Kind: failure.Protocol, Message: err.Error(), Next: "see the answer in the traffic view", Err: err}
+			return &failure.Error{Kind: failure.Protocol, Message: err.Error(), Next: "see the answer as it was sent", Remedy: failure.SeeTraffic, Err: err}
 		}
 		items := s.vet(kind, p.Items, names)
 		if len(next.Pages) == 0 {
@@ -156,7 +156,7 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 		case len(next.Pages) >= maxPages || size > limit:
 			stop = &failure.Error{
 				Kind: failure.Protocol, Message: fmt.Sprintf("the list does not end: %d pages, %s", len(next.Pages), text.Bytes(size)),
-				Next: "the items up to there are shown; raise the size with --max-frame",
+				Next: "the items up to there are shown; raise the size limit", Remedy: failure.RaiseFrameLimit,
 			}
 		}
 		if stop != nil {

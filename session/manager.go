@@ -159,7 +159,7 @@ func (m *Manager) Disconnect(name string) error {
 }
 
 func UnknownServer(name string) error {
-	return &failure.Error{Kind: failure.ServerNotFound, Server: name, Message: "there is no server of this name", Next: "see mcphud servers list"}
+	return &failure.Error{Kind: failure.ServerNotFound, Server: name, Message: "there is no server of this name", Next: "see which servers there are", Remedy: failure.ListServers}
 }
 
 // Close ends all sessions at once and returns when nothing of them is left: no process, no goroutine.

@@ -82,7 +82,7 @@ func TestS2_C8_LateReply(t *testing.T) {
 		if failure.KindOf(err) != failure.Timeout || time.Since(start) != 30*time.Second || r.Request == 0 {
 			t.Fatal(err, time.Since(start))
 		}
-		if want := "peer: slow: no answer within 30s; raise --timeout"; err.Error() != want {
+		if want := "peer: slow: no answer within 30s; raise the timeout"; err.Error() != want {
 			t.Errorf("%q", err)
 		}
 		e, _ := m.Journal().Get(r.Request)
@@ -167,7 +167,7 @@ func TestS2_Progress(t *testing.T) {
 		}
 		start = time.Now()
 		_, err := s.CallTool(t.Context(), "endless", nil, session.CallOptions{})
-		if failure.KindOf(err) != failure.Timeout || time.Since(start) != config.DefaultMaxTimeout || !strings.Contains(err.Error(), "--max-timeout") {
+		if failure.KindOf(err) != failure.Timeout || time.Since(start) != config.DefaultMaxTimeout || !strings.Contains(err.Error(), "raise the longest time") {
 			t.Error(err, time.Since(start))
 		}
 	})

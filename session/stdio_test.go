@@ -42,7 +42,7 @@ func TestS4_StartFailures(t *testing.T) {
 			"starting: the server exited with status 3 before it said anything: ", "reading configuration | fakemcp: cannot open /etc/fakemcp.conf: no such file | fakemcp: giving up",
 		}, 1},
 		"exits in initialize": {faketest.Stdio(t, behave.ExitInitialize), failure.SpawnFailed, []string{"exited with status 4", "initialize: the server", "before it answered: ", "license expired"}, 1},
-		"never answers":       {with(faketest.Stdio(t, behave.NoAnswer), func(c *config.Server) { c.ConnectTimeout = 1700 * time.Millisecond }), failure.Timeout, []string{"no answer to initialize within 1.7s", "--connect-timeout"}, 1},
+		"never answers":       {with(faketest.Stdio(t, behave.NoAnswer), func(c *config.Server) { c.ConnectTimeout = 1700 * time.Millisecond }), failure.Timeout, []string{"no answer to initialize within 1.7s", "give it more time"}, 1},
 		"disabled":            {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Disabled = true }), failure.ServerDisabled, []string{"disabled"}, 0},
 		"flawed entry":        {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Problem = errors.New("variable X is not set") }), failure.Usage, []string{"variable X is not set"}, 0},
 		"bad url":             {config.Server{URL: "localhost:80"}, failure.Usage, []string{"does not start with http:// or https://"}, 1},
@@ -220,7 +220,7 @@ func TestOutputThatIsNoFrame(t *testing.T) {
 		},
 		behave.Oversize: func(t *testing.T, _ *session.Manager, s *session.Session) {
 			_, err := s.List(t.Context(), offer.Tools)
-			if failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "67108864 bytes (67.1 MB)") || !strings.Contains(err.Error(), "--max-frame") {
+			if failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "67108864 bytes (67.1 MB)") || !strings.Contains(err.Error(), "raise the limit") {
 				t.Fatal(err)
 			}
 			if _, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{}); err != nil {

@@ -49,7 +49,7 @@ func TestBadStart(t *testing.T) {
 			func(*testing.T) config.Server {
 				return config.Server{Name: "typo", Transport: config.Stdio, Command: "mcphud-no-such-command"}
 			},
-			[]string{`typo: starting: command "mcphud-no-such-command" not found`, "extend PATH with -e PATH="},
+			[]string{`typo: starting: command "mcphud-no-such-command" not found`, "extend PATH"},
 			true,
 		},
 		"exit during start": {
@@ -68,7 +68,7 @@ func TestBadStart(t *testing.T) {
 				s.ConnectTimeout = 3 * time.Second // of which half go to server/discover
 				return s
 			},
-			[]string{"no-answer: initialize: ", "no answer", "--connect-timeout"},
+			[]string{"no-answer: initialize: ", "no answer", "give it more time"},
 			false,
 		},
 		"401": {

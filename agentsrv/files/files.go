@@ -37,7 +37,7 @@ type Files struct{ root *os.Root }
 func Open(folder string) (*Files, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, fmt.Errorf("files: open the root %s: %w; give an existing folder as --root", folder, bare(err))
+		return nil, fmt.Errorf("files: open the root %s: %w; name an existing folder", folder, bare(err))
 	}
 	return &Files{root}, nil
 }

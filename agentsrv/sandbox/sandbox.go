@@ -187,7 +187,7 @@ func ended(ctx context.Context, phase string, timeout time.Duration) error {
 		if phase == "running" {
 			return late(timeout)
 		}
-		f := jsonrpc.Errorf(jsonrpc.KindTimeout, "execute_code: no worker was free in time; try again, or raise the agent's --timeout")
+		f := jsonrpc.Errorf(jsonrpc.KindTimeout, "execute_code: no worker was free in time; try again, or give the agent more time")
 		f.Err = ctx.Err()
 		return f.With("phase", phase)
 	}

@@ -42,7 +42,7 @@ func Open(path string) (*DB, error) {
 	}
 	db.SetMaxIdleConns(4)
 	if err := db.Ping(); err != nil {
-		return nil, fmt.Errorf("store: open %s: %w; another place may be given, or none with --ephemeral", path, errors.Join(err, db.Close()))
+		return nil, fmt.Errorf("store: open %s: %w; name another file, or keep nothing on disk", path, errors.Join(err, db.Close()))
 	}
 	return &DB{db}, nil
 }

@@ -93,9 +93,6 @@ func explain(err error, route *routes.Route, stderr string) *failure.Error {
 		out.Kind, out.Message, out.Next = failure.SpawnFailed, out.Message+" before responding", "run the command by itself to see what is wrong"
 		out.Detail = mask.Text(stderr)
 	}
-	if strings.Contains(out.Next, " -") {
-		out.Next = ""
-	}
 	return out
 }
 

@@ -43,7 +43,8 @@ type Error struct {
 	Status  int             // the HTTP status, 0 if there is none
 	URL     string          // of the HTTP request
 	Detail  string          // more from the server, may be several lines: the last lines of stderr, the start of a body
-	Next    string          // what the user can do about it, "" if there is nothing to say
+	Next    string          // what the user can do about it, in words that hold on every surface; "" if there is nothing to say
+	Remedy  Remedy          // the same as a code, "" if no surface has anything special for it
 	Err     error           // the cause
 }
 

@@ -16,7 +16,7 @@ func rpcError(raw []byte) *failure.Error {
 	if err != nil {
 		return &failure.Error{
 			Kind: failure.Protocol, Message: "the server answered with a malformed error", Detail: text.Clip(string(raw), 400), Err: err,
-			Next: "see the frame in the traffic view",
+			Next: "see the frame as it was sent", Remedy: failure.SeeTraffic,
 		}
 	}
 	kind := failure.RpcError
@@ -29,10 +29,10 @@ func rpcError(raw []byte) *failure.Error {
 }
 
 func timedOut(after time.Duration, max bool) *failure.Error {
-	e := &failure.Error{Kind: failure.Timeout, Message: fmt.Sprintf("no answer within %v", after), Next: "raise --timeout", Err: context.DeadlineExceeded}
+	e := &failure.Error{Kind: failure.Timeout, Message: fmt.Sprintf("no answer within %v", after), Next: "raise the timeout", Remedy: failure.RaiseTimeout, Err: context.DeadlineExceeded}
 	if max {
 		e.Message = fmt.Sprintf("still no answer after %v, in spite of progress", after)
-		e.Next = "raise --max-timeout"
+		e.Next, e.Remedy = "raise the longest time that a request may take", failure.RaiseMaxTimeout
 	}
 	return e
 }

@@ -82,7 +82,7 @@ func (m *Mux) malformed(env jsonrpc.Envelope, frame []byte, err error) {
 	if id, ok := parseID(env.ID); ok && env.Method == "" {
 		m.fail(id, &failure.Error{
 			Kind: failure.Protocol, Message: "the server's answer is malformed: " + err.Error(), Err: err,
-			Detail: text.Clip(strings.ToValidUTF8(string(frame), "\uFFFD"), 200), Next: "see entry " + strconv.FormatUint(seq, 10) + " in the traffic view",
+			Detail: text.Clip(strings.ToValidUTF8(string(frame), "\uFFFD"), 200), Next: "see entry " + strconv.FormatUint(seq, 10) + " of the journal", Remedy: failure.SeeTraffic,
 		})
 	}
 }

@@ -331,7 +331,7 @@ func (t *streamable) noAnswer(resp *http.Response, message string, body []byte) 
 	head, _ := edges(body)
 	return &failure.Error{
 		Kind: failure.Protocol, Status: resp.StatusCode, URL: mask.URL(t.url.String()), Message: message,
-		Detail: text.Clip(strings.ToValidUTF8(string(head), "\uFFFD"), 400), Next: "see the traffic view",
+		Detail: text.Clip(strings.ToValidUTF8(string(head), "\uFFFD"), 400), Next: "see what was exchanged", Remedy: failure.SeeTraffic,
 	}
 }
 

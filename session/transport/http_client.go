@@ -58,7 +58,7 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 		if !validHeader(name, value) {
 			return nil, &failure.Error{
 				Kind: failure.Usage, URL: mask.URL(cfg.URL), Message: fmt.Sprintf("the header %q has a name or value that HTTP does not allow", name),
-				Next: "give it as -H \"Name: value\", without line breaks",
+				Next: "give a name and a value without line breaks", Remedy: failure.GiveHeader,
 			}
 		}
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/mcphud/mcphud/session/mask"
 )
 
+const moreTime = "check host and port in the URL, or give it more time"
+
 // explainHTTP says in plain words why there was no HTTP answer, and what to do about it. connect is the time that
 // connecting may take.
 func explainHTTP(err error, u *url.URL, connect time.Duration) *failure.Error {
@@ -30,6 +32,9 @@ func explainHTTP(err error, u *url.URL, connect time.Duration) *failure.Error {
 	}
 	e := &failure.Error{Kind: failure.Transport, URL: mask.URL(u.String()), Err: err}
 	e.Message, e.Next = reachProblem(err, u, connect)
+	if e.Next == moreTime {
+		e.Remedy = failure.RaiseConnectTimeout
+	}
 	if e.Message == "" {
 		e.Message, e.Next = tlsProblem(err, u)
 	}
@@ -62,7 +67,7 @@ func reachProblem(err error, u *url.URL, connect time.Duration) (message, next s
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
 		return u.Host + " cannot be reached from here", "check the network and the URL"
 	case errors.As(err, &op) && op.Op == "dial" && op.Timeout(), strings.Contains(err.Error(), "TLS handshake timeout"):
-		return fmt.Sprintf("%s did not accept a connection within %v", u.Host, connect), "check host and port in the URL, or raise --connect-timeout"
+		return fmt.Sprintf("%s did not accept a connection within %v", u.Host, connect), moreTime
 	case errors.As(err, &timeout) && timeout.Timeout() && !errors.Is(err, context.DeadlineExceeded):
 		return "the network timed out: " + err.Error(), "try again"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

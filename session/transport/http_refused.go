@@ -20,7 +20,7 @@ func (h *HTTPError) Explain() *failure.Error {
 		if how := h.Header.Get("WWW-Authenticate"); how != "" {
 			e.Message += " (WWW-Authenticate: " + text.Clip(mask.Text(how), 400) + ")"
 		}
-		e.Next = "give credentials with -H \"Authorization: Bearer …\" or log in"
+		e.Next, e.Remedy = `give credentials, such as an "Authorization: Bearer …" header, or log in`, failure.GiveHeader
 	case h.Status >= 300 && h.Status < 400:
 		e.Next = "give the final URL itself"
 		if to := h.Header.Get("Location"); to != "" {
@@ -29,7 +29,7 @@ func (h *HTTPError) Explain() *failure.Error {
 	case h.Status == 404:
 		e.Next = "check the path of the URL (many servers listen at /mcp)"
 	case h.Status == 405 || h.Status == 406 || h.Status == 415:
-		e.Next = "check that the URL is an MCP endpoint, or try --transport sse"
+		e.Next, e.Remedy = "check that the URL is an MCP endpoint, or try HTTP+SSE", failure.ChooseTransport
 	case h.Status == 429:
 		e.Next = "wait and try again"
 		if after := h.Header.Get("Retry-After"); after != "" {

@@ -97,7 +97,7 @@ func TestS5_StreamEndsWithoutAnswer(t *testing.T) {
 		{"closed", failure.ChannelClosed, []string{"closed the response stream without answering"}},
 		{"half an event", failure.ChannelClosed, []string{"cut before the answer"}},
 		{"cut", failure.ChannelClosed, []string{"cut before the answer"}},
-		{"endless line", failure.Protocol, []string{"limit of 100000 bytes", "--max-frame"}},
+		{"endless line", failure.Protocol, []string{"limit of 100000 bytes", "raise the limit"}},
 	} {
 		kind = c.kind
 		err := p.send(t, call("1", "tools/call"))
@@ -283,7 +283,7 @@ func TestS5_SSEThatIsNone(t *testing.T) {
 		"no URL":         {endpoint("http://[::1"), []string{"not a URL"}},
 		"another event":  {func(w http.ResponseWriter, _ *http.Request) { writeEvents(w, "data: x\n\n") }, []string{`"message" instead of endpoint`}},
 		"nothing":        {func(w http.ResponseWriter, _ *http.Request) { writeEvents(w, ":\n\n") }, []string{"ended before its endpoint event"}},
-		"not a stream":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "<h1>hi") }, []string{"text/html", "--transport http"}},
+		"not a stream":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "<h1>hi") }, []string{"text/html", "or try Streamable HTTP"}},
 		"endless line":   {func(w http.ResponseWriter, _ *http.Request) { endlessEvent(w) }, []string{"ended before its endpoint event"}},
 		"Not Found (GET": {http.NotFound, nil},
 	} {

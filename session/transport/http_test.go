@@ -319,7 +319,7 @@ func TestS5_AnswersThatAreNone(t *testing.T) {
 		"another's":       {"application/json", strings.Replace(answer1, ":1,", ":2,", 1), 200, "", failure.Protocol, []string{"another message"}},
 		"empty":           {"application/json", "", 200, "", failure.Protocol, []string{"200 OK", "did not answer"}},
 		"202":             {"", "", 202, "", failure.Protocol, []string{"202 Accepted"}},
-		"a byte too many": {"application/json", pad(limit + 1), 200, "", failure.Protocol, []string{"1001 bytes", "limit of 1000 bytes", "--max-frame"}},
+		"a byte too many": {"application/json", pad(limit + 1), 200, "", failure.Protocol, []string{"1001 bytes", "limit of 1000 bytes", "raise the limit"}},
 		"just the limit":  {"application/json", pad(limit), 200, "", "", nil},
 		"text/plain":      {"text/plain", answer1, 200, "", "", nil}, // the bytes are what counts
 		"a batch":         {"application/json", ` [{"jsonrpc":"2.0","method":"notifications/x"},` + answer1 + "]", 200, "", "", nil},

@@ -102,7 +102,7 @@ func TestS5_Unreachable(t *testing.T) {
 	e := explainHTTP(&net.DNSError{Err: "no such host", Name: "nowhere.invalid", IsNotFound: true}, mustURL(t, "http://nowhere.invalid/"), time.Second)
 	fails(t, e, failure.Transport, `no host named "nowhere.invalid"`)
 	e = explainHTTP(&net.OpError{Op: "dial", Err: errTimeout{}}, mustURL(t, "http://h/"), 15*time.Second)
-	fails(t, e, failure.Transport, "within 15s", "--connect-timeout")
+	fails(t, e, failure.Transport, "within 15s", "give it more time")
 	if err := httpPeer(t, config.Server{URL: url}).Send(canceled(), call("1", "x")); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

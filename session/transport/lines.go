@@ -163,6 +163,6 @@ func frameTooLarge(size, max int64) *failure.Error {
 	return &failure.Error{
 		Kind:    failure.Protocol,
 		Message: fmt.Sprintf("a frame of %d bytes is larger than the limit of %d bytes (%s)", size, max, text.Bytes(max)),
-		Next:    "raise it with --max-frame",
+		Next:    "raise the limit", Remedy: failure.RaiseFrameLimit,
 	}
 }

@@ -49,7 +49,7 @@ func TestS14_FrameLimit(t *testing.T) {
 						t.Errorf("%s: limit %d%+d: %d broken", name, max, over, len(s.broken))
 						continue
 					}
-					if over > 0 && (!strings.HasSuffix(s.broken[0], "y") || len(s.broken[0]) > headBytes+tailBytes+1 || !strings.Contains(s.errs[0].Error(), "--max-frame")) {
+					if over > 0 && (!strings.HasSuffix(s.broken[0], "y") || len(s.broken[0]) > headBytes+tailBytes+1 || !strings.Contains(s.errs[0].Error(), "raise the limit")) {
 						t.Errorf("%q %v", s.broken[0], s.errs[0])
 					}
 				}

@@ -100,7 +100,7 @@ func (t *sseTransport) open(x *exchange) (io.ReadCloser, *events, error) {
 		return fail(&failure.Error{
 			Kind: failure.Protocol, Status: resp.StatusCode, URL: h.URL, Err: h,
 			Message: fmt.Sprintf("the server answered with %q instead of an event stream", resp.Header.Get("Content-Type")),
-			Next:    "check that the URL is an HTTP+SSE endpoint (many listen at /sse), or try --transport http",
+			Next:    "check that the URL is an HTTP+SSE endpoint (many listen at /sse), or try Streamable HTTP", Remedy: failure.ChooseTransport,
 		})
 	}
 	ev := t.newEvents(t.in, resp.Body, 4*t.max)
@@ -116,7 +116,7 @@ func (t *sseTransport) open(x *exchange) (io.ReadCloser, *events, error) {
 
 // awaitEndpoint reads up to the endpoint event. base is where the stream came from, after redirects.
 func (t *sseTransport) awaitEndpoint(r *sse.Reader, base *url.URL) (*url.URL, error) {
-	e := &failure.Error{Kind: failure.Protocol, URL: mask.URL(base.String()), Next: "check that the URL is an HTTP+SSE endpoint, or try --transport http"}
+	e := &failure.Error{Kind: failure.Protocol, URL: mask.URL(base.String()), Next: "check that the URL is an HTTP+SSE endpoint, or try Streamable HTTP", Remedy: failure.ChooseTransport}
 	ev, err := r.Next()
 	if err != nil {
 		e.Err, e.Message = err, "the event stream ended before its endpoint event"

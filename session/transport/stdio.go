@@ -278,7 +278,7 @@ func spawnFailed(cfg config.Server, err error) *failure.Error {
 	}
 	if errors.Is(err, process.ErrNotFound) {
 		e.Message = fmt.Sprintf("command %q not found", cfg.Command)
-		e.Next = "install it, give its full path, or extend PATH with -e PATH=…"
+		e.Next, e.Remedy = "install it, give its full path, or extend PATH", failure.SetVariable
 	}
 	return e
 }

@@ -254,6 +254,14 @@ func notConnected(c *tui.Ctx, w int, name string, st session.Status) []string {
 	return Message(th, w, name+" is not connected.", "Press r to connect, 1 for the servers.")
 }
 
+// remedies are what the screens have for the remedies of errors.
+var remedies = map[failure.Remedy]string{
+	failure.GiveHeader:  "headers in its configuration",
+	failure.SeeTraffic:  "on the Traffic screen",
+	failure.TrustServer: "open it in the server list",
+	failure.Reconnect:   "r does so now",
+}
+
 // errorText is an error as lines of safe text: what happened, then what the
 // server printed before, then what to do.
 func errorText(err error) string {
@@ -261,6 +269,10 @@ func errorText(err error) string {
 		return "unknown error"
 	}
 	e, ok := err.(*failure.Error) // what wraps one has words of its own
+	if ok {
+		e = e.With(remedies)
+		err = e
+	}
 	if !ok || !strings.Contains(strings.TrimSpace(e.Detail), "\n") {
 		return safe.Text(text.Clip(err.Error(), 4000))
 	}

@@ -1,0 +1,18 @@
+package main
+
+import "github.com/mcphud/mcphud/session/failure"
+
+// remedies are what the command line has for the remedies of errors.
+var remedies = map[failure.Remedy]string{
+	failure.RaiseTimeout:        "--timeout",
+	failure.RaiseMaxTimeout:     "--max-timeout",
+	failure.RaiseConnectTimeout: "--connect-timeout",
+	failure.RaiseFrameLimit:     "--max-frame",
+	failure.ChooseProtocol:      "--protocol",
+	failure.ChooseTransport:     "--transport",
+	failure.GiveHeader:          `-H "Name: value"`,
+	failure.SetVariable:         "-e NAME=VALUE",
+	failure.SeeTraffic:          "--journal FILE records it",
+	failure.TrustServer:         "in the server list of mcphud",
+	failure.ListServers:         "mcphud servers list",
+}

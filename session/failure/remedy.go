@@ -1,0 +1,37 @@
+package failure
+
+// Remedy is a code for what can be done about an error. Surfaces that have a flag, a key or a screen for it name that beside
+// Error.Next, whose words hold everywhere.
+type Remedy string
+
+// The remedies.
+const (
+	RaiseTimeout        Remedy = "raise-timeout"         // the time without progress that a request may take
+	RaiseMaxTimeout     Remedy = "raise-max-timeout"     // the time that a request may take whatever the progress
+	RaiseConnectTimeout Remedy = "raise-connect-timeout" // the time that connecting may take
+	RaiseFrameLimit     Remedy = "raise-frame-limit"     // the size of the largest frame
+	ChooseProtocol      Remedy = "choose-protocol"       // the protocol version
+	ChooseTransport     Remedy = "choose-transport"
+	GiveHeader          Remedy = "give-header"  // an HTTP header, for example with credentials
+	SetVariable         Remedy = "set-variable" // an environment variable of a child process
+	SeeTraffic          Remedy = "see-traffic"  // the frames that were exchanged
+	TrustServer         Remedy = "trust-server" // of a project file, after reading what it runs
+	ListServers         Remedy = "list-servers" // that the configurations name
+	Reconnect           Remedy = "reconnect"    // now, instead of waiting for the next attempt
+)
+
+// With gives the error with what a surface has for its remedy; names is that by code, "" or missing for nothing.
+func (e *Error) With(names map[Remedy]string) *Error {
+	name := names[e.Remedy]
+	if name == "" {
+		return e
+	}
+	c := *e
+	if c.Next == "" {
+		c.Next = name
+	} else {
+		c.Next += " (" + name + ")"
+	}
+	c.Remedy = ""
+	return &c
+}
