@@ -94,7 +94,7 @@ func health(w http.ResponseWriter, req *http.Request) {
 func (r *Router) target(agent string) *forward.Target {
 	for {
 		t := (*r.targets.Load())[agent]
-		if t == nil || t.Enter() {
+		if t == nil || t.Acquire() {
 			return t
 		}
 		if (*r.targets.Load())[agent] == t { // the router closes
@@ -140,7 +140,7 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 			c.Refuse(notFound(c.Agent))
 			return
 		}
-		defer t.Leave()
+		defer t.Release()
 		c.Route, c.Target = t.Route, t.Serve
 		if t.Route.Disabled {
 			c.Refuse(notFound(c.Agent).With("reason", "disabled"))

@@ -104,7 +104,7 @@ func (m managed) Acquire(agent string) (route *routes.Route, way http.RoundTripp
 	if t == nil {
 		return nil, nil, nil, false
 	}
-	return t.Route, t.Own(), t.Leave, true
+	return t.Route, t.Own(), t.Release, true
 }
 
 // Unhealthy is why an agent in force is left alone, "" if it is not.

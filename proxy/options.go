@@ -62,8 +62,8 @@ type Options struct {
 	// envelope is in order and its route is known. Wrap puts something around the way to an agent.
 	Outer, Inner []flow.Middleware
 	Wrap         []flow.Wrap
-	// Aside is told of what processes of commands do that no client sees; see bridge.Options. nil for nobody.
-	Aside func(e journal.Entry, body []byte)
+	// SideChannel gets what processes of commands do that no client sees, see bridge.Options; nil for nobody.
+	SideChannel func(e journal.Entry, body []byte)
 	// Bridge makes the way to an agent that is a process, in place of the router's own.
 	Bridge func(*routes.Route) (flow.Upstream, error)
 	// Handlers are further paths, exact ones or with a trailing slash for all below; "/mcp" and "/" are such paths. They are

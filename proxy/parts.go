@@ -20,7 +20,7 @@ import (
 func (r *Router) command(route *routes.Route) (flow.Upstream, error) {
 	b := bridge.New(bridge.Options{
 		Name: route.Name, Command: route.Command, Args: route.Args, Env: route.Env, Cwd: route.Cwd, Shared: route.Session == routes.Shared,
-		Logger: r.log, Aside: r.o.Aside, Client: session.Implementation{Name: r.o.Name, Version: r.o.Version},
+		Logger: r.log, SideChannel: r.o.SideChannel, Client: session.Implementation{Name: r.o.Name, Version: r.o.Version},
 		Caller: func(ctx context.Context) bridge.Caller {
 			c := flow.From(ctx)
 			if c == nil {
@@ -65,7 +65,7 @@ func (r *Router) merge() {
 		return
 	}
 	r.merged = aggregate.New(aggregate.Options{
-		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), Inside: flow.WithInternalCaller,
+		Name: r.o.Name, Version: r.o.Version, Router: http.HandlerFunc(r.route), InternalCaller: flow.WithInternalCaller,
 		MaxRequest: r.o.MaxRequest, BodyTimeout: r.o.BodyTimeout, WriteTimeout: r.o.WriteTimeout, Logger: r.log, Drain: r.drain,
 		Limit: func(agent string) time.Duration {
 			if route := r.Routes().Routes[agent]; route != nil && route.Timeout > 0 {

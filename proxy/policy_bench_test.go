@@ -20,7 +20,7 @@ func policed(t testing.TB) func() {
 		Audit: audit.Options{File: filepath.Join(t.TempDir(), "audit.jsonl")}, Tokens: tokens(t, token("one", "alpha", `["a"]`), token("two", "beta", `["*"]`)),
 	}, route("a", a.at(), `"rateLimit":1000000000,"tools":["echo"]`))
 	target := f.target("a")
-	t.Cleanup(target.Leave)
+	t.Cleanup(target.Release)
 	inner := flow.Chain(func(c *flow.Call) { c.Status, c.Sent, c.Upstream = 200, 100, time.Millisecond }, f.policy.inner()...)
 	chain := flow.Chain(func(c *flow.Call) {
 		c.Body = []byte(callEcho)

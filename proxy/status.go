@@ -183,7 +183,7 @@ func (r *Router) pages() map[string]http.Handler {
 			maps.DeleteFunc(s.Agents, func(name string, _ AgentStatus) bool { return !p.May(name) })
 			for name, a := range s.Agents {
 				if a.Process != nil && !p.All() {
-					outside := a.Process.Outside()
+					outside := a.Process.Public()
 					a.Process = &outside
 					s.Agents[name] = a
 				}

@@ -145,7 +145,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, st *stream, conn 
 		case <-st.wake:
 			b, mine := st.take(conn)
 			if !mine {
-				st.poke() // it was meant for the connection that took over
+				st.signal() // it was meant for the connection that took over
 				return false
 			}
 			if b.whole != nil {

@@ -72,7 +72,7 @@ func (h *hub) send(tenant string, n mcp.JSONRPCNotification) {
 	frame := jsonrpc.NewNotification(n.Method, params)
 	for _, c := range h.srv.sessions.All() {
 		if concerns(tenant, c.tenant) && c.Initialized() {
-			_ = c.push(frame) // an ended session is not told
+			_ = c.push(frame) // an ended session gets nothing
 		}
 	}
 	h.toListeners(func(p *peer) bool { return concerns(tenant, p.x.Caller.Tenant) && p.wants(n.Method) }, n)

@@ -141,13 +141,13 @@ func (s *Server) ActiveSessions() int { return s.sessions.Len() }
 func (s *Server) ResourceUpdated(uri string) { s.ResourceUpdatedOf("", uri) }
 
 // ResourceUpdatedOf is ResourceUpdated for a resource that each tenant has its own of: clients whose token is for another
-// tenant are not told. "" is everybody.
+// tenant do not get it. "" is everybody.
 func (s *Server) ResourceUpdatedOf(tenant, uri string) {
 	method := string(mcp.MethodNotificationResourceUpdated)
 	frame := jsonrpc.NewNotification(method, append(append([]byte(`{"uri":`), jsonrpc.Quote(uri)...), '}'))
 	for _, c := range s.sessions.All() {
 		if concerns(tenant, c.tenant) && c.IsSubscribedToResource(uri) {
-			_ = c.push(frame) // an ended session is not told
+			_ = c.push(frame) // an ended session gets nothing
 		}
 	}
 	s.hub.toListeners(func(p *peer) bool { return concerns(tenant, p.x.Caller.Tenant) && p.IsSubscribedToResource(uri) },
@@ -160,7 +160,7 @@ func (s *Server) ResourceUpdatedOf(tenant, uri string) {
 // that asked for this kind of notification.
 func (s *Server) Broadcast(method string, params map[string]any) { s.BroadcastOf("", method, params) }
 
-// BroadcastOf is Broadcast about what concerns one tenant: clients whose token is for another are not told. "" is everybody.
+// BroadcastOf is Broadcast about what concerns one tenant: clients whose token is for another do not get it. "" is everybody.
 func (s *Server) BroadcastOf(tenant, method string, params map[string]any) {
 	s.hub.send(tenant, mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 		Method: method, Params: mcp.NotificationParams{AdditionalFields: params},

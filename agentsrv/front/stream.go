@@ -72,7 +72,7 @@ func newStream(sse, json bool) *stream {
 	return &stream{sse: sse, json: json, wake: make(chan struct{}, 1), lost: make(chan struct{}), holder: 1, conns: 1}
 }
 
-func (st *stream) poke() {
+func (st *stream) signal() {
 	select {
 	case st.wake <- struct{}{}:
 	default:
@@ -124,7 +124,7 @@ func (st *stream) add(frame []byte) {
 	st.unsent += len(frame)
 	st.count(len(frame))
 	st.trim()
-	st.poke()
+	st.signal()
 }
 
 // primed puts the event without data first, by which the client knows where to resume (2025-11-25 on).
@@ -132,7 +132,7 @@ func (st *stream) primed() {
 	if st.prime && st.seq == 0 {
 		st.seq = 1
 		st.events = append(st.events, event{seq: 1})
-		st.poke()
+		st.signal()
 	}
 }
 
@@ -148,7 +148,7 @@ func (st *stream) hangup(retry time.Duration) bool {
 		st.primed()
 	}
 	st.hang, st.retry = true, retry
-	st.poke()
+	st.signal()
 	return true
 }
 
@@ -189,7 +189,7 @@ func (st *stream) finish(a *answer) {
 	if st.begun && a.frame != nil {
 		st.add(a.frame)
 	}
-	st.poke()
+	st.signal()
 }
 
 // batch is what a connection has to write next.
@@ -219,7 +219,7 @@ func (st *stream) take(conn int) (b batch, mine bool) {
 				st.add(st.final.frame)
 			}
 		case st.final != nil:
-			st.let()
+			st.detach()
 			return batch{whole: st.final, end: true}, true
 		}
 	}
@@ -231,14 +231,14 @@ func (st *stream) take(conn int) (b batch, mine bool) {
 		b.retry, b.end, st.hang = st.retry, true, false
 	}
 	if b.end {
-		st.let()
+		st.detach()
 	}
 	st.release()
 	return b, true
 }
 
-// let leaves the stream without a connection.
-func (st *stream) let() {
+// detach leaves the stream without a connection.
+func (st *stream) detach() {
 	st.holder = 0
 	st.settled.Store(st.final != nil)
 }
@@ -256,7 +256,7 @@ func (st *stream) leave(conn int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.holder == conn {
-		st.let()
+		st.detach()
 		st.release()
 	}
 }
@@ -291,7 +291,7 @@ func (st *stream) attach(seq int64) (conn int, lost <-chan struct{}, ok bool) {
 	close(st.lost)
 	st.lost = make(chan struct{})
 	st.release()
-	st.poke()
+	st.signal()
 	return st.conns, st.lost, true
 }
 
@@ -303,5 +303,5 @@ func (st *stream) drop() {
 	st.count(-st.bytes)
 	st.events, st.next, st.unsent = nil, 0, 0
 	st.release()
-	st.poke()
+	st.signal()
 }

@@ -25,7 +25,7 @@ func (t *task) run(ctx context.Context, next front.Next) {
 	params := t.x.Params
 	for {
 		x := front.NewExchange(t.x, t.x.ID, t.x.Method, params)
-		x.Carry(t.carry)
+		x.SendTo(t.carry)
 		result, err := t.once(front.WithExchange(ctx, x), x, next)
 		if err == nil && t.x.Modern {
 			if asks, state := questions(result); asks != nil {

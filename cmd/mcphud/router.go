@@ -219,7 +219,7 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	var r *proxy.Router
 	o := s.options(settled)
 	o.Logger = log
-	o.Outer, o.Inner, o.Aside = []flow.Middleware{t.RecordResponses}, []flow.Middleware{t.RecordRequests}, t.Append
+	o.Outer, o.Inner, o.SideChannel = []flow.Middleware{t.RecordResponses}, []flow.Middleware{t.RecordRequests}, t.Append
 	o.Handlers = browser.Routes(browser.Options{Agents: func(req *http.Request) []browser.Agent { return agentsOf(r, req) }})
 	if r, err = proxy.New(o); err != nil {
 		return routerError(err, s.routes)

@@ -12,7 +12,7 @@ import (
 const maxMeters = 10_000
 
 // Rates holds each caller to the number of requests a minute that a route allows. Notifications and answers are not counted:
-// nobody could be told that they were refused. A changed limit keeps what was counted.
+// no answer could say that they were refused. A changed limit keeps what was counted.
 type Rates struct{ limiter *limit.Limiter }
 
 // NewRates makes Rates.

@@ -36,7 +36,7 @@ type Server struct {
 	shared  *idle.Table[*client] // of callers without a session, by principal and capabilities
 
 	mu      sync.Mutex
-	parks   map[string]*parked // by state
+	pending map[string]*pendingCall // by state
 	closed  bool
 	closing sync.WaitGroup
 }
@@ -44,7 +44,7 @@ type Server struct {
 // New makes a server. It starts nothing before the first request.
 func New(o Options) *Server {
 	o.complete()
-	s := &Server{o: o, log: o.Logger, parks: map[string]*parked{}}
+	s := &Server{o: o, log: o.Logger, pending: map[string]*pendingCall{}}
 	s.newTables()
 	s.health.s = s
 	_, _ = rand.Read(s.mac[:]) // never fails
@@ -87,4 +87,4 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) everybody() []*client { return append(s.clients.All(), s.shared.All()...) }
+func (s *Server) allClients() []*client { return append(s.clients.All(), s.shared.All()...) }

@@ -14,12 +14,12 @@ import (
 
 // ask passes an agent's request on to the client, over the stream of the call that caused it if that is known and has one.
 // Callers without a session are asked by the answer to their call, in the modern era; the others cannot be asked, which the
-// agent is told at once.
+// agent learns at once.
 func (c *client) ask(ctx context.Context, sess *session.Session, method string, params json.RawMessage) (json.RawMessage, *session.Fault, bool) {
 	if c.id == "" {
-		p, _ := rpc.CausedBy(ctx).(*parked)
+		p, _ := rpc.CausedBy(ctx).(*pendingCall)
 		if p == nil {
-			p = c.only(sess.Name())
+			p = c.onlyPending(sess.Name())
 		}
 		if p == nil {
 			return nil, nil, false
@@ -30,7 +30,7 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 	if cause != nil {
 		defer cause.patience.asking()()
 	}
-	id := append(strconv.AppendInt([]byte(`"ask-`), c.number(), 10), '"')
+	id := append(strconv.AppendInt([]byte(`"ask-`), c.nextID(), 10), '"')
 	answer := make(chan jsonrpc.Envelope, 1)
 	c.mu.Lock()
 	c.asks[string(id)] = answer
@@ -41,10 +41,10 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 		c.mu.Unlock()
 	}()
 	tell := func(frame []byte) {
-		if cause != nil && cause.say(frame) {
+		if cause != nil && cause.send(frame) {
 			return
 		}
-		if x := c.at(sess.Name(), true); x != nil && x.say(frame) {
+		if x := c.exchangeWith(sess.Name(), true); x != nil && x.send(frame) {
 			return
 		}
 		c.mu.Lock()

@@ -22,7 +22,7 @@ const (
 
 var errIdle = errors.New("no message about the call in time")
 
-// patience ends a call of which nothing is heard. While the client is being asked it waits for longer.
+// patience ends a call that makes no progress. While the client is being asked it waits for longer.
 type patience struct {
 	mu    sync.Mutex
 	timer *time.Timer
@@ -85,7 +85,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	}
 	token := []byte(nil)
 	if x.params.Token != nil && jsonrpc.Get(params, "_meta", "progressToken") != nil {
-		token = append(strconv.AppendInt([]byte(`"p-`), x.c.number(), 10), '"')
+		token = append(strconv.AppendInt([]byte(`"p-`), x.c.nextID(), 10), '"')
 		changes = append(changes, jsonrpc.Replace(token, "_meta", "progressToken"))
 	}
 	if x.modern && legacy {
@@ -97,7 +97,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	x.agent = agent
 	x.c.mu.Unlock()
 	if x.modern && legacy && x.c.caps != "{}" && (path[0] == "name" || path[0] == "uri") {
-		return x.park(ctx, sess, agent, params, token)
+		return x.callPending(ctx, sess, agent, params, token)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -107,22 +107,22 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	relay := x.modern && !legacy && x.env.Method == string(mcp.MethodToolsCall)
 	r, err := sess.Call(ctx, x.env.Method, params, session.CallOptions{
 		Timeout: maxCall, MaxTimeout: maxCall, Tag: x, OnOwn: func(frame []byte) bool { return x.own(agent, frame, token) },
-		Header: x.carried(relay), Relay: relay,
+		Header: x.forwardedHeaders(relay), Relay: relay,
 	})
 	var e *failure.Error
 	switch {
 	case err == nil && x.modern && legacy:
-		return modernized(x.env.Method, r.Result), nil
+		return toModern(x.env.Method, r.Result), nil
 	case err == nil:
 		result := x.taskOf(agent, token, r.Result)
 		if !x.modern && !legacy {
-			result = legacied(x.env.Method, result)
+			result = toLegacy(x.env.Method, result)
 		}
 		return result, nil
 	case x.modern && errors.As(err, &e) && e.Kind == failure.NeedsInput && e.Data != nil:
 		return e.Data, nil // this client answers by asking again
 	case errors.Is(context.Cause(ctx), errIdle):
-		return nil, late(agent, err)
+		return nil, timedOut(agent, err)
 	}
 	return nil, x.translated(agentError(agent, err))
 }
@@ -138,7 +138,7 @@ func (x *exchange) own(agent string, frame, token []byte) bool {
 	case mcp.MethodNotificationProgress:
 		if token != nil && bytes.Equal(jsonrpc.Get(frame, "params", "progressToken"), token) {
 			if x.params.Token != nil { // who comes back to a call may want none any more
-				x.say(replace(frame, x.params.Token, "params", "progressToken"))
+				x.send(replace(frame, x.params.Token, "params", "progressToken"))
 			}
 			return true
 		}
@@ -149,5 +149,5 @@ func (x *exchange) own(agent string, frame, token []byte) bool {
 		mcp.MethodNotificationResourceUpdated, mcp.MethodNotificationCancelled, mcp.MethodNotificationTasksStatus:
 		return false // belongs to all
 	}
-	return x.say(frame)
+	return x.send(frame)
 }

@@ -26,8 +26,8 @@ type client struct {
 
 	entry *idle.Entry[*client]
 
-	watching sync.Mutex // one change of watched at a time
-	turning  sync.Mutex // one agent's era at a time
+	watching  sync.Mutex // one change of watched at a time
+	switching sync.Mutex // one agent's era at a time
 
 	mu        sync.Mutex
 	closed    bool
@@ -38,21 +38,21 @@ type client struct {
 	asks      map[string]chan jsonrpc.Envelope
 	last      int64
 	level     string
-	told      map[string]told    // what each agent's connection was told
-	modern    map[string]bool    // agents that know nothing of the legacy era
-	watched   map[string]watched // by the URI that the client uses
+	delivered map[string]delivered // to each agent's connection
+	modern    map[string]bool      // agents that know nothing of the legacy era
+	watched   map[string]watched   // by the URI that the client uses
 	listeners map[*listener]struct{}
-	fetches   map[want]*fetch
+	fetches   map[fetchKey]*fetch
 	tokens    tokens // of calls that became tasks
-	open      map[*parked]struct{}
+	open      map[*pendingCall]struct{}
 }
 
 // newClient makes a client; caps are what it can be asked for, a JSON object.
 func (s *Server) newClient(caller Caller, hops int, caps []byte) *client {
 	c := &client{
 		s: s, principal: caller.Principal, may: caller.May, hops: hops, general: newMailbox(),
-		running: map[*exchange]context.CancelCauseFunc{}, asks: map[string]chan jsonrpc.Envelope{}, told: map[string]told{}, modern: map[string]bool{},
-		watched: map[string]watched{}, listeners: map[*listener]struct{}{}, fetches: map[want]*fetch{}, open: map[*parked]struct{}{},
+		running: map[*exchange]context.CancelCauseFunc{}, asks: map[string]chan jsonrpc.Envelope{}, delivered: map[string]delivered{}, modern: map[string]bool{},
+		watched: map[string]watched{}, listeners: map[*listener]struct{}{}, fetches: map[fetchKey]*fetch{}, open: map[*pendingCall]struct{}{},
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.m = session.NewManager(session.Options{
@@ -124,7 +124,7 @@ func (c *client) forget(agent string) {
 	_ = c.m.Unregister(agent) // what it says is of no interest any more
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.told, agent)
+	delete(c.delivered, agent)
 	delete(c.modern, agent)
 	for uri, w := range c.watched {
 		if w.agent == agent {
@@ -133,8 +133,8 @@ func (c *client) forget(agent string) {
 	}
 }
 
-// number is a new number for something of this client's.
-func (c *client) number() int64 {
+// nextID is a new number for something of this client's.
+func (c *client) nextID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last++

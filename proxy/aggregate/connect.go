@@ -11,8 +11,8 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 )
 
-// told is what a connection with an agent was told.
-type told struct {
+// delivered is what a connection with an agent was sent.
+type delivered struct {
 	conn  uint64 // which connection
 	level string
 	doubt bool // whether it is of use still
@@ -25,16 +25,16 @@ func (c *client) connect(ctx context.Context, agent string) (*session.Session, e
 		return nil, err
 	}
 	c.mu.Lock()
-	was := c.told[agent]
+	was := c.delivered[agent]
 	doubt := was.doubt
 	if was.doubt = false; doubt {
-		c.told[agent] = was
+		c.delivered[agent] = was
 	}
 	c.mu.Unlock()
 	if doubt {
 		c.renew(ctx, sess)
 	} else {
-		c.introduce(ctx, sess)
+		c.setUp(ctx, sess)
 	}
 	return sess, nil
 }
@@ -72,7 +72,7 @@ func (c *client) connected(ctx context.Context, agent string) (*session.Session,
 		case ctx.Err() != nil || try == 3:
 			return nil, err
 		case modernOnly(sess, err):
-			c.turn(agent, sess)
+			c.switchEra(agent, sess)
 		case now == sess: // else somebody else has put another in its place
 			return nil, err
 		}
@@ -87,10 +87,10 @@ func modernOnly(sess *session.Session, err error) bool {
 		(e.Kind == failure.RpcError && e.Status < 500 || e.Kind == failure.Protocol || e.Status >= 400 && e.Status < 500)
 }
 
-// turn gives up a session of the legacy era for one of the agent's own choice.
-func (c *client) turn(agent string, was *session.Session) {
-	c.turning.Lock()
-	defer c.turning.Unlock()
+// switchEra gives up a session of the legacy era for one of the agent's own choice.
+func (c *client) switchEra(agent string, was *session.Session) {
+	c.switching.Lock()
+	defer c.switching.Unlock()
 	c.mu.Lock()
 	c.modern[agent] = true
 	c.mu.Unlock()
@@ -123,17 +123,17 @@ func (c *client) sessionWith(agent string) (*session.Session, error) {
 		}
 		return nil, err
 	}
-	sess.OnNotification(func(frame []byte) { c.heard(sess, frame) })
+	sess.OnNotification(func(frame []byte) { c.received(sess, frame) })
 	return sess, nil
 }
 
-// introduce tells a connection what it has to know: the log level, and, if it replaced another, what the client follows.
-func (c *client) introduce(ctx context.Context, sess *session.Session) {
+// setUp tells a connection what it has to know: the log level, and, if it replaced another, what the client follows.
+func (c *client) setUp(ctx context.Context, sess *session.Session) {
 	agent, conn := sess.Name(), sess.Status().Conn
 	c.mu.Lock()
-	was := c.told[agent]
+	was := c.delivered[agent]
 	level := c.level
-	c.told[agent] = told{conn: conn, level: level, doubt: was.doubt}
+	c.delivered[agent] = delivered{conn: conn, level: level, doubt: was.doubt}
 	c.mu.Unlock()
 	again := was.conn != 0 && was.conn != conn
 	if level != "" && (was.conn != conn || was.level != level) && sess.Supports(string(mcp.MethodSetLogLevel)) {
@@ -142,6 +142,6 @@ func (c *client) introduce(ctx context.Context, sess *session.Session) {
 		}
 	}
 	if again {
-		c.background(func(ctx context.Context) { c.rewatch(ctx, sess) })
+		c.background(func(ctx context.Context) { c.resubscribe(ctx, sess) })
 	}
 }

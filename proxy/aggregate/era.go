@@ -12,9 +12,9 @@ var withoutEra = []jsonrpc.Change{
 	jsonrpc.Delete("_meta", mcp.MetaKeyClientInfo), jsonrpc.Delete("_meta", mcp.MetaKeyLogLevel),
 }
 
-// legacied takes out of a result of the modern era what that of the legacy one does not have. One that is something else than
+// toLegacy takes out of a result of the modern era what that of the legacy one does not have. One that is something else than
 // complete stays as it is: leaving out that it is would not make it complete.
-func legacied(method string, result []byte) []byte {
+func toLegacy(method string, result []byte) []byte {
 	if kind := jsonrpc.GetString(result, "resultType"); kind != "complete" {
 		return result
 	}
@@ -26,8 +26,8 @@ func legacied(method string, result []byte) []byte {
 	return result
 }
 
-// modernized adds to a result of the legacy era what clients of the modern one expect.
-func modernized(method string, result []byte) []byte {
+// toModern adds to a result of the legacy era what clients of the modern one expect.
+func toModern(method string, result []byte) []byte {
 	if jsonrpc.Get(result, "resultType") != nil {
 		return result
 	}

@@ -17,21 +17,21 @@ func agentError(agent string, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	switch f := routers(e); {
+	switch f := routerError(e); {
 	case f != nil:
 		return f
 	case e.Kind == failure.RpcError && e.Code != nil, e.Kind == failure.NotFound && e.Code != nil:
 		return &jsonrpc.Error{Code: *e.Code, Message: e.Message, Data: e.Data}
 	case e.Kind == failure.Timeout:
-		return late(agent, err)
+		return timedOut(agent, err)
 	case e.Kind == failure.NeedsInput:
 		return jsonrpc.Errorf(jsonrpc.KindToolExecution, "agent '%s' requires input, and this client declared no capability for it; call it in a session, or at its own address", agent)
 	}
 	return &jsonrpc.RequestError{Kind: jsonrpc.KindUnreachable, Message: "Failed to reach agent: '" + agent + "': " + e.Message, Status: 502, Err: err}
 }
 
-// routers is what the router itself said about an agent, so that it is said in the caller's era; nil for an agent's word.
-func routers(e *failure.Error) *jsonrpc.RequestError {
+// routerError is what the router itself said about an agent, so that it is said in the caller's era; nil for an agent's word.
+func routerError(e *failure.Error) *jsonrpc.RequestError {
 	if e.Kind != failure.RpcError || e.Status < 500 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func routers(e *failure.Error) *jsonrpc.RequestError {
 	return nil
 }
 
-func late(agent string, err error) error {
+func timedOut(agent string, err error) error {
 	return &jsonrpc.RequestError{Kind: jsonrpc.KindTimeout, Message: "Agent '" + agent + "' did not answer in time", Status: 504, Err: err}
 }
 

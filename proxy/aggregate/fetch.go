@@ -12,8 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// want is one list of one agent, or with hello only the connection.
-type want struct {
+// fetchKey is one list of one agent, or with hello only the connection.
+type fetchKey struct {
 	agent string
 	kind  offer.Kind
 }
@@ -48,7 +48,7 @@ var (
 
 // fetch begins to get what is wanted, or joins those who wait for it already.
 func (c *client) fetch(agent string, kind offer.Kind) *fetch {
-	w := want{agent, kind}
+	w := fetchKey{agent, kind}
 	c.mu.Lock()
 	f := c.fetches[w]
 	if f != nil && (f.until.IsZero() || time.Now().Before(f.until)) {
@@ -65,7 +65,7 @@ func (c *client) fetch(agent string, kind offer.Kind) *fetch {
 	return f
 }
 
-func (c *client) run(ctx context.Context, w want, f *fetch) {
+func (c *client) run(ctx context.Context, w fetchKey, f *fetch) {
 	ctx, cancel := context.WithTimeout(ctx, c.s.o.Limit(w.agent))
 	defer cancel()
 	began := time.Now()
@@ -98,7 +98,7 @@ func (c *client) run(ctx context.Context, w want, f *fetch) {
 }
 
 // await waits for what was begun, until the deadline; an agent that was late the last time is waited for but shortly.
-func (c *client) await(ctx context.Context, w want, f *fetch, began time.Time, patience time.Duration) error {
+func (c *client) await(ctx context.Context, w fetchKey, f *fetch, began time.Time, patience time.Duration) error {
 	if c.s.health.isLate(w.agent) {
 		patience = min(patience, hurry)
 	}
@@ -126,7 +126,7 @@ func (c *client) await(ctx context.Context, w want, f *fetch, began time.Time, p
 // part is one agent's list; nil where it has none of the kind.
 func (c *client) part(ctx context.Context, agent string, kind offer.Kind) ([]offer.Item, error) {
 	f := c.fetch(agent, kind)
-	if err := c.await(ctx, want{agent, kind}, f, time.Now(), c.s.o.Patience); err != nil {
+	if err := c.await(ctx, fetchKey{agent, kind}, f, time.Now(), c.s.o.Patience); err != nil {
 		return nil, err
 	}
 	return f.items, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// health is what the answers of agents say about them, to any client: clients are told when the tools of one go and come
+// health is what the answers of agents say about them, to any client: clients are notified when the tools of one go and come
 // back, and nobody waits long for one that others waited for in vain.
 type health struct {
 	s *Server
@@ -56,8 +56,8 @@ func (h *health) answered(agent string, status int) {
 		return
 	}
 	h.s.log.Debug("agent changed protocol era", "agent", agent, "up", up)
-	for _, c := range h.s.everybody() {
-		c.background(func(ctx context.Context) { c.turned(ctx, agent, up) })
+	for _, c := range h.s.allClients() {
+		c.background(func(ctx context.Context) { c.healthChanged(ctx, agent, up) })
 	}
 }
 
@@ -110,7 +110,7 @@ func (h *health) arm() {
 // asked.
 func (h *health) tick() {
 	var listening []*client
-	for _, c := range h.s.everybody() {
+	for _, c := range h.s.allClients() {
 		if c.listening() {
 			listening = append(listening, c)
 		}
@@ -156,7 +156,7 @@ func (h *health) look(c *client, agent string) {
 	}
 }
 
-// check asks an agent for a sign of life; what comes of it answered and prompt are told.
+// check pings an agent; answered and prompt get the outcome.
 func (h *health) check(ctx context.Context, c *client, agent string) {
 	ctx, cancel := context.WithTimeout(ctx, h.s.o.Limit(agent))
 	defer cancel()
@@ -181,8 +181,8 @@ func (h *health) close() {
 	}
 }
 
-// turned tells a client that an agent went, or is back: then the client is made known to it again.
-func (c *client) turned(ctx context.Context, agent string, up bool) {
+// healthChanged tells a client that an agent went, or is back: then the client is made known to it again.
+func (c *client) healthChanged(ctx context.Context, agent string, up bool) {
 	if !slices.Contains(c.agents(), agent) {
 		return
 	}
@@ -217,24 +217,24 @@ func (c *client) renew(ctx context.Context, sess *session.Session) {
 			c.s.log.Debug("cannot reconnect to agent", "agent", sess.Name(), "err", err)
 		}
 	}
-	c.introduce(ctx, sess)
-	c.rewatch(ctx, sess)
+	c.setUp(ctx, sess)
+	c.resubscribe(ctx, sess)
 }
 
 // doubt has renew done when the agent is needed again.
 func (c *client) doubt(agent string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if was, ok := c.told[agent]; ok {
+	if was, ok := c.delivered[agent]; ok {
 		was.doubt = true
-		c.told[agent] = was
+		c.delivered[agent] = was
 	}
 }
 
-// RoutesChanged says that Agents returns something else now: clients are told to look again, those that listen hear of new
+// RoutesChanged says that Agents returns something else now: clients are notified, those that listen learn of new
 // agents' changes too, and what they followed at agents that are no more ends.
 func (s *Server) RoutesChanged() {
-	for _, c := range s.everybody() {
+	for _, c := range s.allClients() {
 		c.background(func(ctx context.Context) {
 			for _, sess := range c.m.Servers() {
 				sess.Outdate() // its name may mean another agent now

@@ -29,12 +29,12 @@ func (x *exchange) setLevel(ctx context.Context) ([]byte, error) {
 		fetches[i] = c.fetch(a, hello)
 	}
 	for i, a := range agents {
-		_ = c.await(ctx, want{a, hello}, fetches[i], began, c.s.o.Patience) // who cannot be reached is told when it can
+		_ = c.await(ctx, fetchKey{a, hello}, fetches[i], began, c.s.o.Patience) // an agent that cannot be reached gets the level when it can
 	}
-	// A connection that was being made for somebody else may have been told of the level before.
+	// A connection that was being made for somebody else may have got the level before.
 	for _, a := range agents {
 		if sess, ok := c.m.Server(a); ok && sess.Status().State == session.Connected {
-			c.introduce(ctx, sess)
+			c.setUp(ctx, sess)
 		}
 	}
 	return []byte("{}"), nil
@@ -49,10 +49,10 @@ func (x *exchange) wantsLevel(ctx context.Context, sess *session.Session) {
 	}
 	c, agent, conn := x.c, sess.Name(), sess.Status().Conn
 	c.mu.Lock()
-	was := c.told[agent]
+	was := c.delivered[agent]
 	enough := was.conn == conn && was.level != "" && slices.Index(levels, was.level) <= slices.Index(levels, level)
 	if !enough {
-		c.told[agent] = told{conn: conn, level: level, doubt: was.doubt}
+		c.delivered[agent] = delivered{conn: conn, level: level, doubt: was.doubt}
 	}
 	c.mu.Unlock()
 	if enough {
@@ -88,7 +88,7 @@ func (x *exchange) log(agent string, frame []byte) bool {
 	if level == "" || slices.Index(levels, said) < slices.Index(levels, level) {
 		return true // not wanted
 	}
-	return x.say(named(agent, frame))
+	return x.send(named(agent, frame))
 }
 
 // named is a log message whose logger names the agent first.

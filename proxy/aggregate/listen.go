@@ -65,7 +65,7 @@ func (x *exchange) subscribe(ctx context.Context) ([]byte, error) {
 	if len(uris) > maxWatched {
 		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: the maximum of subscriptions is %d", maxWatched).With("field", "notifications.resourceSubscriptions")
 	}
-	// It is told from now on, but hears of what was granted first.
+	// Notifications count from now on, but the acknowledgement goes first.
 	l.uris = uris
 	c.mu.Lock()
 	full := len(c.listeners) >= maxListeners
@@ -83,7 +83,7 @@ func (x *exchange) subscribe(ctx context.Context) ([]byte, error) {
 		c.mu.Unlock()
 		c.background(func(ctx context.Context) {
 			for _, uri := range granted {
-				_ = c.unwatch(ctx, uri) // nobody is left to be told
+				_ = c.unsubscribe(ctx, uri) // nobody is left who could be notified
 			}
 		})
 	}()
@@ -91,7 +91,7 @@ func (x *exchange) subscribe(ctx context.Context) ([]byte, error) {
 		if slices.Contains(granted, uri) {
 			continue
 		}
-		if err := c.watch(ctx, uri); err != nil {
+		if err := c.subscribe(ctx, uri); err != nil {
 			x.s.log.Debug("cannot subscribe to a resource", "uri", uri, "err", err)
 			continue
 		}
@@ -106,7 +106,7 @@ func (x *exchange) subscribe(ctx context.Context) ([]byte, error) {
 	if err != nil { // flags and strings always marshal
 		return nil, err
 	}
-	l.mail.first(l.tagged(string(mcp.MethodNotificationSubscriptionsAcknowledged), body))
+	l.mail.prepend(l.tagged(string(mcp.MethodNotificationSubscriptionsAcknowledged), body))
 	// Agents tell of changes to those who are connected to them.
 	for _, agent := range c.agents() {
 		c.fetch(agent, hello)

@@ -55,7 +55,7 @@ func (c *client) list(ctx context.Context, kind offer.Kind) ([]entry, []Missing)
 	var missing []Missing
 	for i, a := range agents {
 		f := fetches[i]
-		err := c.await(ctx, want{a, kind}, f, began, c.s.o.Patience)
+		err := c.await(ctx, fetchKey{a, kind}, f, began, c.s.o.Patience)
 		var items []offer.Item
 		select {
 		case <-f.done:
@@ -73,7 +73,7 @@ func (c *client) list(ctx context.Context, kind offer.Kind) ([]entry, []Missing)
 		all = append(all, some...)
 	}
 	if isNamed(kind) {
-		tellApart(all)
+		disambiguate(all)
 	}
 	return all, missing
 }
@@ -108,8 +108,8 @@ func merge(agent string, kind offer.Kind, items []offer.Item, offers func(agent,
 	return all, odd
 }
 
-// tellApart gives entries that would have one name names of their own.
-func tellApart(all []entry) {
+// disambiguate gives entries that would have one name names of their own.
+func disambiguate(all []entry) {
 	first := make(map[string]int, len(all))
 	for i, e := range all {
 		if at, twice := first[e.name]; twice {

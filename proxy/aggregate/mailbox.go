@@ -8,11 +8,11 @@ import (
 
 // mailbox holds messages for a stream; of too many the oldest go.
 type mailbox struct {
-	wake chan struct{}
-	mu   sync.Mutex
-	all  [][]byte
-	size int // bytes of all
-	shut bool
+	wake   chan struct{}
+	mu     sync.Mutex
+	all    [][]byte
+	size   int // bytes of all
+	closed bool
 }
 
 const (
@@ -37,7 +37,7 @@ func (m *mailbox) put(frames ...[]byte) {
 		m.all = append(m.all, f)
 		m.size += len(f)
 	}
-	m.poke()
+	m.signal()
 }
 
 // changed reports whether a message says that something changed, which need not be said twice.
@@ -45,16 +45,16 @@ func changed(frame []byte) bool {
 	return len(frame) < 1<<10 && bytes.Contains(frame, []byte("changed"))
 }
 
-// first puts a message before those that are there.
-func (m *mailbox) first(frame []byte) {
+// prepend puts a message before those that are there.
+func (m *mailbox) prepend(frame []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.all = append([][]byte{frame}, m.all...)
 	m.size += len(frame)
-	m.poke()
+	m.signal()
 }
 
-func (m *mailbox) poke() {
+func (m *mailbox) signal() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
@@ -72,12 +72,12 @@ func (m *mailbox) take() [][]byte {
 func (m *mailbox) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.shut = true
-	m.poke()
+	m.closed = true
+	m.signal()
 }
 
-func (m *mailbox) isShut() bool {
+func (m *mailbox) isClosed() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.shut
+	return m.closed
 }

@@ -69,9 +69,9 @@ func (x *exchange) dispatch(ctx context.Context) ([]byte, error) {
 		case mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe:
 			uri, _ := jsonrpc.String(x.params.URI)
 			if method == mcp.MethodResourcesUnsubscribe {
-				return []byte("{}"), x.c.unwatch(ctx, uri)
+				return []byte("{}"), x.c.unsubscribe(ctx, uri)
 			}
-			return []byte("{}"), x.c.watch(ctx, uri)
+			return []byte("{}"), x.c.subscribe(ctx, uri)
 		}
 	}
 	return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "Method '%.100s' not found", x.env.Method)

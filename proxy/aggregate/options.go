@@ -13,8 +13,8 @@ type Options struct {
 	Name, Version string // of the server that clients see; default mcphud-router, 1.0.0
 
 	// Router serves the requests to agents at /mcps/NAME/mcp. The context of a request is what Inside made of its own.
-	Router http.Handler
-	Inside func(ctx context.Context, principal string) context.Context
+	Router         http.Handler
+	InternalCaller func(ctx context.Context, principal string) context.Context
 	// Agents are the names of the agents that there are now, sorted.
 	Agents func() []string
 	// Identify says who calls, or answers the request itself and returns false.
@@ -75,7 +75,7 @@ func (o *Options) complete() {
 	if o.Drain == nil {
 		o.Drain = context.Background()
 	}
-	if o.Inside == nil {
-		o.Inside = func(ctx context.Context, _ string) context.Context { return ctx }
+	if o.InternalCaller == nil {
+		o.InternalCaller = func(ctx context.Context, _ string) context.Context { return ctx }
 	}
 }

@@ -22,7 +22,7 @@ func (s *Server) Status() Status {
 	}
 	st := Status{Sessions: s.clients.Len(), Principals: len(who), Collisions: []Collision{}}
 	var all []entry
-	clients := s.everybody()
+	clients := s.allClients()
 	for _, c := range clients[:min(len(clients), 16)] { // the others have the same agents
 		for _, sess := range c.m.Servers() {
 			items := sess.Listing(offer.Resources).Items

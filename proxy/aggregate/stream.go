@@ -10,10 +10,10 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-const beat = 15 * time.Second
+const heartbeat = 15 * time.Second
 
-// say sends a message before the answer; false where that is not possible.
-func (x *exchange) say(frame []byte) bool {
+// send sends a message before the answer; false where that is not possible.
+func (x *exchange) send(frame []byte) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.over || !x.events {
@@ -70,7 +70,7 @@ func (x *exchange) pump(ctx context.Context, m *mailbox) {
 	x.open()
 	err := http.NewResponseController(x.w).Flush()
 	x.mu.Unlock()
-	t := time.NewTicker(beat)
+	t := time.NewTicker(heartbeat)
 	defer t.Stop()
 	for err == nil || errors.Is(err, http.ErrNotSupported) {
 		select {
@@ -82,7 +82,7 @@ func (x *exchange) pump(ctx context.Context, m *mailbox) {
 				}
 				x.mu.Unlock()
 			}
-			if m.isShut() {
+			if m.isClosed() {
 				return
 			}
 		case <-t.C:

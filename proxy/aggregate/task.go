@@ -145,8 +145,8 @@ func (c *client) taskProgress(agent string, frame []byte) {
 	}
 	frame = replace(frame, own, "params", "progressToken")
 	frame = c.taskIn(agent, frame, "params", "_meta", metaRelated, "taskId")
-	if x := c.at(agent, false); x != nil && x.env.Method == methodTasksResult && x.say(frame) {
+	if x := c.exchangeWith(agent, false); x != nil && x.env.Method == methodTasksResult && x.send(frame) {
 		return
 	}
-	c.tell(string(mcp.MethodNotificationProgress), frame)
+	c.notify(string(mcp.MethodNotificationProgress), frame)
 }

@@ -16,8 +16,8 @@ type watched struct {
 	n          int // of subscriptions
 }
 
-// watch follows a resource.
-func (c *client) watch(ctx context.Context, uri string) error {
+// subscribe follows a resource.
+func (c *client) subscribe(ctx context.Context, uri string) error {
 	if len(uri) > maxURI {
 		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: uri is longer than %d bytes", maxURI).With("field", "uri")
 	}
@@ -59,8 +59,8 @@ func (c *client) watch(ctx context.Context, uri string) error {
 	return nil
 }
 
-// unwatch ends one subscription to a resource.
-func (c *client) unwatch(ctx context.Context, uri string) error {
+// unsubscribe ends one subscription to a resource.
+func (c *client) unsubscribe(ctx context.Context, uri string) error {
 	c.watching.Lock()
 	defer c.watching.Unlock()
 	c.mu.Lock()
@@ -103,8 +103,8 @@ func (c *client) follows(agent string) bool {
 	return false
 }
 
-// rewatch follows at a new connection what was followed at the one before.
-func (c *client) rewatch(ctx context.Context, sess *session.Session) {
+// resubscribe follows at a new connection what was followed at the one before.
+func (c *client) resubscribe(ctx context.Context, sess *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, c.s.o.Limit(sess.Name()))
 	defer cancel()
 	c.mu.Lock()

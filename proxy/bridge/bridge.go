@@ -43,10 +43,10 @@ type Options struct {
 	Settled  time.Duration         // a process that lived this long may be started again at once; default 10 s
 	Leave    transport.GracePeriod // how long processes get to leave
 	Logger   *slog.Logger
-	// Aside is told of what clients do not see of a process: its start and end, what it writes to stderr, what is no message,
+	// SideChannel gets what clients do not see of a process: its start and end, what it writes to stderr, what is no message,
 	// and requests of its own that are refused, with the refusal. Secrets in what is no message are masked. The body is not to
 	// be kept. nil for nobody.
-	Aside func(e journal.Entry, body []byte)
+	SideChannel func(e journal.Entry, body []byte)
 
 	// Caller says whose request a context belongs to; nil for nobody's in particular.
 	Caller func(context.Context) Caller
@@ -71,7 +71,7 @@ type Bridge struct {
 	wg     sync.WaitGroup // processes being ended
 
 	mu          sync.Mutex
-	sessions    map[string]*sitting
+	sessions    map[string]*clientSession
 	common      map[string]*start // processes that belong to no session, by era and principal
 	children    map[*child]struct{}
 	closed      bool
@@ -110,20 +110,20 @@ func New(o Options) *Bridge {
 	}
 	b := &Bridge{
 		o: o, log: o.Logger.With("agent", o.Name),
-		sessions: map[string]*sitting{}, common: map[string]*start{}, children: map[*child]struct{}{},
+		sessions: map[string]*clientSession{}, common: map[string]*start{}, children: map[*child]struct{}{},
 	}
-	b.stderr = &ring{aside: func(line []byte) {
-		b.aside(journal.Entry{Dir: journal.In, Kind: journal.Stderr}, []byte(b.hide(string(line))))
+	b.stderr = &ring{onLine: func(line []byte) {
+		b.record(journal.Entry{Dir: journal.In, Kind: journal.Stderr}, []byte(b.hide(string(line))))
 	}}
 	b.life, b.end = context.WithCancel(context.Background())
 	return b
 }
 
-// aside tells whoever watches. The entry is about a process of the agent's.
-func (b *Bridge) aside(e journal.Entry, body []byte) {
-	if b.o.Aside != nil {
+// record tells whoever watches. The entry is about a process of the agent's.
+func (b *Bridge) record(e journal.Entry, body []byte) {
+	if b.o.SideChannel != nil {
 		e.Server = b.o.Name
-		b.o.Aside(e, body)
+		b.o.SideChannel(e, body)
 	}
 }
 
@@ -175,7 +175,7 @@ func drain(r *http.Request) ([]byte, error) {
 	return body, err
 }
 
-func (b *Bridge) session(id string) *sitting {
+func (b *Bridge) session(id string) *clientSession {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.sessions[id]
@@ -251,7 +251,7 @@ func (b *Bridge) discard(c *child) {
 func (b *Bridge) died(c *child, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.last, b.how = err, c.over()
+	b.last, b.how = err, c.exitError()
 	if early := !c.probing.Load() && time.Since(c.began) < b.o.Settled && (b.o.Shared || !c.introduced.Load()); early {
 		b.failures++
 		b.retryAt = time.Now().Add(backoff.Wait(b.failures, firstRetry, longestRetry))
@@ -263,7 +263,7 @@ func (b *Bridge) died(c *child, err error) {
 		b.closing(c)
 	}
 	b.log.Warn("agent process ended", "pid", c.pid, "err", b.hide(err.Error()), "deaths in a row", b.failures)
-	b.aside(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("process %d ended: %s", c.pid, b.hide(b.how.Error()))}, nil)
+	b.record(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("process %d ended: %s", c.pid, b.hide(b.how.Error()))}, nil)
 }
 
 const (
@@ -273,9 +273,9 @@ const (
 	patience = time.Second // how long a caller waits for a process to be due again
 )
 
-// makeRoom ends the process that nobody used for longest, so that sessions which their clients forgot to end do not keep
+// evict ends the process that nobody used for longest, so that sessions which their clients forgot to end do not keep
 // everybody else out until their time is over; b.mu is held. The client of its session will find that gone, and open another.
-func (b *Bridge) makeRoom() {
+func (b *Bridge) evict() {
 	var spare *child
 	var since time.Time
 	for c := range b.children {
@@ -310,7 +310,7 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 	b.mu.Lock()
 	wait, last := time.Until(b.retryAt), b.how
 	if len(b.children)+b.spawning >= b.o.Max {
-		b.makeRoom()
+		b.evict()
 	}
 	full, closed := len(b.children)+b.spawning >= b.o.Max, b.closed
 	if !full && !closed {
@@ -353,7 +353,7 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 	defer b.mu.Unlock()
 	b.starts++
 	b.children[c] = struct{}{}
-	err = c.over() // died before it was among the children, so that nobody else ends it
+	err = c.exitError() // died before it was among the children, so that nobody else ends it
 	if b.closed {
 		err = errClosed
 	}
@@ -362,6 +362,6 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 		return nil, err
 	}
 	b.log.Info("agent process started", "pid", c.pid)
-	b.aside(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("process %d started", c.pid)}, nil)
+	b.record(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("process %d started", c.pid)}, nil)
 	return c, nil
 }

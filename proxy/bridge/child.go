@@ -38,45 +38,45 @@ type child struct {
 	dead     error
 	next     uint64
 	pending  map[uint64]*exchange
-	asks     map[string]*sitting // who has to answer the process's own requests, by their ids
-	sessions map[*sitting]struct{}
+	asks     map[string]*clientSession // who has to answer the process's own requests, by their ids
+	sessions map[*clientSession]struct{}
 	used     time.Time
 }
 
 func newChild(b *Bridge, modern bool) (*child, error) {
 	c := &child{
 		b: b, modern: modern, common: modern || b.o.Shared, began: time.Now(), used: time.Now(), gone: make(chan struct{}), outbox: make(chan []byte, maxOutbox),
-		pending: map[uint64]*exchange{}, asks: map[string]*sitting{}, sessions: map[*sitting]struct{}{},
+		pending: map[uint64]*exchange{}, asks: map[string]*clientSession{}, sessions: map[*clientSession]struct{}{},
 	}
 	cfg := config.Server{
 		Name: b.o.Name, Transport: config.Stdio, Command: b.o.Command, Args: b.o.Args, Env: b.o.Env, Cwd: b.o.Cwd, MaxFrame: b.o.MaxFrame,
 	}
 	c.t = transport.NewStdio(cfg, transport.Tap{}, b.stderr, b.o.Leave)
 	if err := c.t.Start(b.life, c); err != nil {
-		return nil, routed(err)
+		return nil, withAdvice(err)
 	}
 	if p := c.t.Traits().Child; p != nil {
 		c.pid = p.PID()
 	}
-	b.wg.Go(c.mail)
+	b.wg.Go(c.writeLoop)
 	return c, nil
 }
 
-// mail writes the short messages of which nobody waits for the delivery. The goroutine that reads from the process must not
+// writeLoop writes the short messages of which nobody waits for the delivery. The goroutine that reads from the process must not
 // write to it: both could wait for each other.
-func (c *child) mail() {
+func (c *child) writeLoop() {
 	for {
 		select {
 		case frame := <-c.outbox:
-			_ = c.t.Send(c.b.life, transport.Message{Frame: frame}) // when the process is gone, all is told
+			_ = c.t.Send(c.b.life, transport.Message{Frame: frame}) // an error means that the process is gone, which all requests learn
 		case <-c.gone:
 			return
 		}
 	}
 }
 
-// tell leaves a message for mail.
-func (c *child) tell(frame []byte) {
+// write leaves a message for mail.
+func (c *child) write(frame []byte) {
 	select {
 	case c.outbox <- frame:
 	default:
@@ -84,8 +84,8 @@ func (c *child) tell(frame []byte) {
 	}
 }
 
-// over is why the process can be used no more, nil while it can.
-func (c *child) over() error {
+// exitError is why the process can be used no more, nil while it can.
+func (c *child) exitError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.dead
@@ -114,9 +114,9 @@ func (c *child) die(err error) bool {
 
 // Lost is called by the transport when the process has ended by itself.
 func (c *child) Lost(err error) {
-	err = routed(err)
+	err = withAdvice(err)
 	brief := err
-	if e := new(failure.Error); errors.As(err, &e) { // callers are told how it ended, and not what it wrote to stderr
+	if e := new(failure.Error); errors.As(err, &e) { // callers see how it ended, not what it wrote to stderr
 		brief = &failure.Error{Kind: e.Kind, Message: e.Message}
 	}
 	if c.die(brief) {
@@ -124,11 +124,11 @@ func (c *child) Lost(err error) {
 	}
 }
 
-// Broken fails the request whose answer is too large, as far as that can be told.
+// Broken fails the request whose answer is too large, if that can be determined.
 func (c *child) Broken(head, _ []byte, err error) {
-	err = routed(err)
+	err = withAdvice(err)
 	c.b.log.Warn("agent wrote a line that is not JSON-RPC", "pid", c.pid, "err", c.b.hide(err.Error()))
-	c.b.aside(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: c.b.hide(err.Error())}, head)
+	c.b.record(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: c.b.hide(err.Error())}, head)
 	start, end, ok := jsonrpc.Find(head, "id")
 	if x := c.take(head[start:end]); ok && x != nil {
 		x.out.fail(err)
@@ -209,11 +209,11 @@ func (c *child) send(ctx context.Context, frame []byte) error {
 	if err == nil {
 		return nil
 	}
-	if dead := c.over(); dead != nil {
+	if dead := c.exitError(); dead != nil {
 		return dead // says more than "broken pipe"
 	}
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
 		return cause
 	}
-	return routed(err)
+	return withAdvice(err)
 }

@@ -15,10 +15,10 @@ import (
 // exchange is one request on its way through a process.
 type exchange struct {
 	c      *child
-	s      *sitting // nil in the modern era
-	alias  uint64   // its id and its progress token in the process
-	id     []byte   // the caller's own
-	token  []byte   // the caller's own, nil without
+	s      *clientSession // nil in the modern era
+	alias  uint64         // its id and its progress token in the process
+	id     []byte         // the caller's own
+	token  []byte         // the caller's own, nil without
 	method string
 	events bool // the caller takes an event stream
 	logs   bool // the caller of the modern era asked for log messages
@@ -34,7 +34,7 @@ func (x *exchange) endless() bool { return x.method == string(mcp.MethodSubscrip
 const forget = 5 * time.Minute
 
 // do sends a request to a process and returns what it answers, once that begins.
-func (c *child) do(r *http.Request, s *sitting, env jsonrpc.Envelope, body []byte) (*http.Response, error) {
+func (c *child) do(r *http.Request, s *clientSession, env jsonrpc.Envelope, body []byte) (*http.Response, error) {
 	events, _ := ingress.Accepts(r.Header)
 	x, first, err := c.ask(r.Context(), s, env, body, events && !c.b.o.Caller(r.Context()).JSON)
 	switch {
@@ -50,14 +50,14 @@ func (c *child) do(r *http.Request, s *sitting, env jsonrpc.Envelope, body []byt
 }
 
 // ask sends a request and waits for the first message about it: the answer, unless the caller takes events.
-func (c *child) ask(ctx context.Context, s *sitting, env jsonrpc.Envelope, body []byte, events bool) (*exchange, message, error) {
+func (c *child) ask(ctx context.Context, s *clientSession, env jsonrpc.Envelope, body []byte, events bool) (*exchange, message, error) {
 	x := &exchange{s: s, id: env.ID, method: env.Method, events: events, out: newQueue(!c.common)}
 	if err := c.add(x); err != nil {
 		return nil, message{}, err
 	}
 	x.out.sever = x.cancel
 	if s != nil && x.events {
-		s.hand(x)
+		s.deliverPending(x)
 	}
 	if err := c.send(ctx, x.outgoing(body)); err != nil {
 		c.drop(x)
@@ -111,7 +111,7 @@ func (x *exchange) abandon(ctx context.Context) {
 // cancel tells the process that nobody wants the answer, unless it came.
 func (x *exchange) cancel() {
 	if x.c.drop(x) && x.method != string(mcp.MethodInitialize) {
-		x.c.tell(jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), append(strconv.AppendUint([]byte(`{"requestId":`), x.alias, 10), '}')))
+		x.c.write(jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), append(strconv.AppendUint([]byte(`{"requestId":`), x.alias, 10), '}')))
 	}
 	x.out.fail(errLeft)
 }
@@ -129,7 +129,7 @@ func (c *child) drop(x *exchange) bool {
 
 // cause is the only session with requests under way, and the only such request: nil where there are several, or none. What a
 // process does unasked in the legacy era belongs to them, if to anybody.
-func (c *child) cause() (s *sitting, x *exchange) {
+func (c *child) cause() (s *clientSession, x *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n, sessions := 0, 0

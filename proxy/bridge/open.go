@@ -37,7 +37,7 @@ func (b *Bridge) get(ctx context.Context, key string, begin func(context.Context
 			c, err := begin(b.life)
 			b.mu.Lock()
 			if err == nil {
-				err = c.over()
+				err = c.exitError()
 			}
 			st.c, st.err = c, err
 			if err != nil && b.common[key] == st {
@@ -68,7 +68,7 @@ func (b *Bridge) initialize(r *http.Request, env jsonrpc.Envelope, body []byte) 
 	if err != nil {
 		return b.unable(r, env, false, err)
 	}
-	s, err := c.newSitting(env)
+	s, err := c.newSession(env)
 	if err != nil {
 		b.discard(c)
 		return nil, err
@@ -104,7 +104,7 @@ func (b *Bridge) join(r *http.Request, env jsonrpc.Envelope) (*http.Response, er
 	if err != nil {
 		return b.unable(r, env, false, err)
 	}
-	s, err := c.newSitting(env)
+	s, err := c.newSession(env)
 	if err == nil {
 		err = b.register(s)
 	}
@@ -112,14 +112,14 @@ func (b *Bridge) join(r *http.Request, env jsonrpc.Envelope) (*http.Response, er
 		return nil, err
 	}
 	asked := jsonrpc.GetString(env.Params, "protocolVersion")
-	res := respond(r, http.StatusOK, ingress.TypeJSON, jsonrpc.NewResult(env.ID, speak(c.hello, asked)))
+	res := respond(r, http.StatusOK, ingress.TypeJSON, jsonrpc.NewResult(env.ID, negotiate(c.hello, asked)))
 	res.Header[ingress.HeaderSession] = []string{s.id}
 	return res, nil
 }
 
-// speak is the result of an initialize for a client that asked for an older version than the process speaks. What the newer
+// negotiate is the result of an initialize for a client that asked for an older version than the process speaks. What the newer
 // ones added a client of an older one ignores.
-func speak(hello []byte, asked string) []byte {
+func negotiate(hello []byte, asked string) []byte {
 	if mcp.IsValidProtocolVersion(asked) && asked < jsonrpc.GetString(hello, "protocolVersion") { // versions are dates
 		hello, _ = jsonrpc.Update(hello, jsonrpc.Replace(jsonrpc.Quote(asked), "protocolVersion")) // was scanned
 	}
@@ -190,7 +190,7 @@ func (b *Bridge) modern(r *http.Request, env jsonrpc.Envelope, body []byte) (*ht
 		if err != nil {
 			return b.unable(r, env, true, err)
 		}
-		if c.over() != nil && !again { // ended since; its successor is not in place yet
+		if c.exitError() != nil && !again { // ended since; its successor is not in place yet
 			b.retire(key, c)
 			continue
 		}
@@ -232,7 +232,7 @@ func (b *Bridge) probe(ctx context.Context) (*child, error) {
 	c.probing.Store(false)
 	var rpc *jsonrpc.Error
 	if err == nil || errors.As(err, &rpc) && (rpc.Code == jsonrpc.CodeUnsupportedVersion || rpc.Code == jsonrpc.CodeMissingCapability) {
-		b.idle()
+		b.sweepLater()
 		return c, nil
 	}
 	b.discard(c)
@@ -247,16 +247,16 @@ func (b *Bridge) probe(ctx context.Context) (*child, error) {
 	return nil, errLegacy
 }
 
-// idle sees to it that processes that nobody uses are ended.
-func (b *Bridge) idle() {
+// sweepLater sees to it that processes that nobody uses are ended.
+func (b *Bridge) sweepLater() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.sweep == nil && !b.closed && !b.o.Shared {
-		b.sweep = time.AfterFunc(b.o.Idle/4, b.tidy)
+		b.sweep = time.AfterFunc(b.o.Idle/4, b.endIdle)
 	}
 }
 
-func (b *Bridge) tidy() {
+func (b *Bridge) endIdle() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sweep = nil
@@ -272,7 +272,7 @@ func (b *Bridge) tidy() {
 		}
 	}
 	if len(b.common) > 0 {
-		b.sweep = time.AfterFunc(b.o.Idle/4, b.tidy)
+		b.sweep = time.AfterFunc(b.o.Idle/4, b.endIdle)
 	}
 }
 
@@ -284,7 +284,7 @@ func (c *child) unused(since time.Duration) bool {
 // idleSince is since when a process has had nothing to do; false while a request is under way in it or a client listens.
 func (c *child) idleSince() (at time.Time, idle bool) {
 	listening := false
-	c.each(func(s *sitting) {
+	c.each(func(s *clientSession) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		listening = listening || s.open

@@ -211,7 +211,7 @@ func TestR3_WhatClientsDoNotSeeIsSaidAside(t *testing.T) {
 	var seen []string
 	b := bridge(t, "legacy", func(o *Options) {
 		o.Shared = true // one process for clients of which this one answers no questions
-		o.Aside = func(e journal.Entry, body []byte) {
+		o.SideChannel = func(e journal.Entry, body []byte) {
 			mu.Lock()
 			defer mu.Unlock()
 			seen = append(seen, fmt.Sprintf("%s|%d|%d|%s|%s", e.Server, e.Dir, e.Kind, e.Note, body))

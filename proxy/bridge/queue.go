@@ -36,10 +36,10 @@ func (m message) size() (n int) {
 
 // queue holds what is to be sent to one client on one stream. It has one reader.
 type queue struct {
-	patient bool          // whoever puts waits for a slow reader; else what is too much is dropped, the oldest first
-	sever   func()        // called for a reader that stalls a patient queue
-	wake    chan struct{} // has room for one: something is there
-	failed  chan struct{} // closed by fail
+	blocking bool          // whoever puts waits for a slow reader; else what is too much is dropped, the oldest first
+	sever    func()        // called for a reader that stalls a patient queue
+	wake     chan struct{} // has room for one: something is there
+	failed   chan struct{} // closed by fail
 
 	mu    sync.Mutex
 	items []message
@@ -50,7 +50,7 @@ type queue struct {
 }
 
 func newQueue(patient bool) *queue {
-	return &queue{patient: patient, wake: make(chan struct{}, 1), failed: make(chan struct{})}
+	return &queue{blocking: patient, wake: make(chan struct{}, 1), failed: make(chan struct{})}
 }
 
 // stall is how long a reader may hold up the process that serves it alone.
@@ -61,7 +61,7 @@ func (q *queue) full() bool { return len(q.items) >= maxWaiting || q.bytes > max
 // put adds a message. The answer always has room.
 func (q *queue) put(m message) {
 	q.mu.Lock()
-	for q.patient && !m.final && q.err == nil && q.full() {
+	for q.blocking && !m.final && q.err == nil && q.full() {
 		if q.room == nil {
 			q.room = make(chan struct{})
 		}
@@ -91,10 +91,10 @@ func (q *queue) put(m message) {
 	q.ended = m.final
 	q.items = append(q.items, m)
 	q.bytes += m.size()
-	q.poke()
+	q.signal()
 }
 
-func (q *queue) poke() {
+func (q *queue) signal() {
 	select {
 	case q.wake <- struct{}{}:
 	default:
@@ -109,7 +109,7 @@ func (q *queue) fail(err error) {
 		q.err = err
 		close(q.failed)
 	}
-	q.poke()
+	q.signal()
 }
 
 // errQuiet says that nothing came for a while.

@@ -39,7 +39,7 @@ func (c *child) frame(frame []byte) {
 		c.asked(env, frame)
 	default:
 		c.b.log.Warn("agent wrote a line that is not JSON-RPC; servers must log to stderr", "pid", c.pid, "err", err)
-		c.b.aside(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: "not JSON-RPC"}, []byte(c.b.hide(string(frame))))
+		c.b.record(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: "not JSON-RPC"}, []byte(c.b.hide(string(frame))))
 		if env.Method != "" {
 			return
 		}
@@ -73,7 +73,7 @@ func replaced(text, value []byte, path ...string) [][]byte {
 func (c *child) notified(env jsonrpc.Envelope, frame []byte) {
 	if env.Method == string(mcp.MethodNotificationProgress) {
 		if x := c.find(jsonrpc.Get(env.Params, "progressToken")); x != nil && x.token != nil {
-			x.say(message{pieces: replaced(frame, x.token, "params", "progressToken")})
+			x.send(message{pieces: replaced(frame, x.token, "params", "progressToken")})
 		}
 		return
 	}
@@ -84,14 +84,14 @@ func (c *child) notified(env jsonrpc.Envelope, frame []byte) {
 	s, x := c.cause()
 	switch env.Method {
 	case string(mcp.MethodNotificationMessage):
-		if x != nil && x.say(message{pieces: [][]byte{frame}}) {
+		if x != nil && x.send(message{pieces: [][]byte{frame}}) {
 			return
 		}
 		if s != nil && !c.common {
-			s.say(message{pieces: [][]byte{frame}}, false)
+			s.send(message{pieces: [][]byte{frame}}, false)
 			return
 		}
-		c.each(func(s *sitting) { s.say(message{pieces: [][]byte{frame}}, false) })
+		c.each(func(s *clientSession) { s.send(message{pieces: [][]byte{frame}}, false) })
 	case string(mcp.MethodNotificationCancelled): // of a request of its own
 		id := string(jsonrpc.Get(env.Params, "requestId"))
 		c.mu.Lock()
@@ -99,17 +99,17 @@ func (c *child) notified(env jsonrpc.Envelope, frame []byte) {
 		delete(c.asks, id)
 		c.mu.Unlock()
 		if to != nil {
-			to.say(message{pieces: [][]byte{frame}}, true)
+			to.send(message{pieces: [][]byte{frame}}, true)
 		}
 	case string(mcp.MethodNotificationResourceUpdated):
 		uri := jsonrpc.GetString(env.Params, "uri")
-		c.each(func(s *sitting) {
+		c.each(func(s *clientSession) {
 			if !c.common || s.watches(uri) {
-				s.say(message{pieces: [][]byte{frame}}, true)
+				s.send(message{pieces: [][]byte{frame}}, true)
 			}
 		})
 	default:
-		c.each(func(s *sitting) { s.say(message{pieces: [][]byte{frame}}, true) })
+		c.each(func(s *clientSession) { s.send(message{pieces: [][]byte{frame}}, true) })
 	}
 }
 
@@ -118,7 +118,7 @@ func (c *child) notified(env jsonrpc.Envelope, frame []byte) {
 func (c *child) notifiedModern(env jsonrpc.Envelope, frame []byte) {
 	if start, end, ok := jsonrpc.Find(env.Params, "_meta", mcp.MetaKeySubscriptionID); ok {
 		if x := c.find(env.Params[start:end]); x != nil && x.endless() {
-			x.say(message{pieces: replaced(frame, x.id, "params", "_meta", mcp.MetaKeySubscriptionID)})
+			x.send(message{pieces: replaced(frame, x.id, "params", "_meta", mcp.MetaKeySubscriptionID)})
 		}
 		return
 	}
@@ -133,12 +133,12 @@ func (c *child) notifiedModern(env jsonrpc.Envelope, frame []byte) {
 	}
 	c.mu.Unlock()
 	if n == 1 {
-		to.say(message{pieces: [][]byte{frame}})
+		to.send(message{pieces: [][]byte{frame}})
 	}
 }
 
-// say gives a notification to whoever waits for the answer; false if that one takes nothing but the answer.
-func (x *exchange) say(m message) bool {
+// send gives a notification to whoever waits for the answer; false if that one takes nothing but the answer.
+func (x *exchange) send(m message) bool {
 	if !x.events {
 		return false
 	}
@@ -146,9 +146,9 @@ func (x *exchange) say(m message) bool {
 	return true
 }
 
-func (c *child) each(f func(*sitting)) {
+func (c *child) each(f func(*clientSession)) {
 	c.mu.Lock()
-	all := make([]*sitting, 0, len(c.sessions))
+	all := make([]*clientSession, 0, len(c.sessions))
 	for s := range c.sessions {
 		all = append(all, s)
 	}
@@ -158,16 +158,16 @@ func (c *child) each(f func(*sitting)) {
 	}
 }
 
-// asked passes a request of the process on to the session that caused it. Where that cannot be told, or the session's client
+// asked passes a request of the process on to the session that caused it. Where that cannot be determined, or the session's client
 // did not say that it can answer such a request, it is refused at once.
 func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
 	if env.Method == string(mcp.MethodPing) {
-		c.tell(jsonrpc.NewResult(env.ID, nil))
+		c.write(jsonrpc.NewResult(env.ID, nil))
 		return
 	}
 	s, x := c.cause()
 	if s == nil && !c.common {
-		c.each(func(only *sitting) { s = only })
+		c.each(func(only *clientSession) { s = only })
 	}
 	why := ""
 	switch {
@@ -187,7 +187,7 @@ func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
 		}
 		c.mu.Unlock()
 		m := message{pieces: [][]byte{frame}}
-		if x != nil && x.say(m) || s.say(m, true) {
+		if x != nil && x.send(m) || s.send(m, true) {
 			return
 		}
 		c.mu.Lock()
@@ -197,7 +197,7 @@ func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
 	}
 	refusal := jsonrpc.NewError(env.ID, jsonrpc.CodeMethodNotFound, env.Method+" is not possible here: "+why, nil)
 	conn := uint64(1<<30 | c.pid&(1<<30-1)) // apart from those of clients
-	c.b.aside(journal.Entry{Dir: journal.In, Conn: conn}, frame)
-	c.b.aside(journal.Entry{Dir: journal.Out, Conn: conn}, refusal)
-	c.tell(refusal)
+	c.b.record(journal.Entry{Dir: journal.In, Conn: conn}, frame)
+	c.b.record(journal.Entry{Dir: journal.Out, Conn: conn}, refusal)
+	c.write(refusal)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	beat = 15 * time.Second // a comment shows a silent stream to be alive
+	heartbeat = 15 * time.Second // a comment shows a silent stream to be alive
 )
 
 // respond is a response with a body of one piece.
@@ -87,10 +87,10 @@ func (e *events) add(m message) {
 	e.done = m.final
 }
 
-// errCut is the end of a stream whose answer will not come.
-type errCut struct{ error }
+// cutError is the end of a stream whose answer will not come.
+type cutError struct{ error }
 
-func (e errCut) Unwrap() []error { return []error{e.error, io.ErrUnexpectedEOF} }
+func (e cutError) Unwrap() []error { return []error{e.error, io.ErrUnexpectedEOF} }
 
 // Read waits for the next message.
 func (e *events) Read(p []byte) (n int, err error) {
@@ -99,7 +99,7 @@ func (e *events) Read(p []byte) (n int, err error) {
 			e.over = true
 			return 0, io.EOF
 		}
-		m, err := e.q.next(e.ctx, beat)
+		m, err := e.q.next(e.ctx, heartbeat)
 		switch {
 		case err == nil:
 			e.add(m)
@@ -109,7 +109,7 @@ func (e *events) Read(p []byte) (n int, err error) {
 			e.over = true
 			return 0, io.EOF
 		default:
-			return 0, errCut{err}
+			return 0, cutError{err}
 		}
 	}
 	for n < len(p) && len(e.rest) > 0 {

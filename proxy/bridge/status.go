@@ -21,8 +21,8 @@ type Status struct {
 	how string // as Error, without what was on stderr
 }
 
-// Outside is the status for those who may call the agent, and are not to read what its processes write to stderr.
-func (s Status) Outside() Status {
+// Public is the status for those who may call the agent, and are not to read what its processes write to stderr.
+func (s Status) Public() Status {
 	s.Error, s.Stderr = s.how, nil
 	return s
 }
@@ -78,7 +78,7 @@ const (
 
 // ring keeps the last lines of what is written to it, whole ones, cut to a length. Its text is from outside.
 type ring struct {
-	aside func(line []byte) // is told of each as well
+	onLine func(line []byte) // gets each as well
 
 	mu   sync.Mutex
 	kept []string
@@ -97,7 +97,7 @@ func (r *ring) Write(p []byte) (int, error) {
 			r.kept = append(r.kept[:0], r.kept[1:]...)
 		}
 		r.kept = append(r.kept, strings.ToValidUTF8(string(line[:min(len(line), lineBytes)]), "\uFFFD"))
-		r.aside(line)
+		r.onLine(line)
 	}
 	return len(p), nil
 }

@@ -27,8 +27,8 @@ func (x *exchange) answer(res *http.Response) {
 	if x.opens {
 		defer x.unopened(res.Header.Get(ingress.HeaderSession))
 	}
-	if x.pinned != nil && x.out.session != "" && lost(res, x.id) {
-		x.pinned.Forget()
+	if x.session != nil && x.out.session != "" && lost(res, x.id) {
+		x.session.Forget()
 		x.c.Refuse(ingress.NoSession(true))
 		return
 	}

@@ -22,7 +22,7 @@ type exchange struct {
 	c       *flow.Call
 	out     outgoing
 	id      []byte            // of the request as the agent sees it
-	pinned  *sessions.Session // whose session it is sent in; nil without
+	session *sessions.Session // whose session it is sent in; nil without
 	version string            // of the protocol, for the answer's header; "" if it is not known
 	opens   bool              // a successful answer opens a session
 	minted  bool              // the session has an id of the router's

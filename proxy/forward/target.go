@@ -50,7 +50,7 @@ type Target struct {
 	slots chan struct{} // of tasks that run at the same time
 
 	mu      sync.Mutex
-	lent    map[string]*lent // by principal
+	shared  map[string]*sharedSession // by principal
 	calls   int
 	retired bool
 	ended   bool          // no task may start
@@ -67,7 +67,7 @@ var local = &url.URL{Scheme: "http", Host: "127.0.0.1", Path: "/mcp"}
 func New(r *routes.Route, up flow.Upstream, s *Shared) *Target {
 	t := &Target{
 		Route: r, s: s, up: up, url: r.Endpoint(), name: s.Name + "-proxy:" + r.Name,
-		lent: map[string]*lent{}, idle: make(chan struct{}), slots: make(chan struct{}, maxTasks),
+		shared: map[string]*sharedSession{}, idle: make(chan struct{}), slots: make(chan struct{}, maxTasks),
 	}
 	if t.where = origin(t.url); t.url == nil {
 		t.url, t.where = local, "command"
@@ -81,8 +81,8 @@ func New(r *routes.Route, up flow.Upstream, s *Shared) *Target {
 	return t
 }
 
-// Enter counts a call; it is false once the target is retired.
-func (t *Target) Enter() bool {
+// Acquire counts a call; it is false once the target is retired.
+func (t *Target) Acquire() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.retired {
@@ -91,8 +91,8 @@ func (t *Target) Enter() bool {
 	return !t.retired
 }
 
-// Leave ends what Enter began.
-func (t *Target) Leave() {
+// Release ends what Enter began.
+func (t *Target) Release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls--
@@ -125,7 +125,7 @@ func (t *Target) Retire(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, goodbye)
 	defer cancel()
-	t.giveUpLent(ctx)
+	t.closeShared(ctx)
 	t.mu.Lock()
 	t.ended = true
 	t.mu.Unlock()
@@ -201,12 +201,12 @@ func (t *Target) post(c *flow.Call) {
 		x.rewrite, x.opens = true, true
 		x.run()
 	case len(c.R.Header[ingress.HeaderSession]) > 0:
-		s := t.pinned(c)
+		s := t.findOrRefuse(c)
 		if s == nil {
 			return
 		}
 		defer s.Release()
-		x.pinned, x.out.session, x.version = s, s.Upstream, s.Version
+		x.session, x.out.session, x.version = s, s.Upstream, s.Version
 		if c.Version == "" {
 			x.out.version = s.Version
 		}
@@ -247,8 +247,8 @@ func (t *Target) find(c *flow.Call) (*sessions.Session, error) {
 	return s, nil
 }
 
-// pinned is find, with the call refused where there is none.
-func (t *Target) pinned(c *flow.Call) *sessions.Session {
+// findOrRefuse is find, with the call refused where there is none.
+func (t *Target) findOrRefuse(c *flow.Call) *sessions.Session {
 	s, err := t.find(c)
 	if err == nil {
 		return s
@@ -274,12 +274,12 @@ func (t *Target) mint(c *flow.Call, upstream, version string) (string, error) {
 }
 
 func (t *Target) get(c *flow.Call) {
-	s := t.pinned(c)
+	s := t.findOrRefuse(c)
 	if s == nil {
 		return
 	}
 	defer s.Release()
-	x := &exchange{Target: t, c: c, pinned: s, version: s.Version, endless: true}
+	x := &exchange{Target: t, c: c, session: s, version: s.Version, endless: true}
 	x.out = outgoing{method: http.MethodGet, session: s.Upstream, accept: c.R.Header["Accept"]}
 	if c.Version == "" {
 		x.out.version = s.Version

@@ -14,14 +14,14 @@ import (
 // maxHeld is how much of an event is kept before it is known what it is. An answer above that is passed on as it comes.
 const maxHeld = 256 << 10
 
-// living gives the agent its time anew with each piece of its answer.
-type living struct {
+// livenessReader gives the agent its time anew with each piece of its answer.
+type livenessReader struct {
 	io.Reader
 	x *exchange
 }
 
 // Read reads.
-func (l living) Read(p []byte) (int, error) {
+func (l livenessReader) Read(p []byte) (int, error) {
 	l.x.alive()
 	return l.Reader.Read(p)
 }
@@ -33,13 +33,13 @@ func (x *exchange) unwrapped(res *http.Response) {
 	if x.opens || x.rewrite {
 		limit = maxAnswer
 	}
-	r := sse.NewReader(x.restoring(living{res.Body, x}), limit, 0)
+	r := sse.NewReader(x.restoring(livenessReader{res.Body, x}), limit, 0)
 	if limit == maxHeld {
 		r.Stream(func(head []byte) io.Writer {
 			if !answers(head, x.c.Env.ID) {
 				return io.Discard
 			}
-			return &unending{x: x, status: res.StatusCode}
+			return &eventWriter{x: x, status: res.StatusCode}
 		})
 	}
 	for {
@@ -96,14 +96,14 @@ func (x *exchange) unanswered(err error) {
 	}
 }
 
-// unending writes an answer to the client as it comes.
-type unending struct {
+// eventWriter writes an answer to the client as it comes.
+type eventWriter struct {
 	x      *exchange
 	status int
 }
 
 // Write begins the answer where it has not begun.
-func (u *unending) Write(p []byte) (int, error) {
+func (u *eventWriter) Write(p []byte) (int, error) {
 	if u.x.c.Status == 0 {
 		u.x.plain(u.status, -1)
 	}

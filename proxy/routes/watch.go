@@ -17,7 +17,7 @@ type Options struct {
 	Path string
 	// Must is whether the file has to be there at the start. A file that need not be there serves no routes until it appears.
 	Must bool
-	// Changed is told of each new table, and of each reason why the file is not in force (then t is the table still in
+	// Changed gets each new table, and each reason why the file is not in force (then t is the table still in
 	// force, and err is not nil). It runs on the watcher's goroutine.
 	Changed func(t *Table, err error)
 	// Poll is how often the file is looked at where the system reports no change; default 2 s.

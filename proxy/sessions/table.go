@@ -12,7 +12,7 @@ import (
 type Limits struct {
 	TTL time.Duration // without requests and streams; default 30 min
 	Max int           // default 10,000
-	// Ended is told of sessions that nobody used for the TTL, or that gave way to others. It must not block.
+	// Ended gets sessions that nobody used for the TTL, or that gave way to others. It must not block.
 	Ended func(Binding)
 }
 

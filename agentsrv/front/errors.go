@@ -24,7 +24,7 @@ func (s *Server) engineError(x *Exchange, e mcp.JSONRPCErrorDetails) error {
 	}
 	switch e.Code {
 	case mcp.METHOD_NOT_FOUND:
-		return jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "%s", head(e.Message))
+		return jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "%s", clip(e.Message))
 	case mcp.RESOURCE_NOT_FOUND:
 		return noResource(x)
 	case mcp.INVALID_PARAMS:
@@ -42,7 +42,7 @@ func (s *Server) engineError(x *Exchange, e mcp.JSONRPCErrorDetails) error {
 }
 
 func badParams(x *Exchange, message string) error {
-	name := head(jsonrpc.GetString(x.Params, "name"))
+	name := clip(jsonrpc.GetString(x.Params, "name"))
 	missing := func(err error) bool { return strings.HasSuffix(message, err.Error()) }
 	switch {
 	case x.Method == string(mcp.MethodToolsCall) && missing(server.ErrToolNotFound):
@@ -56,12 +56,12 @@ func badParams(x *Exchange, message string) error {
 	case strings.HasSuffix(x.Method, "/list") && jsonrpc.Get(x.Params, "cursor") != nil: // the one param that lists have
 		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: unknown cursor; list again without one").With("field", "cursor")
 	}
-	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s", head(message))
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s", clip(message))
 }
 
 func noResource(x *Exchange) error {
 	uri := jsonrpc.GetString(x.Params, "uri")
-	return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource '%s' not found; see resources/list and resources/templates/list", head(uri)).With("uri", uri)
+	return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource '%s' not found; see resources/list and resources/templates/list", clip(uri)).With("uri", uri)
 }
 
 // unreadable is the answer to params that do not decode. What mcp-go says of them names its Go types, if anything.
@@ -69,8 +69,8 @@ func unreadable(x *Exchange) error {
 	if x.Method == string(mcp.MethodCompletionComplete) {
 		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, `Invalid params: completion/complete needs ref, {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}, and argument, {"name":…,"value":…}`)
 	}
-	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: the params of %s cannot be read: a member has the wrong type, a number does not fit 64-bit floats, or the nesting is deeper than 10000 levels", head(x.Method))
+	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: the params of %s cannot be read: a member has the wrong type, a number does not fit 64-bit floats, or the nesting is deeper than 10000 levels", clip(x.Method))
 }
 
-// head is a text of the client's, as far as an error message repeats it.
-func head(s string) string { return text.Clip(s, 200) }
+// clip is a text of the client's, as far as an error message repeats it.
+func clip(s string) string { return text.Clip(s, 200) }

@@ -7,15 +7,15 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// carrier is a messenger made of a function.
-type carrier func(frame []byte) error
+// senderFunc is a messenger made of a function.
+type senderFunc func(frame []byte) error
 
-func (c carrier) send(frame []byte) error { return c(frame) }
+func (c senderFunc) send(frame []byte) error { return c(frame) }
 
-// Carry hands what is sent about the request to send, one frame at a time, instead of the request's own stream. It is
+// SendTo hands what is sent about the request to send, one frame at a time, instead of the request's own stream. It is
 // for exchanges made by NewExchange, before they are used. A question for which send returns ErrOver goes out on the
 // session's own stream.
-func (x *Exchange) Carry(send func(frame []byte) error) { x.out = carrier(send) }
+func (x *Exchange) SendTo(send func(frame []byte) error) { x.out = senderFunc(send) }
 
 // Send writes a frame on the request's own stream, in order and before the result; ErrOver once that is out.
 func (x *Exchange) Send(frame []byte) error { return x.send(frame) }

@@ -21,17 +21,17 @@ import (
 	"github.com/mcphud/mcphud/session/sse"
 )
 
-// lent is a session with the agent that the router opened for callers who have none of their own. All of one principal share
+// sharedSession is a session with the agent that the router opened for callers who have none of their own. All of one principal share
 // it.
-type lent struct {
+type sharedSession struct {
 	mu      sync.Mutex
-	opening *opening // nil when nobody opens
-	open    *sitting // nil before
+	opening *opening         // nil when nobody opens
+	open    *upstreamSession // nil before
 }
 
-// sitting is a session that is open. The agent may have given it no id, if it keeps none or knows no such thing as a session;
+// upstreamSession is a session that is open. The agent may have given it no id, if it keeps none or knows no such thing as a session;
 // then callers are served without.
-type sitting struct {
+type upstreamSession struct {
 	id, version string
 	until       time.Time // when it is worth asking the agent again; zero for never
 
@@ -43,7 +43,7 @@ type sitting struct {
 
 type opening struct {
 	done chan struct{}
-	s    *sitting
+	s    *upstreamSession
 	err  error
 }
 
@@ -60,9 +60,9 @@ func (t *Target) sessionless(x *exchange) {
 		c.Empty(http.StatusAccepted)
 		return
 	}
-	l := t.lentTo(c.Principal)
+	l := t.sharedBy(c.Principal)
 	for again := false; ; again = true {
-		s, err := t.borrow(c.R.Context(), l)
+		s, err := t.join(c.R.Context(), l)
 		if err != nil {
 			if c.R.Context().Err() != nil {
 				x.gone()
@@ -80,7 +80,7 @@ func (t *Target) sessionless(x *exchange) {
 			} else {
 				x.alias()
 			}
-			defer x.settle(s, x.id, over)
+			defer x.release(s, x.id, over)
 		}
 		res, err := x.send()
 		if err == nil && s.id != "" && lost(res, x.id) {
@@ -91,7 +91,7 @@ func (t *Target) sessionless(x *exchange) {
 				x.over()
 				continue
 			}
-			// Nor is the caller told that a session of its own is gone: it has none.
+			// The caller has no session of its own that could be reported as gone.
 			if strings.HasPrefix(res.Header.Get("Content-Type"), ingress.TypeJSON) {
 				_ = res.Body.Close()
 				err = errForgotten
@@ -109,9 +109,9 @@ func (t *Target) sessionless(x *exchange) {
 	}
 }
 
-// settle ends what a caller without a session asked for. One that left, or was told that it took too long, has no way to cancel
+// release ends what a caller without a session asked for. One that left, or got a timeout, has no way to cancel
 // it, so that the router does. The id is not used again before the agent knows; then over is called.
-func (x *exchange) settle(s *sitting, id []byte, over func()) {
+func (x *exchange) release(s *upstreamSession, id []byte, over func()) {
 	if f := x.c.Failure; f == nil || f.Kind != jsonrpc.KindCancelled && f.Kind != jsonrpc.KindTimeout {
 		over()
 		return
@@ -133,19 +133,19 @@ func (x *exchange) settle(s *sitting, id []byte, over func()) {
 	})
 }
 
-func (t *Target) lentTo(principal string) *lent {
+func (t *Target) sharedBy(principal string) *sharedSession {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := t.lent[principal]
+	l := t.shared[principal]
 	if l == nil {
-		l = &lent{}
-		t.lent[principal] = l
+		l = &sharedSession{}
+		t.shared[principal] = l
 	}
 	return l
 }
 
-// borrow is the open session, opened by the first who asks; the others wait.
-func (t *Target) borrow(ctx context.Context, l *lent) (*sitting, error) {
+// join is the open session, opened by the first who asks; the others wait.
+func (t *Target) join(ctx context.Context, l *sharedSession) (*upstreamSession, error) {
 	l.mu.Lock()
 	if s := l.open; s != nil && (s.until.IsZero() || time.Now().Before(s.until)) {
 		l.mu.Unlock()
@@ -177,7 +177,7 @@ func (t *Target) borrow(ctx context.Context, l *lent) (*sitting, error) {
 	}
 }
 
-func (l *lent) forget(s *sitting) {
+func (l *sharedSession) forget(s *upstreamSession) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open == s {
@@ -186,7 +186,7 @@ func (l *lent) forget(s *sitting) {
 }
 
 // take marks an id as that of an unanswered request; false if there is one already.
-func (s *sitting) take(id string) bool {
+func (s *upstreamSession) take(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, busy := s.busy[id]; busy {
@@ -196,7 +196,7 @@ func (s *sitting) take(id string) bool {
 	return true
 }
 
-func (s *sitting) give(id string) {
+func (s *upstreamSession) give(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.busy, id)
@@ -208,7 +208,7 @@ var (
 )
 
 // openSession opens a session with the agent on the router's own account. An agent that does not want one is served without.
-func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
+func (t *Target) openSession(ctx context.Context) (s *upstreamSession, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	limit := silence{time.AfterFunc(t.Route.Timeout, func() { cancel(errSilent) }), t.Route.Timeout}
@@ -237,9 +237,9 @@ func (t *Target) openSession(ctx context.Context) (s *sitting, err error) {
 		return nil, err
 	}
 	if answer == nil {
-		return &sitting{until: time.Now().Add(refusedFor)}, nil
+		return &upstreamSession{until: time.Now().Add(refusedFor)}, nil
 	}
-	s = &sitting{id: res.Header.Get(ingress.HeaderSession), version: versionIn(answer), busy: map[string]struct{}{}}
+	s = &upstreamSession{id: res.Header.Get(ingress.HeaderSession), version: versionIn(answer), busy: map[string]struct{}{}}
 	if err := sessions.Check(s.id); err != nil {
 		return nil, err
 	}
@@ -321,11 +321,11 @@ func ownAnswer(res *http.Response) ([]byte, error) {
 	}
 }
 
-// giveUpLent ends the sessions that the router opened.
-func (t *Target) giveUpLent(ctx context.Context) {
+// closeShared ends the sessions that the router opened.
+func (t *Target) closeShared(ctx context.Context) {
 	t.mu.Lock()
-	all := t.lent
-	t.lent = map[string]*lent{}
+	all := t.shared
+	t.shared = map[string]*sharedSession{}
 	t.mu.Unlock()
 	for _, l := range all {
 		l.mu.Lock()

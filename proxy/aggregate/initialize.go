@@ -25,7 +25,7 @@ const (
 	greeting = 2 * time.Second
 	// maxAdvice bounds the instructions of all agents, in bytes.
 	maxAdvice = 32 << 10
-	// maxCaps bounds what a client can do, by its own words, in bytes. It is kept for its session, and told to each agent.
+	// maxCaps bounds the capabilities that a client declares, in bytes. They are kept for its session, and sent to each agent.
 	maxCaps = 64 << 10
 )
 
@@ -47,7 +47,7 @@ func (c *client) union(ctx context.Context) union {
 		fetches[i] = c.fetch(a, hello)
 	}
 	for i, a := range agents {
-		if c.await(ctx, want{a, hello}, fetches[i], began, min(greeting, c.s.o.Patience)) != nil {
+		if c.await(ctx, fetchKey{a, hello}, fetches[i], began, min(greeting, c.s.o.Patience)) != nil {
 			continue
 		}
 		st := fetches[i].sess.Status()

@@ -15,10 +15,10 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// parked is a call of a caller of the modern era to an agent of the legacy one, which may ask the client by requests. What it
+// pendingCall is a call of a caller of the modern era to an agent of the legacy one, which may ask the client by requests. What it
 // asks is answered to the caller as input_required; the call goes on meanwhile, and the caller comes back to it, with what
-// was asked for, by the state that only the caller was told.
-type parked struct {
+// was asked for, by the state that only the caller knows.
+type pendingCall struct {
 	state        string
 	c            *client
 	agent        string
@@ -67,22 +67,22 @@ func askedFor(caps []byte) string {
 	return "{" + strings.Join(all, ",") + "}"
 }
 
-// park makes a call that may ask its caller.
-func (x *exchange) park(ctx context.Context, sess *session.Session, agent string, params, token []byte) ([]byte, error) {
-	p := &parked{
+// callPending makes a call that may ask its caller.
+func (x *exchange) callPending(ctx context.Context, sess *session.Session, agent string, params, token []byte) ([]byte, error) {
+	p := &pendingCall{
 		state: statePrefix + rand.Text(), c: x.c, agent: agent, method: x.env.Method, name: x.target(),
 		asked: make(chan struct{}, 1), done: make(chan struct{}), taken: make(chan struct{}, 1), asks: map[string]question{},
 	}
 	life, cancel := context.WithCancelCause(x.c.life)
-	carried := x.carried(false)
+	carried := x.forwardedHeaders(false)
 	p.cancel = cancel
 	p.patience.start(x.s.o.Limit(agent), func() { cancel(errIdle) })
-	x.c.keep(p, true)
+	x.c.setPending(p, true)
 	if !x.c.background(func(ctx context.Context) {
-		defer x.s.linger(ctx, p)
+		defer x.s.expirePending(ctx, p)
 		defer close(p.done)
 		defer p.patience.stop()
-		defer x.c.keep(p, false)
+		defer x.c.setPending(p, false)
 		r, err := sess.Call(life, p.method, params, session.CallOptions{Timeout: maxCall, MaxTimeout: maxCall, Tag: p, Header: carried, OnOwn: func(frame []byte) bool {
 			p.patience.again()
 			p.mu.Lock()
@@ -92,15 +92,15 @@ func (x *exchange) park(ctx context.Context, sess *session.Session, agent string
 		}})
 		switch {
 		case err == nil:
-			p.result = modernized(p.method, r.Result)
+			p.result = toModern(p.method, r.Result)
 		case errors.Is(context.Cause(life), errIdle):
-			p.err = late(agent, err)
+			p.err = timedOut(agent, err)
 		default:
 			p.err = agentError(agent, err)
 		}
 	}) {
 		p.patience.stop()
-		x.c.keep(p, false)
+		x.c.setPending(p, false)
 		cancel(nil)
 		return nil, errStopping
 	}
@@ -111,7 +111,7 @@ func (x *exchange) park(ctx context.Context, sess *session.Session, agent string
 func (x *exchange) target() string { return string(x.params.Name) + string(x.params.URI) }
 
 // wait waits for the answer, or for something to ask the caller for.
-func (p *parked) wait(ctx context.Context, x *exchange) ([]byte, error) {
+func (p *pendingCall) wait(ctx context.Context, x *exchange) ([]byte, error) {
 	p.mu.Lock()
 	busy := p.x != nil
 	if !busy {
@@ -132,7 +132,7 @@ func (p *parked) wait(ctx context.Context, x *exchange) ([]byte, error) {
 	for {
 		select {
 		case <-p.done:
-			x.s.unpark(p)
+			x.s.removePending(p)
 			select {
 			case p.taken <- struct{}{}:
 			default:
@@ -140,7 +140,7 @@ func (p *parked) wait(ctx context.Context, x *exchange) ([]byte, error) {
 			return p.result, x.translated(p.err)
 		case <-ctx.Done(): // the caller cancelled it
 			p.cancel(context.Cause(ctx))
-			x.s.unpark(p)
+			x.s.removePending(p)
 			return nil, context.Cause(ctx)
 		case <-p.asked:
 		}
@@ -148,7 +148,7 @@ func (p *parked) wait(ctx context.Context, x *exchange) ([]byte, error) {
 		if requests == nil {
 			continue
 		}
-		if err := x.s.parkedNow(p); err != nil {
+		if err := x.s.addPending(p); err != nil {
 			p.cancel(err)
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func (p *parked) wait(ctx context.Context, x *exchange) ([]byte, error) {
 }
 
 // requests is what is asked for and not answered yet, nil if there is nothing.
-func (p *parked) requests() []byte {
+func (p *pendingCall) requests() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var out []byte
@@ -172,7 +172,7 @@ func (p *parked) requests() []byte {
 }
 
 // ask has the caller asked.
-func (p *parked) ask(ctx context.Context, method string, params []byte) (json.RawMessage, *session.Fault, bool) {
+func (p *pendingCall) ask(ctx context.Context, method string, params []byte) (json.RawMessage, *session.Fault, bool) {
 	capability := ingress.CapabilityFor(method)
 	if capability == "" || jsonrpc.Get([]byte(p.c.caps), capability) == nil {
 		return nil, nil, false
@@ -188,7 +188,7 @@ func (p *parked) ask(ctx context.Context, method string, params []byte) (json.Ra
 	p.asks[key] = q
 	p.mu.Unlock()
 	defer p.patience.asking()()
-	p.poke()
+	p.signal()
 	select {
 	case answer := <-q.answer:
 		return answer, nil, true
@@ -200,7 +200,7 @@ func (p *parked) ask(ctx context.Context, method string, params []byte) (json.Ra
 	}
 }
 
-func (p *parked) poke() {
+func (p *pendingCall) signal() {
 	select {
 	case p.asked <- struct{}{}:
 	default:
@@ -214,7 +214,7 @@ func (x *exchange) resume(ctx context.Context) (result []byte, handled bool, err
 		return nil, false, nil
 	}
 	x.s.mu.Lock()
-	p := x.s.parks[state]
+	p := x.s.pending[state]
 	x.s.mu.Unlock()
 	if p == nil || p.c.principal != x.c.principal || p.method != x.env.Method || p.name != x.target() {
 		return nil, true, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: requestState is unknown, expired, or of another request; call again without it").With("field", "requestState")
@@ -228,33 +228,33 @@ func (x *exchange) resume(ctx context.Context) (result []byte, handled bool, err
 		}
 	}
 	p.mu.Unlock()
-	p.poke() // what is left is asked for again
+	p.signal() // what is left is asked for again
 	result, err = p.wait(ctx, x)
 	return result, true, err
 }
 
-// parkedNow keeps a call for its caller to come back to.
-func (s *Server) parkedNow(p *parked) error {
+// addPending keeps a call for its caller to come back to.
+func (s *Server) addPending(p *pendingCall) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	mine := 0
-	for _, o := range s.parks {
+	for _, o := range s.pending {
 		if o.c.principal == p.c.principal {
 			mine++
 		}
 	}
-	if s.parks[p.state] == nil && (len(s.parks) >= maxParked || mine >= maxParkedBy) {
+	if s.pending[p.state] == nil && (len(s.pending) >= maxParked || mine >= maxParkedBy) {
 		return jsonrpc.Errorf(jsonrpc.KindQueueFull, "too many calls wait for input; answer or cancel some")
 	}
-	s.parks[p.state] = p
+	s.pending[p.state] = p
 	return nil
 }
 
-// linger keeps the answer to a call for a while, if nobody waited for it.
-func (s *Server) linger(ctx context.Context, p *parked) {
+// expirePending keeps the answer to a call for a while, if nobody waited for it.
+func (s *Server) expirePending(ctx context.Context, p *pendingCall) {
 	p.cancel(nil)
 	s.mu.Lock()
-	_, parked := s.parks[p.state]
+	_, parked := s.pending[p.state]
 	s.mu.Unlock()
 	if !parked {
 		return
@@ -266,17 +266,17 @@ func (s *Server) linger(ctx context.Context, p *parked) {
 	case <-p.taken:
 	case <-ctx.Done():
 	}
-	s.unpark(p)
+	s.removePending(p)
 }
 
-func (s *Server) unpark(p *parked) {
+func (s *Server) removePending(p *pendingCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.parks, p.state)
+	delete(s.pending, p.state)
 }
 
-// keep counts the calls that can be asked about.
-func (c *client) keep(p *parked, is bool) {
+// setPending counts the calls that can be asked about.
+func (c *client) setPending(p *pendingCall, is bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if is {
@@ -286,8 +286,8 @@ func (c *client) keep(p *parked, is bool) {
 	delete(c.open, p)
 }
 
-// only is the one call at an agent that may ask its caller, nil where there are several, or none.
-func (c *client) only(agent string) (only *parked) {
+// onlyPending is the one call at an agent that may ask its caller, nil where there are several, or none.
+func (c *client) onlyPending(agent string) (only *pendingCall) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for p := range c.open {

@@ -17,20 +17,20 @@ import (
 	"github.com/mcphud/mcphud/session/transport"
 )
 
-// inside sends requests to the router in this process, in the name of a principal.
-type inside struct {
+// innerTransport sends requests to the router in this process, in the name of a principal.
+type innerTransport struct {
 	c     *client
 	agent string
 }
 
 // dial makes the transport to an agent.
 func (c *client) dial(cfg config.Server) (transport.Transport, bool) {
-	return transport.NewHTTP(cfg, transport.Tap{Server: cfg.Name}, inside{c, cfg.Name}), true
+	return transport.NewHTTP(cfg, transport.Tap{Server: cfg.Name}, innerTransport{c, cfg.Name}), true
 }
 
-// carried are the headers of the client's request that go along with what is asked for it: the trace that it belongs to, and how
+// forwardedHeaders are the headers of the client's request that go along with what is asked for it: the trace that it belongs to, and how
 // many routers it went through, which a session does not tell that was opened before; with params, those of a tool's parameters.
-func (x *exchange) carried(params bool) http.Header {
+func (x *exchange) forwardedHeaders(params bool) http.Header {
 	h := http.Header{ingress.HeaderHops: {strconv.Itoa(ingress.Hops(x.r.Header) + 1)}}
 	for name, v := range x.r.Header {
 		switch {
@@ -42,9 +42,9 @@ func (x *exchange) carried(params bool) http.Header {
 }
 
 // RoundTrip serves the request by the router's handler. Its answer's body is passed on as it is written.
-func (i inside) RoundTrip(r *http.Request) (*http.Response, error) {
+func (i innerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	s := i.c.s
-	ctx, cancel := context.WithCancel(s.o.Inside(r.Context(), i.c.principal))
+	ctx, cancel := context.WithCancel(s.o.InternalCaller(r.Context(), i.c.principal))
 	in := r.Clone(ctx)
 	in.RequestURI = r.URL.RequestURI()
 	if in.Header[ingress.HeaderHops] == nil { // it is not made for one request of the client's

@@ -76,7 +76,7 @@ func TestWhatProcessesWrite(t *testing.T) {
 			t.Errorf("%s is shown", secret)
 		}
 	}
-	if out := st.Outside(); out.Stderr != nil || strings.Contains(out.Error, "cannot open") || !strings.Contains(out.Error, "exited with status 3") || out.Starts != st.Starts {
+	if out := st.Public(); out.Stderr != nil || strings.Contains(out.Error, "cannot open") || !strings.Contains(out.Error, "exited with status 3") || out.Starts != st.Starts {
 		t.Errorf("%+v", out)
 	}
 }

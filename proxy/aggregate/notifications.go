@@ -39,8 +39,8 @@ func (c *client) notified(env jsonrpc.Envelope) {
 	}
 }
 
-// heard takes a notification of an agent that no request of this client took for its own.
-func (c *client) heard(sess *session.Session, frame []byte) {
+// received takes a notification of an agent that no request of this client took for its own.
+func (c *client) received(sess *session.Session, frame []byte) {
 	env, err := jsonrpc.Scan(frame)
 	if err != nil {
 		return
@@ -55,7 +55,7 @@ func (c *client) heard(sess *session.Session, frame []byte) {
 	case mcp.MethodNotificationTasksStatus:
 		frame = c.taskIn(agent, frame, "params", "taskId")
 	case mcp.MethodNotificationMessage:
-		if x := c.at(agent, false); x != nil && x.log(agent, frame) {
+		if x := c.exchangeWith(agent, false); x != nil && x.log(agent, frame) {
 			return
 		}
 		frame = named(agent, frame)
@@ -63,11 +63,11 @@ func (c *client) heard(sess *session.Session, frame []byte) {
 		c.updated(agent, env, frame)
 		return
 	}
-	c.tell(env.Method, frame)
+	c.notify(env.Method, frame)
 }
 
-// tell gives a message that belongs to no request to all who want it.
-func (c *client) tell(method string, frame []byte) {
+// notify gives a message that belongs to no request to all who want it.
+func (c *client) notify(method string, frame []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for l := range c.listeners {
@@ -83,12 +83,12 @@ func (c *client) tell(method string, frame []byte) {
 // announce says that lists changed.
 func (c *client) announce(lists ...mcp.MCPMethod) {
 	for _, l := range lists {
-		c.tell(string(l), jsonrpc.NewNotification(string(l), nil))
+		c.notify(string(l), jsonrpc.NewNotification(string(l), nil))
 	}
 }
 
-// at finds the request under way at an agent whose stream can carry a message: the only one, or with any set some.
-func (c *client) at(agent string, any bool) (to *exchange) {
+// exchangeWith finds the request under way at an agent whose stream can carry a message: the only one, or with any set some.
+func (c *client) exchangeWith(agent string, any bool) (to *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := 0

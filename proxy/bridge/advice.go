@@ -9,9 +9,9 @@ import (
 	"github.com/mcphud/mcphud/session/process"
 )
 
-// routed is an error of the transport with advice for who looks after the route: the flags and keys of a client do nothing
+// withAdvice is an error of the transport with advice for who looks after the route: the flags and keys of a client do nothing
 // about it, and there is nothing to reconnect.
-func routed(err error) error {
+func withAdvice(err error) error {
 	e := new(failure.Error)
 	if !errors.As(err, &e) {
 		return err

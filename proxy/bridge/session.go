@@ -15,12 +15,12 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// sitting is a session of the legacy era with one process.
-type sitting struct {
-	b   *Bridge
-	c   *child
-	id  string
-	can []string // what the client says that it can be asked for, of ingress.ClientCapabilities
+// clientSession is a session of the legacy era with one process.
+type clientSession struct {
+	b            *Bridge
+	c            *child
+	id           string
+	capabilities []string // what the client says that it can be asked for, of ingress.ClientCapabilities
 
 	mu      sync.Mutex
 	general *queue // what belongs to no request, or has to wait
@@ -28,9 +28,9 @@ type sitting struct {
 	watched map[string]struct{}
 }
 
-// newSitting opens a session with a process, which nobody can name before it is registered.
-func (c *child) newSitting(env jsonrpc.Envelope) (*sitting, error) {
-	s := &sitting{b: c.b, c: c, id: rand.Text(), can: able(jsonrpc.Get(env.Params, "capabilities")), general: newQueue(false), watched: map[string]struct{}{}}
+// newSession opens a session with a process, which nobody can name before it is registered.
+func (c *child) newSession(env jsonrpc.Envelope) (*clientSession, error) {
+	s := &clientSession{b: c.b, c: c, id: rand.Text(), capabilities: declared(jsonrpc.Get(env.Params, "capabilities")), general: newQueue(false), watched: map[string]struct{}{}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dead != nil {
@@ -40,10 +40,10 @@ func (c *child) newSitting(env jsonrpc.Envelope) (*sitting, error) {
 	return s, nil
 }
 
-func (b *Bridge) register(s *sitting) error {
+func (b *Bridge) register(s *clientSession) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := s.c.over(); err != nil {
+	if err := s.c.exitError(); err != nil {
 		return err
 	}
 	b.sessions[s.id] = s
@@ -51,7 +51,7 @@ func (b *Bridge) register(s *sitting) error {
 }
 
 // endSession ends a session, and its process if nobody else has that.
-func (b *Bridge) endSession(s *sitting) {
+func (b *Bridge) endSession(s *clientSession) {
 	b.mu.Lock()
 	delete(b.sessions, s.id)
 	b.mu.Unlock()
@@ -66,7 +66,7 @@ func (b *Bridge) endSession(s *sitting) {
 var errEnded = errors.New("the client ended the session")
 
 // leave takes a session off a process that others use too.
-func (c *child) leave(s *sitting) {
+func (c *child) leave(s *clientSession) {
 	s.end()
 	c.mu.Lock()
 	delete(c.sessions, s)
@@ -88,7 +88,7 @@ func (c *child) leave(s *sitting) {
 		x.cancel()
 	}
 	for _, id := range asked {
-		c.tell(jsonrpc.NewError([]byte(id), jsonrpc.CodeInternal, "the client ended the session", nil))
+		c.write(jsonrpc.NewError([]byte(id), jsonrpc.CodeInternal, "the client ended the session", nil))
 	}
 	s.mu.Lock()
 	watched := s.watched
@@ -101,17 +101,17 @@ func (c *child) leave(s *sitting) {
 			id := c.next
 			c.mu.Unlock()
 			params := append(append([]byte(`{"uri":`), jsonrpc.Quote(uri)...), '}')
-			c.tell(jsonrpc.NewRequest(strconv.AppendUint(nil, id, 10), string(mcp.MethodResourcesUnsubscribe), params))
+			c.write(jsonrpc.NewRequest(strconv.AppendUint(nil, id, 10), string(mcp.MethodResourcesUnsubscribe), params))
 		}
 	}
 }
 
 func (c *child) watchedBy(uri string) (any bool) {
-	c.each(func(s *sitting) { any = any || s.watches(uri) })
+	c.each(func(s *clientSession) { any = any || s.watches(uri) })
 	return any
 }
 
-func (s *sitting) watches(uri string) bool {
+func (s *clientSession) watches(uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, ok := s.watched[uri]
@@ -119,14 +119,14 @@ func (s *sitting) watches(uri string) bool {
 }
 
 // end closes the client's stream.
-func (s *sitting) end() {
+func (s *clientSession) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.general.fail(errReplaced)
 }
 
-// able is what of a client's capabilities is kept: they come at any length.
-func able(caps []byte) (names []string) {
+// declared is what of a client's capabilities is kept: they come at any length.
+func declared(caps []byte) (names []string) {
 	for _, name := range ingress.ClientCapabilities {
 		if v := jsonrpc.Get(caps, name); v != nil && v[0] == '{' {
 			names = append(names, name)
@@ -136,17 +136,17 @@ func able(caps []byte) (names []string) {
 }
 
 // answers reports whether the client said that it answers requests of a method.
-func (s *sitting) answers(method string) bool {
+func (s *clientSession) answers(method string) bool {
 	name := ingress.CapabilityFor(method)
-	return name == "" || slices.Contains(s.can, name)
+	return name == "" || slices.Contains(s.capabilities, name)
 }
 
 // listen is the answer to GET: a stream of what belongs to no request. A second one takes over from the first.
-func (s *sitting) listen(r *http.Request) *http.Response {
+func (s *clientSession) listen(r *http.Request) *http.Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := newQueue(false)
-	if s.c.over() != nil {
+	if s.c.exitError() != nil {
 		q.fail(errReplaced)
 	} else {
 		s.general.move(q)
@@ -163,8 +163,8 @@ func (s *sitting) listen(r *http.Request) *http.Response {
 	})
 }
 
-// hand gives a request's stream what waits for the client, who listens to no other.
-func (s *sitting) hand(x *exchange) {
+// deliverPending gives a request's stream what waits for the client, who listens to no other.
+func (s *clientSession) deliverPending(x *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.open {
@@ -172,9 +172,9 @@ func (s *sitting) hand(x *exchange) {
 	}
 }
 
-// say sends the client a message: on the stream that it listens to, else on that of some request of its own. With neither it
+// send sends the client a message: on the stream that it listens to, else on that of some request of its own. With neither it
 // waits for one if keep is set. It is false if the message was dropped.
-func (s *sitting) say(m message, keep bool) bool {
+func (s *clientSession) send(m message, keep bool) bool {
 	s.mu.Lock()
 	if s.open {
 		s.general.put(m)
@@ -190,7 +190,7 @@ func (s *sitting) say(m message, keep bool) bool {
 		}
 	}
 	s.c.mu.Unlock()
-	if to != nil && to.say(m) {
+	if to != nil && to.send(m) {
 		return true
 	}
 	if keep {
@@ -202,7 +202,7 @@ func (s *sitting) say(m message, keep bool) bool {
 }
 
 // request serves a request of the session.
-func (s *sitting) request(r *http.Request, env jsonrpc.Envelope, body []byte) (*http.Response, error) {
+func (s *clientSession) request(r *http.Request, env jsonrpc.Envelope, body []byte) (*http.Response, error) {
 	if s.c.common {
 		uri := jsonrpc.GetString(env.Params, "uri")
 		switch env.Method {
@@ -231,7 +231,7 @@ const (
 	maxURI     = 8 << 10 // bytes
 )
 
-func (s *sitting) watch(uri string) bool {
+func (s *clientSession) watch(uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.watched[uri]; !ok && len(s.watched) >= maxWatched {
@@ -244,8 +244,8 @@ func (s *sitting) watch(uri string) bool {
 }
 
 // notify passes a notification of the client on. What several clients would say about themselves a process that serves them
-// all is not told: it knows the bridge as its only client.
-func (s *sitting) notify(ctx context.Context, env jsonrpc.Envelope, body []byte) error {
+// all does not get: it knows the bridge as its only client.
+func (s *clientSession) notify(ctx context.Context, env jsonrpc.Envelope, body []byte) error {
 	switch mcp.MCPMethod(env.Method) {
 	case mcp.MethodNotificationCancelled:
 		if x := s.running(jsonrpc.Get(env.Params, "requestId")); x != nil {
@@ -261,7 +261,7 @@ func (s *sitting) notify(ctx context.Context, env jsonrpc.Envelope, body []byte)
 }
 
 // running finds a request of the session by the client's id.
-func (s *sitting) running(id []byte) *exchange {
+func (s *clientSession) running(id []byte) *exchange {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	for _, x := range s.c.pending {
@@ -273,7 +273,7 @@ func (s *sitting) running(id []byte) *exchange {
 }
 
 // answer passes on the client's answer to a request of the process. Answers to what the client was not asked go nowhere.
-func (s *sitting) answer(ctx context.Context, env jsonrpc.Envelope, body []byte) error {
+func (s *clientSession) answer(ctx context.Context, env jsonrpc.Envelope, body []byte) error {
 	s.c.mu.Lock()
 	mine := s.c.asks[string(env.ID)] == s
 	if mine {
