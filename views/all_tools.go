@@ -121,32 +121,16 @@ func (r allToolsRows) Row(i, w int) string {
 }
 
 func (v *allTools) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
-	switch m := msg.(type) {
+	switch msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged, tui.Navigate:
 		return tea.Batch(v.sync(c), v.describe(c)), true
-	case tui.FilterChanged:
-		if c.Focus == "detail" {
-			return v.about.Handle(c, msg)
-		}
-		return tea.Batch(v.SetFilter(c, m.Text), v.describe(c)), true
-	case tui.OpDone:
-		if cmd, ok := v.Filtered(c, m); ok {
-			return tea.Batch(cmd, v.describe(c)), true
-		}
-		return v.about.Handle(c, msg)
-	case tui.PaneMouse:
-		if m.Pane == "detail" {
-			return v.about.Handle(c, msg)
-		}
 	}
-	if c.Focus == "detail" {
-		return v.about.Handle(c, msg)
-	}
-	consumed, opened := v.MoveCursor("list", msg)
-	if opened && v.none(c) == "" {
-		return v.open(c), true
-	}
-	return v.describe(c), consumed
+	return v.about.Route(c, &v.Rows, msg, v.describe, func(c *tui.Ctx) tea.Cmd {
+		if v.none(c) != "" {
+			return v.describe(c)
+		}
+		return v.open(c)
+	})
 }
 
 func (v *allTools) describe(c *tui.Ctx) tea.Cmd {

@@ -108,36 +108,17 @@ func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			cmd = tea.Batch(cmd, v.Show(c))
 		}
 		return tea.Batch(cmd, v.describe(c)), true
-	case tui.FilterChanged:
-		if c.Focus == "detail" {
-			return v.about.Handle(c, msg)
-		}
-		return tea.Batch(v.SetFilter(c, m.Text), v.describe(c)), true
 	case tui.OpDone:
-		if cmd, ok := pane.SavedToast(c, m); ok {
-			return cmd, true
-		}
-		if cmd, ok := v.Filtered(c, m); ok {
-			return tea.Batch(cmd, v.describe(c)), true
-		}
 		if m.Slot == "list" {
 			return tea.Batch(v.Sync(c), v.describe(c)), true
 		}
-		return v.about.Handle(c, msg)
-	case tui.PaneMouse:
-		if m.Pane == "detail" {
-			return v.about.Handle(c, msg)
+	}
+	return v.about.Route(c, &v.Rows, msg, v.describe, func(c *tui.Ctx) tea.Cmd {
+		if v.none(c) != "" {
+			return v.describe(c)
 		}
-	}
-	if c.Focus == "detail" {
-		return v.about.Handle(c, msg)
-	}
-	consumed, opened := v.MoveCursor("list", msg)
-	if opened && v.none(c) == "" {
-		it, _ := v.Selected()
-		return c.Navigate(v.screen, v.name(it)), true
-	}
-	return v.describe(c), consumed
+		return v.open(c)
+	})
 }
 
 // describe brings the item under the cursor into the detail pane.

@@ -201,29 +201,18 @@ func (j *JSON) Key(k string) bool {
 // Mouse selects, scrolls, and folds on a double click or a click on the
 // triangle.
 func (j *JSON) Mouse(m Mouse) Hit {
-	switch m.Kind {
-	case WheelUp, WheelDown:
-		d := wheel
-		if m.Kind == WheelUp {
-			d = -wheel
-		}
-		j.scroll(d)
-		j.fresh = false
-		return HitScroll
-	case Click, DoubleClick:
-		row := j.top + m.Y
-		if m.Y < 0 || m.Y >= j.h || row >= j.n {
-			return HitNone
-		}
-		j.cur, j.fresh = row, false
-		if node := j.Selected(); node >= 0 && (m.Kind == DoubleClick || m.X/2 == j.indent(node)) {
-			if j.Toggle() || m.Kind == DoubleClick {
-				return HitOpen
-			}
-		}
-		return HitSelect
+	hit := j.mouse(m, j.h)
+	if hit == HitNone {
+		return hit
 	}
-	return HitNone
+	j.fresh = false
+	if hit == HitScroll {
+		return hit
+	}
+	if node := j.Selected(); node >= 0 && (hit == HitOpen || m.X/2 == j.indent(node)) && j.Toggle() {
+		return HitOpen
+	}
+	return hit
 }
 
 // Scroll returns the first visible row and the number of rows.

@@ -136,27 +136,11 @@ func (l *List) Key(k string) bool {
 
 // Mouse selects, opens and scrolls.
 func (l *List) Mouse(m Mouse) Hit {
-	switch m.Kind {
-	case WheelUp, WheelDown:
-		d := wheel
-		if m.Kind == WheelUp {
-			d = -wheel
-		}
-		l.scroll(d)
+	hit := l.mouse(m, l.h)
+	if hit != HitNone {
 		l.fresh = false
-		return HitScroll
-	case Click, DoubleClick:
-		pos := l.top + m.Y
-		if m.Y < 0 || m.Y >= l.h || pos >= l.n {
-			return HitNone
-		}
-		l.cur, l.fresh = pos, false
-		if m.Kind == DoubleClick {
-			return HitOpen
-		}
-		return HitSelect
 	}
-	return HitNone
+	return hit
 }
 
 // Scroll returns the first visible row and the number of rows listed.

@@ -23,6 +23,29 @@ func (s *span) scroll(d int) {
 	s.clamp()
 }
 
+// mouse scrolls by the wheel, and moves the cursor to the row that was clicked among the h visible ones.
+func (s *span) mouse(m Mouse, h int) Hit {
+	switch m.Kind {
+	case WheelUp:
+		s.scroll(-wheel)
+		return HitScroll
+	case WheelDown:
+		s.scroll(wheel)
+		return HitScroll
+	case Click, DoubleClick:
+		row := s.top + m.Y
+		if m.Y < 0 || m.Y >= h || row >= s.n {
+			return HitNone
+		}
+		s.cur = row
+		if m.Kind == DoubleClick {
+			return HitOpen
+		}
+		return HitSelect
+	}
+	return HitNone
+}
+
 // key moves the cursor; false if the key means nothing here.
 func (s *span) key(k string) bool {
 	half := max(s.page/2, 1)

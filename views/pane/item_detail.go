@@ -91,3 +91,34 @@ func (a *ItemDetail) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	a.words.Draw(p, definitionLines(c.Theme, a.item, p.W))
 	return nil
 }
+
+// Route hands a message to a list or to the definition beside it, whichever it is meant for: keys, mouse, `/` and the
+// outcomes of what both started. describe shows the item under the cursor, open what a double click asks for.
+func (a *ItemDetail) Route(c *tui.Ctx, list *Rows, msg tea.Msg, describe, open func(*tui.Ctx) tea.Cmd) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.FilterChanged:
+		if c.Focus != "detail" {
+			return tea.Batch(list.SetFilter(c, m.Text), describe(c)), true
+		}
+	case tui.OpDone:
+		if cmd, ok := SavedToast(c, m); ok {
+			return cmd, true
+		}
+		if cmd, ok := list.Filtered(c, m); ok {
+			return tea.Batch(cmd, describe(c)), true
+		}
+		return a.Handle(c, msg)
+	case tui.PaneMouse:
+		if m.Pane == "detail" {
+			return a.Handle(c, msg)
+		}
+	}
+	if c.Focus == "detail" {
+		return a.Handle(c, msg)
+	}
+	consumed, opened := list.MoveCursor("list", msg)
+	if opened {
+		return open(c), true
+	}
+	return describe(c), consumed
+}

@@ -13,27 +13,20 @@ import (
 
 // Message fills an empty pane: what is the case, and what to do about it.
 func Message(th *tui.Theme, w int, what, next string) []string {
-	out := []string{""}
-	for _, l := range wrap(what, w-2) {
-		out = append(out, " "+th.Text.S(l))
-	}
-	if next != "" {
-		out = append(out, "")
-		for _, l := range wrap(next, w-2) {
-			out = append(out, " "+th.Muted.S(l))
-		}
-	}
-	return out
+	return paragraphs(th, w, th.Text, what, next)
 }
 
-// errorMessage is message for an error.
+// errorMessage is Message for an error, of which 40 lines are shown.
 func errorMessage(th *tui.Theme, w int, what, next string) []string {
+	lines := wrap("✗ "+what, w-2)
+	return paragraphs(th, w, th.Error, strings.Join(lines[:min(len(lines), 41)], "\n"), next)
+}
+
+// paragraphs are what happened, in a style, and what to do next.
+func paragraphs(th *tui.Theme, w int, style paint.Style, what, next string) []string {
 	out := []string{""}
-	for i, l := range wrap("✗ "+what, w-2) {
-		if i > 40 {
-			break
-		}
-		out = append(out, " "+th.Error.S(l))
+	for _, l := range wrap(what, w-2) {
+		out = append(out, " "+style.S(l))
 	}
 	if next != "" {
 		out = append(out, "")

@@ -1,0 +1,36 @@
+package views_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/toolset"
+	"github.com/mcphud/mcphud/tui/tuitest"
+	"github.com/mcphud/mcphud/views"
+)
+
+// A definition on the screen of all tools can be saved, and the screen says where it went.
+func TestSaveFromAllTools(t *testing.T) {
+	tools := toolset.NewRegistry()
+	if err := tools.Register(toolset.RegisteredTool{
+		Name: "local_tool", Source: toolset.Local, Item: offer.Item{Name: "local_tool", Raw: []byte(`{"name":"local_tool"}`)},
+		Run: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
+	}); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "saved.json")
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: tools})...))
+		app.Press(":").Type("all-tools").Press("enter")
+		app.Whole().Has("local_tool")
+		app.Press("s", "tab", "S", "ctrl+u").Type(file).Press("enter").Toast("saved 21 B to ")
+	})
+	if b, err := os.ReadFile(file); err != nil || string(b) != `{"name":"local_tool"}` {
+		t.Errorf("saved %s, %v", b, err)
+	}
+}
