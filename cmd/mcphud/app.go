@@ -110,11 +110,7 @@ func (a *app) group(use, short string, subs ...*cobra.Command) *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			msg := fmt.Sprintf("%s has no subcommand %q", cmd.CommandPath(), args[0])
-			if s := similar(args[0], subcommands(cmd)); len(s) > 0 {
-				msg += "; did you mean " + strings.Join(s, " or ") + "?"
-			}
-			return usageError(msg, "see "+cmd.CommandPath()+" --help")
+			return usageError(fmt.Sprintf("%s has no subcommand %q", cmd.CommandPath(), args[0]), didYouMean(args[0], subcommands(cmd))+"see "+cmd.CommandPath()+" --help")
 		}),
 	}
 	c.AddCommand(subs...)

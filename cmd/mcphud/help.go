@@ -99,11 +99,7 @@ func (a *app) help(ctx context.Context, cmd *cobra.Command, args []string) error
 	}
 	about, rest, err := a.root.Find(args)
 	if err != nil || len(rest) > 0 || about == a.root {
-		next := "see mcphud help"
-		if s := similar(args[0], names); len(s) > 0 {
-			next = "did you mean " + strings.Join(s, " or ") + "? " + next
-		}
-		return usageError(fmt.Sprintf("there is no topic or command %q", strings.Join(args, " ")), next)
+		return usageError(fmt.Sprintf("there is no topic or command %q", strings.Join(args, " ")), didYouMean(args[0], names)+"see mcphud help")
 	}
 	about.InitDefaultHelpFlag()
 	return about.Help()

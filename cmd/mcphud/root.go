@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/config"
-	"github.com/mcphud/mcphud/session/failure"
 )
 
 // runRoot is mcphud without a subcommand: the UI on the server that the command line names, or on the servers of the
@@ -16,11 +15,8 @@ import (
 func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) error {
 	own, command, dash := splitArgs(cmd, args)
 	if len(own) > 0 && !strings.Contains(own[0], "://") {
-		e := &failure.Error{Kind: failure.Usage, Message: fmt.Sprintf("there is no command %q", own[0]), Next: "see mcphud --help; a server is named with -- COMMAND ARGS…, a URL, --agent NAME or --server NAME"}
-		if s := similar(own[0], subcommands(cmd)); len(s) > 0 {
-			e.Next = "did you mean " + strings.Join(s, " or ") + "? " + e.Next
-		}
-		return e
+		return usageError(fmt.Sprintf("there is no command %q", own[0]),
+			didYouMean(own[0], subcommands(cmd))+"see mcphud --help; a server is named with -- COMMAND ARGS…, a URL, --agent NAME or --server NAME")
 	}
 	if err := a.o.check(); err != nil {
 		return err

@@ -257,8 +257,8 @@ func unknownKey(list []setting, key string) string {
 		}
 	}
 	msg := fmt.Sprintf("unknown key %.80q is ignored", key)
-	if like := similar(key, keys); len(like) > 0 {
-		return msg + "; did you mean " + strings.Join(like, " or ") + "?"
+	if like := didYouMean(key, keys); like != "" {
+		return msg + "; " + strings.TrimSpace(like)
 	}
 	return msg + "; the keys are " + strings.Join(keys, ", ")
 }

@@ -99,11 +99,10 @@ func (o *options) configured(name string) (config.Server, error) {
 	}
 	s, ok := set.Server(name)
 	if !ok {
-		e := &failure.Error{Kind: failure.ServerNotFound, Server: name, Message: "no such server in the configs", Next: "mcphud servers list shows what was found where"}
-		if names := similar(name, serverNames(set)); len(names) > 0 {
-			e.Next = "did you mean " + strings.Join(names, " or ") + "? " + e.Next
+		return s, &failure.Error{
+			Kind: failure.ServerNotFound, Server: name, Message: "no such server in the configs",
+			Next: didYouMean(name, serverNames(set)) + "mcphud servers list shows what was found where",
 		}
-		return s, e
 	}
 	switch {
 	case s.Disabled:
@@ -244,6 +243,14 @@ func serverNames(set config.Set) []string {
 		names = append(names, s.Name)
 	}
 	return names
+}
+
+// didYouMean asks for the names that a mistyped one is similar to, "" if there are none.
+func didYouMean(name string, names []string) string {
+	if s := similar(name, names); len(s) > 0 {
+		return "did you mean " + strings.Join(s, " or ") + "? "
+	}
+	return ""
 }
 
 // similar picks at most three names for a mistyped one: equal but for case, one inside the other, or at most two edits away.

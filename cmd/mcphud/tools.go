@@ -76,11 +76,10 @@ func findTool(ctx context.Context, l *link, name string) (offer.Item, error) {
 	for _, it := range list.Items {
 		names = append(names, it.Name)
 	}
-	e := &failure.Error{Kind: failure.InvalidToolName, Server: l.Name(), Message: fmt.Sprintf("there is no tool %q", name), Next: "mcphud tools list shows the names"}
-	if s := similar(name, names); len(s) > 0 {
-		e.Next = "did you mean " + strings.Join(s, " or ") + "? " + e.Next
+	return offer.Item{}, &failure.Error{
+		Kind: failure.InvalidToolName, Server: l.Name(), Message: fmt.Sprintf("there is no tool %q", name),
+		Next: didYouMean(name, names) + "mcphud tools list shows the names",
 	}
-	return offer.Item{}, e
 }
 
 func toolsShow(ctx context.Context, l *link, args []string) error {
