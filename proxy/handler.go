@@ -28,8 +28,7 @@ func (r *Router) Handler() http.Handler {
 func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 	path := pathOf(req)
 	if agent, task, ok := agentIn(path); ok {
-		c := &flow.Call{Request: flow.Request{W: w, R: req, Began: time.Now(), Agent: agent, Task: task, Buffers: &r.buffers}}
-		defer c.Release()
+		c := &flow.Call{Request: flow.Request{W: w, R: req, Began: time.Now(), Agent: agent, Task: task}}
 		r.chain(c)
 		return
 	}
@@ -110,7 +109,7 @@ func notFound(agent string) *jsonrpc.RequestError {
 
 // ingress reads what a request says and finds the route for it, or refuses it.
 func (r *Router) ingress(next flow.Handler) flow.Handler {
-	limits := ingress.Limits{Body: r.o.MaxRequest, Time: r.o.BodyTimeout, Buffers: &r.buffers}
+	limits := ingress.Limits{Body: r.o.MaxRequest, Time: r.o.BodyTimeout}
 	return func(c *flow.Call) {
 		if r.drain.Err() != nil {
 			c.W.Header().Set("Connection", "close")

@@ -24,7 +24,6 @@ import (
 	"github.com/mcphud/mcphud/proxy/manage"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/listen"
 )
 
@@ -49,8 +48,7 @@ type Router struct {
 	stale   atomic.Pointer[error] // *stale is why the file as it is now is not in force as a whole; nil before it changed
 	merged  *aggregate.Server     // all agents as one; nil where an option has something else in its place
 	bridges bridges
-	buffers ingress.Buffers // of bodies
-	port    atomic.Int32    // that it listens on, 0 before Start
+	port    atomic.Int32 // that it listens on, 0 before Start
 
 	apply   sync.Mutex               // one change of the table at a time
 	file    *routes.Table            // the part of the table that is the file's; under apply

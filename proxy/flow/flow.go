@@ -5,7 +5,6 @@ package flow
 import (
 	"context"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/routes"
@@ -22,8 +21,6 @@ type Call struct {
 
 	Route  *routes.Route // set by the ingress
 	Target Handler       // serves the call in the end; set by the ingress
-
-	holds atomic.Int32 // of the body, beside the router's own
 }
 
 // Request is what is known before the body is read. The router makes it; access control adds the principal.
@@ -35,13 +32,11 @@ type Request struct {
 	Agent     string // as in the path; there may be no such agent
 	Task      bool   // asks for the page of a task, beside the endpoint, instead of the endpoint
 	Principal string // who calls, "" for anybody; sessions are bound to it
-
-	Buffers *ingress.Buffers // whose memory the body is; nil for memory of its own
 }
 
 // Message is what the body says, zero before the ingress has read it.
 type Message struct {
-	Body    []byte           // of a POST, as received; not to be modified, nor kept beyond Hold
+	Body    []byte           // of a POST, as received; not to be modified
 	Env     jsonrpc.Envelope // of a POST; its slices are parts of Body
 	Params  ingress.Params   // of a request or notification; parts of Body
 	Modern  bool             // served by the rules of 2026-07-28
@@ -57,16 +52,6 @@ type Outcome struct {
 	Fault    string                // the fault that the route injected, "" for none
 	Failure  *jsonrpc.RequestError // the router's own answer; nil where the answer is the agent's
 	Upstream time.Duration         // until the agent's answer began, 0 if the agent was not asked
-}
-
-// Hold keeps the body's memory from being used for another request until Release, for somebody who reads it after the call.
-func (c *Call) Hold() { c.holds.Add(1) }
-
-// Release ends a Hold. The router itself releases the body when the call is over.
-func (c *Call) Release() {
-	if c.holds.Add(-1) < 0 {
-		c.Buffers.Free(c.Body)
-	}
 }
 
 // Handler answers a call.

@@ -117,9 +117,7 @@ func (x *exchange) copy(res *http.Response) {
 			return
 		}
 		if len(piece) < pieceSize {
-			more := x.c.Buffers.Get(pieceSize)
-			defer x.c.Buffers.Free(more)
-			piece = more[:pieceSize]
+			piece = make([]byte, pieceSize)
 		}
 		x.alive()
 		x.rest()

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -81,35 +80,10 @@ func (t *Target) request(ctx context.Context, c *flow.Call, o outgoing) *http.Re
 	if o.body != nil {
 		h["Content-Type"] = jsonType
 		r.ContentLength = int64(len(o.body))
-		r.Body = newSending(c, o.body)
-		r.GetBody = func() (io.ReadCloser, error) { return newSending(c, o.body), nil }
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(o.body)), nil }
+		r.Body, _ = r.GetBody() // never fails
 	}
 	return r
-}
-
-// sending is the body of a request to an agent. Whoever sends it closes it when it does not look at it any more, which may be
-// after the call.
-type sending struct {
-	bytes.Reader
-	c    *flow.Call // nil for the router's own
-	over atomic.Bool
-}
-
-func newSending(c *flow.Call, body []byte) *sending {
-	s := &sending{c: c}
-	s.Reset(body)
-	if c != nil {
-		c.Hold()
-	}
-	return s
-}
-
-// Close lets go of the body.
-func (s *sending) Close() error {
-	if !s.over.Swap(true) && s.c != nil {
-		s.c.Release()
-	}
-	return nil
 }
 
 func copyPassed(to, from http.Header) {

@@ -17,12 +17,10 @@ import (
 type Limits struct {
 	Body int64         // bytes
 	Time time.Duration // for the whole of it to arrive
-	// Buffers lends the memory of large bodies; nil for memory of their own.
-	Buffers *Buffers
 }
 
-// Read reads the body of a POST, which must be JSON as it is, under its limits. The body may be given to Buffers.Free once
-// nobody looks at it any more. The error is a *jsonrpc.RequestError, after which the connection is not fit for another request.
+// Read reads the body of a POST, which must be JSON as it is, under its limits. The error is a
+// *jsonrpc.RequestError, after which the connection is not fit for another request.
 func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if t := r.Header.Values("Content-Type"); len(t) != 1 || t[0] != TypeJSON {
 		kind := ""
@@ -76,6 +74,9 @@ func (l Limits) linger(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.CopyN(io.Discard, r.Body, maxLinger) // the answer is the same, whatever comes
 }
 
+// firstPiece is how many bytes are reserved for a body before any of it came.
+const firstPiece = 64 << 10
+
 // read reads at most one byte above the limit. A client that only announces many bytes makes it reserve few: 32 times what came.
 func (l Limits) read(r io.Reader, announced int64) ([]byte, error) {
 	lr := io.LimitedReader{R: r, N: l.Body + 1}
@@ -83,16 +84,14 @@ func (l Limits) read(r io.Reader, announced int64) ([]byte, error) {
 	if first <= 0 {
 		first = 512
 	}
-	buf := l.Buffers.Get(int(min(first, bufferUnit)))
+	buf := make([]byte, 0, min(first, firstPiece))
 	for {
 		if n := len(buf); n == cap(buf) {
 			more := 2 * n
 			if announced >= int64(more) {
 				more = int(min(announced+1, 32*int64(n)))
 			}
-			next := append(l.Buffers.Get(more), buf...)
-			l.Buffers.Free(buf)
-			buf = next
+			buf = append(make([]byte, 0, more), buf...)
 		}
 		n, err := lr.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
