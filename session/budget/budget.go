@@ -1,9 +1,8 @@
 // Package budget states performance ceilings as tests.
 //
-// A budget is a test named TestBudget… that calls [Skip] first, measures with
-// [Best] or [Pair], and reports with [Ceiling], [Beyond], [Ratio] or [Size]. Budgets run
-// only when MCPHUD_BUDGET=1 is set and never under the race detector, so that
-// `go test ./...` stays fast and does not depend on how busy the machine is.
+// A budget is a test named TestBudget… that calls [Skip] first, measures with [Best] or [Pair], and reports with
+// [Ceiling], [Beyond], [Ratio] or [Size]. Budgets run only when MCPHUD_BUDGET=1 is set and never under the race
+// detector, so that `go test ./...` stays fast and does not depend on how busy the machine is.
 //
 // Machines are noisy: a figure over its ceiling is printed as OVER, and the
 // test fails only at twice a ceiling, or at 1.25 times past a ratio.
@@ -24,16 +23,14 @@ const (
 	EnableEnv = "MCPHUD_BUDGET"
 	// TestsEnv is "all" where every case of exhaustive tests is wanted; see [All].
 	TestsEnv = "MCPHUD_TESTS"
-	// OutEnv names a file to which each figure is appended as one
-	// tab-separated line: what, figure, ceiling, verdict.
+	// OutEnv names a file to which each figure is appended as one tab-separated line: what, figure, ceiling, verdict.
 	OutEnv = "MCPHUD_BUDGET_OUT"
 )
 
 const (
 	// runs is how often a thing is measured; the best run counts.
 	runs = 5
-	// ceilingSlack and ratioSlack are how far past a ceiling or a ratio a
-	// figure may be before the test fails.
+	// ceilingSlack and ratioSlack are how far past a ceiling or a ratio a figure may be before the test fails.
 	ceilingSlack = 2.0
 	ratioSlack   = 1.25
 )
@@ -53,8 +50,7 @@ func Skip(t testing.TB) {
 // a sample, so that `go test ./...` ends soon.
 func All() bool { return os.Getenv(TestsEnv) == "all" }
 
-// Race tells whether the race detector is on, for tests that then take a
-// sample of what they go through otherwise.
+// Race tells whether the race detector is on, for tests that then take a sample of what they go through otherwise.
 func Race() bool { return raceEnabled }
 
 // Best runs measure five times and returns the smallest duration it returned.
@@ -113,8 +109,7 @@ func Beyond(t testing.TB, what string, got, base, ceiling time.Duration) {
 	report(t, what, figure, "<= +"+formatDuration(ceiling), float64(got-base), float64(ceiling), ceilingSlack)
 }
 
-// Ratio reports a duration against limit times a base that was measured in the
-// same run.
+// Ratio reports a duration against limit times a base that was measured in the same run.
 func Ratio(t testing.TB, what string, got, base time.Duration, limit float64) {
 	t.Helper()
 	figure := fmt.Sprintf("%.2fx (%s against %s)", float64(got)/float64(base), formatDuration(got), formatDuration(base))

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// decideTransport settles Server.Transport from the name given, or from what
-// the entry has.
+// decideTransport settles Server.Transport from the name given, or from what the entry has.
 func (e *entry) decideTransport() {
 	field := "type"
 	if _, ok := e.at["transport"]; ok {

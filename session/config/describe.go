@@ -9,13 +9,11 @@ import (
 // Field is a line of a description.
 type Field struct{ Label, Value string }
 
-// Describe says what starting s would do, in full, for a person who has to
-// decide: every argument, variable and header, secrets masked. Values are
-// quoted where their bounds would not show, and hold no control characters.
+// Describe says what starting s would do, in full, for a person who has to decide: every argument, variable and header,
+// secrets masked. Values are quoted where their bounds would not show, and hold no control characters.
 //
-// Masking must not hide what would run: under a flag called --token, or before
-// the @ of a URL, an argument can hold a command for a shell. What has the
-// marks of one is shown as it is.
+// Masking must not hide what would run: under a flag called --token, or before the @ of a URL, an argument can hold a
+// command for a shell. What has the marks of one is shown as it is.
 func Describe(s Server) []Field {
 	sent := s
 	s = s.Masked()
@@ -63,9 +61,8 @@ func Describe(s Server) []Field {
 	return out
 }
 
-// open is the value of the flag or variable name as masked, or in full (but for
-// the secrets of variables that were expanded into it) where it could be what
-// runs: more than one plain word, a path, or the value of --password-command.
+// open is the value of the flag or variable name as masked, or in full (but for the secrets of variables that were
+// expanded into it) where it could be what runs: more than one plain word, a path, or the value of --password-command.
 func (s Server) open(name, value, masked string) string {
 	if value == masked {
 		return masked

@@ -17,20 +17,16 @@
 //
 // # Same name twice
 //
-// Two files that describe the very same server (equal command, arguments,
-// environment, URL, headers …) make one entry; Server.Also lists the other
-// places. Different servers of one name are all kept: the first keeps the name,
-// later ones are called name-2, name-3 … and remember what their file calls
-// them in Server.Given.
+// Two files that describe the very same server (equal command, arguments, environment, URL, headers …) make one entry;
+// Server.Also lists the other places. Different servers of one name are all kept: the first keeps the name, later ones
+// are called name-2, name-3 … and remember what their file calls them in Server.Given.
 //
 // # Variables
 //
-// Each file is expanded by its own dialect, after the text was split into
-// arguments, so that no value can become two of them. A variable that is not
-// set makes a Problem on that entry and never a failed load.
+// Each file is expanded by its own dialect, after the text was split into arguments, so that no value can become two of
+// them. A variable that is not set makes a Problem on that entry and never a failed load.
 //
 // # Trust
 //
-// Entries with Source.Project set come from the working folder. Nothing may
-// start them before Trust.Trusted says yes.
+// Entries with Source.Project set come from the working folder. Nothing may start them before Trust.Trusted says yes.
 package config

@@ -29,8 +29,7 @@ const (
 	maxWarn  = 50 // per file
 )
 
-// Warning is something about a file that its author should know. The rest of
-// the file, and every other file, was read.
+// Warning is something about a file that its author should know. The rest of the file, and every other file, was read.
 type Warning struct {
 	File      string `json:"file"`
 	Line      int    `json:"line,omitempty"` // 1-based; 0 = the file as a whole
@@ -179,8 +178,7 @@ func parse(path string, b []byte) (*document, error) {
 
 // parseYAML is the body of the first document, nil if there is none.
 func parseYAML(b []byte) (body ast.Node, err error) {
-	// A file may come with any repository; a parser's panic on it must not be
-	// ours.
+	// A file may come with any repository; a parser's panic on it must not be ours.
 	defer func() {
 		if r := recover(); r != nil {
 			body, err = nil, fmt.Errorf("the parser gave up: %v", r)
@@ -247,9 +245,8 @@ func tooDeepJSON(b []byte) int {
 	return -1
 }
 
-// tooDeepYAML over-counts (it does not know strings), which a configuration
-// never comes near: brackets, and block nesting, which needs as many columns
-// of indentation or "- " as it has levels.
+// tooDeepYAML over-counts (it does not know strings), which a configuration never comes near: brackets, and block
+// nesting, which needs as many columns of indentation or "- " as it has levels.
 func tooDeepYAML(b []byte) int {
 	depth, lead, leading := 0, 0, true
 	for i, c := range b {
@@ -274,8 +271,7 @@ func tooDeepYAML(b []byte) int {
 	return -1
 }
 
-// yamlError takes goccy's error apart; its text would quote the source, which
-// may hold secrets.
+// yamlError takes goccy's error apart; its text would quote the source, which may hold secrets.
 func yamlError(err error) (line, col int, msg string) {
 	var e yaml.Error
 	if errors.As(err, &e) {

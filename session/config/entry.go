@@ -154,8 +154,7 @@ func (e *entry) oauth(n node) {
 	}
 }
 
-// string takes numbers and booleans as they are written: YAML's `PORT: 8080`
-// means what it says.
+// string takes numbers and booleans as they are written: YAML's `PORT: 8080` means what it says.
 func (e *entry) string(field string, n node) string {
 	switch k := n.kind(); k {
 	case str, scalar:
@@ -257,8 +256,7 @@ func (e *entry) size(field string, n node) int64 {
 	return b
 }
 
-// ParseSize reads a number of bytes: "65536", "512KiB", "64MiB", "1GiB" (KB, MB
-// and GB are powers of 1000).
+// ParseSize reads a number of bytes: "65536", "512KiB", "64MiB", "1GiB" (KB, MB and GB are powers of 1000).
 func ParseSize(s string) (int64, error) {
 	units := []struct {
 		suffix string

@@ -7,9 +7,8 @@ import (
 
 const maxEnvFile = 1 << 20
 
-// readEnvFile adds the variables of the entry's envFile under those of env, as
-// the editors do. They are part of what trust pins: a variable can make a
-// program load other code.
+// readEnvFile adds the variables of the entry's envFile under those of env, as the editors do. They are part of what
+// trust pins: a variable can make a program load other code.
 func (e *entry) readEnvFile(o Options) {
 	if e.envFile == "" {
 		return

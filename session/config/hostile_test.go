@@ -101,8 +101,7 @@ func TestDuplicateNamesInOneFile(t *testing.T) {
 	}
 }
 
-// FuzzLoad: no input may panic, hang, or make a server without a name; what
-// loads must load the same again.
+// FuzzLoad: no input may panic, hang, or make a server without a name; what loads must load the same again.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
 		`{"mcpServers":{"a":{"command":"x","args":["${A:-b}"],"env":{"K":"v"}}}}`,

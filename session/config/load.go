@@ -38,10 +38,9 @@ func (s Set) Server(name string) (Server, bool) {
 	return Server{}, false
 }
 
-// Load reads every file that Options names and merges them (see the package
-// comment). A file that cannot be read is a Warning and in Set.Files; it is an
-// error as well only when the user named that file. The Set is complete in
-// either case.
+// Load reads every file that Options names and merges them (see the package comment). A file that cannot be read is a
+// Warning and in Set.Files; it is an error as well only when the user named that file. The Set is complete in either
+// case.
 func Load(o Options) (Set, error) {
 	var s Set
 	var failed error

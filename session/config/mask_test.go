@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Whatever field a secret variable was expanded into, no printed form of the
-// server has it.
+// Whatever field a secret variable was expanded into, no printed form of the server has it.
 func TestExpandedSecretsAreMaskedEverywhere(t *testing.T) {
 	const secret = "hunter2-hunter2"
 	f := write(t, filepath.Join(t.TempDir(), "mcp.yaml"), `

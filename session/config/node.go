@@ -21,8 +21,7 @@ const (
 	array  kind = "a list"
 )
 
-// maxMembers bounds the members and elements read from one file, counted each
-// time an alias or merge repeats them.
+// maxMembers bounds the members and elements read from one file, counted each time an alias or merge repeats them.
 const maxMembers = 100_000
 
 // node is a value of a JSON or YAML file with its position. Nothing is
@@ -140,9 +139,8 @@ func tokenPos(t *token.Token) (line, col int) {
 	return t.Position.Line, t.Position.Column
 }
 
-// members are those of an object in file order. Of several with one name the
-// last counts, as in the programs that these files are written for; each
-// repetition is reported.
+// members are those of an object in file order. Of several with one name the last counts, as in the programs that these
+// files are written for; each repetition is reported.
 func (n node) members() []member {
 	n = n.resolve()
 	var ms []member

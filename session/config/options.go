@@ -14,12 +14,10 @@ type Options struct {
 	Home string // the user's home folder; "" reads no file below it
 	Cwd  string // the working folder; "" reads no project file
 	OS   string // a GOOS value; "" = this one
-	// LookupEnv answers both ${VAR} and the few variables that name folders.
-	// nil = no variable is set.
+	// LookupEnv answers both ${VAR} and the few variables that name folders. nil = no variable is set.
 	LookupEnv func(string) (string, bool)
 
-	// AllowUnset keeps a ${VAR} that is not set as it is written, where it
-	// would otherwise be a Problem.
+	// AllowUnset keeps a ${VAR} that is not set as it is written, where it would otherwise be a Problem.
 	AllowUnset bool
 }
 

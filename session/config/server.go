@@ -74,8 +74,7 @@ type Source struct {
 	File    string `json:"file,omitempty"`    // absolute path; "" for a target named on the command line
 	Line    int    `json:"line,omitempty"`    // of the entry's name, 1-based; 0 if unknown
 	Dialect string `json:"dialect,omitempty"` // a Dialect's name
-	// Project marks a file of the working folder: its entries need trust
-	// before anything starts them.
+	// Project marks a file of the working folder: its entries need trust before anything starts them.
 	Project bool `json:"project,omitempty"`
 }
 

@@ -14,9 +14,8 @@ import (
 	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
-// Fingerprint is a hash of everything that decides what starting s would run
-// or contact, as its file has it: variables are pinned by name, so that a
-// renewed token needs no new trust.
+// Fingerprint is a hash of everything that decides what starting s would run or contact, as its file has it: variables
+// are pinned by name, so that a renewed token needs no new trust.
 func (s Server) Fingerprint() string {
 	if s.written != "" {
 		return s.written
@@ -56,16 +55,14 @@ func normMap(m map[string]string) map[string]string {
 	return m
 }
 
-// Trust remembers which entries of project files the user allowed to start.
-// Each permission is a file of its own (mode 0600), so that two mcphuds at once
-// cannot lose one another's.
+// Trust remembers which entries of project files the user allowed to start. Each permission is a file of its own (mode
+// 0600), so that two mcphuds at once cannot lose one another's.
 type Trust struct{ dir string }
 
 // OpenTrust keeps permissions below dir, a state folder; see Options.StateDir.
 func OpenTrust(dir string) *Trust { return &Trust{dir: under(dir, "trust")} }
 
-// permission is the content of one file; its name is what counts, the content
-// is for the person who reads it.
+// permission is the content of one file; its name is what counts, the content is for the person who reads it.
 type permission struct {
 	Server      string    `json:"server"`
 	File        string    `json:"file"`
@@ -73,16 +70,14 @@ type permission struct {
 	At          time.Time `json:"at"`
 }
 
-// path pins the entry to its file as well: a relative command means something
-// else in another folder.
+// path pins the entry to its file as well: a relative command means something else in another folder.
 func (t *Trust) path(s Server) string {
 	sum := sha256.Sum256([]byte(s.Source.File + "\x00" + s.given() + "\x00" + s.Fingerprint()))
 	return filepath.Join(t.dir, hex.EncodeToString(sum[:])+".json")
 }
 
-// Trusted reports whether s may be started: it is not from a project file, or
-// the user has trusted exactly this content. A permission that other users
-// could have written counts for nothing. A nil Trust trusts no project file.
+// Trusted reports whether s may be started: it is not from a project file, or the user has trusted exactly this
+// content. A permission that other users could have written counts for nothing. A nil Trust trusts no project file.
 func (t *Trust) Trusted(s Server) bool {
 	if !s.Source.Project {
 		return true

@@ -1,6 +1,5 @@
-// Package journal is the append-only record of everything that happens between mcphud and its servers: every frame
-// in both directions as the bytes that were on the wire, HTTP exchanges, stderr lines, malformed output and state
-// changes.
+// Package journal is the append-only record of everything that happens between mcphud and its servers: every frame in
+// both directions as the bytes that were on the wire, HTTP exchanges, stderr lines, malformed output and state changes.
 //
 // Memory is bounded. Bodies beyond Options.Memory are moved to temporary files by a writer goroutine, and the
 // metadata of the oldest entries is dropped beyond Options.Entries. Append costs about a microsecond and waits for

@@ -154,8 +154,7 @@ func TestSpilledBodiesReadBack(t *testing.T) {
 	}
 }
 
-// One body of a good part of the share leaves memory soon: it would else
-// stay there until much more came.
+// One body of a good part of the share leaves memory soon: it would else stay there until much more came.
 func TestLargeBodiesAreNotKeptInMemory(t *testing.T) {
 	j := newTest(t, Options{Memory: 1 << 20, Dir: t.TempDir()})
 	large := bytes.Repeat([]byte("large "), 60_000)

@@ -185,8 +185,7 @@ func parameters(q string) string {
 	return strings.Join(parts, "&")
 }
 
-// Args hides secrets in an argument list: --token x, --token=x, NAME=x,
-// -H "Authorization: x", and whatever Text finds.
+// Args hides secrets in an argument list: --token x, --token=x, NAME=x, -H "Authorization: x", and whatever Text finds.
 func Args(args []string) []string {
 	out := make([]string, len(args))
 	follows := false // the argument before was a flag that takes a secret

@@ -16,15 +16,13 @@ import (
 )
 
 const (
-	// startLimit bounds the wait for a server to listen; node on a busy
-	// machine needs seconds.
+	// startLimit bounds the wait for a server to listen; node on a busy machine needs seconds.
 	startLimit = 30 * time.Second
 	// stopLimit is what a server gets between SIGTERM and SIGKILL.
 	stopLimit = 2 * time.Second
 )
 
-// HTTP is a reference server that listens on a loopback port until the test
-// ends.
+// HTTP is a reference server that listens on a loopback port until the test ends.
 type HTTP struct {
 	// Server is how to reach it. It stays the same over Kill and Restart.
 	Server config.Server
@@ -101,8 +99,7 @@ func (h *HTTP) Kill() {
 	h.child = nil
 }
 
-// Restart starts the server again on the same port, after a Kill or not, and
-// returns once it listens.
+// Restart starts the server again on the same port, after a Kill or not, and returns once it listens.
 func (h *HTTP) Restart() {
 	h.t.Helper()
 	h.Kill()

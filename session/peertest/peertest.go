@@ -1,10 +1,8 @@
-// Package peertest gives tests what others wrote: the reference servers that
-// testdata/peers pins (those on npm and the examples of two Go SDKs), and the
-// official conformance suite and clients that testdata/conformance pins.
+// Package peertest gives tests what others wrote: the reference servers that testdata/peers pins (those on npm and the
+// examples of two Go SDKs), and the official conformance suite and clients that testdata/conformance pins.
 //
-// What is not installed skips the test, with the command that installs
-// it, so that `go test ./...` passes on a fresh machine. With
-// MCPHUD_PEERS=required it fails the test instead.
+// What is not installed skips the test, with the command that installs it, so that `go test ./...` passes on a fresh
+// machine. With MCPHUD_PEERS=required it fails the test instead.
 package peertest
 
 import (
@@ -17,8 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 )
 
-// RequireEnv names the environment variable that makes a missing server fail
-// the test when it is set to "required".
+// RequireEnv names the environment variable that makes a missing server fail the test when it is set to "required".
 const RequireEnv = "MCPHUD_PEERS"
 
 // Everything is server-everything over stdio: every feature of revision
@@ -117,8 +114,7 @@ func installed(t testing.TB, folder, file string) string {
 	return path
 }
 
-// moduleRoot is the folder of go.mod, found upwards from the folder that the
-// test runs in.
+// moduleRoot is the folder of go.mod, found upwards from the folder that the test runs in.
 var moduleRoot = sync.OnceValues(func() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

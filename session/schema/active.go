@@ -7,10 +7,9 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// Active returns f as it is when its value is v: with the then or else of
-// every if, the dependentSchemas and the dependentRequired that apply. It is
-// f itself when nothing depends on the value, and the same field again for
-// values that decide alike.
+// Active returns f as it is when its value is v: with the then or else of every if, the dependentSchemas and the
+// dependentRequired that apply. It is f itself when nothing depends on the value, and the same field again for values
+// that decide alike.
 func (f *Field) Active(v *Value) *Field {
 	cur := f
 	key := make([]byte, 0, 16)

@@ -5,12 +5,10 @@ import (
 	"strings"
 )
 
-// CoerceArgs builds an object from command-line arguments: key=value is
-// coerced by the schema, key:=json is taken as JSON, and keys may be nested
-// (a.b[0]=x, a[]=x appends; a backslash keeps a dot or bracket literal, and a
-// key that the schema declares as it stands is that property). Given keys
-// are set on base, which may be unset. Repeating a key whose field is an
-// array appends to it. The error is a *[CoerceError].
+// CoerceArgs builds an object from command-line arguments: key=value is coerced by the schema, key:=json is taken as
+// JSON, and keys may be nested (a.b[0]=x, a[]=x appends; a backslash keeps a dot or bracket literal, and a key that the
+// schema declares as it stands is that property). Given keys are set on base, which may be unset. Repeating a key whose
+// field is an array appends to it. The error is a *[CoerceError].
 func (s *Schema) CoerceArgs(base *Value, args []string) (*Value, error) {
 	out := base
 	if !out.IsSet() {
@@ -115,8 +113,7 @@ func (s *Schema) steps(key string) ([]step, error) {
 	return out, nil
 }
 
-// apply sets one argument. given remembers array fields that this command
-// line filled, to which a repeated key appends.
+// apply sets one argument. given remembers array fields that this command line filled, to which a repeated key appends.
 func (s *Schema) apply(root *Value, key string, steps []step, text string, asJSON bool, given map[string]bool) (*Value, error) {
 	f, path, cur := s.root, make([]string, 0, len(steps)), root
 	for i, st := range steps {
@@ -181,8 +178,7 @@ func (s *Schema) read(f *Field, key, text string, asJSON bool) (*Value, error) {
 	return v, err
 }
 
-// at returns the field that holds for value v: its conditions applied and
-// its variants picked.
+// at returns the field that holds for value v: its conditions applied and its variants picked.
 func (f *Field) at(v *Value) *Field {
 	for range 8 {
 		f = f.Active(v)
@@ -199,8 +195,7 @@ func (f *Field) at(v *Value) *Field {
 	return f
 }
 
-// everything merges the properties of all variants, for a value that does
-// not tell yet which it will be.
+// everything merges the properties of all variants, for a value that does not tell yet which it will be.
 func (f *Field) everything() *Field {
 	out := f
 	if len(f.groups) == 0 {

@@ -189,9 +189,8 @@ func (b *builder) need(d Member) {
 	b.f.needs = append(b.f.needs, n)
 }
 
-// settle simplifies group i where there is nothing to pick: a null branch
-// makes the field nullable, branches that are all constants become options, a
-// single branch is merged in, branches that only assert become a constraint.
+// settle simplifies group i where there is nothing to pick: a null branch makes the field nullable, branches that are
+// all constants become options, a single branch is merged in, branches that only assert become a constraint.
 func (b *builder) settle(i int) {
 	f, g := b.f, b.f.groups[i]
 	var rest []part
@@ -241,8 +240,7 @@ func (b *builder) settle(i int) {
 	f.groups[i].branches, f.groups[i].null = rest, null
 }
 
-// nullable merges the only branch besides null: its type, if it has one,
-// widened by null.
+// nullable merges the only branch besides null: its type, if it has one, widened by null.
 func (b *builder) nullable(p part) {
 	before := len(b.f.parts)
 	b.add(p)
@@ -295,8 +293,7 @@ func isNullSchema(node *Value) bool {
 	return node.Get("const").Kind() == Null
 }
 
-// structural reports whether a branch says what a value is made of, rather
-// than only restricting it.
+// structural reports whether a branch says what a value is made of, rather than only restricting it.
 func structural(node *Value) bool {
 	return slices.ContainsFunc(node.Members(), func(m Member) bool {
 		switch m.Name {

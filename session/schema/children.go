@@ -29,11 +29,10 @@ func (f *Field) listShape() bool {
 	return f.Shape() == ShapeArray
 }
 
-// Children lists the fields inside f when its value is v: of an object the
-// declared properties in wire order, then required ones that nothing
-// declares, then the keys that only v has; of an array its elements and the
-// missing ones of a tuple. A value of the other kind is listed as what it is.
-// Call it on what [Field.Active] returns to take conditions into account.
+// Children lists the fields inside f when its value is v: of an object the declared properties in wire order, then
+// required ones that nothing declares, then the keys that only v has; of an array its elements and the missing ones of
+// a tuple. A value of the other kind is listed as what it is. Call it on what [Field.Active] returns to take conditions
+// into account.
 func (f *Field) Children(v *Value) []Child {
 	switch {
 	case v.Kind() == Array, v.Kind() != Object && f.Shape() == ShapeArray:
@@ -88,8 +87,7 @@ func (f *Field) Declares(name string) bool {
 	return ok
 }
 
-// Rank returns the place of a declared property in wire order; undeclared
-// ones come after all others.
+// Rank returns the place of a declared property in wire order; undeclared ones come after all others.
 func (f *Field) Rank(name string) int {
 	if f.rank == nil {
 		f.rank = make(map[string]int, len(f.order))
@@ -170,9 +168,8 @@ func (f *Field) allows(name string) bool {
 	return true
 }
 
-// Extra tells whether keys of the user's own can be added to the object, and
-// what field such a key gets when no pattern says more. Explicit is false
-// when the schema merely does not forbid them.
+// Extra tells whether keys of the user's own can be added to the object, and what field such a key gets when no pattern
+// says more. Explicit is false when the schema merely does not forbid them.
 func (f *Field) Extra() (extra *Field, explicit, ok bool) {
 	var parts []part
 	for _, p := range f.parts {

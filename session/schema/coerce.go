@@ -21,10 +21,9 @@ func (e *CoerceError) Error() string {
 	return fmt.Sprintf("%s: %s; got %q", text.Clip(e.Key, 80), e.Want, text.Clip(e.Text, 80))
 }
 
-// Coerce reads what a person typed for this field: text stays text where the
-// schema takes strings, and is read as JSON where it takes something else.
-// A field that takes anything gets JSON if the text is JSON, else a string.
-// The error is a *[CoerceError].
+// Coerce reads what a person typed for this field: text stays text where the schema takes strings, and is read as JSON
+// where it takes something else. A field that takes anything gets JSON if the text is JSON, else a string. The error is
+// a *[CoerceError].
 func (f *Field) Coerce(given string) (*Value, error) {
 	return f.coerce(given, 0)
 }

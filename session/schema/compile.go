@@ -29,12 +29,10 @@ type ecma struct {
 
 func (e ecma) String() string { return e.src }
 
-// docURL names the schema inside the validator. No loader serves it or
-// anything else.
+// docURL names the schema inside the validator. No loader serves it or anything else.
 const docURL = "mcphud:///schema.json"
 
-// sealed is a loader that refuses every URL: a schema must never make this
-// machine fetch or open anything.
+// sealed is a loader that refuses every URL: a schema must never make this machine fetch or open anything.
 type sealed struct{}
 
 func (sealed) Load(url string) (any, error) {

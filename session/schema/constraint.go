@@ -84,8 +84,7 @@ func (f *Field) wording(p part, m Member) (keyword, wording string) {
 	return keyword, wording
 }
 
-// branchRule words a group whose branches only restrict, such as "one of
-// these properties is required".
+// branchRule words a group whose branches only restrict, such as "one of these properties is required".
 func (f *Field) branchRule(m Member) string {
 	var alts []string
 	for _, k := range m.Value.Members() {

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// corpus calls fn with every schema of the recorded tools/list answers of the
-// reference servers in testdata/peers.
+// corpus calls fn with every schema of the recorded tools/list answers of the reference servers in testdata/peers.
 func corpus(t *testing.T, fn func(t *testing.T, raw []byte)) {
 	files, err := filepath.Glob("testdata/peers/*.json")
 	if err != nil || len(files) < 7 {

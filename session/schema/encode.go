@@ -1,7 +1,6 @@
 package schema
 
-// JSON returns v as compact JSON, nil when it is unset. Literals are the
-// ones that were parsed.
+// JSON returns v as compact JSON, nil when it is unset. Literals are the ones that were parsed.
 func (v *Value) JSON() []byte {
 	if !v.IsSet() {
 		return nil

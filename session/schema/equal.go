@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Equal compares as JSON Schema does (2020-12 core, section 4.2.2): numbers
-// by value, objects without regard to order.
+// Equal compares as JSON Schema does (2020-12 core, section 4.2.2): numbers by value, objects without regard to order.
 func Equal(a, b *Value) bool {
 	if a == b {
 		return true
@@ -45,8 +44,7 @@ func Equal(a, b *Value) bool {
 	return true
 }
 
-// Same reports whether two values would be written the same, byte for byte,
-// which is stricter than [Equal].
+// Same reports whether two values would be written the same, byte for byte, which is stricter than [Equal].
 func Same(a, b *Value) bool {
 	if a == b {
 		return true
@@ -63,9 +61,8 @@ func Same(a, b *Value) bool {
 	return true
 }
 
-// compare orders two JSON number literals exactly. Exponents that would make
-// the exact value enormous are clamped, which keeps the order of all numbers
-// that a person would write.
+// compare orders two JSON number literals exactly. Exponents that would make the exact value enormous are clamped,
+// which keeps the order of all numbers that a person would write.
 func compare(a, b string) int { return ratOf(a).Cmp(ratOf(b)) }
 
 // isInteger reports whether a number literal has no fraction: 1.0 and 1e3 do

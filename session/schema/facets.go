@@ -7,9 +7,8 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// facets reads the keywords of all parts that say something about the value
-// itself. The part nearest to the place comes first and wins where only one
-// can (title, default); assertions add up.
+// facets reads the keywords of all parts that say something about the value itself. The part nearest to the place comes
+// first and wins where only one can (title, default); assertions add up.
 func (b *builder) facets() {
 	f := b.f
 	for _, p := range f.parts {
@@ -139,8 +138,7 @@ func (b *builder) enum(p part, v *Value) {
 	b.f.Options = intersect(b.f.Options, opts)
 }
 
-// fitOptions drops options of a type that is not allowed, and turns types
-// that no option has off.
+// fitOptions drops options of a type that is not allowed, and turns types that no option has off.
 func (b *builder) fitOptions() {
 	f := b.f
 	var have TypeSet
@@ -206,8 +204,7 @@ func (b *builder) number(m Member) {
 	}
 }
 
-// known reports whether JSON Schema (draft-04 to 2020-12) defines name, or
-// this package understands it.
+// known reports whether JSON Schema (draft-04 to 2020-12) defines name, or this package understands it.
 func known(name string) bool {
 	if subschemas(name) != 0 || annotation(name) {
 		return true

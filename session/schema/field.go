@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// Field describes one place where a value goes: all subschemas that apply
-// there, through $ref and allOf, merged. It does not know its place in the
-// document, so all elements of an array share one. What depends on the value
-// (if/then/else, dependentSchemas) comes with [Field.Active], a choice
-// between oneOf or anyOf branches with [Field.Variants].
+// Field describes one place where a value goes: all subschemas that apply there, through $ref and allOf, merged. It
+// does not know its place in the document, so all elements of an array share one. What depends on the value
+// (if/then/else, dependentSchemas) comes with [Field.Active], a choice between oneOf or anyOf branches with
+// [Field.Variants].
 type Field struct {
 	Title, Description, Comment string
 

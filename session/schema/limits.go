@@ -1,25 +1,21 @@
 package schema
 
-// Bounds on what a schema may cost. A schema beyond one of them still gives
-// a form: the part that is too much becomes a raw JSON field with a note, or
-// is reported as unchecked.
+// Bounds on what a schema may cost. A schema beyond one of them still gives a form: the part that is too much becomes a
+// raw JSON field with a note, or is reported as unchecked.
 const (
 	// MaxSchemaBytes is the largest schema that is expanded into fields.
 	MaxSchemaBytes = 8 << 20
 	// MaxFields bounds how many fields one schema may expand into.
 	MaxFields = 200_000
-	// MaxParts bounds how many subschemas (through $ref and allOf) apply to
-	// one field.
+	// MaxParts bounds how many subschemas (through $ref and allOf) apply to one field.
 	MaxParts = 1_000
 	// MaxVariants bounds the branches of one oneOf or anyOf that are offered.
 	MaxVariants = 256
 	// MaxSkeletonNodes bounds the size of a generated value.
 	MaxSkeletonNodes = 20_000
-	// MaxSkeletonDepth bounds its nesting, so that a schema that requires
-	// itself gives a finite value.
+	// MaxSkeletonDepth bounds its nesting, so that a schema that requires itself gives a finite value.
 	MaxSkeletonDepth = 128
-	// MaxCompileNodes bounds the subschemas given to the validator, whose
-	// compiler is quadratic in them.
+	// MaxCompileNodes bounds the subschemas given to the validator, whose compiler is quadratic in them.
 	MaxCompileNodes = 10_000
 	// MaxCompileDepth bounds their nesting.
 	MaxCompileDepth = 1_000
@@ -29,13 +25,11 @@ const (
 	MaxValidateBytes = 64 << 20
 	// MaxPatternBytes is the longest regular expression that is compiled.
 	MaxPatternBytes = 64 << 10
-	// matchBudget bounds the steps of the cheap matcher that decides
-	// conditions and variants.
+	// matchBudget bounds the steps of the cheap matcher that decides conditions and variants.
 	matchBudget = 20_000
 	// maxRefHops bounds a chain of $refs that leads only to more $refs.
 	maxRefHops = 64
-	// maxNesting is how many containers deep a value or schema may be;
-	// the JSON decoder refuses more.
+	// maxNesting is how many containers deep a value or schema may be; the JSON decoder refuses more.
 	maxNesting = 10_000
 	// maxArrayIndex bounds a[N]=x on the command line.
 	maxArrayIndex = 100_000

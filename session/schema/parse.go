@@ -23,9 +23,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg)
 }
 
-// ParseValue reads exactly one JSON text (RFC 8259) and keeps every literal
-// as it is written. Repeated keys are kept too. Blank input is the unset
-// value (nil) without an error; any other failure is a *[SyntaxError].
+// ParseValue reads exactly one JSON text (RFC 8259) and keeps every literal as it is written. Repeated keys are kept
+// too. Blank input is the unset value (nil) without an error; any other failure is a *[SyntaxError].
 func ParseValue(raw []byte) (*Value, error) {
 	if len(bytes.TrimLeft(raw, " \t\r\n")) == 0 {
 		return nil, nil
@@ -58,9 +57,8 @@ type parser struct {
 	end int // offset after what was read
 }
 
-// lenient reads again when the only fault is a lone surrogate escape
-// ("\ud800"): RFC 8259 allows it, strict decoders do not, and a person
-// testing a server may want to send it. Bytes that are not UTF-8 stay refused.
+// lenient reads again when the only fault is a lone surrogate escape ("\ud800"): RFC 8259 allows it, strict decoders do
+// not, and a person testing a server may want to send it. Bytes that are not UTF-8 stay refused.
 func (p *parser) lenient(err error, raw []byte) *Value {
 	if !utf8.Valid(raw) || !strings.Contains(p.src, `\u`) {
 		return nil

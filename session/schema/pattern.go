@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// compilePattern compiles an ECMA-262 pattern as far as Go's linear-time
-// syntax (RE2) has it. Look-around and back-references do not exist there;
-// such a pattern is an error, and the caller reports it as unchecked.
+// compilePattern compiles an ECMA-262 pattern as far as Go's linear-time syntax (RE2) has it. Look-around and
+// back-references do not exist there; such a pattern is an error, and the caller reports it as unchecked.
 func compilePattern(src string) (*regexp.Regexp, error) {
 	if len(src) > MaxPatternBytes {
 		return nil, fmt.Errorf("it has %d bytes, more than the %d that are compiled", len(src), MaxPatternBytes)

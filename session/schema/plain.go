@@ -8,9 +8,8 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// plain turns a value into what encoding/json would make of it with
-// UseNumber, which is what the validator takes. Numbers are tamed, so that
-// exact arithmetic on them stays cheap.
+// plain turns a value into what encoding/json would make of it with UseNumber, which is what the validator takes.
+// Numbers are tamed, so that exact arithmetic on them stays cheap.
 func plain(v *Value) any {
 	switch v.Kind() {
 	case Bool:
@@ -146,8 +145,7 @@ func (c *cleaner) keyword(node *Value, m Member, base string, depth int) (v any,
 	return plain(m.Value), true
 }
 
-// respell writes older spellings the way 2020-12 has them; many servers mix
-// them without saying which draft they mean.
+// respell writes older spellings the way 2020-12 has them; many servers mix them without saying which draft they mean.
 func (c *cleaner) respell(node *Value, out map[string]any) {
 	if !c.modern {
 		return
@@ -188,8 +186,7 @@ func typeNamesOf(set TypeSet) []any {
 	return out
 }
 
-// metaSchema reports whether uri is a schema of JSON Schema itself, which
-// the validator has built in.
+// metaSchema reports whether uri is a schema of JSON Schema itself, which the validator has built in.
 func metaSchema(uri string) bool {
 	uri = strings.TrimSuffix(uri, "#")
 	for _, known := range []string{

@@ -172,8 +172,7 @@ func decodeFragment(f string) string {
 	return f
 }
 
-// refName is how a person calls the target of a reference: the last step of
-// its pointer, or its anchor.
+// refName is how a person calls the target of a reference: the last step of its pointer, or its anchor.
 func refName(ref string) string {
 	if ref == "#" {
 		return "the whole schema"

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// Schema is one parsed JSON Schema document. Fields made from it share
-// caches and belong to one goroutine; Validate, ValidateJSON and Unchecked
-// may be called from others at the same time.
+// Schema is one parsed JSON Schema document. Fields made from it share caches and belong to one goroutine; Validate,
+// ValidateJSON and Unchecked may be called from others at the same time.
 type Schema struct {
 	doc    *Value
 	raw    []byte
@@ -27,10 +26,9 @@ type Schema struct {
 	compiler compiler
 }
 
-// Parse reads a schema. It never fails: a text that is not JSON, is no
-// schema, or is beyond the limits gives a Schema whose root field takes any
-// JSON, and Err and Notes tell why. The bytes are kept and must not be
-// changed afterwards. An empty raw is the schema that allows everything.
+// Parse reads a schema. It never fails: a text that is not JSON, is no schema, or is beyond the limits gives a Schema
+// whose root field takes any JSON, and Err and Notes tell why. The bytes are kept and must not be changed afterwards.
+// An empty raw is the schema that allows everything.
 func Parse(raw []byte) *Schema {
 	s := &Schema{raw: raw}
 	switch {
@@ -61,9 +59,8 @@ func Parse(raw []byte) *Schema {
 	return s
 }
 
-// ParseArguments is Parse for the inputSchema of a tool, whose arguments are
-// an object by the protocol: a schema that leaves the type open, or none at
-// all, is filled in as an object with keys of one's own.
+// ParseArguments is Parse for the inputSchema of a tool, whose arguments are an object by the protocol: a schema that
+// leaves the type open, or none at all, is filled in as an object with keys of one's own.
 func ParseArguments(raw []byte) *Schema {
 	s := Parse(raw)
 	if s.err == nil && s.root.Shape() == ShapeAny {
@@ -79,8 +76,7 @@ type Argument struct {
 	Required                 bool
 }
 
-// FromArguments makes the schema of an object of strings, in the order
-// given: what prompts/get and URI templates take.
+// FromArguments makes the schema of an object of strings, in the order given: what prompts/get and URI templates take.
 func FromArguments(args []Argument) *Schema {
 	var props, required []Member
 	for _, a := range args {

@@ -2,27 +2,24 @@ package schema
 
 import "slices"
 
-// Initial returns the value a form opens with: what is required and can have
-// only one sensible value (constants, defaults, objects that hold required
-// fields), nothing else. Unset stays unset, so that a server sees exactly
-// what a person chose. It is unset itself when nothing is required.
+// Initial returns the value a form opens with: what is required and can have only one sensible value (constants,
+// defaults, objects that hold required fields), nothing else. Unset stays unset, so that a server sees exactly what a
+// person chose. It is unset itself when nothing is required.
 func (f *Field) Initial() *Value {
 	g := generator{left: MaxSkeletonNodes}
 	return g.value(f, 0)
 }
 
-// Skeleton returns a whole value to start from: every required field with
-// its default, constant, only option, or an empty value of its type, and all
-// optional fields that have a default. It satisfies types, minItems and
-// constants; lengths and patterns are the user's to fill.
+// Skeleton returns a whole value to start from: every required field with its default, constant, only option, or an
+// empty value of its type, and all optional fields that have a default. It satisfies types, minItems and constants;
+// lengths and patterns are the user's to fill.
 func (f *Field) Skeleton() *Value {
 	g := generator{left: MaxSkeletonNodes, placeholders: true}
 	return g.value(f, 0)
 }
 
-// Empty returns the empty value of the field's shape: "", [], {}, 0, false,
-// the first option, the constant; null where nothing else is known. Objects
-// come with what [Field.Initial] gives.
+// Empty returns the empty value of the field's shape: "", [], {}, 0, false, the first option, the constant; null where
+// nothing else is known. Objects come with what [Field.Initial] gives.
 func (f *Field) Empty() *Value {
 	g := generator{left: MaxSkeletonNodes}
 	if v := g.value(f, 0); v.IsSet() {

@@ -24,22 +24,19 @@ func (p Problem) String() string {
 	return p.Pointer + ": " + p.Message
 }
 
-// maxProblems bounds a list of problems; a wrong array of a million numbers
-// needs no million lines.
+// maxProblems bounds a list of problems; a wrong array of a million numbers needs no million lines.
 const maxProblems = 1_000
 
-// Validate checks v by the whole schema, formats included, and lists what is
-// wrong in the order of pointers; nil means nothing is. What cannot be
-// checked is in [Schema.Unchecked]. It may be called from any goroutine; the
-// first call compiles the schema.
+// Validate checks v by the whole schema, formats included, and lists what is wrong in the order of pointers; nil means
+// nothing is. What cannot be checked is in [Schema.Unchecked]. It may be called from any goroutine; the first call
+// compiles the schema.
 func (s *Schema) Validate(v *Value) []Problem {
 	problems, _ := s.check(v)
 	return problems
 }
 
-// ValidateJSON is Validate for a JSON text. unchecked says in a sentence why
-// the value was not checked, "" if it was; a text that is no JSON is a
-// problem at the root.
+// ValidateJSON is Validate for a JSON text. unchecked says in a sentence why the value was not checked, "" if it was; a
+// text that is no JSON is a problem at the root.
 func (s *Schema) ValidateJSON(raw []byte) (problems []Problem, unchecked string) {
 	if len(raw) > MaxValidateBytes {
 		return nil, fmt.Sprintf("the value has %d bytes, more than the %d that are checked", len(raw), MaxValidateBytes)
@@ -51,8 +48,7 @@ func (s *Schema) ValidateJSON(raw []byte) (problems []Problem, unchecked string)
 	return s.check(v)
 }
 
-// Unchecked lists, in sentences, what Validate does not check about any
-// value of this schema.
+// Unchecked lists, in sentences, what Validate does not check about any value of this schema.
 func (s *Schema) Unchecked() []string { return slices.Clone(s.compiled().unchecked) }
 
 func (s *Schema) check(v *Value) (problems []Problem, unchecked string) {
@@ -96,8 +92,7 @@ func run(sch *jsonschema.Schema, v any) (problems []Problem, err error) {
 	return w.problems, w.err
 }
 
-// repeated reports keys that an object has more than once: parsers disagree
-// about which one counts.
+// repeated reports keys that an object has more than once: parsers disagree about which one counts.
 func repeated(v *Value, path []string, out []Problem) []Problem {
 	if len(out) >= maxProblems {
 		return out
@@ -128,9 +123,8 @@ func repeated(v *Value, path []string, out []Problem) []Problem {
 	return out
 }
 
-// cost estimates how many subschema evaluations a validation takes. Only
-// references can make it more than linear: each may be followed from many
-// places, and so on below it.
+// cost estimates how many subschema evaluations a validation takes. Only references can make it more than linear: each
+// may be followed from many places, and so on below it.
 func (s *Schema) cost(v *Value) int {
 	e := estimator{s: s, memo: map[visit]int{}, props: map[*Value]map[string]*Value{}}
 	return e.cost(part{node: s.doc}, v)

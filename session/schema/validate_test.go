@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// One row per keyword: a value that satisfies it, one that does not, and
-// where and how the problem is reported.
+// One row per keyword: a value that satisfies it, one that does not, and where and how the problem is reported.
 func TestValidateKeywords(t *testing.T) {
 	for _, c := range []struct {
 		name, schema, good, bad, want string

@@ -8,8 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Kind is what a [Value] is. The zero Kind is Unset: a value that is absent,
-// which is neither null nor empty.
+// Kind is what a [Value] is. The zero Kind is Unset: a value that is absent, which is neither null nor empty.
 type Kind uint8
 
 // The kinds of a JSON value (RFC 8259, section 3), and Unset.
@@ -28,11 +27,9 @@ func (k Kind) String() string {
 	return [...]string{"unset", "null", "boolean", "number", "string", "array", "object"}[k]
 }
 
-// Value is one JSON value that remembers how it was written: number and
-// string literals byte for byte, the order of keys, repeated keys. Values are
-// immutable, so that a snapshot can be validated in the background while its
-// owner goes on editing; every edit returns a new root that shares what did
-// not change. A nil *Value is the unset value.
+// Value is one JSON value that remembers how it was written: number and string literals byte for byte, the order of
+// keys, repeated keys. Values are immutable, so that a snapshot can be validated in the background while its owner goes
+// on editing; every edit returns a new root that shares what did not change. A nil *Value is the unset value.
 type Value struct {
 	kind Kind
 	raw  string   // literal of a scalar
@@ -65,14 +62,12 @@ func BoolValue(b bool) *Value {
 	return falseValue
 }
 
-// StringValue returns s as a JSON string. Bytes that are not UTF-8 become
-// U+FFFD, since JSON cannot carry them.
+// StringValue returns s as a JSON string. Bytes that are not UTF-8 become U+FFFD, since JSON cannot carry them.
 func StringValue(s string) *Value {
 	return &Value{kind: String, raw: quote(s)}
 }
 
-// NumberValue returns the number written as literal, kept as it is; ok is
-// false when literal is not a JSON number.
+// NumberValue returns the number written as literal, kept as it is; ok is false when literal is not a JSON number.
 func NumberValue(literal string) (v *Value, ok bool) {
 	if !isNumber(literal) {
 		return nil, false
@@ -122,8 +117,7 @@ func (v *Value) Literal() string {
 // Bool returns whether v is true.
 func (v *Value) Bool() bool { return v.Kind() == Bool && v.raw == "true" }
 
-// Text returns what a person would type for a scalar: a string's decoded
-// content, or the literal of anything else.
+// Text returns what a person would type for a scalar: a string's decoded content, or the literal of anything else.
 func (v *Value) Text() string {
 	if v.Kind() != String {
 		return v.Literal()
@@ -177,8 +171,7 @@ func (v *Value) index(name string) int {
 	return -1
 }
 
-// At returns the value a path of names and indices leads to, nil when there
-// is none.
+// At returns the value a path of names and indices leads to, nil when there is none.
 func (v *Value) At(path ...string) *Value {
 	for _, tok := range path {
 		if v = v.child(tok); v == nil {
@@ -215,8 +208,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// unquote decodes a JSON string literal that was parsed before; a lone
-// surrogate escape becomes U+FFFD.
+// unquote decodes a JSON string literal that was parsed before; a lone surrogate escape becomes U+FFFD.
 func unquote(raw string) string {
 	if len(raw) < 2 {
 		return ""

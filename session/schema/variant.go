@@ -20,9 +20,8 @@ type Variant struct {
 // Field returns the field with the branch merged in.
 func (v Variant) Field() *Field { return v.make() }
 
-// Variants lists what can be picked at a field of ShapeVariants, nil at
-// others. When a schema has several oneOf or anyOf, the field of a variant
-// may have Variants again.
+// Variants lists what can be picked at a field of ShapeVariants, nil at others. When a schema has several oneOf or
+// anyOf, the field of a variant may have Variants again.
 func (f *Field) Variants() []Variant {
 	if f.variants == nil && f.Shape() == ShapeVariants {
 		if len(f.groups) > 0 {
@@ -126,9 +125,8 @@ func (s *Schema) guessTitle(p part, i int) string {
 	return "option " + strconv.Itoa(i+1)
 }
 
-// Discriminator returns the property that tells the variants apart: the one
-// the discriminator keyword names, else one that is a different constant in
-// every branch; "" if there is none.
+// Discriminator returns the property that tells the variants apart: the one the discriminator keyword names, else one
+// that is a different constant in every branch; "" if there is none.
 func (f *Field) Discriminator() string {
 	if len(f.groups) == 0 {
 		return ""
@@ -182,9 +180,8 @@ func (s *Schema) constOf(p part, name string) *Value {
 	return nil
 }
 
-// Pick returns the variant that v is of, -1 if v is unset, null, or fits
-// none. The discriminator decides first, then which branch v satisfies, then
-// which comes nearest.
+// Pick returns the variant that v is of, -1 if v is unset, null, or fits none. The discriminator decides first, then
+// which branch v satisfies, then which comes nearest.
 func (f *Field) Pick(v *Value) int {
 	vs := f.Variants()
 	if !v.IsSet() || len(vs) == 0 {

@@ -15,8 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// worder turns the validator's error tree into problems that name the field
-// a person has to change.
+// worder turns the validator's error tree into problems that name the field a person has to change.
 type worder struct {
 	problems []Problem
 	err      error
