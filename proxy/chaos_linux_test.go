@@ -29,9 +29,9 @@ import (
 // die within answers and flood, and routing.json is written anew. Each request has a result that is its own, or an error that
 // is allowed; nothing done to one agent is felt at another; and nothing is left at the end.
 func TestChaos(t *testing.T) {
-	d := 5 * time.Second
-	if testing.Short() {
-		d = 2 * time.Second
+	d := 2 * time.Second
+	if budget.All() {
+		d = 5 * time.Second
 	}
 	chaos(t, d)
 }

@@ -42,6 +42,7 @@ func overTLS(t *testing.T, o Options, test func(t *testing.T, f *fixture, a *age
 }
 
 func TestTLS_SessionsAndRefusals(t *testing.T) {
+	t.Parallel()
 	overTLS(t, Options{BodyTimeout: time.Second}, func(t *testing.T, f *fixture, a *agent) {
 		id := f.open(t, "/mcps/a/mcp")
 		if got := f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id); got.status != 200 || !strings.Contains(got.body, "up-1") {
@@ -115,6 +116,7 @@ func TestTLS_X2_OriginAndHost(t *testing.T) {
 
 // Events come at once, also after a silence that is longer than a client may take to read.
 func TestTLS_R5_EventsArePassedOnAsTheyCome(t *testing.T) {
+	t.Parallel()
 	overTLS(t, Options{WriteTimeout: slow}, func(t *testing.T, f *fixture, a *agent) {
 		next := make(chan string)
 		a.answer = func(w http.ResponseWriter, r *http.Request, _ jsonrpc.Envelope) {
@@ -165,6 +167,7 @@ func TestTLS_R5_EventsArePassedOnAsTheyCome(t *testing.T) {
 
 // A piece of a JSON text that comes late is passed on late; one that does not come is no end.
 func TestTLS_R6_AnswersInPieces(t *testing.T) {
+	t.Parallel()
 	overTLS(t, Options{WriteTimeout: slow}, func(t *testing.T, f *fixture, a *agent) {
 		piece := strings.Repeat("x", 40_000)
 		whole := true

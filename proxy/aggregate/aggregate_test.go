@@ -3,6 +3,7 @@ package aggregate_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,7 +22,10 @@ import (
 	"github.com/mcphud/mcphud/proxy/aggregate"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "8") // most tests wait for time limits
+	goleak.VerifyTestMain(m)
+}
 
 // agent is an MCP server with what a test puts into it.
 func agent(t *testing.T, name string, fill func(*server.MCPServer)) string {
@@ -402,6 +406,7 @@ func TestN5_PromptsAndResources(t *testing.T) {
 
 // One agent that does not answer keeps no other from being listed and called; the list says who is missing.
 func TestS15_OneOfThreeIsBroken(t *testing.T) {
+	t.Parallel()
 	hang := make(chan struct{})
 	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 		select {

@@ -69,6 +69,7 @@ func TestR19_InputOfTheModernEraIsAskedOfALegacyClient(t *testing.T) {
 
 // A person may take longer to answer than a call may take that nothing is heard of.
 func TestR19_TheClientIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	s := router(t, map[string]string{"a": asking("a").serve(t)}, func(o *aggregate.Options) { o.Timeout = time.Second })
 	id, _ := s.open(`{"elicitation":{},"sampling":{},"roots":{}}`, "2025-11-25")
 	call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t"}}`))

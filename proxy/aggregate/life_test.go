@@ -45,6 +45,7 @@ func followed(modern bool, tool string, again *atomic.Int64) *script {
 // While somebody listens, an agent may die, come back as another, and appear late: each time the client hears that its lists
 // changed, and they say what there is. What was followed is followed again.
 func TestR19_AgentsComeAndGo(t *testing.T) {
+	t.Parallel()
 	for _, modern := range []bool{false, true} {
 		t.Run(fmt.Sprint("modern agent: ", modern), func(t *testing.T) {
 			p, late := newPort(t), newPort(t)
@@ -90,6 +91,7 @@ func TestR19_AgentsComeAndGo(t *testing.T) {
 // An agent that does not answer is waited for once; then lists come without it, until it answers, which clients that listen
 // are told.
 func TestS15_AHungAgentIsWaitedForOnce(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	inner := living(false, "slow")
 	p := newPort(t)

@@ -122,6 +122,7 @@ func TestR19_ManyTools(t *testing.T) {
 
 // Agents whose lists have no end, repeat themselves, or are not what they should be spoil nobody else's part.
 func TestR19_HostileLists(t *testing.T) {
+	t.Parallel()
 	lists := map[string]func(cursor string) string{
 		"array":   func(string) string { return `{"tools":{"name":"x"}}` },
 		"broken":  func(string) string { return `[]` },

@@ -129,23 +129,37 @@ func TestB6_Agents(t *testing.T) {
 }
 
 // The downloaded file in Node, with absolute base URLs.
-func TestB2_B3_E2EWire(t *testing.T) { node(t, "wire.test.mjs", 30) }
+func TestB2_B3_E2EWire(t *testing.T) {
+	t.Parallel()
+	node(t, "wire.test.mjs", 30)
+}
 
 // A recording of everything that a stream may look like, cut in every way.
-func TestB4_E2EEventStreams(t *testing.T) { node(t, "stream.test.mjs", 10) }
+func TestB4_E2EEventStreams(t *testing.T) {
+	t.Parallel()
+	node(t, "stream.test.mjs", 10)
+}
 
 // The times at which a server is asked for a task's state.
-func TestB5_E2EIntervals(t *testing.T) { node(t, "tasks.test.mjs", 11) }
+func TestB5_E2EIntervals(t *testing.T) {
+	t.Parallel()
+	node(t, "tasks.test.mjs", 11)
+}
 
 // Our own agent in both eras, by itself and behind the router: lists, calls, reads, prompts, progress, tasks, questions,
 // cancelling.
 func TestB2_B3_B5_E2EAgent(t *testing.T) {
-	demo := agent(t, agentsrv.Options{PageSize: 3})
-	everything := agent(t, agentsrv.Options{Profile: agentsrv.Everything, Concurrency: 4})
+	t.Parallel()
+	agents := func(t *testing.T) (demo, everything string) {
+		t.Parallel()
+		return agent(t, agentsrv.Options{PageSize: 3}), agent(t, agentsrv.Options{Profile: agentsrv.Everything, Concurrency: 4})
+	}
 	t.Run("direct", func(t *testing.T) {
+		demo, everything := agents(t)
 		node(t, "agent.test.mjs", 40, "NAME=mcphud-agent", "DEMO="+demo, "EVERYTHING="+everything)
 	})
 	t.Run("router", func(t *testing.T) {
+		demo, everything := agents(t)
 		router := serve(t, map[string]string{"demo": demo, "everything": everything})
 		node(t, "agent.test.mjs", 40, "NAME=mcphud-router-proxy:demo", "DEMO="+router+"/mcps/demo", "EVERYTHING="+router+"/mcps/everything")
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"maps"
 	"net/http"
 	"net/url"
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 		sandbox.WorkerMain()
 		return
 	}
+	_ = flag.Set("test.parallel", "8") // most tests wait
 	goleak.VerifyTestMain(m)
 }
 

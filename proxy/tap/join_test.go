@@ -143,6 +143,7 @@ func TestTapProducersOfOneName(t *testing.T) {
 
 // A connection that breaks is made again, and nothing comes twice.
 func TestTapJoinsAgain(t *testing.T) {
+	t.Parallel()
 	p := open(t, Options{Name: "files", Kind: Wrapped})
 	w, j := watch(t, filepath.Dir(p.Path()))
 	frame(p, `{"jsonrpc":"2.0","method":"before"}`)
@@ -220,6 +221,7 @@ func TestTapHostileSockets(t *testing.T) {
 
 // A producer that was killed leaves its socket behind. That it is gone is told once.
 func TestTapKilledProducer(t *testing.T) {
+	t.Parallel()
 	dir := socketDir(t)
 	open(t, Options{Name: "first", Kind: Wrapped, Dir: dir})
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "tap-1-aaaaaa.sock"), Net: "unix"})
@@ -254,6 +256,7 @@ func TestTapKilledProducer(t *testing.T) {
 
 // A folder that is somebody else's, or that comes later.
 func TestTapFolders(t *testing.T) {
+	t.Parallel()
 	base := filepath.Dir(socketDir(t))
 	late, file := filepath.Join(base, "late"), filepath.Join(base, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -188,6 +188,7 @@ func TestTapReplayIsBounded(t *testing.T) {
 
 // A reader that does not read costs whoever appends nothing, and learns what it missed.
 func TestTapSlowReader(t *testing.T) {
+	t.Parallel()
 	p := open(t, Options{})
 	slow, quick := dial(t, p), dial(t, p)
 	await(t, "both readers", func() bool { return p.watched.Load() == 2 })
