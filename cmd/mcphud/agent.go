@@ -106,7 +106,7 @@ func agentError(err error) error {
 // options makes what the agent takes of the settings, or says what about them cannot be.
 func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	if !s.stdio && !listen.Loopback(bareHost(s.host)) && s.token == "" && s.jwks == "" {
-		return agentsrv.Options{}, usageError("--host "+s.host+" lets other machines in, and nobody is asked who they are",
+		return agentsrv.Options{}, usageError("--host "+s.host+" serves other machines without authentication",
 			"set AGENT_TOKEN or --jwks, or leave --host out to serve this machine only")
 	}
 	if s.jwks == "" && s.jwtAudience+s.jwtIssuer != "" {

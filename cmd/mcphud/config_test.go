@@ -209,7 +209,7 @@ func TestC1_ExplainWrongSettings(t *testing.T) {
 		},
 		{name: "no object", yaml: "[1]", args: []string{"agent"}, setting: "port", is: "7000 default", failure: "agent.yaml:1:1"},
 		{name: "no file", args: []string{"agent", "--config", "none.yaml"}, setting: "port", is: "7000 default", failure: "none.yaml"},
-		{name: "together", args: []string{"agent", "--host", "0.0.0.0"}, setting: "host", is: "0.0.0.0 flag", failure: "nobody is asked who they are"},
+		{name: "together", args: []string{"agent", "--host", "0.0.0.0"}, setting: "host", is: "0.0.0.0 flag", failure: "without authentication"},
 		{name: "too long", args: []string{"agent", "--timeout", "2m"}, setting: "timeout", is: "2m flag", failure: "no tool call may run longer"},
 		{
 			name: "router's variable", routes: `{"port":9001}`, env: "ROUTER_PORT=abc", args: []string{"router"}, setting: "port",
@@ -217,7 +217,7 @@ func TestC1_ExplainWrongSettings(t *testing.T) {
 		},
 		{name: "router's file", routes: "{\n\"port\":\"x\"}", args: []string{"router"}, setting: "port", is: "8088 default", failure: "routing.json: line 2: port is"},
 		{name: "no routes", args: []string{"router", "--routes", "none.json"}, setting: "routes", is: "none.json flag", failure: "none.json: no such file"},
-		{name: "router together", routes: `{}`, args: []string{"router", "--host", "0.0.0.0"}, setting: "host", is: "0.0.0.0 flag", failure: "nobody is asked who they are"},
+		{name: "router together", routes: `{}`, args: []string{"router", "--host", "0.0.0.0"}, setting: "host", is: "0.0.0.0 flag", failure: "without authentication"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

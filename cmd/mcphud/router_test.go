@@ -139,8 +139,8 @@ func TestRouterUsage(t *testing.T) {
 		{"--port 0", `{"routes":{"a":{}}}`, "", "hostPort, url or command"},
 		{"--port 0", `{"routes":{"a":{"hostPort":1,"url":"http://x/"}}}`, "", "exactly one"},
 		{"--port 0", `{"routes":`, "", "line 1"},
-		{"--port 0 --tls-cert x.pem", "", "", "a certificate needs its key"},
-		{"--port 0 --host 0.0.0.0", `{"routes":{}}`, "", "tokens"},
+		{"--port 0 --tls-cert x.pem", "", "", "a TLS certificate and its key must be given together"},
+		{"--port 0 --host 0.0.0.0", `{"routes":{}}`, "", "name a token file"},
 		{"--port " + strconv.Itoa(portOf(r)), "", "", "the port is taken" + by},
 		{"--port " + strconv.Itoa(portOf(r)), "", "", "give another with --port or ROUTER_PORT, or let --port 0 pick one"},
 		{"more", "", "", "unknown command"},
@@ -244,7 +244,7 @@ func TestC11_R8_TokensAreFollowed(t *testing.T) {
 	}
 	tokens(`{"tokens":[`)
 	r.signal(syscall.SIGHUP)
-	await(t, "the broken file to be noticed", func() bool { return strings.Contains(r.log(), "tokens not loaded") })
+	await(t, "the broken file to be noticed", func() bool { return strings.Contains(r.log(), "cannot load tokens") })
 	if status("second") != 200 || status("first") != 401 {
 		t.Error("the last good tokens are not in force")
 	}

@@ -73,8 +73,8 @@ func TestTLS_FilesThatAreNoCertificateAndKey(t *testing.T) {
 		{cert, text, "PEM", text},
 		{key, cert, "PEM", key},
 		{dir, key, "directory", dir},
-		{cert, "", "a certificate needs its key", ""},
-		{"", key, "a key its certificate", ""},
+		{cert, "", "a TLS certificate and its key must be given together", ""},
+		{"", key, "a TLS certificate and its key must be given together", ""},
 	} {
 		args := []string{"--port", "0"}
 		if c.cert != "" {
