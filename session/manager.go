@@ -49,6 +49,7 @@ func (m *Manager) Rev() uint64 { return m.rev.Load() }
 // Changed receives after changes; several make one. Capacity 1, for one reader.
 func (m *Manager) Changed() <-chan struct{} { return m.changed }
 
+// NotifyChange tells Changed and the followers that something about a server is different.
 func (m *Manager) NotifyChange() {
 	m.rev.Add(1)
 	nudge(m.changed)
@@ -158,6 +159,7 @@ func (m *Manager) Disconnect(name string) error {
 	return s.Disconnect()
 }
 
+// UnknownServer is the error of kind ServerNotFound for a name that no server has.
 func UnknownServer(name string) error {
 	return &failure.Error{Kind: failure.ServerNotFound, Server: name, Message: "there is no server of this name", Next: "see which servers there are", Remedy: failure.ListServers}
 }

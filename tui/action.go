@@ -37,7 +37,7 @@ type Action struct {
 // reason says why a cannot run now, "" if it can.
 func (a *Action) reason(c *Ctx) string {
 	if a.Danger && c.ReadOnly {
-		return "not under --read-only"
+		return "not in read-only mode"
 	}
 	if a.Disabled != nil {
 		return a.Disabled(c)

@@ -402,7 +402,7 @@ func (l *linear) overlays() {
 			fmt.Fprintln(l.out, o.(Overlay).Title())
 			fmt.Fprintln(l.out, strings.TrimSpace(b.String()))
 		default:
-			fmt.Fprintf(l.out, "%s needs a screen: start mcphud on a terminal, without --linear\n", o.Title())
+			fmt.Fprintf(l.out, "%s needs a screen: start mcphud on a terminal, not in linear mode\n", o.Title())
 		}
 		a.drop(a.top().overlay)
 	}

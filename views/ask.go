@@ -143,7 +143,7 @@ func (v *ask) cannot(c *tui.Ctx) string {
 	case v.cur.op != 0:
 		return "it is running; x cancels"
 	case c.ReadOnly && v.cur.item.Destructive():
-		return "the tool says that it destroys: not under --read-only"
+		return "the tool is marked as destructive: not in read-only mode"
 	}
 	return offline(c)
 }

@@ -109,7 +109,7 @@ func (v *stack) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			p.Lines = pane.NothingMatches(c.Theme, p.W, v.typed)
 		default:
 			p.Badge = ""
-			p.Lines = pane.Message(c.Theme, p.W, noStack, "mcphud demo starts one and opens it here; mcphud up runs one from a file, mcphud.stack.yaml, and mcphud --server or a URL opens what it serves.")
+			p.Lines = pane.Message(c.Theme, p.W, noStack, "mcphud demo starts one and opens it here; mcphud up runs one from a file, mcphud.stack.yaml, and mcphud URL opens what it serves.")
 		}
 		return nil
 	}

@@ -97,6 +97,7 @@ type Request struct {
 	NoCancel       bool // must not be cancelled at the server
 }
 
+// New multiplexes requests over a transport that is not started yet; Close closes it. Frames are journalled through tap.
 func New(t transport.Transport, tap transport.Tap) *Mux {
 	m := &Mux{
 		t: t, tap: tap, pending: map[uint64]*pending{}, tokens: map[string]*pending{}, gone: map[uint64]string{},

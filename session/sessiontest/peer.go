@@ -109,6 +109,7 @@ func Open(t *testing.T, o session.Options, cfg config.Server) (*session.Manager,
 	return m, s
 }
 
+// Register registers one server and leaves it disconnected.
 func Register(t *testing.T, o session.Options, cfg config.Server) (*session.Manager, *session.Session) {
 	t.Helper()
 	m := session.NewManager(o)

@@ -33,6 +33,7 @@ type Server struct {
 	send    func(frame string)
 }
 
+// NewServer is a server that lists tools of these names.
 func NewServer(tools ...string) *Server { return &Server{tools: tools, calls: map[string]int{}} }
 
 // Count is how often a method was asked for.
@@ -65,6 +66,7 @@ func (f *Server) Hang() {
 	f.mute = true
 }
 
+// Serve speaks MCP over one connection, for transport.NewMemory.
 func (f *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var wmu sync.Mutex
 	send := func(frame string) {

@@ -1,0 +1,195 @@
+package cmd_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// arrows are the packages with the other packages of this module that each imports. Those below session leave out
+// "session/". A new arrow is written down here on purpose, and points downwards: see TestNoPackageIsDeep.
+var arrows = map[string]string{
+	"session":                  "backoff config failure journal jsonrpc offer rpc text transport",
+	"session/agentclient":      "certs config failure ingress jsonrpc mask telemetry text",
+	"session/atomicfile":       "text",
+	"session/backoff":          "",
+	"session/budget":           "",
+	"session/budget/load":      "listen",
+	"session/certs":            "atomicfile",
+	"session/certs/certtest":   "",
+	"session/config":           "atomicfile mask text",
+	"session/failure":          "",
+	"session/faketest":         "config faketest/behave",
+	"session/faketest/behave":  "fault/payload",
+	"session/faketest/fakemcp": "faketest/behave",
+	"session/fault":            "jsonrpc",
+	"session/fault/payload":    "",
+	"session/filewatch":        "",
+	"session/idle":             "",
+	"session/ingress":          "jsonrpc text",
+	"session/inputs":           "atomicfile config jsonrpc mask",
+	"session/journal":          "jsonrpc mask text",
+	"session/jsonrpc":          "",
+	"session/limit":            "jsonrpc",
+	"session/listen":           "",
+	"session/mask":             "",
+	"session/mcpgo":            "session config failure jsonrpc transport",
+	"session/offer":            "failure jsonrpc text",
+	"session/peertest":         "config process",
+	"session/process":          "",
+	"session/rpc":              "failure journal jsonrpc text transport",
+	"session/schema":           "text",
+	"session/sessiontest":      "session config journal jsonrpc transport",
+	"session/sse":              "",
+	"session/telemetry":        "jsonrpc mask",
+	"session/text":             "",
+	"session/toolset":          "session config failure offer rpc",
+	"session/transport":        "certs config failure journal jsonrpc listen mask process sse text",
+	"tui":                      "session session/atomicfile session/journal session/rpc session/text themes tui/paint tui/safe tui/widget",
+	"tui/form":                 "session/schema session/text tui/paint tui/safe tui/widget",
+	"tui/paint":                "themes",
+	"tui/safe":                 "session/text",
+	"tui/tuitest":              "session session/config session/mcpgo session/transport tui",
+	"tui/widget":               "themes tui/paint tui/safe",
+	"views":                    "session session/config session/inputs session/journal session/jsonrpc session/offer session/rpc session/schema session/text session/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
+	"views/pane":               "session session/config session/failure session/journal session/jsonrpc session/mask session/offer session/rpc session/schema session/text tui tui/paint tui/safe tui/widget",
+	"views/shell":              "session session/config session/journal tui/safe",
+}
+
+// parts are the folders whose packages know nothing of each other, with the few that all of them share. cousins are the
+// exceptions.
+var (
+	parts = map[string]string{
+		"agentsrv": "agentsrv/kit agentsrv/store agentsrv/front",
+		"proxy":    "proxy/flow proxy/routes proxy/sessions proxy/socket",
+	}
+	cousins = map[string]string{
+		"proxy/tap/wrap": "proxy/tap", // the producer of what tap shows
+	}
+)
+
+// deepest is how many packages of the module stand on each other below session, session included.
+const deepest = 11
+
+func TestArrowsBelowTheTop(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range packages(t) {
+		name, ok := strings.CutPrefix(p.ImportPath, module+"/")
+		if !ok {
+			continue
+		}
+		seen[name] = true
+		var ours []string
+		for _, path := range p.Imports {
+			if to, ok := strings.CutPrefix(path, module+"/"); ok {
+				ours = append(ours, to)
+			}
+		}
+		above, _, below := strings.Cut(name, "/")
+		if common, divided := parts[above]; divided && below {
+			for _, to := range ours {
+				if strings.HasPrefix(to, above+"/") && !slices.Contains(strings.Fields(common+" "+cousins[name]), to) {
+					t.Errorf("%s imports %s: parts of %s know nothing of each other", name, to, above)
+				}
+			}
+			continue
+		}
+		list, listed := arrows[name]
+		if !listed {
+			if slices.Contains([]string{"session", "tui", "views"}, above) {
+				t.Errorf("%s is not in the table of arrows", name)
+			}
+			continue
+		}
+		allowed := strings.Fields(list)
+		if above == "session" {
+			for i, to := range allowed {
+				if to != "session" {
+					allowed[i] = "session/" + to
+				}
+			}
+		}
+		for _, to := range ours {
+			if !slices.Contains(allowed, to) {
+				t.Errorf("%s imports %s, which the table of arrows does not have", name, to)
+			}
+		}
+		for _, to := range allowed {
+			if !slices.Contains(ours, to) {
+				t.Errorf("%s does not import %s any more: take it out of the table of arrows", name, to)
+			}
+		}
+	}
+	for name := range arrows {
+		if !seen[name] {
+			t.Errorf("the table of arrows has %s, which is no package", name)
+		}
+	}
+}
+
+// TestNoPackageIsDeep: whoever reads session reads at most so many packages on the way down.
+func TestNoPackageIsDeep(t *testing.T) {
+	all := map[string][]string{}
+	for _, p := range packages(t) {
+		all[p.ImportPath] = p.Imports
+	}
+	var depth func(path string) int
+	depth = func(path string) int {
+		most := 0
+		for _, to := range all[path] {
+			if _, ours := all[to]; ours {
+				most = max(most, depth(to))
+			}
+		}
+		return most + 1
+	}
+	for path := range all {
+		if d := depth(path); folder(path) == "session" && d > deepest {
+			t.Errorf("%s stands on %d packages; %d are the limit", path, d-1, deepest-1)
+		}
+	}
+}
+
+// What can be done about an error is a failure.Remedy, which surfaces word: below cmd nothing knows flags, and what has no
+// screen knows neither keys nor screens.
+func TestTextsBelowCmdNameNoFlagsOrKeys(t *testing.T) {
+	var (
+		flag = regexp.MustCompile(`(^|[\s("'` + "`" + `=;,])--[a-z][a-z-]+`)
+		key  = regexp.MustCompile(`(?i)\b(press|hit) [a-z0-9]\b|ctrl\+[a-z]|\bthe (terminal UI|traffic (view|screen))\b`)
+	)
+	fset := token.NewFileSet()
+	eachFile(t, func(path string, content []byte) {
+		above := folder(module + "/" + path)
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || above == "cmd" || above == "testdata" ||
+			strings.HasPrefix(path, "views/shell/") || strings.HasPrefix(path, "session/fault/payload/") { // command lines, and attacks
+			return
+		}
+		f, err := parser.ParseFile(fset, path, content, parser.SkipObjectResolution)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil || !strings.Contains(text, " ") {
+				return true // one word is an argument of a child process, not a text
+			}
+			if flag.MatchString(text) {
+				t.Errorf("%s names a flag: %q", fset.Position(lit.Pos()), text)
+			}
+			if above != "tui" && above != "views" && key.MatchString(text) {
+				t.Errorf("%s names a key or a screen: %q", fset.Position(lit.Pos()), text)
+			}
+			return true
+		})
+	})
+}
