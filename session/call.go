@@ -40,8 +40,8 @@ type CallOptions struct {
 	Meta   json.RawMessage // object whose members are added to params._meta
 }
 
-// Call sends one request and returns the answer as it came. params is an object or nil. When ctx is cancelled the server is
-// told. A JSON-RPC error is an *Error of kind RpcError with code, message and data; a result that asks for input nobody
+// Call sends one request and returns the answer as it came. params is an object or nil. When ctx is cancelled the request
+// is cancelled at the server. A JSON-RPC error is a *failure.Error of kind RpcError with code, message and data; a result that asks for input nobody
 // can give is one of kind NeedsInput. A tool call that the server did not take for its headers is made once more, by what
 // the server says of the tool now.
 func (s *Session) Call(ctx context.Context, method string, params json.RawMessage, o CallOptions) (rpc.Reply, error) {

@@ -29,7 +29,7 @@ type conn struct {
 	serverInfo   json.RawMessage
 	capabilities json.RawMessage
 	instructions string
-	at           time.Time // when the handshake was over
+	connectedAt  time.Time // when the handshake was over
 
 	dirty     chan struct{} // cap 1: some list is out of date
 	refreshed time.Time     // of the last automatic refresh; owned by refreshLoop

@@ -39,7 +39,7 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	if s.opts.Dial != nil {
 		if t, ok := s.opts.Dial(cfg); ok {
 			s.nextConn()
-			return s.shake(ctx, t, pin, era)
+			return s.connect(ctx, t, pin, era)
 		}
 	}
 	var first error
@@ -49,13 +49,13 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, err := s.shake(ctx, t, pin, era)
+		c, err := s.connect(ctx, t, pin, era)
 		if errors.Is(err, errRestart) {
 			tap.Conn = s.nextConn()
 			if t, err = transport.New(kind, cfg, tap, s.opts.Transport); err != nil {
 				return nil, err
 			}
-			c, err = s.shake(ctx, t, pin, Legacy)
+			c, err = s.connect(ctx, t, pin, Legacy)
 		}
 		if err == nil {
 			return c, nil
@@ -88,14 +88,14 @@ func bothFailed(post, get error) error {
 	return &c
 }
 
-// shake starts a transport and makes the handshake over it. On error nothing is left of it.
-func (s *Session) shake(ctx context.Context, t transport.Transport, pin string, era Era) (*conn, error) {
+// connect starts a transport and makes the handshake over it. On error nothing is left of it.
+func (s *Session) connect(ctx context.Context, t transport.Transport, pin string, era Era) (*conn, error) {
 	id := s.connID()
 	c := &conn{
 		Mux: rpc.New(t, transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}), id: id, traits: t.Traits(), ready: make(chan struct{}), dirty: make(chan struct{}, 1),
 		info: s.opts.info, caps: s.capabilities(),
 	}
-	c.OnChange = s.bump
+	c.OnChange = s.notifyChange
 	c.OnServe = s.serve
 	c.OnNotify = func(env jsonrpc.Envelope, frame []byte) { s.notified(c, env, frame) }
 	c.OnLost = func(err error) {

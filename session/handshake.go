@@ -195,7 +195,7 @@ func (c *conn) introduced(r rpc.Reply) {
 	c.capabilities = jsonrpc.Get(r.Result, "capabilities")
 	c.instructions = jsonrpc.GetString(r.Result, "instructions")
 	c.latency.Store(int64(r.Took))
-	c.at = time.Now()
+	c.connectedAt = time.Now()
 	if h := c.traits.HTTP; h != nil {
 		h.SetVersion(c.version)
 	}

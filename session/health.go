@@ -16,8 +16,8 @@ const (
 	healthTimeout  = 10 * time.Second
 )
 
-// attend starts what a connection needs while it lives.
-func (s *Session) attend(c *conn) {
+// startLoops starts what a connection needs while it lives.
+func (s *Session) startLoops(c *conn) {
 	if s.opts.HealthInterval > 0 {
 		s.wg.Go(func() { s.watchHealth(c) })
 	}
@@ -27,7 +27,7 @@ func (s *Session) attend(c *conn) {
 	}
 }
 
-// watchHealth asks the server for a sign of life at intervals. Three failures in a row end the connection.
+// watchHealth pings the server at intervals. Three failures in a row end the connection.
 func (s *Session) watchHealth(c *conn) {
 	tick := time.NewTicker(s.opts.HealthInterval)
 	defer tick.Stop()
@@ -75,7 +75,7 @@ func (s *Session) check(c *conn) (time.Duration, error) {
 		return 0, err
 	}
 	c.latency.Store(int64(r.Took))
-	s.bump()
+	s.notifyChange()
 	return r.Took, nil
 }
 

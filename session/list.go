@@ -70,20 +70,20 @@ func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.
 		l.loading, l.stale, l.again = over, false, false
 		l.cur.Loading = true
 		s.mu.Unlock()
-		s.bump()
+		s.notifyChange()
 		err := failure.Wrap(s.load(ctx, kind), s.cfg.Name, kind.Method())
 		s.mu.Lock()
 		l.loading = nil
 		l.cur.Loading, l.cur.Err, l.cur.At = false, err, time.Now()
 		l.stale = l.stale || l.again || err != nil
 		cur, c := l.cur, s.conn
-		poke := l.stale && err == nil
+		refresh := l.stale && err == nil
 		s.mu.Unlock()
 		close(over)
-		if poke && c != nil {
-			c.poke()
+		if refresh && c != nil {
+			c.wake()
 		}
-		s.bump()
+		s.notifyChange()
 		return cur, err
 	}
 }
@@ -145,7 +145,7 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 			return nil
 		}
 		publish(false)
-		s.bump()
+		s.notifyChange()
 		var stop error
 		switch c := *p.Cursor; {
 		case seen[c]:
@@ -200,8 +200,8 @@ func (s *Session) vet(kind offer.Kind, items []offer.Item, seen map[string]bool)
 	return items
 }
 
-// Outdate says that what is in memory of the lists may not be so any more: List asks the server again.
-func (s *Session) Outdate() {
+// Invalidate says that what is in memory of the lists may not be so any more: List asks the server again.
+func (s *Session) Invalidate() {
 	for k := range s.lists {
 		s.changedList(offer.Kind(k))
 	}
@@ -216,7 +216,7 @@ func (s *Session) changedList(kind offer.Kind) {
 		l.again = true
 	}
 	s.mu.Unlock()
-	s.bump()
+	s.notifyChange()
 }
 
 // staleLists are the lists that somebody has asked for and that are out of date.

@@ -24,14 +24,14 @@ import (
 func (s *Session) OnNotification(f func(frame []byte)) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.heard == nil {
-		s.heard = map[*func([]byte)]struct{}{}
+	if s.listeners == nil {
+		s.listeners = map[*func([]byte)]struct{}{}
 	}
-	s.heard[&f] = struct{}{}
+	s.listeners[&f] = struct{}{}
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.heard, &f)
+		delete(s.listeners, &f)
 	}
 }
 
@@ -39,7 +39,7 @@ func (s *Session) OnNotification(f func(frame []byte)) (stop func()) {
 func (s *Session) notified(c *conn, env jsonrpc.Envelope, frame []byte) {
 	s.mu.Lock()
 	var heard []func([]byte)
-	for f := range s.heard {
+	for f := range s.listeners {
 		heard = append(heard, *f)
 	}
 	s.mu.Unlock()
@@ -57,11 +57,11 @@ func (s *Session) notified(c *conn, env jsonrpc.Envelope, frame []byte) {
 	default:
 		return
 	}
-	c.poke()
+	c.wake()
 }
 
-// poke wakes the goroutine that refreshes lists.
-func (c *conn) poke() {
+// wake wakes the goroutine that refreshes lists.
+func (c *conn) wake() {
 	select {
 	case c.dirty <- struct{}{}:
 	default: // it knows
@@ -81,9 +81,9 @@ func (s *Session) listen(c *conn) {
 	var opened atomic.Bool
 	s.wg.Go(func() {
 		s.keepListening(c.Context(), c, filter, func(err error) {
-			if again := opened.Swap(true); again && err == nil { // nobody told us of what changed in between
-				s.Outdate()
-				c.poke()
+			if again := opened.Swap(true); again && err == nil { // changes in between were not notified
+				s.Invalidate()
+				c.wake()
 			}
 		})
 	})

@@ -52,15 +52,15 @@ func (m *Manager) Changed() <-chan struct{} { return m.changed }
 // NotifyChange tells Changed and the followers that something about a server is different.
 func (m *Manager) NotifyChange() {
 	m.rev.Add(1)
-	nudge(m.changed)
+	notify(m.changed)
 	if fs := m.followers.Load(); fs != nil {
 		for _, f := range *fs {
-			nudge(f)
+			notify(f)
 		}
 	}
 }
 
-func nudge(c chan struct{}) {
+func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

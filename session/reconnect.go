@@ -112,7 +112,7 @@ func (s *Session) reconnect(ctx context.Context, r *retry, due time.Time) {
 				s.replan(err)
 			}
 			s.mu.Unlock()
-			s.bump()
+			s.notifyChange()
 			return
 		}
 		if !sooner {
@@ -124,7 +124,7 @@ func (s *Session) reconnect(ctx context.Context, r *retry, due time.Time) {
 		r.tried = make(chan struct{})
 		s.mu.Unlock()
 		close(tried)
-		s.bump()
+		s.notifyChange()
 	}
 }
 

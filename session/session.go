@@ -27,27 +27,27 @@ type Session struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup // everything that runs for this session
 
-	mu      sync.Mutex
-	url     string // where the server is now
-	state   State
-	err     error
-	since   time.Time
-	attempt int
-	retryAt time.Time
-	conn    *conn
-	era     Era           // learnt from an earlier connection
-	conns   uint64        // connections made so far
-	dialing chan struct{} // closed when the attempt that runs is over
-	abort   context.CancelFunc
-	retry   *retry // automatic reconnection that is going on
-	closed  bool
-	holds   int
-	used    time.Time
-	calls   uint64
-	level   *string
-	lists   [offer.NumKinds]list
-	watches map[string]*watch          // modern subscriptions by URI
-	heard   map[*func([]byte)]struct{} // by OnNotification
+	mu        sync.Mutex
+	url       string // where the server is now
+	state     State
+	err       error
+	since     time.Time
+	attempt   int
+	retryAt   time.Time
+	conn      *conn
+	era       Era           // learnt from an earlier connection
+	conns     uint64        // connections made so far
+	dialing   chan struct{} // closed when the attempt that runs is over
+	abort     context.CancelFunc
+	retry     *retry // automatic reconnection that is going on
+	closed    bool
+	holds     int
+	used      time.Time
+	calls     uint64
+	level     *string
+	lists     [offer.NumKinds]list
+	watches   map[string]*watch          // modern subscriptions by URI
+	listeners map[*func([]byte)]struct{} // by OnNotification
 }
 
 func newSession(cfg config.Server, opts *Options, changed func()) *Session {
@@ -74,9 +74,9 @@ func (s *Session) Config() config.Server {
 	return cfg
 }
 
-// Move takes note of another URL at which the server is from now on. It reports whether that is news to a session that is
+// SetURL takes note of another URL at which the server is from now on. It reports whether that is news to a session that is
 // connected, or that tried to be: then Reconnect makes a connection to where it is.
-func (s *Session) Move(url string) bool {
+func (s *Session) SetURL(url string) bool {
 	s.mu.Lock()
 	if s.url == url {
 		s.mu.Unlock()
@@ -85,14 +85,14 @@ func (s *Session) Move(url string) bool {
 	s.url = url
 	stale := s.state != Disconnected
 	s.mu.Unlock()
-	s.bump()
+	s.notifyChange()
 	return stale
 }
 
 // Rev grows with every change that Status or Listing show.
 func (s *Session) Rev() uint64 { return s.rev.Load() }
 
-func (s *Session) bump() {
+func (s *Session) notifyChange() {
 	s.rev.Add(1)
 	s.changed()
 }
@@ -131,7 +131,7 @@ func (s *Session) set(to State, err error) func() {
 			}
 			transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}.Append(journal.Entry{Kind: journal.State, Note: note}, nil)
 		}
-		s.bump()
+		s.notifyChange()
 	}
 }
 
@@ -245,7 +245,7 @@ func (s *Session) dial(ctx context.Context) error {
 	s.mu.Unlock()
 	tell()
 	if err == nil {
-		s.attend(c)
+		s.startLoops(c)
 		close(c.ready)
 	}
 	close(over)
@@ -287,7 +287,7 @@ func (s *Session) Reconnect(ctx context.Context) error {
 	return s.Connect(ctx)
 }
 
-// lost is told when a connection ended by itself.
+// lost handles a connection that ended by itself.
 func (s *Session) lost(c *conn, err error) {
 	s.drop(c, failure.Wrap(err, s.cfg.Name, ""))
 }
@@ -303,7 +303,7 @@ func (s *Session) drop(c *conn, err error) {
 	s.wg.Add(1)
 	defer s.wg.Done()
 	s.endWatches()
-	if time.Since(c.at) > s.opts.Retry.Settled {
+	if time.Since(c.connectedAt) > s.opts.Retry.Settled {
 		s.attempt = 0
 	}
 	s.planRetry()

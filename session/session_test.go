@@ -88,14 +88,14 @@ func TestAServerMoves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Move("http://127.0.0.1:1/") || s.Move("http://127.0.0.1:2/") {
+		if s.SetURL("http://127.0.0.1:1/") || s.SetURL("http://127.0.0.1:2/") {
 			t.Error("nobody was connected to where it was")
 		}
 		if err := s.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		rev := s.Rev()
-		if s.Move("http://127.0.0.1:2/") || s.Rev() != rev || !s.Move("http://127.0.0.1:3/") || s.Rev() == rev {
+		if s.SetURL("http://127.0.0.1:2/") || s.Rev() != rev || !s.SetURL("http://127.0.0.1:3/") || s.Rev() == rev {
 			t.Error("it is not known where the connection leads")
 		}
 		if err := s.Reconnect(t.Context()); err != nil {

@@ -93,7 +93,7 @@ func TestConfirmDangerDefaultsToNo(t *testing.T) {
 
 func TestReadOnlyUnbindsDanger(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		app.Press("D").Toast("bin: not under --read-only").NoOverlay()
+		app.Press("D").Toast("bin: not in read-only mode").NoOverlay()
 		app.Status().Has("read-only")
 	}, tuitest.ReadOnly())
 }

@@ -67,7 +67,7 @@ func TestE2EReadOnly(t *testing.T) {
 	app.Pane("result").Has("✓ ok")
 	form(app, "move_file")
 	app.Type(filepath.Join(dir, "sub")).Press("enter").Type(filepath.Join(dir, "other")).Press("ctrl+g")
-	app.Toast("not under --read-only")
+	app.Toast("not in read-only mode")
 	if _, err := os.Stat(filepath.Join(dir, "sub")); err != nil {
 		t.Error(err)
 	}

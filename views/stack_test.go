@@ -248,8 +248,8 @@ func TestStackIsSound(t *testing.T) {
 func TestStackReadOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, s := stackScreen(t, tuitest.ReadOnly())
-		app.Press("d").Toast("stop: not under --read-only")
-		app.Press("R").Toast("restart all: not under --read-only")
+		app.Press("d").Toast("stop: not in read-only mode")
+		app.Press("R").Toast("restart all: not in read-only mode")
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.did != nil {

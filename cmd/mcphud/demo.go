@@ -113,7 +113,7 @@ func (d *demoStack) follow(ctx context.Context, m *session.Manager) {
 			if !ok {
 				continue
 			}
-			moved := s.Move(e.url)
+			moved := s.SetURL(e.url)
 			stopped := state[e.process] == stack.Stopped || e.routed && state["router"] == stack.Stopped
 			ready := state[e.process] == stack.Ready && (!e.routed || state["router"] == stack.Ready)
 			switch {

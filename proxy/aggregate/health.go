@@ -188,7 +188,7 @@ func (c *client) healthChanged(ctx context.Context, agent string, up bool) {
 	}
 	sess, ok := c.m.Server(agent)
 	if ok {
-		sess.Outdate()
+		sess.Invalidate()
 	}
 	c.announce(allChanged...)
 	if attentive := c.listening() || c.follows(agent); !up || !attentive {
@@ -237,7 +237,7 @@ func (s *Server) RoutesChanged() {
 	for _, c := range s.allClients() {
 		c.background(func(ctx context.Context) {
 			for _, sess := range c.m.Servers() {
-				sess.Outdate() // its name may mean another agent now
+				sess.Invalidate() // its name may mean another agent now
 			}
 			c.announce(allChanged...)
 			for _, agent := range c.agents() {

@@ -252,7 +252,7 @@ func (t *toMCPGo) SendRequest(ctx context.Context, r mcptransport.JSONRPCRequest
 }
 
 // SendNotification drops what a session does by itself, which is all that mcp-go's client sends after the handshake:
-// a cancelled context has told the server already.
+// a cancelled context has already cancelled the request at the server.
 func (t *toMCPGo) SendNotification(context.Context, mcp.JSONRPCNotification) error { return nil }
 
 // SetNotificationHandler gives handler the server's notifications until Close.

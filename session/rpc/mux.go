@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	rememberEnded = 1024 // ids of finished requests that a late answer is recognised by
-	cancelGrace   = 500 * time.Millisecond
-	tellGrace     = 100 * time.Millisecond
-	maxServing    = 64 // requests of the server that are answered at once
+	maxEnded    = 1024 // ids of finished requests that a late answer is recognised by
+	cancelGrace = 500 * time.Millisecond
+	sendGrace   = 100 * time.Millisecond
+	maxServing  = 64 // requests of the server that are answered at once
 )
 
 // Mux multiplexes requests over one connection: it owns ids, the map of pending requests, timeouts, progress and
@@ -45,7 +45,7 @@ type Mux struct {
 	next    uint64
 	pending map[uint64]*pending
 	tokens  map[string]*pending // by progress token, as on the wire
-	gone    map[uint64]string   // why recent requests are not pending any more
+	ended   map[uint64]string   // why recent requests are not pending any more
 	order   []uint64            // keys of gone, oldest first
 	serving map[string]context.CancelFunc
 	closed  *failure.Error // why no more requests can be made
@@ -57,16 +57,16 @@ type Mux struct {
 
 // pending is a request that waits for its answer.
 type pending struct {
-	id       uint64
-	spec     *Request
-	token    string
-	params   []byte // as sent, with the progress token
-	started  time.Time
-	seq      uint64      // of the request in the journal
-	done     chan answer // cap 1
-	bump     chan struct{}
-	progress Progress
-	moved    time.Time // of the last progress
+	id         uint64
+	spec       *Request
+	token      string
+	params     []byte // as sent, with the progress token
+	started    time.Time
+	seq        uint64      // of the request in the journal
+	done       chan answer // cap 1
+	woken      chan struct{}
+	progress   Progress
+	progressed time.Time // of the last progress
 }
 
 type answer struct {
@@ -100,7 +100,7 @@ type Request struct {
 // New multiplexes requests over a transport that is not started yet; Close closes it. Frames are journalled through tap.
 func New(t transport.Transport, tap transport.Tap) *Mux {
 	m := &Mux{
-		t: t, tap: tap, pending: map[uint64]*pending{}, tokens: map[string]*pending{}, gone: map[uint64]string{},
+		t: t, tap: tap, pending: map[uint64]*pending{}, tokens: map[string]*pending{}, ended: map[uint64]string{},
 		serving: map[string]context.CancelFunc{},
 	}
 	m.http = t.Traits().HTTP != nil
@@ -123,7 +123,7 @@ func (m *Mux) SpeakModern() {
 
 // add registers a request and builds its frame.
 func (m *Mux) add(s *Request) (*pending, []byte, error) {
-	p := &pending{spec: s, done: make(chan answer, 1), bump: make(chan struct{}, 1), started: time.Now()}
+	p := &pending{spec: s, done: make(chan answer, 1), woken: make(chan struct{}, 1), started: time.Now()}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed != nil {
@@ -156,9 +156,9 @@ func (m *Mux) take(id uint64, why string) *pending {
 	if m.tokens[p.token] == p {
 		delete(m.tokens, p.token)
 	}
-	m.gone[id] = why
-	if m.order = append(m.order, id); len(m.order) > rememberEnded {
-		delete(m.gone, m.order[0])
+	m.ended[id] = why
+	if m.order = append(m.order, id); len(m.order) > maxEnded {
+		delete(m.ended, m.order[0])
 		m.order = m.order[1:]
 	}
 	return p
@@ -197,12 +197,12 @@ func (m *Mux) Call(ctx context.Context, s *Request) (Reply, error) {
 	return m.reply(p, a)
 }
 
-// wait returns the answer, or the reason why there is none, having told the server.
+// wait returns the answer, or the reason why there is none, after a cancellation was sent.
 func (m *Mux) wait(ctx context.Context, p *pending) answer {
 	var expire <-chan time.Time
 	var timer *time.Timer
 	if p.spec.Timeout > 0 || p.spec.MaxTimeout > 0 {
-		timer = time.NewTimer(m.left(p))
+		timer = time.NewTimer(m.remaining(p))
 		defer timer.Stop()
 		expire = timer.C
 	}
@@ -221,7 +221,7 @@ func (m *Mux) wait(ctx context.Context, p *pending) answer {
 		case a := <-p.done:
 			report()
 			return a
-		case <-p.bump:
+		case <-p.woken:
 			report()
 		case <-ctx.Done():
 			err := ctx.Err()
@@ -231,7 +231,7 @@ func (m *Mux) wait(ctx context.Context, p *pending) answer {
 			}
 			return m.abandon(p, why, &failure.Error{Kind: failure.KindOf(err), Message: "the request was " + why, Err: err})
 		case <-expire:
-			if d := m.left(p); d > 0 {
+			if d := m.remaining(p); d > 0 {
 				timer.Reset(d)
 				continue
 			}
@@ -244,13 +244,13 @@ func (m *Mux) wait(ctx context.Context, p *pending) answer {
 	}
 }
 
-// left is how long p, which has a limit, may still take; 0 or less when its time is over.
-func (m *Mux) left(p *pending) time.Duration {
+// remaining is how long p, which has a limit, may still take; 0 or less when its time is over.
+func (m *Mux) remaining(p *pending) time.Duration {
 	s := p.spec
 	m.mu.Lock()
 	from := p.started
-	if p.moved.After(from) {
-		from = p.moved
+	if p.progressed.After(from) {
+		from = p.progressed
 	}
 	m.mu.Unlock()
 	now := time.Now()
@@ -291,11 +291,11 @@ func (m *Mux) abandon(p *pending, why string, err *failure.Error) answer {
 		return answer{err: err}
 	}
 	params := fmt.Appendf(nil, `{"requestId":%d,"reason":%s}`, p.id, jsonrpc.Quote(why+" by the client"))
-	told := make(chan struct{})
+	sent := make(chan struct{})
 	var lost error // why the connection ended meanwhile
 	go func() {
 		defer m.cancels.Done()
-		defer close(told)
+		defer close(sent)
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		// Nobody can do anything about a server that does not take it; the journal has the frame.
@@ -304,11 +304,11 @@ func (m *Mux) abandon(p *pending, why string, err *failure.Error) answer {
 		}
 	}()
 	// What the caller does next should come after it, but a server that does not read must not hold the caller up.
-	grace := tellGrace
+	grace := sendGrace
 	if err.Kind == failure.Timeout {
 		grace = cancelGrace // a connection that turns out to be broken is the better reason
 	}
-	if transport.WaitFor(told, grace) && lost != nil && err.Kind == failure.Timeout {
+	if transport.WaitFor(sent, grace) && lost != nil && err.Kind == failure.Timeout {
 		return answer{err: lost}
 	}
 	return answer{err: err}
@@ -424,8 +424,8 @@ func (m *Mux) changed() {
 	}
 }
 
-// shut ends every request with err and accepts no more; false if that was done before.
-func (m *Mux) shut(err *failure.Error) bool {
+// end ends every request with err and accepts no more; false if that was done before.
+func (m *Mux) end(err *failure.Error) bool {
 	m.mu.Lock()
 	if m.closed != nil {
 		m.mu.Unlock()
@@ -449,10 +449,10 @@ func (m *Mux) shut(err *failure.Error) bool {
 
 // Close ends the connection; when it returns nothing of it is left. Cancellations that are on their way still go out.
 func (m *Mux) Close(err *failure.Error) error {
-	m.shut(err)
-	told := make(chan struct{})
-	go func() { m.cancels.Wait(); close(told) }()
-	transport.WaitFor(told, cancelGrace)
+	m.end(err)
+	sent := make(chan struct{})
+	go func() { m.cancels.Wait(); close(sent) }()
+	transport.WaitFor(sent, cancelGrace)
 	m.cancel()
 	closeErr := m.t.Close()
 	m.wg.Wait()

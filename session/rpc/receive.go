@@ -120,7 +120,7 @@ func (m *Mux) response(env jsonrpc.Envelope, frame []byte, kind journal.Kind) {
 	}
 	if ok {
 		m.mu.Lock()
-		switch why := m.gone[id]; why {
+		switch why := m.ended[id]; why {
 		case "":
 		case "answered":
 			note = "ignored: a duplicate answer"
@@ -173,7 +173,7 @@ func (m *Mux) notification(env jsonrpc.Envelope, frame []byte, of uint64) {
 	m.mu.Lock()
 	var listeners []func([]byte)
 	for id, p := range m.pending {
-		// Only progress says which request it belongs to; a stream that listens is told of itself alone.
+		// Only progress says which request it belongs to; a listening stream gets only its own.
 		if p.spec.OnNotification != nil && (owner == nil || owner == p) && (of == 0 || of == id || p.spec.Method != string(mcp.MethodSubscriptionsListen)) {
 			listeners = append(listeners, p.spec.OnNotification)
 		}
@@ -210,12 +210,12 @@ func (m *Mux) progressed(params []byte) *pending {
 	p := m.tokens[string(token)]
 	if p != nil {
 		g.Count = p.progress.Count + 1
-		p.progress, p.moved = g, time.Now()
+		p.progress, p.progressed = g, time.Now()
 	}
 	m.mu.Unlock()
 	if p != nil {
 		select {
-		case p.bump <- struct{}{}:
+		case p.woken <- struct{}{}:
 		default: // the caller has not looked at the one before; it will see this one
 		}
 		m.changed()
@@ -338,7 +338,7 @@ func (m *Mux) Lost(err error) {
 	if !errors.As(err, &e) {
 		e = &failure.Error{Kind: failure.ChannelClosed, Message: err.Error(), Next: "reconnect", Err: err}
 	}
-	if m.shut(e) && m.OnLost != nil {
+	if m.end(e) && m.OnLost != nil {
 		// The transport waits for us before it can be closed, so whoever closes it must be someone else.
 		go m.OnLost(e)
 	}

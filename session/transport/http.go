@@ -99,7 +99,7 @@ func (t *streamable) Send(ctx context.Context, m Message) error {
 	if t.httpClient == nil {
 		return t.started
 	}
-	if !t.enter() {
+	if !t.begin() {
 		return errClosed()
 	}
 	defer t.wg.Done()
@@ -362,6 +362,6 @@ func (t *streamable) Close() error {
 			}
 		}
 	}
-	t.hangUp()
+	t.closeConnections()
 	return nil
 }

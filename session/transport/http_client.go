@@ -31,16 +31,16 @@ const (
 // httpClient is what the two transports over HTTP share: one endpoint, its headers, its connections, its journal, and
 // the life of everything that runs for it.
 type httpClient struct {
-	url     *url.URL
-	headers map[string]string // from the configuration; they win over ours
-	connect time.Duration
-	max     int64
-	vouched bool // whether a file vouches for the host of url, and for no other
-	tap     Tap
-	client  *http.Client
-	rt      *http.Transport
-	conns   conns
-	via     http.RoundTripper // what requests go through: rt, or what somebody gave
+	url      *url.URL
+	headers  map[string]string // from the configuration; they win over ours
+	connect  time.Duration
+	max      int64
+	ownTrust bool // whether a file vouches for the host of url, and for no other
+	tap      Tap
+	client   *http.Client
+	rt       *http.Transport
+	conns    conns
+	via      http.RoundTripper // what requests go through: rt, or what somebody gave
 
 	life   context.Context // ends with Close
 	end    context.CancelFunc
@@ -70,7 +70,7 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 		}
 		trust = t.Client(u.Hostname())
 	}
-	c := &httpClient{url: u, headers: cfg.Headers, connect: cfg.ConnectTimeout, max: cfg.MaxFrame, vouched: trust != nil, tap: tap}
+	c := &httpClient{url: u, headers: cfg.Headers, connect: cfg.ConnectTimeout, max: cfg.MaxFrame, ownTrust: trust != nil, tap: tap}
 	if c.connect <= 0 {
 		c.connect = config.DefaultConnectTimeout
 	}
@@ -96,8 +96,8 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	return c, nil
 }
 
-// hangUp closes the connections. Nothing is sent or awaited any more.
-func (c *httpClient) hangUp() {
+// closeConnections closes the connections. Nothing is sent or awaited any more.
+func (c *httpClient) closeConnections() {
 	c.rt.CloseIdleConnections()
 	c.conns.close()
 }
@@ -146,8 +146,8 @@ func proxy(r *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(r)
 }
 
-// enter registers something that Close must wait for; false after Close.
-func (c *httpClient) enter() bool {
+// begin registers something that Close must wait for; false after Close.
+func (c *httpClient) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -274,7 +274,7 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 	for _, r := range via {
 		away = away || !sameOrigin(c.url, r.URL)
 	}
-	if away && c.vouched {
+	if away && c.ownTrust {
 		return &errRedirect{"the server redirects to " + mask.URL(req.URL.String()) + ", for which no certificate was named"}
 	}
 	if away && c.url.Scheme == "https" && req.URL.Scheme != "https" {

@@ -43,7 +43,7 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 		done <- err
 	}()
 	<-asked
-	c.hangUp()
+	c.closeConnections()
 	if err := <-done; err == nil {
 		t.Error("the request had an answer")
 	}

@@ -226,7 +226,7 @@ func (t *streamable) listen() {
 	again := t.listening
 	t.listening = true
 	t.mu.Unlock()
-	if again || !t.enter() {
+	if again || !t.begin() {
 		return
 	}
 	go func() {

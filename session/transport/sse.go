@@ -53,7 +53,7 @@ func (t *sseTransport) Start(ctx context.Context, in Receiver) error {
 	if t.started != nil {
 		return t.started
 	}
-	if !t.enter() {
+	if !t.begin() {
 		return errClosed()
 	}
 	t.in = in
@@ -166,7 +166,7 @@ func (t *sseTransport) Send(ctx context.Context, m Message) error {
 	if t.started != nil {
 		return t.started
 	}
-	if !t.enter() {
+	if !t.begin() {
 		return errClosed()
 	}
 	defer t.wg.Done()
@@ -217,6 +217,6 @@ func (t *sseTransport) Close() error {
 	if t.httpClient == nil || !t.shut() {
 		return nil
 	}
-	t.hangUp()
+	t.closeConnections()
 	return nil
 }

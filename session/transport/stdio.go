@@ -37,11 +37,11 @@ func (l *GracePeriod) defaults() {
 
 // stdio runs a server as a child process and speaks over its pipes.
 type stdio struct {
-	cfg  config.Server
-	tap  Tap
-	pass io.Writer // the child's stderr is copied there, nil for nowhere
-	stay GracePeriod
-	bare bool // of our environment only what is no secret goes along
+	cfg        config.Server
+	tap        Tap
+	stderr     io.Writer // the child's stderr is copied there, nil for nowhere
+	grace      GracePeriod
+	restricted bool // of our environment only what is no secret goes along
 
 	proc   *process.Process
 	stdin  *os.File
@@ -49,20 +49,20 @@ type stdio struct {
 	w      *lineWriter
 	errs   *stderrLog
 
-	closing atomic.Bool
-	deaf    chan struct{} // cap 1: the child has closed its input
-	ended   chan struct{} // closed by the supervisor when everything is over
-	over    chan struct{} // closed when nothing can be written any more
-	overOne sync.Once
-	fault   atomic.Pointer[error] // why we ended it ourselves
-	closed  sync.Once
-	wrote   atomic.Bool  // something was written
-	unread  atomic.Int64 // bytes that the child had not read when it exited, -1 if unknown
+	closing     atomic.Bool
+	inputClosed chan struct{} // cap 1: the child has closed its input
+	ended       chan struct{} // closed by the supervisor when everything is over
+	over        chan struct{} // closed when nothing can be written any more
+	overOne     sync.Once
+	fault       atomic.Pointer[error] // why we ended it ourselves
+	closed      sync.Once
+	wrote       atomic.Bool  // something was written
+	unread      atomic.Int64 // bytes that the child had not read when it exited, -1 if unknown
 }
 
 func newStdio(cfg config.Server, tap Tap, pass io.Writer, stay GracePeriod) *stdio {
 	stay.defaults()
-	return &stdio{cfg: cfg, tap: tap, pass: pass, stay: stay, deaf: make(chan struct{}, 1), ended: make(chan struct{}), over: make(chan struct{})}
+	return &stdio{cfg: cfg, tap: tap, stderr: pass, grace: stay, inputClosed: make(chan struct{}, 1), ended: make(chan struct{}), over: make(chan struct{})}
 }
 
 // NewStdio returns a transport to a server as a child process, for those who speak with it below the level of a Session. Of
@@ -70,7 +70,7 @@ func newStdio(cfg config.Server, tap Tap, pass io.Writer, stay GracePeriod) *std
 // to stderr is journalled, and copied to stderr unless that is nil.
 func NewStdio(cfg config.Server, tap Tap, stderr io.Writer, stay GracePeriod) Transport {
 	s := newStdio(cfg, tap, stderr, stay)
-	s.bare = true
+	s.restricted = true
 	return s
 }
 
@@ -80,7 +80,7 @@ func (s *stdio) Start(ctx context.Context, in Receiver) error {
 		return err
 	}
 	env := process.Environment(s.cfg.Env)
-	if s.bare {
+	if s.restricted {
 		env = process.Filtered(s.cfg.Env)
 	}
 	path, err := process.Lookup(s.cfg.Command, env, s.cfg.Cwd)
@@ -111,7 +111,7 @@ func (s *stdio) Start(ctx context.Context, in Receiver) error {
 	}
 	s.stdin, s.stdout = ourIn, ourOut
 	s.w = newLineWriter(ourIn, s.over, func(err error) { s.end(err) })
-	s.errs = &stderrLog{tap: s.tap, pass: s.pass}
+	s.errs = &stderrLog{tap: s.tap, pass: s.stderr}
 	go s.supervise(in, ourErr)
 	return nil
 }
@@ -143,7 +143,7 @@ func (s *stdio) end(err error) {
 		return
 	}
 	select {
-	case s.deaf <- struct{}{}:
+	case s.inputClosed <- struct{}{}:
 	default:
 	}
 }
@@ -173,8 +173,8 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 			closedOutput = true
 			s.terminate()
 		}
-	case <-s.deaf:
-		if !WaitFor(s.proc.Exited(), s.stay.Input) {
+	case <-s.inputClosed:
+		if !WaitFor(s.proc.Exited(), s.grace.Input) {
 			err := errors.New("the server closed its standard input")
 			s.fault.Store(&err)
 			s.terminate()
@@ -206,7 +206,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 // terminate ends the child, by force if it does not listen.
 func (s *stdio) terminate() {
 	s.proc.Signal(process.Term)
-	if !WaitFor(s.proc.Exited(), s.stay.Term) {
+	if !WaitFor(s.proc.Exited(), s.grace.Term) {
 		s.proc.Signal(process.Kill)
 		<-s.proc.Exited()
 	}
@@ -221,11 +221,11 @@ func (s *stdio) Close() error {
 		s.closing.Store(true)
 		s.finish()
 		_ = s.stdin.Close()
-		if WaitFor(s.ended, s.stay.Input) {
+		if WaitFor(s.ended, s.grace.Input) {
 			return
 		}
 		s.proc.Signal(process.Term)
-		if !WaitFor(s.proc.Exited(), s.stay.Term) {
+		if !WaitFor(s.proc.Exited(), s.grace.Term) {
 			s.proc.Signal(process.Kill)
 		}
 	})
