@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/sse"
 )
 
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
@@ -117,9 +118,9 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, caller kit.Identity
 // serve writes what comes on st to one connection, until the stream or the connection ends or another connection takes
 // over. It reports whether the client left.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, st *stream, conn int, lost <-chan struct{}, begun bool) (left bool) {
-	out := newWriter(w, s.o.Timeouts.Write)
+	out := writer{sse.NewWriter(w, r, s.o.Timeouts.Write), w}
 	if begun {
-		if out.begin() != nil {
+		if out.Begin(); out.Flush() != nil {
 			st.leave(conn)
 			return true
 		}
@@ -132,7 +133,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, st *stream, conn 
 		}
 	}()
 	for {
-		if out.begun && beat == nil {
+		if out.Begun() && beat == nil {
 			if timer == nil {
 				timer = time.NewTimer(s.o.Timeouts.Heartbeat)
 			} else {
@@ -157,7 +158,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, st *stream, conn 
 			}
 		case <-beat:
 			beat = nil
-			err = out.comment()
+			err = out.Comment()
 		case <-lost:
 			return false
 		case <-r.Context().Done():

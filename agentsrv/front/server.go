@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/idle"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/sse"
 )
 
 // Path is where the MCP endpoint is.
@@ -89,7 +90,7 @@ func New(o Options) *Server {
 	def(&o.MaxLine, 1<<20)
 	def(&o.Timeouts.Body, 30*time.Second)
 	def(&o.Timeouts.Write, 30*time.Second)
-	def(&o.Timeouts.Heartbeat, 15*time.Second)
+	def(&o.Timeouts.Heartbeat, sse.Heartbeat)
 	def(&o.Timeouts.Drain, 10*time.Second)
 	def(&o.Sessions.TTL, 30*time.Minute)
 	def(&o.Sessions.Max, 10_000)

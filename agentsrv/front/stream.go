@@ -195,7 +195,6 @@ func (st *stream) finish(a *answer) {
 // batch is what a connection has to write next.
 type batch struct {
 	events []event
-	begin  bool // answer with an event stream from here on
 
 	session string        // Mcp-Session-Id of its head
 	whole   *answer       // answer with this alone
@@ -213,7 +212,7 @@ func (st *stream) take(conn int) (b batch, mine bool) {
 	if !st.begun {
 		switch {
 		case len(st.events) > 0 || st.final != nil && !st.json:
-			st.begun, b.begin = true, true
+			st.begun = true
 			if st.final != nil && st.final.frame != nil {
 				b.session = st.final.session
 				st.add(st.final.frame)

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/sse"
 )
 
 // Server is the merged server, an http.Handler. It must be closed.
@@ -54,7 +55,7 @@ func New(o Options) *Server {
 
 // ServeHTTP is the endpoint.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{s: s, w: w, r: r}
+	x := &exchange{s: s, w: w, r: r, out: sse.NewWriter(w, r, s.o.WriteTimeout)}
 	s.mu.Lock()
 	closed := s.closed
 	if !closed {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/sse"
 )
 
 // exchange is one HTTP request, and the message in it.
@@ -27,9 +28,9 @@ type exchange struct {
 
 	patience patience
 
-	mu    sync.Mutex
-	begun bool // the answer is an event stream
-	over  bool // nothing may be written any more
+	mu   sync.Mutex
+	out  *sse.Writer
+	over bool // nothing may be written any more
 }
 
 func (x *exchange) post(caller Caller) {
@@ -170,8 +171,8 @@ func (x *exchange) reply(status int, frame []byte) {
 		return
 	}
 	x.over = true
-	x.deadline()
-	if x.begun {
+	x.out.Limit()
+	if x.out.Begun() {
 		x.event(frame)
 		return
 	}

@@ -2,15 +2,13 @@ package aggregate
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/sse"
 )
-
-const heartbeat = 15 * time.Second
 
 // send sends a message before the answer; false where that is not possible.
 func (x *exchange) send(frame []byte) bool {
@@ -25,41 +23,18 @@ func (x *exchange) send(frame []byte) bool {
 
 // open begins the event stream; x.mu is held.
 func (x *exchange) open() {
-	if x.begun {
-		return
+	if !x.out.Begun() {
+		_ = http.NewResponseController(x.w).EnableFullDuplex() // HTTP/2 has it anyway
+		x.out.Begin()
 	}
-	x.begun = true
-	h := x.w.Header()
-	h.Set("Content-Type", ingress.TypeSSE)
-	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("X-Accel-Buffering", "no")
-	_ = http.NewResponseController(x.w).EnableFullDuplex() // over HTTP/2 it is so anyway
-	x.deadline()
-	x.w.WriteHeader(http.StatusOK)
 }
 
-func (x *exchange) deadline() {
-	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(x.s.o.WriteTimeout)) // not every writer has deadlines
-}
+func (x *exchange) event(frame []byte) error { return x.ended(x.out.Event(frame)) }
 
-func (x *exchange) event(frame []byte) error {
-	return x.raw(append(append([]byte("event: message\ndata: "), frame...), "\n\n"...))
-}
-
-func (x *exchange) raw(text []byte) error {
-	x.deadline()
-	if _, err := x.w.Write(text); err != nil {
-		x.over = true
-		return err
-	}
-	if err := http.NewResponseController(x.w).Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		x.over = true
-		return err
-	}
-	if x.r.ProtoMajor > 1 { // there the stream ends when the deadline passes, whoever is slow
-		_ = http.NewResponseController(x.w).SetWriteDeadline(time.Time{}) // as in deadline
-	}
-	return nil
+// ended makes every later write fail after one that did; x.mu is held.
+func (x *exchange) ended(err error) error {
+	x.over = x.over || err != nil
+	return err
 }
 
 // pump writes what is put into a mailbox until the client goes, or the mailbox is shut.
@@ -68,11 +43,11 @@ func (x *exchange) pump(ctx context.Context, m *mailbox) {
 	defer free()
 	x.mu.Lock()
 	x.open()
-	err := http.NewResponseController(x.w).Flush()
+	err := x.ended(x.out.Flush())
 	x.mu.Unlock()
-	t := time.NewTicker(heartbeat)
+	t := time.NewTicker(sse.Heartbeat)
 	defer t.Stop()
-	for err == nil || errors.Is(err, http.ErrNotSupported) {
+	for err == nil {
 		select {
 		case <-m.wake:
 			for _, frame := range m.take() {
@@ -87,7 +62,7 @@ func (x *exchange) pump(ctx context.Context, m *mailbox) {
 			}
 		case <-t.C:
 			x.mu.Lock()
-			err = x.raw([]byte(":\n\n"))
+			err = x.ended(x.out.Comment())
 			x.mu.Unlock()
 		case <-ctx.Done():
 			return

@@ -7,14 +7,10 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-)
-
-const (
-	heartbeat = 15 * time.Second // a comment shows a silent stream to be alive
+	"github.com/mcphud/mcphud/session/sse"
 )
 
 // respond is a response with a body of one piece.
@@ -73,9 +69,9 @@ type events struct {
 }
 
 var (
-	eventHead = []byte("event: message\ndata: ")
-	eventTail = []byte("\n\n")
-	comment   = []byte(":\n\n")
+	eventHead = []byte(sse.Head)
+	eventTail = []byte(sse.Tail)
+	comment   = []byte(sse.Comment)
 )
 
 func (e *events) add(m message) {
@@ -99,7 +95,7 @@ func (e *events) Read(p []byte) (n int, err error) {
 			e.over = true
 			return 0, io.EOF
 		}
-		m, err := e.q.next(e.ctx, heartbeat)
+		m, err := e.q.next(e.ctx, sse.Heartbeat)
 		switch {
 		case err == nil:
 			e.add(m)
