@@ -27,10 +27,10 @@ func in(t *testing.T, f func(*testing.T, *tuitest.App, *fruits), opts ...tuitest
 
 func TestKeysMoveAndTheFrameFollows(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		app.View("fruits").Rows(tuitest.Eq("> fruit 0"), tuitest.Eq("  fruit 1"))
-		app.Press("down", "j").View("fruits").Rows(tuitest.Eq("  fruit 0"), tuitest.Eq("  fruit 1"), tuitest.Eq("> fruit 2"))
+		app.View("fruits").Pane("list").Focused().Selected("fruit 0").Rows(tuitest.Eq("> fruit 0").Selected(), tuitest.Eq("  fruit 1").NotSelected())
+		app.Press("down", "j").Pane("list").Rows(tuitest.Eq("  fruit 0"), tuitest.Eq("  fruit 1").NotSelected(), tuitest.Eq("> fruit 2").Selected())
 		app.Pane("detail").Rows(tuitest.Eq("at fruit 2"))
-		app.Press("G").Pane("detail").Rows(tuitest.Eq("at fruit 99"))
+		app.Press("G").Pane("list").Selected("fruit 99").Pane("detail").Rows(tuitest.Eq("at fruit 99"))
 	})
 }
 
@@ -69,8 +69,7 @@ func TestInterruptCancelsThenQuits(t *testing.T) {
 
 func TestQuitAsksOnlyWhenCallsRun(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		app.Press("enter", "q").Overlay("Quit mcphud?").Has("A call is running.")
-		app.Press("n").NoOverlay().Press("x").Idle().Press("q")
+		app.Press("enter", "q").Confirm("Quit mcphud?").Says("A call is running.").No().Press("x").Idle().Press("q")
 		if err := app.Ended(); err != nil {
 			t.Fatal(err)
 		}
@@ -79,15 +78,15 @@ func TestQuitAsksOnlyWhenCallsRun(t *testing.T) {
 
 func TestEscNeverQuits(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		app.Press("esc", "esc", "esc").View("fruits").Rows(tuitest.Eq("> fruit 0"))
+		app.Press("esc", "esc", "esc").View("fruits").Pane("list").Focused().Selected("fruit 0")
 	})
 }
 
 func TestConfirmDangerDefaultsToNo(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		app.Press("D").Overlay("Bin it?").Has("It cannot be taken back.", "y bin", "n cancel")
+		app.Press("D").Confirm("Bin it?").Says("It cannot be taken back.", "y bin", "n cancel").Focused()
 		app.Press("enter").NoOverlay().Pane("detail").Some(tuitest.Eq("ran"))
-		app.Press("D", "y").NoOverlay().Pane("detail").Some(tuitest.Eq("ran bin"))
+		app.Press("D").Confirm("Bin it?").Yes().Pane("detail").Some(tuitest.Eq("ran bin"))
 	})
 }
 
@@ -121,8 +120,7 @@ func TestTypingKeepsPrintableKeysFromActions(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press("tab", "i").Type("quit?").Pane("detail").Has("text quit?")
 		app.Paste("pasted").Pane("detail").Has("text quit?pasted")
-		app.Press("ctrl+p").Overlay("palette")
-		app.Press("esc", "esc").View("fruits")
+		app.Palette().Press("esc", "esc").View("fruits")
 		app.Press("?").Overlay("Help")
 	})
 }
@@ -168,7 +166,7 @@ func TestTabsFit(t *testing.T) {
 
 func TestNavigateBackAndTabs(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		app.Press("o").View("other").Rows(tuitest.Eq("came with arg"))
+		app.Press("o").View("other").Pane("all").Rows(tuitest.Eq("came with arg"))
 		app.Press("esc").View("fruits")
 		app.Press("2").View("other")
 		app.ClickOn("1 Fruits").View("fruits")
@@ -178,14 +176,13 @@ func TestNavigateBackAndTabs(t *testing.T) {
 
 func TestPaletteFindsActionsOfOtherScreens(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		app.Press("ctrl+p").Type("do it").Overlay("palette").Has("Other: do it")
-		app.Press("enter").NoOverlay().Toast("did it").View("other")
+		app.Palette().Find("do it").Run("Other: do it").Toast("did it").View("other")
 	})
 }
 
 func TestHelpSearchesAndRuns(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		app.Press("?").Overlay("Help").Rows(tuitest.Eq("›"), tuitest.Eq("Fruits · Fruit"), tuitest.Contains("eat"))
+		app.Press("?").Overlay("Help").Rows(tuitest.Eq("›"), tuitest.Eq("Fruits · Fruit"), tuitest.Contains("eat").Selected())
 		app.Type("mouse capture").Press("enter").NoOverlay().Toast("mouse capture is off")
 		app.Status().Has("mouse off")
 	})
@@ -194,8 +191,8 @@ func TestHelpSearchesAndRuns(t *testing.T) {
 func TestCommandLineCompletesRunsAndRecalls(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press(":").Type("oth").Press("tab", "enter").View("other")
-		app.Press(":", "up").Hints().Has(":other")
-		app.Press("esc", ":").Type("nonsense").Press("enter").Toast("there is no command nonsense")
+		app.Press(":", "up").Prompt(":other").Cancel()
+		app.Press(":").Prompt(":").Answer("nonsense").Toast("there is no command nonsense")
 		app.Press(":").Type("f ripe").Press("enter").View("fruits")
 		app.Pane("detail").Has("arg ripe")
 	})
@@ -216,9 +213,7 @@ func TestMouse(t *testing.T) {
 		app.ClickOn("fruit 5").Pane("detail").Has("at fruit 5")
 		app.ClickOn("filter").Press("D").Overlay("Bin it?")
 		app.ClickOn("n cancel").NoOverlay()
-		if got := app.State().Focus; got != "detail" {
-			t.Errorf("a click focused %q", got)
-		}
+		app.Pane("detail").Focused()
 		app.DoubleClickOn("fruit 7").Pane("detail").Has("open fruit 7")
 		app.WheelOn("fruit 7", 50).Pane("detail").Has("at fruit 57")
 		app.WheelOn("fruit 57", -7).Pane("detail").Has("at fruit 50")
@@ -232,7 +227,7 @@ func TestLayoutFollowsSizeAndKeys(t *testing.T) {
 		app.Pane("detail").Has("at fruit 0")
 		app.Resize(60, 15).Whole().HasNot("at fruit 0")
 		app.Press("tab").Pane("detail").Has("at fruit 0")
-		app.Press("esc").View("fruits").Rows(tuitest.Eq("> fruit 0"))
+		app.Press("esc").View("fruits").Pane("list").Focused().Selected("fruit 0")
 		app.Resize(30, 5).Whole().Has("mcphud needs 40x10")
 		app.Press("j").Resize(100, 30).Pane("detail").Has("at fruit 1")
 		wide := app.State().Panes["list"].W

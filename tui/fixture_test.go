@@ -181,6 +181,7 @@ func (f *fruits) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		}
 	}
 	p.Badge = fmt.Sprintf("%d of %d", f.at+1, len(f.rows))
+	p.Selected = f.at - f.top + 1
 	p.Scroll = tui.Scroll{Pos: f.top, Total: len(f.rows)}
 	return nil
 }

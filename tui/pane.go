@@ -20,6 +20,8 @@ type Pane struct {
 	Lines []string
 	// Scroll places the thumb in the right border.
 	Scroll Scroll
+	// Selected is the number of the line under the cursor of a list, from 1; 0 if there is none.
+	Selected int
 
 	key    paneKey
 	extra  []any

@@ -181,8 +181,11 @@ func (p *picker) Draw(c *Ctx, pane *Pane) *tea.Cursor {
 	text, x := p.edit.draw(pane.W-2, false)
 	lines := append(pane.Lines[:0], t.Accent.S("› ")+text)
 	rows := p.layout(pane.H - 1)
-	p.rows = rows
+	p.rows, pane.Selected = rows, 0
 	for i, r := range rows {
+		if r >= 0 && r == p.at {
+			pane.Selected = len(lines) + 1
+		}
 		switch {
 		case r >= 0:
 			lines = append(lines, p.row(t, p.shown[r], pane.W, r == p.at))

@@ -107,7 +107,10 @@ func (r *rail) pane(a *App, at Rect) *Pane {
 	list := r.shown(a)
 	r.at = min(r.at, max(len(list)-1, 0))
 	r.top = min(max(r.top, r.at-p.H+1), r.at)
-	p.Lines = p.Lines[:0]
+	p.Lines, p.Selected = p.Lines[:0], 0
+	if len(list) > 0 {
+		p.Selected = r.at - r.top + 1
+	}
 	for i := r.top; i < len(list) && len(p.Lines) < p.H; i++ {
 		p.Lines = append(p.Lines, r.row(a, list[i], i == r.at && p.Focused, p.W))
 	}

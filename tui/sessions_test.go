@@ -30,7 +30,7 @@ func refuses(context.Context, io.Reader, io.Writer) error { return errors.New("o
 
 func TestRailStatusAndTicker(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		app.Pane("rail").Rows(tuitest.Matches(`^▸● good +Connected$`), tuitest.Matches(`^ ✗ bad +Error`))
+		app.Pane("rail").Rows(tuitest.Matches(`^▸● good +Connected$`).Selected(), tuitest.Matches(`^ ✗ bad +Error`).NotSelected())
 		app.Status().Rows(tuitest.Matches(`^ good · (memory|stdio) · 20\d\d-\d\d-\d\d · ● Connected`))
 		app.Whole().HasNot("no traffic yet")
 

@@ -24,23 +24,24 @@ type State struct {
 	// Panes are the inner rectangles of the visible panes by pane id, with
 	// "rail", and "overlay" for the topmost dialog.
 	Panes map[string]Rect
-	// Scroll is what the visible panes said last.
-	Scroll map[string]Scroll
-	Layout Layout
+	// Scroll is what the visible panes said last, Selected the number of the line under the cursor in each, from 1.
+	Scroll   map[string]Scroll
+	Selected map[string]int
+	Layout   Layout
 }
 
 func (a *App) state() State {
 	s := State{
 		View: a.place.view, Focus: a.paneID(), Crumbs: a.crumbs(), Server: a.world.current, Theme: a.look.palette.Name,
 		Ops: a.ops.list(), Said: append([]Toast(nil), a.toasts.log...), Failures: a.toasts.failures(),
-		Panes: map[string]Rect{}, Scroll: map[string]Scroll{}, Layout: a.frame.layout,
+		Panes: map[string]Rect{}, Scroll: map[string]Scroll{}, Selected: map[string]int{}, Layout: a.frame.layout,
 	}
 	for _, t := range a.toasts.list {
 		s.Toasts = append(s.Toasts, t.Toast)
 	}
 	for _, l := range a.overlays {
 		s.Overlays = append(s.Overlays, l.overlay.Title())
-		s.Panes["overlay"] = l.rect.Inner()
+		s.Panes["overlay"], s.Selected["overlay"] = l.rect.Inner(), l.pane.Selected
 	}
 	if a.prompt != nil {
 		s.Prompt = a.prompt.label + a.prompt.edit.String()
@@ -48,11 +49,12 @@ func (a *App) state() State {
 	for i, p := range a.current().info.Panes {
 		if r := a.frame.at[i]; !r.Empty() {
 			s.Panes[p.ID] = r
-			s.Scroll[p.ID] = a.pane(a.place.view, p).Scroll
+			drawn := a.pane(a.place.view, p)
+			s.Scroll[p.ID], s.Selected[p.ID] = drawn.Scroll, drawn.Selected
 		}
 	}
 	if r := a.frame.at[2]; !r.Empty() {
-		s.Panes["rail"] = r
+		s.Panes["rail"], s.Selected["rail"] = r, a.rail.p.Selected
 	}
 	return s
 }

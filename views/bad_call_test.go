@@ -70,7 +70,7 @@ func TestBadCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			app := open(t, c.server(t), tuitest.SessionOptions(patient))
-			app.View("tools").Has(c.tool)
+			app.View("tools").Pane("list").Has(c.tool)
 			form(app, c.tool)
 			app.Press("ctrl+r", "ctrl+home").Pane("form").Has("{")
 			app.Press("end", "backspace").Type(`"mark": "typed before"}`).Press("ctrl+g")
@@ -153,7 +153,7 @@ func TestBadList(t *testing.T) {
 	t.Run("malformed", func(t *testing.T) {
 		t.Parallel()
 		app := open(t, faketest.Stdio(t, behave.Malformed))
-		app.View("tools").Has("first", "last", "✗", "malformed")
+		app.View("tools").Pane("list").Has("first", "last", "✗", "malformed")
 		intact(t, app)
 	})
 	t.Run("half-frame-exit", func(t *testing.T) {
@@ -172,11 +172,11 @@ func TestBadArguments(t *testing.T) {
 	app := open(t, good(t))
 	form(app, "sleep")
 	app.Press("ctrl+x").Type("soon").Press("ctrl+g")
-	app.Overlay("Send it although it is invalid?").Has("/ms", "send anyway")
+	ask := app.Confirm("Send it although it is invalid?").Says("/ms", "send anyway")
 	if n := len(wire(app, func(e journal.Entry) bool { return e.Method == "tools/call" })); n != 0 {
 		t.Errorf("%d frames of tools/call", n)
 	}
-	app.Press("y").NoOverlay()
+	ask.Yes()
 	app.Eventually(func() string {
 		if len(wire(app, func(e journal.Entry) bool { return e.Method == "tools/call" })) == 0 {
 			return "nothing was sent"

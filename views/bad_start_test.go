@@ -105,7 +105,7 @@ func TestBadStart(t *testing.T) {
 			app := start(t, tuitest.Target(c.server(t)), tuitest.At("servers", nil), tuitest.SessionOptions(patient))
 			state(app, session.Failed)
 			says(app, "detail", append([]string{"✗ Error"}, c.says...)...)
-			app.View("servers").Has("✗", "Error")
+			app.View("servers").Pane("list").Has("✗", "Error")
 			app.Status().Has("✗ Error")
 			app.Press("2").View("tools")
 			says(app, "list", append([]string{"✗"}, c.says...)...)
@@ -140,11 +140,11 @@ func TestBadStart(t *testing.T) {
 func TestBadOutputOnStdout(t *testing.T) {
 	t.Parallel()
 	app := open(t, faketest.Stdio(t, behave.Noise))
-	app.View("tools").Has("echo")
+	app.View("tools").Pane("list").Has("echo")
 	form(app, "add")
 	app.Type("1").Press("enter").Type("2").Press("ctrl+g")
 	app.Pane("result").Has("✓ ok")
-	leave(app).Press("7").View("logs").Has("stdout", "[info] handling tools/call", "{not json}")
+	leave(app).Press("7").View("logs").Pane("list").Has("stdout", "[info] handling tools/call", "{not json}")
 	bad := wire(app, func(e journal.Entry) bool { return e.Kind == journal.Bad && e.Dir == journal.In })
 	if len(bad) == 0 || bad[0].Note == "" {
 		t.Errorf("%d bad entries", len(bad))
@@ -157,7 +157,7 @@ func TestBadOutputOnStdout(t *testing.T) {
 func TestBadStderr(t *testing.T) {
 	t.Parallel()
 	app := open(t, faketest.Stdio(t, behave.FloodStderr))
-	app.View("tools").Has("echo")
+	app.View("tools").Pane("list").Has("echo")
 	form(app, "add")
 	app.Type("1").Press("enter").Type("2").Press("ctrl+g")
 	app.Pane("result").Has("✓ ok")

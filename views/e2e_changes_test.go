@@ -12,7 +12,7 @@ import (
 // TestE2ELogs shows what the server logs, and tells it from which level on to.
 func TestE2ELogs(t *testing.T) {
 	app := open(t, peertest.Everything(t))
-	app.Press("7").View("logs").Has("stderr", "Starting default (STDIO) server")
+	app.Press("7").View("logs").Pane("list").Has("stderr", "Starting default (STDIO) server")
 	app.Press("L").Type("loud\r")
 	app.Hints().Has("one of debug, info")
 	app.Press("ctrl+u").Type("debug\r").Toast("logs from debug on")
@@ -21,7 +21,7 @@ func TestE2ELogs(t *testing.T) {
 	}
 	form(app, "toggle-simulated-logging")
 	app.Press("ctrl+g").Pane("result").Has("✓ ok", "Started simulated")
-	leave(app).Press("7").View("logs").Some(tuitest.Matches(`(?i)(debug|info|notice|warning|error|critical|alert|emergency).*level.message`))
+	leave(app).Press("7").View("logs").Pane("list").Some(tuitest.Matches(`(?i)(debug|info|notice|warning|error|critical|alert|emergency).*level.message`))
 	app.Press("G").Pane("detail").Has("everything")
 	intact(t, app)
 }
@@ -30,7 +30,7 @@ func TestE2ELogs(t *testing.T) {
 // changed, and keeps the cursor on its row.
 func TestE2EListChanged(t *testing.T) {
 	app := open(t, peertest.Everything(t))
-	app.Press("3").View("resources").Has("architect").Press("down")
+	app.Press("3").View("resources").Pane("list").Has("architect").Press("down")
 	app.Pane("detail").Has("extension.md")
 	row := app.State().Crumbs
 	form(app, "gzip-file-as-resource")
@@ -39,7 +39,7 @@ func TestE2EListChanged(t *testing.T) {
 	lists := func() int {
 		return len(wire(app, func(e journal.Entry) bool { return e.Kind == journal.Request && e.Method == "resources/list" }))
 	}
-	leave(app).Press("3").View("resources").Has("new.gz", "session/new.gz")
+	leave(app).Press("3").View("resources").Pane("list").Has("new.gz", "session/new.gz")
 	if n := lists(); n != 2 {
 		t.Errorf("resources/list was asked %d times", n)
 	}

@@ -39,14 +39,14 @@ func TestE2EEverything(t *testing.T) {
 
 // listTools lists and filters.
 func listTools(_ *testing.T, app *tuitest.App) {
-	app.View("tools").Has("echo", "get-sum", "trigger-long-running-operation")
+	app.View("tools").Pane("list").Has("echo", "get-sum", "trigger-long-running-operation")
 	app.Pane("detail").Has("Echoes back the input string", "message * required string")
 	app.Press("/").Type("tiny")
-	app.View("tools").HasNot("get-sum")
-	app.View("tools").Rows(tuitest.Contains("get-tiny-image"), tuitest.Eq(""))
+	app.View("tools").Pane("list").HasNot("get-sum")
+	app.View("tools").Pane("list").Rows(tuitest.Contains("get-tiny-image"), tuitest.Eq(""))
 	app.Press("ctrl+u").Type("no such tool")
-	app.View("tools").Has(`Nothing matches "no such tool"`)
-	app.Press("esc").View("tools").Has("get-sum")
+	app.View("tools").Pane("list").Has(`Nothing matches "no such tool"`)
+	app.Press("esc").View("tools").Pane("list").Has("get-sum")
 }
 
 // fillForm fills in numbers, an enum and a boolean, and is told what is wrong
@@ -110,9 +110,9 @@ func readResources(_ *testing.T, app *tuitest.App) {
 // expandTemplate fills in an RFC 6570 variable, which the server completes.
 func expandTemplate(t *testing.T, app *tuitest.App) {
 	app.Press("3").View("resources")
-	app.Press("t").View("templates").Has("Dynamic Text Resource", "text/{resourceId}")
+	app.Press("t").View("templates").Pane("list").Has("Dynamic Text Resource", "text/{resourceId}")
 	app.Whole().Has("demo://resource/dynamic/text/{resourceId}")
-	app.Press("enter").View("template").Has("resourceId")
+	app.Press("enter").View("template").Pane("form").Has("resourceId")
 	app.Type("17").Press("ctrl+g")
 	app.Pane("result").Has("✓ ok", "demo://resource/dynamic/text/17", "Resource 17: This is a plaintext resource")
 	if got := sentTo(t, app, "resources/read"); !strings.Contains(got, `"uri":"demo://resource/dynamic/text/17"`) {
@@ -126,7 +126,7 @@ func expandTemplate(t *testing.T, app *tuitest.App) {
 // getPrompt gets a prompt whose arguments the server completes, the second
 // depending on the first.
 func getPrompt(t *testing.T, app *tuitest.App) {
-	pick(app, "4", "prompts", "completable-prompt").Press("enter").View("prompt").Has("department", "is required")
+	pick(app, "4", "prompts", "completable-prompt").Press("enter").View("prompt").Pane("form").Has("department", "is required")
 	app.Type("Ma").Pane("form").Has("Marketing")
 	app.Press("down", "enter").Pane("form").Has("Marketing")
 	app.Press("down").Type("G").Pane("form").Has("Grace")

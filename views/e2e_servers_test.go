@@ -16,17 +16,15 @@ func TestE2EFilesystem(t *testing.T) {
 	dir := t.TempDir()
 	note := filepath.Join(dir, "note.txt")
 	app := open(t, peertest.Filesystem(t, dir))
-	app.View("tools").Has("write_file", "⚠ destructive")
+	app.View("tools").Pane("list").Has("write_file", "⚠ destructive")
 
 	form(app, "write_file")
 	app.Type(note).Press("enter").Paste("first line\nsecond line\n").Press("ctrl+g")
-	app.Overlay("Call write_file?").Has("may destroy something")
-	app.Press("n").NoOverlay()
+	app.Confirm("Call write_file?").Says("may destroy something").No()
 	if _, err := os.Stat(note); err == nil {
 		t.Fatal("the file was written without consent")
 	}
-	app.Press("ctrl+g").Overlay("Call write_file?")
-	app.Press("y").Pane("result").Has("✓ ok", "Successfully wrote")
+	app.Press("ctrl+g").Confirm("Call write_file?").Yes().Pane("result").Has("✓ ok", "Successfully wrote")
 	if b, err := os.ReadFile(note); err != nil || string(b) != "first line\nsecond line\n" {
 		t.Errorf("the file holds %q, %v", b, err)
 	}
@@ -34,8 +32,7 @@ func TestE2EFilesystem(t *testing.T) {
 	form(app, "edit_file")
 	app.Type(note).Press("enter", "ctrl+n") // an edit
 	app.Press("down").Type("second").Press("enter").Type("2nd").Press("ctrl+g")
-	app.Overlay("Call edit_file?")
-	app.Press("y").Pane("result").Has("✓ ok", "-second line", "+2nd line")
+	app.Confirm("Call edit_file?").Yes().Pane("result").Has("✓ ok", "-second line", "+2nd line")
 	if got := sentTo(t, app, "tools/call"); !strings.Contains(got, `"edits":[{"oldText":"second","newText":"2nd"}]`) {
 		t.Errorf("sent %s", got)
 	}
@@ -119,7 +116,7 @@ func TestE2EGoSDKMemory(t *testing.T) {
 func TestE2EGoSDKEverything(t *testing.T) {
 	app := open(t, peertest.GoSDKEverything(t))
 	app.Status().Has("2026-07-28", "Connected")
-	app.View("tools").Has("greet (structured)", "roots")
+	app.View("tools").Pane("list").Has("greet (structured)", "roots")
 	form(app, "greet (structured)")
 	app.Type("Zoë").Press("ctrl+g")
 	app.Pane("result").Has("✓ ok", "✓ structuredContent is as outputSchema says", "Hi Zoë")
@@ -131,7 +128,7 @@ func TestE2EGoSDKEverything(t *testing.T) {
 	app.Pane("detail").Has("✓ read", "This is the hello example server.")
 	app.Press("t").View("templates")
 	app.Whole().Has("http://example.com/~{resource_name}/")
-	app.Press("enter").View("template").Has("resource_name")
+	app.Press("enter").View("template").Pane("form").Has("resource_name")
 	app.Type("a b").Press("ctrl+g")
 	says(app, "result", "✗", `wrong scheme: "http"`)
 	if got := sentTo(t, app, "resources/read"); !strings.Contains(got, `"uri":"http://example.com/~a%20b/"`) {
@@ -149,8 +146,8 @@ func TestE2EMCPGoEverything(t *testing.T) {
 	app := open(t, peertest.MCPGoEverything(t))
 	form(app, "add")
 	app.Type("1").Press("enter").Type("2").Press("ctrl+g")
-	app.Overlay("Call add?") // its tools leave destructiveHint at its default, true, and say so
-	app.Press("y").Pane("result").Has("✓ ok", "The sum of 1.000000 and 2.000000 is 3.000000.")
+	// Its tools leave destructiveHint at its default, true, and say so.
+	app.Confirm("Call add?").Yes().Pane("result").Has("✓ ok", "The sum of 1.000000 and 2.000000 is 3.000000.")
 	form(app, "getTinyImage")
 	app.Press("ctrl+g")
 	confirm(app)
@@ -165,7 +162,7 @@ func TestE2EMCPGoEverything(t *testing.T) {
 		t.Errorf("there is no picture:\n%s", app.Screen())
 	}
 
-	leave(app).Press("3").View("resources").Has("test://static/resource/1")
+	leave(app).Press("3").View("resources").Pane("list").Has("test://static/resource/1")
 	pick(app, "3", "resources", "resource/42").Press("enter")
 	app.Pane("detail").Has("✓ read", "Binary content for resource 42")
 	app.Press("t").View("templates")

@@ -70,7 +70,7 @@ func TestHuge(t *testing.T) {
 			tuitest.Views(views.All(views.Deps{})...), tuitest.Peer("huge", huge), tuitest.At("tools", nil),
 			tuitest.Config(func(c *tui.Config) { c.Frames = w.frame }),
 		)
-		app.View("tools").Has("n^[n^[n")
+		app.View("tools").Pane("list").Has("n^[n^[n")
 		for range 5 {
 			app.Press("s", "tab", "G", "pgup", "s", "shift+tab", "enter").View("call")
 			app.Press("down", "pgdown", "ctrl+r", "ctrl+r")
@@ -122,7 +122,7 @@ func TestFloodOfStderr(t *testing.T) {
 		app.Press("/").Type("kind:stderr").Press("enter")
 		<-done
 		close(stop)
-		app.Press("7").View("logs").Has("^G^[[2Jlog log")
+		app.Press("7").View("logs").Pane("list").Has("^G^[[2Jlog log")
 		if why := outside(app.Output(), 0); why != "" {
 			t.Error(why)
 		}

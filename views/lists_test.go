@@ -35,9 +35,9 @@ func TestReloadConnectsAgain(t *testing.T) {
 		app := demo(t, tuitest.At("servers", nil))
 		app.Status().Has("Connected")
 		app.Press("d").Status().Has("Disconnected")
-		app.Press("4").View("prompts").Has("Press r to connect")
+		app.Press("4").View("prompts").Pane("list").Has("Press r to connect")
 		app.Hints().Has("r ask again")
 		app.Press("r").Status().Has("● Connected")
-		app.View("prompts").Some(tuitest.Contains("greet"))
+		app.View("prompts").Pane("list").Some(tuitest.Contains("greet"))
 	})
 }

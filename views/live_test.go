@@ -33,14 +33,14 @@ func TestS7_ToolListFollowsTheServer(t *testing.T) {
 		add("first")
 		add("second")
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Server("living", srv), tuitest.At("tools", nil))
-		app.View("tools").Has("first", "second")
+		app.View("tools").Pane("list").Has("first", "second")
 		add("third")
 		app.Sleep(5 * time.Second)
-		app.View("tools").Has("first", "second", "third")
+		app.View("tools").Pane("list").Has("first", "second", "third")
 		srv.DeleteTools("first")
 		app.Sleep(5 * time.Second)
-		app.View("tools").Has("second", "third")
-		app.View("tools").HasNot("first")
+		app.View("tools").Pane("list").Has("second", "third")
+		app.View("tools").Pane("list").HasNot("first")
 	})
 }
 
@@ -53,7 +53,7 @@ func TestD2_TemplateIsFilledInAndRead(t *testing.T) {
 			return []mcp.ResourceContents{mcp.TextResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: "got " + r.Params.URI}}, nil
 		})
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Server("db", srv), tuitest.At("templates", nil))
-		app.View("templates").Has("db://rows{/id*}{?q}")
+		app.View("templates").Pane("list").Has("db://rows{/id*}{?q}")
 		app.Press("enter").View("template")
 		app.Type(`["a","b c"]`).Press("tab").Type("ü?").Press("ctrl+g")
 		app.Pane("result").Has("got db://rows/a/b%20c?q=%C3%BC%3F")
@@ -95,14 +95,14 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 			}
 		}
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: bridge.Registry()})...), tuitest.Sessions(m), tuitest.At("registry", nil))
-		app.View("registry").Has("clock", "local")
-		app.View("registry").HasNot("mcp__")
+		app.View("registry").Pane("list").Has("clock", "local")
+		app.View("registry").Pane("list").HasNot("mcp__")
 		for _, name := range []string{"alpha", "beta"} {
 			if err := m.Connect(t.Context(), name); err != nil { // anybody's connecting makes the tools known
 				t.Fatal(err)
 			}
 		}
-		app.View("registry").Has("mcp__alpha__find", "mcp__alpha__merge", "mcp__beta__find")
+		app.View("registry").Pane("list").Has("mcp__alpha__find", "mcp__alpha__merge", "mcp__beta__find")
 		for filter, want := range map[string]struct{ has, lacks []string }{
 			"source:local":             {[]string{"clock"}, []string{"mcp__"}},
 			"source:mcp":               {[]string{"mcp__alpha__find", "mcp__beta__find"}, []string{"clock"}},
@@ -111,8 +111,8 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 			"source:local server:beta": {[]string{"Nothing matches"}, []string{"mcp__"}},
 		} {
 			app.Press("/", "ctrl+u").Type(filter).Press("enter")
-			app.View("registry").Has(want.has...)
-			app.View("registry").HasNot(want.lacks...)
+			app.View("registry").Pane("list").Has(want.has...)
+			app.View("registry").Pane("list").HasNot(want.lacks...)
 		}
 		app.Press("/", "ctrl+u").Type("server:beta").Press("enter", "enter").View("call")
 		app.Press("ctrl+g").Pane("result").Has("find of beta")
@@ -120,9 +120,9 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 			t.Fatal(err)
 		}
 		app.Press(":").Type("all").Press("enter")
-		app.View("registry").Has("Nothing matches")
+		app.View("registry").Pane("list").Has("Nothing matches")
 		app.Press("/", "ctrl+u", "enter")
-		app.View("registry").Has("mcp__alpha__merge", "clock")
-		app.View("registry").HasNot("mcp__beta__find")
+		app.View("registry").Pane("list").Has("mcp__alpha__merge", "clock")
+		app.View("registry").Pane("list").HasNot("mcp__beta__find")
 	})
 }

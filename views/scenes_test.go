@@ -22,7 +22,7 @@ type scene struct {
 func scenes() []scene {
 	return []scene{
 		{name: "servers", at: "servers", opts: several(), play: severalStates},
-		{name: "servers-none", rare: true, at: "servers", opts: []tuitest.Option{}, play: func(a *tuitest.App) { a.View("servers").Has("No servers") }},
+		{name: "servers-none", rare: true, at: "servers", opts: []tuitest.Option{}, play: func(a *tuitest.App) { a.View("servers").Pane("list").Has("No servers") }},
 		{name: "tools", at: "tools", opts: agent(), play: func(a *tuitest.App) { down(a, 1) }},
 		{name: "tools-filter", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("/").Type("form") }},
 		{name: "tools-no-match", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) { a.Press("/").Type("zebra").Press("enter") }},

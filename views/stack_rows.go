@@ -103,7 +103,7 @@ func (v *stack) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	}
 	p.Badge = pane.CountBadge(v.table.Len(), len(v.all))
 	if v.table.Len() == 0 {
-		p.Scroll = tui.Scroll{}
+		p.Scroll, p.Selected = tui.Scroll{}, 0
 		switch {
 		case v.typed != "":
 			p.Lines = pane.NothingMatches(c.Theme, p.W, v.typed)
@@ -120,6 +120,7 @@ func (v *stack) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	v.table.SetCells(stackCells{v, c.Theme})
 	p.Lines = append(p.Lines[:0], v.table.Lines()...)
 	p.Scroll.Pos, p.Scroll.Total = v.table.Scroll()
+	p.Selected = v.table.Line()
 	return nil
 }
 

@@ -235,7 +235,7 @@ func TestStackOrders(t *testing.T) {
 		s.fail = context.Canceled
 		s.mu.Unlock()
 		app.Press("r").Toast("restart tests goes on; it is not waited for any more")
-		app.Press("k", "o").View("tools").Has("echo")
+		app.Press("k", "o").View("tools").Pane("list").Has("echo")
 	})
 }
 
@@ -262,6 +262,6 @@ func TestNoStack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...))
 		app.Whole().HasNot("Stack")
-		app.Press(":").Type("stack").Press("enter").View("stack").Has("No stack is running.", "mcphud demo", "mcphud up")
+		app.Press(":").Type("stack").Press("enter").View("stack").Pane("list").Has("No stack is running.", "mcphud demo", "mcphud up")
 	})
 }

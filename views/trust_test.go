@@ -39,21 +39,18 @@ func TestProjectServersAskForTrust(t *testing.T) {
 	dir := t.TempDir()
 	started := 0
 	app := project(t, config.OpenTrust(dir), &started)
-	app.View("servers").Has("theirs", "Disconnected")
+	app.View("servers").Pane("list").Has("theirs", "Disconnected")
 	app.Press("enter")
 	dialog := app.Overlay("Start a server from this project?")
 	dialog.Has("./do-it --all", "MODE=full", "API_TOKEN")
 	dialog.HasNot("hunter2", "s3cret-value")
 	app.Press("enter") // no is the default
 	app.NoOverlay()
-	app.View("servers").Has("Disconnected")
+	app.View("servers").Pane("list").Has("Disconnected")
 	if started != 0 {
 		t.Fatalf("started %d times without trust", started)
 	}
-	app.Press("enter")
-	app.Overlay("Start a server from this project?")
-	app.Press("y")
-	app.View("tools").Has("echo")
+	app.Press("enter").Confirm("Start a server from this project?").Yes().View("tools").Pane("list").Has("echo")
 	if started != 1 {
 		t.Fatalf("started %d times after one yes", started)
 	}

@@ -26,7 +26,7 @@ func TestValuesSurviveARestart(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		app := start(t)
-		app.View("tools").Some(tuitest.Contains("echo"))
+		app.View("tools").Pane("list").Some(tuitest.Contains("echo"))
 		app.Press("/").Type("echo").Press("enter", "enter").Type("remember me").Press("ctrl+g")
 		app.Pane("result").Has("remember me")
 	})
@@ -39,7 +39,7 @@ func TestValuesSurviveARestart(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		app := start(t)
-		app.View("tools").Some(tuitest.Contains("echo"))
+		app.View("tools").Pane("list").Some(tuitest.Contains("echo"))
 		app.Press("/").Type("echo").Press("enter", "enter")
 		app.Pane("form").Has("remember me")
 	})
@@ -64,7 +64,7 @@ func TestValuesAreKeptAfterTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := tuitest.Start(t, tuitest.At("tools", nil), tuitest.Server("demo", srv),
 			tuitest.Views(views.All(views.Deps{Inputs: inputs.New(dir)})...))
-		app.View("tools").Some(tuitest.Contains("look"))
+		app.View("tools").Pane("list").Some(tuitest.Contains("look"))
 		app.Press("enter").Type("hello").Press("ctrl+g")
 		app.Pane("result").Has("seen")
 	})

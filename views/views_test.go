@@ -33,9 +33,9 @@ func TestViewsAreSound(t *testing.T) {
 func TestCallAToolFromItsForm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := demo(t, tuitest.At("tools", nil))
-		app.View("tools").Some(tuitest.Contains("echo"))
-		app.Press("/").Type("echo").Press("enter", "enter")
-		app.View("call")
+		app.View("tools").Pane("list").Some(tuitest.Contains("echo"))
+		app.Press("/").Prompt("/").Answer("echo").Pane("list").Focused().Selected("echo")
+		app.Press("enter").View("call").Pane("form").Focused()
 		app.Type("hello wörld").Press("ctrl+g")
 		app.Pane("result").Has("hello wörld", "✓ ok")
 	})
@@ -45,7 +45,7 @@ func TestCallAToolFromItsForm(t *testing.T) {
 func TestFormHintsFollowTheField(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := demo(t, tuitest.At("tools", nil), tuitest.Size(160, 40))
-		app.View("tools").Some(tuitest.Contains("form_gallery"))
+		app.View("tools").Pane("list").Some(tuitest.Contains("form_gallery"))
 		app.Press("/").Type("form_g").Press("enter", "enter").View("call")
 		app.Hints().Has("ctrl+g call", "tab next field", "ctrl+r raw JSON", "f1 help")
 		app.Hints().HasNot("/ filter", "y v", "? help")

@@ -30,7 +30,7 @@ func TestTapScreen(t *testing.T) {
 		j, m := filled(t)
 		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{What: "Nobody is there.", Next: "Start somebody."})...),
 			tuitest.Size(160, 40), tuitest.Sessions(m), tuitest.Config(func(c *tui.Config) { c.Idle = "tap" }))
-		app.View("traffic").Has("Nobody is there.", "Start somebody.")
+		app.View("traffic").Pane("list").Has("Nobody is there.", "Start somebody.")
 		app.Status().Has("tap")
 		app.Whole().HasNot("no server")
 		at := time.Date(2026, 11, 21, 10, 11, 12, 0, time.UTC)
@@ -41,10 +41,10 @@ func TestTapScreen(t *testing.T) {
 		add("kb", journal.Out, journal.Request, time.Millisecond, `{"id":1,"method":"tools/call","params":{"name":"search"}}`)
 		add("files", journal.In, journal.Response, 5*time.Millisecond, `{"id":1,"result":{"of":"files"}}`)
 		app.Sleep(time.Second)
-		app.View("traffic").Has("files", "kb", "read", "search", "10:11:12.005", "5ms", "pending")
+		app.View("traffic").Pane("list").Has("files", "kb", "read", "search", "10:11:12.005", "5ms", "pending")
 		app.Pane("frame").Has(`"of": "files"`)
 		app.Press("o").Pane("frame").Has(`"name": "read"`)
-		app.Press("2").View("logs").Has("No log messages.")
+		app.Press("2").View("logs").Pane("list").Has("No log messages.")
 	})
 }
 
@@ -56,7 +56,7 @@ func TestTapScreenNarrow(t *testing.T) {
 		j.Append(journal.Entry{Server: "files", Conn: 1, Dir: journal.Out, Kind: journal.Request, ID: "1", Method: "tools/call"}, []byte(`{"id":1,"method":"tools/call","params":{"name":"read"}}`))
 		j.Append(journal.Entry{Server: "kb", Kind: journal.State, Note: "joined: server, process 4242: node /home/somebody/servers/kb.js --verbose"}, nil)
 		app.Sleep(time.Second)
-		app.View("traffic").Has("files", "tools/call read", "kb")
+		app.View("traffic").Pane("list").Has("files", "tools/call read", "kb")
 		app.Pane("frame").Has("4242: node", "--verbose")
 		app.Pane("frame").HasNot("Empty")
 	})

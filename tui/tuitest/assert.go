@@ -8,66 +8,73 @@ import (
 	"github.com/mcphud/mcphud/tui"
 )
 
-// Matcher judges one row of text, without trailing blanks.
+// Row is a line of a part of the screen, without trailing blanks.
+type Row struct {
+	Text     string
+	Selected bool // the cursor of a list or tree is on it
+}
+
+// Matcher judges one row.
 type Matcher struct {
 	what string
-	ok   func(string) bool
+	ok   func(Row) bool
 }
 
 // Eq wants exactly s.
 func Eq(s string) Matcher {
-	return Matcher{"equals " + quote(s), func(got string) bool { return got == s }}
+	return Matcher{"equals " + quote(s), func(got Row) bool { return got.Text == s }}
 }
 
 // Contains wants s anywhere.
 func Contains(s string) Matcher {
-	return Matcher{"contains " + quote(s), func(got string) bool { return strings.Contains(got, s) }}
+	return Matcher{"contains " + quote(s), func(got Row) bool { return strings.Contains(got.Text, s) }}
 }
 
 // Matches wants a hit of a regular expression.
 func Matches(re string) Matcher {
 	r := regexp.MustCompile(re)
-	return Matcher{"matches " + quote(re), r.MatchString}
+	return Matcher{"matches " + quote(re), func(got Row) bool { return r.MatchString(got.Text) }}
 }
 
-// Part is a part of the screen: a pane, the status bar, an overlay.
+// Selected wants the cursor on the row too.
+func (m Matcher) Selected() Matcher {
+	return Matcher{m.what + " and has the cursor", func(got Row) bool { return got.Selected && m.ok(got) }}
+}
+
+// NotSelected wants the cursor to be elsewhere.
+func (m Matcher) NotSelected() Matcher {
+	return Matcher{m.what + " and does not have the cursor", func(got Row) bool { return !got.Selected && m.ok(got) }}
+}
+
+// Part is a part of the screen: a pane, the status bar, an overlay. What it asserts it waits for, and it returns itself, so
+// that assertions chain; keys and everything else go to the App.
 type Part struct {
-	a    *App
+	*App
+	id   string // of the pane, "" for another part
 	what string
-	rows func() ([]string, string) // the second is why there are none
+	rect func() (tui.Rect, string) // the second is why there is none
 }
 
-// View waits for a screen and is its first visible pane.
-func (a *App) View(id string) *Part {
+// View waits for a screen.
+func (a *App) View(id string) *App {
 	a.t.Helper()
-	a.Eventually(func() string {
+	return a.Eventually(func() string {
 		if got := a.State().View; got != id {
 			return fmt.Sprintf("the screen is %q, want %q", got, id)
 		}
 		return ""
 	})
-	return a.pane("the first pane of "+id, func(s tui.State) (tui.Rect, bool) {
-		best, found := tui.Rect{}, false
-		for name, r := range s.Panes {
-			if name == "rail" || name == "overlay" {
-				continue
-			}
-			if !found || r.X < best.X || r.X == best.X && r.Y < best.Y {
-				best, found = r, true
-			}
-		}
-		return best, found
-	})
 }
 
-// Pane is a visible pane of the current screen by its id; "rail" is the list of
-// servers, "overlay" the topmost dialog.
+// Pane is a visible pane of the current screen by its id; "rail" is the list of servers, "overlay" the topmost dialog.
 func (a *App) Pane(id string) *Part {
-	a.t.Helper()
-	return a.pane("the pane "+id, func(s tui.State) (tui.Rect, bool) {
-		r, ok := s.Panes[id]
-		return r, ok
-	})
+	return &Part{a, id, "the pane " + id, func() (tui.Rect, string) {
+		r, ok := a.State().Panes[id]
+		if !ok {
+			return r, "there is no such pane on the screen"
+		}
+		return r, ""
+	}}
 }
 
 // Overlay waits for a dialog whose title contains title.
@@ -94,70 +101,110 @@ func (a *App) NoOverlay() *App {
 	})
 }
 
-func (a *App) pane(what string, find func(tui.State) (tui.Rect, bool)) *Part {
-	return &Part{a, what, func() ([]string, string) {
-		r, ok := find(a.State())
-		if !ok {
-			return nil, "there is no such pane on the screen"
-		}
-		return a.screen.rows(r), ""
-	}}
+// bar is a part that is not a pane; at is its place on a screen of w times h cells.
+func (a *App) bar(what string, at func(w, h int) tui.Rect) *Part {
+	return &Part{a, "", what, func() (tui.Rect, string) { return at(a.screen.size()), "" }}
 }
 
 // Status is the status bar.
 func (a *App) Status() *Part {
-	return &Part{a, "the status bar", func() ([]string, string) {
-		w, h := a.screen.size()
-		return a.screen.rows(tui.Rect{Y: h - 1, W: w, H: 1}), ""
-	}}
+	return a.bar("the status bar", func(w, h int) tui.Rect { return tui.Rect{Y: h - 1, W: w, H: 1} })
 }
 
 // Hints is the hint bar or the prompt line in its place.
 func (a *App) Hints() *Part {
-	return &Part{a, "the hint bar", func() ([]string, string) {
-		w, h := a.screen.size()
-		return a.screen.rows(tui.Rect{Y: h - 2, W: w, H: 1}), ""
-	}}
+	return a.bar("the hint bar", func(w, h int) tui.Rect { return tui.Rect{Y: h - 2, W: w, H: 1} })
 }
 
 // Whole is the whole screen.
 func (a *App) Whole() *Part {
-	return &Part{a, "the screen", func() ([]string, string) {
-		w, h := a.screen.size()
-		return a.screen.rows(tui.Rect{W: w, H: h}), ""
-	}}
+	return a.bar("the screen", func(w, h int) tui.Rect { return tui.Rect{W: w, H: h} })
 }
 
-// Rows wants the first rows to match, in order.
-func (p *Part) Rows(want ...Matcher) *App {
-	p.a.t.Helper()
-	return p.a.Eventually(func() string {
+// rows is the part as it is now.
+func (p *Part) rows() (out []Row, why string) {
+	r, why := p.rect()
+	if why != "" {
+		return nil, why
+	}
+	at := 0
+	if p.id != "" {
+		at = p.State().Selected[p.id]
+	}
+	for i, text := range p.screen.rows(r) {
+		out = append(out, Row{text, i+1 == at})
+	}
+	return out, ""
+}
+
+// expect waits until judge, given the part's rows, has no complaint.
+func (p *Part) expect(judge func(rows []Row) string) *Part {
+	p.t.Helper()
+	p.Eventually(func() string {
 		rows, why := p.rows()
 		if why != "" {
 			return p.what + ": " + why
 		}
+		return judge(rows)
+	})
+	return p
+}
+
+// Rows wants the first rows to match, in order.
+func (p *Part) Rows(want ...Matcher) *Part {
+	p.t.Helper()
+	return p.expect(func(rows []Row) string {
 		for i, m := range want {
-			got := ""
+			var got Row
 			if i < len(rows) {
 				got = rows[i]
 			}
 			if !m.ok(got) {
-				return fmt.Sprintf("row %d of %s is %q, want that it %s", i+1, p.what, got, m.what)
+				return fmt.Sprintf("row %d of %s is %q (cursor on it: %v), want that it %s", i+1, p.what, got.Text, got.Selected, m.what)
 			}
 		}
 		return ""
 	})
 }
 
-// Has wants some row to contain each of the texts.
-func (p *Part) Has(texts ...string) *App {
-	p.a.t.Helper()
-	return p.a.Eventually(func() string {
-		rows, why := p.rows()
-		if why != "" {
-			return p.what + ": " + why
+// Selected wants the cursor on a row that contains text.
+func (p *Part) Selected(text string) *Part {
+	p.t.Helper()
+	return p.expect(func(rows []Row) string {
+		for _, r := range rows {
+			if r.Selected {
+				if strings.Contains(r.Text, text) {
+					return ""
+				}
+				return fmt.Sprintf("the cursor of %s is on %q, want %q", p.what, r.Text, text)
+			}
 		}
-		all := strings.Join(rows, "\n")
+		return p.what + " has no row under a cursor"
+	})
+}
+
+// Focused wants keys to go to the pane.
+func (p *Part) Focused() *Part {
+	p.t.Helper()
+	p.Eventually(func() string {
+		s := p.State()
+		focus := s.Focus
+		if len(s.Overlays) > 0 {
+			focus = "overlay"
+		}
+		if focus != p.id || s.Prompt != "" {
+			return fmt.Sprintf("keys go to %q (prompt %q), want %s", focus, s.Prompt, p.what)
+		}
+		return ""
+	})
+	return p
+}
+
+// Has wants some row to contain each of the texts.
+func (p *Part) Has(texts ...string) *Part {
+	p.t.Helper()
+	return p.expect(func(rows []Row) string {
+		all := join(rows)
 		for _, s := range texts {
 			if !strings.Contains(all, s) {
 				return fmt.Sprintf("%s does not show %q", p.what, s)
@@ -167,32 +214,11 @@ func (p *Part) Has(texts ...string) *App {
 	})
 }
 
-// Some wants some row to match.
-func (p *Part) Some(m Matcher) *App {
-	p.a.t.Helper()
-	return p.a.Eventually(func() string {
-		rows, why := p.rows()
-		if why != "" {
-			return p.what + ": " + why
-		}
-		for _, r := range rows {
-			if m.ok(r) {
-				return ""
-			}
-		}
-		return fmt.Sprintf("no row of %s %s", p.what, m.what)
-	})
-}
-
 // HasNot wants no row to contain any of the texts once the program is idle.
-func (p *Part) HasNot(texts ...string) *App {
-	p.a.t.Helper()
-	return p.a.Eventually(func() string {
-		rows, why := p.rows()
-		if why != "" {
-			return p.what + ": " + why
-		}
-		all := strings.Join(rows, "\n")
+func (p *Part) HasNot(texts ...string) *Part {
+	p.t.Helper()
+	return p.expect(func(rows []Row) string {
+		all := join(rows)
 		for _, s := range texts {
 			if strings.Contains(all, s) {
 				return fmt.Sprintf("%s shows %q", p.what, s)
@@ -202,15 +228,36 @@ func (p *Part) HasNot(texts ...string) *App {
 	})
 }
 
+// Some wants some row to match.
+func (p *Part) Some(m Matcher) *Part {
+	p.t.Helper()
+	return p.expect(func(rows []Row) string {
+		for _, r := range rows {
+			if m.ok(r) {
+				return ""
+			}
+		}
+		return fmt.Sprintf("no row of %s %s", p.what, m.what)
+	})
+}
+
 // Text is the part's text once the program is idle.
 func (p *Part) Text() string {
-	p.a.t.Helper()
-	p.a.Settle()
+	p.t.Helper()
+	p.Settle()
 	rows, why := p.rows()
 	if why != "" {
-		p.a.t.Fatalf("%s: %s\n%s", p.what, why, p.a.Screen())
+		p.t.Fatalf("%s: %s\n%s", p.what, why, p.Screen())
 	}
-	return strings.Join(rows, "\n")
+	return join(rows)
+}
+
+func join(rows []Row) string {
+	texts := make([]string, len(rows))
+	for i, r := range rows {
+		texts[i] = r.Text
+	}
+	return strings.Join(texts, "\n")
 }
 
 // Screen is the whole screen as text, rows without trailing blanks.

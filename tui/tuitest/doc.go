@@ -2,10 +2,11 @@
 // tea.Program writes to a terminal emulator, keys and mouse events go in as
 // bytes, and assertions read the emulator's cells.
 //
-//	app := tuitest.Start(t, tuitest.Views(views.All()...), tuitest.Server("demo", srv), tuitest.Size(120, 40))
-//	app.View("tools").Rows(tuitest.Contains("echo"), tuitest.Contains("add"))
-//	app.Press("enter").Type("hello").Press("ctrl+enter")
-//	app.Pane("detail").Has("hello")
+//	app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Server("demo", srv), tuitest.Size(120, 40))
+//	app.View("tools").Pane("list").Focused().Rows(tuitest.Contains("echo").Selected(), tuitest.Contains("add"))
+//	app.Press("enter").Type("hello").Press("ctrl+g")
+//	app.Confirm("Call echo?").Says("destroy").Yes().Pane("result").Has("hello")
+//	app.Palette().Find("logs").Run("Go to Logs")
 //
 // Inside a testing/synctest bubble, which is how nearly all tests should run,
 // time is fake: every step ends when the whole program is idle, so tests are

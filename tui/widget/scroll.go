@@ -15,6 +15,14 @@ func (s *span) clamp() {
 	s.top = max(min(s.top, s.n-s.page), 0)
 }
 
+// Line is the number of the visible row under the cursor, from 1; 0 if there is no row.
+func (s *span) Line() int {
+	if s.n == 0 {
+		return 0
+	}
+	return s.cur - s.top + 1
+}
+
 // scroll moves the rows under the cursor, and the cursor only as far as it
 // must to stay visible.
 func (s *span) scroll(d int) {

@@ -117,6 +117,14 @@ func (t *Table) row(cell func(c int) string) string {
 	return b.String()
 }
 
+// Line is [List.Line] with the header counted.
+func (t *Table) Line() int {
+	if n := t.List.Line(); n > 0 {
+		return n + 1
+	}
+	return 0
+}
+
 // Mouse is [List.Mouse] with the header counted.
 func (t *Table) Mouse(m Mouse) Hit {
 	m.Y--

@@ -292,6 +292,10 @@ func (d *Document) moving() any {
 func (d *Document) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if !p.Same(c, d, d.rev, d.moving()) {
 		p.Lines, p.Scroll = d.lines(c, p)
+		p.Selected = 0
+		if d.asTree() && d.state == docReady && d.err == nil {
+			p.Selected = len(d.src.Head) + d.tree.Line()
+		}
 	}
 	return nil
 }

@@ -209,10 +209,11 @@ func (f *Feed) draw(c *tui.Ctx, p *tui.Pane, empty func(w int) []string) {
 	f.list.SetSize(p.W, p.H)
 	f.list.SetFocus(p.Focused)
 	if len(f.seqs) == 0 {
-		p.Lines, p.Scroll = empty(p.W), tui.Scroll{}
+		p.Lines, p.Scroll, p.Selected = empty(p.W), tui.Scroll{}, 0
 		return
 	}
 	f.list.SetRows(f) // rows change when their answer comes
 	p.Lines = append(p.Lines[:0], f.list.Lines()...)
 	p.Scroll.Pos, p.Scroll.Total = f.list.Scroll()
+	p.Selected = f.list.Line()
 }

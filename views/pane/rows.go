@@ -164,9 +164,10 @@ func (r *Rows) DrawList(c *tui.Ctx, p *tui.Pane, empty func(w int) []string) {
 	r.List.SetSize(p.W, p.H)
 	r.List.SetFocus(p.Focused)
 	if r.List.Len() == 0 {
-		p.Lines, p.Scroll = empty(p.W), tui.Scroll{}
+		p.Lines, p.Scroll, p.Selected = empty(p.W), tui.Scroll{}, 0
 		return
 	}
 	p.Lines = append(p.Lines[:0], r.List.Lines()...)
 	p.Scroll.Pos, p.Scroll.Total = r.List.Scroll()
+	p.Selected = r.List.Line()
 }
