@@ -175,12 +175,7 @@ func readRoot(o Options, d *document, c candidate) ([]*entry, Settings, error) {
 		switch {
 		case m.key == "mcp":
 			r.mcp(m.value)
-		case m.key == "pool" && c.dialect.settings:
-			r.settings.pool(d, m.value)
-		case m.key == "timeouts" && c.dialect.settings:
-			r.settings.timeouts(d, m.value)
-		case settingsKey[m.key] && c.dialect.settings:
-			r.settings.field(d, m)
+		case c.dialect.settings && r.settings.read(d, m):
 		case c.dialect.strict && !slices.Contains(c.dialect.lists, m.key) && m.key != "$schema" && m.key != "version":
 			d.warnAt(m.line, m.col, "unknown key %q is ignored", clip(m.key))
 		}
@@ -218,12 +213,7 @@ func (r *reader) mcp(n node) {
 		case m.key == "servers":
 			r.found = true
 			r.list("mcp.servers", m.value)
-		case m.key == "pool":
-			r.settings.pool(r.doc, m.value)
-		case m.key == "timeouts":
-			r.settings.timeouts(r.doc, m.value)
-		case settingsKey[m.key]:
-			r.settings.field(r.doc, m)
+		case r.settings.read(r.doc, m):
 		default:
 			r.doc.warnAt(m.line, m.col, "unknown key %q of mcp is ignored", clip(m.key))
 		}

@@ -42,64 +42,69 @@ func (t Timeouts) apply(s *Server) {
 	}
 }
 
-var settingsKey = set("auto_discover", "continue_on_error", "cache_ttl")
+// setting points to what files call by that name, such as "pool.max_connections"; nil if nothing is called so.
+func (s *Settings) setting(name string) any {
+	switch name {
+	case "auto_discover":
+		return &s.AutoDiscover
+	case "continue_on_error":
+		return &s.ContinueOnError
+	case "cache_ttl":
+		return &s.CacheTTL
+	case "pool.max_idle_time":
+		return &s.Pool.MaxIdleTime
+	case "pool.cleanup_interval":
+		return &s.Pool.CleanupInterval
+	case "pool.max_connections":
+		return &s.Pool.MaxConnections
+	case "timeouts.tool_call":
+		return &s.Timeouts.ToolCall
+	case "timeouts.connect":
+		return &s.Timeouts.Connect
+	case "timeouts.discovery":
+		return &s.Timeouts.Discovery
+	}
+	return nil
+}
 
-func (s *Settings) origin(key string) {
+// read takes over one member of a file or of the mcp block; false if it is not a setting.
+func (s *Settings) read(d *document, m member) bool {
+	if m.key == "pool" || m.key == "timeouts" {
+		for _, inner := range m.value.members() {
+			if !s.readOne(d, m.key+"."+inner.key, inner) {
+				d.warnAt(inner.line, inner.col, "unknown key %q of %s is ignored", clip(inner.key), m.key)
+			}
+		}
+		return true
+	}
+	return s.readOne(d, m.key, m)
+}
+
+func (s *Settings) readOne(d *document, name string, m member) bool {
+	switch p := s.setting(name).(type) {
+	case *time.Duration:
+		*p = settingDuration(d, m)
+	case **bool:
+		*p = settingBool(d, m)
+	case *int:
+		v, err := strconv.Atoi(m.value.text())
+		if err != nil || v < 0 {
+			d.warnAt(m.line, m.col, "%s is not a number; it is ignored", m.key)
+			return true
+		}
+		*p = v
+	default:
+		return false
+	}
+	s.setOrigin(name, "")
+	return true
+}
+
+func (s *Settings) setOrigin(name, file string) {
 	if s.Origin == nil {
 		s.Origin = map[string]string{}
 	}
-	s.Origin[key] = ""
-}
-
-func (s *Settings) field(d *document, m member) {
-	switch m.key {
-	case "auto_discover":
-		s.AutoDiscover = settingBool(d, m)
-	case "continue_on_error":
-		s.ContinueOnError = settingBool(d, m)
-	case "cache_ttl":
-		s.CacheTTL = settingDuration(d, m)
-	}
-	s.origin(m.key)
-}
-
-func (s *Settings) pool(d *document, n node) {
-	for _, m := range n.members() {
-		switch m.key {
-		case "max_idle_time":
-			s.Pool.MaxIdleTime = settingDuration(d, m)
-		case "cleanup_interval":
-			s.Pool.CleanupInterval = settingDuration(d, m)
-		case "max_connections":
-			v, err := strconv.Atoi(m.value.text())
-			if err != nil || v < 0 {
-				d.warnAt(m.line, m.col, "max_connections is not a number; it is ignored")
-				continue
-			}
-			s.Pool.MaxConnections = v
-		default:
-			d.warnAt(m.line, m.col, "unknown key %q of pool is ignored", clip(m.key))
-			continue
-		}
-		s.origin("pool." + m.key)
-	}
-}
-
-func (s *Settings) timeouts(d *document, n node) {
-	for _, m := range n.members() {
-		switch m.key {
-		case "tool_call":
-			s.Timeouts.ToolCall = settingDuration(d, m)
-		case "connect":
-			s.Timeouts.Connect = settingDuration(d, m)
-		case "discovery":
-			s.Timeouts.Discovery = settingDuration(d, m)
-		default:
-			d.warnAt(m.line, m.col, "unknown key %q of timeouts is ignored", clip(m.key))
-			continue
-		}
-		s.origin("timeouts." + m.key)
-	}
+	s.Origin[name] = file
 }
 
 func settingBool(d *document, m member) *bool {
@@ -121,31 +126,18 @@ func settingDuration(d *document, m member) time.Duration {
 
 // merge fills in what no earlier file has set.
 func (s *Settings) merge(o Settings, file string) {
-	for key := range o.Origin {
-		if _, have := s.Origin[key]; have {
+	for name := range o.Origin {
+		if _, have := s.Origin[name]; have {
 			continue
 		}
-		s.origin(key)
-		s.Origin[key] = file
-		switch key {
-		case "auto_discover":
-			s.AutoDiscover = o.AutoDiscover
-		case "continue_on_error":
-			s.ContinueOnError = o.ContinueOnError
-		case "cache_ttl":
-			s.CacheTTL = o.CacheTTL
-		case "timeouts.tool_call":
-			s.Timeouts.ToolCall = o.Timeouts.ToolCall
-		case "timeouts.connect":
-			s.Timeouts.Connect = o.Timeouts.Connect
-		case "timeouts.discovery":
-			s.Timeouts.Discovery = o.Timeouts.Discovery
-		case "pool.max_idle_time":
-			s.Pool.MaxIdleTime = o.Pool.MaxIdleTime
-		case "pool.cleanup_interval":
-			s.Pool.CleanupInterval = o.Pool.CleanupInterval
-		case "pool.max_connections":
-			s.Pool.MaxConnections = o.Pool.MaxConnections
+		s.setOrigin(name, file)
+		switch p := s.setting(name).(type) {
+		case *time.Duration:
+			*p = *o.setting(name).(*time.Duration)
+		case **bool:
+			*p = *o.setting(name).(**bool)
+		case *int:
+			*p = *o.setting(name).(*int)
 		}
 	}
 }
