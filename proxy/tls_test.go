@@ -264,7 +264,7 @@ func TestTLS_R3_ARouteNamesACertificate(t *testing.T) {
 	}
 	// A file that has none leaves the last good routes in force.
 	f.write(t, table(route("one", one, fmt.Sprintf(`"ca":%q`, own.Key))))
-	if err := f.Reload(); err == nil || !strings.Contains(err.Error(), "there is no certificate in "+own.Key) {
+	if err := f.Reload(); err == nil || !strings.Contains(err.Error(), "no certificate in "+own.Key) {
 		t.Error(err)
 	}
 	if got := f.post(t, "/mcps/one/mcp", callEcho); got.status != 200 {

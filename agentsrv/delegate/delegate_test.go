@@ -114,7 +114,7 @@ func TestWhatGoesWrongIsToldByTheTool(t *testing.T) {
 	}{
 		"loop": {
 			"", 508, `{"jsonrpc":"2.0","id":$,"error":{"code":-32000,"message":"the request went through too many routers","data":{"kind":"upstream"}}}`,
-			[]string{"call_agent through the router at 127.0.0.1:", "b: tools/call: the request went through too many routers (code -32000)", "in a circle"},
+			[]string{"call_agent through the router at 127.0.0.1:", "b: tools/call: the request went through too many routers (code -32000)", "in a loop"},
 			`{"error":{"kind":"RpcError","code":-32000,"message":"the request went through too many routers","data":{"kind":"upstream"},"status":508}}`,
 		},
 		"forbidden": {
@@ -122,7 +122,7 @@ func TestWhatGoesWrongIsToldByTheTool(t *testing.T) {
 			[]string{"403", "not authorized", "allowedTargets"},
 			`"kind":"OAuth"`,
 		},
-		"a name that leads elsewhere": {`{"agent":"../x","tool":"t"}`, 0, "", []string{`"../x" is no name of an agent`, "letters"}, `"kind":"Usage"`},
+		"a name that leads elsewhere": {`{"agent":"../x","tool":"t"}`, 0, "", []string{`"../x" is not a valid agent name`, "letters"}, `"kind":"Usage"`},
 		"no content":                  {"", 200, `{"jsonrpc":"2.0","id":$,"result":{}}`, []string{"none of a tool", "it has no content"}, ""},
 		"content of another kind":     {"", 200, `{"jsonrpc":"2.0","id":$,"result":{"content":{}}}`, []string{"is no list"}, ""},
 		"blocks of another kind":      {"", 200, `{"jsonrpc":"2.0","id":$,"result":{"content":[1]}}`, []string{"no object"}, ""},

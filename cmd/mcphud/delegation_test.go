@@ -156,7 +156,7 @@ func TestV4_R15_CirclesEnd(t *testing.T) {
 	}
 	got := tm.ask("a", in.Agent, in.Tool, string(in.Args))
 	text := got.failure(t)
-	if !strings.Contains(text, "too many proxy hops") || !strings.Contains(text, "in a circle") || !strings.Contains(string(got.Result.StructuredContent), `"status":508`) {
+	if !strings.Contains(text, "too many proxy hops") || !strings.Contains(text, "in a loop") || !strings.Contains(string(got.Result.StructuredContent), `"status":508`) {
 		t.Errorf("%s %s", text, got.Result.StructuredContent)
 	}
 	tm.idle()
@@ -183,7 +183,7 @@ func TestV4_CommunicationFailures(t *testing.T) {
 	}
 	tm.agents["b"].signal(syscall.SIGKILL)
 	tm.agents["b"].exit()
-	fails(tm.ask("a", "b", "echo", `{"message":"x"}`), "Failed to reach agent", "code -32603", "whether the agent runs")
+	fails(tm.ask("a", "b", "echo", `{"message":"x"}`), "Failed to reach agent", "code -32603", "check that the agent is running")
 	tm.router.signal(syscall.SIGKILL)
 	tm.router.exit()
 	fails(tm.agents["a"].call("call_agent", delegated("b", "echo", `{"message":"x"}`)), "no router listens at 127.0.0.1:", "start one with mcphud router")

@@ -68,11 +68,11 @@ func TestTLS_V4_AgentsOfAStackCallEachOther(t *testing.T) {
 		ca, host, says string
 		code           int
 	}{
-		{other.Cert, "https://localhost", "localhost has a certificate that none in " + other.Cert + " vouches for", exitUnreachable},
+		{other.Cert, "https://localhost", "the certificate of localhost is not signed by one in " + other.Cert, exitUnreachable},
 		{"", "https://localhost", "nobody.example", exitUnreachable},
 		{own.Cert, "localhost", "write https://", exitFailure},
 		{own.Cert + ".none", "https://localhost", "no such file", exitFailure},
-		{own.Key, "https://localhost", "there is no certificate in " + own.Key, exitFailure},
+		{own.Key, "https://localhost", "no certificate in " + own.Key, exitFailure},
 		{own.Cert, "https://user:" + token + "@localhost", "must be a name or an address", exitFailure},
 	} {
 		if o := named(c.ca, c.host); o.code != c.code || !strings.Contains(o.errorLine(t).Message, c.says) || strings.Contains(o.stderr+o.out, token) {
@@ -111,10 +111,10 @@ func TestTLS_R15_AStrangerInPlaceOfTheRouter(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	port := fmt.Sprint(s.Listener.Addr().(*net.TCPAddr).Port)
-	for ca, says := range map[string]string{own.Cert: "127.0.0.1 has a certificate that none in " + own.Cert + " vouches for", "": "signed by unknown authority"} {
+	for ca, says := range map[string]string{own.Cert: "the certificate of 127.0.0.1 is not signed by one in " + own.Cert, "": "signed by unknown authority"} {
 		a := serveIn(t, t.TempDir(), []string{"ROUTER_HOST=https://127.0.0.1", "ROUTER_PORT=" + port, "ROUTER_CA=" + ca, "AGENT_TOKEN=" + token}, "--ephemeral", "--token", "")
 		text := a.call("call_agent", delegated("b", "echo", `{"message":"x"}`)).failure(t)
-		for _, want := range []string{says, "the router at 127.0.0.1:" + port + " is not trusted, and was sent nothing", "in ROUTER_CA"} {
+		for _, want := range []string{says, "the router at 127.0.0.1:" + port + " is not trusted; nothing was sent", "in ROUTER_CA"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", text, want)
 			}
@@ -134,7 +134,7 @@ func TestTLS_C1_SettingsOfTheRouterThatCannotBe(t *testing.T) {
 	own := certtest.SelfSigned(t)
 	for _, c := range []struct{ env, yaml, says string }{
 		{"ROUTER_CA=/nowhere/ca.pem", "routerHost: https://x", "no such file"},
-		{"ROUTER_CA=" + own.Key, "routerHost: https://x", "there is no certificate in " + own.Key},
+		{"ROUTER_CA=" + own.Key, "routerHost: https://x", "no certificate in " + own.Key},
 		{"ROUTER_CA=" + own.Cert, "", "write https:// before the host"},
 		{"ROUTER_HOST=ftp://x", "", "must be a name or an address"},
 		{"ROUTER_HOST=https://me:hunter2@x", "", `"***@x"`},

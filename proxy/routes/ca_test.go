@@ -26,7 +26,7 @@ func TestR3_FilesOfCertificates(t *testing.T) {
 		ofCA(own.Cert):                "",
 		ofCA(""):                      "",
 		ofCA("none.pem"):              "routing.json: line 2: routes.a.ca: cannot read certificates (PEM): stat " + filepath.Join(dir, "none.pem"),
-		ofCA(filepath.Base(own.Key)):  "there is no certificate in " + own.Key,
+		ofCA(filepath.Base(own.Key)):  "no certificate in " + own.Key,
 		`{"routes":{"a":{"ca":7}}}`:   "must be a string",
 		`{"routes":{"a":{"url":"http://x/","ca":"x"}}}`: "line 1: routes.a.ca applies only to a route with an https url",
 		`{"routes":{"a":{"hostPort":1,"ca":"x"}}}`:      "applies only to a route with an https url",
@@ -99,7 +99,7 @@ func TestC11_TheFileThatARouteNeedsIsFollowed(t *testing.T) {
 		t.Error("the last good routes are gone")
 	}
 	put(ca, "x")
-	until("there is no certificate in " + ca)
+	until("no certificate in " + ca)
 	text, err := os.ReadFile(own.Cert)
 	if err != nil {
 		t.Fatal(err)

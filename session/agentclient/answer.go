@@ -56,10 +56,10 @@ func (f errorMaker) transport(ctx context.Context, err error) error {
 	var op *net.OpError
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		e.Kind, e.Message, e.Next = failure.Timeout, "no answer in time", "ask for less at a time, or see what keeps the agent busy"
+		e.Kind, e.Message, e.Next = failure.Timeout, "no answer in time", "request less at a time, or check why the agent is busy"
 		e.Err = context.DeadlineExceeded
 	case ctx.Err() != nil:
-		e.Kind, e.Message, e.Next = failure.Interrupted, "it was cancelled", ""
+		e.Kind, e.Message, e.Next = failure.Interrupted, "cancelled", ""
 		e.Err = ctx.Err()
 	case errors.Is(err, syscall.ECONNREFUSED):
 		e.Message = "no router listens at " + f.c.router
@@ -98,7 +98,7 @@ func (f errorMaker) read(res *http.Response, body, id []byte) (json.RawMessage, 
 	case err == nil:
 		return nil, f.protocol(res, fmt.Sprintf("the answer is a %s that belongs to another request", env.Kind), "see what listens at "+f.c.router)
 	}
-	e := f.protocol(res, "the answer is no JSON-RPC message: "+err.Error(), "see whether it is a router that listens at "+f.c.router)
+	e := f.protocol(res, "the answer is not a JSON-RPC message: "+err.Error(), "check that a router listens at "+f.c.router)
 	e.(*failure.Error).Detail = f.hide(clip(body))
 	return nil, e
 }
@@ -133,15 +133,15 @@ func advice(status int) string {
 	case http.StatusForbidden:
 		return "let allowedTargets in the router's file of tokens name the agent"
 	case http.StatusNotFound:
-		return "the router's page at / lists the agents that there are"
+		return "the router's page at / lists the agents"
 	case http.StatusTooManyRequests:
 		return "wait and try again"
 	case http.StatusBadGateway, http.StatusServiceUnavailable:
-		return "see whether the agent runs, and try again"
+		return "check that the agent is running, and try again"
 	case http.StatusGatewayTimeout:
-		return "ask for less at a time, or raise the timeout of the agent's route"
+		return "request less at a time, or raise the timeout of the agent's route"
 	case http.StatusLoopDetected:
-		return "agents call each other in a circle; end it in one of them"
+		return "agents call each other in a loop; break it in one of them"
 	}
 	return ""
 }

@@ -70,7 +70,7 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("the router's port is %d; it must be from 1 to 65535", port)
 	}
 	if !ingress.Visible(o.AuthToken) {
-		return nil, fmt.Errorf("the token for the router has characters that no token can have, such as spaces or line ends")
+		return nil, fmt.Errorf("the router token is not valid: it has spaces, line ends or other characters that no token has")
 	}
 	trust, err := o.trust(scheme, host)
 	if err != nil {
@@ -115,11 +115,11 @@ func WithHops(ctx context.Context, n int) context.Context {
 func (c *Client) Request(ctx context.Context, agent, method string, params any) (json.RawMessage, error) {
 	fail := errorMaker{c: c, agent: agent, method: method}
 	if !config.ValidName(agent) {
-		return nil, fail.usage(fmt.Sprintf("%.80q is no name of an agent", agent), "a name has "+config.NameRule)
+		return nil, fail.usage(fmt.Sprintf("%.80q is not a valid agent name", agent), "a name has "+config.NameRule)
 	}
 	raw, err := encode(params, telemetry.Traceparent(ctx))
 	if err != nil {
-		return nil, fail.usage("the params cannot be sent: "+err.Error(), "give an object that JSON can hold")
+		return nil, fail.usage("params are not valid: "+err.Error(), "give an object that can be written as JSON")
 	}
 	id := jsonrpc.Quote(jsonrpc.UUID())
 	res, err := c.send(ctx, http.MethodPost, c.AgentURL(agent), jsonrpc.NewRequest(id, method, raw))
@@ -132,7 +132,7 @@ func (c *Client) Request(ctx context.Context, agent, method string, params any) 
 		return nil, fail.transport(ctx, err)
 	}
 	if int64(len(body)) > c.max {
-		return nil, fail.protocol(res, "the answer is larger than "+ingress.Size(c.max), "ask for less at a time")
+		return nil, fail.protocol(res, "the answer is larger than "+ingress.Size(c.max), "request less at a time")
 	}
 	return fail.read(res, body, id)
 }

@@ -263,16 +263,16 @@ func TestWhatCanBeWrongWithAnAnswer(t *testing.T) {
 	}{
 		"agent's error": {200, `{"jsonrpc":"2.0","id":$,"error":{"code":-32602,"message":"no ` + token + `","data":{"k":"` + token + `"}}}`, failure.RpcError, -32602, "no ***", ""},
 		"no such agent": {404, `{"jsonrpc":"2.0","id":$,"error":{"code":-32601,"message":"Agent 'b' not found"}}`, failure.RpcError, -32601, "Agent 'b' not found", "lists the agents"},
-		"loop":          {508, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"too many routers"}}`, failure.RpcError, -32000, "too many routers", "in a circle"},
+		"loop":          {508, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"too many routers"}}`, failure.RpcError, -32000, "too many routers", "in a loop"},
 		"no token":      {401, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Unauthorized"}}`, failure.OAuth, -32000, "Unauthorized", "AGENT_TOKEN"},
 		"forbidden":     {403, `{"error":"forbidden","detail":"Agent 'a' is not authorized, ` + token + `"}`, failure.OAuth, 0, "403 Forbidden: {", "allowedTargets"},
-		"unreachable":   {502, `{"jsonrpc":"2.0","id":$,"error":{"code":-32603,"message":"Failed to reach agent"}}`, failure.RpcError, -32603, "Failed to reach", "whether the agent runs"},
+		"unreachable":   {502, `{"jsonrpc":"2.0","id":$,"error":{"code":-32603,"message":"Failed to reach agent"}}`, failure.RpcError, -32603, "Failed to reach", "check that the agent is running"},
 		"redirect":      {307, ``, failure.Transport, 0, "307", ""},
-		"html":          {200, `<html>`, failure.Protocol, 0, "no JSON-RPC message", "whether it is a router"},
-		"nothing":       {200, ``, failure.Protocol, 0, "no JSON-RPC message", ""},
+		"html":          {200, `<html>`, failure.Protocol, 0, "not a JSON-RPC message", "check that a router"},
+		"nothing":       {200, ``, failure.Protocol, 0, "not a JSON-RPC message", ""},
 		"another id":    {200, string(other), failure.Protocol, 0, "another request", ""},
 		"a request":     {200, `{"jsonrpc":"2.0","id":1,"method":"x"}`, failure.Protocol, 0, "another request", ""},
-		"too large":     {200, `{"jsonrpc":"2.0","id":$,"result":"` + strings.Repeat("x", 4096) + `"}`, failure.Protocol, 0, "larger than", "ask for less"},
+		"too large":     {200, `{"jsonrpc":"2.0","id":$,"result":"` + strings.Repeat("x", 4096) + `"}`, failure.Protocol, 0, "larger than", "request less"},
 		"bad error":     {200, `{"jsonrpc":"2.0","id":$,"error":{"code":"x"}}`, failure.Protocol, 0, "malformed error", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -71,7 +71,7 @@ func list[T any](ctx context.Context, c *Client, agent string, method mcp.MCPMet
 			return all, nil
 		}
 		if seen[p.NextCursor] {
-			return nil, c.malformed(agent, method, fmt.Errorf("the cursor %.80q comes again", p.NextCursor))
+			return nil, c.malformed(agent, method, fmt.Errorf("the cursor %.80q is repeated", p.NextCursor))
 		}
 		seen[p.NextCursor] = true
 		params["cursor"] = p.NextCursor
@@ -80,7 +80,7 @@ func list[T any](ctx context.Context, c *Client, agent string, method mcp.MCPMet
 }
 
 func (c *Client) malformed(agent string, method mcp.MCPMethod, err error) error {
-	e := errorMaker{c, agent, string(method)}.error(failure.Protocol, "the result is not what the method gives: "+err.Error(), "see the agent's own log")
+	e := errorMaker{c, agent, string(method)}.error(failure.Protocol, "the result has another shape than the method's: "+err.Error(), "see the agent's own log")
 	e.Err = err
 	return e
 }

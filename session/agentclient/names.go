@@ -23,7 +23,7 @@ func (c *Client) Agents(ctx context.Context) ([]string, error) {
 	defer func() { _ = res.Body.Close() }()
 	var list struct{ Agents []struct{ Name string } }
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxList)).Decode(&list); err != nil || res.StatusCode != http.StatusOK {
-		return nil, fail.protocol(res, fmt.Sprintf("it does not list its agents: HTTP status %s", res.Status), "see whether it is a router of mcphud that listens at "+c.router)
+		return nil, fail.protocol(res, fmt.Sprintf("cannot list the agents: HTTP status %s", res.Status), "check that a mcphud router listens at "+c.router)
 	}
 	var names []string
 	for _, a := range list.Agents {

@@ -62,8 +62,8 @@ func TestR15_OverTLS(t *testing.T) {
 		"signed, by address":          {"https://127.0.0.1", authority.Cert, signed, ""},
 		"signed, by name":             {"https://LOCALHOST", authority.Cert, signed, ""},
 		"signed, for another name":    {"https://127.0.0.1", authority.Cert, far, "cannot validate certificate for 127.0.0.1"},
-		"another of its name":         {"https://127.0.0.1", own.Cert, other, "127.0.0.1 has a certificate that none in " + own.Cert + " vouches for"},
-		"another of its name, pinned": {"https://localhost", alone.Cert, own, "localhost has another certificate than the one in " + alone.Cert},
+		"another of its name":         {"https://127.0.0.1", own.Cert, other, "the certificate of 127.0.0.1 is not signed by one in " + own.Cert},
+		"another of its name, pinned": {"https://localhost", alone.Cert, own, "the certificate of localhost is not the one in " + alone.Cert},
 		"that no system trusts":       {"https://127.0.0.1", "", signed, "unknown authority"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestR15_OverTLS(t *testing.T) {
 			if n := asked.Load(); n != 0 {
 				t.Errorf("it was asked %d times", n)
 			}
-			for _, says := range []string{c.says, "the router at " + client.Router() + " is not trusted, and was sent nothing", "in ROUTER_CA"} {
+			for _, says := range []string{c.says, "the router at " + client.Router() + " is not trusted; nothing was sent", "in ROUTER_CA"} {
 				if err == nil || failure.KindOf(err) != failure.Transport || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), token) {
 					t.Errorf("%v does not say %q", err, says)
 				}
@@ -130,8 +130,8 @@ func TestTheOtherScheme(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, o := range map[string]Options{
-		"does not speak TLS, and was sent nothing; write http://": {RouterHost: "https://127.0.0.1", RouterPort: plainPort, RouterCA: own.Cert, AuthToken: "s3cret"},
-		"write https:// before the host in ROUTER_HOST":           {RouterPort: port, AuthToken: "s3cret"},
+		"does not speak TLS; nothing was sent; write http://": {RouterHost: "https://127.0.0.1", RouterPort: plainPort, RouterCA: own.Cert, AuthToken: "s3cret"},
+		"write https:// before the host in ROUTER_HOST":       {RouterPort: port, AuthToken: "s3cret"},
 	} {
 		client, err := New(o)
 		if err != nil {
@@ -155,12 +155,12 @@ func TestACertificateThatCannotBe(t *testing.T) {
 	}
 	own := certtest.SelfSigned(t)
 	for says, o := range map[string]Options{
-		"no such file":             {RouterHost: "https://x", RouterCA: text + ".none"},
-		"there is no certificate":  {RouterHost: "https://x", RouterCA: text},
-		"is not a regular file":    {RouterHost: "https://x", RouterCA: filepath.Dir(text)},
-		"write https:// before":    {RouterHost: "x", RouterCA: own.Cert},
-		"or name no certificate":   {RouterHost: "http://x", RouterCA: own.Cert},
-		"the router's certificate": {RouterCA: own.Cert},
+		"no such file":                {RouterHost: "https://x", RouterCA: text + ".none"},
+		"no certificate in":           {RouterHost: "https://x", RouterCA: text},
+		"is not a regular file":       {RouterHost: "https://x", RouterCA: filepath.Dir(text)},
+		"write https:// before":       {RouterHost: "x", RouterCA: own.Cert},
+		"remove the certificate":      {RouterHost: "http://x", RouterCA: own.Cert},
+		"a router certificate is set": {RouterCA: own.Cert},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), o.RouterCA) || strings.Contains(err.Error(), "swordfish") {
 			t.Errorf("%+v: %v, want %q", o, err, says)

@@ -52,7 +52,7 @@ func (o *Options) trust(scheme, host string) (*tls.Config, error) {
 		return nil, fmt.Errorf("the router's certificate: %w", err)
 	}
 	if scheme == plainScheme { // whoever names a certificate wants nothing sent to whom it does not vouch for
-		return nil, fmt.Errorf("the router's certificate is in %s, and its host says http; write https:// before the host, or name no certificate", o.RouterCA)
+		return nil, fmt.Errorf("a router certificate is set (%s), but the router's host is http; write https:// before the host, or remove the certificate", o.RouterCA)
 	}
 	return t.Client(host), nil
 }
@@ -66,10 +66,10 @@ func (f errorMaker) untrusted(err error) (message, next string) {
 	)
 	switch {
 	case errors.As(err, &file), errors.As(err, &system):
-		return "the router at " + f.c.router + " is not trusted, and was sent nothing: " + err.Error(),
-			"name a file with its certificate, or with that of who signed it, in ROUTER_CA"
+		return "the router at " + f.c.router + " is not trusted; nothing was sent: " + err.Error(),
+			"name a file with its certificate, or its authority's, in ROUTER_CA"
 	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return "the router at " + f.c.router + " does not speak TLS, and was sent nothing", "write http:// instead of https:// in ROUTER_HOST"
+		return "the router at " + f.c.router + " does not speak TLS; nothing was sent", "write http:// instead of https:// in ROUTER_HOST"
 	}
 	return "", ""
 }

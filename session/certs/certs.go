@@ -55,9 +55,9 @@ type Error struct {
 // Error says so, with the file.
 func (e *Error) Error() string {
 	if e.Err == nil {
-		return fmt.Sprintf("%s has another certificate than the one in %s", e.Host, e.File)
+		return fmt.Sprintf("the certificate of %s is not the one in %s", e.Host, e.File)
 	}
-	return fmt.Sprintf("%s has a certificate that none in %s vouches for: %v", e.Host, e.File, e.Err)
+	return fmt.Sprintf("the certificate of %s is not signed by one in %s: %v", e.Host, e.File, e.Err)
 }
 
 // Unwrap is an error of crypto/x509, or nil.
@@ -125,7 +125,7 @@ func read(file string) (*set, error) {
 		s.roots.AddCert(c)
 	}
 	if len(s.all) == 0 {
-		return nil, fmt.Errorf("there is no certificate in %s; it must have one that begins with -----BEGIN CERTIFICATE-----", file)
+		return nil, fmt.Errorf("no certificate in %s; it needs one that begins with -----BEGIN CERTIFICATE-----", file)
 	}
 	if first := s.all[0]; !first.BasicConstraintsValid || !first.IsCA {
 		s.own = first

@@ -114,7 +114,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	defer func() { _ = f.Close() }()
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(b)) > limit {
-		err = fmt.Errorf("is larger than %d KiB, the most that is read of such a file", limit>>10)
+		err = fmt.Errorf("is larger than the limit of %s", text.Bytes(limit))
 	}
 	return b, err
 }
@@ -145,7 +145,7 @@ func parse(path string, b []byte) (*document, error) {
 	}
 	if isYAML(path, b) {
 		if len(b) > maxYAML {
-			return bad(0, 0, "is larger than %d KiB, the most that is read of a YAML file", maxYAML>>10)
+			return bad(0, 0, "is larger than the limit of %s for YAML", text.Bytes(maxYAML))
 		}
 		if i := tooDeepYAML(b); i >= 0 {
 			line, col := d.position(i)
@@ -181,7 +181,7 @@ func parseYAML(b []byte) (body ast.Node, err error) {
 	// A file may come with any repository; a parser's panic on it must not be ours.
 	defer func() {
 		if r := recover(); r != nil {
-			body, err = nil, fmt.Errorf("the parser gave up: %v", r)
+			body, err = nil, fmt.Errorf("the parser failed: %v", r)
 		}
 	}()
 	file, err := parser.ParseBytes(b, 0, parser.AllowDuplicateMapKey())

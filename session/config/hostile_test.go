@@ -23,7 +23,7 @@ func TestMalformedFileIsOneWarning(t *testing.T) {
 		"yaml tabs": {"mcp.yaml", "servers:\n\ta: b\n", "mcp.yaml:2:"},
 		"yaml deep": {"mcp.yaml", "a: " + strings.Repeat("{b: ", 1000), "nests more than 200"},
 		"yaml dash": {"mcp.yaml", strings.Repeat("- ", 10000), "nests more than 200"},
-		"yaml big":  {"mcp.yaml", strings.Repeat("# comment\n", 1e5), "is larger than 64 KiB"},
+		"yaml big":  {"mcp.yaml", strings.Repeat("# comment\n", 1e5), "is larger than the limit of 65.5 kB"},
 		"yaml text": {"mcp.yaml", "just text", "mcp.yaml:1:1: holds a string"},
 	} {
 		home, cwd := t.TempDir(), t.TempDir()

@@ -99,7 +99,7 @@ func (n node) tree(depth int) Node {
 func (n node) deep(depth int) bool {
 	if depth >= mostLevels {
 		line, col := n.pos()
-		n.doc.warnAt(line, col, "what nests more than %d levels is ignored", mostLevels)
+		n.doc.warnAt(line, col, "values nested more than %d levels deep are ignored", mostLevels)
 		return true
 	}
 	return false

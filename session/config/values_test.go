@@ -22,7 +22,7 @@ func TestReadValues(t *testing.T) {
 		{name: "no plain value", file: "a.yaml", body: "port: [1]\nname: x\n", want: `[{name x 2 1}]`, warns: `:1:1: "port" is a list`},
 		{name: "a list", file: "a.json", body: `[1]`, err: "is a list"},
 		{name: "broken", file: "a.json", body: "{\n\"port\": }", err: ":2:"},
-		{name: "too large", file: "a.yaml", body: strings.Repeat("#", maxYAML+1), err: "larger than 64 KiB"},
+		{name: "too large", file: "a.yaml", body: strings.Repeat("#", maxYAML+1), err: "larger than the limit of 65.5 kB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			values, warns, err := ReadValues(write(t, filepath.Join(t.TempDir(), c.file), c.body))

@@ -91,6 +91,6 @@ func NoSession(named bool) *jsonrpc.RequestError {
 func NotAcceptable(types ...string) *jsonrpc.RequestError {
 	return &jsonrpc.RequestError{
 		Kind: jsonrpc.KindInvalidRequest, Status: http.StatusNotAcceptable,
-		Message: "the answer is " + strings.Join(types, " or ") + ": send Accept: " + strings.Join(types, ", "),
+		Message: "the response is " + strings.Join(types, " or ") + ": send Accept: " + strings.Join(types, ", "),
 	}
 }

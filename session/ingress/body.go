@@ -32,7 +32,7 @@ func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		}
 	}
 	if enc := r.Header.Values("Content-Encoding"); len(enc) > 1 || len(enc) == 1 && enc[0] != "" && enc[0] != "identity" {
-		return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindInvalidRequest, Message: "no Content-Encoding is accepted; send the body as it is", Status: http.StatusUnsupportedMediaType}
+		return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindInvalidRequest, Message: "Content-Encoding is not supported; send the body uncompressed", Status: http.StatusUnsupportedMediaType}
 	}
 	if r.ContentLength > l.Body {
 		if r.Header.Get("Expect") == "" { // a client that expects 100 Continue has sent nothing yet
@@ -56,7 +56,7 @@ func (l Limits) Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindTimeout, Message: "the body did not arrive within " + l.Time.String(), Status: http.StatusRequestTimeout}
 	}
-	return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindParse, Message: "the body broke off or is not framed as its headers say", Status: http.StatusBadRequest, Err: err}
+	return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindParse, Message: "the body is incomplete or not framed as its headers say", Status: http.StatusBadRequest, Err: err}
 }
 
 func (l Limits) tooLarge() error {

@@ -41,14 +41,14 @@ func refused(r *http.Request, hosts []string) string {
 	}
 	// Behind a name that was allowed on purpose there may be another port.
 	if known && !isPort(port, here.Port()) && (Loopback(host) || isIP(host, here.Addr())) {
-		return "Host names another port than the one that this server listens on"
+		return "Host names a port that this server does not listen on"
 	}
 	origins := r.Header.Values("Origin")
 	switch {
 	case len(origins) > 1:
 		return "the Origin header is given twice"
 	case len(origins) == 1 && !sameOrigin(origins[0], host, port, r.TLS != nil):
-		return "requests from another origin are not answered"
+		return "cross-origin requests are refused"
 	}
 	return ""
 }

@@ -96,9 +96,9 @@ type report struct {
 func (r *report) result(err error) error {
 	switch {
 	case err != nil && !r.failing.Swap(true):
-		r.log.Warn("the collector does not take "+r.what+"; they are dropped until it does", "error", mask.Text(err.Error()))
+		r.log.Warn("cannot export "+r.what+"; they are dropped until the collector accepts them", "error", mask.Text(err.Error()))
 	case err == nil && r.failing.Swap(false):
-		r.log.Info("the collector takes " + r.what + " again")
+		r.log.Info("exporting " + r.what + " again")
 	}
 	return nil
 }

@@ -59,12 +59,12 @@ func Open(o Options) *Exporter {
 	about, err := resource.New(e.life, resource.WithTelemetrySDK(), resource.WithFromEnv(),
 		resource.WithAttributes(attribute.String("service.name", o.Name), attribute.String("service.version", o.Version)))
 	if err != nil {
-		o.Logger.Warn("the description of this server in telemetry is not complete", "error", mask.Text(err.Error()))
+		o.Logger.Warn("telemetry resource attributes are incomplete", "error", mask.Text(err.Error()))
 	}
 	options := []sdkmetric.Option{sdkmetric.WithResource(about)}
 	if e.exports("TRACES") {
 		if out, err := e.spanExporter(); err != nil {
-			o.Logger.Error("spans are not exported", "error", mask.Text(err.Error()))
+			o.Logger.Error("cannot export spans", "error", mask.Text(err.Error()))
 		} else {
 			e.spans = sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithBatcher(out, sdktrace.WithBatchTimeout(time.Second), sdktrace.WithExportTimeout(retryFor)))
 			e.Tracer = e.spans.Tracer(o.Scope)
@@ -72,7 +72,7 @@ func Open(o Options) *Exporter {
 	}
 	if e.exports("METRICS") {
 		if out, err := e.metricExporter(); err != nil {
-			o.Logger.Error("metrics are not exported", "error", mask.Text(err.Error()))
+			o.Logger.Error("cannot export metrics", "error", mask.Text(err.Error()))
 		} else {
 			options = append(options, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(out)))
 		}
@@ -81,7 +81,7 @@ func Open(o Options) *Exporter {
 	reader, err := otelprom.New(otelprom.WithRegisterer(e.Registry), otelprom.WithoutScopeInfo(),
 		otelprom.WithTranslationStrategy(otlptranslator.UnderscoreEscapingWithSuffixes))
 	if err != nil {
-		o.Logger.Error("the metrics are not offered to Prometheus", "error", err)
+		o.Logger.Error("cannot offer metrics to Prometheus", "error", err)
 	} else {
 		options = append(options, sdkmetric.WithReader(reader))
 	}

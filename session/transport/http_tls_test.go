@@ -136,7 +136,7 @@ func TestAFileVouchesForAServer(t *testing.T) {
 		heard   string
 	}{
 		"its own":      {there, own.Cert, nil, "Bearer t0p-secret"},
-		"another":      {start(other, answer), own.Cert, []string{"127.0.0.1 has a certificate that none in " + own.Cert + " vouches for", "name the file"}, ""},
+		"another":      {start(other, answer), own.Cert, []string{"the certificate of 127.0.0.1 is not signed by one in " + own.Cert, "name the file"}, ""},
 		"leads away":   {away, own.Cert, []string{"redirects to " + there, "no certificate was named"}, "away"},
 		"not asked of": {there, "", []string{"is for other.example, not for 127.0.0.1"}, ""},
 	} {

@@ -84,7 +84,7 @@ func Equal(url string, header http.Header, body, want string, clients, requests 
 func Run(ctx context.Context, p Plan) (*Result, error) {
 	u, err := url.Parse(p.URL)
 	if err != nil || !listen.Loopback(u.Hostname()) {
-		return nil, fmt.Errorf("load: %q is no URL of this machine", p.URL)
+		return nil, fmt.Errorf("load: %q is not a loopback URL", p.URL)
 	}
 	if p.Clients < 1 || p.Clients > maxClients || p.Requests < 1 || p.Requests > maxRequests {
 		return nil, fmt.Errorf("load: %d clients and %d requests; there are 1 to %d, and 1 to %d", p.Clients, p.Requests, maxClients, maxRequests)
