@@ -102,7 +102,7 @@ func (s *Server) connectServed(ctx context.Context, name string) ([]byte, error)
 	if err != nil {
 		return nil, explain(err, route, s.o.Router.Stderr(name))
 	}
-	return met.answer(route), nil
+	return met.answer(route)
 }
 
 // connectRegistered opens a session with a registered server and puts it into force.
@@ -117,7 +117,7 @@ func (s *Server) connectRegistered(ctx context.Context, v *server) ([]byte, erro
 		s.mu.Unlock()
 		s.setState(v, session.Connected, nil, nil)
 		s.o.Logger.Info("server connected", "agent", v.route.Name, "tools", met.tools)
-		return met.answer(v.route), nil
+		return met.answer(v.route)
 	}
 	if ctx.Err() != nil {
 		s.setState(v, session.Disconnected, nil, nil)

@@ -3,10 +3,10 @@ package manage
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -30,9 +30,9 @@ const (
 
 // introduction is a server's description of itself; unknown members are nil.
 type introduction struct {
-	version      string
-	info, offers []byte
-	tools        int
+	version            string
+	info, capabilities []byte
+	tools              int
 }
 
 // handshake opens a session with a server, counts its tools and closes the session.
@@ -42,20 +42,15 @@ func (s *Server) handshake(ctx context.Context, route *routes.Route, rt http.Rou
 }
 
 // answer is the response of ConnectMcpServer.
-func (i introduction) answer(route *routes.Route) []byte {
-	out := append([]byte(`{"name":`), jsonrpc.Quote(route.Name)...)
-	out = append(out, `,"status":"`+string(session.Connected)+`","protocolVersion":`...)
-	out = append(out, jsonrpc.Quote(i.version)...)
-	for _, m := range []struct {
-		key   string
-		value []byte
-	}{{"serverInfo", i.info}, {"capabilities", i.offers}} {
-		if m.value == nil {
-			m.value = []byte("null")
-		}
-		out = append(append(out, `,"`+m.key+`":`...), m.value...)
-	}
-	return append(strconv.AppendInt(append(out, `,"tool_count":`...), int64(i.tools), 10), '}')
+func (i introduction) answer(route *routes.Route) ([]byte, error) {
+	return encode(struct {
+		Name         string          `json:"name"`
+		Status       session.State   `json:"status"`
+		Version      string          `json:"protocolVersion"`
+		Info         json.RawMessage `json:"serverInfo"`
+		Capabilities json.RawMessage `json:"capabilities"`
+		Tools        int             `json:"tool_count"`
+	}{route.Name, session.Connected, i.version, i.info, i.capabilities, i.tools})
 }
 
 // toolsOf opens a session with a server, gets all its tools and closes the session.

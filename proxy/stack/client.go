@@ -24,51 +24,24 @@ func newClient(cert string) *http.Client {
 // loopback is where agents and the router of a stack listen.
 const loopback = "127.0.0.1"
 
-// pageURL is the URL of a page of the server whose endpoint is at the URL at.
-func pageURL(at, path string) (string, error) {
+// get requests a page of the server whose endpoint is at the URL at. Every status except 200 is an error.
+func get(ctx context.Context, c *http.Client, at, path string) (status int, body []byte, err error) {
 	u, err := url.Parse(at)
 	if err != nil {
-		return "", err
+		return 0, nil, err
 	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: path}).String(), nil
-}
-
-// checkPage requests a page; every status except 200 is an error.
-func checkPage(ctx context.Context, c *http.Client, at, path string) (status int, err error) {
-	resp, err := request(ctx, c, at, path)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: path}).String(), nil)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return 0, nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxPage)) // so that the connection is reused
-	if resp.StatusCode != http.StatusOK {
-		return resp.StatusCode, fmt.Errorf("%s returned %s", path, resp.Status)
+	body, err = io.ReadAll(io.LimitReader(resp.Body, maxPage)) // also so that the connection is reused
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s returned %s", path, resp.Status)
 	}
-	return resp.StatusCode, nil
-}
-
-// readPage returns the body of a page, nil if it cannot be read.
-func readPage(ctx context.Context, c *http.Client, at, path string) []byte {
-	resp, err := request(ctx, c, at, path)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxPage))
-	if err != nil || resp.StatusCode != http.StatusOK {
-		return nil
-	}
-	return body
-}
-
-func request(ctx context.Context, c *http.Client, at, path string) (*http.Response, error) {
-	to, err := pageURL(at, path)
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to, nil)
-	if err != nil {
-		return nil, err
-	}
-	return c.Do(req)
+	return resp.StatusCode, body, err
 }

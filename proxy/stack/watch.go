@@ -102,15 +102,15 @@ func (p *proc) probe(ctx context.Context, at string, ready bool) error {
 	case !p.spec.own():
 		return dial(ctx, at)
 	case ready:
-		_, err := checkPage(ctx, p.client, at, "/health")
+		_, _, err := get(ctx, p.client, at, "/health")
 		return err
 	}
-	status, err := checkPage(ctx, p.client, at, "/ready")
+	status, _, err := get(ctx, p.client, at, "/ready")
 	switch status {
 	case http.StatusServiceUnavailable:
 		return errNotYet
 	case http.StatusNotFound: // without /ready it is ready when it listens
-		_, err = checkPage(ctx, p.client, at, "/health")
+		_, _, err = get(ctx, p.client, at, "/health")
 	}
 	return err
 }
@@ -119,11 +119,11 @@ func (p *proc) probe(ctx context.Context, at string, ready bool) error {
 func (p *proc) readStatus(ctx context.Context, at string) {
 	ctx, cancel := context.WithTimeout(ctx, p.stack.o.ProbeTimeout)
 	defer cancel()
-	f, ok := readFigures(readPage(ctx, p.client, at, "/status"))
-	if !ok {
-		return
+	if _, body, err := get(ctx, p.client, at, "/status"); err == nil {
+		if f, ok := readFigures(body); ok {
+			p.stack.update(p, func(s *Status) { s.Figures = f })
+		}
 	}
-	p.stack.update(p, func(s *Status) { s.Figures = f })
 }
 
 // readFigures parses the /status of an agent (tools, queue) or a router (a member of agents for each).

@@ -1,8 +1,9 @@
 package tap
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
@@ -83,21 +84,22 @@ func (m *merger) close() {
 
 func (m *merger) run() {
 	defer close(m.done)
-	var h held
+	var held []item // oldest first
 	var n uint64
 	newest := map[uint64]time.Time{}
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	for open := true; open || len(h) > 0; {
-		for len(h) > 0 && (!open || len(h) > maxHeld || !time.Now().Before(h[0].due)) {
-			i := heap.Pop(&h).(item)
-			m.j.Append(i.entry, i.body)
+	for open := true; open || len(held) > 0; {
+		for len(held) > 0 && (!open || len(held) > maxHeld || !time.Now().Before(held[0].due)) {
+			m.j.Append(held[0].entry, held[0].body)
+			held[0] = item{} // its body
+			held = held[1:]
 		}
 		if !open {
 			continue
 		}
-		if len(h) > 0 {
-			timer.Reset(time.Until(h[0].due))
+		if len(held) > 0 {
+			timer.Reset(time.Until(held[0].due))
 		}
 		var i item
 		select {
@@ -114,32 +116,7 @@ func (m *merger) run() {
 			i.at = newest[i.from]
 		}
 		newest[i.from] = i.at
-		heap.Push(&h, i)
+		at, _ := slices.BinarySearchFunc(held, i, func(a, b item) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.n, b.n)) })
+		held = slices.Insert(held, at, i) // mostly at the end
 	}
-}
-
-// held is a heap of items, oldest first.
-type held []item
-
-func (h held) Len() int { return len(h) }
-
-func (h held) Less(a, b int) bool {
-	if h[a].at.Equal(h[b].at) {
-		return h[a].n < h[b].n
-	}
-	return h[a].at.Before(h[b].at)
-}
-
-func (h held) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
-
-// Push implements heap.Interface.
-func (h *held) Push(x any) { *h = append(*h, x.(item)) }
-
-// Pop implements heap.Interface.
-func (h *held) Pop() any {
-	old := *h
-	i := old[len(old)-1]
-	old[len(old)-1] = item{}
-	*h = old[:len(old)-1]
-	return i
 }
