@@ -49,7 +49,7 @@ var arrows = map[string]string{
 	"session/telemetry":        "jsonrpc mask",
 	"session/text":             "",
 	"session/toolset":          "session config failure offer rpc",
-	"session/transport":        "certs config failure journal jsonrpc listen mask process sse text",
+	"session/transport":        "backoff certs config failure journal jsonrpc listen mask process sse text",
 	"tui":                      "session session/atomicfile session/journal session/rpc session/text themes tui/paint tui/safe tui/widget",
 	"tui/form":                 "session/schema session/text tui/paint tui/safe tui/widget",
 	"tui/paint":                "themes",

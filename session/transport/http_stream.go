@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mcphud/mcphud/session/backoff"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mask"
@@ -282,11 +283,7 @@ func (t *streamable) listenOn(x *exchange) {
 				return
 			}
 		}
-		wait := retry
-		for range min(failures-1, 10) {
-			wait = min(2*wait, max(retryMost, retry))
-		}
-		if pause(x, wait) != nil {
+		if pause(x, backoff.Wait(failures, retry, max(retryMost, retry))) != nil {
 			return
 		}
 	}
