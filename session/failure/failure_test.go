@@ -1,0 +1,60 @@
+package failure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+)
+
+func TestKindOf(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want Kind
+	}{
+		{nil, ""},
+		{errors.New("x"), ""},
+		{fmt.Errorf("a: %w", &Error{Kind: OAuth}), OAuth},
+		{fmt.Errorf("a: %w", context.Canceled), Interrupted},
+		{context.DeadlineExceeded, Timeout},
+		{&Error{Kind: Transport, Err: context.Canceled}, Transport},
+	} {
+		if got := KindOf(c.err); got != c.want {
+			t.Errorf("%v: %q, want %q", c.err, got, c.want)
+		}
+	}
+}
+
+// TestWrap: where an error happened is filled in, what is there stays, and the error that was given is not changed.
+func TestWrap(t *testing.T) {
+	if Wrap(nil, "srv", "ping") != nil {
+		t.Error("nil is an error")
+	}
+	inner := &Error{Kind: Protocol, Stage: "tools/call x", Message: "broken"}
+	if got := Wrap(inner, "srv", "connecting").Error(); got != "srv: tools/call x: broken" || inner.Server != "" {
+		t.Errorf("%q, %+v", got, inner)
+	}
+	cause := errors.New("no route")
+	got := Wrap(cause, "srv", "connecting")
+	if KindOf(got) != Transport || !errors.Is(got, cause) || got.Error() != "srv: connecting: no route" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestSurfacesNameWhatTheyHaveForARemedy(t *testing.T) {
+	names := map[Remedy]string{RaiseTimeout: "--timeout"}
+	e := &Error{Message: "no answer", Next: "raise the timeout", Remedy: RaiseTimeout}
+	if got := e.With(names).Error(); got != "no answer; raise the timeout (--timeout)" {
+		t.Error(got)
+	}
+	if got := e.With(names).With(names).Error(); got != "no answer; raise the timeout (--timeout)" {
+		t.Errorf("the second time: %s", got)
+	}
+	if e.With(nil) != e || e.Next != "raise the timeout" {
+		t.Errorf("%+v", e)
+	}
+	bare := &Error{Message: "no answer", Remedy: RaiseTimeout}
+	if got := bare.With(names).Error(); got != "no answer; --timeout" {
+		t.Error(got)
+	}
+}
