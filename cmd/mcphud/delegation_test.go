@@ -177,7 +177,7 @@ func TestV4_CommunicationFailures(t *testing.T) {
 	}
 	fails(tm.ask("a", "ghost", "echo", `{}`), "Agent 'ghost' not found (code -32601)", "lists the agents")
 	fails(tm.ask("a", "b", "nope", `{}`), "Tool 'nope' not found (code -32602)")
-	fails(tm.ask("a", "../b", "echo", `{}`), "no name of an agent")
+	fails(tm.ask("a", "../b", "echo", `{}`), "not a valid agent name")
 	if e := tm.ask("a", "", "echo", `{}`).Error; e == nil || e.Code != -32602 {
 		t.Errorf("%+v", e)
 	}

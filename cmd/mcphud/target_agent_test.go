@@ -66,7 +66,7 @@ func TestR16_ToolsCallNamesAnAgent(t *testing.T) {
 		{"", "info", exitFailure, "Usage", "no server was named"},
 		{"ROUTER_PORT=abc", "info --agent b", exitFailure, "Usage", `ROUTER_PORT is "abc"`},
 		{"ROUTER_HOST=a/b", "info --agent b", exitFailure, "Usage", `"a/b"`},
-		{"AGENT_TOKEN=t0p secret value", "info --agent b", exitFailure, "Usage", "token for the router"},
+		{"AGENT_TOKEN=t0p secret value", "info --agent b", exitFailure, "Usage", "router token is not valid"},
 	} {
 		o := run([]string{c.env}, strings.Fields(c.args)...)
 		if e := o.errorLine(t); o.code != c.code || e.Kind != c.kind || !strings.Contains(e.Message, c.says) || strings.Contains(o.stderr+o.out, "secret") {
