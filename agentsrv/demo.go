@@ -69,7 +69,7 @@ func (a *Agent) importEntities(graph *entity.Graph) error {
 		}
 		f, err := os.Open(path)
 		if err != nil {
-			return fmt.Errorf("entities: %w; name a file of JSON lines", err)
+			return fmt.Errorf("entities: %w; give a file of JSON lines", err)
 		}
 		sum, err := graph.Import(context.Background(), tenant, f)
 		if err = errors.Join(err, f.Close()); err != nil {

@@ -113,13 +113,13 @@ func (o *Options) complete() error {
 	}
 	switch {
 	case !slices.Contains(Profiles(), o.Profile):
-		return fmt.Errorf("agent: there is no profile %q; the profiles are %s", o.Profile, names(Profiles()))
+		return fmt.Errorf("agent: unknown profile %q; the profiles are %s", o.Profile, names(Profiles()))
 	case o.Port < 0 || o.Port > 65535:
 		return fmt.Errorf("agent: port %d is not between 0 and 65535", o.Port)
 	case o.Concurrency < 0:
-		return fmt.Errorf("agent: concurrency %d; at least one call must be able to run", o.Concurrency)
+		return fmt.Errorf("agent: concurrency %d is less than 1", o.Concurrency)
 	case o.Timeout > MaxTimeout:
-		return fmt.Errorf("agent: a timeout of %v; no tool call may run longer than %v", o.Timeout, MaxTimeout)
+		return fmt.Errorf("agent: the timeout %v is more than %v, the limit of a tool call", o.Timeout, MaxTimeout)
 	case o.Timeout < 0 || o.DrainTimeout < 0 || o.MaxRequest < 0:
 		return fmt.Errorf("agent: a timeout or size is negative")
 	}

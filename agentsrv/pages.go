@@ -111,7 +111,7 @@ func (a *Agent) shown() telemetry.Options {
 			},
 			"knowledge base": func(context.Context) error {
 				if s := a.kbState(); s != nil && !s.Ready && s.Err == "" {
-					return fmt.Errorf("indexing its files, %d so far", s.Files)
+					return fmt.Errorf("indexing files: %d so far", s.Files)
 				}
 				return nil
 			},

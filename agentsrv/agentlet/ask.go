@@ -114,7 +114,7 @@ func (r *Registry) ask(ctx context.Context, req mcp.CallToolRequest, streaming b
 	}
 	depth, _ := ctx.Value(depthKey{}).(int)
 	if depth >= maxDepth {
-		return q.result(nil, refuse("", "%d agents ask one another already; ask the last one directly", maxDepth))
+		return q.result(nil, refuse("", "the chain of agents is longer than %d; ask the last one directly", maxDepth))
 	}
 	attributes := map[string]string{"agent.uri": q.agent.URI, "mcp.tenant_id": q.tenant}
 	for name, value := range map[string]string{"mcp.user_id": or(q.User, kit.Caller(ctx).User), "agent.session_id": q.Session} {

@@ -79,7 +79,7 @@ func TestT2_OneRepairRound(t *testing.T) {
 		{"words first", []string{"It is 42.", fine}, "Forty-two.", 2},
 		{"wrong type first", []string{`{"answer":42,"confidence":2,"tags":[]}`, fine}, "Forty-two.", 2},
 		{"empty first", []string{"", fine}, "Forty-two.", 2},
-		{"never", []string{"It is 42.", `{"answer":`, fine}, "did not give a usable answer, asked twice", 2},
+		{"never", []string{"It is 42.", `{"answer":`, fine}, "gave no usable answer in two attempts", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := fakeModel(t)
@@ -157,7 +157,7 @@ func TestToolLoopIsBounded(t *testing.T) {
 	}})
 	r.make(t, "default", "ada", "watch", "clock")
 	got := r.call(t, "", "ask_agent", asking("watch", "x"))
-	if !got.Result.IsError || !strings.Contains(got.raw, "did not come to an answer in 8 rounds") || len(f.requests()) != maxRounds {
+	if !got.Result.IsError || !strings.Contains(got.raw, "gave no answer after 8 rounds") || len(f.requests()) != maxRounds {
 		t.Errorf("%d requests: %s", len(f.requests()), got.raw)
 	}
 	if n := len(f.requests()[1].last()); n > maxToolText+10 {
@@ -203,11 +203,11 @@ func TestT2_BrokenModels(t *testing.T) {
 		"one gigabyte": {endless(`{"choices":[{"message":{"content":"`), "more than 4 MiB", ""},
 		"endless line": {endless("data: "), "broke off", "only"},
 		"not JSON":     {raw(200, "application/json", "<html>"), "did not answer with JSON", ""},
-		"no choice":    {raw(200, "application/json", "{}"), "without a choice", ""},
+		"no choice":    {raw(200, "application/json", "{}"), "without choices", ""},
 		"status 500":   {raw(500, "application/json", `{"error":{"message":"out of sk-secret memory"}}`), "HTTP status 500: out of *** memory", ""},
 		"status 401":   {raw(401, "text/plain", "no"), "HTTP status 401", ""},
 		"redirect":     {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "HTTP status 302", ""},
-		"breaks off":   {raw(200, "text/event-stream", "data: {\"choices\":[{\"delta\":{\"content\":\"{\"}}]}\n\n"), "broke off in mid-answer", "only"},
+		"breaks off":   {raw(200, "text/event-stream", "data: {\"choices\":[{\"delta\":{\"content\":\"{\"}}]}\n\n"), "broke off", "only"},
 		"stream error": {raw(200, "text/event-stream", "data: {\"error\":{\"message\":\"overloaded\"}}\n\n"), "overloaded", "only"},
 		"bad event":    {raw(200, "text/event-stream", "data: {\n\n"), "not JSON", "only"},
 		"300 calls":    {calls(strings.Split(strings.Repeat("clock,{},", 300)+"clock,{}", ",")...), "more than 16", ""},
@@ -293,7 +293,7 @@ func TestAgentsThatAskThemselvesEnd(t *testing.T) {
 	}
 	deepest := ""
 	for _, q := range f.requests() {
-		if strings.Contains(q.last(), "agents ask one another already") {
+		if strings.Contains(q.last(), "the chain of agents is longer than") {
 			deepest = q.last()
 		}
 	}

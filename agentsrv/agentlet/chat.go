@@ -90,7 +90,7 @@ func (c *chat) complete(ctx context.Context, in completion, emit func(string) er
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
-		return message{}, "", fmt.Errorf("the address of the model is not usable: %s", redact(err))
+		return message{}, "", fmt.Errorf("invalid model URL: %s", redact(err))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if c.model.Key != "" {
@@ -119,7 +119,7 @@ func (c *chat) complete(ctx context.Context, in completion, emit func(string) er
 func readWhole(r io.Reader) (message, string, error) {
 	raw, err := io.ReadAll(r)
 	if err != nil {
-		return message{}, "", fmt.Errorf("broke off in mid-answer: %s", redact(err))
+		return message{}, "", fmt.Errorf("broke off: %s", redact(err))
 	}
 	var out struct {
 		Model   string
@@ -129,7 +129,7 @@ func readWhole(r io.Reader) (message, string, error) {
 		return message{}, "", fmt.Errorf("did not answer with JSON: %v", err)
 	}
 	if len(out.Choices) == 0 {
-		return message{}, "", errors.New("answered without a choice; is it a chat completions API?")
+		return message{}, "", errors.New("answered without choices; is it a chat completions API?")
 	}
 	return out.Choices[0].Message, out.Model, nil
 }

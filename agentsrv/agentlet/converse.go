@@ -41,7 +41,7 @@ func (r *Registry) converse(ctx context.Context, q *question) (*answer, error) {
 		case ctx.Err() != nil:
 			return nil, refuse(asked, "%s did not answer within %v; ask for less, or give it more time", r.chat.name(asked), time.Since(start).Round(time.Second))
 		case err != nil:
-			return nil, refuse(asked, "%s %v; check the endpoint that this server is configured with", r.chat.name(asked), err)
+			return nil, refuse(asked, "%s %v; check the configured endpoint", r.chat.name(asked), err)
 		case len(turn.ToolCalls) > maxCallsPerRound:
 			return nil, refuse(asked, "%s wants %d tool calls at a time, more than %d", r.chat.name(asked), len(turn.ToolCalls), maxCallsPerRound)
 		}
@@ -60,12 +60,12 @@ func (r *Registry) converse(ctx context.Context, q *question) (*answer, error) {
 			return &answer{response, text.Clip(or(used, asked), 200)}, nil
 		}
 		if repaired {
-			return nil, refuse(asked, "%s did not give a usable answer, asked twice: %v", r.chat.name(asked), err)
+			return nil, refuse(asked, "%s gave no usable answer in two attempts: %v", r.chat.name(asked), err)
 		}
 		repaired = true
 		talk = append(talk, says("assistant", content), says("user", repair(err)))
 	}
-	return nil, refuse(asked, "%s did not come to an answer in %d rounds of tool calls; ask for less at a time", r.chat.name(asked), maxRounds)
+	return nil, refuse(asked, "%s gave no answer after %d rounds of tool calls; ask for less at a time", r.chat.name(asked), maxRounds)
 }
 
 // emitter passes on the words of an answer as they arrive; nil if the answer is wanted in one piece. A repaired answer
@@ -153,11 +153,11 @@ func (r *Registry) callTool(ctx context.Context, q *question, f function) (strin
 		return "", fmt.Errorf("refused: this agent may not use the tool %q; its tools are: %s", text.Clip(f.Name, 100), or(strings.Join(q.agent.Tools, ", "), "none"))
 	}
 	if r.o.Call == nil || r.o.Lookup == nil {
-		return "", errors.New("this server lets agents use no tools")
+		return "", errors.New("agents may not use tools on this server")
 	}
 	tool, ok := r.o.Lookup(f.Name)
 	if !ok {
-		return "", fmt.Errorf("this server has no tool %q any more", f.Name)
+		return "", fmt.Errorf("the tool %q was removed", f.Name)
 	}
 	args := map[string]json.RawMessage{}
 	if strings.TrimSpace(f.Arguments) != "" {
@@ -181,7 +181,7 @@ func (r *Registry) callTool(ctx context.Context, q *question, f function) (strin
 	case err != nil:
 		return "", err
 	case res.NeedsInput():
-		return "", errors.New("the tool needs to ask its user something, which it cannot do for an agent")
+		return "", errors.New("the tool needs user input, which an agent cannot give")
 	case res.IsError:
 		return "", errors.New(resultText(res))
 	}

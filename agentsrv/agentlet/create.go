@@ -72,7 +72,7 @@ func (r *Registry) create(ctx context.Context, req mcp.CallToolRequest) (*mcp.Ca
 	case errors.Is(err, errFull):
 		return nil, kit.Invalid("agent_name", fmt.Sprintf("is one too many: this tenant has %d agents, and may have no more", maxAgents))
 	case err != nil:
-		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "create_agent: the agent cannot be stored; the server's log says why: %w", err)
+		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "create_agent: cannot store the agent; see the server's log: %w", err)
 	}
 	r.o.Updated(tenant, MyAgents)
 	r.o.ListChanged(tenant)

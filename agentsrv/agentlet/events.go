@@ -54,7 +54,7 @@ func readStream(r io.Reader, emit func(string) error) (turn message, used string
 			return message{}, "", fmt.Errorf("sent an event that is not JSON: %v", err)
 		}
 		if len(d.Error) > 0 && string(d.Error) != "null" {
-			return message{}, "", fmt.Errorf("broke off with %s", text.Clip(string(d.Error), 300))
+			return message{}, "", fmt.Errorf("ended its answer with %s", text.Clip(string(d.Error), 300))
 		}
 		used = or(used, d.Model)
 		if len(d.Choices) == 0 {
@@ -80,10 +80,10 @@ func readStream(r io.Reader, emit func(string) error) (turn message, used string
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return message{}, "", fmt.Errorf("broke off in mid-answer: %s", redact(err))
+		return message{}, "", fmt.Errorf("broke off: %s", redact(err))
 	}
 	if !finished {
-		return message{}, "", errors.New("broke off in mid-answer")
+		return message{}, "", errors.New("broke off")
 	}
 	whole := content.String()
 	return message{Role: "assistant", Content: &whole, ToolCalls: calls}, used, nil

@@ -25,9 +25,9 @@ const (
 	maxSentences = 500 // of a text that is summarised
 	maxEntities  = 50
 
-	// telling is the least score of a passage that is quoted: below it a passage shares a word or two with the question, and
+	// minScore is the least score of a passage that is quoted: below it a passage shares a word or two with the question, and
 	// does not answer it.
-	telling = 0.28
+	minScore = 0.28
 )
 
 type citation struct {
@@ -78,16 +78,16 @@ func (r *Registry) extract(ctx context.Context, q *question) (*answer, error) {
 // passages quotes what the knowledge base has on the prompt, whole or its most telling sentences.
 func (r *Registry) passages(ctx context.Context, q *question, summary bool) (extracted, error) {
 	if r.o.Search == nil {
-		return extracted{}, refuse(extractive, "no model configured, and this server has no knowledge base that %s could quote", q.agent.FullName)
+		return extracted{}, refuse(extractive, "no model configured, and no knowledge base for %s to quote", q.agent.FullName)
 	}
 	hits, err := r.o.Search(ctx, q.tenant, text.Clip(q.Prompt, 1000), searched)
 	if err != nil {
 		if ctx.Err() != nil {
 			return extracted{}, ctx.Err()
 		}
-		return extracted{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "ask_agent: the knowledge base cannot be searched; the server's log says why: %w", err)
+		return extracted{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "ask_agent: cannot search the knowledge base; see the server's log: %w", err)
 	}
-	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Score < telling })
+	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Score < minScore })
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(-cmp.Compare(btoi(a.Base == q.agent.Prefer), btoi(b.Base == q.agent.Prefer)), -cmp.Compare(a.Score, b.Score))
 	})
@@ -129,14 +129,14 @@ func btoi(b bool) int {
 // entities lists what the graph knows of the things that the prompt names.
 func (r *Registry) entities(ctx context.Context, q *question) (extracted, error) {
 	if r.o.Mentions == nil {
-		return extracted{}, refuse(extractive, "no model configured, and this server has no graph that %s could look into", q.agent.FullName)
+		return extracted{}, refuse(extractive, "no model configured, and no entity graph for %s to search", q.agent.FullName)
 	}
 	found, err := r.o.Mentions(ctx, q.tenant, q.Prompt, maxEntities)
 	if err != nil {
 		if ctx.Err() != nil {
 			return extracted{}, ctx.Err()
 		}
-		return extracted{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "ask_agent: the graph cannot be read; the server's log says why: %w", err)
+		return extracted{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "ask_agent: cannot read the entity graph; see the server's log: %w", err)
 	}
 	x := extracted{Tags: []string{}, Entities: found}
 	if len(found) == 0 {

@@ -186,7 +186,7 @@ func (r *Registry) names(ctx context.Context) []string {
 	}
 	mine, err := r.mine(ctx, kit.TenantOf(ctx), kit.Caller(ctx).User)
 	if err != nil {
-		r.o.Logger.Error("agents are missing in a completion", "error", err)
+		r.o.Logger.Error("cannot read the agents for a completion", "error", err)
 	}
 	for _, a := range mine {
 		all = append(all, a.FullName)

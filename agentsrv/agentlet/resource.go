@@ -77,7 +77,7 @@ func (r *Registry) AfterList(ctx context.Context, _ any, _ *mcp.ListResourcesReq
 	}
 	all, err := r.mine(ctx, kit.TenantOf(ctx), kit.Caller(ctx).User)
 	if err != nil {
-		r.o.Logger.Error("agents are missing in resources/list", "error", err)
+		r.o.Logger.Error("cannot read the agents for resources/list", "error", err)
 		return
 	}
 	for _, a := range all {
@@ -106,5 +106,5 @@ func contents(uri string, v any) ([]mcp.ResourceContents, error) {
 }
 
 func unreadable(err error) error {
-	return jsonrpc.Errorf(jsonrpc.KindToolExecution, "the agents cannot be read; the server's log says why: %w", err)
+	return jsonrpc.Errorf(jsonrpc.KindToolExecution, "cannot read the agents; see the server's log: %w", err)
 }

@@ -56,7 +56,7 @@ func (r *Registry) sample(ctx context.Context, q *question) (a *answer, again *m
 	}
 	srv := server.ServerFromContext(ctx)
 	if srv == nil {
-		return nil, nil, refuse("sampling", "the client cannot be asked outside of a request")
+		return nil, nil, refuse("sampling", "sampling is only possible during a request")
 	}
 	var why error
 	var content string
@@ -73,7 +73,7 @@ func (r *Registry) sample(ctx context.Context, q *question) (a *answer, again *m
 		case err != nil:
 			return nil, nil, refuse("sampling", "the client did not answer: %s", text.Clip(err.Error(), 300))
 		case got == nil:
-			return nil, nil, refuse("sampling", "the client answered with nothing")
+			return nil, nil, refuse("sampling", "the client answered without content")
 		}
 		if a, content, why = q.sampled(got); why == nil {
 			return a, nil, nil
@@ -86,7 +86,7 @@ func unusable(got *mcp.CreateMessageResult, why error) error {
 	if why == nil {
 		return nil
 	}
-	return refuse(sampledBy(got), "the client did not give a usable answer, asked twice: %v", why)
+	return refuse(sampledBy(got), "the client gave no usable answer in two attempts: %v", why)
 }
 
 func sampledBy(got *mcp.CreateMessageResult) string {

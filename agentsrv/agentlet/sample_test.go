@@ -98,7 +98,7 @@ func TestT2_TheClientAnswers(t *testing.T) {
 				}
 			}
 			h := &human{texts: []string{`{"answer":12}`}}
-			if got := asks(t, r, h, legacy, "counter"); !got.isError || !strings.Contains(got.Message, "asked twice") || len(h.asked) != 2 {
+			if got := asks(t, r, h, legacy, "counter"); !got.isError || !strings.Contains(got.Message, "in two attempts") || len(h.asked) != 2 {
 				t.Errorf("%d %+v", len(h.asked), got)
 			}
 		})

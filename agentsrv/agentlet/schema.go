@@ -30,7 +30,7 @@ type outputSchema struct {
 func compileSchema(raw json.RawMessage) (*outputSchema, error) {
 	var root map[string]any
 	if err := json.Unmarshal(raw, &root); err != nil || root == nil {
-		return nil, errors.Join(errors.New("an object is needed"), err)
+		return nil, errors.Join(errors.New("not a JSON object"), err)
 	}
 	if v, ok := root["$schema"].(string); ok && !strings.Contains(v, "://json-schema.org/") {
 		return nil, fmt.Errorf("$schema %q is not a draft of JSON Schema", text.Clip(v, 100))

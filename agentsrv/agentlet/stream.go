@@ -82,7 +82,7 @@ func (s *stream) finish(agent *Agent, a *answer) error {
 		return err
 	}
 	if agent.check(raw) != nil {
-		return refuse(a.model, "the model repaired its answer to one that is not what it streamed before; ask again, or use ask_agent, which waits for the repaired one")
+		return refuse(a.model, "the model's corrected answer differs from what it streamed; ask again, or use ask_agent, which waits for the corrected one")
 	}
 	a.response = raw
 	return nil

@@ -65,7 +65,7 @@ func (a *Set) contents(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolR
 		}
 	}
 	if len(res.Content) == 0 {
-		return mcp.NewToolResultErrorf("contents: there is no kind %q; leave it out for one of each", in.Kind), nil
+		return mcp.NewToolResultErrorf("contents: unknown kind %q; leave it out for one of each", in.Kind), nil
 	}
 	return res, nil
 }

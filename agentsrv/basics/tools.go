@@ -97,11 +97,11 @@ func sumOf(a, b string) (sum string, exact bool, err error) {
 	}
 	f, err := strconv.ParseFloat(a, 64)
 	if err != nil {
-		return "", false, fmt.Errorf("a is %s, which no 64-bit float holds", a)
+		return "", false, fmt.Errorf("a is %s, beyond a 64-bit float", a)
 	}
 	g, err := strconv.ParseFloat(b, 64)
 	if err != nil {
-		return "", false, fmt.Errorf("b is %s, which no 64-bit float holds", b)
+		return "", false, fmt.Errorf("b is %s, beyond a 64-bit float", b)
 	}
 	out, err := json.Marshal(f + g)
 	if err != nil {

@@ -107,7 +107,7 @@ func randomBytes(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult,
 // read is one page of the bytes that a URI names.
 func read(uri string) (mcp.BlobResourceContents, error) {
 	none := mcp.BlobResourceContents{}
-	missing := jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "there are no bytes at %.200q; a URI is bytes://SEED/SIZE?offset=N&length=N with SIZE up to %d", uri, MaxBytes)
+	missing := jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "unknown URI %.200q; the form is bytes://SEED/SIZE?offset=N&length=N with SIZE up to %d", uri, MaxBytes)
 	if len(uri) > 200 {
 		return none, missing
 	}

@@ -54,7 +54,7 @@ func (v *validators) of(tool string, raw []byte) *validator {
 		return true
 	})
 	if left := made.full.Unchecked(); len(left) > 0 {
-		v.log.Warn("a tool's input schema is not checked in full", "tool", tool, "why", strings.Join(left, "; "))
+		v.log.Warn("arguments are not fully validated: unsupported parts of the input schema", "tool", tool, "why", strings.Join(left, "; "))
 	}
 	v.cache.Add(tool, made)
 	return made

@@ -108,7 +108,7 @@ func (d *Delegate) call(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTo
 	}
 	res, err := passOn(raw)
 	if err != nil {
-		return mcp.NewToolResultErrorf("%s through the router at %s: %s: the result of %s is none of a tool: %v; see the agent's own log", Tool, d.client.Router(), in.Agent, in.Tool, err), nil
+		return mcp.NewToolResultErrorf("%s through the router at %s: %s: invalid tool result from %s: %v; see that agent's log", Tool, d.client.Router(), in.Agent, in.Tool, err), nil
 	}
 	return res, nil
 }

@@ -123,11 +123,11 @@ func TestWhatGoesWrongIsToldByTheTool(t *testing.T) {
 			`"kind":"OAuth"`,
 		},
 		"a name that leads elsewhere": {`{"agent":"../x","tool":"t"}`, 0, "", []string{`"../x" is not a valid agent name`, "letters"}, `"kind":"Usage"`},
-		"no content":                  {"", 200, `{"jsonrpc":"2.0","id":$,"result":{}}`, []string{"none of a tool", "it has no content"}, ""},
-		"content of another kind":     {"", 200, `{"jsonrpc":"2.0","id":$,"result":{"content":{}}}`, []string{"is no list"}, ""},
-		"blocks of another kind":      {"", 200, `{"jsonrpc":"2.0","id":$,"result":{"content":[1]}}`, []string{"no object"}, ""},
+		"no content":                  {"", 200, `{"jsonrpc":"2.0","id":$,"result":{}}`, []string{"invalid tool result", "it has no content"}, ""},
+		"content of another kind":     {"", 200, `{"jsonrpc":"2.0","id":$,"result":{"content":{}}}`, []string{"is not a list"}, ""},
+		"blocks of another kind":      {"", 200, `{"jsonrpc":"2.0","id":$,"result":{"content":[1]}}`, []string{"not an object"}, ""},
 		"meta of another kind":        {"", 200, `{"jsonrpc":"2.0","id":$,"result":{"content":[],"_meta":1}}`, []string{"_meta"}, ""},
-		"no object":                   {"", 200, `{"jsonrpc":"2.0","id":$,"result":[]}`, []string{"none of a tool"}, ""},
+		"no object":                   {"", 200, `{"jsonrpc":"2.0","id":$,"result":[]}`, []string{"invalid tool result"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.args == "" {

@@ -31,7 +31,7 @@ func passOn(raw json.RawMessage) (*mcp.CallToolResult, error) {
 		switch key {
 		case "content":
 			if value[0] != '[' {
-				bad = errors.New("its content is no list")
+				bad = errors.New("its content is not a list")
 				break
 			}
 			found = true
@@ -42,7 +42,7 @@ func passOn(raw json.RawMessage) (*mcp.CallToolResult, error) {
 				return !odd
 			})
 			if odd {
-				bad = errors.New("its content has something in it that is no object")
+				bad = errors.New("its content has an item that is not an object")
 			}
 		case "structuredContent":
 			if value[0] != 'n' {

@@ -62,7 +62,7 @@ type Summary struct {
 // that do not fit, the first ten of them.
 func (g *Graph) Import(ctx context.Context, tenant string, r io.Reader) (Summary, error) {
 	if tenant == shared {
-		return Summary{}, errors.New("entity: import: a tenant is needed; the demonstration graph cannot be changed")
+		return Summary{}, errors.New("entity: import: no tenant; the built-in graph is read-only")
 	}
 	lines, err := parse(r)
 	if err != nil {
@@ -84,7 +84,7 @@ func (g *Graph) Import(ctx context.Context, tenant string, r io.Reader) (Summary
 		return Summary{}, fmt.Errorf("entity: import: %w", err)
 	}
 	if count > MaxEntities {
-		return Summary{}, fmt.Errorf("entity: import: tenant %s would have %d entities, more than %d; nothing was written", tenant, count, MaxEntities)
+		return Summary{}, fmt.Errorf("entity: import: tenant %s would have %d entities, more than %d; nothing was imported", tenant, count, MaxEntities)
 	}
 	if err := tx.Commit(); err != nil {
 		return Summary{}, fmt.Errorf("entity: import: %w", err)
@@ -149,11 +149,11 @@ func (l *line) read(raw []byte) error {
 	}
 	switch {
 	case !plain(l.ID):
-		return fmt.Errorf("id %q: 1 to %d printable characters are needed", l.ID, maxName)
+		return fmt.Errorf("id %q: must have 1 to %d printable characters", l.ID, maxName)
 	case !validType.MatchString(l.Type):
 		return fmt.Errorf("type %q does not match %s", l.Type, typePattern)
 	case !plain(l.Name) || fold(l.Name) == "":
-		return fmt.Errorf("name %q: 1 to %d printable characters are needed, one of them a letter or digit", l.Name, maxName)
+		return fmt.Errorf("name %q: must have 1 to %d printable characters, at least one a letter or digit", l.Name, maxName)
 	case len(l.Aliases) > maxAliases:
 		return fmt.Errorf("%d aliases, more than %d", len(l.Aliases), maxAliases)
 	case len(l.Related) > maxEdges:
@@ -161,18 +161,18 @@ func (l *line) read(raw []byte) error {
 	}
 	for _, a := range l.Aliases {
 		if !plain(a) || fold(a) == "" {
-			return fmt.Errorf("alias %q: 1 to %d printable characters are needed, one of them a letter or digit", a, maxName)
+			return fmt.Errorf("alias %q: must have 1 to %d printable characters, at least one a letter or digit", a, maxName)
 		}
 	}
 	for _, e := range l.Related {
 		if !plain(e.Relation) || !plain(e.ID) {
-			return fmt.Errorf("related %q: relation and id are needed", e.ID)
+			return fmt.Errorf("related %q: relation and id are required", e.ID)
 		}
 	}
 	if p := string(bytes.TrimSpace(l.Properties)); p == "" || p == "null" {
 		l.Properties = json.RawMessage("{}")
 	} else if p[0] != '{' {
-		return errors.New("properties: an object is needed")
+		return errors.New("properties: not an object")
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func dangling(ctx context.Context, tx *sql.Tx, tenant string, lines []line) erro
 				known[e.ID] = ok
 			}
 			if !ok && len(bad) < maxErrors {
-				bad = append(bad, fmt.Errorf("line %d: related %q: there is no entity with this id", l.number, e.ID))
+				bad = append(bad, fmt.Errorf("line %d: related %q: no entity with this id", l.number, e.ID))
 			}
 		}
 	}

@@ -84,7 +84,7 @@ func (g *Graph) lookup(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 	}
 	found, nearest, err := g.Find(ctx, tenant, in.Type, in.Query)
 	if err != nil {
-		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: the graph cannot be read; the agent's log says why: %w", err)
+		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: cannot read the entity graph; see the agent's log: %w", err)
 	}
 	if found == nil {
 		return g.nothing(ctx, tenant, in.Type, in.Query, nearest)
@@ -96,7 +96,7 @@ func (g *Graph) lookup(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 	if in.Related {
 		related, total, err := g.Related(ctx, tenant, found.Entity.ID)
 		if err != nil {
-			return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: the graph cannot be read; the agent's log says why: %w", err)
+			return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: cannot read the entity graph; see the agent's log: %w", err)
 		}
 		if out.Related = append(out.Related, related...); total > len(related) {
 			out.RelatedTotal = total
@@ -110,7 +110,7 @@ func (g *Graph) lookup(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 func (g *Graph) nothing(ctx context.Context, tenant, typ, query string, nearest []Nearest) (*mcp.CallToolResult, error) {
 	types, err := g.Types(ctx, tenant)
 	if err != nil {
-		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: the graph cannot be read; the agent's log says why: %w", err)
+		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "lookup_entity: cannot read the entity graph; see the agent's log: %w", err)
 	}
 	m := missing{Status: "not_found", Nearest: append([]Nearest{}, nearest...)}
 	known := false
@@ -119,7 +119,7 @@ func (g *Graph) nothing(ctx context.Context, tenant, typ, query string, nearest 
 	}
 	switch {
 	case !known:
-		m.Message = fmt.Sprintf("there is no entity of type %q; the types are %s", typ, strings.Join(types, ", "))
+		m.Message = fmt.Sprintf("unknown type %q; the types are %s", typ, strings.Join(types, ", "))
 	case len(nearest) == 0:
 		m.Message = fmt.Sprintf("no %s is called %q or described by it; try another word of its name, or another entity_type of %s", typ, query, strings.Join(types, ", "))
 	default:

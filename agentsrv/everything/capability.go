@@ -70,7 +70,7 @@ func require(ctx context.Context, want ...capability) (*mcp.CallToolResult, erro
 	}
 	data, err := json.Marshal(map[string]any{"kind": "missing_client_capability", "requiredCapabilities": missing})
 	if err != nil {
-		return nil, fmt.Errorf("name the missing capabilities: %w", err)
+		return nil, fmt.Errorf("encode the missing capabilities: %w", err)
 	}
 	return nil, &jsonrpc.Error{Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Message: message, Data: data}
 }

@@ -145,7 +145,7 @@ func (f *Features) twoRounds(ctx context.Context, r mcp.CallToolRequest) (*mcp.C
 		}
 		return text(fmt.Sprintf("name=%s, color=%s", now.Known["name"], field(a, "color")))
 	}
-	return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: requestState is of step %d and there are 2; call %s again without it", now.Step, r.Params.Name)
+	return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: requestState has the unknown step %d; call %s again without it", now.Step, r.Params.Name)
 }
 
 func (f *Features) ask(ctx context.Context, r mcp.CallToolRequest, step int, known map[string]string, key string, p mcp.ElicitationParams) (*mcp.CallToolResult, error) {

@@ -55,15 +55,15 @@ func (s sealer) open(ctx context.Context, tool, state string) (round, error) {
 	enc := base64.RawURLEncoding.Strict()
 	dot := len(state) - enc.EncodedLen(sha256.Size) - 1
 	if dot < 0 || state[dot] != '.' {
-		return r, refuse("is not one that this server made")
+		return r, refuse("is not from this server")
 	}
 	raw, err := enc.DecodeString(state[:dot])
 	if err != nil {
-		return r, refuse("is not one that this server made")
+		return r, refuse("is not from this server")
 	}
 	sum, err := enc.DecodeString(state[dot+1:])
 	if err != nil || !hmac.Equal(sum, s.sum(raw)) {
-		return r, refuse("is not one that this server made")
+		return r, refuse("is not from this server")
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return r, refuse("cannot be read")

@@ -51,9 +51,9 @@ var (
 	errLong    = fmt.Errorf("the path is longer than %d bytes", MaxPath)
 	errNUL     = errors.New("the path has a NUL byte")
 	errKind    = errors.New("it is not a regular file")
-	errLink    = errors.New("a link in it leads out of the root, which nothing here does")
-	errMissing = errors.New("there is nothing of that name; list_dir says what there is")
-	errFolder  = errors.New("it is a folder; use list_dir")
+	errLink    = errors.New("a link in the path leads out of the root")
+	errMissing = errors.New("no such file or folder; list_dir shows what exists")
+	errFolder  = errors.New("a folder; use list_dir")
 )
 
 // local checks a path and gives it the system's separators.
@@ -179,7 +179,7 @@ func (f *Files) Read(p string, offset, limit int64) (Part, error) {
 	return part, nil
 }
 
-// text is b without a character that was cut off at its end, nil if b is no text: bytes that are no UTF-8, or a NUL.
+// text is b without a character that was cut off at its end, nil if b is no text: bytes that are not UTF-8, or a NUL.
 func text(b []byte, cut bool) []byte {
 	if cut {
 		for n := 1; n < utf8.UTFMax && n < len(b); n++ {

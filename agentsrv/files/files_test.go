@@ -310,7 +310,7 @@ func TestListDir(t *testing.T) {
 
 func TestOpenSaysWhatIsWrong(t *testing.T) {
 	_, err := Open(filepath.Join(t.TempDir(), "none"))
-	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "--root") {
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "name an existing folder") {
 		t.Error(err)
 	}
 }

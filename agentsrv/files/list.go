@@ -38,7 +38,7 @@ func (f *Files) List(p, after string) (Listing, error) {
 	if info, err := f.root.Stat(name); err != nil {
 		return Listing{}, reason(err)
 	} else if !info.IsDir() {
-		return Listing{}, errors.New("it is no folder; use read_file")
+		return Listing{}, errors.New("not a folder; use read_file")
 	}
 	dir, err := f.root.OpenFile(name, nonblock, 0)
 	if err != nil {

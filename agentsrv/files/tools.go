@@ -134,7 +134,7 @@ func (f *Files) readResource(_ context.Context, r mcp.ReadResourceRequest) ([]mc
 		return nil, missing(err)
 	}
 	if part.Next > 0 {
-		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s has %d bytes, and a resource may have %d; read it in pieces with read_file", shown(uri), part.Size, MaxResource).With("uri", uri)
+		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s has %d bytes, more than the %d of a resource; read it in pieces with read_file", shown(uri), part.Size, MaxResource).With("uri", uri)
 	}
 	if part.Encoding == UTF8 {
 		return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: kind(p, []byte(part.Content)), Text: part.Content}}, nil
@@ -154,9 +154,9 @@ func pathOf(uri string) (string, error) {
 	u, err := url.Parse(uri)
 	switch {
 	case err != nil || u.Scheme != "file" || u.RawQuery != "" || u.Fragment != "":
-		return "", fmt.Errorf("it is no file URI; it looks like file:///folder/name")
+		return "", fmt.Errorf("not a file URI such as file:///folder/name")
 	case u.Host != "" && u.Host != "localhost":
-		return "", fmt.Errorf("%q is another machine; a file URI here begins with file:///", u.Host)
+		return "", fmt.Errorf("host %q: only local files, file:///…, can be read", u.Host)
 	}
 	return strings.TrimPrefix(u.Path, "/"), nil
 }

@@ -19,11 +19,11 @@ var special = []entry{
 	{"long_line", "A text of bytes bytes on one line", number1("bytes", 10<<20)},
 	{"many_contents", "A result with count contents", number1("count", 100_000)},
 	{"unknown_content", "A kind of content that does not exist, and known kinds with the wrong members", ""},
-	{"bad_base64", "An image and a sound whose data is no base64", ""},
-	{"bad_media", "Images that are no images, or claim to be huge", ""},
+	{"bad_base64", "An image and a sound whose data is not base64", ""},
+	{"bad_media", "Data that is not an image, and images that claim to be huge", ""},
 	{"evil_links", "Resource links with URIs that must not be opened and names that must not become files", ""},
 	{"progress_flood", "count progress notifications as fast as possible", number1("count", 10_000)},
-	{"progress_lies", "Progress that goes backwards, beyond its total, and is no number", ""},
+	{"progress_lies", "Progress that goes backwards, beyond its total, and is not a number", ""},
 	{"log_flood", "count log messages as fast as possible", number1("count", 10_000)},
 	{"list_changed_flood", "count times: the list of tools changed", number1("count", 1_000)},
 	{"stderr_flood", "bytes bytes on stderr, with escape sequences", number1("bytes", 10<<20)},
@@ -103,7 +103,7 @@ func done(ctx context.Context, err error) (string, error) {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
-		return `{"content":[{"type":"text","text":` + quote("the notifications cannot be sent: "+err.Error()) + `}],"isError":true}`, nil
+		return `{"content":[{"type":"text","text":` + quote("cannot send notifications: "+err.Error()) + `}],"isError":true}`, nil
 	}
 	return text("done"), nil
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// httpDeed is a misdeed that only HTTP knows.
-type httpDeed struct {
+// httpTool is a misdeed that only HTTP knows.
+type httpTool struct {
 	entry
 	do func(w http.ResponseWriter, r *http.Request, id string, args []byte)
 }
 
-func httpDeeds() []httpDeed {
+func httpTools() []httpTool {
 	headers := func(kind string) func(w http.ResponseWriter, r *http.Request, id string, args []byte) {
 		return func(w http.ResponseWriter, _ *http.Request, id string, _ []byte) {
 			w.Header().Set("Content-Type", kind)
 			_, _ = io.WriteString(w, answer(id, "ok"))
 		}
 	}
-	return []httpDeed{
+	return []httpTool{
 		{entry{"http_status", "Answers with a status, 401, 403, 404, 406, 409, 429, 500 or any other", number1("status", 500)}, func(w http.ResponseWriter, _ *http.Request, _ string, args []byte) {
 			w.Header().Set("Content-Type", "text/html")
 			w.Header().Set("Retry-After", "99999999999")
@@ -95,11 +95,11 @@ func (s *Server) Wrap(next http.Handler) http.Handler {
 			return
 		}
 		args := jsonrpc.Get(q.Params, "arguments")
-		if do := deed(q.Tool); do != nil {
+		if do := wireTool(q.Tool); do != nil {
 			do(r.Context(), s, &overHTTP{w: w, events: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}, string(q.ID), args)
 			return
 		}
-		for _, d := range httpDeeds() {
+		for _, d := range httpTools() {
 			if d.name == q.Tool {
 				d.do(w, r, string(q.ID), args)
 				return

@@ -42,7 +42,7 @@ var modes = []entry{
 	{modeLongNames, "three tools with names of a megabyte", ""},
 	{modeSchemas, "schemas with $ref loops, remote $ref, 50,000 levels, 100,000 choices, catastrophic patterns", ""},
 	{modeBroken, "entries with members missing or of the wrong type", ""},
-	{modeBytes, "tools with names and texts that are no UTF-8: the whole answer is no JSON", ""},
+	{modeBytes, "tools with names and texts that are not UTF-8: the whole answer is not JSON", ""},
 	{modeMillion, "a million tools on pages of 10,000", ""},
 	{modeEndless, "pages without end", ""},
 	{modeRepeating, "pages whose cursor is always the same", ""},

@@ -82,7 +82,7 @@ func (f *filter) taken(line []byte) bool {
 	tool := jsonrpc.GetString(env.Params, "name")
 	id, args := string(env.ID), []byte(string(jsonrpc.Get(env.Params, "arguments"))) // the line's bytes are used again
 	w := overStdio{f.out}
-	if do := deed(tool); do != nil {
+	if do := wireTool(tool); do != nil {
 		select {
 		case f.busy <- struct{}{}:
 			go func() {
@@ -93,7 +93,7 @@ func (f *filter) taken(line []byte) bool {
 		}
 		return true
 	}
-	for _, d := range httpDeeds() {
+	for _, d := range httpTools() {
 		if d.name == tool {
 			unavailable(w, id, tool)
 			return true

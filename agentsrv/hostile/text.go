@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// quote is a JSON string that keeps bytes which are no UTF-8, since sending them is the point of some payloads. The
+// quote is a JSON string that keeps bytes which are not UTF-8, since sending them is the point of some payloads. The
 // result parses wherever the bytes of strings are not looked at.
 func quote(s string) string {
 	var b strings.Builder

@@ -61,7 +61,7 @@ func (s *Server) setMode(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 			return mcp.NewToolResultText("tools/list answers with " + m.does), nil
 		}
 	}
-	return mcp.NewToolResultErrorf("%s: there is no mode %q. %s", modeTool, in.Mode, modeDoes()), nil
+	return mcp.NewToolResultErrorf("%s: unknown mode %q. %s", modeTool, in.Mode, modeDoes()), nil
 }
 
 const question = "question"

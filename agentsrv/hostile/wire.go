@@ -35,8 +35,8 @@ func answer(id, said string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"result":` + text(said) + `}`
 }
 
-// says is a misdeed that sends one string, in which $ID stands for the request's id, and $TEXT for a string of that.
-func says(name, does, frame string) misdeed {
+// frameTool is a misdeed that sends one string, in which $ID stands for the request's id, and $TEXT for a string of that.
+func frameTool(name, does, frame string) misdeed {
 	return misdeed{entry{name, does, ""}, func(_ context.Context, _ *Server, w wire, id string, _ []byte) {
 		w.message(strings.NewReplacer("$ID", id, "$TEXT", string(jsonrpc.Quote(id))).Replace(frame))
 	}}
@@ -44,30 +44,30 @@ func says(name, does, frame string) misdeed {
 
 const good = `"result":{"content":[{"type":"text","text":"ok"}]}`
 
-// misdeeds are all of them.
-func misdeeds() []misdeed {
+// wireTools are all of them.
+func wireTools() []misdeed {
 	return []misdeed{
-		says("answer_other_id", "Answers a request that nobody made", `{"jsonrpc":"2.0","id":"somebody else's",`+good+`}`),
-		says("answer_null_id", "Answers with id null", `{"jsonrpc":"2.0","id":null,`+good+`}`),
-		says("answer_no_id", "Answers without an id", `{"jsonrpc":"2.0",`+good+`}`),
-		says("answer_id_as_text", "Answers with the id as a string of its JSON", `{"jsonrpc":"2.0","id":$TEXT,`+good+`}`),
-		says("answer_batch", "Answers with an array", `[{"jsonrpc":"2.0","id":$ID,`+good+`}]`),
-		says("answer_no_version", "Answers without jsonrpc", `{"id":$ID,`+good+`}`),
-		says("answer_both", "Answers with a result and an error", `{"jsonrpc":"2.0","id":$ID,`+good+`,"error":{"code":1,"message":"both"}}`),
-		says("answer_neither", "Answers with neither result nor error", `{"jsonrpc":"2.0","id":$ID}`),
-		says("answer_duplicate_keys", "Answers with members given twice and in other letter cases", `{"jsonrpc":"2.0","id":$ID,"id":99,`+good+`,"Result":{},"re\u017fult":{}}`),
-		says("answer_null_result", "Answers with result null", `{"jsonrpc":"2.0","id":$ID,"result":null}`),
-		says("answer_list_result", "Answers with an array as the result", `{"jsonrpc":"2.0","id":$ID,"result":[]}`),
-		says("answer_bad_error", "Answers with an error that is a string", `{"jsonrpc":"2.0","id":$ID,"error":"no"}`),
-		says("answer_error_code", "Answers with an error whose code is no integer", `{"jsonrpc":"2.0","id":$ID,"error":{"code":1.5,"message":7}}`),
-		says("answer_huge_number", "Answers with numbers that nothing can hold", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"structuredContent":{"a":1e400,"b":-1e-400,"c":123456789012345678901234567890}}}`),
-		says("answer_lone_surrogate", "Answers with half of a surrogate pair", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"\ud800"}]}}`),
-		says("answer_request", "Asks back a method that does not exist", `{"jsonrpc":"2.0","id":$ID,"method":"evil/method","params":{}}`),
-		says("bad_json", "Answers with JSON that is broken", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[}}`),
-		says("trailing_garbage", "Answers with a frame and more on the same line", `{"jsonrpc":"2.0","id":$ID,`+good+`} and more`),
-		says("bad_utf8", "Answers with bytes that are no UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\xff\xc0\xaf\xed\xa0\x80\x9b2J\"}]}}"),
-		says("not_json", "Answers with an HTML page", "<html><body>502 Bad Gateway\x1b[2J</body></html>"),
-		says("answer_byte_order_mark", "Answers with a byte order mark first", "\ufeff"+`{"jsonrpc":"2.0","id":$ID,`+good+`}`),
+		frameTool("answer_other_id", "Answers a request that nobody made", `{"jsonrpc":"2.0","id":"somebody else's",`+good+`}`),
+		frameTool("answer_null_id", "Answers with id null", `{"jsonrpc":"2.0","id":null,`+good+`}`),
+		frameTool("answer_no_id", "Answers without an id", `{"jsonrpc":"2.0",`+good+`}`),
+		frameTool("answer_id_as_text", "Answers with the id as a string of its JSON", `{"jsonrpc":"2.0","id":$TEXT,`+good+`}`),
+		frameTool("answer_batch", "Answers with an array", `[{"jsonrpc":"2.0","id":$ID,`+good+`}]`),
+		frameTool("answer_no_version", "Answers without jsonrpc", `{"id":$ID,`+good+`}`),
+		frameTool("answer_both", "Answers with a result and an error", `{"jsonrpc":"2.0","id":$ID,`+good+`,"error":{"code":1,"message":"both"}}`),
+		frameTool("answer_neither", "Answers with neither result nor error", `{"jsonrpc":"2.0","id":$ID}`),
+		frameTool("answer_duplicate_keys", "Answers with members given twice and in other letter cases", `{"jsonrpc":"2.0","id":$ID,"id":99,`+good+`,"Result":{},"re\u017fult":{}}`),
+		frameTool("answer_null_result", "Answers with result null", `{"jsonrpc":"2.0","id":$ID,"result":null}`),
+		frameTool("answer_list_result", "Answers with an array as the result", `{"jsonrpc":"2.0","id":$ID,"result":[]}`),
+		frameTool("answer_bad_error", "Answers with an error that is a string", `{"jsonrpc":"2.0","id":$ID,"error":"no"}`),
+		frameTool("answer_error_code", "Answers with an error whose code is not an integer", `{"jsonrpc":"2.0","id":$ID,"error":{"code":1.5,"message":7}}`),
+		frameTool("answer_huge_number", "Answers with numbers that nothing can hold", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"structuredContent":{"a":1e400,"b":-1e-400,"c":123456789012345678901234567890}}}`),
+		frameTool("answer_lone_surrogate", "Answers with half of a surrogate pair", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"\ud800"}]}}`),
+		frameTool("answer_request", "Asks back a method that does not exist", `{"jsonrpc":"2.0","id":$ID,"method":"evil/method","params":{}}`),
+		frameTool("bad_json", "Answers with JSON that is broken", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[}}`),
+		frameTool("trailing_garbage", "Answers with a frame and more on the same line", `{"jsonrpc":"2.0","id":$ID,`+good+`} and more`),
+		frameTool("bad_utf8", "Answers with bytes that are not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\xff\xc0\xaf\xed\xa0\x80\x9b2J\"}]}}"),
+		frameTool("not_json", "Answers with an HTML page", "<html><body>502 Bad Gateway\x1b[2J</body></html>"),
+		frameTool("answer_byte_order_mark", "Answers with a byte order mark first", "\ufeff"+`{"jsonrpc":"2.0","id":$ID,`+good+`}`),
 		{entry{"noise", "Sends log lines where frames belong, then answers", ""}, func(_ context.Context, _ *Server, w wire, id string, _ []byte) {
 			w.bytes("loading model…\n\x1b[31mWARN\x1b[0m cache is cold\n{\"level\":\"info\"}\n")
 			w.message(answer(id, "after the noise"))
@@ -111,18 +111,18 @@ func misdeeds() []misdeed {
 
 // raw is the list of the tools below JSON-RPC.
 func raw() (all []entry) {
-	for _, m := range misdeeds() {
+	for _, m := range wireTools() {
 		all = append(all, m.entry)
 	}
-	for _, m := range httpDeeds() {
+	for _, m := range httpTools() {
 		all = append(all, m.entry)
 	}
 	return all
 }
 
-// deed finds what a tool does on the wire; nil if it is not one of these.
-func deed(tool string) func(ctx context.Context, s *Server, w wire, id string, args []byte) {
-	for _, m := range misdeeds() {
+// wireTool finds what a tool does on the wire; nil if it is not one of these.
+func wireTool(tool string) func(ctx context.Context, s *Server, w wire, id string, args []byte) {
+	for _, m := range wireTools() {
 		if m.name == tool {
 			return m.do
 		}
@@ -141,5 +141,5 @@ func wait(ctx context.Context, d time.Duration) {
 
 // unavailable is what a tool of the other transport answers.
 func unavailable(w wire, id, tool string) {
-	w.message(string(jsonrpc.NewError([]byte(id), jsonrpc.CodeInvalidParams, fmt.Sprintf("%s works over HTTP only", tool), nil)))
+	w.message(string(jsonrpc.NewError([]byte(id), jsonrpc.CodeInvalidParams, fmt.Sprintf("%s is available over HTTP only", tool), nil)))
 }

@@ -49,7 +49,7 @@ func TestMisdeedsOverHTTP(t *testing.T) {
 		"answer_late": true, "big_frame": true, "noise": true, "foreign_progress": true, "answer_lone_surrogate": true,
 		"answer_huge_number": true, "answer_null_result": true, "answer_list_result": true,
 	}
-	for _, m := range misdeeds() {
+	for _, m := range wireTools() {
 		if m.name == "never" {
 			continue
 		}

@@ -63,7 +63,7 @@ func New(o Options) (*KB, error) {
 	if o.Dir != "" {
 		root, err := os.OpenRoot(o.Dir)
 		if err != nil {
-			return nil, fmt.Errorf("knowledge base: open its folder: %w; give one that exists and is readable", err)
+			return nil, fmt.Errorf("knowledge base: open the folder: %w; give one that exists and is readable", err)
 		}
 		k.root = root
 	}
@@ -83,7 +83,7 @@ func (k *KB) Start() {
 	}
 	k.work.Go(func() {
 		if err := k.Reindex(k.run); err != nil && k.run.Err() == nil {
-			k.o.Log.Error("the knowledge base could not be indexed", "dir", k.o.Dir, "error", err)
+			k.o.Log.Error("knowledge base: indexing failed", "dir", k.o.Dir, "error", err)
 		}
 	})
 }
@@ -143,7 +143,7 @@ func (k *KB) open(ctx context.Context) (*index, error) {
 		return k.ix, nil
 	}
 	if k.run.Err() != nil {
-		return nil, errors.New("knowledge base: it is closed")
+		return nil, errors.New("knowledge base: closed")
 	}
 	// Whoever asked first may give up; what is made here is for everybody.
 	ctx = context.WithoutCancel(ctx)

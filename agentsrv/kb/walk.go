@@ -37,7 +37,7 @@ func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
 				return err
 			}
 			skipped++
-			k.o.Log.Warn("the knowledge base leaves out what it cannot read", "path", name, "error", err)
+			k.o.Log.Warn("knowledge base: skipping an unreadable file", "path", name, "error", err)
 			return nil
 		}
 		if d.IsDir() {
@@ -47,7 +47,7 @@ func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
 			return nil
 		}
 		if seen >= maxFiles {
-			k.o.Log.Warn("the knowledge base stops at its limit of files; index a smaller folder", "dir", k.o.Dir, "limit", maxFiles)
+			k.o.Log.Warn("knowledge base: file limit reached, index a smaller folder", "dir", k.o.Dir, "limit", maxFiles)
 			return fs.SkipAll
 		}
 		how, err := k.visit(ctx, ix, pass, name)
@@ -56,7 +56,7 @@ func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
 			return ctx.Err()
 		case err != nil:
 			skipped++
-			k.o.Log.Warn("the knowledge base leaves out what it cannot read", "path", name, "error", err)
+			k.o.Log.Warn("knowledge base: skipping an unreadable file", "path", name, "error", err)
 			return nil
 		case how == leftOut:
 			skipped++
@@ -65,7 +65,7 @@ func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
 			changed++
 		}
 		if seen++; seen%logEvery == 0 {
-			k.o.Log.Info("the knowledge base is being indexed", "files", seen, "changed", changed)
+			k.o.Log.Info("knowledge base: indexing", "files", seen, "changed", changed)
 		}
 		return nil
 	})
@@ -79,7 +79,7 @@ func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
 	if err != nil {
 		return skipped, fmt.Errorf("knowledge base: index %s: %w", k.o.Dir, err)
 	}
-	k.o.Log.Info("the knowledge base is up to date", "files", seen, "changed", changed, "removed", gone, "skipped", skipped,
+	k.o.Log.Info("knowledge base: index is up to date", "files", seen, "changed", changed, "removed", gone, "skipped", skipped,
 		"duration_ms", time.Since(start).Milliseconds())
 	return skipped, nil
 }

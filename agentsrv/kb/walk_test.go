@@ -114,7 +114,7 @@ type paused struct {
 func (p paused) Enabled(context.Context, slog.Level) bool { return true }
 
 func (p paused) Handle(_ context.Context, r slog.Record) error {
-	if strings.Contains(r.Message, "being indexed") {
+	if strings.HasSuffix(r.Message, ": indexing") {
 		p.reached <- struct{}{}
 		<-p.release
 	}

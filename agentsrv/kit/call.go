@@ -61,7 +61,7 @@ func ParseCall(params []byte) (Call, *jsonrpc.RequestError) {
 	case bad != nil:
 		return c, bad
 	case params != nil && err != nil:
-		return c, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: they must be an object with name and arguments: %w", err)
+		return c, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: must be an object with name and arguments: %w", err)
 	case c.Name == "":
 		return c, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Missing tool name").With("field", "name").With("reason", Required)
 	}

@@ -7,10 +7,10 @@ type hooksKey struct{}
 // Hooks tell how a queued call fares, and change how it is treated. The queue calls them from the goroutine that waits
 // for the call; they must return at once. Functions may be nil.
 type Hooks struct {
-	Accepted func()     // the call is in the queue, or runs
-	Started  func()     // it runs, for the first time
-	Waiting  func(bool) // it begins, and ends, to wait for a client or another agent
-	Patient  bool       // it may queue for as long as its context lives: no client waits for its answer
+	Accepted       func()     // the call is in the queue, or runs
+	Started        func()     // it runs, for the first time
+	Waiting        func(bool) // it begins, and ends, to wait for a client or another agent
+	NoQueueTimeout bool       // it may queue for as long as its context lives: no client waits for its answer
 }
 
 // WithHooks sets the hooks of the next call that is queued with the context.

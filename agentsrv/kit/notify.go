@@ -88,7 +88,7 @@ type queuedKey struct{}
 func queued(ctx context.Context, method string, params map[string]any) error {
 	srv := server.ServerFromContext(ctx)
 	if srv == nil {
-		return errors.New("notify: this context belongs to no request")
+		return errors.New("notify: the context is not of a request")
 	}
 	for {
 		err := srv.SendNotificationToClient(ctx, method, params)

@@ -103,7 +103,7 @@ func (q *Queue) grant(w *waiter) {
 	q.unlink(w)
 	q.take(w.tenant)
 	if w.run != nil {
-		w.run.regain()
+		w.run.resumed()
 	}
 	w.granted = true
 	close(w.ready)
@@ -143,7 +143,7 @@ func (q *Queue) turn(ctx context.Context, w *waiter, limit time.Duration) error 
 	case <-q.stop:
 		err = interrupted("the agent shut down before this call's turn came; call again when it is back")
 	case <-late:
-		err = jsonrpc.Errorf(jsonrpc.KindTimeout, "Request timed out: %v in the queue were not enough for its turn to come; call again later", limit).With("phase", "queued")
+		err = jsonrpc.Errorf(jsonrpc.KindTimeout, "Request timed out: still queued after %v; call again later", limit).With("phase", "queued")
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

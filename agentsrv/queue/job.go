@@ -38,7 +38,7 @@ type state int
 
 const (
 	holding   state = iota // it has its slot
-	lent                   // it gave it to others, in Wait
+	yielded                // it gave it to others, in Wait
 	abandoned              // it lost it, and still has not ended
 	kept                   // it was abandoned, but too many others were too: it has its slot
 	over                   // it ended
@@ -80,13 +80,13 @@ func (q *Queue) run(ctx context.Context, t *tenant, job Job, hooks *kit.Hooks, f
 			return err
 		case <-timer.C:
 			var rest time.Duration
-			if rest, why = r.rest(); why == nil {
+			if rest, why = r.remaining(); why == nil {
 				timer.Reset(rest)
 			}
 		case <-ctx.Done():
 			why = cancelled(ctx)
 		case <-q.stop:
-			why = interrupted("the agent shut down while this call ran; look what it did before calling again")
+			why = interrupted("the agent shut down during the call; check what it did before calling again")
 		}
 	}
 	r.cancel(why)
@@ -122,8 +122,8 @@ func (r *run) end() {
 	case holding:
 		q.mean += (r.ran(time.Since(r.begun)) - q.mean) / 8
 		q.release(r.tenant)
-	case lent:
-		r.unlend()
+	case yielded:
+		r.dropYield()
 	case kept:
 		q.abandoned--
 		q.release(r.tenant)
@@ -147,8 +147,8 @@ func (r *run) abandon() {
 	was := r.state
 	r.state = abandoned
 	switch {
-	case was == lent:
-		r.unlend()
+	case was == yielded:
+		r.dropYield()
 	case q.abandoned < q.opts.MaxAbandoned:
 		q.release(r.tenant)
 	default:
@@ -156,7 +156,7 @@ func (r *run) abandon() {
 	}
 	q.abandoned++
 	q.changed()
-	q.opts.Logger.Warn("a tool went on after it was told to stop, and was abandoned", "tool", r.tool, "tenant", r.tenant.name,
+	q.opts.Logger.Warn("a tool ignores its cancellation and was abandoned", "tool", r.tool, "tenant", r.tenant.name,
 		"abandoned", q.abandoned, "keeps_slot", r.state == kept)
 }
 
@@ -167,7 +167,7 @@ func cancelled(ctx context.Context) error {
 		return f
 	}
 	if errors.Is(cause, context.DeadlineExceeded) {
-		return jsonrpc.Errorf(jsonrpc.KindTimeout, "Request timed out: its caller gave it no more time%w", hidden{cause})
+		return jsonrpc.Errorf(jsonrpc.KindTimeout, "Request timed out: the caller's deadline has passed%w", hidden{cause})
 	}
 	return jsonrpc.Errorf(jsonrpc.KindCancelled, "the call was cancelled%w", hidden{cause})
 }

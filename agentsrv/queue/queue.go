@@ -60,7 +60,7 @@ type Queue struct {
 	resume    list.List // *waiter: jobs that want their slot back, before all new ones
 	queued    int       // jobs that have not begun
 	running   int       // slots taken
-	away      int       // jobs that lent their slot, those in resume among them
+	yielding  int       // jobs that lent their slot, those in resume among them
 	abandoned int
 	mean      time.Duration // moving average of how long jobs have a slot
 	live      int           // calls of Do that were accepted and have not returned
@@ -68,9 +68,9 @@ type Queue struct {
 	stopped   bool          // stop is closed
 	idle      chan struct{} // closed when live gets 0; made by Drain
 
-	teller  *time.Timer // reports the status
-	telling bool        // it will
-	told    Status
+	teller   *time.Timer // reports the status
+	telling  bool        // it will
+	reported Status
 }
 
 // New makes a queue.
@@ -117,7 +117,7 @@ func (q *Queue) do(ctx context.Context, job Job, hooks *kit.Hooks, f func(contex
 	}
 	if w != nil {
 		limit := q.opts.QueueTimeout
-		if hooks != nil && hooks.Patient {
+		if hooks != nil && hooks.NoQueueTimeout {
 			limit = 0
 		}
 		if err := q.turn(ctx, w, limit); err != nil {
@@ -144,7 +144,7 @@ func (q *Queue) enter(job Job) (*tenant, *waiter, error) {
 		q.take(t)
 		return t, nil, nil
 	}
-	if q.opts.Capacity != Unlimited && q.queued+q.away >= q.opts.Capacity || q.opts.TenantQueued > 0 && t.waiting.Len() >= q.opts.TenantQueued {
+	if q.opts.Capacity != Unlimited && q.queued+q.yielding >= q.opts.Capacity || q.opts.TenantQueued > 0 && t.waiting.Len() >= q.opts.TenantQueued {
 		q.forget(t)
 		return nil, nil, q.full()
 	}

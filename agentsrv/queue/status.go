@@ -30,7 +30,7 @@ func (q *Queue) status() Status {
 	again := q.resume.Len()
 	return Status{
 		Queued: q.queued + again, Running: q.running, Concurrency: q.opts.Concurrency,
-		Waiting: q.away - again, Capacity: q.opts.Capacity, Abandoned: q.abandoned,
+		Waiting: q.yielding - again, Capacity: q.opts.Capacity, Abandoned: q.abandoned,
 	}
 }
 
@@ -51,8 +51,8 @@ func (q *Queue) changed() {
 func (q *Queue) tell() {
 	q.mu.Lock()
 	now := q.status()
-	news := now != q.told
-	q.told = now
+	news := now != q.reported
+	q.reported = now
 	q.mu.Unlock()
 	if news {
 		q.opts.Changed(now)
@@ -60,7 +60,7 @@ func (q *Queue) tell() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.telling = false
-	if q.status() != q.told {
+	if q.status() != q.reported {
 		q.changed()
 	}
 }
@@ -99,7 +99,7 @@ func (q *Queue) Drain(ctx context.Context) error {
 	if left == 0 {
 		return nil
 	}
-	return fmt.Errorf("queue: %d calls were cut off by the shutdown; give it more time if they matter: %w", left, context.Cause(ctx))
+	return fmt.Errorf("queue: %d calls were interrupted by the shutdown: %w", left, context.Cause(ctx))
 }
 
 // leave is the end of one Do.

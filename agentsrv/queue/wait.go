@@ -27,11 +27,11 @@ func Wait(ctx context.Context, f func() error) error {
 }
 
 func (r *run) wait(f func() error) error {
-	r.lend()
-	r.tell(true)
+	r.yield()
+	r.notifyWaiting(true)
 	err := f()
-	r.tell(false)
-	if w := r.want(); w != nil {
+	r.notifyWaiting(false)
+	if w := r.reacquire(); w != nil {
 		if late := r.q.turn(r, w, 0); late != nil { // rest minds the time
 			return late
 		}
@@ -39,35 +39,35 @@ func (r *run) wait(f func() error) error {
 	return err
 }
 
-func (r *run) tell(waiting bool) {
+func (r *run) notifyWaiting(waiting bool) {
 	if r.hooks != nil && r.hooks.Waiting != nil {
 		r.hooks.Waiting(waiting)
 	}
 }
 
-// lend gives the slot to others, if the job has one.
-func (r *run) lend() {
+// yield gives the slot to others, if the job has one.
+func (r *run) yield() {
 	r.q.mu.Lock()
 	defer r.q.mu.Unlock()
 	r.waits++
 	if r.state == holding {
-		r.state, r.since = lent, time.Since(r.begun)
-		r.q.away++
+		r.state, r.since = yielded, time.Since(r.begun)
+		r.q.yielding++
 		r.q.release(r.tenant)
 	}
 }
 
-// want takes the slot back or, if none is free, joins those that want theirs.
-func (r *run) want() *waiter {
+// reacquire takes the slot back or, if none is free, joins those that want theirs.
+func (r *run) reacquire() *waiter {
 	q := r.q
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if r.waits--; r.waits > 0 || r.state != lent {
+	if r.waits--; r.waits > 0 || r.state != yielded {
 		return nil
 	}
 	if q.free(r.tenant) {
 		q.take(r.tenant)
-		r.regain()
+		r.resumed()
 		return nil
 	}
 	now := time.Since(r.begun)
@@ -80,19 +80,19 @@ func (r *run) want() *waiter {
 	return w
 }
 
-// regain is the moment at which the job has its slot again; q.mu is held.
-func (r *run) regain() {
+// resumed is the moment at which the job has its slot again; q.mu is held.
+func (r *run) resumed() {
 	now := time.Since(r.begun)
 	r.paused += now - r.since
 	r.since = now
 	r.state = holding
-	r.q.away--
+	r.q.yielding--
 	r.touched.Store(int64(now))
 }
 
-// unlend is the end of a job that lent its slot and will not have it again; q.mu is held.
-func (r *run) unlend() {
-	r.q.away--
+// dropYield is the end of a job that lent its slot and will not have it again; q.mu is held.
+func (r *run) dropYield() {
+	r.q.yielding--
 	if r.again != nil && r.again.at != nil {
 		r.q.unlink(r.again)
 	}
@@ -100,30 +100,30 @@ func (r *run) unlend() {
 
 // ran is for how long the job had a slot, now being the time since it began; q.mu is held.
 func (r *run) ran(now time.Duration) time.Duration {
-	if r.state == lent {
+	if r.state == yielded {
 		now = r.since
 	}
 	return now - r.paused
 }
 
-// rest is how long the job may go on from now until somebody has to look again, or why it has to end.
-func (r *run) rest() (time.Duration, error) {
+// remaining is how long the job may go on from now until somebody has to look again, or why it has to end.
+func (r *run) remaining() (time.Duration, error) {
 	q := r.q
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Since(r.begun)
 	ceiling := q.opts.MaxTimeout - r.ran(now)
 	idle := r.timeout - (now - time.Duration(r.touched.Load()))
-	phase, text, left := "running", "Request timed out: it ran for %v; ask for less at a time", min(ceiling, idle)
+	phase, text, left := "running", "Request timed out: the tool ran for %v; ask for less at a time", min(ceiling, idle)
 	spent := r.ran(now)
-	if r.state == lent {
+	if r.state == yielded {
 		spent = now - r.since
 		// Should it get its slot back now, it may run for as long as this.
 		idle = r.timeout
 		if r.waits > 0 {
-			phase, text, left = "waiting", "Request timed out: %v were not enough for the answer that it waits for; call again and answer sooner", q.opts.WaitTimeout-spent
+			phase, text, left = "waiting", "Request timed out: no answer from the client within %v; call again and answer sooner", q.opts.WaitTimeout-spent
 		} else {
-			phase, text, left = "queued", "Request timed out: %v in the queue were not enough for its turn to come again; call again later", q.opts.QueueTimeout-spent
+			phase, text, left = "queued", "Request timed out: still queued again after %v; call again later", q.opts.QueueTimeout-spent
 		}
 	}
 	if left <= 0 {

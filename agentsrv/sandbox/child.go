@@ -27,7 +27,7 @@ type child struct {
 	in     *os.File
 	out    *os.File
 	frames *bufio.Reader
-	stderr opening
+	stderr headBuffer
 	calls  int
 	timer  *time.Timer // ends the worker when it was idle for long
 
@@ -75,7 +75,7 @@ func start(ctx context.Context, program string) (_ *child, err error) {
 	}
 	if err != nil {
 		c.close()
-		return nil, fmt.Errorf("worker did not get ready: %w%s", err, c.lastWords())
+		return nil, fmt.Errorf("worker did not start: %w%s", err, c.stderrText())
 	}
 	return c, nil
 }
@@ -90,7 +90,7 @@ func environment() []string {
 }
 
 // errStale says that a worker was gone before it had begun a call.
-var errStale = errors.New("the worker was gone before it began")
+var errStale = errors.New("the worker had exited before the call")
 
 // call runs one request. When ctx ends first the worker is killed, and the error is that of the pipe. A child whose
 // call failed is of no further use.
@@ -138,32 +138,32 @@ func (c *child) close() string {
 	return c.cmd.ProcessState.String()
 }
 
-// lastWords is what the worker wrote to stderr, for logs.
-func (c *child) lastWords() string {
+// stderrText is what the worker wrote to stderr, for logs.
+func (c *child) stderrText() string {
 	if s := strings.TrimSpace(c.stderr.String()); s != "" {
 		return ": " + s
 	}
 	return ""
 }
 
-// opening keeps the first bytes written to it: of a crash they say most.
-type opening struct {
+// headBuffer keeps the first bytes written to it: of a crash they say most.
+type headBuffer struct {
 	mu  sync.Mutex
 	buf []byte
 }
 
 // Write never fails, so that a worker that says much goes on.
-func (t *opening) Write(p []byte) (int, error) {
+func (t *headBuffer) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p[:min(len(p), stderrMax-len(t.buf))]...)
 	return len(p), nil
 }
 
-func (t *opening) String() string {
+func (t *headBuffer) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.buf)
 }
 
-var _ io.Writer = (*opening)(nil)
+var _ io.Writer = (*headBuffer)(nil)

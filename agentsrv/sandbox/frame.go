@@ -63,7 +63,7 @@ func readFrame(r io.Reader, kind byte, v any) error {
 	}
 	n := binary.BigEndian.Uint32(head[:4])
 	if n > maxFrame || head[4] != kind {
-		return fmt.Errorf("sandbox: frame of kind %q and %d bytes where %q was due", head[4], n, kind)
+		return fmt.Errorf("sandbox: unexpected frame %q of %d bytes, want %q", head[4], n, kind)
 	}
 	body := make([]byte, n)
 	if _, err := io.ReadFull(r, body); err != nil {

@@ -38,7 +38,7 @@ func (s *Sandbox) take(ctx context.Context) (*child, error) {
 
 func (s *Sandbox) start(ctx context.Context) (*child, error) {
 	if os.Getenv(workerEnv) != "" {
-		return nil, errors.New("this process is itself a worker: its main must call sandbox.WorkerMain first")
+		return nil, errors.New("this process is a worker itself: its main must call sandbox.WorkerMain first")
 	}
 	program, err := s.program()
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Sandbox) spare() {
 	closed := s.closed
 	s.mu.Unlock()
 	if err != nil && !closed {
-		s.log.Warn("sandbox: no spare worker", "err", err)
+		s.log.Warn("sandbox: cannot start a spare worker", "err", err)
 	}
 	if c != nil && !keep {
 		c.close()

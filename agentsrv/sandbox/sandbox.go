@@ -125,7 +125,7 @@ func (s *Sandbox) Run(ctx context.Context, code string, timeout time.Duration) (
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	case <-ctx.Done():
-		return Result{}, ended(ctx, "queued", 0)
+		return Result{}, contextFailure(ctx, "queued", 0)
 	case <-s.life.Done():
 		return Result{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: %w", errClosed)
 	}
@@ -134,17 +134,17 @@ func (s *Sandbox) Run(ctx context.Context, code string, timeout time.Duration) (
 		c, err := s.take(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
-				return Result{}, ended(ctx, "queued", 0)
+				return Result{}, contextFailure(ctx, "queued", 0)
 			}
-			s.log.Error("sandbox: no worker", "err", err)
-			return Result{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: no sandbox worker could be started; the agent's log says why").With("phase", "starting")
+			s.log.Error("sandbox: cannot start a worker", "err", err)
+			return Result{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: cannot start a sandbox worker; see the agent's log").With("phase", "starting")
 		}
 		res, err := s.attempt(ctx, c, q)
 		if !errors.Is(err, errStale) {
 			return res, err
 		}
 		if try > maxIdle {
-			return res, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: sandbox workers die before they run anything; the agent's log says why").With("phase", "starting")
+			return res, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: sandbox workers exit before they run anything; see the agent's log").With("phase", "starting")
 		}
 		// An idle worker had died; the code has not run.
 	}
@@ -168,26 +168,26 @@ func (s *Sandbox) attempt(ctx context.Context, c *child, q request) (Result, err
 	s.give(c, false)
 	switch {
 	case ctx.Err() != nil:
-		return Result{}, ended(ctx, "running", timeout)
+		return Result{}, contextFailure(ctx, "running", timeout)
 	case errors.Is(limited.Err(), context.DeadlineExceeded):
-		return Result{}, late(timeout)
+		return Result{}, timeoutFailure(timeout)
 	case s.life.Err() != nil:
 		return Result{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: %w", errClosed)
 	case errors.Is(err, errStale):
-		s.log.Warn("sandbox: a worker was gone", "how", how, "stderr", c.lastWords())
+		s.log.Warn("sandbox: an idle worker had exited", "how", how, "stderr", c.stderrText())
 		return Result{}, err
 	}
-	s.log.Error("sandbox: a worker died", "how", how, "err", err, "stderr", c.lastWords())
-	return Result{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: the sandbox worker died while it ran the code (%s); the code may need more memory than a worker has", how).With("phase", "running")
+	s.log.Error("sandbox: a worker exited during a call", "how", how, "err", err, "stderr", c.stderrText())
+	return Result{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: the sandbox worker exited while it ran the code (%s); the code may need more memory than a worker has", how).With("phase", "running")
 }
 
-// ended is the failure of a call whose context ended.
-func ended(ctx context.Context, phase string, timeout time.Duration) error {
+// contextFailure is the failure of a call whose context ended.
+func contextFailure(ctx context.Context, phase string, timeout time.Duration) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		if phase == "running" {
-			return late(timeout)
+			return timeoutFailure(timeout)
 		}
-		f := jsonrpc.Errorf(jsonrpc.KindTimeout, "execute_code: no worker was free in time; try again, or give the agent more time")
+		f := jsonrpc.Errorf(jsonrpc.KindTimeout, "execute_code: no worker was free within the timeout; try again later")
 		f.Err = ctx.Err()
 		return f.With("phase", phase)
 	}
@@ -196,8 +196,8 @@ func ended(ctx context.Context, phase string, timeout time.Duration) error {
 	return f.With("phase", phase)
 }
 
-func late(timeout time.Duration) error {
-	f := jsonrpc.Errorf(jsonrpc.KindTimeout, "execute_code: the code ran longer than it may (its timeout is %d ms) and was stopped", timeout.Milliseconds())
+func timeoutFailure(timeout time.Duration) error {
+	f := jsonrpc.Errorf(jsonrpc.KindTimeout, "execute_code: the code exceeded its timeout of %d ms and was stopped", timeout.Milliseconds())
 	f.Err = context.DeadlineExceeded
 	return f.With("phase", "running").With("timeoutMs", timeout.Milliseconds())
 }

@@ -75,9 +75,9 @@ func (s *Sandbox) execute(ctx context.Context, r mcp.CallToolRequest) (*mcp.Call
 	}
 	switch {
 	case in.Code == nil:
-		return mcp.NewToolResultError("execute_code: code is missing; give the JavaScript to run as a string"), nil
+		return mcp.NewToolResultError("execute_code: code is required: the JavaScript to run, as a string"), nil
 	case len(*in.Code) > MaxCode:
-		return mcp.NewToolResultError(fmt.Sprintf("execute_code: code has %d bytes; it may have %d", len(*in.Code), MaxCode)), nil
+		return mcp.NewToolResultError(fmt.Sprintf("execute_code: code has %d bytes; the limit is %d", len(*in.Code), MaxCode)), nil
 	}
 	res, err := s.Run(ctx, *in.Code, timeout)
 	switch {

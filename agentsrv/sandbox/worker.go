@@ -34,24 +34,24 @@ func WorkerMain() {
 	debug.SetMaxStack(256 << 20)
 	debug.SetGCPercent(50)
 	if err := restrict(); err != nil {
-		complain(err)
+		exitWith(err)
 	}
 	// The first engine of a process is slow; this one is made before anybody waits for it.
 	evaluate(request{Code: "0", Memory: 64 << 20, Output: 1 << 10})
 	if err := writeFrame(out, frameReady, nil); err != nil {
-		complain(err)
+		exitWith(err)
 	}
 	requests := make(chan request)
 	go receive(in, requests)
 	for q := range requests {
 		if err := writeFrame(out, frameStarted, nil); err != nil {
-			complain(err)
+			exitWith(err)
 		}
 		late := time.AfterFunc(time.Duration(q.Timeout)*time.Millisecond+overtime, func() { os.Exit(exitLate) })
 		res := evaluate(q)
 		late.Stop()
 		if err := writeFrame(out, frameDone, res); err != nil {
-			complain(err)
+			exitWith(err)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func receive(in *os.File, requests chan<- request) {
 	}
 }
 
-func complain(err error) {
+func exitWith(err error) {
 	_, _ = os.Stderr.WriteString("mcphud sandbox worker: " + err.Error() + "\n")
 	os.Exit(exitBroke)
 }

@@ -50,7 +50,7 @@ func Open(path string) (*DB, error) {
 // private makes the file before SQLite does, so that it never is readable for others, its journals neither.
 func private(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("store: make its folder: %w", err)
+		return fmt.Errorf("store: create the folder: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// manner is how a call wants to be a task.
-type manner struct {
+// mode is how a call wants to be a task.
+type mode struct {
 	legacy    bool // params.task of 2025-11-25
 	extension bool // the client declared Extension
 	async     bool // _meta.async
@@ -36,7 +36,7 @@ func (s *Service) call(ctx context.Context, x *front.Exchange, next front.Next) 
 	how.must = p.Support == mcp.TaskSupportRequired
 	switch {
 	case p.Support == mcp.TaskSupportForbidden && how.legacy:
-		return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "tool %q does not run as a task; call it without params.task", tool)
+		return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "tool %q does not support tasks; call it without params.task", tool)
 	case p.Support == mcp.TaskSupportForbidden:
 		return next(ctx, x)
 	case how.legacy, how.async:
@@ -48,13 +48,13 @@ func (s *Service) call(ctx context.Context, x *front.Exchange, next front.Next) 
 	case x.Modern:
 		return nil, missingExtension()
 	default:
-		return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "tool %q runs as a task only; call it with params.task", tool)
+		return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "tool %q requires a task; call it with params.task", tool)
 	}
 	return s.start(ctx, x, tool, how, next)
 }
 
 // read finds out what the call says about tasks, and takes params.task away, which is nobody else's business.
-func (s *Service) read(x *front.Exchange) (how manner, err error) {
+func (s *Service) read(x *front.Exchange) (how mode, err error) {
 	how.ttl = s.o.TTL
 	// Most calls say nothing; looking for that is cheaper than reading them.
 	if bytes.Contains(x.Params, []byte(`"task"`)) {
@@ -98,7 +98,7 @@ func (s *Service) ttl(task []byte) (time.Duration, error) {
 }
 
 // start runs the call, and answers with its result or as the task that it became.
-func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how manner, next front.Next) (json.RawMessage, error) {
+func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how mode, next front.Next) (json.RawMessage, error) {
 	tenant := kit.TenantOf(ctx)
 	if err := s.reserve(tenant); err != nil {
 		if how.now || how.must {
@@ -118,7 +118,7 @@ func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how
 		return nil, interrupted()
 	}
 	go t.run(kit.WithHooks(life, &kit.Hooks{
-		Accepted: func() { t.tell(accepted) }, Started: t.started, Waiting: t.waiting, Patient: true,
+		Accepted: func() { t.emit(accepted) }, Started: t.started, Waiting: t.waiting, NoQueueTimeout: true,
 	}), next)
 	if !t.decide(ctx) {
 		tied()
@@ -134,7 +134,7 @@ func (s *Service) start(ctx context.Context, x *front.Exchange, tool string, how
 func (t *task) decide(ctx context.Context) bool {
 	var impatient <-chan time.Time
 	if !t.how.now {
-		timer := time.NewTimer(t.s.o.Patience)
+		timer := time.NewTimer(t.s.o.TaskAfter)
 		defer timer.Stop()
 		impatient = timer.C
 	}
@@ -150,8 +150,8 @@ func (t *task) decide(ctx context.Context) bool {
 			switch {
 			case e == ended:
 				// An error before the queue had the call, of the queue for one, is the call's answer.
-				return (queued || t.err == nil) && ctx.Err() == nil && (t.how.now || t.how.must) && t.adopt()
-			case e == parked, t.how.now:
+				return (queued || t.err == nil) && ctx.Err() == nil && (t.how.now || t.how.must) && t.becomeTask()
+			case e == needsInput, t.how.now:
 				if t.claim() {
 					return true
 				}

@@ -17,7 +17,7 @@ func (s *Service) Routes() map[string]http.Handler {
 	query := kit.Page(func(r *http.Request) (int, any) {
 		id := r.URL.Query().Get("taskId")
 		if id == "" {
-			return http.StatusBadRequest, map[string]string{"error": "invalid_request", "detail": "say which task: " + r.URL.Path + "?taskId=ID"}
+			return http.StatusBadRequest, map[string]string{"error": "invalid_request", "detail": "name the task: " + r.URL.Path + "?taskId=ID"}
 		}
 		return s.page(r.Context(), id)
 	})
@@ -34,8 +34,8 @@ func (s *Service) page(ctx context.Context, id string) (int, any) {
 		return http.StatusOK, rec.page(s.o.Poll)
 	}
 	if _, ok := jsonrpc.AsRequestError(err); ok {
-		return http.StatusNotFound, map[string]string{"error": "task_not_found", "detail": "there is no such task, or its time is over"}
+		return http.StatusNotFound, map[string]string{"error": "task_not_found", "detail": "unknown or expired task"}
 	}
-	s.o.Logger.Error("a task could not be shown", "err", err)
-	return http.StatusInternalServerError, map[string]string{"error": "internal", "detail": "the task could not be looked up; try again"}
+	s.o.Logger.Error("cannot read a task", "err", err)
+	return http.StatusInternalServerError, map[string]string{"error": "internal", "detail": "cannot read the task; try again"}
 }

@@ -43,7 +43,7 @@ func TestTasksExpire(t *testing.T) {
 }
 
 func TestTasksAreBounded(t *testing.T) {
-	r := newRig(t, options{tasks: Options{MaxTasks: 3, Patience: time.Nanosecond, MaxValue: 1000}})
+	r := newRig(t, options{tasks: Options{MaxTasks: 3, TaskAfter: time.Nanosecond, MaxValue: 1000}})
 	s := r.login()
 	for range 3 {
 		r.task(s, "echo", nil)

@@ -19,7 +19,7 @@ import (
 type task struct {
 	s      *Service
 	x      *front.Exchange // the call
-	how    manner
+	how    mode
 	cancel context.CancelCauseFunc
 	events chan event    // to the call that waits, of which nobody reads any more once it is a task
 	done   chan struct{} // closed when the state is over
@@ -32,7 +32,7 @@ type task struct {
 	result  json.RawMessage
 	err     error
 	host    *front.Exchange // whose stream carries what is sent about the call, nil for none
-	log     tail
+	log     logTail
 	logged  time.Time                  // when the store last got it
 	open    map[string][]byte          // questions of a legacy handler without an answer, by their id: whole frames
 	asked   map[string]string          // questions of a modern handler without an answer: its own key by the one it has on the wire
@@ -50,19 +50,19 @@ type task struct {
 type event int
 
 const (
-	accepted event = iota // the queue has it
-	parked                // it needs input, and asks for that as a task
+	accepted   event = iota // the queue has it
+	needsInput              // it needs input, and asks for that as a task
 	ended
 )
 
-func (t *task) tell(e event) {
+func (t *task) emit(e event) {
 	select {
 	case t.events <- e:
 	default:
 	}
 }
 
-func (s *Service) newTask(ctx context.Context, x *front.Exchange, tool string, how manner) *task {
+func (s *Service) newTask(ctx context.Context, x *front.Exchange, tool string, how mode) *task {
 	now := time.Now()
 	host := x
 	if how.now { // its client will listen elsewhere
@@ -129,8 +129,8 @@ func (t *task) claim() bool {
 	return true
 }
 
-// adopt makes the call that ended a task after all, unless it may ask first and does.
-func (t *task) adopt() bool {
+// becomeTask makes the call that ended a task after all, unless it may ask first and does.
+func (t *task) becomeTask() bool {
 	if asks, _ := questions(t.result); asks != nil && t.err == nil && !t.how.now {
 		return false
 	}
@@ -141,8 +141,8 @@ func (t *task) adopt() bool {
 	return true
 }
 
-// carry takes what is sent about the call.
-func (t *task) carry(frame []byte) error {
+// forward takes what is sent about the call.
+func (t *task) forward(frame []byte) error {
 	e, err := jsonrpc.Scan(frame)
 	if err != nil {
 		return fmt.Errorf("task: %w", err)
@@ -157,7 +157,7 @@ func (t *task) carry(frame []byte) error {
 	}
 	t.mu.Unlock()
 	if e.Kind == jsonrpc.Notification {
-		t.note(e)
+		t.logNotification(e)
 	} else if claimed {
 		t.become(asking, "waits for the answer to "+e.Method, nil)
 	}
@@ -211,8 +211,8 @@ func (t *task) waiting(begins bool) {
 	}
 }
 
-// note appends a notification to the log.
-func (t *task) note(e jsonrpc.Envelope) {
+// logNotification appends a notification to the log.
+func (t *task) logNotification(e jsonrpc.Envelope) {
 	line := logLine(e)
 	if line == nil {
 		return
@@ -227,7 +227,7 @@ func (t *task) note(e jsonrpc.Envelope) {
 	t.mu.Unlock()
 	if log != nil && t.s.table.db != nil {
 		if err := t.s.table.log(t.rec.ID, log); err != nil {
-			t.s.o.Logger.Warn("the log of a task could not be kept", "err", err)
+			t.s.o.Logger.Warn("cannot save the log of a task", "err", err)
 		}
 	}
 }

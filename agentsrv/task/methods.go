@@ -40,7 +40,7 @@ func (s *Service) Middleware() front.Middleware {
 			default:
 				return next(ctx, x)
 			}
-			return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "Method not found: %s does not exist in this revision of the protocol", x.Method)
+			return nil, jsonrpc.Errorf(jsonrpc.KindMethodNotFound, "Method not found: %s is not part of this protocol revision", x.Method)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func (s *Service) update(x *front.Exchange, t *task) (json.RawMessage, error) {
 		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: inputResponses must be an object").With("field", "inputResponses").With("reason", "not an object")
 	}
 	if t != nil {
-		t.give(in.InputResponses)
+		t.answer(in.InputResponses)
 	}
 	return ack, nil
 }
@@ -165,7 +165,7 @@ func (s *Service) list(ctx context.Context, x *front.Exchange) (json.RawMessage,
 		cursor, ok := jsonrpc.String(raw)
 		var err error
 		if before, err = strconv.ParseInt(cursor, 36, 64); !ok || err != nil || before <= 0 {
-			return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: this cursor was not given out by tasks/list").With("field", "cursor").With("reason", "unknown")
+			return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: the cursor is not from tasks/list").With("field", "cursor").With("reason", "unknown")
 		}
 	}
 	tasks := []map[string]any{}

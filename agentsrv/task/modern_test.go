@@ -36,7 +36,7 @@ func (r *rig) modernTask(name string, args map[string]any) string {
 }
 
 func TestQ6_ModernTaskWhereACallTakesLong(t *testing.T) {
-	r := newRig(t, options{tasks: Options{Patience: 20 * time.Millisecond}})
+	r := newRig(t, options{tasks: Options{TaskAfter: 20 * time.Millisecond}})
 	if a := r.tool(tasking, "echo", map[string]any{"x": 1}); a.Result["taskId"] != nil || resultText(a.Result) != `{"x":1}` {
 		t.Errorf("a call that is done at once: %+v", a)
 	}
@@ -76,7 +76,7 @@ func TestQ6_ModernTaskWhereACallTakesLong(t *testing.T) {
 }
 
 func TestModernTaskFailsAndIsCancelled(t *testing.T) {
-	r := newRig(t, options{tasks: Options{Patience: time.Nanosecond}})
+	r := newRig(t, options{tasks: Options{TaskAfter: time.Nanosecond}})
 	r.tasks.mu.Lock()
 	for _, name := range []string{"fail", "panic"} {
 		r.tasks.tools[name] = Policy{Support: mcp.TaskSupportRequired}
@@ -159,7 +159,7 @@ func TestModernInputBeforeTheTask(t *testing.T) {
 }
 
 func TestQ7_ModernClientThatLeavesEndsItsCallButNotItsTask(t *testing.T) {
-	r := newRig(t, options{tasks: Options{Patience: 300 * time.Millisecond}})
+	r := newRig(t, options{tasks: Options{TaskAfter: 300 * time.Millisecond}})
 	ctx, leave := context.WithCancel(t.Context())
 	r.later(ctx, tasking, 500, "gate", map[string]any{"name": "leaves"})
 	<-r.started

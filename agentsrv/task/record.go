@@ -124,20 +124,20 @@ func (r *record) common(status state, ttl, interval string, poll time.Duration) 
 	return m
 }
 
-// tail is the end of a log that grows.
-type tail struct{ b []byte }
+// logTail is the end of a log that grows.
+type logTail struct{ b []byte }
 
 // tailMax is how much of a task's log is kept.
 const tailMax = 128 << 10
 
-func (t *tail) add(line []byte) {
+func (t *logTail) add(line []byte) {
 	t.b = append(append(t.b, line...), '\n')
 	if len(t.b) > 2*tailMax {
 		t.b = slices.Clone(t.bytes())
 	}
 }
 
-func (t *tail) bytes() []byte {
+func (t *logTail) bytes() []byte {
 	b := t.b
 	if len(b) > tailMax {
 		b = b[len(b)-tailMax:]

@@ -136,7 +136,7 @@ func (t table) evict(tenant string) (size int64, ok bool, err error) {
 	if t.db == nil {
 		return 0, false, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
 	defer cancel()
 	err = t.db.QueryRowContext(ctx, `DELETE FROM tasks WHERE seq =
 		(SELECT seq FROM tasks WHERE tenant = ? AND state IN (?, ?, ?) ORDER BY seq LIMIT 1) RETURNING size`, tenant, completed, failed, cancelled).Scan(&size)

@@ -20,12 +20,12 @@ func (t *task) run(ctx context.Context, next front.Next) {
 		t.s.mu.Unlock()
 		t.s.work.Done()
 	}()
-	ctx, cancel := context.WithDeadlineCause(ctx, t.rec.Expires, jsonrpc.Errorf(jsonrpc.KindTimeout, "the task's time to live is over").With("phase", "running"))
+	ctx, cancel := context.WithDeadlineCause(ctx, t.rec.Expires, jsonrpc.Errorf(jsonrpc.KindTimeout, "the task's ttl has expired").With("phase", "running"))
 	defer cancel()
 	params := t.x.Params
 	for {
 		x := front.NewExchange(t.x, t.x.ID, t.x.Method, params)
-		x.SendTo(t.carry)
+		x.SendTo(t.forward)
 		result, err := t.once(front.WithExchange(ctx, x), x, next)
 		if err == nil && t.x.Modern {
 			if asks, state := questions(result); asks != nil {
@@ -61,7 +61,7 @@ func (t *task) finish(result json.RawMessage, err error) {
 	if !t.claimed {
 		t.ended, t.result, t.err = true, result, err
 		t.mu.Unlock()
-		t.tell(ended)
+		t.emit(ended)
 		return
 	}
 	t.mu.Unlock()
@@ -71,10 +71,10 @@ func (t *task) finish(result json.RawMessage, err error) {
 // conclude is the end of a task.
 func (t *task) conclude(result json.RawMessage, err error) {
 	if n := int64(len(result)); n > t.s.o.MaxValue {
-		result, err = nil, jsonrpc.Errorf(jsonrpc.KindTooLarge, "the result has %d bytes, and a task's may have %d; ask for less, or call without a task", n, t.s.o.MaxValue)
+		result, err = nil, jsonrpc.Errorf(jsonrpc.KindTooLarge, "the result has %d bytes, more than the %d that a task keeps; ask for less, or call without a task", n, t.s.o.MaxValue)
 	}
 	if asks, _ := questions(result); asks != nil && err == nil {
-		result, err = nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "the tool needs input of its client, which cannot give any to this task; call it without a task")
+		result, err = nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "the tool needs input, which this task cannot ask for; call it without a task")
 	}
 	if err == nil {
 		bad := string(jsonrpc.Get(result, "isError")) == "true"
@@ -121,7 +121,7 @@ func (t *task) ask(ctx context.Context, asks map[string]json.RawMessage) (answer
 	}
 	t.mu.Unlock()
 	t.become(asking, "waits for input", func(r *record) { r.Inputs = inputs })
-	t.tell(parked)
+	t.emit(needsInput)
 	select {
 	case <-t.resume:
 	case <-ctx.Done():
@@ -132,8 +132,8 @@ func (t *task) ask(ctx context.Context, asks map[string]json.RawMessage) (answer
 	return t.answers, true
 }
 
-// give takes answers; those to questions that are not asked, or not any more, are ignored.
-func (t *task) give(answers map[string]json.RawMessage) {
+// answer takes answers; those to questions that are not asked, or not any more, are ignored.
+func (t *task) answer(answers map[string]json.RawMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.rec.State != asking || len(t.asked) == 0 {
@@ -161,7 +161,7 @@ func (s *Service) keep(t *task) {
 	s.mu.Unlock()
 	if s.table.db != nil {
 		if err := s.table.insert(t.snapshot(), t.x.Modern); err != nil {
-			s.o.Logger.Error("a task is kept in memory only", "err", err)
+			s.o.Logger.Error("cannot save a task: it is in memory only", "err", err)
 		} else {
 			s.mu.Lock()
 			t.inserted = true
@@ -191,7 +191,7 @@ func (s *Service) settle(t *task) {
 	if inserted {
 		var err error
 		if kept, err = s.table.settle(r, size); err != nil {
-			s.o.Logger.Error("the end of a task is kept in memory only", "err", err)
+			s.o.Logger.Error("cannot save the end of a task: it is in memory only", "err", err)
 		}
 	}
 	s.mu.Lock()

@@ -13,8 +13,8 @@ import (
 // table keeps tasks in the store; without one it keeps nothing.
 type table struct{ db *store.DB }
 
-// patience bounds one statement: a store that hangs must not hang its tasks.
-const patience = 10 * time.Second
+// statementTimeout bounds one statement: a store that hangs must not hang its tasks.
+const statementTimeout = 10 * time.Second
 
 var steps = []string{
 	`CREATE TABLE tasks (
@@ -93,7 +93,7 @@ func (t table) expire(now time.Time) (gone map[string]usage, first time.Time, er
 	if t.db == nil {
 		return nil, first, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
 	defer cancel()
 	rows, err := t.db.QueryContext(ctx, `DELETE FROM tasks WHERE expires <= ? RETURNING tenant, size`, now.UnixMilli())
 	if err != nil {
@@ -114,7 +114,7 @@ func (t table) expire(now time.Time) (gone map[string]usage, first time.Time, er
 
 // insert keeps a new task.
 func (t table) insert(r *record, modern bool) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
 	defer cancel()
 	_, err := t.db.ExecContext(ctx, `INSERT INTO tasks (id, tool, principal, tenant, session, modern, created, updated, expires, state, message, toolerror, size)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, 0)`,
@@ -131,7 +131,7 @@ func (t table) settle(r *record, size int64) (bool, error) {
 			return false, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
 	defer cancel()
 	res, err := t.db.ExecContext(ctx, `UPDATE tasks SET updated = ?, state = ?, message = ?, toolerror = ?, result = ?, error = ?, log = ?, size = ? WHERE id = ?`,
 		r.Updated.UnixMilli(), r.State, r.Message, r.ToolError, []byte(r.Result), problem, r.Log, size, r.ID)
@@ -144,7 +144,7 @@ func (t table) settle(r *record, size int64) (bool, error) {
 
 // log keeps the log of a task that still runs, in case it is interrupted.
 func (t table) log(id string, log []byte) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
 	defer cancel()
 	_, err := t.db.ExecContext(ctx, `UPDATE tasks SET log = ? WHERE id = ?`, log, id)
 	return err

@@ -52,16 +52,16 @@ type Policy struct {
 
 // Options of a Service. Zero values are the defaults.
 type Options struct {
-	DB       *store.DB     // keeps tasks over a restart; nil keeps them in memory
-	Default  Policy        // for tools that declare nothing
-	Patience time.Duration // after which a modern call that may become a task does; 250 ms
-	TTL      time.Duration // how long a task is kept if its client does not say; 1 h
-	MaxTTL   time.Duration // the longest time that a client gets; 24 h
-	Poll     time.Duration // how long clients are asked to wait before they look again; 1 s
-	MaxTasks int           // tasks that are kept; 1,000
-	MaxBytes int64         // of all results and logs that are kept; 256 MiB
-	MaxValue int64         // of one result; 16 MiB
-	Logger   *slog.Logger  // slog.Default()
+	DB        *store.DB     // keeps tasks over a restart; nil keeps them in memory
+	Default   Policy        // for tools that declare nothing
+	TaskAfter time.Duration // after which a modern call that may become a task does; 250 ms
+	TTL       time.Duration // how long a task is kept if its client does not say; 1 h
+	MaxTTL    time.Duration // the longest time that a client gets; 24 h
+	Poll      time.Duration // how long clients are asked to wait before they look again; 1 s
+	MaxTasks  int           // tasks that are kept; 1,000
+	MaxBytes  int64         // of all results and logs that are kept; 256 MiB
+	MaxValue  int64         // of one result; 16 MiB
+	Logger    *slog.Logger  // slog.Default()
 }
 
 // Service has all tasks.
@@ -83,7 +83,7 @@ type Service struct {
 
 // New makes a service. It starts nothing and opens nothing.
 func New(o Options) *Service {
-	o.Patience = cmp.Or(o.Patience, 250*time.Millisecond)
+	o.TaskAfter = cmp.Or(o.TaskAfter, 250*time.Millisecond)
 	o.TTL = cmp.Or(o.TTL, time.Hour)
 	o.MaxTTL = cmp.Or(o.MaxTTL, 24*time.Hour)
 	o.Poll = cmp.Or(o.Poll, time.Second)
@@ -170,12 +170,12 @@ func (s *Service) Close(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-grace.C:
-		return fmt.Errorf("tasks: %d calls did not end: %w", len(runs), context.Cause(ctx))
+		return fmt.Errorf("tasks: %d calls still running: %w", len(runs), context.Cause(ctx))
 	}
 }
 
 func interrupted() *jsonrpc.RequestError {
-	return jsonrpc.Errorf(jsonrpc.KindInterrupted, "interrupted: the agent stopped while the task was not done; call again, after a look at what it did already")
+	return jsonrpc.Errorf(jsonrpc.KindInterrupted, "interrupted: the agent stopped before the task was done; check what it did before calling again")
 }
 
 // arm makes the sweeper run at the given time, unless it does so earlier; s.mu is held.
@@ -200,7 +200,7 @@ func (s *Service) sweep() {
 	next := s.forget(now)
 	gone, first, err := s.table.expire(now)
 	if err != nil {
-		s.o.Logger.Error("tasks whose time is over could not be removed", "err", err)
+		s.o.Logger.Error("cannot remove expired tasks", "err", err)
 		first = now.Add(time.Minute)
 	}
 	s.mu.Lock()
@@ -227,7 +227,7 @@ func (s *Service) forget(now time.Time) (next time.Time) {
 			continue
 		}
 		s.drop(id, t)
-		t.cancel(jsonrpc.Errorf(jsonrpc.KindTimeout, "the task's time to live is over").With("phase", "running"))
+		t.cancel(jsonrpc.Errorf(jsonrpc.KindTimeout, "the task's ttl has expired").With("phase", "running"))
 	}
 	return next
 }

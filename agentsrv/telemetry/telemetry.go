@@ -70,16 +70,16 @@ func New(o Options) *Telemetry {
 // ready starts what the first request needs: the exporters, if there is a collector, and the metrics. It is false after
 // Close.
 func (t *Telemetry) ready() bool {
-	t.once.Do(t.boot)
+	t.once.Do(t.open)
 	return t.metrics != nil
 }
 
-func (t *Telemetry) boot() {
+func (t *Telemetry) open() {
 	t.export = telemetry.Open(telemetry.Options{Name: t.o.Name, Version: t.o.Version, Scope: scope, OTLP: t.o.OTLP, Logger: t.o.Logger})
 	t.tracer = t.export.Tracer
 	var err error
 	if t.metrics, err = t.newMetrics(); err != nil {
-		t.o.Logger.Error("the metrics are not complete", "error", err)
+		t.o.Logger.Error("cannot create all metrics", "error", err)
 	}
 }
 

@@ -33,7 +33,7 @@ func NewAuthenticator(a Auth) (*Authenticator, error) {
 	auth := &Authenticator{nothing: a.Token == "" && a.JWT.JWKS == ""}
 	if a.Token != "" {
 		if a.Token != strings.TrimSpace(a.Token) || !ingress.Visible(a.Token) {
-			return nil, errors.New("the token has white space or control characters, which no Authorization header carries; use visible ASCII only")
+			return nil, errors.New("invalid token: white space or control characters; use visible ASCII only")
 		}
 		sum := sha256.Sum256([]byte(a.Token))
 		auth.static = sum[:]
@@ -67,7 +67,7 @@ func (a *Authenticator) Identify(r *http.Request) (kit.Identity, error) {
 	if a.jwt != nil {
 		return a.jwt.verify(token)
 	}
-	return kit.Identity{}, ingress.Unauthorized("invalid_token", "the bearer token is not one that this server accepts")
+	return kit.Identity{}, ingress.Unauthorized("invalid_token", "the bearer token is not accepted")
 }
 
 // Required reports whether callers need a token.
@@ -82,5 +82,5 @@ func MustAuth(host string, a Auth, insecure bool) error {
 	if host == "" {
 		host = "all interfaces"
 	}
-	return fmt.Errorf("listening on %s without a token would let every machine that can reach it use the tools; give a token, or listen on 127.0.0.1", host)
+	return fmt.Errorf("listening on %s without authentication lets other machines call the tools; set a token or a JWKS file, or listen on 127.0.0.1", host)
 }

@@ -52,7 +52,7 @@ func readJWKS(path string) ([]key, error) {
 		Keys []jwk `json:"keys"`
 	}
 	if err := json.Unmarshal(raw, &set); err != nil {
-		return nil, fmt.Errorf("keys: %s is no JSON Web Key Set: %w", path, err)
+		return nil, fmt.Errorf("keys: %s is not a valid JSON Web Key Set: %w", path, err)
 	}
 	if len(set.Keys) > maxKeys {
 		return nil, fmt.Errorf("keys: %s has more than %d keys", path, maxKeys)

@@ -92,10 +92,10 @@ func (v *verifier) current() []key {
 	v.version = version
 	keys, err := readJWKS(v.options.JWKS)
 	if err != nil {
-		v.options.Logger.Error("the key file changed and cannot be used; the keys from before stay in use", "error", err)
+		v.options.Logger.Error("cannot read the changed key file: the previous keys stay in use", "error", err)
 		return v.keys
 	}
-	v.options.Logger.Info("the key file was read again", "keys", len(keys))
+	v.options.Logger.Info("key file reloaded", "keys", len(keys))
 	v.keys = keys
 	return keys
 }
@@ -110,15 +110,15 @@ func (v *verifier) verify(token string) (kit.Identity, error) {
 	case errors.Is(err, jwt.ErrTokenExpired):
 		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the token has expired; get a new one")
 	case errors.Is(err, jwt.ErrTokenInvalidIssuer), errors.Is(err, jwt.ErrTokenInvalidAudience):
-		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the token was issued by or for somebody else")
+		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the token has another issuer or audience")
 	case errors.Is(err, jwt.ErrTokenNotValidYet), errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
 		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the token is not valid yet")
 	default:
 		v.options.Logger.Debug("a token was refused", "error", err)
-		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the bearer token is not one that this server accepts")
+		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the bearer token is not accepted")
 	}
 	if len(c.Subject) > maxClaim || len(c.Issuer) > maxClaim || c.Tenant != "" && !ValidID(c.Tenant) {
-		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the token's iss, sub or tenant_id is not of a usable form")
+		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the token's iss, sub or tenant_id is malformed")
 	}
 	return kit.Identity{Principal: fmt.Sprintf("jwt:%q:%q:%q", c.Issuer, c.Subject, c.Tenant), Tenant: c.Tenant, User: c.Subject}, nil
 }
@@ -131,7 +131,7 @@ func (v *verifier) key(t *jwt.Token) (any, error) {
 		return nil, errors.New("kid is not a string")
 	}
 	if _, present := t.Header["crit"]; present {
-		return nil, errors.New("the token has critical extensions (crit), none of which is known here")
+		return nil, errors.New("unsupported critical extensions (crit)")
 	}
 	for _, k := range keys {
 		if named && k.id == kid || !named && len(keys) == 1 {

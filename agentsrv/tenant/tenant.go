@@ -141,7 +141,7 @@ func (t *Tenants) admit(ctx context.Context, id string) error {
 	switch {
 	case err != nil && t.o.AutoCreate:
 		// Nothing is refused for want of a note about it.
-		t.o.Logger.Warn("a tenant was not remembered", "error", err)
+		t.o.Logger.Warn("cannot save a tenant", "error", err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("look up the tenant: %w", err)

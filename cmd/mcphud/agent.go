@@ -23,7 +23,7 @@ func (a *app) agentCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "agent", Short: "Run the bundled agent: an MCP server to try, debug and test clients with", Args: cobra.NoArgs,
 		Long: "agent serves MCP over HTTP on http://127.0.0.1:7000/mcp, or over stdin and stdout with --stdio, in every revision of the protocol. " +
-			"It says `listening on URL` on stderr once it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once.\n\n" +
+			"It prints `listening on URL` on stderr when it is ready. SIGINT and SIGTERM let running calls finish; a second signal ends it at once.\n\n" +
 			"Beside /mcp it answers GET /health, /ready, /metrics, /queue, /tasks/ID, /task?taskId=ID and /getTaskStatus?taskId=ID.\n\n" +
 			"A setting is taken from its flag, else from the environment (AGENT_PORT, AGENT_CONCURRENCY, AGENT_TOKEN, AGENT_MODEL_URL, AGENT_MODEL, AGENT_MODEL_KEY, ROUTER_HOST, ROUTER_PORT, ROUTER_CA), " +
 			"else from --config FILE or agent.yaml in mcphud's configuration folder, with keys such as port, concurrency, timeout, maxRequestSize and name; " +
@@ -106,17 +106,17 @@ func agentError(err error) error {
 // options makes what the agent takes of the settings, or says what about them cannot be.
 func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	if !s.stdio && !listen.Loopback(bareHost(s.host)) && s.token == "" && s.jwks == "" {
-		return agentsrv.Options{}, usageError("--host "+s.host+" serves other machines without authentication",
+		return agentsrv.Options{}, usageError("--host "+s.host+" lets other machines connect without authentication",
 			"set AGENT_TOKEN or --jwks, or leave --host out to serve this machine only")
 	}
 	if s.jwks == "" && s.jwtAudience+s.jwtIssuer != "" {
-		return agentsrv.Options{}, usageError("--jwt-audience and --jwt-issuer restrict JWTs, and no key file says which JWTs are accepted", "set --jwks, or leave them out")
+		return agentsrv.Options{}, usageError("--jwt-audience and --jwt-issuer need the key file of --jwks", "set --jwks, or leave them out")
 	}
 	if s.jwks != "" && s.jwtAudience == "" {
-		log.Warn("JWTs for any audience are accepted, also those that their issuer made out to other services: set --jwt-audience")
+		log.Warn("JWTs for other services are accepted: set --jwt-audience")
 	}
 	if s.jwks != "" && s.jwtIssuer == "" {
-		log.Warn("JWTs of any issuer are accepted if a key of the JWKS file signed them: set --jwt-issuer")
+		log.Warn("JWTs of any issuer are accepted: set --jwt-issuer")
 	}
 	o := agentsrv.Options{
 		Name: s.name, Profile: agentsrv.Profile(s.profile), Host: bareHost(s.host), Port: s.port, Token: s.token, JWKS: s.jwks, JWTAudience: s.jwtAudience, JWTIssuer: s.jwtIssuer,
@@ -128,7 +128,7 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	}
 	switch {
 	case s.ephemeral && s.store != "":
-		return o, usageError("--ephemeral keeps everything in memory, and --store names a file", "leave one of them")
+		return o, usageError("--ephemeral and --store exclude each other: in memory, or in a file", "use one of them")
 	case s.ephemeral:
 		return o, nil
 	case o.Store == "":
@@ -190,7 +190,7 @@ func closeAgent(ctx context.Context, agent *agentsrv.Agent, o agentsrv.Options) 
 	defer cancel()
 	err := agent.Close(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		o.Logger.Warn("calls were cancelled that had not ended within the drain timeout", "drain_timeout", o.DrainTimeout.String())
+		o.Logger.Warn("cancelled calls that were still running after the drain timeout", "drain_timeout", o.DrainTimeout.String())
 		return nil
 	}
 	return err

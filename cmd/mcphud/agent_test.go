@@ -37,7 +37,7 @@ func TestAgentUsage(t *testing.T) {
 		{"--max-request-size big", "10mb"},
 		{"--log-level loud", "debug, info, warning, error"},
 		{"--config /nowhere/at/all.yaml", "/nowhere/at/all.yaml"},
-		{"--ephemeral --store x.db", "--store names a file"},
+		{"--ephemeral --store x.db", "--store exclude each other"},
 		{"--kb /nowhere/at/all --ephemeral --port 0", "/nowhere/at/all"},
 		{"--host 0.0.0.0 --port 0", "AGENT_TOKEN"},
 		{"--host :: --port 0", "--jwks"},

@@ -210,7 +210,7 @@ func TestC1_ExplainWrongSettings(t *testing.T) {
 		{name: "no object", yaml: "[1]", args: []string{"agent"}, setting: "port", is: "7000 default", failure: "agent.yaml:1:1"},
 		{name: "no file", args: []string{"agent", "--config", "none.yaml"}, setting: "port", is: "7000 default", failure: "none.yaml"},
 		{name: "together", args: []string{"agent", "--host", "0.0.0.0"}, setting: "host", is: "0.0.0.0 flag", failure: "without authentication"},
-		{name: "too long", args: []string{"agent", "--timeout", "2m"}, setting: "timeout", is: "2m flag", failure: "no tool call may run longer"},
+		{name: "too long", args: []string{"agent", "--timeout", "2m"}, setting: "timeout", is: "2m flag", failure: "the limit of a tool call"},
 		{
 			name: "router's variable", routes: `{"port":9001}`, env: "ROUTER_PORT=abc", args: []string{"router"}, setting: "port",
 			is: "abc ROUTER_PORT, not 9001 routing.json:1; must be a whole number from 0 to 65535", failure: `ROUTER_PORT is "abc"`,

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	_ "github.com/charmbracelet/x/exp/golden" // for -update
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -17,8 +18,9 @@ const agentManual = "../../agentsrv/README.md"
 
 // settingsTable is the manual's table of the agent's settings, from the flags that there really are.
 func settingsTable() string {
-	f := pflag.NewFlagSet("agent", pflag.ContinueOnError)
-	new(agentSettings).register(f)
+	c := &cobra.Command{}
+	agentFlags(c, new(agentSettings))
+	f := c.Flags()
 	more := map[string]setting{}
 	for _, s := range agentSources {
 		more[s.flag] = s

@@ -38,6 +38,13 @@ func TestReadmeNamesWhatTheAgentHas(t *testing.T) {
 			t.Errorf("the README does not name %s", name)
 		}
 	}
+	for method, member := range map[string]string{"resources/list": "resources", "resources/templates/list": "resourceTemplates"} {
+		for _, uri := range uris(s, method, member) {
+			if !strings.Contains(section, "`"+uri+"`") && !strings.HasPrefix(uri, "agentlet://") {
+				t.Errorf("the README does not name %s", uri)
+			}
+		}
+	}
 	_, table, _ := strings.Cut(section, "| tool | what it does |\n|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for row := range strings.Lines(table) {
@@ -48,6 +55,22 @@ func TestReadmeNamesWhatTheAgentHas(t *testing.T) {
 			}
 		}
 	}
+}
+
+// uris are the URIs, or the templates, of a list of resources.
+func uris(s *served, method, member string) (all []string) {
+	var a struct {
+		Result map[string]json.RawMessage
+	}
+	var items []struct{ URI, URITemplate string }
+	r := s.post(`{"jsonrpc":"2.0","id":1,"method":"` + method + `"}`)
+	if json.Unmarshal([]byte(r.body), &a) != nil || json.Unmarshal(a.Result[member], &items) != nil || len(items) == 0 {
+		s.t.Fatalf("%s: %s", method, r.body)
+	}
+	for _, it := range items {
+		all = append(all, it.URI+it.URITemplate)
+	}
+	return all
 }
 
 // The commands that the README shows for the agent do what it says, typed into a shell.

@@ -69,7 +69,7 @@ func (f *Faults) Middleware(next flow.Handler) flow.Handler {
 		}
 		answered := false
 		w := &noting{ResponseWriter: c.W}
-		i.Told(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		i.WrapNotify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			answered = true
 			c.W, c.R = w, r
 			next(c)

@@ -49,14 +49,14 @@ type Plan struct {
 func (p Plan) Check() error {
 	for what, v := range map[string]float64{"delay": p.DelayPercent, "drop": p.DropPercent, "error": p.ErrorPercent, "partial": p.PartialPercent} {
 		if !(v >= 0 && v <= 100) {
-			return fmt.Errorf("fault: the %s percentage is %v; it is from 0 to 100", what, v)
+			return fmt.Errorf("fault: the %s percentage is %v, not from 0 to 100", what, v)
 		}
 	}
 	if sum := p.DropPercent + p.ErrorPercent + p.PartialPercent; sum > 100 {
-		return fmt.Errorf("fault: drop, error and partial are %v percent together; 100 is all requests", sum)
+		return fmt.Errorf("fault: drop, error and partial percentages add up to %v; the maximum is 100", sum)
 	}
 	if p.Delay < 0 || p.Delay > MaxDelay {
-		return fmt.Errorf("fault: the delay is %v; it is from 0 to %v", p.Delay, MaxDelay)
+		return fmt.Errorf("fault: the delay is %v, not from 0 to %v", p.Delay, MaxDelay)
 	}
 	return nil
 }
@@ -100,12 +100,12 @@ func (i *Injector) Set(p Plan) error {
 // Next makes one request suffer: the next one of that method that is not picked yet.
 func (i *Injector) Next(p Pick) error {
 	if !slices.Contains(Kinds(), p.Kind) {
-		return fmt.Errorf("fault: there is no kind %q; the kinds are %v", p.Kind, Kinds())
+		return fmt.Errorf("fault: unknown kind %q; the kinds are %v", p.Kind, Kinds())
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.pending) == maxPending {
-		return fmt.Errorf("fault: %d requests are picked already; send some", maxPending)
+		return fmt.Errorf("fault: %d faults are pending, the maximum; send requests first", maxPending)
 	}
 	i.pending = append(i.pending, p)
 	return nil

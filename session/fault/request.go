@@ -62,8 +62,8 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// readdress gives the request another id, which the answer will then have too.
-func readdress(r *http.Request, q Request) {
+// replaceID gives the request another id, which the answer will then have too.
+func replaceID(r *http.Request, q Request) {
 	var frame []byte
 	_ = jsonrpc.Spans(q.Frame, func(s jsonrpc.Span) bool {
 		if s.Key != "id" {

@@ -22,11 +22,11 @@ func Wrap(next http.Handler, p Plan) (http.Handler, error) {
 // Wrap is next with faults in what is sent to its MCP endpoint, a path that ends in /mcp; other paths, such as /health,
 // and calls of the spared tools are left alone.
 func (i *Injector) Wrap(next http.Handler, spared ...string) http.Handler {
-	return i.Told(next, func(Kind) {}, spared...)
+	return i.WrapNotify(next, func(Kind) {}, spared...)
 }
 
-// Told is Wrap that says of each request what it suffers, before it does; a delay first.
-func (i *Injector) Told(next http.Handler, tell func(Kind), spared ...string) http.Handler {
+// WrapNotify is Wrap that says of each request what it suffers, before it does; a delay first.
+func (i *Injector) WrapNotify(next http.Handler, tell func(Kind), spared ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/mcp") {
 			next.ServeHTTP(w, r)
@@ -46,13 +46,13 @@ func (i *Injector) Told(next http.Handler, tell func(Kind), spared ...string) ht
 		if kind != "" {
 			tell(kind)
 		}
-		serve(kind, span, q, next, w, r)
+		inject(kind, span, q, next, w, r)
 	})
 }
 
-// serve handles one request with one fault. Those that have nothing to work on, such as another id where there is none,
+// inject handles one request with one fault. Those that have nothing to work on, such as another id where there is none,
 // leave the request alone.
-func serve(kind Kind, span time.Duration, q Request, next http.Handler, w http.ResponseWriter, r *http.Request) {
+func inject(kind Kind, span time.Duration, q Request, next http.Handler, w http.ResponseWriter, r *http.Request) {
 	switch {
 	case kind == Drop:
 		panic(http.ErrAbortHandler)
@@ -62,7 +62,7 @@ func serve(kind Kind, span time.Duration, q Request, next http.Handler, w http.R
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(jsonrpc.NewError(q.ID, jsonrpc.CodeInternal, "injected fault", []byte(`{"kind":"fault_injected"}`)))
 	case kind == WrongID && q.ID != nil:
-		readdress(r, q)
+		replaceID(r, q)
 		next.ServeHTTP(w, r)
 	case (kind == PartialJSON || kind == TruncatedSSE) && q.ID != nil:
 		cut(kind, next, w, r)

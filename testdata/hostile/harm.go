@@ -10,7 +10,7 @@ import (
 
 // Harm says what is wrong with text that is about to be printed, "" if nothing
 // is: a control character other than a line feed, something that hides or
-// reorders what is next to it, bytes that are no UTF-8, or a pile of marks. It
+// reorders what is next to it, bytes that are not UTF-8, or a pile of marks. It
 // shares no code with the sanitiser that it judges.
 func Harm(text string) string {
 	marks := 0
