@@ -32,8 +32,8 @@ type client struct {
 	mu        sync.Mutex
 	closed    bool
 	may       func(string) bool
-	general   *mailbox // what belongs to no request
-	streams   int      // that it is read from
+	general   mailbox // what belongs to no request
+	streams   int     // that it is read from
 	running   map[*exchange]context.CancelCauseFunc
 	asks      map[string]chan jsonrpc.Envelope
 	last      int64
@@ -149,24 +149,24 @@ func (c *client) listening() bool {
 }
 
 // attach makes a stream the one for what belongs to no request.
-func (c *client) attach() *mailbox {
+func (c *client) attach() mailbox {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := newMailbox()
-	m.put(c.general.take()...)
+	c.general.MoveTo(m.Queue)
 	c.general.close()
 	c.general = m
 	c.streams++
 	return m
 }
 
-func (c *client) detach(m *mailbox) {
+func (c *client) detach(m mailbox) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.streams--
 	if c.general == m {
 		c.general = newMailbox()
-		c.general.put(m.take()...)
+		m.MoveTo(c.general.Queue)
 	}
 }
 

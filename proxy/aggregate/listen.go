@@ -16,7 +16,7 @@ type listener struct {
 	id     []byte
 	filter mcp.SubscriptionFilter
 	uris   []string
-	mail   *mailbox
+	mail   mailbox
 }
 
 func (l *listener) wants(method string) bool {
@@ -106,7 +106,7 @@ func (x *exchange) subscribe(ctx context.Context) ([]byte, error) {
 	if err != nil { // flags and strings always marshal
 		return nil, err
 	}
-	l.mail.prepend(l.tagged(string(mcp.MethodNotificationSubscriptionsAcknowledged), body))
+	l.mail.Prepend(l.tagged(string(mcp.MethodNotificationSubscriptionsAcknowledged), body))
 	// Agents tell of changes to those who are connected to them.
 	for _, agent := range c.agents() {
 		c.fetch(agent, hello)

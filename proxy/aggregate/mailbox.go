@@ -2,18 +2,10 @@ package aggregate
 
 import (
 	"bytes"
-	"slices"
-	"sync"
-)
+	"errors"
 
-// mailbox holds messages for a stream; of too many the oldest go.
-type mailbox struct {
-	wake   chan struct{}
-	mu     sync.Mutex
-	all    [][]byte
-	size   int // bytes of all
-	closed bool
-}
+	"github.com/mcphud/mcphud/session/outbox"
+)
 
 const (
 	maxMail  = 1024
@@ -21,23 +13,23 @@ const (
 	maxTotal = 4 * maxBytes // of those that wait
 )
 
-func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
+var errClosed = errors.New("stream ended")
 
-func (m *mailbox) put(frames ...[]byte) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, f := range frames {
-		if len(f) > maxBytes || slices.ContainsFunc(m.all, func(have []byte) bool { return bytes.Equal(have, f) && changed(f) }) {
-			continue
-		}
-		for len(m.all) >= maxMail || m.size+len(f) > maxTotal {
-			m.size -= len(m.all[0])
-			m.all[0], m.all = nil, m.all[1:]
-		}
-		m.all = append(m.all, f)
-		m.size += len(f)
+// mailbox holds messages for a stream; the oldest are dropped.
+type mailbox struct{ *outbox.Queue[[]byte] }
+
+func newMailbox() mailbox {
+	return mailbox{outbox.New(outbox.Options[[]byte]{
+		MaxMessages: maxMail, MaxBytes: maxTotal - maxBytes, // beside the one that is added
+		Size: func(frame []byte) int { return len(frame) },
+	})}
+}
+
+// put adds a message, but not one that is too large or repeats what waits already.
+func (m mailbox) put(frame []byte) {
+	if len(frame) <= maxBytes && !(changed(frame) && m.Any(func(have []byte) bool { return bytes.Equal(have, frame) })) {
+		m.Put(frame)
 	}
-	m.signal()
 }
 
 // changed reports whether a message says that something changed, which need not be said twice.
@@ -45,39 +37,4 @@ func changed(frame []byte) bool {
 	return len(frame) < 1<<10 && bytes.Contains(frame, []byte("changed"))
 }
 
-// prepend puts a message before those that are there.
-func (m *mailbox) prepend(frame []byte) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.all = append([][]byte{frame}, m.all...)
-	m.size += len(frame)
-	m.signal()
-}
-
-func (m *mailbox) signal() {
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (m *mailbox) take() [][]byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := m.all
-	m.all, m.size = nil, 0
-	return all
-}
-
-func (m *mailbox) close() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.closed = true
-	m.signal()
-}
-
-func (m *mailbox) isClosed() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.closed
-}
+func (m mailbox) close() { m.Fail(errClosed) }

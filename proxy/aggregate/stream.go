@@ -2,11 +2,12 @@ package aggregate
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"time"
 
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/outbox"
 	"github.com/mcphud/mcphud/session/sse"
 )
 
@@ -37,40 +38,31 @@ func (x *exchange) ended(err error) error {
 	return err
 }
 
-// pump writes what is put into a mailbox until the client goes, or the mailbox is shut.
-func (x *exchange) pump(ctx context.Context, m *mailbox) {
+// pump writes what is put into a mailbox until the client goes, or the mailbox is closed.
+func (x *exchange) pump(ctx context.Context, m mailbox) {
 	ctx, free := x.s.o.Bind(ctx, x.c.principal)
 	defer free()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for _, end := range []context.Context{x.s.o.Drain, x.s.life} {
+		defer context.AfterFunc(end, cancel)()
+	}
 	x.mu.Lock()
 	x.open()
 	err := x.ended(x.out.Flush())
 	x.mu.Unlock()
-	t := time.NewTicker(sse.Heartbeat)
-	defer t.Stop()
 	for err == nil {
-		select {
-		case <-m.wake:
-			for _, frame := range m.take() {
-				if x.mu.Lock(); x.event(jsonrpc.OneLine(frame)) != nil {
-					x.mu.Unlock()
-					return
-				}
-				x.mu.Unlock()
-			}
-			if m.isClosed() {
-				return
-			}
-		case <-t.C:
-			x.mu.Lock()
+		frame, end := m.Next(ctx, sse.Heartbeat)
+		x.mu.Lock()
+		switch {
+		case end == nil:
+			err = x.event(jsonrpc.OneLine(frame))
+		case errors.Is(end, outbox.ErrQuiet):
 			err = x.ended(x.out.Comment())
-			x.mu.Unlock()
-		case <-ctx.Done():
-			return
-		case <-x.s.o.Drain.Done():
-			return
-		case <-x.s.life.Done():
-			return
+		default:
+			err = end
 		}
+		x.mu.Unlock()
 	}
 }
 

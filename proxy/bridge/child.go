@@ -104,7 +104,7 @@ func (c *child) die(err error) bool {
 	c.mu.Unlock()
 	close(c.gone)
 	for _, x := range pending {
-		x.out.fail(err)
+		x.out.Fail(err)
 	}
 	for s := range sessions {
 		s.end()
@@ -131,7 +131,7 @@ func (c *child) Broken(head, _ []byte, err error) {
 	c.b.record(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: c.b.hide(err.Error())}, head)
 	start, end, ok := jsonrpc.Find(head, "id")
 	if x := c.take(head[start:end]); ok && x != nil {
-		x.out.fail(err)
+		x.out.Fail(err)
 		return
 	}
 	c.mu.Lock()
@@ -144,7 +144,7 @@ func (c *child) Broken(head, _ []byte, err error) {
 	}
 	c.mu.Unlock()
 	if only != nil {
-		only.out.fail(err)
+		only.out.Fail(err)
 	}
 }
 

@@ -46,7 +46,7 @@ func (c *child) do(r *http.Request, s *clientSession, env jsonrpc.Envelope, body
 	case first.final:
 		return first.response(r), nil
 	}
-	return x.out.stream(r, first, func() { x.abandon(r.Context()) }), nil
+	return stream(x.out, r, first, func() { x.abandon(r.Context()) }), nil
 }
 
 // ask sends a request and waits for the first message about it: the answer, unless the caller takes events.
@@ -55,7 +55,7 @@ func (c *child) ask(ctx context.Context, s *clientSession, env jsonrpc.Envelope,
 	if err := c.add(x); err != nil {
 		return nil, message{}, err
 	}
-	x.out.sever = x.cancel
+	x.out.OnStall(x.cancel)
 	if s != nil && x.events {
 		s.deliverPending(x)
 	}
@@ -63,7 +63,7 @@ func (c *child) ask(ctx context.Context, s *clientSession, env jsonrpc.Envelope,
 		c.drop(x)
 		return nil, message{}, err
 	}
-	first, err := x.out.next(ctx, 0)
+	first, err := x.out.Next(ctx, 0)
 	if err != nil && ctx.Err() != nil {
 		x.abandon(ctx)
 	}
@@ -102,7 +102,7 @@ func (x *exchange) abandon(ctx context.Context) {
 			x.left = time.Now()
 		}
 		x.c.mu.Unlock()
-		x.out.fail(errLeft)
+		x.out.Fail(errLeft)
 		return
 	}
 	x.cancel()
@@ -113,7 +113,7 @@ func (x *exchange) cancel() {
 	if x.c.drop(x) && x.method != string(mcp.MethodInitialize) {
 		x.c.write(jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), append(strconv.AppendUint([]byte(`{"requestId":`), x.alias, 10), '}')))
 	}
-	x.out.fail(errLeft)
+	x.out.Fail(errLeft)
 }
 
 // drop forgets a request; false if it was answered.

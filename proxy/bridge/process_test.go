@@ -123,9 +123,8 @@ func TestR5_SlowReaderLosesNothing(t *testing.T) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			for _, x := range c.pending {
-				x.out.mu.Lock()
-				defer x.out.mu.Unlock()
-				return x.out.room != nil && x.out.bytes < maxWaitingBytes+4096
+				_, size, blocked := x.out.Held()
+				return blocked && size < maxWaitingBytes+4096
 			}
 		}
 		return false

@@ -31,7 +31,7 @@ func (c *child) frame(frame []byte) {
 			if c.modern || x.method == string(mcp.MethodInitialize) {
 				c.introduced.Store(c.introduced.Load() || env.Kind == jsonrpc.Response)
 			}
-			x.out.put(message{pieces: replaced(frame, x.id, "id"), final: true, env: env, status: status(env, c.modern)})
+			x.out.Put(message{pieces: replaced(frame, x.id, "id"), final: true, env: env, status: status(env, c.modern)})
 		}
 	case jsonrpc.Notification:
 		c.notified(env, frame)
@@ -44,7 +44,7 @@ func (c *child) frame(frame []byte) {
 			return
 		}
 		if x := c.take(env.ID); x != nil {
-			x.out.fail(fmt.Errorf("malformed answer: %w", err))
+			x.out.Fail(fmt.Errorf("malformed answer: %w", err))
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (x *exchange) send(m message) bool {
 	if !x.events {
 		return false
 	}
-	x.out.put(m)
+	x.out.Put(m)
 	return true
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/outbox"
 	"github.com/mcphud/mcphud/session/sse"
 )
 
@@ -50,7 +51,7 @@ func (m message) response(r *http.Request) *http.Response {
 }
 
 // stream is a response of events: the messages from first on, until the answer. left is called when the reader goes before.
-func (q *queue) stream(r *http.Request, first message, left func()) *http.Response {
+func stream(q *queue, r *http.Request, first message, left func()) *http.Response {
 	e := &events{ctx: r.Context(), q: q, left: left}
 	if first.pieces != nil {
 		e.add(first)
@@ -95,11 +96,11 @@ func (e *events) Read(p []byte) (n int, err error) {
 			e.over = true
 			return 0, io.EOF
 		}
-		m, err := e.q.next(e.ctx, sse.Heartbeat)
+		m, err := e.q.Next(e.ctx, sse.Heartbeat)
 		switch {
 		case err == nil:
 			e.add(m)
-		case errors.Is(err, errQuiet):
+		case errors.Is(err, outbox.ErrQuiet):
 			e.rest = append(e.rest, comment)
 		case errors.Is(err, errReplaced):
 			e.over = true

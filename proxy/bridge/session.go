@@ -122,7 +122,7 @@ func (s *clientSession) watches(uri string) bool {
 func (s *clientSession) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.general.fail(errReplaced)
+	s.general.Fail(errReplaced)
 }
 
 // declared is what of a client's capabilities is kept: they come at any length.
@@ -147,18 +147,18 @@ func (s *clientSession) listen(r *http.Request) *http.Response {
 	defer s.mu.Unlock()
 	q := newQueue(false)
 	if s.c.exitError() != nil {
-		q.fail(errReplaced)
+		q.Fail(errReplaced)
 	} else {
-		s.general.move(q)
-		s.general.fail(errReplaced)
+		s.general.MoveTo(q)
+		s.general.Fail(errReplaced)
 		s.general, s.open = q, true
 	}
-	return q.stream(r, message{}, func() {
+	return stream(q, r, message{}, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.general == q {
 			s.general, s.open = newQueue(false), false
-			q.move(s.general)
+			q.MoveTo(s.general)
 		}
 	})
 }
@@ -168,7 +168,7 @@ func (s *clientSession) deliverPending(x *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.open {
-		s.general.move(x.out)
+		s.general.MoveTo(x.out)
 	}
 }
 
@@ -177,7 +177,7 @@ func (s *clientSession) deliverPending(x *exchange) {
 func (s *clientSession) send(m message, keep bool) bool {
 	s.mu.Lock()
 	if s.open {
-		s.general.put(m)
+		s.general.Put(m)
 		s.mu.Unlock()
 		return true
 	}
@@ -195,7 +195,7 @@ func (s *clientSession) send(m message, keep bool) bool {
 	}
 	if keep {
 		s.mu.Lock()
-		s.general.put(m)
+		s.general.Put(m)
 		s.mu.Unlock()
 	}
 	return keep
