@@ -31,7 +31,7 @@ const (
 	gotLeft    = "left"           // the client did not wait
 	gotGone    = "session gone"   // 404, for a session holder
 	gotDown    = "502"            // the agent cannot be reached, or ended without an answer
-	gotPaused  = "503"            // it is left alone for a while
+	gotPaused  = "503"            // its circuit breaker is open
 	gotSilent  = "504"            // it did not answer in time
 	gotNoAgent = "no such agent"  // 404, for an agent that comes and goes
 	gotNoTool  = "no such tool"   // likewise, of all agents as one

@@ -108,7 +108,7 @@ func TestHopsAreLimited(t *testing.T) {
 	}
 }
 
-// Agents may call each other in a circle by way of all of them, too, in sessions that were opened before it began.
+// A routing loop may go through /mcp, too, in sessions that were opened before it began.
 func TestHopsAreLimitedInSessionsWithAllAgents(t *testing.T) {
 	const circle = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__circle"}}`
 	a := newAgent(t)

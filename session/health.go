@@ -60,8 +60,8 @@ func (s *Session) watchHealth(c *conn) {
 	}
 }
 
-// check makes one health check: ping, or server/discover in the modern era, which has no ping. Any answer is a sign of
-// life, an error as well.
+// check makes one health check: ping, or server/discover in the modern era, which has no ping. Any answer counts,
+// an error as well.
 func (s *Session) check(c *conn) (time.Duration, error) {
 	method := string(mcp.MethodPing)
 	if c.era == Modern {

@@ -102,7 +102,7 @@ func TestWrongFilesAreRefusedWithTheLine(t *testing.T) {
 		`{"routes":{"a":{"hostPort":1,"headers":{"mcphud-hops":"0"}}}}`:                "it is the router's own",
 		`{"routes":{"a":{"hostPort":1,"headers":{"A":"1","a":"2"}}}}`:                  "given twice",
 		`{"routes":{"a":{"hostPort":1,"fault":{"dropPercent":101}}}}`:                  "from 0 to 100",
-		`{"routes":{"a":{"hostPort":1,"fault":{"dropPercent":60,"errorPercent":60}}}}`: "100 is all requests",
+		`{"routes":{"a":{"hostPort":1,"fault":{"dropPercent":60,"errorPercent":60}}}}`: "the maximum is 100",
 		"{\"routes\":{\"a\":{\"url\":\"http://x/\xff\"}}}":                             "UTF-8",
 	} {
 		if tab, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

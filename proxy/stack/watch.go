@@ -37,7 +37,7 @@ func (p *proc) watch(ctx context.Context, c *child, v health) {
 		}
 	}
 	p.stack.update(p, func(s *Status) { s.URL, s.Port = at, portOf(at) })
-	told := p.reportListening(at)
+	reported := p.reportListening(at)
 	if p.spec.own() || at == "" {
 		close(v.listening)
 	}
@@ -69,8 +69,8 @@ func (p *proc) watch(ctx context.Context, c *child, v health) {
 		if ready {
 			pause = p.stack.o.Poll
 		}
-		if !told {
-			told = p.reportListening(at)
+		if !reported {
+			reported = p.reportListening(at)
 		}
 		if !sleep(ctx, pause) {
 			return

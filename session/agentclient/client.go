@@ -104,8 +104,8 @@ func (c *Client) Close() { c.pool.CloseIdleConnections() }
 
 type hopsKey struct{}
 
-// WithHops says how many routers the request went through on whose behalf others are made, see ingress.Hops. They go on
-// counting from there, so that agents that call each other in a circle come to an end.
+// WithHops sets how many routers the request went through on whose behalf others are made, see ingress.Hops. Counting continues
+// from there, so that a routing loop ends.
 func WithHops(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, hopsKey{}, n)
 }

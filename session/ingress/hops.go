@@ -8,10 +8,10 @@ import (
 // HeaderHops says how many routers a request went through. Routers count; agents that call other agents carry it on.
 const HeaderHops = "Mcphud-Hops"
 
-// MaxHops is how many routers a request may go through: agents that call each other in a circle come to an end.
+// MaxHops is how many routers a request may go through before it counts as a routing loop.
 const MaxHops = 8
 
-// Hops is how many routers a request with these headers went through. What is no number counts as too many.
+// Hops is how many routers a request with these headers went through. An invalid number counts as too many.
 func Hops(h http.Header) int {
 	v := h[HeaderHops]
 	if len(v) == 0 {

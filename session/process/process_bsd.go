@@ -17,5 +17,5 @@ func awaitExit(int) {}
 
 func stopped(int) bool { return false }
 
-// Widen does nothing here.
-func Widen(*os.File) {}
+// GrowPipe does nothing here.
+func GrowPipe(*os.File) {}

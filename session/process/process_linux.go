@@ -34,8 +34,8 @@ func stopped(pid int) bool {
 	return err == nil && info.Signo != 0
 }
 
-// Widen asks for the largest pipe that an ordinary user may have: fewer, larger reads. A smaller one works as well.
-func Widen(r *os.File) {
+// GrowPipe asks for the largest pipe that an ordinary user may have: fewer, larger reads. A smaller one works as well.
+func GrowPipe(r *os.File) {
 	if c, err := r.SyscallConn(); err == nil {
 		_ = c.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })
 	}

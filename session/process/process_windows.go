@@ -29,8 +29,8 @@ func childAttr(console bool) *syscall.SysProcAttr {
 
 func awaitExit(int) {}
 
-// Widen does nothing here.
-func Widen(*os.File) {}
+// GrowPipe does nothing here.
+func GrowPipe(*os.File) {}
 
 // SignalGroup ends the process. There is no polite way to ask one without a console.
 func SignalGroup(pid int, _ Signal) {

@@ -102,7 +102,7 @@ func (s *stdio) Start(ctx context.Context, in Receiver) error {
 		}
 	}
 	theirIn, ourIn, ourOut, theirOut, ourErr, theirErr := ends[0], ends[1], ends[2], ends[3], ends[4], ends[5]
-	process.Widen(ourOut)
+	process.GrowPipe(ourOut)
 	s.proc, err = process.Start(process.Spec{Path: path, Args: s.cfg.Args, Env: env, Dir: s.cfg.Cwd, Std: [3]*os.File{theirIn, theirOut, theirErr}})
 	shut(theirIn, theirOut, theirErr)
 	if err != nil {

@@ -20,7 +20,7 @@ func Harm(text string) string {
 			continue
 		}
 		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
-			return fmt.Sprintf("byte %#x that is no UTF-8 %s", text[i], around(text, i))
+			return fmt.Sprintf("byte %#x that is not UTF-8 %s", text[i], around(text, i))
 		}
 		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
 			marks++
