@@ -75,7 +75,7 @@ func stdioServer(command []string) (config.Server, error) {
 
 func (o *options) urlServer(raw string) (config.Server, error) {
 	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	if err != nil || !slices.Contains(config.URLSchemes(), u.Scheme) || u.Host == "" {
 		if why := (*url.Error)(nil); errors.As(err, &why) {
 			err = why.Err // without the URL, which may hold a password
 		}

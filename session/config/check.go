@@ -80,8 +80,8 @@ func (e *entry) checkURL() {
 	switch {
 	case err != nil:
 		e.problem("url", "is not a valid URL; write http://host:port/path or https://…")
-	case u.Scheme != "http" && u.Scheme != "https":
-		e.problem("url", "begins with neither http:// nor https://")
+	case !slices.Contains(URLSchemes(), u.Scheme):
+		e.problem("url", "must begin with %s://", strings.Join(URLSchemes(), ":// or "))
 	case u.Host == "":
 		e.problem("url", "has no host; write http://host:port/path or https://…")
 	}

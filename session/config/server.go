@@ -16,6 +16,9 @@ const (
 // URLTransports lists the transports to a URL, the default first.
 func URLTransports() []string { return []string{Auto, HTTP, SSE} }
 
+// URLSchemes lists the schemes of URLs that servers have.
+func URLSchemes() []string { return []string{"http", "https"} }
+
 // What a zero field of Server stands for.
 const (
 	DefaultTimeout        = 30 * time.Second
