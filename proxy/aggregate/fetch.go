@@ -33,9 +33,9 @@ type fetch struct {
 }
 
 const (
-	hurry   = 250 * time.Millisecond // how long an agent is waited for that was late the last time
-	costly  = 500 * time.Millisecond // a failure that took longer is not repeated at once
-	maxRest = 10 * time.Second
+	lateWait = 250 * time.Millisecond // how long an agent is waited for that was late the last time
+	costly   = 500 * time.Millisecond // a failure that took longer is not repeated at once
+	maxRest  = 10 * time.Second
 	// What one agent may have in a list, which is kept for each client unless it is the same for all.
 	maxItems = 10_000
 	maxList  = 16 << 20 // bytes
@@ -100,7 +100,7 @@ func (c *client) run(ctx context.Context, w fetchKey, f *fetch) {
 // await waits for what was begun, until the deadline; an agent that was late the last time is waited for but shortly.
 func (c *client) await(ctx context.Context, w fetchKey, f *fetch, began time.Time, patience time.Duration) error {
 	if c.s.health.isLate(w.agent) {
-		patience = min(patience, hurry)
+		patience = min(patience, lateWait)
 	}
 	t := time.NewTimer(time.Until(began.Add(patience)))
 	defer t.Stop()

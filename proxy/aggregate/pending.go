@@ -43,9 +43,9 @@ type question struct {
 }
 
 const (
-	statePrefix = "mcphud-parked."
-	maxParked   = 1000 // calls of one server that wait for answers
-	maxParkedBy = 100  // those of one principal
+	statePrefix  = "mcphud-parked."
+	maxPending   = 1000 // calls of one server that wait for answers
+	maxPendingBy = 100  // those of one principal
 )
 
 // askedFor is what of a caller's capabilities is about questions, in one form for all who can be asked the same.
@@ -243,7 +243,7 @@ func (s *Server) addPending(p *pendingCall) error {
 			mine++
 		}
 	}
-	if s.pending[p.state] == nil && (len(s.pending) >= maxParked || mine >= maxParkedBy) {
+	if s.pending[p.state] == nil && (len(s.pending) >= maxPending || mine >= maxPendingBy) {
 		return jsonrpc.Errorf(jsonrpc.KindQueueFull, "too many calls wait for input; answer or cancel some")
 	}
 	s.pending[p.state] = p
@@ -254,9 +254,9 @@ func (s *Server) addPending(p *pendingCall) error {
 func (s *Server) expirePending(ctx context.Context, p *pendingCall) {
 	p.cancel(nil)
 	s.mu.Lock()
-	_, parked := s.pending[p.state]
+	_, waiting := s.pending[p.state]
 	s.mu.Unlock()
-	if !parked {
+	if !waiting {
 		return
 	}
 	t := time.NewTimer(time.Minute)

@@ -1,5 +1,5 @@
-// Package breaker stands between the forwarder and an agent that fails: it asks again where that is harmless, stops asking an
-// agent that fails all the time, and makes agents fail on purpose where a route says so.
+// Package breaker stands between the forwarder and an agent: it repeats requests where that is harmless, opens a circuit breaker
+// after repeated failures, and injects the faults of a route.
 package breaker
 
 import (
