@@ -37,7 +37,7 @@ func TestS4_StartFailures(t *testing.T) {
 		"not found":  {config.Server{Command: "no-such-command-anywhere"}, failure.SpawnFailed, []string{`command "no-such-command-anywhere" not found`, "PATH"}, 1},
 		"no folder":  {config.Server{Command: "sh", Cwd: filepath.Join(dir, "gone")}, failure.SpawnFailed, []string{"working folder", "gone"}, 1},
 		"a folder":   {config.Server{Command: dir}, failure.SpawnFailed, []string{"cannot start"}, 1},
-		"no command": {config.Server{Transport: config.Stdio}, failure.SpawnFailed, []string{"names no command"}, 1},
+		"no command": {config.Server{Transport: config.Stdio}, failure.SpawnFailed, []string{"no command is configured"}, 1},
 		"exits at once": {faketest.Stdio(t, behave.ExitAtOnce), failure.SpawnFailed, []string{
 			"starting: the server exited with status 3 before it said anything: ", "reading configuration | fakemcp: cannot open /etc/fakemcp.conf: no such file | fakemcp: giving up",
 		}, 1},

@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// ErrNotFound says that there is no such program.
+// ErrNotFound is the error of Lookup for a program that does not exist.
 var ErrNotFound = errors.New("command not found")
 
-// Environment is the inherited environment extended by add.
+// Environment returns the inherited environment extended by add.
 func Environment(add map[string]string) []string { return extend(os.Environ(), add) }
 
-// basic are the variables that hardly a program works without, and that hold no secrets: a prefix where they end in "_".
+// basic are variables that most programs need and that hold no secrets. Names that end in "_" are prefixes.
 var basic = []string{
 	"HOME", "LANG", "LANGUAGE", "LC_", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_",
 	"APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROCESSOR_ARCHITECTURE", "PROGRAMDATA", "PROGRAMFILES",
 	"SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR",
 }
 
-// Filtered is what of the inherited environment a program needs that was not written by us, extended by add: no token
-// that happens to be exported here goes along.
+// Filtered returns the basic variables of the inherited environment, extended by add, for a third-party program: it does not get
+// tokens that happen to be exported.
 func Filtered(add map[string]string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -54,10 +54,10 @@ func extend(env []string, add map[string]string) []string {
 	return env
 }
 
-// Lookup finds a command as a shell would in the child's place: with the child's PATH and working folder.
+// Lookup finds a command with the child's PATH and working folder.
 func Lookup(command string, env []string, cwd string) (string, error) {
 	if command == "" {
-		return "", errors.New("the configuration names no command")
+		return "", errors.New("no command is configured")
 	}
 	if cwd != "" {
 		if fi, err := os.Stat(cwd); err != nil {
@@ -84,7 +84,7 @@ func Lookup(command string, env []string, cwd string) (string, error) {
 	}
 	for _, dir := range filepath.SplitList(path) {
 		if dir == "" || !filepath.IsAbs(dir) {
-			continue // a command from the folder we happen to be in needs its path
+			continue // like Go, do not run programs of the working folder
 		}
 		if found, err := exec.LookPath(filepath.Join(dir, command)); err == nil {
 			return found, nil
@@ -93,7 +93,7 @@ func Lookup(command string, env []string, cwd string) (string, error) {
 	return "", ErrNotFound
 }
 
-// Reason is err without the path and operation that a message about it names anyway.
+// Reason returns err without its operation and path, for messages that name these.
 func Reason(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {
@@ -102,6 +102,6 @@ func Reason(err error) error {
 	return err
 }
 
-// Group puts a command that is about to be started into a process group of its own: signals for ours, such as a terminal's
-// ctrl+c, pass it by, and [SignalGroup] reaches all that it forks. For a child with more to it there is [Start].
+// Group makes cmd, which is not started yet, the leader of its own process group: a terminal's ctrl+c does not reach it, and
+// [SignalGroup] reaches everything that it forks. [Start] does more.
 func Group(cmd *exec.Cmd) { cmd.SysProcAttr = groupAttr() }

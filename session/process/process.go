@@ -1,4 +1,4 @@
-// Package process starts children, each in a process group of its own, and ends them with all that they forked.
+// Package process starts children, each in its own process group, and ends them with everything that they forked.
 package process
 
 import (
@@ -11,25 +11,25 @@ import (
 	"sync"
 )
 
-// Spec is what to start. No shell is involved.
+// Spec describes a child. No shell is involved.
 type Spec struct {
-	Path string      // program, as [Lookup] finds it
-	Name string      // how the program is called to itself, its argument 0; "" is Path
-	Args []string    // its arguments, without its own name
+	Path string      // program, see [Lookup]
+	Name string      // its argument 0; default: Path
+	Args []string    // the other arguments
 	Env  []string    // NAME=value; nil is the inherited environment
-	Dir  string      // working folder, "" for ours
-	Std  [3]*os.File // its standard input, output and error; nil is the null device
+	Dir  string      // working folder; "" is that of this process
+	Std  [3]*os.File // standard input, output and error; nil is the null device
 	// Console leaves a child on Windows in our process group, so that a ctrl+c typed at the console reaches it. Elsewhere
 	// signals are forwarded to it; see [Process.Forward].
 	Console bool
 }
 
-// Process is a child in a process group of its own. On Linux it is killed when this process ends, however that happens;
-// elsewhere it has to notice by itself, such as by a pipe that closes.
+// Process is a child that leads its own process group. On Linux it is killed when this process ends, however that happens;
+// elsewhere it has to notice itself, for example by a pipe that closes.
 type Process struct {
 	pid    int
-	exited chan struct{} // closed when the child is gone, but its pid still reserved where the system can do that
-	free   chan struct{} // closed to let the waiter reap it
+	exited chan struct{} // closed when the child has exited; its pid stays reserved where the system can do that
+	free   chan struct{} // closed to reap it
 	reaped chan struct{}
 	state  *os.ProcessState // valid once reaped
 
@@ -38,7 +38,7 @@ type Process struct {
 	killed bool // with its group
 }
 
-// Start starts a process. It must be reaped.
+// Start starts a child. It must be reaped.
 func Start(s Spec) (*Process, error) {
 	cmd := &exec.Cmd{
 		Path: s.Path, Args: append([]string{cmp.Or(s.Name, s.Path)}, s.Args...), Env: s.Env, Dir: s.Dir, SysProcAttr: childAttr(s.Console),
@@ -55,7 +55,7 @@ func Start(s Spec) (*Process, error) {
 	p := &Process{exited: make(chan struct{}), free: make(chan struct{}), reaped: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// A death signal comes when the thread that started the child ends, so that thread stays with the child.
+		// The death signal is sent when the thread that started the child ends, so that thread must live as long.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -82,15 +82,15 @@ func Start(s Spec) (*Process, error) {
 	return p, nil
 }
 
-// PID is the child's process id, which is its group's as well.
+// PID is the child's process id, and that of its group.
 func (p *Process) PID() int { return p.pid }
 
-// Exited is closed when the child has exited. What it forked may still run.
+// Exited is closed when the child has exited. Processes that it forked may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
 // wait reaps the child.
 func (p *Process) wait(cmd *exec.Cmd) {
-	_ = cmd.Wait() // the state says it better
+	_ = cmd.Wait() // the state has the error
 	p.mu.Lock()
 	p.gone = true
 	p.mu.Unlock()
@@ -98,7 +98,7 @@ func (p *Process) wait(cmd *exec.Cmd) {
 	close(p.reaped)
 }
 
-// Signal sends s to the whole group, unless the child's pid may already belong to someone else.
+// Signal sends s to the whole group, unless the child's pid may already belong to another process.
 func (p *Process) Signal(s Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,16 +108,15 @@ func (p *Process) Signal(s Signal) {
 	}
 }
 
-// Forward sends the child a signal that this process received, as it would have come to the child itself: the group gets
-// what a terminal sends to a group, the child alone everything else. ends says that the child is expected to end by it. A
-// child that has exited gets nothing.
+// Forward forwards a signal that this process received: signals of a terminal to the whole group, others to the child alone.
+// ends says that it usually ends a process. It does nothing once the child has exited.
 func (p *Process) Forward(s os.Signal) (ends bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.running() && forward(p.pid, s)
 }
 
-// Continue lets the child go on if it is stopped and the system says so, which is Linux.
+// Continue sends SIGCONT to a stopped child. It does nothing on systems other than Linux.
 func (p *Process) Continue() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,8 +134,8 @@ func (p *Process) running() bool {
 	}
 }
 
-// Reap waits for the end of a child that has exited, and says how it ended: "exited with status 1", "was
-// ended by signal killed". It is called once.
+// Reap releases a child that has exited, and returns how it ended: "exited with status 1", "was ended by signal killed". It
+// must be called once.
 func (p *Process) Reap() string {
 	close(p.free)
 	<-p.reaped
@@ -146,7 +145,7 @@ func (p *Process) Reap() string {
 	return exitStatus(p.state)
 }
 
-// ExitCode is that of a child that was reaped: 128 + n if signal n ended it, as shells have it.
+// ExitCode is the exit code of a reaped child: 128 + n if signal n ended it, as in shells.
 func (p *Process) ExitCode() int { return exitCode(p.state) }
 
 func exitStatus(st *os.ProcessState) string {

@@ -17,5 +17,5 @@ func awaitExit(int) {}
 
 func stopped(int) bool { return false }
 
-// GrowPipe does nothing here.
+// GrowPipe does nothing on this system.
 func GrowPipe(*os.File) {}

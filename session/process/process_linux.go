@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserves says that awaitExit leaves the child's pid reserved.
+// reserves says whether awaitExit leaves the child's pid reserved.
 const reserves = true
 
 const inputQueue = unix.TIOCINQ
@@ -16,8 +16,8 @@ func childAttr(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// awaitExit returns when the child has exited, leaving it as a zombie: as long as it is one, its group's number cannot
-// be given to strangers, and what it forked can be killed safely.
+// awaitExit returns when the child has exited, and leaves it a zombie: until it is reaped, the id of its group cannot be reused,
+// so that what it forked can be killed safely.
 func awaitExit(pid int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -34,7 +34,7 @@ func stopped(pid int) bool {
 	return err == nil && info.Signo != 0
 }
 
-// GrowPipe asks for the largest pipe that an ordinary user may have: fewer, larger reads. A smaller one works as well.
+// GrowPipe asks for the largest pipe buffer that an ordinary user may have, for fewer and larger reads. It may fail silently.
 func GrowPipe(r *os.File) {
 	if c, err := r.SyscallConn(); err == nil {
 		_ = c.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 1<<20) })

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Signal is what a group can be sent.
+// Signal is a signal to a group.
 type Signal = unix.Signal
 
-// Term asks a group to leave, Kill ends it.
+// Term asks a group to end, Kill forces it to.
 const (
 	Term = unix.SIGTERM
 	Kill = unix.SIGKILL
@@ -21,8 +21,8 @@ const (
 
 func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// SignalGroup signals every process of a group that has not been waited for. A stopped one is continued, or it would not
-// notice.
+// SignalGroup signals every process of the group of a child that has not been waited for, and continues stopped ones, which
+// would not notice otherwise.
 func SignalGroup(pid int, s Signal) {
 	// The only errors are "no such group" and processes that changed their user, both beyond our reach.
 	_ = unix.Kill(-pid, s)
@@ -31,14 +31,14 @@ func SignalGroup(pid int, s Signal) {
 
 func resume(pid int) { _ = unix.Kill(-pid, unix.SIGCONT) }
 
-// Forwarded are the signals that a client, a terminal or a system sends to a program. Stopping and continuing is left to
-// whoever does it: who waits for a stopped process' pipes is stopped as well.
+// Forwarded returns the signals that clients, terminals and the system send to programs, except those that stop and continue
+// a process.
 func Forwarded() []os.Signal {
 	return []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM, unix.SIGWINCH}
 }
 
-// forward resumes what is to end: a child that reads the terminal may be stopped by the system, since the foreground is not
-// its own, and would not notice.
+// forward continues a child that is to end: the system stops a background process that reads the terminal, and a stopped one
+// would not notice the signal.
 func forward(pid int, s os.Signal) (ends bool) {
 	sig, _ := s.(syscall.Signal)
 	switch sig {
@@ -62,7 +62,7 @@ func exitCode(st *os.ProcessState) int {
 	return st.ExitCode()
 }
 
-// Unread is how much of what we wrote into a pipe nobody has read, -1 if the system does not say.
+// Unread returns how many bytes written to a pipe were not read yet, -1 if the system cannot tell.
 func Unread(w *os.File) int64 {
 	n := int64(-1)
 	if c, err := w.SyscallConn(); err == nil {
@@ -75,8 +75,8 @@ func Unread(w *os.File) int64 {
 	return n
 }
 
-// groupGone waits a moment for the rest of a killed group: KILL takes effect a little after it was sent. Orphans that
-// nobody reaps stay in the group for ever, so it does not wait for the group to vanish.
+// groupGone waits up to 25 ms for a killed group to vanish, since SIGKILL takes effect a little after it was sent. It does not
+// wait longer, since orphans that nobody reaps stay in the group for ever.
 func groupGone(pid int) {
 	for range 25 {
 		if unix.Kill(-pid, 0) != nil {

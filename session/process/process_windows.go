@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// Signal is what a group can be sent.
+// Signal is a signal to a group.
 type Signal int
 
-// Term and Kill both end the child.
+// Term and Kill both kill the child.
 const (
 	Term Signal = iota
 	Kill
@@ -29,10 +29,10 @@ func childAttr(console bool) *syscall.SysProcAttr {
 
 func awaitExit(int) {}
 
-// GrowPipe does nothing here.
+// GrowPipe does nothing on this system.
 func GrowPipe(*os.File) {}
 
-// SignalGroup ends the process. There is no polite way to ask one without a console.
+// SignalGroup kills the process: one without a console cannot be asked to end.
 func SignalGroup(pid int, _ Signal) {
 	if p, err := os.FindProcess(pid); err == nil {
 		_ = p.Kill()
@@ -40,12 +40,12 @@ func SignalGroup(pid int, _ Signal) {
 	}
 }
 
-// Unread is not known here: -1.
+// Unread returns -1: the system cannot tell.
 func Unread(*os.File) int64 { return -1 }
 
 func groupGone(int) {}
 
-// Forwarded is what there is; a console sends it to the child as well.
+// Forwarded returns the interrupt, which a console sends to the child as well.
 func Forwarded() []os.Signal { return []os.Signal{os.Interrupt} }
 
 func forward(int, os.Signal) (ends bool) { return false }
