@@ -200,7 +200,7 @@ func TestCommandLineCompletesRunsAndRecalls(t *testing.T) {
 
 func TestCopyChord(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
-		app.Press("y").Overlay("y …").Has("v  copy value", "j  copy JSON (not for what is selected here)")
+		app.Press("y").Overlay("y …").Has("v  copy value", "j  copy JSON (not available here)")
 		app.Press("v").Toast("copied value (7 B)")
 		if out := string(app.Output()); !strings.Contains(out, "\x1b]52;c;ZnJ1aXQgMA==") {
 			t.Error("the terminal was not told to copy")

@@ -25,7 +25,7 @@ type pagerDone struct{ err error }
 func (a *App) editText(view, tag, text, ext string) tea.Cmd {
 	argv, err := commandFrom(a.getenv, []string{"VISUAL", "EDITOR"}, "vi")
 	if err == nil && a.linear {
-		err = errors.New("linear mode has no room for an editor: type the value in place of opening one")
+		err = errors.New("no editor in linear mode: type the value instead")
 	}
 	if err != nil {
 		return emit(Edited{View: view, Tag: tag, Text: text, Err: err})
@@ -39,7 +39,7 @@ func (a *App) editText(view, tag, text, ext string) tea.Cmd {
 func (a *App) pageText(text, ext string) tea.Cmd {
 	argv, err := commandFrom(a.getenv, []string{"PAGER"}, "less")
 	if err == nil && a.linear {
-		err = errors.New("linear mode prints in place of opening a pager")
+		err = errors.New("no pager in linear mode: the screen is printed in full")
 	}
 	if err != nil {
 		return emit(Toast{Failure, err.Error()})

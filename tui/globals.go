@@ -11,37 +11,37 @@ func globalActions() []Action {
 	list := []Action{
 		{
 			ID: helpID, Keys: []string{"?", "f1"}, Title: "help", Group: "Find", Hint: 90,
-			Help: "Lists what every key does here, searchable; enter runs what you pick. f1 does so while text is typed.",
+			Help: "List what every key does here; type to search, enter runs. f1 works while typing.",
 			Run:  func(c *Ctx) tea.Cmd { return c.Open(newHelp(c.app)) },
 		},
 		{
 			ID: "app.palette", Keys: []string{"ctrl+p"}, Title: "palette", Group: "Find", Hint: 91,
-			Help: "Finds any action, screen or server by a few letters.",
+			Help: "Find any action, screen or server by a few letters.",
 			Run:  func(c *Ctx) tea.Cmd { return c.Open(newPalette(c.app)) },
 		},
 		{
 			ID: "app.command", Keys: []string{":"}, Title: "command line", Group: "Find",
-			Help: "Takes a screen, an action or a server by name; tab completes, up recalls.",
+			Help: "Run an action, or go to a screen or server, by name; tab completes, up recalls.",
 			Run:  func(c *Ctx) tea.Cmd { c.app.prompt = newCommandLine(c.app); return nil },
 		},
 		{
 			ID: "app.filter", Keys: []string{"/"}, Title: "filter", Group: "Find", Hint: 80,
-			Help: "Filters or searches the focused pane while you type; esc takes the filter away.",
+			Help: "Filter or search the focused pane while you type; esc clears the filter.",
 			Run:  func(c *Ctx) tea.Cmd { c.app.prompt = newFilter(c.app); return nil },
 		},
 		{
 			ID: "app.next", Keys: []string{"n"}, Title: "next hit", Group: "Find",
-			Help: "Goes to the next hit of the search.",
+			Help: "Go to the next hit of the search.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.toView(FindNext{}) },
 		},
 		{
 			ID: "app.previous", Keys: []string{"N"}, Title: "previous hit", Group: "Find",
-			Help: "Goes to the hit before.",
+			Help: "Go to the previous hit.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.toView(FindNext{Back: true}) },
 		},
 		{
 			ID: "app.cancel", Keys: []string{"x"}, Title: "cancel call", Group: "Call", Hint: 10,
-			Help:     "Cancels the newest running call and tells the server.",
+			Help:     "Cancel the newest running call and notify the server.",
 			Disabled: nothingRuns,
 			Run: func(c *Ctx) tea.Cmd {
 				if label, ok := c.app.ops.cancelNewest(c.View); ok {
@@ -52,67 +52,67 @@ func globalActions() []Action {
 		},
 		{
 			ID: "app.interrupt", Keys: []string{"ctrl+c"}, Title: "cancel, again to quit", Group: "Program",
-			Help: "Cancels the newest running call; pressed again within 2 s it quits.",
+			Help: "Cancel the newest running call; again within 2 s quits.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.quit.interrupt(c.app) },
 		},
 		{
 			ID: "app.quit", Keys: []string{"q"}, Title: "quit", Group: "Program", Hint: 99,
-			Help: "Quits; asks only when calls run.",
+			Help: "Quit; asks only while calls run.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.quit.request(c.app) },
 		},
 		{
 			ID: "app.back", Keys: []string{"esc"}, Title: "back", Group: "Move",
-			Help: "Takes away an error, then the filter, then goes back. Never quits.",
+			Help: "Dismiss an error, else clear the filter, else go back. Never quits.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.escape() },
 		},
 		{
 			ID: "app.nextpane", Keys: []string{"tab"}, Title: "next pane", Group: "Move", Hint: 70,
-			Help: "Gives the keys to the next pane.",
+			Help: "Focus the next pane.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.cycle(1) },
 		},
 		{
 			ID: "app.previouspane", Keys: []string{"shift+tab"}, Title: "previous pane", Group: "Move",
-			Help: "Gives the keys to the pane before.",
+			Help: "Focus the previous pane.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.cycle(-1) },
 		},
 		{
 			ID: "app.zoom", Keys: []string{"z"}, Title: "zoom", Group: "Window",
-			Help: "Gives the focused pane all the room, and takes it back.",
+			Help: "Zoom the focused pane, or undo it.",
 			Run:  func(c *Ctx) tea.Cmd { c.app.arrange.Zoom = !c.app.arrange.Zoom; return nil },
 		},
 		{
 			ID: "app.smaller", Keys: []string{"<"}, Title: "narrower list", Group: "Window",
-			Help: "Moves the border between list and detail to the list.",
+			Help: "Make the list narrower.",
 			Run:  func(c *Ctx) tea.Cmd { c.app.resize(-5); return nil },
 		},
 		{
 			ID: "app.larger", Keys: []string{">"}, Title: "wider list", Group: "Window",
-			Help: "Moves the border between list and detail to the detail.",
+			Help: "Make the list wider.",
 			Run:  func(c *Ctx) tea.Cmd { c.app.resize(5); return nil },
 		},
 		{
 			ID: "app.flip", Keys: []string{"\\"}, Title: "detail below or beside", Group: "Window",
-			Help: "Puts the detail pane below the list, or beside it again.",
+			Help: "Put the detail pane below the list, or beside it.",
 			Run:  func(c *Ctx) tea.Cmd { c.app.arrange.Below = !c.app.arrange.Below; return nil },
 		},
 		{
 			ID: "app.mouse", Keys: []string{"M"}, Title: "mouse capture", Group: "Window",
-			Help: "Turns mouse capture off, so that the terminal selects text, and on again.",
+			Help: "Toggle mouse capture; while it is off the terminal selects text.",
 			Run:  func(c *Ctx) tea.Cmd { c.app.mouse.toggle(c.app); return nil },
 		},
 		{
 			ID: "app.theme", Keys: []string{"T"}, Title: "theme", Group: "Window",
-			Help: "Goes through the themes: dark, light, high contrast and others.",
+			Help: "Switch to the next theme: dark, light, high contrast and others.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.look.cycle(c.app) },
 		},
 		{
 			ID: "app.servers", Title: "choose server", Group: "Move",
-			Help: "Gives the keys to the server rail.",
+			Help: "Focus the server rail.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.focusIndex(RailFocus) },
 		},
 		{
 			ID: "app.page", Keys: []string{"v"}, Title: "open in $PAGER", Group: "Copy and open",
-			Help: "Opens what is selected, or the pane's text, in $PAGER.",
+			Help: "Open the selection, or the pane's text, in $PAGER.",
 			Run: func(c *Ctx) tea.Cmd {
 				text, ext := c.app.pageable()
 				return c.Page(text, ext)
@@ -120,7 +120,7 @@ func globalActions() []Action {
 		},
 		{
 			ID: "app.edit", Keys: []string{"e"}, Title: "open in $EDITOR", Group: "Copy and open",
-			Help: "Opens what is selected, or the pane's text, in $EDITOR.",
+			Help: "Open the selection, or the pane's text, in $EDITOR.",
 			Run: func(c *Ctx) tea.Cmd {
 				text, ext := c.app.pageable()
 				return c.Edit("", "", text, ext)
@@ -138,7 +138,7 @@ func tabActions() (out []Action) {
 		key := string(rune('1' + i))
 		out = append(out, Action{
 			ID: "app.screen" + key, Keys: []string{key}, Title: "screen " + key, Group: "Move",
-			Help: "Goes to the screen with this number in the top line.",
+			Help: "Go to the screen with this number in the top line.",
 			Disabled: func(c *Ctx) string {
 				if i >= len(c.app.reg.tabs()) {
 					return "there is no such screen"
@@ -172,10 +172,10 @@ func copyActions() (out []Action) {
 		out = append(out, Action{
 			Hint: hint,
 			ID:   "copy." + k.id, Keys: []string{"y " + string(rune(k.kind))}, Title: "copy " + k.what, Group: "Copy and open",
-			Help: "Copies the selection as " + k.what + " to the clipboard.",
+			Help: "Copy the selection as " + k.what + " to the clipboard.",
 			Disabled: func(c *Ctx) string {
 				if c.app.copyable(k.kind) == nil {
-					return "not for what is selected here"
+					return "not available here"
 				}
 				return ""
 			},

@@ -84,6 +84,7 @@ func TestLinearListsPicksAndRuns(t *testing.T) {
 			t.Errorf("lines that did not change are printed again:\n%s", got)
 		}
 		c.has(c.say("99"), "there is no 99; the numbers go to 12")
+		c.has(c.say("nonsense"), "there is no command nonsense; ? lists the commands")
 		c.has(c.say("?"), "fruits.eat [enter]: Eats the fruit, which takes 3 s.", "app.quit [q]")
 		c.has(c.say("/11"), "1) fruit 11")
 		c.has(c.say(""), "fruit basket")

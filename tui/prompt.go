@@ -247,7 +247,11 @@ func (a *App) command(text string) tea.Cmd {
 	if x := a.reg.byID[word]; x != nil {
 		return a.runAnywhere(x)
 	}
-	a.toasts.add(Warning, "there is no command "+word+"; tab completes, ctrl+p lists everything")
+	next := "tab completes, ctrl+p lists everything"
+	if a.linear {
+		next = "? lists the commands"
+	}
+	a.toasts.add(Warning, "there is no command "+word+"; "+next)
 	return nil
 }
 

@@ -59,7 +59,7 @@ func (q *quitting) request(a *App) tea.Cmd {
 		what = fmt.Sprintf("%d calls are running.", n)
 	}
 	a.push(newConfirm(Confirmation{
-		Title: "Quit mcphud?", Body: what + " Quitting cancels and tells the server.", Yes: "quit", No: "stay",
+		Title: "Quit mcphud?", Body: what + " Quitting cancels and notifies the server.", Yes: "quit", No: "stay",
 		OnYes: func(*Ctx) tea.Cmd { q.asked = false; return a.leaveProgram() },
 		OnNo:  func(*Ctx) tea.Cmd { q.asked = false; return nil },
 	}), false)

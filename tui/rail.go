@@ -156,6 +156,6 @@ func (r *rail) row(a *App, x *serverRow, at bool, w int) string {
 func (r *rail) help() []item {
 	g := "Servers"
 	return []item{
-		{title: "open server", keys: "enter", help: "Makes the server under the cursor the current one.", group: g, pick: func(a *App) tea.Cmd { return a.rail.pick(a) }},
+		{title: "open server", keys: "enter", help: "Make the server under the cursor the current one.", group: g, pick: func(a *App) tea.Cmd { return a.rail.pick(a) }},
 	}
 }

@@ -65,7 +65,7 @@ func newRegistry(views []View, global []Action, keys map[string][]string) (*regi
 	}
 	for id := range keys {
 		if r.byID[id] == nil {
-			errs = append(errs, fmt.Errorf("keys are bound to %q, which is no action; `?` lists them all", id))
+			errs = append(errs, fmt.Errorf("keys are bound to %q, which is not a valid action; `?` lists them all", id))
 		}
 	}
 	return r, errors.Join(append(errs, r.check()...)...)

@@ -30,20 +30,20 @@ func newAllTools(tools *toolset.Registry) *allTools {
 	if tools == nil {
 		tools = toolset.NewRegistry()
 	}
-	return &allTools{Rows: pane.Rows{View: "registry"}, about: pane.NewItemDetail("registry"), tools: tools}
+	return &allTools{Rows: pane.Rows{View: "toolset"}, about: pane.NewItemDetail("toolset"), tools: tools}
 }
 
 func (v *allTools) Info() tui.Info {
-	return tui.Info{ID: "registry", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Tools of all servers"}, {ID: "detail", Title: "Tool"},
 	}}
 }
 
 func (v *allTools) Actions() []tui.Action {
 	return append([]tui.Action{{
-		ID: "registry.open", Keys: []string{"enter"}, Title: "call", Group: "All tools", Hint: 1,
+		ID: "toolset.open", Keys: []string{"enter"}, Title: "call", Group: "All tools", Hint: 1,
 		Help: "Go to the tool's server and open the tool's form.", Disabled: v.none, Run: v.open,
-	}}, v.about.Actions("registry", "detail")...)
+	}}, v.about.Actions("toolset", "detail")...)
 }
 
 func (v *allTools) selected() (toolset.RegisteredTool, bool) {
@@ -157,7 +157,7 @@ func (v *allTools) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		if v.Typed != "" {
 			return pane.NothingMatches(c.Theme, w, v.Typed)
 		}
-		return pane.Message(c.Theme, w, "No server's tools are known yet.", "They are listed here when a server connects: press 1 for the servers.")
+		return pane.Message(c.Theme, w, "No tools yet.", "They are listed here when a server connects: press 1 for the servers.")
 	})
 	p.Badge = pane.CountBadge(v.List.Len(), len(v.all))
 	return nil

@@ -94,7 +94,7 @@ func (v *ask) Actions() []tui.Action {
 		},
 		{
 			ID: id + ".reset", Keys: []string{"ctrl+y"}, Title: "start over", Group: "Form", Pane: "form",
-			Help: "Put the form back to what the schema says; ctrl+z takes that back.", Disabled: v.nothing,
+			Help: "Reset the form to the schema's defaults; ctrl+z undoes it.", Disabled: v.nothing,
 			Run: func(*tui.Ctx) tea.Cmd { v.cur.form.Reset(); return v.cur.form.Cmd() },
 		},
 	}, append(v.formActions(), v.reply.Actions(id, "result")...)...)
@@ -105,9 +105,9 @@ func (v *ask) formActions() (out []tui.Action) {
 	for _, k := range []struct{ id, key, title, help string }{
 		{"raw", "ctrl+r", "raw JSON", "Switch between the form and its value as raw JSON; nothing is lost either way."},
 		{"add", "ctrl+n", "add item", "Add an item to the array, or a key to the map, that the focus is in."},
-		{"unset", "ctrl+x", "unset", "Leave the field out; an item of an array or map goes away."},
+		{"unset", "ctrl+x", "unset", "Leave the field out; removes an item of an array or map."},
 		{"state", "ctrl+o", "unset, empty or null", "Choose between leaving the field out, empty and null, or another variant."},
-		{"undo", "ctrl+z", "undo", "Take the last change back."},
+		{"undo", "ctrl+z", "undo", "Undo the last change."},
 		{"moveup", "alt+up", "move item up", "Move the item of an array up."},
 		{"movedown", "alt+down", "move item down", "Move the item of an array down."},
 		{"rename", "f2", "rename key", "Rename a key of a map."},
@@ -255,7 +255,7 @@ func (v *ask) open(c *tui.Ctx, name string) tea.Cmd {
 	d := v.drafts[key]
 	switch {
 	case d == nil && !ok:
-		return c.Toast(tui.Failure, fmt.Sprintf("%s lists nothing called %s; press r in its list to ask again", s.Name(), name))
+		return c.Toast(tui.Failure, fmt.Sprintf("%s lists nothing called %s; press r in its list to reload", s.Name(), name))
 	case d == nil:
 		d = &draft{key: key, server: s.Name(), file: v.inputs.File(s.Config(), v.info.ID, name)}
 		v.drafts[key] = d
@@ -328,7 +328,7 @@ func (v *ask) edited(c *tui.Ctx, m tui.Edited) tea.Cmd {
 	d.form.Edited(m.Tag, m.Text)
 	cmd := d.form.Cmd()
 	if err := d.form.Err(); err != nil {
-		return tea.Batch(cmd, c.Toast(tui.Warning, "the text is no JSON; it is in the raw editor: "+err.Error()))
+		return tea.Batch(cmd, c.Toast(tui.Warning, "not valid JSON, kept in the raw editor: "+err.Error()))
 	}
 	return cmd
 }

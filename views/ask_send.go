@@ -25,7 +25,7 @@ import (
 func (v *ask) check(c *tui.Ctx) tea.Cmd {
 	d := v.cur
 	if err := d.form.Err(); err != nil {
-		return c.Toast(tui.Warning, "this cannot be sent, it is no JSON: "+err.Error())
+		return c.Toast(tui.Warning, "not valid JSON: "+err.Error())
 	}
 	problems := d.form.Check() // not Problems: the last key may not be checked yet
 	if len(problems) == 0 {
@@ -40,9 +40,9 @@ func (v *ask) check(c *tui.Ctx) tea.Cmd {
 		lines = append(lines, "✗ "+safe.Line(p.String(), 200))
 	}
 	return c.Confirm(tui.Confirmation{
-		Title: "Send it although it is invalid?",
-		Body:  strings.Join(lines, "\n") + "\n\nA server should answer this with an error; trying that out is a good reason to send it.",
-		Yes:   "send anyway", No: "go on editing",
+		Title: "Send invalid arguments?",
+		Body:  strings.Join(lines, "\n") + "\n\nSending them tests how the server answers.",
+		Yes:   "send anyway", No: "keep editing",
 		OnYes: func(c *tui.Ctx) tea.Cmd { return v.warn(c, d) },
 	})
 }
@@ -54,7 +54,7 @@ func (v *ask) warn(c *tui.Ctx, d *draft) tea.Cmd {
 	}
 	name := safe.Line(v.name(d.item), 120)
 	return c.Confirm(tui.Confirmation{
-		Title: "Call " + name + "?", Body: name + " of " + safe.Line(d.server, 80) + " says of itself that it may destroy something.",
+		Title: "Call " + name + "?", Body: safe.Line(d.server, 80) + " marks " + name + " as destructive.",
 		Yes: "call " + name, No: "do not call", Danger: true,
 		OnYes: func(c *tui.Ctx) tea.Cmd { return v.run(c, d) },
 	})
@@ -185,7 +185,7 @@ func verdict(th *tui.Theme, it offer.Item, res offer.Result, r rpc.Reply) []stri
 	case unchecked != "":
 		return append(out, th.Warn.S("? outputSchema not checked: "+safe.Line(unchecked, 300)))
 	case len(problems) == 0:
-		return append(out, th.OK.S("✓ structuredContent is as outputSchema says"))
+		return append(out, th.OK.S("✓ matches outputSchema"))
 	}
 	for i, p := range problems {
 		if i == 4 {
@@ -210,7 +210,7 @@ func (v *ask) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		return nil
 	}
 	if !v.reply.Shown() {
-		p.Lines = pane.Message(c.Theme, p.W, "Fill in the form and press ctrl+g to "+v.verb+".", "tab moves between form and result, f1 lists every key.")
+		p.Lines = pane.Message(c.Theme, p.W, "Fill in the form and press ctrl+g.", "tab moves between form and result, f1 lists every key.")
 		p.Scroll = tui.Scroll{}
 		return nil
 	}

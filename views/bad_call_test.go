@@ -78,7 +78,7 @@ func TestBadCall(t *testing.T) {
 			app.Pane("result").HasNot("✓ ok")
 			app.Pane("form").Has(`"mark": "typed before"`)
 			if name != "isError" {
-				says(app, "result", "Everything typed is still there")
+				says(app, "result", "What you typed is kept")
 			}
 			if c.lost {
 				reconnect(app)
@@ -172,7 +172,7 @@ func TestBadArguments(t *testing.T) {
 	app := open(t, good(t))
 	form(app, "sleep")
 	app.Press("ctrl+x").Type("soon").Press("ctrl+g")
-	ask := app.Confirm("Send it although it is invalid?").Says("/ms", "send anyway")
+	ask := app.Confirm("Send invalid arguments?").Says("/ms", "send anyway")
 	if n := len(wire(app, func(e journal.Entry) bool { return e.Method == "tools/call" })); n != 0 {
 		t.Errorf("%d frames of tools/call", n)
 	}
@@ -198,7 +198,7 @@ func TestBadCancel(t *testing.T) {
 	for _, tool := range []string{"wait", "late"} {
 		form(app, tool)
 		app.Press("ctrl+g").Pane("result").Has("Press x to cancel")
-		app.Press("x").Pane("result").Has("⊘ cancelled", "the server was told")
+		app.Press("x").Pane("result").Has("⊘ cancelled", "server notified")
 	}
 	calls := wire(app, func(e journal.Entry) bool { return e.Kind == journal.Request && e.Method == "tools/call" })
 	form(app, "cancelled")

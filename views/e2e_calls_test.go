@@ -55,7 +55,7 @@ func TestE2ECancel(t *testing.T) {
 			app := open(t, server(t))
 			long(app, "60", "600")
 			app.Pane("result").Has("notifications", "Press x to cancel")
-			app.Press("x").Pane("result").Has("⊘ cancelled after", "the server was told")
+			app.Press("x").Pane("result").Has("⊘ cancelled after", "server notified")
 			app.Status().HasNot("trigger-long")
 			call := wire(app, func(e journal.Entry) bool { return e.Method == "tools/call" && e.Kind == journal.Request })[0]
 			told := wire(app, func(e journal.Entry) bool {
@@ -114,7 +114,7 @@ func TestE2EKilledMidCall(t *testing.T) {
 	app.Pane("result").Has("notifications")
 	killChild(t, app)
 	state(app, session.Failed)
-	says(app, "result", "✗ everything: tools/call trigger-long-running-operation: the server was ended by signal", "then reconnect", "Everything typed is still there")
+	says(app, "result", "✗ everything: tools/call trigger-long-running-operation: the server was ended by signal", "then reconnect", "What you typed is kept")
 	app.Status().Has("Error")
 	app.Pane("form").Has("1", "4")
 	app.Press("ctrl+g").Toast("not connected")

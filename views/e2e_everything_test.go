@@ -54,7 +54,7 @@ func listTools(_ *testing.T, app *tuitest.App) {
 func fillForm(t *testing.T, app *tuitest.App) {
 	form(app, "get-sum").Has("a*", "number · required", "is required")
 	app.Type("x").Pane("form").Has("must be a number")
-	app.Press("ctrl+g").Overlay("Send it although it is invalid?").Has("/a", "/b", "send anyway")
+	app.Press("ctrl+g").Overlay("Send invalid arguments?").Has("/a", "/b", "send anyway")
 	app.Press("esc").NoOverlay()
 	app.Press("backspace").Type("40").Press("enter").Type("2.5").Press("ctrl+g")
 	app.Pane("result").Has("✓ ok", "The sum of 40 and 2.5 is 42.5.")
@@ -81,7 +81,7 @@ func fillForm(t *testing.T, app *tuitest.App) {
 func showContents(_ *testing.T, app *tuitest.App) {
 	form(app, "get-structured-content")
 	app.Press("enter", "down", "enter", "ctrl+g")
-	app.Pane("result").Has("✓ ok", "✓ structuredContent is as outputSchema says", "structured")
+	app.Pane("result").Has("✓ ok", "✓ matches outputSchema", "structured")
 	app.Press("]").Pane("result").Has(`"temperature": 36`, `"conditions": "Light rain / drizzle"`)
 
 	form(app, "get-resource-reference")

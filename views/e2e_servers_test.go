@@ -20,7 +20,7 @@ func TestE2EFilesystem(t *testing.T) {
 
 	form(app, "write_file")
 	app.Type(note).Press("enter").Paste("first line\nsecond line\n").Press("ctrl+g")
-	app.Confirm("Call write_file?").Says("may destroy something").No()
+	app.Confirm("Call write_file?").Says("as destructive").No()
 	if _, err := os.Stat(note); err == nil {
 		t.Fatal("the file was written without consent")
 	}
@@ -39,7 +39,7 @@ func TestE2EFilesystem(t *testing.T) {
 
 	form(app, "read_text_file")
 	app.Type(note).Press("enter", "enter").Type("1").Press("ctrl+g") // head
-	app.Pane("result").Has("✓ ok", "first line", "✓ structuredContent is as outputSchema says")
+	app.Pane("result").Has("✓ ok", "first line", "✓ matches outputSchema")
 	app.Pane("result").HasNot("2nd line")
 
 	form(app, "list_directory_with_sizes")
@@ -85,7 +85,7 @@ func graph(app *tuitest.App) {
 func TestE2EMemory(t *testing.T) {
 	app := open(t, peertest.Memory(t))
 	graph(app)
-	app.Pane("result").Has("✓ ok", "✓ structuredContent is as outputSchema says")
+	app.Pane("result").Has("✓ ok", "✓ matches outputSchema")
 	if got := sentTo(t, app, "tools/call"); !strings.Contains(got,
 		`"arguments":{"entities":[{"name":"Ada","entityType":"person","observations":["wrote the first program","loved maths"]}]}`) {
 		t.Errorf("sent %s", got)
@@ -119,7 +119,7 @@ func TestE2EGoSDKEverything(t *testing.T) {
 	app.View("tools").Pane("list").Has("greet (structured)", "roots")
 	form(app, "greet (structured)")
 	app.Type("Zoë").Press("ctrl+g")
-	app.Pane("result").Has("✓ ok", "✓ structuredContent is as outputSchema says", "Hi Zoë")
+	app.Pane("result").Has("✓ ok", "✓ matches outputSchema", "Hi Zoë")
 	form(app, "greet (content with ResourceLink)")
 	app.Type("you").Press("ctrl+g")
 	app.Pane("result").Has("✓ ok", "1 resource_link", "data:text/plain,Hi%20you")

@@ -135,8 +135,8 @@ func cancelFilter(t *testing.T) {
 		}
 	}
 	_, m := filled(t)
-	h := newByHand(t, tui.Config{Views: views.All(views.Deps{Registry: tools}), Sessions: m, Start: "registry"})
-	h.run(h.send(tui.Navigate{View: "registry"}))
+	h := newByHand(t, tui.Config{Views: views.All(views.Deps{Registry: tools}), Sessions: m, Start: "toolset"})
+	h.run(h.send(tui.Navigate{View: "toolset"}))
 	h.has("3000")
 	held := h.press("/", "7", "enter")
 	h.run(h.press("x")...)

@@ -69,8 +69,8 @@ func (v *itemScreen) none(*tui.Ctx) string {
 // refreshAction asks the server for a list again.
 func refreshAction(view, plural string, run func(*tui.Ctx) tea.Cmd) tui.Action {
 	return tui.Action{
-		ID: view + ".refresh", Keys: []string{"r"}, Title: "ask again", Group: "List", Hint: 5,
-		Help: "Ask the server for its " + plural + " again; connect first where it is not connected.",
+		ID: view + ".refresh", Keys: []string{"r"}, Title: "reload", Group: "List", Hint: 5,
+		Help: "Reload the server's " + plural + "; connect first where it is not connected.",
 		Disabled: func(c *tui.Ctx) string {
 			if c.Server == nil || c.Server.Status().State == session.Connecting {
 				return offline(c)

@@ -36,7 +36,7 @@ func TestReloadConnectsAgain(t *testing.T) {
 		app.Status().Has("Connected")
 		app.Press("d").Status().Has("Disconnected")
 		app.Press("4").View("prompts").Pane("list").Has("Press r to connect")
-		app.Hints().Has("r ask again")
+		app.Hints().Has("r reload")
 		app.Press("r").Status().Has("● Connected")
 		app.View("prompts").Pane("list").Some(tuitest.Contains("greet"))
 	})

@@ -94,15 +94,15 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: bridge.Registry()})...), tuitest.Sessions(m), tuitest.At("registry", nil))
-		app.View("registry").Pane("list").Has("clock", "local")
-		app.View("registry").Pane("list").HasNot("mcp__")
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: bridge.Registry()})...), tuitest.Sessions(m), tuitest.At("toolset", nil))
+		app.View("toolset").Pane("list").Has("clock", "local")
+		app.View("toolset").Pane("list").HasNot("mcp__")
 		for _, name := range []string{"alpha", "beta"} {
 			if err := m.Connect(t.Context(), name); err != nil { // anybody's connecting makes the tools known
 				t.Fatal(err)
 			}
 		}
-		app.View("registry").Pane("list").Has("mcp__alpha__find", "mcp__alpha__merge", "mcp__beta__find")
+		app.View("toolset").Pane("list").Has("mcp__alpha__find", "mcp__alpha__merge", "mcp__beta__find")
 		for filter, want := range map[string]struct{ has, lacks []string }{
 			"source:local":             {[]string{"clock"}, []string{"mcp__"}},
 			"source:mcp":               {[]string{"mcp__alpha__find", "mcp__beta__find"}, []string{"clock"}},
@@ -111,8 +111,8 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 			"source:local server:beta": {[]string{"Nothing matches"}, []string{"mcp__"}},
 		} {
 			app.Press("/", "ctrl+u").Type(filter).Press("enter")
-			app.View("registry").Pane("list").Has(want.has...)
-			app.View("registry").Pane("list").HasNot(want.lacks...)
+			app.View("toolset").Pane("list").Has(want.has...)
+			app.View("toolset").Pane("list").HasNot(want.lacks...)
 		}
 		app.Press("/", "ctrl+u").Type("server:beta").Press("enter", "enter").View("call")
 		app.Press("ctrl+g").Pane("result").Has("find of beta")
@@ -120,9 +120,9 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 			t.Fatal(err)
 		}
 		app.Press(":").Type("all").Press("enter")
-		app.View("registry").Pane("list").Has("Nothing matches")
+		app.View("toolset").Pane("list").Has("Nothing matches")
 		app.Press("/", "ctrl+u", "enter")
-		app.View("registry").Pane("list").Has("mcp__alpha__merge", "clock")
-		app.View("registry").Pane("list").HasNot("mcp__beta__find")
+		app.View("toolset").Pane("list").Has("mcp__alpha__merge", "clock")
+		app.View("toolset").Pane("list").HasNot("mcp__beta__find")
 	})
 }

@@ -60,7 +60,7 @@ func (v *logs) Actions() []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: "logs.level", Keys: []string{"L"}, Title: "set level", Group: "Logs", Hint: 2,
-			Help: "Tell the server from which level on to send log messages.", Disabled: v.noLevel, Run: v.askLevel,
+			Help: "Set the minimum level of the server's log messages.", Disabled: v.noLevel, Run: v.askLevel,
 		},
 	}, v.ListActions("whole message", "Show the whole message.")...)
 }
@@ -113,7 +113,7 @@ func (v *logs) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 				return c.Toast(tui.Failure, m.Err.Error()), true
 			}
 			v.level[l.server] = l.level
-			return c.Toast(tui.Success, l.server+" logs from "+l.level+" on"), true
+			return c.Toast(tui.Success, l.server+" logs at "+l.level+" and above"), true
 		}
 	}
 	return v.JournalList.Handle(c, msg)

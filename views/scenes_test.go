@@ -54,7 +54,7 @@ func scenes() []scene {
 		{name: "resources", at: "resources", opts: agent()},
 		{name: "resource-read", at: "resources", opts: agent(), play: func(a *tuitest.App) { down(a, 1).Press("enter") }},
 		{name: "templates", at: "templates", opts: agent()},
-		{name: "registry", at: "registry", opts: agent()},
+		{name: "toolset", at: "toolset", opts: agent()},
 		{name: "template-form", at: "templates", opts: agent(), play: func(a *tuitest.App) { a.Press("enter").Type("t").Sleep(time.Second) }},
 		{name: "prompts", at: "prompts", opts: agent()},
 		{name: "prompt-result", at: "prompts", opts: agent(), play: func(a *tuitest.App) {

@@ -48,7 +48,7 @@ func (v *servers) Actions() []tui.Action {
 		},
 		{
 			ID: "servers.connect", Keys: []string{"r"}, Title: "reconnect", Group: "Server", Hint: 2,
-			Help: "Connect, or end the connection and connect again.", Disabled: v.none, Run: v.reconnect,
+			Help: "Connect, or disconnect and connect again.", Disabled: v.none, Run: v.reconnect,
 		},
 		{
 			ID: "servers.disconnect", Keys: []string{"d"}, Title: "disconnect", Group: "Server", Hint: 3,
@@ -56,17 +56,17 @@ func (v *servers) Actions() []tui.Action {
 		},
 		{
 			ID: "servers.ping", Keys: []string{"p"}, Title: "ping", Group: "Server", Hint: 4,
-			Help: "Ask the server for a sign of life and show how long it took.", Disabled: v.notUp, Run: v.ping,
+			Help: "Ping the server and show the round-trip time.", Disabled: v.notUp, Run: v.ping,
 		},
 		{
 			ID: "servers.traffic", Keys: []string{"t"}, Title: "traffic", Group: "Server",
-			Help: "Go to what was said on the wire.", Disabled: v.none,
+			Help: "Go to the traffic.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("traffic", nil) },
 		},
 		{
 			ID: "servers.all", Keys: []string{"a"}, Title: "tools of all", Group: "Server",
 			Help: "Go to the tools of all servers in one list, which source:mcp and server:NAME filter.",
-			Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("registry", nil) },
+			Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("toolset", nil) },
 		},
 	}
 }

@@ -127,7 +127,7 @@ func (v *stack) Actions() []tui.Action {
 		},
 		one("restart", "r", "restart", "Let the process finish what it is doing, end it, and start it again.", 3, true, v.none, v.restart),
 		one("stop", "d", "stop", "Let the process finish what it is doing, and end it.", 4, true, v.notRunning, v.stop),
-		one("start", "u", "start", "Start the process; one that failed is not kept waiting.", 5, false, v.running, v.run),
+		one("start", "u", "start", "Start the process now, also one that waits to be restarted.", 5, false, v.running, v.run),
 		every("restart-all", "R", "restart all", "Restart every process of the stack.", true, v.restart),
 		every("stop-all", "D", "stop all", "Stop every process of the stack, those that depend on others first.", true, v.stop),
 		every("start-all", "U", "start all", "Start every process of the stack that does not run.", false, v.run),
@@ -198,7 +198,7 @@ func (v *stack) running(c *tui.Ctx) string {
 
 func (v *stack) notRunning(c *tui.Ctx) string {
 	if p, ok := v.selected(); ok && p.Health == tui.Stopped {
-		return "it does not run"
+		return "it is not running"
 	}
 	return v.none(c)
 }
@@ -252,7 +252,7 @@ func (v *stack) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			v.sync()
 			switch {
 			case errors.Is(m.Err, context.Canceled): // of the waiting, that is
-				return c.Toast(tui.Note, r.label+" goes on; it is not waited for any more"), true
+				return c.Toast(tui.Note, r.label+" continues in the background"), true
 			case m.Err != nil:
 				return c.Toast(tui.Failure, r.failed(m.Err)), true
 			}

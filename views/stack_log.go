@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -180,7 +181,7 @@ func paintProcess(th *paint.Theme, line string, dst []widget.Span) []widget.Span
 // draw is the visible part.
 func (l *processLog) draw(th *tui.Theme, w, h int) []string {
 	if len(l.data) == 0 {
-		return []string{th.Muted.S("It has not written anything yet.")}
+		return []string{th.Muted.S("No output yet.")}
 	}
 	l.pager.SetTheme(th)
 	l.pager.SetSize(w, h)
@@ -253,7 +254,7 @@ func (l *processLog) next(c *tui.Ctx, back bool) tea.Cmd {
 		start, end, err = widget.Find(context.Background(), l.data, l.find, from, back)
 	}
 	if err != nil || start < 0 {
-		return c.Toast(tui.Note, safe.Line(l.find, 60)+" is not in the log")
+		return c.Toast(tui.Note, fmt.Sprintf("no match for %q in the log", safe.Line(l.find, 60)))
 	}
 	l.at, l.away = start, true
 	l.pager.Show(start, end)

@@ -159,7 +159,7 @@ func TestStackShowsAndFollows(t *testing.T) {
 		app.Press("/").Type("filler 3").Press("enter", "n").Pane("detail").Has("filler 3")
 		app.Whole().Has("f follows")
 
-		app.Press("shift+tab", "j").Pane("detail").Has("no such folder", "next start in", "7 restarts", "It has not written anything yet")
+		app.Press("shift+tab", "j").Pane("detail").Has("no such folder", "next start in", "7 restarts", "No output yet")
 		app.Press("/").Type("web").Press("enter").Pane("list").Has("web")
 		app.Pane("list").HasNot("demo")
 		app.Press("/").Type("zzz").Press("enter").Pane("list").Has("Nothing matches")
@@ -211,7 +211,7 @@ func TestStackOrders(t *testing.T) {
 		app, s := stackScreen(t, tuitest.Size(160, 40))
 		app.Press("u").Toast("it is ready already")
 		app.Press("d").Toast("stop demo: done").Pane("list").Has("○ demo")
-		app.Press("d").Toast("it does not run")
+		app.Press("d").Toast("it is not running")
 		app.Press("o").Toast("it is not ready")
 		app.Press("u").Toast("start demo: done").Pane("list").Has("● demo")
 		app.Press("j", "r").Toast("restart tests: done")
@@ -234,7 +234,7 @@ func TestStackOrders(t *testing.T) {
 		s.mu.Lock()
 		s.fail = context.Canceled
 		s.mu.Unlock()
-		app.Press("r").Toast("restart tests goes on; it is not waited for any more")
+		app.Press("r").Toast("restart tests continues in the background")
 		app.Press("k", "o").View("tools").Pane("list").Has("echo")
 	})
 }

@@ -39,14 +39,14 @@ func entryText(e *journal.Entry) string {
 
 func (v *traffic) Info() tui.Info {
 	return tui.Info{ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Split: 60, NoRail: v.foreign != nil, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Frames"}, {ID: "frame", Title: "Frame"},
+		{ID: "list", Title: "Traffic"}, {ID: "frame", Title: "Frame"},
 	}}
 }
 
 func (v *traffic) Actions() []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: "traffic.peer", Keys: []string{"o"}, Title: "other half", Group: "Traffic", Hint: 2,
+			ID: "traffic.peer", Keys: []string{"o"}, Title: "pair", Group: "Traffic", Hint: 2,
 			Help: "Go from a request to its answer, or back.", Disabled: v.noPeer, Run: v.peer,
 		},
 	}, v.ListActions("raw frame", "Show the frame as it was on the wire.")...)
@@ -55,7 +55,7 @@ func (v *traffic) Actions() []tui.Action {
 func (v *traffic) noPeer(c *tui.Ctx) string {
 	e, ok := v.Entry(c)
 	if !ok || e.Peer == 0 {
-		return "this frame has no other half"
+		return "this frame has no pair"
 	}
 	return ""
 }
@@ -93,7 +93,7 @@ func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		return v.Doc.Draw(c, p)
 	}
 	many, wide := len(c.Sessions.Servers()) > 1, pane.WideRow+10
-	what, next := "Nothing was said yet.", "Open a server and its frames appear here. Press 1 for the servers."
+	what, next := "No traffic yet.", "Open a server and its frames appear here. Press 1 for the servers."
 	if v.foreign != nil {
 		many, wide, what, next = true, pane.NarrowRow, v.foreign.What, v.foreign.Next
 	}

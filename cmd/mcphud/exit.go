@@ -85,7 +85,7 @@ func explain(ctx context.Context, err error) *failure.Error {
 	}
 	c := *e.With(remedies)
 	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == failure.Interrupted || errors.Is(err, context.Canceled)) {
-		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; the server was told", errInterrupted, ""
+		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; server notified", errInterrupted, ""
 	}
 	if c.Next == "" {
 		switch c.Kind {

@@ -296,7 +296,7 @@ func (d *drawer) summary(r *row) string {
 	case r.child.Required && r.item < 0:
 		parts = append(parts, "required")
 	case !r.child.Declared && r.item < 0 && r.ptr != "":
-		parts = append(parts, "own key")
+		parts = append(parts, "not in the schema")
 	}
 	if !r.child.Allowed {
 		parts = append(parts, "not allowed")

@@ -23,7 +23,7 @@ func (f *Form) Hints() []Hint {
 		return []Hint{{[]string{"enter"}, "use this key"}, {[]string{"esc"}, "keep the old"}}
 	}
 	if f.pop != nil {
-		return []Hint{{[]string{"enter"}, "take it"}, {[]string{"up", "down"}, "choose"}, {[]string{"esc"}, "close"}}
+		return []Hint{{[]string{"enter"}, "accept"}, {[]string{"up", "down"}, "choose"}, {[]string{"esc"}, "close"}}
 	}
 	var out []Hint
 	add := func(text string, keys ...string) { out = append(out, Hint{keys, text}) }

@@ -45,7 +45,7 @@ func ReadImageInfo(data []byte) (ImageInfo, error) {
 	}
 	cfg, format, err := image.DecodeConfig(bytes.NewReader(pixelsOf(data)))
 	if err != nil {
-		return ImageInfo{}, fmt.Errorf("no PNG, JPEG or GIF: %s: save it to look at it", safe.Line(err.Error(), 0))
+		return ImageInfo{}, fmt.Errorf("not a valid PNG, JPEG or GIF: %s: save it to look at it", safe.Line(err.Error(), 0))
 	}
 	info := ImageInfo{format, cfg.Width, cfg.Height}
 	if cfg.Width <= 0 || cfg.Height <= 0 || cfg.Width > MaxImagePixels/cfg.Height {

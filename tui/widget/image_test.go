@@ -111,8 +111,8 @@ func TestImageRefuses(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"nothing", nil, "no PNG, JPEG or GIF"},
-		{"text", []byte("hello\x1b[2J"), "no PNG, JPEG or GIF"},
+		{"nothing", nil, "not a valid PNG, JPEG or GIF"},
+		{"text", []byte("hello\x1b[2J"), "not a valid PNG, JPEG or GIF"},
 		{"a bomb", hugePNG(100_000, 100_000), "100000 × 100000"},
 		{"too many pixels", hugePNG(10_000, 10_000), "10000 × 10000"},
 		{"cut", whole[:len(whole)/2], "damaged"},

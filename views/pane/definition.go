@@ -25,7 +25,7 @@ const (
 func definitionLines(th *tui.Theme, it offer.Item, w int) []string {
 	l := NewDetails(th, w)
 	if it.Flaw != nil {
-		l.failure(it.Flaw, "The list's other items are not affected. Press s for the definition as sent.")
+		l.failure(it.Flaw, "The list's other items are not affected. Press s for the raw definition.")
 	}
 	if it.Title != "" && it.Title != it.Name {
 		l.Lines = append(l.Lines, th.Heading.S(safe.Line(it.Title, w)))
@@ -51,7 +51,7 @@ func definitionLines(th *tui.Theme, it offer.Item, w int) []string {
 		return len(l.Lines) < maxDefinition
 	})
 	if len(l.Lines) >= maxDefinition {
-		l.note("… and more. Press s for the definition as sent.")
+		l.note("… and more. Press s for the raw definition.")
 	}
 	return l.Lines
 }
@@ -94,7 +94,7 @@ func (l *Details) arguments(value []byte) {
 func (l *Details) schema(title string, raw []byte) {
 	l.heading(title)
 	if len(raw) > maxInWords {
-		l.note(fmt.Sprintf("a schema of %s: press s to see it as sent", text.Bytes(len(raw))))
+		l.note(fmt.Sprintf("a schema of %s: press s for the raw schema", text.Bytes(len(raw))))
 		return
 	}
 	s := schema.Parse(raw)
@@ -108,7 +108,7 @@ func (l *Details) schema(title string, raw []byte) {
 	}
 	kids := root.Children(nil)
 	if len(kids) == 0 && root.Shape() == schema.ShapeObject {
-		l.note("nothing: an object without declared properties")
+		l.note("no declared properties")
 	}
 	l.fields(kids, 0)
 	for _, n := range s.Notes() {

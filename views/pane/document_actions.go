@@ -26,8 +26,8 @@ func (d *Document) actions(view, pane string) []tui.Action {
 	}
 	return []tui.Action{
 		{
-			ID: view + ".shape", Keys: []string{"m"}, Title: "show as", Group: "Detail", Hint: 6, Pane: pane,
-			Help: "Switch between what the text means (rendered, a JSON tree) and the bytes as sent.",
+			ID: view + ".shape", Keys: []string{"m"}, Title: "view", Group: "Detail", Hint: 6, Pane: pane,
+			Help: "Switch between rendered, JSON tree and raw bytes.",
 			Disabled: func(c *tui.Ctx) string {
 				if len(d.shapes()) < 2 {
 					return "this can be shown in one way only"
@@ -143,7 +143,7 @@ type saved struct {
 func write(c *tui.Ctx, view, path string, data []byte, how int) tea.Cmd {
 	cmd, _ := c.Go(view, "save", func(context.Context) (any, error) {
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("cannot save %s: it is no file; choose another place", path) // writing to a pipe might never end
+			return nil, fmt.Errorf("cannot save %s: it is not a regular file; choose another place", path) // writing to a pipe might never end
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|how, 0o600)
 		if err != nil {
@@ -155,7 +155,7 @@ func write(c *tui.Ctx, view, path string, data []byte, how int) tea.Cmd {
 		}
 		if _, err := f.Write(data); err != nil {
 			_ = f.Close()
-			return nil, fmt.Errorf("saving %s stopped half way: %w", path, err)
+			return nil, fmt.Errorf("cannot save all of %s: %w", path, err)
 		}
 		return saved{path, len(data)}, f.Close()
 	})

@@ -72,14 +72,14 @@ func (d *Document) hit(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 	if h.start < 0 {
 		d.found = -1
 		d.rev++
-		return c.Toast(tui.Note, fmt.Sprintf("%q is not in here", safe.Line(d.find, 60))), true
+		return c.Toast(tui.Note, fmt.Sprintf("no match for %q", safe.Line(d.find, 60))), true
 	}
 	d.found = h.start
 	d.rev++
 	d.tree.Show(h.start)
 	d.pager.Show(h.start, h.end)
 	if h.wrapped {
-		return c.Toast(tui.Note, "went on from the other end"), true
+		return c.Toast(tui.Note, "search wrapped around"), true
 	}
 	return nil, true
 }

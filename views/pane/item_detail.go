@@ -28,8 +28,8 @@ func NewItemDetail(view string) ItemDetail {
 // Actions are what the definition and its document offer.
 func (a *ItemDetail) Actions(view, pane string) []tui.Action {
 	return append([]tui.Action{{
-		ID: view + ".definition", Keys: []string{"s"}, Title: "as sent", Group: "Detail", Hint: 4,
-		Help: "Switch between the definition in words and as the server sent it.",
+		ID: view + ".definition", Keys: []string{"s"}, Title: "raw", Group: "Detail", Hint: 4,
+		Help: "Switch between the definition in words and its raw JSON.",
 		Run: func(c *tui.Ctx) tea.Cmd {
 			a.raw = !a.raw
 			return a.open(c)
@@ -77,7 +77,7 @@ func (a *ItemDetail) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 // Draw fills the pane.
 func (a *ItemDetail) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if a.raw && a.id != "" {
-		p.Badge = "as sent"
+		p.Badge = "raw"
 		return a.doc.Draw(c, p)
 	}
 	if p.Same(c, a.id, a.words.Top, a.raw) {

@@ -226,13 +226,13 @@ func (p *ItemList) empty(c *tui.Ctx, w int) []string {
 		return notConnected(c, w, c.Server.Name(), p.status)
 	case !c.Server.Supports(p.kind.Method()):
 		return Message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Name(), 80), p.plural),
-			"Press 1 for what it can do. mcphud raw METHOD in a shell asks it all the same.")
+			"Press 1 for what it can do. mcphud raw METHOD in a shell sends the request anyway.")
 	case p.Listing.Err != nil:
 		return errorMessage(th, w, errorText(p.Listing.Err), "Press r to try again.")
 	case p.Listing.Loading || !p.Listing.Loaded:
 		return Message(th, w, spinner()+" Loading "+p.plural+"…", "Press x to cancel.")
 	case len(p.Listing.Items) == 0:
-		return Message(th, w, fmt.Sprintf("%s has no %s.", safe.Line(c.Server.Name(), 80), p.plural), "Press r to ask again.")
+		return Message(th, w, fmt.Sprintf("%s has no %s.", safe.Line(c.Server.Name(), 80), p.plural), "Press r to reload.")
 	}
 	return NothingMatches(th, w, p.Typed)
 }
@@ -245,7 +245,7 @@ func notConnected(c *tui.Ctx, w int, name string, st session.Status) []string {
 	case session.Connecting:
 		return Message(th, w, spinner()+" Connecting to "+name+"…", "Press 1 for the server, x to cancel.")
 	case session.Failed:
-		next := "Press r to connect again, 1 for the servers."
+		next := "Press r to reconnect, 1 for the servers."
 		if left := tui.Countdown(st.RetryAt); left != "" {
 			next = "Trying again in " + left + ". Press r to try now, 1 for the servers."
 		}

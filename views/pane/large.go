@@ -36,7 +36,7 @@ func ResultAsSent(j *journal.Journal, r rpc.Reply) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		frame, err := j.Body(seq)
 		if err != nil {
-			return nil, fmt.Errorf("the result as sent is gone: %w; run it again to have it", err)
+			return nil, fmt.Errorf("the raw result is gone: %w; run it again", err)
 		}
 		env, err := jsonrpc.Scan(frame)
 		return env.Result, err

@@ -28,7 +28,7 @@ func ResultParts(name string, result []byte, sent func() ([]byte, error)) (offer
 	if len(r.Structured) > 0 {
 		out = append(out, Part{label: "structured", src: Source{Name: name, read: bytesOf(r.Structured)}})
 	}
-	raw := Part{label: "as sent", src: Source{Name: name + "-result", read: sent}}
+	raw := Part{label: "raw", src: Source{Name: name + "-result", read: sent}}
 	if err != nil {
 		raw.src.Head = []string{"✗ " + safe.Line(err.Error(), 400)}
 	}
@@ -82,11 +82,11 @@ func contentPart(c offer.Content) Part {
 	case c.Type == "audio" || strings.HasPrefix(kind, "audio/"):
 		p.src.render, p.src.ext = binaryLines("Audio cannot be heard here: press S to save it."), extension(kind)
 	case c.Data != nil && !texty(data):
-		p.src.render, p.src.ext = binaryLines("These bytes are no text: press S to save them, m to see them all the same."), extension(kind)
+		p.src.render, p.src.ext = binaryLines("Binary data: press S to save it, m to view it as text."), extension(kind)
 	case isMarkdown(kind, data):
 		p.src.render, p.src.ext = renderMarkdown, ".md"
 	case !known(c.Type):
-		p.src.Head = append(p.src.Head, "mcphud does not know this kind of content; this is the block as sent.")
+		p.src.Head = append(p.src.Head, "Unknown content type: shown raw.")
 		p.src.read = bytesOf(c.Raw)
 	}
 	return p
@@ -167,6 +167,6 @@ func renderImage(ctx context.Context, th *tui.Theme, w int, data []byte) ([]stri
 // binaryLines says what to do with bytes that no terminal shows.
 func binaryLines(what string) func(context.Context, *tui.Theme, int, []byte) ([]string, error) {
 	return func(_ context.Context, th *tui.Theme, w int, data []byte) ([]string, error) {
-		return Message(th, w, what, fmt.Sprintf("%s that begin with % x", text.Bytes(len(data)), data[:min(len(data), 16)])), nil
+		return Message(th, w, what, fmt.Sprintf("%s, starting with % x", text.Bytes(len(data)), data[:min(len(data), 16)])), nil
 	}
 }

@@ -84,7 +84,7 @@ func (r *Reply) Fail(th *tui.Theme, m tui.OpDone) {
 	r.Clear()
 	r.err = m.Err
 	if errors.Is(m.Err, context.Canceled) || failure.KindOf(m.Err) == failure.Interrupted {
-		r.head = []string{th.Warn.S("⊘ cancelled after " + text.Duration(m.Took) + "; the server was told")}
+		r.head = []string{th.Warn.S("⊘ cancelled after " + text.Duration(m.Took) + "; server notified")}
 		r.Cancelled = true
 		return
 	}
@@ -152,12 +152,12 @@ func (r *Reply) Actions(view, pane string) []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: view + ".nextpart", Keys: []string{"]"}, Title: "next part", Group: "Result", Hint: 5, Pane: pane,
-			Help: "Go to the result's next part: content blocks, structured content, the result as sent.", Disabled: single,
+			Help: "Go to the result's next part: content blocks, structured content, the raw result.", Disabled: single,
 			Run: func(c *tui.Ctx) tea.Cmd { return r.open(c, r.at+1) },
 		},
 		{
 			ID: view + ".previouspart", Keys: []string{"["}, Title: "previous part", Group: "Result", Pane: pane,
-			Help: "Go to the part before.", Disabled: single,
+			Help: "Go to the previous part.", Disabled: single,
 			Run: func(c *tui.Ctx) tea.Cmd { return r.open(c, r.at-1) },
 		},
 		{
@@ -165,7 +165,7 @@ func (r *Reply) Actions(view, pane string) []tui.Action {
 			Help: "Read the resource that this part is or links to.",
 			Disabled: func(*tui.Ctx) string {
 				if p, ok := r.current(); !ok || p.uri == "" {
-					return "this part is no resource"
+					return "this part is not a resource"
 				}
 				return ""
 			},
@@ -281,7 +281,7 @@ func (r *Reply) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	}
 	switch {
 	case r.Cancelled:
-		p.Lines = append(head, Message(th, p.W, "There is no result.", "Run it again to get one.")...)
+		p.Lines = append(head, Message(th, p.W, "No result yet.", "Run it again to get one.")...)
 		return nil
 	case r.err != nil:
 		p.Lines = append(head, r.errorLines(th, p.W)...)
@@ -306,7 +306,7 @@ func (r *Reply) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 
 // errorLines is the error in full, with the data that the server sent along.
 func (r *Reply) errorLines(th *tui.Theme, w int) []string {
-	out := errorMessage(th, w, errorText(r.err), "What was said is in the traffic. Everything typed is still there: correct it and run it again.")
+	out := errorMessage(th, w, errorText(r.err), "The frames are in Traffic. What you typed is kept: correct it and run it again.")
 	if len(r.data) > 0 {
 		out = append(out, "", " "+th.Muted.S("data"))
 		for _, l := range wrap(safe.Text(indented(r.data)), w-2) {
@@ -366,7 +366,7 @@ func (r *Reply) Plain(w io.Writer) {
 		case err != nil:
 			fmt.Fprintln(w, errorText(err))
 		case !texty(data):
-			fmt.Fprintf(w, "(%s that are no text)\n", text.Bytes(len(data)))
+			fmt.Fprintf(w, "(%s of binary data)\n", text.Bytes(len(data)))
 		default:
 			fmt.Fprintln(w, safe.Text(text.Clip(string(data), 1<<20)))
 		}

@@ -66,7 +66,7 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 		l.failure(srv.Problem, "Correct "+srv.Source.String()+" and start again.")
 	}
 	if st.State == session.Failed && st.Err != nil && srv.Problem == nil {
-		next := "Press r to connect again, t to see what was said."
+		next := "Press r to reconnect, t for the traffic."
 		if left := tui.Countdown(st.RetryAt); left != "" {
 			next = fmt.Sprintf("Attempt %d in %s. Press r to try now, d to stop trying.", st.Attempt+1, left)
 		}

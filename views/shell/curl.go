@@ -37,16 +37,16 @@ func Curl(m *session.Manager, seq uint64) func() (string, error) {
 		if e.Kind == journal.HTTP {
 			frame, _ = alongside(j, e, -1, func(o journal.Entry) bool { return o.Kind != journal.HTTP })
 		} else if head, ok = alongside(j, e, 1, func(o journal.Entry) bool { return o.Kind == journal.HTTP }); !ok {
-			return "", fmt.Errorf("the HTTP request of %s is not in the journal; send it once more and copy again", e.Method)
+			return "", fmt.Errorf("the HTTP request of %s is not in the journal; send it again, then copy", e.Method)
 		}
 		text, err := j.Body(head.Seq)
 		if err != nil {
-			return "", fmt.Errorf("the head of the HTTP request is gone: %w; send it once more and copy again", err)
+			return "", fmt.Errorf("the head of the HTTP request is gone: %w; send it again, then copy", err)
 		}
 		var body []byte
 		if frame.Seq != 0 && frame.Method != "" {
 			if body, err = j.Body(frame.Seq); err != nil {
-				return "", fmt.Errorf("the frame as sent is gone: %w; send it once more and copy again", err)
+				return "", fmt.Errorf("the raw frame is gone: %w; send it again, then copy", err)
 			}
 		}
 		return curlCommand(text, body), nil
