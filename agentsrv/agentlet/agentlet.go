@@ -60,7 +60,7 @@ type Options struct {
 	// asks the agent, and is called from several goroutines at a time.
 	Call func(ctx context.Context, name string, arguments json.RawMessage) (*mcp.CallToolResult, error)
 	// Updated and ListChanged hear that a resource has other contents, and that the list of resources has another member.
-	// Both are told whose it is: what one tenant does, no other is to hear of.
+	// Both get the tenant whose it is: no other may hear of it.
 	Updated     func(tenant, uri string)
 	ListChanged func(tenant string)
 	// Cached hears of each look for an agent's schema whether it was ready.

@@ -65,7 +65,7 @@ func unfence(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// repair is what a model is told whose answer cannot be used.
+// repair is the message to a model whose answer cannot be used.
 func repair(why error) string {
 	return "Your answer cannot be used: " + why.Error() + "\nAnswer again, with nothing but one JSON object that is valid against the schema."
 }

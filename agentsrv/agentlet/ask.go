@@ -1,6 +1,7 @@
 package agentlet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -107,7 +108,7 @@ func (r *Registry) ask(ctx context.Context, req mcp.CallToolRequest, streaming b
 	}
 	if streaming {
 		q.out = &stream{ctx: ctx, req: req}
-		q.Tenant = or(q.Tenant, kit.TenantOf(ctx))
+		q.Tenant = cmp.Or(q.Tenant, kit.TenantOf(ctx))
 	}
 	if err := r.prepare(ctx, q); err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (r *Registry) ask(ctx context.Context, req mcp.CallToolRequest, streaming b
 		return q.result(nil, refuse("", "the chain of agents is longer than %d; ask the last one directly", maxDepth))
 	}
 	attributes := map[string]string{"agent.uri": q.agent.URI, "mcp.tenant_id": q.tenant}
-	for name, value := range map[string]string{"mcp.user_id": or(q.User, kit.Caller(ctx).User), "agent.session_id": q.Session} {
+	for name, value := range map[string]string{"mcp.user_id": cmp.Or(q.User, kit.Caller(ctx).User), "agent.session_id": q.Session} {
 		if value != "" {
 			attributes[name] = text.Clip(value, 200)
 		}
@@ -151,7 +152,7 @@ func (r *Registry) prepare(ctx context.Context, q *question) (err error) {
 	if !ok {
 		return kit.Invalid("agent_uri", "names no agent; "+forms)
 	}
-	q.agent, err = r.find(ctx, q.tenant, or(q.User, caller.User), ref)
+	q.agent, err = r.find(ctx, q.tenant, cmp.Or(q.User, caller.User), ref)
 	switch {
 	case errors.Is(err, errAmbiguous):
 		return kit.Invalid("agent_uri", "is ambiguous: several users have an agent of this name; write user/USER/NAME")

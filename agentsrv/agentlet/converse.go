@@ -1,6 +1,7 @@
 package agentlet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,7 +29,7 @@ func (r *Registry) converse(ctx context.Context, q *question) (*answer, error) {
 	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, r.chat.model.Timeout)
 	defer cancel()
-	asked := or(q.Model, r.chat.model.Name)
+	asked := cmp.Or(q.Model, r.chat.model.Name)
 	tools := r.offer(q.agent)
 	talk := []message{says("system", q.agent.instructions()), says("user", q.Prompt)}
 	repaired := false
@@ -57,7 +58,7 @@ func (r *Registry) converse(ctx context.Context, q *question) (*answer, error) {
 		}
 		response, err := q.agent.accept(content)
 		if err == nil {
-			return &answer{response, text.Clip(or(used, asked), 200)}, nil
+			return &answer{response, text.Clip(cmp.Or(used, asked), 200)}, nil
 		}
 		if repaired {
 			return nil, refuse(asked, "%s gave no usable answer in two attempts: %v", r.chat.name(asked), err)
@@ -150,7 +151,7 @@ func (r *Registry) callAll(ctx context.Context, q *question, calls []toolCall) [
 // callTool runs one tool for a model; an agent's tools are all that it gets, for the tenant that asked.
 func (r *Registry) callTool(ctx context.Context, q *question, f function) (string, error) {
 	if !slices.Contains(q.agent.Tools, f.Name) {
-		return "", fmt.Errorf("refused: this agent may not use the tool %q; its tools are: %s", text.Clip(f.Name, 100), or(strings.Join(q.agent.Tools, ", "), "none"))
+		return "", fmt.Errorf("refused: this agent may not use the tool %q; its tools are: %s", text.Clip(f.Name, 100), cmp.Or(strings.Join(q.agent.Tools, ", "), "none"))
 	}
 	if r.o.Call == nil || r.o.Lookup == nil {
 		return "", errors.New("agents may not use tools on this server")

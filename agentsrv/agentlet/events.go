@@ -3,6 +3,7 @@ package agentlet
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ func readStream(r io.Reader, emit func(string) error) (turn message, used string
 		if len(d.Error) > 0 && string(d.Error) != "null" {
 			return message{}, "", fmt.Errorf("ended its answer with %s", text.Clip(string(d.Error), 300))
 		}
-		used = or(used, d.Model)
+		used = cmp.Or(used, d.Model)
 		if len(d.Choices) == 0 {
 			continue
 		}
@@ -70,7 +71,7 @@ func readStream(r io.Reader, emit func(string) error) (turn message, used string
 				calls = append(calls, toolCall{Type: "function"})
 			}
 			at := &calls[c.Index]
-			at.ID = or(c.ID, at.ID)
+			at.ID = cmp.Or(c.ID, at.ID)
 			at.Function.Name += c.Function.Name
 			at.Function.Arguments += c.Function.Arguments
 		}

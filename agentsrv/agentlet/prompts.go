@@ -1,6 +1,7 @@
 package agentlet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -93,7 +94,7 @@ State nothing that the document does not say. %s
 
 <document>
 %s
-</document>`, or(r.Params.Arguments["focus"], "everything"), steps, reading("the document"), document))
+</document>`, cmp.Or(r.Params.Arguments["focus"], "everything"), steps, reading("the document"), document))
 }
 
 func summarize(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
@@ -112,7 +113,7 @@ func summarize(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult,
 
 <documents>
 %s
-</documents>`, or(r.Params.Arguments["length"], "one paragraph"), or(r.Params.Arguments["audience"], "engineers"), reading("a line"), documents))
+</documents>`, cmp.Or(r.Params.Arguments["length"], "one paragraph"), cmp.Or(r.Params.Arguments["audience"], "engineers"), reading("a line"), documents))
 }
 
 // reading is the same advice for all prompts that take a text or a URI.
@@ -137,7 +138,7 @@ func extractEntities(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptR
 
 <text>
 %s
-</text>`, or(r.Params.Arguments["types"], "of every type"), or(format, `a JSON array of {"name","type","id"}`), text))
+</text>`, cmp.Or(r.Params.Arguments["types"], "of every type"), cmp.Or(format, `a JSON array of {"name","type","id"}`), text))
 }
 
 // maxCompletions is how many values MCP lets a completion have.

@@ -1,6 +1,7 @@
 package agentlet
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -115,7 +116,7 @@ func (r *Registry) find(ctx context.Context, tenant, user string, ref reference)
 			return a, nil
 		}
 	}
-	found, err := r.query(ctx, `tenant = ?1 AND name = ?2 AND user = ?3`, tenant, ref.name, or(ref.user, user))
+	found, err := r.query(ctx, `tenant = ?1 AND name = ?2 AND user = ?3`, tenant, ref.name, cmp.Or(ref.user, user))
 	if err != nil || len(found) == 1 {
 		return r.first(tenant, found), err
 	}
@@ -128,13 +129,6 @@ func (r *Registry) find(ctx context.Context, tenant, user string, ref reference)
 		err = errAmbiguous
 	}
 	return r.first(tenant, found), err
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func (r *Registry) first(tenant string, found []*Agent) *Agent {

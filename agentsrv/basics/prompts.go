@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
 // values are what the completions choose from, by argument name.
@@ -35,15 +35,10 @@ func (a *Set) Prompts() []server.ServerPrompt {
 	}
 }
 
-// required refuses a prompt without one of its arguments.
-func required(field string) error {
-	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s is required", field).With("field", field).With("reason", "Field required")
-}
-
 func greet(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	name := r.Params.Arguments["name"]
 	if name == "" {
-		return nil, required("name")
+		return nil, kit.Invalid("name", kit.Required)
 	}
 	text := "Please greet " + name + " warmly."
 	if l := r.Params.Arguments["language"]; l != "" {
@@ -57,10 +52,10 @@ func greet(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, err
 func review(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	language, code := r.Params.Arguments["language"], r.Params.Arguments["code"]
 	if language == "" {
-		return nil, required("language")
+		return nil, kit.Invalid("language", kit.Required)
 	}
 	if code == "" {
-		return nil, required("code")
+		return nil, kit.Invalid("code", kit.Required)
 	}
 	return mcp.NewGetPromptResult("A review of "+language+" code", []mcp.PromptMessage{
 		mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent("Review this "+language+" code:\n\n```"+language+"\n"+code+"\n```\n")),

@@ -1,5 +1,5 @@
 // Package batch is the experimental method tools/call_batch, by which a client calls several tools with one request. It
-// is no part of MCP: a server that offers it says so under capabilities.experimental.
+// is not part of MCP: a server that offers it says so under capabilities.experimental.
 //
 // Params are {"calls":[{"name":NAME,"arguments":{…}},…]}, the result is {"results":[{"index":0,"result":{…}} or
 // {"index":0,"error":{…}},…]}, in the order of the calls. Each call takes the same way as a tools/call by itself, through
@@ -21,6 +21,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -79,33 +80,30 @@ type result struct {
 // parse reads the params. What a call has beside its two members, or twice, is refused: only what is understood here is
 // passed on.
 func parse(params []byte) ([]call, map[string]jsontext.Value, error) {
-	invalid := func(field, reason string) error {
-		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s: %s", field, reason).With("field", field).With("reason", reason)
-	}
 	var in struct {
 		Calls *[]jsontext.Value         `json:"calls"`
 		Meta  map[string]jsontext.Value `json:"_meta"`
 	}
 	if err := jsonv2.Unmarshal(params, &in); err != nil {
-		return nil, nil, invalid("calls", "must be an array of {name, arguments}")
+		return nil, nil, kit.Invalid("calls", "must be an array of {name, arguments}")
 	}
 	switch {
 	case in.Calls == nil:
-		return nil, nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: calls is required").With("field", "calls").With("reason", "Field required")
+		return nil, nil, kit.Invalid("calls", kit.Required)
 	case len(*in.Calls) > MaxCalls:
-		return nil, nil, invalid("calls", fmt.Sprintf("has %d items and may have %d; send several batches", len(*in.Calls), MaxCalls))
+		return nil, nil, kit.Invalid("calls", fmt.Sprintf("has %d items and may have %d; send several batches", len(*in.Calls), MaxCalls))
 	}
 	calls := make([]call, len(*in.Calls))
 	for i, raw := range *in.Calls {
 		field := fmt.Sprintf("calls[%d]", i)
 		if err := jsonv2.Unmarshal(raw, &calls[i], jsonv2.RejectUnknownMembers(true)); err != nil || raw.Kind() != '{' {
-			return nil, nil, invalid(field, "must be an object with name and arguments, and nothing else")
+			return nil, nil, kit.Invalid(field, "must be an object with name and arguments, and nothing else")
 		}
 		if calls[i].Name == "" {
-			return nil, nil, invalid(field+".name", "Field required")
+			return nil, nil, kit.Invalid(field+".name", kit.Required)
 		}
 		if a := calls[i].Arguments; len(a) > 0 && a.Kind() != '{' {
-			return nil, nil, invalid(field+".arguments", "must be an object")
+			return nil, nil, kit.Invalid(field+".arguments", "must be an object")
 		}
 	}
 	// One token for all would make the steps of one call look like those of another.
@@ -183,7 +181,7 @@ func (b *batch) one(ctx context.Context, i int, params []byte) {
 	err = b.x.Notify(ctx, string(mcp.MethodNotificationProgress), map[string]any{
 		"progressToken": json.RawMessage(b.x.Token), "progress": b.done, "total": len(b.results),
 	})
-	if err != nil { // the client cannot be told, which is no reason not to finish
+	if err != nil { // the client does not hear of it, and the batch goes on
 		b.log.Debug("batch: report progress", "err", err)
 	}
 }

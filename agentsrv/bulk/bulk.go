@@ -71,15 +71,15 @@ func randomBytes(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult,
 		return bad, nil
 	}
 	if in.N == nil {
-		return nil, invalid("n", "is required", "Field required")
+		return nil, kit.Invalid("n", kit.Required)
 	}
 	if !whole(*in.N, MaxBytes) {
-		return nil, invalid("n", fmt.Sprintf("must be a whole number from 0 to %d", MaxBytes), fmt.Sprintf("it is %v", *in.N))
+		return nil, kit.Invalid("n", fmt.Sprintf("must be a whole number from 0 to %d, and is %v", MaxBytes, *in.N))
 	}
 	seed := rand.Uint64N(maxSeed + 1)
 	if in.Seed != nil {
 		if !whole(*in.Seed, maxSeed) {
-			return nil, invalid("seed", fmt.Sprintf("must be a whole number from 0 to %d", maxSeed), fmt.Sprintf("it is %v", *in.Seed))
+			return nil, kit.Invalid("seed", fmt.Sprintf("must be a whole number from 0 to %d, and is %v", maxSeed, *in.Seed))
 		}
 		seed = uint64(*in.Seed)
 	}
@@ -170,9 +170,4 @@ func splitMix(seed, n uint64) uint64 {
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB
 	return z ^ z>>31
-}
-
-// invalid is the error of an argument that is missing or out of its range.
-func invalid(field, must, reason string) *jsonrpc.RequestError {
-	return jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s %s", field, must).With("field", field).With("reason", reason)
 }

@@ -94,7 +94,7 @@ func failure(p schema.Problem) *jsonrpc.RequestError {
 	if p.Keyword == "required" {
 		return kit.Invalid(field, kit.Required)
 	}
-	if p.Keyword == "" && p.Pointer != "" { // the one problem that is no keyword's
+	if p.Keyword == "" && p.Pointer != "" { // the one problem without a keyword
 		return kit.Invalid(field, "is given more than once")
 	}
 	return kit.Invalid(field, p.Message)

@@ -149,7 +149,7 @@ func prompt(s string, maxTokens int) mcp.CreateMessageParams {
 	}
 }
 
-// completionText is the text of what the client's model said, or the content as JSON if it is no text.
+// completionText is the text of what the client's model said, or the content as JSON if it is not text.
 func completionText(a *mcp.CreateMessageResult) string {
 	switch c := a.Content.(type) {
 	case mcp.TextContent:

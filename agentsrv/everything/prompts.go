@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -57,7 +58,7 @@ func says(description string, contents ...mcp.Content) server.PromptHandlerFunc 
 func argument(r mcp.GetPromptRequest, name string) (string, error) {
 	v := r.Params.Arguments[name]
 	if v == "" {
-		return "", jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: %s is required", name).With("field", name).With("reason", "Field required")
+		return "", kit.Invalid(name, kit.Required)
 	}
 	return v, nil
 }

@@ -56,7 +56,7 @@ const statusOutput = `{
 // Faults is the profile. It starts without any fault.
 type Faults struct{ i fault.Injector }
 
-// New returns a profile that leaves all requests alone until it is told otherwise.
+// New returns a profile without faults.
 func New() *Faults { return &Faults{} }
 
 // Wrap puts the faults in front of the agent's HTTP handler. The tools that control them never suffer.

@@ -150,7 +150,7 @@ const (
 	Base64 = "base64"
 )
 
-// Read returns at most limit bytes of a file, from offset. Text is cut between characters; what is no text is base64.
+// Read returns at most limit bytes of a file, from offset. Text is cut between characters; other bytes are base64.
 func (f *Files) Read(p string, offset, limit int64) (Part, error) {
 	file, info, err := f.open(p)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// special are the tools of the middleware that are no payloads.
+// special are the tools of the middleware that are not payloads.
 var special = []entry{
 	{"deep_json", "A result nested depth levels deep", number1("depth", 50_000)},
 	{"long_line", "A text of bytes bytes on one line", number1("bytes", 10<<20)},

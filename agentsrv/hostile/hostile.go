@@ -4,7 +4,7 @@
 // protocol does not allow; list_mode makes the list of tools itself a trap.
 //
 // There are three layers. Tools are ordinary tools of the engine. Middleware answers lists, payloads and floods with
-// results written by hand, which are no less JSON-RPC for that. Wrap (HTTP) and Stdio misbehave below JSON-RPC: wrong
+// results written by hand, which are valid JSON-RPC nevertheless. Wrap (HTTP) and Stdio misbehave below JSON-RPC: wrong
 // ids, half frames, no answer, an exit.
 package hostile
 

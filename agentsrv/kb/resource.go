@@ -64,7 +64,7 @@ func (k *KB) Templates() []server.ServerResourceTemplate {
 	}}
 }
 
-// Read returns what a Source stands for: a passage, or a page of a file. A URI that is none of this knowledge base is a
+// Read returns what a Source stands for: a passage, or a page of a file. A URI that is not of this knowledge base is a
 // *jsonrpc.RequestError of kind resource_not_found.
 func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, error) {
 	none := mcp.TextResourceContents{}

@@ -95,7 +95,7 @@ func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) 
 	return hits, nil
 }
 
-// mark, a code point that is no character, stands before each word of the query in what FTS5 cuts out of a passage.
+// mark, a noncharacter, stands before each word of the query in what FTS5 cuts out of a passage.
 const mark = "\U0010FFFF"
 
 // around is a snippet of FTS5, which counts words and not bytes, without its marks and from shortly before the first of

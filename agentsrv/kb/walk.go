@@ -88,7 +88,7 @@ func (k *KB) walk(ctx context.Context, ix *index) (skipped int, err error) {
 type outcome int
 
 const (
-	leftOut outcome = iota // it is no text, too large, or no regular file
+	leftOut outcome = iota // not text, too large, or not a regular file
 	asBefore
 	renewed
 )

@@ -23,7 +23,7 @@ type tenant struct {
 // waiter is one job that wants a slot.
 type waiter struct {
 	tenant  *tenant
-	run     *run          // the job, if it began already and lent its slot
+	run     *run          // the job, if it began already and yielded its slot
 	ready   chan struct{} // closed when it has the slot
 	at      *list.Element // in Queue.resume if it began, else in tenant.waiting; nil if it waits no more
 	granted bool

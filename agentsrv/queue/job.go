@@ -29,7 +29,7 @@ type run struct {
 	state  state
 	waits  int           // Wait calls going on
 	again  *waiter       // its last wish to have the slot back
-	since  time.Duration // when it lent its slot, or began to want it back, as time since begun
+	since  time.Duration // when it yielded its slot, or began to wait for it again, as time since begun
 	paused time.Duration // how long it was without a slot, up to since
 }
 

@@ -30,7 +30,7 @@ type Options struct {
 	MaxTimeout    time.Duration // how long any job may run, whatever it says and reports; 60 s
 	QueueTimeout  time.Duration // how long a job waits for its turn; 60 s
 	WaitTimeout   time.Duration // how long a job may wait in one piece for its client or another agent; 10 min
-	Grace         time.Duration // how long a job that was told to stop may take before it is abandoned; 2 s
+	Grace         time.Duration // how long a cancelled job may take before it is abandoned; 2 s
 	MaxAbandoned  int           // jobs that are abandoned and still hold no slot; any further one keeps its slot; 64
 
 	// ToolTimeout is Timeout for a call of a tool with these params of tools/call, 0 if it has none of its own.
@@ -60,7 +60,7 @@ type Queue struct {
 	resume    list.List // *waiter: jobs that want their slot back, before all new ones
 	queued    int       // jobs that have not begun
 	running   int       // slots taken
-	yielding  int       // jobs that lent their slot, those in resume among them
+	yielding  int       // jobs that yielded their slot, those in resume among them
 	abandoned int
 	mean      time.Duration // moving average of how long jobs have a slot
 	live      int           // calls of Do that were accepted and have not returned
@@ -92,7 +92,7 @@ func New(o Options) *Queue {
 
 // Do waits for job's turn and runs f, whose context ends when the job has to. It returns f's error, or a
 // *jsonrpc.RequestError: queue_full, timeout (data.phase is queued, running or waiting), cancelled, interrupted by Drain, or
-// internal for a panic. When f does not end although it was told to, Do returns without it after Options.Grace, so that
+// internal for a panic. When f does not end although it was cancelled, Do returns without it after Options.Grace, so that
 // f must not write to what Do's caller reads after a Failure.
 //
 // A job that calls Do on its own queue gives up its slot meanwhile; it would wait for itself otherwise.

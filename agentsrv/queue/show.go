@@ -23,9 +23,9 @@ const statusSchema = `{"type":"object","properties":{` +
 	`"queued":{"type":"integer","description":"Calls that wait for a slot"},` +
 	`"running":{"type":"integer","description":"Calls that have one"},` +
 	`"concurrency":{"type":"integer","description":"Slots there are"},` +
-	`"waiting":{"type":"integer","description":"Calls that lent their slot while they wait for a client or another agent"},` +
+	`"waiting":{"type":"integer","description":"Calls that gave up their slot while they wait for a client or another agent"},` +
 	`"capacity":{"type":"integer","description":"Calls that may be queued, -1 for any number"},` +
-	`"abandoned":{"type":"integer","description":"Calls that were told to stop and still have not"}},` +
+	`"abandoned":{"type":"integer","description":"Calls that were cancelled and still run"}},` +
 	`"required":["queued","running","concurrency"]}`
 
 // Tools is queue_status.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// statusEvery is how often at most Options.Changed is told.
+// statusEvery is the shortest time between two calls of Options.Changed.
 const statusEvery = 50 * time.Millisecond
 
 // Status is what the queue does now.
@@ -16,7 +16,7 @@ type Status struct {
 	Concurrency int `json:"concurrency"` // how many slots there are
 	Waiting     int `json:"waiting"`     // begun, and without a slot while they wait for a client or another agent
 	Capacity    int `json:"capacity"`    // how many may be queued, -1 for any number
-	Abandoned   int `json:"abandoned"`   // were told to stop and still have not
+	Abandoned   int `json:"abandoned"`   // were cancelled and still run
 }
 
 // Status is a snapshot.
@@ -34,7 +34,7 @@ func (q *Queue) status() Status {
 	}
 }
 
-// changed has Options.Changed told, soon and once for many changes; q.mu is held.
+// changed schedules a call of Options.Changed, one for many changes; q.mu is held.
 func (q *Queue) changed() {
 	if q.opts.Changed == nil || q.telling || q.draining {
 		return
@@ -65,7 +65,7 @@ func (q *Queue) tell() {
 	}
 }
 
-// Drain ends the queue: no job is accepted any more, those that were have until ctx ends, and then are told to stop. It
+// Drain ends the queue: no job is accepted any more, those that were have until ctx ends, and then are cancelled. It
 // returns once Do has returned for all of them, at most Options.Grace after ctx, with an error if some had to be stopped.
 func (q *Queue) Drain(ctx context.Context) error {
 	defer q.workers.Close()

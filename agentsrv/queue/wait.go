@@ -17,7 +17,7 @@ func Touch(ctx context.Context) {
 
 // Wait runs f, which waits for the client or for another agent, while others have the slot of the job that ctx belongs
 // to; afterwards the job waits for a slot again, before all jobs that have not begun. That time does not count as
-// running. Of several Waits at a time in one job the first lends the slot and the last takes it back. Wait returns f's
+// running. Of several Waits at a time in one job the first yields the slot and the last reacquires it. Wait returns f's
 // error, or why the job has to end, which then must return. Outside jobs it is f().
 func Wait(ctx context.Context, f func() error) error {
 	if r := runOf(ctx); r != nil {
@@ -90,7 +90,7 @@ func (r *run) resumed() {
 	r.touched.Store(int64(now))
 }
 
-// dropYield is the end of a job that lent its slot and will not have it again; q.mu is held.
+// dropYield is the end of a job that yielded its slot and will not get it back; q.mu is held.
 func (r *run) dropYield() {
 	r.q.yielding--
 	if r.again != nil && r.again.at != nil {

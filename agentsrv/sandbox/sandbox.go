@@ -5,7 +5,7 @@
 // WorkerMain first thing in main if IsWorker says so. Each call gets a fresh engine with a limit on its memory, its time
 // and its output. The engine has the language and a console and timers, and nothing else: no files, no network, no
 // modules, no processes. A worker has an empty environment and working directory, and on Linux cannot write files. That
-// is what is enforced; a worker is no virtual machine, and somebody who breaks out of the engine is the user who runs
+// is what is enforced; a worker is not a virtual machine, and somebody who breaks out of the engine is the user who runs
 // the agent.
 package sandbox
 

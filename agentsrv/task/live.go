@@ -114,7 +114,7 @@ func (t *task) become(s state, message string, change func(*record)) bool {
 // announce sends notifications/tasks/status, in the legacy era.
 func (t *task) announce(r *record) {
 	if t.how.legacy && t.x.Session != nil {
-		_ = t.x.Session.Notify(string(mcp.MethodNotificationTasksStatus), r.legacy(t.s.o.Poll)) // an ended session is not told
+		_ = t.x.Session.Notify(string(mcp.MethodNotificationTasksStatus), r.legacy(t.s.o.Poll)) // fails for an ended session, which does not matter
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -63,7 +64,7 @@ func (s *Service) method(ctx context.Context, x *front.Exchange) (json.RawMessag
 	}
 	id, ok := jsonrpc.String(jsonrpc.Get(x.Params, "taskId"))
 	if !ok {
-		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: taskId is required").With("field", "taskId").With("reason", "Field required")
+		return nil, kit.Invalid("taskId", kit.Required)
 	}
 	if name := x.Header.Get(mcp.HeaderName); x.Modern && name != "" && name != id {
 		return nil, &jsonrpc.Error{

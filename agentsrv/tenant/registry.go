@@ -30,7 +30,7 @@ func NewRegistry(ctx context.Context, db *store.DB) (*Registry, error) {
 	return &Registry{db: db, cache: cache}, err
 }
 
-// Create remembers a tenant; it is no error if it is known.
+// Create remembers a tenant; a known one is not an error.
 func (r *Registry) Create(ctx context.Context, id string) error {
 	if !ValidID(id) {
 		return fmt.Errorf("tenant %.140q: an id %s", id, idRule)

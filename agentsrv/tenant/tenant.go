@@ -37,7 +37,7 @@ type Options struct {
 	AutoCreate bool
 	// Registry remembers tenants that were created, across restarts; nil remembers none.
 	Registry *Registry
-	// Seen is told the tenant of each request, for spans and logs; may be nil.
+	// Seen gets the tenant of each request, for spans and logs; may be nil.
 	Seen   func(ctx context.Context, tenant string)
 	Logger *slog.Logger
 }

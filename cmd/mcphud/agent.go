@@ -48,7 +48,7 @@ func agentFlags(c *cobra.Command, s *agentSettings) {
 	_, _ = c.MarkFlagDirname("kb"), c.MarkFlagDirname("root")
 }
 
-// hideInherited leaves of the flags that all commands share only --format, and keep, to a command that is no client. The others
+// hideInherited leaves of the flags that all commands share only --format, and keep, to a command that is not a client. The others
 // are still known, so that whoever gives one is told why it means nothing.
 func hideInherited(c *cobra.Command, keep ...string) {
 	c.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {

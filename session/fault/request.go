@@ -18,7 +18,7 @@ const bodyTime = 30 * time.Second
 // Request is what can be seen of an HTTP request's JSON-RPC message.
 type Request struct {
 	Frame  []byte // the whole body, nil if there is none or it is too long
-	ID     []byte // with the client's bytes, nil for notifications and what is no request
+	ID     []byte // with the client's bytes, nil for notifications and other messages
 	Method string // of the message, "" if there is none
 	Tool   string // the tool that a tools/call names
 	Params []byte

@@ -25,8 +25,8 @@ func (i *Injector) Wrap(next http.Handler, spared ...string) http.Handler {
 	return i.WrapNotify(next, func(Kind) {}, spared...)
 }
 
-// WrapNotify is Wrap that says of each request what it suffers, before it does; a delay first.
-func (i *Injector) WrapNotify(next http.Handler, tell func(Kind), spared ...string) http.Handler {
+// WrapNotify is Wrap that calls notify with each fault before it is injected; a delay first.
+func (i *Injector) WrapNotify(next http.Handler, notify func(Kind), spared ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/mcp") {
 			next.ServeHTTP(w, r)
@@ -39,12 +39,12 @@ func (i *Injector) WrapNotify(next http.Handler, tell func(Kind), spared ...stri
 		}
 		kind, delay, span := i.decide(q.Method)
 		if delay > 0 {
-			if tell(Delay); !sleep(r, delay) {
+			if notify(Delay); !sleep(r, delay) {
 				panic(http.ErrAbortHandler) // the client is gone
 			}
 		}
 		if kind != "" {
-			tell(kind)
+			notify(kind)
 		}
 		inject(kind, span, q, next, w, r)
 	})

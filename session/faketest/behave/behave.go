@@ -42,7 +42,7 @@ const (
 
 // What is on stdout beside or instead of frames.
 const (
-	// Noise writes lines that are no frames before every answer.
+	// Noise writes lines that are not frames before every answer.
 	Noise Mode = "noise"
 	// HalfFrame answers tools/list with half a frame and then nothing.
 	HalfFrame Mode = "half-frame"
