@@ -40,6 +40,7 @@ var arrows = map[string]string{
 	"session/mask":             "",
 	"session/mcpgo":            "session config failure jsonrpc transport",
 	"session/offer":            "failure jsonrpc text",
+	"session/outbox":           "",
 	"session/peertest":         "config process",
 	"session/process":          "",
 	"session/rpc":              "failure journal jsonrpc text transport",
