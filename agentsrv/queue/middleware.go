@@ -43,7 +43,7 @@ func (q *Queue) Middleware() front.Middleware {
 	}
 }
 
-// alive takes progress for a sign of life.
+// alive counts progress as activity.
 type alive struct{ to kit.Notifier }
 
 // Notify passes the notification on.

@@ -41,14 +41,14 @@ func (q *Queue) changed() {
 	}
 	q.telling = true
 	if q.teller == nil {
-		q.teller = time.AfterFunc(statusEvery, q.tell)
+		q.teller = time.AfterFunc(statusEvery, q.report)
 	} else {
 		q.teller.Reset(statusEvery)
 	}
 }
 
-// tell reports the status if it is another one than last time.
-func (q *Queue) tell() {
+// report passes on the status if it changed.
+func (q *Queue) report() {
 	q.mu.Lock()
 	now := q.status()
 	news := now != q.reported

@@ -22,7 +22,7 @@ type health struct {
 	mu    sync.Mutex
 	down  map[string]bool // cannot be reached
 	slow  map[string]bool // did not answer in time
-	busy  map[string]bool // is being asked for a sign of life
+	busy  map[string]bool // is being probed
 	seen  map[string]time.Time
 	timer *time.Timer
 	ended bool
@@ -106,8 +106,8 @@ func (h *health) arm() {
 	}
 }
 
-// tick asks agents that are away for a sign of life, in the name of one of those who listen. While nobody does nobody is
-// asked.
+// tick probes agents that are away, on behalf of a client that listens. While no client does, none is
+// probed.
 func (h *health) tick() {
 	var listening []*client
 	for _, c := range h.s.allClients() {
@@ -144,7 +144,7 @@ func (h *health) tick() {
 	}
 }
 
-// look has a client ask an agent for a sign of life.
+// look probes an agent with a client's session.
 func (h *health) look(c *client, agent string) {
 	h.mu.Lock()
 	mark(&h.busy, agent, !h.ended)

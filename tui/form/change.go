@@ -378,7 +378,7 @@ func (f *Form) choose(r *row, pick int) {
 	next := at.field.Variants()[pick].Field()
 	v, kept := f.stash[at.pickKey()+"#"+strconv.Itoa(pick)]
 	if !kept {
-		v = carry(next.Active(at.val), at.val)
+		v = carryOver(next.Active(at.val), at.val)
 	}
 	f.picks[at.pickKey()] = pick
 	if v.IsSet() {
@@ -390,9 +390,9 @@ func (f *Form) choose(r *row, pick int) {
 	f.build()
 }
 
-// carry makes the first value of a new variant: what is determined, and of an
+// carryOver makes the first value of a new variant: what is determined, and of an
 // old object the members that the new one declares too.
-func carry(next *schema.Field, old *schema.Value) *schema.Value {
+func carryOver(next *schema.Field, old *schema.Value) *schema.Value {
 	v := next.Initial()
 	if next.Shape() != schema.ShapeObject {
 		if next.Shape() == schema.ShapeArray {

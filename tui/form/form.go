@@ -48,12 +48,12 @@ type Form struct {
 	stash   map[string]*schema.Value // of variants that were left
 	heights []int                    // line at which each row begins, and the total
 
-	input  *textInput // of the focused row
-	parked bool       // the input holds JSON that becomes a container on leaving
-	pop    *popup
-	rename *rename
-	raw    *rawMode
-	rawOld *rawMode
+	input    *textInput // of the focused row
+	deferred bool       // the input holds JSON that becomes a container on leaving
+	pop      *popup
+	rename   *rename
+	raw      *rawMode
+	rawOld   *rawMode
 
 	problems  []schema.Problem
 	unchecked string
@@ -191,7 +191,7 @@ func (f *Form) Strings() map[string]string {
 // assign replaces the whole value.
 func (f *Form) assign(v *schema.Value) {
 	f.value = v
-	f.input, f.pop, f.rename, f.parked = nil, nil, nil, false
+	f.input, f.pop, f.rename, f.deferred = nil, nil, nil, false
 	clear(f.picks)
 	f.touch("")
 	f.stale = true

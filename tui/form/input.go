@@ -45,7 +45,7 @@ func (f *Form) edit() *textInput {
 func (f *Form) typed() {
 	r := f.row()
 	t := f.input.String()
-	f.parked = false
+	f.deferred = false
 	if f.pop != nil && f.pop.suggestion {
 		f.pop = nil
 	}
@@ -59,7 +59,7 @@ func (f *Form) typed() {
 		if err != nil {
 			got = schema.StringValue(t)
 		} else if k := got.Kind(); k == schema.Object || k == schema.Array {
-			f.parked = true // it gets rows of its own once the cursor leaves
+			f.deferred = true // it gets rows of its own once the cursor leaves
 			got = schema.StringValue(t)
 		}
 		v = got
@@ -91,10 +91,10 @@ func (f *Form) settleInput() {
 	if f.raw != nil && f.raw.late {
 		f.parseRaw()
 	}
-	if !f.parked || f.input == nil {
+	if !f.deferred || f.input == nil {
 		return
 	}
-	f.parked = false
+	f.deferred = false
 	r := f.row()
 	if r == nil {
 		return

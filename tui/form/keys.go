@@ -37,7 +37,7 @@ func (f *Form) Key(m tea.KeyPressMsg) bool {
 		f.settleInput()
 		return f.addTo(f.cur)
 	case "ctrl+x":
-		f.parked = false
+		f.deferred = false
 		f.unset(r)
 		return true
 	case "ctrl+o":
