@@ -123,15 +123,9 @@ func (a *Set) sleep(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolRe
 	}
 	total := time.Duration(in.Seconds * float64(time.Second))
 	start := time.Now()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	<-timer.C
 	for step := 1; step <= in.Steps; step++ {
-		timer.Reset(time.Until(start.Add(total * time.Duration(step) / time.Duration(in.Steps))))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("sleep: cancelled after %d of %d steps: %w", step-1, in.Steps, ctx.Err())
+		if err := kit.Sleep(ctx, time.Until(start.Add(total*time.Duration(step)/time.Duration(in.Steps)))); err != nil {
+			return nil, fmt.Errorf("sleep: cancelled after %d of %d steps: %w", step-1, in.Steps, err)
 		}
 		if err := kit.Progress(ctx, r, float64(step), float64(in.Steps), fmt.Sprintf("step %d of %d", step, in.Steps)); err != nil {
 			return nil, fmt.Errorf("sleep: report step %d: %w", step, err)

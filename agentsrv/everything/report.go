@@ -26,7 +26,7 @@ func (f *Features) reportTools() []server.ServerTool {
 func logSteps(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	for i, message := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
 		if i > 0 {
-			if err := wait(ctx, pause); err != nil {
+			if err := kit.Sleep(ctx, pause); err != nil {
 				return nil, err
 			}
 		}
@@ -40,7 +40,7 @@ func logSteps(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, 
 func progressSteps(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	for _, step := range []float64{0, 50, 100} {
 		if step > 0 {
-			if err := wait(ctx, pause); err != nil {
+			if err := kit.Sleep(ctx, pause); err != nil {
 				return nil, err
 			}
 		}
@@ -53,23 +53,11 @@ func progressSteps(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolRes
 
 func (f *Features) reconnect(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	hungUp := f.options.HangUp != nil && f.options.HangUp(ctx, pause)
-	if err := wait(ctx, 2*pause); err != nil {
+	if err := kit.Sleep(ctx, 2*pause); err != nil {
 		return nil, fmt.Errorf("test_reconnection: %w", err)
 	}
 	if !hungUp {
 		return text("Nothing to come back for: this connection cannot be resumed")
 	}
 	return text("Reconnection test completed successfully")
-}
-
-// wait sleeps, and ends with ctx's error as soon as that does.
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

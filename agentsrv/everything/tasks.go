@@ -68,21 +68,21 @@ func compute(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, e
 	if in.Seconds < 0 || in.Seconds > longest.Seconds() {
 		return mcp.NewToolResultErrorf("slow_compute: seconds must be 0 to %v", longest.Seconds()), nil
 	}
-	if err := wait(ctx, time.Duration(in.Seconds*float64(time.Second))); err != nil {
+	if err := kit.Sleep(ctx, time.Duration(in.Seconds*float64(time.Second))); err != nil {
 		return nil, fmt.Errorf("slow_compute: %w", err)
 	}
 	return text(fmt.Sprintf("computed %q in %v s", in.Label, in.Seconds))
 }
 
 func failJob(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if err := wait(ctx, time.Second); err != nil {
+	if err := kit.Sleep(ctx, time.Second); err != nil {
 		return nil, fmt.Errorf("failing_job: %w", err)
 	}
 	return mcp.NewToolResultError("failing_job: failed, as it always does"), nil
 }
 
 func breakJob(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if err := wait(ctx, pause); err != nil {
+	if err := kit.Sleep(ctx, pause); err != nil {
 		return nil, fmt.Errorf("protocol_error_job: %w", err)
 	}
 	return nil, &jsonrpc.RequestError{Kind: jsonrpc.KindInternal, Message: "protocol_error_job: broke, as it always does", Err: errors.New("asked for")}
@@ -133,7 +133,7 @@ func nameThenWork(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResu
 		}
 		return server.NewInputRequestBuilder("").Elicit("user_name", formParams("What is your name?", nameForm)).ToolResult(), nil
 	}
-	if err := wait(ctx, 4*pause); err != nil {
+	if err := kit.Sleep(ctx, 4*pause); err != nil {
 		return nil, fmt.Errorf("test_tool_with_task: %w", err)
 	}
 	return text("Task done for " + field(a, "name"))

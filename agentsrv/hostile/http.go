@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/fault"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -42,12 +43,12 @@ func httpTools() []httpTool {
 		{entry{"http_silent_stream", "Opens an event stream and says nothing", ""}, func(w http.ResponseWriter, r *http.Request, _ string, _ []byte) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_ = http.NewResponseController(w).Flush()
-			wait(r.Context(), maxWait)
+			_ = kit.Sleep(r.Context(), maxWait)
 		}},
 		{entry{"http_never_flushed", "Writes an event and does not flush it", ""}, func(w http.ResponseWriter, r *http.Request, id string, _ []byte) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, "data: "+answer(id, "held back")+"\n\n")
-			wait(r.Context(), maxWait)
+			_ = kit.Sleep(r.Context(), maxWait)
 		}},
 		{entry{"http_empty", "Answers 200 with no body", ""}, func(w http.ResponseWriter, _ *http.Request, _ string, _ []byte) { w.WriteHeader(http.StatusOK) }},
 		{entry{"http_accepted", "Answers 202, as if the request were a notification", ""}, func(w http.ResponseWriter, _ *http.Request, _ string, _ []byte) { w.WriteHeader(http.StatusAccepted) }},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -77,7 +78,7 @@ func wireTools() []misdeed {
 			w.message(answer(id, "twice"))
 		}},
 		{entry{"answer_late", "Answers after ms milliseconds, also if the call was cancelled", number1("ms", 1000)}, func(ctx context.Context, _ *Server, w wire, id string, args []byte) {
-			wait(ctx, time.Duration(number(args, "ms", 1000, int(maxWait.Milliseconds())))*time.Millisecond)
+			_ = kit.Sleep(ctx, time.Duration(number(args, "ms", 1000, int(maxWait.Milliseconds())))*time.Millisecond)
 			w.message(answer(id, "late"))
 		}},
 		{entry{"half_frame", "Sends half a frame and stops", ""}, func(_ context.Context, _ *Server, w wire, id string, _ []byte) {
@@ -85,7 +86,7 @@ func wireTools() []misdeed {
 			w.bytes(frame[:len(frame)/2])
 			w.hangUp()
 		}},
-		{entry{"never", "Answers never", ""}, func(ctx context.Context, _ *Server, _ wire, _ string, _ []byte) { wait(ctx, maxWait) }},
+		{entry{"never", "Answers never", ""}, func(ctx context.Context, _ *Server, _ wire, _ string, _ []byte) { _ = kit.Sleep(ctx, maxWait) }},
 		{entry{"hang_up", "Closes the connection without an answer", ""}, func(_ context.Context, _ *Server, w wire, _ string, _ []byte) { w.hangUp() }},
 		{entry{"exit", "Ends the agent in the middle of a call, with exit code code", number1("code", 3)}, func(_ context.Context, s *Server, w wire, id string, args []byte) {
 			w.bytes(answer(id, "going")[:20])
@@ -128,15 +129,6 @@ func wireTool(tool string) func(ctx context.Context, s *Server, w wire, id strin
 		}
 	}
 	return nil
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // unavailable is what a tool of the other transport answers.

@@ -1,0 +1,18 @@
+package kit
+
+import (
+	"context"
+	"time"
+)
+
+// Sleep waits for d, or until ctx ends, whose error it then returns.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
