@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,8 +65,8 @@ func TestTheOldestAreDropped(t *testing.T) {
 func TestWritersWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := rig(Options[string]{Stall: time.Minute})
-		stalls := 0
-		q.OnStall(func() { stalls++ })
+		var stalls atomic.Int32
+		q.OnStall(func() { stalls.Add(1) })
 		put := make(chan int, 10)
 		go func() {
 			for i, m := range []string{"1", "2", "3", "4", "5", "6"} {
@@ -84,14 +85,14 @@ func TestWritersWait(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		if len(put) != 5 || stalls != 0 {
-			t.Errorf("%d were put, %d stalls", len(put), stalls)
+		if len(put) != 5 || stalls.Load() != 0 {
+			t.Errorf("%d were put, %d stalls", len(put), stalls.Load())
 		}
 		q.Put("last") // has room always
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if got, err := all(t, q); len(got) != 4 || got[3] != "last" || !errors.Is(err, ErrStalled) || stalls != 1 {
-			t.Errorf("%q, %v, %d stalls", got, err, stalls)
+		if got, err := all(t, q); len(got) != 4 || got[3] != "last" || !errors.Is(err, ErrStalled) || stalls.Load() != 1 {
+			t.Errorf("%q, %v, %d stalls", got, err, stalls.Load())
 		}
 	})
 }
