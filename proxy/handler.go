@@ -52,7 +52,7 @@ func pathOf(req *http.Request) string {
 	return path
 }
 
-// handler is the one of the longest path that fits.
+// handler is the handler of the longest path that matches, nil if there is none.
 func (r *Router) handler(path string) http.Handler {
 	if h := r.o.Handlers[path]; h != nil {
 		return h
@@ -89,7 +89,7 @@ func health(w http.ResponseWriter, req *http.Request) {
 	ingress.WriteJSON(w, http.StatusOK, []byte(`{"status":"ok"}`))
 }
 
-// target is the one of an agent, entered, nil if there is none in force.
+// target is the target of an agent, acquired: the caller releases it. nil if there is none.
 func (r *Router) target(agent string) *forward.Target {
 	for {
 		t := (*r.targets.Load())[agent]
@@ -102,12 +102,12 @@ func (r *Router) target(agent string) *forward.Target {
 	}
 }
 
-// notFound is the answer for an agent that there is not.
+// notFound is the failure for an unknown agent.
 func notFound(agent string) *jsonrpc.RequestError {
 	return &jsonrpc.RequestError{Kind: jsonrpc.KindMethodNotFound, Message: "Agent '" + text.Clip(agent, 100) + "' not found", Status: http.StatusNotFound}
 }
 
-// ingress reads what a request says and finds the route for it, or refuses it.
+// ingress reads and checks a request and finds its route, or refuses it.
 func (r *Router) ingress(next flow.Handler) flow.Handler {
 	limits := ingress.Limits{Body: r.o.MaxRequest, Time: r.o.BodyTimeout}
 	return func(c *flow.Call) {

@@ -16,7 +16,7 @@ import (
 // managed is the router as its managers see it.
 type managed struct{ *Router }
 
-// manage lets processes of this user register servers. A router that cannot be managed serves all the same.
+// manage opens the socket on which processes of this user register servers. A router without it serves all the same.
 func (r *Router) manage(port int) {
 	m, err := manage.Open(manage.Options{
 		Router: managed{r}, Port: port, Name: r.o.Name, Version: r.o.Version, ToolName: aggregate.Wire, Logger: r.log,
@@ -91,7 +91,7 @@ func (m managed) Remove(route *routes.Route) {
 	m.changed()
 }
 
-// changed tells clients of all agents that there are others now.
+// changed notifies clients of /mcp that the agents changed.
 func (r *Router) changed() {
 	if r.merged != nil {
 		r.merged.RoutesChanged()
@@ -107,7 +107,7 @@ func (m managed) Acquire(agent string) (route *routes.Route, way http.RoundTripp
 	return t.Route, t.Own(), t.Release, true
 }
 
-// Unhealthy is why an agent in force is left alone, "" if it is not.
+// Unhealthy is why the circuit breaker of an agent is open, "" if it is not.
 func (m managed) Unhealthy(agent string) string {
 	if s := m.policy.breakers.Status(agent); s.State != breaker.Closed {
 		return fmt.Sprintf("%d failures in a row, the latest: %s", s.Failures, s.Error)

@@ -25,15 +25,15 @@ const (
 	DefaultMaxRequest   = 10 << 20
 )
 
-// Options says what a router serves. The zero value follows routing.json in the working directory, if it is there, on a port
-// of its own choice of 127.0.0.1.
+// Options configures a router. The zero value serves the routes of routing.json in the working directory, if the file
+// exists, on a free port of 127.0.0.1.
 type Options struct {
 	Name    string // default "mcphud-router"; agents are introduced as NAME-proxy:AGENT
 	Version string // default "1.0.0"
 
 	Host string // default 127.0.0.1
 	Port int    // 0 is a free one
-	// RoutesPort lets the port that the file of routes names, if it names one, win over Port.
+	// RoutesPort lets the port in the routes file, if there is one, win over Port.
 	RoutesPort bool
 	TLSCert    string // files of a certificate and its key, both or none
 	TLSKey     string
@@ -55,7 +55,7 @@ type Options struct {
 	Sessions     sessions.Limits // Ended is set by the router
 	SessionTTL   time.Duration   // life of a sealed session id, default 24 h
 
-	// Manage lets processes of this user register servers, on a socket in a folder that only they can look into.
+	// Manage lets processes of this user register servers, on a socket in a folder that only this user can open.
 	Manage bool
 
 	// Outer are middlewares that see each request to an agent before its body is read, outermost first; Inner see it once its
@@ -73,7 +73,7 @@ type Options struct {
 	Logger *slog.Logger // nil discards
 }
 
-// complete fills in the defaults, or says what cannot be.
+// complete sets the defaults and checks the rest.
 func (o *Options) complete() error {
 	o.Name = cmp.Or(o.Name, "mcphud-router")
 	o.Version = cmp.Or(o.Version, "1.0.0")
@@ -97,7 +97,8 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// Check says what cannot be about serving a table's routes as o says, nil if nothing is known to be wrong. It starts nothing.
+// Check reports what makes a table of routes unfit to be served with these options, nil if nothing is known to. It
+// starts nothing.
 func (o Options) Check(t *routes.Table) error {
 	if err := o.complete(); err != nil {
 		return err

@@ -49,7 +49,7 @@ func (c command) Close() error {
 // bridges are the bridges in use, by the names of their agents.
 type bridges struct{ sync.Map }
 
-// status is what the processes of an agent are doing; nil for an agent that is none of the router's processes.
+// status is the state of the processes of an agent, nil for an agent that is not a command.
 func (b *bridges) status(agent string) *bridge.Status {
 	v, ok := b.Load(agent)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/toolpin"
 )
 
-// policy is what stands around each call: who may make it, how often, what is written down of it, and how its agent fares.
+// policy is what surrounds each call: access rights, rate limits, audit, metrics, tool pins and circuit breakers.
 type policy struct {
 	guard    *access.Guard
 	rates    *access.Rates
@@ -60,7 +60,8 @@ func (p *policy) outer() []flow.Middleware {
 	return out
 }
 
-// refuse answers a caller who is let in at no agent. That is counted and written down as at each of them.
+// refuse answers a caller who is not authenticated, on a path that is not an agent's. Metrics and audit record it as on
+// the others.
 func (p *policy) refuse(c *flow.Call, err error) {
 	h := p.metrics.Middleware(func(c *flow.Call) { c.Refuse(err) })
 	if p.audit != nil {
@@ -109,7 +110,7 @@ func (r *Router) routeOf(agent string) *routes.Route {
 	return nil
 }
 
-// Identify says who sent a request to the router; the error is a *jsonrpc.RequestError with status 401.
+// Identify authenticates a request to the router; the error is a *jsonrpc.RequestError with status 401.
 func (r *Router) Identify(req *http.Request) (access.Principal, error) {
 	return r.policy.guard.Identify(req)
 }

@@ -226,7 +226,7 @@ func (r *Router) serve(ln net.Listener, secure bool) {
 	}
 }
 
-// over says that the router serves no more.
+// over records that the router no longer serves, and why.
 func (r *Router) over(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -238,7 +238,7 @@ func (r *Router) over(err error) {
 	}
 }
 
-// Done is closed when the router serves no more: after Close, or when a listener failed, which Err tells.
+// Done is closed when the router no longer serves: after Close, or when a listener failed, see Err.
 func (r *Router) Done() <-chan struct{} { return r.done }
 
 // Err is why a listener failed, nil if none did.
@@ -248,8 +248,9 @@ func (r *Router) Err() error {
 	return r.failed
 }
 
-// Close stops the router: it takes nothing new, ends event streams that have no end, lets running calls finish until ctx is
-// done or Options.DrainTimeout is over, and cancels what is left. Nothing of the router is left when it returns.
+// Close stops the router: it accepts nothing new, ends event streams, lets running calls finish until ctx is done or
+// Options.DrainTimeout has passed, and cancels the rest. When it returns no goroutine, process or connection of the
+// router is left.
 func (r *Router) Close(ctx context.Context) error {
 	r.mu.Lock()
 	web, manager, again := r.web, r.manager, r.closed

@@ -21,7 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/ingress"
 )
 
-// Status is what a router serves and how it goes; /status shows it as JSON.
+// Status is the state of a router, as /status shows it.
 type Status struct {
 	Name     string                 `json:"name"`
 	Version  string                 `json:"version"`
@@ -117,7 +117,7 @@ func (r *Router) agentStatus(route *routes.Route, inFlight int) AgentStatus {
 	return a
 }
 
-// State is how an agent is, in the word that /status has for it; "" if there is none.
+// State is the state of an agent as /status has it: "ok", "failing" or "disabled"; "" if there is no such agent.
 func (r *Router) State(agent string) string {
 	route := r.routeOf(agent)
 	if route == nil {
@@ -136,7 +136,7 @@ func state(route *routes.Route, b breaker.Status) string {
 	return "ok"
 }
 
-// gauges are the metrics that are asked for when somebody looks.
+// gauges are the metrics that are computed when they are read.
 func (r *Router) gauges() []metrics.Gauge {
 	flag := func(b bool) float64 {
 		if b {

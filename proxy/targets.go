@@ -56,7 +56,7 @@ func (r *Router) install(file *routes.Table, ready *forward.Target) {
 	}
 }
 
-// retire lets a target finish what it serves, in the background.
+// retire closes a target in the background, once its running calls have finished.
 func (r *Router) retire(t *forward.Target) {
 	r.retired.Go(func() {
 		ctx, cancel := context.WithTimeout(r.life, max(t.Route.Timeout, r.o.DrainTimeout))
@@ -67,7 +67,7 @@ func (r *Router) retire(t *forward.Target) {
 	})
 }
 
-// otherPort says that a table names another port than the one that the router has been listening on since before; "" if not.
+// otherPort is a warning that the routes name another port than the one the router listens on, "" if they do not.
 func (r *Router) otherPort(t *routes.Table) string {
 	now := int(r.port.Load())
 	if !r.o.RoutesPort || now == 0 || t.Port == now || t.Port == 0 {
@@ -116,7 +116,7 @@ func (r *Router) upstream(route *routes.Route) flow.Upstream {
 	return up
 }
 
-// sessionEnded tells an agent that a session is not used any more.
+// sessionEnded ends a session at its agent.
 func (r *Router) sessionEnded(p sessions.Binding) {
 	if t := (*r.targets.Load())[p.Agent]; t != nil {
 		t.Abandon(p)

@@ -120,7 +120,7 @@ func (s *Session) ask(ctx context.Context, x *Exchange, method string, params []
 	}
 }
 
-// answered hands a response of the client to whoever asked. An answer to nothing (any more) is dropped.
+// answered delivers the client's response to the waiting request. A response to nothing is dropped.
 func (s *Session) answered(e jsonrpc.Envelope) {
 	s.mux.Lock()
 	answer := s.asks[string(e.ID)]

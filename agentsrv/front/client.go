@@ -6,7 +6,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// defaultVersion is what a legacy caller is taken to speak that never said.
+// defaultVersion is assumed of a legacy caller that names no version.
 const defaultVersion = mcp.ProtocolVersion20250618
 
 // maxSubscriptions bounds what one client can make us remember.
@@ -99,7 +99,7 @@ func (c *client) GetLogLevel() mcp.LoggingLevel {
 // SubscribeToResource is SubscribeToResourceErr for those who do not ask.
 func (c *client) SubscribeToResource(uri string) { _ = c.SubscribeToResourceErr(uri) }
 
-// SubscribeToResourceErr remembers that the client wants to hear of changes to uri.
+// SubscribeToResourceErr subscribes the client to changes of uri; it fails beyond 1,000 subscriptions.
 func (c *client) SubscribeToResourceErr(uri string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,14 +113,14 @@ func (c *client) SubscribeToResourceErr(uri string) error {
 	return nil
 }
 
-// UnsubscribeFromResource forgets that.
+// UnsubscribeFromResource ends a subscription.
 func (c *client) UnsubscribeFromResource(uri string) {
 	c.mu.Lock()
 	delete(c.watched, uri)
 	c.mu.Unlock()
 }
 
-// SubscribedResources lists what the client wants to hear of.
+// SubscribedResources are the URIs of the client's subscriptions.
 func (c *client) SubscribedResources() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +131,7 @@ func (c *client) SubscribedResources() []string {
 	return out
 }
 
-// IsSubscribedToResource reports whether the client wants to hear of changes to uri.
+// IsSubscribedToResource reports whether the client is subscribed to uri.
 func (c *client) IsSubscribedToResource(uri string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

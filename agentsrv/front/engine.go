@@ -121,7 +121,7 @@ func encode(x *Exchange, result any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// typed finds an error that says itself what goes on the wire.
+// typed finds an error that determines what goes on the wire.
 func typed(err error) (error, bool) {
 	if f, ok := jsonrpc.AsRequestError(err); ok {
 		return f, true
@@ -150,7 +150,7 @@ func missingCapability(names ...string) *jsonrpc.Error {
 	}
 }
 
-// inputAllowed refuses to ask a modern client for what it did not say that it can give.
+// inputAllowed refuses to ask a modern client for input that it declared no capability for.
 func (s *Server) inputAllowed(x *Exchange, result any) error {
 	var asked mcp.InputRequests
 	switch r := result.(type) {

@@ -12,7 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// engineError finds out what mcp-go's error means, and says it in words for people who do not know mcp-go.
+// engineError translates mcp-go's error, for people who do not know mcp-go.
 func (s *Server) engineError(x *Exchange, e mcp.JSONRPCErrorDetails) error {
 	if cause := x.failure.Load(); cause != nil {
 		if err, ok := typed(*cause); ok {
@@ -64,7 +64,7 @@ func noResource(x *Exchange) error {
 	return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource '%s' not found; see resources/list and resources/templates/list", clip(uri)).With("uri", uri)
 }
 
-// unreadable is the answer to params that do not decode. What mcp-go says of them names its Go types, if anything.
+// unreadable is the answer to params that do not decode. mcp-go's own message names its Go types, if anything.
 func unreadable(x *Exchange) error {
 	if x.Method == string(mcp.MethodCompletionComplete) {
 		return jsonrpc.Errorf(jsonrpc.KindInvalidParams, `Invalid params: completion/complete needs ref, {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}, and argument, {"name":…,"value":…}`)

@@ -118,8 +118,8 @@ func (x *Exchange) OnWait(run func(f func())) {
 	x.wait.Store(&run)
 }
 
-// Waiting runs f, which waits for somebody else: the client's answer to a question of the server, or another agent.
-// Meanwhile the request occupies no place that others wait for.
+// Waiting runs f, which waits for the client's answer or for another agent. Meanwhile the request occupies no slot of
+// the queue.
 func (x *Exchange) Waiting(f func()) {
 	if run := x.wait.Load(); run != nil && *run != nil {
 		(*run)(f)

@@ -38,7 +38,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authenticated serves h to those whom Authenticate lets in.
+// authenticated serves h to callers that Authenticate accepts.
 func (s *Server) authenticated(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if caller, ok := s.authenticate(w, r); ok {

@@ -59,7 +59,7 @@ func (h *hub) pump() {
 	}
 }
 
-// send hands a notification to all who shall hear it, of a tenant or "" of any. It waits for nobody.
+// send delivers a notification to all clients of a tenant, "" for all clients. It does not wait for slow ones.
 func (h *hub) send(tenant string, n mcp.JSONRPCNotification) {
 	params, err := json.Marshal(n.Params)
 	if err != nil {

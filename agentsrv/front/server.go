@@ -21,7 +21,7 @@ import (
 // Path is where the MCP endpoint is.
 const Path = "/mcp"
 
-// Options says what a server serves and what it puts up with. Only Engine is required.
+// Options configures a Server. Only Engine is required.
 type Options struct {
 	// Engine knows the tools, resources and prompts. It should be made with EngineOptions.
 	Engine *server.MCPServer
@@ -39,13 +39,13 @@ type Options struct {
 	Wrap func(http.Handler) http.Handler
 	// Hosts are names, beside those of the loopback interface, by which clients may address the server.
 	Hosts []string
-	// Logger takes what goes wrong; nil discards it.
+	// Logger gets errors; nil discards them.
 	Logger *slog.Logger
 	// MaxBody is the largest body of a POST, default 10 MiB; MaxLine the largest line over stdio, default 1 MiB.
 	MaxBody, MaxLine int64
 	Timeouts         Timeouts
 	Sessions         Sessions
-	// Authenticate says who sends an HTTP request; an error refuses it. nil lets everybody in.
+	// Authenticate identifies the sender of an HTTP request; an error refuses it. nil accepts everybody.
 	Authenticate func(*http.Request) (kit.Identity, error)
 }
 
@@ -138,7 +138,7 @@ func (s *Server) Handler() http.Handler {
 // ActiveSessions is how many sessions of the legacy era exist.
 func (s *Server) ActiveSessions() int { return s.sessions.Len() }
 
-// ResourceUpdated tells everybody who subscribed to uri that it changed, in both eras.
+// ResourceUpdated notifies the subscribers of uri that it changed, in both eras.
 func (s *Server) ResourceUpdated(uri string) { s.ResourceUpdatedOf("", uri) }
 
 // ResourceUpdatedOf is ResourceUpdated for a resource that each tenant has its own of: clients whose token is for another
@@ -168,7 +168,7 @@ func (s *Server) BroadcastOf(tenant, method string, params map[string]any) {
 	}})
 }
 
-// concerns reports whether a client hears of a tenant's things. One whose token names no tenant may ask for any.
+// concerns reports whether a client gets a tenant's notifications. A client whose token names no tenant gets all.
 func concerns(tenant, client string) bool { return tenant == "" || client == "" || tenant == client }
 
 // start counts work; it is false once the server closes.

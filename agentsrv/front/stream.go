@@ -20,7 +20,7 @@ const (
 	maxKeptTotal   = 32 << 20  // and so many of all streams together
 )
 
-// event is one message on a stream. Empty data is the event that only tells the client an id to resume from.
+// event is one message on a stream. Without data it only gives the client an id to resume from.
 type event struct {
 	seq  int64
 	data []byte
@@ -102,7 +102,7 @@ func (st *stream) send(frame []byte) error {
 	return nil
 }
 
-// push adds a message without waiting: of those that nobody fetches the oldest go.
+// push adds a message without waiting; the oldest are dropped beyond the limits.
 func (st *stream) push(frame []byte) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -242,7 +242,7 @@ func (st *stream) detach() {
 	st.settled.Store(st.final != nil)
 }
 
-// release lets those go on who wait for room.
+// release wakes the senders that wait for room.
 func (st *stream) release() {
 	if st.room != nil {
 		close(st.room)
@@ -250,7 +250,7 @@ func (st *stream) release() {
 	}
 }
 
-// leave says that connection conn writes no more.
+// leave records that connection conn writes no more.
 func (st *stream) leave(conn int) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

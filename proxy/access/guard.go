@@ -23,8 +23,9 @@ const (
 	lookEvery = time.Second
 )
 
-// Guard asks callers for their tokens. The file is looked at again when somebody calls, at most once a second; the tokens in
-// force are always ones that were good. Without a file callers on this machine need none, and others are refused.
+// Guard authenticates callers by bearer tokens. It checks the token file for changes when somebody calls, at most once
+// a second, and keeps the last valid tokens in force. Without a file callers on this machine need no token, and others
+// are refused.
 type Guard struct {
 	log *slog.Logger
 
@@ -55,8 +56,8 @@ func NewGuard(log *slog.Logger) *Guard {
 	return g
 }
 
-// Follow makes a file the one that counts, "" for none. Where it cannot be read the tokens in force stay, and if there are none
-// nobody is let in: a mistake must not open the door.
+// Follow uses a token file from now on, "" for none. If it cannot be read, the tokens in force stay; if there are none,
+// all callers are refused.
 func (g *Guard) Follow(path string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -114,7 +115,7 @@ func loadTokens(path string) (t *Tokens, sum [sha256.Size]byte, err error) {
 	return t, sha256.Sum256(text), nil
 }
 
-// current is what is in force, after a look at the file if that is due.
+// current is the state in force, after a check of the file if that is due.
 func (g *Guard) current() *state {
 	s := g.state.Load()
 	if s.path == "" || time.Now().UnixNano() < g.again.Load() || !g.mu.TryLock() {
@@ -143,7 +144,7 @@ func (g *Guard) Reload() error {
 	return g.load(s.path, s.tokens)
 }
 
-// Status is what a guard goes by.
+// Status is the state of a Guard.
 type Status struct {
 	Required bool   `json:"required"` // whether callers need a token
 	File     string `json:"file,omitempty"`
@@ -151,7 +152,7 @@ type Status struct {
 	Error    string `json:"error,omitempty"` // why the file as it is now is not in force
 }
 
-// Status looks at the file, if that is due, and says what is in force.
+// Status checks the file, if that is due, and returns the state in force.
 func (g *Guard) Status() Status {
 	s := g.current()
 	out := Status{Required: s.tokens != nil, File: s.path}
@@ -164,7 +165,7 @@ func (g *Guard) Status() Status {
 	return out
 }
 
-// Identify says who sent a request. Its error is a *jsonrpc.RequestError with status 401.
+// Identify authenticates a request. Its error is a *jsonrpc.RequestError with status 401.
 func (g *Guard) Identify(r *http.Request) (Principal, error) {
 	s := g.current()
 	if name, ok := flow.InternalCaller(r.Context()); ok {

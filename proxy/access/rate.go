@@ -11,14 +11,15 @@ import (
 // maxMeters bounds how many pairs of a caller and an agent are counted at once.
 const maxMeters = 10_000
 
-// Rates holds each caller to the number of requests a minute that a route allows. Notifications and answers are not counted:
-// no answer could say that they were refused. A changed limit keeps what was counted.
+// Rates limits the requests a minute of each caller to each agent, by Route.RateLimit, in a sliding window.
+// Notifications and answers are not counted, since no answer could report that they were refused. Counts survive a
+// change of the limit.
 type Rates struct{ limiter *limit.Limiter }
 
 // NewRates makes Rates.
 func NewRates() *Rates { return &Rates{limit.New(maxMeters)} }
 
-// Middleware refuses what is above a limit with -32002 and says when to try again.
+// Middleware refuses requests above the limit with -32002 and a Retry-After.
 func (r *Rates) Middleware(next flow.Handler) flow.Handler {
 	return func(c *flow.Call) {
 		if c.Route == nil || c.Route.RateLimit == 0 || c.Env.Kind != jsonrpc.Request && c.R.Method != http.MethodGet {

@@ -12,8 +12,8 @@ import (
 	"github.com/mcphud/mcphud/session/ingress"
 )
 
-// streams are the event streams that have no end of their own. Their callers were asked who they are once, so that somebody
-// has to look whether they are still let in.
+// streams are the event streams without an end. Their callers were authenticated once, so that their tokens have to be
+// checked again and again.
 type streams struct {
 	mu    sync.Mutex
 	all   map[*stream]struct{}
@@ -25,8 +25,9 @@ type stream struct {
 	cancel           context.CancelCauseFunc
 }
 
-// Bind returns a context that is done, for a *jsonrpc.RequestError with status 401, about a second after the principal may not call
-// the agent any more; "" is none in particular. The caller calls free in the end.
+// Bind returns a context for an event stream. It is cancelled, with a *jsonrpc.RequestError of status 401 as cause,
+// about a second after the principal lost the right to call the agent; agent "" is none in particular. The caller calls
+// free in the end.
 func (g *Guard) Bind(ctx context.Context, principal, agent string) (bound context.Context, free func()) {
 	bound, cancel := context.WithCancelCause(ctx)
 	s := &stream{principal, agent, cancel}
@@ -50,7 +51,7 @@ func (g *Guard) Bind(ctx context.Context, principal, agent string) (bound contex
 	}
 }
 
-// look looks at the file of tokens, and ends the streams of those who are not let in any more.
+// look checks the token file, and ends the streams of callers who lost their rights.
 func (g *Guard) look() {
 	now := g.current()
 	g.streams.mu.Lock()
@@ -65,7 +66,7 @@ func (g *Guard) look() {
 	}
 }
 
-// may reports whether a principal who was let in is still.
+// may reports whether a principal who was authenticated may still call the agent.
 func (s *state) may(principal, agent string) bool {
 	if s.tokens == nil {
 		return true
@@ -74,7 +75,8 @@ func (s *state) may(principal, agent string) bool {
 	return ok && (agent == "" || p.May(agent))
 }
 
-// Streams ends event streams without an end once their callers are not let in any more. It belongs where the envelope is known.
+// Streams ends event streams without an end once their callers lose their rights. It needs the envelope, so it belongs
+// behind the ingress.
 func (g *Guard) Streams(next flow.Handler) flow.Handler {
 	return func(c *flow.Call) {
 		if c.R.Method == http.MethodGet && !c.Task || c.Env.Method == string(mcp.MethodSubscriptionsListen) {

@@ -59,7 +59,7 @@ func (p *patience) stop() {
 	p.timer = nil
 }
 
-// asking says that the client is asked something because of the call, until the function is called.
+// asking records that the client is being asked because of the call, until done is called.
 func (p *patience) asking() (done func()) {
 	count := func(n int) {
 		p.mu.Lock()
@@ -71,7 +71,7 @@ func (p *patience) asking() (done func()) {
 	return func() { count(-1) }
 }
 
-// call passes a request on to an agent, with the agent's own name where the merged one stands.
+// call forwards a request to an agent, with the agent's own name in place of the merged one.
 func (x *exchange) call(ctx context.Context, agent, own string, path ...string) ([]byte, error) {
 	sess, era, err := x.c.withEra(ctx, agent)
 	if err != nil {
@@ -127,7 +127,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	return nil, x.translated(agentError(agent, err))
 }
 
-// own takes what an agent says about this call.
+// own handles an agent's message about this call.
 func (x *exchange) own(agent string, frame, token []byte) bool {
 	x.patience.again()
 	env, err := jsonrpc.Scan(frame)

@@ -98,7 +98,7 @@ func (c *client) allow(caller Caller) {
 	c.mu.Unlock()
 }
 
-// agents are the names of those that there are and that the caller may call. Those that are no more are let go.
+// agents are the names of the agents that the caller may call. Connections with agents that are gone are closed.
 func (c *client) agents() []string {
 	c.mu.Lock()
 	may := c.may
@@ -119,7 +119,7 @@ func (c *client) agents() []string {
 	return names
 }
 
-// forget lets an agent go that is no more, with what was followed there.
+// forget closes the connection with an agent that is gone, and its subscriptions.
 func (c *client) forget(agent string) {
 	_ = c.m.Unregister(agent) // what it says is of no interest any more
 	c.mu.Lock()
@@ -141,7 +141,7 @@ func (c *client) nextID() int64 {
 	return c.last
 }
 
-// listening reports whether somebody reads what belongs to no request.
+// listening reports whether the client reads a stream for messages that belong to no request.
 func (c *client) listening() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

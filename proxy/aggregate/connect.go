@@ -39,8 +39,8 @@ func (c *client) connect(ctx context.Context, agent string) (*session.Session, e
 	return sess, nil
 }
 
-// withEra is connect, and the era that the agent speaks, by whose rules a request has to be made. It is known while there is a
-// connection, which may be gone again: then another one is made.
+// withEra is connect, with the agent's protocol era, which requests have to follow. If the connection is lost
+// meanwhile, another one is made.
 func (c *client) withEra(ctx context.Context, agent string) (*session.Session, session.Era, error) {
 	for try := 1; ; try++ {
 		sess, err := c.connect(ctx, agent)
@@ -127,7 +127,7 @@ func (c *client) sessionWith(agent string) (*session.Session, error) {
 	return sess, nil
 }
 
-// setUp tells a connection what it has to know: the log level, and, if it replaced another, what the client follows.
+// setUp sends a new connection the log level and, if it replaced another, the client's subscriptions.
 func (c *client) setUp(ctx context.Context, sess *session.Session) {
 	agent, conn := sess.Name(), sess.Status().Conn
 	c.mu.Lock()

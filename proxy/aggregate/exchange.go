@@ -111,7 +111,8 @@ func (x *exchange) session(caller Caller) *client {
 	return nil
 }
 
-// end ends the session that a DELETE names. One that is not there has ended already; that of somebody else is not there.
+// end ends the session that a DELETE names. A session that does not exist has ended already; another caller's session
+// does not exist for this one.
 func (x *exchange) end(caller Caller) {
 	if ids := x.r.Header.Values(ingress.HeaderSession); len(ids) == 1 && x.s.clients.Has(ids[0]) {
 		c := x.session(caller)

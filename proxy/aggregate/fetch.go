@@ -20,7 +20,7 @@ type fetchKey struct {
 
 const hello offer.Kind = 255
 
-// fetch gets what is wanted, for all who wait for it, and goes on when they have given up.
+// fetch gets a list once for all who wait for it, and continues when they have given up.
 type fetch struct {
 	done  chan struct{}
 	items []offer.Item
@@ -134,7 +134,7 @@ func (c *client) part(ctx context.Context, agent string, kind offer.Kind) ([]off
 
 var allChanged = []mcp.MCPMethod{mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationResourcesListChanged}
 
-// changedBy is what to tell of a list that came late.
+// changedBy are the notifications to send for a list that arrived late.
 func changedBy(kind offer.Kind) []mcp.MCPMethod {
 	switch kind {
 	case offer.Tools:

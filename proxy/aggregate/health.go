@@ -72,7 +72,7 @@ func mark(set *map[string]bool, agent string, is bool) {
 	}
 }
 
-// late and prompt say whether an agent was waited for in vain.
+// late and prompt record whether an agent answered in time.
 func (h *health) late(agent string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,14 +92,14 @@ func (h *health) isLate(agent string) bool {
 	return h.slow[agent]
 }
 
-// wake looks soon whether agents are back: somebody has begun to listen.
+// wake checks soon whether agents are back: a client has begun to listen.
 func (h *health) wake() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.arm()
 }
 
-// arm plans the next look, if there is something to look for; h.mu is held.
+// arm schedules the next check, if there is something to check; h.mu is held.
 func (h *health) arm() {
 	if h.timer == nil && !h.ended && len(h.down)+len(h.slow) > 0 {
 		h.timer = time.AfterFunc(lookEvery, h.tick)
@@ -181,7 +181,7 @@ func (h *health) close() {
 	}
 }
 
-// healthChanged tells a client that an agent went, or is back: then the client is made known to it again.
+// healthChanged notifies a client that an agent is down, or back; then the client's connection is set up again.
 func (c *client) healthChanged(ctx context.Context, agent string, up bool) {
 	if !slices.Contains(c.agents(), agent) {
 		return

@@ -21,7 +21,7 @@ import (
 const capabilities = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}`
 
 const (
-	// greeting is how long an introduction waits for agents, to find out which versions they speak.
+	// greeting is how long initialize waits for agents, to learn which versions they support.
 	greeting = 2 * time.Second
 	// maxAdvice bounds the instructions of all agents, in bytes.
 	maxAdvice = 32 << 10
@@ -29,7 +29,7 @@ const (
 	maxCaps = 64 << 10
 )
 
-// union is what an introduction says of the agents.
+// union is what initialize reports of all agents.
 type union struct {
 	// version is the newest version of the legacy era that all agents speak that answer soon. Agents of the modern era set no
 	// limit: the sessions with them are made by their own rules.

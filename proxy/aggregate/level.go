@@ -13,7 +13,7 @@ import (
 
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// setLevel tells all agents, those that are connected later too.
+// setLevel sets the log level at all agents, now or when they are connected.
 func (x *exchange) setLevel(ctx context.Context) ([]byte, error) {
 	level := jsonrpc.GetString(x.env.Params, "level")
 	if !slices.Contains(levels, level) {

@@ -43,8 +43,8 @@ func isNamed(kind offer.Kind) bool { return kind == offer.Tools || kind == offer
 // maxOwn bounds an agent's own name for a tool or prompt, in bytes. What is longer is left out: no client could show it.
 const maxOwn = 1 << 10
 
-// list merges one list of all agents, in the order of their names and then in their own. Who does not answer in time is
-// missing, and keeps nobody waiting for longer.
+// list merges one list of all agents, in the order of their names and then in their own. An agent that does not answer
+// in time is missing.
 func (c *client) list(ctx context.Context, kind offer.Kind) ([]entry, []Missing) {
 	agents, began := c.agents(), time.Now()
 	fetches := make([]*fetch, len(agents))

@@ -32,7 +32,7 @@ func (m mailbox) put(frame []byte) {
 	}
 }
 
-// changed reports whether a message says that something changed, which need not be said twice.
+// changed reports that a message announces a change, which need not be repeated.
 func changed(frame []byte) bool {
 	return len(frame) < 1<<10 && bytes.Contains(frame, []byte("changed"))
 }

@@ -80,7 +80,7 @@ func (c *client) notify(method string, frame []byte) {
 	}
 }
 
-// announce says that lists changed.
+// announce sends notifications of changed lists.
 func (c *client) announce(lists ...mcp.MCPMethod) {
 	for _, l := range lists {
 		c.notify(string(l), jsonrpc.NewNotification(string(l), nil))

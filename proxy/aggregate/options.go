@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Options says what is merged. Router, Agents and Identify are needed.
+// Options configures a Server. Router, Agents and Identify are required.
 type Options struct {
 	Name, Version string // of the server that clients see; default mcphud-router, 1.0.0
 
@@ -17,13 +17,13 @@ type Options struct {
 	InternalCaller func(ctx context.Context, principal string) context.Context
 	// Agents are the names of the agents that there are now, sorted.
 	Agents func() []string
-	// Identify says who calls, or answers the request itself and returns false.
+	// Identify authenticates a request, or answers it itself and returns false.
 	Identify func(http.ResponseWriter, *http.Request) (Caller, bool)
 
 	// Offers reports whether a tool of an agent can be called; nil for all.
 	Offers func(agent, tool string) bool
-	// Bind returns a context for an event stream, which is done once the principal is not let in any more; free is called in the
-	// end. nil for principals who always are.
+	// Bind returns a context for an event stream that is cancelled when the principal loses its rights; free is called
+	// in the end. nil for principals that never do.
 	Bind func(ctx context.Context, principal string) (bound context.Context, free func())
 
 	Page     int           // items on a page of a list, default 250

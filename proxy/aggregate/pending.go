@@ -207,7 +207,7 @@ func (p *pendingCall) signal() {
 	}
 }
 
-// resume goes on with a call that a request comes back to; handled is false for a request that does not.
+// resume continues a call that a request comes back to; handled is false for any other request.
 func (x *exchange) resume(ctx context.Context) (result []byte, handled bool, err error) {
 	state := jsonrpc.GetString(x.env.Params, "requestState")
 	if !x.modern || !strings.HasPrefix(state, statePrefix) {
@@ -250,7 +250,7 @@ func (s *Server) addPending(p *pendingCall) error {
 	return nil
 }
 
-// expirePending keeps the answer to a call for a while, if nobody waited for it.
+// expirePending keeps the answer to a call for a while if nobody waited for it.
 func (s *Server) expirePending(ctx context.Context, p *pendingCall) {
 	p.cancel(nil)
 	s.mu.Lock()

@@ -20,7 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/mask"
 )
 
-// State says whether an agent is asked.
+// State is the state of a circuit breaker.
 type State string
 
 // The states.
@@ -137,7 +137,7 @@ func (b *Breaker) status() Status {
 	return s
 }
 
-// enter lets a request through, or says why not. probe is the one whose fate decides.
+// enter admits a request, or returns why not. probe reports that its outcome decides whether the breaker closes.
 func (b *Breaker) enter() (probe bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -158,7 +158,7 @@ func (b *Breaker) enter() (probe bool, err error) {
 
 func (b *Breaker) pause() time.Duration { return backoff.Wait(b.pauses+1, b.o.Pause, b.o.MaxPause) }
 
-// leave says what became of a request.
+// leave records the outcome of a request; why is "" for success.
 func (b *Breaker) leave(probe bool, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,7 +183,7 @@ func (b *Breaker) leave(probe bool, why string) {
 	b.o.Logger.Warn("circuit breaker open after repeated failures", "agent", b.route.Name, "failures", b.failures, "for", b.pause().String(), "error", why)
 }
 
-// forget ends a request that tells nothing about the agent, such as one whose client left.
+// forget ends a request whose outcome says nothing about the agent, such as one whose client disconnected.
 func (b *Breaker) forget(probe bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -192,7 +192,8 @@ func (b *Breaker) forget(probe bool) {
 	}
 }
 
-// verdict is why an attempt counts as a failure of the agent, "" if it does not; none says that it tells nothing.
+// verdict is why an attempt counts as a failure of the agent, "" if it does not; none reports that it says nothing
+// about the agent.
 func (b *Breaker) verdict(r *http.Request, res *http.Response, err error) (why string, none bool) {
 	if err == nil {
 		switch res.StatusCode {
@@ -219,8 +220,7 @@ func (b *Breaker) verdict(r *http.Request, res *http.Response, err error) (why s
 	return mask.Text(err.Error()), false
 }
 
-// Refused reports whether nobody listens where the agent should be, or it could not be connected to for another reason: nothing
-// was sent.
+// Refused reports that no connection to the agent could be made, so that nothing was sent.
 func Refused(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &op) && op.Op == "dial"

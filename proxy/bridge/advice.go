@@ -9,8 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/process"
 )
 
-// withAdvice is an error of the transport with advice for who looks after the route: the flags and keys of a client do nothing
-// about it, and there is nothing to reconnect.
+// withAdvice replaces an error's advice, which is for a client's user, by advice for the administrator of the route.
 func withAdvice(err error) error {
 	e := new(failure.Error)
 	if !errors.As(err, &e) {

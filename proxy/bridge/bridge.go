@@ -27,7 +27,7 @@ import (
 	"github.com/mcphud/mcphud/session/transport"
 )
 
-// Options says what to run, and how. Only Name and Command are needed.
+// Options is what to run, and how. Only Name and Command are required.
 type Options struct {
 	Name    string // of the agent, for messages
 	Command string // started without a shell
@@ -48,7 +48,7 @@ type Options struct {
 	// be kept. nil for nobody.
 	SideChannel func(e journal.Entry, body []byte)
 
-	// Caller says whose request a context belongs to; nil for nobody's in particular.
+	// Caller is the caller of the request that a context belongs to; nil for none in particular.
 	Caller func(context.Context) Caller
 	// Client is how the bridge introduces itself to a process that several callers share; default mcphud.
 	Client session.Implementation
@@ -119,7 +119,7 @@ func New(o Options) *Bridge {
 	return b
 }
 
-// record tells whoever watches. The entry is about a process of the agent's.
+// record sends an entry about the agent's processes to Options.SideChannel.
 func (b *Bridge) record(e journal.Entry, body []byte) {
 	if b.o.SideChannel != nil {
 		e.Server = b.o.Name
@@ -238,7 +238,7 @@ func (b *Bridge) closing(c *child) {
 	})
 }
 
-// discard ends a process that is not needed any more.
+// discard ends a process that is no longer needed.
 func (b *Bridge) discard(c *child) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

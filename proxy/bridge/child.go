@@ -62,8 +62,8 @@ func newChild(b *Bridge, modern bool) (*child, error) {
 	return c, nil
 }
 
-// writeLoop writes the short messages of which nobody waits for the delivery. The goroutine that reads from the process must not
-// write to it: both could wait for each other.
+// writeLoop writes short messages whose delivery nobody waits for. The goroutine that reads from the process must not
+// write to it, since both could wait for each other.
 func (c *child) writeLoop() {
 	for {
 		select {
@@ -84,7 +84,7 @@ func (c *child) write(frame []byte) {
 	}
 }
 
-// exitError is why the process can be used no more, nil while it can.
+// exitError is why the process can no longer be used, nil while it can.
 func (c *child) exitError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

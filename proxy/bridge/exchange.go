@@ -108,7 +108,7 @@ func (x *exchange) abandon(ctx context.Context) {
 	x.cancel()
 }
 
-// cancel tells the process that nobody wants the answer, unless it came.
+// cancel cancels the request at the process, unless it is answered.
 func (x *exchange) cancel() {
 	if x.c.drop(x) && x.method != string(mcp.MethodInitialize) {
 		x.c.write(jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), append(strconv.AppendUint([]byte(`{"requestId":`), x.alias, 10), '}')))

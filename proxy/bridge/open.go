@@ -247,7 +247,7 @@ func (b *Bridge) probe(ctx context.Context) (*child, error) {
 	return nil, errLegacy
 }
 
-// sweepLater sees to it that processes that nobody uses are ended.
+// sweepLater schedules the end of unused processes.
 func (b *Bridge) sweepLater() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

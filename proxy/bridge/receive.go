@@ -137,7 +137,7 @@ func (c *child) notifiedModern(env jsonrpc.Envelope, frame []byte) {
 	}
 }
 
-// send gives a notification to whoever waits for the answer; false if that one takes nothing but the answer.
+// send forwards a notification to the caller; false if the caller accepts only the answer.
 func (x *exchange) send(m message) bool {
 	if !x.events {
 		return false
@@ -158,8 +158,8 @@ func (c *child) each(f func(*clientSession)) {
 	}
 }
 
-// asked passes a request of the process on to the session that caused it. Where that cannot be determined, or the session's client
-// did not say that it can answer such a request, it is refused at once.
+// asked forwards a request of the process to the session that caused it. It is refused at once where that session
+// cannot be determined, or its client did not declare the capability.
 func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
 	if env.Method == string(mcp.MethodPing) {
 		c.write(jsonrpc.NewResult(env.ID, nil))

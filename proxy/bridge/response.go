@@ -50,7 +50,8 @@ func (m message) response(r *http.Request) *http.Response {
 	return response(r, m.status, ingress.TypeJSON, int64(m.size()), io.NopCloser(io.MultiReader(parts...)))
 }
 
-// stream is a response of events: the messages from first on, until the answer. left is called when the reader goes before.
+// stream is a response with the messages from first on, until the answer, as events. left is called when the reader
+// closes it before.
 func stream(q *queue, r *http.Request, first message, left func()) *http.Response {
 	e := &events{ctx: r.Context(), q: q, left: left}
 	if first.pieces != nil {
@@ -119,7 +120,7 @@ func (e *events) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close says that nobody reads on.
+// Close ends the reading.
 func (e *events) Close() error {
 	if !e.over && !e.done && e.left != nil {
 		e.left()

@@ -15,7 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// clientSession is a session of the legacy era with one process.
+// clientSession is a client's session of the legacy era with one process.
 type clientSession struct {
 	b            *Bridge
 	c            *child
@@ -28,7 +28,7 @@ type clientSession struct {
 	watched map[string]struct{}
 }
 
-// newSession opens a session with a process, which nobody can name before it is registered.
+// newSession opens a session with a process. It has no use before it is registered.
 func (c *child) newSession(env jsonrpc.Envelope) (*clientSession, error) {
 	s := &clientSession{b: c.b, c: c, id: rand.Text(), capabilities: declared(jsonrpc.Get(env.Params, "capabilities")), general: newQueue(false), watched: map[string]struct{}{}}
 	c.mu.Lock()
@@ -50,7 +50,7 @@ func (b *Bridge) register(s *clientSession) error {
 	return nil
 }
 
-// endSession ends a session, and its process if nobody else has that.
+// endSession ends a session, and its process unless others share that.
 func (b *Bridge) endSession(s *clientSession) {
 	b.mu.Lock()
 	delete(b.sessions, s.id)
@@ -125,7 +125,7 @@ func (s *clientSession) end() {
 	s.general.Fail(errReplaced)
 }
 
-// declared is what of a client's capabilities is kept: they come at any length.
+// declared is the part of a client's capabilities that is kept: they come at any length.
 func declared(caps []byte) (names []string) {
 	for _, name := range ingress.ClientCapabilities {
 		if v := jsonrpc.Get(caps, name); v != nil && v[0] == '{' {
@@ -243,8 +243,8 @@ func (s *clientSession) watch(uri string) bool {
 	return true
 }
 
-// notify passes a notification of the client on. What several clients would say about themselves a process that serves them
-// all does not get: it knows the bridge as its only client.
+// notify forwards a client's notification. A shared process gets none in which clients describe themselves, since the
+// bridge is its only client.
 func (s *clientSession) notify(ctx context.Context, env jsonrpc.Envelope, body []byte) error {
 	switch mcp.MCPMethod(env.Method) {
 	case mcp.MethodNotificationCancelled:

@@ -28,13 +28,13 @@ type Agent struct {
 	State string `json:"state,omitempty"` // shown as it is, such as "ok"
 }
 
-// Options say what the page shows.
+// Options configures the page.
 type Options struct {
-	// Agents are those that whoever sends the request may see, in the order of the page.
+	// Agents are those that the sender of the request may see, in the order of the page.
 	Agents func(*http.Request) []Agent
 }
 
-// Routes are the handlers by their paths, for GET and HEAD. They do not look at Host and Origin, listen.Guard does.
+// Routes are the handlers by path, for GET and HEAD. They do not check Host and Origin; listen.Guard does.
 func Routes(o Options) map[string]http.Handler {
 	// The client is cached for five minutes because pages elsewhere in a stack load it with each view; the page's own
 	// files must fit each other, so that they are asked for each time and mostly not sent.

@@ -1,5 +1,5 @@
-// Package flow is one request to an agent on its way through the router: what is known of it so far, the chain of
-// middlewares that it passes, and the answers that the router gives itself.
+// Package flow is one request to an agent on its way through the router: what is known of it, the chain of middlewares
+// that it passes, the upstream that it goes to, and the errors that the router answers with.
 package flow
 
 import (
@@ -78,7 +78,7 @@ func (c *Call) Name() string {
 	return s
 }
 
-// Denied reports whether the router did not let the call through, for reasons that lie with the caller.
+// Denied reports that the router refused the call for a reason that lies with the caller.
 func (c *Call) Denied() bool {
 	if c.Failure == nil {
 		return c.Status == http.StatusMethodNotAllowed && c.Upstream == 0

@@ -6,17 +6,17 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 )
 
-// Upstream is the way to one agent. RoundTrip sends POST, GET and DELETE as Streamable HTTP has them; From of the
-// request's context is the call that it belongs to. It must not be used after Close.
+// Upstream is the connection to one agent. RoundTrip sends POST, GET and DELETE as Streamable HTTP defines them; From
+// of the request's context is the call that it belongs to. It must not be used after Close.
 type Upstream interface {
 	http.RoundTripper
 	Close() error
 }
 
-// Wrap puts something between the forwarder and the agent of a route.
+// Wrap puts a layer around the upstream of a route.
 type Wrap func(*routes.Route, Upstream) Upstream
 
-// Broken is the way to an agent that cannot be served, and says why.
+// Broken is the upstream of an agent that cannot be served; all requests fail with why.
 func Broken(why error) Upstream { return broken{why} }
 
 type broken struct{ why error }

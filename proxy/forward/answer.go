@@ -21,7 +21,7 @@ const (
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// answer passes the agent's answer on. It ends the response body.
+// answer forwards the agent's answer. It closes the response body.
 func (x *exchange) answer(res *http.Response) {
 	defer func() { _ = res.Body.Close() }()
 	if x.opens {
@@ -77,7 +77,7 @@ func (x *exchange) deadline() {
 	_ = x.rc.SetWriteDeadline(now.Add(x.s.WriteTimeout)) // not every ResponseWriter has deadlines; a test's has none
 }
 
-// rest takes the deadline off while there is nothing to write: over HTTP/2 the stream ends when it passes, whoever is slow.
+// rest removes the deadline while there is nothing to write: over HTTP/2 a deadline that passes ends the stream.
 func (x *exchange) rest() {
 	if x.c.R.ProtoMajor > 1 {
 		_ = x.rc.SetWriteDeadline(time.Time{}) // as in deadline

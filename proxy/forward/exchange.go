@@ -16,7 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/mask"
 )
 
-// exchange is one call's request to the agent and what becomes of the answer.
+// exchange is one call's request to the agent, and its answer.
 type exchange struct {
 	*Target
 	c       *flow.Call
@@ -79,10 +79,10 @@ func starting(agent string, err error) error {
 	}
 }
 
-// probe is the pause between two looks at an agent that does not listen yet.
+// probe is the pause between two attempts to connect to an agent that is starting.
 const probe = 125 * time.Millisecond
 
-// refused reports whether nobody listens where the agent should be, so that nothing was sent.
+// refused reports that no connection to the agent could be made, so that nothing was sent.
 func refused(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &op) && op.Op == "dial"
@@ -95,7 +95,7 @@ func (x *exchange) alive() {
 	}
 }
 
-// patient lets the agent be silent from now on.
+// patient removes the timeout: the agent may be silent from now on.
 func (x *exchange) patient() {
 	if x.timer != nil {
 		x.timer.Stop()
@@ -133,7 +133,7 @@ func (x *exchange) failed(err error) {
 // statusGone is what others log for a client that left before its answer; it is never sent.
 const statusGone = 499
 
-// gone notes that nobody waits for the answer any more: the client left, or is not let in any more.
+// gone records that nobody waits for the answer: the client disconnected, or lost its rights.
 func (x *exchange) gone() {
 	if x.c.Status == 0 {
 		x.c.Status = statusGone
@@ -145,7 +145,7 @@ func (x *exchange) gone() {
 	x.c.Failure = f
 }
 
-// unreachable is the error for an agent that gave no answer. What an Upstream says as a *jsonrpc.RequestError is kept.
+// unreachable is the error for an agent that gave no answer. A *jsonrpc.RequestError from the upstream is kept.
 func unreachable(err error) *jsonrpc.RequestError {
 	if f, ok := jsonrpc.AsRequestError(err); ok {
 		return f
@@ -153,7 +153,7 @@ func unreachable(err error) *jsonrpc.RequestError {
 	return &jsonrpc.RequestError{Kind: jsonrpc.KindUnreachable, Message: "Failed to reach agent: " + hide(err) + advice(err), Status: http.StatusBadGateway, Err: err}
 }
 
-// advice is what to do about an agent that nobody vouches for.
+// advice is what to do about an agent whose certificate cannot be verified.
 func advice(err error) string {
 	if errors.As(err, new(*certs.Error)) {
 		return "; set ca in its route to a file with its certificate or its CA's"

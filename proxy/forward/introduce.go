@@ -44,7 +44,7 @@ func versionIn(result []byte) string {
 	return v
 }
 
-// unopened tells the agent that nobody will use the session that it opened, where the caller got no id for it.
+// unopened ends a session at the agent for which the caller got no id.
 func (x *exchange) unopened(upstream string) {
 	if upstream != "" && !x.minted {
 		x.Abandon(sessions.Binding{Agent: x.c.Agent, Endpoint: x.where, Upstream: upstream, Version: x.version})

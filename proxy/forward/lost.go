@@ -9,11 +9,11 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// maxRefusal is how much is read of an answer that may say that a session is gone.
+// maxRefusal is how many bytes are read of an answer that may report an unknown session.
 const maxRefusal = 4 << 10
 
-// gone is how servers say in words that they do not know a session. That an error has something to do with one is not enough:
-// a tool may speak of sessions of its own.
+// gone matches messages that report an unknown session. That an error mentions a session is not enough: a tool may
+// speak of sessions of its own.
 var gone = regexp.MustCompile(`(?i)session[ -]?id|(mcp|valid|no|no such|unknown|missing) session|session (was )?(not found|expired|terminated|closed|unknown|invalid)|not initialized`)
 
 // lost reports whether the agent says that it does not know the session, given the id of the request. By the specification it

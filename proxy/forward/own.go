@@ -8,8 +8,7 @@ import (
 	"github.com/mcphud/mcphud/session/ingress"
 )
 
-// Own is the way to the agent for what the router asks on its own account, as a client with sessions of its own. There are no
-// streams on which the agent could say something unasked.
+// Own sends the router's own requests to the agent, as a client with sessions of its own. It opens no streams.
 func (t *Target) Own() http.RoundTripper { return own{t} }
 
 type own struct{ t *Target }

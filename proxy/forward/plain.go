@@ -83,7 +83,7 @@ func (p *plain) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// Close closes the connections that nobody uses, and the others when they are not used any more.
+// Close closes idle connections at once, and the others after use.
 func (p *plain) Close() error {
 	p.mu.Lock()
 	idle := p.idle
@@ -265,7 +265,7 @@ func (b *plainBody) Read(buf []byte) (int, error) {
 	return n, err
 }
 
-// finish lets go of the connection, which can be used again after a whole body.
+// finish gives the connection back, to be used again if the body was read to its end.
 func (b *plainBody) finish(whole bool) {
 	if b.c == nil {
 		return

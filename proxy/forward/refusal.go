@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// refusals are the statuses that tell why there is no session now: to ask at once once more, or without one, is of no use.
+// refusals are the statuses of initialize after which another attempt, or one without a session, is of no use.
 var refusals = map[int]jsonrpc.ErrorKind{
 	http.StatusTooManyRequests: jsonrpc.KindRateLimited, http.StatusServiceUnavailable: jsonrpc.KindQueueFull,
 	http.StatusGatewayTimeout: jsonrpc.KindTimeout, http.StatusLoopDetected: jsonrpc.KindUpstream,

@@ -19,8 +19,8 @@ import (
 // headerVersion names the protocol version; this and the names below are in canonical form, as the keys of a http.Header.
 const headerVersion = "Mcp-Protocol-Version"
 
-// passed are the headers of a caller that an agent gets to see. Everything else stays with the router: credentials,
-// cookies, X-Forwarded-… and whatever else somebody might believe.
+// passed are the headers of a caller that are forwarded to the agent. All others stay with the router: credentials,
+// cookies, X-Forwarded-… and the like.
 var passed = []string{
 	"Baggage", "Last-Event-Id", "Mcp-Method", "Mcp-Name", headerVersion, "Traceparent", "Tracestate", "User-Agent",
 }
@@ -127,8 +127,8 @@ func copyReturned(to, from http.Header) {
 	to["X-Content-Type-Options"], to["Content-Security-Policy"] = nosniff, sandbox
 }
 
-// wantsJSON reports whether the caller did not say that it reads event streams. `*/*` is what fetch and curl send by
-// themselves, with code behind them that parses one JSON text.
+// wantsJSON reports that the caller did not announce that it reads event streams. `*/*` is the default of fetch and
+// curl, with code behind them that parses one JSON text.
 func wantsJSON(h http.Header) bool {
 	v := h["Accept"]
 	if len(v) == 0 || len(v) == 1 && (v[0] == "*/*" || v[0] == ingress.TypeJSON) {

@@ -21,16 +21,15 @@ import (
 	"github.com/mcphud/mcphud/session/sse"
 )
 
-// sharedSession is a session with the agent that the router opened for callers who have none of their own. All of one principal share
-// it.
+// sharedSession is the session with the agent that all sessionless callers of one principal share.
 type sharedSession struct {
 	mu      sync.Mutex
 	opening *opening         // nil when nobody opens
 	open    *upstreamSession // nil before
 }
 
-// upstreamSession is a session that is open. The agent may have given it no id, if it keeps none or knows no such thing as a session;
-// then callers are served without.
+// upstreamSession is an open session with the agent. Its id is "" if the agent gave none; callers are then served
+// without.
 type upstreamSession struct {
 	id, version string
 	until       time.Time // when it is worth asking the agent again; zero for never
@@ -56,7 +55,8 @@ const refusedFor = 30 * time.Second
 func (t *Target) sessionless(x *exchange) {
 	c := x.c
 	if c.Env.Method == string(mcp.MethodNotificationCancelled) && c.Env.Kind == jsonrpc.Notification {
-		// Callers who share a session cannot speak for each other: the id may be that of another one's request. Who leaves cancels.
+		// Callers who share a session cannot cancel for each other: the id may be that of another one's request. To
+		// cancel, they disconnect.
 		c.Empty(http.StatusAccepted)
 		return
 	}

@@ -109,12 +109,12 @@ func (x *exchange) introducedEvent(res *http.Response) ([]byte, error) {
 	}
 }
 
-// blankLine finds the end of an event in bytes that become more: it looks at each of them once.
+// blankLine finds the end of an event in bytes that arrive in pieces, reading each byte once.
 type blankLine struct {
 	at, start int // where to look on, and where the line began
 }
 
-// end is the offset after the first blank line, -1 if there is none yet. After one it begins anew.
+// end is the offset after the first blank line, -1 if there is none yet. It starts anew after one.
 func (l *blankLine) end(b []byte) int {
 	for i := l.at; i < len(b); i++ {
 		if b[i] != '\n' && b[i] != '\r' {

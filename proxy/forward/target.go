@@ -60,7 +60,7 @@ type Target struct {
 // maxTasks is how many requests a target makes at a time on its own account.
 const maxTasks = 16
 
-// local stands for the endpoint of an agent that is a process, whose Upstream does not look at it.
+// local is the endpoint of an agent that is a process, which its upstream ignores.
 var local = &url.URL{Scheme: "http", Host: "127.0.0.1", Path: "/mcp"}
 
 // New makes a target. Retire ends it, and closes up.
@@ -143,7 +143,7 @@ func (t *Target) Retire(ctx context.Context) error {
 	return t.up.Close()
 }
 
-// goodbye is how long an agent that is not served any more may take to hear that its sessions are over.
+// goodbye is the time for an agent that is no longer served to end its sessions.
 const goodbye = time.Second
 
 // start runs f on a goroutine that Retire waits for; false once it does.
@@ -218,7 +218,7 @@ func (t *Target) post(c *flow.Call) {
 	}
 }
 
-// find looks up the session that a call names.
+// find returns the session that a call names.
 func (t *Target) find(c *flow.Call) (*sessions.Session, error) {
 	ids := c.R.Header[ingress.HeaderSession]
 	if len(ids) != 1 || ids[0] == "" {
@@ -247,7 +247,7 @@ func (t *Target) find(c *flow.Call) (*sessions.Session, error) {
 	return s, nil
 }
 
-// findOrRefuse is find, with the call refused where there is none.
+// findOrRefuse is find, and refuses the call if there is none.
 func (t *Target) findOrRefuse(c *flow.Call) *sessions.Session {
 	s, err := t.find(c)
 	if err == nil {
@@ -315,7 +315,7 @@ func (t *Target) delete(c *flow.Call) {
 	c.Empty(http.StatusNoContent)
 }
 
-// endSession tells the agent that a session is over. That the agent does not know it, or does not want to hear of it, is fine.
+// endSession ends a session at the agent. An agent that does not know it, or does not support DELETE, is no error.
 func (t *Target) endSession(ctx context.Context, p sessions.Binding) error {
 	if p.Upstream == "" {
 		return nil
@@ -327,7 +327,7 @@ func (t *Target) endSession(ctx context.Context, p sessions.Binding) error {
 	return res.Body.Close()
 }
 
-// Abandon tells the agent in the background that nobody uses a session any more.
+// Abandon ends a session at the agent, in the background.
 func (t *Target) Abandon(p sessions.Binding) {
 	if p.Endpoint != t.where || !ingress.Visible(p.Upstream) { // what no header can carry cannot be ended either
 		return

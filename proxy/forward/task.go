@@ -7,8 +7,8 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 )
 
-// task passes on the page of a task that nobody waits for: GET task?taskId=ID, beside the agent's endpoint. Agents that are
-// processes have no pages.
+// task forwards the page of a background task: GET task?taskId=ID, beside the agent's endpoint. Agents that are
+// processes have none.
 func (t *Target) task(c *flow.Call) {
 	id := c.R.URL.Query().Get("taskId")
 	switch {

@@ -1,6 +1,6 @@
-// Package forward carries calls to agents and their answers back, as bytes. Two things about a body are ever changed: the
-// server's name in the answers to initialize and server/discover, and the id of a request for which there is no unique one
-// on a session that several callers share, which is changed back in the answer.
+// Package forward sends calls to agents and their answers back, as bytes. Only two things in a body are changed: the
+// server's name in the answers to initialize and server/discover, and the id of a request that is not unique on a
+// session that several callers share, which is restored in the answer.
 package forward
 
 import (
@@ -16,8 +16,8 @@ import (
 
 const (
 	dialTimeout = 5 * time.Second
-	// idleTime is below the 5 s after which Node's servers close a connection, so that it is never they who close one just as
-	// a request goes out.
+	// idleTime is below the 5 s after which Node's servers close a connection, so that they do not close one just as a
+	// request is sent.
 	idleTime  = 4 * time.Second
 	idleConns = 256
 	maxHeader = 256 << 10
@@ -26,8 +26,8 @@ const (
 // direct is net/http's own way, for HTTPS.
 type direct struct{ *http.Transport }
 
-// NewHTTP is the way to an agent that speaks HTTP at this URL. Over TLS it is trusted by a file, see certs.Trust; "" for what the
-// system trusts.
+// NewHTTP is the upstream of an agent at this URL. An https one is verified against the certificates in the file ca,
+// see certs.Trust, or the system's if that is "".
 func NewHTTP(u *url.URL, ca string) flow.Upstream {
 	if u.Scheme == "http" {
 		return newPlain(u)
@@ -55,7 +55,7 @@ func NewHTTP(u *url.URL, ca string) flow.Upstream {
 	}}
 }
 
-// Close closes the connections that nobody uses.
+// Close closes idle connections.
 func (d direct) Close() error {
 	d.CloseIdleConnections()
 	return nil

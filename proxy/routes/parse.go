@@ -90,7 +90,7 @@ func ParseOne(text []byte) (*Route, error) {
 	}
 }
 
-// vouched says why there is no certificate where the route names one.
+// vouched reports a certificate file that cannot be used.
 func (r *Route) vouched() error {
 	if r.CA == "" {
 		return nil
@@ -121,7 +121,7 @@ func document(text []byte, fields string) (root value, err error) {
 	return root, nil
 }
 
-// add reads a route; others are members of it that somebody else reads.
+// add reads a route; others are members that other code reads.
 func (t *Table) add(name string, v value, others ...string) {
 	switch {
 	case !config.ValidName(name):

@@ -1,5 +1,5 @@
-// Package routes knows which agents the router serves: it reads routing.json, says what about it cannot be, and follows the
-// file while it changes without ever losing the last configuration that was good.
+// Package routes reads routing.json, reports what is wrong with it by line, and follows the file while it changes,
+// keeping the last valid configuration in force.
 package routes
 
 import (
@@ -16,7 +16,7 @@ import (
 // DefaultTimeout is how long an agent may take until its answer begins where its route does not say.
 const DefaultTimeout = 30 * time.Second
 
-// Mode says how many processes serve a route with a command.
+// Mode is how many processes serve a route with a command.
 type Mode string
 
 // The modes.
@@ -57,7 +57,7 @@ func (r *Route) Endpoint() *url.URL {
 	return r.URL
 }
 
-// Kind is the key that says how the agent is reached: "hostPort", "url" or "command".
+// Kind is the key of the route's upstream: "hostPort", "url" or "command".
 func (r *Route) Kind() string {
 	switch {
 	case r.HostPort != 0:

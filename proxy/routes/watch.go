@@ -12,7 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/filewatch"
 )
 
-// Options says what a Watcher follows.
+// Options configures a Watcher.
 type Options struct {
 	Path string
 	// Must is whether the file has to be there at the start. A file that need not be there serves no routes until it appears.
@@ -25,7 +25,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// settle is how long a file is left alone after a change: editors and deployments write in several steps.
+// settle is how long a file must be unchanged before it is read: editors and deployments write in several steps.
 const settle = 50 * time.Millisecond
 
 // Watcher follows a routing.json. The table in force is always one that was good.
@@ -85,7 +85,7 @@ func (w *Watcher) Err() error {
 	return w.err
 }
 
-// Since is when the table in force came into force.
+// Since is when the table in force took effect.
 func (w *Watcher) Since() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/filewatch"
 )
 
-// prefix tells sealed ids from random ones, and one kind of them from those to come.
+// prefix marks sealed ids, and their format.
 const prefix = "mcphud1."
 
 // minKey is the shortest secret that is taken for a key.
@@ -57,8 +57,8 @@ func NewSealer(ttl time.Duration, secrets ...[]byte) (*Sealer, error) {
 	return s, nil
 }
 
-// LoadSealer reads secrets from a file, one a line, as NewSealer takes them. The file should be readable by its owner only;
-// shared says that others can read it too.
+// LoadSealer reads secrets from a file, one a line, for NewSealer. shared reports that other users can read the file,
+// which they should not.
 func LoadSealer(path string, ttl time.Duration) (s *Sealer, shared bool, err error) {
 	text, err := atomicfile.Read(path, 64<<10)
 	if err != nil {
@@ -76,7 +76,7 @@ func LoadSealer(path string, ttl time.Duration) (s *Sealer, shared bool, err err
 	return s, filewatch.Of(path).Mode().Perm()&0o077 != 0, nil
 }
 
-// Sealed reports whether an id looks like one that a Sealer made.
+// Sealed reports whether an id has the form of one that a Sealer made.
 func Sealed(id string) bool { return strings.HasPrefix(id, prefix) }
 
 // Mint makes an id of a binding.

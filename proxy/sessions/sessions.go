@@ -29,14 +29,13 @@ var (
 	ErrForeign = errors.New("the session belongs to another agent or caller")
 	// ErrFull means that there are as many sessions as there may be, and none can give way.
 	ErrFull = errors.New("too many sessions: all that this router serves at once are in use")
-	// ErrNoID is a text that an agent gives as a session's id, and that is none.
+	// ErrNoID is an invalid session id from an agent.
 	ErrNoID = fmt.Errorf("invalid session id from the agent: longer than %d bytes, or not visible ASCII", maxUpstream)
 )
 
 const maxUpstream = 1024
 
-// Check says whether an agent's session id can be one: ErrNoID if it is longer than a header should be, or has in it what a
-// header must not have.
+// Check validates a session id from an agent: ErrNoID if it is too long or has characters that a header must not have.
 func Check(upstream string) error {
 	if len(upstream) > maxUpstream || !ingress.Visible(upstream) {
 		return ErrNoID
