@@ -13,13 +13,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/process"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -140,12 +140,7 @@ func sweep(base string) {
 	left, _ := filepath.Glob(filepath.Join(base, stackDir+"*")) // the pattern is well-formed but for odd folders
 	for _, dir := range left {
 		digits, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), stackDir), "-")
-		pid, err := strconv.Atoi(digits)
-		if err != nil || pid <= 0 {
-			continue
-		}
-		p, err := os.FindProcess(pid)
-		if err == nil && errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) {
+		if pid, err := strconv.Atoi(digits); err == nil && pid > 0 && !process.Alive(pid) {
 			_ = os.RemoveAll(dir) // fails for another user's
 		}
 	}

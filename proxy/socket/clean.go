@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mcphud/mcphud/session/process"
 )
 
 // suffix ends the names of sockets; before they are published, their names begin with a dot.
@@ -28,7 +30,7 @@ func removeStale(dir string) {
 		switch {
 		case f.Type()&os.ModeSocket == 0:
 		case strings.HasSuffix(f.Name(), suffix):
-			if alive(pidOf(f.Name())) {
+			if process.Alive(pidOf(f.Name())) {
 				continue // do not connect: it would count as a reader
 			}
 			if !listening(path) {

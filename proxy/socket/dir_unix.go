@@ -15,6 +15,3 @@ func owner(fi fs.FileInfo) (uid int, ok bool) {
 	}
 	return int(st.Uid), true
 }
-
-// alive reports whether there is such a process.
-func alive(pid int) bool { return pid > 0 && syscall.Kill(pid, 0) != syscall.ESRCH }

@@ -85,3 +85,6 @@ func groupGone(pid int) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// Alive reports whether there is a process with that pid, also one of another user's or a zombie.
+func Alive(pid int) bool { return pid > 0 && unix.Kill(pid, 0) != unix.ESRCH }

@@ -55,3 +55,12 @@ func resume(int) {}
 func stopped(int) bool { return false }
 
 func exitCode(st *os.ProcessState) int { return st.ExitCode() }
+
+// Alive reports whether there is a process with that pid.
+func Alive(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		_ = p.Release()
+	}
+	return pid > 0 && err == nil
+}
