@@ -116,11 +116,11 @@ func (t *Tenants) Slots() front.Middleware {
 			if x.Method != "tools/call" || t.o.Limits.Concurrent <= 0 {
 				return next(ctx, x)
 			}
-			m, bad := t.limiter.Enter(kit.TenantOf(ctx), t.o.Limits.Concurrent)
+			m, bad := t.limiter.Acquire(kit.TenantOf(ctx), t.o.Limits.Concurrent)
 			if bad != nil {
 				return nil, bad
 			}
-			defer t.limiter.Leave(m)
+			defer t.limiter.Release(m)
 			return next(ctx, x)
 		}
 	}

@@ -27,7 +27,7 @@ func (f errorMaker) error(kind failure.Kind, message, next string) *failure.Erro
 	return &failure.Error{Kind: kind, Server: f.agent, Stage: f.method, URL: f.c.AgentURL(f.agent), Message: f.hide(message), Next: next}
 }
 
-// hide takes the token out of a text that somebody else wrote.
+// hide masks the token in a text from the peer.
 func (f errorMaker) hide(s string) string {
 	if f.c.token == "" {
 		return s
@@ -45,7 +45,7 @@ func (f errorMaker) protocol(res *http.Response, message, next string) error {
 	return e
 }
 
-// transport is why there was no answer, or only a part of one.
+// transport is the error for a response that is missing or incomplete.
 func (f errorMaker) transport(ctx context.Context, err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

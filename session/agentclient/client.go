@@ -1,6 +1,5 @@
-// Package agentclient is how one agent talks to another: through the router, with one POST for each request, and with
-// neither a handshake nor a session. What a request belongs to goes along with it: the trace that its context is in, and
-// how many routers it went through.
+// Package agentclient lets one agent call another through the router: one POST for each request, without handshake or
+// session. The trace of the context and the number of routers that were passed go along.
 package agentclient
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/telemetry"
 )
 
-// Where the router is, unless somebody says otherwise.
+// Where the router is by default.
 const (
 	DefaultHost = "localhost"
 	DefaultPort = 8088
@@ -40,12 +39,11 @@ type Options struct {
 	RouterHost string // as Host takes it, default DefaultHost
 	RouterPort int    // default DefaultPort
 	RouterCA   string // file of certificates by which the router is trusted over https, see certs.Trust; "" for what the system trusts
-	AuthToken  string // bearer token that the router is shown, "" for none; no error ever has it
+	AuthToken  string // bearer token for the router, "" for none; never part of an error
 	MaxBody    int64  // bytes of the largest answer, default config.DefaultMaxFrame
 }
 
-// Client calls agents. It may be used by any number of goroutines, keeps connections for the next request, and has to be
-// closed.
+// Client calls agents. It is safe for concurrent use and keeps connections for the next request; its owner closes it.
 type Client struct {
 	router string // host:port
 	base   string // scheme://host:port
@@ -55,7 +53,7 @@ type Client struct {
 	pool   *http.Transport
 }
 
-// New makes a client, or says what in the options cannot be. It connects to nothing yet.
+// New makes a client; the error says which option is not valid. It connects to nothing yet.
 func New(o Options) (*Client, error) {
 	scheme, host, err := Host(cmp.Or(o.RouterHost, DefaultHost))
 	if err != nil {
@@ -86,7 +84,7 @@ func New(o Options) (*Client, error) {
 	router := net.JoinHostPort(host, strconv.Itoa(port))
 	return &Client{
 		router: router, base: scheme + "://" + router, token: o.AuthToken, max: cmp.Or(o.MaxBody, config.DefaultMaxFrame), pool: pool,
-		// A redirect would carry the token to who knows where.
+		// A redirect would send the token to an unknown host.
 		http: &http.Client{Transport: pool, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}, nil
 }
@@ -99,7 +97,7 @@ func (c *Client) AgentURL(agent string) string {
 	return c.base + "/mcps/" + agent + "/mcp"
 }
 
-// Close gives up the connections that nobody uses. Requests that run go on.
+// Close closes idle connections. Running requests go on.
 func (c *Client) Close() { c.pool.CloseIdleConnections() }
 
 type hopsKey struct{}

@@ -16,7 +16,7 @@ const (
 	secureScheme = "https"
 )
 
-// Host takes apart what says where a router is: a name or an address, in brackets or not, after http://, https:// or nothing,
+// Host parses the address of a router: a name or an address, in brackets or not, after http://, https:// or nothing,
 // which is http. The error hides what may be a password.
 func Host(s string) (scheme, host string, err error) {
 	scheme, host, named := strings.Cut(s, "://")
@@ -35,14 +35,14 @@ func Host(s string) (scheme, host string, err error) {
 	return scheme, host, nil
 }
 
-// hostName reports whether a text is made of what host names are made of.
+// hostName reports whether s has only characters of host names.
 func hostName(s string) bool {
 	return s != "" && len(s) <= 253 && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
 	})
 }
 
-// trust is how to connect to the router over TLS, nil for as the system does.
+// trust is the TLS configuration for the router, nil for the system's.
 func (o *Options) trust(scheme, host string) (*tls.Config, error) {
 	if o.RouterCA == "" {
 		return nil, nil
@@ -51,7 +51,7 @@ func (o *Options) trust(scheme, host string) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the router's certificate: %w", err)
 	}
-	if scheme == plainScheme { // whoever names a certificate wants nothing sent to whom it does not vouch for
+	if scheme == plainScheme { // with a certificate set, nothing is sent to a server that it does not verify
 		return nil, fmt.Errorf("a router certificate is set (%s), but the router's host is http; write https:// before the host, or remove the certificate", o.RouterCA)
 	}
 	return t.Client(host), nil
@@ -74,5 +74,5 @@ func (f errorMaker) untrusted(err error) (message, next string) {
 	return "", ""
 }
 
-// saysTLS is how a server of Go answers what is not TLS and should be.
+// saysTLS is what Go's HTTPS server answers a plain HTTP request.
 const saysTLS = "Client sent an HTTP request to an HTTPS server"

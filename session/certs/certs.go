@@ -1,4 +1,4 @@
-// Package certs decides by a file whom to trust over TLS, in place of what the system trusts.
+// Package certs trusts TLS servers by a file of certificates (PEM) instead of the system's.
 package certs
 
 import (
@@ -13,29 +13,29 @@ import (
 	"github.com/mcphud/mcphud/session/atomicfile"
 )
 
-// maxFile is how large a file of certificates may be, in bytes: all that a system trusts take a quarter.
+// maxFile bounds a file of certificates, in bytes: those of a whole system take a quarter.
 const maxFile = 1 << 20
 
-// Trust is a file of certificates in PEM. If the first of them is a server's own, exactly that one is trusted, whoever signed
-// it, for whatever names and until when: what else such a file has is how others come to trust it. If the first is an
-// authority's, so is every server with one of the certificates of the file, or with one that they signed and that is good now
-// and for its name. One that signed itself can be both.
+// Trust is a file of certificates in PEM. If the first of them is a server's own, exactly that one is trusted, whoever
+// signed it, for whatever names and until when: what else such a file has is how others come to trust it. If the first
+// is an authority's, so is every server with one of the certificates of the file, or with one that they signed and that
+// is good now and for its name. One that signed itself can be both.
 //
-// The file is read again when it does not vouch for a server, so that a certificate can be renewed while connections are made.
-// A Trust may be used by any number of goroutines.
+// The file is read again when a server is not trusted by it, so that a certificate can be renewed while connections are
+// made. A Trust is safe for concurrent use.
 type Trust struct {
 	file string
 	now  atomic.Pointer[set]
 }
 
-// set is what a file had when it was read.
+// set is the content of a file when it was read.
 type set struct {
 	own   *x509.Certificate // the only one that is trusted, nil for authorities
 	all   []*x509.Certificate
 	roots *x509.CertPool
 }
 
-// Open reads a file, or says why there is no certificate to be had from it.
+// Open reads a file of certificates. The error says why none can be read from it.
 func Open(file string) (*Trust, error) {
 	s, err := read(file)
 	if err != nil {
@@ -49,10 +49,10 @@ func Open(file string) (*Trust, error) {
 // Error is why a server is not trusted.
 type Error struct {
 	File, Host string
-	Err        error // why authorities do not vouch for it, nil where there are none
+	Err        error // from crypto/x509; nil where the file has one server's certificate only
 }
 
-// Error says so, with the file.
+// Error names the host and the file.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("the certificate of %s is not the one in %s", e.Host, e.File)
@@ -63,20 +63,20 @@ func (e *Error) Error() string {
 // Unwrap is an error of crypto/x509, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Client is how to connect to host, a name or an address, and to nobody else. A handshake with a server that is not trusted
-// fails with an *Error, before anything is sent to it.
+// Client is the TLS configuration for connections to host, a name or an address, and to no other. A handshake with a
+// server that is not trusted fails with an *Error, before anything is sent to it.
 func (t *Trust) Client(host string) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: true, // VerifyConnection does it
 		VerifyConnection: func(s tls.ConnectionState) error {
-			ok, why := t.now.Load().vouch(host, s.PeerCertificates)
+			ok, why := t.now.Load().verify(host, s.PeerCertificates)
 			if ok {
 				return nil
 			}
-			// That it cannot be read now says nothing about the server.
+			// A file that cannot be read now keeps the certificates that were read before.
 			if next, err := read(t.file); err == nil {
-				if ok, why = next.vouch(host, s.PeerCertificates); ok {
+				if ok, why = next.verify(host, s.PeerCertificates); ok {
 					t.now.Store(next)
 					return nil
 				}
@@ -86,8 +86,8 @@ func (t *Trust) Client(host string) *tls.Config {
 	}
 }
 
-// vouch reports whether a server with these certificates, its own first, is trusted, and if not why authorities say so.
-func (s *set) vouch(host string, chain []*x509.Certificate) (ok bool, why error) {
+// verify reports whether a server with this chain, its own certificate first, is trusted, and why not.
+func (s *set) verify(host string, chain []*x509.Certificate) (ok bool, why error) {
 	same := func(c *x509.Certificate) bool { return len(chain) > 0 && bytes.Equal(chain[0].Raw, c.Raw) }
 	if s.own != nil || len(chain) == 0 {
 		return s.own != nil && same(s.own), nil

@@ -17,14 +17,14 @@ type Field struct{ Label, Value string }
 func Describe(s Server) []Field {
 	sent := s
 	s = s.Masked()
-	s.Command = sent.open("", sent.Command, s.Command)
+	s.Command = sent.reveal("", sent.Command, s.Command)
 	flag := "" // the argument before
 	for i, a := range sent.Args {
-		s.Args[i] = sent.open(flag, a, s.Args[i])
+		s.Args[i] = sent.reveal(flag, a, s.Args[i])
 		flag = a
 	}
 	for k := range s.Env {
-		s.Env[k] = sent.open(k, sent.Env[k], s.Env[k])
+		s.Env[k] = sent.reveal(k, sent.Env[k], s.Env[k])
 	}
 	var out []Field
 	add := func(label, value string) {
@@ -61,9 +61,9 @@ func Describe(s Server) []Field {
 	return out
 }
 
-// open is the value of the flag or variable name as masked, or in full (but for the secrets of variables that were
+// reveal is the value of the flag or variable name as masked, or in full (but for the secrets of variables that were
 // expanded into it) where it could be what runs: more than one plain word, a path, or the value of --password-command.
-func (s Server) open(name, value, masked string) string {
+func (s Server) reveal(name, value, masked string) string {
 	if value == masked {
 		return masked
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // Bounds on what a file may be. Claude Code keeps its history in the file that
-// holds its servers, so JSON may be large; nobody writes that much YAML.
+// holds its servers, so JSON may be large; YAML is written by hand.
 const (
 	maxJSON  = 32 << 20
 	maxYAML  = 64 << 10

@@ -20,7 +20,7 @@ type Settings struct {
 
 // Pool is the pool block.
 type Pool struct {
-	MaxIdleTime     time.Duration `json:"max_idle_time,omitempty"`    // a connection that nobody used for so long is closed; 0 = 5 minutes
+	MaxIdleTime     time.Duration `json:"max_idle_time,omitempty"`    // an unused connection is closed after that time; 0 = 5 minutes
 	CleanupInterval time.Duration `json:"cleanup_interval,omitempty"` // how often to look; 0 = 1 minute
 	MaxConnections  int           `json:"max_connections,omitempty"`  // 0 = no limit
 }

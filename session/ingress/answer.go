@@ -25,8 +25,9 @@ type Refusal struct {
 	Failure    *jsonrpc.RequestError
 }
 
-// Refuse makes a Refusal of err: a *jsonrpc.RequestError or a *jsonrpc.Error in its chain as that says, anything else as -32603
-// without its text. id is the request's own bytes, nil where there is none to answer; modern is the era of 2026-07-28.
+// Refuse makes a Refusal of err: a *jsonrpc.RequestError or a *jsonrpc.Error in its chain as that says, anything else
+// as -32603 without its text. id is the request's own bytes, nil where there is none to answer; modern is the era of
+// 2026-07-28.
 func Refuse(id []byte, modern bool, err error) Refusal {
 	var rpc *jsonrpc.Error
 	f, ok := jsonrpc.AsRequestError(err)
@@ -78,7 +79,7 @@ func IsEvents(h http.Header) bool {
 	return len(v) > 0 && len(v[0]) >= len(TypeSSE) && strings.EqualFold(v[0][:len(TypeSSE)], TypeSSE)
 }
 
-// NoSession is the failure of a request that names no session that there is: 404, or 400 where it should name one and does not.
+// NoSession is the error of a request without a valid session: 404 for an unknown one, 400 if the header is missing.
 func NoSession(named bool) *jsonrpc.RequestError {
 	f := &jsonrpc.RequestError{Kind: jsonrpc.KindSessionInvalid, Message: "Missing or invalid MCP session", Status: http.StatusNotFound}
 	if !named {
@@ -87,7 +88,7 @@ func NoSession(named bool) *jsonrpc.RequestError {
 	return f
 }
 
-// NotAcceptable is the failure of a request whose Accept header lists none of the types that its answer may have.
+// NotAcceptable is the error (406) of a request whose Accept header lists none of the types that its answer may have.
 func NotAcceptable(types ...string) *jsonrpc.RequestError {
 	return &jsonrpc.RequestError{
 		Kind: jsonrpc.KindInvalidRequest, Status: http.StatusNotAcceptable,

@@ -34,7 +34,7 @@ func Bearer(h http.Header) (string, error) {
 	return token, nil
 }
 
-// Visible reports whether a text is of ASCII characters that can be seen, as tokens are.
+// Visible reports whether s has only visible ASCII characters, as tokens have.
 func Visible(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] > '~' {
@@ -44,8 +44,8 @@ func Visible(s string) bool {
 	return true
 }
 
-// Unauthorized is a refusal with status 401. code is RFC 6750's error code, which becomes data.error, "" where the caller sent
-// no token at all.
+// Unauthorized is a refusal with status 401. code is RFC 6750's error code, which becomes data.error, "" where the
+// caller sent no token at all.
 func Unauthorized(code, why string) *jsonrpc.RequestError {
 	f := jsonrpc.Errorf(jsonrpc.KindUnauthorized, "Unauthorized: %s", why)
 	f.Status = http.StatusUnauthorized
@@ -55,7 +55,7 @@ func Unauthorized(code, why string) *jsonrpc.RequestError {
 	return f
 }
 
-// Challenge is the WWW-Authenticate header of the answer to a caller who was refused (RFC 6750 section 3).
+// Challenge is the WWW-Authenticate header that goes with f (RFC 6750 section 3).
 func Challenge(f *jsonrpc.RequestError) string {
 	if code, ok := f.Data["error"].(string); ok {
 		return fmt.Sprintf("Bearer error=%q", code)

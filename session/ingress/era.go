@@ -54,7 +54,7 @@ func Era(header http.Header, method string, id, params []byte, m Params) (modern
 	return true, declared, standardHeaders(header, declared, method, params)
 }
 
-// standardHeaders checks that Mcp-Method and Mcp-Name say what the body says: somebody before us may have decided by them.
+// standardHeaders checks that Mcp-Method and Mcp-Name agree with the body: a proxy before us may have decided by them.
 func standardHeaders(header http.Header, version, method string, params []byte) error {
 	if header == nil {
 		return nil
@@ -67,7 +67,7 @@ func standardHeaders(header http.Header, version, method string, params []byte) 
 	return HeaderError(mcp.ValidateStandardHeaders(header.Get, version, mcp.MCPMethod(method), params))
 }
 
-// HeaderError is the answer to a request in whose headers mcp-go's validators found err.
+// HeaderError makes a *jsonrpc.Error of what mcp-go's validators found in a request's headers.
 func HeaderError(err error) error {
 	var bad mcp.HeaderMismatchError
 	switch {

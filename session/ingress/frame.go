@@ -9,12 +9,12 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// MaxID is how many bytes the id of a request may have as it is written, and a progress token: both are kept for as long as
-// somebody may come back to them.
+// MaxID is how many bytes the id of a request may have as it is written, and a progress token: both are kept while
+// a later message may refer to them.
 const MaxID = 1 << 10
 
-// Scan is jsonrpc.Scan with errors that can be answered with: *jsonrpc.RequestError. A batch, also of one, is refused as such.
-// On an error the Envelope's ID is nil unless it may be sent back.
+// Scan is jsonrpc.Scan with errors that can be answered with: *jsonrpc.RequestError. A batch, also of one, is refused
+// as such. On an error the Envelope's ID is nil unless it may be sent back.
 func Scan(frame []byte) (jsonrpc.Envelope, error) {
 	for _, c := range frame {
 		if c == ' ' || c == '\t' || c == '\r' || c == '\n' {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// HeaderHops says how many routers a request went through. Routers count; agents that call other agents carry it on.
+// HeaderHops counts the routers that a request went through. Agents pass it on when they call other agents.
 const HeaderHops = "Mcphud-Hops"
 
 // MaxHops is how many routers a request may go through before it counts as a routing loop.

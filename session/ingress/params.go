@@ -10,9 +10,9 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// decisive are the members of params that somebody decides by: a spelling that differs in letter case would be read by
-// encoding/json, but not by who decides.
-var decisive = [...]string{"name", "uri", "arguments", "_meta", "task", "taskId", "requestId", "cursor", "level", "protocolVersion", "capabilities", "notifications"}
+// routingMembers are the members of params that access and routing are decided by. encoding/json would read a spelling that
+// differs in letter case, too; the decision would not see it.
+var routingMembers = [...]string{"name", "uri", "arguments", "_meta", "task", "taskId", "requestId", "cursor", "level", "protocolVersion", "capabilities", "notifications"}
 
 // Params is what a transport has to know of a request's params, as JSON; nil for what is absent.
 type Params struct {
@@ -44,7 +44,7 @@ func Inspect(method string, params []byte) (m Params, err error) {
 			case "_meta":
 				err = m.read(v)
 			default:
-				for _, d := range decisive {
+				for _, d := range routingMembers {
 					if key != d && strings.EqualFold(key, d) {
 						err = jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "Invalid request: member %q of params differs from %q only in letter case", key, d)
 					}
@@ -143,7 +143,7 @@ func (k *keySet) add(where, key string) error {
 	if k.many == nil {
 		for _, have := range k.few[:k.n] {
 			if strings.EqualFold(have, key) {
-				return twice(where, key)
+				return duplicate(where, key)
 			}
 		}
 		if k.n < len(k.few) {
@@ -158,13 +158,13 @@ func (k *keySet) add(where, key string) error {
 	}
 	f := Fold(key)
 	if _, have := k.many[f]; have {
-		return twice(where, key)
+		return duplicate(where, key)
 	}
 	k.many[f] = struct{}{}
 	return nil
 }
 
-func twice(where, key string) error {
+func duplicate(where, key string) error {
 	key = text.Clip(key, 64)
 	return jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "Invalid request: member %q of %s is given twice", strings.ToValidUTF8(key, "\uFFFD"), where).With("field", key)
 }

@@ -21,6 +21,8 @@ func Example() {
 	e, _ := j.Get(seq)
 	body, err := j.Body(e.Seq)
 	fmt.Println(e.Peer, string(body), err)
-	// Output: 1 out request tools/call echo 71 ok 2 in response tools/call echo 48 ok 1
-	// {"jsonrpc":"2.0","id":1,"result":{"content":[]}} <nil>
+	// Output:
+	// 1 out request tools/call echo 71 ok
+	// 2 in response tools/call echo 48 ok
+	// 1 {"jsonrpc":"2.0","id":1,"result":{"content":[]}} <nil>
 }

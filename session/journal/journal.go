@@ -104,7 +104,7 @@ const (
 	defaultDisk    = 2 << 30
 	maxMetaStrings = 64 << 20               // bytes of strings in kept metadata
 	largeShare     = 4                      // a body of more than this part of Memory goes to disk soon
-	largeWait      = time.Second            // so soon: whoever waits for it needs the processor now
+	largeWait      = time.Second            // delayed, since whoever waits for it needs the processor now
 	maxWait        = 250 * time.Millisecond // the longest that one Append waits for the disk
 )
 
@@ -166,8 +166,8 @@ func New(o Options) *Journal {
 	return j
 }
 
-// Append records e with its body and returns its Seq. Seq, Size and a Time that is zero are filled in; the body is kept without
-// copying, so the caller must not modify it, and should not pass a small part of a large buffer.
+// Append records e with its body and returns its Seq. Seq, Size and a Time that is zero are filled in; the body is kept
+// without copying, so the caller must not modify it, and should not pass a small part of a large buffer.
 //
 // Requests become Pending. A response is linked to the request with the same (Server, Conn, ID) in the other
 // direction: both get Peer, Took and Status, and the response gets Method and Tool. A notifications/cancelled marks
@@ -238,7 +238,7 @@ func (j *Journal) Snapshot(since uint64, dst []Entry) []Entry {
 		dst = grown
 	}
 	j.mu.Unlock()
-	// Block by block, so that a snapshot of everything holds up nobody.
+	// Block by block, so that a snapshot of everything blocks no Append for long.
 	for since < end {
 		j.mu.Lock()
 		since = max(since, j.store.first()-1)

@@ -42,8 +42,8 @@ const (
 	KindTimeout ErrorKind = "timeout"
 )
 
-// RequestError is why a request gets an error instead of a result, before it is known which era's numbers say so. What a tool
-// itself reports is no RequestError but a result with isError.
+// RequestError is why a request gets an error instead of a result, independent of the era, which decides the code on
+// the wire. What a tool itself reports is not a RequestError but a result with isError.
 type RequestError struct {
 	Kind       ErrorKind
 	Message    string

@@ -14,7 +14,8 @@ func ExampleScan() {
 		panic(err)
 	}
 	fmt.Println(env.Kind, env.Method, string(env.ID), jsonrpc.GetString(env.Params, "name"))
-	// Output: request tools/call 7 echo
+	// Output:
+	// request tools/call 7 echo
 }
 
 // Members are changed one by one; all other bytes stay as they are.
@@ -26,7 +27,8 @@ func ExampleUpdate() {
 		jsonrpc.Delete("task"),
 	)
 	fmt.Println(string(params), err)
-	// Output: {"name": "shout", "arguments": {"n": 1.0},"_meta":{"progressToken":7}} <nil>
+	// Output:
+	// {"name": "shout", "arguments": {"n": 1.0},"_meta":{"progressToken":7}} <nil>
 }
 
 // A handler says why there is no result; the number depends on the revision of the protocol.
@@ -37,5 +39,6 @@ func ExampleRequestError() {
 		wire := e.RPC(true)
 		fmt.Println(wire.Code, wire.Message, string(wire.Data), e.HTTPStatus(true))
 	}
-	// Output: -32602 Tool 'x' not found {"field":"name","kind":"tool_not_found"} 400
+	// Output:
+	// -32602 Tool 'x' not found {"field":"name","kind":"tool_not_found"} 400
 }

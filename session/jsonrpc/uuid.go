@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 )
 
-// UUID is a random UUID, RFC 9562 version 4: for ids that nobody else may have, or guess.
+// UUID is a random UUID, RFC 9562 version 4: for ids that must be unique and cannot be guessed.
 func UUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails, says its documentation

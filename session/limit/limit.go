@@ -1,4 +1,4 @@
-// Package limit counts requests by who makes them: how many in any minute, and how many at the same time.
+// Package limit bounds the requests of each caller: how many in any minute, and how many at the same time.
 package limit
 
 import (
@@ -10,11 +10,11 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// sharedRetry is what a caller above the concurrent limit is told to wait: nobody knows when a running call ends.
-const sharedRetry = time.Second
+// concurrentRetry is the retryAfterMs for a caller above the concurrent limit: when a running call ends is unknown.
+const concurrentRetry = time.Second
 
 // Limiter counts the requests of each caller. A caller who made no request for a minute is forgotten when room is needed,
-// which changes nothing for it; none is forgotten earlier, so that nobody gets a fresh minute by using many names. While
+// which changes nothing for it; none is forgotten earlier, so that no caller gets a fresh minute by using many names. While
 // there is no room, all callers beyond the table share one meter.
 type Limiter struct {
 	now   func() time.Time
@@ -33,7 +33,7 @@ type Meter struct { // guarded by the limiter's mutex
 	last    int64 // second of the last request
 }
 
-// New makes a limiter with meters for that many callers.
+// New makes a Limiter with meters for size callers.
 func New(size int) *Limiter { return newLimiter(time.Now, size) }
 
 func newLimiter(now func() time.Time, size int) *Limiter {
@@ -42,7 +42,7 @@ func newLimiter(now func() time.Time, size int) *Limiter {
 	return &Limiter{now: now, start: now(), size: size, meters: lru, shared: new(Meter)}
 }
 
-// Take counts one request of a caller, or says why it must not be made: perMinute were made in the last minute.
+// Take counts one request of a caller. The error, rate_limited, says that perMinute were made in the last minute.
 func (l *Limiter) Take(who string, perMinute int) *jsonrpc.RequestError {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,34 +54,34 @@ func (l *Limiter) Take(who string, perMinute int) *jsonrpc.RequestError {
 	return nil
 }
 
-// Enter counts one request that begins, or says why it must not run: that many of the caller do. The meter goes back to
-// Leave when the request is over.
-func (l *Limiter) Enter(who string, concurrent int) (*Meter, *jsonrpc.RequestError) {
+// Acquire counts one request that begins. The error, rate_limited, says that so many of the caller's are running. The meter
+// goes to Release when the request is over.
+func (l *Limiter) Acquire(who string, concurrent int) (*Meter, *jsonrpc.RequestError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m := l.meter(who, l.now().Sub(l.start))
 	if m.running >= concurrent {
-		return nil, limited("concurrent", concurrent, sharedRetry)
+		return nil, limited("concurrent", concurrent, concurrentRetry)
 	}
 	m.running++
 	return m, nil
 }
 
-// Leave ends what Enter began.
-func (l *Limiter) Leave(m *Meter) {
+// Release ends what Acquire began.
+func (l *Limiter) Release(m *Meter) {
 	l.mu.Lock()
 	m.running--
 	l.mu.Unlock()
 }
 
-// Active is how many callers are counted.
+// Active is the number of callers that are counted.
 func (l *Limiter) Active() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.meters.Len()
 }
 
-// meter finds a caller's meter, or makes one where that evicts nobody who is still counted.
+// meter finds a caller's meter, or makes one if that evicts no caller who is still counted.
 func (l *Limiter) meter(who string, elapsed time.Duration) *Meter {
 	second := int64(elapsed / time.Second)
 	if m, ok := l.meters.Get(who); ok {

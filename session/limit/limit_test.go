@@ -70,18 +70,18 @@ func TestX3_TheEleventhConcurrentCallIsRefused(t *testing.T) {
 	l := newLimiter(time.Now, 10)
 	var meters []*Meter
 	for range 10 {
-		m, bad := l.Enter("a", 10)
+		m, bad := l.Acquire("a", 10)
 		if bad != nil {
 			t.Fatal(bad)
 		}
 		meters = append(meters, m)
 	}
-	_, bad := l.Enter("a", 10)
+	_, bad := l.Acquire("a", 10)
 	if bad == nil || bad.Code(false) != -32002 || bad.RetryAfter <= 0 {
 		t.Fatalf("%+v", bad)
 	}
-	l.Leave(meters[0])
-	if _, bad := l.Enter("a", 10); bad != nil {
+	l.Release(meters[0])
+	if _, bad := l.Acquire("a", 10); bad != nil {
 		t.Error(bad)
 	}
 }
@@ -98,7 +98,7 @@ func TestX3_ExactUnderRace(t *testing.T) {
 				if l.Take("a", 100) == nil {
 					passed.Add(1)
 				}
-				m, bad := l.Enter("a", 7)
+				m, bad := l.Acquire("a", 7)
 				if bad != nil {
 					continue
 				}
@@ -106,7 +106,7 @@ func TestX3_ExactUnderRace(t *testing.T) {
 					most.Store(n)
 				}
 				running.Add(-1)
-				l.Leave(m)
+				l.Release(m)
 			}
 		})
 	}
@@ -149,18 +149,18 @@ func TestX3_X6_ManyTenantsNeitherGrowNorReset(t *testing.T) {
 func TestX3_ARunningTenantIsNotForgotten(t *testing.T) {
 	var c clock
 	l := newLimiter(c.now, 3)
-	m, _ := l.Enter("slow", 1)
+	m, _ := l.Acquire("slow", 1)
 	for i := range 10 {
 		c.move(2 * time.Minute)
-		if m, bad := l.Enter(fmt.Sprint(i), 1); bad == nil {
-			l.Leave(m)
+		if m, bad := l.Acquire(fmt.Sprint(i), 1); bad == nil {
+			l.Release(m)
 		}
 	}
-	if _, bad := l.Enter("slow", 1); bad == nil {
+	if _, bad := l.Acquire("slow", 1); bad == nil {
 		t.Error("a second call ran beside the first")
 	}
-	l.Leave(m)
-	if _, bad := l.Enter("slow", 1); bad != nil {
+	l.Release(m)
+	if _, bad := l.Acquire("slow", 1); bad != nil {
 		t.Error(bad)
 	}
 }
@@ -169,7 +169,7 @@ func BenchmarkLimiter(b *testing.B) {
 	l := New(10_000)
 	for b.Loop() {
 		_ = l.Take("default", 1<<30)
-		m, _ := l.Enter("default", 1<<30)
-		l.Leave(m)
+		m, _ := l.Acquire("default", 1<<30)
+		l.Release(m)
 	}
 }

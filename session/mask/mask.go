@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden stands where a secret was. It says nothing about its length.
+// Hidden replaces a secret, whatever its length.
 const Hidden = "***"
 
 // Secret reports whether something of that name (a variable, a header, a flag,
@@ -20,7 +20,7 @@ func Secret(name string) bool {
 	var before bool // the word before was max or min
 	var room [32]byte
 	for rest, word := name, []byte(nil); ; {
-		if word, rest = next(room[:0], rest); len(word) == 0 {
+		if word, rest = nextWord(room[:0], rest); len(word) == 0 {
 			return false
 		}
 		switch string(word) {
@@ -36,7 +36,7 @@ func Secret(name string) bool {
 			}
 		}
 		before = false
-		for _, part := range telling {
+		for _, part := range secretParts {
 			if bytes.Contains(word, part) {
 				return true
 			}
@@ -44,15 +44,15 @@ func Secret(name string) bool {
 	}
 }
 
-// telling are parts of words that say that it is a secret.
-var telling = [][]byte{
+// secretParts are parts of words by which a name is a secret's.
+var secretParts = [][]byte{
 	[]byte("token"), []byte("secret"), []byte("passw"), []byte("passphrase"), []byte("apikey"), []byte("accesskey"), []byte("privatekey"),
 	[]byte("credential"), []byte("authoriz"),
 }
 
-// next appends the first word of "X-Api-Key", "GITHUB_TOKEN" or "clientSecret" to b, in lower case, and returns what comes
-// after it. The word is empty where there is none.
-func next(b []byte, name string) (word []byte, rest string) {
+// nextWord appends the first word of "X-Api-Key", "GITHUB_TOKEN" or "clientSecret" to b, in lower case, and returns
+// what comes after it. The word is empty where there is none.
+func nextWord(b []byte, name string) (word []byte, rest string) {
 	lower := false
 	for i, r := range name {
 		switch {
@@ -74,7 +74,7 @@ var (
 	// An authorization scheme and what follows it, with the quote that may end it.
 	scheme = regexp.MustCompile(`(?i)\b(?:(bearer|basic)[ \t]+([A-Za-z0-9._~+/-]{6,}=*"?)|(token)[ \t]+([A-Za-z0-9._~+/-]{16,}=*"?))`)
 	// What well-known services' tokens, JWTs among them, look like.
-	tokenish = regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|A(KIA|SIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|npm_[A-Za-z0-9]{20,}|hf_[A-Za-z0-9]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?)`)
+	tokenPattern = regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|A(KIA|SIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|npm_[A-Za-z0-9]{20,}|hf_[A-Za-z0-9]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?)`)
 	// NAME=value and --name=value; NAME: value of a header.
 	pair = regexp.MustCompile(`^(-{0,2}[\w.-]+)(=|:\s*)(.*)$`)
 	link = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>\\]+`)
@@ -95,13 +95,13 @@ func Value(name, value string) string {
 	return Text(value)
 }
 
-// Text hides what looks like a secret in free text: bearer values, tokens of well-known shape, user info and telling query
-// parameters of URLs.
+// Text hides what looks like a secret in free text: bearer values, tokens of well-known shape, user info and query
+// parameters of URLs whose names are those of secrets.
 func Text(s string) string {
 	if strings.Contains(s, "://") {
 		s = link.ReplaceAllStringFunc(s, URL)
 	}
-	if len(s) < shortest {
+	if len(s) < minSecret {
 		return s
 	}
 	if mayHaveScheme(s) {
@@ -110,10 +110,11 @@ func Text(s string) string {
 	return hideTokens(s)
 }
 
-// shortest is how long a text has to be for scheme or tokenish to find something in it: "basic abcdef".
-const shortest = 12
+// minSecret is how long a text has to be for scheme or tokenPattern to find something in it: "basic abcdef".
+const minSecret = 12
 
-// mayHaveScheme is whether a blank follows the last letter of bearer, basic or token, which costs a tenth of what scheme does.
+// mayHaveScheme is whether a blank follows the last letter of bearer, basic or token, which costs a tenth of what
+// scheme does.
 func mayHaveScheme(s string) bool {
 	for i := 1; i < len(s); i++ {
 		if s[i] == ' ' || s[i] == '\t' {
@@ -136,21 +137,21 @@ func credentials(m string) string {
 	return name + " " + Hidden + strings.Repeat(`"`, strings.Count(m, `"`))
 }
 
-// beginnings are those of what tokenish finds. Looking for them first costs a tenth of what it does.
-var beginnings = []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "xox", "AKIA", "ASIA", "AIza", "npm_", "hf_", "eyJ"}
+// tokenPrefixes are what tokenPattern's matches begin with. Looking for them first takes a tenth of its time.
+var tokenPrefixes = []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "xox", "AKIA", "ASIA", "AIza", "npm_", "hf_", "eyJ"}
 
 // hideTokens hides what has the shape of a well-known token.
 func hideTokens(s string) string {
-	for _, b := range beginnings {
+	for _, b := range tokenPrefixes {
 		if strings.Contains(s, b) {
-			return tokenish.ReplaceAllString(s, Hidden)
+			return tokenPattern.ReplaceAllString(s, Hidden)
 		}
 	}
 	return s
 }
 
-// URL hides user info and the values of telling parameters of the query and the fragment. The rest of the text stays as it
-// is, also where it is no valid URL.
+// URL hides user info and the values of query and fragment parameters whose names are those of secrets. The rest of the
+// text stays as it is, also where it is not a valid URL.
 func URL(s string) string {
 	rest, fragment, hasFragment := strings.Cut(s, "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")

@@ -139,7 +139,7 @@ func (h *HTTP) waitListening() {
 	}
 }
 
-// freePort returns a loopback port that nobody listens on at the moment.
+// freePort returns a loopback port that is free at the moment.
 func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -41,7 +41,7 @@ func SplitPointer(ptr string) (path []string, ok bool) {
 
 // Set returns v with the value at path replaced by x. Missing objects on the way are made; a missing key goes to the
 // end of its object and an index one past the end appends. A scalar on the way is replaced by an object. An array index
-// further out, or one that is no number, leaves v as it is.
+// further out, or one that is not a number, leaves v as it is.
 func (v *Value) Set(path []string, x *Value) *Value {
 	return v.SetBefore(path, x, nil)
 }

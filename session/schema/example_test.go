@@ -29,7 +29,8 @@ func Example() {
 	for _, p := range s.Validate(args.Set([]string{"days"}, schema.StringValue("many"))) {
 		fmt.Println(p)
 	}
-	// Output: city string true days integer false {"city":"Oslo","days":7} /days: must be a whole number
+	// Output:
+	// city string true days integer false {"city":"Oslo","days":7} /days: must be a whole number
 }
 
 // A value keeps the order of its members and the digits of its numbers, also beyond 64 bits.
@@ -41,5 +42,6 @@ func ExampleValue_Set() {
 	changed := v.Set([]string{"tags", "0"}, schema.StringValue("b"))
 	fmt.Println(v)
 	fmt.Println(changed)
-	// Output: {"id":12345678901234567890,"tags":["a"]} {"id":12345678901234567890,"tags":["b"]}
+	// Output:
+	// {"id":12345678901234567890,"tags":["a"]} {"id":12345678901234567890,"tags":["b"]}
 }

@@ -112,7 +112,7 @@ func rebase(node *Value, base string) string {
 	return join(base, ref)
 }
 
-// join resolves ref against base, textually when either is no URI.
+// join resolves ref against base, textually when either is not a URI.
 func join(base, ref string) string {
 	if ref == "" {
 		return base

@@ -26,7 +26,7 @@ type Schema struct {
 	compiler compiler
 }
 
-// Parse reads a schema. It never fails: a text that is not JSON, is no schema, or is beyond the limits gives a Schema
+// Parse reads a schema. It never fails: a text that is not JSON, is not a schema, or is beyond the limits gives a Schema
 // whose root field takes any JSON, and Err and Notes tell why. The bytes are kept and must not be changed afterwards.
 // An empty raw is the schema that allows everything.
 func Parse(raw []byte) *Schema {

@@ -69,7 +69,7 @@ func (t TypeSet) String() string {
 	return strings.Join(names, " | ")
 }
 
-// typeSet reads the value of a type keyword. ok is false when it holds a name that is no JSON Schema type.
+// typeSet reads the value of a type keyword. ok is false when it holds a name that is not a JSON Schema type.
 func typeSet(v *Value) (set TypeSet, ok bool) {
 	names := []*Value{v}
 	if v.Kind() == Array {

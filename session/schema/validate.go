@@ -36,7 +36,7 @@ func (s *Schema) Validate(v *Value) []Problem {
 }
 
 // ValidateJSON is Validate for a JSON text. unchecked says in a sentence why the value was not checked, "" if it was; a
-// text that is no JSON is a problem at the root.
+// text that is not JSON is a problem at the root.
 func (s *Schema) ValidateJSON(raw []byte) (problems []Problem, unchecked string) {
 	if len(raw) > MaxValidateBytes {
 		return nil, fmt.Sprintf("the value has %d bytes, more than the %d that are checked", len(raw), MaxValidateBytes)
@@ -87,7 +87,7 @@ func run(sch *jsonschema.Schema, v any) (problems []Problem, err error) {
 	if e == nil || !errors.As(e, &ve) {
 		return nil, e
 	}
-	w := worder{}
+	w := problemWriter{}
 	w.walk(ve)
 	return w.problems, w.err
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// worder turns the validator's error tree into problems that name the field a person has to change.
-type worder struct {
+// problemWriter turns the validator's error tree into problems that name the field a person has to change.
+type problemWriter struct {
 	problems []Problem
 	err      error
 }
 
-func (w *worder) add(loc []string, keyword, format string, args ...any) {
+func (w *problemWriter) add(loc []string, keyword, format string, args ...any) {
 	if len(w.problems) < maxProblems {
 		w.problems = append(w.problems, Problem{Pointer(loc...), keyword, fmt.Sprintf(format, args...)})
 	}
 }
 
-func (w *worder) walk(e *jsonschema.ValidationError) {
+func (w *problemWriter) walk(e *jsonschema.ValidationError) {
 	loc := e.InstanceLocation
 	at := func(name string) []string { return append(slices.Clone(loc), name) }
 	switch k := e.ErrorKind.(type) {
@@ -56,7 +56,7 @@ func (w *worder) walk(e *jsonschema.ValidationError) {
 			w.add(at(name), "additionalProperties", "is not a property the schema allows")
 		}
 	case *kind.PropertyNames:
-		inner := worder{}
+		inner := problemWriter{}
 		for _, c := range e.Causes {
 			inner.walk(c)
 		}
@@ -82,13 +82,13 @@ func (w *worder) walk(e *jsonschema.ValidationError) {
 
 // branches reports a value that fits no alternative: the problems of the one
 // it was plainly meant to be, or a line about all of them.
-func (w *worder) branches(e *jsonschema.ValidationError, keyword string) {
+func (w *problemWriter) branches(e *jsonschema.ValidationError, keyword string) {
 	here := Pointer(e.InstanceLocation...)
 	var near [][]Problem
 	var types []string
 	onlyTypes := true
 	for _, c := range e.Causes {
-		b := worder{}
+		b := problemWriter{}
 		b.walk(c)
 		far := false
 		for _, p := range b.problems {
@@ -126,7 +126,7 @@ func hint(near [][]Problem) string {
 	return " (" + strings.Join(out, "; or ") + ")"
 }
 
-func (w *worder) leaf(e *jsonschema.ValidationError) {
+func (w *problemWriter) leaf(e *jsonschema.ValidationError) {
 	loc := e.InstanceLocation
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:

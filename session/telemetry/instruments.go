@@ -35,12 +35,12 @@ func (b *Instruments) Counter(name, help string) metric.Int64Counter {
 	return c
 }
 
-// Gauge makes a gauge that is asked for its value.
+// Gauge makes a gauge whose value is read at each collection.
 func (b *Instruments) Gauge(name, help string, value func() float64) {
 	b.Gauges(name, help, func(o metric.Float64Observer) { o.Observe(value()) })
 }
 
-// Gauges makes a gauge that is asked for its values.
+// Gauges makes a gauge whose values are read at each collection.
 func (b *Instruments) Gauges(name, help string, values func(metric.Float64Observer)) {
 	_, err := b.Meter.Float64ObservableGauge(name, metric.WithDescription(help), metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
 		values(o)
@@ -49,7 +49,7 @@ func (b *Instruments) Gauges(name, help string, values func(metric.Float64Observ
 	b.keep(err)
 }
 
-// Counters makes a counter that is asked for its values.
+// Counters makes a counter whose values are read at each collection.
 func (b *Instruments) Counters(name, help string, values func(metric.Int64Observer)) {
 	_, err := b.Meter.Int64ObservableCounter(name, metric.WithDescription(help), metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
 		values(o)

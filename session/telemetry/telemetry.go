@@ -1,5 +1,5 @@
-// Package telemetry is what mcphud's servers have in common where they show what they do: spans and metrics for an OTLP
-// collector, if there is one, metrics for Prometheus, and the trace that a request belongs to.
+// Package telemetry exports spans and metrics of mcphud's servers to an OTLP collector, if there is one, metrics to
+// Prometheus, and finds the trace that a request belongs to.
 package telemetry
 
 import (
@@ -25,7 +25,7 @@ import (
 // flushTime is how long Close waits for the collector, whatever its context says.
 const flushTime = 3 * time.Second
 
-// Options say who shows what it does, and to whom.
+// Options name the server and the collector.
 type Options struct {
 	Name, Version string // of the server
 	Scope         string // import path of the package whose spans and metrics they are
@@ -36,9 +36,9 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Exporter is where spans and metrics go. It must be closed.
+// Exporter exports spans and metrics. Its owner closes it.
 type Exporter struct {
-	Tracer   trace.Tracer // nil if nobody collects spans
+	Tracer   trace.Tracer // nil if spans are not exported
 	Meter    metric.Meter
 	Registry *prometheus.Registry // the metrics, and those of the process
 
@@ -46,7 +46,7 @@ type Exporter struct {
 	spans  *sdktrace.TracerProvider // nil with Tracer
 	meters *sdkmetric.MeterProvider
 	life   context.Context
-	end    context.CancelFunc // gives up what is being exported
+	end    context.CancelFunc // cancels running exports
 }
 
 // Open makes an Exporter. What cannot be exported is logged; the server works without.

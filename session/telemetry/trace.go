@@ -13,8 +13,7 @@ import (
 )
 
 // Remote finds the trace that a request belongs to: named in the HTTP header, which the nearest hop wrote, else in _meta,
-// whose traceparent and tracestate are given as JSON (https://www.w3.org/TR/trace-context). An invalid one is as good as
-// none.
+// whose traceparent and tracestate are given as JSON (https://www.w3.org/TR/trace-context). An invalid one is ignored.
 func Remote(h http.Header, traceparent, tracestate []byte) trace.SpanContext {
 	if parents := h["Traceparent"]; len(parents) == 1 {
 		if sc := extract(propagation.HeaderCarrier(h)); sc.IsValid() {
@@ -41,7 +40,7 @@ func extract(c propagation.TextMapCarrier) trace.SpanContext {
 	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), c))
 }
 
-// Local is the span context of a request that nobody collects spans of: it has the trace of parent, or one of its own.
+// Local is the span context of a request whose spans are not exported: in the trace of parent, or in a new one.
 func Local(parent trace.SpanContext) trace.SpanContext {
 	c := trace.SpanContextConfig{TraceID: parent.TraceID(), TraceFlags: parent.TraceFlags(), TraceState: parent.TraceState()}
 	for !c.TraceID.IsValid() {

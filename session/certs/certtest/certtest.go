@@ -23,8 +23,8 @@ type Pair struct {
 	Cert, Key string // files, in PEM
 }
 
-// SelfSigned is a certificate that nobody vouches for, good for an hour and for these names and addresses; for this machine
-// if there are none. As those that openssl makes it is an authority's, too.
+// SelfSigned is a certificate that no authority has signed, good for an hour and for these names and addresses; for
+// this machine if there are none. As those that openssl makes it is an authority's, too.
 func SelfSigned(t testing.TB, names ...string) Pair {
 	t.Helper()
 	return Make(t, &x509.Certificate{IsCA: true}, nil, names...)
@@ -43,8 +43,8 @@ func (p Pair) Pool() *x509.CertPool {
 	return pool
 }
 
-// Make is a certificate that by signed, or itself where that is nil. What of says of its subject and its times, and whether it
-// is an authority's, counts.
+// Make is a certificate that by signed, or itself where that is nil. What of says of its subject and its times, and
+// whether it is an authority's, counts.
 func Make(t testing.TB, of *x509.Certificate, by *Pair, names ...string) Pair {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
