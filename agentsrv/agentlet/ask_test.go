@@ -200,7 +200,7 @@ func TestT2_BrokenModels(t *testing.T) {
 		stream string
 	}{
 		"hangs":        {hang, "did not answer within", ""},
-		"one gigabyte": {endless(`{"choices":[{"message":{"content":"`), "more than 4 MiB", ""},
+		"one gigabyte": {endless(`{"choices":[{"message":{"content":"`), "more than 4.2 MB", ""},
 		"endless line": {endless("data: "), "broke off", "only"},
 		"not JSON":     {raw(200, "application/json", "<html>"), "did not answer with JSON", ""},
 		"no choice":    {raw(200, "application/json", "{}"), "without choices", ""},

@@ -111,7 +111,7 @@ func (c *chat) complete(ctx context.Context, in completion, emit func(string) er
 		turn, used, err = readWhole(limited)
 	}
 	if limited.N <= 0 {
-		err = fmt.Errorf("answered with more than %d MiB", maxAnswer>>20)
+		err = fmt.Errorf("answered with more than %s", text.Bytes(maxAnswer))
 	}
 	return turn, used, err
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Limits, in bytes.
@@ -32,7 +33,7 @@ const (
 	template = "bytes://{seed}/{size}{?offset,length}"
 	mimeType = "application/octet-stream"
 	input    = `{"type":"object","properties":{` +
-		`"n":{"type":"integer","minimum":0,"maximum":52428800,"description":"How many bytes, up to 50 MiB"},` +
+		`"n":{"type":"integer","minimum":0,"maximum":52428800,"description":"How many bytes, up to 52,428,800"},` +
 		`"seed":{"type":"integer","minimum":0,"maximum":9007199254740991,"description":"Makes the same bytes again; a new one each time if left out"}},` +
 		`"required":["n"]}`
 	output = `{"type":"object","properties":{"bytes":{"type":"integer"},"seed":{"type":"integer"},` +
@@ -46,7 +47,7 @@ type Source struct{}
 // Tools is random_bytes.
 func (Source) Tools() []server.ServerTool {
 	return []server.ServerTool{kit.Tool("random_bytes", "Random bytes",
-		"Makes n bytes: up to 64 KiB in the result itself, above that as a link to a resource that is read in pages. The same seed makes the same bytes.",
+		"Makes n bytes: up to "+text.Bytes(Inline)+" in the result itself, above that as a link to a resource that is read in pages. The same seed makes the same bytes.",
 		kit.ReadOnly, randomBytes, input, output)}
 }
 
@@ -54,7 +55,7 @@ func (Source) Tools() []server.ServerTool {
 func (Source) Templates() []server.ServerResourceTemplate {
 	return []server.ServerResourceTemplate{{
 		Template: mcp.NewResourceTemplate(template, "random-bytes", mcp.WithTemplateTitle("Random bytes"), mcp.WithTemplateMIMEType(mimeType),
-			mcp.WithTemplateDescription("The bytes that follow from a seed: length of them (64 KiB if not said, 1 MiB at most) from offset on; _meta.next of the contents is the next page.")),
+			mcp.WithTemplateDescription("The bytes that follow from a seed: length of them ("+text.Bytes(Inline)+" by default, "+text.Bytes(MaxPage)+" at most) from offset on; _meta.next of the contents is the next page.")),
 		Handler: func(_ context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			c, err := read(r.Params.URI)
 			if err != nil {

@@ -166,7 +166,7 @@ func (f *Files) Read(p string, offset, limit int64) (Part, error) {
 		raw = raw[:limit]
 	}
 	part := Part{Path: p, Size: info.Size(), Offset: offset}
-	if t := text(raw, more); t != nil {
+	if t := whole(raw, more); t != nil {
 		raw = t
 		part.Encoding, part.Content = UTF8, string(t)
 	} else {
@@ -179,8 +179,8 @@ func (f *Files) Read(p string, offset, limit int64) (Part, error) {
 	return part, nil
 }
 
-// text is b without a character that was cut off at its end, nil if b is no text: bytes that are not UTF-8, or a NUL.
-func text(b []byte, cut bool) []byte {
+// whole is b without a character that was cut off at its end, nil if b is no text: bytes that are not UTF-8, or a NUL.
+func whole(b []byte, cut bool) []byte {
 	if cut {
 		for n := 1; n < utf8.UTFMax && n < len(b); n++ {
 			if last := b[len(b)-n:]; utf8.RuneStart(last[0]) {

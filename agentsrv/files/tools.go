@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const readInput = `{
@@ -66,7 +67,7 @@ const listOutput = `{
 // Tools are read_file and list_dir.
 func (f *Files) Tools() []server.ServerTool {
 	return []server.ServerTool{
-		kit.Tool("read_file", "Read a file", "Read a file below the agent's root folder, in pieces of at most 1 MiB. Text comes as it is, everything else as base64.",
+		kit.Tool("read_file", "Read a file", "Read a file below the agent's root folder, in pieces of at most "+text.Bytes(MaxRead)+". Text comes as it is, everything else as base64.",
 			kit.ReadOnly, f.readFile, readInput, readOutput),
 		kit.Tool("list_dir", "List a folder", "List a folder below the agent's root folder, sorted by name, 1000 entries at a time.",
 			kit.ReadOnly, f.listDir, listInput, listOutput),
@@ -106,7 +107,7 @@ func (f *Files) listDir(_ context.Context, r mcp.CallToolRequest) (*mcp.CallTool
 // shown is a path as an error repeats it: quoted, and not all of it if it is long.
 func shown(p string) string {
 	if len(p) > 200 {
-		return fmt.Sprintf("%q… (%d bytes)", strings.ToValidUTF8(p[:200], ""), len(p))
+		return fmt.Sprintf("%q… (%d bytes)", text.Cut(strings.ToValidUTF8(p, ""), 200), len(p))
 	}
 	return fmt.Sprintf("%q", p)
 }
@@ -123,7 +124,7 @@ func (f *Files) Templates() []server.ServerResourceTemplate {
 func (f *Files) readResource(_ context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	uri := r.Params.URI
 	missing := func(why error) error {
-		return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource not found: %s: %w", shown(uri), why).With("uri", strings.ToValidUTF8(uri[:min(len(uri), MaxPath)], ""))
+		return jsonrpc.Errorf(jsonrpc.KindResourceNotFound, "Resource not found: %s: %w", shown(uri), why).With("uri", strings.ToValidUTF8(text.Cut(uri, MaxPath), ""))
 	}
 	p, err := pathOf(uri)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// httpTool is a misdeed that only HTTP knows.
+// httpTool is a broken tool that only HTTP has.
 type httpTool struct {
 	entry
 	do func(w http.ResponseWriter, r *http.Request, id string, args []byte)
@@ -83,7 +83,7 @@ func httpTools() []httpTool {
 	}
 }
 
-// Wrap puts the misdeeds in front of the agent's HTTP handler. They need no session and ask nobody who the caller is.
+// Wrap puts the broken tools in front of the agent's HTTP handler. They need no session and ask nobody who the caller is.
 func (s *Server) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/mcp") {

@@ -13,11 +13,11 @@ import (
 // maxLine is how long a line may be that is looked at; longer ones are passed on unseen.
 const maxLine = 1 << 20
 
-// maxBusy bounds the misdeeds that go on at once over stdio.
+// maxBusy bounds the broken tools that run at once over stdio.
 const maxBusy = 256
 
-// Stdio puts the misdeeds between a client's pipes and the agent: it returns what the agent shall read and write instead.
-// Misdeeds that take time end with ctx.
+// Stdio puts the broken tools between a client's pipes and the agent: it returns what the agent shall read and write instead.
+// Those that take time end with ctx.
 func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) (io.Reader, io.Writer) {
 	w := &lockedWriter{out: out}
 	return &filter{s: s, ctx: ctx, from: in, in: bufio.NewReaderSize(in, maxLine), out: w, busy: make(chan struct{}, maxBusy)}, w
@@ -35,7 +35,7 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	return l.out.Write(p)
 }
 
-// filter reads lines, and keeps those that call a misdeed to itself.
+// filter reads lines, and keeps those that call a broken tool to itself.
 type filter struct {
 	s    *Server
 	ctx  context.Context
@@ -73,7 +73,7 @@ func (f *filter) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// taken answers a line if it calls a misdeed.
+// taken answers a line if it calls a broken tool.
 func (f *filter) taken(line []byte) bool {
 	env, err := jsonrpc.Scan(line)
 	if err != nil || env.Method != "tools/call" || env.ID == nil {
@@ -89,7 +89,7 @@ func (f *filter) taken(line []byte) bool {
 				defer func() { <-f.busy }()
 				do(f.ctx, f.s, w, id, args)
 			}()
-		default: // one that is not answered is a misdeed too
+		default: // not answering is broken too
 		}
 		return true
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// maxWait bounds how long a misdeed holds on to a request.
+// maxWait bounds how long a tool keeps a request open.
 const maxWait = 10 * time.Minute
 
 // wire is the way to one client, below JSON-RPC.
@@ -25,8 +25,8 @@ type wire interface {
 	hangUp()
 }
 
-// misdeed is a tool that answers in a way the protocol does not allow.
-type misdeed struct {
+// brokenTool is a tool that answers in a way the protocol does not allow.
+type brokenTool struct {
 	entry
 	do func(ctx context.Context, s *Server, w wire, id string, args []byte)
 }
@@ -36,9 +36,9 @@ func answer(id, said string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"result":` + text(said) + `}`
 }
 
-// frameTool is a misdeed that sends one string, in which $ID stands for the request's id, and $TEXT for a string of that.
-func frameTool(name, does, frame string) misdeed {
-	return misdeed{entry{name, does, ""}, func(_ context.Context, _ *Server, w wire, id string, _ []byte) {
+// frameTool is one that sends one string, in which $ID stands for the request's id, and $TEXT for a string of that.
+func frameTool(name, does, frame string) brokenTool {
+	return brokenTool{entry{name, does, ""}, func(_ context.Context, _ *Server, w wire, id string, _ []byte) {
 		w.message(strings.NewReplacer("$ID", id, "$TEXT", string(jsonrpc.Quote(id))).Replace(frame))
 	}}
 }
@@ -46,8 +46,8 @@ func frameTool(name, does, frame string) misdeed {
 const good = `"result":{"content":[{"type":"text","text":"ok"}]}`
 
 // wireTools are all of them.
-func wireTools() []misdeed {
-	return []misdeed{
+func wireTools() []brokenTool {
+	return []brokenTool{
 		frameTool("answer_other_id", "Answers a request that nobody made", `{"jsonrpc":"2.0","id":"somebody else's",`+good+`}`),
 		frameTool("answer_null_id", "Answers with id null", `{"jsonrpc":"2.0","id":null,`+good+`}`),
 		frameTool("answer_no_id", "Answers without an id", `{"jsonrpc":"2.0",`+good+`}`),

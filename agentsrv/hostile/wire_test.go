@@ -41,8 +41,8 @@ func frames(body string) (out []string) {
 	return out
 }
 
-// No misdeed is an answer that the protocol allows, and none keeps the agent from the next call.
-func TestMisdeedsOverHTTP(t *testing.T) {
+// No broken tool gives an answer that the protocol allows, and none keeps the agent from the next call.
+func TestBrokenToolsOverHTTP(t *testing.T) {
 	exits := 0
 	a := newAgent(t, Options{Exit: func(int) { exits++ }})
 	allowed := map[string]bool{ // what is wrong with these is elsewhere
@@ -76,7 +76,7 @@ func TestMisdeedsOverHTTP(t *testing.T) {
 	}
 }
 
-func TestMisdeedsOfHTTP(t *testing.T) {
+func TestBrokenToolsOfHTTP(t *testing.T) {
 	a := newAgent(t, Options{})
 	a.hc.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	for name, ok := range map[string]func(res *http.Response, body string, err error) bool{
@@ -136,7 +136,7 @@ func TestSilenceEndsWithTheClient(t *testing.T) {
 	}
 }
 
-func TestMisdeedsOverStdio(t *testing.T) {
+func TestBrokenToolsOverStdio(t *testing.T) {
 	exited := make(chan int, 1)
 	ask, next := pipes(t, New(Options{Exit: func(code int) { exited <- code }}))
 	call := func(tool string) {
@@ -166,7 +166,7 @@ func TestMisdeedsOverStdio(t *testing.T) {
 		t.Error(l)
 	}
 	call("never")
-	// What is no misdeed reaches the agent, also a line that is longer than what is looked at.
+	// Every other call reaches the agent, also a line that is longer than what is looked at.
 	ask(`{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"cursor_position_query"}}`)
 	if l := next(); !strings.Contains(l, `"id":"b"`) || !strings.Contains(l, `\u001b[6n`) {
 		t.Error(l)

@@ -53,7 +53,7 @@ func (k *KB) Templates() []server.ServerResourceTemplate {
 	return []server.ServerResourceTemplate{{
 		Template: mcp.NewResourceTemplate(template, "knowledge-base",
 			mcp.WithTemplateTitle("Knowledge base"),
-			mcp.WithTemplateDescription("A file of the knowledge base, or with line the passage that starts there. A file above 64 KiB comes in pages; _meta.next of the contents is the next one.")),
+			mcp.WithTemplateDescription("A file of the knowledge base, or with line the passage that starts there. A file above "+text.Bytes(PageSize)+" comes in pages; _meta.next of the contents is the next one.")),
 		Handler: func(ctx context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 			c, err := k.Read(ctx, r.Params.URI)
 			if err != nil {

@@ -1,7 +1,7 @@
 // Package behave is an MCP server that misbehaves on request, for tests.
 //
 // A mode says how the server behaves as a whole (how it starts, what its lists
-// hold); in mode [Good] single misdeeds are tools, so that one connection can
+// hold); in mode [Good] single misbehaviours are tools, so that one connection can
 // go through many of them. Frames are written by hand, never marshalled, and
 // large answers are rendered before the first request is read: what a client
 // spends on them is then the client's own time.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// outlive bounds every misdeed that would last for ever.
+// outlive bounds everything that would last for ever.
 const outlive = 10 * time.Minute
 
 // Process is what a stdio server gets from the program around it.
