@@ -30,7 +30,10 @@ func Example() {
 		fmt.Println(p)
 	}
 	// Output:
-	// city string true days integer false {"city":"Oslo","days":7} /days: must be a whole number
+	// city string true
+	// days integer false
+	// {"city":"Oslo","days":7}
+	// /days: must be a whole number
 }
 
 // A value keeps the order of its members and the digits of its numbers, also beyond 64 bits.
@@ -43,5 +46,6 @@ func ExampleValue_Set() {
 	fmt.Println(v)
 	fmt.Println(changed)
 	// Output:
-	// {"id":12345678901234567890,"tags":["a"]} {"id":12345678901234567890,"tags":["b"]}
+	// {"id":12345678901234567890,"tags":["a"]}
+	// {"id":12345678901234567890,"tags":["b"]}
 }
