@@ -69,7 +69,7 @@ var isNo = regexp.MustCompile(`(?i)(?:^|\b(\w+)) (?:is|are) no (\w+)`)
 // notValid returns where a text says that something "is no" thing, "" if nowhere.
 func notValid(text string) string {
 	for _, m := range isNo.FindAllStringSubmatch(text, -1) {
-		if before, after := strings.ToLower(m[1]), m[2]; before != "there" && before != "0" && !slices.Contains([]string{"longer", "more"}, after) {
+		if before, after := strings.ToLower(m[1]), m[2]; !slices.Contains([]string{"there", "0", "negative"}, before) && !slices.Contains([]string{"longer", "more", "bound", "limit", "reason"}, after) {
 			return strings.TrimSpace(m[0])
 		}
 	}
@@ -110,6 +110,9 @@ func TestPrivateWords(t *testing.T) {
 		for _, c := range f.Comments {
 			if bad, good := riddle(c.Text()); bad != "" {
 				report(c.Pos(), bad, good)
+			}
+			if bad := notValid(c.Text()); bad != "" {
+				report(c.Pos(), bad, "is not a …")
 			}
 		}
 		test := strings.HasSuffix(path, "_test.go")

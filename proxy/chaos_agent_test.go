@@ -99,7 +99,7 @@ const (
 	chaosTools = `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`
 )
 
-// other answers what is no call.
+// other answers what is not a call.
 func (a *chaosAgent) other(e jsonrpc.Envelope) []byte {
 	switch e.Method {
 	case "initialize":

@@ -317,7 +317,7 @@ func TestStrangeJSON(t *testing.T) {
 			t.Errorf("%s took %v", name, took)
 		}
 	}
-	// Half a pair of surrogates is no text; what cannot be read in one way only is not passed on as something else.
+	// Half a pair of surrogates is not text; what cannot be read in one way only is not passed on as something else.
 	for _, half := range []string{`\ud800`, `\udc00`, `\ud800\ud800`} {
 		body := frame(`"a":"` + half + `"`)
 		if got := f.post(t, "/mcps/a/mcp", body); got.status == 200 {

@@ -118,7 +118,7 @@ func (m managed) Unhealthy(agent string) string {
 // lastLines is how many of them say why a process ended.
 const lastLines = 10
 
-// Stderr is what the processes of an agent wrote there last; "" for one that is no command.
+// Stderr is what the processes of an agent wrote there last; "" for one that is not a command.
 func (m managed) Stderr(agent string) string {
 	s := m.bridges.status(agent)
 	if s == nil {

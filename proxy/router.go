@@ -2,7 +2,7 @@
 // which agents there are, forward sends requests to them and answers back, sessions ties session ids to callers.
 //
 // A request to an agent passes, in this order: the guard against other origins; the outer middlewares, which see every
-// request to an agent before its body is read; the ingress, which refuses what is no JSON-RPC message and finds the route;
+// request to an agent before its body is read; the ingress, which refuses what is not a JSON-RPC message and finds the route;
 // the inner middlewares, which see the envelope; and the route's target.
 package proxy
 

@@ -165,7 +165,7 @@ func TestTLS_R5_EventsArePassedOnAsTheyCome(t *testing.T) {
 	}, `"stream":true`)
 }
 
-// A piece of a JSON text that comes late is passed on late; one that does not come is no end.
+// A piece of a JSON text that comes late is passed on late; one that does not come is not an end.
 func TestTLS_R6_AnswersInPieces(t *testing.T) {
 	t.Parallel()
 	overTLS(t, Options{WriteTimeout: slow}, func(t *testing.T, f *fixture, a *agent) {

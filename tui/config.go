@@ -53,7 +53,7 @@ type Config struct {
 	// Options are added to the tea.Program's: for tests.
 	Options []tea.ProgramOption
 	// Program, if set, is told of the tea.Program before it runs: for tests, and
-	// for what has to be said of something that is no server.
+	// for what has to be said of something that is not a server.
 	Program func(*tea.Program)
 	// Frames, if set, sees every frame before the renderer does: for tests. The
 	// renderer keeps cells only, so what it prints does not show every mistake.

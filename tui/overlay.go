@@ -10,7 +10,7 @@ type Overlay interface {
 	// Size is the wanted inner size, given the largest possible one.
 	Size(maxW, maxH int) (w, h int)
 	// Handle works like a view's. Every open overlay also gets the OpDone and
-	// Rendered messages whose View is no screen's id, so an overlay that runs
+	// Rendered messages whose View is not a screen's id, so an overlay that runs
 	// work picks a name of its own. A command that yields [Close] ends it.
 	Handle(*Ctx, tea.Msg) (tea.Cmd, bool)
 	// Draw works like a view's; the pane's id is "overlay".

@@ -285,7 +285,7 @@ func (v *ask) fit(c *tui.Ctx, d *draft, it offer.Item, ok bool) tea.Cmd {
 	d.form = form.New(v.fields(it), c.Theme)
 	d.form.Complete = v.completer(c.Server, it)
 	if old != nil && old.Dirty() {
-		_ = d.form.SetJSON([]byte(whole(old))) // text that is no JSON stays as it is, in the raw editor
+		_ = d.form.SetJSON([]byte(whole(old))) // text that is not JSON stays as it is, in the raw editor
 	}
 	return d.form.Cmd()
 }

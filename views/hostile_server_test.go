@@ -76,7 +76,7 @@ func (e *evilConn) frame(line []byte) error {
 	var result m
 	switch r.Method {
 	case "initialize":
-		// Output that is no frame, bytes that are no UTF-8 included.
+		// Output that is not a frame, bytes that are not UTF-8 included.
 		if _, err := io.WriteString(e.out, "stray "+oneLine(s)+"\n"); err != nil {
 			return err
 		}

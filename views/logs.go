@@ -23,7 +23,7 @@ import (
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 // logs shows what servers say besides their answers: log messages, stderr, and
-// output that is no protocol message.
+// output that is not a protocol message.
 type logs struct {
 	pane.JournalList
 	foreign bool                    // what others say to each other; see Foreign

@@ -179,7 +179,7 @@ func (f *Files) Read(p string, offset, limit int64) (Part, error) {
 	return part, nil
 }
 
-// whole is b without a character that was cut off at its end, nil if b is no text: bytes that are not UTF-8, or a NUL.
+// whole is b without a character that was cut off at its end, nil if b is not text: bytes that are not UTF-8, or a NUL.
 func whole(b []byte, cut bool) []byte {
 	if cut {
 		for n := 1; n < utf8.UTFMax && n < len(b); n++ {

@@ -78,7 +78,7 @@ func (x *Exchange) WantsProgress() bool { return x.Token != nil }
 
 // Notify sends a notification on the request's own stream: in the order of the calls, and before the result. It returns
 // when the notification is written, waiting for a slow client, or kept for a client that will resume. A client that takes
-// one JSON object and no stream gets the result alone, which is no error: it said so.
+// one JSON object and no stream gets the result alone, which is not an error: it said so.
 func (x *Exchange) Notify(ctx context.Context, method string, params map[string]any) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -72,7 +72,7 @@ func (s *Session) done(x *Exchange) {
 	s.mux.Unlock()
 }
 
-// cancelRequest takes notifications/cancelled; one about an unknown request is no error, since it may have crossed
+// cancelRequest takes notifications/cancelled; one about an unknown request is not an error, since it may have crossed
 // with the answer.
 func (s *Session) cancelRequest(params []byte) {
 	var id []byte

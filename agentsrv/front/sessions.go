@@ -25,7 +25,7 @@ func (s *Server) add(c *Session) error {
 	return nil
 }
 
-// use finds a session and keeps it from expiring until release. Another principal's session is no session.
+// use finds a session and keeps it from expiring until release. Another principal's session is not a session.
 func (s *Server) use(id, principal string) *Session {
 	e := s.sessions.UseIf(id, func(c *Session) bool { return c.principal == principal })
 	if e == nil {

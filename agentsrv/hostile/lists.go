@@ -52,7 +52,7 @@ var modes = []entry{
 // maxShown is the longest payload that stands in lists; longer ones would make a list of 10 MB of each.
 const maxShown = 64 << 10
 
-// shown reports whether the payload stands in ordinary lists. One that is no UTF-8 does not: a strict client would refuse
+// shown reports whether the payload stands in ordinary lists. One that is not UTF-8 does not: a strict client would refuse
 // the whole list, and nobody could call the others by name.
 func shown(p payload.Payload) bool { return len(p.Text) <= maxShown && utf8.ValidString(p.Text) }
 

@@ -253,7 +253,7 @@ func many(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// text is the first text of a result that is no error.
+// text is the first text of a result that is not an error.
 func (a rpcAnswer) text(t *testing.T) string {
 	t.Helper()
 	if a.Error != nil || a.Result.IsError || len(a.Result.Content) == 0 {

@@ -21,7 +21,7 @@ type follower struct {
 	since  uint64
 }
 
-// run prints until ctx ends, which is no error, or until the output is closed.
+// run prints until ctx ends, which is not an error, or until the output is closed.
 func (f *follower) run(ctx context.Context) error {
 	wake := make(chan struct{}, 1)
 	f.j.OnChange(func() {

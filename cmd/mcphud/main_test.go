@@ -198,7 +198,7 @@ func agent(t *testing.T, o agentsrv.Options) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// Calls that a test left behind are no error of the agent's.
+		// Calls that a test left behind are not errors of the agent.
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 		defer cancel()
 		_ = a.Close(ctx)

@@ -16,7 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 )
 
-// widthOf is the width of the terminal that f is, in cells, where tables end; 0 if f is no terminal.
+// widthOf is the width of the terminal that f is, in cells, where tables end; 0 if f is not a terminal.
 func widthOf(f *os.File) int {
 	if w, _, err := term.GetSize(f.Fd()); err == nil {
 		return w

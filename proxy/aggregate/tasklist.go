@@ -40,7 +40,7 @@ func (x *exchange) taskList(ctx context.Context) ([]byte, error) {
 			continue
 		}
 		tasks := [][]byte{}
-		_ = jsonrpc.Elements(jsonrpc.Get(page, "tasks"), func(task []byte) bool { // what is no array has none
+		_ = jsonrpc.Elements(jsonrpc.Get(page, "tasks"), func(task []byte) bool { // what is not an array has none
 			tasks = append(tasks, c.taskIn(agents[at], task, "taskId"))
 			return true
 		})

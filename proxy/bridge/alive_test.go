@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// alive reports whether there is such a process that is no zombie.
+// alive reports whether there is such a process that is not a zombie.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

@@ -43,8 +43,8 @@ type Options struct {
 	Settled  time.Duration         // a process that lived this long may be started again at once; default 10 s
 	Leave    transport.GracePeriod // how long processes get to leave
 	Logger   *slog.Logger
-	// SideChannel gets what clients do not see of a process: its start and end, what it writes to stderr, what is no message,
-	// and requests of its own that are refused, with the refusal. Secrets in what is no message are masked. The body is not to
+	// SideChannel gets what clients do not see of a process: its start and end, what it writes to stderr, what is not a message,
+	// and requests of its own that are refused, with the refusal. Secrets in what is not a message are masked. The body is not to
 	// be kept. nil for nobody.
 	SideChannel func(e journal.Entry, body []byte)
 

@@ -17,7 +17,7 @@ const (
 
 var (
 	errLeft     = errors.New("nobody waits for this answer")
-	errReplaced = errors.New("stream ended") // which is no failure
+	errReplaced = errors.New("stream ended") // which is not a failure
 )
 
 // message is one message for a client, in pieces.

@@ -85,7 +85,7 @@ func (x *exchange) rest() {
 	}
 }
 
-// copy passes a body on that is no event stream. A short one is written in one piece; of a longer one each piece is written
+// copy passes a body on that is not an event stream. A short one is written in one piece; of a longer one each piece is written
 // before the next is read, so that no size is too large.
 func (x *exchange) copy(res *http.Response) {
 	x.alive()

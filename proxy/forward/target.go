@@ -315,7 +315,7 @@ func (t *Target) delete(c *flow.Call) {
 	c.Empty(http.StatusNoContent)
 }
 
-// endSession ends a session at the agent. An agent that does not know it, or does not support DELETE, is no error.
+// endSession ends a session at the agent. An agent that does not know it, or does not support DELETE, is not an error.
 func (t *Target) endSession(ctx context.Context, p sessions.Binding) error {
 	if p.Upstream == "" {
 		return nil

@@ -40,7 +40,7 @@ type Route struct {
 
 	Disabled  bool
 	Headers   http.Header   // sent with each request, the only source of Authorization and Cookie
-	Timeout   time.Duration // until the answer begins, and between two parts of an answer that is no event stream
+	Timeout   time.Duration // until the answer begins, and between two parts of an answer that is not an event stream
 	Stream    bool          // whether GET is forwarded
 	Methods   []string      // that may be called; nil for all
 	Tools     []string      // that may be called; nil for all

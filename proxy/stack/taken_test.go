@@ -75,7 +75,7 @@ func TestServersPortIsTaken(t *testing.T) {
 	}
 }
 
-// A server's port is no default of another process.
+// A server's port is not the default of another process.
 func TestServersPortIsKept(t *testing.T) {
 	ln, port := stranger(t, "127.0.0.1:0")
 	_ = ln.Close()

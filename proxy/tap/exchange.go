@@ -41,7 +41,7 @@ const (
 	events
 )
 
-// Exchange begins an exchange with an agent. Those of the same session get the same journal.Entry.Conn; "" is no session. The
+// Exchange begins an exchange with an agent. Those of the same session get the same journal.Entry.Conn; "" is not a session. The
 // result is nil for a nil Producer.
 func (p *Producer) Exchange(agent, session string) *Exchange {
 	if p == nil {

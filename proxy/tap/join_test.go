@@ -173,7 +173,7 @@ func TestTapJoinsAgain(t *testing.T) {
 	}
 }
 
-// What is no producer, or one of another version, does not stop the others.
+// What is not a producer, or one of another version, does not stop the others.
 func TestTapHostileSockets(t *testing.T) {
 	dir := socketDir(t)
 	p := open(t, Options{Name: "good", Kind: Wrapped, Dir: dir})

@@ -209,7 +209,7 @@ func TestMcphudConfigReplacesTheUsersFile(t *testing.T) {
 	}
 }
 
-// Started in the home folder, its own Cursor file is no project file.
+// Started in the home folder, its own Cursor file is not a project file.
 func TestHomeAsWorkingFolder(t *testing.T) {
 	home := t.TempDir()
 	write(t, filepath.Join(home, ".cursor", "mcp.json"), `{"mcpServers":{"a":{"command":"x"}}}`)

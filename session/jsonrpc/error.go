@@ -140,7 +140,7 @@ func (e *RequestError) RPC(modern bool) *Error {
 }
 
 // HTTPStatus is the status of the response that carries the error: Status if set; 404 for an unknown session in either
-// era; otherwise up to 2025-11-25 400 for frames that are no requests and 200 for the rest, and in 2026-07-28 400 for
+// era; otherwise up to 2025-11-25 400 for frames that are not requests and 200 for the rest, and in 2026-07-28 400 for
 // those and bad parameters, 404 for unknown methods, 200 for the rest.
 func (e *RequestError) HTTPStatus(modern bool) int {
 	if e.Status != 0 {

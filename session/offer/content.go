@@ -34,7 +34,7 @@ type Result struct {
 }
 
 // ParseResult reads a result in one pass. Unknown types of content are kept with their Raw; an error means that the
-// result is no object, or a list in it no array.
+// result is not an object, or a list in it no array.
 func ParseResult(result []byte) (Result, error) {
 	var r Result
 	var bad error

@@ -68,7 +68,7 @@ func (m *Mux) frame(frame []byte, of uint64) {
 	}
 }
 
-// malformed journals what is no message. The request that it was meant to answer fails at once rather than by timeout.
+// malformed journals what is not a message. The request that it was meant to answer fails at once rather than by timeout.
 func (m *Mux) malformed(env jsonrpc.Envelope, frame []byte, err error) {
 	note := err.Error()
 	var syntax *jsonrpc.SyntaxError

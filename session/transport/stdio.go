@@ -41,7 +41,7 @@ type stdio struct {
 	tap        Tap
 	stderr     io.Writer // the child's stderr is copied there, nil for nowhere
 	grace      GracePeriod
-	restricted bool // of our environment only what is no secret goes along
+	restricted bool // of our environment only what is not secret goes along
 
 	proc   *process.Process
 	stdin  *os.File

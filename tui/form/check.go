@@ -41,7 +41,7 @@ func (f *Form) wantCheck() {
 	c := Checked{form: f, gen: f.gen, value: f.value}
 	sch := f.sch
 	f.cmds = append(f.cmds, func() tea.Msg {
-		sch.Unchecked() // compiles, which is no measure of a check
+		sch.Unchecked() // compiles, which is not a measure of a check
 		start := time.Now()
 		c.problems = sch.Validate(c.value)
 		c.took = time.Since(start)

@@ -122,7 +122,7 @@ func (f *Form) SetFocus(on bool) {
 }
 
 // Value returns the value as it stands, unset (nil) if there is none. Text in
-// a raw editor that is no JSON is not in it; see Err.
+// a raw editor that is not JSON is not in it; see Err.
 func (f *Form) Value() *schema.Value {
 	f.settleInput()
 	return f.value
@@ -142,7 +142,7 @@ func (f *Form) Err() error {
 	return f.raw.err
 }
 
-// SetJSON replaces the value. Text that is no JSON is kept in the raw editor,
+// SetJSON replaces the value. Text that is not JSON is kept in the raw editor,
 // which opens, and the error (a *[schema.SyntaxError]) says where it is wrong.
 func (f *Form) SetJSON(raw []byte) error {
 	v, err := schema.ParseValue(raw)

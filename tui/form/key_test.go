@@ -7,7 +7,7 @@ import (
 
 const mapSchema = `{"type":"object","properties":{"m":{"type":"object","additionalProperties":{"type":"string"}},"z":{"type":"string"}},"additionalProperties":false}`
 
-// Typing a map's key is no trap: keys that are none of its own end it, and
+// Typing a map's key is not a trap: keys that are none of its own end it, and
 // what was typed is not lost.
 func TestTypingAKeyIsLeftByOtherKeys(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{

@@ -25,7 +25,7 @@ const liveRaw = 64 << 10
 func (f *Form) Raw() bool { return f.raw != nil }
 
 // ToggleRaw goes to the raw JSON editor and back. It stays there while the
-// text is no JSON, with the cursor at the error; the text is never lost.
+// text is not JSON, with the cursor at the error; the text is never lost.
 func (f *Form) ToggleRaw() {
 	f.fresh = false
 	if f.raw == nil {

@@ -149,7 +149,7 @@ func plain(r rune) bool {
 // them are hidden too: what they mean depends on where they stand.
 func Hidden(r rune) bool { return r < ' ' || r == 0x7f || hidden(r) }
 
-// hidden says that r draws nothing, reorders what is drawn, or is no character
+// hidden says that r draws nothing, reorders what is drawn, or is not a character
 // that this program knows (nobody can say how wide an unassigned one is).
 func hidden(r rune) bool {
 	switch {

@@ -37,7 +37,7 @@ func newScreen(w, h int, dark bool) *screen {
 	s.em.SetDefaultBackgroundColor(bg)
 	s.em.SetDefaultForegroundColor(fg)
 	s.em.SetCallbacks(vt.Callbacks{Title: func(t string) { s.title = t }})
-	// Bubble Tea separates lines by a bare line feed when its input is no tty.
+	// Bubble Tea separates lines by a bare line feed when its input is not a tty.
 	_, _ = s.em.Write([]byte(ansi.SetModeLineFeedNewLine))
 	return s
 }

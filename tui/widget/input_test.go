@@ -22,7 +22,7 @@ func newInput(w, h int, multi bool) *Input {
 	return n
 }
 
-// press presses keys; what is no name of a key is typed.
+// press presses keys; what is not a name of a key is typed.
 func press(n *Input, keys ...string) {
 	for _, k := range keys {
 		if utf8.RuneCountInString(k) == 1 {

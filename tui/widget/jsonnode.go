@@ -242,7 +242,7 @@ func (ix *Index) Pointer(node int) string {
 	return b.String()
 }
 
-// Unquote returns what a JSON string says. What is no JSON string is returned
+// Unquote returns what a JSON string says. What is not a JSON string is returned
 // as it is.
 func Unquote(raw []byte) string {
 	out, err := json.AppendUnquote(make([]byte, 0, len(raw)), raw)

@@ -7,7 +7,7 @@ import (
 )
 
 // PaintJSON colours a line of JSON. It needs no state from the lines before,
-// since no JSON token spans lines, and it takes what is cut or is no JSON as it
+// since no JSON token spans lines, and it takes what is cut or is not JSON as it
 // comes.
 func PaintJSON(th *paint.Theme, line string, dst []Span) []Span {
 	for i := 0; i < len(line); {
