@@ -11,10 +11,11 @@ package budget
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Environment variables that steer budgets.
@@ -94,7 +95,7 @@ func Time(f func()) time.Duration {
 // Ceiling reports a duration against its ceiling.
 func Ceiling(t testing.TB, what string, got, ceiling time.Duration) {
 	t.Helper()
-	report(t, what, formatDuration(got), "<= "+formatDuration(ceiling), float64(got), float64(ceiling), ceilingSlack)
+	report(t, what, text.Duration(got), "<= "+text.Duration(ceiling), float64(got), float64(ceiling), ceilingSlack)
 }
 
 // Beyond reports how much longer got is than a base that was measured in the
@@ -105,21 +106,21 @@ func Beyond(t testing.TB, what string, got, base, ceiling time.Duration) {
 	if diff < 0 {
 		sign, diff = "-", -diff
 	}
-	figure := fmt.Sprintf("%s%s (%s against %s)", sign, formatDuration(diff), formatDuration(got), formatDuration(base))
-	report(t, what, figure, "<= +"+formatDuration(ceiling), float64(got-base), float64(ceiling), ceilingSlack)
+	figure := fmt.Sprintf("%s%s (%s against %s)", sign, text.Duration(diff), text.Duration(got), text.Duration(base))
+	report(t, what, figure, "<= +"+text.Duration(ceiling), float64(got-base), float64(ceiling), ceilingSlack)
 }
 
 // Ratio reports a duration against limit times a base that was measured in the same run.
 func Ratio(t testing.TB, what string, got, base time.Duration, limit float64) {
 	t.Helper()
-	figure := fmt.Sprintf("%.2fx (%s against %s)", float64(got)/float64(base), formatDuration(got), formatDuration(base))
+	figure := fmt.Sprintf("%.2fx (%s against %s)", float64(got)/float64(base), text.Duration(got), text.Duration(base))
 	report(t, what, figure, fmt.Sprintf("<= %.3gx", limit), float64(got), limit*float64(base), ratioSlack)
 }
 
 // Size reports a number of bytes against limit times a payload of base bytes.
 func Size(t testing.TB, what string, got, base int64, limit float64) {
 	t.Helper()
-	figure := fmt.Sprintf("%.2fx (%s for %s)", float64(got)/float64(base), formatBytes(got), formatBytes(base))
+	figure := fmt.Sprintf("%.2fx (%s for %s)", float64(got)/float64(base), text.Bytes(got), text.Bytes(base))
 	report(t, what, figure, fmt.Sprintf("<= %.3gx", limit), float64(got), limit*float64(base), ratioSlack)
 }
 
@@ -155,21 +156,4 @@ func appendFigure(file string, fields ...string) error {
 		err = cerr
 	}
 	return err
-}
-
-// formatDuration prints three significant digits in ms, or in us below 1 ms.
-func formatDuration(d time.Duration) string {
-	if d < time.Millisecond {
-		return strconv.FormatFloat(float64(d)/float64(time.Microsecond), 'g', 3, 64) + " us"
-	}
-	ms := float64(d) / float64(time.Millisecond)
-	if ms >= 100 {
-		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
-	}
-	return strconv.FormatFloat(ms, 'g', 3, 64) + " ms"
-}
-
-// formatBytes prints a size in MB (10^6 bytes) with one decimal.
-func formatBytes(n int64) string {
-	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
 }

@@ -28,14 +28,14 @@ func TestVerdicts(t *testing.T) {
 		fails  int
 		line   string
 	}{
-		{"met", func(t testing.TB) { Ceiling(t, "a", 900*time.Microsecond, ms) }, 0, "a\t900 us\t<= 1 ms\tok\n"},
-		{"over but tolerated", func(t testing.TB) { Ceiling(t, "b", 2*ms, ms) }, 0, "b\t2 ms\t<= 1 ms\tOVER\n"},
-		{"over twice", func(t testing.TB) { Ceiling(t, "c", 2*ms+1, ms) }, 1, "c\t2 ms\t<= 1 ms\tOVER\n"},
-		{"ratio met", func(t testing.TB) { Ratio(t, "d", 130*ms, 100*ms, 1.3) }, 0, "d\t1.30x (130 ms against 100 ms)\t<= 1.3x\tok\n"},
-		{"ratio tolerated", func(t testing.TB) { Ratio(t, "e", 160*ms, 100*ms, 1.3) }, 0, "e\t1.60x (160 ms against 100 ms)\t<= 1.3x\tOVER\n"},
-		{"ratio broken", func(t testing.TB) { Ratio(t, "f", 163*ms, 100*ms, 1.3) }, 1, "f\t1.63x (163 ms against 100 ms)\t<= 1.3x\tOVER\n"},
-		{"beyond met", func(t testing.TB) { Beyond(t, "h", 90*ms, 100*ms, 60*ms) }, 0, "h\t-10 ms (90 ms against 100 ms)\t<= +60 ms\tok\n"},
-		{"beyond broken", func(t testing.TB) { Beyond(t, "i", 221*ms, 100*ms, 60*ms) }, 1, "i\t+121 ms (221 ms against 100 ms)\t<= +60 ms\tOVER\n"},
+		{"met", func(t testing.TB) { Ceiling(t, "a", 900*time.Microsecond, ms) }, 0, "a\t900µs\t<= 1ms\tok\n"},
+		{"over but tolerated", func(t testing.TB) { Ceiling(t, "b", 2*ms, ms) }, 0, "b\t2ms\t<= 1ms\tOVER\n"},
+		{"over twice", func(t testing.TB) { Ceiling(t, "c", 2*ms+1, ms) }, 1, "c\t2ms\t<= 1ms\tOVER\n"},
+		{"ratio met", func(t testing.TB) { Ratio(t, "d", 130*ms, 100*ms, 1.3) }, 0, "d\t1.30x (130ms against 100ms)\t<= 1.3x\tok\n"},
+		{"ratio tolerated", func(t testing.TB) { Ratio(t, "e", 160*ms, 100*ms, 1.3) }, 0, "e\t1.60x (160ms against 100ms)\t<= 1.3x\tOVER\n"},
+		{"ratio broken", func(t testing.TB) { Ratio(t, "f", 163*ms, 100*ms, 1.3) }, 1, "f\t1.63x (163ms against 100ms)\t<= 1.3x\tOVER\n"},
+		{"beyond met", func(t testing.TB) { Beyond(t, "h", 90*ms, 100*ms, 60*ms) }, 0, "h\t-10ms (90ms against 100ms)\t<= +60ms\tok\n"},
+		{"beyond broken", func(t testing.TB) { Beyond(t, "i", 221*ms, 100*ms, 60*ms) }, 1, "i\t+121ms (221ms against 100ms)\t<= +60ms\tOVER\n"},
 		{"size broken", func(t testing.TB) { Size(t, "g", 126_000_000, 50_000_000, 2) }, 1, "g\t2.52x (126.0 MB for 50.0 MB)\t<= 2x\tOVER\n"},
 	}
 	var want string

@@ -119,14 +119,3 @@ func (t *Trust) Trust(s Server) error {
 	}
 	return nil
 }
-
-// Revoke takes the permission back; there being none is fine.
-func (t *Trust) Revoke(s Server) error {
-	if t.dir == "" {
-		return nil
-	}
-	if err := os.Remove(t.path(s)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
-}
