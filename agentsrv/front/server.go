@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -86,14 +87,14 @@ func New(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	def(&o.MaxBody, 10<<20)
-	def(&o.MaxLine, 1<<20)
-	def(&o.Timeouts.Body, 30*time.Second)
-	def(&o.Timeouts.Write, 30*time.Second)
-	def(&o.Timeouts.Heartbeat, sse.Heartbeat)
-	def(&o.Timeouts.Drain, 10*time.Second)
-	def(&o.Sessions.TTL, 30*time.Minute)
-	def(&o.Sessions.Max, 10_000)
+	o.MaxBody = cmp.Or(max(o.MaxBody, 0), 10<<20)
+	o.MaxLine = cmp.Or(max(o.MaxLine, 0), 1<<20)
+	o.Timeouts.Body = cmp.Or(max(o.Timeouts.Body, 0), 30*time.Second)
+	o.Timeouts.Write = cmp.Or(max(o.Timeouts.Write, 0), 30*time.Second)
+	o.Timeouts.Heartbeat = cmp.Or(max(o.Timeouts.Heartbeat, 0), sse.Heartbeat)
+	o.Timeouts.Drain = cmp.Or(max(o.Timeouts.Drain, 0), 10*time.Second)
+	o.Sessions.TTL = cmp.Or(max(o.Sessions.TTL, 0), 30*time.Minute)
+	o.Sessions.Max = cmp.Or(max(o.Sessions.Max, 0), 10_000)
 	s := &Server{o: o, workers: kit.NewWorkers()}
 	s.life, s.endLife = context.WithCancelCause(context.Background())
 	s.sessions = newSessions(o.Sessions)
@@ -106,12 +107,6 @@ func New(o Options) *Server {
 		s.next = o.Use[i](s.next)
 	}
 	return s
-}
-
-func def[T int | int64 | time.Duration](v *T, to T) {
-	if *v <= 0 {
-		*v = to
-	}
 }
 
 // Handler is the whole HTTP surface: the MCP endpoint at Path, the routes, and 404 elsewhere, all behind

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/backoff"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // State is the state of a circuit breaker.
@@ -180,7 +181,7 @@ func (b *Breaker) leave(probe bool, why string) {
 	b.state = Open
 	b.opened++
 	b.until = b.o.now().Add(b.pause())
-	b.o.Logger.Warn("circuit breaker open after repeated failures", "agent", b.route.Name, "failures", b.failures, "for", b.pause().String(), "error", why)
+	b.o.Logger.Warn("circuit breaker open after repeated failures", "agent", b.route.Name, "failures", b.failures, "for", text.Duration(b.pause()), "error", why)
 }
 
 // forget ends a request whose outcome says nothing about the agent, such as one whose client disconnected.

@@ -24,6 +24,7 @@ import (
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/transport"
 )
 
@@ -288,7 +289,7 @@ func (b *Bridge) evict() {
 	}
 	b.detach(spare)
 	b.closing(spare)
-	b.log.Info("longest idle agent process ended to make room", "pid", spare.pid, "idle", time.Since(since).Round(time.Second).String())
+	b.log.Info("longest idle agent process ended to make room", "pid", spare.pid, "idle", text.Duration(time.Since(since)))
 }
 
 // detach takes a process out of what leads to it; b.mu is held.
@@ -333,7 +334,7 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 			Message: fmt.Sprintf("agent '%s' runs %d processes already, the maximum; end sessions, or try again later", b.o.Name, b.o.Max),
 		}
 	case wait > patience:
-		return nil, fmt.Errorf("its process keeps ending; next start in %s: %w", wait.Round(time.Second), last)
+		return nil, fmt.Errorf("its process keeps ending; next start in %s: %w", text.Duration(wait), last)
 	case wait > 0:
 		t := time.NewTimer(wait)
 		defer t.Stop()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -186,7 +187,7 @@ func (x *exchange) introduced(res *http.Response) {
 		return
 	}
 	if len(body) > maxAnswer {
-		x.failed(fmt.Errorf("answer to %s is larger than %d MiB", x.c.Env.Method, maxAnswer>>20))
+		x.failed(fmt.Errorf("answer to %s is larger than %s", x.c.Env.Method, text.Bytes(maxAnswer)))
 		return
 	}
 	body, err = x.introduce(body, res.Header)

@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // exchange is one call's request to the agent, and its answer.
@@ -121,7 +122,7 @@ func (x *exchange) failed(err error) {
 	case errors.Is(context.Cause(x.ctx), errSilent):
 		x.c.Refuse(&jsonrpc.RequestError{
 			Kind: jsonrpc.KindTimeout, Status: http.StatusGatewayTimeout, Err: err,
-			Message: "Agent '" + x.c.Agent + "' did not answer within " + x.Route.Timeout.String(),
+			Message: "Agent '" + x.c.Agent + "' did not answer within " + text.Duration(x.Route.Timeout),
 		})
 	case x.c.R.Context().Err() != nil:
 		x.gone()

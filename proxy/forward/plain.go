@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // plain is HTTP/1.1 over TCP with one goroutine a request, the caller's. net/http's Transport has two more for each connection,
@@ -191,7 +193,7 @@ func (c *conn) exchange(r *http.Request) (*http.Response, error) {
 			res.Close = res.Close || wrote != nil // an agent may answer without having read everything
 			return res, nil
 		case c.limit.N <= 0:
-			return nil, fmt.Errorf("response headers are larger than %d KiB", maxHeader>>10)
+			return nil, fmt.Errorf("response headers are larger than %s", text.Bytes(maxHeader))
 		case wrote != nil:
 			return nil, wrote
 		case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):

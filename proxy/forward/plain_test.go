@@ -52,7 +52,7 @@ func (s *web) send(ctx context.Context, t *testing.T, body string) (*http.Respon
 	return s.up.RoundTrip(r)
 }
 
-func text(t *testing.T, res *http.Response, err error) string {
+func bodyOf(t *testing.T, res *http.Response, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestF1_F4_ConnectionsAreUsedAgain(t *testing.T) {
 			want = ""
 		}
 		res, err := s.send(t.Context(), t, body)
-		if got := text(t, res, err); got != want {
+		if got := bodyOf(t, res, err); got != want {
 			t.Errorf("%.20q: got %.40q", body, got)
 		}
 	}
@@ -99,7 +99,7 @@ func TestF1_F4_ConnectionsAreUsedAgain(t *testing.T) {
 	for range 3 {
 		s.CloseClientConnections()
 		res, err := s.send(t.Context(), t, "again")
-		if got := text(t, res, err); got != "/mcp?q=1 again" {
+		if got := bodyOf(t, res, err); got != "/mcp?q=1 again" {
 			t.Errorf("%q", got)
 		}
 	}
@@ -111,7 +111,7 @@ func TestF1_F4_ConnectionsAreUsedAgain(t *testing.T) {
 	}
 	_ = res.Body.Close()
 	res, err = s.send(t.Context(), t, "b")
-	if got := text(t, res, err); got != "/mcp?q=1 b" || s.conns.Load() != before+1 {
+	if got := bodyOf(t, res, err); got != "/mcp?q=1 b" || s.conns.Load() != before+1 {
 		t.Errorf("%q over %d more connections", got, s.conns.Load()-before)
 	}
 	if got := len(s.up.(*plain).idle); got != 1 {
@@ -122,7 +122,7 @@ func TestF1_F4_ConnectionsAreUsedAgain(t *testing.T) {
 func TestIdleConnectionsAreClosed(t *testing.T) {
 	s := serveWeb(t, func(http.ResponseWriter, *http.Request) {})
 	res, err := s.send(t.Context(), t, "a")
-	text(t, res, err)
+	bodyOf(t, res, err)
 	p := s.up.(*plain)
 	p.mu.Lock()
 	p.idle[0].since = time.Now().Add(-idleTime)
@@ -167,7 +167,7 @@ func TestAHeadWithoutEnd(t *testing.T) {
 			_, err = io.WriteString(c, line)
 		}
 	})
-	if _, err := s.send(t.Context(), t, "a"); err == nil || !strings.Contains(err.Error(), "larger than 256 KiB") {
+	if _, err := s.send(t.Context(), t, "a"); err == nil || !strings.Contains(err.Error(), "larger than 262.1 kB") {
 		t.Error(err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/sse"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // sharedSession is the session with the agent that all sessionless callers of one principal share.
@@ -231,7 +232,7 @@ func (t *Target) openSession(ctx context.Context) (s *upstreamSession, err error
 		if errors.Is(context.Cause(ctx), errSilent) {
 			err = &jsonrpc.RequestError{
 				Kind: jsonrpc.KindTimeout, Status: http.StatusGatewayTimeout, Err: err,
-				Message: "Agent '" + t.Route.Name + "' did not answer within " + t.Route.Timeout.String(),
+				Message: "Agent '" + t.Route.Name + "' did not answer within " + text.Duration(t.Route.Timeout),
 			}
 		}
 		return nil, err

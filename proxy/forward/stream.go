@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // events passes an event stream on, each read as soon as it comes. When the agent dies the stream ends.
@@ -94,7 +95,7 @@ func (x *exchange) introducedEvent(res *http.Response) ([]byte, error) {
 			return append(append(out, withData(event, changed)...), in...), nil
 		}
 		if len(in)+len(out) > maxAnswer {
-			return nil, fmt.Errorf("answer to %s is larger than %d MiB", x.c.Env.Method, maxAnswer>>20)
+			return nil, fmt.Errorf("answer to %s is larger than %s", x.c.Env.Method, text.Bytes(maxAnswer))
 		}
 		x.alive()
 		n, err := res.Body.Read(buf)

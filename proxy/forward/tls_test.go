@@ -66,7 +66,7 @@ func TestTLS_WhatIsSpokenIsNegotiated(t *testing.T) {
 				}
 				continue
 			}
-			if got := text(t, res, err); got != "/mcp?q=1 a" || res.ProtoMajor != c.major {
+			if got := bodyOf(t, res, err); got != "/mcp?q=1 a" || res.ProtoMajor != c.major {
 				t.Errorf("%q: %q over HTTP/%d", c.offers, got, res.ProtoMajor)
 			}
 		}
@@ -153,7 +153,7 @@ func TestTLS_IdleConnectionsThatTheAgentEnds(t *testing.T) {
 	s.URL = "https://" + ln.Addr().String()
 	for i := range 4 {
 		res, err := s.send(t.Context(), t, "a")
-		if got := text(t, res, err); got != "a" {
+		if got := bodyOf(t, res, err); got != "a" {
 			t.Errorf("request %d: %q", i, got)
 		}
 		mu.Lock()

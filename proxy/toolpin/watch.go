@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/sse"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -104,7 +105,7 @@ func (r *reading) Close() error {
 	r.closed = true
 	p := r.w.store
 	if r.large {
-		p.skipped(r.w.agent, "the tool list is larger than 16 MiB, or too many large lists arrived at once")
+		p.skipped(r.w.agent, "the tool list is larger than "+text.Bytes(maxList)+", or too many large lists arrived at once")
 		return err
 	}
 	size := int64(r.kept.Len())
