@@ -13,19 +13,19 @@ import (
 // one for each thing on the screen; Update hands every message to the one that
 // it is for.
 type App struct {
-	cfg  Config
-	reg  *registry
-	ctx  Ctx
-	ops  *operations
-	quit quitting
-	beat beat
+	cfg     Config
+	actions *actionSet
+	ctx     Ctx
+	ops     *operations
+	quit    quitting
+	beat    beat
 
 	place   place            // what is visible
 	history []place          // where esc goes back to
 	focus   map[string]int   // pane index last focused, by view id
 	panes   map[string]*Pane // by view id and pane id
 	filters map[string]string
-	world   world // snapshot of the sessions
+	servers snapshot // snapshot of the sessions
 	rail    rail
 
 	overlays []*layer
@@ -37,7 +37,7 @@ type App struct {
 	frame    frame
 	arrange  LayoutState
 	splits   map[string]int // where the user moved the border, by screen
-	laid     laying
+	arranged arrangement
 	w, h     int
 
 	linear    bool
@@ -57,7 +57,7 @@ type place struct {
 // NewApp makes the model. It fails when the views' declarations or the key
 // bindings are not sound.
 func NewApp(ctx context.Context, cfg Config) (*App, error) {
-	reg, err := newRegistry(cfg.Views, globalActions(), cfg.Keys)
+	reg, err := newActionSet(cfg.Views, globalActions(), cfg.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func NewApp(ctx context.Context, cfg Config) (*App, error) {
 		return nil, fmt.Errorf("no screens were given to the UI")
 	}
 	a := &App{
-		cfg: cfg, reg: reg, ops: newOperations(ctx),
+		cfg: cfg, actions: reg, ops: newOperations(ctx),
 		focus: map[string]int{}, panes: map[string]*Pane{}, splits: map[string]int{}, filters: map[string]string{},
 		linear: cfg.Linear, getenv: cfg.getenv(), rerender: true,
 	}
@@ -76,7 +76,7 @@ func NewApp(ctx context.Context, cfg Config) (*App, error) {
 		a.clipboard = clipboardCommand(a.getenv, exec.LookPath)
 	}
 	a.look.init(a)
-	a.world.refresh(a)
+	a.servers.refresh(a)
 	start := reg.views[0].info.ID
 	if v := reg.find(cfg.Start); v != nil {
 		start = v.info.ID
@@ -115,7 +115,7 @@ func (a *App) update(msg tea.Msg) (cmd tea.Cmd) {
 	a.rerender = true
 	cmd = a.dispatch(msg)
 	a.sync()
-	return join(cmd, a.lay(), a.beat.next(a))
+	return join(cmd, a.arrangePanes(), a.beat.next(a))
 }
 
 // dispatch is the table of messages; each line names who deals with one.
@@ -134,7 +134,7 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 	case tea.ColorProfileMsg:
 		return a.look.profile(a, m.Profile)
 	case SessionChanged:
-		a.world.refresh(a)
+		a.servers.refresh(a)
 		return join(a.broadcast(m), a.deliver("", m))
 	case Beat:
 		return a.beat.tick(a, m)
@@ -153,7 +153,7 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 	case Back:
 		return a.back()
 	case Open:
-		a.push(m.Overlay, m.Unasked)
+		a.push(m.Overlay, m.Unsolicited)
 	case Close:
 		return a.pop()
 	case askConfirm:
@@ -192,7 +192,7 @@ func (a *App) sync() {
 }
 
 // current is the visible view.
-func (a *App) current() *registered { return a.reg.find(a.place.view) }
+func (a *App) current() *registered { return a.actions.find(a.place.view) }
 
 // paneID is the id of the focused pane, "rail" for the server rail.
 func (a *App) paneID() string {
@@ -204,7 +204,7 @@ func (a *App) paneID() string {
 
 // deliver gives a message to one view, or to the overlays when it is none's.
 func (a *App) deliver(view string, msg tea.Msg) tea.Cmd {
-	if v := a.reg.find(view); v != nil {
+	if v := a.actions.find(view); v != nil {
 		cmd, _ := v.view.Handle(&a.ctx, msg)
 		return cmd
 	}
@@ -219,8 +219,8 @@ func (a *App) deliver(view string, msg tea.Msg) tea.Cmd {
 // broadcast gives a message to every view.
 func (a *App) broadcast(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
-	for i := range a.reg.views {
-		cmd, _ := a.reg.views[i].view.Handle(&a.ctx, msg)
+	for i := range a.actions.views {
+		cmd, _ := a.actions.views[i].view.Handle(&a.ctx, msg)
 		cmds = append(cmds, cmd)
 	}
 	return join(cmds...)

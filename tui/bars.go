@@ -47,7 +47,7 @@ func (t tab) width() int { return paint.Width(t.key) + paint.Width(t.name) + 1 }
 // tabs are the screens in the top line. Where they do not fit they go without
 // badges, so that the last ones can be seen.
 func (a *App) tabs() []tab {
-	views := a.reg.tabs()
+	views := a.actions.tabs()
 	list := make([]tab, len(views))
 	used := 0
 	for i, v := range views {
@@ -78,7 +78,7 @@ const helpID = "app.help"
 // actions, then the shell's own.
 func (a *App) hintLine(w int) string {
 	t := a.ctx.Theme
-	local, global := a.reg.scoped(a.place.view, a.ctx.Focus)
+	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
 	if a.place.focus == RailFocus {
 		local = nil
 	}
@@ -151,7 +151,7 @@ func hintKey(x *Action, typing bool) string {
 func (a *App) statusLine(w int) string {
 	t := a.ctx.Theme
 	var left []string
-	if cur := a.world.row(a.world.current); cur != nil {
+	if cur := a.servers.row(a.servers.current); cur != nil {
 		left = append(left, t.Title.S(safe.Line(cur.name, 24)))
 		if cur.transport != "" {
 			left = append(left, t.Text.S(safe.Line(cur.transport, 12)))
@@ -179,7 +179,7 @@ func (a *App) statusLine(w int) string {
 		left = append(left, t.Badge.S(" zoom "))
 	}
 	s := " " + strings.Join(left, t.Muted.S(" · "))
-	if e := a.world.lastError(); e != "" {
+	if e := a.servers.lastError(); e != "" {
 		if room := w - paint.Width(s) - 5; room > 12 {
 			s += t.Muted.S(" · ") + t.Error.S(safe.Line("✗ "+e, room))
 		}
@@ -232,7 +232,7 @@ func Bar(t *Theme, share float64, w int) string {
 
 // inbox is the badge of the inbox screen, where there is one.
 func (a *App) inbox() string {
-	if v := a.reg.find("inbox"); v != nil {
+	if v := a.actions.find("inbox"); v != nil {
 		if g, ok := v.view.(Badger); ok {
 			return safe.Line(g.Badge(&a.ctx), 8)
 		}
@@ -242,5 +242,5 @@ func (a *App) inbox() string {
 
 // tickerLine is the last entry of the traffic.
 func (a *App) tickerLine(w int) string {
-	return paint.Fit(a.world.ticker(a.ctx.Theme, w), w)
+	return paint.Fit(a.servers.ticker(a.ctx.Theme, w), w)
 }

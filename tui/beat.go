@@ -45,14 +45,14 @@ func (a *App) after(d time.Duration, f func() tea.Msg) tea.Cmd {
 }
 
 func (b *beat) needed(a *App) bool {
-	return len(a.ops.all) > 0 || a.world.moving()
+	return len(a.ops.all) > 0 || a.servers.moving()
 }
 
 // tick tells the visible view and the overlays.
 func (b *beat) tick(a *App, m Beat) tea.Cmd {
 	b.ticking = false
 	b.now = m.Now
-	a.world.refresh(a)
+	a.servers.refresh(a)
 	cmd, _ := a.current().view.Handle(&a.ctx, m)
 	return join(cmd, a.deliver("", m))
 }

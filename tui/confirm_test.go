@@ -9,7 +9,7 @@ import (
 
 // A question about damage is not answered with yes before all of it was seen.
 func TestConfirmShowsAllFirst(t *testing.T) {
-	a := &App{reg: &registry{}}
+	a := &App{actions: &actionSet{}}
 	a.ctx.app, a.ctx.Theme = a, &Theme{}
 	yes := 0
 	d := newConfirm(Confirmation{

@@ -1,5 +1,5 @@
 // Package tui is the shell of the terminal UI: the one tea.Model, the action
-// registry, layout, overlays, palette, help, prompts, toasts, status bar and
+// table, layout, overlays, palette, help, prompts, toasts, status bar and
 // the frame cache. Screens are [View] values that are passed in through
 // [Config]; this package never imports them.
 //

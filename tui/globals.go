@@ -140,12 +140,12 @@ func tabActions() (out []Action) {
 			ID: "app.screen" + key, Keys: []string{key}, Title: "screen " + key, Group: "Move",
 			Help: "Go to the screen with this number in the top line.",
 			Disabled: func(c *Ctx) string {
-				if i >= len(c.app.reg.tabs()) {
+				if i >= len(c.app.actions.tabs()) {
 					return "there is no such screen"
 				}
 				return ""
 			},
-			Run: func(c *Ctx) tea.Cmd { return c.app.navigate(Navigate{View: c.app.reg.tabs()[i].info.ID}) },
+			Run: func(c *Ctx) tea.Cmd { return c.app.navigate(Navigate{View: c.app.actions.tabs()[i].info.ID}) },
 		})
 	}
 	return out

@@ -11,7 +11,7 @@ import (
 // newHelp lists what the keys do, the focused pane's first; enter runs the
 // line under the cursor.
 func newHelp(a *App) *picker {
-	local, global := a.reg.scoped(a.place.view, a.ctx.Focus)
+	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
 	var items []item
 	add := func(scope string, list []*Action) {
 		var groups []string
@@ -87,18 +87,18 @@ func keyNames(keys []string) string {
 // included; typing ranks.
 func newPalette(a *App) *picker {
 	var items []item
-	local, global := a.reg.scoped(a.place.view, a.ctx.Focus)
+	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
 	for _, x := range local {
 		items = append(items, actionItem(a, x, a.current().info.Title))
 	}
-	for i := range a.reg.views {
-		v := &a.reg.views[i]
+	for i := range a.actions.views {
+		v := &a.actions.views[i]
 		items = append(items, item{
 			title: "go to " + v.info.Title, keys: a.tabKey(v.info.ID), group: placeGroup,
 			pick: func(a *App) tea.Cmd { return a.navigate(Navigate{View: v.info.ID}) },
 		})
 	}
-	for _, n := range a.world.names() {
+	for _, n := range a.servers.names() {
 		items = append(items, item{
 			title: "server " + safe.Line(n, 60), group: placeGroup,
 			pick: func(a *App) tea.Cmd { return a.selectServer(n) },
@@ -111,8 +111,8 @@ func newPalette(a *App) *picker {
 	for _, x := range local {
 		shown[x] = true
 	}
-	for i := range a.reg.views {
-		v := &a.reg.views[i]
+	for i := range a.actions.views {
+		v := &a.actions.views[i]
 		for _, x := range v.actions {
 			if !shown[x] {
 				items = append(items, elsewhere(a, v, x))
@@ -133,7 +133,7 @@ func elsewhere(_ *App, v *registered, x *Action) item {
 
 // tabKey is the number key of a screen, "" if it has none.
 func (a *App) tabKey(id string) string {
-	for i, v := range a.reg.tabs() {
+	for i, v := range a.actions.tabs() {
 		if v.info.ID == id && i < 9 {
 			return string(rune('1' + i))
 		}
@@ -150,7 +150,7 @@ type chordMenu struct {
 
 func newChordMenu(a *App, first string) *chordMenu {
 	m := &chordMenu{first: first}
-	local, global := a.reg.scoped(a.place.view, a.ctx.Focus)
+	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
 	for _, x := range append(append([]*Action(nil), local...), global...) {
 		for _, k := range x.Keys {
 			if rest, ok := strings.CutPrefix(k, first+" "); ok {

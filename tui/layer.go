@@ -30,10 +30,10 @@ func (a *App) top() *layer {
 	return nil
 }
 
-func (a *App) push(o Overlay, unasked bool) {
+func (a *App) push(o Overlay, unsolicited bool) {
 	l := &layer{overlay: o, opened: time.Now()}
 	l.pane.ID = "overlay"
-	if unasked {
+	if unsolicited {
 		l.quiet = l.opened.Add(graceQuiet)
 	}
 	a.overlays = append(a.overlays, l)

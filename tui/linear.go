@@ -22,8 +22,8 @@ import (
 
 // Bounds of what linear mode prints by itself at a time.
 const (
-	maxUnasked = 20  // lines that changed without a key
-	maxAsked   = 400 // lines of a screen that was asked for
+	maxUnsolicited = 20  // lines that changed without a key
+	maxAsked       = 400 // lines of a screen that was asked for
 )
 
 // linear runs the same App without a screen: it prints a line for each change
@@ -308,7 +308,7 @@ func (l *linear) word(line string) {
 		l.start(a.run(x))
 		return
 	}
-	if x, _ := lookup(a.reg.global, "", line); x != nil {
+	if x, _ := lookup(a.actions.global, "", line); x != nil {
 		l.start(a.run(x))
 		return
 	}
@@ -344,8 +344,8 @@ func (l *linear) show(asked bool) {
 		l.ended = true
 		return
 	}
-	for i := range a.world.rows {
-		r := &a.world.rows[i]
+	for i := range a.servers.rows {
+		r := &a.servers.rows[i]
 		if old := l.states[r.name]; old != r.state {
 			l.states[r.name] = r.state
 			if old != "" || r.state != session.Disconnected {
@@ -427,7 +427,7 @@ func (l *linear) screen(asked bool) {
 			fmt.Fprintf(&b, "%d) %s\n", i+1, safe.Line(ch.Label, 0))
 		}
 	}
-	limit := maxUnasked
+	limit := maxUnsolicited
 	if asked {
 		limit = maxAsked
 	}
@@ -456,7 +456,7 @@ func (l *linear) screen(asked bool) {
 // help lists the commands.
 func (l *linear) help() {
 	a := l.app
-	local, global := a.reg.scoped(a.place.view, a.ctx.Focus)
+	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
 	for _, x := range append(append([]*Action(nil), local...), unshadowed(local, global)...) {
 		if x.Group == "Window" || x.Group == "Move" && strings.HasPrefix(x.ID, "move.") {
 			continue // there is nothing to move or resize
@@ -467,7 +467,7 @@ func (l *linear) help() {
 		}
 		fmt.Fprintf(l.out, "%s [%s]: %s%s\n", x.ID, strings.Join(x.Keys, ", "), x.Help, why)
 	}
-	for i := range a.reg.views {
-		fmt.Fprintf(l.out, "%s: goes to %s\n", a.reg.views[i].info.ID, a.reg.views[i].info.Title)
+	for i := range a.actions.views {
+		fmt.Fprintf(l.out, "%s: goes to %s\n", a.actions.views[i].info.ID, a.actions.views[i].info.Title)
 	}
 }

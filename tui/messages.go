@@ -57,10 +57,10 @@ type Back struct{}
 // Open asks for an overlay.
 type Open struct {
 	Overlay Overlay
-	// Unasked marks an overlay that nobody at the keyboard asked for: it
+	// Unsolicited marks an overlay that nobody at the keyboard asked for: it
 	// swallows keys until 425 ms of quiet, 1.5 s at most, so that typing never
 	// answers it by accident.
-	Unasked bool
+	Unsolicited bool
 }
 
 // Close asks for the topmost overlay to go away. It is also delivered to that

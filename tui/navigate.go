@@ -13,13 +13,13 @@ const maxHistory = 100
 
 // navigate shows another screen and tells it why.
 func (a *App) navigate(m Navigate) tea.Cmd {
-	v := a.reg.find(m.View)
+	v := a.actions.find(m.View)
 	if v == nil {
 		a.toasts.add(Failure, "there is no screen "+m.View+"; ctrl+p lists them")
 		return nil
 	}
 	var pre tea.Cmd
-	if m.Server != "" && m.Server != a.world.current {
+	if m.Server != "" && m.Server != a.servers.current {
 		pre = a.selectServer(m.Server)
 	}
 	if v.info.ID != a.place.view {
@@ -102,10 +102,10 @@ func (a *App) cycle(by int) tea.Cmd {
 
 // selectServer makes a registered server the current one.
 func (a *App) selectServer(name string) tea.Cmd {
-	if name == a.world.current {
+	if name == a.servers.current {
 		return nil
 	}
-	if !a.world.choose(a, name) {
+	if !a.servers.choose(a, name) {
 		a.toasts.add(Failure, "there is no server "+name+"; screen 1 lists them")
 		return nil
 	}
@@ -160,8 +160,8 @@ func (a *App) escape() tea.Cmd {
 func (a *App) crumbs() string {
 	v := a.current()
 	parts := make([]string, 0, 3)
-	if a.world.current != "" {
-		parts = append(parts, a.world.current)
+	if a.servers.current != "" {
+		parts = append(parts, a.servers.current)
 	}
 	parts = append(parts, v.info.Title)
 	if b, ok := v.view.(Breadcrumber); ok {

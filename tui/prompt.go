@@ -207,15 +207,15 @@ func (a *App) completeCommand(text string) []string {
 			out = append(out, s)
 		}
 	}
-	for _, v := range a.reg.views {
+	for _, v := range a.actions.views {
 		add(v.info.ID)
 	}
 	add("quit")
-	local, global := a.reg.scoped(a.place.view, a.ctx.Focus)
+	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
 	for _, x := range local {
 		add(x.ID)
 	}
-	for _, n := range a.world.names() {
+	for _, n := range a.servers.names() {
 		add("server " + n)
 	}
 	for _, x := range global {
@@ -237,14 +237,14 @@ func (a *App) command(text string) tea.Cmd {
 	case word == "server" && rest != "":
 		return a.selectServer(rest)
 	}
-	if v := a.reg.find(word); v != nil {
+	if v := a.actions.find(word); v != nil {
 		var arg any
 		if rest != "" {
 			arg = rest
 		}
 		return a.navigate(Navigate{View: v.info.ID, Arg: arg})
 	}
-	if x := a.reg.byID[word]; x != nil {
+	if x := a.actions.byID[word]; x != nil {
 		return a.runAnywhere(x)
 	}
 	next := "tab completes, ctrl+p lists everything"
@@ -258,7 +258,7 @@ func (a *App) command(text string) tea.Cmd {
 // runAnywhere runs an action from palette or command line, going to its screen
 // first where that is another.
 func (a *App) runAnywhere(x *Action) tea.Cmd {
-	for _, v := range a.reg.views {
+	for _, v := range a.actions.views {
 		for _, y := range v.actions {
 			if y != x {
 				continue

@@ -124,9 +124,9 @@ func TestWatchdogEndsAProgramThatCannotExit(t *testing.T) {
 
 // Overlays that nobody asked for do not take keys that were meant for
 // something else.
-func TestUnaskedOverlayHasGrace(t *testing.T) {
+func TestUnsolicitedOverlayHasGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &App{reg: &registry{}}
+		a := &App{actions: &actionSet{}}
 		yes := 0
 		q := newConfirm(Confirmation{Title: "t", OnYes: func(*Ctx) tea.Cmd { yes++; return nil }})
 		a.ctx.app = a

@@ -11,17 +11,17 @@ import (
 
 // rail is the list of all servers at the left edge.
 type rail struct {
-	p    Pane
-	at   int    // row under the cursor, in shown
-	top  int    // first row drawn
-	want string // filter
+	p          Pane
+	at         int    // row under the cursor, in shown
+	top        int    // first row drawn
+	filterText string // filter
 }
 
 // shown are the servers that pass the filter.
 func (r *rail) shown(a *App) []*serverRow {
-	out := make([]*serverRow, 0, len(a.world.rows))
-	for i := range a.world.rows {
-		if x := &a.world.rows[i]; strings.Contains(strings.ToLower(x.name), strings.ToLower(r.want)) {
+	out := make([]*serverRow, 0, len(a.servers.rows))
+	for i := range a.servers.rows {
+		if x := &a.servers.rows[i]; strings.Contains(strings.ToLower(x.name), strings.ToLower(r.filterText)) {
 			out = append(out, x)
 		}
 	}
@@ -31,14 +31,14 @@ func (r *rail) shown(a *App) []*serverRow {
 // seek puts the cursor on the current server.
 func (r *rail) seek(a *App) {
 	for i, x := range r.shown(a) {
-		if x.name == a.world.current {
+		if x.name == a.servers.current {
 			r.at = i
 		}
 	}
 }
 
 func (r *rail) filter(a *App, text string) {
-	r.want, r.at = text, 0
+	r.filterText, r.at = text, 0
 	r.seek(a)
 }
 
@@ -76,7 +76,7 @@ func (r *rail) pick(a *App) tea.Cmd {
 	}
 	x := list[r.at]
 	cmd := a.selectServer(x.name)
-	if !x.connected() && a.reg.find("servers") != nil {
+	if !x.connected() && a.actions.find("servers") != nil {
 		return join(cmd, a.navigate(Navigate{View: "servers", Arg: x.name}))
 	}
 	return join(cmd, a.focusIndex(a.focus[a.place.view]))
@@ -114,19 +114,19 @@ func (r *rail) pane(a *App, at Rect) *Pane {
 	for i := r.top; i < len(list) && len(p.Lines) < p.H; i++ {
 		p.Lines = append(p.Lines, r.row(a, list[i], i == r.at && p.Focused, p.W))
 	}
-	if about := a.world.about(t, p.W); len(list) > 0 && len(p.Lines)+len(about) <= p.H {
+	if about := a.servers.about(t, p.W); len(list) > 0 && len(p.Lines)+len(about) <= p.H {
 		p.Lines = append(p.Lines, about...)
 	}
 	if len(list) == 0 {
 		msg := "no servers: see screen 1"
-		if r.want != "" {
-			msg = "none matches " + r.want
+		if r.filterText != "" {
+			msg = "none matches " + r.filterText
 		}
 		p.Lines = append(p.Lines, t.Muted.S(safe.Line(msg, p.W)))
 	}
 	p.Badge = ""
-	if r.want != "" {
-		p.Badge = "/" + safe.Line(r.want, 10)
+	if r.filterText != "" {
+		p.Badge = "/" + safe.Line(r.filterText, 10)
 	}
 	p.Scroll = Scroll{r.top, len(list)}
 	return p
@@ -135,7 +135,7 @@ func (r *rail) pane(a *App, at Rect) *Pane {
 func (r *rail) row(a *App, x *serverRow, at bool, w int) string {
 	t := a.ctx.Theme
 	mark := " "
-	if x.name == a.world.current {
+	if x.name == a.servers.current {
 		mark = "▸"
 	}
 	name := safe.Line(x.name, w)
@@ -146,7 +146,7 @@ func (r *rail) row(a *App, x *serverRow, at bool, w int) string {
 	switch {
 	case at:
 		return t.SelectRow(row, w, true)
-	case x.name == a.world.current:
+	case x.name == a.servers.current:
 		return t.SelectRow(row, w, false)
 	}
 	return row

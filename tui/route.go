@@ -59,7 +59,7 @@ func (a *App) paneKey(m tea.KeyPressMsg) tea.Cmd {
 
 // globalKey runs the global action of a key.
 func (a *App) globalKey(k string) tea.Cmd {
-	x, chord := lookup(a.reg.global, "", k)
+	x, chord := lookup(a.actions.global, "", k)
 	if x != nil {
 		return a.run(x)
 	}

@@ -88,13 +88,13 @@ func Run(ctx context.Context, cfg Config) error {
 // close ends what the App holds, bounded in time.
 func (a *App) close() {
 	a.ops.close()
-	for _, v := range a.reg.views {
+	for _, v := range a.actions.views {
 		if c, ok := v.view.(Closer); ok {
 			c.Close()
 		}
 	}
 	a.ops.wait(exitTime / 2)
-	a.world.close()
+	a.servers.close()
 	_ = a.recall.save() // a history that cannot be written is not worth a message on the way out
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // refresh takes a new snapshot of the sessions.
-func (w *world) refresh(a *App) {
+func (w *snapshot) refresh(a *App) {
 	m := a.cfg.Sessions
 	if m == nil {
 		return
@@ -37,7 +37,7 @@ func (w *world) refresh(a *App) {
 }
 
 // newest finds the last entry of the traffic.
-func (w *world) newest(j *journal.Journal) {
+func (w *snapshot) newest(j *journal.Journal) {
 	rev := j.Rev()
 	if rev == w.seen {
 		return
@@ -90,7 +90,7 @@ func software(info []byte) string {
 }
 
 // choose makes a server the current one and reports whether it is known.
-func (w *world) choose(a *App, name string) bool {
+func (w *snapshot) choose(a *App, name string) bool {
 	if a.cfg.Sessions == nil {
 		return false
 	}
@@ -109,7 +109,7 @@ func (w *world) choose(a *App, name string) bool {
 }
 
 // close lets go of the current server.
-func (w *world) close() {
+func (w *snapshot) close() {
 	if w.release != nil {
 		w.release()
 		w.release = nil

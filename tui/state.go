@@ -13,8 +13,8 @@ type State struct {
 	Server      string
 	Theme       string
 	Ops         []Op
-	// Toasts are the messages on the screen, Said all of the last 200.
-	Toasts, Said []Toast
+	// Toasts are the messages on the screen, Messages all of the last 200.
+	Toasts, Messages []Toast
 	// Failures are the errors that nobody acknowledged yet.
 	Failures []string
 	// Overlays are the titles of the open dialogs, the topmost last.
@@ -32,8 +32,8 @@ type State struct {
 
 func (a *App) state() State {
 	s := State{
-		View: a.place.view, Focus: a.paneID(), Crumbs: a.crumbs(), Server: a.world.current, Theme: a.look.palette.Name,
-		Ops: a.ops.list(), Said: append([]Toast(nil), a.toasts.log...), Failures: a.toasts.failures(),
+		View: a.place.view, Focus: a.paneID(), Crumbs: a.crumbs(), Server: a.servers.current, Theme: a.look.palette.Name,
+		Ops: a.ops.list(), Messages: append([]Toast(nil), a.toasts.log...), Failures: a.toasts.failures(),
 		Panes: map[string]Rect{}, Scroll: map[string]Scroll{}, Selected: map[string]int{}, Layout: a.frame.layout,
 	}
 	for _, t := range a.toasts.list {

@@ -8,7 +8,7 @@ import (
 )
 
 // ticker is one line about the newest entry of the traffic.
-func (w *world) ticker(t *Theme, width int) string {
+func (w *snapshot) ticker(t *Theme, width int) string {
 	if !w.traffic {
 		return t.Muted.S(" no traffic yet")
 	}

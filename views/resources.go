@@ -120,7 +120,7 @@ func (v *resources) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return tea.Batch(cmd, v.read(c, uri)), true
 		}
 		return cmd, true
-	case tui.Laid:
+	case tui.Resized:
 		cmd1, _ := v.reply.Handle(c, msg)
 		cmd2, _ := v.about.Handle(c, msg)
 		return tea.Batch(cmd1, cmd2), true

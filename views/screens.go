@@ -60,16 +60,16 @@ func Watch(f Foreign) []tui.View {
 	return []tui.View{t, l}
 }
 
-func askInfo(id, title string, hidden bool, aliases ...string) tui.Info {
+func formInfo(id, title string, hidden bool, aliases ...string) tui.Info {
 	return tui.Info{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Split: 50, Panes: []tui.PaneSpec{
 		{ID: "form", Title: title}, {ID: "result", Title: "Result"},
 	}}
 }
 
 // newCall calls a tool.
-func newCall(store *inputs.Store) *ask {
-	return newAsk(store, asking{
-		info: askInfo("call", "Call", false, "c"), verb: "call", kind: offer.Tools, name: itemName,
+func newCall(store *inputs.Store) *formScreen {
+	return newFormScreen(store, formKind{
+		info: formInfo("call", "Call", false, "c"), verb: "call", kind: offer.Tools, name: itemName,
 		fields: func(it offer.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
 		send: func(ctx context.Context, s *session.Session, it offer.Item, args []byte, _ map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			return s.CallTool(ctx, it.Name, args, o)
@@ -81,9 +81,9 @@ func newCall(store *inputs.Store) *ask {
 }
 
 // newPrompt gets a prompt.
-func newPrompt(store *inputs.Store) *ask {
-	return newAsk(store, asking{
-		info: askInfo("prompt", "Prompt", true), verb: "get", kind: offer.Prompts, name: itemName,
+func newPrompt(store *inputs.Store) *formScreen {
+	return newFormScreen(store, formKind{
+		info: formInfo("prompt", "Prompt", true), verb: "get", kind: offer.Prompts, name: itemName,
 		fields: func(it offer.Item) *schema.Schema {
 			args := make([]schema.Argument, len(it.Args))
 			for i, a := range it.Args {
@@ -106,9 +106,9 @@ func newPrompt(store *inputs.Store) *ask {
 }
 
 // newTemplate fills in a resource template and reads the resource.
-func newTemplate(store *inputs.Store) *ask {
-	return newAsk(store, asking{
-		info: askInfo("template", "Template", true), verb: "read", kind: offer.Templates,
+func newTemplate(store *inputs.Store) *formScreen {
+	return newFormScreen(store, formKind{
+		info: formInfo("template", "Template", true), verb: "read", kind: offer.Templates,
 		name: func(it offer.Item) string { return it.URI },
 		fields: func(it offer.Item) *schema.Schema {
 			t, err := offer.ParseTemplate(it.URI)

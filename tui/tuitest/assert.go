@@ -283,14 +283,14 @@ func (a *App) Toast(text string) *App {
 	return a.Eventually(func() string {
 		s := a.State()
 		found := false
-		for _, t := range s.Said {
+		for _, t := range s.Messages {
 			if strings.Contains(t.Text, text) {
 				found = true
 				a.seen[t.Text] = true
 			}
 		}
 		if !found {
-			return fmt.Sprintf("no message says %q; there were %v", text, s.Said)
+			return fmt.Sprintf("no message says %q; there were %v", text, s.Messages)
 		}
 		return ""
 	})

@@ -235,7 +235,7 @@ func (d *Document) asTree() bool { return d.as == asTree }
 func (d *Document) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	consumed := false
 	switch m := msg.(type) {
-	case tui.Laid:
+	case tui.Resized:
 		d.w = m.Width(d.pane)
 		return d.render(c), true
 	case tui.OpDone:

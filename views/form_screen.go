@@ -20,11 +20,11 @@ import (
 	"github.com/mcphud/mcphud/views/shell"
 )
 
-// ask is a screen with a form on the left and the server's answer on the
+// formScreen is a screen with a form on the left and the server's answer on the
 // right: calling a tool, getting a prompt, expanding a resource template.
 // Navigate's Arg is the name (string) of what to ask for.
-type ask struct {
-	asking
+type formScreen struct {
+	formKind
 	reply  pane.Reply
 	inputs *inputs.Store
 	drafts map[string]*draft // by server and name: what was typed is kept
@@ -34,8 +34,8 @@ type ask struct {
 	editing *draft // what is open in $EDITOR
 }
 
-// asking is what tells the three screens apart.
-type asking struct {
+// formKind is what tells the three screens apart.
+type formKind struct {
 	info tui.Info
 	verb string // "call"
 	kind offer.Kind
@@ -66,13 +66,13 @@ type draft struct {
 	recalled bool   // it was looked for
 }
 
-func newAsk(store *inputs.Store, a asking) *ask {
-	return &ask{asking: a, inputs: store, reply: pane.NewReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
+func newFormScreen(store *inputs.Store, a formKind) *formScreen {
+	return &formScreen{formKind: a, inputs: store, reply: pane.NewReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
 }
 
-func (v *ask) Info() tui.Info { return v.info }
+func (v *formScreen) Info() tui.Info { return v.info }
 
-func (v *ask) Actions() []tui.Action {
+func (v *formScreen) Actions() []tui.Action {
 	id := v.info.ID
 	return append([]tui.Action{
 		{
@@ -101,7 +101,7 @@ func (v *ask) Actions() []tui.Action {
 }
 
 // formActions name the form's own keys, for help, palette and hints.
-func (v *ask) formActions() (out []tui.Action) {
+func (v *formScreen) formActions() (out []tui.Action) {
 	for _, k := range []struct{ id, key, title, help string }{
 		{"raw", "ctrl+r", "raw JSON", "Switch between the form and its value as raw JSON; nothing is lost either way."},
 		{"add", "ctrl+n", "add item", "Add an item to the array, or a key to the map, that the focus is in."},
@@ -128,7 +128,7 @@ func (v *ask) formActions() (out []tui.Action) {
 	})
 }
 
-func (v *ask) nothing(*tui.Ctx) string {
+func (v *formScreen) nothing(*tui.Ctx) string {
 	if v.cur == nil {
 		return "nothing is open"
 	}
@@ -136,7 +136,7 @@ func (v *ask) nothing(*tui.Ctx) string {
 }
 
 // cannot is why the form cannot be sent now.
-func (v *ask) cannot(c *tui.Ctx) string {
+func (v *formScreen) cannot(c *tui.Ctx) string {
 	switch {
 	case v.cur == nil:
 		return "nothing is open"
@@ -149,12 +149,12 @@ func (v *ask) cannot(c *tui.Ctx) string {
 }
 
 // Typing is whether letters go into the form.
-func (v *ask) Typing(c *tui.Ctx) bool {
+func (v *formScreen) Typing(c *tui.Ctx) bool {
 	return c.Focus == "form" && v.cur != nil && v.cur.form.Typing()
 }
 
 // Hints are what the form's keys do at the focused field.
-func (v *ask) Hints(c *tui.Ctx) (out []tui.Hint) {
+func (v *formScreen) Hints(c *tui.Ctx) (out []tui.Hint) {
 	if c.Focus != "form" || v.cur == nil {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (v *ask) Hints(c *tui.Ctx) (out []tui.Hint) {
 	return out
 }
 
-func (v *ask) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *formScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		name, _ := m.Arg.(string)
@@ -181,7 +181,7 @@ func (v *ask) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return v.edited(c, m), true
 	case tui.FilterChanged, tui.FindNext:
 		return v.reply.Handle(c, msg)
-	case tui.Laid:
+	case tui.Resized:
 		return v.reply.Handle(c, msg)
 	case suggestions:
 		if v.drafts[m.d.key] == m.d {
@@ -205,7 +205,7 @@ func (v *ask) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 }
 
 // toForm gives the form what is meant for it.
-func (v *ask) toForm(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+func (v *formScreen) toForm(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if v.cur == nil {
 		return nil, false
 	}
@@ -230,7 +230,7 @@ func (v *ask) toForm(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	return f.Cmd(), ok
 }
 
-func (v *ask) mouse(m tui.PaneMouse) (tea.Cmd, bool) {
+func (v *formScreen) mouse(m tui.PaneMouse) (tea.Cmd, bool) {
 	if v.cur == nil {
 		return nil, false
 	}
@@ -245,7 +245,7 @@ func (v *ask) mouse(m tui.PaneMouse) (tea.Cmd, bool) {
 }
 
 // open shows an item's form, with what was typed for it before.
-func (v *ask) open(c *tui.Ctx, name string) tea.Cmd {
+func (v *formScreen) open(c *tui.Ctx, name string) tea.Cmd {
 	s := c.Server
 	if s == nil || name == "" {
 		return nil
@@ -276,7 +276,7 @@ func (v *ask) open(c *tui.Ctx, name string) tea.Cmd {
 
 // fit gives a draft the item's form; after its schema changed the value moves
 // to a new form.
-func (v *ask) fit(c *tui.Ctx, d *draft, it offer.Item, ok bool) tea.Cmd {
+func (v *formScreen) fit(c *tui.Ctx, d *draft, it offer.Item, ok bool) tea.Cmd {
 	if !ok || d.form != nil && string(it.Raw) == string(d.item.Raw) {
 		return nil
 	}
@@ -285,7 +285,7 @@ func (v *ask) fit(c *tui.Ctx, d *draft, it offer.Item, ok bool) tea.Cmd {
 	d.form = form.New(v.fields(it), c.Theme)
 	d.form.Complete = v.completer(c.Server, it)
 	if old != nil && old.Dirty() {
-		_ = d.form.SetJSON([]byte(whole(old))) // text that is not JSON stays as it is, in the raw editor
+		_ = d.form.SetJSON([]byte(fullJSON(old))) // text that is not JSON stays as it is, in the raw editor
 	}
 	return d.form.Cmd()
 }
@@ -298,7 +298,7 @@ type recalled struct {
 
 // recall fills in what was sent before the last restart, unless something was
 // typed meanwhile.
-func (v *ask) recall(c *tui.Ctx, d *draft) tea.Cmd {
+func (v *formScreen) recall(c *tui.Ctx, d *draft) tea.Cmd {
 	if d.recalled || d.file == "" {
 		return nil
 	}
@@ -309,7 +309,7 @@ func (v *ask) recall(c *tui.Ctx, d *draft) tea.Cmd {
 	return cmd
 }
 
-func (v *ask) find(s *session.Session, name string) (offer.Item, bool) {
+func (v *formScreen) find(s *session.Session, name string) (offer.Item, bool) {
 	for _, it := range s.Listing(v.kind).Items {
 		if v.name(it) == name {
 			return it, true
@@ -319,7 +319,7 @@ func (v *ask) find(s *session.Session, name string) (offer.Item, bool) {
 }
 
 // edited takes back what $EDITOR made of a text or of the value.
-func (v *ask) edited(c *tui.Ctx, m tui.Edited) tea.Cmd {
+func (v *formScreen) edited(c *tui.Ctx, m tui.Edited) tea.Cmd {
 	d := v.editing
 	v.editing = nil
 	if d == nil || m.Err != nil || !m.Changed {
@@ -333,8 +333,8 @@ func (v *ask) edited(c *tui.Ctx, m tui.Edited) tea.Cmd {
 	return cmd
 }
 
-// whole is the form's value as JSON for people, or the raw editor's text.
-func whole(f *form.Form) string {
+// fullJSON is the form's value as JSON for people, or the raw editor's text.
+func fullJSON(f *form.Form) string {
 	if f.Raw() {
 		_, text, _ := f.EditText()
 		return text
@@ -342,7 +342,7 @@ func whole(f *form.Form) string {
 	return string(f.Value().Indent())
 }
 
-func (v *ask) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *formScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "result" {
 		return v.drawResult(c, p)
 	}
@@ -383,14 +383,14 @@ func formBadge(f *form.Form) string {
 	}
 }
 
-func (v *ask) Breadcrumb(*tui.Ctx) string {
+func (v *formScreen) Breadcrumb(*tui.Ctx) string {
 	if v.cur == nil {
 		return ""
 	}
 	return safe.Line(v.name(v.cur.item), 60)
 }
 
-func (v *ask) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+func (v *formScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	if v.cur == nil {
 		return nil
 	}
@@ -412,19 +412,19 @@ func (v *ask) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		return v.reply.Doc.CopyText(k)
 	case k == tui.CopyJSON || k == tui.CopyValue:
 		f := v.cur.form
-		return func() (string, error) { return whole(f), nil }
+		return func() (string, error) { return fullJSON(f), nil }
 	}
 	return nil
 }
 
-func (v *ask) PageText(c *tui.Ctx) (text, ext string, ok bool) {
+func (v *formScreen) PageText(c *tui.Ctx) (text, ext string, ok bool) {
 	if c.Focus == "form" && v.cur != nil {
-		return whole(v.cur.form), ".json", true
+		return fullJSON(v.cur.form), ".json", true
 	}
 	return v.reply.Doc.PageText()
 }
 
-func (v *ask) Plain(_ *tui.Ctx, w io.Writer) {
+func (v *formScreen) Plain(_ *tui.Ctx, w io.Writer) {
 	if v.cur == nil {
 		fmt.Fprintln(w, "Nothing is open here.")
 		return
@@ -443,7 +443,7 @@ func (v *ask) Plain(_ *tui.Ctx, w io.Writer) {
 }
 
 // Choices are the fields, each asked for by its number, and sending.
-func (v *ask) Choices(*tui.Ctx) (out []tui.Choice) {
+func (v *formScreen) Choices(*tui.Ctx) (out []tui.Choice) {
 	if v.cur == nil || v.cur.op != 0 {
 		return nil
 	}

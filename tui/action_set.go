@@ -9,8 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// registry holds every action of the program.
-type registry struct {
+// actionSet holds every action of the program.
+type actionSet struct {
 	global []*Action
 	views  []registered
 	byID   map[string]*Action
@@ -32,10 +32,10 @@ var fixedKeys = []string{
 // avoidKeys are taken by terminals and multiplexers, so nobody may bind them.
 var avoidKeys = []string{"ctrl+a", "ctrl+b", "ctrl+j", "ctrl+s", "ctrl+m", "ctrl+i", "ctrl+h"}
 
-// newRegistry collects the actions and applies the key bindings of the config
+// newActionSet collects the actions and applies the key bindings of the config
 // (action id -> keys; no keys unbinds). It fails when the result is not sound.
-func newRegistry(views []View, global []Action, keys map[string][]string) (*registry, error) {
-	r := &registry{byID: map[string]*Action{}}
+func newActionSet(views []View, global []Action, keys map[string][]string) (*actionSet, error) {
+	r := &actionSet{byID: map[string]*Action{}}
 	var errs []error
 	add := func(list []Action) (out []*Action) {
 		for i := range list {
@@ -75,12 +75,12 @@ func newRegistry(views []View, global []Action, keys map[string][]string) (*regi
 // key clashes within a scope, actions without help, ids that are not unique.
 // A test of the table of views calls it.
 func CheckViews(views []View) error {
-	_, err := newRegistry(views, globalActions(), nil)
+	_, err := newActionSet(views, globalActions(), nil)
 	return err
 }
 
 // check finds what would make help lie or keys ambiguous.
-func (r *registry) check() (errs []error) {
+func (r *actionSet) check() (errs []error) {
 	for _, a := range r.global {
 		errs = append(errs, checkAction(a, "")...)
 	}
@@ -145,7 +145,7 @@ func clashes(scope string, list []*Action) (errs []error) {
 }
 
 // find returns the entry of a view by id or alias, nil if there is none.
-func (r *registry) find(word string) *registered {
+func (r *actionSet) find(word string) *registered {
 	for i := range r.views {
 		v := &r.views[i]
 		if v.info.ID == word || slices.Contains(v.info.Aliases, word) {
@@ -156,7 +156,7 @@ func (r *registry) find(word string) *registered {
 }
 
 // tabs are the screens that number keys reach, in order.
-func (r *registry) tabs() (out []*registered) {
+func (r *actionSet) tabs() (out []*registered) {
 	for i := range r.views {
 		if !r.views[i].info.Hidden {
 			out = append(out, &r.views[i])
@@ -185,7 +185,7 @@ func lookup(list []*Action, pane, key string) (a *Action, chord bool) {
 
 // scoped lists the actions of the visible view and pane, then the global ones
 // whose keys it does not shadow. Help, hint bar and palette start from it.
-func (r *registry) scoped(view, pane string) (local, global []*Action) {
+func (r *actionSet) scoped(view, pane string) (local, global []*Action) {
 	if v := r.find(view); v != nil {
 		for _, a := range v.actions {
 			if a.Pane == "" || a.Pane == pane {

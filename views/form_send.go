@@ -22,7 +22,7 @@ import (
 
 // check sends the form, after asking where the value is invalid or the tool
 // destroys.
-func (v *ask) check(c *tui.Ctx) tea.Cmd {
+func (v *formScreen) check(c *tui.Ctx) tea.Cmd {
 	d := v.cur
 	if err := d.form.Err(); err != nil {
 		return c.Toast(tui.Warning, "not valid JSON: "+err.Error())
@@ -48,7 +48,7 @@ func (v *ask) check(c *tui.Ctx) tea.Cmd {
 }
 
 // warn asks before a tool that says that it destroys.
-func (v *ask) warn(c *tui.Ctx, d *draft) tea.Cmd {
+func (v *formScreen) warn(c *tui.Ctx, d *draft) tea.Cmd {
 	if !d.item.Destructive() {
 		return v.run(c, d)
 	}
@@ -60,13 +60,13 @@ func (v *ask) warn(c *tui.Ctx, d *draft) tea.Cmd {
 	})
 }
 
-// asked is the outcome of a call.
-type asked struct {
+// callDone is the outcome of a call.
+type callDone struct {
 	d     *draft
 	reply rpc.Reply
 }
 
-func (v *ask) run(c *tui.Ctx, d *draft) tea.Cmd {
+func (v *formScreen) run(c *tui.Ctx, d *draft) tea.Cmd {
 	if why := v.cannot(c); why != "" {
 		return c.Toast(tui.Warning, why)
 	}
@@ -81,16 +81,16 @@ func (v *ask) run(c *tui.Ctx, d *draft) tea.Cmd {
 }
 
 // call is the operation that sends what a draft holds now: it runs beside the event loop, where the draft goes on changing.
-func (v *ask) call(s *session.Session, d *draft) func(context.Context) (any, error) {
+func (v *formScreen) call(s *session.Session, d *draft) func(context.Context) (any, error) {
 	it, args, given := d.item, d.sent, d.form.Strings()
 	return func(ctx context.Context) (any, error) {
 		r, err := v.send(ctx, s, it, args, given, session.CallOptions{OnProgress: reportTo(ctx)})
-		return asked{d, r}, err
+		return callDone{d, r}, err
 	}
 }
 
 // keep saves what was sent, for the next start. It comes after the call, which does not wait for the disk.
-func (v *ask) keep(c *tui.Ctx, d *draft) tea.Cmd {
+func (v *formScreen) keep(c *tui.Ctx, d *draft) tea.Cmd {
 	if d.file == "" {
 		return nil
 	}
@@ -111,7 +111,7 @@ func reportTo(ctx context.Context) func(rpc.Progress) {
 }
 
 // finished takes outcomes of operations.
-func (v *ask) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
+func (v *formScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	if r, ok := m.Value.(recalled); ok {
 		if r.value != nil && !r.d.form.Dirty() && r.d.form.SetJSON(r.value) == nil {
 			r.d.form.MarkClean()
@@ -132,8 +132,8 @@ func (v *ask) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 }
 
 // answered shows the outcome of a call.
-func (v *ask) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
-	if a, ok := m.Value.(asked); ok {
+func (v *formScreen) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
+	if a, ok := m.Value.(callDone); ok {
 		d.request = a.reply.Request
 	}
 	if d != v.cur {
@@ -146,7 +146,7 @@ func (v *ask) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
 		}
 		return c.FocusPane("form")
 	}
-	r := m.Value.(asked).reply
+	r := m.Value.(callDone).reply
 	d.last = pane.ResultAsSent(c.Sessions.Journal(), r)
 	last := d.last
 	th := c.Theme
@@ -203,7 +203,7 @@ func cost(r rpc.Reply) string {
 }
 
 // drawResult shows the running call's progress, or the answer.
-func (v *ask) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+func (v *formScreen) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	p.Badge = ""
 	if v.cur == nil {
 		p.Lines, p.Scroll = nil, tui.Scroll{}
@@ -250,7 +250,7 @@ func progressLines(th *tui.Theme, op tui.Op, w int) []string {
 
 // completer asks the server to complete an argument, a moment after the last
 // key. Nil where the server does not offer it.
-func (v *ask) completer(s *session.Session, it offer.Item) func(pointer, text string) tea.Cmd {
+func (v *formScreen) completer(s *session.Session, it offer.Item) func(pointer, text string) tea.Cmd {
 	if v.ref == nil || !s.Supports("completion/complete") {
 		return nil
 	}

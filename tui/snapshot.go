@@ -9,9 +9,9 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// world is the shell's snapshot of all servers. It is taken when the sessions
+// snapshot is the shell's snapshot of all servers. It is taken when the sessions
 // say that something changed, so that drawing asks nobody and takes no locks.
-type world struct {
+type snapshot struct {
 	current string
 	rows    []serverRow
 	latest  journal.Entry // newest traffic
@@ -51,7 +51,7 @@ func (r *serverRow) word() string {
 }
 
 // about is what the rail says of the current server, below the list.
-func (w *world) about(t *Theme, width int) []string {
+func (w *snapshot) about(t *Theme, width int) []string {
 	r := w.row(w.current)
 	if r == nil || !r.connected() {
 		return nil
@@ -66,7 +66,7 @@ func (w *world) about(t *Theme, width int) []string {
 }
 
 // row finds a server by name, nil if there is none.
-func (w *world) row(name string) *serverRow {
+func (w *snapshot) row(name string) *serverRow {
 	for i := range w.rows {
 		if w.rows[i].name == name {
 			return &w.rows[i]
@@ -75,7 +75,7 @@ func (w *world) row(name string) *serverRow {
 	return nil
 }
 
-func (w *world) names() (out []string) {
+func (w *snapshot) names() (out []string) {
 	for i := range w.rows {
 		out = append(out, w.rows[i].name)
 	}
@@ -83,7 +83,7 @@ func (w *world) names() (out []string) {
 }
 
 // moving is whether a countdown or a spinner must be redrawn.
-func (w *world) moving() bool {
+func (w *snapshot) moving() bool {
 	for i := range w.rows {
 		if w.rows[i].moving {
 			return true
@@ -93,7 +93,7 @@ func (w *world) moving() bool {
 }
 
 // lastError is the current server's error.
-func (w *world) lastError() string {
+func (w *snapshot) lastError() string {
 	if r := w.row(w.current); r != nil {
 		first, _, _ := strings.Cut(r.err, "\n")
 		return first
