@@ -16,9 +16,9 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
-	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/transport"
 )
 
@@ -178,7 +178,7 @@ func (s *Server) answer(parts []part) ([]byte, error) {
 			size += len(t.Raw)
 		}
 		if p.err == nil && len(out)+size > maxTools {
-			p.err = failureOf(failure.Protocol, p.server, "response would exceed %s with its tools", ingress.Size(maxTools))
+			p.err = failureOf(failure.Protocol, p.server, "response would exceed %s with its tools", text.Bytes(maxTools))
 			if len(parts) == 1 {
 				return nil, p.err
 			}

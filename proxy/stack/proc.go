@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // proc is one process of the stack: a goroutine that starts it, monitors it, and restarts it while it is enabled.
@@ -242,7 +244,7 @@ func (p *proc) pause(gen uint64, row int, err error) bool {
 		state = Crashing
 	}
 	p.stack.update(p, func(s *Status) { s.RetryAt = time.Now().Add(d) })
-	p.setState(state, fmt.Sprintf("%v; next start in %s", err, d.Round(10*time.Millisecond)), err)
+	p.setState(state, fmt.Sprintf("%v; next start in %s", err, text.Duration(d)), err)
 	t := time.NewTimer(d)
 	defer t.Stop()
 	for {
