@@ -150,7 +150,8 @@ func (v *logs) row(th *tui.Theme, e journal.Entry, w int) string {
 	if l.Logger != "" {
 		b.WriteString(th.Accent2.S(safe.Line(l.Logger, 40)) + " ")
 	}
-	b.WriteString(v.Feed.Query.Highlight(safe.Line(text.FirstLine(l.Text), 0), th.Text, th.Match))
+	line, _, _ := strings.Cut(l.Text, "\n") // with its indentation
+	b.WriteString(v.Feed.Query.Highlight(safe.Line(line, 0), th.Text, th.Match))
 	return b.String()
 }
 
