@@ -30,9 +30,7 @@ func (f *Field) wording(p part, m Member) (keyword, wording string) {
 	v := m.Value
 	lit := text.Clip(v.Literal(), 40)
 	switch keyword = m.Name; keyword {
-	case "minimum", "exclusiveMinimum":
-		wording = f.between(f.Minimum, f.Maximum, f.ExclusiveMin, f.ExclusiveMax)
-	case "maximum", "exclusiveMaximum":
+	case "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum":
 		wording = f.between(f.Minimum, f.Maximum, f.ExclusiveMin, f.ExclusiveMax)
 	case "multipleOf":
 		wording = "a multiple of " + lit

@@ -136,7 +136,11 @@ func (w *problemWriter) leaf(e *jsonschema.ValidationError) {
 	case *kind.Const:
 		w.add(loc, "const", "must be %s", show(k.Want))
 	case *kind.Format:
-		w.add(loc, "format", "is not a valid %s%s", text.Clip(k.Want, 60), formatExample(k.Want))
+		example := formatExamples[k.Want]
+		if example != "" {
+			example = ", for example " + example
+		}
+		w.add(loc, "format", "is not a valid %s%s", text.Clip(k.Want, 60), example)
 	case *kind.Pattern:
 		w.add(loc, "pattern", "must match %s", text.Clip(k.Want, 200))
 	case *kind.MinLength:
@@ -207,31 +211,18 @@ func typePhrase(want []string) string {
 	return strings.Join(out, " or ")
 }
 
-// formatExample shows what the commoner formats look like.
-func formatExample(format string) string {
-	switch format {
-	case "date":
-		return ", for example 2026-11-21"
-	case "time":
-		return ", for example 13:45:00Z"
-	case "date-time":
-		return ", for example 2026-11-21T13:45:00Z"
-	case "duration":
-		return ", for example P1DT2H"
-	case "email":
-		return ", for example name@example.com"
-	case "uri":
-		return ", for example https://example.com/"
-	case "uuid":
-		return ", for example 123e4567-e89b-12d3-a456-426614174000"
-	case "ipv4":
-		return ", for example 192.0.2.1"
-	case "ipv6":
-		return ", for example 2001:db8::1"
-	case "hostname":
-		return ", for example host.example.com"
-	}
-	return ""
+// formatExamples are what the commoner formats look like.
+var formatExamples = map[string]string{
+	"date":      "2026-11-21",
+	"time":      "13:45:00Z",
+	"date-time": "2026-11-21T13:45:00Z",
+	"duration":  "P1DT2H",
+	"email":     "name@example.com",
+	"uri":       "https://example.com/",
+	"uuid":      "123e4567-e89b-12d3-a456-426614174000",
+	"ipv4":      "192.0.2.1",
+	"ipv6":      "2001:db8::1",
+	"hostname":  "host.example.com",
 }
 
 func list(vs []any) string {
