@@ -18,7 +18,7 @@ var arrows = map[string]string{
 	"session/agentclient":      "certs config failure ingress jsonrpc mask telemetry text",
 	"session/atomicfile":       "text",
 	"session/backoff":          "",
-	"session/budget":           "",
+	"session/budget":           "text",
 	"session/budget/load":      "listen",
 	"session/certs":            "atomicfile",
 	"session/certs/certtest":   "",
