@@ -100,13 +100,13 @@ func (s *Session) ask(ctx context.Context, x *Exchange, method string, params []
 		delete(s.asks, id)
 		s.mux.Unlock()
 	}()
-	say := func(frame []byte) error {
+	send := func(frame []byte) error {
 		if err := x.send(frame); !errors.Is(err, ErrOver) && !errors.Is(err, errNoStream) {
 			return err
 		}
 		return s.push(frame)
 	}
-	if err := say(jsonrpc.NewRequest([]byte(id), method, params)); err != nil {
+	if err := send(jsonrpc.NewRequest([]byte(id), method, params)); err != nil {
 		return reply{}, err
 	}
 	select {
@@ -115,7 +115,7 @@ func (s *Session) ask(ctx context.Context, x *Exchange, method string, params []
 	case <-s.ended:
 		return reply{}, errSessionEnded
 	case <-ctx.Done():
-		_ = say(jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), fmt.Appendf(nil, `{"requestId":%s}`, id)))
+		_ = send(jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), fmt.Appendf(nil, `{"requestId":%s}`, id)))
 		return reply{}, context.Cause(ctx)
 	}
 }

@@ -40,7 +40,7 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 		delete(c.asks, string(id))
 		c.mu.Unlock()
 	}()
-	tell := func(frame []byte) {
+	send := func(frame []byte) {
 		if cause != nil && cause.send(frame) {
 			return
 		}
@@ -51,7 +51,7 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 		c.general.put(frame)
 		c.mu.Unlock()
 	}
-	tell(jsonrpc.NewRequest(id, method, c.taskIn(sess.Name(), params, "_meta", metaRelated, "taskId")))
+	send(jsonrpc.NewRequest(id, method, c.taskIn(sess.Name(), params, "_meta", metaRelated, "taskId")))
 	select {
 	case env := <-answer:
 		if env.Kind == jsonrpc.Response {
@@ -63,7 +63,7 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 		}
 		return nil, fault, true
 	case <-ctx.Done():
-		tell(jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), append(append([]byte(`{"requestId":`), id...), '}')))
+		send(jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), append(append([]byte(`{"requestId":`), id...), '}')))
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the request was cancelled"}, true
 	}
 }
