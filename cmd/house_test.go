@@ -344,4 +344,9 @@ func TestReadmeIsShort(t *testing.T) {
 	if err != nil || len(text) > 10_000 {
 		t.Errorf("README.md has %d bytes, and at most 10,000 are read: %v", len(text), err)
 	}
+	// .ci/run takes the command for the tests from there.
+	blocks := strings.Join(regexp.MustCompile("(?s)```sh\n.*?```").FindAllString(string(text), -1), "")
+	if n := strings.Count(blocks, "\ngo test "); n != 1 {
+		t.Errorf("README.md has %d lines \"go test …\" in sh blocks, not one", n)
+	}
 }
