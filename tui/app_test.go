@@ -203,7 +203,7 @@ func TestCopyChord(t *testing.T) {
 		app.Press("y").Overlay("y …").Has("v  copy value", "j  copy JSON (not available here)")
 		app.Press("v").Toast("copied value (7 B)")
 		if out := string(app.Output()); !strings.Contains(out, "\x1b]52;c;ZnJ1aXQgMA==") {
-			t.Error("the terminal was not told to copy")
+			t.Error("the terminal got no order to copy")
 		}
 	})
 }

@@ -52,7 +52,7 @@ type Config struct {
 	Environ []string
 	// Options are added to the tea.Program's: for tests.
 	Options []tea.ProgramOption
-	// Program, if set, is told of the tea.Program before it runs: for tests, and
+	// Program, if set, gets the tea.Program before it runs: for tests, and
 	// for what has to be said of something that is not a server.
 	Program func(*tea.Program)
 	// Frames, if set, sees every frame before the renderer does: for tests. The

@@ -202,20 +202,20 @@ func moveActions() (out []Action) {
 		id, title, help string
 		keys            []string
 	}{
-		{"up", "up", "Moves up one line.", []string{"up", "k"}},
-		{"down", "down", "Moves down one line.", []string{"down", "j"}},
-		{"left", "left", "Moves left, or folds.", []string{"left", "h"}},
-		{"right", "right", "Moves right, or unfolds.", []string{"right", "l"}},
-		{"top", "top", "Goes to the first line.", []string{"g", "home"}},
-		{"bottom", "bottom", "Goes to the last line.", []string{"G", "end"}},
-		{"halfup", "half a page up", "Moves up half a page.", []string{"ctrl+u"}},
-		{"halfdown", "half a page down", "Moves down half a page.", []string{"ctrl+d"}},
-		{"pageup", "page up", "Moves up one page.", []string{"pgup"}},
-		{"pagedown", "page down", "Moves down one page.", []string{"pgdown"}},
-		{"open", "open", "Opens or runs what is selected.", []string{"enter"}},
-		{"select", "fold or select", "Folds or selects what is under the cursor.", []string{"space"}},
-		{"previoustab", "previous part", "Goes to the sub-tab before.", []string{"["}},
-		{"nexttab", "next part", "Goes to the next sub-tab.", []string{"]"}},
+		{"up", "up", "Move up one line.", []string{"up", "k"}},
+		{"down", "down", "Move down one line.", []string{"down", "j"}},
+		{"left", "left", "Move left, or fold.", []string{"left", "h"}},
+		{"right", "right", "Move right, or unfold.", []string{"right", "l"}},
+		{"top", "top", "Go to the first line.", []string{"g", "home"}},
+		{"bottom", "bottom", "Go to the last line.", []string{"G", "end"}},
+		{"halfup", "half a page up", "Move up half a page.", []string{"ctrl+u"}},
+		{"halfdown", "half a page down", "Move down half a page.", []string{"ctrl+d"}},
+		{"pageup", "page up", "Move up one page.", []string{"pgup"}},
+		{"pagedown", "page down", "Move down one page.", []string{"pgdown"}},
+		{"open", "open", "Open or run the selection.", []string{"enter"}},
+		{"select", "fold or select", "Fold or select what is under the cursor.", []string{"space"}},
+		{"previoustab", "previous part", "Go to the previous sub-tab.", []string{"["}},
+		{"nexttab", "next part", "Go to the next sub-tab.", []string{"]"}},
 	} {
 		first := k.keys[0]
 		out = append(out, Action{

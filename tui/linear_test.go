@@ -30,8 +30,8 @@ func (c *console) Write(p []byte) (int, error) {
 	return c.out.Write(p)
 }
 
-// say types lines and returns what was printed since the last call.
-func (c *console) say(lines ...string) string {
+// enter types lines and returns what was printed since the last call.
+func (c *console) enter(lines ...string) string {
 	c.t.Helper()
 	for _, l := range lines {
 		_, _ = io.WriteString(c.in, l+"\n")
@@ -77,49 +77,49 @@ func inLinear(t *testing.T, f func(*testing.T, *console, *fruits), more ...tui.V
 
 func TestLinearListsPicksAndRuns(t *testing.T) {
 	inLinear(t, func(t *testing.T, c *console, f *fruits) {
-		c.has(c.say(), "== Fruits", "fruit basket", "1) fruit 0", "12) fruit 11")
-		got := c.say("2")
+		c.has(c.enter(), "== Fruits", "fruit basket", "1) fruit 0", "12) fruit 11")
+		got := c.enter("2")
 		c.has(got, "picked fruit 1")
 		if strings.Contains(got, "fruit basket") {
 			t.Errorf("lines that did not change are printed again:\n%s", got)
 		}
-		c.has(c.say("99"), "there is no 99; the numbers go to 12")
-		c.has(c.say("nonsense"), "there is no command nonsense; ? lists the commands")
-		c.has(c.say("?"), "fruits.eat [enter]: Eats the fruit, which takes 3 s.", "app.quit [q]")
-		c.has(c.say("/11"), "1) fruit 11")
-		c.has(c.say(""), "fruit basket")
-		c.has(c.say("other"), "== Other", "came with <nil>")
-		c.has(c.say("esc"), "== Fruits")
+		c.has(c.enter("99"), "there is no 99; the numbers go to 12")
+		c.has(c.enter("nonsense"), "there is no command nonsense; ? lists the commands")
+		c.has(c.enter("?"), "fruits.eat [enter]: Eats the fruit, which takes 3 s.", "app.quit [q]")
+		c.has(c.enter("/11"), "1) fruit 11")
+		c.has(c.enter(""), "fruit basket")
+		c.has(c.enter("other"), "== Other", "came with <nil>")
+		c.has(c.enter("esc"), "== Fruits")
 	})
 }
 
 func TestLinearRunsAndCancelsCalls(t *testing.T) {
 	inLinear(t, func(t *testing.T, c *console, f *fruits) {
-		c.say()
-		c.say("enter")
-		c.has(c.say("x"), "cancelling eat fruit 0", "eat fruit 0: failed: context canceled", "eat fruit 0: cancelled")
-		c.say("fruits.eat")
+		c.enter()
+		c.enter("enter")
+		c.has(c.enter("x"), "cancelling eat fruit 0", "eat fruit 0: failed: context canceled", "eat fruit 0: cancelled")
+		c.enter("fruits.eat")
 		close(f.block)
-		c.has(c.say(), "eat fruit 0: done")
+		c.has(c.enter(), "eat fruit 0: done")
 	})
 }
 
 func TestLinearAsks(t *testing.T) {
 	inLinear(t, func(t *testing.T, c *console, f *fruits) {
-		c.say()
-		c.has(c.say("D"), "Bin it?", "It cannot be taken back. [y/N]")
-		c.has(c.say("y"), "ran bin")
-		c.has(c.say("R"), "name:  [fruit 0] (. cancels)")
-		c.has(c.say("apple"), "1) apple")
-		c.say("R", ".")
-		c.has(c.say("F"), "it is ^[[31mrotten")
-		c.has(c.say("y v"), "apple")
+		c.enter()
+		c.has(c.enter("D"), "Bin it?", "It cannot be taken back. [y/N]")
+		c.has(c.enter("y"), "ran bin")
+		c.has(c.enter("R"), "name:  [fruit 0] (. cancels)")
+		c.has(c.enter("apple"), "1) apple")
+		c.enter("R", ".")
+		c.has(c.enter("F"), "it is ^[[31mrotten")
+		c.has(c.enter("y v"), "apple")
 	})
 }
 
 func TestLinearEndOfInputWaitsForCalls(t *testing.T) {
 	inLinear(t, func(t *testing.T, c *console, f *fruits) {
-		c.say("enter")
+		c.enter("enter")
 		c.in.Close()
 		time.Sleep(time.Hour)
 		select {
@@ -129,24 +129,24 @@ func TestLinearEndOfInputWaitsForCalls(t *testing.T) {
 		default:
 		}
 		close(f.block)
-		c.has(c.say(), "eat fruit 0: done")
+		c.has(c.enter(), "eat fruit 0: done")
 	})
 }
 
 // Lines that are piped in all at once take effect one after the other.
 func TestLinearPipedLinesWait(t *testing.T) {
 	inLinear(t, func(t *testing.T, c *console, f *fruits) {
-		c.say()
+		c.enter()
 		_, _ = io.WriteString(c.in, "enter\n3\nother\nesc\n")
-		got := c.say()
+		got := c.enter()
 		c.has(got, "a call is running; then: 3 (x cancels the call)")
 		if strings.Contains(got, "picked") {
 			t.Errorf("3 did not wait for the call:\n%s", got)
 		}
-		c.has(c.say("q"), "Quit mcphud?", "A call is running.")
-		c.say("n")
+		c.has(c.enter("q"), "Quit mcphud?", "A call is running.")
+		c.enter("n")
 		close(f.block)
-		got = c.say()
+		got = c.enter()
 		c.has(got, "eat fruit 0: eaten", "picked fruit 2", "== Other", "== Fruits")
 	})
 }
@@ -190,7 +190,7 @@ func (s *steps) Plain(_ *tui.Ctx, w io.Writer) { fmt.Fprintln(w, "steps:", strin
 // The commands of a sequence run one after the other, as they do on a screen.
 func TestLinearRunsSequencesInOrder(t *testing.T) {
 	inLinear(t, func(t *testing.T, c *console, _ *fruits) {
-		c.say("steps")
-		c.has(c.say("s"), "steps: first second third")
+		c.enter("steps")
+		c.has(c.enter("s"), "steps: first second third")
 	}, &steps{})
 }

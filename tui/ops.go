@@ -225,7 +225,7 @@ func (o *operations) leave() {
 	}
 }
 
-// wait gives the functions that run up to d to end, so that servers are told
+// wait gives the functions that run up to d to end, so that servers are notified
 // of the cancellation.
 func (o *operations) wait(d time.Duration) {
 	o.mu.Lock()

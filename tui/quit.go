@@ -66,7 +66,7 @@ func (q *quitting) request(a *App) tea.Cmd {
 	return nil
 }
 
-// leaveProgram cancels what runs, so that servers are told, and quits.
+// leaveProgram cancels what runs, so that servers are notified, and quits.
 func (a *App) leaveProgram() tea.Cmd {
 	a.ops.close()
 	return tea.Quit

@@ -74,11 +74,11 @@ func TestBadCall(t *testing.T) {
 			form(app, c.tool)
 			app.Press("ctrl+r", "ctrl+home").Pane("form").Has("{")
 			app.Press("end", "backspace").Type(`"mark": "typed before"}`).Press("ctrl+g")
-			says(app, "result", c.says...)
+			shows(app, "result", c.says...)
 			app.Pane("result").HasNot("✓ ok")
 			app.Pane("form").Has(`"mark": "typed before"`)
 			if name != "isError" {
-				says(app, "result", "What you typed is kept")
+				shows(app, "result", "What you typed is kept")
 			}
 			if c.lost {
 				reconnect(app)
@@ -137,13 +137,13 @@ func TestBadList(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
 			app := open(t, soon(faketest.Stdio(t, mode)))
-			says(app, "list", want...)
+			shows(app, "list", want...)
 			asked := func() int {
 				return len(wire(app, func(e journal.Entry) bool { return e.Method == "tools/list" && e.Kind == journal.Request }))
 			}
 			before := asked()
 			app.Press("r")
-			says(app, "list", want...)
+			shows(app, "list", want...)
 			if asked() == before {
 				t.Error("tools/list was not asked again")
 			}
@@ -160,12 +160,12 @@ func TestBadList(t *testing.T) {
 		t.Parallel()
 		app := open(t, soon(faketest.Stdio(t, behave.HalfFrameExit)), tuitest.SessionOptions(patient))
 		state(app, session.Failed)
-		says(app, "list", "✗ half-frame-exit: ", "the server exited with status 2", "crashed on purpose", "Press r to ")
+		shows(app, "list", "✗ half-frame-exit: ", "the server exited with status 2", "crashed on purpose", "Press r to ")
 		intact(t, app)
 	})
 }
 
-// TestBadArguments sends what the schema forbids only when told to, and shows
+// TestBadArguments sends what the schema forbids only when confirmed, and shows
 // what the server says of it.
 func TestBadArguments(t *testing.T) {
 	t.Parallel()

@@ -104,12 +104,12 @@ func TestBadStart(t *testing.T) {
 			t.Parallel()
 			app := start(t, tuitest.Target(c.server(t)), tuitest.At("servers", nil), tuitest.SessionOptions(patient))
 			state(app, session.Failed)
-			says(app, "detail", append([]string{"✗ Error"}, c.says...)...)
+			shows(app, "detail", append([]string{"✗ Error"}, c.says...)...)
 			app.View("servers").Pane("list").Has("✗", "Error")
 			app.Status().Has("✗ Error")
 			app.Press("2").View("tools")
-			says(app, "list", append([]string{"✗"}, c.says...)...)
-			says(app, "list", "Press r to ")
+			shows(app, "list", append([]string{"✗"}, c.says...)...)
+			shows(app, "list", "Press r to ")
 			frames := func() int {
 				return len(wire(app, func(e journal.Entry) bool {
 					return e.Kind == journal.State && strings.Contains(e.Note, "-> Connecting")
@@ -124,7 +124,7 @@ func TestBadStart(t *testing.T) {
 				return ""
 			})
 			state(app, session.Failed)
-			says(app, "detail", c.says...)
+			shows(app, "detail", c.says...)
 			if c.silent {
 				for _, e := range wire(app, func(e journal.Entry) bool { return e.Kind != journal.State }) {
 					t.Errorf("journal: %+v", e)

@@ -35,7 +35,7 @@ func TestE2EProgress(t *testing.T) {
 		t.Errorf("%d bars:\n%s", bars, app.Screen())
 	}
 	app.Status().Has("%")
-	says(app, "result", "✓ ok", "Long running operation completed. Duration: 1.5 seconds, Steps: 30.")
+	shows(app, "result", "✓ ok", "Long running operation completed. Duration: 1.5 seconds, Steps: 30.")
 	n := len(wire(app, func(e journal.Entry) bool { return e.Method == "notifications/progress" }))
 	if n != 30 {
 		t.Errorf("%d progress notifications", n)
@@ -43,7 +43,7 @@ func TestE2EProgress(t *testing.T) {
 	intact(t, app)
 }
 
-// TestE2ECancel cancels a long call: the server is told, never answers, and
+// TestE2ECancel cancels a long call: the server is notified, never answers, and
 // takes the next call.
 func TestE2ECancel(t *testing.T) {
 	for name, server := range map[string]func(*testing.T) config.Server{
@@ -58,11 +58,11 @@ func TestE2ECancel(t *testing.T) {
 			app.Press("x").Pane("result").Has("⊘ cancelled after", "server notified")
 			app.Status().HasNot("trigger-long")
 			call := wire(app, func(e journal.Entry) bool { return e.Method == "tools/call" && e.Kind == journal.Request })[0]
-			told := wire(app, func(e journal.Entry) bool {
+			notices := wire(app, func(e journal.Entry) bool {
 				return e.Method == "notifications/cancelled" && e.Kind == journal.Notification
 			})
-			if len(told) != 1 || !strings.Contains(body(t, app, told[0]), fmt.Sprintf(`"requestId":%s`, call.ID)) {
-				t.Fatalf("%d cancellations of call %s", len(told), call.ID)
+			if len(notices) != 1 || !strings.Contains(body(t, app, notices[0]), fmt.Sprintf(`"requestId":%s`, call.ID)) {
+				t.Fatalf("%d cancellations of call %s", len(notices), call.ID)
 			}
 			if call.Status != "cancelled" {
 				t.Errorf("the call is %q in the journal", call.Status)
@@ -114,7 +114,7 @@ func TestE2EKilledMidCall(t *testing.T) {
 	app.Pane("result").Has("notifications")
 	killChild(t, app)
 	state(app, session.Failed)
-	says(app, "result", "✗ everything: tools/call trigger-long-running-operation: the server was ended by signal", "then reconnect", "What you typed is kept")
+	shows(app, "result", "✗ everything: tools/call trigger-long-running-operation: the server was ended by signal", "then reconnect", "What you typed is kept")
 	app.Status().Has("Error")
 	app.Pane("form").Has("1", "4")
 	app.Press("ctrl+g").Toast("not connected")
@@ -124,7 +124,7 @@ func TestE2EKilledMidCall(t *testing.T) {
 	state(app, session.Connected)
 	app.Press("5").View("call")
 	app.Press("ctrl+g").Pane("result").Has("✓ ok")
-	says(app, "result", "Duration: 1 seconds, Steps: 4.")
+	shows(app, "result", "Duration: 1 seconds, Steps: 4.")
 	intact(t, app)
 }
 

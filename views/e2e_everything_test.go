@@ -49,7 +49,7 @@ func listTools(_ *testing.T, app *tuitest.App) {
 	app.Press("esc").View("tools").Pane("list").Has("get-sum")
 }
 
-// fillForm fills in numbers, an enum and a boolean, and is told what is wrong
+// fillForm fills in numbers, an enum and a boolean, and shows what is wrong
 // before anything is sent.
 func fillForm(t *testing.T, app *tuitest.App) {
 	form(app, "get-sum").Has("a*", "number · required", "is required")

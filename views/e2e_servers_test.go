@@ -130,7 +130,7 @@ func TestE2EGoSDKEverything(t *testing.T) {
 	app.Whole().Has("http://example.com/~{resource_name}/")
 	app.Press("enter").View("template").Pane("form").Has("resource_name")
 	app.Type("a b").Press("ctrl+g")
-	says(app, "result", "✗", `wrong scheme: "http"`)
+	shows(app, "result", "✗", `wrong scheme: "http"`)
 	if got := sentTo(t, app, "resources/read"); !strings.Contains(got, `"uri":"http://example.com/~a%20b/"`) {
 		t.Errorf("sent %s", got)
 	}
@@ -174,7 +174,7 @@ func TestE2EMCPGoEverything(t *testing.T) {
 	pick(app, "4", "prompts", "complex_prompt").Press("enter").View("prompt")
 	app.Type("0.5").Press("tab")
 	app.Type("terse").Press("ctrl+g")
-	says(app, "result", "✓ ok", "temperature=0.5, style=terse")
+	shows(app, "result", "✓ ok", "temperature=0.5, style=terse")
 	app.Press("]", "]").Pane("result").Has("image/png")
 	intact(t, app)
 }

@@ -141,8 +141,8 @@ func intact(t *testing.T, app *tuitest.App) {
 	}
 }
 
-// says waits for texts in a pane, which may be wrapped at any blank.
-func says(app *tuitest.App, pane string, texts ...string) *tuitest.App {
+// shows waits for texts in a pane, which may be wrapped at any blank.
+func shows(app *tuitest.App, pane string, texts ...string) *tuitest.App {
 	return app.Eventually(func() string {
 		r, ok := app.State().Panes[pane]
 		if !ok {

@@ -25,8 +25,8 @@ const floodBeat = 5 * time.Millisecond
 func (f *flood) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	say, calls := make(chan string), make(chan floodCall)
-	go f.write(ctx, out, say, calls)
+	replies, calls := make(chan string), make(chan floodCall)
+	go f.write(ctx, out, replies, calls)
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
 		var c floodCall
@@ -49,7 +49,7 @@ func (f *flood) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			continue
 		}
 		select {
-		case say <- c.reply(reply):
+		case replies <- c.reply(reply):
 		case <-ctx.Done():
 		}
 	}
@@ -80,7 +80,7 @@ func (c *floodCall) progress(from, to, total int) string {
 }
 
 // write is the only one that writes to out.
-func (f *flood) write(ctx context.Context, out io.Writer, say <-chan string, calls <-chan floodCall) {
+func (f *flood) write(ctx context.Context, out io.Writer, replies <-chan string, calls <-chan floodCall) {
 	burst := f.perSecond * int(floodBeat) / int(time.Second)
 	logs := strings.Repeat(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"flood","data":"one of many"}}`+"\n", burst)
 	clock := time.NewTicker(floodBeat)
@@ -99,7 +99,7 @@ func (f *flood) write(ctx context.Context, out io.Writer, say <-chan string, cal
 				s += call.progress(sent, next, f.progress)
 				sent = next
 			}
-		case s = <-say:
+		case s = <-replies:
 		case c := <-calls:
 			call, sent = &c, 0
 		case <-f.answer:

@@ -19,7 +19,7 @@ import (
 	"github.com/mcphud/mcphud/views"
 )
 
-// processes is a stack that does what it is told.
+// processes is a stack that carries out every order.
 type processes struct {
 	changed chan struct{}
 
@@ -63,8 +63,8 @@ func (s *processes) change(f func()) {
 	s.changed <- struct{}{}
 }
 
-// say adds a line to a log.
-func (s *processes) say(name, text string, note bool) {
+// write adds a line to a log.
+func (s *processes) write(name, text string, note bool) {
 	s.change(func() {
 		n := uint64(len(s.logs[name])) + 1
 		s.logs[name] = append(s.logs[name], views.ProcessLine{Seq: n, Time: time.Now(), Note: note, Text: text})
@@ -141,16 +141,16 @@ func TestStackShowsAndFollows(t *testing.T) {
 		app, s := stackScreen(t, tuitest.Size(200, 24))
 		app.Pane("list").Has("● demo", "1h15m", "7000", "4242", "1204", "✗ tests", "crash loop", "○ web", "◐ router")
 		app.Pane("detail").Has("http://127.0.0.1:7000/mcp", "running 1 · queued 3", "WARN call failed tool=add duration_ms=3", "── listening on", "last line")
-		s.say("demo", "a line that came later", false)
+		s.write("demo", "a line that came later", false)
 		app.Pane("detail").Has("a line that came later")
 
 		// It stands still once somebody reads it.
 		for i := range 30 {
-			s.say("demo", fmt.Sprint("filler ", i), false)
+			s.write("demo", fmt.Sprint("filler ", i), false)
 		}
 		app.Press("enter", "g").Pane("detail").Has("── listening on")
 		app.Whole().Has("f follows")
-		s.say("demo", "unseen", false)
+		s.write("demo", "unseen", false)
 		app.Whole().Has("1 new line")
 		app.Pane("detail").HasNot("unseen")
 		app.Press("f").Pane("detail").Has("unseen")
@@ -171,13 +171,13 @@ func TestStackLogFollowsWhileItsEndIsInView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, s := stackScreen(t, tuitest.Size(160, 24))
 		app.Press("enter", "g", "k").Whole().HasNot("f follows")
-		s.say("demo", "it fits", false)
+		s.write("demo", "it fits", false)
 		app.Pane("detail").Has("it fits")
 		for i := range 40 {
-			s.say("demo", fmt.Sprint("filler ", i), false)
+			s.write("demo", fmt.Sprint("filler ", i), false)
 		}
 		app.Press("k").Whole().Has("f follows")
-		s.say("demo", "below", false)
+		s.write("demo", "below", false)
 		app.Pane("detail").HasNot("below")
 		app.Press("j").Whole().HasNot("f follows")
 		app.Pane("detail").Has("below")
@@ -187,9 +187,9 @@ func TestStackLogFollowsWhileItsEndIsInView(t *testing.T) {
 func TestStackLogShowsErrorsInWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, s := stackScreen(t, tuitest.Size(160, 24))
-		s.say("demo", `{"error":{"kind":"Usage","code":null,"message":"the port is taken; end what has it"}}`, false)
+		s.write("demo", `{"error":{"kind":"Usage","code":null,"message":"the port is taken; end what has it"}}`, false)
 		app.Pane("detail").Has("error: the port is taken; end what has it")
-		s.say("demo", `{"level":"WARN","msg":"routes","error":"no such file"}`, false)
+		s.write("demo", `{"level":"WARN","msg":"routes","error":"no such file"}`, false)
 		app.Pane("detail").Has("WARN routes error=no such file")
 	})
 }

@@ -11,7 +11,7 @@ import (
 // Theme is a palette cut for one colour profile. It does not change after
 // [New]: a pointer to it is its identity, which is what caches compare.
 //
-// Without colours ([colorprofile.ASCII]) the tokens that matter are told apart
+// Without colours ([colorprofile.ASCII]) the tokens that matter differ
 // by bold, underline and reverse; nothing may depend on more than that.
 type Theme struct {
 	Palette themes.Palette
