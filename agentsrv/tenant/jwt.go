@@ -26,7 +26,7 @@ const (
 type JWT struct {
 	JWKS     string // path of the key file (RFC 7517), read again when it changes; "" accepts no JWT
 	Issuer   string // the required iss; "" accepts any
-	Audience string // required in aud; "" accepts any
+	Audience string // required in aud; "" accepts any, so also tokens that were issued for other services
 	Logger   *slog.Logger
 }
 
