@@ -221,7 +221,7 @@ func (a *App) callsInFlight(room int) string {
 		s += t.Muted.S(fmt.Sprintf(" +%d", n-1))
 	}
 	label := safe.Line(op.Label, min(max(room-2-paint.Width(s), 6), 30))
-	return t.Accent.S(spinner(d)) + " " + t.Text.S(label) + s
+	return t.Accent.S(Spinner(d)) + " " + t.Text.S(label) + s
 }
 
 // Bar draws a progress bar of w cells and the percentage after it.

@@ -57,20 +57,15 @@ func (b *beat) tick(a *App, m Beat) tea.Cmd {
 	return join(cmd, a.deliver("", m))
 }
 
-// spinner is the picture for something that has been running for d; nothing
-// during the first 150 ms.
-func spinner(d time.Duration) string {
-	const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+// Spinner is a one-cell picture for something that has been running for d; blank for the first 150 ms. A view redraws it at
+// each [Beat].
+func Spinner(d time.Duration) string {
 	if d < 150*time.Millisecond {
 		return " "
 	}
-	r := []rune(frames)
-	return string(r[int(d/beatTime)%len(r)])
+	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	return string(frames[int(d/beatTime)%len(frames)])
 }
-
-// Spinner is a one-cell picture for something that has been running for d;
-// blank for the first 150 ms. A view redraws it at each [Beat].
-func Spinner(d time.Duration) string { return spinner(d) }
 
 // Elapsed is how long something has been running, to a tenth of a second: "" for the first second, then "1.2s", "2m3s".
 func Elapsed(d time.Duration) string {

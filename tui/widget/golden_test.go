@@ -82,7 +82,7 @@ func screenful(th *paint.Theme, w, h int) string {
 	in.SetMulti(true)
 	in.SetPainter(PaintJSON)
 	in.SetValue("{\n  \"emoji\": \"👍🏽 🇩🇪\",\n\t\"日本\": 1\n}\x1b")
-	boxed("Input", 0, 1, append(in.Lines(), Bar(th, iw, 2, 3), Status(th, Bad, "Error")+" "+Spark(th, 8, []float64{1, 2, 3, 4})))
+	boxed("Input", 0, 1, append(in.Lines(), Bar(th, iw, 2, 3)))
 
 	doc, err := Markdown(context.Background(), th, page, iw)
 	if err != nil {

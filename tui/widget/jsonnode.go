@@ -14,16 +14,6 @@ func (ix *Index) find(node int) int {
 	return sort.Search(ix.m, func(c int) bool { return int(ix.cont(c).node) > node }) - 1
 }
 
-// Container returns the number of children of an object or array, ok false
-// for any other value.
-func (ix *Index) Container(node int) (children int, object, ok bool) {
-	c := ix.find(node)
-	if c < 0 || int(ix.cont(c).node) != node {
-		return 0, false, false
-	}
-	return ix.count(c), ix.cont(c).object(), true
-}
-
 // parent returns the container that a value is in, -1 for the root.
 func (ix *Index) parent(node int) int {
 	c := ix.find(node)

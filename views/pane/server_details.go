@@ -2,6 +2,7 @@ package pane
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -182,7 +183,7 @@ func (l *Details) capabilities(s *session.Session, st session.Status) {
 	var others []string
 	_ = jsonrpc.Members(st.Capabilities, func(key string, value []byte) bool {
 		got[key] = capabilityText(value)
-		if !contains(offers, key) && len(others) < 50 {
+		if !slices.Contains(offers, key) && len(others) < 50 {
 			others = append(others, key)
 		}
 		return true
@@ -212,13 +213,4 @@ func capabilityText(value []byte) string {
 		return text.Clip(string(value), 80)
 	}
 	return strings.Join(parts, ", ")
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,46 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/themes"
+	"github.com/mcphud/mcphud/tui/paint"
+)
+
+// Without colours the healths differ by their glyph, which is one cell wide, as a spinner is.
+func TestHealthAndSpinner(t *testing.T) {
+	th := paint.New(themes.All()[0], colorprofile.NoTTY)
+	seen := map[string]bool{}
+	for h := Stopped; h <= Unhealthy; h++ {
+		m := h.Mark(th)
+		if paint.Width(m) != 1 {
+			t.Errorf("%q is not one cell", m)
+		}
+		seen[m] = true
+	}
+	if len(seen) != 4 {
+		t.Errorf("healths look alike: %v", seen)
+	}
+	for state, want := range map[session.State]Health{
+		session.Connected: Healthy, session.Connecting: Changing, session.Failed: Unhealthy, session.Disconnected: Stopped,
+	} {
+		if got := HealthOf(state); got != want {
+			t.Errorf("%s is %d, want %d", state, got, want)
+		}
+	}
+	frames := map[string]bool{}
+	for d := time.Duration(0); d < 4*time.Second; d += beatTime {
+		s := Spinner(d)
+		if paint.Width(s) != 1 {
+			t.Fatalf("%q", s)
+		}
+		frames[s] = true
+	}
+	if len(frames) != 11 {
+		t.Errorf("%d frames, want 10 and a blank", len(frames))
+	}
+}
