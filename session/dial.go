@@ -26,7 +26,7 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	case cfg.Source.Project && !s.opts.Trust.Trusted(cfg):
 		// Whoever connects has asked the user; this is for the path that forgot.
 		return nil, &failure.Error{
-			Kind: failure.Usage, Stage: "connecting", Message: "the server is described by a file of the working folder, " + cfg.Source.String() + ", and nobody has trusted it yet",
+			Kind: failure.Usage, Stage: "connecting", Message: "not trusted yet: it comes from a file of the working folder, " + cfg.Source.String(),
 			Next: "read what it runs, and trust it", Remedy: failure.TrustServer,
 		}
 	case cfg.Disabled:
