@@ -73,24 +73,14 @@ func (c *child) ask(ctx context.Context, s *clientSession, env jsonrpc.Envelope,
 // outgoing is the request with our id and token, in one line.
 func (x *exchange) outgoing(body []byte) []byte {
 	own := strconv.AppendUint(nil, x.alias, 10)
-	var edits []jsonrpc.Edit
-	_ = jsonrpc.Spans(body, func(s jsonrpc.Span) bool { // was scanned
-		switch s.Key {
-		case "id":
-			edits = append(edits, jsonrpc.Edit{Start: s.Start, End: s.End, With: own})
-		case "params":
-			params := body[s.Start:s.End]
-			if start, end, ok := jsonrpc.Find(params, "_meta", "progressToken"); ok && params[start] != 'n' {
-				x.token = params[start:end]
-				edits = append(edits, jsonrpc.Edit{Start: s.Start + start, End: s.Start + end, With: own})
-			}
-			if x.c.modern {
-				_, _, x.logs = jsonrpc.Find(params, "_meta", mcp.MetaKeyLogLevel)
-			}
-		}
-		return true
-	})
-	return jsonrpc.OneLine(jsonrpc.Splice(body, edits...))
+	changes := []jsonrpc.Change{jsonrpc.Replace(own, "id")}
+	if token := jsonrpc.Get(body, "params", "_meta", "progressToken"); token != nil && token[0] != 'n' {
+		x.token = token
+		changes = append(changes, jsonrpc.Replace(own, "params", "_meta", "progressToken"))
+	}
+	x.logs = x.c.modern && jsonrpc.Get(body, "params", "_meta", mcp.MetaKeyLogLevel) != nil
+	body, _ = jsonrpc.Update(body, changes...) // was scanned
+	return jsonrpc.OneLine(body)
 }
 
 // abandon gives up a request whose caller waits no more. In the modern era that cancels it. In the legacy era a client that

@@ -57,10 +57,7 @@ func (x *exchange) unwrapped(res *http.Response) {
 		if err != nil || env.Kind != jsonrpc.Response && env.Kind != jsonrpc.ErrorResponse || !jsonrpc.SameID(env.ID, x.c.Env.ID) {
 			continue
 		}
-		body := e.Data
-		if start, end, ok := jsonrpc.Find(body, "id"); ok && !bytes.Equal(env.ID, x.c.Env.ID) {
-			body = jsonrpc.Splice(body, jsonrpc.Edit{Start: start, End: end, With: x.c.Env.ID})
-		}
+		body, _ := jsonrpc.Update(e.Data, jsonrpc.Replace(x.c.Env.ID, "id")) // was scanned
 		if x.opens || x.rewrite {
 			if body, err = x.introduce(body, res.Header); err != nil {
 				x.failed(err)
