@@ -1,14 +1,14 @@
 package jsonrpc
 
-// Edit is one piece of a text to be replaced.
-type Edit struct {
+// edit is one piece of a text to be replaced.
+type edit struct {
 	Start, End int // of the piece; equal where something is put in
 	With       []byte
 }
 
-// Splice returns text with its pieces replaced. The edits are in the order of the text and do not overlap; text stays as it
+// splice returns text with its pieces replaced. The edits are in the order of the text and do not overlap; text stays as it
 // is. Without an edit it returns text itself.
-func Splice(text []byte, edits ...Edit) []byte {
+func splice(text []byte, edits ...edit) []byte {
 	if len(edits) == 0 {
 		return text
 	}

@@ -20,11 +20,11 @@ func TestSplice(t *testing.T) {
 	}
 	a, b, _ := Find(text, "a")
 	c, d, _ := Find(text, "b", "c")
-	got := string(Splice(text, Edit{a, b, []byte("17")}, Edit{c, d, nil}, Edit{len(text) - 1, len(text) - 1, []byte(`,"f":0`)}))
+	got := string(splice(text, edit{a, b, []byte("17")}, edit{c, d, nil}, edit{len(text) - 1, len(text) - 1, []byte(`,"f":0`)}))
 	if want := `{"a":17,"b":{"c":,"d":[2]},"e":null,"f":0}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if string(text) != `{"a":1,"b":{"c":"x","d":[2]},"e":null}` || &Splice(text)[0] != &text[0] {
+	if string(text) != `{"a":1,"b":{"c":"x","d":[2]},"e":null}` || &splice(text)[0] != &text[0] {
 		t.Error("the text was changed, or copied for nothing")
 	}
 }

@@ -60,22 +60,22 @@ func Update(obj []byte, changes ...Change) ([]byte, error) {
 	if space(obj, 0) == len(obj) {
 		obj = []byte("{}")
 	}
-	var room [4]Edit
+	var room [4]edit
 	u := updater{text: obj, edits: room[:0]}
 	if err := u.object(0, len(obj), changes, 0); err != nil {
 		return obj, err
 	}
-	return Splice(obj, u.edits...), nil
+	return splice(obj, u.edits...), nil
 }
 
 // updater collects the edits that make the changes to a text.
 type updater struct {
 	text  []byte
-	edits []Edit
+	edits []edit
 }
 
 func (u *updater) edit(start, end int, with []byte) {
-	u.edits = append(u.edits, Edit{start, end, with})
+	u.edits = append(u.edits, edit{start, end, with})
 }
 
 // object changes the object in text[from:to]; element depth of the paths names its members.
