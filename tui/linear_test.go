@@ -157,8 +157,6 @@ type steps struct {
 	took []string
 }
 
-type step string
-
 func (*steps) Info() tui.Info {
 	return tui.Info{ID: "steps", Title: "Steps", Panes: []tui.PaneSpec{{ID: "all", Title: "All"}}}
 }
