@@ -15,7 +15,7 @@ func TestE2ELogs(t *testing.T) {
 	app.Press("7").View("logs").Pane("list").Has("stderr", "Starting default (STDIO) server")
 	app.Press("L").Type("loud\r")
 	app.Hints().Has("one of debug, info")
-	app.Press("ctrl+u").Type("debug\r").Toast("logs from debug on")
+	app.Press("ctrl+u").Type("debug\r").Toast("logs at debug and above")
 	if got := sentTo(t, app, "logging/setLevel"); !strings.Contains(got, `"level":"debug"`) {
 		t.Errorf("sent %s", got)
 	}
