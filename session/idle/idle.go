@@ -20,8 +20,8 @@ type Options[V any] struct {
 	TTL      time.Duration // a value is ended after this time without use
 	Max      int           // values at once; 0 for any number
 	MaxOwned int           // values of one owner at once; 0 for any number
-	// Owner is whose a value is. At Max a value of the owner with the most gives way, so that nobody pushes out what is
-	// others'. nil: all have one owner.
+	// Owner is whose a value is. At Max a value of the owner with the most gives way, of those that have an idle one, but
+	// of no owner with fewer than the new one's, so that nobody pushes out what is others'. nil: all have one owner.
 	Owner func(V) string
 	// Busy reports that a value has to stay although nobody uses it. It is called with the table locked. nil: none has to.
 	Busy func(V) bool
@@ -88,10 +88,10 @@ func (t *Table[V]) Add(id string, v V) (*Entry[V], error) {
 	gone := t.expired()
 	full := t.o.MaxOwned > 0 && t.owned[e.owner] >= t.o.MaxOwned
 	if full {
-		gone, full = t.giveWay(gone, e.owner)
+		gone, full = t.giveWay(gone, e.owner, t.owned[e.owner])
 	}
 	if !full && t.o.Max > 0 && len(t.byID) >= t.o.Max {
-		gone, full = t.giveWay(gone, t.richest(e.owner))
+		gone, full = t.giveWay(gone, e.owner, t.most())
 	}
 	closed := t.closed
 	if !full && !closed {
@@ -112,26 +112,31 @@ func (t *Table[V]) Add(id string, v V) (*Entry[V], error) {
 	return e, nil
 }
 
-// richest is the owner with the most values, this one where several are; t.mu is held.
-func (t *Table[V]) richest(owner string) string {
-	most := owner
-	for o, n := range t.owned {
-		if n > t.owned[most] {
-			most = o
-		}
+// most is how many values the owner has that has the most; t.mu is held.
+func (t *Table[V]) most() (most int) {
+	for _, n := range t.owned {
+		most = max(most, n)
 	}
 	return most
 }
 
-// giveWay removes the value of an owner that was idle for longest; t.mu is held. full reports that there is none.
-func (t *Table[V]) giveWay(gone []*Entry[V], owner string) (_ []*Entry[V], full bool) {
-	for p := t.order.Back(); p != nil; p = p.Prev() {
-		if e := p.Value.(*Entry[V]); e.owner == owner && t.idle(e) {
-			t.take(e)
-			return append(gone, e), false
+// giveWay removes an idle value: of the owners with more values than this one has, and at most limit, the one with the most;
+// its own where none of them has an idle one. It is the one that was idle for longest. t.mu is held. full reports that there
+// is none.
+func (t *Table[V]) giveWay(gone []*Entry[V], owner string, limit int) (_ []*Entry[V], full bool) {
+	var found *Entry[V]
+	for p := t.order.Back(); p != nil && (found == nil || t.owned[found.owner] < limit); p = p.Prev() {
+		e := p.Value.(*Entry[V])
+		n := t.owned[e.owner]
+		if (e.owner == owner || n > t.owned[owner] && n <= limit) && (found == nil || n > t.owned[found.owner]) && t.idle(e) {
+			found = e
 		}
 	}
-	return gone, true
+	if found == nil {
+		return gone, true
+	}
+	t.take(found)
+	return append(gone, found), false
 }
 
 // Has reports whether there is a value of this id.
@@ -226,8 +231,11 @@ func (t *Table[V]) expire() {
 		t.sweep = nil
 	default:
 		wait := t.o.TTL
-		if e := t.order.Back().Value.(*Entry[V]); e.active == 0 {
-			wait = max(t.o.TTL-time.Since(e.used), t.o.TTL/16, time.Millisecond)
+		for p := t.order.Back(); p != nil; p = p.Prev() { // the first one that is not in use
+			if e := p.Value.(*Entry[V]); e.active == 0 {
+				wait = max(t.o.TTL-time.Since(e.used), t.o.TTL/16, time.Millisecond)
+				break
+			}
 		}
 		t.sweep.Reset(wait)
 	}

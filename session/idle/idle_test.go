@@ -93,3 +93,39 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%q", all)
 	}
 }
+
+func TestOnesOwnGiveWay(t *testing.T) {
+	table, ended := rig(Options[string]{TTL: time.Hour, Max: 4})
+	defer table.Close()
+	for _, v := range []string{"ann.1", "bob.1", "bob.2", "bob.3"} {
+		if _, err := table.Add(v, v); err != nil {
+			t.Fatal(v, err)
+		}
+	}
+	table.byID["ann.1"].Release()
+	if _, err := table.Add("bob.4", "bob.4"); !errors.Is(err, ErrFull) { // ann has fewer
+		t.Error(err)
+	}
+	if _, err := table.Add("ann.2", "ann.2"); err != nil || !slices.Equal(*ended, []string{"ann.1"}) {
+		t.Errorf("%v; ended: %q", err, *ended) // who has the most has none idle
+	}
+}
+
+func TestOneInUseDoesNotDelayOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, ended := rig(Options[string]{TTL: time.Minute})
+		defer table.Close()
+		for _, v := range []string{"used", "idle"} {
+			if _, err := table.Add(v, v); err != nil {
+				t.Fatal(v, err)
+			}
+		}
+		time.Sleep(time.Second)
+		table.byID["idle"].Release()
+		time.Sleep(time.Minute + 4*time.Second)
+		synctest.Wait()
+		if !slices.Equal(*ended, []string{"idle"}) {
+			t.Errorf("ended: %q", *ended)
+		}
+	})
+}
