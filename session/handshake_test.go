@@ -255,6 +255,75 @@ func TestModernListen(t *testing.T) {
 	})
 }
 
+// TestSubscribeAfterTheStreamEnded: a subscription that the server ended is opened again.
+func TestSubscribeAfterTheStreamEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams := 0
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Serve(func(env jsonrpc.Envelope) {
+				switch f := jsonrpc.Get(env.Params, "notifications"); {
+				case env.Method == "server/discover":
+					p.Answer(env, modernHello)
+				case env.Method == "subscriptions/listen" && strings.Contains(string(f), "file:"):
+					p.Send(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":%s}}`, f)
+					if streams++; streams == 1 {
+						p.Refuse(env, -32000, "")
+					}
+				}
+			})
+		})}, config.Server{})
+		for want := 1; want <= 2; want++ {
+			if err := s.Subscribe(t.Context(), "file:///x"); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if streams != want {
+				t.Errorf("%d streams were opened, want %d", streams, want)
+			}
+		}
+	})
+}
+
+// TestSubscribeOutlivesAnEarlierOne: the end of one subscription leaves the next one to the same resource alone.
+func TestSubscribeOutlivesAnEarlierOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		streams, cancelled := 0, 0
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Serve(func(env jsonrpc.Envelope) {
+				switch f := jsonrpc.Get(env.Params, "notifications"); {
+				case env.Method == "server/discover":
+					p.Answer(env, modernHello)
+				case env.Method == "notifications/cancelled":
+					cancelled++
+				case env.Method == "subscriptions/listen" && strings.Contains(string(f), "file:"):
+					if streams++; streams == 2 {
+						time.Sleep(time.Second)
+						p.Send(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":%s}}`, f)
+					}
+				}
+			})
+		})}, config.Server{})
+		first := make(chan error)
+		go func() { first <- s.Subscribe(t.Context(), "file:///x") }()
+		synctest.Wait()
+		second := make(chan error)
+		if err := s.Unsubscribe(t.Context(), "file:///x"); err != nil {
+			t.Fatal(err)
+		}
+		go func() { second <- s.Subscribe(t.Context(), "file:///x") }()
+		if err := <-first; err == nil {
+			t.Error("what was ended succeeded")
+		}
+		if err := <-second; err != nil || streams != 2 {
+			t.Errorf("%d streams, %v", streams, err)
+		}
+		synctest.Wait()
+		if cancelled != 1 {
+			t.Errorf("%d streams were cancelled, want 1", cancelled)
+		}
+	})
+}
+
 func TestConnectJoinsAndCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		starts := 0

@@ -193,7 +193,7 @@ func (s *Session) watch(c *conn, uri string) *watch {
 	s.watches[uri] = w
 	var once sync.Once
 	s.wg.Go(func() {
-		defer stop()
+		defer s.unwatch(uri, w) // or nobody could subscribe again
 		s.keepListening(life, c, mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}}, func(err error) {
 			once.Do(func() {
 				w.err = err
@@ -218,7 +218,7 @@ func (s *Session) await(ctx context.Context, w *watch, uri string) error {
 		err = &failure.Error{Kind: failure.Timeout, Message: "the server did not acknowledge the subscription to " + strconv.Quote(text.Clip(uri, 100)), Next: "check that it supports subscriptions to this resource"}
 	}
 	if err != nil {
-		s.unwatch(uri)
+		s.unwatch(uri, w)
 	}
 	return err
 }
@@ -230,7 +230,12 @@ func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 		return err
 	}
 	if c.era == Modern {
-		s.unwatch(uri)
+		s.mu.Lock()
+		w := s.watches[uri]
+		s.mu.Unlock()
+		if w != nil {
+			s.unwatch(uri, w)
+		}
 		return nil
 	}
 	_, err = s.Call(ctx, string(mcp.MethodResourcesUnsubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
@@ -245,12 +250,12 @@ func (s *Session) endWatches() {
 	}
 }
 
-func (s *Session) unwatch(uri string) {
+// unwatch ends w. Where uri has another stream by now, that one stays.
+func (s *Session) unwatch(uri string, w *watch) {
 	s.mu.Lock()
-	w := s.watches[uri]
-	delete(s.watches, uri)
-	s.mu.Unlock()
-	if w != nil {
-		w.stop()
+	if s.watches[uri] == w {
+		delete(s.watches, uri)
 	}
+	s.mu.Unlock()
+	w.stop()
 }
