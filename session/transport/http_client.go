@@ -280,11 +280,13 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 	if away && c.url.Scheme == "https" && req.URL.Scheme != "https" {
 		return &errRedirect{"the server redirects from https to " + mask.URL(req.URL.String()) + ", which is not encrypted"}
 	}
-	if away && !inside(via[len(via)-1].URL) && inside(req.URL) {
+	if away && reachOf(req.URL) < reachOf(via[len(via)-1].URL) {
 		return &errRedirect{"the server redirects to " + mask.URL(req.URL.String()) + ", a program of this machine or its network"}
 	}
 	// net/http has put the URL that redirected into it, with what may be a key in its query.
-	req.Header.Del("Referer")
+	if via[0].Header.Get("Referer") == "" {
+		req.Header.Del("Referer")
+	}
 	if away {
 		for name := range c.headers {
 			req.Header.Del(name)
@@ -297,18 +299,32 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// inside says whether a URL names this machine or an address of its network. Names other than localhost are not looked up.
-func inside(u *url.URL) bool {
-	host := u.Hostname()
-	if strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost") {
-		return true
+// reach says from where an address can be reached.
+type reach int
+
+const (
+	machine reach = iota
+	network       // of this machine
+	anywhere
+)
+
+// reachOf is the reach of a URL's host. Names other than localhost are not looked up.
+func reachOf(u *url.URL) reach {
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return machine
 	}
 	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return false
-	}
 	ip = ip.Unmap()
-	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+	switch {
+	case err != nil:
+		return anywhere
+	case ip.IsLoopback(), ip.IsUnspecified():
+		return machine
+	case ip.IsPrivate(), ip.IsLinkLocalUnicast():
+		return network
+	}
+	return anywhere
 }
 
 // sameOrigin compares scheme, host and port.

@@ -360,6 +360,8 @@ func TestRedirectInwards(t *testing.T) {
 		{"https://example.com/mcp", "https://169.254.169.254/latest", false},
 		{"https://example.com/mcp", "https://0.0.0.0/mcp", false},
 		{"https://example.com/mcp", "https://[::ffff:127.0.0.1]/mcp", false},
+		{"https://example.com/mcp", "https://localhost./mcp", false},
+		{"http://10.0.0.7/mcp", "http://127.0.0.1:7000/mcp", false},
 		{"https://example.com/mcp", "https://example.org/mcp", true},
 		{"https://example.com/mcp", "https://203.0.113.9/mcp", true},
 		{"http://127.0.0.1:1/mcp", "http://localhost:2/mcp", true},
@@ -374,6 +376,24 @@ func TestRedirectInwards(t *testing.T) {
 		if (err == nil) != c.follow || err != nil && !strings.Contains(err.Error(), "this machine or its network") {
 			t.Errorf("%s to %s: %v", c.from, c.to, err)
 		}
+	}
+}
+
+// TestRedirectKeepsAConfiguredReferer: what the configuration sets for the server's origin goes along to a path of it.
+func TestRedirectKeepsAConfiguredReferer(t *testing.T) {
+	var got string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/there" {
+			http.Redirect(w, r, "/there", http.StatusTemporaryRedirect)
+			return
+		}
+		got = r.Header.Get("Referer")
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	t.Cleanup(srv.Close)
+	peer := httpPeer(t, config.Server{URL: srv.URL, Headers: map[string]string{"Referer": "https://example.com/app"}})
+	if err := peer.send(t, call("1", "notifications/x")); got != "https://example.com/app" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 
