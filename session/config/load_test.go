@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
 )
@@ -216,5 +217,13 @@ func TestHomeAsWorkingFolder(t *testing.T) {
 	s, err := Load(Options{Home: home, Cwd: home})
 	if err != nil || len(s.Servers) != 1 || s.Servers[0].Source.Project {
 		t.Errorf("servers = %+v, %v", s.Servers, err)
+	}
+}
+
+// TestSettingsStandInTheirBlocks: the names that this package has for settings are not keys of a file.
+func TestSettingsStandInTheirBlocks(t *testing.T) {
+	_, st, d, err := loadBytes(Options{}, candidate{path: "/x/mcphud.yaml", dialect: mcphudDialect}, []byte("pool.max_connections: 5\ntimeouts: {connect: 1s}\n"))
+	if err != nil || st.Pool.MaxConnections != 0 || st.Timeouts.Connect != time.Second || len(d.warnings) != 1 {
+		t.Errorf("%+v, %v, %v", st, d.warnings, err)
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -77,7 +78,7 @@ func (s *Settings) read(d *document, m member) bool {
 		}
 		return true
 	}
-	return s.readOne(d, m.key, m)
+	return !strings.Contains(m.key, ".") && s.readOne(d, m.key, m) // a dot is for the names of settings in blocks
 }
 
 func (s *Settings) readOne(d *document, name string, m member) bool {
