@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/session/sessiontest"
@@ -25,5 +27,28 @@ func TestS8_Stopped(t *testing.T) {
 	}
 	if st := s.Status(); st.State != session.Failed || !strings.Contains(st.Err.Error(), "3 health checks") {
 		t.Errorf("%+v", st)
+	}
+}
+
+// TestS4_ClosedInput: a server that closes its input and stays, even when it is asked to end, is ended, and the caller learns
+// why; one that still leaves by itself is reported as such.
+func TestS4_ClosedInput(t *testing.T) {
+	for script, want := range map[string]string{
+		`trap "" TERM; exec <&-; sleep 60`: "closed its standard input",
+		`exec <&-; exit 3`:                 "exited with status 3",
+	} {
+		cfg := config.Server{Command: "/bin/sh", Transport: config.Stdio, Protocol: "2025-11-25", Args: []string{"-c", `read line
+echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}'
+read line
+` + script}}
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Retry: session.Retry{Max: -1}}, cfg)
+		start := time.Now()
+		var err error
+		for failure.KindOf(err) == failure.Timeout || err == nil { // the first call may be written just before
+			_, err = s.CallTool(t.Context(), "x", nil, session.CallOptions{Timeout: time.Second})
+		}
+		if !strings.Contains(err.Error(), want) || time.Since(start) > 10*time.Second {
+			t.Errorf("%s: %v after %v", script, err, time.Since(start))
+		}
 	}
 }
