@@ -121,3 +121,76 @@ func FuzzUpdate(f *testing.F) {
 		}
 	})
 }
+
+// Changes of every kind, at every depth, mean what the same on maps means.
+func FuzzChanges(f *testing.F) {
+	f.Add(`{"a":1, "b":{"a":2, "b":{}},"b":null}`, []byte{0, 1, 0, 9, 2, 6, 14, 3})
+	f.Add(` {"a":{"\u0061":{"a":[ ]}} , "é":3} `, []byte{3, 0, 7, 1, 5, 8, 2, 2})
+	names := []string{"a", "b", "é", "_meta"}
+	f.Fuzz(func(t *testing.T, obj string, plan []byte) {
+		var have map[string]any
+		if !utf8.ValidString(obj) || json.Unmarshal([]byte(obj), &have) != nil || have == nil || len(plan) > 16 {
+			t.Skip()
+		}
+		var changes []Change
+		for i := 0; i+1 < len(plan); i += 2 {
+			path := []string{names[plan[i]%4], names[plan[i]/4%4], names[plan[i]/16%4]}[:plan[i]/64%3+1]
+			for _, c := range changes {
+				if n := min(len(c.path), len(path)); reflect.DeepEqual(c.path[:n], path[:n]) {
+					t.Skip()
+				}
+			}
+			value := []byte([]string{`1`, `{}`, `null`, `"x"`}[plan[i+1]/4%4])
+			changes = append(changes, []Change{Set(value, path...), Default(value, path...), Replace(value, path...), Delete(path...)}[plan[i+1]%4])
+		}
+		got, err := Update([]byte(obj), changes...)
+		if err != nil {
+			if string(got) != obj {
+				t.Fatalf("%s: %v, and became %s", obj, err, got)
+			}
+			return // what stands twice can be wrong once
+		}
+		for _, c := range changes {
+			if !onMap(have, c) {
+				t.Fatalf("%s: no error for %v", obj, c.path)
+			}
+		}
+		var is map[string]any
+		if err := json.Unmarshal(got, &is); err != nil || !reflect.DeepEqual(is, have) {
+			t.Errorf("%s became %s, %v; want %v", obj, got, err, have)
+		}
+	})
+}
+
+// onMap makes a change to a map; false where something on the path is not an object.
+func onMap(m map[string]any, c Change) bool {
+	for _, name := range c.path[:len(c.path)-1] {
+		v := m[name]
+		inner, ok := v.(map[string]any)
+		switch {
+		case ok:
+		case c.when == present || c.value == nil:
+			return true
+		case v != nil:
+			return false
+		default:
+			inner = map[string]any{}
+			m[name] = inner
+		}
+		m = inner
+	}
+	last := c.path[len(c.path)-1]
+	_, there := m[last]
+	switch {
+	case c.when == present && !there || c.when == absent && there:
+	case c.value == nil:
+		delete(m, last)
+	default:
+		var v any
+		if err := json.Unmarshal(c.value, &v); err != nil {
+			return false
+		}
+		m[last] = v
+	}
+	return true
+}
