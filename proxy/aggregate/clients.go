@@ -83,7 +83,7 @@ func (s *Server) Close() error {
 		s.closing.Go(c.close)
 	}
 	s.end()
+	s.calls.Wait() // they may end sessions themselves
 	s.closing.Wait()
-	s.calls.Wait()
 	return nil
 }

@@ -55,7 +55,7 @@ func (h *health) answered(agent string, status int) {
 	if !changed {
 		return
 	}
-	h.s.log.Debug("agent changed protocol era", "agent", agent, "up", up)
+	h.s.log.Debug("agent is up or down now", "agent", agent, "up", up)
 	for _, c := range h.s.allClients() {
 		c.background(func(ctx context.Context) { c.healthChanged(ctx, agent, up) })
 	}

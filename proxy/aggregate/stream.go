@@ -51,7 +51,7 @@ func (x *exchange) pump(ctx context.Context, m mailbox) {
 	x.open()
 	err := x.ended(x.out.Flush())
 	x.mu.Unlock()
-	for err == nil {
+	for err == nil && ctx.Err() == nil { // Next would go on while there are messages
 		frame, end := m.Next(ctx, sse.Heartbeat)
 		x.mu.Lock()
 		switch {
