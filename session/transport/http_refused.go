@@ -26,6 +26,8 @@ func (h *HTTPError) Explain() *failure.Error {
 		if to := h.Header.Get("Location"); to != "" {
 			e.Message += ", a redirect to " + text.Clip(mask.URL(to), 200)
 		}
+	case h.Status == 400 && strings.HasPrefix(h.URL, "http:") && strings.Contains(strings.ToUpper(string(h.Body)), "HTTPS"): // from Go, nginx and Apache
+		e.Next = "use https:// instead of http://"
 	case h.Status == 404:
 		e.Next = "check the path of the URL (many servers listen at /mcp)"
 	case h.Status == 405 || h.Status == 406 || h.Status == 415:

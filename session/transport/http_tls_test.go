@@ -64,6 +64,19 @@ func TestS5_TLSFailures(t *testing.T) {
 }
 
 // Where there is no HTTP at all.
+// TestHTTPToAnHTTPSServer: a URL that lacks an s is refused with what to do about it.
+func TestHTTPToAnHTTPSServer(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	var h *HTTPError
+	err := httpPeer(t, config.Server{URL: "http" + strings.TrimPrefix(s.URL, "https")}).send(t, call("1", "ping"))
+	if !errors.As(err, &h) || !strings.Contains(h.Explain().Next, "https://") {
+		t.Error(err)
+	}
+}
+
 func TestS5_Unreachable(t *testing.T) {
 	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer1) })
 	fails(t, httpPeer(t, config.Server{URL: strings.Replace(plain.URL, "http:", "https:", 1)}).send(t, call("1", "ping")),
