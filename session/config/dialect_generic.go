@@ -5,7 +5,7 @@ import "maps"
 // generic is what a file of any other name is taken for.
 var generic = &Dialect{
 	Name:   "mcpServers",
-	Files:  "any other file that `--config` or `$MCPHUD_CONFIG` names",
+	Files:  "any other file that you name",
 	owns:   func(string) bool { return true },
 	lists:  usualLists,
 	fields: genericFields(),
