@@ -38,17 +38,24 @@ func (r *Request) MetaValue(name string) []byte {
 func (r *Request) complete(id []byte) (params []byte, token string, err error) {
 	if r.WantsProgress {
 		r.SetMeta("progressToken", id)
-		token = string(r.MetaValue("progressToken"))
 	}
 	if len(r.Members)+len(r.Meta) == 0 {
-		return r.Params, token, nil
+		return r.Params, "", nil
 	}
+	own := jsonrpc.Get(r.Params, "_meta") // walked once
 	changes := make([]jsonrpc.Change, 0, len(r.Members)+len(r.Meta))
 	for _, m := range r.Members {
 		changes = append(changes, jsonrpc.Set(m.Value, m.Name))
 	}
 	for _, m := range r.Meta {
-		changes = append(changes, jsonrpc.Default(m.Value, "_meta", m.Name))
+		value := m.Value
+		if v := jsonrpc.Get(own, m.Name); v != nil {
+			value = v // for a second _meta, which other readers may take
+		}
+		changes = append(changes, jsonrpc.Default(value, "_meta", m.Name))
+		if r.WantsProgress && token == "" && m.Name == "progressToken" {
+			token = string(value)
+		}
 	}
 	params, err = jsonrpc.Update(r.Params, changes...)
 	if err != nil {
