@@ -105,12 +105,8 @@ func (s *Service) evict(tenant string) bool {
 	}
 	var oldest *task
 	for _, t := range s.live {
-		select {
-		case <-t.done:
-			if t.rec.Owner.Tenant == tenant && !t.inserted && (oldest == nil || t.rec.Created.Before(oldest.rec.Created)) {
-				oldest = t
-			}
-		default:
+		if t.rec.Owner.Tenant == tenant && !t.inserted && t.finished() && (oldest == nil || t.rec.Created.Before(oldest.rec.Created)) {
+			oldest = t
 		}
 	}
 	if oldest == nil {
@@ -118,6 +114,13 @@ func (s *Service) evict(tenant string) bool {
 	}
 	s.drop(oldest.rec.ID, oldest)
 	return true
+}
+
+// finished reports that a task has ended, and that the store was asked to keep it: until then it may become the store's.
+func (t *task) finished() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.kept && t.rec.State.over()
 }
 
 // drop forgets a task that memory has, and what it used unless the table counts that; s.mu is held.

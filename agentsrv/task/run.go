@@ -187,10 +187,12 @@ func (s *Service) settle(t *task) {
 	s.mu.Lock()
 	inserted := t.inserted
 	s.mu.Unlock()
-	kept := false
+	kept, evicted := false, false
 	if inserted {
 		var err error
-		if kept, err = s.table.settle(r, size); err != nil {
+		kept, err = s.table.settle(r, size)
+		evicted = !kept && err == nil
+		if err != nil {
 			s.o.Logger.Error("cannot save the end of a task: it is in memory only", "err", err)
 		}
 	}
@@ -200,6 +202,9 @@ func (s *Service) settle(t *task) {
 	case kept:
 		s.account(r.Owner.Tenant, 0, size)
 		delete(s.live, r.ID)
+	case evicted: // it had ended when it was inserted
+		delete(s.live, r.ID)
+		t.gone = true
 	case !t.gone:
 		s.account(r.Owner.Tenant, 0, size)
 		t.held = size
