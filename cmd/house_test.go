@@ -350,3 +350,23 @@ func TestReadmeIsShort(t *testing.T) {
 		t.Errorf("README.md has %d lines \"go test …\" in sh blocks, not one", n)
 	}
 }
+
+// A package too large to be read at once says in a README.md what is where.
+func TestLargePackagesHaveAManual(t *testing.T) {
+	const most = 2500
+	lines, manual := map[string]int{}, map[string]bool{}
+	eachFile(t, func(name string, content []byte) {
+		dir := path.Dir(name)
+		switch {
+		case path.Base(name) == "README.md":
+			manual[dir] = true
+		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
+			lines[dir] += bytes.Count(content, []byte("\n"))
+		}
+	})
+	for dir, n := range lines {
+		if n > most && !manual[dir] {
+			t.Errorf("%s has %d lines and no README.md", dir, n)
+		}
+	}
+}

@@ -1,8 +1,7 @@
 package themes
 
-// ansi16 uses the terminal's own colours, those that are legible on a dark and
-// on a light background in the schemes people use. Its text, its selection
-// (reversed) and its surfaces are the terminal's defaults.
+// ansi16 uses the terminal's own colours, those that are legible on a dark and on a light background in the schemes
+// people use. Its text, its selection (reversed) and its surfaces are the terminal's defaults.
 func ansi16() Palette {
 	t := func(ansi int8) Color { return Color{ANSI: ansi, Only16: true} }
 	return Palette{

@@ -34,15 +34,12 @@ const (
 	Count                    // how many there are; not a token
 )
 
-// Color is one colour twice: for terminals that show any, and for those that
-// have 16.
+// Color is one colour twice: for terminals that show any, and for those that have 16.
 type Color struct {
 	R, G, B uint8
-	// ANSI is the index among the terminal's own 16 colours, -1 for its
-	// default foreground or background.
+	// ANSI is the index among the terminal's own 16 colours, -1 for its default foreground or background.
 	ANSI int8
-	// Only16 says that R, G and B do not apply: the terminal's own colour is
-	// meant, also where it could show others.
+	// Only16 says that R, G and B do not apply: the terminal's own colour is meant, also where it could show others.
 	Only16 bool
 }
 

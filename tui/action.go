@@ -2,17 +2,14 @@ package tui
 
 import tea "charm.land/bubbletea/v2"
 
-// Action is one thing a user can do. The same literal feeds key dispatch, the
-// hint bar, `?` help, the palette, the `:` line, linear mode and the key table
-// of KEYS.md, so that help cannot differ from what a key does.
+// Action is one thing a user can do. The same literal feeds key dispatch, the hint bar, `?` help, the palette, the `:`
+// line, linear mode and the key table of KEYS.md, so that help cannot differ from what a key does.
 type Action struct {
-	// ID is unique in the program and starts with the view's id
-	// ("tools.call"); it is also the word for the `:` line and for key bindings
-	// in the config.
+	// ID is unique in the program and starts with the view's id ("tools.call"); it is also the word for the `:` line
+	// and for key bindings in the config.
 	ID string
-	// Keys are key names as tea.KeyPressMsg.String gives them ("enter",
-	// "ctrl+p", "space", "G"). Two keys with a space between are a chord ("y v").
-	// No keys means that the action is in the palette only.
+	// Keys are key names as tea.KeyPressMsg.String gives them ("enter", "ctrl+p", "space", "G"). Two keys with a space
+	// between are a chord ("y v"). No keys means that the action is in the palette only.
 	Keys []string
 	// Title is a short imperative for the hint bar and palette ("call tool").
 	Title string
@@ -27,8 +24,7 @@ type Action struct {
 	Danger bool
 	// Pane limits the action to one pane of its view; "" is any pane.
 	Pane string
-	// Disabled gives the reason why the action cannot run now, "" if it can.
-	// Nil means always possible.
+	// Disabled gives the reason why the action cannot run now, "" if it can. Nil means always possible.
 	Disabled func(*Ctx) string
 	// Run does it. It must return at once; slow work goes into [Ctx.Go].
 	Run func(*Ctx) tea.Cmd

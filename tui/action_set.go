@@ -71,9 +71,8 @@ func newActionSet(views []View, global []Action, keys map[string][]string) (*act
 	return r, errors.Join(append(errs, r.check()...)...)
 }
 
-// CheckViews reports everything that is wrong with the declarations of views:
-// key clashes within a scope, actions without help, ids that are not unique.
-// A test of the table of views calls it.
+// CheckViews reports everything that is wrong with the declarations of views: key clashes within a scope, actions
+// without help, ids that are not unique. A test of the table of views calls it.
 func CheckViews(views []View) error {
 	_, err := newActionSet(views, globalActions(), nil)
 	return err
@@ -124,8 +123,7 @@ func checkAction(a *Action, prefix string) (errs []error) {
 	return errs
 }
 
-// clashes finds keys that mean two things in one pane, and keys that are also
-// the first half of a chord.
+// clashes finds keys that mean two things in one pane, and keys that are also the first half of a chord.
 func clashes(scope string, list []*Action) (errs []error) {
 	for i, a := range list {
 		for _, b := range list[i+1:] {

@@ -9,9 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// App is the program's only tea.Model. Its state is spread over small structs,
-// one for each thing on the screen; Update hands every message to the one that
-// it is for.
+// App is the program's only tea.Model. Its state is spread over small structs, one for each thing on the screen; Update
+// hands every message to the one that it is for.
 type App struct {
 	cfg     Config
 	actions *actionSet
@@ -54,8 +53,7 @@ type place struct {
 	focus int
 }
 
-// NewApp makes the model. It fails when the views' declarations or the key
-// bindings are not sound.
+// NewApp makes the model. It fails when the views' declarations or the key bindings are not sound.
 func NewApp(ctx context.Context, cfg Config) (*App, error) {
 	reg, err := newActionSet(cfg.Views, globalActions(), cfg.Keys)
 	if err != nil {

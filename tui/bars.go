@@ -11,8 +11,7 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// tabLine is the top line: the screens with their number keys, or where one is
-// when there is no room for them.
+// tabLine is the top line: the screens with their number keys, or where one is when there is no room for them.
 func (a *App) tabLine(w int) string {
 	t := a.ctx.Theme
 	if a.frame.layout.Crumbs {
@@ -74,8 +73,7 @@ func (a *App) tabs() []tab {
 // helpID is the action whose hint always has room.
 const helpID = "app.help"
 
-// hintLine shows what can be done now: the hints of the focused pane's
-// actions, then the shell's own.
+// hintLine shows what can be done now: the hints of the focused pane's actions, then the shell's own.
 func (a *App) hintLine(w int) string {
 	t := a.ctx.Theme
 	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
@@ -187,9 +185,8 @@ func (a *App) statusLine(w int) string {
 	return paint.Fit(s, w)
 }
 
-// callsInFlight shows the newest call with spinner, time and progress, and how
-// many others there are. Where room (in cells) is short the name gives way, not
-// the time.
+// callsInFlight shows the newest call with spinner, time and progress, and how many others there are. Where room (in
+// cells) is short the name gives way, not the time.
 func (a *App) callsInFlight(room int) string {
 	t := a.ctx.Theme
 	ops := a.ops.list()

@@ -11,15 +11,13 @@ import (
 // beatTime is the distance of two Beats.
 const beatTime = 100 * time.Millisecond
 
-// beat is the one shared ticker. It runs only while something on the screen
-// changes by itself.
+// beat is the one shared ticker. It runs only while something on the screen changes by itself.
 type beat struct {
 	ticking bool
 	now     time.Time
 }
 
-// next is called after every message: it starts the ticker when it is needed
-// and gathers the timers of new toasts.
+// next is called after every message: it starts the ticker when it is needed and gathers the timers of new toasts.
 func (b *beat) next(a *App) tea.Cmd {
 	timers := a.toasts.timers(a)
 	if b.ticking || !b.needed(a) {

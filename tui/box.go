@@ -6,8 +6,7 @@ import (
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
-// boxCache keeps a pane's rows between its borders for as long as neither
-// changes.
+// boxCache keeps a pane's rows between its borders for as long as neither changes.
 type boxCache struct {
 	box  paint.Box
 	spec paint.BoxSpec

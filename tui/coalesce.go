@@ -6,8 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// coalesceTime is one frame: a wheel or a motion within it is folded into the
-// next one that passes.
+// coalesceTime is one frame: a wheel or a motion within it is folded into the next one that passes.
 const coalesceTime = 16 * time.Millisecond
 
 // coalescer folds wheel and motion events before they reach Update: fast

@@ -21,16 +21,13 @@ type Config struct {
 	// Start is the id of the first screen and StartArg its [Navigate] argument.
 	Start    string
 	StartArg any
-	// Server is the name of the server that is current at first; "" is the
-	// first one that is registered.
+	// Server is the name of the server that is current at first; "" is the first one that is registered.
 	Server string
-	// Idle is what the status line says where no server is current; "" is "no
-	// server".
+	// Idle is what the status line says where no server is current; "" is "no server".
 	Idle string
 	// ReadOnly unbinds Danger actions.
 	ReadOnly bool
-	// Linear asks for linear mode; [Run] also chooses it for TERM=dumb and
-	// where there is no terminal.
+	// Linear asks for linear mode; [Run] also chooses it for TERM=dumb and where there is no terminal.
 	Linear bool
 	// Theme is the name of a palette; "" lets the terminal's background decide.
 	Theme string
@@ -45,8 +42,7 @@ type Config struct {
 	// Report is where to report a crash ("https://…/issues").
 	Report string
 
-	// In, Out and Environ stand for stdin, stdout and the environment; nil
-	// means the real ones.
+	// In, Out and Environ stand for stdin, stdout and the environment; nil means the real ones.
 	In      io.Reader
 	Out     io.Writer
 	Environ []string

@@ -8,8 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// CrashError is a bug of mcphud that ended the UI. The terminal is restored by
-// the time it is returned.
+// CrashError is a bug of mcphud that ended the UI. The terminal is restored by the time it is returned.
 type CrashError struct {
 	View   string // what was on the screen
 	Doing  string // "Update" or "View"
@@ -28,8 +27,7 @@ func (e *CrashError) Error() string {
 		"(they name source lines, not your data):\n\n%s", e.View, e.Value, where, strings.TrimSpace(e.Stack))
 }
 
-// crashed notes a panic; the program then quits in an orderly way, which is
-// what restores the terminal.
+// crashed notes a panic; the program then quits in an orderly way, which is what restores the terminal.
 func (a *App) crashed(doing string, v any) {
 	if a.crash == nil {
 		a.crash = &CrashError{View: a.place.view, Doing: doing, Value: v, Stack: string(debug.Stack()), Report: a.cfg.Report}

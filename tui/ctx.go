@@ -8,12 +8,10 @@ import (
 	"github.com/mcphud/mcphud/session"
 )
 
-// Ctx is a view's handle on the shell. The shell owns it and sets its fields
-// before each call into a view; views read them, call its methods on the event
-// loop only, and never keep field values across calls.
+// Ctx is a view's handle on the shell. The shell owns it and sets its fields before each call into a view; views read
+// them, call its methods on the event loop only, and never keep field values across calls.
 type Ctx struct {
-	// Sessions holds all servers and the journal; Server is the current one,
-	// nil when there is none.
+	// Sessions holds all servers and the journal; Server is the current one, nil when there is none.
 	Sessions *session.Manager
 	Server   *session.Session
 	// View is the id of the visible screen, Focus the id of its focused pane.
@@ -31,18 +29,15 @@ type Ctx struct {
 	app *App
 }
 
-// Go runs fn in a goroutine as an operation that shows in the status bar, is
-// cancelled by x, ctrl+c and [Ctx.Cancel] through fn's context, and ends in an
-// OpDone for the given view. It returns the command to hand back to the shell
-// and the operation's id. fn may call [Report] with its context.
+// Go runs fn in a goroutine as an operation that shows in the status bar, is cancelled by x, ctrl+c and [Ctx.Cancel]
+// through fn's context, and ends in an OpDone for the given view. It returns the command to hand back to the shell and
+// the operation's id. fn may call [Report] with its context.
 func (c *Ctx) Go(view, label string, fn func(context.Context) (any, error)) (tea.Cmd, uint64) {
 	return c.app.ops.start(opSpec{view: view, label: label, fn: fn})
 }
 
-// Replace is Go for work of which only the latest matters (reading what the
-// cursor is on): an operation of the same view and slot is cancelled, and its
-// OpDone is dropped. It does not count as a call when the program is asked to
-// quit.
+// Replace is Go for work of which only the latest matters (reading what the cursor is on): an operation of the same
+// view and slot is cancelled, and its OpDone is dropped. It does not count as a call when the program is asked to quit.
 func (c *Ctx) Replace(view, slot, label string, fn func(context.Context) (any, error)) (tea.Cmd, uint64) {
 	return c.app.ops.start(opSpec{view: view, slot: slot, label: label, quiet: true, fn: fn})
 }
@@ -54,9 +49,8 @@ func (c *Ctx) Cancel(op uint64) bool { return c.app.ops.cancel(op) }
 // Ops lists the running operations, oldest first.
 func (c *Ctx) Ops() []Op { return c.app.ops.list() }
 
-// Render prepares lines in a goroutine and yields a Rendered for the view.
-// Unlike Go it is not shown and cannot be cancelled: for colouring, wrapping
-// and filtering, not for I/O.
+// Render prepares lines in a goroutine and yields a Rendered for the view. Unlike Go it is not shown and cannot be
+// cancelled: for colouring, wrapping and filtering, not for I/O.
 func (c *Ctx) Render(view, key string, fn func() ([]string, error)) tea.Cmd {
 	return func() tea.Msg {
 		lines, err := fn()

@@ -203,8 +203,7 @@ func (f *frame) overlays(a *App) (cursor *tea.Cursor) {
 	return cursor
 }
 
-// reground puts the overlay's ground back wherever a style inside the row ends
-// its own.
+// reground puts the overlay's ground back wherever a style inside the row ends its own.
 func reground(row string, t *Theme) string {
 	open := t.Surface.Open()
 	if open == "" || !strings.Contains(row, groundEnd) {
@@ -225,8 +224,7 @@ func (a *App) title() string {
 	return "mcphud: " + s
 }
 
-// progressBar is the terminal's own progress bar: of the newest call, nil when
-// nothing runs.
+// progressBar is the terminal's own progress bar: of the newest call, nil when nothing runs.
 func (a *App) progressBar() *tea.ProgressBar {
 	ops := a.ops.list()
 	for i := len(ops) - 1; i >= 0; i-- {

@@ -8,8 +8,7 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// newHelp lists what the keys do, the focused pane's first; enter runs the
-// line under the cursor.
+// newHelp lists what the keys do, the focused pane's first; enter runs the line under the cursor.
 func newHelp(a *App) *picker {
 	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
 	var items []item
@@ -83,8 +82,7 @@ func keyNames(keys []string) string {
 	return strings.Join(out, " ")
 }
 
-// newPalette lists everything that can be done from here, screens and servers
-// included; typing ranks.
+// newPalette lists everything that can be done from here, screens and servers included; typing ranks.
 func newPalette(a *App) *picker {
 	var items []item
 	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
@@ -122,8 +120,7 @@ func newPalette(a *App) *picker {
 	return newPicker("Command palette", items, true)
 }
 
-// elsewhere is an action of another screen or pane: whether it can run is only
-// known once its screen is there.
+// elsewhere is an action of another screen or pane: whether it can run is only known once its screen is there.
 func elsewhere(_ *App, v *registered, x *Action) item {
 	return item{
 		title: v.info.Title + ": " + x.Title, keys: keyNames(x.Keys), help: x.Help, group: v.info.Title,

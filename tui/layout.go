@@ -18,8 +18,7 @@ func (r Rect) Inner() Rect {
 	return Rect{r.X + 1, r.Y + 1, max(r.W-2, 0), max(r.H-2, 0)}
 }
 
-// Widths at which the arrangement changes, and the smallest screen that is
-// drawn at all.
+// Widths at which the arrangement changes, and the smallest screen that is drawn at all.
 const (
 	WideWidth = 120
 	MidWidth  = 80
@@ -27,8 +26,7 @@ const (
 	MinHeight = 10
 )
 
-// Bounds of what `<` and `>` can do, in percent of the space for list and
-// detail, and the rail's width with its border.
+// Bounds of what `<` and `>` can do, in percent of the space for list and detail, and the rail's width with its border.
 const (
 	MinSplit     = 20
 	MaxSplit     = 80
@@ -39,8 +37,7 @@ const (
 // RailFocus is LayoutState.Focus when the server rail has the keys.
 const RailFocus = -1
 
-// LayoutState is everything besides the terminal's size that decides where
-// things are.
+// LayoutState is everything besides the terminal's size that decides where things are.
 type LayoutState struct {
 	// Panes is how many panes the visible view has, 1 or 2.
 	Panes int

@@ -26,9 +26,8 @@ const (
 	maxAsked       = 400 // lines of a screen that was asked for
 )
 
-// linear runs the same App without a screen: it prints a line for each change
-// and reads a line for each command, so that screen readers, logs and dumb
-// terminals have all that the screen has. Nothing is ever overwritten.
+// linear runs the same App without a screen: it prints a line for each change and reads a line for each command, so
+// that screen readers, logs and dumb terminals have all that the screen has. Nothing is ever overwritten.
 type linear struct {
 	app  *App
 	out  *bufio.Writer
@@ -89,8 +88,7 @@ func runLinear(ctx context.Context, cfg Config) error {
 	return err
 }
 
-// readLines reads lines in a goroutine; the channel closes at the end of the
-// input. Lines beyond 1 MiB end the input.
+// readLines reads lines in a goroutine; the channel closes at the end of the input. Lines beyond 1 MiB end the input.
 func readLines(ctx context.Context, in io.Reader) <-chan string {
 	ch := make(chan string)
 	go func() {
@@ -193,8 +191,7 @@ func (l *linear) next() (string, bool) {
 	return line, true
 }
 
-// atOnce is whether a line is carried out while a call runs: what cancels, and
-// the answer to a question.
+// atOnce is whether a line is carried out while a call runs: what cancels, and the answer to a question.
 func (l *linear) atOnce(line string) bool {
 	return l.asking != nil || l.question != nil || line == "x" || line == "q" || line == "ctrl+c" || line == "?"
 }
@@ -336,8 +333,7 @@ func (l *linear) answer(line string) {
 	l.start(cmd)
 }
 
-// show prints what changed: states of servers, messages, the screen's lines
-// that are new, and what is asked.
+// show prints what changed: states of servers, messages, the screen's lines that are new, and what is asked.
 func (l *linear) show(asked bool) {
 	a := l.app
 	if a.crash != nil {

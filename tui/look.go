@@ -22,8 +22,7 @@ type look struct {
 	colors  colorprofile.Profile
 }
 
-// init starts with the theme that was asked for, or a dark one until the
-// terminal says what its background is.
+// init starts with the theme that was asked for, or a dark one until the terminal says what its background is.
 func (l *look) init(a *App) {
 	l.plain = NoColor(a.getenv)
 	l.colors = colorprofile.TrueColor

@@ -57,14 +57,12 @@ type Back struct{}
 // Open asks for an overlay.
 type Open struct {
 	Overlay Overlay
-	// Unsolicited marks an overlay that nobody at the keyboard asked for: it
-	// swallows keys until 425 ms of quiet, 1.5 s at most, so that typing never
-	// answers it by accident.
+	// Unsolicited marks an overlay that nobody at the keyboard asked for: it swallows keys until 425 ms of quiet, 1.5 s
+	// at most, so that typing never answers it by accident.
 	Unsolicited bool
 }
 
-// Close asks for the topmost overlay to go away. It is also delivered to that
-// overlay's Handle before it goes.
+// Close asks for the topmost overlay to go away. It is also delivered to that overlay's Handle before it goes.
 type Close struct{}
 
 // Level grades a toast.
@@ -84,8 +82,7 @@ type Toast struct {
 	Text  string
 }
 
-// ThemeChanged says that colours changed; every view's cached lines are stale
-// ([Pane.Same] knows).
+// ThemeChanged says that colours changed; every view's cached lines are stale ([Pane.Same] knows).
 type ThemeChanged struct{}
 
 // Beat arrives every 100 ms, only while an operation runs or a session's state
@@ -102,8 +99,7 @@ type FilterChanged struct {
 	Done bool
 }
 
-// FindNext asks for the next hit of the filter or search (n), or with Back for
-// the one before (N).
+// FindNext asks for the next hit of the filter or search (n), or with Back for the one before (N).
 type FindNext struct {
 	Back bool
 }

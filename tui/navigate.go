@@ -87,8 +87,7 @@ func (a *App) focusIndex(i int) tea.Cmd {
 	return cmd
 }
 
-// cycle moves the focus to the next or previous pane; the rail is one of them
-// where it is on the screen.
+// cycle moves the focus to the next or previous pane; the rail is one of them where it is on the screen.
 func (a *App) cycle(by int) tea.Cmd {
 	n := len(a.current().info.Panes)
 	first := 0

@@ -44,8 +44,7 @@ type opSpec struct {
 	fn                func(context.Context) (any, error)
 }
 
-// running is one operation in flight. Only progress is written off the event
-// loop.
+// running is one operation in flight. Only progress is written off the event loop.
 type running struct {
 	Op
 	gen      uint64
@@ -73,9 +72,8 @@ func newOperations(ctx context.Context) *operations {
 // opKey carries the *running in an operation's context for Report.
 type opKey struct{}
 
-// Report tells the shell how far the operation of ctx is. It may be called
-// from any goroutine, any number of times a second; outside of an operation it
-// does nothing.
+// Report tells the shell how far the operation of ctx is. It may be called from any goroutine, any number of times a
+// second; outside of an operation it does nothing.
 func Report(ctx context.Context, p Progress) {
 	if r, ok := ctx.Value(opKey{}).(*running); ok {
 		r.progress.Store(&p)
@@ -117,8 +115,7 @@ func (o *operations) start(s opSpec) (tea.Cmd, uint64) {
 	}, r.ID
 }
 
-// guard turns a panic of an operation into its error: one broken answer of a
-// server must not end the program.
+// guard turns a panic of an operation into its error: one broken answer of a server must not end the program.
 func guard(ctx context.Context, label string, fn func(context.Context) (any, error)) (v any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -128,8 +125,7 @@ func guard(ctx context.Context, label string, fn func(context.Context) (any, err
 	return fn(ctx)
 }
 
-// done takes the operation off the register and reports whether anybody still
-// wants its outcome.
+// done takes the operation off the register and reports whether anybody still wants its outcome.
 func (o *operations) done(id uint64) bool {
 	i := slices.IndexFunc(o.all, func(r *running) bool { return r.ID == id })
 	if i < 0 {
@@ -225,8 +221,7 @@ func (o *operations) leave() {
 	}
 }
 
-// wait gives the functions that run up to d to end, so that servers are notified
-// of the cancellation.
+// wait gives the functions that run up to d to end, so that servers are notified of the cancellation.
 func (o *operations) wait(d time.Duration) {
 	o.mu.Lock()
 	if o.active == 0 {

@@ -9,9 +9,8 @@ type Overlay interface {
 	Title() string
 	// Size is the wanted inner size, given the largest possible one.
 	Size(maxW, maxH int) (w, h int)
-	// Handle works like a view's. Every open overlay also gets the OpDone and
-	// Rendered messages whose View is not a screen's id, so an overlay that runs
-	// work picks a name of its own. A command that yields [Close] ends it.
+	// Handle works like a view's. Every open overlay also gets the OpDone and Rendered messages whose View is not a
+	// screen's id, so an overlay that runs work picks a name of its own. A command that yields [Close] ends it.
 	Handle(*Ctx, tea.Msg) (tea.Cmd, bool)
 	// Draw works like a view's; the pane's id is "overlay".
 	Draw(*Ctx, *Pane) *tea.Cursor
@@ -23,8 +22,7 @@ type Confirmation struct {
 	Title, Body string
 	// Yes and No label the answers ("call write_file", "cancel").
 	Yes, No string
-	// Danger draws the question in the colour of danger and makes No the
-	// default.
+	// Danger draws the question in the colour of danger and makes No the default.
 	Danger bool
 	// OnYes and OnNo run after the answer; either may be nil.
 	OnYes, OnNo func(*Ctx) tea.Cmd
@@ -40,11 +38,9 @@ type Question struct {
 	Secret bool
 	// Complete gives completions for the text so far; nil for none.
 	Complete func(text string) []string
-	// Check gives a reason why the text cannot be accepted, "" if it can; nil
-	// accepts everything.
+	// Check gives a reason why the text cannot be accepted, "" if it can; nil accepts everything.
 	Check func(text string) string
-	// OnDone runs when enter was pressed, OnCancel after Esc; OnCancel may be
-	// nil.
+	// OnDone runs when enter was pressed, OnCancel after Esc; OnCancel may be nil.
 	OnDone   func(c *Ctx, text string) tea.Cmd
 	OnCancel func(*Ctx) tea.Cmd
 }

@@ -12,8 +12,7 @@ type Pane struct {
 	// Focused is whether keys go to this pane.
 	Focused bool
 
-	// Title and Badge are sanitised plain text for the border's upper left and
-	// upper right ("Tools", "3 of 12").
+	// Title and Badge are sanitised plain text for the border's upper left and upper right ("Tools", "3 of 12").
 	Title, Badge string
 	// Lines are safe, already styled rows, each at most W cells wide; the shell
 	// fills up with blanks and ignores rows beyond H.
@@ -30,8 +29,7 @@ type Pane struct {
 	boxed boxCache
 }
 
-// Scroll is the position of the first visible row among Total rows. Total 0
-// or <= H draws no thumb.
+// Scroll is the position of the first visible row among Total rows. Total 0 or <= H draws no thumb.
 type Scroll struct {
 	Pos, Total int
 }

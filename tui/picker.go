@@ -203,8 +203,7 @@ func (p *picker) Draw(c *Ctx, pane *Pane) *tea.Cursor {
 	return tea.NewCursor(2+x, 0)
 }
 
-// layout lists what the rows show: an index in shown, or -1 for a heading of
-// the group that follows.
+// layout lists what the rows show: an index in shown, or -1 for a heading of the group that follows.
 func (p *picker) layout(h int) (rows []int) {
 	p.top = min(p.top, p.at)
 	for {

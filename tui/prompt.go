@@ -198,8 +198,7 @@ func (p *prompt) menu(t *Theme, w int) string {
 	return b.String()
 }
 
-// completeCommand lists what can follow on the `:` line: screens, action ids
-// and "server NAME".
+// completeCommand lists what can follow on the `:` line: screens, action ids and "server NAME".
 func (a *App) completeCommand(text string) []string {
 	var out []string
 	add := func(s string) {
@@ -224,8 +223,7 @@ func (a *App) completeCommand(text string) []string {
 	return out
 }
 
-// command runs a line of the `:` prompt: a screen's id or alias, an action's
-// id, "server NAME" or "quit".
+// command runs a line of the `:` prompt: a screen's id or alias, an action's id, "server NAME" or "quit".
 func (a *App) command(text string) tea.Cmd {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	rest = strings.TrimSpace(rest)
@@ -255,8 +253,7 @@ func (a *App) command(text string) tea.Cmd {
 	return nil
 }
 
-// runAnywhere runs an action from palette or command line, going to its screen
-// first where that is another.
+// runAnywhere runs an action from palette or command line, going to its screen first where that is another.
 func (a *App) runAnywhere(x *Action) tea.Cmd {
 	for _, v := range a.actions.views {
 		for _, y := range v.actions {

@@ -20,8 +20,7 @@ type quitting struct {
 // interruptExpired ends the time in which ctrl+c quits.
 type interruptExpired struct{ seq int }
 
-// interrupt is ctrl+c: the first one cancels the newest call, a second one
-// within interruptTime quits.
+// interrupt is ctrl+c: the first one cancels the newest call, a second one within interruptTime quits.
 func (q *quitting) interrupt(a *App) tea.Cmd {
 	now := time.Now()
 	if !q.since.IsZero() && now.Sub(q.since) < interruptTime {

@@ -2,9 +2,8 @@ package tui
 
 import tea "charm.land/bubbletea/v2"
 
-// Resized says how large the visible view's panes are now. It goes to that view
-// whenever the sizes, the view or the colours changed, so that what must be
-// prepared for a width can be before it is drawn.
+// Resized says how large the visible view's panes are now. It goes to that view whenever the sizes, the view or the
+// colours changed, so that what must be prepared for a width can be before it is drawn.
 type Resized struct {
 	panes map[string]Rect // inner rectangles
 }

@@ -99,8 +99,7 @@ func printable(m tea.KeyPressMsg) bool {
 	return m.Text != "" && m.Mod&(tea.ModCtrl|tea.ModAlt|tea.ModMeta|tea.ModSuper) == 0
 }
 
-// pressOf makes the key press of a key's name, for actions that stand for a
-// key ("G", "pgdown", "ctrl+d").
+// pressOf makes the key press of a key's name, for actions that stand for a key ("G", "pgdown", "ctrl+d").
 func pressOf(name string) tea.KeyPressMsg {
 	var k tea.Key
 	rest := name

@@ -13,18 +13,15 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// exitTime is how long leaving may take: a terminal that no longer reads would
-// otherwise hold the program for ever.
+// exitTime is how long leaving may take: a terminal that no longer reads would otherwise hold the program for ever.
 const exitTime = 4 * time.Second
 
-// framesPerSecond is how often what was drawn goes to the terminal: often
-// enough that a key is on the screen within 20 ms whatever else happens, and
-// rarely enough that an idle program needs less than 1 % of a processor.
+// framesPerSecond is how often what was drawn goes to the terminal: often enough that a key is on the screen within 20
+// ms whatever else happens, and rarely enough that an idle program needs less than 1 % of a processor.
 const framesPerSecond = 80
 
-// Run runs the UI until the user quits or ctx ends. Where there is no terminal,
-// for TERM=dumb and with cfg.Linear it runs linear mode. It returns nil when
-// the user quit, ctx's error when ctx ended, and *CrashError for a bug. Signals
+// Run runs the UI until the user quits or ctx ends. Where there is no terminal, for TERM=dumb and with cfg.Linear it
+// runs linear mode. It returns nil when the user quit, ctx's error when ctx ended, and *CrashError for a bug. Signals
 // are the caller's to turn into the end of ctx.
 func Run(ctx context.Context, cfg Config) error {
 	if cfg.LinearMode() {

@@ -14,19 +14,15 @@ type View interface {
 	// Actions lists every key the screen understands beyond moving around in
 	// its widgets. It must always return the same actions.
 	Actions() []Action
-	// Handle receives whatever is meant for the screen: keys that are neither
-	// text-independent actions of the view nor consumed before, mouse events in
-	// pane coordinates ([PaneMouse]), pastes, and the messages of messages.go.
-	// It reports whether it consumed the message; an unconsumed key goes on to
-	// the global actions.
+	// Handle receives whatever is meant for the screen: keys that are neither text-independent actions of the view nor
+	// consumed before, mouse events in pane coordinates ([PaneMouse]), pastes, and the messages of messages.go. It
+	// reports whether it consumed the message; an unconsumed key goes on to the global actions.
 	Handle(*Ctx, tea.Msg) (tea.Cmd, bool)
-	// Draw fills one of the panes named by Info. p.W and p.H are the cells
-	// inside the border, both at least 1; the pane keeps its lines from the last
-	// call, so a view that finds [Pane.Same] true has nothing to do. It returns
-	// the cursor in pane coordinates, or nil to hide it.
+	// Draw fills one of the panes named by Info. p.W and p.H are the cells inside the border, both at least 1; the pane
+	// keeps its lines from the last call, so a view that finds [Pane.Same] true has nothing to do. It returns the
+	// cursor in pane coordinates, or nil to hide it.
 	Draw(*Ctx, *Pane) *tea.Cursor
-	// Plain writes the screen as text without escapes or boxes: for linear mode
-	// and for copying a pane.
+	// Plain writes the screen as text without escapes or boxes: for linear mode and for copying a pane.
 	Plain(*Ctx, io.Writer)
 }
 
@@ -38,11 +34,9 @@ type Info struct {
 	Title string
 	// Aliases are further words the `:` line understands ("t").
 	Aliases []string
-	// Panes are the screen's panes in focus order, one or two. Two are drawn as
-	// list and detail.
+	// Panes are the screen's panes in focus order, one or two. Two are drawn as list and detail.
 	Panes []PaneSpec
-	// Split is the first pane's share in percent until the user moves the
-	// border; 0 means DefaultSplit.
+	// Split is the first pane's share in percent until the user moves the border; 0 means DefaultSplit.
 	Split int
 	// NoRail leaves the server rail out: on a screen that lists the servers.
 	NoRail bool
@@ -65,9 +59,8 @@ type Typer interface {
 	Typing(*Ctx) bool
 }
 
-// Hinter is implemented by views with a pane in which what a key does depends
-// on where the cursor is, such as a form. Its hints stand after those of the
-// view's actions; they are in the order of use.
+// Hinter is implemented by views with a pane in which what a key does depends on where the cursor is, such as a form.
+// Its hints stand after those of the view's actions; they are in the order of use.
 type Hinter interface {
 	Hints(*Ctx) []Hint
 }
@@ -89,12 +82,10 @@ type Breadcrumber interface {
 	Breadcrumb(*Ctx) string
 }
 
-// Copier is implemented by views whose selection can be copied with the y
-// chord.
+// Copier is implemented by views whose selection can be copied with the y chord.
 type Copier interface {
-	// CopyText returns what makes the text, nil if the view has no such form of
-	// its selection. It is asked at every frame, for the hints: what it returns
-	// is where copying and reading belong.
+	// CopyText returns what makes the text, nil if the view has no such form of its selection. It is asked at every
+	// frame, for the hints: what it returns is where copying and reading belong.
 	CopyText(*Ctx, CopyKind) CopyFunc
 }
 
@@ -109,8 +100,7 @@ func CopyString(text string, ok bool) CopyFunc {
 	return func() (string, error) { return text, nil }
 }
 
-// CopyBytes is a text that is at hand as bytes that do not change; nil if there
-// are none.
+// CopyBytes is a text that is at hand as bytes that do not change; nil if there are none.
 func CopyBytes(text []byte) CopyFunc {
 	if len(text) == 0 {
 		return nil
@@ -138,8 +128,7 @@ type Pager interface {
 	PageText(*Ctx) (text, ext string, ok bool)
 }
 
-// Chooser is implemented by views that offer a numbered list in linear mode:
-// the rows of a list, the fields of a form.
+// Chooser is implemented by views that offer a numbered list in linear mode: the rows of a list, the fields of a form.
 type Chooser interface {
 	Choices(*Ctx) []Choice
 }
@@ -152,8 +141,7 @@ type Choice struct {
 	Run func(*Ctx) tea.Cmd
 }
 
-// Closer is implemented by views that hold something to release when the
-// program ends.
+// Closer is implemented by views that hold something to release when the program ends.
 type Closer interface {
 	Close()
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-// allTools lists the tools of all servers in one list, under the names that
-// they have across servers. Its filter knows source:mcp, source:local and
-// server:NAME besides words.
+// allTools lists the tools of all servers in one list, under the names that they have across servers. Its filter knows
+// source:mcp, source:local and server:NAME besides words.
 type allTools struct {
 	pane.Rows
 	about pane.ItemDetail

@@ -20,9 +20,8 @@ import (
 	"github.com/mcphud/mcphud/views/shell"
 )
 
-// formScreen is a screen with a form on the left and the server's answer on the
-// right: calling a tool, getting a prompt, expanding a resource template.
-// Navigate's Arg is the name (string) of what to ask for.
+// formScreen is a screen with a form on the left and the server's answer on the right: calling a tool, getting a
+// prompt, expanding a resource template. Navigate's Arg is the name (string) of what to ask for.
 type formScreen struct {
 	formKind
 	reply  pane.Reply
@@ -274,8 +273,7 @@ func (v *formScreen) open(c *tui.Ctx, name string) tea.Cmd {
 	return tea.Batch(cmd, c.FocusPane("form"))
 }
 
-// fit gives a draft the item's form; after its schema changed the value moves
-// to a new form.
+// fit gives a draft the item's form; after its schema changed the value moves to a new form.
 func (v *formScreen) fit(c *tui.Ctx, d *draft, it offer.Item, ok bool) tea.Cmd {
 	if !ok || d.form != nil && string(it.Raw) == string(d.item.Raw) {
 		return nil
@@ -296,8 +294,7 @@ type recalled struct {
 	value []byte
 }
 
-// recall fills in what was sent before the last restart, unless something was
-// typed meanwhile.
+// recall fills in what was sent before the last restart, unless something was typed meanwhile.
 func (v *formScreen) recall(c *tui.Ctx, d *draft) tea.Cmd {
 	if d.recalled || d.file == "" {
 		return nil

@@ -20,8 +20,7 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-// check sends the form, after asking where the value is invalid or the tool
-// destroys.
+// check sends the form, after asking where the value is invalid or the tool destroys.
 func (v *formScreen) check(c *tui.Ctx) tea.Cmd {
 	d := v.cur
 	if err := d.form.Err(); err != nil {
@@ -226,8 +225,7 @@ func (v *formScreen) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return cur
 }
 
-// progressLines is a call's progress as one bar, however many notifications
-// came.
+// progressLines is a call's progress as one bar, however many notifications came.
 func progressLines(th *tui.Theme, op tui.Op, w int) []string {
 	g := op.Progress
 	if op.Cancelling {

@@ -22,8 +22,7 @@ import (
 // names; specification: server/utilities/logging).
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// logs shows what servers say besides their answers: log messages, stderr, and
-// output that is not a protocol message.
+// logs shows what servers say besides their answers: log messages, stderr, and output that is not a protocol message.
 type logs struct {
 	pane.JournalList
 	foreign bool                    // what others say to each other; see Foreign

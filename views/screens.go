@@ -28,8 +28,7 @@ type Deps struct {
 	Stack Stack
 }
 
-// All returns new screens, in the order of their number keys. It is the one
-// place where screens are listed.
+// All returns new screens, in the order of their number keys. It is the one place where screens are listed.
 func All(d Deps) []tui.View {
 	return []tui.View{
 		newServers(d.Trust),

@@ -16,9 +16,8 @@ import (
 	"github.com/mcphud/mcphud/views/shell"
 )
 
-// servers lists every server that the configs name or that was opened, with
-// its state and what it says of itself. It is the only screen that starts one.
-// Navigate's Arg may be the name (string) of a server to open.
+// servers lists every server that the configs name or that was opened, with its state and what it says of itself. It is
+// the only screen that starts one. Navigate's Arg may be the name (string) of a server to open.
 type servers struct {
 	pane.Rows
 	detail  pane.TextPane
@@ -102,12 +101,10 @@ func (v *servers) openServer(c *tui.Ctx, s *session.Session) tea.Cmd {
 	return v.connect(c, s)
 }
 
-// reopen asks the servers screen to connect to a server and to go back to the
-// screen that asked.
+// reopen asks the servers screen to connect to a server and to go back to the screen that asked.
 type reopen struct{ server, screen string }
 
-// openNamed puts the cursor on a server and opens it, on the tools screen or
-// on another one.
+// openNamed puts the cursor on a server and opens it, on the tools screen or on another one.
 func (v *servers) openNamed(c *tui.Ctx, name, screen string) tea.Cmd {
 	for i, s := range v.all {
 		if s.Name() == name {
@@ -125,8 +122,7 @@ func (v *servers) openNamed(c *tui.Ctx, name, screen string) tea.Cmd {
 
 func (v *servers) reconnect(c *tui.Ctx) tea.Cmd { return v.connect(c, v.selected()) }
 
-// connect starts an attempt, after asking for trust where the entry came with
-// a project.
+// connect starts an attempt, after asking for trust where the entry came with a project.
 func (v *servers) connect(c *tui.Ctx, s *session.Session) tea.Cmd {
 	srv := s.Config()
 	if srv.Problem == nil && v.trust != nil && !v.trust.Trusted(srv) {
@@ -219,8 +215,7 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	return nil, consumed
 }
 
-// finished takes the outcome of an operation. A failed connection needs no
-// toast: the detail pane says why.
+// finished takes the outcome of an operation. A failed connection needs no toast: the detail pane says why.
 func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	switch r := m.Value.(type) {
 	case connected:
@@ -266,8 +261,7 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 	return cmd
 }
 
-// hold counts servers that are open here as in use, so that no pool closes
-// them for being idle.
+// hold counts servers that are open here as in use, so that no pool closes them for being idle.
 func (v *servers) hold() {
 	for _, s := range v.all {
 		open := s.Status().State != session.Disconnected

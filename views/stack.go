@@ -25,8 +25,7 @@ import (
 type Stack interface {
 	// Processes are all of them as they are now, always in the same order.
 	Processes() []Process
-	// Log is what a process wrote, and what happened to it, since the line with
-	// that number. Old lines are forgotten.
+	// Log is what a process wrote, and what happened to it, since the line with that number. Old lines are forgotten.
 	Log(name string, after uint64) []ProcessLine
 	// Rev grows with every change of a process or log.
 	Rev() uint64
@@ -71,8 +70,7 @@ type ProcessLine struct {
 	Text string
 }
 
-// stack lists processes with their state, and the log of the one under the
-// cursor.
+// stack lists processes with their state, and the log of the one under the cursor.
 type stack struct {
 	of    Stack
 	table widget.Table
@@ -95,8 +93,7 @@ func (v *stack) Info() tui.Info {
 	}
 }
 
-// Actions are none where there is no stack: they would only be in the way when
-// somebody looks for another.
+// Actions are none where there is no stack: they would only be in the way when somebody looks for another.
 func (v *stack) Actions() []tui.Action {
 	if v.of == nil {
 		return nil
@@ -143,8 +140,7 @@ func (v *stack) stop(ctx context.Context, names ...string) error { return v.of.S
 
 func (v *stack) run(ctx context.Context, names ...string) error { return v.of.Run(ctx, names...) }
 
-// ordered is the outcome of an order to the stack, about one process or all of
-// them.
+// ordered is the outcome of an order to the stack, about one process or all of them.
 type ordered struct {
 	label string
 	names []string
@@ -155,8 +151,7 @@ func (v *stack) order(c *tui.Ctx, label string, do func(context.Context, ...stri
 	return cmd
 }
 
-// failed says why an order failed. The label names the one process that it was
-// about.
+// failed says why an order failed. The label names the one process that it was about.
 func (o ordered) failed(err error) string {
 	why := err.Error()
 	for _, name := range o.names {

@@ -19,8 +19,7 @@ import (
 // mostLogBytes is how much of a process' log is shown.
 const mostLogBytes = 1 << 20
 
-// processLog is the log of one process. It follows its end until somebody
-// scrolls away, and stands still then.
+// processLog is the log of one process. It follows its end until somebody scrolls away, and stands still then.
 type processLog struct {
 	of    Stack
 	name  string
@@ -126,9 +125,8 @@ func (l *processLog) follow() {
 
 func (l *processLog) text() string { return string(l.data) }
 
-// logText is a line with its time. A line of a structured log in JSON is
-// written out: time, level, message, and what belongs to it; of an error in
-// JSON, its message.
+// logText is a line with its time. A line of a structured log in JSON is written out: time, level, message, and what
+// belongs to it; of an error in JSON, its message.
 func logText(line ProcessLine) string {
 	at := line.Time.Format("15:04:05 ")
 	if line.Note {

@@ -15,8 +15,7 @@ import (
 
 const noStack = "No stack is running."
 
-// stackCells is the table. A column that does not fit is left out, the last
-// first; the detail pane has all of it.
+// stackCells is the table. A column that does not fit is left out, the last first; the detail pane has all of it.
 type stackCells struct {
 	v  *stack
 	th *tui.Theme

@@ -109,8 +109,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// Handler is the whole HTTP surface: the MCP endpoint at Path, the routes, and 404 elsewhere, all behind
-// listen.Guard.
+// Handler is the whole HTTP surface: the MCP endpoint at Path, the routes, and 404 elsewhere, all behind listen.Guard.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	endpoint := http.Handler(http.HandlerFunc(s.serveMCP))

@@ -106,8 +106,7 @@ func (h *health) arm() {
 	}
 }
 
-// tick probes agents that are away, on behalf of a client that listens. While no client does, none is
-// probed.
+// tick probes agents that are away, on behalf of a client that listens. While no client does, none is probed.
 func (h *health) tick() {
 	var listening []*client
 	for _, c := range h.s.allClients() {

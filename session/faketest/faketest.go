@@ -20,15 +20,13 @@ import (
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
 
-// Stdio is a server of the given mode as a child process. It is built when the
-// first test of a test binary asks for it.
+// Stdio is a server of the given mode as a child process. It is built when the first test of a test binary asks for it.
 func Stdio(t testing.TB, mode behave.Mode) config.Server {
 	t.Helper()
 	return config.Server{Name: string(mode), Transport: config.Stdio, Command: Binary(t), Args: []string{string(mode)}}
 }
 
-// HTTP is a server of the given mode and fault over Streamable HTTP on
-// loopback, until the test ends.
+// HTTP is a server of the given mode and fault over Streamable HTTP on loopback, until the test ends.
 func HTTP(t testing.TB, mode behave.Mode, fault behave.Fault) config.Server {
 	t.Helper()
 	srv := httptest.NewServer(behave.Handler(mode, fault))
@@ -60,9 +58,8 @@ func stop(srv *httptest.Server) {
 	srv.Close()
 }
 
-// Bare is a real server of budget size, made with an SDK as server authors make
-// them: tools/list answers 5,000 tools in 6.7 MB, tool "big" one text of 50 MB.
-// What it needs to answer is the base of ratios: see [Raw].
+// Bare is a real server of budget size, made with an SDK as server authors make them: tools/list answers 5,000 tools in
+// 6.7 MB, tool "big" one text of 50 MB. What it needs to answer is the base of ratios: see [Raw].
 func Bare(t testing.TB) config.Server {
 	t.Helper()
 	return config.Server{Name: "bare", Transport: config.Stdio, Command: Program(t, "testdata/bareserver")}
@@ -74,9 +71,8 @@ func Binary(t testing.TB) string {
 	return Program(t, "session/faketest/fakemcp")
 }
 
-// Program builds the command of a folder of the module, given with slashes from
-// the module's root, and returns the path of the program. It lies in the
-// module's folder bin, which git ignores.
+// Program builds the command of a folder of the module, given with slashes from the module's root, and returns the path
+// of the program. It lies in the module's folder bin, which git ignores.
 func Program(t testing.TB, folder string) string {
 	t.Helper()
 	made, _ := built.LoadOrStore(folder, sync.OnceValues(func() (string, error) { return build(folder) }))
@@ -90,8 +86,7 @@ func Program(t testing.TB, folder string) string {
 // built remembers what this test binary has built: folder -> func() (path, error).
 var built sync.Map
 
-// build makes a program. The file appears by rename, so that packages that are
-// tested at once never see half of it.
+// build makes a program. The file appears by rename, so that packages that are tested at once never see half of it.
 func build(folder string) (string, error) {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -117,6 +112,5 @@ func build(folder string) (string, error) {
 	return file, nil
 }
 
-// quiet is a log that goes nowhere: a client that refuses a certificate is not
-// news in a test that is about that.
+// quiet is a log that goes nowhere: a client that refuses a certificate is not news in a test that is about that.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -13,9 +13,8 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 )
 
-// Raw is the plainest client there is: a pipe to a stdio server, frames written
-// and read as bytes. What it needs for an answer is what the bare server needs,
-// the base that budgets are stated against.
+// Raw is the plainest client there is: a pipe to a stdio server, frames written and read as bytes. What it needs for an
+// answer is what the bare server needs, the base that budgets are stated against.
 type Raw struct {
 	// PID is the server's process id.
 	PID int
@@ -100,8 +99,7 @@ func (r *Raw) Until(mark string) []byte {
 	}
 }
 
-// Skip reads the next line without keeping it and returns its length. Nothing
-// reads an answer faster than this.
+// Skip reads the next line without keeping it and returns its length. Nothing reads an answer faster than this.
 func (r *Raw) Skip() (int, error) {
 	n := 0
 	for {

@@ -24,9 +24,8 @@ func ParseTemplate(t string) (*uritemplate.Template, error) {
 	return uritemplate.New(t)
 }
 
-// Expand fills in a template (RFC 6570, level 4). A variable without a value
-// in given is undefined. A value that is a JSON array is a list, which {id*}
-// and {?q*} take apart; one that is an object is a map, in the order given.
+// Expand fills in a template (RFC 6570, level 4). A variable without a value in given is undefined. A value that is a
+// JSON array is a list, which {id*} and {?q*} take apart; one that is an object is a map, in the order given.
 //
 // The library that parses templates encodes characters beyond ASCII by their
 // code point instead of their UTF-8 bytes, so expanding is done here.
@@ -106,8 +105,7 @@ func expandOne(b *strings.Builder, expression string, given map[string]string) {
 	}
 }
 
-// templateValue is the value of a variable: a string, a list, or a map as keys
-// and values in turn.
+// templateValue is the value of a variable: a string, a list, or a map as keys and values in turn.
 type templateValue struct {
 	parts        []string
 	single, maps bool
@@ -155,8 +153,7 @@ func (v templateValue) expand(b *strings.Builder, op operator, name string, expl
 	}
 }
 
-// templateValueOf reads what was typed: a JSON array or object of strings,
-// numbers and booleans, or a text.
+// templateValueOf reads what was typed: a JSON array or object of strings, numbers and booleans, or a text.
 func templateValueOf(text string) templateValue {
 	list, maps, flat := []string{}, false, true
 	add := func(raw []byte) bool {
@@ -200,9 +197,8 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-// encode writes s with everything but unreserved characters percent-encoded, as
-// UTF-8; with reserved set, reserved characters and what is percent-encoded
-// already stay too.
+// encode writes s with everything but unreserved characters percent-encoded, as UTF-8; with reserved set, reserved
+// characters and what is percent-encoded already stay too.
 func encode(b *strings.Builder, s string, reserved bool) {
 	const hex = "0123456789ABCDEF"
 	for i := 0; i < len(s); i++ {

@@ -8,12 +8,10 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 )
 
-// FullName is the name of a server's tool that is unique across servers:
-// mcp__{server}__{tool}.
+// FullName is the name of a server's tool that is unique across servers: mcp__{server}__{tool}.
 func FullName(server, tool string) string { return namePrefix(server) + tool }
 
-// ColonName is FullName's other spelling, mcp:{server}:{tool}. It is accepted
-// wherever a full name is.
+// ColonName is FullName's other spelling, mcp:{server}:{tool}. It is accepted wherever a full name is.
 func ColonName(server, tool string) string { return "mcp:" + server + ":" + tool }
 
 func namePrefix(server string) string { return "mcp__" + server + "__" }
@@ -21,9 +19,8 @@ func namePrefix(server string) string { return "mcp__" + server + "__" }
 // ToolRef is one tool of one server.
 type ToolRef struct{ Server, Tool string }
 
-// Candidates are all readings of full, in either spelling, that begin with one
-// of the servers: the longest server name first. Server and tool names may
-// themselves hold the separator, so there can be several: with servers git and
+// Candidates are all readings of full, in either spelling, that begin with one of the servers: the longest server name
+// first. Server and tool names may themselves hold the separator, so there can be several: with servers git and
 // git__hub, mcp__git__hub__x is a tool of either.
 func Candidates(full string, servers []string) []ToolRef {
 	sep := "__"
@@ -44,11 +41,9 @@ func Candidates(full string, servers []string) []ToolRef {
 	return slices.Compact(out)
 }
 
-// ResolveName finds the one tool that full means among the servers. Where
-// several servers fit, has decides: it says whether that server has the tool,
-// and whether that is known at all. A name that can still mean two tools is an
-// InvalidToolName error and never a guess: the call would reach a server that
-// nobody named.
+// ResolveName finds the one tool that full means among the servers. Where several servers fit, has decides: it says
+// whether that server has the tool, and whether that is known at all. A name that can still mean two tools is an
+// InvalidToolName error and never a guess: the call would reach a server that nobody named.
 func ResolveName(full string, servers []string, has func(ToolRef) (yes, known bool)) (ToolRef, error) {
 	refs := Candidates(full, servers)
 	switch len(refs) {

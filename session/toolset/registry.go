@@ -97,9 +97,8 @@ func (r *Registry) put(t RegisteredTool) {
 	r.order = append(r.order, t.Name)
 }
 
-// Replace swaps all tools of a server for these in one step, so that nobody
-// ever sees it with none. Tools whose name another server or a local tool has
-// are left out and returned as clashes.
+// Replace swaps all tools of a server for these in one step, so that nobody ever sees it with none. Tools whose name
+// another server or a local tool has are left out and returned as clashes.
 func (r *Registry) Replace(server string, tools []RegisteredTool) (clashes []string) {
 	clashes = r.replace(server, tools)
 	r.notify()
@@ -120,9 +119,8 @@ func (r *Registry) replace(server string, tools []RegisteredTool) (clashes []str
 	return clashes
 }
 
-// UnregisterByPrefix removes every tool whose name begins with prefix and
-// returns how many those were. Note that one server's prefix may begin
-// another's (git, git__hub); UnregisterServer removes exactly one server's.
+// UnregisterByPrefix removes every tool whose name begins with prefix and returns how many those were. Note that one
+// server's prefix may begin another's (git, git__hub); UnregisterServer removes exactly one server's.
 func (r *Registry) UnregisterByPrefix(prefix string) int {
 	return r.removeAnd(func(t RegisteredTool) bool { return strings.HasPrefix(t.Name, prefix) })
 }

@@ -1,7 +1,6 @@
-// Command bareserver is a real server of budget size, made with mcp-go as a
-// server author would make it: 5,000 tools in a list of 6.7 MB, and a tool that
-// returns one text of 50,000,000 bytes. The time that it needs to answer is the
-// base of the ratios that mcphud's budgets are stated in.
+// Command bareserver is a real server of budget size, made with mcp-go as a server author would make it: 5,000 tools in
+// a list of 6.7 MB, and a tool that returns one text of 50,000,000 bytes. The time that it needs to answer is the base
+// of the ratios that mcphud's budgets are stated in.
 package main
 
 import (

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Harm says what is wrong with text that is about to be printed, "" if nothing
-// is: a control character other than a line feed, something that hides or
-// reorders what is next to it, bytes that are not UTF-8, or a pile of marks. It
+// Harm says what is wrong with text that is about to be printed, "" if nothing is: a control character other than a
+// line feed, something that hides or reorders what is next to it, bytes that are not UTF-8, or a pile of marks. It
 // shares no code with the sanitiser that it judges.
 func Harm(text string) string {
 	marks := 0
@@ -42,10 +41,9 @@ func Harm(text string) string {
 	return ""
 }
 
-// styleOnly are the sequences that a frame may hold: colours by number of a
-// palette or by value, and the attributes that themes use. The sixteen basic
-// colours, blinking and hidden text are not among them where the terminal shows
-// all colours.
+// styleOnly are the sequences that a frame may hold: colours by number of a palette or by value, and the attributes
+// that themes use. The sixteen basic colours, blinking and hidden text are not among them where the terminal shows all
+// colours.
 var styleOnly = regexp.MustCompile(`\x1b\[(?:(?:[34]8;2;\d{1,3};\d{1,3};\d{1,3}|[34]8;5;\d{1,3}|39|49|[1-4]|7|9|2[2-47-9]|0)(?:;(?:[34]8;2;\d{1,3};\d{1,3};\d{1,3}|[34]8;5;\d{1,3}|39|49|[1-4]|7|9|2[2-47-9]|0))*)?m`)
 
 // HarmStyled is Harm for text with styles.

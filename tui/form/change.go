@@ -63,8 +63,7 @@ func (f *Form) place(parent int, path []string, name string, v *schema.Value) {
 	f.value = f.value.SetBefore(path, v, func(other string) bool { return owner.Rank(other) > rank })
 }
 
-// owner returns the field of the container that row i stands for; that of the
-// root for -1.
+// owner returns the field of the container that row i stands for; that of the root for -1.
 func (f *Form) owner(i int) *schema.Field {
 	for ; i >= 0; i = f.rows[i].parent {
 		switch r := &f.rows[i]; r.kind {
@@ -194,8 +193,7 @@ func (f *Form) refresh(ptr string, v *schema.Value) {
 	}
 }
 
-// unset takes the value of a row away: an item or key of the user's own goes
-// altogether.
+// unset takes the value of a row away: an item or key of the user's own goes altogether.
 func (f *Form) unset(r *row) {
 	if r.kind == rowAdd || r.kind == rowMore {
 		return
@@ -212,8 +210,7 @@ func (f *Form) unset(r *row) {
 	f.build()
 }
 
-// shiftState forgets what was folded or picked below ptr and beside it, when
-// indices may have moved.
+// shiftState forgets what was folded or picked below ptr and beside it, when indices may have moved.
 func (f *Form) shiftState(ptr string) {
 	for k := range f.picks {
 		if len(k) > len(ptr) && k[1:1+len(ptr)] == ptr {
@@ -294,8 +291,7 @@ func (f *Form) addItem(parent int, ptr string, field *schema.Field, from int) {
 	f.offer()
 }
 
-// offer marks the text of a value that was made up, so that the first key
-// typed replaces it.
+// offer marks the text of a value that was made up, so that the first key typed replaces it.
 func (f *Form) offer() {
 	if t := f.edit(); t != nil && !t.empty() {
 		t.all = true

@@ -10,8 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/schema"
 )
 
-// inline is how long a check may have taken last time to be made on the
-// event loop, between a key and its frame.
+// inline is how long a check may have taken last time to be made on the event loop, between a key and its frame.
 const inline = 500 * time.Microsecond
 
 // Checked carries the result of a check made by a command of [Form.Cmd]. Hand
@@ -55,8 +54,7 @@ func (f *Form) examine() Checked {
 	return Checked{form: f, gen: f.gen, problems: ps, took: time.Since(start)}
 }
 
-// Handle takes the messages of the form's own commands and reports whether
-// msg was one.
+// Handle takes the messages of the form's own commands and reports whether msg was one.
 func (f *Form) Handle(msg tea.Msg) bool {
 	c, ok := msg.(Checked)
 	if !ok || c.form != f {
@@ -106,8 +104,7 @@ func (f *Form) Problems() []schema.Problem {
 // Unchecked says in a sentence or more what a check leaves out, "" if nothing.
 func (f *Form) Unchecked() string { return f.unchecked }
 
-// NextProblem moves the focus to the next field with a problem; false if
-// there is none.
+// NextProblem moves the focus to the next field with a problem; false if there is none.
 func (f *Form) NextProblem() bool {
 	if f.raw != nil || len(f.problems) == 0 {
 		return false
@@ -124,8 +121,7 @@ func (f *Form) NextProblem() bool {
 	return false
 }
 
-// dropProblem forgets what was wrong with a value that changed, until the
-// next check.
+// dropProblem forgets what was wrong with a value that changed, until the next check.
 func (f *Form) dropProblem(ptr string) {
 	if len(f.problems) == 0 || f.took < inline && !f.running {
 		return // the check is made at once
@@ -137,8 +133,7 @@ func (f *Form) dropProblem(ptr string) {
 	}
 }
 
-// placeProblems gives each problem to the row of its pointer, or to the
-// nearest visible row around it.
+// placeProblems gives each problem to the row of its pointer, or to the nearest visible row around it.
 func (f *Form) placeProblems() {
 	for i := range f.rows {
 		f.rows[i].problems = 0

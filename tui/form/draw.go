@@ -84,8 +84,7 @@ func (f *Form) Cursor() (x, y int, ok bool) {
 	return f.cx, f.cy, f.cursor && f.focus
 }
 
-// Scroll returns the first visible line and the number of lines, for a
-// scroll bar.
+// Scroll returns the first visible line and the number of lines, for a scroll bar.
 func (f *Form) Scroll() (pos, total int) {
 	f.Lines()
 	if f.raw != nil {

@@ -12,8 +12,7 @@ import (
 // maxTextRows is how many lines of a long text the focused field shows.
 const maxTextRows = 8
 
-// value draws what is in a row: its first line, and the lines below it of a
-// text with several.
+// value draws what is in a row: its first line, and the lines below it of a text with several.
 func (d *drawer) value(r *row, i int, focused bool, x, w int) (first string, more []string) {
 	t := d.t
 	if n := d.f.rename; n != nil && focused && n.ptr+"/"+schema.EscapeToken(n.old) == r.ptr && !n.isNew {
@@ -166,8 +165,7 @@ func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 	return first, more
 }
 
-// detail is what the focused row shows below its value: popup, problems and
-// all the schema says.
+// detail is what the focused row shows below its value: popup, problems and all the schema says.
 func (d *drawer) detail(out []string, r *row, pad string, room int) []string {
 	t := d.t
 	if n := d.f.rename; n != nil && n.isNew {
@@ -313,8 +311,7 @@ func limit(s string, n int) string {
 	return s[:n]
 }
 
-// wrapped breaks safe text into at most rows lines of w cells, between words
-// where it can.
+// wrapped breaks safe text into at most rows lines of w cells, between words where it can.
 func wrapped(s string, w, rows int) []string {
 	var out []string
 	for _, para := range strings.Split(s, "\n") {

@@ -1,14 +1,11 @@
 // Package form draws the field tree of a JSON Schema and edits a value in it.
 //
-// A form and its raw JSON mode are two editors of one value
-// ([schema.Value]): switching between them loses nothing, unknown keys,
-// number literals and the order of keys included. Unset, empty and null are
-// three states of every field.
+// A form and its raw JSON mode are two editors of one value ([schema.Value]): switching between them loses nothing,
+// unknown keys, number literals and the order of keys included. Unset, empty and null are three states of every field.
 //
-// [Form] is a plain struct: keys, pastes and clicks go in through methods,
-// rows come out of Lines. Only visible rows are drawn. Slow work (compiling
-// and checking large schemas) is handed out as a command by [Form.Cmd] and
-// comes back through [Form.Handle].
+// [Form] is a plain struct: keys, pastes and clicks go in through methods, rows come out of Lines. Only visible rows
+// are drawn. Slow work (compiling and checking large schemas) is handed out as a command by [Form.Cmd] and comes back
+// through [Form.Handle].
 package form
 
 import (
@@ -23,9 +20,8 @@ import (
 
 // Form edits one value of one schema.
 type Form struct {
-	// Complete, if set, is asked for completions whenever the text of a field
-	// changes. Its command asks the server (after a pause of its choice) and
-	// hands the answer to [Form.Suggest].
+	// Complete, if set, is asked for completions whenever the text of a field changes. Its command asks the server
+	// (after a pause of its choice) and hands the answer to [Form.Suggest].
 	Complete func(pointer, text string) tea.Cmd
 
 	sch    *schema.Schema
@@ -75,8 +71,7 @@ type undo struct {
 	focus string
 }
 
-// New returns a form whose value is what the schema requires and determines
-// ([schema.Field.Initial]).
+// New returns a form whose value is what the schema requires and determines ([schema.Field.Initial]).
 func New(sch *schema.Schema, theme *paint.Theme) *Form {
 	f := &Form{
 		sch: sch, theme: theme, focus: true, checked: -1, stale: true,
@@ -90,8 +85,7 @@ func New(sch *schema.Schema, theme *paint.Theme) *Form {
 	return f
 }
 
-// NewArguments returns a form for a flat list of strings: the arguments of a
-// prompt, the variables of a URI template.
+// NewArguments returns a form for a flat list of strings: the arguments of a prompt, the variables of a URI template.
 func NewArguments(args []schema.Argument, theme *paint.Theme) *Form {
 	return New(schema.FromArguments(args), theme)
 }
@@ -132,8 +126,7 @@ func (f *Form) Value() *schema.Value {
 // the order of keys are as they were typed or set.
 func (f *Form) JSON() json.RawMessage { return f.Value().JSON() }
 
-// Err says why the raw JSON cannot be used, nil outside the raw editor. It
-// is a *[schema.SyntaxError].
+// Err says why the raw JSON cannot be used, nil outside the raw editor. It is a *[schema.SyntaxError].
 func (f *Form) Err() error {
 	f.settleInput()
 	if f.raw == nil || f.raw.err == nil {
@@ -158,8 +151,7 @@ func (f *Form) SetJSON(raw []byte) error {
 	return nil
 }
 
-// Reset puts the value back to what the schema determines. Undo brings the
-// old one back.
+// Reset puts the value back to what the schema determines. Undo brings the old one back.
 func (f *Form) Reset() {
 	f.remember("")
 	f.assign(f.sch.Root().Initial())
@@ -246,8 +238,7 @@ func (f *Form) Cmd() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Typing reports whether letters go into a text now, rather than being
-// commands.
+// Typing reports whether letters go into a text now, rather than being commands.
 func (f *Form) Typing() bool {
 	if f.raw != nil || f.pop != nil || f.rename != nil {
 		return true

@@ -8,9 +8,8 @@ import (
 	"github.com/mcphud/mcphud/session/schema"
 )
 
-// shown is the text a field is edited as. For a field that takes anything, a
-// string that would read as JSON is written as JSON, so that the text means
-// the value and nothing else.
+// shown is the text a field is edited as. For a field that takes anything, a string that would read as JSON is written
+// as JSON, so that the text means the value and nothing else.
 func shown(field *schema.Field, v *schema.Value) string {
 	switch v.Kind() {
 	case schema.Unset:
@@ -39,9 +38,8 @@ func (f *Form) edit() *textInput {
 	return f.input
 }
 
-// typed turns the text of the focused row into its value. Text that cannot
-// be a value of the field becomes a string: nothing that was typed is lost,
-// and the problem says what is wrong with it.
+// typed turns the text of the focused row into its value. Text that cannot be a value of the field becomes a string:
+// nothing that was typed is lost, and the problem says what is wrong with it.
 func (f *Form) typed() {
 	r := f.row()
 	t := f.input.String()
@@ -85,8 +83,7 @@ func (f *Form) rebuildKeeping() {
 	}
 }
 
-// settleInput ends editing: JSON typed into a field that takes anything
-// becomes an object or array now.
+// settleInput ends editing: JSON typed into a field that takes anything becomes an object or array now.
 func (f *Form) settleInput() {
 	if f.raw != nil && f.raw.late {
 		f.parseRaw()
@@ -169,9 +166,8 @@ func (f *Form) Paste(s string) bool {
 	return true
 }
 
-// EditText returns what $EDITOR is to be opened on: the text of the focused
-// string, else the whole value as JSON. tag names it for [Form.Edited]; ext
-// is a file name extension.
+// EditText returns what $EDITOR is to be opened on: the text of the focused string, else the whole value as JSON. tag
+// names it for [Form.Edited]; ext is a file name extension.
 func (f *Form) EditText() (tag, text, ext string) {
 	f.settleInput()
 	if f.raw != nil {
@@ -183,9 +179,8 @@ func (f *Form) EditText() (tag, text, ext string) {
 	return "json:", string(f.value.Indent()), ".json"
 }
 
-// Edited takes back what an editor made of [Form.EditText]. A line end that
-// the editor put behind the last line is not part of a string. JSON that is
-// malformed opens the raw editor with the text as it is.
+// Edited takes back what an editor made of [Form.EditText]. A line end that the editor put behind the last line is not
+// part of a string. JSON that is malformed opens the raw editor with the text as it is.
 func (f *Form) Edited(tag, text string) {
 	if ptr, ok := strings.CutPrefix(tag, "text:"); ok {
 		if !f.Focus(ptr) {

@@ -153,8 +153,7 @@ func (f *Form) act(r *row, k string, m tea.KeyPressMsg) bool {
 	return false
 }
 
-// boolKey steps an optional boolean through true, false and unset, a required
-// one through true and false.
+// boolKey steps an optional boolean through true, false and unset, a required one through true and false.
 func (f *Form) boolKey(r *row, k string) bool {
 	var v *schema.Value
 	switch k {

@@ -6,9 +6,8 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// Click focuses the row at a cell of the form and does what the cell shows:
-// folds a group, toggles a boolean, opens a list, puts the cursor into a
-// text. It reports whether there was a row.
+// Click focuses the row at a cell of the form and does what the cell shows: folds a group, toggles a boolean, opens a
+// list, puts the cursor into a text. It reports whether there was a row.
 func (f *Form) Click(x, y int) bool {
 	f.Lines()
 	if y < 0 || y >= len(f.lines) {

@@ -168,8 +168,7 @@ func (f *Form) openSelect(filter string) {
 	}
 }
 
-// chooseAndEnter picks a variant and goes on to its value, where it is one
-// that is typed.
+// chooseAndEnter picks a variant and goes on to its value, where it is one that is typed.
 func (f *Form) chooseAndEnter(pick int) {
 	f.choose(f.row(), pick)
 	if i := f.cur + 1; i < len(f.rows) && f.rows[i].ptr == f.rows[f.cur].ptr && f.rows[i].textual() {
@@ -198,8 +197,7 @@ func (f *Form) putNull() {
 	f.build()
 }
 
-// openStates offers every state a field can have: unset, null, empty, its
-// default and its examples.
+// openStates offers every state a field can have: unset, null, empty, its default and its examples.
 func (f *Form) openStates() {
 	r := f.row()
 	if r == nil || r.kind == rowAdd || r.kind == rowMore {

@@ -43,8 +43,7 @@ func (f *Form) ToggleRaw() {
 	f.build()
 }
 
-// openRaw shows the value as text: the text that was left, if it still says
-// the same, else indented JSON.
+// openRaw shows the value as text: the text that was left, if it still says the same, else indented JSON.
 func (f *Form) openRaw() {
 	f.fresh, f.pop, f.rename, f.input = false, nil, nil, nil
 	if old := f.rawOld; old != nil && old.err == nil && schema.Same(old.val, f.value) {
@@ -133,8 +132,7 @@ func (f *Form) rawKey(m tea.KeyPressMsg) bool {
 	return true
 }
 
-// indentOf returns the blanks a new line begins with, one step more after an
-// opening bracket.
+// indentOf returns the blanks a new line begins with, one step more after an opening bracket.
 func indentOf(line string) string {
 	n := 0
 	for n < len(line) && line[n] == ' ' {

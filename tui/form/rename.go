@@ -6,8 +6,7 @@ import (
 	"github.com/mcphud/mcphud/session/schema"
 )
 
-// rename is the key of a map being typed: a new one, or another name for an
-// old one.
+// rename is the key of a map being typed: a new one, or another name for an old one.
 type rename struct {
 	parent int    // row of the container, -1 for the root
 	ptr    string // of the container
@@ -28,8 +27,7 @@ func (f *Form) startKey(parent int, ptr, old string) {
 	}
 }
 
-// renameRow edits the key of the focused row; false where the key is the
-// schema's or an index.
+// renameRow edits the key of the focused row; false where the key is the schema's or an index.
 func (f *Form) renameRow() bool {
 	r := f.row()
 	if r == nil || r.item >= 0 || r.child.Declared || r.ptr == "" || r.kind == rowAdd || r.kind == rowMore || !r.val.IsSet() {
@@ -72,8 +70,7 @@ func (f *Form) renameKey(m tea.KeyPressMsg) bool {
 	return f.Key(m)
 }
 
-// leaveKey ends the typing of a key without losing it; it stays open where
-// there is such a key already.
+// leaveKey ends the typing of a key without losing it; it stays open where there is such a key already.
 func (f *Form) leaveKey() {
 	if f.rename != nil && f.rename.text.String() == "" {
 		f.rename = nil

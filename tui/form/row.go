@@ -117,8 +117,7 @@ func widest(all []row) int {
 	return n
 }
 
-// focusKey moves the cursor to the row with that key, or to the nearest row
-// of the same pointer.
+// focusKey moves the cursor to the row with that key, or to the nearest row of the same pointer.
 func (f *Form) focusKey(key string) {
 	if key == "" {
 		return
@@ -263,8 +262,7 @@ func (b *rows) inside(parent, depth int, ptr string, field *schema.Field, v *sch
 	}
 }
 
-// isOpen tells whether a group shows its rows: as the user left it, else
-// where there is something to see or to fill in.
+// isOpen tells whether a group shows its rows: as the user left it, else where there is something to see or to fill in.
 func (f *Form) isOpen(r *row) bool {
 	if open, set := f.folds[r.key()]; set {
 		return open

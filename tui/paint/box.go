@@ -64,8 +64,7 @@ func (s *BoxSpec) border() Style {
 	return s.Theme.Border
 }
 
-// edge is the top or bottom row: ╭─ title ───── badge ─╮. The badge yields to
-// the title where both do not fit.
+// edge is the top or bottom row: ╭─ title ───── badge ─╮. The badge yields to the title where both do not fit.
 func edge(s BoxSpec, left, right, title, badge string) string {
 	st, inner := s.border(), s.W-2
 	var mid strings.Builder

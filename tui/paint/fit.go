@@ -7,10 +7,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Next returns the length and the width in cells of what s begins with: an
-// escape sequence (width 0, esc) or a grapheme cluster. s is not empty. The
-// escape sequences are those of this program, CSI and OSC: what others sent
-// went through the sanitiser.
+// Next returns the length and the width in cells of what s begins with: an escape sequence (width 0, esc) or a grapheme
+// cluster. s is not empty. The escape sequences are those of this program, CSI and OSC: what others sent went through
+// the sanitiser.
 func Next(s string) (n, width int, esc bool) {
 	c := s[0]
 	switch {
@@ -80,9 +79,8 @@ func Strip(s string) string {
 	return string(b)
 }
 
-// Fit returns a styled line that is exactly w cells wide: padded with blanks,
-// or cut with "…" in the style it was cut in. Styles that were open at the cut
-// are closed as they were in s.
+// Fit returns a styled line that is exactly w cells wide: padded with blanks, or cut with "…" in the style it was cut
+// in. Styles that were open at the cut are closed as they were in s.
 func Fit(s string, w int) string { return fit(s, w, true) }
 
 // Cut is Fit without the padding: at most w cells.
@@ -151,9 +149,8 @@ func appendBlanks(dst []byte, n int) []byte {
 	return dst
 }
 
-// Split divides a styled line at cell x: left is exactly x cells (padded where
-// the line is shorter or a wide character straddles x), right is the rest and
-// begins with the styles that were open at x. Left ends with all styles reset.
+// Split divides a styled line at cell x: left is exactly x cells (padded where the line is shorter or a wide character
+// straddles x), right is the rest and begins with the styles that were open at x. Left ends with all styles reset.
 func Split(s string, x int) (left, right string) {
 	var open []byte
 	b := make([]byte, 0, len(s)+16)
@@ -187,9 +184,8 @@ func Split(s string, x int) (left, right string) {
 	return string(b), string(open) + rest
 }
 
-// Splice lays the rows of an overlay, each w cells wide, over frame with its
-// top left corner at cell (x, y), and returns frame. What is outside the frame
-// is left out. Rows of the overlay end with the styles they began.
+// Splice lays the rows of an overlay, each w cells wide, over frame with its top left corner at cell (x, y), and
+// returns frame. What is outside the frame is left out. Rows of the overlay end with the styles they began.
 func Splice(frame, overlay []string, x, y, w int) []string {
 	for i, row := range overlay {
 		if y+i < 0 || y+i >= len(frame) {

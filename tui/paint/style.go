@@ -2,10 +2,9 @@
 // and colour profile, and builds frames from cached rows.
 package paint
 
-// Style is a pair of escape sequences cut once, so that styling costs one
-// concatenation. The closing one ends only what the opening one began: a
-// style can hold text that is already styled, and a selected row keeps its
-// ground behind the colours in it.
+// Style is a pair of escape sequences cut once, so that styling costs one concatenation. The closing one ends only what
+// the opening one began: a style can hold text that is already styled, and a selected row keeps its ground behind the
+// colours in it.
 type Style struct{ pre, suf string }
 
 // S returns s in the style. s must be safe and on one line.

@@ -81,8 +81,7 @@ func (t *Theme) attributes() {
 	t.Bold, t.Italic, t.Underline, t.Reverse, t.Faint = bold, italic, underline, reverse, faint
 }
 
-// plain is the theme without colours: bold, underline, reverse. Without a
-// terminal there is not even that.
+// plain is the theme without colours: bold, underline, reverse. Without a terminal there is not even that.
 func plain(p themes.Palette, profile colorprofile.Profile) *Theme {
 	t := &Theme{Palette: p, Profile: profile, strip: true}
 	if profile == colorprofile.NoTTY {

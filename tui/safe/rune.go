@@ -105,8 +105,7 @@ func (st *state) rune(dst []byte, r rune, rest string, first bool) []byte {
 	return append(dst, string(r)...)
 }
 
-// flag keeps regional indicators in pairs; one alone measures one cell here and
-// two there.
+// flag keeps regional indicators in pairs; one alone measures one cell here and two there.
 func (st *state) flag(dst []byte, r rune, rest string) []byte {
 	dst = st.flush(dst)
 	if st.prev == flagHalf {
@@ -122,8 +121,7 @@ func (st *state) flag(dst []byte, r rune, rest string) []byte {
 	return appendPoint(dst, r)
 }
 
-// flagHalf marks, as state.prev, that half a flag was written. It is no
-// character.
+// flagHalf marks, as state.prev, that half a flag was written; no character has this value.
 const flagHalf rune = -1
 
 // plain says that r, wherever it stands, is drawn as itself. It is the fast
@@ -144,9 +142,8 @@ func plain(r rune) bool {
 	return false
 }
 
-// Hidden says that a terminal draws nothing for r, or obeys it, or lets it
-// reorder what is around it. Joiners between letters of the scripts that need
-// them are hidden too: what they mean depends on where they stand.
+// Hidden says that a terminal draws nothing for r, or obeys it, or lets it reorder what is around it. Joiners between
+// letters of the scripts that need them are hidden too: what they mean depends on where they stand.
 func Hidden(r rune) bool { return r < ' ' || r == 0x7f || hidden(r) }
 
 // hidden says that r draws nothing, reorders what is drawn, or is not a character
@@ -172,8 +169,7 @@ func stacks(r rune) bool {
 	return unicode.Is(unicode.M, r) || r > 0x1160 && r < 0x1200 || r >= 0xd7b0 && r < 0xd800
 }
 
-// linker says that r makes the next letter join this cell (Indic_Conjunct_Break
-// Linker, UAX 29 rule GB9c).
+// linker says that r makes the next letter join this cell (Indic_Conjunct_Break Linker, UAX 29 rule GB9c).
 func linker(r rune) bool {
 	switch r {
 	case 0x94d, 0x9cd, 0xa4d, 0xacd, 0xb4d, 0xbcd, 0xc4d, 0xccd, 0xd4d, 0x1039, 0x17d2, 0x1a60, 0xa9c0, 0xaaf6, 0x1b44, 0x1bab,

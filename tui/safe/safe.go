@@ -1,9 +1,7 @@
-// Package safe is the one boundary between what a server says and the
-// terminal. Every string that another party controls (names, descriptions,
-// content, errors, stderr, URIs) passes [Text] or [Line] before it is drawn.
+// Package safe is the one boundary between what a server says and the terminal. Every string that another party
+// controls (names, descriptions, content, errors, stderr, URIs) passes [Text] or [Line] before it is drawn.
 //
-// What could act on a terminal, or hide something from its reader, is shown
-// instead of obeyed:
+// What could act on a terminal, or hide something from its reader, is shown instead of obeyed:
 //
 //   - C0 controls and DEL in caret form (ESC is ^[, BEL is ^G), so that CSI,
 //     OSC, DCS and APC sequences appear as the text they are;
@@ -14,12 +12,10 @@
 //   - more than [MaxMarks] combining marks on one cell as <+96 marks>, and a
 //     mark with nothing before it on a dotted circle.
 //
-// Terminals disagree about the width of emoji sequences (a family of three is
-// two cells where graphemes are counted and six where code points are). So an
-// emoji loses its presentation selector, its first skin tone and the joiners
-// between it and the next emoji: what is left is Unicode's own fallback, which
-// measures the same everywhere. The joiners that Persian and the Indic scripts
-// spell words with are kept.
+// Terminals disagree about the width of emoji sequences (a family of three is two cells where graphemes are counted and
+// six where code points are). So an emoji loses its presentation selector, its first skin tone and the joiners between
+// it and the next emoji: what is left is Unicode's own fallback, which measures the same everywhere. The joiners that
+// Persian and the Indic scripts spell words with are kept.
 package safe
 
 import (
@@ -32,20 +28,17 @@ import (
 )
 
 const (
-	// MaxMarks is how many combining marks one cell may carry. Vietnamese needs
-	// two, Hebrew and Tibetan four or five.
+	// MaxMarks is how many combining marks one cell may carry. Vietnamese needs two, Hebrew and Tibetan four or five.
 	MaxMarks = 6
-	// MaxLine is how many bytes of a string [Line] looks at: measuring a 1 MB
-	// line costs 40 ms.
+	// MaxLine is how many bytes of a string [Line] looks at: measuring a 1 MB line costs 40 ms.
 	MaxLine = 4 << 10
 	// Tab is the distance of tab stops in cells.
 	Tab = 4
 )
 
-// Text returns s with everything that could act on the terminal made visible.
-// Line feeds stay (the carriage return of a CRLF pair is dropped) and tabs are
-// expanded. Printable ASCII is returned as it came, without allocating. Text
-// of Text is Text.
+// Text returns s with everything that could act on the terminal made visible. Line feeds stay (the carriage return of a
+// CRLF pair is dropped) and tabs are expanded. Printable ASCII is returned as it came, without allocating. Text of Text
+// is Text.
 func Text(s string) string {
 	i := clean(s, true)
 	if i == len(s) {
@@ -54,9 +47,8 @@ func Text(s string) string {
 	return string(appendText(make([]byte, 0, len(s)+len(s)/8+16), s, i, true))
 }
 
-// Line returns s as a single safe line of at most max cells (no limit when max
-// is 0), cut with "…" where it is longer. Line feeds show as ⏎. Only the first
-// [MaxLine] bytes are looked at.
+// Line returns s as a single safe line of at most max cells (no limit when max is 0), cut with "…" where it is longer.
+// Line feeds show as ⏎. Only the first [MaxLine] bytes are looked at.
 func Line(s string, max int) string {
 	cut := false
 	if len(s) > MaxLine {

@@ -15,8 +15,7 @@ func updating() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// Golden compares the screen's text with testdata/name.golden, which -update
-// writes.
+// Golden compares the screen's text with testdata/name.golden, which -update writes.
 func (a *App) Golden(name string) *App {
 	a.t.Helper()
 	a.Settle()

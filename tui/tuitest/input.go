@@ -11,9 +11,8 @@ import (
 	"github.com/mcphud/mcphud/tui"
 )
 
-// escTime is a little more than what the input reader waits for after an ESC,
-// to tell the key from the beginning of a sequence: 50 ms, and as long again
-// where time is fake and its timer fires exactly on time.
+// escTime is a little more than what the input reader waits for after an ESC, to tell the key from the beginning of a
+// sequence: 50 ms, and as long again where time is fake and its timer fires exactly on time.
 const escTime = 110 * time.Millisecond
 
 // Press presses keys one after the other, named as in tui.Action.Keys
@@ -37,8 +36,7 @@ func (a *App) Type(text string) *App {
 	return a.Settle()
 }
 
-// Burst presses keys in one write, as a fast typist or key repeat over a slow
-// line does.
+// Burst presses keys in one write, as a fast typist or key repeat over a slow line does.
 func (a *App) Burst(keys ...string) *App {
 	a.t.Helper()
 	var b strings.Builder
@@ -168,9 +166,8 @@ func (a *App) Keys(raw string) { a.screen.send(raw) }
 // Wait blocks until the program printed something, 50 ms at most.
 func (a *App) Wait() { a.screen.wait(50*time.Millisecond, a.bubble) }
 
-// AfterExec feeds the input reader that Bubble Tea leaves behind when a child
-// had the terminal: without a real terminal it cannot be cancelled and swallows
-// what is typed first. Call it once after $EDITOR or $PAGER ran.
+// AfterExec feeds the input reader that Bubble Tea leaves behind when a child had the terminal: without a real terminal
+// it cannot be cancelled and swallows what is typed first. Call it once after $EDITOR or $PAGER ran.
 func (a *App) AfterExec() *App {
 	a.t.Helper()
 	return a.Type("\x00")

@@ -17,8 +17,7 @@ import (
 // maxRaw bounds the bytes kept for [App.Output].
 const maxRaw = 16 << 20
 
-// screen is the emulator behind a lock: vt's own SafeEmulator races in String
-// and Close.
+// screen is the emulator behind a lock: vt's own SafeEmulator races in String and Close.
 type screen struct {
 	mu      sync.Mutex
 	em      *vt.Emulator

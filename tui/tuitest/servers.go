@@ -15,8 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/transport"
 )
 
-// Serve speaks MCP's stdio framing over in and out until in ends or ctx is
-// done, as an in-memory server.
+// Serve speaks MCP's stdio framing over in and out until in ends or ctx is done, as an in-memory server.
 type Serve = func(ctx context.Context, in io.Reader, out io.Writer) error
 
 // peers are the servers of a test.
@@ -40,8 +39,7 @@ func Memory(cfg config.Server, s *server.MCPServer) Option {
 	return inMemory(cfg, func() transport.Transport { return mcpgo.From(mcptransport.NewInProcessTransport(s)) })
 }
 
-// Peer is Server for anything that speaks the framing: a misbehaving server is
-// a function of a few lines.
+// Peer is Server for anything that speaks the framing: a misbehaving server is a function of a few lines.
 func Peer(name string, serve Serve) Option { return PeerAs(nameless(name), serve) }
 
 // PeerAs is Peer with a configuration of the test's own.
@@ -61,15 +59,13 @@ func inMemory(cfg config.Server, dial func() transport.Transport) Option {
 	}
 }
 
-// Target registers a real server, stdio or HTTP, and connects to it: for tests
-// outside of a bubble.
+// Target registers a real server, stdio or HTTP, and connects to it: for tests outside of a bubble.
 func Target(cfg config.Server) Option {
 	return func(s *settings) { s.peers.list = append(s.peers.list, cfg) }
 }
 
-// Latency is how long each frame to a server in memory takes. With none a
-// question and its answer have the same fake time, and which of two things at
-// one time comes first is chance: pictures of times need some.
+// Latency is how long each frame to a server in memory takes. With none a question and its answer have the same fake
+// time, and which of two things at one time comes first is chance: pictures of times need some.
 func Latency(d time.Duration) Option { return func(s *settings) { s.peers.latency = d } }
 
 // NoConnect leaves the servers registered but not connected.
@@ -110,8 +106,7 @@ func (p *peers) open(t testing.TB) *session.Manager {
 	return p.manager
 }
 
-// standIn is an in-memory transport under the name of the one that a user
-// would have.
+// standIn is an in-memory transport under the name of the one that a user would have.
 type standIn struct {
 	transport.Transport
 	label   string
@@ -139,8 +134,7 @@ func (s standIn) Traits() transport.Traits {
 	return t
 }
 
-// connect connects every server. A failure is what the UI shows; it is no
-// failure of the test.
+// connect connects every server. A failure is for the UI to show, and does not fail the test.
 func (p *peers) connect(ctx context.Context) {
 	if p.idle {
 		return

@@ -61,8 +61,7 @@ func At(view string, arg any) Option {
 	return func(s *settings) { s.config.Start, s.config.StartArg = view, arg }
 }
 
-// Deadline bounds how long an assertion waits: 10 s of fake time in a bubble,
-// 20 s outside, unless said.
+// Deadline bounds how long an assertion waits: 10 s of fake time in a bubble, 20 s outside, unless said.
 func Deadline(d time.Duration) Option { return func(s *settings) { s.deadline = d } }
 
 // Beside is for a test that runs in parallel with others outside of a bubble: it leaves looking for goroutines that are left
@@ -146,8 +145,7 @@ func Start(t testing.TB, opts ...Option) *App {
 		a.close()
 		s.peers.close(t)
 		if a.bubble {
-			// Bubble Tea's timers cannot be cancelled; let them end before the
-			// bubble does.
+			// Bubble Tea's timers cannot be cancelled; let them end before the bubble does.
 			time.Sleep(15 * time.Second)
 			return
 		}

@@ -16,9 +16,8 @@ const (
 	baseY = 12.6
 )
 
-// Picture draws the screen as SVG: a rectangle for each run of one background
-// and a text element for each run of one style, stretched to its cells so that
-// it lines up in whatever monospaced font the reader has.
+// Picture draws the screen as SVG: a rectangle for each run of one background and a text element for each run of one
+// style, stretched to its cells so that it lines up in whatever monospaced font the reader has.
 func (a *App) Picture() string {
 	cells := a.screen.cells()
 	bg, fg := "#15171c", "#d7dae0"
@@ -63,10 +62,9 @@ type run struct {
 	style uv.Style
 }
 
-// runs groups a row. Nobody sees in which colour a blank would have been
-// written, and what it is depends on how the screen came about: a blank belongs
-// to the text before it, or to no run. So does a second one, since browsers make
-// one blank of several.
+// runs groups a row. Nobody sees in which colour a blank would have been written, and what it is depends on how the
+// screen came about: a blank belongs to the text before it, or to no run. So does a second one, since browsers make one
+// blank of several.
 func runs(row []uv.Cell) (out []run) {
 	open := false
 	for x := range row {

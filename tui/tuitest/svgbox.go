@@ -23,8 +23,7 @@ var boxed = map[string]uint8{
 	"╭": south | east, "╮": south | west, "╰": north | east, "╯": north | west,
 }
 
-// boxLines takes the box-drawing characters out of cells and returns them as
-// one path for each colour.
+// boxLines takes the box-drawing characters out of cells and returns them as one path for each colour.
 func boxLines(cells [][]uv.Cell, fg, bg string) string {
 	kind := make([][]uint8, len(cells))
 	colors := map[string][][2]int{} // cells of a colour, row by row

@@ -11,9 +11,8 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
-// halfBlocks takes a picture made of half-blocks out of cells and returns it
-// as what it was: an image of a pixel for each half, "" if there is none. As
-// text and rectangles it would be ten times the size.
+// halfBlocks takes a picture made of half-blocks out of cells and returns it as what it was: an image of a pixel for
+// each half, "" if there is none. As text and rectangles it would be ten times the size.
 func halfBlocks(cells [][]uv.Cell, fg, bg string) string {
 	box := image.Rectangle{}
 	for y, row := range cells {

@@ -113,8 +113,7 @@ func (e *edit) before(at int) int {
 	if at <= 0 {
 		return 0
 	}
-	// Clusters cannot be found backwards: start a little earlier, where one
-	// surely begins.
+	// Clusters cannot be found backwards: start a little earlier, where one surely begins.
 	from := max(at-256, 0)
 	for i := at - 2; i > from; i-- {
 		if e.text[i] < utf8.RuneSelf && e.text[i+1] < utf8.RuneSelf {
@@ -132,8 +131,7 @@ func (e *edit) before(at int) int {
 	return last
 }
 
-// wordBefore and wordAfter are where words begin to the left and end to the
-// right of an offset.
+// wordBefore and wordAfter are where words begin to the left and end to the right of an offset.
 func (e *edit) wordBefore(at int) int {
 	for at > 0 && !wordAt(e.text[e.before(at):at]) {
 		at = e.before(at)

@@ -10,10 +10,9 @@ import (
 // findChunk is how far a search goes between two looks at its context.
 const findChunk = 1 << 20
 
-// Find returns the range of the first occurrence of text in data that begins
-// at from or later, or with back the last that begins before from; -1, -1 if
-// there is none. Case counts only if text has a capital. Call it where it may
-// take its time: 50 MB take some 50 ms.
+// Find returns the range of the first occurrence of text in data that begins at from or later, or with back the last
+// that begins before from; -1, -1 if there is none. Case counts only if text has a capital. Call it where it may take
+// its time: 50 MB take some 50 ms.
 func Find(ctx context.Context, data []byte, text string, from int, back bool) (start, end int, err error) {
 	if text == "" {
 		return -1, -1, nil

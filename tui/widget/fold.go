@@ -40,8 +40,7 @@ func (f *folds) reset(ix *Index, depth int) {
 	f.renumber(0)
 }
 
-// appendRuns appends the runs of the entries from..to, which lie in unfolded
-// containers.
+// appendRuns appends the runs of the entries from..to, which lie in unfolded containers.
 func (f *folds) appendRuns(dst []run, from, to int) []run {
 	for c := f.ix.find(from-1) + 1; from <= to; {
 		for c < f.ix.m && int(f.ix.cont(c).node) <= to && !f.isFolded(c) {

@@ -18,8 +18,7 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// Limits of what [Image] decodes: a picture of a few kB can claim to be
-// gigapixels wide.
+// Limits of what [Image] decodes: a picture of a few kB can claim to be gigapixels wide.
 const (
 	MaxImageBytes  = 32 << 20
 	MaxImagePixels = 24_000_000
@@ -37,8 +36,7 @@ type Picture struct {
 	Lines []string
 }
 
-// ReadImageInfo reads the header of a PNG, JPEG or GIF and checks it against
-// the limits.
+// ReadImageInfo reads the header of a PNG, JPEG or GIF and checks it against the limits.
 func ReadImageInfo(data []byte) (ImageInfo, error) {
 	if len(data) > MaxImageBytes {
 		return ImageInfo{}, fmt.Errorf("the picture has %d bytes, mcphud draws up to %d: save it to look at it", len(data), MaxImageBytes)
@@ -54,9 +52,8 @@ func ReadImageInfo(data []byte) (ImageInfo, error) {
 	return info, nil
 }
 
-// Image draws a PNG, a JPEG or the first frame of a GIF into at most w × h
-// cells: half blocks, two pixels a cell, or shades of characters without
-// colours. Decoding takes its time: call it beside the screen.
+// Image draws a PNG, a JPEG or the first frame of a GIF into at most w × h cells: half blocks, two pixels a cell, or
+// shades of characters without colours. Decoding takes its time: call it beside the screen.
 func Image(ctx context.Context, th *paint.Theme, data []byte, w, h int) (Picture, error) {
 	info, err := ReadImageInfo(data)
 	pic := Picture{ImageInfo: info}
@@ -130,8 +127,7 @@ func shrink(ctx context.Context, img image.Image, w, h int, ground color.RGBA) (
 	return out, nil
 }
 
-// halfBlocks draws two rows of pixels a line: the upper one as ink, the lower
-// one as ground of ▀.
+// halfBlocks draws two rows of pixels a line: the upper one as ink, the lower one as ground of ▀.
 func halfBlocks(px []color.RGBA, w, h int, profile colorprofile.Profile) []string {
 	var lines []string
 	near := map[color.RGBA]color.Color{} // finding the nearest of 256 colours is slow

@@ -8,9 +8,8 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// Input edits a line of text, or with SetMulti several lines, by grapheme
-// cluster. What it holds is exactly what was typed, pasted or set; only what it
-// draws is made safe. The zero value is an empty line.
+// Input edits a line of text, or with SetMulti several lines, by grapheme cluster. What it holds is exactly what was
+// typed, pasted or set; only what it draws is made safe. The zero value is an empty line.
 type Input struct {
 	theme       *paint.Theme
 	w, h        int
@@ -100,8 +99,7 @@ func (n *Input) Paste(s string) {
 	n.Insert(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"))
 }
 
-// Replace replaces the bytes from..to (completion does that) in one step of the
-// history.
+// Replace replaces the bytes from..to (completion does that) in one step of the history.
 func (n *Input) Replace(from, to int, s string) {
 	from = min(max(from, 0), len(n.text))
 	to = min(max(to, from), len(n.text))
@@ -248,8 +246,7 @@ func (n *Input) vertical(d int) bool {
 // cells is how wide text[from:to], part of one line, is drawn.
 func (n *Input) cells(from, to int) int { return paint.Width(n.draw(n.text[from:to])) }
 
-// offset returns the offset in the line that begins at start which is drawn at
-// a column, or the end of the line.
+// offset returns the offset in the line that begins at start which is drawn at a column, or the end of the line.
 func (n *Input) offset(start, column int) int {
 	end := len(n.text)
 	if n.multi {
@@ -323,8 +320,7 @@ func (n *Input) layout() {
 	}
 }
 
-// from is where the drawn part of a line begins: of a very long one, only what
-// is around the caret is drawn.
+// from is where the drawn part of a line begins: of a very long one, only what is around the caret is drawn.
 func (n *Input) from(line int) int {
 	start := n.lineOffs[line]
 	if n.caret < start || n.caret-start <= drawCap/2 || line+1 < len(n.lineOffs) && n.caret >= n.lineOffs[line+1] {
@@ -340,8 +336,7 @@ func (n *Input) from(line int) int {
 // Scroll returns the first visible line and the number of lines.
 func (n *Input) Scroll() (pos, total int) { return n.top, strings.Count(n.text, "\n") + 1 }
 
-// Cursor returns the cell of the caret for the terminal's own cursor; ok is
-// false while the input has not the keyboard.
+// Cursor returns the cell of the caret for the terminal's own cursor; ok is false while the input has not the keyboard.
 func (n *Input) Cursor() (x, y int, ok bool) {
 	n.Lines()
 	return n.cx, n.cy, n.focus && n.w > 0 && n.h > 0

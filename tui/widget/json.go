@@ -9,9 +9,8 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// JSON shows an [Index] as a tree that folds, one value a row, as it was sent:
-// members in their order, numbers digit by digit, strings with their escapes.
-// The zero value shows nothing.
+// JSON shows an [Index] as a tree that folds, one value a row, as it was sent: members in their order, numbers digit by
+// digit, strings with their escapes. The zero value shows nothing.
 type JSON struct {
 	theme *paint.Theme
 	w, h  int
@@ -50,8 +49,7 @@ func (j *JSON) SetFocus(on bool) {
 // openRows is how many rows a tree may have before it opens folded.
 const openRows = 500
 
-// SetIndex shows a tree from its root: wholly unfolded where it is small, else
-// its first levels.
+// SetIndex shows a tree from its root: wholly unfolded where it is small, else its first levels.
 func (j *JSON) SetIndex(ix *Index) {
 	j.ix, j.span, j.fresh = ix, span{page: j.h}, false
 	if ix == nil {
@@ -115,8 +113,7 @@ func (j *JSON) Select(node int) {
 	j.clamp()
 }
 
-// Show moves the cursor to the value that holds an offset of the text, as
-// [Find] returns it.
+// Show moves the cursor to the value that holds an offset of the text, as [Find] returns it.
 func (j *JSON) Show(start int) {
 	if j.ix != nil && start >= 0 {
 		j.Select(j.ix.At(start))
@@ -154,9 +151,8 @@ func (j *JSON) under() int {
 	return -1
 }
 
-// Key moves the cursor and folds: left folds or goes to the parent, right
-// unfolds or goes to the first child, space and enter toggle, - and + fold and
-// unfold everything. It reports whether the key means something here.
+// Key moves the cursor and folds: left folds or goes to the parent, right unfolds or goes to the first child, space and
+// enter toggle, - and + fold and unfold everything. It reports whether the key means something here.
 func (j *JSON) Key(k string) bool {
 	if j.ix == nil || j.ix.n == 0 {
 		return false
@@ -198,8 +194,7 @@ func (j *JSON) Key(k string) bool {
 	return true
 }
 
-// Mouse selects, scrolls, and folds on a double click or a click on the
-// triangle.
+// Mouse selects, scrolls, and folds on a double click or a click on the triangle.
 func (j *JSON) Mouse(m Mouse) Hit {
 	hit := j.mouse(m, j.h)
 	if hit == HitNone {
@@ -310,8 +305,7 @@ func (j *JSON) row(node int) string {
 	return string(append(b, j.query.Highlight(clip(value), st, th.Match)...))
 }
 
-// brackets appends what stands for an object or array: its size, and what is in
-// it while it is folded.
+// brackets appends what stands for an object or array: its size, and what is in it while it is folded.
 func (j *JSON) brackets(b []byte, c int) []byte {
 	ct, th := j.ix.cont(c), j.theme
 	open, end := "[", "]"

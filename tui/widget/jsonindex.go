@@ -7,10 +7,9 @@ import (
 	"math"
 )
 
-// Index is a JSON text as a tree: one entry per value, in the order of the
-// text, without a copy of it. A value costs four bytes and an object or array
-// 20 more, in chunks, so that the index of what people send is a fraction of
-// the text.
+// Index is a JSON text as a tree: one entry per value, in the order of the text, without a copy of it. A value costs
+// four bytes and an object or array 20 more, in chunks, so that the index of what people send is a fraction of the
+// text.
 type Index struct {
 	data  []byte
 	nodes [][]uint32 // offset of the value, or of its key in an object
@@ -70,10 +69,9 @@ func (ix *Index) addCont(c cont) int {
 	return ix.m - 1
 }
 
-// NewIndex scans a JSON text once, some 200 MB a second; call it beside the
-// screen where the text may be long. Where the text is not JSON the index ends
-// there and Err says why; so it does where the index would outgrow the text
-// (many tiny values in tens of MB).
+// NewIndex scans a JSON text once, some 200 MB a second; call it beside the screen where the text may be long. Where
+// the text is not JSON the index ends there and Err says why; so it does where the index would outgrow the text (many
+// tiny values in tens of MB).
 func NewIndex(ctx context.Context, data []byte) (*Index, error) {
 	ix := &Index{data: data}
 	if uint64(len(data)) > math.MaxUint32 {
@@ -95,8 +93,7 @@ func (ix *Index) Err() error { return ix.err }
 // budget is how many bytes the index may take.
 func (ix *Index) budget() int { return len(ix.data)/4*3 + 8<<20 }
 
-// scan walks the text with a stack of containers, so that depth costs no
-// goroutine stack.
+// scan walks the text with a stack of containers, so that depth costs no goroutine stack.
 func (ix *Index) scan(ctx context.Context) error {
 	const ( // what may come next
 		value    = iota
@@ -217,8 +214,7 @@ func (ix *Index) scan(ctx context.Context) error {
 	}
 }
 
-// jsonScalar returns the offset after the string, number or literal at i, -1
-// if there is none.
+// jsonScalar returns the offset after the string, number or literal at i, -1 if there is none.
 func jsonScalar(d []byte, i int) int {
 	switch c := d[i]; {
 	case c == '"':
@@ -237,8 +233,7 @@ func jsonScalar(d []byte, i int) int {
 	return -1
 }
 
-// jsonString returns the offset after the string that begins at i, -1 if it
-// does not end.
+// jsonString returns the offset after the string that begins at i, -1 if it does not end.
 func jsonString(d []byte, i int) int {
 	for i++; ; {
 		k := bytes.IndexByte(d[i:], '"')

@@ -74,8 +74,7 @@ func (ix *Index) count(c int) int {
 	if ct.last == ct.node {
 		return 0
 	}
-	// Forwards over the first few, which ends at once where few children are
-	// deep; else up from the last value inside.
+	// Forwards over the first few, which ends at once where few children are deep; else up from the last value inside.
 	child := int(ct.node) + 1
 	for n := 1; n <= 64; n++ {
 		if child = ix.Last(child) + 1; child > int(ct.last) {
@@ -92,8 +91,7 @@ func (ix *Index) count(c int) int {
 	return ix.ordinal(child, c) + 1
 }
 
-// end returns the offset after a container's closing bracket, or the end of the
-// text where that never came.
+// end returns the offset after a container's closing bracket, or the end of the text where that never came.
 func (ix *Index) end(c int) int {
 	d, last := ix.data, int(ix.cont(c).last)
 	in, at := ix.find(last), ix.start(last)
@@ -114,8 +112,7 @@ func (ix *Index) end(c int) int {
 	return at
 }
 
-// Key returns the member name of a value as it was sent, quotes and escapes
-// included; nil in an array and for the root.
+// Key returns the member name of a value as it was sent, quotes and escapes included; nil in an array and for the root.
 func (ix *Index) Key(node int) []byte {
 	p := ix.parent(node)
 	if p < 0 || !ix.cont(p).object() {
@@ -232,8 +229,7 @@ func (ix *Index) Pointer(node int) string {
 	return b.String()
 }
 
-// Unquote returns what a JSON string says. What is not a JSON string is returned
-// as it is.
+// Unquote returns what a JSON string says. What is not a JSON string is returned as it is.
 func Unquote(raw []byte) string {
 	out, err := json.AppendUnquote(make([]byte, 0, len(raw)), raw)
 	if err != nil && (len(out) == 0 || !utf8.Valid(out)) {

@@ -20,8 +20,7 @@ type lines struct {
 // bytes and an index that is small beside them.
 type Lines struct{ lines lines }
 
-// NewLines finds the lines of data, beside the event loop if data may be large:
-// it takes a millisecond per MB.
+// NewLines finds the lines of data, beside the event loop if data may be large: it takes a millisecond per MB.
 func NewLines(data []byte) *Lines { return &Lines{indexLines(data)} }
 
 // indexLines finds every line of data: 10 MB in some 10 ms.

@@ -6,8 +6,7 @@ import (
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
-// Rows is what a [List] shows. Row is asked for visible rows only: a million
-// rows cost as much as forty.
+// Rows is what a [List] shows. Row is asked for visible rows only: a million rows cost as much as forty.
 type Rows interface {
 	Len() int
 	// Row returns row i as one safe, styled line of at most w cells.
@@ -100,8 +99,7 @@ func (l *List) count() {
 // Len returns how many rows are listed, after the filter.
 func (l *List) Len() int { return l.n }
 
-// Selected returns the index of the row under the cursor among all rows, -1 if
-// no row is listed.
+// Selected returns the index of the row under the cursor among all rows, -1 if no row is listed.
 func (l *List) Selected() int {
 	if l.n == 0 {
 		return -1
@@ -146,8 +144,7 @@ func (l *List) Mouse(m Mouse) Hit {
 // Scroll returns the first visible row and the number of rows listed.
 func (l *List) Scroll() (pos, total int) { return l.top, l.n }
 
-// Lines returns the visible rows, at most as many as the list is high. The
-// slice is the list's own until the next call.
+// Lines returns the visible rows, at most as many as the list is high. The slice is the list's own until the next call.
 func (l *List) Lines() []string {
 	if l.fresh {
 		return l.lines

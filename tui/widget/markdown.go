@@ -20,13 +20,11 @@ const (
 	// mdChunk is how much is rendered at once: some constructs cost the square
 	// of their length, and a context is looked at between chunks.
 	mdChunk = 8 << 10
-	// mdNesting is how deep quotes and lists may nest: fifty thousand levels
-	// never end.
+	// mdNesting is how deep quotes and lists may nest: fifty thousand levels never end.
 	mdNesting = 24
 )
 
-// ErrMarkdownNesting says that a document is shown as plain text because it
-// nests too deeply to be rendered.
+// ErrMarkdownNesting says that a document is shown as plain text because it nests too deeply to be rendered.
 var ErrMarkdownNesting = errors.New("the markdown nests too deeply to render: it is shown as plain text")
 
 // Document is rendered markdown.
@@ -35,9 +33,8 @@ type Document struct {
 	Rest  int      // bytes of the source behind MaxMarkdown that are not in Lines
 }
 
-// Markdown renders a document that a server sent, w cells wide, in the styles
-// of a theme. It takes 12 ms per KB: call it beside the screen. Hyperlinks
-// become visible addresses, pictures are not fetched, and nothing of the source
+// Markdown renders a document that a server sent, w cells wide, in the styles of a theme. It takes 12 ms per KB: call
+// it beside the screen. Hyperlinks become visible addresses, pictures are not fetched, and nothing of the source
 // reaches the terminal as an escape sequence, character references included.
 func Markdown(ctx context.Context, th *paint.Theme, source string, w int) (Document, error) {
 	var doc Document
@@ -87,8 +84,7 @@ func Markdown(ctx context.Context, th *paint.Theme, source string, w int) (Docum
 // reference is a numeric character reference.
 var reference = regexp.MustCompile(`&#(?:[0-9]{1,8}|[xX][0-9a-fA-F]{1,6});`)
 
-// neutral keeps character references from becoming what the sanitiser just
-// made visible.
+// neutral keeps character references from becoming what the sanitiser just made visible.
 func neutral(s string) string {
 	if !strings.Contains(s, "&#") {
 		return s
@@ -101,8 +97,7 @@ func neutral(s string) string {
 	})
 }
 
-// deep says whether a line begins with more levels of quotes and lists than can
-// be rendered.
+// deep says whether a line begins with more levels of quotes and lists than can be rendered.
 func deep(s string) bool {
 	for line := range strings.SplitSeq(s, "\n") {
 		level, blanks := 0, 0
@@ -127,9 +122,8 @@ func deep(s string) bool {
 	return false
 }
 
-// chunks cuts a document where a top-level block may begin: at a line that
-// follows an empty one, is not indented, continues no list or quote, and is in
-// no fence.
+// chunks cuts a document where a top-level block may begin: at a line that follows an empty one, is not indented,
+// continues no list or quote, and is in no fence.
 func chunks(s string) []string {
 	var out []string
 	start, at, empty := 0, 0, false

@@ -9,10 +9,9 @@ import (
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
-// Query is what somebody typed to filter rows: words that must all occur, in
-// any order, without regard to case (with regard to it as soon as a word has a
-// capital). A word in "double quotes" may hold blanks, one that begins with -
-// must not occur.
+// Query is what somebody typed to filter rows: words that must all occur, in any order, without regard to case (with
+// regard to it as soon as a word has a capital). A word in "double quotes" may hold blanks, one that begins with - must
+// not occur.
 type Query struct {
 	words []word
 }
@@ -131,9 +130,8 @@ func foldPrefix(s, sub string) int {
 	return i
 }
 
-// Filter returns the rows of 0..n-1 whose text matches, or those of among (the
-// rows of a wider query) where it is not nil. It looks at ctx now and then, so
-// that it can run beside the screen; above some 2,000 rows it should.
+// Filter returns the rows of 0..n-1 whose text matches, or those of among (the rows of a wider query) where it is not
+// nil. It looks at ctx now and then, so that it can run beside the screen; above some 2,000 rows it should.
 func (q Query) Filter(ctx context.Context, n int, among []int32, text func(i int) string) ([]int32, error) {
 	if among != nil {
 		n = len(among)
@@ -156,8 +154,7 @@ func (q Query) Filter(ctx context.Context, n int, among []int32, text func(i int
 	return out, nil
 }
 
-// Highlight returns plain, safe text in base, with every occurrence of the
-// query's words in match.
+// Highlight returns plain, safe text in base, with every occurrence of the query's words in match.
 func (q Query) Highlight(text string, base, match paint.Style) string {
 	var b []byte
 	done := 0

@@ -8,8 +8,7 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// inks returns the SGR parameters of the colours that rendered markdown may
-// contain: those of its style and no other.
+// inks returns the SGR parameters of the colours that rendered markdown may contain: those of its style and no other.
 func inks(th *paint.Theme) map[string]bool {
 	m := map[string]bool{}
 	for _, tok := range []themes.Token{themes.Link, themes.Muted, themes.Code, themes.Heading} {
@@ -19,9 +18,8 @@ func inks(th *paint.Theme) map[string]bool {
 	return m
 }
 
-// clean rewrites a line that glamour rendered: styles of the allow-list stay,
-// each written once per stretch of text instead of once per cell; hyperlinks go;
-// all text passes the sanitiser again; blanks at the end go.
+// clean rewrites a line that glamour rendered: styles of the allow-list stay, each written once per stretch of text
+// instead of once per cell; hyperlinks go; all text passes the sanitiser again; blanks at the end go.
 func clean(line string, allowed map[string]bool) string {
 	type stretch struct{ style, text string }
 	var parts []stretch
@@ -77,8 +75,7 @@ func clean(line string, allowed map[string]bool) string {
 	return b.String()
 }
 
-// permitted says whether SGR parameters are bold, italic, underline, strike or
-// a colour of the allow-list.
+// permitted says whether SGR parameters are bold, italic, underline, strike or a colour of the allow-list.
 func permitted(params string, allowed map[string]bool) bool {
 	for params != "" {
 		found := false

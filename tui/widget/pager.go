@@ -51,9 +51,8 @@ func (p *Pager) SetSize(w, h int) {
 	}
 }
 
-// SetText shows a text from its beginning, as it came: unsafe bytes are made
-// safe when drawn. The pager keeps data and does not copy or change it.
-// painter may be nil. Finding the lines takes a millisecond per MB: see [Lines].
+// SetText shows a text from its beginning, as it came: unsafe bytes are made safe when drawn. The pager keeps data and
+// does not copy or change it. painter may be nil. Finding the lines takes a millisecond per MB: see [Lines].
 func (p *Pager) SetText(data []byte, painter Painter) {
 	p.SetLines(NewLines(data), painter)
 }
@@ -65,8 +64,7 @@ func (p *Pager) SetLines(text *Lines, painter Painter) {
 	p.start, p.end = 0, 0
 }
 
-// SetStyled shows lines that are safe, styled and wrapped already (rendered
-// markdown, an image) from the first one.
+// SetStyled shows lines that are safe, styled and wrapped already (rendered markdown, an image) from the first one.
 func (p *Pager) SetStyled(rows []string) {
 	p.SetText(nil, nil)
 	p.styled = rows
@@ -275,8 +273,7 @@ func runeStart(b []byte, i int) int {
 	return i
 }
 
-// Lines returns the visible rows. The slice is the pager's own until the next
-// call.
+// Lines returns the visible rows. The slice is the pager's own until the next call.
 func (p *Pager) Lines() []string {
 	if p.fresh {
 		return p.out
@@ -374,8 +371,7 @@ func (p *Pager) mark(i int, s string, from int) {
 	}
 }
 
-// inDrawn is where in a drawn line the current match begins: making safe
-// changed lengths.
+// inDrawn is where in a drawn line the current match begins: making safe changed lengths.
 func (p *Pager) inDrawn(lineStart int, s string, from int) int {
 	n := 0
 	if from > 0 {

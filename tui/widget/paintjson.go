@@ -6,9 +6,8 @@ import (
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
-// PaintJSON colours a line of JSON. It needs no state from the lines before,
-// since no JSON token spans lines, and it takes what is cut or is not JSON as it
-// comes.
+// PaintJSON colours a line of JSON. It needs no state from the lines before, since no JSON token spans lines, and it
+// takes what is cut or is not JSON as it comes.
 func PaintJSON(th *paint.Theme, line string, dst []Span) []Span {
 	for i := 0; i < len(line); {
 		start := i

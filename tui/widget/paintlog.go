@@ -39,9 +39,8 @@ func PaintLog(th *paint.Theme, line string, dst []Span) []Span {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// levelStyle returns the style of a log level: syslog's names as MCP uses them
-// and those that loggers write. Lower case counts only in full, so that "info"
-// is a level and "I" in a sentence is none.
+// levelStyle returns the style of a log level: syslog's names as MCP uses them and those that loggers write. Lower case
+// counts only in full, so that "info" is a level and "I" in a sentence is none.
 func levelStyle(th *paint.Theme, w string) (paint.Style, bool) {
 	if len(w) < 3 {
 		return paint.Style{}, false

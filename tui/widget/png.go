@@ -8,10 +8,9 @@ import (
 // pngSignature is what a PNG begins with.
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// pixelsOf is a PNG with the chunks that its pixels come from: the critical
-// ones and tRNS. image/png refuses a picture whose colour profile or comment
-// has a wrong checksum; browsers show it, and servers do send such pictures.
-// Anything but a PNG with something to leave out comes back as it is.
+// pixelsOf is a PNG with the chunks that its pixels come from: the critical ones and tRNS. image/png refuses a picture
+// whose colour profile or comment has a wrong checksum; browsers show it, and servers do send such pictures. Anything
+// but a PNG with something to leave out comes back as it is.
 func pixelsOf(data []byte) []byte {
 	if !bytes.HasPrefix(data, []byte(pngSignature)) {
 		return data

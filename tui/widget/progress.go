@@ -8,9 +8,8 @@ import (
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
-// Bar draws progress as a bar of w cells with its share in per cent at the end:
-// ━━━━━──── 55%. Where the total is not known (total <= 0) it counts instead.
-// Servers send what they like: nothing, more than all, NaN.
+// Bar draws progress as a bar of w cells with its share in per cent at the end: ━━━━━──── 55%. Where the total is not
+// known (total <= 0) it counts instead. Servers send what they like: nothing, more than all, NaN.
 func Bar(th *paint.Theme, w int, progress, total float64) string {
 	if w <= 0 {
 		return ""

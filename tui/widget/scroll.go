@@ -23,8 +23,7 @@ func (s *span) Line() int {
 	return s.cur - s.top + 1
 }
 
-// scroll moves the rows under the cursor, and the cursor only as far as it
-// must to stay visible.
+// scroll moves the rows under the cursor, and the cursor only as far as it must to stay visible.
 func (s *span) scroll(d int) {
 	s.top = max(min(s.top+d, s.n-s.page), 0)
 	s.cur = max(min(s.cur, s.top+s.page-1), s.top)

@@ -12,8 +12,7 @@ type Span struct {
 // and without overlap. It is asked for visible lines only.
 type Painter func(th *paint.Theme, line string, dst []Span) []Span
 
-// appendSpans appends text[from:to] with its spans; over, in order too, wins
-// where both apply.
+// appendSpans appends text[from:to] with its spans; over, in order too, wins where both apply.
 func appendSpans(dst []byte, text string, from, to int, spans, over []Span) []byte {
 	for from < to {
 		for len(spans) > 0 && spans[0].End <= from {

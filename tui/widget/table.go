@@ -9,9 +9,8 @@ import (
 // Column is one column of a [Table].
 type Column struct {
 	Title string // safe text
-	// Width in cells. Where Grow is not zero it is the least width, and the
-	// column takes its share of what is left over. Columns that do not fit are
-	// left out, the last ones first.
+	// Width in cells. Where Grow is not zero it is the least width, and the column takes its share of what is left
+	// over. Columns that do not fit are left out, the last ones first.
 	Width int
 	Grow  int
 	Right bool // flush right, for numbers
@@ -24,8 +23,7 @@ type Cells interface {
 	Cell(i, c int) string
 }
 
-// Table is a virtualised table: a [List] with columns and a header. The zero
-// value is an empty table.
+// Table is a virtualised table: a [List] with columns and a header. The zero value is an empty table.
 type Table struct {
 	List
 	cols   []Column

@@ -1,11 +1,9 @@
 // Package widget holds the reusable parts of screens: list, table, pager, JSON
 // tree, input line, progress. They know neither MCP nor the shell.
 //
-// Each is a plain struct: sizes, keys and mouse events go in through methods,
-// rows come out of Lines, each at most as wide as the widget, cached until
-// something changed. None starts a goroutine or does I/O. What can take long
-// (searching 50 MB, decoding an image) is a function of its own that the caller
-// runs elsewhere, with a context.
+// Each is a plain struct: sizes, keys and mouse events go in through methods, rows come out of Lines, each at most as
+// wide as the widget, cached until something changed. None starts a goroutine or does I/O. What can take long
+// (searching 50 MB, decoding an image) is a function of its own that the caller runs elsewhere, with a context.
 package widget
 
 // MouseKind says what the mouse did.

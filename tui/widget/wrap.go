@@ -6,9 +6,8 @@ import (
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
-// appendWrap appends the byte offsets at which the rows of a safe, unstyled
-// line begin when it is wrapped to w cells, at most max of them. Rows break
-// after the last blank where that leaves no more than a third of a row empty.
+// appendWrap appends the byte offsets at which the rows of a safe, unstyled line begin when it is wrapped to w cells,
+// at most max of them. Rows break after the last blank where that leaves no more than a third of a row empty.
 func appendWrap(dst []int32, line string, w, max int) []int32 {
 	dst = append(dst, 0)
 	if w <= 0 {
@@ -49,9 +48,8 @@ func appendWrap(dst []int32, line string, w, max int) []int32 {
 	return dst
 }
 
-// window returns which bytes of a safe, unstyled line are in the cells from x to
-// x+w, with lead cells of blank where a wide character straddles x; more says
-// that the line goes on behind them.
+// window returns which bytes of a safe, unstyled line are in the cells from x to x+w, with lead cells of blank where a
+// wide character straddles x; more says that the line goes on behind them.
 func window(line string, x, w int) (from, to, lead int, more bool) {
 	cell, i := 0, 0
 	step := func() (n, cw int) {

@@ -22,8 +22,7 @@ func Widest(n int, name func(int) string) int {
 	return most
 }
 
-// maxColumn bounds the column of names in a list; longer names push what
-// follows them to the right.
+// maxColumn bounds the column of names in a list; longer names push what follows them to the right.
 const maxColumn = 32
 
 // Column pads a styled name to its column, which takes half of a row of w
@@ -35,8 +34,7 @@ func Column(name string, col, w int) string {
 	return name
 }
 
-// sameWords is whether a title says no more than the name: "Form gallery" of
-// form_gallery.
+// sameWords is whether a title says no more than the name: "Form gallery" of form_gallery.
 func sameWords(title, name string) bool {
 	letters := func(s string) string {
 		return strings.Map(func(r rune) rune {

@@ -20,8 +20,7 @@ const (
 	maxInWords    = 256 << 10 // bytes of a schema that is listed
 )
 
-// definitionLines is an item in words: what it says of itself, its schemas as
-// fields, and every other member as sent.
+// definitionLines is an item in words: what it says of itself, its schemas as fields, and every other member as sent.
 func definitionLines(th *tui.Theme, it offer.Item, w int) []string {
 	l := NewDetails(th, w)
 	if it.Flaw != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// Document is a pane for text of any size as it was sent: JSON as a tree that
-// folds or as its bytes, anything else as lines. Reading and indexing run
-// beside the event loop; only what is visible is drawn.
+// Document is a pane for text of any size as it was sent: JSON as a tree that folds or as its bytes, anything else as
+// lines. Reading and indexing run beside the event loop; only what is visible is drawn.
 type Document struct {
 	view string // id of the screen
 	pane string // id of the pane

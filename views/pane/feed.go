@@ -11,9 +11,8 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// Feed is a list of journal entries that grows at its end: traffic and logs.
-// It holds sequence numbers only; what a row shows is asked of the journal when
-// the row is drawn.
+// Feed is a list of journal entries that grows at its end: traffic and logs. It holds sequence numbers only; what a row
+// shows is asked of the journal when the row is drawn.
 type Feed struct {
 	view string
 	list widget.List

@@ -69,9 +69,8 @@ const WideRow = 70
 // NarrowRow is the width from which a row of many servers names its own.
 const NarrowRow = 40
 
-// FrameRow draws one entry of the traffic list: time, direction, kind, what it
-// is about, status, latency and size, as far as they fit. With the server, that
-// comes before the time and the latency.
+// FrameRow draws one entry of the traffic list: time, direction, kind, what it is about, status, latency and size, as
+// far as they fit. With the server, that comes before the time and the latency.
 func FrameRow(th *tui.Theme, e journal.Entry, w int, server bool) string {
 	var b strings.Builder
 	narrow := server && w < WideRow-10

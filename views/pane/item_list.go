@@ -19,9 +19,8 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// ItemList is the list pane that tools, resources, templates and prompts share: a
-// server's listing as rows, loaded when the screen is looked at, with a state
-// for everything that can be in the way.
+// ItemList is the list pane that tools, resources, templates and prompts share: a server's listing as rows, loaded when
+// the screen is looked at, with a state for everything that can be in the way.
 type ItemList struct {
 	Rows
 	kind   offer.Kind
@@ -40,8 +39,7 @@ func NewItemList(view string, kind offer.Kind, plural string, key func(offer.Ite
 	return ItemList{Rows: Rows{View: view}, kind: kind, plural: plural, key: key, Kept: map[string]string{}}
 }
 
-// Sync takes in the current server's listing, and asks for it when the screen
-// is visible and nobody did yet.
+// Sync takes in the current server's listing, and asks for it when the screen is visible and nobody did yet.
 func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 	s := c.Server
 	if s == nil {
@@ -262,8 +260,7 @@ var remedies = map[failure.Remedy]string{
 	failure.Reconnect:   "r does so now",
 }
 
-// errorText is an error as lines of safe text: what happened, then what the
-// server printed before, then what to do.
+// errorText is an error as lines of safe text: what happened, then what the server printed before, then what to do.
 func errorText(err error) string {
 	if err == nil {
 		return "unknown error"

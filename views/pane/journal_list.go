@@ -122,8 +122,7 @@ func (v *JournalList) Load(c *tui.Ctx) tea.Cmd {
 	return v.Doc.load(c, src)
 }
 
-// DrawList fills the list pane. keys are what rows depend on besides the feed;
-// what and next say why there is none.
+// DrawList fills the list pane. keys are what rows depend on besides the feed; what and next say why there is none.
 func (v *JournalList) DrawList(c *tui.Ctx, p *tui.Pane, what, next string, row func(e journal.Entry, w int) string, keys ...any) {
 	if p.Same(c, append(keys, v.Feed.rev)...) {
 		return

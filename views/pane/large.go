@@ -25,9 +25,8 @@ const (
 	tidyTime = 2 * time.Second
 )
 
-// ResultAsSent gives a result as it was sent, whenever it is asked for. The text of a
-// large result and the frame that it came in are not both held in memory: the
-// journal has the frame, on disk if it is large.
+// ResultAsSent gives a result as it was sent, whenever it is asked for. The text of a large result and the frame that
+// it came in are not both held in memory: the journal has the frame, on disk if it is large.
 func ResultAsSent(j *journal.Journal, r rpc.Reply) func() ([]byte, error) {
 	if len(r.Result) <= keptBytes || r.Response == 0 {
 		return bytesOf(json.RawMessage(r.Result))
@@ -43,8 +42,7 @@ func ResultAsSent(j *journal.Journal, r rpc.Reply) func() ([]byte, error) {
 	}
 }
 
-// viewOf is a text as bytes that nobody may change, without a copy: texts can
-// be as large as frames.
+// viewOf is a text as bytes that nobody may change, without a copy: texts can be as large as frames.
 func viewOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // tidy gives memory back to the system a moment after n bytes were shown, if

@@ -50,9 +50,8 @@ func CountBadge(n, of int) string {
 	return fmt.Sprintf("%d of %d", n, of)
 }
 
-// wrap breaks safe plain text into lines of at most w cells, at blanks where
-// there are any and nowhere else: a flag that is taken apart at its hyphens is
-// another flag. Text above 64 KB is cut: panes that can show more page it.
+// wrap breaks safe plain text into lines of at most w cells, at blanks where there are any and nowhere else: a flag
+// that is taken apart at its hyphens is another flag. Text above 64 KB is cut: panes that can show more page it.
 func wrap(s string, w int) (out []string) {
 	const most = 64 << 10
 	s = text.Clip(s, most)

@@ -14,9 +14,8 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// ResultParts takes a result apart: its content blocks, its structured content,
-// and the whole as it was sent, which sent reads. name is what saved files are
-// called.
+// ResultParts takes a result apart: its content blocks, its structured content, and the whole as it was sent, which
+// sent reads. name is what saved files are called.
 func ResultParts(name string, result []byte, sent func() ([]byte, error)) (offer.Result, []Part) {
 	r, err := offer.ParseResult(result)
 	var out []Part
@@ -39,8 +38,7 @@ func bytesOf(b []byte) func() ([]byte, error) {
 	return func() ([]byte, error) { return b, nil }
 }
 
-// contentPart is a content block as a sub-tab: shown as what it is, with its
-// kind, size and place above it.
+// contentPart is a content block as a sub-tab: shown as what it is, with its kind, size and place above it.
 func contentPart(c offer.Content) Part {
 	p := Part{label: c.Type, uri: c.URI}
 	data := c.Data

@@ -19,9 +19,8 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// Reply is the pane for what a server answered: each content block on a
-// sub-tab of its own, shown as what it is, then the structured content and the
-// result as sent.
+// Reply is the pane for what a server answered: each content block on a sub-tab of its own, shown as what it is, then
+// the structured content and the result as sent.
 type Reply struct {
 	view  string
 	head  []string // styled lines above the tabs: verdict, time, size
@@ -220,8 +219,7 @@ func (r *Reply) clickTab(c *tui.Ctx, x int) tea.Cmd {
 // tabWidth is the cells that a sub-tab takes.
 func (r *Reply) tabWidth(i int) int { return paint.Width(r.parts[i].label) + 3 }
 
-// fit chooses the first sub-tab to draw, so that the current one is on the
-// line.
+// fit chooses the first sub-tab to draw, so that the current one is on the line.
 func (r *Reply) fit(w int) {
 	total := 0
 	for i := range r.parts {
@@ -243,8 +241,7 @@ func (r *Reply) fit(w int) {
 	}
 }
 
-// tabs is the line of sub-tabs; where they are too many the arrows say at
-// which end there are more.
+// tabs is the line of sub-tabs; where they are too many the arrows say at which end there are more.
 func (r *Reply) tabs(th *tui.Theme, w int) string {
 	r.fit(w)
 	var b strings.Builder

@@ -10,8 +10,7 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// slowFilter is the number of rows above which a filter runs beside the event
-// loop instead of on it.
+// slowFilter is the number of rows above which a filter runs beside the event loop instead of on it.
 const slowFilter = 2000
 
 // Rows is a list pane with the `/` filter: what every screen with a list has.
@@ -121,8 +120,7 @@ func filterFailed(c *tui.Ctx, view, pane, applied string, err error) tea.Cmd {
 	return c.Toast(tui.Failure, "filter failed: "+err.Error())
 }
 
-// MoveCursor moves the cursor by key or mouse. opened is true after a double click
-// on a row.
+// MoveCursor moves the cursor by key or mouse. opened is true after a double click on a row.
 func (r *Rows) MoveCursor(pane string, msg tea.Msg) (consumed, opened bool) {
 	switch m := msg.(type) {
 	case tea.KeyPressMsg:

@@ -46,8 +46,7 @@ func DescribeServer(srv config.Server) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// shorten cuts what nobody reads to its end, and says so: a decision must not
-// rest on less than all of it.
+// shorten cuts what nobody reads to its end, and says so: a decision must not rest on less than all of it.
 func shorten(value string) string {
 	const most = 16 << 10
 	if len(value) <= most {
@@ -168,12 +167,10 @@ func (l *Details) identity(info []byte) {
 	})
 }
 
-// offers are the capabilities a server can advertise, in the order of the
-// screens.
+// offers are the capabilities a server can advertise, in the order of the screens.
 var offers = []string{"tools", "resources", "prompts", "completions", "logging", "tasks", "extensions", "experimental"}
 
-// capabilities lists what the server advertises, and in muted colour what it
-// does not.
+// capabilities lists what the server advertises, and in muted colour what it does not.
 func (l *Details) capabilities(s *session.Session, st session.Status) {
 	if st.State != session.Connected && len(st.Capabilities) == 0 {
 		return

@@ -6,9 +6,8 @@ import (
 	"github.com/mcphud/mcphud/tui"
 )
 
-// TextPane is a pane of styled lines that scrolls: for what is at most a few
-// hundred lines, such as what a server says of itself. Longer things are a
-// [document].
+// TextPane is a pane of styled lines that scrolls: for what is at most a few hundred lines, such as what a server says
+// of itself. Longer things are a [document].
 type TextPane struct {
 	lines []string
 	Top   int

@@ -17,9 +17,8 @@ const headDistance = 4096
 // curlAlone are the headers that curl makes itself.
 var curlAlone = []string{"Accept-Encoding", "Connection", "Content-Length", "Host", "User-Agent"}
 
-// Curl makes the curl command that sends once more what an entry of the
-// journal is or answers; nil where that did not go over HTTP. Header secrets
-// are masked, as in the journal.
+// Curl makes the curl command that sends once more what an entry of the journal is or answers; nil where that did not
+// go over HTTP. Header secrets are masked, as in the journal.
 func Curl(m *session.Manager, seq uint64) func() (string, error) {
 	j := m.Journal()
 	e, ok := j.Get(seq)
@@ -53,8 +52,7 @@ func Curl(m *session.Manager, seq uint64) func() (string, error) {
 	}
 }
 
-// alongside finds the nearest entry after (step 1) or before (step -1) e that
-// belongs to the same message out.
+// alongside finds the nearest entry after (step 1) or before (step -1) e that belongs to the same message out.
 func alongside(j *journal.Journal, e journal.Entry, step int, is func(journal.Entry) bool) (journal.Entry, bool) {
 	seq := e.Seq
 	for range headDistance {

@@ -1,13 +1,11 @@
 // Package behave is an MCP server that misbehaves on request, for tests.
 //
-// A mode says how the server behaves as a whole (how it starts, what its lists
-// hold); in mode [Good] single misbehaviours are tools, so that one connection can
-// go through many of them. Frames are written by hand, never marshalled, and
-// large answers are rendered before the first request is read: what a client
-// spends on them is then the client's own time.
+// A mode says how the server behaves as a whole (how it starts, what its lists hold); in mode [Good] single
+// misbehaviours are tools, so that one connection can go through many of them. Frames are written by hand, never
+// marshalled, and large answers are rendered before the first request is read: what a client spends on them is then the
+// client's own time.
 //
-// The package imports the standard library only, and cheaply: a program made of
-// it starts in a millisecond or two.
+// The package imports the standard library only, and cheaply: a program made of it starts in a millisecond or two.
 package behave
 
 // Mode names a behaviour.
@@ -66,8 +64,7 @@ const (
 	Big Mode = "big"
 	// DeepSchema lists a tool whose schema nests 100 objects.
 	DeepSchema Mode = "deep-schema"
-	// Changing lists one tool more each time, and says list_changed after
-	// every tools/call.
+	// Changing lists one tool more each time, and says list_changed after every tools/call.
 	Changing Mode = "changing"
 	// Pages lists 100 tools in pages of 10; the second page's cursor is "".
 	Pages Mode = "pages"
@@ -77,8 +74,7 @@ const (
 	EndlessCursor Mode = "endless-cursor"
 	// HostileText puts payload.Texts(maxPayload) into every field that is shown.
 	HostileText Mode = "hostile"
-	// Malformed lists items that break the schema of the protocol around two
-	// good ones, "first" and "last".
+	// Malformed lists items that break the schema of the protocol around two good ones, "first" and "last".
 	Malformed Mode = "malformed"
 	// ListError answers every list with a JSON-RPC error with data.
 	ListError Mode = "list-error"

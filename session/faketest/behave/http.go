@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Fault is how an HTTP server answers instead of well. The zero value is a
-// well-behaved server.
+// Fault is how an HTTP server answers instead of well. The zero value is a well-behaved server.
 type Fault struct {
 	// Status answers every POST with this status code and Body.
 	Status int
@@ -20,8 +19,7 @@ type Fault struct {
 	Header http.Header
 	// Body is what Status answers with.
 	Body string
-	// After is how many POSTs are answered well before Status begins: 2 lets a
-	// legacy client get through initialize.
+	// After is how many POSTs are answered well before Status begins: 2 lets a legacy client get through initialize.
 	After int
 	// Times is how many POSTs Status answers; 0 for all that follow.
 	Times int
@@ -267,8 +265,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// message takes a POST of HTTP+SSE and answers on the stream, which the call
-// belongs to: the POST is over at once.
+// message takes a POST of HTTP+SSE and answers on the stream, which the call belongs to: the POST is over at once.
 func (h *handler) message(w http.ResponseWriter, r *http.Request) {
 	frame, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 16<<20))
 	if err == nil && h.faulty(w, r) {

@@ -111,8 +111,7 @@ func oversized(r request) string {
 	return strings.Replace(frame, "PAD", filler(oversizeBytes-len(frame)+len("PAD")), 1)
 }
 
-// hostileTools renders one tool per hostile string, with the string in every
-// field that is shown.
+// hostileTools renders one tool per hostile string, with the string in every field that is shown.
 func hostileTools() string {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -143,8 +142,7 @@ func malformedTools() string {
 		plainTool("last", "A good one") + `]`
 }
 
-// get answers resources/read, prompts/get and completion/complete; "" means
-// that the method is not there.
+// get answers resources/read, prompts/get and completion/complete; "" means that the method is not there.
 func (s *server) get(r request) string {
 	if s.mode == Liar || s.mode == Bare {
 		return ""

@@ -72,8 +72,7 @@ func filler(n int) string {
 	return strings.Repeat(words, n/len(words)+1)[:n]
 }
 
-// renderText renders a JSON string (quotes included) of lines of 100 bytes,
-// n bytes long once decoded.
+// renderText renders a JSON string (quotes included) of lines of 100 bytes, n bytes long once decoded.
 func renderText(n int) []byte {
 	const width = 100
 	b := make([]byte, 0, n+n/width+128)

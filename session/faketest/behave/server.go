@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// conn is one client's connection as a handler sees it. write sends one frame,
-// given in parts so that a rendered answer is not copied; it is safe for
-// concurrent use. raw sends bytes as they are. crash drops everything.
+// conn is one client's connection as a handler sees it. write sends one frame, given in parts so that a rendered answer
+// is not copied; it is safe for concurrent use. raw sends bytes as they are. crash drops everything.
 type conn struct {
 	write func(parts ...string)
 	raw   func(s string)
@@ -43,8 +42,7 @@ func newServer(mode Mode) *server {
 	return s
 }
 
-// handle answers one frame. Calls run on goroutines of their own, counted in
-// wg, until they are done or ctx ends.
+// handle answers one frame. Calls run on goroutines of their own, counted in wg, until they are done or ctx ends.
 func (s *server) handle(ctx context.Context, c conn, frame []byte, wg *sync.WaitGroup) {
 	var r request
 	if err := json.Unmarshal(frame, &r); err != nil {
@@ -145,8 +143,7 @@ func (s *server) reply(r request) string {
 	return failure(r.ID, -32601, "Method not found", `{"method":`+quote(r.Method)+`}`)
 }
 
-// legacyVersion is the revision to agree on: the client's where it is a legacy
-// one, else the newest legacy one.
+// legacyVersion is the revision to agree on: the client's where it is a legacy one, else the newest legacy one.
 func legacyVersion(asked string) string {
 	switch asked {
 	case "2024-11-05", "2025-03-26", "2025-06-18":

@@ -22,8 +22,7 @@ type Process struct {
 	Fork func() string  // starts the child of mode Fork; returns the pids as a JSON object
 }
 
-// Stdio serves one connection until In ends and every call is over, and
-// returns the exit code.
+// Stdio serves one connection until In ends and every call is over, and returns the exit code.
 func Stdio(mode Mode, p Process) int {
 	if mode == ExitAtOnce {
 		_, _ = io.WriteString(p.Err, "fakemcp: reading configuration\nfakemcp: cannot open /etc/fakemcp.conf: no such file\nfakemcp: giving up\n")

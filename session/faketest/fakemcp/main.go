@@ -51,8 +51,7 @@ func main() {
 // pids is the process ids without a child.
 func pids() string { return fmt.Sprintf(`{"server":%d}`, os.Getpid()) }
 
-// fork starts a child that stays in our process group and holds our stdout and
-// stderr open.
+// fork starts a child that stays in our process group and holds our stdout and stderr open.
 func fork() string {
 	exe, err := os.Executable()
 	if err != nil {

@@ -1,7 +1,6 @@
-// Patient is a server of go-sdk with a tool that ends only when it is
-// cancelled and one that counts how often that happened: over stdin and stdout,
-// or over HTTP at /mcp (sessions, legacy revisions), /modern (no sessions) and
-// /sse (HTTP+SSE).
+// Patient is a server of go-sdk with a tool that ends only when it is cancelled and one that counts how often that
+// happened: over stdin and stdout, or over HTTP at /mcp (sessions, legacy revisions), /modern (no sessions) and /sse
+// (HTTP+SSE).
 package main
 
 import (
