@@ -30,7 +30,7 @@ func openBig(t *testing.T, s config.Server) *screen {
 	sc := show(t, target(s)...)
 	sc.until("tool_0003", "echo")
 	sc.press("/big\r") // finds the tool
-	sc.until("1 of ")
+	sc.until("1 of")   // the cells after it may be on the screen already
 	sc.press("\r")
 	sc.until("Fill in the form")
 	return sc
