@@ -217,8 +217,11 @@ func (p *Pool) forget(servers []*session.Session) {
 	}
 }
 
-// Stats counts the connections now.
+// Stats counts the connections now. Meanwhile no room is given to another one, or the count could be of connections that
+// were never there at the same time.
 func (p *Pool) Stats() PoolStats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	servers := p.m.Servers()
 	st := PoolStats{TotalServers: len(servers)}
 	for _, s := range servers {
