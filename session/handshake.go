@@ -76,7 +76,7 @@ func (c *conn) detect(ctx context.Context) error {
 	defer stop()
 	go func() { answered <- c.discover(probe, mcp.LATEST_PROTOCOL_VERSION) }()
 	patience := pipePatience
-	if c.OverHTTP() {
+	if c.traits.HTTP != nil {
 		patience = httpPatience
 	}
 	timer := time.NewTimer(patience)

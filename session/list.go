@@ -191,7 +191,7 @@ func (s *Session) vet(kind offer.Kind, items []offer.Item, seen map[string]bool)
 			flag(i, fmt.Errorf("%s appears twice in the list", text.Clip(key, 80)))
 		}
 		seen[key] = true
-		if kind == offer.Tools && items[i].Flaw == nil && c != nil && c.OverHTTP() && c.era == Modern {
+		if kind == offer.Tools && items[i].Flaw == nil && c != nil && c.traits.HTTP != nil && c.era == Modern {
 			if err := offer.CheckHeaders(it); err != nil {
 				flag(i, err)
 			}

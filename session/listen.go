@@ -107,7 +107,7 @@ func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.Subscri
 		started := time.Now()
 		_, err := c.Call(ctx, spec)
 		var e *failure.Error
-		if errors.As(err, &e) && (e.Code != nil && e.Status < 500 || c.Ended() != nil || e.Kind == failure.ChannelClosed && !c.OverHTTP()) {
+		if errors.As(err, &e) && (e.Code != nil && e.Status < 500 || c.Ended() != nil || e.Kind == failure.ChannelClosed && c.traits.HTTP == nil) {
 			opened(err)
 			return
 		}

@@ -111,9 +111,6 @@ func New(t transport.Transport, tap transport.Tap) *Mux {
 // Context ends with the connection.
 func (m *Mux) Context() context.Context { return m.ctx }
 
-// OverHTTP says whether messages have HTTP headers.
-func (m *Mux) OverHTTP() bool { return m.http }
-
 // SpeakModern makes requests be cancelled the modern way.
 func (m *Mux) SpeakModern() {
 	m.mu.Lock()
