@@ -20,8 +20,6 @@ import (
 	"github.com/mcphud/mcphud/session/mask"
 )
 
-const moreTime = "check host and port in the URL, or give it more time"
-
 // explainHTTP says in plain words why there was no HTTP answer, and what to do about it. connect is the time that
 // connecting may take.
 func explainHTTP(err error, u *url.URL, connect time.Duration) *failure.Error {
@@ -31,10 +29,7 @@ func explainHTTP(err error, u *url.URL, connect time.Duration) *failure.Error {
 		ue = nil
 	}
 	e := &failure.Error{Kind: failure.Transport, URL: mask.URL(u.String()), Err: err}
-	e.Message, e.Next = reachProblem(err, u, connect)
-	if e.Next == moreTime {
-		e.Remedy = failure.RaiseConnectTimeout
-	}
+	e.Message, e.Next, e.Remedy = reachProblem(err, u, connect)
 	if e.Message == "" {
 		e.Message, e.Next = tlsProblem(err, u)
 	}
@@ -48,7 +43,7 @@ func explainHTTP(err error, u *url.URL, connect time.Duration) *failure.Error {
 // would find out later.
 func Refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
-func reachProblem(err error, u *url.URL, connect time.Duration) (message, next string) {
+func reachProblem(err error, u *url.URL, connect time.Duration) (message, next string, remedy failure.Remedy) {
 	var (
 		dns      *net.DNSError
 		op       *net.OpError
@@ -57,27 +52,27 @@ func reachProblem(err error, u *url.URL, connect time.Duration) (message, next s
 	)
 	switch {
 	case errors.As(err, &redirect):
-		return redirect.reason, "give the final URL itself"
+		return redirect.reason, "give the final URL itself", ""
 	case errors.As(err, &op) && op.Op == "proxyconnect":
-		return "the proxy does not answer: " + op.Err.Error(), "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY"
+		return "the proxy does not answer: " + op.Err.Error(), "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY", ""
 	case errors.As(err, &dns) && !dns.IsTimeout:
-		return fmt.Sprintf("there is no host named %q", dns.Name), "check the name in the URL"
+		return fmt.Sprintf("there is no host named %q", dns.Name), "check the name in the URL", ""
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens at " + u.Host, "start the server, or check host and port in the URL"
+		return "nothing listens at " + u.Host, "start the server, or check host and port in the URL", ""
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
-		return u.Host + " cannot be reached from here", "check the network and the URL"
+		return u.Host + " cannot be reached from here", "check the network and the URL", ""
 	case errors.As(err, &op) && op.Op == "dial" && op.Timeout(), strings.Contains(err.Error(), "TLS handshake timeout"):
-		return fmt.Sprintf("%s did not accept a connection within %v", u.Host, connect), moreTime
+		return fmt.Sprintf("%s did not accept a connection within %v", u.Host, connect), "check host and port in the URL, or give it more time", failure.RaiseConnectTimeout
 	case errors.As(err, &timeout) && timeout.Timeout() && !errors.Is(err, context.DeadlineExceeded):
-		return "the network timed out: " + err.Error(), "try again"
+		return "the network timed out: " + err.Error(), "try again", ""
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return "the server closed the connection without an HTTP answer", "look at the server's own log; check http:// against https://"
+		return "the server closed the connection without an HTTP answer", "look at the server's own log; check http:// against https://", ""
 	case strings.Contains(err.Error(), "malformed HTTP"):
-		return "what listens at " + u.Host + " does not speak HTTP: " + err.Error(), "check the port in the URL; for https servers use https://"
+		return "what listens at " + u.Host + " does not speak HTTP: " + err.Error(), "check the port in the URL; for https servers use https://", ""
 	case strings.Contains(err.Error(), "server response headers exceeded"):
-		return fmt.Sprintf("the server sent more than %d bytes of headers", maxHTTPHeader), "check the URL"
+		return fmt.Sprintf("the server sent more than %d bytes of headers", maxHTTPHeader), "check the URL", ""
 	}
-	return "", ""
+	return "", "", ""
 }
 
 // nameCA is what to do about a file that vouches for nobody, or not for the server.
