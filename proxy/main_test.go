@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/budget"
+
 	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -32,7 +34,9 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	_ = flag.Set("test.parallel", "8") // most tests wait for time limits
+	if !budget.Race() {
+		_ = flag.Set("test.parallel", "8") // most tests wait for time limits, which the race detector's work would eat up
+	}
 	goleak.VerifyTestMain(m)
 }
 
