@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kb"
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -34,7 +35,7 @@ func (a *Agent) demo(p *parts) error {
 	}
 	a.kb = base
 	a.closes = append(a.closes, base.Close)
-	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Logger: a.log})
+	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Wait: queue.Pause, Logger: a.log})
 	a.closes = append(a.closes, code.Close)
 	graph := entity.New(a.db)
 	if err := a.importEntities(graph); err != nil {
