@@ -72,10 +72,10 @@ func (a *app) command() *cobra.Command {
 		RunE: a.action(a.runRoot),
 	}
 	a.o.register(root)
-	agent, router, up, tap, config, demo := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand()
+	agent, router, up, tap, config, demo, status := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand(), a.statusCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.serversCommand(), config, demo, up, agent, router, tap,
+		a.pingCommand(), a.rawCommand(), a.serversCommand(), status, config, demo, up, agent, router, tap,
 	)
 	help, version := a.helpCommand(), a.versionCommand()
 	root.SetHelpCommand(help)
@@ -84,6 +84,7 @@ func (a *app) command() *cobra.Command {
 		hideInherited(server)
 	}
 	hideInherited(tap, "journal", "linear")
+	hideInherited(status, fleetFlags...)
 	hideInherited(demo, "connect-timeout", "header", "journal", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout")
 	hideExplain(config)
 	a.supervisable(agent)

@@ -43,6 +43,9 @@ func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) 
 		if err := checkArgs(cmd, own); err != nil {
 			return err
 		}
+		if err := a.o.serverOfTool(cmd, own, dash); err != nil {
+			return err
+		}
 		cfg, err := a.o.target(cmd, command, dash)
 		if err != nil {
 			return err

@@ -18,6 +18,8 @@ func (a *app) serversCommand() *cobra.Command {
 		})
 }
 
+const noServers = "no servers found; mcphud reads mcphud.yaml, .mcp.json and the configs of other MCP clients, or --config FILE"
+
 // listedServer is one entry of servers list as JSON: its configuration, and whether it can be started.
 type listedServer struct {
 	config.Server
@@ -60,7 +62,7 @@ func (a *app) serversList() error {
 			rows = append(rows, []string{e.Name, e.Transport, startProblem(e), e.Source.String(), destination(e.Server)})
 		}
 		if len(rows) == 0 {
-			t.block("no servers found; mcphud reads mcphud.yaml, .mcp.json and the configs of other MCP clients, or --config FILE")
+			t.block(noServers)
 		}
 		t.table(p.width, dropEmptyColumn(rows, 2))
 		for _, w := range list.Warnings {

@@ -175,6 +175,12 @@ func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
 		}
 		s.Roots = append(s.Roots, abs)
 	}
+	o.limits(cmd, s)
+	return nil
+}
+
+// limits overrides what s says of times and sizes by the flags.
+func (o *options) limits(cmd *cobra.Command, s *config.Server) {
 	changed := func(name string) bool { return cmd.Flags().Changed(name) }
 	if s.Timeout == 0 || changed("timeout") {
 		s.Timeout = o.timeout
@@ -192,7 +198,6 @@ func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
 	if s.MaxFrame == 0 || changed("max-frame") {
 		s.MaxFrame = int64(o.maxFrame)
 	}
-	return nil
 }
 
 // pairs adds "key SEP value" texts to a copy of m.

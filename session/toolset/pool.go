@@ -55,6 +55,17 @@ func NewPool(m *session.Manager, limit config.Pool) *Pool {
 	return p
 }
 
+// Limits are those that are in force, defaults included.
+func (p *Pool) Limits() config.Pool { return p.limit }
+
+// room is n, or how many connections there may be if that is less.
+func (p *Pool) room(n int) int {
+	if p.limit.MaxConnections > 0 {
+		return min(n, p.limit.MaxConnections)
+	}
+	return n
+}
+
 // Close stops the cleaning. The connections are the Manager's, and stay.
 func (p *Pool) Close() {
 	p.stop()
