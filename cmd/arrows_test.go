@@ -22,6 +22,7 @@ var arrows = map[string]string{
 	"session/budget/load":      "listen",
 	"session/certs":            "atomicfile",
 	"session/certs/certtest":   "",
+	"session/consent":          "jsonrpc mask offer text",
 	"session/config":           "atomicfile mask text",
 	"session/failure":          "",
 	"session/faketest":         "config faketest/behave",
@@ -57,7 +58,7 @@ var arrows = map[string]string{
 	"tui/safe":                 "session/text",
 	"tui/tuitest":              "session session/config session/mcpgo session/transport tui",
 	"tui/widget":               "themes tui/paint tui/safe",
-	"views":                    "session session/config session/inputs session/journal session/jsonrpc session/offer session/rpc session/schema session/text session/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
+	"views":                    "session session/config session/consent session/inputs session/journal session/jsonrpc session/offer session/rpc session/schema session/text session/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
 	"views/pane":               "session session/config session/failure session/journal session/jsonrpc session/mask session/offer session/rpc session/schema session/text tui tui/paint tui/safe tui/widget",
 	"views/shell":              "session session/config session/journal tui/safe",
 }

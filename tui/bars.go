@@ -76,6 +76,9 @@ const helpID = "app.help"
 // hintLine shows what can be done now: the hints of the focused pane's actions, then the shell's own.
 func (a *App) hintLine(w int) string {
 	t := a.ctx.Theme
+	if l := a.top(); l != nil {
+		return l.hintLine(&a.ctx, w)
+	}
 	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
 	if a.place.focus == RailFocus {
 		local = nil

@@ -271,8 +271,11 @@ func (l *linear) command(line string) {
 	case l.asking != nil:
 		q := l.asking
 		l.asking = nil
-		yes := strings.EqualFold(line, "y") || strings.EqualFold(line, "yes") || line == "" && q.yes
-		l.start(q.answer(&a.ctx, yes))
+		i := q.find(line[:min(len(line), 1)])
+		if i < 0 {
+			i = q.at
+		}
+		l.start(q.answer(&a.ctx, i))
 	case l.question != nil:
 		l.answer(line)
 	case line == "":
@@ -378,13 +381,14 @@ func (l *linear) overlays() {
 				return
 			}
 			l.asking = o
-			yes, no := "y", "n"
-			if o.yes {
-				yes = "Y"
-			} else {
-				no = "N"
+			fmt.Fprintf(l.out, "%s\n%s\n", o.Title(), o.q.Body)
+			for i, x := range o.answers {
+				usual := ""
+				if i == o.at {
+					usual = " (an empty line too)"
+				}
+				fmt.Fprintf(l.out, "%s) %s%s\n", x.Key, safe.Line(x.Label, 80), usual)
 			}
-			fmt.Fprintf(l.out, "%s\n%s [%s/%s]\n", o.Title(), o.q.Body, yes, no)
 			return
 		case *picker:
 			l.help()

@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -76,6 +77,9 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 	}
 	was, had := v.selected()
 	v.all, v.at = v.tools.List(), rev
+	if c.ReadOnly {
+		v.all = slices.DeleteFunc(slices.Clone(v.all), func(t toolset.RegisteredTool) bool { return !t.Item.ReadOnly() })
+	}
 	all := v.all
 	v.Freeze = func() (int, func(int) string) {
 		return len(all), func(i int) string { return allToolsText(all[i]) }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
@@ -39,6 +40,8 @@ type formKind struct {
 	verb string // "call"
 	kind offer.Kind
 	name func(offer.Item) string
+	// consent is which calls ask first; nil for none.
+	consent *consent.Policy
 	// fields is what the form asks for.
 	fields func(offer.Item) *schema.Schema
 	// send asks the server with what the form holds.
@@ -141,8 +144,8 @@ func (v *formScreen) cannot(c *tui.Ctx) string {
 		return "nothing is open"
 	case v.cur.op != 0:
 		return "it is running; x cancels"
-	case c.ReadOnly && v.cur.item.Destructive():
-		return "the tool is marked as destructive: not in read-only mode"
+	case c.ReadOnly && v.kind == offer.Tools && !v.cur.item.ReadOnly():
+		return "the tool is not marked as read-only: not in read-only mode"
 	}
 	return offline(c)
 }

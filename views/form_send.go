@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
@@ -39,23 +40,41 @@ func (v *formScreen) check(c *tui.Ctx) tea.Cmd {
 		lines = append(lines, "✗ "+safe.Line(p.String(), 200))
 	}
 	return c.Confirm(tui.Confirmation{
-		Title: "Send invalid arguments?",
+		Title: invalid(len(problems)) + " Send anyway?",
 		Body:  strings.Join(lines, "\n") + "\n\nSending them tests how the server answers.",
 		Yes:   "send anyway", No: "keep editing",
 		OnYes: func(c *tui.Ctx) tea.Cmd { return v.warn(c, d) },
 	})
 }
 
-// warn asks before a tool that says that it destroys.
+// invalid is how many problems the arguments have.
+func invalid(n int) string {
+	if n == 1 {
+		return "1 argument is invalid."
+	}
+	return fmt.Sprintf("%d arguments are invalid.", n)
+}
+
+// warn asks before a tool that its server marks as destructive, unless that was agreed to for the whole session.
 func (v *formScreen) warn(c *tui.Ctx, d *draft) tea.Cmd {
-	if !d.item.Destructive() {
+	if v.consent == nil || !v.consent.Asks(d.server, d.item) {
 		return v.run(c, d)
 	}
-	name := safe.Line(v.name(d.item), 120)
+	name := v.name(d.item)
+	run := func(agree func()) func(*tui.Ctx) tea.Cmd {
+		return func(c *tui.Ctx) tea.Cmd {
+			agree()
+			return v.run(c, d)
+		}
+	}
 	return c.Confirm(tui.Confirmation{
-		Title: "Call " + name + "?", Body: safe.Line(d.server, 80) + " marks " + name + " as destructive.",
-		Yes: "call " + name, No: "do not call", Danger: true,
-		OnYes: func(c *tui.Ctx) tea.Cmd { return v.run(c, d) },
+		Title: "Call " + safe.Line(name, 120) + "?", Body: consent.Question(d.server, name, []byte(d.form.JSON())),
+		Yes: "once", No: "no", Danger: true, OnYes: run(func() {}),
+		Also: []tui.Answer{
+			{Key: "s", Label: "this tool this session", Run: run(func() { v.consent.Tool(d.server, name) })},
+			{Key: "a", Label: "this server this session", Run: run(func() { v.consent.Server(d.server) })},
+			{Key: "d", Label: "never ask this session", Run: run(v.consent.All)},
+		},
 	})
 }
 

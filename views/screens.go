@@ -1,12 +1,14 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
@@ -22,6 +24,8 @@ type Deps struct {
 	Trust *config.Trust
 	// Inputs keeps what was sent for the next start; nil keeps nothing.
 	Inputs *inputs.Store
+	// Consent is which tools ask before they are called; nil asks before each call of a destructive one.
+	Consent *consent.Policy
 	// Registry is the tools of all servers; nil for none.
 	Registry *toolset.Registry
 	// Stack is the processes that run below this program; nil for none.
@@ -35,7 +39,7 @@ func All(d Deps) []tui.View {
 		newTools(),
 		newResources(),
 		newPrompts(),
-		newCall(d.Inputs),
+		newCall(d.Inputs, d.Consent),
 		newTraffic(),
 		newLogs(),
 		newTemplates(),
@@ -66,9 +70,9 @@ func formInfo(id, title string, hidden bool, aliases ...string) tui.Info {
 }
 
 // newCall calls a tool.
-func newCall(store *inputs.Store) *formScreen {
+func newCall(store *inputs.Store, agreed *consent.Policy) *formScreen {
 	return newFormScreen(store, formKind{
-		info: formInfo("call", "Call", false, "c"), verb: "call", kind: offer.Tools, name: itemName,
+		info: formInfo("call", "Call", false, "c"), verb: "call", kind: offer.Tools, name: itemName, consent: cmp.Or(agreed, &consent.Policy{}),
 		fields: func(it offer.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
 		send: func(ctx context.Context, s *session.Session, it offer.Item, args []byte, _ map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			return s.CallTool(ctx, it.Name, args, o)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/rpc"
@@ -29,6 +30,8 @@ type link struct {
 	out     *printer
 	side    *side
 	opts    *options
+	std     standard
+	consent *consent.Policy
 	tty     bool // stdout is a terminal
 }
 
@@ -91,7 +94,7 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 	if err := s.Connect(ctx); err != nil {
 		return err
 	}
-	l := &link{Session: s, manager: m, journal: j, out: out, side: sd, opts: &a.o, tty: terminal(a.out)}
+	l := &link{Session: s, manager: m, journal: j, out: out, side: sd, opts: &a.o, std: a.standard, consent: a.consent(), tty: terminal(a.out)}
 	if a.o.logLevel != "" {
 		if err := s.SetLevel(ctx, a.o.logLevel); err != nil {
 			if ctx.Err() != nil {

@@ -25,7 +25,8 @@ type options struct {
 	timeout, maxTimeout time.Duration
 	connectTimeout      time.Duration
 	format              string
-	readOnly, linear    bool
+	readOnly, yes       bool
+	linear              bool
 	logLevel, journal   string
 	maxFrame            size
 }
@@ -54,7 +55,8 @@ func (o *options) register(root *cobra.Command) {
 	f.DurationVar(&o.maxTimeout, "max-timeout", config.DefaultMaxTimeout, "time limit of a request, whatever its progress")
 	f.DurationVar(&o.connectTimeout, "connect-timeout", config.DefaultConnectTimeout, "time limit of connecting")
 	f.Var(&choice{&o.format, formats}, "format", "print text, json, jsonl or raw (default text on a terminal, else json)")
-	f.BoolVar(&o.readOnly, "read-only", false, "refuse tools that are marked as destructive")
+	f.BoolVar(&o.readOnly, "read-only", false, "list and call only tools that are marked as read-only")
+	f.BoolVarP(&o.yes, "yes", "y", false, "call tools that are marked as destructive without asking")
 	f.Var(&choice{&o.logLevel, levels}, "log-level", "ask the server for log messages of this `LEVEL` and above")
 	f.StringVar(&o.journal, "journal", "", "record all traffic in this `FILE` (JSON lines, secrets masked)")
 	o.maxFrame = config.DefaultMaxFrame

@@ -148,9 +148,6 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 	if err != nil {
 		return err
 	}
-	if err := l.allow(it); err != nil {
-		return err
-	}
 	args := base.JSON()
 	if len(own) > 1 || !base.IsSet() {
 		v, err := schema.Parse(it.InputSchema).CoerceArgs(base, own[1:])
@@ -158,6 +155,9 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 			return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "arguments of " + it.Name, Message: err.Error(), Err: err, Next: "KEY:=JSON sends any JSON as it is; nothing was sent"}
 		}
 		args = v.JSON()
+	}
+	if err := l.allow(ctx, it, args); err != nil {
+		return err
 	}
 	r, err := l.CallTool(ctx, it.Name, args, l.call())
 	if err != nil {
@@ -185,14 +185,6 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 // call is the options of a request that reports progress.
 func (l *link) call() session.CallOptions {
 	return session.CallOptions{OnProgress: l.side.report}
-}
-
-// allow refuses a destructive tool under --read-only.
-func (l *link) allow(it offer.Item) error {
-	if l.opts.readOnly && it.Destructive() {
-		return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool is marked as destructive, and --read-only refuses it; nothing was sent", Next: "leave --read-only out"}
-	}
-	return nil
 }
 
 func hints(it offer.Item) string {
@@ -264,13 +256,19 @@ func (l *link) printList(ctx context.Context, kind offer.Kind, f func(*textOutpu
 		}
 		return err
 	}
-	return l.print(answer{result: list.JSON(), frames: l.responses(kind.Method()), text: func(t *textOutput) {
+	raw := list.JSON()
+	if kind == offer.Tools && l.opts.readOnly {
+		if list.Items, raw, err = l.readOnly(list.Items, raw); err != nil {
+			return err
+		}
+	}
+	return l.print(answer{result: raw, frames: l.responses(kind.Method()), text: func(t *textOutput) {
 		if len(list.Items) == 0 {
 			t.block("none")
 		} else {
 			f(t, list.Items)
 		}
-		t.missing(list.JSON())
+		t.missing(raw)
 	}})
 }
 

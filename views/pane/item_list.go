@@ -29,6 +29,7 @@ type ItemList struct {
 
 	Server  string
 	Listing offer.Listing
+	hidden  int // tools that read-only mode leaves out of Listing
 	status  session.Status
 	Kept    map[string]string // row that the cursor was on, by server
 	nameCol int               // cells that the longest name takes
@@ -55,6 +56,13 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 		p.Rev++
 	}
 	p.remember()
+	if c.ReadOnly && p.kind == offer.Tools {
+		if fresh {
+			l.Items, p.hidden = readOnly(l.Items)
+		} else {
+			l.Items = p.Listing.Items
+		}
+	}
 	p.status, p.Listing = st, l
 	var cmds []tea.Cmd
 	if fresh {
@@ -65,6 +73,16 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 		cmds = append(cmds, p.Load(c, false))
 	}
 	return tea.Batch(cmds...)
+}
+
+// readOnly are the tools that change nothing, and how many others there are.
+func readOnly(all []offer.Item) (kept []offer.Item, hidden int) {
+	for _, it := range all {
+		if it.ReadOnly() {
+			kept = append(kept, it)
+		}
+	}
+	return kept, len(all) - len(kept)
 }
 
 // Load asks the server for the list.
@@ -204,6 +222,9 @@ func (p *ItemList) DrawItems(c *tui.Ctx, pane *tui.Pane) {
 	if len(p.Listing.Items) == 0 {
 		pane.Badge = ""
 	}
+	if p.hidden > 0 && pane.Badge != "" {
+		pane.Badge = fmt.Sprintf("%s · read-only hides %d", pane.Badge, p.hidden)
+	}
 }
 
 // beat changes while something on the pane must move.
@@ -229,6 +250,9 @@ func (p *ItemList) empty(c *tui.Ctx, w int) []string {
 		return errorMessage(th, w, errorText(p.Listing.Err), "Press r to try again.")
 	case p.Listing.Loading || !p.Listing.Loaded:
 		return Message(th, w, spinner()+" Loading "+p.plural+"…", "Press x to cancel.")
+	case len(p.Listing.Items) == 0 && p.hidden > 0:
+		return Message(th, w, fmt.Sprintf("Read-only mode hides all %d tools: %s marks none of them as read-only.", p.hidden, safe.Line(c.Server.Name(), 80)),
+			"Start without read-only mode to call them.")
 	case len(p.Listing.Items) == 0:
 		return Message(th, w, fmt.Sprintf("%s has no %s.", safe.Line(c.Server.Name(), 80), p.plural), "Press r to reload.")
 	}
