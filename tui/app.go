@@ -24,8 +24,10 @@ type App struct {
 	focus   map[string]int   // pane index last focused, by view id
 	panes   map[string]*Pane // by view id and pane id
 	filters map[string]string
-	servers snapshot // snapshot of the sessions
-	rail    rail
+	// searched are the texts that `/` had, by filterKey.
+	searched map[string]*recall
+	servers  snapshot // snapshot of the sessions
+	rail     rail
 
 	overlays []*layer
 	prompt   *prompt
@@ -64,7 +66,7 @@ func NewApp(ctx context.Context, cfg Config) (*App, error) {
 	}
 	a := &App{
 		cfg: cfg, actions: reg, ops: newOperations(ctx),
-		focus: map[string]int{}, panes: map[string]*Pane{}, splits: map[string]int{}, filters: map[string]string{},
+		focus: map[string]int{}, panes: map[string]*Pane{}, splits: map[string]int{}, filters: map[string]string{}, searched: map[string]*recall{},
 		linear: cfg.Linear, getenv: cfg.getenv(), rerender: true,
 	}
 	a.ctx = Ctx{app: a, Sessions: cfg.Sessions, ReadOnly: cfg.ReadOnly, Linear: cfg.Linear}

@@ -118,6 +118,9 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 			k.Y += in.Y
 			cursor = &k
 		}
+		if i == 0 { // what is found in a text does not change what is shown
+			p.filter = a.filters[v.info.ID+"\x00"+spec.ID]
+		}
 		rows := p.boxed.draw(p, r, t, p.Foot)
 		if i == 1 && a.arrange.Below && !l.Panes[0].Empty() {
 			last := len(columns) - 1

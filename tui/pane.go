@@ -24,6 +24,7 @@ type Pane struct {
 	// Selected is the number of the line under the cursor of a list, from 1; 0 if there is none.
 	Selected int
 
+	filter string // what is applied by `/`
 	key    paneKey
 	extra  []any
 	cursor *tea.Cursor

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -34,7 +35,7 @@ func newAllTools(tools *toolset.Registry) *allTools {
 }
 
 func (v *allTools) Info() tui.Info {
-	return tui.Info{ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Tools of all servers"}, {ID: "detail", Title: "Tool"},
 	}}
 }
@@ -65,6 +66,10 @@ func (v *allTools) none(*tui.Ctx) string {
 }
 
 func (v *allTools) open(c *tui.Ctx) tea.Cmd {
+	v.Settle()
+	if why := v.none(c); why != "" {
+		return c.Toast(tui.Warning, why)
+	}
 	t, _ := v.selected()
 	return c.NavigateOn(t.Server, "call", t.Tool)
 }
@@ -81,8 +86,8 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 		v.all = slices.DeleteFunc(slices.Clone(v.all), func(t toolset.RegisteredTool) bool { return !t.Item.ReadOnly() })
 	}
 	all := v.all
-	v.Freeze = func() (int, func(int) string) {
-		return len(all), func(i int) string { return allToolsText(all[i]) }
+	v.Freeze = func() (int, func(int) (string, string)) {
+		return len(all), func(i int) (name, about string) { return allToolsText(all[i]) }
 	}
 	cmd := v.SetRows(c, allToolsRows{v, c})
 	for i := range all {
@@ -95,8 +100,8 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 }
 
 // allToolsText is what the filter looks at.
-func allToolsText(t toolset.RegisteredTool) string {
-	return t.Name + " source:" + strings.ToLower(string(t.Source)) + " server:" + t.Server + " " + t.Item.Title + " " + text.Clip(t.Item.Description, 2000)
+func allToolsText(t toolset.RegisteredTool) (name, about string) {
+	return cmp.Or(t.Tool, t.Name), t.Name + " source:" + strings.ToLower(string(t.Source)) + " server:" + t.Server + " " + t.Item.Title + "\n" + text.Clip(t.Item.Description, 2000)
 }
 
 type allToolsRows struct {

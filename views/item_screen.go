@@ -51,6 +51,10 @@ func (v *itemScreen) Actions() []tui.Action {
 }
 
 func (v *itemScreen) open(c *tui.Ctx) tea.Cmd {
+	v.Settle()
+	if why := v.none(c); why != "" {
+		return c.Toast(tui.Warning, why)
+	}
 	it, _ := v.Selected()
 	return c.Navigate(v.screen, v.name(it))
 }

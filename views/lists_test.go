@@ -1,6 +1,7 @@
 package views_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -39,5 +40,79 @@ func TestReloadConnectsAgain(t *testing.T) {
 		app.Hints().Has("r reload")
 		app.Press("r").Status().Has("● Connected")
 		app.View("prompts").Pane("list").Some(tuitest.Contains("greet"))
+	})
+}
+
+// gitLike are tools of which several hold the words of others in their names and descriptions.
+func gitLike(opts ...tuitest.Option) []tuitest.Option {
+	srv := server.NewMCPServer("git", "1", server.WithToolCapabilities(false))
+	for _, t := range [][2]string{
+		{"git_add", "Stage files."},
+		{"git_changelog_analyze", "Analyse the changelog."},
+		{"git_clear_working_dir", "Clears what git_set_working_dir has set."},
+		{"git_diff", "Differences, as of git_status."},
+		{"git_log", "Show the log."},
+		{"git_set_working_dir", "Sets the folder. Says the status."},
+		{"git_show", "Show an object."},
+		{"git_status", "Show what changed."},
+	} {
+		srv.AddTool(mcp.NewTool(t[0], mcp.WithDescription(t[1]), mcp.WithString("path")), nil)
+	}
+	return append([]tuitest.Option{
+		tuitest.Views(views.All(views.Deps{})...), tuitest.Server("git", srv),
+		tuitest.At("tools", nil), tuitest.Size(80, 24),
+	}, opts...)
+}
+
+// What `/` finds best is under the cursor while it is typed, wherever the cursor was, so that enter twice opens it.
+func TestFilterGoesToTheBestHit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, gitLike()...)
+		for typed, want := range map[string]string{
+			"set_w": "git_set_working_dir", "log": "git_log", "status": "git_status", "diff": "git_diff",
+			"swd": "git_set_working_dir", "gst": "git_status",
+		} {
+			app.Press("G", "/").Type(typed).Press("enter", "enter").View("call")
+			if at := app.State().Crumbs; !strings.HasSuffix(at, want) {
+				t.Errorf("/%s opened %s, want %s", typed, at, want)
+			}
+			app.Press("esc").View("tools").Press("esc")
+		}
+	})
+}
+
+// `/` starts empty, what was typed before is a key away, and what is applied stands in the frame until esc takes it away.
+func TestFilterStartsEmpty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, gitLike()...)
+		list := app.Pane("list")
+		app.Press("/").Type("log").Press("enter")
+		app.Whole().Has("Tools /log 2 of 8", "esc clears")
+		app.Press("/").Hints().Has("↑ log")
+		list.Has("git_log").HasNot("git_status") // still applied
+		app.Press("enter")
+		app.Whole().Has("Tools /log 2 of 8")
+		app.Press("/").Type("status")
+		app.Whole().Has("Tools /status 3 of 8")
+		list.Selected("git_status")
+		app.Press("enter", "esc").Whole().HasNot("esc clears")
+		list.Has("git_add").Selected("git_status")
+		app.Press("/", "up").Hints().Has("/status")
+		list.Selected("git_status")
+		app.Press("up").Hints().Has("/log")
+		app.Whole().Has("Tools /log 2 of 8")
+		app.Press("esc").Whole().HasNot("/log")
+	})
+}
+
+// A pasted text of 10 kB filters like any other.
+func TestHugeFilter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, gitLike()...)
+		app.Press("/").Paste(strings.Repeat("git log ", 1250))
+		app.Pane("list").Has("Nothing matches")
+		app.Press("esc").Pane("list").Has("git_add")
+		app.Press("/").Paste(strings.Repeat("git ", 20)).Pane("list").Has("git_add")
+		app.Press("esc")
 	})
 }

@@ -43,7 +43,7 @@ func resourceKey(it offer.Item) string {
 }
 
 func (v *resources) Info() tui.Info {
-	return tui.Info{ID: "resources", Title: "Resources", Aliases: []string{"resource", "r"}, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "resources", Title: "Resources", Aliases: []string{"resource", "r"}, Split: listSplit, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Resources"}, {ID: "detail", Title: "Resource"},
 	}}
 }
@@ -54,6 +54,10 @@ func (v *resources) Actions() []tui.Action {
 			ID: "resources.read", Keys: []string{"enter"}, Title: "read", Group: "Resources", Hint: 1, Pane: "list",
 			Help: "Read the resource and show what it holds.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
+				v.Settle()
+				if why := v.none(c); why != "" {
+					return c.Toast(tui.Warning, why)
+				}
 				it, _ := v.Selected()
 				return v.read(c, it.URI)
 			},

@@ -246,10 +246,10 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 	v.nameCol = pane.Widest(len(v.all), func(i int) string { return v.all[i].Name() })
 	v.hold()
 	all := v.all
-	v.Freeze = func() (int, func(int) string) {
-		return len(all), func(i int) string {
+	v.Freeze = func() (int, func(int) (string, string)) {
+		return len(all), func(i int) (name, about string) {
 			srv := all[i].Config()
-			return srv.Name + " " + pane.Target(srv) + " " + string(all[i].Status().State) + " " + srv.Source.String()
+			return srv.Name, pane.Target(srv) + " " + string(all[i].Status().State) + " " + srv.Source.String()
 		}
 	}
 	cmd := v.SetRows(c, serverRows{v, c})

@@ -6,10 +6,13 @@ import (
 	"github.com/mcphud/mcphud/views/shell"
 )
 
+// listSplit is the share of a list beside what is said of its items, in percent: names of 36 cells are whole at 80 columns.
+const listSplit = 48
+
 // newTools lists the current server's tools.
 func newTools() *itemScreen {
 	return newItemScreen(itemKind{
-		info: tui.Info{ID: "tools", Title: "Tools", Aliases: []string{"tool", "t"}, Panes: []tui.PaneSpec{
+		info: tui.Info{ID: "tools", Title: "Tools", Aliases: []string{"tool", "t"}, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Tools"}, {ID: "detail", Title: "Tool"},
 		}},
 		kind: offer.Tools, plural: "tools", verb: "call", screen: "call",
@@ -22,7 +25,7 @@ func newTools() *itemScreen {
 // newPrompts lists the current server's prompts.
 func newPrompts() *itemScreen {
 	return newItemScreen(itemKind{
-		info: tui.Info{ID: "prompts", Title: "Prompts", Aliases: []string{"prompt-list", "p"}, Panes: []tui.PaneSpec{
+		info: tui.Info{ID: "prompts", Title: "Prompts", Aliases: []string{"prompt-list", "p"}, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Prompts"}, {ID: "detail", Title: "Prompt"},
 		}},
 		kind: offer.Prompts, plural: "prompts", verb: "get", screen: "prompt",
@@ -35,7 +38,7 @@ func newPrompts() *itemScreen {
 // newTemplates lists the current server's resource templates.
 func newTemplates() *itemScreen {
 	return newItemScreen(itemKind{
-		info: tui.Info{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Hidden: true, Panes: []tui.PaneSpec{
+		info: tui.Info{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Resource templates"}, {ID: "detail", Title: "Template"},
 		}},
 		kind: offer.Templates, plural: "resource templates", verb: "fill in", screen: "template",

@@ -112,9 +112,17 @@ func (p *ItemList) Show(c *tui.Ctx) tea.Cmd {
 		}
 		return key(all[i])
 	})
-	p.Freeze = func() (int, func(int) string) {
-		return len(all), func(i int) string {
-			return key(all[i]) + " " + all[i].Name + " " + all[i].Title + " " + text.Clip(all[i].Description, 2000)
+	p.Freeze = func() (int, func(int) (string, string)) {
+		return len(all), func(i int) (name, about string) {
+			it := &all[i]
+			if name = key(*it); it.URI != "" {
+				name = it.Name + " " + name
+			}
+			about = it.Title
+			if it.Description != "" {
+				about += "\n" + text.Clip(it.Description, 2000)
+			}
+			return name, about
 		}
 	}
 	cmd := p.SetRows(c, p.source(c))
