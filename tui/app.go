@@ -37,7 +37,7 @@ type App struct {
 	look     look
 	frame    frame
 	arrange  LayoutState
-	splits   map[string]int // where the user moved the border, by screen
+	prefs    *preferences
 	arranged arrangement
 	w, h     int
 
@@ -66,12 +66,13 @@ func NewApp(ctx context.Context, cfg Config) (*App, error) {
 	}
 	a := &App{
 		cfg: cfg, actions: reg, ops: newOperations(ctx),
-		focus: map[string]int{}, panes: map[string]*Pane{}, splits: map[string]int{}, filters: map[string]string{}, searched: map[string]*recall{},
+		focus: map[string]int{}, panes: map[string]*Pane{}, filters: map[string]string{}, searched: map[string]*recall{},
 		linear: cfg.Linear, getenv: cfg.getenv(), rerender: true,
 	}
 	a.ctx = Ctx{app: a, Sessions: cfg.Sessions, ReadOnly: cfg.ReadOnly, Linear: cfg.Linear}
 	a.mouse.on = !cfg.NoMouse
 	a.recall.load(cfg.HistoryFile)
+	a.prefs = loadPreferences(cfg.PreferencesFile)
 	if cfg.NativeClipboard {
 		a.clipboard = clipboardCommand(a.getenv, exec.LookPath)
 	}
@@ -181,11 +182,20 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 // sync brings what views read in Ctx up to date.
 func (a *App) sync() {
 	info := a.current().info
-	a.arrange.Panes, a.arrange.NoRail, a.arrange.Split = len(info.Panes), info.NoRail, a.splits[info.ID]
+	a.arrange = LayoutState{
+		Panes: len(info.Panes), Focus: a.place.focus, Zoom: a.arrange.Zoom, StackUnder: info.StackUnder,
+		Arrange: a.prefs.arrangement(info.ID), Split: a.prefs.share("beside", info.ID), Above: a.prefs.share("above", info.ID),
+		NoRail: info.NoRail || len(a.servers.names()) < 2,
+	}
+	if s, ok := a.current().view.(Sizer); ok {
+		a.arrange.Rows = func(w, h int) int { return s.Rows(&a.ctx, w, h) }
+	}
 	if a.arrange.Split == 0 {
 		a.arrange.Split = info.Split
 	}
-	a.arrange.Focus = a.place.focus
+	if a.arrange.Above == 0 && a.arrange.Rows == nil {
+		a.arrange.Above = info.Split
+	}
 	a.ctx.View = a.place.view
 	a.ctx.Focus = a.paneID()
 	a.ctx.Width, a.ctx.Height = a.w, a.h

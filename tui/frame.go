@@ -122,7 +122,7 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 			p.filter = a.filters[v.info.ID+"\x00"+spec.ID]
 		}
 		rows := p.boxed.draw(p, r, t, p.Foot)
-		if i == 1 && a.arrange.Below && !l.Panes[0].Empty() {
+		if i == 1 && l.Below {
 			last := len(columns) - 1
 			columns[last] = append(columns[last][:len(columns[last]):len(columns[last])], rows...)
 			continue

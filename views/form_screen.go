@@ -357,12 +357,32 @@ func (v *formScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	f.SetFocus(p.Focused)
 	p.Title = safe.Line(v.name(v.cur.item), 120)
 	p.Badge = formBadge(f)
+	p.Foot = ""
+	if below, ok := c.Below(); ok {
+		p.Foot = c.KeyOf("app.flip") + " below"
+		if below {
+			p.Foot = c.KeyOf("app.flip") + " side by side"
+		}
+	}
 	p.Lines = append(p.Lines[:0], f.Lines()...)
 	p.Scroll.Pos, p.Scroll.Total = f.Scroll()
 	if x, y, ok := f.Cursor(); ok {
 		return tea.NewCursor(x, y)
 	}
 	return nil
+}
+
+// Rows makes the form as tall as what is in it; a result has at least two fifths.
+func (v *formScreen) Rows(c *tui.Ctx, w, h int) int {
+	most := h * 3 / 5
+	if !v.reply.Shown() {
+		most = h - 5
+	}
+	if v.cur == nil {
+		return most
+	}
+	v.cur.form.SetTheme(c.Theme)
+	return min(v.cur.form.Rows(w-2)+2, most)
 }
 
 // formBadge says how many problems the value has.

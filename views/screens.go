@@ -63,8 +63,11 @@ func Watch(f Foreign) []tui.View {
 	return []tui.View{t, l}
 }
 
+// stackUnder is the columns below which a form is above its result: beside it both would be cut.
+const stackUnder = 110
+
 func formInfo(id, title string, hidden bool, aliases ...string) tui.Info {
-	return tui.Info{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Split: 50, Panes: []tui.PaneSpec{
+	return tui.Info{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Split: 50, StackUnder: stackUnder, Panes: []tui.PaneSpec{
 		{ID: "form", Title: title}, {ID: "result", Title: "Result"},
 	}}
 }

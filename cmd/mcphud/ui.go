@@ -61,7 +61,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	cfg := tui.Config{
 		Views: views.All(deps), Sessions: m, Server: start.connect,
 		ReadOnly: a.o.readOnly, Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"), NativeClipboard: true, Report: report,
-		HistoryFile: stateFile("history"),
+		HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
 	}
 	if start.connect != "" && cfg.LinearMode() {
 		start.open, start.connect = start.connect, "" // piped lines wait for what the list started

@@ -108,7 +108,7 @@ func (f *Form) measure(focused int) {
 		if i == f.cur {
 			y += focused
 		} else {
-			y += f.rows[i].height(f.w)
+			y += f.rows[i].height()
 		}
 	}
 	f.heights = append(f.heights, y)
@@ -152,18 +152,7 @@ func (f *Form) scrollTo(height, h int) {
 }
 
 // height is how many lines an unfocused row takes.
-func (r *row) height(w int) int {
-	n := 1
-	if r.kind != rowAdd && r.kind != rowMore {
-		if r.field.Description != "" || w < wide {
-			n++
-		}
-		if r.problems > 0 {
-			n++
-		}
-	}
-	return n
-}
+func (r *row) height() int { return 1 + min(r.problems, 1) }
 
 // wide is the width from which types stand beside values, not below.
 const wide = 64
@@ -200,17 +189,19 @@ func (d *drawer) row(i int, focused bool) []string {
 		line += " " + d.t.Muted.S(paint.Cut(d.summary(r), typeW-1))
 	}
 	out := append([]string{line}, more...)
-	pad := paint.Blanks(2 + indent + 2)
-	room := max(d.w-len(pad), 8)
+	pad, room := d.below(r)
 	if i == d.f.cur {
 		out = d.detail(out, r, pad, room)
 	} else {
-		if text := d.about(r); text != "" {
-			out = append(out, pad+d.t.Muted.S(paint.Cut(safe.Line(text, 4*room), room)))
-		}
 		out = d.problems(out, r, pad, room, 1)
 	}
 	return out
+}
+
+// below is how far the lines below a row are indented, and the cells that they have.
+func (d *drawer) below(r *row) (pad string, room int) {
+	pad = paint.Blanks(4 + min(r.depth*2, d.w/3))
+	return pad, max(d.w-len(pad), 8)
 }
 
 // typeWidth is the room for types at the right, 0 where there is none.
@@ -219,17 +210,6 @@ func (d *drawer) typeWidth() int {
 		return 0
 	}
 	return min(d.w/3, 56)
-}
-
-// about is the one line below an unfocused field.
-func (d *drawer) about(r *row) string {
-	if d.w >= wide {
-		return r.field.Description
-	}
-	if r.field.Description == "" {
-		return d.summary(r)
-	}
-	return d.summary(r) + " · " + r.field.Description
 }
 
 func (d *drawer) extra(r *row, lead string, x int, focused bool) []string {

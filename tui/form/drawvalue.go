@@ -167,7 +167,6 @@ func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 
 // detail is what the focused row shows below its value: popup, problems and all the schema says.
 func (d *drawer) detail(out []string, r *row, pad string, room int) []string {
-	t := d.t
 	if n := d.f.rename; n != nil && n.isNew {
 		at := len(out)
 		out = append(out, d.keyInput(pad, len(pad))...)
@@ -176,7 +175,12 @@ func (d *drawer) detail(out []string, r *row, pad string, room int) []string {
 	if p := d.f.pop; p != nil {
 		out = d.popup(out, p, pad, room)
 	}
-	out = d.problems(out, r, pad, room, 4)
+	return d.explain(d.problems(out, r, pad, room, 4), r, pad, room)
+}
+
+// explain adds what the schema says of a field.
+func (d *drawer) explain(out []string, r *row, pad string, room int) []string {
+	t := d.t
 	wrap := func(st paint.Style, text string, rows int) {
 		for _, l := range wrapped(safe.Text(limit(text, rows*room*4)), room, rows) {
 			out = append(out, pad+st.S(l))

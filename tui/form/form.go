@@ -59,6 +59,8 @@ type Form struct {
 	took      time.Duration
 	cmds      []tea.Cmd
 
+	builds int // how often rows were built
+	calm   calm
 	lines  []string
 	cx, cy int
 	cursor bool

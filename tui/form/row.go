@@ -80,6 +80,7 @@ func (f *Form) build() {
 		key = f.rows[f.cur].key()
 	}
 	f.rows, f.stale, f.fresh = f.rows[:0], false, false
+	f.builds++
 	root := f.sch.Root()
 	b := rows{f: f}
 	if cur := root.Active(f.value); container(cur, f.value) && cur.Shape() != schema.ShapeVariants {
