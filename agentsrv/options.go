@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/agentclient"
 )
 
@@ -62,7 +63,9 @@ type Options struct {
 
 	Tenants []string // the tenants that there are; none means that each well-formed id is one
 
-	KB   string // directory whose files are searched, "" for the built-in texts
+	// KB are directories whose files are searched: DIR instead of the built-in texts, by all tenants, and TENANT=DIR by that
+	// tenant instead, and by no other.
+	KB   []string
 	Root string // directory that read_file and list_dir see, "" for none
 	// Entities are files of JSON lines for lookup_entity, as TENANT=FILE, or FILE for the tenant "default".
 	Entities []string
@@ -123,14 +126,18 @@ func (o *Options) complete() error {
 	case o.Timeout < 0 || o.DrainTimeout < 0 || o.MaxRequest < 0:
 		return fmt.Errorf("agent: a timeout or size is negative")
 	}
-	for what, dir := range map[string]string{"kb": o.KB, "root": o.Root} {
-		if dir == "" {
-			continue
+	bases, err := o.bases()
+	if err != nil {
+		return err
+	}
+	for _, dir := range bases {
+		if err := directory("kb", dir); err != nil {
+			return err
 		}
-		if info, err := os.Stat(dir); err != nil {
-			return fmt.Errorf("agent: %s: %w; name a directory that exists", what, err)
-		} else if !info.IsDir() {
-			return fmt.Errorf("agent: %s: %s is a file; name the directory that it is in", what, dir)
+	}
+	if o.Root != "" {
+		if err := directory("root", o.Root); err != nil {
+			return err
 		}
 	}
 	router, err := agentclient.New(o.Router)
@@ -139,6 +146,36 @@ func (o *Options) complete() error {
 	}
 	router.Close()
 	return nil
+}
+
+func directory(what, dir string) error {
+	if info, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("agent: %s: %w; name a directory that exists", what, err)
+	} else if !info.IsDir() {
+		return fmt.Errorf("agent: %s: %s is a file; name the directory that it is in", what, dir)
+	}
+	return nil
+}
+
+// bases are the directories of KB by tenant, that of all others under "".
+func (o *Options) bases() (map[string]string, error) {
+	dirs := map[string]string{}
+	for _, arg := range o.KB {
+		id, dir := tenantPath(arg)
+		if _, twice := dirs[id]; twice {
+			return nil, fmt.Errorf("agent: kb: %s is the second directory for the same tenants; give one for all, and one for each tenant as TENANT=DIR", dir)
+		}
+		dirs[id] = dir
+	}
+	return dirs, nil
+}
+
+// tenantPath splits TENANT=PATH; where nothing that can name a tenant stands before a "=", all is the path.
+func tenantPath(arg string) (id, path string) {
+	if id, path, ok := strings.Cut(arg, "="); ok && tenant.ValidID(id) && !strings.ContainsAny(id, `/\`) {
+		return id, path
+	}
+	return "", arg
 }
 
 func names(ps []Profile) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -86,9 +87,9 @@ type resolution struct {
 func (s settings) resolve() *resolution {
 	r := &resolution{what: s.what, file: s.file}
 	values := s.load(r)
-	given := map[string]config.Value{}
+	given := map[string][]config.Value{} // a list has several
 	for _, v := range values {
-		given[v.Key] = v
+		given[v.Key] = append(given[v.Key], v)
 	}
 	for _, st := range s.list {
 		fl := s.flags.Lookup(st.flag)
@@ -103,8 +104,9 @@ func (s settings) resolve() *resolution {
 		if env := s.lookup(st.env); env != "" {
 			all = append(all, origin{Source: "environment", Name: st.env, Value: env})
 		}
-		if in, ok := given[st.key]; ok && st.key != "" {
-			all = append(all, origin{Source: "file", File: s.file, Line: in.Line, Col: in.Col, Value: in.Text})
+		inFile := given[st.key]
+		if len(inFile) > 0 && st.key != "" {
+			all = append(all, origin{Source: "file", File: s.file, Line: inFile[0].Line, Col: inFile[0].Col, Value: joined(inFile)})
 		}
 		delete(given, st.key)
 		if len(all) == 0 {
@@ -112,9 +114,22 @@ func (s settings) resolve() *resolution {
 		}
 		v.from, v.overridden, v.value = all[0], all[1:], all[0].Value
 		if v.from.Source == "environment" || v.from.Source == "file" {
-			if err := fl.Value.Set(v.value); err != nil {
-				v.problem = v.invalid(err)
-			} else {
+			texts := []string{v.value}
+			if _, list := fl.Value.(pflag.SliceValue); list && v.from.Source == "environment" {
+				texts = filepath.SplitList(v.value)
+			} else if v.from.Source == "file" {
+				texts = texts[:0]
+				for _, in := range inFile {
+					texts = append(texts, in.Text)
+				}
+			}
+			for _, text := range texts {
+				if err := fl.Value.Set(text); err != nil && v.problem == nil {
+					v.value = text
+					v.problem = v.invalid(err)
+				}
+			}
+			if v.problem == nil {
 				v.value = valueText(fl.Value)
 			}
 		}
@@ -126,6 +141,15 @@ func (s settings) resolve() *resolution {
 		}
 	}
 	return r
+}
+
+// joined are the texts of a list of values, as valueText has them.
+func joined(values []config.Value) string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, v.Text)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // load reads the file, if there is one.
