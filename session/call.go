@@ -102,6 +102,7 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	s.mu.Lock()
 	s.calls++
 	s.mu.Unlock()
+	defer s.Hold()() // also while somebody thinks about what the server asks
 	if o.Tag != nil {
 		ctx = rpc.WithTag(ctx, o.Tag)
 	}

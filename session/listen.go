@@ -169,6 +169,9 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 		}
 		if c.era != Modern {
 			_, err := s.Call(ctx, string(mcp.MethodResourcesSubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
+			if err == nil {
+				s.subscribed(c, uri)
+			}
 			return err
 		}
 		if w := s.watch(c, uri); w != nil {
@@ -176,6 +179,19 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 		}
 		// The connection was replaced meanwhile; the new one knows of no subscription.
 	}
+}
+
+// subscribed notes a subscription of the legacy era, which ends with c.
+func (s *Session) subscribed(c *conn, uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != c {
+		return
+	}
+	if s.subs == nil {
+		s.subs = map[string]struct{}{}
+	}
+	s.subs[uri] = struct{}{}
 }
 
 // watch is the stream for uri over c, opened if there is none; nil when c is not the session's connection any more.
@@ -239,11 +255,17 @@ func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 		return nil
 	}
 	_, err = s.Call(ctx, string(mcp.MethodResourcesUnsubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
+	if err == nil {
+		s.mu.Lock()
+		delete(s.subs, uri)
+		s.mu.Unlock()
+	}
 	return err
 }
 
 // endWatches ends every subscription; the caller holds mu.
 func (s *Session) endWatches() {
+	clear(s.subs)
 	for uri, w := range s.watches {
 		w.stop()
 		delete(s.watches, uri)

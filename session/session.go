@@ -42,6 +42,8 @@ type Session struct {
 	retry     *retry // automatic reconnection that is going on
 	closed    bool
 	holds     int
+	retired   string              // why it was closed by Retire
+	subs      map[string]struct{} // URIs that are subscribed to over conn, in the legacy era
 	used      time.Time
 	calls     uint64
 	level     *string
@@ -122,12 +124,18 @@ func (s *Session) connectTimeout() time.Duration {
 func (s *Session) set(to State, err error) func() {
 	from := s.state
 	s.state, s.err, s.since = to, err, time.Now()
-	id := s.conns
+	if to != Disconnected {
+		s.retired = ""
+	}
+	id, retired := s.conns, s.retired
 	return func() {
 		if from != to || err != nil {
 			note := string(from) + " -> " + string(to)
 			if err != nil {
 				note += ": " + err.Error()
+			}
+			if retired != "" {
+				note += ": " + retired
 			}
 			transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}.Append(journal.Entry{Kind: journal.State, Note: note}, nil)
 		}
@@ -141,7 +149,7 @@ func (s *Session) Status() Status {
 	s.mu.Lock()
 	st := Status{
 		State: s.state, Err: s.err, Attempt: s.attempt, RetryAt: s.retryAt, Since: s.since, Conn: s.conns, URL: s.url,
-		Transport: transport.Kinds(s.cfg)[0], Rev: rev,
+		Transport: transport.Kinds(s.cfg)[0], Rev: rev, Retired: s.retired,
 	}
 	c := s.conn
 	s.mu.Unlock()
@@ -254,10 +262,17 @@ func (s *Session) dial(ctx context.Context) error {
 
 // Disconnect ends the connection, or the attempts to make one, and returns when nothing of it is left. Requests in flight
 // fail.
-func (s *Session) Disconnect() error { return s.disconnect(failure.ChannelClosed, "disconnected") }
+func (s *Session) Disconnect() error { return s.disconnect(failure.ChannelClosed, "disconnected", "") }
 
-func (s *Session) disconnect(kind failure.Kind, why string) error {
+// Retire is Disconnect for somebody who looks after connections that nobody uses. why, such as "idle 5m0s", is in Status until
+// the next attempt.
+func (s *Session) Retire(why string) error {
+	return s.disconnect(failure.ChannelClosed, "closed: "+why, why)
+}
+
+func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
 	s.mu.Lock()
+	s.retired = retired
 	s.endRetry()
 	if s.abort != nil {
 		s.abort()
@@ -281,7 +296,7 @@ func (s *Session) disconnect(kind failure.Kind, why string) error {
 // Reconnect ends the connection and makes a new one. That the old one could not be closed in order is in the journal.
 func (s *Session) Reconnect(ctx context.Context) error {
 	old := s.connID()
-	if err := s.disconnect(failure.ChannelClosed, "reconnecting"); err != nil {
+	if err := s.disconnect(failure.ChannelClosed, "reconnecting", ""); err != nil {
 		transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: old}.Append(journal.Entry{Kind: journal.State, Note: err.Error()}, nil)
 	}
 	return s.Connect(ctx)
@@ -383,7 +398,7 @@ func (s *Session) Hold() (release func()) {
 
 // Use says how much a session is used.
 type Use struct {
-	Held     bool      // by Hold
+	Held     bool      // by Hold, by a request from its start to its result, or by a subscription
 	Inflight int       // requests waiting for an answer
 	Calls    uint64    // requests made so far
 	Last     time.Time // of the last request or release, or when the session was made
@@ -392,7 +407,7 @@ type Use struct {
 // Use is a snapshot.
 func (s *Session) Use() Use {
 	s.mu.Lock()
-	u := Use{Held: s.holds > 0, Calls: s.calls, Last: s.used}
+	u := Use{Held: s.holds > 0 || len(s.watches)+len(s.subs) > 0, Calls: s.calls, Last: s.used}
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {
@@ -406,7 +421,7 @@ func (s *Session) close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	err := s.disconnect(failure.ChannelClosed, "the session was closed")
+	err := s.disconnect(failure.ChannelClosed, "the session was closed", "")
 	s.stop()
 	s.wg.Wait()
 	return err

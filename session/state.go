@@ -34,6 +34,7 @@ type Status struct {
 	Attempt   int       // of automatic reconnection, 0 when none is going on
 	RetryAt   time.Time // when the next attempt starts; zero if none is planned
 	Since     time.Time // when State was entered
+	Retired   string    // why Retire closed the connection; "" if something else did
 	Transport string    // "stdio", "http", "sse", "memory"
 	Version   string    // protocol version, "" before the handshake
 	Era       Era       // "" before the handshake

@@ -199,6 +199,11 @@ func (a *App) sync() {
 	a.ctx.View = a.place.view
 	a.ctx.Focus = a.paneID()
 	a.ctx.Width, a.ctx.Height = a.w, a.h
+	looked := a.ctx.Server
+	if info.NoRail {
+		looked = nil
+	}
+	a.servers.look(looked)
 }
 
 // current is the visible view.

@@ -100,19 +100,19 @@ func (w *snapshot) choose(a *App, name string) bool {
 	}
 	w.current = name
 	a.ctx.Server = s
-	// A server that somebody looks at is in use: the pool must not close it.
-	if w.release != nil {
-		w.release()
-	}
-	w.release = s.Hold()
 	return true
 }
 
-// close lets go of the current server.
-func (w *snapshot) close() {
-	if w.release != nil {
+// look counts a server as in use while one of its screens is visible, so that no pool closes it; nil for none.
+func (w *snapshot) look(s *session.Session) {
+	if s == w.looked {
+		return
+	}
+	if w.looked != nil {
 		w.release()
-		w.release = nil
+	}
+	if w.looked = s; s != nil {
+		w.release = s.Hold()
 	}
 }
 

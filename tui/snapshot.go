@@ -18,7 +18,8 @@ type snapshot struct {
 	traffic bool          // there is any
 	seen    uint64        // revision of the journal
 	tail    []journal.Entry
-	release func() // lets go of the current server
+	looked  *session.Session // whose screen is visible; nil on the list of servers
+	release func()           // lets go of looked
 }
 
 // serverRow is one server as rail and status bar show it.

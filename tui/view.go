@@ -41,7 +41,7 @@ type Info struct {
 	// StackUnder is the columns below which the second pane goes below the first one unless the user chose otherwise; 0 is
 	// beside it at every width.
 	StackUnder int
-	// NoRail leaves the server rail out: on a screen that lists the servers.
+	// NoRail leaves the server rail out: on a screen that lists the servers, and so is not about the current one.
 	NoRail bool
 	// Hidden leaves the screen out of the number keys and the tab line: it is
 	// reached from another screen. The palette still lists it.

@@ -28,6 +28,8 @@ type Deps struct {
 	Consent *consent.Policy
 	// Registry is the tools of all servers; nil for none.
 	Registry *toolset.Registry
+	// Pool limits connections and closes idle ones; nil for no limits.
+	Pool *toolset.Pool
 	// Stack is the processes that run below this program; nil for none.
 	Stack Stack
 }
@@ -35,7 +37,7 @@ type Deps struct {
 // All returns new screens, in the order of their number keys. It is the one place where screens are listed.
 func All(d Deps) []tui.View {
 	return []tui.View{
-		newServers(d.Trust),
+		newServers(d.Trust, d.Pool),
 		newTools(),
 		newResources(),
 		newPrompts(),

@@ -54,7 +54,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	})
 	a.kill.patient.Store(true) // the UI restores the terminal first, and bounds that itself
 	defer a.kill.patient.Store(false)
-	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Consent: a.consent()}
+	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent()}
 	if start.stack != nil {
 		deps.Stack = start.stack.view
 	}
