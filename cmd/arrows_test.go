@@ -50,7 +50,7 @@ var arrows = map[string]string{
 	"session/sse":              "",
 	"session/telemetry":        "jsonrpc mask",
 	"session/text":             "",
-	"session/toolset":          "session config failure offer rpc",
+	"session/toolset":          "session config failure offer rpc text",
 	"session/transport":        "backoff certs config failure journal jsonrpc listen mask process sse text",
 	"tui":                      "session session/atomicfile session/journal session/rpc session/text themes tui/paint tui/safe tui/widget",
 	"tui/form":                 "session/schema session/text tui/paint tui/safe tui/widget",
@@ -58,7 +58,7 @@ var arrows = map[string]string{
 	"tui/safe":                 "session/text",
 	"tui/tuitest":              "session session/config session/mcpgo session/transport tui",
 	"tui/widget":               "themes tui/paint tui/safe",
-	"views":                    "session session/config session/consent session/inputs session/journal session/jsonrpc session/offer session/rpc session/schema session/text session/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
+	"views":                    "session session/config session/consent session/failure session/inputs session/journal session/jsonrpc session/offer session/rpc session/schema session/text session/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
 	"views/pane":               "session session/config session/failure session/journal session/jsonrpc session/mask session/offer session/rpc session/schema session/text tui tui/paint tui/safe tui/widget",
 	"views/shell":              "session session/config session/journal tui/safe",
 }

@@ -24,8 +24,9 @@ type uiStart struct {
 	servers  []config.Server
 	settings config.Settings
 	warnings []config.Warning
-	connect  string // server to connect to at once, so that it starts while the screen does
-	open     string // server to open from the list, which asks for trust first
+	auto     []string // servers to connect to at once, beside the screen
+	connect  string   // server to connect to at once, so that it starts while the screen does
+	open     string   // server to open from the list, which asks for trust first
 	stack    *demoStack
 }
 
@@ -81,6 +82,8 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		if err := start.stack.attach(work, &cfg, m, &wg); err != nil {
 			return err
 		}
+	case len(start.auto) > 0:
+		wg.Go(func() { _ = bridge.ConnectAll(work, start.auto, nil) }) // the list shows the outcomes
 	case start.connect != "":
 		wg.Go(func() { _ = m.Connect(work, start.connect) }) // the screen shows the outcome
 	}

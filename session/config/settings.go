@@ -10,7 +10,7 @@ import (
 // Zero stands for the default; Origin has the file of each that was set.
 type Settings struct {
 	Pool         Pool  `json:"pool"`
-	AutoDiscover *bool `json:"auto_discover,omitempty"` // register every tool of a server when it connects; nil = true
+	AutoDiscover *bool `json:"auto_discover,omitempty"` // register every tool of a server when it connects; true connects the file's servers by itself as well; nil = neither that nor off
 	// ContinueOnError lets the other servers go on when one fails; nil = true.
 	ContinueOnError *bool         `json:"continue_on_error,omitempty"`
 	CacheTTL        time.Duration `json:"cache_ttl,omitempty"` // how long a tool list without its own ttl may be used; 0 = until the server says it changed
