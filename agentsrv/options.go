@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mark3labs/mcp-go/server"
+
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/agentclient"
 )
@@ -69,7 +71,9 @@ type Options struct {
 	Root string // directory that read_file and list_dir see, "" for none
 	// Entities are files of JSON lines for lookup_entity, as TENANT=FILE, or FILE for the tenant "default".
 	Entities []string
-	Store    string // database file, "" keeps everything in memory and writes nothing
+	// Tools are offered beside those of the profile, and like them queued, checked by their input schemas, limited and traced.
+	Tools []server.ServerTool
+	Store string // database file, "" keeps everything in memory and writes nothing
 
 	Concurrency       int           // tool calls at a time, default 1
 	QueueCapacity     int           // tool calls that may wait, default 100, negative for no limit

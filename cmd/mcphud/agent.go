@@ -126,6 +126,13 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 		Router: agentclient.Options{RouterHost: s.routerHost, RouterPort: s.routerPort, RouterCA: s.routerCA, AuthToken: s.routerToken},
 		Model:  agentsrv.Model{URL: s.modelURL, Name: s.model, Key: s.modelKey}, OTLP: s.otlp, Logger: log,
 	}
+	for _, spec := range s.tools {
+		tool, err := spec.Tool()
+		if err != nil {
+			return o, usageError(err.Error(), "correct tools in the settings file")
+		}
+		o.Tools = append(o.Tools, tool)
+	}
 	switch {
 	case s.ephemeral && s.store != "":
 		return o, usageError("--ephemeral and --store exclude each other: in memory, or in a file", "use one of them")

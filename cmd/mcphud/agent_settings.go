@@ -22,6 +22,7 @@ type agentSettings struct {
 	jwtAudience, jwtIssuer       string
 	root, store                  string
 	kb, entities, tenants        []string
+	tools                        toolList
 	concurrency, capacity        int
 	timeout, drain               time.Duration
 	maxRequest                   int64
@@ -66,6 +67,7 @@ var agentSources = []setting{
 	{flag: "kb", env: "AGENT_KB", key: "kb"},
 	{flag: "root", key: "root"},
 	{flag: "entities"},
+	{flag: "tools", key: "tools"},
 	{flag: "store", key: "store"},
 	{flag: "concurrency", env: "AGENT_CONCURRENCY", key: "concurrency"},
 	{flag: "queue-capacity", key: "queueCapacity"},
@@ -131,6 +133,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 func (s *agentSettings) bare() *pflag.FlagSet {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.StringVar(&s.modelKey, "model-key", "", "")
+	f.Var(&s.tools, "tools", "")
 	f.StringVar(&s.routerToken, "router-token", "", "")
 	f.StringVar(&s.otlp, "otlp", "", "")
 	return f
@@ -149,7 +152,7 @@ func (s *agentSettings) gather(f *pflag.FlagSet) settings {
 
 // readAgentFile reads agent.yaml.
 func readAgentFile(path string) ([]config.Value, []config.Warning, error) {
-	return config.ReadValues(path, "kb")
+	return config.ReadValues(path, "kb", "tools")
 }
 
 // defaultAgentFile is where the settings are looked for when --config names no file, "" where there is no such place.

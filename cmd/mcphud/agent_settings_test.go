@@ -208,3 +208,19 @@ func TestC1_ListsOfSettings(t *testing.T) {
 		t.Errorf("a list where none may be: %s", warned)
 	}
 }
+
+func TestA4_ToolsOfTheSettingsFile(t *testing.T) {
+	t.Parallel()
+	s, r, warned, failed := settled(t, nil, nil, "tools:\n- {name: a, command: x, inputSchema: {type: object, maxProperties: 1}}\n- {name: b, command: y}\n")
+	if warned+failed != "" || len(s.tools) != 2 || string(s.tools[0].InputSchema) != `{"type":"object","maxProperties":1}` || r.of("tools").value != "a, b" {
+		t.Errorf("%+v shown as %s; %s%s", s.tools, r.of("tools").value, warned, failed)
+	}
+	_, _, _, failed = settled(t, nil, nil, "tools:\n- {name: a, command: x}\n- name: b\n  env: {KEY: hunter2}\n")
+	if !strings.Contains(failed, agentFile+":3:") || !strings.Contains(failed, "tool b has no command") || strings.Contains(failed, "hunter2") {
+		t.Error(failed)
+	}
+	s, _, _, _ = settled(t, nil, nil, "tools: [{name: a, command: /nowhere/at/all}]\n")
+	if _, err := s.options(slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "/nowhere/at/all") {
+		t.Error(err)
+	}
+}

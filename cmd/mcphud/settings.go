@@ -12,7 +12,9 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // setting names the sources of a flag's value. A secret is not read from the file.
@@ -123,9 +125,15 @@ func (s settings) resolve() *resolution {
 					texts = append(texts, in.Text)
 				}
 			}
-			for _, text := range texts {
-				if err := fl.Value.Set(text); err != nil && v.problem == nil {
-					v.value = text
+			for i, one := range texts {
+				if err := fl.Value.Set(one); err != nil && v.problem == nil {
+					v.value = one
+					if strings.HasPrefix(one, "{") { // an object, which may hold what is secret
+						v.value = text.Clip(jsonrpc.GetString([]byte(one), "name"), 60)
+					}
+					if v.from.Source == "file" {
+						v.from.Line, v.from.Col = inFile[i].Line, inFile[i].Col
+					}
 					v.problem = v.invalid(err)
 				}
 			}

@@ -20,6 +20,7 @@ const kbKey = "kb"
 var ignoredKeys = map[string]string{
 	"host":  "agents of a stack listen on 127.0.0.1; other machines reach them through the router",
 	"name":  "",
+	"tools": "agents of a stack start no programs; write a server with a command instead",
 	"token": `files must not hold tokens; write env: {AGENT_TOKEN: "${NAME}"} with a variable that holds it`,
 }
 
