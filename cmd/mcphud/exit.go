@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -70,7 +72,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		code = exitFailure
 	}
 	if a.o.formatFor(a.out) == formatText {
-		writeErrorText(a.err, e, terminal(a.err))
+		writeErrorText(a.err, e, terminal(a.err), widthOf(a.err))
 	} else {
 		writeErrorJSON(a.err, e, terminal(a.err))
 	}
@@ -115,13 +117,27 @@ func writeErrorJSON(w io.Writer, e *failure.Error, tty bool) {
 	_, _ = w.Write(line)
 }
 
-// writeErrorText writes the error for people: what, where, next step. Everything in it may come from a server.
-func writeErrorText(w io.Writer, e *failure.Error, tty bool) {
+// writeErrorText writes the error for people: what, where, next step. Everything in it may come from a server. On a terminal of some
+// width (cells, 0 elsewhere) lines are broken at blanks.
+func writeErrorText(w io.Writer, e *failure.Error, tty bool, width int) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "error: %s\n", e.Message)
+	put := func(head, value string) {
+		indent := strings.Repeat(" ", len(head))
+		for line := range strings.SplitSeq(strings.TrimRight(value, "\r\n"), "\n") {
+			parts := []string{line}
+			if width > len(head)+20 && ansi.StringWidth(line) > width-len(head) {
+				parts = wrapWords(line, width-len(head))
+			}
+			for _, part := range parts {
+				b.WriteString(head + part + "\n")
+				head = indent
+			}
+		}
+	}
+	put("error: ", e.Message)
 	field := func(name, value string) {
-		if value = strings.TrimRight(value, "\r\n"); value != "" {
-			fmt.Fprintf(&b, "  %-7s %s\n", name, strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", 10)))
+		if strings.TrimRight(value, "\r\n") != "" {
+			put(fmt.Sprintf("  %-7s ", name), value)
 		}
 	}
 	field("server", e.Server)

@@ -18,11 +18,13 @@ func (a *app) promptsCommand() *cobra.Command {
 	return a.group("prompts", "List and get prompts",
 		&cobra.Command{
 			Use: "list [flags] [-- COMMAND ARGS…]", Short: "List the server's prompts", Annotations: rule("none"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(promptsList),
+			Example: "  mcphud prompts list -- node server.js",
+			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(promptsList),
 		},
 		&cobra.Command{
 			Use: "get NAME [KEY=VALUE…] [flags] [-- COMMAND ARGS…]", Short: "Get one prompt", Annotations: rule("some"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(promptsGet), ValidArgsFunction: a.completeNames(offer.Prompts),
+			Example: "  mcphud prompts get greet name=Ada -- node server.js",
+			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(promptsGet), ValidArgsFunction: a.completeNames(offer.Prompts),
 		})
 }
 

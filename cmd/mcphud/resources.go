@@ -18,19 +18,23 @@ func (a *app) resourcesCommand() *cobra.Command {
 	return a.group("resources", "List and read resources",
 		&cobra.Command{
 			Use: "list [flags] [-- COMMAND ARGS…]", Short: "List the server's resources", Annotations: rule("none"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesList),
+			Example: "  mcphud resources list -- node server.js",
+			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesList),
 		},
 		&cobra.Command{
 			Use: "templates [flags] [-- COMMAND ARGS…]", Short: "List the server's resource templates", Annotations: rule("none"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesTemplates),
+			Example: "  mcphud resources templates --url http://127.0.0.1:3000/mcp",
+			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesTemplates),
 		},
 		&cobra.Command{
 			Use: "read URI [flags] [-- COMMAND ARGS…]", Short: "Read one resource", Annotations: rule("one"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesRead), ValidArgsFunction: a.completeNames(offer.Resources),
+			Example: "  mcphud resources read file:///etc/hosts -- node server.js",
+			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesRead), ValidArgsFunction: a.completeNames(offer.Resources),
 		},
 		&cobra.Command{
 			Use: "subscribe URI… [flags] [-- COMMAND ARGS…]", Short: "Print notifications about resources until interrupted", Annotations: rule("some"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesSubscribe), ValidArgsFunction: a.completeNames(offer.Resources),
+			Example: "  mcphud resources subscribe file:///etc/hosts --format jsonl -- node server.js",
+			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesSubscribe), ValidArgsFunction: a.completeNames(offer.Resources),
 		})
 }
 

@@ -44,8 +44,9 @@ func (a *app) toolsCommand() *cobra.Command {
 	}
 	show := &cobra.Command{
 		Use: "show NAME [flags] [-- COMMAND ARGS…]", Short: "Show one tool with its schemas", Annotations: rule("one"),
-		Long: "Shows one tool with its schemas. " + fullNames,
-		Args: cobra.ArbitraryArgs, RunE: a.serverCommand(toolsShow), ValidArgsFunction: a.completeNames(offer.Tools),
+		Example: "  mcphud tools show add -- node server.js",
+		Long:    "Shows one tool with its schemas. " + fullNames,
+		Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(toolsShow), ValidArgsFunction: a.completeNames(offer.Tools),
 	}
 	var args string
 	call := &cobra.Command{
