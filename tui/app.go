@@ -163,6 +163,8 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 		a.prompt = newQuestion(m.q)
 	case focusPane:
 		return a.focusPane(m.id)
+	case returnTo:
+		return a.returnTo(m.view)
 	case selectServer:
 		return a.selectServer(m.name)
 	case Probe:

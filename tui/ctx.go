@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -68,6 +69,12 @@ func (c *Ctx) NavigateOn(server, view string, arg any) tea.Cmd {
 	return emit(Navigate{Server: server, View: view, Arg: arg})
 }
 
+// After yields what f makes after a time, or nothing where the program ends before.
+func (c *Ctx) After(d time.Duration, f func() tea.Msg) tea.Cmd { return c.app.after(d, f) }
+
+// Return goes back to a screen that was visited before, else to a screen as [Ctx.Navigate] does without remembering this one.
+func (c *Ctx) Return(view string) tea.Cmd { return emit(returnTo{view}) }
+
 // Back goes to the screen before.
 func (c *Ctx) Back() tea.Cmd { return emit(Back{}) }
 
@@ -116,6 +123,7 @@ type (
 	askQuestion  struct{ q Question }
 	focusPane    struct{ id string }
 	selectServer struct{ name string }
+	returnTo     struct{ view string }
 )
 
 // emit turns a message into a command.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/consent"
+	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
@@ -91,7 +92,9 @@ func (v *formScreen) run(c *tui.Ctx, d *draft) tea.Cmd {
 	label := v.verb + " " + safe.Line(v.name(d.item), 80)
 	d.sent = d.form.JSON()
 	cmd, op := c.Go(v.info.ID, label, v.call(c.Server, d))
-	d.form.MarkClean()
+	d.form.Sent()
+	d.called = d.form.Revision()
+	d.saved, d.kept = d.called, inputs.Kept{}
 	d.op = op
 	v.calls[op] = d
 	v.reply.Wait(label)
@@ -107,22 +110,6 @@ func (v *formScreen) call(s *session.Session, d *draft) func(context.Context) (a
 	}
 }
 
-// keep saves what was sent, for the next start. It comes after the call, which does not wait for the disk.
-func (v *formScreen) keep(c *tui.Ctx, d *draft) tea.Cmd {
-	if d.file == "" {
-		return nil
-	}
-	file, fields, value := d.file, d.form.Schema().Raw(), d.sent
-	cmd, _ := c.Replace(v.info.ID, "keep "+d.key, "save the values for the next start", func(context.Context) (any, error) {
-		_ = v.inputs.Save(file, fields, value) // a convenience: nobody is bothered where it fails
-		return kept{}, nil
-	})
-	return cmd
-}
-
-// kept is the outcome of saving what was sent.
-type kept struct{}
-
 // reportTo tells the shell of progress.
 func reportTo(ctx context.Context) func(rpc.Progress) {
 	return func(p rpc.Progress) { tui.Report(ctx, p) }
@@ -131,10 +118,7 @@ func reportTo(ctx context.Context) func(rpc.Progress) {
 // finished takes outcomes of operations.
 func (v *formScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	if r, ok := m.Value.(recalled); ok {
-		if r.value != nil && !r.d.form.Dirty() && r.d.form.SetJSON(r.value) == nil {
-			r.d.form.MarkClean()
-		}
-		return r.d.form.Cmd()
+		return r.d.fill(r.kept)
 	}
 	if _, ok := m.Value.(kept); ok {
 		return nil

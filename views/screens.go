@@ -77,7 +77,7 @@ func formInfo(id, title string, hidden bool, aliases ...string) tui.Info {
 // newCall calls a tool.
 func newCall(store *inputs.Store, agreed *consent.Policy) *formScreen {
 	return newFormScreen(store, formKind{
-		info: formInfo("call", "Call", false, "c"), verb: "call", kind: offer.Tools, name: itemName, consent: cmp.Or(agreed, &consent.Policy{}),
+		info: formInfo("call", "Call", false, "c"), verb: "call", list: "tools", kind: offer.Tools, name: itemName, consent: cmp.Or(agreed, &consent.Policy{}),
 		fields: func(it offer.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
 		send: func(ctx context.Context, s *session.Session, it offer.Item, args []byte, _ map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			return s.CallTool(ctx, it.Name, args, o)
@@ -91,7 +91,7 @@ func newCall(store *inputs.Store, agreed *consent.Policy) *formScreen {
 // newPrompt gets a prompt.
 func newPrompt(store *inputs.Store) *formScreen {
 	return newFormScreen(store, formKind{
-		info: formInfo("prompt", "Prompt", true), verb: "get", kind: offer.Prompts, name: itemName,
+		info: formInfo("prompt", "Prompt", true), verb: "get", list: "prompts", kind: offer.Prompts, name: itemName,
 		fields: func(it offer.Item) *schema.Schema {
 			args := make([]schema.Argument, len(it.Args))
 			for i, a := range it.Args {
@@ -116,7 +116,7 @@ func newPrompt(store *inputs.Store) *formScreen {
 // newTemplate fills in a resource template and reads the resource.
 func newTemplate(store *inputs.Store) *formScreen {
 	return newFormScreen(store, formKind{
-		info: formInfo("template", "Template", true), verb: "read", kind: offer.Templates,
+		info: formInfo("template", "Template", true), verb: "read", list: "templates", kind: offer.Templates,
 		name: func(it offer.Item) string { return it.URI },
 		fields: func(it offer.Item) *schema.Schema {
 			t, err := offer.ParseTemplate(it.URI)

@@ -183,7 +183,7 @@ func (d *drawer) row(i int, focused bool) []string {
 	typeW := d.typeWidth()
 	x := 2 + indent + nameW + 1
 	valueW := max(d.w-x-typeW-1, 4)
-	value, more := d.value(r, i, focused, x, valueW)
+	value, more := d.value(r, focused, x, valueW)
 	line := lead + paint.Fit(label, nameW) + " " + paint.Fit(value, valueW)
 	if typeW > 0 {
 		line += " " + d.t.Muted.S(paint.Cut(d.summary(r), typeW-1))

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -12,8 +14,17 @@ import (
 // maxTextRows is how many lines of a long text the focused field shows.
 const maxTextRows = 8
 
-// value draws what is in a row: its first line, and the lines below it of a text with several.
-func (d *drawer) value(r *row, i int, focused bool, x, w int) (first string, more []string) {
+// value draws what is in a row, dim while it is what an earlier run left: its first line, and the lines below it of a text
+// with several.
+func (d *drawer) value(r *row, focused bool, x, w int) (first string, more []string) {
+	first, more = d.current(r, focused, x, w)
+	if r.kind == rowField && !(focused && r.textual()) && d.f.recalled(r) {
+		first = d.t.Muted.S(ansi.Strip(first))
+	}
+	return first, more
+}
+
+func (d *drawer) current(r *row, focused bool, x, w int) (first string, more []string) {
 	t := d.t
 	if n := d.f.rename; n != nil && focused && n.ptr+"/"+schema.EscapeToken(n.old) == r.ptr && !n.isNew {
 		line := d.keyInput("", x)

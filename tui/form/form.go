@@ -30,6 +30,8 @@ type Form struct {
 	focus  bool
 	value  *schema.Value
 	clean  *schema.Value // what Dirty compares with
+	recall *schema.Value // of an earlier run; what is still the same in value is marked
+	edits  int           // of the text of the raw editor
 	undos  []undo
 	undoAt string // field that the last change was in, so that typing undoes as one
 
@@ -156,7 +158,63 @@ func (f *Form) SetJSON(raw []byte) error {
 // Reset puts the value back to what the schema determines. Undo brings the old one back.
 func (f *Form) Reset() {
 	f.remember("")
+	f.recall = nil
 	f.assign(f.sch.Root().Initial())
+}
+
+// Prefill fills in what an earlier run left: it is marked, and the first key typed into a field replaces what is there. Text
+// that is not JSON opens the raw editor.
+func (f *Form) Prefill(value []byte, text string) error {
+	if text != "" {
+		f.openRawText(text)
+		return nil
+	}
+	v, err := schema.ParseValue(value)
+	if err != nil {
+		return err
+	}
+	f.assign(v)
+	f.recall, f.undos, f.undoAt = v, nil, ""
+	if f.raw != nil {
+		f.openRaw()
+	}
+	f.MarkClean()
+	return nil
+}
+
+// Recalled reports whether something that [Form.Prefill] filled in is still there as it was.
+func (f *Form) Recalled() bool { return f.recall != nil }
+
+// recalled reports whether the value at a row is of an earlier run. Values are shared until they change.
+func (f *Form) recalled(r *row) bool {
+	if f.recall == nil || !r.val.IsSet() {
+		return false
+	}
+	path, ok := schema.SplitPointer(r.ptr)
+	return ok && f.recall.At(path...) == r.val
+}
+
+// Continue takes over what was typed into a form of another schema, for a tool that changed.
+func (f *Form) Continue(old *Form) {
+	if err := old.Err(); err != nil {
+		f.openRawText(old.raw.text.String())
+		return
+	}
+	if v := old.Value(); !schema.Same(v, old.sch.Root().Initial()) {
+		f.assign(v)
+		f.recall = old.recall
+	}
+}
+
+// Revision changes with what is typed.
+func (f *Form) Revision() int { return f.gen + f.edits }
+
+// Text is what the raw editor holds where that is not JSON, "" otherwise.
+func (f *Form) Text() string {
+	if f.Err() == nil {
+		return ""
+	}
+	return f.raw.text.String()
 }
 
 // Dirty reports whether the value differs from the last MarkClean.
@@ -167,6 +225,13 @@ func (f *Form) Dirty() bool {
 
 // MarkClean makes the value the one that Dirty compares with.
 func (f *Form) MarkClean() { f.clean = f.Value() }
+
+// Sent makes the value one of this run: nothing of it is marked any more.
+func (f *Form) Sent() {
+	f.MarkClean()
+	f.recall = nil
+	f.fresh = false
+}
 
 // Strings returns the members of an object as text: the arguments of
 // prompts/get, the variables of a URI template. Unset ones are left out.
