@@ -119,7 +119,7 @@ func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.Subscri
 		case <-ctx.Done():
 		}
 	}
-	opened(failure.Wrap(context.Cause(ctx), s.cfg.Name, string(mcp.MethodSubscriptionsListen)))
+	opened(failure.Wrap(context.Cause(ctx), s.Title(), string(mcp.MethodSubscriptionsListen)))
 }
 
 // acknowledged looks whether frame confirms what filter asks for.
@@ -149,7 +149,7 @@ func (s *Session) Notify(ctx context.Context, method string, params json.RawMess
 	if err != nil {
 		return err
 	}
-	return failure.Wrap(c.Notify(ctx, method, params, nil), s.cfg.Name, method)
+	return failure.Wrap(c.Notify(ctx, method, params, nil), s.Title(), method)
 }
 
 // watch is the stream of one resource's updates in the modern era.
@@ -175,7 +175,7 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 			return err
 		}
 		if w := s.watch(c, uri); w != nil {
-			return failure.Wrap(s.await(ctx, w, uri), s.cfg.Name, "subscriptions/listen")
+			return failure.Wrap(s.await(ctx, w, uri), s.Title(), "subscriptions/listen")
 		}
 		// The connection was replaced meanwhile; the new one knows of no subscription.
 	}

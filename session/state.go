@@ -44,6 +44,7 @@ type Status struct {
 
 	Latency   time.Duration  // of the last health check, or of the handshake
 	PID       int            // of the child, 0 if there is none
+	Stderr    string         // the last lines of a child that has not answered yet
 	URL       string         // over HTTP
 	SessionID string         // Mcp-Session-Id, over HTTP
 	Conn      uint64         // which connection of this session, as in the journal

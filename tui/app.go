@@ -187,7 +187,7 @@ func (a *App) sync() {
 	a.arrange = LayoutState{
 		Panes: len(info.Panes), Focus: a.place.focus, Zoom: a.arrange.Zoom, StackUnder: info.StackUnder,
 		Arrange: a.prefs.arrangement(info.ID), Split: a.prefs.share("beside", info.ID), Above: a.prefs.share("above", info.ID),
-		NoRail: info.NoRail || len(a.servers.names()) < 2,
+		NoRail: info.NoRail || a.servers.single(),
 	}
 	if s, ok := a.current().view.(Sizer); ok {
 		a.arrange.Rows = func(w, h int) int { return s.Rows(&a.ctx, w, h) }
@@ -255,7 +255,9 @@ func (a *App) broadcastUnknown(msg tea.Msg) tea.Cmd {
 }
 
 func (a *App) opDone(m OpDone) tea.Cmd {
-	if !a.ops.done(m.Op) {
+	wanted := a.ops.done(m.Op)
+	a.quit.settle(a)
+	if !wanted {
 		return nil
 	}
 	return a.deliver(m.View, m)

@@ -153,7 +153,7 @@ func (a *App) statusLine(w int) string {
 	t := a.ctx.Theme
 	var left []string
 	if cur := a.servers.row(a.servers.current); cur != nil {
-		left = append(left, t.Title.S(safe.Line(cur.name, 24)))
+		left = append(left, t.Title.S(safe.Line(cur.title, 24)))
 		if cur.transport != "" {
 			left = append(left, t.Text.S(safe.Line(cur.transport, 12)))
 		}

@@ -98,6 +98,9 @@ func (c *Ctx) FocusPane(id string) tea.Cmd { return emit(focusPane{id}) }
 // SelectServer makes another registered server the current one.
 func (c *Ctx) SelectServer(name string) tea.Cmd { return emit(selectServer{name}) }
 
+// ServerTitle is what to call the server of a journal entry.
+func (c *Ctx) ServerTitle(name string) string { return c.app.servers.titleOf(name) }
+
 // Filter is the text of the `/` prompt for the visible view's focused pane.
 func (c *Ctx) Filter() string { return c.app.filters[c.app.filterKey()] }
 

@@ -55,13 +55,13 @@ func (w *snapshot) newest(j *journal.Journal) {
 // rowOf is a server as rail and status bar show it.
 func rowOf(s *session.Session, now time.Time) serverRow {
 	st := s.Status()
-	r := serverRow{name: s.Name(), transport: st.Transport, version: st.Version, state: st.State}
+	r := serverRow{name: s.Name(), title: s.Title(), transport: st.Transport, version: st.Version, state: st.State}
 	r.software = software(st.ServerInfo)
 	if st.Latency > 0 {
 		r.latency = "answers in " + text.Duration(st.Latency)
 	}
 	if st.Err != nil {
-		r.err = strings.TrimPrefix(st.Err.Error(), r.name+": ")
+		r.err = strings.TrimPrefix(strings.TrimPrefix(st.Err.Error(), r.title+": "), r.name+": ")
 	}
 	if r.transport == "" {
 		r.transport = s.Config().Transport

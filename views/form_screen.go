@@ -275,7 +275,7 @@ func (v *formScreen) open(c *tui.Ctx, name string) tea.Cmd {
 	d := v.drafts[key]
 	switch {
 	case d == nil && !ok:
-		return c.Toast(tui.Failure, fmt.Sprintf("%s lists nothing called %s; press r in its list to reload", s.Name(), name))
+		return c.Toast(tui.Failure, fmt.Sprintf("%s lists nothing called %s; press r in its list to reload", s.Title(), name))
 	case d == nil:
 		d = &draft{key: key, server: s.Name(), keeping: keeping{file: v.inputs.File(s.Config(), v.info.ID, name)}}
 		v.drafts[key] = d

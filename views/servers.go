@@ -132,7 +132,7 @@ func (v *servers) connect(c *tui.Ctx, s *session.Session) tea.Cmd {
 		return v.askTrust(c, s)
 	}
 	name := s.Name()
-	cmd, _ := c.Go("servers", "connect "+safe.Line(name, 80), func(ctx context.Context) (any, error) {
+	cmd, _ := c.Replace("servers", "connect\x00"+name, "connect "+safe.Line(s.Title(), 80), func(ctx context.Context) (any, error) {
 		if st := s.Status().State; st == session.Connected || st == session.Connecting {
 			return connected{name}, s.Reconnect(ctx)
 		}
@@ -171,7 +171,7 @@ func (v *servers) askTrust(c *tui.Ctx, s *session.Session) tea.Cmd {
 
 func (v *servers) disconnect(c *tui.Ctx) tea.Cmd {
 	s := v.selected()
-	cmd, _ := c.Go("servers", "disconnect "+safe.Line(s.Name(), 80), func(context.Context) (any, error) {
+	cmd, _ := c.Replace("servers", "disconnect\x00"+s.Name(), "disconnect "+safe.Line(s.Title(), 80), func(context.Context) (any, error) {
 		return nil, s.Disconnect()
 	})
 	return cmd
@@ -179,9 +179,9 @@ func (v *servers) disconnect(c *tui.Ctx) tea.Cmd {
 
 func (v *servers) ping(c *tui.Ctx) tea.Cmd {
 	s := v.selected()
-	cmd, _ := c.Go("servers", "ping "+safe.Line(s.Name(), 80), func(ctx context.Context) (any, error) {
+	cmd, _ := c.Replace("servers", "ping\x00"+s.Name(), "ping "+safe.Line(s.Title(), 80), func(ctx context.Context) (any, error) {
 		d, err := s.Ping(ctx)
-		return pinged{s.Name(), text.Duration(d)}, err
+		return pinged{s.Title(), text.Duration(d)}, err
 	})
 	return cmd
 }
@@ -258,13 +258,13 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 		revs += s.Status().Rev
 	}
 	v.revs = revs + uint64(len(v.all))
-	v.nameCol = pane.Widest(len(v.all), func(i int) string { return v.all[i].Name() })
+	v.nameCol = pane.Widest(len(v.all), func(i int) string { return v.all[i].Title() })
 	v.count()
 	all := v.all
 	v.Freeze = func() (int, func(int) (string, string)) {
 		return len(all), func(i int) (name, about string) {
 			srv := all[i].Config()
-			return srv.Name, pane.Target(srv) + " " + string(all[i].Status().State) + " " + srv.Source.String()
+			return all[i].Title(), srv.Name + " " + pane.Target(srv) + " " + string(all[i].Status().State) + " " + srv.Source.String()
 		}
 	}
 	cmd := v.SetRows(c, serverRows{v, c})
@@ -315,7 +315,7 @@ func (v *servers) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			v.detail.Draw(p, pane.Message(c.Theme, p.W, "No server is selected.", ""))
 			return nil
 		}
-		p.Title = safe.Line(s.Name(), 80)
+		p.Title = safe.Line(s.Title(), 80)
 		v.detail.Draw(p, pane.ServerLines(c, s, p.W))
 		return nil
 	}
@@ -344,7 +344,7 @@ func (v *servers) moving() any {
 
 func (v *servers) Breadcrumb(*tui.Ctx) string {
 	if s := v.selected(); s != nil {
-		return safe.Line(s.Name(), 40)
+		return safe.Line(s.Title(), 40)
 	}
 	return ""
 }
@@ -371,7 +371,7 @@ func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
 	for i, s := range v.all {
 		out = append(out, tui.Choice{
-			Label: fmt.Sprintf("%s (%s)", safe.Line(s.Name(), 80), s.Status().State),
+			Label: fmt.Sprintf("%s (%s)", safe.Line(s.Title(), 80), s.Status().State),
 			Run:   func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.open(c) },
 		})
 	}
@@ -381,7 +381,7 @@ func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
 func (v *servers) Plain(c *tui.Ctx, w io.Writer) {
 	for _, s := range v.all {
 		st := s.Status()
-		fmt.Fprintf(w, "%s: %s, %s, from %s\n", safe.Line(s.Name(), 80), st.State, safe.Line(pane.Target(s.Config()), 200), safe.Line(s.Config().Source.String(), 200))
+		fmt.Fprintf(w, "%s: %s, %s, from %s\n", safe.Line(s.Title(), 80), st.State, safe.Line(pane.Target(s.Config()), 200), safe.Line(s.Config().Source.String(), 200))
 		if st.Err != nil {
 			fmt.Fprintf(w, "  %s\n", safe.Line(st.Err.Error(), 1000))
 		}

@@ -29,7 +29,7 @@ func (a *app) demoCommand() *cobra.Command {
 const demoGrace = 2 * time.Second
 
 func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
-	if err := a.o.check(); err != nil {
+	if err := a.o.check(cmd); err != nil {
 		return err
 	}
 	if name := hiddenFlag(cmd); name != "" {

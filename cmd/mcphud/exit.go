@@ -85,7 +85,7 @@ func explain(ctx context.Context, err error) *failure.Error {
 	if !errors.As(err, &e) {
 		e = &failure.Error{Kind: failure.KindOf(err), Message: err.Error(), Err: err}
 	}
-	c := *e.With(remedies)
+	c := *e.With(remedies, safe.Quote)
 	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == failure.Interrupted || errors.Is(err, context.Canceled)) {
 		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; server notified", errInterrupted, ""
 	}

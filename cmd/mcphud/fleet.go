@@ -30,7 +30,7 @@ var fleetFlags = []string{"config", "connect-timeout", "timeout", "max-timeout",
 // withFleet runs f on the servers of the configs, of which none is connected yet, and closes everything. What children write
 // to stderr is not passed on: nobody could tell whose it is. The error of one that failed has the end of it.
 func (a *app) withFleet(ctx context.Context, cmd *cobra.Command, f func(context.Context, *fleet) error) (err error) {
-	if err := a.o.check(); err != nil {
+	if err := a.o.check(cmd); err != nil {
 		return err
 	}
 	set, where, err := a.o.load()

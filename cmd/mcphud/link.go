@@ -39,7 +39,7 @@ type link struct {
 // server is gone, and everything it wrote to stderr has been passed on, when the body returns.
 func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) error) func(*cobra.Command, []string) error {
 	return a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-		if err := a.o.check(); err != nil {
+		if err := a.o.check(cmd); err != nil {
 			return err
 		}
 		own, command, dash := splitArgs(cmd, args)

@@ -53,7 +53,7 @@ func (o *options) register(root *cobra.Command) {
 	f.Var(&choice{&o.protocol, protocols}, "protocol", "speak protocol `VERSION`: auto or one of "+strings.Join(protocols[1:], ", "))
 	f.DurationVar(&o.timeout, "timeout", config.DefaultTimeout, "time limit of a request; progress restarts it")
 	f.DurationVar(&o.maxTimeout, "max-timeout", config.DefaultMaxTimeout, "time limit of a request, whatever its progress")
-	f.DurationVar(&o.connectTimeout, "connect-timeout", config.DefaultConnectTimeout, "time limit of connecting")
+	f.DurationVar(&o.connectTimeout, "connect-timeout", 0, "time limit of connecting (default 15s to a URL, 2m to a command; the UI waits for a command as long as it runs)")
 	f.Var(&choice{&o.format, formats}, "format", "print as `FORMAT`: text, json, jsonl or raw (default text on a terminal, else json)")
 	f.BoolVar(&o.readOnly, "read-only", false, "list and call only tools that are marked as read-only")
 	f.BoolVarP(&o.yes, "yes", "y", false, "call tools that are marked as destructive without asking")
@@ -78,9 +78,9 @@ func (o *options) register(root *cobra.Command) {
 }
 
 // check refuses values that the flags' types accept.
-func (o *options) check() error {
+func (o *options) check(cmd *cobra.Command) error {
 	for name, d := range map[string]time.Duration{"timeout": o.timeout, "max-timeout": o.maxTimeout, "connect-timeout": o.connectTimeout} {
-		if d <= 0 {
+		if d <= 0 && (name != "connect-timeout" || cmd.Flags().Changed(name)) {
 			return usageError(fmt.Sprintf("--%s is %v, and must be more than 0", name, d), "give it as 30s or 2m")
 		}
 	}

@@ -19,7 +19,7 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 		return usageError(fmt.Sprintf("there is no command %q", own[0]),
 			didYouMean(own[0], subcommands(cmd))+"see mcphud --help; a server is named with -- COMMAND ARGS…, a URL, --agent NAME or --server NAME")
 	}
-	if err := a.o.check(); err != nil {
+	if err := a.o.check(cmd); err != nil {
 		return err
 	}
 	if len(own) > 0 {

@@ -70,7 +70,7 @@ func stdioServer(command []string) (config.Server, error) {
 	if len(command) == 0 || command[0] == "" {
 		return config.Server{}, usageError("no command follows the double dash", "write it as -- COMMAND ARGS…")
 	}
-	return config.Server{Name: filepath.Base(command[0]), Transport: config.Stdio, Command: command[0], Args: command[1:]}, nil
+	return config.OfCommand(command[0], command[1:]...), nil
 }
 
 func (o *options) urlServer(raw string) (config.Server, error) {
@@ -88,7 +88,7 @@ func (o *options) urlServer(raw string) (config.Server, error) {
 	if t == "" {
 		t = config.Auto
 	}
-	return config.Server{Name: u.Host, Transport: t, URL: raw}, nil
+	return config.Server{Name: u.Host, Unnamed: true, Transport: t, URL: raw}, nil
 }
 
 // configured finds an entry of the configs that may be started without a question.
@@ -192,7 +192,7 @@ func (o *options) limits(cmd *cobra.Command, s *config.Server) {
 	if !changed("max-timeout") && s.MaxTimeout < s.Timeout {
 		s.MaxTimeout = s.Timeout
 	}
-	if s.ConnectTimeout == 0 || changed("connect-timeout") {
+	if changed("connect-timeout") {
 		s.ConnectTimeout = o.connectTimeout
 	}
 	if s.MaxFrame == 0 || changed("max-frame") {

@@ -250,9 +250,9 @@ func (p *ItemList) empty(c *tui.Ctx, w int) []string {
 	case c.Server == nil:
 		return Message(th, w, "No server is open.", "Press 1 for the servers, or start with: mcphud -- COMMAND, mcphud URL, mcphud demo.")
 	case p.status.State != session.Connected && !p.Listing.Loaded:
-		return notConnected(c, w, c.Server.Name(), p.status)
+		return notConnected(c, w, c.Server.Title(), p.status)
 	case !c.Server.Supports(p.kind.Method()):
-		return Message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Name(), 80), p.plural),
+		return Message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Title(), 80), p.plural),
 			"Press 1 for what it can do. mcphud raw METHOD in a shell sends the request anyway.")
 	case p.Listing.Err != nil:
 		return errorMessage(th, w, errorText(p.Listing.Err), "Press r to try again.")
@@ -262,7 +262,7 @@ func (p *ItemList) empty(c *tui.Ctx, w int) []string {
 		return Message(th, w, fmt.Sprintf("Read-only mode hides all %d tools: %s marks none of them as read-only.", p.hidden, safe.Line(c.Server.Name(), 80)),
 			"Start without read-only mode to call them.")
 	case len(p.Listing.Items) == 0:
-		return Message(th, w, fmt.Sprintf("%s has no %s.", safe.Line(c.Server.Name(), 80), p.plural), "Press r to reload.")
+		return Message(th, w, fmt.Sprintf("%s has no %s.", safe.Line(c.Server.Title(), 80), p.plural), "Press r to reload.")
 	}
 	return NothingMatches(th, w, p.Typed)
 }
@@ -287,6 +287,7 @@ func notConnected(c *tui.Ctx, w int, name string, st session.Status) []string {
 // remedies are what the screens have for the remedies of errors.
 var remedies = map[failure.Remedy]string{
 	failure.GiveHeader:  "headers in its configuration",
+	failure.RemoveCache: "rm -rf %s",
 	failure.SeeTraffic:  "on the Traffic screen",
 	failure.TrustServer: "open it in the server list",
 	failure.Reconnect:   "r does so now",
@@ -299,7 +300,7 @@ func errorText(err error) string {
 	}
 	e, ok := err.(*failure.Error) // what wraps one has words of its own
 	if ok {
-		e = e.With(remedies)
+		e = e.With(remedies, safe.Quote)
 		err = e
 	}
 	if !ok || !strings.Contains(strings.TrimSpace(e.Detail), "\n") {
