@@ -66,7 +66,7 @@ func TestS11_AutoDiscoverKeepsToTrustedServersOfItsFile(t *testing.T) {
 	yes := true
 	mine, foreign := config.Source{File: "/home/me/mcphud.yaml"}, config.Source{File: "/p/mcp.yaml", Project: true}
 	set := config.Set{
-		Settings: config.Settings{AutoDiscover: &yes, Origin: map[string]string{"auto_discover": mine.File}},
+		Settings: config.Settings{AutoDiscover: &yes, Given: map[string][]config.Given{"auto_discover": {{File: mine.File}}}},
 		Servers: []config.Server{
 			{Name: "a", Source: mine},
 			{Name: "off", Source: mine, Disabled: true},
@@ -86,7 +86,7 @@ func TestS11_AutoDiscoverKeepsToTrustedServersOfItsFile(t *testing.T) {
 	expect("a twice")
 	set.Settings.Pool.MaxConnections = 1
 	expect("a")
-	set.Settings.Origin["auto_discover"] = foreign.File
+	set.Settings.Given["auto_discover"][0].File = foreign.File
 	expect("")
 	if err := trust.Trust(set.Servers[3]); err != nil {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 // enabled and trusted. Which servers other files have is none of that file's business. More than the pool takes would only close
 // each other.
 func autoDiscover(set config.Set, trust *config.Trust) (names []string) {
-	file := set.Settings.Origin["auto_discover"]
+	file := set.Settings.File("auto_discover")
 	if on := set.Settings.AutoDiscover; on == nil || !*on {
 		return nil
 	}
