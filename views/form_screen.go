@@ -394,7 +394,14 @@ func formBadge(f *form.Form) string {
 	if f.Err() != nil {
 		return "✗ not JSON"
 	}
-	switch n := len(f.Problems()); n {
+	n, fill := len(f.Problems())-f.ToFill(), f.ToFill()
+	switch {
+	case n == 0 && fill > 0:
+		return fmt.Sprintf("%d to fill in", fill)
+	case fill > 0:
+		return fmt.Sprintf("✗ %s · %d to fill in", pane.Count(n, "problem"), fill)
+	}
+	switch n {
 	case 0:
 		if f.Unchecked() != "" {
 			return "✓ valid as far as checked"

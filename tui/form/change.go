@@ -16,6 +16,7 @@ func (f *Form) put(r *row, v *schema.Value, coalesce bool) {
 	if !coalesce {
 		f.undoAt = ""
 	}
+	f.touched[r.ptr] = true
 	f.set(r, v)
 }
 

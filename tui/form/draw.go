@@ -178,7 +178,7 @@ func (d *drawer) row(i int, focused bool) []string {
 	if r.kind == rowAdd || r.kind == rowMore {
 		return d.extra(r, lead, 2+indent, focused)
 	}
-	nameW := max(min(d.w*2/5, d.f.nameW), min(d.w/4, maxName), 8)
+	nameW := d.f.nameWidth(d.w)
 	label := d.label(r, focused)
 	typeW := d.typeWidth()
 	x := 2 + indent + nameW + 1
@@ -197,6 +197,9 @@ func (d *drawer) row(i int, focused bool) []string {
 	}
 	return out
 }
+
+// nameWidth is the cells of the column of names.
+func (f *Form) nameWidth(w int) int { return max(min(w*2/5, f.nameW), min(w/4, maxName), 8) }
 
 // below is how far the lines below a row are indented, and the cells that they have.
 func (d *drawer) below(r *row) (pad string, room int) {
@@ -272,8 +275,6 @@ func (d *drawer) summary(r *row) string {
 	switch {
 	case r.child.Required && r.child.Why != "":
 		parts = append(parts, "required "+safe.Line(r.child.Why, 200))
-	case r.child.Required && r.item < 0:
-		parts = append(parts, "required")
 	case !r.child.Declared && r.item < 0 && r.ptr != "":
 		parts = append(parts, "not in the schema")
 	}

@@ -32,7 +32,10 @@ func (d *drawer) current(r *row, focused bool, x, w int) (first string, more []s
 	}
 	switch {
 	case r.kind == rowVariant:
-		title := "choose"
+		title := "unset"
+		if r.child.Required {
+			title = "choose"
+		}
 		if r.pick >= 0 {
 			title = safe.Line(r.field.Variants()[r.pick].Title, 200)
 		} else if r.val.IsSet() {
@@ -43,6 +46,10 @@ func (d *drawer) current(r *row, focused bool, x, w int) (first string, more []s
 		return d.group(r), nil
 	case focused && r.textual():
 		return d.editing(r, x, w)
+	case r.textual() && r.val.IsSet():
+		return d.boxed(t.Muted, d.scalar(r, w), max(w-2, 1)), nil
+	case r.textual():
+		return d.boxed(t.Muted, " "+d.placeholder(r), max(w-2, 1)), nil
 	case !r.val.IsSet():
 		return d.unset(r), nil
 	}
@@ -71,6 +78,8 @@ func (d *drawer) unset(r *row) string {
 	t := d.t
 	s := t.Muted.S("unset")
 	switch {
+	case r.selectable() && r.child.Required:
+		s = t.Punct.S("‹ ") + t.Muted.S("choose") + t.Punct.S(" ▾ ›")
 	case r.selectable():
 		s = t.Punct.S("‹ ") + s + t.Punct.S(" ▾ ›")
 	case r.field.Shape() == schema.ShapeBoolean:
@@ -148,32 +157,46 @@ func (d *drawer) scalar(r *row, w int) string {
 // editing draws the text of the focused row and finds the cursor's cell.
 func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 	in := d.f.edit()
+	x, w = x+1, max(w-2, 1) // within the brackets
+	if in.empty() {
+		d.cx, d.cy, d.cursor = x, 0, true
+		return d.boxed(d.t.Accent, " "+d.placeholder(r), w), nil
+	}
 	st := d.t.Underline
 	if in.all {
 		st = d.t.Selection
 	}
-	empty := in.empty()
-	if empty && !r.val.IsSet() {
-		d.cx, d.cy, d.cursor = x, 0, true
-		return d.unset(r), nil
-	}
-	if empty {
-		d.cx, d.cy, d.cursor = x, 0, true
-		return d.scalar(r, w), nil
-	}
 	in.in.SetMask(r.field.Format == "password")
 	total := in.count()
 	rows := min(total, maxTextRows)
-	lines, cx, cy := in.draw(d.t, w-1, rows)
+	lines, cx, cy := in.draw(d.t, w, rows)
 	d.cx, d.cy, d.cursor = x+cx, cy, true
-	first = st.S(paint.Fit(lines[0], w-1))
+	first = d.boxed(d.t.Accent, st.S(paint.Fit(lines[0], w)), w)
 	for _, l := range lines[1:] {
-		more = append(more, paint.Blanks(x)+st.S(paint.Fit(l, w-1)))
+		more = append(more, paint.Blanks(x)+st.S(paint.Fit(l, w)))
 	}
 	if total > rows {
 		more = append(more, paint.Blanks(x)+d.t.Muted.S(counted(total, "line")+" in all; ctrl+e opens them in $EDITOR"))
 	}
 	return first, more
+}
+
+// boxed draws what stands in an input, w cells wide.
+func (d *drawer) boxed(st paint.Style, s string, w int) string {
+	return st.S("[") + paint.Fit(s, w) + st.S("]")
+}
+
+// placeholder is what an empty input says: nothing where it is unset and nothing is known of it.
+func (d *drawer) placeholder(r *row) string {
+	switch {
+	case r.val.IsSet():
+		return d.scalar(r, 200)
+	case r.field.Default.IsSet():
+		return d.t.Muted.S("default " + safe.Line(brief(r.field.Default), 100))
+	case len(r.field.Examples) > 0:
+		return d.t.Muted.S("e.g. " + safe.Line(brief(r.field.Examples[0]), 100))
+	}
+	return ""
 }
 
 // detail is what the focused row shows below its value: popup, problems and all the schema says.
@@ -257,8 +280,8 @@ func (d *drawer) problems(out []string, r *row, pad string, room, rows int) []st
 		if !below || inner != "" && inner[0] != '/' {
 			continue
 		}
-		if inner != "" && d.f.visible(p.Pointer, r.ptr) {
-			continue // it is shown at a row of its own
+		if inner != "" && d.f.visible(p.Pointer, r.ptr) || d.f.toFill(p) {
+			continue // it is shown at a row of its own, or later
 		}
 		seen++
 		msg := p.Message

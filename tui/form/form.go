@@ -54,6 +54,9 @@ type Form struct {
 	rawOld   *rawMode
 
 	problems  []schema.Problem
+	quiet     int             // how many of them are only still to fill in
+	touched   map[string]bool // fields that were left or changed
+	shout     bool            // the rest was asked for too
 	unchecked string
 	gen       int
 	checked   int // generation the problems belong to; -1 never
@@ -79,7 +82,7 @@ type undo struct {
 func New(sch *schema.Schema, theme *paint.Theme) *Form {
 	f := &Form{
 		sch: sch, theme: theme, focus: true, checked: -1, stale: true,
-		folds: map[string]bool{}, picks: map[string]int{}, stash: map[string]*schema.Value{},
+		folds: map[string]bool{}, touched: map[string]bool{}, picks: map[string]int{}, stash: map[string]*schema.Value{},
 	}
 	f.value = sch.Root().Initial()
 	f.clean = f.value
@@ -252,6 +255,8 @@ func (f *Form) assign(v *schema.Value) {
 	f.value = v
 	f.input, f.pop, f.rename, f.deferred = nil, nil, nil, false
 	clear(f.picks)
+	clear(f.touched)
+	f.shout = false
 	f.touch("")
 	f.stale = true
 }

@@ -104,6 +104,7 @@ func (f *Form) navigate(k string) bool {
 func (f *Form) step(by int) bool {
 	f.settleInput()
 	f.ready()
+	f.leave()
 	to := min(max(f.cur+by, 0), max(len(f.rows)-1, 0))
 	if to == f.cur {
 		return false

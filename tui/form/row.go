@@ -32,8 +32,9 @@ type row struct {
 	open   bool
 	lost   int // rows left out, of rowMore
 
-	problems int // how many are shown at this row
-	first    int // the first of them in Form.problems
+	quiet    bool // it is still to fill in
+	problems int  // how many are shown at this row
+	first    int  // the first of them in Form.problems
 }
 
 // maxRows bounds a form; beyond it the raw editor is the place to be.
