@@ -78,7 +78,7 @@ func TestNothingAsksOnceThatIsAgreedTo(t *testing.T) {
 // Read-only mode leaves the tools that are marked as read-only, in lists too, and calls no other.
 func TestReadOnlyLeavesReadOnlyTools(t *testing.T) {
 	inDatabase(t, nil, func(app *tuitest.App) {
-		app.Whole().Has("1 · read-only hides 3")
+		app.Whole().Has("1 tool · ", "read-only hides 3")
 		app.Pane("list").Has("rows").HasNot("drop", "wipe", "plain")
 		app.Press("enter").View("call").Press("ctrl+g").Pane("result").Has("called rows")
 		for _, name := range []string{"wipe", "plain"} {

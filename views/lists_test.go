@@ -1,6 +1,7 @@
 package views_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -114,5 +115,48 @@ func TestHugeFilter(t *testing.T) {
 		app.Press("esc").Pane("list").Has("git_add")
 		app.Press("/").Paste(strings.Repeat("git ", 20)).Pane("list").Has("git_add")
 		app.Press("esc")
+	})
+}
+
+// A list gives its room to names, marks what destroys and what only reads in a cell, counts calls, and says in its frame what
+// the tools weigh; the detail has the whole name, the arguments before the description, and that folded.
+func TestListAndDetail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := server.NewMCPServer("s", "1", server.WithToolCapabilities(false))
+		long := "a_tool_with_a_name_that_is_longer_than_any_column_could_be_at_eighty"
+		add := func(name, about string, opts ...mcp.ToolOption) {
+			srv.AddTool(mcp.NewTool(name, append(opts, mcp.WithDescription(about))...), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return mcp.NewToolResultText("done"), nil
+			})
+		}
+		add(long, "Acme | Long.")
+		add("drop", "\n  Acme | Drops **all** of it.\n\n"+strings.Repeat("One line.\n\n", 10), mcp.WithDestructiveHintAnnotation(true), mcp.WithReadOnlyHintAnnotation(false),
+			mcp.WithString("id", mcp.Required(), mcp.Description("Which.")),
+			func(tool *mcp.Tool) {
+				tool.InputSchema.Properties["id"] = map[string]any{"type": "string", "format": "uuid", "description": "Which."}
+			})
+		add("look", "Acme | Looks.", mcp.WithReadOnlyHintAnnotation(true), mcp.WithDestructiveHintAnnotation(false))
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Server("s", srv), tuitest.At("tools", nil), tuitest.Size(80, 24))
+		app.Whole().Has("3 tools · ", " ≈ ", " tok ")
+		list, detail := app.Pane("list"), app.Pane("detail")
+		list.Rows(tuitest.Contains("a_tool_with_a_name_that_is_longer"), tuitest.Eq("⚠ drop  Drops all of it."), tuitest.Eq("✓ look  Looks."))
+		app.Press("g")
+		if got := strings.ReplaceAll(detail.Text(), "\n", ""); !strings.Contains(got, long) {
+			t.Errorf("the detail does not have the whole name:\n%s", detail.Text())
+		}
+		detail.Has("takes no arguments")
+		app.Press("/").Type("drop").Press("enter")
+		app.Whole().Has("⚠ destructive")
+		detail.Rows(tuitest.Contains("drop(id)"), tuitest.Contains("id *  uuid  Which."), tuitest.Eq(""), tuitest.Contains("Acme | Drops all of it."))
+		detail.Has("… space shows all", "writes · destructive").HasNot("format")
+		app.Hints().Has("space more")
+		app.Press("space").Pane("detail").HasNot("shows all")
+		app.Press("space", "/").Type("look").Press("enter", "enter").View("call").Press("ctrl+g").Pane("result").Has("done")
+		leave(app).View("tools").Pane("list").Rows(tuitest.Matches("✓ look  Looks. +×1"))
+		app.Whole().Has("called 1× · last ✓ ")
+		app.Press("/").Type("nosuch").Press("enter")
+		detail.HasNot("drop")
+		app.Whole().Has("Nothing matches").HasNot("─ drop ─")
+		app.Press("esc").Pane("list").HasNot("Acme") // what all begin with is left out
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
@@ -36,18 +37,19 @@ type Deps struct {
 
 // All returns new screens, in the order of their number keys. It is the one place where screens are listed.
 func All(d Deps) []tui.View {
+	calls := &pane.Calls{}
 	return []tui.View{
 		newServers(d.Trust, d.Pool),
-		newTools(),
-		newResources(),
-		newPrompts(),
+		newTools(calls),
+		newResources(calls),
+		newPrompts(calls),
 		newCall(d.Inputs, d.Consent),
 		newTraffic(),
 		newLogs(),
-		newTemplates(),
+		newTemplates(calls),
 		newTemplate(d.Inputs),
 		newPrompt(d.Inputs),
-		newAllTools(d.Registry),
+		newAllTools(d.Registry, calls),
 		newStack(d.Stack),
 	}
 }

@@ -258,7 +258,7 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 		revs += s.Status().Rev
 	}
 	v.revs = revs + uint64(len(v.all))
-	v.nameCol = pane.Widest(len(v.all), func(i int) string { return v.all[i].Title() })
+	v.nameCol = pane.Widest(len(v.all), pane.NameColumn, func(i int) string { return v.all[i].Title() })
 	v.count()
 	all := v.all
 	v.Freeze = func() (int, func(int) (string, string)) {

@@ -3,6 +3,7 @@ package views
 import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
@@ -10,7 +11,7 @@ import (
 const listSplit = 48
 
 // newTools lists the current server's tools.
-func newTools() *itemScreen {
+func newTools(calls *pane.Calls) *itemScreen {
 	return newItemScreen(itemKind{
 		info: tui.Info{ID: "tools", Title: "Tools", Aliases: []string{"tool", "t"}, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Tools"}, {ID: "detail", Title: "Tool"},
@@ -19,11 +20,11 @@ func newTools() *itemScreen {
 		help:    "Open the tool's form, to fill in and call.",
 		name:    itemName,
 		command: func(it offer.Item) shell.Invocation { return invoke("tools show", it.Name) },
-	})
+	}, calls)
 }
 
 // newPrompts lists the current server's prompts.
-func newPrompts() *itemScreen {
+func newPrompts(calls *pane.Calls) *itemScreen {
 	return newItemScreen(itemKind{
 		info: tui.Info{ID: "prompts", Title: "Prompts", Aliases: []string{"prompt-list", "p"}, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Prompts"}, {ID: "detail", Title: "Prompt"},
@@ -32,11 +33,11 @@ func newPrompts() *itemScreen {
 		help:    "Open the prompt's arguments, to fill in and get its messages.",
 		name:    itemName,
 		command: func(it offer.Item) shell.Invocation { return invoke("prompts get", it.Name) },
-	})
+	}, calls)
 }
 
 // newTemplates lists the current server's resource templates.
-func newTemplates() *itemScreen {
+func newTemplates(calls *pane.Calls) *itemScreen {
 	return newItemScreen(itemKind{
 		info: tui.Info{ID: "templates", Title: "Templates", Aliases: []string{"template-list"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
 			{ID: "list", Title: "Resource templates"}, {ID: "detail", Title: "Template"},
@@ -45,7 +46,7 @@ func newTemplates() *itemScreen {
 		help:    "Open the template's variables, to fill in and read the resource.",
 		name:    func(it offer.Item) string { return it.URI },
 		command: func(offer.Item) shell.Invocation { return invoke("resources templates") },
-	})
+	}, calls)
 }
 
 func itemName(it offer.Item) string { return it.Name }

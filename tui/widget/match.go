@@ -110,7 +110,7 @@ func (w word) rank(name, about string) Rank {
 		case s == 0:
 			return Prefix
 		case wordStart(name, s):
-			return WordStart // what comes later is no better
+			return WordStart // nothing later is better
 		}
 		best = Inside
 	}
@@ -128,7 +128,7 @@ func (w word) rank(name, about string) Rank {
 	return None
 }
 
-// wordStart is whether a word of s begins at i: behind what is no letter or digit, and inside camelCase.
+// wordStart is whether a word of s begins at i: behind anything but letters and digits, and inside camelCase.
 func wordStart(s string, i int) bool {
 	if i == 0 {
 		return true

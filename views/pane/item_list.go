@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,14 +9,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -32,12 +30,15 @@ type ItemList struct {
 	hidden  int // tools that read-only mode leaves out of Listing
 	status  session.Status
 	Kept    map[string]string // row that the cursor was on, by server
-	nameCol int               // cells that the longest name takes
+	cols    ItemColumns
+	foot    string
+	calls   *Calls
 }
 
-// NewItemList is the list of one kind for a screen; plural names the kind ("tools"), and key tells its items apart.
-func NewItemList(view string, kind offer.Kind, plural string, key func(offer.Item) string) ItemList {
-	return ItemList{Rows: Rows{View: view}, kind: kind, plural: plural, key: key, Kept: map[string]string{}}
+// NewItemList is the list of one kind for a screen; plural names the kind ("tools"), key tells its items apart, and calls
+// are shared by all screens.
+func NewItemList(view string, kind offer.Kind, plural string, key func(offer.Item) string, calls *Calls) ItemList {
+	return ItemList{Rows: Rows{View: view}, kind: kind, plural: plural, key: key, Kept: map[string]string{}, calls: calls}
 }
 
 // Sync takes in the current server's listing, and asks for it when the screen is visible and nobody did yet.
@@ -56,6 +57,7 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 		p.Rev++
 	}
 	p.remember()
+	p.calls.Sync(c.Sessions.Journal())
 	if c.ReadOnly && p.kind == offer.Tools {
 		if fresh {
 			l.Items, p.hidden = readOnly(l.Items)
@@ -106,12 +108,7 @@ func (p *ItemList) Load(c *tui.Ctx, again bool) tea.Cmd {
 func (p *ItemList) Show(c *tui.Ctx) tea.Cmd {
 	all := p.Listing.Items
 	key := p.key
-	p.nameCol = Widest(len(all), func(i int) string {
-		if all[i].URI != "" {
-			return all[i].Name // the column that the URI follows
-		}
-		return key(all[i])
-	})
+	p.cols, p.foot = NewItemColumns(len(all), p.row), p.weight()
 	p.Freeze = func() (int, func(int) (string, string)) {
 		return len(all), func(i int) (name, about string) {
 			it := &all[i]
@@ -120,7 +117,7 @@ func (p *ItemList) Show(c *tui.Ctx) tea.Cmd {
 			}
 			about = it.Title
 			if it.Description != "" {
-				about += "\n" + text.Clip(it.Description, 2000)
+				about += "\n" + text.Clip(it.Description, searched)
 			}
 			return name, about
 		}
@@ -148,61 +145,62 @@ type itemRows struct {
 // Len is the number of items, flawed ones included.
 func (r itemRows) Len() int { return len(r.p.Listing.Items) }
 
-// Row is an item's name, marks and the first line of what it says of itself.
+// Row is an item's marks, its name and what it says of itself.
 func (r itemRows) Row(i, w int) string {
 	th, it := r.c.Theme, r.p.Listing.Items[i]
-	name := safe.Line(r.p.key(it), 300)
 	if it.Flaw != nil {
+		name := safe.Line(r.p.key(it), 300)
 		if name == "" {
 			name = fmt.Sprintf("item %d", i+1)
 		}
 		return th.Error.S("✗ ") + name + " " + th.Error.S("malformed: "+safe.Line(it.Flaw.Error(), 200))
 	}
+	row := r.p.row(i)
+	row.Calls = r.p.calls.Count(r.p.Server, r.p.kind, r.p.key(it))
+	return r.p.cols.Row(th, r.p.Query, row, w)
+}
+
+// row is what stands in row i.
+func (p *ItemList) row(i int) ItemRow {
+	it := p.Listing.Items[i]
+	name := p.key(it)
 	if it.URI != "" {
-		return r.uriRow(it, name, w)
+		name = cmp.Or(it.Name, it.URI)
 	}
-	out := Column(r.p.Query.Highlight(name, th.Text, th.Match), r.p.nameCol, w)
-	if mark := ItemMark(th, it); mark != "" {
-		out += "  " + mark
+	return ItemRow{Item: it, Name: name}
+}
+
+// weight is how many items there are, and what they weigh: what a model that is given the tools pays for each question.
+func (p *ItemList) weight() string {
+	n := len(p.Listing.Items)
+	if n == 0 {
+		return ""
 	}
-	about := it.Description
-	if it.Title != "" && !sameWords(it.Title, it.Name) {
-		about = it.Title + " — " + about
+	size := 0
+	for i := range p.Listing.Items {
+		size += len(p.Listing.Items[i].Raw)
 	}
-	if room := w - paint.Width(out) - 2; room > 8 && about != "" {
-		out += "  " + th.Muted.S(paint.Cut(safe.Line(text.Clip(text.FirstLine(about), 4*room), 0), room))
+	plural := p.plural
+	if n == 1 {
+		plural = strings.TrimSuffix(plural, "s")
+	}
+	out := fmt.Sprintf("%d %s · %s", n, plural, text.Bytes(size))
+	if p.kind == offer.Tools {
+		out += " ≈ " + tokens(size)
+	}
+	if p.hidden > 0 {
+		out += fmt.Sprintf(" · read-only hides %d", p.hidden)
 	}
 	return out
 }
 
-// uriRow is a resource: its name, then the URI, of which the end tells most.
-func (r itemRows) uriRow(it offer.Item, uri string, w int) string {
-	th := r.c.Theme
-	name := safe.Line(it.Name, 300)
-	if name == "" || name == uri {
-		return r.p.Query.Highlight(cutStart(uri, w), th.Text, th.Match)
+// tokens is what a model counts a text of n bytes of JSON as, roughly.
+func tokens(n int) string {
+	const bytesPerToken = 4
+	if n /= bytesPerToken; n >= 1000 {
+		return fmt.Sprintf("%dk tok", (n+500)/1000)
 	}
-	out := Column(r.p.Query.Highlight(name, th.Text, th.Match), r.p.nameCol, w)
-	if room := w - paint.Width(out) - 2; room > 8 {
-		out += "  " + r.p.Query.Highlight(cutStart(uri, room), th.Muted, th.Match)
-	}
-	return out
-}
-
-// cutStart is the end of a plain text that fits in w cells.
-func cutStart(s string, w int) string {
-	if n := paint.Width(s); n > w {
-		return ansi.TruncateLeft(s, n-max(w, 1)+1, "…")
-	}
-	return s
-}
-
-// ItemMark warns of tools that destroy.
-func ItemMark(th *tui.Theme, it offer.Item) string {
-	if it.Destructive() {
-		return th.Warn.S("⚠ destructive")
-	}
-	return ""
+	return fmt.Sprintf("%d tok", n)
 }
 
 func (p *ItemList) remember() {
@@ -221,17 +219,14 @@ func (p *ItemList) Selected() (offer.Item, bool) {
 
 // DrawItems fills the list pane.
 func (p *ItemList) DrawItems(c *tui.Ctx, pane *tui.Pane) {
-	if pane.Same(c, p.Rev, c.Server, p.beat()) {
+	if pane.Same(c, p.Rev, c.Server, p.calls.Rev, p.beat()) {
 		return
 	}
 	p.List.SetRows(p.source(c)) // rows carry the theme
 	p.Rows.DrawList(c, pane, func(w int) []string { return p.empty(c, w) })
-	pane.Badge = CountBadge(p.List.Len(), len(p.Listing.Items))
-	if len(p.Listing.Items) == 0 {
-		pane.Badge = ""
-	}
-	if p.hidden > 0 && pane.Badge != "" {
-		pane.Badge = fmt.Sprintf("%s · read-only hides %d", pane.Badge, p.hidden)
+	pane.Foot, pane.Badge = p.foot, ""
+	if p.Typed != "" && p.foot != "" {
+		pane.Badge = CountBadge(p.List.Len(), len(p.Listing.Items))
 	}
 }
 
