@@ -61,7 +61,10 @@ func (v *formScreen) warn(c *tui.Ctx, d *draft) tea.Cmd {
 	if v.consent == nil || !v.consent.Asks(d.server, d.item) {
 		return v.run(c, d)
 	}
-	name := v.name(d.item)
+	name, server := v.name(d.item), d.server
+	if s := c.Server; s != nil && s.Name() == d.server {
+		server = s.Title()
+	}
 	run := func(agree func()) func(*tui.Ctx) tea.Cmd {
 		return func(c *tui.Ctx) tea.Cmd {
 			agree()
@@ -69,7 +72,7 @@ func (v *formScreen) warn(c *tui.Ctx, d *draft) tea.Cmd {
 		}
 	}
 	return c.Confirm(tui.Confirmation{
-		Title: "Call " + safe.Line(name, 120) + "?", Body: consent.Question(d.server, name, []byte(d.form.JSON())),
+		Title: "Call " + safe.Line(name, 120) + "?", Body: consent.Question(server, name, []byte(d.form.JSON())),
 		Yes: "once", No: "no", Danger: true, OnYes: run(func() {}),
 		Also: []tui.Answer{
 			{Key: "s", Label: "this tool this session", Run: run(func() { v.consent.Tool(d.server, name) })},

@@ -38,7 +38,7 @@ func (l *link) allow(ctx context.Context, it offer.Item, args []byte) error {
 	if !l.consent.Asks(l.Name(), it) || !l.canAsk() {
 		return nil
 	}
-	l.side.ask(consent.Question(l.Name(), it.Name, args) + " [y/N] ")
+	l.side.ask(consent.Question(l.Title(), it.Name, args) + " [y/N] ")
 	switch line, err := readLine(ctx, l.std.in); {
 	case err != nil:
 		l.side.ask("\n") // an error line must be a line of its own

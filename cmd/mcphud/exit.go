@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -86,6 +87,9 @@ func explain(ctx context.Context, err error) *failure.Error {
 		e = &failure.Error{Kind: failure.KindOf(err), Message: err.Error(), Err: err}
 	}
 	c := *e.With(remedies, safe.Quote)
+	if c.Kind == failure.RpcError && c.Code != nil && *c.Code == jsonrpc.CodeMissingCapability {
+		c.Kind, c.Next = failure.NeedsInput, "a command cannot answer questions of the server, and declares no capability for them"
+	}
 	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == failure.Interrupted || errors.Is(err, context.Canceled)) {
 		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; server notified", errInterrupted, ""
 	}

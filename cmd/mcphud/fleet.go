@@ -22,6 +22,8 @@ type fleet struct {
 	set   config.Set
 	trust *config.Trust
 	out   *printer
+
+	readOnly bool // tools that are not marked as read-only are left out
 }
 
 // fleetFlags are the flags that make sense for all servers at once.
@@ -47,7 +49,7 @@ func (a *app) withFleet(ctx context.Context, cmd *cobra.Command, f func(context.
 	defer m.Close()
 	settings := set.Settings
 	settings.AutoDiscover = nil // who runs this asks for it
-	fl := &fleet{Bridge: toolset.NewBridge(m, settings), set: set, trust: trust, out: a.printer()}
+	fl := &fleet{Bridge: toolset.NewBridge(m, settings), set: set, trust: trust, out: a.printer(), readOnly: a.o.readOnly}
 	defer fl.Close()
 	for i := range set.Servers {
 		s := set.Servers[i]

@@ -43,6 +43,10 @@ func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) 
 			return err
 		}
 		own, command, dash := splitArgs(cmd, args)
+		if f := cmd.Flags().Lookup(nameFlag); f != nil && f.Changed {
+			own = append([]string{f.Value.String()}, own...)
+		}
+		own = a.o.takeURL(cmd, own, dash)
 		if err := checkArgs(cmd, own); err != nil {
 			return err
 		}
@@ -136,9 +140,22 @@ func checkArgs(cmd *cobra.Command, own []string) error {
 		return nil
 	}
 	if len(own) < rule.min || rule.max >= 0 && len(own) > rule.max {
-		return usageError(fmt.Sprintf("%s takes %s, and got %d", cmd.CommandPath(), rule.takes, len(own)), "usage: "+cmd.UseLine())
+		next := "usage: " + cmd.UseLine()
+		if n := len(own); n > 0 && bareURL(own[n-1]) != "" {
+			next = "did you mean " + bareURL(own[n-1]) + "? " + next
+		}
+		return usageError(fmt.Sprintf("%s takes %s, and got %d", cmd.CommandPath(), rule.takes, len(own)), next)
 	}
 	return nil
+}
+
+// nameFlag gives the first argument of a command where that would be read as a flag.
+const nameFlag = "name"
+
+func registerName(cmds ...*cobra.Command) {
+	for _, c := range cmds {
+		c.Flags().String(nameFlag, "", "the `NAME`, where it begins with a dash")
+	}
 }
 
 // ruleKey is where a command's annotations name its entry of argRules.
@@ -150,7 +167,7 @@ type argRule struct {
 }
 
 var argRules = map[string]argRule{
-	"none":  {0, 0, "no arguments of its own (a server command follows --)"},
+	"none":  {0, 0, "no arguments but a URL (a server command follows --)"},
 	"one":   {1, 1, "one argument"},
 	"some":  {1, -1, "at least one argument"},
 	"1-2":   {1, 2, "one or two arguments"},

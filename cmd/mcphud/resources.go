@@ -112,7 +112,7 @@ func uriTable(width int) func(*textOutput, []offer.Item) {
 func resourcesRead(ctx context.Context, l *link, args []string) error {
 	r, err := l.ReadResource(ctx, args[0], l.call())
 	if err != nil {
-		return err
+		return unlisted(ctx, l, offer.Resources, args[0], err)
 	}
 	return l.print(reply(r, func(t *textOutput) { t.resource(r.Result) }))
 }

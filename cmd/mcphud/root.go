@@ -16,6 +16,9 @@ import (
 func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) error {
 	own, command, dash := splitArgs(cmd, args)
 	if len(own) > 0 && !strings.Contains(own[0], "://") {
+		if u := bareURL(own[0]); u != "" {
+			return usageError(fmt.Sprintf("%q is neither a command nor a URL", own[0]), "did you mean mcphud "+u+"?")
+		}
 		return usageError(fmt.Sprintf("there is no command %q", own[0]),
 			didYouMean(own[0], subcommands(cmd))+"see mcphud --help; a server is named with -- COMMAND ARGS…, a URL, --agent NAME or --server NAME")
 	}

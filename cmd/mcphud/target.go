@@ -250,52 +250,6 @@ func serverNames(set config.Set) []string {
 	return names
 }
 
-// didYouMean asks for the names that a mistyped one is similar to, "" if there are none.
-func didYouMean(name string, names []string) string {
-	if s := similar(name, names); len(s) > 0 {
-		return "did you mean " + strings.Join(s, " or ") + "? "
-	}
-	return ""
-}
-
-// similar picks at most three names for a mistyped one: equal but for case, one inside the other, or at most two edits away.
-func similar(name string, names []string) []string {
-	low := strings.ToLower(name)
-	var out []string
-	for _, n := range names {
-		l := strings.ToLower(n)
-		if len(n) > 200 || len(name) > 200 {
-			continue
-		}
-		if l == low || len(low) > 2 && (strings.Contains(l, low) || strings.Contains(low, l) && len(l) > 2) || edits(low, l) <= 2 && len(low) > 2 {
-			out = append(out, n)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b string) int { return edits(low, strings.ToLower(a)) - edits(low, strings.ToLower(b)) })
-	return out[:min(3, len(out))]
-}
-
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, last+1)
-		}
-	}
-	return row[len(b)]
-}
-
 // completeServers offers the names of the configs.
 func completeServers(o *options) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -61,6 +61,7 @@ func (a *app) toolsCommand() *cobra.Command {
 		ValidArgsFunction: a.completeNames(offer.Tools),
 	}
 	call.Flags().StringVar(&args, "args", "", "arguments as `JSON`, @FILE, or - for stdin")
+	registerName(show, call)
 	return a.group("tools", "List, show and call tools", list, show, call)
 }
 
@@ -157,6 +158,7 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 		}
 		args = v.JSON()
 	}
+	l.doubt(it, args)
 	if err := l.allow(ctx, it, args); err != nil {
 		return err
 	}
@@ -181,6 +183,35 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 		return e
 	}
 	return nil
+}
+
+// doubt warns of arguments that the tool's schema does not allow, lacks or does not know. They are sent: that is how a server is tried.
+func (l *link) doubt(it offer.Item, args []byte) {
+	const most = 5
+	s := schema.Parse(it.InputSchema)
+	value, err := schema.ParseValue(args)
+	if err != nil {
+		return // it is refused where it is sent
+	}
+	warned := map[string]bool{}
+	warn := func(name, what string) {
+		if warned[name] = true; len(warned) <= most {
+			l.side.warn(strings.TrimSpace("argument "+strings.TrimPrefix(name, "/")) + " " + what + "; sent anyway")
+		}
+	}
+	problems, _ := s.ValidateJSON(args)
+	for _, p := range problems {
+		warn(p.Pointer, p.Message)
+	}
+	f := s.Root().Active(value)
+	if _, open, _ := f.Extra(); open || len(f.Variants()) > 0 {
+		return
+	}
+	for _, m := range value.Members() {
+		if p := "/" + m.Name; !f.Declares(m.Name) && !warned[p] {
+			warn(p, "is not in the tool's schema")
+		}
+	}
 }
 
 // call is the options of a request that reports progress.

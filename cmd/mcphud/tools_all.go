@@ -58,6 +58,9 @@ func toolsOfAll(ctx context.Context, f *fleet, spelling string) error {
 			continue
 		}
 		for _, t := range f.Registry().ListByServer(s.Name) {
+			if f.readOnly && !t.Item.ReadOnly() {
+				continue
+			}
 			name := rename(t.Server, t.Tool)
 			it, err := jsonrpc.Update(t.Item.Raw, jsonrpc.Set(jsonrpc.Quote(name), "name"))
 			if err != nil {
