@@ -142,19 +142,6 @@ func (v *formScreen) nothing(*tui.Ctx) string {
 	return ""
 }
 
-// cannot is why the form cannot be sent now.
-func (v *formScreen) cannot(c *tui.Ctx) string {
-	switch {
-	case v.cur == nil:
-		return "nothing is open"
-	case v.cur.op != 0:
-		return "it is running; x cancels"
-	case c.ReadOnly && v.kind == offer.Tools && !v.cur.item.ReadOnly():
-		return "the tool is not marked as read-only: not in read-only mode"
-	}
-	return offline(c)
-}
-
 // Typing is whether letters go into the form.
 func (v *formScreen) Typing(c *tui.Ctx) bool {
 	return c.Focus == "form" && v.cur != nil && v.cur.form.Typing()

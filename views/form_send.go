@@ -22,6 +22,19 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
+// cannot is why the form cannot be sent now.
+func (v *formScreen) cannot(c *tui.Ctx) string {
+	switch {
+	case v.cur == nil:
+		return "nothing is open"
+	case v.cur.op != 0:
+		return "it is running; x cancels"
+	case c.ReadOnly && v.kind == offer.Tools && !v.cur.item.ReadOnly():
+		return "the tool is not marked as read-only: not in read-only mode"
+	}
+	return offline(c)
+}
+
 // check sends the form, after asking where the value is invalid or the tool destroys.
 func (v *formScreen) check(c *tui.Ctx) tea.Cmd {
 	d := v.cur

@@ -83,7 +83,7 @@ func TestBareURL(t *testing.T) {
 	}
 }
 
-// What the schema lacks or does not know is warned of, and sent all the same.
+// What the schema lacks or does not know logs a warning, and is sent all the same.
 func TestDoubtfulArgumentsAreSent(t *testing.T) {
 	t.Parallel()
 	url := agent(t, agentsrv.Options{})
