@@ -68,7 +68,7 @@ func (a *Agent) build() error {
 		return err
 	}
 	a.front = front.New(front.Options{
-		Engine: a.engine, Direct: true, Use: a.middlewares(set.Called), Routes: a.routes(), Public: a.telemetry.Public(), Logger: a.log, MaxBody: a.o.MaxRequest, Timeouts: front.Timeouts{Drain: a.o.DrainTimeout},
+		Engine: a.engine, Direct: true, Use: a.middlewares(set.Called), Routes: a.routes(), Public: a.telemetry.Public(), Logger: a.log, MaxBody: a.o.MaxRequest, MaxLine: a.o.MaxLine, Timeouts: front.Timeouts{Drain: a.o.DrainTimeout},
 		Wrap: a.wrap(), Hosts: a.hosts(), Authenticate: a.auth.Identify,
 	})
 	return nil

@@ -43,6 +43,7 @@ const (
 	MaxTimeout               = 60 * time.Second // what no tool call may run beyond, whatever it asks for or reports
 	DefaultDrainTimeout      = 10 * time.Second
 	DefaultMaxRequest        = 10 << 20
+	DefaultMaxLine           = 1 << 20
 	DefaultRateLimit         = 100 // tool calls a minute and tenant, in the demo profile
 	DefaultTenantConcurrency = 10  // tool calls at a time and tenant, in the demo profile
 )
@@ -80,6 +81,7 @@ type Options struct {
 	Timeout           time.Duration // of one tool call once it runs and reports no progress, default 30 s, at most MaxTimeout
 	DrainTimeout      time.Duration // how long Close lets running calls finish, default 10 s
 	MaxRequest        int64         // bytes of the largest request body, default 10 MiB
+	MaxLine           int64         // bytes of the longest line of ServeStdio, default MaxRequest if that is given, else 1 MiB
 	RateLimit         int           // tool calls a minute and tenant; 0 is the profile's, negative is no limit
 	TenantConcurrency int           // tool calls at a time and tenant; 0 is the profile's, negative is no limit
 
@@ -110,6 +112,7 @@ func (o *Options) complete() error {
 	o.QueueCapacity = cmp.Or(o.QueueCapacity, DefaultQueueCapacity)
 	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
 	o.DrainTimeout = cmp.Or(o.DrainTimeout, DefaultDrainTimeout)
+	o.MaxLine = cmp.Or(o.MaxLine, o.MaxRequest, DefaultMaxLine)
 	o.MaxRequest = cmp.Or(o.MaxRequest, DefaultMaxRequest)
 	if o.Profile == Demo {
 		o.RateLimit = cmp.Or(o.RateLimit, DefaultRateLimit)
@@ -127,7 +130,7 @@ func (o *Options) complete() error {
 		return fmt.Errorf("agent: concurrency %d is less than 1", o.Concurrency)
 	case o.Timeout > MaxTimeout:
 		return fmt.Errorf("agent: the timeout %v is more than %v, the limit of a tool call", o.Timeout, MaxTimeout)
-	case o.Timeout < 0 || o.DrainTimeout < 0 || o.MaxRequest < 0:
+	case o.Timeout < 0 || o.DrainTimeout < 0 || o.MaxRequest < 0 || o.MaxLine < 0:
 		return fmt.Errorf("agent: a timeout or size is negative")
 	}
 	bases, err := o.bases()

@@ -88,6 +88,9 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings) e
 	if err != nil {
 		return err
 	}
+	if r.of("max-request-size").from.Source == "default" {
+		o.MaxRequest = 0 // bodies and lines have each their own default
+	}
 	agent, err := agentsrv.New(o)
 	if err != nil {
 		return agentError(err)

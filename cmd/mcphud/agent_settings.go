@@ -115,7 +115,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.Var(&number{&s.concurrency, 1, mostTasks}, "concurrency", "run at most this many tool calls at once; AGENT_CONCURRENCY")
 	f.Var(&number{&s.capacity, 0, mostCalls}, "queue-capacity", "queue at most this many tool calls; 0 is no limit")
 	f.Var((*pause)(&s.timeout), "timeout", "cancel a tool call after this long without progress, such as 30s; at most 60s")
-	f.Var((*bodySize)(&s.maxRequest), "max-request-size", "largest request body, such as 10mb")
+	f.Var((*bodySize)(&s.maxRequest), "max-request-size", "largest request body, and line on stdin, such as 10mb (a line: 1 MiB unless given)")
 	f.Var((*pause)(&s.drain), "drain-timeout", "wait this long for running calls on shutdown")
 	f.StringArrayVar(&s.tenants, "tenant", nil, "accept the tenant `NAME`, beside default (repeatable); without it every name is accepted")
 	f.Var(&number{&s.rateLimit, 0, mostCalls}, "rate-limit", "limit the tool calls per minute and tenant; 0 is no limit (100 in the demo profile)")
