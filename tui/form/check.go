@@ -38,11 +38,11 @@ func (f *Form) wantCheck() {
 	}
 	f.running = true
 	c := Checked{form: f, gen: f.gen, value: f.value}
-	sch := f.sch
+	sch, chosen := f.sch, f.chosen
 	f.cmds = append(f.cmds, func() tea.Msg {
 		sch.Unchecked() // compiles, which is not a measure of a check
 		start := time.Now()
-		c.problems = sch.Validate(c.value)
+		c.problems = sch.ValidateChosen(c.value, chosen)
 		c.took = time.Since(start)
 		return c
 	})
@@ -50,7 +50,7 @@ func (f *Form) wantCheck() {
 
 func (f *Form) examine() Checked {
 	start := time.Now()
-	ps := f.sch.Validate(f.value)
+	ps := f.sch.ValidateChosen(f.value, f.chosen)
 	return Checked{form: f, gen: f.gen, problems: ps, took: time.Since(start)}
 }
 

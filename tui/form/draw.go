@@ -272,6 +272,9 @@ func (d *drawer) label(r *row, focused bool) string {
 // summary is type and constraints in a line.
 func (d *drawer) summary(r *row) string {
 	parts := []string{typeLabel(r.field)}
+	if r.union != nil {
+		parts[0] += " ▾"
+	}
 	switch {
 	case r.child.Required && r.child.Why != "":
 		parts = append(parts, "required "+safe.Line(r.child.Why, 200))
@@ -298,16 +301,32 @@ func (d *drawer) summary(r *row) string {
 	return strings.Join(parts, " · ")
 }
 
+// oneOf lists what can be picked, or says how much that is.
+func oneOf(labels []string) string {
+	if s := strings.Join(labels, ", "); len(labels) <= 8 && len(s) <= 120 {
+		return "one of: " + safe.Line(s, 120)
+	}
+	return "one of " + strconv.Itoa(len(labels))
+}
+
 // typeLabel names what a field takes.
 func typeLabel(field *schema.Field) string {
 	label := ""
 	switch s := field.Shape(); s {
 	case schema.ShapeSelect:
-		label = "one of " + strconv.Itoa(len(field.Options))
+		labels := make([]string, len(field.Options))
+		for i, o := range field.Options {
+			labels[i] = o.Label()
+		}
+		label = oneOf(labels)
 	case schema.ShapeConst:
 		label = "constant"
 	case schema.ShapeVariants:
-		label = field.VariantKeyword() + " of " + strconv.Itoa(len(field.Variants()))
+		labels := make([]string, len(field.Variants()))
+		for i, v := range field.Variants() {
+			labels[i] = strings.TrimSuffix(v.Title, " …")
+		}
+		label = oneOf(labels)
 		if by := field.Discriminator(); by != "" {
 			label += " by " + safe.Line(by, 60)
 		}

@@ -229,6 +229,9 @@ func (d *drawer) explain(out []string, r *row, pad string, room int) []string {
 	if sum := d.summary(r); d.w < wide || paint.Width(sum) >= d.typeWidth() {
 		wrap(t.Muted, sum, 3)
 	}
+	if r.union != nil {
+		wrap(t.Muted, typeLabel(r.union), 2)
+	}
 	if r.field.Default.IsSet() && r.val.IsSet() {
 		wrap(t.Muted, "default "+brief(r.field.Default), 1)
 	}
@@ -325,7 +328,7 @@ func (d *drawer) popup(out []string, p *popup, pad string, room int) []string {
 			line += t.Muted.S("  " + safe.Line(h, 4*room))
 		}
 		if p.top+i == p.at {
-			line = t.SelectRow(" ›"+line[1:], room, true)
+			line = t.SelectRow("›"+line[1:], room, true)
 		}
 		out = append(out, pad+paint.Cut(line, room))
 	}

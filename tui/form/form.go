@@ -53,6 +53,7 @@ type Form struct {
 	raw      *rawMode
 	rawOld   *rawMode
 
+	chosen    map[string][]int // of unions, by pointer: the variant that is meant
 	problems  []schema.Problem
 	quiet     int             // how many of them are only still to fill in
 	touched   map[string]bool // fields that were left or changed
