@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/batch"
 	"github.com/mcphud/mcphud/agentsrv/check"
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/kb"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/session/listen"
 )
@@ -98,7 +99,7 @@ func (a *Agent) shown() telemetry.Options {
 		Tenants:  a.tenants.Active,
 		Status: map[string]func(context.Context) any{
 			"profile": func(context.Context) any { return a.o.Profile },
-			"kb":      a.kbStatus,
+			"kb":      func(context.Context) any { return a.kbState() },
 		},
 		Ready: map[string]func(context.Context) error{
 			"store": a.db.PingContext,
@@ -109,11 +110,8 @@ func (a *Agent) shown() telemetry.Options {
 				return nil
 			},
 			"knowledge base": func(context.Context) error {
-				if a.kb == nil {
-					return nil
-				}
-				if pending, files := a.kb.Status().Pending(); pending {
-					return fmt.Errorf("indexing files: %d so far", files)
+				if s := a.kbState(); s != nil && !s.Ready && s.Err == "" {
+					return fmt.Errorf("indexing files: %d so far", s.Files)
 				}
 				return nil
 			},
@@ -121,13 +119,11 @@ func (a *Agent) shown() telemetry.Options {
 	}
 }
 
-// kbStatus is how far what is searched is indexed, nil in a profile that searches nothing.
-func (a *Agent) kbStatus(ctx context.Context) any {
-	if a.kb == nil {
+// kbState is how far the folder is indexed that is searched, nil if none was given.
+func (a *Agent) kbState() *kb.State {
+	if a.kb == nil || a.o.KB == "" {
 		return nil
 	}
-	if err := a.kb.Load(ctx); err != nil {
-		a.log.Error("knowledge base: cannot load the built-in texts", "error", err)
-	}
-	return a.kb.Status()
+	s := a.kb.State()
+	return &s
 }

@@ -77,6 +77,12 @@ func openAt(t testing.TB, url string) http.Header {
 // calls makes a load of tools/call in sessions of their own.
 func calls(t testing.TB, url string, clients, requests int) *load.Result {
 	t.Helper()
+	return callsOf(t, url, "echo", clients, requests)
+}
+
+// callsOf is calls of another tool.
+func callsOf(t testing.TB, url, tool string, clients, requests int) *load.Result {
+	t.Helper()
 	sessions := make([]http.Header, clients)
 	for i := range sessions {
 		sessions[i] = openAt(t, url)
@@ -84,7 +90,7 @@ func calls(t testing.TB, url string, clients, requests int) *load.Result {
 	res, err := load.Run(t.Context(), load.Plan{
 		URL: url, Clients: clients, Requests: requests,
 		Body: func(n int) []byte {
-			return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"}}}`, n)
+			return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":{"text":"hello"}}}`, n, tool)
 		},
 		Header: func(n int) http.Header { return sessions[n%clients] },
 	})

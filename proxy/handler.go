@@ -29,7 +29,7 @@ func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 	path := pathOf(req)
 	if agent, task, ok := agentIn(path); ok {
 		c := &flow.Call{Request: flow.Request{W: w, R: req, Began: time.Now(), Agent: agent, Task: task}}
-		r.chain(c)
+		r.Serve(c)
 		return
 	}
 	if path == "/health" {
@@ -42,6 +42,9 @@ func (r *Router) route(w http.ResponseWriter, req *http.Request) {
 	}
 	ingress.WriteJSON(w, http.StatusNotFound, []byte(`{"error":"not_found","detail":"agents are at /mcps/NAME/mcp"}`))
 }
+
+// Serve serves a call that was not made by an HTTP request of a client's. Where its body is there it counts as read and checked.
+func (r *Router) Serve(c *flow.Call) { r.chain(c) }
 
 // pathOf is the path of a request as the client wrote it.
 func pathOf(req *http.Request) string {
@@ -121,7 +124,7 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 			c.JSON(http.StatusMethodNotAllowed, []byte(`{"error":"method_not_allowed"}`))
 			return
 		}
-		if c.R.Method == http.MethodPost && !read(c, limits) {
+		if c.R.Method == http.MethodPost && c.Body == nil && !read(c, limits) {
 			return
 		}
 		if ingress.Hops(c.R.Header) >= ingress.MaxHops {

@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -80,5 +83,43 @@ func TestR8_AStreamOfAllAgentsEndsWithItsToken(t *testing.T) {
 		if rest, err := io.ReadAll(from); err != nil {
 			t.Errorf("%s: %q %v", what, rest, err)
 		}
+	}
+}
+
+// A call at the endpoint of all agents is decided on, written down and counted once, as one at the agent's own address is.
+func TestR18_R19_ACallOfAllAgentsIsAuditedOnce(t *testing.T) {
+	a := newAgent(t)
+	file := filepath.Join(t.TempDir(), "audit.jsonl")
+	f := start(t, Options{Audit: audit.Options{File: file}}, route("a", a.at(), `"tools":["echo"]`))
+	id := f.open(t, "/mcp")
+	call := func(tool string) string {
+		return f.post(t, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__`+tool+`","arguments":{}}}`, "Mcp-Session-Id", id).body
+	}
+	f.post(t, "/mcp", listTools, "Mcp-Session-Id", id) // has the session with the agent opened
+	counted := f.policy.metrics.Agent("a").Requests.Load()
+	if got := call("echo"); !strings.Contains(got, `"result"`) {
+		t.Fatal(got)
+	}
+	if got := call("other"); !strings.Contains(got, "not found") {
+		t.Fatal(got)
+	}
+	if counted = f.policy.metrics.Agent("a").Requests.Load() - counted; counted != 2 {
+		t.Errorf("%d requests counted", counted)
+	}
+	if err := f.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []string
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, `"tools/call"`) {
+			calls = append(calls, line)
+		}
+	}
+	if len(calls) != 2 || !strings.Contains(calls[0], `"agent":"a"`) || !strings.Contains(calls[0], `"tool":"echo","decision":"allowed"`) || !strings.Contains(calls[1], `"tool":"other","decision":"denied"`) {
+		t.Errorf("%q", calls)
 	}
 }

@@ -97,12 +97,11 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	}
 	meta, err := members(o.Meta, "the metadata")
 	if err != nil {
-		return rpc.Reply{}, failure.Wrap(err, s.Title(), stage)
+		return rpc.Reply{}, failure.Wrap(err, s.cfg.Name, stage)
 	}
 	s.mu.Lock()
 	s.calls++
 	s.mu.Unlock()
-	defer s.Hold()() // also while somebody thinks about what the server asks
 	if o.Tag != nil {
 		ctx = rpc.WithTag(ctx, o.Tag)
 	}
@@ -110,17 +109,17 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	for range maxRounds {
 		r, err := s.exchange(ctx, method, target, params, answers, meta, schema, o)
 		if err != nil {
-			return r, failure.Wrap(err, s.Title(), stage)
+			return r, failure.Wrap(err, s.cfg.Name, stage)
 		}
 		if !asksForInput(r.Result) {
 			return r, nil
 		}
 		if answers, err = s.answerInput(ctx, r.Result); err != nil {
-			return r, failure.Wrap(err, s.Title(), stage)
+			return r, failure.Wrap(err, s.cfg.Name, stage)
 		}
 	}
 	return rpc.Reply{}, &failure.Error{
-		Kind: failure.Protocol, Server: s.Title(), Stage: stage, Message: fmt.Sprintf("the server asked for input %d times in a row", maxRounds),
+		Kind: failure.Protocol, Server: s.cfg.Name, Stage: stage, Message: fmt.Sprintf("the server asked for input %d times in a row", maxRounds),
 		Next: "see what was exchanged", Remedy: failure.SeeTraffic,
 	}
 }
@@ -206,12 +205,23 @@ func members(obj []byte, what string) ([]rpc.Member, error) {
 	return all, nil
 }
 
+// Received takes a message of the server's that came with the answer to a request made past the session, as if it had come on the
+// session's own connection. tag is that of the request, as in CallOptions.
+func (s *Session) Received(frame []byte, tag any) {
+	s.mu.Lock()
+	c := s.conn
+	s.mu.Unlock()
+	if c != nil {
+		c.CausedBy(tag).Frame(frame)
+	}
+}
+
 // CallTool calls a tool with args, an object or nil. A result with isError is not an error here: see IsError.
 func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessage, o CallOptions) (rpc.Reply, error) {
 	params := append([]byte(`{"name":`), jsonrpc.Quote(name)...)
 	if len(args) > 0 {
 		if err := jsonrpc.Valid(args); err != nil {
-			return rpc.Reply{}, &failure.Error{Kind: failure.Usage, Server: s.Title(), Stage: "tools/call " + text.Clip(name, 100), Message: "the arguments are not JSON: " + err.Error(), Next: "correct them", Err: err}
+			return rpc.Reply{}, &failure.Error{Kind: failure.Usage, Server: s.cfg.Name, Stage: "tools/call " + text.Clip(name, 100), Message: "the arguments are not JSON: " + err.Error(), Next: "correct them", Err: err}
 		}
 		params = append(append(params, `,"arguments":`...), args...)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/aggregate"
+	"github.com/mcphud/mcphud/proxy/flow"
 )
 
 func TestMain(m *testing.M) {
@@ -112,6 +113,7 @@ func router(t *testing.T, agents map[string]string, change func(*aggregate.Optio
 	var r *proxy.Router
 	o := aggregate.Options{
 		Router:   http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.Handler().ServeHTTP(w, q) }),
+		Direct:   func(c *flow.Call) { r.Serve(c) },
 		Agents:   func() []string { return r.Routes().Names() },
 		Patience: 3 * time.Second,
 		Identify: func(_ http.ResponseWriter, q *http.Request) (aggregate.Caller, bool) {

@@ -55,7 +55,9 @@ func (p *patience) again() {
 func (p *patience) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.timer.Stop()
+	if p.timer != nil {
+		p.timer.Stop()
+	}
 	p.timer = nil
 }
 
@@ -73,11 +75,11 @@ func (p *patience) asking() (done func()) {
 
 // call forwards a request to an agent, with the agent's own name in place of the merged one.
 func (x *exchange) call(ctx context.Context, agent, own string, path ...string) ([]byte, error) {
-	sess, era, err := x.c.withEra(ctx, agent)
+	sess, st, err := x.c.status(ctx, agent)
 	if err != nil {
 		return nil, agentError(agent, err)
 	}
-	legacy := era == session.Legacy
+	legacy, passes := st.Era == session.Legacy, x.passes(st.Era)
 	params := x.env.Params
 	var changes []jsonrpc.Change
 	if len(path) > 0 {
@@ -87,6 +89,10 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	if x.params.Token != nil && jsonrpc.Get(params, "_meta", "progressToken") != nil {
 		token = append(strconv.AppendInt([]byte(`"p-`), x.c.nextID(), 10), '"')
 		changes = append(changes, jsonrpc.Replace(token, "_meta", "progressToken"))
+	} else if passes && x.env.Method != string(mcp.MethodCompletionComplete) {
+		// Progress that the client does not ask for shows that the agent works.
+		token = append(strconv.AppendInt([]byte(`"p-`), x.c.nextID(), 10), '"')
+		changes = append(changes, jsonrpc.Set(token, "_meta", "progressToken"))
 	}
 	if x.modern && legacy {
 		changes = append(changes, withoutEra...)
@@ -96,6 +102,11 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	x.c.mu.Lock()
 	x.agent = agent
 	x.c.mu.Unlock()
+	if passes {
+		if again, err := x.direct(ctx, sess, st, agent, own, params, token); !again {
+			return nil, err
+		}
+	}
 	if x.modern && legacy && x.c.caps != "{}" && (path[0] == "name" || path[0] == "uri") {
 		return x.callPending(ctx, sess, agent, params, token)
 	}

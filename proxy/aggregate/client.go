@@ -43,7 +43,8 @@ type client struct {
 	watched   map[string]watched   // by the URI that the client uses
 	listeners map[*listener]struct{}
 	fetches   map[fetchKey]*fetch
-	tokens    tokens // of calls that became tasks
+	tokens    tokens               // of calls that became tasks
+	expected  map[string]*exchange // direct calls by their progress tokens
 	open      map[*pendingCall]struct{}
 }
 
@@ -52,7 +53,7 @@ func (s *Server) newClient(caller Caller, hops int, caps []byte) *client {
 	c := &client{
 		s: s, principal: caller.Principal, may: caller.May, hops: hops, general: newMailbox(),
 		running: map[*exchange]context.CancelCauseFunc{}, asks: map[string]chan jsonrpc.Envelope{}, delivered: map[string]delivered{}, modern: map[string]bool{},
-		watched: map[string]watched{}, listeners: map[*listener]struct{}{}, fetches: map[fetchKey]*fetch{}, open: map[*pendingCall]struct{}{},
+		watched: map[string]watched{}, listeners: map[*listener]struct{}{}, fetches: map[fetchKey]*fetch{}, open: map[*pendingCall]struct{}{}, expected: map[string]*exchange{},
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.m = session.NewManager(session.Options{

@@ -39,20 +39,20 @@ func (c *client) connect(ctx context.Context, agent string) (*session.Session, e
 	return sess, nil
 }
 
-// withEra is connect, with the agent's protocol era, which requests have to follow. If the connection is lost
-// meanwhile, another one is made.
-func (c *client) withEra(ctx context.Context, agent string) (*session.Session, session.Era, error) {
+// status is connect, with the connection's status, whose era requests have to follow. If the connection is lost meanwhile,
+// another one is made.
+func (c *client) status(ctx context.Context, agent string) (*session.Session, session.Status, error) {
 	for try := 1; ; try++ {
 		sess, err := c.connect(ctx, agent)
 		if err != nil {
-			return nil, "", err
+			return nil, session.Status{}, err
 		}
-		era := sess.Status().Era
+		st := sess.Status()
 		switch {
-		case era != "":
-			return sess, era, nil
+		case st.Era != "":
+			return sess, st, nil
 		case try == 3:
-			return nil, "", &failure.Error{Kind: failure.ChannelClosed, Server: agent, Message: "its connections end as soon as they are made"}
+			return nil, st, &failure.Error{Kind: failure.ChannelClosed, Server: agent, Message: "its connections end as soon as they are made"}
 		}
 	}
 }
@@ -99,6 +99,8 @@ func (c *client) switchEra(agent string, was *session.Session) {
 	}
 }
 
+func agentURL(agent string) string { return "http://127.0.0.1/mcps/" + agent + "/mcp" }
+
 // sessionWith is the session with an agent, not connected yet. That of a client of the legacy era is of that era too: agents
 // ask such a client by requests, and send it what they log. Agents that know the modern era only are the exception.
 func (c *client) sessionWith(agent string) (*session.Session, error) {
@@ -107,7 +109,7 @@ func (c *client) sessionWith(agent string) (*session.Session, error) {
 	}
 	limit := c.s.o.Limit(agent)
 	cfg := config.Server{
-		Name: agent, Transport: config.HTTP, URL: "http://127.0.0.1/mcps/" + agent + "/mcp", NoReconnect: true,
+		Name: agent, Transport: config.HTTP, URL: agentURL(agent), NoReconnect: true,
 		ConnectTimeout: limit, Timeout: limit, MaxTimeout: maxCall,
 	}
 	c.mu.Lock()

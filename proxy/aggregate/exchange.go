@@ -140,6 +140,7 @@ func (x *exchange) serve() {
 	defer x.c.done(x)
 	result, err := x.dispatch(ctx)
 	switch {
+	case err == errAnswered:
 	case errors.Is(context.Cause(ctx), errCancelled), x.r.Context().Err() != nil:
 		x.finish()
 	case err != nil:

@@ -50,7 +50,13 @@ func (c *client) received(sess *session.Session, frame []byte) {
 	case mcp.MethodNotificationCancelled, mcp.MethodNotificationSubscriptionsAcknowledged:
 		return // between us and the agent
 	case mcp.MethodNotificationProgress:
-		c.taskProgress(agent, frame)
+		token := jsonrpc.Get(frame, "params", "progressToken")
+		c.mu.Lock()
+		x := c.expected[string(token)]
+		c.mu.Unlock()
+		if x == nil || !x.own(agent, frame, token) {
+			c.taskProgress(agent, frame)
+		}
 		return
 	case mcp.MethodNotificationTasksStatus:
 		frame = c.taskIn(agent, frame, "params", "taskId")

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/mcphud/mcphud/proxy/flow"
 )
 
 // Options configures a Server. Router, Agents and Identify are required.
@@ -15,6 +17,9 @@ type Options struct {
 	// Router serves the requests to agents at /mcps/NAME/mcp. The context of a request is what Inside made of its own.
 	Router         http.Handler
 	InternalCaller func(ctx context.Context, principal string) context.Context
+	// Direct does with a request that was read and checked what Router does with others; its context is made by InternalCaller.
+	// nil has all go to Router.
+	Direct func(*flow.Call)
 	// Agents are the names of the agents that there are now, sorted.
 	Agents func() []string
 	// Identify authenticates a request, or answers it itself and returns false.

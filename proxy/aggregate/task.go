@@ -58,13 +58,21 @@ func (c *client) taskIn(agent string, text []byte, path ...string) []byte {
 	return replace(text, jsonrpc.Quote(c.taskID(agent, id)), path...)
 }
 
+// makesTask reports whether a call may become a task.
+func (x *exchange) makesTask() bool {
+	if x.modern {
+		return bytes.Contains(x.params.Caps, []byte(extension))
+	}
+	return jsonrpc.Get(x.env.Params, "task") != nil
+}
+
 // taskOf is an agent's result with the ids of tasks in it as the client knows them. token is the progress token of a call.
 func (x *exchange) taskOf(agent string, token, result []byte) []byte {
 	switch x.env.Method {
 	case string(mcp.MethodToolsCall):
 		path := []string{"task", "taskId"}
 		switch {
-		case x.modern && !bytes.Contains(x.params.Caps, []byte(extension)), !x.modern && jsonrpc.Get(x.env.Params, "task") == nil:
+		case !x.makesTask():
 			return result
 		case x.modern:
 			if kind := jsonrpc.GetString(result, "resultType"); kind != "task" {

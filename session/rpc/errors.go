@@ -10,8 +10,9 @@ import (
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// rpcError turns a JSON-RPC error object into an *Error; raw is the error member as sent.
-func rpcError(raw []byte) *failure.Error {
+// ErrorOf turns a JSON-RPC error object into a failure of kind RpcError, or Protocol where it is malformed; raw is the error member
+// as sent.
+func ErrorOf(raw []byte) *failure.Error {
 	e, err := jsonrpc.ParseError(raw)
 	if err != nil {
 		return &failure.Error{

@@ -317,7 +317,7 @@ func (m *Mux) reply(p *pending, a answer) (Reply, error) {
 		return r, a.err
 	}
 	if a.env.Kind == jsonrpc.ErrorResponse {
-		e := rpcError(a.env.Error)
+		e := ErrorOf(a.env.Error)
 		e.Status, e.URL = a.status, a.url
 		return r, e
 	}

@@ -23,31 +23,36 @@ func (m *Mux) Frame(frame []byte) {
 	if first := bytes.TrimLeft(frame, " \t\r\n"); len(first) > 0 && first[0] == '[' && jsonrpc.Valid(first) == nil {
 		// A batch, which 2025-03-26 allows servers to send.
 		_ = jsonrpc.Elements(first, func(one []byte) bool {
-			m.frame(bytes.Clone(one), 0)
+			m.frame(bytes.Clone(one), 0, nil)
 			return true
 		})
 		return
 	}
-	m.frame(frame, 0)
+	m.frame(frame, 0, nil)
 }
 
 // stream is a mux that takes what arrives on the stream of the answer to one request.
 type stream struct {
 	*Mux
-	id uint64
+	id  uint64
+	tag any
 }
 
 // Of is the receiver of the stream that answers a request.
 func (m *Mux) Of(id []byte) transport.Receiver {
 	n, _ := parseID(id)
-	return stream{m, n}
+	return stream{Mux: m, id: n}
 }
 
-// Frame takes one frame of the stream.
-func (s stream) Frame(frame []byte) { s.frame(frame, s.id) }
+// CausedBy is the receiver of what comes of a request that was made past the mux; tag is that of the request.
+func (m *Mux) CausedBy(tag any) transport.Receiver { return stream{Mux: m, tag: tag} }
 
-// frame takes one frame; of is the request on whose stream it came, 0 if it came on none.
-func (m *Mux) frame(frame []byte, of uint64) {
+// Frame takes one frame of the stream.
+func (s stream) Frame(frame []byte) { s.frame(frame, s.id, s.tag) }
+
+// frame takes one frame; of is the request on whose stream it came, 0 if it came on none, and tag that of a request that the mux
+// does not know.
+func (m *Mux) frame(frame []byte, of uint64, tag any) {
 	env, err := jsonrpc.Scan(frame)
 	m.mu.Lock()
 	m.frames++
@@ -64,7 +69,7 @@ func (m *Mux) frame(frame []byte, of uint64) {
 	case jsonrpc.Notification:
 		m.notification(env, frame, of)
 	case jsonrpc.Request:
-		m.request(env, frame, of)
+		m.request(env, frame, of, tag)
 	}
 }
 
@@ -99,7 +104,7 @@ func (m *Mux) rescue(rest []byte) {
 	_, waits := m.pending[id]
 	m.mu.Unlock()
 	if ok && waits {
-		m.frame(bytes.Clone(rest), 0)
+		m.frame(bytes.Clone(rest), 0, nil)
 	}
 }
 
@@ -224,7 +229,7 @@ func (m *Mux) progressed(params []byte) *pending {
 }
 
 // request answers a request of the server, on a goroutine of its own: writing on the reader's could block both sides.
-func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64) {
+func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
 	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Request, Method: env.Method, ID: string(env.ID)}, frame)
 	id := string(env.ID)
 	ctx, stop := context.WithCancel(m.ctx)
@@ -240,8 +245,11 @@ func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64) {
 		return
 	}
 	m.serving[id] = stop
-	if p := m.pending[of]; p != nil && p.spec.Tag != nil {
-		ctx = WithTag(ctx, p.spec.Tag)
+	if p := m.pending[of]; p != nil {
+		tag = p.spec.Tag
+	}
+	if tag != nil {
+		ctx = WithTag(ctx, tag)
 	}
 	m.wg.Add(1)
 	m.mu.Unlock()

@@ -70,7 +70,10 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 		}
 		trust = t.Client(u.Hostname())
 	}
-	c := &httpClient{url: u, headers: cfg.Headers, connect: cfg.ConnectLimit(), max: cfg.MaxFrame, ownTrust: trust != nil, tap: tap}
+	c := &httpClient{url: u, headers: cfg.Headers, connect: cfg.ConnectTimeout, max: cfg.MaxFrame, ownTrust: trust != nil, tap: tap}
+	if c.connect <= 0 {
+		c.connect = config.DefaultConnectTimeout
+	}
 	if c.max <= 0 {
 		c.max = config.DefaultMaxFrame
 	}

@@ -7,16 +7,13 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcphud/mcphud/session/diagnosis"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
 	stderrLine = 64 << 10 // longer lines are journalled in pieces
-	stderrKeep = 40       // lines kept to find a reason in
-	stderrShow = 10       // lines of them in error messages
+	stderrKeep = 10       // lines kept for error messages
 	stderrClip = 500      // bytes of each of them
 )
 
@@ -59,22 +56,9 @@ func (l *stderrLog) line(line []byte) {
 	l.kept = append(l.kept, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// last is the end of stderr, at most ten lines, without the stack frames of JavaScript.
+// last is the end of stderr, at most ten lines.
 func (l *stderrLog) last() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	show := make([]string, 0, len(l.kept))
-	for _, line := range l.kept {
-		if !diagnosis.StackFrame(line) {
-			show = append(show, line)
-		}
-	}
-	return strings.Join(show[max(len(show)-stderrShow, 0):], "\n")
-}
-
-// diagnose finds a reason in what was kept.
-func (l *stderrLog) diagnose() (failure.Remedy, string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return diagnosis.Of(l.kept)
+	return strings.Join(l.kept, "\n")
 }

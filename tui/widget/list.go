@@ -64,7 +64,8 @@ func (l *List) SetRows(r Rows) {
 	l.count()
 }
 
-// SetFilter lists only the rows in pick, in its order. The cursor stays on its row, or at its place where the row is gone.
+// SetFilter lists only the rows in pick (ascending indices, kept as they are).
+// The cursor stays on its row, or goes to the next one that is left.
 func (l *List) SetFilter(pick []int32) {
 	at := l.Selected()
 	l.pick, l.picking, l.fresh = pick, true, false
@@ -113,20 +114,12 @@ func (l *List) index(pos int) int {
 	return pos
 }
 
-// Select moves the cursor to row i; under a filter that hides it the cursor stays at its place.
+// Select moves the cursor to row i, or to the next one listed.
 func (l *List) Select(i int) {
 	if l.picking {
-		if i = slices.Index(l.pick, int32(max(i, 0))); i < 0 {
-			i = l.cur
-		}
+		i, _ = slices.BinarySearch(l.pick, int32(max(i, 0)))
 	}
 	l.cur, l.fresh = i, false
-	l.clamp()
-}
-
-// First moves the cursor to the first row listed.
-func (l *List) First() {
-	l.cur, l.fresh = 0, false
 	l.clamp()
 }
 
