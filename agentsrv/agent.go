@@ -46,7 +46,7 @@ type Agent struct {
 	auth      *tenant.Authenticator
 	tenants   *tenant.Tenants
 	telemetry *telemetry.Telemetry
-	kb        *kb.KB             // nil but in the demo profile
+	kb        *kb.Library        // nil but in the demo profile
 	agents    *agentlet.Registry // nil but in the demo profile
 	faults    *fault.Faults      // nil but in the fault profile
 	hostile   *hostile.Server    // nil but in the hostile profile

@@ -98,3 +98,43 @@ func TestBudgetAgentEcho(t *testing.T) {
 		t.Logf("%d clients: %.0f against %.0f calls/s", clients, n/got.Seconds(), n/base.Seconds())
 	}
 }
+
+// TestBudgetExecuteCode is short code of 16 callers at a time, against as many of those calls at the best of 1, 2, 4 and 8
+// callers: who adds callers must not get less done.
+func TestBudgetExecuteCode(t *testing.T) {
+	budget.Skip(t)
+	a, err := New(Options{Concurrency: 16, RateLimit: 1_000_000_000, TenantConcurrency: 10_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close(context.Background())
+	const n = 600
+	session := sessionAt(t, a.URL(), "")
+	calls := func(clients int) time.Duration {
+		const code = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"1 + 1"}}}`
+		res, err := load.Run(t.Context(), load.Equal(a.URL(), session, code, `\"result\":2`, clients, n))
+		if err == nil {
+			err = res.Err()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d callers: %.0f calls/s, p99 %v", clients, res.PerSecond(), res.Percentile(99).Round(time.Millisecond))
+		return res.Took
+	}
+	calls(16) // starts the workers
+	fewer := []int{1, 2, 4, 8}
+	round := 0
+	got, base := budget.Pair(
+		func() time.Duration { return calls(16) },
+		func() time.Duration {
+			round++
+			best := calls(fewer[round%4])
+			return min(best, calls(fewer[(round+2)%4]))
+		},
+	)
+	budget.Ratio(t, fmt.Sprintf("%d calls of execute_code, 16 callers at --concurrency 16, time against the best of fewer callers", n), got, base, 1/0.9)
+}

@@ -2,6 +2,7 @@ package agentsrv
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -63,10 +64,30 @@ func (a *Agent) build() error {
 	a.telemetry = telemetry.New(a.shown())
 	p.tools = a.tasks.Declare(p.tools...)
 	p.register(a.engine)
+	if err := a.RegisterTools(a.o.Tools...); err != nil {
+		return err
+	}
 	a.front = front.New(front.Options{
-		Engine: a.engine, Direct: true, Use: a.middlewares(set.Called), Routes: a.routes(), Public: a.telemetry.Public(), Logger: a.log, MaxBody: a.o.MaxRequest, Timeouts: front.Timeouts{Drain: a.o.DrainTimeout},
+		Engine: a.engine, Direct: true, Use: a.middlewares(set.Called), Routes: a.routes(), Public: a.telemetry.Public(), Logger: a.log, MaxBody: a.o.MaxRequest, MaxLine: a.o.MaxLine, Timeouts: front.Timeouts{Drain: a.o.DrainTimeout},
 		Wrap: a.wrap(), Hosts: a.hosts(), Authenticate: a.auth.Identify,
 	})
+	return nil
+}
+
+// RegisterTools adds tools, as Options.Tools does; clients that listen are told of it. A name that is taken is an error, and then
+// none is added.
+func (a *Agent) RegisterTools(tools ...server.ServerTool) error {
+	named := map[string]bool{}
+	for _, t := range tools {
+		name := t.Tool.Name
+		if _, taken := a.toolNamed(name); taken || named[name] || name == "" {
+			return fmt.Errorf("tool %q: the name is taken or empty; give it another", name)
+		}
+		named[name] = true
+	}
+	if len(tools) > 0 {
+		a.engine.AddTools(a.tasks.Declare(tools...)...)
+	}
 	return nil
 }
 

@@ -1,12 +1,12 @@
 package agentsrv
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -17,24 +17,21 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kb"
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // demo adds what makes the agent useful.
 func (a *Agent) demo(p *parts) error {
-	index := a.db
-	if a.o.Store == "" {
-		index = nil // its own memory: that has one connection, which indexing would keep from everybody else
-	}
-	base, err := kb.New(kb.Options{DB: index, Dir: a.o.KB, Log: a.log, Trace: telemetry.Trace})
+	base, err := a.library()
 	if err != nil {
 		return err
 	}
 	a.kb = base
-	a.closes = append(a.closes, base.Close)
-	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Logger: a.log})
+	code := sandbox.New(sandbox.Options{Parallel: a.o.Concurrency, Wait: queue.Pause, Logger: a.log})
 	a.closes = append(a.closes, code.Close)
 	graph := entity.New(a.db)
 	if err := a.importEntities(graph); err != nil {
@@ -59,14 +56,52 @@ func (a *Agent) demo(p *parts) error {
 	return nil
 }
 
+// library opens the knowledge bases of Options.KB. The one that is shared has its index in the store; each other has a file of
+// its own beside that.
+func (a *Agent) library() (*kb.Library, error) {
+	dirs, err := a.o.bases()
+	if err != nil {
+		return nil, err
+	}
+	open := func(tenant string) (*kb.KB, error) {
+		index := a.db
+		switch {
+		case a.o.Store == "":
+			index = nil // its own memory: that has one connection, which indexing would keep from everybody else
+		case tenant != "":
+			if index, err = store.Open(a.o.Store + ".kb-" + tenant); err != nil {
+				return nil, err
+			}
+			a.closes = append(a.closes, index.Close)
+		}
+		base, err := kb.New(kb.Options{DB: index, Dir: dirs[tenant], Log: a.log, Trace: telemetry.Trace})
+		if err == nil {
+			a.closes = append(a.closes, base.Close)
+		}
+		return base, err
+	}
+	shared, err := open("")
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]*kb.KB{}
+	for tenant := range dirs {
+		if tenant == "" {
+			continue
+		}
+		if own[tenant], err = open(tenant); err != nil {
+			return nil, err
+		}
+	}
+	return kb.NewLibrary(shared, own), nil
+}
+
 // importEntities fills tenants' graphs from the files of Options.Entities. What a file names again takes the place of what
 // was there.
 func (a *Agent) importEntities(graph *entity.Graph) error {
 	for _, arg := range a.o.Entities {
-		tenant, path := kit.DefaultTenant, arg
-		if before, after, ok := strings.Cut(arg, "="); ok {
-			tenant, path = before, after
-		}
+		tenant, path := tenantPath(arg)
+		tenant = cmp.Or(tenant, kit.DefaultTenant)
 		f, err := os.Open(path)
 		if err != nil {
 			return fmt.Errorf("entities: %w; give a file of JSON lines", err)
@@ -87,7 +122,7 @@ func (a *Agent) afterList(ctx context.Context, id any, r *mcp.ListResourcesReque
 	}
 }
 
-func searchIn(base *kb.KB) func(context.Context, string, string, int) ([]agentlet.Hit, error) {
+func searchIn(base *kb.Library) func(context.Context, string, string, int) ([]agentlet.Hit, error) {
 	return func(ctx context.Context, tenant, query string, limit int) ([]agentlet.Hit, error) {
 		found, err := base.Search(ctx, tenant, query, kb.SearchOptions{Limit: limit})
 		if err != nil {

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/agentclient"
 )
 
@@ -40,6 +43,7 @@ const (
 	MaxTimeout               = 60 * time.Second // what no tool call may run beyond, whatever it asks for or reports
 	DefaultDrainTimeout      = 10 * time.Second
 	DefaultMaxRequest        = 10 << 20
+	DefaultMaxLine           = 1 << 20
 	DefaultRateLimit         = 100 // tool calls a minute and tenant, in the demo profile
 	DefaultTenantConcurrency = 10  // tool calls at a time and tenant, in the demo profile
 )
@@ -62,17 +66,22 @@ type Options struct {
 
 	Tenants []string // the tenants that there are; none means that each well-formed id is one
 
-	KB   string // directory whose files are searched, "" for the built-in texts
+	// KB are directories whose files are searched: DIR instead of the built-in texts, by all tenants, and TENANT=DIR by that
+	// tenant instead, and by no other.
+	KB   []string
 	Root string // directory that read_file and list_dir see, "" for none
 	// Entities are files of JSON lines for lookup_entity, as TENANT=FILE, or FILE for the tenant "default".
 	Entities []string
-	Store    string // database file, "" keeps everything in memory and writes nothing
+	// Tools are offered beside those of the profile, and like them queued, checked by their input schemas, limited and traced.
+	Tools []server.ServerTool
+	Store string // database file, "" keeps everything in memory and writes nothing
 
 	Concurrency       int           // tool calls at a time, default 1
 	QueueCapacity     int           // tool calls that may wait, default 100, negative for no limit
 	Timeout           time.Duration // of one tool call once it runs and reports no progress, default 30 s, at most MaxTimeout
 	DrainTimeout      time.Duration // how long Close lets running calls finish, default 10 s
 	MaxRequest        int64         // bytes of the largest request body, default 10 MiB
+	MaxLine           int64         // bytes of the longest line of ServeStdio, default MaxRequest if that is given, else 1 MiB
 	RateLimit         int           // tool calls a minute and tenant; 0 is the profile's, negative is no limit
 	TenantConcurrency int           // tool calls at a time and tenant; 0 is the profile's, negative is no limit
 
@@ -103,6 +112,7 @@ func (o *Options) complete() error {
 	o.QueueCapacity = cmp.Or(o.QueueCapacity, DefaultQueueCapacity)
 	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
 	o.DrainTimeout = cmp.Or(o.DrainTimeout, DefaultDrainTimeout)
+	o.MaxLine = cmp.Or(o.MaxLine, o.MaxRequest, DefaultMaxLine)
 	o.MaxRequest = cmp.Or(o.MaxRequest, DefaultMaxRequest)
 	if o.Profile == Demo {
 		o.RateLimit = cmp.Or(o.RateLimit, DefaultRateLimit)
@@ -120,17 +130,21 @@ func (o *Options) complete() error {
 		return fmt.Errorf("agent: concurrency %d is less than 1", o.Concurrency)
 	case o.Timeout > MaxTimeout:
 		return fmt.Errorf("agent: the timeout %v is more than %v, the limit of a tool call", o.Timeout, MaxTimeout)
-	case o.Timeout < 0 || o.DrainTimeout < 0 || o.MaxRequest < 0:
+	case o.Timeout < 0 || o.DrainTimeout < 0 || o.MaxRequest < 0 || o.MaxLine < 0:
 		return fmt.Errorf("agent: a timeout or size is negative")
 	}
-	for what, dir := range map[string]string{"kb": o.KB, "root": o.Root} {
-		if dir == "" {
-			continue
+	bases, err := o.bases()
+	if err != nil {
+		return err
+	}
+	for _, dir := range bases {
+		if err := directory("kb", dir); err != nil {
+			return err
 		}
-		if info, err := os.Stat(dir); err != nil {
-			return fmt.Errorf("agent: %s: %w; name a directory that exists", what, err)
-		} else if !info.IsDir() {
-			return fmt.Errorf("agent: %s: %s is a file; name the directory that it is in", what, dir)
+	}
+	if o.Root != "" {
+		if err := directory("root", o.Root); err != nil {
+			return err
 		}
 	}
 	router, err := agentclient.New(o.Router)
@@ -139,6 +153,36 @@ func (o *Options) complete() error {
 	}
 	router.Close()
 	return nil
+}
+
+func directory(what, dir string) error {
+	if info, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("agent: %s: %w; name a directory that exists", what, err)
+	} else if !info.IsDir() {
+		return fmt.Errorf("agent: %s: %s is a file; name the directory that it is in", what, dir)
+	}
+	return nil
+}
+
+// bases are the directories of KB by tenant, that of all others under "".
+func (o *Options) bases() (map[string]string, error) {
+	dirs := map[string]string{}
+	for _, arg := range o.KB {
+		id, dir := tenantPath(arg)
+		if _, twice := dirs[id]; twice {
+			return nil, fmt.Errorf("agent: kb: %s is the second directory for the same tenants; give one for all, and one for each tenant as TENANT=DIR", dir)
+		}
+		dirs[id] = dir
+	}
+	return dirs, nil
+}
+
+// tenantPath splits TENANT=PATH; where nothing that can name a tenant stands before a "=", all is the path.
+func tenantPath(arg string) (id, path string) {
+	if id, path, ok := strings.Cut(arg, "="); ok && tenant.ValidID(id) && !strings.ContainsAny(id, `/\`) {
+		return id, path
+	}
+	return "", arg
 }
 
 func names(ps []Profile) string {

@@ -14,7 +14,6 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/batch"
 	"github.com/mcphud/mcphud/agentsrv/check"
 	"github.com/mcphud/mcphud/agentsrv/front"
-	"github.com/mcphud/mcphud/agentsrv/kb"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/session/listen"
 )
@@ -99,7 +98,7 @@ func (a *Agent) shown() telemetry.Options {
 		Tenants:  a.tenants.Active,
 		Status: map[string]func(context.Context) any{
 			"profile": func(context.Context) any { return a.o.Profile },
-			"kb":      func(context.Context) any { return a.kbState() },
+			"kb":      a.kbStatus,
 		},
 		Ready: map[string]func(context.Context) error{
 			"store": a.db.PingContext,
@@ -110,8 +109,11 @@ func (a *Agent) shown() telemetry.Options {
 				return nil
 			},
 			"knowledge base": func(context.Context) error {
-				if s := a.kbState(); s != nil && !s.Ready && s.Err == "" {
-					return fmt.Errorf("indexing files: %d so far", s.Files)
+				if a.kb == nil {
+					return nil
+				}
+				if pending, files := a.kb.Status().Pending(); pending {
+					return fmt.Errorf("indexing files: %d so far", files)
 				}
 				return nil
 			},
@@ -119,11 +121,13 @@ func (a *Agent) shown() telemetry.Options {
 	}
 }
 
-// kbState is how far the folder is indexed that is searched, nil if none was given.
-func (a *Agent) kbState() *kb.State {
-	if a.kb == nil || a.o.KB == "" {
+// kbStatus is how far what is searched is indexed, nil in a profile that searches nothing.
+func (a *Agent) kbStatus(ctx context.Context) any {
+	if a.kb == nil {
 		return nil
 	}
-	s := a.kb.State()
-	return &s
+	if err := a.kb.Load(ctx); err != nil {
+		a.log.Error("knowledge base: cannot load the built-in texts", "error", err)
+	}
+	return a.kb.Status()
 }

@@ -130,3 +130,21 @@ func TestD2_HostileURIsAreAnsweredAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// Without a session nobody can be told of changes, so that a subscription is refused instead of forgotten.
+func TestP6_SubscribingNeedsASession(t *testing.T) {
+	a, cs := serve(t, Options{})
+	alone := &client{t: t, url: a.URL(), hc: cs["legacy"].hc}
+	m, _ := alone.roundTrip("resources/subscribe", `{"uri":"my-agents://list"}`)
+	if m.Error == nil || m.Error.Code != -32000 || !strings.Contains(m.Error.Message, "needs a session") {
+		t.Errorf("%s %+v", m.Result, m.Error)
+	}
+	if res := alone.do(context.Background(), "resources/subscribe", `{"uri":"my-agents://list"}`); res.StatusCode != http.StatusBadRequest {
+		t.Error(res.Status)
+	} else {
+		_ = res.Body.Close()
+	}
+	if m, _ = cs["legacy"].roundTrip("resources/subscribe", `{"uri":"my-agents://list"}`); m.Error != nil {
+		t.Errorf("in a session: %+v", m.Error)
+	}
+}

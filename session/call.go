@@ -97,11 +97,12 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	}
 	meta, err := members(o.Meta, "the metadata")
 	if err != nil {
-		return rpc.Reply{}, failure.Wrap(err, s.cfg.Name, stage)
+		return rpc.Reply{}, failure.Wrap(err, s.Title(), stage)
 	}
 	s.mu.Lock()
 	s.calls++
 	s.mu.Unlock()
+	defer s.Hold()() // also while somebody thinks about what the server asks
 	if o.Tag != nil {
 		ctx = rpc.WithTag(ctx, o.Tag)
 	}
@@ -109,17 +110,17 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	for range maxRounds {
 		r, err := s.exchange(ctx, method, target, params, answers, meta, schema, o)
 		if err != nil {
-			return r, failure.Wrap(err, s.cfg.Name, stage)
+			return r, failure.Wrap(err, s.Title(), stage)
 		}
 		if !asksForInput(r.Result) {
 			return r, nil
 		}
 		if answers, err = s.answerInput(ctx, r.Result); err != nil {
-			return r, failure.Wrap(err, s.cfg.Name, stage)
+			return r, failure.Wrap(err, s.Title(), stage)
 		}
 	}
 	return rpc.Reply{}, &failure.Error{
-		Kind: failure.Protocol, Server: s.cfg.Name, Stage: stage, Message: fmt.Sprintf("the server asked for input %d times in a row", maxRounds),
+		Kind: failure.Protocol, Server: s.Title(), Stage: stage, Message: fmt.Sprintf("the server asked for input %d times in a row", maxRounds),
 		Next: "see what was exchanged", Remedy: failure.SeeTraffic,
 	}
 }
@@ -221,7 +222,7 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 	params := append([]byte(`{"name":`), jsonrpc.Quote(name)...)
 	if len(args) > 0 {
 		if err := jsonrpc.Valid(args); err != nil {
-			return rpc.Reply{}, &failure.Error{Kind: failure.Usage, Server: s.cfg.Name, Stage: "tools/call " + text.Clip(name, 100), Message: "the arguments are not JSON: " + err.Error(), Next: "correct them", Err: err}
+			return rpc.Reply{}, &failure.Error{Kind: failure.Usage, Server: s.Title(), Stage: "tools/call " + text.Clip(name, 100), Message: "the arguments are not JSON: " + err.Error(), Next: "correct them", Err: err}
 		}
 		params = append(append(params, `,"arguments":`...), args...)
 	}

@@ -107,6 +107,9 @@ func (s *Session) connect(ctx context.Context, t transport.Transport, pin string
 	}
 	err := t.Start(ctx, c.Mux)
 	if err == nil {
+		s.mu.Lock()
+		s.starting = c.traits.Child
+		s.mu.Unlock()
 		err = c.handshake(ctx, pin, era)
 	}
 	if err == nil {
@@ -121,7 +124,7 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 	if errors.Is(err, errRestart) {
 		return err
 	}
-	e, ok := failure.Wrap(err, s.cfg.Name, "connecting").(*failure.Error)
+	e, ok := failure.Wrap(err, s.Title(), "connecting").(*failure.Error)
 	if !ok {
 		return err
 	}
@@ -132,7 +135,7 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e.Kind = failure.Timeout
-		e.Message = fmt.Sprintf("no answer to %s within %v", e.Stage, s.connectTimeout())
+		e.Message = fmt.Sprintf("no answer to %s within %v", e.Stage, s.cfg.ConnectLimit())
 		e.Next, e.Remedy = "check that this is an MCP server, or give it more time", failure.RaiseConnectTimeout
 	case e.Kind == failure.ChannelClosed && child != nil:
 		e.Kind = failure.SpawnFailed
@@ -141,7 +144,14 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 		} else {
 			e.Message += " before it answered"
 		}
-		e.Next = "run the command by itself to see what is wrong"
+		switch e.Remedy, e.Object = child.Diagnose(); e.Remedy {
+		case failure.SetVariable:
+			e.Next = "set " + e.Object + " and start again"
+		case failure.RemoveCache:
+			e.Next = "npx's cache is incomplete: remove that folder and start again"
+		default:
+			e.Next = "run the command by itself to see what is wrong"
+		}
 	}
 	return e
 }

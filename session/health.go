@@ -53,7 +53,7 @@ func (s *Session) watchHealth(c *conn) {
 			continue
 		}
 		s.drop(c, &failure.Error{
-			Kind: failure.Timeout, Server: s.cfg.Name, Stage: "health check", Err: err,
+			Kind: failure.Timeout, Server: s.Title(), Stage: "health check", Err: err,
 			Message: fmt.Sprintf("no answer to %d health checks in a row: %v", failures, err), Next: "it is reconnected automatically", Remedy: failure.Reconnect,
 		})
 		return

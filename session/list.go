@@ -55,7 +55,7 @@ func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.
 			select {
 			case <-over:
 			case <-ctx.Done():
-				return s.Listing(kind), failure.Wrap(ctx.Err(), s.cfg.Name, kind.Method())
+				return s.Listing(kind), failure.Wrap(ctx.Err(), s.Title(), kind.Method())
 			}
 			if cur := s.Listing(kind); cur.Err == nil || failure.KindOf(cur.Err) != failure.Interrupted {
 				return cur, cur.Err
@@ -71,7 +71,7 @@ func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.
 		l.cur.Loading = true
 		s.mu.Unlock()
 		s.notifyChange()
-		err := failure.Wrap(s.load(ctx, kind), s.cfg.Name, kind.Method())
+		err := failure.Wrap(s.load(ctx, kind), s.Title(), kind.Method())
 		s.mu.Lock()
 		l.loading = nil
 		l.cur.Loading, l.cur.Err, l.cur.At = false, err, time.Now()

@@ -119,7 +119,7 @@ func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.Subscri
 		case <-ctx.Done():
 		}
 	}
-	opened(failure.Wrap(context.Cause(ctx), s.cfg.Name, string(mcp.MethodSubscriptionsListen)))
+	opened(failure.Wrap(context.Cause(ctx), s.Title(), string(mcp.MethodSubscriptionsListen)))
 }
 
 // acknowledged looks whether frame confirms what filter asks for.
@@ -149,7 +149,7 @@ func (s *Session) Notify(ctx context.Context, method string, params json.RawMess
 	if err != nil {
 		return err
 	}
-	return failure.Wrap(c.Notify(ctx, method, params, nil), s.cfg.Name, method)
+	return failure.Wrap(c.Notify(ctx, method, params, nil), s.Title(), method)
 }
 
 // watch is the stream of one resource's updates in the modern era.
@@ -169,13 +169,29 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 		}
 		if c.era != Modern {
 			_, err := s.Call(ctx, string(mcp.MethodResourcesSubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
+			if err == nil {
+				s.subscribed(c, uri)
+			}
 			return err
 		}
 		if w := s.watch(c, uri); w != nil {
-			return failure.Wrap(s.await(ctx, w, uri), s.cfg.Name, "subscriptions/listen")
+			return failure.Wrap(s.await(ctx, w, uri), s.Title(), "subscriptions/listen")
 		}
 		// The connection was replaced meanwhile; the new one knows of no subscription.
 	}
+}
+
+// subscribed notes a subscription of the legacy era, which ends with c.
+func (s *Session) subscribed(c *conn, uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != c {
+		return
+	}
+	if s.subs == nil {
+		s.subs = map[string]struct{}{}
+	}
+	s.subs[uri] = struct{}{}
 }
 
 // watch is the stream for uri over c, opened if there is none; nil when c is not the session's connection any more.
@@ -239,11 +255,17 @@ func (s *Session) Unsubscribe(ctx context.Context, uri string) error {
 		return nil
 	}
 	_, err = s.Call(ctx, string(mcp.MethodResourcesUnsubscribe), fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri)), CallOptions{})
+	if err == nil {
+		s.mu.Lock()
+		delete(s.subs, uri)
+		s.mu.Unlock()
+	}
 	return err
 }
 
 // endWatches ends every subscription; the caller holds mu.
 func (s *Session) endWatches() {
+	clear(s.subs)
 	for uri, w := range s.watches {
 		w.stop()
 		delete(s.watches, uri)

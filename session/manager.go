@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -101,10 +102,21 @@ func (m *Manager) Register(cfg config.Server) (*Session, error) {
 			return nil, &failure.Error{Kind: failure.Usage, Server: cfg.Name, Stage: "registering", Message: "there is a server of this name already", Next: "choose another name"}
 		}
 	}
-	s := newSession(cfg, &m.opts, m.NotifyChange)
+	s := newSession(cfg, &m.opts, m.NotifyChange, m.entitle)
 	m.sessions = append(m.sessions, s)
 	m.NotifyChange()
 	return s, nil
+}
+
+// entitle gives a session its title, with a number after one that another session has.
+func (m *Manager) entitle(s *Session, title string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	unique := title
+	for n := 2; slices.ContainsFunc(m.sessions, func(o *Session) bool { return o != s && o.Title() == unique }); n++ {
+		unique = fmt.Sprintf("%s (%d)", title, n)
+	}
+	s.title.Store(&unique)
 }
 
 // Unregister disconnects a server and forgets it.

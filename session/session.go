@@ -21,6 +21,8 @@ type Session struct {
 	cfg     config.Server
 	opts    *Options
 	changed func() // tells the manager
+	unique  func(s *Session, title string)
+	title   atomic.Pointer[string] // nil: the name
 	rev     atomic.Uint64
 
 	ctx  context.Context // ends with the session
@@ -28,7 +30,9 @@ type Session struct {
 	wg   sync.WaitGroup // everything that runs for this session
 
 	mu        sync.Mutex
-	url       string // where the server is now
+	url       string            // where the server is now
+	env       map[string]string // set since it was configured
+	starting  transport.Child   // of the attempt that runs
 	state     State
 	err       error
 	since     time.Time
@@ -42,6 +46,8 @@ type Session struct {
 	retry     *retry // automatic reconnection that is going on
 	closed    bool
 	holds     int
+	retired   string              // why it was closed by Retire
+	subs      map[string]struct{} // URIs that are subscribed to over conn, in the legacy era
 	used      time.Time
 	calls     uint64
 	level     *string
@@ -50,9 +56,9 @@ type Session struct {
 	listeners map[*func([]byte)]struct{} // by OnNotification
 }
 
-func newSession(cfg config.Server, opts *Options, changed func()) *Session {
+func newSession(cfg config.Server, opts *Options, changed func(), unique func(*Session, string)) *Session {
 	s := &Session{
-		cfg: cfg, url: cfg.URL, opts: opts, changed: changed, state: Disconnected, since: time.Now(), used: time.Now(),
+		cfg: cfg, url: cfg.URL, opts: opts, changed: changed, unique: unique, state: Disconnected, since: time.Now(), used: time.Now(),
 		watches: map[string]*watch{},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -60,33 +66,6 @@ func newSession(cfg config.Server, opts *Options, changed func()) *Session {
 		s.lists[k].cur.Kind = offer.Kind(k)
 	}
 	return s
-}
-
-// Name is the server's name in the configs.
-func (s *Session) Name() string { return s.cfg.Name }
-
-// Config is the server as it was configured, and where it moved to since.
-func (s *Session) Config() config.Server {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	cfg := s.cfg
-	cfg.URL = s.url
-	return cfg
-}
-
-// SetURL takes note of another URL at which the server is from now on. It reports whether that is news to a session that is
-// connected, or that tried to be: then Reconnect makes a connection to where it is.
-func (s *Session) SetURL(url string) bool {
-	s.mu.Lock()
-	if s.url == url {
-		s.mu.Unlock()
-		return false
-	}
-	s.url = url
-	stale := s.state != Disconnected
-	s.mu.Unlock()
-	s.notifyChange()
-	return stale
 }
 
 // Rev grows with every change that Status or Listing show.
@@ -111,23 +90,30 @@ func (s *Session) connID() uint64 {
 	return s.conns
 }
 
-func (s *Session) connectTimeout() time.Duration {
-	if s.cfg.ConnectTimeout > 0 {
-		return s.cfg.ConnectTimeout
+// patience bounds an attempt to connect.
+func (s *Session) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.opts.Patient && s.cfg.Command != "" && s.cfg.ConnectTimeout == 0 {
+		return context.WithCancel(ctx)
 	}
-	return config.DefaultConnectTimeout
+	return context.WithTimeout(ctx, s.cfg.ConnectLimit())
 }
 
 // set changes the state; the caller holds mu. It returns what to do once mu is released.
 func (s *Session) set(to State, err error) func() {
 	from := s.state
 	s.state, s.err, s.since = to, err, time.Now()
-	id := s.conns
+	if to != Disconnected {
+		s.retired = ""
+	}
+	id, retired := s.conns, s.retired
 	return func() {
 		if from != to || err != nil {
 			note := string(from) + " -> " + string(to)
 			if err != nil {
 				note += ": " + err.Error()
+			}
+			if retired != "" {
+				note += ": " + retired
 			}
 			transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}.Append(journal.Entry{Kind: journal.State, Note: note}, nil)
 		}
@@ -141,11 +127,14 @@ func (s *Session) Status() Status {
 	s.mu.Lock()
 	st := Status{
 		State: s.state, Err: s.err, Attempt: s.attempt, RetryAt: s.retryAt, Since: s.since, Conn: s.conns, URL: s.url,
-		Transport: transport.Kinds(s.cfg)[0], Rev: rev,
+		Transport: transport.Kinds(s.cfg)[0], Rev: rev, Retired: s.retired,
 	}
-	c := s.conn
+	c, starting := s.conn, s.starting
 	s.mu.Unlock()
 	if c == nil {
+		if starting != nil {
+			st.PID, st.Stderr = starting.PID(), starting.Stderr()
+		}
 		return st
 	}
 	st.Attempt = 0
@@ -170,7 +159,7 @@ func (s *Session) Connect(ctx context.Context) error {
 		switch {
 		case s.closed:
 			s.mu.Unlock()
-			return &failure.Error{Kind: failure.ServerNotConnected, Server: s.cfg.Name, Stage: "connecting", Message: "the server was removed from the list"}
+			return &failure.Error{Kind: failure.ServerNotConnected, Server: s.Title(), Stage: "connecting", Message: "the server was removed from the list"}
 		case s.conn != nil:
 			s.mu.Unlock()
 			return nil
@@ -180,7 +169,7 @@ func (s *Session) Connect(ctx context.Context) error {
 			select {
 			case <-over:
 			case <-ctx.Done():
-				return failure.Wrap(ctx.Err(), s.cfg.Name, "connecting")
+				return failure.Wrap(ctx.Err(), s.Title(), "connecting")
 			}
 			s.mu.Lock()
 			err, again := s.err, s.conn == nil && s.err == nil
@@ -200,7 +189,7 @@ func (s *Session) Connect(ctx context.Context) error {
 // dial makes one attempt. The caller holds mu, and dial releases it.
 func (s *Session) dial(ctx context.Context) error {
 	over := make(chan struct{})
-	ctx, cancel := context.WithTimeout(ctx, s.connectTimeout())
+	ctx, cancel := s.patience(ctx)
 	defer cancel()
 	s.dialing, s.abort = over, cancel
 	s.retryAt = time.Time{}
@@ -214,12 +203,12 @@ func (s *Session) dial(ctx context.Context) error {
 	c, err := s.open(ctx, era)
 
 	s.mu.Lock()
-	s.dialing, s.abort = nil, nil
+	s.dialing, s.abort, s.starting = nil, nil, nil
 	if err == nil && (s.closed || s.ctx.Err() != nil || s.state != Connecting) {
 		s.mu.Unlock()
 		close(over)
 		_ = c.Close(&failure.Error{Kind: failure.ChannelClosed, Message: "disconnected"}) // nobody wants it any more
-		return &failure.Error{Kind: failure.Interrupted, Server: s.cfg.Name, Stage: "connecting", Message: "disconnected while connecting"}
+		return &failure.Error{Kind: failure.Interrupted, Server: s.Title(), Stage: "connecting", Message: "disconnected while connecting"}
 	}
 	switch {
 	case err == nil:
@@ -232,17 +221,20 @@ func (s *Session) dial(ctx context.Context) error {
 		}
 		tell = s.set(Connected, nil)
 	case s.state != Connecting: // Disconnect came in between
-		err = &failure.Error{Kind: failure.Interrupted, Server: s.cfg.Name, Stage: "connecting", Message: "disconnected while connecting"}
+		err = &failure.Error{Kind: failure.Interrupted, Server: s.Title(), Stage: "connecting", Message: "disconnected while connecting"}
 		tell = func() {}
 	case failure.KindOf(err) == failure.Interrupted:
-		err = failure.Wrap(err, s.cfg.Name, "connecting")
+		err = failure.Wrap(err, s.Title(), "connecting")
 		tell = s.set(Disconnected, nil)
 	default:
 		s.era = "" // the server may have become another one
-		err = failure.Wrap(err, s.cfg.Name, "connecting")
+		err = failure.Wrap(err, s.Title(), "connecting")
 		tell = s.set(Failed, err)
 	}
 	s.mu.Unlock()
+	if err == nil {
+		s.introduced(c.serverInfo)
+	}
 	tell()
 	if err == nil {
 		s.startLoops(c)
@@ -254,10 +246,17 @@ func (s *Session) dial(ctx context.Context) error {
 
 // Disconnect ends the connection, or the attempts to make one, and returns when nothing of it is left. Requests in flight
 // fail.
-func (s *Session) Disconnect() error { return s.disconnect(failure.ChannelClosed, "disconnected") }
+func (s *Session) Disconnect() error { return s.disconnect(failure.ChannelClosed, "disconnected", "") }
 
-func (s *Session) disconnect(kind failure.Kind, why string) error {
+// Retire is Disconnect for somebody who looks after connections that nobody uses. why, such as "idle 5m0s", is in Status until
+// the next attempt.
+func (s *Session) Retire(why string) error {
+	return s.disconnect(failure.ChannelClosed, "closed: "+why, why)
+}
+
+func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
 	s.mu.Lock()
+	s.retired = retired
 	s.endRetry()
 	if s.abort != nil {
 		s.abort()
@@ -275,13 +274,13 @@ func (s *Session) disconnect(kind failure.Kind, why string) error {
 	if c == nil {
 		return nil
 	}
-	return failure.Wrap(c.Close(&failure.Error{Kind: kind, Server: s.cfg.Name, Message: why, Next: "connect again"}), s.cfg.Name, "closing")
+	return failure.Wrap(c.Close(&failure.Error{Kind: kind, Server: s.Title(), Message: why, Next: "connect again"}), s.Title(), "closing")
 }
 
 // Reconnect ends the connection and makes a new one. That the old one could not be closed in order is in the journal.
 func (s *Session) Reconnect(ctx context.Context) error {
 	old := s.connID()
-	if err := s.disconnect(failure.ChannelClosed, "reconnecting"); err != nil {
+	if err := s.disconnect(failure.ChannelClosed, "reconnecting", ""); err != nil {
 		transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: old}.Append(journal.Entry{Kind: journal.State, Note: err.Error()}, nil)
 	}
 	return s.Connect(ctx)
@@ -289,7 +288,7 @@ func (s *Session) Reconnect(ctx context.Context) error {
 
 // lost handles a connection that ended by itself.
 func (s *Session) lost(c *conn, err error) {
-	s.drop(c, failure.Wrap(err, s.cfg.Name, ""))
+	s.drop(c, failure.Wrap(err, s.Title(), ""))
 }
 
 // drop gives up a connection that does not work any more, and starts reconnecting.
@@ -337,7 +336,7 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 		}
 		s.mu.Unlock()
 		if over == nil {
-			e := &failure.Error{Kind: failure.ServerNotConnected, Server: s.cfg.Name, Stage: stage, Message: "the server is not connected", Next: "connect it first", Err: err}
+			e := &failure.Error{Kind: failure.ServerNotConnected, Server: s.Title(), Stage: stage, Message: "the server is not connected", Next: "connect it first", Err: err}
 			if state == Failed && err != nil {
 				e.Message += " (" + err.Error() + ")"
 			}
@@ -346,13 +345,13 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 		select {
 		case <-over:
 		case <-ctx.Done():
-			return nil, failure.Wrap(ctx.Err(), s.cfg.Name, stage)
+			return nil, failure.Wrap(ctx.Err(), s.Title(), stage)
 		}
 		s.mu.Lock()
 		c, err = s.conn, s.err
 		s.mu.Unlock()
 		if c == nil && err != nil {
-			return nil, failure.Wrap(err, s.cfg.Name, stage)
+			return nil, failure.Wrap(err, s.Title(), stage)
 		}
 	}
 }
@@ -383,7 +382,7 @@ func (s *Session) Hold() (release func()) {
 
 // Use says how much a session is used.
 type Use struct {
-	Held     bool      // by Hold
+	Held     bool      // by Hold, by a request from its start to its result, or by a subscription
 	Inflight int       // requests waiting for an answer
 	Calls    uint64    // requests made so far
 	Last     time.Time // of the last request or release, or when the session was made
@@ -392,7 +391,7 @@ type Use struct {
 // Use is a snapshot.
 func (s *Session) Use() Use {
 	s.mu.Lock()
-	u := Use{Held: s.holds > 0, Calls: s.calls, Last: s.used}
+	u := Use{Held: s.holds > 0 || len(s.watches)+len(s.subs) > 0, Calls: s.calls, Last: s.used}
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {
@@ -406,7 +405,7 @@ func (s *Session) close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	err := s.disconnect(failure.ChannelClosed, "the session was closed")
+	err := s.disconnect(failure.ChannelClosed, "the session was closed", "")
 	s.stop()
 	s.wg.Wait()
 	return err
@@ -432,6 +431,9 @@ type Options struct {
 	// HealthInterval is the time between health checks: 0 for 30 s, negative for none.
 	HealthInterval time.Duration
 	Retry          Retry
+	// Patient gives child processes as long as they live to answer the handshake, unless their configuration has a limit: for
+	// surfaces on which somebody sees what they write meanwhile, and can give up.
+	Patient bool
 	// Transport is what all transports of the manager's servers get.
 	Transport transport.Options
 	// Serve answers requests of servers other than ping and roots/list: a result, or an error; false if it does not know

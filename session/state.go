@@ -34,6 +34,7 @@ type Status struct {
 	Attempt   int       // of automatic reconnection, 0 when none is going on
 	RetryAt   time.Time // when the next attempt starts; zero if none is planned
 	Since     time.Time // when State was entered
+	Retired   string    // why Retire closed the connection; "" if something else did
 	Transport string    // "stdio", "http", "sse", "memory"
 	Version   string    // protocol version, "" before the handshake
 	Era       Era       // "" before the handshake
@@ -43,6 +44,7 @@ type Status struct {
 
 	Latency   time.Duration  // of the last health check, or of the handshake
 	PID       int            // of the child, 0 if there is none
+	Stderr    string         // the last lines of a child that has not answered yet
 	URL       string         // over HTTP
 	SessionID string         // Mcp-Session-Id, over HTTP
 	Conn      uint64         // which connection of this session, as in the journal

@@ -31,7 +31,7 @@ func TestUntrustedProjectServersAreNeverStarted(t *testing.T) {
 			_, called := b.CallTool(t.Context(), "mcp__a__x", nil, session.CallOptions{})
 			for what, err := range map[string]error{
 				"Connect": s.Connect(t.Context()), "Reconnect": s.Reconnect(t.Context()), "Get": got, "CallTool": called,
-				"ConnectAll": b.ConnectAll(t.Context())["a"],
+				"ConnectAll": b.ConnectAll(t.Context(), []string{"a"}, nil),
 			} {
 				if failure.KindOf(err) != failure.Usage {
 					t.Errorf("%s: %v", what, err)

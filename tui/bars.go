@@ -76,6 +76,9 @@ const helpID = "app.help"
 // hintLine shows what can be done now: the hints of the focused pane's actions, then the shell's own.
 func (a *App) hintLine(w int) string {
 	t := a.ctx.Theme
+	if l := a.top(); l != nil {
+		return l.hintLine(&a.ctx, w)
+	}
 	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
 	if a.place.focus == RailFocus {
 		local = nil
@@ -150,7 +153,7 @@ func (a *App) statusLine(w int) string {
 	t := a.ctx.Theme
 	var left []string
 	if cur := a.servers.row(a.servers.current); cur != nil {
-		left = append(left, t.Title.S(safe.Line(cur.name, 24)))
+		left = append(left, t.Title.S(safe.Line(cur.title, 24)))
 		if cur.transport != "" {
 			left = append(left, t.Text.S(safe.Line(cur.transport, 12)))
 		}

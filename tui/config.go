@@ -37,6 +37,8 @@ type Config struct {
 	Keys map[string][]string
 	// HistoryFile keeps the lines of the `:` prompt; "" keeps none.
 	HistoryFile string
+	// PreferencesFile keeps what the user arranged: borders, which pane is below which, the theme; "" keeps nothing.
+	PreferencesFile string
 	// NativeClipboard also copies with the system's clipboard command.
 	NativeClipboard bool
 	// Report is where to report a crash ("https://…/issues").

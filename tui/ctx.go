@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -68,6 +69,12 @@ func (c *Ctx) NavigateOn(server, view string, arg any) tea.Cmd {
 	return emit(Navigate{Server: server, View: view, Arg: arg})
 }
 
+// After yields what f makes after a time, or nothing where the program ends before.
+func (c *Ctx) After(d time.Duration, f func() tea.Msg) tea.Cmd { return c.app.after(d, f) }
+
+// Return goes back to a screen that was visited before, else to a screen as [Ctx.Navigate] does without remembering this one.
+func (c *Ctx) Return(view string) tea.Cmd { return emit(returnTo{view}) }
+
 // Back goes to the screen before.
 func (c *Ctx) Back() tea.Cmd { return emit(Back{}) }
 
@@ -90,6 +97,9 @@ func (c *Ctx) FocusPane(id string) tea.Cmd { return emit(focusPane{id}) }
 
 // SelectServer makes another registered server the current one.
 func (c *Ctx) SelectServer(name string) tea.Cmd { return emit(selectServer{name}) }
+
+// ServerTitle is what to call the server of a journal entry.
+func (c *Ctx) ServerTitle(name string) string { return c.app.servers.titleOf(name) }
 
 // Filter is the text of the `/` prompt for the visible view's focused pane.
 func (c *Ctx) Filter() string { return c.app.filters[c.app.filterKey()] }
@@ -116,6 +126,7 @@ type (
 	askQuestion  struct{ q Question }
 	focusPane    struct{ id string }
 	selectServer struct{ name string }
+	returnTo     struct{ view string }
 )
 
 // emit turns a message into a command.

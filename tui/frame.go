@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -97,7 +98,7 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 	if !l.Rail.Empty() {
 		p := a.rail.pane(a, l.Rail)
 		f.at[2] = l.Rail.Inner()
-		columns = append(columns, p.boxed.draw(p, l.Rail, t, ""))
+		columns = append(columns, p.boxed.draw(p, l.Rail, t, p.Foot))
 	}
 	v := a.current()
 	for i, spec := range v.info.Panes {
@@ -117,8 +118,11 @@ func (f *frame) panes(a *App, cursor *tea.Cursor) *tea.Cursor {
 			k.Y += in.Y
 			cursor = &k
 		}
-		rows := p.boxed.draw(p, r, t, "")
-		if i == 1 && a.arrange.Below && !l.Panes[0].Empty() {
+		if i == 0 { // what is found in a text does not change what is shown
+			p.filter = a.filters[v.info.ID+"\x00"+spec.ID]
+		}
+		rows := p.boxed.draw(p, r, t, p.Foot)
+		if i == 1 && l.Below {
 			last := len(columns) - 1
 			columns[last] = append(columns[last][:len(columns[last]):len(columns[last])], rows...)
 			continue
@@ -186,7 +190,7 @@ func (f *frame) overlays(a *App) (cursor *tea.Cursor) {
 		p.Focused = i == len(a.overlays)-1
 		p.Title = l.overlay.Title()
 		c := l.overlay.Draw(&a.ctx, p)
-		rows := p.boxed.draw(p, l.rect, t, "esc closes")
+		rows := p.boxed.draw(p, l.rect, t, cmp.Or(p.Foot, "esc closes"))
 		ground := make([]string, len(rows))
 		for j, r := range rows {
 			ground[j] = t.Surface.S(reground(r, t))

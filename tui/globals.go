@@ -83,17 +83,18 @@ func globalActions() []Action {
 		{
 			ID: "app.smaller", Keys: []string{"<"}, Title: "narrower list", Group: "Window",
 			Help: "Make the list narrower.",
-			Run:  func(c *Ctx) tea.Cmd { c.app.resize(-5); return nil },
+			Run:  func(c *Ctx) tea.Cmd { return c.app.resize(-5) },
 		},
 		{
 			ID: "app.larger", Keys: []string{">"}, Title: "wider list", Group: "Window",
 			Help: "Make the list wider.",
-			Run:  func(c *Ctx) tea.Cmd { c.app.resize(5); return nil },
+			Run:  func(c *Ctx) tea.Cmd { return c.app.resize(5) },
 		},
 		{
-			ID: "app.flip", Keys: []string{"\\"}, Title: "detail below or beside", Group: "Window",
-			Help: "Put the detail pane below the list, or beside it.",
-			Run:  func(c *Ctx) tea.Cmd { c.app.arrange.Below = !c.app.arrange.Below; return nil },
+			ID: "app.flip", Keys: []string{"\\", "ctrl+\\"}, Title: "below or beside", Group: "Window",
+			Help:     "Put the second pane below the first one, or beside it; it stays so. ctrl+\\ works while typing.",
+			Disabled: onePane,
+			Run:      func(c *Ctx) tea.Cmd { return c.app.flip() },
 		},
 		{
 			ID: "app.mouse", Keys: []string{"M"}, Title: "mouse capture", Group: "Window",
@@ -239,16 +240,6 @@ func nothingRuns(c *Ctx) string {
 		}
 	}
 	return "nothing is running"
-}
-
-// resize moves the border between list and detail.
-func (a *App) resize(by int) {
-	s := a.arrange.Split
-	if s == 0 {
-		s = DefaultSplit
-	}
-	a.splits[a.place.view] = min(max(s+by, MinSplit), MaxSplit)
-	a.sync()
 }
 
 // copyable makes what the visible view would copy, nil if it would not.

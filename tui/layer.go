@@ -1,9 +1,13 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // Grace for overlays that nobody asked for: keys are swallowed until the
@@ -71,6 +75,23 @@ func (l *layer) key(a *App, m tea.KeyPressMsg) tea.Cmd {
 		return join(cmd, a.pop())
 	}
 	return cmd
+}
+
+// hintLine shows the dialog's keys, and no others: none else work while it is open.
+func (l *layer) hintLine(c *Ctx, w int) string {
+	hints := []Hint{{"esc", "close"}}
+	if h, ok := l.overlay.(Hinter); ok {
+		hints = h.Hints(c)
+	}
+	var b strings.Builder
+	for _, h := range hints {
+		s := " " + c.Theme.Accent.S(keyNames([]string{h.Key})) + " " + c.Theme.Muted.S(safe.Line(h.Title, 40)) + " "
+		if paint.Width(b.String())+paint.Width(s) > w {
+			break
+		}
+		b.WriteString(s)
+	}
+	return paint.Fit(b.String(), w)
 }
 
 // place is where an overlay goes: in the middle, a little above it.

@@ -34,6 +34,16 @@ const (
 	RailWidth    = 26
 )
 
+// Arrangement is where the second of two panes goes.
+type Arrangement uint8
+
+// The arrangements: below the first one where the panes have less than StackUnder columns, or as the user chose.
+const (
+	Automatic Arrangement = iota
+	Beside
+	Below
+)
+
 // RailFocus is LayoutState.Focus when the server rail has the keys.
 const RailFocus = -1
 
@@ -45,10 +55,15 @@ type LayoutState struct {
 	Focus int
 	// Zoom gives the focused pane all the room.
 	Zoom bool
-	// Below puts the detail below the list in place of beside it.
-	Below bool
-	// Split is the list's share in percent; 0 means DefaultSplit.
+	// Arrange is where the second pane goes, StackUnder the columns below which [Automatic] puts it below the first one.
+	Arrange    Arrangement
+	StackUnder int
+	// Split is the list's share in percent beside the detail; 0 means DefaultSplit.
 	Split int
+	// Above is its share above the detail. 0 means Rows: how many of h rows it takes, both panes having w by h cells, borders
+	// included; nil means DefaultSplit.
+	Above int
+	Rows  func(w, h int) int
 	// NoRail leaves the rail out unless it has the keys.
 	NoRail bool
 }
@@ -62,6 +77,8 @@ type Layout struct {
 	Crumbs bool
 	Rail   Rect
 	Panes  [2]Rect
+	// Below is whether the second pane is below the first one.
+	Below  bool
 	Ticker Rect
 	// Hints is the hint bar, which the prompt line replaces.
 	Hints  Rect
@@ -98,7 +115,8 @@ func Solve(w, h int, s LayoutState) Layout {
 			room.X += RailWidth
 			room.W -= RailWidth
 		}
-		l.Panes = split(room, s)
+		l.Below = s.Panes > 1 && (s.Arrange == Below || s.Arrange == Automatic && room.W < s.StackUnder)
+		l.Panes = split(room, s, l.Below)
 	}
 	return l
 }
@@ -112,22 +130,30 @@ func index(s LayoutState) int {
 }
 
 // split divides the room between list and detail.
-func split(room Rect, s LayoutState) [2]Rect {
+func split(room Rect, s LayoutState, below bool) [2]Rect {
 	if s.Panes < 2 {
 		return [2]Rect{room}
 	}
-	share := s.Split
-	if share == 0 {
-		share = DefaultSplit
-	}
-	share = min(max(share, MinSplit), MaxSplit)
 	a, b := room, room
-	if s.Below {
-		a.H = min(max(room.H*share/100, 3), room.H-3)
-		b.Y, b.H = room.Y+a.H, room.H-a.H
-	} else {
-		a.W = room.W * share / 100
+	if !below {
+		a.W = room.W * share(s.Split) / 100
 		b.X, b.W = room.X+a.W, room.W-a.W
+		return [2]Rect{a, b}
 	}
+	if s.Above == 0 && s.Rows != nil {
+		a.H = s.Rows(room.W, room.H)
+	} else {
+		a.H = room.H * share(s.Above) / 100
+	}
+	a.H = min(max(a.H, 3), room.H-3)
+	b.Y, b.H = room.Y+a.H, room.H-a.H
 	return [2]Rect{a, b}
+}
+
+// share is a share in percent within its bounds.
+func share(n int) int {
+	if n == 0 {
+		n = DefaultSplit
+	}
+	return min(max(n, MinSplit), MaxSplit)
 }

@@ -104,7 +104,7 @@ r*26 1*94
 k*120
 h*120
 s*120`},
-		{"wide with the detail below", 130, 12, with(func(s *tui.LayoutState) { s.Below = true }), `
+		{"wide with the detail below", 130, 12, with(func(s *tui.LayoutState) { s.Arrange = tui.Below }), `
 t*130
 r*26 1*104
 r*26 1*104
@@ -240,9 +240,12 @@ func TestSolveTiles(t *testing.T) {
 		for h := tui.MinHeight; h < 70; h += 11 {
 			for _, panes := range []int{1, 2} {
 				for focus := tui.RailFocus; focus < panes; focus++ {
-					for flags := range 4 {
+					for flags := range 6 {
 						for _, share := range []int{0, -5, 50, 1000} {
-							s := tui.LayoutState{Panes: panes, Focus: focus, Zoom: flags&1 != 0, Below: flags&2 != 0, Split: share}
+							s := tui.LayoutState{
+								Panes: panes, Focus: focus, Zoom: flags&1 != 0, Arrange: tui.Arrangement(flags / 2), StackUnder: 110,
+								Split: share, Above: share, Rows: func(_, h int) int { return share + h },
+							}
 							if d := draw(tui.Solve(w, h, s), w, h); strings.ContainsAny(d, ".!") {
 								t.Fatalf("Solve(%d, %d, %+v) leaves gaps or overlaps:\n%s", w, h, s, d)
 							}

@@ -271,8 +271,11 @@ func (l *linear) command(line string) {
 	case l.asking != nil:
 		q := l.asking
 		l.asking = nil
-		yes := strings.EqualFold(line, "y") || strings.EqualFold(line, "yes") || line == "" && q.yes
-		l.start(q.answer(&a.ctx, yes))
+		i := q.find(line[:min(len(line), 1)])
+		if i < 0 {
+			i = q.at
+		}
+		l.start(q.answer(&a.ctx, i))
 	case l.question != nil:
 		l.answer(line)
 	case line == "":
@@ -345,7 +348,7 @@ func (l *linear) show(asked bool) {
 		if old := l.states[r.name]; old != r.state {
 			l.states[r.name] = r.state
 			if old != "" || r.state != session.Disconnected {
-				fmt.Fprintln(l.out, safe.Line(strings.TrimSpace("server "+r.name+": "+string(r.state)+" "+r.err), 0))
+				fmt.Fprintln(l.out, safe.Line(strings.TrimSpace("server "+r.title+": "+string(r.state)+" "+r.err), 0))
 			}
 		}
 	}
@@ -378,13 +381,14 @@ func (l *linear) overlays() {
 				return
 			}
 			l.asking = o
-			yes, no := "y", "n"
-			if o.yes {
-				yes = "Y"
-			} else {
-				no = "N"
+			fmt.Fprintf(l.out, "%s\n%s\n", o.Title(), o.q.Body)
+			for i, x := range o.answers {
+				usual := ""
+				if i == o.at {
+					usual = " (an empty line too)"
+				}
+				fmt.Fprintf(l.out, "%s) %s%s\n", x.Key, safe.Line(x.Label, 80), usual)
 			}
-			fmt.Fprintf(l.out, "%s\n%s [%s/%s]\n", o.Title(), o.q.Body, yes, no)
 			return
 		case *picker:
 			l.help()

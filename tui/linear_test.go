@@ -107,7 +107,7 @@ func TestLinearRunsAndCancelsCalls(t *testing.T) {
 func TestLinearAsks(t *testing.T) {
 	inLinear(t, func(t *testing.T, c *console, f *fruits) {
 		c.enter()
-		c.has(c.enter("D"), "Bin it?", "It cannot be taken back. [y/N]")
+		c.has(c.enter("D"), "Bin it?", "It cannot be taken back.", "y) bin", "n) cancel (an empty line too)")
 		c.has(c.enter("y"), "ran bin")
 		c.has(c.enter("R"), "name:  [fruit 0] (. cancels)")
 		c.has(c.enter("apple"), "1) apple")

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -27,7 +28,7 @@ func (l *look) init(a *App) {
 	l.plain = NoColor(a.getenv)
 	l.colors = colorprofile.TrueColor
 	l.palette = themes.Default(true)
-	if p, ok := themes.Find(a.cfg.Theme); ok {
+	if p, ok := themes.Find(cmp.Or(a.cfg.Theme, a.prefs.get("theme"))); ok {
 		l.palette, l.chosen = p, true
 	}
 	l.cut(a)
@@ -69,7 +70,7 @@ func (l *look) cycle(a *App) tea.Cmd {
 	l.palette, l.chosen = all[(i+1)%len(all)], true
 	l.cut(a)
 	a.toasts.add(Note, "theme: "+strings.ToLower(l.palette.Title))
-	return a.broadcast(ThemeChanged{})
+	return join(a.broadcast(ThemeChanged{}), a.prefs.set("theme", l.palette.Name))
 }
 
 // NoColor is the convention of no-color.org: any value that is not empty.

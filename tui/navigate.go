@@ -52,6 +52,23 @@ func (a *App) back() tea.Cmd {
 	return cmd
 }
 
+// returnTo goes back to the last visit of a screen; one that was not visited takes the place of this one.
+func (a *App) returnTo(view string) tea.Cmd {
+	for n := len(a.history); n > 0; n-- {
+		if a.history[n-1].view == view {
+			a.history = a.history[:n]
+			return a.back()
+		}
+	}
+	if a.actions.find(view) == nil {
+		return a.back()
+	}
+	a.leave()
+	a.place = place{view: view, focus: a.focus[view]}
+	a.sync()
+	return a.navigate(Navigate{View: view})
+}
+
 // leave remembers which pane had the keys.
 func (a *App) leave() {
 	if a.place.focus != RailFocus {

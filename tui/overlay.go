@@ -16,16 +16,25 @@ type Overlay interface {
 	Draw(*Ctx, *Pane) *tea.Cursor
 }
 
-// Confirmation is a yes-or-no question.
+// Confirmation is a yes-or-no question. No is what enter answers unless another answer was chosen.
 type Confirmation struct {
 	// Title and Body are sanitised text; Body may have several lines.
 	Title, Body string
 	// Yes and No label the answers ("call write_file", "cancel").
 	Yes, No string
-	// Danger draws the question in the colour of danger and makes No the default.
+	// Danger draws the answers in the colour of danger, and takes a yes only once all of Body was on the screen.
 	Danger bool
 	// OnYes and OnNo run after the answer; either may be nil.
 	OnYes, OnNo func(*Ctx) tea.Cmd
+	// Also are further ways to say yes.
+	Also []Answer
+}
+
+// Answer is a way to say yes that has a key of its own.
+type Answer struct {
+	Key   string // a letter other than y, n, q, h, j, k and l
+	Label string // "yes, and to this tool from now on"
+	Run   func(*Ctx) tea.Cmd
 }
 
 // Question asks for one line of text in the prompt line.

@@ -14,6 +14,8 @@ type Pane struct {
 
 	// Title and Badge are sanitised plain text for the border's upper left and upper right ("Tools", "3 of 12").
 	Title, Badge string
+	// Foot is sanitised plain text for the border's lower right ("24 tools"); an overlay without one says how it closes.
+	Foot string
 	// Lines are safe, already styled rows, each at most W cells wide; the shell
 	// fills up with blanks and ignores rows beyond H.
 	Lines []string
@@ -22,6 +24,7 @@ type Pane struct {
 	// Selected is the number of the line under the cursor of a list, from 1; 0 if there is none.
 	Selected int
 
+	filter string // what is applied by `/`
 	key    paneKey
 	extra  []any
 	cursor *tea.Cursor

@@ -24,6 +24,7 @@ type prompt struct {
 	check    func(text string) string
 	complete func(text string) []string
 	recall   *recall
+	touched  bool // the text was changed
 
 	offers []string // completions of the text, when tab was pressed or while typing
 	offer  int      // the one taken by tab, -1 for none
@@ -50,15 +51,26 @@ func newQuestion(q Question) *prompt {
 	return p
 }
 
-// newFilter is the `/` prompt; the view sees the text while it is typed.
+// newFilter is the `/` prompt; the view sees the text while it is typed. It starts empty, with what was looked for before
+// one key away; what is applied stays so until something else is typed.
 func newFilter(a *App) *prompt {
-	p := &prompt{
-		label:  "/",
-		change: func(a *App, text string) tea.Cmd { return a.setFilter(text, false) },
-		done:   func(a *App, text string) tea.Cmd { return a.setFilter(text, true) },
-		cancel: func(a *App) tea.Cmd { return a.setFilter("", true) },
+	k := a.filterKey()
+	if a.searched[k] == nil {
+		a.searched[k] = &recall{}
 	}
-	p.edit.set(a.filters[a.filterKey()])
+	p := &prompt{label: "/", recall: a.searched[k]}
+	p.change = func(a *App, text string) tea.Cmd { return a.setFilter(text, false) }
+	p.done = func(a *App, text string) tea.Cmd {
+		if !p.touched {
+			return nil
+		}
+		return a.setFilter(text, true)
+	}
+	p.cancel = func(a *App) tea.Cmd {
+		p.recall.add(p.edit.String())
+		return a.setFilter("", true)
+	}
+	p.recall.begin()
 	return p
 }
 
@@ -91,9 +103,9 @@ func (p *prompt) key(a *App, m tea.KeyPressMsg) tea.Cmd {
 		}
 		p.edit.set(p.recall.move(k == "up" || k == "ctrl+p", p.edit.String()))
 		p.suggest()
-		return nil
+		return p.changed(a)
 	case "backspace":
-		if p.edit.String() == "" && p.recall != nil {
+		if p.edit.String() == "" && p.recall != nil && p.change == nil {
 			a.prompt = nil
 			return p.cancel(a)
 		}
@@ -112,7 +124,7 @@ func (p *prompt) paste(a *App, text string) tea.Cmd {
 }
 
 func (p *prompt) changed(a *App) tea.Cmd {
-	p.why = ""
+	p.why, p.touched = "", true
 	if p.change == nil {
 		return nil
 	}
@@ -165,6 +177,8 @@ func (p *prompt) draw(t *Theme, w int) (string, int) {
 		offers = "  " + t.Error.S("✗ "+safe.Line(p.why, max(room/2, 1)))
 	case len(p.offers) > 0:
 		offers = "  " + p.menu(t, room/2)
+	case p.change != nil && p.edit.String() == "" && len(p.recall.lines) > 0:
+		offers = "  " + t.Muted.S(safe.Line("↑ "+p.recall.lines[len(p.recall.lines)-1], max(room/2, 1)))
 	}
 	ow := ansi.StringWidth(offers)
 	text, x := p.edit.draw(room-ow, p.secret)

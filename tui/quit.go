@@ -14,7 +14,7 @@ const interruptTime = 2 * time.Second
 type quitting struct {
 	since time.Time // the last ctrl+c
 	seq   int
-	asked bool // the question of q is on the screen
+	asked *confirm // the question of q, while it is on the screen
 }
 
 // interruptExpired ends the time in which ctrl+c quits.
@@ -49,20 +49,28 @@ func (q *quitting) request(a *App) tea.Cmd {
 	if n == 0 {
 		return a.leaveProgram()
 	}
-	if q.asked {
+	if q.asked != nil {
 		return nil
 	}
-	q.asked = true
 	what := "A call is running."
 	if n > 1 {
 		what = fmt.Sprintf("%d calls are running.", n)
 	}
-	a.push(newConfirm(Confirmation{
+	q.asked = newConfirm(Confirmation{
 		Title: "Quit mcphud?", Body: what + " Quitting cancels and notifies the server.", Yes: "quit", No: "stay",
-		OnYes: func(*Ctx) tea.Cmd { q.asked = false; return a.leaveProgram() },
-		OnNo:  func(*Ctx) tea.Cmd { q.asked = false; return nil },
-	}), false)
+		OnYes: func(*Ctx) tea.Cmd { q.asked = nil; return a.leaveProgram() },
+		OnNo:  func(*Ctx) tea.Cmd { q.asked = nil; return nil },
+	})
+	a.push(q.asked, false)
 	return nil
+}
+
+// settle takes the question away when the last call is over.
+func (q *quitting) settle(a *App) {
+	if q.asked != nil && a.ops.calls() == 0 {
+		a.drop(q.asked)
+		q.asked = nil
+	}
 }
 
 // leaveProgram cancels what runs, so that servers are notified, and quits.

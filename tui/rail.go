@@ -21,7 +21,7 @@ type rail struct {
 func (r *rail) shown(a *App) []*serverRow {
 	out := make([]*serverRow, 0, len(a.servers.rows))
 	for i := range a.servers.rows {
-		if x := &a.servers.rows[i]; strings.Contains(strings.ToLower(x.name), strings.ToLower(r.filterText)) {
+		if x := &a.servers.rows[i]; strings.Contains(strings.ToLower(x.title+" "+x.name), strings.ToLower(r.filterText)) {
 			out = append(out, x)
 		}
 	}
@@ -138,7 +138,7 @@ func (r *rail) row(a *App, x *serverRow, at bool, w int) string {
 	if x.name == a.servers.current {
 		mark = "▸"
 	}
-	name := safe.Line(x.name, w)
+	name := safe.Line(x.title, w)
 	row := mark + HealthOf(x.state).Mark(t) + " " + name
 	if word := x.word(); paint.Width(row)+paint.Width(word) < w {
 		row = paint.Fit(row, w-paint.Width(word)) + HealthOf(x.state).Style(t).S(word)

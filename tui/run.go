@@ -91,7 +91,7 @@ func (a *App) close() {
 		}
 	}
 	a.ops.wait(exitTime / 2)
-	a.servers.close()
+	a.servers.look(nil)
 	_ = a.recall.save() // a history that cannot be written is not worth a message on the way out
 }
 

@@ -55,13 +55,13 @@ func (w *snapshot) newest(j *journal.Journal) {
 // rowOf is a server as rail and status bar show it.
 func rowOf(s *session.Session, now time.Time) serverRow {
 	st := s.Status()
-	r := serverRow{name: s.Name(), transport: st.Transport, version: st.Version, state: st.State}
+	r := serverRow{name: s.Name(), title: s.Title(), transport: st.Transport, version: st.Version, state: st.State}
 	r.software = software(st.ServerInfo)
 	if st.Latency > 0 {
 		r.latency = "answers in " + text.Duration(st.Latency)
 	}
 	if st.Err != nil {
-		r.err = strings.TrimPrefix(st.Err.Error(), r.name+": ")
+		r.err = strings.TrimPrefix(strings.TrimPrefix(st.Err.Error(), r.title+": "), r.name+": ")
 	}
 	if r.transport == "" {
 		r.transport = s.Config().Transport
@@ -100,19 +100,19 @@ func (w *snapshot) choose(a *App, name string) bool {
 	}
 	w.current = name
 	a.ctx.Server = s
-	// A server that somebody looks at is in use: the pool must not close it.
-	if w.release != nil {
-		w.release()
-	}
-	w.release = s.Hold()
 	return true
 }
 
-// close lets go of the current server.
-func (w *snapshot) close() {
-	if w.release != nil {
+// look counts a server as in use while one of its screens is visible, so that no pool closes it; nil for none.
+func (w *snapshot) look(s *session.Session) {
+	if s == w.looked {
+		return
+	}
+	if w.looked != nil {
 		w.release()
-		w.release = nil
+	}
+	if w.looked = s; s != nil {
+		w.release = s.Hold()
 	}
 }
 

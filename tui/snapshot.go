@@ -18,18 +18,21 @@ type snapshot struct {
 	traffic bool          // there is any
 	seen    uint64        // revision of the journal
 	tail    []journal.Entry
-	release func() // lets go of the current server
+	looked  *session.Session // whose screen is visible; nil on the list of servers
+	release func()           // lets go of looked
 }
 
 // serverRow is one server as rail and status bar show it.
 type serverRow struct {
-	name, transport, version string
-	state                    session.State
-	detail                   string // countdown or reason
-	err                      string
-	moving                   bool   // changes by itself
-	software                 string // serverInfo: name and version
-	latency                  string
+	name               string // key of the session
+	title              string // what it is called
+	transport, version string
+	state              session.State
+	detail             string // countdown or reason
+	err                string
+	moving             bool   // changes by itself
+	software           string // serverInfo: name and version
+	latency            string
 }
 
 // connected is whether the server can be asked.
@@ -56,13 +59,24 @@ func (w *snapshot) about(t *Theme, width int) []string {
 	if r == nil || !r.connected() {
 		return nil
 	}
-	out := []string{"", " " + t.Heading.S(safe.Line(r.name, width-2))}
+	out := []string{"", " " + t.Heading.S(safe.Line(r.title, width-2))}
 	for _, s := range []string{r.software, r.transport, r.version, r.latency} {
 		if s != "" {
 			out = append(out, " "+t.Muted.S(paint.Cut(safe.Line(s, 200), width-2)))
 		}
 	}
 	return out
+}
+
+// single says that there is nothing to choose between: one server, or one that is open.
+func (w *snapshot) single() bool {
+	open := 0
+	for i := range w.rows {
+		if w.rows[i].state != session.Disconnected {
+			open++
+		}
+	}
+	return len(w.rows) < 2 || open == 1
 }
 
 // row finds a server by name, nil if there is none.
@@ -73,6 +87,14 @@ func (w *snapshot) row(name string) *serverRow {
 		}
 	}
 	return nil
+}
+
+// titleOf is what to call the server of that name.
+func (w *snapshot) titleOf(name string) string {
+	if r := w.row(name); r != nil {
+		return r.title
+	}
+	return name
 }
 
 func (w *snapshot) names() (out []string) {

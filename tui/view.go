@@ -38,7 +38,10 @@ type Info struct {
 	Panes []PaneSpec
 	// Split is the first pane's share in percent until the user moves the border; 0 means DefaultSplit.
 	Split int
-	// NoRail leaves the server rail out: on a screen that lists the servers.
+	// StackUnder is the columns below which the second pane goes below the first one unless the user chose otherwise; 0 is
+	// beside it at every width.
+	StackUnder int
+	// NoRail leaves the server rail out: on a screen that lists the servers, and so is not about the current one.
 	NoRail bool
 	// Hidden leaves the screen out of the number keys and the tab line: it is
 	// reached from another screen. The palette still lists it.
@@ -69,6 +72,12 @@ type Hinter interface {
 type Hint struct {
 	Key   string // as tea.KeyPressMsg.String has it
 	Title string // "add item"
+}
+
+// Sizer is implemented by views whose first pane is as tall as what is in it where the second one is below.
+type Sizer interface {
+	// Rows is how many of h rows the first pane takes, both panes having w by h cells, borders included.
+	Rows(c *Ctx, w, h int) int
 }
 
 // Badger is implemented by views that show a count on their tab ("3").

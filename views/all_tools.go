@@ -1,16 +1,18 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 )
@@ -21,19 +23,21 @@ type allTools struct {
 	pane.Rows
 	about pane.ItemDetail
 	tools *toolset.Registry
+	calls *pane.Calls
 	all   []toolset.RegisteredTool
+	cols  pane.ItemColumns
 	at    uint64 // revision of tools that is in all
 }
 
-func newAllTools(tools *toolset.Registry) *allTools {
+func newAllTools(tools *toolset.Registry, calls *pane.Calls) *allTools {
 	if tools == nil {
 		tools = toolset.NewRegistry()
 	}
-	return &allTools{Rows: pane.Rows{View: "toolset"}, about: pane.NewItemDetail("toolset"), tools: tools}
+	return &allTools{Rows: pane.Rows{View: "toolset"}, about: pane.NewItemDetail("toolset", offer.Tools, calls), tools: tools, calls: calls}
 }
 
 func (v *allTools) Info() tui.Info {
-	return tui.Info{ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Tools of all servers"}, {ID: "detail", Title: "Tool"},
 	}}
 }
@@ -64,6 +68,10 @@ func (v *allTools) none(*tui.Ctx) string {
 }
 
 func (v *allTools) open(c *tui.Ctx) tea.Cmd {
+	v.Settle()
+	if why := v.none(c); why != "" {
+		return c.Toast(tui.Warning, why)
+	}
 	t, _ := v.selected()
 	return c.NavigateOn(t.Server, "call", t.Tool)
 }
@@ -76,10 +84,14 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 	}
 	was, had := v.selected()
 	v.all, v.at = v.tools.List(), rev
-	all := v.all
-	v.Freeze = func() (int, func(int) string) {
-		return len(all), func(i int) string { return allToolsText(all[i]) }
+	if c.ReadOnly {
+		v.all = slices.DeleteFunc(slices.Clone(v.all), func(t toolset.RegisteredTool) bool { return !t.Item.ReadOnly() })
 	}
+	all := v.all
+	v.Freeze = func() (int, func(int) (string, string)) {
+		return len(all), func(i int) (name, about string) { return allToolsText(all[i]) }
+	}
+	v.cols = pane.NewItemColumns(len(all), v.row)
 	cmd := v.SetRows(c, allToolsRows{v, c})
 	for i := range all {
 		if had && all[i].Name == was.Name {
@@ -91,8 +103,8 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 }
 
 // allToolsText is what the filter looks at.
-func allToolsText(t toolset.RegisteredTool) string {
-	return t.Name + " source:" + strings.ToLower(string(t.Source)) + " server:" + t.Server + " " + t.Item.Title + " " + text.Clip(t.Item.Description, 2000)
+func allToolsText(t toolset.RegisteredTool) (name, about string) {
+	return cmp.Or(t.Tool, t.Name), t.Name + " source:" + strings.ToLower(string(t.Source)) + " server:" + t.Server + " " + t.Item.Title + "\n" + text.Clip(t.Item.Description, 2000)
 }
 
 type allToolsRows struct {
@@ -103,25 +115,22 @@ type allToolsRows struct {
 // Len is the number of tools of all servers.
 func (r allToolsRows) Len() int { return len(r.v.all) }
 
-// Row is a tool's name across servers, marks, and what it says of itself.
+// Row is a tool's marks, its own name, its server, and what it says of itself.
 func (r allToolsRows) Row(i, w int) string {
-	th, t := r.c.Theme, r.v.all[i]
-	out := r.v.Query.Highlight(safe.Line(t.Name, 300), th.Text, th.Match)
-	if t.Source == toolset.Local {
-		out += " " + th.Info.S("local")
-	}
-	if mark := pane.ItemMark(th, t.Item); mark != "" {
-		out += " " + mark
-	}
-	if room := w - paint.Width(out) - 2; room > 8 && t.Item.Description != "" {
-		out += "  " + th.Muted.S(paint.Cut(safe.Line(text.FirstLine(t.Item.Description), 4*room), room))
-	}
-	return out
+	row := r.v.row(i)
+	row.Calls = r.v.calls.Count(row.Group, offer.Tools, row.Name)
+	return r.v.cols.Row(r.c.Theme, r.v.Query, row, w)
+}
+
+func (v *allTools) row(i int) pane.ItemRow {
+	t := v.all[i]
+	return pane.ItemRow{Item: t.Item, Name: cmp.Or(t.Tool, t.Name), Group: cmp.Or(t.Server, "local")}
 }
 
 func (v *allTools) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged, tui.Navigate:
+		v.calls.Sync(c.Sessions.Journal())
 		return tea.Batch(v.sync(c), v.describe(c)), true
 	}
 	return v.about.Route(c, &v.Rows, msg, v.describe, func(c *tui.Ctx) tea.Cmd {
@@ -143,12 +152,13 @@ func (v *allTools) describe(c *tui.Ctx) tea.Cmd {
 
 func (v *allTools) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
+		p.Title = v.Info().Panes[1].Title
 		if t, ok := v.selected(); ok {
 			p.Title = safe.Line(t.Name, 120)
 		}
 		return v.about.Draw(c, p)
 	}
-	if p.Same(c, v.Rev, v.List.Selected()) {
+	if p.Same(c, v.Rev, v.List.Selected(), v.calls.Rev) {
 		return nil
 	}
 	v.List.SetRows(allToolsRows{v, c}) // rows carry the theme

@@ -34,3 +34,21 @@ func TestSaveFromAllTools(t *testing.T) {
 		t.Errorf("saved %s, %v", b, err)
 	}
 }
+
+// Read-only mode leaves out what may change something on the screen of all tools too.
+func TestAllToolsReadOnly(t *testing.T) {
+	tools := toolset.NewRegistry()
+	for name, annotations := range map[string]string{"looks": `{"readOnlyHint":true}`, "changes": `{}`} {
+		if err := tools.Register(toolset.RegisteredTool{
+			Name: name, Source: toolset.Local, Item: offer.Item{Name: name, Annotations: []byte(annotations)},
+			Run: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: tools})...), tuitest.ReadOnly())
+		app.Press(":").Type("all-tools").Press("enter")
+		app.Whole().Has("looks").HasNot("changes")
+	})
+}

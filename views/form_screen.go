@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
@@ -37,8 +38,11 @@ type formScreen struct {
 type formKind struct {
 	info tui.Info
 	verb string // "call"
+	list string // the screen that items are picked on
 	kind offer.Kind
 	name func(offer.Item) string
+	// consent is which calls ask first; nil for none.
+	consent *consent.Policy
 	// fields is what the form asks for.
 	fields func(offer.Item) *schema.Schema
 	// send asks the server with what the form holds.
@@ -61,8 +65,7 @@ type draft struct {
 
 	request uint64 // journal entry of the last call's request, 0 if there is none
 
-	file     string // of what was sent last, "" if that is not kept
-	recalled bool   // it was looked for
+	keeping
 }
 
 func newFormScreen(store *inputs.Store, a formKind) *formScreen {
@@ -93,8 +96,13 @@ func (v *formScreen) Actions() []tui.Action {
 		},
 		{
 			ID: id + ".reset", Keys: []string{"ctrl+y"}, Title: "start over", Group: "Form", Pane: "form",
-			Help: "Reset the form to the schema's defaults; ctrl+z undoes it.", Disabled: v.nothing,
-			Run: func(*tui.Ctx) tea.Cmd { v.cur.form.Reset(); return v.cur.form.Cmd() },
+			Help: "Reset the form to the schema's defaults and forget the values that are kept; ctrl+z undoes it.", Disabled: v.nothing,
+			Run: func(c *tui.Ctx) tea.Cmd { return v.startOver(c) },
+		},
+		{
+			ID: id + ".list", Keys: []string{"q"}, Title: "back to the list", Group: "Form", Hint: 60,
+			Help: "Go back to the list; what was typed is kept, also for the next run.",
+			Run:  func(c *tui.Ctx) tea.Cmd { return c.Return(v.list) },
 		},
 	}, append(v.formActions(), v.reply.Actions(id, "result")...)...)
 }
@@ -114,9 +122,9 @@ func (v *formScreen) formActions() (out []tui.Action) {
 		out = append(out, tui.Action{
 			ID: v.info.ID + "." + k.id, Keys: []string{k.key}, Title: k.title, Help: k.help, Group: "Form", Pane: "form",
 			Disabled: v.nothing,
-			Run: func(*tui.Ctx) tea.Cmd {
+			Run: func(c *tui.Ctx) tea.Cmd {
 				v.cur.form.Key(tui.PressOf(k.key))
-				return v.cur.form.Cmd()
+				return v.changed(c, v.cur)
 			},
 		})
 	}
@@ -132,19 +140,6 @@ func (v *formScreen) nothing(*tui.Ctx) string {
 		return "nothing is open"
 	}
 	return ""
-}
-
-// cannot is why the form cannot be sent now.
-func (v *formScreen) cannot(c *tui.Ctx) string {
-	switch {
-	case v.cur == nil:
-		return "nothing is open"
-	case v.cur.op != 0:
-		return "it is running; x cancels"
-	case c.ReadOnly && v.cur.item.Destructive():
-		return "the tool is marked as destructive: not in read-only mode"
-	}
-	return offline(c)
 }
 
 // Typing is whether letters go into the form.
@@ -164,7 +159,20 @@ func (v *formScreen) Hints(c *tui.Ctx) (out []tui.Hint) {
 }
 
 func (v *formScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	cmd, ok := v.handle(c, msg)
+	if v.cur != nil {
+		cmd = tea.Batch(cmd, v.changed(c, v.cur))
+	}
+	return cmd, ok
+}
+
+func (v *formScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
+	case saveDraft:
+		if m.view == v.info.ID {
+			return v.saveDraft(c, m.d), true
+		}
+		return nil, false
 	case tui.Navigate:
 		name, _ := m.Arg.(string)
 		return v.open(c, name), true
@@ -254,9 +262,9 @@ func (v *formScreen) open(c *tui.Ctx, name string) tea.Cmd {
 	d := v.drafts[key]
 	switch {
 	case d == nil && !ok:
-		return c.Toast(tui.Failure, fmt.Sprintf("%s lists nothing called %s; press r in its list to reload", s.Name(), name))
+		return c.Toast(tui.Failure, fmt.Sprintf("%s lists nothing called %s; press r in its list to reload", s.Title(), name))
 	case d == nil:
-		d = &draft{key: key, server: s.Name(), file: v.inputs.File(s.Config(), v.info.ID, name)}
+		d = &draft{key: key, server: s.Name(), keeping: keeping{file: v.inputs.File(s.Config(), v.info.ID, name)}}
 		v.drafts[key] = d
 	}
 	cmd := v.fit(c, d, it, ok)
@@ -282,28 +290,11 @@ func (v *formScreen) fit(c *tui.Ctx, d *draft, it offer.Item, ok bool) tea.Cmd {
 	old := d.form
 	d.form = form.New(v.fields(it), c.Theme)
 	d.form.Complete = v.completer(c.Server, it)
-	if old != nil && old.Dirty() {
-		_ = d.form.SetJSON([]byte(fullJSON(old))) // text that is not JSON stays as it is, in the raw editor
+	if old != nil {
+		d.form.Continue(old)
 	}
+	d.saved = d.form.Revision()
 	return d.form.Cmd()
-}
-
-// recalled is what was sent before the last restart.
-type recalled struct {
-	d     *draft
-	value []byte
-}
-
-// recall fills in what was sent before the last restart, unless something was typed meanwhile.
-func (v *formScreen) recall(c *tui.Ctx, d *draft) tea.Cmd {
-	if d.recalled || d.file == "" {
-		return nil
-	}
-	d.recalled = true
-	cmd, _ := c.Replace(v.info.ID, "recall "+d.key, "recall the last values", func(context.Context) (any, error) {
-		return recalled{d, v.inputs.Load(d.file)}, nil
-	})
-	return cmd
 }
 
 func (v *formScreen) find(s *session.Session, name string) (offer.Item, bool) {
@@ -354,6 +345,16 @@ func (v *formScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	f.SetFocus(p.Focused)
 	p.Title = safe.Line(v.name(v.cur.item), 120)
 	p.Badge = formBadge(f)
+	if note := v.cur.note(c, v.info.ID); note != "" {
+		p.Badge = note + " · " + p.Badge
+	}
+	p.Foot = ""
+	if below, ok := c.Below(); ok {
+		p.Foot = c.KeyOf("app.flip") + " below"
+		if below {
+			p.Foot = c.KeyOf("app.flip") + " side by side"
+		}
+	}
 	p.Lines = append(p.Lines[:0], f.Lines()...)
 	p.Scroll.Pos, p.Scroll.Total = f.Scroll()
 	if x, y, ok := f.Cursor(); ok {
@@ -362,12 +363,32 @@ func (v *formScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return nil
 }
 
+// Rows makes the form as tall as what is in it; a result has at least two fifths.
+func (v *formScreen) Rows(c *tui.Ctx, w, h int) int {
+	most := h * 3 / 5
+	if !v.reply.Shown() {
+		most = h - 5
+	}
+	if v.cur == nil {
+		return most
+	}
+	v.cur.form.SetTheme(c.Theme)
+	return min(v.cur.form.Rows(w-2)+2, most)
+}
+
 // formBadge says how many problems the value has.
 func formBadge(f *form.Form) string {
 	if f.Err() != nil {
 		return "✗ not JSON"
 	}
-	switch n := len(f.Problems()); n {
+	n, fill := len(f.Problems())-f.ToFill(), f.ToFill()
+	switch {
+	case n == 0 && fill > 0:
+		return fmt.Sprintf("%d to fill in", fill)
+	case fill > 0:
+		return fmt.Sprintf("✗ %s · %d to fill in", pane.Count(n, "problem"), fill)
+	}
+	switch n {
 	case 0:
 		if f.Unchecked() != "" {
 			return "✓ valid as far as checked"

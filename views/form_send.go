@@ -9,6 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/consent"
+	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
@@ -19,6 +21,19 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 	"github.com/mcphud/mcphud/views/pane"
 )
+
+// cannot is why the form cannot be sent now.
+func (v *formScreen) cannot(c *tui.Ctx) string {
+	switch {
+	case v.cur == nil:
+		return "nothing is open"
+	case v.cur.op != 0:
+		return "it is running; x cancels"
+	case c.ReadOnly && v.kind == offer.Tools && !v.cur.item.ReadOnly():
+		return "the tool is not marked as read-only: not in read-only mode"
+	}
+	return offline(c)
+}
 
 // check sends the form, after asking where the value is invalid or the tool destroys.
 func (v *formScreen) check(c *tui.Ctx) tea.Cmd {
@@ -39,23 +54,44 @@ func (v *formScreen) check(c *tui.Ctx) tea.Cmd {
 		lines = append(lines, "✗ "+safe.Line(p.String(), 200))
 	}
 	return c.Confirm(tui.Confirmation{
-		Title: "Send invalid arguments?",
+		Title: invalid(len(problems)) + " Send anyway?",
 		Body:  strings.Join(lines, "\n") + "\n\nSending them tests how the server answers.",
 		Yes:   "send anyway", No: "keep editing",
 		OnYes: func(c *tui.Ctx) tea.Cmd { return v.warn(c, d) },
 	})
 }
 
-// warn asks before a tool that says that it destroys.
+// invalid is how many problems the arguments have.
+func invalid(n int) string {
+	if n == 1 {
+		return "1 argument is invalid."
+	}
+	return fmt.Sprintf("%d arguments are invalid.", n)
+}
+
+// warn asks before a tool that its server marks as destructive, unless that was agreed to for the whole session.
 func (v *formScreen) warn(c *tui.Ctx, d *draft) tea.Cmd {
-	if !d.item.Destructive() {
+	if v.consent == nil || !v.consent.Asks(d.server, d.item) {
 		return v.run(c, d)
 	}
-	name := safe.Line(v.name(d.item), 120)
+	name, server := v.name(d.item), d.server
+	if s := c.Server; s != nil && s.Name() == d.server {
+		server = s.Title()
+	}
+	run := func(agree func()) func(*tui.Ctx) tea.Cmd {
+		return func(c *tui.Ctx) tea.Cmd {
+			agree()
+			return v.run(c, d)
+		}
+	}
 	return c.Confirm(tui.Confirmation{
-		Title: "Call " + name + "?", Body: safe.Line(d.server, 80) + " marks " + name + " as destructive.",
-		Yes: "call " + name, No: "do not call", Danger: true,
-		OnYes: func(c *tui.Ctx) tea.Cmd { return v.run(c, d) },
+		Title: "Call " + safe.Line(name, 120) + "?", Body: consent.Question(server, name, []byte(d.form.JSON())),
+		Yes: "once", No: "no", Danger: true, OnYes: run(func() {}),
+		Also: []tui.Answer{
+			{Key: "s", Label: "this tool this session", Run: run(func() { v.consent.Tool(d.server, name) })},
+			{Key: "a", Label: "this server this session", Run: run(func() { v.consent.Server(d.server) })},
+			{Key: "d", Label: "never ask this session", Run: run(v.consent.All)},
+		},
 	})
 }
 
@@ -72,7 +108,9 @@ func (v *formScreen) run(c *tui.Ctx, d *draft) tea.Cmd {
 	label := v.verb + " " + safe.Line(v.name(d.item), 80)
 	d.sent = d.form.JSON()
 	cmd, op := c.Go(v.info.ID, label, v.call(c.Server, d))
-	d.form.MarkClean()
+	d.form.Sent()
+	d.called = d.form.Revision()
+	d.saved, d.kept = d.called, inputs.Kept{}
 	d.op = op
 	v.calls[op] = d
 	v.reply.Wait(label)
@@ -88,22 +126,6 @@ func (v *formScreen) call(s *session.Session, d *draft) func(context.Context) (a
 	}
 }
 
-// keep saves what was sent, for the next start. It comes after the call, which does not wait for the disk.
-func (v *formScreen) keep(c *tui.Ctx, d *draft) tea.Cmd {
-	if d.file == "" {
-		return nil
-	}
-	file, fields, value := d.file, d.form.Schema().Raw(), d.sent
-	cmd, _ := c.Replace(v.info.ID, "keep "+d.key, "save the values for the next start", func(context.Context) (any, error) {
-		_ = v.inputs.Save(file, fields, value) // a convenience: nobody is bothered where it fails
-		return kept{}, nil
-	})
-	return cmd
-}
-
-// kept is the outcome of saving what was sent.
-type kept struct{}
-
 // reportTo tells the shell of progress.
 func reportTo(ctx context.Context) func(rpc.Progress) {
 	return func(p rpc.Progress) { tui.Report(ctx, p) }
@@ -112,10 +134,7 @@ func reportTo(ctx context.Context) func(rpc.Progress) {
 // finished takes outcomes of operations.
 func (v *formScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	if r, ok := m.Value.(recalled); ok {
-		if r.value != nil && !r.d.form.Dirty() && r.d.form.SetJSON(r.value) == nil {
-			r.d.form.MarkClean()
-		}
-		return r.d.form.Cmd()
+		return r.d.fill(r.kept)
 	}
 	if _, ok := m.Value.(kept); ok {
 		return nil

@@ -33,8 +33,11 @@ type itemKind struct {
 	command      func(offer.Item) shell.Invocation // mcphud subcommand for an item
 }
 
-func newItemScreen(k itemKind) *itemScreen {
-	return &itemScreen{itemKind: k, ItemList: pane.NewItemList(k.info.ID, k.kind, k.plural, k.name), about: pane.NewItemDetail(k.info.ID)}
+func newItemScreen(k itemKind, calls *pane.Calls) *itemScreen {
+	return &itemScreen{
+		itemKind: k, ItemList: pane.NewItemList(k.info.ID, k.kind, k.plural, k.name, calls),
+		about: pane.NewItemDetail(k.info.ID, k.kind, calls),
+	}
 }
 
 func (v *itemScreen) Info() tui.Info { return v.info }
@@ -51,6 +54,10 @@ func (v *itemScreen) Actions() []tui.Action {
 }
 
 func (v *itemScreen) open(c *tui.Ctx) tea.Cmd {
+	v.Settle()
+	if why := v.none(c); why != "" {
+		return c.Toast(tui.Warning, why)
+	}
 	it, _ := v.Selected()
 	return c.Navigate(v.screen, v.name(it))
 }
@@ -133,6 +140,7 @@ func (v *itemScreen) describe(c *tui.Ctx) tea.Cmd {
 
 func (v *itemScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "detail" {
+		p.Title = v.info.Panes[1].Title
 		if it, ok := v.Selected(); ok {
 			p.Title = safe.Line(v.name(it), 120)
 		}

@@ -1,6 +1,8 @@
 package views_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -39,5 +41,122 @@ func TestReloadConnectsAgain(t *testing.T) {
 		app.Hints().Has("r reload")
 		app.Press("r").Status().Has("● Connected")
 		app.View("prompts").Pane("list").Some(tuitest.Contains("greet"))
+	})
+}
+
+// gitLike are tools of which several hold the words of others in their names and descriptions.
+func gitLike(opts ...tuitest.Option) []tuitest.Option {
+	srv := server.NewMCPServer("git", "1", server.WithToolCapabilities(false))
+	for _, t := range [][2]string{
+		{"git_add", "Stage files."},
+		{"git_changelog_analyze", "Analyse the changelog."},
+		{"git_clear_working_dir", "Clears what git_set_working_dir has set."},
+		{"git_diff", "Differences, as of git_status."},
+		{"git_log", "Show the log."},
+		{"git_set_working_dir", "Sets the folder. Says the status."},
+		{"git_show", "Show an object."},
+		{"git_status", "Show what changed."},
+	} {
+		srv.AddTool(mcp.NewTool(t[0], mcp.WithDescription(t[1]), mcp.WithString("path")), nil)
+	}
+	return append([]tuitest.Option{
+		tuitest.Views(views.All(views.Deps{})...), tuitest.Server("git", srv),
+		tuitest.At("tools", nil), tuitest.Size(80, 24),
+	}, opts...)
+}
+
+// What `/` finds best is under the cursor while it is typed, wherever the cursor was, so that enter twice opens it.
+func TestFilterGoesToTheBestHit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, gitLike()...)
+		for typed, want := range map[string]string{
+			"set_w": "git_set_working_dir", "log": "git_log", "status": "git_status", "diff": "git_diff",
+			"swd": "git_set_working_dir", "gst": "git_status",
+		} {
+			app.Press("G", "/").Type(typed).Press("enter", "enter").View("call")
+			if at := app.State().Crumbs; !strings.HasSuffix(at, want) {
+				t.Errorf("/%s opened %s, want %s", typed, at, want)
+			}
+			app.Press("esc").View("tools").Press("esc")
+		}
+	})
+}
+
+// `/` starts empty, what was typed before is a key away, and what is applied stands in the frame until esc takes it away.
+func TestFilterStartsEmpty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, gitLike()...)
+		list := app.Pane("list")
+		app.Press("/").Type("log").Press("enter")
+		app.Whole().Has("Tools /log 2 of 8", "esc clears")
+		app.Press("/").Hints().Has("↑ log")
+		list.Has("git_log").HasNot("git_status") // still applied
+		app.Press("enter")
+		app.Whole().Has("Tools /log 2 of 8")
+		app.Press("/").Type("status")
+		app.Whole().Has("Tools /status 3 of 8")
+		list.Selected("git_status")
+		app.Press("enter", "esc").Whole().HasNot("esc clears")
+		list.Has("git_add").Selected("git_status")
+		app.Press("/", "up").Hints().Has("/status")
+		list.Selected("git_status")
+		app.Press("up").Hints().Has("/log")
+		app.Whole().Has("Tools /log 2 of 8")
+		app.Press("esc").Whole().HasNot("/log")
+	})
+}
+
+// A pasted text of 10 kB filters like any other.
+func TestHugeFilter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, gitLike()...)
+		app.Press("/").Paste(strings.Repeat("git log ", 1250))
+		app.Pane("list").Has("Nothing matches")
+		app.Press("esc").Pane("list").Has("git_add")
+		app.Press("/").Paste(strings.Repeat("git ", 20)).Pane("list").Has("git_add")
+		app.Press("esc")
+	})
+}
+
+// A list gives its room to names, marks what destroys and what only reads in a cell, counts calls, and says in its frame what
+// the tools weigh; the detail has the whole name, the arguments before the description, and that folded.
+func TestListAndDetail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := server.NewMCPServer("s", "1", server.WithToolCapabilities(false))
+		long := "a_tool_with_a_name_that_is_longer_than_any_column_could_be_at_eighty"
+		add := func(name, about string, opts ...mcp.ToolOption) {
+			srv.AddTool(mcp.NewTool(name, append(opts, mcp.WithDescription(about))...), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return mcp.NewToolResultText("done"), nil
+			})
+		}
+		add(long, "Acme | Long.")
+		add("drop", "\n  Acme | Drops **all** of it.\n\n"+strings.Repeat("One line.\n\n", 10), mcp.WithDestructiveHintAnnotation(true), mcp.WithReadOnlyHintAnnotation(false),
+			mcp.WithString("id", mcp.Required(), mcp.Description("Which.")),
+			func(tool *mcp.Tool) {
+				tool.InputSchema.Properties["id"] = map[string]any{"type": "string", "format": "uuid", "description": "Which."}
+			})
+		add("look", "Acme | Looks.", mcp.WithReadOnlyHintAnnotation(true), mcp.WithDestructiveHintAnnotation(false))
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Server("s", srv), tuitest.At("tools", nil), tuitest.Size(80, 24))
+		app.Whole().Has("3 tools · ", " ≈ ", " tok ")
+		list, detail := app.Pane("list"), app.Pane("detail")
+		list.Rows(tuitest.Contains("a_tool_with_a_name_that_is_longer"), tuitest.Eq("⚠ drop  Drops all of it."), tuitest.Eq("✓ look  Looks."))
+		app.Press("g")
+		if got := strings.ReplaceAll(detail.Text(), "\n", ""); !strings.Contains(got, long) {
+			t.Errorf("the detail does not have the whole name:\n%s", detail.Text())
+		}
+		detail.Has("takes no arguments")
+		app.Press("/").Type("drop").Press("enter")
+		app.Whole().Has("⚠ destructive")
+		detail.Rows(tuitest.Contains("drop(id)"), tuitest.Contains("id *  uuid  Which."), tuitest.Eq(""), tuitest.Contains("Acme | Drops all of it."))
+		detail.Has("… space shows all", "writes · destructive").HasNot("format")
+		app.Hints().Has("space more")
+		app.Press("space").Pane("detail").HasNot("shows all")
+		app.Press("space", "/").Type("look").Press("enter", "enter").View("call").Press("ctrl+g").Pane("result").Has("done")
+		leave(app).View("tools").Pane("list").Rows(tuitest.Matches("✓ look  Looks. +×1"))
+		app.Whole().Has("called 1× · last ✓ ")
+		app.Press("/").Type("nosuch").Press("enter")
+		detail.HasNot("drop")
+		app.Whole().Has("Nothing matches").HasNot("─ drop ─")
+		app.Press("esc").Pane("list").HasNot("Acme") // what all begin with is left out
 	})
 }

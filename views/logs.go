@@ -38,7 +38,7 @@ func newLogs() *logs {
 		return e.Server + " " + l.Level + " " + l.Logger + " " + text.Clip(l.Text, 4000)
 	}
 	v.Source = func(c *tui.Ctx, e journal.Entry) pane.Source {
-		about := fmt.Sprintf("%s %s · %s", pane.KindWord(e.Kind), safe.Line(e.Server, 80), e.Time.Format("15:04:05.000000"))
+		about := fmt.Sprintf("%s %s · %s", pane.KindWord(e.Kind), safe.Line(c.ServerTitle(e.Server), 80), e.Time.Format("15:04:05.000000"))
 		return pane.Source{Name: fmt.Sprintf("log-%d", e.Seq), Painter: widget.PaintLog, Head: []string{c.Theme.Muted.S(about)}}
 	}
 	return v

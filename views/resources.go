@@ -27,10 +27,10 @@ type resources struct {
 	request uint64 // journal entry of the request that read it, 0 if there is none
 }
 
-func newResources() *resources {
+func newResources(calls *pane.Calls) *resources {
 	return &resources{
-		ItemList: pane.NewItemList("resources", offer.Resources, "resources", resourceKey),
-		about:    pane.NewItemDetail("resources"),
+		ItemList: pane.NewItemList("resources", offer.Resources, "resources", resourceKey, calls),
+		about:    pane.NewItemDetail("resources", offer.Resources, calls),
 		reply:    pane.NewReply("resources", "detail"),
 	}
 }
@@ -43,7 +43,7 @@ func resourceKey(it offer.Item) string {
 }
 
 func (v *resources) Info() tui.Info {
-	return tui.Info{ID: "resources", Title: "Resources", Aliases: []string{"resource", "r"}, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "resources", Title: "Resources", Aliases: []string{"resource", "r"}, Split: listSplit, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Resources"}, {ID: "detail", Title: "Resource"},
 	}}
 }
@@ -54,6 +54,10 @@ func (v *resources) Actions() []tui.Action {
 			ID: "resources.read", Keys: []string{"enter"}, Title: "read", Group: "Resources", Hint: 1, Pane: "list",
 			Help: "Read the resource and show what it holds.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd {
+				v.Settle()
+				if why := v.none(c); why != "" {
+					return c.Toast(tui.Warning, why)
+				}
 				it, _ := v.Selected()
 				return v.read(c, it.URI)
 			},
@@ -130,6 +134,8 @@ func (v *resources) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		v.leave()
 		return tea.Batch(v.SetFilter(c, m.Text), v.describe(c)), true
+	case tui.Rendered:
+		return v.about.Handle(c, msg)
 	case tui.OpDone:
 		return v.finished(c, m), true
 	case tui.PaneMouse:
@@ -213,6 +219,7 @@ func (v *resources) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Title = safe.Line(v.reading, 200)
 		return v.reply.Draw(c, p)
 	}
+	p.Title = v.Info().Panes[1].Title
 	if it, ok := v.Selected(); ok {
 		p.Title = safe.Line(it.URI, 200)
 	}

@@ -1,18 +1,21 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
 )
 
@@ -22,26 +25,31 @@ type Deps struct {
 	Trust *config.Trust
 	// Inputs keeps what was sent for the next start; nil keeps nothing.
 	Inputs *inputs.Store
+	// Consent is which tools ask before they are called; nil asks before each call of a destructive one.
+	Consent *consent.Policy
 	// Registry is the tools of all servers; nil for none.
 	Registry *toolset.Registry
+	// Pool limits connections and closes idle ones; nil for no limits.
+	Pool *toolset.Pool
 	// Stack is the processes that run below this program; nil for none.
 	Stack Stack
 }
 
 // All returns new screens, in the order of their number keys. It is the one place where screens are listed.
 func All(d Deps) []tui.View {
+	calls := &pane.Calls{}
 	return []tui.View{
-		newServers(d.Trust),
-		newTools(),
-		newResources(),
-		newPrompts(),
-		newCall(d.Inputs),
+		newServers(d.Trust, d.Pool),
+		newTools(calls),
+		newResources(calls),
+		newPrompts(calls),
+		newCall(d.Inputs, d.Consent),
 		newTraffic(),
 		newLogs(),
-		newTemplates(),
+		newTemplates(calls),
 		newTemplate(d.Inputs),
 		newPrompt(d.Inputs),
-		newAllTools(d.Registry),
+		newAllTools(d.Registry, calls),
 		newStack(d.Stack),
 	}
 }
@@ -59,16 +67,19 @@ func Watch(f Foreign) []tui.View {
 	return []tui.View{t, l}
 }
 
+// stackUnder is the columns below which a form is above its result: beside it both would be cut.
+const stackUnder = 110
+
 func formInfo(id, title string, hidden bool, aliases ...string) tui.Info {
-	return tui.Info{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Split: 50, Panes: []tui.PaneSpec{
+	return tui.Info{ID: id, Title: title, Aliases: aliases, Hidden: hidden, Split: 50, StackUnder: stackUnder, Panes: []tui.PaneSpec{
 		{ID: "form", Title: title}, {ID: "result", Title: "Result"},
 	}}
 }
 
 // newCall calls a tool.
-func newCall(store *inputs.Store) *formScreen {
+func newCall(store *inputs.Store, agreed *consent.Policy) *formScreen {
 	return newFormScreen(store, formKind{
-		info: formInfo("call", "Call", false, "c"), verb: "call", kind: offer.Tools, name: itemName,
+		info: formInfo("call", "Call", false, "c"), verb: "call", list: "tools", kind: offer.Tools, name: itemName, consent: cmp.Or(agreed, &consent.Policy{}),
 		fields: func(it offer.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
 		send: func(ctx context.Context, s *session.Session, it offer.Item, args []byte, _ map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			return s.CallTool(ctx, it.Name, args, o)
@@ -82,7 +93,7 @@ func newCall(store *inputs.Store) *formScreen {
 // newPrompt gets a prompt.
 func newPrompt(store *inputs.Store) *formScreen {
 	return newFormScreen(store, formKind{
-		info: formInfo("prompt", "Prompt", true), verb: "get", kind: offer.Prompts, name: itemName,
+		info: formInfo("prompt", "Prompt", true), verb: "get", list: "prompts", kind: offer.Prompts, name: itemName,
 		fields: func(it offer.Item) *schema.Schema {
 			args := make([]schema.Argument, len(it.Args))
 			for i, a := range it.Args {
@@ -107,7 +118,7 @@ func newPrompt(store *inputs.Store) *formScreen {
 // newTemplate fills in a resource template and reads the resource.
 func newTemplate(store *inputs.Store) *formScreen {
 	return newFormScreen(store, formKind{
-		info: formInfo("template", "Template", true), verb: "read", kind: offer.Templates,
+		info: formInfo("template", "Template", true), verb: "read", list: "templates", kind: offer.Templates,
 		name: func(it offer.Item) string { return it.URI },
 		fields: func(it offer.Item) *schema.Schema {
 			t, err := offer.ParseTemplate(it.URI)

@@ -21,10 +21,14 @@ func (r serverRows) Row(i, w int) string {
 	th, s := r.c.Theme, r.v.all[i]
 	srv, st := s.Config(), s.Status()
 	glyph, word, style := pane.StateMark(th, srv, st)
-	name := r.v.Query.Highlight(safe.Line(s.Name(), 200), th.Text, th.Match)
+	name := r.v.Query.Highlight(safe.Line(s.Title(), 200), th.Text, th.Match)
 	out := pane.Column(style.S(glyph)+" "+name, r.v.nameCol+2, w) + "  " + style.S(pane.Pad(word, 12))
+	what := pane.Target(srv)
+	if st.Retired != "" {
+		what = st.Retired + ", enter connects again"
+	}
 	if room := w - paint.Width(out) - 2; room > 8 {
-		out += "  " + th.Muted.S(paint.Cut(safe.Line(pane.Target(srv), 4*room), room))
+		out += "  " + th.Muted.S(paint.Cut(safe.Line(what, 4*room), room))
 	}
 	return out
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
@@ -26,11 +28,12 @@ type servers struct {
 	revs    uint64            // sum of the sessions' revisions
 	nameCol int               // cells that the longest name takes
 	opening map[string]string // screens on which connecting to a server should end
-	held    map[*session.Session]func()
+	pool    *toolset.Pool     // nil: connections have no limit, and stay
+	stats   toolset.PoolStats
 }
 
-func newServers(trust *config.Trust) *servers {
-	return &servers{Rows: pane.Rows{View: "servers"}, trust: trust, opening: map[string]string{}, held: map[*session.Session]func(){}}
+func newServers(trust *config.Trust, pool *toolset.Pool) *servers {
+	return &servers{Rows: pane.Rows{View: "servers"}, trust: trust, pool: pool, opening: map[string]string{}}
 }
 
 func (v *servers) Info() tui.Info {
@@ -129,11 +132,18 @@ func (v *servers) connect(c *tui.Ctx, s *session.Session) tea.Cmd {
 		return v.askTrust(c, s)
 	}
 	name := s.Name()
-	cmd, _ := c.Go("servers", "connect "+safe.Line(name, 80), func(ctx context.Context) (any, error) {
-		if s.Status().State == session.Disconnected {
+	cmd, _ := c.Replace("servers", "connect\x00"+name, "connect "+safe.Line(s.Title(), 80), func(ctx context.Context) (any, error) {
+		if st := s.Status().State; st == session.Connected || st == session.Connecting {
+			return connected{name}, s.Reconnect(ctx)
+		}
+		if v.pool == nil {
 			return connected{name}, s.Connect(ctx)
 		}
-		return connected{name}, s.Reconnect(ctx)
+		_, release, err := v.pool.Get(ctx, name)
+		if err == nil {
+			release()
+		}
+		return connected{name}, err
 	})
 	return tea.Batch(c.SelectServer(name), cmd)
 }
@@ -161,7 +171,7 @@ func (v *servers) askTrust(c *tui.Ctx, s *session.Session) tea.Cmd {
 
 func (v *servers) disconnect(c *tui.Ctx) tea.Cmd {
 	s := v.selected()
-	cmd, _ := c.Go("servers", "disconnect "+safe.Line(s.Name(), 80), func(context.Context) (any, error) {
+	cmd, _ := c.Replace("servers", "disconnect\x00"+s.Name(), "disconnect "+safe.Line(s.Title(), 80), func(context.Context) (any, error) {
 		return nil, s.Disconnect()
 	})
 	return cmd
@@ -169,9 +179,9 @@ func (v *servers) disconnect(c *tui.Ctx) tea.Cmd {
 
 func (v *servers) ping(c *tui.Ctx) tea.Cmd {
 	s := v.selected()
-	cmd, _ := c.Go("servers", "ping "+safe.Line(s.Name(), 80), func(ctx context.Context) (any, error) {
+	cmd, _ := c.Replace("servers", "ping\x00"+s.Name(), "ping "+safe.Line(s.Title(), 80), func(ctx context.Context) (any, error) {
 		d, err := s.Ping(ctx)
-		return pinged{s.Name(), text.Duration(d)}, err
+		return pinged{s.Title(), text.Duration(d)}, err
 	})
 	return cmd
 }
@@ -193,6 +203,8 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return tea.Batch(cmd, v.openNamed(c, to.server, to.screen)), true
 		}
 		return cmd, true
+	case tui.FocusChanged:
+		v.count()
 	case tui.FilterChanged:
 		return v.SetFilter(c, m.Text), true
 	case tui.OpDone:
@@ -224,6 +236,9 @@ func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		if m.Err == nil && screen != "" && c.View == "servers" {
 			return c.NavigateOn(r.name, screen, nil)
 		}
+		if s, ok := c.Sessions.Server(r.name); ok && m.Err != nil && failure.KindOf(m.Err) != failure.Interrupted && s.Status().State == session.Disconnected {
+			return c.Toast(tui.Warning, m.Err.Error()) // nothing was tried: the pool has no room
+		}
 	case pinged:
 		if m.Err != nil {
 			return c.Toast(tui.Failure, m.Err.Error())
@@ -243,13 +258,13 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 		revs += s.Status().Rev
 	}
 	v.revs = revs + uint64(len(v.all))
-	v.nameCol = pane.Widest(len(v.all), func(i int) string { return v.all[i].Name() })
-	v.hold()
+	v.nameCol = pane.Widest(len(v.all), pane.NameColumn, func(i int) string { return v.all[i].Title() })
+	v.count()
 	all := v.all
-	v.Freeze = func() (int, func(int) string) {
-		return len(all), func(i int) string {
+	v.Freeze = func() (int, func(int) (string, string)) {
+		return len(all), func(i int) (name, about string) {
 			srv := all[i].Config()
-			return srv.Name + " " + pane.Target(srv) + " " + string(all[i].Status().State) + " " + srv.Source.String()
+			return all[i].Title(), srv.Name + " " + pane.Target(srv) + " " + string(all[i].Status().State) + " " + srv.Source.String()
 		}
 	}
 	cmd := v.SetRows(c, serverRows{v, c})
@@ -261,27 +276,23 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 	return cmd
 }
 
-// hold counts servers that are open here as in use, so that no pool closes them for being idle.
-func (v *servers) hold() {
-	for _, s := range v.all {
-		open := s.Status().State != session.Disconnected
-		if release, ok := v.held[s]; ok != open {
-			if open {
-				v.held[s] = s.Hold()
-			} else {
-				release()
-				delete(v.held, s)
-			}
-		}
+// count takes in the pool's statistics.
+func (v *servers) count() {
+	if v.pool != nil {
+		v.stats = v.pool.Stats()
 	}
 }
 
-// Close lets go of every server.
-func (v *servers) Close() {
-	for s, release := range v.held {
-		release()
-		delete(v.held, s)
+// connections is the pool in a few words, "" while nothing is connected.
+func (v *servers) connections() string {
+	if v.stats.ActiveConnections+v.stats.IdleConnections == 0 {
+		return ""
 	}
+	out := fmt.Sprintf("%d active · %d idle", v.stats.ActiveConnections, v.stats.IdleConnections)
+	if limit := v.pool.Limits().MaxConnections; limit > 0 {
+		out += fmt.Sprintf(" · limit %d", limit)
+	}
+	return out
 }
 
 // seek puts the cursor on the current server.
@@ -295,7 +306,7 @@ func (v *servers) seek(c *tui.Ctx) {
 }
 
 func (v *servers) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	if p.Same(c, v.Rev, v.revs, v.detail.Top, v.List.Selected(), v.moving()) {
+	if p.Same(c, v.Rev, v.revs, v.detail.Top, v.List.Selected(), v.moving(), v.stats) {
 		return nil
 	}
 	if p.ID == "detail" {
@@ -304,7 +315,7 @@ func (v *servers) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			v.detail.Draw(p, pane.Message(c.Theme, p.W, "No server is selected.", ""))
 			return nil
 		}
-		p.Title = safe.Line(s.Name(), 80)
+		p.Title = safe.Line(s.Title(), 80)
 		v.detail.Draw(p, pane.ServerLines(c, s, p.W))
 		return nil
 	}
@@ -317,6 +328,7 @@ func (v *servers) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			"Start with one: mcphud -- COMMAND ARGS, mcphud https://host/mcp, or mcphud demo. Or write an mcphud.yaml or .mcp.json; mcphud servers list shows what is read.")
 	})
 	p.Badge = pane.CountBadge(v.List.Len(), len(v.all))
+	p.Foot = v.connections()
 	return nil
 }
 
@@ -332,7 +344,7 @@ func (v *servers) moving() any {
 
 func (v *servers) Breadcrumb(*tui.Ctx) string {
 	if s := v.selected(); s != nil {
-		return safe.Line(s.Name(), 40)
+		return safe.Line(s.Title(), 40)
 	}
 	return ""
 }
@@ -359,7 +371,7 @@ func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
 	for i, s := range v.all {
 		out = append(out, tui.Choice{
-			Label: fmt.Sprintf("%s (%s)", safe.Line(s.Name(), 80), s.Status().State),
+			Label: fmt.Sprintf("%s (%s)", safe.Line(s.Title(), 80), s.Status().State),
 			Run:   func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.open(c) },
 		})
 	}
@@ -369,7 +381,7 @@ func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
 func (v *servers) Plain(c *tui.Ctx, w io.Writer) {
 	for _, s := range v.all {
 		st := s.Status()
-		fmt.Fprintf(w, "%s: %s, %s, from %s\n", safe.Line(s.Name(), 80), st.State, safe.Line(pane.Target(s.Config()), 200), safe.Line(s.Config().Source.String(), 200))
+		fmt.Fprintf(w, "%s: %s, %s, from %s\n", safe.Line(s.Title(), 80), st.State, safe.Line(pane.Target(s.Config()), 200), safe.Line(s.Config().Source.String(), 200))
 		if st.Err != nil {
 			fmt.Fprintf(w, "  %s\n", safe.Line(st.Err.Error(), 1000))
 		}

@@ -310,9 +310,9 @@ func (v *stack) refilter() {
 		v.table.ClearFilter()
 		return
 	}
-	pick, err := v.query.Filter(context.Background(), len(v.all), nil, func(i int) string {
+	pick, err := v.query.Filter(context.Background(), len(v.all), func(i int) (name, about string) {
 		p := &v.all[i]
-		return p.Name + " " + p.Kind + " " + p.State + " " + p.URL + " " + p.Err
+		return p.Name, p.Kind + " " + p.State + " " + p.URL + " " + p.Err
 	})
 	if err == nil { // nobody cancels it
 		v.table.SetFilter(pick)

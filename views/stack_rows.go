@@ -113,7 +113,7 @@ func (v *stack) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		return nil
 	}
 	v.table.SetTheme(c.Theme)
-	v.table.SetColumns(stackColumns(pane.Widest(len(v.all), func(i int) string { return v.all[i].Name })))
+	v.table.SetColumns(stackColumns(pane.Widest(len(v.all), pane.NameColumn, func(i int) string { return v.all[i].Name })))
 	v.table.SetSize(p.W, p.H)
 	v.table.SetFocus(p.Focused)
 	v.table.SetCells(stackCells{v, c.Theme})

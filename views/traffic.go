@@ -27,7 +27,7 @@ func newTraffic() *traffic {
 	v.Feed.Belongs = func(*journal.Entry) bool { return true }
 	v.Feed.Text = func(_ *journal.Journal, e *journal.Entry) string { return entryText(e) }
 	v.Source = func(c *tui.Ctx, e journal.Entry) pane.Source {
-		return pane.Source{Name: fmt.Sprintf("frame-%d", e.Seq), Head: frameHead(c.Theme, e), None: safe.Line(frameNone(e), 2000)}
+		return pane.Source{Name: fmt.Sprintf("frame-%d", e.Seq), Head: frameHead(c, e), None: safe.Line(frameNone(e), 2000)}
 	}
 	return v
 }
@@ -70,8 +70,9 @@ func (v *traffic) peer(c *tui.Ctx) tea.Cmd {
 }
 
 // frameHead is what the detail pane says above the frame.
-func frameHead(th *tui.Theme, e journal.Entry) []string {
-	line := fmt.Sprintf("%s %s %s · %s · %s", pane.DirGlyph(e.Dir), pane.KindWord(e.Kind), safe.Line(e.Server, 80),
+func frameHead(c *tui.Ctx, e journal.Entry) []string {
+	th := c.Theme
+	line := fmt.Sprintf("%s %s %s · %s · %s", pane.DirGlyph(e.Dir), pane.KindWord(e.Kind), safe.Line(c.ServerTitle(e.Server), 80),
 		e.Time.Format("15:04:05.000000"), text.Bytes(e.Size))
 	out := []string{pane.KindStyle(th, e).S(line)}
 	if e.Note != "" && frameNone(e) == "" {
@@ -98,7 +99,10 @@ func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		many, wide, what, next = true, pane.NarrowRow, v.foreign.What, v.foreign.Next
 	}
 	v.DrawList(c, p, what, next,
-		func(e journal.Entry, w int) string { return pane.FrameRow(c.Theme, e, w, many && w >= wide) }, many, c.Sessions.Journal().Rev())
+		func(e journal.Entry, w int) string {
+			e.Server = c.ServerTitle(e.Server)
+			return pane.FrameRow(c.Theme, e, w, many && w >= wide)
+		}, many, c.Sessions.Journal().Rev())
 	return nil
 }
 

@@ -1,5 +1,6 @@
 // Package files shows the files below one folder, and nothing else: the tools read_file and list_dir and the resource
-// template file://{+path}. Paths are relative to that folder and have slashes; the client never learns where it lies.
+// template file://{+path}. Paths are relative to that folder, or absolute and in it, and have slashes; the client is not
+// told where it lies.
 //
 // The folder is an os.Root, so that neither "..", nor an absolute path, nor a symbolic link leads out of it, also not
 // one that is put there while a path is being walked. Links that stay inside work. Only regular files are read: opening
@@ -31,7 +32,10 @@ const (
 )
 
 // Files shows what is below one folder. It is safe for concurrent use.
-type Files struct{ root *os.Root }
+type Files struct {
+	root *os.Root
+	at   []string // the folder's absolute path: as it was given, and without links
+}
 
 // Open opens the folder. Close releases it.
 func Open(folder string) (*Files, error) {
@@ -39,7 +43,14 @@ func Open(folder string) (*Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("files: open the root %s: %w; name an existing folder", folder, bare(err))
 	}
-	return &Files{root}, nil
+	f := &Files{root: root}
+	if abs, err := filepath.Abs(folder); err == nil {
+		f.at = append(f.at, abs)
+		if real, err := filepath.EvalSymlinks(abs); err == nil && real != abs {
+			f.at = append(f.at, real)
+		}
+	}
+	return f, nil
 }
 
 // Close releases the folder; calls that still run fail.
@@ -47,7 +58,7 @@ func (f *Files) Close() error { return f.root.Close() }
 
 // Refusals that have nothing to do with what is on disk.
 var (
-	errOutside = errors.New("the path leads out of the root; give one relative to it")
+	errOutside = errors.New("the path leads out of the root; give one below it")
 	errLong    = fmt.Errorf("the path is longer than %d bytes", MaxPath)
 	errNUL     = errors.New("the path has a NUL byte")
 	errKind    = errors.New("it is not a regular file")
@@ -56,8 +67,8 @@ var (
 	errFolder  = errors.New("a folder; use list_dir")
 )
 
-// local checks a path and gives it the system's separators.
-func local(p string) (string, error) {
+// local checks a path and gives it the system's separators. An absolute path is good if it lies in the folder.
+func (f *Files) local(p string) (string, error) {
 	switch {
 	case len(p) > MaxPath:
 		return "", errLong
@@ -67,7 +78,13 @@ func local(p string) (string, error) {
 		return ".", nil
 	}
 	// os.Root would refuse these too; here the answer can say what to do.
-	if path.IsAbs(p) || !filepath.IsLocal(filepath.FromSlash(p)) {
+	name := filepath.FromSlash(p)
+	for _, at := range f.at {
+		if rel, err := filepath.Rel(at, name); filepath.IsAbs(name) && err == nil && filepath.IsLocal(rel) {
+			return rel, nil
+		}
+	}
+	if path.IsAbs(p) || !filepath.IsLocal(name) {
 		return "", errOutside
 	}
 	return filepath.FromSlash(path.Clean(p)), nil
@@ -97,7 +114,7 @@ func bare(err error) error {
 
 // open opens a regular file.
 func (f *Files) open(p string) (*os.File, fs.FileInfo, error) {
-	name, err := local(p)
+	name, err := f.local(p)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -158,7 +158,8 @@ func TestT9_NothingOutsideTheRootIsRead(t *testing.T) {
 	link("null", "/dev/null")
 	link("zero", "/dev/zero")
 	for _, p := range []string{
-		"../secret.txt", "code/../../secret.txt", "./../secret.txt", "..", "/etc/passwd", filepath.Join(root, "code/main.js"),
+		"../secret.txt", "code/../../secret.txt", "./../secret.txt", "..", "/etc/passwd", filepath.Join(root, "..", "secret.txt"), root + "/../secret.txt", root + "-other/main.js",
+		filepath.Join(root, "up/secret.txt"), filepath.Join(root, "rel"),
 		"abs", "rel", "up/secret.txt", "loop", "chain", "null", "zero", "", "code/main.js\x00", "code\x00/../../secret.txt",
 		strings.Repeat("a", 10_000), strings.Repeat("a/", 5000), strings.Repeat("a", 300), "/proc/self/environ", "//etc/passwd", `..\secret.txt`,
 		"code/main.js/..//../../secret.txt", "file:///etc/passwd",
@@ -170,6 +171,28 @@ func TestT9_NothingOutsideTheRootIsRead(t *testing.T) {
 		if r := f.call(t, "list_dir", map[string]string{"path": p}); !r.IsError && p != "" { // "" is the root itself
 			t.Errorf("listed %.60q: %.300s", p, said(r))
 		}
+	}
+	other := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(root, other); err != nil {
+		t.Fatal(err)
+	}
+	linked, err := Open(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer linked.Close()
+	for _, p := range []string{filepath.Join(root, "code/main.js"), filepath.Join(other, "code/main.js")} {
+		if r := linked.call(t, "read_file", map[string]string{"path": p}); r.IsError {
+			t.Errorf("%s: %s", p, said(r))
+		}
+	}
+	for _, p := range []string{filepath.Join(root, "code/main.js"), filepath.Join(root, "code/./main.js"), root + "//code/../a b.txt"} {
+		if r := f.call(t, "read_file", map[string]string{"path": p}); r.IsError {
+			t.Errorf("%s: %s", p, said(r))
+		}
+	}
+	if r := f.call(t, "list_dir", map[string]string{"path": root}); r.IsError {
+		t.Errorf("%s", said(r))
 	}
 	for _, p := range []string{"inside", "..dots", "code/../code/main.js", "./code//main.js", "a b.txt"} {
 		if r := f.call(t, "read_file", map[string]string{"path": p}); r.IsError {

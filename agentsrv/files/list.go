@@ -31,7 +31,7 @@ type Listing struct {
 
 // List returns the entries of a folder whose names come after a name, at most MaxEntries.
 func (f *Files) List(p, after string) (Listing, error) {
-	name, err := local(p)
+	name, err := f.local(p)
 	if err != nil {
 		return Listing{}, err
 	}

@@ -21,7 +21,7 @@ import (
 const readInput = `{
   "type": "object",
   "properties": {
-    "path": {"type": "string", "description": "The file, relative to the root, with slashes", "minLength": 1, "maxLength": 4096},
+    "path": {"type": "string", "description": "The file, relative to the root or absolute, with slashes", "minLength": 1, "maxLength": 4096},
     "offset": {"type": "integer", "description": "The first byte to read", "default": 0, "minimum": 0},
     "limit": {"type": "integer", "description": "How many bytes to read at most", "default": 65536, "minimum": 1, "maximum": 1048576}
   },
@@ -45,7 +45,7 @@ const readOutput = `{
 const listInput = `{
   "type": "object",
   "properties": {
-    "path": {"type": "string", "description": "The folder, relative to the root, with slashes", "default": ".", "maxLength": 4096},
+    "path": {"type": "string", "description": "The folder, relative to the root or absolute, with slashes", "default": ".", "maxLength": 4096},
     "after": {"type": "string", "description": "Only names after this one: next_after of the page before"}
   }
 }`

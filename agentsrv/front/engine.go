@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 	"strings"
 
@@ -66,6 +67,11 @@ func panicked(v any) error {
 func (s *Server) engine(ctx context.Context, x *Exchange) (result json.RawMessage, err error) {
 	if From(ctx) != x {
 		ctx = WithExchange(ctx, x)
+	}
+	if x.Method == string(mcp.MethodResourcesSubscribe) && x.Session == nil && !x.Modern {
+		f := jsonrpc.Errorf(jsonrpc.KindSessionInvalid, "resources/subscribe needs a session: updates are sent on its stream; call initialize first")
+		f.Status = http.StatusBadRequest // 404 is for sessions that are over
+		return nil, f
 	}
 	p := x.peer
 	if p == nil || p.x != x { // a request inside another: its own notifications, the same client

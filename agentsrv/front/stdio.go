@@ -111,8 +111,8 @@ func (c *stdio) read(in io.Reader) error {
 	for {
 		frame, long, err := readLine(r, limit)
 		switch {
-		case long:
-			err = errors.Join(err, c.refuse(&Exchange{}, &jsonrpc.RequestError{
+		case long != nil:
+			err = errors.Join(err, c.refuse(&Exchange{ID: long.found()}, &jsonrpc.RequestError{
 				Kind: jsonrpc.KindTooLarge, Data: map[string]any{"limit": limit},
 				Message: "Request too large: the limit of a line is " + ingress.Size(c.srv.o.MaxLine),
 			}))
@@ -128,16 +128,21 @@ func (c *stdio) read(in io.Reader) error {
 	}
 }
 
-// readLine reads one line into memory of its own, without its end. long: there was more than limit, and it is gone.
-func readLine(r *bufio.Reader, limit int) (frame []byte, long bool, err error) {
+// readLine reads one line into memory of its own, without its end. If there is more than limit, all of it is gone but what long
+// found.
+func readLine(r *bufio.Reader, limit int) (frame []byte, long *idFinder, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
-		if !long {
-			if len(frame)+len(bytes.TrimRight(part, "\r\n")) > limit {
-				frame, long = nil, true
-			} else {
-				frame = append(frame, part...)
-			}
+		switch {
+		case long != nil:
+			long.feed(part)
+		case len(frame)+len(bytes.TrimRight(part, "\r\n")) > limit:
+			long = &idFinder{}
+			long.feed(frame)
+			long.feed(part)
+			frame = nil
+		default:
+			frame = append(frame, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return bytes.TrimRight(frame, "\r\n"), long, err

@@ -148,8 +148,24 @@ func TestA7_StdioLineLimit(t *testing.T) {
 	}
 	for _, n := range []int{1001, 500_000} {
 		p.write(frame(n))
-		if l := p.line(t); !strings.HasPrefix(l, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600`) || !strings.Contains(l, `"kind":"too_large"`) || !strings.Contains(l, "1000 bytes") {
+		if l := p.line(t); !strings.HasPrefix(l, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600`) || !strings.Contains(l, `"kind":"too_large"`) || !strings.Contains(l, "1000 bytes") {
 			t.Error(n, l)
+		}
+	}
+	// Whoever waits for an answer to it gets one, wherever the id stands; what has none, or two, gets null.
+	long := strings.Repeat("x", 200_000)
+	for frame, id := range map[string]string{
+		`{"jsonrpc":"2.0","id":"a\"b","method":"x","params":{"p":"` + long + `"}}`:                               `"a\"b"`,
+		`{"method":"x","params":{"id":5,"q":[{"id":6}],"p":"\"id\":7,` + long + `"},"jsonrpc":"2.0", "id" : 8 }`: `8`,
+		`{"jsonrpc":"2.0","method":"x","params":{"p":"` + long + `"}}`:                                           `null`,
+		`{"id":1,"id":2,"jsonrpc":"2.0","method":"x","params":{"p":"` + long + `"}}`:                             `null`,
+		`{"id":{"a":1},"jsonrpc":"2.0","method":"x","params":{"p":"` + long + `"}}`:                              `null`,
+		`{"id":"` + long + `","jsonrpc":"2.0","method":"x"}`:                                                     `null`,
+		long: `null`,
+	} {
+		p.write(frame)
+		if l := p.line(t); !strings.HasPrefix(l, `{"jsonrpc":"2.0","id":`+id+`,"error":{"code":-32600`) {
+			t.Errorf("%.80s: %.200s", frame, l)
 		}
 	}
 	p.write(call("2", "echo", "{}"))

@@ -27,8 +27,9 @@ func agent(t *testing.T, o kb.Options) string {
 		t.Fatal(err)
 	}
 	e := server.NewMCPServer("kb", "1", append(front.EngineOptions(), server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true))...)
-	e.AddTools(append(k.Tools(), bulk.Source{}.Tools()...)...)
-	e.AddResourceTemplates(append(k.Templates(), bulk.Source{}.Templates()...)...)
+	l := kb.NewLibrary(k, nil)
+	e.AddTools(append(l.Tools(), bulk.Source{}.Tools()...)...)
+	e.AddResourceTemplates(append(l.Templates(), bulk.Source{}.Templates()...)...)
 	f := front.New(front.Options{Engine: e})
 	s := httptest.NewServer(f.Handler())
 	t.Cleanup(func() {

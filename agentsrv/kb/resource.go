@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
@@ -46,22 +45,6 @@ func sourceURI(path string, line, part int) string {
 		uri += "&part=" + strconv.Itoa(part)
 	}
 	return uri
-}
-
-// Templates is the one template under which everything that a search finds can be read.
-func (k *KB) Templates() []server.ServerResourceTemplate {
-	return []server.ServerResourceTemplate{{
-		Template: mcp.NewResourceTemplate(template, "knowledge-base",
-			mcp.WithTemplateTitle("Knowledge base"),
-			mcp.WithTemplateDescription("A file of the knowledge base, or with line the passage that starts there. A file above "+text.Bytes(PageSize)+" comes in pages; _meta.next of the contents is the next one.")),
-		Handler: func(ctx context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-			c, err := k.Read(ctx, r.Params.URI)
-			if err != nil {
-				return nil, err
-			}
-			return []mcp.ResourceContents{c}, nil
-		},
-	}}
 }
 
 // Read returns what a Source stands for: a passage, or a page of a file. A URI that is not of this knowledge base is a

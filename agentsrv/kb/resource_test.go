@@ -32,7 +32,7 @@ func TestReadUnknownURIs(t *testing.T) {
 
 func TestTemplateMatchesItsSources(t *testing.T) {
 	k := open(t, Options{})
-	re := k.Templates()[0].Template.URITemplate.Regexp()
+	re := NewLibrary(k, nil).Templates()[0].Template.URITemplate.Regexp()
 	for _, uri := range []string{sourceURI("a/b c.md", 3, 0), sourceURI("a.js", 3, 2), sourceURI("ü/#?.txt", 0, 0), "resource://kb/a.md?offset=65536"} {
 		if !re.MatchString(uri) {
 			t.Errorf("%s does not match", uri)

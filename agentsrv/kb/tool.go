@@ -1,13 +1,15 @@
 package kb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"path"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 )
@@ -24,7 +26,7 @@ const (
 		`"content":{"type":"string","description":"The lines around the words of the query"},` +
 		`"score":{"type":"number","minimum":0,"maximum":1,"description":"How much of the query the passage answers; the results are sorted by it"},` +
 		`"source":{"type":"string","format":"uri","description":"Resource with the whole passage"},` +
-		`"metadata":{"type":"object","properties":{"title":{"type":"string"},"path":{"type":"string"},"line":{"type":"integer"},"last_line":{"type":"integer"},"knowledge_base":{"type":"string"}},"required":["title","path","line","last_line","knowledge_base"]}},` +
+		`"metadata":{"type":"object","properties":{"type":{"type":"string","description":"Of the file: the end of its name, such as md; text if it has none"},"title":{"type":"string"},"path":{"type":"string"},"line":{"type":"integer"},"last_line":{"type":"integer"},"knowledge_base":{"type":"string"}},"required":["type","title","path","line","last_line","knowledge_base"]}},` +
 		`"required":["content","score","source","metadata"]}},` +
 		`"count":{"type":"integer"}},"required":["status","results","count"]}`
 )
@@ -43,6 +45,7 @@ type result struct {
 }
 
 type metadata struct {
+	Type     string `json:"type"`
 	Title    string `json:"title"`
 	Path     string `json:"path"`
 	Line     int    `json:"line"`
@@ -50,14 +53,7 @@ type metadata struct {
 	Base     string `json:"knowledge_base"`
 }
 
-// Tools is search_knowledge_base.
-func (k *KB) Tools() []server.ServerTool {
-	return []server.ServerTool{kit.Tool("search_knowledge_base", "Search the knowledge base",
-		"Full-text search over the files that this agent was given, or over what it knows about MCP and mcphud. Forgives typing errors.",
-		kit.ReadOnly, k.tool, toolIn, toolOut)}
-}
-
-func (k *KB) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (l *Library) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var in struct {
 		Query    *string  `json:"query"`
 		TenantID *string  `json:"tenant_id"`
@@ -87,13 +83,18 @@ func (k *KB) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResu
 			return nil, kit.Invalid("knowledge_base", fmt.Sprintf("must be general, codebase or documents, and is %.100q", o.Base))
 		}
 	}
-	hits, err := k.Search(ctx, *in.TenantID, *in.Query, o)
+	hits, err := l.Search(ctx, *in.TenantID, *in.Query, o)
 	if err != nil {
 		return nil, err
 	}
 	out := answer{Status: "success", Results: []result{}, Count: len(hits)}
 	for _, h := range hits {
-		out.Results = append(out.Results, result{h.Snippet, h.Score, h.Source, metadata{h.Title, h.Path, h.Line, h.LastLine, h.Base}})
+		out.Results = append(out.Results, result{h.Snippet, h.Score, h.Source, metadata{typeOf(h.Path), h.Title, h.Path, h.Line, h.LastLine, h.Base}})
 	}
 	return kit.JSON(out)
+}
+
+// typeOf is the type of a file as its name has it, without the dot.
+func typeOf(name string) string {
+	return cmp.Or(strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")), "text")
 }

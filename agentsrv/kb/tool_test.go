@@ -19,7 +19,7 @@ func call(t *testing.T, k *KB, args string) (answer, *jsonrpc.RequestError) {
 	if err := json.Unmarshal([]byte(`{"params":{"name":"search_knowledge_base","arguments":`+args+`}}`), &r); err != nil {
 		t.Fatal(err)
 	}
-	res, err := k.Tools()[0].Handler(t.Context(), r)
+	res, err := NewLibrary(k, nil).Tools()[0].Handler(t.Context(), r)
 	if err != nil {
 		f, ok := jsonrpc.AsRequestError(err)
 		if !ok {

@@ -26,11 +26,26 @@ func Wait(ctx context.Context, f func() error) error {
 	return f()
 }
 
+// Pause is Wait for something of the agent's own, such as a free worker: nobody is told that the job waits for a client.
+func Pause(ctx context.Context, f func() error) error {
+	if r := runOf(ctx); r != nil {
+		return r.pause(f)
+	}
+	return f()
+}
+
 func (r *run) wait(f func() error) error {
+	return r.pause(func() error {
+		r.notifyWaiting(true)
+		defer r.notifyWaiting(false)
+		return f()
+	})
+}
+
+// pause runs f without the job's slot.
+func (r *run) pause(f func() error) error {
 	r.yield()
-	r.notifyWaiting(true)
 	err := f()
-	r.notifyWaiting(false)
 	if w := r.reacquire(); w != nil {
 		if late := r.q.turn(r, w, 0); late != nil { // rest minds the time
 			return late
@@ -121,7 +136,7 @@ func (r *run) remaining() (time.Duration, error) {
 		// Should it get its slot back now, it may run for as long as this.
 		idle = r.timeout
 		if r.waits > 0 {
-			phase, text, left = "waiting", "Request timed out: no answer from the client within %v; call again and answer sooner", q.opts.WaitTimeout-spent
+			phase, text, left = "waiting", "Request timed out: still waiting after %v, for a client or a free worker; call again later", q.opts.WaitTimeout-spent
 		} else {
 			phase, text, left = "queued", "Request timed out: still queued again after %v; call again later", q.opts.QueueTimeout-spent
 		}

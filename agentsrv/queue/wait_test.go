@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -183,4 +184,35 @@ func TestAbandonedWhileItWaits(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
+}
+
+// A job that pauses has no slot, that time is not its running time, and nobody is told that a client keeps it waiting.
+func TestPauseStopsTheClock(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		q := New(Options{Timeout: 10 * time.Second, MaxTimeout: 15 * time.Second})
+		ctx := kit.WithHooks(t.Context(), &kit.Hooks{Waiting: func(bool) { t.Error("told that it waits for a client") }})
+		result := make(chan error, 1)
+		go func() {
+			result <- q.Do(ctx, Job{}, func(ctx context.Context) error {
+				if err := Pause(ctx, func() error { time.Sleep(50 * time.Second); return nil }); err != nil {
+					return err
+				}
+				time.Sleep(9 * time.Second)
+				return ctx.Err()
+			})
+		}()
+		synctest.Wait()
+		status(t, q, 0, 0, 1)
+		other := start(t, q, Job{}, false)
+		if !other.running() {
+			t.Error("the slot of the job that pauses is not lent")
+		}
+		other.end()
+		if err := <-result; err != nil {
+			t.Error(err)
+		}
+	})
+	if err := Pause(t.Context(), func() error { return errors.New("f's own") }); err == nil || err.Error() != "f's own" {
+		t.Errorf("outside jobs: %v", err)
+	}
 }

@@ -99,6 +99,25 @@ func TestGreedyCodeFails(t *testing.T) {
 	}
 }
 
+// However the memory is filled, the answer says that it was.
+func TestT1_OutOfMemoryIsSaid(t *testing.T) {
+	slow(t)
+	s := open(t, Options{})
+	for _, code := range []string{
+		`let a=[];for(;;)a.push(new Array(1e4).fill(1))`,
+		`let a=[];for(;;)a.push(new Array(1e5).fill(1))`,
+		`let a=[];for(;;)a.push(new Array(1e6).fill(1))`,
+		`let a=[];for(;;)a.push(new Uint8Array(1e6))`,
+		`let a=[];try{for(;;)a.push(new Array(1e5).fill(1))}catch(e){a.length;throw e}`,
+	} {
+		res := do(t, s, code)
+		if res.Error == nil || res.Error.Name != "InternalError" || res.Error.Message != "out of memory" {
+			t.Errorf("%s: %+v", code, res)
+		}
+		works(t, s, code)
+	}
+}
+
 func TestCallsDoNotSeeEachOther(t *testing.T) {
 	s := open(t, Options{Parallel: 1})
 	do(t, s, `Object.prototype.polluted = 1; Array.prototype.toJSON = () => "evil"; globalThis.left = 2;

@@ -142,10 +142,22 @@ func (r *run) host(args []any) (any, error) {
 	case "error":
 		r.out.Error = &Thrown{Name: text(1), Message: text(2), Stack: stack(text(3))}
 		r.out.Spent = outOfMemory(text(1), text(2))
+	case "pending":
+		r.pending(text(1) != "")
 	default:
 		return nil, fmt.Errorf("unknown report %q", text(0))
 	}
 	return nil, nil
+}
+
+// pending is the end of code that nothing will settle any more. Code that awaits nothing, and all the same did not come to its end,
+// ran out of memory: there was not even enough left to say so.
+func (r *run) pending(ran bool) {
+	if !ran && !strings.Contains(r.q.Code, "await") {
+		r.out.Spent, r.out.Error = true, &Thrown{Name: "InternalError", Message: "out of memory"}
+		return
+	}
+	r.out.Error = &Thrown{Name: "Error", Message: "the code waits for a promise that nothing settles"}
 }
 
 // line keeps one line of console output and says whether that was the last one that fits.

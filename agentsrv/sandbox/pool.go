@@ -10,7 +10,7 @@ import (
 
 // Workers are kept like this.
 const (
-	maxIdle   = 2                // idle workers that are kept
+	minIdle   = 2                // idle workers that are kept at least: one to use and one to take its place
 	idleTime  = time.Minute      // for this long
 	callLimit = 500              // after so many calls a worker is replaced
 	retryWait = 10 * time.Second // a spare that could not be started is not tried again before
@@ -54,7 +54,7 @@ func (s *Sandbox) start(ctx context.Context) (*child, error) {
 func (s *Sandbox) give(c *child, healthy bool) {
 	s.mu.Lock()
 	tired := c.calls >= s.retires && len(s.idle) > 0 || c.calls == maxInt
-	keep := healthy && !tired && !s.closed && len(s.idle) < maxIdle
+	keep := healthy && !tired && !s.closed && len(s.idle) < s.keeps
 	if keep {
 		s.keep(c)
 	}
@@ -92,7 +92,7 @@ func (s *Sandbox) spare() {
 	c, err := s.start(s.life)
 	s.mu.Lock()
 	s.starting = false
-	keep := err == nil && !s.closed && len(s.idle) < maxIdle
+	keep := err == nil && !s.closed && len(s.idle) < s.keeps
 	if keep {
 		s.keep(c)
 	}

@@ -97,7 +97,7 @@
     defineProperty(globalThis, name, bare({ value: timers[name], writable: true, configurable: true, enumerable: false }));
   }
 
-  const end = bare({ state: "pending", value: undefined });
+  const end = bare({ state: "pending", value: undefined, ran: false }); // ran: the code itself came to its end
   const fail = (e) => {
     if (end.state === "failed") return;
     end.state = "failed";
@@ -120,7 +120,7 @@
   return bare({
     // watch waits for the promise that evaluating the code made: of an object with the completion value.
     watch: function $watch(promise) {
-      apply(then, promise, [(v) => $settle(v.value), fail]);
+      apply(then, promise, [(v) => { end.ran = true; $settle(v.value); }, fail]);
     },
     // next is how many milliseconds the first timer is away, -1 if there is none.
     next: function $next() {
@@ -139,7 +139,7 @@
     },
     finish: function $finish() {
       if (end.state === "pending") {
-        host("error", "Error", "the code waits for a promise that nothing settles", "");
+        host("pending", end.ran ? "ran" : "");
         return;
       }
       if (end.state === "done") {

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -32,15 +33,22 @@ const (
 
 // Options configure a Sandbox; the zero value is complete.
 type Options struct {
-	Parallel int          // calls that run at once, each in a worker; others wait. 0 is 4
-	Logger   *slog.Logger // gets what is wrong with workers; nil discards it
+	// Parallel is how many calls run at once, each in a worker, but never more than two for each processor: more workers
+	// than that take processor time from each other, and each costs a start. Other calls wait. 0 is 4.
+	Parallel int
+	// Wait runs f, which waits for a free worker; nil is f(). A queue can use it to give the call's slot to others meanwhile, and not
+	// to count that time as running.
+	Wait   func(ctx context.Context, f func() error) error
+	Logger *slog.Logger // gets what is wrong with workers; nil discards it
 }
 
-// Sandbox runs code in worker processes. It starts none before the first call, keeps up to two for the next calls, and
-// lets these go after a minute. It is safe for concurrent use.
+// Sandbox runs code in worker processes. It starts none before the first call, keeps as many as run at once for the next
+// calls, two at least, and lets these go after a minute. It is safe for concurrent use.
 type Sandbox struct {
 	log     *slog.Logger
 	slots   chan struct{} // one for each call that runs
+	keeps   int           // idle workers that are kept
+	wait    func(context.Context, func() error) error
 	life    context.Context
 	end     context.CancelFunc
 	program func() (string, error)
@@ -64,7 +72,14 @@ func New(o Options) *Sandbox {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Sandbox{log: o.Logger, slots: make(chan struct{}, o.Parallel), program: os.Executable, memory: Memory, retires: callLimit}
+	if o.Wait == nil {
+		o.Wait = func(_ context.Context, f func() error) error { return f() }
+	}
+	running := min(o.Parallel, 2*runtime.GOMAXPROCS(0))
+	s := &Sandbox{
+		log: o.Logger, slots: make(chan struct{}, running), keeps: max(minIdle, running), wait: o.Wait,
+		program: os.Executable, memory: Memory, retires: callLimit,
+	}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -121,14 +136,10 @@ type Result struct {
 // Run runs code for at most timeout. The error is a *jsonrpc.RequestError: timeout if the code took longer, cancelled if ctx
 // ended, tool_execution if there is no result for another reason.
 func (s *Sandbox) Run(ctx context.Context, code string, timeout time.Duration) (Result, error) {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return Result{}, contextFailure(ctx, "queued", 0)
-	case <-s.life.Done():
-		return Result{}, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: %w", errClosed)
+	if err := s.enter(ctx); err != nil {
+		return Result{}, err
 	}
+	defer func() { <-s.slots }()
 	q := request{Code: code, Memory: s.memory, Output: Output, Timeout: timeout.Milliseconds()}
 	for try := 0; ; try++ {
 		c, err := s.take(ctx)
@@ -143,11 +154,36 @@ func (s *Sandbox) Run(ctx context.Context, code string, timeout time.Duration) (
 		if !errors.Is(err, errStale) {
 			return res, err
 		}
-		if try > maxIdle {
+		if try > s.keeps {
 			return res, jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: sandbox workers exit before they run anything; see the agent's log").With("phase", "starting")
 		}
 		// An idle worker had died; the code has not run.
 	}
+}
+
+// enter takes a slot of s.slots, or says why there is none for this call.
+func (s *Sandbox) enter(ctx context.Context) error {
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	entered := false
+	err := s.wait(ctx, func() error {
+		select {
+		case s.slots <- struct{}{}:
+			entered = true
+			return nil
+		case <-ctx.Done():
+			return contextFailure(ctx, "queued", 0)
+		case <-s.life.Done():
+			return jsonrpc.Errorf(jsonrpc.KindToolExecution, "execute_code: %w", errClosed)
+		}
+	})
+	if err != nil && entered {
+		<-s.slots
+	}
+	return err
 }
 
 // attempt is one call of one worker, which it gives back.

@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -216,4 +220,46 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 		t.Error("a closed sandbox ran something")
 	}
 	_ = s.Close()
+}
+
+// Sixteen callers at a time share a few workers, and none is started only to be ended after its call.
+func TestManyCallersShareFewWorkers(t *testing.T) {
+	var waits atomic.Int32
+	s := open(t, Options{Parallel: 16, Wait: func(_ context.Context, f func() error) error { waits.Add(1); return f() }})
+	var starts atomic.Int32
+	s.program = func() (string, error) { starts.Add(1); return os.Executable() }
+	var callers sync.WaitGroup
+	for range 16 {
+		callers.Go(func() {
+			for range 5 {
+				if res, err := s.Run(t.Context(), "1 + 1", time.Minute); err != nil || string(res.Result) != "2" {
+					t.Errorf("%+v %v", res, err)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	if most := int32(min(16, 2*runtime.GOMAXPROCS(0)) + 1); starts.Load() > most { // one more may have been started as a spare
+		t.Errorf("%d workers were started for 80 calls, want at most %d", starts.Load(), most)
+	}
+	if cap(s.slots) < 16 && waits.Load() == 0 {
+		t.Error("nobody was told that calls wait")
+	}
+	if one := open(t, Options{Parallel: 1}); one.keeps != 2 || cap(one.slots) != 1 {
+		t.Errorf("one call at a time: %d workers kept, %d run", one.keeps, cap(one.slots))
+	}
+}
+
+// A call that got its worker, but may not go on any more, gives the worker to the next one.
+func TestAWaitThatFailsGivesItsPlaceBack(t *testing.T) {
+	late := errors.New("too late")
+	s := open(t, Options{Parallel: 1, Wait: func(_ context.Context, f func() error) error { return errors.Join(f(), late) }})
+	s.slots <- struct{}{}
+	time.AfterFunc(20*time.Millisecond, func() { <-s.slots })
+	if _, err := s.Run(t.Context(), "1", time.Minute); !errors.Is(err, late) {
+		t.Fatal(err)
+	}
+	if len(s.slots) != 0 {
+		t.Error("the place is lost")
+	}
 }

@@ -59,7 +59,8 @@ func (s *Service) read(x *front.Exchange) (how mode, err error) {
 	// Most calls say nothing; looking for that is cheaper than reading them.
 	if bytes.Contains(x.Params, []byte(`"task"`)) {
 		if raw := jsonrpc.Get(x.Params, "task"); raw != nil {
-			if how.legacy = !x.Modern && raw[0] != 'n'; how.legacy {
+			// Revisions before that knew no tasks, and were offered none.
+			if how.legacy = !x.Modern && x.Version >= mcp.ProtocolVersion20251125 && raw[0] != 'n'; how.legacy {
 				if how.ttl, err = s.ttl(raw); err != nil {
 					return how, err
 				}

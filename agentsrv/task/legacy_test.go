@@ -272,3 +272,15 @@ func TestPolicies(t *testing.T) {
 		t.Errorf("required, by one who knows: %+v", a)
 	}
 }
+
+// The member task came with 2025-11-25: to a client of an earlier revision, which was offered no tasks, it means nothing.
+func TestQ6_TaskMemberOfEarlierRevisionsIsIgnored(t *testing.T) {
+	r := newRig(t, options{})
+	for version, want := range map[string]bool{"2025-11-25": true, "2025-06-18": false, "2025-03-26": false, "2024-11-05": false} {
+		s := r.loginAs(version)
+		a := r.tool(s, "echo", map[string]any{"message": "x"}, "task", map[string]any{"ttl": 60000})
+		if _, task := a.Result["task"]; task != want || a.Error != nil || !want && resultText(a.Result) == "" {
+			t.Errorf("%s: %+v", version, a)
+		}
+	}
+}

@@ -248,14 +248,17 @@ func (c caller) with(header ...string) caller {
 }
 
 // login opens a session of 2025-11-25.
-func (r *rig) login(header ...string) caller {
+func (r *rig) login(header ...string) caller { r.t.Helper(); return r.loginAs("2025-11-25", header...) }
+
+// loginAs opens a session of a version.
+func (r *rig) loginAs(version string, header ...string) caller {
 	r.t.Helper()
 	c := sessionless.with(header...)
-	a := r.call(c, "initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{"elicitation": map[string]any{}}, "clientInfo": map[string]any{"name": "t", "version": "1"}})
+	a := r.call(c, "initialize", map[string]any{"protocolVersion": version, "capabilities": map[string]any{"elicitation": map[string]any{}}, "clientInfo": map[string]any{"name": "t", "version": "1"}})
 	if a.Result == nil {
 		r.t.Fatalf("initialize: %+v", a)
 	}
-	c = c.with("Mcp-Session-Id", a.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version", "2025-11-25")
+	c = c.with("Mcp-Session-Id", a.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version", version)
 	r.notify(c, "notifications/initialized", nil)
 	return c
 }

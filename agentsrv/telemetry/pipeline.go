@@ -12,8 +12,9 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// The events of a tool call's span: its arguments fit and it waits for its turn, it runs, it ran.
+// The events of a tool call's span: it arrived, its arguments fit and it waits for its turn, it runs, its handler ran.
 const (
+	eventReceived = "received"
 	eventQueued   = "queued"
 	eventStarted  = "started"
 	eventFinished = "finished"

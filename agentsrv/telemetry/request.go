@@ -86,6 +86,7 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 	} else {
 		ctx, r.span = t.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, parent), s.span,
 			trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began), trace.WithAttributes(identity(s, name, x.Caller)...))
+		r.span.AddEvent(eventReceived, trace.WithTimestamp(began))
 	}
 	x.Caller.Trace = trace.SpanContextFromContext(ctx).TraceID().String()
 	ctx = context.WithValue(kit.WithCaller(ctx, x.Caller), requestKey{}, r)

@@ -142,7 +142,7 @@ func TestA11_ThePipelineShowsInTheSpan(t *testing.T) {
 	for _, e := range got.Events {
 		events = append(events, e.Name)
 	}
-	if strings.Join(events, " ") != "queued started finished" {
+	if strings.Join(events, " ") != "received queued started finished" {
 		t.Errorf("%q", events)
 	}
 	for _, at := range got.Attributes {

@@ -88,6 +88,9 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings) e
 	if err != nil {
 		return err
 	}
+	if r.of("max-request-size").from.Source == "default" {
+		o.MaxRequest = 0 // bodies and lines have each their own default
+	}
 	agent, err := agentsrv.New(o)
 	if err != nil {
 		return agentError(err)
@@ -125,6 +128,13 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 		RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),
 		Router: agentclient.Options{RouterHost: s.routerHost, RouterPort: s.routerPort, RouterCA: s.routerCA, AuthToken: s.routerToken},
 		Model:  agentsrv.Model{URL: s.modelURL, Name: s.model, Key: s.modelKey}, OTLP: s.otlp, Logger: log,
+	}
+	for _, spec := range s.tools {
+		tool, err := spec.Tool()
+		if err != nil {
+			return o, usageError(err.Error(), "correct tools in the settings file")
+		}
+		o.Tools = append(o.Tools, tool)
 	}
 	switch {
 	case s.ephemeral && s.store != "":

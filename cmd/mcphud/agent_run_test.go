@@ -288,3 +288,24 @@ func (s *served) task(path string) (st taskState) {
 	}
 	return st
 }
+
+// The size that is given holds for lines on stdin too, and whoever sends more is told under the id of the call.
+func TestA7_RequestSizeOverStdio(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		size int
+		want string
+	}{
+		{nil, 2 << 20, `"id":7,"error"`},
+		{[]string{"--max-request-size", "3mb"}, 2 << 20, `"id":7,"result"`},
+		{[]string{"--max-request-size", "3mb"}, 4 << 20, `"id":7,"error"`},
+		{[]string{"--max-request-size", "10mb"}, 2 << 20, `"id":7,"result"`},
+	} {
+		cmd := command(t, append([]string{"agent", "--stdio", "--ephemeral"}, c.args...)...)
+		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"message":"` + strings.Repeat("x", c.size) + `"}}}` + "\n")
+		if out := finish(t, cmd).ok(t); !strings.Contains(out, c.want) {
+			t.Errorf("%q with a line of %d bytes: %.200s", c.args, c.size, out)
+		}
+	}
+}

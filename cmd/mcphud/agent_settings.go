@@ -20,8 +20,9 @@ type agentSettings struct {
 	profile, name                string
 	token, jwks                  string
 	jwtAudience, jwtIssuer       string
-	kb, root, store              string
-	entities, tenants            []string
+	root, store                  string
+	kb, entities, tenants        []string
+	tools                        toolList
 	concurrency, capacity        int
 	timeout, drain               time.Duration
 	maxRequest                   int64
@@ -63,9 +64,10 @@ var agentSources = []setting{
 	{flag: "jwt-issuer", env: "AGENT_JWT_ISSUER", key: "jwtIssuer"},
 	{flag: "name", key: "name"},
 	{flag: "profile", key: "profile"},
-	{flag: "kb", key: "kb"},
+	{flag: "kb", env: "AGENT_KB", key: "kb"},
 	{flag: "root", key: "root"},
 	{flag: "entities"},
+	{flag: "tools", key: "tools"},
 	{flag: "store", key: "store"},
 	{flag: "concurrency", env: "AGENT_CONCURRENCY", key: "concurrency"},
 	{flag: "queue-capacity", key: "queueCapacity"},
@@ -101,7 +103,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.BoolVar(&s.stdio, "stdio", false, "serve over stdin and stdout instead of HTTP")
 	f.Var(&choice{&s.profile, profiles()}, "profile", "serve this `PROFILE`: demo, everything, hostile or fault")
 	f.BoolVar(&s.ephemeral, "ephemeral", false, "keep everything in memory and write no file")
-	f.StringVar(&s.kb, "kb", "", "search the files of this `DIR` instead of the built-in texts")
+	f.StringArrayVar(&s.kb, "kb", nil, "search the files of this `DIR` instead of the built-in texts; TENANT=DIR for that tenant alone (repeatable); AGENT_KB")
 	f.StringVar(&s.root, "root", "", "let read_file and list_dir read this `DIR`; without it there are no such tools")
 	f.StringArrayVar(&s.entities, "entities", nil, "add the entities of this `FILE` of JSON lines to lookup_entity; TENANT=FILE for a tenant other than default (repeatable)")
 	f.StringVar(&s.store, "store", "", "keep tasks, agents and tenants in this `FILE` (default: one file per port in the state folder)")
@@ -113,7 +115,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.Var(&number{&s.concurrency, 1, mostTasks}, "concurrency", "run at most this many tool calls at once; AGENT_CONCURRENCY")
 	f.Var(&number{&s.capacity, 0, mostCalls}, "queue-capacity", "queue at most this many tool calls; 0 is no limit")
 	f.Var((*pause)(&s.timeout), "timeout", "cancel a tool call after this long without progress, such as 30s; at most 60s")
-	f.Var((*bodySize)(&s.maxRequest), "max-request-size", "largest request body, such as 10mb")
+	f.Var((*bodySize)(&s.maxRequest), "max-request-size", "largest request body, and line on stdin, such as 10mb (a line: 1 MiB unless given)")
 	f.Var((*pause)(&s.drain), "drain-timeout", "wait this long for running calls on shutdown")
 	f.StringArrayVar(&s.tenants, "tenant", nil, "accept the tenant `NAME`, beside default (repeatable); without it every name is accepted")
 	f.Var(&number{&s.rateLimit, 0, mostCalls}, "rate-limit", "limit the tool calls per minute and tenant; 0 is no limit (100 in the demo profile)")
@@ -131,6 +133,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 func (s *agentSettings) bare() *pflag.FlagSet {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.StringVar(&s.modelKey, "model-key", "", "")
+	f.Var(&s.tools, "tools", "")
 	f.StringVar(&s.routerToken, "router-token", "", "")
 	f.StringVar(&s.otlp, "otlp", "", "")
 	return f
@@ -139,12 +142,17 @@ func (s *agentSettings) bare() *pflag.FlagSet {
 // gather returns the settings of a command line and this process.
 func (s *agentSettings) gather(f *pflag.FlagSet) settings {
 	where := sources{
-		env: os.Getenv, file: s.file, must: s.file != "", read: config.ReadValues, next: "correct the file, or name another with --config",
+		env: os.Getenv, file: s.file, must: s.file != "", read: readAgentFile, next: "correct the file, or name another with --config",
 	}
 	if s.file == "" && !supervised(f) { // a stack says everything itself
 		where.file = defaultAgentFile()
 	}
 	return settings{"agent", agentSources, f, s.bare(), where}
+}
+
+// readAgentFile reads agent.yaml.
+func readAgentFile(path string) ([]config.Value, []config.Warning, error) {
+	return config.ReadValues(path, "kb", "tools")
 }
 
 // defaultAgentFile is where the settings are looked for when --config names no file, "" where there is no such place.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,8 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-
-	"github.com/mcphud/mcphud/session/config"
 )
 
 // settled resolves one command line in made-up sources.
@@ -23,7 +22,7 @@ func settled(t *testing.T, args []string, env map[string]string, file string) (s
 		t.Fatal(err)
 	}
 	all := s.gather(f)
-	all.sources = sources{env: func(name string) string { return env[name] }, file: filepath.Join(t.TempDir(), agentFile), read: config.ReadValues}
+	all.sources = sources{env: func(name string) string { return env[name] }, file: filepath.Join(t.TempDir(), agentFile), read: readAgentFile}
 	if file != "" {
 		if err := os.WriteFile(all.file, []byte(file), 0o600); err != nil {
 			t.Fatal(err)
@@ -178,5 +177,50 @@ func TestA9_JWTSettingsReachTheAgent(t *testing.T) {
 		if c.warnings == 0 && o.JWKS != "" && (o.JWTAudience != both[3] || o.JWTIssuer != both[5]) {
 			t.Errorf("%v: audience %q, issuer %q", c, o.JWTAudience, o.JWTIssuer)
 		}
+	}
+}
+
+// A setting with several values takes them from repeated flags, a list in the file, or one variable.
+func TestC1_ListsOfSettings(t *testing.T) {
+	t.Parallel()
+	const file = "port: 1\nkb:\n  - ./docs\n  - acme=./acme\n"
+	env := map[string]string{"AGENT_KB": "env" + string(filepath.ListSeparator) + "acme=e"}
+	for _, c := range []struct {
+		args        []string
+		env         map[string]string
+		file        string
+		want, shown string
+		origin      string
+	}{
+		{want: "[]", origin: "default"},
+		{file: file, want: "[./docs acme=./acme]", shown: "./docs, acme=./acme", origin: agentFile + ":3"},
+		{file: "kb: one\n", want: "[one]", shown: "one", origin: agentFile + ":1"},
+		{file: file, env: env, want: "[env acme=e]", shown: "env, acme=e", origin: "environment AGENT_KB"},
+		{file: file, env: env, args: []string{"--kb", "f", "--kb=acme=g"}, want: "[f acme=g]", shown: "f, acme=g", origin: "flag"},
+	} {
+		s, r, warned, failed := settled(t, c.args, c.env, c.file)
+		v := r.of("kb")
+		if got := fmt.Sprint(s.kb); got != c.want || v.value != c.shown || !strings.HasSuffix(v.from.String(), c.origin) || warned+failed != "" {
+			t.Errorf("%s, shown as %s from %s; want %+v; %s%s", got, v.value, v.from, c, warned, failed)
+		}
+	}
+	if _, _, warned, _ := settled(t, nil, nil, "port: [1]\n"); !strings.Contains(warned, `"port" is a list`) {
+		t.Errorf("a list where none may be: %s", warned)
+	}
+}
+
+func TestA4_ToolsOfTheSettingsFile(t *testing.T) {
+	t.Parallel()
+	s, r, warned, failed := settled(t, nil, nil, "tools:\n- {name: a, command: x, inputSchema: {type: object, maxProperties: 1}}\n- {name: b, command: y}\n")
+	if warned+failed != "" || len(s.tools) != 2 || string(s.tools[0].InputSchema) != `{"type":"object","maxProperties":1}` || r.of("tools").value != "a, b" {
+		t.Errorf("%+v shown as %s; %s%s", s.tools, r.of("tools").value, warned, failed)
+	}
+	_, _, _, failed = settled(t, nil, nil, "tools:\n- {name: a, command: x}\n- name: b\n  env: {KEY: hunter2}\n")
+	if !strings.Contains(failed, agentFile+":3:") || !strings.Contains(failed, "tool b has no command") || strings.Contains(failed, "hunter2") {
+		t.Error(failed)
+	}
+	s, _, _, _ = settled(t, nil, nil, "tools: [{name: a, command: /nowhere/at/all}]\n")
+	if _, err := s.options(slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "/nowhere/at/all") {
+		t.Error(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/agentsrv/exectool"
 	"github.com/mcphud/mcphud/session/config"
 )
 
@@ -84,3 +85,38 @@ func (b *bodySize) Set(text string) error {
 }
 
 func (b *bodySize) Type() string { return "SIZE" }
+
+// toolList has tools that run programs; each is set as an object of JSON, and shown by its name.
+type toolList []exectool.Spec
+
+func (l *toolList) Set(text string) error {
+	spec, err := exectool.Parse([]byte(text))
+	if err == nil {
+		*l = append(*l, spec)
+	}
+	return err
+}
+
+func (l *toolList) String() string { return strings.Join(l.GetSlice(), ", ") }
+
+func (l *toolList) Type() string { return "TOOL" }
+
+// GetSlice, Append and Replace are pflag.SliceValue.
+func (l *toolList) GetSlice() (names []string) {
+	for _, s := range *l {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func (l *toolList) Append(text string) error { return l.Set(text) }
+
+func (l *toolList) Replace(texts []string) error {
+	*l = nil
+	for _, text := range texts {
+		if err := l.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

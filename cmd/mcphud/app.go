@@ -9,7 +9,6 @@ import (
 	"charm.land/fang/v2"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/session/failure"
 )
@@ -26,6 +25,8 @@ type app struct {
 	root *cobra.Command
 	kill *children // killed by a second interrupt
 	fail error     // what the command ended with
+
+	helping, helpAll bool // --help or --help-all was given
 }
 
 // run executes one command line and returns the exit code. Everything the command started is gone when it returns.
@@ -35,9 +36,6 @@ func run(args []string, std standard) int {
 	defer stop()
 	a.root = a.command()
 	a.root.SetArgs(args)
-	a.root.SetIn(std.in)
-	a.root.SetOut(std.out)
-	a.root.SetErr(std.err)
 	err := fang.Execute(ctx, a.root,
 		fang.WithVersion(version()),
 		// The error is reported below, in one place and in the requested format.
@@ -71,49 +69,51 @@ func (a *app) command() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: a.action(a.runRoot),
 	}
+	root.SetIn(a.in)
+	root.SetOut(a.out) // before the command for completion is made, which keeps it
+	root.SetErr(a.err)
 	a.o.register(root)
-	agent, router, up, tap, config, demo := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand()
+	agent, router, up, tap, config, demo, status := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand(), a.statusCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.serversCommand(), config, demo, up, agent, router, tap,
+		a.pingCommand(), a.rawCommand(), a.serversCommand(), status, config, demo, up, agent, router, tap,
 	)
 	help, version := a.helpCommand(), a.versionCommand()
 	root.SetHelpCommand(help)
 	root.AddCommand(version)
+	root.InitDefaultCompletionCmd()
+	completion, _, _ := root.Find([]string{"completion"})
+	completion.Example = "  mcphud completion bash > ~/.local/share/bash-completion/completions/mcphud\n  mcphud completion zsh > ~/.zfunc/_mcphud"
 	for _, server := range []*cobra.Command{agent, router, up, help, version} {
 		hideInherited(server)
 	}
 	hideInherited(tap, "journal", "linear")
+	hideInherited(status, fleetFlags...)
 	hideInherited(demo, "connect-timeout", "header", "journal", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout")
 	hideExplain(config)
 	a.supervisable(agent)
 	a.supervisable(router)
+	a.registerHelp(root)
 	plainUsage(root)
 	return root
-}
-
-// plainUsage removes the backticks around names of values, which help would print.
-func plainUsage(c *cobra.Command) {
-	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
-	c.Flags().VisitAll(plain)
-	c.PersistentFlags().VisitAll(plain)
-	for _, sub := range c.Commands() {
-		plainUsage(sub)
-	}
 }
 
 // group is a command that only has subcommands. cobra would answer a wrong one with the help text and exit code 0.
 func (a *app) group(use, short string, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
-		Use: use, Short: short, Args: cobra.ArbitraryArgs,
+		Use: use + " COMMAND", Short: short, Args: cobra.ArbitraryArgs,
 		RunE: a.action(func(_ context.Context, cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cmd.Help()
+				return a.showHelp(cmd)
 			}
 			return usageError(fmt.Sprintf("%s has no subcommand %q", cmd.CommandPath(), args[0]), didYouMean(args[0], subcommands(cmd))+"see "+cmd.CommandPath()+" --help")
 		}),
 	}
 	c.AddCommand(subs...)
+	for _, sub := range subs {
+		line, _, _ := strings.Cut(sub.Example, "\n")
+		c.Example += line + "\n"
+	}
 	return c
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/themes"
 )
 
@@ -75,7 +76,8 @@ type explained struct {
 	Agent    *resolution     `json:"agent,omitempty"`
 	Router   *resolution     `json:"router,omitempty"`
 	General  *resolution     `json:"general,omitempty"`
-	Files    []explainedFile `json:"files,omitempty"` // searched for servers, in order of precedence
+	Servers  *resolution     `json:"servers,omitempty"` // what server configs say of all servers together
+	Files    []explainedFile `json:"files,omitempty"`   // searched for servers, in order of precedence
 	filesErr error
 }
 
@@ -133,7 +135,30 @@ func (a *app) explainAll(e *explained) {
 	router.register(f)
 	e.Router = explainRouter(&router, f)
 	e.General = a.generalSettings().resolve()
-	e.Files, e.filesErr = a.explainFiles()
+	set, _, err := a.o.load()
+	e.Servers = &resolution{what: "servers", values: resolvedSettings(&set.Settings)}
+	e.Files, e.filesErr = explainFiles(set), err
+}
+
+// resolvedSettings are what server configs say of all servers together.
+func resolvedSettings(s *config.Settings) (all []resolved) {
+	usual := map[string]string{
+		"continue_on_error": "true", "pool.max_idle_time": toolset.DefaultMaxIdleTime.String(), "pool.cleanup_interval": toolset.DefaultCleanupInterval.String(),
+		"pool.max_connections": "no limit", "timeouts.tool_call": config.DefaultTimeout.String(), "timeouts.connect": config.DefaultConnectTimeout.String(),
+	}
+	for _, name := range config.SettingNames() {
+		v := resolved{setting: setting{flag: name, key: name}, value: usual[name], from: origin{Source: "default", Value: usual[name]}}
+		for i, at := range s.Given[name] {
+			from := origin{Source: "file", File: at.File, Line: at.Line, Value: at.Text}
+			if i == 0 {
+				v.value, v.from = at.Text, from
+			} else {
+				v.overridden = append(v.overridden, from)
+			}
+		}
+		all = append(all, v)
+	}
+	return all
 }
 
 // explainAgent resolves the agent's settings as the agent does, defaults included.
@@ -187,11 +212,8 @@ func (a *app) generalSettings() settings {
 	return settings{"mcphud", list, f, bare, sources{env: os.Getenv}}
 }
 
-// explainFiles lists the files that were searched and what they hold. The error is about a file of --config; the list is complete
-// all the same.
-func (a *app) explainFiles() ([]explainedFile, error) {
-	set, _, err := a.o.load()
-	var all []explainedFile
+// explainFiles lists the files that were searched and what they hold.
+func explainFiles(set config.Set) (all []explainedFile) {
 	for _, f := range set.Looked {
 		e := explainedFile{File: f, Found: !f.Absent, Problems: []config.Warning{}}
 		for _, w := range set.Warnings {
@@ -206,5 +228,5 @@ func (a *app) explainFiles() ([]explainedFile, error) {
 		}
 		all = append(all, e)
 	}
-	return all, err
+	return all
 }

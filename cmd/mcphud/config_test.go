@@ -14,8 +14,8 @@ import (
 
 // explaining is config explain as a script reads it.
 type explaining struct {
-	Agent, Router, General explainedPart
-	Files                  []struct {
+	Agent, Router, General, Servers explainedPart
+	Files                           []struct {
 		Path, Dialect, Error string
 		Found                bool
 		Servers              int
@@ -354,13 +354,14 @@ func TestC1_ExplainForPeople(t *testing.T) {
 	cmd := explainer(t, "prot: 1\nport: 7003\n", "", []string{"AGENT_TOKEN=s3cret", "AGENT_PORT=many"}, "--format", "text")
 	o := finish(t, cmd)
 	for _, line := range []string{
-		"agent\n  file                  ~/.config/mcphud/agent.yaml\n                        ! line 1: unknown key \"prot\"",
-		"\n  --port                many              environment AGENT_PORT\n                        ! must be a whole number from 0 to 65535\n" +
-			"    overridden          7003              ~/.config/mcphud/agent.yaml:2\n",
-		"\n  --token               ***               environment AGENT_TOKEN\n",
-		"\n  --kb                  -                 default\n",
-		"\n  --store               ~/.state/mcphud/agent-7000.db\n                                          default\n",
+		"agent\n  file                   ~/.config/mcphud/agent.yaml\n                         ! line 1: unknown key \"prot\"",
+		"\n  --port                 many              environment AGENT_PORT\n                         ! must be a whole number from 0 to 65535\n" +
+			"    overridden           7003              ~/.config/mcphud/agent.yaml:2\n",
+		"\n  --token                ***               environment AGENT_TOKEN\n",
+		"\n  --kb                   -                 default\n",
+		"\n  --store                ~/.state/mcphud/agent-7000.db\n                                           default\n",
 		"\nrouter\n  file             routing.json, not found\n",
+		"\nall servers\n  auto_discover          -         default\n  continue_on_error      true      default\n",
 		"\nserver configs, in order of precedence\n  not there       mcphud          ~/.config/mcphud/mcphud.yaml\n",
 	} {
 		if !strings.Contains(o.out, line) {

@@ -91,7 +91,7 @@ func (t *textOutput) explained(e *explained, width int, home string) {
 	for _, part := range []struct {
 		title string
 		r     *resolution
-	}{{"agent", e.Agent}, {"router", e.Router}, {"mcphud", e.General}} {
+	}{{"agent", e.Agent}, {"router", e.Router}, {"mcphud", e.General}, {"all servers", e.Servers}} {
 		if part.r == nil {
 			continue
 		}
@@ -133,7 +133,7 @@ func within(w config.Warning) string {
 }
 
 // Column widths with which most lines, sources included, fit 80 columns.
-const widestName, widestValue = 20, 16
+const widestName, widestValue = 21, 16
 
 func (t *textOutput) settings(r *resolution, width int, home string) {
 	var all []explainedSetting

@@ -316,13 +316,55 @@ func TestUnknownToolSendsNothing(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	url := agent(t, agentsrv.Options{})
-	for _, args := range [][]string{{"tools", "call", "reset_counter"}, {"raw", "tools/call", `{"name":"reset_counter","arguments":{}}`}} {
-		if o := mcphud(t, append(args, "--read-only", "--url", url)...); o.code != 1 || !strings.Contains(o.errorLine(t).Message, "destructive") {
+	for _, args := range [][]string{
+		{"tools", "call", "reset_counter"}, {"raw", "tools/call", `{"name":"reset_counter","arguments":{}}`}, {"tools", "call", "create_agent", "name=x", "description=y"},
+	} {
+		if o := mcphud(t, append(args, "--read-only", "--url", url)...); o.code != 1 || !strings.Contains(o.errorLine(t).Message, "not marked as read-only") {
 			t.Errorf("%v: exit %d, %s", args, o.code, o.stderr)
 		}
-		mcphud(t, append(args, "--url", url)...).ok(t)
 	}
+	mcphud(t, "tools", "call", "reset_counter", "--url", url).ok(t) // nobody is there to be asked
 	mcphud(t, "tools", "call", "echo", "message=x", "--read-only", "--url", url).ok(t)
+	for _, format := range []string{"text", "json"} {
+		o := mcphud(t, "tools", "list", "--read-only", "--format", format, "--url", url)
+		if out := o.ok(t); strings.Contains(out, "reset_counter") || strings.Contains(out, "create_agent") || !strings.Contains(out, "echo") {
+			t.Errorf("%s: %s", format, out)
+		}
+		if !strings.Contains(o.stderr, "mcphud: --read-only hides ") {
+			t.Errorf("stderr: %s", o.stderr)
+		}
+	}
+}
+
+// On a terminal a destructive tool asks, and shows what it would be called with; --yes answers beforehand.
+func TestDestructiveToolAsksOnATerminal(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{})
+	for name, c := range map[string]struct {
+		args          []string
+		answer, shows string
+		code          int
+	}{
+		"yes":      {[]string{"tools", "call", "reset_counter"}, "y\n", "Call it without arguments? [y/N]", 0},
+		"no":       {[]string{"tools", "call", "reset_counter"}, "\n", "not called; nothing was sent", 1},
+		"raw":      {[]string{"raw", "tools/call", `{"name":"reset_counter","arguments":{"token":"geheim"}}`}, "n\n", `Call it with {"token":"***"}? [y/N]`, 1},
+		"agreed":   {[]string{"tools", "call", "reset_counter", "--yes"}, "", "counter", 0},
+		"harmless": {[]string{"tools", "call", "echo", "message=hello"}, "", "hello", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startUI(t, append(c.args, "--url", url)...)
+			if c.answer != "" {
+				s.shows("marks reset_counter as destructive.")
+				if _, err := io.WriteString(s.f, c.answer); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if code := s.exit(); code != c.code || !strings.Contains(s.written(), c.shows) || c.answer == "" && strings.Contains(s.written(), "[y/N]") {
+				t.Errorf("exit %d: %s", code, s.written())
+			}
+		})
+	}
 }
 
 func TestJSONL(t *testing.T) {

@@ -20,7 +20,8 @@ func (a *app) demoCommand() *cobra.Command {
 		Use: "demo", Short: "Open the UI on bundled agents and a router; needs nothing else installed", Args: cobra.NoArgs,
 		Long: "demo starts agents of three profiles and a router on free loopback ports, in memory, and opens the UI on each agent, on each through the router, " +
 			"and on the aggregate of all. The Stack screen shows the processes with their logs, and stops and starts them. They end with the UI.",
-		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.demo(ctx, cmd) }),
+		Example: "  mcphud demo",
+		RunE:    a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.demo(ctx, cmd) }),
 	}
 }
 
@@ -28,7 +29,7 @@ func (a *app) demoCommand() *cobra.Command {
 const demoGrace = 2 * time.Second
 
 func (a *app) demo(ctx context.Context, cmd *cobra.Command) error {
-	if err := a.o.check(); err != nil {
+	if err := a.o.check(cmd); err != nil {
 		return err
 	}
 	if name := hiddenFlag(cmd); name != "" {

@@ -8,7 +8,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -70,7 +73,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		code = exitFailure
 	}
 	if a.o.formatFor(a.out) == formatText {
-		writeErrorText(a.err, e, terminal(a.err))
+		writeErrorText(a.err, e, terminal(a.err), widthOf(a.err))
 	} else {
 		writeErrorJSON(a.err, e, terminal(a.err))
 	}
@@ -83,7 +86,10 @@ func explain(ctx context.Context, err error) *failure.Error {
 	if !errors.As(err, &e) {
 		e = &failure.Error{Kind: failure.KindOf(err), Message: err.Error(), Err: err}
 	}
-	c := *e.With(remedies)
+	c := *e.With(remedies, safe.Quote)
+	if c.Kind == failure.RpcError && c.Code != nil && *c.Code == jsonrpc.CodeMissingCapability {
+		c.Kind, c.Next = failure.NeedsInput, "a command cannot answer questions of the server, and declares no capability for them"
+	}
 	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == failure.Interrupted || errors.Is(err, context.Canceled)) {
 		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; server notified", errInterrupted, ""
 	}
@@ -115,13 +121,27 @@ func writeErrorJSON(w io.Writer, e *failure.Error, tty bool) {
 	_, _ = w.Write(line)
 }
 
-// writeErrorText writes the error for people: what, where, next step. Everything in it may come from a server.
-func writeErrorText(w io.Writer, e *failure.Error, tty bool) {
+// writeErrorText writes the error for people: what, where, next step. Everything in it may come from a server. On a terminal of some
+// width (cells, 0 elsewhere) lines are broken at blanks.
+func writeErrorText(w io.Writer, e *failure.Error, tty bool, width int) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "error: %s\n", e.Message)
+	put := func(head, value string) {
+		indent := strings.Repeat(" ", len(head))
+		for line := range strings.SplitSeq(strings.TrimRight(value, "\r\n"), "\n") {
+			parts := []string{line}
+			if width > len(head)+20 && ansi.StringWidth(line) > width-len(head) {
+				parts = wrapWords(line, width-len(head))
+			}
+			for _, part := range parts {
+				b.WriteString(head + part + "\n")
+				head = indent
+			}
+		}
+	}
+	put("error: ", e.Message)
 	field := func(name, value string) {
-		if value = strings.TrimRight(value, "\r\n"); value != "" {
-			fmt.Fprintf(&b, "  %-7s %s\n", name, strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", 10)))
+		if strings.TrimRight(value, "\r\n") != "" {
+			put(fmt.Sprintf("  %-7s ", name), value)
 		}
 	}
 	field("server", e.Server)

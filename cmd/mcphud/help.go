@@ -84,7 +84,7 @@ func (a *app) helpCommand() *cobra.Command {
 // help prints a topic's manual or a command's flags. A word that is both means the manual: the command has --help.
 func (a *app) help(ctx context.Context, cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		if err := a.root.Help(); err != nil {
+		if err := a.showHelp(a.root); err != nil {
 			return err
 		}
 		_, err := io.WriteString(stdout{a.out}, "\n"+cmd.Long+"\n")
@@ -101,8 +101,7 @@ func (a *app) help(ctx context.Context, cmd *cobra.Command, args []string) error
 	if err != nil || len(rest) > 0 || about == a.root {
 		return usageError(fmt.Sprintf("there is no topic or command %q", strings.Join(args, " ")), didYouMean(args[0], names)+"see mcphud help")
 	}
-	about.InitDefaultHelpFlag()
-	return about.Help()
+	return a.showHelp(about)
 }
 
 // manual writes Markdown: rendered on a terminal, as it is elsewhere.

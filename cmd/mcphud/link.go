@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/rpc"
@@ -29,6 +30,8 @@ type link struct {
 	out     *printer
 	side    *side
 	opts    *options
+	std     standard
+	consent *consent.Policy
 	tty     bool // stdout is a terminal
 }
 
@@ -36,11 +39,18 @@ type link struct {
 // server is gone, and everything it wrote to stderr has been passed on, when the body returns.
 func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) error) func(*cobra.Command, []string) error {
 	return a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-		if err := a.o.check(); err != nil {
+		if err := a.o.check(cmd); err != nil {
 			return err
 		}
 		own, command, dash := splitArgs(cmd, args)
+		if f := cmd.Flags().Lookup(nameFlag); f != nil && f.Changed {
+			own = append([]string{f.Value.String()}, own...)
+		}
+		own = a.o.takeURL(cmd, own, dash)
 		if err := checkArgs(cmd, own); err != nil {
+			return err
+		}
+		if err := a.o.serverOfTool(cmd, own, dash); err != nil {
 			return err
 		}
 		cfg, err := a.o.target(cmd, command, dash)
@@ -88,7 +98,7 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 	if err := s.Connect(ctx); err != nil {
 		return err
 	}
-	l := &link{Session: s, manager: m, journal: j, out: out, side: sd, opts: &a.o, tty: terminal(a.out)}
+	l := &link{Session: s, manager: m, journal: j, out: out, side: sd, opts: &a.o, std: a.standard, consent: a.consent(), tty: terminal(a.out)}
 	if a.o.logLevel != "" {
 		if err := s.SetLevel(ctx, a.o.logLevel); err != nil {
 			if ctx.Err() != nil {
@@ -130,9 +140,22 @@ func checkArgs(cmd *cobra.Command, own []string) error {
 		return nil
 	}
 	if len(own) < rule.min || rule.max >= 0 && len(own) > rule.max {
-		return usageError(fmt.Sprintf("%s takes %s, and got %d", cmd.CommandPath(), rule.takes, len(own)), "usage: "+cmd.UseLine())
+		next := "usage: " + cmd.UseLine()
+		if n := len(own); n > 0 && bareURL(own[n-1]) != "" {
+			next = "did you mean " + bareURL(own[n-1]) + "? " + next
+		}
+		return usageError(fmt.Sprintf("%s takes %s, and got %d", cmd.CommandPath(), rule.takes, len(own)), next)
 	}
 	return nil
+}
+
+// nameFlag gives the first argument of a command where that would be read as a flag.
+const nameFlag = "name"
+
+func registerName(cmds ...*cobra.Command) {
+	for _, c := range cmds {
+		c.Flags().String(nameFlag, "", "the `NAME`, where it begins with a dash")
+	}
 }
 
 // ruleKey is where a command's annotations name its entry of argRules.
@@ -144,7 +167,7 @@ type argRule struct {
 }
 
 var argRules = map[string]argRule{
-	"none":  {0, 0, "no arguments of its own (a server command follows --)"},
+	"none":  {0, 0, "no arguments but a URL (a server command follows --)"},
 	"one":   {1, 1, "one argument"},
 	"some":  {1, -1, "at least one argument"},
 	"1-2":   {1, 2, "one or two arguments"},

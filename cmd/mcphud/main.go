@@ -7,9 +7,13 @@ import (
 	"os"
 
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
+	"github.com/mcphud/mcphud/cmd/resident"
+	_ "github.com/mcphud/mcphud/cmd/resident/first"
+	_ "github.com/mcphud/mcphud/cmd/resident/second"
 )
 
 func main() {
+	resident.Trim()
 	if sandbox.IsWorker(os.Args) { // before anything else: this process is a sandbox worker then
 		sandbox.WorkerMain()
 		return

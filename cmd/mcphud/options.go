@@ -25,7 +25,8 @@ type options struct {
 	timeout, maxTimeout time.Duration
 	connectTimeout      time.Duration
 	format              string
-	readOnly, linear    bool
+	readOnly, yes       bool
+	linear              bool
 	logLevel, journal   string
 	maxFrame            size
 }
@@ -41,26 +42,33 @@ var (
 func (o *options) register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
-	f.StringVar(&o.url, "url", "", "talk to the HTTP server at this `URL`")
-	f.StringVar(&o.agent, "agent", "", "talk to the agent of this `NAME` through the router at ROUTER_HOST and ROUTER_PORT, with AGENT_TOKEN and ROUTER_CA")
-	f.StringVar(&o.server, "server", "", "talk to the server of this `NAME` in the configs")
-	f.Var(&choice{&o.transport, transports}, "transport", "how to talk to a URL: auto, http or sse")
+	f.StringVar(&o.url, "url", "", "talk to the HTTP server at `URL`")
+	f.StringVar(&o.agent, "agent", "", "talk to the agent `NAME` through the router at ROUTER_HOST and ROUTER_PORT, with AGENT_TOKEN and ROUTER_CA")
+	f.StringVar(&o.server, "server", "", "talk to the server `NAME` of the configs")
+	f.Var(&choice{&o.transport, transports}, "transport", "talk to a URL over `TRANSPORT`: auto, http or sse")
 	f.StringArrayVarP(&o.env, "env", "e", nil, "add `KEY=VALUE` to the server's environment (repeatable)")
-	f.StringVar(&o.cwd, "cwd", "", "start the server in this `DIR`")
-	f.StringArrayVarP(&o.headers, "header", "H", nil, "send this `\"Name: value\"` with every HTTP request (repeatable)")
-	f.StringArrayVar(&o.configs, "config", nil, "read servers from this `FILE` only (repeatable)")
-	f.Var(&choice{&o.protocol, protocols}, "protocol", "protocol `VERSION` to speak: auto or one of "+strings.Join(protocols[1:], ", "))
+	f.StringVar(&o.cwd, "cwd", "", "start the server in `DIR`")
+	f.StringArrayVarP(&o.headers, "header", "H", nil, "send `\"Name: value\"` with every HTTP request (repeatable)")
+	f.StringArrayVar(&o.configs, "config", nil, "read servers from `FILE` only (repeatable)")
+	f.Var(&choice{&o.protocol, protocols}, "protocol", "speak protocol `VERSION`: auto or one of "+strings.Join(protocols[1:], ", "))
 	f.DurationVar(&o.timeout, "timeout", config.DefaultTimeout, "time limit of a request; progress restarts it")
 	f.DurationVar(&o.maxTimeout, "max-timeout", config.DefaultMaxTimeout, "time limit of a request, whatever its progress")
-	f.DurationVar(&o.connectTimeout, "connect-timeout", config.DefaultConnectTimeout, "time limit of connecting")
-	f.Var(&choice{&o.format, formats}, "format", "print text, json, jsonl or raw (default text on a terminal, else json)")
-	f.BoolVar(&o.readOnly, "read-only", false, "refuse tools that are marked as destructive")
-	f.Var(&choice{&o.logLevel, levels}, "log-level", "ask the server for log messages of this `LEVEL` and above")
-	f.StringVar(&o.journal, "journal", "", "record all traffic in this `FILE` (JSON lines, secrets masked)")
+	f.DurationVar(&o.connectTimeout, "connect-timeout", 0, "time limit of connecting (default 15s to a URL, 2m to a command; the UI waits for a command as long as it runs)")
+	f.Var(&choice{&o.format, formats}, "format", "print as `FORMAT`: text, json, jsonl or raw (default text on a terminal, else json)")
+	f.BoolVar(&o.readOnly, "read-only", false, "list and call only tools that are marked as read-only")
+	f.BoolVarP(&o.yes, "yes", "y", false, "call tools that are marked as destructive without asking")
+	f.Var(&choice{&o.logLevel, levels}, "log-level", "ask the server for log messages of `LEVEL` and above")
+	f.StringVar(&o.journal, "journal", "", "record all traffic in `FILE` (JSON lines, secrets masked)")
 	o.maxFrame = config.DefaultMaxFrame
 	f.Var(&o.maxFrame, "max-frame", "largest message to accept, such as 64MiB")
-	f.StringArrayVar(&o.roots, "root", nil, "offer this `DIR` to the server as a root (repeatable)")
+	f.StringArrayVar(&o.roots, "root", nil, "offer `DIR` to the server as a root (repeatable)")
 	f.BoolVar(&o.linear, "linear", false, "plain lines instead of a full screen, for screen readers and logs")
+	grouped(f, groupTarget, "url", "agent", "server", "config", "protocol")
+	grouped(f, groupStdio, "env", "cwd", "root")
+	grouped(f, groupHTTP, "transport", "header")
+	grouped(f, groupLimits, "timeout", "max-timeout", "connect-timeout", "max-frame")
+	grouped(f, groupOutput, "format", "log-level", "journal", "linear")
+	grouped(f, groupSafety, "read-only", "yes")
 	for name, values := range map[string][]string{"transport": transports, "protocol": protocols, "format": formats, "log-level": levels} {
 		// The error would be an unknown flag.
 		_ = root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
@@ -70,9 +78,9 @@ func (o *options) register(root *cobra.Command) {
 }
 
 // check refuses values that the flags' types accept.
-func (o *options) check() error {
+func (o *options) check(cmd *cobra.Command) error {
 	for name, d := range map[string]time.Duration{"timeout": o.timeout, "max-timeout": o.maxTimeout, "connect-timeout": o.connectTimeout} {
-		if d <= 0 {
+		if d <= 0 && (name != "connect-timeout" || cmd.Flags().Changed(name)) {
 			return usageError(fmt.Sprintf("--%s is %v, and must be more than 0", name, d), "give it as 30s or 2m")
 		}
 	}

@@ -2,28 +2,29 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 )
 
 func (a *app) promptsCommand() *cobra.Command {
+	get := &cobra.Command{
+		Use: "get NAME [KEY=VALUE…] [flags] [-- COMMAND ARGS…]", Short: "Get one prompt", Annotations: rule("some"),
+		Example: "  mcphud prompts get greet name=Ada -- node server.js",
+		Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(promptsGet), ValidArgsFunction: a.completeNames(offer.Prompts),
+	}
+	registerName(get)
 	return a.group("prompts", "List and get prompts",
 		&cobra.Command{
 			Use: "list [flags] [-- COMMAND ARGS…]", Short: "List the server's prompts", Annotations: rule("none"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(promptsList),
+			Example: "  mcphud prompts list -- node server.js",
+			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(promptsList),
 		},
-		&cobra.Command{
-			Use: "get NAME [KEY=VALUE…] [flags] [-- COMMAND ARGS…]", Short: "Get one prompt", Annotations: rule("some"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(promptsGet), ValidArgsFunction: a.completeNames(offer.Prompts),
-		})
+		get)
 }
 
 func promptsList(ctx context.Context, l *link, _ []string) error {
@@ -51,22 +52,9 @@ func promptsGet(ctx context.Context, l *link, own []string) error {
 	}
 	r, err := l.GetPrompt(ctx, own[0], args, l.call())
 	if err != nil {
-		// Invalid params may mean the name or the arguments; the list decides.
-		var e *failure.Error
-		if errors.As(err, &e) && e.Kind == failure.NotFound && listsPrompt(ctx, l, own[0]) {
-			c := *e
-			c.Kind = failure.RpcError
-			return &c
-		}
-		return err
+		return unlisted(ctx, l, offer.Prompts, own[0], err) // invalid params may mean the name or the arguments
 	}
 	return l.print(reply(r, func(t *textOutput) { t.messages(r.Result) }))
-}
-
-// listsPrompt asks whether the server has a prompt of this name. It is asked only after a refusal.
-func listsPrompt(ctx context.Context, l *link, name string) bool {
-	list, err := l.List(ctx, offer.Prompts)
-	return err != nil || slices.ContainsFunc(list.Items, func(it offer.Item) bool { return it.Name == name })
 }
 
 // stringArgs reads KEY=VALUE texts: the arguments of prompts are strings, all of them.

@@ -36,12 +36,20 @@ func (a *app) raw(ctx context.Context, l *link, own []string) error {
 	if strings.HasPrefix(method, "notifications/") {
 		return usageError(method+" is a notification: it has no answer", "name a request")
 	}
-	if method == "tools/call" && l.opts.readOnly {
-		var p struct{ Name string }
+	if method == "tools/call" && (l.opts.readOnly || l.canAsk()) {
+		var p struct {
+			Name      string
+			Arguments json.RawMessage
+		}
 		_ = json.Unmarshal(params, &p) // without a name the server refuses it
-		if it, err := findTool(ctx, l, p.Name); err != nil {
-			return err
-		} else if err := l.allow(it); err != nil {
+		it, err := findTool(ctx, l, p.Name)
+		switch {
+		case err == nil:
+			err = l.allow(ctx, it, p.Arguments)
+		case !l.opts.readOnly:
+			err = nil // what is not listed may be tried
+		}
+		if err != nil {
 			return err
 		}
 	}

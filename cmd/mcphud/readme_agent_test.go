@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/peertest"
 )
 
 const agentManual = "../../agentsrv/README.md"
@@ -100,5 +102,40 @@ func TestReadmeNumbersOfErrors(t *testing.T) {
 	}
 	if kinds < 15 {
 		t.Errorf("%d kinds were found", kinds)
+	}
+}
+
+// The README's tool that runs a program does what it says.
+func TestA4_ReadmeToolOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	peertest.Node(t)
+	text, err := os.ReadFile(agentManual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```yaml\n")
+	example, rest, _ := strings.Cut(rest, "```\n")
+	_, want, _ := strings.Cut(rest, "$ mcphud tools call count_words text='to be or not to be' -- mcphud agent --stdio\n")
+	want, _, ok := strings.Cut(want, "\n")
+	if !ok || want == "" {
+		t.Fatalf("%s has no example of a tool", agentManual)
+	}
+	file := filepath.Join(t.TempDir(), agentFile)
+	if err := os.WriteFile(file, []byte(example), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) outcome {
+		c := command(t, append([]string{"tools"}, args...)...)
+		c.Args = append(c.Args, "--", c.Path, "agent", "--stdio", "--ephemeral", "--config", file)
+		return finish(t, c)
+	}
+	if out := run("call", "count_words", "text=to be or not to be", "--format", "text").ok(t); strings.TrimSpace(out) != want {
+		t.Errorf("%s, want %s", out, want)
+	}
+	if out := run("list", "--format", "json").ok(t); !strings.Contains(out, `"readOnlyHint":true`) {
+		t.Error(out)
+	}
+	if o := run("call", "count_words", "text:=5"); o.code == 0 {
+		t.Errorf("arguments are not checked: %s", o.out)
 	}
 }

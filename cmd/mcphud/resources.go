@@ -18,19 +18,23 @@ func (a *app) resourcesCommand() *cobra.Command {
 	return a.group("resources", "List and read resources",
 		&cobra.Command{
 			Use: "list [flags] [-- COMMAND ARGS…]", Short: "List the server's resources", Annotations: rule("none"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesList),
+			Example: "  mcphud resources list -- node server.js",
+			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesList),
 		},
 		&cobra.Command{
 			Use: "templates [flags] [-- COMMAND ARGS…]", Short: "List the server's resource templates", Annotations: rule("none"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesTemplates),
+			Example: "  mcphud resources templates --url http://127.0.0.1:3000/mcp",
+			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesTemplates),
 		},
 		&cobra.Command{
 			Use: "read URI [flags] [-- COMMAND ARGS…]", Short: "Read one resource", Annotations: rule("one"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesRead), ValidArgsFunction: a.completeNames(offer.Resources),
+			Example: "  mcphud resources read file:///etc/hosts -- node server.js",
+			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesRead), ValidArgsFunction: a.completeNames(offer.Resources),
 		},
 		&cobra.Command{
 			Use: "subscribe URI… [flags] [-- COMMAND ARGS…]", Short: "Print notifications about resources until interrupted", Annotations: rule("some"),
-			Args: cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesSubscribe), ValidArgsFunction: a.completeNames(offer.Resources),
+			Example: "  mcphud resources subscribe file:///etc/hosts --format jsonl -- node server.js",
+			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesSubscribe), ValidArgsFunction: a.completeNames(offer.Resources),
 		})
 }
 
@@ -108,7 +112,7 @@ func uriTable(width int) func(*textOutput, []offer.Item) {
 func resourcesRead(ctx context.Context, l *link, args []string) error {
 	r, err := l.ReadResource(ctx, args[0], l.call())
 	if err != nil {
-		return err
+		return unlisted(ctx, l, offer.Resources, args[0], err)
 	}
 	return l.print(reply(r, func(t *textOutput) { t.resource(r.Result) }))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,10 +16,13 @@ import (
 func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) error {
 	own, command, dash := splitArgs(cmd, args)
 	if len(own) > 0 && !strings.Contains(own[0], "://") {
+		if u := bareURL(own[0]); u != "" {
+			return usageError(fmt.Sprintf("%q is neither a command nor a URL", own[0]), "did you mean mcphud "+u+"?")
+		}
 		return usageError(fmt.Sprintf("there is no command %q", own[0]),
 			didYouMean(own[0], subcommands(cmd))+"see mcphud --help; a server is named with -- COMMAND ARGS…, a URL, --agent NAME or --server NAME")
 	}
-	if err := a.o.check(); err != nil {
+	if err := a.o.check(cmd); err != nil {
 		return err
 	}
 	if len(own) > 0 {
@@ -40,6 +44,26 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 	return a.ui(ctx, uiStart{servers: []config.Server{srv}, connect: srv.Name})
 }
 
+// autoDiscover names the servers that the list connects to by itself: those of the file that says auto_discover: true, where they are
+// enabled and trusted. Which servers other files have is none of that file's business. More than the pool takes would only close
+// each other.
+func autoDiscover(set config.Set, trust *config.Trust) (names []string) {
+	file := set.Settings.File("auto_discover")
+	if on := set.Settings.AutoDiscover; on == nil || !*on {
+		return nil
+	}
+	for _, s := range set.Servers {
+		from := s.Source.File == file || slices.ContainsFunc(s.Also, func(also config.Source) bool { return also.File == file })
+		if from && !s.Disabled && s.Problem == nil && trust.Trusted(s) {
+			names = append(names, s.Name)
+		}
+	}
+	if most := set.Settings.Pool.MaxConnections; most > 0 {
+		names = names[:min(most, len(names))]
+	}
+	return names
+}
+
 // openConfigs opens the UI on what the configs name; name, if given, is connected at once, after asking for trust where
 // that is needed.
 func (a *app) openConfigs(ctx context.Context, cmd *cobra.Command, name string) error {
@@ -49,6 +73,7 @@ func (a *app) openConfigs(ctx context.Context, cmd *cobra.Command, name string) 
 	}
 	start := uiStart{servers: set.Servers, settings: set.Settings, warnings: set.Warnings}
 	if name == "" {
+		start.auto = autoDiscover(set, a.o.trust())
 		return a.ui(ctx, start)
 	}
 	s, ok := set.Server(name)

@@ -14,9 +14,12 @@ func (a *app) serversCommand() *cobra.Command {
 	return a.group("servers", "Servers in the configuration files",
 		&cobra.Command{
 			Use: "list", Short: "List the servers of all configs with their sources; secrets are masked", Args: cobra.NoArgs,
-			RunE: a.action(func(context.Context, *cobra.Command, []string) error { return a.serversList() }),
+			Example: "  mcphud servers list\n  mcphud servers list --config .mcp.json --format json",
+			RunE:    a.action(func(context.Context, *cobra.Command, []string) error { return a.serversList() }),
 		})
 }
+
+const noServers = "no servers found; mcphud reads mcphud.yaml, .mcp.json and the configs of other MCP clients, or --config FILE"
 
 // listedServer is one entry of servers list as JSON: its configuration, and whether it can be started.
 type listedServer struct {
@@ -60,7 +63,7 @@ func (a *app) serversList() error {
 			rows = append(rows, []string{e.Name, e.Transport, startProblem(e), e.Source.String(), destination(e.Server)})
 		}
 		if len(rows) == 0 {
-			t.block("no servers found; mcphud reads mcphud.yaml, .mcp.json and the configs of other MCP clients, or --config FILE")
+			t.block(noServers)
 		}
 		t.table(p.width, dropEmptyColumn(rows, 2))
 		for _, w := range list.Warnings {

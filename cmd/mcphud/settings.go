@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // setting names the sources of a flag's value. A secret is not read from the file.
@@ -86,9 +89,9 @@ type resolution struct {
 func (s settings) resolve() *resolution {
 	r := &resolution{what: s.what, file: s.file}
 	values := s.load(r)
-	given := map[string]config.Value{}
+	given := map[string][]config.Value{} // a list has several
 	for _, v := range values {
-		given[v.Key] = v
+		given[v.Key] = append(given[v.Key], v)
 	}
 	for _, st := range s.list {
 		fl := s.flags.Lookup(st.flag)
@@ -103,8 +106,9 @@ func (s settings) resolve() *resolution {
 		if env := s.lookup(st.env); env != "" {
 			all = append(all, origin{Source: "environment", Name: st.env, Value: env})
 		}
-		if in, ok := given[st.key]; ok && st.key != "" {
-			all = append(all, origin{Source: "file", File: s.file, Line: in.Line, Col: in.Col, Value: in.Text})
+		inFile := given[st.key]
+		if len(inFile) > 0 && st.key != "" {
+			all = append(all, origin{Source: "file", File: s.file, Line: inFile[0].Line, Col: inFile[0].Col, Value: joined(inFile)})
 		}
 		delete(given, st.key)
 		if len(all) == 0 {
@@ -112,9 +116,28 @@ func (s settings) resolve() *resolution {
 		}
 		v.from, v.overridden, v.value = all[0], all[1:], all[0].Value
 		if v.from.Source == "environment" || v.from.Source == "file" {
-			if err := fl.Value.Set(v.value); err != nil {
-				v.problem = v.invalid(err)
-			} else {
+			texts := []string{v.value}
+			if _, list := fl.Value.(pflag.SliceValue); list && v.from.Source == "environment" {
+				texts = filepath.SplitList(v.value)
+			} else if v.from.Source == "file" {
+				texts = texts[:0]
+				for _, in := range inFile {
+					texts = append(texts, in.Text)
+				}
+			}
+			for i, one := range texts {
+				if err := fl.Value.Set(one); err != nil && v.problem == nil {
+					v.value = one
+					if strings.HasPrefix(one, "{") { // an object, which may hold what is secret
+						v.value = text.Clip(jsonrpc.GetString([]byte(one), "name"), 60)
+					}
+					if v.from.Source == "file" {
+						v.from.Line, v.from.Col = inFile[i].Line, inFile[i].Col
+					}
+					v.problem = v.invalid(err)
+				}
+			}
+			if v.problem == nil {
 				v.value = valueText(fl.Value)
 			}
 		}
@@ -126,6 +149,15 @@ func (s settings) resolve() *resolution {
 		}
 	}
 	return r
+}
+
+// joined are the texts of a list of values, as valueText has them.
+func joined(values []config.Value) string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, v.Text)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // load reads the file, if there is one.

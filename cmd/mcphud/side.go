@@ -134,6 +134,16 @@ func (s *side) warn(msg string) {
 	s.write("mcphud: " + msg)
 }
 
+// ask writes a question to stderr, which is a terminal; its answer ends the line.
+func (s *side) ask(q string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drain()
+	s.clear()
+	s.endLine()
+	_, _ = io.WriteString(s.err, safe.Text(q))
+}
+
 // report takes a call's progress. It only keeps the latest: a server may send 10,000 a second.
 func (s *side) report(p rpc.Progress) {
 	if !s.tty {

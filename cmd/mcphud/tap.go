@@ -112,6 +112,6 @@ func (a *app) tapUI(ctx context.Context, j *journal.Journal) error {
 	defer m.Close()
 	return tui.Run(ctx, tui.Config{
 		Views: views.Watch(views.Foreign{What: tapNothing, Next: tapNext}), Sessions: m, Idle: "tap", Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
-		NativeClipboard: true, Report: report, HistoryFile: stateFile("history"),
+		NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
 	})
 }

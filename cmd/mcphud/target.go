@@ -70,7 +70,7 @@ func stdioServer(command []string) (config.Server, error) {
 	if len(command) == 0 || command[0] == "" {
 		return config.Server{}, usageError("no command follows the double dash", "write it as -- COMMAND ARGS…")
 	}
-	return config.Server{Name: filepath.Base(command[0]), Transport: config.Stdio, Command: command[0], Args: command[1:]}, nil
+	return config.OfCommand(command[0], command[1:]...), nil
 }
 
 func (o *options) urlServer(raw string) (config.Server, error) {
@@ -88,7 +88,7 @@ func (o *options) urlServer(raw string) (config.Server, error) {
 	if t == "" {
 		t = config.Auto
 	}
-	return config.Server{Name: u.Host, Transport: t, URL: raw}, nil
+	return config.Server{Name: u.Host, Unnamed: true, Transport: t, URL: raw}, nil
 }
 
 // configured finds an entry of the configs that may be started without a question.
@@ -175,6 +175,12 @@ func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
 		}
 		s.Roots = append(s.Roots, abs)
 	}
+	o.limits(cmd, s)
+	return nil
+}
+
+// limits overrides what s says of times and sizes by the flags.
+func (o *options) limits(cmd *cobra.Command, s *config.Server) {
 	changed := func(name string) bool { return cmd.Flags().Changed(name) }
 	if s.Timeout == 0 || changed("timeout") {
 		s.Timeout = o.timeout
@@ -186,13 +192,12 @@ func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
 	if !changed("max-timeout") && s.MaxTimeout < s.Timeout {
 		s.MaxTimeout = s.Timeout
 	}
-	if s.ConnectTimeout == 0 || changed("connect-timeout") {
+	if changed("connect-timeout") {
 		s.ConnectTimeout = o.connectTimeout
 	}
 	if s.MaxFrame == 0 || changed("max-frame") {
 		s.MaxFrame = int64(o.maxFrame)
 	}
-	return nil
 }
 
 // pairs adds "key SEP value" texts to a copy of m.
@@ -243,52 +248,6 @@ func serverNames(set config.Set) []string {
 		names = append(names, s.Name)
 	}
 	return names
-}
-
-// didYouMean asks for the names that a mistyped one is similar to, "" if there are none.
-func didYouMean(name string, names []string) string {
-	if s := similar(name, names); len(s) > 0 {
-		return "did you mean " + strings.Join(s, " or ") + "? "
-	}
-	return ""
-}
-
-// similar picks at most three names for a mistyped one: equal but for case, one inside the other, or at most two edits away.
-func similar(name string, names []string) []string {
-	low := strings.ToLower(name)
-	var out []string
-	for _, n := range names {
-		l := strings.ToLower(n)
-		if len(n) > 200 || len(name) > 200 {
-			continue
-		}
-		if l == low || len(low) > 2 && (strings.Contains(l, low) || strings.Contains(low, l) && len(l) > 2) || edits(low, l) <= 2 && len(low) > 2 {
-			out = append(out, n)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b string) int { return edits(low, strings.ToLower(a)) - edits(low, strings.ToLower(b)) })
-	return out[:min(3, len(out))]
-}
-
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, last+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // completeServers offers the names of the configs.

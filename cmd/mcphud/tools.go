@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,19 +22,38 @@ import (
 
 func (a *app) toolsCommand() *cobra.Command {
 	list := &cobra.Command{
-		Use: "list [flags] [-- COMMAND ARGS…]", Short: "List the server's tools", Annotations: rule("none"),
-		Args: cobra.ArbitraryArgs, RunE: a.serverCommand(toolsList),
+		Use: "list [flags] [-- COMMAND ARGS…]", Short: "List the server's tools, or with --all those of every configured server", Annotations: rule("none"),
+		Example: "  mcphud tools list -- node server.js\n  mcphud tools list --all --config ci/mcp.json --format json",
+		Args:    cobra.ArbitraryArgs,
+	}
+	all, spelling := false, spellings[0]
+	list.Flags().BoolVar(&all, "all", false, "list the tools of every configured server under their full names")
+	list.Flags().Var(&choice{&spelling, spellings}, "names", "spell full names as mcp__SERVER__TOOL (underscore) or mcp:SERVER:TOOL (colon)")
+	one := a.serverCommand(toolsList)
+	everyone := a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		if given := targetFlags(cmd); len(given) > 0 || len(args) > 0 {
+			return usageError("--all is about every configured server, and "+cmp.Or(strings.Join(given, " and "), "a command")+" about one", "leave one of them out")
+		}
+		return a.withFleet(ctx, cmd, func(ctx context.Context, f *fleet) error { return toolsOfAll(ctx, f, spelling) })
+	})
+	list.RunE = func(cmd *cobra.Command, args []string) error {
+		if all {
+			return everyone(cmd, args)
+		}
+		return one(cmd, args)
 	}
 	show := &cobra.Command{
 		Use: "show NAME [flags] [-- COMMAND ARGS…]", Short: "Show one tool with its schemas", Annotations: rule("one"),
-		Args: cobra.ArbitraryArgs, RunE: a.serverCommand(toolsShow), ValidArgsFunction: a.completeNames(offer.Tools),
+		Example: "  mcphud tools show add -- node server.js",
+		Long:    "Shows one tool with its schemas. " + fullNames,
+		Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(toolsShow), ValidArgsFunction: a.completeNames(offer.Tools),
 	}
 	var args string
 	call := &cobra.Command{
 		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [-- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
 		Long: "Calls a tool. KEY=VALUE is converted by the tool's input schema, KEY:=JSON is taken as JSON; keys nest as a.b[0]=x.\n" +
-			"--args gives the whole object, on top of which single keys are set.",
-		Example: "  mcphud tools call add a=1 b=2 -- node server.js\n  mcphud tools call search --args @query.json limit=5 --url http://127.0.0.1:3000/mcp",
+			"--args gives the whole object, on top of which single keys are set.\n\n" + fullNames,
+		Example: "  mcphud tools call mcp__github__search_repos query=mcp\n  mcphud tools call add a=1 b=2 -- node server.js\n  mcphud tools call search --args @query.json limit=5 --url http://127.0.0.1:3000/mcp",
 		Args:    cobra.ArbitraryArgs,
 		RunE: a.serverCommand(func(ctx context.Context, l *link, own []string) error {
 			return a.toolsCall(ctx, l, own, args)
@@ -41,8 +61,14 @@ func (a *app) toolsCommand() *cobra.Command {
 		ValidArgsFunction: a.completeNames(offer.Tools),
 	}
 	call.Flags().StringVar(&args, "args", "", "arguments as `JSON`, @FILE, or - for stdin")
+	registerName(show, call)
 	return a.group("tools", "List, show and call tools", list, show, call)
 }
+
+const fullNames = "A full name, mcp__SERVER__TOOL or mcp:SERVER:TOOL, names the server of the configs as well, so that no target is needed."
+
+// spellings are what --names takes, the default first.
+var spellings = []string{"underscore", "colon"}
 
 func toolsList(ctx context.Context, l *link, _ []string) error {
 	return l.printList(ctx, offer.Tools, func(t *textOutput, items []offer.Item) {
@@ -54,8 +80,8 @@ func toolsList(ctx context.Context, l *link, _ []string) error {
 	})
 }
 
-// findTool lists the tools and picks one by its exact name, or by the other spelling of a merged tool, mcp:AGENT:TOOL. Nothing else is
-// sent.
+// findTool lists the tools and picks one by its exact name, by its full name, or by the other spelling of a merged tool,
+// mcp:AGENT:TOOL. Nothing else is sent.
 func findTool(ctx context.Context, l *link, name string) (offer.Item, error) {
 	list, err := l.List(ctx, offer.Tools)
 	if err != nil {
@@ -63,7 +89,9 @@ func findTool(ctx context.Context, l *link, name string) (offer.Item, error) {
 	}
 	var names []string
 	spelt := ""
-	if agent, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp:"), ":"); ok && strings.HasPrefix(name, "mcp:") {
+	if refs := toolset.Candidates(name, []string{l.Name()}); len(refs) > 0 {
+		spelt = refs[0].Tool
+	} else if agent, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp:"), ":"); ok && strings.HasPrefix(name, "mcp:") {
 		spelt = toolset.FullName(agent, tool)
 	}
 	for _, want := range []string{name, spelt} {
@@ -122,9 +150,6 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 	if err != nil {
 		return err
 	}
-	if err := l.allow(it); err != nil {
-		return err
-	}
 	args := base.JSON()
 	if len(own) > 1 || !base.IsSet() {
 		v, err := schema.Parse(it.InputSchema).CoerceArgs(base, own[1:])
@@ -132,6 +157,10 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 			return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "arguments of " + it.Name, Message: err.Error(), Err: err, Next: "KEY:=JSON sends any JSON as it is; nothing was sent"}
 		}
 		args = v.JSON()
+	}
+	l.doubt(it, args)
+	if err := l.allow(ctx, it, args); err != nil {
+		return err
 	}
 	r, err := l.CallTool(ctx, it.Name, args, l.call())
 	if err != nil {
@@ -156,17 +185,38 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 	return nil
 }
 
+// doubt warns of arguments that the tool's schema does not allow, lacks or does not know. They are sent: that is how a server is tried.
+func (l *link) doubt(it offer.Item, args []byte) {
+	const most = 5
+	s := schema.Parse(it.InputSchema)
+	value, err := schema.ParseValue(args)
+	if err != nil {
+		return // it is refused where it is sent
+	}
+	warned := map[string]bool{}
+	warn := func(name, what string) {
+		if warned[name] = true; len(warned) <= most {
+			l.side.warn(strings.TrimSpace("argument "+strings.TrimPrefix(name, "/")) + " " + what + "; sent anyway")
+		}
+	}
+	problems, _ := s.ValidateJSON(args)
+	for _, p := range problems {
+		warn(p.Pointer, p.Message)
+	}
+	f := s.Root().Active(value)
+	if _, open, _ := f.Extra(); open || len(f.Variants()) > 0 {
+		return
+	}
+	for _, m := range value.Members() {
+		if p := "/" + m.Name; !f.Declares(m.Name) && !warned[p] {
+			warn(p, "is not in the tool's schema")
+		}
+	}
+}
+
 // call is the options of a request that reports progress.
 func (l *link) call() session.CallOptions {
 	return session.CallOptions{OnProgress: l.side.report}
-}
-
-// allow refuses a destructive tool under --read-only.
-func (l *link) allow(it offer.Item) error {
-	if l.opts.readOnly && it.Destructive() {
-		return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool is marked as destructive, and --read-only refuses it; nothing was sent", Next: "leave --read-only out"}
-	}
-	return nil
 }
 
 func hints(it offer.Item) string {
@@ -238,13 +288,19 @@ func (l *link) printList(ctx context.Context, kind offer.Kind, f func(*textOutpu
 		}
 		return err
 	}
-	return l.print(answer{result: list.JSON(), frames: l.responses(kind.Method()), text: func(t *textOutput) {
+	raw := list.JSON()
+	if kind == offer.Tools && l.opts.readOnly {
+		if list.Items, raw, err = l.readOnly(list.Items, raw); err != nil {
+			return err
+		}
+	}
+	return l.print(answer{result: raw, frames: l.responses(kind.Method()), text: func(t *textOutput) {
 		if len(list.Items) == 0 {
 			t.block("none")
 		} else {
 			f(t, list.Items)
 		}
-		t.missing(list.JSON())
+		t.missing(raw)
 	}})
 }
 

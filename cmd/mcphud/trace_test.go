@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +18,18 @@ type collected struct {
 		Key   string
 		Value struct{ StringValue string }
 	}
+	Events []struct{ Name, TimeUnixNano string }
+}
+
+// steps are the names of the events, in the order of their times.
+func (c collected) steps() (names []string) {
+	slices.SortStableFunc(c.Events, func(a, b struct{ Name, TimeUnixNano string }) int {
+		return strings.Compare(a.TimeUnixNano, b.TimeUnixNano)
+	})
+	for _, e := range c.Events {
+		names = append(names, e.Name)
+	}
+	return names
 }
 
 func (c collected) attr(key string) string {
@@ -105,5 +118,39 @@ func TestO5_OneTraceThroughAllOfThem(t *testing.T) {
 				t.Fatalf("by %s: no %s below %s in %+v", how[0], want, above, got)
 			}
 		}
+	}
+}
+
+// A call through the router leaves its ten steps: six in the router's span, and four in the agent's, which are between those.
+func TestA11_TenStepsOfACall(t *testing.T) {
+	t.Parallel()
+	sink, spans := collector(t)
+	env := []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + sink}
+	tm := &team{t: t, agents: map[string]*served{}, routes: map[string]any{}}
+	tm.router = launch(t, routerCommand(t, `{"routes":{}}`, env, "--port", "0"), routerReady)
+	tm.start("a", env)
+	if text := tm.router.via("a", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"x"}}}`).rpc(t).text(t); text != "x" {
+		t.Fatal(text)
+	}
+	var router, agent collected
+	await(t, "the spans of router and agent", func() bool {
+		for _, s := range spans() {
+			switch s.Name {
+			case "mcp.router.forward":
+				router = s
+			case "mcp.tool.call":
+				agent = s
+			}
+		}
+		return router.SpanID != "" && agent.SpanID != ""
+	})
+	if got := strings.Join(router.steps(), " "); got != "received validated routed forwarded answered returned" {
+		t.Errorf("the router's: %s", got)
+	}
+	if got := strings.Join(agent.steps(), " "); got != "received queued started finished" {
+		t.Errorf("the agent's: %s", got)
+	}
+	if r, a := router.Events, agent.Events; len(r) == 6 && len(a) == 4 && (a[0].TimeUnixNano < r[3].TimeUnixNano || a[3].TimeUnixNano > r[5].TimeUnixNano) {
+		t.Errorf("the agent's steps are not between the router's: %v %v", r, a)
 	}
 }

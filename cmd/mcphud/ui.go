@@ -24,8 +24,9 @@ type uiStart struct {
 	servers  []config.Server
 	settings config.Settings
 	warnings []config.Warning
-	connect  string // server to connect to at once, so that it starts while the screen does
-	open     string // server to open from the list, which asks for trust first
+	auto     []string // servers to connect to at once, beside the screen
+	connect  string   // server to connect to at once, so that it starts while the screen does
+	open     string   // server to open from the list, which asks for trust first
 	stack    *demoStack
 }
 
@@ -37,7 +38,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	}
 	defer func() { err = cmp.Or(err, done()) }()
 	trust := a.o.trust()
-	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Trust: trust})
+	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Trust: trust, Patient: true})
 	defer m.Close()
 	bridge := toolset.NewBridge(m, start.settings)
 	defer bridge.Close()
@@ -54,14 +55,14 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	})
 	a.kill.patient.Store(true) // the UI restores the terminal first, and bounds that itself
 	defer a.kill.patient.Store(false)
-	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry()}
+	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent()}
 	if start.stack != nil {
 		deps.Stack = start.stack.view
 	}
 	cfg := tui.Config{
 		Views: views.All(deps), Sessions: m, Server: start.connect,
 		ReadOnly: a.o.readOnly, Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"), NativeClipboard: true, Report: report,
-		HistoryFile: stateFile("history"),
+		HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
 	}
 	if start.connect != "" && cfg.LinearMode() {
 		start.open, start.connect = start.connect, "" // piped lines wait for what the list started
@@ -81,6 +82,8 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		if err := start.stack.attach(work, &cfg, m, &wg); err != nil {
 			return err
 		}
+	case len(start.auto) > 0:
+		wg.Go(func() { _ = bridge.ConnectAll(work, start.auto, nil) }) // the list shows the outcomes
 	case start.connect != "":
 		wg.Go(func() { _ = m.Connect(work, start.connect) }) // the screen shows the outcome
 	}

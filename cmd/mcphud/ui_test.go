@@ -113,7 +113,7 @@ func TestUI(t *testing.T) {
 	for name, args := range map[string][]string{"demo": {"demo"}, "url": {url}, "read-only": {"--read-only", "--url", url}} {
 		t.Run(name, func(t *testing.T) {
 			s := startUI(t, args...)
-			s.shows("reset_counter")
+			s.shows("echo")
 			if _, err := io.WriteString(s.f, "q"); err != nil {
 				t.Fatal(err)
 			}

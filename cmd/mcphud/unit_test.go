@@ -171,7 +171,7 @@ func TestErrorLineIsOneLine(t *testing.T) {
 func TestErrorTextIsHarmlessOnATerminal(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	writeErrorText(&b, &failure.Error{Kind: failure.RpcError, Server: "evil\x1b[2J", Message: "x\x1b]52;c;AAAA\a", Detail: "one\ntwo\x9b", Next: "go on"}, true)
+	writeErrorText(&b, &failure.Error{Kind: failure.RpcError, Server: "evil\x1b[2J", Message: "x\x1b]52;c;AAAA\a", Detail: "one\ntwo\x9b", Next: "go on"}, true, 0)
 	if out := b.String(); strings.ContainsAny(out, "\x1b\a") || strings.Contains(out, "\x9b") || !strings.Contains(out, "  next    go on\n") || !strings.Contains(out, "one\n          two") {
 		t.Errorf("%q", out)
 	}
@@ -200,5 +200,15 @@ func TestCompletableNames(t *testing.T) {
 		if completable(name) != want {
 			t.Errorf("completable(%q) is %v", name, !want)
 		}
+	}
+}
+
+// On a terminal an error is broken at blanks, so that a flag can be read and copied.
+func TestErrorTextBreaksAtBlanks(t *testing.T) {
+	var b strings.Builder
+	writeErrorText(&b, &failure.Error{Message: "no server was named", Next: "name one with -- COMMAND ARGS…, --url URL, --agent NAME or --server NAME"}, true, 60)
+	want := "error: no server was named\n  next    name one with -- COMMAND ARGS…, --url URL, --agent\n          NAME or --server NAME\n"
+	if b.String() != want {
+		t.Errorf("%s", b.String())
 	}
 }

@@ -38,7 +38,7 @@ func (a *app) upCommand() *cobra.Command {
 
 // stackExample is in the help text.
 const stackExample = `  version: 1
-  agents:                   # processes of mcphud agent, with the settings of agent.yaml
+  agents:                   # mcphud agent, with the settings of agent.yaml
     docs: {port: 7000, kb: ./docs, rateLimit: 100}
     tests: {profile: fault} # default port: 7001, or a free one
   servers:
@@ -46,8 +46,11 @@ const stackExample = `  version: 1
       command: npx
       args: [-y, "@modelcontextprotocol/server-filesystem", .]
       session: shared       # and other members of a route in routing.json
-    web: {command: ./web, url: "http://127.0.0.1:9000/mcp"} # an HTTP server that the stack starts
-    far: {url: "https://mcp.example/mcp", headers: {Authorization: "Bearer ${TOKEN}"}}
+    web:                    # an HTTP server that the stack starts
+      {command: ./web, url: "http://127.0.0.1:9000/mcp"}
+    far:
+      url: https://mcp.example/mcp
+      headers: {Authorization: "Bearer ${TOKEN}"}
   router: {port: 8088}      # router: false for none`
 
 // up runs a stack until it is interrupted.

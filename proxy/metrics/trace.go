@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.opentelemetry.io/otel/attribute"
@@ -78,7 +79,33 @@ func (m *Metrics) Trace(next flow.Handler) flow.Handler {
 		delete(c.R.Header, "Tracestate")
 		propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(c.R.Header))
 		defer end(span, c) // also when the forwarder ends a connection by a panic
+		if span.IsRecording() {
+			steps(span, c)
+		}
 		next(c)
+	}
+}
+
+// steps makes events of the span of what the router does with a call: it received it, found it valid and its agent in the table,
+// forwards it, has the beginning of the answer, and returned that.
+func steps(span trace.Span, c *flow.Call) {
+	span.AddEvent("received", trace.WithTimestamp(c.Began))
+	span.AddEvent("validated")
+	if c.Route == nil {
+		return
+	}
+	span.AddEvent("routed")
+	serve := c.Target
+	c.Target = func(c *flow.Call) {
+		began := time.Now()
+		span.AddEvent("forwarded", trace.WithTimestamp(began))
+		defer func() {
+			if c.Upstream > 0 {
+				span.AddEvent("answered", trace.WithTimestamp(began.Add(c.Upstream)))
+				span.AddEvent("returned")
+			}
+		}()
+		serve(c)
 	}
 }
 

@@ -11,12 +11,16 @@ import (
 )
 
 // pathFlags are settings of an agent that name files or folders.
-var pathFlags = map[string]bool{"kb": true, "root": true, "store": true, "jwks": true, "routerCa": true}
+var pathFlags = map[string]bool{kbKey: true, "root": true, "store": true, "jwks": true, "routerCa": true}
+
+// kbKey may be a list, with folders of tenants.
+const kbKey = "kb"
 
 // ignoredKeys are settings of an agent that the stack decides, with what to write instead.
 var ignoredKeys = map[string]string{
 	"host":  "agents of a stack listen on 127.0.0.1; other machines reach them through the router",
 	"name":  "",
+	"tools": "agents of a stack start no programs; write a server with a command instead",
 	"token": `files must not hold tokens; write env: {AGENT_TOKEN: "${NAME}"} with a variable that holds it`,
 }
 
@@ -51,20 +55,26 @@ func (r *reader) agent(name string, n config.Node) {
 			r.warn(m.Line, m.Col, "%s: %s", what, unknown)
 			return
 		}
-		value := r.text(m.Value, what+"."+m.Key)
-		if pathFlags[m.Key] {
-			value = r.path(m.Value, what+"."+m.Key)
+		values := []config.Node{m.Value}
+		if m.Key == kbKey && m.Value.Shape == config.List {
+			values = m.Value.Items
 		}
-		flag, _, err := r.Agent(m.Key, value)
-		if err != nil {
-			r.fail(m.Value, "%s.%s is %.80q: %v", what, m.Key, value, err)
+		for _, n := range values {
+			value := r.text(n, what+"."+m.Key)
+			if pathFlags[m.Key] {
+				value = r.pathOf(m.Key, value)
+			}
+			flag, _, err := r.Agent(m.Key, value)
+			if err != nil {
+				r.fail(n, "%s.%s is %.80q: %v", what, m.Key, value, err)
+			}
+			named = named || m.Key == "name"
+			if v := secretKeys[m.Key]; v != "" {
+				hidden[v] = value
+				return
+			}
+			a.Flags = append(a.Flags, [2]string{flag, value})
 		}
-		named = named || m.Key == "name"
-		if v := secretKeys[m.Key]; v != "" {
-			hidden[v] = value
-			return
-		}
-		a.Flags = append(a.Flags, [2]string{flag, value})
 	})
 	if a.Env == nil {
 		a.Env = hidden
@@ -74,6 +84,14 @@ func (r *reader) agent(name string, n config.Node) {
 		a.Flags = append(a.Flags, [2]string{"name", name})
 	}
 	r.f.Agents = append(r.f.Agents, a)
+}
+
+// pathOf is a path relative to the file; in kb a tenant may stand before it, as TENANT=DIR.
+func (r *reader) pathOf(key, value string) string {
+	if tenant, dir, ok := strings.Cut(value, "="); ok && key == kbKey && !strings.ContainsAny(tenant, `/\`) {
+		return tenant + "=" + r.beside(dir)
+	}
+	return r.beside(value)
 }
 
 // routeKeys are members of a route other than the address of its server.

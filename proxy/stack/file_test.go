@@ -20,7 +20,7 @@ var source = Source{
 	Lookup: func(n string) (string, bool) { return "s3cret", n == "TOKEN" },
 	Agent: func(key, value string) (string, string, error) {
 		switch key {
-		case "profile", "root", "name", "rateLimit", "drainTimeout":
+		case "profile", "root", "kb", "name", "rateLimit", "drainTimeout":
 			if value == "wrong" {
 				return "", "", errors.New("cannot be")
 			}
@@ -365,4 +365,23 @@ func mustJSON(t *testing.T, table map[string]any) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// Agents may have folders of tenants, which lie beside the file like all others.
+func TestKnowledgeBasesOfTenants(t *testing.T) {
+	f, err := source.Parse("/p/x.yaml", []byte("agents: {a: {kb: [./docs, acme=./acme, abs=/abs, \"./a=b\"]}, b: {kb: one=two}}\n"))
+	if err != nil || len(f.Warnings) > 0 {
+		t.Fatal(err, f)
+	}
+	var got []string
+	for _, a := range f.Agents {
+		for _, flag := range a.Flags {
+			if flag[0] == "kb" {
+				got = append(got, flag[1])
+			}
+		}
+	}
+	if want := []string{"/p/docs", "acme=/p/acme", "abs=/abs", "/p/a=b", "one=/p/two"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

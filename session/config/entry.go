@@ -130,6 +130,8 @@ func (e *entry) oauth(n node) {
 		return
 	}
 	e.OAuth = &OAuth{}
+	line, col := n.pos()
+	e.doc.warnAt(line, col, "server %q: oauth is not used yet: no login takes place; put a token into its headers or environment", clip(e.Name))
 	for _, m := range n.members() {
 		field := "oauth." + m.key
 		e.note(field, m.value)

@@ -23,9 +23,21 @@ func URLSchemes() []string { return []string{"http", "https"} }
 const (
 	DefaultTimeout        = 30 * time.Second
 	DefaultMaxTimeout     = 5 * time.Minute
-	DefaultConnectTimeout = 15 * time.Second
+	DefaultConnectTimeout = 15 * time.Second // over HTTP
+	DefaultStartTimeout   = 2 * time.Minute  // over stdio: a package runner may have to download the server first
 	DefaultMaxFrame       = 64 << 20
 )
+
+// ConnectLimit is how long connecting may take: ConnectTimeout, or the default of the transport.
+func (s Server) ConnectLimit() time.Duration {
+	switch {
+	case s.ConnectTimeout > 0:
+		return s.ConnectTimeout
+	case s.Command != "":
+		return DefaultStartTimeout
+	}
+	return DefaultConnectTimeout
+}
 
 // Server is one MCP server as its user configured it, variables expanded.
 type Server struct {
@@ -34,6 +46,8 @@ type Server struct {
 	// Given is the name in the file where that differs from Name, because an
 	// earlier file has a different server of the same name.
 	Given string `json:"given,omitempty"`
+	// Unnamed says that nobody chose Name: it was made from the command or URL, and what the server calls itself is better.
+	Unnamed bool `json:"-"`
 
 	Transport string            `json:"transport"` // Stdio, HTTP, SSE or Auto
 	Command   string            `json:"command,omitempty"`
@@ -56,7 +70,7 @@ type Server struct {
 
 	Timeout        time.Duration `json:"timeout,omitempty"`        // of a request, restarted by progress; 0 = DefaultTimeout
 	MaxTimeout     time.Duration `json:"maxTimeout,omitempty"`     // of a request, whatever its progress; 0 = DefaultMaxTimeout
-	ConnectTimeout time.Duration `json:"connectTimeout,omitempty"` // 0 = DefaultConnectTimeout
+	ConnectTimeout time.Duration `json:"connectTimeout,omitempty"` // 0 = the default of the transport, see ConnectLimit
 	MaxFrame       int64         `json:"maxFrame,omitempty"`       // bytes; 0 = DefaultMaxFrame
 
 	// Problem is why this entry cannot be started: a variable that is not set,

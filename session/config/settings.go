@@ -1,22 +1,46 @@
 package config
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // Settings are what a mcphud.yaml or mcp.yaml says about all servers together.
-// Zero stands for the default; Origin has the file of each that was set.
+// Zero stands for the default.
 type Settings struct {
 	Pool         Pool  `json:"pool"`
-	AutoDiscover *bool `json:"auto_discover,omitempty"` // register every tool of a server when it connects; nil = true
+	AutoDiscover *bool `json:"auto_discover,omitempty"` // register every tool of a server when it connects; true connects the file's servers by itself as well; nil = neither that nor off
 	// ContinueOnError lets the other servers go on when one fails; nil = true.
 	ContinueOnError *bool         `json:"continue_on_error,omitempty"`
 	CacheTTL        time.Duration `json:"cache_ttl,omitempty"` // how long a tool list without its own ttl may be used; 0 = until the server says it changed
 	Timeouts        Timeouts      `json:"timeouts"`
-	// Origin has the file that each setting comes from, by its name ("pool.max_idle_time").
-	Origin map[string]string `json:"origin,omitempty"`
+	// Given has where each setting was written, by its name ("pool.max_idle_time"): the one in force first, then those that it overrides.
+	Given map[string][]Given `json:"given,omitempty"`
+}
+
+// Given is one place where a setting is written.
+type Given struct {
+	File string `json:"file"`
+	Line int    `json:"line"` // 1-based
+	Text string `json:"text"` // as it is written
+}
+
+// SettingNames are the names of all settings, as Given has them.
+func SettingNames() []string {
+	return []string{
+		"auto_discover", "continue_on_error", "cache_ttl", "pool.max_idle_time", "pool.cleanup_interval", "pool.max_connections",
+		"timeouts.tool_call", "timeouts.connect", "timeouts.discovery",
+	}
+}
+
+// File is the file that a setting comes from, "" if none has it.
+func (s *Settings) File(name string) string {
+	if at := s.Given[name]; len(at) > 0 {
+		return at[0].File
+	}
+	return ""
 }
 
 // Pool is the pool block.
@@ -82,56 +106,48 @@ func (s *Settings) read(d *document, m member) bool {
 }
 
 func (s *Settings) readOne(d *document, name string, m member) bool {
+	var err error
 	switch p := s.setting(name).(type) {
 	case *time.Duration:
-		*p = settingDuration(d, m)
+		*p, err = parseDuration(m.value)
 	case **bool:
-		*p = settingBool(d, m)
-	case *int:
-		v, err := strconv.Atoi(m.value.text())
-		if err != nil || v < 0 {
-			d.warnAt(m.line, m.col, "%s is not a number; it is ignored", m.key)
-			return true
+		var v bool
+		if v, err = strconv.ParseBool(m.value.text()); err == nil {
+			*p = &v
+		} else {
+			err = errors.New("neither true nor false")
 		}
-		*p = v
+	case *int:
+		if *p, err = strconv.Atoi(m.value.text()); err != nil || *p < 0 {
+			*p, err = 0, errors.New("not a number")
+		}
 	default:
 		return false
 	}
-	s.setOrigin(name, "")
+	if err != nil {
+		d.warnAt(m.line, m.col, "%s: %v; it is ignored", m.key, err)
+		return true
+	}
+	s.give(name, Given{Line: m.line, Text: m.value.text()})
 	return true
 }
 
-func (s *Settings) setOrigin(name, file string) {
-	if s.Origin == nil {
-		s.Origin = map[string]string{}
+func (s *Settings) give(name string, at Given) {
+	if s.Given == nil {
+		s.Given = map[string][]Given{}
 	}
-	s.Origin[name] = file
+	s.Given[name] = append(s.Given[name], at)
 }
 
-func settingBool(d *document, m member) *bool {
-	v, err := strconv.ParseBool(m.value.text())
-	if err != nil {
-		d.warnAt(m.line, m.col, "%s is neither true nor false; it is ignored", m.key)
-		return nil
-	}
-	return &v
-}
-
-func settingDuration(d *document, m member) time.Duration {
-	v, err := parseDuration(m.value)
-	if err != nil {
-		d.warnAt(m.line, m.col, "%s: %v; it is ignored", m.key, err)
-	}
-	return v
-}
-
-// merge fills in what no earlier file has set.
+// merge takes over what no earlier file has set, and notes the rest.
 func (s *Settings) merge(o Settings, file string) {
-	for name := range o.Origin {
-		if _, have := s.Origin[name]; have {
+	for name, all := range o.Given {
+		_, have := s.Given[name]
+		at := all[len(all)-1] // of two in one file the last is in force
+		at.File = file
+		if s.give(name, at); have {
 			continue
 		}
-		s.setOrigin(name, file)
 		switch p := s.setting(name).(type) {
 		case *time.Duration:
 			*p = *o.setting(name).(*time.Duration)

@@ -1,5 +1,10 @@
 package config
 
+import (
+	"encoding/json"
+	"slices"
+)
+
 // Value is one member of a settings file that is a flat object of numbers, booleans and strings.
 type Value struct {
 	Key  string
@@ -9,9 +14,10 @@ type Value struct {
 }
 
 // ReadValues reads path, JSON (with comments) or YAML, as one object of plain values, in file order. Members that are no
-// plain values are left out with a warning that has their line, as is the first of two with one name. The error is an
-// *os.PathError, or a Warning for a file that could not be read as such an object.
-func ReadValues(path string) ([]Value, []Warning, error) {
+// plain values are left out with a warning that has their line, as is the first of two with one name; but those named by lists may
+// be lists, of which each element is a Value of that key: a plain one, or an object as its JSON. The error is an *os.PathError, or a
+// Warning for a file that could not be read as such an object.
+func ReadValues(path string, lists ...string) ([]Value, []Warning, error) {
 	b, err := readFile(path, maxYAML)
 	if err != nil {
 		return nil, nil, err
@@ -29,13 +35,66 @@ func ReadValues(path string) ([]Value, []Warning, error) {
 	}
 	var values []Value
 	for _, m := range d.root.members() {
-		switch k := m.value.kind(); k {
-		case str, scalar:
-			values = append(values, Value{Key: m.key, Text: m.value.text(), Line: m.line, Col: m.col})
-		case null:
-		default:
-			d.warnAt(m.line, m.col, "%q is %s; it must be a number, true, false or a string", clip(m.key), k)
+		list := slices.Contains(lists, m.key)
+		elems := []node{m.value}
+		if list && m.value.kind() == array {
+			elems = m.value.elems()
+		}
+		for _, e := range elems {
+			v := Value{Key: m.key, Line: m.line, Col: m.col}
+			if line, col := e.pos(); len(elems) > 1 && line > 0 {
+				v.Line, v.Col = line, col
+			}
+			switch k := e.kind(); {
+			case k == str || k == scalar:
+				v.Text = e.text()
+			case k == object && list:
+				v.Text = string(e.tree(0).JSON())
+			case k == null:
+				continue
+			default:
+				d.warnAt(v.Line, v.Col, "%q is %s; it must be a number, true, false or a string", clip(m.key), k)
+				continue
+			}
+			values = append(values, v)
 		}
 	}
 	return values, d.warnings, nil
+}
+
+// JSON is the node as JSON. A scalar that has no such spelling in JSON, such as 0x1f, is a string.
+func (n Node) JSON() json.RawMessage {
+	switch n.Shape {
+	case Object:
+		b := []byte{'{'}
+		for i, m := range n.Members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(append(append(b, quoted(m.Key)...), ':'), m.Value.JSON()...)
+		}
+		return append(b, '}')
+	case List:
+		b := []byte{'['}
+		for i, e := range n.Items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, e.JSON()...)
+		}
+		return append(b, ']')
+	case Scalar:
+		if json.Valid([]byte(n.Text)) {
+			return json.RawMessage(n.Text)
+		}
+		return quoted(n.Text)
+	case Text:
+		return quoted(n.Text)
+	}
+	return json.RawMessage("null")
+}
+
+func quoted(s string) json.RawMessage {
+	b, _ := json.Marshal(s) // a string always has one
+	return b
 }

@@ -20,12 +20,14 @@ func TestReadValues(t *testing.T) {
 		{name: "null is not given", file: "a.yaml", body: "port:\n", want: `[]`},
 		{name: "twice", file: "a.yaml", body: "port: 1\nport: 2\n", want: `[{port 2 2 1}]`, warns: `:2:1: "port" is given twice`},
 		{name: "no plain value", file: "a.yaml", body: "port: [1]\nname: x\n", want: `[{name x 2 1}]`, warns: `:1:1: "port" is a list`},
+		{name: "a list where one may be", file: "a.yaml", body: "many:\n- a\n- {x: [1, true, 0x1f], y: \"1\", z: }\n- [b]\n-\n", want: `[{many a 2 3} {many {"x":[1,true,"0x1f"],"y":"1","z":null} 3 3}]`, warns: `:4:3: "many" is a list`},
+		{name: "one where a list may be", file: "a.json", body: `{"many": "a"}`, want: `[{many a 1 2}]`},
 		{name: "a list", file: "a.json", body: `[1]`, err: "is a list"},
 		{name: "broken", file: "a.json", body: "{\n\"port\": }", err: ":2:"},
 		{name: "too large", file: "a.yaml", body: strings.Repeat("#", maxYAML+1), err: "larger than the limit of 65.5 kB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			values, warns, err := ReadValues(write(t, filepath.Join(t.TempDir(), c.file), c.body))
+			values, warns, err := ReadValues(write(t, filepath.Join(t.TempDir(), c.file), c.body), "many")
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Fatalf("error %v, want one with %q", err, c.err)

@@ -45,6 +45,7 @@ type Error struct {
 	Detail  string          // more from the server, may be several lines: the last lines of stderr, the start of a body
 	Next    string          // what the user can do about it, in words that hold on every surface; "" if there is nothing to say
 	Remedy  Remedy          // the same as a code, "" if no surface has anything special for it
+	Object  string          // what the remedy is about: the name of the variable, the folder; "" where it needs none
 	Err     error           // the cause
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -44,17 +45,21 @@ func TestWrap(t *testing.T) {
 func TestSurfacesNameWhatTheyHaveForARemedy(t *testing.T) {
 	names := map[Remedy]string{RaiseTimeout: "--timeout"}
 	e := &Error{Message: "no answer", Next: "raise the timeout", Remedy: RaiseTimeout}
-	if got := e.With(names).Error(); got != "no answer; raise the timeout (--timeout)" {
+	if got := e.With(names, strings.ToUpper).Error(); got != "no answer; raise the timeout (--timeout)" {
 		t.Error(got)
 	}
-	if got := e.With(names).With(names).Error(); got != "no answer; raise the timeout (--timeout)" {
+	if got := e.With(names, strings.ToUpper).With(names, strings.ToUpper).Error(); got != "no answer; raise the timeout (--timeout)" {
 		t.Errorf("the second time: %s", got)
 	}
-	if e.With(nil) != e || e.Next != "raise the timeout" {
+	if e.With(nil, nil) != e || e.Next != "raise the timeout" {
 		t.Errorf("%+v", e)
 	}
+	about := &Error{Message: "no value", Next: "set it", Remedy: SetVariable, Object: "key"}
+	if got := about.With(map[Remedy]string{SetVariable: "-e %s=VALUE"}, strings.ToUpper).Error(); got != "no value; set it (-e KEY=VALUE)" {
+		t.Error(got)
+	}
 	bare := &Error{Message: "no answer", Remedy: RaiseTimeout}
-	if got := bare.With(names).Error(); got != "no answer; --timeout" {
+	if got := bare.With(names, strings.ToUpper).Error(); got != "no answer; --timeout" {
 		t.Error(got)
 	}
 }

@@ -1,5 +1,7 @@
 package failure
 
+import "strings"
+
 // Remedy is a code for what can be done about an error. Surfaces that have a flag, a key or a screen for it name that beside
 // Error.Next, whose words hold everywhere.
 type Remedy string
@@ -13,19 +15,22 @@ const (
 	ChooseProtocol      Remedy = "choose-protocol"       // the protocol version
 	ChooseTransport     Remedy = "choose-transport"
 	GiveHeader          Remedy = "give-header"  // an HTTP header, for example with credentials
-	SetVariable         Remedy = "set-variable" // an environment variable of a child process
+	SetVariable         Remedy = "set-variable" // an environment variable of a child process; Object is its name
+	RemoveCache         Remedy = "remove-cache" // of a package runner, half filled; Object is the folder
 	SeeTraffic          Remedy = "see-traffic"  // the frames that were exchanged
 	TrustServer         Remedy = "trust-server" // of a project file, after reading what it runs
 	ListServers         Remedy = "list-servers" // that the configurations name
 	Reconnect           Remedy = "reconnect"    // now, instead of waiting for the next attempt
 )
 
-// With gives the error with what a surface has for its remedy; names is that by code, "" or missing for nothing.
-func (e *Error) With(names map[Remedy]string) *Error {
+// With gives the error with what a surface has for its remedy; names is that by code, "" or missing for nothing, in which %s
+// stands for the quoted Object.
+func (e *Error) With(names map[Remedy]string, quote func(string) string) *Error {
 	name := names[e.Remedy]
 	if name == "" {
 		return e
 	}
+	name = strings.ReplaceAll(name, "%s", quote(e.Object))
 	c := *e
 	if c.Next == "" {
 		c.Next = name

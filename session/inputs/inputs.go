@@ -1,5 +1,5 @@
-// Package inputs keeps what was sent last for each tool, prompt and resource template, so that a form comes back filled in
-// after a restart.
+// Package inputs keeps what was typed and sent last for each tool, prompt and resource template, so that a form comes back
+// filled in after a restart.
 package inputs
 
 import (
@@ -7,10 +7,15 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/config"
@@ -38,44 +43,130 @@ func (s *Store) File(server config.Server, kind, name string) string {
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:16])+".json")
 }
 
-// Load returns the value of a file, nil if there is none.
-func (s *Store) Load(file string) []byte {
+// Kept is what is kept of an item: what was sent last, or what was typed since.
+type Kept struct {
+	// Value is JSON, nil where Text is all that there is.
+	Value []byte
+	// Text was typed as JSON and is not JSON yet.
+	Text string
+	// Draft is whether it was typed and not sent.
+	Draft bool
+	// At is when it was.
+	At time.Time
+}
+
+// Empty is whether nothing is kept.
+func (k Kept) Empty() bool { return k.Value == nil && k.Text == "" }
+
+// Load returns what is kept at a file. One that is missing, broken or too large is as if nothing had been typed yet.
+func (s *Store) Load(file string) Kept {
 	if file == "" {
-		return nil
+		return Kept{}
 	}
+	var k Kept
+	b, at := load(file)
+	if json.Valid(b) {
+		k = Kept{Value: b, At: at}
+	}
+	b, at = load(draftOf(file))
+	var d typed
+	if b == nil || at.Before(k.At) || json.Unmarshal(b, &d) != nil || d.Value == nil && d.Text == "" {
+		return k
+	}
+	return Kept{Value: d.Value, Text: d.Text, Draft: true, At: at}
+}
+
+func load(file string) ([]byte, time.Time) {
 	info, err := os.Lstat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxValue {
-		return nil
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 2*maxValue {
+		return nil, time.Time{}
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil // as if nothing had been sent yet
+		return nil, time.Time{}
 	}
-	return b
+	return b, info.ModTime()
 }
 
-// Save keeps a value without its secrets, and removes the oldest ones beyond the bound. schema is the JSON Schema that the
-// value was made from: one that asks for a password or a write-only value keeps the value off the disk altogether.
+// typed is the file of a draft.
+type typed struct {
+	Value json.RawMessage `json:"value,omitempty"`
+	Text  string          `json:"text,omitempty"`
+}
+
+// draftOf is the file beside the one of what was sent.
+func draftOf(file string) string { return strings.TrimSuffix(file, ".json") + ".draft" }
+
+// SaveDraft keeps what was typed and not sent, without its secrets: a value, or a text that is not JSON yet. Nothing typed
+// forgets the draft.
+func (s *Store) SaveDraft(file string, schema []byte, d Kept) error {
+	if file == "" {
+		return nil
+	}
+	if len(d.Value)+len(d.Text) > maxValue || asksForSecret(schema) || secretText(d.Text) {
+		return s.remove(draftOf(file))
+	}
+	t := typed{Text: d.Text}
+	if d.Text == "" {
+		if clean, ok := withoutSecrets(d.Value); ok && string(clean) != "{}" {
+			t.Value = clean
+		}
+	}
+	if t.Text == "" && len(t.Value) == 0 {
+		return s.remove(draftOf(file))
+	}
+	b, err := json.Marshal(t)
+	if err != nil {
+		return fmt.Errorf("cannot save what was typed: %w", err)
+	}
+	return s.keep(draftOf(file), b)
+}
+
+// Forget removes what is kept of an item.
+func (s *Store) Forget(file string) error {
+	if file == "" {
+		return nil
+	}
+	return errors.Join(s.remove(file), s.remove(draftOf(file)))
+}
+
+func (s *Store) remove(file string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot remove values: %w", err)
+	}
+	return nil
+}
+
+// Save keeps a value that was sent without its secrets, in place of a draft, and removes the oldest ones beyond the bound.
+// schema is the JSON Schema that the value was made from: one that asks for a password or a write-only value keeps the value
+// off the disk altogether.
 func (s *Store) Save(file string, schema, value []byte) error {
-	if file == "" || len(value) == 0 || len(value) > maxValue || asksForSecret(schema) {
+	if file == "" {
+		return nil
+	}
+	if err := s.remove(draftOf(file)); err != nil {
+		return err
+	}
+	if len(value) == 0 || len(value) > maxValue || asksForSecret(schema) {
 		return nil
 	}
 	value, ok := withoutSecrets(value)
 	if !ok {
 		return nil
 	}
-	if err := s.write(file, value); err != nil {
-		return fmt.Errorf("cannot save the last values in %s: %w", s.dir, err)
+	return s.keep(file, value)
+}
+
+func (s *Store) keep(file string, value []byte) error {
+	err := os.MkdirAll(s.dir, 0o700)
+	if err == nil {
+		err = atomicfile.Write(file, value)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot save values in %s: %w", s.dir, err)
 	}
 	s.prune()
 	return nil
-}
-
-func (s *Store) write(file string, value []byte) error {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
-	return atomicfile.Write(file, value)
 }
 
 // asksForSecret is whether a schema marks a value as secret.

@@ -31,7 +31,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 		if err := s.Save(file, []byte(`{"type":"object"}`), []byte(c.value)); err != nil {
 			t.Fatal(err)
 		}
-		if got := string(s.Load(file)); got != c.want {
+		if got := string(s.Load(file).Value); got != c.want {
 			t.Errorf("%s is kept as %s, want %s", c.value, got, c.want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestSecretSchemasAreNotWritten(t *testing.T) {
 		if err := s.Save(file, []byte(schema), []byte(`{"pin":"1"}`)); err != nil {
 			t.Fatal(err)
 		}
-		if b := s.Load(file); b != nil {
+		if b := s.Load(file).Value; b != nil {
 			t.Errorf("%s: kept %s", schema, b)
 		}
 	}
@@ -75,7 +75,47 @@ func TestOldValuesGo(t *testing.T) {
 	if err != nil || len(files) != maxValues {
 		t.Errorf("%d files, %v; want %d", len(files), err, maxValues)
 	}
-	if s.Load(s.File(server, "call", fmt.Sprint(maxValues+2))) == nil {
+	if s.Load(s.File(server, "call", fmt.Sprint(maxValues+2))).Empty() {
 		t.Error("the newest value is gone")
+	}
+}
+
+// A draft is kept beside what was sent until it is sent, and what looks like a secret is not, whatever form it has.
+func TestDrafts(t *testing.T) {
+	s := New(filepath.Join(t.TempDir(), "inputs"))
+	file := s.File(server, "call", "tool")
+	draft := func(value, text string) Kept {
+		t.Helper()
+		if err := s.SaveDraft(file, nil, Kept{Value: []byte(value), Text: text}); err != nil {
+			t.Fatal(err)
+		}
+		return s.Load(file)
+	}
+	if err := s.Save(file, nil, []byte(`{"a":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	if k := draft(`{"a":2}`, ""); !k.Draft || string(k.Value) != `{"a":2}` {
+		t.Errorf("the draft is %+v", k)
+	}
+	if k := draft("", `{"a":`); !k.Draft || k.Text != `{"a":` || k.Value != nil {
+		t.Errorf("the text is %+v", k)
+	}
+	for _, text := range []string{`{"api_key": "hunter2"`, `{password: hunter2`, `{"x":"ghp_hunter2hunter2hunter2hunter2hunter2hun`} {
+		if k := draft("", text); k.Draft || string(k.Value) != `{"a":1}` {
+			t.Errorf("%s is kept as %+v", text, k)
+		}
+	}
+	if k := draft(`{"token":"hunter2"}`, ""); k.Draft {
+		t.Errorf("a draft of secrets is kept as %+v", k)
+	}
+	draft(`{"a":3}`, "")
+	if err := s.Save(file, nil, []byte(`{"a":4}`)); err != nil {
+		t.Fatal(err)
+	}
+	if k := s.Load(file); k.Draft || string(k.Value) != `{"a":4}` {
+		t.Errorf("after it was sent: %+v", k)
+	}
+	if err := s.Forget(file); err != nil || !s.Load(file).Empty() {
+		t.Errorf("forgotten: %+v, %v", s.Load(file), err)
 	}
 }

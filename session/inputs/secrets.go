@@ -2,10 +2,27 @@ package inputs
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 )
+
+// member matches the name of a member in text that need not be JSON.
+var member = regexp.MustCompile(`["']?([\w.-]{1,200})["']?\s*[:=]`)
+
+// secretText is whether a text has a secret in it, by its form or by the name before it.
+func secretText(s string) bool {
+	if mask.Text(s) != s {
+		return true
+	}
+	for _, m := range member.FindAllStringSubmatch(s, -1) {
+		if mask.Secret(m[1]) {
+			return true
+		}
+	}
+	return false
+}
 
 // withoutSecrets is a JSON value without the members of objects that hold a secret, by their name ("api_key") or by the
 // form of their value (a well-known token, user info in a URL). An array with a secret in it goes as a whole, since the

@@ -6,8 +6,9 @@ import "github.com/mcphud/mcphud/session/jsonrpc"
 // nearly every server leaves the hint out.
 func (it Item) Destructive() bool { return it.hint("destructiveHint") }
 
-// ReadOnly is whether a tool's annotations have readOnlyHint true.
-func (it Item) ReadOnly() bool { return it.hint("readOnlyHint") }
+// ReadOnly is whether a tool's annotations have readOnlyHint true, and do not call it destructive all the same. The protocol's
+// default (false) counts: a tool that says nothing may change something.
+func (it Item) ReadOnly() bool { return it.hint("readOnlyHint") && !it.Destructive() }
 
 // hint is whether any member of that name is true.
 func (it Item) hint(name string) (on bool) {

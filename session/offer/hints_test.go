@@ -10,7 +10,7 @@ func TestHints(t *testing.T) {
 		`{"destructiveHint":false}`: {false, false},
 		`{"destructiveHint":false,"destructiveHint":true}`:  {true, false},
 		`{"readOnlyHint":true,"destructiveHint":"true"}`:    {false, true},
-		`{"readOnlyHint": true , "destructiveHint" : true}`: {true, true},
+		`{"readOnlyHint": true , "destructiveHint" : true}`: {true, false},
 		`[]`: {false, false},
 	} {
 		it := Item{Annotations: []byte(annotations)}

@@ -146,7 +146,7 @@ func (f *Field) coerceVariant(given string, depth int) (*Value, error) {
 				}
 				continue
 			}
-			if x.only != 0 || f.s.matches(x.part, v) {
+			if x.only != 0 || f.s.fits(x, v) {
 				return v, nil
 			}
 		}

@@ -29,7 +29,7 @@ func FuzzParse(f *testing.F) {
 		}
 		walk(s.Root(), v, 4)
 		s.Root().Initial()
-		problems, unchecked := s.check(v)
+		problems, unchecked := s.check(v, nil)
 		if len(problems) == 0 && unchecked == "" && len(s.Unchecked()) == 0 && !s.matches(part{node: s.doc}, v) {
 			t.Fatalf("the matcher refuses what is valid: %s by %s", v, schema)
 		}

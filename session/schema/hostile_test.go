@@ -64,12 +64,12 @@ func TestMultiplyingReferences(t *testing.T) {
 		f.Active(value)
 		f.Pick(value)
 		_, _ = f.Coerce("x")
-		s.check(value)
+		s.check(value, nil)
 		if d := time.Since(start); d > 30*time.Second {
 			t.Errorf("%s took %v", app, d)
 		}
 	}
-	if _, unchecked := Parse(doubling(`{"anyOf":[NEXT,NEXT]}`)).check(value); !strings.Contains(unchecked, "multiply") {
+	if _, unchecked := Parse(doubling(`{"anyOf":[NEXT,NEXT]}`)).check(value, nil); !strings.Contains(unchecked, "multiply") {
 		t.Errorf("unchecked: %q", unchecked)
 	}
 }
@@ -95,7 +95,7 @@ func TestLoopsEnd(t *testing.T) {
 			}
 			f = f.Property("a")
 		}
-		s.check(parse(t, `{"a":{"a":[{"a":1}]}}`))
+		s.check(parse(t, `{"a":{"a":[{"a":1}]}}`), nil)
 	}
 }
 

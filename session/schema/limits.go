@@ -11,6 +11,8 @@ const (
 	MaxParts = 1_000
 	// MaxVariants bounds the branches of one oneOf or anyOf that are offered.
 	MaxVariants = 256
+	// maxUnionDepth bounds how deep a oneOf or anyOf directly within another is listed with it.
+	maxUnionDepth = 4
 	// MaxSkeletonNodes bounds the size of a generated value.
 	MaxSkeletonNodes = 20_000
 	// MaxSkeletonDepth bounds its nesting, so that a schema that requires itself gives a finite value.

@@ -31,7 +31,13 @@ const maxProblems = 1_000
 // nothing is. What cannot be checked is in [Schema.Unchecked]. It may be called from any goroutine; the first call
 // compiles the schema.
 func (s *Schema) Validate(v *Value) []Problem {
-	problems, _ := s.check(v)
+	return s.ValidateChosen(v, nil)
+}
+
+// ValidateChosen is Validate for a value of which it is known what variants its parts are meant to be, as [Variant.Path] by
+// the pointer of the part: of one that fits none, the problems are those of that variant.
+func (s *Schema) ValidateChosen(v *Value, chosen map[string][]int) []Problem {
+	problems, _ := s.check(v, chosen)
 	return problems
 }
 
@@ -45,13 +51,13 @@ func (s *Schema) ValidateJSON(raw []byte) (problems []Problem, unchecked string)
 	if err != nil {
 		return []Problem{{Message: "is not valid JSON: " + err.Error()}}, ""
 	}
-	return s.check(v)
+	return s.check(v, nil)
 }
 
 // Unchecked lists, in sentences, what Validate does not check about any value of this schema.
 func (s *Schema) Unchecked() []string { return slices.Clone(s.compiled().unchecked) }
 
-func (s *Schema) check(v *Value) (problems []Problem, unchecked string) {
+func (s *Schema) check(v *Value, chosen map[string][]int) (problems []Problem, unchecked string) {
 	c := s.compiled()
 	if !v.IsSet() {
 		return []Problem{{Keyword: "required", Message: "there is no value yet"}}, ""
@@ -66,7 +72,7 @@ func (s *Schema) check(v *Value) (problems []Problem, unchecked string) {
 	if c.refs && s.cost(v) > MaxEvaluations {
 		return problems, fmt.Sprintf("checking this value would take more than %d steps, because the schema's references multiply", MaxEvaluations)
 	}
-	found, err := run(c.sch, plain(v))
+	found, err := run(c.sch, plain(v), chosen)
 	if err != nil {
 		return problems, err.Error()
 	}
@@ -76,7 +82,7 @@ func (s *Schema) check(v *Value) (problems []Problem, unchecked string) {
 	return problems[:min(len(problems), maxProblems)], ""
 }
 
-func run(sch *jsonschema.Schema, v any) (problems []Problem, err error) {
+func run(sch *jsonschema.Schema, v any, chosen map[string][]int) (problems []Problem, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the validator gave up on this value: %v", r)
@@ -87,7 +93,7 @@ func run(sch *jsonschema.Schema, v any) (problems []Problem, err error) {
 	if e == nil || !errors.As(e, &ve) {
 		return nil, e
 	}
-	w := problemWriter{}
+	w := problemWriter{chosen: chosen}
 	w.walk(ve)
 	return w.problems, w.err
 }

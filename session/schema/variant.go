@@ -1,20 +1,24 @@
 package schema
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
 	"github.com/mcphud/mcphud/session/text"
 )
 
-// Variant is one branch of a oneOf or anyOf, or one type of several.
+// Variant is one branch of a oneOf or anyOf, or one type of several. Branches that only choose again are not variants: what
+// they choose between is.
 type Variant struct {
 	Title, Description string
+	// Path is the indices of the branch in its oneOf or anyOf and in those around it, outermost first; nil for a type.
+	Path []int
 
-	make func() *Field
-	base *Field
-	part part
-	only TypeSet
+	make  func() *Field
+	parts []part // outermost first
+	only  TypeSet
+	named bool // by its author
 }
 
 // Field returns the field with the branch merged in.
@@ -25,7 +29,7 @@ func (v Variant) Field() *Field { return v.make() }
 func (f *Field) Variants() []Variant {
 	if f.variants == nil && f.Shape() == ShapeVariants {
 		if len(f.groups) > 0 {
-			f.variants = f.branches(f.groups[0])
+			f.variants = f.s.distinct(f.branches(f.groups[0], 0))
 		} else {
 			f.variants = f.byType()
 		}
@@ -41,29 +45,15 @@ func (f *Field) VariantKeyword() string {
 	return "type"
 }
 
-func (f *Field) branches(g group) []Variant {
+// branches lists the branches of a group, and in place of one that only chooses again what it chooses between.
+func (f *Field) branches(g group, depth int) []Variant {
 	disc := f.Discriminator()
-	out := make([]Variant, len(g.branches))
-	seen := map[string]int{}
-	for i, p := range g.branches {
+	var out []Variant
+	for _, p := range g.branches {
 		n := f.s.peek(p).node
-		v := Variant{base: f, part: p, Description: n.Get("description").Text()}
-		if t := p.node.Get("title"); t.Kind() == String {
-			v.Title = t.Text()
-		} else {
-			v.Title = n.Get("title").Text()
-		}
-		if c := f.s.constOf(p, disc); disc != "" && c.IsSet() && v.Title == "" {
-			v.Title = c.Text()
-		}
-		if ref := p.node.Get("$ref"); v.Title == "" && ref.Kind() == String {
-			v.Title = refName(ref.Text())
-		}
-		if v.Title == "" {
-			v.Title = f.s.guessTitle(p, i)
-		}
-		if seen[v.Title]++; seen[v.Title] > 1 {
-			v.Title += " (" + strconv.Itoa(seen[v.Title]) + ")"
+		v := Variant{parts: []part{p}, Description: n.Get("description").Text()}
+		if i := slices.IndexFunc(g.node.Members(), func(m Member) bool { return m.Value == p.node }); i >= 0 {
+			v.Path = []int{i}
 		}
 		var made *Field
 		v.make = func() *Field {
@@ -72,10 +62,69 @@ func (f *Field) branches(g group) []Variant {
 			}
 			return made
 		}
-		out[i] = v
+		if inner := v.inner(n, depth); inner != nil && len(out)+len(inner) <= MaxVariants {
+			out = append(out, inner...)
+			continue
+		}
+		if v.Title = cmp.Or(p.node.Get("title").Text(), n.Get("title").Text()); v.Title != "" {
+			v.named = true
+		} else if c := f.s.constOf(p, disc); disc != "" && c.IsSet() {
+			v.Title, v.named = c.Text(), true
+		}
+		if len(out) < MaxVariants {
+			out = append(out, v)
+		}
 	}
 	return out
 }
+
+// inner lists what a branch chooses between, nil where it is something itself.
+func (v Variant) inner(n *Value, depth int) []Variant {
+	if depth == maxUnionDepth || n.Get("oneOf").Len()+n.Get("anyOf").Len() == 0 {
+		return nil
+	}
+	mid := v.make()
+	if mid.Shape() != ShapeVariants || len(mid.groups) != 1 {
+		return nil
+	}
+	out := mid.branches(mid.groups[0], depth+1)
+	for i := range out {
+		out[i].Path = append(slices.Clone(v.Path), out[i].Path...)
+		out[i].parts = append(slices.Clone(v.parts), out[i].parts...)
+	}
+	return out
+}
+
+// distinct names variants by what tells them apart where their authors did not, and leaves out repeated ones.
+func (s *Schema) distinct(vs []Variant) []Variant {
+	declared := map[string]int{} // in how many variants
+	for _, v := range vs {
+		for _, m := range s.peek(v.leaf()).node.Get("properties").Members() {
+			declared[m.Name]++
+		}
+	}
+	out := vs[:0:0]
+	seen := map[string]int{}
+	for i, v := range vs {
+		if slices.ContainsFunc(out, func(o Variant) bool { return sameBranch(s.peek(o.leaf()).node, s.peek(v.leaf()).node) }) {
+			continue
+		}
+		if !v.named {
+			v.Title = s.guessTitle(v.leaf(), i, declared)
+		}
+		if seen[v.Title]++; seen[v.Title] > 1 {
+			v.Title += " (" + strconv.Itoa(seen[v.Title]) + ")"
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// sameBranch is whether two branches are the same small schema, such as {"type":"string"}.
+func sameBranch(a, b *Value) bool { return a.Len() <= 2 && a.Len() == b.Len() && Equal(a, b) }
+
+// leaf is the innermost part of a variant.
+func (v Variant) leaf() part { return v.parts[len(v.parts)-1] }
 
 func (f *Field) byType() []Variant {
 	var out []Variant
@@ -84,7 +133,7 @@ func (f *Field) byType() []Variant {
 			continue // null is offered apart, as at every nullable field
 		}
 		var made *Field
-		out = append(out, Variant{Title: t.String(), base: f, only: t, make: func() *Field {
+		out = append(out, Variant{Title: t.String(), only: t, make: func() *Field {
 			if made == nil {
 				made = f.s.newField(f.parts, f.resolved, t)
 			}
@@ -94,21 +143,27 @@ func (f *Field) byType() []Variant {
 	return out
 }
 
-// guessTitle names a branch that says nothing about itself.
-func (s *Schema) guessTitle(p part, i int) string {
+// guessTitle names a branch that says nothing about itself: by the properties that no other variant has, by its constant, by
+// its definition, by its type.
+func (s *Schema) guessTitle(p part, i int, declared map[string]int) string {
 	n := s.peek(p).node
 	if c := n.Get("const"); c.IsSet() {
 		return text.Clip(c.Text(), 60)
 	}
-	if props := n.Get("properties"); props.Len() > 0 {
-		var keys []string
-		for _, m := range props.Members() {
-			if c := s.peek(part{node: m.Value, base: p.base}).node.Get("const"); c.IsSet() {
-				return text.Clip(m.Name+" "+c.Text(), 60)
-			}
-			keys = append(keys, m.Name)
+	props := n.Get("properties")
+	if own := s.own(n, declared); own != "" {
+		return text.Clip(own, 60) + " …"
+	}
+	for _, m := range props.Members() {
+		if c := s.peek(part{node: m.Value, base: p.base}).node.Get("const"); c.IsSet() {
+			return text.Clip(c.Text(), 60)
 		}
-		return text.Clip("with "+keys[0], 60)
+	}
+	if ref := p.node.Get("$ref"); ref.Kind() == String {
+		return refName(ref.Text())
+	}
+	if props.Len() > 0 {
+		return text.Clip("with "+props.Members()[0].Name, 60)
 	}
 	if t, ok := typeSet(n.Get("type")); ok {
 		switch item := n.Get("items").Get("type"); {
@@ -123,6 +178,22 @@ func (s *Schema) guessTitle(p part, i int) string {
 		return "with " + names(r)
 	}
 	return "option " + strconv.Itoa(i+1)
+}
+
+// own is a property that no other variant declares, a required one before others.
+func (s *Schema) own(n *Value, declared map[string]int) string {
+	only := func(name string) bool { return declared[name] == 1 }
+	for _, r := range n.Get("required").Members() {
+		if r.Value.Kind() == String && only(r.Value.Text()) {
+			return r.Value.Text()
+		}
+	}
+	for _, m := range n.Get("properties").Members() {
+		if only(m.Name) {
+			return m.Name
+		}
+	}
+	return ""
 }
 
 // Discriminator returns the property that tells the variants apart: the one the discriminator keyword names, else one
@@ -193,7 +264,7 @@ func (f *Field) Pick(v *Value) int {
 	if disc := f.Discriminator(); disc != "" {
 		if tag := v.Get(disc); tag.IsSet() {
 			for i, x := range vs {
-				if Equal(f.s.constOf(x.part, disc), tag) {
+				if slices.ContainsFunc(x.parts, func(p part) bool { return Equal(f.s.constOf(p, disc), tag) }) {
 					return i
 				}
 			}
@@ -201,14 +272,19 @@ func (f *Field) Pick(v *Value) int {
 	}
 	best, bestScore := -1, 0
 	for i, x := range vs {
-		if f.s.matches(x.part, v) {
+		if f.s.fits(x, v) {
 			return i
 		}
-		if score := f.s.nearness(x.part, v); score > bestScore {
+		if score := f.s.nearness(x.leaf(), v); score > bestScore {
 			best, bestScore = i, score
 		}
 	}
 	return best
+}
+
+// fits reports whether a value satisfies a branch and those around it.
+func (s *Schema) fits(x Variant, v *Value) bool {
+	return !slices.ContainsFunc(x.parts, func(p part) bool { return !s.matches(p, v) })
 }
 
 // nearness counts what a value has in common with a branch it violates.

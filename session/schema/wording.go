@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 type problemWriter struct {
 	problems []Problem
 	err      error
+	chosen   map[string][]int // see ValidateChosen
 }
 
 func (w *problemWriter) add(loc []string, keyword, format string, args ...any) {
@@ -84,11 +86,21 @@ func (w *problemWriter) walk(e *jsonschema.ValidationError) {
 // it was plainly meant to be, or a line about all of them.
 func (w *problemWriter) branches(e *jsonschema.ValidationError, keyword string) {
 	here := Pointer(e.InstanceLocation...)
+	if path := w.chosen[here]; len(path) > 0 {
+		suffix := "/" + keyword + "/" + strconv.Itoa(path[0])
+		if i := slices.IndexFunc(e.Causes, func(c *jsonschema.ValidationError) bool { return strings.HasSuffix(c.SchemaURL, suffix) }); i >= 0 {
+			b := problemWriter{chosen: maps.Clone(w.chosen)}
+			b.chosen[here] = path[1:]
+			b.walk(e.Causes[i])
+			w.problems = append(w.problems, b.problems...)
+			return
+		}
+	}
 	var near [][]Problem
 	var types []string
 	onlyTypes := true
 	for _, c := range e.Causes {
-		b := problemWriter{}
+		b := problemWriter{chosen: w.chosen}
 		b.walk(c)
 		far := false
 		for _, p := range b.problems {

@@ -32,10 +32,12 @@ type Bridge struct {
 
 // ServerStatus is one line of GetStatus.
 type ServerStatus struct {
-	Connected bool   `json:"connected"`
-	Enabled   bool   `json:"enabled"`
-	ToolCount int    `json:"tool_count"` // registered; they stay when the pool closes an idle connection
-	Error     string `json:"error,omitempty"`
+	State     session.State `json:"state"`
+	Connected bool          `json:"connected"`
+	Enabled   bool          `json:"enabled"`
+	ToolCount int           `json:"tool_count"` // registered; they stay when the pool closes an idle connection
+	LatencyMs float64       `json:"latency_ms"` // of the last health check, or of the handshake; 0 while not connected
+	Error     string        `json:"error,omitempty"`
 	// Clashes are tools that are not registered, because another server's tool has the same full name.
 	Clashes []string `json:"clashes,omitempty"`
 }
@@ -78,49 +80,55 @@ func (b *Bridge) RegisterServer(s config.Server) error {
 
 // Connect connects a server and, unless auto_discover is off, registers its tools.
 func (b *Bridge) Connect(ctx context.Context, name string) error {
+	return b.connect(ctx, name, func(error) {})
+}
+
+// connect is Connect. The server is in use until seen, which gets the outcome, has returned.
+func (b *Bridge) connect(ctx context.Context, name string, seen func(error)) error {
 	s, release, err := b.pool.Get(ctx, name)
-	if err != nil {
-		return err
+	if err == nil {
+		defer release()
+		if on(b.set.AutoDiscover) {
+			_, err = b.discover(ctx, s)
+		}
 	}
-	defer release()
-	if !on(b.set.AutoDiscover) {
-		return nil
-	}
-	_, err = b.discover(ctx, s)
+	seen(err)
 	return err
 }
 
 // on is a setting whose default is true.
 func on(v *bool) bool { return v == nil || *v }
 
-// ConnectAll connects every enabled server, several at a time, and returns what went wrong by server. A server that
-// fails keeps no other from connecting, unless continue_on_error is off: then the first failure ends the rest.
-func (b *Bridge) ConnectAll(ctx context.Context) map[string]error {
+// ConnectAll connects these servers, several at a time and never more than the pool may have, and returns the first failure.
+// seen gets the outcome of each while it is in use, from several goroutines; nil for nobody. A server that fails keeps no other from connecting, unless
+// continue_on_error is off: then the first failure ends the rest, which fail as interrupted.
+func (b *Bridge) ConnectAll(ctx context.Context, names []string, seen func(name string, err error)) (first error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var mu sync.Mutex
-	failed := map[string]error{}
-	slots := make(chan struct{}, 8) // starting many children at once makes all of them slow
+	slots := make(chan struct{}, b.pool.room(8)) // starting many children at once makes all of them slow
 	var wg sync.WaitGroup
-	for _, s := range b.m.Servers() {
-		if s.Config().Disabled {
-			continue
-		}
+	for _, name := range names {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			if err := b.Connect(ctx, s.Name()); err != nil {
+			_ = b.connect(ctx, name, func(err error) {
 				mu.Lock()
-				failed[s.Name()] = err
-				mu.Unlock()
-				if !on(b.set.ContinueOnError) {
-					cancel()
+				if err != nil && first == nil {
+					first = err
+					if !on(b.set.ContinueOnError) {
+						cancel()
+					}
 				}
-			}
+				mu.Unlock()
+				if seen != nil {
+					seen(name, err)
+				}
+			})
 		})
 	}
 	wg.Wait()
-	return failed
+	return first
 }
 
 // Disconnect closes a server's connection and takes its tools out of the registry.
@@ -305,18 +313,31 @@ func (b *Bridge) call(ctx context.Context, ref ToolRef, args json.RawMessage, o 
 func (b *Bridge) GetStatus() map[string]ServerStatus {
 	out := map[string]ServerStatus{}
 	for _, s := range b.m.Servers() {
-		st := s.Status()
-		v := ServerStatus{
-			Connected: st.State == session.Connected, Enabled: !s.Config().Disabled,
-			ToolCount: len(b.registry.ListByServer(s.Name())),
-		}
-		if st.Err != nil {
-			v.Error = st.Err.Error()
-		}
-		b.mu.Lock()
-		v.Clashes = slices.Clone(b.clashes[s.Name()])
-		b.mu.Unlock()
-		out[s.Name()] = v
+		out[s.Name()] = b.status(s)
 	}
 	return out
+}
+
+// Status is the state of one server; false if there is none of this name.
+func (b *Bridge) Status(name string) (ServerStatus, bool) {
+	s, ok := b.m.Server(name)
+	if !ok {
+		return ServerStatus{}, false
+	}
+	return b.status(s), true
+}
+
+func (b *Bridge) status(s *session.Session) ServerStatus {
+	st := s.Status()
+	v := ServerStatus{
+		State: st.State, Connected: st.State == session.Connected, Enabled: !s.Config().Disabled,
+		ToolCount: len(b.registry.ListByServer(s.Name())), LatencyMs: float64(st.Latency.Microseconds()) / 1000,
+	}
+	if st.Err != nil {
+		v.Error = st.Err.Error()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v.Clashes = slices.Clone(b.clashes[s.Name()])
+	return v
 }

@@ -3,6 +3,7 @@ package toolset_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -274,8 +275,16 @@ func TestS15_OneFailingServerBlocksNoOther(t *testing.T) {
 				ready <- time.Since(start)
 			}
 		})
-		failed := b.ConnectAll(t.Context())
-		if len(failed) != 2 || failed["broken"] == nil || failure.KindOf(failed["hung"]) != failure.Timeout {
+		failed := map[string]error{}
+		var mu sync.Mutex
+		first := b.ConnectAll(t.Context(), []string{"broken", "hung", "good", "fine"}, func(name string, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failed[name] = err
+			}
+		})
+		if first == nil || len(failed) != 2 || failed["broken"] == nil || failure.KindOf(failed["hung"]) != failure.Timeout {
 			t.Errorf("failed = %v", failed)
 		}
 		if d := <-ready; d > time.Second {
@@ -298,8 +307,14 @@ func TestS15_ContinueOnErrorOff(t *testing.T) {
 		b := toolset.NewBridge(m, config.Settings{ContinueOnError: off()})
 		defer sessiontest.CloseAll(t, m, b)
 		start := time.Now()
-		if failed := b.ConnectAll(t.Context()); len(failed) != 2 || time.Since(start) > time.Second {
-			t.Errorf("failed = %v after %v; want both at once", failed, time.Since(start))
+		var failed atomic.Int32
+		err := b.ConnectAll(t.Context(), []string{"slow", "broken"}, func(_ string, err error) {
+			if err != nil {
+				failed.Add(1)
+			}
+		})
+		if failed.Load() != 2 || time.Since(start) > time.Second || err == nil || !strings.Contains(err.Error(), "broken on purpose") {
+			t.Errorf("%d failed after %v, the first with %v; want both at once, for the broken one", failed.Load(), time.Since(start), err)
 		}
 	})
 }
@@ -314,7 +329,7 @@ func TestN3_BridgeNeverGuesses(t *testing.T) {
 		if _, err := b.CallTool(t.Context(), "mcp__git__hub__y", nil, session.CallOptions{}); failure.KindOf(err) != failure.InvalidToolName {
 			t.Errorf("before the tools are known: %v", err)
 		}
-		b.ConnectAll(t.Context())
+		_ = b.ConnectAll(t.Context(), []string{"git", "git__hub"}, nil)
 		if _, err := b.CallTool(t.Context(), "mcp__git__hub__x", nil, session.CallOptions{}); failure.KindOf(err) != failure.InvalidToolName || !strings.Contains(err.Error(), "ambiguous") {
 			t.Errorf("both have it: %v", err)
 		}

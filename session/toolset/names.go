@@ -16,6 +16,11 @@ func ColonName(server, tool string) string { return "mcp:" + server + ":" + tool
 
 func namePrefix(server string) string { return "mcp__" + server + "__" }
 
+// IsFullName says whether name looks like one, in either spelling.
+func IsFullName(name string) bool {
+	return strings.HasPrefix(name, "mcp__") || strings.HasPrefix(name, "mcp:")
+}
+
 // ToolRef is one tool of one server.
 type ToolRef struct{ Server, Tool string }
 
@@ -48,7 +53,7 @@ func ResolveName(full string, servers []string, has func(ToolRef) (yes, known bo
 	refs := Candidates(full, servers)
 	switch len(refs) {
 	case 0:
-		if !strings.HasPrefix(full, "mcp__") && !strings.HasPrefix(full, "mcp:") {
+		if !IsFullName(full) {
 			return ToolRef{}, invalidName(full, "is not a full tool name", "write mcp__SERVER__TOOL or mcp:SERVER:TOOL")
 		}
 		return ToolRef{}, invalidName(full, "names no registered server", "registered are: "+orNone(servers))

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // What a zero field of config.Pool stands for.
@@ -53,6 +54,17 @@ func NewPool(m *session.Manager, limit config.Pool) *Pool {
 	}
 	go p.clean(ctx)
 	return p
+}
+
+// Limits are those that are in force, defaults included.
+func (p *Pool) Limits() config.Pool { return p.limit }
+
+// room is n, or how many connections there may be if that is less.
+func (p *Pool) room(n int) int {
+	if p.limit.MaxConnections > 0 {
+		return min(n, p.limit.MaxConnections)
+	}
+	return n
 }
 
 // Close stops the cleaning. The connections are the Manager's, and stay.
@@ -139,7 +151,7 @@ func (p *Pool) reserve(ctx context.Context, s *session.Session) error {
 				Next:    "wait for one to end, or raise pool.max_connections",
 			}
 		}
-		if err := p.closeIdle(ctx, idle, 0); err != nil {
+		if err := p.closeIdle(ctx, idle, 0, "to make room for "+s.Name()); err != nil {
 			return err
 		}
 	}
@@ -164,7 +176,7 @@ func (p *Pool) unreserve(s *session.Session) {
 
 // closeIdle disconnects s if it has been idle for at least that long. While somebody else is just connecting or closing
 // it, closeIdle waits, until ctx ends.
-func (p *Pool) closeIdle(ctx context.Context, s *session.Session, least time.Duration) error {
+func (p *Pool) closeIdle(ctx context.Context, s *session.Session, least time.Duration, why string) error {
 	gate := p.gate(s)
 	select {
 	case gate <- struct{}{}:
@@ -173,7 +185,7 @@ func (p *Pool) closeIdle(ctx context.Context, s *session.Session, least time.Dur
 		return failure.Wrap(context.Cause(ctx), s.Name(), "closing")
 	}
 	if since, ok := idleSince(s); ok && time.Since(since) >= least {
-		return s.Disconnect()
+		return s.Retire(why)
 	}
 	return nil
 }
@@ -194,7 +206,7 @@ func (p *Pool) clean(ctx context.Context) {
 		for _, s := range servers {
 			if since, ok := idleSince(s); ok && time.Since(since) >= p.limit.MaxIdleTime {
 				// At once: a server that is slow to leave delays no other. What goes wrong is in the journal.
-				wg.Go(func() { _ = p.closeIdle(ctx, s, p.limit.MaxIdleTime) })
+				wg.Go(func() { _ = p.closeIdle(ctx, s, p.limit.MaxIdleTime, "idle "+text.Duration(p.limit.MaxIdleTime)) })
 			}
 		}
 		wg.Wait()

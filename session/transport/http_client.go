@@ -70,10 +70,7 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 		}
 		trust = t.Client(u.Hostname())
 	}
-	c := &httpClient{url: u, headers: cfg.Headers, connect: cfg.ConnectTimeout, max: cfg.MaxFrame, ownTrust: trust != nil, tap: tap}
-	if c.connect <= 0 {
-		c.connect = config.DefaultConnectTimeout
-	}
+	c := &httpClient{url: u, headers: cfg.Headers, connect: cfg.ConnectLimit(), max: cfg.MaxFrame, ownTrust: trust != nil, tap: tap}
 	if c.max <= 0 {
 		c.max = config.DefaultMaxFrame
 	}

@@ -7,13 +7,16 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcphud/mcphud/session/diagnosis"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
 	stderrLine = 64 << 10 // longer lines are journalled in pieces
-	stderrKeep = 10       // lines kept for error messages
+	stderrKeep = 40       // lines kept to find a reason in
+	stderrShow = 10       // lines of them in error messages
 	stderrClip = 500      // bytes of each of them
 )
 
@@ -56,9 +59,22 @@ func (l *stderrLog) line(line []byte) {
 	l.kept = append(l.kept, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// last is the end of stderr, at most ten lines.
+// last is the end of stderr, at most ten lines, without the stack frames of JavaScript.
 func (l *stderrLog) last() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Join(l.kept, "\n")
+	show := make([]string, 0, len(l.kept))
+	for _, line := range l.kept {
+		if !diagnosis.StackFrame(line) {
+			show = append(show, line)
+		}
+	}
+	return strings.Join(show[max(len(show)-stderrShow, 0):], "\n")
+}
+
+// diagnose finds a reason in what was kept.
+func (l *stderrLog) diagnose() (failure.Remedy, string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return diagnosis.Of(l.kept)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/diagnosis"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/process"
 )
@@ -22,13 +23,17 @@ const drainGrace = 250 * time.Millisecond
 // GracePeriod is how long a child gets when its connection is closed. Many servers do not leave when their input ends, and a
 // one-shot command must not wait for them.
 type GracePeriod struct {
-	Input time.Duration // from the end of its input to TERM; 0: 50 ms
-	Term  time.Duration // from TERM to KILL; 0: 500 ms
+	Input   time.Duration // from the end of its input to TERM; 0: 50 ms
+	Install time.Duration // the same for a package runner that starts a server, see diagnosis.Installs; 0: 30 s
+	Term    time.Duration // from TERM to KILL; 0: 500 ms
 }
 
 func (l *GracePeriod) defaults() {
 	if l.Input == 0 {
 		l.Input = 50 * time.Millisecond
+	}
+	if l.Install == 0 {
+		l.Install = 30 * time.Second
 	}
 	if l.Term == 0 {
 		l.Term = 500 * time.Millisecond
@@ -57,6 +62,7 @@ type stdio struct {
 	fault       atomic.Pointer[error] // why we ended it ourselves
 	closed      sync.Once
 	wrote       atomic.Bool  // something was written
+	read        atomic.Bool  // something was read
 	unread      atomic.Int64 // bytes that the child had not read when it exited, -1 if unknown
 }
 
@@ -156,7 +162,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	defer close(s.ended)
 	eof, errEOF := make(chan struct{}), make(chan struct{})
 	go func() {
-		_ = newLineReader(s.cfg.MaxFrame, in).run(s.stdout) // an end by error is an end; the process says why
+		_ = newLineReader(s.cfg.MaxFrame, in).run(noting{s.stdout, &s.read}) // an end by error is an end; the process says why
 		close(eof)
 	}()
 	go func() {
@@ -212,6 +218,20 @@ func (s *stdio) terminate() {
 	}
 }
 
+// noting is a reader that notes that something was read.
+type noting struct {
+	io.Reader
+	any *atomic.Bool
+}
+
+func (r noting) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	if n > 0 {
+		r.any.Store(true)
+	}
+	return n, err
+}
+
 // Close ends the child and everything it started: its input is closed, then TERM, then KILL.
 func (s *stdio) Close() error {
 	if s.proc == nil {
@@ -221,7 +241,11 @@ func (s *stdio) Close() error {
 		s.closing.Store(true)
 		s.finish()
 		_ = s.stdin.Close()
-		if WaitFor(s.ended, s.grace.Input) {
+		grace := s.grace.Input
+		if !s.read.Load() && diagnosis.Installs(s.cfg.Command, s.cfg.Args) {
+			grace = s.grace.Install
+		}
+		if WaitFor(s.ended, grace) {
 			return
 		}
 		s.proc.Signal(process.Term)
@@ -247,6 +271,14 @@ func (s *stdio) Stderr() string {
 		return ""
 	}
 	return s.errs.last()
+}
+
+// Diagnose looks for a reason in what the child wrote to stderr last.
+func (s *stdio) Diagnose() (failure.Remedy, string) {
+	if s.errs == nil {
+		return "", ""
+	}
+	return s.errs.diagnose()
 }
 
 // Traits has the child.
@@ -279,6 +311,7 @@ func spawnFailed(cfg config.Server, err error) *failure.Error {
 	if errors.Is(err, process.ErrNotFound) {
 		e.Message = fmt.Sprintf("command %q not found", cfg.Command)
 		e.Next, e.Remedy = "install it, give its full path, or extend PATH", failure.SetVariable
+		e.Object = "PATH"
 	}
 	return e
 }

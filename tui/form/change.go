@@ -16,6 +16,10 @@ func (f *Form) put(r *row, v *schema.Value, coalesce bool) {
 	if !coalesce {
 		f.undoAt = ""
 	}
+	f.touched[r.ptr] = true
+	if r.union != nil {
+		f.picks[r.pickKey()] = r.pick // also of a value that was not typed here
+	}
 	f.set(r, v)
 }
 
@@ -371,7 +375,7 @@ func (f *Form) choose(r *row, pick int) {
 	if at.val.IsSet() && at.pick >= 0 {
 		f.stash[at.pickKey()+"#"+strconv.Itoa(at.pick)] = at.val
 	}
-	next := at.field.Variants()[pick].Field()
+	next := at.choices().Variants()[pick].Field()
 	v, kept := f.stash[at.pickKey()+"#"+strconv.Itoa(pick)]
 	if !kept {
 		v = carryOver(next.Active(at.val), at.val)

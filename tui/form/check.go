@@ -38,11 +38,11 @@ func (f *Form) wantCheck() {
 	}
 	f.running = true
 	c := Checked{form: f, gen: f.gen, value: f.value}
-	sch := f.sch
+	sch, chosen := f.sch, f.chosen
 	f.cmds = append(f.cmds, func() tea.Msg {
 		sch.Unchecked() // compiles, which is not a measure of a check
 		start := time.Now()
-		c.problems = sch.Validate(c.value)
+		c.problems = sch.ValidateChosen(c.value, chosen)
 		c.took = time.Since(start)
 		return c
 	})
@@ -50,7 +50,7 @@ func (f *Form) wantCheck() {
 
 func (f *Form) examine() Checked {
 	start := time.Now()
-	ps := f.sch.Validate(f.value)
+	ps := f.sch.ValidateChosen(f.value, f.chosen)
 	return Checked{form: f, gen: f.gen, problems: ps, took: time.Since(start)}
 }
 
@@ -90,7 +90,43 @@ func (f *Form) Check() []schema.Problem {
 	if f.checked != f.gen {
 		f.apply(f.examine())
 	}
+	f.shout, f.fresh = true, false
+	f.placeProblems()
 	return f.Problems()
+}
+
+// leave notes that the focus leaves a field: from now on what it lacks is a problem.
+func (f *Form) leave() {
+	if r := f.row(); r != nil && !f.touched[r.ptr] {
+		f.touched[r.ptr] = true
+		if f.quiet > 0 {
+			f.placeProblems()
+		}
+	}
+}
+
+// toFill reports whether a problem is only that nobody came to a field yet.
+func (f *Form) toFill(p schema.Problem) bool {
+	if f.shout || f.touched[p.Pointer] {
+		return false
+	}
+	path, ok := schema.SplitPointer(p.Pointer)
+	if !ok {
+		return false
+	}
+	switch v := f.value.At(path...); v.Kind() {
+	case schema.Unset:
+		return true
+	case schema.Object, schema.Array:
+		return v.Len() == 0
+	}
+	return false
+}
+
+// ToFill is how many problems there are only because nobody came to their fields yet.
+func (f *Form) ToFill() int {
+	f.ready()
+	return f.quiet
 }
 
 // Problems returns what the last check found, in the order of pointers.
@@ -112,8 +148,9 @@ func (f *Form) NextProblem() bool {
 	f.ready()
 	for i := 1; i <= len(f.rows); i++ {
 		j := (f.cur + i) % len(f.rows)
-		if f.rows[j].problems > 0 {
+		if f.rows[j].problems > 0 || f.rows[j].quiet {
 			f.settleInput()
+			f.leave()
 			f.setCur(min(j, len(f.rows)-1))
 			return true
 		}
@@ -136,8 +173,9 @@ func (f *Form) dropProblem(ptr string) {
 // placeProblems gives each problem to the row of its pointer, or to the nearest visible row around it.
 func (f *Form) placeProblems() {
 	for i := range f.rows {
-		f.rows[i].problems = 0
+		f.rows[i].problems, f.rows[i].quiet = 0, false
 	}
+	f.quiet = 0
 	if len(f.problems) == 0 || f.stale {
 		return
 	}
@@ -154,9 +192,17 @@ func (f *Form) placeProblems() {
 	}
 	for i, p := range f.problems {
 		ptr := p.Pointer
+		quiet := f.toFill(p)
+		if quiet {
+			f.quiet++
+		}
 		for {
 			if row, ok := at[ptr]; ok {
 				r := &f.rows[row]
+				if quiet {
+					r.quiet = true
+					break
+				}
 				if r.problems == 0 {
 					r.first = i
 				}

@@ -108,7 +108,7 @@ func (f *Form) measure(focused int) {
 		if i == f.cur {
 			y += focused
 		} else {
-			y += f.rows[i].height(f.w)
+			y += f.rows[i].height()
 		}
 	}
 	f.heights = append(f.heights, y)
@@ -152,18 +152,7 @@ func (f *Form) scrollTo(height, h int) {
 }
 
 // height is how many lines an unfocused row takes.
-func (r *row) height(w int) int {
-	n := 1
-	if r.kind != rowAdd && r.kind != rowMore {
-		if r.field.Description != "" || w < wide {
-			n++
-		}
-		if r.problems > 0 {
-			n++
-		}
-	}
-	return n
-}
+func (r *row) height() int { return 1 + min(r.problems, 1) }
 
 // wide is the width from which types stand beside values, not below.
 const wide = 64
@@ -189,28 +178,33 @@ func (d *drawer) row(i int, focused bool) []string {
 	if r.kind == rowAdd || r.kind == rowMore {
 		return d.extra(r, lead, 2+indent, focused)
 	}
-	nameW := max(min(d.w*2/5, d.f.nameW), min(d.w/4, maxName), 8)
+	nameW := d.f.nameWidth(d.w)
 	label := d.label(r, focused)
 	typeW := d.typeWidth()
 	x := 2 + indent + nameW + 1
 	valueW := max(d.w-x-typeW-1, 4)
-	value, more := d.value(r, i, focused, x, valueW)
+	value, more := d.value(r, focused, x, valueW)
 	line := lead + paint.Fit(label, nameW) + " " + paint.Fit(value, valueW)
 	if typeW > 0 {
 		line += " " + d.t.Muted.S(paint.Cut(d.summary(r), typeW-1))
 	}
 	out := append([]string{line}, more...)
-	pad := paint.Blanks(2 + indent + 2)
-	room := max(d.w-len(pad), 8)
+	pad, room := d.below(r)
 	if i == d.f.cur {
 		out = d.detail(out, r, pad, room)
 	} else {
-		if text := d.about(r); text != "" {
-			out = append(out, pad+d.t.Muted.S(paint.Cut(safe.Line(text, 4*room), room)))
-		}
 		out = d.problems(out, r, pad, room, 1)
 	}
 	return out
+}
+
+// nameWidth is the cells of the column of names.
+func (f *Form) nameWidth(w int) int { return max(min(w*2/5, f.nameW), min(w/4, maxName), 8) }
+
+// below is how far the lines below a row are indented, and the cells that they have.
+func (d *drawer) below(r *row) (pad string, room int) {
+	pad = paint.Blanks(4 + min(r.depth*2, d.w/3))
+	return pad, max(d.w-len(pad), 8)
 }
 
 // typeWidth is the room for types at the right, 0 where there is none.
@@ -219,17 +213,6 @@ func (d *drawer) typeWidth() int {
 		return 0
 	}
 	return min(d.w/3, 56)
-}
-
-// about is the one line below an unfocused field.
-func (d *drawer) about(r *row) string {
-	if d.w >= wide {
-		return r.field.Description
-	}
-	if r.field.Description == "" {
-		return d.summary(r)
-	}
-	return d.summary(r) + " · " + r.field.Description
 }
 
 func (d *drawer) extra(r *row, lead string, x int, focused bool) []string {
@@ -289,11 +272,12 @@ func (d *drawer) label(r *row, focused bool) string {
 // summary is type and constraints in a line.
 func (d *drawer) summary(r *row) string {
 	parts := []string{typeLabel(r.field)}
+	if r.union != nil {
+		parts[0] += " ▾"
+	}
 	switch {
 	case r.child.Required && r.child.Why != "":
 		parts = append(parts, "required "+safe.Line(r.child.Why, 200))
-	case r.child.Required && r.item < 0:
-		parts = append(parts, "required")
 	case !r.child.Declared && r.item < 0 && r.ptr != "":
 		parts = append(parts, "not in the schema")
 	}
@@ -317,16 +301,32 @@ func (d *drawer) summary(r *row) string {
 	return strings.Join(parts, " · ")
 }
 
+// oneOf lists what can be picked, or says how much that is.
+func oneOf(labels []string) string {
+	if s := strings.Join(labels, ", "); len(labels) <= 8 && len(s) <= 120 {
+		return "one of: " + safe.Line(s, 120)
+	}
+	return "one of " + strconv.Itoa(len(labels))
+}
+
 // typeLabel names what a field takes.
 func typeLabel(field *schema.Field) string {
 	label := ""
 	switch s := field.Shape(); s {
 	case schema.ShapeSelect:
-		label = "one of " + strconv.Itoa(len(field.Options))
+		labels := make([]string, len(field.Options))
+		for i, o := range field.Options {
+			labels[i] = o.Label()
+		}
+		label = oneOf(labels)
 	case schema.ShapeConst:
 		label = "constant"
 	case schema.ShapeVariants:
-		label = field.VariantKeyword() + " of " + strconv.Itoa(len(field.Variants()))
+		labels := make([]string, len(field.Variants()))
+		for i, v := range field.Variants() {
+			labels[i] = strings.TrimSuffix(v.Title, " …")
+		}
+		label = oneOf(labels)
 		if by := field.Discriminator(); by != "" {
 			label += " by " + safe.Line(by, 60)
 		}

@@ -48,6 +48,8 @@ func (f *Form) rawStatus() []string {
 		return []string{paint.Cut(th.Error.S("✗ "+safe.Line(f.raw.err.Error(), 4*f.w)), f.w)}
 	case f.sch.Err() != nil:
 		return []string{paint.Cut(th.Warn.S("! "+safe.Line(f.sch.Err().Error(), 4*f.w)), f.w)}
+	case f.quiet > 0 && f.quiet == len(f.problems):
+		return []string{paint.Cut(th.Muted.S("· "+strconv.Itoa(f.quiet)+" to fill in  ctrl+r goes back to the form"), f.w)}
 	case len(f.problems) == 0:
 		return []string{paint.Cut(th.OK.S("✓ valid JSON")+th.Muted.S("  ctrl+r goes back to the form"), f.w)}
 	}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -12,8 +14,17 @@ import (
 // maxTextRows is how many lines of a long text the focused field shows.
 const maxTextRows = 8
 
-// value draws what is in a row: its first line, and the lines below it of a text with several.
-func (d *drawer) value(r *row, i int, focused bool, x, w int) (first string, more []string) {
+// value draws what is in a row, dim while it is what an earlier run left: its first line, and the lines below it of a text
+// with several.
+func (d *drawer) value(r *row, focused bool, x, w int) (first string, more []string) {
+	first, more = d.current(r, focused, x, w)
+	if r.kind == rowField && !(focused && r.textual()) && d.f.recalled(r) {
+		first = d.t.Muted.S(ansi.Strip(first))
+	}
+	return first, more
+}
+
+func (d *drawer) current(r *row, focused bool, x, w int) (first string, more []string) {
 	t := d.t
 	if n := d.f.rename; n != nil && focused && n.ptr+"/"+schema.EscapeToken(n.old) == r.ptr && !n.isNew {
 		line := d.keyInput("", x)
@@ -21,7 +32,10 @@ func (d *drawer) value(r *row, i int, focused bool, x, w int) (first string, mor
 	}
 	switch {
 	case r.kind == rowVariant:
-		title := "choose"
+		title := "unset"
+		if r.child.Required {
+			title = "choose"
+		}
 		if r.pick >= 0 {
 			title = safe.Line(r.field.Variants()[r.pick].Title, 200)
 		} else if r.val.IsSet() {
@@ -32,6 +46,10 @@ func (d *drawer) value(r *row, i int, focused bool, x, w int) (first string, mor
 		return d.group(r), nil
 	case focused && r.textual():
 		return d.editing(r, x, w)
+	case r.textual() && r.val.IsSet():
+		return d.boxed(t.Muted, d.scalar(r, w), max(w-2, 1)), nil
+	case r.textual():
+		return d.boxed(t.Muted, " "+d.placeholder(r), max(w-2, 1)), nil
 	case !r.val.IsSet():
 		return d.unset(r), nil
 	}
@@ -60,6 +78,8 @@ func (d *drawer) unset(r *row) string {
 	t := d.t
 	s := t.Muted.S("unset")
 	switch {
+	case r.selectable() && r.child.Required:
+		s = t.Punct.S("‹ ") + t.Muted.S("choose") + t.Punct.S(" ▾ ›")
 	case r.selectable():
 		s = t.Punct.S("‹ ") + s + t.Punct.S(" ▾ ›")
 	case r.field.Shape() == schema.ShapeBoolean:
@@ -137,27 +157,23 @@ func (d *drawer) scalar(r *row, w int) string {
 // editing draws the text of the focused row and finds the cursor's cell.
 func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 	in := d.f.edit()
+	x, w = x+1, max(w-2, 1) // within the brackets
+	if in.empty() {
+		d.cx, d.cy, d.cursor = x, 0, true
+		return d.boxed(d.t.Accent, " "+d.placeholder(r), w), nil
+	}
 	st := d.t.Underline
 	if in.all {
 		st = d.t.Selection
 	}
-	empty := in.empty()
-	if empty && !r.val.IsSet() {
-		d.cx, d.cy, d.cursor = x, 0, true
-		return d.unset(r), nil
-	}
-	if empty {
-		d.cx, d.cy, d.cursor = x, 0, true
-		return d.scalar(r, w), nil
-	}
 	in.in.SetMask(r.field.Format == "password")
 	total := in.count()
 	rows := min(total, maxTextRows)
-	lines, cx, cy := in.draw(d.t, w-1, rows)
+	lines, cx, cy := in.draw(d.t, w, rows)
 	d.cx, d.cy, d.cursor = x+cx, cy, true
-	first = st.S(paint.Fit(lines[0], w-1))
+	first = d.boxed(d.t.Accent, st.S(paint.Fit(lines[0], w)), w)
 	for _, l := range lines[1:] {
-		more = append(more, paint.Blanks(x)+st.S(paint.Fit(l, w-1)))
+		more = append(more, paint.Blanks(x)+st.S(paint.Fit(l, w)))
 	}
 	if total > rows {
 		more = append(more, paint.Blanks(x)+d.t.Muted.S(counted(total, "line")+" in all; ctrl+e opens them in $EDITOR"))
@@ -165,9 +181,26 @@ func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 	return first, more
 }
 
+// boxed draws what stands in an input, w cells wide.
+func (d *drawer) boxed(st paint.Style, s string, w int) string {
+	return st.S("[") + paint.Fit(s, w) + st.S("]")
+}
+
+// placeholder is what an empty input says: nothing where it is unset and nothing is known of it.
+func (d *drawer) placeholder(r *row) string {
+	switch {
+	case r.val.IsSet():
+		return d.scalar(r, 200)
+	case r.field.Default.IsSet():
+		return d.t.Muted.S("default " + safe.Line(brief(r.field.Default), 100))
+	case len(r.field.Examples) > 0:
+		return d.t.Muted.S("e.g. " + safe.Line(brief(r.field.Examples[0]), 100))
+	}
+	return ""
+}
+
 // detail is what the focused row shows below its value: popup, problems and all the schema says.
 func (d *drawer) detail(out []string, r *row, pad string, room int) []string {
-	t := d.t
 	if n := d.f.rename; n != nil && n.isNew {
 		at := len(out)
 		out = append(out, d.keyInput(pad, len(pad))...)
@@ -176,7 +209,12 @@ func (d *drawer) detail(out []string, r *row, pad string, room int) []string {
 	if p := d.f.pop; p != nil {
 		out = d.popup(out, p, pad, room)
 	}
-	out = d.problems(out, r, pad, room, 4)
+	return d.explain(d.problems(out, r, pad, room, 4), r, pad, room)
+}
+
+// explain adds what the schema says of a field.
+func (d *drawer) explain(out []string, r *row, pad string, room int) []string {
+	t := d.t
 	wrap := func(st paint.Style, text string, rows int) {
 		for _, l := range wrapped(safe.Text(limit(text, rows*room*4)), room, rows) {
 			out = append(out, pad+st.S(l))
@@ -190,6 +228,9 @@ func (d *drawer) detail(out []string, r *row, pad string, room int) []string {
 	}
 	if sum := d.summary(r); d.w < wide || paint.Width(sum) >= d.typeWidth() {
 		wrap(t.Muted, sum, 3)
+	}
+	if r.union != nil {
+		wrap(t.Muted, typeLabel(r.union), 2)
 	}
 	if r.field.Default.IsSet() && r.val.IsSet() {
 		wrap(t.Muted, "default "+brief(r.field.Default), 1)
@@ -242,8 +283,8 @@ func (d *drawer) problems(out []string, r *row, pad string, room, rows int) []st
 		if !below || inner != "" && inner[0] != '/' {
 			continue
 		}
-		if inner != "" && d.f.visible(p.Pointer, r.ptr) {
-			continue // it is shown at a row of its own
+		if inner != "" && d.f.visible(p.Pointer, r.ptr) || d.f.toFill(p) {
+			continue // it is shown at a row of its own, or later
 		}
 		seen++
 		msg := p.Message
@@ -287,7 +328,7 @@ func (d *drawer) popup(out []string, p *popup, pad string, room int) []string {
 			line += t.Muted.S("  " + safe.Line(h, 4*room))
 		}
 		if p.top+i == p.at {
-			line = t.SelectRow(" ›"+line[1:], room, true)
+			line = t.SelectRow("›"+line[1:], room, true)
 		}
 		out = append(out, pad+paint.Cut(line, room))
 	}

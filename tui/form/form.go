@@ -30,6 +30,8 @@ type Form struct {
 	focus  bool
 	value  *schema.Value
 	clean  *schema.Value // what Dirty compares with
+	recall *schema.Value // of an earlier run; what is still the same in value is marked
+	edits  int           // of the text of the raw editor
 	undos  []undo
 	undoAt string // field that the last change was in, so that typing undoes as one
 
@@ -51,7 +53,11 @@ type Form struct {
 	raw      *rawMode
 	rawOld   *rawMode
 
+	chosen    map[string][]int // of unions, by pointer: the variant that is meant
 	problems  []schema.Problem
+	quiet     int             // how many of them are only still to fill in
+	touched   map[string]bool // fields that were left or changed
+	shout     bool            // the rest was asked for too
 	unchecked string
 	gen       int
 	checked   int // generation the problems belong to; -1 never
@@ -59,6 +65,8 @@ type Form struct {
 	took      time.Duration
 	cmds      []tea.Cmd
 
+	builds int // how often rows were built
+	calm   calm
 	lines  []string
 	cx, cy int
 	cursor bool
@@ -75,7 +83,7 @@ type undo struct {
 func New(sch *schema.Schema, theme *paint.Theme) *Form {
 	f := &Form{
 		sch: sch, theme: theme, focus: true, checked: -1, stale: true,
-		folds: map[string]bool{}, picks: map[string]int{}, stash: map[string]*schema.Value{},
+		folds: map[string]bool{}, touched: map[string]bool{}, picks: map[string]int{}, stash: map[string]*schema.Value{},
 	}
 	f.value = sch.Root().Initial()
 	f.clean = f.value
@@ -154,7 +162,63 @@ func (f *Form) SetJSON(raw []byte) error {
 // Reset puts the value back to what the schema determines. Undo brings the old one back.
 func (f *Form) Reset() {
 	f.remember("")
+	f.recall = nil
 	f.assign(f.sch.Root().Initial())
+}
+
+// Prefill fills in what an earlier run left: it is marked, and the first key typed into a field replaces what is there. Text
+// that is not JSON opens the raw editor.
+func (f *Form) Prefill(value []byte, text string) error {
+	if text != "" {
+		f.openRawText(text)
+		return nil
+	}
+	v, err := schema.ParseValue(value)
+	if err != nil {
+		return err
+	}
+	f.assign(v)
+	f.recall, f.undos, f.undoAt = v, nil, ""
+	if f.raw != nil {
+		f.openRaw()
+	}
+	f.MarkClean()
+	return nil
+}
+
+// Recalled reports whether something that [Form.Prefill] filled in is still there as it was.
+func (f *Form) Recalled() bool { return f.recall != nil }
+
+// recalled reports whether the value at a row is of an earlier run. Values are shared until they change.
+func (f *Form) recalled(r *row) bool {
+	if f.recall == nil || !r.val.IsSet() {
+		return false
+	}
+	path, ok := schema.SplitPointer(r.ptr)
+	return ok && f.recall.At(path...) == r.val
+}
+
+// Continue takes over what was typed into a form of another schema, for a tool that changed.
+func (f *Form) Continue(old *Form) {
+	if err := old.Err(); err != nil {
+		f.openRawText(old.raw.text.String())
+		return
+	}
+	if v := old.Value(); !schema.Same(v, old.sch.Root().Initial()) {
+		f.assign(v)
+		f.recall = old.recall
+	}
+}
+
+// Revision changes with what is typed.
+func (f *Form) Revision() int { return f.gen + f.edits }
+
+// Text is what the raw editor holds where that is not JSON, "" otherwise.
+func (f *Form) Text() string {
+	if f.Err() == nil {
+		return ""
+	}
+	return f.raw.text.String()
 }
 
 // Dirty reports whether the value differs from the last MarkClean.
@@ -165,6 +229,13 @@ func (f *Form) Dirty() bool {
 
 // MarkClean makes the value the one that Dirty compares with.
 func (f *Form) MarkClean() { f.clean = f.Value() }
+
+// Sent makes the value one of this run: nothing of it is marked any more.
+func (f *Form) Sent() {
+	f.MarkClean()
+	f.recall = nil
+	f.fresh = false
+}
 
 // Strings returns the members of an object as text: the arguments of
 // prompts/get, the variables of a URI template. Unset ones are left out.
@@ -185,6 +256,8 @@ func (f *Form) assign(v *schema.Value) {
 	f.value = v
 	f.input, f.pop, f.rename, f.deferred = nil, nil, nil, false
 	clear(f.picks)
+	clear(f.touched)
+	f.shout = false
 	f.touch("")
 	f.stale = true
 }

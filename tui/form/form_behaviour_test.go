@@ -77,7 +77,7 @@ func TestPaste(t *testing.T) {
 func TestCursorInText(t *testing.T) {
 	f := open(t, `{"type":"object","properties":{"s":{"type":"string"}}}`)
 	press(t, f, "text:日本e", "left")
-	if x, y, ok := f.Cursor(); !ok || y != 0 || x != f.valueX(f.row())+4 {
+	if x, y, ok := f.Cursor(); !ok || y != 0 || x != f.valueX(f.row())+5 {
 		t.Errorf("cursor %d,%d %v", x, y, ok)
 	}
 	press(t, f, "backspace", "text:X", "home", "delete", "end", "ctrl+w", "text:ab cd", "alt+left", "ctrl+k", "ctrl+u", "text:z")
@@ -114,10 +114,10 @@ func TestClicks(t *testing.T) {
 		t.Fatalf("%q is not on the screen:\n%s", name, screen(f))
 		return 0
 	}
-	f.Click(x+1, 0)
+	f.Click(x+2, 0)
 	press(t, f, "text:_")
 	f.Click(x, line("[-]"))
-	f.Click(x+2, line("one of 2"))
+	f.Click(x+2, line("one of: x"))
 	f.Click(x, line("  y"))
 	f.Click(3, line("▸ o"))
 	f.Click(x, line("  p "))
@@ -222,7 +222,7 @@ func TestLinearMode(t *testing.T) {
 	f.Check()
 	var b strings.Builder
 	f.Plain(&b)
-	if !strings.Contains(b.String(), "name (required) = unset [string · required · 2 to 20 characters]") || strings.Contains(b.String(), "\x1b") {
+	if !strings.Contains(b.String(), "name (required) = unset [string · 2 to 20 characters]") || strings.Contains(b.String(), "\x1b") {
 		t.Error(b.String())
 	}
 	for _, c := range []struct{ ptr, text, err string }{
@@ -366,5 +366,48 @@ func TestToolWithoutSchema(t *testing.T) {
 	press(t, f, "enter", "text:k", "enter", "text:1.0")
 	if got := string(f.JSON()); got != `{"k":1.0}` {
 		t.Errorf("%s\n%s", got, screen(f))
+	}
+}
+
+// Nothing is wrong with a form that nobody came to yet: what is missing is a problem once its field was left, or when the
+// form is to be sent.
+func TestNothingIsWrongBeforeItWasTouched(t *testing.T) {
+	f := open(t, `{"type":"object","required":["a","b","c"],"properties":{"a":{"type":"string"},"b":{"type":"integer"},"c":{"type":"array","minItems":1,"items":{}}}}`)
+	if f.ToFill() != 3 || len(f.Problems()) != 3 || strings.Contains(screen(f), "✗") || strings.Contains(screen(f), "required") {
+		t.Errorf("%d to fill in of %v:\n%s", f.ToFill(), f.Problems(), screen(f))
+	}
+	press(t, f, "ctrl+r")
+	if s := screen(f); strings.Contains(s, "✗") || !strings.Contains(s, "3 to fill in") {
+		t.Errorf("as raw JSON:\n%s", s)
+	}
+	press(t, f, "ctrl+r", "tab", "text:x")
+	if f.ToFill() != 1 || strings.Count(screen(f), "✗") != 2 {
+		t.Errorf("with a left and b wrong, %d to fill in:\n%s", f.ToFill(), screen(f))
+	}
+	f.Reset()
+	if f.ToFill() != 3 {
+		t.Errorf("after starting over %d to fill in", f.ToFill())
+	}
+	if f.Check(); f.ToFill() != 0 || strings.Count(screen(f), "✗") != 3 {
+		t.Errorf("before sending %d to fill in:\n%s", f.ToFill(), screen(f))
+	}
+}
+
+// Unset, empty and null are drawn differently, and an input that is empty is an input.
+func TestUnsetEmptyAndNullLookDifferent(t *testing.T) {
+	seen := map[string]string{}
+	for _, v := range []string{`{}`, `{"a":""}`, `{"a":null}`, `{"a":"unset"}`} {
+		f := open(t, `{"type":"object","properties":{"a":{"type":["string","null"]},"b":{"type":"integer"}}}`)
+		if err := f.SetJSON([]byte(v)); err != nil {
+			t.Fatal(err)
+		}
+		for _, focus := range []string{"/a", "/b"} {
+			f.Focus(focus)
+			line := strings.TrimLeft(strings.Split(screen(f), "\n")[0], "› ")
+			if old, twice := seen[focus+line]; twice || !strings.Contains(line, "[") {
+				t.Errorf("%s looks like %s: %q", v, old, line)
+			}
+			seen[focus+line] = v
+		}
 	}
 }

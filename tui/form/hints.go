@@ -62,7 +62,11 @@ func (f *Form) Hints() []Hint {
 	case r.val.IsSet():
 		add("unset", "ctrl+x")
 	}
-	add("null, empty, default …", "ctrl+o")
+	if r.union != nil {
+		add("another variant, null …", "ctrl+o")
+	} else {
+		add("null, empty, default …", "ctrl+o")
+	}
 	add("raw JSON", "ctrl+r")
 	add("open in $EDITOR", "ctrl+e")
 	if len(f.undos) > 0 {

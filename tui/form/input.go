@@ -34,6 +34,7 @@ func (f *Form) edit() *textInput {
 	}
 	if f.input == nil {
 		f.input = newText(shown(r.field, r.val))
+		f.input.all = f.recalled(r) && !f.input.empty()
 	}
 	return f.input
 }

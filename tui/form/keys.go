@@ -77,15 +77,15 @@ func (f *Form) navigate(k string) bool {
 	case "down":
 		f.step(1)
 	case "tab":
-		return f.step(1)
+		return f.stepField(1)
 	case "shift+tab":
-		return f.step(-1)
+		return f.stepField(-1)
 	case "enter":
 		r := f.row()
 		if r == nil || !r.textual() {
 			return false
 		}
-		f.step(1)
+		f.stepField(1)
 	case "pgdown":
 		f.step(page)
 	case "pgup":
@@ -104,6 +104,7 @@ func (f *Form) navigate(k string) bool {
 func (f *Form) step(by int) bool {
 	f.settleInput()
 	f.ready()
+	f.leave()
 	to := min(max(f.cur+by, 0), max(len(f.rows)-1, 0))
 	if to == f.cur {
 		return false
@@ -111,6 +112,20 @@ func (f *Form) step(by int) bool {
 	f.undoAt = ""
 	f.setCur(to)
 	return true
+}
+
+// stepField moves the focus to the next field. What adds to a container that holds something already is not one.
+func (f *Form) stepField(by int) bool {
+	f.leave()
+	f.settleInput()
+	f.ready()
+	for to := f.cur + by; to >= 0 && to < len(f.rows); to += by {
+		if r := &f.rows[to]; r.kind == rowAdd && to > 0 && r.parent != to-1 {
+			continue
+		}
+		return f.step(to - f.cur)
+	}
+	return false
 }
 
 // act handles keys on rows that are not edited as text.
@@ -192,7 +207,7 @@ func (f *Form) selectKey(r *row, k string, m tea.KeyPressMsg) bool {
 		f.cycle(r, by)
 		return true
 	}
-	if m.Text != "" && m.Mod&(tea.ModCtrl|tea.ModAlt) == 0 && r.kind == rowField {
+	if m.Text != "" && m.Mod&(tea.ModCtrl|tea.ModAlt) == 0 {
 		f.openSelect(m.Text)
 		return true
 	}

@@ -32,6 +32,9 @@ func (f *Form) Click(x, y int) bool {
 	f.pop, f.rename = nil, nil
 	ptr := f.rows[i].key()
 	f.settleInput()
+	if i != f.cur {
+		f.leave()
+	}
 	f.ready()
 	f.focusKey(ptr)
 	r := f.row()
@@ -55,14 +58,14 @@ func (f *Form) Click(x, y int) bool {
 
 // valueX is the cell at which a row's value begins.
 func (f *Form) valueX(r *row) int {
-	return 2 + min(r.depth*2, f.w/3) + max(min(f.w/4, 28), 8) + 1
+	return 2 + min(r.depth*2, f.w/3) + f.nameWidth(f.w) + 1
 }
 
 func (f *Form) clickText(r *row, x, offset int) {
 	in := f.edit()
 	if offset < min(in.count(), maxTextRows) && x >= f.valueX(r) {
 		in.all = false
-		in.in.Mouse(widget.Mouse{Kind: widget.Click, X: x - f.valueX(r), Y: offset})
+		in.in.Mouse(widget.Mouse{Kind: widget.Click, X: x - f.valueX(r) - 1, Y: offset})
 	}
 }
 

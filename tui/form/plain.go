@@ -67,9 +67,9 @@ func (f *Form) SetText(pointer, text string) error {
 		return fmt.Errorf("the form has no field %s; list the fields again", pointer)
 	}
 	r := f.row()
-	if r.kind == rowVariant {
-		for i, v := range r.field.Variants() {
-			if strings.EqualFold(v.Title, text) {
+	if u := r.choices(); u != nil {
+		for i, v := range u.Variants() {
+			if i != r.pick && strings.EqualFold(strings.TrimSuffix(v.Title, " …"), strings.TrimSuffix(text, " …")) {
 				f.choose(r, i)
 				return nil
 			}

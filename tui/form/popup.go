@@ -1,6 +1,7 @@
 package form
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -168,11 +169,25 @@ func (f *Form) openSelect(filter string) {
 	}
 }
 
-// chooseAndEnter picks a variant and goes on to its value, where it is one that is typed.
+// chooseAndEnter picks a variant and goes on to the first field of it that is to fill in.
 func (f *Form) chooseAndEnter(pick int) {
 	f.choose(f.row(), pick)
-	if i := f.cur + 1; i < len(f.rows) && f.rows[i].ptr == f.rows[f.cur].ptr && f.rows[i].textual() {
-		f.setCur(i)
+	first := -1
+	for i := f.cur + 1; i < len(f.rows) && f.rows[i].depth > f.rows[f.cur].depth; i++ {
+		r := &f.rows[i]
+		if r.depth != f.rows[f.cur].depth+1 || r.field.Shape() == schema.ShapeConst || r.val.IsSet() && r.kind == rowField {
+			continue
+		}
+		if first < 0 || r.child.Required && !f.rows[first].child.Required {
+			first = i
+		}
+	}
+	switch {
+	case first < 0:
+	case f.rows[first].kind == rowAdd && f.rows[first].name == addKey: // nothing else to do there
+		f.addTo(first)
+	default:
+		f.setCur(first)
 	}
 }
 
@@ -225,6 +240,11 @@ func (f *Form) openStates() {
 	field := r.field
 	if r.kind == rowVariant {
 		field = f.effective(r)
+	}
+	if u := r.choices(); u != nil {
+		for i, v := range u.Variants() {
+			p.choices = append(p.choices, choice{v.Title, cmp.Or(v.Description, "another variant"), func() { f.chooseAndEnter(i) }})
+		}
 	}
 	switch field.Shape() {
 	case schema.ShapeString, schema.ShapeAny:

@@ -87,6 +87,8 @@ func (f *Form) parseRaw() {
 }
 
 func (f *Form) rawChanged() {
+	f.edits++
+	f.shout = true
 	f.fresh = false
 	if len(f.raw.text.String()) > liveRaw {
 		f.raw.late = true

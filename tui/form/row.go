@@ -1,6 +1,8 @@
 package form
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/mcphud/mcphud/session/schema"
@@ -21,8 +23,9 @@ type row struct {
 	kind   rowKind
 	parent int
 	depth  int
-	level  int // of nested variants at the same pointer
-	pick   int // of a variant, -1 none
+	level  int           // of nested variants at the same pointer
+	pick   int           // of a variant, -1 none
+	union  *schema.Field // of a field that is a variant which takes one row: what it was picked of
 	ptr    string
 	name   string
 	child  schema.Child
@@ -32,9 +35,16 @@ type row struct {
 	open   bool
 	lost   int // rows left out, of rowMore
 
-	problems int // how many are shown at this row
-	first    int // the first of them in Form.problems
+	quiet    bool // it is still to fill in
+	problems int  // how many are shown at this row
+	first    int  // the first of them in Form.problems
 }
+
+// Names of rows that add.
+const (
+	addItem = "add item"
+	addKey  = "add key"
+)
 
 // maxRows bounds a form; beyond it the raw editor is the place to be.
 const maxRows = 20_000
@@ -80,6 +90,7 @@ func (f *Form) build() {
 		key = f.rows[f.cur].key()
 	}
 	f.rows, f.stale, f.fresh = f.rows[:0], false, false
+	f.builds++
 	root := f.sch.Root()
 	b := rows{f: f}
 	if cur := root.Active(f.value); container(cur, f.value) && cur.Shape() != schema.ShapeVariants {
@@ -90,6 +101,11 @@ func (f *Form) build() {
 	f.cur = min(f.cur, max(len(f.rows)-1, 0))
 	if key != "" {
 		f.focusKey(key)
+	}
+	if chosen := chosenPaths(f.rows); !maps.EqualFunc(chosen, f.chosen, slices.Equal) {
+		f.chosen = chosen
+		f.gen++
+		f.wantCheck()
 	}
 	f.placeProblems()
 	f.nameW = widest(f.rows)
@@ -205,17 +221,48 @@ func (b *rows) variant(r row) {
 		return
 	}
 	sub := vs[pick].Field().Active(r.val)
+	if sub.Shape() != schema.ShapeVariants && !container(sub, r.val) {
+		r.kind, r.field, r.union = rowField, sub, r.field
+		b.add(r)
+		return
+	}
 	r.open = b.f.isOpen(&r)
 	at := b.add(r)
 	switch {
 	case !r.open:
-	case sub.Shape() != schema.ShapeVariants && container(sub, r.val):
-		b.inside(at, r.depth+1, r.ptr, sub, r.val)
-	default:
+	case sub.Shape() == schema.ShapeVariants: // more than one choice at the same place
 		c := r.child
 		c.Name = "value"
 		b.place(at, r.depth+1, r.level+1, r.ptr, c, vs[pick].Field(), r.val, -1)
+	default:
+		b.inside(at, r.depth+1, r.ptr, sub, r.val)
 	}
+}
+
+// choices is the field whose variants a row is one of, nil if it is none.
+func (r *row) choices() *schema.Field {
+	switch {
+	case r.union != nil:
+		return r.union
+	case r.kind == rowVariant:
+		return r.field
+	}
+	return nil
+}
+
+// chosenPaths says for each union which variant its value is meant to be.
+func chosenPaths(all []row) map[string][]int {
+	var out map[string][]int
+	for i := range all {
+		r := &all[i]
+		if u := r.choices(); u != nil && r.pick >= 0 && r.level == 0 {
+			if out == nil {
+				out = map[string][]int{}
+			}
+			out[r.ptr] = u.Variants()[r.pick].Path
+		}
+	}
+	return out
 }
 
 func (r *row) pickKey() string { return strconv.Itoa(r.level) + r.ptr }
@@ -251,13 +298,13 @@ func (b *rows) inside(parent, depth int, ptr string, field *schema.Field, v *sch
 	add := row{kind: rowAdd, parent: parent, depth: depth, ptr: ptr, field: field, item: -1}
 	if array {
 		if field.CanAdd(v.Len()) && v.Len() >= field.TupleLen() {
-			add.name = "add item"
+			add.name = addItem
 			b.add(add)
 		}
 		return
 	}
 	if _, explicit, ok := field.Extra(); ok && (explicit || len(children) == 0) {
-		add.name = "add key"
+		add.name = addKey
 		b.add(add)
 	}
 }

@@ -64,8 +64,7 @@ func (l *List) SetRows(r Rows) {
 	l.count()
 }
 
-// SetFilter lists only the rows in pick (ascending indices, kept as they are).
-// The cursor stays on its row, or goes to the next one that is left.
+// SetFilter lists only the rows in pick, in its order. The cursor stays on its row, or at its place where the row is gone.
 func (l *List) SetFilter(pick []int32) {
 	at := l.Selected()
 	l.pick, l.picking, l.fresh = pick, true, false
@@ -114,12 +113,20 @@ func (l *List) index(pos int) int {
 	return pos
 }
 
-// Select moves the cursor to row i, or to the next one listed.
+// Select moves the cursor to row i; under a filter that hides it the cursor stays at its place.
 func (l *List) Select(i int) {
 	if l.picking {
-		i, _ = slices.BinarySearch(l.pick, int32(max(i, 0)))
+		if i = slices.Index(l.pick, int32(max(i, 0))); i < 0 {
+			i = l.cur
+		}
 	}
 	l.cur, l.fresh = i, false
+	l.clamp()
+}
+
+// First moves the cursor to the first row listed.
+func (l *List) First() {
+	l.cur, l.fresh = 0, false
 	l.clamp()
 }
 

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -98,7 +100,7 @@ func TestListFilter(t *testing.T) {
 	}
 	l.SetFilter([]int32{2, 12, 52})
 	if l.Selected() != 52 {
-		t.Errorf("selected %d, want the next one left", l.Selected())
+		t.Errorf("selected %d, want that at its place", l.Selected())
 	}
 	l.Key("up")
 	l.ClearFilter()
@@ -193,26 +195,81 @@ func TestQuery(t *testing.T) {
 
 func TestQueryFilter(t *testing.T) {
 	t.Parallel()
-	text := func(i int) string { return fmt.Sprint("tool ", i) }
-	one, err := ParseQuery("1").Filter(context.Background(), 5000, nil, text)
+	text := func(i int) (string, string) { return fmt.Sprint("tool ", i), "" }
+	one, err := ParseQuery("1").Filter(context.Background(), 5000, text)
 	want := 0
 	for i := range 5000 {
-		if strings.Contains(text(i), "1") {
+		if strings.Contains(fmt.Sprint(i), "1") {
 			want++
 		}
 	}
 	if err != nil || len(one) != want {
 		t.Fatalf("%d rows, want %d (%v)", len(one), want, err)
 	}
-	narrow, err := ParseQuery("1 99").Filter(context.Background(), 0, one, text)
-	full, err2 := ParseQuery("99 1").Filter(context.Background(), 5000, nil, text)
-	if err != nil || err2 != nil || !slices.Equal(narrow, full) || len(full) == 0 {
-		t.Errorf("narrowing found %d, starting over %d", len(narrow), len(full))
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := ParseQuery("1").Filter(ctx, 5000, nil, text); err == nil {
+	if _, err := ParseQuery("1").Filter(ctx, 5000, text); err == nil {
 		t.Error("a cancelled filter went on")
+	}
+}
+
+// What a row is called counts more than what it says of itself, and the beginnings of words more than what is inside them.
+func TestQueryRank(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		query, name, about string
+		want               Rank
+	}{
+		{"git_log", "git_log", "", Exact},
+		{"GIT_LOG", "git_log", "", None}, // a capital looks at case
+		{"git", "git_log", "", Prefix},
+		{"log", "git_log", "", WordStart},
+		{"log", "blog_log", "", WordStart},
+		{"log", "git_changelog_analyze", "", Inside},
+		{"set_w", "git_set_working_dir", "", WordStart},
+		{"set_w", "git_clear_working_dir", "the reverse of git_set_working_dir", About},
+		{"dir", "getWorkDir", "", WordStart},
+		{"server", "HTTPServer", "", WordStart},
+		{"swd", "git_set_working_dir", "", Initials},
+		{"gst", "git_status", "", Initials},
+		{"gst", "git_reset", "", Subsequence},
+		{"gst", "long-test", "", None}, // its g begins no word
+		{"git log", "git_log", "", WordStart},
+		{"git what", "git_log", "what it does", About},
+		{"-log git", "git_log", "", None},
+		{"-lg git", "git_log", "", Prefix}, // only what stands there is refused
+		{"ölç", "demo.ÖLÇÜ", "", WordStart},
+		{"zz", "git", "", None},
+	} {
+		if got := ParseQuery(tt.query).Rank(tt.name, tt.about); got != tt.want {
+			t.Errorf("%q in %q: rank %d, want %d", tt.query, tt.name, got, tt.want)
+		}
+	}
+	names := []string{"get-structured-content", "trigger-long-running", "long", "so_long", "longer", "x"}
+	about := []string{"what goes along", "", "", "", "", "as long as"}
+	got, err := ParseQuery("long").Filter(context.Background(), len(names), func(i int) (string, string) { return names[i], about[i] })
+	if want := []int32{2, 4, 1, 3, 0, 5}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("long lists %v, want %v (%v)", got, want, err)
+	}
+}
+
+// What somebody pasted is looked for as it stands, however long it is, and takes no time.
+func TestHugeQuery(t *testing.T) {
+	t.Parallel()
+	row := strings.Repeat("aab ", 500)
+	for _, paste := range []string{strings.Repeat("a b c aab ", 1000), strings.Repeat("a", 10_000), strings.Repeat("-a ", 3000)} {
+		q := ParseQuery(paste)
+		if took := budget.Time(func() {
+			if got, err := q.Filter(context.Background(), 2000, func(int) (string, string) { return row, row }); len(got) > 0 || err != nil {
+				t.Errorf("%.10q… found %d rows (%v)", paste, len(got), err)
+			}
+			q.HighlightName(row, paint.Style{}, paint.Style{})
+		}); took > 5*time.Second {
+			t.Errorf("%.10q… took %v", paste, took)
+		}
+	}
+	if phrase := strings.TrimSpace(strings.Repeat("aab ", 40)); ParseQuery(phrase).Rank("", row) != About {
+		t.Error("a pasted phrase is not found where it stands")
 	}
 }
 
@@ -221,13 +278,15 @@ func TestHighlight(t *testing.T) {
 	th := testTheme(colorprofile.ASCII)
 	u := func(s string) string { return th.Underline.S(s) }
 	for _, tt := range []struct{ query, text, want string }{
+		{"swd", "git_set_working_dir", "git_" + u("s") + "et_" + u("w") + "orking_" + u("d") + "ir"},
+		{"gst", "git_status", u("g") + "it_" + u("st") + "atus"},
 		{"ab", "xAbyab", "x" + u("Ab") + "y" + u("ab")},
 		{"a abc", "abcd a", u("abc") + "d " + u("a")},
 		{"-a b", "ab", "a" + u("b")},
 		{"z", "ab", "ab"},
 		{"日", "本日", "本" + u("日")},
 	} {
-		if got := ParseQuery(tt.query).Highlight(tt.text, paint.Style{}, th.Underline); got != tt.want {
+		if got := ParseQuery(tt.query).HighlightName(tt.text, paint.Style{}, th.Underline); got != tt.want {
 			t.Errorf("%q in %q: %q, want %q", tt.query, tt.text, got, tt.want)
 		}
 	}
@@ -238,9 +297,11 @@ func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query, text string) {
 		q := ParseQuery(query)
 		q.Match(text)
+		q.Rank(text, text)
+		q.Excerpt(text, 10)
 		text = safe.Line(text, 0)
 		th := testTheme(colorprofile.TrueColor)
-		if got := paint.Strip(q.Highlight(text, th.Text, th.Match)); got != text {
+		if got := paint.Strip(q.HighlightName(text, th.Text, th.Match)); got != text {
 			t.Fatalf("highlighting %q changed %q to %q", query, text, got)
 		}
 	})
@@ -262,7 +323,7 @@ func BenchmarkFilter5000(b *testing.B) {
 	}
 	q := ParseQuery("zzz 12")
 	for b.Loop() {
-		if _, err := q.Filter(context.Background(), len(texts), nil, func(i int) string { return texts[i] }); err != nil {
+		if _, err := q.Filter(context.Background(), len(texts), func(i int) (string, string) { return "tool", texts[i] }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -18,32 +19,66 @@ const (
 	maxDefinition = 600       // lines of a definition in words; the rest is there as sent
 	maxFieldDepth = 3         // levels of a schema that are listed
 	maxInWords    = 256 << 10 // bytes of a schema that is listed
+	maxAbout      = 32 << 10  // bytes of a description that are shown
+	maxNameColumn = 30        // cells of the column of names of arguments
+	leastBeside   = 20        // free cells from which on a description stands beside its argument
+
+	foldedLines     = 6    // lines of a description that are shown at first
+	foldedBytes     = 1500 // about as many bytes
+	foldedSignature = 3    // lines
 )
 
-// definitionLines is an item in words: what it says of itself, its schemas as fields, and every other member as sent.
-func definitionLines(th *tui.Theme, it offer.Item, w int) []string {
+// definition is an item in words: its signature, what it takes, what it says of itself, what it gives, and the rest as sent.
+type definition struct {
+	item   offer.Item
+	kind   offer.Kind
+	open   bool     // whole descriptions, and schemas a few levels deep
+	prose  []string // the description, rendered; nil for as it is
+	folded bool     // lines left something out
+}
+
+// argument is one thing that an item takes or gives.
+type argument struct {
+	depth    int
+	name     string
+	required bool
+	typ      string // with its limits
+	about    string
+}
+
+// lines draws the definition for w cells.
+func (d *definition) lines(th *tui.Theme, w int) []string {
 	l := NewDetails(th, w)
+	it := d.item
 	if it.Flaw != nil {
 		l.failure(it.Flaw, "The list's other items are not affected. Press s for the raw definition.")
 	}
-	if it.Title != "" && it.Title != it.Name {
+	takes, notes := d.takes()
+	l.signature(d, takes)
+	if it.Title != "" && !sameWords(it.Title, it.Name) {
 		l.Lines = append(l.Lines, th.Heading.S(safe.Line(it.Title, w)))
 	}
-	if it.Description != "" {
-		l.text(text.Clip(it.Description, 32<<10))
+	d.folded = l.arguments(takes, d.open)
+	for _, n := range notes {
+		l.note(safe.Line(n, 400))
 	}
+	d.folded = l.prose(d) || d.folded
+	if len(it.OutputSchema) > 0 {
+		gives, notes := fields(it.OutputSchema, d.depth())
+		l.heading("Returns")
+		d.folded = l.arguments(gives, d.open) || d.folded
+		for _, n := range notes {
+			l.note(safe.Line(n, 400))
+		}
+	}
+	if d.folded {
+		l.Lines = append(l.Lines, th.Muted.S("… "+unfoldKey+" shows all"))
+	}
+	l.Lines = append(l.Lines, "")
+	l.hints(it.Annotations)
 	_ = jsonrpc.Members(it.Raw, func(key string, value []byte) bool {
 		switch key {
-		case "name", "title", "description":
-		case "inputSchema":
-			l.schema("Takes", value)
-		case "outputSchema":
-			l.schema("Gives", value)
-		case "arguments":
-			l.arguments(value)
-		case "annotations":
-			l.heading("Annotations")
-			l.members(value)
+		case "name", "title", "description", "inputSchema", "outputSchema", "arguments", "annotations", "uri", "uriTemplate":
 		default:
 			l.Row(safe.Line(key, labelWidth-1), compact(value))
 		}
@@ -55,134 +90,258 @@ func definitionLines(th *tui.Theme, it offer.Item, w int) []string {
 	return l.Lines
 }
 
-func (l *Details) members(value []byte) {
-	_ = jsonrpc.Members(value, func(key string, v []byte) bool {
-		l.Lines = append(l.Lines, l.th.Muted.S(paint.Fit(safe.Line(key, 24), 16))+" "+safe.Line(compact(v), 300))
-		return len(l.Lines) < maxDefinition
-	})
-}
-
-// arguments lists a prompt's arguments.
-func (l *Details) arguments(value []byte) {
-	l.heading("Takes")
-	none := true
-	_ = jsonrpc.Elements(value, func(v []byte) bool {
-		none = false
-		var name, about string
-		required := false
-		_ = jsonrpc.Members(v, func(key string, v []byte) bool {
-			switch key {
-			case "name":
-				name = PlainValue(v)
-			case "description":
-				about = PlainValue(v)
-			case "required":
-				required = string(v) == "true"
-			}
-			return true
-		})
-		l.field(0, name, required, "string", about, nil)
-		return len(l.Lines) < maxDefinition
-	})
-	if none {
-		l.note("no arguments")
+// depth is how many levels of a schema are listed.
+func (d *definition) depth() int {
+	if d.open {
+		return maxFieldDepth
 	}
+	return 1
 }
 
-// schema lists the fields of a schema, a few levels deep.
-func (l *Details) schema(title string, raw []byte) {
-	l.heading(title)
+// takes lists what an item takes, and what is to be said of that.
+func (d *definition) takes() (out []argument, notes []string) {
+	switch d.kind {
+	case offer.Tools:
+		out, notes = fields(d.item.InputSchema, d.depth())
+	case offer.Prompts:
+		for _, a := range d.item.Args {
+			out = append(out, argument{name: a.Name, required: a.Required, about: cmp.Or(a.Description, a.Title)})
+		}
+	case offer.Templates:
+		t, err := offer.ParseTemplate(d.item.URI)
+		if err != nil {
+			return nil, []string{err.Error()}
+		}
+		for _, n := range t.Varnames() {
+			out = append(out, argument{name: n})
+		}
+		return out, nil
+	default:
+		return nil, nil
+	}
+	if len(out)+len(notes) == 0 {
+		notes = []string{"takes no arguments"}
+	}
+	return out, notes
+}
+
+// fields lists the fields of a schema down to a level.
+func fields(raw []byte, depth int) (out []argument, notes []string) {
 	if len(raw) > maxInWords {
-		l.note(fmt.Sprintf("a schema of %s: press s for the raw schema", text.Bytes(len(raw))))
-		return
+		return nil, []string{fmt.Sprintf("a schema of %s: press s for the raw schema", text.Bytes(len(raw)))}
 	}
 	s := schema.Parse(raw)
 	if s.Err() != nil {
-		l.note(safe.Line(s.Err().Error(), 400))
-		return
+		return nil, []string{s.Err().Error()}
 	}
 	root := s.Root()
 	if root.Shape() != schema.ShapeObject {
-		l.field(0, "value", true, fieldType(root), root.Description, root.Constraints)
+		out = append(out, argument{name: "value", required: true, typ: fieldType(root), about: root.Description})
 	}
-	kids := root.Children(nil)
-	if len(kids) == 0 && root.Shape() == schema.ShapeObject {
-		l.note("no declared properties")
-	}
-	l.fields(kids, 0)
-	for _, n := range s.Notes() {
-		l.note(safe.Line(n, 300))
-	}
+	return below(out, root.Children(nil), 0, depth), s.Notes()
 }
 
-func (l *Details) fields(kids []schema.Child, depth int) {
+// below appends the fields of one level, and of those below it that are wanted.
+func below(out []argument, kids []schema.Child, level, depth int) []argument {
 	for _, k := range kids {
-		if len(l.Lines) >= maxDefinition {
-			return
+		if len(out) >= maxDefinition {
+			break
 		}
 		f := k.Field()
-		about := f.Description
-		if about == "" {
-			about = f.Title
-		}
-		l.field(depth, k.Name, k.Required, fieldType(f), about, f.Constraints)
-		if depth+1 >= maxFieldDepth {
+		out = append(out, argument{depth: level, name: k.Name, required: k.Required, typ: fieldType(f), about: cmp.Or(f.Description, f.Title)})
+		if level+1 >= depth {
 			continue
 		}
 		switch f.Shape() {
 		case schema.ShapeObject:
-			l.fields(f.Children(nil), depth+1)
+			out = below(out, f.Children(nil), level+1, depth)
 		case schema.ShapeArray:
 			if item := f.Item(0); f.TupleLen() == 0 && item.Shape() == schema.ShapeObject {
-				l.fields(item.Children(nil), depth+1)
+				out = below(out, item.Children(nil), level+1, depth)
 			}
 		}
 	}
+	return out
 }
 
-// field is name, type and constraints, and the description below them.
-func (l *Details) field(depth int, name string, required bool, typ, about string, cs []schema.Constraint) {
-	in := strings.Repeat("  ", depth)
-	line := in + l.th.Key.S(safe.Line(name, 120))
-	if required {
-		line += l.th.Warn.S(" * required")
-	}
-	var limits []string
-	for _, c := range cs {
-		limits = append(limits, c.Text)
-	}
-	put := func(s string, st paint.Style) { // on the line, or below it where it does not fit
-		if s == "" {
-			return
+// signature is the item's whole name, and what it takes.
+func (l *Details) signature(d *definition, takes []argument) {
+	name := safe.Line(cmp.Or(d.item.URI, d.item.Name), 2000)
+	s := name
+	if d.kind == offer.Tools || d.kind == offer.Prompts {
+		var in []string
+		for _, a := range takes {
+			if a.depth > 0 {
+				continue
+			}
+			n := safe.Line(a.name, 120)
+			if !a.required {
+				n += "?"
+			}
+			in = append(in, n)
 		}
-		if paint.Width(line)+1+paint.Width(s) <= l.w {
-			line += " " + st.S(s)
-			return
+		s += "(" + strings.Join(in, ", ") + ")"
+	}
+	rows := wrap(s, l.w)
+	if n := len(wrap(name, l.w)) + foldedSignature - 1; len(rows) > n && !d.open {
+		rows = append(rows[:n-1], paint.Cut(rows[n-1]+" …", l.w-1)+")")
+	}
+	for i, r := range rows {
+		if head, ok := strings.CutPrefix(r, name); ok && i == 0 {
+			l.Lines = append(l.Lines, l.th.Key.S(name)+l.th.Muted.S(head))
+			continue
+		}
+		st := l.th.Muted
+		if i < len(wrap(name, l.w))-1 {
+			st = l.th.Key
+		}
+		l.Lines = append(l.Lines, st.S(r))
+	}
+	if d.item.URI != "" && d.item.Name != d.item.URI {
+		l.Lines = append(l.Lines, l.th.Heading.S(safe.Line(d.item.Name, l.w)))
+	}
+}
+
+// arguments lists names, whether they must be given, types and descriptions; without open a line or two each. It says
+// whether it left something out.
+func (l *Details) arguments(list []argument, open bool) (folded bool) {
+	col := Widest(len(list), maxNameColumn, func(i int) string {
+		return strings.Repeat("  ", list[i].depth) + list[i].name + " *"
+	})
+	for _, a := range list {
+		if len(l.Lines) >= maxDefinition {
+			return folded
+		}
+		line := strings.Repeat("  ", a.depth) + l.th.Key.S(safe.Line(a.name, 120))
+		if a.required {
+			line += l.th.Warn.S(" *")
+		}
+		about := safe.Text(text.Clip(strings.TrimSpace(a.about), 2000))
+		at := max(col, paint.Width(line)) + 2
+		line += paint.Blanks(at - paint.Width(line))
+		if at > l.w/2 && a.typ != "" { // the type has a line of its own
+			l.Lines = append(l.Lines, line)
+			at = 2 * (a.depth + 1)
+			line = paint.Blanks(at)
+		}
+		typ := wrap(safe.Line(a.typ, 400), l.w-at)
+		if len(typ) > 2 && !open {
+			typ, folded = append(typ[:1], paint.Cut(typ[1]+" …", l.w-at)), true
+		}
+		for i, t := range typ {
+			if i > 0 {
+				l.Lines = append(l.Lines, line)
+				line = paint.Blanks(at)
+			}
+			line += l.th.Muted.S(t)
+		}
+		gap := 2
+		if a.typ == "" {
+			gap = 0
+		}
+		room := l.w - paint.Width(line) - gap
+		beside := !open && room >= leastBeside || room >= paint.Width(about) && !strings.Contains(about, "\n")
+		if beside && about != "" {
+			one := strings.Join(strings.Fields(about), " ")
+			folded = folded || paint.Width(one) > room
+			line += paint.Blanks(gap) + l.th.Text.S(paint.Cut(one, room))
 		}
 		l.Lines = append(l.Lines, line)
-		rows := wrap(s, l.w-len(in)-2)
-		for _, r := range rows[:len(rows)-1] {
-			l.Lines = append(l.Lines, in+"  "+st.S(r))
+		if beside || about == "" {
+			continue
 		}
-		line = in + "  " + st.S(rows[len(rows)-1])
+		if folded = folded || !open; !open {
+			continue
+		}
+		for _, r := range wrap(about, l.w-2*(a.depth+1)) {
+			l.Lines = append(l.Lines, paint.Blanks(2*(a.depth+1))+l.th.Text.S(r))
+		}
 	}
-	put(safe.Line(typ, 400), l.th.Muted)
-	put(safe.Line(strings.Join(limits, ", "), 400), l.th.Info)
-	l.Lines = append(l.Lines, line)
-	for _, d := range wrap(safe.Text(text.Clip(about, 2000)), l.w-len(in)-2) {
-		if about != "" {
-			l.Lines = append(l.Lines, in+"  "+l.th.Text.S(d))
+	return folded
+}
+
+// prose is what the item says of itself; it tells whether that was folded.
+func (l *Details) prose(d *definition) (folded bool) {
+	about := d.about()
+	if about == "" {
+		return false
+	}
+	rows := d.prose
+	if rows == nil {
+		for _, r := range wrap(safe.Text(about), l.w) {
+			rows = append(rows, l.th.Text.S(r))
 		}
+	}
+	if !d.open && (len(rows) > foldedLines || len(about) < len(strings.TrimSpace(d.item.Description))) {
+		rows, folded = rows[:min(len(rows), foldedLines)], true
+	}
+	l.Lines = append(append(l.Lines, ""), rows...)
+	return folded
+}
+
+// about is as much of the description as is shown.
+func (d *definition) about() string {
+	most := foldedBytes
+	if d.open {
+		most = maxAbout
+	}
+	return text.Cut(strings.TrimSpace(d.item.Description), most)
+}
+
+// hints are the annotations in a line.
+func (l *Details) hints(annotations []byte) {
+	var out []string
+	_ = jsonrpc.Members(annotations, func(key string, v []byte) bool {
+		switch word := hintWords[key+"="+string(v)]; {
+		case word != "":
+			out = append(out, word)
+		default:
+			out = append(out, safe.Line(key+" "+compact(v), 200))
+		}
+		return len(out) < 50
+	})
+	if len(out) > 0 {
+		l.note("hints: " + strings.Join(out, " · "))
 	}
 }
 
-// fieldType is a field's type in a few words.
+// hintWords are the annotations that the protocol knows.
+var hintWords = map[string]string{
+	"readOnlyHint=true": "read-only", "readOnlyHint=false": "writes",
+	"destructiveHint=true": "destructive", "destructiveHint=false": "not destructive",
+	"idempotentHint=true": "idempotent", "idempotentHint=false": "not idempotent",
+	"openWorldHint=true": "open world", "openWorldHint=false": "closed world",
+}
+
+// anyInteger is the largest integer that a float64 holds exactly.
+const anyInteger = "9007199254740991"
+
+// maxNamed is how many options or variants are named.
+const maxNamed = 12
+
+// fieldType is a field's type and limits in a few words.
 func fieldType(f *schema.Field) string {
+	out := []string{typeName(f)}
+	for _, c := range f.Constraints {
+		switch {
+		case c.Keyword == "format", c.Keyword == "additionalProperties":
+		case strings.Contains(c.Text, anyInteger): // what a generator puts where there is no limit
+		default:
+			out = append(out, c.Text)
+		}
+	}
+	if f.Default != nil && f.Default.IsSet() {
+		out = append(out, "default "+text.Clip(string(f.Default.JSON()), 60))
+	}
+	return strings.Join(out, ", ")
+}
+
+func typeName(f *schema.Field) string {
 	switch f.Shape() {
 	case schema.ShapeSelect:
 		var names []string
 		for _, o := range f.Options {
-			if len(names) == 12 {
+			if len(names) == maxNamed {
 				names = append(names, fmt.Sprintf("… %d", len(f.Options)))
 				break
 			}
@@ -192,7 +351,14 @@ func fieldType(f *schema.Field) string {
 	case schema.ShapeConst:
 		return "always " + f.Const.Text()
 	case schema.ShapeVariants:
-		return fmt.Sprintf("%s of %d variants", f.VariantKeyword(), len(f.Variants()))
+		var names []string
+		for _, v := range f.Variants() {
+			if names = append(names, v.Title); len(names) == maxNamed {
+				names = append(names, fmt.Sprintf("… %d", len(f.Variants())))
+				break
+			}
+		}
+		return "one of: " + strings.Join(names, ", ")
 	case schema.ShapeArray:
 		if f.TupleLen() > 0 {
 			return fmt.Sprintf("tuple of %d", f.TupleLen())
@@ -200,12 +366,12 @@ func fieldType(f *schema.Field) string {
 		return "array of " + f.Item(0).Types.String()
 	case schema.ShapeNever:
 		return "never allowed"
+	case schema.ShapeAny:
+		return "any JSON"
+	case schema.ShapeString:
+		return cmp.Or(f.Format, "string")
 	}
-	out := f.Types.String()
-	if f.Format != "" {
-		out += " (" + f.Format + ")"
-	}
-	return out
+	return f.Types.String()
 }
 
 // compact is a JSON value in a line, strings without quotes.

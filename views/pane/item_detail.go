@@ -1,55 +1,140 @@
 package pane
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// ItemDetail is the detail pane of an item: what it is in words (with its schemas
-// as a list of fields), and its definition as the server sent it.
+// ItemDetail is the detail pane of an item: what it is in words, with its schemas as lists of fields, and its definition
+// as the server sent it.
 type ItemDetail struct {
 	view  string
 	raw   bool // the definition as sent instead of the words
 	words TextPane
 	doc   Document
+	calls *Calls
 
-	id   string // which item; changes with its server and definition
-	item offer.Item
+	id     string // which item; changes with its server and definition
+	server string
+	definition
+	w      int // cells of the pane, as the shell said last
+	render struct {
+		layoutKey
+		id   string
+		open bool
+	}
+	stop  context.CancelFunc // ends the rendering of the description
+	rev   int                // counts what changed the words
+	drawn int                // counts what was rendered of them
 }
 
-// NewItemDetail is empty; view is the id of the screen, whose pane "detail" it is.
-func NewItemDetail(view string) ItemDetail {
-	return ItemDetail{view: view, doc: Document{view: view, pane: "detail", slot: "about"}}
+// unfoldKey shows all that an item says of itself.
+const unfoldKey = "space"
+
+// NewItemDetail is empty; view is the id of the screen, whose pane "detail" it is. The screens share calls.
+func NewItemDetail(view string, kind offer.Kind, calls *Calls) ItemDetail {
+	return ItemDetail{
+		view: view, doc: Document{view: view, pane: "detail", slot: "about"}, calls: calls, stop: func() {},
+		definition: definition{kind: kind, open: kind == offer.Resources}, // what they hold is what they are about
+	}
 }
 
 // Actions are what the definition and its document offer.
 func (a *ItemDetail) Actions(view, pane string) []tui.Action {
-	return append([]tui.Action{{
-		ID: view + ".definition", Keys: []string{"s"}, Title: "raw", Group: "Detail", Hint: 4,
-		Help: "Switch between the definition in words and its raw JSON.",
-		Run: func(c *tui.Ctx) tea.Cmd {
-			a.raw = !a.raw
-			return a.open(c)
+	return append([]tui.Action{
+		{
+			ID: view + ".definition", Keys: []string{"s"}, Title: "raw", Group: "Detail", Hint: 6,
+			Help: "Switch between the definition in words and its raw JSON.",
+			Run: func(c *tui.Ctx) tea.Cmd {
+				a.raw = !a.raw
+				return a.load(c)
+			},
 		},
-	}}, a.doc.actions(view, pane)...)
+		{
+			ID: view + ".unfold", Keys: []string{unfoldKey}, Title: "more", Group: "Detail", Hint: 3,
+			Help: "Show all that the definition says, or fold it again; in raw JSON, fold what is under the cursor.",
+			Disabled: func(*tui.Ctx) string {
+				if !a.raw && !a.open && !a.folded {
+					return "all of it is on the screen"
+				}
+				return ""
+			},
+			Run: func(c *tui.Ctx) tea.Cmd {
+				if a.raw {
+					cmd, _ := a.doc.Handle(c, tui.PressOf(unfoldKey))
+					return cmd
+				}
+				a.open = !a.open
+				a.rev++
+				return a.prepare(c)
+			},
+		},
+	}, a.doc.actions(view, pane)...)
 }
 
 // Show takes the item to show; server tells items of the same name apart.
 func (a *ItemDetail) Show(c *tui.Ctx, server string, it offer.Item) tea.Cmd {
 	id := server + "\x00" + string(it.Raw)
 	if id == a.id {
-		return nil
+		return a.prepare(c)
 	}
-	a.id, a.item = id, it
+	a.id, a.server, a.item = id, server, it
 	a.words.Top = 0
-	return a.open(c)
+	return tea.Batch(a.load(c), a.prepare(c))
 }
 
-// open loads the definition when it is what the pane shows.
-func (a *ItemDetail) open(c *tui.Ctx) tea.Cmd {
+// renderDelay is how long the cursor rests on an item before its description is rendered.
+const renderDelay = 50 * time.Millisecond
+
+// prepare renders the description beside the screen where it is markdown; until then it is shown as it is.
+func (a *ItemDetail) prepare(c *tui.Ctx) tea.Cmd {
+	want := a.render
+	want.layoutKey, want.id, want.open = layoutKey{a.w, c.Theme}, a.id, a.open
+	if want == a.render {
+		return nil
+	}
+	a.stop()
+	a.render, a.prose = want, nil
+	a.rev++
+	about := a.about()
+	if a.w == 0 || !looksLikeMarkdown(about) {
+		return nil
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	a.stop = stop
+	return c.Render(a.view, fmt.Sprint("about", a.rev), func() ([]string, error) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(renderDelay):
+		}
+		doc, err := widget.Markdown(ctx, want.th, about, want.w)
+		return doc.Lines, err
+	})
+}
+
+// looksLikeMarkdown is whether rendering a text would change how it reads.
+func looksLikeMarkdown(s string) bool {
+	for _, sign := range []string{"**", "`", "](", "\n#", "\n- ", "\n* ", "\n1. "} {
+		if strings.Contains("\n"+s, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// load reads the definition when it is what the pane shows.
+func (a *ItemDetail) load(c *tui.Ctx) tea.Cmd {
 	if !a.raw || a.id == "" {
 		return nil
 	}
@@ -62,12 +147,25 @@ func (a *ItemDetail) open(c *tui.Ctx) tea.Cmd {
 
 // Clear shows nothing.
 func (a *ItemDetail) Clear() {
-	a.id, a.item = "", offer.Item{}
+	a.id, a.item, a.prose, a.render.id = "", offer.Item{}, nil, ""
+	a.stop()
 	a.doc.clear()
 }
 
 // Handle scrolls and searches.
 func (a *ItemDetail) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.Resized:
+		a.w = m.Width("detail")
+		cmd, _ := a.doc.Handle(c, msg)
+		return tea.Batch(cmd, a.prepare(c)), true
+	case tui.Rendered:
+		if m.Err == nil && m.Key == fmt.Sprint("about", a.rev) && len(m.Lines) > 0 {
+			a.prose = m.Lines
+			a.drawn++
+		}
+		return nil, true
+	}
 	if a.raw {
 		return a.doc.Handle(c, msg)
 	}
@@ -76,19 +174,30 @@ func (a *ItemDetail) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 
 // Draw fills the pane.
 func (a *ItemDetail) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	p.Foot = ""
 	if a.raw && a.id != "" {
 		p.Badge = "raw"
 		return a.doc.Draw(c, p)
 	}
-	if p.Same(c, a.id, a.words.Top, a.raw) {
-		return nil
-	}
 	p.Badge = ""
-	if a.id == "" {
-		p.Lines = nil
+	switch {
+	case a.id == "":
+	case a.item.Destructive():
+		p.Badge = "⚠ destructive"
+	case a.item.ReadOnly():
+		p.Badge = "✓ read-only"
+	}
+	if a.id != "" {
+		p.Foot = a.calls.Last(a.server, a.kind, cmp.Or(a.item.URI, a.item.Name))
+	}
+	if p.Same(c, a.id, a.words.Top, a.raw, a.rev, a.drawn) {
 		return nil
 	}
-	a.words.Draw(p, definitionLines(c.Theme, a.item, p.W))
+	if a.id == "" {
+		p.Lines, p.Scroll = nil, tui.Scroll{}
+		return nil
+	}
+	a.words.Draw(p, a.lines(c.Theme, p.W))
 	return nil
 }
 
@@ -107,6 +216,8 @@ func (a *ItemDetail) Route(c *tui.Ctx, list *Rows, msg tea.Msg, describe, open f
 		if cmd, ok := list.Filtered(c, m); ok {
 			return tea.Batch(cmd, describe(c)), true
 		}
+		return a.Handle(c, msg)
+	case tui.Resized, tui.Rendered:
 		return a.Handle(c, msg)
 	case tui.PaneMouse:
 		if m.Pane == "detail" {

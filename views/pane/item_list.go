@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,14 +9,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -29,14 +27,18 @@ type ItemList struct {
 
 	Server  string
 	Listing offer.Listing
+	hidden  int // tools that read-only mode leaves out of Listing
 	status  session.Status
 	Kept    map[string]string // row that the cursor was on, by server
-	nameCol int               // cells that the longest name takes
+	cols    ItemColumns
+	foot    string
+	calls   *Calls
 }
 
-// NewItemList is the list of one kind for a screen; plural names the kind ("tools"), and key tells its items apart.
-func NewItemList(view string, kind offer.Kind, plural string, key func(offer.Item) string) ItemList {
-	return ItemList{Rows: Rows{View: view}, kind: kind, plural: plural, key: key, Kept: map[string]string{}}
+// NewItemList is the list of one kind for a screen; plural names the kind ("tools"), key tells its items apart, and calls
+// are shared by all screens.
+func NewItemList(view string, kind offer.Kind, plural string, key func(offer.Item) string, calls *Calls) ItemList {
+	return ItemList{Rows: Rows{View: view}, kind: kind, plural: plural, key: key, Kept: map[string]string{}, calls: calls}
 }
 
 // Sync takes in the current server's listing, and asks for it when the screen is visible and nobody did yet.
@@ -55,6 +57,14 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 		p.Rev++
 	}
 	p.remember()
+	p.calls.Sync(c.Sessions.Journal())
+	if c.ReadOnly && p.kind == offer.Tools {
+		if fresh {
+			l.Items, p.hidden = readOnly(l.Items)
+		} else {
+			l.Items = p.Listing.Items
+		}
+	}
 	p.status, p.Listing = st, l
 	var cmds []tea.Cmd
 	if fresh {
@@ -65,6 +75,16 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 		cmds = append(cmds, p.Load(c, false))
 	}
 	return tea.Batch(cmds...)
+}
+
+// readOnly are the tools that change nothing, and how many others there are.
+func readOnly(all []offer.Item) (kept []offer.Item, hidden int) {
+	for _, it := range all {
+		if it.ReadOnly() {
+			kept = append(kept, it)
+		}
+	}
+	return kept, len(all) - len(kept)
 }
 
 // Load asks the server for the list.
@@ -88,15 +108,18 @@ func (p *ItemList) Load(c *tui.Ctx, again bool) tea.Cmd {
 func (p *ItemList) Show(c *tui.Ctx) tea.Cmd {
 	all := p.Listing.Items
 	key := p.key
-	p.nameCol = Widest(len(all), func(i int) string {
-		if all[i].URI != "" {
-			return all[i].Name // the column that the URI follows
-		}
-		return key(all[i])
-	})
-	p.Freeze = func() (int, func(int) string) {
-		return len(all), func(i int) string {
-			return key(all[i]) + " " + all[i].Name + " " + all[i].Title + " " + text.Clip(all[i].Description, 2000)
+	p.cols, p.foot = NewItemColumns(len(all), p.row), p.weight()
+	p.Freeze = func() (int, func(int) (string, string)) {
+		return len(all), func(i int) (name, about string) {
+			it := &all[i]
+			if name = key(*it); it.URI != "" {
+				name = it.Name + " " + name
+			}
+			about = it.Title
+			if it.Description != "" {
+				about += "\n" + text.Clip(it.Description, searched)
+			}
+			return name, about
 		}
 	}
 	cmd := p.SetRows(c, p.source(c))
@@ -122,61 +145,62 @@ type itemRows struct {
 // Len is the number of items, flawed ones included.
 func (r itemRows) Len() int { return len(r.p.Listing.Items) }
 
-// Row is an item's name, marks and the first line of what it says of itself.
+// Row is an item's marks, its name and what it says of itself.
 func (r itemRows) Row(i, w int) string {
 	th, it := r.c.Theme, r.p.Listing.Items[i]
-	name := safe.Line(r.p.key(it), 300)
 	if it.Flaw != nil {
+		name := safe.Line(r.p.key(it), 300)
 		if name == "" {
 			name = fmt.Sprintf("item %d", i+1)
 		}
 		return th.Error.S("✗ ") + name + " " + th.Error.S("malformed: "+safe.Line(it.Flaw.Error(), 200))
 	}
+	row := r.p.row(i)
+	row.Calls = r.p.calls.Count(r.p.Server, r.p.kind, r.p.key(it))
+	return r.p.cols.Row(th, r.p.Query, row, w)
+}
+
+// row is what stands in row i.
+func (p *ItemList) row(i int) ItemRow {
+	it := p.Listing.Items[i]
+	name := p.key(it)
 	if it.URI != "" {
-		return r.uriRow(it, name, w)
+		name = cmp.Or(it.Name, it.URI)
 	}
-	out := Column(r.p.Query.Highlight(name, th.Text, th.Match), r.p.nameCol, w)
-	if mark := ItemMark(th, it); mark != "" {
-		out += "  " + mark
+	return ItemRow{Item: it, Name: name}
+}
+
+// weight is how many items there are, and what they weigh: what a model that is given the tools pays for each question.
+func (p *ItemList) weight() string {
+	n := len(p.Listing.Items)
+	if n == 0 {
+		return ""
 	}
-	about := it.Description
-	if it.Title != "" && !sameWords(it.Title, it.Name) {
-		about = it.Title + " — " + about
+	size := 0
+	for i := range p.Listing.Items {
+		size += len(p.Listing.Items[i].Raw)
 	}
-	if room := w - paint.Width(out) - 2; room > 8 && about != "" {
-		out += "  " + th.Muted.S(paint.Cut(safe.Line(text.Clip(text.FirstLine(about), 4*room), 0), room))
+	plural := p.plural
+	if n == 1 {
+		plural = strings.TrimSuffix(plural, "s")
+	}
+	out := fmt.Sprintf("%d %s · %s", n, plural, text.Bytes(size))
+	if p.kind == offer.Tools {
+		out += " ≈ " + tokens(size)
+	}
+	if p.hidden > 0 {
+		out += fmt.Sprintf(" · read-only hides %d", p.hidden)
 	}
 	return out
 }
 
-// uriRow is a resource: its name, then the URI, of which the end tells most.
-func (r itemRows) uriRow(it offer.Item, uri string, w int) string {
-	th := r.c.Theme
-	name := safe.Line(it.Name, 300)
-	if name == "" || name == uri {
-		return r.p.Query.Highlight(cutStart(uri, w), th.Text, th.Match)
+// tokens is what a model counts a text of n bytes of JSON as, roughly.
+func tokens(n int) string {
+	const bytesPerToken = 4
+	if n /= bytesPerToken; n >= 1000 {
+		return fmt.Sprintf("%dk tok", (n+500)/1000)
 	}
-	out := Column(r.p.Query.Highlight(name, th.Text, th.Match), r.p.nameCol, w)
-	if room := w - paint.Width(out) - 2; room > 8 {
-		out += "  " + r.p.Query.Highlight(cutStart(uri, room), th.Muted, th.Match)
-	}
-	return out
-}
-
-// cutStart is the end of a plain text that fits in w cells.
-func cutStart(s string, w int) string {
-	if n := paint.Width(s); n > w {
-		return ansi.TruncateLeft(s, n-max(w, 1)+1, "…")
-	}
-	return s
-}
-
-// ItemMark warns of tools that destroy.
-func ItemMark(th *tui.Theme, it offer.Item) string {
-	if it.Destructive() {
-		return th.Warn.S("⚠ destructive")
-	}
-	return ""
+	return fmt.Sprintf("%d tok", n)
 }
 
 func (p *ItemList) remember() {
@@ -195,14 +219,14 @@ func (p *ItemList) Selected() (offer.Item, bool) {
 
 // DrawItems fills the list pane.
 func (p *ItemList) DrawItems(c *tui.Ctx, pane *tui.Pane) {
-	if pane.Same(c, p.Rev, c.Server, p.beat()) {
+	if pane.Same(c, p.Rev, c.Server, p.calls.Rev, p.beat()) {
 		return
 	}
 	p.List.SetRows(p.source(c)) // rows carry the theme
 	p.Rows.DrawList(c, pane, func(w int) []string { return p.empty(c, w) })
-	pane.Badge = CountBadge(p.List.Len(), len(p.Listing.Items))
-	if len(p.Listing.Items) == 0 {
-		pane.Badge = ""
+	pane.Foot, pane.Badge = p.foot, ""
+	if p.Typed != "" && p.foot != "" {
+		pane.Badge = CountBadge(p.List.Len(), len(p.Listing.Items))
 	}
 }
 
@@ -221,16 +245,19 @@ func (p *ItemList) empty(c *tui.Ctx, w int) []string {
 	case c.Server == nil:
 		return Message(th, w, "No server is open.", "Press 1 for the servers, or start with: mcphud -- COMMAND, mcphud URL, mcphud demo.")
 	case p.status.State != session.Connected && !p.Listing.Loaded:
-		return notConnected(c, w, c.Server.Name(), p.status)
+		return notConnected(c, w, c.Server.Title(), p.status)
 	case !c.Server.Supports(p.kind.Method()):
-		return Message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Name(), 80), p.plural),
+		return Message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Title(), 80), p.plural),
 			"Press 1 for what it can do. mcphud raw METHOD in a shell sends the request anyway.")
 	case p.Listing.Err != nil:
 		return errorMessage(th, w, errorText(p.Listing.Err), "Press r to try again.")
 	case p.Listing.Loading || !p.Listing.Loaded:
 		return Message(th, w, spinner()+" Loading "+p.plural+"…", "Press x to cancel.")
+	case len(p.Listing.Items) == 0 && p.hidden > 0:
+		return Message(th, w, fmt.Sprintf("Read-only mode hides all %d tools: %s marks none of them as read-only.", p.hidden, safe.Line(c.Server.Name(), 80)),
+			"Start without read-only mode to call them.")
 	case len(p.Listing.Items) == 0:
-		return Message(th, w, fmt.Sprintf("%s has no %s.", safe.Line(c.Server.Name(), 80), p.plural), "Press r to reload.")
+		return Message(th, w, fmt.Sprintf("%s has no %s.", safe.Line(c.Server.Title(), 80), p.plural), "Press r to reload.")
 	}
 	return NothingMatches(th, w, p.Typed)
 }
@@ -255,6 +282,7 @@ func notConnected(c *tui.Ctx, w int, name string, st session.Status) []string {
 // remedies are what the screens have for the remedies of errors.
 var remedies = map[failure.Remedy]string{
 	failure.GiveHeader:  "headers in its configuration",
+	failure.RemoveCache: "rm -rf %s",
 	failure.SeeTraffic:  "on the Traffic screen",
 	failure.TrustServer: "open it in the server list",
 	failure.Reconnect:   "r does so now",
@@ -267,7 +295,7 @@ func errorText(err error) string {
 	}
 	e, ok := err.(*failure.Error) // what wraps one has words of its own
 	if ok {
-		e = e.With(remedies)
+		e = e.With(remedies, safe.Quote)
 		err = e
 	}
 	if !ok || !strings.Contains(strings.TrimSpace(e.Detail), "\n") {

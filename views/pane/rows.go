@@ -10,17 +10,21 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// slowFilter is the number of rows above which a filter runs beside the event loop instead of on it.
-const slowFilter = 2000
+// slowFilter is the number of rows, and slowQuery the bytes of a query, above which a filter runs beside the event loop
+// instead of on it.
+const (
+	slowFilter = 2000
+	slowQuery  = 200
+)
 
 // Rows is a list pane with the `/` filter: what every screen with a list has.
 // The owner sets View and Freeze before the first use.
 type Rows struct {
 	View string // id of the screen, for the outcomes of commands
 	List widget.List
-	// Freeze is the number of rows, and what the filter looks at in row i. It may be called beside the
-	// event loop, so it must read only what does not change.
-	Freeze func() (n int, text func(i int) string)
+	// Freeze is the number of rows, and what the filter looks at in row i: what it is called, and what else it says. It may
+	// be called beside the event loop, so it must read only what does not change.
+	Freeze func() (n int, text func(i int) (name, about string))
 
 	Typed string // the filter as typed
 	Query widget.Query
@@ -68,22 +72,34 @@ func (r *Rows) refilter(c *tui.Ctx) tea.Cmd {
 	}
 	n, text := r.Freeze()
 	q, run := r.Query, r.run
-	if n <= slowFilter {
-		pick, err := q.Filter(context.Background(), n, nil, text)
-		if err == nil {
-			r.take(pick)
-		}
+	if n <= slowFilter && len(r.Typed) <= slowQuery {
+		r.Settle()
 		return nil
 	}
 	cmd, _ := c.Replace(r.View, filterSlot, "filter", func(ctx context.Context) (any, error) {
-		pick, err := q.Filter(ctx, n, nil, text)
+		pick, err := q.Filter(ctx, n, text)
 		return filterOutcome{run, pick}, err
 	})
 	return cmd
 }
 
+// Settle lists at once what was typed, for whoever acts on the row under the cursor before the filter is done.
+func (r *Rows) Settle() {
+	if r.fresh && r.applied == r.Typed {
+		return
+	}
+	n, text := r.Freeze()
+	if pick, err := r.Query.Filter(context.Background(), n, text); err == nil { // nobody cancels it
+		r.take(pick)
+	}
+}
+
+// take lists what a filter found. The cursor goes to the best row while one types, and stays on its row when rows changed.
 func (r *Rows) take(pick []int32) {
 	r.List.SetFilter(pick)
+	if r.applied != r.Typed {
+		r.List.First()
+	}
 	r.applied, r.fresh = r.Typed, true
 	r.Rev++
 }

@@ -24,6 +24,8 @@ func StateMark(th *tui.Theme, srv config.Server, st session.Status) (glyph, word
 		return tui.Unhealthy.Glyph(), "cannot start", th.Error
 	case srv.Disabled && health == tui.Stopped:
 		return "⊘", "disabled", th.Muted
+	case st.Retired != "":
+		return health.Glyph(), "closed", health.Style(th)
 	}
 	return health.Glyph(), string(st.State), health.Style(th)
 }
@@ -72,7 +74,9 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 		}
 		l.failure(st.Err, next)
 	}
-	if st.State == session.Disconnected && srv.Problem == nil {
+	if st.State == session.Disconnected && srv.Problem == nil && st.Retired != "" {
+		l.note("The connection was closed: " + st.Retired + ". Press enter to connect again.")
+	} else if st.State == session.Disconnected && srv.Problem == nil {
 		l.note("Press enter to connect.")
 	}
 	for _, f := range config.Describe(srv) {

@@ -30,10 +30,10 @@ func (i Invocation) On(srv config.Server) (string, error) {
 		if strings.HasPrefix(o, "-") {
 			return "", fmt.Errorf("cannot copy the command: it would read %s as a flag, because it begins with a dash", safe.Line(o, 60))
 		}
-		words = append(words, Quote(o))
+		words = append(words, safe.Quote(o))
 	}
 	for _, f := range i.Flags {
-		words = append(words, Quote(f))
+		words = append(words, safe.Quote(f))
 	}
 	return strings.Join(append(words, target(srv)...), " "), nil
 }
@@ -41,27 +41,27 @@ func (i Invocation) On(srv config.Server) (string, error) {
 // target is how a command names a server.
 func target(srv config.Server) (words []string) {
 	if srv.Source.File != "" {
-		return []string{"--server", Quote(srv.Name)}
+		return []string{"--server", safe.Quote(srv.Name)}
 	}
 	m := srv.Masked()
 	if m.Protocol != "" && m.Protocol != "auto" {
-		words = append(words, "--protocol", Quote(m.Protocol))
+		words = append(words, "--protocol", safe.Quote(m.Protocol))
 	}
 	for k, v := range Sorted(m.Headers) {
-		words = append(words, "-H", Quote(k+": "+v))
+		words = append(words, "-H", safe.Quote(k+": "+v))
 	}
 	for k, v := range Sorted(m.Env) {
-		words = append(words, "-e", Quote(k+"="+v))
+		words = append(words, "-e", safe.Quote(k+"="+v))
 	}
 	if m.Cwd != "" {
-		words = append(words, "--cwd", Quote(m.Cwd))
+		words = append(words, "--cwd", safe.Quote(m.Cwd))
 	}
 	if m.Command == "" {
-		return append(words, "--url", Quote(m.URL))
+		return append(words, "--url", safe.Quote(m.URL))
 	}
-	words = append(words, "--", Quote(m.Command))
+	words = append(words, "--", safe.Quote(m.Command))
 	for _, a := range m.Args {
-		words = append(words, Quote(a))
+		words = append(words, safe.Quote(a))
 	}
 	return words
 }

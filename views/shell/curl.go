@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // headDistance is how many entries lie at most between a frame and the head of
@@ -77,17 +78,17 @@ func curlCommand(head, body []byte) string {
 	var b strings.Builder
 	b.WriteString("curl -N") // what comes as a stream is shown as it comes
 	if method != "GET" && (method != "POST" || body == nil) {
-		b.WriteString(" -X " + Quote(method))
+		b.WriteString(" -X " + safe.Quote(method))
 	}
-	b.WriteString(" " + Quote(url))
+	b.WriteString(" " + safe.Quote(url))
 	for line := range strings.Lines(string(rest)) {
 		line = strings.TrimRight(line, "\n")
 		if name, _, ok := strings.Cut(line, ": "); ok && !slices.Contains(curlAlone, name) {
-			b.WriteString(" \\\n  -H " + Quote(line))
+			b.WriteString(" \\\n  -H " + safe.Quote(line))
 		}
 	}
 	if body != nil {
-		b.WriteString(" \\\n  --data-raw " + Quote(string(body)))
+		b.WriteString(" \\\n  --data-raw " + safe.Quote(string(body)))
 	}
 	return b.String()
 }

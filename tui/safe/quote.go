@@ -1,11 +1,9 @@
-package shell
+package safe
 
 import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // Quote writes an argument so that a POSIX shell reads it back unchanged.
@@ -15,7 +13,7 @@ func Quote(s string) string {
 	}) < 0 {
 		return s
 	}
-	if strings.IndexFunc(s, safe.Hidden) >= 0 || !utf8.ValidString(s) {
+	if strings.IndexFunc(s, Hidden) >= 0 || !utf8.ValidString(s) {
 		return escapedQuote(s)
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
@@ -31,7 +29,7 @@ func escapedQuote(s string) string {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		n = size
 		switch {
-		case r == '\'' || r == '\\' || safe.Hidden(r) || r == utf8.RuneError && n == 1:
+		case r == '\'' || r == '\\' || Hidden(r) || r == utf8.RuneError && n == 1:
 			for _, c := range []byte(s[i : i+n]) {
 				fmt.Fprintf(&b, `\x%02x`, c)
 			}

@@ -1,0 +1,71 @@
+package front
+
+import (
+	"bytes"
+
+	"github.com/mcphud/mcphud/session/ingress"
+)
+
+// maxID is the length of the longest id that is looked for in a frame that is not read otherwise.
+const maxID = 1 << 10
+
+// idFinder finds the id of a frame that goes by in pieces, wherever it stands, and keeps nothing else of it.
+type idFinder struct {
+	depth   int
+	quoted  bool // inside a string
+	escaped bool // after a backslash in one
+	value   bool // after the colon of a member of the frame itself
+	key     []byte
+	id      []byte
+	times   int // so many members are called id
+}
+
+// feed takes the next piece.
+func (f *idFinder) feed(piece []byte) {
+	for _, b := range piece {
+		top := f.depth == 1
+		f.keep(b, top)
+		switch {
+		case f.escaped:
+			f.escaped = false
+		case f.quoted:
+			f.escaped, f.quoted = b == '\\', b != '"'
+		case b == '"':
+			f.quoted = true
+		case b == '{' || b == '[':
+			f.depth++
+		case b == '}' || b == ']':
+			f.depth--
+		case b == ':' && top:
+			if f.value = true; string(bytes.TrimSpace(f.key)) == `"id"` {
+				f.times++
+			}
+		case b == ',' && top:
+			f.value, f.key = false, f.key[:0]
+		}
+	}
+}
+
+// keep keeps b if it belongs to a name of the frame's own members, or to the value of its id.
+func (f *idFinder) keep(b byte, top bool) {
+	outside := !f.quoted && (b == ',' || b == ':' || b == '}' || b == '{')
+	switch {
+	case !top || outside:
+	case !f.value && len(f.key) < len(`  "id"  `):
+		f.key = append(f.key, b)
+	case f.value && f.times == 1 && string(bytes.TrimSpace(f.key)) == `"id"` && len(f.id) < maxID:
+		f.id = append(f.id, b)
+	}
+}
+
+// found is the id, nil if there is none that a request may have.
+func (f *idFinder) found() []byte {
+	if f.times != 1 || len(f.id) >= maxID {
+		return nil
+	}
+	env, err := ingress.Scan([]byte(`{"jsonrpc":"2.0","method":"x","id":` + string(f.id) + `}`))
+	if err != nil {
+		return nil
+	}
+	return env.ID
+}

@@ -1,0 +1,158 @@
+package agentsrv
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// folder is a directory with one file.
+func folder(t *testing.T, name, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// ready waits until everything is indexed.
+func ready(t *testing.T, a *Agent) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if pending, _ := a.kb.Status().Pending(); !pending {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("the knowledge bases are never indexed")
+		}
+	}
+}
+
+// What the knowledge base of one tenant holds no other finds, reads, is quoted or gets as the correction of a misspelt word.
+func TestT3_X1_KnowledgeBaseOfATenant(t *testing.T) {
+	for name, store := range map[string]string{"in memory": "", "in a file": filepath.Join(t.TempDir(), "agent.db")} {
+		t.Run(name, func(t *testing.T) {
+			a, cs := serve(t, Options{Store: store, RateLimit: -1, KB: []string{
+				"acme=" + folder(t, "plans.md", "# Plans\n\nThe zeppelin launches on the ninth of October.\n"),
+				"globex=" + folder(t, "plans.md", "# Plans\n\nThe submarine dives on the tenth of May.\n"),
+				folder(t, "house.md", "# House rules\n\nThe launches and dives of everybody are announced here.\n"),
+			}})
+			ready(t, a)
+			for era, c := range cs {
+				search := func(tenant, query string) string {
+					return c.call("search_knowledge_base", fmt.Sprintf(`{"query":%q,"tenant_id":%q,"limit":20}`, query, tenant)).Content[0].Text
+				}
+				for _, q := range []struct{ tenant, query, finds string }{
+					{"acme", "zeppelin", "ninth of October"},
+					{"globex", "submarine", "tenth of May"},
+					{"other", "announced", "everybody"},
+					{"acme", "zeplin", "ninth of October"},
+					{"globex", "zeppelin", ""},
+					{"other", "zeppelin", ""},
+					{"default", "zeppelin", ""},
+					{"globex", "zeplin", ""},
+					{"other", "zeplin", ""},
+					{"acme", "submarine", ""},
+					{"other", "submarin", ""},
+					{"acme", "announced", ""},
+				} {
+					got := search(q.tenant, q.query)
+					if q.finds == "" && !strings.Contains(got, `"count":0`) || !strings.Contains(got, q.finds) {
+						t.Errorf("%s: %s searches %s: %s", era, q.tenant, q.query, got)
+					}
+				}
+				// Nobody learns from a score what others have.
+				if alone, both := search("other", "everybody"), search("someone", "everybody"); alone != both || !strings.Contains(alone, `"type":"md"`) {
+					t.Errorf("%s\n%s", alone, both)
+				}
+				for tenant, want := range map[string]string{"acme": "zeppelin", "globex": "submarine", "other": ""} {
+					m, _ := c.roundTrip("resources/read", `{"uri":"resource://kb/plans.md","_meta":{"tenant_id":"`+tenant+`"}}`)
+					if want == "" && m.Error == nil || !strings.Contains(string(m.Result), want) {
+						t.Errorf("%s: %s reads %s %v", era, tenant, m.Result, m.Error)
+					}
+				}
+				r := c.call("ask_agent", `{"agent_uri":"researcher","tenant_id":"globex","prompt":"When does the zeppelin launch?"}`)
+				if text := fmt.Sprint(r); strings.Contains(text, "October") {
+					t.Errorf("%s: an agent of another tenant quotes %s", era, text)
+				}
+			}
+		})
+	}
+}
+
+func TestKnowledgeBaseArguments(t *testing.T) {
+	one, two := t.TempDir(), filepath.Join(t.TempDir(), "a=b")
+	if err := os.Mkdir(two, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o, err := Options{KB: []string{two, "acme=" + one}}.Completed()
+	if dirs, _ := o.bases(); err != nil || dirs[""] != two || dirs["acme"] != one {
+		t.Errorf("%v %v", dirs, err)
+	}
+	for _, args := range [][]string{{one, two}, {"acme=" + one, "acme=" + two}, {"acme="}, {"acme=" + filepath.Join(one, "none")}, {"a b=" + one}} {
+		if _, err := (Options{KB: args}).Completed(); err == nil || !strings.Contains(err.Error(), "kb") {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+// The status shows what can be searched: the built-in texts without anybody having searched them, and the bases of tenants
+// without their names.
+func TestO8_StatusShowsTheKnowledgeBase(t *testing.T) {
+	status := func(o Options) (s struct {
+		KB struct {
+			Ready         bool
+			Files, Chunks int
+			Tenants       []struct{ Files int }
+		}
+	}, raw []byte,
+	) {
+		t.Helper()
+		a, cs := serve(t, o)
+		if a.kb != nil {
+			ready(t, a)
+		}
+		raw = page(t, cs["modern"], "/status")
+		if err := json.Unmarshal(raw, &s); err != nil {
+			t.Fatal(err)
+		}
+		return s, raw
+	}
+	if s, raw := status(Options{}); !s.KB.Ready || s.KB.Files < 10 || s.KB.Chunks < s.KB.Files {
+		t.Errorf("the built-in texts: %s", jsonrpc.Get(raw, "kb"))
+	}
+	if s, raw := status(Options{KB: []string{"acme=" + folder(t, "x.md", "text")}}); s.KB.Files < 10 || len(s.KB.Tenants) != 1 || s.KB.Tenants[0].Files != 1 || strings.Contains(string(raw), "acme") {
+		t.Errorf("the base of a tenant: %s", jsonrpc.Get(raw, "kb"))
+	}
+	if _, raw := status(Options{Profile: Everything}); string(jsonrpc.Get(raw, "kb")) != "null" {
+		t.Errorf("a profile without one: %s", raw)
+	}
+}
+
+// page gets a page beside the endpoint.
+func page(t *testing.T, c *client, path string) []byte {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(c.url, "/mcp")+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := c.hc.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %s %v", path, res.Status, body, err)
+	}
+	return body
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/consent"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+)
+
+// consent is what the command line agrees to beforehand.
+func (a *app) consent() *consent.Policy {
+	p := &consent.Policy{}
+	if a.o.yes {
+		p.All()
+	}
+	return p
+}
+
+// canAsk is whether a person is there to answer: stdin and stderr are terminals.
+func (l *link) canAsk() bool { return terminal(l.std.in) && terminal(l.std.err) }
+
+// allow refuses what --read-only leaves out, and asks before a call that its server marks as destructive. Where nobody can be
+// asked the call is made: a script has named it.
+func (l *link) allow(ctx context.Context, it offer.Item, args []byte) error {
+	refuse := func(why, next string) error {
+		return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "tools/call " + it.Name, Message: why + "; nothing was sent", Next: next}
+	}
+	if l.opts.readOnly && !it.ReadOnly() {
+		return refuse("the tool is not marked as read-only, and --read-only refuses it", "leave --read-only out")
+	}
+	if !l.consent.Asks(l.Name(), it) || !l.canAsk() {
+		return nil
+	}
+	l.side.ask(consent.Question(l.Title(), it.Name, args) + " [y/N] ")
+	switch line, err := readLine(ctx, l.std.in); {
+	case err != nil:
+		l.side.ask("\n") // an error line must be a line of its own
+		return err
+	case !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes"):
+		return refuse("not called", "answer y, or give --yes")
+	}
+	return nil
+}
+
+// readLine reads one line from a terminal, unless ctx ends first.
+func readLine(ctx context.Context, f *os.File) (string, error) {
+	line := make(chan string, 1)
+	go func() { // it ends with the process, or with the line that is typed
+		s, _ := bufio.NewReader(f).ReadString('\n') // the end of the input is a no
+		line <- strings.TrimSpace(s)
+	}()
+	select {
+	case s := <-line:
+		return s, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// readOnly leaves the tools that are marked as read-only, in the items and in the list as it was sent, and says on stderr how
+// many others there are.
+func (l *link) readOnly(items []offer.Item, raw []byte) ([]offer.Item, []byte, error) {
+	var kept []offer.Item
+	var array [][]byte
+	for _, it := range items {
+		if it.ReadOnly() {
+			kept = append(kept, it)
+			array = append(array, it.Raw)
+		}
+	}
+	if n := len(items) - len(kept); n > 0 {
+		l.side.warn(fmt.Sprintf("--read-only hides %d of %d tools: they are not marked as read-only", n, len(items)))
+	}
+	from, to, ok := jsonrpc.Find(raw, offer.Tools.String())
+	if !ok {
+		return kept, raw, nil
+	}
+	out := append([]byte(nil), raw[:from]...)
+	out = append(append(append(out, '['), bytes.Join(array, []byte{','})...), ']')
+	return kept, append(out, raw[to:]...), nil
+}

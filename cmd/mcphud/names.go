@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/tui/widget"
+)
+
+// didYouMean asks for the names that a mistyped one is similar to, "" if there are none.
+func didYouMean(name string, names []string) string {
+	if s := similar(name, names); len(s) > 0 {
+		return "did you mean " + strings.Join(s, " or ") + "? "
+	}
+	return ""
+}
+
+// similar picks at most three names for a mistyped one: those that it is a part of or stands for as in a filter, those that are part of
+// it, and those that are at most two edits away; the nearest first.
+func similar(name string, names []string) []string {
+	const longest = 200
+	if name == "" || len(name) > longest {
+		return nil
+	}
+	low := strings.ToLower(name)
+	query := widget.ParseQuery(strconv.Quote(low))
+	worst := widget.Initials
+	if len(low) < 3 {
+		worst = widget.WordStart
+	}
+	var out []string
+	for _, n := range names {
+		l := strings.ToLower(n)
+		if len(n) <= longest && (query.Rank(n, "") <= worst || len(low) > 2 && (len(l) > 2 && strings.Contains(low, l) || edits(low, l) <= 2)) {
+			out = append(out, n)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return edits(low, strings.ToLower(a)) - edits(low, strings.ToLower(b)) })
+	return out[:min(3, len(out))]
+}
+
+// unlisted completes an error about a name that the server does not have, by what it lists. The list is asked for only now.
+func unlisted(ctx context.Context, l *link, kind offer.Kind, name string, err error) error {
+	var e *failure.Error
+	if !errors.As(err, &e) || e.Kind != failure.NotFound {
+		return err
+	}
+	list, listErr := l.List(ctx, kind)
+	if listErr != nil {
+		return err
+	}
+	c := *e
+	var names []string
+	for _, it := range list.Items {
+		if kind == offer.Resources {
+			names = append(names, it.URI)
+			continue
+		}
+		if it.Name == name { // then it was the arguments
+			c.Kind, c.Next = failure.RpcError, takes(it)
+			return &c
+		}
+		names = append(names, it.Name)
+	}
+	c.Next = fmt.Sprintf("%smcphud %s list shows what there is", didYouMean(name, names), kind)
+	return &c
+}
+
+// takes is which arguments a prompt needs, "" if it needs none.
+func takes(it offer.Item) string {
+	var need []string
+	for _, p := range it.Args {
+		if p.Required {
+			need = append(need, p.Name)
+		}
+	}
+	if len(need) == 0 {
+		return ""
+	}
+	return "it needs " + strings.Join(need, " and ")
+}
+
+// edits is the Levenshtein distance in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := last
+			if a[i] != b[j] {
+				cost++
+			}
+			last = row[j+1]
+			row[j+1] = min(cost, row[j]+1, last+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What mcp.yaml says of all servers is explained with its file and line, and with what it overrides; an entry's oauth block and keys that
+// nobody knows are warned of, there and in the list of servers.
+func TestC1_C3_C4_ServerSettingsAreExplained(t *testing.T) {
+	t.Parallel()
+	own := "mcp:\n  auto_discover: false\n  pool:\n    max_idle_time: 90s\n    max_connections: some\ncontinue_on_error: false\n"
+	local := `mcp:
+  servers:
+    - {id: github, command: x, oauth: {client_id: a, client_secret: s3cret, scopes: [repo]}}
+  auto_discover: true
+  cache_ttl: 1h
+  timeouts: {tool_call: 20s, connect: 10s, discovery: 15s}
+  allowed_tool_pattern: x
+`
+	cmd := explainer(t, "", "", nil)
+	for name, text := range map[string]string{".config/mcphud/mcphud.yaml": own, "mcp.yaml": local} {
+		path := filepath.Join(cmd.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, failure := explainedBy(t, cmd)
+	wantSettings(t, e.Servers, map[string]string{
+		"auto_discover":         "false mcphud.yaml:2, not true mcp.yaml:4",
+		"continue_on_error":     "false mcphud.yaml:6",
+		"cache_ttl":             "1h mcp.yaml:5",
+		"pool.max_idle_time":    "90s mcphud.yaml:4",
+		"pool.cleanup_interval": "1m0s default",
+		"pool.max_connections":  "no limit default",
+		"timeouts.tool_call":    "20s mcp.yaml:6",
+		"timeouts.connect":      "10s mcp.yaml:6",
+		"timeouts.discovery":    "15s mcp.yaml:6",
+	})
+	if failure != "" {
+		t.Error(failure)
+	}
+	var problems []string
+	for _, f := range e.Files {
+		for _, p := range f.Problems {
+			problems = append(problems, p.Message)
+		}
+	}
+	list := command(t, "servers", "list", "--format", "text")
+	list.Dir, list.Env = cmd.Dir, cmd.Env
+	listed := finish(t, list)
+	for _, want := range []string{"oauth is not used yet", `unknown key "allowed_tool_pattern"`, "max_connections: not a number; it is ignored"} {
+		if all := strings.Join(problems, "\n"); !strings.Contains(all, want) {
+			t.Errorf("explain lacks %q:\n%s", want, all)
+		}
+		if !strings.Contains(listed.out, want) {
+			t.Errorf("servers list lacks %q:\n%s", want, listed.out)
+		}
+	}
+	if strings.Contains(listed.out, "s3cret") {
+		t.Error("a secret was listed")
+	}
+}

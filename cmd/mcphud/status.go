@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/toolset"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Connect every configured server and show its state, tools and latency", Args: cobra.NoArgs,
+		Long: "status connects every server of the configs that is enabled and trusted, several at a time, and shows the state, the number of tools, " +
+			"the error and the latency of each, and the figures of the connection pool. Everything that it started is ended.\n\n" +
+			"The exit code is 0 when all of them connected, else that of the first server that did not. With continue_on_error: false in the config " +
+			"the first failure ends the others.",
+		Example: "  mcphud status\n  mcphud status --config ci/mcp.json --format json",
+		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+			if name := hiddenFlag(cmd); name != "" {
+				return usageError("--"+name+" does not apply to status, which is about all servers", "see mcphud status --help")
+			}
+			return a.withFleet(ctx, cmd, statusOfAll)
+		}),
+	}
+}
+
+// statusRow is one server of status as JSON.
+type statusRow struct {
+	Name string `json:"name"`
+	toolset.ServerStatus
+	Trusted bool          `json:"trusted"` // false: an entry of a file of the working folder that is not trusted yet
+	Source  config.Source `json:"source"`
+}
+
+// poolReport is the pool of status as JSON: what it has, and what it may have.
+type poolReport struct {
+	toolset.PoolStats
+	MaxConnections  int    `json:"max_connections"` // 0: no limit
+	MaxIdleTime     string `json:"max_idle_time"`
+	CleanupInterval string `json:"cleanup_interval"`
+}
+
+func newPoolReport(p *toolset.Pool) poolReport {
+	l := p.Limits()
+	return poolReport{p.Stats(), l.MaxConnections, l.MaxIdleTime.String(), l.CleanupInterval.String()}
+}
+
+func statusOfAll(ctx context.Context, f *fleet) error {
+	seen, first := f.connect(ctx)
+	if ctx.Err() != nil {
+		return first
+	}
+	report := struct {
+		Servers []statusRow `json:"servers"`
+		Pool    poolReport  `json:"pool"`
+	}{[]statusRow{}, newPoolReport(f.Pool())}
+	rows := [][]string{{"SERVER", "STATE", "TOOLS", "LATENCY", ""}}
+	for _, s := range f.set.Servers {
+		row := statusRow{Name: s.Name, Trusted: f.trust.Trusted(s), Source: s.Source}
+		got, tried := seen[s.Name]
+		if row.ServerStatus = got.ServerStatus; !tried {
+			row.ServerStatus, _ = f.Status(s.Name)
+		}
+		row.Error = mask.Text(row.Error)
+		if got.err != nil && row.Error == "" { // of the list of tools, say
+			row.Error = mask.Text(got.err.Error())
+		}
+		state, note := strings.ToLower(string(row.State)), strings.TrimPrefix(row.Error, s.Name+": ")
+		switch {
+		case s.Disabled:
+			state = "disabled"
+		case !row.Trusted:
+			state, note = "not trusted", "from a file of this folder: name the file with --config, or trust it in mcphud"
+		case got.stopped(first):
+			state, row.Error = "not tried", "another server failed, and continue_on_error is false"
+			note = row.Error
+		}
+		report.Servers = append(report.Servers, row)
+		tools, latency := "", ""
+		if row.Connected {
+			tools, latency = strconv.Itoa(row.ToolCount), text.Duration(time.Duration(row.LatencyMs*float64(time.Millisecond)))
+		}
+		rows = append(rows, []string{s.Name, state, tools, latency, note})
+	}
+	raw, err := marshal(report)
+	if err != nil {
+		return err
+	}
+	if err := f.out.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
+		if len(rows) == 1 {
+			t.block(noServers)
+		} else {
+			t.table(f.out.width, rows)
+		}
+		t.block("\n" + poolLine(report.Pool))
+	}}); err != nil {
+		return err
+	}
+	return first
+}
+
+// poolLine is the pool in a line.
+func poolLine(p poolReport) string {
+	limit := "no limit"
+	if p.MaxConnections > 0 {
+		limit = "limit " + strconv.Itoa(p.MaxConnections)
+	}
+	return fmt.Sprintf("pool: %d servers, %d active and %d idle connections, %s; idle ones close after %s, looked for every %s",
+		p.TotalServers, p.ActiveConnections, p.IdleConnections, limit, p.MaxIdleTime, p.CleanupInterval)
+}

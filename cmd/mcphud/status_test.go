@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// writeConfig writes a file of fake servers by name, in this order, and further top-level lines of YAML.
+func writeConfig(t *testing.T, extra string, servers ...[2]string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("mcp:\n  servers:\n")
+	for _, s := range servers {
+		fmt.Fprintf(&b, "    - {id: %q, command: %q, args: [%q]}\n", s[0], faketest.Binary(t), s[1])
+	}
+	b.WriteString(extra)
+	file := filepath.Join(t.TempDir(), "mcp.yaml")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+type statusReport struct {
+	Servers []struct {
+		Name, State, Error string
+		Connected, Enabled bool
+		ToolCount          int     `json:"tool_count"`
+		LatencyMs          float64 `json:"latency_ms"`
+	}
+	Pool struct {
+		TotalServers, ActiveConnections, IdleConnections int
+		MaxConnections                                   int    `json:"max_connections"`
+		MaxIdleTime                                      string `json:"max_idle_time"`
+	}
+}
+
+func (o outcome) status(t *testing.T) (r statusReport) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(o.out), &r); err != nil {
+		t.Fatalf("%v: %.500s\n%.500s", err, o.out, o.stderr)
+	}
+	return r
+}
+
+// Of three servers one is broken: the other two are connected and counted, and the exit code is the broken one's. With one
+// connection at most they take turns.
+func TestS6_S15_O4_StatusOfAllServers(t *testing.T) {
+	t.Parallel()
+	file := writeConfig(t, "  pool: {max_connections: 1, max_idle_time: 90s}\n",
+		[2]string{"good", string(behave.Good)}, [2]string{"broken", string(behave.ExitAtOnce)}, [2]string{"fine", string(behave.Modern)})
+	o := mcphud(t, "status", "--config", file, "--format", "json")
+	if o.code != exitUnreachable {
+		t.Errorf("exit %d, want %d: %s", o.code, exitUnreachable, o.stderr)
+	}
+	r := o.status(t)
+	if len(r.Servers) != 3 {
+		t.Fatalf("%d servers: %s", len(r.Servers), o.out)
+	}
+	for i, want := range []string{"good", "broken", "fine"} {
+		s := r.Servers[i]
+		works := want != "broken"
+		if s.Name != want || s.Connected != works || !s.Enabled || (s.ToolCount > 0) != works || (s.LatencyMs > 0) != works || (s.Error == "") != works {
+			t.Errorf("server %d: %+v, want %s", i, s, want)
+		}
+	}
+	if p := r.Pool; p.TotalServers != 3 || p.MaxConnections != 1 || p.MaxIdleTime != "1m30s" || p.ActiveConnections+p.IdleConnections > 1 {
+		t.Errorf("pool: %+v", p)
+	}
+	text := mcphud(t, "status", "--config", file, "--format", "text")
+	for _, want := range []string{"good", "connected", "exited", "pool: 3 servers", "limit 1"} {
+		if !strings.Contains(text.out, want) {
+			t.Errorf("the text lacks %q:\n%s", want, text.out)
+		}
+	}
+}
+
+// With continue_on_error: false the first failure ends the rest, and its exit code is the command's.
+func TestS15_StatusStopsAtTheFirstFailure(t *testing.T) {
+	t.Parallel()
+	file := writeConfig(t, "  continue_on_error: false\n", [2]string{"deaf", string(behave.NoAnswer)}, [2]string{"broken", string(behave.ExitAtOnce)})
+	o := mcphud(t, "status", "--config", file, "--connect-timeout", "2m", "--format", "json")
+	r := o.status(t)
+	if o.code != exitUnreachable || !strings.Contains(r.Servers[0].Error, "another server failed") || !strings.Contains(r.Servers[1].Error, "exited") {
+		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
+	}
+	if e := o.errorLine(t); e.Kind != "SpawnFailed" {
+		t.Errorf("the error is of kind %s", e.Kind)
+	}
+	on := writeConfig(t, "", [2]string{"deaf", string(behave.NoAnswer)}, [2]string{"broken", string(behave.ExitAtOnce)})
+	o = mcphud(t, "status", "--config", on, "--connect-timeout", "1s", "--format", "json")
+	if r := o.status(t); o.code != exitTimeout || !strings.Contains(r.Servers[0].Error, "no answer") {
+		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
+	}
+}
+
+func TestStatusOfDisabledUntrustedAndNoServers(t *testing.T) {
+	t.Parallel()
+	cmd := command(t, "status", "--format", "text")
+	entry := fmt.Sprintf(`{"command": %q, "args": ["good"]}`, faketest.Binary(t))
+	if err := os.WriteFile(filepath.Join(cmd.Dir, ".mcp.json"), []byte(`{"mcpServers": {"alien": `+entry+`}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := finish(t, cmd); o.code != 0 || !strings.Contains(o.out, "not trusted") {
+		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
+	}
+	off := filepath.Join(t.TempDir(), "mcp.yaml")
+	if err := os.WriteFile(off, []byte("servers:\n  off: {enabled: false, command: x}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := mcphud(t, "status", "--config", off, "--format", "json"); o.code != 0 || o.status(t).Servers[0].Enabled {
+		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
+	}
+	if o := ownProcess(t, "status", "--format", "text"); o.code != 0 || !strings.Contains(o.out, "no servers found") {
+		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
+	}
+	if o := mcphud(t, "status", "--url", "http://127.0.0.1:1"); o.code != exitFailure || o.errorLine(t).Kind != "Usage" {
+		t.Errorf("--url: exit %d, %s", o.code, o.stderr)
+	}
+}
+
+// The full name of a tool, in either spelling, names its server; with --server it is accepted as well. A name that could mean
+// tools of two servers is refused.
+func TestS6_N1_N2_FullNameNamesTheServer(t *testing.T) {
+	t.Parallel()
+	file := writeConfig(t, "", [2]string{"good", string(behave.Good)}, [2]string{"good__er", string(behave.Good)})
+	for _, args := range [][]string{
+		{"mcp__good__echo"},
+		{"mcp:good:echo"},
+		{"mcp__good__echo", "--server", "good"},
+		{"mcp:good:echo", "--server", "good"},
+		{"echo", "--server", "good"},
+		{"mcp:good__er:echo"},
+		{"mcp__good__er__echo", "--server", "good__er"},
+	} {
+		o := mcphud(t, append([]string{"tools", "call", "--config", file}, append(args, "text=hello")...)...)
+		if o.code != 0 || !strings.Contains(o.out, "hello") {
+			t.Errorf("%q: exit %d, %s, %s", args, o.code, o.out, o.stderr)
+		}
+	}
+	if o := mcphud(t, "tools", "show", "mcp__good__echo", "--config", file); !strings.Contains(o.ok(t), `"echo"`) {
+		t.Errorf("tools show: %s", o.out)
+	}
+	for name, why := range map[string]string{"mcp__good__er__echo": "ambiguous", "mcp__nobody__echo": "no registered server", "mcp__good__nothing": "no tool"} {
+		o := mcphud(t, "tools", "call", name, "--config", file)
+		if e := o.errorLine(t); o.code != exitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, why) {
+			t.Errorf("%s: exit %d, %s", name, o.code, o.stderr)
+		}
+	}
+}
+
+// tools list --all is the tools of all servers under their full names, in the order of the config, each as its server sent it. Servers that
+// fail are named in it.
+func TestS6_N1_ToolsOfAllServersInOneList(t *testing.T) {
+	t.Parallel()
+	file := writeConfig(t, "", [2]string{"b", string(behave.Good)}, [2]string{"a", string(behave.Good)}, [2]string{"broken", string(behave.ExitAtOnce)})
+	alone := mcphud(t, "tools", "list", "--server", "a", "--config", file, "--format", "json")
+	var one, all struct {
+		Tools []map[string]any
+		Meta  struct {
+			Missing []struct{ Server, Error string } `json:"mcphud/missing"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal([]byte(alone.ok(t)), &one); err != nil {
+		t.Fatal(err)
+	}
+	for spelling, format := range map[string]string{"underscore": "mcp__%s__%s", "colon": "mcp:%s:%s"} {
+		o := mcphud(t, "tools", "list", "--all", "--names", spelling, "--config", file, "--format", "json")
+		all.Tools, all.Meta.Missing = nil, nil
+		if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != exitUnreachable {
+			t.Fatalf("exit %d, %v: %s", o.code, err, o.stderr)
+		}
+		if len(all.Tools) != 2*len(one.Tools) || len(all.Meta.Missing) != 1 || all.Meta.Missing[0].Server != "broken" {
+			t.Fatalf("%d tools, missing %+v", len(all.Tools), all.Meta.Missing)
+		}
+		for i, tool := range all.Tools {
+			of := one.Tools[i%len(one.Tools)]
+			want := fmt.Sprintf(format, []string{"b", "a"}[i/len(one.Tools)], of["name"])
+			if tool["name"] != want || fmt.Sprint(tool["inputSchema"]) != fmt.Sprint(of["inputSchema"]) {
+				t.Errorf("tool %d is %v, want %s", i, tool["name"], want)
+			}
+		}
+	}
+	if o := mcphud(t, "tools", "list", "--all", "--server", "a", "--config", file); o.code != exitFailure || !strings.Contains(o.stderr, "--server") {
+		t.Errorf("--all --server: exit %d, %s", o.code, o.stderr)
+	}
+	names := slices.Collect(func(yield func(string) bool) {
+		for _, tool := range all.Tools {
+			if !yield(fmt.Sprint(tool["name"])) {
+				return
+			}
+		}
+	})
+	if o := mcphud(t, "tools", "call", names[0], "--config", file); o.code == exitFailure || strings.Contains(o.stderr, "InvalidToolName") {
+		t.Errorf("a listed name cannot be called: exit %d, %s", o.code, o.stderr)
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/toolset"
+)
+
+// serverOfTool takes the server from a tool's full name, where no flag names one: the servers of the configs are asked which of them the
+// name can mean.
+func (o *options) serverOfTool(cmd *cobra.Command, own []string, dash bool) error {
+	if dash || len(own) == 0 || cmd.Parent() == nil || cmd.Parent().Name() != "tools" || o.server != "" || o.url != "" || o.agent != "" {
+		return nil
+	}
+	if !toolset.IsFullName(own[0]) {
+		return nil
+	}
+	set, _, err := o.load()
+	if err != nil {
+		return err
+	}
+	ref, err := toolset.ResolveName(own[0], serverNames(set), func(toolset.ToolRef) (yes, known bool) { return false, false })
+	if err != nil {
+		return err
+	}
+	o.server = ref.Server
+	return nil
+}
+
+// missingServer is a server whose tools a list of all lacks, as JSON.
+type missingServer struct {
+	Server string `json:"server"`
+	Error  string `json:"error"`
+}
+
+// toolsOfAll prints the tools of every server in one list, each as its server sent it but for the name.
+func toolsOfAll(ctx context.Context, f *fleet, spelling string) error {
+	seen, first := f.connect(ctx)
+	if ctx.Err() != nil {
+		return first
+	}
+	rename := toolset.FullName
+	if spelling == "colon" {
+		rename = toolset.ColonName
+	}
+	raw := []byte(`{"tools":[`)
+	rows := [][]string{}
+	missing := []missingServer{}
+	for _, s := range f.set.Servers {
+		if err := seen[s.Name].err; err != nil {
+			missing = append(missing, missingServer{s.Name, mask.Text(err.Error())})
+			continue
+		}
+		for _, t := range f.Registry().ListByServer(s.Name) {
+			if f.readOnly && !t.Item.ReadOnly() {
+				continue
+			}
+			name := rename(t.Server, t.Tool)
+			it, err := jsonrpc.Update(t.Item.Raw, jsonrpc.Set(jsonrpc.Quote(name), "name"))
+			if err != nil {
+				return &failure.Error{Kind: failure.Protocol, Server: s.Name, Stage: "tools/list", Message: err.Error(), Err: err}
+			}
+			if len(rows) > 0 {
+				raw = append(raw, ',')
+			}
+			raw = append(raw, it...)
+			rows = append(rows, []string{name, hints(t.Item), markMalformed(t.Item, text.FirstLine(describe(t.Item)))})
+		}
+	}
+	raw = append(raw, ']')
+	if len(missing) > 0 {
+		list, err := marshal(missing)
+		if err != nil {
+			return err
+		}
+		raw = append(append(append(raw, `,"_meta":{"mcphud/missing":`...), list...), '}')
+	}
+	raw = append(raw, '}')
+	if err := f.out.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
+		if len(rows) == 0 {
+			t.block("none")
+		}
+		t.table(f.out.width, dropEmptyColumn(rows, 1))
+		for _, m := range missing {
+			t.block("missing: " + m.Server + ": " + m.Error)
+		}
+	}}); err != nil {
+		return err
+	}
+	return first
+}

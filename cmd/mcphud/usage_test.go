@@ -1,0 +1,123 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// eachCommand visits every command that help shows.
+func eachCommand(t *testing.T, f func(a *app, c *cobra.Command)) {
+	t.Helper()
+	a := &app{standard: standard{in: os.Stdin, out: os.Stdout, err: os.Stderr}, kill: &children{}}
+	a.root = a.command()
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		f(a, c)
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				walk(sub)
+			}
+		}
+	}
+	walk(a.root)
+}
+
+// Every command has examples, and every example is a command line that can be given.
+func TestExamplesParse(t *testing.T) {
+	t.Parallel()
+	n := 0
+	eachCommand(t, func(_ *app, c *cobra.Command) {
+		if strings.HasPrefix(c.CommandPath(), "mcphud completion ") {
+			return // cobra's: their text says how they are used
+		}
+		if c.Example == "" {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		for line := range strings.Lines(c.Example) {
+			lines := commandLines("```sh\n" + strings.TrimSpace(line) + "\n```")
+			if !strings.HasPrefix(line, "  ") || len(lines) == 0 && !strings.HasPrefix(line, "  echo ") {
+				t.Errorf("%s: the example %q is not an indented command line", c.CommandPath(), line)
+			}
+			for _, args := range lines {
+				parses(t, c.CommandPath(), args)
+				n++
+			}
+		}
+	})
+	if n < 40 {
+		t.Errorf("%d examples", n)
+	}
+}
+
+// Every flag that takes a value names it, every shared flag stands under a heading, and nothing shows how it was marked up.
+func TestFlagsNameTheirValues(t *testing.T) {
+	t.Parallel()
+	name := regexp.MustCompile(`^(-\w, )?--[a-z-]+( [A-Z]+(=[A-Z]+)?| "Name: value")?$`)
+	eachCommand(t, func(a *app, c *cobra.Command) {
+		c.LocalFlags()
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Hidden {
+				return
+			}
+			if got := flagName(f); !name.MatchString(got) || f.NoOptDefVal == "" && !strings.Contains(got, " ") {
+				t.Errorf("%s: %q", c.CommandPath(), got)
+			}
+			if strings.Contains(f.Usage, "`") {
+				t.Errorf("%s --%s: %s", c.CommandPath(), f.Name, f.Usage)
+			}
+		})
+		if c == a.root {
+			c.PersistentFlags().VisitAll(func(f *pflag.Flag) {
+				if g := strings.Join(f.Annotations[groupKey], ""); !slices.ContainsFunc(groups, func(h helpGroup) bool { return h.name == g }) {
+					t.Errorf("--%s stands under no heading", f.Name)
+				}
+			})
+		}
+	})
+}
+
+// Help fits 80 columns, where a line can be broken at all, and shows what a verb needs first.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	eachCommand(t, func(_ *app, c *cobra.Command) {
+		path := strings.Fields(c.CommandPath())[1:]
+		out := mcphud(t, append(path, "--help-all")...).ok(t)
+		text, _, _ := strings.Cut(out, "\nExamples:")
+		_, flags, _ := strings.Cut(out, "\n\nTarget:")
+		for line := range strings.Lines(text + flags) {
+			if line = strings.TrimRight(line, "\n"); ansi.StringWidth(line) > 80 && !strings.HasPrefix(c.CommandPath(), "mcphud completion") {
+				t.Errorf("%s: %d columns: %s", c.CommandPath(), ansi.StringWidth(line), line)
+			}
+		}
+		if strings.Contains(out, "`") && !strings.HasPrefix(c.CommandPath(), "mcphud completion") {
+			t.Errorf("%s shows how it was marked up:\n%s", c.CommandPath(), out)
+		}
+	})
+	verb, all := mcphud(t, "tools", "call", "--help").ok(t), mcphud(t, "tools", "call", "--help-all").ok(t)
+	for text, usual := range map[string]bool{
+		"  --agent NAME  ": true, "  --args JSON  ": true, "\nOutput:\n": true, "--help-all shows": true,
+		"\nLimits:\n": false, "  -e, --env KEY=VALUE  ": false, "  --timeout DURATION  ": false, "  -y, --yes  ": false,
+	} {
+		if strings.Contains(verb, text) != usual || !strings.Contains(all, text) && !strings.Contains(text, "shows") {
+			t.Errorf("%q: usual %v:\n%s\n%s", text, usual, verb, all)
+		}
+	}
+	if h := mcphud(t, "help", "tools", "call").ok(t); h != verb {
+		t.Errorf("mcphud help tools call:\n%s", h)
+	}
+	if out := mcphud(t, "completion", "bash", "--help").ok(t); strings.Contains(out, "--url") {
+		t.Errorf("completion talks to a server:\n%s", out)
+	}
+	if o := mcphud(t, fake(t, behave.Good, "tools", "list", "--help=false")...); o.code != 0 || strings.Contains(o.out, "Usage:") {
+		t.Errorf("--help=false: exit %d\n%s", o.code, o.out)
+	}
+}

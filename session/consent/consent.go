@@ -1,0 +1,158 @@
+// Package consent says which tools ask before they are called, remembers what a person agreed to, and words the question.
+package consent
+
+import (
+	"bytes"
+	"encoding/json"
+	"sync"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// Policy asks before tools that their server marks as destructive. The zero value, and nil, ask before each such call. What is
+// agreed to holds as long as the policy: nothing is saved.
+type Policy struct {
+	mu      sync.Mutex
+	all     bool
+	servers map[string]bool
+	tools   map[[2]string]bool
+}
+
+// Asks is whether a person has to agree before the tool is called.
+func (p *Policy) Asks(server string, it offer.Item) bool {
+	if !it.Destructive() {
+		return false
+	}
+	if p == nil {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.all && !p.servers[server] && !p.tools[[2]string{server, it.Name}]
+}
+
+// Tool agrees to every further call of one tool.
+func (p *Policy) Tool(server, tool string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tools == nil {
+		p.tools = map[[2]string]bool{}
+	}
+	p.tools[[2]string{server, tool}] = true
+}
+
+// Server agrees to every further call of the server's tools.
+func (p *Policy) Server(server string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.servers == nil {
+		p.servers = map[string]bool{}
+	}
+	p.servers[server] = true
+}
+
+// All agrees to every further call.
+func (p *Policy) All() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = true
+}
+
+const (
+	inline  = 60      // bytes of arguments that stand within the sentence
+	maxText = 300     // bytes of one string
+	maxArgs = 4 << 10 // bytes of all arguments together
+	maxDeep = 12      // levels of objects and arrays
+)
+
+// Question asks for consent to one call: who marks the tool, and what it would be called with. It may have several lines, and
+// holds what the server and the caller wrote: whoever shows it sanitises it.
+func Question(server, tool string, args []byte) string {
+	q := text.Clip(server, 80) + " marks " + text.Clip(tool, 120) + " as destructive."
+	shown := Arguments(args)
+	if shown == "{}" {
+		return q + " Call it without arguments?"
+	}
+	if len(shown) <= inline {
+		return q + " Call it with " + shown + "?"
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(shown), "", "  ") == nil {
+		shown = b.String()
+	}
+	return q + " Call it with these arguments?\n" + shown
+}
+
+// Arguments is an arguments object for reading, in one line: secrets hidden, long texts and deep values cut, at most a few kB.
+func Arguments(args []byte) string {
+	if len(bytes.TrimSpace(args)) == 0 {
+		return "{}"
+	}
+	w := writer{}
+	w.value("", args, 0)
+	return string(w.b)
+}
+
+// writer collects JSON until it is long enough.
+type writer struct{ b []byte }
+
+func (w *writer) value(name string, raw []byte, depth int) {
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case len(raw) == 0:
+	case depth > maxDeep && (raw[0] == '{' || raw[0] == '['):
+		w.b = append(w.b, `"…"`...)
+	case raw[0] == '{':
+		w.list('{', '}', func(next func() bool) {
+			_ = jsonrpc.Members(raw, func(key string, v []byte) bool {
+				if !next() {
+					return false
+				}
+				w.b = append(append(w.b, jsonrpc.Quote(text.Clip(key, maxText))...), ':')
+				if name != "" && mask.Secret(name) {
+					key = name // whatever a secret's parts are called
+				}
+				w.value(key, v, depth+1)
+				return true
+			})
+		}, `"…":"…"`)
+	case raw[0] == '[':
+		w.list('[', ']', func(next func() bool) {
+			_ = jsonrpc.Elements(raw, func(v []byte) bool {
+				if !next() {
+					return false
+				}
+				w.value(name, v, depth+1)
+				return true
+			})
+		}, `"…"`)
+	case raw[0] == '"':
+		s, _ := jsonrpc.String(raw)
+		w.b = append(w.b, jsonrpc.Quote(text.Clip(mask.Value(name, s), maxText))...)
+	case mask.Secret(name) && raw[0] >= '-' && raw[0] <= '9':
+		w.b = append(w.b, `"`+mask.Hidden+`"`...)
+	default:
+		w.b = append(w.b, text.Clip(string(raw), maxText)...)
+	}
+}
+
+// list writes what each visits between open and end, or more in place of what goes beyond the limit.
+func (w *writer) list(open, end byte, each func(next func() bool), more string) {
+	w.b = append(w.b, open)
+	first := true
+	each(func() bool {
+		if !first {
+			w.b = append(w.b, ',')
+		}
+		first = false
+		if len(w.b) > maxArgs {
+			w.b = append(w.b, more...)
+			return false
+		}
+		return true
+	})
+	w.b = append(w.b, end)
+}

@@ -1,0 +1,78 @@
+package session
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// Name is the server's name in the configs. It never changes, and no two servers of a manager have the same.
+func (s *Session) Name() string { return s.cfg.Name }
+
+// Title is what to call the server: its name in the configs, or where nobody gave it one what it calls itself. Of the servers of
+// a manager each has its own. The server may have chosen it: at most 60 bytes of its text as it came.
+func (s *Session) Title() string {
+	if t := s.title.Load(); t != nil {
+		return *t
+	}
+	return s.cfg.Name
+}
+
+// introduced takes note of what the server calls itself.
+func (s *Session) introduced(info []byte) {
+	if !s.cfg.Unnamed {
+		return
+	}
+	for _, member := range []string{"title", "name"} {
+		if t := strings.TrimSpace(text.Clip(text.FirstLine(jsonrpc.GetString(info, member)), 60)); t != "" {
+			s.unique(s, t)
+			return
+		}
+	}
+}
+
+// Config is the server as it was configured, and where it moved to since.
+func (s *Session) Config() config.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cfg := s.cfg
+	cfg.URL = s.url
+	if s.env != nil {
+		cfg.Env = maps.Clone(cfg.Env)
+		if cfg.Env == nil {
+			cfg.Env = map[string]string{}
+		}
+		maps.Copy(cfg.Env, s.env)
+	}
+	return cfg
+}
+
+// SetVariable adds to the environment of the child process from its next start on, for as long as this session lives.
+func (s *Session) SetVariable(name, value string) {
+	s.mu.Lock()
+	s.env = maps.Clone(s.env)
+	if s.env == nil {
+		s.env = map[string]string{}
+	}
+	s.env[name] = value
+	s.mu.Unlock()
+	s.notifyChange()
+}
+
+// SetURL takes note of another URL at which the server is from now on. It reports whether that is news to a session that is
+// connected, or that tried to be: then Reconnect makes a connection to where it is.
+func (s *Session) SetURL(url string) bool {
+	s.mu.Lock()
+	if s.url == url {
+		s.mu.Unlock()
+		return false
+	}
+	s.url = url
+	stale := s.state != Disconnected
+	s.mu.Unlock()
+	s.notifyChange()
+	return stale
+}

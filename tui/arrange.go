@@ -1,0 +1,76 @@
+package tui
+
+import (
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// share is where the user moved the border on a screen, in percent, 0 if nowhere: of the list beside or above the detail.
+func (p *preferences) share(where, view string) int {
+	n, err := strconv.Atoi(p.get(where + "." + view))
+	if err != nil || n < MinSplit || n > MaxSplit {
+		return 0
+	}
+	return n
+}
+
+// arrangement is where the user put the second pane of a screen.
+func (p *preferences) arrangement(view string) Arrangement {
+	switch p.get("second." + view) {
+	case "beside":
+		return Beside
+	case "below":
+		return Below
+	}
+	return Automatic
+}
+
+// flip puts the second pane of the visible screen below the first one, or beside it.
+func (a *App) flip() tea.Cmd {
+	where := "below"
+	if a.layout().Below {
+		where = "beside"
+	}
+	return a.prefs.set("second."+a.place.view, where)
+}
+
+// resize moves the border between the visible screen's panes.
+func (a *App) resize(by int) tea.Cmd {
+	l := a.layout()
+	where, n := "beside", share(a.arrange.Split)
+	if l.Below {
+		whole := max(l.Panes[0].H+l.Panes[1].H, 1)
+		where, n = "above", (l.Panes[0].H*100+whole/2)/whole
+		if a.arrange.Above != 0 {
+			n = share(a.arrange.Above)
+		}
+	}
+	return a.prefs.set(where+"."+a.place.view, strconv.Itoa(share(n+by)))
+}
+
+// layout is where things are now, also before they are drawn.
+func (a *App) layout() Layout { return Solve(a.w, a.h, a.arrange) }
+
+// Below is whether the visible view's second pane is below the first one; ok is false while only one is visible.
+func (c *Ctx) Below() (below, ok bool) { return c.app.layout().Below, onePane(c) == "" }
+
+// KeyOf is the key of an action as it is shown, "" if none works now.
+func (c *Ctx) KeyOf(id string) string {
+	x := c.app.actions.byID[id]
+	if x == nil {
+		return ""
+	}
+	if k := hintKey(x, c.app.typing()); k != "" {
+		return keyNames([]string{k})
+	}
+	return ""
+}
+
+// onePane is why there is nothing to arrange.
+func onePane(c *Ctx) string {
+	if l := c.app.layout(); l.Panes[0].Empty() || l.Panes[1].Empty() {
+		return "only one pane is visible"
+	}
+	return ""
+}

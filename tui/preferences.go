@@ -1,0 +1,75 @@
+package tui
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/atomicfile"
+)
+
+// maxPreferences bounds the file, in bytes.
+const maxPreferences = 64 << 10
+
+// preferences are what the user arranged, by name. They are read once and written at every change, so that a crash loses
+// none; where several programs run the last one wins.
+type preferences struct {
+	file   string
+	values map[string]string
+	change int // number of the last one
+
+	mu      sync.Mutex
+	written int // number of the change that the file has
+}
+
+// loadPreferences reads the file; one that is missing or broken is as good as empty.
+func loadPreferences(file string) *preferences {
+	p := &preferences{file: file, values: map[string]string{}}
+	if file == "" {
+		return p
+	}
+	if b, err := atomicfile.Read(file, maxPreferences); err == nil {
+		_ = json.Unmarshal(b, &p.values)
+	}
+	if p.values == nil { // the file says null
+		p.values = map[string]string{}
+	}
+	return p
+}
+
+func (p *preferences) get(name string) string { return p.values[name] }
+
+// set keeps a value; its command writes the file.
+func (p *preferences) set(name, value string) tea.Cmd {
+	if p.values[name] == value {
+		return nil
+	}
+	p.values[name] = value
+	b, err := json.MarshalIndent(p.values, "", "  ")
+	if p.file == "" || err != nil || len(b) > maxPreferences {
+		return nil
+	}
+	p.change++
+	change := p.change
+	return func() tea.Msg {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if change < p.written {
+			return nil
+		}
+		p.written = change
+		if os.MkdirAll(filepath.Dir(p.file), 0o700) == nil {
+			_ = atomicfile.Write(p.file, b) // a convenience: nobody is bothered where it fails
+		}
+		return nil
+	}
+}
+
+// Preference is what was kept under a name ("wrap"), "" if nothing was.
+func (c *Ctx) Preference(name string) string { return c.app.prefs.get(name) }
+
+// Prefer keeps a value under a name for this run and the next ones.
+func (c *Ctx) Prefer(name, value string) tea.Cmd { return c.app.prefs.set(name, value) }

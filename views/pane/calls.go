@@ -1,0 +1,86 @@
+package pane
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// Calls counts what this session asked of each tool, prompt and resource. The screens share one.
+type Calls struct {
+	of   *journal.Journal
+	seen uint64 // entries up to here were looked at
+	buf  []journal.Entry
+	by   map[callKey]calls
+	Rev  int // counts what changed them
+}
+
+// maxCalled bounds of how many different items the calls are counted.
+const maxCalled = 10_000
+
+type callKey struct{ server, method, name string }
+
+// calls are those of one item.
+type calls struct {
+	n    int
+	last uint64 // journal entry of the newest request
+}
+
+// methods are the requests that are counted.
+var methods = map[offer.Kind]string{offer.Tools: "tools/call", offer.Prompts: "prompts/get", offer.Resources: "resources/read"}
+
+// Sync takes in what was journalled since the last call.
+func (k *Calls) Sync(j *journal.Journal) {
+	if k.of != j {
+		*k = Calls{of: j, by: map[callKey]calls{}, Rev: k.Rev + 1}
+	}
+	if j == nil {
+		return
+	}
+	k.buf = j.Snapshot(k.seen, k.buf[:0])
+	for i := range k.buf {
+		e := &k.buf[i]
+		k.seen = e.Seq
+		if e.Tool == "" {
+			continue
+		}
+		k.Rev++ // an answer is the end of a call
+		if e.Kind != journal.Request || e.Dir != journal.Out {
+			continue
+		}
+		at := callKey{e.Server, e.Method, e.Tool}
+		c, known := k.by[at]
+		if known || len(k.by) < maxCalled {
+			k.by[at] = calls{c.n + 1, e.Seq}
+		}
+	}
+	if cap(k.buf) > 4096 {
+		k.buf = nil
+	}
+}
+
+// Count is how often an item was called.
+func (k *Calls) Count(server string, kind offer.Kind, name string) int {
+	return k.by[callKey{server, methods[kind], name}].n
+}
+
+// Last says how often an item was called and how the last call went, "" if there was none.
+func (k *Calls) Last(server string, kind offer.Kind, name string) string {
+	c := k.by[callKey{server, methods[kind], name}]
+	if c.n == 0 {
+		return ""
+	}
+	out := fmt.Sprintf("called %d×", c.n)
+	e, ok := k.of.Get(c.last)
+	if !ok {
+		return out
+	}
+	mark := map[string]string{journal.OK: "✓ ", journal.Failed: "✗ ", journal.Cancelled: "⊘ "}[e.Status]
+	if mark == "" {
+		return out + " · runs"
+	}
+	return out + " · last " + mark + text.Duration(e.Took) + " " + e.Time.Format(time.TimeOnly)
+}
