@@ -99,6 +99,7 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	if err != nil {
 		return rpc.Reply{}, failure.Wrap(err, s.Title(), stage)
 	}
+	meta = s.withMeta(meta)
 	s.mu.Lock()
 	s.calls++
 	s.mu.Unlock()

@@ -101,7 +101,7 @@ func (s *Session) keepListening(ctx context.Context, c *conn, filter mcp.Subscri
 	for n := 1; ctx.Err() == nil; n++ {
 		spec := &rpc.Request{
 			Method: string(mcp.MethodSubscriptionsListen), Params: fmt.Appendf(nil, `{"notifications":%s}`, body), Hidden: true,
-			OnNotification: func(frame []byte) { acknowledged(frame, filter, opened) },
+			OnNotification: func(frame []byte) { acknowledged(frame, filter, opened) }, Meta: s.withMeta(nil),
 		}
 		c.prepare(spec, nil)
 		started := time.Now()

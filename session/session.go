@@ -46,6 +46,7 @@ type Session struct {
 	retry     *retry // automatic reconnection that is going on
 	closed    bool
 	holds     int
+	meta      json.RawMessage     // for every request
 	retired   string              // why it was closed by Retire
 	subs      map[string]struct{} // URIs that are subscribed to over conn, in the legacy era
 	used      time.Time
@@ -59,7 +60,7 @@ type Session struct {
 func newSession(cfg config.Server, opts *Options, changed func(), unique func(*Session, string)) *Session {
 	s := &Session{
 		cfg: cfg, url: cfg.URL, opts: opts, changed: changed, unique: unique, state: Disconnected, since: time.Now(), used: time.Now(),
-		watches: map[string]*watch{},
+		watches: map[string]*watch{}, meta: opts.Meta,
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	for k := range s.lists {
@@ -426,6 +427,8 @@ type Options struct {
 	// Capabilities are advertised to servers, a JSON object; nil for what this package answers by itself, roots. Whoever
 	// advertises more answers it in Serve.
 	Capabilities json.RawMessage
+	// Meta is what Session.SetMeta sets, for every server; as ParseMeta makes it.
+	Meta json.RawMessage
 	// Trust says which servers of project files may be started; nil for none of them.
 	Trust *config.Trust
 	// HealthInterval is the time between health checks: 0 for 30 s, negative for none.

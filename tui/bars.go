@@ -161,6 +161,9 @@ func (a *App) statusLine(w int) string {
 			left = append(left, t.Text.S(safe.Line(cur.version, 12)))
 		}
 		left = append(left, cur.mark(t))
+		if cur.meta != "" {
+			left = append(left, t.Badge.S(" "+safe.Line(cur.meta, 40)+" "))
+		}
 	} else {
 		left = append(left, t.Muted.S(cmp.Or(a.cfg.Idle, "no server")))
 	}

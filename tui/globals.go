@@ -128,6 +128,7 @@ func globalActions() []Action {
 			},
 		},
 	}
+	list = append(list, metaAction())
 	list = append(list, tabActions()...)
 	list = append(list, copyActions()...)
 	return append(list, moveActions()...)

@@ -57,6 +57,7 @@ func rowOf(s *session.Session, now time.Time) serverRow {
 	st := s.Status()
 	r := serverRow{name: s.Name(), title: s.Title(), transport: st.Transport, version: st.Version, state: st.State}
 	r.software = software(st.ServerInfo)
+	r.meta = metaText(s.Meta())
 	if st.Latency > 0 {
 		r.latency = "answers in " + text.Duration(st.Latency)
 	}

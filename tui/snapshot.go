@@ -33,6 +33,7 @@ type serverRow struct {
 	moving             bool   // changes by itself
 	software           string // serverInfo: name and version
 	latency            string
+	meta               string // of every request
 }
 
 // connected is whether the server can be asked.

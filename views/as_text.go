@@ -1,6 +1,9 @@
 package views
 
 import (
+	"slices"
+
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/shell"
@@ -9,6 +12,14 @@ import (
 // invoke is an mcphud subcommand without flags.
 func invoke(verb string, operands ...string) shell.Invocation {
 	return shell.Invocation{Verb: verb, Operands: operands}
+}
+
+// withMeta adds what goes with every request to s.
+func withMeta(s *session.Session, i shell.Invocation) shell.Invocation {
+	for _, word := range session.MetaWords(s.Meta()) {
+		i.Flags = append(slices.Clip(i.Flags), "--meta", word)
+	}
+	return i
 }
 
 // copyCommand copies the mcphud command that does the same on a server.

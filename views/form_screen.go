@@ -417,7 +417,7 @@ func (v *formScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		if c.Server == nil {
 			return nil
 		}
-		return copyCommand(c.Server.Config(), v.command(v.cur))
+		return copyCommand(c.Server.Config(), withMeta(c.Server, v.command(v.cur)))
 	case k == tui.CopyCurl:
 		return shell.Curl(c.Sessions, v.cur.request)
 	case k == tui.CopyRaw && v.cur.last != nil:

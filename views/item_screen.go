@@ -174,7 +174,7 @@ func (v *itemScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	case tui.CopyJSON, tui.CopyRaw:
 		return tui.CopyBytes(it.Raw)
 	case tui.CopyCommand:
-		return copyCommand(c.Server.Config(), v.command(it))
+		return copyCommand(c.Server.Config(), withMeta(c.Server, v.command(it)))
 	}
 	return nil
 }

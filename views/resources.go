@@ -266,7 +266,7 @@ func (v *resources) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 	case tui.CopyJSON, tui.CopyRaw:
 		return tui.CopyBytes(it.Raw)
 	case tui.CopyCommand:
-		return copyCommand(c.Server.Config(), invoke("resources read", uri))
+		return copyCommand(c.Server.Config(), withMeta(c.Server, invoke("resources read", uri)))
 	}
 	return nil
 }

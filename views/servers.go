@@ -361,7 +361,7 @@ func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		info := s.Status().ServerInfo
 		return tui.CopyBytes(info)
 	case tui.CopyCommand:
-		return copyCommand(s.Config(), shell.Invocation{})
+		return copyCommand(s.Config(), withMeta(s, shell.Invocation{}))
 	case tui.CopyConfig:
 		return tui.CopyString(s.Config().Entry(), true)
 	}

@@ -96,7 +96,7 @@ func (a *app) completeNames(kind offer.Kind) cobra.CompletionFunc {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), shellTimeout)
 		defer cancel()
-		m := session.NewManager(session.Options{ClientInfo: clientInfo(), Transport: transport.Options{GracePeriod: oneShot}, Trust: a.o.trust()})
+		m := session.NewManager(session.Options{ClientInfo: clientInfo(), Meta: a.o.meta.json, Transport: transport.Options{GracePeriod: oneShot}, Trust: a.o.trust()})
 		defer m.Close()
 		cfg.NoReconnect = true
 		s, err := m.Register(cfg)

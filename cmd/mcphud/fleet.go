@@ -45,7 +45,7 @@ func (a *app) withFleet(ctx context.Context, cmd *cobra.Command, f func(context.
 	}
 	defer func() { err = cmp.Or(err, done()) }()
 	trust := config.OpenTrust(where.StateDir())
-	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Transport: transport.Options{GracePeriod: oneShot}, Trust: trust})
+	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Meta: a.o.meta.json, Transport: transport.Options{GracePeriod: oneShot}, Trust: trust})
 	defer m.Close()
 	settings := set.Settings
 	settings.AutoDiscover = nil // who runs this asks for it

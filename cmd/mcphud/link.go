@@ -88,7 +88,7 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 	out := a.printer()
 	sd := newSide(j, a.err, out, a.o.logLevel != "")
 	defer sd.stop()
-	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Transport: transport.Options{Stderr: sd, GracePeriod: oneShot}, Trust: a.o.trust()})
+	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Meta: a.o.meta.json, Transport: transport.Options{Stderr: sd, GracePeriod: oneShot}, Trust: a.o.trust()})
 	defer m.Close()
 	s, err := m.Register(cfg)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 )
 
@@ -29,6 +31,7 @@ type options struct {
 	linear              bool
 	logLevel, journal   string
 	maxFrame            size
+	meta                metadata
 }
 
 // formats, transports, protocols and levels are what the flags of those names take.
@@ -63,7 +66,8 @@ func (o *options) register(root *cobra.Command) {
 	f.Var(&o.maxFrame, "max-frame", "largest message to accept, such as 64MiB")
 	f.StringArrayVar(&o.roots, "root", nil, "offer `DIR` to the server as a root (repeatable)")
 	f.BoolVar(&o.linear, "linear", false, "plain lines instead of a full screen, for screen readers and logs")
-	grouped(f, groupTarget, "url", "agent", "server", "config", "protocol")
+	f.Var(&o.meta, "meta", "add `KEY=VALUE`, or KEY:=JSON, to _meta of every request (repeatable)")
+	grouped(f, groupTarget, "url", "agent", "server", "config", "protocol", "meta")
 	grouped(f, groupStdio, "env", "cwd", "root")
 	grouped(f, groupHTTP, "transport", "header")
 	grouped(f, groupLimits, "timeout", "max-timeout", "connect-timeout", "max-frame")
@@ -120,6 +124,26 @@ func (c *choice) Set(s string) error {
 }
 
 func (c *choice) Type() string { return "string" }
+
+// metadata is what goes into _meta of every request.
+type metadata struct {
+	words []string
+	json  json.RawMessage // the object of them
+}
+
+func (m *metadata) String() string { return strings.Join(m.words, " ") }
+
+// Set adds one member.
+func (m *metadata) Set(text string) (err error) {
+	words := append(slices.Clone(m.words), text)
+	meta, err := session.ParseMeta(words)
+	if err == nil {
+		m.words, m.json = words, meta
+	}
+	return err
+}
+
+func (m *metadata) Type() string { return "KEY=VALUE" }
 
 // size is a number of bytes: 65536, 512KiB, 64MiB.
 type size int64
