@@ -222,3 +222,27 @@ func (c *client) call(name, args string) toolResult {
 	}
 	return r
 }
+
+// until posts one modern tool call and returns the answer, "" if ctx ended first.
+func (c *client) until(ctx context.Context, tool, body string) string {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(body))
+	if err != nil {
+		return err.Error()
+	}
+	for k, v := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool,
+	} {
+		r.Header.Set(k, v)
+	}
+	res, err := c.hc.Do(r)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}

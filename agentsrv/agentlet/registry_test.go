@@ -213,7 +213,7 @@ func TestF2_CacheKeepsAHundredAgents(t *testing.T) {
 			misses.Add(1)
 		}
 	}})
-	for i := range cacheSize + 1 {
+	for i := range 101 {
 		r.make(t, "t", "u", fmt.Sprintf("a%d", i))
 	}
 	read := func(i int) (hit bool) {
@@ -223,18 +223,18 @@ func TestF2_CacheKeepsAHundredAgents(t *testing.T) {
 		}
 		return hits.Load() > before
 	}
-	for i := range cacheSize + 1 {
+	for i := range 101 {
 		if read(i) {
 			t.Errorf("a%d was in the cache before it was read", i)
 		}
 	}
-	if r.cache.Len() != cacheSize {
+	if r.cache.Len() != 100 {
 		t.Errorf("%d agents in the cache", r.cache.Len())
 	}
-	if !read(cacheSize) || read(0) {
+	if !read(100) || read(0) {
 		t.Error("not the agent used longest ago was dropped")
 	}
-	if hits.Load() != 1 || misses.Load() != cacheSize+2 {
+	if hits.Load() != 1 || misses.Load() != 102 {
 		t.Errorf("%d hits, %d misses", hits.Load(), misses.Load())
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -306,6 +308,42 @@ func TestA7_RequestSizeOverStdio(t *testing.T) {
 		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"message":"` + strings.Repeat("x", c.size) + `"}}}` + "\n")
 		if out := finish(t, cmd).ok(t); !strings.Contains(out, c.want) {
 			t.Errorf("%q with a line of %d bytes: %.200s", c.args, c.size, out)
+		}
+	}
+}
+
+// A client sends notifications/initialized once, after the answer to initialize, and what it asks for then is answered.
+func TestP4_InitializedIsSentOnce(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--ephemeral")
+	for _, how := range []string{"stdio", "http"} {
+		journal := filepath.Join(t.TempDir(), "journal.jsonl")
+		c := command(t, "tools", "list", "--protocol", "2025-11-25", "--journal", journal)
+		if how == "http" {
+			c.Args = append(c.Args, "--url", "http://"+s.addr()+"/mcp")
+		} else {
+			c.Args = append(c.Args, "--", c.Path, "agent", "--stdio", "--ephemeral")
+		}
+		if out := finish(t, c).ok(t); !strings.Contains(out, "echo") {
+			t.Errorf("%s: %s", how, out)
+		}
+		raw, err := os.ReadFile(journal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		for line := range strings.Lines(string(raw)) {
+			for _, method := range []string{`"method":"initialize"`, `"method":"notifications/initialized"`, `"method":"tools/list"`} {
+				if strings.Contains(line, `"dir":"out","kind":"`) && !strings.Contains(line, `"kind":"http"`) && strings.Contains(line, method) {
+					order = append(order, method)
+				}
+			}
+		}
+		if n := strings.Count(fmt.Sprint(order), "notifications/initialized"); n != 1 {
+			t.Errorf("%s: sent %d times: %q", how, n, order)
+		}
+		if at := slices.Index(order, `"method":"notifications/initialized"`); at < 1 || slices.Index(order, `"method":"tools/list"`) < at || slices.Index(order, `"method":"initialize"`) > at {
+			t.Errorf("%s: in the order %q", how, order)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -174,3 +175,39 @@ func TestAHeadWithoutEnd(t *testing.T) {
 
 // quietLog is for servers whose clients leave on purpose.
 func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }
+
+// Under load, too: 64 callers at a time need 64 connections, and the next 64 none.
+func TestF1_ConnectionsAreKeptUnderLoad(t *testing.T) {
+	const callers = 64
+	var together sync.WaitGroup
+	s := serveWeb(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		together.Done()
+		together.Wait() // so that each needs a connection of its own
+		_, _ = io.WriteString(w, "{}")
+	})
+	for range 3 {
+		together.Add(callers)
+		var wave sync.WaitGroup
+		for range callers {
+			wave.Go(func() {
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/mcp", strings.NewReader("x"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				res, err := s.up.RoundTrip(r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = io.Copy(io.Discard, res.Body)
+				_ = res.Body.Close()
+			})
+		}
+		wave.Wait()
+		if n := s.conns.Load(); n != callers {
+			t.Fatalf("%d connections for waves of %d requests", n, callers)
+		}
+	}
+}

@@ -345,3 +345,32 @@ func TestNoRouter(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Under load as many connections are kept as agents need: 64 callers at a time need 64, and the next 64 none.
+func TestF1_ConnectionsAreKeptUnderLoad(t *testing.T) {
+	const callers = 64
+	var together sync.WaitGroup
+	r, c := serve(t, Options{}, func(w http.ResponseWriter, req *http.Request) {
+		together.Done()
+		together.Wait() // so that each needs a connection of its own
+		result(`{"content":[]}`)(w, req)
+	})
+	for range 3 {
+		together.Add(callers)
+		var wave sync.WaitGroup
+		for range callers {
+			wave.Go(func() {
+				if _, err := c.CallTool(t.Context(), "b", "add", nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wave.Wait()
+		if n := r.conns.Load(); n != callers {
+			t.Fatalf("%d connections for waves of %d requests", n, callers)
+		}
+	}
+	if idleTime != 60*time.Second {
+		t.Errorf("they are kept for %v", idleTime)
+	}
+}
