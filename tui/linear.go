@@ -15,6 +15,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -31,6 +32,7 @@ const (
 type linear struct {
 	app  *App
 	out  *bufio.Writer
+	line *promptLine
 	msgs chan tea.Msg
 	ctx  context.Context
 
@@ -41,6 +43,7 @@ type linear struct {
 	question *prompt  // printed and waiting for its answer
 	asking   *confirm // likewise
 	view     string   // printed last
+	again    bool     // the screen is shown, all of it, once nothing happens any more: a filter has its effect
 	queue    []string // lines that wait for a call
 	urgent   []string // lines that do not
 	ended    bool
@@ -62,12 +65,13 @@ func runLinear(ctx context.Context, cfg Config) error {
 	if out == nil {
 		out = os.Stdout
 	}
+	line := &promptLine{w: out, on: cfg.In == nil && term.IsTerminal(os.Stdin.Fd())}
 	l := &linear{
-		app: app, out: bufio.NewWriter(out), ctx: work, msgs: make(chan tea.Msg),
+		app: app, out: bufio.NewWriter(line), line: line, ctx: work, msgs: make(chan tea.Msg),
 		seen: map[string]bool{}, states: map[string]session.State{},
 	}
 	app.w, app.h = 100, 40
-	lines := readLines(work, in)
+	lines, endLines := readLines(work, in)
 	send := func(m tea.Msg) {
 		select {
 		case l.msgs <- m:
@@ -79,6 +83,7 @@ func runLinear(ctx context.Context, cfg Config) error {
 	err = l.loop(lines)
 	stop()
 	endPump()
+	endLines()
 	if app.crash != nil {
 		return app.crash
 	}
@@ -88,26 +93,8 @@ func runLinear(ctx context.Context, cfg Config) error {
 	return err
 }
 
-// readLines reads lines in a goroutine; the channel closes at the end of the input. Lines beyond 1 MiB end the input.
-func readLines(ctx context.Context, in io.Reader) <-chan string {
-	ch := make(chan string)
-	go func() {
-		defer close(ch)
-		sc := bufio.NewScanner(in)
-		sc.Buffer(nil, 1<<20)
-		for sc.Scan() {
-			select {
-			case ch <- sc.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return ch
-}
-
 func (l *linear) loop(lines <-chan string) error {
-	fmt.Fprintln(l.out, "mcphud, linear mode. A number picks, ? lists commands, an empty line shows the screen again, q quits.")
+	fmt.Fprintln(l.out, "mcphud, linear mode. A number picks, /text filters, help lists the commands, an empty line shows the screen again, q quits.")
 	l.start(l.app.Init())
 	l.show(true)
 	quiet := time.NewTimer(linearQuiet)
@@ -122,6 +109,8 @@ func (l *linear) loop(lines <-chan string) error {
 		in := lines
 		if !ready {
 			in = nil
+		} else if len(l.queue)+len(l.urgent)+len(l.app.ops.all) == 0 {
+			l.line.prompt(l.app.current().info.ID)
 		}
 		asked := false
 		select {
@@ -134,6 +123,7 @@ func (l *linear) loop(lines <-chan string) error {
 		case <-quiet.C:
 			ready = true
 		case line, ok := <-in:
+			l.line.shown = false // the line was ended by who typed it
 			if ok {
 				l.take(strings.TrimSpace(line))
 			} else {
@@ -146,6 +136,10 @@ func (l *linear) loop(lines <-chan string) error {
 				quiet.Reset(linearQuiet)
 				l.command(line)
 			}
+		}
+		if ready && l.again && len(l.app.ops.all) == 0 {
+			l.again, asked = false, true
+			l.seen = map[string]bool{}
 		}
 		if lines == nil && ready && len(l.queue)+len(l.urgent) == 0 && len(l.app.ops.all) == 0 {
 			l.ended = true
@@ -193,7 +187,7 @@ func (l *linear) next() (string, bool) {
 
 // atOnce is whether a line is carried out while a call runs: what cancels, and the answer to a question.
 func (l *linear) atOnce(line string) bool {
-	return l.asking != nil || l.question != nil || line == "x" || line == "q" || line == "ctrl+c" || line == "?"
+	return l.asking != nil || l.question != nil || line == "x" || line == "q" || line == "ctrl+c" || line == "?" || line == "help"
 }
 
 // handle gives a message to the App.
@@ -280,9 +274,10 @@ func (l *linear) command(line string) {
 		l.answer(line)
 	case line == "":
 		l.seen = map[string]bool{}
-	case line == "?":
+	case line == "?" || line == "help":
 		l.help()
 	case strings.HasPrefix(line, "/"):
+		l.again = true
 		l.start(a.setFilter(line[1:], true))
 	case strings.HasPrefix(line, ":"):
 		l.start(a.command(line[1:]))
@@ -360,7 +355,9 @@ func (l *linear) show(asked bool) {
 	}
 	a.toasts.list = nil
 	l.overlays()
-	l.screen(asked)
+	if !l.again {
+		l.screen(asked)
+	}
 	if p := a.prompt; p != nil && p != l.question {
 		l.question = p
 		initial := ""
@@ -448,7 +445,7 @@ func (l *linear) screen(asked bool) {
 		fmt.Fprintln(l.out, safe.Line(line, 0))
 	}
 	if more > 0 {
-		fmt.Fprintf(l.out, "and %d more lines; /text narrows, an empty line prints all\n", more)
+		fmt.Fprintf(l.out, "and %d more; /text narrows, an empty line shows all\n", more)
 	}
 	l.seen = now
 }

@@ -84,9 +84,15 @@ func TestLinearListsPicksAndRuns(t *testing.T) {
 			t.Errorf("lines that did not change are printed again:\n%s", got)
 		}
 		c.has(c.enter("99"), "there is no 99; the numbers go to 12")
-		c.has(c.enter("nonsense"), "there is no command nonsense; ? lists the commands")
+		c.has(c.enter("nonsense"), "there is no command nonsense; help lists them")
 		c.has(c.enter("?"), "fruits.eat [enter]: Eats the fruit, which takes 3 s.", "app.quit [q]")
-		c.has(c.enter("/11"), "1) fruit 11")
+		c.has(c.enter("help"), "fruits.eat [enter]: Eats the fruit, which takes 3 s.")
+		for range 2 { // what is listed is said again, though it is not new
+			if got := c.enter("/11"); strings.Count(got, "1) fruit 11") != 1 || strings.Contains(got, "2) ") {
+				t.Errorf("filtering printed\n%s", got)
+			}
+		}
+		c.has(c.enter("/"), "1) fruit 0", "12) fruit 11")
 		c.has(c.enter(""), "fruit basket")
 		c.has(c.enter("other"), "== Other", "came with <nil>")
 		c.has(c.enter("esc"), "== Fruits")

@@ -261,7 +261,7 @@ func (a *App) command(text string) tea.Cmd {
 	}
 	next := "tab completes, ctrl+p lists everything"
 	if a.linear {
-		next = "? lists the commands"
+		next = "help lists them"
 	}
 	a.toasts.add(Warning, "there is no command "+word+"; "+next)
 	return nil

@@ -192,16 +192,22 @@ func (v *allTools) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 }
 
 func (v *allTools) Choices(*tui.Ctx) (out []tui.Choice) {
-	for i, t := range v.all {
-		if t.Source == toolset.MCP {
+	for i := range v.List.Listed() {
+		if t := v.all[i]; t.Source == toolset.MCP {
 			out = append(out, tui.Choice{Label: safe.Line(t.Name, 120) + pane.Summary(t.Item), Run: func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.open(c) }})
 		}
 	}
 	return out
 }
 
-func (v *allTools) Plain(_ *tui.Ctx, w io.Writer) {
+func (v *allTools) Plain(c *tui.Ctx, w io.Writer) {
+	if c.Linear && len(v.all) > 0 && v.List.Len() == 0 {
+		fmt.Fprintln(w, pane.NothingListed(v.Typed))
+	}
 	for _, t := range v.all {
+		if c.Linear && t.Source == toolset.MCP {
+			continue // one of the choices
+		}
 		fmt.Fprintf(w, "%s%s\n", safe.Line(t.Name, 300), pane.Summary(t.Item))
 	}
 }

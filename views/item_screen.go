@@ -185,7 +185,8 @@ func (v *itemScreen) PageText(*tui.Ctx) (text, ext string, ok bool) {
 }
 
 func (v *itemScreen) Choices(c *tui.Ctx) (out []tui.Choice) {
-	for _, it := range v.Listing.Items {
+	for i := range v.List.Listed() {
+		it := v.Listing.Items[i]
 		if v.name(it) == "" {
 			continue
 		}

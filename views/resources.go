@@ -280,8 +280,8 @@ func (v *resources) PageText(*tui.Ctx) (text, ext string, ok bool) {
 }
 
 func (v *resources) Choices(*tui.Ctx) (out []tui.Choice) {
-	for _, it := range v.Listing.Items {
-		if it.URI != "" {
+	for i := range v.List.Listed() {
+		if it := v.Listing.Items[i]; it.URI != "" {
 			out = append(out, tui.Choice{
 				Label: safe.Line(it.URI, 200) + pane.Summary(it),
 				Run:   func(c *tui.Ctx) tea.Cmd { return v.read(c, it.URI) },

@@ -369,7 +369,8 @@ func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 }
 
 func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
-	for i, s := range v.all {
+	for i := range v.List.Listed() {
+		s := v.all[i]
 		out = append(out, tui.Choice{
 			Label: fmt.Sprintf("%s (%s)", safe.Line(s.Title(), 80), s.Status().State),
 			Run:   func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.open(c) },

@@ -4,9 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
+
+	"github.com/muesli/cancelreader"
 
 	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/failure"
@@ -51,17 +55,20 @@ func (l *link) allow(ctx context.Context, it offer.Item, args []byte) error {
 
 // readLine reads one line from a terminal, unless ctx ends first.
 func readLine(ctx context.Context, f *os.File) (string, error) {
-	line := make(chan string, 1)
-	go func() { // it ends with the process, or with the line that is typed
-		s, _ := bufio.NewReader(f).ReadString('\n') // the end of the input is a no
-		line <- strings.TrimSpace(s)
-	}()
-	select {
-	case s := <-line:
-		return s, nil
-	case <-ctx.Done():
+	r, err := cancelreader.NewReader(f)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	defer context.AfterFunc(ctx, func() { r.Cancel() })()
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	return strings.TrimSpace(line), nil // the end of the input is a no
 }
 
 // readOnly leaves the tools that are marked as read-only, in the items and in the list as it was sent, and says on stderr how

@@ -142,3 +142,34 @@ func TestDemoWithoutATerminal(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
 	}
 }
+
+// On a terminal without a screen the tools are a numbered list, filtered as on a screen, with a prompt.
+func TestLinearOnATerminal(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{})
+	s := startUIWith(t, []string{"TERM=dumb"}, url)
+	say := func(text string) {
+		if _, err := io.WriteString(s.f, text+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.shows("\ntools> ")
+	if !strings.Contains(s.written(), "\n1) ") || !strings.Contains(s.written(), "/text filters") {
+		t.Errorf("%s", s.written())
+	}
+	say("/reset_c")
+	s.shows("\n1) reset_counter — ")
+	say("1")
+	s.shows("\ncall> ")
+	say("1")
+	s.shows("reset_counter as destructive. Call it without arguments?")
+	s.shows("\ns) this tool this session")
+	say("s")
+	s.shows("reset_counter: done")
+	say("help")
+	s.shows("app.palette [ctrl+p]")
+	say("app.quit")
+	if code := s.exit(); code != 0 || strings.Contains(s.written(), "\x1b[?1049h") {
+		t.Errorf("exit %d: %s", code, s.written())
+	}
+}

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/mcphud/mcphud/tui/paint"
@@ -104,6 +105,17 @@ func (l *List) Selected() int {
 		return -1
 	}
 	return l.index(l.cur)
+}
+
+// Listed are the indices of the rows listed, in their order: under a filter the best first.
+func (l *List) Listed() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for pos := range l.n {
+			if !yield(l.index(pos)) {
+				return
+			}
+		}
+	}
 }
 
 func (l *List) index(pos int) int {

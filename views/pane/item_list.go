@@ -321,7 +321,7 @@ func Summary(it offer.Item) string {
 	return " — " + safe.Line(text.FirstLine(it.Description), 200)
 }
 
-// PlainItems writes a listing for linear mode.
+// PlainItems writes a listing. In linear mode the rows that can be chosen are the screen's choices, and are left to them.
 func (p *ItemList) PlainItems(c *tui.Ctx, w io.Writer) {
 	if c.Server != nil && p.status.State == session.Connected && !p.Listing.Loaded && p.Listing.Err == nil {
 		fmt.Fprintln(w, "loading "+p.plural+"…")
@@ -333,9 +333,16 @@ func (p *ItemList) PlainItems(c *tui.Ctx, w io.Writer) {
 		}
 		return
 	}
+	if c.Linear && p.List.Len() == 0 {
+		fmt.Fprintln(w, NothingListed(p.Typed))
+		return
+	}
 	for i, it := range p.Listing.Items {
 		if it.Flaw != nil {
 			fmt.Fprintf(w, "item %d is malformed: %s\n", i+1, safe.Line(it.Flaw.Error(), 300))
+			continue
+		}
+		if c.Linear {
 			continue
 		}
 		fmt.Fprintf(w, "%s%s\n", safe.Line(p.key(it), 300), Summary(it))

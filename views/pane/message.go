@@ -42,6 +42,11 @@ func NothingMatches(th *tui.Theme, w int, filter string) []string {
 	return Message(th, w, fmt.Sprintf("Nothing matches %q.", filter), "Press / to change the filter; esc in it clears it.")
 }
 
+// NothingListed is NothingMatches in a line of linear mode.
+func NothingListed(filter string) string {
+	return fmt.Sprintf("nothing matches %q; / alone lists everything", filter)
+}
+
 // CountBadge is a badge: how many are listed of how many there are.
 func CountBadge(n, of int) string {
 	if n == of {
