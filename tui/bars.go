@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/bubbles/v2/key"
+
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -71,7 +73,10 @@ func (a *App) tabs() []tab {
 }
 
 // helpID is the action whose hint always has room.
-const helpID = "app.help"
+const (
+	helpID    = "app.help"
+	paletteID = "app.palette"
+)
 
 // hintLine shows what can be done now: the hints of the focused pane's actions, then the shell's own.
 func (a *App) hintLine(w int) string {
@@ -95,45 +100,34 @@ func (a *App) hintLine(w int) string {
 	}
 	pick(local)
 	typing := a.typing()
-	var b strings.Builder
-	used, kept := 0, 0
-	for _, x := range global {
-		if x.ID == helpID { // who knows no other key needs this one
-			kept = paint.Width(hintKey(x, typing)) + paint.Width(x.Title) + 3
+	var bar []key.Binding
+	put := func(k, title string) {
+		if k != "" {
+			bar = append(bar, binding(k, title))
 		}
-	}
-	put := func(key, title string) {
-		n := paint.Width(key) + paint.Width(title) + 3
-		if used+n+kept > w {
-			return
-		}
-		used += n
-		b.WriteString(" " + t.Accent.S(key) + " " + t.Muted.S(title) + " ")
 	}
 	if a.place.focus == RailFocus {
 		put("enter", "open server")
 	}
 	for _, x := range list {
-		if k := hintKey(x, typing); k != "" {
-			put(keyNames([]string{k}), x.Title)
-		}
+		put(hintKey(x, typing), x.Title)
 	}
 	if v, ok := a.current().view.(Hinter); ok && a.place.focus != RailFocus {
 		for _, h := range v.Hints(&a.ctx) {
-			put(keyNames([]string{h.Key}), h.Title)
+			put(h.Key, h.Title)
 		}
 	}
 	list = list[:0]
 	pick(unshadowed(local, global))
+	tail := "" // who knows no other key needs this one
 	for _, x := range list {
 		if x.ID == helpID {
-			kept = 0
+			tail = " " + keyBar(t, w, []key.Binding{binding(hintKey(x, typing), x.Title)})
+			continue
 		}
-		if k := hintKey(x, typing); k != "" {
-			put(keyNames([]string{k}), x.Title)
-		}
+		put(hintKey(x, typing), x.Title)
 	}
-	return paint.Fit(b.String(), w)
+	return paint.Fit(keyBar(t, w-paint.Width(tail), bar)+tail, w)
 }
 
 // hintKey is the key to show for an action, "" if it has none that works now:

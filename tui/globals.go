@@ -15,8 +15,8 @@ func globalActions() []Action {
 			Run:  func(c *Ctx) tea.Cmd { return c.Open(newHelp(c.app)) },
 		},
 		{
-			ID: "app.palette", Keys: []string{"ctrl+p"}, Title: "palette", Group: "Find", Hint: 91,
-			Help: "Find any action, screen or server by a few letters.",
+			ID: paletteID, Keys: []string{"ctrl+p"}, Title: "palette", Group: "Find", Hint: 91,
+			Help: "Find any tool, action, screen or server by a few letters.",
 			Run:  func(c *Ctx) tea.Cmd { return c.Open(newPalette(c.app)) },
 		},
 		{

@@ -3,8 +3,12 @@ package tui
 import (
 	"strings"
 
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
+	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -36,8 +40,8 @@ func newHelp(a *App) *picker {
 	} else {
 		add(a.current().info.Title, local)
 	}
-	add("Everywhere", unshadowed(local, global))
-	return newPicker("Help: type to search, enter runs", items, false)
+	add(everywhere, unshadowed(local, global))
+	return newPicker("Help: type to search, enter runs", items)
 }
 
 // unshadowed are the global actions of which a key is left.
@@ -58,6 +62,21 @@ func unshadowed(local, global []*Action) (out []*Action) {
 		}
 	}
 	return out
+}
+
+// binding is a key and what it does, as the models of bubbles take them.
+func binding(k, title string) key.Binding {
+	return key.NewBinding(key.WithKeys(k), key.WithHelp(keyNames([]string{k}), title))
+}
+
+// keyBar is a line of keys and what they do, as many as fit in w cells.
+func keyBar(t *Theme, w int, list []key.Binding) string {
+	bar := help.New()
+	bar.ShortSeparator = "  "
+	bar.SetWidth(w - 2)
+	plain := lipgloss.NewStyle()
+	bar.Styles = help.Styles{ShortKey: plain.Transform(t.Accent.S), ShortDesc: plain.Transform(t.Muted.S), Ellipsis: plain.Transform(t.Muted.S)}
+	return paint.Cut(" "+bar.ShortHelpView(list), w)
 }
 
 func actionItem(a *App, x *Action, group string) item {
@@ -82,50 +101,78 @@ func keyNames(keys []string) string {
 	return strings.Join(out, " ")
 }
 
-// newPalette lists everything that can be done from here, screens and servers included; typing ranks.
+// The groups of the palette.
+const (
+	foundGroup = "Tools, prompts, resources"
+	placeGroup = "Go to"
+	everywhere = "Everywhere"
+)
+
+// foundFirst is how many tools the palette lists before something is typed.
+const foundFirst = 4
+
+// newPalette lists everything that can be done from here: what the servers offer, what can be done on the screen, the
+// screens and servers to go to, and what can be done everywhere. Typing ranks.
 func newPalette(a *App) *picker {
 	var items []item
-	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
-	for _, x := range local {
-		items = append(items, actionItem(a, x, a.current().info.Title))
-	}
 	for i := range a.actions.views {
-		v := &a.actions.views[i]
-		items = append(items, item{
-			title: "go to " + v.info.Title, keys: a.tabKey(v.info.ID), group: placeGroup,
-			pick: func(a *App) tea.Cmd { return a.navigate(Navigate{View: v.info.ID}) },
-		})
-	}
-	for _, n := range a.servers.names() {
-		items = append(items, item{
-			title: "server " + safe.Line(n, 60), group: placeGroup,
-			pick: func(a *App) tea.Cmd { return a.selectServer(n) },
-		})
-	}
-	for _, x := range global {
-		items = append(items, actionItem(a, x, "Everywhere"))
-	}
-	shown := map[*Action]bool{}
-	for _, x := range local {
-		shown[x] = true
-	}
-	for i := range a.actions.views {
-		v := &a.actions.views[i]
-		for _, x := range v.actions {
-			if !shown[x] {
-				items = append(items, elsewhere(a, v, x))
+		if v, ok := a.actions.views[i].view.(Finder); ok {
+			for _, f := range v.Find(&a.ctx) {
+				items = append(items, item{
+					title: f.Name, keys: f.Kind, help: f.About, group: foundGroup, typed: len(items) >= foundFirst,
+					pick: func(a *App) tea.Cmd { return f.Run(&a.ctx) },
+				})
 			}
 		}
 	}
-	return newPicker("Command palette", items, true)
-}
-
-// elsewhere is an action of another screen or pane: whether it can run is only known once its screen is there.
-func elsewhere(_ *App, v *registered, x *Action) item {
-	return item{
-		title: v.info.Title + ": " + x.Title, keys: keyNames(x.Keys), help: x.Help, group: v.info.Title,
-		pick: func(a *App) tea.Cmd { return a.runAnywhere(x) },
+	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
+	listed := map[string]bool{}
+	add := func(x *Action, group, help string, typed bool) {
+		// Keys that move say nothing here, and screens have their names.
+		if strings.HasPrefix(x.ID, "move.") || strings.HasPrefix(x.ID, "app.screen") || x.ID == paletteID || typed && listed[x.Title] {
+			return
+		}
+		listed[x.Title] = true
+		it := actionItem(a, x, group)
+		if it.help, it.typed = help, typed; typed { // whether it can run is known once its screen is there
+			it.why = ""
+		}
+		items = append(items, it)
 	}
+	for _, x := range local {
+		add(x, a.current().info.Title, x.Help, false)
+	}
+	for i := range a.actions.views {
+		v := &a.actions.views[i]
+		items = append(items, item{
+			title: v.info.Title, keys: a.tabKey(v.info.ID), help: "Go to the screen.", group: placeGroup,
+			pick: func(a *App) tea.Cmd { return a.navigate(Navigate{View: v.info.ID}) },
+		})
+	}
+	for i := range a.servers.rows {
+		r := &a.servers.rows[i]
+		name, help := r.name, "Look at this server."
+		if r.title != r.name {
+			help = "Look at this server, " + safe.Line(r.name, 60) + " in its configuration."
+		}
+		items = append(items, item{
+			title: safe.Line(r.title, 60), keys: "server", help: help, group: placeGroup,
+			pick: func(a *App) tea.Cmd { return a.selectServer(name) },
+		})
+	}
+	for _, x := range global {
+		add(x, everywhere, x.Help, false)
+	}
+	for i := range a.actions.views {
+		v := &a.actions.views[i]
+		if _, form := v.view.(Typer); form { // what its keys do is about the field that has the focus
+			continue
+		}
+		for _, x := range v.actions {
+			add(x, everywhere, v.info.Title+": "+x.Help, true)
+		}
+	}
+	return newPicker("Command palette", items)
 }
 
 // tabKey is the number key of a screen, "" if it has none.

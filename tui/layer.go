@@ -1,9 +1,9 @@
 package tui
 
 import (
-	"strings"
 	"time"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/tui/paint"
@@ -83,20 +83,19 @@ func (l *layer) hintLine(c *Ctx, w int) string {
 	if h, ok := l.overlay.(Hinter); ok {
 		hints = h.Hints(c)
 	}
-	var b strings.Builder
+	var bar []key.Binding
 	for _, h := range hints {
-		s := " " + c.Theme.Accent.S(keyNames([]string{h.Key})) + " " + c.Theme.Muted.S(safe.Line(h.Title, 40)) + " "
-		if paint.Width(b.String())+paint.Width(s) > w {
-			break
-		}
-		b.WriteString(s)
+		bar = append(bar, binding(h.Key, safe.Line(h.Title, 40)))
 	}
-	return paint.Fit(b.String(), w)
+	return paint.Fit(keyBar(c.Theme, w, bar), w)
 }
 
 // place is where an overlay goes: in the middle, a little above it.
 func (l *layer) place(w, h int) Rect {
 	ow, oh := l.overlay.Size(max(w-4, 1), max(h-4, 1))
+	if ow+2 > w-6 { // a stripe beside it would show nothing but borders
+		ow = w - 2
+	}
 	ow, oh = min(max(ow, 1), w-2), min(max(oh, 1), h-2)
 	return Rect{X: (w - ow - 2) / 2, Y: (h - oh - 2) / 3, W: ow + 2, H: oh + 2}
 }

@@ -7,10 +7,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-	"github.com/sahilm/fuzzy"
 
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
 )
 
 // item is one line of a picker.
@@ -18,26 +18,32 @@ type item struct {
 	title, keys, help string // safe text
 	group             string
 	why               string // why it cannot be picked, "" if it can
+	typed             bool   // is listed only when something is typed
 	pick              func(*App) tea.Cmd
 }
 
-// placeGroup is the group of the palette's screens and servers.
-const placeGroup = "Go to"
+// offGroup is the last group: what cannot be picked, with the reason.
+const offGroup = "Not now"
 
 // picker is an overlay with a search line over a list: the palette and help.
 type picker struct {
-	title  string
-	items  []item
-	ranked bool // best match first, in place of keeping groups together
-	edit   lineEdit
-	shown  []int
-	at     int // index in shown
-	top    int // first row drawn
-	rows   []int
+	title string
+	items []item
+	query widget.Query
+	edit  lineEdit
+	shown []int
+	at    int // index in shown
+	top   int // first row drawn
+	rows  []int
 }
 
-func newPicker(title string, items []item, ranked bool) *picker {
-	p := &picker{title: title, items: items, ranked: ranked}
+func newPicker(title string, items []item) *picker {
+	for i := range items {
+		if items[i].why != "" {
+			items[i].group = offGroup
+		}
+	}
+	p := &picker{title: title, items: items}
 	p.search()
 	return p
 }
@@ -47,7 +53,7 @@ func (p *picker) Title() string { return p.title }
 
 // Size is most of the screen, so that it does not jump while typing.
 func (p *picker) Size(maxW, maxH int) (int, int) {
-	return min(maxW, 90), min(maxH, max(len(p.items)+2+p.groups(), 6), 30)
+	return min(maxW, 90), min(maxH, max(len(p.items)+2*p.groups()+footRows, 6+footRows), 30)
 }
 
 func (p *picker) groups() (n int) {
@@ -61,57 +67,27 @@ func (p *picker) groups() (n int) {
 	return n
 }
 
-// String is the text that item i is found by, for the fuzzy matcher.
-func (p *picker) String(i int) string {
-	it := &p.items[i]
-	return it.title + " " + it.keys + " " + it.group + " " + it.help
-}
-
-// Len is how many items there are, for the fuzzy matcher.
-func (p *picker) Len() int { return len(p.items) }
-
-// rank orders what the fuzzy matcher found: what is called so, screens and
-// servers that begin so, other titles with a word that begins so, the rest.
-func (it *item) rank(text string) int {
-	text, title := strings.ToLower(text), strings.ToLower(it.title)
-	switch {
-	case title == text:
-		return 0
-	case !strings.HasPrefix(title, text) && !strings.Contains(title, " "+text):
-		return 3
-	case it.group == placeGroup:
-		return 1
-	}
-	return 2
-}
-
+// search lists what was typed: the group of the best hit first, in a group the best hit first, and what cannot be picked last.
 func (p *picker) search() {
 	p.shown, p.at, p.top = p.shown[:0], 0, 0
-	text := strings.TrimSpace(p.edit.String())
-	if text == "" {
-		for i := range p.items {
-			p.shown = append(p.shown, i)
-		}
-		return
-	}
-	if p.ranked {
-		for _, m := range fuzzy.FindFrom(text, p) {
-			p.shown = append(p.shown, m.Index)
-		}
-		slices.SortStableFunc(p.shown, func(a, b int) int { return cmp.Compare(p.items[a].rank(text), p.items[b].rank(text)) })
-		return
-	}
-	words := strings.Fields(strings.ToLower(text))
-next:
+	p.query = widget.ParseQuery(p.edit.String())
+	ranks, best, order := make([]widget.Rank, len(p.items)), map[string]widget.Rank{}, map[string]int{}
 	for i := range p.items {
-		s := strings.ToLower(p.String(i))
-		for _, w := range words {
-			if !strings.Contains(s, w) {
-				continue next
-			}
+		it := &p.items[i]
+		if _, ok := order[it.group]; !ok {
+			best[it.group], order[it.group] = widget.None, len(order)
+		}
+		if ranks[i] = p.query.Rank(it.title, it.keys+" "+it.help+" "+it.group); ranks[i] == widget.None || it.typed && p.query.Empty() {
+			continue
 		}
 		p.shown = append(p.shown, i)
+		best[it.group] = min(best[it.group], ranks[i])
 	}
+	best[offGroup] = widget.None
+	slices.SortStableFunc(p.shown, func(i, j int) int {
+		a, b := p.items[i].group, p.items[j].group
+		return cmp.Or(cmp.Compare(best[a], best[b]), cmp.Compare(order[a], order[b]), cmp.Compare(ranks[i], ranks[j]))
+	})
 }
 
 // Handle moves, searches and picks.
@@ -175,12 +151,28 @@ func (p *picker) pick(c *Ctx) tea.Cmd {
 	return it.pick(c.app)
 }
 
-// Draw shows the search line and the rows around the cursor.
+// footRows are the rows below the list: a rule, and the whole text of the item under the cursor.
+const footRows = 3
+
+// Hints are the picker's keys.
+func (p *picker) Hints(*Ctx) []Hint {
+	leave := "close"
+	if p.edit.String() != "" {
+		leave = "clear"
+	}
+	return []Hint{{"enter", "run"}, {"tab", "next"}, {"esc", leave}}
+}
+
+// Draw shows the search line, the rows around the cursor, and what the one under it says in full.
 func (p *picker) Draw(c *Ctx, pane *Pane) *tea.Cursor {
 	t := c.Theme
+	pane.Foot = "esc closes"
+	if p.edit.String() != "" {
+		pane.Foot = "esc clears"
+	}
 	text, x := p.edit.draw(pane.W-2, false)
 	lines := append(pane.Lines[:0], t.Accent.S("› ")+text)
-	rows := p.layout(pane.H - 1)
+	rows := p.layout(max(pane.H-1-footRows, 1))
 	p.rows, pane.Selected = rows, 0
 	for i, r := range rows {
 		if r >= 0 && r == p.at {
@@ -197,6 +189,18 @@ func (p *picker) Draw(c *Ctx, pane *Pane) *tea.Cursor {
 	}
 	if len(p.shown) == 0 {
 		lines = append(lines, t.Muted.S(safe.Line("nothing matches; backspace widens the search", pane.W)))
+	} else if pane.H > 2*footRows {
+		for len(lines) < pane.H-footRows {
+			lines = append(lines, "")
+		}
+		lines = append(lines, t.Border.S(strings.Repeat("─", pane.W)))
+		it := p.items[p.shown[p.at]]
+		full := cmp.Or(it.help, it.title)
+		if it.why != "" {
+			full = it.why + ". " + full
+		}
+		lines = append(lines, strings.Split(ansi.Wrap(full, pane.W, ""), "\n")...)
+		lines = lines[:min(len(lines), pane.H)]
 	}
 	pane.Lines = lines
 	pane.Scroll = Scroll{p.top, len(p.shown)}
@@ -211,7 +215,7 @@ func (p *picker) layout(h int) (rows []int) {
 		last := ""
 		seen := false
 		for i := p.top; i < len(p.shown) && len(rows) < h; i++ {
-			if g := p.items[p.shown[i]].group; !p.ranked && g != last {
+			if g := p.items[p.shown[i]].group; g != last {
 				last = g
 				if len(rows)+1 >= h {
 					break
@@ -234,21 +238,20 @@ func (p *picker) row(t *Theme, i, w int, at bool) string {
 	const keyW = 14
 	keys := ansi.Truncate(it.keys, keyW-1, "…")
 	head := " " + keys + strings.Repeat(" ", max(keyW-ansi.StringWidth(keys), 1))
-	title := it.title
+	about := it.help
 	if it.why != "" {
-		title += " (" + it.why + ")"
+		about = it.why
 	}
 	if at {
-		return t.SelectRow(safe.Line(head+title+"  "+it.help, w), w, true)
+		return t.SelectRow(safe.Line(head+it.title+"  "+about, w), w, true)
 	}
-	s := t.Accent.S(head)
+	st := t.Text
 	if it.why != "" {
-		s += t.Muted.S(title)
-	} else {
-		s += t.Text.S(title)
+		st = t.Muted
 	}
-	if it.help != "" {
-		s += "  " + t.Muted.S(it.help)
+	s := t.Accent.S(head) + p.query.HighlightName(it.title, st, t.Match)
+	if about != "" {
+		s += "  " + p.query.Highlight(about, t.Muted, t.Match)
 	}
 	return paint.Fit(s, w)
 }

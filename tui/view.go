@@ -56,6 +56,18 @@ type PaneSpec struct {
 	Title string
 }
 
+// Finder is implemented by views whose things the palette opens by name: those of all open servers.
+type Finder interface {
+	Find(*Ctx) []Found
+}
+
+// Found is one thing of a [Finder]. Its texts are sanitised, of one line.
+type Found struct {
+	Kind        string // "tool"
+	Name, About string
+	Run         func(*Ctx) tea.Cmd
+}
+
 // Typer is implemented by views with text inputs. While Typing is true every
 // key goes to Handle first, and printable keys never reach an action.
 type Typer interface {

@@ -198,4 +198,9 @@ func (v *itemScreen) Choices(c *tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
+// Find lists the items of all open servers, those of the current one first.
+func (v *itemScreen) Find(c *tui.Ctx) []tui.Found {
+	return pane.Find(c, v.itemKind.kind, func(it offer.Item) (name, screen string) { return v.name(it), v.screen })
+}
+
 func (v *itemScreen) Plain(c *tui.Ctx, w io.Writer) { v.PlainItems(c, w) }

@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -158,5 +159,44 @@ func TestListAndDetail(t *testing.T) {
 		detail.HasNot("drop")
 		app.Whole().Has("Nothing matches").HasNot("─ drop ─")
 		app.Press("esc").Pane("list").HasNot("Acme") // what all begin with is left out
+	})
+}
+
+// The palette has the tools, prompts and resources of the open servers, and opens them; moves and what concerns a form's
+// field are not in it; what cannot be done stands last, with its reason; and esc does what the frame says.
+func TestPalette(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other := server.NewMCPServer("demo", "1", server.WithToolCapabilities(false), server.WithPromptCapabilities(false))
+		other.AddTool(mcp.NewTool("firecrawl_map", mcp.WithDescription("Maps a site. "+strings.Repeat("It says much of itself. ", 5)+"The end.")), nil)
+		other.AddTool(mcp.NewTool("demolish", mcp.WithDescription("Breaks demo.")), nil)
+		other.AddPrompt(mcp.NewPrompt("greet", mcp.WithPromptDescription("Greets.")), nil)
+		app := tuitest.Start(t, gitLike(tuitest.Server("demo", other))...)
+		app.Press("1").View("servers").Press("j", "enter").View("tools").Press("4").View("prompts").Press("2").View("tools")
+		p := app.Palette()
+		p.Has("Tools, prompts, resources", "firecrawl_map").HasNot("half a page", "unset")
+		app.Whole().Has("esc closes")
+		p.Find("git_log").Run("git_log").View("call")
+		if at := app.State(); !strings.HasSuffix(at.Crumbs, "git_log") || at.Server != "git" {
+			t.Errorf("the palette opened %s of %s", at.Crumbs, at.Server)
+		}
+		app.Press("esc")
+		p = app.Palette().Find("firecrawl_map")
+		p.Selected("firecrawl_map")
+		p.Has("The end.") // the row is cut, the foot is not
+		app.Whole().Has("esc clears")
+		app.Press("esc").Whole().Has("esc closes")
+		app.Press("esc").NoOverlay()
+		app.Palette().Find("demo").Run("demo")
+		if at := app.State().Server; at != "demo" {
+			t.Errorf("demo led to %s", at)
+		}
+		app.Palette().Find("greet").Run("greet").View("prompt").Press("esc")
+		rows := strings.Split(app.View("tools").Palette().Find("cancel").Text(), "\n")
+		if i := slices.IndexFunc(rows, func(r string) bool { return strings.HasPrefix(r, "Not now") }); i < 0 || !strings.Contains(rows[i+1], "nothing is running") {
+			t.Errorf("what cannot be done is not said with its reason:\n%s", strings.Join(rows, "\n"))
+		}
+		app.Press("esc")
+		app.Press("ctrl+u", "pgdown").Overlay("palette").HasNot("Call: ", "Prompt: ")
+		app.Press("esc")
 	})
 }

@@ -291,6 +291,11 @@ func (v *resources) Choices(*tui.Ctx) (out []tui.Choice) {
 	return out
 }
 
+// Find lists the resources of all open servers, those of the current one first.
+func (v *resources) Find(c *tui.Ctx) []tui.Found {
+	return pane.Find(c, offer.Resources, func(it offer.Item) (name, screen string) { return it.URI, "resources" })
+}
+
 func (v *resources) Plain(c *tui.Ctx, w io.Writer) {
 	if v.reading != "" {
 		v.reply.Plain(w)
