@@ -352,7 +352,7 @@ func TestConnectJoinsAndCancels(t *testing.T) {
 		if starts != 2 {
 			t.Errorf("started %d times", starts)
 		}
-		want := "Disconnected -> Connecting\nConnecting -> Disconnected\nDisconnected -> Connecting\nConnecting -> Connected"
+		want := "Disconnected → Connecting\nConnecting → Disconnected\nDisconnected → Connecting\nConnecting → Connected"
 		var got []string
 		for _, e := range m.Journal().Snapshot(0, nil) {
 			if e.Kind == journal.State && strings.Contains(e.Note, " -> ") {

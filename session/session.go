@@ -109,7 +109,7 @@ func (s *Session) set(to State, err error) func() {
 	id, retired := s.conns, s.retired
 	return func() {
 		if from != to || err != nil {
-			note := string(from) + " -> " + string(to)
+			note := string(from) + " → " + string(to)
 			if err != nil {
 				note += ": " + err.Error()
 			}

@@ -36,16 +36,20 @@ func (w *snapshot) refresh(a *App) {
 	}
 }
 
-// newest finds the last entry of the traffic.
+// newest finds the last entry of the traffic beside health checks.
 func (w *snapshot) newest(j *journal.Journal) {
 	rev := j.Rev()
 	if rev == w.seen {
 		return
 	}
 	w.seen = rev
-	w.tail = j.Snapshot(w.latest.Seq, w.tail[:0])
-	if n := len(w.tail); n > 0 {
-		w.latest, w.traffic = w.tail[n-1], true
+	w.tail = j.Snapshot(w.upTo, w.tail[:0])
+	for i := range w.tail {
+		e := &w.tail[i]
+		w.upTo = e.Seq
+		if e.Method != "ping" || e.Status == journal.Failed {
+			w.latest, w.traffic = *e, true
+		}
 	}
 	if cap(w.tail) > 4096 { // the first snapshot of a long journal
 		w.tail = nil

@@ -14,7 +14,8 @@ import (
 type snapshot struct {
 	current string
 	rows    []serverRow
-	latest  journal.Entry // newest traffic
+	latest  journal.Entry // newest traffic but health checks
+	upTo    uint64        // traffic up to here was looked at
 	traffic bool          // there is any
 	seen    uint64        // revision of the journal
 	tail    []journal.Entry

@@ -112,7 +112,7 @@ func TestBadStart(t *testing.T) {
 			shows(app, "list", "Press r to ")
 			frames := func() int {
 				return len(wire(app, func(e journal.Entry) bool {
-					return e.Kind == journal.State && strings.Contains(e.Note, "-> Connecting")
+					return e.Kind == journal.State && strings.Contains(e.Note, "→ Connecting")
 				}))
 			}
 			before := frames()
@@ -143,7 +143,7 @@ func TestBadOutputOnStdout(t *testing.T) {
 	app.View("tools").Pane("list").Has("echo")
 	form(app, "add")
 	app.Type("1").Press("enter").Type("2").Press("ctrl+g")
-	app.Pane("result").Has("✓ ok")
+	app.Pane("result").Has("✓ ")
 	leave(app).Press("7").View("logs").Pane("list").Has("stdout", "[info] handling tools/call", "{not json}")
 	bad := wire(app, func(e journal.Entry) bool { return e.Kind == journal.Bad && e.Dir == journal.In })
 	if len(bad) == 0 || bad[0].Note == "" {
@@ -160,5 +160,5 @@ func TestBadStderr(t *testing.T) {
 	app.View("tools").Pane("list").Has("echo")
 	form(app, "add")
 	app.Type("1").Press("enter").Type("2").Press("ctrl+g")
-	app.Pane("result").Has("✓ ok")
+	app.Pane("result").Has("✓ ")
 }

@@ -31,7 +31,7 @@ func TestBudgetKeyOnEveryScreen(t *testing.T) {
 	r.until("rpc_error")
 	fill(r, "notify")
 	r.press("ctrl+g")
-	r.until("1 text")
+	r.until("✓ ")
 	r.rest()
 	for _, s := range []struct {
 		view string

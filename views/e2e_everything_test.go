@@ -57,7 +57,7 @@ func fillForm(t *testing.T, app *tuitest.App) {
 	app.Press("ctrl+g").Overlay("Send anyway?").Has("/a", "/b", "send anyway")
 	app.Press("esc").NoOverlay()
 	app.Press("backspace").Type("40").Press("enter").Type("2.5").Press("ctrl+g")
-	app.Pane("result").Has("✓ ok", "The sum of 40 and 2.5 is 42.5.")
+	app.Pane("result").Has("✓ ", "The sum of 40 and 2.5 is 42.5.")
 	if got := sentTo(t, app, "tools/call"); !strings.Contains(got, `"arguments":{"a":40,"b":2.5}`) {
 		t.Errorf("sent %s", got)
 	}
@@ -65,7 +65,7 @@ func fillForm(t *testing.T, app *tuitest.App) {
 	form(app, "get-annotated-message").Has("unset", "one of 3")
 	app.Press("enter").Type("succ").Press("enter").Pane("form").Has("success")
 	app.Press("down", "space", "ctrl+g")
-	app.Pane("result").Has("✓ ok", "1 text · 1 image", "Operation completed successfully")
+	app.Pane("result").Has("✓ ", "1/3 text", "Operation completed successfully")
 	if got := sentTo(t, app, "tools/call"); !strings.Contains(got, `"arguments":{"messageType":"success","includeImage":true}`) {
 		t.Errorf("sent %s", got)
 	}
@@ -81,28 +81,28 @@ func fillForm(t *testing.T, app *tuitest.App) {
 func showContents(_ *testing.T, app *tuitest.App) {
 	form(app, "get-structured-content")
 	app.Press("enter", "down", "enter", "ctrl+g")
-	app.Pane("result").Has("✓ ok", "✓ matches outputSchema", "structured")
+	app.Pane("result").Has("✓ ", "matches outputSchema", "structured")
 	app.Press("]").Pane("result").Has(`"temperature": 36`, `"conditions": "Light rain / drizzle"`)
 
 	form(app, "get-resource-reference")
-	app.Press("ctrl+g").Pane("result").Has("✓ ok", "2 text · 1 resource")
+	app.Press("ctrl+g").Pane("result").Has("✓ ", "2/3 resource")
 	app.Press("]").Pane("result").Has("demo://resource/dynamic/text/1", "Resource 1: This is a plaintext resource")
 
 	form(app, "get-resource-links")
-	app.Press("ctrl+g").Pane("result").Has("✓ ok", "3 resource_link", "Here are 3 resource links")
+	app.Press("ctrl+g").Pane("result").Has("✓ ", "2/4 resource_link", "Here are 3 resource links")
 	app.Press("]", "]").Pane("result").Has("demo://resource/dynamic/text/2", "Press o to read the resource")
 	app.Press("o").View("resources")
-	app.Pane("detail").Has("✓ read", "Resource 2: This is a plaintext resource")
+	app.Pane("detail").Has("✓ ", "Resource 2: This is a plaintext resource")
 	app.Press("esc").View("call")
-	app.Pane("result").Has("3 resource_link")
+	app.Pane("result").Has("2/4 resource_link")
 }
 
 // readResources reads a listed resource, any other URI, and one that is not there.
 func readResources(_ *testing.T, app *tuitest.App) {
 	pick(app, "3", "resources", "architecture.md").Press("enter")
-	app.Pane("detail").Has("✓ read", "Everything Server", "Architecture")
+	app.Pane("detail").Has("✓ ", "Everything Server", "Architecture")
 	app.Press("u").Type("\x15demo://resource/dynamic/blob/3\r")
-	app.Pane("detail").Has("✓ read", "demo://resource/dynamic/blob/3")
+	app.Pane("detail").Has("✓ ", "demo://resource/dynamic/blob/3")
 	app.Press("u").Type("\x15demo://nowhere\r")
 	app.Pane("detail").Has("✗", "demo://nowhere", "-32602")
 }
@@ -114,7 +114,7 @@ func expandTemplate(t *testing.T, app *tuitest.App) {
 	app.Whole().Has("demo://resource/dynamic/text/{resourceId}")
 	app.Press("enter").View("template").Pane("form").Has("resourceId")
 	app.Type("17").Press("ctrl+g")
-	app.Pane("result").Has("✓ ok", "demo://resource/dynamic/text/17", "Resource 17: This is a plaintext resource")
+	app.Pane("result").Has("✓ ", "demo://resource/dynamic/text/17", "Resource 17: This is a plaintext resource")
 	if got := sentTo(t, app, "resources/read"); !strings.Contains(got, `"uri":"demo://resource/dynamic/text/17"`) {
 		t.Errorf("sent %s", got)
 	}
@@ -131,13 +131,13 @@ func getPrompt(t *testing.T, app *tuitest.App) {
 	app.Press("down", "enter").Pane("form").Has("Marketing")
 	app.Press("down").Type("G").Pane("form").Has("Grace")
 	app.Press("down", "enter", "ctrl+g")
-	app.Pane("result").Has("✓ ok", "Please promote Grace to the head of the Marketing team.", "user")
+	app.Pane("result").Has("✓ ", "Please promote Grace to the head of the Marketing team.", "user")
 	if got := sentTo(t, app, "completion/complete"); !strings.Contains(got, `"context":{"arguments":{"department":"Marketing"}}`) {
 		t.Errorf("sent %s", got)
 	}
 	pick(app, "4", "prompts", "resource-prompt").Press("enter").View("prompt")
 	app.Type("Te").Pane("form").Some(tuitest.Matches(`^ +Text$`))
 	app.Press("down", "enter", "down").Type("5").Press("ctrl+g")
-	app.Pane("result").Has("✓ ok", "1 text · 1 resource")
+	app.Pane("result").Has("✓ ", "2/2")
 	app.Press("]").Pane("result").Has("Resource 5: This is a plaintext resource")
 }

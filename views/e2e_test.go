@@ -150,7 +150,7 @@ func shows(app *tuitest.App, pane string, texts ...string) *tuitest.App {
 		}
 		var words []string
 		for i, row := range strings.Split(app.Screen(), "\n") {
-			if i >= r.Y && i < r.Y+r.H {
+			if i >= r.Y-1 && i <= r.Y+r.H { // with its frame
 				words = append(words, strings.Fields(ansi.Cut(row, r.X, r.X+r.W))...)
 			}
 		}

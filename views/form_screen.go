@@ -69,7 +69,9 @@ type draft struct {
 }
 
 func newFormScreen(store *inputs.Store, a formKind) *formScreen {
-	return &formScreen{formKind: a, inputs: store, reply: pane.NewReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
+	v := &formScreen{formKind: a, inputs: store, reply: pane.NewReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
+	v.reply.Again = "r run again"
+	return v
 }
 
 func (v *formScreen) Info() tui.Info { return v.info }

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
 	"github.com/mcphud/mcphud/views/pane"
@@ -158,7 +159,7 @@ func (v *formScreen) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
 		return c.Toast(tui.Note, m.Label+" ended; see the traffic")
 	}
 	if m.Err != nil {
-		v.reply.Fail(c.Theme, m)
+		v.reply.Fail(m, d.request)
 		if v.reply.Cancelled {
 			return nil // the keys stay where x was pressed: a second one must not be typed into a field
 		}
@@ -168,61 +169,52 @@ func (v *formScreen) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
 	d.last = pane.ResultAsSent(c.Sessions.Journal(), r)
 	last := d.last
 	th := c.Theme
-	return v.reply.Load(c, func() ([]string, []pane.Part, error) {
+	return v.reply.Load(c, r.Request, func() (pane.Verdict, []pane.Part, error) {
 		res, parts := pane.ResultParts(pane.FileName(v.name(d.item)), r.Result, last)
 		return verdict(th, d.item, res, r), parts, nil
 	})
 }
 
-// verdict is what the result pane says first: how it went, how long it took,
-// how large it is, and whether it is what the tool promised.
-func verdict(th *tui.Theme, it offer.Item, res offer.Result, r rpc.Reply) []string {
-	line := th.OK.S("✓ ok")
+// verdict is how a call went: how long it took, how large the result is, and whether it is what the tool promised.
+func verdict(th *tui.Theme, it offer.Item, res offer.Result, r rpc.Reply) (out pane.Verdict) {
+	out.Line = "✓ " + cost(r)
 	if res.IsError {
-		line = th.Error.S("✗ the tool reported an error (isError)")
+		out.Line = "✗ the tool failed (isError) · " + cost(r)
 	}
-	kinds := map[string]int{}
-	for _, c := range res.Contents {
-		kinds[c.Type]++
-	}
-	line += th.Muted.S(cost(r))
-	for _, k := range []string{"text", "image", "audio", "resource", "resource_link"} {
-		if n := kinds[k]; n > 0 {
-			line += th.Muted.S(fmt.Sprintf(" · %d %s", n, k))
-		}
-	}
-	out := []string{line}
 	if len(it.OutputSchema) == 0 || res.IsError {
 		return out
 	}
+	flaw := func(st paint.Style, s string) { out.Flaws = append(out.Flaws, st.S(s)) }
 	if len(res.Structured) == 0 {
-		return append(out, th.Error.S("✗ no structuredContent, which outputSchema promises"))
+		flaw(th.Error, "✗ no structuredContent, which outputSchema promises")
+		return out
 	}
 	problems, unchecked := schema.Parse(it.OutputSchema).ValidateJSON(res.Structured)
 	switch {
 	case unchecked != "":
-		return append(out, th.Warn.S("? outputSchema not checked: "+safe.Line(unchecked, 300)))
+		flaw(th.Warn, "? outputSchema not checked: "+safe.Line(unchecked, 300))
+		return out
 	case len(problems) == 0:
-		return append(out, th.OK.S("✓ matches outputSchema"))
+		out.Line += " · matches outputSchema"
 	}
 	for i, p := range problems {
 		if i == 4 {
-			out = append(out, th.Error.S(fmt.Sprintf("  … and %d more", len(problems)-i)))
+			flaw(th.Error, fmt.Sprintf("  … and %d more", len(problems)-i))
 			break
 		}
-		out = append(out, th.Error.S("✗ outputSchema: "+safe.Line(p.String(), 300)))
+		flaw(th.Error, "✗ outputSchema: "+safe.Line(p.String(), 300))
 	}
 	return out
 }
 
 // cost is how long an answer took and how large it is.
 func cost(r rpc.Reply) string {
-	return fmt.Sprintf(" in %s · %s", text.Duration(r.Took), text.Bytes(len(r.Result)))
+	return text.Duration(r.Took) + " · " + text.Bytes(len(r.Result))
 }
 
 // drawResult shows the running call's progress, or the answer.
 func (v *formScreen) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	p.Badge = ""
+	p.Title, p.Badge, p.Foot = "Result", "", ""
 	if v.cur == nil {
 		p.Lines, p.Scroll = nil, tui.Scroll{}
 		return nil

@@ -50,7 +50,7 @@ func isLog(e *journal.Entry) bool {
 }
 
 func (v *logs) Info() tui.Info {
-	return tui.Info{ID: "logs", Title: "Logs", Aliases: []string{"log", "stderr"}, Split: 60, NoRail: v.foreign, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "logs", Title: "Logs", Aliases: []string{"log", "stderr"}, Split: 60, StackUnder: stackUnder, NoRail: v.foreign, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Logs"}, {ID: "detail", Title: "Message"},
 	}}
 }

@@ -74,7 +74,7 @@ func (v *resources) Actions() []tui.Action {
 			},
 		},
 		{
-			ID: "resources.templates", Keys: []string{"t"}, Title: "templates", Group: "Resources", Hint: 2,
+			ID: "resources.templates", Keys: []string{"t"}, Title: "templates", Group: "Resources", Hint: 2, Pane: "list",
 			Help: "Go to the resource templates.",
 			Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("templates", nil) },
 		},
@@ -178,14 +178,14 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 			v.request = r.reply.Request
 		}
 		if m.Err != nil {
-			v.reply.Fail(c.Theme, m)
+			v.reply.Fail(m, v.request)
 			return nil
 		}
 		r := m.Value.(resourceRead)
-		th, again := c.Theme, pane.ResultAsSent(c.Sessions.Journal(), r.reply)
-		return v.reply.Load(c, func() ([]string, []pane.Part, error) {
+		again := pane.ResultAsSent(c.Sessions.Journal(), r.reply)
+		return v.reply.Load(c, v.request, func() (pane.Verdict, []pane.Part, error) {
 			_, parts := pane.ResultParts(pane.FileName(r.uri), r.reply.Result, again)
-			return []string{th.OK.S("✓ read") + th.Muted.S(cost(r.reply))}, parts, nil
+			return pane.Verdict{Line: "✓ " + cost(r.reply)}, parts, nil
 		})
 	}
 	if cmd, ok := v.Filtered(c, m); ok {
@@ -219,7 +219,7 @@ func (v *resources) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Title = safe.Line(v.reading, 200)
 		return v.reply.Draw(c, p)
 	}
-	p.Title = v.Info().Panes[1].Title
+	p.Title, p.Badge, p.Foot = v.Info().Panes[1].Title, "", ""
 	if it, ok := v.Selected(); ok {
 		p.Title = safe.Line(it.URI, 200)
 	}

@@ -19,17 +19,80 @@ import (
 // servers. Navigate's Arg may be the Seq (uint64) of an entry to go to.
 type traffic struct {
 	pane.JournalList
-	foreign *Foreign // whose traffic it is; nil for that of the sessions
+	only    journal.Entry // request whose frames are shown; none if its Seq is 0
+	foreign *Foreign      // whose traffic it is; nil for that of the sessions
 }
 
 func newTraffic() *traffic {
 	v := &traffic{JournalList: pane.NewJournalList("traffic", "frame")}
-	v.Feed.Belongs = func(*journal.Entry) bool { return true }
+	v.Feed.Belongs, v.Feed.Fold = func(*journal.Entry) bool { return true }, routine
 	v.Feed.Text = func(_ *journal.Journal, e *journal.Entry) string { return entryText(e) }
 	v.Source = func(c *tui.Ctx, e journal.Entry) pane.Source {
 		return pane.Source{Name: fmt.Sprintf("frame-%d", e.Seq), Head: frameHead(c, e), None: safe.Line(frameNone(e), 2000)}
 	}
 	return v
+}
+
+// routine is what an entry is folded away as: health checks that found nothing, and questions for what a server speaks.
+func routine(e *journal.Entry) string {
+	switch {
+	case e.Method == "ping" && e.Status != journal.Failed && e.Status != journal.Cancelled:
+		return "ping"
+	case pane.Probe(e):
+		return "probe"
+	}
+	return ""
+}
+
+// framesOf is whether an entry is part of what was said while a request waited for its answer: its own frames, what the
+// server asked, reported and logged meanwhile, and the answers to that.
+func framesOf(q journal.Entry, e *journal.Entry) bool {
+	switch {
+	case e.Server != q.Server || e.Conn != q.Conn || e.Seq < q.Seq && e.Kind != journal.HTTP:
+		return false
+	case e.Seq == q.Seq || e.Peer == q.Seq:
+		return true
+	case e.Kind == journal.HTTP && e.ID != "":
+		return e.ID == q.ID && e.Method == q.Method
+	case e.Seq < q.Seq || q.Peer != 0 && e.Seq > q.Peer || e.Method == "ping":
+		return false
+	case e.Kind == journal.Request && e.Dir == q.Dir, e.Kind == journal.State && e.ID != "":
+		return false
+	case e.Kind == journal.Response || e.Kind == journal.ErrorResponse:
+		return e.Dir == q.Dir
+	}
+	return true
+}
+
+// show restricts the list to the frames of a request, or with 0 lifts that.
+func (v *traffic) show(c *tui.Ctx, request uint64) tea.Cmd {
+	if request == v.only.Seq {
+		return nil
+	}
+	j := c.Sessions.Journal()
+	v.only, _ = j.Get(request)
+	v.Feed.Belongs, v.Feed.Fold = func(*journal.Entry) bool { return true }, routine
+	if v.only.Seq != 0 {
+		v.Feed.Fold = nil
+		v.Feed.Belongs = func(e *journal.Entry) bool {
+			q, _ := j.Get(request) // its answer may have come
+			return framesOf(q, e)
+		}
+	}
+	return v.Feed.Refilter(c)
+}
+
+func (v *traffic) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	if m, ok := msg.(tui.Navigate); ok {
+		of, _ := m.Arg.(pane.FramesOf)
+		cmd := v.show(c, uint64(of))
+		if of != 0 {
+			m.Arg = uint64(of)
+		}
+		more, _ := v.JournalList.Handle(c, m)
+		return tea.Batch(cmd, more), true
+	}
+	return v.JournalList.Handle(c, msg)
 }
 
 // entryText is what a filter of traffic looks at: every word of the row.
@@ -38,7 +101,7 @@ func entryText(e *journal.Entry) string {
 }
 
 func (v *traffic) Info() tui.Info {
-	return tui.Info{ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Split: 60, NoRail: v.foreign != nil, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Split: 60, StackUnder: stackUnder, NoRail: v.foreign != nil, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Traffic"}, {ID: "frame", Title: "Frame"},
 	}}
 }
@@ -48,6 +111,17 @@ func (v *traffic) Actions() []tui.Action {
 		{
 			ID: "traffic.peer", Keys: []string{"o"}, Title: "pair", Group: "Traffic", Hint: 2,
 			Help: "Go from a request to its answer, or back.", Disabled: v.noPeer, Run: v.peer,
+		},
+		{
+			ID: "traffic.pings", Keys: []string{"p"}, Title: "pings", Group: "Traffic", Hint: 4, Pane: "list",
+			Help: "Show or hide health checks and probes; leaves the frames of one call.",
+			Run: func(c *tui.Ctx) tea.Cmd {
+				if v.only.Seq != 0 {
+					return tea.Batch(v.show(c, 0), v.Load(c))
+				}
+				v.Feed.Unfold = !v.Feed.Unfold
+				return tea.Batch(v.Feed.Refilter(c), v.Load(c))
+			},
 		},
 	}, v.ListActions("raw frame", "Show the frame as it was on the wire.")...)
 }
@@ -93,16 +167,16 @@ func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "frame" {
 		return v.Doc.Draw(c, p)
 	}
-	many, wide := len(c.Sessions.Servers()) > 1, pane.WideRow+10
-	what, next := "No traffic yet.", "Open a server and its frames appear here. Press 1 for the servers."
+	many, what, next := len(c.Sessions.Servers()) > 1, "No traffic yet.", "Open a server and its frames appear here. Press 1 for the servers."
 	if v.foreign != nil {
-		many, wide, what, next = true, pane.NarrowRow, v.foreign.What, v.foreign.Next
+		many, what, next = true, v.foreign.What, v.foreign.Next
 	}
 	v.DrawList(c, p, what, next,
-		func(e journal.Entry, w int) string {
-			e.Server = c.ServerTitle(e.Server)
-			return pane.FrameRow(c.Theme, e, w, many && w >= wide)
-		}, many, c.Sessions.Journal().Rev())
+		func(e journal.Entry, w int) string { return pane.FrameRow(c.Theme, e, v.Preview(c, e), w, many) },
+		many, c.Sessions.Journal().Rev(), v.only.Seq)
+	if v.only.Seq != 0 {
+		p.Foot = safe.Line(fmt.Sprintf("frames of %s %s #%s", v.only.Method, v.only.Tool, v.only.ID), max(p.W-20, 10)) + " · p all"
+	}
 	return nil
 }
 

@@ -37,7 +37,7 @@ func TestCallAToolFromItsForm(t *testing.T) {
 		app.Press("/").Prompt("/").Answer("echo").Pane("list").Focused().Selected("echo")
 		app.Press("enter").View("call").Pane("form").Focused()
 		app.Type("hello wörld").Press("ctrl+g")
-		app.Pane("result").Has("hello wörld", "✓ ok")
+		app.Pane("result").Has("hello wörld", "✓ ")
 	})
 }
 

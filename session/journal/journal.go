@@ -86,7 +86,7 @@ type Entry struct {
 	Peer   uint64        // Seq of the request for a response or cancellation; of the response for an answered request; 0 if none
 	Took   time.Duration // on responses, and on requests once they are over: since the request
 	Status string        // "", OK, Failed, Pending or Cancelled
-	Note   string        // short text for people: "401 Unauthorized", "Connecting -> Connected", why something is bad
+	Note   string        // short text for people: "401 Unauthorized", "Connecting → Connected", why something is bad
 }
 
 // Options configures a Journal. The zero value is usable.
@@ -264,7 +264,10 @@ func (j *Journal) Get(seq uint64) (Entry, bool) {
 
 // Body returns the body of an entry exactly as it was appended, from memory or from the temporary file. The caller
 // must not modify it. Errors wrap ErrNoEntry or ErrNoBody, or are those of reading the file.
-func (j *Journal) Body(seq uint64) ([]byte, error) {
+func (j *Journal) Body(seq uint64) ([]byte, error) { return j.Head(seq, -1) }
+
+// Head is Body of which at most n bytes are read, for lists that show how a body begins.
+func (j *Journal) Head(seq uint64, n int) ([]byte, error) {
 	j.mu.Lock()
 	r := j.store.at(seq)
 	if r == nil {
@@ -273,6 +276,10 @@ func (j *Journal) Body(seq uint64) ([]byte, error) {
 	}
 	body, seg, off, size, why := r.body, r.seg, r.off, r.Size, j.broken
 	j.mu.Unlock()
+	if n >= 0 {
+		size = min(size, n)
+		body = body[:min(len(body), n)]
+	}
 	switch {
 	case body != nil || size == 0:
 		return body, nil

@@ -121,6 +121,18 @@ func (a *App) Whole() *Part {
 	return a.bar("the screen", func(w, h int) tui.Rect { return tui.Rect{W: w, H: h} })
 }
 
+// framed is the part as it is now with the frame around it, if it is a pane.
+func (p *Part) framed() string {
+	r, why := p.rect()
+	if why != "" {
+		return ""
+	}
+	if p.id != "" {
+		r.Y, r.H = r.Y-1, r.H+2
+	}
+	return strings.Join(p.screen.rows(r), "\n")
+}
+
 // rows is the part as it is now.
 func (p *Part) rows() (out []Row, why string) {
 	r, why := p.rect()
@@ -204,7 +216,7 @@ func (p *Part) Focused() *Part {
 func (p *Part) Has(texts ...string) *Part {
 	p.t.Helper()
 	return p.expect(func(rows []Row) string {
-		all := join(rows)
+		all := join(rows) + "\n" + p.framed()
 		for _, s := range texts {
 			if !strings.Contains(all, s) {
 				return fmt.Sprintf("%s does not show %q", p.what, s)

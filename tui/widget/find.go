@@ -34,6 +34,44 @@ func Find(ctx context.Context, data []byte, text string, from int, back bool) (s
 	return -1, -1, nil
 }
 
+// FindIn is [Find] in several texts, with offsets as if they followed each other: those of [Pager.Texts].
+func FindIn(ctx context.Context, texts [][]byte, text string, from int, back bool) (start, end int, err error) {
+	total := 0
+	for _, t := range texts {
+		total += len(t)
+	}
+	base, step, i := 0, 1, 0
+	if back {
+		base, step, i = total, -1, len(texts)-1
+	}
+	for ; i >= 0 && i < len(texts); i += step {
+		if back {
+			base -= len(texts[i])
+		}
+		start, end, err = Find(ctx, texts[i], text, from-base, back)
+		if err != nil || start >= 0 {
+			return base + start, base + end, err
+		}
+		if !back {
+			base += len(texts[i])
+		}
+	}
+	return -1, -1, nil
+}
+
+// FindAll returns where the first occurrences of text begin, at most most of them.
+func FindAll(ctx context.Context, texts [][]byte, text string, most int) (starts []int, err error) {
+	for from := 0; len(starts) < most; {
+		start, end, err := FindIn(ctx, texts, text, from, false)
+		if err != nil || start < 0 {
+			return starts, err
+		}
+		starts = append(starts, start)
+		from = end
+	}
+	return starts, nil
+}
+
 type finder struct {
 	text []byte
 	fold bool

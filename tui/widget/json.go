@@ -139,6 +139,12 @@ func (j *JSON) Toggle() bool {
 	return true
 }
 
+// Leaf is whether the value under the cursor is a string.
+func (j *JSON) Leaf() bool {
+	v := j.Value()
+	return len(v) > 0 && v[0] == '"'
+}
+
 // under returns the container under the cursor, -1 if there is none or it is empty.
 func (j *JSON) under() int {
 	node := j.Selected()
@@ -293,16 +299,7 @@ func (j *JSON) row(node int) string {
 		return string(j.brackets(b, c))
 	}
 	value := j.ix.Value(node)
-	st := th.Number
-	switch value[0] {
-	case '"':
-		st = th.String
-	case 't', 'f':
-		st = th.Bool
-	case 'n':
-		st = th.Null
-	}
-	return string(append(b, j.query.Highlight(clip(value), st, th.Match)...))
+	return string(append(b, j.query.Highlight(clip(value), scalarStyle(th, value), th.Match)...))
 }
 
 // brackets appends what stands for an object or array: its size, and what is in it while it is folded.

@@ -3,17 +3,48 @@ package widget
 import (
 	"bytes"
 	"sort"
+	"unicode/utf8"
 )
 
 // lineStep is how many lines share one entry of the line index: an index of
 // 50 MB of empty lines is then smaller than the text, not four times as large.
 const lineStep = 64
 
+// drawCap is how many bytes of a line are shown as one: what is longer goes on in further lines, so that a row costs the
+// same wherever it is in the text.
+const drawCap = 4 << 10
+
 // lines finds lines in a text without copying it.
 type lines struct {
 	data  []byte
 	marks []int // offset of line 0, lineStep, 2*lineStep …
 	n     int   // number of lines; a final line feed begins none
+}
+
+// next returns where the line that begins at off ends, without its line feed, and where the one after it begins.
+func (ix *lines) next(off int) (end, next int) {
+	rest := ix.data[off:]
+	if k := bytes.IndexByte(rest[:min(len(rest), drawCap+1)], '\n'); k >= 0 {
+		return off + k, off + k + 1
+	}
+	if len(rest) <= drawCap {
+		return len(ix.data), len(ix.data)
+	}
+	cut := runeStart(rest, drawCap)
+	if k := bytes.LastIndexAny(rest[cut-drawCap/8:cut], " ,"); k >= 0 {
+		cut += k + 1 - drawCap/8
+	}
+	return off + cut, off + cut
+}
+
+// runeStart returns i, or where the UTF-8 character that holds byte i begins.
+func runeStart(b []byte, i int) int {
+	for k := i; k > max(i-utf8.UTFMax, 0); k-- {
+		if utf8.RuneStart(b[k]) {
+			return k
+		}
+	}
+	return i
 }
 
 // Lines is a text whose lines were found, for a [Pager]. It keeps the text's
@@ -30,12 +61,7 @@ func indexLines(data []byte) lines {
 		if ix.n%lineStep == 0 {
 			ix.marks = append(ix.marks, off)
 		}
-		i := bytes.IndexByte(data[off:], '\n')
-		if i < 0 {
-			off = len(data)
-		} else {
-			off += i + 1
-		}
+		_, off = ix.next(off)
 	}
 	return ix
 }
@@ -44,12 +70,10 @@ func indexLines(data []byte) lines {
 func (ix *lines) line(i int) (start, end int) {
 	start = ix.marks[i/lineStep]
 	for range i % lineStep {
-		start += bytes.IndexByte(ix.data[start:], '\n') + 1
+		_, start = ix.next(start)
 	}
-	if k := bytes.IndexByte(ix.data[start:], '\n'); k >= 0 {
-		return start, start + k
-	}
-	return start, len(ix.data)
+	end, _ = ix.next(start)
+	return start, end
 }
 
 // at returns the line that holds an offset.
@@ -60,14 +84,11 @@ func (ix *lines) at(off int) int {
 	m := sort.SearchInts(ix.marks, off+1) - 1
 	i, start := m*lineStep, ix.marks[m]
 	for {
-		k := bytes.IndexByte(ix.data[start:], '\n')
-		if k < 0 || start+k >= off {
+		_, next := ix.next(start)
+		if next > off || next >= len(ix.data) {
 			return i
 		}
-		start += k + 1
-		if start >= len(ix.data) {
-			return i
-		}
+		start = next
 		i++
 	}
 }

@@ -29,7 +29,7 @@ var ErrMarkdownNesting = errors.New("the markdown nests too deeply to render: it
 
 // Document is rendered markdown.
 type Document struct {
-	Lines []string // safe and styled, for [Pager.SetStyled]
+	Lines []string // safe and styled, for [StyledSection]
 	Rest  int      // bytes of the source behind MaxMarkdown that are not in Lines
 }
 

@@ -1,39 +1,27 @@
 package widget
 
-import (
-	"bytes"
-	"fmt"
-	"unicode/utf8"
+import "github.com/mcphud/mcphud/tui/paint"
 
-	"github.com/mcphud/mcphud/tui/paint"
-	"github.com/mcphud/mcphud/tui/safe"
-)
-
-// drawCap is how many bytes of a line are drawn. What is cut is counted at the
-// end of the row; a match further right moves the window to itself.
-const drawCap = 4 << 10
-
-// Pager shows a text of any size: only the lines on screen are made safe,
-// wrapped and coloured. The zero value shows nothing.
+// Pager shows a text of any size, or several below each other: only the lines on screen are made safe, wrapped and
+// coloured. The zero value shows nothing.
 type Pager struct {
 	theme *paint.Theme
 	w, h  int
-	text  lines
-	paint Painter
+	parts []part
 	wrap  bool
 	x     int // first visible cell, without wrapping
 
 	top, sub int // position: line and row of it
+	at       int // part that was jumped to, while nothing scrolled since; -1 for none
 
 	query      Query
-	start, end int // current match in the text, end 0 for none
+	start, end int // current match in the texts, end 0 for none
 
-	styled []string // pre-styled lines instead of text
-	out    []string
-	fresh  bool
-	spans  []Span
-	found  []Span
-	rows   []int32
+	out   []string
+	fresh bool
+	spans []Span
+	found []Span
+	rows  []int32
 }
 
 // SetTheme sets the styles to draw with.
@@ -59,18 +47,7 @@ func (p *Pager) SetText(data []byte, painter Painter) {
 
 // SetLines is SetText for a text whose lines were found beforehand.
 func (p *Pager) SetLines(text *Lines, painter Painter) {
-	p.text, p.paint, p.styled = text.lines, painter, nil
-	p.top, p.sub, p.x, p.fresh = 0, 0, 0, false
-	p.start, p.end = 0, 0
-}
-
-// SetStyled shows lines that are safe, styled and wrapped already (rendered markdown, an image) from the first one.
-func (p *Pager) SetStyled(rows []string) {
-	p.SetText(nil, nil)
-	p.styled = rows
-	if rows == nil {
-		p.styled = []string{}
-	}
+	p.SetSections([]Section{{Text: text, Painter: painter}})
 }
 
 // SetWrap says whether long lines are wrapped or scrolled sideways.
@@ -81,17 +58,6 @@ func (p *Pager) SetWrap(on bool) {
 
 // Wrapped says whether long lines are wrapped.
 func (p *Pager) Wrapped() bool { return p.wrap }
-
-// Text returns the text that is shown.
-func (p *Pager) Text() []byte { return p.text.data }
-
-// Len returns the number of lines.
-func (p *Pager) Len() int {
-	if p.styled != nil {
-		return len(p.styled)
-	}
-	return p.text.n
-}
 
 // Scroll returns the first visible line and the number of lines.
 func (p *Pager) Scroll() (pos, total int) { return p.top, p.Len() }
@@ -107,13 +73,17 @@ func (p *Pager) AtEnd() bool {
 	return true
 }
 
-// Top returns the offset of the first visible line in the text; a search starts there.
+// Top returns the offset of the first visible line in the texts; a search starts there.
 func (p *Pager) Top() int {
-	if p.text.n == 0 {
+	q, k := p.locate(p.top)
+	if q == nil {
 		return 0
 	}
-	start, _ := p.text.line(p.top)
-	return start
+	if k -= len(q.Head); k >= 0 && k < q.lines().n {
+		start, _ := q.lines().line(k)
+		return q.base + start
+	}
+	return q.base
 }
 
 // Key scrolls; it reports whether the key means something here.
@@ -143,7 +113,7 @@ func (p *Pager) Key(k string) bool {
 	default:
 		return false
 	}
-	p.fresh = false
+	p.fresh, p.at = false, -1
 	return true
 }
 
@@ -169,13 +139,13 @@ func (p *Pager) Mouse(m Mouse) Hit {
 	default:
 		return HitNone
 	}
-	p.fresh = false
+	p.fresh, p.at = false, -1
 	return HitScroll
 }
 
 // move scrolls by rows.
 func (p *Pager) move(d int) {
-	if !p.wrap || p.styled != nil {
+	if !p.wrap {
 		p.top += d
 		p.clamp()
 		return
@@ -197,14 +167,17 @@ func (p *Pager) move(d int) {
 
 // height is how many rows a line takes, counted up to most (0: all).
 func (p *Pager) height(line, most int) int {
-	if !p.wrap || p.styled != nil || line >= p.Len() {
+	if !p.wrap {
+		return 1
+	}
+	q, k := p.locate(line)
+	if q == nil || k < len(q.Head) || q.Rows != nil {
 		return 1
 	}
 	if most <= 0 {
 		most = drawCap
 	}
-	s, _ := p.line(line)
-	p.rows = appendWrap(p.rows[:0], s, p.w, most)
+	p.rows = appendWrap(p.rows[:0], q.text(k-len(q.Head)), p.w, most)
 	return len(p.rows)
 }
 
@@ -234,45 +207,6 @@ func (p *Pager) clamp() {
 	}
 }
 
-// line returns a line as it is drawn: safe, cut, with what was cut counted. from
-// is the offset in the line at which the window on it begins.
-func (p *Pager) line(i int) (s string, from int) {
-	start, end := p.text.line(i)
-	raw := p.text.data[start:end]
-	if len(raw) > 0 && raw[len(raw)-1] == '\r' {
-		raw = raw[:len(raw)-1]
-	}
-	if len(raw) <= drawCap {
-		return safe.Line(string(raw), 0), 0
-	}
-	if p.end > 0 && p.start >= start && p.start < end && p.end-start > drawCap {
-		from = p.start - start - drawCap/4
-		from = runeStart(raw, from)
-	}
-	to := runeStart(raw, from+drawCap)
-	s = safe.Line(string(raw[from:to]), 0)
-	if from > 0 {
-		s = fmt.Sprintf("⟨%d bytes⟩… ", from) + s
-	}
-	if to < len(raw) {
-		s += fmt.Sprintf(" …⟨%d more bytes⟩", len(raw)-to)
-	}
-	return s, from
-}
-
-// runeStart returns i, or where the UTF-8 character that holds byte i begins.
-func runeStart(b []byte, i int) int {
-	if i >= len(b) {
-		return len(b)
-	}
-	for k := i; k > max(i-utf8.UTFMax, 0); k-- {
-		if utf8.RuneStart(b[k]) {
-			return k
-		}
-	}
-	return i
-}
-
 // Lines returns the visible rows. The slice is the pager's own until the next call.
 func (p *Pager) Lines() []string {
 	if p.fresh {
@@ -282,26 +216,43 @@ func (p *Pager) Lines() []string {
 	if p.theme == nil {
 		return p.out
 	}
-	if p.styled != nil {
-		for i := p.top; i < min(p.top+p.h, len(p.styled)); i++ {
-			p.out = append(p.out, paint.Cut(p.styled[i], p.w))
-		}
-		return p.out
-	}
 	skip := p.sub
-	for i := p.top; i < p.text.n && len(p.out) < p.h; i++ {
-		p.draw(i, skip)
+	for i := p.top; i < p.Len() && len(p.out) < p.h; i++ {
+		q, k := p.locate(i)
+		switch body := k - len(q.Head); {
+		case body < 0:
+			p.out = append(p.out, paint.Cut(q.Head[k], p.w))
+		case q.Rows != nil:
+			p.out = append(p.out, paint.Cut(p.marked(q, body), p.w))
+		default:
+			p.draw(q, body, skip)
+		}
 		skip = 0
 	}
 	return p.out
 }
 
-// draw appends the rows of a line from its row skip on, as far as they fit.
-func (p *Pager) draw(i, skip int) {
-	s, cut := p.line(i)
+// marked is a row that was styled before, with what was searched in it.
+func (p *Pager) marked(q *part, k int) string {
+	row := q.Rows[k]
+	if p.query.Empty() || q.lines().n != len(q.Rows) {
+		return row
+	}
+	s := q.text(k)
+	p.mark(q, k, s)
+	out := []string{row}
+	for _, f := range p.found {
+		paint.Splice(out, []string{f.Style.S(s[f.Start:f.End])}, paint.Width(s[:f.Start]), 0, paint.Width(s[f.Start:f.End]))
+	}
+	return out[0]
+}
+
+// draw appends the rows of a line of text from its row skip on, as far as they fit.
+func (p *Pager) draw(q *part, k, skip int) {
+	s := q.text(k)
 	if !p.wrap {
 		from, to, lead, more := window(s, p.x, p.w)
-		p.colour(i, s[:to], cut)
+		p.colour(q, k, s[:to])
 		row := append(make([]byte, 0, to-from+64), paint.Blanks(lead)...)
 		row = appendSpans(row, s, from, to, p.spans, p.found)
 		if more { // the last cell says so
@@ -314,9 +265,9 @@ func (p *Pager) draw(i, skip int) {
 	p.rows = appendWrap(p.rows[:0], s, p.w, skip+p.h-len(p.out)+1)
 	last := min(skip+p.h-len(p.out), len(p.rows))
 	if last < len(p.rows) {
-		p.colour(i, s[:p.rows[last]], cut)
+		p.colour(q, k, s[:p.rows[last]])
 	} else {
-		p.colour(i, s, cut)
+		p.colour(q, k, s)
 	}
 	for k := skip; k < last; k++ {
 		to := len(s)
@@ -335,25 +286,25 @@ func (p *Pager) draw(i, skip int) {
 }
 
 // colour finds the spans of a drawn line, as far as it is on screen.
-func (p *Pager) colour(i int, s string, cut int) {
+func (p *Pager) colour(q *part, k int, s string) {
 	p.spans = p.spans[:0]
-	if p.paint != nil {
-		p.spans = p.paint(p.theme, s, p.spans)
+	if q.Painter != nil {
+		p.spans = q.Painter(p.theme, s, p.spans)
 	}
-	p.mark(i, s, cut)
+	p.mark(q, k, s)
 }
 
 // mark finds what of the query is on a line.
-func (p *Pager) mark(i int, s string, from int) {
+func (p *Pager) mark(q *part, k int, s string) {
 	p.found = p.found[:0]
 	if p.query.Empty() {
 		return
 	}
 	cur := -1
-	if p.end > 0 {
-		start, end := p.text.line(i)
-		if p.start >= start && p.start < end {
-			cur = p.inDrawn(start, s, from)
+	if at := p.start - q.base; p.end > 0 && at >= 0 && at < len(q.lines().data) {
+		start, end := q.lines().line(k)
+		if at >= start && at < end {
+			cur = q.drawn(start, at, s)
 		}
 	}
 	w := p.query.words[0]
@@ -371,16 +322,6 @@ func (p *Pager) mark(i int, s string, from int) {
 	}
 }
 
-// inDrawn is where in a drawn line the current match begins: making safe changed lengths.
-func (p *Pager) inDrawn(lineStart int, s string, from int) int {
-	n := 0
-	if from > 0 {
-		n = len(fmt.Sprintf("⟨%d bytes⟩… ", from))
-	}
-	before := p.text.data[lineStart+from : p.start]
-	return min(n+len(safe.Line(string(before), 0)), len(s))
-}
-
 // SetQuery marks every occurrence of text on screen; empty marks none.
 func (p *Pager) SetQuery(text string) {
 	p.query = Query{}
@@ -393,23 +334,25 @@ func (p *Pager) SetQuery(text string) {
 // Match returns the current match; end is 0 if there is none.
 func (p *Pager) Match() (start, end int) { return p.start, p.end }
 
-// Show makes a range that [Find] returned the current match and scrolls to it.
+// Show makes a range that [FindIn] returned the current match and scrolls to it.
 func (p *Pager) Show(start, end int) {
-	if start < 0 || end > len(p.text.data) || p.text.n == 0 {
+	q := p.holding(start)
+	if q == nil {
 		return
 	}
-	p.start, p.end, p.fresh = start, end, false
-	line := p.text.at(start)
+	p.start, p.end, p.fresh, p.at = start, end, false, -1
+	k := q.lines().at(start - q.base)
+	line := q.first + len(q.Head) + k
+	lineStart, _ := q.lines().line(k)
+	s := q.text(k)
+	off := q.drawn(lineStart, start-q.base, s)
 	sub, x := 0, 0
-	s, from := p.line(line)
-	lineStart, _ := p.text.line(line)
-	off := p.inDrawn(lineStart, s, from)
-	if p.wrap {
+	if p.wrap && q.Rows == nil {
 		p.rows = appendWrap(p.rows[:0], s, p.w, drawCap)
 		for sub+1 < len(p.rows) && int(p.rows[sub+1]) <= off {
 			sub++
 		}
-	} else if cell := paint.Width(s[:off]); cell >= p.w*3/4 {
+	} else if cell := paint.Width(s[:off]); !p.wrap && cell >= p.w*3/4 {
 		x = max(cell-p.w/2, 0)
 	}
 	p.x = x
@@ -434,13 +377,4 @@ func (p *Pager) visible(line, sub int) bool {
 		}
 	}
 	return rows+sub < p.h
-}
-
-// LineCount returns how many lines a text has, as a [Pager] counts them.
-func LineCount(data []byte) int {
-	n := bytes.Count(data, []byte{'\n'})
-	if len(data) > 0 && data[len(data)-1] != '\n' {
-		n++
-	}
-	return n
 }

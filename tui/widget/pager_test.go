@@ -32,8 +32,8 @@ func TestLines(t *testing.T) {
 			want = nil
 		}
 		ix := indexLines([]byte(text))
-		if ix.n != len(want) || LineCount([]byte(text)) != len(want) {
-			t.Fatalf("%.20q: %d and %d lines, want %d", text, ix.n, LineCount([]byte(text)), len(want))
+		if ix.n != len(want) {
+			t.Fatalf("%.20q: %d lines, want %d", text, ix.n, len(want))
 		}
 		off := 0
 		for i, w := range want {
@@ -102,29 +102,104 @@ func TestPagerWraps(t *testing.T) {
 	}
 }
 
+// Every byte of a line of any length can be scrolled to, and a key costs no more far inside of it.
 func TestPagerLongLine(t *testing.T) {
 	t.Parallel()
-	text := strings.Repeat("x", 10<<20) + "needle" + strings.Repeat("y", 1<<20) + "\nlast"
+	text := strings.Repeat("word ", 2<<20) + "needle" + strings.Repeat("日", 1<<20) + "\nlast"
 	p := newPager(text, 80, 60, true)
-	rows := p.Lines()
-	if n := len(rows); n != 53 { // 4096 bytes and the marker in rows of 80, and the last line
+	if n := len(p.Lines()); n != 60 {
 		t.Errorf("%d rows", n)
 	}
-	if got := rows[len(rows)-2]; !strings.Contains(got, "more bytes⟩") {
-		t.Errorf("nothing says that the line goes on: %q", got)
-	}
-	if s, _, err := Find(context.Background(), p.Text(), "NEEDLE", 0, false); err != nil || s != -1 {
+	if s, _, err := Find(context.Background(), p.Texts()[0], "NEEDLE", 0, false); err != nil || s != -1 {
 		t.Errorf("a capital counts: %d %v", s, err)
 	}
-	s, e, err := Find(context.Background(), p.Text(), "needle", 0, false)
+	s, e, err := FindIn(context.Background(), p.Texts(), "needle", 0, false)
 	if err != nil || s != 10<<20 || e != s+6 {
 		t.Fatal(s, e, err)
 	}
-	p.SetSize(80, 10)
-	p.SetQuery("needle")
-	p.Show(s, e)
-	if got := strings.Join(p.Lines(), "\n"); !strings.Contains(got, "needle") {
-		t.Errorf("the match is not on screen:\n%s", got)
+	for _, wrap := range []bool{true, false} {
+		p.SetWrap(wrap)
+		p.SetSize(80, 10)
+		p.SetQuery("needle")
+		p.Show(s, e)
+		if got := strings.Join(p.Lines(), "\n"); !strings.Contains(got, "needle") {
+			t.Errorf("the match is not on screen:\n%s", got)
+		}
+	}
+	p.SetWrap(true)
+	p.Key("home")
+	whole := 0
+	for row := ""; row != "last"; {
+		rows := p.Lines()
+		row = rows[len(rows)-1]
+		for _, r := range rows {
+			whole += strings.Count(r, "日")
+		}
+		if at := p.top; at == p.Len() {
+			t.Fatal("the end was not found")
+		}
+		if row != "last" {
+			p.Key("pgdown")
+		}
+	}
+	if whole < 1<<20 {
+		t.Errorf("%d characters were shown, want all %d", whole, 1<<20)
+	}
+}
+
+// Texts below each other scroll, wrap and are searched as one.
+func TestPagerSections(t *testing.T) {
+	t.Parallel()
+	p := newPager("", 20, 4, true)
+	p.SetTheme(testTheme(colorprofile.ASCII))
+	th := testTheme(colorprofile.ASCII)
+	second := StyledSection([]string{th.Title.S("two"), "deux"})
+	second.Head = []string{"-- 2 --", "about"}
+	p.SetSections([]Section{
+		{Head: []string{"-- 1 --"}, Text: NewLines([]byte("one\na long line that is wrapped\n"))},
+		second,
+		{Head: []string{"-- 3 --"}},
+		{Head: []string{"-- 4 --"}, Text: NewLines([]byte("four two"))},
+	})
+	all := []string{"-- 1 --", "one", "a long line that is", "wrapped", "-- 2 --", "about", th.Title.S("two"), "deux", "-- 3 --", "-- 4 --", "four two"}
+	for i := 0; i+4 <= len(all); i++ {
+		if got := p.Lines(); !slices.Equal(got, all[i:i+4]) {
+			t.Errorf("row %d: %q, want %q", i, got, all[i:i+4])
+		}
+		p.Key("down")
+	}
+	for i, want := range []string{"-- 1 --", "-- 2 --", "deux", "deux"} { // the last page stays full
+		p.ShowSection(i)
+		if got := p.Lines()[0]; got != want || p.Section() != i {
+			t.Errorf("section %d begins with %q, and %d is read", i, got, p.Section())
+		}
+	}
+	p.Key("home")
+	if p.Section() != 0 {
+		t.Errorf("section %d is read at the top", p.Section())
+	}
+	p.SetQuery("two")
+	var found []int
+	for from := 0; ; {
+		s, e, err := FindIn(context.Background(), p.Texts(), "two", from, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s < 0 {
+			break
+		}
+		p.Show(s, e)
+		if got := strings.Join(p.Lines(), "\n"); !strings.Contains(got, th.MatchCurrent.S("two")) {
+			t.Errorf("match at %d is not on screen: %q", s, got)
+		}
+		found = append(found, s)
+		from = e
+	}
+	if all, err := FindAll(context.Background(), p.Texts(), "two", 10); err != nil || len(found) != 2 || !slices.Equal(all, found) {
+		t.Errorf("found %v, all are %v %v", found, all, err)
+	}
+	if s, _, _ := FindIn(context.Background(), p.Texts(), "two", found[1], true); s != found[0] {
+		t.Errorf("back from %d is %d, want %d", found[1], s, found[0])
 	}
 }
 
@@ -139,7 +214,7 @@ func TestPagerSearch(t *testing.T) {
 		p := newPager(text.String(), 40, 10, wrap)
 		p.SetTheme(testTheme(colorprofile.ASCII))
 		p.SetQuery("needle")
-		s, e, err := Find(context.Background(), p.Text(), "needle", p.Top(), false)
+		s, e, err := FindIn(context.Background(), p.Texts(), "needle", p.Top(), false)
 		if err != nil || s < 0 {
 			t.Fatal(s, err)
 		}
@@ -148,8 +223,8 @@ func TestPagerSearch(t *testing.T) {
 		if got := strings.Join(p.Lines(), "\n"); !strings.Contains(got, th.MatchCurrent.S("Needle")) || !strings.Contains(got, th.Match.S("needle")) {
 			t.Errorf("wrap %v: %q", wrap, got)
 		}
-		s2, _, _ := Find(context.Background(), p.Text(), "needle", e, false)
-		s3, _, _ := Find(context.Background(), p.Text(), "needle", s2, true)
+		s2, _, _ := FindIn(context.Background(), p.Texts(), "needle", e, false)
+		s3, _, _ := FindIn(context.Background(), p.Texts(), "needle", s2, true)
 		if s2 != s+15 || s3 != s {
 			t.Errorf("next %d, back %d, first %d", s2, s3, s)
 		}
@@ -269,10 +344,10 @@ func FuzzPager(f *testing.F) {
 		}
 		p := newPager(text, w, h, wrap)
 		p.SetQuery(query)
-		if s, e, err := Find(context.Background(), p.Text(), query, 0, false); err == nil && s >= 0 {
+		if s, e, err := FindIn(context.Background(), p.Texts(), query, 0, false); err == nil && s >= 0 {
 			p.Show(s, e)
 			p.Lines()
-			if b, _, _ := Find(context.Background(), p.Text(), query, e, true); b < s {
+			if b, _, _ := FindIn(context.Background(), p.Texts(), query, e, true); b < s {
 				t.Fatalf("forwards %d, backwards %d", s, b)
 			}
 		}

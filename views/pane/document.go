@@ -1,18 +1,19 @@
 package pane
 
 import (
-	"cmp"
+	"bytes"
 	"context"
+	"encoding/json"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// Document is a pane for text of any size as it was sent: JSON as a tree that folds or as its bytes, anything else as
-// lines. Reading and indexing run beside the event loop; only what is visible is drawn.
+// Document is a pane for text of any size as it was sent: JSON as a tree that folds, as a table or as its bytes, anything
+// else as lines; several texts below each other. Reading and indexing run beside the event loop; only what is visible is
+// drawn.
 type Document struct {
 	view string // id of the screen
 	pane string // id of the pane
@@ -22,21 +23,23 @@ type Document struct {
 	gen   int // which load
 	state docState
 	err   error
-	data  []byte
+	parts []docPart
 	tree  widget.JSON
+	grid  widget.JSONTable
 	pager widget.Pager
-	json  bool // data is JSON
 	as    shape
 	wrap  bool // long lines scroll sideways instead of wrapping
 
 	rendered  widget.Pager
 	rendering bool
 	layout    layoutKey // of the rendered lines, made or asked for
+	headed    headKey   // of the rows above each part
 	w         int       // cells of the pane, as the shell said last
 	rev       int
 
-	find  string
-	found int // offset of the current hit, -1 if none
+	inner *Document // value that was opened in this one, nil if none is
+
+	finding
 }
 
 type docState uint8
@@ -53,6 +56,7 @@ type shape uint8
 const (
 	asText     shape = iota // the bytes
 	asTree                  // JSON as a tree
+	asTable                 // an array of objects as a table
 	asRendered              // what source.render makes of it: markdown, an image
 )
 
@@ -79,34 +83,85 @@ type Source struct {
 	render func(ctx context.Context, th *tui.Theme, w int, data []byte) ([]string, error)
 	// ext is the extension of a saved file with its dot; "" lets the bytes decide.
 	ext string
+	// title is said of it where it is one of several: plain, safe.
+	title string
+	// uri is that of a resource or link, to follow; as sent.
+	uri string
+	// blocks are several sources to show below each other, in place of read.
+	blocks []Source
+	// path is where the text is in a larger one, for jq.
+	path string
+}
+
+// docPart is one text of a document.
+type docPart struct {
+	src    Source
+	data   []byte
+	text   *widget.Lines
+	pretty *widget.Lines // JSON over several lines, of what is one of several; nil for none
+	ix     *widget.Index // of JSON, where it is the only one; nil for none
+}
+
+// painter colours the part's lines.
+func (p *docPart) painter() widget.Painter {
+	if p.ix != nil || p.pretty != nil {
+		return widget.PaintJSON
+	}
+	return p.src.Painter
+}
+
+// maxPretty is up to what size JSON beside other texts is written over several lines.
+const maxPretty = 1 << 20
+
+// readPart reads a source; alone says that nothing is shown beside it.
+func readPart(ctx context.Context, src Source, alone bool) (docPart, error) {
+	p := docPart{src: src}
+	data, err := src.read()
+	if err != nil {
+		return p, err
+	}
+	p.data, p.text = data, widget.NewLines(data)
+	if !looksLikeJSON(data) {
+		return p, nil
+	}
+	if alone {
+		if ix, err := widget.NewIndex(ctx, data); err == nil && ix.Err() == nil {
+			p.ix = ix
+		}
+		return p, nil
+	}
+	var b bytes.Buffer
+	if src.render == nil && len(data) <= maxPretty && json.Indent(&b, data, "", "  ") == nil {
+		p.pretty = widget.NewLines(b.Bytes())
+	}
+	return p, nil
 }
 
 // docLoaded is the outcome of reading a source.
 type docLoaded struct {
-	doc  *Document
-	gen  int
-	data []byte
-	text *widget.Lines
-	ix   *widget.Index
+	doc   *Document
+	gen   int
+	parts []docPart
 }
 
 // load shows another source once it was read.
 func (d *Document) load(c *tui.Ctx, src Source) tea.Cmd {
 	d.gen++
-	d.src, d.state, d.err = src, docLoading, nil
+	d.src, d.state, d.err, d.inner = src, docLoading, nil, nil
 	d.rev++
 	gen := d.gen
 	cmd, _ := c.Replace(d.view, d.slot+"document", "read", func(ctx context.Context) (any, error) {
 		out := docLoaded{doc: d, gen: gen}
-		data, err := src.read()
-		if err != nil {
-			return out, err
+		list := src.blocks
+		if len(list) == 0 {
+			list = []Source{src}
 		}
-		out.data, out.text = data, widget.NewLines(data)
-		if looksLikeJSON(data) {
-			if ix, err := widget.NewIndex(ctx, data); err == nil && ix.Err() == nil {
-				out.ix = ix
+		for _, s := range list {
+			p, err := readPart(ctx, s, len(list) == 1)
+			if err != nil {
+				return out, err
 			}
+			out.parts = append(out.parts, p)
 		}
 		return out, ctx.Err()
 	})
@@ -137,115 +192,101 @@ func (d *Document) loaded(m tui.OpDone) bool {
 		return true
 	}
 	d.rev++
-	d.state, d.err, d.data, d.json = docReady, m.Err, l.data, l.ix != nil
-	d.found = -1
-	d.tree.SetIndex(l.ix)
-	painter := d.src.Painter
-	if d.json {
-		painter = widget.PaintJSON
+	d.state, d.err, d.parts = docReady, m.Err, l.parts
+	if m.Err != nil {
+		d.parts = nil
 	}
-	if l.text == nil { // reading failed
-		l.text = widget.NewLines(nil)
+	var ix *widget.Index
+	sections := make([]widget.Section, len(d.parts))
+	for i := range d.parts {
+		p := &d.parts[i]
+		ix = p.ix
+		sections[i] = widget.Section{Text: p.text, Painter: p.painter()}
 	}
-	d.pager.SetLines(l.text, painter)
+	d.tree.SetIndex(ix)
+	d.grid.SetData(nil)
+	d.pager.SetSections(sections)
 	d.pager.SetWrap(!d.wrap)
-	d.layout = layoutKey{}
-	switch {
-	case d.src.render != nil:
-		d.as = asRendered
-	case d.json:
-		d.as = asTree
-	default:
-		d.as = asText
-	}
+	d.rendered.SetSections(nil)
+	d.rendered.SetWrap(true)
+	d.layout, d.headed, d.rendering = layoutKey{}, headKey{}, false
+	d.as = d.shapes()[0]
+	d.finding.reset()
 	d.mark()
 	return true
 }
 
-// shapes lists how the document can be shown.
-func (d *Document) shapes() (out []shape) {
-	if d.src.render != nil {
-		out = append(out, asRendered)
+// many is whether several texts are shown below each other.
+func (d *Document) many() bool { return len(d.parts) > 1 }
+
+// current is the text that is read: the only one, or the one at the top. Nil while there is none.
+func (d *Document) current() *docPart {
+	if i := d.block(); i >= 0 && i < len(d.parts) && d.state == docReady && d.err == nil {
+		return &d.parts[i]
 	}
-	if d.json {
-		out = append(out, asTree)
-	}
-	return append(out, asText)
+	return nil
 }
 
-// render makes the lines for the pane's width when they are what shows.
-func (d *Document) render(c *tui.Ctx) tea.Cmd {
-	key := layoutKey{d.w, c.Theme}
-	if d.as != asRendered || d.state != docReady || d.err != nil || d.w == 0 || key == d.layout {
-		return nil
+// block is the number of the text that is read.
+func (d *Document) block() int {
+	if len(d.parts) < 2 {
+		return 0
 	}
-	d.layout, d.rendering = key, true
-	gen, data, render := d.gen, d.data, d.src.render
-	cmd, _ := c.Replace(d.view, d.slot+"render", "render", func(ctx context.Context) (any, error) {
-		lines, err := render(ctx, key.th, key.w, data)
-		return docRendered{d, gen, key, lines}, err
-	})
-	return cmd
+	return d.lineView().Section()
 }
 
-// docRendered is the outcome of rendering.
-type docRendered struct {
-	doc   *Document
-	gen   int
-	key   layoutKey
-	lines []string
+// lineView is the pager that shows lines.
+func (d *Document) lineView() *widget.Pager {
+	if d.as == asRendered {
+		return &d.rendered
+	}
+	return &d.pager
 }
 
-// renderedLines takes what was rendered; false if the message is something else.
-func (d *Document) renderedLines(c *tui.Ctx, m tui.OpDone) bool {
-	r, ok := m.Value.(docRendered)
-	if !ok || r.doc != d {
-		return false
+// size is the bytes of all texts.
+func (d *Document) size() (n int) {
+	for i := range d.parts {
+		n += len(d.parts[i].data)
 	}
-	if r.gen != d.gen || r.key != d.layout {
-		return true
+	return n
+}
+
+// front is the document that has the keys: this one, or what was opened in it.
+func (d *Document) front() *Document {
+	for d.inner != nil {
+		d = d.inner
 	}
-	d.rendering = false
-	d.rev++
-	if m.Err != nil {
-		r.lines = errorMessage(r.key.th, r.key.w, errorText(m.Err), "Press m to see the bytes, S to save them.")
-	}
-	at, _ := d.rendered.Scroll()
-	d.rendered.SetStyled(r.lines)
-	for range at {
-		d.rendered.Key("down")
-	}
-	return true
+	return d
 }
 
 // clear shows nothing.
 func (d *Document) clear() {
 	d.gen++
-	d.state, d.data, d.err = docEmpty, nil, nil
+	d.state, d.parts, d.err, d.inner = docEmpty, nil, nil, nil
 	d.tree.SetIndex(nil)
-	d.pager.SetText(nil, nil)
+	d.grid.SetData(nil)
+	d.pager.SetSections(nil)
+	d.rendered.SetSections(nil)
 	d.rev++
 }
 
-// asTree is whether the tree is what shows.
-func (d *Document) asTree() bool { return d.as == asTree }
-
 // Handle moves in the document and searches it.
 func (d *Document) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
-	consumed := false
 	switch m := msg.(type) {
 	case tui.Resized:
 		d.w = m.Width(d.pane)
+		if d.inner != nil {
+			cmd, _ := d.inner.Handle(c, msg)
+			return tea.Batch(cmd, d.render(c)), true
+		}
 		return d.render(c), true
 	case tui.OpDone:
-		if d.loaded(m) {
-			d.rendered.SetStyled(nil)
-			return tea.Batch(d.render(c), tidy(len(d.data))), true
-		}
-		if d.renderedLines(c, m) {
-			return nil, true
-		}
-		return d.hit(c, m)
+		return d.done(c, m)
+	}
+	if d.inner != nil {
+		return d.opened(c, msg)
+	}
+	switch m := msg.(type) {
 	case tui.FilterChanged:
 		d.find = m.Text
 		d.mark()
@@ -253,85 +294,75 @@ func (d *Document) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.FindNext:
 		return d.search(c, m.Back, false), true
 	case tea.KeyPressMsg:
-		switch d.as {
-		case asTree:
-			consumed = d.tree.Key(m.String())
-		case asRendered:
-			consumed = d.rendered.Key(m.String())
-		default:
-			consumed = d.pager.Key(m.String())
-		}
+		return d.key(c, m.String())
 	case tui.PaneMouse:
-		consumed = true
-		m.Y -= len(d.src.Head)
-		switch d.as {
-		case asTree:
-			MouseTo(m, d.tree.Mouse)
-		case asRendered:
-			MouseTo(m, d.rendered.Mouse)
-		default:
-			MouseTo(m, d.pager.Mouse)
+		return d.mouse(c, m), true
+	}
+	return nil, false
+}
+
+// done takes outcomes of the document's commands; false if the message is something else.
+func (d *Document) done(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
+	switch {
+	case d.loaded(m):
+		return tea.Batch(d.render(c), tidy(d.size())), true
+	case d.renderedLines(c, m), d.tabled(m), d.hit(m):
+		return nil, true
+	case d.inner != nil:
+		return d.inner.done(c, m)
+	}
+	return nil, false
+}
+
+// key moves in what is shown, and opens what is under the cursor.
+func (d *Document) key(c *tui.Ctx, k string) (tea.Cmd, bool) {
+	ok := false
+	switch d.as {
+	case asTree:
+		ok = d.tree.Key(k)
+	case asTable:
+		ok = d.grid.Key(k)
+	default:
+		if k == "enter" {
+			break
 		}
+		ok = d.lineView().Key(k)
 	}
-	if consumed {
+	if ok {
 		d.rev++
+		return nil, true
 	}
-	return nil, consumed
+	if k == "enter" || k == "space" {
+		return d.open(c)
+	}
+	return nil, false
+}
+
+func (d *Document) mouse(c *tui.Ctx, m tui.PaneMouse) (cmd tea.Cmd) {
+	d.rev++
+	if !d.many() {
+		m.Y -= len(d.src.Head)
+	}
+	switch d.as {
+	case asTree:
+		if MouseTo(m, d.tree.Mouse); m.Double && d.tree.Leaf() {
+			cmd, _ = d.open(c)
+		}
+	case asTable:
+		if MouseTo(m, d.grid.Mouse) == widget.HitOpen {
+			cmd, _ = d.open(c)
+		}
+	default:
+		MouseTo(m, d.lineView().Mouse)
+	}
+	return cmd
 }
 
 // moving changes while the pane waits for something.
 func (d *Document) moving() any {
-	if d.state == docLoading || d.rendering {
+	f := d.front()
+	if d.state == docLoading || d.rendering || f.state == docLoading || f.rendering {
 		return Tick()
 	}
 	return nil
-}
-
-// Draw fills the pane; it never sets a cursor.
-func (d *Document) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	if !p.Same(c, d, d.rev, d.moving()) {
-		p.Lines, p.Scroll = d.lines(c, p)
-		p.Selected = 0
-		if d.asTree() && d.state == docReady && d.err == nil {
-			p.Selected = len(d.src.Head) + d.tree.Line()
-		}
-	}
-	return nil
-}
-
-// lines is what the pane shows now.
-func (d *Document) lines(c *tui.Ctx, p *tui.Pane) ([]string, tui.Scroll) {
-	head := make([]string, 0, len(d.src.Head)+p.H)
-	for _, l := range d.src.Head {
-		head = append(head, paint.Cut(l, p.W))
-	}
-	h := max(p.H-len(head), 1)
-	switch {
-	case d.state == docEmpty:
-		return Message(c.Theme, p.W, "Nothing is selected.", ""), tui.Scroll{}
-	case d.err != nil:
-		return append(head, errorMessage(c.Theme, p.W, errorText(d.err), "")...), tui.Scroll{}
-	case d.state == docLoading && d.data == nil:
-		return append(head, Message(c.Theme, p.W, spinner()+" Reading…", "")...), tui.Scroll{}
-	case len(d.data) == 0 && d.src.render == nil:
-		return append(head, Message(c.Theme, p.W, cmp.Or(d.src.None, "Empty."), "")...), tui.Scroll{}
-	}
-	var s tui.Scroll
-	if d.as == asTree {
-		d.tree.SetTheme(c.Theme)
-		d.tree.SetSize(p.W, h)
-		d.tree.SetFocus(p.Focused)
-		head = append(head, d.tree.Lines()...)
-		s.Pos, s.Total = d.tree.Scroll()
-		return head, s
-	}
-	pager := &d.pager
-	if d.as == asRendered {
-		pager = &d.rendered
-	}
-	pager.SetTheme(c.Theme)
-	pager.SetSize(p.W, h)
-	head = append(head, pager.Lines()...)
-	s.Pos, s.Total = pager.Scroll()
-	return head, s
 }

@@ -19,7 +19,7 @@ import (
 // actions are what a document offers, for the screen and pane that hold it.
 func (d *Document) actions(view, pane string) []tui.Action {
 	nothing := func(*tui.Ctx) string {
-		if d.state != docReady || len(d.data) == 0 {
+		if p := d.front().current(); p == nil || len(p.data) == 0 {
 			return "there is nothing here"
 		}
 		return ""
@@ -27,49 +27,58 @@ func (d *Document) actions(view, pane string) []tui.Action {
 	return []tui.Action{
 		{
 			ID: view + ".shape", Keys: []string{"m"}, Title: "view", Group: "Detail", Hint: 6, Pane: pane,
-			Help: "Switch between rendered, JSON tree and raw bytes.",
+			Help: "Switch between rendered, JSON tree, table (of an array of objects) and raw bytes.",
 			Disabled: func(c *tui.Ctx) string {
-				if len(d.shapes()) < 2 {
+				if len(d.front().shapes()) < 2 {
 					return "this can be shown in one way only"
 				}
 				return nothing(c)
 			},
-			Run: func(c *tui.Ctx) tea.Cmd {
-				all := d.shapes()
-				for i, f := range all {
-					if f == d.as {
-						d.as = all[(i+1)%len(all)]
-						break
-					}
-				}
-				d.rev++
-				return d.render(c)
-			},
+			Run: func(c *tui.Ctx) tea.Cmd { return d.front().reshape(c) },
 		},
 		{
 			ID: view + ".wrap", Keys: []string{"w"}, Title: "wrap", Group: "Detail", Pane: pane,
-			Help: "Wrap long lines, or scroll sideways instead.", Disabled: nothing,
-			Run: func(*tui.Ctx) tea.Cmd {
-				d.wrap = !d.wrap
-				d.pager.SetWrap(!d.wrap)
-				d.rev++
+			Help: "Wrap long lines, or scroll sideways instead; in a tree enter opens a long text.",
+			Disabled: func(c *tui.Ctx) string {
+				switch f := d.front(); f.as {
+				case asTable:
+					return "a table scrolls sideways: right shows more columns, enter opens the row"
+				case asTree:
+					if !f.tree.Leaf() {
+						return "the tree keeps one value a row: enter on a text opens all of it"
+					}
+				}
+				return nothing(c)
+			},
+			Run: func(c *tui.Ctx) tea.Cmd {
+				f := d.front()
+				if f.as == asTree {
+					cmd, _ := f.open(c)
+					return cmd
+				}
+				f.wrap = !f.wrap
+				f.pager.SetWrap(!f.wrap)
+				f.rev++
 				return nil
 			},
 		},
 		{
 			ID: view + ".save", Keys: []string{"S"}, Title: "save", Group: "Detail", Pane: pane,
 			Help: "Save the bytes as they were sent to a file.", Disabled: nothing,
-			Run: func(c *tui.Ctx) tea.Cmd { return SaveAs(c, d.view, d.src.Name+d.ext(), d.data) },
+			Run: func(c *tui.Ctx) tea.Cmd {
+				p := d.front().current()
+				return SaveAs(c, d.view, fileName(p.src.Name, p.ext())+p.ext(), p.data)
+			},
 		},
 	}
 }
 
 // ext is the file name extension for the data.
-func (d *Document) ext() string {
-	if d.src.ext != "" {
-		return d.src.ext
+func (p *docPart) ext() string {
+	if p.src.ext != "" {
+		return p.src.ext
 	}
-	if d.json {
+	if p.ix != nil || p.pretty != nil {
 		return ".json"
 	}
 	return ".txt"
@@ -77,26 +86,47 @@ func (d *Document) ext() string {
 
 // CopyText is what the y chord copies of a document.
 func (d *Document) CopyText(k tui.CopyKind) tui.CopyFunc {
-	if d.state != docReady || len(d.data) == 0 {
+	d = d.front()
+	p := d.current()
+	if p == nil || len(p.data) == 0 {
 		return nil
 	}
+	value, path := d.tree.Value(), d.tree.Path()
+	if d.as == asTable && d.grid.Row() >= 0 {
+		ix := d.tree.Index()
+		value, path = ix.Value(d.grid.Row()), ix.Path(d.grid.Row())
+	}
+	tree := d.as == asTree || d.as == asTable
 	switch {
-	case k == tui.CopyRaw, !d.asTree() && (k == tui.CopyValue || k == tui.CopyJSON && d.json):
-		return tui.CopyBytes(d.data)
-	case d.asTree() && k == tui.CopyValue:
-		v := d.tree.Value()
-		return func() (string, error) { return PlainValue(v), nil }
-	case d.asTree() && k == tui.CopyJSON:
-		return tui.CopyBytes(d.tree.Value())
-	case d.asTree() && k == tui.CopyPath:
-		return tui.CopyString(d.tree.Path(), true)
+	case k == tui.CopyPath && (tree || d.src.path != ""):
+		if !tree {
+			path = ""
+		}
+		return tui.CopyString(innerPath(d.src.path, path), true)
+	case k == tui.CopyRaw, !tree && (k == tui.CopyValue || k == tui.CopyJSON && p.ext() == ".json"):
+		return tui.CopyBytes(p.data)
+	case tree && k == tui.CopyValue:
+		return func() (string, error) { return PlainValue(value), nil }
+	case tree && k == tui.CopyJSON:
+		return tui.CopyBytes(value)
 	}
 	return nil
 }
 
 // PageText is the whole text for $PAGER, with the extension that it would be saved under.
 func (d *Document) PageText() (text, ext string, ok bool) {
-	return string(d.data), d.ext(), d.state == docReady && len(d.data) > 0
+	d = d.front()
+	if d.state != docReady || d.size() == 0 {
+		return "", "", false
+	}
+	if !d.many() {
+		return string(d.parts[0].data), d.parts[0].ext(), true
+	}
+	var b strings.Builder
+	for i := range d.parts {
+		fmt.Fprintf(&b, "── %d/%d %s ──\n%s\n", i+1, len(d.parts), d.parts[i].src.title, d.parts[i].data)
+	}
+	return b.String(), ".txt", true
 }
 
 // SaveAs asks for a file and writes data to it. A name that a server proposed

@@ -2,7 +2,9 @@ package pane
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -18,6 +20,8 @@ type Feed struct {
 	list widget.List
 	// Belongs is whether an entry is shown at all.
 	Belongs func(*journal.Entry) bool
+	// Fold is what an entry is counted as where it is folded away, "" for one that is always shown. Nil folds nothing.
+	Fold func(*journal.Entry) string
 	// Text is what the filter looks at. It also runs beside the event loop.
 	Text func(*journal.Journal, *journal.Entry) string
 	row  func(e journal.Entry, w int) string
@@ -26,6 +30,8 @@ type Feed struct {
 	seqs    []uint64 // entries shown, ascending
 	seen    uint64   // entries up to here were looked at
 	all     int      // entries that belong, filtered or not
+	folded  map[string]int
+	Unfold  bool // folded entries are shown too
 	typed   string
 	Query   widget.Query
 	was     string // the filter whose rows are listed
@@ -49,15 +55,16 @@ func (f *Feed) Row(i, w int) string {
 
 // scanned is the outcome of a rescan.
 type scanned struct {
-	seqs []uint64
-	seen uint64
-	all  int
+	seqs   []uint64
+	seen   uint64
+	all    int
+	folded map[string]int
 }
 
 // sync takes in what was appended since the last call.
 func (f *Feed) sync(j *journal.Journal) {
 	if f.Journal != j {
-		f.Journal, f.seqs, f.seen, f.all = j, nil, 0, 0
+		f.Journal, f.seqs, f.seen, f.all, f.folded = j, nil, 0, 0, nil
 	}
 	if f.busy || j == nil {
 		return
@@ -69,6 +76,13 @@ func (f *Feed) sync(j *journal.Journal) {
 	got := f.scan(context.Background(), f.buf)
 	f.seqs = append(f.seqs, got.seqs...)
 	f.seen, f.all = got.seen, f.all+got.all
+	f.reveal(f.buf)
+	for what, n := range got.folded {
+		if f.folded == nil {
+			f.folded = map[string]int{}
+		}
+		f.folded[what] += n
+	}
 	if cap(f.buf) > 4096 {
 		f.buf = nil
 	}
@@ -87,12 +101,60 @@ func (f *Feed) scan(ctx context.Context, entries []journal.Entry) (s scanned) {
 		if !f.Belongs(e) {
 			continue
 		}
+		if what := f.fold(e); what != "" {
+			if e.Kind == journal.Request {
+				if s.folded == nil {
+					s.folded = map[string]int{}
+				}
+				s.folded[what]++
+			}
+			continue
+		}
 		s.all++
 		if f.Query.Empty() || f.Query.Match(f.Text(f.Journal, e)) {
 			s.seqs = append(s.seqs, e.Seq)
 		}
 	}
 	return s
+}
+
+// fold is what an entry is folded away as, "" if it is not. A filter finds everything.
+func (f *Feed) fold(e *journal.Entry) string {
+	if f.Fold == nil || f.Unfold || !f.Query.Empty() {
+		return ""
+	}
+	return f.Fold(e)
+}
+
+// reveal lists what was folded away until its answer came and said that it is worth a look.
+func (f *Feed) reveal(entries []journal.Entry) {
+	if f.Fold == nil || f.Unfold || !f.Query.Empty() {
+		return
+	}
+	for i := range entries {
+		if entries[i].Peer == 0 || entries[i].Peer >= entries[i].Seq {
+			continue
+		}
+		e, ok := f.Journal.Get(entries[i].Peer)
+		n, listed := slices.BinarySearch(f.seqs, e.Seq)
+		if !ok || listed || !f.Belongs(&e) || f.Fold(&e) != "" {
+			continue
+		}
+		f.seqs = slices.Insert(f.seqs, n, e.Seq)
+		f.all++
+	}
+}
+
+// hidden says what is folded away: "14 pings, 2 probes hidden".
+func (f *Feed) hidden() string {
+	var out []string
+	for _, what := range slices.Sorted(maps.Keys(f.folded)) {
+		out = append(out, Count(f.folded[what], what))
+	}
+	if len(out) == 0 || f.Unfold || !f.Query.Empty() {
+		return ""
+	}
+	return strings.Join(out, ", ") + " hidden"
 }
 
 // trim forgets entries that the journal dropped.
@@ -126,6 +188,14 @@ func (f *Feed) setFilter(c *tui.Ctx, text string) tea.Cmd {
 	return f.rescan(c)
 }
 
+// Refilter builds the rows anew after what belongs, or what is folded, changed.
+func (f *Feed) Refilter(c *tui.Ctx) tea.Cmd {
+	if f.Journal == nil {
+		return nil
+	}
+	return f.rescan(c)
+}
+
 // rescan builds the rows anew, beside the event loop when there are many.
 func (f *Feed) rescan(c *tui.Ctx) tea.Cmd {
 	if f.Journal.Len() <= slowFilter {
@@ -146,7 +216,7 @@ func (f *Feed) rescan(c *tui.Ctx) tea.Cmd {
 func (f *Feed) take(s scanned) {
 	at := f.Selected()
 	f.busy, f.was = false, f.typed
-	f.seqs, f.seen, f.all = s.seqs, s.seen, s.all
+	f.seqs, f.seen, f.all, f.folded = s.seqs, s.seen, s.all, s.folded
 	f.changed()
 	if f.away {
 		n, _ := slices.BinarySearch(f.seqs, at)

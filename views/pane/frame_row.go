@@ -45,6 +45,9 @@ func DirGlyph(d journal.Dir) string {
 
 // KindStyle is the colour of an entry's kind; the word says the same.
 func KindStyle(th *tui.Theme, e journal.Entry) paint.Style {
+	if Probe(&e) {
+		return th.Muted
+	}
 	switch e.Kind {
 	case journal.ErrorResponse, journal.Bad:
 		return th.Error
@@ -69,9 +72,9 @@ const WideRow = 70
 // NarrowRow is the width from which a row of many servers names its own.
 const NarrowRow = 40
 
-// FrameRow draws one entry of the traffic list: time, direction, kind, what it is about, status, latency and size, as
-// far as they fit. With the server, that comes before the time and the latency.
-func FrameRow(th *tui.Theme, e journal.Entry, w int, server bool) string {
+// FrameRow draws one entry of the traffic list: time, direction, kind, what it is about, how its payload begins, status,
+// latency and size, as far as they fit. With the server, that comes before the time and the latency.
+func FrameRow(th *tui.Theme, e journal.Entry, preview string, w int, server bool) string {
 	var b strings.Builder
 	narrow := server && w < WideRow-10
 	switch {
@@ -87,27 +90,40 @@ func FrameRow(th *tui.Theme, e journal.Entry, w int, server bool) string {
 	b.WriteByte(' ')
 	if server {
 		cells := 12
-		if narrow {
+		switch {
+		case w < NarrowRow:
+			cells = 6
+		case narrow:
 			cells = 10
 		}
-		b.WriteString(th.Muted.S(Pad(safe.Line(e.Server, 64), cells)))
+		b.WriteString(th.Muted.S(paint.Fit(safe.Line(e.Server, 64), cells)))
 		b.WriteByte(' ')
 	}
 	tail := frameTail(th, e, w, narrow)
 	b.WriteString(frameSubject(th, e))
+	room := w - paint.Width(tail) - 1
+	if tail == "" || room < 19 {
+		tail, room = "", w
+	}
 	left := b.String()
-	room := w - paint.Width(tail)
-	if tail == "" || room < 20 {
+	if free := room - paint.Width(left) - 1; preview != "" && free > 3 {
+		left += " " + th.Text.S(safe.Line(preview, free))
+	}
+	if tail == "" {
 		return left
 	}
-	return paint.Fit(left, room-1) + " " + tail
+	return paint.Fit(left, room) + " " + tail
 }
 
 // frameSubject is the method, what it is about, its id, or the note.
 func frameSubject(th *tui.Theme, e journal.Entry) string {
 	var parts []string
 	if e.Method != "" {
-		parts = append(parts, safe.Line(e.Method, 80))
+		method := e.Method
+		if e.Kind == journal.Notification {
+			method = strings.TrimPrefix(method, "notifications/") // the kind says so
+		}
+		parts = append(parts, safe.Line(method, 80))
 	}
 	if e.Tool != "" {
 		parts = append(parts, th.Accent2.S(safe.Line(e.Tool, 120)))
@@ -115,11 +131,20 @@ func frameSubject(th *tui.Theme, e journal.Entry) string {
 	if e.ID != "" {
 		parts = append(parts, th.Muted.S("#"+safe.Line(e.ID, 40)))
 	}
-	if e.Note != "" && e.Note != toolFailed {
+	if e.Note != "" && e.Note != toolFailed && e.Note != e.Status {
 		parts = append(parts, th.Muted.S(safe.Line(e.Note, 200)))
 	}
 	return strings.Join(parts, " ")
 }
+
+// Probe is whether an entry belongs to a question that only found out what the server speaks, and was refused: nothing is
+// wrong with either side.
+func Probe(e *journal.Entry) bool {
+	return e.Method == "server/discover" && (e.Status != journal.OK || e.ID != firstID)
+}
+
+// firstID is the id of the first request on a connection.
+const firstID = "1"
 
 // frameTail is the right end of a row.
 func frameTail(th *tui.Theme, e journal.Entry, w int, narrow bool) string {
@@ -134,6 +159,10 @@ func frameTail(th *tui.Theme, e journal.Entry, w int, narrow bool) string {
 			break // its answer says so
 		}
 		word := "✗ error"
+		if Probe(&e) {
+			parts = append(parts, th.Muted.S("not offered"))
+			break
+		}
 		if e.Note == toolFailed {
 			word = "✗ " + toolFailed
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
 )
 
 // JournalList is a screen of journal entries: a list that grows at its end, and
@@ -12,6 +13,7 @@ import (
 type JournalList struct {
 	Feed  Feed
 	Doc   Document
+	seen  previews
 	shown uint64 // entry that the detail pane shows or loads
 	// Source is what the detail pane shows of an entry; its read is filled in.
 	Source func(*tui.Ctx, journal.Entry) Source
@@ -127,6 +129,7 @@ func (v *JournalList) DrawList(c *tui.Ctx, p *tui.Pane, what, next string, row f
 	if p.Same(c, append(keys, v.Feed.rev)...) {
 		return
 	}
+	p.Foot = ""
 	v.Feed.row = row
 	v.Feed.draw(c, p, func(w int) []string {
 		if v.Feed.typed != "" && v.Feed.all > 0 {
@@ -135,6 +138,18 @@ func (v *JournalList) DrawList(c *tui.Ctx, p *tui.Pane, what, next string, row f
 		return Message(c.Theme, w, what, next)
 	})
 	p.Badge = CountBadge(len(v.Feed.seqs), v.Feed.all)
+	if s := v.Feed.hidden(); s != "" {
+		if long := p.Badge + " · " + s + " · p shows"; paint.Width(long)+16 < p.W {
+			p.Badge = long
+		} else {
+			p.Foot = s + " · p shows"
+		}
+	}
+}
+
+// Preview is how an entry's payload begins: not safe yet.
+func (v *JournalList) Preview(c *tui.Ctx, e journal.Entry) string {
+	return v.seen.of(c.Sessions.Journal(), e)
 }
 
 // PageText is the entry for $PAGER.

@@ -14,18 +14,37 @@ import (
 	"github.com/mcphud/mcphud/tui/widget"
 )
 
-// ResultParts takes a result apart: its content blocks, its structured content, and the whole as it was sent, which
-// sent reads. name is what saved files are called.
+// ResultParts takes a result apart: its content blocks below each other, its structured content, and the whole as it was
+// sent, which sent reads. name is what saved files are called.
 func ResultParts(name string, result []byte, sent func() ([]byte, error)) (offer.Result, []Part) {
 	r, err := offer.ParseResult(result)
 	var out []Part
-	for i, c := range r.Contents {
-		p := contentPart(c)
-		p.src.Name = fmt.Sprintf("%s-%d", name, i+1)
-		out = append(out, p)
+	if n := len(r.Contents); n > 0 {
+		all := Part{src: Source{Name: name}}
+		for i, c := range r.Contents {
+			label, src := contentSource(c)
+			src.Name = fileName(name, src.ext)
+			if n > 1 {
+				src.Name = fmt.Sprintf("%s-%d", src.Name, i+1)
+			}
+			all.src.blocks = append(all.src.blocks, src)
+			switch all.label {
+			case "", label:
+				all.label = label
+			default:
+				all.label = "content"
+			}
+		}
+		if n == 1 {
+			all.src = all.src.blocks[0]
+			if c := r.Contents[0]; c.Type != "text" || c.Role != "" || c.MIME != "" || c.Name != "" {
+				all.src.Head = append([]string{all.src.title}, all.src.Head...)
+			}
+		}
+		out = append(out, all)
 	}
 	if len(r.Structured) > 0 {
-		out = append(out, Part{label: "structured", src: Source{Name: name, read: bytesOf(r.Structured)}})
+		out = append(out, Part{label: "structured", src: Source{Name: name, path: ".structuredContent", read: bytesOf(r.Structured)}})
 	}
 	raw := Part{label: "raw", src: Source{Name: name + "-result", read: sent}}
 	if err != nil {
@@ -38,56 +57,55 @@ func bytesOf(b []byte) func() ([]byte, error) {
 	return func() ([]byte, error) { return b, nil }
 }
 
-// contentPart is a content block as a sub-tab: shown as what it is, with its kind, size and place above it.
-func contentPart(c offer.Content) Part {
-	p := Part{label: c.Type, uri: c.URI}
+// contentSource is a content block as it is shown: as what it is, with its kind, size and place above it.
+func contentSource(c offer.Content) (label string, src Source) {
+	label, src.uri = c.Type, c.URI
 	data := c.Data
 	if data == nil {
 		data = viewOf(c.Text)
 	}
 	about := []string{c.Type}
 	if c.Role != "" {
-		p.label = c.Role
+		label = c.Role
 		about = []string{c.Role, c.Type}
 	}
-	if c.MIME != "" {
-		about = append(about, c.MIME)
+	for _, s := range []string{c.MIME, c.Name} {
+		if s != "" {
+			about = append(about, s)
+		}
 	}
 	if c.Type != "resource_link" {
 		about = append(about, text.Bytes(len(data)))
 	}
-	if c.Name != "" {
-		about = append(about, c.Name)
-	}
-	p.label = safe.Line(p.label, 20)
-	p.src.Head = []string{safe.Line(strings.Join(about, " · "), 500)}
+	label = safe.Line(label, 20)
+	src.title = safe.Line(strings.Join(about, " · "), 500)
 	if c.URI != "" { // on a line of its own: it is what people look for, and long
-		p.src.Head = append(p.src.Head, safe.Line(c.URI, 2000))
+		src.Head = append(src.Head, safe.Line(c.URI, 2000))
 	}
-	p.src.read = bytesOf(data)
+	src.read = bytesOf(data)
 	kind, _, _ := mime.ParseMediaType(c.MIME)
 	switch {
 	case c.Flaw != nil:
-		p.label = "✗ " + p.label
-		p.src.Head = append(p.src.Head, "✗ "+safe.Line(c.Flaw.Error(), 400))
-		p.src.read = bytesOf(c.Raw)
+		label = "✗ " + label
+		src.Head = append(src.Head, "✗ "+safe.Line(c.Flaw.Error(), 400))
+		src.read = bytesOf(c.Raw)
 	case c.Type == "resource_link":
-		p.label = "link"
-		p.src.Head = append(p.src.Head, "Press o to read the resource.")
-		p.src.read = bytesOf(c.Raw)
+		label = "link"
+		src.Head = append(src.Head, "Press o to read the resource.")
+		src.read = bytesOf(c.Raw)
 	case strings.HasPrefix(kind, "image/"):
-		p.src.render, p.src.ext = renderImage, extension(kind)
+		src.render, src.ext = renderImage, extension(kind)
 	case c.Type == "audio" || strings.HasPrefix(kind, "audio/"):
-		p.src.render, p.src.ext = binaryLines("Audio cannot be heard here: press S to save it."), extension(kind)
+		src.render, src.ext = binaryLines("Audio cannot be heard here: press S to save it."), extension(kind)
 	case c.Data != nil && !texty(data):
-		p.src.render, p.src.ext = binaryLines("Binary data: press S to save it, m to view it as text."), extension(kind)
+		src.render, src.ext = binaryLines("Binary data: press S to save it, m to view it as text."), extension(kind)
 	case isMarkdown(kind, data):
-		p.src.render, p.src.ext = renderMarkdown, ".md"
+		src.render, src.ext = renderMarkdown, ".md"
 	case !known(c.Type):
-		p.src.Head = append(p.src.Head, "Unknown content type: shown raw.")
-		p.src.read = bytesOf(c.Raw)
+		src.Head = append(src.Head, "Unknown content type: shown raw.")
+		src.read = bytesOf(c.Raw)
 	}
-	return p
+	return label, src
 }
 
 func known(kind string) bool {

@@ -19,15 +19,20 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// Reply is the pane for what a server answered: each content block on a sub-tab of its own, shown as what it is, then
-// the structured content and the result as sent.
+// Reply is the pane for what a server answered: its content blocks below each other, each shown as what it is; on further
+// tabs the structured content and the result as sent. The verdict and the tabs are in the pane's frame.
 type Reply struct {
-	view  string
-	head  []string // styled lines above the tabs: verdict, time, size
-	parts []Part
-	at    int
-	first int // sub-tab at the left end of their line
-	Doc   Document
+	view    string
+	verdict string   // how it went, in the frame: safe
+	head    []string // styled lines above the document: what is wrong with it
+	parts   []Part
+	at      int
+	tabs    int // where the tabs begin in the frame, from its right end; 0 while they are not drawn
+	Doc     Document
+	// Request is the journal entry of the request that was answered, 0 if there is none.
+	Request uint64
+	// Again is the key that asks the same again, and what it does; "" if there is none.
+	Again string
 
 	gen       int
 	loading   bool
@@ -44,30 +49,34 @@ func NewReply(view, pane string) Reply {
 	return Reply{view: view, Doc: Document{view: view, pane: pane, slot: "reply"}}
 }
 
-// Part is one sub-tab.
+// Part is one tab.
 type Part struct {
 	label string // safe, short
-	uri   string // of a resource or link, to follow; as sent
 	src   Source
+}
+
+// Verdict is how a call went: one line for the frame, and styled lines that say what is wrong.
+type Verdict struct {
+	Line  string
+	Flaws []string
 }
 
 // replyParts is the outcome of taking a result apart.
 type replyParts struct {
-	r     *Reply
-	gen   int
-	head  []string
-	parts []Part
+	r       *Reply
+	gen     int
+	verdict Verdict
+	parts   []Part
 }
 
-// Load shows a result after split took it apart, which runs beside the event
-// loop. head are styled lines that give the verdict.
-func (r *Reply) Load(c *tui.Ctx, split func() (head []string, parts []Part, err error)) tea.Cmd {
+// Load shows a result after split took it apart, which runs beside the event loop.
+func (r *Reply) Load(c *tui.Ctx, request uint64, split func() (Verdict, []Part, error)) tea.Cmd {
 	r.Clear()
-	r.loading, r.what = true, "reading the result"
+	r.loading, r.what, r.Request = true, "reading the result", request
 	gen := r.gen
 	cmd, _ := c.Replace(r.view, "reply", "read the result", func(context.Context) (any, error) {
-		head, parts, err := split()
-		return replyParts{r, gen, head, parts}, err
+		v, parts, err := split()
+		return replyParts{r, gen, v, parts}, err
 	})
 	return cmd
 }
@@ -79,11 +88,11 @@ func (r *Reply) Wait(what string) {
 }
 
 // Fail shows why there is no answer, with what the server said of it.
-func (r *Reply) Fail(th *tui.Theme, m tui.OpDone) {
+func (r *Reply) Fail(m tui.OpDone, request uint64) {
 	r.Clear()
-	r.err = m.Err
+	r.err, r.Request = m.Err, request
 	if errors.Is(m.Err, context.Canceled) || failure.KindOf(m.Err) == failure.Interrupted {
-		r.head = []string{th.Warn.S("⊘ cancelled after " + text.Duration(m.Took) + "; server notified")}
+		r.verdict = "⊘ cancelled after " + text.Duration(m.Took) + "; server notified"
 		r.Cancelled = true
 		return
 	}
@@ -96,7 +105,7 @@ func (r *Reply) Fail(th *tui.Theme, m tui.OpDone) {
 // Clear shows nothing.
 func (r *Reply) Clear() {
 	r.gen++
-	r.head, r.parts, r.at, r.first, r.loading, r.err = nil, nil, 0, 0, false, nil
+	r.verdict, r.head, r.parts, r.at, r.tabs, r.loading, r.err, r.Request = "", nil, nil, 0, 0, false, nil, 0
 	r.what, r.data, r.Cancelled = "", nil, false
 	r.Doc.clear()
 	r.rev++
@@ -117,12 +126,12 @@ func (r *Reply) done(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
 	if p.gen != r.gen {
 		return nil, true
 	}
-	r.loading, r.err, r.head, r.parts = false, m.Err, p.head, p.parts
+	r.loading, r.err, r.verdict, r.head, r.parts = false, m.Err, p.verdict.Line, p.verdict.Flaws, p.parts
 	r.rev++
 	return r.open(c, 0), true
 }
 
-// open goes to a sub-tab.
+// open goes to a tab.
 func (r *Reply) open(c *tui.Ctx, i int) tea.Cmd {
 	if len(r.parts) == 0 {
 		return nil
@@ -132,12 +141,19 @@ func (r *Reply) open(c *tui.Ctx, i int) tea.Cmd {
 	return r.Doc.load(c, r.parts[r.at].src)
 }
 
-// current is the sub-tab shown.
-func (r *Reply) current() (Part, bool) {
-	if r.at < len(r.parts) {
-		return r.parts[r.at], true
+// step goes to the next block of content or the one before, and beyond the last to the next tab.
+func (r *Reply) step(c *tui.Ctx, by int) tea.Cmd {
+	d := &r.Doc
+	if d.inner != nil {
+		d.close(c)
+		return nil
 	}
-	return Part{}, false
+	if i := d.block() + by; d.many() && i >= 0 && i < len(d.parts) {
+		d.lineView().ShowSection(i)
+		d.rev++
+		return nil
+	}
+	return r.open(c, r.at+by)
 }
 
 // Actions are what a result offers, for the screen and pane that hold it.
@@ -151,30 +167,41 @@ func (r *Reply) Actions(view, pane string) []tui.Action {
 	return append([]tui.Action{
 		{
 			ID: view + ".nextpart", Keys: []string{"]"}, Title: "next part", Group: "Result", Hint: 5, Pane: pane,
-			Help: "Go to the result's next part: content blocks, structured content, the raw result.", Disabled: single,
-			Run: func(c *tui.Ctx) tea.Cmd { return r.open(c, r.at+1) },
+			Help: "Go to the result's next content block, then to its structured content, then to the raw result.", Disabled: single,
+			Run: func(c *tui.Ctx) tea.Cmd { return r.step(c, 1) },
 		},
 		{
 			ID: view + ".previouspart", Keys: []string{"["}, Title: "previous part", Group: "Result", Pane: pane,
-			Help: "Go to the previous part.", Disabled: single,
-			Run: func(c *tui.Ctx) tea.Cmd { return r.open(c, r.at-1) },
+			Help: "Go to the previous block or tab.", Disabled: single,
+			Run: func(c *tui.Ctx) tea.Cmd { return r.step(c, -1) },
+		},
+		{
+			ID: view + ".frames", Keys: []string{"t"}, Title: "frames", Group: "Result", Hint: 3, Pane: pane,
+			Help: "Show what was said on the wire while this was asked, in Traffic.",
+			Disabled: func(*tui.Ctx) string {
+				if r.Request == 0 {
+					return "nothing was sent yet"
+				}
+				return ""
+			},
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("traffic", FramesOf(r.Request)) },
 		},
 		{
 			ID: view + ".follow", Keys: []string{"o"}, Title: "open resource", Group: "Result", Hint: 4, Pane: pane,
 			Help: "Read the resource that this part is or links to.",
 			Disabled: func(*tui.Ctx) string {
-				if p, ok := r.current(); !ok || p.uri == "" {
+				if p := r.Doc.front().current(); p == nil || p.src.uri == "" {
 					return "this part is not a resource"
 				}
 				return ""
 			},
-			Run: func(c *tui.Ctx) tea.Cmd {
-				p, _ := r.current()
-				return c.Navigate("resources", p.uri)
-			},
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("resources", r.Doc.front().current().src.uri) },
 		},
 	}, r.Doc.actions(view, pane)...)
 }
+
+// FramesOf asks Traffic for the frames of a request, by its journal entry.
+type FramesOf uint64
 
 // Handle moves in the part shown.
 func (r *Reply) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
@@ -182,11 +209,13 @@ func (r *Reply) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.OpDone:
 		return r.done(c, m)
 	case tui.PaneMouse:
-		m.Y -= r.top()
-		if m.Y < 0 {
-			if m.Click == tea.MouseLeft && m.Y == -1 {
+		if m.Y == -1 {
+			if m.Click == tea.MouseLeft {
 				return r.clickTab(c, m.X), true
 			}
+			return nil, true
+		}
+		if m.Y -= len(r.head); m.Y < 0 {
 			return nil, true
 		}
 		return r.Doc.Handle(c, m)
@@ -194,91 +223,57 @@ func (r *Reply) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	return r.Doc.Handle(c, msg)
 }
 
-// top is how many lines are above the document.
-func (r *Reply) top() int {
-	if len(r.parts) > 1 {
-		return len(r.head) + 1
-	}
-	return len(r.head)
-}
-
+// clickTab goes to the tab in the frame that was clicked.
 func (r *Reply) clickTab(c *tui.Ctx, x int) tea.Cmd {
-	at := 0
-	if r.first > 0 {
-		at = 2
+	at := r.Doc.w - r.tabs
+	if r.tabs == 0 || x < at {
+		return nil
 	}
-	for i := r.first; i < len(r.parts); i++ {
-		at += r.tabWidth(i)
-		if x < at {
+	for i, p := range r.parts {
+		if at += 1 + paint.Width(p.label) + 2; x < at {
 			return r.open(c, i)
 		}
 	}
 	return nil
 }
 
-// tabWidth is the cells that a sub-tab takes.
-func (r *Reply) tabWidth(i int) int { return paint.Width(r.parts[i].label) + 3 }
-
-// fit chooses the first sub-tab to draw, so that the current one is on the line.
-func (r *Reply) fit(w int) {
-	total := 0
-	for i := range r.parts {
-		total += r.tabWidth(i)
-	}
-	r.first = min(r.first, r.at)
-	if total <= w {
-		r.first = 0
-		return
-	}
-	for ; r.first < r.at; r.first++ {
-		used := 4 // an arrow at each end
-		for i := r.first; i <= r.at; i++ {
-			used += r.tabWidth(i)
+// frame puts the verdict behind the pane's title, and the tabs at the other end: all of them, the one shown marked
+// (▸text  structured  raw), or that one alone where there is no more room. Of a long title the end is shown.
+func (r *Reply) frame(p *tui.Pane) {
+	p.Badge, r.tabs = "", 0
+	room := p.W - 6 - paint.Width(r.verdict) - min(paint.Width(p.Title), 12)
+	if len(r.parts) > 1 && !r.loading && r.err == nil {
+		var names []string
+		for i, x := range r.parts {
+			mark := " "
+			if i == r.at {
+				mark = "▸"
+			}
+			names = append(names, mark+x.label)
 		}
-		if used <= w {
-			break
-		}
-	}
-}
-
-// tabs is the line of sub-tabs; where they are too many the arrows say at which end there are more.
-func (r *Reply) tabs(th *tui.Theme, w int) string {
-	r.fit(w)
-	var b strings.Builder
-	used := 0
-	if r.first > 0 {
-		b.WriteString(th.Accent.S("‹ "))
-		used = 2
-	}
-	for i := r.first; i < len(r.parts); i++ {
-		p := r.parts[i]
-		last := i == len(r.parts)-1
-		if n := used + r.tabWidth(i); i > r.at && (n > w || !last && n+2 > w) {
-			b.WriteString(th.Accent.S("›"))
-			break
-		}
-		used += r.tabWidth(i)
-		label := " " + p.label + " "
-		if i == r.at {
-			b.WriteString(th.Badge.S(label))
+		if p.Badge = strings.Join(names, "  "); paint.Width(p.Badge) <= room {
+			r.tabs = paint.Width(p.Badge) + 2
 		} else {
-			b.WriteString(th.Muted.S(label))
+			p.Badge = fmt.Sprintf("%s %d/%d", names[r.at], r.at+1, len(names))
 		}
-		b.WriteByte(' ')
 	}
-	return paint.Cut(b.String(), w)
+	if r.verdict != "" {
+		p.Title = shownPath(p.Title, max(p.W-7-paint.Width(r.verdict)-paint.Width(p.Badge), 8)) + " " + r.verdict
+	}
 }
 
-// Draw fills the pane.
+// Draw fills the pane, and its frame: what it is called with how it went, and the tabs.
 func (r *Reply) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	th := c.Theme
+	p.Foot, p.Scroll, p.Selected = "", tui.Scroll{}, 0
+	r.frame(p)
 	var head []string
 	for _, l := range r.head {
 		head = append(head, paint.Cut(l, p.W))
 	}
 	switch {
 	case r.Cancelled:
-		p.Lines = append(head, Message(th, p.W, "No result yet.", "Run it again to get one.")...)
+		p.Lines = append(head, Message(th, p.W, "No result.", r.next())...)
 		return nil
 	case r.err != nil:
 		p.Lines = append(head, r.errorLines(th, p.W)...)
@@ -290,20 +285,21 @@ func (r *Reply) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines = append(head, Message(th, p.W, "The result has no content.", "")...)
 		return nil
 	}
-	if len(r.parts) > 1 {
-		head = append(head, r.tabs(th, p.W))
-	}
 	h := p.H
 	p.H = max(h-len(head), 1)
 	lines, scroll := r.Doc.lines(c, p)
 	p.H = h
 	p.Lines, p.Scroll = append(head, lines...), scroll
+	p.Foot = r.Doc.foot()
+	if n := r.Doc.front().selected(); n > 0 {
+		p.Selected = len(head) + n
+	}
 	return nil
 }
 
 // errorLines is the error in full, with the data that the server sent along.
 func (r *Reply) errorLines(th *tui.Theme, w int) []string {
-	out := errorMessage(th, w, errorText(r.err), "The frames are in Traffic. What you typed is kept: correct it and run it again.")
+	out := errorMessage(th, w, errorText(r.err), r.next())
 	if len(r.data) > 0 {
 		out = append(out, "", " "+th.Muted.S("data"))
 		for _, l := range wrap(safe.Text(indented(r.data)), w-2) {
@@ -311,6 +307,18 @@ func (r *Reply) errorLines(th *tui.Theme, w int) []string {
 		}
 	}
 	return out
+}
+
+// next is what can be done about an error.
+func (r *Reply) next() string {
+	var out []string
+	if r.Request != 0 {
+		out = append(out, "t frames")
+	}
+	if r.Again != "" {
+		out = append(out, r.Again)
+	}
+	return strings.Join(out, " · ")
 }
 
 // indented is JSON over several lines, its values as they were sent; text that
@@ -348,6 +356,9 @@ func (r *Reply) Plain(w io.Writer) {
 		}
 		return
 	}
+	if r.verdict != "" {
+		fmt.Fprintln(w, r.verdict)
+	}
 	for _, l := range r.head {
 		fmt.Fprintln(w, plainLine(l))
 	}
@@ -355,17 +366,33 @@ func (r *Reply) Plain(w io.Writer) {
 		if i > 0 && i == len(r.parts)-1 {
 			break // the result as sent repeats the others
 		}
-		for _, l := range p.src.Head {
+		list := p.src.blocks
+		if len(list) == 0 {
+			list = []Source{p.src}
+		}
+		for _, src := range list {
+			src.plain(w)
+		}
+	}
+}
+
+// plain writes a source as text.
+func (s *Source) plain(w io.Writer) {
+	if s.title != "" {
+		fmt.Fprintln(w, s.title)
+	}
+	for _, l := range s.Head {
+		if l != s.title {
 			fmt.Fprintln(w, plainLine(l))
 		}
-		data, err := p.src.read()
-		switch {
-		case err != nil:
-			fmt.Fprintln(w, errorText(err))
-		case !texty(data):
-			fmt.Fprintf(w, "(%s of binary data)\n", text.Bytes(len(data)))
-		default:
-			fmt.Fprintln(w, safe.Text(text.Clip(string(data), 1<<20)))
-		}
+	}
+	data, err := s.read()
+	switch {
+	case err != nil:
+		fmt.Fprintln(w, errorText(err))
+	case !texty(data):
+		fmt.Fprintf(w, "(%s of binary data)\n", text.Bytes(len(data)))
+	default:
+		fmt.Fprintln(w, safe.Text(text.Clip(string(data), 1<<20)))
 	}
 }
