@@ -117,6 +117,7 @@ func (v *formScreen) formActions() (out []tui.Action) {
 		{"unset", "ctrl+x", "unset", "Leave the field out; removes an item of an array or map."},
 		{"state", "ctrl+o", "unset, empty or null", "Choose between leaving the field out, empty and null, or another variant."},
 		{"undo", "ctrl+z", "undo", "Undo the last change."},
+		{"fill", "ctrl+t", "fill from the schema", "Add what is required and missing; again adds the rest, as the schema's examples and defaults have it."},
 		{"moveup", "alt+up", "move item up", "Move the item of an array up."},
 		{"movedown", "alt+down", "move item down", "Move the item of an array down."},
 		{"rename", "f2", "rename key", "Rename a key of a map."},
@@ -280,7 +281,8 @@ func (v *formScreen) open(c *tui.Ctx, name string) tea.Cmd {
 			v.reply.Wait(v.verb + " is running")
 		}
 	}
-	return tea.Batch(cmd, c.FocusPane("form"))
+	d.form.Ask()
+	return tea.Batch(cmd, d.form.Cmd(), c.FocusPane("form"))
 }
 
 // fit gives a draft the item's form; after its schema changed the value moves to a new form.

@@ -2,6 +2,8 @@ package schema_test
 
 import (
 	"fmt"
+	"strings"
+	"testing"
 
 	"github.com/mcphud/mcphud/session/schema"
 )
@@ -48,4 +50,33 @@ func ExampleValue_Set() {
 	// Output:
 	// {"id":12345678901234567890,"tags":["a"]}
 	// {"id":12345678901234567890,"tags":["b"]}
+}
+
+// An example shows every field; whatever the schema holds, it is made at once and stays small.
+func TestExampleOfAField(t *testing.T) {
+	for _, c := range []struct{ schema, want string }{
+		{`{"type":"object","required":["b"],"properties":{"a":{"type":"string","examples":["x","y"]},"b":{"type":"integer","minimum":3},"c":{"enum":["red","blue"]},"d":{"type":"array","items":{"type":"boolean"}}}}`, `{"a":"x","b":3,"c":"red","d":[false]}`},
+		{`{"type":"object","properties":{"when":{"type":"string","format":"date"},"n":{"type":"number","default":1.50}}}`, `{"when":"2026-11-21","n":1.50}`},
+		{`{"type":"object","properties":{"u":{"anyOf":[{"type":"string"},{"type":"null"},{"type":"object","properties":{}}]}}}`, `{"u":""}`},
+	} {
+		if got := schema.Parse([]byte(c.schema)).Root().Example().String(); got != c.want {
+			t.Errorf("%s gives %s, want %s", c.schema, got, c.want)
+		}
+	}
+	wide := `{"type":"object","required":["z"],"properties":{`
+	for i := range 40 {
+		wide += fmt.Sprintf(`"p%d":{"$ref":"#"},`, i)
+	}
+	wide += `"z":{"type":"integer"}}}`
+	huge := `{"type":"object","properties":{"a":{"type":"string","examples":["` + strings.Repeat("x", 1<<20) + `"]}}}`
+	self := `{"type":"object","required":["next"],"properties":{"next":{"$ref":"#"},"v":{"type":"string"}}}`
+	for name, s := range map[string]string{"forty of itself": wide, "a huge example": huge, "requires itself": self} {
+		v := schema.Parse([]byte(s)).Root().Example()
+		if n := len(v.JSON()); n == 0 || n > 64<<10 {
+			t.Errorf("%s gives %d bytes", name, n)
+		}
+	}
+	if v := schema.Parse([]byte(wide)).Root().Example(); v.Get("z").String() != "0" {
+		t.Error("what is required has no room")
+	}
 }

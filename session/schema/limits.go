@@ -15,6 +15,11 @@ const (
 	maxUnionDepth = 4
 	// MaxSkeletonNodes bounds the size of a generated value.
 	MaxSkeletonNodes = 20_000
+	// maxExampleNodes, maxExampleDepth and maxExampleBytes bound an example: its values, its nesting, and an example of the
+	// schema's own that is taken.
+	maxExampleNodes = 500
+	maxExampleDepth = 6
+	maxExampleBytes = 16 << 10
 	// MaxSkeletonDepth bounds its nesting, so that a schema that requires itself gives a finite value.
 	MaxSkeletonDepth = 128
 	// MaxCompileNodes bounds the subschemas given to the validator, whose compiler is quadratic in them.

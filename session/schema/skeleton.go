@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Initial returns the value a form opens with: what is required and can have only one sensible value (constants,
 // defaults, objects that hold required fields), nothing else. Unset stays unset, so that a server sees exactly what a
@@ -16,6 +19,39 @@ func (f *Field) Initial() *Value {
 func (f *Field) Skeleton() *Value {
 	g := generator{left: MaxSkeletonNodes, placeholders: true}
 	return g.value(f, 0)
+}
+
+// Example returns a value that shows what can be given: every field, required or not, with its first example, its default, its
+// constant, its first option, or what its format looks like. It is bounded, so that a schema that contains itself, or an
+// example that is huge, still gives something to start from.
+func (f *Field) Example() *Value {
+	g := generator{left: maxExampleNodes, placeholders: true, all: true}
+	v := g.value(f, 0)
+	if g.left >= 0 || v.Kind() != Object {
+		return v
+	}
+	for _, m := range f.Skeleton().Members() { // there was no room for all: what is required must be there
+		if !v.Get(m.Name).IsSet() {
+			v = v.Set([]string{m.Name}, m.Value)
+		}
+	}
+	return v
+}
+
+// Under returns v with the members that it lacks, at any depth, taken from below. It is below where v is unset.
+func Under(v, below *Value) *Value {
+	if !v.IsSet() || v.Kind() != Object || below.Kind() != Object {
+		return cmp.Or(v, below)
+	}
+	kids := slices.Clone(v.kids)
+	for _, m := range below.kids {
+		if i := v.index(m.Name); i >= 0 {
+			kids[i].Value = Under(kids[i].Value, m.Value)
+		} else {
+			kids = append(kids, m)
+		}
+	}
+	return &Value{kind: Object, kids: kids}
 }
 
 // Empty returns the empty value of the field's shape: "", [], {}, 0, false, the first option, the constant; null where
@@ -65,12 +101,21 @@ func leastNumber(f *Field) *Value {
 type generator struct {
 	left         int
 	placeholders bool
+	all          bool // optional fields too, and examples before all else
 }
 
 // value generates for a field that is required.
 func (g *generator) value(f *Field, depth int) *Value {
 	if g.left--; g.left < 0 || depth > MaxSkeletonDepth {
 		return nil
+	}
+	if g.all {
+		if depth > maxExampleDepth {
+			return nil
+		}
+		if v := g.shown(f); v.IsSet() {
+			return v
+		}
 	}
 	switch {
 	case f.Default.IsSet():
@@ -89,7 +134,7 @@ func (g *generator) value(f *Field, depth int) *Value {
 		return g.array(f, depth)
 	case ShapeVariants:
 		if g.placeholders {
-			if f.Nullable() {
+			if f.Nullable() && !g.all {
 				return nullValue
 			}
 			return g.value(f.Variants()[0].Field(), depth+1)
@@ -98,6 +143,19 @@ func (g *generator) value(f *Field, depth int) *Value {
 	}
 	if g.placeholders {
 		return empty(f)
+	}
+	return nil
+}
+
+// shown is the first example of a field, or what its format looks like.
+func (g *generator) shown(f *Field) *Value {
+	for _, e := range f.Examples {
+		if e.size(maxExampleBytes) <= maxExampleBytes {
+			return e
+		}
+	}
+	if like := formatExamples[f.Format]; like != "" && f.Shape() == ShapeString && !f.Default.IsSet() {
+		return StringValue(like)
 	}
 	return nil
 }
@@ -115,7 +173,7 @@ func (g *generator) object(f *Field, depth int) *Value {
 			k := c.Field()
 			var kid *Value
 			switch {
-			case c.Required:
+			case c.Required || g.all:
 				kid = g.value(k, depth+1)
 			case k.Default.IsSet() && g.left > 0:
 				g.left--
@@ -140,6 +198,9 @@ func (g *generator) array(f *Field, depth int) *Value {
 	n := max(f.MinItems, 0)
 	if g.placeholders {
 		n = max(n, min(f.TupleLen(), f.maxLen()))
+	}
+	if g.all {
+		n = max(n, min(1, f.maxLen()))
 	}
 	for i := 0; i < n && g.left > 0; i++ {
 		k := f.Item(i)

@@ -114,13 +114,14 @@ func (f *Form) toFill(p schema.Problem) bool {
 	if !ok {
 		return false
 	}
-	switch v := f.value.At(path...); v.Kind() {
+	v := f.value.At(path...)
+	switch v.Kind() {
 	case schema.Unset:
 		return true
 	case schema.Object, schema.Array:
 		return v.Len() == 0
 	}
-	return false
+	return v.Kind() == schema.String && v.Text() == ""
 }
 
 // ToFill is how many problems there are only because nobody came to their fields yet.

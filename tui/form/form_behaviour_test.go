@@ -23,7 +23,7 @@ func TestRawKeepsWhatWasTyped(t *testing.T) {
 	if !f.Raw() || !errors.As(f.Err(), &syn) || f.raw.text.String() != bad {
 		t.Fatalf("left the editor, or lost the text: %v\n%s", f.Err(), screen(f))
 	}
-	if !strings.Contains(screen(f), "✗ line 2, column 10: the text ends before the value does") {
+	if !strings.Contains(screen(f), "line 2, column 10: the text ends before the value does") {
 		t.Errorf("the error is not shown:\n%s", screen(f))
 	}
 	if ps := f.Check(); len(ps) != 1 || !strings.Contains(ps[0].Message, "line 2") {
@@ -161,7 +161,7 @@ func TestSuggestions(t *testing.T) {
 	if !strings.Contains(screen(f), "pytorch") {
 		t.Fatal(screen(f))
 	}
-	press(t, f, "down", "down", "enter")
+	press(t, f, "down", "enter")
 	if got := f.Strings()["lang"]; got != "pytorch" {
 		t.Errorf("%q", got)
 	}

@@ -13,7 +13,7 @@ type Hint struct {
 func (f *Form) Hints() []Hint {
 	if f.raw != nil {
 		return []Hint{
-			{[]string{"ctrl+r"}, "back to the form"}, {[]string{"ctrl+e"}, "open in $EDITOR"}, {[]string{"ctrl+z"}, "undo"},
+			{[]string{"ctrl+r"}, "back to the form"}, {[]string{"ctrl+t"}, "fill from the schema"}, {[]string{"ctrl+z"}, "undo"}, {[]string{"ctrl+e"}, "open in $EDITOR"},
 		}
 	}
 	if f.rename != nil {
@@ -68,6 +68,7 @@ func (f *Form) Hints() []Hint {
 		add("null, empty, default …", "ctrl+o")
 	}
 	add("raw JSON", "ctrl+r")
+	add("fill from the schema", "ctrl+t")
 	add("open in $EDITOR", "ctrl+e")
 	if len(f.undos) > 0 {
 		add("undo", "ctrl+z")

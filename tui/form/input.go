@@ -143,8 +143,7 @@ func (f *Form) Paste(s string) bool {
 	f.fresh = false
 	switch {
 	case f.raw != nil:
-		f.raw.text.insert(s)
-		f.rawChanged()
+		f.pasteRaw(s)
 		return true
 	case f.rename != nil:
 		f.rename.text.insert(strings.ReplaceAll(s, "\n", " "))
@@ -161,23 +160,59 @@ func (f *Form) Paste(s string) bool {
 	if r := f.row(); r.field.Shape() == schema.ShapeInteger || r.field.Shape() == schema.ShapeNumber {
 		s = strings.TrimSpace(s)
 	}
-	t.insert(s)
-	f.undoAt = ""
-	f.typed()
+	insert := func() {
+		t.insert(s)
+		f.undoAt = ""
+		f.typed()
+	}
+	if v := f.wholeForm(s); v.IsSet() {
+		f.openPopup(&popup{choices: []choice{
+			{"fill the whole form from this", brief(v), func() {
+				f.remember("")
+				f.assign(v)
+			}},
+			{"insert it as text", "into " + f.row().name, insert},
+		}}, 0)
+		return true
+	}
+	insert()
 	return true
+}
+
+// wholeForm is the value that a pasted text holds where that is rather meant for the whole form than for the focused field.
+func (f *Form) wholeForm(s string) *schema.Value {
+	if shape := f.row().field.Shape(); shape == schema.ShapeAny || f.row().ptr == "" || !strings.HasPrefix(strings.TrimSpace(s), "{") {
+		return nil
+	}
+	v, err := schema.ParseValue([]byte(s))
+	if err != nil || v.Kind() != schema.Object {
+		return nil
+	}
+	root := f.sch.Root().Active(v)
+	for _, m := range v.Members() {
+		if root.Declares(m.Name) {
+			return v
+		}
+	}
+	return nil
 }
 
 // EditText returns what $EDITOR is to be opened on: the text of the focused string, else the whole value as JSON. tag
 // names it for [Form.Edited]; ext is a file name extension.
 func (f *Form) EditText() (tag, text, ext string) {
 	f.settleInput()
-	if f.raw != nil {
+	blank := f.blank()
+	if f.raw != nil && !(blank && f.raw.calm) {
 		return "json:", f.raw.text.String(), ".json"
 	}
-	if r := f.row(); r != nil && r.textual() && r.field.Shape() == schema.ShapeString {
+	if r := f.row(); f.raw == nil && r != nil && r.textual() && r.field.Shape() == schema.ShapeString {
 		return "text:" + r.ptr, shown(r.field, r.val), ".txt"
 	}
-	return "json:", string(f.value.Indent()), ".json"
+	v := f.value
+	if blank {
+		v = schema.Under(v, f.sch.Root().Skeleton())
+	}
+	return "json:", string(v.Indent()), ".json"
 }
 
 // Edited takes back what an editor made of [Form.EditText]. A line end that the editor put behind the last line is not

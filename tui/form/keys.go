@@ -33,6 +33,8 @@ func (f *Form) Key(m tea.KeyPressMsg) bool {
 	}
 	r := f.row()
 	switch k {
+	case "ctrl+t":
+		return f.Fill()
 	case "ctrl+n":
 		f.settleInput()
 		return f.addTo(f.cur)
@@ -111,6 +113,7 @@ func (f *Form) step(by int) bool {
 	}
 	f.undoAt = ""
 	f.setCur(to)
+	f.Ask()
 	return true
 }
 

@@ -2,6 +2,7 @@ package form
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -53,7 +54,7 @@ next:
 		p.shown = append(p.shown, i)
 	}
 	p.at, p.top = 0, 0
-	if len(p.shown) == 0 || p.suggestion {
+	if len(p.shown) == 0 {
 		p.at = -1
 	}
 }
@@ -76,7 +77,7 @@ func (f *Form) popKey(m tea.KeyPressMsg) bool {
 		return true
 	case "down", "tab":
 		if p.suggestion && k == "tab" {
-			return f.accept()
+			return f.accept() // false leaves it to the field
 		}
 		if p.suggestion && p.at == len(p.shown)-1 {
 			f.pop = nil
@@ -302,5 +303,18 @@ func (f *Form) Suggest(pointer, forText string, values []string) {
 			f.typed()
 		}})
 	}
-	f.openPopup(p, -1)
+	at := 0
+	if slices.Contains(values, forText) || forText == "" && !r.child.Required {
+		at = -1 // nothing is to be completed, or left out as likely
+	}
+	f.openPopup(p, at)
+}
+
+// Ask asks for completions of the focused field.
+func (f *Form) Ask() {
+	if t := f.edit(); t != nil && f.Complete != nil && f.raw == nil && f.pop == nil {
+		if cmd := f.Complete(f.row().ptr, t.String()); cmd != nil {
+			f.cmds = append(f.cmds, cmd)
+		}
+	}
 }

@@ -15,6 +15,8 @@ type rawMode struct {
 	err  *schema.SyntaxError
 	val  *schema.Value // what the text says, while err is nil
 	late bool          // the text is too long to be parsed at every key
+	calm bool          // nobody edited the text or moved in it
+	back bool          // going back to the form was refused
 }
 
 // liveRaw is the largest text that is parsed at every key; a larger one is
@@ -35,6 +37,7 @@ func (f *Form) ToggleRaw() {
 	}
 	f.parseRaw()
 	if f.raw.err != nil {
+		f.raw.back = true
 		f.raw.text.goTo(f.raw.err.Line, f.raw.err.Column)
 		return
 	}
@@ -48,12 +51,14 @@ func (f *Form) openRaw() {
 	f.fresh, f.pop, f.rename, f.input = false, nil, nil, nil
 	if old := f.rawOld; old != nil && old.err == nil && schema.Same(old.val, f.value) {
 		f.raw, f.rawOld = old, nil
+		f.raw.calm, f.raw.back = true, false
+		f.raw.text.in.SetCaret(0)
 		return
 	}
 	t := newText(string(f.value.Indent()))
 	t.in.SetPainter(widget.PaintJSON)
 	t.in.SetCaret(0)
-	f.raw, f.rawOld = &rawMode{text: t, val: f.value}, nil
+	f.raw, f.rawOld = &rawMode{text: t, val: f.value, calm: true}, nil
 }
 
 func (f *Form) openRawText(s string) {
@@ -86,6 +91,18 @@ func (f *Form) parseRaw() {
 	}
 }
 
+// pasteRaw puts text into the raw editor. JSON takes the place of a text that nobody touched.
+func (f *Form) pasteRaw(s string) {
+	t := f.raw.text
+	if v, err := schema.ParseValue([]byte(s)); f.raw.calm && err == nil && (v.Kind() == schema.Object || v.Kind() == schema.Array) {
+		t.in.Replace(0, len(t.String()), s)
+	} else {
+		t.insert(s)
+	}
+	f.raw.calm, f.raw.back = false, false
+	f.rawChanged()
+}
+
 func (f *Form) rawChanged() {
 	f.edits++
 	f.shout = true
@@ -100,6 +117,10 @@ func (f *Form) rawChanged() {
 func (f *Form) rawKey(m tea.KeyPressMsg) bool {
 	t := f.raw.text
 	page := max(f.h-3, 1)
+	f.raw.back = false
+	if k := m.String(); k != "tab" && k != "shift+tab" && k != "ctrl+t" {
+		f.raw.calm = false
+	}
 	switch k := m.String(); k {
 	case "up":
 		t.vertical(-1)
@@ -116,10 +137,14 @@ func (f *Form) rawKey(m tea.KeyPressMsg) bool {
 	case "enter":
 		t.insert("\n" + indentOf(t.line()))
 		f.rawChanged()
-	case "tab":
-		t.insert("  ")
-		f.rawChanged()
+	case "ctrl+t":
+		return f.Fill()
 	case "ctrl+z":
+		rev := t.in.Rev()
+		if t.in.Key(k, ""); t.in.Rev() != rev { // the text's own history goes through what is not JSON too
+			f.rawChanged()
+			return true
+		}
 		if !f.Undo() {
 			return false
 		}

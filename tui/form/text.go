@@ -46,7 +46,7 @@ func pasted(s string) string {
 func (t *textInput) insert(s string) {
 	if t.all {
 		t.all = false
-		t.in.SetValue("")
+		t.in.Replace(0, len(t.in.Value()), "")
 	}
 	t.in.Insert(s)
 }
@@ -63,7 +63,7 @@ func (t *textInput) key(m tea.KeyPressMsg) (handled, changed bool) {
 		typed = ""
 	}
 	if t.all && (typed != "" || k == "backspace" || k == "delete") {
-		t.in.SetValue("")
+		t.in.Replace(0, len(t.in.Value()), "")
 		if typed == "" {
 			t.all = false
 			return true, true
