@@ -42,12 +42,15 @@ func (a *app) toolsCommand() *cobra.Command {
 		}
 		return one(cmd, args)
 	}
+	var example bool
 	show := &cobra.Command{
 		Use: "show NAME [flags] [-- COMMAND ARGS…]", Short: "Show one tool with its schemas", Annotations: rule("one"),
-		Example: "  mcphud tools show add -- node server.js",
+		Example: "  mcphud tools show add -- node server.js\n  mcphud tools show add --example -- node server.js",
 		Long:    "Shows one tool with its schemas. " + fullNames,
-		Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(toolsShow), ValidArgsFunction: a.completeNames(offer.Tools),
+		Args:    cobra.ArbitraryArgs, ValidArgsFunction: a.completeNames(offer.Tools),
+		RunE: a.serverCommand(func(ctx context.Context, l *link, args []string) error { return toolsShow(ctx, l, args, example) }),
 	}
+	show.Flags().BoolVar(&example, "example", false, "print arguments to start from, as the input schema's examples have them")
 	var args string
 	call := &cobra.Command{
 		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [-- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
@@ -110,10 +113,14 @@ func findTool(ctx context.Context, l *link, name string) (offer.Item, error) {
 	}
 }
 
-func toolsShow(ctx context.Context, l *link, args []string) error {
+func toolsShow(ctx context.Context, l *link, args []string, example bool) error {
 	it, err := findTool(ctx, l, args[0])
 	if err != nil {
 		return err
+	}
+	if example {
+		v := schema.ParseArguments(it.InputSchema).Root().Example().JSON()
+		return l.print(answer{result: v, text: func(t *textOutput) { t.json(v) }})
 	}
 	return l.print(answer{result: it.Raw, frames: l.responses("tools/list"), text: func(t *textOutput) {
 		t.fields([2]string{"name", it.Name}, [2]string{"title", it.Title}, [2]string{"hints", hints(it)}, [2]string{"", ""})
