@@ -27,7 +27,11 @@ func (s *Session) introduced(info []byte) {
 		return
 	}
 	for _, member := range []string{"title", "name"} {
-		if t := strings.TrimSpace(text.Clip(text.FirstLine(jsonrpc.GetString(info, member)), 60)); t != "" {
+		t := text.FirstLine(jsonrpc.GetString(info, member))
+		if scope, name, ok := strings.Cut(t, "/"); ok && strings.HasPrefix(scope, "@") {
+			t = name // of a package
+		}
+		if t = strings.TrimSpace(text.Clip(t, 60)); t != "" {
 			s.unique(s, t)
 			return
 		}

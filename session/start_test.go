@@ -143,7 +143,7 @@ echo "token is $MY_TOKEN" >&2; exit 2`)})
 
 // TestTitle: a server that nobody named has the name that it gives itself, and no two servers have the same one.
 func TestTitle(t *testing.T) {
-	info := []string{`{"name":"srv","title":"My  Server"}`, `{"name":"srv","title":"My  Server"}`, `{"name":"srv","title":""}`, `{"name":7}`, `{"name":"srv"}`}
+	info := []string{`{"name":"srv","title":"My  Server"}`, `{"name":"srv","title":"My  Server"}`, `{"name":"srv","title":""}`, `{"name":7}`, `{"name":"srv"}`, `{"name":"@scope/pkg"}`}
 	dial := func(info string) func(config.Server) (transport.Transport, bool) {
 		return sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
 			p.Serve(func(env jsonrpc.Envelope) {
@@ -159,7 +159,7 @@ func TestTitle(t *testing.T) {
 		return dial(cfg.Args[0])(cfg)
 	}})
 	defer m.Close()
-	want := []string{"My  Server", "My  Server (2)", "srv", "d", "configured"}
+	want := []string{"My  Server", "My  Server (2)", "srv", "d", "configured", "pkg"}
 	for i, info := range info {
 		cfg := config.Server{Name: string(rune('a' + i)), Command: "x", Args: []string{info}, Unnamed: true}
 		if i == 4 {

@@ -189,6 +189,10 @@ func (a *App) sync() {
 		Arrange: a.prefs.arrangement(info.ID), Split: a.prefs.share("beside", info.ID), Above: a.prefs.share("above", info.ID),
 		NoRail: info.NoRail || a.servers.single(),
 	}
+	if l, ok := a.current().view.(Loner); ok && l.Lone(&a.ctx) {
+		a.place.focus = min(a.place.focus, 0)
+		a.arrange.Panes, a.arrange.Focus = 1, a.place.focus
+	}
 	if s, ok := a.current().view.(Sizer); ok {
 		a.arrange.Rows = func(w, h int) int { return s.Rows(&a.ctx, w, h) }
 	}

@@ -1,9 +1,12 @@
 package tui
 
 import (
+	"context"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
 )
 
 // globalActions are what works on every screen.
@@ -41,13 +44,16 @@ func globalActions() []Action {
 		},
 		{
 			ID: "app.cancel", Keys: []string{"x"}, Title: "cancel call", Group: "Call", Hint: 10,
-			Help:     "Cancel the newest running call and notify the server.",
+			Help:     "Cancel the newest running call and notify the server, or give up connecting.",
 			Disabled: nothingRuns,
 			Run: func(c *Ctx) tea.Cmd {
 				if label, ok := c.app.ops.cancelNewest(c.View); ok {
 					c.app.toasts.add(Note, "cancelling "+label)
+					return nil
 				}
-				return nil
+				s := c.Server // somebody else is connecting it
+				cmd, _ := c.Replace("", "disconnect", "give up", func(context.Context) (any, error) { return nil, s.Disconnect() })
+				return cmd
 			},
 		},
 		{
@@ -67,8 +73,8 @@ func globalActions() []Action {
 		},
 		{
 			ID: "app.nextpane", Keys: []string{"tab"}, Title: "next pane", Group: "Move", Hint: 70,
-			Help: "Focus the next pane.",
-			Run:  func(c *Ctx) tea.Cmd { return c.app.cycle(1) },
+			Help: "Focus the next pane.", Disabled: noNextPane,
+			Run: func(c *Ctx) tea.Cmd { return c.app.cycle(1) },
 		},
 		{
 			ID: "app.previouspane", Keys: []string{"shift+tab"}, Title: "previous pane", Group: "Move",
@@ -234,11 +240,21 @@ func (a *App) toView(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
+func noNextPane(c *Ctx) string {
+	if a := c.app.arrange; a.Panes < 2 && (a.NoRail || c.Width < WideWidth) {
+		return "there is only one pane"
+	}
+	return ""
+}
+
 func nothingRuns(c *Ctx) string {
 	for _, o := range c.app.ops.all {
 		if !o.Cancelling && !o.dropped {
 			return ""
 		}
+	}
+	if c.Server != nil && c.Server.Status().State == session.Connecting {
+		return ""
 	}
 	return "nothing is running"
 }

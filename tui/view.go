@@ -92,6 +92,11 @@ type Sizer interface {
 	Rows(c *Ctx, w, h int) int
 }
 
+// Loner is implemented by views whose first pane is sometimes all that there is to show, such as one that waits for its server.
+type Loner interface {
+	Lone(*Ctx) bool
+}
+
 // Badger is implemented by views that show a count on their tab ("3").
 type Badger interface {
 	Badge(*Ctx) string

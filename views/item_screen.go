@@ -49,6 +49,7 @@ func (v *itemScreen) Actions() []tui.Action {
 			ID: id + ".open", Keys: []string{"enter"}, Title: v.verb, Group: v.info.Title, Hint: 1,
 			Help: v.help, Disabled: v.none, Run: v.open,
 		},
+		variableAction(id, currentServer),
 		refreshAction(id, v.itemKind.plural, func(c *tui.Ctx) tea.Cmd { return v.Load(c, true) }),
 	}, v.about.Actions(id, "detail")...)
 }

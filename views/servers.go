@@ -52,6 +52,7 @@ func (v *servers) Actions() []tui.Action {
 			ID: "servers.connect", Keys: []string{"r"}, Title: "reconnect", Group: "Server", Hint: 2,
 			Help: "Connect, or disconnect and connect again.", Disabled: v.none, Run: v.reconnect,
 		},
+		variableAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
 		{
 			ID: "servers.disconnect", Keys: []string{"d"}, Title: "disconnect", Group: "Server", Hint: 3,
 			Help: "End the connection; a stdio server's process ends with it.", Disabled: v.notUp, Run: v.disconnect,

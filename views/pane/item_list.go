@@ -245,7 +245,7 @@ func (p *ItemList) empty(c *tui.Ctx, w int) []string {
 	case c.Server == nil:
 		return Message(th, w, "No server is open.", "Press 1 for the servers, or start with: mcphud -- COMMAND, mcphud URL, mcphud demo.")
 	case p.status.State != session.Connected && !p.Listing.Loaded:
-		return notConnected(c, w, c.Server.Title(), p.status)
+		return startLines(th, c.Server, p.status, w, true)
 	case !c.Server.Supports(p.kind.Method()):
 		return Message(th, w, fmt.Sprintf("%s offers no %s: it does not advertise them.", safe.Line(c.Server.Title(), 80), p.plural),
 			"Press 1 for what it can do. mcphud raw METHOD in a shell sends the request anyway.")
@@ -262,21 +262,9 @@ func (p *ItemList) empty(c *tui.Ctx, w int) []string {
 	return NothingMatches(th, w, p.Typed)
 }
 
-// notConnected is the state of every pane that needs a connection.
-func notConnected(c *tui.Ctx, w int, name string, st session.Status) []string {
-	th := c.Theme
-	name = safe.Line(name, 80)
-	switch st.State {
-	case session.Connecting:
-		return Message(th, w, spinner()+" Connecting to "+name+"…", "Press 1 for the server, x to cancel.")
-	case session.Failed:
-		next := "Press r to reconnect, 1 for the servers."
-		if left := tui.Countdown(st.RetryAt); left != "" {
-			next = "Trying again in " + left + ". Press r to try now, 1 for the servers."
-		}
-		return errorMessage(th, w, errorText(st.Err), next)
-	}
-	return Message(th, w, name+" is not connected.", "Press r to connect, 1 for the servers.")
+// Lone says that there is nothing to show but the state of the server.
+func (p *ItemList) Lone(c *tui.Ctx) bool {
+	return c.Server == nil || p.status.State != session.Connected && !p.Listing.Loaded
 }
 
 // remedies are what the screens have for the remedies of errors.

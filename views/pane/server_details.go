@@ -67,12 +67,8 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 	if srv.Problem != nil {
 		l.failure(srv.Problem, "Correct "+srv.Source.String()+" and start again.")
 	}
-	if st.State == session.Failed && st.Err != nil && srv.Problem == nil {
-		next := "Press r to reconnect, t for the traffic."
-		if left := tui.Countdown(st.RetryAt); left != "" {
-			next = fmt.Sprintf("Attempt %d in %s. Press r to try now, d to stop trying.", st.Attempt+1, left)
-		}
-		l.failure(st.Err, next)
+	if srv.Problem == nil && (st.State == session.Failed && st.Err != nil || st.State == session.Connecting || st.PID > 0 && st.State == session.Disconnected) {
+		l.Lines = append(append(l.Lines, startLines(th, s, st, w, false)...), "")
 	}
 	if st.State == session.Disconnected && srv.Problem == nil && st.Retired != "" {
 		l.note("The connection was closed: " + st.Retired + ". Press enter to connect again.")
@@ -117,6 +113,7 @@ func since(st session.Status) string {
 type Details struct {
 	th    *tui.Theme
 	w     int
+	brief bool // leaves out what another row says
 	Lines []string
 }
 

@@ -1,0 +1,135 @@
+package pane
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/diagnosis"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/shell"
+)
+
+// startLines is what there is to say of a server that is not connected: what is being waited for or went wrong, its command, the
+// end of its stderr, and the keys that help. Where the command stands elsewhere it is left out.
+func startLines(th *tui.Theme, s *session.Session, st session.Status, w int, command bool) []string {
+	l := NewDetails(th, w)
+	l.brief = !command
+	name, srv := safe.Line(s.Title(), 80), s.Config()
+	switch {
+	case st.State == session.Connecting:
+		l.starting(name, srv, st)
+	case st.State == session.Failed:
+		l.failed(srv, st)
+	case st.PID > 0:
+		l.paragraph(th.Text, spinner()+" "+name+" is ending.")
+		l.paragraph(th.Muted, "What it does at the moment may finish first. Press r to start again after that.")
+	default:
+		l.paragraph(th.Text, name+" is not connected.")
+		l.paragraph(th.Muted, "Press r to connect, 1 for the servers.")
+	}
+	return l.Lines
+}
+
+// starting is an attempt that runs.
+func (l *Details) starting(name string, srv config.Server, st session.Status) {
+	what, next := "Connecting to ", "Press x to give up."
+	if srv.Command != "" {
+		what, next = "Starting ", "It goes on until it answers, or you press x to give up."
+		if diagnosis.Installs(srv.Command, srv.Args) {
+			next = "It may have to be downloaded first. " + next
+		}
+	}
+	waited := tui.Elapsed(time.Since(st.Since).Truncate(time.Second))
+	l.paragraph(l.th.Text, strings.TrimRight(spinner()+" "+what+name+"… "+waited, " "))
+	l.command(srv)
+	l.stderr(st.Stderr, 3)
+	l.paragraph(l.th.Muted, next)
+}
+
+// failed is an attempt that failed, or a connection that was lost.
+func (l *Details) failed(srv config.Server, st session.Status) {
+	said, err, name := "", st.Err, MissingVariable(st)
+	var e *failure.Error
+	if errors.As(err, &e) && srv.Command != "" {
+		c := *e
+		said, c.Detail = c.Detail, ""
+		if name != "" { // a key below does it
+			c.Next, c.Remedy = "", ""
+		}
+		err = &c
+	}
+	l.Lines = append(l.Lines, errorMessage(l.th, l.w, errorText(err), "")...)
+	l.command(srv)
+	l.stderr(said, 10)
+	if name != "" {
+		l.key("E", "set "+name+" and start again")
+	}
+	if left := tui.Countdown(st.RetryAt); left != "" {
+		l.paragraph(l.th.Muted, fmt.Sprintf("Attempt %d in %s. Press r to try now, d on screen 1 to stop.", st.Attempt+1, left))
+	} else {
+		l.paragraph(l.th.Muted, "Press r to start again, 7 for all of stderr, 1 for the servers.")
+	}
+	if name != "" {
+		if line, err := (shell.Invocation{}).On(srv); err == nil {
+			l.paragraph(l.th.Muted, "In the shell: "+safe.Line(strings.Replace(line, "mcphud", "mcphud -e "+name+"=…", 1), 0))
+		}
+	}
+}
+
+// paragraph adds a blank line and wrapped text.
+func (l *Details) paragraph(style paint.Style, s string) {
+	l.Lines = append(l.Lines, paragraphs(l.th, l.w, style, s, "")...)
+}
+
+func (l *Details) key(key, does string) {
+	l.Lines = append(l.Lines, "", " "+l.th.Accent.S(key)+"  "+l.th.Text.S(paint.Cut(does, l.w-5)))
+}
+
+// command is what is run or contacted.
+func (l *Details) command(srv config.Server) {
+	if l.brief {
+		return
+	}
+	sign := ""
+	if srv.Command != "" {
+		sign = "$ "
+	}
+	lines := wrap(sign+safe.Line(text.Clip(Target(srv), 1000), 0), l.w-2)
+	if len(lines) > 3 {
+		lines = append(lines[:3], "…")
+	}
+	l.paragraph(l.th.Text, strings.Join(lines, "\n"))
+}
+
+// stderr is the last lines that a child wrote, at most as many as given.
+func (l *Details) stderr(said string, most int) {
+	if said = strings.TrimSpace(said); said == "" {
+		return
+	}
+	l.Lines = append(l.Lines, "")
+	lines := strings.Split(said, "\n")
+	label := " stderr │ "
+	for _, line := range lines[max(len(lines)-most, 0):] {
+		for _, piece := range wrap(safe.Line(text.Clip(line, 500), 0), l.w-len(" stderr | ")-1) {
+			l.Lines = append(l.Lines, l.th.Muted.S(label)+l.th.Text.S(piece))
+			label = "        │ "
+		}
+	}
+}
+
+// MissingVariable is the environment variable for want of which a server did not start, "" if its stderr named none.
+func MissingVariable(st session.Status) string {
+	var e *failure.Error
+	if st.State == session.Failed && errors.As(st.Err, &e) && e.Remedy == failure.SetVariable && e.Object != "PATH" {
+		return e.Object
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+package views
+
+import (
+	"os"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views/pane"
+)
+
+// variableAction asks for the environment variable for want of which a server did not start, and starts it again on the same
+// screen.
+func variableAction(view string, of func(*tui.Ctx) *session.Session) tui.Action {
+	missing := func(c *tui.Ctx) string {
+		if s := of(c); s != nil {
+			return pane.MissingVariable(s.Status())
+		}
+		return ""
+	}
+	return tui.Action{
+		ID: view + ".variable", Keys: []string{"E"}, Title: "set variable and start", Group: "Server", Hint: 1,
+		Help: "Set the environment variable that a failed start asks for, for this run, and start again.",
+		Disabled: func(c *tui.Ctx) string {
+			if missing(c) == "" {
+				return "no failed start asks for a variable"
+			}
+			return ""
+		},
+		Run: func(c *tui.Ctx) tea.Cmd {
+			s, name := of(c), missing(c)
+			secret := mask.Secret(name)
+			q := tui.Question{
+				Label: name, Secret: secret,
+				Check: func(value string) string {
+					if value == "" {
+						return "type a value; esc leaves it as it is"
+					}
+					return ""
+				},
+				OnDone: func(c *tui.Ctx, value string) tea.Cmd {
+					s.SetVariable(name, value)
+					screen := view
+					if screen == "servers" {
+						screen = "tools"
+					}
+					return c.Navigate("servers", reopen{s.Name(), screen})
+				},
+			}
+			if !secret {
+				q.Initial = os.Getenv(name)
+			}
+			return c.Ask(q)
+		},
+	}
+}
+
+func currentServer(c *tui.Ctx) *session.Session { return c.Server }
