@@ -69,7 +69,7 @@ func New(o Options) (*Agent, error) {
 	}
 	a := &Agent{o: o, log: o.Logger, done: make(chan struct{})}
 	if err := a.build(); err != nil {
-		return nil, fmt.Errorf("agent: %w", errors.Join(err, a.closeParts()))
+		return nil, fmt.Errorf("agent: %w", errors.Join(store.Explained(o.Store, err), a.closeParts()))
 	}
 	return a, nil
 }

@@ -27,7 +27,11 @@ import (
 
 // build makes the parts and wires them. What it opens is in a.closes, also if it fails.
 func (a *Agent) build() error {
-	db, err := store.Open(a.o.Store)
+	open := store.Open
+	if a.o.StoreLater {
+		open = store.OpenLater
+	}
+	db, err := open(a.o.Store)
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,8 @@ type Options struct {
 	// Tools are offered beside those of the profile, and like them queued, checked by their input schemas, limited and traced.
 	Tools []server.ServerTool
 	Store string // database file, "" keeps everything in memory and writes nothing
+	// StoreLater makes Store only when there is something to keep.
+	StoreLater bool
 
 	Concurrency       int           // tool calls at a time, default 1
 	QueueCapacity     int           // tool calls that may wait, default 100, negative for no limit

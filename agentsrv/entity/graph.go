@@ -98,6 +98,7 @@ func (g *Graph) open(ctx context.Context) error {
 }
 
 func (g *Graph) seed(ctx context.Context, digest string) error {
+	ctx = store.Derived(ctx)
 	lines, err := parse(bytes.NewReader(demo))
 	if err != nil {
 		return err

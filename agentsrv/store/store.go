@@ -10,7 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite" // the driver "sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // DB is the open database. Statements of any number of goroutines may run on it.
@@ -21,30 +22,64 @@ type DB struct {
 // Open opens the database in the file path, and makes file (0600) and folder (0700) where they are missing. "" keeps
 // everything in memory, and writes nothing to disk.
 func Open(path string) (*DB, error) {
-	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "foreign_keys(1)"}, "_txlock": {"immediate"}}
-	dsn := "file::memory:?" + pragmas.Encode()
 	if path != "" {
 		if err := private(path); err != nil {
 			return nil, err
 		}
-		pragmas["_pragma"] = append(pragmas["_pragma"], "journal_mode(WAL)", "synchronous(NORMAL)")
-		dsn = (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}).String() + "?" + pragmas.Encode()
 	}
-	db, err := sql.Open("sqlite", dsn)
+	db, err := sql.Open(driverName, dsn(path))
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
+	limit(db, path)
+	if err := db.Ping(); err != nil {
+		return nil, Explained(path, fmt.Errorf("store: open %s: %w; name another file, or keep nothing on disk", path, errors.Join(err, db.Close())))
+	}
+	return &DB{db}, nil
+}
+
+const driverName = "sqlite"
+
+// dsn is what the driver opens for a path, "" for memory.
+func dsn(path string) string {
+	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "foreign_keys(1)"}, "_txlock": {"immediate"}}
 	if path == "" {
-		// Each connection to :memory: is a database of its own.
-		db.SetMaxOpenConns(1)
+		return "file::memory:?" + pragmas.Encode()
+	}
+	pragmas["_pragma"] = append(pragmas["_pragma"], "journal_mode(WAL)", "synchronous(NORMAL)")
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}).String() + "?" + pragmas.Encode()
+}
+
+// limit bounds the connections of a database.
+func limit(db *sql.DB, path string) {
+	db.SetMaxIdleConns(4)
+	if path == "" {
+		db.SetMaxOpenConns(1) // each connection to :memory: is a database of its own
 	} else {
 		db.SetMaxOpenConns(4)
 	}
-	db.SetMaxIdleConns(4)
-	if err := db.Ping(); err != nil {
-		return nil, fmt.Errorf("store: open %s: %w; name another file, or keep nothing on disk", path, errors.Join(err, db.Close()))
+}
+
+// damaged is the error of a file that cannot be used.
+type damaged struct {
+	path string
+	err  error
+}
+
+func (d *damaged) Error() string {
+	return "store: " + d.path + " is damaged or not a database; remove it to start with an empty one, or name another file: " + d.err.Error()
+}
+
+func (d *damaged) Unwrap() error { return d.err }
+
+// Explained is err, with what to do about it if it tells that the file at path is damaged or not a database.
+func Explained(path string, err error) error {
+	var already *damaged
+	var e *sqlite.Error
+	if path == "" || errors.As(err, &already) || !errors.As(err, &e) || e.Code()&0xff != lib.SQLITE_CORRUPT && e.Code()&0xff != lib.SQLITE_NOTADB {
+		return err
 	}
-	return &DB{db}, nil
+	return &damaged{path, err}
 }
 
 // private makes the file before SQLite does, so that it never is readable for others, its journals neither.
@@ -66,6 +101,7 @@ func private(path string) error {
 // Migrate brings the tables of one part of the agent up to date: of steps, SQL each, it runs those that were not run yet
 // under that name, in order, each in a transaction. A step that was released is never changed, only followed by others.
 func (db *DB) Migrate(ctx context.Context, name string, steps ...string) error {
+	ctx = Derived(ctx)
 	if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, steps INTEGER NOT NULL)`); err != nil {
 		return fmt.Errorf("store: migrate %s: %w", name, err)
 	}

@@ -44,6 +44,7 @@ func (t table) open(ctx context.Context, now time.Time) (used map[string]usage, 
 	if t.db == nil {
 		return nil, first, nil
 	}
+	ctx = store.Derived(ctx) // where there is no file yet, nothing was interrupted and nothing expired
 	if err := t.db.Migrate(ctx, "tasks", steps...); err != nil {
 		return nil, first, err
 	}

@@ -122,7 +122,7 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 		log.Warn("JWTs of any issuer are accepted: set --jwt-issuer")
 	}
 	o := agentsrv.Options{
-		Name: s.name, Profile: agentsrv.Profile(s.profile), Host: bareHost(s.host), Port: s.port, Token: s.token, JWKS: s.jwks, JWTAudience: s.jwtAudience, JWTIssuer: s.jwtIssuer,
+		Name: s.name, Version: version(), Profile: agentsrv.Profile(s.profile), Host: bareHost(s.host), Port: s.port, Token: s.token, JWKS: s.jwks, JWTAudience: s.jwtAudience, JWTIssuer: s.jwtIssuer,
 		KB: s.kb, Root: s.root, Entities: s.entities, Tenants: s.tenants, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
 		Timeout: s.timeout, DrainTimeout: s.drain, MaxRequest: s.maxRequest, Batch: s.batch,
 		RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),
@@ -142,6 +142,7 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	case s.ephemeral:
 		return o, nil
 	case o.Store == "":
+		o.StoreLater = s.stdio // many clients only look
 		var err error
 		if o.Store, err = defaultStore(s); err != nil {
 			return o, &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: "name a file with --store, or use --ephemeral"}

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,21 +90,90 @@ func TestAgentLogLinesForPeople(t *testing.T) {
 	}
 }
 
-// Whoever only looks at the agent over stdio leaves its database closed. A client waits only some ms for a server to end,
-// which a busy machine may not give it.
+// Whoever only looks at the agent over stdio leaves nothing behind, also where the machine is so busy that the agent is killed.
+func TestALookLeavesNoDatabase(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for _, look := range [][]string{
+		{"info"},
+		{"tools", "list"},
+		{"resources", "list"},
+		{"prompts", "list"},
+		{"resources", "read", "system-agents://list"},
+		{"tools", "call", "echo", "message=x"},
+		{"tools", "call", "search_knowledge_base", "query=session", "tenant_id=default"},
+		{"tools", "call", "lookup_entity", "entity_type=service", "query=express", "tenant_id=default"},
+	} {
+		stdioAgent(t, home, look...).ok(t)
+		if left := states(t, home); len(left) != 0 {
+			t.Fatalf("%q left %v", look, left)
+		}
+	}
+}
+
+// states are the files that agents keep.
+func states(t *testing.T, home string) (names []string) {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(home, ".state", "mcphud", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		names = append(names, filepath.Base(f))
+	}
+	return names
+}
+
+// stdioAgent runs a command on an agent of its own.
+func stdioAgent(t *testing.T, home string, args ...string) outcome {
+	t.Helper()
+	c := command(t, args...)
+	c.Args = append(c.Args, "--", c.Path, "agent", "--stdio")
+	c.Dir = home
+	c.Env = append(c.Env, "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, ".state"))
+	return finish(t, c)
+}
+
+// What is to be kept is kept, in one closed file. A client waits only some ms for a server to end, which a busy machine may not
+// give it.
 func TestStdioAgentClosesItsDatabase(t *testing.T) {
 	var left []string
 	for range 20 {
-		c := command(t, "info")
-		c.Args = append(c.Args, "--", c.Path, "agent", "--stdio")
-		finish(t, c).ok(t)
-		var err error
-		if left, err = filepath.Glob(filepath.Join(c.Dir, ".state", "mcphud", "*")); err != nil {
-			t.Fatal(err)
+		home := t.TempDir()
+		stdioAgent(t, home, "tools", "call", "create_agent", "agent_name=ada", "tenant_id=acme", "user_id=u", "description=x", `output_schema:={"type":"object"}`).ok(t)
+		if o := stdioAgent(t, home, "raw", "resources/read", `{"uri":"my-agents://list","_meta":{"tenant_id":"acme"}}`); !strings.Contains(o.out, "ada") {
+			t.Fatalf("it is not kept: %s %s", o.out, o.stderr)
 		}
-		if len(left) == 1 && filepath.Base(left[0]) == stdioStore {
+		if left = states(t, home); len(left) == 1 && left[0] == stdioStore {
 			return
 		}
 	}
 	t.Errorf("20 agents left %v", left)
+}
+
+// A store that cannot be used is refused at the start, with its name and what to do.
+func TestDamagedStoreIsNamed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "agent.db")
+	whole := filepath.Join(t.TempDir(), "whole.db")
+	s := serve(t, "--store", whole)
+	s.call("create_agent", `{"agent_name":"a","tenant_id":"t","user_id":"u","description":"x","output_schema":{"type":"object"}}`).text(t)
+	s.signal(os.Interrupt)
+	s.exit()
+	raw, err := os.ReadFile(whole)
+	if err != nil || len(raw) < 8192 {
+		t.Fatal(len(raw), err)
+	}
+	torn := slices.Clone(raw)
+	for i := 100; i < len(torn); i++ {
+		torn[i] ^= 0x5a
+	}
+	for name, content := range map[string][]byte{"another file": bytes.Repeat([]byte("no database "), 1000), "torn": torn, "cut": raw[:5000]} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if e := refused(t, nil, "--port", "0", "--store", file); !strings.Contains(e.Message, file+" is damaged or not a database; remove it") || strings.Count(e.Message, "remove it") != 1 {
+			t.Errorf("%s: %s", name, e.Message)
+		}
+	}
 }
