@@ -218,7 +218,8 @@ func (s *Session) Received(frame []byte, tag any) {
 	}
 }
 
-// CallTool calls a tool with args, an object or nil. A result with isError is not an error here: see IsError.
+// CallTool calls a tool with args, an object or nil. A result with isError is not an error here: see IsError. With Options.ResultTTL
+// the result may be that of an earlier call, which Reply.Cached says.
 func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessage, o CallOptions) (rpc.Reply, error) {
 	params := append([]byte(`{"name":`), jsonrpc.Quote(name)...)
 	if len(args) > 0 {
@@ -227,7 +228,7 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 		}
 		params = append(append(params, `,"arguments":`...), args...)
 	}
-	return s.callTool(ctx, name, append(params, '}'), o)
+	return s.callCached(ctx, name, args, append(params, '}'), o)
 }
 
 // ReadResource reads a resource. That there is none is an error of kind NotFound.

@@ -209,6 +209,7 @@ func (s *Session) Invalidate() {
 
 // changedList notes that a list is out of date.
 func (s *Session) changedList(kind offer.Kind) {
+	s.results.clear()
 	s.mu.Lock()
 	l := &s.lists[kind]
 	l.stale = true

@@ -46,6 +46,7 @@ type Session struct {
 	retry     *retry // automatic reconnection that is going on
 	closed    bool
 	holds     int
+	results   results
 	meta      json.RawMessage     // for every request
 	retired   string              // why it was closed by Retire
 	subs      map[string]struct{} // URIs that are subscribed to over conn, in the legacy era
@@ -214,6 +215,7 @@ func (s *Session) dial(ctx context.Context) error {
 	switch {
 	case err == nil:
 		s.conn, s.era = c, c.era
+		s.results.clear()
 		if s.level != nil && c.era == Modern {
 			c.logLevel.Store(s.level)
 		}
@@ -427,6 +429,9 @@ type Options struct {
 	// Capabilities are advertised to servers, a JSON object; nil for what this package answers by itself, roots. Whoever
 	// advertises more answers it in Serve.
 	Capabilities json.RawMessage
+	// ResultTTL is how long the result of a tool that is marked as read-only and idempotent may be given again for an equal call;
+	// 0 for never. A new connection and a changed list of tools end it sooner.
+	ResultTTL time.Duration
 	// Meta is what Session.SetMeta sets, for every server; as ParseMeta makes it.
 	Meta json.RawMessage
 	// Trust says which servers of project files may be started; nil for none of them.

@@ -209,6 +209,9 @@ func verdict(th *tui.Theme, it offer.Item, res offer.Result, r rpc.Reply) (out p
 
 // cost is how long an answer took and how large it is.
 func cost(r rpc.Reply) string {
+	if !r.Cached.IsZero() {
+		return "cached " + text.Duration(time.Since(r.Cached)) + " ago, nothing was sent · " + text.Bytes(len(r.Result))
+	}
 	return text.Duration(r.Took) + " · " + text.Bytes(len(r.Result))
 }
 

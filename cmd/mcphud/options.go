@@ -32,6 +32,7 @@ type options struct {
 	logLevel, journal   string
 	maxFrame            size
 	meta                metadata
+	cache               time.Duration
 }
 
 // formats, transports, protocols and levels are what the flags of those names take.
@@ -67,6 +68,8 @@ func (o *options) register(root *cobra.Command) {
 	f.StringArrayVar(&o.roots, "root", nil, "offer `DIR` to the server as a root (repeatable)")
 	f.BoolVar(&o.linear, "linear", false, "plain lines instead of a full screen, for screen readers and logs")
 	f.Var(&o.meta, "meta", "add `KEY=VALUE`, or KEY:=JSON, to _meta of every request (repeatable)")
+	root.Flags().DurationVar(&o.cache, "cache", 0, "give the result of a read-only, idempotent tool again for `TTL` instead of calling it (default off)")
+	grouped(root.Flags(), groupLimits, "cache")
 	grouped(f, groupTarget, "url", "agent", "server", "config", "protocol", "meta")
 	grouped(f, groupStdio, "env", "cwd", "root")
 	grouped(f, groupHTTP, "transport", "header")

@@ -25,6 +25,9 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err := a.o.check(cmd); err != nil {
 		return err
 	}
+	if a.o.cache < 0 {
+		return usageError(fmt.Sprintf("--cache is %v, and must not be negative", a.o.cache), "give it as 30s or 5m")
+	}
 	if len(own) > 0 {
 		if len(own) > 1 || dash || a.o.url != "" || a.o.agent != "" || a.o.server != "" {
 			return usageError("more than one server was named", "name exactly one")
@@ -41,7 +44,7 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	return a.ui(ctx, uiStart{servers: []config.Server{srv}, connect: srv.Name})
+	return a.ui(ctx, uiStart{servers: []config.Server{srv}, connect: srv.Name, settings: config.Settings{ResultCacheTTL: a.o.cache}})
 }
 
 // autoDiscover names the servers that the list connects to by itself: those of the file that says auto_discover: true, where they are
@@ -70,6 +73,9 @@ func (a *app) openConfigs(ctx context.Context, cmd *cobra.Command, name string) 
 	set, _, err := a.o.load()
 	if err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("cache") {
+		set.Settings.ResultCacheTTL = a.o.cache
 	}
 	start := uiStart{servers: set.Servers, settings: set.Settings, warnings: set.Warnings}
 	if name == "" {

@@ -15,7 +15,9 @@ type Settings struct {
 	// ContinueOnError lets the other servers go on when one fails; nil = true.
 	ContinueOnError *bool         `json:"continue_on_error,omitempty"`
 	CacheTTL        time.Duration `json:"cache_ttl,omitempty"` // how long a tool list without its own ttl may be used; 0 = until the server says it changed
-	Timeouts        Timeouts      `json:"timeouts"`
+	// ResultCacheTTL is how long a result of a read-only, idempotent tool may be given again for an equal call; 0 = never.
+	ResultCacheTTL time.Duration `json:"result_cache_ttl,omitempty"`
+	Timeouts       Timeouts      `json:"timeouts"`
 	// Given has where each setting was written, by its name ("pool.max_idle_time"): the one in force first, then those that it overrides.
 	Given map[string][]Given `json:"given,omitempty"`
 }
@@ -30,7 +32,7 @@ type Given struct {
 // SettingNames are the names of all settings, as Given has them.
 func SettingNames() []string {
 	return []string{
-		"auto_discover", "continue_on_error", "cache_ttl", "pool.max_idle_time", "pool.cleanup_interval", "pool.max_connections",
+		"auto_discover", "continue_on_error", "cache_ttl", "result_cache_ttl", "pool.max_idle_time", "pool.cleanup_interval", "pool.max_connections",
 		"timeouts.tool_call", "timeouts.connect", "timeouts.discovery",
 	}
 }
@@ -76,6 +78,8 @@ func (s *Settings) setting(name string) any {
 		return &s.ContinueOnError
 	case "cache_ttl":
 		return &s.CacheTTL
+	case "result_cache_ttl":
+		return &s.ResultCacheTTL
 	case "pool.max_idle_time":
 		return &s.Pool.MaxIdleTime
 	case "pool.cleanup_interval":

@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -60,6 +61,18 @@ func ParseError(raw []byte) (*Error, error) {
 }
 
 func open(size int) []byte { return append(make([]byte, 0, size+48), `{"jsonrpc":"2.0"`...) }
+
+// Canonical is a value in the one spelling that it shares with equal ones: members sorted, no white space. Numbers stay as they are
+// written, since what is equal as a float64 may not be for the server. An empty value stays empty. Members of one name and text that
+// is not UTF-8 are errors.
+func Canonical(value []byte) ([]byte, error) {
+	v := jsontext.Value(bytes.Clone(value))
+	if len(v) == 0 {
+		return nil, nil
+	}
+	err := v.Format(jsontext.ReorderRawObjects(true), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
+	return v, err
+}
 
 // Quote gives s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func Quote(s string) []byte {

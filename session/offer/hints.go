@@ -10,6 +10,9 @@ func (it Item) Destructive() bool { return it.hint("destructiveHint") }
 // default (false) counts: a tool that says nothing may change something.
 func (it Item) ReadOnly() bool { return it.hint("readOnlyHint") && !it.Destructive() }
 
+// Idempotent is whether a tool's annotations have idempotentHint true.
+func (it Item) Idempotent() bool { return it.hint("idempotentHint") }
+
 // hint is whether any member of that name is true.
 func (it Item) hint(name string) (on bool) {
 	_ = jsonrpc.Members(it.Annotations, func(key string, value []byte) bool {

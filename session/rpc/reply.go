@@ -29,6 +29,7 @@ type Reply struct {
 	Frame             []byte          // the whole response
 	Request, Response uint64          // where both are in the journal
 	Took              time.Duration   // from sending to the answer
+	Cached            time.Time       // when it came, where it is given once more and nothing was sent; else zero
 
 	Sent bool // false where the connection was over before
 }

@@ -1,0 +1,119 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
+)
+
+// maxResults bounds what is kept of one server's results, in bytes. One that is larger than a quarter of it is not kept.
+const maxResults = 16 << 20
+
+// results are answers of tools that may be given again. The zero value keeps nothing until put is called.
+type results struct {
+	mu    sync.Mutex
+	known map[string]result
+	order []string // keys, oldest first
+	size  int
+}
+
+type result struct {
+	reply rpc.Reply // with Cached
+	size  int
+}
+
+// get is what was kept under key at most ttl ago.
+func (r *results) get(key string, ttl time.Duration) (rpc.Reply, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, ok := r.known[key]
+	return e.reply, ok && time.Since(e.reply.Cached) < ttl
+}
+
+// put keeps a reply, and drops the oldest ones where it needs the room.
+func (r *results) put(key string, reply rpc.Reply) {
+	size := len(key) + len(reply.Frame)
+	if size > maxResults/4 {
+		return
+	}
+	reply.Cached = time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.drop(key)
+	for r.size+size > maxResults {
+		r.drop(r.order[0])
+	}
+	if r.known == nil {
+		r.known = map[string]result{}
+	}
+	r.known[key] = result{reply, size}
+	r.order = append(r.order, key)
+	r.size += size
+}
+
+func (r *results) drop(key string) {
+	if e, ok := r.known[key]; ok {
+		r.size -= e.size
+		delete(r.known, key)
+		r.order = slices.DeleteFunc(r.order, func(k string) bool { return k == key })
+	}
+}
+
+func (r *results) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known, r.order, r.size = nil, nil, 0
+}
+
+// callCached is callTool, or what an equal call got before, where the options allow it and the tool says that it changes nothing and gives the same for the same: with
+// equal arguments and metadata, over the same connection, by the list of tools as it is.
+func (s *Session) callCached(ctx context.Context, name string, args, params json.RawMessage, o CallOptions) (rpc.Reply, error) {
+	key, ok := s.resultKey(name, args, o)
+	if ok {
+		if r, hit := s.results.get(key, s.opts.ResultTTL); hit {
+			return r, nil
+		}
+	}
+	r, err := s.callTool(ctx, name, params, o)
+	if kind := jsonrpc.GetString(r.Result, "resultType"); !ok || err != nil || offer.IsError(r.Result) ||
+		kind != "" && kind != "complete" || jsonrpc.Get(r.Result, "task") != nil {
+		return r, err
+	}
+	if now, same := s.resultKey(name, args, o); same && now == key {
+		s.results.put(key, r)
+	}
+	return r, nil
+}
+
+// resultKey is what calls have in common that get the same result; false where that is not to be relied on.
+func (s *Session) resultKey(name string, args json.RawMessage, o CallOptions) (key string, ok bool) {
+	if s.opts.ResultTTL <= 0 || o.Relay || len(o.Header) > 0 {
+		return "", false
+	}
+	s.mu.Lock()
+	l, meta, conn := &s.lists[offer.Tools], s.meta, s.conn
+	stale, rev, items := l.stale || !l.cur.Loaded, l.cur.Rev, l.cur.Items
+	s.mu.Unlock()
+	i := slices.IndexFunc(items, func(it offer.Item) bool { return it.Name == name })
+	if stale || conn == nil || i < 0 || !items[i].ReadOnly() || !items[i].Idempotent() {
+		return "", false
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%d %d %q", conn.id, rev, name)
+	for _, part := range []json.RawMessage{args, meta, o.Meta} {
+		v, err := jsonrpc.Canonical(part)
+		if err != nil {
+			return "", false // two members of one name, say: what a server makes of that is its own affair
+		}
+		fmt.Fprintf(&b, "\n%s", v)
+	}
+	return b.String(), true
+}
