@@ -235,6 +235,7 @@ func (a *app) summary(r *stackRun) error {
 	}
 	if aggregate != "" {
 		fmt.Fprintf(&b, "  %-12s %s\n", "aggregate", aggregate)
+		fmt.Fprintf(&b, "  %-12s %s (open it in a browser)\n", "page", strings.TrimSuffix(aggregate, "mcp"))
 	}
 	b.WriteString("Press ctrl+c to stop.\n")
 	_, err := fmt.Fprint(stdout{a.out}, b.String())

@@ -143,7 +143,7 @@ func TestB4_E2EEventStreams(t *testing.T) {
 // The times at which a server is asked for a task's state.
 func TestB5_E2EIntervals(t *testing.T) {
 	t.Parallel()
-	node(t, "tasks.test.mjs", 11)
+	node(t, "tasks.test.mjs", 12)
 }
 
 // Our own agent in both eras, by itself and behind the router: lists, calls, reads, prompts, progress, tasks, questions,

@@ -65,9 +65,9 @@ func TestB6_E2EPage(t *testing.T) {
 		"gone":       "http://127.0.0.1:1",
 	}
 	p := open(t, serve(t, agents)+"/")
-	p.until(`document.querySelectorAll('#agents option').length === 3`)
+	p.until(`document.querySelectorAll('#agents option').length === 4`)
 	p.choose("demo")
-	p.until(`document.getElementById('server').textContent.includes('mcphud-router-proxy:demo') && document.getElementById('server').textContent.includes('2026-07-28')`)
+	p.until(`/^mcphud agent |^demo /.test(document.getElementById('server').textContent) && document.getElementById('server').textContent.includes('2026-07-28')`)
 
 	p.pick("add")
 	p.fill("a", "40")
@@ -97,11 +97,18 @@ func TestB6_E2EPage(t *testing.T) {
 	if dir := os.Getenv("MCPHUD_SHOTS"); dir != "" {
 		p.shoot(filepath.Join(dir, "gallery.png"))
 	}
+	for field, kind := range map[string]string{"age": "integer · 0–150", "big": "integer"} {
+		var said string
+		if p.eval(fmt.Sprintf(`document.querySelector('label[for="' + document.querySelector(%q).id + '"] .kind').textContent`, p.field("#fields", field)), &said); said != kind {
+			t.Errorf("%s is said to be %q", field, said)
+		}
+	}
 	p.fill("name (Name)", "Ada")
+	p.fill("big", "9007199254740993")
+	p.fill("price", "1.50")
 	p.fill("age", "1.5")
 	for _, c := range []struct{ field, why, value string }{
 		{"age", "must be an integer", "36"},
-		{"big", "is larger than a browser keeps exact", "7"},
 		{"address (Address)", "must be a JSON object", `{"street": "A", "city": "B"}`},
 		{"tags", "is not JSON", `["x", "y"]`},
 	} {
@@ -118,12 +125,12 @@ func TestB6_E2EPage(t *testing.T) {
 	}
 	p.eval(fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.value = [...s.options].find((o) => o.text === 'true').value; })()`, p.field("#fields", "agree")), nil)
 	got := p.call()
-	for _, want := range []string{`"name": "Ada"`, `"kind": "person"`, `"age": 36`, `"big": 7`, `"agree": true`, "\"tags\": [\n    \"x\"", `"street": "A"`, `"price": 1.5`} {
+	for _, want := range []string{`"name": "Ada"`, `"kind": "person"`, `"age": 36`, `"big": 9007199254740993`, `"agree": true`, "\"tags\": [\n    \"x\"", `"street": "A"`, `"price":1.50`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the gallery got no %s:\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, `"nickname"`) || strings.Contains(got, `"gift"`) {
+	if strings.Contains(got, `"nickname"`) || strings.Contains(got, `"gift"`) || strings.Contains(got, `"color"`) {
 		t.Errorf("what was left empty was sent:\n%s", got)
 	}
 

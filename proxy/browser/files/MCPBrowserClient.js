@@ -7,7 +7,8 @@
  *     const client = new MCPBrowserClient({ baseUrl: '/mcps/agent-name' });
  *     const result = await client.callTool('execute_code', { code: '1 + 1' });
  *
- * Numbers are JavaScript's: integers above 2^53 are rounded.
+ * Numbers are JavaScript's: integers above 2^53 are rounded. Where the browser has JSON.rawJSON, arguments may hold such objects,
+ * and with exactNumbers results have them for numbers that would be rounded.
  *
  * @typedef {{taskId: string, status: string, statusMessage?: string, pollInterval?: number, pollIntervalMs?: number}} Task
  *   A call that nobody waits for. Its status is one of the server's words, in the end completed, failed or cancelled.
@@ -22,7 +23,9 @@
  *
  * @typedef {object} Options
  * @property {string} baseUrl The endpoint is this with /mcp after it. On a page it may be relative.
- * @property {number} [pollIntervalMs] Milliseconds between two looks at a task, unless the server wants more; 5000.
+ * @property {number} [pollIntervalMs] Milliseconds between two looks at a task, unless the server wants more; 5000, with the
+ *   first looks after 1, 2 and 4 seconds.
+ * @property {boolean} [exactNumbers] Gives JSON.rawJSON objects for numbers that JavaScript would round.
  * @property {number} [timeout] What CallOptions.timeout is if a call does not say; 60000.
  * @property {HeadersInit} [headers] Sent with each request, such as Authorization.
  * @property {object} [capabilities] What onRequest can answer, such as {elicitation: {form: {}}}.
@@ -53,6 +56,7 @@ const MAX_PAGES = 1000; // of one list
 const MAX_ROUNDS = 10; // in which a server may ask before it answers one request
 const MAX_TRIES = 5; // to come back to a stream that broke, or to a task
 const MAX_TIMER = 2 ** 31 - 1; // milliseconds; a longer timer ends at once
+const POLL = [1000, 2000, 4000, 5000]; // milliseconds between looks at a task, the last of them for good
 const MIN_RETRY = 50; // milliseconds before a stream that broke is asked for, whatever the server says
 
 /** What a server answers instead of a result, or why there is no answer. */
@@ -88,11 +92,12 @@ export class MCPBrowserClient {
   #server = null; // promise of what the server is, once somebody asked
   #ids = 0;
   #progress = new Map(); // callbacks by progress token
+  #pageless = false; // whether the server has no pages of tasks
   #tools = new Map(); // definitions by name, as far as they were listed
 
   /** @param {Options} options */
   constructor(options) {
-    this.#options = { pollIntervalMs: 5000, timeout: 60000, headers: {}, capabilities: {}, ...options };
+    this.#options = { timeout: 60000, headers: {}, capabilities: {}, ...options };
     this.#options.clientInfo ??= { name: 'mcp-browser-client', version: '1.0.0' };
     this.#base = absolute(this.#options.baseUrl);
   }
@@ -342,7 +347,7 @@ export class MCPBrowserClient {
     const headers = server.era === 'modern' ? { ...BOTH, ...this.#mirror(message) } : BOTH;
     const response = await this.#fetch(server, 'POST', headers, JSON.stringify(message), wait.signal);
     if (message.method === 'initialize') server.sessionId = response.headers.get('Mcp-Session-Id') ?? '';
-    const answer = isStream(response) ? await this.#follow(server, message.id, response, wait) : await whole(response, wait);
+    const answer = isStream(response) ? await this.#follow(server, message.id, response, wait) : await whole(response, wait, this.#exact());
     if (answer?.jsonrpc !== '2.0' || !('result' in answer || answer.error)) throw refusal(response, answer);
     if (answer.error) throw failure(answer.error, response.status);
     if (answer.id !== message.id) throw new MCPError(`the server answers request ${answer.id} instead of ${message.id}`, { data: answer });
@@ -357,10 +362,15 @@ export class MCPBrowserClient {
     if (name !== undefined) headers['Mcp-Name'] = headerValue(name);
     if (method !== 'tools/call') return headers;
     for (const [header, path] of mirrored(this.#tools.get(params.name)?.inputSchema) ?? []) {
-      const value = path.reduce((at, key) => at?.[key], params.arguments);
+      let value = path.reduce((at, key) => at?.[key], params.arguments);
+      if (JSON.isRawJSON?.(value)) value = Number(value.rawJSON);
       if (['string', 'boolean', 'number'].includes(typeof value)) headers[`Mcp-Param-${header}`] = headerValue(String(value));
     }
     return headers;
+  }
+
+  #exact() {
+    return this.#options.exactNumbers ? exact : undefined;
   }
 
   async #fetch(server, method, headers, body, signal, path = '/mcp') {
@@ -404,7 +414,7 @@ export class MCPBrowserClient {
           lastId = event.id ?? lastId;
           retry = event.retry ?? retry;
           if (event.type !== 'message' || !event.data) continue;
-          const message = parse(event.data);
+          const message = parse(event.data, this.#exact());
           if (message?.id === id && !message.method) return message;
           tries = 0;
           this.#incoming(server, message, wait);
@@ -456,7 +466,11 @@ export class MCPBrowserClient {
       const { taskId } = result;
       const answered = new Set();
       return this.#watch(result, options, {
-        look: () => ask('tasks/get', { taskId }),
+        look: async () => {
+          const task = await ask('tasks/get', { taskId });
+          if (options.onProgress && !OVER.includes(task.status)) await this.#taskProgress(taskId, options);
+          return task;
+        },
         cancel: () => this.#ask('tasks/cancel', { taskId }, {}),
         input: async ({ inputRequests = {} }) => {
           const open = Object.entries(inputRequests).filter(([key]) => !answered.has(key));
@@ -493,11 +507,12 @@ export class MCPBrowserClient {
   async #watch(task, options, { look, cancel, input, fetched }) {
     const { signal, onTaskUpdate } = options;
     try {
-      for (let failures = 0; ; ) {
+      const { pollIntervalMs } = this.#options;
+      for (let failures = 0, looks = 0; ; looks++) {
         if (failures === 0) onTaskUpdate?.(task);
         if (OVER.includes(task.status)) break;
         if (task.status === 'input_required' && (await input?.(task))) break;
-        const interval = Math.max(this.#options.pollIntervalMs, Number(task.pollIntervalMs ?? task.pollInterval) || 0);
+        const interval = Math.max(pollIntervalMs ?? POLL[Math.min(looks, POLL.length - 1)], Number(task.pollIntervalMs ?? task.pollInterval) || 0);
         await sleep(Math.min(interval, MAX_TIMER), AbortSignal.any([signal, this.#closing.signal].filter(Boolean)));
         try {
           task = await look(task);
@@ -513,6 +528,21 @@ export class MCPBrowserClient {
     }
     if (task.result !== undefined) return task.result;
     throw failure(task.error ?? { message: task.statusMessage || `the task is ${task.status}`, data: { kind: task.status } });
+  }
+
+  // taskProgress passes on how far a task is, where the server's page of it says so.
+  async #taskProgress(taskId, { signal, onProgress }) {
+    if (this.#pageless) return;
+    try {
+      const page = await this.#taskPage(taskId, signal);
+      const lines = String(page?.log ?? '').matchAll(/^\S+ progress (\S+)(?: of (\S+))? (.*)$/gm);
+      const [, progress, total, message] = [...lines].at(-1) ?? [];
+      if (progress !== undefined) onProgress({ progress: Number(progress), total: total === undefined ? undefined : Number(total), message: message || undefined });
+      this.#pageless = page === null;
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      this.#pageless = true; // the task is followed without it
+    }
   }
 
   // taskPage is what the server shows of a task to those who know no tasks; null if it knows none of that id.
@@ -542,21 +572,28 @@ function isStream(response) {
 }
 
 // whole reads a body that is no stream: its JSON, or its text if it is none.
-async function whole(response, wait) {
+async function whole(response, wait, reviver) {
   const decoder = new TextDecoder();
   let text = '';
   for await (const bytes of chunks(response.body, wait?.restart)) text = bounded(text + decoder.decode(bytes, { stream: true }));
   text += decoder.decode();
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, reviver);
   } catch {
     return text;
   }
 }
 
-function parse(text) {
+// exact is a reviver that keeps the digits of numbers that JavaScript would round, where the browser can.
+function exact(key, value, context) {
+  if (typeof value !== 'number' || !context || !JSON.rawJSON) return value;
+  const rounded = Number.isInteger(value) ? !Number.isSafeInteger(value) : context.source.length > 16 && String(value) !== context.source;
+  return rounded ? JSON.rawJSON(context.source) : value;
+}
+
+function parse(text, reviver) {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, reviver);
   } catch (error) {
     throw new MCPError(`an event is not JSON: ${error.message}`, { data: text.slice(0, 1000) });
   }

@@ -1,6 +1,6 @@
-// The page at /: lists the router's agents, and calls their tools with MCPBrowserClient. What an agent says is shown as
-// text, never as markup.
-import { createAgentClient } from '/MCPBrowserClient.js';
+// The page at /: lists the router's agents, calls their tools, gets their prompts and reads their resources with
+// MCPBrowserClient. What an agent says is shown as text, never as markup.
+import { MCPBrowserClient, createAgentClient } from '/MCPBrowserClient.js';
 import { buildForm, element } from '/browser/form.js';
 
 const MAX_TOOLS = 300; // that are shown at a time; the filter finds the others
@@ -11,8 +11,12 @@ const $ = (id) => document.getElementById(id);
 
 let token = '';
 let client = null;
-let tools = [];
-let chosen = null; // name of the tool
+const ALL = '*'; // in place of an agent's name, which cannot have it
+
+let kind = 'tools'; // that is listed
+let items = { tools: [], prompts: [], resources: [] }; // each {key, name, title, description, mark, schema, uri, template}
+let chosen = null; // the item that is shown
+const approved = new Set(); // destructive tools that are not asked about again
 let readForm = () => ({});
 let running = null; // AbortController of the call
 let listed = ''; // the agents that are shown, as JSON
@@ -45,7 +49,7 @@ async function refresh() {
     const { agents } = await response.json();
     if (lost) {
       notice('');
-      if (!tools.length) disconnect(); // it may be there now
+      if (!items.tools.length) disconnect(); // it may be there now
     }
     showAgents(agents);
   } catch (error) {
@@ -67,19 +71,19 @@ function showAgents(agents) {
   const well = (state) => !state || state === 'ok';
   select.replaceChildren(
     ...agents.map(({ name, state }) => element('option', { value: name, 'data-state': state }, well(state) ? name : `${name} (${state})`)),
+    ...(agents.length > 1 ? [element('option', { value: ALL }, 'all agents')] : []),
   );
   select.disabled = agents.length === 0;
   if (agents.length === 0) {
     disconnect();
-    tools = [];
-    showTools();
+    empty();
     notice('The router has no agents. Add one to routing.json; it appears here by itself.');
     return;
   }
-  if (agents.some(({ name }) => name === before)) select.value = before;
+  if ([...select.options].some(({ value }) => value === before)) select.value = before;
   const state = select.selectedOptions[0].dataset.state ?? '';
   $('state').textContent = state;
-  $('state').hidden = !state;
+  $('state').hidden = well(state);
   $('state').classList.toggle('bad', !well(state));
   if (select.value !== before || !client) open(select.value);
 }
@@ -92,21 +96,30 @@ function disconnect() {
 
 async function open(name) {
   client?.close();
-  const opened = createAgentClient(name, { headers: headers(), pollIntervalMs: 1000, capabilities: { elicitation: { form: {} } }, onRequest: answer });
+  const options = { headers: headers(), exactNumbers: true, pollIntervalMs: 1000, capabilities: { elicitation: { form: {} } }, onRequest: answer };
+  const opened = name === ALL ? new MCPBrowserClient({ baseUrl: location.origin, ...options }) : createAgentClient(name, options);
   client = opened;
-  tools = [];
-  show(null);
-  showTools();
+  empty();
   notice('');
   $('server').textContent = 'connecting…';
   try {
-    const { serverInfo, protocolVersion } = await opened.connect();
-    const all = await opened.listTools();
+    const { serverInfo, protocolVersion, capabilities } = await opened.connect();
+    const all = capabilities?.tools ? await opened.listTools() : [];
     if (client !== opened) return; // another agent was chosen meanwhile
-    tools = all;
-    $('server').textContent = [serverInfo?.name, serverInfo?.version, '· MCP', protocolVersion].filter(Boolean).join(' ').slice(0, 200);
-    showTools();
-    if (tools.length) show(tools[0]);
+    items.tools = all.map(toolItem);
+    $('server').textContent = [introduced(serverInfo, name), serverInfo?.version, '· MCP', protocolVersion].filter(Boolean).join(' ').slice(0, 200);
+    showItems();
+    if (kind === 'tools' && items.tools.length) show(items.tools[0]);
+    const [prompts, resources, templates] = await Promise.all([
+      capabilities?.prompts ? opened.listPrompts() : [],
+      capabilities?.resources ? opened.listResources() : [],
+      capabilities?.resources ? opened.listResourceTemplates().catch(() => []) : [], // servers may have none
+    ]);
+    if (client !== opened) return;
+    items.prompts = prompts.map(promptItem);
+    items.resources = [...resources.map(resourceItem), ...templates.map(templateItem)];
+    showItems();
+    if (!chosen && items[kind].length) show(items[kind][0]);
   } catch (error) {
     if (client !== opened) return;
     if (error.status === 401) $('login').hidden = false;
@@ -115,57 +128,109 @@ async function open(name) {
   }
 }
 
-// ---- tools
+// introduced is what a server calls itself. The router puts its own name and the agent's in front, which stands beside it.
+function introduced(info, agent) {
+  const name = String(info?.title ?? info?.name ?? '');
+  return name.endsWith(`-proxy:${agent}`) ? agent : name;
+}
 
-function showTools() {
+// ---- what an agent offers
+
+function toolItem(tool) {
+  const hint = (name) => tool.annotations?.[name] === true;
+  const mark = hint('destructiveHint') ? 'destructive' : hint('readOnlyHint') ? 'read-only' : undefined;
+  return { name: tool.name, title: tool.title ?? tool.annotations?.title, description: tool.description, mark, schema: tool.inputSchema };
+}
+
+function promptItem({ name, title, description, arguments: args }) {
+  const all = (Array.isArray(args) ? args : []).filter((each) => typeof each?.name === 'string');
+  const properties = Object.fromEntries(all.map((each) => [each.name, { type: 'string', description: each.description }]));
+  return { name: String(name), title, description, schema: { properties, required: all.filter((each) => each.required).map((each) => each.name) } };
+}
+
+function resourceItem({ uri, name, title, description, mimeType }) {
+  return { name: String(title ?? name ?? uri), uri: String(uri), description: [uri, mimeType, description].filter(Boolean).join('\n'), schema: {} };
+}
+
+function templateItem({ uriTemplate, name, title, description, mimeType }) {
+  const uri = { type: 'string', title: 'with its {parts} filled in', default: String(uriTemplate) };
+  return {
+    name: String(title ?? name ?? uriTemplate), mark: 'template', description: [uriTemplate, mimeType, description].filter(Boolean).join('\n'),
+    schema: { properties: { uri }, required: ['uri'] },
+  };
+}
+
+function empty() {
+  items = { tools: [], prompts: [], resources: [] };
+  show(null);
+  showItems();
+}
+
+function showItems() {
+  const all = items[kind];
   const wanted = $('filter').value.trim().toLowerCase();
-  const found = tools.filter((tool) => tool.name.toLowerCase().includes(wanted) || String(tool.title ?? '').toLowerCase().includes(wanted));
+  const found = all.filter(({ name, title, uri }) => [name, title, uri].some((text) => String(text ?? '').toLowerCase().includes(wanted)));
   $('tools').replaceChildren(
-    ...found.slice(0, MAX_TOOLS).map((tool) => {
-      const button = element('button', { type: 'button', 'aria-current': tool.name === chosen ? 'true' : undefined }, tool.name.slice(0, 200));
+    ...found.slice(0, MAX_TOOLS).map((item) => {
+      const button = element('button', { type: 'button', 'data-mark': item.mark, title: item.name.slice(0, 500) }, element('span', {}, item.name.slice(0, 200)));
+      button.item = item;
       button.addEventListener('click', () => {
-        show(tool);
+        show(item);
         $('title').focus();
       });
       return element('li', {}, button);
     }),
   );
   const more = found.length > MAX_TOOLS ? `, the first ${MAX_TOOLS} shown` : '';
-  $('count').textContent = wanted ? `${found.length} of ${tools.length} tools${more}` : `${tools.length} tools${more}`;
+  $('count').textContent = `${wanted ? `${found.length} of ` : ''}${all.length} ${kind}${more}`;
+  for (const button of $('kinds').children) button.setAttribute('aria-pressed', String(button.value === kind));
+  $('filter').placeholder = `Filter ${kind}`;
+  mark();
 }
 
-function show(tool) {
-  running?.abort();
-  running = null; // how it ends belongs to no tool that is shown
-  busy(false, '');
-  chosen = tool?.name ?? null;
-  $('tool').hidden = !tool;
-  $('result').replaceChildren();
-  if (tool) {
-    $('title').textContent = tool.name;
-    $('description').textContent = String(tool.description ?? tool.title ?? '');
-    readForm = buildForm($('fields'), tool.inputSchema);
-  }
+function mark() {
   for (const button of $('tools').querySelectorAll('button')) {
-    if (button.textContent === chosen?.slice(0, 200)) button.setAttribute('aria-current', 'true');
+    if (button.item === chosen) button.setAttribute('aria-current', 'true');
     else button.removeAttribute('aria-current');
   }
+}
+
+const VERBS = { tools: 'Call', prompts: 'Get', resources: 'Read' };
+
+function show(item) {
+  running?.abort();
+  running = null; // how it ends belongs to nothing that is shown
+  busy(false, '');
+  chosen = item;
+  $('tool').hidden = !item;
+  $('result').replaceChildren();
+  if (item) {
+    $('title').textContent = item.name;
+    $('description').textContent = String(item.description ?? item.title ?? '');
+    $('run').textContent = VERBS[kind];
+    $('marks').hidden = !item.mark;
+    $('marks').replaceChildren(...(item.mark ? [element('span', { class: item.mark === 'destructive' ? 'badge bad' : 'badge' }, item.mark)] : []));
+    readForm = buildForm($('fields'), item.schema);
+  }
+  mark();
 }
 
 // ---- a call
 
 async function call(event) {
   event.preventDefault();
-  if (running) return;
+  if (running || $('confirm').open) return;
   const args = readForm();
-  if (!args) return;
+  const item = chosen;
+  if (args) $('result').replaceChildren();
+  if (!args || !(await allowed(item, args)) || running || chosen !== item) return;
   const mine = new AbortController();
   running = mine;
   const began = performance.now();
-  busy(true, 'calling…');
+  busy(true, 'waiting for the answer…');
   $('result').replaceChildren();
   try {
-    const result = await client.callTool(chosen, args, {
+    const result = await request(item, args, {
       signal: mine.signal,
       onProgress: (progress) => running === mine && showProgress(progress),
       onTaskUpdate: (task) => running === mine && showTask(task),
@@ -183,7 +248,43 @@ async function call(event) {
   }
 }
 
+async function request(item, args, options) {
+  switch (kind) {
+    case 'prompts':
+      return { content: (await client.getPrompt(item.name, args, options)).messages.map(({ role, content }) => ({ role, ...content })) };
+    case 'resources':
+      return { content: (await client.readResource(item.uri ?? args.uri, options)).map(resourcePart) };
+  }
+  return client.callTool(item.name, args, options);
+}
+
+// resourcePart is one part of a resource as a tool would return it.
+function resourcePart({ uri, mimeType = '', text, blob }) {
+  const type = ['image', 'audio'].find((each) => blob !== undefined && mimeType.startsWith(`${each}/`));
+  return type ? { type, mimeType, data: blob } : { type: 'resource', resource: { uri, mimeType, text: text ?? `${mimeType || 'binary'}, base64:\n${blob}` } };
+}
+
+// allowed asks before a tool is called that says that it destroys something, unless somebody wanted no more questions.
+function allowed(item, args) {
+  const key = JSON.stringify([$('agents').value, item.name]);
+  if (item.mark !== 'destructive' || approved.has(key)) return true;
+  const dialog = $('confirm');
+  $('danger').textContent = `${$('agents').value === ALL ? 'The agent' : $('agents').value} marks ${item.name.slice(0, 200)} as destructive. Call it with these arguments?`;
+  $('sent').textContent = JSON.stringify(args, null, 2);
+  dialog.returnValue = 'no'; // Escape
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      if (dialog.returnValue === 'always') approved.add(key);
+      resolve(dialog.returnValue !== 'no');
+    }, { once: true });
+  });
+}
+
+let step = ''; // how far the call is
+
 function busy(on, activity) {
+  step = '';
   $('run').disabled = on;
   $('keys').hidden = on;
   $('cancel').hidden = !on;
@@ -194,24 +295,30 @@ function busy(on, activity) {
 
 function showProgress({ progress, total, message }) {
   const bar = $('progress');
+  const [done, all] = [progress, total].map((n) => Number(n?.rawJSON ?? n));
   bar.hidden = false;
-  if (total > 0) {
-    bar.max = total;
-    bar.value = Math.min(progress, total);
+  if (all > 0) {
+    bar.max = all;
+    bar.value = Math.min(done, all);
   } else {
     bar.removeAttribute('value');
   }
-  $('activity').textContent = String(message ?? (total > 0 ? `${progress} of ${total}` : progress)).slice(0, 500);
+  step = [all > 0 ? `${Math.floor((100 * Math.min(done, all)) / all)} %` : '', message ?? (all > 0 ? `${done} of ${all}` : `${done} so far`)].filter(Boolean).join(' · ');
+  $('activity').textContent = step.slice(0, 500);
 }
 
 function showTask({ status, statusMessage }) {
-  $('progress').hidden = false; // how far it is does not reach us, that it goes on does
-  $('activity').textContent = `task ${status}${statusMessage ? `: ${statusMessage}` : ''}`;
+  $('progress').hidden = false; // without a value as long as nobody says how far it is
+  $('activity').textContent = [step, `task ${status}${statusMessage ? `: ${statusMessage}` : ''}`].filter(Boolean).join(' · ').slice(0, 500);
 }
 
 function showResult(result, took) {
   const failed = result.isError === true;
-  const parts = (Array.isArray(result.content) ? result.content : []).map(part);
+  const parts = (Array.isArray(result.content) ? result.content : []).map((each) => {
+    const shown = part(each);
+    if (each?.role) shown.firstChild.prepend(`${each.role}: `);
+    return shown;
+  });
   if (result.structuredContent !== undefined) parts.push(block('structured', JSON.stringify(result.structuredContent, null, 2)));
   if (!parts.length) parts.push(element('p', { class: 'quiet' }, 'The result is empty.'));
   const head = element('p', { class: failed ? 'bad' : 'good' }, `${failed ? 'The tool failed' : 'Done'} after ${(took / 1000).toFixed(2)} s`);
@@ -266,7 +373,7 @@ function answer(method, params) {
 // ask shows the form in a dialog, one at a time.
 function ask({ message, requestedSchema }, signal) {
   $('question').textContent = String(message ?? '');
-  const read = buildForm($('answers'), requestedSchema);
+  const read = buildForm($('answers'), requestedSchema, { prefill: true });
   const dialog = $('ask');
   const over = new AbortController();
   return new Promise((resolve) => {
@@ -298,7 +405,14 @@ $('again').addEventListener('click', () => {
   open($('agents').value);
   refresh();
 });
-$('filter').addEventListener('input', showTools);
+$('filter').addEventListener('input', showItems);
+$('kinds').addEventListener('click', ({ target }) => {
+  if (!target.value || target.value === kind) return;
+  kind = target.value;
+  $('filter').value = '';
+  show(items[kind][0] ?? null);
+  showItems();
+});
 $('call').addEventListener('submit', call);
 $('call').addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) $('call').requestSubmit(); // Enter alone is a new line

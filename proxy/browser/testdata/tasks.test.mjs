@@ -52,7 +52,7 @@ test('an interval that is none is ours', async (t) => {
   }
 });
 
-test('the interval is five seconds by default', async (t) => {
+test('the interval is five seconds by default, with sooner looks at first', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let looked = 0;
   const client = new MCPBrowserClient({
@@ -63,7 +63,7 @@ test('the interval is five seconds by default', async (t) => {
       const results = {
         'server/discover': { capabilities: {} },
         'tools/call': { resultType: 'task', taskId: 't', status: 'working' },
-        'tasks/get': { status: 'completed', result: sum },
+        'tasks/get': looked < 5 ? { status: 'working' } : { status: 'completed', result: sum },
       };
       const result = results[method];
       return new Response(JSON.stringify({ jsonrpc: '2.0', id, result }), { headers: { 'Content-Type': 'application/json' } });
@@ -73,13 +73,37 @@ test('the interval is five seconds by default', async (t) => {
   const waiting = new Promise((resolve) => (waits = resolve));
   const call = client.callTool('x', {}, { onTaskUpdate: () => waits() });
   await waiting;
-  for (let i = 0; i < 50; i++) await Promise.resolve();
-  t.mock.timers.tick(4999);
-  for (let i = 0; i < 50; i++) await Promise.resolve();
-  assert.equal(looked, 0);
-  t.mock.timers.tick(1);
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  for (const [i, ms] of [1000, 2000, 4000, 5000, 5000].entries()) {
+    for (let k = 0; k < 20; k++) await settle();
+    t.mock.timers.tick(ms - 1);
+    for (let k = 0; k < 20; k++) await settle();
+    assert.equal(looked, i, `looked within ${ms} ms`);
+    t.mock.timers.tick(1);
+  }
   assert.deepEqual(await call, sum);
-  assert.equal(looked, 1);
+  assert.equal(looked, 5);
+});
+
+test('progress of a task is that of its page, where the server has one', async (t) => {
+  for (const has of [true, false]) {
+    let looks = 0;
+    const server = await serve(t, modern((message, { request, response }) => {
+      if (request.method === 'GET') {
+        const page = { status: 'running', log: `1 info x: progress 9 of 9 no\n2026 progress 1 of 4 one\n2026 progress ${++looks} of 4 step\n` };
+        response.writeHead(has ? 200 : 404, { 'Content-Type': 'application/json' }).end(JSON.stringify(has ? page : {}));
+        return undefined;
+      }
+      if (message.method === 'tools/call') return { resultType: 'task', taskId: 't 1', status: 'working' };
+      return server.seen.filter((each) => each.message?.method === 'tasks/get').length < 3 ? { status: 'working' } : { status: 'completed', result: sum };
+    }));
+    const progress = [];
+    const client = new MCPBrowserClient({ ...server, pollIntervalMs: 5 });
+    assert.deepEqual(await client.callTool('x', {}, { onProgress: (p) => progress.push(`${p.progress}/${p.total} ${p.message}`) }), sum);
+    assert.deepEqual(progress, has ? ['1/4 step', '2/4 step'] : []);
+    assert.equal(server.seen.filter(({ http }) => http === 'GET').length, has ? 2 : 1);
+    assert.equal(server.seen.find(({ http }) => http === 'GET').url, '/task?taskId=t%201');
+  }
 });
 
 test('a task that failed is its error, or the result that says so', async (t) => {
