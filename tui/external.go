@@ -163,7 +163,12 @@ func newPager(argv []string, text, ext string) *child {
 
 // SetStdin gives the child the terminal. A reader that is not a file would be copied by a goroutine that outlives the child
 // and eats what is typed next.
-func (c *child) SetStdin(r io.Reader) { c.stdin, _ = r.(*os.File) }
+func (c *child) SetStdin(r io.Reader) {
+	if f, ok := r.(interface{ file() *os.File }); ok {
+		r = f.file()
+	}
+	c.stdin, _ = r.(*os.File)
+}
 
 // SetStdout is the counterpart of SetStdin.
 func (c *child) SetStdout(w io.Writer) { c.stdout = w }

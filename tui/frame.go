@@ -159,22 +159,24 @@ func (a *App) pane(view string, spec PaneSpec) *Pane {
 	return p
 }
 
-// toasts lays the short messages over the lower right corner of the panes.
+// toasts lays the short messages over the hint bar, the ticker and the lower border of the panes: never over what is read
+// in them, nor over what is typed in the prompt.
 func (f *frame) toasts(a *App) {
 	if len(a.toasts.list) == 0 {
 		return
 	}
-	bottom := f.layout.Hints.Y - 1
-	if !f.layout.Ticker.Empty() {
+	bottom := f.layout.Hints.Y + 1
+	if a.prompt != nil {
 		bottom--
 	}
-	rows := a.toasts.rows(a.ctx.Theme, a.w-4)
+	top := f.layout.Hints.Y - 1
+	if !f.layout.Ticker.Empty() {
+		top--
+	}
+	rows := a.toasts.rows(a.ctx.Theme, a.w-4, bottom-top)
 	for i, r := range rows {
 		w := paint.Width(r)
 		y := bottom - len(rows) + i
-		if y < 1 {
-			continue
-		}
 		paint.Splice(f.rows[y:y+1], []string{r}, a.w-w-2, 0, w)
 	}
 }

@@ -68,7 +68,7 @@ func globalActions() []Action {
 		},
 		{
 			ID: "app.back", Keys: []string{"esc"}, Title: "back", Group: "Move",
-			Help: "Dismiss an error, else clear the filter, else go back. Never quits.",
+			Help: "Dismiss errors, else leave the zoom, else clear the filter, else go back. Never quits.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.escape() },
 		},
 		{

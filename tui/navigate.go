@@ -156,11 +156,14 @@ func (a *App) setFilter(text string, done bool) tea.Cmd {
 	return cmd
 }
 
-// escape is what esc does where nothing else wanted it: it acknowledges an
-// error, then takes the filter away, then goes back. It never quits.
+// escape is what esc does where nothing else wanted it: it acknowledges the
+// errors, then leaves the zoom, then takes the filter away, then goes back. It never quits.
 func (a *App) escape() tea.Cmd {
 	switch {
 	case a.toasts.acknowledge():
+		return nil
+	case a.arrange.Zoom:
+		a.arrange.Zoom = false
 		return nil
 	case a.filters[a.filterKey()] != "":
 		return a.setFilter("", true)

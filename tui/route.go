@@ -9,8 +9,13 @@ import (
 // key routes a key press: cancel and quit first, then the overlay on top, the
 // prompt, the focused pane, and last the global actions.
 func (a *App) key(m tea.KeyPressMsg) tea.Cmd {
-	if m.String() == "ctrl+c" {
+	switch m.String() {
+	case "ctrl+c":
 		return a.quit.interrupt(a)
+	case "alt+esc": // two esc that were read at once: terminals put esc before a key for alt
+		first := a.key(pressOf("esc"))
+		a.sync()
+		return join(first, a.key(pressOf("esc")))
 	}
 	if l := a.top(); l != nil {
 		return l.key(a, m)

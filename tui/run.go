@@ -50,9 +50,11 @@ func Run(ctx context.Context, cfg Config) error {
 			return c.filter(m, msg)
 		}),
 	}
-	if cfg.In != nil {
-		opts = append(opts, tea.WithInput(cfg.In))
+	in := cfg.In
+	if in == nil {
+		in = os.Stdin
 	}
+	opts = append(opts, tea.WithInput(terminalInput(in, cfg.getenv())))
 	if cfg.Out != nil {
 		opts = append(opts, tea.WithOutput(cfg.Out))
 	}

@@ -1,10 +1,14 @@
 package tui
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -14,7 +18,7 @@ const (
 	maxToasts = 4
 )
 
-// toasts are the short messages in the corner. Errors stay until esc.
+// toasts are the short messages above the status bar. Errors stay until esc.
 type toasts struct {
 	list []toast
 	seq  int
@@ -65,15 +69,11 @@ func (t *toasts) expire(m toastExpired) {
 	}
 }
 
-// acknowledge takes away the newest error and reports whether there was one.
+// acknowledge takes away the errors and reports whether there was one.
 func (t *toasts) acknowledge() bool {
-	for i := len(t.list) - 1; i >= 0; i-- {
-		if t.list[i].Level == Failure {
-			t.list = append(t.list[:i:i], t.list[i+1:]...)
-			return true
-		}
-	}
-	return false
+	n := len(t.list)
+	t.list = slices.DeleteFunc(t.list, func(x toast) bool { return x.Level == Failure })
+	return len(t.list) < n
 }
 
 // failures are the errors that nobody acknowledged.
@@ -86,24 +86,33 @@ func (t *toasts) failures() (out []string) {
 	return out
 }
 
-// rows draws the toasts, newest last, each a line of at most w cells.
-func (q *toasts) rows(t *Theme, w int) []string {
-	out := make([]string, 0, len(q.list))
-	for _, x := range q.list {
-		glyph, st := "i", t.Info
+// rows draws the newest toasts, newest last, in at most most rows of w cells: a long text is wrapped.
+func (t *toasts) rows(th *Theme, w, most int) (out []string) {
+	for i := len(t.list) - 1; i >= 0 && len(out) < most; i-- {
+		x := t.list[i]
+		glyph, st := "i", th.Info
 		switch x.Level {
 		case Success:
-			glyph, st = "✓", t.OK
+			glyph, st = "✓", th.OK
 		case Warning:
-			glyph, st = "!", t.Warn
+			glyph, st = "!", th.Warn
 		case Failure:
-			glyph, st = "✗", t.Error
+			glyph, st = "✗", th.Error
 		}
-		text := x.Text
+		text, tail := x.Text, ""
 		if x.Level == Failure {
-			text += "  (esc)"
+			tail = "  (esc)"
 		}
-		out = append(out, st.And(t.Surface).S(safe.Line(" "+glyph+" "+text+" ", w)))
+		lines := strings.Split(ansi.Wrap(glyph+" "+text, w-2-paint.Width(tail), ""), "\n")
+		if room := most - len(out); len(lines) > room {
+			rest := strings.Join(lines[room-1:], " ")
+			lines = append(lines[:room-1:room-1], safe.Line(rest, w-2-paint.Width(tail)))
+		}
+		lines[len(lines)-1] += tail
+		for k := range lines {
+			lines[k] = st.And(th.Surface).S(" " + lines[k] + " ")
+		}
+		out = append(lines, out...)
 	}
 	return out
 }
