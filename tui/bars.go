@@ -24,49 +24,67 @@ func (a *App) tabLine(w int) string {
 		return paint.Fit(s, w)
 	}
 	var b strings.Builder
-	inTabs := false
 	for _, tab := range a.tabs() {
-		if tab.view == a.place.view {
-			inTabs = true
+		switch {
+		case tab.view == a.place.view:
 			b.WriteString(t.Selection.S(tab.key + tab.name + " "))
-		} else {
+		case tab.none:
+			b.WriteString(t.Muted.S(tab.key + tab.name + " "))
+		default:
 			b.WriteString(t.Muted.S(tab.key) + t.Text.S(tab.name+" "))
 		}
-	}
-	if !inTabs {
-		b.WriteString(t.Muted.S(" › ") + t.Title.S(safe.Line(a.crumbs(), w)))
 	}
 	return paint.Fit(b.String(), w)
 }
 
 // tab is a screen in the top line: its number key, and its name with its badge.
-type tab struct{ view, key, name string }
+type tab struct {
+	view, key, name string
+	none            bool // there is nothing on it
+}
 
 // width is the cells that it takes.
 func (t tab) width() int { return paint.Width(t.key) + paint.Width(t.name) + 1 }
 
-// tabs are the screens in the top line. Where they do not fit they go without
-// badges, so that the last ones can be seen.
-func (a *App) tabs() []tab {
-	views := a.actions.tabs()
-	list := make([]tab, len(views))
+// NotOffered is the badge of a screen for what the server does not offer.
+const NotOffered = "–"
+
+// tabs are the screens in the top line, the visible one always among them. Where they do not fit they go without badges,
+// and then without names, the last ones first.
+func (a *App) tabs() (list []tab) {
 	used := 0
-	for i, v := range views {
-		t := tab{v.info.ID, " ", v.info.Title}
-		if i < 9 {
-			t.key = fmt.Sprintf(" %d ", i+1)
-		}
+	add := func(v *registered, key string) {
+		t := tab{view: v.info.ID, key: key, name: v.info.Title}
 		if g, ok := v.view.(Badger); ok {
 			if n := g.Badge(&a.ctx); n != "" {
+				t.none = n == NotOffered
 				t.name += " " + safe.Line(n, 8)
 			}
 		}
-		list[i] = t
+		list = append(list, t)
 		used += t.width()
 	}
-	if used > a.w {
-		for i, v := range views {
-			list[i].name = v.info.Title
+	for i, v := range a.actions.tabs() {
+		key := " "
+		if i < 9 {
+			key = fmt.Sprintf(" %d ", i+1)
+		}
+		add(v, key)
+	}
+	if v := a.current(); v.info.Hidden {
+		add(v, " › ")
+	}
+	for _, bare := range []bool{false, true} {
+		for i := len(list) - 1; i >= 0 && used > a.w; i-- {
+			t := &list[i]
+			if t.view == a.place.view {
+				continue
+			}
+			used -= t.width()
+			if t.name = a.actions.find(t.view).info.Title; bare {
+				t.name = ""
+			}
+			used += t.width()
 		}
 	}
 	return list
@@ -101,8 +119,8 @@ func (a *App) hintLine(w int) string {
 	pick(local)
 	typing := a.typing()
 	var bar []key.Binding
-	put := func(k, title string) {
-		if k != "" {
+	put := func(k, title string) { // what stands first is what the key does
+		if k != "" && !slices.ContainsFunc(bar, func(b key.Binding) bool { return b.Keys()[0] == k }) {
 			bar = append(bar, binding(k, title))
 		}
 	}

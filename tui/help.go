@@ -140,7 +140,7 @@ func newPalette(a *App) *picker {
 		items = append(items, it)
 	}
 	for _, x := range local {
-		add(x, a.current().info.Title, x.Help, false)
+		add(x, "Here · "+a.current().info.Title, x.Help, false)
 	}
 	for i := range a.actions.views {
 		v := &a.actions.views[i]

@@ -179,7 +179,7 @@ func (a *App) escape() tea.Cmd {
 func (a *App) crumbs() string {
 	v := a.current()
 	parts := make([]string, 0, 3)
-	if a.servers.current != "" {
+	if a.servers.current != "" && !v.info.AllServers {
 		parts = append(parts, a.servers.current)
 	}
 	parts = append(parts, v.info.Title)

@@ -43,6 +43,8 @@ type Info struct {
 	StackUnder int
 	// NoRail leaves the server rail out: on a screen that lists the servers, and so is not about the current one.
 	NoRail bool
+	// AllServers is a screen that is not about the current server.
+	AllServers bool
 	// Hidden leaves the screen out of the number keys and the tab line: it is
 	// reached from another screen. The palette still lists it.
 	Hidden bool

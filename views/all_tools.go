@@ -37,7 +37,7 @@ func newAllTools(tools *toolset.Registry, calls *pane.Calls) *allTools {
 }
 
 func (v *allTools) Info() tui.Info {
-	return tui.Info{ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, AllServers: true, Split: listSplit, Panes: []tui.PaneSpec{
 		{ID: "list", Title: "Tools of all servers"}, {ID: "detail", Title: "Tool"},
 	}}
 }
@@ -84,6 +84,9 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 	}
 	was, had := v.selected()
 	v.all, v.at = v.tools.List(), rev
+	slices.SortStableFunc(v.all, func(a, b toolset.RegisteredTool) int { // not by who connected first
+		return cmp.Or(strings.Compare(string(b.Source), string(a.Source)), strings.Compare(a.Server, b.Server))
+	})
 	if c.ReadOnly {
 		v.all = slices.DeleteFunc(slices.Clone(v.all), func(t toolset.RegisteredTool) bool { return !t.Item.ReadOnly() })
 	}

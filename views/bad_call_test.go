@@ -25,11 +25,11 @@ func small(t *testing.T) config.Server {
 }
 
 // later is a server over HTTP that answers every POST with a status once it
-// was connected and has listed its tools.
+// was connected and has listed its tools, resources and prompts.
 func later(status int) func(*testing.T) config.Server {
 	return func(t *testing.T) config.Server {
 		return soon(faketest.HTTP(t, behave.Good, behave.Fault{
-			Status: status, Body: "this is the body", After: 4, Times: 1, Header: http.Header{"Content-Type": {"text/plain"}},
+			Status: status, Body: "this is the body", After: 6, Times: 1, Header: http.Header{"Content-Type": {"text/plain"}},
 		}))
 	}
 }
@@ -71,6 +71,9 @@ func TestBadCall(t *testing.T) {
 			t.Parallel()
 			app := open(t, c.server(t), tuitest.SessionOptions(patient))
 			app.View("tools").Pane("list").Has(c.tool)
+			if strings.HasPrefix(name, "4") || strings.HasPrefix(name, "5") {
+				app.Whole().Has("4 Prompts 2") // the last list that is fetched ahead
+			}
 			form(app, c.tool)
 			app.Press("ctrl+r", "ctrl+home").Pane("form").Has("{")
 			app.Press("end", "backspace").Type(`"mark": "typed before"}`).Press("ctrl+g")

@@ -340,7 +340,8 @@ func (v *formScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	}
 	if v.cur == nil {
 		p.Title, p.Badge = v.info.Panes[0].Title, ""
-		p.Lines, p.Scroll = pane.Message(c.Theme, p.W, "Nothing is open here.", "Pick something in the list it comes from and press enter."), tui.Scroll{}
+		p.Lines, p.Scroll = pane.Message(c.Theme, p.W, "Nothing is open here.",
+			"Pick one of the server's "+v.formKind.kind.String()+" in its list and press enter, or find it by name with ctrl+p."), tui.Scroll{}
 		return nil
 	}
 	f := v.cur.form

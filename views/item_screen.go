@@ -1,8 +1,8 @@
 package views
 
 import (
-	"fmt"
 	"io"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -31,6 +31,7 @@ type itemKind struct {
 	screen, help string // screen that enter opens, with the item's name
 	name         func(offer.Item) string
 	command      func(offer.Item) shell.Invocation // mcphud subcommand for an item
+	extra        []tui.Action
 }
 
 func newItemScreen(k itemKind, calls *pane.Calls) *itemScreen {
@@ -51,7 +52,7 @@ func (v *itemScreen) Actions() []tui.Action {
 		},
 		variableAction(id, currentServer),
 		refreshAction(id, v.itemKind.plural, func(c *tui.Ctx) tea.Cmd { return v.Load(c, true) }),
-	}, v.about.Actions(id, "detail")...)
+	}, slices.Concat(v.extra, v.about.Actions(id, "detail"))...)
 }
 
 func (v *itemScreen) open(c *tui.Ctx) tea.Cmd {
@@ -149,14 +150,6 @@ func (v *itemScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	}
 	v.DrawItems(c, p)
 	return nil
-}
-
-// Badge is the number of items.
-func (v *itemScreen) Badge(*tui.Ctx) string {
-	if n := len(v.Listing.Items); n > 0 {
-		return fmt.Sprint(n)
-	}
-	return ""
 }
 
 func (v *itemScreen) Breadcrumb(*tui.Ctx) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -198,5 +199,25 @@ func TestPalette(t *testing.T) {
 		app.Press("esc")
 		app.Press("ctrl+u", "pgdown").Overlay("palette").HasNot("Call: ", "Prompt: ")
 		app.Press("esc")
+	})
+}
+
+// The tabs count what the server offers before anybody looks at it, say what it does not offer, and always show where one is.
+func TestTabs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := server.NewMCPServer("s", "1", server.WithToolCapabilities(false), server.WithResourceCapabilities(false, false))
+		srv.AddTool(mcp.NewTool("one"), nil)
+		for _, uri := range []string{"a://1", "a://2", "a://3"} {
+			srv.AddResource(mcp.NewResource(uri, uri), nil)
+		}
+		srv.AddResourceTemplate(mcp.NewResourceTemplate("a://{id}", "any"), nil)
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Server("s", srv), tuitest.At("tools", nil), tuitest.Size(80, 24))
+		app.Whole().Has(" 2 Tools 1  3 Resources 3  4 Prompts –  5 Call ")
+		if sent := wire(app, func(e journal.Entry) bool { return strings.HasPrefix(e.Method, "prompts/") }); len(sent) > 0 {
+			t.Error("prompts were asked for, though the server offers none")
+		}
+		app.Press("3", "t").View("templates")
+		app.Whole().Has("1 Servers  2 Tools", "› Templates 1")
+		app.Press("5").View("call").Pane("form").Has("server's tools")
 	})
 }

@@ -108,6 +108,9 @@ func TestS6_S11_S12_ToolsOfAllServers(t *testing.T) {
 			}
 		}
 		rows("find .*alpha", "merge .*alpha", "find .*beta")
+		app.Press("2").View("tools").Hints().Has("a all servers") // a key away where there are several
+		app.Press("a").View("toolset")
+		app.Whole().Has("› All tools").HasNot("alpha › All tools")
 		for filter, want := range map[string]struct{ has, lacks []string }{
 			"source:local":             {[]string{"clock"}, []string{"alpha", "beta"}},
 			"source:mcp":               {[]string{"find .*alpha", "find .*beta"}, []string{"clock"}},

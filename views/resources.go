@@ -2,7 +2,6 @@ package views
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	tea "charm.land/bubbletea/v2"
@@ -224,14 +223,6 @@ func (v *resources) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Title = safe.Line(it.URI, 200)
 	}
 	return v.about.Draw(c, p)
-}
-
-// Badge is the number of resources.
-func (v *resources) Badge(*tui.Ctx) string {
-	if n := len(v.Listing.Items); n > 0 {
-		return fmt.Sprint(n)
-	}
-	return ""
 }
 
 func (v *resources) Breadcrumb(*tui.Ctx) string {

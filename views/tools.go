@@ -1,6 +1,8 @@
 package views
 
 import (
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/pane"
@@ -20,6 +22,17 @@ func newTools(calls *pane.Calls) *itemScreen {
 		help:    "Open the tool's form, to fill in and call.",
 		name:    itemName,
 		command: func(it offer.Item) shell.Invocation { return invoke("tools show", it.Name) },
+		extra: []tui.Action{{
+			ID: "tools.all", Keys: []string{"a"}, Title: "all servers", Group: "Tools", Hint: 2,
+			Help: "Go to the tools of all servers in one list.",
+			Disabled: func(c *tui.Ctx) string {
+				if len(c.Sessions.Servers()) < 2 {
+					return "there is one server only"
+				}
+				return ""
+			},
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("toolset", nil) },
+		}},
 	}, calls)
 }
 

@@ -21,6 +21,7 @@ const (
 	maxInWords    = 256 << 10 // bytes of a schema that is listed
 	maxAbout      = 32 << 10  // bytes of a description that are shown
 	maxNameColumn = 30        // cells of the column of names of arguments
+	leastType     = 12        // free cells from which on a type stands beside its argument
 	leastBeside   = 20        // free cells from which on a description stands beside its argument
 
 	foldedLines     = 6    // lines of a description that are shown at first
@@ -219,7 +220,7 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 		about := safe.Text(text.Clip(strings.TrimSpace(a.about), 2000))
 		at := max(col, paint.Width(line)) + 2
 		line += paint.Blanks(at - paint.Width(line))
-		if at > l.w/2 && a.typ != "" { // the type has a line of its own
+		if l.w-at < leastType && a.typ != "" { // the type has a line of its own
 			l.Lines = append(l.Lines, line)
 			at = 2 * (a.depth + 1)
 			line = paint.Blanks(at)

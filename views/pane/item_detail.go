@@ -53,7 +53,7 @@ func NewItemDetail(view string, kind offer.Kind, calls *Calls) ItemDetail {
 func (a *ItemDetail) Actions(view, pane string) []tui.Action {
 	return append([]tui.Action{
 		{
-			ID: view + ".definition", Keys: []string{"s"}, Title: "raw", Group: "Detail", Hint: 6,
+			ID: view + ".definition", Keys: []string{"s"}, Title: "raw", Group: "Detail",
 			Help: "Switch between the definition in words and its raw JSON.",
 			Run: func(c *tui.Ctx) tea.Cmd {
 				a.raw = !a.raw

@@ -33,6 +33,7 @@ type ItemList struct {
 	cols    ItemColumns
 	foot    string
 	calls   *Calls
+	offered bool // the server advertises the list
 }
 
 // NewItemList is the list of one kind for a screen; plural names the kind ("tools"), key tells its items apart, and calls
@@ -65,16 +66,42 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 			l.Items = p.Listing.Items
 		}
 	}
-	p.status, p.Listing = st, l
+	p.status, p.Listing, p.offered = st, l, s.Supports(p.kind.Method())
 	var cmds []tea.Cmd
 	if fresh {
 		p.Server = s.Name()
 		cmds = append(cmds, p.Show(c))
 	}
-	if c.View == p.View && st.State == session.Connected && !l.Loaded && !l.Loading && l.Err == nil && s.Supports(p.kind.Method()) {
+	if (c.View == p.View || turn(s, p.kind)) && st.State == session.Connected && !l.Loaded && !l.Loading && l.Err == nil && p.offered {
 		cmds = append(cmds, p.Load(c, false))
 	}
 	return tea.Batch(cmds...)
+}
+
+// turn is whether a list is fetched though nobody looks at it, for the number on its tab: one after the other, once those
+// before it are there. Templates have no tab, and servers with resources that do not know them.
+func turn(s *session.Session, kind offer.Kind) bool {
+	for _, k := range []offer.Kind{offer.Tools, offer.Resources, offer.Prompts} {
+		if k == kind {
+			return true
+		}
+		if l := s.Listing(k); s.Supports(k.Method()) && !l.Loaded && l.Err == nil {
+			break
+		}
+	}
+	return false
+}
+
+// Badge is the number of items for the screen's tab, [tui.NotOffered] where the server has none to offer, "" where that
+// is not known yet.
+func (p *ItemList) Badge(*tui.Ctx) string {
+	switch {
+	case p.Listing.Loaded:
+		return fmt.Sprint(len(p.Listing.Items))
+	case p.Server != "" && p.status.State == session.Connected && !p.offered:
+		return tui.NotOffered
+	}
+	return ""
 }
 
 // readOnly are the tools that change nothing, and how many others there are.
