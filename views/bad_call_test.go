@@ -175,7 +175,7 @@ func TestBadArguments(t *testing.T) {
 	app := open(t, good(t))
 	form(app, "sleep")
 	app.Press("ctrl+x").Type("soon").Press("ctrl+g")
-	ask := app.Confirm("1 argument is invalid. Send anyway?").Says("/ms", "send anyway")
+	ask := app.Confirm("1 argument is invalid. Send anyway?").Says("✗ ms must be", "send anyway")
 	if n := len(wire(app, func(e journal.Entry) bool { return e.Method == "tools/call" })); n != 0 {
 		t.Errorf("%d frames of tools/call", n)
 	}

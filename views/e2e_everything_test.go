@@ -54,7 +54,7 @@ func listTools(_ *testing.T, app *tuitest.App) {
 func fillForm(t *testing.T, app *tuitest.App) {
 	form(app, "get-sum").Has("a*", "number · required", "is required")
 	app.Type("x").Pane("form").Has("must be a number")
-	app.Press("ctrl+g").Overlay("Send anyway?").Has("/a", "/b", "send anyway")
+	app.Press("ctrl+g").Overlay("Send anyway?").Has("✗ a ", "✗ b ", "send anyway")
 	app.Press("esc").NoOverlay()
 	app.Press("backspace").Type("40").Press("enter").Type("2.5").Press("ctrl+g")
 	app.Pane("result").Has("✓ ", "The sum of 40 and 2.5 is 42.5.")

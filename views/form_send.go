@@ -52,7 +52,7 @@ func (v *formScreen) check(c *tui.Ctx) tea.Cmd {
 			lines = append(lines, fmt.Sprintf("… and %d more", len(problems)-i))
 			break
 		}
-		lines = append(lines, "✗ "+safe.Line(p.String(), 200))
+		lines = append(lines, "✗ "+safe.Line(p.Sentence(), 200))
 	}
 	return c.Confirm(tui.Confirmation{
 		Title: invalid(len(problems)) + " Send anyway?",

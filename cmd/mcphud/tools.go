@@ -201,14 +201,14 @@ func (l *link) doubt(it offer.Item, args []byte) {
 		return // it is refused where it is sent
 	}
 	warned := map[string]bool{}
-	warn := func(name, what string) {
-		if warned[name] = true; len(warned) <= most {
-			l.side.warn(strings.TrimSpace("argument "+strings.TrimPrefix(name, "/")) + " " + what + "; sent anyway")
+	warn := func(p schema.Problem) {
+		if warned[p.Pointer] = true; len(warned) <= most {
+			l.side.warn("argument " + p.Sentence() + "; sent anyway")
 		}
 	}
 	problems, _ := s.ValidateJSON(args)
 	for _, p := range problems {
-		warn(p.Pointer, p.Message)
+		warn(p)
 	}
 	f := s.Root().Active(value)
 	if _, open, _ := f.Extra(); open || len(f.Variants()) > 0 {
@@ -216,7 +216,7 @@ func (l *link) doubt(it offer.Item, args []byte) {
 	}
 	for _, m := range value.Members() {
 		if p := "/" + m.Name; !f.Declares(m.Name) && !warned[p] {
-			warn(p, "is not in the tool's schema")
+			warn(schema.Problem{Pointer: p, Message: "is not in the tool's schema"})
 		}
 	}
 }

@@ -148,19 +148,30 @@ func TestLinearOnATerminal(t *testing.T) {
 	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	s := startUIWith(t, []string{"TERM=dumb"}, url)
+	defer func() {
+		if t.Failed() {
+			t.Logf("%s", s.written())
+		}
+	}()
 	say := func(text string) {
 		if _, err := io.WriteString(s.f, text+"\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.shows("\ntools> ")
+	s.shows(") reset_counter — ")
+	s.settle()
+	if !strings.HasSuffix(s.written(), "\ntools> ") {
+		t.Errorf("no prompt: %s", s.written())
+	}
 	if !strings.Contains(s.written(), "\n1) ") || !strings.Contains(s.written(), "/text filters") {
 		t.Errorf("%s", s.written())
 	}
 	say("/reset_c")
 	s.shows("\n1) reset_counter — ")
+	s.settle()
 	say("1")
 	s.shows("\ncall> ")
+	s.settle()
 	say("1")
 	s.shows("reset_counter as destructive. Call it without arguments?")
 	s.shows("\ns) this tool this session")

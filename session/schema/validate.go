@@ -24,6 +24,11 @@ func (p Problem) String() string {
 	return p.Pointer + ": " + p.Message
 }
 
+// Sentence is the problem as people say it: "location is required".
+func (p Problem) Sentence() string {
+	return strings.TrimSpace(strings.TrimPrefix(p.Pointer, "/") + " " + p.Message)
+}
+
 // maxProblems bounds a list of problems; a wrong array of a million numbers needs no million lines.
 const maxProblems = 1_000
 
