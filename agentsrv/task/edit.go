@@ -51,8 +51,9 @@ func relatedTask(id string) []byte {
 	return fmt.Appendf(nil, `{"taskId":%s}`, jsonrpc.Quote(id))
 }
 
-// logLine is what a notification of a handler leaves in the log of its task; nil if nothing.
-func logLine(e jsonrpc.Envelope) []byte {
+// logLine is what a notification of a handler leaves in the log of its task; nil if nothing. progress is how far the handler is,
+// if it says so.
+func logLine(e jsonrpc.Envelope) (line []byte, progress string) {
 	now := time.Now().UTC().Format(stamp)
 	switch e.Method {
 	case string(mcp.MethodNotificationMessage):
@@ -61,27 +62,29 @@ func logLine(e jsonrpc.Envelope) []byte {
 			Data          json.RawMessage
 		}
 		if json.Unmarshal(e.Params, &m) != nil {
-			return nil
+			return nil, ""
 		}
 		text, ok := jsonrpc.String(m.Data)
 		if !ok {
 			text = string(m.Data)
 		}
-		return fmt.Appendf(nil, "%s %s %s: %s", now, m.Level, m.Logger, cut(text))
+		return fmt.Appendf(nil, "%s %s %s: %s", now, m.Level, m.Logger, cut(text)), ""
 	case string(mcp.MethodNotificationProgress):
 		var m struct {
 			Progress, Total float64
 			Message         string
 		}
 		if json.Unmarshal(e.Params, &m) != nil {
-			return nil
+			return nil, ""
 		}
+		progress = fmt.Sprint(m.Progress)
 		if m.Total > 0 {
-			return fmt.Appendf(nil, "%s progress %v of %v %s", now, m.Progress, m.Total, cut(m.Message))
+			progress += fmt.Sprintf(" of %v", m.Total)
 		}
-		return fmt.Appendf(nil, "%s progress %v %s", now, m.Progress, cut(m.Message))
+		progress = strings.TrimSpace(progress + " " + cut(m.Message))
+		return fmt.Appendf(nil, "%s progress %s", now, progress), progress
 	}
-	return nil
+	return nil, ""
 }
 
 // cut keeps one entry one line, and smaller than the log.

@@ -211,13 +211,17 @@ func (t *task) waiting(begins bool) {
 	}
 }
 
-// logNotification appends a notification to the log.
+// logNotification appends a notification to the log. Progress also becomes the status message of a running task, whose client
+// may have no stream that it could arrive on.
 func (t *task) logNotification(e jsonrpc.Envelope) {
-	line := logLine(e)
+	line, progress := logLine(e)
 	if line == nil {
 		return
 	}
 	t.mu.Lock()
+	if progress != "" && t.rec.State == running {
+		t.rec.Message, t.rec.Updated = progress, time.Now()
+	}
 	t.log.add(line)
 	var log []byte
 	if now := time.Now(); t.kept && now.Sub(t.logged) > time.Second {

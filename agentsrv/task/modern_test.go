@@ -239,3 +239,33 @@ func TestX1_TasksOfOthersDoNotExist(t *testing.T) {
 		}
 	}
 }
+
+// Who looks at a task that runs sees how far it is, in either era, and no more once it ended.
+func TestQ6_ProgressOfATaskIsItsStatusMessage(t *testing.T) {
+	r := newRig(t, options{})
+	token := map[string]any{"progressToken": "p"}
+	legacy := r.login()
+	id := r.task(legacy, "gate", map[string]any{"name": "legacy"}, "_meta", token)
+	<-r.started
+	if got := r.call(legacy, "tasks/get", map[string]any{"taskId": id}).Result["statusMessage"]; got != "2 of 4 under way" {
+		t.Errorf("%v", got)
+	}
+	r.gate("legacy") <- "done"
+	r.until("it ended", func() bool { return r.status(legacy, id) == "completed" })
+	if got := r.call(legacy, "tasks/get", map[string]any{"taskId": id}).Result["statusMessage"]; got != nil {
+		t.Errorf("when it ended: %v", got)
+	}
+	if _, page := r.get("/tasks/" + id); !strings.Contains(fmt.Sprint(page["log"]), "progress 2 of 4 under way") {
+		t.Errorf("%v", page)
+	}
+	a := r.tool(tasking, "gate", map[string]any{"name": "modern"}, "_meta", token)
+	id, _ = a.Result["taskId"].(string)
+	<-r.started
+	if got := r.detail(id, "working")["statusMessage"]; got != "2 of 4 under way" {
+		t.Errorf("modern: %v in %+v", got, a)
+	}
+	r.gate("modern") <- "done"
+	if got := r.detail(id, "completed"); got["statusMessage"] != nil {
+		t.Errorf("modern, when it ended: %v", got)
+	}
+}

@@ -115,6 +115,9 @@ func (r *rig) engine() *server.MCPServer {
 		tool("gate", func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			name := q.GetString("name", "")
 			gate := r.gate(name)
+			if err := kit.Progress(ctx, q, 2, 4, "under way"); err != nil {
+				return nil, err
+			}
 			r.started <- name
 			select {
 			case s := <-gate:
