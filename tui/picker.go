@@ -71,6 +71,7 @@ func (p *picker) groups() (n int) {
 func (p *picker) search() {
 	p.shown, p.at, p.top = p.shown[:0], 0, 0
 	p.query = widget.ParseQuery(p.edit.String())
+	top := widget.None
 	ranks, best, order := make([]widget.Rank, len(p.items)), map[string]widget.Rank{}, map[string]int{}
 	for i := range p.items {
 		it := &p.items[i]
@@ -82,6 +83,10 @@ func (p *picker) search() {
 		}
 		p.shown = append(p.shown, i)
 		best[it.group] = min(best[it.group], ranks[i])
+		top = min(top, ranks[i])
+	}
+	if top < widget.Subsequence { // as in lists
+		p.shown = slices.DeleteFunc(p.shown, func(i int) bool { return ranks[i] == widget.Subsequence })
 	}
 	best[offGroup] = widget.None
 	slices.SortStableFunc(p.shown, func(i, j int) int {

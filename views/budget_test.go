@@ -131,6 +131,24 @@ func TestBudgetManyToolsKeys(t *testing.T) {
 	}), perTool)
 }
 
+// Six characters that come in one go are applied before anybody sees that there were six.
+func TestBudgetManyToolsFilter(t *testing.T) {
+	budget.Skip(t)
+	r := newRig(t, faketest.Stdio(t, behave.ManyTools), "tools")
+	r.until("tool_0003")
+	r.rest()
+	r.press("/")
+	budget.Ceiling(t, "5,000 tools, filter of 6 characters on the screen", budget.Best(func() time.Duration {
+		start := time.Now()
+		r.typed("ol_004")
+		r.until("10 of 5000")
+		took := time.Since(start)
+		r.press("ctrl+u")
+		r.rest()
+		return took
+	}), 12*time.Millisecond)
+}
+
 func TestBudgetDeepSchema(t *testing.T) {
 	budget.Skip(t)
 	r := newRig(t, faketest.Stdio(t, behave.DeepSchema), "tools")

@@ -38,8 +38,9 @@ func TestReloadConnectsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := demo(t, tuitest.At("servers", nil))
 		app.Status().Has("Connected")
+		app.Whole().Has("4 Prompts 2")
 		app.Press("d").Status().Has("Disconnected")
-		app.Press("4").View("prompts").Pane("list").Has("Press r to connect")
+		app.Press("4").View("prompts").Pane("list").Has("greet") // what was listed stays
 		app.Hints().Has("r reload")
 		app.Press("r").Status().Has("● Connected")
 		app.View("prompts").Pane("list").Some(tuitest.Contains("greet"))

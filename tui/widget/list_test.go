@@ -251,6 +251,12 @@ func TestQueryRank(t *testing.T) {
 	if want := []int32{2, 4, 1, 3, 0, 5}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("long lists %v, want %v (%v)", got, want, err)
 	}
+	names = []string{"git_reset", "git_status", "other"} // the letters of gst are in both, and begin words of one
+	for query, want := range map[string][]int32{"gst": {1}, "grt": {0}} {
+		if got, err := ParseQuery(query).Filter(context.Background(), len(names), func(i int) (string, string) { return names[i], "" }); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s lists %v, want %v (%v)", query, got, want, err)
+		}
+	}
 }
 
 // What somebody pasted is looked for as it stands, however long it is, and takes no time.

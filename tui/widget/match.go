@@ -275,7 +275,8 @@ func foldPrefix(s, sub string) int {
 	return i
 }
 
-// Filter returns the rows of 0..n-1 that the query fits, best first and otherwise in their order. text gives a row's name
+// Filter returns the rows of 0..n-1 that the query fits, best first and otherwise in their order. Where a name fits better
+// those of rank Subsequence are left out: they would only be in the way. text gives a row's name
 // and what else it says. It looks at ctx now and then, so that it can run beside the screen; above some 2,000 rows it should.
 func (q Query) Filter(ctx context.Context, n int, text func(i int) (name, about string)) ([]int32, error) {
 	var found [None][]int32
@@ -292,7 +293,10 @@ func (q Query) Filter(ctx context.Context, n int, text func(i int) (name, about 
 		}
 	}
 	out := make([]int32, 0, total)
-	for _, rows := range found {
+	for r, rows := range found {
+		if Rank(r) == Subsequence && len(out) > 0 {
+			continue
+		}
 		out = append(out, rows...)
 	}
 	return out, nil
