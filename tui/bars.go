@@ -197,10 +197,22 @@ func (a *App) statusLine(w int) string {
 	s := " " + strings.Join(left, t.Muted.S(" · "))
 	if e := a.servers.lastError(); e != "" {
 		if room := w - paint.Width(s) - 5; room > 12 {
-			s += t.Muted.S(" · ") + t.Error.S(safe.Line("✗ "+e, room))
+			s += t.Muted.S(" · ") + t.Error.S(safe.Line("✗ "+reason(e, room-2), room))
 		}
 	}
 	return paint.Fit(s, w)
+}
+
+// reason is an error as it fits into w cells: where all of it does not, what led to it rather than what it led to.
+func reason(e string, w int) string {
+	for paint.Width(e) > w {
+		_, why, ok := strings.Cut(e, ": ")
+		if !ok || why == "" {
+			break
+		}
+		e = why
+	}
+	return e
 }
 
 // callsInFlight shows the newest call with spinner, time and progress, and how many others there are. Where room (in

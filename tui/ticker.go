@@ -43,7 +43,7 @@ func (w *snapshot) ticker(t *Theme, width int) string {
 	if e.Size > 0 {
 		s += " " + t.Muted.S(text.Bytes(e.Size))
 	}
-	if e.Note != "" {
+	if e.Note != "" && e.Note != e.Status {
 		s += " " + t.Muted.S(safe.Line(e.Note, 60))
 	}
 	return paint.Cut(s, width)

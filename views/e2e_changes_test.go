@@ -13,16 +13,17 @@ import (
 func TestE2ELogs(t *testing.T) {
 	app := open(t, peertest.Everything(t))
 	app.Press("7").View("logs").Pane("list").Has("stderr", "Starting default (STDIO) server")
-	app.Press("L").Type("loud\r")
-	app.Hints().Has("one of debug, info")
-	app.Press("ctrl+u").Type("debug\r").Toast("logs at debug and above")
+	app.Press("L").Overlay("Log level").Has("emergency")
+	app.Type("debug\r").Toast("logs at debug and above")
+	app.Press("L").Overlay("Log level").Selected("debug").Has("current")
+	app.Press("esc")
 	if got := sentTo(t, app, "logging/setLevel"); !strings.Contains(got, `"level":"debug"`) {
 		t.Errorf("sent %s", got)
 	}
 	form(app, "toggle-simulated-logging")
 	app.Press("ctrl+g").Pane("result").Has("✓ ", "Started simulated")
 	leave(app).Press("7").View("logs").Pane("list").Some(tuitest.Matches(`(?i)(debug|info|notice|warning|error|critical|alert|emergency).*level.message`))
-	app.Press("G").Pane("detail").Has("everything")
+	app.Press("G").Pane("detail").Has("1/2", "2/2 frame", `"method": "notifications/message"`)
 	intact(t, app)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -32,7 +31,7 @@ type logs struct {
 
 func newLogs() *logs {
 	v := &logs{JournalList: pane.NewJournalList("logs", "detail"), lines: map[uint64]pane.LogLine{}, level: map[string]string{}}
-	v.Feed.Belongs = isLog
+	v.Feed.Belongs, v.Blocks = isLog, pane.LogBlocks
 	v.Feed.Text = func(j *journal.Journal, e *journal.Entry) string {
 		l := pane.ReadLog(j, *e)
 		return e.Server + " " + l.Level + " " + l.Logger + " " + text.Clip(l.Text, 4000)
@@ -76,29 +75,11 @@ func (v *logs) noLevel(c *tui.Ctx) string {
 
 func (v *logs) askLevel(c *tui.Ctx) tea.Cmd {
 	s := c.Server
-	return c.Ask(tui.Question{
-		Label:   "log level (" + strings.Join(levels, ", ") + ")",
-		Initial: v.level[s.Name()],
-		Complete: func(text string) (out []string) {
-			for _, l := range levels {
-				if strings.HasPrefix(l, text) {
-					out = append(out, l)
-				}
-			}
-			return out
-		},
-		Check: func(text string) string {
-			if !slices.Contains(levels, text) {
-				return "one of " + strings.Join(levels, ", ")
-			}
-			return ""
-		},
-		OnDone: func(c *tui.Ctx, level string) tea.Cmd {
-			cmd, _ := c.Go("logs", "logging/setLevel "+level, func(ctx context.Context) (any, error) {
-				return levelSet{s.Name(), level}, s.SetLevel(ctx, level)
-			})
-			return cmd
-		},
+	return c.Choose("log level", v.level[s.Name()], levels, func(c *tui.Ctx, level string) tea.Cmd {
+		cmd, _ := c.Go("logs", "logging/setLevel "+level, func(ctx context.Context) (any, error) {
+			return levelSet{s.Name(), level}, s.SetLevel(ctx, level)
+		})
+		return cmd
 	})
 }
 

@@ -158,7 +158,7 @@ func (m *Mux) notification(env jsonrpc.Envelope, frame []byte, of uint64) {
 	switch env.Method {
 	case "notifications/progress":
 		if owner = m.progressed(env.Params); owner == nil {
-			e.Note = "no pending request has this progress token"
+			e.Note = m.lateProgress(env.Params)
 		} else {
 			e.Tool = owner.spec.Target
 		}
@@ -190,6 +190,18 @@ func (m *Mux) notification(env jsonrpc.Envelope, frame []byte, of uint64) {
 	if m.OnNotify != nil {
 		m.OnNotify(env, frame)
 	}
+}
+
+// lateProgress says why nobody waits for a progress notification: tokens are the ids of their requests.
+func (m *Mux) lateProgress(params []byte) string {
+	if id, ok := parseID(jsonrpc.Get(params, "progressToken")); ok {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if why := m.ended[id]; why != "" {
+			return "late: the request was " + why
+		}
+	}
+	return "no pending request has this progress token"
 }
 
 // progressed counts a progress notification for the request with its token.

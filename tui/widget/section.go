@@ -88,6 +88,9 @@ func (p *Pager) SetHeads(heads [][]string) {
 	p.fresh = false
 }
 
+// Sections is how many texts there are.
+func (p *Pager) Sections() int { return len(p.parts) }
+
 // Texts are what a search looks at, for [FindIn].
 func (p *Pager) Texts() [][]byte {
 	out := make([][]byte, len(p.parts))

@@ -235,9 +235,9 @@ func (d *Document) block() int {
 	return d.lineView().Section()
 }
 
-// lineView is the pager that shows lines.
+// lineView is the pager that shows lines: until they are rendered the one of the texts as they are.
 func (d *Document) lineView() *widget.Pager {
-	if d.as == asRendered {
+	if d.as == asRendered && (d.rendered.Sections() > 0 || !d.many()) {
 		return &d.rendered
 	}
 	return &d.pager

@@ -148,7 +148,7 @@ func (d *Document) heads(th *tui.Theme, w int) {
 			heads[i] = append(heads[i], th.Muted.S(cmp.Or(src.None, "empty")))
 		}
 	}
-	if p := d.lineView(); d.as != asRendered || len(p.Texts()) == len(heads) { // else it is being rendered
+	if p := d.lineView(); p.Sections() == len(heads) {
 		p.SetHeads(heads)
 	}
 }

@@ -17,6 +17,8 @@ type JournalList struct {
 	shown uint64 // entry that the detail pane shows or loads
 	// Source is what the detail pane shows of an entry; its read is filled in.
 	Source func(*tui.Ctx, journal.Entry) Source
+	// Blocks takes an entry apart where what it says is only a part of it; nil or none shows all of it as one text.
+	Blocks func(j *journal.Journal, e journal.Entry, whole Source) []Source
 }
 
 // NewJournalList is a list for a screen, and a document for its other pane. The caller sets what belongs to it and Source.
@@ -82,6 +84,8 @@ func (v *JournalList) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return tea.Batch(cmd, v.Load(c)), true
 		}
 		return v.Doc.Handle(c, msg)
+	case tui.Resized:
+		return v.Doc.Handle(c, msg)
 	case tui.PaneMouse:
 		if m.Pane == v.Doc.pane {
 			return v.Doc.Handle(c, msg)
@@ -121,6 +125,9 @@ func (v *JournalList) Load(c *tui.Ctx) tea.Cmd {
 	}
 	src := v.Source(c, e)
 	src.read = func() ([]byte, error) { return j.Body(seq) }
+	if v.Blocks != nil {
+		src.blocks = v.Blocks(j, e, src)
+	}
 	return v.Doc.load(c, src)
 }
 

@@ -1,9 +1,12 @@
 package pane
 
 import (
+	"strings"
+
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // LogLine is a message of a server, as it came.
@@ -43,4 +46,16 @@ func ReadLog(j *journal.Journal, e journal.Entry) LogLine {
 		return true
 	})
 	return l
+}
+
+// LogBlocks are a log message's own text, and below it the frame that it came in.
+func LogBlocks(j *journal.Journal, e journal.Entry, whole Source) []Source {
+	if e.Kind != journal.Notification {
+		return nil
+	}
+	l := ReadLog(j, e)
+	message := Source{Name: whole.Name, Painter: whole.Painter, None: "The message is empty.", read: bytesOf(viewOf(l.Text))}
+	message.title = strings.TrimSuffix(safe.Line(l.Level, 40)+" · "+safe.Line(l.Logger, 200), " · ")
+	whole.title, whole.Head = "frame", nil
+	return []Source{message, whole}
 }

@@ -1,0 +1,61 @@
+package transport
+
+import (
+	"html"
+	"strings"
+)
+
+// spoken is what a body that is a web page says: its title, and its text without markup. Anything else is returned as it is.
+func spoken(body string) string {
+	low := lower(body)
+	if t := strings.TrimSpace(low); !strings.HasPrefix(t, "<!doctype html") && !strings.HasPrefix(t, "<html") {
+		return body
+	}
+	title := ""
+	if i := strings.Index(low, "<title"); i >= 0 {
+		if _, rest, ok := strings.Cut(body[i:], ">"); ok {
+			title, _, _ = strings.Cut(rest, "<")
+		}
+	}
+	if i := strings.Index(low, "<body"); i >= 0 {
+		body = body[i:]
+	}
+	var text strings.Builder
+	for body != "" {
+		before, after, ok := strings.Cut(body, "<")
+		text.WriteString(before + " ")
+		if !ok {
+			break
+		}
+		var tag string
+		tag, body, _ = strings.Cut(after, ">")
+		name, _, _ := strings.Cut(lower(tag), " ")
+		switch name {
+		case "script", "style", "title", "head", "svg": // what is in them is not text
+			if i := strings.Index(lower(body), "</"+name); i >= 0 {
+				body = body[i:]
+			} else {
+				body = ""
+			}
+		}
+	}
+	words := func(s string) string { return strings.Join(strings.Fields(html.UnescapeString(s)), " ") }
+	title, said := words(title), words(text.String())
+	switch {
+	case title == "" || strings.HasPrefix(said, title):
+		return said
+	case said == "":
+		return title
+	}
+	return title + ": " + said
+}
+
+// lower is s with small letters for the capitals of ASCII: as long as s.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, s)
+}

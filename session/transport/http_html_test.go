@@ -1,0 +1,19 @@
+package transport
+
+import "testing"
+
+func TestSpoken(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"plain <b> text": "plain <b> text",
+		`{"a":"<html>"}`: `{"a":"<html>"}`,
+		"<!DOCTYPE HTML PUBLIC \"-//W3C//DTD HTML 4.01//EN\">\n<html><head><title>Error response</title><style>p {}</style></head><body><h1>Error&nbsp;response</h1><p>Error code: 501</p><script>if (a<b) x()</script>\n<p>Message: Unsupported method (&#x27;POST&#x27;).</body></html>": "Error response Error code: 501 Message: Unsupported method ('POST').",
+		"<html><title>502 Bad Gateway</title><center>502 Bad Gateway</center><hr>nginx": "502 Bad Gateway nginx",
+		"<html><head><title>only": "only",
+		"<html>":                  "",
+	} {
+		if got := spoken(in); got != want {
+			t.Errorf("%q\nsays %q, want %q", in, got, want)
+		}
+	}
+}
