@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -424,4 +425,22 @@ func TestOneTenantCannotFillTheDatabase(t *testing.T) {
 		t.Error(got.raw)
 	}
 	r.make(t, "other", "v", "x")
+}
+
+// The agents that come with the server are listed with the other names by which they can be asked.
+func TestT6_SystemAgentsHaveOtherNames(t *testing.T) {
+	r := serve(t, "", Options{})
+	got := r.read(t, "t", "system-agents://list")
+	if len(got.Result.Contents) != 1 {
+		t.Fatal(got.raw)
+	}
+	var all []*Agent
+	if err := json.Unmarshal([]byte(got.Result.Contents[0].Text), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		if a.FullName != "system/"+a.Name || !slices.Contains(a.Aliases, "percolate-"+a.Name) {
+			t.Errorf("%s is also called %q", a.FullName, a.Aliases)
+		}
+	}
 }

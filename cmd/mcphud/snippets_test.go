@@ -112,8 +112,8 @@ func TestPeerCurl_V2_R15_AnHttpxRequestThroughTheRouter(t *testing.T) {
 	}
 	tm := teamOf(t, nil, "b")
 	for _, body := range []string{
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_agent","arguments":{"agent_uri":"test-agent","tenant_id":"test-tenant","prompt":"Test"}}}`,
-		`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask_agent", "arguments": {"agent_uri": "researcher", "tenant_id": "my-tenant", "prompt": "Summarize recent docs"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask_agent","arguments":{"agent_uri":"percolate-test-agent","tenant_id":"test-tenant","prompt":"Test"}}}`,
+		`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask_agent", "arguments": {"agent_uri": "percolate-researcher", "tenant_id": "my-tenant", "prompt": "Summarize recent docs"}}}`,
 	} {
 		cmd := exec.Command(path, "--silent", "--show-error", "--max-time", "30", "--write-out", "\n%{http_code}", "--data-binary", "@-",
 			"-H", "Accept: */*", "-H", "Accept-Encoding: gzip, deflate", "-H", "Connection: keep-alive", "-H", "User-Agent: python-httpx/0.28.1",
