@@ -78,11 +78,11 @@ func TestNothingAsksOnceThatIsAgreedTo(t *testing.T) {
 // Read-only mode leaves the tools that are marked as read-only, in lists too, and calls no other.
 func TestReadOnlyLeavesReadOnlyTools(t *testing.T) {
 	inDatabase(t, nil, func(app *tuitest.App) {
-		app.Whole().Has("1 tool · ", "read-only hides 3")
+		app.Whole().Has("1 of 4 tools, the read-only ones")
 		app.Pane("list").Has("rows").HasNot("drop", "wipe", "plain")
 		app.Press("enter").View("call").Press("ctrl+g").Pane("result").Has("called rows")
 		for _, name := range []string{"wipe", "plain"} {
 			app.Press(":").Type("call " + name).Press("enter").View("call").Press("ctrl+g").Toast("not in read-only mode").NoOverlay()
 		}
-	}, tuitest.ReadOnly(), tuitest.Size(140, 30))
+	}, tuitest.ReadOnly(), tuitest.Size(80, 24))
 }

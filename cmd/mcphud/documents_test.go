@@ -203,6 +203,10 @@ func TestV3_DocumentsShowConfigurationsThatLoad(t *testing.T) {
 				_, err = routes.Parse([]byte(block))
 			case strings.Contains(block, `"tokens"`):
 				_, err = access.ParseTokens([]byte(block))
+			case strings.HasPrefix(block, "tools:"):
+				if _, _, warned, failed := settled(t, nil, nil, block); warned+failed != "" {
+					t.Errorf("%s: %s%s in\n%s", path, warned, failed, block)
+				}
 			case strings.Contains(block, "agents:"):
 				_, err = stack.Source{Lookup: set, Agent: agentChecker()}.Load(file)
 			default:

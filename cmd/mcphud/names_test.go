@@ -88,7 +88,7 @@ func TestDoubtfulArgumentsAreSent(t *testing.T) {
 	t.Parallel()
 	url := agent(t, agentsrv.Options{})
 	o := mcphud(t, "tools", "call", "add", "a=1", "c=3", url)
-	for _, want := range []string{"mcphud: argument b is required; sent anyway\n", "mcphud: argument c is not in the tool's schema; sent anyway\n"} {
+	for _, want := range []string{"mcphud: warning: argument b is required\n", "mcphud: warning: argument c is not in the tool's schema\n"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("stderr lacks %q: %s", want, o.stderr)
 		}

@@ -203,7 +203,7 @@ func (l *link) doubt(it offer.Item, args []byte) {
 	warned := map[string]bool{}
 	warn := func(p schema.Problem) {
 		if warned[p.Pointer] = true; len(warned) <= most {
-			l.side.warn("argument " + p.Sentence() + "; sent anyway")
+			l.side.warn("warning: argument " + p.Sentence())
 		}
 	}
 	problems, _ := s.ValidateJSON(args)

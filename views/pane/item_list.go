@@ -203,6 +203,9 @@ func (p *ItemList) weight() string {
 	if n == 0 {
 		return ""
 	}
+	if p.hidden > 0 {
+		return fmt.Sprintf("%d of %d tools, the read-only ones", n, n+p.hidden)
+	}
 	size := 0
 	for i := range p.Listing.Items {
 		size += len(p.Listing.Items[i].Raw)
@@ -214,9 +217,6 @@ func (p *ItemList) weight() string {
 	out := fmt.Sprintf("%d %s · %s", n, plural, text.Bytes(size))
 	if p.kind == offer.Tools {
 		out += " ≈ " + tokens(size)
-	}
-	if p.hidden > 0 {
-		out += fmt.Sprintf(" · read-only hides %d", p.hidden)
 	}
 	return out
 }
