@@ -319,9 +319,9 @@ func (l *linear) answer(line string) {
 		return
 	}
 	if line == "" {
-		line = p.edit.String()
+		line = p.edit.Value()
 	}
-	p.edit.set(line)
+	p.edit.SetValue(line)
 	cmd := p.enter(l.app)
 	if p.why != "" {
 		fmt.Fprintln(l.out, safe.Line(p.why, 0)+"; try again, or . to cancel")
@@ -361,7 +361,7 @@ func (l *linear) show(asked bool) {
 	if p := a.prompt; p != nil && p != l.question {
 		l.question = p
 		initial := ""
-		if s := p.edit.String(); s != "" && !p.secret {
+		if s := p.edit.Value(); s != "" && !p.secret {
 			initial = " [" + safe.Line(s, 60) + "]"
 		}
 		fmt.Fprintf(l.out, "%s%s (. cancels)\n", p.label, initial)

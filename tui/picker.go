@@ -30,7 +30,7 @@ type picker struct {
 	title string
 	items []item
 	query widget.Query
-	edit  lineEdit
+	edit  widget.Line
 	shown []int
 	at    int // index in shown
 	top   int // first row drawn
@@ -70,7 +70,7 @@ func (p *picker) groups() (n int) {
 // search lists what was typed: the group of the best hit first, in a group the best hit first, and what cannot be picked last.
 func (p *picker) search() {
 	p.shown, p.at, p.top = p.shown[:0], 0, 0
-	p.query = widget.ParseQuery(p.edit.String())
+	p.query = widget.ParseQuery(p.edit.Value())
 	top := widget.None
 	ranks, best, order := make([]widget.Rank, len(p.items)), map[string]widget.Rank{}, map[string]int{}
 	for i := range p.items {
@@ -101,7 +101,7 @@ func (p *picker) Handle(c *Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tea.KeyPressMsg:
 		return p.key(c, m)
 	case tea.PasteMsg:
-		p.edit.insert(m.Content)
+		p.edit.Insert(m.Content)
 		p.search()
 		return nil, true
 	case PaneMouse:
@@ -119,10 +119,10 @@ func (p *picker) key(c *Ctx, m tea.KeyPressMsg) (tea.Cmd, bool) {
 	move := func(by int) { p.at = min(max(p.at+by, 0), max(len(p.shown)-1, 0)) }
 	switch m.String() {
 	case "esc":
-		if p.edit.String() == "" {
+		if p.edit.Value() == "" {
 			return nil, false
 		}
-		p.edit.set("")
+		p.edit.SetValue("")
 		p.search()
 	case "enter":
 		return p.pick(c), true
@@ -135,7 +135,7 @@ func (p *picker) key(c *Ctx, m tea.KeyPressMsg) (tea.Cmd, bool) {
 	case "pgdown":
 		move(10)
 	default:
-		if !p.edit.key(m) {
+		if !p.edit.Key(m) {
 			return nil, false
 		}
 		p.search()
@@ -162,7 +162,7 @@ const footRows = 3
 // Hints are the picker's keys.
 func (p *picker) Hints(*Ctx) []Hint {
 	leave := "close"
-	if p.edit.String() != "" {
+	if p.edit.Value() != "" {
 		leave = "clear"
 	}
 	return []Hint{{"enter", "run"}, {"tab", "next"}, {"esc", leave}}
@@ -172,10 +172,10 @@ func (p *picker) Hints(*Ctx) []Hint {
 func (p *picker) Draw(c *Ctx, pane *Pane) *tea.Cursor {
 	t := c.Theme
 	pane.Foot = "esc closes"
-	if p.edit.String() != "" {
+	if p.edit.Value() != "" {
 		pane.Foot = "esc clears"
 	}
-	text, x := p.edit.draw(pane.W-2, false)
+	text, x := p.edit.Draw(pane.W-2, false)
 	lines := append(pane.Lines[:0], t.Accent.S("› ")+text)
 	rows := p.layout(max(pane.H-1-footRows, 1))
 	p.rows, pane.Selected = rows, 0

@@ -8,13 +8,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
 )
 
 // prompt is the line at the bottom in which text is typed: the `/` filter, the
 // `:` command line, or a question of a view. It takes the hint bar's place.
 type prompt struct {
 	label  string
-	edit   lineEdit
+	edit   widget.Line
 	secret bool
 	why    string // why the text was not accepted
 
@@ -46,7 +47,8 @@ func newQuestion(q Question) *prompt {
 			return q.OnCancel(&a.ctx)
 		},
 	}
-	p.edit.set(q.Initial)
+	p.edit.SetValue(q.Initial)
+	p.edit.Select() // the first key replaces what is there, a motion edits it
 	p.suggest()
 	return p
 }
@@ -67,7 +69,7 @@ func newFilter(a *App) *prompt {
 		return a.setFilter(text, true)
 	}
 	p.cancel = func(a *App) tea.Cmd {
-		p.recall.add(p.edit.String())
+		p.recall.add(p.edit.Value())
 		return a.setFilter("", true)
 	}
 	p.recall.begin()
@@ -101,16 +103,16 @@ func (p *prompt) key(a *App, m tea.KeyPressMsg) tea.Cmd {
 		if p.recall == nil {
 			return nil
 		}
-		p.edit.set(p.recall.move(k == "up" || k == "ctrl+p", p.edit.String()))
+		p.edit.SetValue(p.recall.move(k == "up" || k == "ctrl+p", p.edit.Value()))
 		p.suggest()
 		return p.changed(a)
 	case "backspace":
-		if p.edit.String() == "" && p.recall != nil && p.change == nil {
+		if p.edit.Value() == "" && p.recall != nil && p.change == nil {
 			a.prompt = nil
 			return p.cancel(a)
 		}
 	}
-	if !p.edit.key(m) {
+	if !p.edit.Key(m) {
 		return nil
 	}
 	p.suggest()
@@ -118,7 +120,7 @@ func (p *prompt) key(a *App, m tea.KeyPressMsg) tea.Cmd {
 }
 
 func (p *prompt) paste(a *App, text string) tea.Cmd {
-	p.edit.insert(text)
+	p.edit.Insert(text)
 	p.suggest()
 	return p.changed(a)
 }
@@ -128,11 +130,11 @@ func (p *prompt) changed(a *App) tea.Cmd {
 	if p.change == nil {
 		return nil
 	}
-	return p.change(a, p.edit.String())
+	return p.change(a, p.edit.Value())
 }
 
 func (p *prompt) enter(a *App) tea.Cmd {
-	text := p.edit.String()
+	text := p.edit.Value()
 	if p.check != nil {
 		if p.why = p.check(text); p.why != "" {
 			return nil
@@ -149,7 +151,7 @@ func (p *prompt) enter(a *App) tea.Cmd {
 func (p *prompt) suggest() {
 	p.offers, p.offer = nil, -1
 	if p.complete != nil {
-		p.offers = p.complete(p.edit.String())
+		p.offers = p.complete(p.edit.Value())
 	}
 }
 
@@ -164,7 +166,7 @@ func (p *prompt) cycle(forward bool) {
 	} else {
 		p.offer = (max(p.offer, 0) - 1 + n) % n
 	}
-	p.edit.set(p.offers[p.offer])
+	p.edit.SetValue(p.offers[p.offer])
 }
 
 // draw returns the prompt's line and the cursor's column.
@@ -177,11 +179,14 @@ func (p *prompt) draw(t *Theme, w int) (string, int) {
 		offers = "  " + t.Error.S("✗ "+safe.Line(p.why, max(room/2, 1)))
 	case len(p.offers) > 0:
 		offers = "  " + p.menu(t, room/2)
-	case p.change != nil && p.edit.String() == "" && len(p.recall.lines) > 0:
+	case p.change != nil && p.edit.Value() == "" && len(p.recall.lines) > 0:
 		offers = "  " + t.Muted.S(safe.Line("↑ "+p.recall.lines[len(p.recall.lines)-1], max(room/2, 1)))
 	}
 	ow := ansi.StringWidth(offers)
-	text, x := p.edit.draw(room-ow, p.secret)
+	text, x := p.edit.Draw(room-ow, p.secret)
+	if p.edit.Selected() {
+		text = t.Selection.S(text)
+	}
 	line := t.Accent.S(label) + text
 	if ow > 0 {
 		pad := w - ansi.StringWidth(label) - ansi.StringWidth(text) - ow

@@ -3,7 +3,6 @@ package tui
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -183,40 +182,6 @@ func TestRecallSurvivesARestart(t *testing.T) {
 	}
 	if st, err := os.Stat(file); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("the file has mode %v, %v", st.Mode(), err)
-	}
-}
-
-func TestLineEdit(t *testing.T) {
-	var e lineEdit
-	e.set("héllo wörld")
-	for _, k := range []string{"ctrl+w", "backspace", "home", "delete"} {
-		if !e.key(pressOf(k)) {
-			t.Fatalf("%s is no editing key", k)
-		}
-	}
-	e.insert("a\nb")
-	if got := e.String(); got != "a béllo" {
-		t.Errorf("the text is %q", got)
-	}
-	if text, x := e.draw(5, true); text != "•••••" || x != 3 {
-		t.Errorf("a secret is drawn as %q with the cursor at %d", text, x)
-	}
-	e.set(strings.Repeat("宽", 50))
-	text, x := e.draw(10, false)
-	if n := len([]rune(text)); n > 5 || x > 9 {
-		t.Errorf("wide text is drawn as %q with the cursor at %d", text, x)
-	}
-	e.key(pressOf("home"))
-	if text, x := e.draw(10, false); x != 0 || text != strings.Repeat("宽", 5) {
-		t.Errorf("at its start wide text is drawn as %q with the cursor at %d", text, x)
-	}
-	e.set("\x1b[2J")
-	if text, _ := e.draw(20, false); strings.Contains(text, "\x1b") {
-		t.Errorf("a pasted escape is drawn as %q", text)
-	}
-	e.insert(strings.Repeat("x", 2*maxLineEdit))
-	if len(e.String()) > maxLineEdit {
-		t.Errorf("a paste made the line %d long", len(e.String()))
 	}
 }
 

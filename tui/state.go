@@ -44,7 +44,7 @@ func (a *App) state() State {
 		s.Panes["overlay"], s.Selected["overlay"] = l.rect.Inner(), l.pane.Selected
 	}
 	if a.prompt != nil {
-		s.Prompt = a.prompt.label + a.prompt.edit.String()
+		s.Prompt = a.prompt.label + a.prompt.edit.Value()
 	}
 	for i, p := range a.current().info.Panes {
 		if r := a.frame.at[i]; !r.Empty() {

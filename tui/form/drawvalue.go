@@ -166,7 +166,7 @@ func (d *drawer) editing(r *row, x, w int) (first string, more []string) {
 	if in.all {
 		st = d.t.Selection
 	}
-	in.in.SetMask(r.field.Format == "password")
+	in.mask = r.field.Format == "password"
 	total := in.count()
 	rows := min(total, maxTextRows)
 	lines, cx, cy := in.draw(d.t, w, rows)

@@ -33,7 +33,7 @@ func (f *Form) edit() *textInput {
 		return nil
 	}
 	if f.input == nil {
-		f.input = newText(shown(r.field, r.val))
+		f.input = newField(shown(r.field, r.val))
 		f.input.all = f.recalled(r) && !f.input.empty()
 	}
 	return f.input
@@ -230,7 +230,7 @@ func (f *Form) Edited(tag, text string) {
 			return
 		}
 		f.undoAt = ""
-		f.input = newText(text)
+		f.input = newField(text)
 		f.typed()
 		return
 	}

@@ -1,10 +1,6 @@
 package form
 
-import (
-	"strconv"
-
-	"github.com/mcphud/mcphud/tui/widget"
-)
+import "strconv"
 
 // Click focuses the row at a cell of the form and does what the cell shows: folds a group, toggles a boolean, opens a
 // list, puts the cursor into a text. It reports whether there was a row.
@@ -64,8 +60,7 @@ func (f *Form) valueX(r *row) int {
 func (f *Form) clickText(r *row, x, offset int) {
 	in := f.edit()
 	if offset < min(in.count(), maxTextRows) && x >= f.valueX(r) {
-		in.all = false
-		in.in.Mouse(widget.Mouse{Kind: widget.Click, X: x - f.valueX(r) - 1, Y: offset})
+		in.click(x-f.valueX(r)-1, offset)
 	}
 }
 
@@ -100,7 +95,7 @@ func (f *Form) clickRaw(x, y int) bool {
 	t := f.raw.text
 	gutter := len(strconv.Itoa(t.count())) + 2
 	f.fresh = false
-	return t.in.Mouse(widget.Mouse{Kind: widget.Click, X: max(x-gutter, 0), Y: y}) != widget.HitNone
+	return t.click(max(x-gutter, 0), y)
 }
 
 // Wheel scrolls by lines without moving the focus.

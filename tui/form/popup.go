@@ -298,7 +298,7 @@ func (f *Form) Suggest(pointer, forText string, values []string) {
 	p := &popup{suggestion: true}
 	for _, v := range values[:min(len(values), 200)] {
 		p.choices = append(p.choices, choice{v, "", func() {
-			f.input = newText(v)
+			f.input = newField(v)
 			f.undoAt = ""
 			f.typed()
 		}})
