@@ -12,7 +12,7 @@ import (
 func (h *HTTPError) Explain() *failure.Error {
 	e := &failure.Error{
 		Kind: failure.Transport, Status: h.Status, URL: h.URL, Err: h,
-		Message: h.Error(), Detail: text.Clip(spoken(strings.ToValidUTF8(string(h.Body), "\uFFFD")), 400),
+		Message: h.Error(), Detail: text.Clip(text.OfPage(strings.ToValidUTF8(string(h.Body), "\uFFFD")), 400),
 	}
 	switch {
 	case h.Status == 401 || h.Status == 403:

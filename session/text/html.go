@@ -1,12 +1,12 @@
-package transport
+package text
 
 import (
 	"html"
 	"strings"
 )
 
-// spoken is what a body that is a web page says: its title, and its text without markup. Anything else is returned as it is.
-func spoken(body string) string {
+// OfPage is what a body that is a web page says: its title, and its text without markup. Anything else is returned as it is.
+func OfPage(body string) string {
 	low := lower(body)
 	if t := strings.TrimSpace(low); !strings.HasPrefix(t, "<!doctype html") && !strings.HasPrefix(t, "<html") {
 		return body
@@ -20,10 +20,10 @@ func spoken(body string) string {
 	if i := strings.Index(low, "<body"); i >= 0 {
 		body = body[i:]
 	}
-	var text strings.Builder
+	var said strings.Builder
 	for body != "" {
 		before, after, ok := strings.Cut(body, "<")
-		text.WriteString(before + " ")
+		said.WriteString(before + " ")
 		if !ok {
 			break
 		}
@@ -40,14 +40,14 @@ func spoken(body string) string {
 		}
 	}
 	words := func(s string) string { return strings.Join(strings.Fields(html.UnescapeString(s)), " ") }
-	title, said := words(title), words(text.String())
+	title, shown := words(title), words(said.String())
 	switch {
-	case title == "" || strings.HasPrefix(said, title):
-		return said
-	case said == "":
+	case title == "" || strings.HasPrefix(shown, title):
+		return shown
+	case shown == "":
 		return title
 	}
-	return title + ": " + said
+	return title + ": " + shown
 }
 
 // lower is s with small letters for the capitals of ASCII: as long as s.

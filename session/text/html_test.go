@@ -1,8 +1,8 @@
-package transport
+package text
 
 import "testing"
 
-func TestSpoken(t *testing.T) {
+func TestOfPage(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"plain <b> text": "plain <b> text",
@@ -12,7 +12,7 @@ func TestSpoken(t *testing.T) {
 		"<html><head><title>only": "only",
 		"<html>":                  "",
 	} {
-		if got := spoken(in); got != want {
+		if got := OfPage(in); got != want {
 			t.Errorf("%q\nsays %q, want %q", in, got, want)
 		}
 	}
