@@ -84,7 +84,7 @@ func (s *Session) inputSchema(tool string) json.RawMessage {
 }
 
 // request is Call for a method with a target; schema is the tool's input schema if there is one.
-func (s *Session) request(ctx context.Context, method, target string, params, schema json.RawMessage, o CallOptions) (rpc.Reply, error) {
+func (s *Session) request(ctx context.Context, method, target string, params, schema json.RawMessage, o CallOptions) (r rpc.Reply, err error) {
 	if target == "" {
 		target = jsonrpc.GetString(params, "name")
 		if target == "" {
@@ -104,6 +104,13 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	s.calls++
 	s.mu.Unlock()
 	defer s.Hold()() // also while somebody thinks about what the server asks
+	defer func() {
+		if err != nil {
+			s.mu.Lock()
+			s.failed++
+			s.mu.Unlock()
+		}
+	}()
 	if o.Tag != nil {
 		ctx = rpc.WithTag(ctx, o.Tag)
 	}

@@ -47,6 +47,7 @@ type Session struct {
 	closed    bool
 	holds     int
 	results   results
+	failed    uint64
 	meta      json.RawMessage     // for every request
 	retired   string              // why it was closed by Retire
 	subs      map[string]struct{} // URIs that are subscribed to over conn, in the legacy era
@@ -388,13 +389,14 @@ type Use struct {
 	Held     bool      // by Hold, by a request from its start to its result, or by a subscription
 	Inflight int       // requests waiting for an answer
 	Calls    uint64    // requests made so far
+	Failed   uint64    // those of them that ended with an error
 	Last     time.Time // of the last request or release, or when the session was made
 }
 
 // Use is a snapshot.
 func (s *Session) Use() Use {
 	s.mu.Lock()
-	u := Use{Held: s.holds > 0 || len(s.watches)+len(s.subs) > 0, Calls: s.calls, Last: s.used}
+	u := Use{Held: s.holds > 0 || len(s.watches)+len(s.subs) > 0, Calls: s.calls, Failed: s.failed, Last: s.used}
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {

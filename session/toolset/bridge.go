@@ -37,6 +37,8 @@ type ServerStatus struct {
 	Enabled   bool          `json:"enabled"`
 	ToolCount int           `json:"tool_count"` // registered; they stay when the pool closes an idle connection
 	LatencyMs float64       `json:"latency_ms"` // of the last health check, or of the handshake; 0 while not connected
+	Requests  uint64        `json:"requests"`   // over all connections
+	Failed    uint64        `json:"failed"`     // of them
 	Error     string        `json:"error,omitempty"`
 	// Clashes are tools that are not registered, because another server's tool has the same full name.
 	Clashes []string `json:"clashes,omitempty"`
@@ -328,8 +330,9 @@ func (b *Bridge) Status(name string) (ServerStatus, bool) {
 }
 
 func (b *Bridge) status(s *session.Session) ServerStatus {
-	st := s.Status()
+	st, use := s.Status(), s.Use()
 	v := ServerStatus{
+		Requests: use.Calls, Failed: use.Failed,
 		State: st.State, Connected: st.State == session.Connected, Enabled: !s.Config().Disabled,
 		ToolCount: len(b.registry.ListByServer(s.Name())), LatencyMs: float64(st.Latency.Microseconds()) / 1000,
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/mcphud/mcphud/session/offer"
@@ -119,13 +118,8 @@ func (r *Registry) replace(server string, tools []RegisteredTool) (clashes []str
 	return clashes
 }
 
-// UnregisterByPrefix removes every tool whose name begins with prefix and returns how many those were. Note that one
-// server's prefix may begin another's (git, git__hub); UnregisterServer removes exactly one server's.
-func (r *Registry) UnregisterByPrefix(prefix string) int {
-	return r.removeAnd(func(t RegisteredTool) bool { return strings.HasPrefix(t.Name, prefix) })
-}
-
-// UnregisterServer removes the tools of that server.
+// UnregisterServer removes the tools of that server and returns how many those were. It goes by the server and not by the beginning of
+// names, since one server's may begin another's (git, git__hub).
 func (r *Registry) UnregisterServer(server string) int {
 	return r.removeAnd(func(t RegisteredTool) bool { return t.Source == MCP && t.Server == server })
 }

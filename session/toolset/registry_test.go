@@ -28,7 +28,7 @@ func names(ts []toolset.RegisteredTool) []string {
 	return out
 }
 
-func TestS12_SourcesAndPrefixes(t *testing.T) {
+func TestS12_SourcesAndServers(t *testing.T) {
 	r := toolset.NewRegistry()
 	changes := 0
 	r.OnChange(func() { changes++ })
@@ -46,13 +46,13 @@ func TestS12_SourcesAndPrefixes(t *testing.T) {
 	if err := r.Register(tool("git", "log")); err == nil {
 		t.Error("a name was registered twice")
 	}
-	if n := r.UnregisterByPrefix("mcp__git__hub__"); n != 2 {
-		t.Errorf("UnregisterByPrefix removed %d, want 2", n)
+	if n := r.UnregisterServer("git"); n != 2 {
+		t.Errorf("UnregisterServer removed %d, want 2", n)
 	}
-	if got := names(r.List()); !slices.Equal(got, []string{"echo", "mcp__git__log"}) {
+	if got := names(r.List()); !slices.Equal(got, []string{"echo", "mcp__git__hub__issue"}) {
 		t.Errorf("left: %v", got)
 	}
-	if n := r.UnregisterByPrefix("nothing"); n != 0 || changes != 5 {
+	if n := r.UnregisterServer("nothing"); n != 0 || changes != 5 {
 		t.Errorf("removed %d, %d changes; want 0 and 5", n, changes)
 	}
 }

@@ -92,6 +92,13 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 	if st.Latency > 0 {
 		l.Row("latency", text.Duration(st.Latency))
 	}
+	if use := s.Use(); use.Calls > 0 {
+		requests := fmt.Sprint(use.Calls)
+		if use.Failed > 0 {
+			requests += fmt.Sprintf(", %d failed", use.Failed)
+		}
+		l.Row("requests", requests)
+	}
 	l.identity(st.ServerInfo)
 	l.capabilities(s, st)
 	if st.Instructions != "" {
