@@ -78,7 +78,7 @@ func TestNothingAsksOnceThatIsAgreedTo(t *testing.T) {
 // Read-only mode leaves the tools that are marked as read-only, in lists too, and calls no other.
 func TestReadOnlyLeavesReadOnlyTools(t *testing.T) {
 	inDatabase(t, nil, func(app *tuitest.App) {
-		app.Whole().Has("1 of 4 tools, the read-only ones")
+		app.Whole().Has("1 of 4 tools: read-only")
 		app.Pane("list").Has("rows").HasNot("drop", "wipe", "plain")
 		app.Press("enter").View("call").Press("ctrl+g").Pane("result").Has("called rows")
 		for _, name := range []string{"wipe", "plain"} {

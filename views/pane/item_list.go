@@ -204,7 +204,7 @@ func (p *ItemList) weight() string {
 		return ""
 	}
 	if p.hidden > 0 {
-		return fmt.Sprintf("%d of %d tools, the read-only ones", n, n+p.hidden)
+		return fmt.Sprintf("%d of %d tools: read-only", n, n+p.hidden)
 	}
 	size := 0
 	for i := range p.Listing.Items {
