@@ -21,17 +21,20 @@ func (r *Router) command(route *routes.Route) (flow.Upstream, error) {
 	b := bridge.New(bridge.Options{
 		Name: route.Name, Command: route.Command, Args: route.Args, Env: route.Env, Cwd: route.Cwd, Shared: route.Session == routes.Shared,
 		Logger: r.log, SideChannel: r.o.SideChannel, Client: session.Implementation{Name: r.o.Name, Version: r.o.Version},
-		Caller: func(ctx context.Context) bridge.Caller {
-			c := flow.From(ctx)
-			if c == nil {
-				return bridge.Caller{}
-			}
-			sse, _ := ingress.Accepts(c.R.Header)
-			return bridge.Caller{Principal: c.Principal, Left: c.R.Context().Err() != nil, JSON: !sse}
-		},
+		Caller: callerOf,
 	})
 	r.bridges.Store(route.Name, b)
 	return command{b, func() { r.bridges.CompareAndDelete(route.Name, b) }}, nil
+}
+
+// callerOf is who makes the request that a context belongs to.
+func callerOf(ctx context.Context) bridge.Caller {
+	c := flow.From(ctx)
+	if c == nil {
+		return bridge.Caller{}
+	}
+	sse, _ := ingress.Accepts(c.R.Header)
+	return bridge.Caller{Principal: c.Principal, Left: c.R.Context().Err() != nil, JSON: !sse}
 }
 
 // command is a bridge that is forgotten when it is closed.

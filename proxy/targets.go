@@ -97,7 +97,7 @@ func (r *Router) upstream(route *routes.Route) flow.Upstream {
 	var up flow.Upstream
 	switch {
 	case route.Command == "":
-		up = forward.NewHTTP(route.Endpoint(), route.CA)
+		up = r.remote(route)
 	default:
 		make := r.o.Bridge
 		if make == nil {

@@ -9,6 +9,17 @@ import (
 	"github.com/mcphud/mcphud/session/process"
 )
 
+// advised is an error without advice for a client's user; that for the administrator of the route is about its command.
+func (b *Bridge) advised(err error) error {
+	e := new(failure.Error)
+	if b.o.Dial == nil || !errors.As(err, &e) {
+		return withAdvice(err)
+	}
+	own := *e
+	own.Next = ""
+	return &own
+}
+
 // withAdvice replaces an error's advice, which is for a client's user, by advice for the administrator of the route.
 func withAdvice(err error) error {
 	e := new(failure.Error)

@@ -1,5 +1,6 @@
 // Package bridge makes an HTTP endpoint of a server that speaks over its standard input and output: a [Bridge] takes the
 // requests that Streamable HTTP has, POST, GET and DELETE, and answers them from processes that it starts, watches and ends.
+// With Options.Dial the other end is a connection of another kind, such as one of HTTP+SSE, where this says process.
 //
 // A route's session mode says how many processes there are. Per session, each session of the legacy era has a process of its
 // own, from initialize to DELETE, and callers of the modern era, which has no sessions, have one for each principal. Shared,
@@ -28,7 +29,7 @@ import (
 	"github.com/mcphud/mcphud/session/transport"
 )
 
-// Options is what to run, and how. Only Name and Command are required.
+// Options is what to run, and how. Only Name, and Command or Dial, are required.
 type Options struct {
 	Name    string // of the agent, for messages
 	Command string // started without a shell
@@ -36,6 +37,8 @@ type Options struct {
 	Env     map[string]string // beside the few harmless variables that are inherited
 	Cwd     string            // "" for ours
 	Shared  bool              // one process for all instead of one for each session
+	// Dial makes a connection to a server of the legacy era, in place of starting Command.
+	Dial func() (transport.Transport, error)
 
 	MaxFrame int64                 // bytes of one message, default 64 MiB
 	Max      int                   // processes at once, default 64
@@ -263,8 +266,8 @@ func (b *Bridge) died(c *child, err error) {
 	if _, ok := b.children[c]; ok {
 		b.closing(c)
 	}
-	b.log.Warn("agent process ended", "pid", c.pid, "err", b.hide(err.Error()), "deaths in a row", b.failures)
-	b.record(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("process %d ended: %s", c.pid, b.hide(b.how.Error()))}, nil)
+	b.log.Warn(b.what()+" ended", "pid", c.pid, "err", b.hide(err.Error()), "deaths in a row", b.failures)
+	b.record(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("%s %d ended: %s", b.what(), c.pid, b.hide(b.how.Error()))}, nil)
 }
 
 const (
@@ -289,7 +292,15 @@ func (b *Bridge) evict() {
 	}
 	b.detach(spare)
 	b.closing(spare)
-	b.log.Info("longest idle agent process ended to make room", "pid", spare.pid, "idle", text.Duration(time.Since(since)))
+	b.log.Info("longest idle "+b.what()+" ended to make room", "pid", spare.pid, "idle", text.Duration(time.Since(since)))
+}
+
+// what is what leads to the agent, for messages.
+func (b *Bridge) what() string {
+	if b.o.Dial != nil {
+		return "agent connection"
+	}
+	return "agent process"
 }
 
 // detach takes a process out of what leads to it; b.mu is held.
@@ -362,7 +373,7 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 		b.closing(c)
 		return nil, err
 	}
-	b.log.Info("agent process started", "pid", c.pid)
-	b.record(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("process %d started", c.pid)}, nil)
+	b.log.Info(b.what()+" started", "pid", c.pid)
+	b.record(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("%s %d started", b.what(), c.pid)}, nil)
 	return c, nil
 }

@@ -48,12 +48,23 @@ func newChild(b *Bridge, modern bool) (*child, error) {
 		b: b, modern: modern, common: modern || b.o.Shared, began: time.Now(), used: time.Now(), gone: make(chan struct{}), outbox: make(chan []byte, maxOutbox),
 		pending: map[uint64]*exchange{}, asks: map[string]*clientSession{}, sessions: map[*clientSession]struct{}{},
 	}
-	cfg := config.Server{
-		Name: b.o.Name, Transport: config.Stdio, Command: b.o.Command, Args: b.o.Args, Env: b.o.Env, Cwd: b.o.Cwd, MaxFrame: b.o.MaxFrame,
+	if b.o.Dial != nil {
+		var err error
+		if c.t, err = b.o.Dial(); err != nil {
+			return nil, err
+		}
+	} else {
+		c.t = transport.NewStdio(config.Server{
+			Name: b.o.Name, Transport: config.Stdio, Command: b.o.Command, Args: b.o.Args, Env: b.o.Env, Cwd: b.o.Cwd, MaxFrame: b.o.MaxFrame,
+		}, transport.Tap{}, b.stderr, b.o.Leave)
 	}
-	c.t = transport.NewStdio(cfg, transport.Tap{}, b.stderr, b.o.Leave)
-	if err := c.t.Start(b.life, c); err != nil {
-		return nil, withAdvice(err)
+	ctx, cancel := context.WithTimeout(b.life, shakeTimeout) // of the connecting only
+	defer cancel()
+	if err := c.t.Start(ctx, c); err != nil {
+		if b.o.Dial != nil {
+			_ = c.t.Close() // says nothing that err does not
+		}
+		return nil, b.advised(err)
 	}
 	if p := c.t.Traits().Child; p != nil {
 		c.pid = p.PID()
@@ -114,7 +125,7 @@ func (c *child) die(err error) bool {
 
 // Lost is called by the transport when the process has ended by itself.
 func (c *child) Lost(err error) {
-	err = withAdvice(err)
+	err = c.b.advised(err)
 	brief := err
 	if e := new(failure.Error); errors.As(err, &e) { // callers see how it ended, not what it wrote to stderr
 		brief = &failure.Error{Kind: e.Kind, Message: e.Message}
@@ -126,7 +137,7 @@ func (c *child) Lost(err error) {
 
 // Broken fails the request whose answer is too large, if that can be determined.
 func (c *child) Broken(head, _ []byte, err error) {
-	err = withAdvice(err)
+	err = c.b.advised(err)
 	c.b.log.Warn("agent wrote a line that is not JSON-RPC", "pid", c.pid, "err", c.b.hide(err.Error()))
 	c.b.record(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: c.b.hide(err.Error())}, head)
 	start, end, ok := jsonrpc.Find(head, "id")
@@ -215,5 +226,5 @@ func (c *child) send(ctx context.Context, frame []byte) error {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
 		return cause
 	}
-	return withAdvice(err)
+	return c.b.advised(err)
 }

@@ -210,7 +210,7 @@ func (b *Bridge) retire(key string, c *child) {
 // probe starts a process for requests of the modern era, and finds out whether it knows that.
 func (b *Bridge) probe(ctx context.Context) (*child, error) {
 	b.mu.Lock()
-	legacy := time.Now().Before(b.legacyUntil)
+	legacy := b.o.Dial != nil || time.Now().Before(b.legacyUntil)
 	b.mu.Unlock()
 	if legacy {
 		return nil, errLegacy

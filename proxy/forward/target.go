@@ -263,7 +263,7 @@ func (t *Target) findOrRefuse(c *flow.Call) *sessions.Session {
 // mint makes an id for a session that the agent just opened.
 func (t *Target) mint(c *flow.Call, upstream, version string) (string, error) {
 	p := sessions.Binding{Agent: c.Agent, Principal: c.Principal, Endpoint: t.where, Upstream: upstream, Version: version}
-	if sealer := t.s.Sealer.Load(); sealer != nil && t.Route.Command == "" {
+	if sealer := t.s.Sealer.Load(); sealer != nil && t.Route.Command == "" && t.Route.Transport != routes.SSE {
 		return sealer.Mint(p)
 	}
 	id, err := t.s.Sessions.Mint(p)

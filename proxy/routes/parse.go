@@ -131,10 +131,10 @@ func (t *Table) add(name string, v value, others ...string) {
 		v.fail("is one route too many: the maximum is %d", maxRoutes)
 		return
 	}
-	r := &Route{Name: name, Timeout: DefaultTimeout, Session: PerSession}
+	r := &Route{Name: name, Timeout: DefaultTimeout, Session: PerSession, Transport: Auto}
 	var given []string // kinds of upstream
 	ofCommand := map[string]value{}
-	var ca value
+	var ca, transport value
 	kindOf := func(name string, set func(value)) func(value) {
 		return func(v value) { given = append(given, name); set(v) }
 	}
@@ -145,6 +145,7 @@ func (t *Table) add(name string, v value, others ...string) {
 		"hostPort":  kindOf("hostPort", func(v value) { r.HostPort = v.number(1, 65535) }),
 		"url":       kindOf("url", func(v value) { r.URL = v.url() }),
 		"ca":        func(v value) { r.CA, ca = v.text(), v },
+		"transport": func(v value) { r.Transport, transport = v.transport(), v },
 		"command":   kindOf("command", func(v value) { r.Command = v.command() }),
 		"args":      command("args", func(v value) { r.Args = v.list() }),
 		"env":       command("env", func(v value) { r.Env = v.env() }),
@@ -171,6 +172,8 @@ func (t *Table) add(name string, v value, others ...string) {
 		v.fail("has %s: give exactly one of hostPort, url and command", strings.Join(given, " and "))
 	case r.CA != "" && (r.URL == nil || r.URL.Scheme != "https"):
 		ca.fail("applies only to a route with an https url")
+	case r.URL == nil && transport.d != nil:
+		transport.fail("applies only to a route with a url")
 	case r.Command == "":
 		for name, v := range ofCommand {
 			v.warn("is ignored: %s applies only to a route with a command", name)
@@ -205,6 +208,14 @@ func (v value) mode() Mode {
 		v.fail("is %q; it must be %q or %q", clip(string(m)), PerSession, Shared)
 	}
 	return m
+}
+
+func (v value) transport() Transport {
+	t := Transport(v.text())
+	if t != Auto && t != HTTP && t != SSE {
+		v.fail("is %q; it must be %q, %q or %q", clip(string(t)), Auto, HTTP, SSE)
+	}
+	return t
 }
 
 func (v value) env() map[string]string {

@@ -19,7 +19,7 @@ const whole = `{
   "port": 9000, "tokens": "tokens.json", "sessionKey": "/etc/key",
   "routes": {
     "a": {"hostPort": 7000},
-    "b.c-d_1": {"url": "https://user:pw@example.org/x/mcp?k=v", "headers": {"authorization": "Bearer x"}, "timeout": "5s", "stream": true,
+    "b.c-d_1": {"url": "https://user:pw@example.org/x/mcp?k=v", "transport": "sse", "headers": {"authorization": "Bearer x"}, "timeout": "5s", "stream": true,
           "methods": ["ping"], "tools": [], "waitReady": "2s", "rateLimit": 60, "disabled": true, "fault": {"delay": "1s", "errorPercent": 2.5}},
     "c": {"command": "npx", "args": ["-y", "x"], "env": {"A": "1"}, "cwd": "sub", "session": "shared", "url": null}
   }
@@ -44,6 +44,9 @@ func TestR3_EveryKindOfRoute(t *testing.T) {
 	}
 	if c.Endpoint() != nil || c.Command != "npx" || len(c.Args) != 2 || c.Env["A"] != "1" || c.Session != Shared {
 		t.Errorf("%+v", c)
+	}
+	if a.Transport != Auto || b.Transport != SSE {
+		t.Errorf("transports %q and %q", a.Transport, b.Transport)
 	}
 	again, err := Parse([]byte(whole))
 	if err != nil || !again.Routes["b.c-d_1"].Equal(b) || again.Routes["a"].Equal(c) {
@@ -93,6 +96,8 @@ func TestWrongFilesAreRefusedWithTheLine(t *testing.T) {
 		`{"routes":{"a":{"command":"x","args":"y"}}}`:                                  "list of strings",
 		`{"routes":{"a":{"command":"x","args":[1]}}}`:                                  "list of strings",
 		`{"routes":{"a":{"command":"x","session":"own"}}}`:                             "per-session",
+		`{"routes":{"a":{"url":"http://h/","transport":"ws"}}}`:                        `must be "auto", "http" or "sse"`,
+		`{"routes":{"a":{"hostPort":1,"transport":"sse"}}}`:                            "applies only to a route with a url",
 		`{"routes":{"a":{"command":"x","env":{"A=":"1"}}}}`:                            "is not a valid variable",
 		`{"routes":{"a":{"hostPort":1,"timeout":30}}}`:                                 `such as "30s"`,
 		`{"routes":{"a":{"hostPort":1,"timeout":"-1s"}}}`:                              `such as "30s"`,

@@ -19,6 +19,16 @@ const DefaultTimeout = 30 * time.Second
 // Mode is how many processes serve a route with a command.
 type Mode string
 
+// Transport is how the server at a URL is spoken to.
+type Transport string
+
+// The transports.
+const (
+	Auto Transport = "auto" // HTTP, and SSE with a server that refuses it as the specification has it
+	HTTP Transport = "http" // Streamable HTTP
+	SSE  Transport = "sse"  // HTTP+SSE of 2024-11-05
+)
+
 // The modes.
 const (
 	PerSession Mode = "per-session" // a process for each session
@@ -28,15 +38,16 @@ const (
 // Route is one agent and how it is reached: exactly one of HostPort, URL and Command is given. It is not modified once it
 // is part of a Table.
 type Route struct {
-	Name     string
-	HostPort int // a port of 127.0.0.1, where the endpoint is /mcp
-	URL      *url.URL
-	CA       string // file by which an https URL's host is trusted, see certs.Trust; "" for what the system trusts
-	Command  string
-	Args     []string
-	Env      map[string]string // beside what a child always gets
-	Cwd      string
-	Session  Mode // of a command
+	Name      string
+	HostPort  int // a port of 127.0.0.1, where the endpoint is /mcp
+	URL       *url.URL
+	Transport Transport // of a URL
+	CA        string    // file by which an https URL's host is trusted, see certs.Trust; "" for what the system trusts
+	Command   string
+	Args      []string
+	Env       map[string]string // beside what a child always gets
+	Cwd       string
+	Session   Mode // of a command
 
 	Disabled  bool
 	Headers   http.Header   // sent with each request, the only source of Authorization and Cookie
