@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -217,16 +218,19 @@ func (p *prompt) menu(t *Theme, w int) string {
 	return b.String()
 }
 
-// completeCommand lists what can follow on the `:` line: screens, action ids and "server NAME".
-func (a *App) completeCommand(text string) []string {
-	var out []string
-	add := func(s string) {
-		if s != text && strings.HasPrefix(s, text) && !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	for _, v := range a.actions.views {
+// completeCommand lists what the text of the `:` line can become, best first: screens with the things on them, action ids
+// and "server NAME".
+func (a *App) completeCommand(text string) (out []string) {
+	add := func(s string) { out = append(out, s) }
+	word, _, named := strings.Cut(text, " ")
+	for i := range a.actions.views {
+		v := &a.actions.views[i]
 		add(v.info.ID)
+		if f, ok := v.view.(Finder); ok && named && a.actions.find(word) == v {
+			for _, x := range f.Find(&a.ctx) {
+				add(word + " " + x.Name)
+			}
+		}
 	}
 	add("quit")
 	local, global := a.actions.scoped(a.place.view, a.ctx.Focus)
@@ -239,8 +243,22 @@ func (a *App) completeCommand(text string) []string {
 	for _, x := range global {
 		add(x.ID)
 	}
+	q, all := widget.ParseQuery(text), out
+	found, err := q.Filter(context.Background(), len(all), func(i int) (string, string) { return all[i], "" })
+	if err != nil { // nobody cancels it
+		return nil
+	}
+	out = make([]string, 0, len(found))
+	for _, i := range found[:min(len(found), maxOffers)] {
+		if s := all[i]; s != text && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
 	return out
 }
+
+// maxOffers is how many completions tab goes through.
+const maxOffers = 100
 
 // command runs a line of the `:` prompt: a screen's id or alias, an action's id, "server NAME" or "quit".
 func (a *App) command(text string) tea.Cmd {

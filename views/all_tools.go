@@ -21,12 +21,13 @@ import (
 // source:mcp, source:local and server:NAME besides words.
 type allTools struct {
 	pane.Rows
-	about pane.ItemDetail
-	tools *toolset.Registry
-	calls *pane.Calls
-	all   []toolset.RegisteredTool
-	cols  pane.ItemColumns
-	at    uint64 // revision of tools that is in all
+	about  pane.ItemDetail
+	tools  *toolset.Registry
+	calls  *pane.Calls
+	all    []toolset.RegisteredTool
+	cols   pane.ItemColumns
+	weight string
+	at     uint64 // revision of tools that is in all
 }
 
 func newAllTools(tools *toolset.Registry, calls *pane.Calls) *allTools {
@@ -95,6 +96,7 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 		return len(all), func(i int) (name, about string) { return allToolsText(all[i]) }
 	}
 	v.cols = pane.NewItemColumns(len(all), v.row)
+	v.weight = pane.Weight(len(all), "tools", offer.Tools, func(i int) offer.Item { return all[i].Item })
 	cmd := v.SetRows(c, allToolsRows{v, c})
 	for i := range all {
 		if had && all[i].Name == was.Name {
@@ -171,7 +173,7 @@ func (v *allTools) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		}
 		return pane.Message(c.Theme, w, "No tools yet.", "They are listed here when a server connects: press 1 for the servers.")
 	})
-	p.Badge = pane.CountBadge(v.List.Len(), len(v.all))
+	p.Badge, p.Foot = pane.CountBadge(v.List.Len(), len(v.all)), v.weight
 	return nil
 }
 

@@ -193,6 +193,10 @@ func TestPalette(t *testing.T) {
 			t.Errorf("demo led to %s", at)
 		}
 		app.Palette().Find("greet").Run("greet").View("prompt").Press("esc")
+		app.Press(":").Type("tools fire").Press("tab").Hints().Has(":tools firecrawl_map") // the `:` line completes them too
+		app.Press("enter").View("tools").Pane("list").Selected("firecrawl_map")
+		app.Press(":").Type("palet").Press("tab").Hints().Has(":app.palette") // also from the middle of a name
+		app.Press("esc")
 		rows := strings.Split(app.View("tools").Palette().Find("cancel").Text(), "\n")
 		if i := slices.IndexFunc(rows, func(r string) bool { return strings.HasPrefix(r, "Not now") }); i < 0 || !strings.Contains(rows[i+1], "nothing is running") {
 			t.Errorf("what cannot be done is not said with its reason:\n%s", strings.Join(rows, "\n"))

@@ -197,25 +197,27 @@ func (p *ItemList) row(i int) ItemRow {
 	return ItemRow{Item: it, Name: name}
 }
 
-// weight is how many items there are, and what they weigh: what a model that is given the tools pays for each question.
+// weight is how many items there are, and what they weigh.
 func (p *ItemList) weight() string {
-	n := len(p.Listing.Items)
-	if n == 0 {
+	items := p.Listing.Items
+	if len(items) == 0 {
 		return ""
 	}
 	if p.hidden > 0 {
-		return fmt.Sprintf("%d of %d tools: read-only", n, n+p.hidden)
+		return fmt.Sprintf("%d of %d tools: read-only", len(items), len(items)+p.hidden)
 	}
+	return Weight(len(items), p.plural, p.kind, func(i int) offer.Item { return items[i] })
+}
+
+// Weight is how many items there are and how large their definitions, of tools also what a model that is given them pays for
+// each question.
+func Weight(n int, plural string, kind offer.Kind, item func(int) offer.Item) string {
 	size := 0
-	for i := range p.Listing.Items {
-		size += len(p.Listing.Items[i].Raw)
+	for i := range n {
+		size += len(item(i).Raw)
 	}
-	plural := p.plural
-	if n == 1 {
-		plural = strings.TrimSuffix(plural, "s")
-	}
-	out := fmt.Sprintf("%d %s · %s", n, plural, text.Bytes(size))
-	if p.kind == offer.Tools {
+	out := Count(n, strings.TrimSuffix(plural, "s")) + " · " + text.Bytes(size)
+	if kind == offer.Tools {
 		out += " ≈ " + tokens(size)
 	}
 	return out
