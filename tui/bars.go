@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
 )
 
 // tabLine is the top line: the screens with their number keys, or where one is when there is no room for them.
@@ -240,7 +241,7 @@ func (a *App) callsInFlight(room int) string {
 		s += " " + t.Muted.S(e)
 	}
 	if f, ok := Fraction(op.Progress); ok {
-		s += " " + Bar(t, f, 10)
+		s += " " + widget.Bar(t, 15, f, 1)
 	} else if op.Progress.Count > 0 {
 		s += " " + t.Muted.S(fmt.Sprintf("#%d", op.Progress.Count))
 	}
@@ -249,12 +250,6 @@ func (a *App) callsInFlight(room int) string {
 	}
 	label := safe.Line(op.Label, min(max(room-2-paint.Width(s), 6), 30))
 	return t.Accent.S(Spinner(d)) + " " + t.Text.S(label) + s
-}
-
-// Bar draws a progress bar of w cells and the percentage after it.
-func Bar(t *Theme, share float64, w int) string {
-	n := min(max(int(share*float64(w)+0.5), 0), w)
-	return t.Accent.S(strings.Repeat("█", n)) + t.Muted.S(strings.Repeat("░", w-n)) + fmt.Sprintf(" %d%%", int(share*100))
 }
 
 // inbox is the badge of the inbox screen, where there is one.

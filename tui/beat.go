@@ -3,6 +3,7 @@ package tui
 import (
 	"time"
 
+	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/text"
@@ -61,8 +62,8 @@ func Spinner(d time.Duration) string {
 	if d < 150*time.Millisecond {
 		return " "
 	}
-	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
-	return string(frames[int(d/beatTime)%len(frames)])
+	frames := spinner.MiniDot.Frames // its model would tick by itself, once for each: here all that move share the Beat
+	return frames[int(d/beatTime)%len(frames)]
 }
 
 // Elapsed is how long something has been running, to a tenth of a second: "" for the first second, then "1.2s", "2m3s".

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"charm.land/bubbles/v2/paginator"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/tui"
@@ -193,7 +194,7 @@ func (d *Document) foot() string {
 		}
 	}
 	if f.many() {
-		out = append(out, fmt.Sprintf("block %d/%d", f.block()+1, len(f.parts)))
+		out = append(out, "block "+paginator.Model{Page: f.block(), TotalPages: len(f.parts), ArabicFormat: "%d/%d"}.View())
 	}
 	if f != d {
 		out = append(out, "esc back")
