@@ -137,8 +137,10 @@ func (ix *index) match(ctx context.Context, query string, chunks int) (match str
 			return "", 0, fmt.Errorf("knowledge base: look up %q: %w", w, err)
 		}
 		n := float64(max(chunks, docs))
-		// A mistyped word counts as one that no passage has: what looks like it is a guess.
-		parts, most = append(parts, part), most+(1+k1)*math.Log(1+(n-float64(docs)+0.5)/(float64(docs)+0.5))
+		// A mistyped word counts as one that no passage has: what looks like it is a guess. The weight is that of FTS5, with its
+		// least one for words that half of the passages have: in a small base these are all there is.
+		weight := max(math.Log((n-float64(docs)+0.5)/(float64(docs)+0.5)), 1e-6)
+		parts, most = append(parts, part), most+(1+k1)*weight
 	}
 	return strings.Join(parts, " OR "), most, nil
 }

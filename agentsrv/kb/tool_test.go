@@ -171,3 +171,21 @@ func mistyped(n int) string {
 	}
 	return b.String()
 }
+
+// Also in a base of one passage a hit with all words of the query has a score that says so, and one with half of them less.
+func TestT3_ScoresOfASmallBase(t *testing.T) {
+	k := open(t, Options{Dir: folder(t, map[string]string{"plans.md": "# Plans\n\nThe zeppelin launches in October.\n"})})
+	if err := k.Reindex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	score := func(query string) float64 {
+		hits, err := k.Search(t.Context(), "t", query, SearchOptions{})
+		if err != nil || len(hits) != 1 {
+			t.Fatalf("%s: %+v %v", query, hits, err)
+		}
+		return hits[0].Score
+	}
+	if all, half := score("zeppelin october"), score("zeppelin submarine"); all < 0.4 || half >= all/2 {
+		t.Errorf("%v with all words, %v with half of them", all, half)
+	}
+}
