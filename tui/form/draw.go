@@ -183,6 +183,9 @@ func (d *drawer) row(i int, focused bool) []string {
 	typeW := d.typeWidth()
 	x := 2 + indent + nameW + 1
 	valueW := max(d.w-x-typeW-1, 4)
+	if r.textual() && r.val.IsSet() && paint.Width(safe.Line(limit(r.val.Text(), 4*d.w), 0))+3 > valueW {
+		typeW, valueW = 0, max(d.w-x-1, 4) // what was typed goes before what is known of the field
+	}
 	value, more := d.value(r, focused, x, valueW)
 	line := lead + paint.Fit(label, nameW) + " " + paint.Fit(value, valueW)
 	if typeW > 0 {
@@ -199,7 +202,7 @@ func (d *drawer) row(i int, focused bool) []string {
 }
 
 // nameWidth is the cells of the column of names.
-func (f *Form) nameWidth(w int) int { return max(min(w*2/5, f.nameW), min(w/4, maxName), 8) }
+func (f *Form) nameWidth(w int) int { return max(min(w*2/5, f.nameW), min(w/4, 12), 8) }
 
 // below is how far the lines below a row are indented, and the cells that they have.
 func (d *drawer) below(r *row) (pad string, room int) {

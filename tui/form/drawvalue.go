@@ -138,6 +138,9 @@ func (d *drawer) scalar(r *row, w int) string {
 			return t.String.S(`""`) + t.Muted.S("  empty")
 		}
 		text := r.val.Text()
+		if r.textual() && r.field.Shape() == schema.ShapeString && strings.TrimSpace(text) == text && !strings.Contains(text, "\n") {
+			return t.String.S(safe.Line(text, 4*w)) // its ends are those of the input
+		}
 		first, _, several := strings.Cut(text, "\n")
 		s := t.String.S(`"` + safe.Line(first, 4*w) + `"`)
 		if several {

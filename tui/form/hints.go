@@ -45,10 +45,9 @@ func (f *Form) Hints() []Hint {
 		add("choose", "space", "enter")
 	case r.kind == rowField && r.field.Shape() == schema.ShapeBoolean:
 		add("toggle", "space")
-	case r.kind == rowField && r.field.Shape() == schema.ShapeString:
-		add("new line", "alt+enter")
 	}
 	add("next field", "tab", "down")
+	add("raw JSON", "ctrl+r")
 	if f.growable() {
 		add("add", "ctrl+n")
 	}
@@ -67,9 +66,11 @@ func (f *Form) Hints() []Hint {
 	} else {
 		add("null, empty, default …", "ctrl+o")
 	}
-	add("raw JSON", "ctrl+r")
 	add("fill from the schema", "ctrl+t")
 	add("open in $EDITOR", "ctrl+e")
+	if r.kind == rowField && r.textual() && r.field.Shape() == schema.ShapeString {
+		add("new line", "alt+enter")
+	}
 	if len(f.undos) > 0 {
 		add("undo", "ctrl+z")
 	}
@@ -89,7 +90,7 @@ func (f *Form) growable() bool {
 		case schema.ShapeArray:
 			return true
 		case schema.ShapeObject:
-			if _, _, ok := field.Extra(); ok {
+			if _, explicit, ok := field.Extra(); ok && explicit {
 				return true
 			}
 		}
