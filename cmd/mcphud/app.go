@@ -89,7 +89,7 @@ func (a *app) command() *cobra.Command {
 	}
 	hideInherited(tap, "journal", "linear")
 	hideInherited(status, fleetFlags...)
-	hideInherited(demo, "connect-timeout", "header", "journal", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout")
+	hideInherited(demo, "connect-timeout", "header", "journal", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout", "yes")
 	hideExplain(config)
 	a.supervisable(agent)
 	a.supervisable(router)

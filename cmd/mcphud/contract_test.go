@@ -515,7 +515,10 @@ func TestHelpAndCompletion(t *testing.T) {
 		t.Error(out)
 	}
 	url := agent(t, agentsrv.Options{})
-	if out := mcphud(t, "__complete", "tools", "call", "--url", url, "").ok(t); !strings.Contains(out, "reset_counter\t") {
-		t.Error(out)
+	for _, target := range [][]string{{"--url", url}, {url}} {
+		args := append(append([]string{"__complete", "tools", "call"}, target...), "")
+		if out := mcphud(t, args...).ok(t); !strings.Contains(out, "reset_counter\t") {
+			t.Errorf("%v: %s", target, out)
+		}
 	}
 }

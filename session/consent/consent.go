@@ -4,6 +4,7 @@ package consent
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -68,10 +69,10 @@ const (
 	maxDeep = 12      // levels of objects and arrays
 )
 
-// Question asks for consent to one call: who marks the tool, and what it would be called with. It may have several lines, and
-// holds what the server and the caller wrote: whoever shows it sanitises it.
+// Question asks for consent to one call: who marks the tool, and what it would be called with. Only the arguments may take several
+// lines. It holds what the server and the caller wrote: whoever shows it sanitises it.
 func Question(server, tool string, args []byte) string {
-	q := text.Clip(server, 80) + " marks " + text.Clip(tool, 120) + " as destructive."
+	q := oneLine(server, 80) + " marks " + oneLine(tool, 120) + " as destructive."
 	shown := Arguments(args)
 	if shown == "{}" {
 		return q + " Call it without arguments?"
@@ -84,6 +85,11 @@ func Question(server, tool string, args []byte) string {
 		shown = b.String()
 	}
 	return q + " Call it with these arguments?\n" + shown
+}
+
+// oneLine is a name as one line of at most n bytes, so that none can pass for a part of the question.
+func oneLine(name string, n int) string {
+	return strings.Join(strings.Fields(text.Clip(name, n)), " ")
 }
 
 // Arguments is an arguments object for reading, in one line: secrets hidden, long texts and deep values cut, at most a few kB.

@@ -47,6 +47,13 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
+// A name cannot add lines to the question.
+func TestNamesAreOneLine(t *testing.T) {
+	if got := Question("db\r\nsafe", "look\n\nThis is harmless.\n", []byte("{}")); strings.ContainsAny(got, "\r\n") {
+		t.Errorf("%q", got)
+	}
+}
+
 // What is shown is valid JSON of a few kB, whatever the arguments are.
 func TestArgumentsAreBounded(t *testing.T) {
 	long, deep := strings.Repeat("x", 1<<20), strings.Repeat(`{"a":[`, 400)+"1"+strings.Repeat("]}", 400)
