@@ -54,6 +54,11 @@ func (s *Session) Call(ctx context.Context, method string, params json.RawMessag
 // callTool is Call for a tool. Headers that are not what the server wants can come of a schema that is not known, or not any
 // more.
 func (s *Session) callTool(ctx context.Context, name string, params json.RawMessage, o CallOptions) (rpc.Reply, error) {
+	leave, err := s.enter(ctx, name)
+	if err != nil {
+		return rpc.Reply{}, err
+	}
+	defer leave()
 	if o.Relay {
 		return s.request(ctx, string(mcp.MethodToolsCall), name, params, nil, o)
 	}
@@ -71,6 +76,26 @@ func (s *Session) callTool(ctx context.Context, name string, params json.RawMess
 		return r, err
 	}
 	return s.request(ctx, string(mcp.MethodToolsCall), name, params, now, o)
+}
+
+// enter waits until a call may run; leave is for when it is over.
+func (s *Session) enter(ctx context.Context, tool string) (leave func(), err error) {
+	stage := "tools/call " + text.Clip(tool, 100)
+	if re := s.opts.AllowTool; re != nil && !re.MatchString(tool) {
+		return nil, &failure.Error{
+			Kind: failure.InvalidToolName, Server: s.Title(), Stage: stage, Message: "the tool is not allowed: its name does not match " + text.Clip(re.String(), 100),
+			Next: "change allowed_tool_pattern",
+		}
+	}
+	if s.opts.slots == nil {
+		return func() {}, nil
+	}
+	select {
+	case s.opts.slots <- struct{}{}:
+		return func() { <-s.opts.slots }, nil
+	case <-ctx.Done():
+		return nil, failure.Wrap(context.Cause(ctx), s.Title(), stage)
+	}
 }
 
 // inputSchema is the schema of a listed tool's arguments, nil if the tool is not known.

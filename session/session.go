@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -434,6 +435,10 @@ type Options struct {
 	// ResultTTL is how long the result of a tool that is marked as read-only and idempotent may be given again for an equal call;
 	// 0 for never. A new connection and a changed list of tools end it sooner.
 	ResultTTL time.Duration
+	// MaxCalls bounds the tool calls that run at once, of all servers of the manager together; further ones wait. 0 for any number.
+	MaxCalls int
+	// AllowTool matches the names of tools that may be called; nil for all.
+	AllowTool *regexp.Regexp
 	// Meta is what Session.SetMeta sets, for every server; as ParseMeta makes it.
 	Meta json.RawMessage
 	// Trust says which servers of project files may be started; nil for none of them.
@@ -450,7 +455,8 @@ type Options struct {
 	// the method. ctx ends when the server cancels or the connection ends.
 	Serve func(ctx context.Context, s *Session, method string, params json.RawMessage) (json.RawMessage, *Fault, bool)
 
-	info []byte
+	info  []byte
+	slots chan struct{} // held by calls; nil for no limit
 }
 
 func (o *Options) defaults() {
@@ -466,4 +472,7 @@ func (o *Options) defaults() {
 	}
 	o.info = info
 	o.Retry.defaults()
+	if o.MaxCalls > 0 {
+		o.slots = make(chan struct{}, o.MaxCalls)
+	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/offer"
-	"github.com/mcphud/mcphud/session/transport"
 )
 
 func (a *app) completeCommand() *cobra.Command {
@@ -99,7 +98,9 @@ func (a *app) completeNames(kind offer.Kind) cobra.CompletionFunc {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), shellTimeout)
 		defer cancel()
-		m := session.NewManager(session.Options{ClientInfo: clientInfo(), Meta: a.o.meta.json, Transport: transport.Options{GracePeriod: oneShot}, Trust: a.o.trust()})
+		so := a.sessionOptions(a.o.settings)
+		so.Transport.GracePeriod = oneShot
+		m := session.NewManager(so)
 		defer m.Close()
 		cfg.NoReconnect = true
 		s, err := m.Register(cfg)

@@ -143,7 +143,7 @@ func (a *app) explainAll(e *explained) {
 // resolvedSettings are what server configs say of all servers together.
 func resolvedSettings(s *config.Settings) (all []resolved) {
 	usual := map[string]string{
-		"continue_on_error": "true", "result_cache_ttl": "off", "pool.max_idle_time": toolset.DefaultMaxIdleTime.String(), "pool.cleanup_interval": toolset.DefaultCleanupInterval.String(),
+		"continue_on_error": "true", "result_cache_ttl": "off", "max_retries": "10", "retry_backoff": "500ms", "max_concurrent_calls": "no limit", "pool.max_idle_time": toolset.DefaultMaxIdleTime.String(), "pool.cleanup_interval": toolset.DefaultCleanupInterval.String(),
 		"pool.max_connections": "no limit", "timeouts.tool_call": config.DefaultTimeout.String(), "timeouts.connect": config.DefaultConnectTimeout.String(),
 	}
 	for _, name := range config.SettingNames() {

@@ -45,7 +45,9 @@ func (a *app) withFleet(ctx context.Context, cmd *cobra.Command, f func(context.
 	}
 	defer func() { err = cmp.Or(err, done()) }()
 	trust := config.OpenTrust(where.StateDir())
-	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Meta: a.o.meta.json, Transport: transport.Options{GracePeriod: oneShot}, Trust: trust})
+	o := a.sessionOptions(set.Settings)
+	o.Journal, o.Transport = j, transport.Options{GracePeriod: oneShot}
+	m := session.NewManager(o)
 	defer m.Close()
 	settings := set.Settings
 	settings.AutoDiscover = nil // who runs this asks for it

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,21 @@ func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) 
 	})
 }
 
+// sessionOptions are what the flags, and settings for all servers, say of sessions.
+func (a *app) sessionOptions(set config.Settings) session.Options {
+	o := session.Options{
+		ClientInfo: clientInfo(), Meta: a.o.meta.json, Trust: a.o.trust(), MaxCalls: set.MaxConcurrentCalls,
+		Retry: session.Retry{Max: set.MaxRetries, Base: set.RetryBackoff},
+	}
+	if len(set.Given["max_retries"]) > 0 && set.MaxRetries == 0 {
+		o.Retry.Max = -1
+	}
+	if set.AllowedToolPattern != "" {
+		o.AllowTool = regexp.MustCompile(set.AllowedToolPattern) // it was read as one
+	}
+	return o
+}
+
 // journal opens the journal, with its file if there is one. done closes it, and returns the error of its file.
 func (a *app) journal() (j *journal.Journal, done func() error, err error) {
 	j = journal.New(journal.Options{File: a.o.journal})
@@ -88,7 +104,9 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 	out := a.printer()
 	sd := newSide(j, a.err, out, a.o.logLevel != "")
 	defer sd.stop()
-	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Meta: a.o.meta.json, Transport: transport.Options{Stderr: sd, GracePeriod: oneShot}, Trust: a.o.trust()})
+	o := a.sessionOptions(a.o.settings)
+	o.Journal, o.Transport = j, transport.Options{Stderr: sd, GracePeriod: oneShot}
+	m := session.NewManager(o)
 	defer m.Close()
 	s, err := m.Register(cfg)
 	if err != nil {

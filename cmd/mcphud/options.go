@@ -33,6 +33,7 @@ type options struct {
 	maxFrame            size
 	meta                metadata
 	cache               time.Duration
+	settings            config.Settings // of the configs, once a server was looked up in them
 }
 
 // formats, transports, protocols and levels are what the flags of those names take.

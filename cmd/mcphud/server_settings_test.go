@@ -5,11 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/faketest/behave"
 )
 
 // What mcp.yaml says of all servers is explained with its file and line, and with what it overrides; an entry's oauth block and keys that
 // nobody knows are warned of, there and in the list of servers.
-func TestC1_C3_C4_ServerSettingsAreExplained(t *testing.T) {
+func TestC1_C3_C4_C10_ServerSettingsAreExplained(t *testing.T) {
 	t.Parallel()
 	own := "mcp:\n  auto_discover: false\n  pool:\n    max_idle_time: 90s\n    max_connections: some\ncontinue_on_error: false\n"
 	local := `mcp:
@@ -18,7 +21,11 @@ func TestC1_C3_C4_ServerSettingsAreExplained(t *testing.T) {
   auto_discover: true
   cache_ttl: 1h
   timeouts: {tool_call: 20s, connect: 10s, discovery: 15s}
-  allowed_tool_pattern: x
+  allowed_tool_pattern: ^[a-z]+$
+  max_retries: 3
+  retry_backoff: 1s
+  max_concurrent_calls: 10
+  surprise: x
 `
 	cmd := explainer(t, "", "", nil)
 	for name, text := range map[string]string{".config/mcphud/mcphud.yaml": own, "mcp.yaml": local} {
@@ -33,6 +40,10 @@ func TestC1_C3_C4_ServerSettingsAreExplained(t *testing.T) {
 	e, failure := explainedBy(t, cmd)
 	wantSettings(t, e.Servers, map[string]string{
 		"auto_discover":         "false mcphud.yaml:2, not true mcp.yaml:4",
+		"allowed_tool_pattern":  "^[a-z]+$ mcp.yaml:7",
+		"max_retries":           "3 mcp.yaml:8",
+		"retry_backoff":         "1s mcp.yaml:9",
+		"max_concurrent_calls":  "10 mcp.yaml:10",
 		"continue_on_error":     "false mcphud.yaml:6",
 		"cache_ttl":             "1h mcp.yaml:5",
 		"pool.max_idle_time":    "90s mcphud.yaml:4",
@@ -54,7 +65,7 @@ func TestC1_C3_C4_ServerSettingsAreExplained(t *testing.T) {
 	list := command(t, "servers", "list", "--format", "text")
 	list.Dir, list.Env = cmd.Dir, cmd.Env
 	listed := finish(t, list)
-	for _, want := range []string{"oauth is not used yet", `unknown key "allowed_tool_pattern"`, "max_connections: not a number; it is ignored"} {
+	for _, want := range []string{"oauth is not used yet", `unknown key "surprise"`, "max_connections: not a number; it is ignored"} {
 		if all := strings.Join(problems, "\n"); !strings.Contains(all, want) {
 			t.Errorf("explain lacks %q:\n%s", want, all)
 		}
@@ -64,5 +75,25 @@ func TestC1_C3_C4_ServerSettingsAreExplained(t *testing.T) {
 	}
 	if strings.Contains(listed.out, "s3cret") {
 		t.Error("a secret was listed")
+	}
+}
+
+// The file's limits hold for one call as well: which tools may be called, and for how long.
+func TestC10_LimitsOfTheFileHoldForOneCall(t *testing.T) {
+	t.Parallel()
+	file := writeConfig(t, "  allowed_tool_pattern: ^(echo|wait)$\n  timeouts: {tool_call: 300ms, connect: 400ms}\n",
+		[2]string{"good", string(behave.Good)}, [2]string{"deaf", string(behave.NoAnswer)})
+	call := []string{"tools", "call", "--config", file, "--format", "json", "--server"}
+	if o := mcphud(t, append(call, "good", "echo", "text=hello")...); !strings.Contains(o.ok(t), "hello") {
+		t.Error(o.out)
+	}
+	o := mcphud(t, append(call, "good", "methods")...)
+	if e := o.errorLine(t); o.code != exitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, "not allowed") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+	for _, args := range [][]string{{"good", "wait"}, {"deaf", "echo"}} {
+		if o := mcphud(t, append(call, args...)...); o.code != exitTimeout || o.took > 10*time.Second {
+			t.Errorf("%q: exit %d after %v, %s", args, o.code, o.took, o.stderr)
+		}
 	}
 }

@@ -97,6 +97,7 @@ func (o *options) configured(name string) (config.Server, error) {
 	if err != nil {
 		return config.Server{}, err
 	}
+	o.settings = set.Settings
 	s, ok := set.Server(name)
 	if !ok {
 		return s, &failure.Error{

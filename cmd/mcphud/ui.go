@@ -38,7 +38,9 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	}
 	defer func() { err = cmp.Or(err, done()) }()
 	trust := a.o.trust()
-	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo(), Meta: a.o.meta.json, Trust: trust, Patient: true, ResultTTL: start.settings.ResultCacheTTL})
+	o := a.sessionOptions(start.settings)
+	o.Journal, o.Patient, o.ResultTTL = j, true, start.settings.ResultCacheTTL
+	m := session.NewManager(o)
 	defer m.Close()
 	bridge := toolset.NewBridge(m, start.settings)
 	defer bridge.Close()

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,12 @@ type Settings struct {
 	// ResultCacheTTL is how long a result of a read-only, idempotent tool may be given again for an equal call; 0 = never.
 	ResultCacheTTL time.Duration `json:"result_cache_ttl,omitempty"`
 	Timeouts       Timeouts      `json:"timeouts"`
+	MaxRetries     int           `json:"max_retries,omitempty"`   // attempts to make a lost connection again; 0 = 10, or none where it is given
+	RetryBackoff   time.Duration `json:"retry_backoff,omitempty"` // wait before the first of them, doubled for each further one; 0 = 500 ms
+	// MaxConcurrentCalls bounds the tool calls that run at once, of all servers together; 0 = no limit.
+	MaxConcurrentCalls int `json:"max_concurrent_calls,omitempty"`
+	// AllowedToolPattern is a regular expression; a tool whose name it does not match is not called. "" = all are.
+	AllowedToolPattern string `json:"allowed_tool_pattern,omitempty"`
 	// Given has where each setting was written, by its name ("pool.max_idle_time"): the one in force first, then those that it overrides.
 	Given map[string][]Given `json:"given,omitempty"`
 }
@@ -32,7 +39,7 @@ type Given struct {
 // SettingNames are the names of all settings, as Given has them.
 func SettingNames() []string {
 	return []string{
-		"auto_discover", "continue_on_error", "cache_ttl", "result_cache_ttl", "pool.max_idle_time", "pool.cleanup_interval", "pool.max_connections",
+		"auto_discover", "continue_on_error", "cache_ttl", "result_cache_ttl", "max_retries", "retry_backoff", "max_concurrent_calls", "allowed_tool_pattern", "pool.max_idle_time", "pool.cleanup_interval", "pool.max_connections",
 		"timeouts.tool_call", "timeouts.connect", "timeouts.discovery",
 	}
 }
@@ -80,6 +87,14 @@ func (s *Settings) setting(name string) any {
 		return &s.CacheTTL
 	case "result_cache_ttl":
 		return &s.ResultCacheTTL
+	case "max_retries":
+		return &s.MaxRetries
+	case "retry_backoff":
+		return &s.RetryBackoff
+	case "max_concurrent_calls":
+		return &s.MaxConcurrentCalls
+	case "allowed_tool_pattern":
+		return &s.AllowedToolPattern
 	case "pool.max_idle_time":
 		return &s.Pool.MaxIdleTime
 	case "pool.cleanup_interval":
@@ -125,6 +140,11 @@ func (s *Settings) readOne(d *document, name string, m member) bool {
 		if *p, err = strconv.Atoi(m.value.text()); err != nil || *p < 0 {
 			*p, err = 0, errors.New("not a number")
 		}
+	case *string:
+		*p = m.value.text()
+		if _, err = regexp.Compile(*p); err != nil { // the one text there is
+			*p = ""
+		}
 	default:
 		return false
 	}
@@ -159,6 +179,8 @@ func (s *Settings) merge(o Settings, file string) {
 			*p = *o.setting(name).(**bool)
 		case *int:
 			*p = *o.setting(name).(*int)
+		case *string:
+			*p = *o.setting(name).(*string)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package toolset_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/sessiontest"
 	"github.com/mcphud/mcphud/session/toolset"
 )
@@ -339,6 +341,58 @@ func TestN3_BridgeNeverGuesses(t *testing.T) {
 		st := b.GetStatus()
 		if n := len(st["git"].Clashes) + len(st["git__hub"].Clashes); n != 1 {
 			t.Errorf("%d clashes are shown, want the one", n)
+		}
+	})
+}
+
+// With max_concurrent_calls 2, of six calls to two servers two run at once; a call that waits can be cancelled.
+func TestC10_MaxConcurrentCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var running, most atomic.Int32
+		dial := sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Handshake(`{"tools":{}}`)
+			p.Serve(func(env jsonrpc.Envelope) {
+				if env.Method != "tools/call" {
+					return
+				}
+				most.Store(max(most.Load(), running.Add(1)))
+				go func() {
+					time.Sleep(time.Second)
+					running.Add(-1)
+					p.Answer(env, `{"content":[]}`)
+				}()
+			})
+		})
+		m := session.NewManager(session.Options{MaxCalls: 2, HealthInterval: -1, Dial: dial})
+		defer m.Close()
+		var calls sync.WaitGroup
+		start := time.Now()
+		for _, name := range []string{"a", "b"} {
+			s, err := m.Register(config.Server{Name: name, Protocol: "2025-11-25"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Connect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for range 3 {
+				calls.Go(func() {
+					if _, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		s, _ := m.Server("a")
+		if _, err := s.CallTool(ctx, "x", nil, session.CallOptions{}); failure.KindOf(err) != failure.Timeout {
+			t.Errorf("waiting for its turn: %v", err)
+		}
+		calls.Wait()
+		if took := time.Since(start); most.Load() != 2 || took != 3*time.Second {
+			t.Errorf("%d ran at once, for %v; want 2 for 3s", most.Load(), took)
 		}
 	})
 }
