@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
 )
@@ -71,6 +73,10 @@ func (r *Registry) create(ctx context.Context, req mcp.CallToolRequest) (*mcp.Ca
 		return nil, kit.Invalid("agent_name", fmt.Sprintf("is taken: user %s has an agent called %s already; choose another name", a.User, a.Name))
 	case errors.Is(err, errFull):
 		return nil, kit.Invalid("agent_name", fmt.Sprintf("is one too many: this tenant has %d agents, and may have no more", maxAgents))
+	case store.Busy(err):
+		f := jsonrpc.Errorf(jsonrpc.KindToolExecution, "create_agent: another process is writing to the store; call again: %w", err)
+		f.RetryAfter = time.Second
+		return nil, f
 	case err != nil:
 		return nil, jsonrpc.Errorf(jsonrpc.KindToolExecution, "create_agent: cannot store the agent; see the server's log: %w", err)
 	}

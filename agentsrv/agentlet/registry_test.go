@@ -14,6 +14,8 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/agentsrv/store"
 )
 
 func TestT4_CreateReadRestartRead(t *testing.T) {
@@ -443,4 +445,33 @@ func TestT6_SystemAgentsHaveOtherNames(t *testing.T) {
 			t.Errorf("%s is also called %q", a.FullName, a.Aliases)
 		}
 	}
+}
+
+// While another process writes, a new agent cannot be kept; the answer says that it is worth trying again.
+func TestT4_ABusyStoreIsWorthAnotherTry(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.db")
+	r := serve(t, path, Options{Lookup: noTools})
+	r.make(t, "t", "u", "first")
+	r.o.DB.SetMaxOpenConns(1)
+	if _, err := r.o.DB.Exec(`PRAGMA busy_timeout = 1`); err != nil { // of the one connection, which waits 5 s otherwise
+		t.Fatal(err)
+	}
+	other, err := store.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := map[string]any{"tenant_id": "t", "user_id": "u", "agent_name": "second", "description": "x", "output_schema": anySchema}
+	got := r.call(t, "", "create_agent", args)
+	if !strings.Contains(got.raw, "another process is writing to the store") || !strings.Contains(got.raw, `"retryAfterMs":1000`) {
+		t.Errorf("%s", got.raw)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	r.make(t, "t", "u", "second")
 }

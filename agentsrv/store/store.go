@@ -72,6 +72,12 @@ func (d *damaged) Error() string {
 
 func (d *damaged) Unwrap() error { return d.err }
 
+// Busy tells whether err says that another process held the file for too long.
+func Busy(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY
+}
+
 // Explained is err, with what to do about it if it tells that the file at path is damaged or not a database.
 func Explained(path string, err error) error {
 	var already *damaged
