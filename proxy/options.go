@@ -55,6 +55,8 @@ type Options struct {
 	Sessions     sessions.Limits // Ended is set by the router
 	SessionTTL   time.Duration   // life of a sealed session id, default 24 h
 
+	// Trusted is for a router that serves nobody but who started it: no tokens are asked for.
+	Trusted bool
 	// Manage lets processes of this user register servers, on a socket in a folder that only this user can open.
 	Manage bool
 

@@ -80,6 +80,9 @@ func (p *policy) wrap() []flow.Wrap { return []flow.Wrap{p.pins.Wrap, p.breakers
 
 // follow has the guard ask for the tokens that a table names, unless an option names others.
 func (r *Router) follow(t *routes.Table) error {
+	if r.o.Trusted {
+		return nil
+	}
 	file := r.o.Tokens
 	if file == "" {
 		file = t.Tokens

@@ -39,6 +39,7 @@ type routerSettings struct {
 	tlsCert, tlsKey string
 	level           string
 	audit, pins     string
+	stdio           bool
 }
 
 // routerSources are all settings of the router.
@@ -54,6 +55,7 @@ var routerSources = []setting{
 	{flag: "pins"},
 	{flag: "tls-cert"},
 	{flag: "tls-key"},
+	{flag: "stdio"},
 }
 
 func (a *app) routerCommand() *cobra.Command {
@@ -62,12 +64,13 @@ func (a *app) routerCommand() *cobra.Command {
 		Use: "router", Short: "Run the router: one address in front of every agent", Args: cobra.NoArgs,
 		Long: "router serves every agent of routing.json at http://127.0.0.1:8088/mcps/NAME/mcp, in every protocol version. " +
 			"It prints `listening on URL` on stderr when it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once. " +
+			"With --stdio it listens nowhere, serves all agents as one over stdin and stdout, and ends with its input. " +
 			"SIGHUP reads routing.json again, which also happens by itself when it changes; an invalid file keeps the last valid routes in force.\n\n" +
 			"Servers can be registered while it runs, over a Unix socket that the log names and only you can use: RegisterMcpServer, ConnectMcpServer, " +
 			"DisconnectMcpServer, ListMcpServers and GetMcpTools are each a POST of JSON to their own path.\n\n" +
 			"A setting is taken from its flag, else from the environment (ROUTER_HOST, ROUTER_PORT), else from routing.json (port, tokens); " +
 			"mcphud config explain router shows which.",
-		Example: "  mcphud router\n  mcphud router --port 0 --routes ./routing.json\n" +
+		Example: "  mcphud router\n  mcphud router --port 0 --routes ./routing.json\n  mcphud -- mcphud router --stdio --routes ./routing.json\n" +
 			`  echo '{"routes":{"demo":{"hostPort":7000}}}' > routing.json`,
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, _ []string) error { return a.router(ctx, cmd, &s) }),
 	}
@@ -97,6 +100,7 @@ func (s *routerSettings) register(f *pflag.FlagSet) {
 	f.StringVar(&s.audit, "audit", "", "append a JSON line for each request to this `FILE`: caller, request, decision; never arguments")
 	f.StringVar(&s.pins, "pins", "", "keep tool definitions in this `FILE` and warn when one changes (default: one for these routes)")
 	f.StringVar(&s.tlsCert, "tls-cert", "", "serve HTTPS with the certificate in this `FILE` (PEM)")
+	f.BoolVar(&s.stdio, "stdio", false, "serve all agents as one over stdin and stdout instead of HTTP")
 	f.StringVar(&s.tlsKey, "tls-key", "", "the certificate's key is in this `FILE` (PEM)")
 }
 
@@ -172,7 +176,7 @@ func (s *routerSettings) stripScheme(name string) error {
 func (s *routerSettings) options(r *resolution) proxy.Options {
 	o := proxy.Options{
 		Version: version(), Host: bareHost(s.host), Port: s.port, RoutesPort: !r.given("port"), Routes: s.routes, RoutesMust: r.given("routes"),
-		DrainTimeout: s.drain, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Audit: audit.Options{File: s.audit}, Pins: s.pins, Manage: true,
+		DrainTimeout: s.drain, TLSCert: s.tlsCert, TLSKey: s.tlsKey, Audit: audit.Options{File: s.audit}, Pins: s.pins, Manage: !s.stdio, Trusted: s.stdio,
 	}
 	if r.given("tokens") {
 		o.Tokens = s.tokens
@@ -208,6 +212,9 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	}
 	log := agentLogger(a.err, s.level)
 	settled.log(log)
+	if s.stdio && settled.given("tokens") && cmd.Flags().Changed("tokens") {
+		return usageError("--tokens does not apply with --stdio: whoever starts the router is its only caller", "leave one of them out")
+	}
 	if !settled.given("pins") && (s.pins == "" || os.MkdirAll(filepath.Dir(s.pins), 0o700) != nil) {
 		s.pins = "" // in memory only
 	}
@@ -223,6 +230,14 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	o.Handlers = browser.Routes(browser.Options{Agents: func(req *http.Request) []browser.Agent { return agentsOf(r, req) }})
 	if r, err = proxy.New(o); err != nil {
 		return routerError(err, s.routes)
+	}
+	if s.stdio {
+		reload := func() { _ = r.Reload() } // as below
+		a.kill.reload.Store(&reload)
+		logRoutes(log, s.routes, r.Routes())
+		err := r.ServeStdio(ctx, a.in, stdout{a.out})
+		a.kill.reload.Store(nil)
+		return errors.Join(err, closeRouter(ctx, r, stdioDrain))
 	}
 	if err := r.Start(ctx); err != nil {
 		_ = closeRouter(ctx, r, s.drain) // why it did not start is what matters
@@ -240,6 +255,9 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	a.kill.reload.Store(nil)
 	return errors.Join(r.Err(), closeRouter(ctx, r, s.drain))
 }
+
+// stdioDrain is how long what runs gets when the input of a router over stdio has ended: nobody waits for it.
+const stdioDrain = 200 * time.Millisecond
 
 // logRoutes logs the agents, or the path of the routes file if it does not exist yet.
 func logRoutes(log *slog.Logger, file string, t *routes.Table) {

@@ -2,16 +2,15 @@ package aggregate
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/transport"
@@ -53,95 +52,29 @@ func (i innerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}
-	pr, pw := io.Pipe()
-	w := &pipeWriter{header: http.Header{}, body: pw, head: make(chan struct{})}
-	go func() {
-		defer func() {
-			v := recover()
-			if v == nil {
-				w.WriteHeader(http.StatusOK)
-				_ = pw.Close()
-				return
-			}
-			if v != http.ErrAbortHandler { // by which a handler says that its answer ends early
-				s.log.Error("request handler panicked", "agent", i.agent, "panic", v, "stack", string(debug.Stack()))
-			}
-			w.abort(errors.New("answer ended early"))
-		}()
-		defer func() { _ = in.Body.Close() }()
-		s.o.Router.ServeHTTP(w, in)
-	}()
-	select {
-	case <-w.head:
-	case <-r.Context().Done():
+	res, err := flow.RoundTrip(s.o.Router, in, func(v any) {
+		s.log.Error("request handler panicked", "agent", i.agent, "panic", v, "stack", string(debug.Stack()))
+	})
+	if err != nil {
 		cancel()
-		_ = pr.CloseWithError(r.Context().Err())
-		return nil, r.Context().Err()
-	}
-	if w.err != nil {
-		cancel()
-		return nil, w.err
+		return nil, err
 	}
 	if r.Context().Err() == nil {
-		s.health.answered(i.agent, w.status)
+		s.health.answered(i.agent, res.StatusCode)
 	}
-	size := int64(-1)
-	if n, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil {
-		size = n
-	}
-	return &http.Response{
-		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.sent, Body: pipeBody{pr, cancel}, ContentLength: size, Request: r,
-	}, nil
+	res.Request, res.Body = r, cancelBody{res.Body, cancel}
+	return res, nil
 }
 
-type pipeBody struct {
-	*io.PipeReader
+// cancelBody ends the request when it is closed: the router sees that the client is gone.
+type cancelBody struct {
+	io.ReadCloser
 	cancel context.CancelFunc
 }
 
-// Close ends the request: the router sees that the client is gone.
-func (b pipeBody) Close() error {
-	err := b.PipeReader.Close()
+// Close closes the body.
+func (b cancelBody) Close() error {
+	err := b.ReadCloser.Close()
 	b.cancel()
 	return err
-}
-
-// pipeWriter is an http.ResponseWriter whose body goes through a pipe.
-type pipeWriter struct {
-	header http.Header
-	body   *io.PipeWriter
-	once   sync.Once
-	head   chan struct{} // closed when sent, status and err are set
-	sent   http.Header
-	status int
-	err    error
-}
-
-// Header is what WriteHeader sends.
-func (w *pipeWriter) Header() http.Header { return w.header }
-
-// WriteHeader sends the head, once.
-func (w *pipeWriter) WriteHeader(status int) {
-	w.once.Do(func() {
-		w.sent, w.status = w.header.Clone(), status
-		close(w.head)
-	})
-}
-
-// Write waits until it is read.
-func (w *pipeWriter) Write(p []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	return w.body.Write(p)
-}
-
-// Flush sends the head; what is written is never held back.
-func (w *pipeWriter) Flush() { w.WriteHeader(http.StatusOK) }
-
-func (w *pipeWriter) abort(err error) {
-	w.once.Do(func() {
-		w.err = errors.Join(err, io.ErrUnexpectedEOF)
-		close(w.head)
-	})
-	_ = w.body.CloseWithError(io.ErrUnexpectedEOF)
 }

@@ -1,0 +1,98 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// piped is a router over a pipe: say writes a line, next reads one.
+func piped(t *testing.T, f *fixture) (say func(string), next func() string, end func() error) {
+	t.Helper()
+	in, write := io.Pipe()
+	read, out := io.Pipe()
+	over := make(chan error, 1)
+	go func() {
+		over <- f.ServeStdio(context.Background(), in, out)
+		_ = out.Close()
+	}()
+	lines := bufio.NewReader(read)
+	say = func(line string) { _, _ = io.WriteString(write, line+"\n") }
+	next = func() string {
+		t.Helper()
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%q %v", line, err)
+		}
+		return strings.TrimSpace(line)
+	}
+	return say, next, func() error {
+		_ = write.Close()
+		rest, _ := io.ReadAll(lines)
+		if len(rest) > 0 {
+			t.Errorf("after the end: %s", rest)
+		}
+		return <-over
+	}
+}
+
+// A host that knows stdio alone reaches all agents, in both eras, without tokens; every line of the output is a message.
+func TestR3_R19_AllAgentsOverStdio(t *testing.T) {
+	a := newAgent(t)
+	a.answer = func(w http.ResponseWriter, _ *http.Request, e jsonrpc.Envelope) {
+		if e.Method != "tools/call" {
+			_, _ = w.Write(jsonrpc.NewError(e.ID, jsonrpc.CodeMethodNotFound, "no", nil))
+			return
+		}
+		reply(w, e.ID, "{\n\"content\":[], \"big\":9007199254740993}")
+	}
+	f := start(t, Options{Trusted: true, MaxRequest: 1000, Tokens: tokens(t, token("one", "alpha", `["*"]`))}, route("a", a.at(), ""))
+	say, next, end := piped(t, f)
+	want := func(says, wanted string) {
+		t.Helper()
+		if says != "" {
+			say(says)
+		}
+		if got := next(); !strings.Contains(got, wanted) {
+			t.Errorf("%s: %s", says, got)
+		}
+	}
+	want("nonsense", `"id":null,"error":{"code":-32700`)
+	want(`{"jsonrpc":"2.0","id":"é","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`, `"id":"é","result":{"protocolVersion":"2025-06-18"`)
+	say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	want(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`, `"id":2,"result":{ "content":[], "big":9007199254740993}`)
+	want(`{"jsonrpc":"2.0","id":3,"method":"nope"}`, `"id":3,"error":{"code":-32601`)
+	want(`{"jsonrpc":"2.0","id":4,"method":"ping","params":{"x":"`+strings.Repeat("x", 2000)+`"}}`, `"code":-32600`)
+	want(`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, `"id":5,"result"`)
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The end of the input ends what runs, within a second, and nobody is told anything after it.
+func TestR19_A10_StdioEndsWithItsInput(t *testing.T) {
+	a := newAgent(t)
+	called := make(chan struct{}, 1)
+	a.answer = func(_ http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
+		if e.Method == "tools/call" {
+			called <- struct{}{}
+			<-r.Context().Done()
+		}
+	}
+	f := start(t, Options{Trusted: true}, route("a", a.at(), ""))
+	say, next, end := piped(t, f)
+	say(initialize)
+	next()
+	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)
+	<-called
+	began := time.Now()
+	if err := end(); err != nil || time.Since(began) > time.Second {
+		t.Errorf("%v after %s", err, time.Since(began))
+	}
+}
