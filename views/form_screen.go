@@ -97,6 +97,11 @@ func (v *formScreen) Actions() []tui.Action {
 			},
 		},
 		{
+			ID: id + ".file", Keys: []string{"ctrl+f"}, Title: "pick a file", Group: "Form", Pane: "form",
+			Help: "Put the path of a file into the focused field, or its bytes where the schema wants base64.", Disabled: v.noFile,
+			Run: v.pickFile,
+		},
+		{
 			ID: id + ".reset", Keys: []string{"ctrl+y"}, Title: "start over", Group: "Form", Pane: "form",
 			Help: "Reset the form to the schema's defaults and forget the values that are kept; ctrl+z undoes it.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.startOver(c) },

@@ -134,6 +134,12 @@ func reportTo(ctx context.Context) func(rpc.Progress) {
 
 // finished takes outcomes of operations.
 func (v *formScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
+	if r, ok := m.Value.(fileRead); ok {
+		if m.Err != nil {
+			return c.Toast(tui.Failure, m.Err.Error())
+		}
+		return v.putFile(c, r)
+	}
 	if r, ok := m.Value.(recalled); ok {
 		return r.d.fill(r.kept)
 	}

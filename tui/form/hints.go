@@ -48,6 +48,9 @@ func (f *Form) Hints() []Hint {
 	}
 	add("next field", "tab", "down")
 	add("raw JSON", "ctrl+r")
+	if f.likelyFile() {
+		add("pick a file", "ctrl+f")
+	}
 	if f.growable() {
 		add("add", "ctrl+n")
 	}
