@@ -138,7 +138,7 @@ func TestS10_X6_ConnectionLimitOfTheUI(t *testing.T) {
 		app.Press("enter").View("tools")
 		app.Press("enter").View("call")
 		app.Press("ctrl+g", "tab", "1").View("servers")
-		app.Press("up", "enter").Toast("all 1 connections of the pool are in use")
+		app.Press("up", "enter").Toast("every connection of the pool is in use (1)")
 		if a, b := stateOf(t, m, "alpha"), stateOf(t, m, "beta"); a != session.Disconnected || b != session.Connected {
 			t.Errorf("alpha is %s and beta, which is busy, %s", a, b)
 		}

@@ -387,5 +387,11 @@ func (v *servers) Plain(c *tui.Ctx, w io.Writer) {
 		if st.Err != nil {
 			fmt.Fprintf(w, "  %s\n", safe.Line(st.Err.Error(), 1000))
 		}
+		if st.Retired != "" {
+			fmt.Fprintf(w, "  closed: %s\n", safe.Line(st.Retired, 200))
+		}
+	}
+	if now := v.connections(); now != "" {
+		fmt.Fprintf(w, "connections: %s\n", now)
 	}
 }

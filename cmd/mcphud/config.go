@@ -144,7 +144,7 @@ func (a *app) explainAll(e *explained) {
 func resolvedSettings(s *config.Settings) (all []resolved) {
 	usual := map[string]string{
 		"continue_on_error": "true", "result_cache_ttl": "off", "max_retries": "10", "retry_backoff": "500ms", "max_concurrent_calls": "no limit", "pool.max_idle_time": toolset.DefaultMaxIdleTime.String(), "pool.cleanup_interval": toolset.DefaultCleanupInterval.String(),
-		"pool.max_connections": "no limit", "timeouts.tool_call": config.DefaultTimeout.String(), "timeouts.connect": config.DefaultConnectTimeout.String(),
+		"pool.max_connections": "no limit", "timeouts.tool_call": config.DefaultTimeout.String(), "timeouts.connect": "15s or 2m0s",
 	}
 	for _, name := range config.SettingNames() {
 		v := resolved{setting: setting{flag: name, key: name}, value: usual[name], from: origin{Source: "default", Value: usual[name]}}

@@ -361,7 +361,7 @@ func TestC1_ExplainForPeople(t *testing.T) {
 		"\n  --kb                   -                 default\n",
 		"\n  --store                ~/.state/mcphud/agent-7000.db\n                                           default\n",
 		"\nrouter\n  file             routing.json, not found\n",
-		"\nall servers\n  auto_discover          -         default\n  continue_on_error      true      default\n",
+		"\nall servers\n  auto_discover          -            default\n  continue_on_error      true         default\n",
 		"\nserver configs, in order of precedence\n  not there       mcphud          ~/.config/mcphud/mcphud.yaml\n",
 	} {
 		if !strings.Contains(o.out, line) {

@@ -37,8 +37,13 @@ func (a *app) toolsCommand() *cobra.Command {
 		return a.withFleet(ctx, cmd, func(ctx context.Context, f *fleet) error { return toolsOfAll(ctx, f, spelling) })
 	})
 	list.RunE = func(cmd *cobra.Command, args []string) error {
-		if all {
+		switch {
+		case all:
 			return everyone(cmd, args)
+		case cmd.Flags().Changed("names"):
+			return a.action(func(context.Context, *cobra.Command, []string) error {
+				return usageError("--names spells full names, which only --all prints", "add --all, or leave it out")
+			})(cmd, args)
 		}
 		return one(cmd, args)
 	}

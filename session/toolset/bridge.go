@@ -98,6 +98,9 @@ func (b *Bridge) connect(ctx context.Context, name string, seen func(error)) err
 	return err
 }
 
+// slowStart is how long a server that connects counts as one of those that start.
+const slowStart = 15 * time.Second
+
 // on is a setting whose default is true.
 func on(v *bool) bool { return v == nil || *v }
 
@@ -109,11 +112,16 @@ func (b *Bridge) ConnectAll(ctx context.Context, names []string, seen func(name 
 	defer cancel()
 	var mu sync.Mutex
 	slots := make(chan struct{}, b.pool.room(8)) // starting many children at once makes all of them slow
+	bound := b.pool.limit.MaxConnections > 0
 	var wg sync.WaitGroup
 	for _, name := range names {
 		wg.Go(func() {
 			slots <- struct{}{}
-			defer func() { <-slots }()
+			leave := sync.OnceFunc(func() { <-slots })
+			defer leave()
+			if !bound { // one that does not come must not keep the others
+				defer time.AfterFunc(slowStart, leave).Stop()
+			}
 			_ = b.connect(ctx, name, func(err error) {
 				mu.Lock()
 				if err != nil && first == nil {

@@ -396,3 +396,32 @@ func TestC10_MaxConcurrentCalls(t *testing.T) {
 		}
 	})
 }
+
+// Servers that do not come, and that nobody gives up, keep no other from being connected.
+func TestS15_HungServersKeepNoOtherWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		servers, names := map[string]*sessiontest.Server{}, []string{}
+		for i := range 20 {
+			f := sessiontest.NewServer("x")
+			if i != 15 {
+				f.Slow = time.Hour
+			}
+			names = append(names, string(rune('a'+i)))
+			servers[names[i]] = f
+		}
+		m := sessiontest.Fleet(t, servers)
+		b := toolset.NewBridge(m, config.Settings{})
+		defer sessiontest.CloseAll(t, m, b)
+		for _, name := range names {
+			if err := b.RegisterServer(config.Server{Name: name, Protocol: "2025-11-25", ConnectTimeout: 2 * time.Hour, Timeout: 2 * time.Hour}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_ = b.ConnectAll(ctx, names, nil)
+		if st, _ := b.Status("p"); !st.Connected {
+			t.Errorf("the good one is %s after a minute", st.State)
+		}
+	})
+}

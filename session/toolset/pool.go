@@ -147,7 +147,7 @@ func (p *Pool) reserve(ctx context.Context, s *session.Session) error {
 		if idle == nil {
 			return &failure.Error{
 				Kind: failure.Transport, Server: s.Name(), Stage: "connecting",
-				Message: fmt.Sprintf("all %d connections of the pool are in use", p.limit.MaxConnections),
+				Message: fmt.Sprintf("every connection of the pool is in use (%d)", p.limit.MaxConnections),
 				Next:    "wait for one to end, or raise pool.max_connections",
 			}
 		}
