@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -85,7 +86,7 @@ func commandFrom(getenv func(string) string, names []string, def string) ([]stri
 		if v == "" {
 			continue
 		}
-		argv, err := splitCommand(v)
+		argv, err := text.Words(v)
 		if err != nil {
 			return nil, fmt.Errorf("$%s: %w", n, err)
 		}
@@ -94,50 +95,6 @@ func commandFrom(getenv func(string) string, names []string, def string) ([]stri
 		}
 	}
 	return []string{def}, nil
-}
-
-// splitCommand splits a command line at blanks, honouring single quotes,
-// double quotes and backslashes. Nothing is expanded.
-func splitCommand(s string) ([]string, error) {
-	var (
-		out   []string
-		word  []rune
-		open  rune // the quote that is open
-		began bool
-		esc   bool
-	)
-	for _, r := range s {
-		switch {
-		case esc:
-			word = append(word, r)
-			esc = false
-		case r == '\\' && open != '\'':
-			esc, began = true, true
-		case open != 0:
-			if r == open {
-				open = 0
-			} else {
-				word = append(word, r)
-			}
-		case r == '\'' || r == '"':
-			open, began = r, true
-		case r == ' ' || r == '\t' || r == '\n':
-			if began {
-				out = append(out, string(word))
-				word, began = word[:0], false
-			}
-		default:
-			word = append(word, r)
-			began = true
-		}
-	}
-	if open != 0 || esc {
-		return nil, fmt.Errorf("a quote or backslash is left open in %q", s)
-	}
-	if began {
-		out = append(out, string(word))
-	}
-	return out, nil
 }
 
 // child is a program in the foreground that lasts at least minChild, with a file that it shows or edits. Run does all the

@@ -31,6 +31,8 @@ type Deps struct {
 	Registry *toolset.Registry
 	// Pool limits connections and closes idle ones; nil for no limits.
 	Pool *toolset.Pool
+	// Configs is where servers come from besides the command line; nil where none can be written or read again.
+	Configs *Configs
 	// Stack is the processes that run below this program; nil for none.
 	Stack Stack
 }
@@ -39,7 +41,7 @@ type Deps struct {
 func All(d Deps) []tui.View {
 	calls := &pane.Calls{}
 	return []tui.View{
-		newServers(d.Trust, d.Pool),
+		newServers(d.Trust, d.Pool, d.Configs),
 		newTools(calls),
 		newResources(calls),
 		newPrompts(calls),

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
@@ -24,6 +25,7 @@ type servers struct {
 	pane.Rows
 	detail  pane.TextPane
 	trust   *config.Trust
+	configs *Configs
 	all     []*session.Session
 	revs    uint64            // sum of the sessions' revisions
 	nameCol int               // cells that the longest name takes
@@ -32,8 +34,8 @@ type servers struct {
 	stats   toolset.PoolStats
 }
 
-func newServers(trust *config.Trust, pool *toolset.Pool) *servers {
-	return &servers{Rows: pane.Rows{View: "servers"}, trust: trust, pool: pool, opening: map[string]string{}}
+func newServers(trust *config.Trust, pool *toolset.Pool, configs *Configs) *servers {
+	return &servers{Rows: pane.Rows{View: "servers"}, trust: trust, pool: pool, configs: configs, opening: map[string]string{}}
 }
 
 func (v *servers) Info() tui.Info {
@@ -45,8 +47,8 @@ func (v *servers) Info() tui.Info {
 func (v *servers) Actions() []tui.Action {
 	return []tui.Action{
 		{
-			ID: "servers.open", Keys: []string{"enter"}, Title: "connect and open", Group: "Server", Hint: 1, Pane: "list",
-			Help: "Connect to the server if it is not, and go to its tools.", Disabled: v.none, Run: v.open,
+			ID: "servers.open", Keys: []string{"enter"}, Title: "open", Group: "Server", Hint: 1, Pane: "list",
+			Help: "Connect to the server if it is not, and go to its tools.", Disabled: v.nothing, Run: v.open,
 		},
 		{
 			ID: "servers.connect", Keys: []string{"r"}, Title: "reconnect", Group: "Server", Hint: 2,
@@ -67,9 +69,21 @@ func (v *servers) Actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("traffic", nil) },
 		},
 		{
-			ID: "servers.all", Keys: []string{"a"}, Title: "tools of all", Group: "Server",
+			ID: "servers.all", Keys: []string{"A"}, Title: "tools of all", Group: "Server",
 			Help: "Go to the tools of all servers in one list, which source:mcp and server:NAME filter.",
 			Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("toolset", nil) },
+		},
+		{
+			ID: "servers.add", Keys: []string{"a"}, Title: "add", Group: "Server", Hint: 5,
+			Help: "Add servers for this run: paste a command line, a URL, or the mcpServers JSON of another program.", Run: v.add,
+		},
+		{
+			ID: "servers.edit", Keys: []string{"e"}, Title: "edit ./" + ownFile, Group: "Server",
+			Help: "Edit the working folder's mcphud.yaml in $EDITOR, and read it again.", Disabled: v.noConfigs, Run: v.edit,
+		},
+		{
+			ID: "servers.demo", Keys: []string{"D"}, Title: "demo", Group: "Server",
+			Help: "Open the bundled demo, which needs nothing else, where there are no servers.", Disabled: v.noDemo, Run: v.demo,
 		},
 	}
 }
@@ -95,7 +109,24 @@ func (v *servers) notUp(c *tui.Ctx) string {
 	return ""
 }
 
-func (v *servers) open(c *tui.Ctx) tea.Cmd { return v.openServer(c, v.selected()) }
+// Lone says that there is no server to say anything about.
+func (v *servers) Lone(*tui.Ctx) bool { return len(v.all) == 0 }
+
+// nothing is none, where the rows of the empty list are something.
+func (v *servers) nothing(c *tui.Ctx) string {
+	if len(v.all) == 0 {
+		return ""
+	}
+	return v.none(c)
+}
+
+func (v *servers) open(c *tui.Ctx) tea.Cmd {
+	if len(v.all) == 0 {
+		list := v.starters()
+		return list[min(max(v.List.Selected(), 0), len(list)-1)].run(c)
+	}
+	return v.openServer(c, v.selected())
+}
 
 func (v *servers) openServer(c *tui.Ctx, s *session.Session) tea.Cmd {
 	if s.Status().State == session.Connected {
@@ -210,6 +241,14 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return v.SetFilter(c, m.Text), true
 	case tui.OpDone:
 		return v.finished(c, m), true
+	case tui.Edited:
+		if m.Tag == ownFile && m.Err == nil {
+			if !m.Changed {
+				return c.Toast(tui.Note, "unchanged: nothing was written"), true
+			}
+			return v.write(c, m.Text), true
+		}
+		return nil, true
 	case tui.PaneMouse:
 		if m.Pane == "detail" {
 			return nil, v.detail.Handle(msg)
@@ -219,7 +258,7 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return nil, v.detail.Handle(msg)
 	}
 	consumed, opened := v.MoveCursor("list", msg)
-	if opened && v.selected() != nil {
+	if opened && v.nothing(c) == "" {
 		return v.open(c), true
 	}
 	if consumed {
@@ -240,6 +279,16 @@ func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		if s, ok := c.Sessions.Server(r.name); ok && m.Err != nil && failure.KindOf(m.Err) != failure.Interrupted && s.Status().State == session.Disconnected {
 			return c.Toast(tui.Warning, m.Err.Error()) // nothing was tried: the pool has no room
 		}
+	case opened:
+		if m.Err != nil {
+			return c.Toast(tui.Failure, m.Err.Error())
+		}
+		return c.Edit("servers", ownFile, r.text, ".yaml")
+	case reloaded:
+		if m.Err != nil {
+			return c.Toast(tui.Failure, m.Err.Error())
+		}
+		return tea.Batch(v.sync(c), v.took(c, r))
 	case pinged:
 		if m.Err != nil {
 			return c.Toast(tui.Failure, m.Err.Error())
@@ -267,6 +316,9 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 			srv := all[i].Config()
 			return all[i].Title(), srv.Name + " " + pane.Target(srv) + " " + string(all[i].Status().State) + " " + srv.Source.String()
 		}
+	}
+	if len(all) == 0 {
+		return v.SetRows(c, starterRows{v.starters(), c.Theme})
 	}
 	cmd := v.SetRows(c, serverRows{v, c})
 	for i, s := range v.all {
@@ -298,8 +350,14 @@ func (v *servers) connections() string {
 
 // seek puts the cursor on the current server.
 func (v *servers) seek(c *tui.Ctx) {
+	if c.Server != nil {
+		v.selectNamed(c.Server.Name())
+	}
+}
+
+func (v *servers) selectNamed(name string) {
 	for i, s := range v.all {
-		if s == c.Server {
+		if s.Name() == name {
 			v.List.Select(i)
 			v.Rev++
 		}
@@ -320,14 +378,13 @@ func (v *servers) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		v.detail.Draw(p, pane.ServerLines(c, s, p.W))
 		return nil
 	}
+	if len(v.all) == 0 {
+		v.drawFirst(c, p)
+		return nil
+	}
+	p.Title = "Servers"
 	v.List.SetRows(serverRows{v, c})
-	v.DrawList(c, p, func(w int) []string {
-		if v.Typed != "" {
-			return pane.NothingMatches(c.Theme, w, v.Typed)
-		}
-		return pane.Message(c.Theme, w, "No servers are configured.",
-			"Start with one: mcphud -- COMMAND ARGS, mcphud https://host/mcp, or mcphud demo. Or write an mcphud.yaml or .mcp.json; mcphud servers list shows what is read.")
-	})
+	v.DrawList(c, p, func(w int) []string { return pane.NothingMatches(c.Theme, w, v.Typed) })
 	p.Badge = pane.CountBadge(v.List.Len(), len(v.all))
 	p.Foot = v.connections()
 	return nil
@@ -370,6 +427,12 @@ func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 }
 
 func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
+	if len(v.all) == 0 {
+		for _, x := range v.starters() {
+			out = append(out, tui.Choice{Label: x.title, Run: x.run})
+		}
+		return out
+	}
 	for i := range v.List.Listed() {
 		s := v.all[i]
 		out = append(out, tui.Choice{
@@ -381,6 +444,12 @@ func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
 }
 
 func (v *servers) Plain(c *tui.Ctx, w io.Writer) {
+	if len(v.all) == 0 {
+		fmt.Fprintln(w, "No servers yet.")
+		for _, l := range v.hints(c.Theme, 100) {
+			fmt.Fprintln(w, ansi.Strip(l))
+		}
+	}
 	for _, s := range v.all {
 		st := s.Status()
 		fmt.Fprintf(w, "%s: %s, %s, from %s\n", safe.Line(s.Title(), 80), st.State, safe.Line(pane.Target(s.Config()), 200), safe.Line(s.Config().Source.String(), 200))

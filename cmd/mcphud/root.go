@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/views"
 )
 
 // runRoot is mcphud without a subcommand: the UI on the server that the command line names, or on the servers of the
@@ -44,7 +45,11 @@ func (a *app) runRoot(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	return a.ui(ctx, uiStart{servers: []config.Server{srv}, connect: srv.Name, settings: config.Settings{ResultCacheTTL: a.o.cache}})
+	where, err := config.System()
+	if err != nil {
+		return err
+	}
+	return a.ui(ctx, uiStart{servers: []config.Server{srv}, connect: srv.Name, settings: config.Settings{ResultCacheTTL: a.o.cache}, configs: &views.Configs{Where: where}})
 }
 
 // autoDiscover names the servers that the list connects to by itself: those of the file that says auto_discover: true, where they are
@@ -70,17 +75,24 @@ func autoDiscover(set config.Set, trust *config.Trust) (names []string) {
 // openConfigs opens the UI on what the configs name; name, if given, is connected at once, after asking for trust where
 // that is needed.
 func (a *app) openConfigs(ctx context.Context, cmd *cobra.Command, name string) error {
-	set, _, err := a.o.load()
+	set, where, err := a.o.load()
 	if err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("cache") {
 		set.Settings.ResultCacheTTL = a.o.cache
 	}
-	start := uiStart{servers: set.Servers, settings: set.Settings, warnings: set.Warnings}
+	demo := false
+	start := uiStart{
+		servers: set.Servers, settings: set.Settings, warnings: set.Warnings,
+		configs: &views.Configs{Where: where, Looked: set.Looked, Demo: func() { demo = true }},
+	}
 	if name == "" {
 		start.auto = autoDiscover(set, a.o.trust())
-		return a.ui(ctx, start)
+		if err := a.ui(ctx, start); err != nil || !demo {
+			return err
+		}
+		return a.demo(ctx, cmd)
 	}
 	s, ok := set.Server(name)
 	if !ok {

@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
@@ -28,6 +30,7 @@ type uiStart struct {
 	connect  string   // server to connect to at once, so that it starts while the screen does
 	open     string   // server to open from the list, which asks for trust first
 	stack    *demoStack
+	configs  *views.Configs
 }
 
 // ui runs the terminal UI. Everything that it started is gone when it returns.
@@ -37,6 +40,12 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, done()) }()
+	var late *time.Timer // says what leaving waits for
+	defer func() {
+		if late != nil {
+			late.Stop()
+		}
+	}()
 	trust := a.o.trust()
 	o := a.sessionOptions(start.settings)
 	o.Journal, o.Patient, o.ResultTTL = j, true, start.settings.ResultCacheTTL
@@ -57,7 +66,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	})
 	a.kill.patient.Store(true) // the UI restores the terminal first, and bounds that itself
 	defer a.kill.patient.Store(false)
-	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent()}
+	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent(), Configs: start.configs}
 	if start.stack != nil {
 		deps.Stack = start.stack.view
 	}
@@ -92,7 +101,12 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	for _, w := range start.warnings {
 		j.Append(journal.Entry{Kind: journal.State, Server: "config", Note: w.String()}, nil)
 	}
-	return tui.Run(ctx, cfg)
+	err = tui.Run(ctx, cfg)
+	a.kill.patient.Store(false)
+	late = time.AfterFunc(time.Second, func() {
+		fmt.Fprintln(a.err, "mcphud: waiting for a server that is still being installed; ctrl+c twice ends it at once")
+	})
+	return err
 }
 
 // stateFile is a file in mcphud's state folder, "" where there is none.

@@ -50,10 +50,10 @@ func commandName(command string, args []string) string {
 		case slices.Contains(r.flags, a):
 			i++
 			continue
+		case a == "-c" || a == "-e" || a == "--eval": // a program text follows
+			return program
 		case strings.HasPrefix(a, "-") || slices.Contains(r.words, a) || a == "":
 			continue
-		case strings.ContainsAny(a, " \t\n"): // a program text, as after sh -c
-			return program
 		}
 		if name := packageName(a); name != "" {
 			return text.Clip(name, 60)

@@ -146,6 +146,13 @@ func (l *Details) Row(label, value string) {
 
 func (l *Details) heading(s string) { l.Lines = append(l.Lines, "", l.th.Heading.S(s)) }
 
+// Note adds muted text of ours, each wrapped.
+func (l *Details) Note(texts ...string) {
+	for _, s := range texts {
+		l.note(s)
+	}
+}
+
 func (l *Details) note(s string) {
 	for _, line := range wrap(s, l.w) {
 		l.Lines = append(l.Lines, l.th.Muted.S(line))

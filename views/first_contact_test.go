@@ -1,0 +1,159 @@
+package views_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/tuitest"
+	"github.com/mcphud/mcphud/views"
+)
+
+// first opens the list without servers in an empty working folder.
+func first(t *testing.T, trust *config.Trust, opts ...tuitest.Option) (*tuitest.App, *views.Configs) {
+	t.Helper()
+	c := &views.Configs{Where: config.Options{Home: t.TempDir(), Cwd: t.TempDir(), LookupEnv: func(string) (string, bool) { return "", false }}}
+	set, err := config.Load(c.Where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Looked = set.Looked
+	demo := false
+	c.Demo = func() { demo = true }
+	app := tuitest.Start(t, append([]tuitest.Option{
+		tuitest.Deadline(time.Minute), tuitest.Beside(), tuitest.Env("EDITOR", "false"),
+		tuitest.Views(views.All(views.Deps{Configs: c, Trust: trust})...), tuitest.Size(80, 24), tuitest.SessionOptions(patient),
+		tuitest.SessionOptions(func(o *session.Options) { o.Trust = trust }),
+	}, opts...)...)
+	t.Cleanup(func() {
+		if demo != strings.HasSuffix(t.Name(), "Demo") {
+			t.Errorf("the demo was asked for: %v", demo)
+		}
+	})
+	return app, c
+}
+
+// line is a server's command as a user would type it.
+func line(s config.Server) string {
+	words := []string{safe.Quote(s.Command)}
+	for _, a := range s.Args {
+		words = append(words, safe.Quote(a))
+	}
+	for k, v := range s.Env {
+		words = append([]string{k + "=" + safe.Quote(v)}, words...)
+	}
+	return strings.Join(words, " ")
+}
+
+// TestFirstContact: every line of the empty list is something to do, and where was looked is said.
+func TestFirstContact(t *testing.T) {
+	t.Parallel()
+	app, _ := first(t, nil)
+	shows(app, "list", "a add one", "D try the bundled demo", "e write ./mcphud.yaml in $EDITOR",
+		"mcphud -- npx -y @modelcontextprotocol/server-everything stdio", "mcphud https://host/mcp", "~/.claude.json", ".mcp.json")
+	if l := app.State().Layout; l.Panes[0].W != 80 {
+		t.Errorf("the list is %+v", l.Panes[0])
+	}
+	app.Press("enter").Eventually(func() string {
+		if p := app.State().Prompt; p != "command, URL or JSON: " {
+			return "the prompt is " + p
+		}
+		return ""
+	})
+	app.Type(`node "x`).Press("enter").Whole().Has("a quote or backslash")
+	app.Press("esc").View("servers")
+}
+
+// TestAddACommandLine: what is pasted is started without a shell, opened at once, and can be pasted again.
+func TestAddACommandLine(t *testing.T) {
+	t.Parallel()
+	app, _ := first(t, nil)
+	good := line(faketest.Stdio(t, behave.Good))
+	app.Press("a").Paste(good).Press("enter")
+	state(app, session.Connected)
+	app.View("tools").Pane("list").Has("echo")
+	app.Whole().Has("added for this run")
+	app.Press("1").View("servers").Press("a").Paste(good).Press("enter").View("tools")
+	if all := app.Manager().Servers(); len(all) != 2 || all[1].Name() != all[0].Name()+"-2" || all[1].Title() == all[0].Title() {
+		t.Errorf("%v", all)
+	}
+}
+
+// TestAddAURL opens what is at a URL.
+func TestAddAURL(t *testing.T) {
+	t.Parallel()
+	app, _ := first(t, nil)
+	app.Press("a").Paste(faketest.HTTP(t, behave.Good, behave.Fault{}).URL).Press("enter")
+	state(app, session.Connected)
+	app.View("tools").Pane("list").Has("echo")
+}
+
+// TestAddJSON: an mcpServers file on the clipboard gives all of its servers, and none of them starts by itself.
+func TestAddJSON(t *testing.T) {
+	t.Parallel()
+	app, _ := first(t, nil)
+	app.Press("a").Paste("{\n  \"mcpServers\": {\n    \"one\": {\"command\": \"x\"},\n    \"two\": {\"url\": \"https://h/mcp\"}\n  }\n}").Press("enter")
+	app.View("servers").Pane("list").Has("one", "two", "Disconnected")
+	app.Pane("list").Selected("one")
+	app.Whole().Has("2 servers added for this run")
+}
+
+// TestEditTheFolderFile: what the editor made of the example is saved for the user alone, read at once, and still asks for trust.
+func TestEditTheFolderFile(t *testing.T) {
+	t.Parallel()
+	good := faketest.Stdio(t, behave.Good)
+	yaml := "servers:\n  mine:\n    command: " + good.Command + "\n    args: [" + strings.Join(good.Args, ", ") + "]\n"
+	editor := script(t, `grep -q '^#  everything:' "$1" || exit 9; cp "$0.yaml" "$1"; sleep 0.1`)
+	if err := os.WriteFile(editor+".yaml", []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	app, c := first(t, config.OpenTrust(t.TempDir()), tuitest.Env("EDITOR", editor))
+	app.Press("e").AfterExec().Pane("list").Has("mine", "Disconnected")
+	path := filepath.Join(c.Where.Cwd, "mcphud.yaml")
+	if b, err := os.ReadFile(path); err != nil || string(b) != yaml {
+		t.Errorf("%s, %v", b, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	app.Press("enter").Overlay("Start a server from this project?").Has(good.Command)
+	app.Press("y")
+	state(app, session.Connected)
+}
+
+// TestEditABrokenFile: the mistake is said with its place, and what was typed is kept.
+func TestEditABrokenFile(t *testing.T) {
+	t.Parallel()
+	app, c := first(t, nil, tuitest.Env("EDITOR", script(t, `printf 'servers: [\n' > "$1"; sleep 0.1`)))
+	app.Press("e").AfterExec().Toast("is not valid YAML")
+	if b, err := os.ReadFile(filepath.Join(c.Where.Cwd, "mcphud.yaml")); err != nil || string(b) != "servers: [\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestFirstContactDemo: D ends the UI, so that the demo can take its place.
+func TestFirstContactDemo(t *testing.T) {
+	t.Parallel()
+	app, _ := first(t, nil)
+	app.Press("D")
+	if err := app.Ended(); err != nil {
+		t.Error(err)
+	}
+}
+
+// script is a program of the shell.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
