@@ -116,6 +116,10 @@ func (a *App) update(msg tea.Msg) (cmd tea.Cmd) {
 	a.rerender = true
 	cmd = a.dispatch(msg)
 	a.sync()
+	if a.servers.missed {
+		a.servers.missed = false
+		cmd = join(cmd, a.broadcast(Looked{}))
+	}
 	return join(cmd, a.arrangePanes(), a.beat.next(a))
 }
 

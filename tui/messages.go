@@ -21,6 +21,10 @@ type ServerChanged struct {
 	Name string
 }
 
+// Looked says that a screen of the current server became visible, whose connection was closed for lack of use. It goes to every
+// view.
+type Looked struct{}
+
 // OpDone is the outcome of [Ctx.Go]. It goes to the view that started it,
 // visible or not. Err is context.Canceled when the user cancelled.
 type OpDone struct {

@@ -118,6 +118,7 @@ func (w *snapshot) look(s *session.Session) {
 	}
 	if w.looked = s; s != nil {
 		w.release = s.Hold()
+		w.missed = s.Status().Retired != ""
 	}
 }
 

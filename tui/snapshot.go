@@ -21,6 +21,7 @@ type snapshot struct {
 	tail    []journal.Entry
 	looked  *session.Session // whose screen is visible; nil on the list of servers
 	release func()           // lets go of looked
+	missed  bool             // looked has no connection any more, and no view was told
 }
 
 // serverRow is one server as rail and status bar show it.

@@ -80,7 +80,11 @@ func TestS10_O4_IdleConnectionsOfTheUIClose(t *testing.T) {
 			t.Errorf("on the list of servers beta is %s", b)
 		}
 		app.View("servers").Pane("detail").Has("The connection was closed: idle 5s.")
-		app.Press("enter").View("tools").Pane("list").Has("slow")
+		app.Press("2").View("tools").Pane("list").Has("slow") // what is looked at again connects again
+		app.Sleep(time.Second)
+		if b := stateOf(t, m, "beta"); b != session.Connected {
+			t.Errorf("looked at again, beta is %s", b)
+		}
 		app.Sleep(time.Minute)
 		if b := stateOf(t, m, "beta"); b != session.Connected {
 			t.Errorf("connected again, and on the screen, beta is %s", b)

@@ -225,6 +225,8 @@ func (v *servers) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged:
 		return v.sync(c), true
+	case tui.Looked: // what the pool closed comes back when it is needed
+		return v.connect(c, c.Server), true
 	case tui.Navigate:
 		cmd := v.sync(c)
 		v.seek(c)
