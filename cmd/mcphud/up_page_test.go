@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Whoever starts a stack at a terminal learns that the router has a page, and where.
+func TestUpNamesThePage(t *testing.T) {
+	t.Parallel()
+	cmd := command(t, "up", "--format", "text", "mcphud.stack.yaml")
+	text := "agents: {one: {ephemeral: true}}\nrouter: {}\n"
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "mcphud.stack.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(cmd.Env, "TMPDIR="+cmd.Dir, "XDG_RUNTIME_DIR="+cmd.Dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	for lines := bufio.NewScanner(out); !strings.Contains(said, "Press ctrl+c") && lines.Scan(); {
+		said += lines.Text() + "\n"
+	}
+	page := regexp.MustCompile(`page +(http://\S+/) \(open it in a browser\)`).FindStringSubmatch(said)
+	if page == nil {
+		t.Errorf("no page in %s", said)
+	} else if res, err := http.Get(page[1]); err != nil || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
+		t.Errorf("%s: %v %v", page[1], res, err)
+	} else {
+		_ = res.Body.Close()
+	}
+	http.DefaultClient.CloseIdleConnections()
+	_ = cmd.Process.Signal(os.Interrupt)
+	_, _ = io.Copy(io.Discard, out)
+	_ = cmd.Wait()
+}
