@@ -17,7 +17,7 @@ type Action struct {
 	Help string
 	// Group is the heading in help ("Move", "Call").
 	Group string
-	// Hint > 0 shows the action in the hint bar; lower numbers come first.
+	// Hint > 0 shows the action in the hint bar; lower numbers come first, from 70 on beside those of the shell.
 	Hint int
 	// Danger marks what changes something outside mcphud in a way that cannot
 	// be taken back. It is unbound under --read-only.

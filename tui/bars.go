@@ -97,7 +97,10 @@ const (
 	paletteID = "app.palette"
 )
 
-// hintLine shows what can be done now: the hints of the focused pane's actions, then the shell's own.
+// lateHint is the [Action.Hint] from which on an action stands behind what the view itself hints at.
+const lateHint = 50
+
+// hintLine shows what can be done now, in the order of the hints.
 func (a *App) hintLine(w int) string {
 	t := a.ctx.Theme
 	if l := a.top(); l != nil {
@@ -108,16 +111,13 @@ func (a *App) hintLine(w int) string {
 		local = nil
 	}
 	var list []*Action
-	pick := func(from []*Action) {
-		n := len(list)
-		for _, x := range from {
-			if x.Hint > 0 && len(x.Keys) > 0 && x.reason(&a.ctx) == "" {
-				list = append(list, x)
-			}
+	for _, x := range slices.Concat(local, unshadowed(local, global)) {
+		if x.Hint > 0 && len(x.Keys) > 0 && x.reason(&a.ctx) == "" {
+			list = append(list, x)
 		}
-		slices.SortStableFunc(list[n:], func(a, b *Action) int { return cmp.Compare(a.Hint, b.Hint) })
 	}
-	pick(local)
+	slices.SortStableFunc(list, func(a, b *Action) int { return cmp.Compare(a.Hint, b.Hint) })
+	late, _ := slices.BinarySearchFunc(list, lateHint, func(x *Action, h int) int { return cmp.Compare(x.Hint, h) })
 	typing := a.typing()
 	var bar []key.Binding
 	put := func(k, title string) { // what stands first is what the key does
@@ -128,7 +128,7 @@ func (a *App) hintLine(w int) string {
 	if a.place.focus == RailFocus {
 		put("enter", "open server")
 	}
-	for _, x := range list {
+	for _, x := range list[:late] {
 		put(hintKey(x, typing), x.Title)
 	}
 	if v, ok := a.current().view.(Hinter); ok && a.place.focus != RailFocus {
@@ -136,10 +136,8 @@ func (a *App) hintLine(w int) string {
 			put(h.Key, h.Title)
 		}
 	}
-	list = list[:0]
-	pick(unshadowed(local, global))
 	tail := "" // who knows no other key needs this one
-	for _, x := range list {
+	for _, x := range list[late:] {
 		if x.ID == helpID {
 			tail = " " + keyBar(t, w, []key.Binding{binding(hintKey(x, typing), x.Title)})
 			continue

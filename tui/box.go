@@ -22,7 +22,7 @@ func (c *boxCache) draw(p *Pane, r Rect, t *Theme, foot string) []string {
 		Focused: p.Focused, Theme: t, Pos: p.Scroll.Pos, Total: p.Scroll.Total,
 	}
 	if p.filter != "" {
-		spec.Title, spec.Badge = filtered(p), "esc clears"
+		spec.Title, spec.Badge = filtered(p)
 	}
 	lines := p.Lines[:min(len(p.Lines), max(r.H-2, 0))]
 	if c.rows != nil && spec == c.spec && slices.Equal(lines, c.raw) {
@@ -34,12 +34,18 @@ func (c *boxCache) draw(p *Pane, r Rect, t *Theme, foot string) []string {
 	return c.rows
 }
 
-// filtered is the title of a pane that a filter is applied to: what it is and what it leaves, "Tools /page 5 of 24".
-func filtered(p *Pane) string {
+// filtered are title and badge of a pane that a filter is applied to: what it is and what it leaves ("Tools /page 5 of 24"),
+// and how it goes away where there is room for that.
+func filtered(p *Pane) (title, badge string) {
 	tail := ""
 	if p.Badge != "" {
 		tail = " " + p.Badge
 	}
-	room := p.W - paint.Width(p.Title+tail+" /esc clears") - 6
-	return p.Title + " /" + safe.Line(p.filter, max(room, 8)) + tail
+	badge = "esc clears"
+	room := p.W - 6 - paint.Width(p.Title+" /"+tail)
+	text := safe.Line(p.filter, max(room, 8))
+	if paint.Width(text)+paint.Width(badge) <= room {
+		return p.Title + " /" + text + tail, badge
+	}
+	return p.Title + " /" + text + tail, ""
 }

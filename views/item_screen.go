@@ -78,7 +78,7 @@ func (v *itemScreen) none(*tui.Ctx) string {
 // refreshAction asks the server for a list again.
 func refreshAction(view, plural string, run func(*tui.Ctx) tea.Cmd) tui.Action {
 	return tui.Action{
-		ID: view + ".refresh", Keys: []string{"r"}, Title: "reload", Group: "List", Hint: 5,
+		ID: view + ".refresh", Keys: []string{"r"}, Title: "reload", Group: "List", Hint: 93,
 		Help: "Reload the server's " + plural + "; connect first where it is not connected.",
 		Disabled: func(c *tui.Ctx) string {
 			if c.Server == nil || c.Server.Status().State == session.Connecting {
@@ -119,7 +119,7 @@ func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return tea.Batch(cmd, v.describe(c)), true
 	case tui.OpDone:
 		if m.Slot == "list" {
-			return tea.Batch(v.Sync(c), v.describe(c)), true
+			return tea.Batch(v.Listed(c), v.describe(c)), true
 		}
 	}
 	return v.about.Route(c, &v.Rows, msg, v.describe, func(c *tui.Ctx) tea.Cmd {

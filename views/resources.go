@@ -191,7 +191,7 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		return tea.Batch(cmd, v.describe(c))
 	}
 	if m.Slot == "list" {
-		return tea.Batch(v.Sync(c), v.describe(c))
+		return tea.Batch(v.Listed(c), v.describe(c))
 	}
 	if cmd, ok := v.reply.Handle(c, m); ok {
 		return cmd

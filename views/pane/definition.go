@@ -56,8 +56,8 @@ func (d *definition) lines(th *tui.Theme, w int) []string {
 	}
 	takes, notes := d.takes()
 	l.signature(d, takes)
-	if it.Title != "" && !sameWords(it.Title, it.Name) {
-		l.Lines = append(l.Lines, th.Heading.S(safe.Line(it.Title, w)))
+	if title := cmp.Or(it.Title, jsonrpc.GetString(it.Annotations, "title")); title != "" && !sameWords(title, it.Name) {
+		l.Lines = append(l.Lines, th.Heading.S(safe.Line(title, w)))
 	}
 	d.folded = l.arguments(takes, d.open)
 	for _, n := range notes {
@@ -294,6 +294,7 @@ func (l *Details) hints(annotations []byte) {
 	var out []string
 	_ = jsonrpc.Members(annotations, func(key string, v []byte) bool {
 		switch word := hintWords[key+"="+string(v)]; {
+		case key == "title": // stands above
 		case word != "":
 			out = append(out, word)
 		default:

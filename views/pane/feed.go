@@ -142,6 +142,10 @@ func (f *Feed) reveal(entries []journal.Entry) {
 		}
 		f.seqs = slices.Insert(f.seqs, n, e.Seq)
 		f.all++
+		e.Status = journal.Pending // as it was when it was counted
+		if what := f.Fold(&e); f.folded[what] > 0 {
+			f.folded[what]--
+		}
 	}
 }
 
@@ -149,7 +153,9 @@ func (f *Feed) reveal(entries []journal.Entry) {
 func (f *Feed) hidden() string {
 	var out []string
 	for _, what := range slices.Sorted(maps.Keys(f.folded)) {
-		out = append(out, Count(f.folded[what], what))
+		if f.folded[what] > 0 {
+			out = append(out, Count(f.folded[what], what))
+		}
 	}
 	if len(out) == 0 || f.Unfold || !f.Query.Empty() {
 		return ""

@@ -72,24 +72,49 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 		p.Server = s.Name()
 		cmds = append(cmds, p.Show(c))
 	}
-	if (c.View == p.View || turn(s, p.kind)) && st.State == session.Connected && !l.Loaded && !l.Loading && l.Err == nil && p.offered {
+	if st.State == session.Connected && !l.Loaded && !l.Loading && l.Err == nil && p.offered && p.turn(c, s) {
 		cmds = append(cmds, p.Load(c, false))
 	}
 	return tea.Batch(cmds...)
 }
 
-// turn is whether a list is fetched though nobody looks at it, for the number on its tab: one after the other, once those
-// before it are there. Templates have no tab, and servers with resources that do not know them.
-func turn(s *session.Session, kind offer.Kind) bool {
+// Listed takes in a list that came, and lets the screens whose turn is next do so.
+func (p *ItemList) Listed(c *tui.Ctx) tea.Cmd {
+	rev := c.Sessions.Rev()
+	return tea.Batch(p.Sync(c), func() tea.Msg { return tui.SessionChanged{Rev: rev} })
+}
+
+// listOf are the lists of the screens that show one.
+var listOf = map[string]offer.Kind{"tools": offer.Tools, "resources": offer.Resources, "prompts": offer.Prompts, "templates": offer.Templates}
+
+// turn is whether it is a list's turn to be fetched: the visible one, and once it is there the others one after the other,
+// for the numbers on their tabs. Templates have no tab, and servers with resources that do not know them.
+func (p *ItemList) turn(c *tui.Ctx, s *session.Session) bool {
+	if c.View == p.View {
+		return true
+	}
+	if k, list := listOf[c.View]; list && s.Supports(k.Method()) && !settled(s, k) {
+		return false
+	}
+	some := false
+	for k := range offer.NumKinds {
+		some = some || s.Listing(k).Loaded
+	}
 	for _, k := range []offer.Kind{offer.Tools, offer.Resources, offer.Prompts} {
-		if k == kind {
-			return true
+		if k == p.kind {
+			return some
 		}
-		if l := s.Listing(k); s.Supports(k.Method()) && !l.Loaded && l.Err == nil {
+		if s.Supports(k.Method()) && !settled(s, k) {
 			break
 		}
 	}
 	return false
+}
+
+// settled is whether a list came, or cannot be had.
+func settled(s *session.Session, k offer.Kind) bool {
+	l := s.Listing(k)
+	return l.Loaded || l.Err != nil
 }
 
 // Badge is the number of items for the screen's tab, [tui.NotOffered] where the server has none to offer, "" where that
