@@ -191,7 +191,7 @@ func (a *App) statusLine(w int) string {
 		left = append(left, t.Badge.S(" mouse off "))
 	}
 	if a.arrange.Zoom {
-		left = append(left, t.Badge.S(" zoom: esc leaves "))
+		left = append(left, t.Badge.S(" zoom (esc) "))
 	}
 	s := " " + strings.Join(left, t.Muted.S(" · "))
 	if e := a.servers.lastError(); e != "" {

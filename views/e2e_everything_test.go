@@ -65,7 +65,7 @@ func fillForm(t *testing.T, app *tuitest.App) {
 	form(app, "get-annotated-message").Has("unset", "one of 3")
 	app.Press("enter").Type("succ").Press("enter").Pane("form").Has("success")
 	app.Press("down", "space", "ctrl+g")
-	app.Pane("result").Has("✓ ", "1/3 text", "Operation completed successfully")
+	app.Pane("result").Has("✓ ", "1/2 text", "Operation completed successfully")
 	if got := sentTo(t, app, "tools/call"); !strings.Contains(got, `"arguments":{"messageType":"success","includeImage":true}`) {
 		t.Errorf("sent %s", got)
 	}

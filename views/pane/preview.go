@@ -40,6 +40,9 @@ func (p *previews) of(j *journal.Journal, e journal.Entry) string {
 	return s
 }
 
+// payloads are the members of params and results that hold what people look for.
+var payloads = []string{"arguments", "structuredContent", "content", "contents", "messages", "tools", "resources", "resourceTemplates", "prompts"}
+
 // preview is what an entry says, of the beginning of its body.
 func preview(e journal.Entry, head []byte) string {
 	if e.Kind == journal.Stderr || e.Kind == journal.Bad {
@@ -54,9 +57,18 @@ func preview(e journal.Entry, head []byte) string {
 	}
 	if e.Size > len(head) { // cut: no JSON any more
 		_, rest, _ := bytes.Cut(head, []byte(`"`+member+`"`))
+		for _, name := range payloads { // behind what is said about it
+			if i := bytes.Index(rest, []byte(`"`+name+`":`)); i >= 0 {
+				rest = rest[i:]
+				break
+			}
+		}
 		return string(bytes.TrimLeft(rest, ": \n"))
 	}
 	raw := jsonrpc.Get(head, member)
+	if short, err := jsonrpc.Update(raw, jsonrpc.Delete("_meta")); err == nil {
+		raw = short
+	}
 	first := func(path ...string) string {
 		v := jsonrpc.Get(raw, path...)
 		if len(v) == 0 {
