@@ -81,7 +81,7 @@ func fillForm(t *testing.T, app *tuitest.App) {
 func showContents(_ *testing.T, app *tuitest.App) {
 	form(app, "get-structured-content")
 	app.Press("enter", "down", "enter", "ctrl+g")
-	app.Pane("result").Has("✓ ", "matches outputSchema", "structured")
+	app.Pane("result").Has("✓ ", "matches outputSchema", "▸text 1/3")
 	app.Press("]").Pane("result").Has(`"temperature": 36`, `"conditions": "Light rain / drizzle"`)
 
 	form(app, "get-resource-reference")
