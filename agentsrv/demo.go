@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -56,12 +57,20 @@ func (a *Agent) demo(p *parts) error {
 	return nil
 }
 
+// pdfTime is how long reading one PDF document may take.
+const pdfTime = 30 * time.Second
+
 // library opens the knowledge bases of Options.KB. The one that is shared has its index in the store; each other has a file of
 // its own beside that.
 func (a *Agent) library() (*kb.Library, error) {
 	dirs, err := a.o.bases()
 	if err != nil {
 		return nil, err
+	}
+	reader := sandbox.New(sandbox.Options{Parallel: 1, Logger: a.log}) // of its own: who calls execute_code does not wait for it
+	a.closes = append(a.closes, reader.Close)
+	pages := func(ctx context.Context, document []byte) ([]string, error) {
+		return reader.Pages(ctx, document, pdfTime)
 	}
 	open := func(tenant string) (*kb.KB, error) {
 		index := a.db
@@ -74,7 +83,7 @@ func (a *Agent) library() (*kb.Library, error) {
 			}
 			a.closes = append(a.closes, index.Close)
 		}
-		base, err := kb.New(kb.Options{DB: index, Dir: dirs[tenant], Log: a.log, Trace: telemetry.Trace})
+		base, err := kb.New(kb.Options{DB: index, Dir: dirs[tenant], Pages: pages, Log: a.log, Trace: telemetry.Trace})
 		if err == nil {
 			a.closes = append(a.closes, base.Close)
 		}

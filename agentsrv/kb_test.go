@@ -89,6 +89,50 @@ func TestT3_X1_KnowledgeBaseOfATenant(t *testing.T) {
 	}
 }
 
+// A PDF document is found by what its pages say, with the page, and can be read.
+func TestT3_PagesOfPDFDocuments(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join("kb", "testdata", "two-pages.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := folder(t, "plans.pdf", string(raw))
+	if err := os.WriteFile(filepath.Join(dir, "broken.pdf"), raw[:len(raw)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, cs := serve(t, Options{KB: []string{dir}, RateLimit: -1})
+	ready(t, a)
+	if s := a.kb.Status(); s.Files != 1 || s.Skipped != 1 {
+		t.Errorf("%+v", s)
+	}
+	for era, c := range cs {
+		for query, page := range map[string]int{"zeppelin": 1, "submarine": 2} {
+			var found struct {
+				Results []struct {
+					Content, Source string
+					Metadata        struct {
+						Type, Title string
+						Base        string `json:"knowledge_base"`
+						Page        int
+					}
+				}
+			}
+			text := c.call("search_knowledge_base", fmt.Sprintf(`{"query":%q,"tenant_id":"t"}`, query)).Content[0].Text
+			if err := json.Unmarshal([]byte(text), &found); err != nil || len(found.Results) != 1 {
+				t.Fatalf("%s: %s: %s %v", era, query, text, err)
+			}
+			hit := found.Results[0]
+			if m := hit.Metadata; m.Type != "pdf" || m.Page != page || m.Title != "Flight plans" || m.Base != "documents" || !strings.Contains(hit.Content, query) {
+				t.Errorf("%s: %s: %s", era, query, text)
+			}
+			for _, uri := range []string{hit.Source, "resource://kb/plans.pdf"} {
+				if got := string(c.result("resources/read", `{"uri":"`+uri+`"}`)); !strings.Contains(got, query) || !strings.Contains(got, `"text/plain"`) {
+					t.Errorf("%s: %s: %s", era, uri, got)
+				}
+			}
+		}
+	}
+}
+
 func TestKnowledgeBaseArguments(t *testing.T) {
 	one, two := t.TempDir(), filepath.Join(t.TempDir(), "a=b")
 	if err := os.Mkdir(two, 0o700); err != nil {

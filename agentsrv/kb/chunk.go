@@ -18,6 +18,7 @@ type chunk struct {
 	Last    int    // its last line
 	Part    int    // how many chunks before it start on the same line, for one that is endless
 	Content string
+	Page    int // of a document that has pages, from 1; 0 in others
 }
 
 // split cuts a file into chunks: at headings if it is Markdown, then at empty lines, and only inside a paragraph where

@@ -44,6 +44,8 @@ var schema = []string{
 	CREATE VIRTUAL TABLE kb_tri USING fts5(term, tokenize='trigram');
 	CREATE VIRTUAL TABLE kb_trivocab USING fts5vocab(kb_tri, 'row');
 	CREATE TABLE kb_gram (gram TEXT PRIMARY KEY, words INTEGER NOT NULL) WITHOUT ROWID;`,
+
+	`ALTER TABLE kb_chunk ADD COLUMN page INTEGER NOT NULL DEFAULT 0`,
 }
 
 // edition changes when chunks are cut differently, so that an index of before is made again.
@@ -115,7 +117,7 @@ func (ix *index) prepare(ctx context.Context) (err error) {
 		to    **sql.Stmt
 		query string
 	}{
-		{&ix.search, `SELECT c.line, c.part, c.last, c.heading, c.content, d.path, d.base, d.title, snippet(kb_fts, 1, char(0x10FFFF), '', '…', 64), -f.rank
+		{&ix.search, `SELECT c.line, c.part, c.last, c.page, c.heading, c.content, d.path, d.base, d.title, snippet(kb_fts, 1, char(0x10FFFF), '', '…', 64), -f.rank
 			FROM kb_fts f JOIN kb_chunk c ON c.id = f.rowid JOIN kb_file d ON d.id = c.file
 			WHERE kb_fts MATCH ?1 AND (?2 = '' OR d.base = ?2) ORDER BY f.rank LIMIT ?3`},
 		{&ix.count, `SELECT count(*) FROM (SELECT 1 FROM kb_fts WHERE kb_fts MATCH ? LIMIT ?)`},
@@ -144,7 +146,7 @@ func (ix *index) tx(ctx context.Context, f func(*sql.Tx) error) error {
 // put replaces what the index holds of the given files, in one transaction.
 func (ix *index) put(ctx context.Context, pass int64, files []file, chunks [][]chunk) error {
 	return ix.tx(ctx, func(tx *sql.Tx) error {
-		row, err := tx.PrepareContext(ctx, `INSERT INTO kb_chunk (file, line, part, last, heading, content, parts) VALUES (?, ?, ?, ?, ?, ?, ?)`)
+		row, err := tx.PrepareContext(ctx, `INSERT INTO kb_chunk (file, line, part, last, page, heading, content, parts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
 		if err != nil {
 			return err
 		}
@@ -157,7 +159,7 @@ func (ix *index) put(ctx context.Context, pass int64, files []file, chunks [][]c
 			for _, c := range chunks[i] {
 				// The title and the path are searched with the parts: the heading is shown, and a title often begins it.
 				parts := partsOf(c.Heading+" "+c.Content) + f.Title + " " + f.Path
-				if _, err := row.ExecContext(ctx, id, c.Line, c.Part, c.Last, c.Heading, c.Content, parts); err != nil {
+				if _, err := row.ExecContext(ctx, id, c.Line, c.Part, c.Last, c.Page, c.Heading, c.Content, parts); err != nil {
 					return err
 				}
 			}

@@ -20,6 +20,8 @@ type Options struct {
 	DB *store.DB
 	// Dir is the folder whose text files are indexed; "" means the embedded corpus.
 	Dir string
+	// Pages is the text of a PDF document, page by page. Nil leaves such documents out, as do errors.
+	Pages func(ctx context.Context, document []byte) ([]string, error)
 	// Log receives the progress of indexing, and files that could not be read; nil discards it.
 	Log *slog.Logger
 	// Trace opens a span around each search; the function that it returns closes the span. Nil traces nothing.

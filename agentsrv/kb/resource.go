@@ -1,6 +1,7 @@
 package kb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -97,7 +98,11 @@ func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, er
 			return none, missing
 		}
 	}
-	piece, total, err := k.page(name, offset)
+	page := k.page
+	if isPDF(name) { // which has no text of its own
+		page = func(_ string, offset int64) (string, int64, error) { return ix.whole(ctx, id, offset) }
+	}
+	piece, total, err := page(name, offset)
 	if err != nil {
 		return none, missing.With("reason", "the file is not there any more, or has no such page")
 	}
@@ -109,6 +114,16 @@ func (k *KB) Read(ctx context.Context, uri string) (mcp.TextResourceContents, er
 		}
 	}
 	return out, nil
+}
+
+// whole is page for the passages of a file.
+func (ix *index) whole(ctx context.Context, file, offset int64) (piece string, total int64, err error) {
+	var all string
+	err = ix.db.QueryRowContext(ctx, `SELECT coalesce(group_concat(content, char(10)), '') FROM (SELECT content FROM kb_chunk WHERE file = ? ORDER BY line, part)`, file).Scan(&all)
+	if err != nil || offset > 0 && (offset >= int64(len(all)) || !utf8.RuneStart(all[offset])) {
+		return "", 0, fmt.Errorf("no byte %d: %w", offset, cmp.Or(err, io.EOF))
+	}
+	return text.Cut(all[offset:], PageSize), int64(len(all)), nil
 }
 
 // page is up to PageSize bytes of a file from offset on, in whole characters, and the file's size.
@@ -160,6 +175,8 @@ func (k *KB) page(name string, offset int64) (piece string, total int64, err err
 // mimeOf is the type of a file by its name; all that is indexed is text.
 func mimeOf(name string) string {
 	switch {
+	case isPDF(name):
+		return "text/plain" // which was read of it
 	case markdown(name):
 		return "text/markdown"
 	case path.Ext(name) == ".go":

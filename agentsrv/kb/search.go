@@ -45,6 +45,7 @@ type Hit struct {
 	Path     string  // of the file, relative to the folder, with slashes
 	Line     int     // first line of the passage in the file, from 1
 	LastLine int
+	Page     int    // of a PDF document, from 1, whose lines are counted from its first page on; 0 for other files
 	Base     string // General, Codebase or Documents
 }
 
@@ -79,7 +80,7 @@ func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) 
 		var heading, title string
 		var part int
 		var bm25 float64
-		if err := rows.Scan(&h.Line, &part, &h.LastLine, &heading, &h.Content, &h.Path, &h.Base, &title, &h.Snippet, &bm25); err != nil {
+		if err := rows.Scan(&h.Line, &part, &h.LastLine, &h.Page, &heading, &h.Content, &h.Path, &h.Base, &title, &h.Snippet, &bm25); err != nil {
 			return nil, fmt.Errorf("knowledge base: read what was found: %w", err)
 		}
 		if h.Title = heading; heading == "" || !strings.HasPrefix(heading, title) {

@@ -26,7 +26,7 @@ const (
 		`"content":{"type":"string","description":"The lines around the words of the query"},` +
 		`"score":{"type":"number","minimum":0,"maximum":1,"description":"How much of the query the passage answers; the results are sorted by it"},` +
 		`"source":{"type":"string","format":"uri","description":"Resource with the whole passage"},` +
-		`"metadata":{"type":"object","properties":{"type":{"type":"string","description":"Of the file: the end of its name, such as md; text if it has none"},"title":{"type":"string"},"path":{"type":"string"},"line":{"type":"integer"},"last_line":{"type":"integer"},"knowledge_base":{"type":"string"}},"required":["type","title","path","line","last_line","knowledge_base"]}},` +
+		`"metadata":{"type":"object","properties":{"type":{"type":"string","description":"Of the file: the end of its name, such as md; text if it has none"},"title":{"type":"string"},"path":{"type":"string"},"line":{"type":"integer"},"last_line":{"type":"integer"},"page":{"type":"integer","description":"Of a PDF document, from 1"},"knowledge_base":{"type":"string"}},"required":["type","title","path","line","last_line","knowledge_base"]}},` +
 		`"required":["content","score","source","metadata"]}},` +
 		`"count":{"type":"integer"}},"required":["status","results","count"]}`
 )
@@ -50,6 +50,7 @@ type metadata struct {
 	Path     string `json:"path"`
 	Line     int    `json:"line"`
 	LastLine int    `json:"last_line"`
+	Page     int    `json:"page,omitempty"`
 	Base     string `json:"knowledge_base"`
 }
 
@@ -89,7 +90,7 @@ func (l *Library) tool(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToo
 	}
 	out := answer{Status: "success", Results: []result{}, Count: len(hits)}
 	for _, h := range hits {
-		out.Results = append(out.Results, result{h.Snippet, h.Score, h.Source, metadata{typeOf(h.Path), h.Title, h.Path, h.Line, h.LastLine, h.Base}})
+		out.Results = append(out.Results, result{h.Snippet, h.Score, h.Source, metadata{typeOf(h.Path), h.Title, h.Path, h.Line, h.LastLine, h.Page, h.Base}})
 	}
 	return kit.JSON(out)
 }

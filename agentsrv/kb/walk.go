@@ -13,10 +13,13 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
 	maxFile  = 2 << 20 // bytes of a file that is indexed
+	maxPDF   = 8 << 20 // bytes of a PDF document that is
 	maxFiles = 50_000  // files of one folder
 	logEvery = 500     // files between two lines of progress
 )
@@ -98,7 +101,12 @@ func (k *KB) visit(ctx context.Context, ix *index, pass int64, name string) (out
 	if err != nil {
 		return leftOut, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
+	paged := isPDF(name) && k.o.Pages != nil
+	most := int64(maxFile)
+	if paged {
+		most = maxPDF
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
 		return leftOut, nil
 	}
 	f := file{Path: name, Base: baseOf(name), MTime: info.ModTime().UnixNano(), Size: info.Size()}
@@ -112,9 +120,9 @@ func (k *KB) visit(ctx context.Context, ix *index, pass int64, name string) (out
 		_, err = ix.db.ExecContext(ctx, `UPDATE kb_file SET pass = ? WHERE path = ?`, pass, name)
 		return asBefore, err
 	}
-	content, err := k.readText(name)
-	if err != nil || content == nil {
-		return leftOut, err
+	content, err := k.read(name, most)
+	if err != nil || content == nil || !paged && (bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content)) {
+		return leftOut, err // neither text, in UTF-8 and without NUL, nor a document
 	}
 	sum := sha256.Sum256(content)
 	f.Hash = sum[:]
@@ -123,23 +131,49 @@ func (k *KB) visit(ctx context.Context, ix *index, pass int64, name string) (out
 		return asBefore, err
 	}
 	var chunks []chunk
-	f.Title, chunks = split(name, string(content))
+	if paged {
+		pages, err := k.o.Pages(ctx, content)
+		if err != nil {
+			return leftOut, err
+		}
+		f.Title, chunks = splitPages(name, pages)
+	} else {
+		f.Title, chunks = split(name, string(content))
+	}
 	return renewed, ix.put(ctx, pass, []file{f}, [][]chunk{chunks})
 }
 
-// readText is the content of a file, nil if it is not text (UTF-8 without NUL) or grew past the limit.
-func (k *KB) readText(name string) ([]byte, error) {
+// isPDF tells whether a file's name is that of a PDF document.
+func isPDF(name string) bool { return strings.EqualFold(path.Ext(name), ".pdf") }
+
+// splitPages is split for the pages of a document, whose lines are counted through. Its title is its first line.
+func splitPages(name string, pages []string) (title string, out []chunk) {
+	title = path.Base(name)
+	line := 0
+	for i, page := range pages {
+		if first, _, _ := strings.Cut(strings.TrimSpace(page), "\n"); title == path.Base(name) && first != "" {
+			title = text.Clip(first, 200)
+		}
+		_, chunks := split(name, page)
+		for _, c := range chunks {
+			c.Line, c.Last, c.Page = c.Line+line, c.Last+line, i+1
+			out = append(out, c)
+		}
+		line += strings.Count(page, "\n") + 1
+	}
+	return title, out
+}
+
+// read is the content of a file, nil if it grew past the limit.
+func (k *KB) read(name string, limit int64) ([]byte, error) {
 	f, err := k.root.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
+	content, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil || int64(len(content)) > limit {
 		return nil, err
-	}
-	if len(content) > maxFile || bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) {
-		return nil, nil
 	}
 	return content, nil
 }
@@ -172,7 +206,7 @@ func (ix *index) forget(ctx context.Context, pass int64) (gone int, err error) {
 // general.
 func baseOf(name string) string {
 	switch strings.ToLower(path.Ext(name)) {
-	case ".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc", ".org", ".tex", ".html", ".htm":
+	case ".md", ".markdown", ".mdx", ".txt", ".rst", ".pdf", ".adoc", ".org", ".tex", ".html", ".htm":
 		return Documents
 	case ".go", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".py", ".rb", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".java",
 		".kt", ".swift", ".php", ".lua", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".sql", ".css", ".scss", ".vue", ".svelte", ".ex", ".exs",

@@ -24,9 +24,10 @@ const maxFrame = 16 << 20
 // request is one piece of code to run.
 type request struct {
 	Code    string `json:"code"`
-	Memory  int64  `json:"memory"`     // bytes that the engine may allocate
-	Output  int    `json:"output"`     // bytes of JSON that result and console may have together
-	Timeout int64  `json:"timeout_ms"` // how long the agent will wait
+	Memory  int64  `json:"memory"`        // bytes that the engine may allocate
+	Output  int    `json:"output"`        // bytes of JSON that result and console may have together
+	Timeout int64  `json:"timeout_ms"`    // how long the agent will wait
+	PDF     []byte `json:"pdf,omitempty"` // a document to read instead
 }
 
 // outcome is what became of a request.
@@ -38,6 +39,7 @@ type outcome struct {
 	Error     *Thrown         `json:"error,omitempty"`
 	Spent     bool            `json:"spent,omitempty"` // the worker ran out of memory and should not be used again
 	Micros    int64           `json:"us"`
+	Pages     []string        `json:"pages,omitempty"` // of a document
 }
 
 func writeFrame(w io.Writer, kind byte, v any) error {

@@ -131,16 +131,21 @@ type Result struct {
 	// Truncated says that there was more output than Output; a result that is too long is the string of its beginning.
 	Truncated bool    `json:"truncated,omitempty"`
 	Error     *Thrown `json:"error,omitempty"`
+
+	pages []string
 }
 
 // Run runs code for at most timeout. The error is a *jsonrpc.RequestError: timeout if the code took longer, cancelled if ctx
 // ended, tool_execution if there is no result for another reason.
 func (s *Sandbox) Run(ctx context.Context, code string, timeout time.Duration) (Result, error) {
+	return s.do(ctx, request{Code: code, Memory: s.memory, Output: Output, Timeout: timeout.Milliseconds()})
+}
+
+func (s *Sandbox) do(ctx context.Context, q request) (Result, error) {
 	if err := s.enter(ctx); err != nil {
 		return Result{}, err
 	}
 	defer func() { <-s.slots }()
-	q := request{Code: code, Memory: s.memory, Output: Output, Timeout: timeout.Milliseconds()}
 	for try := 0; ; try++ {
 		c, err := s.take(ctx)
 		if err != nil {
@@ -197,7 +202,7 @@ func (s *Sandbox) attempt(ctx context.Context, c *child, q request) (Result, err
 		s.give(c, !out.Spent)
 		return Result{
 			Result: out.Result, Type: out.Type, Console: out.Console, DurationMS: float64(out.Micros) / 1000,
-			Truncated: out.Truncated, Error: out.Error,
+			Truncated: out.Truncated, Error: out.Error, pages: out.Pages,
 		}, nil
 	}
 	how := c.close()

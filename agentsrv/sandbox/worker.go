@@ -48,7 +48,12 @@ func WorkerMain() {
 			exitWith(err)
 		}
 		late := time.AfterFunc(time.Duration(q.Timeout)*time.Millisecond+overtime, func() { os.Exit(exitLate) })
-		res := evaluate(q)
+		var res outcome
+		if q.PDF != nil {
+			res = readPDF(q.PDF)
+		} else {
+			res = evaluate(q)
+		}
 		late.Stop()
 		if err := writeFrame(out, frameDone, res); err != nil {
 			exitWith(err)
