@@ -1,12 +1,17 @@
 package views_test
 
 import (
+	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/session/inputs"
@@ -149,5 +154,38 @@ func TestBrokenValuesAreIgnored(t *testing.T) {
 			app.Whole().HasNot("clears").HasNot("not valid JSON")
 			app.Type("new").Press("ctrl+g").Pane("result").Has("new")
 		})
+	}
+}
+
+// A draft of a tool that changed shows what the tool does not take any more, and loses nothing.
+func TestDraftOfAToolThatChanged(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "values")
+	var sent string
+	open := func(t *testing.T, fields string) *tuitest.App {
+		srv := server.NewMCPServer("s", "1")
+		srv.AddTool(mcp.NewToolWithRawSchema("put", "", []byte(`{"type":"object","required":["b"],"properties":{`+fields+`}}`)),
+			func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				b, err := json.Marshal(r.GetArguments())
+				sent = string(b)
+				return mcp.NewToolResultText("done"), err
+			})
+		app := tuitest.Start(t, tuitest.At("tools", nil), tuitest.Server("demo", srv), tuitest.Views(views.All(views.Deps{Inputs: inputs.New(dir)})...))
+		app.View("tools").Pane("list").Some(tuitest.Contains("put"))
+		app.Press("enter").View("call")
+		return app
+	}
+	synctest.Test(t, func(t *testing.T) {
+		app := open(t, `"a":{"type":"string"},"b":{"type":"string"}`)
+		app.Type("old").Press("tab").Type("text")
+		app.Pane("form").Has("text")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		app := open(t, `"b":{"type":"integer"},"c":{"type":"boolean"}`)
+		app.Pane("form").Has("a ", "old", "not in the schema", "✗ must be a whole number")
+		app.Type("7").Press("ctrl+g")
+		app.Whole().Has("Result ✓")
+	})
+	if sent != `{"a":"old","b":7}` {
+		t.Errorf("sent %s", sent)
 	}
 }

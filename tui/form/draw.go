@@ -27,7 +27,7 @@ func (f *Form) Lines() []string {
 	}
 	d := drawer{f: f, t: f.theme, w: f.w}
 	if len(f.rows) == 0 {
-		f.lines = append(f.lines, paint.Cut(f.theme.Muted.S("  no fields: this takes no arguments"), f.w))
+		f.lines = append(f.lines, paint.Cut(f.theme.Muted.S("  takes no arguments"), f.w))
 		f.footer(&d)
 		return f.lines
 	}
@@ -181,6 +181,9 @@ func (d *drawer) row(i int, focused bool) []string {
 	nameW := d.f.nameWidth(d.w)
 	label := d.label(r, focused)
 	typeW := d.typeWidth()
+	if r.undeclared() {
+		typeW = max(typeW, min(19, d.w/3))
+	}
 	x := 2 + indent + nameW + 1
 	valueW := max(d.w-x-typeW-1, 4)
 	if r.textual() && r.val.IsSet() && paint.Width(safe.Line(limit(r.val.Text(), 4*d.w), 0))+3 > valueW {
@@ -229,6 +232,9 @@ func (d *drawer) extra(r *row, lead string, x int, focused bool) []string {
 	text := "+ " + r.name
 	if n := d.f.rename; n != nil && n.isNew && n.ptr == r.ptr && d.f.row() == r {
 		return d.keyInput(lead, x)
+	}
+	if len(d.f.rows) == 1 {
+		return []string{lead + st.S(text) + d.t.Muted.S("  takes no arguments that its schema names")}
 	}
 	return []string{lead + st.S(text)}
 }
@@ -281,8 +287,8 @@ func (d *drawer) summary(r *row) string {
 	switch {
 	case r.child.Required && r.child.Why != "":
 		parts = append(parts, "required "+safe.Line(r.child.Why, 200))
-	case !r.child.Declared && r.item < 0 && r.ptr != "":
-		parts = append(parts, "not in the schema")
+	case r.undeclared():
+		parts = append([]string{"not in the schema"}, parts...)
 	}
 	if !r.child.Allowed {
 		parts = append(parts, "not allowed")
@@ -345,10 +351,12 @@ func typeLabel(field *schema.Field) string {
 		if _, explicit, ok := field.Extra(); ok && explicit {
 			label = "map"
 		}
+	case schema.ShapeAny:
+		label = "any JSON"
 	default:
 		label = s.String()
 	}
-	if field.Nullable() && label != "any" && label != "null" {
+	if s := field.Shape(); field.Nullable() && s != schema.ShapeAny && s != schema.ShapeNull {
 		label += " | null"
 	}
 	if len(field.Refs) > 0 {

@@ -101,7 +101,7 @@ func TestKeywords(t *testing.T) {
 		{"several lines", obj(`{"type":"string"}`), `text:x alt+enter text:y`, `{"a":"x\ny"}`, `x`},
 		{"root string", `{"type":"string"}`, `text:x`, `"x"`, `value`},
 		{"root variants", `{"oneOf":[{"title":"A","type":"integer"},{"title":"B","type":"string"}]}`, `space down enter down text:x`, `"x"`, `string ▾`},
-		{"no properties", `{"type":"object","additionalProperties":false}`, ``, `{}`, `no fields`},
+		{"no properties", `{"type":"object","additionalProperties":false}`, ``, `{}`, `takes no arguments`},
 		{"order", `{"type":"object","properties":{"z":{"type":"string"},"m":{"type":"string"},"a":{"type":"string"}}}`, `down down text:3 up text:2 up text:1`, `{"z":"1","m":"2","a":"3"}`, `m`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -64,6 +64,9 @@ func (r *row) textual() bool {
 	return false
 }
 
+// undeclared rows hold members that the schema does not name.
+func (r *row) undeclared() bool { return !r.child.Declared && r.item < 0 && r.ptr != "" }
+
 // selectable rows open a list of values.
 func (r *row) selectable() bool {
 	return r.kind == rowVariant || r.kind == rowField && r.field.Shape() == schema.ShapeSelect

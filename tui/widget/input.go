@@ -15,7 +15,6 @@ type Input struct {
 	w, h        int
 	focus       bool
 	multi, mask bool
-	placeholder string
 	painter     Painter
 	edit
 	goal     int // column that up and down keep to, -1 if the caret moved otherwise
@@ -56,9 +55,6 @@ func (n *Input) SetMulti(on bool) { n.multi, n.fresh = on, false }
 // SetMask draws bullets instead of the text.
 func (n *Input) SetMask(on bool) { n.mask, n.fresh = on, false }
 
-// SetPlaceholder sets what is drawn while the text is empty; safe text.
-func (n *Input) SetPlaceholder(s string) { n.placeholder, n.fresh = s, false }
-
 // SetPainter colours the lines.
 func (n *Input) SetPainter(p Painter) { n.painter, n.fresh = p, false }
 
@@ -91,12 +87,6 @@ func (n *Input) SetCaret(at int) {
 func (n *Input) Insert(s string) {
 	n.replace(n.caret, n.caret, s, false)
 	n.touch()
-}
-
-// Paste inserts a pasted text. Terminals send the line feeds of a paste as
-// carriage returns; they become line feeds again.
-func (n *Input) Paste(s string) {
-	n.Insert(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"))
 }
 
 // Replace replaces the bytes from..to (completion does that) in one step of the history.
@@ -364,10 +354,6 @@ func (n *Input) Lines() []string {
 		n.x = column - n.w + 1
 	}
 	n.cx, n.cy = column-n.x, cur-n.top
-	if n.text == "" && n.placeholder != "" {
-		n.out = append(n.out, n.theme.Muted.S(paint.Cut(n.placeholder, n.w)))
-		return n.out
-	}
 	for i := n.top; i < min(n.top+n.h, len(n.lineOffs)); i++ {
 		n.out = append(n.out, n.row(i))
 	}

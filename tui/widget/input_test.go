@@ -109,17 +109,12 @@ func TestInputScrolls(t *testing.T) {
 	if got := n.Lines()[0]; got != "•••" {
 		t.Errorf("%q", got)
 	}
-	n.SetValue("")
-	n.SetPlaceholder("a name of a tool")
-	if got := n.Lines()[0]; got != "a nam…" {
-		t.Errorf("%q", got)
-	}
 }
 
 func TestInputMulti(t *testing.T) {
 	t.Parallel()
 	n := newInput(10, 3, true)
-	n.Paste("one\r\ntwo two\rthree\n4")
+	n.Insert("one\ntwo two\nthree\n4")
 	if n.Value() != "one\ntwo two\nthree\n4" {
 		t.Fatalf("%q", n.Value())
 	}

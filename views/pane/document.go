@@ -183,7 +183,7 @@ func looksLikeJSON(data []byte) bool {
 }
 
 // loaded takes what was read; false if the message is something else.
-func (d *Document) loaded(m tui.OpDone) bool {
+func (d *Document) loaded(c *tui.Ctx, m tui.OpDone) bool {
 	l, ok := m.Value.(docLoaded)
 	if !ok || l.doc != d {
 		return false
@@ -206,6 +206,7 @@ func (d *Document) loaded(m tui.OpDone) bool {
 	d.tree.SetIndex(ix)
 	d.grid.SetData(nil)
 	d.pager.SetSections(sections)
+	d.wrap = c.Preference(wrapPreference) == wrapWord(true)
 	d.pager.SetWrap(!d.wrap)
 	d.rendered.SetSections(nil)
 	d.rendered.SetWrap(true)
@@ -304,7 +305,7 @@ func (d *Document) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 // done takes outcomes of the document's commands; false if the message is something else.
 func (d *Document) done(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 	switch {
-	case d.loaded(m):
+	case d.loaded(c, m):
 		return tea.Batch(d.render(c), tidy(d.size())), true
 	case d.renderedLines(c, m), d.tabled(m), d.hit(m):
 		return nil, true

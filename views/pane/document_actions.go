@@ -59,7 +59,7 @@ func (d *Document) actions(view, pane string) []tui.Action {
 				f.wrap = !f.wrap
 				f.pager.SetWrap(!f.wrap)
 				f.rev++
-				return nil
+				return c.Prefer(wrapPreference, wrapWord(f.wrap))
 			},
 		},
 		{
@@ -221,4 +221,15 @@ func FileName(s string) string {
 		return "untitled"
 	}
 	return s
+}
+
+// wrapPreference is the name under which it is kept whether lines are wrapped.
+const wrapPreference = "wrap"
+
+// wrapWord says whether long lines scroll sideways instead of wrapping.
+func wrapWord(sideways bool) string {
+	if sideways {
+		return "off"
+	}
+	return "on"
 }
