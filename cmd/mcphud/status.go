@@ -62,7 +62,8 @@ func statusOfAll(ctx context.Context, f *fleet) error {
 		Servers []statusRow `json:"servers"`
 		Pool    poolReport  `json:"pool"`
 	}{[]statusRow{}, newPoolReport(f.Pool())}
-	rows := [][]string{{"SERVER", "STATE", "TOOLS", "LATENCY", ""}}
+	rows := [][]string{{"SERVER", "STATE", "TOOLS", "LATENCY"}}
+	var notes []string
 	for _, s := range f.set.Servers {
 		row := statusRow{Name: s.Name, Trusted: f.trust.Trusted(s), Source: s.Source}
 		got, tried := seen[s.Name]
@@ -88,7 +89,10 @@ func statusOfAll(ctx context.Context, f *fleet) error {
 		if row.Connected {
 			tools, latency = strconv.Itoa(row.ToolCount), text.Duration(time.Duration(row.LatencyMs*float64(time.Millisecond)))
 		}
-		rows = append(rows, []string{s.Name, state, tools, latency, note})
+		rows = append(rows, []string{s.Name, state, tools, latency})
+		if note != "" {
+			notes = append(notes, s.Name+": "+note)
+		}
 	}
 	raw, err := marshal(report)
 	if err != nil {
@@ -101,6 +105,9 @@ func statusOfAll(ctx context.Context, f *fleet) error {
 			t.table(f.out.width, rows)
 		}
 		t.block("\n" + poolLine(report.Pool))
+		for _, note := range notes {
+			t.block("\n" + note)
+		}
 	}}); err != nil {
 		return err
 	}
@@ -113,6 +120,6 @@ func poolLine(p poolReport) string {
 	if p.MaxConnections > 0 {
 		limit = "limit " + strconv.Itoa(p.MaxConnections)
 	}
-	return fmt.Sprintf("pool: %d servers, %d active and %d idle connections, %s; idle ones close after %s, looked for every %s",
-		p.TotalServers, p.ActiveConnections, p.IdleConnections, limit, p.MaxIdleTime, p.CleanupInterval)
+	return fmt.Sprintf("pool: %d servers, %d active, %d idle, %s; idle connections close after %s",
+		p.TotalServers, p.ActiveConnections, p.IdleConnections, limit, p.MaxIdleTime)
 }
