@@ -53,7 +53,7 @@ var arrows = map[string]string{
 	"session/text":             "",
 	"session/toolset":          "session config failure offer rpc text",
 	"session/transport":        "backoff certs config diagnosis failure journal jsonrpc listen mask process sse text",
-	"tui":                      "session session/atomicfile session/journal session/rpc session/text themes tui/paint tui/safe tui/widget",
+	"tui":                      "session session/atomicfile session/failure session/journal session/rpc session/text themes tui/paint tui/safe tui/widget",
 	"tui/form":                 "session/schema session/text tui/paint tui/safe tui/widget",
 	"tui/paint":                "themes",
 	"tui/safe":                 "session/text",

@@ -148,7 +148,7 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 		case failure.SetVariable:
 			e.Next = "set " + e.Object + " and start again"
 		case failure.RemoveCache:
-			e.Next = "npx's cache is incomplete: remove that folder and start again"
+			e.Next = "remove npx's incomplete cache and start again"
 		default:
 			e.Next = "run the command by itself to see what is wrong"
 		}

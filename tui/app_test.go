@@ -76,6 +76,18 @@ func TestQuitAsksOnlyWhenCallsRun(t *testing.T) {
 	})
 }
 
+// TestTheQuestionOfQuittingGoes: when the call that it asks about is over, there is nothing to ask.
+func TestTheQuestionOfQuittingGoes(t *testing.T) {
+	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
+		app.Press("enter", "q").Overlay("Quit mcphud?")
+		app.Send(tui.OpDone{Op: app.State().Ops[0].ID, View: "fruits"}).NoOverlay().View("fruits")
+		app.Press("q")
+		if err := app.Ended(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestEscNeverQuits(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press("esc", "esc", "esc").View("fruits").Pane("list").Focused().Selected("fruit 0")

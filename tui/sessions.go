@@ -2,12 +2,14 @@ package tui
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/text"
 )
@@ -66,13 +68,16 @@ func rowOf(s *session.Session, now time.Time) serverRow {
 		r.latency = "answers in " + text.Duration(st.Latency)
 	}
 	if st.Err != nil {
-		r.err = strings.TrimPrefix(strings.TrimPrefix(st.Err.Error(), r.title+": "), r.name+": ")
+		own := func(e error) string {
+			return strings.TrimPrefix(strings.TrimPrefix(e.Error(), r.title+": "), r.name+": ")
+		}
+		r.err, r.reason = own(st.Err), own(brief(st.Err))
 	}
 	if r.transport == "" {
 		r.transport = s.Config().Transport
 	}
 	if p := s.Config().Problem; p != nil && r.err == "" {
-		r.err = p.Error()
+		r.err, r.reason = p.Error(), p.Error()
 	}
 	switch {
 	case st.State == session.Connecting:
@@ -83,6 +88,20 @@ func rowOf(s *session.Session, now time.Time) serverRow {
 		r.detail = Countdown(st.RetryAt)
 	}
 	return r
+}
+
+// brief is an error without the advice, and without what the server said where that takes more than a line.
+func brief(err error) error {
+	var e *failure.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	c := *e
+	c.Next = ""
+	if strings.Contains(strings.TrimSpace(c.Detail), "\n") {
+		c.Detail = ""
+	}
+	return &c
 }
 
 // software is what a server calls itself, "" where that is not in a few bytes.

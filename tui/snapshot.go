@@ -31,7 +31,8 @@ type serverRow struct {
 	transport, version string
 	state              session.State
 	detail             string // countdown or reason
-	err                string
+	err                string // all of it
+	reason             string // what of it the status bar says
 	moving             bool   // changes by itself
 	software           string // serverInfo: name and version
 	latency            string
@@ -120,7 +121,7 @@ func (w *snapshot) moving() bool {
 // lastError is the current server's error.
 func (w *snapshot) lastError() string {
 	if r := w.row(w.current); r != nil {
-		first, _, _ := strings.Cut(r.err, "\n")
+		first, _, _ := strings.Cut(r.reason, "\n")
 		return first
 	}
 	return ""

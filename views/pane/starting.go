@@ -68,7 +68,6 @@ func (l *Details) failed(srv config.Server, st session.Status) {
 	}
 	l.Lines = append(l.Lines, errorMessage(l.th, l.w, errorText(err), "")...)
 	l.command(srv)
-	l.stderr(said, 10)
 	if name != "" {
 		l.key("E", "set "+name+" and start again")
 	}
@@ -82,6 +81,7 @@ func (l *Details) failed(srv config.Server, st session.Status) {
 			l.paragraph(l.th.Muted, "In the shell: "+safe.Line(strings.Replace(line, "mcphud", "mcphud -e "+name+"=…", 1), 0))
 		}
 	}
+	l.stderr(said, 10) // last: what is above must be seen at any height
 }
 
 // paragraph adds a blank line and wrapped text.
