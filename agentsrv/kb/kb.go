@@ -1,5 +1,5 @@
 // Package kb is the agent's knowledge base: full-text search (SQLite FTS5, ranked by BM25, with a trigram pass that
-// forgives typos) over the text files of a folder, or over a corpus about the protocol and this program that the binary
+// forgives typos) over the text files and PDF documents of a folder, or over a corpus about the protocol and this program that the binary
 // brings along. What it finds can be read as resources.
 package kb
 

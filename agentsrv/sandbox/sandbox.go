@@ -1,4 +1,5 @@
-// Package sandbox runs JavaScript that nobody vouches for: the tool execute_code.
+// Package sandbox runs JavaScript that nobody vouches for: the tool execute_code. It also reads PDF documents, which nobody vouches
+// for either, in processes of the same kind.
 //
 // The engine is QuickJS (modernc.org/quickjs). It runs in worker processes, which are this same program started with a
 // hidden argument, because that is the one way to be rid of code that does not end: a program that uses a Sandbox calls
