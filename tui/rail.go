@@ -1,12 +1,13 @@
 package tui
 
 import (
-	"strings"
+	"context"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/tui/widget"
 )
 
 // rail is the list of all servers at the left edge.
@@ -14,16 +15,20 @@ type rail struct {
 	p          Pane
 	at         int    // row under the cursor, in shown
 	top        int    // first row drawn
-	filterText string // filter
+	filterText string // what `/` has
+	query      widget.Query
 }
 
-// shown are the servers that pass the filter.
+// shown are the servers that pass the filter, the best first.
 func (r *rail) shown(a *App) []*serverRow {
-	out := make([]*serverRow, 0, len(a.servers.rows))
-	for i := range a.servers.rows {
-		if x := &a.servers.rows[i]; strings.Contains(strings.ToLower(x.title+" "+x.name), strings.ToLower(r.filterText)) {
-			out = append(out, x)
-		}
+	rows := a.servers.rows
+	found, err := r.query.Filter(context.Background(), len(rows), func(i int) (string, string) { return rows[i].title, rows[i].name })
+	if err != nil { // nobody cancels it
+		return nil
+	}
+	out := make([]*serverRow, len(found))
+	for i, at := range found {
+		out[i] = &rows[at]
 	}
 	return out
 }
@@ -38,8 +43,10 @@ func (r *rail) seek(a *App) {
 }
 
 func (r *rail) filter(a *App, text string) {
-	r.filterText, r.at = text, 0
-	r.seek(a)
+	r.filterText, r.query, r.at = text, widget.ParseQuery(text), 0
+	if text == "" {
+		r.seek(a)
+	}
 }
 
 // key moves and picks; other keys are the shell's.

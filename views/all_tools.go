@@ -39,7 +39,7 @@ func newAllTools(tools *toolset.Registry, calls *pane.Calls) *allTools {
 
 func (v *allTools) Info() tui.Info {
 	return tui.Info{ID: "toolset", Title: "All tools", Aliases: []string{"all", "all-tools"}, Hidden: true, AllServers: true, Split: listSplit, Panes: []tui.PaneSpec{
-		{ID: "list", Title: "Tools of all servers"}, {ID: "detail", Title: "Tool"},
+		{ID: "list", Title: "All tools"}, {ID: "detail", Title: "Tool"},
 	}}
 }
 
