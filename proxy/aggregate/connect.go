@@ -42,6 +42,11 @@ func (c *client) connect(ctx context.Context, agent string) (*session.Session, e
 // status is connect, with the connection's status, whose era requests have to follow. If the connection is lost meanwhile,
 // another one is made.
 func (c *client) status(ctx context.Context, agent string) (*session.Session, session.Status, error) {
+	if sess, ok := c.m.Server(agent); ok {
+		if st := sess.Status(); st.Era != "" && c.isSetUp(agent, st.Conn) {
+			return sess, st, nil
+		}
+	}
 	for try := 1; ; try++ {
 		sess, err := c.connect(ctx, agent)
 		if err != nil {
@@ -127,6 +132,13 @@ func (c *client) sessionWith(agent string) (*session.Session, error) {
 	}
 	sess.OnNotification(func(frame []byte) { c.received(sess, frame) })
 	return sess, nil
+}
+
+// isSetUp reports whether setUp has nothing to do for a connection.
+func (c *client) isSetUp(agent string, conn uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.delivered[agent] == delivered{conn: conn, level: c.level}
 }
 
 // setUp sends a new connection the log level and, if it replaced another, the client's subscriptions.

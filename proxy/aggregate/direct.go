@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -51,11 +52,9 @@ func (x *exchange) passes(era session.Era) bool {
 // through what the router does with each, and the bytes of the answer go to the client. again reports that the agent did not
 // know the session, so that nothing was done.
 func (x *exchange) direct(ctx context.Context, sess *session.Session, st session.Status, agent, own string, params, token []byte) (again bool, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	// The session with the agent numbers its own requests; others of the client's may have the same id.
 	id := append(strconv.AppendInt([]byte(`"d-`), x.c.nextID(), 10), '"')
-	a := &answer{x: x, sess: sess, agent: agent, id: id, token: token, cancel: cancel}
+	a := &answer{x: x, sess: sess, agent: agent, id: id, token: token}
 	if token != nil {
 		defer x.c.expectProgress(token, x)()
 	}
@@ -145,12 +144,11 @@ func (c *client) expectProgress(token []byte, x *exchange) (over func()) {
 // answer takes what the router answers to a direct call, as an http.ResponseWriter: a result goes on to the client, messages
 // of an event stream to whom they are for, and errors are kept.
 type answer struct {
-	x      *exchange
-	sess   *session.Session
-	agent  string
-	id     []byte // of the request, as the agent knows it
-	token  []byte
-	cancel context.CancelCauseFunc
+	x     *exchange
+	sess  *session.Session
+	agent string
+	id    []byte // of the request, as the agent knows it
+	token []byte
 
 	header http.Header
 	status int
@@ -247,7 +245,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	}
 	a.looked = true
 	if before, ok := a.resultBegins(); ok && a.begin() {
-		_, err := a.x.w.Write(append(append(append([]byte{}, a.held[:before.Start]...), a.x.env.ID...), a.held[before.End:]...))
+		_, err := a.x.w.Write(slices.Concat(a.held[:before.Start], a.x.env.ID, a.held[before.End:]))
 		a.held = nil
 		return len(p), err
 	}
@@ -310,7 +308,10 @@ func (a *answer) resultBegins() (id jsonrpc.Span, is bool) {
 
 // reply answers the client by a result of the agent's, under the client's own id.
 func (a *answer) reply(frame []byte) {
-	a.x.reply(http.StatusOK, jsonrpc.OneLine(replace(frame, a.x.env.ID, "id")))
+	if start, end, ok := jsonrpc.Find(frame, "id"); ok { // was found to be there
+		frame = slices.Concat(frame[:start], a.x.env.ID, frame[end:])
+	}
+	a.x.reply(http.StatusOK, jsonrpc.OneLine(frame))
 	a.done = true
 }
 
@@ -329,7 +330,7 @@ func (a *answer) settle(body []byte) {
 func (a *answer) follow(from io.Reader) error {
 	x := a.x
 	defer x.patience.stop()
-	x.patience.start(x.s.o.Limit(a.agent), func() { a.cancel(errIdle) })
+	x.patience.start(x.s.o.Limit(a.agent), func() { x.cancel(errIdle) })
 	events := sse.NewReader(from, maxMessage, 0)
 	for {
 		e, err := events.Next()
@@ -368,7 +369,7 @@ func (a *answer) message(frame []byte) {
 			a.held, a.err = frame, a.refusal(frame)
 		}
 		x.patience.stop()
-		time.AfterFunc(drainTime, func() { a.cancel(nil) })
+		time.AfterFunc(drainTime, func() { x.cancel(nil) })
 	case jsonrpc.Notification:
 		if !x.own(a.agent, frame, a.token) {
 			a.sess.Received(frame, x)

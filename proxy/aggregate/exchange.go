@@ -23,8 +23,9 @@ type exchange struct {
 	params  ingress.Params
 	modern  bool
 	version string
-	events  bool   // takes an event stream
-	agent   string // that the request was passed to; under the client's mutex
+	events  bool                    // takes an event stream
+	cancel  context.CancelCauseFunc // of the context that the request is served in
+	agent   string                  // that the request was passed to; under the client's mutex
 
 	patience patience
 
@@ -134,6 +135,7 @@ func (x *exchange) serve() {
 	}
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
+	x.cancel = cancel
 	stop := context.AfterFunc(x.s.life, func() { cancel(errStopping) })
 	defer stop()
 	x.c.begin(x, cancel)
