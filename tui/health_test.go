@@ -44,3 +44,13 @@ func TestHealthAndSpinner(t *testing.T) {
 		t.Errorf("%d frames, want 10 and a blank", len(frames))
 	}
 }
+
+// Of an error that does not fit the reason is shown rather than what it led to.
+func TestReasonKeepsWhatLedToAnError(t *testing.T) {
+	const e = "the server exited with status 1: FATAL: lost the database"
+	for w, want := range map[int]string{80: e, 30: "FATAL: lost the database", 20: "lost the database", 4: "lost the database"} {
+		if got := reason(e, w); got != want {
+			t.Errorf("in %d cells: %q, want %q", w, got, want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -64,6 +65,10 @@ func TestCallsThroughTheSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		app.Whole().Has("good tools/call echo", "✓ ok")
+		for _, kind := range []journal.Kind{journal.Request, journal.Response} { // health checks are no news
+			app.Manager().Journal().Append(journal.Entry{Server: "good", Dir: journal.Out, Kind: kind, Method: "ping"}, nil)
+		}
+		app.Sleep(time.Second).Whole().Has("good tools/call echo", "✓ ok")
 		if err := s.Disconnect(); err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/transport"
 )
 
@@ -114,5 +115,24 @@ func TestS14_WhoseAnswerWasTooLarge(t *testing.T) {
 		default:
 		}
 		m.wg.Add(-2) // nothing was sent
+	}
+}
+
+// Progress that comes after its request is over says what became of the request.
+func TestLateProgress(t *testing.T) {
+	j := journal.New(journal.Options{})
+	m := New(&refusing{status: 500, sent: make(chan transport.Message, 1)}, transport.Tap{Journal: j})
+	if _, err := m.Call(t.Context(), &Request{Method: "x"}); err == nil {
+		t.Fatal("an answer")
+	}
+	for token, want := range map[string]string{"1": "late: the request failed", "7": "no pending request has this progress token"} {
+		m.Frame([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + token + `,"progress":1}}`))
+		all := j.Snapshot(0, nil)
+		if got := all[len(all)-1].Note; got != want {
+			t.Errorf("token %s: %q, want %q", token, got, want)
+		}
+	}
+	if err := m.Close(&failure.Error{}); err != nil {
+		t.Error(err)
 	}
 }

@@ -197,7 +197,11 @@ func (m *Mux) lateProgress(params []byte) string {
 	if id, ok := parseID(jsonrpc.Get(params, "progressToken")); ok {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if why := m.ended[id]; why != "" {
+		switch why := m.ended[id]; why {
+		case "":
+		case "failed":
+			return "late: the request failed"
+		default:
 			return "late: the request was " + why
 		}
 	}

@@ -124,3 +124,49 @@ func TestBudgetMemory(t *testing.T) {
 		budget.Size(t, "50 MB of "+tt.what+" in pager and tree, once shown", got, size, 2)
 	}
 }
+
+func TestBudgetTable(t *testing.T) {
+	budget.Skip(t)
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i := range 100_000 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":%d,"title":"issue %d","state":"open","labels":["bug","ui"],"author":{"name":"ada"},"body":%q}`, i, i, strings.Repeat("text ", 40))
+	}
+	b.WriteByte(']')
+	ix, err := NewIndex(context.Background(), b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data *TableData
+	budget.Ceiling(t, "columns of 100,000 objects found", budget.Best(func() time.Duration {
+		return budget.Time(func() { data, err = NewTableData(context.Background(), ix, 0) })
+	}), 300*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var j JSONTable
+	j.SetTheme(testTheme(colorprofile.TrueColor))
+	j.SetSize(200, 60)
+	j.SetData(data)
+	budget.Ceiling(t, "key in a table of 100,000 objects", budget.Best(func() time.Duration {
+		return perKey(j.Key, j.Lines, "down", "pgdown", "right", "end", "up", "left", "home")
+	}), 2*time.Millisecond)
+}
+
+func TestBudgetSections(t *testing.T) {
+	budget.Skip(t)
+	data := manyLines(1000)
+	list := make([]Section, 10_000) // some 60 MB
+	for i := range list {
+		list[i] = Section{Head: []string{"── rule ──"}, Text: NewLines(data)}
+	}
+	p := newPager("", 200, 60, true)
+	p.SetTheme(testTheme(colorprofile.TrueColor))
+	p.SetSections(list)
+	budget.Ceiling(t, "10,000 texts below each other scrolled one page", budget.Best(func() time.Duration {
+		return perKey(p.Key, p.Lines, "pgdown", "pgdown", "pgup", "end", "home")
+	}), 2*time.Millisecond)
+}

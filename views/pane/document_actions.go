@@ -67,7 +67,7 @@ func (d *Document) actions(view, pane string) []tui.Action {
 			Help: "Save the bytes as they were sent to a file.", Disabled: nothing,
 			Run: func(c *tui.Ctx) tea.Cmd {
 				p := d.front().current()
-				return SaveAs(c, d.view, fileName(p.src.Name, p.ext())+p.ext(), p.data)
+				return SaveAs(c, d.view, saveName(p.src.Name, p.ext()), p.data)
 			},
 		},
 	}

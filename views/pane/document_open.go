@@ -123,10 +123,11 @@ func (d *Document) tabled(m tui.OpDone) bool {
 	return true
 }
 
-// fileName is a name without the extension that a file of it gets anyway.
-func fileName(name, ext string) string {
-	if have := path.Ext(name); have != "" && strings.EqualFold(have, ext) {
-		return strings.TrimSuffix(name, have)
+// saveName is a name with an extension: its own, unless the text is known to be something else.
+func saveName(name, ext string) string {
+	have := path.Ext(name)
+	if strings.EqualFold(have, ext) || len(have) > 1 && len(have) < 7 && (ext == ".txt" || ext == ".bin") {
+		return name
 	}
-	return name
+	return name + ext
 }

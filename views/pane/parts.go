@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"mime"
+	"path"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/offer"
@@ -23,9 +24,9 @@ func ResultParts(name string, result []byte, sent func() ([]byte, error)) (offer
 		all := Part{src: Source{Name: name}}
 		for i, c := range r.Contents {
 			label, src := contentSource(c)
-			src.Name = fileName(name, src.ext)
-			if n > 1 {
-				src.Name = fmt.Sprintf("%s-%d", src.Name, i+1)
+			src.Name = name
+			if ext := path.Ext(name); n > 1 {
+				src.Name = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), i+1, ext)
 			}
 			all.src.blocks = append(all.src.blocks, src)
 			switch all.label {
