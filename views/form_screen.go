@@ -122,7 +122,7 @@ func (v *formScreen) formActions() (out []tui.Action) {
 		{"unset", "ctrl+x", "unset", "Leave the field out; removes an item of an array or map."},
 		{"state", "ctrl+o", "unset, empty or null", "Choose between leaving the field out, empty and null, or another variant."},
 		{"undo", "ctrl+z", "undo", "Undo the last change."},
-		{"fill", "ctrl+t", "fill from the schema", "Add what is required and missing; again adds the rest, as the schema's examples and defaults have it."},
+		{"fill", "ctrl+l", "fill from the schema", "Add what is required and missing; again adds the rest, as the schema's examples and defaults have it."},
 		{"moveup", "alt+up", "move item up", "Move the item of an array up."},
 		{"movedown", "alt+down", "move item down", "Move the item of an array down."},
 		{"rename", "f2", "rename key", "Rename a key of a map."},

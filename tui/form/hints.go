@@ -13,7 +13,7 @@ type Hint struct {
 func (f *Form) Hints() []Hint {
 	if f.raw != nil {
 		return []Hint{
-			{[]string{"ctrl+r"}, "back to the form"}, {[]string{"ctrl+t"}, "fill from the schema"}, {[]string{"ctrl+z"}, "undo"}, {[]string{"ctrl+e"}, "open in $EDITOR"},
+			{[]string{"ctrl+r"}, "back to the form"}, {[]string{"ctrl+l"}, "fill from the schema"}, {[]string{"ctrl+z"}, "undo"}, {[]string{"ctrl+e"}, "open in $EDITOR"},
 		}
 	}
 	if f.rename != nil {
@@ -69,7 +69,7 @@ func (f *Form) Hints() []Hint {
 	} else {
 		add("null, empty, default …", "ctrl+o")
 	}
-	add("fill from the schema", "ctrl+t")
+	add("fill from the schema", "ctrl+l")
 	add("open in $EDITOR", "ctrl+e")
 	if r.kind == rowField && r.textual() && r.field.Shape() == schema.ShapeString {
 		add("new line", "alt+enter")

@@ -33,7 +33,7 @@ func (f *Form) Key(m tea.KeyPressMsg) bool {
 	}
 	r := f.row()
 	switch k {
-	case "ctrl+t":
+	case "ctrl+l":
 		return f.Fill()
 	case "ctrl+n":
 		f.settleInput()

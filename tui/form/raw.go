@@ -118,7 +118,7 @@ func (f *Form) rawKey(m tea.KeyPressMsg) bool {
 	t := f.raw.text
 	page := max(f.h-3, 1)
 	f.raw.back = false
-	if k := m.String(); k != "tab" && k != "shift+tab" && k != "ctrl+t" {
+	if k := m.String(); k != "tab" && k != "shift+tab" && k != "ctrl+l" {
 		f.raw.calm = false
 	}
 	switch k := m.String(); k {
@@ -137,7 +137,7 @@ func (f *Form) rawKey(m tea.KeyPressMsg) bool {
 	case "enter":
 		t.insert("\n" + indentOf(t.line()))
 		f.rawChanged()
-	case "ctrl+t":
+	case "ctrl+l":
 		return f.Fill()
 	case "ctrl+z":
 		rev := t.in.Rev()

@@ -51,12 +51,12 @@ func TestFillFromTheSchema(t *testing.T) {
 			press(t, f, "ctrl+r")
 		}
 		for _, want := range []string{`{"a":5,"b":0,"note":"x"}`, `{"a":5,"b":0,"note":"x","when":"2026-11-21"}`} {
-			press(t, f, "ctrl+t")
+			press(t, f, "ctrl+l")
 			if got := string(f.JSON()); got != want {
 				t.Errorf("raw %v: %s, want %s", raw, got, want)
 			}
 		}
-		if f.Key(key("ctrl+t")) {
+		if f.Key(key("ctrl+l")) {
 			t.Error("there was something left to fill in")
 		}
 		press(t, f, "ctrl+z", "ctrl+z")
