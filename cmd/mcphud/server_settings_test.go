@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
 
@@ -95,5 +96,15 @@ func TestC10_LimitsOfTheFileHoldForOneCall(t *testing.T) {
 		if o := mcphud(t, append(call, args...)...); o.code != exitTimeout || o.took > 10*time.Second {
 			t.Errorf("%q: exit %d after %v, %s", args, o.code, o.took, o.stderr)
 		}
+	}
+}
+
+// Who is refused for lack of credentials is told of what there is: a header, and no login.
+func TestRefusalAdvisesAHeader(t *testing.T) {
+	t.Parallel()
+	s := faketest.HTTP(t, behave.Good, behave.Fault{Status: 401})
+	o := mcphud(t, "info", "--url", s.URL)
+	if o.code != exitAuth || !strings.Contains(o.stderr, "-H") || strings.Contains(o.stderr, "log in") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }

@@ -20,7 +20,7 @@ func (h *HTTPError) Explain() *failure.Error {
 		if how := h.Header.Get("WWW-Authenticate"); how != "" {
 			e.Message += " (WWW-Authenticate: " + text.Clip(mask.Text(how), 400) + ")"
 		}
-		e.Next, e.Remedy = `give credentials, such as an "Authorization: Bearer …" header, or log in`, failure.GiveHeader
+		e.Next, e.Remedy = `give credentials, such as an "Authorization: Bearer …" header`, failure.GiveHeader
 	case h.Status >= 300 && h.Status < 400:
 		e.Next = "give the final URL itself"
 		if to := h.Header.Get("Location"); to != "" {
