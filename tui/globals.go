@@ -82,7 +82,7 @@ func globalActions() []Action {
 			Run:  func(c *Ctx) tea.Cmd { return c.app.cycle(-1) },
 		},
 		{
-			ID: "app.zoom", Keys: []string{"z"}, Title: "zoom", Group: "Window",
+			ID: "app.zoom", Keys: []string{"z"}, Title: "zoom", Group: "Window", Hint: 95,
 			Help: "Zoom the focused pane, or undo it.",
 			Run:  func(c *Ctx) tea.Cmd { c.app.arrange.Zoom = !c.app.arrange.Zoom; return nil },
 		},

@@ -65,7 +65,7 @@ func TestCallsThroughTheSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		app.Whole().Has("good tools/call echo", "✓ ok")
-		for _, kind := range []journal.Kind{journal.Request, journal.Response} { // health checks are no news
+		for _, kind := range []journal.Kind{journal.Request, journal.Response} { // health checks are left out
 			app.Manager().Journal().Append(journal.Entry{Server: "good", Dir: journal.Out, Kind: kind, Method: "ping"}, nil)
 		}
 		app.Sleep(time.Second).Whole().Has("good tools/call echo", "✓ ok")

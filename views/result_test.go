@@ -59,7 +59,7 @@ func TestEveryBlockInOneScroll(t *testing.T) {
 				text("one\n", "name", "STDOUT"), text(`{"two":[2,3]}`, "name", "STDERR"), text("# Three\n\n- **last**\n- end"),
 			}}
 		})
-		app.Pane("result").Has("── 1/3 text · STDOUT · 4 B ──", "one", "── 2/3 text · STDERR · 13 B ──", `"two": [`, "── 3/3 text · 25 B ──", "▸text   raw", "block 1/3")
+		app.Pane("result").Has("── 1/3 text · STDOUT · 4 B ──", "one", "── 2/3 text · STDERR · 13 B ──", `"two": [`, "── 3/3 text · 25 B ──", "▸text   raw", "t frames · r run again · y copy · block 1/3")
 		app.Press("]").Pane("result").Has("block 2/3")
 		app.Press("enter").Pane("result").Has("text · STDERR · 13 B", `▾ "two": [2]`, "esc back").HasNot("3/3")
 		app.Press("esc").Pane("result").Has("1/3", "block 2/3")

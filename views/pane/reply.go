@@ -291,6 +291,9 @@ func (r *Reply) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	p.H = h
 	p.Lines, p.Scroll = append(head, lines...), scroll
 	p.Foot = r.Doc.foot()
+	if keys := r.keys(); p.Focused && r.Doc.inner == nil && paint.Width(keys)+paint.Width(p.Foot)+9 <= p.W {
+		p.Foot = strings.TrimSuffix(keys+" · "+p.Foot, " · ")
+	}
 	if n := r.Doc.front().selected(); n > 0 {
 		p.Selected = len(head) + n
 	}
@@ -307,6 +310,11 @@ func (r *Reply) errorLines(th *tui.Theme, w int) []string {
 		}
 	}
 	return out
+}
+
+// keys are what is asked for most often in a result.
+func (r *Reply) keys() string {
+	return strings.TrimPrefix(r.next()+" · y copy", " · ")
 }
 
 // next is what can be done about an error.
