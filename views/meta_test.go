@@ -2,6 +2,8 @@ package views_test
 
 import (
 	"context"
+	"encoding/base64"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -37,5 +39,27 @@ func TestT6_MetaIsSetFromAnyScreen(t *testing.T) {
 		app.Press("ctrl+t", "ctrl+u", "enter")
 		app.Status().HasNot("tenant_id")
 		app.Press("shift+tab", "enter").Pane("detail").Has("agents of nobody")
+	})
+}
+
+// The command to copy sends the same metadata, and a form keeps what is typed while it is asked for.
+func TestT6_CopiedCommandHasTheMeta(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := server.NewMCPServer("tenants", "1", server.WithToolCapabilities(true))
+		srv.AddTool(mcp.NewTool("echo", mcp.WithString("text"), mcp.WithDestructiveHintAnnotation(false)), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText("x"), nil
+		})
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Server("tenants", srv), tuitest.At("tools", nil))
+		app.View("tools").Pane("list").Has("echo")
+		app.Press("enter").View("call")
+		app.Type("hello").Press("ctrl+t").Prompt("_meta (KEY=VALUE KEY:=JSON)").Answer("tenant_id=acme n:=1")
+		app.Pane("form").Has("hello")
+		app.Press("ctrl+g").Pane("result").Has("x")
+		app.Press("y", "c").Toast("copied mcphud command")
+		_, copied, _ := strings.Cut(string(app.Output()), "\x1b]52;c;")
+		copied, _, _ = strings.Cut(copied, "\x07")
+		if text, err := base64.StdEncoding.DecodeString(copied); err != nil || !strings.Contains(string(text), "--meta tenant_id=acme --meta n:=1") {
+			t.Errorf("copied %s, %v", text, err)
+		}
 	})
 }
