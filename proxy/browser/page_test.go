@@ -160,11 +160,15 @@ func TestB6_E2EPage(t *testing.T) {
 	p.choose("everything")
 	p.eval(`document.getElementById('filter').dispatchEvent(new Event('input'))`, nil)
 	p.pick("test_tool_with_progress")
-	p.eval(`window.seen = []; new MutationObserver(() => window.seen.push(document.getElementById('progress').value)).observe(document.getElementById('activity'), { childList: true })`, nil)
+	p.eval(`window.seen = []; window.said = []; new MutationObserver(() => { window.seen.push(document.getElementById('progress').value); window.said.push(document.getElementById('activity').textContent); }).observe(document.getElementById('activity'), { childList: true })`, nil)
 	p.call()
 	var values []float64
 	if p.eval(`window.seen`, &values); !strings.Contains(fmt.Sprint(values), "50 100") {
 		t.Errorf("progress %v", values)
+	}
+	var said []string
+	if p.eval(`window.said`, &said); !strings.Contains(strings.Join(said, "|"), "50 % · ") {
+		t.Errorf("progress is said as %q", said)
 	}
 	p.pick("test_elicitation")
 	p.fill("message", "Who are you?")
@@ -185,7 +189,7 @@ func TestB6_E2EPage(t *testing.T) {
 	if got := p.result(); !strings.Contains(got, "action=decline") {
 		t.Errorf("declined: %s", got)
 	}
-	if said := p.said(); len(said) > 0 {
+	if said = p.said(); len(said) > 0 {
 		t.Errorf("the console says %q", said)
 	}
 
