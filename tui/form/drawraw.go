@@ -45,10 +45,11 @@ func (f *Form) rawStatus() []string {
 	case f.raw.late:
 		return []string{paint.Cut(th.Muted.S("· long text: it is read when you leave it (ctrl+r) or send"), f.w)}
 	case f.raw.err != nil && f.raw.back:
-		return []string{
-			paint.Cut(th.Error.S("✗ cannot go back to the form: not valid JSON, "+safe.Line(f.raw.err.Error(), 4*f.w)), f.w),
-			paint.Cut(th.Muted.S("  correct it where the cursor is; ctrl+z undoes, ctrl+y starts over"), f.w),
+		var out []string
+		for _, l := range wrapped("✗ cannot go back to the form: not valid JSON, "+safe.Line(f.raw.err.Error(), 4*f.w), f.w, 2) {
+			out = append(out, th.Error.S(l))
 		}
+		return append(out, paint.Cut(th.Muted.S("  correct it where the cursor is; ctrl+z undoes, ctrl+y starts over"), f.w))
 	case f.raw.err != nil:
 		return []string{paint.Cut(th.Error.S("✗ "+safe.Line(f.raw.err.Error(), 4*f.w)), f.w)}
 	case f.sch.Err() != nil:

@@ -22,8 +22,11 @@ func (f *Form) Hints() []Hint {
 		}
 		return []Hint{{[]string{"enter"}, "use this key"}, {[]string{"esc"}, "keep the old"}}
 	}
+	if f.pop != nil && f.pop.suggestion {
+		return []Hint{{[]string{"tab", "enter"}, "accept"}, {[]string{"down", "up"}, "choose"}, {[]string{"esc"}, "close"}}
+	}
 	if f.pop != nil {
-		return []Hint{{[]string{"enter"}, "accept"}, {[]string{"up", "down"}, "choose"}, {[]string{"esc"}, "close"}}
+		return []Hint{{[]string{"enter"}, "accept"}, {[]string{"tab", "down", "up"}, "choose"}, {[]string{"esc"}, "close"}}
 	}
 	var out []Hint
 	add := func(text string, keys ...string) { out = append(out, Hint{keys, text}) }
