@@ -43,11 +43,12 @@ func Column(name string, col, w int) string {
 }
 
 const (
-	maxName    = 64 // cells of a column of names that others wait for
-	maxOverrun = 12 // cells that the longest names may add to their column
-	maxGroup   = 20 // cells of the column of servers
-	leastNote  = 24 // free cells from which on there is a column for what items say of themselves
-	leastHit   = 10 // the same for the part of it that a filter found
+	maxMeasured = 1000 // rows that decide about the columns
+	maxName     = 64   // cells of a column of names that others wait for
+	maxOverrun  = 12   // cells that the longest names may add to their column
+	maxGroup    = 20   // cells of the column of servers
+	leastNote   = 24   // free cells from which on there is a column for what items say of themselves
+	leastHit    = 10   // the same for the part of it that a filter found
 )
 
 // ItemRow is a row of a list of items.
@@ -68,17 +69,20 @@ type ItemColumns struct {
 
 // NewItemColumns measures n rows.
 func NewItemColumns(n int, row func(int) ItemRow) ItemColumns {
-	k := ItemColumns{group: Widest(n, maxGroup, func(i int) string { return row(i).Group })}
+	var k ItemColumns
+	n = min(n, maxMeasured)
 	wide := make([]int, n)
 	for i := range n {
-		it := row(i).Item
-		wide[i] = paint.Width(safe.Line(row(i).Name, 2*maxName))
-		k.marks = k.marks || it.Destructive() || it.ReadOnly()
-		switch about := aboutItem(it); {
-		case i == 0:
-			k.prefix = about
-		case k.prefix != "":
-			k.prefix = k.prefix[:shared(k.prefix, about)]
+		r := row(i)
+		wide[i] = paint.Width(safe.Line(r.Name, 2*maxName))
+		if len(r.Group) > k.group {
+			k.group = max(k.group, min(paint.Width(safe.Line(r.Group, 2*maxGroup)), maxGroup))
+		}
+		k.marks = k.marks || r.Item.Destructive() || r.Item.ReadOnly()
+		if i == 0 {
+			k.prefix = text.Cut(aboutItem(r.Item), maxName)
+		} else if k.prefix != "" {
+			k.prefix = k.prefix[:shared(k.prefix, aboutItem(r.Item))]
 		}
 	}
 	if slices.Sort(wide); n > 0 { // a few long names do not take the descriptions away from all others
@@ -104,7 +108,7 @@ func shared(a, b string) int {
 
 // aboutItem is the line that an item says of itself.
 func aboutItem(it offer.Item) string {
-	about := strings.NewReplacer("**", "", "`", "").Replace(text.FirstLine(text.Clip(it.Description, searched)))
+	about := text.FirstLine(text.Cut(it.Description, searched))
 	if it.Title == "" || sameWords(it.Title, it.Name) {
 		return about
 	}
@@ -169,7 +173,8 @@ func (k ItemColumns) about(q widget.Query, r ItemRow, found bool, w int) string 
 	case found:
 		return safe.Line(text.Clip(q.Excerpt(flat(r.Item), w), 4*w), 0)
 	}
-	return safe.Line(text.Clip(strings.TrimSpace(strings.TrimPrefix(aboutItem(r.Item), k.prefix)), 4*w), 0)
+	about := strings.TrimSpace(strings.TrimPrefix(aboutItem(r.Item), k.prefix))
+	return safe.Line(text.Clip(strings.ReplaceAll(strings.ReplaceAll(about, "**", ""), "`", ""), 4*w), 0)
 }
 
 // flat is all that an item says of itself in one line.
