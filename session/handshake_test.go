@@ -355,7 +355,7 @@ func TestConnectJoinsAndCancels(t *testing.T) {
 		want := "Disconnected → Connecting\nConnecting → Disconnected\nDisconnected → Connecting\nConnecting → Connected"
 		var got []string
 		for _, e := range m.Journal().Snapshot(0, nil) {
-			if e.Kind == journal.State && strings.Contains(e.Note, " -> ") {
+			if e.Kind == journal.State && strings.Contains(e.Note, " → ") {
 				got = append(got, e.Note)
 			}
 		}

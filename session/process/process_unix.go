@@ -75,6 +75,19 @@ func Unread(w *os.File) int64 {
 	return n
 }
 
+// Unheard reports whether nobody has the other end of a pipe that is written to.
+func Unheard(w *os.File) bool {
+	gone := false
+	if c, err := w.SyscallConn(); err == nil {
+		_ = c.Control(func(fd uintptr) {
+			fds := []unix.PollFd{{Fd: int32(fd)}}
+			n, err := unix.Poll(fds, 0)
+			gone = err == nil && n > 0 && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+		})
+	}
+	return gone
+}
+
 // groupGone waits up to 25 ms for a killed group to vanish, since SIGKILL takes effect a little after it was sent. It does not
 // wait longer, since orphans that nobody reaps stay in the group for ever.
 func groupGone(pid int) {

@@ -43,6 +43,9 @@ func SignalGroup(pid int, _ Signal) {
 // Unread returns -1: the system cannot tell.
 func Unread(*os.File) int64 { return -1 }
 
+// Unheard returns false: the system cannot tell.
+func Unheard(*os.File) bool { return false }
+
 func groupGone(int) {}
 
 // Forwarded returns the interrupt, which a console sends to the child as well.

@@ -20,6 +20,9 @@ import (
 // drainGrace is how long what a child has already written may take to arrive, from its exit on.
 const drainGrace = 250 * time.Millisecond
 
+// inputCheck is how soon it is noticed that a child has closed its input.
+const inputCheck = time.Second
+
 // GracePeriod is how long a child gets when its connection is closed. Many servers do not leave when their input ends, and a
 // one-shot command must not wait for them.
 type GracePeriod struct {
@@ -171,6 +174,8 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	}()
 
 	closedOutput := false
+	var watch sync.WaitGroup
+	watch.Go(s.watchInput)
 	select {
 	case <-s.proc.Exited():
 		WaitFor(eof, drainGrace)
@@ -189,6 +194,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	}
 	s.unread.Store(process.Unread(s.stdin))
 	s.finish()
+	watch.Wait()
 	s.proc.Signal(process.Kill) // what it forked; its own pid is still reserved
 	WaitFor(errEOF, drainGrace)
 	_ = s.stdin.Close()
@@ -207,6 +213,23 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 		msg = (*f).Error()
 	}
 	in.Lost(&failure.Error{Kind: failure.ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "look at its output above, then reconnect"})
+}
+
+// watchInput notices that the child has closed its input while nobody writes to it: whoever waits for an answer would wait in vain.
+func (s *stdio) watchInput() {
+	tick := time.NewTicker(inputCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if process.Unheard(s.stdin) {
+				s.end(syscall.EPIPE)
+				return
+			}
+		case <-s.over:
+			return
+		}
+	}
 }
 
 // terminate ends the child, by force if it does not listen.
