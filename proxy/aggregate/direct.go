@@ -176,7 +176,7 @@ func (a *answer) serve(c *flow.Call) {
 	defer func() {
 		v := recover()
 		if v != nil {
-			end = io.ErrUnexpectedEOF
+			end, a.status = io.ErrUnexpectedEOF, 0
 		}
 		if a.events != nil {
 			_ = a.events.CloseWithError(end) // never fails

@@ -186,3 +186,23 @@ func TestR19_CancelledCallsAreCancelledAtTheAgent(t *testing.T) {
 		}
 	}
 }
+
+// An agent that dies in the middle of a short answer is reported as that.
+func TestR19_ShortAnswersThatEndEarly(t *testing.T) {
+	url, _ := custom(t, func(w http.ResponseWriter, r *http.Request, id string) {
+		if r.Method == http.MethodGet {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", "1000")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+id+`,"result":{"content":[`)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	s := router(t, map[string]string{"a": url}, nil)
+	session, _ := s.open("{}", "2025-11-25")
+	if got := s.ask(session, "tools/call", `{"name":"mcp__a__t"}`); got.Error == nil || !strings.Contains(got.Error.Message, "ended early") {
+		t.Error(got.raw)
+	}
+}
