@@ -82,7 +82,7 @@ func TestReadOnlyLeavesReadOnlyTools(t *testing.T) {
 		app.Pane("list").Has("rows").HasNot("drop", "wipe", "plain")
 		app.Press("enter").View("call").Press("ctrl+g").Pane("result").Has("called rows")
 		for _, name := range []string{"wipe", "plain"} {
-			app.Press(":").Type("call " + name).Press("enter").View("call").Press("ctrl+g").Toast("not in read-only mode").NoOverlay()
+			app.Press(":").Type("call " + name).Press("enter").View("call").Press("ctrl+g").Toast("read-only mode: this tool is not marked").NoOverlay()
 		}
 	}, tuitest.ReadOnly(), tuitest.Size(80, 24))
 }

@@ -16,7 +16,7 @@ func TestE2EFilesystem(t *testing.T) {
 	dir := t.TempDir()
 	note := filepath.Join(dir, "note.txt")
 	app := open(t, peertest.Filesystem(t, dir))
-	app.View("tools").Pane("list").Has("write_file", "⚠ destructive")
+	app.View("tools").Pane("list").Has("⚠ write_file")
 
 	form(app, "write_file")
 	app.Type(note).Press("enter").Paste("first line\nsecond line\n").Press("ctrl+g")
@@ -55,18 +55,18 @@ func TestE2EFilesystem(t *testing.T) {
 	intact(t, app)
 }
 
-// TestE2EReadOnly refuses tools that destroy.
+// TestE2EReadOnly lists and calls only tools that say of themselves that they change nothing.
 func TestE2EReadOnly(t *testing.T) {
 	dir := t.TempDir()
 	app := open(t, peertest.Filesystem(t, dir), tuitest.ReadOnly())
-	form(app, "create_directory")
-	app.Type(filepath.Join(dir, "sub")).Press("ctrl+g")
-	app.Pane("result").Has("✓ ")
-	form(app, "move_file")
-	app.Type(filepath.Join(dir, "sub")).Press("enter").Type(filepath.Join(dir, "other")).Press("ctrl+g")
-	app.Toast("not in read-only mode")
-	if _, err := os.Stat(filepath.Join(dir, "sub")); err != nil {
-		t.Error(err)
+	app.View("tools").Pane("list").Has("list_allowed_directories").HasNot("write_file", "create_directory")
+	form(app, "list_allowed_directories")
+	app.Press("ctrl+g")
+	app.Pane("result").Has("✓ ", dir)
+	app.Press(":").Type("call create_directory").Press("enter").View("call")
+	app.Type(filepath.Join(dir, "sub")).Press("ctrl+g").Toast("read-only mode: ")
+	if _, err := os.Stat(filepath.Join(dir, "sub")); err == nil {
+		t.Error("the folder was made")
 	}
 }
 

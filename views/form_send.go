@@ -31,7 +31,7 @@ func (v *formScreen) cannot(c *tui.Ctx) string {
 	case v.cur.op != 0:
 		return "it is running; x cancels"
 	case c.ReadOnly && v.kind == offer.Tools && !v.cur.item.ReadOnly():
-		return "the tool is not marked as read-only: not in read-only mode"
+		return "read-only mode: this tool is not marked as read-only"
 	}
 	return offline(c)
 }
