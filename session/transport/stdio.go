@@ -212,7 +212,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	if f := s.fault.Load(); f != nil && !errors.Is(*f, syscall.EPIPE) {
 		msg = (*f).Error()
 	}
-	in.Lost(&failure.Error{Kind: failure.ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "look at its output above, then reconnect"})
+	in.Lost(&failure.Error{Kind: failure.ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "see why in its output, then reconnect"})
 }
 
 // watchInput notices that the child has closed its input while nobody writes to it: whoever waits for an answer would wait in vain.

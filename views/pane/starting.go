@@ -61,7 +61,7 @@ func (l *Details) failed(srv config.Server, st session.Status) {
 	if errors.As(err, &e) && srv.Command != "" {
 		c := *e
 		said, c.Detail = c.Detail, ""
-		if name != "" { // a key below does it
+		if name != "" || said != "" && c.Remedy == "" { // a key below does it, or what to read stands there
 			c.Next, c.Remedy = "", ""
 		}
 		err = &c
