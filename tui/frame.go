@@ -177,7 +177,11 @@ func (f *frame) toasts(a *App) {
 	for i, r := range rows {
 		w := paint.Width(r)
 		y := bottom - len(rows) + i
-		paint.Splice(f.rows[y:y+1], []string{r}, a.w-w-2, 0, w)
+		x := a.w - w
+		if y < f.layout.Hints.Y {
+			x -= 2 // leave the corner of the border
+		}
+		paint.Splice(f.rows[y:y+1], []string{r}, x, 0, w)
 	}
 }
 
