@@ -15,7 +15,7 @@ import (
 
 // item is one line of a picker.
 type item struct {
-	title, keys, help string // safe text
+	title, keys, help string // title and help may be a server's: they are sanitised when drawn
 	group             string
 	why               string // why it cannot be picked, "" if it can
 	typed             bool   // is listed only when something is typed
@@ -200,7 +200,7 @@ func (p *picker) Draw(c *Ctx, pane *Pane) *tea.Cursor {
 		}
 		lines = append(lines, t.Border.S(strings.Repeat("─", pane.W)))
 		it := p.items[p.shown[p.at]]
-		full := cmp.Or(it.help, it.title)
+		full := safe.Line(cmp.Or(it.help, it.title), 0)
 		if it.why != "" {
 			full = it.why + ". " + full
 		}
@@ -254,9 +254,9 @@ func (p *picker) row(t *Theme, i, w int, at bool) string {
 	if it.why != "" {
 		st = t.Muted
 	}
-	s := t.Accent.S(head) + p.query.HighlightName(it.title, st, t.Match)
+	s := t.Accent.S(head) + p.query.HighlightName(safe.Line(it.title, w), st, t.Match)
 	if about != "" {
-		s += "  " + p.query.Highlight(about, t.Muted, t.Match)
+		s += "  " + p.query.Highlight(safe.Line(about, w), t.Muted, t.Match)
 	}
 	return paint.Fit(s, w)
 }

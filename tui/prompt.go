@@ -228,7 +228,7 @@ func (a *App) completeCommand(text string) (out []string) {
 		add(v.info.ID)
 		if f, ok := v.view.(Finder); ok && named && a.actions.find(word) == v {
 			for _, x := range f.Find(&a.ctx) {
-				add(word + " " + x.Name)
+				add(word + " " + safe.Line(x.Name, 300))
 			}
 		}
 	}

@@ -63,7 +63,8 @@ type Finder interface {
 	Find(*Ctx) []Found
 }
 
-// Found is one thing of a [Finder]. Its texts are sanitised, of one line.
+// Found is one thing of a [Finder]. Its name and what it says of itself are as the server sent them: there may be thousands,
+// and the shell sanitises what it draws.
 type Found struct {
 	Kind        string // "tool"
 	Name, About string

@@ -9,11 +9,12 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// maxFound bounds what the palette lists of one kind.
-const maxFound = 20_000
+const (
+	maxFound     = 20_000 // things of one kind that the palette lists
+	maxFoundText = 400    // bytes of what each says of itself
+)
 
 // kindWords name one item of a kind.
 var kindWords = [offer.NumKinds]string{offer.Tools: "tool", offer.Resources: "resource", offer.Templates: "template", offer.Prompts: "prompt"}
@@ -41,12 +42,12 @@ func Find(c *tui.Ctx, kind offer.Kind, to func(offer.Item) (name, screen string)
 			if name == "" {
 				continue
 			}
-			about := safe.Line(aboutItem(it), 400)
+			about := aboutItem(it)
 			if len(servers) > 1 {
-				about = safe.Line(s.Title(), 40) + ": " + about
+				about = s.Title() + ": " + about
 			}
 			out = append(out, tui.Found{
-				Kind: kindWords[kind], Name: safe.Line(name, 300), About: text.Clip(about, 400),
+				Kind: kindWords[kind], Name: name, About: text.Cut(about, maxFoundText),
 				Run: func(c *tui.Ctx) tea.Cmd { return c.NavigateOn(s.Name(), screen, name) },
 			})
 		}
