@@ -227,7 +227,7 @@ func (s *Session) dial(ctx context.Context) error {
 		tell = s.set(Connected, nil)
 	case s.state != Connecting: // Disconnect came in between
 		err = &failure.Error{Kind: failure.Interrupted, Server: s.Title(), Stage: "connecting", Message: "disconnected while connecting"}
-		tell = func() {}
+		tell = s.notifyChange // nothing of the attempt is left
 	case failure.KindOf(err) == failure.Interrupted:
 		err = failure.Wrap(err, s.Title(), "connecting")
 		tell = s.set(Disconnected, nil)

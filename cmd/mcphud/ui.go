@@ -104,7 +104,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	err = tui.Run(ctx, cfg)
 	a.kill.patient.Store(false)
 	late = time.AfterFunc(time.Second, func() {
-		fmt.Fprintln(a.err, "mcphud: waiting for a server that is still being installed; ctrl+c twice ends it at once")
+		fmt.Fprintln(a.err, "mcphud: waiting for an installation to finish; ctrl+c twice ends it at once")
 	})
 	return err
 }
