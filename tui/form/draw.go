@@ -213,12 +213,21 @@ func (d *drawer) below(r *row) (pad string, room int) {
 	return pad, max(d.w-len(pad), 8)
 }
 
-// typeWidth is the room for types at the right, 0 where there is none.
+// typeWidth is the room for types at the right, 0 where there is none: what they take, while values have half of the rest.
 func (d *drawer) typeWidth() int {
 	if d.w < wide {
 		return 0
 	}
-	return min(d.w/3, 56)
+	f := d.f
+	if f.types.build != f.builds || f.types.w != d.w {
+		f.types = calm{build: f.builds, w: d.w}
+		for i := range f.rows[:min(len(f.rows), maxMeasured)] {
+			if r := &f.rows[i]; r.kind != rowAdd && r.kind != rowMore {
+				f.types.lines = max(f.types.lines, paint.Width(d.summary(r))+1)
+			}
+		}
+	}
+	return min(f.types.lines, max(d.w/3, (d.w-f.nameWidth(d.w))/2), 56)
 }
 
 func (d *drawer) extra(r *row, lead string, x int, focused bool) []string {

@@ -67,6 +67,7 @@ type Form struct {
 
 	builds int // how often rows were built
 	calm   calm
+	types  calm // the width of the column of types
 	lines  []string
 	cx, cy int
 	cursor bool

@@ -35,7 +35,7 @@ func (f *Form) Rows(w int) int {
 	return max(now, f.calm.lines) + note
 }
 
-// calm is the height of a form without popups and problems.
+// calm is what was measured of a form without popups and problems.
 type calm struct {
 	build, w, lines int
 }
