@@ -367,6 +367,21 @@ func TestDestructiveToolAsksOnATerminal(t *testing.T) {
 	}
 }
 
+// An interrupt answers the question with no, and nothing that waits for an answer stays: the process checks itself for goroutines.
+func TestInterruptWhileAsked(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "j.jsonl")
+	s := startUI(t, "tools", "call", "reset_counter", "--url", agent(t, agentsrv.Options{}), "--journal", log)
+	s.shows("[y/N]")
+	s.signal(os.Interrupt)
+	if code := s.exit(); code != exitInterrupted {
+		t.Errorf("exit %d: %s", code, s.written())
+	}
+	if strings.Contains(contents(log), `"tools/call"`) {
+		t.Error("the tool was called")
+	}
+}
+
 func TestJSONL(t *testing.T) {
 	t.Parallel()
 	o := mcphud(t, fake(t, behave.Good, "tools", "call", "progress", "count=250", "--format", "jsonl")...)
