@@ -96,7 +96,7 @@ func runLinear(ctx context.Context, cfg Config) error {
 func (l *linear) loop(lines <-chan string) error {
 	fmt.Fprintln(l.out, "mcphud, linear mode. A number picks, /text filters, help lists the commands, an empty line shows the screen again, q quits.")
 	l.start(l.app.Init())
-	l.show(true)
+	l.again = true // once the screens know the servers
 	quiet := time.NewTimer(linearQuiet)
 	defer quiet.Stop()
 	ready := false // the line before had its effect
@@ -137,7 +137,7 @@ func (l *linear) loop(lines <-chan string) error {
 				l.command(line)
 			}
 		}
-		if ready && l.again && len(l.app.ops.all) == 0 {
+		if ready && l.again && (l.view == "" || len(l.app.ops.all) == 0) {
 			l.again, asked = false, true
 			l.seen = map[string]bool{}
 		}
