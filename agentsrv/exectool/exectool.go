@@ -125,12 +125,14 @@ func run(ctx context.Context, spec process.Spec, name string, args []byte) (*mcp
 	return result(said.text), nil
 }
 
-// result is what a program wrote: structured, too, if it is a JSON object.
+// result is what a program wrote: structured, too, if it is a JSON object that every reader reads alike.
 func result(out []byte) *mcp.CallToolResult {
 	out = bytes.TrimRight(out, "\r\n")
 	res := mcp.NewToolResultText(strings.ToValidUTF8(string(out), "\ufffd"))
-	if json.Valid(out) && bytes.HasPrefix(bytes.TrimSpace(out), []byte("{")) {
-		res.RawStructuredContent = bytes.TrimSpace(out)
+	if object := bytes.TrimSpace(out); bytes.HasPrefix(object, []byte("{")) {
+		if _, err := jsonrpc.Canonical(object); err == nil {
+			res.RawStructuredContent = object
+		}
 	}
 	return res
 }

@@ -47,6 +47,8 @@ func TestWhatAProgramWritesIsTheResult(t *testing.T) {
 		{script: "true", text: ""},
 		{script: "echo '[1]'", text: "[1]"},
 		{script: `printf 'a\377b'`, text: "a\ufffdb"},
+		{script: `printf '{"a":"\377"}'`, text: "{\"a\":\"\ufffd\"}"},
+		{script: `echo '{"a":1,"a":2}'`, text: `{"a":1,"a":2}`},
 		{script: `echo "$OWN $AGENT_TOKEN"`, text: "set here "},
 		{script: "echo partly; echo because >&2; exit 3", text: "x exited with status 3: because", failed: true},
 		{script: "kill -9 $$", text: "x was ended by signal killed", failed: true},
