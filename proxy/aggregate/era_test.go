@@ -10,6 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 // inRegion is a tool one of whose parameters travels in a header as well.
@@ -75,6 +77,33 @@ func TestP3_ParametersInHeadersAreMadeForLegacyCallers(t *testing.T) {
 	id, _ := s.open("{}", "2025-11-25")
 	a := s.ask(id, "tools/call", `{"name":"mcp__a__go","arguments":{"region":"eu"}}`)
 	if a.Error != nil || len(a.Result.Content) == 0 || !strings.Contains(a.raw, "in eu") {
+		t.Error(a.raw)
+	}
+}
+
+// A number that moved for the modern era is what it was for a caller of the legacy one.
+func TestE7_E8_ErrorsAreNumberedForTheCallersEra(t *testing.T) {
+	s := router(t, map[string]string{"a": served(t, "a", func(m *server.MCPServer) { echo(m, "one") }, func(h http.Handler) http.Handler {
+		return modernOnly(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil || !bytes.Contains(body, []byte(`"tools/call"`)) {
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				h.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+string(jsonrpc.Get(body, "id"))+
+				`,"error":{"code":-31002,"message":"Rate limit exceeded","data":{"kind":"rate_limited","legacyCode":-32002,"retryAfterMs":7}}}`)
+		}))
+	})}, nil)
+	id, _ := s.open("{}", "2025-11-25")
+	for _, session := range []string{id, ""} {
+		a := s.ask(session, "tools/call", `{"name":"mcp__a__one","arguments":{"text":"m"}}`)
+		if a.Error == nil || a.Error.Code != -32002 || !strings.Contains(a.raw, `{"kind":"rate_limited","retryAfterMs":7}`) {
+			t.Errorf("session %q: %s", session, a.raw)
+		}
+	}
+	if a := s.modernAsk("tools/call", "mcp__a__one", `,"name":"mcp__a__one","arguments":{"text":"m"}`, ""); a.Error == nil || a.Error.Code != -31002 || !strings.Contains(a.raw, "legacyCode") {
 		t.Error(a.raw)
 	}
 }

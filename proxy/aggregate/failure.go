@@ -48,11 +48,19 @@ func timedOut(agent string, err error) error {
 	return &jsonrpc.RequestError{Kind: jsonrpc.KindTimeout, Message: "Agent '" + agent + "' did not answer in time", Status: 504, Err: err}
 }
 
-// translated is an agent's error as the caller's era numbers it: in the modern one there is no -32002.
+// translated is an agent's error as the caller's era numbers it: in the modern one there is no -32002, and numbers that moved for it
+// say which one they were.
 func (x *exchange) translated(err error) error {
 	var rpc *jsonrpc.Error
-	if x.modern && x.env.Method == string(mcp.MethodResourcesRead) && errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeResourceNotFound {
+	switch {
+	case !errors.As(err, &rpc):
+	case x.modern && x.env.Method == string(mcp.MethodResourcesRead) && rpc.Code == jsonrpc.CodeResourceNotFound:
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: rpc.Message, Data: rpc.Data}
+	case !x.modern:
+		if code, wrong := strconv.ParseInt(string(jsonrpc.Get(rpc.Data, "legacyCode")), 10, 64); wrong == nil {
+			data, _ := jsonrpc.Update(rpc.Data, jsonrpc.Delete("legacyCode")) // is an object
+			return &jsonrpc.Error{Code: code, Message: rpc.Message, Data: data}
+		}
 	}
 	return err
 }
