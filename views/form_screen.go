@@ -466,7 +466,7 @@ func (v *formScreen) Plain(_ *tui.Ctx, w io.Writer) {
 		v.cur.form.Plain(w)
 	}
 	for _, p := range v.cur.form.Problems() {
-		fmt.Fprintln(w, "problem: "+safe.Line(p.String(), 400))
+		fmt.Fprintln(w, "problem: "+safe.Line(p.Sentence(), 400))
 	}
 }
 
