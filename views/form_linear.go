@@ -1,0 +1,58 @@
+package views
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/safe"
+)
+
+func (v *formScreen) Plain(_ *tui.Ctx, w io.Writer) {
+	if v.cur == nil {
+		fmt.Fprintln(w, "Nothing is open here.")
+		return
+	}
+	fmt.Fprintf(w, "%s %s\n", v.verb, safe.Line(v.name(v.cur.item), 120))
+	if v.reply.Shown() {
+		v.reply.Plain(w)
+		return
+	}
+	if v.cur.form.Raw() || len(v.cur.form.Items()) == 0 {
+		v.cur.form.Plain(w)
+	}
+	for _, p := range v.cur.form.Problems() {
+		fmt.Fprintln(w, "problem: "+safe.Line(p.Sentence(), 400))
+	}
+}
+
+// Choices are the fields, each asked for by its number, and sending.
+func (v *formScreen) Choices(*tui.Ctx) (out []tui.Choice) {
+	if v.cur == nil || v.cur.op != 0 {
+		return nil
+	}
+	d := v.cur
+	for _, it := range d.form.Items() {
+		out = append(out, tui.Choice{Label: it.Label, Run: func(c *tui.Ctx) tea.Cmd {
+			v.reply.Clear()
+			return c.Ask(tui.Question{
+				Label: safe.Line(strings.TrimPrefix(it.Pointer, "/"), 80), Initial: it.Value,
+				OnDone: func(c *tui.Ctx, text string) tea.Cmd {
+					if err := d.form.SetText(it.Pointer, text); err != nil {
+						return tea.Batch(d.form.Cmd(), c.Toast(tui.Warning, err.Error()))
+					}
+					return d.form.Cmd()
+				},
+			})
+		}})
+	}
+	return append(out, tui.Choice{Label: v.verb + " " + safe.Line(v.name(d.item), 120), Run: func(c *tui.Ctx) tea.Cmd {
+		if why := v.cannot(c); why != "" {
+			return c.Toast(tui.Warning, why)
+		}
+		return v.check(c)
+	}})
+}
