@@ -180,7 +180,7 @@ func (a *App) crumbs() string {
 	v := a.current()
 	parts := make([]string, 0, 3)
 	if a.servers.current != "" && !v.info.AllServers {
-		parts = append(parts, a.servers.current)
+		parts = append(parts, a.servers.titleOf(a.servers.current))
 	}
 	parts = append(parts, v.info.Title)
 	if b, ok := v.view.(Breadcrumber); ok {

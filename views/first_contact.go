@@ -52,12 +52,12 @@ type starter struct {
 	run        func(*tui.Ctx) tea.Cmd
 }
 
-func (v *servers) starters() []starter {
+func (v *servers) starters(c *tui.Ctx) []starter {
 	out := []starter{{"a", "add one: paste a command, a URL or an mcpServers JSON", v.add}}
 	if v.configs != nil && v.configs.Demo != nil {
 		out = append(out, starter{"D", "try the bundled demo (offline)", v.demo})
 	}
-	if v.noConfigs(nil) == "" {
+	if v.noConfigs(c) == "" && !c.Linear { // there is no editor in linear mode
 		out = append(out, starter{"e", "write ./" + ownFile + " in $EDITOR", v.edit})
 	}
 	return out
@@ -80,7 +80,7 @@ func (r starterRows) Row(i, w int) string {
 // drawFirst fills the list pane where there are no servers.
 func (v *servers) drawFirst(c *tui.Ctx, p *tui.Pane) {
 	p.Title, p.Badge, p.Foot = "No servers yet", "", ""
-	rows := starterRows{v.starters(), c.Theme}
+	rows := starterRows{v.starters(c), c.Theme}
 	v.List.SetTheme(c.Theme)
 	v.List.SetRows(rows)
 	v.List.SetSize(p.W, min(rows.Len(), p.H))

@@ -122,7 +122,7 @@ func (v *servers) nothing(c *tui.Ctx) string {
 
 func (v *servers) open(c *tui.Ctx) tea.Cmd {
 	if len(v.all) == 0 {
-		list := v.starters()
+		list := v.starters(c)
 		return list[min(max(v.List.Selected(), 0), len(list)-1)].run(c)
 	}
 	return v.openServer(c, v.selected())
@@ -320,7 +320,7 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 		}
 	}
 	if len(all) == 0 {
-		return v.SetRows(c, starterRows{v.starters(), c.Theme})
+		return v.SetRows(c, starterRows{v.starters(c), c.Theme})
 	}
 	cmd := v.SetRows(c, serverRows{v, c})
 	for i, s := range v.all {
@@ -430,7 +430,7 @@ func (v *servers) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 
 func (v *servers) Choices(c *tui.Ctx) (out []tui.Choice) {
 	if len(v.all) == 0 {
-		for _, x := range v.starters() {
+		for _, x := range v.starters(c) {
 			out = append(out, tui.Choice{Label: x.title, Run: x.run})
 		}
 		return out

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mark3labs/mcp-go/server"
+
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/faketest"
@@ -61,6 +63,9 @@ func TestAStartThatTakesLong(t *testing.T) {
 	state(app, session.Connected)
 	shows(app, "list", "echo")
 	app.Status().Has("Fake server, mode good")
+	if got := app.Title(); !strings.Contains(got, "Fake server, mode good") {
+		t.Errorf("the window is called %q", got)
+	}
 }
 
 // TestAStartIsGivenUp: x ends an attempt that somebody else began, quitting does not ask, and r starts again.
@@ -120,4 +125,20 @@ func TestAChildThatFloodsStderrWhileStarting(t *testing.T) {
 	}
 	state(app, session.Connected)
 	shows(app, "list", "echo")
+}
+
+// TestAHostileName: what a server calls itself is text wherever it is shown, and short.
+func TestAHostileName(t *testing.T) {
+	t.Parallel()
+	cfg := config.Server{Name: "plain", Unnamed: true, Transport: config.Stdio, Command: "memory"}
+	app := start(t, tuitest.Memory(cfg, server.NewMCPServer("evil\x1b]0;pwned\x07\x1b[31m\u202e"+strings.Repeat("x", 5000), "1", server.WithToolCapabilities(true))),
+		tuitest.At("servers", nil), tuitest.SessionOptions(patient))
+	state(app, session.Connected)
+	app.Status().Has("evil")
+	app.Press("2").View("tools").Press("6").View("traffic")
+	for where, text := range map[string]string{"the output": string(app.Output()), "the title": app.Title(), "the screen": app.Screen()} {
+		if strings.Contains(text, "\x1b]0;pwned") || strings.Contains(text, "\u202e") || strings.Contains(text, strings.Repeat("x", 70)) {
+			t.Errorf("%s has the name as it came", where)
+		}
+	}
 }
