@@ -6,30 +6,36 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/mcphud/mcphud/session/failure"
 )
 
+// lazy compiles a pattern when it is first used: a server that starts needs none of them.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 var (
-	frameJS    = regexp.MustCompile(`^at .*:\d+(:\d+)?\)?( \{)?$`) // of a stack trace, which says less than what stands above it
-	npxFolder  = regexp.MustCompile(`[/\\]_npx[/\\][0-9a-f]{8,64}`)
-	noModule   = regexp.MustCompile(`MODULE_NOT_FOUND|Cannot find (module|package) `)
-	demands    = regexp.MustCompile(`(?i)\b(required|requires|missing|please set|unset|undefined|(not|must be|to be) (set|defined|provided|configured|found)|must provide|please (provide|define|export)|keyerror)\b`)
-	variable   = regexp.MustCompile(`\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\b`)
-	anyName    = regexp.MustCompile(`\b[A-Z][A-Z0-9]{2,63}\b`)
-	inEnv      = regexp.MustCompile(`(?i)\benv(ironment)?\b|environ\b|keyerror`)
-	errorCodes = regexp.MustCompile(`^(ERR|ERROR|E[A-Z]{3,})_|_(NOT_FOUND|ERROR|FAILED)$`)
+	frameJS    = lazy(`^at .*:\d+(:\d+)?\)?( \{)?$`) // of a stack trace, which says less than what stands above it
+	npxFolder  = lazy(`[/\\]_npx[/\\][0-9a-f]{8,64}`)
+	noModule   = lazy(`MODULE_NOT_FOUND|Cannot find (module|package) `)
+	demands    = lazy(`(?i)\b(required|requires|missing|please set|unset|undefined|(not|must be|to be) (set|defined|provided|configured|found)|must provide|please (provide|define|export)|keyerror)\b`)
+	variable   = lazy(`\b[A-Z][A-Z0-9]*(_[A-Z0-9]+)+\b`)
+	anyName    = lazy(`\b[A-Z][A-Z0-9]{2,63}\b`)
+	inEnv      = lazy(`(?i)\benv(ironment)?\b|environ\b|keyerror`)
+	errorCodes = lazy(`^(ERR|ERROR|E[A-Z]{3,})_|_(NOT_FOUND|ERROR|FAILED)$`)
 )
 
 // StackFrame reports whether a line is one of a stack trace of JavaScript.
-func StackFrame(line string) bool { return frameJS.MatchString(line) }
+func StackFrame(line string) bool { return frameJS().MatchString(line) }
 
 // Of finds what the last lines of a child's stderr name as the reason why it ended: the remedy, and what that is about. ""
 // if they name nothing.
 func Of(lines []string) (failure.Remedy, string) {
 	missing := false
 	for _, l := range lines {
-		missing = missing || noModule.MatchString(l)
+		missing = missing || noModule().MatchString(l)
 	}
 	for _, l := range lines {
 		if dir := npxCache(l); missing && dir != "" {
@@ -47,7 +53,7 @@ func Of(lines []string) (failure.Remedy, string) {
 // npxCache is the folder of npx's cache that a line names, if it is there: whoever wrote the line must not choose what a user
 // removes.
 func npxCache(line string) string {
-	at := npxFolder.FindStringIndex(line)
+	at := npxFolder().FindStringIndex(line)
 	if at == nil {
 		return ""
 	}
@@ -65,22 +71,22 @@ func npxCache(line string) string {
 
 // wantedVariable is the environment variable that a line says is missing.
 func wantedVariable(line string) string {
-	if !demands.MatchString(line) {
+	if !demands().MatchString(line) {
 		return ""
 	}
-	names := variable
-	if inEnv.MatchString(line) {
-		if name := first(variable, line); name != "" {
+	names := variable()
+	if inEnv().MatchString(line) {
+		if name := first(variable(), line); name != "" {
 			return name
 		}
-		names = anyName
+		names = anyName()
 	}
 	return first(names, line)
 }
 
 func first(names *regexp.Regexp, line string) string {
 	for _, name := range names.FindAllString(line, 8) {
-		if len(name) <= 64 && !errorCodes.MatchString(name) && !strings.HasPrefix(name, "NODE_MODULE") {
+		if len(name) <= 64 && !errorCodes().MatchString(name) && !strings.HasPrefix(name, "NODE_MODULE") {
 			return name
 		}
 	}
