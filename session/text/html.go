@@ -27,17 +27,13 @@ func OfPage(body string) string {
 		if !ok {
 			break
 		}
-		var tag string
-		tag, body, _ = strings.Cut(after, ">")
-		name, _, _ := strings.Cut(lower(tag), " ")
-		switch name {
+		tag, rest, _ := strings.Cut(low[len(low)-len(after):], ">")
+		switch name, _, _ := strings.Cut(tag, " "); name {
 		case "script", "style", "title", "head", "svg": // what is in them is not text
-			if i := strings.Index(lower(body), "</"+name); i >= 0 {
-				body = body[i:]
-			} else {
-				body = ""
-			}
+			_, rest, _ = strings.Cut(rest, "</"+name)
+			_, rest, _ = strings.Cut(rest, ">")
 		}
+		body = after[len(after)-len(rest):]
 	}
 	words := func(s string) string { return strings.Join(strings.Fields(html.UnescapeString(s)), " ") }
 	title, shown := words(title), words(said.String())
@@ -52,10 +48,11 @@ func OfPage(body string) string {
 
 // lower is s with small letters for the capitals of ASCII: as long as s.
 func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			r += 'a' - 'A'
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] += 'a' - 'A'
 		}
-		return r
-	}, s)
+	}
+	return string(b)
 }

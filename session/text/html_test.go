@@ -1,6 +1,10 @@
 package text
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 func TestOfPage(t *testing.T) {
 	t.Parallel()
@@ -11,9 +15,21 @@ func TestOfPage(t *testing.T) {
 		"<html><title>502 Bad Gateway</title><center>502 Bad Gateway</center><hr>nginx": "502 Bad Gateway nginx",
 		"<html><head><title>only": "only",
 		"<html>":                  "",
+		"<html>" + strings.Repeat("\xff", 20) + "<BODY>text": "text",
 	} {
 		if got := OfPage(in); got != want {
 			t.Errorf("%q\nsays %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestOfAHostilePage(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	if got := OfPage("<html>" + strings.Repeat("<svg></svg>", 100_000) + "text"); got != "text" {
+		t.Errorf("%.100q", got)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("a page of 1 MB took %v", took)
 	}
 }
