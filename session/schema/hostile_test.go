@@ -74,6 +74,25 @@ func TestMultiplyingReferences(t *testing.T) {
 	}
 }
 
+// Twenty references at every level to a union that lists them: 160,000 paths within four levels.
+func TestMultiplyingUnions(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"$ref":"#/$defs/l0","$defs":{`)
+	for i := range 4 {
+		fmt.Fprintf(&b, `"l%d":{"oneOf":[{"const":%d}`+strings.Repeat(fmt.Sprintf(`,{"$ref":"#/$defs/l%d"}`, i+1), 20)+`]},`, i, i)
+	}
+	b.WriteString(`"l4":{"oneOf":[{"type":"null"}`)
+	for i := range 255 {
+		fmt.Fprintf(&b, `,{"properties":{"p%d":{}}}`, i)
+	}
+	b.WriteString(`]}}}`)
+	start := time.Now()
+	vs := Parse([]byte(b.String())).Root().Variants()
+	if took := time.Since(start); len(vs) < 2 || len(vs) > MaxVariants || took > 10*time.Second {
+		t.Errorf("%d variants in %v", len(vs), took)
+	}
+}
+
 func TestLoopsEnd(t *testing.T) {
 	for _, text := range []string{
 		`{"$ref":"#"}`, `{"allOf":[{"$ref":"#"}]}`, `{"anyOf":[{"$ref":"#"},{"$ref":"#"}]}`,

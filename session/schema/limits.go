@@ -13,6 +13,8 @@ const (
 	MaxVariants = 256
 	// maxUnionDepth bounds how deep a oneOf or anyOf directly within another is listed with it.
 	maxUnionDepth = 4
+	// maxUnions bounds how many of them are, since references multiply.
+	maxUnions = 64
 	// MaxSkeletonNodes bounds the size of a generated value.
 	MaxSkeletonNodes = 20_000
 	// maxExampleNodes, maxExampleDepth and maxExampleBytes bound an example: its values, its nesting, and an example of the

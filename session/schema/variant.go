@@ -29,7 +29,8 @@ func (v Variant) Field() *Field { return v.make() }
 func (f *Field) Variants() []Variant {
 	if f.variants == nil && f.Shape() == ShapeVariants {
 		if len(f.groups) > 0 {
-			f.variants = f.s.distinct(f.branches(f.groups[0], 0))
+			unions := maxUnions
+			f.variants = f.s.distinct(f.branches(f.groups[0], 0, &unions))
 		} else {
 			f.variants = f.byType()
 		}
@@ -45,8 +46,9 @@ func (f *Field) VariantKeyword() string {
 	return "type"
 }
 
-// branches lists the branches of a group, and in place of one that only chooses again what it chooses between.
-func (f *Field) branches(g group, depth int) []Variant {
+// branches lists the branches of a group, and in place of one that only chooses again what it chooses between; that of so many
+// unions at most.
+func (f *Field) branches(g group, depth int, unions *int) []Variant {
 	disc := f.Discriminator()
 	var out []Variant
 	for _, p := range g.branches {
@@ -62,7 +64,7 @@ func (f *Field) branches(g group, depth int) []Variant {
 			}
 			return made
 		}
-		if inner := v.inner(n, depth); inner != nil && len(out)+len(inner) <= MaxVariants {
+		if inner := v.inner(n, depth, unions); inner != nil && len(out)+len(inner) <= MaxVariants {
 			out = append(out, inner...)
 			continue
 		}
@@ -79,15 +81,16 @@ func (f *Field) branches(g group, depth int) []Variant {
 }
 
 // inner lists what a branch chooses between, nil where it is something itself.
-func (v Variant) inner(n *Value, depth int) []Variant {
-	if depth == maxUnionDepth || n.Get("oneOf").Len()+n.Get("anyOf").Len() == 0 {
+func (v Variant) inner(n *Value, depth int, unions *int) []Variant {
+	if depth == maxUnionDepth || *unions == 0 || n.Get("oneOf").Len()+n.Get("anyOf").Len() == 0 {
 		return nil
 	}
+	*unions--
 	mid := v.make()
 	if mid.Shape() != ShapeVariants || len(mid.groups) != 1 {
 		return nil
 	}
-	out := mid.branches(mid.groups[0], depth+1)
+	out := mid.branches(mid.groups[0], depth+1, unions)
 	for i := range out {
 		out[i].Path = append(slices.Clone(v.Path), out[i].Path...)
 		out[i].parts = append(slices.Clone(v.parts), out[i].parts...)
