@@ -31,7 +31,7 @@ const (
 // once ctx is done; until then, one goroutine reads it.
 func (r *Router) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	cfg := config.Server{Name: r.o.Name, Transport: config.HTTP, URL: "http://127.0.0.1/mcp"}
-	p := &pipe{out: out, slots: make(chan struct{}, stdioCalls), cancelled: map[string]bool{}, limit: int(r.o.MaxRequest)}
+	p := &pipe{out: out, slots: make(chan struct{}, stdioCalls), running: map[string]bool{}, limit: int(r.o.MaxRequest)}
 	p.to = transport.NewHTTP(cfg, transport.Tap{}, inProcess{r})
 	if err := p.to.Start(ctx, p); err != nil {
 		return err
@@ -77,22 +77,21 @@ type pipe struct {
 	slots chan struct{}
 	limit int // bytes of a line
 
-	mu        sync.Mutex
-	out       io.Writer
-	failed    error  // of writing
-	opening   []byte // id of an initialize that is under way
-	cancelled map[string]bool
+	mu      sync.Mutex
+	out     io.Writer
+	failed  error           // of writing
+	opening []byte          // id of an initialize that is under way
+	running map[string]bool // requests by id; true for those that the client cancelled
 }
 
 // read takes lines until the input ends.
 func (p *pipe) read(ctx context.Context, in io.Reader) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
-		line, long, err := readLine(r, p.limit)
+		line, long, err := ingress.ReadLine(r, p.limit)
 		switch line = bytes.TrimSpace(line); {
 		case long:
-			start, end, _ := jsonrpc.Find(line, "id") // if it came before what is long
-			p.refuse(line[start:end], &jsonrpc.RequestError{Kind: jsonrpc.KindTooLarge, Message: "Request too large: the limit of a line is " + ingress.Size(int64(p.limit))})
+			p.refuse(line, ingress.LineTooLong(p.limit))
 		case len(line) > 0:
 			p.take(ctx, line)
 		}
@@ -106,21 +105,6 @@ func (p *pipe) read(ctx context.Context, in io.Reader) error {
 			return nil
 		case err != nil:
 			return err
-		}
-	}
-}
-
-// readLine reads a line; of one that is too long it is the beginning.
-func readLine(r *bufio.Reader, limit int) (line []byte, long bool, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		if long = long || len(line)+len(part) > limit+2; !long {
-			line = append(line, part...)
-		} else if line == nil {
-			line = bytes.Clone(part)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, long, err
 		}
 	}
 }
@@ -145,22 +129,28 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 	if env.Kind != jsonrpc.Request {
 		if env.Method == string(mcp.MethodNotificationCancelled) {
 			p.mu.Lock()
-			if id := string(jsonrpc.Get(env.Params, "requestId")); len(p.cancelled) < stdioCalls {
-				p.cancelled[id] = true
+			id := string(jsonrpc.Get(env.Params, "requestId"))
+			if _, ok := p.running[id]; ok {
+				p.running[id] = true
 			}
 			p.mu.Unlock()
 		}
 		_ = p.to.Send(ctx, m) // nobody waits for an answer
 		return
 	}
-	if env.Method == string(mcp.MethodInitialize) {
-		p.mu.Lock()
+	opens := env.Method == string(mcp.MethodInitialize)
+	if !opens {
+		p.slots <- struct{}{}
+	}
+	p.mu.Lock()
+	if p.running[string(env.ID)] = false; opens {
 		p.opening = env.ID
-		p.mu.Unlock()
+	}
+	p.mu.Unlock()
+	if opens {
 		p.call(ctx, m)
 		return
 	}
-	p.slots <- struct{}{}
 	p.calls.Go(func() {
 		p.call(ctx, m)
 		<-p.slots
@@ -171,8 +161,8 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 func (p *pipe) call(ctx context.Context, m transport.Message) {
 	err := p.to.Send(ctx, m)
 	p.mu.Lock()
-	cancelled := p.cancelled[string(m.Env.ID)]
-	delete(p.cancelled, string(m.Env.ID))
+	cancelled := p.running[string(m.Env.ID)]
+	delete(p.running, string(m.Env.ID))
 	p.mu.Unlock()
 	var h *transport.HTTPError
 	var e *failure.Error

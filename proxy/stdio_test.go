@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -68,7 +69,7 @@ func TestR3_R19_AllAgentsOverStdio(t *testing.T) {
 	say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	want(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`, `"id":2,"result":{ "content":[], "big":9007199254740993}`)
 	want(`{"jsonrpc":"2.0","id":3,"method":"nope"}`, `"id":3,"error":{"code":-32601`)
-	want(`{"jsonrpc":"2.0","id":4,"method":"ping","params":{"x":"`+strings.Repeat("x", 2000)+`"}}`, `"code":-32600`)
+	want(`{"jsonrpc":"2.0","method":"ping","params":{"x":"`+strings.Repeat("x", 2000)+`"},"id":4}`, `"id":4,"error":{"code":-32600`)
 	want(`{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, `"id":5,"result"`)
 	if err := end(); err != nil {
 		t.Error(err)
@@ -94,5 +95,30 @@ func TestR19_A10_StdioEndsWithItsInput(t *testing.T) {
 	began := time.Now()
 	if err := end(); err != nil || time.Since(began) > time.Second {
 		t.Errorf("%v after %s", err, time.Since(began))
+	}
+}
+
+// What is cancelled is not answered, whatever was cancelled too late before.
+func TestR19_CancelledOverStdio(t *testing.T) {
+	a := newAgent(t)
+	called := make(chan struct{}, 1)
+	a.answer = func(_ http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
+		if e.Method == "tools/call" {
+			called <- struct{}{}
+			<-r.Context().Done()
+		}
+	}
+	f := start(t, Options{Trusted: true}, route("a", a.at(), ""))
+	say, next, end := piped(t, f)
+	say(initialize)
+	next()
+	for i := range stdioCalls + 1 {
+		say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"old %d"}}`, i))
+	}
+	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)
+	<-called
+	say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	if err := end(); err != nil { // with nothing written meanwhile
+		t.Error(err)
 	}
 }

@@ -109,13 +109,10 @@ func (c *stdio) read(in io.Reader) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	limit := int(c.srv.o.MaxLine)
 	for {
-		frame, long, err := readLine(r, limit)
+		frame, long, err := ingress.ReadLine(r, limit)
 		switch {
-		case long != nil:
-			err = errors.Join(err, c.refuse(&Exchange{ID: long.found()}, &jsonrpc.RequestError{
-				Kind: jsonrpc.KindTooLarge, Data: map[string]any{"limit": limit},
-				Message: "Request too large: the limit of a line is " + ingress.Size(c.srv.o.MaxLine),
-			}))
+		case long:
+			err = errors.Join(err, c.refuse(&Exchange{ID: frame}, ingress.LineTooLong(limit)))
 		case len(bytes.TrimSpace(frame)) > 0:
 			err = errors.Join(err, c.take(frame))
 		}
@@ -124,28 +121,6 @@ func (c *stdio) read(in io.Reader) error {
 		}
 		if err != nil {
 			return err
-		}
-	}
-}
-
-// readLine reads one line into memory of its own, without its end. If there is more than limit, all of it is gone but what long
-// found.
-func readLine(r *bufio.Reader, limit int) (frame []byte, long *idFinder, err error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		switch {
-		case long != nil:
-			long.feed(part)
-		case len(frame)+len(bytes.TrimRight(part, "\r\n")) > limit:
-			long = &idFinder{}
-			long.feed(frame)
-			long.feed(part)
-			frame = nil
-		default:
-			frame = append(frame, part...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return bytes.TrimRight(frame, "\r\n"), long, err
 		}
 	}
 }

@@ -1,10 +1,47 @@
-package front
+package ingress
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 
-	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
+
+// ReadLine reads one line into memory of its own, without its end. If there is more than limit, all of it is gone but the id of the
+// message, which then is line: nil if there is none. The error is that of r, at whose end a line may be, too.
+func ReadLine(r *bufio.Reader, limit int) (line []byte, long bool, err error) {
+	var id *idFinder
+	for {
+		part, err := r.ReadSlice('\n')
+		switch {
+		case id != nil:
+			id.feed(part)
+		case len(line)+len(bytes.TrimRight(part, "\r\n")) > limit:
+			id = &idFinder{}
+			id.feed(line)
+			id.feed(part)
+			line = nil
+		default:
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case id != nil:
+			return id.found(), true, err
+		default:
+			return bytes.TrimRight(line, "\r\n"), false, err
+		}
+	}
+}
+
+// LineTooLong refuses a message of which ReadLine says that it is.
+func LineTooLong(limit int) *jsonrpc.RequestError {
+	return &jsonrpc.RequestError{
+		Kind: jsonrpc.KindTooLarge, Data: map[string]any{"limit": limit},
+		Message: "Request too large: the limit of a line is " + Size(int64(limit)),
+	}
+}
 
 // maxID is the length of the longest id that is looked for in a frame that is not read otherwise.
 const maxID = 1 << 10
@@ -63,7 +100,7 @@ func (f *idFinder) found() []byte {
 	if f.times != 1 || len(f.id) >= maxID {
 		return nil
 	}
-	env, err := ingress.Scan([]byte(`{"jsonrpc":"2.0","method":"x","id":` + string(f.id) + `}`))
+	env, err := Scan([]byte(`{"jsonrpc":"2.0","method":"x","id":` + string(f.id) + `}`))
 	if err != nil {
 		return nil
 	}
