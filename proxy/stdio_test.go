@@ -122,3 +122,28 @@ func TestR19_CancelledOverStdio(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An agent's question that nobody answers any more does not outlive the input.
+func TestR19_A10_StdioEndsWhileTheClientIsAsked(t *testing.T) {
+	a := newAgent(t)
+	a.answer = func(w http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
+		if e.Method == "tools/call" {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "data: "+string(jsonrpc.NewRequest([]byte(`"why"`), "elicitation/create", []byte(`{"message":"?","requestedSchema":{"type":"object","properties":{}}}`)))+"\n\n")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}
+	}
+	f := start(t, Options{Trusted: true}, route("a", a.at(), ""))
+	say, next, end := piped(t, f)
+	say(strings.Replace(initialize, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1))
+	next()
+	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)
+	if got := next(); !strings.Contains(got, "elicitation/create") {
+		t.Fatal(got)
+	}
+	began := time.Now()
+	if err := end(); err != nil || time.Since(began) > 2*time.Second {
+		t.Errorf("%v after %s", err, time.Since(began))
+	}
+}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -9,7 +10,7 @@ import (
 )
 
 // RoundTrip serves a request by a handler in this process. The body of the answer is passed on as it is written, and has to be
-// closed; the request's context ends the handler. panicked gets what the handler panicked with, on its goroutine.
+// closed; the request's context ends the handler, and the body. panicked gets what the handler panicked with, on its goroutine.
 func RoundTrip(h http.Handler, r *http.Request, panicked func(any)) (*http.Response, error) {
 	pr, pw := io.Pipe()
 	w := &pipeWriter{header: http.Header{}, body: pw, head: make(chan struct{})}
@@ -27,6 +28,7 @@ func RoundTrip(h http.Handler, r *http.Request, panicked func(any)) (*http.Respo
 			w.abort(errors.New("answer ended early"))
 		}()
 		defer func() { _ = r.Body.Close() }()
+		defer context.AfterFunc(r.Context(), func() { _ = pr.CloseWithError(context.Cause(r.Context())) })() // never fails
 		h.ServeHTTP(w, r)
 	}()
 	select {
