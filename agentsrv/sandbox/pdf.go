@@ -199,7 +199,11 @@ func (t *typesetter) advance(x float64) { t.text = matrix{1, 0, 0, 1, x, 0}.mul(
 
 // show writes a string where the text is now, after a space or a line feed if it is apart from the one before.
 func (t *typesetter) show(s string) {
-	if t.out.Len()+len(s) > t.limit {
+	shown := s
+	if t.font != nil && t.font.encoding != nil {
+		shown = t.font.encoding.Decode(s) // of any length
+	}
+	if t.out.Len()+1+len(shown) > t.limit {
 		panic("enough")
 	}
 	at := t.text.mul(t.ctm)
@@ -210,10 +214,6 @@ func (t *typesetter) show(s string) {
 		t.out.WriteByte('\n')
 	case at[4]-t.endX > 0.15*height || at[4] < t.endX-height:
 		t.out.WriteByte(' ')
-	}
-	shown := s
-	if t.font != nil && t.font.encoding != nil {
-		shown = t.font.encoding.Decode(s)
 	}
 	for _, r := range shown {
 		if !unicode.IsControl(r) {

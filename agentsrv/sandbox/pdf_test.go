@@ -83,16 +83,21 @@ func TestHostileDocuments(t *testing.T) {
 	_ = w.Close()
 	good := paged(stream("", "BT /F1 10 Tf (fine) Tj ET"))
 	for name, doc := range map[string][]byte{
-		"empty":                {},
-		"noise":                bytes.Repeat([]byte{0xff, 0, 'a'}, 1000),
-		"cut":                  good[:len(good)/2],
-		"no pages":             document("<< /Type /Catalog >>"),
-		"pages in a circle":    document("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [2 0 R] /Count 1000000000 >>"),
-		"its own parent":       document("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 3 0 R /Contents 4 0 R >>", stream("", "BT /F1 1 Tf (x) Tj ET")),
-		"a deflate bomb":       paged(stream("/Filter /FlateDecode ", bomb.String())),
-		"deep brackets":        paged(stream("", strings.Repeat("[", 200_000))),
-		"states without end":   paged(stream("", strings.Repeat("q ", 1_000_000))),
-		"a filter of itself":   document("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Contents 4 0 R >>", "<< /Length 4 0 R /Filter 4 0 R >>\nstream\nx\nendstream"),
+		"empty":              {},
+		"noise":              bytes.Repeat([]byte{0xff, 0, 'a'}, 1000),
+		"cut":                good[:len(good)/2],
+		"no pages":           document("<< /Type /Catalog >>"),
+		"pages in a circle":  document("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [2 0 R] /Count 1000000000 >>"),
+		"its own parent":     document("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 3 0 R /Contents 4 0 R >>", stream("", "BT /F1 1 Tf (x) Tj ET")),
+		"a deflate bomb":     paged(stream("/Filter /FlateDecode ", bomb.String())),
+		"deep brackets":      paged(stream("", strings.Repeat("[", 200_000))),
+		"states without end": paged(stream("", strings.Repeat("q ", 1_000_000))),
+		"a filter of itself": document("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Contents 4 0 R >>", "<< /Length 4 0 R /Filter 4 0 R >>\nstream\nx\nendstream"),
+		"a letter for a book": document("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+			"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 4 0 R >> >> /Contents 6 0 R >>",
+			"<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 5 0 R >>",
+			stream("", "begincmap 1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar <41> <"+strings.Repeat("0062", 200)+"> endbfchar endcmap"),
+			stream("", "BT /F1 10 Tf "+strings.Repeat("("+strings.Repeat("A", 200)+") Tj ", 100)+"ET")),
 		"numbers out of reach": paged(stream("", "BT /F1 1e308 Tf 1e308 1e308 1e308 1e308 1e308 1e308 Tm (x) Tj 99999999999999999999 0 Td (y) Tj ET")),
 	} {
 		began := time.Now()
