@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -75,6 +76,7 @@ func (l *stderrLog) last() string {
 // diagnose finds a reason in what was kept.
 func (l *stderrLog) diagnose() (failure.Remedy, string) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	return diagnosis.Of(l.kept)
+	kept := slices.Clone(l.kept)
+	l.mu.Unlock()
+	return diagnosis.Of(kept) // looks at files, for which what the child writes must not wait
 }
