@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/muesli/cancelreader"
@@ -73,7 +74,7 @@ func readLine(ctx context.Context, f *os.File) (string, error) {
 
 // readOnly leaves the tools that are marked as read-only, in the items and in the list as it was sent, and says on stderr how
 // many others there are.
-func (l *link) readOnly(items []offer.Item, raw []byte) ([]offer.Item, []byte, error) {
+func (l *link) readOnly(items []offer.Item, raw []byte) ([]offer.Item, []byte) {
 	var kept []offer.Item
 	var array [][]byte
 	for _, it := range items {
@@ -87,9 +88,7 @@ func (l *link) readOnly(items []offer.Item, raw []byte) ([]offer.Item, []byte, e
 	}
 	from, to, ok := jsonrpc.Find(raw, offer.Tools.String())
 	if !ok {
-		return kept, raw, nil
+		return kept, raw
 	}
-	out := append([]byte(nil), raw[:from]...)
-	out = append(append(append(out, '['), bytes.Join(array, []byte{','})...), ']')
-	return kept, append(out, raw[to:]...), nil
+	return kept, slices.Concat(raw[:from], []byte{'['}, bytes.Join(array, []byte{','}), []byte{']'}, raw[to:])
 }

@@ -302,9 +302,7 @@ func (l *link) printList(ctx context.Context, kind offer.Kind, f func(*textOutpu
 	}
 	raw := list.JSON()
 	if kind == offer.Tools && l.opts.readOnly {
-		if list.Items, raw, err = l.readOnly(list.Items, raw); err != nil {
-			return err
-		}
+		list.Items, raw = l.readOnly(list.Items, raw)
 	}
 	return l.print(answer{result: raw, frames: l.responses(kind.Method()), text: func(t *textOutput) {
 		if len(list.Items) == 0 {
