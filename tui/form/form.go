@@ -94,11 +94,6 @@ func New(sch *schema.Schema, theme *paint.Theme) *Form {
 	return f
 }
 
-// NewArguments returns a form for a flat list of strings: the arguments of a prompt, the variables of a URI template.
-func NewArguments(args []schema.Argument, theme *paint.Theme) *Form {
-	return New(schema.FromArguments(args), theme)
-}
-
 // Schema returns the schema of the form.
 func (f *Form) Schema() *schema.Schema { return f.sch }
 

@@ -140,7 +140,7 @@ func TestClicks(t *testing.T) {
 }
 
 func TestSuggestions(t *testing.T) {
-	f := NewArguments([]schema.Argument{{Name: "lang", Required: true}, {Name: "b"}}, plainTheme())
+	f := New(schema.FromArguments([]schema.Argument{{Name: "lang", Required: true}, {Name: "b"}}), plainTheme())
 	f.SetSize(80, 20)
 	run(f)
 	asked := ""

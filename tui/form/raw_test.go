@@ -103,7 +103,7 @@ func TestPasteForTheWholeForm(t *testing.T) {
 // The first completion is taken by enter and by tab; an optional field that was left empty stays so.
 func TestCompletionsAreTaken(t *testing.T) {
 	for _, k := range []string{"enter", "tab"} {
-		f := NewArguments([]schema.Argument{{Name: "team", Required: true}, {Name: "other"}}, plainTheme())
+		f := New(schema.FromArguments([]schema.Argument{{Name: "team", Required: true}, {Name: "other"}}), plainTheme())
 		f.SetSize(80, 20)
 		run(f)
 		var asked []string
