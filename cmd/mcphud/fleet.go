@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -115,13 +113,12 @@ func (s seenServer) stopped(first error) bool {
 	return first != nil && s.err != nil && failure.KindOf(s.err) == failure.Interrupted && failure.KindOf(first) != failure.Interrupted
 }
 
-// targetFlags are those of the flags that name or shape one server and were given, sorted.
-func targetFlags(cmd *cobra.Command) []string {
-	given := map[string]bool{}
-	for _, name := range []string{"url", "agent", "server", "transport", "env", "cwd", "header", "root"} {
+// targetFlags are those of the flags that name or shape one server and were given.
+func targetFlags(cmd *cobra.Command) (given []string) {
+	for _, name := range []string{"url", "agent", "server", "transport", "protocol", "log-level", "env", "cwd", "header", "root"} {
 		if cmd.Flags().Changed(name) {
-			given["--"+name] = true
+			given = append(given, "--"+name)
 		}
 	}
-	return slices.Sorted(maps.Keys(given))
+	return given
 }

@@ -189,8 +189,10 @@ func TestS6_N1_ToolsOfAllServersInOneList(t *testing.T) {
 			}
 		}
 	}
-	if o := mcphud(t, "tools", "list", "--all", "--server", "a", "--config", file); o.code != exitFailure || !strings.Contains(o.stderr, "--server") {
-		t.Errorf("--all --server: exit %d, %s", o.code, o.stderr)
+	for flag, value := range map[string]string{"--server": "a", "--protocol": "2025-06-18", "--log-level": "debug"} {
+		if o := mcphud(t, "tools", "list", "--all", flag, value, "--config", file); o.code != exitFailure || !strings.Contains(o.stderr, flag) {
+			t.Errorf("--all %s: exit %d, %s", flag, o.code, o.stderr)
+		}
 	}
 	names := slices.Collect(func(yield func(string) bool) {
 		for _, tool := range all.Tools {
