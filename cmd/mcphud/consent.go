@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/cancelreader"
 
 	"github.com/mcphud/mcphud/session/consent"
@@ -43,15 +44,28 @@ func (l *link) allow(ctx context.Context, it offer.Item, args []byte) error {
 	if !l.consent.Asks(l.Name(), it) || !l.canAsk() {
 		return nil
 	}
-	l.side.ask(consent.Question(l.Title(), it.Name, args) + " [y/N] ")
+	l.side.ask(choices(consent.Question(l.Title(), it.Name, args), widthOf(l.std.err)))
 	switch line, err := readLine(ctx, l.std.in); {
 	case err != nil:
 		l.side.ask("\n") // an error line must be a line of its own
-		return err
+		return errors.Join(errNotSent, err)
 	case !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes"):
 		return refuse("not called", "answer y, or give --yes")
 	}
 	return nil
+}
+
+// errNotSent marks the error of a request that ended before anything of it was sent.
+var errNotSent = errors.New("nothing was sent")
+
+// choices puts the answers behind a question, on a line of their own where a terminal of some width would break them.
+func choices(question string, width int) string {
+	const answers = "[y/N] "
+	last := ansi.StringWidth(question[strings.LastIndexByte(question, '\n')+1:])
+	if width > 0 && last%width+len(" "+answers) >= width {
+		return question + "\n" + answers
+	}
+	return question + " " + answers
 }
 
 // readLine reads one line from a terminal, unless ctx ends first.

@@ -374,7 +374,7 @@ func TestInterruptWhileAsked(t *testing.T) {
 	s := startUI(t, "tools", "call", "reset_counter", "--url", agent(t, agentsrv.Options{}), "--journal", log)
 	s.shows("[y/N]")
 	s.signal(os.Interrupt)
-	if code := s.exit(); code != exitInterrupted {
+	if code := s.exit(); code != exitInterrupted || !strings.Contains(s.written(), "interrupted; nothing was sent") {
 		t.Errorf("exit %d: %s", code, s.written())
 	}
 	if strings.Contains(contents(log), `"tools/call"`) {

@@ -92,6 +92,9 @@ func explain(ctx context.Context, err error) *failure.Error {
 	}
 	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == failure.Interrupted || errors.Is(err, context.Canceled)) {
 		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; server notified", errInterrupted, ""
+		if errors.Is(err, errNotSent) {
+			c.Message = "interrupted; nothing was sent"
+		}
 	}
 	if c.Next == "" {
 		switch c.Kind {

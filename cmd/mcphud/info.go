@@ -16,7 +16,7 @@ import (
 
 func (a *app) infoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "info [flags] [-- COMMAND ARGS…]", Short: "Show the server's identity, protocol version and capabilities", Annotations: rule("none"),
+		Use: "info [flags] [URL | -- COMMAND ARGS…]", Short: "Show the server's identity, protocol version and capabilities", Annotations: rule("none"),
 		Example: "  mcphud info -- node server.js\n  mcphud info --server github --format json",
 		Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(info),
 	}

@@ -30,6 +30,19 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
+// A full name is answered with full names, which is what can be called without a target, and a server that failed is named once.
+func TestFullNamesOfMistypedTools(t *testing.T) {
+	t.Parallel()
+	file := writeConfig(t, "", [2]string{"good", string(behave.Good)}, [2]string{"broken", string(behave.ExitAtOnce)})
+	o := mcphud(t, "tools", "call", "mcp__good__ech", "--config", file)
+	if e := o.errorLine(t); !strings.Contains(e.Message, "did you mean mcp__good__echo") || o.code != exitTool {
+		t.Errorf("exit %d, %s", o.code, e.Message)
+	}
+	if o := mcphud(t, "tools", "list", "--all", "--config", file, "--format", "text"); !strings.Contains(o.out, "missing: broken: starting: ") {
+		t.Errorf("exit %d: %s", o.code, o.out)
+	}
+}
+
 // A plain URL names the server in every verb, wherever it stands, and a text that lacks only the scheme is recognised.
 func TestURLIsATarget(t *testing.T) {
 	t.Parallel()

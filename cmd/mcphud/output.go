@@ -165,6 +165,14 @@ func (t *textOutput) block(s string) {
 	t.b.WriteByte('\n')
 }
 
+// note writes a message in lines of words that fit the terminal; with width 0 it is one line.
+func (t *textOutput) note(width int, s string) {
+	if width > 0 {
+		s = strings.Join(wrapWords(s, width), "\n")
+	}
+	t.block(s)
+}
+
 // json writes raw over several lines, members in their order and literals as they are.
 func (t *textOutput) json(raw []byte) {
 	var b bytes.Buffer

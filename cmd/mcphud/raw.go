@@ -13,7 +13,7 @@ import (
 
 func (a *app) rawCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "raw METHOD [PARAMS] [flags] [-- COMMAND ARGS…]", Short: "Send any request", Annotations: rule("1-2"),
+		Use: "raw METHOD [PARAMS] [flags] [URL | -- COMMAND ARGS…]", Short: "Send any request", Annotations: rule("1-2"),
 		Long:    "Sends METHOD with PARAMS, which are JSON, @FILE, or - for stdin. They are neither checked nor changed; from 2026-07-28 on the required _meta is added.",
 		Example: "  mcphud raw tools/list '{\"cursor\":\"\"}' -- node server.js", Args: cobra.ArbitraryArgs,
 		RunE: a.serverCommand(a.raw),

@@ -60,7 +60,7 @@ func (a *app) serversList() error {
 	return p.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
 		rows := [][]string{}
 		for _, e := range list.Servers {
-			rows = append(rows, []string{e.Name, e.Transport, startProblem(e), e.Source.String(), destination(e.Server)})
+			rows = append(rows, []string{e.Name, e.Transport, startProblem(e), tilde(e.Source.String(), where.Home), destination(e.Server)})
 		}
 		if len(rows) == 0 {
 			t.block(noServers)

@@ -104,9 +104,11 @@ func statusOfAll(ctx context.Context, f *fleet) error {
 		} else {
 			t.table(f.out.width, rows)
 		}
-		t.block("\n" + poolLine(report.Pool))
+		t.block("")
+		t.note(f.out.width, poolLine(report.Pool))
 		for _, note := range notes {
-			t.block("\n" + note)
+			t.block("")
+			t.note(f.out.width, note)
 		}
 	}}); err != nil {
 		return err

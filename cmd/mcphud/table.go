@@ -12,11 +12,11 @@ import (
 const widestCell = 60
 
 // table writes rows with aligned columns, two spaces between them. Cells are single safe lines. On a terminal of some width
-// every line fits; with width 0 nothing is cut, and a cell that is too wide for its column pushes the next ones.
+// every line fits, and the first cell, which names the row, is cut last; with width 0 nothing is cut, and a cell that is too wide for its column pushes the next ones.
 func (t *textOutput) table(width int, rows [][]string) {
-	widest := widestCell
+	widest, name := widestCell, widestCell
 	if width > 0 {
-		widest = max(width/2, 10)
+		widest, name = max(width/2, 10), max(width*3/4, 10)
 	}
 	var widths []int
 	for _, row := range rows {
@@ -25,10 +25,13 @@ func (t *textOutput) table(width int, rows [][]string) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			if width > 0 && i < len(row)-1 {
+			most := widest
+			if i == 0 {
+				most = name
+			} else if width > 0 && i < len(row)-1 {
 				row[i] = ansi.Truncate(row[i], widest, "…")
 			}
-			widths[i] = max(widths[i], min(widest, ansi.StringWidth(row[i])))
+			widths[i] = max(widths[i], min(most, ansi.StringWidth(row[i])))
 		}
 	}
 	for _, row := range rows {

@@ -22,7 +22,7 @@ import (
 
 func (a *app) toolsCommand() *cobra.Command {
 	list := &cobra.Command{
-		Use: "list [flags] [-- COMMAND ARGS…]", Short: "List the server's tools, or with --all those of every configured server", Annotations: rule("none"),
+		Use: "list [flags] [URL | -- COMMAND ARGS…]", Short: "List the server's tools, or with --all those of every configured server", Annotations: rule("none"),
 		Example: "  mcphud tools list -- node server.js\n  mcphud tools list --all --config ci/mcp.json --format json",
 		Args:    cobra.ArbitraryArgs,
 	}
@@ -32,7 +32,7 @@ func (a *app) toolsCommand() *cobra.Command {
 	one := a.serverCommand(toolsList)
 	everyone := a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 		if given := targetFlags(cmd); len(given) > 0 || len(args) > 0 {
-			return usageError("--all is about every configured server, and "+cmp.Or(strings.Join(given, " and "), "a command")+" about one", "leave one of them out")
+			return usageError("--all lists every configured server, and "+cmp.Or(strings.Join(given, " and "), "a URL or a command")+" names one", "leave one of them out")
 		}
 		return a.withFleet(ctx, cmd, func(ctx context.Context, f *fleet) error { return toolsOfAll(ctx, f, spelling) })
 	})
@@ -49,7 +49,7 @@ func (a *app) toolsCommand() *cobra.Command {
 	}
 	var example bool
 	show := &cobra.Command{
-		Use: "show NAME [flags] [-- COMMAND ARGS…]", Short: "Show one tool with its schemas", Annotations: rule("one"),
+		Use: "show NAME [flags] [URL | -- COMMAND ARGS…]", Short: "Show one tool with its schemas", Annotations: rule("one"),
 		Example: "  mcphud tools show add -- node server.js\n  mcphud tools show add --example -- node server.js",
 		Long:    "Shows one tool with its schemas. " + fullNames,
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: a.completeNames(offer.Tools),
@@ -58,7 +58,7 @@ func (a *app) toolsCommand() *cobra.Command {
 	show.Flags().BoolVar(&example, "example", false, "print arguments to start from, as the input schema's examples have them")
 	var args string
 	call := &cobra.Command{
-		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [-- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
+		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [URL | -- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
 		Long: "Calls a tool. KEY=VALUE is converted by the tool's input schema, KEY:=JSON is taken as JSON; keys nest as a.b[0]=x.\n" +
 			"--args gives the whole object, on top of which single keys are set.\n\n" + fullNames,
 		Example: "  mcphud tools call mcp__github__search_repos query=mcp\n  mcphud tools call add a=1 b=2 -- node server.js\n  mcphud tools call search --args @query.json limit=5 --url http://127.0.0.1:3000/mcp",
@@ -95,10 +95,10 @@ func findTool(ctx context.Context, l *link, name string) (offer.Item, error) {
 	if err != nil {
 		return offer.Item{}, err
 	}
-	var names []string
-	spelt := ""
+	spelt, called := "", func(tool string) string { return tool }
 	if refs := toolset.Candidates(name, []string{l.Name()}); len(refs) > 0 {
 		spelt = refs[0].Tool
+		called = func(tool string) string { return toolset.FullName(l.Name(), tool) }
 	} else if agent, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp:"), ":"); ok && strings.HasPrefix(name, "mcp:") {
 		spelt = toolset.FullName(agent, tool)
 	}
@@ -109,8 +109,9 @@ func findTool(ctx context.Context, l *link, name string) (offer.Item, error) {
 			}
 		}
 	}
+	var names []string
 	for _, it := range list.Items {
-		names = append(names, it.Name)
+		names = append(names, called(it.Name))
 	}
 	return offer.Item{}, &failure.Error{
 		Kind: failure.InvalidToolName, Server: l.Name(), Message: fmt.Sprintf("there is no tool %q", name),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -88,7 +89,7 @@ func toolsOfAll(ctx context.Context, f *fleet, spelling string) error {
 		}
 		t.table(f.out.width, dropEmptyColumn(rows, 1))
 		for _, m := range missing {
-			t.block("missing: " + m.Server + ": " + m.Error)
+			t.note(f.out.width, "missing: "+m.Server+": "+strings.TrimPrefix(m.Error, m.Server+": "))
 		}
 	}}); err != nil {
 		return err

@@ -61,10 +61,35 @@ func TestTableAlignsAndCuts(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
+	named := &textOutput{}
+	named.table(20, [][]string{{"demo://a/long/name", "n", "d"}, {"b", "x", "d"}})
+	if got := named.b.String(); got != "demo://a/long/name …\nb                x …\n" {
+		t.Errorf("got\n%s", got)
+	}
 	long := &textOutput{}
 	long.table(0, [][]string{{strings.Repeat("n", 1<<20), "x"}, {"b", "y"}})
 	if lines := strings.Split(long.b.String(), "\n"); len(lines[1]) != widestCell+3 {
 		t.Errorf("a long name makes the next line %d wide", len(lines[1]))
+	}
+}
+
+// The answers to a question stand together, whatever is before them.
+func TestChoices(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		question string
+		width    int
+		want     string
+	}{
+		{"Call it?", 80, "Call it? [y/N] "},
+		{"Call it?", 0, "Call it? [y/N] "},
+		{"Call it with these?\n{}", 20, "Call it with these?\n{} [y/N] "},
+		{strings.Repeat("q", 73), 80, strings.Repeat("q", 73) + "\n[y/N] "},
+		{strings.Repeat("q", 81), 80, strings.Repeat("q", 81) + " [y/N] "},
+	} {
+		if got := choices(c.question, c.width); got != c.want {
+			t.Errorf("%q at %d: %q", c.question, c.width, got)
+		}
 	}
 }
 
