@@ -46,6 +46,13 @@ type CallOptions struct {
 // the server says of the tool now.
 func (s *Session) Call(ctx context.Context, method string, params json.RawMessage, o CallOptions) (rpc.Reply, error) {
 	if method == string(mcp.MethodToolsCall) {
+		if s.opts.AllowTool != nil {
+			if _, err := jsonrpc.Canonical(params); err != nil { // the server may see another name
+				return rpc.Reply{}, &failure.Error{
+					Kind: failure.Usage, Server: s.Title(), Stage: method, Message: "the parameters can be read in two ways: " + err.Error(), Next: "write each name once, in UTF-8", Err: err,
+				}
+			}
+		}
 		return s.callTool(ctx, jsonrpc.GetString(params, "name"), params, o)
 	}
 	return s.request(ctx, method, "", params, nil, o)

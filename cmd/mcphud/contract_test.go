@@ -323,6 +323,15 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("%v: exit %d, %s", args, o.code, o.stderr)
 		}
 	}
+	for params, want := range map[string]string{
+		`{"name":"reset_counter","NAME":"echo","arguments":{}}`: "not marked as read-only",
+		`{"name":"echo","name":"reset_counter","arguments":{}}`: "read in two ways",
+		`{"name":"reset_counter","name":"echo","arguments":{}}`: "read in two ways",
+	} {
+		if o := mcphud(t, "raw", "tools/call", params, "--read-only", "--url", url); o.code != 1 || !strings.Contains(o.errorLine(t).Message, want) {
+			t.Errorf("%s: exit %d, %s", params, o.code, o.stderr)
+		}
+	}
 	mcphud(t, "tools", "call", "reset_counter", "--url", url).ok(t) // nobody is there to be asked
 	mcphud(t, "tools", "call", "echo", "message=x", "--read-only", "--url", url).ok(t)
 	for _, format := range []string{"text", "json"} {

@@ -37,15 +37,13 @@ func (a *app) raw(ctx context.Context, l *link, own []string) error {
 		return usageError(method+" is a notification: it has no answer", "name a request")
 	}
 	if method == "tools/call" && (l.opts.readOnly || l.canAsk()) {
-		var p struct {
-			Name      string
-			Arguments json.RawMessage
+		if _, err := jsonrpc.Canonical(params); err != nil && l.opts.readOnly {
+			return usageError("--read-only refuses PARAMS that can be read in two ways: "+err.Error(), "write each name once, in UTF-8")
 		}
-		_ = json.Unmarshal(params, &p) // without a name the server refuses it
-		it, err := findTool(ctx, l, p.Name)
+		it, err := findTool(ctx, l, jsonrpc.GetString(params, "name")) // without a name the server refuses it
 		switch {
 		case err == nil:
-			err = l.allow(ctx, it, p.Arguments)
+			err = l.allow(ctx, it, jsonrpc.Get(params, "arguments"))
 		case !l.opts.readOnly:
 			err = nil // what is not listed may be tried
 		}

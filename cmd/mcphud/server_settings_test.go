@@ -92,6 +92,10 @@ func TestC10_LimitsOfTheFileHoldForOneCall(t *testing.T) {
 	if e := o.errorLine(t); o.code != exitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, "not allowed") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
+	o = mcphud(t, "raw", "--config", file, "--server", "good", "tools/call", `{"name":"echo","name":"methods"}`)
+	if e := o.errorLine(t); o.code != exitFailure || e.Kind != "Usage" || !strings.Contains(e.Message, "read in two ways") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
 	for _, args := range [][]string{{"good", "wait"}, {"deaf", "echo"}} {
 		if o := mcphud(t, append(call, args...)...); o.code != exitTimeout || o.took > 10*time.Second {
 			t.Errorf("%q: exit %d after %v, %s", args, o.code, o.took, o.stderr)
