@@ -33,6 +33,8 @@ func (s *Sandbox) Pages(ctx context.Context, document []byte, timeout time.Durat
 	switch f, ok := jsonrpc.AsRequestError(err); {
 	case ok && f.Kind == jsonrpc.KindTimeout:
 		return nil, fmt.Errorf("sandbox: reading the document took more than %v and was stopped", timeout)
+	case ok && f.Kind == jsonrpc.KindToolExecution && !errors.Is(err, errClosed):
+		return nil, errors.New("sandbox: the worker exited while it read the document, which may need more memory than a worker has")
 	case err != nil:
 		return nil, err
 	case res.Error != nil:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,17 +71,19 @@ func TestT3_PagesOfADocument(t *testing.T) {
 	}
 }
 
+func deflated(text string) string {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	_, _ = io.WriteString(w, text)
+	_ = w.Close()
+	return b.String()
+}
+
 // Whatever a document does, its worker ends in time, within its memory, and the next document is read.
 func TestHostileDocuments(t *testing.T) {
 	slow(t)
 	s := open(t, Options{Parallel: 1})
-	var bomb bytes.Buffer
-	w := zlib.NewWriter(&bomb)
-	zeros := bytes.Repeat([]byte("(x) Tj "), 1<<17)
-	for range 150 { // 140 MB
-		_, _ = w.Write(zeros)
-	}
-	_ = w.Close()
+	bomb := deflated(strings.Repeat("(x) Tj ", 20_000_000)) // 140 MB
 	good := paged(stream("", "BT /F1 10 Tf (fine) Tj ET"))
 	for name, doc := range map[string][]byte{
 		"empty":              {},
@@ -89,7 +92,7 @@ func TestHostileDocuments(t *testing.T) {
 		"no pages":           document("<< /Type /Catalog >>"),
 		"pages in a circle":  document("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [2 0 R] /Count 1000000000 >>"),
 		"its own parent":     document("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 3 0 R /Contents 4 0 R >>", stream("", "BT /F1 1 Tf (x) Tj ET")),
-		"a deflate bomb":     paged(stream("/Filter /FlateDecode ", bomb.String())),
+		"a deflate bomb":     paged(stream("/Filter /FlateDecode ", bomb)),
 		"deep brackets":      paged(stream("", strings.Repeat("[", 200_000))),
 		"states without end": paged(stream("", strings.Repeat("q ", 1_000_000))),
 		"a filter of itself": document("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Contents 4 0 R >>", "<< /Length 4 0 R /Filter 4 0 R >>\nstream\nx\nendstream"),
@@ -98,6 +101,7 @@ func TestHostileDocuments(t *testing.T) {
 			"<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 5 0 R >>",
 			stream("", "begincmap 1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar <41> <"+strings.Repeat("0062", 200)+"> endbfchar endcmap"),
 			stream("", "BT /F1 10 Tf "+strings.Repeat("("+strings.Repeat("A", 200)+") Tj ", 100)+"ET")),
+		"endless columns":      paged(stream("/Filter /FlateDecode /DecodeParms << /Predictor 12 /Columns 999999999999 >> ", deflated("\x02aaaa"))),
 		"numbers out of reach": paged(stream("", "BT /F1 1e308 Tf 1e308 1e308 1e308 1e308 1e308 1e308 Tm (x) Tj 99999999999999999999 0 Td (y) Tj ET")),
 	} {
 		began := time.Now()
