@@ -139,18 +139,16 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 		e.Next, e.Remedy = "check that this is an MCP server, or give it more time", failure.RaiseConnectTimeout
 	case e.Kind == failure.ChannelClosed && child != nil:
 		e.Kind = failure.SpawnFailed
-		if e.Stage == "starting" {
-			e.Message += " before it said anything"
-		} else {
-			e.Message += " before it answered"
-		}
+		e.Message += " before it answered"
 		switch e.Remedy, e.Object = child.Diagnose(); e.Remedy {
 		case failure.SetVariable:
 			e.Next = "set " + e.Object + " and start again"
 		case failure.RemoveCache:
 			e.Next = "remove npx's incomplete cache and start again"
 		default:
-			e.Next = "run the command by itself to see what is wrong"
+			if e.Detail == "" { // else what it wrote says more
+				e.Next = "run the command by itself to see what is wrong"
+			}
 		}
 	}
 	return e

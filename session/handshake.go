@@ -214,8 +214,12 @@ func (c *conn) initialize(ctx context.Context, version string) error {
 	}
 	got := jsonrpc.GetString(r.Result, "protocolVersion")
 	if got == "" || mcp.IsModernProtocol(got) || !mcp.IsValidProtocolVersion(got) {
+		what := fmt.Sprintf("the server answered initialize with protocol version %q, which does not exist there", text.Clip(got, 80))
+		if got == "" {
+			what = "the server answered initialize without a protocolVersion"
+		}
 		return &failure.Error{
-			Kind: failure.Protocol, Stage: stage, Message: fmt.Sprintf("the server answered initialize with protocol version %q, which does not exist there", text.Clip(got, 80)),
+			Kind: failure.Protocol, Stage: stage, Message: what,
 			Next: "try another: " + strings.Join(mcp.LegacyProtocolVersions(), ", "), Remedy: failure.ChooseProtocol,
 		}
 	}

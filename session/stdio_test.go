@@ -39,7 +39,7 @@ func TestS4_StartFailures(t *testing.T) {
 		"a folder":   {config.Server{Command: dir}, failure.SpawnFailed, []string{"cannot start"}, 1},
 		"no command": {config.Server{Transport: config.Stdio}, failure.SpawnFailed, []string{"no command is configured"}, 1},
 		"exits at once": {faketest.Stdio(t, behave.ExitAtOnce), failure.SpawnFailed, []string{
-			"starting: the server exited with status 3 before it said anything: ", "reading configuration | fakemcp: cannot open /etc/fakemcp.conf: no such file | fakemcp: giving up",
+			"starting: the server exited with status 3 before it answered: ", "reading configuration | fakemcp: cannot open /etc/fakemcp.conf: no such file | fakemcp: giving up",
 		}, 1},
 		"exits in initialize": {faketest.Stdio(t, behave.ExitInitialize), failure.SpawnFailed, []string{"exited with status 4", "initialize: the server", "before it answered: ", "license expired"}, 1},
 		"never answers":       {with(faketest.Stdio(t, behave.NoAnswer), func(c *config.Server) { c.ConnectTimeout = 1700 * time.Millisecond }), failure.Timeout, []string{"no answer to initialize within 1.7s", "give it more time"}, 1},
@@ -47,6 +47,7 @@ func TestS4_StartFailures(t *testing.T) {
 		"flawed entry":        {with(faketest.Stdio(t, behave.Good), func(c *config.Server) { c.Problem = errors.New("variable X is not set") }), failure.Usage, []string{"variable X is not set"}, 0},
 		"bad url":             {config.Server{URL: "localhost:80"}, failure.Usage, []string{"does not start with http:// or https://"}, 1},
 		"odd transport":       {config.Server{Transport: "carrier-pigeon"}, failure.Usage, []string{"carrier-pigeon"}, 1},
+		"silent":              {config.Server{Command: "false"}, failure.SpawnFailed, []string{"exited with status 1 before it answered", "run the command by itself"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,6 +56,9 @@ func TestS4_StartFailures(t *testing.T) {
 			err := s.Connect(t.Context())
 			if failure.KindOf(err) != c.kind || !strings.HasPrefix(err.Error(), "srv: ") {
 				t.Fatalf("%q: %v, want %q", failure.KindOf(err), err, c.kind)
+			}
+			if strings.Contains(err.Error(), "fakemcp: ") && strings.Contains(err.Error(), "by itself") {
+				t.Errorf("advice to look at what is shown: %v", err)
 			}
 			for _, w := range c.want {
 				if !strings.Contains(err.Error(), w) {

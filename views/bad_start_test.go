@@ -54,7 +54,7 @@ func TestBadStart(t *testing.T) {
 		},
 		"exit during start": {
 			stdio(behave.ExitAtOnce),
-			[]string{"exit: ", "exited with status 3 before it said anything", "reading configuration", "cannot open /etc/fakemcp.conf", "giving up"},
+			[]string{"exit: ", "exited with status 3 before it answered", "reading configuration", "cannot open /etc/fakemcp.conf", "giving up"},
 			false,
 		},
 		"exit on initialize": {

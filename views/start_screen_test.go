@@ -96,7 +96,7 @@ func TestAStartForWantOfAVariable(t *testing.T) {
 			state(app, session.Failed)
 			shows(app, pane, "exited with status 1", "sh -c", "stderr │ Error: MY_TOKEN environment variable is required", "E set MY_TOKEN and start again",
 				"In the shell: mcphud -e MY_TOKEN=…")
-			app.Status().Has("exited with status 1 before it said anything")
+			app.Status().Has("exited with status 1 before it answered")
 			app.Press("E")
 			if got := app.State().Prompt; got != "MY_TOKEN: " {
 				t.Errorf("the prompt is %q", got)
