@@ -3,6 +3,7 @@ package agentsrv
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,7 +79,8 @@ func (a *Agent) library() (*kb.Library, error) {
 		case a.o.Store == "":
 			index = nil // its own memory: that has one connection, which indexing would keep from everybody else
 		case tenant != "":
-			if index, err = store.Open(a.o.Store + ".kb-" + tenant); err != nil {
+			sum := sha256.Sum256([]byte(tenant)) // whose name may be no file's, or differ from another by case alone
+			if index, err = store.Open(fmt.Sprintf("%s.kb-%x", a.o.Store, sum[:8])); err != nil {
 				return nil, err
 			}
 			a.closes = append(a.closes, index.Close)

@@ -200,3 +200,19 @@ func page(t *testing.T, c *client, path string) []byte {
 	}
 	return body
 }
+
+// On a file system that does not tell case apart, tenants that differ in nothing else still have an index each.
+func TestX1_AFileForEachTenant(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.db")
+	serve(t, Options{Store: path, KB: []string{"acme=" + folder(t, "a.md", "one"), "Acme=" + folder(t, "a.md", "two"), "a:c*=" + folder(t, "a.md", "three")}})
+	files, err := filepath.Glob(path + ".kb-*[0-9a-z]")
+	names := map[string]bool{}
+	for _, f := range files {
+		if base := strings.ToLower(filepath.Base(f)); !strings.ContainsAny(base, ":*") && !strings.HasSuffix(base, "-wal") && !strings.HasSuffix(base, "-shm") {
+			names[base] = true
+		}
+	}
+	if err != nil || len(names) != 3 {
+		t.Errorf("%q %v", files, err)
+	}
+}
