@@ -43,7 +43,7 @@ func globalActions() []Action {
 			Run:  func(c *Ctx) tea.Cmd { return c.app.toView(FindNext{Back: true}) },
 		},
 		{
-			ID: "app.cancel", Keys: []string{"x"}, Title: "cancel call", Group: "Call", Hint: 10,
+			ID: "app.cancel", Keys: []string{"x"}, Title: "cancel", Group: "Call", Hint: 10,
 			Help:     "Cancel the newest running call and notify the server, or give up connecting.",
 			Disabled: nothingRuns,
 			Run: func(c *Ctx) tea.Cmd {

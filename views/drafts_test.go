@@ -128,6 +128,8 @@ func TestValuesOfAnEarlierRunAreReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := openEcho(t, dir)
 		app.Whole().Has("last used ", "ctrl+y clears")
+		app.Resize(40, 12).Whole().Has("─ last used ").HasNot("clears") // what goes first is the hint
+		app.Resize(80, 24)
 		app.Press("ctrl+y").Pane("form").HasNot("second third")
 	})
 	synctest.Test(t, func(t *testing.T) {

@@ -95,7 +95,10 @@ func (v *servers) hints(th *tui.Theme, w int) []string {
 	l := pane.NewDetails(th, w)
 	l.Note("", " or from the shell:", "    mcphud -- npx -y @modelcontextprotocol/server-everything stdio", "    mcphud https://host/mcp")
 	if v.configs != nil && len(v.configs.Looked) > 0 {
-		l.Note("", " looked in: "+strings.Join(v.looked(), ", "))
+		l.Note("", " looked in:")
+		for _, path := range v.looked() {
+			l.Note("    " + path)
+		}
 	}
 	return l.Lines
 }

@@ -59,8 +59,8 @@ func (d *draft) fill(k inputs.Kept) tea.Cmd {
 	return d.form.Cmd()
 }
 
-// note says of what run the marked values are, and how to be rid of them.
-func (d *draft) note(c *tui.Ctx, view string) string {
+// note says of what run the marked values are.
+func (d *draft) note() string {
 	if d.kept.Empty() || !d.form.Recalled() && d.kept.Text == "" {
 		return ""
 	}
@@ -72,7 +72,7 @@ func (d *draft) note(c *tui.Ctx, view string) string {
 	if d.kept.Draft {
 		what = "typed "
 	}
-	return what + when + " · " + c.KeyOf(view+".reset") + " clears"
+	return what + when
 }
 
 // changed hands out the work of a form that changed, and sees to it that what was typed is saved soon.

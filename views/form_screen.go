@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
+	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/views/pane"
 	"github.com/mcphud/mcphud/views/shell"
@@ -353,8 +354,8 @@ func (v *formScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	f.SetFocus(p.Focused)
 	p.Title = safe.Line(v.name(v.cur.item), 120)
 	p.Badge = formBadge(f)
-	if note := v.cur.note(c, v.info.ID); note != "" {
-		p.Badge = note + " · " + p.Badge
+	if note := v.cur.note(); note != "" {
+		p.Badge = firstFit(p.W-6-paint.Width(p.Title), note+" · "+c.KeyOf(v.info.ID+".reset")+" clears · "+p.Badge, note+" · "+p.Badge, p.Badge)
 	}
 	p.Foot = ""
 	if below, ok := c.Below(); ok {
@@ -369,6 +370,16 @@ func (v *formScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		return tea.NewCursor(x, y)
 	}
 	return nil
+}
+
+// firstFit is the first text of at most w cells, else the last.
+func firstFit(w int, texts ...string) string {
+	for _, s := range texts[:len(texts)-1] {
+		if paint.Width(s) <= w {
+			return s
+		}
+	}
+	return texts[len(texts)-1]
 }
 
 // Rows makes the form as tall as what is in it; a result has at least two fifths.

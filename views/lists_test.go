@@ -115,7 +115,7 @@ func TestHugeFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := tuitest.Start(t, gitLike()...)
 		app.Press("/").Paste(strings.Repeat("git log ", 1250))
-		app.Pane("list").Has("Nothing matches")
+		app.Pane("list").Has("Nothing matches", "Press esc to clear")
 		app.Press("esc").Pane("list").Has("git_add")
 		app.Press("/").Paste(strings.Repeat("git ", 20)).Pane("list").Has("git_add")
 		app.Press("esc")

@@ -192,7 +192,7 @@ func (d *drawer) row(i int, focused bool) []string {
 	value, more := d.value(r, focused, x, valueW)
 	line := lead + paint.Fit(label, nameW) + " " + paint.Fit(value, valueW)
 	if typeW > 0 {
-		line += " " + d.t.Muted.S(paint.Cut(d.summary(r), typeW-1))
+		line += " " + d.t.Muted.S(d.brief(r, typeW-1))
 	}
 	out := append([]string{line}, more...)
 	pad, room := d.below(r)
@@ -317,6 +317,22 @@ func (d *drawer) summary(r *row) string {
 		}
 	}
 	return strings.Join(parts, " · ")
+}
+
+// brief is as much of the summary as fits whole: the first of its parts, and how many choices there are rather than some.
+func (d *drawer) brief(r *row, w int) string {
+	s := d.summary(r)
+	for paint.Width(s) > w {
+		i := strings.LastIndex(s, " · ")
+		if i < 0 {
+			break
+		}
+		s = s[:i]
+	}
+	if n := max(len(r.field.Options), len(r.field.Variants())); paint.Width(s) > w && n > 0 && strings.HasPrefix(s, "one of: ") {
+		s = "one of " + strconv.Itoa(n)
+	}
+	return paint.Cut(s, w)
 }
 
 // oneOf lists what can be picked, or says how much that is.

@@ -3,7 +3,6 @@ package form
 import (
 	"strconv"
 
-	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 )
@@ -64,7 +63,7 @@ func (f *Form) rawStatus() []string {
 		if i == 3 || len(out) >= f.h/3 {
 			break
 		}
-		out = append(out, paint.Cut(th.Error.S("✗ "+safe.Line(schema.Problem.String(p), 4*f.w)), f.w))
+		out = append(out, paint.Cut(th.Error.S("✗ "+safe.Line(p.Sentence(), 4*f.w)), f.w))
 	}
 	return out
 }

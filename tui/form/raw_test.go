@@ -131,3 +131,13 @@ func TestCompletionsAreTaken(t *testing.T) {
 		}
 	}
 }
+
+// A problem is said as people say it.
+func TestRawProblemsAreSentences(t *testing.T) {
+	f := open(t, sums)
+	press(t, f, "ctrl+r")
+	f.Paste(`{"a":1}`)
+	if s := screen(f); !strings.Contains(s, "✗ b is required") {
+		t.Error(s)
+	}
+}

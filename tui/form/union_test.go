@@ -71,3 +71,13 @@ func TestNestedUnionsTakeFewKeys(t *testing.T) {
 		t.Errorf("%d keys", pressed+1)
 	}
 }
+
+// What does not fit beside a field loses whole parts, not the ends of words.
+func TestTypesAreNotCut(t *testing.T) {
+	f := open(t, `{"type":"object","properties":{"first":{},"path_of_repo":{"type":"string","minLength":1,"pattern":"^/[a-z]+(/[a-z]+)*$"},
+		"parent":{"enum":["first_choice","second_choice","third_choice","fourth_choice"]}}}`)
+	f.SetSize(78, 10)
+	if s := screen(f); strings.Contains(s, "…") || !strings.Contains(s, "string · at least 1") || !strings.Contains(s, "one of 4") {
+		t.Error(s)
+	}
+}

@@ -24,6 +24,8 @@ const (
 	leastType     = 12        // free cells from which on a type stands beside its argument
 	leastBeside   = 20        // free cells from which on a description stands beside its argument
 
+	maxUnfolded = 16 << 10 // bytes of schemas that are tried whole first
+
 	foldedLines     = 6    // lines of a description that are shown at first
 	foldedBytes     = 1500 // about as many bytes
 	foldedSignature = 3    // lines
@@ -45,6 +47,7 @@ type argument struct {
 	required bool
 	typ      string // with its limits
 	about    string
+	deeper   bool // what is in it is not listed
 }
 
 // lines draws the definition for w cells.
@@ -89,6 +92,22 @@ func (d *definition) lines(th *tui.Theme, w int) []string {
 		l.note("… and more. Press s for the raw definition.")
 	}
 	return l.Lines
+}
+
+// fit draws the definition whole where that takes no more than h lines, else folded.
+func (d *definition) fit(th *tui.Theme, w, h int) []string {
+	lines := d.lines(th, w)
+	small := len(d.item.InputSchema)+len(d.item.OutputSchema) <= maxUnfolded && len(strings.TrimSpace(d.item.Description)) <= foldedBytes
+	if !d.folded || d.open || !small || len(lines) > h {
+		return lines
+	}
+	whole := *d
+	whole.open = true
+	if all := whole.lines(th, w); len(all) <= h {
+		d.folded = false
+		return all
+	}
+	return lines
 }
 
 // depth is how many levels of a schema are listed.
@@ -150,17 +169,18 @@ func below(out []argument, kids []schema.Child, level, depth int) []argument {
 		}
 		f := k.Field()
 		out = append(out, argument{depth: level, name: k.Name, required: k.Required, typ: fieldType(f), about: cmp.Or(f.Description, f.Title)})
-		if level+1 >= depth {
+		in := f
+		if f.Shape() == schema.ShapeArray && f.TupleLen() == 0 {
+			in = f.Item(0)
+		}
+		if in.Shape() != schema.ShapeObject {
 			continue
 		}
-		switch f.Shape() {
-		case schema.ShapeObject:
-			out = below(out, f.Children(nil), level+1, depth)
-		case schema.ShapeArray:
-			if item := f.Item(0); f.TupleLen() == 0 && item.Shape() == schema.ShapeObject {
-				out = below(out, item.Children(nil), level+1, depth)
-			}
+		if level+1 >= depth {
+			out[len(out)-1].deeper = len(in.Children(nil)) > 0
+			continue
 		}
+		out = below(out, in.Children(nil), level+1, depth)
 	}
 	return out
 }
@@ -213,6 +233,7 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 		if len(l.Lines) >= maxDefinition {
 			return folded
 		}
+		folded = folded || a.deeper && !open
 		line := strings.Repeat("  ", a.depth) + l.th.Key.S(safe.Line(a.name, 120))
 		if a.required {
 			line += l.th.Warn.S(" *")

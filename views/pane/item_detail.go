@@ -197,7 +197,7 @@ func (a *ItemDetail) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		p.Lines, p.Scroll = nil, tui.Scroll{}
 		return nil
 	}
-	a.words.Draw(p, a.lines(c.Theme, p.W))
+	a.words.Draw(p, a.fit(c.Theme, p.W, p.H))
 	return nil
 }
 

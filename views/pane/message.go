@@ -39,7 +39,7 @@ func paragraphs(th *tui.Theme, w int, style paint.Style, what, next string) []st
 
 // NothingMatches is the state of a list whose filter lets nothing through.
 func NothingMatches(th *tui.Theme, w int, filter string) []string {
-	return Message(th, w, fmt.Sprintf("Nothing matches %q.", filter), "Press esc to clear the filter, / for another.")
+	return Message(th, w, fmt.Sprintf("Nothing matches %q.", text.Clip(filter, 200)), "Press esc to clear the filter, / for another.")
 }
 
 // NothingListed is NothingMatches in a line of linear mode.

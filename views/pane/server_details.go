@@ -63,7 +63,13 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 	srv, st := s.Config(), s.Status()
 	l := NewDetails(th, w)
 	glyph, word, style := StateMark(th, srv, st)
-	l.Styled("state", style.S(glyph+" "+word)+th.Muted.S(since(st)))
+	state, began := glyph+" "+word, since(st)
+	if paint.Width(state+" "+began) > w-labelWidth && began != "" {
+		l.Styled("state", style.S(state))
+		l.Styled("", th.Muted.S(began))
+	} else {
+		l.Styled("state", style.S(state)+" "+th.Muted.S(began))
+	}
 	if srv.Problem != nil {
 		l.failure(srv.Problem, "Correct "+srv.Source.String()+" and start again.")
 	}
@@ -113,7 +119,7 @@ func since(st session.Status) string {
 	if st.Since.IsZero() {
 		return ""
 	}
-	return " since " + st.Since.Format(time.TimeOnly)
+	return "since " + st.Since.Format(time.TimeOnly)
 }
 
 // Details collects lines of the form "label  value".
