@@ -34,6 +34,8 @@ func TestPeerReadmeCommands(t *testing.T) {
 				switch {
 				case w == "mcp-server-everything":
 					w = everything.Command
+				case w == "http://127.0.0.1:7000/mcp":
+					w = behind.agents["demo"].url
 				case strings.HasPrefix(w, "http://"):
 					w = url
 				}
