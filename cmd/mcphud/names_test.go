@@ -38,6 +38,11 @@ func TestFullNamesOfMistypedTools(t *testing.T) {
 	if e := o.errorLine(t); !strings.Contains(e.Message, "did you mean mcp__good__echo") || o.code != exitTool {
 		t.Errorf("exit %d, %s", o.code, e.Message)
 	}
+	for name, want := range map[string]string{"mcp__goood__echo": "did you mean good? mcphud servers list", "mcp:goood:echo": "did you mean good? ", "mcp__zzzz__echo": "names no server of the configs; mcphud servers list"} {
+		if o := mcphud(t, "tools", "call", name, "--config", file); o.code != exitTool || !strings.Contains(o.errorLine(t).Message, want) {
+			t.Errorf("exit %d, %s", o.code, o.stderr)
+		}
+	}
 	if o := mcphud(t, "tools", "list", "--all", "--config", file, "--format", "text"); !strings.Contains(o.out, "missing: broken: starting: ") {
 		t.Errorf("exit %d: %s", o.code, o.out)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,12 @@ func (o *options) serverOfTool(cmd *cobra.Command, own []string, dash bool) erro
 	}
 	ref, err := toolset.ResolveName(own[0], serverNames(set), func(toolset.ToolRef) (yes, known bool) { return false, false })
 	if err != nil {
+		if names := serverNames(set); len(toolset.Candidates(own[0], names)) == 0 {
+			return &failure.Error{
+				Kind: failure.InvalidToolName, Message: fmt.Sprintf("%q names no server of the configs", own[0]),
+				Next: didYouMean(strings.Split(strings.ReplaceAll(own[0], ":", "__"), "__")[1], names) + "mcphud servers list shows what was found where",
+			}
+		}
 		return err
 	}
 	o.server = ref.Server
