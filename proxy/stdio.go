@@ -49,6 +49,9 @@ func (r *Router) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		}
 	case <-r.Done():
 	}
+	p.mu.Lock()
+	p.ending = true
+	p.mu.Unlock()
 	end := time.AfterFunc(lastWords, cancel)
 	defer end.Stop()
 	p.calls.Wait()
@@ -80,6 +83,7 @@ type pipe struct {
 	mu      sync.Mutex
 	out     io.Writer
 	failed  error           // of writing
+	ending  bool            // no further requests begin
 	opening []byte          // id of an initialize that is under way
 	running map[string]bool // requests by id; true for those that the client cancelled
 }
@@ -96,12 +100,12 @@ func (p *pipe) read(ctx context.Context, in io.Reader) error {
 			p.take(ctx, line)
 		}
 		p.mu.Lock()
-		failed := p.failed
+		failed, ending := p.failed, p.ending
 		p.mu.Unlock()
 		switch {
 		case failed != nil:
 			return failed
-		case errors.Is(err, io.EOF):
+		case ending, errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
@@ -138,23 +142,28 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 		_ = p.to.Send(ctx, m) // nobody waits for an answer
 		return
 	}
+	p.slots <- struct{}{}
 	opens := env.Method == string(mcp.MethodInitialize)
-	if !opens {
-		p.slots <- struct{}{}
-	}
 	p.mu.Lock()
+	if p.ending {
+		p.mu.Unlock()
+		return
+	}
 	if p.running[string(env.ID)] = false; opens {
 		p.opening = env.ID
 	}
+	p.calls.Add(1) // not after ending
 	p.mu.Unlock()
-	if opens {
-		p.call(ctx, m)
-		return
-	}
-	p.calls.Go(func() {
+	run := func() {
+		defer p.calls.Done()
 		p.call(ctx, m)
 		<-p.slots
-	})
+	}
+	if opens {
+		run()
+	} else {
+		go run()
+	}
 }
 
 // call sends a request whose answer comes to Frame, and answers it where there is none.

@@ -147,3 +147,26 @@ func TestR19_A10_StdioEndsWhileTheClientIsAsked(t *testing.T) {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}
 }
+
+// A router that is told to end while its client keeps asking ends, and starts nothing afterwards.
+func TestR19_StdioEndsWhileItIsAsked(t *testing.T) {
+	f := start(t, Options{Trusted: true})
+	for range 20 {
+		in, write := io.Pipe()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for i := 0; ; i++ {
+				if _, err := fmt.Fprintf(write, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`+"\n", i); err != nil {
+					return
+				}
+				if i == 20 {
+					cancel()
+				}
+			}
+		}()
+		if err := f.ServeStdio(ctx, in, io.Discard); err != nil {
+			t.Error(err)
+		}
+		_ = in.Close()
+	}
+}
