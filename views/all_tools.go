@@ -28,6 +28,7 @@ type allTools struct {
 	cols   pane.ItemColumns
 	weight string
 	at     uint64 // revision of tools that is in all
+	opened bool   // the cursor was put where it is
 }
 
 func newAllTools(tools *toolset.Registry, calls *pane.Calls) *allTools {
@@ -77,7 +78,7 @@ func (v *allTools) open(c *tui.Ctx) tea.Cmd {
 	return c.NavigateOn(t.Server, "call", t.Tool)
 }
 
-// sync takes in the registry when it changed, and leaves the cursor on its tool.
+// sync takes in the registry when it changed, and leaves the cursor on its tool once somebody saw it.
 func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 	rev := v.tools.Rev()
 	if rev == v.at {
@@ -99,7 +100,7 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 	v.weight = pane.Weight(len(all), "tools", offer.Tools, func(i int) offer.Item { return all[i].Item })
 	cmd := v.SetRows(c, allToolsRows{v, c})
 	for i := range all {
-		if had && all[i].Name == was.Name {
+		if had && v.opened && all[i].Name == was.Name {
 			v.List.Select(i)
 			break
 		}
@@ -136,7 +137,11 @@ func (v *allTools) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch msg.(type) {
 	case tui.SessionChanged, tui.ServerChanged, tui.Navigate:
 		v.calls.Sync(c.Sessions.Journal())
-		return tea.Batch(v.sync(c), v.describe(c)), true
+		cmd := v.sync(c)
+		if _, ok := msg.(tui.Navigate); ok {
+			v.opened = true
+		}
+		return tea.Batch(cmd, v.describe(c)), true
 	}
 	return v.about.Route(c, &v.Rows, msg, v.describe, func(c *tui.Ctx) tea.Cmd {
 		if v.none(c) != "" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -50,5 +51,28 @@ func TestAllToolsReadOnly(t *testing.T) {
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{Registry: tools})...), tuitest.ReadOnly())
 		app.Press(":").Type("all-tools").Press("enter")
 		app.Whole().Has("looks").HasNot("changes")
+	})
+}
+
+// Servers that connect before the screen is opened do not push the cursor down; those that connect later leave it on its tool.
+func TestAllToolsOpenAtTheFirst(t *testing.T) {
+	tools := toolset.NewRegistry()
+	register := func(server string) {
+		if err := tools.Register(toolset.RegisteredTool{
+			Name: server + "_tool", Tool: "tool", Server: server, Source: toolset.MCP, Item: offer.Item{Name: "tool", Description: "that " + server + " has"},
+			Run: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		register("zeta")
+		app := tuitest.Start(t, tuitest.Server("demo", basics.NewServer("")), tuitest.Views(views.All(views.Deps{Registry: tools})...))
+		app.Settle()
+		register("beta")
+		app.Press(":").Type("all-tools").Press("enter").Pane("detail").Has("that beta has")
+		register("alpha")
+		app.Press("2", ":").Type("all-tools").Press("enter").Pane("list").Has("alpha")
+		app.Pane("detail").Has("that beta has")
 	})
 }

@@ -36,6 +36,7 @@ type definition struct {
 	item   offer.Item
 	kind   offer.Kind
 	open   bool     // whole descriptions, and schemas a few levels deep
+	flat   bool     // one level of schemas all the same
 	prose  []string // the description, rendered; nil for as it is
 	folded bool     // lines left something out
 }
@@ -94,25 +95,27 @@ func (d *definition) lines(th *tui.Theme, w int) []string {
 	return l.Lines
 }
 
-// fit draws the definition whole where that takes no more than h lines, else folded.
+// fit draws as much of the definition as h lines have room for: all of it, else all but what is in objects, else it is folded.
 func (d *definition) fit(th *tui.Theme, w, h int) []string {
 	lines := d.lines(th, w)
 	small := len(d.item.InputSchema)+len(d.item.OutputSchema) <= maxUnfolded && len(strings.TrimSpace(d.item.Description)) <= foldedBytes
 	if !d.folded || d.open || !small || len(lines) > h {
 		return lines
 	}
-	whole := *d
-	whole.open = true
-	if all := whole.lines(th, w); len(all) <= h {
-		d.folded = false
-		return all
+	more := *d
+	for _, more.flat = range []bool{false, true} {
+		more.open = true
+		if all := more.lines(th, w); len(all) <= h {
+			d.folded = more.folded
+			return all
+		}
 	}
 	return lines
 }
 
 // depth is how many levels of a schema are listed.
 func (d *definition) depth() int {
-	if d.open {
+	if d.open && !d.flat {
 		return maxFieldDepth
 	}
 	return 1
@@ -177,7 +180,7 @@ func below(out []argument, kids []schema.Child, level, depth int) []argument {
 			continue
 		}
 		if level+1 >= depth {
-			out[len(out)-1].deeper = len(in.Children(nil)) > 0
+			out[len(out)-1].deeper = depth < maxFieldDepth && len(in.Children(nil)) > 0
 			continue
 		}
 		out = below(out, in.Children(nil), level+1, depth)
@@ -233,7 +236,7 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 		if len(l.Lines) >= maxDefinition {
 			return folded
 		}
-		folded = folded || a.deeper && !open
+		folded = folded || a.deeper
 		line := strings.Repeat("  ", a.depth) + l.th.Key.S(safe.Line(a.name, 120))
 		if a.required {
 			line += l.th.Warn.S(" *")
@@ -272,7 +275,8 @@ func (l *Details) arguments(list []argument, open bool) (folded bool) {
 		if beside || about == "" {
 			continue
 		}
-		if folded = folded || !open; !open {
+		if !open {
+			folded = true
 			continue
 		}
 		for _, r := range wrap(about, l.w-2*(a.depth+1)) {
