@@ -55,7 +55,7 @@ type Options struct {
 	Sessions     sessions.Limits // Ended is set by the router
 	SessionTTL   time.Duration   // life of a sealed session id, default 24 h
 
-	// Trusted is for a router that serves nobody but who started it: no tokens are asked for.
+	// Trusted is for a router whose only client is the process that started it: no tokens are required.
 	Trusted bool
 	// Manage lets processes of this user register servers, on a socket in a folder that only this user can open.
 	Manage bool

@@ -313,7 +313,7 @@ func stringMap(m map[string]string) []byte {
 	return out
 }
 
-// listed says whether a loaded listing has an item of that name.
+// listed reports whether a loaded listing has an item of that name.
 func (s *Session) listed(kind offer.Kind, name string) bool {
 	for _, it := range s.Listing(kind).Items {
 		if it.Name == name {

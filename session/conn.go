@@ -78,7 +78,7 @@ func (c *conn) modernize(s *rpc.Request, version string, schema json.RawMessage)
 	s.Header = h
 }
 
-// supports says whether the server advertised what method needs. Methods that need nothing are supported.
+// supports reports whether the server advertised what method needs. Methods that need nothing are supported.
 func (c *conn) supports(method string) bool {
 	has := func(path ...string) bool {
 		v := []byte(c.capabilities)

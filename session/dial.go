@@ -72,7 +72,7 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	return nil, first
 }
 
-// olderTransport says whether a refused POST means that the server may speak HTTP+SSE.
+// olderTransport reports whether a refused POST means that the server may speak HTTP+SSE.
 func olderTransport(err error) bool {
 	var e *failure.Error
 	return errors.As(err, &e) && e.Code == nil && (e.Status == 400 || e.Status == 404 || e.Status == 405)

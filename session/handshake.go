@@ -170,7 +170,7 @@ func newest(supported []byte, tried string, modern bool) string {
 	return ""
 }
 
-// offers tells whether a JSON array of versions holds one.
+// offers reports whether a JSON array of versions holds one.
 func offers(supported []byte, version string) bool {
 	found := false
 	_ = jsonrpc.Elements(supported, func(v []byte) bool { // anything else offers nothing

@@ -13,7 +13,7 @@ import (
 // maxRounds bounds how often a server may answer one request by asking for input.
 const maxRounds = 10
 
-// asksForInput says whether a result is the modern era's input_required. One that fills megabytes is not, unless it says
+// asksForInput reports whether a result is the modern era's input_required. One that fills megabytes is not, unless it says
 // so at its beginning or end: reading 50 MB for a member that is never there costs more than routing them.
 func asksForInput(result []byte) bool {
 	const near = 64 << 10

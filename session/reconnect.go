@@ -135,7 +135,7 @@ func (s *Session) replan(err error) {
 	}
 }
 
-// worthRetrying says whether waiting can help.
+// worthRetrying reports whether waiting can help.
 func worthRetrying(err error) bool {
 	switch failure.KindOf(err) {
 	case failure.Usage, failure.OAuth, failure.ServerDisabled, failure.Interrupted:

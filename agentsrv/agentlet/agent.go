@@ -52,7 +52,7 @@ func (a *Agent) check(raw []byte) error {
 	return a.schema.check(raw)
 }
 
-// answersInWords says whether the agent's answers have a text under "answer".
+// answersInWords reports whether the agent's answers have a text under "answer".
 func (a *Agent) answersInWords() bool {
 	var s struct {
 		Properties map[string]struct {

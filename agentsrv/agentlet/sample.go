@@ -14,7 +14,7 @@ import (
 // maxSampled is how many tokens the client's model may answer with.
 const maxSampled = 2048
 
-// canSample says whether the client declared that it has a model, or a person, to answer sampling requests.
+// canSample reports whether the client declared that it has a model, or a person, to answer sampling requests.
 func canSample(ctx context.Context) bool {
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
 		return info.ClientCapabilities != nil && info.ClientCapabilities.Sampling != nil

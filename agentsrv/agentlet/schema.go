@@ -74,7 +74,7 @@ func (s *outputSchema) check(raw []byte) error {
 	return errors.New(text.Clip(b.String(), 600))
 }
 
-// deeper tells whether a JSON text has more than max levels.
+// deeper reports whether a JSON text has more than max levels.
 func deeper(raw []byte, max int) bool {
 	depth, inString := 0, false
 	for i := 0; i < len(raw); i++ {

@@ -56,7 +56,7 @@ func (l *Library) Status() Status {
 	return s
 }
 
-// Pending tells whether some base has not been indexed yet, and how many files of all are.
+// Pending reports whether some base has not been indexed yet, and how many files of all are.
 func (s Status) Pending() (pending bool, files int) {
 	for _, one := range append(s.Tenants, s.State) {
 		pending = pending || !one.Ready && one.Err == ""

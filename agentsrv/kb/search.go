@@ -49,9 +49,8 @@ type Hit struct {
 	Base     string // General, Codebase or Documents
 }
 
-// Search finds the passages that answer query best, the best first. Who may
-// search this base is for Library to say; tenant is only named in the trace. A query without a single word finds nothing, and no text is an error: whatever
-// FTS5 would take for syntax is not passed on.
+// Search finds the passages that answer query best, the best first. Library decides who may search this base; tenant is only named in
+// the trace. A query without a single word finds nothing, and no text is an error: what FTS5 would take for syntax is not passed on.
 func (k *KB) Search(ctx context.Context, tenant, query string, o SearchOptions) (hits []Hit, err error) {
 	if k.o.Trace != nil {
 		var end func(error)

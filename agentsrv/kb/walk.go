@@ -143,7 +143,7 @@ func (k *KB) visit(ctx context.Context, ix *index, pass int64, name string) (out
 	return renewed, ix.put(ctx, pass, []file{f}, [][]chunk{chunks})
 }
 
-// isPDF tells whether a file's name is that of a PDF document.
+// isPDF reports whether a file's name is that of a PDF document.
 func isPDF(name string) bool { return strings.EqualFold(path.Ext(name), ".pdf") }
 
 // splitPages is split for the pages of a document, whose lines are counted through. Its title is its first line.

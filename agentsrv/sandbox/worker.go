@@ -24,7 +24,7 @@ const (
 // overtime is how much longer than its timeout a worker lets code run: the agent kills it before, unless it hangs.
 const overtime = 5 * time.Second
 
-// IsWorker tells whether a program with these arguments (os.Args) was started as a worker; it must then call WorkerMain
+// IsWorker reports whether a program with these arguments (os.Args) was started as a worker; it must then call WorkerMain
 // and do nothing else.
 func IsWorker(args []string) bool { return len(args) > 1 && args[1] == workerArgument }
 

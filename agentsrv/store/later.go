@@ -45,7 +45,7 @@ type later struct {
 	file bool
 }
 
-// Connect is the driver.Connector's.
+// Connect opens the file, or memory as long as there is none.
 func (l *later) Connect(context.Context) (driver.Conn, error) {
 	l.mu.Lock()
 	file := l.file
@@ -65,7 +65,7 @@ func (l *later) Connect(context.Context) (driver.Conn, error) {
 	return &memory{sqliteConn: full, of: l}, nil
 }
 
-// Driver is the driver.Connector's.
+// Driver returns that of SQLite.
 func (l *later) Driver() driver.Driver { return l.driver }
 
 // sqliteConn is what database/sql uses of a connection.
@@ -86,7 +86,7 @@ type memory struct {
 	in bool // a transaction
 }
 
-// ExecContext is the driver's.
+// ExecContext runs a statement, a write outside transactions, for which there may have to be a file first.
 func (m *memory) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	if err := m.move(ctx); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (m *memory) ExecContext(ctx context.Context, query string, args []driver.Na
 	return m.sqliteConn.ExecContext(ctx, query, args)
 }
 
-// BeginTx is the driver's.
+// BeginTx begins a transaction, which like all of them is one that writes.
 func (m *memory) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	if err := m.move(ctx); err != nil {
 		return nil, err
@@ -112,10 +112,10 @@ type memoryTx struct {
 	of *memory
 }
 
-// Commit is the driver's.
+// Commit ends the transaction.
 func (t *memoryTx) Commit() error { t.of.in = false; return t.Tx.Commit() }
 
-// Rollback is the driver's.
+// Rollback ends the transaction.
 func (t *memoryTx) Rollback() error { t.of.in = false; return t.Tx.Rollback() }
 
 // move makes the file of what is in memory, unless the write needs none. Another process may have made one meanwhile, which has

@@ -72,7 +72,7 @@ func (d *damaged) Error() string {
 
 func (d *damaged) Unwrap() error { return d.err }
 
-// Busy tells whether err says that another process held the file for too long.
+// Busy reports whether err says that another process held the file for too long.
 func Busy(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY

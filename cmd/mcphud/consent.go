@@ -29,7 +29,7 @@ func (a *app) consent() *consent.Policy {
 	return p
 }
 
-// canAsk is whether a person is there to answer: stdin and stderr are terminals.
+// canAsk reports whether a person is there to answer: stdin and stderr are terminals.
 func (l *link) canAsk() bool { return terminal(l.std.in) && terminal(l.std.err) }
 
 // allow refuses what --read-only leaves out, and asks before a call that its server marks as destructive. Where nobody can be

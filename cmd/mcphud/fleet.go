@@ -108,7 +108,7 @@ type seenServer struct {
 	err error
 }
 
-// stopped says whether it was not tried to the end because another server failed.
+// stopped reports whether it was not tried to the end because another server failed.
 func (s seenServer) stopped(first error) bool {
 	return first != nil && s.err != nil && failure.KindOf(s.err) == failure.Interrupted && failure.KindOf(first) != failure.Interrupted
 }

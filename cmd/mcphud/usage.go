@@ -44,7 +44,7 @@ func grouped(f *pflag.FlagSet, group string, names ...string) {
 	}
 }
 
-// plainUsage takes the backticks off the names of values, which help and completion would print, and keeps the names for help.
+// plainUsage removes the backticks around names of values, which help and completion would print, and keeps the names for help.
 func plainUsage(c *cobra.Command) {
 	plain := func(f *pflag.Flag) {
 		if _, done := f.Annotations[valueKey]; done {

@@ -34,7 +34,7 @@ type Request struct {
 	Principal string // who calls, "" for anybody; sessions are bound to it
 }
 
-// Message is what the body says, zero before the ingress has read it, unless who made the call knew it.
+// Message is what the body says: zero until the ingress has read it, or set by the maker of a call that did not come over HTTP.
 type Message struct {
 	Body    []byte           // of a POST, as received; not to be modified
 	Env     jsonrpc.Envelope // of a POST; its slices are parts of Body

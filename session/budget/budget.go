@@ -47,11 +47,11 @@ func Skip(t testing.TB) {
 	}
 }
 
-// All tells whether MCPHUD_TESTS=all asks for every case of an exhaustive test, as .ci/run does. Otherwise such a test takes
+// All reports whether MCPHUD_TESTS=all asks for every case of an exhaustive test, as .ci/run does. Otherwise such a test takes
 // a sample, so that `go test ./...` ends soon.
 func All() bool { return os.Getenv(TestsEnv) == "all" }
 
-// Race tells whether the race detector is on, for tests that then take a sample of what they go through otherwise.
+// Race reports whether the race detector is on, for tests that then take a sample of what they go through otherwise.
 func Race() bool { return raceEnabled }
 
 // Best runs measure five times and returns the smallest duration it returned.

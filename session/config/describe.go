@@ -92,7 +92,7 @@ var (
 	anyURL     = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://\S+`)
 )
 
-// plainURL is whether value is one URL as it is written for people, queries
+// plainURL reports whether value is one URL as it is written for people, queries
 // included, and nothing that a shell would take apart.
 func plainURL(value string) bool {
 	return value != "" && anyURL.FindString(value) == value && !strings.ContainsAny(value, ";|$<>(){}`'\"\\*!")

@@ -131,7 +131,7 @@ func pastedJSON(s string, o Options) ([]Server, error) {
 	return list, nil
 }
 
-// unfiled is a warning without the file that nobody wrote.
+// unfiled is a warning about pasted text, without the path that its reader needed.
 func unfiled(err error) error {
 	var w Warning
 	if !errors.As(err, &w) {

@@ -12,7 +12,7 @@ import (
 // Zero stands for the default.
 type Settings struct {
 	Pool         Pool  `json:"pool"`
-	AutoDiscover *bool `json:"auto_discover,omitempty"` // register every tool of a server when it connects; true connects the file's servers by itself as well; nil = neither that nor off
+	AutoDiscover *bool `json:"auto_discover,omitempty"` // whether a server's tools are registered when it connects; true also connects the file's servers at start, which nil does not
 	// ContinueOnError lets the other servers go on when one fails; nil = true.
 	ContinueOnError *bool         `json:"continue_on_error,omitempty"`
 	CacheTTL        time.Duration `json:"cache_ttl,omitempty"` // how long a tool list without its own ttl may be used; 0 = until the server says it changed

@@ -22,7 +22,7 @@ type Policy struct {
 	tools   map[[2]string]bool
 }
 
-// Asks is whether a person has to agree before the tool is called.
+// Asks reports whether a person has to agree before the tool is called.
 func (p *Policy) Asks(server string, it offer.Item) bool {
 	if !it.Destructive() {
 		return false
@@ -145,7 +145,7 @@ func (w *writer) value(name string, raw []byte, depth int) {
 	}
 }
 
-// list writes what each visits between open and end, or more in place of what goes beyond the limit.
+// list writes open, the elements that each yields, and end; more takes the place of elements beyond the limit.
 func (w *writer) list(open, end byte, each func(next func() bool), more string) {
 	w.b = append(w.b, open)
 	first := true

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Alive tells whether a process runs.
+// Alive reports whether a process runs.
 func Alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Alive tells whether a process runs. One that has ended and waits for a parent to ask counts as ended where /proc
+// Alive reports whether a process runs. One that has ended and waits for a parent to ask counts as ended where /proc
 // tells: an orphan in a container may have no parent that ever asks.
 func Alive(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {

@@ -48,7 +48,7 @@ func (h *half) stream() bool {
 	return strings.HasPrefix(h.header.Get("Content-Type"), "text/event-stream")
 }
 
-// events tells whether the answer goes out as an event stream.
+// events reports whether the answer goes out as an event stream.
 func (h *half) events() bool { return h.stream() || h.asEvents }
 
 func (h *half) Write(p []byte) (int, error) {

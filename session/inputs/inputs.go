@@ -55,7 +55,7 @@ type Kept struct {
 	At time.Time
 }
 
-// Empty is whether nothing is kept.
+// Empty reports whether nothing is kept.
 func (k Kept) Empty() bool { return k.Value == nil && k.Text == "" }
 
 // Load returns what is kept at a file. One that is missing, broken or too large is as if nothing had been typed yet.
@@ -169,7 +169,7 @@ func (s *Store) keep(file string, value []byte) error {
 	return nil
 }
 
-// asksForSecret is whether a schema marks a value as secret.
+// asksForSecret reports whether a schema marks a value as secret.
 func asksForSecret(schema []byte) bool {
 	return bytes.Contains(schema, []byte(`"password"`)) || bytes.Contains(schema, []byte(`"writeOnly"`))
 }

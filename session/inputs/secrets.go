@@ -11,7 +11,7 @@ import (
 // member matches the name of a member in text that need not be JSON.
 var member = regexp.MustCompile(`["']?([\w.-]{1,200})["']?\s*[:=]`)
 
-// secretText is whether a text has a secret in it, by its form or by the name before it.
+// secretText reports whether a text has a secret in it, by its form or by the name before it.
 func secretText(s string) bool {
 	if mask.Text(s) != s {
 		return true

@@ -61,7 +61,7 @@ func prepare(e *Entry, body []byte) {
 	}
 }
 
-// toolFailed is whether an answer says isError: a tool's own failure, which the protocol sends as a result.
+// toolFailed reports whether an answer says isError: a tool's own failure, which the protocol sends as a result.
 func toolFailed(body []byte) bool {
 	return len(body) <= maxScan && bytes.Contains(body, []byte(`"isError"`)) && member(body, "result", "isError") == "true"
 }

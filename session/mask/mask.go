@@ -113,7 +113,7 @@ func Text(s string) string {
 // minSecret is how long a text has to be for scheme or tokenPattern to find something in it: "basic abcdef".
 const minSecret = 12
 
-// mayHaveScheme is whether a blank follows the last letter of bearer, basic or token, which costs a tenth of what
+// mayHaveScheme reports whether a blank follows the last letter of bearer, basic or token, which costs a tenth of what
 // scheme does.
 func mayHaveScheme(s string) bool {
 	for i := 1; i < len(s); i++ {

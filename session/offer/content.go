@@ -80,7 +80,7 @@ func StructuredContent(result []byte) json.RawMessage {
 	return jsonrpc.Get(result, "structuredContent")
 }
 
-// IsError says whether a tool reported an error.
+// IsError reports whether a tool reported an error.
 func IsError(result []byte) bool { return string(jsonrpc.Get(result, "isError")) == "true" }
 
 // readContent reads the piece at w.

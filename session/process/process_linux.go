@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserves says whether awaitExit leaves the child's pid reserved.
+// reserves reports whether awaitExit leaves the child's pid reserved.
 const reserves = true
 
 const inputQueue = unix.TIOCINQ

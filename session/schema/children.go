@@ -168,7 +168,7 @@ func (f *Field) allows(name string) bool {
 	return true
 }
 
-// Extra tells whether keys of the user's own can be added to the object, and what field such a key gets when no pattern
+// Extra reports whether keys of the user's own can be added to the object, and what field such a key gets when no pattern
 // says more. Explicit is false when the schema merely does not forbid them.
 func (f *Field) Extra() (extra *Field, explicit, ok bool) {
 	var parts []part

@@ -123,7 +123,7 @@ func (s *Schema) distinct(vs []Variant) []Variant {
 	return out
 }
 
-// sameBranch is whether two branches are the same small schema, such as {"type":"string"}.
+// sameBranch reports whether two branches are the same small schema, such as {"type":"string"}.
 func sameBranch(a, b *Value) bool { return a.Len() <= 2 && a.Len() == b.Len() && Equal(a, b) }
 
 // leaf is the innermost part of a variant.

@@ -16,7 +16,7 @@ func ColonName(server, tool string) string { return "mcp:" + server + ":" + tool
 
 func namePrefix(server string) string { return "mcp__" + server + "__" }
 
-// IsFullName says whether name looks like one, in either spelling.
+// IsFullName reports whether name looks like one, in either spelling.
 func IsFullName(name string) bool {
 	return strings.HasPrefix(name, "mcp__") || strings.HasPrefix(name, "mcp:")
 }

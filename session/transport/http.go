@@ -213,12 +213,12 @@ func (t *streamable) refused(x *exchange, m Message, resp *http.Response, sessio
 	return nil
 }
 
-// answers says whether env is the answer to m.
+// answers reports whether env is the answer to m.
 func answers(env jsonrpc.Envelope, m Message) bool {
 	return (env.Kind == jsonrpc.Response || env.Kind == jsonrpc.ErrorResponse) && m.Env.ID != nil && bytes.Equal(env.ID, m.Env.ID)
 }
 
-// answeredBy says whether frame is the answer to m. A large frame is not scanned as a whole when its id comes before its
+// answeredBy reports whether frame is the answer to m. A large frame is not scanned as a whole when its id comes before its
 // result: the receiver does that, and if the answer is malformed it fails the same request.
 func answeredBy(frame []byte, m Message) bool {
 	const large = 1 << 20

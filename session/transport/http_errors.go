@@ -39,7 +39,7 @@ func explainHTTP(err error, u *url.URL, connect time.Duration) *failure.Error {
 	return e
 }
 
-// Refused tells whether nothing listens at the server's address: there is no server any more, whatever a health check
+// Refused reports whether nothing listens at the server's address: there is no server any more, whatever a health check
 // would find out later.
 func Refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
@@ -123,7 +123,7 @@ func tlsProblem(err error, u *url.URL) (message, next string) {
 	return "", ""
 }
 
-// endsSession says whether a refusal means that the session is gone. The specification says 404; servers built after
+// endsSession reports whether a refusal means that the session is gone. The specification says 404; servers built after
 // the TypeScript SDK's examples say 400 and name the session in the body. answer is the body as far as it answers
 // the request, which some servers send with such a status as well; null says that it names no request.
 func endsSession(h *HTTPError, answer jsonrpc.Envelope, null bool) bool {

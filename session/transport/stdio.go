@@ -215,7 +215,7 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	in.Lost(&failure.Error{Kind: failure.ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "see why in its output, then reconnect"})
 }
 
-// watchInput notices that the child has closed its input while nobody writes to it: whoever waits for an answer would wait in vain.
+// watchInput ends the child once it has closed its input, though nobody writes to it: it will answer nothing any more.
 func (s *stdio) watchInput() {
 	tick := time.NewTicker(inputCheck)
 	defer tick.Stop()

@@ -83,7 +83,7 @@ func (s *server) early(p Process, frame string) (code int, end bool) {
 	return 0, false
 }
 
-// take tells whether the mode looks at this frame at all.
+// take reports whether the mode looks at this frame at all.
 func (s *server) take(frame string) bool {
 	return s.mode != NoAnswer && (s.mode != NoDiscover || !strings.Contains(frame, `"server/discover"`))
 }
