@@ -21,7 +21,7 @@ import (
 func (a *app) agentCommand() *cobra.Command {
 	var s agentSettings
 	c := &cobra.Command{
-		Use: "agent", Short: "Run the bundled agent: an MCP server to try, debug and test clients with", Args: cobra.NoArgs,
+		Use: "agent", Short: "Run the bundled agent: an MCP server to try, debug and test clients with", Args: noArgs,
 		Long: "agent serves MCP over HTTP on http://127.0.0.1:7000/mcp, or over stdin and stdout with --stdio, in every revision of the protocol. " +
 			"It prints `listening on URL` on stderr when it is ready. SIGINT and SIGTERM let running calls finish; a second signal ends it at once.\n\n" +
 			"Beside /mcp it answers GET /health, /ready, /metrics, /queue, /tasks/ID, /task?taskId=ID and /getTaskStatus?taskId=ID.\n\n" +

@@ -43,7 +43,7 @@ func TestAgentUsage(t *testing.T) {
 		{"--kb /nowhere/at/all --ephemeral --port 0", "/nowhere/at/all"},
 		{"--host 0.0.0.0 --port 0", "AGENT_TOKEN"},
 		{"--host :: --port 0", "--jwks"},
-		{"more", "unknown command"},
+		{"more", "takes no arguments, and got \"more\""},
 	} {
 		o := mcphud(t, append([]string{"agent"}, strings.Fields(c.args)...)...)
 		if e := o.errorLine(t); o.code != exitFailure || o.out != "" || !strings.Contains(e.Message, c.says) {

@@ -134,6 +134,14 @@ func (a *app) helpFor(args []string) string {
 	return cmd.CommandPath() + " --help"
 }
 
+// noArgs is for commands that take none; cobra would call them unknown commands.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s takes no arguments, and got %q", cmd.CommandPath(), args[0])
+}
+
 func usageError(msg, next string) error {
 	return &failure.Error{Kind: failure.Usage, Message: msg, Next: next}
 }

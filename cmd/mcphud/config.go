@@ -27,7 +27,7 @@ func (a *app) explainCommand() *cobra.Command {
 	var agent agentSettings
 	var router routerSettings
 	ofAgent := &cobra.Command{
-		Use: "agent", Short: "Explain the settings of mcphud agent with these flags", Args: cobra.NoArgs,
+		Use: "agent", Short: "Explain the settings of mcphud agent with these flags", Args: noArgs,
 		Example: "  mcphud config explain agent\n  mcphud config explain agent --port 0 --config ./agent.yaml",
 		RunE: a.action(func(_ context.Context, cmd *cobra.Command, _ []string) error {
 			return a.explainServers(cmd, func(e *explained) { e.Agent = explainAgent(&agent, cmd.Flags()) })
@@ -35,7 +35,7 @@ func (a *app) explainCommand() *cobra.Command {
 	}
 	agentFlags(ofAgent, &agent)
 	ofRouter := &cobra.Command{
-		Use: "router", Short: "Explain the settings of mcphud router with these flags", Args: cobra.NoArgs,
+		Use: "router", Short: "Explain the settings of mcphud router with these flags", Args: noArgs,
 		Example: "  mcphud config explain router --routes ./routing.json",
 		RunE: a.action(func(_ context.Context, cmd *cobra.Command, _ []string) error {
 			return a.explainServers(cmd, func(e *explained) { e.Router = explainRouter(&router, cmd.Flags()) })

@@ -382,7 +382,7 @@ func TestC1_ExplainUsage(t *testing.T) {
 		"config explain --server x":             "--server does not apply to config explain",
 		"config explain agent --port many":      "from 0 to 65535",
 		"config explain router --queue 1":       "unknown flag",
-		"config explain agent more":             "unknown command",
+		"config explain agent more":             "takes no arguments",
 		"config explain router --audit":         "needs an argument",
 		"config explain agent --log-level loud": "debug, info, warning, error",
 	} {

@@ -17,7 +17,7 @@ import (
 
 func (a *app) demoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "demo", Short: "Open the UI on bundled agents and a router; needs nothing else installed", Args: cobra.NoArgs,
+		Use: "demo", Short: "Open the UI on bundled agents and a router; needs nothing else installed", Args: noArgs,
 		Long: "demo starts agents of three profiles and a router on free loopback ports, in memory, and opens the UI on each agent, on each through the router, " +
 			"and on the aggregate of all. The Stack screen shows the processes with their logs, and stops and starts them. They end with the UI.",
 		Example: "  mcphud demo",

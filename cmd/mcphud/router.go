@@ -61,7 +61,7 @@ var routerSources = []setting{
 func (a *app) routerCommand() *cobra.Command {
 	var s routerSettings
 	c := &cobra.Command{
-		Use: "router", Short: "Run the router: one address in front of every agent", Args: cobra.NoArgs,
+		Use: "router", Short: "Run the router: one address in front of every agent", Args: noArgs,
 		Long: "router serves every agent of routing.json at http://127.0.0.1:8088/mcps/NAME/mcp, in every protocol version. " +
 			"It prints `listening on URL` on stderr when it is ready. SIGINT and SIGTERM let running calls finish; a second one ends it at once. " +
 			"With --stdio it listens nowhere, serves all agents as one over stdin and stdout, and ends with its input. " +

@@ -143,7 +143,7 @@ func TestRouterUsage(t *testing.T) {
 		{"--port 0 --host 0.0.0.0", `{"routes":{}}`, "", "name a token file"},
 		{"--port " + strconv.Itoa(portOf(r)), "", "", "the port is taken" + by},
 		{"--port " + strconv.Itoa(portOf(r)), "", "", "give another with --port or ROUTER_PORT, or let --port 0 pick one"},
-		{"more", "", "", "unknown command"},
+		{"more", "", "", "takes no arguments"},
 	} {
 		cmd := routerCommand(t, c.file, []string{c.env}, strings.Fields(c.args)...)
 		o := finish(t, cmd)

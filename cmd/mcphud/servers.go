@@ -13,7 +13,7 @@ import (
 func (a *app) serversCommand() *cobra.Command {
 	return a.group("servers", "Servers in the configuration files",
 		&cobra.Command{
-			Use: "list", Short: "List the servers of all configs with their sources; secrets are masked", Args: cobra.NoArgs,
+			Use: "list", Short: "List the servers of all configs with their sources; secrets are masked", Args: noArgs,
 			Example: "  mcphud servers list\n  mcphud servers list --config .mcp.json --format json",
 			RunE:    a.action(func(context.Context, *cobra.Command, []string) error { return a.serversList() }),
 		})

@@ -17,7 +17,7 @@ import (
 
 func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Connect every configured server and show its state, tools and latency", Args: cobra.NoArgs,
+		Use: "status", Short: "Connect every configured server and show its state, tools and latency", Args: noArgs,
 		Long: "status connects every server of the configs that is enabled and trusted, several at a time, and shows the state, the number of tools, " +
 			"the error and the latency of each, and the figures of the connection pool. Everything that it started is ended.\n\n" +
 			"The exit code is 0 when all of them connected, else that of the first server that did not. With continue_on_error: false in the config " +

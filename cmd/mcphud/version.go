@@ -25,7 +25,7 @@ func clientInfo() session.Implementation {
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version of mcphud", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version of mcphud", Args: noArgs,
 		Example: "  mcphud version\n  mcphud version --format json",
 		RunE: a.action(func(context.Context, *cobra.Command, []string) error {
 			raw, err := marshal(struct {
