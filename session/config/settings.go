@@ -124,6 +124,9 @@ func (s *Settings) read(d *document, m member) bool {
 	return !strings.Contains(m.key, ".") && s.readOne(d, m.key, m) // a dot is for the names of settings in blocks
 }
 
+// nothing is a pattern that no name matches.
+const nothing = `[^\s\S]`
+
 func (s *Settings) readOne(d *document, name string, m member) bool {
 	var err error
 	switch p := s.setting(name).(type) {
@@ -142,8 +145,9 @@ func (s *Settings) readOne(d *document, name string, m member) bool {
 		}
 	case *string:
 		*p = m.value.text()
-		if _, err = regexp.Compile(*p); err != nil { // the one text there is
-			*p = ""
+		if _, wrong := regexp.Compile(*p); wrong != nil { // the one text there is
+			*p = nothing // what restricts is not left out because of a mistake in it
+			d.warnAt(m.line, m.col, "%s: %v; no tool is called until it is corrected", m.key, wrong)
 		}
 	default:
 		return false
