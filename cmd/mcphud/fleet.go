@@ -108,6 +108,9 @@ type seenServer struct {
 	err error
 }
 
+// notTried is why nothing is known of a server that stopped is true of.
+const notTried = "another server failed, and continue_on_error is false"
+
 // stopped reports whether it was not tried to the end because another server failed.
 func (s seenServer) stopped(first error) bool {
 	return first != nil && s.err != nil && failure.KindOf(s.err) == failure.Interrupted && failure.KindOf(first) != failure.Interrupted

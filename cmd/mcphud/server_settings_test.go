@@ -103,6 +103,19 @@ func TestC10_LimitsOfTheFileHoldForOneCall(t *testing.T) {
 	}
 }
 
+// A pattern with a mistake in it does not let everything through.
+func TestC10_NothingIsCalledByABrokenPattern(t *testing.T) {
+	t.Parallel()
+	file := writeConfig(t, "  allowed_tool_pattern: ((\n", [2]string{"good", string(behave.Good)})
+	o := mcphud(t, "tools", "call", "--config", file, "--format", "json", "--server", "good", "echo", "text=hello")
+	if e := o.errorLine(t); o.code != exitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, "allowed_tool_pattern") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+	if o := mcphud(t, "servers", "list", "--config", file, "--format", "text"); !strings.Contains(o.out+o.stderr, "no tool is called until it is corrected") {
+		t.Errorf("%s%s", o.out, o.stderr)
+	}
+}
+
 // Who is refused for lack of credentials is told of what there is: a header, and no login.
 func TestRefusalAdvisesAHeader(t *testing.T) {
 	t.Parallel()

@@ -81,7 +81,7 @@ func statusOfAll(ctx context.Context, f *fleet) error {
 		case !row.Trusted:
 			state, note = "not trusted", "from a file of this folder: name the file with --config, or trust it in mcphud"
 		case got.stopped(first):
-			state, row.Error = "not tried", "another server failed, and continue_on_error is false"
+			state, row.Error = "not tried", notTried
 			note = row.Error
 		}
 		report.Servers = append(report.Servers, row)

@@ -95,6 +95,10 @@ func TestS15_StatusStopsAtTheFirstFailure(t *testing.T) {
 	if e := o.errorLine(t); e.Kind != "SpawnFailed" {
 		t.Errorf("the error is of kind %s", e.Kind)
 	}
+	o = mcphud(t, "tools", "list", "--all", "--config", file, "--connect-timeout", "2m", "--format", "json")
+	if o.code != exitUnreachable || !strings.Contains(o.out, `{"server":"deaf","error":"another server failed`) || !strings.Contains(o.out, `{"server":"broken","error":"starting: `) {
+		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.stderr)
+	}
 	on := writeConfig(t, "", [2]string{"deaf", string(behave.NoAnswer)}, [2]string{"broken", string(behave.ExitAtOnce)})
 	o = mcphud(t, "status", "--config", on, "--connect-timeout", "1s", "--format", "json")
 	if r := o.status(t); o.code != exitTimeout || !strings.Contains(r.Servers[0].Error, "no answer") {

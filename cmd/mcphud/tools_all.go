@@ -61,8 +61,12 @@ func toolsOfAll(ctx context.Context, f *fleet, spelling string) error {
 	rows := [][]string{}
 	missing := []missingServer{}
 	for _, s := range f.set.Servers {
-		if err := seen[s.Name].err; err != nil {
-			missing = append(missing, missingServer{s.Name, mask.Text(err.Error())})
+		if got := seen[s.Name]; got.err != nil {
+			why := strings.TrimPrefix(mask.Text(got.err.Error()), s.Name+": ")
+			if got.stopped(first) {
+				why = notTried
+			}
+			missing = append(missing, missingServer{s.Name, why})
 			continue
 		}
 		for _, t := range f.Registry().ListByServer(s.Name) {
@@ -96,7 +100,7 @@ func toolsOfAll(ctx context.Context, f *fleet, spelling string) error {
 		}
 		t.table(f.out.width, dropEmptyColumn(rows, 1))
 		for _, m := range missing {
-			t.note(f.out.width, "missing: "+m.Server+": "+strings.TrimPrefix(m.Error, m.Server+": "))
+			t.note(f.out.width, "missing: "+m.Server+": "+m.Error)
 		}
 	}}); err != nil {
 		return err
