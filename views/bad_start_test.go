@@ -96,7 +96,7 @@ func TestBadStart(t *testing.T) {
 			[]string{"tls: ", "signed by an unknown authority", "SSL_CERT_FILE"},
 			false,
 		},
-		"nobody listens": {url("http://127.0.0.1:1/mcp"), []string{"far: ", "nothing listens at 127.0.0.1:1", "check host and port"}, false},
+		"nobody listens": {url("http://127.0.0.1:1/mcp"), []string{"far: ", "nothing listens at 127.0.0.1:1", "check host and port", "6 for the traffic"}, false},
 		"invalid URL":    {url("http://[::1/mcp"), []string{"far: ", "URL"}, true},
 		"no scheme":      {url("localhost:3000/mcp"), []string{"far: connecting: ", "does not start with http:// or https://", "give it like"}, true},
 	} {

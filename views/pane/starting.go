@@ -73,8 +73,10 @@ func (l *Details) failed(srv config.Server, st session.Status) {
 	}
 	if left := tui.Countdown(st.RetryAt); left != "" {
 		l.paragraph(l.th.Muted, fmt.Sprintf("Attempt %d in %s. Press r to try now, d on screen 1 to stop.", st.Attempt+1, left))
-	} else {
+	} else if srv.Command != "" {
 		l.paragraph(l.th.Muted, "Press r to start again, 7 for all of stderr, 1 for the servers.")
+	} else {
+		l.paragraph(l.th.Muted, "Press r to connect again, 6 for the traffic, 1 for the servers.")
 	}
 	if name != "" {
 		if line, err := (shell.Invocation{}).On(srv); err == nil {
