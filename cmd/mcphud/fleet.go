@@ -59,12 +59,7 @@ func (a *app) withFleet(ctx context.Context, cmd *cobra.Command, f func(context.
 			return err
 		}
 	}
-	a.kill.watch(func() (pids []int) {
-		for _, s := range m.Servers() {
-			pids = append(pids, s.Status().PID)
-		}
-		return pids
-	})
+	a.kill.watch(processesOf(m))
 	return f(ctx, fl)
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/process"
 )
 
@@ -72,6 +73,16 @@ func (c *children) watch(pids func() []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pids = append(c.pids, pids)
+}
+
+// processesOf are the processes of a manager's servers.
+func processesOf(m *session.Manager) func() []int {
+	return func() (pids []int) {
+		for _, s := range m.Servers() {
+			pids = append(pids, s.Status().PID)
+		}
+		return pids
+	}
 }
 
 // end kills the process groups; false if patient.

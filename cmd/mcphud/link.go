@@ -112,7 +112,7 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 	if err != nil {
 		return err
 	}
-	a.kill.watch(func() []int { return []int{s.Status().PID} })
+	a.kill.watch(processesOf(m))
 	if err := s.Connect(ctx); err != nil {
 		return err
 	}

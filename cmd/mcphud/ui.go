@@ -58,12 +58,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 			return err
 		}
 	}
-	a.kill.watch(func() (pids []int) {
-		for _, s := range m.Servers() {
-			pids = append(pids, s.Status().PID)
-		}
-		return pids
-	})
+	a.kill.watch(processesOf(m))
 	a.kill.patient.Store(true) // the UI restores the terminal first, and bounds that itself
 	defer a.kill.patient.Store(false)
 	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent(), Configs: start.configs}
