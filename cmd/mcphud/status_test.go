@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
 )
@@ -153,7 +158,7 @@ func TestS6_N1_N2_FullNameNamesTheServer(t *testing.T) {
 	if o := mcphud(t, "tools", "show", "mcp__good__echo", "--config", file); !strings.Contains(o.ok(t), `"echo"`) {
 		t.Errorf("tools show: %s", o.out)
 	}
-	for name, why := range map[string]string{"mcp__good__er__echo": "ambiguous", "mcp__nobody__echo": "no registered server", "mcp__good__nothing": "no tool"} {
+	for name, why := range map[string]string{"mcp__good__er__echo": "ambiguous", "mcp__nobody__echo": "names no server", "mcp__good__nothing": "no tool"} {
 		o := mcphud(t, "tools", "call", name, "--config", file)
 		if e := o.errorLine(t); o.code != exitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, why) {
 			t.Errorf("%s: exit %d, %s", name, o.code, o.stderr)
@@ -207,5 +212,23 @@ func TestS6_N1_ToolsOfAllServersInOneList(t *testing.T) {
 	})
 	if o := mcphud(t, "tools", "call", names[0], "--config", file); o.code == exitFailure || strings.Contains(o.stderr, "InvalidToolName") {
 		t.Errorf("a listed name cannot be called: exit %d, %s", o.code, o.stderr)
+	}
+}
+
+// A tool whose full name another server's tool has is named, not left out in silence.
+func TestS6_N1_ToolsOfOneFullName(t *testing.T) {
+	t.Parallel()
+	tool := func(name string) string {
+		return agent(t, agentsrv.Options{Tools: []server.ServerTool{{Tool: mcp.NewTool(name), Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText("x"), nil
+		}}}})
+	}
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(file, fmt.Appendf(nil, `{"mcpServers":{"a":{"url":%q},"a__b":{"url":%q}}}`, tool("b__c"), tool("c")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := mcphud(t, "tools", "list", "--all", "--config", file, "--format", "json")
+	if out := o.ok(t); strings.Count(out, `"mcp__a__b__c"`) != 1 || !strings.Contains(out, `"mcphud/missing":[{"server":"a`) {
+		t.Errorf("%.300s", out[max(0, len(out)-300):])
 	}
 }

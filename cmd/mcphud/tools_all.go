@@ -41,7 +41,7 @@ func (o *options) serverOfTool(cmd *cobra.Command, own []string, dash bool) erro
 	return nil
 }
 
-// missingServer is a server whose tools a list of all lacks, as JSON.
+// missingServer is a server whose tools, or some of them, a list of all lacks, as JSON.
 type missingServer struct {
 	Server string `json:"server"`
 	Error  string `json:"error"`
@@ -68,6 +68,9 @@ func toolsOfAll(ctx context.Context, f *fleet, spelling string) error {
 			}
 			missing = append(missing, missingServer{s.Name, why})
 			continue
+		}
+		if st, _ := f.Status(s.Name); len(st.Clashes) > 0 {
+			missing = append(missing, missingServer{s.Name, "other servers have tools of these full names: " + text.Clip(strings.Join(st.Clashes, ", "), 300)})
 		}
 		for _, t := range f.Registry().ListByServer(s.Name) {
 			if f.readOnly && !t.Item.ReadOnly() {
