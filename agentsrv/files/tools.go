@@ -116,7 +116,7 @@ func shown(p string) string {
 func (f *Files) Templates() []server.ServerResourceTemplate {
 	return []server.ServerResourceTemplate{{
 		Template: mcp.NewResourceTemplate("file://{+path}", "file",
-			mcp.WithTemplateDescription("A file below the agent's root folder; file:///a/b is a/b in it")),
+			mcp.WithTemplateDescription("A file below the agent's root folder; file:///a/b is a/b in it, or the file of that absolute path if it is in it")),
 		Handler: f.readResource,
 	}}
 }
@@ -132,7 +132,12 @@ func (f *Files) readResource(_ context.Context, r mcp.ReadResourceRequest) ([]mc
 	}
 	part, err := f.Read(p, 0, MaxResource)
 	if err != nil {
-		return nil, missing(err)
+		// The path on disk may be meant, of a file in the root.
+		onDisk, other := f.Read("/"+p, 0, MaxResource)
+		if other != nil {
+			return nil, missing(err)
+		}
+		part = onDisk
 	}
 	if part.Next > 0 {
 		return nil, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "%s has %d bytes, more than the %d of a resource; read it in pieces with read_file", shown(uri), part.Size, MaxResource).With("uri", uri)
