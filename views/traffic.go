@@ -97,7 +97,11 @@ func (v *traffic) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 
 // entryText is what a filter of traffic looks at: every word of the row.
 func entryText(e *journal.Entry) string {
-	return strings.Join([]string{pane.KindWord(e.Kind), e.Server, e.Method, e.Tool, "#" + e.ID, e.Status, e.Note}, " ")
+	id := e.ID
+	if id != "" {
+		id = "#" + id
+	}
+	return strings.Join([]string{pane.KindWord(e.Kind), e.Server, e.Method, e.Tool, id, e.Status, e.Note}, " ")
 }
 
 func (v *traffic) Info() tui.Info {
@@ -202,6 +206,10 @@ func (v *traffic) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 
 func (v *traffic) Plain(c *tui.Ctx, w io.Writer) {
 	v.Each(c, func(_ *journal.Journal, e journal.Entry) {
-		fmt.Fprintf(w, "%s %s %s %s\n", e.Time.Format("15:04:05.000"), pane.DirGlyph(e.Dir), pane.KindWord(e.Kind), safe.Line(entryText(&e), 400))
+		row := strings.Join(strings.Fields(entryText(&e)), " ")
+		if e.Kind == journal.Stderr || e.Kind == journal.Bad { // which have nothing but their text
+			row += " " + v.Preview(c, e)
+		}
+		fmt.Fprintf(w, "%s %s %s\n", e.Time.Format("15:04:05.000"), pane.DirGlyph(e.Dir), safe.Line(row, 400))
 	})
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
 )
 
 // ptyRun is the program on a pseudo terminal, and everything it wrote there.
@@ -178,5 +180,21 @@ func TestLinearOnATerminal(t *testing.T) {
 	say("call", "app.quit")
 	if code := s.exit(); code != 0 || strings.Contains(s.written(), "\x1b[?1049h") {
 		t.Errorf("exit %d: %s", code, s.written())
+	}
+}
+
+// The traffic in linear mode says the kind of each row once, no number where there is none, and what a child wrote to stderr.
+func TestLinearTraffic(t *testing.T) {
+	t.Parallel()
+	cmd := command(t, "--linear", "--", "sh", "-c", `echo "one moment" >&2; exec "$0" "$@"`, faketest.Binary(t), string(behave.Good))
+	cmd.Stdin = strings.NewReader("traffic\nq\n")
+	o := finish(t, cmd)
+	for _, want := range []string{" ← stderr sh one moment\n", " → req sh initialize #"} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("exit %d, no %q in:\n%s", o.code, want, o.out)
+		}
+	}
+	if strings.Contains(o.out, "req req") || strings.Contains(o.out, "# ") {
+		t.Errorf("words of a row are there twice, or a number is missing:\n%s", o.out)
 	}
 }
