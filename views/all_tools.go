@@ -143,6 +143,9 @@ func (v *allTools) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return tea.Batch(cmd, v.describe(c)), true
 	}
+	if isBack(msg) {
+		return c.Back(), true
+	}
 	return v.about.Route(c, &v.Rows, msg, v.describe, func(c *tui.Ctx) tea.Cmd {
 		if v.none(c) != "" {
 			return v.describe(c)
@@ -150,6 +153,9 @@ func (v *allTools) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return v.open(c)
 	})
 }
+
+// Hints say how to leave the screen, which has no number.
+func (v *allTools) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
 
 func (v *allTools) describe(c *tui.Ctx) tea.Cmd {
 	t, ok := v.selected()

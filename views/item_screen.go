@@ -122,6 +122,9 @@ func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return tea.Batch(v.Listed(c), v.describe(c)), true
 		}
 	}
+	if v.info.Hidden && isBack(msg) {
+		return c.Back(), true
+	}
 	return v.about.Route(c, &v.Rows, msg, v.describe, func(c *tui.Ctx) tea.Cmd {
 		if v.none(c) != "" {
 			return v.describe(c)
@@ -129,6 +132,9 @@ func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return v.open(c)
 	})
 }
+
+// Hints say how to leave a screen that has no number.
+func (v *itemScreen) Hints(*tui.Ctx) []tui.Hint { return backHint(v.info.Hidden) }
 
 // describe brings the item under the cursor into the detail pane.
 func (v *itemScreen) describe(c *tui.Ctx) tea.Cmd {

@@ -222,7 +222,9 @@ func TestTabs(t *testing.T) {
 		if sent := wire(app, func(e journal.Entry) bool { return strings.HasPrefix(e.Method, "prompts/") }); len(sent) > 0 {
 			t.Error("prompts were asked for, though the server offers none")
 		}
-		app.Press("3", "t").View("templates")
+		app.Press("3", "t").View("templates").Hints().Has("q back")
+		app.Press("q").View("resources")
+		app.Press("t").View("templates")
 		app.Whole().Has("1 Servers  2 Tools", "› Templates 1")
 		app.Press("5").View("call").Pane("form").Has("server's tools")
 	})

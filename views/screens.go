@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/consent"
@@ -158,4 +160,18 @@ func reference(kind, key, value string) []byte {
 		return nil
 	}
 	return b
+}
+
+// isBack is whether a message is the key that leaves a screen which was opened from another, and quits on all others.
+func isBack(msg tea.Msg) bool {
+	k, ok := msg.(tea.KeyPressMsg)
+	return ok && k.String() == "q"
+}
+
+// backHint is what isBack does, where it does it.
+func backHint(does bool) []tui.Hint {
+	if !does {
+		return nil
+	}
+	return []tui.Hint{{Key: "q", Title: "back"}}
 }

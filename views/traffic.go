@@ -92,8 +92,14 @@ func (v *traffic) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		more, _ := v.JournalList.Handle(c, m)
 		return tea.Batch(cmd, more), true
 	}
+	if v.only.Seq != 0 && isBack(msg) {
+		return c.Back(), true
+	}
 	return v.JournalList.Handle(c, msg)
 }
+
+// Hints say that the frames of a call are a screen below another.
+func (v *traffic) Hints(*tui.Ctx) []tui.Hint { return backHint(v.only.Seq != 0) }
 
 // entryText is what a filter of traffic looks at: every word of the row.
 func entryText(e *journal.Entry) string {

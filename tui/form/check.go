@@ -114,6 +114,9 @@ func (f *Form) toFill(p schema.Problem) bool {
 	if !ok {
 		return false
 	}
+	if p.Keyword == "minProperties" && len(f.touched) == 0 {
+		return true
+	}
 	v := f.value.At(path...)
 	switch v.Kind() {
 	case schema.Unset:

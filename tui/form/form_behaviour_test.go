@@ -372,7 +372,11 @@ func TestToolWithoutSchema(t *testing.T) {
 // Nothing is wrong with a form that nobody came to yet: what is missing is a problem once its field was left, or when the
 // form is to be sent.
 func TestNothingIsWrongBeforeItWasTouched(t *testing.T) {
-	f := open(t, `{"type":"object","required":["a","b","c"],"properties":{"a":{"type":"string"},"b":{"type":"integer"},"c":{"type":"array","minItems":1,"items":{}}}}`)
+	f := open(t, `{"type":"object","required":["a","kind"],"minProperties":2,"properties":{"a":{"type":"string"},"kind":{"enum":["x"]}}}`)
+	if f.ToFill() != len(f.Problems()) || strings.Contains(screen(f), "✗") {
+		t.Errorf("%d to fill in of %v:\n%s", f.ToFill(), f.Problems(), screen(f))
+	}
+	f = open(t, `{"type":"object","required":["a","b","c"],"properties":{"a":{"type":"string"},"b":{"type":"integer"},"c":{"type":"array","minItems":1,"items":{}}}}`)
 	if f.ToFill() != 3 || len(f.Problems()) != 3 || strings.Contains(screen(f), "✗") || strings.Contains(screen(f), "required") {
 		t.Errorf("%d to fill in of %v:\n%s", f.ToFill(), f.Problems(), screen(f))
 	}
