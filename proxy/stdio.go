@@ -24,11 +24,12 @@ import (
 const (
 	stdioCalls = 256                    // requests of the client that run at once
 	lastWords  = 300 * time.Millisecond // for requests that run at the end of the input
+	lastGasp   = time.Second            // for them to end once they are cancelled
 )
 
 // ServeStdio serves the endpoint of all agents over a pipe, one message a line, until in ends or ctx is done. Requests that run then
-// get 300 ms; afterwards they are cancelled. The error is why in could not be read, or out not be written. in must not block for ever
-// once ctx is done; until then, one goroutine reads it.
+// get 300 ms; afterwards they are cancelled. The error is why in could not be read, or out not be written. Neither in nor out must block
+// for ever once ctx is done; until then, goroutines use them.
 func (r *Router) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	cfg := config.Server{Name: r.o.Name, Transport: config.HTTP, URL: "http://127.0.0.1/mcp"}
 	p := &pipe{out: out, slots: make(chan struct{}, stdioCalls), running: map[string]bool{}, limit: int(r.o.MaxRequest)}
@@ -54,8 +55,17 @@ func (r *Router) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	p.mu.Unlock()
 	end := time.AfterFunc(lastWords, cancel)
 	defer end.Stop()
-	p.calls.Wait()
-	return errors.Join(err, p.to.Close())
+	closed := make(chan error, 1)
+	go func() {
+		p.calls.Wait()
+		closed <- p.to.Close()
+	}()
+	select {
+	case failed := <-closed:
+		return errors.Join(err, failed)
+	case <-time.After(lastWords + lastGasp):
+		return errors.Join(err, errors.New("the client does not read its input"))
+	}
 }
 
 // inProcess serves requests by the router itself.
@@ -80,8 +90,10 @@ type pipe struct {
 	slots chan struct{}
 	limit int // bytes of a line
 
-	mu      sync.Mutex
+	writing sync.Mutex
 	out     io.Writer
+
+	mu      sync.Mutex
 	failed  error           // of writing
 	ending  bool            // no further requests begin
 	opening []byte          // id of an initialize that is under way
@@ -203,15 +215,23 @@ func (p *pipe) refuse(id []byte, err error) {
 func (p *pipe) Frame(frame []byte) {
 	frame = jsonrpc.OneLine(frame)
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.opening != nil {
 		if env, err := jsonrpc.Scan(frame); err == nil && env.Method == "" && jsonrpc.SameID(env.ID, p.opening) {
 			p.opening = nil
 			p.to.Traits().HTTP.SetVersion(jsonrpc.GetString(env.Result, "protocolVersion"))
 		}
 	}
-	if p.failed == nil {
-		_, p.failed = p.out.Write(append(frame[:len(frame):len(frame)], '\n'))
+	failed := p.failed
+	p.mu.Unlock()
+	if failed != nil {
+		return
+	}
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	if _, err := p.out.Write(append(frame[:len(frame):len(frame)], '\n')); err != nil {
+		p.mu.Lock()
+		p.failed = err
+		p.mu.Unlock()
 	}
 }
 

@@ -170,3 +170,22 @@ func TestR19_StdioEndsWhileItIsAsked(t *testing.T) {
 		_ = in.Close()
 	}
 }
+
+// A client that reads nothing does not keep the router from ending.
+func TestR19_StdioEndsThoughNobodyReads(t *testing.T) {
+	f := start(t, Options{Trusted: true})
+	in, write := io.Pipe()
+	stuck, out := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan error, 1)
+	go func() { over <- f.ServeStdio(ctx, in, out) }()
+	_, _ = io.WriteString(write, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
+	time.Sleep(100 * time.Millisecond) // the answer is being written
+	cancel()
+	select {
+	case <-over:
+	case <-time.After(30 * time.Second):
+		t.Error("it waits for the client")
+	}
+	_, _ = stuck.Close(), in.Close()
+}
