@@ -61,7 +61,7 @@ func open(ctx context.Context, host string, port int) (net.Listener, error) {
 		if who := holder(port); who != "" {
 			by = " by " + who
 		}
-		return nil, fmt.Errorf("listen on %s: the port is taken%s; choose another, or 0 for a free one: %w", addr, by, syscall.EADDRINUSE)
+		return nil, fmt.Errorf("listen on %s: the port is taken%s: %w", addr, by, syscall.EADDRINUSE)
 	}
 	return nil, fmt.Errorf("listen on %s: %w; check the address, or choose another port", addr, err)
 }
