@@ -134,3 +134,19 @@ func TestR3_D6_WhatIsNoServerIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// A server that opens its stream and says nothing is waited for as long as the route says.
+func TestR3_E14_SilentEventStream(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(web.Close)
+	f := start(t, Options{}, route("silent", web.URL+"/sse", `"transport": "sse", "timeout": "300ms"`))
+	began := time.Now()
+	got := f.post(t, "/mcps/silent/mcp", initialize)
+	if took := time.Since(began); got.status != 504 || !strings.Contains(got.body, `"code":-32003`) || took > 10*time.Second {
+		t.Errorf("after %v: %+v", took, got)
+	}
+}

@@ -357,7 +357,7 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 			return nil, errClosed
 		}
 	}
-	c, err := newChild(b, modern)
+	c, err := newChild(ctx, b, modern)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ type child struct {
 	used     time.Time
 }
 
-func newChild(b *Bridge, modern bool) (*child, error) {
+func newChild(ctx context.Context, b *Bridge, modern bool) (*child, error) {
 	c := &child{
 		b: b, modern: modern, common: modern || b.o.Shared, began: time.Now(), used: time.Now(), gone: make(chan struct{}), outbox: make(chan []byte, maxOutbox),
 		pending: map[uint64]*exchange{}, asks: map[string]*clientSession{}, sessions: map[*clientSession]struct{}{},
@@ -58,8 +58,9 @@ func newChild(b *Bridge, modern bool) (*child, error) {
 			Name: b.o.Name, Transport: config.Stdio, Command: b.o.Command, Args: b.o.Args, Env: b.o.Env, Cwd: b.o.Cwd, MaxFrame: b.o.MaxFrame,
 		}, transport.Tap{}, b.stderr, b.o.Leave)
 	}
-	ctx, cancel := context.WithTimeout(b.life, shakeTimeout) // of the connecting only
+	ctx, cancel := context.WithTimeout(ctx, shakeTimeout) // of the connecting only
 	defer cancel()
+	defer context.AfterFunc(b.life, cancel)()
 	if err := c.t.Start(ctx, c); err != nil {
 		if b.o.Dial != nil {
 			_ = c.t.Close() // says nothing that err does not
