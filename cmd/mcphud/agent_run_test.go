@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -305,9 +306,27 @@ func TestA7_RequestSizeOverStdio(t *testing.T) {
 		{[]string{"--max-request-size", "10mb"}, 2 << 20, `"id":7,"result"`},
 	} {
 		cmd := command(t, append([]string{"agent", "--stdio", "--ephemeral"}, c.args...)...)
-		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"message":"` + strings.Repeat("x", c.size) + `"}}}` + "\n")
-		if out := finish(t, cmd).ok(t); !strings.Contains(out, c.want) {
-			t.Errorf("%q with a line of %d bytes: %.200s", c.args, c.size, out)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"message":"`+strings.Repeat("x", c.size)+`"}}}`+"\n")
+		}()
+		answer, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil || !strings.Contains(answer, c.want) {
+			t.Errorf("%q with a line of %d bytes: %v, %.200s", c.args, c.size, err, answer)
+		}
+		_ = in.Close() // not before: the end of stdin cancels what still runs
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%q: %v", c.args, err)
 		}
 	}
 }
