@@ -101,7 +101,10 @@ func TestAStartForWantOfAVariable(t *testing.T) {
 			if got := app.State().Prompt; got != "MY_TOKEN: " {
 				t.Errorf("the prompt is %q", got)
 			}
-			app.Press("enter").Type("sesame")
+			app.Press("enter").Type("wrong").Press("enter")
+			state(app, session.Failed)
+			app.Whole().Has("In the shell: mcphud -e MY_TOKEN=…").HasNot("-e 'MY_TOKEN=***'")
+			app.Press("E").Type("sesame")
 			if screen := app.Screen(); strings.Contains(screen, "sesame") {
 				t.Errorf("the secret is on the screen:\n%s", screen)
 			}

@@ -3,6 +3,7 @@ package pane
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -79,6 +80,8 @@ func (l *Details) failed(srv config.Server, st session.Status) {
 		l.paragraph(l.th.Muted, "Press r to connect again, 6 for the traffic, 1 for the servers.")
 	}
 	if name != "" {
+		srv.Env = maps.Clone(srv.Env)
+		delete(srv.Env, name) // it may have a value that did not do
 		if line, err := (shell.Invocation{}).On(srv); err == nil {
 			l.paragraph(l.th.Muted, "In the shell: "+safe.Line(strings.Replace(line, "mcphud", "mcphud -e "+name+"=…", 1), 0))
 		}
