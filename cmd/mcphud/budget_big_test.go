@@ -44,7 +44,7 @@ func TestBudgetBigResultDrawn(t *testing.T) {
 		sc := openBig(t, s)
 		defer sc.end()
 		sc.press("\x07") // ctrl+g
-		sc.until("do not call")
+		sc.until("as destructive")
 		sc.press("y") // mcp-go calls every tool destructive unless told otherwise
 		return sc.until(bigVisible)
 	}, func() time.Duration {
