@@ -76,20 +76,26 @@ func TestR3_R19_AllAgentsOverStdio(t *testing.T) {
 	}
 }
 
-// The end of the input ends what runs, within a second, and nobody is told anything after it.
-func TestR19_A10_StdioEndsWithItsInput(t *testing.T) {
+// hanging is a client over pipes, initialized, of a router whose agent answers no call; called hears of each.
+func hanging(t *testing.T) (say func(string), end func() error, called chan struct{}) {
+	t.Helper()
 	a := newAgent(t)
-	called := make(chan struct{}, 1)
+	called = make(chan struct{}, 1)
 	a.answer = func(_ http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
 		if e.Method == "tools/call" {
 			called <- struct{}{}
 			<-r.Context().Done()
 		}
 	}
-	f := start(t, Options{Trusted: true}, route("a", a.at(), ""))
-	say, next, end := piped(t, f)
+	say, next, end := piped(t, start(t, Options{Trusted: true}, route("a", a.at(), "")))
 	say(initialize)
 	next()
+	return say, end, called
+}
+
+// The end of the input ends what runs, within a second, and nobody is told anything after it.
+func TestR19_A10_StdioEndsWithItsInput(t *testing.T) {
+	say, end, called := hanging(t)
 	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)
 	<-called
 	began := time.Now()
@@ -100,18 +106,7 @@ func TestR19_A10_StdioEndsWithItsInput(t *testing.T) {
 
 // What is cancelled is not answered, whatever was cancelled too late before.
 func TestR19_CancelledOverStdio(t *testing.T) {
-	a := newAgent(t)
-	called := make(chan struct{}, 1)
-	a.answer = func(_ http.ResponseWriter, r *http.Request, e jsonrpc.Envelope) {
-		if e.Method == "tools/call" {
-			called <- struct{}{}
-			<-r.Context().Done()
-		}
-	}
-	f := start(t, Options{Trusted: true}, route("a", a.at(), ""))
-	say, next, end := piped(t, f)
-	say(initialize)
-	next()
+	say, end, called := hanging(t)
 	for i := range stdioCalls + 1 {
 		say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"old %d"}}`, i))
 	}
