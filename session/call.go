@@ -66,10 +66,13 @@ func (s *Session) callTool(ctx context.Context, name string, params json.RawMess
 		return rpc.Reply{}, err
 	}
 	defer leave()
+	schema, err := s.inputSchema(name)
+	if err != nil {
+		return rpc.Reply{}, err
+	}
 	if o.Relay {
 		return s.request(ctx, string(mcp.MethodToolsCall), name, params, nil, o)
 	}
-	schema := s.inputSchema(name)
 	r, err := s.request(ctx, string(mcp.MethodToolsCall), name, params, schema, o)
 	var e *failure.Error
 	if !errors.As(err, &e) || e.Code == nil || *e.Code != jsonrpc.CodeHeaderMismatch {
@@ -78,8 +81,11 @@ func (s *Session) callTool(ctx context.Context, name string, params json.RawMess
 	if _, unlisted := s.List(ctx, offer.Tools); unlisted != nil {
 		return r, err
 	}
-	now := s.inputSchema(name)
-	if bytes.Equal(now, schema) {
+	now, barred := s.inputSchema(name)
+	switch {
+	case barred != nil:
+		return rpc.Reply{}, barred
+	case bytes.Equal(now, schema):
 		return r, err
 	}
 	return s.request(ctx, string(mcp.MethodToolsCall), name, params, now, o)
@@ -105,14 +111,21 @@ func (s *Session) enter(ctx context.Context, tool string) (leave func(), err err
 	}
 }
 
-// inputSchema is the schema of a listed tool's arguments, nil if the tool is not known.
-func (s *Session) inputSchema(tool string) json.RawMessage {
+// inputSchema is the schema of a listed tool's arguments, nil if the tool is not known; an error if it must not be called.
+func (s *Session) inputSchema(tool string) (json.RawMessage, error) {
 	for _, it := range s.Listing(offer.Tools).Items {
-		if it.Name == tool {
-			return it.InputSchema
+		if it.Name != tool {
+			continue
 		}
+		if it.Barred != nil {
+			return nil, &failure.Error{
+				Kind: failure.Protocol, Server: s.Title(), Stage: "tools/call " + text.Clip(tool, 100), Message: "not sent: an x-mcp-header annotation of the tool's schema is not allowed",
+				Detail: it.Barred.Error(), Err: it.Barred, Next: "report it to the server's author",
+			}
+		}
+		return it.InputSchema, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // request is Call for a method with a target; schema is the tool's input schema if there is one.

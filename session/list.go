@@ -175,11 +175,11 @@ func (s *Session) vet(kind offer.Kind, items []offer.Item, seen map[string]bool)
 	c := s.conn
 	s.mu.Unlock()
 	copied := false
-	flag := func(i int, err error) {
+	flag := func(i int) *offer.Item {
 		if !copied {
 			items, copied = slices.Clone(items), true
 		}
-		items[i].Flaw = err
+		return &items[i]
 	}
 	for i := range items {
 		it := items[i]
@@ -188,12 +188,16 @@ func (s *Session) vet(kind offer.Kind, items []offer.Item, seen map[string]bool)
 			key = it.URI // names of resources need not be unique
 		}
 		if seen[key] && key != "" && it.Flaw == nil {
-			flag(i, fmt.Errorf("%s appears twice in the list", text.Clip(key, 80)))
+			flag(i).Flaw = fmt.Errorf("%s appears twice in the list", text.Clip(key, 80))
 		}
 		seen[key] = true
-		if kind == offer.Tools && items[i].Flaw == nil && c != nil && c.traits.HTTP != nil && c.era == Modern {
+		if kind == offer.Tools && c != nil && c.traits.HTTP != nil && c.era == Modern {
 			if err := offer.CheckHeaders(it); err != nil {
-				flag(i, err)
+				bad := flag(i)
+				bad.Barred = err
+				if bad.Flaw == nil {
+					bad.Flaw = err
+				}
 			}
 		}
 	}

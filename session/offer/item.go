@@ -25,6 +25,7 @@ type Item struct {
 	Annotations  json.RawMessage // nil if absent
 	Args         []PromptArg     // of a prompt
 	Flaw         error           // what is wrong with it, nil if nothing is; the rest holds what could be read
+	Barred       error           // of a tool: why it is never called over the connection that listed it, nil if it may be; is in Flaw too
 }
 
 // PromptArg is one argument of a prompt.
@@ -131,14 +132,14 @@ func readArg(w *jsonrpc.Walker, flaw func(string, ...any)) PromptArg {
 	return a
 }
 
-// CheckHeaders says what is wrong with a tool's x-mcp-header annotations; such a tool cannot be called over HTTP in the
-// modern era.
+// CheckHeaders says what is wrong with a tool's x-mcp-header annotations; such a tool must not be called over HTTP in the
+// modern era: https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header
 func CheckHeaders(it Item) error {
 	if !strings.Contains(string(it.InputSchema), "x-mcp-header") {
 		return nil
 	}
 	if err := mcp.ValidateParamHeaderAnnotations(&mcp.Tool{Name: it.Name, RawInputSchema: it.InputSchema}); err != nil {
-		return fmt.Errorf("not to be called over HTTP: %w", err)
+		return fmt.Errorf("never called over HTTP: %s", text.Clip(err.Error(), 200))
 	}
 	return nil
 }
