@@ -44,6 +44,7 @@ var arrows = map[string]string{
 	"session/offer":            "failure jsonrpc text",
 	"session/outbox":           "",
 	"session/peertest":         "config process",
+	"session/pending":          "failure jsonrpc text",
 	"session/process":          "",
 	"session/rpc":              "failure journal jsonrpc text transport",
 	"session/schema":           "text",

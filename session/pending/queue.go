@@ -1,0 +1,279 @@
+package pending
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+const (
+	maxOpen       = 4096      // questions that wait at once
+	maxOpenBytes  = 256 << 20 // their params together
+	maxEnded      = 200       // questions that are remembered
+	maxEndedBytes = 16 << 20  // their params and results together
+)
+
+// CodeDeclined is the error by which a person refuses sampling (2025-11-25, client/sampling, "Error Handling").
+const CodeDeclined = -1
+
+// Rule answers questions without a person. ok is false where it leaves them to the next rule, or to a person.
+type Rule interface {
+	// Name says in lists who answered.
+	Name() string
+	// Answer may take long, such as a language model; ctx ends with the question.
+	Answer(ctx context.Context, q Question) (result json.RawMessage, fault *jsonrpc.Error, ok bool)
+}
+
+// Options of a queue.
+type Options struct {
+	// Attended says that a person looks at the queue: what no rule answers waits. Else it is refused at once.
+	Attended bool
+	// Rules are asked in their order.
+	Rules []Rule
+}
+
+// Queue holds the questions of all servers. Its methods are safe for concurrent use; questions and what they hold must not be changed.
+type Queue struct {
+	o   Options
+	rev atomic.Uint64
+
+	mu         sync.Mutex
+	last       uint64
+	open       map[uint64]*waiting
+	bytes      int // params of open
+	ended      []Ended
+	endedBytes int
+	unanswered []Question
+}
+
+type waiting struct {
+	Question
+	answer chan answer // cap 1
+}
+
+type answer struct {
+	result json.RawMessage
+	fault  *jsonrpc.Error
+	by     string
+}
+
+// New makes a queue.
+func New(o Options) *Queue { return &Queue{o: o, open: map[uint64]*waiting{}} }
+
+// Answers reports whether somebody answers here: a person or a rule.
+func (q *Queue) Answers() bool { return q != nil && (q.o.Attended || len(q.o.Rules) > 0) }
+
+// Rev grows with every change of Open and Ended.
+func (q *Queue) Rev() uint64 { return q.rev.Load() }
+
+// Ask waits until x is answered: by a rule, by a person, or not at all. changed is called when Open has changed. A fault with
+// CodeDeclined was chosen by a person; an end of ctx gives context.Cause(ctx) as err.
+func (q *Queue) Ask(ctx context.Context, x Question, changed func()) (result json.RawMessage, fault *jsonrpc.Error, err error) {
+	x.Kind, x.At = KindOf(x.Method, x.Params), time.Now()
+	if d, ok := ctx.Deadline(); ok {
+		x.Deadline = d
+	}
+	w := &waiting{Question: x, answer: make(chan answer, 1)}
+	if full := q.add(w); full != nil {
+		return nil, full, nil
+	}
+	changed()
+	defer changed()
+	a, err := q.wait(ctx, w)
+	q.remove(w, a, err)
+	return a.result, a.fault, err
+}
+
+func (q *Queue) wait(ctx context.Context, w *waiting) (answer, error) {
+	for _, r := range q.o.Rules {
+		result, fault, ok := r.Answer(ctx, w.Question)
+		if ctx.Err() != nil {
+			return answer{}, context.Cause(ctx)
+		}
+		if ok {
+			return answer{result, fault, r.Name()}, nil
+		}
+	}
+	if !q.o.Attended {
+		q.mu.Lock()
+		if len(q.unanswered) < maxEnded {
+			q.unanswered = append(q.unanswered, w.Question)
+		}
+		q.mu.Unlock()
+		return answer{fault: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "nobody is there to answer " + text.Clip(w.Method, 100)}}, nil
+	}
+	select {
+	case a := <-w.answer:
+		return a, nil
+	case <-ctx.Done():
+		select {
+		case a := <-w.answer: // the person was as fast
+			return a, nil
+		default:
+		}
+		return answer{}, context.Cause(ctx)
+	}
+}
+
+func (q *Queue) add(w *waiting) *jsonrpc.Error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.open) >= maxOpen || q.bytes+len(w.Params) > maxOpenBytes {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: fmt.Sprintf("too many questions wait for an answer (%d)", len(q.open))}
+	}
+	q.last++
+	w.ID = q.last
+	q.open[w.ID] = w
+	q.bytes += len(w.Params)
+	q.rev.Add(1)
+	return nil
+}
+
+func (q *Queue) remove(w *waiting, a answer, err error) {
+	e := Ended{Question: w.Question, Result: a.result, Fault: a.fault, By: a.by, Over: time.Now()}
+	switch {
+	case err != nil:
+		e.Why = why(err)
+	case a.by == "":
+		e.Why = "nobody was there to answer"
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.open, w.ID)
+	q.bytes -= len(w.Params)
+	q.ended = append(q.ended, e)
+	q.endedBytes += e.size()
+	for len(q.ended) > maxEnded || q.endedBytes > maxEndedBytes && len(q.ended) > 1 {
+		q.endedBytes -= q.ended[0].size()
+		q.ended = slices.Delete(q.ended, 0, 1)
+	}
+	q.rev.Add(1)
+}
+
+func (e *Ended) size() int {
+	n := len(e.Params) + len(e.Result)
+	for _, x := range e.Earlier {
+		n += len(x.Params) + len(x.Result)
+	}
+	return n
+}
+
+func why(err error) string {
+	var f *failure.Error
+	switch {
+	case errors.As(err, &f):
+		return f.Message
+	case errors.Is(err, context.Canceled):
+		return "the call was cancelled"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the call timed out"
+	}
+	return err.Error()
+}
+
+// Open lists the questions that wait, oldest first.
+func (q *Queue) Open() []Question {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := make([]Question, 0, len(q.open))
+	for _, w := range q.open {
+		all = append(all, w.Question)
+	}
+	slices.SortFunc(all, func(a, b Question) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// Len is how many questions wait.
+func (q *Queue) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.open)
+}
+
+// Ended lists the latest questions that are over, oldest first.
+func (q *Queue) Ended() []Ended {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.ended)
+}
+
+// Unanswered lists questions that were refused because nobody was there, oldest first.
+func (q *Queue) Unanswered() []Question {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.unanswered)
+}
+
+// Answer gives a person's answer: the result, a JSON object, as it is sent. It is an error of kind Usage if that is not one, and of kind
+// NotFound if the question is over, with the reason.
+func (q *Queue) Answer(id uint64, result json.RawMessage) error {
+	if err := jsonrpc.Members(result, func(string, []byte) bool { return true }); err != nil {
+		return &failure.Error{Kind: failure.Usage, Stage: "answering", Message: "the answer is not a JSON object: " + err.Error(), Next: "correct it and send it again", Err: err}
+	}
+	return q.give(id, answer{result: result, by: "you"})
+}
+
+// Decline refuses a question by an error: elicitation has an action for that, sampling has not.
+func (q *Queue) Decline(id uint64) error {
+	return q.give(id, answer{fault: &jsonrpc.Error{Code: CodeDeclined, Message: "User rejected the request"}, by: "you"})
+}
+
+func (q *Queue) give(id uint64, a answer) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w := q.open[id]; w != nil {
+		select {
+		case w.answer <- a:
+			return nil
+		default:
+			return gone("it was answered already")
+		}
+	}
+	for _, e := range slices.Backward(q.ended) {
+		if e.ID == id && e.Why != "" {
+			return gone(e.Why)
+		}
+	}
+	return gone("it was answered already")
+}
+
+func gone(why string) error {
+	return &failure.Error{Kind: failure.NotFound, Stage: "answering", Message: "nobody waits for this answer any more: " + why, Next: "call again if it is still wanted"}
+}
+
+// Complete takes notifications/elicitation/complete of a server: the page of a URL was visited.
+func (q *Queue) Complete(server string, params []byte) {
+	id := jsonrpc.GetString(params, "elicitationId")
+	if id == "" {
+		return
+	}
+	is := func(x *Question) bool {
+		return x.Server == server && x.Kind == URL && jsonrpc.GetString(x.Params, "elicitationId") == id
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, w := range q.open {
+		if is(&w.Question) {
+			select {
+			case w.answer <- answer{result: Action("accept"), by: w.Title}:
+			default:
+			}
+		}
+	}
+	for i := range q.ended {
+		if is(&q.ended[i].Question) {
+			q.ended[i].Completed = true
+			q.rev.Add(1)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package pending
+
+import (
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// Page is what is known of a URL before it is opened.
+type Page struct {
+	Host string // as it is written, with its port; "" if there is none
+	// Warnings are what a person should look at, such as a host name that imitates another one.
+	Warnings []string
+	// Refused is why it must not be opened; nil if it may.
+	Refused error
+}
+
+// PageOf judges the URL of an elicitation: only https is opened, and http on this machine.
+func PageOf(raw string) Page {
+	no := func(p Page, why, next string) Page {
+		p.Refused = &failure.Error{Kind: failure.Usage, Stage: "opening a page", Message: why + ": " + text.Clip(raw, 200), Next: next}
+		return p
+	}
+	u, err := url.Parse(raw)
+	if err != nil || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
+		return no(Page{}, "not a valid URL", "decline it")
+	}
+	p := Page{Host: u.Host}
+	host := u.Hostname()
+	local := host == "localhost" || strings.HasSuffix(host, ".localhost")
+	if ip := net.ParseIP(host); ip != nil {
+		local = ip.IsLoopback()
+		if !local {
+			p.Warnings = append(p.Warnings, "the host is an address and not a name")
+		}
+	}
+	for _, label := range strings.Split(strings.ToLower(host), ".") {
+		if strings.HasPrefix(label, "xn--") {
+			p.Warnings = append(p.Warnings, "the host name is encoded (punycode) and may imitate another one")
+			break
+		}
+	}
+	if strings.ContainsFunc(host, func(r rune) bool { return r > 0x7e }) {
+		p.Warnings = append(p.Warnings, "the host name has letters that may imitate others")
+	}
+	switch {
+	case u.User != nil:
+		return no(p, "the URL has a user name in front of its host, "+u.Host, "decline it: this is how pages pretend to be others")
+	case host == "":
+		return no(p, "the URL has no host", "decline it")
+	case u.Scheme == "https", u.Scheme == "http" && local:
+		return p
+	case u.Scheme == "http":
+		return no(p, "the page is not encrypted", "ask for an https page")
+	}
+	return no(p, "only https pages are opened, and not "+text.Clip(u.Scheme, 20), "decline it")
+}
