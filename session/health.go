@@ -25,6 +25,7 @@ func (s *Session) startLoops(c *conn) {
 	if c.era == Modern {
 		s.listen(c)
 	}
+	s.resubscribe(c)
 }
 
 // watchHealth pings the server at intervals. Three failures in a row end the connection.

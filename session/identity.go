@@ -62,6 +62,7 @@ func (s *Session) SetVariable(name, value string) {
 		s.env = map[string]string{}
 	}
 	s.env[name] = value
+	s.moved()
 	s.mu.Unlock()
 	s.notifyChange()
 }
@@ -75,6 +76,7 @@ func (s *Session) SetURL(url string) bool {
 		return false
 	}
 	s.url = url
+	s.moved()
 	stale := s.state != Disconnected
 	s.mu.Unlock()
 	s.notifyChange()

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,7 +24,7 @@ const (
 type list struct {
 	cur     offer.Listing
 	stale   bool          // must be loaded again before it is used
-	expires time.Time     // by the server's ttlMs; zero for never
+	of      string        // the server that it was loaded from, as it introduced itself
 	loading chan struct{} // closed when the load that runs is over
 	again   bool          // the list changed while it was loaded
 }
@@ -62,7 +63,7 @@ func (s *Session) list(ctx context.Context, kind offer.Kind, force bool) (offer.
 			}
 			continue // it was cancelled by someone who is not us
 		}
-		if !force && l.cur.Loaded && l.cur.Err == nil && !l.stale && (l.expires.IsZero() || time.Now().Before(l.expires)) {
+		if !force && l.cur.Loaded && l.cur.Err == nil && !l.stale && l.cur.Fresh(time.Now()) {
 			defer s.mu.Unlock()
 			return l.cur, nil
 		}
@@ -93,24 +94,41 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 	l := &s.lists[kind]
 	next := offer.Listing{Kind: kind}
 	seen, names := map[string]bool{}, map[string]bool{}
-	var ttl *time.Duration
+	s.mu.Lock()
+	before := l.cur
+	s.mu.Unlock()
 	var params []byte
 	var size int64
 	limit := 4 * max(s.cfg.MaxFrame, config.DefaultMaxFrame)
 	publish := func(done bool) {
+		var changes offer.Changes
+		var marks map[string]offer.Mark
+		if done && before.Loaded {
+			changes, marks = offer.Compare(kind, before.Items, next.Items, before.Marks)
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if done || !l.cur.Loaded {
-			rev := l.cur.Rev + 1
-			next.Loaded, next.Loading, next.Rev = done || l.cur.Loaded, l.cur.Loading, rev
-			l.cur = next
+		if !done && l.cur.Loaded {
+			return
 		}
-		if done {
-			l.expires = time.Time{}
-			if ttl != nil {
-				l.expires = time.Now().Add(*ttl)
+		for key := range before.Marks {
+			if _, unseen := l.cur.Marks[key]; !unseen { // seen while the list was loaded
+				delete(marks, key)
 			}
 		}
+		rev := l.cur.Rev + 1
+		next.Loaded, next.Loading, next.Rev = done || l.cur.Loaded, l.cur.Loading, rev
+		next.Marks, next.Changes, next.ChangeRev = marks, l.cur.Changes, l.cur.ChangeRev
+		if changes.Some() {
+			next.Changes, next.ChangeRev = changes, rev
+		}
+		if ttl := next.Hints.TTL; done && ttl != nil {
+			next.Expires = time.Now().Add(*ttl)
+		}
+		if done && s.conn != nil {
+			l.of = s.conn.identity()
+		}
+		l.cur = next
 	}
 	for {
 		r, err := s.Call(ctx, kind.Method(), params, CallOptions{})
@@ -137,8 +155,8 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 			publish(true)
 			return &failure.Error{Kind: failure.Protocol, Message: fmt.Sprintf("the list has more than %d items", offer.MaxItems), Next: "the items up to there are shown"}
 		}
-		if p.TTL != nil && (ttl == nil || *p.TTL < *ttl) {
-			ttl = p.TTL
+		if ttl := p.Hints.TTL; len(next.Pages) == 1 || ttl != nil && (next.Hints.TTL == nil || *ttl < *next.Hints.TTL) {
+			next.Hints = p.Hints
 		}
 		if p.Cursor == nil {
 			publish(true)
@@ -202,6 +220,47 @@ func (s *Session) vet(kind offer.Kind, items []offer.Item, seen map[string]bool)
 		}
 	}
 	return items
+}
+
+// Seen says that somebody looked at an item: it is not marked any more. With "" all items of the list are seen.
+func (s *Session) Seen(kind offer.Kind, key string) {
+	s.mu.Lock()
+	l := &s.lists[kind]
+	_, marked := l.cur.Marks[key]
+	switch {
+	case key == "" && len(l.cur.Marks) > 0:
+		l.cur.Marks = nil
+	case marked: // snapshots share the map
+		l.cur.Marks = maps.Clone(l.cur.Marks)
+		delete(l.cur.Marks, key)
+	default:
+		s.mu.Unlock()
+		return
+	}
+	s.mu.Unlock()
+	s.notifyChange()
+}
+
+// outlived marks the lists as stale that a new connection makes so: all but those which the same server said may still be used.
+// The caller holds mu.
+func (s *Session) outlived(c *conn) {
+	now, of := time.Now(), c.identity()
+	for k := range s.lists {
+		l := &s.lists[k]
+		l.stale = l.stale || l.cur.Expires.IsZero() || !l.cur.Fresh(now) || l.of != of
+	}
+}
+
+// moved notes that the next connection may be to another server; the caller holds mu.
+func (s *Session) moved() {
+	for k := range s.lists {
+		s.lists[k].of = ""
+	}
+}
+
+// identity is how a server introduced itself: what is kept of one is not that of another.
+func (c *conn) identity() string {
+	return fmt.Sprintf("%s\n%s\n%s\n%s", c.version, c.serverInfo, c.capabilities, c.instructions)
 }
 
 // Invalidate says that what is in memory of the lists may not be so any more: List asks the server again.

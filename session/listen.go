@@ -54,6 +54,9 @@ func (s *Session) notified(c *conn, env jsonrpc.Envelope, frame []byte) {
 	case "notifications/resources/list_changed":
 		s.changedList(offer.Resources)
 		s.changedList(offer.Templates)
+	case "notifications/resources/updated":
+		s.updated(jsonrpc.GetString(env.Params, "uri"))
+		return
 	default:
 		return
 	}

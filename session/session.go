@@ -58,6 +58,7 @@ type Session struct {
 	lists     [offer.NumKinds]list
 	watches   map[string]*watch          // modern subscriptions by URI
 	listeners map[*func([]byte)]struct{} // by OnNotification
+	kept      subscriptions              // by KeepSubscribed
 }
 
 func newSession(cfg config.Server, opts *Options, changed func(), unique func(*Session, string)) *Session {
@@ -221,9 +222,7 @@ func (s *Session) dial(ctx context.Context) error {
 		if s.level != nil && c.era == Modern {
 			c.logLevel.Store(s.level)
 		}
-		for k := range s.lists {
-			s.lists[k].stale = true
-		}
+		s.outlived(c)
 		tell = s.set(Connected, nil)
 	case s.state != Connecting: // Disconnect came in between
 		err = &failure.Error{Kind: failure.Interrupted, Server: s.Title(), Stage: "connecting", Message: "disconnected while connecting"}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Kind says which list of a server.
@@ -44,6 +46,50 @@ type Listing struct {
 	Rev     uint64    // grows with every change of Items
 	At      time.Time // when the last attempt ended
 	Pages   []*page   // as they came, shared between sessions: see [Pages]
+	Hints   Hints     // of the page that may be used for the shortest time
+	Expires time.Time // by Hints; zero for never
+
+	Marks     map[string]Mark // what became of items that nobody saw since, by [Kind.Key]; not to be modified
+	Changes   Changes         // of the last refresh that found any
+	ChangeRev uint64          // Rev of that; 0 for none yet
+}
+
+// Fresh reports whether the list may be used without asking the server again, by what the server said of it.
+func (l Listing) Fresh(now time.Time) bool { return l.Expires.IsZero() || now.Before(l.Expires) }
+
+// Hints are what a result of 2026-07-28 says of how long and for whom it may be kept (server/utilities/caching).
+type Hints struct {
+	TTL   *time.Duration // nil if the server does not say
+	Scope string         // "public" or "private", "" if the server does not say; its own word otherwise
+}
+
+// String is for example "ttl 1m0s, private"; "" where there are none.
+func (h Hints) String() string {
+	var out []string
+	if h.TTL != nil {
+		out = append(out, "ttl "+text.Duration(*h.TTL))
+	}
+	if h.Scope != "" {
+		out = append(out, text.Clip(h.Scope, 20))
+	}
+	return strings.Join(out, ", ")
+}
+
+// ReadHints reads the hints of a result.
+func ReadHints(result []byte) Hints {
+	h := Hints{TTL: ttl(jsonrpc.Get(result, "ttlMs"))}
+	h.Scope = jsonrpc.GetString(result, "cacheScope")
+	return h
+}
+
+// ttl reads ttlMs; nil if it is not a number. A negative one counts as 0.
+func ttl(raw []byte) *time.Duration {
+	ms, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || ms != ms {
+		return nil
+	}
+	d := time.Duration(min(max(ms, 0), 1e12)) * time.Millisecond
+	return &d
 }
 
 // JSON is the list as the server sent it: the first page's object with its array extended by those of the further pages,
@@ -120,9 +166,9 @@ func (l Listing) JSON() []byte {
 type page struct {
 	raw    []byte // the result
 	Items  []Item
-	More   bool           // there are items beyond MaxItems
-	Cursor *string        // nil on the last page
-	TTL    *time.Duration // how long the result may be used, nil if the server does not say
+	More   bool    // there are items beyond MaxItems
+	Cursor *string // nil on the last page
+	Hints  Hints
 }
 
 // readPage reads one result in one pass.
@@ -156,10 +202,9 @@ func readPage(result []byte, kind Kind) (page, error) {
 			}
 			p.Cursor = &s
 		case "ttlMs":
-			if ms, err := strconv.ParseFloat(string(w.Raw()), 64); err == nil && ms >= 0 {
-				d := time.Duration(min(ms, 1e12)) * time.Millisecond
-				p.TTL = &d
-			}
+			p.Hints.TTL = ttl(w.Raw())
+		case "cacheScope":
+			p.Hints.Scope, _ = w.Str()
 		}
 	})
 	switch {

@@ -1,0 +1,132 @@
+package offer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/text"
+)
+
+const (
+	maxMarks   = 1000     // items of one list that are marked
+	maxDiffs   = 50       // of them, whose definitions are compared line by line at a time
+	maxCompare = 32 << 10 // bytes of a definition that is compared
+	maxNames   = 20       // that Changes holds of each kind
+)
+
+// Mark is what became of an item since somebody looked at it.
+type Mark struct {
+	Added bool   // it was not there; else its definition changed
+	Diff  string // of its definition, as hunks of a unified diff; "" if it was added, is large, or one of very many
+}
+
+// Changes are what a refresh found that a list had before.
+type Changes struct {
+	Added, Removed, Changed    []string // the first keys of each
+	NAdded, NRemoved, NChanged int
+}
+
+// Some reports whether anything changed.
+func (c Changes) Some() bool { return c.NAdded+c.NRemoved+c.NChanged > 0 }
+
+// String is a line such as "1 added (echo), 2 removed (a, b)".
+func (c Changes) String() string {
+	var out []string
+	for _, part := range []struct {
+		n     int
+		word  string
+		names []string
+	}{{c.NAdded, "added", c.Added}, {c.NRemoved, "removed", c.Removed}, {c.NChanged, "changed", c.Changed}} {
+		if part.n == 0 {
+			continue
+		}
+		names := make([]string, 0, 3)
+		for _, n := range part.names[:min(len(part.names), 3)] {
+			names = append(names, text.Clip(n, 60))
+		}
+		if part.n > len(names) {
+			names = append(names, "…")
+		}
+		out = append(out, fmt.Sprintf("%d %s (%s)", part.n, part.word, strings.Join(names, ", ")))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Key tells the items of a list apart: the URI of a resource or template, else the name.
+func (k Kind) Key(it Item) string {
+	if (k == Resources || k == Templates) && it.URI != "" {
+		return it.URI
+	}
+	return it.Name
+}
+
+// Compare is what changed from one state of a list to another, and the marks of the items in the later one: those of marks that
+// are still there, and new ones. marks is not modified.
+func Compare(kind Kind, before, after []Item, marks map[string]Mark) (Changes, map[string]Mark) {
+	var c Changes
+	was := make(map[string]Item, len(before))
+	for _, it := range before {
+		was[kind.Key(it)] = it
+	}
+	next := map[string]Mark{}
+	mark := func(key string, m Mark) {
+		if len(next) < maxMarks {
+			next[key] = m
+		}
+	}
+	note := func(n *int, names *[]string, key string) {
+		if *n++; len(*names) < maxNames {
+			*names = append(*names, strings.Clone(key))
+		}
+	}
+	is := make(map[string]bool, len(after))
+	for _, it := range after {
+		key := kind.Key(it)
+		if is[key] {
+			continue // the second of one name
+		}
+		is[key] = true
+		old, there := was[key]
+		earlier, marked := marks[key]
+		switch {
+		case !there:
+			note(&c.NAdded, &c.Added, key)
+			mark(key, Mark{Added: true})
+		case !bytes.Equal(old.Raw, it.Raw):
+			note(&c.NChanged, &c.Changed, key)
+			m := Mark{Added: earlier.Added}
+			if !m.Added && c.NChanged <= maxDiffs {
+				m.Diff = definitionDiff(old.Raw, it.Raw)
+			}
+			mark(key, m)
+		case marked:
+			mark(key, earlier)
+		}
+	}
+	for _, it := range before {
+		if key := kind.Key(it); !is[key] {
+			is[key] = true
+			note(&c.NRemoved, &c.Removed, key)
+		}
+	}
+	return c, next
+}
+
+func definitionDiff(before, after []byte) string {
+	if len(before)+len(after) > maxCompare {
+		return ""
+	}
+	hunks, _, _ := text.Diff(lines(before), lines(after))
+	return hunks
+}
+
+// lines is JSON over several lines.
+func lines(raw []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
