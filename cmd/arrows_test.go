@@ -49,6 +49,7 @@ var arrows = map[string]string{
 	"session/rpc":              "failure journal jsonrpc text transport",
 	"session/schema":           "text",
 	"session/sessiontest":      "session config journal jsonrpc transport",
+	"session/skills":           "session config failure jsonrpc offer rpc text",
 	"session/sse":              "",
 	"session/telemetry":        "jsonrpc mask",
 	"session/text":             "",

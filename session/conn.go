@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/transport"
 )
@@ -106,6 +107,10 @@ func (c *conn) supports(method string) bool {
 		return has("resources", "listChanged")
 	case "notifications/prompts/list_changed":
 		return has("prompts", "listChanged")
+	case "skills/list", "skills/get":
+		return has("extensions", offer.SkillsExtension)
+	case "resources/directory/read":
+		return string(jsonrpc.Get(c.capabilities, "extensions", offer.SkillsExtension, "directoryRead")) == "true"
 	case "tasks/list", "tasks/cancel", "tasks/get", "tasks/result":
 		return has("tasks")
 	}

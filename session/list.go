@@ -202,8 +202,8 @@ func (s *Session) vet(kind offer.Kind, items []offer.Item, seen map[string]bool)
 	for i := range items {
 		it := items[i]
 		key := it.Name
-		if kind == offer.Resources || kind == offer.Templates {
-			key = it.URI // names of resources need not be unique
+		if kind == offer.Resources || kind == offer.Templates || kind == offer.Skills {
+			key = it.URI // their names need not be unique
 		}
 		if seen[key] && key != "" && it.Flaw == nil {
 			flag(i).Flaw = fmt.Errorf("%s appears twice in the list", text.Clip(key, 80))

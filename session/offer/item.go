@@ -18,7 +18,7 @@ type Item struct {
 	Name         string
 	Title        string
 	Description  string
-	URI          string // uri of a resource, uriTemplate of a template
+	URI          string // uri of a resource or skill, uriTemplate of a template
 	MIME         string
 	InputSchema  json.RawMessage // nil if absent
 	OutputSchema json.RawMessage // nil if absent
@@ -36,6 +36,10 @@ type PromptArg struct {
 
 // readItem reads the value at w.
 func readItem(w *jsonrpc.Walker, kind Kind) Item {
+	if kind == Skills {
+		s, flaw := ParseSkill(w.Raw())
+		return Item{Raw: s.Raw, Name: s.Name, Description: s.Description, URI: s.URI, Flaw: flaw}
+	}
 	var it Item
 	var flaws []string
 	flaw := func(format string, args ...any) { flaws = append(flaws, fmt.Sprintf(format, args...)) }

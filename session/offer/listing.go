@@ -20,12 +20,13 @@ const (
 	Resources
 	Templates
 	Prompts
+	Skills // of the extension
 	NumKinds
 )
 
-var listMethods = [NumKinds]string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"}
+var listMethods = [NumKinds]string{"tools/list", "resources/list", "resources/templates/list", "prompts/list", "skills/list"}
 
-var listMembers = [NumKinds]string{"tools", "resources", "resourceTemplates", "prompts"}
+var listMembers = [NumKinds]string{"tools", "resources", "resourceTemplates", "prompts", "skills"}
 
 // Method is the request that loads the list, for example "tools/list".
 func (k Kind) Method() string { return listMethods[k] }

@@ -17,7 +17,7 @@ const (
 )
 
 // kindWords name one item of a kind.
-var kindWords = [offer.NumKinds]string{offer.Tools: "tool", offer.Resources: "resource", offer.Templates: "template", offer.Prompts: "prompt"}
+var kindWords = [offer.NumKinds]string{offer.Tools: "tool", offer.Resources: "resource", offer.Templates: "template", offer.Prompts: "prompt", offer.Skills: "skill"}
 
 // Find lists what all open servers offer of a kind, the current server first. to gives an item's name and the screen that
 // opens it; what has no name is left out.
