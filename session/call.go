@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/transport"
@@ -159,16 +160,23 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	if o.Tag != nil {
 		ctx = rpc.WithTag(ctx, o.Tag)
 	}
+	rounds := rounds{cause: pending.Cause{Method: method, Target: target, Started: time.Now()}}
 	var answers []rpc.Member // to what the server asked before it would answer
-	for range maxRounds {
+	for rounds.n < maxRounds {
 		r, err := s.exchange(ctx, method, target, params, answers, meta, schema, o)
 		if err != nil {
+			if again, failed := s.visit(ctx, &rounds, err); again {
+				answers = nil
+				continue
+			} else if failed != nil {
+				err = failed
+			}
 			return r, failure.Wrap(err, s.Title(), stage)
 		}
 		if !asksForInput(r.Result) {
 			return r, nil
 		}
-		if answers, err = s.answerInput(ctx, r.Result); err != nil {
+		if answers, err = s.answerInput(ctx, &rounds, r.Result); err != nil {
 			return r, failure.Wrap(err, s.Title(), stage)
 		}
 	}

@@ -2,17 +2,13 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
-	"path/filepath"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/rpc"
-	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/transport"
 )
 
@@ -32,7 +28,7 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	case cfg.Disabled:
 		return nil, &failure.Error{Kind: failure.ServerDisabled, Stage: "connecting", Message: "the server is disabled in " + cfg.Source.String(), Next: "enable it there"}
 	}
-	pin, err := pinned(cfg.Protocol)
+	pin, err := pinned(s.protocol())
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +89,7 @@ func (s *Session) connect(ctx context.Context, t transport.Transport, pin string
 	id := s.connID()
 	c := &conn{
 		Mux: rpc.New(t, transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}), id: id, traits: t.Traits(), ready: make(chan struct{}), dirty: make(chan struct{}, 1),
-		info: s.opts.info, caps: s.capabilities(),
+		info: s.clientInfo(), caps: s.capabilities(),
 	}
 	c.OnChange = s.notifyChange
 	c.OnServe = s.serve
@@ -152,58 +148,4 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 		}
 	}
 	return e
-}
-
-// capabilities are what we advertise: only what somebody can answer.
-func (s *Session) capabilities() []byte {
-	if s.opts.Capabilities != nil {
-		return s.opts.Capabilities
-	}
-	if len(s.cfg.Roots) == 0 {
-		return []byte("{}")
-	}
-	return []byte(`{"roots":{}}`)
-}
-
-// roots is the result of roots/list.
-func (s *Session) roots() []byte {
-	type root struct {
-		URI  string `json:"uri"`
-		Name string `json:"name,omitempty"`
-	}
-	list := make([]root, 0, len(s.cfg.Roots))
-	for _, r := range s.cfg.Roots {
-		one := root{URI: r}
-		if !strings.Contains(r, "://") {
-			if abs, err := filepath.Abs(r); err == nil {
-				r = abs
-			}
-			path := filepath.ToSlash(r)
-			if !strings.HasPrefix(path, "/") {
-				path = "/" + path // a Windows drive
-			}
-			one = root{URI: (&url.URL{Scheme: "file", Path: path}).String(), Name: filepath.Base(r)}
-		}
-		list = append(list, one)
-	}
-	out, err := json.Marshal(map[string]any{"roots": list})
-	if err != nil { // strings always marshal
-		return []byte(`{"roots":[]}`)
-	}
-	return out
-}
-
-// serve answers what a server asks of us, in either era.
-func (s *Session) serve(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jsonrpc.Error) {
-	switch {
-	case env.Method == "ping":
-		return nil, nil
-	case env.Method == "roots/list" && len(s.cfg.Roots) > 0:
-		return s.roots(), nil
-	case s.opts.Serve != nil:
-		if result, fault, ok := s.opts.Serve(ctx, s, env.Method, json.RawMessage(env.Params)); ok {
-			return result, fault
-		}
-	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "mcphud does not support " + text.Clip(env.Method, 100)}
 }

@@ -3,18 +3,19 @@ package session
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/rpc"
-	"github.com/mcphud/mcphud/session/text"
 )
 
-// maxRounds bounds how often a server may answer one request by asking for input.
-const maxRounds = 10
+// maxRounds bounds how often one call may be answered with further questions.
+const maxRounds = 50
 
-// asksForInput reports whether a result is the modern era's input_required. One that fills megabytes is not, unless it says
-// so at its beginning or end: reading 50 MB for a member that is never there costs more than routing them.
+// asksForInput reports whether a result is an input_required one (2026-07-28). It is a handful of members: a result of any size
+// that is not one must not be searched to its end, so the mark is looked for near both of its ends only.
 func asksForInput(result []byte) bool {
 	const near = 64 << 10
 	mark := []byte(`"resultType"`)
@@ -24,46 +25,54 @@ func asksForInput(result []byte) bool {
 	return bytes.Contains(result, mark) && jsonrpc.GetString(result, "resultType") == "input_required"
 }
 
-// answerInput answers what an input_required result asks for: inputResponses and requestState, the members that the params
-// of the next try get. If something cannot be answered, the error has kind NeedsInput.
-func (s *Session) answerInput(ctx context.Context, result []byte) ([]rpc.Member, error) {
+// answerInput answers what an input_required result asks, and gives the members that the call is made again with.
+func (s *Session) answerInput(ctx context.Context, r *rounds, result []byte) ([]rpc.Member, error) {
+	bad := func(what string, err error) error {
+		return &failure.Error{Kind: failure.Protocol, Message: what, Data: result, Err: err, Next: "see the answer as it was sent", Remedy: failure.SeeTraffic}
+	}
+	r.n++
+	state, requests := jsonrpc.Get(result, "requestState"), jsonrpc.Get(result, "inputRequests")
+	if state == nil && requests == nil {
+		return nil, bad("input_required without inputRequests and requestState", nil)
+	}
+	changed := r.state != nil && !bytes.Equal(state, r.state)
+	r.state = bytes.Clone(state)
 	var out []rpc.Member
-	var failed error
-	if requests := jsonrpc.Get(result, "inputRequests"); requests != nil {
+	if requests != nil {
+		var asked []pending.Question
+		if err := jsonrpc.Members(requests, func(key string, request []byte) bool {
+			x := r.question(key, request)
+			x.StateChanged = changed
+			asked = append(asked, x)
+			return true
+		}); err != nil {
+			return nil, bad("inputRequests is not an object: "+err.Error(), err)
+		}
+		results, err := s.all(ctx, asked)
+		var e *failure.Error
+		if errors.As(err, &e) && e.Kind == failure.NeedsInput {
+			e.Data = result
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.answered(asked, results)
 		var responses []jsonrpc.Change
-		err := jsonrpc.Members(requests, func(id string, request []byte) bool {
-			env := jsonrpc.Envelope{Method: jsonrpc.GetString(request, "method"), Params: jsonrpc.Get(request, "params")}
-			answer, fault := s.serve(ctx, env)
-			if fault != nil {
-				failed = &failure.Error{
-					Kind: failure.NeedsInput, Message: "the server asks for input (" + text.Clip(env.Method, 100) + ") that nobody can give here", Data: result,
-					Next: "call it where a person can answer",
-				}
-				return false
-			}
+		for i, x := range asked {
+			answer := results[i]
 			if answer == nil {
 				answer = []byte("{}")
 			}
-			responses = append(responses, jsonrpc.Set(answer, id))
-			return true
-		})
-		if failed != nil {
-			return nil, failed
+			responses = append(responses, jsonrpc.Set(answer, x.Key))
 		}
-		var object []byte
-		if err == nil {
-			object, err = jsonrpc.Update(nil, responses...)
-		}
+		object, err := jsonrpc.Update(nil, responses...)
 		if err != nil {
-			return nil, &failure.Error{Kind: failure.Protocol, Message: "inputRequests is not an object: " + err.Error(), Data: result, Err: err, Next: "see the answer as it was sent", Remedy: failure.SeeTraffic}
+			return nil, bad("inputRequests cannot be answered: "+err.Error(), err)
 		}
 		out = append(out, rpc.Member{Name: "inputResponses", Value: object})
 	}
-	if state := jsonrpc.Get(result, "requestState"); state != nil {
+	if state != nil {
 		out = append(out, rpc.Member{Name: "requestState", Value: state})
-	}
-	if out == nil {
-		return nil, &failure.Error{Kind: failure.Protocol, Message: "input_required without inputRequests and requestState", Data: result, Next: "see the answer as it was sent", Remedy: failure.SeeTraffic}
 	}
 	return out, nil
 }

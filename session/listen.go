@@ -47,6 +47,12 @@ func (s *Session) notified(c *conn, env jsonrpc.Envelope, frame []byte) {
 		f(frame)
 	}
 	switch env.Method {
+	case "notifications/elicitation/complete":
+		if s.opts.Pending != nil {
+			s.opts.Pending.Complete(s.Name(), env.Params)
+			s.notifyChange()
+		}
+		return
 	case "notifications/tools/list_changed":
 		s.changedList(offer.Tools)
 	case "notifications/prompts/list_changed":

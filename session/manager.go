@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/pending"
 )
 
 // Manager holds all sessions. Its methods are safe for concurrent use.
@@ -193,3 +194,6 @@ func (m *Manager) Close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// Pending is the queue of what servers wait for; nil where nobody answers.
+func (m *Manager) Pending() *pending.Queue { return m.opts.Pending }

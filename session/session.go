@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/transport"
 )
 
@@ -59,6 +60,8 @@ type Session struct {
 	watches   map[string]*watch          // modern subscriptions by URI
 	listeners map[*func([]byte)]struct{} // by OnNotification
 	kept      subscriptions              // by KeepSubscribed
+	client    *Client                    // of the next connections, nil for Options.Client
+	roots     *[]string                  // nil: those of the configuration
 }
 
 func newSession(cfg config.Server, opts *Options, changed func(), unique func(*Session, string)) *Session {
@@ -428,9 +431,13 @@ type Options struct {
 	// Dial makes the transport of in-memory servers, for tests and the demo. false: mcphud's own transports.
 	Dial       func(config.Server) (transport.Transport, bool)
 	ClientInfo Implementation // zero: mcphud
-	// Capabilities are advertised to servers, a JSON object; nil for what this package answers by itself, roots. Whoever
+	// Client is what all sessions present that did not choose otherwise; nil for mcphud.
+	Client *Client
+	// Capabilities are advertised to servers, a JSON object; nil for what Pending answers and for roots. Whoever
 	// advertises more answers it in Serve.
 	Capabilities json.RawMessage
+	// Pending holds what servers ask for until it is answered; nil if nobody answers.
+	Pending *pending.Queue
 	// ResultTTL is how long the result of a tool that is marked as read-only and idempotent may be given again for an equal call;
 	// 0 for never. A new connection and a changed list of tools end it sooner.
 	ResultTTL time.Duration
@@ -450,7 +457,7 @@ type Options struct {
 	Patient bool
 	// Transport is what all transports of the manager's servers get.
 	Transport transport.Options
-	// Serve answers requests of servers other than ping and roots/list: a result, or an error; false if it does not know
+	// Serve answers requests of servers before roots and Pending do: a result, or an error; false if it does not know
 	// the method. ctx ends when the server cancels or the connection ends.
 	Serve func(ctx context.Context, s *Session, method string, params json.RawMessage) (json.RawMessage, *Fault, bool)
 

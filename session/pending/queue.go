@@ -73,6 +73,9 @@ func New(o Options) *Queue { return &Queue{o: o, open: map[uint64]*waiting{}} }
 // Answers reports whether somebody answers here: a person or a rule.
 func (q *Queue) Answers() bool { return q != nil && (q.o.Attended || len(q.o.Rules) > 0) }
 
+// Attended reports whether a person answers here.
+func (q *Queue) Attended() bool { return q != nil && q.o.Attended }
+
 // Rev grows with every change of Open and Ended.
 func (q *Queue) Rev() uint64 { return q.rev.Load() }
 

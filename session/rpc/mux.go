@@ -47,26 +47,26 @@ type Mux struct {
 	tokens  map[string]*pending // by progress token, as on the wire
 	ended   map[uint64]string   // why recent requests are not pending any more
 	order   []uint64            // keys of gone, oldest first
-	serving map[string]context.CancelFunc
-	closed  *failure.Error // why no more requests can be made
-	modern  bool           // requests are cancelled the modern way
-	frames  uint64         // frames received, to know that the server is alive
+	serving map[string]*serving // requests of the server by their ids
+	closed  *failure.Error      // why no more requests can be made
+	modern  bool                // requests are cancelled the modern way
+	frames  uint64              // frames received, to know that the server is alive
 
 	cancels sync.WaitGroup // notifications/cancelled being sent
 }
 
 // pending is a request that waits for its answer.
 type pending struct {
-	id         uint64
-	spec       *Request
-	token      string
-	params     []byte // as sent, with the progress token
-	started    time.Time
-	seq        uint64      // of the request in the journal
-	done       chan answer // cap 1
-	woken      chan struct{}
-	progress   Progress
-	progressed time.Time // of the last progress
+	id       uint64
+	spec     *Request
+	token    string
+	params   []byte // as sent, with the progress token
+	started  time.Time
+	seq      uint64      // of the request in the journal
+	done     chan answer // cap 1
+	woken    chan struct{}
+	progress Progress
+	patience Patience
 }
 
 type answer struct {
@@ -101,7 +101,7 @@ type Request struct {
 func New(t transport.Transport, tap transport.Tap) *Mux {
 	m := &Mux{
 		t: t, tap: tap, pending: map[uint64]*pending{}, tokens: map[string]*pending{}, ended: map[uint64]string{},
-		serving: map[string]context.CancelFunc{},
+		serving: map[string]*serving{},
 	}
 	m.http = t.Traits().HTTP != nil
 	m.ctx, m.cancel = context.WithCancel(context.Background())
@@ -154,6 +154,7 @@ func (m *Mux) take(id uint64, why string) *pending {
 		delete(m.tokens, p.token)
 	}
 	m.ended[id] = why
+	m.release(id)
 	if m.order = append(m.order, id); len(m.order) > maxEnded {
 		delete(m.ended, m.order[0])
 		m.order = m.order[1:]
@@ -196,13 +197,9 @@ func (m *Mux) Call(ctx context.Context, s *Request) (Reply, error) {
 
 // wait returns the answer, or the reason why there is none, after a cancellation was sent.
 func (m *Mux) wait(ctx context.Context, p *pending) answer {
-	var expire <-chan time.Time
-	var timer *time.Timer
-	if p.spec.Timeout > 0 || p.spec.MaxTimeout > 0 {
-		timer = time.NewTimer(m.remaining(p))
-		defer timer.Stop()
-		expire = timer.C
-	}
+	expired := make(chan bool, 1) // whether in all
+	p.patience.Start(p.spec.Timeout, p.spec.MaxTimeout, func(inAll bool) { expired <- inAll })
+	defer p.patience.Stop()
 	reported := 0
 	report := func() {
 		if p.spec.OnProgress == nil {
@@ -227,38 +224,13 @@ func (m *Mux) wait(ctx context.Context, p *pending) answer {
 				why = "timed out"
 			}
 			return m.abandon(p, why, &failure.Error{Kind: failure.KindOf(err), Message: "the request was " + why, Err: err})
-		case <-expire:
-			if d := m.remaining(p); d > 0 {
-				timer.Reset(d)
-				continue
-			}
-			after := time.Since(p.started).Round(time.Millisecond)
-			if max := p.spec.MaxTimeout; max > 0 && after >= max {
-				return m.abandon(p, "timed out", timedOut(max, m.progressOf(p).Count > 0))
+		case inAll := <-expired:
+			if inAll {
+				return m.abandon(p, "timed out", timedOut(p.spec.MaxTimeout, m.progressOf(p).Count > 0))
 			}
 			return m.abandon(p, "timed out", timedOut(p.spec.Timeout, false))
 		}
 	}
-}
-
-// remaining is how long p, which has a limit, may still take; 0 or less when its time is over.
-func (m *Mux) remaining(p *pending) time.Duration {
-	s := p.spec
-	m.mu.Lock()
-	from := p.started
-	if p.progressed.After(from) {
-		from = p.progressed
-	}
-	m.mu.Unlock()
-	now := time.Now()
-	d := time.Duration(1<<63 - 1)
-	if s.Timeout > 0 {
-		d = from.Add(s.Timeout).Sub(now)
-	}
-	if s.MaxTimeout > 0 {
-		d = min(d, p.started.Add(s.MaxTimeout).Sub(now))
-	}
-	return d
 }
 
 func (m *Mux) progressOf(p *pending) Progress {
@@ -433,8 +405,8 @@ func (m *Mux) end(err *failure.Error) bool {
 	for id := range m.pending {
 		all = append(all, id)
 	}
-	for _, stop := range m.serving {
-		stop()
+	for _, s := range m.serving {
+		s.stop(err)
 	}
 	m.mu.Unlock()
 	slices.Sort(all)

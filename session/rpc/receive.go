@@ -2,12 +2,10 @@ package rpc
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -231,10 +229,11 @@ func (m *Mux) progressed(params []byte) *pending {
 	p := m.tokens[string(token)]
 	if p != nil {
 		g.Count = p.progress.Count + 1
-		p.progress, p.progressed = g, time.Now()
+		p.progress = g
 	}
 	m.mu.Unlock()
 	if p != nil {
+		p.patience.Again()
 		select {
 		case p.woken <- struct{}{}:
 		default: // the caller has not looked at the one before; it will see this one
@@ -242,74 +241,6 @@ func (m *Mux) progressed(params []byte) *pending {
 		m.changed()
 	}
 	return p
-}
-
-// request answers a request of the server, on a goroutine of its own: writing on the reader's could block both sides.
-func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
-	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Request, Method: env.Method, ID: string(env.ID)}, frame)
-	id := string(env.ID)
-	ctx, stop := context.WithCancel(m.ctx)
-	m.mu.Lock()
-	if _, twice := m.serving[id]; twice || len(m.serving) >= maxServing || m.closed != nil {
-		m.mu.Unlock()
-		stop()
-		note := "not answered: too many requests of the server at once"
-		if twice {
-			note = "not answered: the server's request with this id is still being answered"
-		}
-		m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.State, Method: env.Method, Note: note}, nil)
-		return
-	}
-	m.serving[id] = stop
-	if p := m.pending[of]; p != nil {
-		tag = p.spec.Tag
-	}
-	if tag != nil {
-		ctx = WithTag(ctx, tag)
-	}
-	m.wg.Add(1)
-	m.mu.Unlock()
-	go func() {
-		defer m.wg.Done()
-		defer stop()
-		result, fault := m.OnServe(ctx, env)
-		m.mu.Lock()
-		delete(m.serving, id)
-		m.mu.Unlock()
-		if ctx.Err() != nil {
-			return // cancelled requests get no answer
-		}
-		m.serve(ctx, env.ID, result, fault)
-	}()
-}
-
-func (m *Mux) serve(ctx context.Context, id, result []byte, fault *jsonrpc.Error) {
-	env := jsonrpc.Envelope{Kind: jsonrpc.Response, ID: id, Result: result}
-	kind := journal.Response
-	frame := jsonrpc.NewResult(id, result)
-	if fault != nil {
-		env, kind = jsonrpc.Envelope{Kind: jsonrpc.ErrorResponse, ID: id}, journal.ErrorResponse
-		frame = jsonrpc.NewError(id, fault.Code, fault.Message, fault.Data)
-	}
-	m.tap.Append(journal.Entry{Dir: journal.Out, Kind: kind, ID: string(id)}, frame)
-	if err := m.t.Send(ctx, transport.Message{Frame: frame, Env: env}); err != nil && ctx.Err() == nil {
-		m.tap.Append(journal.Entry{Dir: journal.Out, Kind: journal.State, Note: "the answer could not be sent: " + err.Error()}, nil)
-	}
-}
-
-func (m *Mux) stopServing(params []byte) {
-	w := jsonrpc.Walk(params)
-	w.Object(func(key string) {
-		if key == "requestId" {
-			id := w.Raw()
-			m.mu.Lock()
-			stop := m.serving[string(id)]
-			m.mu.Unlock()
-			if stop != nil {
-				stop()
-			}
-		}
-	})
 }
 
 var idAtEnd = regexp.MustCompile(`"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)

@@ -1,0 +1,151 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// serve answers a request of the server in the legacy era. ctx ends when nobody waits for the answer any more.
+func (s *Session) serve(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jsonrpc.Error) {
+	if env.Method == "ping" {
+		return nil, nil
+	}
+	x := pending.Question{Key: string(env.ID), Method: env.Method, Params: json.RawMessage(env.Params)}
+	if method, target, started, ok := rpc.CauseOf(ctx); ok {
+		x.Cause = pending.Cause{Method: method, Target: target, Started: started}
+	}
+	result, fault, err := s.answer(ctx, x)
+	switch {
+	case err == nil:
+		return result, fault
+	case x.Method == methodElicit:
+		return pending.Action(pending.Cancel), nil
+	}
+	return nil, &jsonrpc.Error{Code: pending.CodeDeclined, Message: "Nobody answers any more"}
+}
+
+// answer answers what a server asks, in either era. err is why nobody waits for it any more.
+func (s *Session) answer(ctx context.Context, x pending.Question) ([]byte, *jsonrpc.Error, error) {
+	if s.opts.Serve != nil {
+		if result, fault, ok := s.opts.Serve(ctx, s, x.Method, x.Params); ok {
+			return result, fault, nil
+		}
+	}
+	x.Server, x.Title, x.Conn = s.Name(), s.Title(), s.connID()
+	switch {
+	case x.Method == "roots/list" && (len(s.Roots()) > 0 || s.opts.Pending.Attended()):
+		return s.listRoots(), nil, nil
+	case s.opts.Pending != nil && pending.KindOf(x.Method, x.Params) != pending.Other:
+		defer rpc.Asking(ctx)()
+		return s.opts.Pending.Ask(ctx, x, s.notifyChange)
+	}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "mcphud does not support " + text.Clip(x.Method, 100)}, nil
+}
+
+const (
+	methodElicit = "elicitation/create"
+	// maxVisits is how often a call is made again because it wants pages to be visited (-32042).
+	maxVisits = 5
+	// maxEarlier is up to which size what was asked and answered before is kept.
+	maxEarlier = 256 << 10
+)
+
+// rounds is what was asked and answered because of one call, which is made again with the answers.
+type rounds struct {
+	cause   pending.Cause
+	n       int
+	pages   int
+	earlier []pending.Exchange
+	state   []byte // that was sent back last; nil for none
+}
+
+// question is one that the call waits for.
+func (r *rounds) question(key string, request []byte) pending.Question {
+	return pending.Question{
+		Key: key, Method: jsonrpc.GetString(request, "method"), Params: json.RawMessage(jsonrpc.Get(request, "params")), Cause: r.cause, Round: r.n, Earlier: r.earlier,
+	}
+}
+
+// answered keeps what was asked and answered, for the questions of the rounds to come.
+func (r *rounds) answered(asked []pending.Question, results [][]byte) {
+	for i, x := range asked {
+		e := pending.Exchange{Method: x.Method, Params: x.Params, Result: results[i]}
+		if len(e.Params)+len(e.Result) > maxEarlier {
+			e.Params, e.Result = nil, nil
+		}
+		r.earlier = append(r.earlier, e)
+	}
+}
+
+// all asks the questions of one round at once.
+func (s *Session) all(ctx context.Context, asked []pending.Question) ([][]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results, errs := make([][]byte, len(asked)), make([]error, len(asked))
+	var wg sync.WaitGroup
+	for i, x := range asked {
+		wg.Go(func() {
+			var fault *jsonrpc.Error
+			if results[i], fault, errs[i] = s.answer(ctx, x); fault != nil {
+				errs[i] = refusal(x, fault)
+			}
+			if errs[i] != nil {
+				cancel() // one that is missing makes the others useless
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return nil, err
+		}
+	}
+	return results, errors.Join(errs...)
+}
+
+// refusal is the error of a call whose question was not answered.
+func refusal(x pending.Question, fault *jsonrpc.Error) error {
+	if fault.Code == pending.CodeDeclined {
+		return &failure.Error{Kind: failure.Interrupted, Message: text.Clip(x.Method, 100) + " was declined"}
+	}
+	return &failure.Error{
+		Kind: failure.NeedsInput, Message: "the server asks for input (" + text.Clip(x.Method, 100) + ") that nobody can give here", Next: "call it where a person can answer",
+	}
+}
+
+// visit has the pages visited that a call wants first (2025-11-25, client/elicitation, "URL Elicitation Required Error"). It reports
+// whether the call shall be made again.
+func (s *Session) visit(ctx context.Context, r *rounds, failed error) (bool, error) {
+	var e *failure.Error
+	if !errors.As(failed, &e) || e.Code == nil || *e.Code != jsonrpc.CodeURLElicitation || !s.opts.Pending.Answers() || r.pages >= maxVisits {
+		return false, nil
+	}
+	var asked []pending.Question
+	err := jsonrpc.Elements(jsonrpc.Get(e.Data, "elicitations"), func(page []byte) bool {
+		asked = append(asked, pending.Question{Method: methodElicit, Params: json.RawMessage(page), Cause: r.cause, Earlier: r.earlier, Required: true})
+		return len(asked) < maxVisits
+	})
+	if err != nil || asked == nil {
+		return false, nil // nothing to visit: the error stands for itself
+	}
+	r.pages++
+	results, err := s.all(ctx, asked)
+	if err != nil {
+		return false, err
+	}
+	for _, result := range results {
+		if jsonrpc.GetString(result, "action") != pending.Accept {
+			return false, nil
+		}
+	}
+	r.answered(asked, results)
+	return true, nil
+}

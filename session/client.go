@@ -1,0 +1,131 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// Client is what a session says of itself to its server. What is left out is mcphud's own.
+type Client struct {
+	Info         json.RawMessage // clientInfo, an object
+	Capabilities json.RawMessage // an object
+	Protocol     string          // the version to speak, as a server's configuration has it
+}
+
+// Present makes later connections present themselves as c; nil as Options say.
+func (s *Session) Present(c *Client) {
+	s.mu.Lock()
+	s.client = c
+	s.mu.Unlock()
+	s.notifyChange()
+}
+
+// Presented is what Present chose, nil if nothing.
+func (s *Session) Presented() *Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.client
+}
+
+// presents is the client that the next connection presents.
+func (s *Session) presents() Client {
+	if c := cmp.Or(s.Presented(), s.opts.Client); c != nil {
+		return *c
+	}
+	return Client{}
+}
+
+func (s *Session) protocol() string { return cmp.Or(s.presents().Protocol, s.cfg.Protocol) }
+
+func (s *Session) clientInfo() []byte {
+	if i := s.presents().Info; i != nil {
+		return i
+	}
+	return s.opts.info
+}
+
+// capabilities are what we advertise: only what somebody can answer, unless another client's were chosen.
+func (s *Session) capabilities() []byte {
+	if c := s.presents().Capabilities; c != nil {
+		return c
+	}
+	if s.opts.Capabilities != nil {
+		return s.opts.Capabilities
+	}
+	var all []jsonrpc.Change
+	if s.opts.Pending.Answers() {
+		all = append(all, jsonrpc.Set([]byte(`{"form":{},"url":{}}`), "elicitation"), jsonrpc.Set([]byte(`{"tools":{}}`), "sampling"))
+	}
+	switch {
+	case s.opts.Pending.Attended():
+		all = append(all, jsonrpc.Set([]byte(`{"listChanged":true}`), "roots"))
+	case len(s.Roots()) > 0:
+		all = append(all, jsonrpc.Set([]byte("{}"), "roots"))
+	}
+	out, err := jsonrpc.Update(nil, all...)
+	if err != nil || len(all) == 0 { // constants make an object
+		return []byte("{}")
+	}
+	return out
+}
+
+// Roots are the directories and URIs that the server is told when it asks for roots.
+func (s *Session) Roots() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.roots != nil {
+		return slices.Clone(*s.roots)
+	}
+	return slices.Clone(s.cfg.Roots)
+}
+
+// SetRoots changes Roots, and tells a server of the legacy era that is connected. The modern one asks when it needs them.
+func (s *Session) SetRoots(ctx context.Context, roots []string) error {
+	roots = slices.Clone(roots)
+	s.mu.Lock()
+	s.roots = &roots
+	c := s.conn
+	s.mu.Unlock()
+	s.notifyChange()
+	if c == nil || c.era == Modern || jsonrpc.Get(c.caps, "roots", "listChanged") == nil {
+		return nil
+	}
+	const changed = "notifications/roots/list_changed"
+	return failure.Wrap(c.Notify(ctx, changed, nil, nil), s.Title(), changed)
+}
+
+// listRoots is the result of roots/list.
+func (s *Session) listRoots() []byte {
+	type root struct {
+		URI  string `json:"uri"`
+		Name string `json:"name,omitempty"`
+	}
+	list := []root{}
+	for _, r := range s.Roots() {
+		one := root{URI: r}
+		if !strings.Contains(r, "://") {
+			if abs, err := filepath.Abs(r); err == nil {
+				r = abs
+			}
+			path := filepath.ToSlash(r)
+			if !strings.HasPrefix(path, "/") {
+				path = "/" + path // a Windows drive
+			}
+			one = root{URI: (&url.URL{Scheme: "file", Path: path}).String(), Name: filepath.Base(r)}
+		}
+		list = append(list, one)
+	}
+	out, err := json.Marshal(map[string]any{"roots": list})
+	if err != nil { // strings always marshal
+		return []byte(`{"roots":[]}`)
+	}
+	return out
+}

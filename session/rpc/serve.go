@@ -1,0 +1,127 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/transport"
+)
+
+// Why what a server asked needs no answer from a person any more; causes of the context of OnServe.
+var (
+	ErrWithdrawn = errors.New("the server withdrew it")
+	ErrCallEnded = errors.New("the call that caused it is over")
+)
+
+// serving is a request of the server that is being answered.
+type serving struct {
+	stop   context.CancelCauseFunc
+	causes map[uint64]*pending // the calls that can have caused it
+}
+
+// mayAsk are the requests because of which servers ask (2025-11-25, client features: nested inside of other requests).
+func mayAsk(method string) bool {
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodToolsCall, mcp.MethodPromptsGet, mcp.MethodResourcesRead, mcp.MethodTasksResult:
+		return true
+	}
+	return false
+}
+
+// causes are the calls that can have made the server ask: that on whose stream the question came, or all that may ask. m.mu is held.
+func (m *Mux) causes(of uint64) map[uint64]*pending {
+	if p := m.pending[of]; p != nil {
+		return map[uint64]*pending{of: p}
+	}
+	all := map[uint64]*pending{}
+	for id, p := range m.pending {
+		if mayAsk(p.spec.Method) {
+			all[id] = p
+		}
+	}
+	return all
+}
+
+// release ends the questions that only the call with this id can have caused; m.mu is held.
+func (m *Mux) release(id uint64) {
+	for _, s := range m.serving {
+		if _, is := s.causes[id]; !is {
+			continue
+		}
+		if delete(s.causes, id); len(s.causes) == 0 {
+			s.stop(ErrCallEnded)
+		}
+	}
+}
+
+// request answers a request of the server, on a goroutine of its own: writing on the reader's could block both sides.
+func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
+	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Request, Method: env.Method, ID: string(env.ID)}, frame)
+	id := string(env.ID)
+	ctx, stop := context.WithCancelCause(m.ctx)
+	m.mu.Lock()
+	if _, twice := m.serving[id]; twice || len(m.serving) >= maxServing || m.closed != nil {
+		m.mu.Unlock()
+		stop(nil)
+		note := "not answered: too many requests of the server at once"
+		if twice {
+			note = "not answered: the server's request with this id is still being answered"
+		}
+		m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.State, Method: env.Method, Note: note}, nil)
+		return
+	}
+	one := &serving{stop: stop}
+	if p := m.pending[of]; p != nil {
+		tag = p.spec.Tag
+		one.causes = m.causes(of)
+	} else if tag == nil {
+		one.causes = m.causes(of)
+	}
+	m.serving[id] = one
+	ctx = context.WithValue(ctx, causesKey{}, origin{m, one})
+	if tag != nil {
+		ctx = WithTag(ctx, tag)
+	}
+	m.wg.Add(1)
+	m.mu.Unlock()
+	go func() {
+		defer m.wg.Done()
+		defer stop(nil)
+		result, fault := m.OnServe(ctx, env)
+		m.mu.Lock()
+		delete(m.serving, id)
+		m.mu.Unlock()
+		if ctx.Err() != nil && context.Cause(ctx) != ErrCallEnded {
+			return // cancelled requests get no answer
+		}
+		m.serve(m.ctx, env.ID, result, fault)
+	}()
+}
+
+func (m *Mux) serve(ctx context.Context, id, result []byte, fault *jsonrpc.Error) {
+	env := jsonrpc.Envelope{Kind: jsonrpc.Response, ID: id, Result: result}
+	kind := journal.Response
+	frame := jsonrpc.NewResult(id, result)
+	if fault != nil {
+		env, kind = jsonrpc.Envelope{Kind: jsonrpc.ErrorResponse, ID: id}, journal.ErrorResponse
+		frame = jsonrpc.NewError(id, fault.Code, fault.Message, fault.Data)
+	}
+	m.tap.Append(journal.Entry{Dir: journal.Out, Kind: kind, ID: string(id)}, frame)
+	if err := m.t.Send(ctx, transport.Message{Frame: frame, Env: env}); err != nil && ctx.Err() == nil {
+		m.tap.Append(journal.Entry{Dir: journal.Out, Kind: journal.State, Note: "the answer could not be sent: " + err.Error()}, nil)
+	}
+}
+
+func (m *Mux) stopServing(params []byte) {
+	id := jsonrpc.Get(params, "requestId")
+	m.mu.Lock()
+	s := m.serving[string(id)]
+	m.mu.Unlock()
+	if s != nil {
+		s.stop(ErrWithdrawn)
+	}
+}
