@@ -30,7 +30,7 @@ const CodeDeclined = -1
 type Rule interface {
 	// Name says in lists who answered.
 	Name() string
-	// Answer may take long, such as a language model; ctx ends with the question.
+	// Answer may take long, such as a language model; ctx ends with the question. Where ok is false fault may say why.
 	Answer(ctx context.Context, q Question) (result json.RawMessage, fault *jsonrpc.Error, ok bool)
 }
 
@@ -53,7 +53,7 @@ type Queue struct {
 	bytes      int // params of open
 	ended      []Ended
 	endedBytes int
-	unanswered []Question
+	unanswered []Ended
 }
 
 type waiting struct {
@@ -98,6 +98,7 @@ func (q *Queue) Ask(ctx context.Context, x Question, changed func()) (result jso
 }
 
 func (q *Queue) wait(ctx context.Context, w *waiting) (answer, error) {
+	left := "nobody was there to answer"
 	for _, r := range q.o.Rules {
 		result, fault, ok := r.Answer(ctx, w.Question)
 		if ctx.Err() != nil {
@@ -106,11 +107,14 @@ func (q *Queue) wait(ctx context.Context, w *waiting) (answer, error) {
 		if ok {
 			return answer{result, fault, r.Name()}, nil
 		}
+		if fault != nil {
+			left = fault.Message
+		}
 	}
 	if !q.o.Attended {
 		q.mu.Lock()
 		if len(q.unanswered) < maxEnded {
-			q.unanswered = append(q.unanswered, w.Question)
+			q.unanswered = append(q.unanswered, Ended{Question: w.Question, Why: left, Over: time.Now()})
 		}
 		q.mu.Unlock()
 		return answer{fault: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "nobody is there to answer " + text.Clip(w.Method, 100)}}, nil
@@ -210,8 +214,8 @@ func (q *Queue) Ended() []Ended {
 	return slices.Clone(q.ended)
 }
 
-// Unanswered lists questions that were refused because nobody was there, oldest first.
-func (q *Queue) Unanswered() []Question {
+// Unanswered lists questions that were refused because no rule answered them and nobody was there, oldest first.
+func (q *Queue) Unanswered() []Ended {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return slices.Clone(q.unanswered)

@@ -1,0 +1,237 @@
+package pending
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// Script answers questions with what was prepared for them: by rules, of which the first that fits answers, any number of times;
+// then by answers, one to a question in their order, of which a last accept, decline or cancel goes on.
+type Script struct {
+	rules []condition
+
+	mu      sync.Mutex
+	answers []prepared
+	used    int
+}
+
+// prepared is an action, or an object.
+type prepared struct {
+	action string
+	object json.RawMessage
+}
+
+// condition is a rule: what of it is empty fits all questions.
+type condition struct {
+	kind    string
+	server  string
+	message string   // part of what the server says, whatever the case
+	fields  []string // that the form has
+	answer  prepared
+}
+
+// ruleKinds are what a rule's kind may be.
+var ruleKinds = []string{"elicitation", string(Form), string(URL), string(Sampling), string(Other)}
+
+// Add appends what was prepared: one of the actions, a JSON object, or a JSON array of rules. A rule is an object with an answer
+// (an action or an object) and any of kind, server, message and fields. The error says what is wrong with it.
+func (s *Script) Add(raw []byte) error {
+	raw = []byte(strings.TrimSpace(string(raw)))
+	if len(raw) == 0 || raw[0] != '[' {
+		p, err := prepare(raw)
+		if err == nil {
+			s.answers = append(s.answers, p)
+		}
+		return err
+	}
+	if err := jsonrpc.Valid(raw); err != nil {
+		return fmt.Errorf("not valid JSON: %w", err)
+	}
+	var bad error
+	n := 0
+	err := jsonrpc.Elements(raw, func(rule []byte) bool {
+		n++
+		c, err := conditionOf(rule)
+		if err != nil {
+			bad = fmt.Errorf("rule %d: %w", n, err)
+			return false
+		}
+		s.rules = append(s.rules, c)
+		return true
+	})
+	if bad == nil {
+		bad = err
+	}
+	return bad
+}
+
+func prepare(raw []byte) (prepared, error) {
+	switch word := string(raw); {
+	case slices.Contains([]string{Accept, Refuse, Cancel}, word):
+		return prepared{action: word}, nil
+	case word == "" || word[0] != '{':
+		return prepared{}, fmt.Errorf("%q is not accept, decline, cancel or a JSON object", text.Clip(word, 60))
+	}
+	if err := jsonrpc.Valid(raw); err != nil {
+		return prepared{}, fmt.Errorf("not a valid JSON object: %w", err)
+	}
+	return prepared{object: raw}, nil
+}
+
+func conditionOf(rule []byte) (c condition, err error) {
+	answered := false
+	walked := jsonrpc.Members(rule, func(key string, value []byte) bool {
+		word, isText := jsonrpc.String(value)
+		switch key {
+		case "kind":
+			if c.kind = word; !slices.Contains(ruleKinds, word) {
+				err = fmt.Errorf("kind is %s, and must be one of %s", text.Clip(string(value), 60), strings.Join(ruleKinds, ", "))
+			}
+		case "server":
+			c.server = word
+		case "message":
+			c.message = strings.ToLower(word)
+		case "fields":
+			isText = jsonrpc.Elements(value, func(name []byte) bool {
+				field, ok := jsonrpc.String(name)
+				c.fields = append(c.fields, field)
+				return ok
+			}) == nil && len(c.fields) > 0 && !slices.Contains(c.fields, "")
+		case "answer":
+			if !isText {
+				word = string(value)
+			}
+			answered, isText = true, true
+			if c.answer, err = prepare([]byte(word)); err != nil {
+				err = fmt.Errorf("answer: %w", err)
+			}
+		default:
+			err = fmt.Errorf("unknown key %q; the keys are kind, server, message, fields and answer", text.Clip(key, 60))
+		}
+		if err == nil && !isText {
+			err = fmt.Errorf("%s is %s, which is not a text (fields: a list of names)", key, text.Clip(string(value), 60))
+		}
+		return err == nil
+	})
+	switch {
+	case walked != nil:
+		return c, fmt.Errorf("not an object: %w", walked)
+	case err == nil && !answered:
+		err = fmt.Errorf("it has no answer")
+	}
+	return c, err
+}
+
+// Name says in lists who answered.
+func (s *Script) Name() string { return "a prepared answer" }
+
+// Answer implements Rule. What was prepared and does not fit is used up, and said in fault.
+func (s *Script) Answer(_ context.Context, q Question) (result json.RawMessage, fault *jsonrpc.Error, ok bool) {
+	for _, c := range s.rules {
+		if c.fits(q) {
+			return c.answer.to(q)
+		}
+	}
+	s.mu.Lock()
+	i := s.used
+	if i < len(s.answers) && (i < len(s.answers)-1 || s.answers[i].action == "") {
+		s.used++
+	}
+	s.mu.Unlock()
+	switch {
+	case i < len(s.answers):
+		return s.answers[i].to(q)
+	case i > 0:
+		return nil, unfit("the prepared answers are used up: %d", i), false
+	}
+	return nil, unfit("no rule fits it"), false
+}
+
+func unfit(format string, args ...any) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: fmt.Sprintf(format, args...)}
+}
+
+// to is the answer as a result of q.
+func (p prepared) to(q Question) (result json.RawMessage, fault *jsonrpc.Error, ok bool) {
+	switch {
+	case p.object != nil && q.Kind == Form:
+		return Accepted(p.object), nil, true
+	case p.object != nil:
+		return p.object, nil, true
+	case p.action != Accept && (q.Kind == Form || q.Kind == URL):
+		return Action(p.action), nil, true
+	case p.action != Accept:
+		return nil, &jsonrpc.Error{Code: CodeDeclined, Message: "User rejected the request"}, true
+	case q.Kind == Form:
+		content, missing := Defaults(q.Schema())
+		if len(missing) > 0 {
+			return nil, unfit("these required fields have no default: %s", clipped(missing)), false
+		}
+		return Accepted(content), nil, true
+	case q.Kind == URL:
+		if page := PageOf(jsonrpc.GetString(q.Params, "url")); page.Refused != nil {
+			return nil, unfit("the page must not be opened: %s", page.Refused), false
+		}
+		return Action(Accept), nil, true
+	}
+	return nil, unfit("%s has no defaults to accept: it takes a whole result", text.Clip(q.Method, 100)), false
+}
+
+func clipped(names []string) string {
+	const most = 20
+	list := strings.Join(names[:min(len(names), most)], ", ")
+	if n := len(names) - most; n > 0 {
+		list += fmt.Sprintf(" and %d more", n)
+	}
+	return text.Clip(list, 1000)
+}
+
+func (c *condition) fits(q Question) bool {
+	switch c.kind {
+	case "":
+	case "elicitation":
+		if q.Kind != Form && q.Kind != URL {
+			return false
+		}
+	case string(q.Kind):
+	default:
+		return false
+	}
+	if c.server != "" && c.server != q.Server && c.server != q.Title || c.message != "" && !c.said(q) {
+		return false
+	}
+	for _, name := range c.fields {
+		if jsonrpc.Get(q.Schema(), "properties", name) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// said looks for the rule's message in the question's, or in the conversation of a sampling request.
+func (c *condition) said(q Question) bool {
+	has := func(s string) bool { return strings.Contains(strings.ToLower(s), c.message) }
+	if q.Kind != Sampling {
+		return has(q.Message())
+	}
+	found := has(jsonrpc.GetString(q.Params, "systemPrompt"))
+	block := func(b []byte) bool {
+		found = found || has(jsonrpc.GetString(b, "text"))
+		return !found
+	}
+	_ = jsonrpc.Elements(jsonrpc.Get(q.Params, "messages"), func(m []byte) bool { // anything else says nothing
+		content := jsonrpc.Get(m, "content")
+		if jsonrpc.Elements(content, block) != nil {
+			block(content)
+		}
+		return !found
+	})
+	return found
+}
