@@ -128,7 +128,11 @@ func (c *conn) adopt(ctx context.Context, f found, version string, fallback bool
 		}
 		return c.initialize(ctx, newest(supported, version, false))
 	case e.Code != nil && *e.Code == jsonrpc.CodeUnsupportedVersion:
-		if v := common(e.Data, version); v != "" {
+		v := common(e.Data, version)
+		if v == "" && offers(jsonrpc.Get(e.Data, "supported"), version) {
+			v = version // refused and offered in one answer: worth another try
+		}
+		if v != "" {
 			if again := c.discover(ctx, v); again.err == nil {
 				c.modernized(again.reply, v)
 				return nil

@@ -57,6 +57,16 @@ func TestEraDetection(t *testing.T) {
 		"another version only": {kind: failure.RpcError, methods: "server/discover", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
 			p.Refuse(env, jsonrpc.CodeUnsupportedVersion, `,"data":{"supported":["2025-11-25"],"requested":"2026-07-28"}`)
 		}},
+		"refused and offered": {era: session.Modern, methods: "server/discover server/discover", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
+			if string(env.ID) != "1" {
+				p.Answer(env, modernHello)
+				return
+			}
+			p.Refuse(env, jsonrpc.CodeUnsupportedVersion, `,"data":{"supported":["2026-07-28"],"requested":"2026-07-28"}`)
+		}},
+		"always refused and offered": {protocol: "2026-07-28", kind: failure.RpcError, methods: "server/discover server/discover", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
+			p.Refuse(env, jsonrpc.CodeUnsupportedVersion, `,"data":{"supported":["2026-07-28"],"requested":"2026-07-28"}`)
+		}},
 		"pinned legacy": {protocol: "2025-06-18", era: session.Legacy, methods: "initialize notifications/initialized", script: func(p *sessiontest.Peer, env jsonrpc.Envelope) {
 			if env.Method == "initialize" {
 				p.Answer(env, `{"protocolVersion":`+string(jsonrpc.Get(env.Params, "protocolVersion"))+`,"capabilities":{}}`)

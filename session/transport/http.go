@@ -40,10 +40,11 @@ type streamable struct {
 	started error // what Start reports
 	in      Receiver
 
-	mu        sync.Mutex
-	version   string
-	session   string
-	listening bool
+	mu      sync.Mutex
+	version string
+	session string
+	opened  chan struct{} // closed when the server has answered the request for its own stream; nil before that is made
+	openBy  time.Time     // nobody waits for that any longer
 }
 
 func newHTTP(cfg config.Server, tap Tap) *streamable {
@@ -106,6 +107,7 @@ func (t *streamable) Send(ctx context.Context, m Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	t.awaitOpened(ctx, m.Env.Method)
 	x := t.exchange(ctx, m.Env.Method, string(m.Env.ID))
 	keep := false
 	defer func() {

@@ -16,11 +16,12 @@ import (
 )
 
 const (
-	retryDefault = time.Second           // between connections to a stream, if the server does not say
-	retryLeast   = 50 * time.Millisecond // whatever it says
-	retryMost    = 30 * time.Second      // after failures
-	resumeTries  = 5                     // failures in a row
-	drainTime    = time.Second           // for the end of a stream that has brought its answer
+	retryDefault = time.Second            // between connections to a stream, if the server does not say
+	retryLeast   = 50 * time.Millisecond  // whatever it says
+	retryMost    = 30 * time.Second       // after failures
+	resumeTries  = 5                      // failures in a row
+	drainTime    = time.Second            // for the end of a stream that has brought its answer
+	openTime     = 250 * time.Millisecond // for the server to open its own stream, before a call that may make it use that
 )
 
 // events delivers the messages of one event stream.
@@ -224,8 +225,10 @@ func (t *streamable) get(x *exchange, lastID string) (*http.Response, error) {
 // listen opens the stream for messages that the server sends by itself, once.
 func (t *streamable) listen() {
 	t.mu.Lock()
-	again := t.listening
-	t.listening = true
+	again := t.opened != nil
+	if !again {
+		t.opened, t.openBy = make(chan struct{}), time.Now().Add(openTime)
+	}
 	t.mu.Unlock()
 	if again || !t.begin() {
 		return
@@ -238,14 +241,46 @@ func (t *streamable) listen() {
 	}()
 }
 
+// awaitOpened lets the server open its own stream first: what it asks during a call can be lost without one. It waits only where
+// that is still under way, and a server may hold the answer back until it has something to say.
+func (t *streamable) awaitOpened(ctx context.Context, method string) {
+	switch method {
+	case "tools/call", "resources/read", "prompts/get":
+	default:
+		return
+	}
+	t.mu.Lock()
+	opened, by := t.opened, t.openBy
+	t.mu.Unlock()
+	if opened == nil {
+		return
+	}
+	select {
+	case <-opened:
+		return
+	default:
+	}
+	timer := time.NewTimer(time.Until(by))
+	defer timer.Stop()
+	select {
+	case <-opened:
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-t.life.Done():
+	}
+}
+
 // listenOn keeps that stream open. A server need not offer it, and that it does not can take many forms: any refusal
 // that trying again cannot change ends it. Once it worked, a 404 means that the session is gone, and that nothing listens
 // any more that the server is.
 func (t *streamable) listenOn(x *exchange) {
 	lastID, retry := "", retryDefault
 	worked, failures := false, 0
-	for {
+	for first := true; ; first = false {
 		resp, err := t.get(x, lastID)
+		if first {
+			close(t.opened)
+		}
 		switch {
 		case err != nil:
 			failures++

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
@@ -207,6 +209,55 @@ func TestS5_ListeningStream(t *testing.T) {
 	}
 	if len(p.got.broken) != 1 {
 		t.Errorf("broken: %v", p.got.broken)
+	}
+}
+
+// answering answers requests without a network.
+type answering func(*http.Request) (*http.Response, error)
+
+func (n answering) RoundTrip(r *http.Request) (*http.Response, error) { return n(r) }
+
+// TestCallAwaitsServersStream: a call is sent once the server has its own stream to ask on, or when that takes too long; lists need not
+// wait.
+func TestCallAwaitsServersStream(t *testing.T) {
+	for _, c := range []struct{ opens, called time.Duration }{{openTime / 2, openTime / 2}, {time.Hour, openTime}} {
+		synctest.Test(t, func(t *testing.T) {
+			start, sent := time.Now(), map[string]time.Duration{}
+			tr := NewHTTP(config.Server{URL: "http://srv.test"}, Tap{}, answering(func(r *http.Request) (*http.Response, error) {
+				resp := &http.Response{StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{"Content-Type": {"application/json"}}, Request: r, ContentLength: -1}
+				if r.Method == http.MethodGet {
+					if err := pause(r.Context(), c.opens); err != nil {
+						return nil, err
+					}
+					body, w := io.Pipe()
+					context.AfterFunc(r.Context(), func() { _ = w.Close() })
+					resp.Header.Set("Content-Type", "text/event-stream")
+					resp.Body = body
+					return resp, nil
+				}
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					return nil, err
+				}
+				sent[jsonrpc.GetString(body, "method")] = time.Since(start)
+				resp.Body = io.NopCloser(strings.NewReader(answer1))
+				return resp, nil
+			}))
+			if err := tr.Start(t.Context(), &received{news: make(chan struct{}, 1)}); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range []Message{message(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), call("1", "tools/list"), call("1", "tools/call"), call("1", "prompts/get")} {
+				if err := tr.Send(t.Context(), m); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if sent["tools/list"] != 0 || sent["tools/call"] != c.called || sent["prompts/get"] != c.called {
+				t.Errorf("%v, want the list at once and the others after %v", sent, c.called)
+			}
+			if err := tr.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
