@@ -222,7 +222,7 @@ func newAgent(t *testing.T, o Options) *agent {
 	}
 	f := front.New(front.Options{
 		Engine: e, Logger: o.Logger, Authenticate: auth.Identify, Public: a.tel.Public(), Routes: a.tel.Private(),
-		Use: []front.Middleware{a.tel.Middleware(), tenants.Middleware(), check.Middleware(find, nil), a.background, a.tel.Queued(), a.tel.Started()},
+		Use: []front.Middleware{a.tel.Middleware(), tenants.Middleware(), check.Middleware(find, nil), a.background, a.tel.Queued(), taken, a.tel.Started()},
 	})
 	web := httptest.NewServer(f.Handler())
 	a.url = web.URL
@@ -239,6 +239,18 @@ func newAgent(t *testing.T, o Options) *agent {
 	return a
 }
 
+type takenKey struct{}
+
+// taken says that a call in the background is behind Queued, which a call is before it is answered as a task.
+func taken(next front.Next) front.Next {
+	return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
+		if begun, ok := ctx.Value(takenKey{}).(chan struct{}); ok {
+			close(begun)
+		}
+		return next(ctx, x)
+	}
+}
+
 // background answers calls of the tool later before they ran, as what makes tasks of calls does.
 func (a *agent) background(next front.Next) front.Next {
 	return func(ctx context.Context, x *front.Exchange) (json.RawMessage, error) {
@@ -247,8 +259,7 @@ func (a *agent) background(next front.Next) front.Next {
 		}
 		begun := make(chan struct{})
 		a.running.Go(func() {
-			close(begun)
-			_, _ = next(x.Detach(ctx), x)
+			_, _ = next(context.WithValue(x.Detach(ctx), takenKey{}, begun), x)
 		})
 		<-begun
 		return json.RawMessage(`{"content":[]}`), nil
