@@ -1,6 +1,10 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"cmp"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // Action is one thing a user can do. The same literal feeds key dispatch, the hint bar, `?` help, the palette, the `:`
 // line, linear mode and the key table of KEYS.md, so that help cannot differ from what a key does.
@@ -13,6 +17,9 @@ type Action struct {
 	Keys []string
 	// Title is a short imperative for the hint bar and palette ("call tool").
 	Title string
+	// Now is what it does at present where Title does not say it ("give up" instead of "cancel"), "" where it does. Nil
+	// means that Title always says it.
+	Now func(*Ctx) string
 	// Help is one sentence for the help overlay. It is required.
 	Help string
 	// Group is the heading in help ("Move", "Call").
@@ -28,6 +35,14 @@ type Action struct {
 	Disabled func(*Ctx) string
 	// Run does it. It must return at once; slow work goes into [Ctx.Go].
 	Run func(*Ctx) tea.Cmd
+}
+
+// title is what a does at present.
+func (a *Action) title(c *Ctx) string {
+	if a.Now != nil {
+		return cmp.Or(a.Now(c), a.Title)
+	}
+	return a.Title
 }
 
 // reason says why a cannot run now, "" if it can.

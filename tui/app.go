@@ -178,7 +178,7 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 	case toastExpired:
 		a.toasts.expire(m)
 	case interruptExpired:
-		a.quit.expire(m)
+		a.quit.expire(a, m)
 	default:
 		return a.broadcastUnknown(msg)
 	}
@@ -264,6 +264,7 @@ func (a *App) broadcastUnknown(msg tea.Msg) tea.Cmd {
 
 func (a *App) opDone(m OpDone) tea.Cmd {
 	wanted := a.ops.done(m.Op)
+	a.toasts.ended(m.Op)
 	a.quit.settle(a)
 	if !wanted {
 		return nil

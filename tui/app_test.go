@@ -47,6 +47,7 @@ func TestOperationRunsShowsAndIsCancelled(t *testing.T) {
 		app.Status().Has("eat fruit 0", "2s", "25%")
 		app.Press("x").Pane("detail").Has("eat fruit 0: cancelled")
 		app.Status().HasNot("eat fruit 0")
+		app.Whole().HasNot("cancelling") // it is over
 		app.Press("x").Toast("nothing is running")
 
 		app.Press("enter")
@@ -59,7 +60,8 @@ func TestInterruptCancelsThenQuits(t *testing.T) {
 	in(t, func(t *testing.T, app *tuitest.App, f *fruits) {
 		app.Press("enter", "ctrl+c").Toast("cancelling eat fruit 0; ctrl+c again quits")
 		app.Pane("detail").Has("eat fruit 0: cancelled")
-		app.Sleep(3 * time.Second).Press("ctrl+c").View("fruits") // too late for the second
+		app.Sleep(2*time.Second + time.Millisecond).Whole().HasNot("again quits") // it no longer does
+		app.Sleep(time.Second).Press("ctrl+c").View("fruits")                     // too late for the second
 		app.Press("ctrl+c")
 		if err := app.Ended(); err != nil {
 			t.Fatal(err)

@@ -129,7 +129,7 @@ func (a *App) hintLine(w int) string {
 		put("enter", "open server")
 	}
 	for _, x := range list[:late] {
-		put(hintKey(x, typing), x.Title)
+		put(hintKey(x, typing), x.title(&a.ctx))
 	}
 	if v, ok := a.current().view.(Hinter); ok && a.place.focus != RailFocus {
 		for _, h := range v.Hints(&a.ctx) {
@@ -142,7 +142,7 @@ func (a *App) hintLine(w int) string {
 			tail = " " + keyBar(t, w, []key.Binding{binding(hintKey(x, typing), x.Title)})
 			continue
 		}
-		put(hintKey(x, typing), x.Title)
+		put(hintKey(x, typing), x.title(&a.ctx))
 	}
 	return paint.Fit(keyBar(t, w-paint.Width(tail), bar)+tail, w)
 }

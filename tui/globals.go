@@ -45,10 +45,10 @@ func globalActions() []Action {
 		{
 			ID: "app.cancel", Keys: []string{"x"}, Title: "cancel", Group: "Call", Hint: 10,
 			Help:     "Cancel the newest running call and notify the server, or give up connecting.",
-			Disabled: nothingRuns,
+			Disabled: nothingRuns, Now: givesUp,
 			Run: func(c *Ctx) tea.Cmd {
-				if label, ok := c.app.ops.cancelNewest(c.View); ok {
-					c.app.toasts.add(Note, "cancelling "+label)
+				if op, ok := c.app.ops.cancelNewest(c.View); ok {
+					c.app.toasts.addFor(op.ID, "cancelling "+op.Label)
 					return nil
 				}
 				s := c.Server // somebody else is connecting it
@@ -243,6 +243,14 @@ func (a *App) toView(msg tea.Msg) tea.Cmd {
 func noNextPane(c *Ctx) string {
 	if a := c.app.arrange; a.Panes < 2 && (a.NoRail || c.Width < WideWidth) {
 		return "there is only one pane"
+	}
+	return ""
+}
+
+// givesUp says so where cancelling ends an attempt to connect.
+func givesUp(c *Ctx) string {
+	if c.app.ops.calls() == 0 && c.Server != nil && c.Server.Status().State == session.Connecting {
+		return "give up"
 	}
 	return ""
 }

@@ -81,7 +81,7 @@ func keyBar(t *Theme, w int, list []key.Binding) string {
 
 func actionItem(a *App, x *Action, group string) item {
 	return item{
-		title: x.Title, keys: keyNames(x.Keys), help: x.Help, group: group, why: x.reason(&a.ctx),
+		title: x.title(&a.ctx), keys: keyNames(x.Keys), help: x.Help, group: group, why: x.reason(&a.ctx),
 		pick: func(a *App) tea.Cmd { return a.runAnywhere(x) },
 	}
 }

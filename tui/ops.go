@@ -148,8 +148,8 @@ func (o *operations) cancel(id uint64) bool {
 }
 
 // cancelNewest cancels the newest operation that is not yet being cancelled,
-// preferring calls and those of the given view. It returns its label.
-func (o *operations) cancelNewest(view string) (string, bool) {
+// preferring calls and those of the given view. It returns the operation.
+func (o *operations) cancelNewest(view string) (Op, bool) {
 	best, rank := -1, -1
 	for i, r := range o.all {
 		if r.Cancelling || r.dropped {
@@ -167,10 +167,10 @@ func (o *operations) cancelNewest(view string) (string, bool) {
 		}
 	}
 	if best < 0 {
-		return "", false
+		return Op{}, false
 	}
 	o.cancel(o.all[best].ID)
-	return o.all[best].Label, true
+	return o.all[best].Op, true
 }
 
 func (o *operations) list() []Op {

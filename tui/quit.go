@@ -14,7 +14,8 @@ const interruptTime = 2 * time.Second
 type quitting struct {
 	since time.Time // the last ctrl+c
 	seq   int
-	asked *confirm // the question of q, while it is on the screen
+	said  toastExpired // the note that ctrl+c quits, which goes when it no longer does
+	asked *confirm     // the question of q, while it is on the screen
 }
 
 // interruptExpired ends the time in which ctrl+c quits.
@@ -29,17 +30,19 @@ func (q *quitting) interrupt(a *App) tea.Cmd {
 	q.since = now
 	q.seq++
 	seq := q.seq
-	if label, ok := a.ops.cancelNewest(a.place.view); ok {
-		a.toasts.add(Note, "cancelling "+label+"; ctrl+c again quits")
+	if op, ok := a.ops.cancelNewest(a.place.view); ok {
+		a.toasts.add(Note, "cancelling "+op.Label+"; ctrl+c again quits")
 	} else {
 		a.toasts.add(Note, "ctrl+c again quits")
 	}
+	q.said = toastExpired{a.toasts.seq}
 	return a.after(interruptTime, func() tea.Msg { return interruptExpired{seq} })
 }
 
-func (q *quitting) expire(m interruptExpired) {
+func (q *quitting) expire(a *App, m interruptExpired) {
 	if m.seq == q.seq {
 		q.since = time.Time{}
+		a.toasts.expire(q.said)
 	}
 }
 

@@ -29,15 +29,21 @@ type toasts struct {
 type toast struct {
 	Toast
 	seq int
+	op  uint64 // the operation with which it goes; 0: it stays its time
 }
 
 // toastExpired takes a toast away.
 type toastExpired struct{ seq int }
 
-func (t *toasts) add(level Level, text string) {
+func (t *toasts) add(level Level, text string) { t.put(level, text, 0) }
+
+// addFor shows a note until an operation has ended.
+func (t *toasts) addFor(op uint64, text string) { t.put(Note, text, op) }
+
+func (t *toasts) put(level Level, text string, op uint64) {
 	t.seq++
 	m := Toast{level, safe.Line(text, 300)}
-	t.list = append(t.list, toast{m, t.seq})
+	t.list = append(t.list, toast{m, t.seq, op})
 	t.log = append(t.log, m)
 	if len(t.log) > 200 {
 		t.log = t.log[len(t.log)-200:]
@@ -61,12 +67,12 @@ func (t *toasts) timers(a *App) tea.Cmd {
 }
 
 func (t *toasts) expire(m toastExpired) {
-	for i, x := range t.list {
-		if x.seq == m.seq {
-			t.list = append(t.list[:i:i], t.list[i+1:]...)
-			return
-		}
-	}
+	t.list = slices.DeleteFunc(t.list, func(x toast) bool { return x.seq == m.seq })
+}
+
+// ended takes away what was shown until an operation has ended.
+func (t *toasts) ended(op uint64) {
+	t.list = slices.DeleteFunc(t.list, func(x toast) bool { return x.op == op })
 }
 
 // acknowledge takes away the errors and reports whether there was one.

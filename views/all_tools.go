@@ -92,9 +92,12 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 	if c.ReadOnly {
 		v.all = slices.DeleteFunc(slices.Clone(v.all), func(t toolset.RegisteredTool) bool { return !t.Item.ReadOnly() })
 	}
-	all := v.all
+	all, titles := v.all, map[string]string{}
+	for _, t := range all {
+		titles[t.Server] = c.ServerTitle(t.Server)
+	}
 	v.Freeze = func() (int, func(int) (string, string)) {
-		return len(all), func(i int) (name, about string) { return allToolsText(all[i]) }
+		return len(all), func(i int) (name, about string) { return allToolsText(all[i], titles[all[i].Server]) }
 	}
 	v.cols = pane.NewItemColumns(len(all), v.row)
 	v.weight = pane.Weight(len(all), "tools", offer.Tools, func(i int) offer.Item { return all[i].Item })
@@ -109,8 +112,8 @@ func (v *allTools) sync(c *tui.Ctx) tea.Cmd {
 }
 
 // allToolsText is what the filter looks at.
-func allToolsText(t toolset.RegisteredTool) (name, about string) {
-	return cmp.Or(t.Tool, t.Name), t.Name + " source:" + strings.ToLower(string(t.Source)) + " server:" + t.Server + " " + t.Item.Title + "\n" + text.Clip(t.Item.Description, 2000)
+func allToolsText(t toolset.RegisteredTool, title string) (name, about string) {
+	return cmp.Or(t.Tool, t.Name), t.Name + " source:" + strings.ToLower(string(t.Source)) + " server:" + t.Server + " server:" + title + " " + t.Item.Title + "\n" + text.Clip(t.Item.Description, 2000)
 }
 
 type allToolsRows struct {

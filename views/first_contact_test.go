@@ -86,6 +86,20 @@ func TestAddACommandLine(t *testing.T) {
 	}
 }
 
+// TestRemoveWhatWasAdded: what was pasted by mistake goes from the list, whatever became of it.
+func TestRemoveWhatWasAdded(t *testing.T) {
+	t.Parallel()
+	app, _ := first(t, nil)
+	app.Press("a").Paste("no-such-command-of-anybody here").Press("enter")
+	state(app, session.Failed)
+	app.Pane("list").Has("no-such-command-of-anybody")
+	app.Hints().Has("r start again", "X remove")
+	app.Press("X").Pane("list").Has("No servers yet", "add one: paste").HasNot("no-such-command-of-anybody")
+	if all := app.Manager().Servers(); len(all) != 0 {
+		t.Errorf("%v", all)
+	}
+}
+
 // TestAddAURL opens what is at a URL.
 func TestAddAURL(t *testing.T) {
 	t.Parallel()
@@ -116,6 +130,8 @@ func TestEditTheFolderFile(t *testing.T) {
 	}
 	app, c := first(t, config.OpenTrust(t.TempDir()), tuitest.Env("EDITOR", editor))
 	app.Press("e").AfterExec().Pane("list").Has("mine", "Disconnected")
+	app.Hints().Has("r connect").HasNot("reconnect", "remove") // the file has it
+	app.Pane("detail").HasNot("since")
 	path := filepath.Join(c.Where.Cwd, "mcphud.yaml")
 	if b, err := os.ReadFile(path); err != nil || string(b) != yaml {
 		t.Errorf("%s, %v", b, err)

@@ -80,6 +80,12 @@ func refreshAction(view, plural string, run func(*tui.Ctx) tea.Cmd) tui.Action {
 	return tui.Action{
 		ID: view + ".refresh", Keys: []string{"r"}, Title: "reload", Group: "List", Hint: 93,
 		Help: "Reload the server's " + plural + "; connect first where it is not connected.",
+		Now: func(c *tui.Ctx) string {
+			if c.Server == nil || c.Server.Status().State == session.Connected {
+				return ""
+			}
+			return pane.ConnectWord(c.Server)
+		},
 		Disabled: func(c *tui.Ctx) string {
 			if c.Server == nil || c.Server.Status().State == session.Connecting {
 				return offline(c)

@@ -40,9 +40,10 @@ func TestReloadConnectsAgain(t *testing.T) {
 		app.Status().Has("Connected")
 		app.Press("d").Status().Has("Disconnected")
 		app.Press("4").View("prompts").Pane("list").Has("Press r to connect")
-		app.Hints().Has("r reload")
+		app.Hints().Has("r connect").HasNot("reload")
 		app.Press("r").Status().Has("● Connected")
 		app.View("prompts").Pane("list").Some(tuitest.Contains("greet"))
+		app.Hints().Has("r reload")
 	})
 }
 

@@ -136,7 +136,7 @@ func TestFramesOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := called(t, 120, 40, func() any { return m{"content": []any{text("hello there")}} })
 		app.Press("t").View("traffic").Pane("list").Has("tools/call give", "✓ ok", `"hello`, "frames of tools/call give").HasNot("initialize", "tools/list")
-		app.Hints().Has("q back")
+		app.Hints().Has("p all frames", "q back")
 		app.Press("q").View("call")
 		app.Press("t").View("traffic")
 		app.Press("esc").View("call").Pane("result").Has("hello there")

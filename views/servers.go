@@ -53,6 +53,11 @@ func (v *servers) Actions() []tui.Action {
 		{
 			ID: "servers.connect", Keys: []string{"r"}, Title: "reconnect", Group: "Server", Hint: 2,
 			Help: "Connect, or disconnect and connect again.", Disabled: v.none, Run: v.reconnect,
+			Now: func(*tui.Ctx) string { return pane.ConnectWord(v.selected()) },
+		},
+		{
+			ID: "servers.remove", Keys: []string{"X"}, Title: "remove", Group: "Server", Hint: 6,
+			Help: "Disconnect a server that was added for this run, and take it off the list.", Disabled: v.notOurs, Run: v.remove,
 		},
 		variableAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
 		{
@@ -209,6 +214,28 @@ func (v *servers) disconnect(c *tui.Ctx) tea.Cmd {
 	return cmd
 }
 
+// notOurs is why a server cannot be taken off the list: what a file names comes back with the next start.
+func (v *servers) notOurs(c *tui.Ctx) string {
+	if why := v.none(c); why != "" {
+		return why
+	}
+	if src := v.selected().Config().Source; src.File != "" {
+		return "it is in " + src.String()
+	}
+	return ""
+}
+
+func (v *servers) remove(c *tui.Ctx) tea.Cmd {
+	m, name := c.Sessions, v.selected().Name()
+	cmd, _ := c.Replace("servers", "remove\x00"+name, "remove "+safe.Line(v.selected().Title(), 80), func(context.Context) (any, error) {
+		return removed{}, m.Unregister(name)
+	})
+	return cmd
+}
+
+// removed is the outcome of taking a server off the list.
+type removed struct{}
+
 func (v *servers) ping(c *tui.Ctx) tea.Cmd {
 	s := v.selected()
 	cmd, _ := c.Replace("servers", "ping\x00"+s.Name(), "ping "+safe.Line(s.Title(), 80), func(ctx context.Context) (any, error) {
@@ -281,6 +308,8 @@ func (v *servers) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		if s, ok := c.Sessions.Server(r.name); ok && m.Err != nil && failure.KindOf(m.Err) != failure.Interrupted && s.Status().State == session.Disconnected {
 			return c.Toast(tui.Warning, m.Err.Error()) // nothing was tried: the pool has no room
 		}
+	case removed:
+		return v.sync(c)
 	case opened:
 		if m.Err != nil {
 			return c.Toast(tui.Failure, m.Err.Error())

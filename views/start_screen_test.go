@@ -66,6 +66,8 @@ func TestAStartThatTakesLong(t *testing.T) {
 	if got := app.Title(); !strings.Contains(got, "Fake server, mode good") {
 		t.Errorf("the window is called %q", got)
 	}
+	app.Press("6").View("traffic").Press("/").Type("mode-good").Press("enter").Pane("list").Has("Nothing matches")
+	app.Press("/", "ctrl+u").Type("mode good").Press("enter").Pane("list").Has("tools/list") // by the title, as by the name
 }
 
 // TestAStartIsGivenUp: x ends an attempt that somebody else began, quitting does not ask, and r starts again.
@@ -74,9 +76,11 @@ func TestAStartIsGivenUp(t *testing.T) {
 	s := shellServer(t, `echo installing >&2; while read -r line; do :; done`)
 	app := starting(t, s)
 	shows(app, "list", "Starting slow…", "stderr │ installing")
+	app.Hints().Has("x give up").HasNot("cancel")
 	app.Press("x")
 	state(app, session.Disconnected)
 	shows(app, "list", "slow is not connected", "Press r to connect")
+	app.Hints().Has("r connect").HasNot("reload", "give up")
 	app.Press("r")
 	state(app, session.Connecting)
 	app.Press("q")
@@ -94,6 +98,10 @@ func TestAStartForWantOfAVariable(t *testing.T) {
 			s := shellServer(t, `if [ "${#MY_TOKEN}" != 6 ]; then echo 'Error: MY_TOKEN environment variable is required' >&2; exit 1; fi; exec "$0" "$@"`)
 			app := start(t, tuitest.Target(s), tuitest.At(view, nil), tuitest.SessionOptions(patient))
 			state(app, session.Failed)
+			app.Hints().Has("r start again").HasNot("reload", "reconnect")
+			if view == "servers" {
+				app.Whole().HasNot("1 for the servers")
+			}
 			shows(app, pane, "exited with status 1", "sh -c", "stderr │ Error: MY_TOKEN environment variable is required", "E set MY_TOKEN and start again",
 				"In the shell: mcphud -e MY_TOKEN=…")
 			app.Status().Has("exited with status 1 before it answered")

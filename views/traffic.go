@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -21,12 +22,18 @@ type traffic struct {
 	pane.JournalList
 	only    journal.Entry // request whose frames are shown; none if its Seq is 0
 	foreign *Foreign      // whose traffic it is; nil for that of the sessions
+	titles  atomic.Pointer[map[string]string]
 }
 
 func newTraffic() *traffic {
 	v := &traffic{JournalList: pane.NewJournalList("traffic", "frame")}
 	v.Feed.Belongs, v.Feed.Fold = func(*journal.Entry) bool { return true }, routine
-	v.Feed.Text = func(_ *journal.Journal, e *journal.Entry) string { return entryText(e) }
+	v.Feed.Text = func(_ *journal.Journal, e *journal.Entry) string {
+		if titles := v.titles.Load(); titles != nil {
+			return entryText(e) + " " + (*titles)[e.Server]
+		}
+		return entryText(e)
+	}
 	v.Source = func(c *tui.Ctx, e journal.Entry) pane.Source {
 		return pane.Source{Name: fmt.Sprintf("frame-%d", e.Seq), Head: frameHead(c, e), None: safe.Line(frameNone(e), 2000)}
 	}
@@ -95,6 +102,13 @@ func (v *traffic) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if v.only.Seq != 0 && isBack(msg) {
 		return c.Back(), true
 	}
+	if _, ok := msg.(tui.FilterChanged); ok {
+		titles := map[string]string{}
+		for _, s := range c.Sessions.Servers() {
+			titles[s.Name()] = s.Title()
+		}
+		v.titles.Store(&titles)
+	}
 	return v.JournalList.Handle(c, msg)
 }
 
@@ -125,6 +139,12 @@ func (v *traffic) Actions() []tui.Action {
 		{
 			ID: "traffic.pings", Keys: []string{"p"}, Title: "pings", Group: "Traffic", Hint: 4, Pane: "list",
 			Help: "Show or hide health checks and probes; leaves the frames of one call.",
+			Now: func(*tui.Ctx) string {
+				if v.only.Seq != 0 {
+					return "all frames"
+				}
+				return ""
+			},
 			Run: func(c *tui.Ctx) tea.Cmd {
 				if v.only.Seq != 0 {
 					return tea.Batch(v.show(c, 0), v.Load(c))
@@ -185,7 +205,7 @@ func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		func(e journal.Entry, w int) string { return pane.FrameRow(c.Theme, e, v.Preview(c, e), w, many) },
 		many, c.Sessions.Journal().Rev(), v.only.Seq)
 	if v.only.Seq != 0 {
-		p.Foot = safe.Line(fmt.Sprintf("frames of %s %s #%s", v.only.Method, v.only.Tool, v.only.ID), max(p.W-20, 10)) + " · p all"
+		p.Foot = safe.Line(fmt.Sprintf("frames of %s %s #%s", v.only.Method, v.only.Tool, v.only.ID), max(p.W-27, 10)) + " · p all frames"
 	}
 	return nil
 }

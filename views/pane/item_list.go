@@ -69,6 +69,10 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 	p.status, p.Listing, p.offered = st, l, s.Supports(p.kind.Method())
 	var cmds []tea.Cmd
 	if fresh {
+		if p.Server != "" && p.Server != s.Name() { // what was looked for was another server's
+			p.SetFilter(c, "")
+			c.FilterApplied(p.View, "list", "")
+		}
 		p.Server = s.Name()
 		cmds = append(cmds, p.Show(c))
 	}

@@ -116,7 +116,7 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 
 // since is how long a state has been, for states that are not expected to end.
 func since(st session.Status) string {
-	if st.Since.IsZero() {
+	if st.Since.IsZero() || st.Conn == 0 && st.State == session.Disconnected { // nobody wanted it yet
 		return ""
 	}
 	return "since " + st.Since.Format(time.TimeOnly)

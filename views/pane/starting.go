@@ -34,7 +34,7 @@ func startLines(th *tui.Theme, s *session.Session, st session.Status, w int, com
 		l.paragraph(th.Muted, "What it does at the moment may finish first. Press r to start again after that.")
 	default:
 		l.paragraph(th.Text, name+" is not connected.")
-		l.paragraph(th.Muted, "Press r to connect, 1 for the servers.")
+		l.paragraph(th.Muted, "Press r to connect"+l.servers()+".")
 	}
 	return l.Lines
 }
@@ -73,11 +73,11 @@ func (l *Details) failed(srv config.Server, st session.Status) {
 		l.key("E", "set "+name+" and start again")
 	}
 	if left := tui.Countdown(st.RetryAt); left != "" {
-		l.paragraph(l.th.Muted, fmt.Sprintf("Attempt %d in %s. Press r to try now, d on screen 1 to stop.", st.Attempt+1, left))
+		l.paragraph(l.th.Muted, fmt.Sprintf("Attempt %d in %s. Press r to try now, d%s to stop.", st.Attempt+1, left, l.onServers()))
 	} else if srv.Command != "" {
-		l.paragraph(l.th.Muted, "Press r to start again, 7 for all of stderr, 1 for the servers.")
+		l.paragraph(l.th.Muted, "Press r to start again, 7 for all of stderr"+l.servers()+".")
 	} else {
-		l.paragraph(l.th.Muted, "Press r to connect again, 6 for the traffic, 1 for the servers.")
+		l.paragraph(l.th.Muted, "Press r to connect again, 6 for the traffic"+l.servers()+".")
 	}
 	if name != "" {
 		srv.Env = maps.Clone(srv.Env)
@@ -92,6 +92,37 @@ func (l *Details) failed(srv config.Server, st session.Status) {
 // paragraph adds a blank line and wrapped text.
 func (l *Details) paragraph(style paint.Style, s string) {
 	l.Lines = append(l.Lines, paragraphs(l.th, l.w, style, s, "")...)
+}
+
+// servers says how to get to the list of servers, where it is not on the screen.
+func (l *Details) servers() string {
+	if l.brief {
+		return ""
+	}
+	return ", 1 for the servers"
+}
+
+func (l *Details) onServers() string {
+	if l.brief {
+		return ""
+	}
+	return " on screen 1"
+}
+
+// ConnectWord is what connecting does to a server at present, "" for connecting it again while it is connected.
+func ConnectWord(s *session.Session) string {
+	if s == nil {
+		return ""
+	}
+	switch st := s.Status(); {
+	case st.State == session.Connected || st.State == session.Connecting:
+		return ""
+	case st.State == session.Disconnected:
+		return "connect"
+	case s.Config().Command != "":
+		return "start again"
+	}
+	return "connect again"
 }
 
 func (l *Details) key(key, does string) {
