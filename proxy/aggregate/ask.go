@@ -16,6 +16,8 @@ import (
 // Callers without a session are asked by the answer to their call, in the modern era; the others cannot be asked, which the
 // agent learns at once.
 func (c *client) ask(ctx context.Context, sess *session.Session, method string, params json.RawMessage) (json.RawMessage, *session.Fault, bool) {
+	ctx, cancel := context.WithTimeout(ctx, maxCall)
+	defer cancel()
 	if c.id == "" {
 		p, _ := rpc.CausedBy(ctx).(*pendingCall)
 		if p == nil {
@@ -28,7 +30,7 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 	}
 	cause, _ := rpc.CausedBy(ctx).(*exchange)
 	if cause != nil {
-		defer cause.patience.asking()()
+		defer cause.patience.Asking()()
 	}
 	id := append(strconv.AppendInt([]byte(`"ask-`), c.nextID(), 10), '"')
 	answer := make(chan jsonrpc.Envelope, 1)

@@ -56,12 +56,16 @@ func TestR19_InputOfTheModernEraIsAskedOfALegacyClient(t *testing.T) {
 	s := router(t, map[string]string{"a": asking("a").serve(t)}, nil)
 	id, _ := s.open(`{"elicitation":{},"sampling":{},"roots":{}}`, "2025-11-25")
 	call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t"}}`))
-	for _, c := range [][2]string{{"elicitation/create", `{"action":"decline"}`}, {"sampling/createMessage", `{"model":"m"}`}, {"roots/list", `{"roots":[]}`}} {
-		var q struct{ ID json.RawMessage }
-		if err := json.Unmarshal([]byte(call.next(c[0])), &q); err != nil {
+	answers := map[string]string{"elicitation/create": `{"action":"decline"}`, "sampling/createMessage": `{"model":"m"}`, "roots/list": `{"roots":[]}`}
+	for range answers { // the questions of one round come in any order
+		var q struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if err := json.Unmarshal([]byte(call.next(`"method"`)), &q); err != nil {
 			t.Fatal(err)
 		}
-		res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":`+c[1]+`}`)
+		res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":`+answers[q.Method]+`}`)
 		_ = res.Body.Close()
 	}
 	call.next(`"id":1`, "a got", "decline", `\"roots\":[]`)
@@ -74,8 +78,10 @@ func TestR19_TheClientIsWaitedFor(t *testing.T) {
 	id, _ := s.open(`{"elicitation":{},"sampling":{},"roots":{}}`, "2025-11-25")
 	call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t"}}`))
 	var q struct{ ID json.RawMessage }
-	if err := json.Unmarshal([]byte(call.next("elicitation/create")), &q); err != nil {
-		t.Fatal(err)
+	for range 3 {
+		if err := json.Unmarshal([]byte(call.next(`"method"`)), &q); err != nil {
+			t.Fatal(err)
+		}
 	}
 	late := time.After(2 * time.Second)
 	select {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -15,63 +14,10 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-const (
-	maxCall = 24 * time.Hour   // whatever the progress
-	maxAsk  = 10 * time.Minute // how long the client has to answer what an agent asks
-)
+// maxCall is how long a call may take whatever its progress, and how long a client has to answer what an agent asks.
+const maxCall = 24 * time.Hour
 
 var errIdle = errors.New("no message about the call in time")
-
-// patience ends a call that makes no progress. While the client is being asked it waits for longer.
-type patience struct {
-	mu    sync.Mutex
-	timer *time.Timer
-	limit time.Duration
-	asks  int
-}
-
-func (p *patience) start(limit time.Duration, end func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.limit, p.timer = limit, time.AfterFunc(limit, end)
-}
-
-// again begins to wait anew.
-func (p *patience) again() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.timer == nil {
-		return
-	}
-	d := p.limit
-	if p.asks > 0 {
-		d = max(d, maxAsk)
-	}
-	if p.timer.Stop() { // else it is over
-		p.timer.Reset(d)
-	}
-}
-
-func (p *patience) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.timer != nil {
-		p.timer.Stop()
-	}
-	p.timer = nil
-}
-
-// asking records that the client is being asked because of the call, until done is called.
-func (p *patience) asking() (done func()) {
-	count := func(n int) {
-		p.mu.Lock()
-		p.asks += n
-		p.mu.Unlock()
-		p.again()
-	}
-	count(1)
-	return func() { count(-1) }
-}
 
 // call forwards a request to an agent, with the agent's own name in place of the merged one.
 func (x *exchange) call(ctx context.Context, agent, own string, path ...string) ([]byte, error) {
@@ -112,8 +58,8 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	x.patience.start(x.s.o.Limit(agent), func() { cancel(errIdle) })
-	defer x.patience.stop()
+	x.patience.Start(x.s.o.Limit(agent), 0, func(bool) { cancel(errIdle) })
+	defer x.patience.Stop()
 	// An agent compares with the arguments itself what a modern caller says of them in headers.
 	relay := x.modern && !legacy && x.env.Method == string(mcp.MethodToolsCall)
 	r, err := sess.Call(ctx, x.env.Method, params, session.CallOptions{
@@ -140,7 +86,7 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 
 // own handles an agent's message about this call.
 func (x *exchange) own(agent string, frame, token []byte) bool {
-	x.patience.again()
+	x.patience.Again()
 	env, err := jsonrpc.Scan(frame)
 	if err != nil {
 		return false

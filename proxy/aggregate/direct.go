@@ -329,8 +329,8 @@ func (a *answer) settle(body []byte) {
 // they had come there.
 func (a *answer) follow(from io.Reader) error {
 	x := a.x
-	defer x.patience.stop()
-	x.patience.start(x.s.o.Limit(a.agent), func() { x.cancel(errIdle) })
+	defer x.patience.Stop()
+	x.patience.Start(x.s.o.Limit(a.agent), 0, func(bool) { x.cancel(errIdle) })
 	events := sse.NewReader(from, maxMessage, 0)
 	for {
 		e, err := events.Next()
@@ -368,7 +368,7 @@ func (a *answer) message(frame []byte) {
 		} else {
 			a.held, a.err = frame, a.refusal(frame)
 		}
-		x.patience.stop()
+		x.patience.Stop()
 		time.AfterFunc(drainTime, func() { x.cancel(nil) })
 	case jsonrpc.Notification:
 		if !x.own(a.agent, frame, a.token) {

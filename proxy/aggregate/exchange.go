@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/sse"
 )
 
@@ -27,7 +28,7 @@ type exchange struct {
 	cancel  context.CancelCauseFunc // of the context that the request is served in
 	agent   string                  // that the request was passed to; under the client's mutex
 
-	patience patience
+	patience rpc.Patience
 
 	mu   sync.Mutex
 	out  *sse.Writer

@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/rpc"
 )
 
 // pendingCall is a call of a caller of the modern era to an agent of the legacy one, which may ask the client by requests. What it
@@ -24,7 +25,7 @@ type pendingCall struct {
 	agent        string
 	method, name string // which must be the same when the caller comes again
 	cancel       context.CancelCauseFunc
-	patience     patience
+	patience     rpc.Patience
 	asked        chan struct{} // cap 1: there is something to ask for
 	done         chan struct{} // closed when result and err are there
 	taken        chan struct{} // cap 1: somebody has them
@@ -76,15 +77,15 @@ func (x *exchange) callPending(ctx context.Context, sess *session.Session, agent
 	life, cancel := context.WithCancelCause(x.c.life)
 	carried := x.forwardedHeaders(false)
 	p.cancel = cancel
-	p.patience.start(x.s.o.Limit(agent), func() { cancel(errIdle) })
+	p.patience.Start(x.s.o.Limit(agent), 0, func(bool) { cancel(errIdle) })
 	x.c.setPending(p, true)
 	if !x.c.background(func(ctx context.Context) {
 		defer x.s.expirePending(ctx, p)
 		defer close(p.done)
-		defer p.patience.stop()
+		defer p.patience.Stop()
 		defer x.c.setPending(p, false)
 		r, err := sess.Call(life, p.method, params, session.CallOptions{Timeout: maxCall, MaxTimeout: maxCall, Tag: p, Header: carried, OnOwn: func(frame []byte) bool {
-			p.patience.again()
+			p.patience.Again()
 			p.mu.Lock()
 			x := p.x
 			p.mu.Unlock()
@@ -99,7 +100,7 @@ func (x *exchange) callPending(ctx context.Context, sess *session.Session, agent
 			p.err = agentError(agent, err)
 		}
 	}) {
-		p.patience.stop()
+		p.patience.Stop()
 		x.c.setPending(p, false)
 		cancel(nil)
 		return nil, errStopping
@@ -187,7 +188,7 @@ func (p *pendingCall) ask(ctx context.Context, method string, params []byte) (js
 	key := strconv.Itoa(p.last)
 	p.asks[key] = q
 	p.mu.Unlock()
-	defer p.patience.asking()()
+	defer p.patience.Asking()()
 	p.signal()
 	select {
 	case answer := <-q.answer:
