@@ -96,8 +96,8 @@ func start(ctx context.Context, s *session.Session, tool string) chan outcome {
 	return done
 }
 
-// TestP10_CallWaits90MinutesForAPerson: the clocks of a call stand still while its question waits, in both eras.
-func TestP10_CallWaits90MinutesForAPerson(t *testing.T) {
+// TestCallWaits90MinutesForAPerson: the clocks of a call stand still while its question waits, in both eras.
+func TestCallWaits90MinutesForAPerson(t *testing.T) {
 	for _, modern := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			q := pending.New(pending.Options{Attended: true})
