@@ -45,6 +45,7 @@ var arrows = map[string]string{
 	"session/outbox":           "",
 	"session/peertest":         "config process",
 	"session/pending":          "failure jsonrpc text",
+	"session/persona":          "session config jsonrpc text",
 	"session/process":          "",
 	"session/rpc":              "failure journal jsonrpc text transport",
 	"session/schema":           "text",

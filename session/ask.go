@@ -41,7 +41,7 @@ func (s *Session) answer(ctx context.Context, x pending.Question) ([]byte, *json
 	}
 	x.Server, x.Title, x.Conn = s.Name(), s.Title(), s.connID()
 	switch {
-	case x.Method == "roots/list" && (len(s.Roots()) > 0 || s.opts.Pending.Attended()):
+	case x.Method == "roots/list" && (len(s.Roots()) > 0 || s.opts.Pending.Attended() || jsonrpc.Get(s.presents().Capabilities, "roots") != nil):
 		return s.listRoots(), nil, nil
 	case s.opts.Pending != nil && pending.KindOf(x.Method, x.Params) != pending.Other:
 		defer rpc.Asking(ctx)()
