@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/pending"
 )
 
 // standard is stdin, stdout and stderr of the process. Commands write to nothing else.
@@ -21,10 +22,11 @@ type standard struct {
 // app is one run of the program.
 type app struct {
 	standard
-	o    options
-	root *cobra.Command
-	kill *children // killed by a second interrupt
-	fail error     // what the command ended with
+	o     options
+	root  *cobra.Command
+	kill  *children      // killed by a second interrupt
+	fail  error          // what the command ended with
+	asked *pending.Queue // what servers ask; nil before there are sessions
 
 	helping, helpAll bool // --help or --help-all was given
 }

@@ -88,7 +88,7 @@ func explain(ctx context.Context, err error) *failure.Error {
 	}
 	c := *e.With(remedies, safe.Quote)
 	if c.Kind == failure.RpcError && c.Code != nil && *c.Code == jsonrpc.CodeMissingCapability {
-		c.Kind, c.Next = failure.NeedsInput, "a command cannot answer questions of the server, and declares no capability for them"
+		c.Kind, c.Next = failure.NeedsInput, "--answer says what to answer, --capabilities what to declare"
 	}
 	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == failure.Interrupted || errors.Is(err, context.Canceled)) {
 		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; server notified", errInterrupted, ""
@@ -156,7 +156,10 @@ func writeErrorText(w io.Writer, e *failure.Error, tty bool, width int) {
 		field("status", fmt.Sprint(e.Status))
 	}
 	field("url", e.URL)
-	field("data", string(e.Data))
+	if e.Asked == nil {
+		field("data", string(e.Data))
+	}
+	field("asked", askedText(e.Asked))
 	field("detail", e.Detail)
 	if e.Err != nil && !strings.Contains(e.Message, e.Err.Error()) && e.Code == nil && e.Status == 0 {
 		field("cause", e.Err.Error())

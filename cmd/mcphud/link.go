@@ -65,7 +65,7 @@ func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) 
 // sessionOptions are what the flags, and settings for all servers, say of sessions.
 func (a *app) sessionOptions(set config.Settings) session.Options {
 	o := session.Options{
-		ClientInfo: clientInfo(), Meta: a.o.meta.json, Trust: a.o.trust(), MaxCalls: set.MaxConcurrentCalls,
+		ClientInfo: clientInfo(), Client: a.o.client, Pending: a.questions(false), Meta: a.o.meta.json, Trust: a.o.trust(), MaxCalls: set.MaxConcurrentCalls,
 		Retry: session.Retry{Max: set.MaxRetries, Base: set.RetryBackoff},
 	}
 	if len(set.Given["max_retries"]) > 0 && set.MaxRetries == 0 {
@@ -125,7 +125,7 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 			sd.warn("log level not set: " + err.Error())
 		}
 	}
-	return f(ctx, l)
+	return a.unanswered(f(ctx, l))
 }
 
 // print writes an answer after everything that was received before it.

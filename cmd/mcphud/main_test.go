@@ -225,6 +225,7 @@ type errorLine struct {
 	Status  *int
 	URL     *string
 	Data    json.RawMessage
+	Asked   json.RawMessage
 }
 
 func (o outcome) errorLine(t *testing.T) errorLine {

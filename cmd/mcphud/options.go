@@ -13,6 +13,8 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/persona"
 )
 
 type ioWriter = io.Writer
@@ -33,6 +35,10 @@ type options struct {
 	maxFrame            size
 	meta                metadata
 	cache               time.Duration
+	answers             []string
+	capabilities, as    string
+	script              *pending.Script // of answers, by check
+	client              *session.Client // of capabilities and as, by check
 	settings            config.Settings // of the configs, once a server was looked up in them
 }
 
@@ -69,11 +75,15 @@ func (o *options) register(root *cobra.Command) {
 	f.StringArrayVar(&o.roots, "root", nil, "offer `DIR` to the server as a root (repeatable)")
 	f.BoolVar(&o.linear, "linear", false, "plain lines instead of a full screen, for screen readers and logs")
 	f.Var(&o.meta, "meta", "add `KEY=VALUE`, or KEY:=JSON, to _meta of every request (repeatable)")
+	f.StringArrayVar(&o.answers, "answer", nil, "answer what the server asks with `ANSWER`: accept (fills defaults in), decline, cancel, JSON (a form's content, or a whole result), or @FILE with JSON or a list of rules (repeatable: one for each question, in order; accept, decline or cancel as the last one goes on)")
+	f.StringVar(&o.capabilities, "capabilities", "", "advertise the capabilities of `LIST` to the server, such as elicitation,sampling,roots (default those that --answer and --root can serve)")
+	f.StringVar(&o.as, "as", "", "present mcphud to the server as `CLIENT`: "+strings.Join(persona.Names(), ", ")+", or a file")
 	root.Flags().DurationVar(&o.cache, "cache", 0, "give the result of a read-only, idempotent tool again for `TTL` instead of calling it (default off)")
 	grouped(root.Flags(), groupLimits, "cache")
 	grouped(f, groupTarget, "url", "agent", "server", "config", "protocol", "meta")
 	grouped(f, groupStdio, "env", "cwd", "root")
 	grouped(f, groupHTTP, "transport", "header")
+	grouped(f, groupClient, "answer", "capabilities", "as")
 	grouped(f, groupLimits, "timeout", "max-timeout", "connect-timeout", "max-frame")
 	grouped(f, groupOutput, "format", "log-level", "journal", "linear")
 	grouped(f, groupSafety, "read-only", "yes")
@@ -81,18 +91,26 @@ func (o *options) register(root *cobra.Command) {
 		// The error would be an unknown flag.
 		_ = root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
+	_ = root.RegisterFlagCompletionFunc("answer", cobra.FixedCompletions(answerWords, cobra.ShellCompDirectiveNoFileComp))
+	_ = root.RegisterFlagCompletionFunc("as", cobra.FixedCompletions(persona.Names(), cobra.ShellCompDirectiveDefault))
+	_ = root.RegisterFlagCompletionFunc("capabilities", completeCapabilities)
 	_ = root.RegisterFlagCompletionFunc("server", completeServers(o))
 	_ = root.RegisterFlagCompletionFunc("agent", completeAgents)
 }
 
-// check refuses values that the flags' types accept.
+// check refuses values that the flags' types accept, and reads what others name.
 func (o *options) check(cmd *cobra.Command) error {
 	for name, d := range map[string]time.Duration{"timeout": o.timeout, "max-timeout": o.maxTimeout, "connect-timeout": o.connectTimeout} {
 		if d <= 0 && (name != "connect-timeout" || cmd.Flags().Changed(name)) {
 			return usageError(fmt.Sprintf("--%s is %v, and must be more than 0", name, d), "give it as 30s or 2m")
 		}
 	}
-	return nil
+	var err error
+	if o.script, err = o.prepared(); err != nil {
+		return err
+	}
+	o.client, err = o.presented(cmd.Flags().Changed("capabilities"))
+	return err
 }
 
 // lenient takes --format from a command line that could not be parsed as a whole, so that its error comes out in the

@@ -17,6 +17,7 @@ const (
 	groupTarget = "Target"
 	groupStdio  = "stdio"
 	groupHTTP   = "HTTP"
+	groupClient = "Client"
 	groupLimits = "Limits"
 	groupOutput = "Output"
 	groupSafety = "Safety"
@@ -24,7 +25,7 @@ const (
 )
 
 // groups is their order, and whether the help of a verb shows them without --help-all.
-var groups = []helpGroup{{groupTarget, true}, {groupStdio, false}, {groupHTTP, false}, {groupLimits, false}, {groupOutput, true}, {groupSafety, false}, {groupHelp, false}}
+var groups = []helpGroup{{groupTarget, true}, {groupStdio, false}, {groupHTTP, false}, {groupClient, false}, {groupLimits, false}, {groupOutput, true}, {groupSafety, false}, {groupHelp, false}}
 
 type helpGroup struct {
 	name  string

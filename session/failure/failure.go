@@ -40,6 +40,7 @@ type Error struct {
 	Code    *int64          // the JSON-RPC error code, nil if there is none
 	Message string          // what happened; of a JSON-RPC error the server's own message
 	Data    json.RawMessage // the JSON-RPC error's data, or the result that asks for input; bytes as sent, nil if none
+	Asked   json.RawMessage // of NeedsInput: what was asked, a JSON array; nil if it is not known
 	Status  int             // the HTTP status, 0 if there is none
 	URL     string          // of the HTTP request
 	Detail  string          // more from the server, may be several lines: the last lines of stderr, the start of a body

@@ -7,7 +7,7 @@ import (
 )
 
 // JSON is the error as scripts see it: an object with kind, code, message, cause, status and url, null for what there is
-// not, and with the data of a JSON-RPC error that has some. The message says where, what, and what to do, in one line.
+// not, and with the data of a JSON-RPC error that has some and what was asked. The message says where, what, and what to do, in one line.
 func (e *Error) JSON() []byte {
 	type body struct {
 		Kind    Kind            `json:"kind"`
@@ -17,10 +17,11 @@ func (e *Error) JSON() []byte {
 		Status  *int            `json:"status"`
 		URL     *string         `json:"url"`
 		Data    json.RawMessage `json:"data,omitempty"`
+		Asked   json.RawMessage `json:"asked,omitempty"`
 	}
 	said := *e
 	said.Code, said.Detail = nil, ""
-	b := body{Kind: e.Kind, Code: e.Code, Message: said.Error()}
+	b := body{Kind: e.Kind, Code: e.Code, Message: said.Error(), Asked: e.Asked}
 	var causes []string
 	if d := strings.TrimSpace(e.Detail); d != "" {
 		causes = append(causes, d)

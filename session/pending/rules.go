@@ -38,7 +38,7 @@ type condition struct {
 }
 
 // ruleKinds are what a rule's kind may be.
-var ruleKinds = []string{"elicitation", string(Form), string(URL), string(Sampling), string(Other)}
+var ruleKinds = []string{"elicitation", string(Form), string(URL), string(Sampling)}
 
 // Add appends what was prepared: one of the actions, a JSON object, or a JSON array of rules. A rule is an object with an answer
 // (an action or an object) and any of kind, server, message and fields. The error says what is wrong with it.

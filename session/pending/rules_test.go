@@ -118,7 +118,7 @@ func TestBadAnswersAreRefused(t *testing.T) {
 		`"accept"`:                             "is not accept",
 		`{"a":`:                                "not a valid JSON object",
 		`[{"answer":"accept"},{"anser":"x"}]`:  `rule 2: unknown key "anser"; the keys are kind, server, message, fields and answer`,
-		`[{"kind":"roots","answer":"accept"}]`: `rule 1: kind is "roots", and must be one of elicitation, form, url, sampling, other`,
+		`[{"kind":"roots","answer":"accept"}]`: `rule 1: kind is "roots", and must be one of elicitation, form, url, sampling`,
 		`[{"kind":"form"}]`:                    "rule 1: it has no answer",
 		`[{"fields":"a","answer":"accept"}]`:   `rule 1: fields is "a", which is not a text (fields: a list of names)`,
 		`[{"message":3,"answer":"accept"}]`:    "rule 1: message is 3",
