@@ -1,8 +1,10 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -270,11 +272,20 @@ func contentText(result []byte) string {
 		if c.Data != nil {
 			fmt.Fprintf(&b, "%s of bytes, sha256 %x\n", text.Bytes(len(c.Data)), sha256.Sum256(c.Data))
 		} else if c.Text != "" {
-			b.WriteString(text.Cut(c.Text, maxContent) + "\n")
+			b.WriteString(indented(text.Cut(c.Text, maxContent)) + "\n")
 		}
 		if b.Len() >= maxContent {
 			break
 		}
 	}
 	return strings.Clone(text.Cut(b.String(), maxContent))
+}
+
+// indented is JSON over several lines, so that a difference is told by the member, and anything else as it is.
+func indented(s string) string {
+	var b bytes.Buffer
+	if trimmed := strings.TrimSpace(s); trimmed == "" || !strings.ContainsAny(trimmed[:1], "{[") || json.Indent(&b, []byte(trimmed), "", "  ") != nil {
+		return s
+	}
+	return b.String()
 }

@@ -117,7 +117,7 @@ func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	case tui.SessionChanged, tui.ServerChanged:
 		return tea.Batch(v.Sync(c), v.describe(c)), true
 	case tui.Navigate:
-		cmd := v.Sync(c)
+		cmd := tea.Batch(v.Sync(c), v.Enter(c))
 		if name, ok := m.Arg.(string); ok {
 			v.Kept[v.Server] = name
 			cmd = tea.Batch(cmd, v.Show(c))
@@ -144,12 +144,15 @@ func (v *itemScreen) Hints(*tui.Ctx) []tui.Hint { return backHint(v.info.Hidden)
 
 // describe brings the item under the cursor into the detail pane.
 func (v *itemScreen) describe(c *tui.Ctx) tea.Cmd {
+	v.Look(c)
 	it, ok := v.Selected()
 	if !ok {
 		v.about.Clear()
 		return nil
 	}
-	return v.about.Show(c, v.Server, it)
+	cmd := v.about.Show(c, v.Server, it)
+	v.about.Marked(v.Listing.Marks[v.itemKind.kind.Key(it)])
+	return cmd
 }
 
 func (v *itemScreen) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {

@@ -77,6 +77,31 @@ func (v *resources) Actions() []tui.Action {
 			Help: "Go to the resource templates.",
 			Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("templates", nil) },
 		},
+		{
+			ID: "resources.subscribe", Keys: []string{"s"}, Title: "subscribe", Group: "Resources", Hint: 4,
+			Help: "Subscribe to the resource, to be told what its updates change, or unsubscribe from it.", Disabled: v.unsubscribable,
+			Run: func(c *tui.Ctx) tea.Cmd {
+				v.Settle()
+				uri := v.uri()
+				if _, on := v.Subscribed[uri]; on {
+					return unsubscribe(c, "resources", c.Server, uri)
+				}
+				return subscribe(c, "resources", c.Server, uri)
+			},
+		},
+		{
+			ID: "resources.subscriptions", Keys: []string{"S"}, Title: "subscriptions", Group: "Resources", Hint: 5, Pane: "list",
+			Help: "Go to what is subscribed, and to what its updates changed.",
+			Disabled: func(c *tui.Ctx) string {
+				for _, s := range c.Sessions.Servers() {
+					if len(s.Subscriptions()) > 0 {
+						return ""
+					}
+				}
+				return "nothing is subscribed"
+			},
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("subscriptions", nil) },
+		},
 		refreshAction("resources", "resources", func(c *tui.Ctx) tea.Cmd { return v.Load(c, true) }),
 	}, v.reply.Actions("resources", "detail")...)
 }
@@ -86,6 +111,22 @@ func (v *resources) none(*tui.Ctx) string {
 		return "no resource is selected"
 	}
 	return ""
+}
+
+// uri is that of what is read, or of what the cursor is on.
+func (v *resources) uri() string {
+	if v.reading != "" {
+		return v.reading
+	}
+	it, _ := v.Selected()
+	return it.URI
+}
+
+func (v *resources) unsubscribable(c *tui.Ctx) string {
+	if v.uri() == "" {
+		return "no resource is selected"
+	}
+	return unsubscribable(c)
 }
 
 // resourceRead is the outcome of reading.
@@ -118,7 +159,7 @@ func (v *resources) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		v.leave()
 		return tea.Batch(v.Sync(c), v.describe(c)), true
 	case tui.Navigate:
-		cmd := tea.Batch(v.Sync(c), v.describe(c))
+		cmd := tea.Batch(v.Sync(c), v.Enter(c), v.describe(c))
 		if uri, ok := m.Arg.(string); ok {
 			return tea.Batch(cmd, v.read(c, uri)), true
 		}
@@ -187,6 +228,9 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 			return pane.Verdict{Line: "✓ " + cost(r.reply)}, parts, nil
 		})
 	}
+	if cmd, ok := subscriptionDone(c, m); ok {
+		return cmd
+	}
 	if cmd, ok := v.Filtered(c, m); ok {
 		return tea.Batch(cmd, v.describe(c))
 	}
@@ -201,12 +245,15 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 }
 
 func (v *resources) describe(c *tui.Ctx) tea.Cmd {
+	v.Look(c)
 	it, ok := v.Selected()
 	if !ok {
 		v.about.Clear()
 		return nil
 	}
-	return v.about.Show(c, v.Server, it)
+	cmd := v.about.Show(c, v.Server, it)
+	v.about.Marked(v.Listing.Marks[offer.Resources.Key(it)])
+	return cmd
 }
 
 func (v *resources) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {

@@ -54,6 +54,7 @@ func All(d Deps) []tui.View {
 		newTemplate(d.Inputs),
 		newPrompt(d.Inputs),
 		newAllTools(d.Registry, calls),
+		newSubscriptions(),
 		newStack(d.Stack),
 	}
 }

@@ -57,6 +57,10 @@ type ItemRow struct {
 	Name  string
 	Group string // what it belongs to, "" where there is one group only
 	Calls int    // in this session
+
+	Mark       *offer.Mark // what became of it since somebody looked, nil for nothing
+	Subscribed bool
+	Updates    int // since it was subscribed to
 }
 
 // ItemColumns are the columns of a list of items: a mark, the name, its group, where there is room what the item says of
@@ -138,6 +142,7 @@ func (k ItemColumns) Row(th *tui.Theme, q widget.Query, r ItemRow, w int) string
 	if r.Calls > 0 {
 		tail = th.Muted.S(fmt.Sprintf(" ×%d", r.Calls))
 	}
+	tail += r.marks(th)
 	room := w - paint.Width(out) - paint.Width(tail)
 	if k.group > 0 {
 		g := min(k.group, room/3)
@@ -163,6 +168,23 @@ func (k ItemColumns) Row(th *tui.Theme, q widget.Query, r ItemRow, w int) string
 		return out + paint.Fit(q.HighlightName(name, th.Text, th.Match), room) + tail
 	}
 	return out + paint.Fit(q.HighlightName(name, th.Text, th.Match), col) + "  " + paint.Fit(q.Highlight(about, th.Muted, th.Match), note) + tail
+}
+
+// marks say that an item is new, changed or subscribed to.
+func (r ItemRow) marks(th *tui.Theme) (out string) {
+	switch {
+	case r.Mark != nil && r.Mark.Added:
+		out = " " + th.OK.S("+ new")
+	case r.Mark != nil:
+		out = " " + th.Warn.S("~ changed")
+	}
+	if r.Subscribed {
+		out += " " + th.Info.S("◉ subscribed")
+		if r.Updates > 0 {
+			out += th.Muted.S(fmt.Sprintf(" %d", r.Updates))
+		}
+	}
+	return out
 }
 
 // about is what stands beside the name: why a filter lists the row, else the URI or what the item says of itself.

@@ -38,7 +38,8 @@ type definition struct {
 	open   bool     // whole descriptions, and schemas a few levels deep
 	flat   bool     // one level of schemas all the same
 	prose  []string // the description, rendered; nil for as it is
-	folded bool     // lines left something out
+	mark   offer.Mark
+	folded bool // lines left something out
 }
 
 // argument is one thing that an item takes or gives.
@@ -89,7 +90,12 @@ func (d *definition) lines(th *tui.Theme, w int) []string {
 		}
 		return len(l.Lines) < maxDefinition
 	})
+	if d.mark.Diff != "" {
+		l.heading("~ Changed since you looked")
+		l.Lines = append(l.Lines, DiffLines(th, w, d.mark.Diff)...)
+	}
 	if len(l.Lines) >= maxDefinition {
+		l.Lines = l.Lines[:maxDefinition]
 		l.note("… and more. Press s for the raw definition.")
 	}
 	return l.Lines

@@ -88,9 +88,17 @@ func (a *ItemDetail) Show(c *tui.Ctx, server string, it offer.Item) tea.Cmd {
 	if id == a.id {
 		return a.prepare(c)
 	}
-	a.id, a.server, a.item = id, server, it
+	a.id, a.server, a.item, a.mark = id, server, it, offer.Mark{}
 	a.words.Top = 0
 	return tea.Batch(a.load(c), a.prepare(c))
+}
+
+// Marked says what became of the item that is shown since somebody looked; it stays as long as the item is shown.
+func (a *ItemDetail) Marked(m offer.Mark) {
+	if m != (offer.Mark{}) && m != a.mark {
+		a.mark = m
+		a.rev++
+	}
 }
 
 // renderDelay is how long the cursor rests on an item before its description is rendered.

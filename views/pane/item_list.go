@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,15 +26,19 @@ type ItemList struct {
 	plural string // "tools"
 	key    func(offer.Item) string
 
-	Server  string
-	Listing offer.Listing
-	hidden  int // tools that read-only mode leaves out of Listing
-	status  session.Status
-	Kept    map[string]string // row that the cursor was on, by server
-	cols    ItemColumns
-	foot    string
-	calls   *Calls
-	offered bool // the server advertises the list
+	Server   string
+	Listing  offer.Listing
+	hidden   int // tools that read-only mode leaves out of Listing
+	status   session.Status
+	Kept     map[string]string // row that the cursor was on, by server
+	cols     ItemColumns
+	foot     string
+	calls    *Calls
+	offered  bool   // the server advertises the list
+	looked   string // item whose mark goes when the cursor leaves it
+	notified uint64 // change of the list that was notified of
+
+	Subscribed map[string]int // updates by URI of what is subscribed to; nil for none
 }
 
 // NewItemList is the list of one kind for a screen; plural names the kind ("tools"), key tells its items apart, and calls
@@ -67,7 +72,10 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 		}
 	}
 	p.status, p.Listing, p.offered = st, l, s.Supports(p.kind.Method())
-	var cmds []tea.Cmd
+	if p.kind == offer.Resources {
+		p.Subscribed = subscribedURIs(s)
+	}
+	cmds := []tea.Cmd{p.notify(c, s, l)}
 	if fresh {
 		if p.Server != "" && p.Server != s.Name() { // what was looked for was another server's
 			p.SetFilter(c, "")
@@ -80,6 +88,49 @@ func (p *ItemList) Sync(c *tui.Ctx) tea.Cmd {
 		cmds = append(cmds, p.Load(c, false))
 	}
 	return tea.Batch(cmds...)
+}
+
+// subscribedURIs are what is subscribed to at a server, with the number of updates; nil for none.
+func subscribedURIs(s *session.Session) map[string]int {
+	var out map[string]int
+	for _, sub := range s.Subscriptions() {
+		if out == nil {
+			out = map[string]int{}
+		}
+		out[sub.URI] = sub.Count
+	}
+	return out
+}
+
+// notify says what a refresh changed in the list of the server that was looked at before, too.
+func (p *ItemList) notify(c *tui.Ctx, s *session.Session, l offer.Listing) tea.Cmd {
+	was := p.notified
+	p.notified = l.ChangeRev
+	if s.Name() != p.Server || l.ChangeRev <= was {
+		return nil
+	}
+	return c.Toast(tui.Note, p.plural+": "+l.Changes.String())
+}
+
+// Look says that somebody sees the item under the cursor: the mark of the one before goes.
+func (p *ItemList) Look(c *tui.Ctx) {
+	it, ok := p.Selected()
+	if !ok || c.View != p.View || c.Server == nil || c.Server.Name() != p.Server {
+		return
+	}
+	key := p.kind.Key(it)
+	if p.looked != "" && p.looked != key {
+		c.Server.Seen(p.kind, p.looked)
+	}
+	p.looked = key
+}
+
+// Enter asks for a list again whose time is over, when somebody comes to look at it.
+func (p *ItemList) Enter(c *tui.Ctx) tea.Cmd {
+	if l := p.Listing; c.Server == nil || !l.Loaded || l.Loading || l.Fresh(time.Now()) || p.status.State != session.Connected {
+		return nil
+	}
+	return p.Load(c, false)
 }
 
 // Listed takes in a list that came, and lets the screens whose turn is next do so.
@@ -151,6 +202,7 @@ func (p *ItemList) Load(c *tui.Ctx, again bool) tea.Cmd {
 	}
 	get := s.List
 	if again {
+		s.Seen(p.kind, "") // whoever reloads has seen what there was
 		get = s.Refresh
 	}
 	kind := p.kind
@@ -213,6 +265,10 @@ func (r itemRows) Row(i, w int) string {
 	}
 	row := r.p.row(i)
 	row.Calls = r.p.calls.Count(r.p.Server, r.p.kind, r.p.key(it))
+	if m, ok := r.p.Listing.Marks[r.p.kind.Key(it)]; ok {
+		row.Mark = &m
+	}
+	row.Updates, row.Subscribed = r.p.Subscribed[it.URI]
 	return r.p.cols.Row(th, r.p.Query, row, w)
 }
 
@@ -283,6 +339,9 @@ func (p *ItemList) DrawItems(c *tui.Ctx, pane *tui.Pane) {
 	p.List.SetRows(p.source(c)) // rows carry the theme
 	p.Rows.DrawList(c, pane, func(w int) []string { return p.empty(c, w) })
 	pane.Foot, pane.Badge = p.foot, ""
+	if ttl := p.Listing.Hints.TTL; ttl != nil && *ttl > 0 { // nearly every server of 2026-07-28 says 0
+		pane.Badge = p.Listing.Hints.String()
+	}
 	if p.Typed != "" && p.foot != "" {
 		pane.Badge = CountBadge(p.List.Len(), len(p.Listing.Items))
 	}

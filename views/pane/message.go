@@ -22,6 +22,14 @@ func errorMessage(th *tui.Theme, w int, what, next string) []string {
 	return paragraphs(th, w, th.Error, strings.Join(lines[:min(len(lines), 41)], "\n"), next)
 }
 
+// ErrorLines are what happened, as lines of at most w cells.
+func ErrorLines(th *tui.Theme, w int, err error) (out []string) {
+	for _, l := range wrap(errorText(err), w) {
+		out = append(out, th.Error.S(l))
+	}
+	return out
+}
+
 // paragraphs are what happened, in a style, and what to do next.
 func paragraphs(th *tui.Theme, w int, style paint.Style, what, next string) []string {
 	out := []string{""}
