@@ -14,7 +14,7 @@ import (
 // arrows are the packages with the other packages of this module that each imports. Those below session leave out
 // "session/". A new arrow is written down here on purpose, and points downwards: see TestNoPackageIsDeep.
 var arrows = map[string]string{
-	"session":                  "backoff config failure journal jsonrpc offer pending rpc text transport",
+	"session":                  "backoff config failure journal jsonrpc offer pending rpc tasks text transport",
 	"session/agentclient":      "certs config failure ingress jsonrpc mask telemetry text",
 	"session/atomicfile":       "text",
 	"session/backoff":          "",
@@ -52,6 +52,7 @@ var arrows = map[string]string{
 	"session/sessiontest":      "session config journal jsonrpc transport",
 	"session/skills":           "session config failure jsonrpc offer rpc text",
 	"session/sse":              "",
+	"session/tasks":            "backoff failure jsonrpc text",
 	"session/telemetry":        "jsonrpc mask",
 	"session/text":             "",
 	"session/toolset":          "session config failure offer rpc text",

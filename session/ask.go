@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/tasks"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -21,6 +22,9 @@ func (s *Session) serve(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jso
 	x := pending.Question{Key: string(env.ID), Method: env.Method, Params: json.RawMessage(env.Params)}
 	if method, target, started, ok := rpc.CauseOf(ctx); ok {
 		x.Cause = pending.Cause{Method: method, Target: target, Started: started}
+	}
+	if t, ok := s.tasks.Get(jsonrpc.GetString(env.Params, "_meta", tasks.Related, "taskId")); ok {
+		x.Cause = causeOf(t)
 	}
 	result, fault, err := s.answer(ctx, x)
 	switch {

@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/tasks"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/transport"
 )
@@ -35,8 +36,16 @@ type CallOptions struct {
 	// OnOwn gets the notifications that can only be about this request: its progress, and over HTTP what arrives on the stream
 	// of its own answer. Those that it takes, by returning true, nobody else hears of. It is called like OnNotification.
 	OnOwn  func(frame []byte) bool
-	Header http.Header     // further headers of the request over HTTP
-	Relay  bool            // Header has what somebody else sent as Mcp-Param-* (SEP-2243): none are made by the tool's schema
+	Header http.Header // further headers of the request over HTTP
+	Relay  bool        // Header has what somebody else sent as Mcp-Param-* (SEP-2243): none are made by the tool's schema
+	// Task makes a tool call a task where the server lets its client choose that (2025-11-25). What became a task, in either era
+	// and with or without Task, is waited for, and the reply is what it ended with.
+	Task bool
+	// OnTask gets the states of a call that became a task, on the goroutine of the caller; without it OnProgress does.
+	OnTask func(tasks.Task)
+	// Leave ends the waiting for a task once it is closed: the reply is what created the task.
+	Leave  <-chan struct{}
+	hidden bool            // about a task: not a call of its own that users see
 	Tag    any             // what CausedBy tells Options.Serve of requests of the server that this one caused
 	Meta   json.RawMessage // object whose members are added to params._meta
 }
@@ -146,12 +155,14 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 		return rpc.Reply{}, failure.Wrap(err, s.Title(), stage)
 	}
 	meta = s.withMeta(meta)
-	s.mu.Lock()
-	s.calls++
-	s.mu.Unlock()
+	if !o.hidden {
+		s.mu.Lock()
+		s.calls++
+		s.mu.Unlock()
+	}
 	defer s.Hold()() // also while somebody thinks about what the server asks
 	defer func() {
-		if err != nil {
+		if err != nil && !o.hidden {
 			s.mu.Lock()
 			s.failed++
 			s.mu.Unlock()
@@ -196,7 +207,7 @@ func (s *Session) exchange(ctx context.Context, method, target string, params []
 		spec := &rpc.Request{
 			Method: method, Target: target, Params: params, Members: answers, Meta: slices.Clip(meta), Timeout: s.timeout(o.Timeout, s.cfg.Timeout, config.DefaultTimeout),
 			MaxTimeout: s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout), OnProgress: o.OnProgress, OnNotification: o.OnNotification,
-			OnOwn: o.OnOwn, Tag: o.Tag, WantsProgress: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
+			OnOwn: o.OnOwn, Tag: o.Tag, Hidden: o.hidden, WantsProgress: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
 		}
 		c.prepare(spec, schema)
 		for name, v := range o.Header {
@@ -288,7 +299,20 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 		}
 		params = append(append(params, `,"arguments":`...), args...)
 	}
-	return s.callCached(ctx, name, args, append(params, '}'), o)
+	task, err := s.asTask(ctx, name, o.Task)
+	if err != nil {
+		return rpc.Reply{}, err
+	}
+	var r rpc.Reply
+	if task {
+		r, err = s.callTool(ctx, name, append(params, `,"task":{}}`...), o)
+	} else {
+		r, err = s.callCached(ctx, name, args, append(params, '}'), o)
+	}
+	if err != nil {
+		return r, err
+	}
+	return s.settle(ctx, name, r, o)
 }
 
 // ReadResource reads a resource. That there is none is an error of kind NotFound.

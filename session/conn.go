@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/tasks"
 	"github.com/mcphud/mcphud/session/transport"
 )
 
@@ -22,7 +23,7 @@ type conn struct {
 	traits transport.Traits // of the transport
 	ready  chan struct{}
 
-	info, caps []byte // our clientInfo and capabilities, as JSON
+	info, caps, modernCaps []byte // our clientInfo and capabilities, as JSON
 
 	// Set by the handshake, before ready is closed.
 	era          Era
@@ -57,7 +58,7 @@ func (c *conn) prepare(s *rpc.Request, schema json.RawMessage) {
 func (c *conn) modernize(s *rpc.Request, version string, schema json.RawMessage) {
 	s.SetMeta(mcp.MetaKeyProtocolVersion, jsonrpc.Quote(version))
 	s.SetMeta(mcp.MetaKeyClientInfo, c.info)
-	s.SetMeta(mcp.MetaKeyClientCapabilities, c.caps)
+	s.SetMeta(mcp.MetaKeyClientCapabilities, c.modernCaps)
 	if l := c.logLevel.Load(); l != nil {
 		s.SetMeta(mcp.MetaKeyLogLevel, jsonrpc.Quote(*l))
 	}
@@ -111,7 +112,11 @@ func (c *conn) supports(method string) bool {
 		return has("extensions", offer.SkillsExtension)
 	case "resources/directory/read":
 		return string(jsonrpc.Get(c.capabilities, "extensions", offer.SkillsExtension, "directoryRead")) == "true"
-	case "tasks/list", "tasks/cancel", "tasks/get", "tasks/result":
+	case "tasks/list":
+		return has("tasks", "list")
+	case "tasks/cancel":
+		return has("tasks", "cancel") || has("extensions", tasks.Extension)
+	case "tasks/get", "tasks/result":
 		return has("tasks")
 	}
 	return true

@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/tasks"
 	"github.com/mcphud/mcphud/session/transport"
 )
 
@@ -90,6 +91,11 @@ func (s *Session) connect(ctx context.Context, t transport.Transport, pin string
 	c := &conn{
 		Mux: rpc.New(t, transport.Tap{Journal: s.opts.Journal, Server: s.cfg.Name, Conn: id}), id: id, traits: t.Traits(), ready: make(chan struct{}), dirty: make(chan struct{}, 1),
 		info: s.clientInfo(), caps: s.capabilities(),
+	}
+	if c.modernCaps = c.caps; s.opts.Capabilities == nil && s.presents().Capabilities == nil {
+		if with, err := jsonrpc.Update(c.caps, jsonrpc.Set([]byte("{}"), "extensions", tasks.Extension)); err == nil {
+			c.modernCaps = with
+		}
 	}
 	c.OnChange = s.notifyChange
 	c.OnServe = s.serve

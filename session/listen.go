@@ -64,6 +64,7 @@ func (s *Session) notified(c *conn, env jsonrpc.Envelope, frame []byte) {
 		s.updated(jsonrpc.GetString(env.Params, "uri"))
 		return
 	default:
+		s.taskNotified(c, env.Method, env.Params)
 		return
 	}
 	c.wake()

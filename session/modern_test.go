@@ -50,7 +50,7 @@ func TestModernRequests(t *testing.T) {
 	if _, err := s.CallTool(t.Context(), "t", json.RawMessage(`{"region":"eu"}`), session.CallOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"name":"t","arguments":{"region":"eu"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"i","version":"1"},"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"debug","progressToken":` + string(called.ID) + `}}`
+	want := `{"name":"t","arguments":{"region":"eu"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"i","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}},"io.modelcontextprotocol/logLevel":"debug","progressToken":` + string(called.ID) + `}}`
 	if string(called.Params) != want {
 		t.Errorf("%s, want %s", called.Params, want)
 	}

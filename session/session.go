@@ -14,6 +14,7 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/tasks"
 	"github.com/mcphud/mcphud/session/transport"
 )
 
@@ -62,6 +63,8 @@ type Session struct {
 	kept      subscriptions              // by KeepSubscribed
 	client    *Client                    // of the next connections, nil for Options.Client
 	roots     *[]string                  // nil: those of the configuration
+	tasks     tasks.Table
+	followers map[string]*follower // by task
 }
 
 func newSession(cfg config.Server, opts *Options, changed func(), unique func(*Session, string)) *Session {
@@ -434,6 +437,8 @@ type Options struct {
 	// Client is what all sessions present that did not choose otherwise; nil for mcphud.
 	Client *Client
 	// Capabilities are advertised to servers, a JSON object; nil for what Pending answers and for roots. Whoever
+	// Capabilities are advertised to servers, a JSON object; nil for what this package answers by itself: roots, and in the modern
+	// era tasks. Whoever
 	// advertises more answers it in Serve.
 	Capabilities json.RawMessage
 	// Pending holds what servers ask for until it is answered; nil if nobody answers.

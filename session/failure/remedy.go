@@ -20,6 +20,7 @@ const (
 	SeeTraffic          Remedy = "see-traffic"  // the frames that were exchanged
 	TrustServer         Remedy = "trust-server" // of a project file, after reading what it runs
 	ListServers         Remedy = "list-servers" // that the configurations name
+	SeeTask             Remedy = "see-task"     // that goes on at the server; Object is its id
 	Reconnect           Remedy = "reconnect"    // now, instead of waiting for the next attempt
 )
 

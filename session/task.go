@@ -1,0 +1,434 @@
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/tasks"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+const (
+	methodTasksGet    = string(mcp.MethodTasksGet)
+	methodTasksResult = string(mcp.MethodTasksResult)
+	methodTasksCancel = string(mcp.MethodTasksCancel)
+	methodTasksList   = string(mcp.MethodTasksList)
+	methodTasksUpdate = "tasks/update"
+
+	// maxListed bounds what is read of a server's list of tasks.
+	maxListed = 1000
+	// maxFollowed is how many tasks of a list are asked about again while they run.
+	maxFollowed = 32
+	// cancelTask is how long a caller who gave up waits until the server knows.
+	cancelTask = time.Second
+	// heldResult is the limit of a request that the server answers when a task is over (2025-11-25, tasks/result).
+	heldResult = 30 * 24 * time.Hour
+)
+
+// TaskSupport says whether a tool can be called as a task. In 2025-11-25 the tool says so, where the server offers that at all. In
+// the extension of 2026-07-28 the server decides with each call, so that every tool of a server that has it is optional.
+func (s *Session) TaskSupport(it offer.Item) tasks.Support {
+	s.mu.Lock()
+	c := s.conn
+	s.mu.Unlock()
+	switch {
+	case c == nil:
+		return tasks.Forbidden
+	case c.era == Modern:
+		if jsonrpc.Get(c.capabilities, "extensions", tasks.Extension) != nil {
+			return tasks.Optional
+		}
+		return tasks.Forbidden
+	case jsonrpc.Get(c.capabilities, "tasks", "requests", "tools", "call") == nil:
+		return tasks.Forbidden
+	}
+	switch v := tasks.Support(jsonrpc.GetString(it.Raw, "execution", "taskSupport")); v {
+	case tasks.Optional, tasks.Required:
+		return v
+	}
+	return tasks.Forbidden
+}
+
+// asTask says whether a call has to be made with params.task; an error where that is wanted and cannot be.
+func (s *Session) asTask(ctx context.Context, name string, wanted bool) (bool, error) {
+	if wanted {
+		if _, err := s.acquire(ctx, "tools/call"); err != nil {
+			return false, err
+		}
+	}
+	var it offer.Item
+	for _, one := range s.Listing(offer.Tools).Items {
+		if one.Name == name {
+			it = one
+			break
+		}
+	}
+	support := tasks.Forbidden
+	if wanted || bytes.Contains(it.Raw, []byte(`"taskSupport"`)) {
+		support = s.TaskSupport(it)
+	}
+	if wanted && support == tasks.Forbidden {
+		return false, &failure.Error{
+			Kind: failure.Usage, Server: s.Title(), Stage: "tools/call " + text.Clip(name, 100), Message: "the tool cannot run as a task: the server does not offer that",
+			Next: "call it without",
+		}
+	}
+	return support == tasks.Required || wanted && s.speaks() == Legacy, nil
+}
+
+// speaks is the era of the connection that there is, "" without one.
+func (s *Session) speaks() Era {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil {
+		return s.era
+	}
+	return s.conn.era
+}
+
+// settle is the outcome of a tool call whose answer may be a task, which is waited for.
+func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOptions) (rpc.Reply, error) {
+	if !mayBeTask(r.Result) {
+		return r, nil
+	}
+	modern := s.speaks() == Modern
+	raw := tasks.Created(r.Result, modern)
+	if raw == nil {
+		return r, nil
+	}
+	stage := "tools/call " + text.Clip(tool, 100)
+	t, err := tasks.Parse(raw, modern)
+	if err != nil {
+		return r, failure.Wrap(err, s.Title(), stage)
+	}
+	t.Tool, t.Conn, t.Request, t.Token = tool, s.connID(), r.Request, string(jsonrpc.Get(r.Frame, "id"))
+	t, _ = s.tasks.Put(t, time.Now())
+	r.Task = t.ID
+	f := s.follow(t.ID)
+	s.notifyChange()
+	end, left, err := s.awaitTask(ctx, f, t.ID, stage, o)
+	if left {
+		return r, nil
+	}
+	end.Task, end.Took = t.ID, time.Since(t.Since)+r.Took
+	if end.Request == 0 {
+		end.Request = r.Request
+	}
+	return end, failure.Wrap(err, s.Title(), stage)
+}
+
+// mayBeTask is a quick look at a result. Like asksForInput it looks at the ends of what is large only.
+func mayBeTask(result []byte) bool {
+	const near = 64 << 10
+	if len(result) > 2*near {
+		return bytes.Contains(result[:near], []byte(`"taskId"`)) || bytes.Contains(result[len(result)-near:], []byte(`"taskId"`))
+	}
+	return bytes.Contains(result, []byte(`"taskId"`))
+}
+
+// awaitTask waits until a task is over: the answer of the call that became it. left is true where o.Leave came first. When ctx is
+// cancelled, so is the task. The time that the task waits for input does not count.
+func (s *Session) awaitTask(ctx context.Context, f *follower, id, stage string, o CallOptions) (r rpc.Reply, left bool, err error) {
+	if f == nil {
+		return r, false, &failure.Error{Kind: failure.ChannelClosed, Message: "the session was closed"}
+	}
+	changed := make(chan struct{}, 1)
+	defer f.watch(changed)()
+	rest := s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout)
+	for n := 1; ; n++ {
+		t, _ := s.tasks.Get(id)
+		if t.ID != "" && !t.Status.Over() {
+			o.reportTask(t, n)
+		}
+		begun := time.Now()
+		var expire <-chan time.Time
+		var timer *time.Timer
+		if t.Status != tasks.InputRequired {
+			timer = time.NewTimer(rest)
+			expire = timer.C
+		}
+		over := false
+		select {
+		case <-f.done:
+			over = true
+		case <-changed:
+		case <-o.Leave:
+			left = true
+		case <-expire:
+			err = &failure.Error{
+				Kind: failure.Timeout, Message: fmt.Sprintf("task %s is not over after %v, and goes on at the server", text.Clip(id, 100), s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout)),
+				Next: "ask for its result later, or cancel it", Remedy: failure.SeeTask, Object: id,
+			}
+		case <-ctx.Done():
+			err = s.giveUp(ctx, id)
+		}
+		if timer != nil {
+			timer.Stop()
+			rest -= time.Since(begun)
+		}
+		switch {
+		case over:
+			r, err = s.outcome(ctx, f, id)
+			return r, false, err
+		case left, err != nil:
+			return r, left, err
+		}
+	}
+}
+
+// giveUp cancels a task that its caller does not want any more.
+func (s *Session) giveUp(ctx context.Context, id string) error {
+	brief, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTask)
+	defer cancel()
+	e := &failure.Error{Kind: failure.KindOf(ctx.Err()), Message: "the task was cancelled", Err: ctx.Err()}
+	if _, err := s.CancelTask(brief, id); err != nil {
+		e.Message = "the server was asked to cancel the task, and did not confirm it"
+	}
+	return e
+}
+
+// reportTask tells the caller of a call how its task is.
+func (o CallOptions) reportTask(t tasks.Task, n int) {
+	if o.OnTask != nil {
+		o.OnTask(t)
+		return
+	}
+	if o.OnProgress == nil {
+		return
+	}
+	p := rpc.Progress{Count: n, Progress: t.Progress.Done, Total: t.Progress.Total, HasTotal: t.Progress.HasTotal, Message: "task: " + string(t.Status)}
+	if m := cmp.Or(t.Progress.Message, t.Message); m != "" {
+		p.Message += ": " + m
+	}
+	o.OnProgress(p)
+}
+
+// outcome is what the call of a task that is not followed any more would have been answered with.
+func (s *Session) outcome(ctx context.Context, f *follower, id string) (rpc.Reply, error) {
+	if f.err != nil {
+		return f.last, f.err
+	}
+	t, ok := s.tasks.Get(id)
+	switch {
+	case f.last.Frame != nil && (!ok || t.Modern):
+		return inlined(f.last)
+	case f.last.Frame != nil:
+		return f.last, nil
+	case ok && t.Modern:
+		r, err := s.askTask(ctx, methodTasksGet, id, nil, CallOptions{})
+		if err != nil {
+			return r, err
+		}
+		return inlined(r)
+	}
+	return s.askTask(ctx, methodTasksResult, id, nil, CallOptions{Timeout: heldResult, MaxTimeout: heldResult})
+}
+
+// inlined takes the outcome out of an answer to tasks/get of the extension.
+func inlined(r rpc.Reply) (rpc.Reply, error) {
+	switch status := tasks.Status(jsonrpc.GetString(r.Result, "status")); status {
+	case tasks.Completed:
+		result := jsonrpc.Get(r.Result, "result")
+		if result == nil {
+			return r, &failure.Error{Kind: failure.Protocol, Message: "the completed task has no result", Next: "see the answer as it was sent", Remedy: failure.SeeTraffic}
+		}
+		r.Result = result
+		return r, nil
+	case tasks.Failed:
+		return r, rpc.ErrorOf(jsonrpc.Get(r.Result, "error"))
+	case tasks.Cancelled:
+		return r, &failure.Error{Kind: failure.Interrupted, Message: "the task was cancelled"}
+	default:
+		return r, &failure.Error{Kind: failure.Usage, Message: "the task is not over: " + string(status), Next: "wait until it is"}
+	}
+}
+
+// Tasks lists the tasks of this server that were started here or found in its list, over all connections, the newest first.
+func (s *Session) Tasks() []tasks.Task { return s.tasks.All() }
+
+// Task is what is known of one of them.
+func (s *Session) Task(id string) (tasks.Task, bool) { return s.tasks.Get(id) }
+
+// GetTask asks the server for a task, which is followed from then on while it is not over.
+func (s *Session) GetTask(ctx context.Context, id string) (rpc.Reply, error) {
+	r, t, err := s.getTask(ctx, id, CallOptions{})
+	if err == nil && !t.Status.Over() {
+		s.follow(id)
+	}
+	s.notifyChange()
+	return r, err
+}
+
+// TaskResult is what the call of a task is answered with, once it is over. When ctx is cancelled the task goes on.
+func (s *Session) TaskResult(ctx context.Context, id string, o CallOptions) (rpc.Reply, error) {
+	stage := "tasks/result " + text.Clip(id, 100)
+	r, t, err := s.getTask(ctx, id, CallOptions{})
+	if err != nil {
+		return r, err
+	}
+	if t.Status.Over() {
+		f := &follower{}
+		if t.Modern {
+			f.last = r
+		}
+		r, err = s.outcome(ctx, f, id)
+		r.Task = id
+		return r, failure.Wrap(err, s.Title(), stage)
+	}
+	waits, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	leave := make(chan struct{})
+	defer context.AfterFunc(ctx, func() { close(leave) })()
+	o.Leave = leave
+	r, left, err := s.awaitTask(waits, s.follow(id), id, stage, o)
+	if left {
+		err = &failure.Error{Kind: failure.KindOf(ctx.Err()), Message: "the task goes on at the server", Err: ctx.Err()}
+	}
+	r.Task = id
+	return r, failure.Wrap(err, s.Title(), stage)
+}
+
+// CancelTask asks the server to cancel a task. It decides whether it does: see Task afterwards.
+func (s *Session) CancelTask(ctx context.Context, id string) (rpc.Reply, error) {
+	r, err := s.askTask(ctx, methodTasksCancel, id, nil, CallOptions{})
+	if err != nil {
+		return r, err
+	}
+	if t, err := tasks.Parse(r.Result, false); err == nil && t.ID == id && s.speaks() == Legacy {
+		s.tasks.Put(t, time.Now())
+	}
+	s.wakeTask(id)
+	s.notifyChange()
+	return r, nil
+}
+
+// ForgetTask removes a task from Tasks. The server is not told; whoever waits for it does so no longer.
+func (s *Session) ForgetTask(id string) {
+	s.tasks.Forget(id)
+	s.wakeTask(id)
+	s.notifyChange()
+}
+
+// ListTasks asks the server for its list of tasks, which only 2025-11-25 has, and follows those that run. The result is that of one
+// list, all pages in one; of a longer one than is read nextCursor stays.
+func (s *Session) ListTasks(ctx context.Context) (json.RawMessage, []tasks.Task, error) {
+	c, err := s.acquire(ctx, methodTasksList)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.era == Modern || !c.supports(methodTasksList) {
+		e := &failure.Error{Kind: failure.Usage, Server: s.Title(), Stage: methodTasksList, Message: "the server has no list of tasks", Next: "ask for a task by its id"}
+		if c.era == Modern {
+			e.Message = "there is no list of tasks in protocol version " + c.version
+		}
+		return nil, nil, e
+	}
+	var whole, array []byte
+	var all []tasks.Task
+	for cursor := []byte(nil); ; {
+		var params []byte
+		if cursor != nil {
+			params = fmt.Appendf(nil, `{"cursor":%s}`, cursor)
+		}
+		r, err := s.request(ctx, methodTasksList, "", params, nil, CallOptions{})
+		if err != nil {
+			return nil, nil, err
+		}
+		if whole == nil {
+			whole = r.Result
+		}
+		err = jsonrpc.Elements(jsonrpc.Get(r.Result, "tasks"), func(raw []byte) bool {
+			array = append(append(array, ','), raw...)
+			t, flaw := tasks.Parse(raw, false)
+			if flaw != nil {
+				return true // it is shown as it came
+			}
+			t.Conn = c.id
+			t, _ = s.tasks.Put(t, time.Now())
+			all = append(all, t)
+			return true
+		})
+		if err != nil {
+			return nil, nil, &failure.Error{Kind: failure.Protocol, Server: s.Title(), Stage: methodTasksList, Message: "the list of tasks is malformed: " + err.Error(), Err: err, Next: "see the answer as it was sent", Remedy: failure.SeeTraffic}
+		}
+		next := jsonrpc.Get(r.Result, "nextCursor")
+		if _, more := jsonrpc.String(next); !more || bytes.Equal(next, cursor) || len(all) >= maxListed {
+			change := jsonrpc.Delete("nextCursor")
+			if more && len(all) >= maxListed {
+				change = jsonrpc.Set(next, "nextCursor")
+			}
+			whole, err = jsonrpc.Update(whole, jsonrpc.Set(append(append([]byte{'['}, bytes.TrimPrefix(array, []byte(","))...), ']'), "tasks"), change)
+			if err != nil {
+				return nil, nil, failure.Wrap(err, s.Title(), methodTasksList)
+			}
+			break
+		}
+		cursor = bytes.Clone(next)
+	}
+	for _, t := range all {
+		s.mu.Lock()
+		many := len(s.followers) >= maxFollowed
+		s.mu.Unlock()
+		if !t.Status.Over() && !many {
+			s.follow(t.ID)
+		}
+	}
+	s.notifyChange()
+	return whole, all, nil
+}
+
+// getTask asks for a task and remembers what it is.
+func (s *Session) getTask(ctx context.Context, id string, o CallOptions) (rpc.Reply, tasks.Task, error) {
+	r, err := s.askTask(ctx, methodTasksGet, id, nil, o)
+	if err != nil {
+		return r, tasks.Task{}, err
+	}
+	t, err := tasks.Parse(r.Result, s.speaks() == Modern)
+	if err == nil && t.ID != id {
+		err = &failure.Error{Kind: failure.Protocol, Message: "the server answered with another task, " + strconv.Quote(text.Clip(t.ID, 100)), Next: "see the answer as it was sent", Remedy: failure.SeeTraffic}
+	}
+	if err != nil {
+		return r, t, failure.Wrap(err, s.Title(), methodTasksGet+" "+text.Clip(id, 100))
+	}
+	if _, known := s.tasks.Get(id); !known {
+		t.Conn = s.connID()
+	}
+	t, _ = s.tasks.Put(t, time.Now())
+	return r, t, nil
+}
+
+// askTask makes a request about a task. more are further members of params, "" for none.
+func (s *Session) askTask(ctx context.Context, method, id string, more []byte, o CallOptions) (rpc.Reply, error) {
+	params := fmt.Appendf(nil, `{"taskId":%s%s}`, jsonrpc.Quote(id), more)
+	o.hidden = true
+	if name, ok := mcp.EncodeHeaderValue(id); ok && s.speaks() == Modern {
+		o.Header = http.Header{mcp.HeaderName: {name}} // SEP-2663, "Streamable HTTP: Routing Headers"
+	}
+	r, err := s.request(ctx, method, id, params, nil, o)
+	var e *failure.Error
+	if !errors.As(err, &e) || e.Code == nil || *e.Code != jsonrpc.CodeInvalidParams {
+		return r, err
+	}
+	c := *e
+	if t, known := s.tasks.Get(id); method == methodTasksCancel && known && t.Status.Over() {
+		c.Next = "it is over: see its result" // the server refuses to cancel that
+		return r, &c
+	}
+	c.Kind, c.Detail = failure.NotFound, c.Message
+	c.Message, c.Next = "the server knows no such task", "it expired, or belongs to another session or server"
+	return r, &c
+}
