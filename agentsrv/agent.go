@@ -50,6 +50,7 @@ type Agent struct {
 	agents    *agentlet.Registry // nil but in the demo profile
 	faults    *fault.Faults      // nil but in the fault profile
 	hostile   *hostile.Server    // nil but in the hostile profile
+	skills    front.Middleware   // nil but in the everything profile
 	closes    []func() error     // of what New made, closed in reverse order
 
 	closing atomic.Bool // Close began

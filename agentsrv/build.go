@@ -178,7 +178,9 @@ func (a *Agent) profile(p *parts) error {
 		}
 		return a.calls(p)
 	case Everything:
-		p.add(everything.New(everything.Options{Registry: a.engine, Updated: a.updated, HangUp: hangUp}))
+		features := everything.New(everything.Options{Registry: a.engine, Updated: a.updated, HangUp: hangUp})
+		a.skills = features.SkillsMiddleware
+		p.add(features)
 		return a.calls(p)
 	case Hostile:
 		a.hostile = hostile.New(hostile.Options{Changed: func() { a.front.Broadcast(mcp.MethodNotificationToolsListChanged, nil) }})

@@ -27,9 +27,11 @@ func (a *Agent) middlewares(called func()) []front.Middleware {
 	if a.hostile != nil {
 		use = append(use, a.hostile.Middleware)
 	}
+	use = append(use, a.telemetry.Middleware(), a.tenants.Middleware())
+	if a.skills != nil {
+		use = append(use, a.skills)
+	}
 	return append(use,
-		a.telemetry.Middleware(),
-		a.tenants.Middleware(),
 		check.Middleware(a.schemaOf, a.log),
 		a.tasks.Middleware(),
 		a.tenants.Slots(),

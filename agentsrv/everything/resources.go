@@ -22,7 +22,7 @@ const (
 	dataPrefix, dataAfter = "test://template/", "/data"
 )
 
-// Resources are a text, a picture, and one that changes.
+// Resources are a text, a picture, one that changes, and the files of the skills.
 func (f *Features) Resources() []server.ServerResource {
 	const static = "This is the content of the static text resource."
 	described := textResource(staticText, "static-text", "A text that never changes, with all that can be said of a resource", func() string { return static })
@@ -32,7 +32,7 @@ func (f *Features) Resources() []server.ServerResource {
 	} {
 		option(&described.Resource)
 	}
-	return []server.ServerResource{
+	return append([]server.ServerResource{
 		described,
 		{
 			Resource: mcp.NewResource(staticBinary, "static-binary", mcp.WithResourceTitle("Static picture"), mcp.WithResourceDescription("A red pixel"), mcp.WithMIMEType("image/png")),
@@ -43,7 +43,7 @@ func (f *Features) Resources() []server.ServerResource {
 		textResource(watched, "watched-resource", "Changes with each call of test_trigger_resource_update; subscribe to it", func() string {
 			return fmt.Sprintf("This resource has changed %d times.", f.dynamic.updates.Load())
 		}),
-	}
+	}, f.skillResources()...)
 }
 
 func textResource(uri, name, description string, content func() string) server.ServerResource {

@@ -21,6 +21,9 @@ type Revision struct {
 	unscored []string
 }
 
+// extensions are the scenarios of final extensions, which no revision requires.
+var extensions = []string{"sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"}
+
 // Revisions are those that servers are held to.
 func Revisions() []Revision {
 	return []Revision{
@@ -36,7 +39,12 @@ func Revisions() []Revision {
 // Run runs the suite against the server at url, which must pass all of it.
 func (r Revision) Run(t testing.TB, url string) {
 	t.Helper()
-	scenarios := r.scenarios(t, url)
+	scenarios := r.scenarios(t, url, "--requirements", r.Name)
+	for _, name := range extensions {
+		if got := r.scenarios(t, url, "--scenario", name, "--spec-version", r.Name, "--force"); !slices.Contains(got, name) {
+			t.Errorf("scenario %s did not run, or checked nothing", name)
+		}
+	}
 	for _, name := range r.unscored {
 		if !slices.Contains(scenarios, name) {
 			t.Errorf("scenario %s did not run, or checked nothing", name)
@@ -47,15 +55,15 @@ func (r Revision) Run(t testing.TB, url string) {
 	}
 }
 
-// scenarios runs the scenarios that the revision requires, and those without score, and fails the test for each check that
+// scenarios runs the scenarios that which names, in the suite's own options, and fails the test for each check that
 // failed or warned. It returns the names of the scenarios that checked something and found nothing.
-func (r Revision) scenarios(t testing.TB, url string) []string {
+func (r Revision) scenarios(t testing.TB, url string, which ...string) []string {
 	t.Helper()
 	node, script := Suite(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	dir := t.TempDir()
-	out, err := exec.CommandContext(ctx, node, script, "server", "--url", url, "--requirements", r.Name, "--output-dir", dir).CombinedOutput()
+	out, err := exec.CommandContext(ctx, node, append([]string{script, "server", "--url", url, "--output-dir", dir}, which...)...).CombinedOutput()
 	if err != nil {
 		t.Errorf("the suite: %v\n%s", err, ending(out))
 	}

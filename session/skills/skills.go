@@ -199,7 +199,7 @@ type Verdict struct {
 	Err error // nil if it is what the entry says
 }
 
-// Verify reads every file of the skill, and tells each about one. It returns early only where ctx ends.
+// Verify reads every file of the skill, and tells each about one. It returns early only where nothing can be read any more.
 func Verify(ctx context.Context, s *session.Session, sk offer.Skill, each func(Verdict)) error {
 	files := sk.Files
 	if sk.Dynamic {
@@ -212,10 +212,12 @@ func Verify(ctx context.Context, s *session.Session, sk offer.Skill, each func(V
 		} else {
 			_, err = Read(ctx, s, sk, f.URI)
 		}
-		if ctx.Err() != nil {
-			return failure.Wrap(context.Cause(ctx), s.Title(), "verify")
+		switch failure.KindOf(err) {
+		case "", failure.Protocol, failure.NotFound, failure.RpcError:
+			each(Verdict{f, err})
+		default:
+			return err
 		}
-		each(Verdict{f, err})
 	}
 	return nil
 }
