@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/skills"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -22,6 +23,7 @@ const (
 	exitAuth        = 3 // authentication required or refused
 	exitUnreachable = 4 // could not reach or start the server
 	exitTool        = 5 // the tool reported an error, or there is no such tool, resource or prompt
+	exitStrict      = 6 // strict checks failed: a skill is not what its entry says
 	exitTimeout     = 7
 	exitNeedsInput  = 8 // the server needs input and nobody could give it
 	exitAssertion   = 9
@@ -71,6 +73,10 @@ func (a *app) report(ctx context.Context, err error) int {
 	code, ok := exitCodes[e.Kind]
 	if !ok {
 		code = exitFailure
+	}
+	var differs *skills.Mismatch
+	if errors.As(err, &differs) {
+		code = exitStrict
 	}
 	if a.o.formatFor(a.out) == formatText {
 		writeErrorText(a.err, e, terminal(a.err), widthOf(a.err))

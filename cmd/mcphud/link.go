@@ -186,6 +186,7 @@ type argRule struct {
 
 var argRules = map[string]argRule{
 	"none":  {0, 0, "no arguments but a URL (a server command follows --)"},
+	"0-1":   {0, 1, "at most one argument"},
 	"one":   {1, 1, "one argument"},
 	"some":  {1, -1, "at least one argument"},
 	"1-2":   {1, 2, "one or two arguments"},
