@@ -67,8 +67,11 @@ func answerFile(path string) ([]byte, error) {
 // questions is the queue of what servers ask. A person that attends it answers what --answer leaves.
 func (a *app) questions(attended bool) *pending.Queue {
 	o := pending.Options{Attended: attended}
+	if a.first != nil {
+		o.Rules = append(o.Rules, a.first)
+	}
 	if a.o.script != nil {
-		o.Rules = []pending.Rule{a.o.script}
+		o.Rules = append(o.Rules, a.o.script)
 	}
 	a.asked = pending.New(o)
 	return a.asked

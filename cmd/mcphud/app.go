@@ -27,6 +27,7 @@ type app struct {
 	kill  *children      // killed by a second interrupt
 	fail  error          // what the command ended with
 	asked *pending.Queue // what servers ask; nil before there are sessions
+	first pending.Rule   // looks at that before --answer does; nil for none
 
 	helping, helpAll bool // --help or --help-all was given
 }

@@ -6,22 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/skills"
 )
 
 // conformanceCommand is the client that the official suite tests: it starts the command with the URL of a scenario's server, and
 // says what to do there in the environment. Here is only what to call; how that is done is the session's ordinary behaviour.
 func (a *app) conformanceCommand() *cobra.Command {
+	p := &play{scenario: os.Getenv("MCP_CONFORMANCE_SCENARIO")}
 	body := a.serverCommand(func(ctx context.Context, l *link, _ []string) error {
-		p, err := newPlay(l)
-		if err != nil {
+		if err := p.begin(l); err != nil {
 			return err
 		}
 		return p.run(ctx)
@@ -32,6 +33,10 @@ func (a *app) conformanceCommand() *cobra.Command {
 			if a.o.protocol == "" {
 				a.o.protocol = os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")
 			}
+			if a.o.answers == nil {
+				a.o.answers = []string{pending.Accept}
+			}
+			a.first = p
 			return body(cmd, args)
 		},
 	}
@@ -42,6 +47,8 @@ type play struct {
 	*link
 	scenario string
 	calls    []toolCall // that the suite wants made; nil where it leaves them to the client
+	between  string     // the tool to call while another call waits for an answer; "" for none
+	err      error      // of that
 }
 
 type toolCall struct {
@@ -49,21 +56,36 @@ type toolCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-func newPlay(l *link) (*play, error) {
-	p := &play{link: l, scenario: os.Getenv("MCP_CONFORMANCE_SCENARIO")}
+func (p *play) begin(l *link) error {
+	p.link = l
 	if p.scenario == "" {
-		return nil, usageError("MCP_CONFORMANCE_SCENARIO is not set", "let the conformance suite start this command")
+		return usageError("MCP_CONFORMANCE_SCENARIO is not set", "let the conformance suite start this command")
+	}
+	if p.scenario == "sep-2322-client-request-state" {
+		p.between = "test_mrtr_unrelated"
 	}
 	if raw := os.Getenv("MCP_CONFORMANCE_CONTEXT"); raw != "" {
 		var c struct {
 			ToolCalls []toolCall `json:"toolCalls"`
 		}
 		if err := json.Unmarshal([]byte(raw), &c); err != nil {
-			return nil, &failure.Error{Kind: failure.Usage, Message: "MCP_CONFORMANCE_CONTEXT: " + err.Error(), Err: err, Next: "let the conformance suite start this command"}
+			return &failure.Error{Kind: failure.Usage, Message: "MCP_CONFORMANCE_CONTEXT: " + err.Error(), Err: err, Next: "let the conformance suite start this command"}
 		}
 		p.calls = c.ToolCalls
 	}
-	return p, nil
+	return nil
+}
+
+// Name implements pending.Rule.
+func (p *play) Name() string { return "conformance" }
+
+// Answer implements pending.Rule. It answers nothing: another call is made, of which nothing may get into the one that waits.
+func (p *play) Answer(ctx context.Context, _ pending.Question) (json.RawMessage, *jsonrpc.Error, bool) {
+	if p.between != "" {
+		_, err := p.CallTool(ctx, p.between, nil, p.link.call())
+		p.err = errors.Join(p.err, err)
+	}
+	return nil, nil, false
 }
 
 // run lists what the server offers and then uses all of it, but where the scenario is about the list alone.
@@ -71,7 +93,7 @@ func (p *play) run(ctx context.Context) error {
 	var lists [offer.NumKinds][]offer.Item
 	for kind := range offer.NumKinds {
 		if kind != offer.Tools && !p.Supports(kind.Method()) {
-			continue
+			continue // a request is wanted of some scenarios that offer nothing, so that tools are always listed
 		}
 		l, err := p.List(ctx, kind)
 		if err != nil {
@@ -88,6 +110,8 @@ func (p *play) run(ctx context.Context) error {
 		return nil
 	case "json-schema-2020-12-preservation":
 		calls = echoSchema(lists[offer.Tools])
+	case "sep-2640-client-no-prefetch": // what is listed stays where it is
+		return nil
 	}
 	if calls == nil {
 		for _, it := range lists[offer.Tools] {
@@ -111,30 +135,48 @@ func (p *play) run(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, it := range lists[offer.Skills] {
+		if err := p.load(ctx, it); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// call makes tool calls, all at once: nothing of one may get into another. That a barred tool is not called is no failure.
+// load loads a skill, and with it the files that it comes with. One that is refused because it is not what was listed is done with.
+func (p *play) load(ctx context.Context, it offer.Item) error {
+	sk, err := skills.Entry(p.Session, it)
+	if err == nil {
+		_, err = skills.Load(ctx, p.Session, sk)
+	}
+	for _, f := range sk.Files {
+		if err == nil && f.URI != sk.URI {
+			_, err = skills.Read(ctx, p.Session, sk, f.URI)
+		}
+	}
+	var refused *skills.Mismatch
+	if errors.As(err, &refused) {
+		return nil
+	}
+	return err
+}
+
+// call makes tool calls. A barred tool that is not called is done with.
 func (p *play) call(ctx context.Context, calls []toolCall, tools []offer.Item) error {
 	barred := map[string]bool{}
 	for _, it := range tools {
 		barred[it.Name] = it.Barred != nil
 	}
-	errs := make([]error, len(calls))
-	var all sync.WaitGroup
-	for i, c := range calls {
-		all.Go(func() {
-			_, err := p.CallTool(ctx, c.Name, c.Arguments, p.link.call())
-			switch {
-			case !barred[c.Name]:
-				errs[i] = err
-			case err == nil:
-				errs[i] = fmt.Errorf("%s was called", c.Name)
-			}
-		})
+	for _, c := range calls {
+		_, err := p.CallTool(ctx, c.Name, c.Arguments, p.link.call())
+		switch {
+		case err != nil && !barred[c.Name]:
+			return err
+		case err == nil && barred[c.Name]:
+			return fmt.Errorf("%s was called", c.Name)
+		}
 	}
-	all.Wait()
-	return errors.Join(errs...)
+	return p.err
 }
 
 // example are arguments to start from.
@@ -145,7 +187,7 @@ func example(it offer.Item) json.RawMessage {
 // echoSchema gives the schema of the first tool to the tool that echoes one.
 func echoSchema(tools []offer.Item) (calls []toolCall) {
 	for _, it := range tools {
-		if schema := jsonrpc.Get(it.InputSchema, "properties"); jsonrpc.Get(schema, "schema") != nil {
+		if jsonrpc.Get(it.InputSchema, "properties", "schema") != nil {
 			calls = append(calls, toolCall{it.Name, fmt.Appendf(nil, `{"schema":%s}`, tools[0].InputSchema)})
 		}
 	}
