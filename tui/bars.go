@@ -50,8 +50,8 @@ func (t tab) width() int { return paint.Width(t.key) + paint.Width(t.name) + 1 }
 // NotOffered is the badge of a screen for what the server does not offer.
 const NotOffered = "–"
 
-// tabs are the screens in the top line, the visible one always among them. Where they do not fit they go without badges,
-// and then without names, the last ones first.
+// tabs are the screens in the top line, the visible one always among them. Where they do not fit the spare ones go, then
+// badges, and then names, the last ones first.
 func (a *App) tabs() (list []tab) {
 	used := 0
 	add := func(v *registered, key string) {
@@ -74,6 +74,12 @@ func (a *App) tabs() (list []tab) {
 	}
 	if v := a.current(); v.info.Hidden {
 		add(v, " › ")
+	}
+	for i := len(list) - 1; i >= 0 && used > a.w; i-- {
+		if v := a.actions.find(list[i].view); v.info.Spare && list[i].name == v.info.Title && v.info.ID != a.place.view {
+			used -= list[i].width()
+			list = slices.Delete(list, i, i+1)
+		}
 	}
 	for _, bare := range []bool{false, true} {
 		for i := len(list) - 1; i >= 0 && used > a.w; i-- {

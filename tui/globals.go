@@ -57,6 +57,17 @@ func globalActions() []Action {
 			},
 		},
 		{
+			ID: "app.inbox", Keys: []string{"i", "f9"}, Title: "answer", Group: "Call", Hint: 9,
+			Help: "Go to the question of a server that waits longest for your answer. f9 works while typing.",
+			Disabled: func(c *Ctx) string {
+				if c.app.inbox() == "" || c.View == "answer" {
+					return "no other question of a server waits for an answer"
+				}
+				return ""
+			},
+			Run: func(c *Ctx) tea.Cmd { return c.app.navigate(Navigate{View: "answer"}) },
+		},
+		{
 			ID: "app.interrupt", Keys: []string{"ctrl+c"}, Title: "cancel, again to quit", Group: "Program",
 			Help: "Cancel the newest running call; again within 2 s quits.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.quit.interrupt(c.app) },

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"time"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -10,20 +8,12 @@ import (
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
-// Grace for overlays that nobody asked for: keys are swallowed until the
-// keyboard was quiet for graceQuiet, for graceMost at most.
-const (
-	graceQuiet = 425 * time.Millisecond
-	graceMost  = 1500 * time.Millisecond
-)
-
 // layer is an open overlay.
 type layer struct {
 	overlay Overlay
 	pane    Pane
 	rect    Rect // outer rectangle, as drawn last
-	opened  time.Time
-	quiet   time.Time // keys before this are swallowed; zero when asked for
+	grace   Grace
 }
 
 // top is the overlay that has the keys.
@@ -35,10 +25,10 @@ func (a *App) top() *layer {
 }
 
 func (a *App) push(o Overlay, unsolicited bool) {
-	l := &layer{overlay: o, opened: time.Now()}
+	l := &layer{overlay: o}
 	l.pane.ID = "overlay"
 	if unsolicited {
-		l.quiet = l.opened.Add(graceQuiet)
+		l.grace.Start()
 	}
 	a.overlays = append(a.overlays, l)
 }
@@ -65,11 +55,9 @@ func (a *App) drop(o Overlay) {
 
 // key gives a key to the overlay; esc closes it unless it consumed the key.
 func (l *layer) key(a *App, m tea.KeyPressMsg) tea.Cmd {
-	if now := time.Now(); now.Before(l.quiet) && now.Before(l.opened.Add(graceMost)) {
-		l.quiet = now.Add(graceQuiet)
+	if l.grace.Swallows() {
 		return nil
 	}
-	l.quiet = time.Time{}
 	cmd, ok := l.overlay.Handle(&a.ctx, m)
 	if !ok && m.String() == "esc" {
 		return join(cmd, a.pop())

@@ -109,7 +109,7 @@ func (l *linear) loop(lines <-chan string) error {
 		in := lines
 		if !ready {
 			in = nil
-		} else if len(l.queue)+len(l.urgent)+len(l.app.ops.all) == 0 {
+		} else if len(l.queue)+len(l.urgent) == 0 && l.idle() {
 			l.line.prompt(l.app.current().info.ID)
 		}
 		asked := false
@@ -137,11 +137,14 @@ func (l *linear) loop(lines <-chan string) error {
 				l.command(line)
 			}
 		}
-		if ready && l.again && (l.view == "" || len(l.app.ops.all) == 0) {
+		if ready && l.again && (l.view == "" || l.idle()) {
 			l.again, asked = false, true
 			l.seen = map[string]bool{}
 		}
-		if lines == nil && ready && len(l.queue)+len(l.urgent) == 0 && len(l.app.ops.all) == 0 {
+		if lines == nil && ready && len(l.queue)+len(l.urgent) == 0 && l.idle() {
+			if len(l.app.ops.all) > 0 {
+				fmt.Fprintln(l.out, "the input ended while a server waits for an answer: its call is cancelled")
+			}
 			l.ended = true
 		}
 		l.show(asked)
@@ -153,9 +156,14 @@ func (l *linear) loop(lines <-chan string) error {
 // lines that are piped in take effect one after the other.
 const linearQuiet = 15 * time.Millisecond
 
+// idle is whether a line can be carried out: nothing runs, or only calls that wait for a person's answer.
+func (l *linear) idle() bool {
+	return len(l.app.ops.all) == 0 || l.app.inbox() != "" && len(l.app.ops.all) == l.app.ops.calls()
+}
+
 // take queues a line. What cancels goes before what waits.
 func (l *linear) take(line string) {
-	if l.app.ops.calls() == 0 {
+	if l.app.ops.calls() == 0 || l.idle() {
 		l.queue = append(l.queue, line)
 		return
 	}
@@ -177,7 +185,7 @@ func (l *linear) next() (string, bool) {
 		l.urgent = l.urgent[1:]
 		return line, true
 	}
-	if len(l.queue) == 0 || len(l.app.ops.all) > 0 {
+	if len(l.queue) == 0 || !l.idle() {
 		return "", false
 	}
 	line := l.queue[0]

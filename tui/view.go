@@ -45,6 +45,8 @@ type Info struct {
 	NoRail bool
 	// AllServers is a screen that is not about the current server.
 	AllServers bool
+	// Spare is a screen whose tab is the first to go where there is no room, as long as it has no badge.
+	Spare bool
 	// Hidden leaves the screen out of the number keys and the tab line: it is
 	// reached from another screen. The palette still lists it.
 	Hidden bool

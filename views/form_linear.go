@@ -3,7 +3,6 @@ package views
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -30,26 +29,12 @@ func (v *formScreen) Plain(_ *tui.Ctx, w io.Writer) {
 }
 
 // Choices are the fields, each asked for by its number, and sending.
-func (v *formScreen) Choices(*tui.Ctx) (out []tui.Choice) {
+func (v *formScreen) Choices(*tui.Ctx) []tui.Choice {
 	if v.cur == nil || v.cur.op != 0 {
 		return nil
 	}
 	d := v.cur
-	for _, it := range d.form.Items() {
-		out = append(out, tui.Choice{Label: it.Label, Run: func(c *tui.Ctx) tea.Cmd {
-			v.reply.Clear()
-			return c.Ask(tui.Question{
-				Label: safe.Line(strings.TrimPrefix(it.Pointer, "/"), 80), Initial: it.Value,
-				OnDone: func(c *tui.Ctx, text string) tea.Cmd {
-					if err := d.form.SetText(it.Pointer, text); err != nil {
-						return tea.Batch(d.form.Cmd(), c.Toast(tui.Warning, err.Error()))
-					}
-					return d.form.Cmd()
-				},
-			})
-		}})
-	}
-	return append(out, tui.Choice{Label: v.verb + " " + safe.Line(v.name(d.item), 120), Run: func(c *tui.Ctx) tea.Cmd {
+	return append(fieldChoices(d.form, v.reply.Clear), tui.Choice{Label: v.verb + " " + safe.Line(v.name(d.item), 120), Run: func(c *tui.Ctx) tea.Cmd {
 		if why := v.cannot(c); why != "" {
 			return c.Toast(tui.Warning, why)
 		}

@@ -31,6 +31,7 @@ type formScreen struct {
 	calls  map[uint64]*draft // running, by operation
 
 	editing *draft // what is open in $EDITOR
+	asked   *questions
 }
 
 // formKind is what tells the three screens apart.
@@ -67,8 +68,8 @@ type draft struct {
 	keeping
 }
 
-func newFormScreen(store *inputs.Store, a formKind) *formScreen {
-	v := &formScreen{formKind: a, inputs: store, reply: pane.NewReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
+func newFormScreen(store *inputs.Store, asked *questions, a formKind) *formScreen {
+	v := &formScreen{formKind: a, inputs: store, asked: asked, reply: pane.NewReply(a.info.ID, "result"), drafts: map[string]*draft{}, calls: map[uint64]*draft{}}
 	v.reply.Again = "r run again"
 	return v
 }
@@ -110,36 +111,7 @@ func (v *formScreen) Actions() []tui.Action {
 			Help: "Go back to the list; what was typed is kept, also for the next run.",
 			Run:  func(c *tui.Ctx) tea.Cmd { return c.Return(v.list) },
 		},
-	}, append(v.formActions(), v.reply.Actions(id, "result")...)...)
-}
-
-// formActions name the form's own keys, for help, palette and hints.
-func (v *formScreen) formActions() (out []tui.Action) {
-	for _, k := range []struct{ id, key, title, help string }{
-		{"raw", "ctrl+r", "raw JSON", "Switch between the form and its value as raw JSON; nothing is lost either way."},
-		{"add", "ctrl+n", "add item", "Add an item to the array, or a key to the map, that the focus is in."},
-		{"unset", "ctrl+x", "unset", "Leave the field out; removes an item of an array or map."},
-		{"state", "ctrl+o", "unset, empty or null", "Choose between leaving the field out, empty and null, or another variant."},
-		{"undo", "ctrl+z", "undo", "Undo the last change."},
-		{"fill", "ctrl+l", "fill from the schema", "Add what is required and missing; again adds the rest, as the schema's examples and defaults have it."},
-		{"moveup", "alt+up", "move item up", "Move the item of an array up."},
-		{"movedown", "alt+down", "move item down", "Move the item of an array down."},
-		{"rename", "f2", "rename key", "Rename a key of a map."},
-	} {
-		out = append(out, tui.Action{
-			ID: v.info.ID + "." + k.id, Keys: []string{k.key}, Title: k.title, Help: k.help, Group: "Form", Pane: "form",
-			Disabled: v.nothing,
-			Run: func(c *tui.Ctx) tea.Cmd {
-				v.cur.form.Key(tui.PressOf(k.key))
-				return v.changed(c, v.cur)
-			},
-		})
-	}
-	return append(out, tui.Action{
-		ID: v.info.ID + ".problem", Keys: []string{"f8"}, Title: "next problem", Group: "Form", Pane: "form",
-		Help: "Go to the next field whose value is not valid.", Disabled: v.nothing,
-		Run: func(*tui.Ctx) tea.Cmd { v.cur.form.NextProblem(); return v.cur.form.Cmd() },
-	})
+	}, append(formActions(id, v.nothing, func() *form.Form { return v.cur.form }, func(c *tui.Ctx) tea.Cmd { return v.changed(c, v.cur) }), v.reply.Actions(id, "result")...)...)
 }
 
 func (v *formScreen) nothing(*tui.Ctx) string {

@@ -237,12 +237,23 @@ func (v *formScreen) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if v.cur.op == 0 {
 		return cur
 	}
+	if v.question() != 0 {
+		p.Lines = append(p.Lines, "", " "+c.Theme.Warn.S("✉ waits for your answer")+c.Theme.Muted.S(" · "+c.KeyOf("app.inbox")+" to answer"))
+	}
 	for _, op := range c.Ops() {
 		if op.ID == v.cur.op {
 			p.Lines = append(p.Lines, progressLines(c.Theme, op, p.W)...)
 		}
 	}
 	return cur
+}
+
+// question is what the running call waits for a person to answer, 0 if nothing.
+func (v *formScreen) question() uint64 {
+	if v.cur == nil || v.cur.op == 0 {
+		return 0
+	}
+	return v.asked.ofCall(v.cur.server, v.name(v.cur.item))
 }
 
 // progressLines is a call's progress as one bar, however many notifications came.

@@ -62,6 +62,11 @@ func scenes() []scene {
 		}},
 		{name: "traffic", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a) }},
 		{name: "traffic-frame", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a).Press("enter") }},
+		{name: "inbox", at: "tools", opts: askers(), play: func(a *tuitest.App) { fillIn(a, "ask").Press("ctrl+g").Press("8").Sleep(time.Second) }},
+		{name: "inbox-answer", at: "tools", opts: askers(), play: func(a *tuitest.App) {
+			fillIn(a, "ask").Press("ctrl+g").Sleep(1300 * time.Millisecond).Press("i").Type("Ada")
+		}},
+		{name: "inbox-none", rare: true, at: "inbox", opts: agent()},
 		{name: "logs", at: "tools", opts: agent(), play: func(a *tuitest.App) {
 			a.Press("7", "L").Type("debug").Press("enter", "2")
 			sendIt(fillIn(a, "log"))

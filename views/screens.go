@@ -35,24 +35,28 @@ type Deps struct {
 	Pool *toolset.Pool
 	// Configs is where servers come from besides the command line; nil where none can be written or read again.
 	Configs *Configs
+	// Browse opens a page in the user's browser; nil where there is none.
+	Browse func(ctx context.Context, url string) error
 	// Stack is the processes that run below this program; nil for none.
 	Stack Stack
 }
 
 // All returns new screens, in the order of their number keys. It is the one place where screens are listed.
 func All(d Deps) []tui.View {
-	calls := &pane.Calls{}
+	calls, asked := &pane.Calls{}, newQuestions()
 	return []tui.View{
 		newServers(d.Trust, d.Pool, d.Configs),
 		newTools(calls),
 		newResources(calls),
 		newPrompts(calls),
-		newCall(d.Inputs, d.Consent),
+		newCall(d.Inputs, d.Consent, asked),
 		newTraffic(),
 		newLogs(),
+		newInbox(asked),
+		newAnswer(asked, d.Browse),
 		newTemplates(calls),
-		newTemplate(d.Inputs),
-		newPrompt(d.Inputs),
+		newTemplate(d.Inputs, asked),
+		newPrompt(d.Inputs, asked),
 		newAllTools(d.Registry, calls),
 		newSubscriptions(),
 		newStack(d.Stack),
@@ -82,8 +86,8 @@ func formInfo(id, title string, hidden bool, aliases ...string) tui.Info {
 }
 
 // newCall calls a tool.
-func newCall(store *inputs.Store, agreed *consent.Policy) *formScreen {
-	return newFormScreen(store, formKind{
+func newCall(store *inputs.Store, agreed *consent.Policy, asked *questions) *formScreen {
+	return newFormScreen(store, asked, formKind{
 		info: formInfo("call", "Call", false, "c"), verb: "call", list: "tools", kind: offer.Tools, name: itemName, consent: cmp.Or(agreed, &consent.Policy{}),
 		fields: func(it offer.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
 		send: func(ctx context.Context, s *session.Session, it offer.Item, args []byte, _ map[string]string, o session.CallOptions) (rpc.Reply, error) {
@@ -96,8 +100,8 @@ func newCall(store *inputs.Store, agreed *consent.Policy) *formScreen {
 }
 
 // newPrompt gets a prompt.
-func newPrompt(store *inputs.Store) *formScreen {
-	return newFormScreen(store, formKind{
+func newPrompt(store *inputs.Store, asked *questions) *formScreen {
+	return newFormScreen(store, asked, formKind{
 		info: formInfo("prompt", "Prompt", true), verb: "get", list: "prompts", kind: offer.Prompts, name: itemName,
 		fields: func(it offer.Item) *schema.Schema {
 			args := make([]schema.Argument, len(it.Args))
@@ -121,8 +125,8 @@ func newPrompt(store *inputs.Store) *formScreen {
 }
 
 // newTemplate fills in a resource template and reads the resource.
-func newTemplate(store *inputs.Store) *formScreen {
-	return newFormScreen(store, formKind{
+func newTemplate(store *inputs.Store, asked *questions) *formScreen {
+	return newFormScreen(store, asked, formKind{
 		info: formInfo("template", "Template", true), verb: "read", list: "templates", kind: offer.Templates,
 		name: func(it offer.Item) string { return it.URI },
 		fields: func(it offer.Item) *schema.Schema {

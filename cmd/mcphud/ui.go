@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
@@ -49,6 +50,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	trust := a.o.trust()
 	o := a.sessionOptions(start.settings)
 	o.Journal, o.Patient, o.ResultTTL = j, true, start.settings.ResultCacheTTL
+	o.Pending = pending.New(pending.Options{Attended: true})
 	m := session.NewManager(o)
 	defer m.Close()
 	bridge := toolset.NewBridge(m, start.settings)
@@ -61,7 +63,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	a.kill.watch(processesOf(m))
 	a.kill.patient.Store(true) // the UI restores the terminal first, and bounds that itself
 	defer a.kill.patient.Store(false)
-	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent(), Configs: start.configs}
+	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent(), Configs: start.configs, Browse: browse}
 	if start.stack != nil {
 		deps.Stack = start.stack.view
 	}

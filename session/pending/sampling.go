@@ -47,3 +47,9 @@ func ToolUse(id, name string, input json.RawMessage) json.RawMessage {
 	out = append(append(out, `,"name":`...), jsonrpc.Quote(name)...)
 	return append(append(append(out, `,"input":`...), input...), '}')
 }
+
+// Image is a content block of a picture; data is base64.
+func Image(mime, data string) json.RawMessage {
+	out := append([]byte(`{"type":"image","data":`), jsonrpc.Quote(data)...)
+	return append(append(append(out, `,"mimeType":`...), jsonrpc.Quote(mime)...), '}')
+}

@@ -1,0 +1,162 @@
+package views_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/tui/tuitest"
+	"github.com/mcphud/mcphud/views"
+)
+
+// asker is a server whose tool "ask" asks with a request of its own before it answers, and says then what it was told. Asked again it
+// asks the next one.
+func asker(method string, params ...string) (tuitest.Serve, *told) {
+	got := &told{}
+	return func(_ context.Context, in io.Reader, out io.Writer) error {
+		lines := bufio.NewScanner(in)
+		lines.Buffer(nil, 64<<20)
+		call, n := "", 0
+		for lines.Scan() {
+			id, name := requestOf(lines.Bytes())
+			reply := ""
+			switch {
+			case name == string(mcp.MethodInitialize):
+				reply = `{"jsonrpc":"2.0","id":` + id + `,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"asker","version":"1"}}}`
+			case name == string(mcp.MethodToolsList):
+				reply = `{"jsonrpc":"2.0","id":` + id + `,"result":{"tools":[{"name":"ask","inputSchema":{"type":"object"}}]}}`
+			case name == string(mcp.MethodToolsCall):
+				call = id
+				reply = fmt.Sprintf(`{"jsonrpc":"2.0","id":"q%d","method":%q,"params":%s}`, n, method, params[n%len(params)])
+				n++
+			case name == "" && strings.HasPrefix(id, `"q`):
+				var a struct{ Result, Error json.RawMessage }
+				if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+					return err
+				}
+				said := string(a.Result) + string(a.Error)
+				got.add(said)
+				reply = `{"jsonrpc":"2.0","id":` + call + `,"result":{"content":[{"type":"text","text":` + string(jsonrpc.Quote("you said "+said)) + `}]}}`
+			}
+			if reply != "" {
+				if _, err := io.WriteString(out, reply+"\n"); err != nil {
+					return err
+				}
+			}
+		}
+		return lines.Err()
+	}, got
+}
+
+// told is what a server was answered.
+type told struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (g *told) add(s string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.all = append(g.all, s)
+}
+
+// last is the newest answer.
+func (g *told) last() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.all) == 0 {
+		return ""
+	}
+	return g.all[len(g.all)-1]
+}
+
+// attended gives the sessions a queue that a person answers.
+func attended() tuitest.Option {
+	return tuitest.SessionOptions(func(o *session.Options) { o.Pending = pending.New(pending.Options{Attended: true}) })
+}
+
+// askers is a server that asks who one is.
+func askers() []tuitest.Option {
+	serve, _ := asker("elicitation/create", person)
+	return []tuitest.Option{tuitest.Peer("asker", serve), attended()}
+}
+
+// asked starts the UI on a server that asks, and calls its tool.
+func asked(t *testing.T, method string, params string, more ...tuitest.Option) (*tuitest.App, *told) {
+	t.Helper()
+	serve, got := asker(method, params)
+	app := tuitest.Start(t, append([]tuitest.Option{tuitest.Views(views.All(views.Deps{})...), tuitest.Peer("asker", serve), attended(), tuitest.Size(80, 24)}, more...)...)
+	app.Press("2").View("tools").Pane("list").Has("ask")
+	app.Press("enter").View("call").Press("ctrl+g")
+	return app, got
+}
+
+const person = `{"message":"Who are you?","requestedSchema":{"type":"object","properties":{` +
+	`"name":{"type":"string","title":"Your name"},"age":{"type":"integer","default":42},` +
+	`"color":{"type":"string","oneOf":[{"const":"r","title":"Red"},{"const":"g","title":"Green"}],"default":"g"},` +
+	`"tags":{"type":"array","items":{"anyOf":[{"const":"a","title":"Apple"},{"const":"b","title":"Bear"}]},"default":["b"]}},"required":["name"]}}`
+
+// A call waits for a person, says so, and its form has the schema's defaults. After the answer the call is on the screen again.
+func TestInboxElicitation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, got := asked(t, "elicitation/create", person)
+		app.Status().Has("inbox 1")
+		app.Toast("asker waits for your answer")
+		app.Pane("result").Has("waits for your answer", "i to answer")
+		app.Press("i").View("answer").Pane("question").Has("asker says", "▌ Who are you?")
+		app.Pane("form").Focused().Has("42", "Green", "Bear")
+		app.Type("Ada").Press("ctrl+g").View("call")
+		app.Pane("result").Has("✓ ", "you said")
+		var a struct {
+			Action  string
+			Content map[string]any
+		}
+		if err := json.Unmarshal([]byte(got.last()), &a); err != nil {
+			t.Fatal(err)
+		}
+		if s := fmt.Sprint(a.Content); a.Action != "accept" || s != "map[age:42 color:g name:Ada tags:[b]]" {
+			t.Errorf("answered %s with %s", a.Action, s)
+		}
+		app.Press("8").View("inbox").Pane("list").Has("✓ accepted", "Who are you?")
+		app.Status().HasNot("inbox 1")
+	})
+}
+
+// Decline and cancel are keys of their own, in the form and in the list.
+func TestInboxDeclineAndCancel(t *testing.T) {
+	for _, k := range []struct{ key, from, action string }{
+		{"f6", "answer", "decline"},
+		{"f7", "answer", "cancel"},
+		{"d", "inbox", "decline"},
+		{"c", "inbox", "cancel"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			app, got := asked(t, "elicitation/create", person)
+			if k.from == "answer" {
+				app.Press("i").View("answer")
+			} else {
+				app.Press("8").View("inbox").Sleep(time.Second)
+			}
+			app.Press(k.key)
+			app.Eventually(func() string {
+				if want := `{"action":"` + k.action + `"}`; got.last() != want {
+					return "the server was told " + got.last()
+				}
+				return ""
+			})
+			app.Press("8").View("inbox").Pane("list").Has("asker")
+		})
+	}
+}
