@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ func (a *app) resourcesCommand() *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "subscribe URI… [flags] [URL | -- COMMAND ARGS…]", Short: "Print notifications about resources until interrupted", Annotations: rule("some"),
-			Example: "  mcphud resources subscribe file:///etc/hosts --format jsonl -- node server.js",
+			Example: "  mcphud resources subscribe file:///etc/hosts file:///etc/motd --format jsonl -- node server.js",
 			Args:    cobra.ArbitraryArgs, RunE: a.serverCommand(resourcesSubscribe), ValidArgsFunction: a.completeNames(offer.Resources),
 		})
 }
@@ -51,11 +52,13 @@ func resourcesSubscribe(ctx context.Context, l *link, uris []string) error {
 		}
 	}
 	l.side.stream(emit)
-	for _, uri := range uris {
+	for i, uri := range uris {
 		if err := l.Subscribe(ctx, uri); err != nil {
+			l.unsubscribe(ctx, uris[:i])
 			return err
 		}
 	}
+	defer l.unsubscribe(ctx, uris)
 	for {
 		if err := l.side.broken(); err != nil {
 			return err
@@ -71,6 +74,18 @@ func resourcesSubscribe(ctx context.Context, l *link, uris []string) error {
 			return ctx.Err()
 		case <-l.manager.Changed():
 		}
+	}
+}
+
+// unsubscribe tells a server that it need not send more, also after an interrupt; that it cannot be told is its own affair.
+func (l *link) unsubscribe(ctx context.Context, uris []string) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer stop()
+	for _, uri := range uris {
+		if l.Status().State != session.Connected || ctx.Err() != nil {
+			return
+		}
+		_ = l.Unsubscribe(ctx, uri)
 	}
 }
 

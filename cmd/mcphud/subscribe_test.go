@@ -35,6 +35,9 @@ func serveUpdates(in io.Reader, out io.Writer) {
 			if bytes.Contains(env.Params, []byte("updates://leave")) {
 				return
 			}
+		case "resources/unsubscribe":
+			fmt.Fprintln(os.Stderr, env.Method, jsonrpc.GetString(env.Params, "uri"))
+			fmt.Fprintf(out, "%s\n", jsonrpc.NewResult(env.ID, nil))
 		default:
 			fmt.Fprintf(out, "%s\n", jsonrpc.NewError(env.ID, jsonrpc.CodeMethodNotFound, "Method not found", nil))
 		}
@@ -62,7 +65,7 @@ func TestSubscribe(t *testing.T) {
 		t.Errorf("%s%s", o.out, o.stderr)
 	}
 
-	cmd := command(t, append([]string{"resources", "subscribe", "updates://stay"}, server...)...)
+	cmd := command(t, append([]string{"resources", "subscribe", "updates://stay", "updates://too"}, server...)...)
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -73,13 +76,14 @@ func TestSubscribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := bufio.NewReader(pipe)
-	for range 3 {
+	for range 6 {
 		if line, err := r.ReadString('\n'); err != nil || !strings.Contains(line, "updated") {
 			t.Fatal(line, err)
 		}
 	}
 	_ = cmd.Process.Signal(syscall.SIGINT)
-	if o := wait2(t, cmd, &bytes.Buffer{}, &stderr); o.code != exitInterrupted {
+	if o := wait2(t, cmd, &bytes.Buffer{}, &stderr); o.code != exitInterrupted ||
+		!strings.Contains(o.stderr, "resources/unsubscribe updates://stay\nresources/unsubscribe updates://too\n") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }
