@@ -27,11 +27,11 @@ type scribe struct {
 	counts  map[string]int
 	asked   []string // methods with the uri or argument they are about
 	send    func(string)
-	answers map[string]string // results by method, or errors where they begin with {"code"
+	answers map[string]func(params []byte) string // results by method, or errors where they begin with {"code"
 }
 
 func newScribe() *scribe {
-	return &scribe{tools: toolJSON("alpha", "The first."), state: "one\ntwo", counts: map[string]int{}, answers: map[string]string{}}
+	return &scribe{tools: toolJSON("alpha", "The first."), state: "one\ntwo", counts: map[string]int{}, answers: map[string]func([]byte) string{}}
 }
 
 func toolJSON(name, about string) string {
@@ -74,13 +74,13 @@ func (s *scribe) answer(env jsonrpc.Envelope) string {
 	s.counts[env.Method]++
 	s.asked = append(s.asked, env.Method+" "+jsonrpc.GetString(env.Params, "uri"))
 	if a, ok := s.answers[env.Method]; ok {
-		return a
+		return a(env.Params)
 	}
 	hints := s.hints
 	if s.modern {
 		hints += `,"resultType":"complete"`
 	}
-	const caps = `"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true},"completions":{}},"serverInfo":{"name":"scribe","version":"1"}`
+	const caps = `"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true},"prompts":{},"completions":{}},"serverInfo":{"name":"scribe","version":"1"}`
 	switch env.Method {
 	case "server/discover":
 		if s.modern {

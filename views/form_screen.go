@@ -171,7 +171,7 @@ func (v *formScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return v.reply.Handle(c, msg)
 	case suggestions:
 		if v.drafts[m.d.key] == m.d {
-			m.d.form.Suggest(m.pointer, m.text, m.values)
+			m.d.form.Suggest(m.pointer, m.text, m.found)
 			return nil, true
 		}
 		return nil, false

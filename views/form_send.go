@@ -2,7 +2,9 @@ package views
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/consent"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
@@ -17,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/form"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
@@ -277,14 +281,19 @@ func progressLines(th *tui.Theme, op tui.Op, w int) []string {
 	return out
 }
 
+// completionRest is how long nothing is typed before a server is asked for completions.
+const completionRest = 150 * time.Millisecond
+
 // completer asks the server to complete an argument, a moment after the last
-// key. Nil where the server does not offer it.
+// key; a question that is overtaken is cancelled. Nil where the server does not offer it.
 func (v *formScreen) completer(s *session.Session, it offer.Item) func(pointer, text string) tea.Cmd {
 	if v.ref == nil || !s.Supports("completion/complete") {
 		return nil
 	}
 	ref := v.ref(it)
+	stop := func() {}
 	return func(pointer, text string) tea.Cmd {
+		stop()
 		key := s.Name() + "\x00" + v.name(it)
 		d := v.drafts[key]
 		if d == nil {
@@ -293,14 +302,20 @@ func (v *formScreen) completer(s *session.Session, it offer.Item) func(pointer, 
 		name := strings.TrimPrefix(pointer, "/")
 		known := d.form.Strings()
 		delete(known, name)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		stop = cancel
 		return func() tea.Msg {
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 			defer cancel()
-			r, err := s.Complete(ctx, ref, name, text, known)
-			if err != nil {
-				return nil // a convenience: what went wrong is in the traffic
+			select {
+			case <-time.After(completionRest):
+			case <-ctx.Done():
+				return nil
 			}
-			return suggestions{d, pointer, text, completionValues(r.Result)}
+			r, err := s.Complete(ctx, ref, name, text, known)
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return nil
+			}
+			return suggestions{d, pointer, text, completions(r.Result, err)}
 		}
 	}
 }
@@ -309,25 +324,31 @@ func (v *formScreen) completer(s *session.Session, it offer.Item) func(pointer, 
 type suggestions struct {
 	d             *draft
 	pointer, text string
-	values        []string
+	found         form.Suggestions
 }
 
-// completionValues reads completion.values of a completion/complete result.
-func completionValues(result []byte) (out []string) {
-	_ = jsonrpc.Members(result, func(key string, v []byte) bool {
-		if key != "completion" {
-			return true
-		}
-		_ = jsonrpc.Members(v, func(key string, v []byte) bool {
-			if key == "values" {
-				_ = jsonrpc.Elements(v, func(v []byte) bool {
-					out = append(out, pane.PlainValue(v))
-					return len(out) < 100
-				})
-			}
-			return true
-		})
-		return false
-	})
+// completions reads a completion/complete result.
+func completions(result []byte, err error) (out form.Suggestions) {
+	var e *failure.Error
+	switch {
+	case errors.As(err, &e):
+		out.Err = e.Message
+		return out
+	case err != nil:
+		out.Err = err.Error()
+		return out
+	}
+	found := jsonrpc.Get(result, "completion")
+	values := jsonrpc.Get(found, "values")
+	if err := jsonrpc.Elements(values, func(v []byte) bool {
+		out.Values = append(out.Values, pane.PlainValue(v))
+		return len(out.Values) < 100 // as many as the protocol allows
+	}); err != nil {
+		out.Err = "the answer has no completion.values"
+	}
+	out.More = string(jsonrpc.Get(found, "hasMore")) == "true"
+	if n, err := strconv.ParseFloat(string(jsonrpc.Get(found, "total")), 64); err == nil && n > 0 && n < 1e9 {
+		out.Total = int(n)
+	}
 	return out
 }

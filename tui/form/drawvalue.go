@@ -212,7 +212,13 @@ func (d *drawer) detail(out []string, r *row, pad string, room int) []string {
 	if p := d.f.pop; p != nil {
 		out = d.popup(out, p, pad, room)
 	}
-	return d.explain(d.problems(out, r, pad, room, 4), r, pad, room)
+	out = d.problems(out, r, pad, room, 4)
+	if no := d.f.refused; no.why != "" && no.ptr == r.ptr {
+		for _, l := range wrapped(safe.Text("! no completions: "+limit(no.why, 4*room)), room, 2) {
+			out = append(out, pad+d.t.Warn.S(l))
+		}
+	}
+	return d.explain(out, r, pad, room)
 }
 
 // explain adds what the schema says of a field.
@@ -336,6 +342,8 @@ func (d *drawer) popup(out []string, p *popup, pad string, room int) []string {
 		out = append(out, pad+paint.Cut(line, room))
 	}
 	switch rest := len(p.shown) - popRows; {
+	case p.note != "":
+		out = append(out, pad+t.Muted.S("  "+p.note))
 	case len(p.shown) == 0:
 		out = append(out, pad+t.Muted.S("  nothing matches; backspace widens the filter"))
 	case rest > 0:

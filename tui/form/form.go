@@ -49,6 +49,7 @@ type Form struct {
 	input    *textInput // of the focused row
 	deferred bool       // the input holds JSON that becomes a container on leaving
 	pop      *popup
+	refused  refusal
 	rename   *rename
 	raw      *rawMode
 	rawOld   *rawMode
@@ -73,6 +74,9 @@ type Form struct {
 	cursor bool
 	fresh  bool
 }
+
+// refusal is what was wrong with the last question for completions.
+type refusal struct{ ptr, why string }
 
 // undo is one state to go back to.
 type undo struct {

@@ -152,12 +152,12 @@ func TestSuggestions(t *testing.T) {
 	if asked != "/lang=py" {
 		t.Fatal(asked)
 	}
-	f.Suggest("/lang", "p", []string{"stale"})
-	f.Suggest("/b", "py", []string{"elsewhere"})
+	f.Suggest("/lang", "p", Suggestions{Values: []string{"stale"}})
+	f.Suggest("/b", "py", Suggestions{Values: []string{"elsewhere"}})
 	if f.pop != nil {
 		t.Fatal("an answer to another question is shown")
 	}
-	f.Suggest("/lang", "py", []string{"python", "pytorch"})
+	f.Suggest("/lang", "py", Suggestions{Values: []string{"python", "pytorch"}})
 	if !strings.Contains(screen(f), "pytorch") {
 		t.Fatal(screen(f))
 	}
@@ -165,7 +165,7 @@ func TestSuggestions(t *testing.T) {
 	if got := f.Strings()["lang"]; got != "pytorch" {
 		t.Errorf("%q", got)
 	}
-	f.Suggest("/lang", "pytorch", []string{"pytorch-x"})
+	f.Suggest("/lang", "pytorch", Suggestions{Values: []string{"pytorch-x"}})
 	press(t, f, "text:2")
 	if f.pop != nil || f.Strings()["lang"] != "pytorch2" {
 		t.Error("typing does not close the list")

@@ -2,6 +2,7 @@ package form
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type popup struct {
 	filter     *textInput
 	filterable bool
 	suggestion bool
+	note       string // below the choices, safe
 }
 
 // choice is one line of a popup.
@@ -280,22 +282,46 @@ func brief(v *schema.Value) string {
 	return text.Clip(v.String(), 200)
 }
 
+// Suggestions are the answer to a completion.
+type Suggestions struct {
+	Values []string
+	Total  int    // how many values there are, 0 if that is not known
+	More   bool   // there are more than Values
+	Err    string // why there are none, "" for no reason
+}
+
+// note says how many values there are where these are not all.
+func (s Suggestions) note() string {
+	switch n := len(s.Values); {
+	case s.Total > n:
+		return fmt.Sprintf("%d of %d values; type to narrow", n, s.Total)
+	case s.More:
+		return fmt.Sprintf("%d values and more; type to narrow", n)
+	}
+	return ""
+}
+
 // Suggest shows completions for a field, if it is still the focused one and
-// its text is still what they were asked for. No values closes the list.
-func (f *Form) Suggest(pointer, forText string, values []string) {
+// its text is still what they were asked for. No values closes the list; what is wrong stands at the field until the next answer.
+func (f *Form) Suggest(pointer, forText string, s Suggestions) {
 	t := f.edit()
 	r := f.row()
 	if t == nil || r.ptr != pointer || t.String() != forText || f.raw != nil || f.rename != nil {
 		return
 	}
 	f.fresh = false
+	f.refused = refusal{}
+	if s.Err != "" {
+		f.refused = refusal{pointer, s.Err}
+	}
+	values := s.Values
 	if len(values) == 0 || len(values) == 1 && values[0] == forText {
 		if f.pop != nil && f.pop.suggestion {
 			f.pop = nil
 		}
 		return
 	}
-	p := &popup{suggestion: true}
+	p := &popup{suggestion: true, note: s.note()}
 	for _, v := range values[:min(len(values), 200)] {
 		p.choices = append(p.choices, choice{v, "", func() {
 			f.input = newField(v)

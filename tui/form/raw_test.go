@@ -112,7 +112,7 @@ func TestCompletionsAreTaken(t *testing.T) {
 			return func() tea.Msg { return nil }
 		}
 		press(t, f, "text:Eng")
-		f.Suggest("/team", "Eng", []string{"Engineering", "English"})
+		f.Suggest("/team", "Eng", Suggestions{Values: []string{"Engineering", "English"}})
 		press(t, f, k)
 		if got := f.Strings()["team"]; got != "Engineering" || f.row().ptr != "/team" {
 			t.Errorf("%s makes it %q at %s", k, got, f.row().ptr)
@@ -121,7 +121,7 @@ func TestCompletionsAreTaken(t *testing.T) {
 		if f.row().ptr != "/other" || asked[len(asked)-1] != "/other=" {
 			t.Errorf("%s again is at %s after %v", k, f.row().ptr, asked)
 		}
-		f.Suggest("/other", "", []string{"x"})
+		f.Suggest("/other", "", Suggestions{Values: []string{"x"}})
 		if !strings.Contains(screen(f), "\n      x") || f.pop == nil {
 			t.Errorf("nothing pops up on focus:\n%s", screen(f))
 		}
