@@ -55,7 +55,8 @@ func GoSDKMemory(t testing.TB) config.Server {
 }
 
 // Patient is a small server of go-sdk over stdio whose tool wait ends only when
-// it is cancelled, and whose tool count says "N waiting, N cancelled".
+// it is cancelled, and whose tool count says "N waiting, N cancelled"; its tool ask
+// is that of Questions.
 func Patient(t testing.TB) config.Server {
 	return stdio(t, "patient", gobin(t, "go-sdk-patient"))
 }
@@ -63,6 +64,12 @@ func Patient(t testing.TB) config.Server {
 // MCPGoEverything is mcp-go's everything example over stdio; both eras.
 func MCPGoEverything(t testing.TB) config.Server {
 	return stdio(t, "mcp-go-everything", gobin(t, "mcp-go-everything"))
+}
+
+// Questions is a small server of the TypeScript SDK over stdio; both eras. Its tool ask asks for a message, the roots and a name.
+func Questions(t testing.TB) config.Server {
+	installed(t, "peers", filepath.Join("node_modules", "@modelcontextprotocol", "server"))
+	return stdio(t, "questions", Node(t), installed(t, "peers", "questions.mjs"))
 }
 
 // All is every pinned server over stdio.
