@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/sessiontest"
@@ -78,7 +79,7 @@ func waits(t *testing.T, q *pending.Queue, n int) []pending.Question {
 	if all := q.Open(); len(all) == n {
 		return all
 	}
-	t.Fatalf("open: %+v, want %d", q.Open(), n)
+	t.Fatalf("%d are open, want %d", q.Len(), n)
 	return nil
 }
 
@@ -323,5 +324,40 @@ func TestSessionPresentsAnotherClient(t *testing.T) {
 		if want := `{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"x","version":"9"}}`; len(hello) != 2 || hello[1] != want {
 			t.Errorf("%s", hello)
 		}
+	})
+}
+
+// TestTooManyQuestions: those beyond the limit are refused at once, one that uses an id twice is journalled, and the rest wait.
+func TestTooManyQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := pending.New(pending.Options{Attended: true})
+		refused := make(chan string, 100)
+		m, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Handshake(`{"tools":{}}`)
+			p.Serve(func(env jsonrpc.Envelope) {
+				if env.Kind == jsonrpc.ErrorResponse {
+					refused <- string(env.Error)
+				}
+				if env.Method != "tools/call" {
+					return
+				}
+				for i := range 70 {
+					p.Send(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":%s}`, i, asksName)
+				}
+				p.Send(`{"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":%s}`, asksName)
+			})
+		})}, config.Server{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := start(ctx, s, "x")
+		waits(t, q, 64)
+		if len(refused) != 6 || !strings.Contains(<-refused, "more than 64 requests at once") {
+			t.Errorf("%d were refused", len(refused))
+		}
+		if notes := sessiontest.Notes(m, journal.State); strings.Count(notes, "with this id is still being answered") != 1 {
+			t.Error(notes)
+		}
+		cancel()
+		<-done
+		waits(t, q, 0)
 	})
 }

@@ -54,8 +54,10 @@ func TestPeerQuestionsAreAnswered(t *testing.T) {
 		{"get-roots-list", `{}`, "", "/a/root"},
 	}
 	gosdk := []ask{
-		{"elicit (form)", `{}`, pending.Form, "Ann"}, {"elicit (url)", `{}`, pending.URL, "elicitation pending"},
-		{"sample", `{}`, pending.Sampling, "said by a person"}, {"roots", `{}`, "", "/a/root"},
+		{"elicit (form)", `{}`, pending.Form, "Ann"},
+		{"elicit (url)", `{}`, pending.URL, "elicitation pending"},
+		{"sample", `{}`, pending.Sampling, "said by a person"},
+		{"roots", `{}`, "", "/a/root"},
 	}
 	rounds := []ask{{"ask", `{}`, pending.Sampling, "said by a person; file:///a/root; accept Ann"}}
 	first := []ask{{"ask", `{}`, pending.Sampling, "said by a person"}} // go-sdk asks clients of the legacy era for one round only

@@ -41,16 +41,17 @@ type Mux struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // requests and answers being sent
 
-	mu      sync.Mutex
-	next    uint64
-	pending map[uint64]*pending
-	tokens  map[string]*pending // by progress token, as on the wire
-	ended   map[uint64]string   // why recent requests are not pending any more
-	order   []uint64            // keys of gone, oldest first
-	serving map[string]*serving // requests of the server by their ids
-	closed  *failure.Error      // why no more requests can be made
-	modern  bool                // requests are cancelled the modern way
-	frames  uint64              // frames received, to know that the server is alive
+	mu       sync.Mutex
+	next     uint64
+	pending  map[uint64]*pending
+	tokens   map[string]*pending // by progress token, as on the wire
+	ended    map[uint64]string   // why recent requests are not pending any more
+	order    []uint64            // keys of gone, oldest first
+	serving  map[string]*serving // requests of the server by their ids
+	refusing int                 // refusals of further ones that are being sent
+	closed   *failure.Error      // why no more requests can be made
+	modern   bool                // requests are cancelled the modern way
+	frames   uint64              // frames received, to know that the server is alive
 
 	cancels sync.WaitGroup // notifications/cancelled being sent
 }

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -65,13 +66,14 @@ func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
 	ctx, stop := context.WithCancelCause(m.ctx)
 	m.mu.Lock()
 	if _, twice := m.serving[id]; twice || len(m.serving) >= maxServing || m.closed != nil {
+		refuse := !twice && m.closed == nil && m.refusing < maxServing
+		if refuse {
+			m.refusing++
+			m.wg.Add(1)
+		}
 		m.mu.Unlock()
 		stop(nil)
-		note := "not answered: too many requests of the server at once"
-		if twice {
-			note = "not answered: the server's request with this id is still being answered"
-		}
-		m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.State, Method: env.Method, Note: note}, nil)
+		m.refuse(env, twice, refuse)
 		return
 	}
 	one := &serving{stop: stop}
@@ -124,4 +126,23 @@ func (m *Mux) stopServing(params []byte) {
 	if s != nil {
 		s.stop(ErrWithdrawn)
 	}
+}
+
+// refuse says why a request of the server is not answered: to the server too, unless it has another with this id, or does not read.
+func (m *Mux) refuse(env jsonrpc.Envelope, twice, reply bool) {
+	note := "not answered: too many requests of the server at once"
+	if twice {
+		note = "not answered: the server's request with this id is still being answered"
+	}
+	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.State, Method: env.Method, Note: note}, nil)
+	if !reply {
+		return
+	}
+	go func() {
+		defer m.wg.Done()
+		m.serve(m.ctx, env.ID, nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: fmt.Sprintf("more than %d requests at once", maxServing)})
+		m.mu.Lock()
+		m.refusing--
+		m.mu.Unlock()
+	}()
 }
