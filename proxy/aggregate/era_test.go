@@ -81,6 +81,30 @@ func TestP3_ParametersInHeadersAreMadeForLegacyCallers(t *testing.T) {
 	}
 }
 
+// spaced makes a header's name one that is not allowed, which mcp-go would not take.
+type spaced struct{ http.ResponseWriter }
+
+func (w spaced) Write(b []byte) (int, error) {
+	return w.ResponseWriter.Write(bytes.ReplaceAll(b, []byte(`"a_b"`), []byte(`"a b"`)))
+}
+
+// What must not be called over HTTP is not offered to callers either, whatever they speak.
+func TestBarredToolsAreNotOffered(t *testing.T) {
+	s := router(t, map[string]string{"a": served(t, "a", func(m *server.MCPServer) {
+		inRegion(m)
+		m.AddTool(mcp.NewToolWithRawSchema("bad", "", []byte(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a_b"}}}`)), nil)
+	}, func(h http.Handler) http.Handler {
+		return modernOnly(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(spaced{w}, r) }))
+	})}, nil)
+	id, _ := s.open("{}", "2025-11-25")
+	if a := s.ask(id, "tools/list", `{}`); strings.Contains(a.raw, "mcp__a__bad") || !strings.Contains(a.raw, "mcp__a__go") {
+		t.Error(a.raw)
+	}
+	if a := s.ask(id, "tools/call", `{"name":"mcp__a__bad","arguments":{"a":"x"}}`); a.Error == nil {
+		t.Error(a.raw)
+	}
+}
+
 // A number that moved for the modern era is what it was for a caller of the legacy one.
 func TestE7_E8_ErrorsAreNumberedForTheCallersEra(t *testing.T) {
 	s := router(t, map[string]string{"a": served(t, "a", func(m *server.MCPServer) { echo(m, "one") }, func(h http.Handler) http.Handler {

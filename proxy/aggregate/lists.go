@@ -64,7 +64,7 @@ func (c *client) list(ctx context.Context, kind offer.Kind) ([]entry, []Missing)
 		}
 		some, odd := merge(a, kind, items, c.s.o.Offers)
 		if err == nil && odd > 0 {
-			err = fmt.Errorf("%d items left out: no name, a duplicate name, or one of more than %d bytes", odd, maxOwn)
+			err = fmt.Errorf("%d items left out: no name, a duplicate name, one of more than %d bytes, or an x-mcp-header that is not allowed", odd, maxOwn)
 		}
 		if err != nil {
 			c.s.log.Debug("agent left out of a list", "agent", a, "list", kind.String(), "err", err)
@@ -94,7 +94,7 @@ func merge(agent string, kind offer.Kind, items []offer.Item, offers func(agent,
 		if isNamed(kind) {
 			key = it.Name
 		}
-		if _, twice := seen[key]; twice || key == "" || len(key) > maxURI || isNamed(kind) && len(key) > maxOwn || len(it.Raw) == 0 || it.Raw[0] != '{' {
+		if _, twice := seen[key]; twice || it.Barred != nil || key == "" || len(key) > maxURI || isNamed(kind) && len(key) > maxOwn || len(it.Raw) == 0 || it.Raw[0] != '{' {
 			odd++
 			continue
 		}
