@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,6 +123,9 @@ func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOp
 	if left {
 		return r, nil
 	}
+	if failure.KindOf(err) == failure.NeedsInput && !o.Task {
+		_ = s.giveUp(ctx, t.ID) // nobody knows of it, and nobody will answer
+	}
 	end.Task, end.Took = t.ID, time.Since(t.Since)+r.Took
 	if end.Request == 0 {
 		end.Request = r.Request
@@ -210,11 +212,7 @@ func (o CallOptions) reportTask(t tasks.Task, n int) {
 	if o.OnProgress == nil {
 		return
 	}
-	p := rpc.Progress{Count: n, Progress: t.Progress.Done, Total: t.Progress.Total, HasTotal: t.Progress.HasTotal, Message: "task: " + string(t.Status)}
-	if m := cmp.Or(t.Progress.Message, t.Message); m != "" {
-		p.Message += ": " + m
-	}
-	o.OnProgress(p)
+	o.OnProgress(rpc.Progress{Count: n, Progress: t.Progress.Done, Total: t.Progress.Total, HasTotal: t.Progress.HasTotal, Message: "task: " + t.Summary()})
 }
 
 // outcome is what the call of a task that is not followed any more would have been answered with.
@@ -428,7 +426,7 @@ func (s *Session) askTask(ctx context.Context, method, id string, more []byte, o
 		c.Next = "it is over: see its result" // the server refuses to cancel that
 		return r, &c
 	}
-	c.Kind, c.Detail = failure.NotFound, c.Message
+	c.Kind, c.Detail, c.Err = failure.NotFound, c.Message, nil
 	c.Message, c.Next = "the server knows no such task", "it expired, or belongs to another session or server"
 	return r, &c
 }

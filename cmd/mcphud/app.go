@@ -78,7 +78,7 @@ func (a *app) command() *cobra.Command {
 	a.o.register(root)
 	agent, router, up, tap, config, demo, status := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand(), a.statusCommand()
 	root.AddCommand(
-		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.skillsCommand(), a.completeCommand(),
+		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.skillsCommand(), a.tasksCommand(), a.completeCommand(),
 		a.pingCommand(), a.rawCommand(), a.serversCommand(), status, config, demo, up, agent, router, tap, a.conformanceCommand(),
 	)
 	help, version := a.helpCommand(), a.versionCommand()

@@ -15,5 +15,6 @@ var remedies = map[failure.Remedy]string{
 	failure.RemoveCache:         "rm -rf %s",
 	failure.SeeTraffic:          "--journal FILE records it",
 	failure.TrustServer:         "in the server list of mcphud",
+	failure.SeeTask:             "mcphud tasks result %s",
 	failure.ListServers:         "mcphud servers list",
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/schema"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/session/toolset"
@@ -57,6 +58,7 @@ func (a *app) toolsCommand() *cobra.Command {
 	}
 	show.Flags().BoolVar(&example, "example", false, "print arguments to start from, as the input schema's examples have them")
 	var args string
+	var task bool
 	call := &cobra.Command{
 		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [URL | -- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
 		Long: "Calls a tool. KEY=VALUE is converted by the tool's input schema, KEY:=JSON is taken as JSON; keys nest as a.b[0]=x.\n" +
@@ -64,11 +66,12 @@ func (a *app) toolsCommand() *cobra.Command {
 		Example: "  mcphud tools call mcp__github__search_repos query=mcp\n  mcphud tools call add a=1 b=2 -- node server.js\n  mcphud tools call search --args @query.json limit=5 --url http://127.0.0.1:3000/mcp",
 		Args:    cobra.ArbitraryArgs,
 		RunE: a.serverCommand(func(ctx context.Context, l *link, own []string) error {
-			return a.toolsCall(ctx, l, own, args)
+			return a.toolsCall(ctx, l, own, args, task)
 		}),
 		ValidArgsFunction: a.completeNames(offer.Tools),
 	}
 	call.Flags().StringVar(&args, "args", "", "arguments as `JSON`, @FILE, or - for stdin")
+	call.Flags().BoolVar(&task, "task", false, "run the call as a task, print its id, and wait for its result")
 	registerName(show, call)
 	return a.group("tools", "List, show and call tools", list, show, call)
 }
@@ -145,7 +148,7 @@ func toolsShow(ctx context.Context, l *link, args []string, example bool) error 
 	}})
 }
 
-func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string) error {
+func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string, task bool) error {
 	var base *schema.Value
 	if whole != "" {
 		raw, err := a.readArg(whole)
@@ -175,16 +178,28 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 	if err := l.allow(ctx, it, args); err != nil {
 		return err
 	}
-	r, err := l.CallTool(ctx, it.Name, args, l.call())
+	o := l.call()
+	if task {
+		o.Task, o.OnTask = true, l.side.task(l.out.format)
+	}
+	r, err := l.CallTool(ctx, it.Name, args, o)
 	if err != nil {
 		return err
 	}
+	if task && r.Task == "" {
+		l.side.warn("the server answered at once: it made no task of the call")
+	}
+	return l.printCall("tools/call "+it.Name, r)
+}
+
+// printCall prints the result of a tool, and is the error of one that failed. stage names the call in it.
+func (l *link) printCall(stage string, r rpc.Reply) error {
 	failed := offer.IsError(r.Result)
 	if err := l.print(reply(r, func(t *textOutput) { t.toolResult(r.Result) })); err != nil {
 		return err
 	}
 	if failed {
-		e := &failure.Error{Kind: failure.ToolError, Server: l.Name(), Stage: "tools/call " + it.Name, Message: "the tool reported an error"}
+		e := &failure.Error{Kind: failure.ToolError, Server: l.Name(), Stage: stage, Message: "the tool reported an error"}
 		if cs, err := offer.Contents(r.Result); err == nil {
 			for _, c := range cs {
 				if c.Type == "text" && strings.TrimSpace(c.Text) != "" {

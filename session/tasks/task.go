@@ -3,6 +3,7 @@
 package tasks
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -97,6 +98,14 @@ const (
 	first    = 500 * time.Millisecond // where the server says nothing, doubled each time
 	last     = 10 * time.Second       // up to this
 )
+
+// Summary is the status, and what was said of it last.
+func (t Task) Summary() string {
+	if m := cmp.Or(t.Progress.Message, t.Message); m != "" {
+		return string(t.Status) + ": " + text.FirstLine(m)
+	}
+	return string(t.Status)
+}
 
 // Wait is how long to wait before the server is asked for the nth time since the task's status changed.
 func (t Task) Wait(n int) time.Duration {

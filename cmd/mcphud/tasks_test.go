@@ -1,0 +1,134 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+var taskID = regexp.MustCompile(`task ([A-Z0-9.a-z_-]+): working`)
+
+// TestTasks: a call runs as a task in either era and over either transport; its id is on stderr, what it asks is answered, and its result is the
+// call's.
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	newAsker(t).each(t, func(t *testing.T, call func(...string) outcome) {
+		o := call("slow_compute", "seconds=1.2", "label=x", "--task")
+		if !strings.Contains(o.ok(t), `computed \"x\" in 1.2 s`) || !taskID.MatchString(o.stderr) {
+			t.Errorf("%s%s", o.out, o.stderr)
+		}
+		if o = call("failing_job"); o.code != exitTool || !strings.Contains(o.out, `"isError":true`) || strings.Contains(o.stderr, "working") {
+			t.Errorf("a tool that must run as a task: exit %d\n%s%s", o.code, o.out, o.stderr)
+		}
+		if o = call("confirm_delete", "filename=f", "--task", "--answer", `{"confirm":true}`); !strings.Contains(o.ok(t), "deleted f") {
+			t.Errorf("%s%s", o.out, o.stderr)
+		}
+		if o = call("slow_compute", "seconds=600", "--task", "--max-timeout", "3s"); o.code != exitTimeout || !strings.Contains(o.stderr, "mcphud tasks result ") {
+			t.Errorf("exit %d\n%s", o.code, o.stderr)
+		}
+	})
+}
+
+// TestTasksOfOtherCommands: get, result and cancel take the id that another command printed; a list has only 2025-11-25.
+func TestTasksOfOtherCommands(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
+	for _, era := range eras {
+		run := func(words ...string) outcome {
+			return mcphud(t, append([]string{words[0], words[1], "--format", "json", "--url", url, "--protocol", era}, words[2:]...)...)
+		}
+		start := func(seconds string) string {
+			out := []byte(run("raw", "tools/call", `{"name":"slow_compute","arguments":{"seconds":`+seconds+`},"task":{}}`).ok(t))
+			return jsonrpc.GetString(out, "taskId") + jsonrpc.GetString(out, "task", "taskId")
+		}
+		id := start("2")
+		if got := jsonrpc.GetString([]byte(run("tasks", "get", id).ok(t)), "status"); got != "working" {
+			t.Errorf("%s: %q", era, got)
+		}
+		if got := run("tasks", "result", id).ok(t); !strings.Contains(got, "in 2 s") {
+			t.Errorf("%s: %s", era, got)
+		}
+		if got := run("tasks", "get", id, "--format", "text").ok(t); !strings.Contains(got, "completed") || !strings.Contains(got, "1h0m0s") {
+			t.Errorf("%s: %s", era, got)
+		}
+		id = start("600")
+		run("tasks", "cancel", id).ok(t)
+		if o := run("tasks", "result", id); o.code == 0 || !strings.Contains(o.stderr, "the task was cancelled") {
+			t.Errorf("%s: exit %d\n%s", era, o.code, o.stderr)
+		}
+		o := run("tasks", "get", "of-another-session")
+		if e := o.errorLine(t); o.code != exitTool || e.Kind != "NotFound" || !strings.Contains(e.Message, "belongs to another session") || e.Cause == nil || *e.Cause != "Failed to retrieve task: Task not found" {
+			t.Errorf("%s: exit %d\n%s", era, o.code, o.stderr)
+		}
+		o = run("tools", "call", "greet", "name=x", "--task")
+		if legacy := era == eras[0]; legacy != (o.code == exitFailure) || !legacy && !strings.Contains(o.stderr, "made no task of the call") {
+			t.Errorf("%s: exit %d\n%s", era, o.code, o.stderr)
+		}
+	}
+	if o := mcphud(t, "tasks", "list", "--url", url); o.code != exitFailure || !strings.Contains(o.stderr, "no list of tasks in protocol version 2026-07-28") {
+		t.Errorf("exit %d\n%s", o.code, o.stderr)
+	}
+	if got := mcphud(t, "tasks", "list", "--url", url, "--protocol", "2025-11-25", "--format", "json").ok(t); got != `{"tasks":[]}`+"\n" {
+		t.Error(got)
+	}
+}
+
+// TestTaskInJSONLines: in the jsonl format each state of a task is a line, the result the last.
+func TestTaskInJSONLines(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
+	for _, era := range eras {
+		out := mcphud(t, "tools", "call", "slow_compute", "seconds=1.2", "--task", "--format", "jsonl", "--url", url, "--protocol", era).ok(t)
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		first := 0
+		for first < len(lines)-1 && jsonrpc.GetString([]byte(lines[first]), "taskId") == "" {
+			first++
+		}
+		if jsonrpc.GetString([]byte(lines[first]), "status") != "working" || !strings.Contains(lines[len(lines)-1], "computed") {
+			t.Errorf("%s:\n%s", era, out)
+		}
+	}
+}
+
+// TestInterruptedTaskIsCancelled: who interrupts a call that runs as a task cancels the task.
+func TestInterruptedTaskIsCancelled(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
+	for _, era := range eras {
+		cmd := command(t, "tools", "call", "slow_compute", "seconds=600", "--task", "--max-timeout", "1h", "--format", "jsonl", "--url", url, "--protocol", era)
+		pipe, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		id := ""
+		for buf, line := make([]byte, 1), ""; id == ""; {
+			if _, err := pipe.Read(buf); err != nil {
+				t.Fatal(err)
+			}
+			if line += string(buf); strings.HasSuffix(line, "\n") {
+				id, line = jsonrpc.GetString([]byte(strings.TrimSpace(line)), "taskId"), ""
+			}
+		}
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitInterrupted {
+			t.Errorf("%s: %v", era, err)
+		}
+		status := ""
+		for deadline := time.Now().Add(30 * time.Second); status != "cancelled" && time.Now().Before(deadline); {
+			status = jsonrpc.GetString([]byte(mcphud(t, "tasks", "get", id, "--format", "json", "--url", url, "--protocol", era).ok(t)), "status")
+		}
+		if status != "cancelled" {
+			t.Errorf("%s: the task is %s", era, status)
+		}
+	}
+}
