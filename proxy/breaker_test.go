@@ -266,7 +266,7 @@ func TestSection2_ListsThatDoNotEndAreNotKept(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-stop
 	}
-	f := start(t, Options{}, route("a", a.at(), ""))
+	f := start(t, Options{}, route("a", a.at(), `"timeout":"5m"`))
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	startTime = 15 * time.Second // at most this long may a worker take to be ready
+	startTime = 30 * time.Second // at most this long may a worker take to be ready
 	stderrMax = 4 << 10          // bytes of a worker's stderr that are kept
 )
 

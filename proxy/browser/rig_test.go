@@ -133,7 +133,7 @@ func node(t *testing.T, file string, atLeast int, env ...string) {
 	t.Helper()
 	bin := peertest.Node(t)
 	client := serve(t, nil) + "/MCPBrowserClient.js"
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, "--test", "--test-reporter=tap", filepath.Join("testdata", file))
 	cmd.Env = append(append(os.Environ(), "CLIENT_URL="+client), env...)
