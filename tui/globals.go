@@ -24,7 +24,7 @@ func globalActions() []Action {
 		},
 		{
 			ID: "app.command", Keys: []string{":"}, Title: "command line", Group: "Find",
-			Help: "Run an action, or go to a screen or server, by name; tab completes, up recalls.",
+			Help: "Run an action, or go to a screen, server or tool, by name; tab completes, up recalls.",
 			Run:  func(c *Ctx) tea.Cmd { c.app.prompt = newCommandLine(c.app); return nil },
 		},
 		{

@@ -43,6 +43,7 @@ type linear struct {
 	question *prompt  // printed and waiting for its answer
 	asking   *confirm // likewise
 	view     string   // printed last
+	fresh    bool     // the screen was entered, and is shown once what it begins with has come
 	again    bool     // the screen is shown, all of it, once nothing happens any more: a filter has its effect
 	queue    []string // lines that wait for a call
 	urgent   []string // lines that do not
@@ -130,6 +131,10 @@ func (l *linear) loop(lines <-chan string) error {
 				lines = nil // the end of the input is a quit that waits for what runs
 			}
 		}
+		if ready && l.fresh { // before the numbers of the next line pick from it
+			l.fresh = false
+			l.show(true)
+		}
 		if ready {
 			if line, ok := l.next(); ok {
 				asked, ready = true, false
@@ -148,6 +153,10 @@ func (l *linear) loop(lines <-chan string) error {
 			l.ended = true
 		}
 		l.show(asked)
+		if l.fresh && ready {
+			ready = false
+			quiet.Reset(linearQuiet)
+		}
 	}
 	return l.out.Flush()
 }
@@ -420,8 +429,11 @@ func (l *linear) screen(asked bool) {
 	if v.info.ID != l.view {
 		l.view = v.info.ID
 		l.seen = map[string]bool{}
-		asked = true
+		l.fresh = true
 		fmt.Fprintln(l.out, "== "+a.crumbs())
+	}
+	if l.fresh {
+		return
 	}
 	var b strings.Builder
 	v.view.Plain(&a.ctx, &b)

@@ -282,6 +282,15 @@ func (a *App) command(text string) tea.Cmd {
 	if x := a.actions.byID[word]; x != nil {
 		return a.runAnywhere(x)
 	}
+	for _, v := range a.actions.views { // a tool, prompt or resource
+		if finder, ok := v.view.(Finder); ok {
+			for _, f := range finder.Find(&a.ctx) {
+				if f.Name == strings.TrimSpace(text) {
+					return f.Run(&a.ctx)
+				}
+			}
+		}
+	}
 	next := "tab completes, ctrl+p lists everything"
 	if a.linear {
 		next = "help lists them"

@@ -3,10 +3,12 @@ package views
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/form"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -20,11 +22,18 @@ func (v *formScreen) Plain(_ *tui.Ctx, w io.Writer) {
 		v.reply.Plain(w)
 		return
 	}
-	if v.cur.form.Raw() || len(v.cur.form.Items()) == 0 {
+	items := v.cur.form.Items()
+	if v.cur.form.Raw() || len(items) == 0 {
 		v.cur.form.Plain(w)
 	}
-	for _, p := range v.cur.form.Problems() {
-		fmt.Fprintln(w, "problem: "+safe.Line(p.Sentence(), 400))
+	problems, fill := v.cur.form.Problems(), v.cur.form.ToFill()
+	for _, p := range problems[:min(len(problems), 20)] { // a field says what is wrong with it
+		if fill < len(problems) && !slices.ContainsFunc(items, func(it form.Item) bool { return it.Pointer == p.Pointer }) {
+			fmt.Fprintln(w, "problem: "+safe.Line(p.Sentence(), 400))
+		}
+	}
+	if fill > 0 {
+		fmt.Fprintf(w, "%d to fill in\n", fill)
 	}
 }
 

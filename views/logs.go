@@ -104,11 +104,11 @@ func (v *logs) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 		return v.Doc.Draw(c, p)
 	}
 	next := "What servers write to stderr and log through the protocol appears here."
-	if !v.foreign {
+	if !v.foreign && v.noLevel(c) == "" {
 		next += " Press L to set the level."
 	}
 	v.DrawList(c, p, "No log messages.", next,
-		func(e journal.Entry, w int) string { return v.row(c.Theme, e, w) })
+		func(e journal.Entry, w int) string { return v.row(c.Theme, e, w) }, next)
 	return nil
 }
 

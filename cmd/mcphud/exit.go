@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 
@@ -95,6 +96,9 @@ func explain(ctx context.Context, err error) *failure.Error {
 	c := *e.With(remedies, safe.Quote)
 	if c.Kind == failure.RpcError && c.Code != nil && *c.Code == jsonrpc.CodeMissingCapability {
 		c.Kind, c.Next = failure.NeedsInput, "--answer says what to answer, --capabilities what to declare"
+	}
+	if c.Kind == failure.RpcError && c.Status == http.StatusNotFound && c.Stage == "initialize" { // what answered is not the server
+		c.Kind, c.Next = failure.ServerNotFound, "correct the name or the URL"
 	}
 	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == failure.Interrupted || errors.Is(err, context.Canceled)) {
 		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; server notified", errInterrupted, ""

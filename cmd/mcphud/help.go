@@ -99,7 +99,11 @@ func (a *app) help(ctx context.Context, cmd *cobra.Command, args []string) error
 	}
 	about, rest, err := a.root.Find(args)
 	if err != nil || len(rest) > 0 || about == a.root {
-		return usageError(fmt.Sprintf("there is no topic or command %q", strings.Join(args, " ")), didYouMean(args[0], names)+"see mcphud help")
+		wrong, see := args[0], "mcphud help"
+		if err == nil && about != a.root { // a subcommand of what was found
+			wrong, names, see = rest[0], subcommands(about), about.CommandPath()+" --help"
+		}
+		return usageError(fmt.Sprintf("there is no topic or command %q", strings.Join(args, " ")), didYouMean(wrong, names)+"see "+see)
 	}
 	return a.showHelp(about)
 }

@@ -230,6 +230,13 @@ func TestOnATerminal(t *testing.T) {
 			t.Errorf("wider than the terminal: %q", l)
 		}
 	}
+	out, _ = onTerminal(t, "tools", "show", "ask_agent_stream", "--url", url)
+	said, _, _ := strings.Cut(out, "\narguments:")
+	for l := range strings.Lines(said) {
+		if len([]rune(l)) > 81 || strings.HasPrefix(l, " ") || !strings.Contains(strings.Join(strings.Fields(said), " "), "put together they are response.answer of the result") {
+			t.Errorf("%q of\n%s", l, said)
+		}
+	}
 	out, code = onTerminal(t, "tools", "call", "sleep", "seconds=0.6", "steps=3", "--url", url)
 	if code != 0 || !strings.Contains(out, "slept 600ms in 3 steps") || !strings.Contains(out, "/3 (") {
 		t.Errorf("exit %d: %q", code, out)

@@ -13,6 +13,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -171,6 +173,21 @@ func (t *textOutput) note(width int, s string) {
 		s = strings.Join(wrapWords(s, width), "\n")
 	}
 	t.block(s)
+}
+
+// prose writes lines of text, those that are too long for the terminal broken between words and below their beginning.
+func (t *textOutput) prose(width int, s string) {
+	for line := range strings.Lines(s) {
+		rest := strings.TrimLeft(line, " ")
+		indent := line[:min(len(line)-len(rest), max(width-20, 0))]
+		if width == 0 || ansi.StringWidth(line) <= width {
+			t.block(line)
+			continue
+		}
+		for _, part := range wrapWords(rest, width-len(indent)) {
+			t.block(indent + part)
+		}
+	}
 }
 
 // json writes raw over several lines, members in their order and literals as they are.

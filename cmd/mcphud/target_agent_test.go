@@ -73,7 +73,7 @@ func TestR16_ToolsCallNamesAnAgent(t *testing.T) {
 			t.Errorf("%s %s: exit %d, stdout %q, stderr %s", c.env, c.args, o.code, o.out, o.stderr)
 		}
 	}
-	if o := run(nil, "info", "--agent", "ghost"); o.code != exitRPC || !strings.Contains(o.stderr, "Agent 'ghost' not found") {
+	if o := run(nil, "info", "--agent", "ghost"); o.code != exitUnreachable || o.errorLine(t).Kind != "ServerNotFound" || !strings.Contains(o.stderr, "Agent 'ghost' not found; correct the name") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 	if out := run(nil, "__complete", "tools", "list", "--agent", "").ok(t); !strings.HasPrefix(out, "b\n") || strings.Contains(out, "c\n") {

@@ -134,7 +134,8 @@ func toolsShow(ctx context.Context, l *link, args []string, example bool) error 
 	return l.print(answer{result: it.Raw, frames: l.responses("tools/list"), text: func(t *textOutput) {
 		t.fields([2]string{"name", it.Name}, [2]string{"title", it.Title}, [2]string{"hints", hints(it)}, [2]string{"", ""})
 		if it.Description != "" {
-			t.block("\n" + it.Description)
+			t.block("")
+			t.prose(l.out.width, it.Description)
 		}
 		t.arguments(l.out.width, it.InputSchema)
 		if len(it.OutputSchema) > 0 {

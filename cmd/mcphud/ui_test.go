@@ -168,6 +168,15 @@ func TestLinearOnATerminal(t *testing.T) {
 	}
 	say("tools", "/reset_c")
 	s.shows("1) reset_counter — ")
+	say("tools", "add")
+	s.shows("3) call add")
+	for _, want := range []string{"\n1) a (required) = unset", "\n2 to fill in"} {
+		s.shows(want)
+	}
+	if got := s.written(); strings.Count(got, "1) a (required)") != 1 || strings.Contains(got, "is required") {
+		t.Errorf("a form that nobody touched:\n%s", got)
+	}
+	say("call", "tools")
 	say("tools", "1")
 	s.shows("call reset_counter")
 	say("call", "1")

@@ -27,6 +27,12 @@ const (
 // groups is their order, and whether the help of a verb shows them without --help-all.
 var groups = []helpGroup{{groupTarget, true}, {groupStdio, false}, {groupHTTP, false}, {groupClient, false}, {groupLimits, false}, {groupOutput, true}, {groupSafety, false}, {groupHelp, false}}
 
+// screens are the commands with a full screen, for which --linear is; guarded are those that --yes and --read-only are for.
+var (
+	screens = []string{"mcphud", "demo", "tap"}
+	guarded = []string{"mcphud tools list", "mcphud tools call", "mcphud raw"}
+)
+
 type helpGroup struct {
 	name  string
 	usual bool
@@ -155,7 +161,9 @@ func (a *app) flagRows(c *cobra.Command) (list []flagGroup, more []string) {
 		switch {
 		case f.Hidden || group == groupHelp && c != a.root || i >= 0 && strings.HasPrefix(c.CommandPath(), "mcphud completion"):
 			return
-		case i >= 0 && !a.helpAll && c != a.root && (!groups[i].usual || c.HasSubCommands()):
+		case f.Name == "linear" && !slices.Contains(screens, c.Name()):
+			return
+		case i >= 0 && !a.helpAll && c != a.root && (!groups[i].usual && (group != groupSafety || !slices.Contains(guarded, c.CommandPath())) || c.HasSubCommands()):
 			if !slices.Contains(more, group) {
 				more = append(more, group)
 			}

@@ -105,11 +105,17 @@ func TestHelp(t *testing.T) {
 	verb, all := mcphud(t, "tools", "call", "--help").ok(t), mcphud(t, "tools", "call", "--help-all").ok(t)
 	for text, usual := range map[string]bool{
 		"  --agent NAME  ": true, "  --args JSON  ": true, "\nOutput:\n": true, "--help-all shows": true,
-		"\nLimits:\n": false, "  -e, --env KEY=VALUE  ": false, "  --timeout DURATION  ": false, "  -y, --yes  ": false,
+		"\nLimits:\n": false, "  -e, --env KEY=VALUE  ": false, "  --timeout DURATION  ": false, "  -y, --yes  ": true,
 	} {
 		if strings.Contains(verb, text) != usual || !strings.Contains(all, text) && !strings.Contains(text, "shows") {
 			t.Errorf("%q: usual %v:\n%s\n%s", text, usual, verb, all)
 		}
+	}
+	if strings.Contains(all, "--linear") || !strings.Contains(mcphud(t, "--help").ok(t), "--linear") {
+		t.Errorf("--linear is for a full screen:\n%s", all)
+	}
+	if o := mcphud(t, "help", "tools", "calll"); !strings.Contains(o.stderr, "did you mean call? see mcphud tools --help") {
+		t.Error(o.stderr)
 	}
 	if h := mcphud(t, "help", "tools", "call").ok(t); h != verb {
 		t.Errorf("mcphud help tools call:\n%s", h)

@@ -40,7 +40,7 @@ func (f *Form) Items() []Item {
 			label += " " + safe.Line(r.field.Description, 400)
 		}
 		for _, p := range f.problems {
-			if p.Pointer == r.ptr {
+			if p.Pointer == r.ptr && !f.toFill(p) {
 				label += " ERROR: " + safe.Line(p.Message, 400)
 				break
 			}
