@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"strings"
 	"sync/atomic"
 
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -84,7 +85,7 @@ func (e *evilConn) frame(line []byte) error {
 			"protocolVersion": "2025-11-25",
 			"capabilities": m{
 				"tools": m{"listChanged": true, s: s}, "resources": m{"subscribe": true}, "prompts": m{}, "logging": m{}, "completions": m{},
-				s: m{s: s}, "experimental": m{s: m{s: s}},
+				s: m{s: s}, "experimental": m{s: m{s: s}}, "extensions": m{"io.modelcontextprotocol/skills": m{s: s}},
 			},
 			"serverInfo":   m{"name": s, "title": s, "version": s, "websiteUrl": s, "description": s, s: s, "icons": []any{m{"src": s, "mimeType": s}}},
 			"instructions": s,
@@ -116,6 +117,13 @@ func (e *evilConn) frame(line []byte) error {
 			m{"uri": s, "mimeType": "image/png", "blob": base64.StdEncoding.EncodeToString([]byte(s))},
 			m{"uri": s, "mimeType": s, "blob": "not base64 " + s},
 			m{"uri": s, s: s},
+		}}
+	case "skills/list":
+		file := m{"uri": "skill://x/SKILL.md", "digest": "sha256:" + strings.Repeat("0", 64), "size": 3}
+		result = m{"skills": []any{
+			m{"uri": "skill://x/SKILL.md", "frontmatter": m{"name": "x", "description": s, s: s}, "resources": []any{file, m{"uri": "skill://x/" + s, "digest": file["digest"], "size": 0}}},
+			m{"uri": s, "frontmatter": m{"name": s, "description": s}, "resources": s},
+			s,
 		}}
 	case "prompts/list":
 		result = m{"prompts": []any{m{

@@ -177,6 +177,10 @@ func walk(t *testing.T, s string) {
 		keys("prompt", "]", "]", "]", "]")
 		quiet(app)
 	}
+	screen("skills", "s")
+	keys("skill", "enter")
+	app.Idle()
+	quiet(app)
 	screen("templates", "s")
 	keys("template", "enter")
 	if app.State().View == "template" {

@@ -54,6 +54,7 @@ func scenes() []scene {
 		{name: "resources", at: "resources", opts: agent()},
 		{name: "resource-read", at: "resources", opts: agent(), play: func(a *tuitest.App) { down(a, 1).Press("enter") }},
 		{name: "templates", at: "templates", opts: agent()},
+		{name: "skill", rare: true, at: "skills", opts: []tuitest.Option{tuitest.Peer("scribe", librarian().withSkill().serve)}, play: func(a *tuitest.App) { a.Press("enter").Press("tab") }},
 		{name: "toolset", at: "toolset", opts: agent()},
 		{name: "template-form", at: "templates", opts: agent(), play: func(a *tuitest.App) { a.Press("enter").Type("t").Sleep(time.Second) }},
 		{name: "prompts", at: "prompts", opts: agent()},

@@ -55,6 +55,8 @@ func All(d Deps) []tui.View {
 		newInbox(asked),
 		newAnswer(asked, d.Browse),
 		newTemplates(calls),
+		newSkills(calls),
+		newSkill(),
 		newTemplate(d.Inputs, asked),
 		newPrompt(d.Inputs, asked),
 		newAllTools(d.Registry, calls),

@@ -60,6 +60,7 @@ func (v *servers) Actions() []tui.Action {
 			Help: "Disconnect a server that was added for this run, and take it off the list.", Disabled: v.notOurs, Run: v.remove,
 		},
 		variableAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
+		skillsAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
 		{
 			ID: "servers.disconnect", Keys: []string{"d"}, Title: "disconnect", Group: "Server", Hint: 3,
 			Help: "End the connection; a stdio server's process ends with it.", Disabled: v.notUp, Run: v.disconnect,

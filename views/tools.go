@@ -3,6 +3,7 @@ package views
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/pane"
@@ -60,6 +61,41 @@ func newTemplates(calls *pane.Calls) *itemScreen {
 		name:    func(it offer.Item) string { return it.URI },
 		command: func(offer.Item) shell.Invocation { return invoke("resources templates") },
 	}, calls)
+}
+
+// newSkills lists the current server's skills. Nothing of them is read here.
+func newSkills(calls *pane.Calls) *itemScreen {
+	return newItemScreen(itemKind{
+		info: tui.Info{ID: "skills", Title: "Skills", Aliases: []string{"skill-list"}, Hidden: true, Split: listSplit, Panes: []tui.PaneSpec{
+			{ID: "list", Title: "Skills"}, {ID: "detail", Title: "Skill"},
+		}},
+		kind: offer.Skills, plural: "skills", verb: "open", screen: "skill",
+		help:    "Read the skill's SKILL.md, verify it, and show it with the skill's files.",
+		name:    func(it offer.Item) string { return it.URI },
+		command: func(it offer.Item) shell.Invocation { return invoke("skills show", it.URI) },
+		extra: []tui.Action{{
+			ID: "skills.uri", Keys: []string{"u"}, Title: "open a URI", Group: "Skills", Hint: 2,
+			Help: "Open a skill by the URI of its SKILL.md, also one that the server does not list.", Disabled: offline,
+			Run: func(c *tui.Ctx) tea.Cmd {
+				return c.Ask(tui.Question{Label: "URI of a SKILL.md", OnDone: func(c *tui.Ctx, uri string) tea.Cmd { return c.Navigate("skill", uri) }})
+			},
+		}},
+	}, calls)
+}
+
+// skillsAction goes to the skills of a server, for the screens where one looks for them.
+func skillsAction(view string, of func(*tui.Ctx) *session.Session) tui.Action {
+	return tui.Action{
+		ID: view + ".skills", Keys: []string{"K"}, Title: "skills", Group: "Server", Hint: 6,
+		Help: "Go to the server's skills.",
+		Disabled: func(c *tui.Ctx) string {
+			if s := of(c); s == nil || !s.Supports(offer.Skills.Method()) {
+				return "the server has no skills, or is not connected"
+			}
+			return ""
+		},
+		Run: func(c *tui.Ctx) tea.Cmd { return c.NavigateOn(of(c).Name(), "skills", nil) },
+	}
 }
 
 func itemName(it offer.Item) string { return it.Name }

@@ -54,9 +54,9 @@ func (c Changes) String() string {
 	return strings.Join(out, ", ")
 }
 
-// Key tells the items of a list apart: the URI of a resource or template, else the name.
+// Key tells the items of a list apart: the URI of a resource, template or skill, else the name.
 func (k Kind) Key(it Item) string {
-	if (k == Resources || k == Templates) && it.URI != "" {
+	if (k == Resources || k == Templates || k == Skills) && it.URI != "" {
 		return it.URI
 	}
 	return it.Name

@@ -82,9 +82,12 @@ func (d *definition) lines(th *tui.Theme, w int) []string {
 	}
 	l.Lines = append(l.Lines, "")
 	l.hints(it.Annotations)
+	if d.kind == offer.Skills {
+		l.skill(it)
+	}
 	_ = jsonrpc.Members(it.Raw, func(key string, value []byte) bool {
 		switch key {
-		case "name", "title", "description", "inputSchema", "outputSchema", "arguments", "annotations", "uri", "uriTemplate":
+		case "name", "title", "description", "inputSchema", "outputSchema", "arguments", "annotations", "uri", "uriTemplate", "frontmatter", "resources":
 		default:
 			l.Row(safe.Line(key, labelWidth-1), compact(value))
 		}

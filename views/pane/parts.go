@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/skills"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -162,7 +163,11 @@ func isMarkdown(kind string, b []byte) bool {
 }
 
 func renderMarkdown(ctx context.Context, th *tui.Theme, w int, data []byte) ([]string, error) {
-	doc, err := widget.Markdown(ctx, th, string(data), w)
+	source := string(data)
+	if yaml, body, ok := skills.FrontMatter(source); ok { // else its last line would be a heading
+		source = "~~~~yaml\n" + yaml + "~~~~\n" + body
+	}
+	doc, err := widget.Markdown(ctx, th, source, w)
 	if err == nil && doc.Rest > 0 {
 		doc.Lines = append(doc.Lines, "", th.Warn.S(fmt.Sprintf("… %s more: press m for all of it as text", text.Bytes(doc.Rest))))
 	}
