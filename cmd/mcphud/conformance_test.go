@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/peertest"
 )
 
@@ -22,22 +24,96 @@ func TestConformanceClient(t *testing.T) {
 					file := filepath.Join(t.TempDir(), "journal")
 					client := command(t, append(flags, "conformance", "--journal", file)...)
 					revision.RunClient(t, scenario, strings.Join(client.Args, " "), client.Env...)
-					checkSent(t, frames, file)
+					checkFrames(t, frames, file, "out")
 				})
 			}
 		}
 	}
 }
 
-// checkSent checks what a journal has of messages that we sent.
-func checkSent(t *testing.T, frames *peertest.Frames, journal string) {
+// TestConformanceFrames: what goes over the wire while all of the agent's tools, resources and prompts are used is what the revision's
+// schema allows, in both directions.
+func TestConformanceFrames(t *testing.T) {
+	rules := filepath.Join(t.TempDir(), "rules.json")
+	if err := os.WriteFile(rules, []byte(`[
+		{"kind": "sampling", "answer": {"role": "assistant", "model": "m", "content": {"type": "text", "text": "hi"}}},
+		{"fields": ["name"], "answer": {"name": "n"}}, {"fields": ["ok"], "answer": {"ok": true}}, {"fields": ["confirm"], "answer": {"confirm": true}},
+		{"fields": ["username"], "answer": {"username": "u", "email": "u@example.com"}}, {"fields": ["color"], "answer": {"color": "red"}},
+		{"fields": ["context"], "answer": {"context": "c"}}, {"kind": "elicitation", "answer": "accept"}
+	]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more := map[string][]string{ // what a tool needs besides the example of its schema
+		"greet": {"name=n"}, "test_elicitation": {"message=m"}, "test_sampling": {"prompt=p"}, "sleep": {"seconds=0.1"}, "call_agent": {"agent=a", "tool=t"},
+	}
+	wanted := map[string][]string{ // among what is checked
+		"2025-11-25": {"in request elicitation/create", "out response elicitation/create", "out response sampling/createMessage", "out response roots/list", "out request tasks/get"},
+		"2026-07-28": {"out request subscriptions/listen", "out request tasks/update", "in notification notifications/subscriptions/acknowledged"},
+	}
+	for _, revision := range peertest.Revisions() {
+		frames := peertest.NewFrames(t, revision.Name)
+		t.Run(revision.Name, func(t *testing.T) {
+			url, seen := agent(t, agentsrv.Options{Profile: agentsrv.Everything}), map[string]bool{}
+			use := func(args ...string) string {
+				file := filepath.Join(t.TempDir(), "journal")
+				got := mcphud(t, append(args, "--url", url, "--protocol", revision.Name, "--root", ".", "--log-level", "debug", "--yes", "--answer", "@"+rules, "--journal", file)...)
+				if got.code != 0 && got.code != exitTool && got.code != exitRPC {
+					t.Errorf("%q: exit code %d, %s", args, got.code, got.stderr)
+				}
+				for _, what := range checkFrames(t, frames, file, "") {
+					seen[what] = true
+				}
+				return got.out
+			}
+			for _, tool := range listed(t, use("tools", "list", "--format", "json")) {
+				use(append([]string{"tools", "call", tool.Name, "--args", use("tools", "show", tool.Name, "--example")}, more[tool.Name]...)...)
+			}
+			for _, resource := range listed(t, use("resources", "list", "--format", "json")) {
+				use("resources", "read", resource.URI)
+			}
+			for _, prompt := range listed(t, use("prompts", "list", "--format", "json")) {
+				args := []string{"prompts", "get", prompt.Name}
+				for _, arg := range prompt.Arguments {
+					args = append(args, arg.Name+"=x")
+				}
+				use(args...)
+			}
+			for _, what := range append(wanted[revision.Name], "in response tools/call", "in notification notifications/progress", "in notification notifications/message") {
+				if !seen[what] {
+					t.Errorf("there was no %s", what)
+				}
+			}
+		})
+	}
+}
+
+type listedItem struct {
+	Name, URI string
+	Arguments []struct{ Name string }
+}
+
+// listed are the items of a list's result.
+func listed(t *testing.T, result string) []listedItem {
+	t.Helper()
+	var lists struct{ Tools, Resources, Prompts []listedItem }
+	if err := json.Unmarshal([]byte(result), &lists); err != nil {
+		t.Fatal(err)
+	}
+	items := slices.Concat(lists.Tools, lists.Resources, lists.Prompts)
+	if items == nil {
+		t.Errorf("an empty list: %s", result)
+	}
+	return items
+}
+
+// checkFrames checks the messages that a journal has, those of one direction or of both, and returns what they were.
+func checkFrames(t *testing.T, frames *peertest.Frames, journal, dir string) (seen []string) {
 	t.Helper()
 	f, err := os.Open(journal)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	sent := 0
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
@@ -48,15 +124,16 @@ func checkSent(t *testing.T, frames *peertest.Frames, journal string) {
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			t.Fatal(err)
 		}
-		if e.Dir != "out" || e.Frame == nil {
+		if e.Frame == nil || dir != "" && e.Dir != dir {
 			continue
 		}
-		sent++
+		seen = append(seen, e.Dir+" "+e.Kind+" "+e.Method)
 		if err := frames.Check(e.Method, e.Frame); err != nil {
-			t.Errorf("%s: %v\n%s", e.Method, err, e.Frame)
+			t.Errorf("%s %s: %v\n%s", e.Dir, e.Method, err, e.Frame)
 		}
 	}
-	if err := lines.Err(); err != nil || sent == 0 {
-		t.Errorf("%d messages were sent: %v", sent, err)
+	if err := lines.Err(); err != nil || seen == nil {
+		t.Errorf("%d messages were checked: %v", len(seen), err)
 	}
+	return seen
 }

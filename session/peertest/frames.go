@@ -56,7 +56,7 @@ func (f *Frames) Check(method string, frame []byte) error {
 	def := f.methods[method]
 	switch {
 	case member(v, "result") != nil:
-		if err := f.against(strings.TrimSuffix(def, "Request")+"Result", member(v, "result")); err != nil {
+		if err := f.against(f.result(def, member(v, "result")), member(v, "result")); err != nil {
 			return err
 		}
 		return f.against("JSONRPCResultResponse", v)
@@ -68,6 +68,20 @@ func (f *Frames) Check(method string, frame []byte) error {
 		return f.against("JSONRPCRequest", v)
 	}
 	return f.against("JSONRPCNotification", v)
+}
+
+// result is the definition of a result, which is not always that of the request's own.
+func (f *Frames) result(request string, v any) string {
+	own := strings.TrimSuffix(request, "Request") + "Result"
+	switch {
+	case member(v, "resultType") == "input_required":
+		return "InputRequiredResult"
+	case member(v, "task") != nil && f.defs["CreateTaskResult"] != nil:
+		return "CreateTaskResult"
+	case f.defs[own] == nil || member(v, "resultType") == "task": // an empty one, or one of an extension
+		return "Result"
+	}
+	return own
 }
 
 func (f *Frames) against(def string, v any) error {

@@ -30,10 +30,12 @@ for (const { index } of source.matchAll(/\{\$schema:`https:\/\/json-schema\.org\
   if (!schema.$defs.JSONRPCMessage) continue; // the schema of a tool
   found[schema.$defs.InitializeRequest ? '2025-11-25' : '2026-07-28'] = schema;
 }
-// Both were generated from a schema.ts that has number where they have integer.
+// Both were generated from a schema.ts that has number where they have integer, the one of 2025-11-25 in a form's numbers as well.
 for (const schema of Object.values(found)) {
   for (const value of schema.$defs.ElicitResult.properties.content.additionalProperties.anyOf) {
     if (Array.isArray(value.type)) value.type = value.type.map((type) => (type === 'integer' ? 'number' : type));
   }
+  const { properties } = schema.$defs.NumberSchema;
+  for (const name of ['default', 'maximum', 'minimum']) properties[name].type = 'number';
 }
 console.log(JSON.stringify(found));
