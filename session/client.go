@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // Client is what a session says of itself to its server. What is left out is mcphud's own.
@@ -28,19 +29,58 @@ func (s *Session) Present(c *Client) {
 	s.notifyChange()
 }
 
-// Presented is what Present chose, nil if nothing.
+// Presented is what Present chose, or else Options; nil for mcphud itself.
 func (s *Session) Presented() *Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.client
+	return cmp.Or(s.client, s.opts.Client)
 }
 
 // presents is the client that the next connection presents.
 func (s *Session) presents() Client {
-	if c := cmp.Or(s.Presented(), s.opts.Client); c != nil {
+	if c := s.Presented(); c != nil {
 		return *c
 	}
 	return Client{}
+}
+
+// As connects to the server once more, presented as c, for as long as f runs: a stdio server is started a second time. What the
+// server asks meanwhile is not answered.
+func (s *Session) As(ctx context.Context, c *Client, f func(context.Context, *Session) error) error {
+	const apart = 1 << 20 // connections of the journal are told apart by their numbers
+	opts := *s.opts
+	opts.Pending, opts.Serve, opts.Pages, opts.HealthInterval = nil, nil, nil, -1
+	cfg, title := s.Config(), s.Title()
+	cfg.NoReconnect, cfg.Unnamed = true, false
+	second := newSession(cfg, &opts, func() {}, func(*Session, string) {})
+	second.title.Store(&title)
+	second.role = "second connection, as " + text.Clip(c.Name(), 60) + ": "
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return &failure.Error{Kind: failure.ServerNotConnected, Server: title, Stage: "connecting", Message: "the server was removed from the list"}
+	}
+	s.wg.Add(1)
+	s.second += apart
+	second.conns, second.meta, second.roots, second.client, second.era = s.second, s.meta, s.roots, c, s.era
+	s.mu.Unlock()
+	defer s.wg.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	err := second.Connect(ctx)
+	if err == nil {
+		err = f(ctx, second)
+	}
+	return cmp.Or(err, second.close())
+}
+
+// Name is what the client calls itself, "mcphud" if it says nothing else.
+func (c *Client) Name() string {
+	if c == nil || c.Info == nil {
+		return "mcphud"
+	}
+	return cmp.Or(jsonrpc.GetString(c.Info, "title"), jsonrpc.GetString(c.Info, "name"))
 }
 
 func (s *Session) protocol() string { return cmp.Or(s.presents().Protocol, s.cfg.Protocol) }

@@ -44,6 +44,8 @@ type Session struct {
 	conn      *conn
 	era       Era           // learnt from an earlier connection
 	conns     uint64        // connections made so far
+	second    uint64        // number of the last connection made by As
+	role      string        // of a session made by As, for the journal
 	dialing   chan struct{} // closed when the attempt that runs is over
 	abort     context.CancelFunc
 	retry     *retry // automatic reconnection that is going on
@@ -119,7 +121,7 @@ func (s *Session) set(to State, err error) func() {
 	id, retired := s.conns, s.retired
 	return func() {
 		if from != to || err != nil {
-			note := string(from) + " → " + string(to)
+			note := s.role + string(from) + " → " + string(to)
 			if err != nil {
 				note += ": " + err.Error()
 			}

@@ -178,6 +178,9 @@ func (a *App) statusLine(w int) string {
 			left = append(left, t.Text.S(safe.Line(cur.version, 12)))
 		}
 		left = append(left, cur.mark(t))
+		if cur.client != "" {
+			left = append(left, t.Badge.S(" "+safe.Line(cur.client, 30)+" "))
+		}
 		if cur.meta != "" {
 			left = append(left, t.Badge.S(" "+safe.Line(cur.meta, 40)+" "))
 		}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -64,6 +66,9 @@ func rowOf(s *session.Session, now time.Time) serverRow {
 	r := serverRow{name: s.Name(), title: s.Title(), transport: st.Transport, version: st.Version, state: st.State}
 	r.software = software(st.ServerInfo)
 	r.meta = metaText(s.Meta())
+	if c := s.Presented(); c != nil {
+		r.client = presentedText(c)
+	}
 	if st.Latency > 0 {
 		r.latency = "answers in " + text.Duration(st.Latency)
 	}
@@ -88,6 +93,19 @@ func rowOf(s *session.Session, now time.Time) serverRow {
 		r.detail = Countdown(st.RetryAt)
 	}
 	return r
+}
+
+// presentedText is what the status bar says of another client, or of other capabilities.
+func presentedText(c *session.Client) string {
+	if c.Info == nil {
+		var names []string
+		_ = jsonrpc.Members(c.Capabilities, func(name string, _ []byte) bool {
+			names = append(names, name)
+			return len(names) < 10
+		})
+		return "advertises " + cmp.Or(strings.Join(names, ", "), "nothing")
+	}
+	return "as " + c.Name()
 }
 
 // brief is an error without the advice, and without what the server said where that takes more than a line.

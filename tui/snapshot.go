@@ -37,6 +37,7 @@ type serverRow struct {
 	software           string // serverInfo: name and version
 	latency            string
 	meta               string // of every request
+	client             string // what another client it is shown, "" for none
 }
 
 // connected is whether the server can be asked.

@@ -61,6 +61,7 @@ func All(d Deps) []tui.View {
 		newPrompt(d.Inputs, asked),
 		newAllTools(d.Registry, calls),
 		newSubscriptions(),
+		newPersonas(),
 		newStack(d.Stack),
 	}
 }

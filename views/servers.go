@@ -45,7 +45,7 @@ func (v *servers) Info() tui.Info {
 }
 
 func (v *servers) Actions() []tui.Action {
-	return []tui.Action{
+	return append([]tui.Action{
 		{
 			ID: "servers.open", Keys: []string{"enter"}, Title: "open", Group: "Server", Hint: 1, Pane: "list",
 			Help: "Connect to the server if it is not, and go to its tools.", Disabled: v.nothing, Run: v.open,
@@ -91,7 +91,7 @@ func (v *servers) Actions() []tui.Action {
 			ID: "servers.demo", Keys: []string{"D"}, Title: "demo", Group: "Server",
 			Help: "Open the bundled demo, which needs nothing else, where there are no servers.", Disabled: v.noDemo, Run: v.demo,
 		},
-	}
+	}, personaActions("servers", func(*tui.Ctx) *session.Session { return v.selected() })...)
 }
 
 func (v *servers) selected() *session.Session {

@@ -95,6 +95,9 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 	if st.SessionID != "" {
 		l.Row("session", mask.Hidden)
 	}
+	if c := s.Presented(); c != nil {
+		ClientRows(l, c)
+	}
 	if st.Latency > 0 {
 		l.Row("latency", text.Duration(st.Latency))
 	}

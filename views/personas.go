@@ -1,0 +1,437 @@
+package views
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/persona"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
+)
+
+// personas picks as which client the current server sees this program, and shows what a server offers to another client. Navigate's
+// Arg may be a comparison to make at once.
+type personas struct {
+	pane.Rows
+	detail pane.TextPane
+	all    []persona.Persona // the first is this program as it was started
+	at     string            // what the detail pane shows
+	seen   map[string]persona.Comparison
+}
+
+// comparison asks for the comparison with a persona, by its name.
+type comparison struct{ persona string }
+
+// asStarted is the name of the first row.
+const asStarted = "mcphud"
+
+func newPersonas() *personas {
+	v := &personas{Rows: pane.Rows{View: "personas"}, seen: map[string]persona.Comparison{}}
+	v.all = append([]persona.Persona{{Name: asStarted, Title: "this program, as it was started"}}, persona.All()...)
+	v.Freeze = func() (int, func(int) (string, string)) {
+		return len(v.all), func(i int) (name, about string) { return v.all[i].Name, v.all[i].Title }
+	}
+	return v
+}
+
+func (v *personas) Info() tui.Info {
+	return tui.Info{ID: "personas", Title: "Personas", Aliases: []string{"persona", "as"}, Hidden: true, Split: 40, StackUnder: 100, Panes: []tui.PaneSpec{
+		{ID: "list", Title: "Personas"}, {ID: "detail", Title: "Persona"},
+	}}
+}
+
+func (v *personas) Actions() []tui.Action {
+	return []tui.Action{
+		{
+			ID: "personas.present", Keys: []string{"enter"}, Title: "present as", Group: "Personas", Hint: 1, Pane: "list",
+			Help: "Present this program to the server as the client under the cursor from now on, and reconnect.", Disabled: v.none, Run: v.present,
+		},
+		{
+			ID: "personas.compare", Keys: []string{"c"}, Title: "compare", Group: "Personas", Hint: 2,
+			Help:     "Show what the server offers to the client under the cursor and not here: over a second connection, which is closed again.",
+			Disabled: v.incomparable, Run: func(c *tui.Ctx) tea.Cmd { return v.askCompare(c, v.selected()) },
+		},
+	}
+}
+
+// personaActions lead to the screen from where servers are.
+func personaActions(view string, of func(*tui.Ctx) *session.Session) []tui.Action {
+	to := func(arg any) func(*tui.Ctx) tea.Cmd {
+		return func(c *tui.Ctx) tea.Cmd { return c.NavigateOn(of(c).Name(), "personas", arg) }
+	}
+	none := func(c *tui.Ctx) string {
+		if of(c) == nil {
+			return "no server is selected"
+		}
+		return ""
+	}
+	return []tui.Action{
+		{
+			ID: view + ".persona", Keys: []string{"P"}, Title: "persona", Group: "Server",
+			Help: "Choose as which client the server sees this program.", Disabled: none, Run: to(nil),
+		},
+		{
+			ID: view + ".without", Keys: []string{"W"}, Title: "without capabilities", Group: "Server",
+			Help: "Show what a client that can answer neither elicitation nor sampling nor roots is offered and what it is not.",
+			Disabled: func(c *tui.Ctx) string {
+				if why := none(c); why != "" {
+					return why
+				}
+				if of(c).Status().State != session.Connected {
+					return "the server is not connected"
+				}
+				return ""
+			},
+			Run: to(comparison{persona.None}),
+		},
+	}
+}
+
+func (v *personas) selected() persona.Persona {
+	if i := v.List.Selected(); i >= 0 && i < len(v.all) {
+		return v.all[i]
+	}
+	return persona.Persona{}
+}
+
+func (v *personas) none(c *tui.Ctx) string {
+	switch {
+	case c.Server == nil:
+		return "no server is selected"
+	case v.selected().Name == "":
+		return "nothing is selected"
+	}
+	return ""
+}
+
+func (v *personas) incomparable(c *tui.Ctx) string {
+	if why := cmp.Or(v.none(c), offline(c)); why != "" {
+		return why
+	}
+	if v.selected().Name == asStarted {
+		return "it is what the others are compared with"
+	}
+	return ""
+}
+
+// clientOf is what a row makes a session present; nil for the first.
+func clientOf(p persona.Persona) *session.Client {
+	if p.Name == asStarted {
+		return nil
+	}
+	return p.Client()
+}
+
+// current is the row of what a server is presented.
+func (v *personas) current(s *session.Session) int {
+	if s == nil {
+		return 0
+	}
+	is := s.Presented()
+	return max(0, slices.IndexFunc(v.all, func(p persona.Persona) bool {
+		c := clientOf(p)
+		return c != nil && is != nil && bytes.Equal(c.Info, is.Info) && bytes.Equal(c.Capabilities, is.Capabilities) && c.Protocol == is.Protocol
+	}))
+}
+
+// presentedAs is the outcome of presenting another client.
+type presentedAs struct{ name string }
+
+func (v *personas) present(c *tui.Ctx) tea.Cmd {
+	v.Settle()
+	if why := v.none(c); why != "" {
+		return c.Toast(tui.Warning, why)
+	}
+	p, s := v.selected(), c.Server
+	up := s.Status().State != session.Disconnected
+	s.Present(clientOf(p))
+	v.Rev++
+	if !up {
+		return c.Toast(tui.Note, "presented as "+p.Name+" from the next connection on")
+	}
+	cmd, _ := c.Replace("personas", "present\x00"+s.Name(), "reconnect as "+safe.Line(p.Name, 60), func(ctx context.Context) (any, error) {
+		return presentedAs{p.Name}, s.Reconnect(ctx)
+	})
+	return cmd
+}
+
+// askCompare says first that a command is started a second time.
+func (v *personas) askCompare(c *tui.Ctx, p persona.Persona) tea.Cmd {
+	s := c.Server
+	if s.Config().Command == "" {
+		return v.compare(c, s, p)
+	}
+	return c.Confirm(tui.Confirmation{
+		Title: "Start a second process?",
+		Body: fmt.Sprintf("To see what %s offers to %s, its command is started once more, and ended when its lists are read:\n\n%s",
+			safe.Line(s.Title(), 60), safe.Line(p.Called(), 60), safe.Line(pane.Target(s.Config()), 500)),
+		Yes: "start and compare", No: "cancel",
+		OnYes: func(c *tui.Ctx) tea.Cmd { return v.compare(c, s, p) },
+	})
+}
+
+// comparedTo is the outcome of a comparison.
+type comparedTo struct {
+	server string
+	persona.Comparison
+}
+
+func (v *personas) compare(c *tui.Ctx, s *session.Session, p persona.Persona) tea.Cmd {
+	cmd, _ := c.Replace("personas", "compare\x00"+s.Name(), "compare with "+safe.Line(p.Name, 60), func(ctx context.Context) (any, error) {
+		seen, err := persona.Compare(ctx, s, p)
+		return comparedTo{s.Name(), seen}, err
+	})
+	return cmd
+}
+
+func (v *personas) key(server, name string) string { return server + "\x00" + name }
+
+func (v *personas) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.SessionChanged, tui.ServerChanged:
+		v.Rev++
+		return nil, true
+	case tui.Navigate:
+		cmd := v.SetRows(c, personaRows{v, c})
+		v.List.Select(v.current(c.Server))
+		to, ok := m.Arg.(comparison)
+		if !ok {
+			return cmd, true
+		}
+		i := slices.IndexFunc(v.all, func(p persona.Persona) bool { return p.Name == to.persona })
+		v.List.Select(i)
+		if why := v.incomparable(c); why != "" {
+			return tea.Batch(cmd, c.Toast(tui.Warning, why)), true
+		}
+		return tea.Batch(cmd, v.askCompare(c, v.all[i])), true
+	case tui.OpDone:
+		return v.finished(c, m)
+	case tui.FilterChanged:
+		return v.SetFilter(c, m.Text), true
+	case tui.PaneMouse:
+		if m.Pane == "detail" {
+			return nil, v.detail.Handle(msg)
+		}
+	}
+	if isBack(msg) {
+		return c.Back(), true
+	}
+	if c.Focus == "detail" {
+		return nil, v.detail.Handle(msg)
+	}
+	consumed, opened := v.MoveCursor("list", msg)
+	if opened {
+		return v.present(c), true
+	}
+	return nil, consumed
+}
+
+func (v *personas) finished(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
+	switch r := m.Value.(type) {
+	case presentedAs:
+		v.Rev++
+		if m.Err != nil {
+			return c.Toast(tui.Failure, m.Err.Error()), true
+		}
+		return c.Toast(tui.Success, "connected, presented as "+r.name), true
+	case comparedTo:
+		if m.Err != nil {
+			return c.Toast(tui.Failure, m.Err.Error()), true
+		}
+		v.seen[v.key(r.server, r.Persona.Name)] = r.Comparison
+		v.Rev++
+		v.detail.Top = 0
+		return nil, true
+	}
+	return v.Filtered(c, m)
+}
+
+// Hints say how to leave the screen, which has no number.
+func (v *personas) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+
+type personaRows struct {
+	v *personas
+	c *tui.Ctx
+}
+
+// Len is the number of clients that are known.
+func (r personaRows) Len() int { return len(r.v.all) }
+
+// Row is a client, marked if it is the one that the server sees.
+func (r personaRows) Row(i, w int) string {
+	th, p := r.c.Theme, r.v.all[i]
+	mark := th.Muted.S("○ ")
+	if i == r.v.current(r.c.Server) {
+		mark = th.OK.S("● ")
+	}
+	out := pane.Column(mark+r.v.Query.HighlightName(safe.Line(p.Name, 60), th.Text, th.Match), 14, w)
+	return out + "  " + th.Muted.S(safe.Line(p.Called(), 80))
+}
+
+func (v *personas) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
+	if p.ID == "list" {
+		if p.Same(c, v.Rev, v.List.Selected(), c.Server) {
+			return nil
+		}
+		v.List.SetRows(personaRows{v, c}) // rows carry the theme
+		v.DrawList(c, p, func(w int) []string { return pane.NothingMatches(c.Theme, w, v.Typed) })
+		p.Title = "Personas"
+		if c.Server != nil {
+			p.Title = "Presented to " + safe.Line(c.Server.Title(), 60)
+		}
+		return nil
+	}
+	at := v.selected().Name
+	if c.Server != nil {
+		at = v.key(c.Server.Name(), at)
+	}
+	if v.at != at {
+		v.at, v.detail.Top = at, 0
+	}
+	if p.Same(c, v.Rev, at, v.detail.Top) {
+		return nil
+	}
+	p.Title = safe.Line(v.selected().Called(), 60)
+	v.detail.Draw(p, v.lines(c, p.W))
+	return nil
+}
+
+func (v *personas) lines(c *tui.Ctx, w int) []string {
+	d := pane.NewDetails(c.Theme, w)
+	p := v.selected()
+	if p.Name == "" {
+		return nil
+	}
+	if c.Server != nil {
+		if seen, ok := v.seen[v.key(c.Server.Name(), p.Name)]; ok {
+			d.Lines = append(comparisonLines(c.Theme, w, safe.Line(c.Server.Title(), 60), seen), "")
+		}
+	}
+	if p.Name == asStarted {
+		d.Note("What is advertised then follows from who answers: a person here, flags, and the roots that were given.")
+		return d.Lines
+	}
+	d.Lines = append(d.Lines, c.Theme.Heading.S(safe.Line(p.Called(), w)))
+	pane.ClientRows(d, p.Client())
+	d.Row("source", p.Source)
+	return d.Lines
+}
+
+// comparisonLines is what a server offers to a persona and not here, and the other way round.
+func comparisonLines(th *tui.Theme, w int, server string, c persona.Comparison) []string {
+	d := pane.NewDetails(th, w)
+	name := safe.Line(c.Persona.Name, 60)
+	if c.Same() {
+		d.Lines = append(d.Lines, th.OK.S("✓ ")+th.Text.S(safe.Line(server+" offers the same to "+name, w-2)))
+	} else {
+		d.Lines = append(d.Lines, th.Warn.S("≠ ")+th.Text.S(safe.Line(server+" offers something else to "+name, w-2)))
+	}
+	for _, l := range c.Lists {
+		count, kind := fmt.Sprint(l.After), listName(l.Kind)
+		if l.Before != l.After {
+			count += fmt.Sprintf(" (here %d)", l.Before)
+		}
+		switch {
+		case l.Err != nil:
+			d.Styled(kind, th.Error.S("✗ refused"))
+			d.Lines = append(d.Lines, pane.ErrorLines(th, w, l.Err)...)
+		case !l.Changes.Some():
+			d.Styled(kind, th.Text.S(count)+th.Muted.S(", the same"))
+		default:
+			d.Styled(kind, th.Text.S(count))
+		}
+		each := func(names []string, n int, mark, word string) {
+			for _, key := range names {
+				d.Lines = append(d.Lines, "  "+mark+" "+th.Text.S(safe.Line(key, max(w-26, 20)))+"  "+th.Muted.S(word))
+				if m := l.Marks[key]; !m.Added && m.Diff != "" && len(d.Lines) < maxUpdateLines {
+					d.Lines = append(d.Lines, pane.DiffLines(th, w, m.Diff)...)
+				}
+			}
+			if more := n - len(names); more > 0 {
+				d.Note(fmt.Sprintf("  … and %d more %s", more, word))
+			}
+		}
+		each(l.Changes.Removed, l.Changes.NRemoved, th.Error.S("−"), "not offered")
+		each(l.Changes.Added, l.Changes.NAdded, th.OK.S("+"), "only there")
+		each(l.Changes.Changed, l.Changes.NChanged, th.Warn.S("~"), "differs")
+	}
+	if c.Capabilities {
+		d.Styled("server", th.Warn.S("~ ")+th.Text.S("advertises other capabilities"))
+	}
+	if c.Instructions {
+		d.Styled("server", th.Warn.S("~ ")+th.Text.S("gives other instructions"))
+	}
+	d.Note("Asked over protocol " + safe.Line(c.Version, 20) + ".")
+	return d.Lines
+}
+
+func listName(kind offer.Kind) string {
+	if kind == offer.Templates {
+		return "templates"
+	}
+	return kind.String()
+}
+
+func (v *personas) Breadcrumb(*tui.Ctx) string { return v.selected().Name }
+
+func (v *personas) CopyText(_ *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+	p := v.selected()
+	switch k {
+	case tui.CopyValue:
+		return tui.CopyString(p.Name, true)
+	case tui.CopyJSON:
+		return tui.CopyBytes(p.Capabilities)
+	}
+	return nil
+}
+
+func (v *personas) Choices(c *tui.Ctx) (out []tui.Choice) {
+	for i := range v.List.Listed() {
+		p := v.all[i]
+		out = append(out, tui.Choice{Label: p.Name + ": " + p.Called(), Run: func(c *tui.Ctx) tea.Cmd { v.List.Select(i); return v.present(c) }})
+	}
+	return out
+}
+
+func (v *personas) Plain(c *tui.Ctx, w io.Writer) {
+	now := v.current(c.Server)
+	for i, p := range v.all {
+		word := ""
+		if i == now {
+			word = ", presented now"
+		}
+		fmt.Fprintf(w, "%s: %s%s\n", p.Name, p.Called(), word)
+		if c.Server == nil {
+			continue
+		}
+		if seen, ok := v.seen[v.key(c.Server.Name(), p.Name)]; ok {
+			for _, l := range seen.Lists {
+				fmt.Fprintf(w, "  %s: %d, here %d; %s\n", listName(l.Kind), l.After, l.Before, cmp.Or(safe.Line(plainChanges(l.Changes), 400), "the same"))
+			}
+		}
+	}
+}
+
+// plainChanges is what a persona is offered otherwise, in a line.
+func plainChanges(c offer.Changes) string {
+	var out []string
+	for _, x := range []struct {
+		word  string
+		names []string
+	}{{"not offered", c.Removed}, {"only there", c.Added}, {"differs", c.Changed}} {
+		if len(x.names) > 0 {
+			out = append(out, x.word+": "+strings.Join(x.names, ", "))
+		}
+	}
+	return strings.Join(out, "; ")
+}
