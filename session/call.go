@@ -129,8 +129,8 @@ func (s *Session) inputSchema(tool string) (json.RawMessage, error) {
 		}
 		if it.Barred != nil {
 			return nil, &failure.Error{
-				Kind: failure.Protocol, Server: s.Title(), Stage: "tools/call " + text.Clip(tool, 100), Message: "not sent: an x-mcp-header annotation of the tool's schema is not allowed",
-				Detail: it.Barred.Error(), Err: it.Barred, Next: "report it to the server's author",
+				Kind: failure.Protocol, Server: s.Title(), Stage: "tools/call " + text.Clip(tool, 100), Message: "the call was not sent",
+				Detail: it.Barred.Error(), Next: "report it to the server's author",
 			}
 		}
 		return it.InputSchema, nil
