@@ -10,16 +10,21 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/peertest"
 )
 
 // TestConformanceClient: the official suite's scenarios for clients pass in each revision, without a list of exceptions, and every message
 // that was sent is what the revision's schema allows. So they do where the client has to find out what the server speaks.
 func TestConformanceClient(t *testing.T) {
+	ways := map[string][]string{"told": nil}
+	if budget.All() {
+		ways["detected"] = []string{"--protocol", "auto"}
+	}
 	for _, revision := range peertest.Revisions() {
 		frames := peertest.NewFrames(t, revision.Name)
 		for _, scenario := range revision.ClientScenarios(t) {
-			for name, flags := range map[string][]string{"told": nil, "detected": {"--protocol", "auto"}} {
+			for name, flags := range ways {
 				t.Run(revision.Name+"/"+scenario+"/"+name, func(t *testing.T) {
 					file := filepath.Join(t.TempDir(), "journal")
 					client := command(t, append(flags, "conformance", "--journal", file)...)
