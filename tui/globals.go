@@ -124,6 +124,20 @@ func globalActions() []Action {
 			Run:  func(c *Ctx) tea.Cmd { return c.app.look.cycle(c.app) },
 		},
 		{
+			ID: "app.instructions", Keys: []string{"I"}, Title: "instructions", Group: "Server",
+			Help: "Show what the server tells the models that use it.",
+			Disabled: func(c *Ctx) string {
+				switch {
+				case c.Server == nil || c.app.actions.find("instructions") == nil:
+					return "no server is open"
+				case c.Server.Status().Instructions == "":
+					return "the server gives no instructions"
+				}
+				return ""
+			},
+			Run: func(c *Ctx) tea.Cmd { return c.Navigate("instructions", nil) },
+		},
+		{
 			ID: "app.servers", Title: "choose server", Group: "Move",
 			Help: "Focus the server rail.",
 			Run:  func(c *Ctx) tea.Cmd { return c.app.focusIndex(RailFocus) },

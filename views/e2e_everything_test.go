@@ -3,8 +3,10 @@ package views_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/peertest"
 	"github.com/mcphud/mcphud/tui/tuitest"
 )
@@ -113,7 +115,12 @@ func expandTemplate(t *testing.T, app *tuitest.App) {
 	app.Press("t").View("templates").Pane("list").Has("Dynamic Text Resource", "text/{resourceId}")
 	app.Whole().Has("demo://resource/dynamic/text/{resourceId}")
 	app.Press("enter").View("template").Pane("form").Has("resourceId")
-	app.Type("17").Press("ctrl+g")
+	app.Type("17")
+	completed := func(e journal.Entry) bool { return e.Kind == journal.Response && e.Method == "completion/complete" }
+	for late := time.Now().Add(30 * time.Second); len(wire(app, completed)) == 0 && time.Now().Before(late); {
+		time.Sleep(20 * time.Millisecond) // what is typed is completed after a rest
+	}
+	app.Press("ctrl+g")
 	app.Pane("result").Has("✓ ", "demo://resource/dynamic/text/17", "Resource 17: This is a plaintext resource")
 	if got := sentTo(t, app, "resources/read"); !strings.Contains(got, `"uri":"demo://resource/dynamic/text/17"`) {
 		t.Errorf("sent %s", got)

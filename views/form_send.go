@@ -36,6 +36,8 @@ func (v *formScreen) cannot(c *tui.Ctx) string {
 		return "it is running; x cancels"
 	case c.ReadOnly && v.kind == offer.Tools && !v.cur.item.ReadOnly():
 		return "read-only mode: this tool is not marked as read-only"
+	case v.cur.item.Barred != nil:
+		return v.cur.item.Barred.Error()
 	}
 	return offline(c)
 }

@@ -32,6 +32,7 @@ type itemKind struct {
 	name         func(offer.Item) string
 	command      func(offer.Item) shell.Invocation // mcphud subcommand for an item
 	extra        []tui.Action
+	app          bool // items may have the page of an app
 }
 
 func newItemScreen(k itemKind, calls *pane.Calls) *itemScreen {
@@ -45,6 +46,10 @@ func (v *itemScreen) Info() tui.Info { return v.info }
 
 func (v *itemScreen) Actions() []tui.Action {
 	id := v.info.ID
+	extra := v.extra
+	if v.app {
+		extra = append(extra[:len(extra):len(extra)], v.appAction(id))
+	}
 	return append([]tui.Action{
 		{
 			ID: id + ".open", Keys: []string{"enter"}, Title: v.verb, Group: v.info.Title, Hint: 1,
@@ -52,7 +57,25 @@ func (v *itemScreen) Actions() []tui.Action {
 		},
 		variableAction(id, currentServer),
 		refreshAction(id, v.itemKind.plural, func(c *tui.Ctx) tea.Cmd { return v.Load(c, true) }),
-	}, slices.Concat(v.extra, v.about.Actions(id, "detail"))...)
+	}, slices.Concat(extra, v.about.Actions(id, "detail"))...)
+}
+
+// appAction shows what a tool's app is made of, without running it.
+func (v *itemScreen) appAction(id string) tui.Action {
+	return tui.Action{
+		ID: id + ".app", Keys: []string{"u"}, Title: "app page", Group: v.info.Title, Hint: 3,
+		Help: "Read the page that shows the tool as an app: its source, what it may connect to and its permissions. It is not run.",
+		Disabled: func(c *tui.Ctx) string {
+			if it, ok := v.Selected(); !ok || it.App == "" {
+				return "the tool has no app"
+			}
+			return offline(c)
+		},
+		Run: func(c *tui.Ctx) tea.Cmd {
+			it, _ := v.Selected()
+			return c.Navigate("resources", it.App)
+		},
+	}
 }
 
 func (v *itemScreen) open(c *tui.Ctx) tea.Cmd {

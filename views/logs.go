@@ -75,7 +75,7 @@ func (v *logs) noLevel(c *tui.Ctx) string {
 
 func (v *logs) askLevel(c *tui.Ctx) tea.Cmd {
 	s := c.Server
-	return c.Choose("log level", v.level[s.Name()], levels, func(c *tui.Ctx, level string) tea.Cmd {
+	return c.Choose("log level (deprecated since 2026-07-28)", v.level[s.Name()], levels, func(c *tui.Ctx, level string) tea.Cmd {
 		cmd, _ := c.Go("logs", "logging/setLevel "+level, func(ctx context.Context) (any, error) {
 			return levelSet{s.Name(), level}, s.SetLevel(ctx, level)
 		})

@@ -80,6 +80,12 @@ func (v *resources) Actions() []tui.Action {
 		{
 			ID: "resources.subscribe", Keys: []string{"s"}, Title: "subscribe", Group: "Resources", Hint: 4,
 			Help: "Subscribe to the resource, to be told what its updates change, or unsubscribe from it.", Disabled: v.unsubscribable,
+			Now: func(*tui.Ctx) string {
+				if _, on := v.Subscribed[v.uri()]; on {
+					return "unsubscribe"
+				}
+				return ""
+			},
 			Run: func(c *tui.Ctx) tea.Cmd {
 				v.Settle()
 				uri := v.uri()

@@ -62,6 +62,7 @@ func All(d Deps) []tui.View {
 		newAllTools(d.Registry, calls),
 		newSubscriptions(),
 		newPersonas(),
+		newInstructions(),
 		newStack(d.Stack),
 	}
 }

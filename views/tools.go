@@ -34,6 +34,7 @@ func newTools(calls *pane.Calls) *itemScreen {
 			},
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("toolset", nil) },
 		}},
+		app: true,
 	}, calls)
 }
 

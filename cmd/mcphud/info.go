@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/offer"
 )
 
 func (a *app) infoCommand() *cobra.Command {
@@ -58,15 +60,47 @@ func info(ctx context.Context, l *link, _ []string) error {
 		frames = frames[:1]
 	}
 	return l.print(answer{result: raw, frames: frames, text: func(t *textOutput) {
-		t.fields([][2]string{
+		t.fields(slices.Concat([][2]string{
 			{"server", identity(st.ServerInfo)},
 			{"protocol", fmt.Sprintf("%s (%s era)", st.Version, st.Era)},
 			{"transport", strings.TrimSpace(st.Transport + " " + i.URL)},
 			{"capabilities", capabilities(st.Capabilities)},
+		}, notes(st, frames), [][2]string{
 			{"latency", fmt.Sprintf("%.2f ms", i.LatencyMs)},
 			{"instructions", st.Instructions},
-		}...)
+		})...)
 	}})
+}
+
+// notes are what is to be known of what a server offers: its extensions, what of it is deprecated, icons, and how long the answer to
+// server/discover, which frames hold, may be kept.
+func notes(st session.Status, frames [][]byte) (out [][2]string) {
+	label := "extensions"
+	for _, e := range offer.Extensions(st.Capabilities) {
+		name := e.Name
+		if e.Experimental {
+			name += " (experimental)"
+		}
+		out = append(out, [2]string{label, name + ": " + e.Support})
+		label = ""
+	}
+	for _, feature := range []string{"logging", "sse"} {
+		if feature == "sse" && st.Transport != feature || feature != "sse" && jsonrpc.Get(st.Capabilities, feature) == nil {
+			continue
+		}
+		out = append(out, [2]string{"note", feature + " is " + offer.Deprecated(feature)})
+	}
+	label = "icons"
+	for _, icon := range offer.Icons(jsonrpc.Get(st.ServerInfo, "icons")) {
+		out = append(out, [2]string{label, icon})
+		label = ""
+	}
+	if len(frames) == 1 {
+		if hints := offer.ReadHints(jsonrpc.Get(frames[0], "result")).String(); hints != "" {
+			out = append(out, [2]string{"cache", hints})
+		}
+	}
+	return out
 }
 
 func orNull(raw json.RawMessage) json.RawMessage {

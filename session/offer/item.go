@@ -24,6 +24,7 @@ type Item struct {
 	OutputSchema json.RawMessage // nil if absent
 	Annotations  json.RawMessage // nil if absent
 	Args         []PromptArg     // of a prompt
+	App          string          // of a tool: URI of the page that shows it as an app (MCP Apps), "" for none
 	Flaw         error           // what is wrong with it, nil if nothing is; the rest holds what could be read
 	Barred       error           // of a tool: why it is never called over the connection that listed it, nil if it may be; is in Flaw too
 }
@@ -78,6 +79,10 @@ func readItem(w *jsonrpc.Walker, kind Kind) Item {
 			it.OutputSchema = w.Raw()
 		case "annotations":
 			it.Annotations = w.Raw()
+		case "_meta":
+			if meta := w.Raw(); kind == Tools {
+				it.App = appURI(meta)
+			}
 		case "arguments":
 			if kind == Prompts && w.Peek() != 'n' {
 				if _, ok := w.Array(func() { it.Args = append(it.Args, readArg(w, flaw)) }); !ok {

@@ -170,13 +170,16 @@ func (k ItemColumns) Row(th *tui.Theme, q widget.Query, r ItemRow, w int) string
 	return out + paint.Fit(q.HighlightName(name, th.Text, th.Match), col) + "  " + paint.Fit(q.Highlight(about, th.Muted, th.Match), note) + tail
 }
 
-// marks say that an item is new, changed or subscribed to.
+// marks say that an item is new, changed, an app or subscribed to.
 func (r ItemRow) marks(th *tui.Theme) (out string) {
 	switch {
 	case r.Mark != nil && r.Mark.Added:
 		out = " " + th.OK.S("+ new")
 	case r.Mark != nil:
 		out = " " + th.Warn.S("~ changed")
+	}
+	if r.Item.App != "" {
+		out += " " + th.Accent2.S("◫ app")
 	}
 	if r.Subscribed {
 		out += " " + th.Info.S("◉ subscribed")

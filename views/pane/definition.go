@@ -88,6 +88,10 @@ func (d *definition) lines(th *tui.Theme, w int) []string {
 	_ = jsonrpc.Members(it.Raw, func(key string, value []byte) bool {
 		switch key {
 		case "name", "title", "description", "inputSchema", "outputSchema", "arguments", "annotations", "uri", "uriTemplate", "frontmatter", "resources":
+		case "icons":
+			l.icons(value)
+		case "_meta":
+			l.meta(value)
 		default:
 			l.Row(safe.Line(key, labelWidth-1), compact(value))
 		}
@@ -338,6 +342,31 @@ func (l *Details) hints(annotations []byte) {
 	})
 	if len(out) > 0 {
 		l.note("hints: " + strings.Join(out, " · "))
+	}
+}
+
+// meta is what _meta says of an app in words, and the rest of it as sent.
+func (l *Details) meta(meta []byte) {
+	for _, t := range offer.AppTerms(meta) {
+		l.Row(safe.Line(t[0], labelWidth-1), t[1])
+	}
+	_ = jsonrpc.Members(meta, func(key string, value []byte) bool { // anything else is in the raw definition
+		if key != "ui" && key != "ui/resourceUri" {
+			l.Row("_meta", safe.Line(key, 100)+" "+compact(value))
+		}
+		return len(l.Lines) < maxDefinition
+	})
+}
+
+// icons are where the icons are. Nobody fetches them: that would tell their hosts who looks.
+func (l *Details) icons(icons []byte) {
+	label := "icon"
+	for _, line := range offer.Icons(icons) {
+		l.Row(label, line)
+		label = ""
+	}
+	if label == "" {
+		l.Styled("", l.th.Muted.S("not fetched"))
 	}
 }
 

@@ -195,6 +195,9 @@ func (a *ItemDetail) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	case a.item.ReadOnly():
 		p.Badge = "✓ read-only"
 	}
+	if a.id != "" && a.item.App != "" {
+		p.Badge = strings.TrimPrefix(p.Badge+" · ◫ app", " · ")
+	}
 	if a.id != "" {
 		p.Foot = a.calls.Last(a.server, a.kind, cmp.Or(a.item.URI, a.item.Name))
 	}

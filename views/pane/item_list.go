@@ -261,7 +261,11 @@ func (r itemRows) Row(i, w int) string {
 		if name == "" {
 			name = fmt.Sprintf("item %d", i+1)
 		}
-		return th.Error.S("✗ ") + name + " " + th.Error.S("malformed: "+safe.Line(it.Flaw.Error(), 200))
+		word := "malformed: "
+		if it.Barred != nil {
+			word = "" // the reason says so
+		}
+		return th.Error.S("✗ ") + name + " " + th.Error.S(word+safe.Line(it.Flaw.Error(), 200))
 	}
 	row := r.p.row(i)
 	row.Calls = r.p.calls.Count(r.p.Server, r.p.kind, r.p.key(it))
@@ -444,7 +448,7 @@ func (p *ItemList) PlainItems(c *tui.Ctx, w io.Writer) {
 	}
 	for i, it := range p.Listing.Items {
 		if it.Flaw != nil {
-			fmt.Fprintf(w, "item %d is malformed: %s\n", i+1, safe.Line(it.Flaw.Error(), 300))
+			fmt.Fprintf(w, "item %d (%s) cannot be used: %s\n", i+1, safe.Line(p.key(it), 100), safe.Line(it.Flaw.Error(), 300))
 			continue
 		}
 		if c.Linear {

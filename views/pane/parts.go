@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/skills"
 	"github.com/mcphud/mcphud/session/text"
@@ -83,6 +84,12 @@ func contentSource(c offer.Content) (label string, src Source) {
 	src.title = safe.Line(strings.Join(about, " · "), 500)
 	if c.URI != "" { // on a line of its own: it is what people look for, and long
 		src.Head = append(src.Head, safe.Line(c.URI, 2000))
+	}
+	for _, t := range offer.AppTerms(jsonrpc.Get(c.Raw, "_meta")) {
+		src.Head = append(src.Head, safe.Line(fmt.Sprintf("%-12s %s", t[0], t[1]), 2000))
+	}
+	if strings.HasPrefix(c.URI, "ui://") {
+		src.Head = append(src.Head, "The page of an app: not run here.")
 	}
 	src.read = bytesOf(data)
 	kind, _, _ := mime.ParseMediaType(c.MIME)

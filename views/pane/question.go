@@ -70,6 +70,9 @@ func flawsOf(q pending.Question) (out []string) {
 	if q.StateChanged {
 		out = append(out, "! requestState came back changed: the server did not return what it was sent")
 	}
+	if old := offer.Deprecated(string(q.Kind)); old != "" {
+		out = append(out, "! "+string(q.Kind)+" is "+old)
+	}
 	if q.Kind == pending.Form {
 		all := pending.Violations(q.Schema())
 		for i, v := range all {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -92,6 +93,9 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 	if st.Version != "" {
 		l.Row("protocol", fmt.Sprintf("%s (%s era) over %s", st.Version, st.Era, st.Transport))
 	}
+	if old := offer.Deprecated(st.Transport); old != "" && st.Version != "" {
+		l.Row("", "! HTTP+SSE is "+old)
+	}
 	if st.SessionID != "" {
 		l.Row("session", mask.Hidden)
 	}
@@ -110,10 +114,21 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 	}
 	l.identity(st.ServerInfo)
 	l.capabilities(s, st)
+	l.extensions(st)
+	l.cache(s)
 	if st.Instructions != "" {
 		l.heading("Instructions")
 		l.text(text.Clip(st.Instructions, 32<<10))
 	}
+	return l.Lines
+}
+
+// InstructionLines are what a server tells models, below whose words they are.
+func InstructionLines(th *tui.Theme, w int, server, instructions string) []string {
+	l := NewDetails(th, w)
+	l.note("What " + safe.Line(server, 60) + " tells the models that use it, as it was sent:")
+	l.Lines = append(l.Lines, "")
+	l.text(text.Clip(instructions, 64<<10))
 	return l.Lines
 }
 
@@ -186,6 +201,10 @@ func (l *Details) identity(info []byte) {
 	}
 	l.heading("Server")
 	_ = jsonrpc.Members(info, func(key string, value []byte) bool {
+		if key == "icons" {
+			l.icons(value)
+			return true
+		}
 		l.Row(safe.Line(key, labelWidth-1), PlainValue(value))
 		return len(l.Lines) < 400
 	})
@@ -211,10 +230,57 @@ func (l *Details) capabilities(s *session.Session, st session.Status) {
 	})
 	for _, name := range append(offers[:len(offers):len(offers)], others...) {
 		if about, ok := got[name]; ok {
-			l.Lines = append(l.Lines, l.th.OK.S("✓ ")+safe.Line(name, 60)+" "+l.th.Muted.S(safe.Line(about, 300)))
+			l.Lines = append(l.Lines, strings.TrimRight(l.th.OK.S("✓ ")+safe.Line(name, 60)+" "+l.th.Muted.S(safe.Line(about, 300)), " "))
+			if old := offer.Deprecated(name); old != "" {
+				for i, row := range wrap(old, l.w-4) {
+					l.Lines = append(l.Lines, "  "+l.th.Warn.S([]string{"! ", "  "}[min(i, 1)])+l.th.Muted.S(row))
+				}
+			}
 		} else {
 			l.Lines = append(l.Lines, l.th.Muted.S("· "+name+" not offered"))
 		}
+	}
+}
+
+// extensions lists what the server offers beyond the core protocol, and what is done about each.
+func (l *Details) extensions(st session.Status) {
+	all := offer.Extensions(st.Capabilities)
+	if len(all) == 0 {
+		return
+	}
+	l.heading("Extensions")
+	for _, e := range all {
+		line := safe.Line(e.Name, 120)
+		if e.Experimental {
+			line += " (experimental)"
+		}
+		if e.Settings != "{}" && e.Settings != "true" {
+			line += " " + l.th.Muted.S(safe.Line(e.Settings, 200))
+		}
+		l.Lines = append(l.Lines, line)
+		for _, row := range wrap(e.Support, l.w-2) {
+			l.Lines = append(l.Lines, "  "+l.th.Muted.S(row))
+		}
+	}
+}
+
+// cache lists how long the server says that its lists may be kept.
+func (l *Details) cache(s *session.Session) {
+	first := true
+	for k := range offer.NumKinds {
+		list := s.Listing(k)
+		hints := list.Hints.String()
+		if hints == "" {
+			continue
+		}
+		if first {
+			l.heading("Cache")
+			first = false
+		}
+		if ttl := list.Hints.TTL; ttl != nil && *ttl > 0 {
+			hints += ", until " + list.Expires.Format(time.TimeOnly)
+		}
+		l.Row(safe.Line(k.String(), labelWidth-1), hints)
 	}
 }
 
