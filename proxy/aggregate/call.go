@@ -17,6 +17,9 @@ import (
 // maxCall is how long a call may take whatever its progress, and how long a client has to answer what an agent asks.
 const maxCall = 24 * time.Hour
 
+// maxSilence is how long an event stream may bring nothing where the client asked for no progress: who works says nothing then.
+const maxSilence = 5 * time.Minute
+
 var errIdle = errors.New("no message about the call in time")
 
 // call forwards a request to an agent, with the agent's own name in place of the merged one.
@@ -35,10 +38,6 @@ func (x *exchange) call(ctx context.Context, agent, own string, path ...string) 
 	if x.params.Token != nil && jsonrpc.Get(params, "_meta", "progressToken") != nil {
 		token = append(strconv.AppendInt([]byte(`"p-`), x.c.nextID(), 10), '"')
 		changes = append(changes, jsonrpc.Replace(token, "_meta", "progressToken"))
-	} else if passes && x.env.Method != string(mcp.MethodCompletionComplete) {
-		// Progress that the client does not ask for shows that the agent works.
-		token = append(strconv.AppendInt([]byte(`"p-`), x.c.nextID(), 10), '"')
-		changes = append(changes, jsonrpc.Set(token, "_meta", "progressToken"))
 	}
 	if x.modern && legacy {
 		changes = append(changes, withoutEra...)

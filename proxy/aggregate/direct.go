@@ -330,7 +330,11 @@ func (a *answer) settle(body []byte) {
 func (a *answer) follow(from io.Reader) error {
 	x := a.x
 	defer x.patience.Stop()
-	x.patience.Start(x.s.o.Limit(a.agent), 0, func(bool) { x.cancel(errIdle) })
+	limit := x.s.o.Limit(a.agent)
+	if a.token == nil {
+		limit = max(limit, maxSilence)
+	}
+	x.patience.Start(limit, 0, func(bool) { x.cancel(errIdle) })
 	events := sse.NewReader(from, maxMessage, 0)
 	for {
 		e, err := events.Next()

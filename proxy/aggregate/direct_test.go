@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/proxy/aggregate"
 )
 
 // custom is a scripted agent that answers tools/call, and GET, by itself.
@@ -83,6 +85,39 @@ func TestR5_R19_LongResultsPassAsTheyCome(t *testing.T) {
 		if got := string(head) + string(rest); whole != (err == nil) || whole && got != `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"`+half+half+`"}]}}` {
 			t.Errorf("whole %t: %d bytes, %v", whole, len(got), err)
 		}
+	}
+}
+
+// A call that wants no progress reaches the agent without a token for it, and is not given up because nothing is reported.
+func TestR19_CallsWithoutProgressPassAsTheyAre(t *testing.T) {
+	const limit = 50 * time.Millisecond
+	asked := make(chan string, 1)
+	s0 := &script{caps: `{"tools":{}}`}
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if !bytes.Contains(body, []byte(`"tools/call"`)) {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			s0.ServeHTTP(w, r)
+			return
+		}
+		asked <- string(body)
+		id, _, _ := strings.Cut(string(body[bytes.Index(body, []byte(`"id":`))+5:]), ",")
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(10 * limit)
+		_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[],\"late\":true}}\n\n", id)
+	}))
+	t.Cleanup(web.Close)
+	s := router(t, map[string]string{"a": web.URL + "/mcp"}, func(o *aggregate.Options) { o.Limit = func(string) time.Duration { return limit } })
+	session, _ := s.open("{}", "2025-11-25")
+	res := s.do(http.MethodPost, session, callIt)
+	got, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	if err != nil || !strings.Contains(string(got), `"late":true`) {
+		t.Errorf("%s %v", got, err)
+	}
+	if got := <-asked; !strings.Contains(got, `"params":{"name":"t","arguments":{}}`) {
+		t.Errorf("the agent was asked %s", got)
 	}
 }
 
