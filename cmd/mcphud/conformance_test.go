@@ -70,6 +70,19 @@ func TestConformanceFrames(t *testing.T) {
 				}
 				return got.out
 			}
+			for _, args := range [][]string{
+				{"info"},
+				{"ping"},
+				{"complete", "test_prompt_with_arguments", "arg1", "t"},
+				{"skills", "list"},
+				{"skills", "verify"},
+				{"tools", "call", "slow_compute", "--task"},
+			} {
+				use(args...)
+			}
+			if revision.Name < "2026-07-28" { // later ones have no list of tasks
+				use("tasks", "list")
+			}
 			for _, tool := range listed(t, use("tools", "list", "--format", "json")) {
 				use(append([]string{"tools", "call", tool.Name, "--args", use("tools", "show", tool.Name, "--example")}, more[tool.Name]...)...)
 			}
