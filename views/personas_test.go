@@ -46,8 +46,13 @@ func choosy(_ context.Context, in io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
+// chooser is the server choosy.
+func chooser() tuitest.Option {
+	return tuitest.PeerAs(config.Server{Name: "choosy", Transport: config.Stdio, Command: "choosy", Args: []string{"--loud"}}, choosy)
+}
+
 func picker(t *testing.T, opts ...tuitest.Option) *tuitest.App {
-	return tuitest.Start(t, append(opts, tuitest.Views(views.All(views.Deps{})...), tuitest.PeerAs(config.Server{Name: "choosy", Transport: config.Stdio, Command: "choosy", Args: []string{"--loud"}}, choosy), tuitest.At("servers", nil))...)
+	return tuitest.Start(t, append(opts, tuitest.Views(views.All(views.Deps{})...), chooser(), tuitest.At("servers", nil))...)
 }
 
 // hellos are the capabilities of each initialize that was sent.

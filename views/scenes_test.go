@@ -68,6 +68,10 @@ func scenes() []scene {
 			fillIn(a, "ask").Press("ctrl+g").Sleep(1300 * time.Millisecond).Press("i").Type("Ada")
 		}},
 		{name: "inbox-none", rare: true, at: "inbox", opts: agent()},
+		{name: "personas", at: "servers", opts: []tuitest.Option{chooser()}, play: func(a *tuitest.App) {
+			a.Press("P").View("personas").Press("down", "enter").Toast("presented as claude-code").Press("G", "c").Overlay("Start a second process?").Press("y")
+			a.Pane("detail").Has("not offered")
+		}},
 		{name: "logs", at: "tools", opts: agent(), play: func(a *tuitest.App) {
 			a.Press("7", "L").Type("debug").Press("enter", "2")
 			sendIt(fillIn(a, "log"))

@@ -45,6 +45,14 @@ func TestPeerReadmeCommands(t *testing.T) {
 				}
 			}
 			cmd := command(t, words...)
+			for i, name := range []string{"answers.yaml", "own.yaml"} { // in this order in the manual
+				_, block, _ := strings.Cut(readme, "```yaml\n")
+				for range i {
+					_, block, _ = strings.Cut(block, "```yaml\n")
+				}
+				block, _, _ = strings.Cut(block, "```")
+				write(t, filepath.Join(cmd.Dir, name), block)
+			}
 			cmd.Env = append(cmd.Env, "ROUTER_HOST=", "ROUTER_PORT="+strconv.Itoa(portOf(behind.router)), "AGENT_TOKEN=")
 			if out := finish(t, cmd).ok(t); out == "" {
 				t.Error("nothing on stdout")

@@ -62,7 +62,7 @@ func (a *app) toolsCommand() *cobra.Command {
 	call := &cobra.Command{
 		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [URL | -- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
 		Long: "Calls a tool. KEY=VALUE is converted by the tool's input schema, KEY:=JSON is taken as JSON; keys nest as a.b[0]=x.\n" +
-			"--args gives the whole object, on top of which single keys are set.\n\n" + fullNames,
+			"--args gives the whole object, on top of which single keys are set. --answer says what a tool that asks is answered.\n\n" + fullNames,
 		Example: "  mcphud tools call mcp__github__search_repos query=mcp\n  mcphud tools call add a=1 b=2 -- node server.js\n  mcphud tools call search --args @query.json limit=5 --url http://127.0.0.1:3000/mcp",
 		Args:    cobra.ArbitraryArgs,
 		RunE: a.serverCommand(func(ctx context.Context, l *link, own []string) error {

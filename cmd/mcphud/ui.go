@@ -13,7 +13,6 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/toolset"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
@@ -50,7 +49,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	trust := a.o.trust()
 	o := a.sessionOptions(start.settings)
 	o.Journal, o.Patient, o.ResultTTL = j, true, start.settings.ResultCacheTTL
-	o.Pending = pending.New(pending.Options{Attended: true})
+	o.Pending = a.questions(true)
 	m := session.NewManager(o)
 	defer m.Close()
 	bridge := toolset.NewBridge(m, start.settings)
