@@ -187,11 +187,11 @@ func (a *App) statusLine(w int) string {
 	} else {
 		left = append(left, t.Muted.S(cmp.Or(a.cfg.Idle, "no server")))
 	}
-	if s := a.callsInFlight(w - 4 - paint.Width(strings.Join(left, " · "))); s != "" {
-		left = append(left, s)
-	}
 	if n := a.inbox(); n != "" {
 		left = append(left, t.Warn.S("✉ inbox "+n))
+	}
+	if s := a.callsInFlight(w - 4 - paint.Width(strings.Join(left, " · "))); s != "" {
+		left = append(left, s)
 	}
 	if a.ctx.ReadOnly {
 		left = append(left, t.Badge.S(" read-only "))

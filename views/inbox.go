@@ -249,10 +249,11 @@ func (v *inbox) announce(c *tui.Ctx, arrived []pending.Question) tea.Cmd {
 	v.announced, v.untold = time.Now(), 0
 	key := c.KeyOf("app.inbox")
 	if n > 1 || len(arrived) == 0 {
-		return c.Toast(tui.Note, fmt.Sprintf("%s from servers wait for your answer: %s goes to the oldest", pane.Count(len(v.open), "question"), key))
+		return c.Toast(tui.Note, fmt.Sprintf("%s wait for your answer: %s opens the oldest", pane.Count(len(v.open), "question"), key))
 	}
 	q := arrived[0]
-	return c.Toast(tui.Note, fmt.Sprintf("%s waits for your answer (%s): %s goes to it", safe.Line(q.Title, 40), strings.TrimLeft(kindMark(q.Kind), "✎↗✦? "), key))
+	_, kind, _ := strings.Cut(kindMark(q.Kind), " ")
+	return c.Toast(tui.Note, fmt.Sprintf("%s asks: %s, %s opens it", safe.Line(q.Title, 30), kind, key))
 }
 
 // describe shows the question under the cursor.

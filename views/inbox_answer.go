@@ -39,7 +39,7 @@ func newAnswer(q *questions, browse func(context.Context, string) error) *answer
 }
 
 func (v *answer) Info() tui.Info {
-	return tui.Info{ID: "answer", Title: "Answer", Hidden: true, NoRail: true, AllServers: true, Split: 50, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+	return tui.Info{ID: "answer", Title: "Answer", Hidden: true, NoRail: true, AllServers: true, Split: 40, StackUnder: stackUnder, Panes: []tui.PaneSpec{
 		{ID: "question", Title: "Question"}, {ID: "form", Title: "Answer"},
 	}}
 }
@@ -83,7 +83,7 @@ func (v *answer) Actions() []tui.Action {
 			ID: "answer.reset", Keys: []string{"ctrl+y"}, Title: "start over", Group: "Form", Pane: "form",
 			Help: "Reset the form to the schema's defaults; ctrl+z undoes it.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd {
-				fillDefaults(v.draft.form, v.cur.Question)
+				fillDefaults(v.draft.form)
 				return v.draft.form.Cmd()
 			},
 		},

@@ -31,18 +31,18 @@ func answerForm(q pending.Question, th *tui.Theme) *form.Form {
 		}
 		f = form.New(schema.ParseArguments(fields), th)
 	}
-	fillDefaults(f, q)
+	fillDefaults(f)
 	f.MarkClean()
 	return f
 }
 
 // fillDefaults puts the schema's defaults into a form, of optional fields too (SEP-1034).
-func fillDefaults(f *form.Form, q pending.Question) {
+func fillDefaults(f *form.Form) {
 	f.Reset()
-	if q.Kind != pending.Form || f.Raw() {
+	if f.Raw() {
 		return
 	}
-	defaults, _ := pending.Defaults(q.Schema())
+	defaults, _ := pending.Defaults(f.Schema().Raw())
 	var set []jsonrpc.Change
 	_ = jsonrpc.Members(defaults, func(name string, v []byte) bool { // made from the schema just now
 		set = append(set, jsonrpc.Set(v, name))

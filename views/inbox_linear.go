@@ -67,7 +67,7 @@ func (v *answer) Plain(c *tui.Ctx, w io.Writer) {
 	if why := cause(v.cur.Question); why != "" {
 		fmt.Fprintln(w, "because of "+safe.Line(why, 200))
 	}
-	v.reply.Plain(w)
+	v.reply.PlainQuestion(w)
 	if v.draft == nil || !v.open {
 		return
 	}

@@ -94,12 +94,18 @@ func askers() []tuitest.Option {
 }
 
 // asked starts the UI on a server that asks, and calls its tool.
-func asked(t *testing.T, method string, params string, more ...tuitest.Option) (*tuitest.App, *told) {
+func asked(t *testing.T, method, params string, more ...tuitest.Option) (*tuitest.App, *told) {
+	t.Helper()
+	return ask(t, views.Deps{}, method, params, more...)
+}
+
+// ask is asked for screens with dependencies of the test's own.
+func ask(t *testing.T, deps views.Deps, method, params string, more ...tuitest.Option) (*tuitest.App, *told) {
 	t.Helper()
 	serve, got := asker(method, params)
-	app := tuitest.Start(t, append([]tuitest.Option{tuitest.Views(views.All(views.Deps{})...), tuitest.Peer("asker", serve), attended(), tuitest.Size(80, 24)}, more...)...)
+	app := tuitest.Start(t, append([]tuitest.Option{tuitest.Views(views.All(deps)...), tuitest.Peer("asker", serve), attended(), tuitest.Size(80, 24)}, more...)...)
 	app.Press("2").View("tools").Pane("list").Has("ask")
-	app.Press("enter").View("call").Press("ctrl+g")
+	app.Press("enter").View("call").Press("ctrl+g").Status().Has("inbox 1")
 	return app, got
 }
 
@@ -113,7 +119,7 @@ func TestInboxElicitation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, got := asked(t, "elicitation/create", person)
 		app.Status().Has("inbox 1")
-		app.Toast("asker waits for your answer")
+		app.Toast("asker asks: elicitation, i opens it")
 		app.Pane("result").Has("waits for your answer", "i to answer")
 		app.Press("i").View("answer").Pane("question").Has("asker says", "▌ Who are you?")
 		app.Pane("form").Focused().Has("42", "Green", "Bear")
@@ -159,4 +165,38 @@ func TestInboxDeclineAndCancel(t *testing.T) {
 			app.Press("8").View("inbox").Pane("list").Has("asker")
 		})
 	}
+}
+
+const chat = `{"systemPrompt":"You are terse.","maxTokens":100,"temperature":0.2,"modelPreferences":{"hints":[{"name":"sonnet"}]},` +
+	`"messages":[{"role":"user","content":{"type":"text","text":"How warm is it?"}},` +
+	`{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"weather","input":{"city":"Rome"}}]},` +
+	`{"role":"user","content":[{"type":"hologram","depth":3},{"type":"text","text":"and \u001b[2J now?"}]}],` +
+	`"tools":[{"name":"weather","description":"Tells the weather","inputSchema":{"type":"object","properties":{"at":{"$ref":"#/$defs/place"}},"required":["at"],` +
+	`"$defs":{"place":{"type":"string","enum":["Rome","Oslo"]}}}}]}`
+
+// Sampling shows the conversation, what is wanted of the answer and unknown content, and takes a text.
+func TestInboxSampling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, got := asked(t, "sampling/createMessage", chat, tuitest.Size(120, 40))
+		app.Press("i").View("answer").Pane("question").Has("▌ You are terse.", "▌ maxTokens: 100", "sonnet", "▌ How warm is it?", "tool_use weather", "Unknown content type", "▌ and ^[[2J now?")
+		app.Pane("form").Has("text", "tool_use", "assistant", "human", "endTurn")
+		app.Press("f7").Toast("decline it")
+		app.Type("Warm.").Press("ctrl+g").View("call")
+		if want := `{"role":"assistant","model":"human","stopReason":"endTurn","content":{"type":"text","text":"Warm."}}`; got.last() != want {
+			t.Errorf("answered %s", got.last())
+		}
+		app.Press("r").Pane("result").Has("waits for your answer").Press("i").View("answer").Press("f6").View("call").Pane("result").Has("User rejected")
+	})
+}
+
+// The offered tools are called by forms of their schemas, with their own definitions.
+func TestInboxSamplingToolUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, got := asked(t, "sampling/createMessage", chat, tuitest.Size(120, 40))
+		app.Press("i").View("answer").Press("tab", "ctrl+n").Pane("form").Has("weather", "input", "at*", "Rome")
+		app.Press("down", "down", "down", "right", "ctrl+g").View("call")
+		if s := got.last(); !strings.Contains(s, `"type":"tool_use"`) || !strings.Contains(s, `"input":{"at":"Rome"}`) || !strings.Contains(s, `"stopReason":"toolUse"`) {
+			t.Errorf("answered %s", s)
+		}
+	})
 }

@@ -29,17 +29,23 @@ type rig struct {
 func newRig(t *testing.T, s config.Server, view string) *rig {
 	t.Helper()
 	m := session.NewManager(session.Options{})
-	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	if _, err := m.Register(s); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Connect(t.Context(), s.Name); err != nil {
 		t.Fatal(err)
 	}
+	return newRigOn(t, m, view)
+}
+
+// newRigOn opens a screen on sessions, which it closes at the end.
+func newRigOn(t *testing.T, m *session.Manager, view string) *rig {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop) // before the sessions are closed
 	app, err := tui.NewApp(ctx, tui.Config{
@@ -142,6 +148,18 @@ func (r *rig) until(text string) (took, slowest time.Duration) {
 		}
 	}
 	return time.Since(start), slowest
+}
+
+// drain goes through the messages that are there already, and returns how long each took.
+func (r *rig) drain() (took []time.Duration) {
+	for {
+		select {
+		case m := <-r.msgs:
+			took = append(took, r.send(m))
+		case <-time.After(time.Millisecond):
+			return took
+		}
+	}
 }
 
 // rest goes through messages until none came for a while.

@@ -89,6 +89,8 @@ type Source struct {
 	uri string
 	// blocks are several sources to show below each other, in place of read.
 	blocks []Source
+	// quoted marks each line as a server's, also in linear mode.
+	quoted bool
 	// path is where the text is in a larger one, for jq.
 	path string
 }

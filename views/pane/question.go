@@ -2,11 +2,14 @@ package pane
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/pending"
@@ -103,7 +106,7 @@ func questionBlocks(q pending.Question) (out []Source) {
 
 // quoted is a text of a server, each line marked as such.
 func quoted(title, s string) Source {
-	return Source{title: title, None: "nothing", read: bytesOf([]byte(s)), ext: ".txt", render: quote(nil)}
+	return Source{title: title, None: "nothing", quoted: true, read: bytesOf([]byte(s)), ext: ".txt", render: quote(nil)}
 }
 
 // quote puts the mark before what inner renders, or before the text itself.
@@ -132,29 +135,25 @@ func quote(inner func(context.Context, *tui.Theme, int, []byte) ([]string, error
 func pageBlock(q pending.Question, who string) Source {
 	raw := jsonrpc.GetString(q.Params, "url")
 	p := pending.PageOf(raw)
+	about := []string{"host " + cmp.Or(safe.Line(p.Host, 200), "none")}
+	for _, s := range p.Warnings {
+		about = append(about, "! "+s)
+	}
+	var refused *failure.Error
+	if errors.As(p.Refused, &refused) { // its URL is below
+		why, _, _ := strings.Cut(refused.Message, ": "+text.Clip(raw, 200))
+		about = append(about, "✗ "+safe.Line(why+"; "+refused.Next, 500))
+	}
 	return Source{
-		title: who + " wants a page to be opened", read: bytesOf([]byte(raw)), None: "no URL", ext: ".txt",
-		render: func(ctx context.Context, th *tui.Theme, w int, data []byte) ([]string, error) {
-			out := []string{th.Muted.S("host ") + th.Title.S(safe.Line(p.Host, max(w-5, 10)))}
-			if p.Host == "" {
-				out[0] = th.Muted.S("host ") + th.Error.S("none")
-			}
-			if p.Refused != nil {
-				out = append(out, paragraphs(th, w, th.Error, "✗ "+safe.Line(p.Refused.Error(), 500), "")[1:]...)
-			}
-			for _, s := range p.Warnings {
-				out = append(out, th.Warn.S("! "+s))
-			}
-			whole, err := quote(nil)(ctx, th, w, data)
-			return append(out, whole...), err
-		},
+		title: who + " wants a page to be opened", Head: about, read: bytesOf([]byte(raw)), None: "no URL", ext: ".txt", quoted: true,
+		render: quote(nil),
 	}
 }
 
 // conversation is what a language model is asked with: the system prompt, the messages, and the settings.
 func conversation(q pending.Question, who string) (out []Source) {
 	if s := settings(q.Params); s != "" {
-		out = append(out, Source{title: "what " + who + " wants of the answer", read: bytesOf([]byte(s)), ext: ".txt", render: quote(nil)})
+		out = append(out, Source{title: "what " + who + " wants of the answer", read: bytesOf([]byte(s)), ext: ".txt", quoted: true, render: quote(nil)})
 	}
 	if s := jsonrpc.GetString(q.Params, "systemPrompt"); s != "" {
 		out = append(out, quoted("system prompt", s))
@@ -196,7 +195,7 @@ func saidBlock(role string, block []byte) Source {
 	switch c.Type {
 	case "text":
 		if c.Flaw == nil {
-			src.render, src.ext = quote(src.render), ".txt"
+			src.render, src.ext, src.quoted = quote(src.render), ".txt", true
 		}
 	case "tool_use", "tool_result":
 		src.Head = nil

@@ -374,13 +374,28 @@ func (r *Reply) Plain(w io.Writer) {
 		if i > 0 && i == len(r.parts)-1 {
 			break // the result as sent repeats the others
 		}
-		list := p.src.blocks
-		if len(list) == 0 {
-			list = []Source{p.src}
-		}
-		for _, src := range list {
-			src.plain(w)
-		}
+		p.plain(w)
+	}
+}
+
+// PlainQuestion is Plain for a question: what is wrong with it, and what it says; nothing until that is read.
+func (r *Reply) PlainQuestion(w io.Writer) {
+	if len(r.parts) == 0 {
+		return
+	}
+	for _, l := range r.head {
+		fmt.Fprintln(w, plainLine(l))
+	}
+	r.parts[0].plain(w)
+}
+
+func (p *Part) plain(w io.Writer) {
+	list := p.src.blocks
+	if len(list) == 0 {
+		list = []Source{p.src}
+	}
+	for _, src := range list {
+		src.plain(w)
 	}
 }
 
@@ -400,6 +415,10 @@ func (s *Source) plain(w io.Writer) {
 		fmt.Fprintln(w, errorText(err))
 	case !texty(data):
 		fmt.Fprintf(w, "(%s of binary data)\n", text.Bytes(len(data)))
+	case s.quoted:
+		for _, l := range strings.Split(safe.Text(text.Clip(string(data), maxQuoted)), "\n") {
+			fmt.Fprintln(w, quoteMark+l)
+		}
 	default:
 		fmt.Fprintln(w, safe.Text(text.Clip(string(data), 1<<20)))
 	}

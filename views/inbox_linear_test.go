@@ -1,0 +1,128 @@
+package views_test
+
+import (
+	"context"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/transport"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/tuitest"
+	"github.com/mcphud/mcphud/views"
+)
+
+// console is linear mode with its stdin and stdout.
+type console struct {
+	in  *io.PipeWriter
+	mu  sync.Mutex
+	out strings.Builder
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out.Write(p)
+}
+
+// enter types a line and returns what was printed since the last one.
+func (c *console) enter(line string) string {
+	_, _ = io.WriteString(c.in, line+"\n") // it ended: what is missing is told by what was printed
+	time.Sleep(2 * time.Second)
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.out.String()
+	c.out.Reset()
+	return s
+}
+
+// number is the choice whose line has a text.
+func number(t *testing.T, out, text string) string {
+	t.Helper()
+	m := regexp.MustCompile(`(?m)^(\d+)\) .*` + regexp.QuoteMeta(text)).FindStringSubmatch(out)
+	if m == nil {
+		t.Fatalf("there is no choice %q in\n%s", text, out)
+	}
+	return m[1]
+}
+
+func inLinear(t *testing.T, serve tuitest.Serve, f func(*console)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		m := session.NewManager(session.Options{
+			Pending: pending.New(pending.Options{Attended: true}),
+			Dial:    func(config.Server) (transport.Transport, bool) { return transport.NewMemory(serve), true },
+		})
+		if _, err := m.Register(config.Server{Name: "asker", Transport: config.Stdio, Command: "memory"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Connect(t.Context(), "asker"); err != nil {
+			t.Fatal(err)
+		}
+		r, w := io.Pipe()
+		c := &console{in: w}
+		done := make(chan error, 1)
+		go func() {
+			done <- tui.Run(context.Background(), tui.Config{Views: views.All(views.Deps{}), Sessions: m, Start: "tools", In: r, Out: c, Environ: []string{"TERM=dumb"}})
+		}()
+		f(c)
+		w.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+// In linear mode a question is a list of numbered fields and answers, while the call that caused it goes on.
+func TestInboxLinear(t *testing.T) {
+	serve, got := asker("elicitation/create", person)
+	inLinear(t, serve, func(c *console) {
+		c.enter("")
+		out := c.enter("1")
+		out = c.enter(number(t, out, "call ask"))
+		if !strings.Contains(out, "asker asks: elicitation, i opens it") {
+			t.Errorf("the question was not announced:\n%s", out)
+		}
+		out = c.enter("i")
+		for _, want := range []string{"✎ elicitation from asker", "because of tools/call ask", "▌ Who are you?", "name (required) = unset", "age = 42", "accept", "decline", "cancel", "answer later"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("no %q in\n%s", want, out)
+			}
+		}
+		accept := number(t, out, "accept")
+		c.enter(number(t, out, "name (required)"))
+		c.enter("Ada")
+		out = c.enter(accept)
+		if !strings.Contains(out, "call ask: done") || !strings.Contains(got.last(), `"name":"Ada"`) {
+			t.Errorf("answered %s:\n%s", got.last(), out)
+		}
+		out = c.enter("inbox")
+		if !strings.Contains(out, "✓ accepted") {
+			t.Errorf("the inbox does not know of it:\n%s", out)
+		}
+	})
+}
+
+// The end of the input ends the program also where a question waits for it.
+func TestInboxLinearEnds(t *testing.T) {
+	serve, got := asker("elicitation/create", person)
+	inLinear(t, serve, func(c *console) {
+		c.enter("")
+		c.enter(number(t, c.enter("1"), "call ask"))
+		if s := got.last(); s != "" {
+			t.Errorf("answered %s", s)
+		}
+	})
+}
