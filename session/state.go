@@ -35,7 +35,7 @@ type Status struct {
 	RetryAt   time.Time // when the next attempt starts; zero if none is planned
 	Since     time.Time // when State was entered
 	Retired   string    // why Retire closed the connection; "" if something else did
-	Transport string    // "stdio", "http", "sse", "memory"
+	Transport string    // "stdio", "http", "sse", "ws", "memory"
 	Version   string    // protocol version, "" before the handshake
 	Era       Era       // "" before the handshake
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/offer"
@@ -27,7 +28,7 @@ func (a *app) infoCommand() *cobra.Command {
 // serverInfo is what info prints as JSON. No single result of a server has all of it.
 type serverInfo struct {
 	Name            string          `json:"name"`      // in the configs, or from the command line
-	Transport       string          `json:"transport"` // stdio, http or sse
+	Transport       string          `json:"transport"` // stdio, http, sse or ws
 	URL             string          `json:"url,omitempty"`
 	Era             session.Era     `json:"era"`
 	ProtocolVersion string          `json:"protocolVersion"`
@@ -63,7 +64,7 @@ func info(ctx context.Context, l *link, _ []string) error {
 		t.fields(slices.Concat([][2]string{
 			{"server", identity(st.ServerInfo)},
 			{"protocol", fmt.Sprintf("%s (%s era)", st.Version, st.Era)},
-			{"transport", strings.TrimSpace(st.Transport + " " + i.URL)},
+			{"transport", strings.TrimSpace(config.TransportName(st.Transport) + " " + i.URL)},
 			{"capabilities", capabilities(st.Capabilities)},
 		}, notes(st, frames), [][2]string{
 			{"latency", fmt.Sprintf("%.2f ms", i.LatencyMs)},

@@ -85,7 +85,10 @@ func (o *options) urlServer(raw string) (config.Server, error) {
 		}
 	}
 	t := o.transport
-	if t == "" {
+	switch {
+	case t == "" && config.IsSocket(raw):
+		t = config.WS
+	case t == "":
 		t = config.Auto
 	}
 	return config.Server{Name: u.Host, Unnamed: true, Transport: t, URL: raw}, nil

@@ -8,10 +8,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/config"
 )
 
 // takeURL takes the server's URL from a command's own arguments, where nothing else names a server: the first, else the last, else
-// another one, if it is a plain http(s) URL and the command can do without it. The others are returned.
+// another one, if it is a plain http(s) or ws(s) URL and the command can do without it. The others are returned.
 func (o *options) takeURL(cmd *cobra.Command, own []string, dash bool) []string {
 	if dash || o.url+o.agent+o.server != "" {
 		return own
@@ -33,7 +35,7 @@ func (o *options) takeURL(cmd *cobra.Command, own []string, dash bool) []string 
 }
 
 func isURL(s string) bool {
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") || config.IsSocket(s)
 }
 
 // hostAndMore is what is a URL but for its scheme: localhost, or a host with a port or a path behind it.

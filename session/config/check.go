@@ -17,6 +17,8 @@ func (e *entry) decideTransport() {
 		switch {
 		case e.Command != "" && e.URL != "":
 			e.problem("url", "the entry has both command and url; say which with type")
+		case IsSocket(e.URL):
+			e.Transport = WS
 		case e.URL != "":
 			e.Transport = Auto
 		default:
@@ -26,6 +28,8 @@ func (e *entry) decideTransport() {
 		e.Transport = e.dialect.http
 	case given == "streamablehttp":
 		e.Transport = HTTP
+	case given == "websocket", given == "wss":
+		e.Transport = WS
 	case given == Stdio, slices.Contains(URLTransports(), given):
 		e.Transport = given
 	default:
@@ -81,7 +85,7 @@ func (e *entry) checkURL() {
 	case err != nil:
 		e.problem("url", "is not a valid URL; write http://host:port/path or https://…")
 	case !slices.Contains(URLSchemes(), u.Scheme):
-		e.problem("url", "must begin with %s://", strings.Join(URLSchemes(), ":// or "))
+		e.problem("url", "must begin with http://, https://, ws:// or wss://")
 	case u.Host == "":
 		e.problem("url", "has no host; write http://host:port/path or https://…")
 	}

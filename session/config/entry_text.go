@@ -17,8 +17,8 @@ func (s Server) Entry() string {
 	e := entry{Command: m.Command, Args: m.Args, Env: m.Env, Cwd: m.Cwd, URL: m.URL, Headers: m.Headers}
 	if m.URL != "" {
 		e.Type = "http"
-		if m.Transport == SSE {
-			e.Type = SSE
+		if m.Transport == SSE || m.Transport == WS {
+			e.Type = m.Transport
 		}
 	}
 	out, err := json.MarshalIndent(map[string]any{"mcpServers": map[string]entry{s.Name: e}}, "", "  ")

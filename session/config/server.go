@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -10,14 +11,28 @@ const (
 	Stdio = "stdio" // a child process, frames on its stdin and stdout
 	HTTP  = "http"  // Streamable HTTP
 	SSE   = "sse"   // HTTP+SSE of protocol revision 2024-11-05
-	Auto  = "auto"  // a URL: Streamable HTTP first, then HTTP+SSE by the specification's rule
+	WS    = "ws"    // WebSocket, which is not in the specification: experimental
+	Auto  = "auto"  // a URL: WebSocket by its scheme, else Streamable HTTP first, then HTTP+SSE by the specification's rule
 )
 
 // URLTransports lists the transports to a URL, the default first.
-func URLTransports() []string { return []string{Auto, HTTP, SSE} }
+func URLTransports() []string { return []string{Auto, HTTP, SSE, WS} }
 
 // URLSchemes lists the schemes of URLs that servers have.
-func URLSchemes() []string { return []string{"http", "https"} }
+func URLSchemes() []string { return []string{"http", "https", "ws", "wss"} }
+
+// IsSocket reports whether a URL is one of a WebSocket.
+func IsSocket(url string) bool {
+	return strings.HasPrefix(url, "ws://") || strings.HasPrefix(url, "wss://")
+}
+
+// TransportName is a transport for people, which says where it is experimental.
+func TransportName(transport string) string {
+	if transport == WS {
+		return WS + " (experimental)"
+	}
+	return transport
+}
 
 // What a zero field of Server stands for.
 const (
@@ -49,7 +64,7 @@ type Server struct {
 	// Unnamed says that nobody chose Name: it was made from the command or URL, and what the server calls itself is better.
 	Unnamed bool `json:"-"`
 
-	Transport string            `json:"transport"` // Stdio, HTTP, SSE or Auto
+	Transport string            `json:"transport"` // Stdio, HTTP, SSE, WS or Auto
 	Command   string            `json:"command,omitempty"`
 	Args      []string          `json:"args,omitempty"`
 	Env       map[string]string `json:"env,omitempty"` // added to the inherited environment

@@ -27,6 +27,7 @@ var table = []struct {
 	}},
 	{config.HTTP, func(cfg config.Server, tap Tap, _ Options) Transport { return newHTTP(cfg, tap) }},
 	{config.SSE, func(cfg config.Server, tap Tap, _ Options) Transport { return newSSE(cfg, tap) }},
+	{config.WS, func(cfg config.Server, tap Tap, _ Options) Transport { return newSocket(cfg, tap) }},
 }
 
 // New makes a transport of one kind to the server of cfg. Nothing is started or sent before Start. An unknown kind is a
@@ -50,6 +51,8 @@ func Kinds(cfg config.Server) []string {
 	switch t := cfg.Transport; {
 	case t == "" && cfg.Command != "":
 		return []string{config.Stdio}
+	case (t == "" || t == config.Auto) && config.IsSocket(cfg.URL):
+		return []string{config.WS}
 	case t == "" || t == config.Auto:
 		return []string{config.HTTP, config.SSE}
 	default:

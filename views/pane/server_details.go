@@ -91,7 +91,7 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 		l.Row("process", fmt.Sprint(st.PID))
 	}
 	if st.Version != "" {
-		l.Row("protocol", fmt.Sprintf("%s (%s era) over %s", st.Version, st.Era, st.Transport))
+		l.Row("protocol", fmt.Sprintf("%s (%s era) over %s", st.Version, st.Era, config.TransportName(st.Transport)))
 	}
 	if old := offer.Deprecated(st.Transport); old != "" && st.Version != "" {
 		l.Row("", "! HTTP+SSE is "+old)
