@@ -123,3 +123,48 @@ func TestR18_R19_ACallOfAllAgentsIsAuditedOnce(t *testing.T) {
 		t.Errorf("%q", calls)
 	}
 }
+
+// A call at the endpoint of all agents is also written down where no agent was asked: the token does not name it, or there is no
+// session with it.
+func TestR18_R19_ACallThatReachesNoAgentIsAuditedOnce(t *testing.T) {
+	t.Parallel()
+	a, gone := newAgent(t), newAgent(t)
+	gone.Close()
+	file := filepath.Join(t.TempDir(), "audit.jsonl")
+	f := start(t, Options{Tokens: tokens(t, token("one", "alpha", `["a","down"]`)), Audit: audit.Options{File: file}},
+		route("a", a.at(), ""), route("b", a.at(), ""), route("down", gone.at(), ""))
+	id := f.open(t, "/mcp", "Authorization", "Bearer one")
+	for _, agent := range []string{"b", "down", "nobody", "a"} {
+		got := f.post(t, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__`+agent+`__echo","arguments":{"x":"private"}}}`,
+			"Mcp-Session-Id", id, "Authorization", "Bearer one")
+		if (agent == "a") != strings.Contains(got.body, `"result"`) {
+			t.Errorf("%s: %+v", agent, got)
+		}
+	}
+	if n := f.policy.metrics.Agent("b").Denied.Load(); n != 1 {
+		t.Errorf("%d denied calls of b are counted", n)
+	}
+	if err := f.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []string
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, `"tools/call"`) {
+			calls = append(calls, line)
+		}
+	}
+	for i, want := range []string{
+		`"principal":"alpha","agent":"b","http":"POST","method":"tools/call","tool":"mcp__b__echo","decision":"denied","why":"tool_not_found"`,
+		`"principal":"alpha","agent":"down","http":"POST","method":"tools/call","tool":"mcp__down__echo","decision":"allowed","why":"`,
+		`"principal":"alpha","http":"POST","method":"tools/call","tool":"mcp__nobody__echo","decision":"denied"`,
+		`"principal":"alpha","agent":"a","http":"POST","method":"tools/call","tool":"echo","decision":"allowed"`,
+	} {
+		if len(calls) != 4 || !strings.Contains(calls[i], want) || strings.Contains(calls[i], "private") {
+			t.Fatalf("line %d is not %s in %q", i, want, calls)
+		}
+	}
+}

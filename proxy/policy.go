@@ -63,7 +63,14 @@ func (p *policy) outer() []flow.Middleware {
 // refuse answers a caller who is not authenticated, on a path that is not an agent's. Metrics and audit record it as on
 // the others.
 func (p *policy) refuse(c *flow.Call, err error) {
-	h := p.metrics.Middleware(func(c *flow.Call) { c.Refuse(err) })
+	p.record(c, func(c *flow.Call) { c.Refuse(err) })
+}
+
+// refused records a call that was answered already, though no agent was asked.
+func (p *policy) refused(c *flow.Call) { p.record(c, func(*flow.Call) {}) }
+
+func (p *policy) record(c *flow.Call, h flow.Handler) {
+	h = p.metrics.Middleware(h)
 	if p.audit != nil {
 		h = p.audit.Middleware(h)
 	}

@@ -55,7 +55,7 @@ func New(o Options) *Server {
 
 // ServeHTTP is the endpoint.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{s: s, w: w, r: r, out: sse.NewWriter(w, r, s.o.WriteTimeout)}
+	x := &exchange{s: s, w: w, r: r, began: time.Now(), out: sse.NewWriter(w, r, s.o.WriteTimeout)}
 	s.mu.Lock()
 	closed := s.closed
 	if !closed {

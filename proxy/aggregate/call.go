@@ -24,10 +24,12 @@ var errIdle = errors.New("no message about the call in time")
 
 // call forwards a request to an agent, with the agent's own name in place of the merged one.
 func (x *exchange) call(ctx context.Context, agent, own string, path ...string) ([]byte, error) {
+	x.meant = agent
 	sess, st, err := x.c.status(ctx, agent)
 	if err != nil {
 		return nil, agentError(agent, err)
 	}
+	x.asked = true
 	legacy, passes := st.Era == session.Legacy, x.passes(st.Era)
 	params := x.env.Params
 	var changes []jsonrpc.Change

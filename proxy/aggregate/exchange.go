@@ -5,13 +5,16 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/sse"
+	"github.com/mcphud/mcphud/session/toolset"
 )
 
 // exchange is one HTTP request, and the message in it.
@@ -26,7 +29,10 @@ type exchange struct {
 	version string
 	events  bool                    // takes an event stream
 	cancel  context.CancelCauseFunc // of the context that the request is served in
-	agent   string                  // that the request was passed to; under the client's mutex
+	began   time.Time
+	meant   string // the agent that the request is for, once that is clear
+	asked   bool   // it was sent to that agent
+	agent   string // that the request was passed to; under the client's mutex
 
 	patience rpc.Patience
 
@@ -148,6 +154,7 @@ func (x *exchange) serve() {
 		x.finish()
 	case err != nil:
 		x.refuse(err)
+		x.record(err)
 	default:
 		x.reply(http.StatusOK, jsonrpc.NewResult(x.env.ID, jsonrpc.OneLine(result)))
 	}
@@ -166,6 +173,28 @@ func (x *exchange) refuse(err error) {
 	}
 	ingress.SetRetryAfter(x.w.Header(), r.RetryAfter)
 	x.reply(r.Status, r.Frame)
+}
+
+// record has a request written down that no agent was asked.
+func (x *exchange) record(err error) {
+	name := x.params.Name
+	if name == nil {
+		name = x.params.URI
+	}
+	if x.s.o.Refused == nil || x.asked || name == nil {
+		return
+	}
+	if s, ok := jsonrpc.String(name); ok && x.meant == "" { // the caller may not know of the agent
+		if refs := toolset.Candidates(s, x.s.o.Agents()); len(refs) == 1 {
+			x.meant = refs[0].Server
+		}
+	}
+	r := ingress.Refuse(x.env.ID, x.modern, err)
+	x.s.o.Refused(&flow.Call{
+		Request: flow.Request{W: x.w, R: x.r, Began: x.began, Agent: x.meant, Principal: x.c.principal},
+		Message: flow.Message{Env: x.env, Params: x.params, Modern: x.modern, Version: x.version},
+		Outcome: flow.Outcome{Status: r.Status, Sent: int64(len(r.Frame)), Failure: r.Failure},
+	})
 }
 
 // reply writes the answer.

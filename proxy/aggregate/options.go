@@ -20,6 +20,9 @@ type Options struct {
 	// Direct does with a request that was read and checked what Router does with others; its context is made by InternalCaller.
 	// nil has all go to Router.
 	Direct func(*flow.Call)
+	// Refused records a request about a tool, prompt or resource that was answered with an error before any agent was asked; nil
+	// where nobody does. The agent is "" where it is not clear.
+	Refused func(*flow.Call)
 	// Agents are the names of the agents that there are now, sorted.
 	Agents func() []string
 	// Identify authenticates a request, or answers it itself and returns false.
