@@ -116,7 +116,9 @@ func (c *conn) supports(method string) bool {
 		return has("tasks", "list")
 	case "tasks/cancel":
 		return has("tasks", "cancel") || has("extensions", tasks.Extension)
-	case "tasks/get", "tasks/result":
+	case "tasks/get":
+		return has("tasks") || has("extensions", tasks.Extension)
+	case "tasks/result":
 		return has("tasks")
 	}
 	return true

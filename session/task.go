@@ -121,6 +121,7 @@ func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOp
 	s.notifyChange()
 	end, left, err := s.awaitTask(ctx, f, t.ID, stage, o)
 	if left {
+		r.Ongoing = true
 		return r, nil
 	}
 	if failure.KindOf(err) == failure.NeedsInput && !o.Task {

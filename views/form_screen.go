@@ -61,6 +61,8 @@ type draft struct {
 	form   *form.Form
 	sent   []byte                 // value that was sent last
 	op     uint64                 // running call, 0 if none
+	asTask bool                   // it is to be called as a task
+	task   *taskCall              // of the last call
 	last   func() ([]byte, error) // gives the result of the last call, nil if there is none
 
 	request uint64 // journal entry of the last call's request, 0 if there is none
@@ -111,7 +113,7 @@ func (v *formScreen) Actions() []tui.Action {
 			Help: "Go back to the list; what was typed is kept, also for the next run.",
 			Run:  func(c *tui.Ctx) tea.Cmd { return c.Return(v.list) },
 		},
-	}, append(formActions(id, v.nothing, func() *form.Form { return v.cur.form }, func(c *tui.Ctx) tea.Cmd { return v.changed(c, v.cur) }), v.reply.Actions(id, "result")...)...)
+	}, append(formActions(id, v.nothing, func() *form.Form { return v.cur.form }, func(c *tui.Ctx) tea.Cmd { return v.changed(c, v.cur) }), append(v.reply.Actions(id, "result"), v.taskActions()...)...)...)
 }
 
 func (v *formScreen) nothing(*tui.Ctx) string {

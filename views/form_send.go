@@ -42,8 +42,14 @@ func (v *formScreen) cannot(c *tui.Ctx) string {
 	return offline(c)
 }
 
-// check sends the form, after asking where the value is invalid or the tool destroys.
+// check sends the form.
 func (v *formScreen) check(c *tui.Ctx) tea.Cmd {
+	v.cur.asTask = false
+	return v.judge(c)
+}
+
+// judge sends the form, after asking where the value is invalid or the tool destroys.
+func (v *formScreen) judge(c *tui.Ctx) tea.Cmd {
 	d := v.cur
 	if err := d.form.Err(); err != nil {
 		return c.Toast(tui.Warning, "not valid JSON: "+err.Error())
@@ -127,8 +133,10 @@ func (v *formScreen) run(c *tui.Ctx, d *draft) tea.Cmd {
 // call is the operation that sends what a draft holds now: it runs beside the event loop, where the draft goes on changing.
 func (v *formScreen) call(s *session.Session, d *draft) func(context.Context) (any, error) {
 	it, args, given := d.item, d.sent, d.form.Strings()
+	task := newTaskCall(d.asTask)
+	d.task = task
 	return func(ctx context.Context) (any, error) {
-		r, err := v.send(ctx, s, it, args, given, session.CallOptions{OnProgress: reportTo(ctx)})
+		r, err := v.send(ctx, s, it, args, given, task.options(ctx))
 		return callDone{d, r}, err
 	}
 }
@@ -166,6 +174,9 @@ func (v *formScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 func (v *formScreen) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
 	if a, ok := m.Value.(callDone); ok {
 		d.request = a.reply.Request
+	}
+	if a, ok := m.Value.(callDone); ok && m.Err == nil && a.reply.Ongoing {
+		return v.leftAsTask(c, d, a.reply)
 	}
 	if d != v.cur {
 		return c.Toast(tui.Note, m.Label+" ended; see the traffic")
@@ -246,6 +257,7 @@ func (v *formScreen) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if v.question() != 0 {
 		p.Lines = append(p.Lines, "", " "+c.Theme.Warn.S("✉ waits for your answer")+c.Theme.Muted.S(" · "+c.KeyOf("app.inbox")+" to answer"))
 	}
+	p.Lines = append(p.Lines, v.taskProgress(c)...)
 	for _, op := range c.Ops() {
 		if op.ID == v.cur.op {
 			p.Lines = append(p.Lines, progressLines(c.Theme, op, p.W)...)

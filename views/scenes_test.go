@@ -72,6 +72,11 @@ func scenes() []scene {
 			a.Press("P").View("personas").Press("down", "enter").Toast("presented as claude-code").Press("G", "c").Overlay("Start a second process?").Press("y")
 			a.Pane("detail").Has("not offered")
 		}},
+		{name: "tasks", at: "tools", opts: workers(), play: func(a *tuitest.App) {
+			fillIn(a, "work").Press("f6").Sleep(7 * time.Second)
+			fillIn(a, "index").Press("f6").Sleep(3300 * time.Millisecond)
+		}},
+		{name: "tasks-none", rare: true, at: "tasks", opts: workers()},
 		{name: "logs", at: "tools", opts: agent(), play: func(a *tuitest.App) {
 			a.Press("7", "L").Type("debug").Press("enter", "2")
 			sendIt(fillIn(a, "log"))

@@ -53,6 +53,7 @@ func All(d Deps) []tui.View {
 		newTraffic(),
 		newLogs(),
 		newInbox(asked),
+		newTasks(),
 		newAnswer(asked, d.Browse),
 		newTemplates(calls),
 		newSkills(calls),
