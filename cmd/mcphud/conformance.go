@@ -21,23 +21,26 @@ import (
 // says what to do there in the environment. Here is only what to call; how that is done is the session's ordinary behaviour.
 func (a *app) conformanceCommand() *cobra.Command {
 	p := &play{scenario: os.Getenv("MCP_CONFORMANCE_SCENARIO")}
-	body := a.serverCommand(func(ctx context.Context, l *link, _ []string) error {
-		if err := p.begin(l); err != nil {
-			return err
-		}
+	run := a.serverCommand(func(ctx context.Context, l *link, _ []string) error {
+		p.link = l
 		return p.run(ctx)
 	})
 	return &cobra.Command{
 		Use: "conformance URL", Short: "Play the client in a scenario of the official conformance suite", Hidden: true, Annotations: rule("none"),
 		Args: cobra.ArbitraryArgs, RunE: func(cmd *cobra.Command, args []string) error {
+			if err := p.prepare(); err != nil {
+				return a.action(func(context.Context, *cobra.Command, []string) error { return err })(cmd, args)
+			}
 			if a.o.protocol == "" {
 				a.o.protocol = os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")
 			}
 			if a.o.answers == nil {
 				a.o.answers = []string{pending.Accept}
 			}
-			a.first = p
-			return body(cmd, args)
+			if p.between != "" {
+				a.first = p
+			}
+			return run(cmd, args)
 		},
 	}
 }
@@ -56,8 +59,8 @@ type toolCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-func (p *play) begin(l *link) error {
-	p.link = l
+// prepare takes what the suite says in the environment.
+func (p *play) prepare() error {
 	if p.scenario == "" {
 		return usageError("MCP_CONFORMANCE_SCENARIO is not set", "let the conformance suite start this command")
 	}
@@ -81,10 +84,8 @@ func (p *play) Name() string { return "conformance" }
 
 // Answer implements pending.Rule. It answers nothing: another call is made, of which nothing may get into the one that waits.
 func (p *play) Answer(ctx context.Context, _ pending.Question) (json.RawMessage, *jsonrpc.Error, bool) {
-	if p.between != "" {
-		_, err := p.CallTool(ctx, p.between, nil, p.link.call())
-		p.err = errors.Join(p.err, err)
-	}
+	_, err := p.CallTool(ctx, p.between, nil, p.link.call())
+	p.err = errors.Join(p.err, err)
 	return nil, nil, false
 }
 

@@ -36,6 +36,24 @@ func TestConformanceClient(t *testing.T) {
 	}
 }
 
+// TestConformanceByHand: without the suite's environment nothing is asked of a server.
+func TestConformanceByHand(t *testing.T) {
+	t.Setenv("MCP_CONFORMANCE_SCENARIO", "")
+	got := mcphud(t, "conformance", "http://127.0.0.1:1/mcp")
+	if e := got.errorLine(t); got.code != exitFailure || !strings.Contains(e.Message, "MCP_CONFORMANCE_SCENARIO is not set") {
+		t.Errorf("exit code %d: %+v", got.code, e)
+	}
+	t.Setenv("MCP_CONFORMANCE_SCENARIO", "http-custom-headers")
+	t.Setenv("MCP_CONFORMANCE_CONTEXT", "[]")
+	got = mcphud(t, "conformance", "http://127.0.0.1:1/mcp")
+	if e := got.errorLine(t); got.code != exitFailure || !strings.Contains(e.Message, "MCP_CONFORMANCE_CONTEXT") {
+		t.Errorf("exit code %d: %+v", got.code, e)
+	}
+	if help := mcphud(t, "--help").ok(t); strings.Contains(help, "conformance") {
+		t.Errorf("it is not hidden: %s", help)
+	}
+}
+
 // TestConformanceFrames: what goes over the wire while all of the agent's tools, resources and prompts are used is what the revision's
 // schema allows, in both directions.
 func TestConformanceFrames(t *testing.T) {

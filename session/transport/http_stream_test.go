@@ -261,6 +261,41 @@ func TestCallAwaitsServersStream(t *testing.T) {
 	}
 }
 
+// TestStreamIsResumedAfterRetry: a stream that ends after its priming event is resumed when the server's retry is over, not sooner or later.
+func TestStreamIsResumedAfterRetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var resumed []string
+		tr := NewHTTP(config.Server{URL: "http://srv.test"}, Tap{}, answering(func(r *http.Request) (*http.Response, error) {
+			text := "id: 1\nretry: 700\ndata: \n\n"
+			if r.Method == http.MethodGet {
+				resumed = append(resumed, fmt.Sprint(time.Since(start), " ", r.Header.Get("Last-Event-Id")))
+				text = "id: 2\ndata: " + answer1 + "\n\n"
+				if len(resumed) == 1 {
+					text = "id: 1b\nretry: 100\ndata: \n\n" // and ends again
+				}
+			}
+			return &http.Response{
+				StatusCode: http.StatusOK, Status: "200 OK", Header: http.Header{"Content-Type": {"text/event-stream"}}, Request: r,
+				ContentLength: -1, Body: io.NopCloser(strings.NewReader(text)),
+			}, nil
+		}))
+		in := &received{news: make(chan struct{}, 1)}
+		if err := tr.Start(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.Send(t.Context(), call("1", "tools/call")); err != nil {
+			t.Error(err)
+		}
+		if got := strings.Join(resumed, ", "); got != "700ms 1, 800ms 1b" {
+			t.Error(got)
+		}
+		if err := tr.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func ssePeer(t *testing.T, cfg config.Server) (*httpConn, error) {
 	t.Helper()
 	p := startPeer(t, cfg, config.SSE)
