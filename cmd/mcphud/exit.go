@@ -100,7 +100,7 @@ func explain(ctx context.Context, err error) *failure.Error {
 	if c.Kind == failure.RpcError && c.Status == http.StatusNotFound && c.Stage == "initialize" { // what answered is not the server
 		c.Kind, c.Next = failure.ServerNotFound, "correct the name or the URL"
 	}
-	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == failure.Interrupted || errors.Is(err, context.Canceled)) {
+	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == failure.Interrupted || errors.Is(err, context.Canceled) || errors.Is(err, errInterrupted)) {
 		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; server notified", errInterrupted, ""
 		if errors.Is(err, errNotSent) {
 			c.Message = "interrupted; nothing was sent"

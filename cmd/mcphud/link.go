@@ -106,8 +106,15 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 	defer sd.stop()
 	o := a.sessionOptions(a.o.settings)
 	o.Journal, o.Transport = j, transport.Options{Stderr: sd, GracePeriod: oneShot}
+	attended := a.attended()
+	if attended {
+		o.Pending = a.questions(true)
+	}
 	m := session.NewManager(o)
 	defer m.Close()
+	if attended {
+		defer (&person{a.asked, sd, a.standard}).attend(ctx, m)()
+	}
 	s, err := m.Register(cfg)
 	if err != nil {
 		return err
