@@ -127,6 +127,18 @@ func (s *scribe) write(text string) {
 	send(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///state"}}`)
 }
 
+// subscribed shows a subscription with two updates.
+func (s *scribe) subscribed(a *tuitest.App) {
+	s.mu.Lock()
+	s.state = `{"open":3,"oldest":"Grüße","assigned":["Ada"]}`
+	s.mu.Unlock()
+	a.Press("s").Sleep(time.Second)
+	s.write(`{"open":4,"oldest":"Grüße","assigned":["Ada"]}`)
+	a.Sleep(90 * time.Second)
+	s.write(`{"open":3,"oldest":"世界","assigned":["Ada","Alan"]}`)
+	a.Sleep(time.Second).Press("S").Sleep(6 * time.Second)
+}
+
 func scribed(t *testing.T, s *scribe, opts ...tuitest.Option) *tuitest.App {
 	return tuitest.Start(t, append([]tuitest.Option{
 		tuitest.Views(views.All(views.Deps{})...), tuitest.Peer("scribe", s.serve), tuitest.At("tools", nil), tuitest.Size(80, 24),

@@ -51,3 +51,20 @@ func TestE2EListChanged(t *testing.T) {
 	app.Pane("detail").Has("✓ ", "application/gzip", "press S to save")
 	intact(t, app)
 }
+
+// TestE2ESubscription subscribes to a resource that the server says was updated.
+func TestE2ESubscription(t *testing.T) {
+	app := open(t, peertest.Everything(t))
+	app.Press("3").View("resources").Pane("list").Has("architecture")
+	app.Press("s").Toast("subscribed to demo://")
+	app.Pane("list").Some(tuitest.Contains("◉ subscribed"))
+	form(app, "toggle-subscriber-updates")
+	app.Press("ctrl+g").Pane("result").Has("✓ ")
+	leave(app).Press("3").View("resources").Press("S").View("subscriptions").Pane("list").Has("● live", "1×")
+	app.Pane("detail").Has("update since", "the content is the same")
+	app.Press("d").Toast("unsubscribed from demo://").Pane("list").Has("Nothing is subscribed")
+	if got := sentTo(t, app, "resources/unsubscribe"); !strings.Contains(got, "demo://") {
+		t.Errorf("sent %s", got)
+	}
+	intact(t, app)
+}

@@ -223,7 +223,7 @@ func (v *itemScreen) Choices(c *tui.Ctx) (out []tui.Choice) {
 			continue
 		}
 		out = append(out, tui.Choice{
-			Label: safe.Line(v.name(it), 120) + pane.Summary(it),
+			Label: safe.Line(v.name(it), 120) + v.Marks(it) + pane.Summary(it),
 			Run:   func(c *tui.Ctx) tea.Cmd { return c.Navigate(v.screen, v.name(it)) },
 		})
 	}

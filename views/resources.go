@@ -232,7 +232,11 @@ func (v *resources) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		again := pane.ResultAsSent(c.Sessions.Journal(), r.reply)
 		return v.reply.Load(c, v.request, func() (pane.Verdict, []pane.Part, error) {
 			_, parts := pane.ResultParts(pane.FileName(r.uri), r.reply.Result, again)
-			return pane.Verdict{Line: "✓ " + cost(r.reply)}, parts, nil
+			line := "✓ " + cost(r.reply)
+			if hints := offer.ReadHints(r.reply.Result); hints.TTL != nil && *hints.TTL > 0 {
+				line += " · " + hints.String()
+			}
+			return pane.Verdict{Line: line}, parts, nil
 		})
 	}
 	if cmd, ok := subscriptionDone(c, m); ok {
@@ -328,7 +332,7 @@ func (v *resources) Choices(*tui.Ctx) (out []tui.Choice) {
 	for i := range v.List.Listed() {
 		if it := v.Listing.Items[i]; it.URI != "" {
 			out = append(out, tui.Choice{
-				Label: safe.Line(it.URI, 200) + pane.Summary(it),
+				Label: safe.Line(it.URI, 200) + v.Marks(it) + pane.Summary(it),
 				Run:   func(c *tui.Ctx) tea.Cmd { return v.read(c, it.URI) },
 			})
 		}

@@ -20,6 +20,7 @@ type scene struct {
 
 // scenes are all of them, in the order in which somebody meets them.
 func scenes() []scene {
+	board := newScribe()
 	return []scene{
 		{name: "servers", at: "servers", opts: several(), play: severalStates},
 		{name: "servers-none", rare: true, at: "servers", opts: []tuitest.Option{}, play: func(a *tuitest.App) { a.View("servers").Pane("list").Has("No servers") }},
@@ -55,6 +56,7 @@ func scenes() []scene {
 		{name: "resource-read", at: "resources", opts: agent(), play: func(a *tuitest.App) { down(a, 1).Press("enter") }},
 		{name: "templates", at: "templates", opts: agent()},
 		{name: "skill", rare: true, at: "skills", opts: []tuitest.Option{tuitest.Peer("scribe", librarian().withSkill().serve)}, play: func(a *tuitest.App) { a.Press("enter").Press("tab") }},
+		{name: "subscriptions", at: "resources", opts: []tuitest.Option{tuitest.Peer("board", board.serve)}, play: func(a *tuitest.App) { board.subscribed(a) }},
 		{name: "toolset", at: "toolset", opts: agent()},
 		{name: "template-form", at: "templates", opts: agent(), play: func(a *tuitest.App) { a.Press("enter").Type("t").Sleep(time.Second) }},
 		{name: "prompts", at: "prompts", opts: agent()},

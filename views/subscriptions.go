@@ -213,11 +213,12 @@ func (r subscriptionRows) Row(i, w int) string {
 	th, s := r.c.Theme, r.v.all[i]
 	_, mark := subscriptionState(th, s)
 	out := paint.Fit(mark, 9) + " " + th.Text.S(fmt.Sprintf("%4d×", s.Count)) + " " + th.Muted.S(fmt.Sprintf("%-8s", lastUpdate(s))) + " "
-	out += r.v.Query.HighlightName(safe.Line(s.URI, 300), th.Text, th.Match)
+	tail := ""
 	if r.v.many {
-		out += "  " + th.Muted.S(safe.Line(s.title, 40))
+		tail = "  " + th.Muted.S(safe.Line(s.title, 20))
 	}
-	return out
+	uri := pane.CutStart(safe.Line(s.URI, 4000), max(w-paint.Width(out)-paint.Width(tail), 8)) // its end tells most
+	return out + r.v.Query.HighlightName(uri, th.Text, th.Match) + tail
 }
 
 // subscriptionState is the state of a subscription as a word, and with its glyph and colour.

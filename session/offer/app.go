@@ -88,7 +88,7 @@ func plain(value []byte) string {
 
 // Icons are the icons that an object names, a line each with what is said of them. They are never fetched.
 func Icons(icons []byte) (out []string) {
-	_ = jsonrpc.Elements(icons, func(icon []byte) bool { // anything else is no list of icons
+	_ = jsonrpc.Elements(icons, func(icon []byte) bool { // anything else names none
 		line := []string{jsonrpc.GetString(icon, "src")}
 		if strings.HasPrefix(line[0], "data:") {
 			line[0] = text.Clip(line[0], 60) + " (" + text.Bytes(len(line[0])) + ")"

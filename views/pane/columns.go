@@ -142,7 +142,9 @@ func (k ItemColumns) Row(th *tui.Theme, q widget.Query, r ItemRow, w int) string
 	if r.Calls > 0 {
 		tail = th.Muted.S(fmt.Sprintf(" ×%d", r.Calls))
 	}
-	tail += r.marks(th)
+	for _, m := range r.marks() {
+		tail += " " + m.style(th).S(m.text)
+	}
 	room := w - paint.Width(out) - paint.Width(tail)
 	if k.group > 0 {
 		g := min(k.group, room/3)
@@ -151,7 +153,7 @@ func (k ItemColumns) Row(th *tui.Theme, q widget.Query, r ItemRow, w int) string
 	}
 	name := safe.Line(r.Name, 300)
 	if r.Name == r.Item.URI {
-		name = cutStart(name, room) // the end of a URI tells most
+		name = CutStart(name, room) // the end of a URI tells most
 	}
 	found := q.Rank(name, "") == widget.None // what else the row says is why it is there
 	col, least := k.name, leastNote
@@ -170,22 +172,29 @@ func (k ItemColumns) Row(th *tui.Theme, q widget.Query, r ItemRow, w int) string
 	return out + paint.Fit(q.HighlightName(name, th.Text, th.Match), col) + "  " + paint.Fit(q.Highlight(about, th.Muted, th.Match), note) + tail
 }
 
+// itemMark is a glyph and a word, and how it is drawn.
+type itemMark struct {
+	text  string
+	style func(*tui.Theme) paint.Style
+}
+
 // marks say that an item is new, changed, an app or subscribed to.
-func (r ItemRow) marks(th *tui.Theme) (out string) {
+func (r ItemRow) marks() (out []itemMark) {
 	switch {
 	case r.Mark != nil && r.Mark.Added:
-		out = " " + th.OK.S("+ new")
+		out = append(out, itemMark{"+ new", func(th *tui.Theme) paint.Style { return th.OK }})
 	case r.Mark != nil:
-		out = " " + th.Warn.S("~ changed")
+		out = append(out, itemMark{"~ changed", func(th *tui.Theme) paint.Style { return th.Warn }})
 	}
 	if r.Item.App != "" {
-		out += " " + th.Accent2.S("◫ app")
+		out = append(out, itemMark{"◫ app", func(th *tui.Theme) paint.Style { return th.Accent2 }})
 	}
 	if r.Subscribed {
-		out += " " + th.Info.S("◉ subscribed")
+		text := "◉ subscribed"
 		if r.Updates > 0 {
-			out += th.Muted.S(fmt.Sprintf(" %d", r.Updates))
+			text += fmt.Sprintf(" %d", r.Updates)
 		}
+		out = append(out, itemMark{text, func(th *tui.Theme) paint.Style { return th.Info }})
 	}
 	return out
 }
@@ -194,7 +203,7 @@ func (r ItemRow) marks(th *tui.Theme) (out string) {
 func (k ItemColumns) about(q widget.Query, r ItemRow, found bool, w int) string {
 	switch {
 	case r.Item.URI != "" && r.Item.URI != r.Name:
-		return cutStart(safe.Line(r.Item.URI, 4000), w)
+		return CutStart(safe.Line(r.Item.URI, 4000), w)
 	case found:
 		return safe.Line(text.Clip(q.Excerpt(flat(r.Item), w), 4*w), 0)
 	}
@@ -210,8 +219,8 @@ func flat(it offer.Item) string {
 // searched is how much of a description a filter looks at, in bytes.
 const searched = 2000
 
-// cutStart is the end of a plain text that fits in w cells.
-func cutStart(s string, w int) string {
+// CutStart is the end of a plain text that fits in w cells.
+func CutStart(s string, w int) string {
 	if n := paint.Width(s); n > w {
 		return ansi.TruncateLeft(s, n-max(w, 1)+1, "…")
 	}

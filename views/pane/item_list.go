@@ -269,11 +269,26 @@ func (r itemRows) Row(i, w int) string {
 	}
 	row := r.p.row(i)
 	row.Calls = r.p.calls.Count(r.p.Server, r.p.kind, r.p.key(it))
-	if m, ok := r.p.Listing.Marks[r.p.kind.Key(it)]; ok {
+	r.p.mark(&row)
+	return r.p.cols.Row(th, r.p.Query, row, w)
+}
+
+// mark notes in a row what became of its item, and whether it is subscribed to.
+func (p *ItemList) mark(row *ItemRow) {
+	if m, ok := p.Listing.Marks[p.kind.Key(row.Item)]; ok {
 		row.Mark = &m
 	}
-	row.Updates, row.Subscribed = r.p.Subscribed[it.URI]
-	return r.p.cols.Row(th, r.p.Query, row, w)
+	row.Updates, row.Subscribed = p.Subscribed[row.Item.URI]
+}
+
+// Marks are an item's marks in plain text, after a space each.
+func (p *ItemList) Marks(it offer.Item) (out string) {
+	row := ItemRow{Item: it}
+	p.mark(&row)
+	for _, m := range row.marks() {
+		out += " " + m.text
+	}
+	return out
 }
 
 // row is what stands in row i.

@@ -87,6 +87,9 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 			l.Row(f.Label, f.Value)
 		}
 	}
+	if len(srv.Roots) > 0 {
+		l.Row("", "! roots are "+offer.Deprecated("roots"))
+	}
 	if st.PID > 0 {
 		l.Row("process", fmt.Sprint(st.PID))
 	}
