@@ -107,6 +107,17 @@ func (a *app) unanswered(err error) error {
 	return e
 }
 
+// askedPages are the pages that a call wants to be visited first (-32042).
+func askedPages(e *failure.Error) json.RawMessage {
+	var left []pending.Ended
+	_ = jsonrpc.Elements(jsonrpc.Get(e.Data, "elicitations"), func(page []byte) bool { // without them the message has to do
+		q := pending.Question{Kind: pending.URL, Method: "elicitation/create", Title: e.Server, Params: page}
+		left = append(left, pending.Ended{Question: q, Why: "nobody was there to answer"})
+		return len(left) < 20
+	})
+	return askedJSON(left)
+}
+
 // askedJSON is what was asked as scripts see it. Params beyond a size are left out, and their size is given.
 func askedJSON(left []pending.Ended) json.RawMessage {
 	const most, all = 256 << 10, 1 << 20

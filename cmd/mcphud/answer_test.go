@@ -2,12 +2,16 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/peertest"
 )
 
@@ -97,9 +101,65 @@ func TestP10_E11_UnansweredQuestionsEndInExit8(t *testing.T) {
 			}
 		}
 	})
+	declined := mcphud(t, "tools", "call", "test_sampling", "prompt=x", "--answer", "decline", "--protocol", eras[1], "--format", "json", "--url", newAsker(t).http)
+	if e := declined.errorLine(t); declined.code != exitNeedsInput || !strings.Contains(e.Message, "sampling/createMessage was declined") {
+		t.Errorf("declined: exit %d, %s", declined.code, declined.stderr)
+	}
 	text := mcphud(t, "tools", "call", "test_elicitation", "message=Who?", "--capabilities", "elicitation", "--format", "text", "--url", newAsker(t).http)
 	if text.code != exitNeedsInput || !strings.Contains(text.stderr, "asked   form: Who? (username, email)") {
 		t.Errorf("as text: exit %d, %s", text.code, text.stderr)
+	}
+}
+
+// A call that wants a page to be visited first (-32042) is made again once that is agreed to, and else names the page.
+func TestPagesToVisitFirst(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		env, err := jsonrpc.Scan(b)
+		if err != nil || env.ID == nil {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		switch env.Method {
+		case "initialize":
+			_, _ = w.Write(jsonrpc.NewResult(env.ID, []byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"pages","version":"1"}}`)))
+		case "tools/list":
+			_, _ = w.Write(jsonrpc.NewResult(env.ID, []byte(`{"tools":[{"name":"pay","inputSchema":{"type":"object"}}]}`)))
+		default:
+			page := []byte(`{"elicitations":[{"mode":"url","elicitationId":"1","url":"https://pay.example.com/1","message":"Pay first"}]}`)
+			_, _ = w.Write(jsonrpc.NewError(env.ID, jsonrpc.CodeURLElicitation, "visit a page", page))
+		}
+	}))
+	t.Cleanup(srv.Close)
+	o := mcphud(t, "tools", "call", "pay", "--protocol", "2025-11-25", "--format", "json", "--url", srv.URL)
+	if e := o.errorLine(t); o.code != exitNeedsInput || !strings.Contains(string(e.Asked), `"kind":"url"`) || !strings.Contains(string(e.Asked), "https://pay.example.com/1") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+	o = mcphud(t, "tools", "call", "pay", "--protocol", "2025-11-25", "--format", "json", "--answer", "accept", "--url", srv.URL) // it never has enough
+	if e := o.errorLine(t); o.code != exitNeedsInput || e.Code == nil || *e.Code != jsonrpc.CodeURLElicitation {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+}
+
+// The shell completes what can be answered, advertised and presented.
+func TestCompletionOfAnswersAndClients(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		flag, typed string
+		want        []string
+	}{
+		{"--answer", "", []string{"accept", "decline", "cancel"}},
+		{"--as", "c", []string{"claude-code", "cursor"}},
+		{"--capabilities", "roots,samp", []string{"roots,sampling", "roots,sampling.tools"}},
+	} {
+		got := mcphud(t, "__complete", "info", x.flag, x.typed).out
+		for _, word := range x.want {
+			if !strings.Contains("\n"+got, "\n"+word) {
+				t.Errorf("%s %s: %q lacks %s", x.flag, x.typed, got, word)
+			}
+		}
 	}
 }
 

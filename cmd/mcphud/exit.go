@@ -106,6 +106,12 @@ func explain(ctx context.Context, err error) *failure.Error {
 			c.Message = "interrupted; nothing was sent"
 		}
 	}
+	if c.Kind == failure.RpcError && c.Code != nil && *c.Code == jsonrpc.CodeURLElicitation {
+		c.Kind, c.Asked, c.Next = failure.NeedsInput, askedPages(&c), "--answer accept agrees to visit the page and calls again"
+	}
+	if c.Kind == failure.Interrupted && ctx.Err() == nil { // sampling of the modern era has no other answer for that
+		c.Kind, c.Next = failure.NeedsInput, "the tool gives no result without an answer"
+	}
 	if c.Next == "" {
 		switch c.Kind {
 		case failure.RpcError, failure.NotFound, failure.NeedsInput:
