@@ -67,7 +67,7 @@ func (v *servers) Actions() []tui.Action {
 		},
 		{
 			ID: "servers.ping", Keys: []string{"p"}, Title: "ping", Group: "Server", Hint: 4,
-			Help: "Ping the server and show the round-trip time.", Disabled: v.notUp, Run: v.ping,
+			Help: "Ping the server and show the round-trip time.", Disabled: v.notConnected, Run: v.ping,
 		},
 		{
 			ID: "servers.traffic", Keys: []string{"t"}, Title: "traffic", Group: "Server",
@@ -110,6 +110,13 @@ func (v *servers) none(*tui.Ctx) string {
 
 func (v *servers) notUp(c *tui.Ctx) string {
 	if s := v.selected(); s == nil || s.Status().State == session.Disconnected {
+		return "the server is not connected"
+	}
+	return ""
+}
+
+func (v *servers) notConnected(*tui.Ctx) string {
+	if s := v.selected(); s == nil || s.Status().State != session.Connected {
 		return "the server is not connected"
 	}
 	return ""

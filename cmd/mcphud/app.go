@@ -35,7 +35,11 @@ type app struct {
 // run executes one command line and returns the exit code. Everything the command started is gone when it returns.
 func run(args []string, std standard) int {
 	a := &app{standard: std, kill: &children{}}
-	ctx, stop := interruptible(a.kill.end, a.kill.hangup)
+	ctx, stop := interruptible(a.kill.end, a.kill.hangup, func() {
+		if len(a.kill.running()) > 0 {
+			a.note("waiting for the server's process to end: interrupt again to kill it")
+		}
+	})
 	defer stop()
 	a.root = a.command()
 	a.root.SetArgs(args)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/process"
@@ -18,8 +19,9 @@ var errInterrupted = errors.New("interrupted")
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP cancels, so that requests are cancelled at
 // their servers. A second one calls last and, if that says so, exits at once with code 130. A SIGHUP that hangup takes is not
-// one of them. SIGPIPE becomes an error of the write, so that children are ended first.
-func interruptible(last, hangup func() bool) (ctx context.Context, stop func()) {
+// one of them. SIGPIPE becomes an error of the write, so that children are ended first. slow is called where the program still runs
+// a second after the first.
+func interruptible(last, hangup func() bool, slow func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ch := make(chan os.Signal, 2)
 	pipe := make(chan os.Signal, 1)
@@ -32,8 +34,11 @@ func interruptible(last, hangup func() bool) (ctx context.Context, stop func()) 
 	done := make(chan struct{})
 	var ended sync.WaitGroup
 	ended.Go(func() {
+		var late <-chan time.Time
 		for n := 0; ; {
 			select {
+			case <-late:
+				slow()
 			case sig := <-ch:
 				if sig == syscall.SIGHUP && hangup() {
 					continue
@@ -41,7 +46,9 @@ func interruptible(last, hangup func() bool) (ctx context.Context, stop func()) 
 				if n > 0 && last() {
 					os.Exit(exitInterrupted)
 				}
-				n++
+				if n++; n == 1 {
+					late = time.After(time.Second)
+				}
 				cancel(errInterrupted)
 			case <-done:
 				return
@@ -85,10 +92,10 @@ func processesOf(m *session.Manager) func() []int {
 	}
 }
 
-// end kills the process groups; false if patient.
-func (c *children) end() bool {
+// running are the process groups; none if patient.
+func (c *children) running() (all []int) {
 	if c.patient.Load() {
-		return false
+		return nil
 	}
 	c.mu.Lock()
 	pids := c.pids
@@ -96,11 +103,19 @@ func (c *children) end() bool {
 	for _, some := range pids {
 		for _, pid := range some() {
 			if pid > 1 {
-				process.SignalGroup(pid, process.Kill)
+				all = append(all, pid)
 			}
 		}
 	}
-	return true
+	return all
+}
+
+// end kills the process groups; false if patient.
+func (c *children) end() bool {
+	for _, pid := range c.running() {
+		process.SignalGroup(pid, process.Kill)
+	}
+	return !c.patient.Load()
 }
 
 // hangup calls reload; false if there is none.

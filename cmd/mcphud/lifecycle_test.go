@@ -103,6 +103,36 @@ func TestSecondInterruptExitsAtOnce(t *testing.T) {
 	}
 }
 
+// An interrupt while a package runner installs waits for it, and says so: to end it breaks its cache.
+func TestAnInterruptSaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a POSIX shell")
+	}
+	dir := t.TempDir()
+	said := filepath.Join(dir, "stderr")
+	if err := os.WriteFile(filepath.Join(dir, "npx"), []byte("#!/bin/sh\ntrap '' TERM INT\necho installing >&2\nwhile :; do sleep 0.2; done\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cmd := command(t, "tools", "list", "--", filepath.Join(dir, "npx"), "-y", "some-server")
+	cmd.Stderr = f
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the installation", func() bool { return strings.Contains(contents(said), "installing\n") })
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	await(t, "what it waits for", func() bool { return strings.Contains(contents(said), "interrupt again to kill it") })
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
+		t.Errorf("exit %d: %s", cmd.ProcessState.ExitCode(), contents(said))
+	}
+}
+
 func TestNoChildIsLeft(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []behave.Mode{behave.Good, behave.IgnoreTerm, behave.Fork} {
