@@ -23,6 +23,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
 	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
+	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -41,7 +42,7 @@ func (a *Agent) demo(p *parts) error {
 	}
 	a.agents = agentlet.New(agentlet.Options{
 		DB:       a.db,
-		Model:    agentlet.Model{URL: a.o.Model.URL, Key: a.o.Model.Key, Name: a.o.Model.Name},
+		Model:    chat.Model{URL: a.o.Model.URL, Key: a.o.Model.Key, Name: a.o.Model.Name},
 		Search:   searchIn(base),
 		Mentions: mentionsIn(graph),
 		Lookup:   a.toolNamed,

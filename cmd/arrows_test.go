@@ -22,6 +22,7 @@ var arrows = map[string]string{
 	"session/budget/load":      "listen",
 	"session/certs":            "atomicfile",
 	"session/certs/certtest":   "",
+	"session/chat":             "text",
 	"session/consent":          "jsonrpc mask offer text",
 	"session/config":           "atomicfile mask text",
 	"session/diagnosis":        "failure",
@@ -63,7 +64,7 @@ var arrows = map[string]string{
 	"tui/safe":                 "session/text",
 	"tui/tuitest":              "session session/config session/mcpgo session/transport tui",
 	"tui/widget":               "themes tui/paint tui/safe",
-	"views":                    "session session/atomicfile session/config session/consent session/failure session/inputs session/journal session/jsonrpc session/mask session/offer session/pending session/persona session/rpc session/schema session/skills session/tasks session/text session/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
+	"views":                    "session session/atomicfile session/chat session/config session/consent session/failure session/inputs session/journal session/jsonrpc session/mask session/offer session/pending session/persona session/rpc session/schema session/skills session/tasks session/text session/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
 	"views/pane":               "session session/config session/diagnosis session/failure session/journal session/jsonrpc session/mask session/offer session/pending session/rpc session/schema session/skills session/text tui tui/paint tui/safe tui/widget views/shell",
 	"views/shell":              "session session/config session/journal tui/safe",
 }

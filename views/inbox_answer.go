@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/form"
@@ -27,6 +28,7 @@ type answer struct {
 	shown  string
 	draft  *answerDraft // nil while there is nothing to fill in
 	browse func(ctx context.Context, url string) error
+	model  *chat.Client // nil where none is configured
 
 	editing *answerDraft // what is open in $EDITOR
 }
@@ -34,8 +36,8 @@ type answer struct {
 // answerDraft is what was typed for a question. It is never saved.
 type answerDraft struct{ form *form.Form }
 
-func newAnswer(q *questions, browse func(context.Context, string) error) *answer {
-	return &answer{questions: q, browse: browse, reply: pane.NewReply("answer", "question")}
+func newAnswer(q *questions, browse func(context.Context, string) error, model *chat.Client) *answer {
+	return &answer{questions: q, browse: browse, model: model, reply: pane.NewReply("answer", "question")}
 }
 
 func (v *answer) Info() tui.Info {
@@ -65,6 +67,10 @@ func (v *answer) Actions() []tui.Action {
 		{
 			ID: "answer.page", Keys: []string{"o"}, Title: "open page", Group: "Answer", Hint: 1, Pane: "question",
 			Help: "Open the page that the server names in the browser: https, or http on this machine.", Disabled: v.noPage, Run: v.openPage,
+		},
+		{
+			ID: "answer.model", Keys: []string{"f4"}, Title: "ask the model", Group: "Answer", Hint: 4,
+			Help: "Let the configured language model answer; what it says goes into the form.", Disabled: v.noModel, Run: v.askModel,
 		},
 		{
 			ID: "answer.editor", Keys: []string{"ctrl+e"}, Title: "edit in $EDITOR", Group: "Form", Pane: "form",
@@ -268,11 +274,16 @@ func (v *answer) finished(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 			return c.Toast(tui.Failure, m.Err.Error()), true
 		}
 		return v.putFile(c, r), true
+	case modelSaid:
+		return v.filled(c, r), true
 	case pageOpened:
 		if m.Err != nil {
 			return c.Toast(tui.Failure, m.Err.Error()), true
 		}
 		return c.Toast(tui.Success, "opened in the browser: "+c.KeyOf("answer.accept")+" accepts once you are done there"), true
+	}
+	if m.Err != nil && m.Slot == "" && m.Label != "save" {
+		return c.Toast(tui.Failure, m.Err.Error()), true
 	}
 	return v.reply.Handle(c, m)
 }

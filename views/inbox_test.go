@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/session"
+	chatapi "github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -198,5 +201,42 @@ func TestInboxSamplingToolUse(t *testing.T) {
 		if s := got.last(); !strings.Contains(s, `"type":"tool_use"`) || !strings.Contains(s, `"input":{"at":"Rome"}`) || !strings.Contains(s, `"stopReason":"toolUse"`) {
 			t.Errorf("answered %s", s)
 		}
+	})
+}
+
+// A configured language model fills in the answer, which a person reads before it is sent.
+func TestInboxSamplingByModel(t *testing.T) {
+	var sent struct {
+		Model      string
+		Messages   []struct{ Role, Content string }
+		MaxTokens  int `json:"max_tokens"`
+		Tools      []json.RawMessage
+		ToolChoice any
+	}
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || r.URL.Path != "/v1/chat/completions" {
+			t.Errorf("%s: %v", r.URL.Path, err)
+		}
+		_, _ = io.WriteString(w, `{"model":"tiny-1","choices":[{"message":{"role":"assistant","content":"30 degrees"}}]}`)
+	}))
+	defer api.Close()
+	model := chatapi.New(chatapi.Model{URL: api.URL + "/v1", Name: "tiny"})
+	defer model.Close()
+	app, got := ask(t, views.Deps{Model: model}, "sampling/createMessage", chat, tuitest.Size(120, 40))
+	app.Press("i").View("answer").Pane("form").Has("text")
+	app.Press("f4").Toast("the model answered")
+	app.Pane("form").Has("30 degrees", "tiny-1")
+	if got.last() != "" {
+		t.Errorf("answered unread: %s", got.last())
+	}
+	if sent.Model != "tiny" || sent.MaxTokens != 100 || len(sent.Tools) != 1 || fmt.Sprint(sent.Messages) != "[{system You are terse.} {user How warm is it?} {assistant } {user [hologram]\nand \x1b[2J now?}]" {
+		t.Errorf("asked %+v", sent)
+	}
+	app.Press("ctrl+g").View("call")
+	app.Eventually(func() string {
+		if want := `"model":"tiny-1","stopReason":"endTurn","content":{"type":"text","text":"30 degrees"}`; !strings.Contains(got.last(), want) {
+			return "the server was told " + got.last()
+		}
+		return ""
 	})
 }

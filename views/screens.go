@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/inputs"
@@ -37,6 +38,8 @@ type Deps struct {
 	Configs *Configs
 	// Browse opens a page in the user's browser; nil where there is none.
 	Browse func(ctx context.Context, url string) error
+	// Model is a language model that may answer sampling; nil for none.
+	Model *chat.Client
 	// Stack is the processes that run below this program; nil for none.
 	Stack Stack
 }
@@ -54,7 +57,7 @@ func All(d Deps) []tui.View {
 		newLogs(),
 		newInbox(asked),
 		newTasks(),
-		newAnswer(asked, d.Browse),
+		newAnswer(asked, d.Browse, d.Model),
 		newTemplates(calls),
 		newSkills(calls),
 		newSkill(),

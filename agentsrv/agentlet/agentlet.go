@@ -12,22 +12,14 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync"
-	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/session/chat"
 )
-
-// Model is an OpenAI-compatible chat API. The zero value is none.
-type Model struct {
-	URL     string        // base URL, such as http://127.0.0.1:11434/v1
-	Key     string        // sent as a bearer token, never logged; "" sends none
-	Name    string        // which model to ask for, unless a call names another
-	Timeout time.Duration // of one run with all its rounds, default 60 s
-}
 
 // Hit is a passage of the knowledge base.
 type Hit struct {
@@ -49,7 +41,7 @@ type Mention struct {
 // nothing to quote; without Call, agents have no tools.
 type Options struct {
 	DB    *store.DB
-	Model Model
+	Model chat.Model
 	// Search finds passages, best first.
 	Search func(ctx context.Context, tenant, query string, limit int) ([]Hit, error)
 	// Mentions finds the entities named in a text, first ones first.
@@ -76,7 +68,7 @@ const cacheSize = 100
 // Registry has all agents. Its methods may be called from any goroutine.
 type Registry struct {
 	o     Options
-	chat  *chat // nil without a model
+	chat  *chat.Client // nil without a model
 	cache *lru.Cache[string, *Agent]
 
 	mu    sync.Mutex
@@ -107,7 +99,7 @@ func New(o Options) *Registry {
 	r := &Registry{o: o, system: sync.OnceValue(loadSystem)}
 	r.cache, _ = lru.New[string, *Agent](cacheSize) // fails for sizes below 1 only
 	if o.Model.URL != "" {
-		r.chat = newChat(o.Model)
+		r.chat = chat.New(o.Model)
 	}
 	return r
 }
@@ -115,7 +107,7 @@ func New(o Options) *Registry {
 // Close drops the connections to the model. The database stays open.
 func (r *Registry) Close() {
 	if r.chat != nil {
-		r.chat.close()
+		r.chat.Close()
 	}
 }
 

@@ -11,9 +11,6 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 )
 
-// maxAnswer bounds what a model may answer with, in bytes.
-const maxAnswer = 4 << 20
-
 // accept takes a model's text for an answer: JSON that is valid against the agent's schema, within a code fence or not.
 // The error is for the model, which gets to try again.
 func (a *Agent) accept(text string) (json.RawMessage, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/chat"
 )
 
 func asking(agent, prompt string) map[string]any {
@@ -144,7 +145,7 @@ func TestT10_AnAgentHasItsOwnToolsOnly(t *testing.T) {
 	}
 	r.make(t, "default", "ada", "idler")
 	again := fakeModel(t, calls("count", `{"what":"x"}`), replyText(`{"answer":"none"}`))
-	*r.chat = *newChat(again.model())
+	*r.chat = *chat.New(again.model())
 	if got := r.call(t, "", "ask_agent", asking("user/ada/idler", "x")); got.answer() != "none" || len(called) != 1 || !strings.Contains(again.requests()[1].last(), "its tools are: none") {
 		t.Errorf("an agent without tools: %s, %q", got.raw, called)
 	}

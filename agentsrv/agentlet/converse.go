@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -27,24 +28,24 @@ const (
 // an answer that does not fit.
 func (r *Registry) converse(ctx context.Context, q *question) (*answer, error) {
 	outer := ctx
-	ctx, cancel := context.WithTimeout(ctx, r.chat.model.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, r.chat.Model.Timeout)
 	defer cancel()
-	asked := cmp.Or(q.Model, r.chat.model.Name)
+	asked := cmp.Or(q.Model, r.chat.Model.Name)
 	tools := r.offer(q.agent)
-	talk := []message{says("system", q.agent.instructions()), says("user", q.Prompt)}
+	talk := []chat.Message{chat.Says("system", q.agent.instructions()), chat.Says("user", q.Prompt)}
 	repaired := false
 	start := time.Now()
 	for range maxRounds {
-		turn, used, err := r.chat.complete(ctx, completion{Model: asked, Messages: talk, Tools: tools}, q.emitter(repaired))
+		turn, used, err := r.chat.Complete(ctx, chat.Request{Model: asked, Messages: talk, Tools: tools}, q.emitter(repaired))
 		switch {
 		case outer.Err() != nil:
 			return nil, outer.Err() // cancelled, or out of the time that the call has
 		case ctx.Err() != nil:
-			return nil, refuse(asked, "%s did not answer within %v; ask for less, or give it more time", r.chat.name(asked), time.Since(start).Round(time.Second))
+			return nil, refuse(asked, "%s did not answer within %v; ask for less, or give it more time", r.chat.Name(asked), time.Since(start).Round(time.Second))
 		case err != nil:
-			return nil, refuse(asked, "%s %v; check the configured endpoint", r.chat.name(asked), err)
-		case len(turn.ToolCalls) > maxCallsPerRound:
-			return nil, refuse(asked, "%s wants %d tool calls at a time, more than %d", r.chat.name(asked), len(turn.ToolCalls), maxCallsPerRound)
+			return nil, refuse(asked, "%s %v; check the configured endpoint", r.chat.Name(asked), err)
+		case len(turn.ToolCalls) > chat.MaxCalls:
+			return nil, refuse(asked, "%s wants %d tool calls at a time, more than %d", r.chat.Name(asked), len(turn.ToolCalls), chat.MaxCalls)
 		}
 		turn.Role = "assistant"
 		if len(turn.ToolCalls) > 0 {
@@ -61,12 +62,12 @@ func (r *Registry) converse(ctx context.Context, q *question) (*answer, error) {
 			return &answer{response, text.Clip(cmp.Or(used, asked), 200)}, nil
 		}
 		if repaired {
-			return nil, refuse(asked, "%s gave no usable answer in two attempts: %v", r.chat.name(asked), err)
+			return nil, refuse(asked, "%s gave no usable answer in two attempts: %v", r.chat.Name(asked), err)
 		}
 		repaired = true
-		talk = append(talk, says("assistant", content), says("user", repair(err)))
+		talk = append(talk, chat.Says("assistant", content), chat.Says("user", repair(err)))
 	}
-	return nil, refuse(asked, "%s gave no answer after %d rounds of tool calls; ask for less at a time", r.chat.name(asked), maxRounds)
+	return nil, refuse(asked, "%s gave no answer after %d rounds of tool calls; ask for less at a time", r.chat.Name(asked), maxRounds)
 }
 
 // emitter passes on the words of an answer as they arrive; nil if the answer is wanted in one piece. A repaired answer
@@ -79,11 +80,11 @@ func (q *question) emitter(repaired bool) func(string) error {
 }
 
 // offer describes the agent's tools to the model. tenant_id is left out of their parameters: it is not the model's to choose.
-func (r *Registry) offer(a *Agent) []toolSpec {
+func (r *Registry) offer(a *Agent) []chat.Tool {
 	if r.o.Call == nil || r.o.Lookup == nil {
 		return nil
 	}
-	var all []toolSpec
+	var all []chat.Tool
 	for _, name := range a.Tools {
 		t, ok := r.o.Lookup(name)
 		if !ok {
@@ -99,7 +100,7 @@ func (r *Registry) offer(a *Agent) []toolSpec {
 		if err != nil {
 			continue
 		}
-		spec := toolSpec{Type: "function"}
+		spec := chat.Tool{Type: "function"}
 		spec.Function.Name, spec.Function.Description, spec.Function.Parameters = t.Name, t.Description, raw
 		all = append(all, spec)
 	}
@@ -128,8 +129,8 @@ func parameters(t mcp.Tool) (s inputSchema, tenant bool) {
 }
 
 // callAll runs the tool calls of one turn at the same time, and answers them in order.
-func (r *Registry) callAll(ctx context.Context, q *question, calls []toolCall) []message {
-	out := make([]message, len(calls))
+func (r *Registry) callAll(ctx context.Context, q *question, calls []chat.ToolCall) []chat.Message {
+	out := make([]chat.Message, len(calls))
 	slots := make(chan struct{}, parallelTools)
 	var wg sync.WaitGroup
 	for i, c := range calls {
@@ -140,7 +141,7 @@ func (r *Registry) callAll(ctx context.Context, q *question, calls []toolCall) [
 			if err != nil {
 				result = "error: " + err.Error()
 			}
-			out[i] = says("tool", text.Clip(result, maxToolText))
+			out[i] = chat.Says("tool", text.Clip(result, maxToolText))
 			out[i].ToolCallID = c.ID
 		})
 	}
@@ -149,7 +150,7 @@ func (r *Registry) callAll(ctx context.Context, q *question, calls []toolCall) [
 }
 
 // callTool runs one tool for a model; an agent's tools are all that it gets, for the tenant that asked.
-func (r *Registry) callTool(ctx context.Context, q *question, f function) (string, error) {
+func (r *Registry) callTool(ctx context.Context, q *question, f chat.Function) (string, error) {
 	if !slices.Contains(q.agent.Tools, f.Name) {
 		return "", fmt.Errorf("refused: this agent may not use the tool %q; its tools are: %s", text.Clip(f.Name, 100), cmp.Or(strings.Join(q.agent.Tools, ", "), "none"))
 	}

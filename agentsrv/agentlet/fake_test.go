@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/chat"
 )
 
 // sentRequest is what the fake model was sent.
@@ -63,7 +65,9 @@ func fakeModel(t *testing.T, turns ...func(http.ResponseWriter, *http.Request)) 
 	return f
 }
 
-func (f *fake) model() Model { return Model{URL: f.URL + "/v1", Key: "sk-secret", Name: "tiny"} }
+func (f *fake) model() chat.Model {
+	return chat.Model{URL: f.URL + "/v1", Key: "sk-secret", Name: "tiny"}
+}
 
 func (f *fake) requests() []sentRequest {
 	f.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -131,7 +132,7 @@ func (q *question) sampled(got *mcp.CreateMessageResult) (a *answer, text string
 // sampledText is the text of a message whose content is a block or a list of blocks, decoded or not.
 func sampledText(content any) string {
 	raw, err := json.Marshal(content)
-	if err != nil || len(raw) > maxAnswer {
+	if err != nil || len(raw) > chat.MaxAnswer {
 		return ""
 	}
 	type block struct{ Text string }

@@ -207,8 +207,17 @@ func (a *app) generalSettings() settings {
 		names = append(names, t.Name)
 	}
 	bare.Var(&choice{new(string), names}, "theme", "")
-	bare.String("no-color", "", "")
-	list := []setting{{flag: "config", env: "MCPHUD_CONFIG"}, {flag: "theme", env: "MCPHUD_THEME"}, {flag: "no-color", env: "NO_COLOR"}}
+	for _, name := range []string{"no-color", "model-url", "model", "model-key"} {
+		bare.String(name, "", "")
+	}
+	list := []setting{
+		{flag: "config", env: "MCPHUD_CONFIG"},
+		{flag: "theme", env: "MCPHUD_THEME"},
+		{flag: "no-color", env: "NO_COLOR"},
+		{flag: "model-url", env: "MCPHUD_MODEL_URL"},
+		{flag: "model", env: "MCPHUD_MODEL"},
+		{flag: "model-key", env: "MCPHUD_MODEL_KEY", secret: true},
+	}
 	return settings{"mcphud", list, f, bare, sources{env: os.Getenv}}
 }
 

@@ -31,6 +31,7 @@ type options struct {
 	format              string
 	readOnly, yes       bool
 	linear              bool
+	modelURL, modelName string
 	logLevel, journal   string
 	maxFrame            size
 	meta                metadata

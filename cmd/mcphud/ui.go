@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/journal"
@@ -63,6 +64,10 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	a.kill.patient.Store(true) // the UI restores the terminal first, and bounds that itself
 	defer a.kill.patient.Store(false)
 	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent(), Configs: start.configs, Browse: browse}
+	if model := a.model(); model.URL != "" {
+		deps.Model = chat.New(model)
+		defer deps.Model.Close()
+	}
 	if start.stack != nil {
 		deps.Stack = start.stack.view
 	}
@@ -103,6 +108,14 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		fmt.Fprintln(a.err, "mcphud: waiting for an installation to finish; ctrl+c twice ends it at once")
 	})
 	return err
+}
+
+// model is the language model that may answer sampling, by flag or environment; none without a URL.
+func (a *app) model() chat.Model {
+	return chat.Model{
+		URL: cmp.Or(a.o.modelURL, os.Getenv("MCPHUD_MODEL_URL")), Name: cmp.Or(a.o.modelName, os.Getenv("MCPHUD_MODEL")),
+		Key: os.Getenv("MCPHUD_MODEL_KEY"), Timeout: 10 * time.Minute,
+	}
 }
 
 // stateFile is a file in mcphud's state folder, "" where there is none.

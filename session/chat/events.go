@@ -1,4 +1,4 @@
-package agentlet
+package chat
 
 import (
 	"bufio"
@@ -26,7 +26,7 @@ type delta struct {
 			ToolCalls []struct {
 				Index    int
 				ID       string
-				Function function
+				Function Function
 			} `json:"tool_calls"`
 		}
 		FinishReason *string `json:"finish_reason"`
@@ -34,9 +34,9 @@ type delta struct {
 }
 
 // readStream puts a turn together from server-sent events. r is bounded by the caller.
-func readStream(r io.Reader, emit func(string) error) (turn message, used string, err error) {
+func readStream(r io.Reader, emit func(string) error) (turn Message, used string, err error) {
 	var content strings.Builder
-	var calls []toolCall
+	var calls []ToolCall
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4<<10), maxEvent)
 	finished := false
@@ -52,10 +52,10 @@ func readStream(r io.Reader, emit func(string) error) (turn message, used string
 		}
 		var d delta
 		if err := json.Unmarshal(data, &d); err != nil {
-			return message{}, "", fmt.Errorf("sent an event that is not JSON: %v", err)
+			return Message{}, "", fmt.Errorf("sent an event that is not JSON: %v", err)
 		}
 		if len(d.Error) > 0 && string(d.Error) != "null" {
-			return message{}, "", fmt.Errorf("ended its answer with %s", text.Clip(string(d.Error), 300))
+			return Message{}, "", fmt.Errorf("ended its answer with %s", text.Clip(string(d.Error), 300))
 		}
 		used = cmp.Or(used, d.Model)
 		if len(d.Choices) == 0 {
@@ -64,11 +64,11 @@ func readStream(r io.Reader, emit func(string) error) (turn message, used string
 		choice := d.Choices[0]
 		finished = finished || choice.FinishReason != nil
 		for _, c := range choice.Delta.ToolCalls {
-			if c.Index < 0 || c.Index >= maxCallsPerRound {
-				return message{}, "", fmt.Errorf("wants more than %d tool calls at a time", maxCallsPerRound)
+			if c.Index < 0 || c.Index >= MaxCalls {
+				return Message{}, "", fmt.Errorf("wants more than %d tool calls at a time", MaxCalls)
 			}
 			for len(calls) <= c.Index {
-				calls = append(calls, toolCall{Type: "function"})
+				calls = append(calls, ToolCall{Type: "function"})
 			}
 			at := &calls[c.Index]
 			at.ID = cmp.Or(c.ID, at.ID)
@@ -77,15 +77,15 @@ func readStream(r io.Reader, emit func(string) error) (turn message, used string
 		}
 		content.WriteString(choice.Delta.Content)
 		if err := emit(choice.Delta.Content); err != nil {
-			return message{}, "", err
+			return Message{}, "", err
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return message{}, "", fmt.Errorf("broke off: %s", redact(err))
+		return Message{}, "", fmt.Errorf("broke off: %s", redact(err))
 	}
 	if !finished {
-		return message{}, "", errors.New("broke off")
+		return Message{}, "", errors.New("broke off")
 	}
 	whole := content.String()
-	return message{Role: "assistant", Content: &whole, ToolCalls: calls}, used, nil
+	return Message{Role: "assistant", Content: &whole, ToolCalls: calls}, used, nil
 }
