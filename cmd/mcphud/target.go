@@ -86,6 +86,8 @@ func (o *options) urlServer(raw string) (config.Server, error) {
 	}
 	t := o.transport
 	switch {
+	case t == config.WS && !config.IsSocket(raw):
+		raw = "ws" + strings.TrimPrefix(raw, "http")
 	case t == "" && config.IsSocket(raw):
 		t = config.WS
 	case t == "":
