@@ -26,8 +26,8 @@ const subprotocol = "mcp"
 type socket struct {
 	*httpClient
 	started error
-	given   *url.URL // as configured, ws or wss
-	conn    *websocket.Conn
+	given   *url.URL        // as configured, ws or wss
+	conn    *websocket.Conn // once it is open; guarded by mu
 	in      Receiver
 	turn    chan struct{} // holds a token while nobody writes
 	stall   time.Duration // how long the server may take to read a piece
@@ -86,13 +86,28 @@ func (t *socket) Start(ctx context.Context, in Receiver) error {
 		return t.refusedUpgrade(x, resp, err)
 	}
 	conn.SetReadLimit(-1) // read has one of its own, which keeps the connection
+	t.mu.Lock()
+	closed := t.closed
 	t.conn = conn
+	t.mu.Unlock()
+	if closed {
+		_ = conn.CloseNow() // nobody waits for anything on it
+		t.wg.Done()
+		return errClosed()
+	}
 	t.turn <- struct{}{}
 	go func() {
 		defer t.wg.Done()
-		t.read()
+		t.read(conn)
 	}()
 	return nil
+}
+
+// open is the WebSocket, nil before there is one.
+func (t *socket) open() *websocket.Conn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.conn
 }
 
 // refusedUpgrade says why there is no WebSocket.
@@ -125,10 +140,10 @@ func (t *socket) refusedUpgrade(x *exchange, resp *http.Response, err error) err
 }
 
 // read delivers what the server says until the connection ends.
-func (t *socket) read() {
+func (t *socket) read(conn *websocket.Conn) {
 	for {
 		// Close ends this: a context would end the connection without a goodbye.
-		kind, r, err := t.conn.Reader(context.Background())
+		kind, r, err := conn.Reader(context.Background())
 		if err != nil {
 			t.lost(err)
 			return
@@ -236,7 +251,8 @@ func (t *socket) Send(ctx context.Context, m Message) error {
 	if t.started != nil {
 		return t.started
 	}
-	if t.conn == nil {
+	conn := t.open()
+	if conn == nil {
 		return &failure.Error{Kind: failure.ServerNotConnected, Message: "the WebSocket is not open", Next: "connect first"}
 	}
 	if !t.begin() {
@@ -254,7 +270,7 @@ func (t *socket) Send(ctx context.Context, m Message) error {
 	defer stall()
 	timer := time.AfterFunc(t.stall, stall)
 	defer timer.Stop()
-	err := t.write(stalled, m.Frame, func() { timer.Reset(t.stall) })
+	err := write(stalled, conn, m.Frame, func() { timer.Reset(t.stall) })
 	if err == nil {
 		t.turn <- struct{}{}
 		return nil
@@ -268,11 +284,11 @@ func (t *socket) Send(ctx context.Context, m Message) error {
 }
 
 // write writes a message, a large one in pieces; each is told to wrote.
-func (t *socket) write(ctx context.Context, frame []byte, wrote func()) error {
+func write(ctx context.Context, conn *websocket.Conn, frame []byte, wrote func()) error {
 	if len(frame) <= writePiece {
-		return t.conn.Write(ctx, websocket.MessageText, frame)
+		return conn.Write(ctx, websocket.MessageText, frame)
 	}
-	w, err := t.conn.Writer(ctx, websocket.MessageText)
+	w, err := conn.Writer(ctx, websocket.MessageText)
 	for err == nil && len(frame) > 0 {
 		n := min(len(frame), writePiece)
 		_, err = w.Write(frame[:n])
@@ -291,9 +307,9 @@ func (t *socket) Close() error {
 		return nil
 	}
 	t.once.Do(func() { close(t.closing) })
-	if t.conn != nil {
+	if conn := t.open(); conn != nil {
 		timer := time.AfterFunc(deleteGrace, t.closeConnections)
-		_ = t.conn.Close(websocket.StatusNormalClosure, "") // the connection goes whatever the server says
+		_ = conn.Close(websocket.StatusNormalClosure, "") // the connection goes whatever the server says
 		timer.Stop()
 	}
 	t.closeConnections()

@@ -286,3 +286,21 @@ func TestSecureWebSocketTrustsTheNamedCertificate(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Close may come while the WebSocket is being opened: nothing is left of it, and no frame arrives afterwards.
+func TestWebSocketClosedWhileItOpens(t *testing.T) {
+	for i := range 20 {
+		srv := accepting(t, func(ctx context.Context, c *websocket.Conn) { _, _, _ = c.Read(ctx) })
+		p, _ := socketPeer(t, config.Server{URL: wsURL(srv)})
+		started := make(chan error)
+		go func() { started <- p.Start(t.Context(), p.got) }()
+		time.Sleep(time.Duration(i) * 100 * time.Microsecond) // before, in the middle of it, and after
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		<-started
+		if err := p.send(t, call("1", "ping")); err == nil {
+			t.Error("sent something after Close")
+		}
+	}
+}
