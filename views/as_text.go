@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/persona"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views/shell"
 )
@@ -14,10 +15,13 @@ func invoke(verb string, operands ...string) shell.Invocation {
 	return shell.Invocation{Verb: verb, Operands: operands}
 }
 
-// withMeta adds what goes with every request to s.
+// withMeta adds what goes with every request to s, and as whom it is made.
 func withMeta(s *session.Session, i shell.Invocation) shell.Invocation {
 	for _, word := range session.MetaWords(s.Meta()) {
 		i.Flags = append(slices.Clip(i.Flags), "--meta", word)
+	}
+	if p, ok := persona.Of(s.Presented()); ok {
+		i.Flags = append(slices.Clip(i.Flags), "--as", p.Name)
 	}
 	return i
 }

@@ -3,6 +3,7 @@ package views_test
 import (
 	"bufio"
 	"context"
+	"encoding/base64"
 	"io"
 	"strings"
 	"testing"
@@ -74,7 +75,13 @@ func TestPersonaIsPresentedToTheServer(t *testing.T) {
 	app.Press("enter").Toast("connected, presented as cursor")
 	app.Pane("list").Has("● cursor", "○ mcphud")
 	app.Status().Has("as cursor-vscode")
-	app.Press("q").View("servers").Pane("detail").Has("client", "cursor-vscode 1.0.0", "advertises", "elicitation")
+	app.Press("q").View("servers").Press("y", "c").Toast("copied mcphud command")
+	_, copied, _ := strings.Cut(string(app.Output()), "\x1b]52;c;")
+	copied, _, _ = strings.Cut(copied, "\x07")
+	if text, err := base64.StdEncoding.DecodeString(copied); err != nil || !strings.Contains(string(text), "--as cursor") {
+		t.Errorf("copied %s, %v", text, err)
+	}
+	app.Pane("detail").Has("client", "cursor-vscode 1.0.0", "advertises", "elicitation")
 	if got := hellos(app); len(got) != 2 || !strings.Contains(got[1], `"elicitation":{}`) {
 		t.Errorf("initialize said %q", got)
 	}

@@ -135,6 +135,19 @@ func decode(n config.Node) (p Persona, err error) {
 	return p, nil
 }
 
+// Of is the known persona that c presents; false if it is none of them.
+func Of(c *session.Client) (Persona, bool) {
+	if c == nil {
+		return Persona{}, false
+	}
+	for _, p := range All() {
+		if own := p.Client(); bytes.Equal(own.Info, c.Info) && bytes.Equal(own.Capabilities, c.Capabilities) && own.Protocol == c.Protocol {
+			return p, true
+		}
+	}
+	return Persona{}, false
+}
+
 // Client is the persona as a session presents it.
 func (p Persona) Client() *session.Client {
 	return &session.Client{Info: p.ClientInfo, Capabilities: p.Capabilities, Protocol: p.Protocol()}
