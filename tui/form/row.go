@@ -235,7 +235,7 @@ func (b *rows) variant(r row) {
 	case !r.open:
 	case sub.Shape() == schema.ShapeVariants: // more than one choice at the same place
 		c := r.child
-		c.Name = "value"
+		c.Name = "and" // it is the same value: no property of that name
 		b.place(at, r.depth+1, r.level+1, r.ptr, c, vs[pick].Field(), r.val, -1)
 	default:
 		b.inside(at, r.depth+1, r.ptr, sub, r.val)
