@@ -159,6 +159,28 @@ func (v *servers) add(c *tui.Ctx) tea.Cmd {
 	})
 }
 
+// notOurs is why a server cannot be taken off the list: what a file names comes back with the next start.
+func (v *servers) notOurs(c *tui.Ctx) string {
+	if why := v.none(c); why != "" {
+		return why
+	}
+	if src := v.selected().Config().Source; src.File != "" {
+		return "it is in " + src.String()
+	}
+	return ""
+}
+
+func (v *servers) remove(c *tui.Ctx) tea.Cmd {
+	m, name := c.Sessions, v.selected().Name()
+	cmd, _ := c.Replace("servers", "remove\x00"+name, "remove "+safe.Line(v.selected().Title(), 80), func(context.Context) (any, error) {
+		return removed{}, m.Unregister(name)
+	})
+	return cmd
+}
+
+// removed is the outcome of taking a server off the list.
+type removed struct{}
+
 // register adds a server under the first name that is free.
 func register(m *session.Manager, srv config.Server) (*session.Session, error) {
 	name := srv.Name

@@ -222,28 +222,6 @@ func (v *servers) disconnect(c *tui.Ctx) tea.Cmd {
 	return cmd
 }
 
-// notOurs is why a server cannot be taken off the list: what a file names comes back with the next start.
-func (v *servers) notOurs(c *tui.Ctx) string {
-	if why := v.none(c); why != "" {
-		return why
-	}
-	if src := v.selected().Config().Source; src.File != "" {
-		return "it is in " + src.String()
-	}
-	return ""
-}
-
-func (v *servers) remove(c *tui.Ctx) tea.Cmd {
-	m, name := c.Sessions, v.selected().Name()
-	cmd, _ := c.Replace("servers", "remove\x00"+name, "remove "+safe.Line(v.selected().Title(), 80), func(context.Context) (any, error) {
-		return removed{}, m.Unregister(name)
-	})
-	return cmd
-}
-
-// removed is the outcome of taking a server off the list.
-type removed struct{}
-
 func (v *servers) ping(c *tui.Ctx) tea.Cmd {
 	s := v.selected()
 	cmd, _ := c.Replace("servers", "ping\x00"+s.Name(), "ping "+safe.Line(s.Title(), 80), func(ctx context.Context) (any, error) {

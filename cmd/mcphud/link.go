@@ -51,7 +51,7 @@ func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) 
 		if err := checkArgs(cmd, own); err != nil {
 			return err
 		}
-		if err := a.o.serverOfTool(cmd, own, dash); err != nil {
+		if err := a.serverOfTool(ctx, cmd, own, dash); err != nil {
 			return err
 		}
 		cfg, err := a.o.target(cmd, command, dash)

@@ -136,11 +136,12 @@ func TestStatusOfDisabledUntrustedAndNoServers(t *testing.T) {
 	}
 }
 
-// The full name of a tool, in either spelling, names its server; with --server it is accepted as well. A name that could mean
-// tools of two servers is refused.
+// The full name of a tool, in either spelling, names its server; with --server it is accepted as well. Of two servers that a
+// name could mean, the one that has the tool is called; where one cannot be asked, the name is refused.
 func TestS6_N1_N2_FullNameNamesTheServer(t *testing.T) {
 	t.Parallel()
-	file := writeConfig(t, "", [2]string{"good", string(behave.Good)}, [2]string{"good__er", string(behave.Good)})
+	file := writeConfig(t, "", [2]string{"good", string(behave.Good)}, [2]string{"good__er", string(behave.Good)},
+		[2]string{"bad", string(behave.ExitAtOnce)}, [2]string{"bad__er", string(behave.Good)})
 	for _, args := range [][]string{
 		{"mcp__good__echo"},
 		{"mcp:good:echo"},
@@ -148,6 +149,7 @@ func TestS6_N1_N2_FullNameNamesTheServer(t *testing.T) {
 		{"mcp:good:echo", "--server", "good"},
 		{"echo", "--server", "good"},
 		{"mcp:good__er:echo"},
+		{"mcp__good__er__echo"},
 		{"mcp__good__er__echo", "--server", "good__er"},
 	} {
 		o := mcphud(t, append([]string{"tools", "call", "--config", file}, append(args, "text=hello")...)...)
@@ -158,7 +160,7 @@ func TestS6_N1_N2_FullNameNamesTheServer(t *testing.T) {
 	if o := mcphud(t, "tools", "show", "mcp__good__echo", "--config", file); !strings.Contains(o.ok(t), `"echo"`) {
 		t.Errorf("tools show: %s", o.out)
 	}
-	for name, why := range map[string]string{"mcp__good__er__echo": "ambiguous", "mcp__nobody__echo": "names no server", "mcp__good__nothing": "no tool"} {
+	for name, why := range map[string]string{"mcp__bad__er__echo": "ambiguous", "mcp__good__er__nothing": "none of the servers", "mcp__nobody__echo": "names no server", "mcp__good__nothing": "no tool"} {
 		o := mcphud(t, "tools", "call", name, "--config", file)
 		if e := o.errorLine(t); o.code != exitTool || e.Kind != "InvalidToolName" || !strings.Contains(e.Message, why) {
 			t.Errorf("%s: exit %d, %s", name, o.code, o.stderr)

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -14,9 +16,10 @@ import (
 	"github.com/mcphud/mcphud/session/toolset"
 )
 
-// serverOfTool takes the server from a tool's full name, where no flag names one: the servers of the configs are asked which of them the
-// name can mean.
-func (o *options) serverOfTool(cmd *cobra.Command, own []string, dash bool) error {
+// serverOfTool takes the server from a tool's full name, where no flag names one. Where the name can mean tools of several servers of
+// the configs, these are asked which of them has it.
+func (a *app) serverOfTool(ctx context.Context, cmd *cobra.Command, own []string, dash bool) error {
+	o := &a.o
 	if dash || len(own) == 0 || cmd.Parent() == nil || cmd.Parent().Name() != "tools" || o.server != "" || o.url != "" || o.agent != "" {
 		return nil
 	}
@@ -27,9 +30,18 @@ func (o *options) serverOfTool(cmd *cobra.Command, own []string, dash bool) erro
 	if err != nil {
 		return err
 	}
-	ref, err := toolset.ResolveName(own[0], serverNames(set), func(toolset.ToolRef) (yes, known bool) { return false, false })
+	names := serverNames(set)
+	var ref toolset.ToolRef
+	if refs := toolset.Candidates(own[0], names); len(refs) > 1 {
+		err = a.withFleet(ctx, cmd, func(ctx context.Context, f *fleet) (err error) {
+			ref, err = toolset.ResolveName(own[0], names, f.ask(ctx, refs))
+			return err
+		})
+	} else {
+		ref, err = toolset.ResolveName(own[0], names, nil)
+	}
 	if err != nil {
-		if names := serverNames(set); len(toolset.Candidates(own[0], names)) == 0 {
+		if len(toolset.Candidates(own[0], names)) == 0 {
 			return &failure.Error{
 				Kind: failure.InvalidToolName, Message: fmt.Sprintf("%q names no server of the configs", own[0]),
 				Next: didYouMean(strings.Split(strings.ReplaceAll(own[0], ":", "__"), "__")[1], names) + "mcphud servers list shows what was found where",
@@ -39,6 +51,27 @@ func (o *options) serverOfTool(cmd *cobra.Command, own []string, dash bool) erro
 	}
 	o.server = ref.Server
 	return nil
+}
+
+// ask connects the servers that a name can mean, as far as they may start, and tells which of them has the tool.
+func (f *fleet) ask(ctx context.Context, refs []toolset.ToolRef) func(toolset.ToolRef) (yes, known bool) {
+	var names []string
+	for _, r := range refs {
+		if slices.Contains(f.startable(), r.Server) {
+			names = append(names, r.Server)
+		}
+	}
+	var mu sync.Mutex
+	asked, have := map[string]bool{}, map[toolset.ToolRef]bool{}
+	_ = f.ConnectAll(ctx, names, func(name string, err error) { // one that cannot be asked may have the tool
+		mu.Lock()
+		defer mu.Unlock()
+		asked[name] = err == nil
+		for _, t := range f.Registry().ListByServer(name) {
+			have[toolset.ToolRef{Server: name, Tool: t.Tool}] = true
+		}
+	})
+	return func(r toolset.ToolRef) (yes, known bool) { return have[r], asked[r.Server] }
 }
 
 // missingServer is a server whose tools, or some of them, a list of all lacks, as JSON.
