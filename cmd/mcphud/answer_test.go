@@ -254,6 +254,16 @@ func TestPeerEverythingAsks(t *testing.T) {
 	if o.code != 0 || !strings.Contains(o.out, "declined") {
 		t.Errorf("exit %d, %s %s", o.code, o.out, o.stderr)
 	}
+	for name, url := range map[string]string{"http": peertest.EverythingHTTP(t).Server.URL, "sse": peertest.EverythingSSE(t).Server.URL} {
+		o = mcphud(t, "tools", "call", asks, "--answer", `{"name":"Ann"}`, "--format", "json", "--url", url)
+		if o.code != 0 || !strings.Contains(o.out, "Ann") {
+			t.Errorf("over %s: exit %d, %s %s", name, o.code, o.out, o.stderr)
+		}
+		o = mcphud(t, "tools", "call", asks, "--capabilities", "elicitation", "--format", "json", "--url", url)
+		if e := o.errorLine(t); o.code != exitNeedsInput || !strings.Contains(string(e.Asked), `"kind":"form"`) {
+			t.Errorf("over %s: exit %d, %s", name, o.code, o.stderr)
+		}
+	}
 	o = mcphud(t, target(s, "tools", "call", "trigger-sampling-request", "prompt=colour", "--answer", colour, "--format", "json")...)
 	if o.code != 0 || !strings.Contains(o.out, "blue") {
 		t.Errorf("exit %d, %s %s", o.code, o.out, o.stderr)

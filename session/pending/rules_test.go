@@ -2,6 +2,7 @@ package pending
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -142,5 +143,31 @@ func TestUnansweredSaysWhy(t *testing.T) {
 	left := q.Unanswered()
 	if len(left) != 1 || left[0].Kind != Form || left[0].Why != "these required fields have no default: name" {
 		t.Errorf("unanswered: %+v", left)
+	}
+}
+
+// A form with very many fields, a schema that lies and a long conversation are answered all the same.
+func TestAnswersToHostileQuestions(t *testing.T) {
+	var fields, content strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&fields, `,"f%d":{"type":"string","default":"x"}`, i)
+		fmt.Fprintf(&content, `,"f%d":"x"`, i)
+	}
+	many := asked("many", `{"type":"object","properties":{`+fields.String()[1:]+`}}`)
+	if got := said(t, script(t, "accept"), many); got != `{"action":"accept","content":{`+content.String()[1:]+`}}` {
+		t.Errorf("5,000 defaults: %.200s", got)
+	}
+	loop := `{"$ref":"#","type":"object","properties":{"a":{"$ref":"#"},"b":{"default":1}},"required":"a"}`
+	if got := said(t, script(t, "accept"), asked("loop", loop)); got != `{"action":"accept","content":{"b":1}}` {
+		t.Errorf("a schema that loops: %s", got)
+	}
+	for _, lie := range []string{`[]`, `"x"`, `{"properties":[1]}`, `null`} {
+		if got := said(t, script(t, "accept"), asked("lie", lie)); got != `{"action":"accept","content":{}}` {
+			t.Errorf("%s: %s", lie, got)
+		}
+	}
+	long := question("sampling/createMessage", `{"messages":[`+strings.Repeat(`{"role":"user","content":{"type":"text","text":"`+strings.Repeat("y", 1<<16)+`"}},`, 100)+`{"role":"user","content":7},3,{"role":"user","content":[{"type":"what"},{"type":"text","text":"Needle"}]}]}`)
+	if got := said(t, script(t, `[{"kind":"sampling","message":"needle","answer":{"model":"m"}}]`), long); got != `{"model":"m"}` {
+		t.Errorf("a long conversation: %s", got)
 	}
 }
