@@ -31,6 +31,7 @@ type conn struct {
 	serverInfo   json.RawMessage
 	capabilities json.RawMessage
 	instructions string
+	runsTasks    bool      // it has tools that can be called with params.task
 	connectedAt  time.Time // when the handshake was over
 
 	dirty     chan struct{} // cap 1: some list is out of date

@@ -197,6 +197,7 @@ func (c *conn) modernized(r rpc.Reply, version string) {
 
 func (c *conn) introduced(r rpc.Reply) {
 	c.capabilities = jsonrpc.Get(r.Result, "capabilities")
+	c.runsTasks = c.era == Legacy && jsonrpc.Get(c.capabilities, "tasks", "requests", "tools", "call") != nil
 	c.instructions = jsonrpc.GetString(r.Result, "instructions")
 	c.latency.Store(int64(r.Took))
 	c.connectedAt = time.Now()

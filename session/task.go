@@ -64,10 +64,16 @@ func (s *Session) TaskSupport(it offer.Item) tasks.Support {
 
 // asTask says whether a call has to be made with params.task; an error where that is wanted and cannot be.
 func (s *Session) asTask(ctx context.Context, name string, wanted bool) (bool, error) {
-	if wanted {
+	s.mu.Lock()
+	c := s.conn
+	s.mu.Unlock()
+	switch {
+	case wanted:
 		if _, err := s.acquire(ctx, "tools/call"); err != nil {
 			return false, err
 		}
+	case c == nil || !c.runsTasks:
+		return false, nil
 	}
 	var it offer.Item
 	for _, one := range s.Listing(offer.Tools).Items {

@@ -11,7 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/peertest"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -277,4 +279,24 @@ func TestTasksStates(t *testing.T) {
 		app := workshop(t, &worker{}, tuitest.NoConnect())
 		app.Press("9").View("tasks").Pane("list").Has("not connected; press 1")
 	})
+}
+
+// TestE2ETasks: server-everything's research is a task by itself; what it asks is answered in the inbox meanwhile.
+func TestE2ETasks(t *testing.T) {
+	for name, server := range map[string]func(*testing.T) config.Server{
+		"stdio": func(t *testing.T) config.Server { return peertest.Everything(t) },
+		"http":  func(t *testing.T) config.Server { return peertest.EverythingHTTP(t).Server },
+	} {
+		t.Run(name, func(t *testing.T) {
+			app := open(t, server(t), attended())
+			form(app, "simulate-research-query")
+			app.Press("ctrl+r", "delete", "delete").Type(`{"topic":"mcp","ambiguous":true}`).Press("f6").View("tasks")
+			app.Pane("list").Some(tuitest.Contains("? asks      simulate-research-query"))
+			app.Press("8").View("inbox").Pane("list").Has("elicitation", "simulate-res")
+			time.Sleep(2 * time.Second) // keys that come too soon answer nothing
+			app.Press("d").Press("9").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed simulate-research-query"))
+			app.Press("enter").Pane("detail").Has("Research Report: mcp")
+			intact(t, app)
+		})
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/peertest"
 )
 
 var taskID = regexp.MustCompile(`task ([A-Z0-9.a-z_-]+): working`)
@@ -130,5 +131,55 @@ func TestInterruptedTaskIsCancelled(t *testing.T) {
 		if status != "cancelled" {
 			t.Errorf("%s: the task is %s", era, status)
 		}
+	}
+}
+
+// TestPeerTasks: server-everything's research runs as a task by itself, and asks on the stream of tasks/result.
+func TestPeerTasks(t *testing.T) {
+	t.Parallel()
+	call := []string{"tools", "call", "simulate-research-query", "topic=mcp", "ambiguous:=true", "--format", "json"}
+	answer := []string{"--answer", `{"interpretation":"historical"}`}
+	s := peertest.Everything(t)
+	o := mcphud(t, target(s, append(call, answer...)...)...)
+	if o.code != 0 || !strings.Contains(o.out, "mcp (historical)") {
+		t.Errorf("exit %d, %s %s", o.code, o.out, o.stderr)
+	}
+	url := peertest.EverythingHTTP(t).Server.URL
+	o = mcphud(t, append(append(call, answer...), "--task", "--url", url)...)
+	if o.code != 0 || !strings.Contains(o.out, "mcp (historical)") || !strings.Contains(o.stderr, "input_required") {
+		t.Errorf("over HTTP: exit %d, %s %s", o.code, o.out, o.stderr)
+	}
+	if o = mcphud(t, "tools", "call", "echo", "message=x", "--task", "--url", url); o.code != exitFailure || !strings.Contains(o.stderr, "cannot run as a task") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+}
+
+// TestTasksOfAllAgents: a task of one agent is started, followed and cancelled at the endpoint of all agents, in either era.
+func TestTasksOfAllAgents(t *testing.T) {
+	t.Parallel()
+	a := serve(t, "--ephemeral", "--port", "0", "--profile", "everything")
+	r := launch(t, routerCommand(t, `{"routes":{"one":{"url":"`+a.url+`"},"two":{"url":"`+a.url+`"}}}`, nil, "--port", "0"), routerReady)
+	for _, era := range eras {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			run := func(words ...string) outcome {
+				return mcphud(t, append([]string{words[0], words[1], "--format", "json", "--url", r.url + "/mcp", "--protocol", era}, words[2:]...)...)
+			}
+			o := run("tools", "call", "mcp__two__slow_compute", "seconds=1.2", "--task")
+			if !strings.Contains(o.ok(t), "in 1.2 s") || !strings.Contains(o.stderr, "task two.") {
+				t.Errorf("%s%s", o.out, o.stderr)
+			}
+			o = run("tools", "call", "mcp__one__confirm_delete", "filename=f", "--task", "--answer", `{"confirm":true}`)
+			if !strings.Contains(o.ok(t), "deleted f") {
+				t.Errorf("%s%s", o.out, o.stderr)
+			}
+			o = run("tools", "call", "mcp__one__failing_job")
+			if o.code != exitTool || !strings.Contains(o.out, `"isError":true`) {
+				t.Errorf("exit %d\n%s%s", o.code, o.out, o.stderr)
+			}
+			if o = run("tasks", "get", "two.of-another-session"); o.code != exitTool || !strings.Contains(o.stderr, "knows no such task") {
+				t.Errorf("exit %d\n%s", o.code, o.stderr)
+			}
+		})
 	}
 }
