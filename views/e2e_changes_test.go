@@ -68,3 +68,10 @@ func TestE2ESubscription(t *testing.T) {
 	}
 	intact(t, app)
 }
+
+// TestE2EDeprecatedTransport: HTTP+SSE is marked where the transport is shown.
+func TestE2EDeprecatedTransport(t *testing.T) {
+	app := open(t, peertest.EverythingSSE(t).Server)
+	app.Press("1").View("servers").Pane("detail").Has("over sse", "! HTTP+SSE is deprecated since 2025-03-26", "✓ logging", "! deprecated since 2026-07-28")
+	intact(t, app)
+}

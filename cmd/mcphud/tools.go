@@ -256,6 +256,9 @@ func hints(it offer.Item) string {
 	if it.Destructive() {
 		out = append(out, "destructive")
 	}
+	if it.App != "" {
+		out = append(out, "app")
+	}
 	return strings.Join(out, " ")
 }
 
@@ -268,6 +271,9 @@ func describe(it offer.Item) string {
 
 // markMalformed marks an item that violates the specification.
 func markMalformed(it offer.Item, s string) string {
+	if it.Barred != nil {
+		return "! " + it.Barred.Error() + "  " + s
+	}
 	if it.Flaw != nil {
 		return "! malformed: " + it.Flaw.Error() + "  " + s
 	}
