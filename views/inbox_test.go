@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	chatapi "github.com/mcphud/mcphud/session/chat"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/tui/tuitest"
@@ -238,5 +239,22 @@ func TestInboxSamplingByModel(t *testing.T) {
 			return "the server was told " + got.last()
 		}
 		return ""
+	})
+}
+
+// Roots are edited as a list, and the server is notified.
+func TestRootsAreEdited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		serve, _ := asker("roots/list", "{}")
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Peer("asker", serve), attended(), tuitest.Size(80, 24))
+		app.Press("1", "o").View("roots").Pane("form").Has("roots", "empty")
+		app.Press("ctrl+n").Type("/srv/data").Press("ctrl+n").Type("file:///tmp/x").Press("ctrl+g").Toast("2 roots from now on")
+		told := wire(app, func(e journal.Entry) bool { return e.Method == "notifications/roots/list_changed" })
+		if roots := only(app).Roots(); len(told) != 1 || fmt.Sprint(roots) != "[/srv/data file:///tmp/x]" {
+			t.Errorf("%d notifications, roots %v", len(told), roots)
+		}
+		app.Press("esc").View("servers").Press("o").View("roots").Pane("form").Has("/srv/data", "file:///tmp/x")
+		app.Press("esc").View("servers").Press("2").View("tools").Press("enter").View("call").Press("ctrl+g")
+		app.Pane("result").Has(`{"uri":"file:///srv/data","name":"data"},{"uri":"file:///tm`)
 	})
 }

@@ -58,6 +58,7 @@ func All(d Deps) []tui.View {
 		newInbox(asked),
 		newTasks(),
 		newAnswer(asked, d.Browse, d.Model),
+		newRoots(),
 		newTemplates(calls),
 		newSkills(calls),
 		newSkill(),

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"fmt"
+
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -29,6 +31,25 @@ func (r serverRows) Row(i, w int) string {
 	}
 	if room := w - paint.Width(out) - 2; room > 8 {
 		out += "  " + th.Muted.S(paint.Cut(safe.Line(what, 4*room), room))
+	}
+	return out
+}
+
+// count takes in the pool's statistics.
+func (v *servers) count() {
+	if v.pool != nil {
+		v.stats = v.pool.Stats()
+	}
+}
+
+// connections is the pool in a few words, "" while nothing is connected.
+func (v *servers) connections() string {
+	if v.stats.ActiveConnections+v.stats.IdleConnections == 0 {
+		return ""
+	}
+	out := fmt.Sprintf("%d active · %d idle", v.stats.ActiveConnections, v.stats.IdleConnections)
+	if limit := v.pool.Limits().MaxConnections; limit > 0 {
+		out += fmt.Sprintf(" · limit %d", limit)
 	}
 	return out
 }

@@ -70,6 +70,11 @@ func (v *servers) Actions() []tui.Action {
 			Help: "Ping the server and show the round-trip time.", Disabled: v.notConnected, Run: v.ping,
 		},
 		{
+			ID: "servers.roots", Keys: []string{"o"}, Title: "roots", Group: "Server",
+			Help: "Edit the roots that the server is told when it asks for them.", Disabled: v.none,
+			Run: func(c *tui.Ctx) tea.Cmd { return c.NavigateOn(v.selected().Name(), "roots", nil) },
+		},
+		{
 			ID: "servers.traffic", Keys: []string{"t"}, Title: "traffic", Group: "Server",
 			Help: "Go to the traffic.", Disabled: v.none,
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("traffic", nil) },
@@ -344,25 +349,6 @@ func (v *servers) sync(c *tui.Ctx) tea.Cmd {
 		}
 	}
 	return cmd
-}
-
-// count takes in the pool's statistics.
-func (v *servers) count() {
-	if v.pool != nil {
-		v.stats = v.pool.Stats()
-	}
-}
-
-// connections is the pool in a few words, "" while nothing is connected.
-func (v *servers) connections() string {
-	if v.stats.ActiveConnections+v.stats.IdleConnections == 0 {
-		return ""
-	}
-	out := fmt.Sprintf("%d active · %d idle", v.stats.ActiveConnections, v.stats.IdleConnections)
-	if limit := v.pool.Limits().MaxConnections; limit > 0 {
-		out += fmt.Sprintf(" · limit %d", limit)
-	}
-	return out
 }
 
 // seek puts the cursor on the current server.

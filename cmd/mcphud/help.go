@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -41,6 +42,7 @@ func topics() []topic {
 	return []topic{
 		{"scripts", "formats", "mcphud in scripts: arguments, output formats, exit codes", readme},
 		{"keys", "", "what every key does on every screen", tui.KEYS},
+		{"inbox", "questions", "answering what servers ask: elicitation, sampling, roots", pending.README},
 		{"config", "", "configuration files: which are read, what is in them", config.README},
 		{"agent", "", "the bundled agent: tools, limits, settings", agentsrv.README},
 		{"router", "", "the router: routes, tokens, management, web pages", proxy.README},
