@@ -18,7 +18,8 @@ import (
 	"github.com/mcphud/mcphud/views/pane"
 )
 
-// skill shows one skill: its files with what came of verifying them, and the one that was opened. Only that is read.
+// skill shows one skill: its files with what came of verifying them, and the one that was opened. Only that is read. The files of a
+// dynamic skill are those that the server lists now.
 // Navigate's Arg is the URI (string) of its SKILL.md.
 type skill struct {
 	pane.Rows
@@ -58,7 +59,13 @@ func (v *skill) Actions() []tui.Action {
 		},
 		{
 			ID: "skill.verify", Keys: []string{"V"}, Title: "verify all", Group: "Skill", Hint: 2,
-			Help: "Read all files of the skill and verify them.", Disabled: v.none,
+			Help: "Read all files of the skill and verify them.",
+			Disabled: func(c *tui.Ctx) string {
+				if v.entry.Dynamic {
+					return "a dynamic skill has nothing to verify its files by"
+				}
+				return v.none(c)
+			},
 			Run: v.verify,
 		},
 		{
@@ -114,8 +121,10 @@ func (v *skill) open(c *tui.Ctx, uri string, anew bool) tea.Cmd {
 		if err != nil {
 			return o, err
 		}
-		o.file, o.read = skills.Load(ctx, s, o.entry)
-		return o, nil
+		if o.file, o.read = skills.Load(ctx, s, o.entry); o.read == nil && o.entry.Dynamic && s.Supports(skills.DirectoryRead) {
+			o.entry.Files, err = skills.Directory(ctx, s, o.entry)
+		}
+		return o, err
 	})
 	v.op = op
 	return tea.Batch(v.SetRows(c, skillRows{v, c.Theme}), cmd)
@@ -271,8 +280,11 @@ func (r skillRows) Len() int { return len(r.v.entry.Files) }
 func (r skillRows) Row(i, w int) string {
 	f := r.v.entry.Files[i]
 	glyph, word := r.v.verdict(f.URI)
-	style := map[string]paint.Style{"·": r.th.Muted, "✗": r.th.Error, "✓": r.th.OK}[glyph]
-	tail := style.S(word) + r.th.Muted.S(fmt.Sprintf(" %8s", text.Bytes(f.Size)))
+	style := map[string]paint.Style{"·": r.th.Muted, "✗": r.th.Error, "✓": r.th.OK, "!": r.th.Warn}[glyph]
+	tail := style.S(word)
+	if !r.v.entry.Dynamic {
+		tail += r.th.Muted.S(fmt.Sprintf(" %8s", text.Bytes(f.Size)))
+	}
 	name := paint.Cut(safe.Line(f.Path, 300), max(w-paint.Width(tail)-4, 8))
 	return style.S(glyph) + " " + name + paint.Blanks(max(w-paint.Width(name)-paint.Width(tail)-2, 1)) + tail
 }
@@ -287,6 +299,8 @@ func (v *skill) verdict(uri string) (glyph, word string) {
 		return "✗", "differs"
 	case err != nil:
 		return "✗", "failed"
+	case v.entry.Dynamic:
+		return "!", "dynamic"
 	}
 	return "✓", "verified"
 }
@@ -307,7 +321,10 @@ func (v *skill) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	v.List.SetRows(skillRows{v, c.Theme})
 	v.DrawList(c, p, func(w int) []string { return v.empty(c, w) })
 	if n := len(v.entry.Files); n > 0 {
-		p.Foot = pane.Count(n, "file") + " · " + text.Bytes(v.entry.Size())
+		p.Foot = pane.Count(n, "file")
+		if !v.entry.Dynamic {
+			p.Foot += " · " + text.Bytes(v.entry.Size())
+		}
 		if v.Typed != "" {
 			p.Badge = pane.CountBadge(v.List.Len(), n)
 		}

@@ -92,6 +92,11 @@ func skillsShow(ctx context.Context, l *link, args []string) error {
 	if err != nil {
 		return err
 	}
+	if sk.Dynamic && len(args) == 1 && l.out.format == formatText && l.Supports(skills.DirectoryRead) {
+		if sk.Files, err = skills.Directory(ctx, l.Session, sk); err != nil {
+			return err
+		}
+	}
 	result := slices.Concat([]byte(`{"skill":`), sk.Raw, []byte(`,"contents":`), jsonrpc.Get(f.Reply.Result, "contents"), []byte("}"))
 	frames := slices.Concat(l.responses(offer.Skills.Method()), l.responses("skills/get"), [][]byte{f.Reply.Frame})
 	return l.print(answer{result: result, frames: frames, text: func(t *textOutput) {
@@ -120,7 +125,11 @@ func (t *textOutput) skill(width int, sk offer.Skill) {
 	t.fields(append(rows, [2]string{"files", weightOf(sk)}, [2]string{"verified", verified})...)
 	files := [][]string{}
 	for _, f := range sk.Files {
-		files = append(files, []string{"  " + f.Path, text.Bytes(f.Size)})
+		row := []string{"  " + f.Path}
+		if !sk.Dynamic {
+			row = append(row, text.Bytes(f.Size))
+		}
+		files = append(files, row)
 	}
 	t.table(width, files)
 	t.block("")

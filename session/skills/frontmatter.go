@@ -41,6 +41,8 @@ func compare(entry json.RawMessage, file string) string {
 	tree, err := config.ParseTree("front-matter.yaml", []byte(yaml))
 	var w config.Warning
 	switch {
+	case errors.As(err, &w) && w.Line == 0:
+		return "that of SKILL.md " + w.Message
 	case errors.As(err, &w):
 		return "line " + strconv.Itoa(w.Line+1) + " of SKILL.md " + w.Message
 	case err != nil:

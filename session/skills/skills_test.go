@@ -35,6 +35,7 @@ type library struct {
 	entries []string
 	hidden  map[string]string // entries that only skills/get has, by URI
 	read    []string
+	folders map[string]string // results of resources/directory/read, by URI
 	answer  map[string]string // results of resources/read, by URI
 }
 
@@ -59,7 +60,7 @@ func git() *library {
 
 func (l *library) open(t *testing.T) *session.Session {
 	_, s := sessiontest.Open(t, session.Options{Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
-		p.Handshake(`{"resources":{},"extensions":{"io.modelcontextprotocol/skills":{}}}`)
+		p.Handshake(`{"resources":{},"extensions":{"io.modelcontextprotocol/skills":{"directoryRead":true}}}`)
 		p.Serve(func(env jsonrpc.Envelope) {
 			at := jsonrpc.GetString(env.Params, "uri")
 			l.mu.Lock()
@@ -73,6 +74,8 @@ func (l *library) open(t *testing.T) *session.Session {
 					return
 				}
 				p.Refuse(env, -32602, "")
+			case "resources/directory/read":
+				p.Answer(env, l.folders[at])
 			case "resources/read":
 				l.read = append(l.read, at)
 				p.Answer(env, l.answer[at])
@@ -227,6 +230,7 @@ func TestFrontMatterIsComparedFieldByField(t *testing.T) {
 		{"name: a\ndescription: d\nx: [1, 2]", `{"name":"a","description":"d","x":[1]}`, "x has 2 items in SKILL.md, 1 in the entry"},
 		{"name: a\ndescription: d\nallowed-tools: Bash", `{"name":"a","description":"d"}`, "allowed-tools is in SKILL.md only"},
 		{"name: a\nname: b\ndescription: d", `{"name":"a","description":"d"}`, "line 3 of SKILL.md"},
+		{"name: a\ndescription: " + strings.Repeat("d", 70_000), `{"name":"a","description":"d"}`, "that of SKILL.md is larger than the limit"},
 		{"name: a\ndescription: [", `{"name":"a","description":"d"}`, "is not valid YAML"},
 		{"name: a\ndescription: d\nx: *y", `{"name":"a","description":"d","x":null}`, "alias"},
 		{"a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e]", `{"name":"a","description":"d"}`, "more than"},
@@ -253,5 +257,47 @@ func TestFrontMatterIsComparedFieldByField(t *testing.T) {
 	}
 	if yaml, body, ok := skills.FrontMatter("\ufeff---\r\nname: a\r\n--- \r\nbody"); !ok || yaml != "name: a\r\n" || body != "body" {
 		t.Errorf("%q, %q, %t", yaml, body, ok)
+	}
+}
+
+func TestFilesOfADynamicSkill(t *testing.T) {
+	const root = "skill://a/today"
+	file := func(uri string) string { return `{"uri":"` + uri + `","name":"x","mimeType":"text/plain"}` }
+	folder := func(uri string) string { return `{"uri":"` + uri + `","name":"x","mimeType":"inode/directory"}` }
+	list := func(children ...string) string { return `{"resources":[` + strings.Join(children, ",") + `]}` }
+	many := make([]string, offer.MaxSkillFiles+1)
+	for i := range many {
+		many[i] = file(fmt.Sprintf("%s/%d", root, i))
+	}
+	for name, c := range map[string]struct {
+		folders map[string]string
+		want    string
+	}{
+		"nested":      {map[string]string{root: list(file(root+"/SKILL.md"), folder(root+"/sub")), root + "/sub": list(file(root + "/sub/a.md"))}, "[SKILL.md sub/a.md]"},
+		"pages":       {map[string]string{root: `{"resources":[` + file(root+"/SKILL.md") + `],"nextCursor":"again"}`}, "pages do not end"},
+		"empty pages": {map[string]string{root: `{"resources":[],"nextCursor":"again"}`}, "pages do not end"},
+		"many":        {map[string]string{root: list(many...)}, "more than 512 entries"},
+		"elsewhere":   {map[string]string{root: list(file("skill://b/x"))}, "outside of its folder: skill://b/x"},
+		"up":          {map[string]string{root: list(folder(root + "/.."))}, "outside of its folder"},
+		"too deep":    {map[string]string{root: list(file(root + "/sub/a.md"))}, "outside of its folder"},
+		"itself":      {map[string]string{root: list(folder(root))}, "outside of its folder"},
+		"no list":     {map[string]string{root: `{"resources":{}}`}, "not an array"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &library{entries: []string{`{"uri":"` + root + `/SKILL.md","frontmatter":{"name":"today","description":"d"},"resources":"dynamic"}`}, folders: c.folders}
+			s := l.open(t)
+			sk, err := skills.Find(t.Context(), s, "today")
+			if err != nil || !s.Supports(skills.DirectoryRead) {
+				t.Fatal(err)
+			}
+			files, err := skills.Directory(t.Context(), s, sk)
+			paths := []string{}
+			for _, f := range files {
+				paths = append(paths, f.Path)
+			}
+			if got := fmt.Sprint(paths, err); !strings.Contains(got, c.want) || len(l.reads()) > 0 {
+				t.Errorf("%s, want %s; read %v", got, c.want, l.reads())
+			}
+		})
 	}
 }

@@ -11,6 +11,10 @@ import (
 
 // skill is the front matter of a skill's entry, and its files, of which nothing was read.
 func (l *Details) skill(it offer.Item) {
+	if len(it.Raw) > maxInWords {
+		l.note("An entry of " + text.Bytes(len(it.Raw)) + ": press s for the raw entry.")
+		return
+	}
 	s, _ := offer.ParseSkill(it.Raw) // what is wrong with it stands above
 	_ = jsonrpc.Members(s.FrontMatter, func(key string, value []byte) bool {
 		if key != "name" && key != "description" {
