@@ -21,6 +21,8 @@ func TestPeerReadmeCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	behind := teamOf(t, nil, "demo") // the router
+	behind.start("everything", nil, "--profile", "everything")
+	const placeholder = "786512e2-9e0d" // the id of a task
 	ran := 0
 	for line := range strings.Lines(readme) {
 		args, ok := strings.CutPrefix(strings.TrimSpace(line), "$ mcphud ")
@@ -32,6 +34,8 @@ func TestPeerReadmeCommands(t *testing.T) {
 			var words []string
 			for _, w := range strings.Fields(args) {
 				switch {
+				case w == placeholder:
+					w = taskOf(t, behind.agents["everything"].url)
 				case w == "mcp-server-everything":
 					w = everything.Command
 				case w == "http://127.0.0.1:7000/mcp":
@@ -62,4 +66,13 @@ func TestPeerReadmeCommands(t *testing.T) {
 	if ran < 5 {
 		t.Errorf("%d commands were found", ran)
 	}
+}
+
+// taskOf starts a task at an agent, and gives its id.
+func taskOf(t *testing.T, url string) string {
+	t.Helper()
+	out := mcphud(t, "tools", "call", "slow_compute", "seconds=2", "--task", "--format", "jsonl", "--url", url).ok(t)
+	_, id, _ := strings.Cut(out, `"taskId":"`)
+	id, _, _ = strings.Cut(id, `"`)
+	return id
 }
