@@ -20,6 +20,7 @@ const (
 	maxUpdates       = 20                     // of one resource that are kept
 	maxUpdate        = 32 << 10               // bytes of the difference that one made
 	maxContent       = 128 << 10              // bytes of a resource that are compared
+	readLimit        = 30 * time.Second       // for one reading
 	readRest         = 300 * time.Millisecond // between two readings, however often resources change
 )
 
@@ -189,7 +190,9 @@ func (s *Session) readUpdates() {
 			}
 			continue
 		}
-		r, err := s.ReadResource(s.ctx, sub.URI, CallOptions{})
+		ctx, stop := context.WithTimeout(s.ctx, readLimit) // also while the server asks something: the others wait
+		r, err := s.ReadResource(ctx, sub.URI, CallOptions{})
+		stop()
 		if s.ctx.Err() != nil {
 			return
 		}

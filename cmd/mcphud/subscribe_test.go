@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -85,5 +86,61 @@ func TestSubscribe(t *testing.T) {
 	if o := wait2(t, cmd, &bytes.Buffer{}, &stderr); o.code != exitInterrupted ||
 		!strings.Contains(o.stderr, "resources/unsubscribe updates://stay\nresources/unsubscribe updates://too\n") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+}
+
+// TestSubscribeToTheAgent: several resources at once, over HTTP in both eras; a line for each update, until ctrl-c.
+func TestSubscribeToTheAgent(t *testing.T) {
+	t.Parallel()
+	a := serve(t, "--ephemeral", "--port", "0", "--profile", "everything")
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		t.Run(version, func(t *testing.T) {
+			cmd := command(t, "resources", "subscribe", "test://static-text", "test://watched-resource", "--format", "jsonl", "--protocol", version, "--url", a.url)
+			pipe, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := make(chan string, 100)
+			go func() {
+				for r := bufio.NewScanner(pipe); r.Scan(); {
+					lines <- r.Text()
+				}
+				close(lines)
+			}()
+			updated := func() bool { // nothing tells when the subscription is in force: change the resource until it does
+				for range 300 {
+					mcphud(t, "tools", "call", "test_trigger_resource_update", "--yes", "--protocol", version, "--url", a.url).ok(t)
+					for {
+						select {
+						case l, open := <-lines:
+							if !open {
+								return false
+							}
+							if strings.Contains(l, "notifications/resources/updated") && strings.Contains(l, `"test://watched-resource"`) {
+								return true
+							}
+							continue
+						case <-time.After(100 * time.Millisecond):
+						}
+						break
+					}
+				}
+				return false
+			}
+			if !updated() {
+				t.Errorf("no update; stderr %s", stderr.String())
+			}
+			_ = cmd.Process.Signal(syscall.SIGINT)
+			for range lines { // until it ends
+			}
+			if o := wait2(t, cmd, &bytes.Buffer{}, &stderr); o.code != exitInterrupted {
+				t.Errorf("exit %d, %s", o.code, o.stderr)
+			}
+		})
 	}
 }
