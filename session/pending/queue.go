@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -20,7 +21,7 @@ const (
 	maxOpen       = 4096      // questions that wait at once
 	maxOpenBytes  = 256 << 20 // their params together
 	maxEnded      = 200       // questions that are remembered
-	maxEndedBytes = 16 << 20  // their params and results together
+	maxEndedBytes = 16 << 20  // their params and results together, unless it is one
 )
 
 // CodeDeclined is the error by which a person refuses sampling (2025-11-25, client/sampling, "Error Handling").
@@ -54,6 +55,8 @@ type Queue struct {
 	ended      []Ended
 	endedBytes int
 	unanswered []Ended
+
+	unansweredBytes int
 }
 
 type waiting struct {
@@ -93,7 +96,7 @@ func (q *Queue) Ask(ctx context.Context, x Question, changed func()) (result jso
 	changed()
 	defer changed()
 	a, err := q.wait(ctx, w)
-	q.remove(w, a, err)
+	a, err = q.remove(w, a, err)
 	return a.result, a.fault, err
 }
 
@@ -112,9 +115,12 @@ func (q *Queue) wait(ctx context.Context, w *waiting) (answer, error) {
 		}
 	}
 	if !q.o.Attended {
+		e := Ended{Question: w.Question, Why: left, Over: time.Now()}
+		e.own()
 		q.mu.Lock()
-		if len(q.unanswered) < maxEnded {
-			q.unanswered = append(q.unanswered, Ended{Question: w.Question, Why: left, Over: time.Now()})
+		if n := e.size(); len(q.unanswered) == 0 || len(q.unanswered) < maxEnded && q.unansweredBytes+n <= maxEndedBytes {
+			q.unanswered = append(q.unanswered, e)
+			q.unansweredBytes += n
 		}
 		q.mu.Unlock()
 		return answer{fault: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "nobody is there to answer " + text.Clip(w.Method, 100)}}, nil
@@ -123,11 +129,6 @@ func (q *Queue) wait(ctx context.Context, w *waiting) (answer, error) {
 	case a := <-w.answer:
 		return a, nil
 	case <-ctx.Done():
-		select {
-		case a := <-w.answer: // the person was as fast
-			return a, nil
-		default:
-		}
 		return answer{}, context.Cause(ctx)
 	}
 }
@@ -146,16 +147,25 @@ func (q *Queue) add(w *waiting) *jsonrpc.Error {
 	return nil
 }
 
-func (q *Queue) remove(w *waiting, a answer, err error) {
-	e := Ended{Question: w.Question, Result: a.result, Fault: a.fault, By: a.by, Over: time.Now()}
+// remove takes a question out of those that are open, and gives how it ended: an answer that Answer or Decline took counts, whatever
+// else came at that moment.
+func (q *Queue) remove(w *waiting, a answer, err error) (answer, error) {
+	e := Ended{Question: w.Question}
+	e.own()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	select {
+	case a = <-w.answer:
+		err = nil
+	default:
+	}
+	e.Result, e.Fault, e.By, e.Over = a.result, a.fault, a.by, time.Now()
 	switch {
 	case err != nil:
 		e.Why = why(err)
 	case a.by == "":
 		e.Why = "nobody was there to answer"
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	delete(q.open, w.ID)
 	q.bytes -= len(w.Params)
 	q.ended = append(q.ended, e)
@@ -165,7 +175,11 @@ func (q *Queue) remove(w *waiting, a answer, err error) {
 		q.ended = slices.Delete(q.ended, 0, 1)
 	}
 	q.rev.Add(1)
+	return a, err
 }
+
+// own makes what is remembered hold its own bytes only, and not the message that they came in.
+func (e *Ended) own() { e.Params = bytes.Clone(e.Params) }
 
 func (e *Ended) size() int {
 	n := len(e.Params) + len(e.Result)
