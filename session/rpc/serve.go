@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,9 @@ var (
 	ErrCallEnded = errors.New("the call that caused it is over")
 )
 
+// maxPadding is how much of a message may be something else than params, more than as much again, before these are copied.
+const maxPadding = 64 << 10
+
 // serving is a request of the server that is being answered.
 type serving struct {
 	stop   context.CancelCauseFunc
@@ -33,14 +37,15 @@ func mayAsk(method string) bool {
 	return false
 }
 
-// causes are the calls that can have made the server ask: that on whose stream the question came, or all that may ask. m.mu is held.
-func (m *Mux) causes(of uint64) map[uint64]*pending {
+// causes are the calls that can have made the server ask: that on whose stream the question came, or all that may ask, of which a
+// task's question leaves those that are not about tasks. m.mu is held.
+func (m *Mux) causes(of uint64, ofTask bool) map[uint64]*pending {
 	if p := m.pending[of]; p != nil {
 		return map[uint64]*pending{of: p}
 	}
 	all := map[uint64]*pending{}
 	for id, p := range m.pending {
-		if mayAsk(p.spec.Method) {
+		if mayAsk(p.spec.Method) && (!ofTask || p.spec.Method == string(mcp.MethodTasksResult)) {
 			all[id] = p
 		}
 	}
@@ -63,6 +68,10 @@ func (m *Mux) release(id uint64) {
 func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
 	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Request, Method: env.Method, ID: string(env.ID)}, frame)
 	id := string(env.ID)
+	if len(frame) > maxPadding+2*len(env.Params) { // while it waits it holds what was asked, and not what a server sent along
+		env.ID, env.Params = []byte(id), bytes.Clone(env.Params)
+	}
+	ofTask := jsonrpc.Get(env.Params, "_meta", mcp.RelatedTaskMetaKey) != nil
 	ctx, stop := context.WithCancelCause(m.ctx)
 	m.mu.Lock()
 	if _, twice := m.serving[id]; twice || len(m.serving) >= maxServing || m.closed != nil {
@@ -79,9 +88,9 @@ func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
 	one := &serving{stop: stop}
 	if p := m.pending[of]; p != nil {
 		tag = p.spec.Tag
-		one.causes = m.causes(of)
+		one.causes = m.causes(of, ofTask)
 	} else if tag == nil {
-		one.causes = m.causes(of)
+		one.causes = m.causes(of, ofTask)
 	}
 	m.serving[id] = one
 	ctx = context.WithValue(ctx, causesKey{}, origin{m, one})
