@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,8 +59,11 @@ const (
 	methodElicit = "elicitation/create"
 	// maxVisits is how often a call is made again because it wants pages to be visited (-32042).
 	maxVisits = 5
-	// maxEarlier is up to which size what was asked and answered before is kept.
-	maxEarlier = 256 << 10
+	// maxEarlier is up to which size a question and its answer are kept for the rounds after, and maxEarlierAll all of them.
+	maxEarlier    = 256 << 10
+	maxEarlierAll = 16 * maxEarlier
+	// maxAsked is how many questions one round may have.
+	maxAsked = 64
 )
 
 // rounds is what was asked and answered because of one call, which is made again with the answers.
@@ -68,6 +72,7 @@ type rounds struct {
 	n       int
 	pages   int
 	earlier []pending.Exchange
+	kept    int    // bytes of earlier
 	state   []byte // that was sent back last; nil for none
 }
 
@@ -81,18 +86,32 @@ func (r *rounds) question(key string, request []byte) pending.Question {
 // answered keeps what was asked and answered, for the questions of the rounds to come.
 func (r *rounds) answered(asked []pending.Question, results [][]byte) {
 	for i, x := range asked {
-		e := pending.Exchange{Method: x.Method, Params: x.Params, Result: results[i]}
-		if len(e.Params)+len(e.Result) > maxEarlier {
-			e.Params, e.Result = nil, nil
+		e := pending.Exchange{Method: x.Method}
+		if n := len(x.Params) + len(results[i]); n <= maxEarlier && r.kept+n <= maxEarlierAll {
+			e.Params, e.Result = bytes.Clone(x.Params), results[i] // a message that a server filled up is not held by a part of it
+			r.kept += n
 		}
 		r.earlier = append(r.earlier, e)
 	}
 }
 
+// asking ends when the session is disconnected on purpose or closed. Between the rounds of a call nothing else of it would notice.
+func (s *Session) asking() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asks == nil {
+		s.asks, s.endAsks = context.WithCancelCause(s.ctx)
+	}
+	return s.asks
+}
+
 // all asks the questions of one round at once.
 func (s *Session) all(ctx context.Context, asked []pending.Question) ([][]byte, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, end := context.WithCancelCause(ctx)
+	cancel := func() { end(nil) }
 	defer cancel()
+	asks := s.asking()
+	defer context.AfterFunc(asks, func() { end(context.Cause(asks)) })()
 	results, errs := make([][]byte, len(asked)), make([]error, len(asked))
 	var wg sync.WaitGroup
 	for i, x := range asked {
@@ -107,12 +126,13 @@ func (s *Session) all(ctx context.Context, asked []pending.Question) ([][]byte, 
 		})
 	}
 	wg.Wait()
+	var first error // but for those that others ended
 	for _, err := range errs {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return nil, err
+		if err != nil && (first == nil || errors.Is(first, context.Canceled)) {
+			first = err
 		}
 	}
-	return results, errors.Join(errs...)
+	return results, first
 }
 
 // refusal is the error of a call whose question was not answered.

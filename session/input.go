@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -44,9 +45,12 @@ func (s *Session) answerInput(ctx context.Context, r *rounds, result []byte) ([]
 			x := r.question(key, request)
 			x.StateChanged = changed
 			asked = append(asked, x)
-			return true
+			return len(asked) <= maxAsked
 		}); err != nil {
 			return nil, bad("inputRequests is not an object: "+err.Error(), err)
+		}
+		if len(asked) > maxAsked {
+			return nil, bad(fmt.Sprintf("the server asks more than %d questions at once", maxAsked), nil)
 		}
 		results, err := s.all(ctx, asked)
 		var e *failure.Error

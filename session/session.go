@@ -67,6 +67,8 @@ type Session struct {
 	roots     *[]string                  // nil: those of the configuration
 	tasks     tasks.Table
 	followers map[string]*follower // by task
+	asks      context.Context      // what asking gives; nil until something is asked
+	endAsks   context.CancelCauseFunc
 }
 
 func newSession(cfg config.Server, opts *Options, changed func(), unique func(*Session, string)) *Session {
@@ -277,6 +279,11 @@ func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
 	s.conn, s.attempt, s.retryAt = nil, 0, time.Time{}
 	over := s.dialing
 	s.endWatches()
+	e := &failure.Error{Kind: kind, Server: s.Title(), Message: why, Next: "connect again"}
+	if s.asks != nil {
+		s.endAsks(e)
+		s.asks = nil
+	}
 	tell := s.set(Disconnected, nil)
 	s.mu.Unlock()
 	tell()
@@ -286,7 +293,7 @@ func (s *Session) disconnect(kind failure.Kind, why, retired string) error {
 	if c == nil {
 		return nil
 	}
-	return failure.Wrap(c.Close(&failure.Error{Kind: kind, Server: s.Title(), Message: why, Next: "connect again"}), s.Title(), "closing")
+	return failure.Wrap(c.Close(e), s.Title(), "closing")
 }
 
 // Reconnect ends the connection and makes a new one. That the old one could not be closed in order is in the journal.
@@ -438,10 +445,8 @@ type Options struct {
 	ClientInfo Implementation // zero: mcphud
 	// Client is what all sessions present that did not choose otherwise; nil for mcphud.
 	Client *Client
-	// Capabilities are advertised to servers, a JSON object; nil for what Pending answers and for roots. Whoever
-	// Capabilities are advertised to servers, a JSON object; nil for what this package answers by itself: roots, and in the modern
-	// era tasks. Whoever
-	// advertises more answers it in Serve.
+	// Capabilities are advertised to servers, a JSON object; nil for what Pending answers, for roots, and in the modern era for
+	// tasks. Whoever advertises more answers it in Serve.
 	Capabilities json.RawMessage
 	// Pending holds what servers ask for until it is answered; nil if nobody answers.
 	Pending *pending.Queue

@@ -1,0 +1,160 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/pending"
+	"github.com/mcphud/mcphud/session/sessiontest"
+)
+
+// TestRoundsEndWithTheirSession: between two requests a call has none in flight, and its questions end all the same.
+func TestRoundsEndWithTheirSession(t *testing.T) {
+	for _, tool := range []string{"ask", "pages"} {
+		for name, end := range map[string]func(*session.Manager, *session.Session) error{
+			"disconnected": func(_ *session.Manager, s *session.Session) error { return s.Disconnect() },
+			"closed":       func(m *session.Manager, s *session.Session) error { return m.Unregister(s.Name()) },
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				q := pending.New(pending.Options{Attended: true})
+				m, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(asking(tool == "ask"))}, config.Server{})
+				ctx, cancel := context.WithCancel(t.Context())
+				done := start(ctx, s, tool)
+				synctest.Wait()
+				if q.Len() == 0 {
+					t.Fatal("nothing is asked")
+				}
+				if err := end(m, s); err != nil {
+					t.Error(err)
+				}
+				synctest.Wait()
+				if q.Len() != 0 {
+					t.Errorf("%s: %d still wait after the session is %s", tool, q.Len(), name)
+				} else if all := q.Ended(); !strings.Contains(all[0].Why, name) {
+					t.Errorf("%s: %q", tool, all[0].Why)
+				}
+				cancel()
+				if got := <-done; failure.KindOf(got.err) != failure.ChannelClosed {
+					t.Errorf("%s: %v", tool, got.err)
+				}
+			})
+		}
+	}
+}
+
+// TestOneRoundAsksForTooMuch: a round is refused as a whole, without a goroutine for each question.
+func TestOneRoundAsksForTooMuch(t *testing.T) {
+	var many strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&many, `,"%d":{"method":"sampling/createMessage"}`, i)
+	}
+	q := pending.New(pending.Options{Attended: true})
+	_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+		p.Serve(func(env jsonrpc.Envelope) {
+			switch env.Method {
+			case "server/discover":
+				p.Answer(env, modernHello)
+			case "tools/call":
+				p.Answer(env, `{"resultType":"input_required","inputRequests":{`+many.String()[1:]+`}}`)
+			}
+		})
+	})}, config.Server{})
+	_, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{})
+	if failure.KindOf(err) != failure.Protocol || !strings.Contains(err.Error(), "more than 64 questions at once") {
+		t.Error(err)
+	}
+	if n := len(q.Ended()); n != 0 {
+		t.Errorf("%d were asked", n)
+	}
+}
+
+// TestQuestionsHoldNoMoreThanTheirOwn: what a server sends along is not held while they wait, nor afterwards.
+func TestQuestionsHoldNoMoreThanTheirOwn(t *testing.T) {
+	const n, junk = 20, 8 << 20
+	padding := strings.Repeat("x", junk)
+	q := pending.New(pending.Options{Attended: true})
+	_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Unrecorded: true, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+		p.Handshake(`{"tools":{}}`)
+		p.Serve(func(env jsonrpc.Envelope) {
+			for i := 0; env.Method == "tools/call" && i < n; i++ {
+				p.Send(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":%s,"junk":"%s"}`, i, asksName, padding)
+			}
+		})
+	})}, config.Server{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := start(ctx, s, "x")
+	for deadline := time.Now().Add(time.Minute); q.Len() < n; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d wait", q.Len())
+		}
+	}
+	held := func(what string) {
+		t.Helper()
+		runtime.GC()
+		var m runtime.MemStats
+		if runtime.ReadMemStats(&m); m.HeapAlloc > n*junk/2 {
+			t.Errorf("%d MB are held by questions that %s", m.HeapAlloc>>20, what)
+		}
+	}
+	held("wait")
+	cancel()
+	<-done
+	held("are over")
+	if len(q.Ended()) == 0 {
+		t.Error("none is over")
+	}
+}
+
+// TestCancelledRoundSaysSoOnce: whatever the number of its questions.
+func TestCancelledRoundSaysSoOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := pending.New(pending.Options{Attended: true})
+		s := openAsking(t, true, q)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := start(ctx, s, "ask")
+		waits(t, q, 2)
+		cancel()
+		got := <-done
+		if failure.KindOf(got.err) != failure.Interrupted || strings.Contains(got.err.Error(), "\n") {
+			t.Errorf("%q", got.err)
+		}
+	})
+}
+
+// TestTasksQuestionOutlivesOtherCalls: what a task asks over stdio does not end with a call that runs at that moment.
+func TestTasksQuestionOutlivesOtherCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := pending.New(pending.Options{Attended: true})
+		got := make(chan string, 1)
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Handshake(`{"tools":{}}`)
+			p.Serve(func(env jsonrpc.Envelope) {
+				switch env.Method {
+				case "":
+					got <- string(env.Result)
+				case "tools/call":
+					p.Send(`{"jsonrpc":"2.0","id":"t","method":"elicitation/create","params":{"message":"Who?","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}},"requestedSchema":{}}}`)
+					p.Answer(env, `{"content":[]}`)
+				}
+			})
+		})}, config.Server{})
+		<-start(t.Context(), s, "x")
+		x := waits(t, q, 1)[0]
+		if err := q.Answer(x.ID, pending.Action("accept")); err != nil {
+			t.Error(err)
+		}
+		if r := <-got; r != `{"action":"accept"}` {
+			t.Error(r)
+		}
+	})
+}
