@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/persona"
 )
 
 // documents are the Markdown files for readers of the project, by path below its folder.
@@ -207,6 +208,10 @@ func TestV3_DocumentsShowConfigurationsThatLoad(t *testing.T) {
 				if _, _, warned, failed := settled(t, nil, nil, block); warned+failed != "" {
 					t.Errorf("%s: %s%s in\n%s", path, warned, failed, block)
 				}
+			case strings.HasPrefix(block, "- kind:"):
+				_, err = (&options{answers: []string{"@" + file}}).prepared()
+			case strings.Contains(block, "clientInfo:"):
+				_, err = persona.Read(file)
 			case strings.Contains(block, "agents:"):
 				_, err = stack.Source{Lookup: set, Agent: agentChecker()}.Load(file)
 			default:
