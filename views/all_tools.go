@@ -48,7 +48,10 @@ func (v *allTools) Actions() []tui.Action {
 	return append([]tui.Action{{
 		ID: "toolset.open", Keys: []string{"enter"}, Title: "call", Group: "All tools", Hint: 1,
 		Help: "Go to the tool's server and open the tool's form.", Disabled: v.none, Run: v.open,
-	}}, v.about.Actions("toolset", "detail")...)
+	}, appAction("toolset", "All tools", func() (server string, it offer.Item) {
+		t, _ := v.selected()
+		return t.Server, t.Item
+	})}, v.about.Actions("toolset", "detail")...)
 }
 
 func (v *allTools) selected() (toolset.RegisteredTool, bool) {

@@ -48,7 +48,10 @@ func (v *itemScreen) Actions() []tui.Action {
 	id := v.info.ID
 	extra := v.extra
 	if v.app {
-		extra = append(extra[:len(extra):len(extra)], v.appAction(id))
+		extra = append(extra[:len(extra):len(extra)], appAction(id, v.info.Title, func() (string, offer.Item) {
+			it, _ := v.Selected()
+			return v.Server, it
+		}))
 	}
 	return append([]tui.Action{
 		{
@@ -60,20 +63,20 @@ func (v *itemScreen) Actions() []tui.Action {
 	}, slices.Concat(extra, v.about.Actions(id, "detail"))...)
 }
 
-// appAction shows what a tool's app is made of, without running it.
-func (v *itemScreen) appAction(id string) tui.Action {
+// appAction shows what the app of a tool, the one that of gives, is made of, without running it.
+func appAction(id, group string, of func() (server string, it offer.Item)) tui.Action {
 	return tui.Action{
-		ID: id + ".app", Keys: []string{"u"}, Title: "app page", Group: v.info.Title, Hint: 3,
+		ID: id + ".app", Keys: []string{"u"}, Title: "app page", Group: group, Hint: 3,
 		Help: "Read the page that shows the tool as an app: its source, what it may connect to and its permissions. It is not run.",
-		Disabled: func(c *tui.Ctx) string {
-			if it, ok := v.Selected(); !ok || it.App == "" {
+		Disabled: func(*tui.Ctx) string {
+			if _, it := of(); it.App == "" {
 				return "the tool has no app"
 			}
-			return offline(c)
+			return ""
 		},
 		Run: func(c *tui.Ctx) tea.Cmd {
-			it, _ := v.Selected()
-			return c.Navigate("resources", it.App)
+			server, it := of()
+			return c.NavigateOn(server, "resources", it.App)
 		},
 	}
 }

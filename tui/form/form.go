@@ -50,6 +50,7 @@ type Form struct {
 	deferred bool       // the input holds JSON that becomes a container on leaving
 	pop      *popup
 	refused  refusal
+	accepted string // the last suggestion that was taken: the next ones wait to be chosen
 	rename   *rename
 	raw      *rawMode
 	rawOld   *rawMode

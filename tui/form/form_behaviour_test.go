@@ -166,6 +166,11 @@ func TestSuggestions(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	f.Suggest("/lang", "pytorch", Suggestions{Values: []string{"pytorch-x"}})
+	if press(t, f, "tab"); f.Strings()["lang"] != "pytorch" || f.row().ptr != "/b" {
+		t.Errorf("%q, at %s: what was taken is completed on and on", f.Strings()["lang"], f.row().ptr)
+	}
+	press(t, f, "shift+tab")
+	f.Suggest("/lang", "pytorch", Suggestions{Values: []string{"pytorch-x"}})
 	press(t, f, "text:2")
 	if f.pop != nil || f.Strings()["lang"] != "pytorch2" {
 		t.Error("typing does not close the list")

@@ -324,13 +324,13 @@ func (f *Form) Suggest(pointer, forText string, s Suggestions) {
 	p := &popup{suggestion: true, note: s.note()}
 	for _, v := range values[:min(len(values), 200)] {
 		p.choices = append(p.choices, choice{v, "", func() {
-			f.input = newField(v)
+			f.input, f.accepted = newField(v), v
 			f.undoAt = ""
 			f.typed()
 		}})
 	}
 	at := 0
-	if slices.Contains(values, forText) || forText == "" && !r.child.Required {
+	if slices.Contains(values, forText) || forText == "" && !r.child.Required || forText != "" && forText == f.accepted {
 		at = -1 // nothing is to be completed, or left out as likely
 	}
 	f.openPopup(p, at)
