@@ -120,7 +120,7 @@ func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOp
 	if err != nil {
 		return r, failure.Wrap(err, s.Title(), stage)
 	}
-	t.Tool, t.Conn, t.Request, t.Token = tool, s.connID(), r.Request, string(jsonrpc.Get(r.Frame, "id"))
+	t.Tool, t.Conn, t.Request, t.Token, t.Waited = tool, s.connID(), r.Request, string(jsonrpc.Get(r.Frame, "id")), true
 	t, _ = s.tasks.Put(t, time.Now())
 	r.Task = t.ID
 	f := s.follow(t.ID)
@@ -128,6 +128,7 @@ func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOp
 	end, left, err := s.awaitTask(ctx, f, t.ID, stage, o)
 	if left {
 		r.Ongoing = true
+		s.tasks.Update(t.ID, func(t *tasks.Task) { t.Waited = false })
 		return r, nil
 	}
 	if failure.KindOf(err) == failure.NeedsInput && !o.Task {

@@ -38,15 +38,19 @@ func (v *formScreen) Plain(_ *tui.Ctx, w io.Writer) {
 }
 
 // Choices are the fields, each asked for by its number, and sending.
-func (v *formScreen) Choices(*tui.Ctx) []tui.Choice {
+func (v *formScreen) Choices(c *tui.Ctx) (all []tui.Choice) {
 	if v.cur == nil || v.cur.op != 0 {
 		return nil
 	}
 	d := v.cur
-	return append(fieldChoices(d.form, v.reply.Clear), tui.Choice{Label: v.verb + " " + safe.Line(v.name(d.item), 120), Run: func(c *tui.Ctx) tea.Cmd {
+	all = append(fieldChoices(d.form, v.reply.Clear), tui.Choice{Label: v.verb + " " + safe.Line(v.name(d.item), 120), Run: func(c *tui.Ctx) tea.Cmd {
 		if why := v.cannot(c); why != "" {
 			return c.Toast(tui.Warning, why)
 		}
 		return v.check(c)
 	}})
+	if v.taskless(c) == "" {
+		all = append(all, tui.Choice{Label: v.verb + " " + safe.Line(v.name(d.item), 120) + " as a task", Run: v.startTask})
+	}
+	return all
 }

@@ -55,21 +55,9 @@ func (v *formScreen) taskActions() []tui.Action {
 	}
 	return []tui.Action{
 		{
-			ID: "call.task", Keys: []string{"f6"}, Title: "as task", Group: "Form", Hint: 3,
-			Help: "Start the call as a task and go to Tasks, where its result comes; where the server decides what becomes one, as in 2026-07-28, a call that becomes none shows its result here.",
-			Disabled: func(c *tui.Ctx) string {
-				if why := v.cannot(c); why != "" {
-					return why
-				}
-				if c.Server.TaskSupport(v.cur.item) == tasks.Forbidden {
-					return "the tool does not run as a task"
-				}
-				return ""
-			},
-			Run: func(c *tui.Ctx) tea.Cmd {
-				v.cur.asTask = true
-				return v.judge(c)
-			},
+			ID: "call.task", Keys: []string{"f6"}, Title: "call as task", Group: "Form", Hint: 3,
+			Help:     "Start the call as a task and go to Tasks, where its result comes; where the server decides what becomes one, as in 2026-07-28, a call that becomes none shows its result here.",
+			Disabled: v.taskless, Run: v.startTask,
 		},
 		{
 			ID: "call.leave", Keys: []string{"b"}, Title: "leave to Tasks", Group: "Result", Hint: 1, Pane: "result",
@@ -83,6 +71,22 @@ func (v *formScreen) taskActions() []tui.Action {
 			Run: func(*tui.Ctx) tea.Cmd { v.cur.task.end(); return nil },
 		},
 	}
+}
+
+// taskless is why the call cannot be started as a task.
+func (v *formScreen) taskless(c *tui.Ctx) string {
+	if why := v.cannot(c); why != "" {
+		return why
+	}
+	if v.kind != offer.Tools || c.Server.TaskSupport(v.cur.item) == tasks.Forbidden {
+		return "the tool does not run as a task"
+	}
+	return ""
+}
+
+func (v *formScreen) startTask(c *tui.Ctx) tea.Cmd {
+	v.cur.asTask = true
+	return v.judge(c)
 }
 
 // taskID is the task that the running call became, "" if it became none.

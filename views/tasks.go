@@ -36,6 +36,7 @@ type taskScreen struct {
 	request uint64
 	err     error // why the last list of tasks did not come
 	ticking bool
+	running map[string]bool // tasks that were not over when they were looked at last
 }
 
 // serverTask is a task of a server.
@@ -269,7 +270,30 @@ func (v *taskScreen) sync(c *tui.Ctx) tea.Cmd {
 	if had {
 		v.moveTo(was.key())
 	}
-	return tea.Batch(cmd, v.tick(c))
+	return tea.Batch(cmd, v.announce(c), v.tick(c))
+}
+
+// announce says of tasks that ended while nobody waited for them or looked at the list.
+func (v *taskScreen) announce(c *tui.Ctx) tea.Cmd {
+	was := v.running
+	v.running = map[string]bool{}
+	note, n := "", 0
+	for _, t := range v.all {
+		switch {
+		case !t.Status.Over():
+			v.running[t.key()] = true
+		case was[t.key()] && !t.Waited:
+			note = "task " + cmp.Or(t.Tool, t.ID) + ": " + string(t.Status)
+			n++
+		}
+	}
+	if n == 0 || c.View == v.View && !c.Linear {
+		return nil
+	}
+	if n > 1 {
+		note = pane.Count(n, "task") + " ended, the last of them: " + note
+	}
+	return c.Toast(tui.Note, note)
 }
 
 func (v *taskScreen) moveTo(key string) {

@@ -195,7 +195,7 @@ func TestTaskFromTheForm(t *testing.T) {
 		app.Sleep(2 * time.Second)
 		app.Pane("detail").Has("task-1", "ttl          1h0m0s, 59m", "every 1s", "2 of 5 rows")
 		app.Press("enter").Toast("the task is not over yet")
-		app.Press("2").Sleep(4 * time.Second)
+		app.Press("2").Sleep(3 * time.Second).Toast("task work: completed")
 		app.Press("9").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed work"))
 		app.Press("enter").Pane("detail").Has("the work is done")
 		app.Press("tab", "d").Pane("list").Has("No tasks yet")

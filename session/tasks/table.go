@@ -32,7 +32,7 @@ func (t *Table) Put(is Task, now time.Time) (_ Task, changed bool) {
 	if was.Status.Over() && was.Status != Unknown && !is.Status.Over() {
 		is.Status, is.Message = was.Status, was.Message // an older answer came late
 	}
-	is.Since, is.Seen, is.Progress = was.Since, now, was.Progress
+	is.Since, is.Seen, is.Progress, is.Waited = was.Since, now, was.Progress, was.Waited
 	if is.Tool == "" {
 		is.Tool = was.Tool
 	}

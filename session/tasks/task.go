@@ -67,6 +67,7 @@ type Task struct {
 	Request  uint64    // journal entry of the call that started it, 0 where that was not here
 	Problem  error     // why the server was not asked since Seen, or why the task waits; nil if all is well
 	Progress Progress
+	Waited   bool   // the call that became it is waited for: whoever made it sees its end
 	Token    string // progress token of the call that started it
 }
 
