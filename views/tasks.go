@@ -306,7 +306,7 @@ func (v *taskScreen) moveTo(key string) {
 type taskTick struct{}
 
 func (v *taskScreen) tick(c *tui.Ctx) tea.Cmd {
-	if v.ticking || c.View != v.View || !slices.ContainsFunc(v.all, func(t serverTask) bool { return !t.Status.Over() }) {
+	if v.ticking || c.Linear || c.View != v.View || !slices.ContainsFunc(v.all, func(t serverTask) bool { return !t.Status.Over() }) {
 		return nil
 	}
 	v.ticking = true
@@ -494,12 +494,16 @@ func (v *taskScreen) Plain(c *tui.Ctx, w io.Writer) {
 		fmt.Fprintln(w, "no tasks")
 	}
 	for _, t := range v.all {
-		fmt.Fprintf(w, "%s %s %s %s", t.Status, safe.Line(cmp.Or(t.Tool, "?"), 120), safe.Line(t.ID, 120), age(t))
-		if left := lifetime(t); left != "" {
-			fmt.Fprintf(w, ", ttl %s", left)
+		// Nothing that changes by itself: in linear mode each change is a line.
+		fmt.Fprintf(w, "%s %s %s since %s", t.Status, safe.Line(cmp.Or(t.Tool, "?"), 120), safe.Line(t.ID, 120), t.Since.Format(time.TimeOnly))
+		if until, limited := t.Expires(); limited {
+			fmt.Fprintf(w, ", kept until %s", until.Format(time.DateTime))
 		}
 		if m := taskMessage(t); m != "" {
 			fmt.Fprintf(w, ": %s", safe.Line(m, 400))
+		}
+		if t.Problem != nil {
+			fmt.Fprintf(w, "; %s", safe.Line(t.Problem.Error(), 400))
 		}
 		fmt.Fprintln(w)
 	}
