@@ -237,6 +237,10 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 		logRoutes(log, s.routes, r.Routes())
 		err := r.ServeStdio(ctx, a.in, stdout{a.out})
 		a.kill.reload.Store(nil)
+		slow := time.AfterFunc(time.Second, func() {
+			log.Warn("waiting for the processes of servers to end; a package runner that installs one is not interrupted")
+		})
+		defer slow.Stop()
 		return errors.Join(err, closeRouter(ctx, r, stdioDrain))
 	}
 	if err := r.Start(ctx); err != nil {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,5 +44,48 @@ func TestR19_RouterOverStdio(t *testing.T) {
 	}
 	if got := ownProcess(t, "router", "--stdio", "--tokens", file); got.code != 1 || !strings.Contains(got.stderr, "--tokens does not apply with --stdio") {
 		t.Errorf("tokens: %d %s", got.code, got.stderr)
+	}
+}
+
+// A router whose input ends lets a package runner finish, and says what it waits for.
+func TestRouterOverStdioSaysWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a POSIX shell")
+	}
+	dir := t.TempDir()
+	file, npx, gate, said := filepath.Join(dir, "routes.json"), filepath.Join(dir, "npx"), filepath.Join(dir, "gate"), filepath.Join(dir, "stderr")
+	for path, text := range map[string]string{
+		file: `{"routes":{"slow":{"command":` + strconv.Quote(npx) + `,"args":["-y","some-server"]}}}`,
+		npx:  "#!/bin/sh\ntrap '' TERM\nuntil [ -e '" + gate + "' ]; do sleep 0.1; done\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stderr, err := os.Create(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stderr.Close()
+	cmd := routerCommand(t, "", nil, "--stdio", "--routes", file)
+	cmd.Stderr = stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+"\n"+
+		`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`+"\n")
+	await(t, "the package runner", func() bool { return strings.Contains(contents(said), "agent process started") })
+	_ = in.Close()
+	await(t, "what it waits for", func() bool { return strings.Contains(contents(said), "waiting for the processes of servers to end") })
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, contents(said))
 	}
 }
