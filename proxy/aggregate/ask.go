@@ -29,8 +29,8 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 		return p.ask(ctx, method, params)
 	}
 	cause, _ := rpc.CausedBy(ctx).(*exchange)
-	if cause != nil {
-		defer cause.patience.Asking()()
+	for _, x := range c.waiting(sess.Name(), cause) {
+		defer x.patience.Asking()()
 	}
 	id := append(strconv.AppendInt([]byte(`"ask-`), c.nextID(), 10), '"')
 	answer := make(chan jsonrpc.Envelope, 1)
@@ -68,6 +68,21 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 		send(jsonrpc.NewNotification(string(mcp.MethodNotificationCancelled), append(append([]byte(`{"requestId":`), id...), '}')))
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the request was cancelled"}, true
 	}
+}
+
+// waiting are the requests under way that can be why an agent asks: the one that is known, or all at that agent.
+func (c *client) waiting(agent string, cause *exchange) (all []*exchange) {
+	if cause != nil {
+		return []*exchange{cause}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for x := range c.running {
+		if x.agent == agent {
+			all = append(all, x)
+		}
+	}
+	return all
 }
 
 // answered takes the client's answer.

@@ -96,6 +96,54 @@ func TestR19_TheClientIsWaitedFor(t *testing.T) {
 	}
 }
 
+// The same holds where the agent asks on the stream of no call: any of the calls that run at it can be why it asks.
+func TestR19_TheClientIsWaitedForWhoeverAsked(t *testing.T) {
+	t.Parallel()
+	for name, passes := range map[string]bool{"passed through": true, "translated": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &script{caps: `{"tools":{}}`}
+			a.answer = func(q asked, say func(string, ...any)) string {
+				if q.Method != "tools/call" {
+					return ""
+				}
+				say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, q.param("_meta", "progressToken"))
+				a.tell(`{"jsonrpc":"2.0","id":"why","method":"elicitation/create","params":{"message":"who?","requestedSchema":{"type":"object","properties":{}}}}`)
+				for {
+					select {
+					case got := <-a.notes:
+						if got.Method == "" {
+							return `{"content":[{"type":"text","text":"went on"}]}`
+						}
+					case <-q.r.Context().Done():
+						return ""
+					}
+				}
+			}
+			s := router(t, map[string]string{"a": a.serve(t)}, func(o *aggregate.Options) {
+				o.Timeout = time.Second
+				if !passes {
+					o.Direct = nil
+				}
+			})
+			id, _ := s.open(`{"elicitation":{}}`, "2025-11-25")
+			s.ask(id, "tools/list", "")
+			wait(t, "the router listens to the agent", func() bool { return a.streams() > 0 })
+			call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t","_meta":{"progressToken":"p"}}}`))
+			var q struct{ ID json.RawMessage }
+			if err := json.Unmarshal([]byte(call.next("elicitation/create")), &q); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Second)
+			res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":{"action":"decline"}}`)
+			_ = res.Body.Close()
+			if got := call.next(`"id":1`); !strings.Contains(got, "went on") {
+				t.Error(got)
+			}
+		})
+	}
+}
+
 // An agent of the legacy era whose caller has no session cannot ask anybody. It hears so at once, and the call goes on.
 func TestR19_WhoCannotBeAskedIsRefusedAtOnce(t *testing.T) {
 	answers := make(chan asked, 10)
