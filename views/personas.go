@@ -148,6 +148,9 @@ func (v *personas) present(c *tui.Ctx) tea.Cmd {
 	p, s := v.selected(), c.Server
 	up := s.Status().State != session.Disconnected
 	s.Present(clientOf(p))
+	for _, other := range v.all { // they were compared with what is not presented any more
+		delete(v.seen, v.key(s.Name(), other.Name))
+	}
 	v.Rev++
 	if !up {
 		return c.Toast(tui.Note, "presented as "+p.Name+" from the next connection on")
