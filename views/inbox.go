@@ -238,7 +238,7 @@ func (v *inbox) announce(c *tui.Ctx, arrived []pending.Question) tea.Cmd {
 		v.untold = 0
 		return nil
 	}
-	if c.View == "inbox" && !c.Linear {
+	if !c.Linear && (c.View == "inbox" || len(arrived) > 0 && onCall(c, arrived[0])) {
 		v.untold = 0
 		return nil
 	}
@@ -254,6 +254,11 @@ func (v *inbox) announce(c *tui.Ctx, arrived []pending.Question) tea.Cmd {
 	q := arrived[0]
 	_, kind, _ := strings.Cut(kindMark(q.Kind), " ")
 	return c.Toast(tui.Note, fmt.Sprintf("%s asks: %s, %s opens it", safe.Line(q.Title, 30), kind, key))
+}
+
+// onCall is whether the screen of the call that caused a question is visible: it says that it waits.
+func onCall(c *tui.Ctx, q pending.Question) bool {
+	return q.Cause.Method != "" && c.Server != nil && c.Server.Name() == q.Server && (c.View == "call" || c.View == "prompt" || c.View == "template")
 }
 
 // describe shows the question under the cursor.

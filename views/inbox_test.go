@@ -123,7 +123,6 @@ func TestInboxElicitation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, got := asked(t, "elicitation/create", person)
 		app.Status().Has("inbox 1")
-		app.Toast("asker asks: elicitation, i opens it")
 		app.Pane("result").Has("waits for your answer", "i to answer")
 		app.Press("i").View("answer").Pane("question").Has("asker says", "▌ Who are you?")
 		app.Pane("form").Focused().Has("42", "Green", "Bear")
@@ -141,6 +140,17 @@ func TestInboxElicitation(t *testing.T) {
 		}
 		app.Press("8").View("inbox").Pane("list").Has("✓ accepted", "Who are you?")
 		app.Status().HasNot("inbox 1")
+	})
+}
+
+// A question that arrives while something else is on the screen is announced once; the keys stay where they are.
+func TestInboxAnnounces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, _ := asked(t, "elicitation/create", person, tuitest.Latency(time.Second))
+		app.Press("x").Sleep(5 * time.Second)
+		app.Press("r").Press("6").View("traffic").Toast("asker asks: elicitation, i opens it")
+		app.View("traffic").Pane("list").Focused()
+		app.Press("i").View("answer").Type("Ada").Press("f9").View("answer").Press("esc", "esc").View("traffic")
 	})
 }
 
