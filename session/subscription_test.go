@@ -20,6 +20,8 @@ type board struct {
 	text atomic.Value
 	peer atomic.Pointer[sessiontest.Peer]
 	asks atomic.Value // methods and URIs, a line each
+
+	refuses atomic.Bool
 }
 
 func (b *board) options() session.Options {
@@ -34,6 +36,10 @@ func (b *board) options() session.Options {
 			case "resources/read":
 				p.Answer(env, fmt.Sprintf(`{"contents":[{"uri":"b://x","text":"%s"}]}`, b.text.Load()))
 			case "resources/subscribe", "resources/unsubscribe":
+				if b.refuses.Load() {
+					p.Refuse(env, -32603, "")
+					return
+				}
 				p.Answer(env, `{}`)
 			}
 		})
@@ -95,6 +101,20 @@ func TestKeepSubscribed(t *testing.T) {
 		}
 		if sub = look(); !sub.Live || len(sub.Updates) != n+1 || !sub.Updates[0].Offline || !strings.Contains(sub.Updates[0].Diff, "+elsewhere") || sub.Count != 51 {
 			t.Errorf("%+v", sub)
+		}
+		b.refuses.Store(true)
+		if err := s.Reconnect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if sub = look(); sub.Live || sub.Err == nil {
+			t.Errorf("refused, and %+v", sub)
+		}
+		b.refuses.Store(false)
+		if err := s.KeepSubscribed(t.Context(), "b://x"); err != nil {
+			t.Fatal(err)
+		}
+		if sub = look(); !sub.Live || sub.Err != nil {
+			t.Errorf("subscribed again, and %+v", sub)
 		}
 		if err := s.EndSubscription(t.Context(), "b://x"); err != nil {
 			t.Fatal(err)

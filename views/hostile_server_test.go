@@ -40,6 +40,7 @@ type evilConn struct {
 	s     string
 	out   io.Writer
 	calls *atomic.Int64
+	reads int // of resources
 }
 
 func (e *evilConn) write(v any) error {
@@ -64,6 +65,7 @@ func (e *evilConn) frame(line []byte) error {
 		Method string
 		Params struct {
 			Cursor *string
+			URI    string
 			Meta   struct{ ProgressToken any } `json:"_meta"`
 		}
 	}
@@ -85,7 +87,7 @@ func (e *evilConn) frame(line []byte) error {
 			"protocolVersion": "2025-11-25",
 			"capabilities": m{
 				"tools": m{"listChanged": true, s: s}, "resources": m{"subscribe": true}, "prompts": m{}, "logging": m{}, "completions": m{},
-				s: m{s: s}, "experimental": m{s: m{s: s}}, "extensions": m{"io.modelcontextprotocol/skills": m{s: s}},
+				s: m{s: s}, "experimental": m{s: m{s: s}}, "extensions": m{"io.modelcontextprotocol/skills": m{s: s}, "x" + s: m{s: s}},
 			},
 			"serverInfo":   m{"name": s, "title": s, "version": s, "websiteUrl": s, "description": s, s: s, "icons": []any{m{"src": s, "mimeType": s}}},
 			"instructions": s,
@@ -111,9 +113,14 @@ func (e *evilConn) frame(line []byte) error {
 			m{"uriTemplate": "x://{a}/" + s, "name": s, "title": s, "description": s, "mimeType": s},
 			m{"uriTemplate": s + "{", "name": s},
 		}}
+	case "resources/subscribe", "resources/unsubscribe":
+		result = m{}
 	case "resources/read":
+		if e.reads++; e.reads < 5 {
+			defer e.note("notifications/resources/updated", m{"uri": r.Params.URI})
+		}
 		result = m{"contents": []any{
-			m{"uri": s, "mimeType": s, "text": s},
+			m{"uri": s, "mimeType": s, "text": s + strings.Repeat("\n"+s, e.reads%2), "_meta": m{"ui": m{"csp": m{s: []any{s}}, "permissions": m{s: m{}}, s: s}}},
 			m{"uri": s, "mimeType": "image/png", "blob": base64.StdEncoding.EncodeToString([]byte(s))},
 			m{"uri": s, "mimeType": s, "blob": "not base64 " + s},
 			m{"uri": s, s: s},
@@ -196,7 +203,7 @@ func (e *evilConn) tool(name string) m {
 		return out
 	}
 	return m{
-		"name": name, "title": s, "description": s, s: s, "_meta": m{s: s},
+		"name": name, "title": s, "description": s, s: s, "_meta": m{s: s, "ui": m{"resourceUri": s, "visibility": []any{s}, s: m{s: s}}},
 		"icons":       []any{m{"src": s, "mimeType": s, "sizes": []any{s}}},
 		"annotations": m{"title": s, "destructiveHint": true, s: s},
 		"inputSchema": m{

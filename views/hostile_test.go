@@ -168,6 +168,9 @@ func walk(t *testing.T, s string) {
 	app.Idle()
 	keys("reading", "]", "]", "]", "]", "]", "m")
 	quiet(app)
+	app.Sleep(2e9) // updates of what was subscribed to
+	screen("subscriptions")
+	screen("instructions")
 	screen("prompts", "s")
 	keys("prompt", "shift+tab", "enter")
 	if app.State().View == "prompt" {
