@@ -79,16 +79,7 @@ func (p *Process) up() string {
 	if p.PID == 0 || p.Started.IsZero() {
 		return ""
 	}
-	d := time.Since(p.Started)
-	switch {
-	case d < 0:
-		return "0s"
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	return roughly(time.Since(p.Started))
 }
 
 func (v *stack) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
