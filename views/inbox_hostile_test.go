@@ -219,3 +219,46 @@ func TestInboxLongConversation(t *testing.T) {
 		t.Errorf("a message took %v on the event loop", slowest)
 	}
 }
+
+// A form of 5,000 fields opens beside the event loop as far as it takes long, and moves as any other.
+func TestInboxManyFields(t *testing.T) {
+	q := pending.New(pending.Options{Attended: true})
+	r := newRigOn(t, session.NewManager(session.Options{Pending: q}), "inbox")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var b strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&b, `,"f%d":{"type":"string","default":"v%d"}`, i, i)
+	}
+	params := `{"message":"many","requestedSchema":{"type":"object","properties":{` + b.String()[1:] + `}}}`
+	go func() {
+		_, _, _ = q.Ask(ctx, pending.Question{Server: "s", Title: "s", Method: "elicitation/create", Params: []byte(params)}, func() {})
+	}()
+	for q.Len() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	r.send(tui.SessionChanged{})
+	r.until("many")
+	r.press("i")
+	r.until("v0")
+	r.rest()
+	best := budget.Best(func() time.Duration { return r.press("down", "x", "down", "pgdown") })
+	r.rest()
+	if best > 20*time.Millisecond && !racing {
+		t.Errorf("a key in a form of 5,000 fields takes %v", best)
+	}
+}
+
+// What was answered for a secret is not on the screen afterwards.
+func TestInboxHidesSecrets(t *testing.T) {
+	const params = `{"message":"Log in","requestedSchema":{"type":"object","properties":{"user":{"type":"string"},"pin":{"type":"string","format":"password"},"api_key":{"type":"string"}}}}`
+	synctest.Test(t, func(t *testing.T) {
+		app, got := asked(t, "elicitation/create", params)
+		app.Press("i").View("answer").Type("ada").Press("down").Type("1234").Press("down").Type("hunter2").Press("ctrl+g").View("call")
+		if !strings.Contains(got.last(), "hunter2") || !strings.Contains(got.last(), "1234") {
+			t.Fatalf("answered %s", got.last())
+		}
+		app.Press("8").View("inbox").Press("tab", "]", "]").Pane("detail").Has("ada", `"***"`)
+		app.Pane("detail").HasNot("hunter2", "1234")
+	})
+}

@@ -163,6 +163,8 @@ func outcome(th *tui.Theme, e pending.Ended) (string, paint.Style) {
 		by = " by " + e.By
 	}
 	switch {
+	case e.Why == "" && e.Result == nil && e.Fault == nil:
+		return "→ sent", th.Muted
 	case e.Why != "":
 		return "⊘ withdrawn: " + e.Why, th.Warn
 	case e.Fault != nil:
