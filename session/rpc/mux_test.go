@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/transport"
 )
 
@@ -132,6 +133,41 @@ func TestLateProgress(t *testing.T) {
 			t.Errorf("token %s: %q, want %q", token, got, want)
 		}
 	}
+	if err := m.Close(&failure.Error{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A question on the stream of a call that is over belongs to no other: it does not end with that one, nor is it said to be its.
+func TestLateQuestionBelongsToNoOtherCall(t *testing.T) {
+	m := New(&refusing{sent: make(chan transport.Message, 1)}, transport.Tap{})
+	asked := make(chan context.Context)
+	m.OnServe = func(ctx context.Context, _ jsonrpc.Envelope) ([]byte, *jsonrpc.Error) {
+		asked <- ctx
+		return nil, nil
+	}
+	var ids []uint64
+	for range 2 {
+		p, _, err := m.add(&Request{Method: "tools/call", Target: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, p.id)
+	}
+	m.fail(ids[0], &failure.Error{Kind: failure.Protocol})
+	m.Of([]byte("1")).Frame([]byte(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}`))
+	m.mu.Lock()
+	causes := len(m.serving[`"q"`].causes)
+	m.mu.Unlock()
+	if causes != 0 {
+		t.Errorf("%d calls are said to have caused it", causes)
+	}
+	m.fail(ids[1], &failure.Error{Kind: failure.Protocol})
+	ctx := <-asked
+	if ctx.Err() != nil {
+		t.Error(context.Cause(ctx))
+	}
+	m.wg.Add(-2) // nothing was sent
 	if err := m.Close(&failure.Error{}); err != nil {
 		t.Error(err)
 	}

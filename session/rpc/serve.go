@@ -37,13 +37,16 @@ func mayAsk(method string) bool {
 	return false
 }
 
-// causes are the calls that can have made the server ask: that on whose stream the question came, or all that may ask, of which a
-// task's question leaves those that are not about tasks. m.mu is held.
+// causes are the calls that can have made the server ask: that on whose stream the question came, if it is not over, or all that
+// may ask, of which a task's question leaves those that are not about tasks. m.mu is held.
 func (m *Mux) causes(of uint64, ofTask bool) map[uint64]*pending {
-	if p := m.pending[of]; p != nil {
-		return map[uint64]*pending{of: p}
-	}
 	all := map[uint64]*pending{}
+	if of != 0 {
+		if p := m.pending[of]; p != nil {
+			all[of] = p
+		}
+		return all
+	}
 	for id, p := range m.pending {
 		if mayAsk(p.spec.Method) && (!ofTask || p.spec.Method == string(mcp.MethodTasksResult)) {
 			all[id] = p
