@@ -141,13 +141,9 @@ func (s *Session) settle(ctx context.Context, tool string, r rpc.Reply, o CallOp
 	return end, failure.Wrap(err, s.Title(), stage)
 }
 
-// mayBeTask is a quick look at a result. Like asksForInput it looks at the ends of what is large only.
+// mayBeTask is a quick look at a result. The description of a task is a handful of members: what is large is not searched for one.
 func mayBeTask(result []byte) bool {
-	const near = 64 << 10
-	if len(result) > 2*near {
-		return bytes.Contains(result[:near], []byte(`"taskId"`)) || bytes.Contains(result[len(result)-near:], []byte(`"taskId"`))
-	}
-	return bytes.Contains(result, []byte(`"taskId"`))
+	return len(result) < 64<<10 && bytes.Contains(result, []byte(`"taskId"`))
 }
 
 // awaitTask waits until a task is over: the answer of the call that became it. left is true where o.Leave came first. When ctx is
