@@ -136,6 +136,9 @@ func pageBlock(q pending.Question, who string) Source {
 	raw := jsonrpc.GetString(q.Params, "url")
 	p := pending.PageOf(raw)
 	about := []string{"host " + cmp.Or(safe.Line(p.Host, 200), "none")}
+	if q.Required {
+		about = append(about, "the call failed because this page was not visited: accepting makes it again")
+	}
 	for _, s := range p.Warnings {
 		about = append(about, "! "+s)
 	}
