@@ -169,7 +169,9 @@ func (k *worker) asked(method string) (n int) {
 
 // workers is a server whose tools run as tasks.
 func workers() []tuitest.Option {
-	return []tuitest.Option{tuitest.Peer("worker", (&worker{took: 5 * time.Second}).serve)}
+	return []tuitest.Option{tuitest.Peer("worker", func(ctx context.Context, in io.Reader, out io.Writer) error {
+		return (&worker{took: 5 * time.Second}).serve(ctx, in, out) // which numbers its tasks: each picture has its own
+	})}
 }
 
 // workshop starts the UI on a worker.
