@@ -1,0 +1,117 @@
+package session_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/peertest"
+	"github.com/mcphud/mcphud/session/pending"
+)
+
+// A call is left while its question waits, by each way there is, at servers that others wrote: the question goes, and the server
+// can be called again.
+func TestPeerQuestionsCanBeLeft(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		server   func(*testing.T) config.Server
+		protocol string
+		tool     string
+	}{
+		{"everything, stdio", func(t *testing.T) config.Server { return peertest.Everything(t) }, "", "trigger-elicitation-request"},
+		{"everything, http", func(t *testing.T) config.Server { return peertest.EverythingHTTP(t).Server }, "", "trigger-elicitation-request"},
+		{"everything, sse", func(t *testing.T) config.Server { return peertest.EverythingSSE(t).Server }, "", "trigger-elicitation-request"},
+		// A form of its example that is not accepted makes it panic.
+		{"go-sdk, legacy stdio", func(t *testing.T) config.Server { return peertest.GoSDKEverything(t) }, "2025-11-25", "sample"},
+		{"go-sdk, http", func(t *testing.T) config.Server { return peertest.GoSDKEverythingHTTP(t).Server }, "", "sample"},
+		{"rounds, modern stdio", func(t *testing.T) config.Server { return peertest.Patient(t) }, "", "ask"},
+		{"rounds, modern http", func(t *testing.T) config.Server { return peertest.PatientHTTP(t, "/modern").Server }, "", "ask"},
+		{"rounds, sse", func(t *testing.T) config.Server { return peertest.PatientHTTP(t, "/sse").Server }, "", "ask"},
+		{"TypeScript, modern", func(t *testing.T) config.Server { return peertest.Questions(t) }, "", "ask"},
+		{"TypeScript, legacy", func(t *testing.T) config.Server { return peertest.Questions(t) }, "2025-11-25", "ask"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := c.server(t)
+			cfg.Protocol, cfg.Roots = c.protocol, []string{"file:///a/root"}
+			q := pending.New(pending.Options{Attended: true})
+			m := session.NewManager(session.Options{Pending: q})
+			t.Cleanup(func() {
+				if err := m.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			s, err := m.Register(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Connect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			await := func(what string, is func() bool) {
+				t.Helper()
+				for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatalf("%s: not yet: %d open", what, q.Len())
+					}
+				}
+			}
+			call := func(ctx context.Context, o session.CallOptions) chan error {
+				done := make(chan error, 1)
+				go func() {
+					_, err := s.CallTool(ctx, c.tool, []byte(`{}`), o)
+					done <- err
+				}()
+				return done
+			}
+			asked := func() bool { return q.Len() > 0 }
+			none := func() bool { return q.Len() == 0 }
+
+			ctx, cancel := context.WithCancel(t.Context())
+			done := call(ctx, session.CallOptions{})
+			await("asked", asked)
+			cancel()
+			if err := <-done; failure.KindOf(err) != failure.Interrupted {
+				t.Errorf("cancelled: %v", err)
+			}
+			await("gone after a cancellation", none)
+
+			done = call(t.Context(), session.CallOptions{})
+			await("asked again", asked)
+			if err := s.Disconnect(); err != nil {
+				t.Log(err)
+			}
+			if err := <-done; failure.KindOf(err) != failure.ChannelClosed {
+				t.Errorf("disconnected: %v", err)
+			}
+			await("gone after the connection", none)
+			if err := s.Connect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+
+			done = call(t.Context(), session.CallOptions{Timeout: 2 * time.Second, MaxTimeout: 2 * time.Second})
+			await("asked a third time", asked)
+			select {
+			case err := <-done:
+				t.Fatalf("the call did not wait: %v", err)
+			case <-time.After(2500 * time.Millisecond):
+			}
+			stop := make(chan struct{})
+			go person(t, q, stop)
+			if err := <-done; err != nil {
+				t.Errorf("after a wait: %v", err)
+			}
+			first, second := call(t.Context(), session.CallOptions{}), call(t.Context(), session.CallOptions{})
+			for _, done := range []chan error{first, second} {
+				if err := <-done; err != nil {
+					t.Errorf("two at once: %v", err)
+				}
+			}
+			close(stop)
+			await("all answered", none)
+		})
+	}
+}
