@@ -194,11 +194,11 @@ func TestInboxLongConversation(t *testing.T) {
 	defer stop()
 	var b strings.Builder
 	b.WriteString(`{"maxTokens":1,"messages":[`)
-	block := `{"role":"user","content":{"type":"text","text":"` + strings.Repeat(`many words \n`, 4000) + `"}}`
-	size := 50_000_000
-	if racing {
-		size /= 10
+	size, lines := 50_000_000, 4000
+	if racing { // as many messages, each a tenth as long
+		size, lines = size/10, lines/10
 	}
+	block := `{"role":"user","content":{"type":"text","text":"` + strings.Repeat(`many words \n`, lines) + `"}}`
 	for b.Len() < size {
 		b.WriteString(block + ",")
 	}

@@ -138,7 +138,7 @@ func (r *rig) screen() string { return ansi.Strip(r.app.View().Content) }
 func (r *rig) until(text string) (took, slowest time.Duration) {
 	r.t.Helper()
 	start := time.Now()
-	late := time.After(30 * time.Second)
+	late := time.After(2 * time.Minute)
 	for !strings.Contains(r.app.View().Content, text) && !strings.Contains(r.screen(), text) {
 		select {
 		case m := <-r.msgs:
