@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/mcphud/mcphud/session/failure"
@@ -39,6 +41,8 @@ func (s *Session) serve(ctx context.Context, env jsonrpc.Envelope) ([]byte, *jso
 
 // answer answers what a server asks, in either era. err is why nobody waits for it any more.
 func (s *Session) answer(ctx context.Context, x pending.Question) ([]byte, *jsonrpc.Error, error) {
+	s.asked(1)
+	defer s.asked(-1)
 	if s.opts.Serve != nil {
 		if result, fault, ok := s.opts.Serve(ctx, s, x.Method, x.Params); ok {
 			return result, fault, nil
@@ -53,6 +57,17 @@ func (s *Session) answer(ctx context.Context, x pending.Question) ([]byte, *json
 		return s.opts.Pending.Ask(ctx, x, s.notifyChange)
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "mcphud does not support " + text.Clip(x.Method, 100)}, nil
+}
+
+// asked counts the questions that wait, for those who wait for tasks.
+func (s *Session) asked(n int) {
+	s.mu.Lock()
+	s.questions += n
+	all := slices.Collect(maps.Values(s.followers))
+	s.mu.Unlock()
+	for _, f := range all {
+		f.changed()
+	}
 }
 
 const (

@@ -67,6 +67,7 @@ type Session struct {
 	roots     *[]string                  // nil: those of the configuration
 	tasks     tasks.Table
 	followers map[string]*follower // by task
+	questions int                  // that wait for an answer
 	asks      context.Context      // what asking gives; nil until something is asked
 	endAsks   context.CancelCauseFunc
 }

@@ -147,7 +147,7 @@ func mayBeTask(result []byte) bool {
 }
 
 // awaitTask waits until a task is over: the answer of the call that became it. left is true where o.Leave came first. When ctx is
-// cancelled, so is the task. The time that the task waits for input does not count.
+// cancelled, so is the task. The time that the task waits for input does not count, while something is asked.
 func (s *Session) awaitTask(ctx context.Context, f *follower, id, stage string, o CallOptions) (r rpc.Reply, left bool, err error) {
 	if f == nil {
 		return r, false, &failure.Error{Kind: failure.ChannelClosed, Message: "the session was closed"}
@@ -163,7 +163,10 @@ func (s *Session) awaitTask(ctx context.Context, f *follower, id, stage string, 
 		begun := time.Now()
 		var expire <-chan time.Time
 		var timer *time.Timer
-		if t.Status != tasks.InputRequired {
+		s.mu.Lock()
+		asks := s.questions > 0
+		s.mu.Unlock()
+		if t.Status != tasks.InputRequired || !asks {
 			timer = time.NewTimer(rest)
 			expire = timer.C
 		}

@@ -376,6 +376,27 @@ func TestTaskAsksInVain(t *testing.T) {
 	})
 }
 
+// TestTaskThatAsksNothing: a task that says that it waits for input, and asks for none, does not hold its caller for ever.
+func TestTaskThatAsksNothing(t *testing.T) {
+	for name, f := range map[string]*taskServer{
+		"modern": {modern: true, state: func(int, time.Duration) string { return `"status":"input_required","inputRequests":{}` }},
+		"legacy": {
+			support: "required", state: func(int, time.Duration) string { return `"status":"input_required"` },
+			result: func(*sessiontest.Peer, jsonrpc.Envelope) {},
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := f.open(t, session.Options{})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			_, err := s.CallTool(ctx, "work", nil, session.CallOptions{MaxTimeout: time.Minute})
+			if e, ok := err.(*failure.Error); !ok || e.Kind != failure.Timeout || e.Remedy != failure.SeeTask || time.Since(f.began) > 2*time.Minute {
+				t.Errorf("%s: %v after %v", name, err, time.Since(f.began))
+			}
+		})
+	}
+}
+
 // TestLegacyTaskAsks: a task of 2025-11-25 asks on the stream of tasks/result, which is opened for that.
 func TestLegacyTaskAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
