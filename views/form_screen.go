@@ -181,7 +181,6 @@ func (v *formScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		if m.Pane == "result" {
 			return v.reply.Handle(c, msg)
 		}
-		return v.mouse(m)
 	}
 	if cmd, ok := v.toForm(c, msg); ok {
 		return cmd, true
@@ -197,39 +196,12 @@ func (v *formScreen) toForm(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if v.cur == nil {
 		return nil, false
 	}
-	f := v.cur.form
-	ok := false
-	switch m := msg.(type) {
-	case tea.KeyPressMsg:
-		if c.Focus != "form" {
+	return toForm(c, v.cur.form, msg, func() (tea.Cmd, bool) {
+		if v.cannot(c) != "" {
 			return nil, false
 		}
-		if ok = f.Key(m); !ok && m.String() == "enter" && v.cannot(c) == "" {
-			return v.check(c), true
-		}
-	case tea.PasteMsg:
-		if c.Focus != "form" {
-			return nil, false
-		}
-		ok = f.Paste(m.Content)
-	default:
-		ok = f.Handle(msg)
-	}
-	return f.Cmd(), ok
-}
-
-func (v *formScreen) mouse(m tui.PaneMouse) (tea.Cmd, bool) {
-	if v.cur == nil {
-		return nil, false
-	}
-	f := v.cur.form
-	if m.Wheel != 0 {
-		f.Wheel(3 * m.Wheel)
-	}
-	if m.Click == tea.MouseLeft {
-		f.Click(m.X, m.Y)
-	}
-	return f.Cmd(), true
+		return v.check(c), true
+	})
 }
 
 // open shows an item's form, with what was typed for it before.
@@ -292,15 +264,10 @@ func (v *formScreen) find(s *session.Session, name string) (offer.Item, bool) {
 func (v *formScreen) edited(c *tui.Ctx, m tui.Edited) tea.Cmd {
 	d := v.editing
 	v.editing = nil
-	if d == nil || m.Err != nil || !m.Changed {
+	if d == nil {
 		return nil
 	}
-	d.form.Edited(m.Tag, m.Text)
-	cmd := d.form.Cmd()
-	if err := d.form.Err(); err != nil {
-		return tea.Batch(cmd, c.Toast(tui.Warning, "not valid JSON, kept in the raw editor: "+err.Error()))
-	}
-	return cmd
+	return editedForm(c, d.form, m)
 }
 
 // fullJSON is the form's value as JSON for people, or the raw editor's text.

@@ -148,7 +148,7 @@ func reportTo(ctx context.Context) func(rpc.Progress) {
 
 // finished takes outcomes of operations.
 func (v *formScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
-	if r, ok := m.Value.(fileRead); ok {
+	if r, ok := m.Value.(fileRead[*draft]); ok {
 		if m.Err != nil {
 			return c.Toast(tui.Failure, m.Err.Error())
 		}

@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/tui"
@@ -131,40 +130,18 @@ func (v *answer) noFile(c *tui.Ctx) string {
 	if why := v.nothing(c); why != "" {
 		return why
 	}
-	if _, _, ok := v.draft.form.FileField(); !ok {
-		return "the focused field takes no file"
-	}
-	return ""
+	return noFileField(v.draft.form)
 }
 
-// pickFile puts the path of a file into the focused field, or its bytes where the field wants them.
 func (v *answer) pickFile(c *tui.Ctx) tea.Cmd {
-	d := v.draft
-	pointer, bytes, _ := d.form.FileField()
-	return c.PickFile(".", func(c *tui.Ctx, path string) tea.Cmd {
-		if !bytes {
-			return v.putFile(c, answerFile{d, pointer, path, nil})
-		}
-		cmd, _ := c.Replace("answer", "file", "read "+path, func(context.Context) (any, error) {
-			b, err := atomicfile.Read(path, maxFile)
-			return answerFile{d, pointer, path, b}, err
-		})
-		return cmd
-	})
+	return pickFile(c, "answer", v.draft.form, v.draft, v.putFile)
 }
 
-// answerFile is a file that goes into a field.
-type answerFile struct {
-	d             *answerDraft
-	pointer, path string
-	bytes         []byte
-}
-
-func (v *answer) putFile(c *tui.Ctx, r answerFile) tea.Cmd {
-	if err := r.d.form.SetFile(r.pointer, r.path, r.bytes); err != nil {
+func (v *answer) putFile(c *tui.Ctx, r fileRead[*answerDraft]) tea.Cmd {
+	if err := r.draft.form.SetFile(r.pointer, r.path, r.bytes); err != nil {
 		return c.Toast(tui.Failure, err.Error())
 	}
-	return r.d.form.Cmd()
+	return r.draft.form.Cmd()
 }
 
 // Typing is whether letters go into the form.
@@ -208,7 +185,6 @@ func (v *answer) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		if m.Pane == "question" {
 			return v.reply.Handle(c, msg)
 		}
-		return v.mouse(m)
 	}
 	if cmd, ok := v.toForm(c, msg); ok {
 		return cmd, true
@@ -269,7 +245,7 @@ func (v *answer) sync(c *tui.Ctx) (cmd tea.Cmd) {
 
 func (v *answer) finished(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 	switch r := m.Value.(type) {
-	case answerFile:
+	case fileRead[*answerDraft]:
 		if m.Err != nil {
 			return c.Toast(tui.Failure, m.Err.Error()), true
 		}
@@ -292,58 +268,31 @@ func (v *answer) finished(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 func (v *answer) edited(c *tui.Ctx, m tui.Edited) tea.Cmd {
 	d := v.editing
 	v.editing = nil
-	if d == nil || m.Err != nil || !m.Changed {
+	if d == nil {
 		return nil
 	}
-	d.form.Edited(m.Tag, m.Text)
-	cmd := d.form.Cmd()
-	if err := d.form.Err(); err != nil {
-		return tea.Batch(cmd, c.Toast(tui.Warning, "not valid JSON, kept in the raw editor: "+err.Error()))
-	}
-	return cmd
+	return editedForm(c, d.form, m)
 }
 
-// toForm gives the form what is meant for it.
+// toForm gives the form what is meant for it, and other drafts the checks that ended after another question was opened.
 func (v *answer) toForm(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if v.draft == nil {
 		return nil, false
 	}
-	f := v.draft.form
-	ok := false
-	switch m := msg.(type) {
-	case tea.KeyPressMsg:
-		if c.Focus != "form" {
+	cmd, ok := toForm(c, v.draft.form, msg, func() (tea.Cmd, bool) {
+		if v.over(c) != "" {
 			return nil, false
 		}
-		if ok = f.Key(m); !ok && m.String() == "enter" && v.over(c) == "" {
-			return v.accept(c), true
-		}
-	case tea.PasteMsg:
-		if c.Focus != "form" {
-			return nil, false
-		}
-		ok = f.Paste(m.Content)
-	default:
-		ok = f.Handle(msg)
-		for _, d := range v.drafts { // a check that ended after another question was opened
-			ok = ok || d.form.Handle(msg)
-		}
+		return v.accept(c), true
+	})
+	switch msg.(type) {
+	case tea.KeyPressMsg, tea.PasteMsg, tui.PaneMouse:
+		return cmd, ok
 	}
-	return f.Cmd(), ok
-}
-
-func (v *answer) mouse(m tui.PaneMouse) (tea.Cmd, bool) {
-	if v.draft == nil {
-		return nil, false
+	for _, d := range v.drafts {
+		ok = ok || d.form.Handle(msg)
 	}
-	f := v.draft.form
-	if m.Wheel != 0 {
-		f.Wheel(3 * m.Wheel)
-	}
-	if m.Click == tea.MouseLeft {
-		f.Click(m.X, m.Y)
-	}
-	return f.Cmd(), true
+	return cmd, ok
 }
 
 // accept sends the answer, after asking where it is not what the schema says.
