@@ -29,6 +29,9 @@ func (c *client) ask(ctx context.Context, sess *session.Session, method string, 
 		return p.ask(ctx, method, params)
 	}
 	cause, _ := rpc.CausedBy(ctx).(*exchange)
+	if cause != nil {
+		defer context.AfterFunc(cause.life, cancel)() // nobody waits for the answer then
+	}
 	for _, x := range c.waiting(sess.Name(), cause) {
 		defer x.patience.Asking()()
 	}

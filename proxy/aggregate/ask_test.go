@@ -144,6 +144,48 @@ func TestR19_TheClientIsWaitedForWhoeverAsked(t *testing.T) {
 	}
 }
 
+// A question ends with the call that caused it: its agent may say nothing more of it, and may ask 64 at once only.
+func TestR19_AQuestionEndsWithItsCall(t *testing.T) {
+	for name, end := range map[string]string{"cancelled": "", "answered": `{"content":[]}`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asks := make(chan struct{}, 1)
+			a := &script{caps: `{"tools":{}}`}
+			a.answer = func(q asked, say func(string, ...any)) string {
+				if q.Method != "tools/call" {
+					return ""
+				}
+				say(`{"jsonrpc":"2.0","id":"why","method":"elicitation/create","params":{"message":"who?","requestedSchema":{"type":"object","properties":{}}}}`)
+				<-asks
+				if end == "" {
+					<-q.r.Context().Done()
+				}
+				return end
+			}
+			s := router(t, map[string]string{"a": a.serve(t)}, nil)
+			id, _ := s.open(`{"elicitation":{}}`, "2025-11-25")
+			call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t"}}`))
+			call.next("elicitation/create")
+			asks <- struct{}{}
+			if end == "" {
+				res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+				_ = res.Body.Close()
+			}
+			late := time.After(20 * time.Second)
+			for {
+				select {
+				case got := <-a.notes:
+					if got.Method == "" && all(string(got.Params), []string{`"id":"why"`, `"error"`}) {
+						return
+					}
+				case <-late:
+					t.Fatal("the agent never hears that nobody answers")
+				}
+			}
+		})
+	}
+}
+
 // An agent of the legacy era whose caller has no session cannot ask anybody. It hears so at once, and the call goes on.
 func TestR19_WhoCannotBeAskedIsRefusedAtOnce(t *testing.T) {
 	answers := make(chan asked, 10)

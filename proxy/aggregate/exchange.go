@@ -28,7 +28,8 @@ type exchange struct {
 	modern  bool
 	version string
 	events  bool                    // takes an event stream
-	cancel  context.CancelCauseFunc // of the context that the request is served in
+	life    context.Context         // that the request is served in
+	cancel  context.CancelCauseFunc // ends it
 	began   time.Time
 	meant   string // the agent that the request is for, once that is clear
 	asked   bool   // it was sent to that agent
@@ -142,7 +143,7 @@ func (x *exchange) serve() {
 	}
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
-	x.cancel = cancel
+	x.life, x.cancel = ctx, cancel
 	stop := context.AfterFunc(x.s.life, func() { cancel(errStopping) })
 	defer stop()
 	x.c.begin(x, cancel)
