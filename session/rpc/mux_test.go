@@ -141,9 +141,10 @@ func TestLateProgress(t *testing.T) {
 // A question on the stream of a call that is over belongs to no other: it does not end with that one, nor is it said to be its.
 func TestLateQuestionBelongsToNoOtherCall(t *testing.T) {
 	m := New(&refusing{sent: make(chan transport.Message, 1)}, transport.Tap{})
-	asked := make(chan context.Context)
+	asked, seen := make(chan context.Context), make(chan struct{})
 	m.OnServe = func(ctx context.Context, _ jsonrpc.Envelope) ([]byte, *jsonrpc.Error) {
 		asked <- ctx
+		<-seen
 		return nil, nil
 	}
 	var ids []uint64
@@ -167,6 +168,7 @@ func TestLateQuestionBelongsToNoOtherCall(t *testing.T) {
 	if ctx.Err() != nil {
 		t.Error(context.Cause(ctx))
 	}
+	close(seen)
 	m.wg.Add(-2) // nothing was sent
 	if err := m.Close(&failure.Error{}); err != nil {
 		t.Error(err)
