@@ -55,14 +55,21 @@ func (v *inbox) Actions() []tui.Action {
 			},
 		}
 	}
+	answer := give("answer", "enter", "answer", "Open the question and answer it; one that is over is shown.", 1, v.none, func(c *tui.Ctx, q pending.Question) tea.Cmd {
+		return c.Navigate("answer", q.ID)
+	})
+	answer.Now = func(*tui.Ctx) string {
+		if _, open, _ := v.selected(); !open {
+			return "show"
+		}
+		return ""
+	}
 	return append([]tui.Action{
-		give("answer", "enter", "answer", "Open the question and answer it; one that is over is shown.", 1, v.none, func(c *tui.Ctx, q pending.Question) tea.Cmd {
-			return c.Navigate("answer", q.ID)
-		}),
-		give("decline", "d", "decline", "Decline the question: the server is announced that you do not want to answer.", 2, v.over, func(c *tui.Ctx, q pending.Question) tea.Cmd {
+		answer,
+		give("decline", "d", "decline", "Decline the question: the server is told that you do not want to answer.", 2, v.over, func(c *tui.Ctx, q pending.Question) tea.Cmd {
 			return v.decline(c, q)
 		}),
-		give("cancel", "c", "cancel", "Dismiss the elicitation without choosing: the server is announced that it was cancelled.", 3, v.noCancel, func(c *tui.Ctx, q pending.Question) tea.Cmd {
+		give("cancel", "c", "cancel", "Dismiss the elicitation without choosing: the server is told that it was cancelled.", 3, v.noCancel, func(c *tui.Ctx, q pending.Question) tea.Cmd {
 			return v.give(c, q, pending.Action(pending.Cancel))
 		}),
 	}, questionActions(&v.reply, "inbox", "detail")...)
@@ -217,7 +224,7 @@ func (v *inbox) sync(c *tui.Ctx) tea.Cmd {
 	if at >= 0 {
 		v.List.Select(at)
 	}
-	if e, _, ok := v.selected(); ok {
+	if e, _, ok := v.selected(); ok && (at >= 0 || !v.given[v.at]) { // one that was answered here is found again once the queue has ended it
 		v.at = e.ID
 	}
 	return tea.Batch(cmd, v.describe(c))
@@ -325,6 +332,7 @@ func questionTitle(th *tui.Theme, e pending.Ended, open bool) string {
 	}
 	if !open {
 		how, _ := outcome(th, e)
+		how, _, _ = strings.Cut(how, ": ") // the question itself says why
 		s += " · " + safe.Line(how, 60)
 	}
 	return s

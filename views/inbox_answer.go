@@ -95,7 +95,13 @@ func (v *answer) Actions() []tui.Action {
 		{
 			ID: "answer.later", Keys: []string{"q"}, Title: "answer later", Group: "Answer", Hint: 60,
 			Help: "Go back to where you came from; the question waits, and what was typed is kept.",
-			Run:  func(c *tui.Ctx) tea.Cmd { return c.Back() },
+			Now: func(c *tui.Ctx) string {
+				if v.over(c) != "" {
+					return "back"
+				}
+				return ""
+			},
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Back() },
 		},
 	}
 	all = append(all, formActions("answer", v.nothing, func() *form.Form { return v.draft.form }, func(*tui.Ctx) tea.Cmd { return v.draft.form.Cmd() })...)

@@ -86,7 +86,7 @@ func TestInboxPage(t *testing.T) {
 				app.Press("o")
 				switch {
 				case !k.opened:
-					app.Toast("opening a page: ")
+					app.Toast("open page: ")
 				case k.asks:
 					app.Confirm("Open a page of").Says("punycode").Yes()
 					fallthrough

@@ -28,7 +28,7 @@ func (v *answer) noPage(c *tui.Ctx) string {
 		return "there is no browser to open it with; copy the URL"
 	}
 	if p := pending.PageOf(pageURL(v.cur.Question)); p.Refused != nil {
-		return p.Refused.Error()
+		return safe.Line(p.Why, 100) + "; " + p.Next
 	}
 	return ""
 }

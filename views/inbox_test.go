@@ -168,6 +168,7 @@ func TestInboxDeclineAndCancel(t *testing.T) {
 				app.Press("i").View("answer")
 			} else {
 				app.Press("8").View("inbox").Sleep(time.Second)
+				app.Hints().Has("enter answer", "d decline", "c cancel", "x cancel call").HasNot("i answer")
 			}
 			app.Press(k.key)
 			app.Eventually(func() string {
@@ -179,6 +180,17 @@ func TestInboxDeclineAndCancel(t *testing.T) {
 			app.Press("8").View("inbox").Pane("list").Has("asker")
 		})
 	}
+}
+
+// Who answers in the list sees what became of that question, and not of an earlier one.
+func TestInboxShowsTheOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, _ := asked(t, "elicitation/create", person, tuitest.Size(80, 24))
+		app.Press("i").View("answer").Press("f7").View("call").Press("r").Sleep(time.Second)
+		app.Press("8").View("inbox").Sleep(time.Second).Press("d").Pane("detail").Has("✗ declined", "answer   raw")
+		app.Hints().Has("enter show")
+		app.Press("enter").View("answer").Hints().Has("q back")
+	})
 }
 
 const chat = `{"systemPrompt":"You are terse.","maxTokens":100,"temperature":0.2,"modelPreferences":{"hints":[{"name":"sonnet"}]},` +

@@ -97,6 +97,7 @@ func (v *taskScreen) Actions() []tui.Action {
 				if s, ok := c.Sessions.Server(t.server); ok {
 					s.ForgetTask(t.ID)
 				}
+				v.leave()
 				return tea.Batch(v.sync(c), c.Toast(tui.Note, "forgotten here; the server still has it: "+text.Clip(t.ID, 60)))
 			},
 		},

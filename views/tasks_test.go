@@ -201,6 +201,7 @@ func TestTaskFromTheForm(t *testing.T) {
 		app.Press("9").View("tasks").Pane("list").Some(tuitest.Contains("✓ completed work"))
 		app.Press("enter").Pane("detail").Has("the work is done")
 		app.Press("tab", "d").Pane("list").Has("No tasks yet")
+		app.Pane("detail").HasNot("the work is done")
 	})
 }
 

@@ -50,6 +50,6 @@ func TestFormHintsFollowTheField(t *testing.T) {
 		app.Hints().Has("ctrl+g call", "tab next field", "ctrl+r raw JSON", "f1 help")
 		app.Hints().HasNot("/ filter", "y v", "? help")
 		app.Press("down").Hints().Has("space choose")
-		app.Press("enter").Hints().Has("enter accept", "esc close")
+		app.Press("enter").Hints().Has("enter choose", "esc close")
 	})
 }

@@ -16,11 +16,14 @@ type Page struct {
 	Warnings []string
 	// Refused is why it must not be opened; nil if it may.
 	Refused error
+	// Why says the same without the URL, and Next what to do; both are empty where Refused is nil.
+	Why, Next string
 }
 
 // PageOf judges the URL of an elicitation: only https is opened, and http on this machine.
 func PageOf(raw string) Page {
 	no := func(p Page, why, next string) Page {
+		p.Why, p.Next = why, next
 		p.Refused = &failure.Error{Kind: failure.Usage, Stage: "opening a page", Message: why + ": " + text.Clip(raw, 200), Next: next}
 		return p
 	}

@@ -5,11 +5,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/pending"
@@ -65,7 +63,11 @@ func QuestionParts(e pending.Ended, masked func(result []byte) []byte) (Verdict,
 		}
 	}
 	parts = append(parts, Part{label: "raw", src: Source{Name: name + "-raw", None: "no params", read: bytesOf(q.Params)}})
-	return Verdict{Flaws: flawsOf(q)}, parts
+	flaws := flawsOf(q)
+	if e.Why != "" { // the title has no room for it
+		flaws = append([]string{"⊘ " + safe.Line(e.Why, 200)}, flaws...)
+	}
+	return Verdict{Flaws: flaws}, parts
 }
 
 // flawsOf is what is wrong with a question.
@@ -142,10 +144,13 @@ func pageBlock(q pending.Question, who string) Source {
 	for _, s := range p.Warnings {
 		about = append(about, "! "+s)
 	}
-	var refused *failure.Error
-	if errors.As(p.Refused, &refused) { // its URL is below
-		why, _, _ := strings.Cut(refused.Message, ": "+text.Clip(raw, 200))
-		about = append(about, "✗ "+safe.Line(why+"; "+refused.Next, 500))
+	if p.Refused != nil { // its URL is below
+		why := "✗ " + safe.Line(p.Why, 250)
+		if one := why + "; " + p.Next; paint.Width(one) <= 76 {
+			about = append(about, one)
+		} else { // what stands above a block is not wrapped
+			about = append(about, why, "  "+p.Next)
+		}
 	}
 	return Source{
 		title: who + " wants a page to be opened", Head: about, read: bytesOf([]byte(raw)), None: "no URL", ext: ".txt", quoted: true,

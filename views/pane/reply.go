@@ -241,7 +241,11 @@ func (r *Reply) clickTab(c *tui.Ctx, x int) tea.Cmd {
 // (▸text  structured  raw), or that one alone where there is no more room. Of a long title the end is shown.
 func (r *Reply) frame(p *tui.Pane) {
 	p.Badge, r.tabs = "", 0
-	room := p.W - 6 - paint.Width(r.verdict) - min(paint.Width(p.Title), 12)
+	title := paint.Width(p.Title)
+	if r.verdict != "" { // the title gives way
+		title = min(title, 12)
+	}
+	room := p.W - 6 - paint.Width(r.verdict) - title
 	if len(r.parts) > 1 && !r.loading && r.err == nil {
 		var names []string
 		for i, x := range r.parts {
