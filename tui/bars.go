@@ -126,8 +126,8 @@ func (a *App) hintLine(w int) string {
 	late, _ := slices.BinarySearchFunc(list, lateHint, func(x *Action, h int) int { return cmp.Compare(x.Hint, h) })
 	typing := a.typing()
 	var bar []key.Binding
-	put := func(k, title string) { // what stands first is what the key does
-		if k != "" && !slices.ContainsFunc(bar, func(b key.Binding) bool { return b.Keys()[0] == k }) {
+	put := func(k, title string) { // what stands first is what the key does, and of two keys for the same the first is enough
+		if k != "" && !slices.ContainsFunc(bar, func(b key.Binding) bool { return b.Keys()[0] == k || b.Help().Desc == title }) {
 			bar = append(bar, binding(k, title))
 		}
 	}

@@ -181,7 +181,11 @@ func (f *frame) toasts(a *App) {
 		if y < f.layout.Hints.Y {
 			x -= 2 // leave the corner of the border
 		} else if x > 0 && y == f.layout.Hints.Y { // as many hints as fit beside it, none cut in the middle
-			f.rows[y] = paint.Fit(a.hintLine(x), a.w)
+			hints := ""
+			if x >= 12 {
+				hints = a.hintLine(x)
+			}
+			f.rows[y] = paint.Fit(hints, a.w)
 		}
 		paint.Splice(f.rows[y:y+1], []string{r}, x, 0, w)
 	}

@@ -60,8 +60,11 @@ func globalActions() []Action {
 			ID: "app.inbox", Keys: []string{"i", "f9"}, Title: "answer", Group: "Call", Hint: 9,
 			Help: "Go to the question of a server that waits longest for your answer. f9 works while typing.",
 			Disabled: func(c *Ctx) string {
-				if c.app.inbox() == "" || c.View == "answer" {
-					return "no other question of a server waits for an answer"
+				switch {
+				case c.View == "answer":
+					return "no other question waits for your answer"
+				case c.app.inbox() == "":
+					return "no question waits for your answer"
 				}
 				return ""
 			},
@@ -276,6 +279,12 @@ func noNextPane(c *Ctx) string {
 func givesUp(c *Ctx) string {
 	if c.app.ops.calls() == 0 && c.Server != nil && c.Server.Status().State == session.Connecting {
 		return "give up"
+	}
+	local, _ := c.app.actions.scoped(c.View, c.Focus)
+	for _, a := range local { // a question or a task has a key to cancel of its own
+		if a.Title == "cancel" && a.reason(c) == "" {
+			return "cancel call"
+		}
 	}
 	return ""
 }

@@ -23,10 +23,10 @@ func (f *Form) Hints() []Hint {
 		return []Hint{{[]string{"enter"}, "use this key"}, {[]string{"esc"}, "keep the old"}}
 	}
 	if f.pop != nil && f.pop.suggestion {
-		return []Hint{{[]string{"tab", "enter"}, "accept"}, {[]string{"down", "up"}, "choose"}, {[]string{"esc"}, "close"}}
+		return []Hint{{[]string{"tab", "enter"}, "choose"}, {[]string{"down", "up"}, "next"}, {[]string{"esc"}, "close"}}
 	}
 	if f.pop != nil {
-		return []Hint{{[]string{"enter"}, "accept"}, {[]string{"tab", "down", "up"}, "choose"}, {[]string{"esc"}, "close"}}
+		return []Hint{{[]string{"enter"}, "choose"}, {[]string{"tab", "down", "up"}, "next"}, {[]string{"esc"}, "close"}}
 	}
 	var out []Hint
 	add := func(text string, keys ...string) { out = append(out, Hint{keys, text}) }
@@ -49,11 +49,11 @@ func (f *Form) Hints() []Hint {
 	case r.kind == rowField && r.field.Shape() == schema.ShapeBoolean:
 		add("toggle", "space")
 	}
-	add("next field", "tab", "down")
-	add("raw JSON", "ctrl+r")
 	if f.likelyFile() {
 		add("pick a file", "ctrl+f")
 	}
+	add("next field", "tab", "down")
+	add("raw JSON", "ctrl+r")
 	if f.growable() {
 		add("add", "ctrl+n")
 	}
