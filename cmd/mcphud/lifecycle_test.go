@@ -267,9 +267,11 @@ func TestOnATerminal(t *testing.T) {
 			t.Errorf("%q of\n%s", l, said)
 		}
 	}
-	out, code = onTerminal(t, "tools", "call", "sleep", "seconds=0.6", "steps=3", "--url", url)
-	if code != 0 || !strings.Contains(out, "slept 600ms in 3 steps") || !strings.Contains(out, "/3 (") {
-		t.Errorf("exit %d: %q", code, out)
+	for version, want := range map[string]string{"2025-11-25": "/3 (", "2026-07-28": "\x1b[Ktask: working"} { // there it becomes a task
+		out, code = onTerminal(t, "tools", "call", "sleep", "seconds=0.6", "steps=3", "--url", url, "--protocol", version)
+		if code != 0 || !strings.Contains(out, "slept 600ms in 3 steps") || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d: %q, want %q in it", version, code, out, want)
+		}
 	}
 	out, code = onTerminal(t, "tools", "call", "fail", "--url", url)
 	if code != 5 || !strings.Contains(out, "error: the tool reported an error") {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -206,14 +207,14 @@ func (s *side) stop() {
 
 // progressText is a line such as "3/10 (30 %) step 3 of 10".
 func progressText(p rpc.Progress) string {
-	out := fmt.Sprintf("%g", p.Progress)
-	if p.HasTotal && p.Total > 0 {
+	out := ""
+	switch {
+	case p.HasTotal && p.Total > 0:
 		out = fmt.Sprintf("%g/%g (%.0f %%)", p.Progress, p.Total, 100*p.Progress/p.Total)
+	case p.Progress != 0 || p.Message == "": // a task has no number
+		out = fmt.Sprintf("%g", p.Progress)
 	}
-	if p.Message != "" {
-		out += " " + p.Message
-	}
-	return out
+	return strings.TrimSpace(out + " " + p.Message)
 }
 
 // logLine is a log message as one line: level, logger, data.
