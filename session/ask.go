@@ -120,6 +120,20 @@ func (s *Session) asking() context.Context {
 	return s.asks
 }
 
+// inTurn runs f, which asks one question, beside the caller, and returns when it is over or waits for a person.
+func (s *Session) inTurn(ctx context.Context, wg *sync.WaitGroup, f func(context.Context)) {
+	if s.opts.Pending == nil {
+		wg.Go(func() { f(ctx) })
+		return
+	}
+	turn, next := context.WithCancel(context.Background())
+	wg.Go(func() {
+		defer next()
+		f(pending.InTurn(ctx, next))
+	})
+	<-turn.Done()
+}
+
 // all asks the questions of one round at once.
 func (s *Session) all(ctx context.Context, asked []pending.Question) ([][]byte, error) {
 	ctx, end := context.WithCancelCause(ctx)
@@ -130,13 +144,13 @@ func (s *Session) all(ctx context.Context, asked []pending.Question) ([][]byte, 
 	results, errs := make([][]byte, len(asked)), make([]error, len(asked))
 	var wg sync.WaitGroup
 	for i, x := range asked {
-		wg.Go(func() {
+		s.inTurn(ctx, &wg, func(ctx context.Context) {
 			var fault *jsonrpc.Error
 			if results[i], fault, errs[i] = s.answer(ctx, x); fault != nil {
 				errs[i] = refusal(x, fault)
 			}
-			if errs[i] != nil {
-				cancel() // one that is missing makes the others useless
+			if errs[i] != nil && (s.opts.Pending.Attended() || failure.KindOf(errs[i]) != failure.NeedsInput) {
+				cancel() // one that is missing makes the others useless; where nobody is, all are named
 			}
 		})
 	}

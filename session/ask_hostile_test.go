@@ -131,6 +131,52 @@ func TestCancelledRoundSaysSoOnce(t *testing.T) {
 	})
 }
 
+// TestPreparedAnswersAreForQuestionsInOrder: of one round, too; and those that are left are all named.
+func TestPreparedAnswersAreForQuestionsInOrder(t *testing.T) {
+	const n = 8
+	var round strings.Builder
+	for i := range n {
+		fmt.Fprintf(&round, `,"k%d":{"method":"elicitation/create","params":%s}`, i, asksName)
+	}
+	open := func(t *testing.T, prepared int) (*session.Session, *pending.Queue) {
+		script := &pending.Script{}
+		for i := range prepared {
+			if err := script.Add(fmt.Appendf(nil, `{"n":%d}`, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		q := pending.New(pending.Options{Rules: []pending.Rule{script}})
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Serve(func(env jsonrpc.Envelope) {
+				answers := jsonrpc.Get(env.Params, "inputResponses")
+				switch {
+				case env.Method == "server/discover":
+					p.Answer(env, modernHello)
+				case answers != nil:
+					p.Answer(env, string(answers))
+				case env.Method == "tools/call":
+					p.Answer(env, `{"resultType":"input_required","inputRequests":{`+round.String()[1:]+`}}`)
+				}
+			})
+		})}, config.Server{})
+		return s, q
+	}
+	s, _ := open(t, n)
+	r, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{})
+	for i := range n {
+		if got := string(jsonrpc.Get(r.Result, fmt.Sprint("k", i), "content")); err != nil || got != fmt.Sprintf(`{"n":%d}`, i) {
+			t.Errorf("question %d got %s %v", i, got, err)
+		}
+	}
+	s, q := open(t, 3)
+	if _, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{}); failure.KindOf(err) != failure.NeedsInput {
+		t.Error(err)
+	}
+	if left := q.Unanswered(); len(left) != n-3 || left[0].Key != "k3" {
+		t.Errorf("%d are left, the first %+v", len(left), left)
+	}
+}
+
 // TestTasksQuestionOutlivesOtherCalls: what a task asks over stdio does not end with a call that runs at that moment.
 func TestTasksQuestionOutlivesOtherCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -82,6 +82,14 @@ func (q *Queue) Attended() bool { return q != nil && q.o.Attended }
 // Rev grows with every change of Open and Ended.
 func (q *Queue) Rev() uint64 { return q.rev.Load() }
 
+type turnKey struct{}
+
+// InTurn makes a question that is asked with the context call left when the rules leave it to a person. Whoever asks several asks
+// the next one then: prepared answers are for questions in their order.
+func InTurn(ctx context.Context, left func()) context.Context {
+	return context.WithValue(ctx, turnKey{}, left)
+}
+
 // Ask waits until x is answered: by a rule, by a person, or not at all. changed is called when Open has changed. A fault with
 // CodeDeclined was chosen by a person; an end of ctx gives context.Cause(ctx) as err.
 func (q *Queue) Ask(ctx context.Context, x Question, changed func()) (result json.RawMessage, fault *jsonrpc.Error, err error) {
@@ -124,6 +132,9 @@ func (q *Queue) wait(ctx context.Context, w *waiting) (answer, error) {
 		}
 		q.mu.Unlock()
 		return answer{fault: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "nobody is there to answer " + text.Clip(w.Method, 100)}}, nil
+	}
+	if left, ok := ctx.Value(turnKey{}).(func()); ok {
+		left()
 	}
 	select {
 	case a := <-w.answer:
