@@ -56,6 +56,9 @@ func (s *Session) answer(ctx context.Context, x pending.Question) ([]byte, *json
 		defer rpc.Asking(ctx)()
 		return s.opts.Pending.Ask(ctx, x, s.notifyChange)
 	}
+	if mode := jsonrpc.GetString(x.Params, "mode"); x.Method == methodElicit && s.opts.Pending != nil { // 2025-11-25, client/elicitation, "Error Handling"
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "mcphud does not support elicitation of mode " + text.Clip(mode, 100)}, nil
+	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "mcphud does not support " + text.Clip(x.Method, 100)}, nil
 }
 

@@ -204,3 +204,25 @@ func TestTasksQuestionOutlivesOtherCalls(t *testing.T) {
 		}
 	})
 }
+
+// TestUnknownModeIsRefused: elicitation in a mode that does not exist is no form without fields.
+func TestUnknownModeIsRefused(t *testing.T) {
+	q := pending.New(pending.Options{Rules: []pending.Rule{always{`{"action":"accept"}`}}})
+	_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+		p.Handshake(`{"tools":{}}`)
+		var call jsonrpc.Envelope
+		p.Serve(func(env jsonrpc.Envelope) {
+			switch env.Method {
+			case "tools/call":
+				call = env
+				p.Send(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"mode":"voice","message":"Speak"}}`)
+			case "":
+				p.Answer(call, fmt.Sprintf(`{"code":%s}`, jsonrpc.Get(env.Error, "code")))
+			}
+		})
+	})}, config.Server{})
+	got, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{})
+	if err != nil || string(got.Result) != `{"code":-32602}` {
+		t.Errorf("%s %v", got.Result, err)
+	}
+}

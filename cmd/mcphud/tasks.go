@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/tasks"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 func (a *app) tasksCommand() *cobra.Command {
@@ -112,7 +113,7 @@ func (s *side) task(format string) func(tasks.Task) {
 				s.emitErr = s.emit("", t.Raw)
 			}
 		case t.Status != last.Status:
-			s.write("mcphud: task " + t.ID + ": " + string(t.Status))
+			s.write("mcphud: task " + safe.Quote(t.ID) + ": " + string(t.Status))
 		}
 		last = t
 	}

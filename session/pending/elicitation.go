@@ -35,15 +35,18 @@ func (q Question) Message() string { return jsonrpc.GetString(q.Params, "message
 
 // Defaults is the content that the defaults of a requestedSchema make (SEP-1034), and the required fields that have none.
 func Defaults(schema []byte) (content json.RawMessage, missing []string) {
-	required := map[string]bool{}
+	required, known := map[string]bool{}, map[string]bool{}
+	var names []string
 	_ = jsonrpc.Elements(jsonrpc.Get(schema, "required"), func(v []byte) bool { // a schema without it requires nothing
-		name, _ := jsonrpc.String(v)
-		required[name] = true
+		if name, ok := jsonrpc.String(v); ok && !required[name] {
+			required[name], names = true, append(names, name)
+		}
 		return true
 	})
 	content = json.RawMessage("{}")
 	var set []jsonrpc.Change
 	_ = jsonrpc.Members(jsonrpc.Get(schema, "properties"), func(name string, field []byte) bool { // no object: no fields
+		known[name] = true
 		switch value := jsonrpc.Get(field, "default"); {
 		case value != nil:
 			set = append(set, jsonrpc.Set(value, name))
@@ -52,6 +55,11 @@ func Defaults(schema []byte) (content json.RawMessage, missing []string) {
 		}
 		return true
 	})
+	for _, name := range names { // that no property describes
+		if !known[name] {
+			missing = append(missing, name)
+		}
+	}
 	if out, err := jsonrpc.Update(nil, set...); err == nil && len(set) > 0 {
 		content = out
 	}

@@ -17,17 +17,19 @@ const (
 	Form     Kind = "form"     // elicitation of values, by a schema
 	URL      Kind = "url"      // elicitation by a page that the person opens
 	Sampling Kind = "sampling" // a message of a language model
-	Other    Kind = "other"    // a method that this package does not know
+	Other    Kind = "other"    // a method, or a mode of elicitation, that this package does not know
 )
 
 // KindOf is the kind of a request by its method and params.
 func KindOf(method string, params []byte) Kind {
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodElicitationCreate:
-		if jsonrpc.GetString(params, "mode") == "url" {
+		switch jsonrpc.GetString(params, "mode") {
+		case "", "form":
+			return Form
+		case "url":
 			return URL
 		}
-		return Form
 	case mcp.MethodSamplingCreateMessage:
 		return Sampling
 	}

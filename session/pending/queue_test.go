@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -113,6 +114,9 @@ func TestAnswersAreChecked(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	content, missing := Defaults([]byte(`{"type":"object","required":["a","b","l"],"properties":{"a":{"default":"x"},"n":{"type":"number","default":1.0},"b":{"type":"boolean"},"l":{"type":"array","default":["u"]},"o":{"type":"string"}}}`))
 	if string(content) != `{"a":"x","n":1.0,"l":["u"]}` || len(missing) != 1 || missing[0] != "b" {
+		t.Errorf("%s %v", content, missing)
+	}
+	if content, missing := Defaults([]byte(`{"required":["ghost","a",7,"ghost"],"properties":{"a":{"default":1}}}`)); string(content) != `{"a":1}` || !slices.Equal(missing, []string{"ghost"}) {
 		t.Errorf("%s %v", content, missing)
 	}
 	for _, schema := range []string{``, `{}`, `[]`, `{"properties":[]}`, `{"properties":{"a":1}}`} {
