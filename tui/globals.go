@@ -61,10 +61,10 @@ func globalActions() []Action {
 			Help: "Go to the question of a server that waits longest for your answer. f9 works while typing.",
 			Disabled: func(c *Ctx) string {
 				switch {
-				case c.View == "answer":
-					return "no other question waits for your answer"
 				case c.app.inbox() == "":
 					return "no question waits for your answer"
+				case c.View == "answer":
+					return "this is one that waits; the inbox lists them all"
 				}
 				return ""
 			},
@@ -282,7 +282,7 @@ func givesUp(c *Ctx) string {
 	}
 	local, _ := c.app.actions.scoped(c.View, c.Focus)
 	for _, a := range local { // a question or a task has a key to cancel of its own
-		if a.Title == "cancel" && a.reason(c) == "" {
+		if a.Title == "cancel" {
 			return "cancel call"
 		}
 	}

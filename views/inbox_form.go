@@ -119,7 +119,7 @@ func samplingResult(value json.RawMessage) (json.RawMessage, error) {
 		}
 		kind := http.DetectContentType(data)
 		if !strings.HasPrefix(kind, "image/") {
-			return nil, fmt.Errorf("the image is not a picture that is known here but %s", kind)
+			return nil, fmt.Errorf("the image is not a known kind of picture: %s", kind)
 		}
 		m.Content = append(m.Content, pending.Image(kind, *v.Image))
 	}

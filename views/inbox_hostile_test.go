@@ -210,10 +210,10 @@ func TestInboxLongConversation(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	slowest := r.send(tui.SessionChanged{})
-	_, took := r.until("▌ maxTokens: 1")
+	_, took := r.until("▌ many words")
 	slowest = max(slowest, took, r.press("enter"))
 	_, took = r.until("Your answer")
-	_, late := r.until("▌ maxTokens: 1")
+	_, late := r.until("▌ many words")
 	took = max(took, late)
 	r.rest() // the form has the keys
 	slowest = max(slowest, took, r.press("shift+tab", "G"))

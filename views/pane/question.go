@@ -160,9 +160,6 @@ func pageBlock(q pending.Question, who string) Source {
 
 // conversation is what a language model is asked with: the system prompt, the messages, and the settings.
 func conversation(q pending.Question, who string) (out []Source) {
-	if s := settings(q.Params); s != "" {
-		out = append(out, Source{title: "what " + who + " wants of the answer", read: bytesOf([]byte(s)), ext: ".txt", quoted: true, render: quote(nil)})
-	}
 	if s := jsonrpc.GetString(q.Params, "systemPrompt"); s != "" {
 		out = append(out, quoted("system prompt", s))
 	}
@@ -187,6 +184,9 @@ func conversation(q pending.Question, who string) (out []Source) {
 		out = append(out, Source{title: "messages are not an array: see raw", None: " ", read: bytesOf(nil)})
 	case n > maxSaid:
 		out = append(out, Source{title: fmt.Sprintf("%d more: see raw", n-maxSaid), None: " ", read: bytesOf(nil)})
+	}
+	if s := settings(q.Params); s != "" { // last: what is asked comes first
+		out = append(out, Source{title: "what " + who + " wants of the answer", read: bytesOf([]byte(s)), ext: ".txt", quoted: true, render: quote(nil)})
 	}
 	return out
 }
