@@ -70,8 +70,9 @@ func TestInboxModern(t *testing.T) {
 
 	form(app, "test_input_required_result_multiple_inputs").Focused()
 	app.Press("ctrl+g").Status().Has("inbox 2")
-	app.Press("i").View("answer").Pane("form").Focused()
-	app.Type("Ada").Press("ctrl+g").View("call").Status().Has("inbox 1")
-	app.Press("i").View("answer").Pane("question").Has("sampling", "Generate a greeting")
-	app.Type("Good morning").Press("ctrl+g").View("call").Pane("result").Has("name=Ada, greeting=Good morning, roots=none")
+	app.Press("i").View("answer").Pane("question").Has("sampling", "Generate a greeting") // in the order in which they were sent
+	app.Type("Good morning").Press("ctrl+g").View("call").Status().Has("inbox 1")
+	app.Press("i").View("answer").Pane("question").Has("What is your name?")
+	app.Pane("form").Focused()
+	app.Type("Ada").Press("ctrl+g").View("call").Pane("result").Has("name=Ada, greeting=Good morning, roots=none")
 }
