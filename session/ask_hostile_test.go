@@ -205,7 +205,7 @@ func TestTasksQuestionOutlivesOtherCalls(t *testing.T) {
 	})
 }
 
-// TestUnknownModeIsRefused: elicitation in a mode that does not exist is no form without fields.
+// TestUnknownModeIsRefused: elicitation in a mode that does not exist is not a form without fields.
 func TestUnknownModeIsRefused(t *testing.T) {
 	q := pending.New(pending.Options{Rules: []pending.Rule{always{`{"action":"accept"}`}}})
 	_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {

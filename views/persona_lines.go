@@ -88,7 +88,7 @@ func comparisonLines(th *tui.Theme, w int, server string, c persona.Comparison) 
 	d := pane.NewDetails(th, w)
 	name := safe.Line(c.Persona.Name, 60)
 	if c.Same() {
-		d.Lines = append(d.Lines, th.OK.S("✓ ")+th.Text.S(safe.Line(server+" offers the same to "+name, w-2)))
+		d.Lines = append(d.Lines, th.OK.S("✓ ")+th.Text.S(safe.Line(server+" offers the same to the client "+name, w-2)))
 	} else {
 		d.Lines = append(d.Lines, th.Warn.S("≠ ")+th.Text.S(safe.Line(server+" offers something else to "+name, w-2)))
 	}

@@ -107,7 +107,7 @@ func TestPersonaComparison(t *testing.T) {
 	}
 	app.Status().Has("as Claude Code") // the connection is as it was
 	app.Press("up", "up", "up", "up", "c").Overlay("Start a second process?").Press("y")
-	app.Pane("detail").Has("✓ choosy offers the same to claude-code", "the same")
+	app.Pane("detail").Has("✓ choosy offers the same to the client claude-code", "the same")
 	app.Press("g").Pane("detail").Has("follows from who answers")
 	app.Press("G").Pane("detail").Has("≠ choosy")
 	app.Press("enter").Toast("presented as none").Pane("detail").Has("advertises").HasNot("≠ choosy") // it was compared with claude-code
