@@ -331,12 +331,15 @@ func TestSessionPresentsAnotherClient(t *testing.T) {
 func TestTooManyQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := pending.New(pending.Options{Attended: true})
-		refused := make(chan string, 100)
+		refused, alive := make(chan string, 100), make(chan struct{}, 1)
 		m, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
 			p.Handshake(`{"tools":{}}`)
 			p.Serve(func(env jsonrpc.Envelope) {
 				if env.Kind == jsonrpc.ErrorResponse {
 					refused <- string(env.Error)
+				}
+				if string(env.ID) == `"alive"` && env.Kind == jsonrpc.Response {
+					alive <- struct{}{}
 				}
 				if env.Method != "tools/call" {
 					return
@@ -345,6 +348,7 @@ func TestTooManyQuestions(t *testing.T) {
 					p.Send(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":%s}`, i, asksName)
 				}
 				p.Send(`{"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":%s}`, asksName)
+				p.Send(`{"jsonrpc":"2.0","id":"alive","method":"ping"}`)
 			})
 		})}, config.Server{})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -353,6 +357,7 @@ func TestTooManyQuestions(t *testing.T) {
 		if len(refused) != 6 || !strings.Contains(<-refused, "more than 64 requests at once") {
 			t.Errorf("%d were refused", len(refused))
 		}
+		<-alive // a ping is answered all the same
 		if notes := sessiontest.Notes(m, journal.State); strings.Count(notes, "with this id is still being answered") != 1 {
 			t.Error(notes)
 		}

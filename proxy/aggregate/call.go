@@ -14,8 +14,10 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
-// maxCall is how long a call may take whatever its progress, and how long a client has to answer what an agent asks.
-const maxCall = 24 * time.Hour
+const (
+	maxCall = 24 * time.Hour // whatever the progress
+	maxAsk  = 4 * time.Hour  // how long the client has to answer what an agent asks: who never does holds a call until then
+)
 
 // maxSilence is how long an event stream may bring nothing where the client asked for no progress: who works says nothing then.
 const maxSilence = 5 * time.Minute

@@ -77,7 +77,11 @@ func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
 	ofTask := jsonrpc.Get(env.Params, "_meta", mcp.RelatedTaskMetaKey) != nil
 	ctx, stop := context.WithCancelCause(m.ctx)
 	m.mu.Lock()
-	if _, twice := m.serving[id]; twice || len(m.serving) >= maxServing || m.closed != nil {
+	limit := maxServing
+	if env.Method == string(mcp.MethodPing) { // nobody is asked, and a server that gets no answer gives the connection up
+		limit *= 2
+	}
+	if _, twice := m.serving[id]; twice || len(m.serving) >= limit || m.closed != nil {
 		refuse := !twice && m.closed == nil && m.refusing < maxServing
 		if refuse {
 			m.refusing++
