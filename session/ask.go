@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,16 +51,43 @@ func (s *Session) answer(ctx context.Context, x pending.Question) ([]byte, *json
 	}
 	x.Server, x.Title, x.Conn = s.Name(), s.Title(), s.connID()
 	switch {
+	case x.Method == methodElicit && s.opts.Pending != nil && !s.declares(pending.KindOf(x.Method, x.Params)):
+		mode := cmp.Or(jsonrpc.GetString(x.Params, "mode"), "form") // 2025-11-25, client/elicitation, "Error Handling"
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "mcphud does not support elicitation of mode " + text.Clip(mode, 100)}, nil
 	case x.Method == "roots/list" && (len(s.Roots()) > 0 || s.opts.Pending.Attended() || jsonrpc.Get(s.presents().Capabilities, "roots") != nil):
 		return s.listRoots(), nil, nil
 	case s.opts.Pending != nil && pending.KindOf(x.Method, x.Params) != pending.Other:
 		defer rpc.Asking(ctx)()
 		return s.opts.Pending.Ask(ctx, x, s.notifyChange)
 	}
-	if mode := jsonrpc.GetString(x.Params, "mode"); x.Method == methodElicit && s.opts.Pending != nil { // 2025-11-25, client/elicitation, "Error Handling"
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "mcphud does not support elicitation of mode " + text.Clip(mode, 100)}, nil
-	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "mcphud does not support " + text.Clip(x.Method, 100)}, nil
+}
+
+// declares reports whether elicitation of a kind agrees with what the server was told: the modes that were declared, or forms where
+// none was. A server that was told of no elicitation and asks all the same is answered: people want to see what it does.
+func (s *Session) declares(kind pending.Kind) bool {
+	if kind == pending.Other {
+		return false
+	}
+	s.mu.Lock()
+	c := s.conn
+	s.mu.Unlock()
+	if c == nil {
+		return true
+	}
+	caps := c.caps
+	if c.era == Modern {
+		caps = c.modernCaps
+	}
+	modes := jsonrpc.Get(caps, "elicitation")
+	if modes == nil {
+		return true
+	}
+	url := jsonrpc.Get(modes, "url") != nil
+	if kind == pending.URL {
+		return url
+	}
+	return !url || jsonrpc.Get(modes, "form") != nil
 }
 
 // asked counts the questions that wait, for those who wait for tasks.

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -205,24 +206,42 @@ func TestTasksQuestionOutlivesOtherCalls(t *testing.T) {
 	})
 }
 
-// TestUnknownModeIsRefused: elicitation in a mode that does not exist is not a form without fields.
-func TestUnknownModeIsRefused(t *testing.T) {
-	q := pending.New(pending.Options{Rules: []pending.Rule{always{`{"action":"accept"}`}}})
-	_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
-		p.Handshake(`{"tools":{}}`)
-		var call jsonrpc.Envelope
-		p.Serve(func(env jsonrpc.Envelope) {
-			switch env.Method {
-			case "tools/call":
-				call = env
-				p.Send(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"mode":"voice","message":"Speak"}}`)
-			case "":
-				p.Answer(call, fmt.Sprintf(`{"code":%s}`, jsonrpc.Get(env.Error, "code")))
-			}
-		})
-	})}, config.Server{})
-	got, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{})
-	if err != nil || string(got.Result) != `{"code":-32602}` {
-		t.Errorf("%s %v", got.Result, err)
+// TestUndeclaredModesAreRefused: elicitation in a mode that does not exist is not a form without fields, and one that the server was
+// not told of is not answered.
+func TestUndeclaredModesAreRefused(t *testing.T) {
+	for _, c := range []struct{ caps, mode, want string }{
+		{"", `"voice"`, "-32602"},
+		{"", `"form"`, "null"},
+		{"", `"url"`, "null"},
+		{"{}", `"url"`, "null"},
+		{`{"elicitation":{}}`, `"url"`, "-32602"},
+		{`{"elicitation":{"form":{}}}`, `"url"`, "-32602"},
+		{`{"elicitation":{"url":{}}}`, `"form"`, "-32602"},
+		{`{"elicitation":{}}`, `"form"`, "null"},
+		{`{"elicitation":{"url":{}}}`, `"url"`, "null"},
+	} {
+		q := pending.New(pending.Options{Rules: []pending.Rule{always{`{"action":"accept"}`}}})
+		o := session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Handshake(`{"tools":{}}`)
+			var call jsonrpc.Envelope
+			p.Serve(func(env jsonrpc.Envelope) {
+				switch env.Method {
+				case "tools/call":
+					call = env
+					p.Send(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"mode":%s,"message":"Speak"}}`, c.mode)
+				case "":
+					code := string(jsonrpc.Get(env.Error, "code"))
+					p.Answer(call, fmt.Sprintf(`{"code":%s}`, cmp.Or(code, "null")))
+				}
+			})
+		})}
+		if c.caps != "" {
+			o.Client = &session.Client{Capabilities: []byte(c.caps)}
+		}
+		_, s := sessiontest.Open(t, o, config.Server{})
+		got, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{})
+		if err != nil || string(got.Result) != `{"code":`+c.want+`}` {
+			t.Errorf("%s of %q: %s %v, want %s", c.mode, c.caps, got.Result, err, c.want)
+		}
 	}
 }

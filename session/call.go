@@ -185,6 +185,9 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 			return r, failure.Wrap(err, s.Title(), stage)
 		}
 		if !asksForInput(r.Result) {
+			if rounds.n > 0 {
+				r.Took = time.Since(rounds.cause.Started) // what was asked and answered is part of the call
+			}
 			return r, nil
 		}
 		if answers, err = s.answerInput(ctx, &rounds, r.Result); err != nil {
