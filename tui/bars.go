@@ -269,6 +269,14 @@ func (a *App) inbox() string {
 	return ""
 }
 
+// asked is the question that the focused screen would have answered next, 0 if it knows of none.
+func (a *App) asked() uint64 {
+	if v, ok := a.current().view.(Asker); ok {
+		return v.Question(&a.ctx)
+	}
+	return 0
+}
+
 // tickerLine is the last entry of the traffic.
 func (a *App) tickerLine(w int) string {
 	return paint.Fit(a.servers.ticker(a.ctx.Theme, w), w)

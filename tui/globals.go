@@ -58,17 +58,23 @@ func globalActions() []Action {
 		},
 		{
 			ID: "app.inbox", Keys: []string{"i", "f9"}, Title: "answer", Group: "Call", Hint: 9,
-			Help: "Go to the question of a server that waits longest for your answer. f9 works while typing.",
+			Help: "Go to the question of a server that waits for your answer: that of the call on the screen, else the one that waits longest. f9 works while typing.",
 			Disabled: func(c *Ctx) string {
 				switch {
 				case c.app.inbox() == "":
 					return "no question waits for your answer"
-				case c.View == "answer":
-					return "this is one that waits; the inbox lists them all"
+				case c.View == "answer" && c.app.asked() == 0:
+					return "no other question waits for your answer"
 				}
 				return ""
 			},
-			Run: func(c *Ctx) tea.Cmd { return c.app.navigate(Navigate{View: "answer"}) },
+			Run: func(c *Ctx) tea.Cmd {
+				var id any
+				if n := c.app.asked(); n != 0 {
+					id = n
+				}
+				return c.app.navigate(Navigate{View: "answer", Arg: id})
+			},
 		},
 		{
 			ID: "app.interrupt", Keys: []string{"ctrl+c"}, Title: "cancel, again to quit", Group: "Program",

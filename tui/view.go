@@ -107,6 +107,12 @@ type Badger interface {
 	Badge(*Ctx) string
 }
 
+// Asker is implemented by views that know which question of a server to answer next.
+type Asker interface {
+	// Question is its id; 0 leaves it to the inbox.
+	Question(*Ctx) uint64
+}
+
 // Breadcrumber is implemented by views that name the thing being looked at
 // ("echo"); narrow layouts and the window title show it.
 type Breadcrumber interface {

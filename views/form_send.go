@@ -254,7 +254,7 @@ func (v *formScreen) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if v.cur.op == 0 {
 		return cur
 	}
-	if v.question() != 0 {
+	if v.Question(c) != 0 {
 		p.Lines = append(p.Lines, "", " "+c.Theme.Warn.S("✉ waits for your answer")+c.Theme.Muted.S(" · "+c.KeyOf("app.inbox")+" to answer"))
 	}
 	p.Lines = append(p.Lines, v.taskProgress(c)...)
@@ -266,8 +266,8 @@ func (v *formScreen) drawResult(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	return cur
 }
 
-// question is what the running call waits for a person to answer, 0 if nothing.
-func (v *formScreen) question() uint64 {
+// Question is what the running call waits for a person to answer, 0 if nothing.
+func (v *formScreen) Question(*tui.Ctx) uint64 {
 	if v.cur == nil || v.cur.op == 0 {
 		return 0
 	}

@@ -201,6 +201,16 @@ func (v *answer) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
+// Question is the oldest other one that waits, 0 if there is none.
+func (v *answer) Question(*tui.Ctx) uint64 {
+	for _, q := range v.questions.open {
+		if q.ID != v.at {
+			return q.ID
+		}
+	}
+	return 0
+}
+
 // show opens a question, the oldest one if id is 0.
 func (v *answer) show(c *tui.Ctx, id uint64) tea.Cmd {
 	if id == 0 {

@@ -155,6 +155,20 @@ func TestInboxAnnounces(t *testing.T) {
 }
 
 // Decline and cancel are keys of their own, in the form and in the list.
+// The key that answers goes to the question of the call on the screen first, and from there to the next one.
+func TestInboxAnswersTheCallOnTheScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other, _ := asker("elicitation/create", `{"message":"Another question","requestedSchema":{"type":"object","properties":{"n":{"type":"string"}}}}`)
+		app, _ := asked(t, "elicitation/create", person, tuitest.Peer("other", other))
+		app.Press("1").View("servers").Pane("list").Has("other")
+		app.Press("down", "enter", "2").View("tools").Pane("list").Has("ask")
+		app.Press("enter").View("call").Press("ctrl+g").Status().Has("inbox 2")
+		app.Press("i").View("answer").Pane("question").Has("Another question")
+		app.Press("f9").View("answer").Pane("question").Has("Who are you?")
+		app.Press("f9").View("answer").Pane("question").Has("Another question")
+	})
+}
+
 func TestInboxDeclineAndCancel(t *testing.T) {
 	for _, k := range []struct{ key, from, action string }{
 		{"f6", "answer", "decline"},
