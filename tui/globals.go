@@ -59,6 +59,12 @@ func globalActions() []Action {
 		{
 			ID: "app.inbox", Keys: []string{"i", "f9"}, Title: "answer", Group: "Call", Hint: 9,
 			Help: "Go to the question of a server that waits for your answer: that of the call on the screen, else the one that waits longest. f9 works while typing.",
+			Now: func(c *Ctx) string {
+				if c.View == "answer" {
+					return "next question"
+				}
+				return ""
+			},
 			Disabled: func(c *Ctx) string {
 				switch {
 				case c.app.inbox() == "":

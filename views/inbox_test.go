@@ -164,6 +164,7 @@ func TestInboxAnswersTheCallOnTheScreen(t *testing.T) {
 		app.Press("down", "enter", "2").View("tools").Pane("list").Has("ask")
 		app.Press("enter").View("call").Press("ctrl+g").Status().Has("inbox 2")
 		app.Press("i").View("answer").Pane("question").Has("Another question")
+		app.Hints().Has("f9 next question")
 		app.Press("f9").View("answer").Pane("question").Has("Who are you?")
 		app.Press("f9").View("answer").Pane("question").Has("Another question")
 	})
