@@ -50,13 +50,14 @@ func (s *Session) answer(ctx context.Context, x pending.Question) ([]byte, *json
 		}
 	}
 	x.Server, x.Title, x.Conn = s.Name(), s.Title(), s.connID()
+	kind := pending.KindOf(x.Method, x.Params)
 	switch {
-	case x.Method == methodElicit && s.opts.Pending != nil && !s.declares(pending.KindOf(x.Method, x.Params)):
+	case x.Method == methodElicit && s.opts.Pending != nil && !s.declares(kind):
 		mode := cmp.Or(jsonrpc.GetString(x.Params, "mode"), "form") // 2025-11-25, client/elicitation, "Error Handling"
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "mcphud does not support elicitation of mode " + text.Clip(mode, 100)}, nil
 	case x.Method == "roots/list" && (len(s.Roots()) > 0 || s.opts.Pending.Attended() || jsonrpc.Get(s.presents().Capabilities, "roots") != nil):
 		return s.listRoots(), nil, nil
-	case s.opts.Pending != nil && pending.KindOf(x.Method, x.Params) != pending.Other:
+	case s.opts.Pending != nil && kind != pending.Other:
 		defer rpc.Asking(ctx)()
 		return s.opts.Pending.Ask(ctx, x, s.notifyChange)
 	}
@@ -69,9 +70,7 @@ func (s *Session) declares(kind pending.Kind) bool {
 	if kind == pending.Other {
 		return false
 	}
-	s.mu.Lock()
-	c := s.conn
-	s.mu.Unlock()
+	c := s.current()
 	if c == nil {
 		return true
 	}

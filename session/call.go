@@ -123,19 +123,14 @@ func (s *Session) enter(ctx context.Context, tool string) (leave func(), err err
 
 // inputSchema is the schema of a listed tool's arguments, nil if the tool is not known; an error if it must not be called.
 func (s *Session) inputSchema(tool string) (json.RawMessage, error) {
-	for _, it := range s.Listing(offer.Tools).Items {
-		if it.Name != tool {
-			continue
+	it, _ := s.listed(offer.Tools, tool)
+	if it.Barred != nil {
+		return nil, &failure.Error{
+			Kind: failure.Protocol, Server: s.Title(), Stage: "tools/call " + text.Clip(tool, 100), Message: "the call was not sent",
+			Detail: it.Barred.Error(), Next: "report it to the server's author",
 		}
-		if it.Barred != nil {
-			return nil, &failure.Error{
-				Kind: failure.Protocol, Server: s.Title(), Stage: "tools/call " + text.Clip(tool, 100), Message: "the call was not sent",
-				Detail: it.Barred.Error(), Next: "report it to the server's author",
-			}
-		}
-		return it.InputSchema, nil
 	}
-	return nil, nil
+	return it.InputSchema, nil
 }
 
 // request is Call for a method with a target; schema is the tool's input schema if there is one.
@@ -284,9 +279,7 @@ func members(obj []byte, what string) ([]rpc.Member, error) {
 // Received takes a message of the server's that came with the answer to a request made past the session, as if it had come on the
 // session's own connection. tag is that of the request, as in CallOptions.
 func (s *Session) Received(frame []byte, tag any) {
-	s.mu.Lock()
-	c := s.conn
-	s.mu.Unlock()
+	c := s.current()
 	if c != nil {
 		c.CausedBy(tag).Frame(frame)
 	}
@@ -337,8 +330,10 @@ func (s *Session) GetPrompt(ctx context.Context, name string, args map[string]st
 	}
 	r, err := s.request(ctx, string(mcp.MethodPromptsGet), name, append(params, '}'), nil, o)
 	var e *failure.Error
-	if errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeInvalidParams && !s.listed(offer.Prompts, name) {
-		e.Kind = failure.NotFound
+	if errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeInvalidParams {
+		if _, ok := s.listed(offer.Prompts, name); !ok {
+			e.Kind = failure.NotFound
+		}
 	}
 	return r, err
 }
@@ -361,14 +356,14 @@ func stringMap(m map[string]string) []byte {
 	return out
 }
 
-// listed reports whether a loaded listing has an item of that name.
-func (s *Session) listed(kind offer.Kind, name string) bool {
+// listed is the item of a loaded listing that has this name; ok is false if there is none.
+func (s *Session) listed(kind offer.Kind, name string) (it offer.Item, ok bool) {
 	for _, it := range s.Listing(kind).Items {
 		if it.Name == name {
-			return true
+			return it, true
 		}
 	}
-	return false
+	return offer.Item{}, false
 }
 
 // SetLevel chooses which log messages the server sends: debug, info, notice, warning, error, critical, alert or emergency.

@@ -189,9 +189,7 @@ func (s *Session) load(ctx context.Context, kind offer.Kind) error {
 // vet flags what only the whole list or the connection shows: names given twice, tools that cannot be called over HTTP. It
 // returns items, or a copy where there is something to flag.
 func (s *Session) vet(kind offer.Kind, items []offer.Item, seen map[string]bool) []offer.Item {
-	s.mu.Lock()
-	c := s.conn
-	s.mu.Unlock()
+	c := s.current()
 	copied := false
 	flag := func(i int) *offer.Item {
 		if !copied {

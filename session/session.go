@@ -378,9 +378,7 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 
 // Supports says whether the server advertised what a method needs; false while not connected.
 func (s *Session) Supports(method string) bool {
-	s.mu.Lock()
-	c := s.conn
-	s.mu.Unlock()
+	c := s.current()
 	return c != nil && c.supports(method)
 }
 

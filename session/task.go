@@ -41,9 +41,7 @@ const (
 // TaskSupport says whether a tool can be called as a task. In 2025-11-25 the tool says so, where the server offers that at all. In
 // the extension of 2026-07-28 the server decides with each call, so that every tool of a server that has it is optional.
 func (s *Session) TaskSupport(it offer.Item) tasks.Support {
-	s.mu.Lock()
-	c := s.conn
-	s.mu.Unlock()
+	c := s.current()
 	switch {
 	case c == nil:
 		return tasks.Forbidden
@@ -64,9 +62,7 @@ func (s *Session) TaskSupport(it offer.Item) tasks.Support {
 
 // asTask says whether a call has to be made with params.task; an error where that is wanted and cannot be.
 func (s *Session) asTask(ctx context.Context, name string, wanted bool) (bool, error) {
-	s.mu.Lock()
-	c := s.conn
-	s.mu.Unlock()
+	c := s.current()
 	switch {
 	case wanted:
 		if _, err := s.acquire(ctx, "tools/call"); err != nil {
@@ -75,13 +71,7 @@ func (s *Session) asTask(ctx context.Context, name string, wanted bool) (bool, e
 	case c == nil || !c.runsTasks:
 		return false, nil
 	}
-	var it offer.Item
-	for _, one := range s.Listing(offer.Tools).Items {
-		if one.Name == name {
-			it = one
-			break
-		}
-	}
+	it, _ := s.listed(offer.Tools, name)
 	support := tasks.Forbidden
 	if wanted || bytes.Contains(it.Raw, []byte(`"taskSupport"`)) {
 		support = s.TaskSupport(it)
