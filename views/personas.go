@@ -212,24 +212,8 @@ func (v *personas) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return tea.Batch(cmd, v.askCompare(c, v.all[i])), true
 	case tui.OpDone:
 		return v.finished(c, m)
-	case tui.FilterChanged:
-		return v.SetFilter(c, m.Text), true
-	case tui.PaneMouse:
-		if m.Pane == "detail" {
-			return nil, v.detail.Handle(msg)
-		}
 	}
-	if isBack(msg) {
-		return c.Back(), true
-	}
-	if c.Focus == "detail" {
-		return nil, v.detail.Handle(msg)
-	}
-	consumed, opened := v.MoveCursor("list", msg)
-	if opened {
-		return v.present(c), true
-	}
-	return nil, consumed
+	return listAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.present(c) })
 }
 
 func (v *personas) finished(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {

@@ -182,6 +182,29 @@ func isBack(msg tea.Msg) bool {
 	return ok && k.String() == "q"
 }
 
+// listAndText gives what is meant for them to the panes of a screen that has no number, a list and a text; open is what enter does.
+func listAndText(c *tui.Ctx, list *pane.Rows, detail *pane.TextPane, msg tea.Msg, open func() tea.Cmd) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.FilterChanged:
+		return list.SetFilter(c, m.Text), true
+	case tui.PaneMouse:
+		if m.Pane == "detail" {
+			return nil, detail.Handle(msg)
+		}
+	}
+	if isBack(msg) {
+		return c.Back(), true
+	}
+	if c.Focus == "detail" {
+		return nil, detail.Handle(msg)
+	}
+	consumed, opened := list.MoveCursor("list", msg)
+	if opened {
+		return open(), true
+	}
+	return nil, consumed
+}
+
 // backHint is what isBack does, where it does it.
 func backHint(does bool) []tui.Hint {
 	if !does {

@@ -249,24 +249,14 @@ func (v *subscriptions) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return cmd, true
 		}
 		return v.Filtered(c, m)
-	case tui.FilterChanged:
-		return v.SetFilter(c, m.Text), true
-	case tui.PaneMouse:
-		if m.Pane == "detail" {
-			return nil, v.detail.Handle(msg)
+	}
+	return listAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd {
+		s, ok := v.selected()
+		if !ok {
+			return nil
 		}
-	}
-	if isBack(msg) {
-		return c.Back(), true
-	}
-	if c.Focus == "detail" {
-		return nil, v.detail.Handle(msg)
-	}
-	consumed, opened := v.MoveCursor("list", msg)
-	if s, ok := v.selected(); ok && opened {
-		return c.NavigateOn(s.server, "resources", s.URI), true
-	}
-	return nil, consumed
+		return c.NavigateOn(s.server, "resources", s.URI)
+	})
 }
 
 // Hints say how to leave the screen, which has no number.
