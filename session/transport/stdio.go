@@ -147,7 +147,7 @@ func (s *stdio) Send(ctx context.Context, m Message) error {
 func (s *stdio) end(err error) {
 	s.fault.CompareAndSwap(nil, &err)
 	s.finish()
-	if !errors.Is(err, syscall.EPIPE) {
+	if !gone(err) {
 		s.proc.Signal(process.Kill)
 		return
 	}
@@ -209,11 +209,15 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	if closedOutput {
 		msg = "the server closed its standard output"
 	}
-	if f := s.fault.Load(); f != nil && !errors.Is(*f, syscall.EPIPE) {
+	if f := s.fault.Load(); f != nil && !gone(*f) {
 		msg = (*f).Error()
 	}
 	in.Lost(&failure.Error{Kind: failure.ChannelClosed, Message: msg, Detail: s.errs.last(), Next: "see why in its output, then reconnect"})
 }
+
+// gone says that a write failed because the child does not read any more, or has ended, which closes its input: how it ended says
+// more than that.
+func gone(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) }
 
 // watchInput ends the child once it has closed its input, though nobody writes to it: it will answer nothing any more.
 func (s *stdio) watchInput() {
