@@ -291,7 +291,7 @@ func TestR17_WaitsForAnAgentThatStarts(t *testing.T) {
 	}
 	at := ln.Addr().String()
 	_ = ln.Close()
-	f := start(t, Options{}, route("late", "http://"+at+"/mcp", `"waitReady":"20s","timeout":"1s"`), route("never", "http://"+at+"/mcp", `"waitReady":"10ms"`))
+	f := start(t, Options{}, route("late", "http://"+at+"/mcp", `"waitReady":"60s","timeout":"5s"`), route("never", "http://"+at+"/mcp", `"waitReady":"10ms"`))
 	got := f.post(t, "/mcps/never/mcp", callEcho)
 	got.check(t, 503, -32000, "Agent 'never' is still starting. Try again in a moment.")
 	if got.header.Get("Retry-After") == "" {
@@ -301,10 +301,11 @@ func TestR17_WaitsForAnAgentThatStarts(t *testing.T) {
 	web := &http.Server{Handler: a}
 	opened := make(chan struct{})
 	var done sync.WaitGroup
-	time.AfterFunc(1500*time.Millisecond, func() {
+	time.AfterFunc(6*time.Second, func() { // later than the time that it has to answer
 		defer close(opened)
 		ln, err := net.Listen("tcp", at)
 		if err != nil {
+			t.Errorf("the address of the agent was taken meanwhile: %v", err)
 			return
 		}
 		go func() { _ = web.Serve(ln) }()
