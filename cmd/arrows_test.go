@@ -14,9 +14,10 @@ import (
 // arrows are the packages with the other packages of this module that each imports. Those below session leave out
 // "session/". A new arrow is written down here on purpose, and points downwards: see TestNoPackageIsDeep.
 var arrows = map[string]string{
-	"session":                  "backoff config failure journal jsonrpc offer pending rpc tasks text transport",
+	"session":                  "auth backoff config failure journal jsonrpc offer pending rpc tasks text transport",
 	"session/agentclient":      "certs config failure ingress jsonrpc mask telemetry text",
 	"session/atomicfile":       "text",
+	"session/auth":             "config failure journal jsonrpc listen mask text transport",
 	"session/backoff":          "",
 	"session/budget":           "text",
 	"session/budget/load":      "listen",

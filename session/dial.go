@@ -40,16 +40,23 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 		}
 	}
 	var first error
+	opts := s.opts.Transport
+	if s.auth != nil {
+		opts.Auth = s.auth
+	}
 	for _, kind := range transport.Kinds(cfg) {
 		tap := transport.Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.nextConn()}
-		t, err := transport.New(kind, cfg, tap, s.opts.Transport)
+		if s.auth != nil {
+			s.auth.Journal(tap)
+		}
+		t, err := transport.New(kind, cfg, tap, opts)
 		if err != nil {
 			return nil, err
 		}
 		c, err := s.connect(ctx, t, pin, era)
 		if errors.Is(err, errRestart) {
 			tap.Conn = s.nextConn()
-			if t, err = transport.New(kind, cfg, tap, s.opts.Transport); err != nil {
+			if t, err = transport.New(kind, cfg, tap, opts); err != nil {
 				return nil, err
 			}
 			c, err = s.connect(ctx, t, pin, Legacy)

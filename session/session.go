@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
@@ -68,6 +69,7 @@ type Session struct {
 	tasks     tasks.Table
 	followers map[string]*follower // by task
 	questions int                  // that wait for an answer
+	auth      *auth.Authorizer     // nil where nobody logs in
 	asks      context.Context      // what asking gives; nil until something is asked
 	endAsks   context.CancelCauseFunc
 }
@@ -78,11 +80,18 @@ func newSession(cfg config.Server, opts *Options, changed func(), unique func(*S
 		watches: map[string]*watch{}, meta: opts.Meta,
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	if opts.Auth != nil && cfg.URL != "" {
+		s.auth = auth.New(cfg, *opts.Auth)
+		s.auth.OnChange(s.notifyChange)
+	}
 	for k := range s.lists {
 		s.lists[k].cur.Kind = offer.Kind(k)
 	}
 	return s
 }
+
+// Authorizer has the credentials for the server; nil for servers that are not reached over HTTP, and where Options.Auth is not set.
+func (s *Session) Authorizer() *auth.Authorizer { return s.auth }
 
 // Rev grows with every change that Status or Listing show.
 func (s *Session) Rev() uint64 { return s.rev.Load() }
@@ -244,7 +253,11 @@ func (s *Session) dial(ctx context.Context) error {
 	default:
 		s.era = "" // the server may have become another one
 		err = failure.Wrap(err, s.Title(), "connecting")
-		tell = s.set(Failed, err)
+		state := Failed
+		if needsLogin(err) {
+			state = NeedsLogin
+		}
+		tell = s.set(state, err)
 	}
 	s.mu.Unlock()
 	if err == nil {
@@ -357,7 +370,7 @@ func (s *Session) acquire(ctx context.Context, stage string) (*conn, error) {
 		s.mu.Unlock()
 		if over == nil {
 			e := &failure.Error{Kind: failure.ServerNotConnected, Server: s.Title(), Stage: stage, Message: "the server is not connected", Next: "connect it first", Err: err}
-			if state == Failed && err != nil {
+			if (state == Failed || state == NeedsLogin) && err != nil {
 				e.Message += " (" + err.Error() + ")"
 			}
 			return nil, e
@@ -396,27 +409,6 @@ func (s *Session) Hold() (release func()) {
 			s.mu.Unlock()
 		})
 	}
-}
-
-// Use says how much a session is used.
-type Use struct {
-	Held     bool      // by Hold, by a request from its start to its result, or by a subscription
-	Inflight int       // requests waiting for an answer
-	Calls    uint64    // requests made so far
-	Failed   uint64    // those of them that ended with an error
-	Last     time.Time // of the last request or release, or when the session was made
-}
-
-// Use is a snapshot.
-func (s *Session) Use() Use {
-	s.mu.Lock()
-	u := Use{Held: s.holds > 0 || len(s.watches)+len(s.subs) > 0, Calls: s.calls, Failed: s.failed, Last: s.used}
-	c := s.conn
-	s.mu.Unlock()
-	if c != nil {
-		u.Inflight = len(c.Inflight())
-	}
-	return u
 }
 
 // close ends the session for good.
@@ -468,6 +460,8 @@ type Options struct {
 	Patient bool
 	// Transport is what all transports of the manager's servers get.
 	Transport transport.Options
+	// Auth is how to log in at servers over HTTP; nil for not at all.
+	Auth *auth.Options
 	// Serve answers requests of servers before roots and Pending do: a result, or an error; false if it does not know
 	// the method. ctx ends when the server cancels or the connection ends.
 	Serve func(ctx context.Context, s *Session, method string, params json.RawMessage) (json.RawMessage, *Fault, bool)

@@ -2,8 +2,10 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/rpc"
 )
 
@@ -15,8 +17,15 @@ const (
 	Disconnected State = "Disconnected" // not connected, and nobody wants it to be
 	Connecting   State = "Connecting"   // an attempt is running
 	Connected    State = "Connected"    // initialize or server/discover was answered
+	NeedsLogin   State = "Needs login"  // the last attempt was refused until somebody logs in
 	Failed       State = "Error"        // the last attempt failed or the connection was lost; Status.RetryAt says when the next one comes
 )
+
+// needsLogin reports whether only a login helps against err.
+func needsLogin(err error) bool {
+	var e *failure.Error
+	return errors.As(err, &e) && e.Remedy == failure.LogIn
+}
 
 // Era says which generation of the protocol a server speaks.
 type Era string
@@ -30,7 +39,7 @@ const (
 // Status is a snapshot of a session.
 type Status struct {
 	State     State
-	Err       error     // why State is Error, else nil
+	Err       error     // why State is Error or NeedsLogin, else nil
 	Attempt   int       // of automatic reconnection, 0 when none is going on
 	RetryAt   time.Time // when the next attempt starts; zero if none is planned
 	Since     time.Time // when State was entered

@@ -21,6 +21,7 @@ const (
 	TrustServer         Remedy = "trust-server" // of a project file, after reading what it runs
 	ListServers         Remedy = "list-servers" // that the configurations name
 	SeeTask             Remedy = "see-task"     // that goes on at the server; Object is its id
+	LogIn               Remedy = "log-in"       // at the server, in a browser; Object is its URL
 	Reconnect           Remedy = "reconnect"    // now, instead of waiting for the next attempt
 )
 

@@ -5,9 +5,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -41,6 +41,7 @@ type httpClient struct {
 	rt       *http.Transport
 	conns    conns
 	via      http.RoundTripper // what requests go through: rt, or what somebody gave
+	auth     Authorizer        // nil for none
 
 	life   context.Context // ends with Close
 	end    context.CancelFunc
@@ -76,7 +77,7 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.rt = &http.Transport{
-		Proxy:                  proxy,
+		Proxy:                  Proxy,
 		DialContext:            c.conns.dialer(&net.Dialer{Timeout: c.connect, KeepAlive: 15 * time.Second}),
 		TLSClientConfig:        trust,
 		TLSHandshakeTimeout:    c.connect,
@@ -91,6 +92,13 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	c.via = c.rt
 	c.client = &http.Client{Transport: c, CheckRedirect: c.redirect}
 	return c, nil
+}
+
+// authorizeBy makes a the one who knows the credentials.
+func (c *httpClient) authorizeBy(a Authorizer) {
+	if c != nil {
+		c.auth = a
+	}
 }
 
 // closeConnections closes the connections. Nothing is sent or awaited any more.
@@ -134,8 +142,8 @@ func validHeader(name, value string) bool {
 	return !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// proxy is the one of the environment, but never for this machine.
-func proxy(r *http.Request) (*url.URL, error) {
+// Proxy is the one of the environment, but never for this machine; for http.Transport.
+func Proxy(r *http.Request) (*url.URL, error) {
 	host := strings.ToLower(r.URL.Hostname())
 	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return nil, nil
@@ -205,14 +213,46 @@ func (c *httpClient) do(x *exchange, req *http.Request) (*http.Response, error) 
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", "mcphud")
 	}
-	resp, err := c.client.Do(req)
+	for {
+		resp, again, err := c.attempt(x, req)
+		if err != nil {
+			return nil, err
+		}
+		if !again {
+			return resp, nil
+		}
+		_, _ = io.CopyN(io.Discard, resp.Body, maxErrorBody) // so that its connection can be used again
+		_ = resp.Body.Close()
+		if req.GetBody != nil {
+			if req.Body, err = req.GetBody(); err != nil {
+				return nil, c.failure(x, err)
+			}
+		}
+	}
+}
+
+// attempt sends a request once, with what the authorizer gives it; again says that another attempt has better credentials.
+func (c *httpClient) attempt(x *exchange, req *http.Request) (resp *http.Response, again bool, err error) {
+	authorized := c.auth != nil && sameOrigin(c.url, req.URL)
+	if authorized {
+		if err := c.auth.Authorize(req); err != nil {
+			return nil, false, err
+		}
+	}
+	resp, err = c.client.Do(req)
 	if err != nil {
 		if resp != nil { // a refused redirect comes with its response
 			_ = resp.Body.Close()
 		}
-		return nil, c.failure(x, err)
+		return nil, false, c.failure(x, err)
 	}
-	return resp, nil
+	if authorized {
+		if again, err = c.auth.Answered(req, resp); err != nil {
+			_ = resp.Body.Close()
+			return nil, false, err
+		}
+	}
+	return resp, again, nil
 }
 
 // failure turns an error of net/http into one for people.
@@ -277,7 +317,7 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 	if away && c.url.Scheme == "https" && req.URL.Scheme != "https" {
 		return &errRedirect{"the server redirects from https to " + mask.URL(req.URL.String()) + ", which is not encrypted"}
 	}
-	if away && reachOf(req.URL) < reachOf(via[len(via)-1].URL) {
+	if away && listen.ReachOf(req.URL) < listen.ReachOf(via[len(via)-1].URL) {
 		return &errRedirect{"the server redirects to " + mask.URL(req.URL.String()) + ", a program of this machine or its network"}
 	}
 	// net/http has put the URL that redirected into it, with what may be a key in its query.
@@ -294,34 +334,6 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 		req.Host = ""
 	}
 	return nil
-}
-
-// reach says from where an address can be reached.
-type reach int
-
-const (
-	machine reach = iota
-	network       // of this machine
-	anywhere
-)
-
-// reachOf is the reach of a URL's host. Names other than localhost are not looked up.
-func reachOf(u *url.URL) reach {
-	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return machine
-	}
-	ip, err := netip.ParseAddr(host)
-	ip = ip.Unmap()
-	switch {
-	case err != nil:
-		return anywhere
-	case ip.IsLoopback(), ip.IsUnspecified():
-		return machine
-	case ip.IsPrivate(), ip.IsLinkLocalUnicast():
-		return network
-	}
-	return anywhere
 }
 
 // sameOrigin compares scheme, host and port.

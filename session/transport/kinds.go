@@ -15,6 +15,8 @@ type Options struct {
 	Stderr io.Writer
 	// GracePeriod is how long child processes get to exit when they are closed.
 	GracePeriod GracePeriod
+	// Auth is asked for the credentials of a server over HTTP; nil for none but the headers of its configuration.
+	Auth Authorizer
 }
 
 // table is every kind of transport that a configuration can name, in the order in which help lists them.
@@ -25,9 +27,21 @@ var table = []struct {
 	{config.Stdio, func(cfg config.Server, tap Tap, o Options) Transport {
 		return newStdio(cfg, tap, o.Stderr, o.GracePeriod)
 	}},
-	{config.HTTP, func(cfg config.Server, tap Tap, _ Options) Transport { return newHTTP(cfg, tap) }},
-	{config.SSE, func(cfg config.Server, tap Tap, _ Options) Transport { return newSSE(cfg, tap) }},
-	{config.WS, func(cfg config.Server, tap Tap, _ Options) Transport { return newSocket(cfg, tap) }},
+	{config.HTTP, func(cfg config.Server, tap Tap, o Options) Transport {
+		t := newHTTP(cfg, tap)
+		t.authorizeBy(o.Auth)
+		return t
+	}},
+	{config.SSE, func(cfg config.Server, tap Tap, o Options) Transport {
+		t := newSSE(cfg, tap)
+		t.authorizeBy(o.Auth)
+		return t
+	}},
+	{config.WS, func(cfg config.Server, tap Tap, o Options) Transport {
+		t := newSocket(cfg, tap)
+		t.authorizeBy(o.Auth)
+		return t
+	}},
 }
 
 // New makes a transport of one kind to the server of cfg. Nothing is started or sent before Start. An unknown kind is a

@@ -83,6 +83,16 @@ type Versioned interface {
 	SessionID() string
 }
 
+// Authorizer adds credentials to requests over HTTP, and hears how the server took them. Safe for concurrent use.
+type Authorizer interface {
+	// Authorize is called before each attempt to send a request. It may wait, such as for a token that is being refreshed, until the
+	// request's context ends. An error is what the request ends with.
+	Authorize(req *http.Request) error
+	// Answered is called with the answer, whatever its status; the body is not for it. again says that there are better credentials
+	// now. An error is what the request ends with; for none of both a refusal is an *HTTPError.
+	Answered(req *http.Request, resp *http.Response) (again bool, err error)
+}
+
 // HTTPError is a POST that was not answered with a JSON-RPC message and a 2xx status.
 type HTTPError struct {
 	Status int    // 0 if there was no HTTP answer

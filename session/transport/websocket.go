@@ -70,20 +70,10 @@ func (t *socket) Start(ctx context.Context, in Receiver) error {
 	t.in = in
 	x := t.exchange(ctx, "", "")
 	defer x.detach()
-	header, host := http.Header{"User-Agent": {"mcphud"}}, ""
-	for name, value := range t.headers {
-		if strings.EqualFold(name, "Host") {
-			host = value
-			continue
-		}
-		header.Set(name, value)
-	}
-	conn, resp, err := websocket.Dial(x, t.url.String(), &websocket.DialOptions{
-		HTTPClient: t.client, HTTPHeader: header, Host: host, Subprotocols: []string{subprotocol},
-	})
+	conn, err := t.upgrade(x)
 	if err != nil {
 		t.wg.Done()
-		return t.refusedUpgrade(x, resp, err)
+		return err
 	}
 	conn.SetReadLimit(-1) // read has one of its own, which keeps the connection
 	t.mu.Lock()
@@ -101,6 +91,48 @@ func (t *socket) Start(ctx context.Context, in Receiver) error {
 		t.read(conn)
 	}()
 	return nil
+}
+
+// upgrade asks for the WebSocket, and again when there are better credentials.
+func (t *socket) upgrade(x *exchange) (*websocket.Conn, error) {
+	for {
+		req, err := http.NewRequestWithContext(x, http.MethodGet, t.url.String(), nil)
+		if err != nil {
+			return nil, explainHTTP(err, t.url, t.connect)
+		}
+		req.Header.Set("User-Agent", "mcphud")
+		for name, value := range t.headers {
+			if strings.EqualFold(name, "Host") {
+				req.Host = value
+				continue
+			}
+			req.Header.Set(name, value)
+		}
+		if t.auth != nil {
+			if err := t.auth.Authorize(req); err != nil {
+				return nil, err
+			}
+		}
+		conn, resp, err := websocket.Dial(x, t.url.String(), &websocket.DialOptions{
+			HTTPClient: t.client, HTTPHeader: req.Header, Host: req.Host, Subprotocols: []string{subprotocol},
+		})
+		if resp != nil && t.auth != nil {
+			again, refused := t.auth.Answered(req, resp)
+			if again || refused != nil {
+				if conn != nil {
+					_ = conn.CloseNow() // it was refused
+				}
+				if refused != nil {
+					return nil, refused
+				}
+				continue
+			}
+		}
+		if err != nil {
+			return nil, t.refusedUpgrade(x, resp, err)
+		}
+		return conn, nil
+	}
 }
 
 // open is the WebSocket, nil before there is one.

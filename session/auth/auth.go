@@ -1,0 +1,121 @@
+// Package auth is OAuth 2.1 as MCP wants it, the client's side: it turns a 401 or 403 into a token or a typed error.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
+//
+// An Authorizer belongs to one server. What needs nobody (attaching a token, refreshing it, grants of machines) it does by
+// itself, in the transport. What needs a person is a Login, which a surface starts after an error with failure.LogIn.
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/transport"
+)
+
+// Options is what authorizers share. The zero value is usable: it keeps credentials in memory.
+type Options struct {
+	// Store keeps credentials; nil for memory.
+	Store Store
+	// Document is the https URL of the client-id metadata document; "" for none.
+	Document string
+	// HTTP sends requests to authorization servers; nil for the network.
+	HTTP http.RoundTripper
+	// Now is the time; nil for time.Now.
+	Now func() time.Time
+}
+
+// Authorizer has the credentials for one server, and gets them. It implements transport.Authorizer. Safe for concurrent use.
+type Authorizer struct {
+	server config.Server
+	url    *url.URL // of the server
+	opts   Options
+	static bool // the configuration has an Authorization header, which is left alone
+
+	creds atomic.Pointer[Credentials] // in use; nil for none
+	fresh atomic.Bool                 // the server has not yet taken the token in use
+	busy  chan struct{}               // held by who renews the token, of capacity 1
+
+	mu        sync.Mutex
+	tap       transport.Tap
+	loaded    bool
+	challenge *Challenge // the last refusal that no token has answered
+	flow      *Flow      // the last login; nil for none
+	running   bool       // a login
+	changed   func()
+}
+
+// change tells whoever shows the login.
+func (a *Authorizer) change() {
+	a.mu.Lock()
+	tell := a.changed
+	a.mu.Unlock()
+	if tell != nil {
+		tell()
+	}
+}
+
+// use makes c the credentials in use and keeps them. That they cannot be kept is said, and no reason not to use them.
+func (a *Authorizer) use(ctx context.Context, c *Credentials) error {
+	a.fresh.Store(true)
+	a.creds.Store(c)
+	a.mu.Lock()
+	a.loaded, a.challenge = true, nil
+	a.mu.Unlock()
+	err := a.opts.Store.Put(ctx, *c)
+	a.change()
+	return err
+}
+
+// Forget removes the credentials for this server from memory and from the store.
+func (a *Authorizer) Forget(ctx context.Context) error {
+	c := a.creds.Swap(nil)
+	found, err := a.opts.Store.Find(ctx, Resource(a.url))
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		found = append(found, *c)
+	}
+	for _, c := range found {
+		err = errors.Join(err, a.opts.Store.Delete(ctx, c.Key))
+	}
+	a.change()
+	return err
+}
+
+// Challenge is a 401 or 403 of the server (RFC 6750 section 3, RFC 9728 section 5.1).
+type Challenge struct {
+	Status   int
+	Scheme   string   // "Bearer", "DPoP"; "" if there was no WWW-Authenticate
+	Error    string   // "invalid_token", "insufficient_scope" …
+	Describe string   // error_description
+	Scopes   []string // that the server names; nil for none
+	Metadata string   // resource_metadata
+	Header   string   // as sent, masked
+}
+
+// Person is whoever can open a URL, at a terminal or a screen.
+type Person interface {
+	// Confirm asks whether to go on with something that is not as it should be, and which only the user can judge.
+	Confirm(ctx context.Context, question string) (bool, error)
+	// Expect makes ready for a browser that comes back. redirect is the URI that it has to come back to; "" for one of this
+	// machine's own choice on loopback.
+	Expect(ctx context.Context, redirect string) (Visit, error)
+}
+
+// Visit is one browser that is sent away and comes back.
+type Visit interface {
+	// Redirect is the URI that it comes back to.
+	Redirect() string
+	// Go shows the authorization URL, opens it where that is wanted, and returns the URL that the browser came back to. What is
+	// not mine, such as a request of some web page, is refused, and the waiting goes on.
+	Go(ctx context.Context, authorize *url.URL, mine func(callback *url.URL) bool) (*url.URL, error)
+	// Close ends the waiting.
+	Close() error
+}

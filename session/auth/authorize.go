@@ -1,0 +1,174 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/transport"
+)
+
+// ahead is how long before its end a token is refreshed.
+const ahead = 30 * time.Second
+
+// New makes the authorizer of a server over HTTP. Nothing is read or sent before the first request.
+func New(server config.Server, o Options) *Authorizer {
+	if o.Store == nil {
+		o.Store = &memory{}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	a := &Authorizer{server: server, opts: o, busy: make(chan struct{}, 1)}
+	for name := range server.Headers {
+		a.static = a.static || strings.EqualFold(name, "Authorization")
+	}
+	if u, err := url.Parse(server.URL); err == nil {
+		a.url = u
+	}
+	return a
+}
+
+// Journal says where exchanges with authorization servers are journalled from now on.
+func (a *Authorizer) Journal(tap transport.Tap) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.tap = tap
+}
+
+// OnChange calls changed after everything that Status and Flow show. It must not block.
+func (a *Authorizer) OnChange(changed func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.changed = changed
+}
+
+// Resource is the canonical URI of a server (RFC 8707 section 2): scheme and host in lower case, no fragment.
+func Resource(u *url.URL) string {
+	c := *u
+	c.Scheme, c.Host, c.Fragment, c.RawFragment, c.User = strings.ToLower(c.Scheme), strings.ToLower(c.Host), "", "", nil
+	if c.Path == "/" && c.RawQuery == "" {
+		c.Path = ""
+	}
+	return c.String()
+}
+
+// Authorize implements transport.Authorizer: it attaches the token, refreshed ahead of time.
+func (a *Authorizer) Authorize(req *http.Request) error {
+	if a.static {
+		return nil
+	}
+	c, err := a.credentials(req.Context())
+	if err != nil || c == nil || c.Token.Access == "" {
+		return err
+	}
+	if c.expiring(a.opts.Now()) && c.Token.Refresh != "" {
+		// A server that is down, or refuses, is no reason to keep back a token that may still be good: the answer tells.
+		if err := a.renew(req.Context(), c.Token.Access); err != nil && req.Context().Err() != nil {
+			return req.Context().Err()
+		}
+		if c = a.creds.Load(); c == nil {
+			return nil
+		}
+	}
+	return a.attach(req, c)
+}
+
+// expiring reports whether the token ends so soon that it is better refreshed.
+func (c *Credentials) expiring(now time.Time) bool {
+	return !c.Token.Expires.IsZero() && now.Add(ahead).After(c.Token.Expires)
+}
+
+// credentials are what is in use; the first time what the store has.
+func (a *Authorizer) credentials(ctx context.Context) (*Credentials, error) {
+	if c := a.creds.Load(); c != nil {
+		return c, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.loaded || a.url == nil {
+		return a.creds.Load(), nil
+	}
+	found, err := a.opts.Store.Find(ctx, Resource(a.url))
+	if err != nil {
+		return nil, &failure.Error{
+			Kind: failure.OAuth, URL: mask.URL(a.server.URL), Stage: "reading the credentials", Err: err,
+			Message: "the credentials cannot be read from " + a.opts.Store.Where() + ": " + mask.Text(err.Error()), Next: "unlock it, or log in again",
+		}
+	}
+	a.loaded = true
+	if len(found) > 0 {
+		a.creds.Store(&found[0])
+	}
+	return a.creds.Load(), nil
+}
+
+// Answered implements transport.Authorizer: a refused token is refreshed; what else there is takes a person.
+func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again bool, err error) {
+	if a.static || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+		a.accepted(resp)
+		return false, nil
+	}
+	ch := challengeOf(resp)
+	if resp.StatusCode == http.StatusForbidden && ch.Error != "insufficient_scope" {
+		return false, nil // more credentials of the same kind change nothing
+	}
+	a.mu.Lock()
+	a.challenge = ch
+	a.mu.Unlock()
+	if resp.StatusCode == http.StatusUnauthorized {
+		if again, err = a.recover(req, ch); again || err != nil {
+			return again, err
+		}
+	}
+	err = a.needsLogin(ch)
+	a.mu.Lock()
+	f := a.flow
+	a.mu.Unlock()
+	if f != nil {
+		f.finish(StepRetry, Failed, err)
+	}
+	a.change()
+	return false, err
+}
+
+// needsLogin is the error of a request that only a login helps.
+func (a *Authorizer) needsLogin(ch *Challenge) error {
+	e := &failure.Error{
+		Kind: failure.OAuth, Status: ch.Status, URL: mask.URL(a.server.URL), Stage: "authorizing", Message: "the server wants a login",
+		Next: "log in", Remedy: failure.LogIn, Object: mask.URL(a.server.URL),
+	}
+	switch {
+	case ch.Error == "insufficient_scope":
+		e.Message = "the login does not cover this"
+		if len(ch.Scopes) > 0 {
+			e.Message += ": the server asks for " + text.Clip(strings.Join(ch.Scopes, " "), 200)
+		}
+		e.Next = "log in again, with more rights"
+	case a.creds.Load() != nil:
+		e.Message = "the server does not take the token any more"
+		e.Next = "log in again"
+	}
+	if ch.Describe != "" {
+		e.Detail = text.Clip(mask.Text(ch.Describe), 400)
+	}
+	return e
+}
+
+// union adds scopes, without any twice.
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}

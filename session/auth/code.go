@@ -1,0 +1,141 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// code is the authorization code grant with PKCE (OAuth 2.1 section 4.1).
+func (t *talk) code(ctx context.Context, m *Metadata, key Key, scopes []string, audience string, o LoginOptions) error {
+	t.flow.begin(StepRegister)
+	if m.Authorize == "" {
+		return &Violation{ByIssuer, "RFC 8414 section 2", "it has no authorization_endpoint: nobody can log in there with a browser"}
+	}
+	if !slices.Contains(m.Challenges, "S256") {
+		return &Violation{ByIssuer, "MCP authorization: Authorization Code Protection", "its metadata does not say that it knows PKCE with S256, without which a code can be stolen"}
+	}
+	if t.person == nil {
+		return &failure.Error{Kind: failure.OAuth, Message: "nobody is here to log in", Next: "log in where there is a browser"}
+	}
+	known := t.known(ctx, key)
+	visit, err := t.expect(ctx, known)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = visit.Close() }() // nothing is expected any more
+	client, err := t.identify(ctx, m, known, visit.Redirect())
+	if err != nil {
+		return err
+	}
+	t.flow.end(Done, nil)
+
+	t.flow.begin(StepAuthorize)
+	verifier, state := random(), random()
+	to, err := url.Parse(m.Authorize)
+	if err != nil {
+		return err // usable has parsed it
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	q := to.Query()
+	q.Set("response_type", "code")
+	q.Set("client_id", client.ID)
+	q.Set("redirect_uri", client.Redirect)
+	q.Set("code_challenge", base64.RawURLEncoding.EncodeToString(sum[:]))
+	q.Set("code_challenge_method", "S256")
+	q.Set("state", state)
+	q.Set("resource", audience)
+	if len(scopes) > 0 {
+		q.Set("scope", strings.Join(scopes, " "))
+		t.flow.note("asked for: %s", text.Clip(strings.Join(scopes, " "), 400))
+	}
+	switch {
+	case o.Other:
+		q.Set("prompt", "login")
+	case slices.Contains(scopes, offline):
+		q.Set("prompt", "consent") // OpenID Connect Core 1.0 section 11
+	}
+	to.RawQuery = q.Encode()
+	t.flow.step(func(s *Step) { s.URL = to.String() })
+	back, err := visit.Go(ctx, to, func(u *url.URL) bool { return u.Query().Get("state") == state })
+	if err != nil {
+		return err
+	}
+	code, err := returned(back, m)
+	if err != nil {
+		return err
+	}
+	t.flow.end(Done, nil)
+
+	t.flow.begin(StepToken)
+	tok, err := t.token(ctx, m.Token, client, url.Values{
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {client.Redirect}, "code_verifier": {verifier}, "resource": {audience},
+	})
+	if err != nil {
+		return err
+	}
+	if tok.Scopes == nil {
+		tok.Scopes = scopes // RFC 6749 section 5.1: as asked for
+	}
+	c := &Credentials{Key: key, Client: *client, Token: tok, Audience: audience, TokenURL: m.Token, RevokeURL: m.Revoke}
+	if err := t.use(ctx, c); err != nil {
+		t.flow.note("the login works, and could not be kept in %s: %s", t.opts.Store.Where(), mask.Text(err.Error()))
+	} else {
+		t.flow.note("kept in %s", t.opts.Store.Where())
+	}
+	t.flow.end(Done, nil)
+	return nil
+}
+
+// expect makes ready for the browser: at the redirect that is configured, or registered from an earlier login, else anywhere.
+func (t *talk) expect(ctx context.Context, known *Client) (Visit, error) {
+	if o := t.server.OAuth; o != nil && o.RedirectURI != "" {
+		return t.person.Expect(ctx, o.RedirectURI)
+	}
+	if known != nil && known.Redirect != "" {
+		v, err := t.person.Expect(ctx, known.Redirect)
+		if err == nil {
+			return v, nil
+		}
+		t.flow.note("%s is not free: registering anew", known.Redirect)
+	}
+	return t.person.Expect(ctx, "")
+}
+
+// returned is the code that a browser brings back, after its iss was compared (RFC 9207 section 2.4).
+func returned(back *url.URL, m *Metadata) (string, error) {
+	q := back.Query()
+	for name, values := range q {
+		if len(values) > 1 {
+			return "", &Violation{ByIssuer, "RFC 6749 section 3.1", fmt.Sprintf("%q is given twice in what the browser brought back", text.Clip(name, 60))}
+		}
+	}
+	iss, named := q.Get("iss"), q.Has("iss")
+	switch {
+	case named && iss != m.Issuer:
+		return "", &Violation{ByIssuer, "RFC 9207 section 2.4", fmt.Sprintf("iss is %q, and the login was sent to %q", text.Clip(mask.URL(iss), 200), mask.URL(m.Issuer))}
+	case !named && m.NamesItself:
+		return "", &Violation{ByIssuer, "RFC 9207 section 2.4", "there is no iss in what the browser brought back, and its metadata promises one"}
+	case q.Get("error") != "":
+		return "", &Refusal{Code: q.Get("error"), Describe: q.Get("error_description")}
+	case q.Get("code") == "":
+		return "", &Violation{ByIssuer, "RFC 6749 section 4.1.2", "there is neither code nor error in what the browser brought back"}
+	}
+	return q.Get("code"), nil
+}
+
+// random is a value that nobody guesses, of 43 characters (RFC 7636 section 4.1).
+func random() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}

@@ -1,0 +1,204 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// resourceMetadata is protected-resource metadata (RFC 9728 section 2).
+type resourceMetadata struct {
+	Resource string   `json:"resource"`
+	Servers  []string `json:"authorization_servers"`
+	Scopes   []string `json:"scopes_supported"`
+	DPoP     bool     `json:"dpop_bound_access_tokens_required"`
+	Proofs   []string `json:"dpop_signing_alg_values_supported"`
+}
+
+// Metadata is that of an authorization server (RFC 8414 section 2).
+type Metadata struct {
+	Issuer         string   `json:"issuer"`
+	Authorize      string   `json:"authorization_endpoint"`
+	Token          string   `json:"token_endpoint"`
+	Register       string   `json:"registration_endpoint"`
+	Revoke         string   `json:"revocation_endpoint"`
+	Scopes         []string `json:"scopes_supported"`
+	Grants         []string `json:"grant_types_supported"`
+	Challenges     []string `json:"code_challenge_methods_supported"`
+	Methods        []string `json:"token_endpoint_auth_methods_supported"`
+	SigningAlgs    []string `json:"token_endpoint_auth_signing_alg_values_supported"`
+	Proofs         []string `json:"dpop_signing_alg_values_supported"`
+	NamesItself    bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207
+	TakesDocuments bool     `json:"client_id_metadata_document_supported"`
+}
+
+// errAbsent says that there is no document at a URL.
+var errAbsent = errors.New("there is none")
+
+// fetch gets a document, errAbsent where the server has none.
+func (t *talk) fetch(ctx context.Context, at string, v any) error {
+	r, err := t.get(ctx, at)
+	if err != nil {
+		return err
+	}
+	if r.status != http.StatusOK {
+		t.flow.note("%s: %d %s", mask.URL(at), r.status, http.StatusText(r.status))
+		if r.status >= 500 {
+			return fmt.Errorf("%s was answered with %d %s", mask.URL(at), r.status, http.StatusText(r.status))
+		}
+		return errAbsent
+	}
+	if err := document(r, v); err != nil {
+		return err
+	}
+	t.flow.note("%s: found", mask.URL(at))
+	return nil
+}
+
+// resource finds the protected-resource metadata; nil if the server has none, as those of revision 2025-03-26.
+func (t *talk) resource(ctx context.Context, ch *Challenge) (*resourceMetadata, error) {
+	var places []string
+	if ch != nil && ch.Metadata != "" {
+		u, err := t.url.Parse(ch.Metadata)
+		if err != nil {
+			return nil, &Violation{ByServer, "RFC 9728 section 5.1", fmt.Sprintf("resource_metadata is %q, which is not a URL", text.Clip(ch.Metadata, 200))}
+		}
+		t.flow.note("WWW-Authenticate names %s", mask.URL(u.String()))
+		places = []string{u.String()}
+	} else {
+		places = wellKnown(t.url, "oauth-protected-resource")
+		places = slices.Compact(append(places, origin(t.url)+"/.well-known/oauth-protected-resource"))
+	}
+	for _, at := range places {
+		var m resourceMetadata
+		err := t.fetch(ctx, at, &m)
+		if errors.Is(err, errAbsent) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &m, t.ours(&m)
+	}
+	if ch != nil && ch.Metadata != "" {
+		return nil, &Violation{ByServer, "RFC 9728 section 5.1", "there is no protected-resource metadata at " + mask.URL(places[0]) + ", which WWW-Authenticate names"}
+	}
+	t.flow.note("no protected-resource metadata: the authorization server is looked for at the server itself, as in revision 2025-03-26")
+	return nil, nil
+}
+
+// ours checks that metadata is about this server, before anything else of it is used.
+func (t *talk) ours(m *resourceMetadata) error {
+	named, err := url.Parse(m.Resource)
+	if err != nil || m.Resource == "" || named.Fragment != "" {
+		return &Violation{ByServer, "RFC 9728 section 2", fmt.Sprintf("the metadata's resource is %q, which is not the URI of a resource", text.Clip(mask.URL(m.Resource), 200))}
+	}
+	have, want := Resource(named), Resource(t.url)
+	switch {
+	case have == want, strings.TrimSuffix(have, "/") == strings.TrimSuffix(want, "/"):
+		return nil
+	case origin(named) == origin(t.url) && named.RawQuery == "" && strings.HasPrefix(t.url.Path+"/", strings.TrimSuffix(named.Path, "/")+"/"):
+		t.flow.note("the resource is %s, of which this server is a part", text.Clip(have, 200))
+		return nil
+	}
+	return &Violation{ByServer, "RFC 9728 section 3.3", fmt.Sprintf("the metadata is about %q, not about %q", text.Clip(mask.URL(m.Resource), 200), mask.URL(want))}
+}
+
+// issuer finds the metadata of an authorization server.
+func (t *talk) issuer(ctx context.Context, issuer string) (*Metadata, error) {
+	u, err := url.Parse(issuer)
+	if err != nil {
+		return nil, &Violation{ByServer, "RFC 9728 section 2", fmt.Sprintf("the authorization server %q is not a URL", text.Clip(issuer, 200))}
+	}
+	if err := t.allowed(ctx, u, &Violation{By: ByServer, Section: "RFC 8414 section 2"}); err != nil {
+		return nil, err
+	}
+	for _, at := range metadataPlaces(u) {
+		var m Metadata
+		err := t.fetch(ctx, at, &m)
+		if errors.Is(err, errAbsent) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m.Issuer != issuer {
+			return nil, &Violation{ByIssuer, "RFC 8414 section 3.3", fmt.Sprintf("its metadata has the issuer %q, and it was asked as %q", text.Clip(mask.URL(m.Issuer), 200), text.Clip(mask.URL(issuer), 200))}
+		}
+		return &m, t.usable(ctx, &m)
+	}
+	return nil, &Violation{ByIssuer, "RFC 8414 section 3", "there is no authorization-server metadata of " + mask.URL(issuer)}
+}
+
+// metadataPlaces are where the metadata of an issuer may be, in the specification's order.
+func metadataPlaces(u *url.URL) []string {
+	places := wellKnown(u, "oauth-authorization-server")
+	places = append(places, wellKnown(u, "openid-configuration")...)
+	if path := strings.TrimSuffix(u.EscapedPath(), "/"); path != "" {
+		places = append(places, origin(u)+path+"/.well-known/openid-configuration")
+	}
+	return places
+}
+
+// usable checks the endpoints that a browser or a secret is sent to, and that the server knows PKCE.
+func (t *talk) usable(ctx context.Context, m *Metadata) error {
+	for _, e := range [...]struct {
+		name, url string
+		must      bool
+	}{
+		{"authorization_endpoint", m.Authorize, false},
+		{"token_endpoint", m.Token, true},
+		{"registration_endpoint", m.Register, false},
+		{"revocation_endpoint", m.Revoke, false},
+	} {
+		if e.url == "" && !e.must {
+			continue
+		}
+		by := &Violation{By: ByIssuer, Section: "RFC 8414 section 2"}
+		u, err := url.Parse(e.url)
+		if err != nil || e.url == "" {
+			by.What = fmt.Sprintf("its %s is %q", e.name, text.Clip(mask.URL(e.url), 200))
+			return by
+		}
+		if err := t.allowed(ctx, u, by); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wellKnown puts a name between host and path (RFC 8615, RFC 8414 section 3.1).
+func wellKnown(u *url.URL, name string) []string {
+	at := origin(u) + "/.well-known/" + name + strings.TrimSuffix(u.EscapedPath(), "/")
+	if u.RawQuery != "" {
+		at += "?" + u.RawQuery
+	}
+	return []string{at}
+}
+
+func origin(u *url.URL) string { return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host) }
+
+// legacy is the authorization server of revision 2025-03-26: at the origin of the server, with default endpoints where it
+// has no metadata.
+func (t *talk) legacy(ctx context.Context) (*Metadata, error) {
+	base := origin(t.url)
+	var m Metadata
+	err := t.fetch(ctx, base+"/.well-known/oauth-authorization-server", &m)
+	switch {
+	case errors.Is(err, errAbsent):
+		t.flow.note("no metadata: default endpoints of revision 2025-03-26 at %s", mask.URL(base))
+		m = Metadata{Issuer: base, Authorize: base + "/authorize", Token: base + "/token", Register: base + "/register", Challenges: []string{"S256"}}
+	case err != nil:
+		return nil, err
+	case m.Issuer != base && m.Issuer != base+"/":
+		return nil, &Violation{ByIssuer, "RFC 8414 section 3.3", fmt.Sprintf("its metadata has the issuer %q, and it was asked as %q", text.Clip(mask.URL(m.Issuer), 200), mask.URL(base))}
+	}
+	return &m, t.usable(ctx, &m)
+}

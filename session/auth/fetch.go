@@ -1,0 +1,243 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/transport"
+)
+
+const (
+	maxDocument  = 1 << 20 // bytes of an answer
+	fetchTimeout = 20 * time.Second
+	maxHops      = 3 // redirects of a metadata document
+	wrongClock   = 5 * time.Minute
+)
+
+// A talk is the exchanges of one flow: they are journalled, belong to its steps, and reach nothing that the server has no
+// business to send us to.
+type talk struct {
+	*Authorizer
+	flow   *Flow
+	person Person // nil for nobody
+	near   map[string]bool
+	skew   time.Duration // of the other clock against ours
+}
+
+// reply is a whole answer.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+	url    string
+}
+
+// get fetches a document. Redirects are followed where a request of its own would be allowed.
+func (t *talk) get(ctx context.Context, target string) (*reply, error) {
+	for hop := 0; ; hop++ {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+		if err != nil {
+			return nil, &Violation{ByServer, "RFC 3986", fmt.Sprintf("%q is not a URL", text.Clip(mask.URL(target), 200))}
+		}
+		req.Header.Set("Accept", "application/json")
+		r, err := t.send(req)
+		if err != nil {
+			return nil, err
+		}
+		to := r.header.Get("Location")
+		if r.status < 300 || r.status > 399 || r.status == 304 || to == "" {
+			return r, nil
+		}
+		if hop == maxHops {
+			return nil, fmt.Errorf("%s redirects more than %d times", mask.URL(r.url), maxHops)
+		}
+		next, err := req.URL.Parse(to)
+		if err != nil {
+			return nil, fmt.Errorf("%s redirects to %q, which is not a URL", mask.URL(r.url), text.Clip(to, 200))
+		}
+		t.flow.note("redirected to %s", mask.URL(next.String()))
+		target = next.String()
+	}
+}
+
+// post sends a form or JSON. It is never redirected: what it carries is for that endpoint alone.
+func (t *talk) post(ctx context.Context, target, contentType string, body []byte, header http.Header) (*reply, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, &Violation{ByIssuer, "RFC 8414 section 2", fmt.Sprintf("%q is not a URL", text.Clip(mask.URL(target), 200))}
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", contentType)
+	req.Header.Set("Accept", "application/json")
+	return t.send(req)
+}
+
+// send makes one exchange, and once more when the user allows an address that turned out to be near.
+func (t *talk) send(req *http.Request) (*reply, error) {
+	if err := t.allowed(req.Context(), req.URL, nil); err != nil {
+		return nil, err
+	}
+	r, err := t.exchange(req)
+	var near *errNear
+	if !errors.As(err, &near) {
+		return r, err
+	}
+	if err := t.ask(req.Context(), req.URL, "is "+near.ip.String()+" here, an address of this machine or its network"); err != nil {
+		return nil, err
+	}
+	if req.GetBody != nil {
+		req.Body, _ = req.GetBody() // of bytes in memory
+	}
+	return t.exchange(req)
+}
+
+func (t *talk) exchange(req *http.Request) (*reply, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), fetchTimeout)
+	defer cancel()
+	req = req.WithContext(ctx)
+	req.Header.Set("User-Agent", "mcphud")
+	t.mu.Lock()
+	tap := t.tap
+	t.mu.Unlock()
+	e := journal.Entry{Kind: journal.HTTP, Dir: journal.Out, Note: req.Method + " " + mask.URL(req.URL.String()), Method: "login"}
+	head := mask.Head(req.Method+" "+req.URL.String()+" HTTP/1.1", req.Header)
+	if req.GetBody != nil {
+		if body, err := req.GetBody(); err == nil {
+			sent, _ := io.ReadAll(body) // of bytes in memory
+			head = append(append(head, "\r\n\r\n"...), maskBody(req.Header.Get("Content-Type"), sent)...)
+		}
+	}
+	e.Peer = tap.Append(e, head)
+	t.flow.step(func(s *Step) { s.Exchanges = append(s.Exchanges, e.Peer) })
+	start := time.Now()
+	resp, err := t.web(req.URL).Do(req)
+	var body []byte
+	if err == nil {
+		body, err = io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
+		_ = resp.Body.Close()
+	}
+	e.Dir, e.Took = journal.In, time.Since(start)
+	if err != nil {
+		e.Status, e.Note = journal.Failed, mask.Text(err.Error())
+		tap.Append(e, nil)
+		return nil, t.unreachable(req, err)
+	}
+	e.Note = resp.Status
+	tap.Append(e, append(append(mask.Head(resp.Proto+" "+resp.Status, resp.Header), "\r\n\r\n"...), maskBody(resp.Header.Get("Content-Type"), body[:min(len(body), maxDocument)])...))
+	if len(body) > maxDocument {
+		return nil, fmt.Errorf("the answer of %s has more than %s", mask.URL(req.URL.String()), text.Bytes(maxDocument))
+	}
+	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		t.skew = at.Sub(t.opts.Now()).Truncate(time.Second)
+	}
+	return &reply{resp.StatusCode, resp.Header, body, req.URL.String()}, nil
+}
+
+// web sends requests to one URL: what a name stands for is looked at when it is known.
+func (t *talk) web(to *url.URL) *http.Client {
+	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if c.Transport = t.opts.HTTP; c.Transport != nil {
+		return c
+	}
+	limit := t.limit()
+	if t.near[to.Host] {
+		limit = listen.Machine
+	}
+	dialer := &net.Dialer{Timeout: fetchTimeout, Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err == nil && listen.ReachOfIP(at.Addr()) < limit && listen.ReachOf(to) == listen.Anywhere {
+			return &errNear{to, at.Addr()}
+		}
+		return nil
+	}}
+	// One exchange is all that a connection is for.
+	c.Transport = &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: fetchTimeout, DisableKeepAlives: true, Proxy: transport.Proxy, MaxResponseHeaderBytes: 256 << 10}
+	return c
+}
+
+// limit is the nearest that a server may send us to unasked: not nearer than itself.
+func (t *talk) limit() listen.Reach { return listen.ReachOf(t.url) }
+
+// errNear is a public name that stands for a private address.
+type errNear struct {
+	url *url.URL
+	ip  netip.Addr
+}
+
+func (e *errNear) Error() string { return e.url.Host + " is " + e.ip.String() + " here" }
+
+// allowed says whether a server may send us, or a browser, to a URL.
+func (t *talk) allowed(ctx context.Context, u *url.URL, by *Violation) error {
+	if by == nil {
+		by = &Violation{By: ByServer, Section: "OAuth 2.1 section 1.5"}
+	}
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http":
+		return &Violation{by.By, by.Section, fmt.Sprintf("%q is not an https URL", text.Clip(mask.URL(u.String()), 200))}
+	case u.Host == "" || u.User != nil:
+		return &Violation{by.By, by.Section, fmt.Sprintf("%q has no plain host", text.Clip(mask.URL(u.String()), 200))}
+	case u.Scheme == "http" && listen.ReachOf(u) != listen.Machine:
+		return &Violation{by.By, by.Section, fmt.Sprintf("%q is not encrypted: https is a must beyond this machine", text.Clip(mask.URL(u.String()), 200))}
+	case listen.ReachOf(u) >= t.limit() || t.near[u.Host]:
+		return nil
+	}
+	return t.ask(ctx, u, "is a program of this machine or its network")
+}
+
+// ask lets the user judge an address that is nearer than the server.
+func (t *talk) ask(ctx context.Context, u *url.URL, what string) error {
+	if t.person != nil {
+		ok, err := t.person.Confirm(ctx, fmt.Sprintf("%s sends you to %s, which %s. Go on?", t.url.Host, u.Host, what))
+		if err != nil {
+			return err
+		}
+		if ok {
+			t.near[u.Host] = true
+			t.flow.note("%s was allowed: it %s", u.Host, what)
+			return nil
+		}
+	}
+	return &Violation{ByServer, "RFC 9728 section 7.7", fmt.Sprintf("it sends to %s, which %s", u.Host, what)}
+}
+
+// unreachable says in plain words why there was no answer.
+func (t *talk) unreachable(req *http.Request, err error) error {
+	if near := (*errNear)(nil); errors.As(err, &near) {
+		return near
+	}
+	if req.Context().Err() != nil && !errors.Is(req.Context().Err(), context.DeadlineExceeded) {
+		return req.Context().Err()
+	}
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		err = ue.Err // the URL is said already, masked
+	}
+	return &failure.Error{Kind: failure.OAuth, URL: mask.URL(req.URL.String()), Err: err, Message: req.URL.Host + " cannot be reached: " + mask.Text(err.Error()), Next: "check the network, then log in again"}
+}
+
+// document decodes the JSON of an answer into v: strictly, since nothing is guessed where it is about tokens.
+func document(r *reply, v any) error {
+	if err := json.Unmarshal(r.body, v, jsontext.AllowInvalidUTF8(false)); err != nil {
+		return fmt.Errorf("%s is not the JSON that it should be: %w", mask.URL(r.url), err)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// LoginOptions is what a person wants of a login.
+type LoginOptions struct {
+	Other bool // log in as somebody else: the authorization server is asked to show its own login
+}
+
+// Login gets a token with the help of a person, for what the server last refused. It ends with ctx. Only one runs at a time.
+func (a *Authorizer) Login(ctx context.Context, p Person, o LoginOptions) error {
+	if a.static {
+		return &failure.Error{Kind: failure.Usage, URL: mask.URL(a.server.URL), Message: "the configuration has an Authorization header, which is used instead of a login", Next: "remove that header to log in"}
+	}
+	a.mu.Lock()
+	if a.running {
+		a.mu.Unlock()
+		return &failure.Error{Kind: failure.OAuth, URL: mask.URL(a.server.URL), Message: "a login at this server is under way already", Next: "finish or cancel that one"}
+	}
+	a.running = true
+	f := newFlow(a.opts.Now, a.change)
+	a.flow = f
+	ch := a.challenge
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		a.running = false
+		a.mu.Unlock()
+		a.change()
+	}()
+	t := a.talk(f, p)
+	if err := t.login(ctx, ch, o); err != nil {
+		f.end(Failed, err)
+		return t.failed(err)
+	}
+	f.begin(StepRetry)
+	return nil
+}
+
+// talk makes what a flow talks with; f is nil where nobody looks.
+func (a *Authorizer) talk(f *Flow, p Person) *talk {
+	if f == nil {
+		f = newFlow(a.opts.Now, func() {})
+	}
+	return &talk{Authorizer: a, flow: f, person: p, near: map[string]bool{}}
+}
+
+// failed is the error of a login: what happened, and whether a clock is to blame.
+func (t *talk) failed(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	var e *failure.Error
+	if !errors.As(err, &e) {
+		e = &failure.Error{Kind: failure.OAuth, URL: mask.URL(t.server.URL), Message: err.Error(), Err: err}
+	} else {
+		c := *e
+		e = &c
+	}
+	e.Stage = "login"
+	if t.skew > wrongClock || t.skew < -wrongClock {
+		e.Detail = strings.TrimSpace(e.Detail + fmt.Sprintf("\nthe clock here is off by %s, as the authorization server sees it", text.Duration(t.skew.Abs())))
+		e.Next = "set the clock of this machine, then log in again"
+	}
+	return e
+}
+
+// login goes through the steps.
+func (t *talk) login(ctx context.Context, ch *Challenge, o LoginOptions) error {
+	t.flow.begin(StepResource)
+	static := t.server.OAuth != nil && t.server.OAuth.AuthURL != "" && t.server.OAuth.TokenURL != ""
+	var (
+		res *resourceMetadata
+		m   *Metadata
+		err error
+	)
+	if static {
+		t.flow.note("the configuration names the endpoints")
+		t.flow.end(Skipped, nil)
+		t.flow.begin(StepServer)
+		m = &Metadata{Issuer: t.server.OAuth.AuthURL, Authorize: t.server.OAuth.AuthURL, Token: t.server.OAuth.TokenURL, Challenges: []string{"S256"}}
+		if err := t.usable(ctx, m); err != nil {
+			return err
+		}
+		t.flow.end(Skipped, nil)
+	} else {
+		if ch == nil {
+			if ch, err = t.probe(ctx); err != nil {
+				return err
+			}
+		}
+		if res, err = t.resource(ctx, ch); err != nil {
+			return err
+		}
+		t.flow.end(Done, nil)
+		t.flow.begin(StepServer)
+		if res == nil || len(res.Servers) == 0 {
+			m, err = t.legacy(ctx)
+		} else {
+			if len(res.Servers) > 1 {
+				t.flow.note("%d authorization servers are named; the first one is asked", len(res.Servers))
+			}
+			m, err = t.issuer(ctx, res.Servers[0])
+		}
+		if err != nil {
+			return err
+		}
+		t.flow.end(Done, nil)
+	}
+	key := Key{Resource(t.url), m.Issuer}
+	return t.code(ctx, m, key, t.scopes(ch, res, m, key), audience(res, key), o)
+}
+
+// offline is the scope that brings a refresh token (OpenID Connect Core 1.0 section 11).
+const offline = "offline_access"
+
+// audience is what requests name as the resource (RFC 8707).
+func audience(res *resourceMetadata, key Key) string {
+	if res != nil {
+		return res.Resource
+	}
+	return key.Resource
+}
+
+// scopes are those to ask for: what the server's challenge names, else what the configuration does, else all that the resource knows, else none.
+// A step-up adds to those that were granted. offline_access is asked for where it is offered.
+func (t *talk) scopes(ch *Challenge, res *resourceMetadata, m *Metadata, key Key) (scopes []string) {
+	o := t.server.OAuth
+	switch {
+	case ch != nil && len(ch.Scopes) > 0:
+		scopes = slices.Clone(ch.Scopes)
+		if o != nil {
+			scopes = union(o.Scopes, scopes)
+		}
+	case o != nil && len(o.Scopes) > 0:
+		scopes = slices.Clone(o.Scopes)
+	case res != nil:
+		scopes = slices.Clone(res.Scopes)
+	}
+	if c := t.creds.Load(); c != nil && c.Key == key && ch != nil && ch.Error == "insufficient_scope" {
+		scopes = union(c.Token.Scopes, scopes)
+	}
+	if slices.Contains(m.Scopes, offline) && (len(m.Grants) == 0 || slices.Contains(m.Grants, "refresh_token")) {
+		scopes = union(scopes, []string{offline})
+	}
+	return scopes
+}
+
+// probe asks the server without a token, to hear what it wants.
+func (t *talk) probe(ctx context.Context) (*Challenge, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, t.url.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	r, err := t.send(req)
+	if err != nil {
+		return nil, err
+	}
+	if r.status != http.StatusUnauthorized {
+		t.flow.note("the server does not ask for a login: it answers with %d %s", r.status, http.StatusText(r.status))
+		return nil, nil
+	}
+	return challengeOf(&http.Response{StatusCode: r.status, Header: r.header}), nil
+}
+
+// known is what an earlier login left: it is for the same issuer, or nothing.
+func (t *talk) known(ctx context.Context, key Key) *Client {
+	found, err := t.opts.Store.Find(ctx, key.Resource)
+	if err != nil {
+		t.flow.note("%s: %s", t.opts.Store.Where(), mask.Text(err.Error()))
+	}
+	for _, c := range found {
+		if c.Key == key && c.Client.Origin == Registered {
+			return &c.Client
+		}
+	}
+	return nil
+}

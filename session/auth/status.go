@@ -1,0 +1,42 @@
+package auth
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Status is what is known of the login at a server, without I/O. It has no secrets but Token and IDToken, which are for Claims.
+type Status struct {
+	Static    bool       // the configuration has an Authorization header, and nothing else is used
+	Challenge *Challenge // what the server asks for and nothing has answered; nil for nothing
+	LoggedIn  bool       // there is a token
+	Issuer    string
+	ClientID  string
+	Origin    string // of ClientID: Configured, Document or Registered
+	Method    string // how we prove that we are ClientID: "none", "client_secret_basic" …
+	Type      string // of the token: "Bearer" or "DPoP"
+	Scopes    []string
+	Obtained  time.Time
+	Expires   time.Time // zero if the server did not say
+	Refresh   bool      // there is a refresh token
+	Revocable bool      // the authorization server can be told to forget the token
+	Where     string    // where credentials are kept
+	Claims    *Claims   // of the access token; nil if it says nothing to us
+	Flow      *Flow     // the last login; nil for none
+}
+
+// Status is a snapshot. The store is read if it was not yet; what goes wrong at it looks like no login.
+func (a *Authorizer) Status() Status {
+	_, _ = a.credentials(context.Background()) // the next request reports it
+	a.mu.Lock()
+	st := Status{Static: a.static, Challenge: a.challenge, Where: a.opts.Store.Where(), Flow: a.flow}
+	a.mu.Unlock()
+	if c := a.creds.Load(); c != nil {
+		st.LoggedIn, st.Issuer = c.Token.Access != "", c.Issuer
+		st.ClientID, st.Origin, st.Method = c.Client.ID, c.Client.Origin, c.Client.Method
+		st.Type, st.Scopes, st.Obtained, st.Expires = c.Token.Type, slices.Clone(c.Token.Scopes), c.Token.Obtained, c.Token.Expires
+		st.Refresh, st.Revocable, st.Claims = c.Token.Refresh != "", c.RevokeURL != "", ParseClaims(c.Token.Access)
+	}
+	return st
+}

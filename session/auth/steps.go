@@ -1,0 +1,22 @@
+package auth
+
+import "errors"
+
+// asks is what the specification asks at each step.
+var asks = map[string]struct{ text, section string }{
+	StepResource:  {"find the protected-resource metadata: by WWW-Authenticate, then below the path, then at the root; its resource has to be this server", "RFC 9728 sections 3 and 5, MCP authorization: Authorization Server Location"},
+	StepServer:    {"find the authorization server's metadata; its issuer has to be the one that was asked, character by character", "RFC 8414 section 3, OpenID Connect Discovery 1.0 section 4"},
+	StepRegister:  {"have a client_id there: a registered one, a metadata document, or dynamic registration, in this order", "MCP authorization: Client Registration Approaches, RFC 7591"},
+	StepAuthorize: {"send a browser there with PKCE S256, state and resource; it comes back with a code, the same state and the same iss", "OAuth 2.1 section 4.1, RFC 7636, RFC 8707, RFC 9207"},
+	StepToken:     {"change the code into a token for this resource, with the PKCE verifier", "OAuth 2.1 section 4.1.3, RFC 8707"},
+	StepRetry:     {"send again what was refused, with the token in the Authorization header", "RFC 6750 section 2.1"},
+}
+
+// violation finds the broken rule in an error.
+func violation(err error) *Violation {
+	var v *Violation
+	if errors.As(err, &v) {
+		return v
+	}
+	return nil
+}

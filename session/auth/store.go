@@ -1,0 +1,104 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Key says what credentials are for: they are never shown to another issuer or resource.
+type Key struct {
+	Resource string `json:"resource"` // canonical URI of the server (RFC 8707)
+	Issuer   string `json:"issuer"`   // of the authorization server, compared byte by byte
+}
+
+// Credentials are what one issuer gave for one resource.
+type Credentials struct {
+	Key
+	Client Client `json:"client"`
+	Token  Token  `json:"token"`
+	// Audience is what requests named as resource; it is Resource, or a parent of it that the server calls its own.
+	Audience string `json:"audience,omitempty"`
+	// What refreshing and revoking needs, as discovered.
+	TokenURL  string `json:"tokenUrl,omitempty"`
+	RevokeURL string `json:"revokeUrl,omitempty"`
+}
+
+// Client is how an issuer knows us.
+type Client struct {
+	ID       string    `json:"id"`
+	Secret   string    `json:"secret,omitempty"`
+	Expires  time.Time `json:"expires,omitzero"` // of the secret; zero for never
+	Method   string    `json:"method,omitempty"` // token_endpoint_auth_method
+	Redirect string    `json:"redirect,omitempty"`
+	Origin   string    `json:"origin,omitempty"` // Configured, Document or Registered
+}
+
+// Origins of a Client.
+const (
+	Configured = "configured" // pre-registered, in the configuration
+	Document   = "document"   // client-id metadata document
+	Registered = "registered" // by RFC 7591
+)
+
+// Token is an answer of the token endpoint (RFC 6749 section 5.1).
+type Token struct {
+	Access   string    `json:"access,omitempty"`
+	Refresh  string    `json:"refresh,omitempty"`
+	Type     string    `json:"type,omitempty"` // "Bearer" or "DPoP"
+	Scopes   []string  `json:"scopes,omitempty"`
+	Obtained time.Time `json:"obtained,omitzero"`
+	Expires  time.Time `json:"expires,omitzero"` // zero if the server did not say
+	Proof    []byte    `json:"proof,omitempty"`  // the private key that the token is bound to (RFC 9449), PKCS #8; nil for none
+}
+
+// Store keeps credentials. Safe for concurrent use, also by several processes.
+type Store interface {
+	// Find returns what is kept for a resource, the newest first; "" for everything.
+	Find(ctx context.Context, resource string) ([]Credentials, error)
+	// Put keeps c in the place of what its key had.
+	Put(ctx context.Context, c Credentials) error
+	// Delete forgets what a key had; that there was nothing is fine.
+	Delete(ctx context.Context, k Key) error
+	// Where says where credentials are kept, for people: "the keychain", "~/.config/mcphud/credentials.json" …
+	Where() string
+}
+
+// ErrLocked says that the place of the credentials cannot be opened now, such as a locked keychain.
+var ErrLocked = errors.New("the credentials are locked")
+
+// memory is a Store that ends with the program.
+type memory struct {
+	mu  sync.Mutex
+	all []Credentials
+}
+
+func (m *memory) Find(_ context.Context, resource string) (found []Credentials, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.all {
+		if resource == "" || c.Resource == resource {
+			found = append(found, c)
+		}
+	}
+	return found, nil
+}
+
+func (m *memory) Put(ctx context.Context, c Credentials) error {
+	_ = m.Delete(ctx, c.Key) // cannot fail
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all = slices.Insert(m.all, 0, c)
+	return nil
+}
+
+func (m *memory) Delete(_ context.Context, k Key) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all = slices.DeleteFunc(m.all, func(c Credentials) bool { return c.Key == k })
+	return nil
+}
+
+func (m *memory) Where() string { return "memory, until the program ends" }
