@@ -16,13 +16,11 @@ import (
 )
 
 // code is the authorization code grant with PKCE (OAuth 2.1 section 4.1).
-func (t *talk) code(ctx context.Context, m *Metadata, key Key, scopes []string, audience string, o LoginOptions) error {
+func (t *talk) code(ctx context.Context, d *discovery, o LoginOptions) error {
+	m, key, scopes, audience := d.server, d.key, d.scopes, d.audience
 	t.flow.begin(StepRegister)
-	if m.Authorize == "" {
-		return &Violation{ByIssuer, "RFC 8414 section 2", "it has no authorization_endpoint: nobody can log in there with a browser"}
-	}
-	if !slices.Contains(m.Challenges, "S256") {
-		return &Violation{ByIssuer, "MCP authorization: Authorization Code Protection", "its metadata does not say that it knows PKCE with S256, without which a code can be stolen"}
+	if err := m.forBrowsers(); err != nil {
+		return err
 	}
 	if t.person == nil {
 		return &failure.Error{Kind: failure.OAuth, Message: "nobody is here to log in", Next: "log in where there is a browser"}
@@ -93,6 +91,17 @@ func (t *talk) code(ctx context.Context, m *Metadata, key Key, scopes []string, 
 		t.flow.note("kept in %s", t.opts.Store.Where())
 	}
 	t.flow.end(Done, nil)
+	return nil
+}
+
+// forBrowsers checks that a person can log in there, and safely.
+func (m *Metadata) forBrowsers() error {
+	switch {
+	case m.Authorize == "":
+		return &Violation{ByIssuer, "RFC 8414 section 2", "it has no authorization_endpoint: nobody can log in there with a browser"}
+	case !slices.Contains(m.Challenges, "S256"):
+		return &Violation{ByIssuer, "MCP authorization: Authorization Code Protection", "its metadata does not say that it knows PKCE with S256, without which a code can be stolen"}
+	}
 	return nil
 }
 

@@ -76,8 +76,60 @@ func (t *talk) failed(err error) error {
 	return e
 }
 
+// Discover goes through the steps of a login that need nobody and leave nothing behind: what the server and its authorization
+// server say of themselves. The flow is there with an error, too.
+func (a *Authorizer) Discover(ctx context.Context, p Person) (*Flow, error) {
+	a.mu.Lock()
+	ch := a.challenge
+	a.mu.Unlock()
+	t := a.talk(newFlow(a.opts.Now, func() {}), p)
+	d, err := t.discover(ctx, ch)
+	if err == nil {
+		t.flow.begin(StepRegister)
+		if err = d.server.forBrowsers(); err == nil {
+			t.flow.note("%s", t.identity(d.server))
+			t.flow.end(Done, nil)
+		}
+	}
+	if err != nil {
+		t.flow.end(Failed, err)
+		return t.flow, t.failed(err)
+	}
+	return t.flow, nil
+}
+
+// identity says how the authorization server would know us.
+func (t *talk) identity(m *Metadata) string {
+	switch o := t.server.OAuth; {
+	case o != nil && o.ClientID != "":
+		return "a login would use the client_id of the configuration"
+	case t.opts.Document != "" && m.TakesDocuments:
+		return "a login would use the metadata document " + t.opts.Document
+	case m.Register != "":
+		return "a login would register at " + mask.URL(m.Register)
+	}
+	return "the authorization server takes registered clients only: a client_id is needed in the configuration"
+}
+
+// discovery is what was found out before a login.
+type discovery struct {
+	server   *Metadata // of the authorization server
+	key      Key
+	scopes   []string
+	audience string
+}
+
 // login goes through the steps.
 func (t *talk) login(ctx context.Context, ch *Challenge, o LoginOptions) error {
+	d, err := t.discover(ctx, ch)
+	if err != nil {
+		return err
+	}
+	return t.code(ctx, d, o)
+}
+
+// discover finds the authorization server.
+func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) {
 	t.flow.begin(StepResource)
 	static := t.server.OAuth != nil && t.server.OAuth.AuthURL != "" && t.server.OAuth.TokenURL != ""
 	var (
@@ -91,17 +143,17 @@ func (t *talk) login(ctx context.Context, ch *Challenge, o LoginOptions) error {
 		t.flow.begin(StepServer)
 		m = &Metadata{Issuer: t.server.OAuth.AuthURL, Authorize: t.server.OAuth.AuthURL, Token: t.server.OAuth.TokenURL, Challenges: []string{"S256"}}
 		if err := t.usable(ctx, m); err != nil {
-			return err
+			return nil, err
 		}
 		t.flow.end(Skipped, nil)
 	} else {
 		if ch == nil {
 			if ch, err = t.probe(ctx); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if res, err = t.resource(ctx, ch); err != nil {
-			return err
+			return nil, err
 		}
 		t.flow.end(Done, nil)
 		t.flow.begin(StepServer)
@@ -114,12 +166,12 @@ func (t *talk) login(ctx context.Context, ch *Challenge, o LoginOptions) error {
 			m, err = t.issuer(ctx, res.Servers[0])
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		t.flow.end(Done, nil)
 	}
 	key := Key{Resource(t.url), m.Issuer}
-	return t.code(ctx, m, key, t.scopes(ch, res, m, key), audience(res, key), o)
+	return &discovery{m, key, t.scopes(ch, res, m, key), audience(res, key)}, nil
 }
 
 // offline is the scope that brings a refresh token (OpenID Connect Core 1.0 section 11).
