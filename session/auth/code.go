@@ -130,7 +130,7 @@ func returned(back *url.URL, m *Metadata) (string, error) {
 	}
 	iss, named := q.Get("iss"), q.Has("iss")
 	switch {
-	case named && iss != m.Issuer:
+	case named && !m.unnamed && iss != m.Issuer:
 		return "", &Violation{ByIssuer, "RFC 9207 section 2.4", fmt.Sprintf("iss is %q, and the login was sent to %q", text.Clip(mask.URL(iss), 200), mask.URL(m.Issuer))}
 	case !named && m.NamesItself:
 		return "", &Violation{ByIssuer, "RFC 9207 section 2.4", "there is no iss in what the browser brought back, and its metadata promises one"}

@@ -37,6 +37,8 @@ type Metadata struct {
 	Proofs         []string `json:"dpop_signing_alg_values_supported"`
 	NamesItself    bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207
 	TakesDocuments bool     `json:"client_id_metadata_document_supported"`
+
+	unnamed bool // nobody knows what it calls itself: its endpoints are configured, and Issuer is one of them
 }
 
 // errAbsent says that there is no document at a URL.

@@ -141,7 +141,7 @@ func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) 
 		t.flow.note("the configuration names the endpoints")
 		t.flow.end(Skipped, nil)
 		t.flow.begin(StepServer)
-		m = &Metadata{Issuer: t.server.OAuth.AuthURL, Authorize: t.server.OAuth.AuthURL, Token: t.server.OAuth.TokenURL, Challenges: []string{"S256"}}
+		m = &Metadata{Issuer: t.server.OAuth.AuthURL, Authorize: t.server.OAuth.AuthURL, Token: t.server.OAuth.TokenURL, Challenges: []string{"S256"}, unnamed: true}
 		if err := t.usable(ctx, m); err != nil {
 			return nil, err
 		}
