@@ -70,6 +70,7 @@ func (e *entry) check() {
 	if e.URL != "" {
 		e.checkURL()
 	}
+	e.checkOAuth()
 }
 
 func (e *entry) noNUL(field, value string) {

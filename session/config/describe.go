@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -57,6 +58,10 @@ func Describe(s Server) []Field {
 	if a := s.OAuth; a != nil {
 		add("signs in at", quoteNonEmpty(a.AuthURL))
 		add("tokens from", quoteNonEmpty(a.TokenURL))
+		add("identity from", quoteNonEmpty(cmp.Or(a.IDPTokenURL, a.IDPIssuer)))
+		for _, f := range a.files() {
+			add("reads", quote(f))
+		}
 	}
 	return out
 }

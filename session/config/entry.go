@@ -132,23 +132,22 @@ func (e *entry) oauth(n node) {
 	e.OAuth = &OAuth{}
 	line, col := n.pos()
 	e.doc.warnAt(line, col, "server %q: oauth is not used yet: no login takes place; put a token into its headers or environment", clip(e.Name))
+	texts := map[string]*string{}
+	for _, t := range e.OAuth.texts() {
+		texts[t.key] = t.value
+	}
+	texts["clientId"], texts["clientSecret"] = &e.OAuth.ClientID, &e.OAuth.ClientSecret
 	for _, m := range n.members() {
 		field := "oauth." + m.key
 		e.note(field, m.value)
-		switch m.key {
-		case "auth_url":
-			e.OAuth.AuthURL = e.string(field, m.value)
-		case "token_url":
-			e.OAuth.TokenURL = e.string(field, m.value)
-		case "client_id", "clientId":
-			e.OAuth.ClientID = e.string(field, m.value)
-		case "client_secret", "clientSecret":
-			e.OAuth.ClientSecret = e.string(field, m.value)
-		case "scopes":
+		switch text := texts[m.key]; {
+		case text != nil:
+			*text = e.string(field, m.value)
+		case m.key == "scopes":
 			e.OAuth.Scopes = e.list(field, m.value)
-		case "redirect_uri":
-			e.OAuth.RedirectURI = e.string(field, m.value)
-		case "callbackPort": // Claude Code's; the redirect it makes of it
+		case m.key == "dpop":
+			e.OAuth.DPoP = e.bool(field, m.value, false)
+		case m.key == "callbackPort": // Claude Code's; the redirect it makes of it
 			e.OAuth.RedirectURI = "http://localhost:" + e.string(field, m.value) + "/callback"
 		default:
 			e.doc.warnAt(m.line, m.col, "server %q: unknown key %q of oauth is ignored", clip(e.Name), clip(m.key))

@@ -112,13 +112,8 @@ func (e *entry) expand(o Options) {
 	for i, r := range e.Roots {
 		e.Roots[i] = x.expand(index("roots", i), r)
 	}
-	if a := e.OAuth; a != nil {
-		a.AuthURL, a.TokenURL = x.expand("oauth.auth_url", a.AuthURL), x.expand("oauth.token_url", a.TokenURL)
-		a.ClientID, a.ClientSecret = x.expand("oauth.client_id", a.ClientID), x.expand("oauth.client_secret", a.ClientSecret)
-		a.RedirectURI = x.expand("oauth.redirect_uri", a.RedirectURI)
-		for i, s := range a.Scopes {
-			a.Scopes[i] = x.expand(index("oauth.scopes", i), s)
-		}
+	if e.OAuth != nil {
+		e.OAuth.expand(x)
 	}
 	e.secrets = x.used
 	slices.Sort(x.names)

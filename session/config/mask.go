@@ -17,11 +17,7 @@ func (s Server) Masked() Server {
 	s.Headers = s.maskMap(s.Headers)
 	s.URL = s.hide(mask.URL(s.URL))
 	if s.OAuth != nil {
-		a := *s.OAuth
-		a.AuthURL, a.TokenURL = s.hide(mask.URL(a.AuthURL)), s.hide(mask.URL(a.TokenURL))
-		a.ClientID = s.hide(a.ClientID)
-		a.ClientSecret = mask.Value("secret", a.ClientSecret)
-		s.OAuth = &a
+		s.OAuth = s.OAuth.masked(s.hide)
 	}
 	s.secrets = nil
 	return s

@@ -143,3 +143,51 @@ func TestDescribeHidesNoProgram(t *testing.T) {
 		}
 	}
 }
+
+// Every member of an oauth block is read, expanded, masked by what it is, and part of what was trusted.
+func TestOAuthBlock(t *testing.T) {
+	const secret = "hunter2-hunter2"
+	dir := t.TempDir()
+	var block strings.Builder
+	for _, m := range new(OAuth).texts() {
+		v := "${MY_TOKEN}"
+		if m.key == "grant" {
+			v = GrantWorkload
+		}
+		fmt.Fprintf(&block, "%s: \"%s\", ", m.key, v)
+	}
+	f := write(t, filepath.Join(dir, "mcp.yaml"), "servers: {a: {url: 'https://h/mcp', oauth: {"+block.String()+"scopes: ['${MY_TOKEN}'], dpop: true}}}")
+	s, err := Load(Options{Files: []string{f}, LookupEnv: env("MY_TOKEN=" + secret)})
+	if err != nil || len(s.Servers) != 1 || s.Servers[0].Problem != nil {
+		t.Fatal(err, s.Servers)
+	}
+	a := s.Servers[0].OAuth
+	for _, m := range a.texts() {
+		if want := map[bool]string{false: secret, true: filepath.Join(dir, secret)}[m.is == textFile]; *m.value != want && m.key != "grant" {
+			t.Errorf("%s is %q", m.key, *m.value)
+		}
+		other := *a
+		for _, o := range other.texts() {
+			if o.key == m.key {
+				*o.value += "x"
+			}
+		}
+		if (Server{OAuth: &other}).Fingerprint() == (Server{OAuth: a}).Fingerprint() {
+			t.Errorf("another %s is trusted as well", m.key)
+		}
+	}
+	if !a.DPoP || !a.ByMachine() || a.Scopes[0] != secret {
+		t.Errorf("%+v", a)
+	}
+	m := s.Servers[0].Masked()
+	if shown := fmt.Sprintf("%+v %+v %v", m, m.OAuth, Describe(s.Servers[0])); strings.Contains(shown, secret) {
+		t.Errorf("a secret is shown: %s", shown)
+	}
+	if shown := fmt.Sprint(Describe(Server{URL: "https://h", OAuth: &OAuth{AssertionFile: "/run/token", IDPIssuer: "https://idp.example"}})); !strings.Contains(shown, "{reads /run/token}") || !strings.Contains(shown, "{identity from https://idp.example}") {
+		t.Errorf("shown for trust: %s", shown)
+	}
+	f = write(t, filepath.Join(dir, "bad.yaml"), "servers: {a: {url: 'https://h/mcp', oauth: {grant: password}}}")
+	if s, err = Load(Options{Files: []string{f}}); err != nil || s.Servers[0].Problem == nil || !strings.Contains(s.Servers[0].Problem.Error(), `"password" is not a grant`) {
+		t.Errorf("grant password: %v, %v", err, s.Servers[0].Problem)
+	}
+}

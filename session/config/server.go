@@ -120,13 +120,3 @@ func (s Source) String() string {
 	}
 	return fmt.Sprintf("%s:%d", s.File, s.Line)
 }
-
-// OAuth is an entry's oauth block. Endpoints left empty are discovered.
-type OAuth struct {
-	AuthURL      string   `json:"auth_url,omitempty"`
-	TokenURL     string   `json:"token_url,omitempty"`
-	ClientID     string   `json:"client_id,omitempty"`
-	ClientSecret string   `json:"client_secret,omitempty"`
-	Scopes       []string `json:"scopes,omitempty"`
-	RedirectURI  string   `json:"redirect_uri,omitempty"`
-}

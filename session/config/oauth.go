@@ -1,0 +1,150 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// Grants that an oauth block can name.
+const (
+	GrantCode       = "authorization_code" // a person, in a browser; the default
+	GrantClient     = "client_credentials" // the program itself, by a secret or a key
+	GrantEnterprise = "enterprise_managed" // the ID token of an identity provider, changed into an ID-JAG
+	GrantWorkload   = "workload_identity"  // a JWT that the platform gives to the program
+)
+
+// OAuthGrants lists the grants, the default first.
+func OAuthGrants() []string { return []string{GrantCode, GrantClient, GrantEnterprise, GrantWorkload} }
+
+// OAuth is an entry's oauth block. Endpoints left empty are discovered.
+type OAuth struct {
+	AuthURL      string   `json:"auth_url,omitempty"`
+	TokenURL     string   `json:"token_url,omitempty"`
+	ClientID     string   `json:"client_id,omitempty"`
+	ClientSecret string   `json:"client_secret,omitempty"`
+	Scopes       []string `json:"scopes,omitempty"`
+	RedirectURI  string   `json:"redirect_uri,omitempty"`
+
+	Grant string `json:"grant,omitempty"` // one of OAuthGrants; "" for the default
+	DPoP  bool   `json:"dpop,omitempty"`  // tokens are bound to a key, also where the server does not ask for it
+
+	// The key of private_key_jwt (RFC 7523), instead of ClientSecret: PEM or JWK, or a file of it.
+	PrivateKey     string `json:"private_key,omitempty"`
+	PrivateKeyFile string `json:"private_key_file,omitempty"`
+	KeyID          string `json:"key_id,omitempty"`      // kid, where the authorization server knows several keys
+	SigningAlg     string `json:"signing_alg,omitempty"` // "ES256" …; "" for what fits the key
+
+	// The JWT of GrantWorkload, or a file that has it, read again for each token.
+	Assertion     string `json:"assertion,omitempty"`
+	AssertionFile string `json:"assertion_file,omitempty"`
+
+	// The identity provider of GrantEnterprise: its issuer or its token endpoint, who we are there, and the ID token or a file of it.
+	IDPIssuer       string `json:"idp_issuer,omitempty"`
+	IDPTokenURL     string `json:"idp_token_url,omitempty"`
+	IDPClientID     string `json:"idp_client_id,omitempty"`
+	IDPClientSecret string `json:"idp_client_secret,omitempty"`
+	IDToken         string `json:"id_token,omitempty"`
+	IDTokenFile     string `json:"id_token_file,omitempty"`
+}
+
+// ByMachine reports whether a token is got without a person.
+func (a *OAuth) ByMachine() bool { return a != nil && a.Grant != "" && a.Grant != GrantCode }
+
+// oauthText is a member of an oauth block that is one string.
+type oauthText struct {
+	key   string
+	value *string
+	is    textKind
+}
+
+// textKind is what a string stands for, by which it is masked and resolved.
+type textKind int
+
+const (
+	textName textKind = iota
+	textURL
+	textSecret
+	textFile
+)
+
+// texts are the members that are one string.
+func (a *OAuth) texts() []oauthText {
+	return []oauthText{
+		{"auth_url", &a.AuthURL, textURL},
+		{"token_url", &a.TokenURL, textURL},
+		{"client_id", &a.ClientID, textName},
+		{"client_secret", &a.ClientSecret, textSecret},
+		{"redirect_uri", &a.RedirectURI, textURL},
+		{"grant", &a.Grant, textName},
+		{"private_key", &a.PrivateKey, textSecret},
+		{"private_key_file", &a.PrivateKeyFile, textFile},
+		{"key_id", &a.KeyID, textName},
+		{"signing_alg", &a.SigningAlg, textName},
+		{"assertion", &a.Assertion, textSecret},
+		{"assertion_file", &a.AssertionFile, textFile},
+		{"idp_issuer", &a.IDPIssuer, textURL},
+		{"idp_token_url", &a.IDPTokenURL, textURL},
+		{"idp_client_id", &a.IDPClientID, textName},
+		{"idp_client_secret", &a.IDPClientSecret, textSecret},
+		{"id_token", &a.IDToken, textSecret},
+		{"id_token_file", &a.IDTokenFile, textFile},
+	}
+}
+
+// expand replaces the variables.
+func (a *OAuth) expand(x *expander) {
+	for _, t := range a.texts() {
+		*t.value = x.expand("oauth."+t.key, *t.value)
+	}
+	for i, s := range a.Scopes {
+		a.Scopes[i] = x.expand(index("oauth.scopes", i), s)
+	}
+}
+
+// masked is a copy that may be shown; hide hides secrets that were expanded into something.
+func (a OAuth) masked(hide func(string) string) *OAuth {
+	for _, t := range a.texts() {
+		switch t.is {
+		case textSecret:
+			*t.value = mask.Value("secret", *t.value)
+		case textURL:
+			*t.value = hide(mask.URL(*t.value))
+		default:
+			*t.value = hide(*t.value)
+		}
+	}
+	a.Scopes = slices.Clone(a.Scopes)
+	for i, s := range a.Scopes {
+		a.Scopes[i] = hide(s)
+	}
+	return &a
+}
+
+// files are those that are read for a login.
+func (a *OAuth) files() (all []string) {
+	for _, t := range a.texts() {
+		if t.is == textFile && *t.value != "" {
+			all = append(all, *t.value)
+		}
+	}
+	return all
+}
+
+// checkOAuth refuses a grant that nobody knows, and looks for files beside the entry's own.
+func (e *entry) checkOAuth() {
+	a := e.OAuth
+	if a == nil {
+		return
+	}
+	if a.Grant != "" && !slices.Contains(OAuthGrants(), a.Grant) {
+		e.problem("oauth.grant", "%q is not a grant; write %s", clip(a.Grant), strings.Join(OAuthGrants(), ", "))
+	}
+	for _, t := range a.texts() {
+		if t.is == textFile && *t.value != "" && !filepath.IsAbs(*t.value) {
+			*t.value = filepath.Join(filepath.Dir(e.Source.File), *t.value)
+		}
+	}
+}
