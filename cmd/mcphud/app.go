@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/pending"
 )
@@ -28,6 +29,9 @@ type app struct {
 	fail  error          // what the command ended with
 	asked *pending.Queue // what servers ask; nil before there are sessions
 	first pending.Rule   // looks at that before --answer does; nil for none
+
+	login  *auth.Options // of servers over HTTP; nil for none
+	person auth.Person   // logs in where a command needs it; nil for nobody
 
 	helping, helpAll bool // --help or --help-all was given
 }

@@ -66,7 +66,7 @@ func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) 
 func (a *app) sessionOptions(set config.Settings) session.Options {
 	o := session.Options{
 		ClientInfo: clientInfo(), Client: a.o.client, Pending: a.questions(false), Meta: a.o.meta.json, Trust: a.o.trust(), MaxCalls: set.MaxConcurrentCalls,
-		Retry: session.Retry{Max: set.MaxRetries, Base: set.RetryBackoff},
+		Retry: session.Retry{Max: set.MaxRetries, Base: set.RetryBackoff}, Auth: a.login,
 	}
 	if len(set.Given["max_retries"]) > 0 && set.MaxRetries == 0 {
 		o.Retry.Max = -1
@@ -120,19 +120,21 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 		return err
 	}
 	a.kill.watch(processesOf(m))
-	if err := s.Connect(ctx); err != nil {
-		return err
-	}
 	l := &link{Session: s, manager: m, journal: j, out: out, side: sd, opts: &a.o, std: a.standard, consent: a.consent(), tty: terminal(a.out)}
-	if a.o.logLevel != "" {
-		if err := s.SetLevel(ctx, a.o.logLevel); err != nil {
-			if ctx.Err() != nil {
-				return err
-			}
-			sd.warn("log level not set: " + err.Error())
+	return a.unanswered(a.loggedIn(ctx, s, func() error {
+		if err := s.Connect(ctx); err != nil {
+			return err
 		}
-	}
-	return a.unanswered(f(ctx, l))
+		if a.o.logLevel != "" {
+			if err := s.SetLevel(ctx, a.o.logLevel); err != nil {
+				if ctx.Err() != nil {
+					return err
+				}
+				sd.warn("log level not set: " + err.Error())
+			}
+		}
+		return f(ctx, l)
+	}))
 }
 
 // print writes an answer after everything that was received before it.

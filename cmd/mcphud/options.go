@@ -41,6 +41,7 @@ type options struct {
 	script              *pending.Script // of answers, by check
 	client              *session.Client // of capabilities and as, by check
 	settings            config.Settings // of the configs, once a server was looked up in them
+	oauth               *config.OAuth   // instead of the server's own; nil for that
 }
 
 // formats, transports, protocols and levels are what the flags of those names take.

@@ -174,6 +174,9 @@ func (o *options) apply(cmd *cobra.Command, s *config.Server) error {
 	if o.protocol != "" {
 		s.Protocol = o.protocol
 	}
+	if o.oauth != nil {
+		s.OAuth = o.oauth
+	}
 	for _, dir := range o.roots {
 		abs, err := rootDir(dir)
 		if err != nil {

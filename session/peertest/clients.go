@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,13 +14,16 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// withLogin begins the names of the scenarios in which a client logs in. They are about another part of it than the session.
-const withLogin = "auth/"
+// WithLogin begins the names of the scenarios in which a client logs in.
+const WithLogin = "auth/"
 
-// ClientScenarios are the names of the scenarios for clients without a login: those that the revision requires, those that it runs without
-// scoring, and those of extensions.
+// ClientScenarios are the names of the scenarios for clients: those that the revision requires, those that it runs without scoring, and
+// those of extensions.
 func (r Revision) ClientScenarios(t testing.TB) []string {
 	t.Helper()
+	if r.only != nil {
+		return r.only
+	}
 	raw, err := os.ReadFile(conformance(t, filepath.Join("node_modules", "@modelcontextprotocol", "conformance", "requirements", r.Name+".yaml")))
 	if err != nil {
 		t.Fatal(err)
@@ -36,15 +38,14 @@ func (r Revision) ClientScenarios(t testing.TB) []string {
 	if err := yaml.Unmarshal(raw, &set); err != nil {
 		t.Fatalf("%s.yaml: %v", r.Name, err)
 	}
+	if len(set.Client) != r.clients {
+		t.Errorf("%d scenarios are required of clients, want %d: %v", len(set.Client), r.clients, set.Client)
+	}
 	names := set.Client
 	for _, s := range set.NotScored {
-		if s.Leg == "client" {
+		if s.Leg == "client" && !strings.HasPrefix(s.Scenario, WithLogin) {
 			names = append(names, s.Scenario)
 		}
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, withLogin) })
-	if len(names) != r.clients {
-		t.Errorf("%d scenarios for clients, want %d: %v", len(names), r.clients, names)
 	}
 	return append(names, clientExtensions...)
 }
@@ -78,8 +79,8 @@ func (r Revision) runClient(t testing.TB, scenario, command string, env []string
 	cmd := exec.CommandContext(ctx, node, script, "client", "--command", command, "--scenario", scenario, "--spec-version", r.Name, "--force", "--output-dir", dir)
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
-	// The suite's folder has the scenario's name with the slashes as they are.
-	files, globbed := filepath.Glob(filepath.Join(dir, "*", "checks.json"))
+	// The suite's folder has the scenario's name, with its slashes as they are.
+	files, globbed := filepath.Glob(filepath.Join(dir, filepath.Dir(scenario), "*", "checks.json"))
 	if globbed != nil || len(files) != 1 {
 		return 0, []string{fmt.Sprintf("the suite: %v, %d results\n%s", err, len(files), ending(out))}
 	}

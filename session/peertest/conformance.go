@@ -17,7 +17,8 @@ type Revision struct {
 	required int
 	// Scenarios that the suite runs without scoring; they are about extensions and additions, and have to pass too.
 	unscored []string
-	clients  int // scenarios for clients without a login
+	clients  int      // scenarios that are required of clients
+	only     []string // the scenarios for clients where the suite has no requirements for the revision any more
 }
 
 // extensions are the scenarios of final extensions, which no revision requires; clientExtensions those for clients.
@@ -29,13 +30,21 @@ var (
 // Revisions are those that servers and clients are held to.
 func Revisions() []Revision {
 	return []Revision{
-		{"2025-11-25", 30, []string{"json-schema-2020-12", "server-session-lifecycle", "server-sse-polling"}, 5},
+		{"2025-11-25", 30, []string{"json-schema-2020-12", "server-session-lifecycle", "server-sse-polling"}, 18, nil},
 		{"2026-07-28", 37, []string{
 			"http-custom-header-server-validation", "http-header-validation", "json-schema-2020-12",
 			"tasks-capability-negotiation", "tasks-dispatch-and-envelope", "tasks-lifecycle", "tasks-mrtr-composition", "tasks-mrtr-input",
 			"tasks-request-headers", "tasks-request-state-removal", "tasks-required-task-error", "tasks-wire-fields",
-		}, 8},
+		}, 32, nil},
 	}
+}
+
+// HasSchema reports whether the suite comes with the revision's schema.
+func (r Revision) HasSchema() bool { return r.only == nil }
+
+// ClientRevisions are those that clients are held to: among them one whose way to log in lives on at servers of that time.
+func ClientRevisions() []Revision {
+	return append(Revisions(), Revision{Name: "2025-03-26", only: []string{"auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback"}})
 }
 
 // Run runs the suite against the server at url, which must pass all of it.
