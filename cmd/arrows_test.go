@@ -18,6 +18,7 @@ var arrows = map[string]string{
 	"session/agentclient":      "certs config failure ingress jsonrpc mask telemetry text",
 	"session/atomicfile":       "text",
 	"session/auth":             "config failure journal jsonrpc listen mask text transport",
+	"session/auth/authtest":    "auth config faketest/behave",
 	"session/backoff":          "",
 	"session/budget":           "text",
 	"session/budget/load":      "listen",

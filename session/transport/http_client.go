@@ -94,10 +94,14 @@ func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
 	return c, nil
 }
 
-// authorizeBy makes a the one who knows the credentials.
-func (c *httpClient) authorizeBy(a Authorizer) {
-	if c != nil {
-		c.auth = a
+// use takes what options have for transports over HTTP. c is nil where the URL was not usable.
+func (c *httpClient) use(o Options) {
+	if c == nil {
+		return
+	}
+	c.auth = o.Auth
+	if o.Via != nil {
+		c.via = o.Via
 	}
 }
 

@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/config"
@@ -17,6 +18,8 @@ type Options struct {
 	GracePeriod GracePeriod
 	// Auth is asked for the credentials of a server over HTTP; nil for none but the headers of its configuration.
 	Auth Authorizer
+	// Via is what requests over HTTP go through; nil for the network.
+	Via http.RoundTripper
 }
 
 // table is every kind of transport that a configuration can name, in the order in which help lists them.
@@ -29,17 +32,17 @@ var table = []struct {
 	}},
 	{config.HTTP, func(cfg config.Server, tap Tap, o Options) Transport {
 		t := newHTTP(cfg, tap)
-		t.authorizeBy(o.Auth)
+		t.use(o)
 		return t
 	}},
 	{config.SSE, func(cfg config.Server, tap Tap, o Options) Transport {
 		t := newSSE(cfg, tap)
-		t.authorizeBy(o.Auth)
+		t.use(o)
 		return t
 	}},
 	{config.WS, func(cfg config.Server, tap Tap, o Options) Transport {
 		t := newSocket(cfg, tap)
-		t.authorizeBy(o.Auth)
+		t.use(o)
 		return t
 	}},
 }
