@@ -72,8 +72,8 @@ func (a *Agent) build() error {
 		return err
 	}
 	a.front = front.New(front.Options{
-		Engine: a.engine, Direct: true, Use: a.middlewares(set.Called), Routes: a.routes(), Public: a.telemetry.Public(), Logger: a.log, MaxBody: a.o.MaxRequest, MaxLine: a.o.MaxLine, Timeouts: front.Timeouts{Drain: a.o.DrainTimeout},
-		Wrap: a.wrap(), Hosts: a.hosts(), Authenticate: a.auth.Identify,
+		Engine: a.engine, Direct: true, Use: a.middlewares(set.Called), Routes: a.routes(), Public: a.public(), Logger: a.log, MaxBody: a.o.MaxRequest, MaxLine: a.o.MaxLine, Timeouts: front.Timeouts{Drain: a.o.DrainTimeout},
+		Wrap: a.wrap(), Hosts: a.hosts(), Authenticate: a.auth.Identify, Resource: a.auth.Resource,
 	})
 	return nil
 }
@@ -118,7 +118,7 @@ func (a *Agent) taskPolicy() task.Policy {
 
 // identity makes what says who calls, for which tenant, and how often.
 func (a *Agent) identity() error {
-	who := tenant.Auth{Token: a.o.Token, JWT: tenant.JWT{JWKS: a.o.JWKS, Audience: a.o.JWTAudience, Issuer: a.o.JWTIssuer, Logger: a.log}}
+	who := tenant.Auth{Token: a.o.Token, JWT: tenant.JWT{JWKS: a.o.JWKS, Audience: a.o.JWTAudience, Issuer: a.o.JWTIssuer, Scopes: a.o.JWTScopes, Logger: a.log}}
 	if err := tenant.MustAuth(a.o.Host, who, false); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,17 +18,35 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// An identity provider serves many services: a token that it issued for another one must not open this one.
-func TestA9_JWTsOfAnotherAudienceOrIssuerAreRefused(t *testing.T) {
+// signer makes a key file, and signs tokens of an hour with its key.
+func signer(t *testing.T) (file string, sign func(claims map[string]any) string) {
+	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "jwks.json")
+	file = filepath.Join(t.TempDir(), "jwks.json")
 	keys := fmt.Sprintf(`{"keys":[{"kty":"OKP","kid":"d","crv":"Ed25519","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public))
 	if err := os.WriteFile(file, []byte(keys), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return file, func(claims map[string]any) string {
+		t.Helper()
+		c := jwt.MapClaims{"exp": time.Now().Add(time.Hour).Unix()}
+		maps.Copy(c, claims)
+		token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, c)
+		token.Header["kid"] = "d"
+		signed, err := token.SignedString(private)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return signed
+	}
+}
+
+// An identity provider serves many services: a token that it issued for another one must not open this one.
+func TestA9_JWTsOfAnotherAudienceOrIssuerAreRefused(t *testing.T) {
+	file, sign := signer(t)
 	status := func(o Options, audience, issuer string) int {
 		o.JWKS = file
 		agent, err := New(o)
@@ -35,14 +54,8 @@ func TestA9_JWTsOfAnotherAudienceOrIssuerAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = agent.Close(context.Background()) }()
-		token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"aud": audience, "iss": issuer, "sub": "u", "exp": time.Now().Add(time.Hour).Unix()})
-		token.Header["kid"] = "d"
-		signed, err := token.SignedString(private)
-		if err != nil {
-			t.Fatal(err)
-		}
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
-		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer " + signed}}
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer " + sign(map[string]any{"aud": audience, "iss": issuer, "sub": "u"})}}
 		w := httptest.NewRecorder()
 		agent.Handler().ServeHTTP(w, r)
 		return w.Code

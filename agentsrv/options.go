@@ -63,6 +63,8 @@ type Options struct {
 	// JWTAudience and JWTIssuer are what aud must contain and iss must be, "" for anything. Without an audience a token that
 	// the same identity provider issued for another service is accepted.
 	JWTAudience, JWTIssuer string
+	// JWTScopes are those that a JWT has to have, all of them. With none it needs none.
+	JWTScopes []string
 
 	Tenants []string // the tenants that there are; none means that each well-formed id is one
 

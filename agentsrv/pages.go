@@ -87,6 +87,13 @@ func (a *Agent) routes() map[string]http.Handler {
 	return pages
 }
 
+// public are the pages that need no token.
+func (a *Agent) public() map[string]http.Handler {
+	pages := a.telemetry.Public()
+	maps.Copy(pages, a.auth.Pages(a.o.Name))
+	return pages
+}
+
 // shown is what the pages for operators tell about the parts.
 func (a *Agent) shown() telemetry.Options {
 	return telemetry.Options{

@@ -98,7 +98,7 @@ func (r *Router) merge() {
 				return aggregate.Caller{Principal: p.Name, May: p.May}, true
 			}
 			if f, ok := jsonrpc.AsRequestError(err); ok {
-				w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
+				w.Header().Set("WWW-Authenticate", ingress.Resource{}.Challenge(f))
 			}
 			r.policy.refuse(&flow.Call{Request: flow.Request{W: w, R: req, Began: time.Now()}}, err)
 			return aggregate.Caller{}, false

@@ -59,8 +59,12 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (kit.Ident
 	if !ok {
 		f = &jsonrpc.RequestError{Kind: jsonrpc.KindUnauthorized, Message: "a valid bearer token is required: send Authorization: Bearer TOKEN", Err: err}
 	}
-	if f.HTTPStatus(false) == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
+	if status := f.HTTPStatus(false); status == http.StatusUnauthorized || status == http.StatusForbidden {
+		var resource ingress.Resource
+		if s.o.Resource != nil {
+			resource = s.o.Resource(r)
+		}
+		w.Header().Set("WWW-Authenticate", resource.Challenge(f))
 	}
 	s.refuse(w, &Exchange{Modern: ingress.Modern(r)}, f)
 	return caller, false

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/idle"
+	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/listen"
 	"github.com/mcphud/mcphud/session/sse"
@@ -48,6 +49,8 @@ type Options struct {
 	Sessions         Sessions
 	// Authenticate identifies the sender of an HTTP request; an error refuses it. nil accepts everybody.
 	Authenticate func(*http.Request) (kit.Identity, error)
+	// Resource is what callers that Authenticate refuses are told about getting a token; nil for nothing.
+	Resource func(*http.Request) ingress.Resource
 }
 
 // Timeouts bound how long a client may keep the server waiting. Zero values mean the defaults.

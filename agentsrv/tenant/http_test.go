@@ -172,7 +172,7 @@ func TestA9_X10_TokensOverHTTP(t *testing.T) {
 	if a := post(t, url, "whose", `{}`, "", false); a.status != 401 || a.header.Get("WWW-Authenticate") != "Bearer" || a.Error.Data["kind"] != "unauthorized" {
 		t.Errorf("no token: %+v", a)
 	}
-	if a := post(t, url, "whose", `{}`, "wrong", true); a.status != 401 || a.header.Get("WWW-Authenticate") != `Bearer error="invalid_token"` || a.Error.Data["kind"] != "unauthorized" {
+	if a := post(t, url, "whose", `{}`, "wrong", true); a.status != 401 || a.header.Get("WWW-Authenticate") != `Bearer error="invalid_token", error_description="the bearer token is not accepted"` || a.Error.Data["kind"] != "unauthorized" {
 		t.Errorf("wrong token: %+v", a)
 	}
 	if a := post(t, url, "whose", `{}`, "s3cret-token", false); a.status != 200 || !strings.Contains(a.body, "tenant default") {

@@ -2,9 +2,13 @@ package tenant
 
 import (
 	"crypto"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/filewatch"
 	"github.com/mcphud/mcphud/session/ingress"
+	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
 const (
@@ -24,9 +29,10 @@ const (
 // JWT says which signed tokens (RFC 7519) are accepted. They must expire; the algorithm is RS256, ES256 or EdDSA, and
 // follows from the key, never from the token.
 type JWT struct {
-	JWKS     string // path of the key file (RFC 7517), read again when it changes; "" accepts no JWT
-	Issuer   string // the required iss; "" accepts any
-	Audience string // required in aud; "" accepts any, so also tokens that were issued for other services
+	JWKS     string   // path of the key file (RFC 7517), read again when it changes; "" accepts no JWT
+	Issuer   string   // the required iss; "" accepts any
+	Audience string   // required in aud; "" accepts any, so also tokens that were issued for other services
+	Scopes   []string // that a token needs all of, in its claim scope or scp; none for any
 	Logger   *slog.Logger
 }
 
@@ -34,6 +40,25 @@ type JWT struct {
 type claims struct {
 	jwt.RegisteredClaims
 	Tenant string `json:"tenant_id"`
+	Scope  scopes `json:"scope"`
+	Scp    scopes `json:"scp"` // what some identity providers call it
+}
+
+// scopes are a text with spaces (RFC 9068 section 2.2.3), or a list. What is neither has none.
+type scopes []string
+
+// UnmarshalJSON never fails: claims that nobody asks for must not refuse a token.
+func (s *scopes) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*s = strings.Fields(one)
+		return nil
+	}
+	var all []string
+	if json.Unmarshal(raw, &all) == nil {
+		*s = all
+	}
+	return nil
 }
 
 type verifier struct {
@@ -119,6 +144,13 @@ func (v *verifier) verify(token string) (kit.Identity, error) {
 	}
 	if len(c.Subject) > maxClaim || len(c.Issuer) > maxClaim || c.Tenant != "" && !ValidID(c.Tenant) {
 		return kit.Identity{}, ingress.Unauthorized("invalid_token", "the token's iss, sub or tenant_id is malformed")
+	}
+	for _, need := range v.options.Scopes {
+		if !slices.Contains(c.Scope, need) && !slices.Contains(c.Scp, need) {
+			f := jsonrpc.Errorf(jsonrpc.KindForbidden, "the token lacks the scope %s", need).With("error", "insufficient_scope")
+			f.Status = http.StatusForbidden
+			return kit.Identity{}, f
+		}
 	}
 	return kit.Identity{Principal: fmt.Sprintf("jwt:%q:%q:%q", c.Issuer, c.Subject, c.Tenant), Tenant: c.Tenant, User: c.Subject}, nil
 }

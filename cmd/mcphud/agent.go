@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -112,8 +113,8 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 		return agentsrv.Options{}, usageError("--host "+s.host+" lets other machines connect without authentication",
 			"set AGENT_TOKEN or --jwks, or leave --host out to serve this machine only")
 	}
-	if s.jwks == "" && s.jwtAudience+s.jwtIssuer != "" {
-		return agentsrv.Options{}, usageError("--jwt-audience and --jwt-issuer need the key file of --jwks", "set --jwks, or leave them out")
+	if s.jwks == "" && s.jwtAudience+s.jwtIssuer+s.jwtScope != "" {
+		return agentsrv.Options{}, usageError("--jwt-audience, --jwt-issuer and --jwt-scope need the key file of --jwks", "set --jwks, or leave them out")
 	}
 	if s.jwks != "" && s.jwtAudience == "" {
 		log.Warn("JWTs for other services are accepted: set --jwt-audience")
@@ -123,7 +124,8 @@ func (s *agentSettings) options(log *slog.Logger) (agentsrv.Options, error) {
 	}
 	o := agentsrv.Options{
 		Name: s.name, Version: version(), Profile: agentsrv.Profile(s.profile), Host: bareHost(s.host), Port: s.port, Token: s.token, JWKS: s.jwks, JWTAudience: s.jwtAudience, JWTIssuer: s.jwtIssuer,
-		KB: s.kb, Root: s.root, Entities: s.entities, Tenants: s.tenants, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
+		JWTScopes: strings.Fields(s.jwtScope),
+		KB:        s.kb, Root: s.root, Entities: s.entities, Tenants: s.tenants, Store: s.store, Concurrency: s.concurrency, QueueCapacity: limit(s.capacity),
 		Timeout: s.timeout, DrainTimeout: s.drain, MaxRequest: s.maxRequest, Batch: s.batch,
 		RateLimit: limit(s.rateLimit), TenantConcurrency: limit(s.tenantConcurrency),
 		Router: agentclient.Options{RouterHost: s.routerHost, RouterPort: s.routerPort, RouterCA: s.routerCA, AuthToken: s.routerToken},

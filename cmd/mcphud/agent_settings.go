@@ -20,6 +20,7 @@ type agentSettings struct {
 	profile, name                string
 	token, jwks                  string
 	jwtAudience, jwtIssuer       string
+	jwtScope                     string
 	root, store                  string
 	kb, entities, tenants        []string
 	tools                        toolList
@@ -62,6 +63,7 @@ var agentSources = []setting{
 	{flag: "jwks", key: "jwks"},
 	{flag: "jwt-audience", env: "AGENT_JWT_AUDIENCE", key: "jwtAudience"},
 	{flag: "jwt-issuer", env: "AGENT_JWT_ISSUER", key: "jwtIssuer"},
+	{flag: "jwt-scope", env: "AGENT_JWT_SCOPE", key: "jwtScope"},
 	{flag: "name", key: "name"},
 	{flag: "profile", key: "profile"},
 	{flag: "kb", env: "AGENT_KB", key: "kb"},
@@ -112,6 +114,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.StringVar(&s.jwks, "jwks", "", "accept JWTs that a key of this JWKS `FILE` signed")
 	f.StringVar(&s.jwtAudience, "jwt-audience", "", "refuse JWTs whose aud does not contain this `AUDIENCE`; AGENT_JWT_AUDIENCE")
 	f.StringVar(&s.jwtIssuer, "jwt-issuer", "", "refuse JWTs whose iss is not this `ISSUER`; AGENT_JWT_ISSUER")
+	f.StringVar(&s.jwtScope, "jwt-scope", "", "refuse JWTs without each `SCOPE` of this list, separated by spaces; AGENT_JWT_SCOPE")
 	f.Var(&number{&s.concurrency, 1, mostTasks}, "concurrency", "run at most this many tool calls at once; AGENT_CONCURRENCY")
 	f.Var(&number{&s.capacity, 0, mostCalls}, "queue-capacity", "queue at most this many tool calls; 0 is no limit")
 	f.Var((*pause)(&s.timeout), "timeout", "cancel a tool call after this long without progress, such as 30s; at most 60s")

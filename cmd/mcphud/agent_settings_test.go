@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,19 +148,23 @@ func TestSizesAndPauses(t *testing.T) {
 func TestA9_JWTSettingsReachTheAgent(t *testing.T) {
 	t.Parallel()
 	both := []string{"--jwks", "keys.json", "--jwt-audience", "https://agent.example/mcp", "--jwt-issuer", "https://id.example"}
+	scopes := []string{"--jwt-scope", "mcp:tools mcp:read"}
 	for _, c := range []struct {
 		args     []string
 		env      map[string]string
 		file     string
 		warnings int
+		scopes   int
 		fails    string
 	}{
-		{args: both},
+		{args: slices.Concat(both, scopes), scopes: 2},
+		{args: both, env: map[string]string{"AGENT_JWT_SCOPE": "mcp:tools"}, scopes: 1},
 		{args: both[:2], env: map[string]string{"AGENT_JWT_AUDIENCE": both[3], "AGENT_JWT_ISSUER": both[5]}},
 		{file: "jwks: keys.json\njwtAudience: https://agent.example/mcp\njwtIssuer: https://id.example\n"},
 		{args: both[:4], warnings: 1},
 		{args: both[:2], warnings: 2},
 		{args: both[2:], fails: "--jwks"},
+		{args: scopes, fails: "--jwks"},
 		{warnings: 0},
 	} {
 		s, _, warned, failed := settled(t, append([]string{"--ephemeral"}, c.args...), c.env, c.file)
@@ -176,6 +181,9 @@ func TestA9_JWTSettingsReachTheAgent(t *testing.T) {
 		}
 		if c.warnings == 0 && o.JWKS != "" && (o.JWTAudience != both[3] || o.JWTIssuer != both[5]) {
 			t.Errorf("%v: audience %q, issuer %q", c, o.JWTAudience, o.JWTIssuer)
+		}
+		if len(o.JWTScopes) != c.scopes {
+			t.Errorf("%v: scopes %q", c, o.JWTScopes)
 		}
 	}
 }

@@ -206,7 +206,7 @@ func (g *Guard) Middleware(next flow.Handler) flow.Handler {
 		p, err := g.Identify(c.R)
 		if err != nil {
 			if f, ok := jsonrpc.AsRequestError(err); ok {
-				c.W.Header().Set("WWW-Authenticate", ingress.Challenge(f))
+				c.W.Header().Set("WWW-Authenticate", ingress.Resource{}.Challenge(f))
 			}
 			c.Refuse(err)
 			return
@@ -238,7 +238,7 @@ func (g *Guard) Page(h func(http.ResponseWriter, *http.Request, Principal)) http
 		}
 		detail := "a bearer token is required"
 		if f, ok := jsonrpc.AsRequestError(err); ok {
-			w.Header().Set("WWW-Authenticate", ingress.Challenge(f))
+			w.Header().Set("WWW-Authenticate", ingress.Resource{}.Challenge(f))
 			detail = f.Message
 		}
 		ingress.WriteJSON(w, http.StatusUnauthorized, append(append([]byte(`{"error":"unauthorized","detail":`), jsonrpc.Quote(detail)...), '}'))

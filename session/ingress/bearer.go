@@ -44,10 +44,13 @@ func Visible(s string) bool {
 	return true
 }
 
+// unauthorized is what messages of Unauthorized begin with.
+const unauthorized = "Unauthorized: "
+
 // Unauthorized is a refusal with status 401. code is RFC 6750's error code, which becomes data.error, "" where the
 // caller sent no token at all.
 func Unauthorized(code, why string) *jsonrpc.RequestError {
-	f := jsonrpc.Errorf(jsonrpc.KindUnauthorized, "Unauthorized: %s", why)
+	f := jsonrpc.Errorf(jsonrpc.KindUnauthorized, unauthorized+"%s", why)
 	f.Status = http.StatusUnauthorized
 	if code != "" {
 		f = f.With("error", code)
@@ -55,10 +58,35 @@ func Unauthorized(code, why string) *jsonrpc.RequestError {
 	return f
 }
 
+// Resource is what a protected resource says in its challenges of how to get a token. The zero value says nothing.
+type Resource struct {
+	Metadata string // URL of its metadata (RFC 9728 section 5.1)
+	Scope    string // that a token needs, separated by spaces
+}
+
 // Challenge is the WWW-Authenticate header that goes with f (RFC 6750 section 3).
-func Challenge(f *jsonrpc.RequestError) string {
-	if code, ok := f.Data["error"].(string); ok {
-		return fmt.Sprintf("Bearer error=%q", code)
+func (r Resource) Challenge(f *jsonrpc.RequestError) string {
+	var params []string
+	add := func(name, value string) {
+		if value != "" {
+			params = append(params, name+`="`+quotable(value)+`"`)
+		}
 	}
-	return "Bearer"
+	add("resource_metadata", r.Metadata)
+	if code, ok := f.Data["error"].(string); ok {
+		add("error", code)
+		add("error_description", strings.TrimPrefix(f.Message, unauthorized))
+	}
+	add("scope", r.Scope)
+	return strings.TrimRight("Bearer "+strings.Join(params, ", "), " ")
+}
+
+// quotable leaves out what RFC 6750 section 3 has in no parameter.
+func quotable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			return -1
+		}
+		return r
+	}, s)
 }
