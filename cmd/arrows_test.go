@@ -19,6 +19,7 @@ var arrows = map[string]string{
 	"session/atomicfile":       "text",
 	"session/auth":             "config failure journal jsonrpc listen mask text transport",
 	"session/auth/authtest":    "auth config faketest/behave",
+	"session/auth/credstore":   "atomicfile auth text",
 	"session/backoff":          "",
 	"session/budget":           "text",
 	"session/budget/load":      "listen",

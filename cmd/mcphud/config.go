@@ -207,6 +207,7 @@ func (a *app) generalSettings() settings {
 		names = append(names, t.Name)
 	}
 	bare.Var(&choice{new(string), names}, "theme", "")
+	bare.Var(credentialsFlag(new(string)), credentialsSetting.flag, "")
 	for _, name := range []string{"no-color", "model-url", "model", "model-key"} {
 		bare.String(name, "", "")
 	}
@@ -217,6 +218,7 @@ func (a *app) generalSettings() settings {
 		{flag: "model-url", env: "MCPHUD_MODEL_URL"},
 		{flag: "model", env: "MCPHUD_MODEL"},
 		{flag: "model-key", env: "MCPHUD_MODEL_KEY", secret: true},
+		credentialsSetting,
 	}
 	return settings{"mcphud", list, f, bare, sources{env: os.Getenv}}
 }

@@ -321,7 +321,7 @@ func TestC1_ExplainEverything(t *testing.T) {
 	e, failure := explainedBy(t, cmd)
 	wantSettings(t, e.Agent, map[string]string{"port": "7003 agent.yaml:1"})
 	wantSettings(t, e.Router, map[string]string{"port": "9001 routing.json:1"})
-	wantSettings(t, e.General, map[string]string{"theme": "dark MCPHUD_THEME", "no-color": "1 NO_COLOR"})
+	wantSettings(t, e.General, map[string]string{"theme": "dark MCPHUD_THEME", "no-color": "1 NO_COLOR", "credentials": "file MCPHUD_CREDENTIALS"})
 	found := 0
 	for _, f := range e.Files {
 		if !f.Found {
@@ -335,9 +335,10 @@ func TestC1_ExplainEverything(t *testing.T) {
 	if found != 1 || len(e.Files) < 7 || failure != "" {
 		t.Errorf("%d of %d files were found, %s", found, len(e.Files), failure)
 	}
-	e, failure = explainedBy(t, explainer(t, "", "", []string{"MCPHUD_CONFIG=none.yaml", "MCPHUD_THEME=nice", "AGENT_PORT=x"}))
+	e, failure = explainedBy(t, explainer(t, "", "", []string{"MCPHUD_CONFIG=none.yaml", "MCPHUD_THEME=nice", "MCPHUD_CREDENTIALS=vault", "AGENT_PORT=x"}))
 	wantSettings(t, e.General, map[string]string{"config": "none.yaml MCPHUD_CONFIG"})
-	if !strings.Contains(failure, "none.yaml") || !strings.Contains(failure, "and 2 more") || !strings.HasPrefix(e.General.of("theme"), "nice MCPHUD_THEME; must be one of") {
+	if !strings.Contains(failure, "none.yaml") || !strings.Contains(failure, "and 3 more") || !strings.HasPrefix(e.General.of("theme"), "nice MCPHUD_THEME; must be one of") ||
+		e.General.of("credentials") != "vault MCPHUD_CREDENTIALS; must be one of auto, keychain, file, memory" {
 		t.Errorf("%s, %+v", failure, e.General)
 	}
 	if f := e.Files[0]; f.Found || f.Error == "" || !strings.HasSuffix(f.Path, "none.yaml") || len(e.Files) < 7 {

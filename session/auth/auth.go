@@ -76,8 +76,8 @@ func (a *Authorizer) use(ctx context.Context, c *Credentials) error {
 func (a *Authorizer) Forget(ctx context.Context) error {
 	c := a.creds.Swap(nil)
 	found, err := a.opts.Store.Find(ctx, Resource(a.url))
-	if err != nil {
-		return err
+	if len(found) > 0 {
+		err = nil // what cannot be read can be deleted
 	}
 	if c != nil {
 		found = append(found, *c)

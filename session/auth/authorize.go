@@ -21,7 +21,7 @@ const ahead = 30 * time.Second
 // New makes the authorizer of a server over HTTP. Nothing is read or sent before the first request.
 func New(server config.Server, o Options) *Authorizer {
 	if o.Store == nil {
-		o.Store = &memory{}
+		o.Store = NewMemory()
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -56,7 +56,8 @@ type Token struct {
 
 // Store keeps credentials. Safe for concurrent use, also by several processes.
 type Store interface {
-	// Find returns what is kept for a resource, the newest first; "" for everything.
+	// Find returns what is kept for a resource, the newest first; "" for everything. With an error comes what could be read, and only
+	// the Key of what could not.
 	Find(ctx context.Context, resource string) ([]Credentials, error)
 	// Put keeps c in the place of what its key had.
 	Put(ctx context.Context, c Credentials) error
@@ -66,14 +67,16 @@ type Store interface {
 	Where() string
 }
 
-// ErrLocked says that the place of the credentials cannot be opened now, such as a locked keychain.
-var ErrLocked = errors.New("the credentials are locked")
+// ErrLocked says that there is no keychain, or that it is locked.
+var ErrLocked = errors.New("the keychain cannot be used")
 
-// memory is a Store that ends with the program.
 type memory struct {
 	mu  sync.Mutex
 	all []Credentials
 }
+
+// NewMemory is a Store that ends with the program.
+func NewMemory() Store { return &memory{} }
 
 func (m *memory) Find(_ context.Context, resource string) (found []Credentials, err error) {
 	m.mu.Lock()
