@@ -18,6 +18,7 @@ var arrows = map[string]string{
 	"session/agentclient":      "certs config failure ingress jsonrpc mask telemetry text",
 	"session/atomicfile":       "text",
 	"session/auth":             "config failure journal jsonrpc listen mask text transport",
+	"session/auth/browser":     "auth failure listen mask process text",
 	"session/auth/authtest":    "auth config faketest/behave",
 	"session/auth/credstore":   "atomicfile auth text",
 	"session/backoff":          "",
