@@ -17,8 +17,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
 var routerReady = regexp.MustCompile(`(?m)^listening on (https?://\S+)$`)
@@ -100,7 +98,7 @@ func TestC11_SIGHUPReadsTheRoutesAgain(t *testing.T) {
 
 func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
 	t.Parallel()
-	flag, env, file := porttest.Free(t), porttest.Free(t), porttest.Free(t)
+	flag, env, file := freePort(t), freePort(t), freePort(t)
 	text := fmt.Sprintf(`{"port":%d,"routes":{}}`, file)
 	vars := []string{fmt.Sprintf("ROUTER_PORT=%d", env), "ROUTER_HOST=localhost"}
 	for _, c := range []struct {

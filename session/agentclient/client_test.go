@@ -23,7 +23,6 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
-	"github.com/mcphud/mcphud/session/listen/porttest"
 	"github.com/mcphud/mcphud/session/telemetry"
 )
 
@@ -330,7 +329,12 @@ func TestCancelEndsTheRequest(t *testing.T) {
 }
 
 func TestNoRouter(t *testing.T) {
-	port := porttest.Free(t)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := ln.Addr().(*net.TCPAddr).Port
+	_ = ln.Close()
 	c, err := New(Options{RouterPort: port, AuthToken: "s3cret"})
 	if err != nil {
 		t.Fatal(err)

@@ -217,12 +217,8 @@ function show(item) {
 
 // ---- a call
 
-let asked = true; // a promise while somebody is asked whether to call
-
 async function call(event) {
   event.preventDefault();
-  if ($('confirm').open) return;
-  await asked; // a dialog that is closed tells so a little later
   if (running || $('confirm').open) return;
   const args = readForm();
   const item = chosen;
@@ -277,13 +273,12 @@ function allowed(item, args) {
   $('sent').textContent = JSON.stringify(args, null, 2);
   dialog.returnValue = 'no'; // Escape
   dialog.showModal();
-  asked = new Promise((resolve) => {
+  return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
       if (dialog.returnValue === 'always') approved.add(key);
       resolve(dialog.returnValue !== 'no');
     }, { once: true });
   });
-  return asked;
 }
 
 let step = ''; // how far the call is

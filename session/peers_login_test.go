@@ -1,0 +1,112 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/auth/browser"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/peertest"
+)
+
+// loginPeer is a session with a server that wants a login, and the person who logs in there.
+func loginPeer(t *testing.T, cfg config.Server) (*session.Session, auth.Person) {
+	t.Helper()
+	m := session.NewManager(session.Options{Auth: &auth.Options{}})
+	t.Cleanup(func() { _ = m.Close() })
+	s, err := m.Register(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := peertest.NewBrowser()
+	return s, &browser.Person{
+		Ask: func(_ context.Context, question string) (bool, error) { return false, errors.New(question) },
+		Open: func(_ context.Context, page string) error {
+			_, err := user.Open(page)
+			return err
+		},
+		Note: func(err error) { t.Error(err) },
+	}
+}
+
+// logIn logs in and connects.
+func logIn(t *testing.T, s *session.Session, p auth.Person) {
+	t.Helper()
+	if err := s.Authorizer().Login(t.Context(), p, auth.LoginOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantsLogin(t *testing.T, err error) {
+	t.Helper()
+	var e *failure.Error
+	if !errors.As(err, &e) || e.Kind != failure.OAuth || e.Remedy != failure.LogIn {
+		t.Fatalf("%v does not ask for a login", err)
+	}
+}
+
+// answer is the text that a tool answers with.
+func answer(s *session.Session, tool, args string) (string, error) {
+	r, err := s.CallTool(context.Background(), tool, json.RawMessage(args), session.CallOptions{})
+	if err != nil {
+		return "", err
+	}
+	var result struct{ Content []struct{ Text string } }
+	if err := json.Unmarshal(r.Result, &result); err != nil || len(result.Content) != 1 {
+		return "", fmt.Errorf("%w: %s", err, r.Result)
+	}
+	return result.Content[0].Text, nil
+}
+
+// TestPeerLogin: logged in at oidc-provider, a session calls a tool, refreshes a token that ends soon with a refresh token that changes
+// each time, and gets the rights that another tool needs.
+func TestPeerLogin(t *testing.T) {
+	t.Parallel()
+	s, user := loginPeer(t, peertest.Login(t, "--ttl", "20"))
+	wantsLogin(t, s.Connect(t.Context()))
+	if st := s.Status().State; st != session.NeedsLogin {
+		t.Errorf("the state is %s", st)
+	}
+	logIn(t, s, user)
+	tokens := map[string]bool{}
+	for range 3 {
+		text, err := answer(s, "whoami", "{}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var token struct{ Sub, Scope, JTI, Scheme string }
+		if err := json.Unmarshal([]byte(text), &token); err != nil || token.Sub != "ann" || token.Scope != "notes:read" || token.Scheme != "Bearer" {
+			t.Errorf("%s: %v", text, err)
+		}
+		tokens[token.JTI] = true
+	}
+	if len(tokens) != 3 {
+		t.Errorf("%d tokens in 3 calls, each of which would soon have ended", len(tokens))
+	}
+	_, err := answer(s, "write", "{}")
+	wantsLogin(t, err)
+	logIn(t, s, user)
+	if text, err := answer(s, "write", "{}"); err != nil || text != "written with notes:read notes:write" {
+		t.Errorf("%q: %v", text, err)
+	}
+}
+
+// TestPeerLoginExample: so it is at the authorization server that the TypeScript SDK gives as an example, which has no refresh tokens.
+func TestPeerLoginExample(t *testing.T) {
+	t.Parallel()
+	s, user := loginPeer(t, peertest.LoginExample(t))
+	wantsLogin(t, s.Connect(t.Context()))
+	logIn(t, s, user)
+	if text, err := answer(s, "greet", `{"name":"Ann"}`); err != nil || text != "Hello, Ann!" {
+		t.Errorf("%q: %v", text, err)
+	}
+}
