@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"syscall"
 	"time"
 
@@ -47,6 +48,7 @@ type reply struct {
 	header http.Header
 	body   []byte
 	url    string
+	said   *strings.Replacer // hides what the request had to keep secret
 }
 
 // get fetches a document. Redirects are followed where a request of its own would be allowed.
@@ -101,7 +103,7 @@ func (t *talk) send(req *http.Request) (*reply, error) {
 	if !errors.As(err, &near) {
 		return r, err
 	}
-	if err := t.ask(req.Context(), req.URL, "is "+near.ip.String()+" here, an address of this machine or its network"); err != nil {
+	if err := t.ask(req.Context(), req.URL, ByServer, "is "+near.ip.String()+" here, an address of this machine or its network"); err != nil {
 		return nil, err
 	}
 	if req.GetBody != nil {
@@ -120,9 +122,10 @@ func (t *talk) exchange(req *http.Request) (*reply, error) {
 	t.mu.Unlock()
 	e := journal.Entry{Kind: journal.HTTP, Dir: journal.Out, Note: req.Method + " " + mask.URL(req.URL.String()), Method: "login"}
 	head := mask.Head(req.Method+" "+req.URL.String()+" HTTP/1.1", req.Header)
+	var sent []byte
 	if req.GetBody != nil {
 		if body, err := req.GetBody(); err == nil {
-			sent, _ := io.ReadAll(body) // of bytes in memory
+			sent, _ = io.ReadAll(body) // of bytes in memory
 			head = append(append(head, "\r\n\r\n"...), maskBody(req.Header.Get("Content-Type"), sent)...)
 		}
 	}
@@ -142,14 +145,16 @@ func (t *talk) exchange(req *http.Request) (*reply, error) {
 		return nil, t.unreachable(req, err)
 	}
 	e.Note = resp.Status
-	tap.Append(e, append(append(mask.Head(resp.Proto+" "+resp.Status, resp.Header), "\r\n\r\n"...), maskBody(resp.Header.Get("Content-Type"), body[:min(len(body), maxDocument)])...))
+	hide := said(req, sent)
+	head = append(mask.Head(resp.Proto+" "+resp.Status, resp.Header), "\r\n\r\n"...)
+	tap.Append(e, []byte(hide.Replace(string(head)+string(maskBody(resp.Header.Get("Content-Type"), body[:min(len(body), maxDocument)])))))
 	if len(body) > maxDocument {
 		return nil, fmt.Errorf("the answer of %s has more than %s", mask.URL(req.URL.String()), text.Bytes(maxDocument))
 	}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		t.skew = at.Sub(t.opts.Now()).Truncate(time.Second)
 	}
-	return &reply{resp.StatusCode, resp.Header, body, req.URL.String()}, nil
+	return &reply{resp.StatusCode, resp.Header, body, req.URL.String(), hide}, nil
 }
 
 // web sends requests to one URL: what a name stands for is looked at when it is known.
@@ -200,11 +205,11 @@ func (t *talk) allowed(ctx context.Context, u *url.URL, by *Violation) error {
 	case listen.ReachOf(u) >= t.limit() || t.near[u.Host]:
 		return nil
 	}
-	return t.ask(ctx, u, "is a program of this machine or its network")
+	return t.ask(ctx, u, by.By, "is a program of this machine or its network")
 }
 
 // ask lets the user judge an address that is nearer than the server.
-func (t *talk) ask(ctx context.Context, u *url.URL, what string) error {
+func (t *talk) ask(ctx context.Context, u *url.URL, by Party, what string) error {
 	if t.person != nil {
 		ok, err := t.person.Confirm(ctx, fmt.Sprintf("%s sends you to %s, which %s. Go on?", t.url.Host, u.Host, what))
 		if err != nil {
@@ -216,7 +221,7 @@ func (t *talk) ask(ctx context.Context, u *url.URL, what string) error {
 			return nil
 		}
 	}
-	return &Violation{ByServer, "RFC 9728 section 7.7", fmt.Sprintf("it sends to %s, which %s", u.Host, what)}
+	return &Violation{by, "RFC 9728 section 7.7", fmt.Sprintf("it sends to %s, which %s", u.Host, what)}
 }
 
 // unreachable says in plain words why there was no answer.
@@ -237,7 +242,7 @@ func (t *talk) unreachable(req *http.Request, err error) error {
 // document decodes the JSON of an answer into v: strictly, since nothing is guessed where it is about tokens.
 func document(r *reply, v any) error {
 	if err := json.Unmarshal(r.body, v, jsontext.AllowInvalidUTF8(false)); err != nil {
-		return fmt.Errorf("%s is not the JSON that it should be: %w", mask.URL(r.url), err)
+		return fmt.Errorf("%s is not the JSON that it should be: %s", mask.URL(r.url), r.said.Replace(mask.Text(err.Error())))
 	}
 	return nil
 }

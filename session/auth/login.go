@@ -69,11 +69,32 @@ func (t *talk) failed(err error) error {
 		e = &c
 	}
 	e.Stage = "login"
+	if e.Next == "" {
+		e.Next = next(err)
+	}
 	if t.skew > wrongClock || t.skew < -wrongClock {
 		e.Detail = strings.TrimSpace(e.Detail + fmt.Sprintf("\nthe clock here is off by %s, as the authorization server sees it", text.Duration(t.skew.Abs())))
 		e.Next = "set the clock of this machine, then log in again"
 	}
 	return e
+}
+
+// next is what the user can do about a login that failed.
+func next(err error) string {
+	if v := violation(err); v != nil {
+		switch v.By {
+		case ByServer:
+			return "report it to the server's author"
+		case ByIssuer:
+			return "report it to whoever runs the authorization server"
+		case ByUser:
+			return "correct the configuration, then log in again"
+		}
+	}
+	if refused(err, "access_denied") {
+		return "log in again, and allow it"
+	}
+	return "log in again"
 }
 
 // Discover goes through the steps of a login that need nobody and leave nothing behind: what the server and its authorization

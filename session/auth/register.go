@@ -68,7 +68,7 @@ func (t *talk) register(ctx context.Context, m *Metadata, redirect string) (*Cli
 	var got registration
 	if err := document(r, &got); err != nil || r.status != http.StatusCreated && r.status != http.StatusOK {
 		if err == nil && got.Error != "" {
-			return nil, &Refusal{got.Error, got.Describe, r.status}
+			return nil, &Refusal{got.Error, r.said.Replace(got.Describe), r.status}
 		}
 		return nil, &Violation{ByIssuer, "RFC 7591 section 3.2", fmt.Sprintf("the registration endpoint answered with %d %s and no client", r.status, http.StatusText(r.status))}
 	}

@@ -1,6 +1,9 @@
 package auth
 
 import (
+	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,7 +29,6 @@ func maskBody(contentType string, body []byte) []byte {
 		}
 		return []byte(strings.Join(parts, "&"))
 	}
-	hidden := false
 	for _, name := range secret {
 		if jsonrpc.Get(body, name) == nil {
 			continue
@@ -35,10 +37,35 @@ func maskBody(contentType string, body []byte) []byte {
 		if err != nil {
 			return []byte(mask.Hidden) // it has a secret that cannot be taken out
 		}
-		body, hidden = masked, true
+		body = masked
 	}
-	if !hidden {
-		return []byte(mask.Text(string(body)))
+	return inside.ReplaceAll(body, []byte(`$1"`+mask.Hidden+`"`))
+}
+
+// inside finds secrets that are not members of a well-formed object: deeper down, or in what is cut off.
+var inside = regexp.MustCompile(`("(?:` + strings.Join(secret, "|") + `)"\s*:\s*)"(?:[^"\\]|\\.)*(?:"|$)`)
+
+// shortSecret is how long a secret is at least: anything shorter would hide half of what is said.
+const shortSecret = 8
+
+// said hides the secrets of a request in what a server says of it.
+func said(req *http.Request, form []byte) *strings.Replacer {
+	var pairs []string
+	add := func(s string) {
+		if len(s) >= shortSecret {
+			pairs = append(pairs, s, mask.Hidden)
+		}
 	}
-	return body
+	values, _ := url.ParseQuery(string(form)) // what is no form has none
+	for _, name := range secret {
+		for _, v := range values[name] {
+			add(v)
+		}
+	}
+	if _, password, ok := req.BasicAuth(); ok {
+		add(password)
+		plain, _ := url.QueryUnescape(password) // of ours
+		add(plain)
+	}
+	return strings.NewReplacer(pairs...)
 }

@@ -66,7 +66,7 @@ func (t *talk) token(ctx context.Context, endpoint string, c *Client, form url.V
 		if bad != nil || got.Error == "" {
 			return Token{}, &Violation{ByIssuer, "RFC 6749 section 5.2", fmt.Sprintf("the token endpoint answered with %d %s, without an error that says why", r.status, http.StatusText(r.status))}
 		}
-		return Token{}, &Refusal{got.Error, got.Describe, r.status}
+		return Token{}, &Refusal{r.said.Replace(got.Error), r.said.Replace(got.Describe), r.status}
 	}
 	switch {
 	case bad != nil:
