@@ -44,6 +44,7 @@ var arrows = map[string]string{
 	"session/jsonrpc":          "",
 	"session/limit":            "jsonrpc",
 	"session/listen":           "",
+	"session/listen/porttest":  "",
 	"session/mask":             "",
 	"session/mcpgo":            "session config failure jsonrpc transport",
 	"session/offer":            "failure jsonrpc text",

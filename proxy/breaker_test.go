@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/audit"
 	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
 const listTools = `{"jsonrpc":"2.0","id":3,"method":"tools/list"}`
@@ -74,8 +74,9 @@ func TestR20_OnlyWhatIsHarmlessIsAskedAgain(t *testing.T) {
 }
 
 func TestR20_AnAgentThatFailsIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
-	f := start(t, Options{Breaker: breaker.Options{Failures: 3, Pause: 50 * time.Millisecond}}, route("a", a.at(), ""), route("b", a.at(), ""))
+	f := start(t, Options{Breaker: breaker.Options{Failures: 3, Pause: 3 * time.Second}}, route("a", a.at(), ""), route("b", a.at(), ""))
 	id := f.open(t, "/mcps/a/mcp")
 	call := func() response { return f.post(t, "/mcps/a/mcp", callEcho, "Mcp-Session-Id", id) }
 	cuts, seen := flaky(a)
@@ -146,9 +147,7 @@ func TestE14_ClientsThatLeaveAreNoFailures(t *testing.T) {
 
 func TestR17_AnAgentThatStartsIsWaitedForDespiteTheBreaker(t *testing.T) {
 	t.Parallel()
-	ln := httptest.NewUnstartedServer(nil)
-	at := ln.Listener.Addr().String()
-	ln.Close()
+	at := fmt.Sprintf("127.0.0.1:%d", porttest.Free(t))
 	f := start(t, Options{Breaker: breaker.Options{Failures: 1}}, route("a", "http://"+at+"/mcp", `"waitReady":"200ms"`))
 	for range 3 {
 		f.post(t, "/mcps/a/mcp", ping).check(t, 503, -32000, "Agent 'a' is still starting. Try again in a moment.")

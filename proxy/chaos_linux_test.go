@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -23,6 +22,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/breaker"
 	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
 // TestChaos puts a router with agents of every kind under load while agents are killed, stopped, restarted and made slow,
@@ -248,14 +248,7 @@ type puppet struct {
 // newPuppet starts an agent on a port that nobody is given by chance, so that it can be had again.
 func newPuppet(t *testing.T, name string) *puppet {
 	t.Helper()
-	p := &puppet{t: t, name: name}
-	for p.port == 0 {
-		n := 20_000 + rand.IntN(10_000)
-		if ln, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(n)); err == nil {
-			_ = ln.Close()
-			p.port = n
-		}
-	}
+	p := &puppet{t: t, name: name, port: porttest.Free(t)}
 	first := make(chan bool)
 	p.done.Go(func() {
 		for again := false; ; again = true {

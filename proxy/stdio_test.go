@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/budget"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
 
@@ -95,13 +96,12 @@ func hanging(t *testing.T) (say func(string), end func() error, called chan stru
 
 // The end of the input ends what runs, within a second, and nobody is told anything after it.
 func TestR19_A10_StdioEndsWithItsInput(t *testing.T) {
-	say, end, called := hanging(t)
-	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)
-	<-called
-	began := time.Now()
-	if err := end(); err != nil || time.Since(began) > time.Second {
-		t.Errorf("%v after %s", err, time.Since(began))
-	}
+	within(t, time.Second, func() time.Duration {
+		say, end, called := hanging(t)
+		say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)
+		<-called
+		return ending(t, end)
+	})
 }
 
 // What is cancelled is not answered, whatever was cancelled too late before.
@@ -130,17 +130,26 @@ func TestR19_A10_StdioEndsWhileTheClientIsAsked(t *testing.T) {
 		}
 	}
 	f := start(t, Options{Trusted: true}, route("a", a.at(), ""))
-	say, next, end := piped(t, f)
-	say(strings.Replace(initialize, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1))
-	next()
-	say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)
-	if got := next(); !strings.Contains(got, "elicitation/create") {
-		t.Fatal(got)
-	}
-	began := time.Now()
-	if err := end(); err != nil || time.Since(began) > 2*time.Second {
-		t.Errorf("%v after %s", err, time.Since(began))
-	}
+	within(t, 2*time.Second, func() time.Duration {
+		say, next, end := piped(t, f)
+		say(strings.Replace(initialize, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1))
+		next()
+		say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"mcp__a__echo","arguments":{}}}`)
+		if got := next(); !strings.Contains(got, "elicitation/create") {
+			t.Fatal(got)
+		}
+		return ending(t, end)
+	})
+}
+
+// ending is how long it takes to end.
+func ending(t *testing.T, end func() error) time.Duration {
+	t.Helper()
+	return budget.Time(func() {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A router that is told to end while its client keeps asking ends, and starts nothing afterwards.

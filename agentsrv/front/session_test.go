@@ -144,7 +144,7 @@ func TestSessionFixationAndTheft(t *testing.T) {
 }
 
 func TestSessionsExpire(t *testing.T) {
-	f := start(t, func(o *Options) { o.Sessions.TTL = 30 * time.Millisecond })
+	f := start(t, func(o *Options) { o.Sessions.TTL = 2 * time.Second })
 	s := f.login(t, "2025-11-25", "{}")
 	used := f.login(t, "2025-11-25", "{}")
 	get := f.open(t, context.Background(), http.MethodGet, "", append(used, "Accept", "text/event-stream")...)

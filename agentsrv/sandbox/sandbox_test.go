@@ -253,9 +253,12 @@ func TestManyCallersShareFewWorkers(t *testing.T) {
 // A call that got its worker, but may not go on any more, gives the worker to the next one.
 func TestAWaitThatFailsGivesItsPlaceBack(t *testing.T) {
 	late := errors.New("too late")
-	s := open(t, Options{Parallel: 1, Wait: func(_ context.Context, f func() error) error { return errors.Join(f(), late) }})
+	var s *Sandbox
+	s = open(t, Options{Parallel: 1, Wait: func(_ context.Context, f func() error) error {
+		<-s.slots
+		return errors.Join(f(), late)
+	}})
 	s.slots <- struct{}{}
-	time.AfterFunc(20*time.Millisecond, func() { <-s.slots })
 	if _, err := s.Run(t.Context(), "1", time.Minute); !errors.Is(err, late) {
 		t.Fatal(err)
 	}

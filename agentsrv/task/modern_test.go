@@ -36,13 +36,14 @@ func (r *rig) modernTask(name string, args map[string]any) string {
 }
 
 func TestQ6_ModernTaskWhereACallTakesLong(t *testing.T) {
-	r := newRig(t, options{tasks: Options{TaskAfter: 20 * time.Millisecond}})
+	r := newRig(t, options{tasks: Options{TaskAfter: time.Hour}})
 	if a := r.tool(tasking, "echo", map[string]any{"x": 1}); a.Result["taskId"] != nil || resultText(a.Result) != `{"x":1}` {
 		t.Errorf("a call that is done at once: %+v", a)
 	}
 	if a := r.tool(tasking, "echo", map[string]any{"x": 1}, "task", map[string]any{"ttl": 5}); a.Result["taskId"] != nil || a.Result["task"] != nil {
 		t.Errorf("with the parameter of the other era: %+v", a)
 	}
+	r = newRig(t, options{tasks: Options{TaskAfter: 20 * time.Millisecond}})
 	a := r.tool(tasking, "gate", map[string]any{"name": "a"})
 	id, _ := a.Result["taskId"].(string)
 	if a.Result["status"] != "working" || a.Result["ttlMs"] != 3600_000.0 || a.Result["pollIntervalMs"] != 1000.0 || a.Result["ttl"] != nil || a.Result["requestState"] != nil {
@@ -159,7 +160,7 @@ func TestModernInputBeforeTheTask(t *testing.T) {
 }
 
 func TestQ7_ModernClientThatLeavesEndsItsCallButNotItsTask(t *testing.T) {
-	r := newRig(t, options{tasks: Options{TaskAfter: 300 * time.Millisecond}})
+	r := newRig(t, options{tasks: Options{TaskAfter: time.Hour}})
 	ctx, leave := context.WithCancel(t.Context())
 	r.later(ctx, tasking, 500, "gate", map[string]any{"name": "leaves"})
 	<-r.started
@@ -170,6 +171,7 @@ func TestQ7_ModernClientThatLeavesEndsItsCallButNotItsTask(t *testing.T) {
 		defer r.tasks.mu.Unlock()
 		return r.tasks.total.tasks == 0 && len(r.tasks.runs) == 0
 	})
+	r = newRig(t, options{tasks: Options{TaskAfter: 20 * time.Millisecond}})
 	id := r.modernTask("gate", map[string]any{"name": "stays"})
 	<-r.started
 	r.gate("stays") <- "done"

@@ -218,7 +218,7 @@ var attacks = []struct {
 		var mu sync.Mutex
 		codes := map[string]int{}
 		many(40, func(i int) {
-			r, err := s.send(http.MethodPost, s.url, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"seconds":0.05}}}`)
+			r, err := s.send(http.MethodPost, s.url, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sleep","arguments":{"seconds":0.2}}}`)
 			if err != nil {
 				t.Error(err)
 				return

@@ -6,15 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -112,21 +109,6 @@ func agentCommand(t *testing.T, home string, env []string, args ...string) *exec
 		t.Fatal(err)
 	}
 	return cmd
-}
-
-// freePort is a port that was free a moment ago. It is below those that systems hand out by themselves, so that nobody who
-// listens somewhere or connects to something meanwhile gets it.
-func freePort(t *testing.T) int {
-	t.Helper()
-	for range 1000 {
-		port := 20_000 + rand.IntN(12_000)
-		if ln, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
-			_ = ln.Close()
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
 }
 
 // refused runs the agent, which must end at once with exit code 1 and nothing on stdout.

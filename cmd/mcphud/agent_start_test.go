@@ -18,16 +18,17 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
 func TestA1_Port(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
+	port := porttest.Free(t)
 	url := fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
 	if s := serve(t, "--port", strconv.Itoa(port)); s.url != url {
 		t.Errorf("--port %d: %s", port, s.url)
 	}
-	port = freePort(t)
+	port = porttest.Free(t)
 	url = fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
 	s := serveIn(t, t.TempDir(), []string{"AGENT_PORT=" + strconv.Itoa(port)})
 	if s.url != url {

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
 // going starts a call and returns what its answer will be; it waits until the call runs.
@@ -87,7 +89,7 @@ func TestASecondSignalEndsTheAgentAtOnce(t *testing.T) {
 // A task that was running when the agent died is told to have been interrupted, by the agent that runs next.
 func TestQ8_KilledMidTask(t *testing.T) {
 	t.Parallel()
-	port := strconv.Itoa(freePort(t))
+	port := strconv.Itoa(porttest.Free(t))
 	home := t.TempDir()
 	s := serveIn(t, home, nil, "--port", port)
 	done := s.async("echo", `{"message":"kept"}`)

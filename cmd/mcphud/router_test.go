@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
 var routerReady = regexp.MustCompile(`(?m)^listening on (https?://\S+)$`)
@@ -98,7 +100,7 @@ func TestC11_SIGHUPReadsTheRoutesAgain(t *testing.T) {
 
 func TestC1_RouterPortComesFromFlagEnvironmentFileDefault(t *testing.T) {
 	t.Parallel()
-	flag, env, file := freePort(t), freePort(t), freePort(t)
+	flag, env, file := porttest.Free(t), porttest.Free(t), porttest.Free(t)
 	text := fmt.Sprintf(`{"port":%d,"routes":{}}`, file)
 	vars := []string{fmt.Sprintf("ROUTER_PORT=%d", env), "ROUTER_HOST=localhost"}
 	for _, c := range []struct {

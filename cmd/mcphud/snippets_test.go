@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcphud/mcphud/session/listen/porttest"
 	"github.com/mcphud/mcphud/session/peertest"
 )
 
@@ -60,12 +61,12 @@ func TestPeerNode_R2_R12_ASessionAsTheProxyWasDesigned(t *testing.T) {
 	a := serve(t, "--ephemeral")
 	port := 8080
 	if ln, err := net.Listen("tcp", "127.0.0.1:8080"); err != nil {
-		port = freePort(t)
+		port = porttest.Free(t)
 	} else {
 		_ = ln.Close()
 	}
-	text := fmt.Sprintf(`{"port":%d,"routes":{"node-dev":{"url":%q}}}`, freePort(t), a.url)
-	r := launch(t, routerCommand(t, text, []string{"ROUTER_PORT=" + strconv.Itoa(freePort(t))}, "--port", strconv.Itoa(port)), routerReady)
+	text := fmt.Sprintf(`{"port":%d,"routes":{"node-dev":{"url":%q}}}`, porttest.Free(t), a.url)
+	r := launch(t, routerCommand(t, text, []string{"ROUTER_PORT=" + strconv.Itoa(porttest.Free(t))}, "--port", strconv.Itoa(port)), routerReady)
 	if portOf(r) != port {
 		t.Fatalf("it listens on %d", portOf(r))
 	}

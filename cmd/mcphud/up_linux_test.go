@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/certs/certtest"
+	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
 // upSummary is the line that `mcphud up` prints.
@@ -218,7 +219,7 @@ func TestUpTrust(t *testing.T) {
 	}
 	touch := filepath.Join(home, "was-run")
 	// It ends by itself: the one process fails.
-	foreign := "servers: {bad: {command: sh, args: [-c, \"echo > " + touch + "; exit 1\", --token=hidden], port: " + strconv.Itoa(freePort(t)) + "}}\nrouter: false\n"
+	foreign := "servers: {bad: {command: sh, args: [-c, \"echo > " + touch + "; exit 1\", --token=hidden], port: " + strconv.Itoa(porttest.Free(t)) + "}}\nrouter: false\n"
 	for _, args := range [][]string{nil, {file}} {
 		o := run(foreign, args...)
 		if e := o.errorLine(t); o.code != exitFailure || !strings.Contains(e.Message, file+" is not trusted") || !strings.Contains(o.stderr, "bad: sh -c \"echo > ") || strings.Contains(o.stderr, "hidden") {

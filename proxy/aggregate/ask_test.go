@@ -74,7 +74,7 @@ func TestR19_InputOfTheModernEraIsAskedOfALegacyClient(t *testing.T) {
 // A person may take longer to answer than a call may take that nothing is heard of.
 func TestR19_TheClientIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	s := router(t, map[string]string{"a": asking("a").serve(t)}, func(o *aggregate.Options) { o.Timeout = time.Second })
+	s := router(t, map[string]string{"a": asking("a").serve(t)}, func(o *aggregate.Options) { o.Timeout = 3 * time.Second })
 	id, _ := s.open(`{"elicitation":{},"sampling":{},"roots":{}}`, "2025-11-25")
 	call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t"}}`))
 	var q struct{ ID json.RawMessage }
@@ -83,7 +83,7 @@ func TestR19_TheClientIsWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	late := time.After(2 * time.Second)
+	late := time.After(5 * time.Second)
 	select {
 	case got := <-call.all:
 		t.Fatalf("the call did not wait: %s", got)
@@ -121,7 +121,7 @@ func TestR19_TheClientIsWaitedForWhoeverAsked(t *testing.T) {
 				}
 			}
 			s := router(t, map[string]string{"a": a.serve(t)}, func(o *aggregate.Options) {
-				o.Timeout = time.Second
+				o.Timeout = 3 * time.Second
 				if !passes {
 					o.Direct = nil
 				}
@@ -134,7 +134,7 @@ func TestR19_TheClientIsWaitedForWhoeverAsked(t *testing.T) {
 			if err := json.Unmarshal([]byte(call.next("elicitation/create")), &q); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(2 * time.Second)
+			time.Sleep(5 * time.Second)
 			res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"result":{"action":"decline"}}`)
 			_ = res.Body.Close()
 			if got := call.next(`"id":1`); !strings.Contains(got, "went on") {

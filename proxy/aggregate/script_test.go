@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
 // asked is a request to a scripted agent.
@@ -189,12 +191,7 @@ type port struct {
 
 func newPort(t *testing.T) *port {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &port{t: t, addr: ln.Addr().String()}
-	_ = ln.Close()
+	p := &port{t: t, addr: fmt.Sprintf("127.0.0.1:%d", porttest.Free(t))}
 	t.Cleanup(p.stop)
 	return p
 }

@@ -266,8 +266,8 @@ func (b *Bridge) died(c *child, err error) {
 	if _, ok := b.children[c]; ok {
 		b.closing(c)
 	}
-	b.log.Warn(b.what()+" ended", "pid", c.pid, "err", b.hide(err.Error()), "deaths in a row", b.failures)
-	b.record(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("%s %d ended: %s", b.what(), c.pid, b.hide(b.how.Error()))}, nil)
+	b.log.Warn(b.what()+" ended", "pid", c.pid(), "err", b.hide(err.Error()), "deaths in a row", b.failures)
+	b.record(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("%s %d ended: %s", b.what(), c.pid(), b.hide(b.how.Error()))}, nil)
 }
 
 const (
@@ -292,7 +292,7 @@ func (b *Bridge) evict() {
 	}
 	b.detach(spare)
 	b.closing(spare)
-	b.log.Info("longest idle "+b.what()+" ended to make room", "pid", spare.pid, "idle", text.Duration(time.Since(since)))
+	b.log.Info("longest idle "+b.what()+" ended to make room", "pid", spare.pid(), "idle", text.Duration(time.Since(since)))
 }
 
 // what is what leads to the agent, for messages.
@@ -373,7 +373,7 @@ func (b *Bridge) spawn(ctx context.Context, modern bool) (*child, error) {
 		b.closing(c)
 		return nil, err
 	}
-	b.log.Info(b.what()+" started", "pid", c.pid)
-	b.record(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("%s %d started", b.what(), c.pid)}, nil)
+	b.log.Info(b.what()+" started", "pid", c.pid())
+	b.record(journal.Entry{Kind: journal.State, Note: fmt.Sprintf("%s %d started", b.what(), c.pid())}, nil)
 	return c, nil
 }

@@ -23,7 +23,6 @@ const (
 type child struct {
 	b      *Bridge
 	t      transport.Transport
-	pid    int
 	began  time.Time
 	modern bool // is spoken to by the rules of 2026-07-28
 	common bool // serves several sessions
@@ -67,11 +66,16 @@ func newChild(ctx context.Context, b *Bridge, modern bool) (*child, error) {
 		}
 		return nil, b.advised(err)
 	}
-	if p := c.t.Traits().Child; p != nil {
-		c.pid = p.PID()
-	}
 	b.wg.Go(c.writeLoop)
 	return c, nil
+}
+
+// pid is the process's, 0 where there is none. It is known as soon as the transport reports anything.
+func (c *child) pid() int {
+	if p := c.t.Traits().Child; p != nil {
+		return p.PID()
+	}
+	return 0
 }
 
 // writeLoop writes short messages whose delivery nobody waits for. The goroutine that reads from the process must not
@@ -92,7 +96,7 @@ func (c *child) write(frame []byte) {
 	select {
 	case c.outbox <- frame:
 	default:
-		c.b.log.Warn("message dropped: the agent does not read its input", "pid", c.pid)
+		c.b.log.Warn("message dropped: the agent does not read its input", "pid", c.pid())
 	}
 }
 
@@ -139,7 +143,7 @@ func (c *child) Lost(err error) {
 // Broken fails the request whose answer is too large, if that can be determined.
 func (c *child) Broken(head, _ []byte, err error) {
 	err = c.b.advised(err)
-	c.b.log.Warn("agent wrote a line that is not JSON-RPC", "pid", c.pid, "err", c.b.hide(err.Error()))
+	c.b.log.Warn("agent wrote a line that is not JSON-RPC", "pid", c.pid(), "err", c.b.hide(err.Error()))
 	c.b.record(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: c.b.hide(err.Error())}, head)
 	start, end, ok := jsonrpc.Find(head, "id")
 	if x := c.take(head[start:end]); ok && x != nil {

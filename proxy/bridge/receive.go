@@ -38,7 +38,7 @@ func (c *child) frame(frame []byte) {
 	case jsonrpc.Request:
 		c.asked(env, frame)
 	default:
-		c.b.log.Warn("agent wrote a line that is not JSON-RPC; servers must log to stderr", "pid", c.pid, "err", err)
+		c.b.log.Warn("agent wrote a line that is not JSON-RPC; servers must log to stderr", "pid", c.pid(), "err", err)
 		c.b.record(journal.Entry{Dir: journal.In, Kind: journal.Bad, Note: "not JSON-RPC"}, []byte(c.b.hide(string(frame))))
 		if env.Method != "" {
 			return
@@ -196,7 +196,7 @@ func (c *child) asked(env jsonrpc.Envelope, frame []byte) {
 		why = "the client has no open stream for it"
 	}
 	refusal := jsonrpc.NewError(env.ID, jsonrpc.CodeMethodNotFound, env.Method+" is not possible here: "+why, nil)
-	conn := uint64(1<<30 | c.pid&(1<<30-1)) // apart from those of clients
+	conn := uint64(1<<30 | c.pid()&(1<<30-1)) // apart from those of clients
 	c.b.record(journal.Entry{Dir: journal.In, Conn: conn}, frame)
 	c.b.record(journal.Entry{Dir: journal.Out, Conn: conn}, refusal)
 	c.write(refusal)

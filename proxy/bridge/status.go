@@ -53,7 +53,7 @@ func (b *Bridge) Status() Status {
 		st.RetryAt = b.retryAt
 	}
 	for c := range b.children {
-		p := Process{PID: c.pid, Started: c.began, Era: "legacy"}
+		p := Process{PID: c.pid(), Started: c.began, Era: "legacy"}
 		if c.modern {
 			p.Era = "modern"
 		}

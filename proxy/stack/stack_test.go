@@ -13,12 +13,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/mcphud/mcphud/session/certs/certtest"
+	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
 func TestOrderAndFigures(t *testing.T) {
@@ -205,13 +207,8 @@ func TestTakenPort(t *testing.T) {
 
 func TestForeignServer(t *testing.T) {
 	t.Setenv("AGENT_TOKEN", "secret")
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := ln.Addr().String()
-	_ = ln.Close()
-	_, port, _ := net.SplitHostPort(addr)
+	port := strconv.Itoa(porttest.Free(t))
+	addr := "127.0.0.1:" + port
 	s := supervise(t, Options{Backoff: Backoff{Loop: 1}},
 		Spec{Name: "f", Kind: Server, Args: []string{"--port", port}, Env: map[string]string{"OWN": "mine"}, URL: "http://" + addr + "/mcp"},
 		Spec{Name: "g", Kind: Server, Command: "/nowhere/at/all", URL: "http://" + addr + "/mcp"})

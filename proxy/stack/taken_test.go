@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
 // stranger listens on a port of its own.
@@ -22,8 +24,9 @@ func stranger(t *testing.T, addr string) (ln net.Listener, port int) {
 
 // Whoever has the port of a server's URL does not pass for the server: not at the first start, and not at a later one.
 func TestStrangerOnAServersPort(t *testing.T) {
-	ln, port := stranger(t, "127.0.0.1:0")
-	addr := ln.Addr().String()
+	port := porttest.Free(t) // it comes and goes
+	addr := fmt.Sprintf("127.0.0.1:%d", port)
+	ln, _ := stranger(t, addr)
 	taken := fmt.Sprintf("cannot listen on port %d, which is taken", port)
 	s := supervise(t, Options{Backoff: Backoff{Loop: 1}}, Spec{Name: "f", Kind: Server, Args: []string{"--port", fmt.Sprint(port)}, URL: "http://" + addr + "/mcp"})
 	if err := s.Ready(bounded(t)); err == nil || !strings.Contains(err.Error(), "f cannot start: "+taken) {
@@ -67,8 +70,7 @@ func TestServersPortIsTaken(t *testing.T) {
 		t.Error(err)
 	}
 
-	ln, free := stranger(t, "127.0.0.1:0")
-	_ = ln.Close()
+	free := porttest.Free(t)
 	_, err := plan(fmt.Sprintf("servers: {a: {command: x, port: %d}, b: {command: x, url: \"http://localhost:%d/\"}}\nrouter: false\n", free, free))
 	if err == nil || !strings.Contains(err.Error(), "which is taken by a of the same stack") {
 		t.Error(err)
@@ -77,8 +79,7 @@ func TestServersPortIsTaken(t *testing.T) {
 
 // A server's port is not the default of another process.
 func TestServersPortIsKept(t *testing.T) {
-	ln, port := stranger(t, "127.0.0.1:0")
-	_ = ln.Close()
+	port := porttest.Free(t)
 	p := &ports{ctx: t.Context()}
 	defer p.close()
 	p.claim("web", fmt.Sprintf("http://127.0.0.1:%d/mcp", port))

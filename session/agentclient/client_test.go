@@ -23,6 +23,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/listen/porttest"
 	"github.com/mcphud/mcphud/session/telemetry"
 )
 
@@ -329,12 +330,7 @@ func TestCancelEndsTheRequest(t *testing.T) {
 }
 
 func TestNoRouter(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := ln.Addr().(*net.TCPAddr).Port
-	_ = ln.Close()
+	port := porttest.Free(t)
 	c, err := New(Options{RouterPort: port, AuthToken: "s3cret"})
 	if err != nil {
 		t.Fatal(err)

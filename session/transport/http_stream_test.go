@@ -305,7 +305,7 @@ func ssePeer(t *testing.T, cfg config.Server) (*httpConn, error) {
 }
 
 func TestS5_LegacySSE(t *testing.T) {
-	posted := make(chan string, 8)
+	posted, answered := make(chan string, 8), make(chan string, 8)
 	end := make(chan struct{})
 	status := http.StatusAccepted
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -319,15 +319,9 @@ func TestS5_LegacySSE(t *testing.T) {
 			return
 		}
 		writeEvents(w, "event: endpoint\ndata: /messages?sessionId=1\n\n")
-		for range 2 {
-			select {
-			case m := <-posted:
-				posted <- m
-				writeEvents(w, "event: message\ndata: "+answer1+"\n\ndata: "+strings.Repeat("x", 300)+"\n\n")
-			case <-end:
-				return
-			}
-		}
+		answered <- <-posted
+		writeEvents(w, "event: message\ndata: "+answer1+"\n\ndata: "+strings.Repeat("x", 300)+"\n\n")
+		<-end
 	})
 	p, err := ssePeer(t, config.Server{URL: s.URL + "/sse", Headers: map[string]string{"X-Mine": "1"}, MaxFrame: 200})
 	if err != nil {
@@ -337,7 +331,7 @@ func TestS5_LegacySSE(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.got.await(t, "answer", func() bool { return len(p.got.frames) > 0 && len(p.got.broken) > 0 })
-	if got := <-posted; !strings.HasPrefix(got, "/messages?sessionId=1 {") || p.got.frames[0] != answer1 {
+	if got := <-answered; !strings.HasPrefix(got, "/messages?sessionId=1 {") || p.got.frames[0] != answer1 {
 		t.Errorf("posted %s, got %q", got, p.got.frames)
 	}
 	status = 401

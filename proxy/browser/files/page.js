@@ -217,8 +217,12 @@ function show(item) {
 
 // ---- a call
 
+let asked = true; // a promise while somebody is asked whether to call
+
 async function call(event) {
   event.preventDefault();
+  if ($('confirm').open) return;
+  await asked; // a dialog that is closed tells so a little later
   if (running || $('confirm').open) return;
   const args = readForm();
   const item = chosen;
@@ -273,12 +277,13 @@ function allowed(item, args) {
   $('sent').textContent = JSON.stringify(args, null, 2);
   dialog.returnValue = 'no'; // Escape
   dialog.showModal();
-  return new Promise((resolve) => {
+  asked = new Promise((resolve) => {
     dialog.addEventListener('close', () => {
       if (dialog.returnValue === 'always') approved.add(key);
       resolve(dialog.returnValue !== 'no');
     }, { once: true });
   });
+  return asked;
 }
 
 let step = ''; // how far the call is
