@@ -17,7 +17,7 @@ import (
 type attack struct {
 	turn func(k *authtest.Knobs)
 	step string     // that fails
-	by   auth.Party // who broke a rule; "" where it is no rule of the specification
+	by   auth.Party // who broke a rule; "" where no rule of the specification is
 	says string     // in the error
 }
 

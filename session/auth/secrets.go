@@ -56,7 +56,7 @@ func said(req *http.Request, form []byte) *strings.Replacer {
 			pairs = append(pairs, s, mask.Hidden)
 		}
 	}
-	values, _ := url.ParseQuery(string(form)) // what is no form has none
+	values, _ := url.ParseQuery(string(form)) // other bodies have none
 	for _, name := range secret {
 		for _, v := range values[name] {
 			add(v)
