@@ -7,7 +7,6 @@ package auth
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"sync"
@@ -35,11 +34,13 @@ type Authorizer struct {
 	server config.Server
 	url    *url.URL // of the server
 	opts   Options
-	static bool // the configuration has an Authorization header, which is left alone
+	given  bool // the configuration has an Authorization header, which is left alone
 
 	creds atomic.Pointer[Credentials] // in use; nil for none
 	fresh atomic.Bool                 // the server has not yet taken the token in use
-	busy  chan struct{}               // held by who renews the token, of capacity 1
+	proof atomic.Pointer[prover]      // of the key that the token in use is bound to
+	nonce atomic.Pointer[string]      // that the server wants in the next DPoP proof
+	renewing
 
 	mu        sync.Mutex
 	tap       transport.Tap
@@ -68,23 +69,6 @@ func (a *Authorizer) use(ctx context.Context, c *Credentials) error {
 	a.loaded, a.challenge = true, nil
 	a.mu.Unlock()
 	err := a.opts.Store.Put(ctx, *c)
-	a.change()
-	return err
-}
-
-// Forget removes the credentials for this server from memory and from the store.
-func (a *Authorizer) Forget(ctx context.Context) error {
-	c := a.creds.Swap(nil)
-	found, err := a.opts.Store.Find(ctx, Resource(a.url))
-	if len(found) > 0 {
-		err = nil // what cannot be read can be deleted
-	}
-	if c != nil {
-		found = append(found, *c)
-	}
-	for _, c := range found {
-		err = errors.Join(err, a.opts.Store.Delete(ctx, c.Key))
-	}
 	a.change()
 	return err
 }

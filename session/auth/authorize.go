@@ -20,15 +20,15 @@ const ahead = 30 * time.Second
 
 // New makes the authorizer of a server over HTTP. Nothing is read or sent before the first request.
 func New(server config.Server, o Options) *Authorizer {
-	if o.Store == nil {
+	if o.Store == nil || server.OAuth.ByMachine() { // a person's login at this server is not for the program, nor the other way round
 		o.Store = NewMemory()
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &Authorizer{server: server, opts: o, busy: make(chan struct{}, 1)}
+	a := &Authorizer{server: server, opts: o, renewing: renewing{busy: make(chan struct{}, 1)}}
 	for name := range server.Headers {
-		a.static = a.static || strings.EqualFold(name, "Authorization")
+		a.given = a.given || strings.EqualFold(name, "Authorization")
 	}
 	if u, err := url.Parse(server.URL); err == nil {
 		a.url = u
@@ -62,14 +62,14 @@ func Resource(u *url.URL) string {
 
 // Authorize implements transport.Authorizer: it attaches the token, refreshed ahead of time.
 func (a *Authorizer) Authorize(req *http.Request) error {
-	if a.static {
+	if a.given {
 		return nil
 	}
 	c, err := a.credentials(req.Context())
 	if err != nil || c == nil || c.Token.Access == "" {
 		return err
 	}
-	if c.expiring(a.opts.Now()) && c.Token.Refresh != "" {
+	if c.expiring(a.opts.Now()) && a.renewable(c) {
 		// A server that is down, or refuses, is no reason to keep back a token that may still be good: the answer tells.
 		if err := a.renew(req.Context(), c.Token.Access); err != nil && req.Context().Err() != nil {
 			return req.Context().Err()
@@ -112,7 +112,10 @@ func (a *Authorizer) credentials(ctx context.Context) (*Credentials, error) {
 
 // Answered implements transport.Authorizer: a refused token is refreshed; what else there is takes a person.
 func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again bool, err error) {
-	if a.static || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+	if a.wantsNonce(req, resp) {
+		return true, nil
+	}
+	if a.given || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 		a.accepted(resp)
 		return false, nil
 	}
@@ -123,10 +126,8 @@ func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again boo
 	a.mu.Lock()
 	a.challenge = ch
 	a.mu.Unlock()
-	if resp.StatusCode == http.StatusUnauthorized {
-		if again, err = a.recover(req, ch); again || err != nil {
-			return again, err
-		}
+	if again, err = a.recover(req, ch); again || err != nil {
+		return again, err
 	}
 	err = a.needsLogin(ch)
 	a.mu.Lock()

@@ -11,6 +11,7 @@ import (
 type Claims struct {
 	Header   json.RawMessage // as in the token
 	Payload  json.RawMessage
+	Type     string // typ of the header
 	Issuer   string
 	Subject  string
 	Audience []string
@@ -38,6 +39,7 @@ func ParseClaims(token string) *Claims {
 	if c.Payload, err = p.DecodeSegment(parts[1]); err != nil {
 		return nil
 	}
+	c.Type, _ = t.Header["typ"].(string)
 	claims := t.Claims
 	c.Issuer, _ = claims.GetIssuer() // a claim of another type is shown in Payload
 	c.Subject, _ = claims.GetSubject()

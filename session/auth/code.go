@@ -17,23 +17,40 @@ import (
 
 // code is the authorization code grant with PKCE (OAuth 2.1 section 4.1).
 func (t *talk) code(ctx context.Context, d *discovery, o LoginOptions) error {
-	m, key, scopes, audience := d.server, d.key, d.scopes, d.audience
 	t.flow.begin(StepRegister)
-	if err := m.forBrowsers(); err != nil {
+	if err := d.server.forBrowsers(); err != nil {
 		return err
 	}
 	if t.person == nil {
 		return &failure.Error{Kind: failure.OAuth, Message: "nobody is here to log in", Next: "log in where there is a browser"}
 	}
-	known := t.known(ctx, key)
+	known := t.known(ctx, d.key)
+	err := t.browse(ctx, d, o, known)
+	if known != nil && refused(err, "invalid_client") {
+		t.flow.note("the authorization server has forgotten client_id %s: registering anew", text.Clip(known.ID, 100))
+		t.flow.end(Failed, err)
+		t.flow.begin(StepRegister)
+		err = t.browse(ctx, d, o, nil)
+	}
+	return err
+}
+
+// browse sends a browser to log in; known is an earlier registration, nil for none.
+func (t *talk) browse(ctx context.Context, d *discovery, o LoginOptions, known *Client) error {
+	m, scopes := d.server, d.scopes
 	visit, err := t.expect(ctx, known)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = visit.Close() }() // nothing is expected any more
-	client, err := t.identify(ctx, m, known, visit.Redirect())
+	client, err := t.identify(ctx, d, known, visit.Redirect())
 	if err != nil {
 		return err
+	}
+	if d.bound {
+		if err := t.bind(m); err != nil {
+			return err
+		}
 	}
 	t.flow.end(Done, nil)
 
@@ -51,7 +68,10 @@ func (t *talk) code(ctx context.Context, d *discovery, o LoginOptions) error {
 	q.Set("code_challenge", base64.RawURLEncoding.EncodeToString(sum[:]))
 	q.Set("code_challenge_method", "S256")
 	q.Set("state", state)
-	q.Set("resource", audience)
+	q.Set("resource", d.audience)
+	if t.proof != nil {
+		q.Set("dpop_jkt", t.proof.thumbprint()) // RFC 9449 section 10
+	}
 	if len(scopes) > 0 {
 		q.Set("scope", strings.Join(scopes, " "))
 		t.flow.note("asked for: %s", text.Clip(strings.Join(scopes, " "), 400))
@@ -75,21 +95,13 @@ func (t *talk) code(ctx context.Context, d *discovery, o LoginOptions) error {
 	t.flow.end(Done, nil)
 
 	t.flow.begin(StepToken)
-	tok, err := t.token(ctx, m.Token, client, url.Values{
-		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {client.Redirect}, "code_verifier": {verifier}, "resource": {audience},
+	tok, err := t.token(ctx, m.at(m.Token), client, url.Values{
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {client.Redirect}, "code_verifier": {verifier}, "resource": {d.audience},
 	})
 	if err != nil {
 		return err
 	}
-	if tok.Scopes == nil {
-		tok.Scopes = scopes // RFC 6749 section 5.1: as asked for
-	}
-	c := &Credentials{Key: key, Client: *client, Token: tok, Audience: audience, TokenURL: m.Token, RevokeURL: m.Revoke}
-	if err := t.use(ctx, c); err != nil {
-		t.flow.note("the login works, and could not be kept in %s: %s", t.opts.Store.Where(), mask.Text(err.Error()))
-	} else {
-		t.flow.note("kept in %s", t.opts.Store.Where())
-	}
+	t.keep(ctx, d, client, tok)
 	t.flow.end(Done, nil)
 	return nil
 }

@@ -37,9 +37,10 @@ const (
 type talk struct {
 	*Authorizer
 	flow   *Flow
-	person Person // nil for nobody
-	near   map[string]bool
-	skew   time.Duration // of the other clock against ours
+	person Person          // nil for nobody
+	proof  *prover         // of the key that tokens are bound to; nil for none
+	near   map[string]bool // hosts that may be nearer than the server
+	skew   time.Duration   // of the other clock against ours
 }
 
 // reply is a whole answer.

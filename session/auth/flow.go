@@ -14,6 +14,9 @@ const (
 	StepRegister  = "register"          // how the authorization server knows us
 	StepAuthorize = "authorize"         // a person, in a browser
 	StepToken     = "token"
+	StepExchange  = "exchange" // an ID token for an ID-JAG, where a grant without a person needs that
+	StepRefresh   = "refresh"
+	StepRevoke    = "revoke"
 	StepRetry     = "retry" // what was refused, once more
 )
 

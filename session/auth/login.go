@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,25 +21,14 @@ type LoginOptions struct {
 
 // Login gets a token with the help of a person, for what the server last refused. It ends with ctx. Only one runs at a time.
 func (a *Authorizer) Login(ctx context.Context, p Person, o LoginOptions) error {
-	if a.static {
-		return &failure.Error{Kind: failure.Usage, URL: mask.URL(a.server.URL), Message: "the configuration has an Authorization header, which is used instead of a login", Next: "remove that header to log in"}
+	if err := a.ours(); err != nil {
+		return err
 	}
-	a.mu.Lock()
-	if a.running {
-		a.mu.Unlock()
-		return &failure.Error{Kind: failure.OAuth, URL: mask.URL(a.server.URL), Message: "a login at this server is under way already", Next: "finish or cancel that one"}
+	f, ch, done, err := a.start()
+	if err != nil {
+		return err
 	}
-	a.running = true
-	f := newFlow(a.opts.Now, a.change)
-	a.flow = f
-	ch := a.challenge
-	a.mu.Unlock()
-	defer func() {
-		a.mu.Lock()
-		a.running = false
-		a.mu.Unlock()
-		a.change()
-	}()
+	defer done()
 	t := a.talk(f, p)
 	if err := t.login(ctx, ch, o); err != nil {
 		f.end(Failed, err)
@@ -48,12 +38,29 @@ func (a *Authorizer) Login(ctx context.Context, p Person, o LoginOptions) error 
 	return nil
 }
 
+// start makes the flow that is shown from now on, for what the server last refused. Only one runs at a time, until done.
+func (a *Authorizer) start() (f *Flow, ch *Challenge, done func(), err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.running {
+		return nil, nil, nil, &failure.Error{Kind: failure.OAuth, URL: mask.URL(a.server.URL), Message: "a login at this server is under way already", Next: "finish or cancel that one"}
+	}
+	a.running = true
+	a.flow = newFlow(a.opts.Now, a.change)
+	return a.flow, a.challenge, func() {
+		a.mu.Lock()
+		a.running = false
+		a.mu.Unlock()
+		a.change()
+	}, nil
+}
+
 // talk makes what a flow talks with; f is nil where nobody looks.
 func (a *Authorizer) talk(f *Flow, p Person) *talk {
 	if f == nil {
 		f = newFlow(a.opts.Now, func() {})
 	}
-	return &talk{Authorizer: a, flow: f, person: p, near: map[string]bool{}}
+	return &talk{Authorizer: a, flow: f, person: p, near: a.configured()}
 }
 
 // failed is the error of a login: what happened, and whether a clock is to blame.
@@ -138,6 +145,7 @@ type discovery struct {
 	key      Key
 	scopes   []string
 	audience string
+	bound    bool // tokens have to be bound to a key
 }
 
 // login goes through the steps.
@@ -146,23 +154,31 @@ func (t *talk) login(ctx context.Context, ch *Challenge, o LoginOptions) error {
 	if err != nil {
 		return err
 	}
+	if t.server.OAuth.ByMachine() {
+		return t.machine(ctx, d)
+	}
 	return t.code(ctx, d, o)
+}
+
+// static reports whether the configuration names the endpoints.
+func (a *Authorizer) static() bool {
+	o := a.server.OAuth
+	return o != nil && o.TokenURL != "" && (o.AuthURL != "" || o.ByMachine())
 }
 
 // discover finds the authorization server.
 func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) {
 	t.flow.begin(StepResource)
-	static := t.server.OAuth != nil && t.server.OAuth.AuthURL != "" && t.server.OAuth.TokenURL != ""
 	var (
 		res *resourceMetadata
 		m   *Metadata
 		err error
 	)
-	if static {
+	if t.static() {
 		t.flow.note("the configuration names the endpoints")
 		t.flow.end(Skipped, nil)
 		t.flow.begin(StepServer)
-		m = &Metadata{Issuer: t.server.OAuth.AuthURL, Authorize: t.server.OAuth.AuthURL, Token: t.server.OAuth.TokenURL, Challenges: []string{"S256"}, unnamed: true}
+		m = &Metadata{Issuer: cmp.Or(t.server.OAuth.AuthURL, t.server.OAuth.TokenURL), Authorize: t.server.OAuth.AuthURL, Token: t.server.OAuth.TokenURL, Challenges: []string{"S256"}, unnamed: true}
 		if err := t.usable(ctx, m); err != nil {
 			return nil, err
 		}
@@ -192,7 +208,7 @@ func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) 
 		t.flow.end(Done, nil)
 	}
 	key := Key{Resource(t.url), m.Issuer}
-	return &discovery{m, key, t.scopes(ch, res, m, key), audience(res, key)}, nil
+	return &discovery{m, key, t.scopes(ch, res, m, key), audience(res, key), t.bound(ch, res, m)}, nil
 }
 
 // offline is the scope that brings a refresh token (OpenID Connect Core 1.0 section 11).

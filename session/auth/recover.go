@@ -2,8 +2,13 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"net/url"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // accepted notes that the server took a request, with whatever token that had.
@@ -19,55 +24,53 @@ func (a *Authorizer) accepted(resp *http.Response) {
 	}
 }
 
-// recover gets a better token after a 401, where that needs nobody.
-func (a *Authorizer) recover(req *http.Request, _ *Challenge) (again bool, err error) {
-	c := a.creds.Load()
-	if c == nil || c.Token.Access == "" {
-		return false, nil
-	}
-	used := bearer(req)
+// recover gets a better token after a refusal, where that needs nobody.
+func (a *Authorizer) recover(req *http.Request, ch *Challenge) (again bool, err error) {
+	ctx := req.Context()
+	c, used := a.creds.Load(), bearer(req)
 	switch {
-	case used != c.Token.Access:
-		return used != "", nil // somebody was faster
-	case a.fresh.Load() || c.Token.Refresh == "":
-		return false, nil // another one of the same kind would be refused as well
+	case c != nil && c.Token.Access != "" && used != c.Token.Access:
+		return true, nil // somebody was faster
+	case a.adopt(ctx):
+		return true, nil
+	case a.server.OAuth.ByMachine():
+		return a.recoverByMachine(ctx, ch, used)
+	case ch.Status != http.StatusUnauthorized || c == nil || c.Token.Refresh == "" || a.fresh.Load():
+		return false, nil // another token of the same kind would be refused as well
 	}
-	if err := a.renew(req.Context(), used); err != nil {
-		return false, req.Context().Err() // a login may help
+	if err = a.renew(ctx, used); err == nil {
+		return true, nil
 	}
-	return true, nil
+	a.change()
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	var e *failure.Error
+	if !errors.As(err, &e) {
+		if errors.As(a.needsLogin(ch), &e) {
+			e.Message, e.Detail, e.Err = "the login has ended", text.Clip(err.Error(), 400), err
+		}
+		return false, e
+	}
+	later := *e
+	later.Stage, later.Message = "authorizing", "the token cannot be refreshed: "+e.Message
+	return false, &later
 }
 
-// renew changes the refresh token into a new token, once for all who wait; used is the token that is too old.
-func (a *Authorizer) renew(ctx context.Context, used string) error {
-	select {
-	case a.busy <- struct{}{}:
-		defer func() { <-a.busy }()
-	case <-ctx.Done():
-		return ctx.Err()
+// recoverByMachine gets a token by the grant of the configuration.
+func (a *Authorizer) recoverByMachine(ctx context.Context, ch *Challenge, used string) (again bool, err error) {
+	if used != "" && a.fresh.Load() {
+		e := &failure.Error{
+			Kind: failure.OAuth, Status: ch.Status, URL: mask.URL(a.server.URL), Stage: "authorizing", Message: "the server does not take the token that it asked for",
+			Next: "ask its operator what this client may do", Detail: text.Clip(mask.Text(strings.TrimSpace(ch.Error+" "+ch.Describe)), 400),
+		}
+		return false, e
 	}
-	c := a.creds.Load()
-	if c == nil || c.Token.Access != used {
-		return nil // somebody was faster
-	}
-	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {c.Token.Refresh}}
-	if c.Audience != "" {
-		form.Set("resource", c.Audience)
-	}
-	t := a.talk(nil, nil)
-	tok, err := t.token(ctx, c.TokenURL, &c.Client, form)
+	err = a.once(ctx, used, func(ctx context.Context) error { return a.obtain(ctx, ch) })
 	if err != nil {
-		return err
+		a.change()
 	}
-	if tok.Refresh == "" {
-		tok.Refresh = c.Token.Refresh
-	}
-	if tok.Scopes == nil {
-		tok.Scopes = c.Token.Scopes
-	}
-	n := *c
-	n.Token = tok
-	return a.use(ctx, &n)
+	return err == nil, err
 }
 
 // bearer is the token of a request, "" for none.
@@ -83,6 +86,9 @@ func bearer(req *http.Request) string {
 
 // attach puts the token into a request.
 func (a *Authorizer) attach(req *http.Request, c *Credentials) error {
+	if c.Token.Proof != nil {
+		return a.attachBound(req, c)
+	}
 	req.Header.Set("Authorization", "Bearer "+c.Token.Access)
 	return nil
 }

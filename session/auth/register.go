@@ -1,13 +1,17 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
+	"net/url"
+	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -20,6 +24,7 @@ type registration struct {
 	Method       string   `json:"token_endpoint_auth_method,omitempty"`
 	Application  string   `json:"application_type,omitempty"`
 	Scope        string   `json:"scope,omitempty"`
+	Bound        bool     `json:"dpop_bound_access_tokens,omitempty"` // RFC 9449 section 5.2
 	ID           string   `json:"client_id,omitempty"`
 	Secret       string   `json:"client_secret,omitempty"`
 	SecretExpiry int64    `json:"client_secret_expires_at,omitempty"`
@@ -30,16 +35,21 @@ type registration struct {
 
 // identify finds out how the authorization server knows us: by the configuration, by a metadata document, by an earlier registration
 // with this redirect, or by a new one.
-func (t *talk) identify(ctx context.Context, m *Metadata, known *Client, redirect string) (*Client, error) {
+func (t *talk) identify(ctx context.Context, d *discovery, known *Client, redirect string) (*Client, error) {
+	m := d.server
 	if o := t.server.OAuth; o != nil && o.ClientID != "" {
-		c := &Client{ID: o.ClientID, Secret: o.ClientSecret, Redirect: redirect, Origin: Configured}
-		c.Method = method(m.Methods, c.Secret != "")
-		t.flow.note("client_id %s, from the configuration", text.Clip(c.ID, 100))
-		return c, nil
+		c, err := t.configuredClient(m)
+		if err == nil {
+			c.Redirect = redirect
+		}
+		return c, err
 	}
 	if t.opts.Document != "" && m.TakesDocuments {
-		t.flow.note("client_id %s, a metadata document", t.opts.Document)
-		return &Client{ID: t.opts.Document, Method: "none", Redirect: redirect, Origin: Document}, nil
+		if documented(redirect) {
+			t.flow.note("client_id %s, a metadata document", t.opts.Document)
+			return &Client{ID: t.opts.Document, Method: "none", Redirect: redirect, Origin: Document}, nil
+		}
+		t.flow.note("the metadata document does not have the redirect %s", mask.URL(redirect))
 	}
 	if known != nil && known.ID != "" && known.Redirect == redirect && (known.Expires.IsZero() || t.opts.Now().Before(known.Expires)) {
 		t.flow.note("client_id %s, registered earlier", text.Clip(known.ID, 100))
@@ -48,14 +58,36 @@ func (t *talk) identify(ctx context.Context, m *Metadata, known *Client, redirec
 	if m.Register == "" {
 		return nil, &Violation{ByUser, "MCP authorization: Client Registration Approaches", "the authorization server takes registered clients only: a client_id is needed in the configuration"}
 	}
-	return t.register(ctx, m, redirect)
+	return t.register(ctx, d, redirect)
+}
+
+// configuredClient is who the configuration says that we are.
+func (t *talk) configuredClient(m *Metadata) (*Client, error) {
+	o := t.server.OAuth
+	c := &Client{ID: o.ClientID, Secret: o.ClientSecret, Origin: Configured, Method: method(m.Methods, o.ClientSecret != "", o.PrivateKey != "" || o.PrivateKeyFile != "")}
+	if c.Method == "" {
+		return nil, unknownMethod(m)
+	}
+	t.flow.note("client_id %s, from the configuration, proven by %s", text.Clip(c.ID, 100), c.Method)
+	return c, nil
+}
+
+func unknownMethod(m *Metadata) error {
+	return &Violation{ByIssuer, "RFC 8414 section 2", "its token endpoint wants clients to prove themselves by " + text.Clip(strings.Join(m.Methods, ", "), 200) + ", which is not possible here"}
 }
 
 // register makes a new registration.
-func (t *talk) register(ctx context.Context, m *Metadata, redirect string) (*Client, error) {
+func (t *talk) register(ctx context.Context, d *discovery, redirect string) (*Client, error) {
+	m := d.server
 	want := registration{
 		Name: "mcphud", Redirects: []string{redirect}, Grants: []string{"authorization_code", "refresh_token"}, Responses: []string{"code"},
-		Method: method(m.Methods, true), Application: "native",
+		Method: method(m.Methods, true, false), Application: "web", Scope: strings.Join(d.scopes, " "), Bound: d.bound,
+	}
+	if u, err := url.Parse(redirect); err == nil && (u.Scheme != "https" || listen.ReachOf(u) == listen.Machine) {
+		want.Application = "native"
+	}
+	if want.Method == "" {
+		return nil, unknownMethod(m)
 	}
 	body, err := json.Marshal(want)
 	if err != nil {
@@ -75,29 +107,19 @@ func (t *talk) register(ctx context.Context, m *Metadata, redirect string) (*Cli
 	if got.ID == "" {
 		return nil, &Violation{ByIssuer, "RFC 7591 section 3.2.1", "there is no client_id in its answer"}
 	}
-	c := &Client{ID: got.ID, Secret: got.Secret, Method: got.Method, Redirect: redirect, Origin: Registered}
-	if c.Method == "" {
-		c.Method = want.Method
+	c := &Client{ID: got.ID, Secret: got.Secret, Method: cmp.Or(got.Method, want.Method), Redirect: redirect, Origin: Registered}
+	switch c.Method {
+	case "none":
+	case "client_secret_basic", "client_secret_post":
+		if c.Secret == "" {
+			c.Method = "none" // there is nothing to prove with
+		}
+	default:
+		return nil, &Violation{ByIssuer, "RFC 7591 section 3.2.1", fmt.Sprintf("it registered us to prove ourselves by %q, and %s was asked for", text.Clip(c.Method, 60), want.Method)}
 	}
 	if got.SecretExpiry > 0 {
 		c.Expires = time.Unix(got.SecretExpiry, 0)
 	}
 	t.flow.note("client_id %s, registered now", text.Clip(c.ID, 100))
 	return c, nil
-}
-
-// method chooses how to prove who we are at the token endpoint: the strongest that both sides know.
-func method(offered []string, secret bool) string {
-	if !secret {
-		return "none"
-	}
-	if len(offered) == 0 {
-		return "client_secret_basic" // the default of RFC 8414 section 2
-	}
-	for _, m := range []string{"client_secret_basic", "client_secret_post", "none"} {
-		if slices.Contains(offered, m) {
-			return m
-		}
-	}
-	return offered[0]
 }

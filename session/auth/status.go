@@ -30,7 +30,7 @@ type Status struct {
 func (a *Authorizer) Status() Status {
 	_, _ = a.credentials(context.Background()) // the next request reports it
 	a.mu.Lock()
-	st := Status{Static: a.static, Challenge: a.challenge, Where: a.opts.Store.Where(), Flow: a.flow}
+	st := Status{Static: a.given, Challenge: a.challenge, Where: a.opts.Store.Where(), Flow: a.flow}
 	a.mu.Unlock()
 	if c := a.creds.Load(); c != nil {
 		st.LoggedIn, st.Issuer = c.Token.Access != "", c.Issuer

@@ -67,6 +67,11 @@ type Store interface {
 	Where() string
 }
 
+// Locker is a Store that several processes share. Lock keeps out the others who renew what a key has.
+type Locker interface {
+	Lock(ctx context.Context, k Key) (unlock func(), err error)
+}
+
 // ErrLocked says that there is no keychain, or that it is locked.
 var ErrLocked = errors.New("the keychain cannot be used")
 

@@ -23,6 +23,7 @@ import (
 
 const (
 	maxRedirects   = 5
+	maxAttempts    = 5 // of a request whose credentials are refused
 	maxHTTPHeader  = 1 << 20
 	maxErrorBody   = 1 << 20         // of HTTPError.Body
 	errorBodyGrace = 2 * time.Second // for the rest of a refusal's body; its status is what matters
@@ -217,12 +218,12 @@ func (c *httpClient) do(x *exchange, req *http.Request) (*http.Response, error) 
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", "mcphud")
 	}
-	for {
+	for attempts := 1; ; attempts++ {
 		resp, again, err := c.attempt(x, req)
 		if err != nil {
 			return nil, err
 		}
-		if !again {
+		if !again || attempts == maxAttempts {
 			return resp, nil
 		}
 		_, _ = io.CopyN(io.Discard, resp.Body, maxErrorBody) // so that its connection can be used again

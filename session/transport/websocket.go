@@ -95,7 +95,7 @@ func (t *socket) Start(ctx context.Context, in Receiver) error {
 
 // upgrade asks for the WebSocket, and again when there are better credentials.
 func (t *socket) upgrade(x *exchange) (*websocket.Conn, error) {
-	for {
+	for attempts := 1; ; attempts++ {
 		req, err := http.NewRequestWithContext(x, http.MethodGet, t.url.String(), nil)
 		if err != nil {
 			return nil, explainHTTP(err, t.url, t.connect)
@@ -118,7 +118,7 @@ func (t *socket) upgrade(x *exchange) (*websocket.Conn, error) {
 		})
 		if resp != nil && t.auth != nil {
 			again, refused := t.auth.Answered(req, resp)
-			if again || refused != nil {
+			if again = again && attempts < maxAttempts; again || refused != nil {
 				if conn != nil {
 					_ = conn.CloseNow() // it was refused
 				}

@@ -6,6 +6,8 @@ package credstore
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,9 +37,10 @@ func Modes() []string { return []string{Auto, Keychain, File, Memory} }
 // name is the file below the folder.
 const name = "credentials.json"
 
-// lockWait is how long another process that writes is waited for, and lockAgain how often to look.
+// lockWait is how long another process that writes is waited for, renewWait one that renews a token, and lockAgain how often to look.
 const (
 	lockWait  = 10 * time.Second
+	renewWait = 25 * time.Second
 	lockAgain = 5 * time.Millisecond
 )
 
@@ -137,13 +140,27 @@ func (s *store) edit(ctx context.Context, change func([]entry) []entry) (err err
 	return atomicfile.Write(s.path, append(b, '\n'))
 }
 
-// lock keeps other processes from writing.
-func (s *store) lock(ctx context.Context) (unlock func() error, err error) {
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+// Lock implements auth.Locker. What is locked is not the file: other logins are read and written meanwhile.
+func (s *store) Lock(ctx context.Context, k auth.Key) (unlock func(), err error) {
+	sum := sha256.Sum256([]byte(k.Resource + "\x00" + k.Issuer))
+	release, err := s.lockFile(ctx, filepath.Join(filepath.Dir(s.path), "renewing", hex.EncodeToString(sum[:8])+".lock"), renewWait)
+	if err != nil {
 		return nil, err
 	}
-	l := flock.New(s.path+".lock", flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	return func() { _ = release() }, nil // the next one opens it anew
+}
+
+// lock keeps other processes from writing.
+func (s *store) lock(ctx context.Context) (unlock func() error, err error) {
+	return s.lockFile(ctx, s.path+".lock", lockWait)
+}
+
+func (s *store) lockFile(ctx context.Context, path string, wait time.Duration) (unlock func() error, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	l := flock.New(path, flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	if ok, err := l.TryLockContext(ctx, lockAgain); err != nil || !ok {
 		if errors.Is(err, context.DeadlineExceeded) {

@@ -1,0 +1,77 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// revokeTimeout bounds what Forget waits for an authorization server.
+const revokeTimeout = 5 * time.Second
+
+// Forget revokes the tokens for this server (RFC 7009), as far as the authorization server can, and removes the credentials from
+// memory and from the store in any case. Its Flow is in Status.
+func (a *Authorizer) Forget(ctx context.Context) error {
+	f, _, done, err := a.start()
+	if err != nil {
+		return err
+	}
+	defer done()
+	c := a.creds.Swap(nil)
+	found, err := a.opts.Store.Find(ctx, Resource(a.url))
+	if len(found) > 0 {
+		err = nil // what cannot be read can be deleted
+	}
+	if c != nil {
+		found = append(found, *c)
+	}
+	seen := map[string]bool{"": true}
+	t := a.talk(f, nil)
+	for _, c := range found {
+		if !seen[c.Token.Access] {
+			seen[c.Token.Access] = true
+			f.begin(StepRevoke)
+			f.end(t.revoke(ctx, &c))
+		}
+		err = errors.Join(err, a.opts.Store.Delete(ctx, c.Key))
+	}
+	return err
+}
+
+// revoke tells an authorization server that its tokens are not needed any more.
+func (t *talk) revoke(ctx context.Context, c *Credentials) (StepState, error) {
+	if c.RevokeURL == "" {
+		t.flow.note("%s has no revocation endpoint: the tokens are good until they expire", mask.URL(c.Issuer))
+		return Skipped, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
+	defer cancel()
+	for _, token := range []struct{ value, hint string }{{c.Token.Refresh, "refresh_token"}, {c.Token.Access, "access_token"}} {
+		if token.value == "" {
+			continue
+		}
+		form, header := url.Values{"token": {token.value}, "token_type_hint": {token.hint}}, http.Header{}
+		if err := t.authenticate(t.at(c, c.RevokeURL), &c.Client, form, header); err != nil {
+			return Failed, err
+		}
+		r, err := t.post(ctx, c.RevokeURL, "application/x-www-form-urlencoded", []byte(form.Encode()), header)
+		if err != nil {
+			return Failed, err
+		}
+		var e tokenReply
+		if r.status != http.StatusOK {
+			if document(r, &e) == nil && e.Error == "unsupported_token_type" {
+				t.flow.note("the authorization server does not revoke the %s", token.hint)
+				continue
+			}
+			return Failed, fmt.Errorf("the revocation endpoint answered with %d %s %s", r.status, http.StatusText(r.status), mask.Text(r.said.Replace(e.Error)))
+		}
+		t.flow.note("%s revoked", token.hint)
+	}
+	return Done, nil
+}
