@@ -12,7 +12,7 @@ func ansi16() Palette {
 			OK: t(2), Warn: t(3), Error: t(1), Info: t(6),
 			Key: t(6), String: t(2), Number: t(3), Bool: t(5), Null: t(-1), Punct: t(-1),
 			Heading: t(5), Link: t(6), Code: t(3),
-			BadgeFg: t(0), BadgeBg: t(6), MatchFg: t(0), MatchBg: t(3), Surface: t(-1),
+			BadgeFg: t(0), BadgeBg: t(6), MatchFg: t(0), MatchBg: t(3), Surface: t(-1), Login: t(5),
 		},
 	}
 }

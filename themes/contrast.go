@@ -30,6 +30,7 @@ func contrast() Palette {
 			MatchFg:     rgb(0x000000, 0),
 			MatchBg:     rgb(0xffff00, 11),
 			Surface:     rgb(0x121212, -1),
+			Login:       rgb(0xff9cf5, 13),
 		},
 	}
 }

@@ -30,6 +30,7 @@ func dark() Palette {
 			MatchFg:     rgb(0x15171c, 0),
 			MatchBg:     rgb(0xf2cc60, 11),
 			Surface:     rgb(0x1e2128, -1),
+			Login:       rgb(0xf29ce0, 13),
 		},
 	}
 }

@@ -31,6 +31,7 @@ func deuteranopia() Palette {
 			MatchFg:     rgb(0x15171c, 0),
 			MatchBg:     rgb(0xf5d442, 11),
 			Surface:     rgb(0x1e2128, -1),
+			Login:       rgb(0xf3ecff, 15),
 		},
 	}
 }

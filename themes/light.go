@@ -30,6 +30,7 @@ func light() Palette {
 			MatchFg:     rgb(0x1f2328, 0),
 			MatchBg:     rgb(0xffd966, 11),
 			Surface:     rgb(0xf3f5f8, -1),
+			Login:       rgb(0x9c1f8c, 5),
 		},
 	}
 }

@@ -31,6 +31,7 @@ const (
 	MatchFg                  // what a search found
 	MatchBg                  // behind what a search found
 	Surface                  // ground of overlays
+	Login                    // it waits until somebody logs in
 	Count                    // how many there are; not a token
 )
 
@@ -59,7 +60,7 @@ type Palette struct {
 	Title        string       // for people
 	Dark         bool         // made for a dark background
 	Background   Color        // the background that it was checked against; the terminal's own may differ
-	Deficiencies []Deficiency // whom OK, Warn and Error must also tell apart for
+	Deficiencies []Deficiency // whom OK, Warn, Error and Login must also tell apart for
 	Colors       [Count]Color
 }
 

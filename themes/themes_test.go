@@ -25,7 +25,7 @@ func contrastRatio(a, b Color) float64 {
 }
 
 func TestContrast(t *testing.T) {
-	onGround := []Token{Text, Muted, Accent, Accent2, OK, Warn, Error, Info, Key, String, Number, Bool, Null, Punct, Heading, Link, Code}
+	onGround := []Token{Text, Muted, Accent, Accent2, OK, Warn, Error, Info, Key, String, Number, Bool, Null, Punct, Heading, Link, Code, Login}
 	for _, p := range All() {
 		if p.Background.Only16 {
 			continue // the colours are the terminal's: there is nothing to compute
@@ -49,7 +49,7 @@ func TestContrast(t *testing.T) {
 }
 
 func name(t Token) string {
-	return [Count]string{"Text", "Muted", "Accent", "Accent2", "Border", "BorderFocus", "SelectionFg", "SelectionBg", "OK", "Warn", "Error", "Info", "Key", "String", "Number", "Bool", "Null", "Punct", "Heading", "Link", "Code", "BadgeFg", "BadgeBg", "MatchFg", "MatchBg", "Surface"}[t]
+	return [Count]string{"Text", "Muted", "Accent", "Accent2", "Border", "BorderFocus", "SelectionFg", "SelectionBg", "OK", "Warn", "Error", "Info", "Key", "String", "Number", "Bool", "Null", "Punct", "Heading", "Link", "Code", "BadgeFg", "BadgeBg", "MatchFg", "MatchBg", "Surface", "Login"}[t]
 }
 
 // simulate is what someone with a complete deficiency sees, in linear light
@@ -93,7 +93,7 @@ func TestVerdictsCanBeToldApart(t *testing.T) {
 			continue
 		}
 		for _, d := range append([]Deficiency{""}, p.Deficiencies...) {
-			for _, pair := range [][2]Token{{OK, Warn}, {OK, Error}, {Warn, Error}} {
+			for _, pair := range [][2]Token{{OK, Warn}, {OK, Error}, {Warn, Error}, {Login, OK}, {Login, Warn}, {Login, Error}} {
 				a, b := simulate(p.Color(pair[0]), d), simulate(p.Color(pair[1]), d)
 				if dist := distance(a, b); dist < least {
 					t.Errorf("%s (%s): %s and %s are %.1f apart, want %d", p.Name, d, name(pair[0]), name(pair[1]), dist, least)

@@ -31,6 +31,7 @@ func tritanopia() Palette {
 			MatchFg:     rgb(0x15171c, 0),
 			MatchBg:     rgb(0xffc2cc, 11),
 			Surface:     rgb(0x1e2128, -1),
+			Login:       rgb(0xc9a2f7, 13),
 		},
 	}
 }

@@ -26,6 +26,8 @@ type Action struct {
 	Group string
 	// Hint > 0 shows the action in the hint bar; lower numbers come first, from 70 on beside those of the shell.
 	Hint int
+	// Hinted is whether the hint bar shows it now, where Hint > 0; nil is always.
+	Hinted func(*Ctx) bool
 	// Danger marks what changes something outside mcphud in a way that cannot
 	// be taken back. It is unbound under --read-only.
 	Danger bool

@@ -162,7 +162,7 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 	case Close:
 		return a.pop()
 	case askConfirm:
-		a.push(newConfirm(m.q), false)
+		a.push(newConfirm(m.q), m.q.Unsolicited)
 	case askQuestion:
 		a.prompt = newQuestion(m.q)
 	case focusPane:

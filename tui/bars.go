@@ -9,6 +9,7 @@ import (
 
 	"charm.land/bubbles/v2/key"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
@@ -118,7 +119,7 @@ func (a *App) hintLine(w int) string {
 	}
 	var list []*Action
 	for _, x := range slices.Concat(local, unshadowed(local, global)) {
-		if x.Hint > 0 && len(x.Keys) > 0 && x.reason(&a.ctx) == "" {
+		if x.Hint > 0 && len(x.Keys) > 0 && (x.Hinted == nil || x.Hinted(&a.ctx)) && x.reason(&a.ctx) == "" {
 			list = append(list, x)
 		}
 	}
@@ -205,7 +206,11 @@ func (a *App) statusLine(w int) string {
 	s := " " + strings.Join(left, t.Muted.S(" · "))
 	if e := a.servers.lastError(); e != "" {
 		if room := w - paint.Width(s) - 5; room > 12 {
-			s += t.Muted.S(" · ") + t.Error.S(safe.Line("✗ "+reason(e, room-2), room))
+			style, sign := t.Error, "✗ "
+			if a.servers.row(a.servers.current).state == session.NeedsLogin {
+				style, sign = t.Login, "" // it did not fail
+			}
+			s += t.Muted.S(" · ") + style.S(safe.Line(sign+reason(e, room-2), room))
 		}
 	}
 	return paint.Fit(s, w)

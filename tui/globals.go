@@ -152,6 +152,7 @@ func globalActions() []Action {
 			},
 			Run: func(c *Ctx) tea.Cmd { return c.Navigate("instructions", nil) },
 		},
+		loginAction(),
 		{
 			ID: "app.servers", Title: "choose server", Group: "Move",
 			Help: "Focus the server rail.",

@@ -15,6 +15,7 @@ const (
 	Changing                // on its way up or down
 	Healthy                 // ready to be asked
 	Unhealthy               // failed; it may be tried again
+	Locked                  // somebody has to log in
 )
 
 // HealthOf is the health of a server in a state.
@@ -26,16 +27,18 @@ func HealthOf(s session.State) Health {
 		return Changing
 	case session.Failed:
 		return Unhealthy
+	case session.NeedsLogin:
+		return Locked
 	}
 	return Stopped
 }
 
 // Glyph is a one-cell shape that differs for each health.
-func (h Health) Glyph() string { return [...]string{"○", "◐", "●", "✗"}[h] }
+func (h Health) Glyph() string { return [...]string{"○", "◐", "●", "✗", "◆"}[h] }
 
 // Style is the colour; glyph and word say the same.
 func (h Health) Style(t *Theme) paint.Style {
-	return [...]paint.Style{t.Muted, t.Warn, t.OK, t.Error}[h]
+	return [...]paint.Style{t.Muted, t.Warn, t.OK, t.Error, t.Login}[h]
 }
 
 // Mark is the glyph in its colour.

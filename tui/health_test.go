@@ -15,18 +15,19 @@ import (
 func TestHealthAndSpinner(t *testing.T) {
 	th := paint.New(themes.All()[0], colorprofile.NoTTY)
 	seen := map[string]bool{}
-	for h := Stopped; h <= Unhealthy; h++ {
+	for h := Stopped; h <= Locked; h++ {
 		m := h.Mark(th)
 		if paint.Width(m) != 1 {
 			t.Errorf("%q is not one cell", m)
 		}
 		seen[m] = true
 	}
-	if len(seen) != 4 {
+	if len(seen) != 5 {
 		t.Errorf("healths look alike: %v", seen)
 	}
 	for state, want := range map[session.State]Health{
 		session.Connected: Healthy, session.Connecting: Changing, session.Failed: Unhealthy, session.Disconnected: Stopped,
+		session.NeedsLogin: Locked,
 	} {
 		if got := HealthOf(state); got != want {
 			t.Errorf("%s is %d, want %d", state, got, want)

@@ -55,6 +55,10 @@ type Navigate struct {
 	Server string
 }
 
+// LogIn, as the Arg of a Navigate to the screen "login", starts the login at the current server. Again does once more what the
+// server refused, on the screen that asked; nil for nothing.
+type LogIn struct{ Again func(*Ctx) tea.Cmd }
+
 // Back asks for the screen before. On the first screen it does nothing.
 type Back struct{}
 

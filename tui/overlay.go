@@ -26,6 +26,8 @@ type Confirmation struct {
 	Danger bool
 	// OnYes and OnNo run after the answer; either may be nil.
 	OnYes, OnNo func(*Ctx) tea.Cmd
+	// Unsolicited marks a question that no key has caused, as in [Open].
+	Unsolicited bool
 	// Also are further ways to say yes.
 	Also []Answer
 }

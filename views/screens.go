@@ -38,6 +38,8 @@ type Deps struct {
 	Configs *Configs
 	// Browse opens a page in the user's browser; nil where there is none.
 	Browse func(ctx context.Context, url string) error
+	// AutoBrowse opens the page of a login by itself, once its URL was shown.
+	AutoBrowse bool
 	// Model is a language model that may answer sampling; nil for none.
 	Model *chat.Client
 	// Stack is the processes that run below this program; nil for none.
@@ -69,6 +71,7 @@ func All(d Deps) []tui.View {
 		newPersonas(),
 		newInstructions(),
 		newStack(d.Stack),
+		newLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
 	}
 }
 

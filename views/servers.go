@@ -60,6 +60,18 @@ func (v *servers) Actions() []tui.Action {
 			Help: "Disconnect a server that was added for this run, and take it off the list.", Disabled: v.notOurs, Run: v.remove,
 		},
 		variableAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
+		{
+			ID: "servers.login", Keys: []string{"L"}, Title: "log in", Group: "Server", Hint: 1,
+			Help:     "Log in at the server where it wants that, and see every step of it; else show the login.",
+			Hinted:   func(*tui.Ctx) bool { return tui.WantsLogin(v.selected()) },
+			Disabled: v.noLogin,
+			Run: func(c *tui.Ctx) tea.Cmd {
+				if s := v.selected(); tui.WantsLogin(s) {
+					return c.NavigateOn(s.Name(), "login", tui.LogIn{})
+				}
+				return c.NavigateOn(v.selected().Name(), "login", nil)
+			},
+		},
 		skillsAction("servers", func(*tui.Ctx) *session.Session { return v.selected() }),
 		{
 			ID: "servers.disconnect", Keys: []string{"d"}, Title: "disconnect", Group: "Server", Hint: 3,
@@ -127,6 +139,16 @@ func (v *servers) notConnected(*tui.Ctx) string {
 	return ""
 }
 
+func (v *servers) noLogin(c *tui.Ctx) string {
+	if why := v.none(c); why != "" {
+		return why
+	}
+	if v.selected().Authorizer() == nil {
+		return "only servers over HTTP know a login"
+	}
+	return ""
+}
+
 // Lone says that there is no server to say anything about.
 func (v *servers) Lone(*tui.Ctx) bool { return len(v.all) == 0 }
 
@@ -147,8 +169,11 @@ func (v *servers) open(c *tui.Ctx) tea.Cmd {
 }
 
 func (v *servers) openServer(c *tui.Ctx, s *session.Session) tea.Cmd {
-	if s.Status().State == session.Connected {
+	switch s.Status().State {
+	case session.Connected:
 		return c.NavigateOn(s.Name(), "tools", nil)
+	case session.NeedsLogin:
+		return c.NavigateOn(s.Name(), "login", loginThen{"tools"})
 	}
 	v.opening[s.Name()] = "tools"
 	return v.connect(c, s)
@@ -186,16 +211,21 @@ func (v *servers) connect(c *tui.Ctx, s *session.Session) tea.Cmd {
 		if st := s.Status().State; st == session.Connected || st == session.Connecting {
 			return connected{name}, s.Reconnect(ctx)
 		}
-		if v.pool == nil {
-			return connected{name}, s.Connect(ctx)
-		}
-		_, release, err := v.pool.Get(ctx, name)
-		if err == nil {
-			release()
-		}
-		return connected{name}, err
+		return connected{name}, connectFrom(ctx, v.pool, s)
 	})
 	return tea.Batch(c.SelectServer(name), cmd)
+}
+
+// connectFrom connects a server within the limits of a pool; nil for none.
+func connectFrom(ctx context.Context, pool *toolset.Pool, s *session.Session) error {
+	if pool == nil {
+		return s.Connect(ctx)
+	}
+	_, release, err := pool.Get(ctx, s.Name())
+	if err == nil {
+		release()
+	}
+	return err
 }
 
 // connected is the outcome of connecting.

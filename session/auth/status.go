@@ -26,9 +26,21 @@ type Status struct {
 	Flow      *Flow     // the last login; nil for none
 }
 
+// Refused is what the server asks for and nothing has answered, without I/O; nil for nothing.
+func (a *Authorizer) Refused() *Challenge {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.challenge
+}
+
 // Status is a snapshot. The store is read if it was not yet; what goes wrong at it looks like no login.
 func (a *Authorizer) Status() Status {
 	_, _ = a.credentials(context.Background()) // the next request reports it
+	return a.Known()
+}
+
+// Known is Status without reading the store, and so without I/O.
+func (a *Authorizer) Known() Status {
 	a.mu.Lock()
 	st := Status{Static: a.given, Challenge: a.challenge, Where: a.opts.Store.Where(), Flow: a.flow}
 	a.mu.Unlock()

@@ -18,7 +18,7 @@ type Theme struct {
 	Profile colorprofile.Profile
 
 	Text, Muted, Accent, Accent2, Border, BorderFocus Style
-	OK, Warn, Error, Info                             Style
+	OK, Warn, Error, Info, Login                      Style
 	Key, String, Number, Bool, Null, Punct            Style
 	Title, Heading, Link, Code                        Style
 	Badge                                             Style // short text on a filled ground; put a space at each end
@@ -44,7 +44,7 @@ func New(p themes.Palette, profile colorprofile.Profile) *Theme {
 		Palette: p, Profile: profile,
 		Text: c.fg(themes.Text), Muted: c.fg(themes.Muted), Accent: c.fg(themes.Accent), Accent2: c.fg(themes.Accent2),
 		Border: c.fg(themes.Border), BorderFocus: c.fg(themes.BorderFocus),
-		OK: c.fg(themes.OK), Warn: c.fg(themes.Warn), Error: c.fg(themes.Error), Info: c.fg(themes.Info),
+		OK: c.fg(themes.OK), Warn: c.fg(themes.Warn), Error: c.fg(themes.Error), Info: c.fg(themes.Info), Login: c.fg(themes.Login),
 		Key: c.fg(themes.Key), String: c.fg(themes.String), Number: c.fg(themes.Number), Bool: c.fg(themes.Bool),
 		Null: c.fg(themes.Null), Punct: c.fg(themes.Punct),
 		Title:   c.fg(themes.Accent).And(bold),
@@ -88,7 +88,7 @@ func plain(p themes.Palette, profile colorprofile.Profile) *Theme {
 		return t
 	}
 	t.Accent, t.BorderFocus, t.Title, t.Heading, t.Key = bold, bold, bold, bold, bold
-	t.Error, t.Warn = bold, bold
+	t.Error, t.Warn, t.Login = bold, bold, bold
 	t.Link = underline
 	t.Badge, t.Selection, t.SelectionDim = reverse, reverse, underline
 	t.Match, t.MatchCurrent = underline, reverse.And(underline)

@@ -410,6 +410,7 @@ var remedies = map[failure.Remedy]string{
 	failure.SeeTraffic:  "on the Traffic screen",
 	failure.TrustServer: "open it in the server list",
 	failure.Reconnect:   "r does so now",
+	failure.LogIn:       "L does so now",
 }
 
 // errorText is an error as lines of safe text: what happened, then what the server printed before, then what to do.

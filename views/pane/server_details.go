@@ -74,7 +74,7 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 	if srv.Problem != nil {
 		l.failure(srv.Problem, "Correct "+srv.Source.String()+" and start again.")
 	}
-	if srv.Problem == nil && (st.State == session.Failed && st.Err != nil || st.State == session.Connecting || st.PID > 0 && st.State == session.Disconnected) {
+	if srv.Problem == nil && (st.State == session.Failed && st.Err != nil || st.State == session.NeedsLogin || st.State == session.Connecting || st.PID > 0 && st.State == session.Disconnected) {
 		l.Lines = append(append(l.Lines, startLines(th, s, st, w, false)...), "")
 	}
 	if st.State == session.Disconnected && srv.Problem == nil && st.Retired != "" {
@@ -114,6 +114,12 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 			requests += fmt.Sprintf(", %d failed", use.Failed)
 		}
 		l.Row("requests", requests)
+	}
+	if a := s.Authorizer(); a != nil {
+		if known := a.Known(); known.LoggedIn {
+			l.heading("Login")
+			l.Login(known)
+		}
 	}
 	l.identity(st.ServerInfo)
 	l.capabilities(s, st)

@@ -27,6 +27,8 @@ func startLines(th *tui.Theme, s *session.Session, st session.Status, w int, com
 	switch {
 	case st.State == session.Connecting:
 		l.starting(name, srv, st)
+	case st.State == session.NeedsLogin:
+		l.needsLogin(th, name, st)
 	case st.State == session.Failed:
 		l.failed(srv, st)
 	case st.PID > 0:
@@ -53,6 +55,17 @@ func (l *Details) starting(name string, srv config.Server, st session.Status) {
 	l.command(srv)
 	l.stderr(st.Stderr, 3)
 	l.paragraph(l.th.Muted, next)
+}
+
+// needsLogin is a server that answered, and wants to know who asks.
+func (l *Details) needsLogin(th *tui.Theme, name string, st session.Status) {
+	l.paragraph(th.Login, tui.Locked.Glyph()+" "+name+" wants a login.")
+	var e *failure.Error
+	if errors.As(st.Err, &e) && e.Message != "the server wants a login" {
+		l.paragraph(th.Text, errorText(&failure.Error{Message: e.Message, Detail: e.Detail}))
+	}
+	l.key("L", "log in, and see every step of it")
+	l.paragraph(th.Muted, "Press r to connect again, 6 for the traffic"+l.servers()+".")
 }
 
 // failed is an attempt that failed, or a connection that was lost.
