@@ -9,7 +9,6 @@ import (
 
 	"charm.land/bubbles/v2/key"
 
-	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/tui/paint"
 	"github.com/mcphud/mcphud/tui/safe"
 	"github.com/mcphud/mcphud/tui/widget"
@@ -206,11 +205,7 @@ func (a *App) statusLine(w int) string {
 	s := " " + strings.Join(left, t.Muted.S(" · "))
 	if e := a.servers.lastError(); e != "" {
 		if room := w - paint.Width(s) - 5; room > 12 {
-			style, sign := t.Error, "✗ "
-			if a.servers.row(a.servers.current).state == session.NeedsLogin {
-				style, sign = t.Login, "" // it did not fail
-			}
-			s += t.Muted.S(" · ") + style.S(safe.Line(sign+reason(e, room-2), room))
+			s += t.Muted.S(" · ") + t.Error.S(safe.Line("✗ "+reason(e, room-2), room))
 		}
 	}
 	return paint.Fit(s, w)

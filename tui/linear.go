@@ -165,8 +165,11 @@ func (l *linear) loop(lines <-chan string) error {
 // lines that are piped in take effect one after the other.
 const linearQuiet = 15 * time.Millisecond
 
-// idle is whether a line can be carried out: nothing runs, or only calls that wait for a person's answer.
+// idle is whether a line can be carried out: nothing runs, or only what waits for a person.
 func (l *linear) idle() bool {
+	if w, ok := l.app.current().view.(Waiter); ok && w.Waits(&l.app.ctx) {
+		return true
+	}
 	return len(l.app.ops.all) == 0 || l.app.inbox() != "" && len(l.app.ops.all) == l.app.ops.calls()
 }
 

@@ -76,7 +76,9 @@ func rowOf(s *session.Session, now time.Time) serverRow {
 		own := func(e error) string {
 			return strings.TrimPrefix(strings.TrimPrefix(e.Error(), r.title+": "), r.name+": ")
 		}
-		r.err, r.reason = own(st.Err), own(brief(st.Err))
+		if r.err = own(st.Err); st.State != session.NeedsLogin { // which says it, and did not fail
+			r.reason = own(brief(st.Err))
+		}
 	}
 	if r.transport == "" {
 		r.transport = s.Config().Transport

@@ -107,6 +107,11 @@ type Badger interface {
 	Badge(*Ctx) string
 }
 
+// Waiter is implemented by views of which an operation may wait until somebody does something: linear mode takes lines meanwhile.
+type Waiter interface {
+	Waits(*Ctx) bool
+}
+
 // Asker is implemented by views that know which question of a server to answer next.
 type Asker interface {
 	// Question is its id; 0 leaves it to the inbox.

@@ -90,6 +90,18 @@ func (v *formScreen) Actions() []tui.Action {
 			Help: "Send the same again.", Disabled: v.cannot, Run: v.check,
 		},
 		{
+			ID: id + ".login", Keys: []string{"L"}, Title: "log in", Group: "Result", Hint: 1, Pane: "result",
+			Help:   "Log in at the server, and send again what it refused for want of that.",
+			Hinted: func(c *tui.Ctx) bool { return v.reply.WantsLogin() || tui.WantsLogin(c.Server) },
+			Disabled: func(c *tui.Ctx) string {
+				if c.Server == nil || c.Server.Authorizer() == nil {
+					return "only servers over HTTP know a login"
+				}
+				return ""
+			},
+			Run: v.logIn,
+		},
+		{
 			ID: id + ".editor", Keys: []string{"ctrl+e"}, Title: "edit in $EDITOR", Group: "Form", Pane: "form",
 			Help: "Edit the focused text, or the whole value as JSON, in $EDITOR.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd {

@@ -183,7 +183,7 @@ func (v *formScreen) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
 	}
 	if m.Err != nil {
 		v.reply.Fail(m, d.request)
-		if v.reply.Cancelled {
+		if v.reply.Cancelled || v.reply.WantsLogin() {
 			return nil // the keys stay where x was pressed: a second one must not be typed into a field
 		}
 		return c.FocusPane("form")
@@ -196,6 +196,20 @@ func (v *formScreen) answered(c *tui.Ctx, d *draft, m tui.OpDone) tea.Cmd {
 		res, parts := pane.ResultParts(pane.FileName(v.name(d.item)), r.Result, last)
 		return verdict(th, d.item, res, r), parts, nil
 	})
+}
+
+// logIn logs in, and sends what was refused for want of that: the key was pressed on the refusal.
+func (v *formScreen) logIn(c *tui.Ctx) tea.Cmd {
+	d := v.cur
+	if d == nil || !v.reply.WantsLogin() {
+		return c.Navigate("login", tui.LogIn{})
+	}
+	return c.Navigate("login", tui.LogIn{Again: func(c *tui.Ctx) tea.Cmd {
+		if d != v.cur {
+			return nil // something else is open now
+		}
+		return v.run(c, d)
+	}})
 }
 
 // verdict is how a call went: how long it took, how large the result is, and whether it is what the tool promised.

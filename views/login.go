@@ -56,6 +56,7 @@ type loginRun struct {
 	op    uint64
 	page  browser.Page // what to open; its URL is "" while there is nothing to do
 	drawn bool         // the URL was on the screen
+	asked bool         // a question is open
 	note  string       // what did not help
 	again func(*tui.Ctx) tea.Cmd
 	then  string // screen to go to, "" for the one before

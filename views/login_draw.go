@@ -136,11 +136,10 @@ func (v *login) token(c *tui.Ctx, l *pane.Details) {
 		l.Key(c.KeyOf("login.start"), "log in all the same")
 	}
 	if st.LoggedIn {
-		l.Lines = append(l.Lines, "")
-		l.Login(st)
-		if e := pane.Expiry(st); e != "" {
-			l.Styled("", th.Muted.S(e))
+		if len(l.Lines) > 0 {
+			l.Lines = append(l.Lines, "")
 		}
+		l.Login(st, true)
 		l.Claims(st.Claims)
 	}
 }
@@ -220,7 +219,7 @@ func (v *login) Plain(c *tui.Ctx, w io.Writer) {
 	}
 	if v.st.LoggedIn {
 		l := pane.NewDetails(c.Theme, 100)
-		l.Login(v.st)
+		l.Login(v.st, false)
 		l.Claims(v.st.Claims)
 		for _, line := range l.Lines {
 			fmt.Fprintln(w, ansi.Strip(line))

@@ -43,8 +43,8 @@ type (
 func (p *visitor) person(ctx context.Context, open func(context.Context, string) error) *browser.Person {
 	who := &browser.Person{
 		Ask: p.ask, Paste: p.paste,
-		Show: func(page browser.Page) { p.tell(ctx, loginWaits{p, page}) },
-		Note: func(err error) { p.tell(ctx, loginNoted{p, err}) },
+		Show: func(page browser.Page) { p.notify(ctx, loginWaits{p, page}) },
+		Note: func(err error) { p.notify(ctx, loginNoted{p, err}) },
 	}
 	if open != nil {
 		who.Open = func(ctx context.Context, page string) error {
@@ -69,7 +69,7 @@ func (p *visitor) next() tea.Msg {
 	}
 }
 
-func (p *visitor) tell(ctx context.Context, m tea.Msg) {
+func (p *visitor) notify(ctx context.Context, m tea.Msg) {
 	select {
 	case p.events <- m:
 	case <-ctx.Done():

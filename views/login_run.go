@@ -3,7 +3,6 @@ package views
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -96,8 +95,17 @@ func (v *login) event(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	}
 	switch m := msg.(type) {
 	case loginAsked:
+		r, _ := of(m.visitor)
+		if r == nil {
+			return m.next, true
+		}
+		r.asked = true
 		answer := func(ok bool) func(*tui.Ctx) tea.Cmd {
-			return func(*tui.Ctx) tea.Cmd { m.answer <- ok; return nil }
+			return func(*tui.Ctx) tea.Cmd {
+				r.asked = false
+				m.answer <- ok
+				return nil
+			}
 		}
 		return tea.Batch(m.next, c.Confirm(tui.Confirmation{
 			Title: "Go on with this login?", Body: m.question, Yes: "go on", No: "stop the login", Unsolicited: true,
@@ -244,5 +252,6 @@ func (v *login) forget(c *tui.Ctx) tea.Cmd {
 
 // Waits is whether a login waits for somebody to do something.
 func (v *login) Waits(*tui.Ctx) bool {
-	return slices.ContainsFunc([]*loginRun{v.run()}, func(r *loginRun) bool { return r != nil && r.page.URL != "" })
+	r := v.run()
+	return r != nil && (r.asked || r.page.URL != "")
 }

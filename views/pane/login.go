@@ -23,8 +23,9 @@ func (l *Details) Heading(s string) { l.heading(s) }
 // Key adds a blank line, a key and what it does.
 func (l *Details) Key(key, does string) { l.key(key, does) }
 
-// Login adds what is known of a login, without the claims of its token. The token itself is not drawn anywhere.
-func (l *Details) Login(st auth.Status) {
+// Login adds what is known of a login, with the time that is left where that moves, without the claims of its token. The token itself
+// is not drawn anywhere.
+func (l *Details) Login(st auth.Status, moves bool) {
 	if !st.LoggedIn {
 		return
 	}
@@ -39,7 +40,11 @@ func (l *Details) Login(st auth.Status) {
 	}
 	l.Row("token", kind)
 	if !st.Expires.IsZero() {
-		l.Row("expires", st.Expires.Local().Format(time.DateTime))
+		at := st.Expires.Local().Format(time.DateTime)
+		if left := tui.Countdown(st.Expires); moves && left != "" {
+			at += ", in " + left
+		}
+		l.Row("expires", at)
 	}
 	l.Row("kept in", st.Where)
 }

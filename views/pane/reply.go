@@ -111,6 +111,12 @@ func (r *Reply) Clear() {
 	r.rev++
 }
 
+// WantsLogin is whether the server refused until somebody logs in.
+func (r *Reply) WantsLogin() bool {
+	var e *failure.Error
+	return errors.As(r.err, &e) && e.Remedy == failure.LogIn
+}
+
 // Shown is whether there is a result, or one on its way.
 func (r *Reply) Shown() bool { return r.loading || r.err != nil || len(r.parts) > 0 }
 
@@ -324,6 +330,9 @@ func (r *Reply) keys() string {
 // next is what can be done about an error.
 func (r *Reply) next() string {
 	var out []string
+	if r.WantsLogin() {
+		out = append(out, "L log in and do it again")
+	}
 	if r.Request != 0 {
 		out = append(out, "t frames")
 	}

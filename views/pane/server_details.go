@@ -118,7 +118,7 @@ func ServerLines(c *tui.Ctx, s *session.Session, w int) []string {
 	if a := s.Authorizer(); a != nil {
 		if known := a.Known(); known.LoggedIn {
 			l.heading("Login")
-			l.Login(known)
+			l.Login(known, false)
 		}
 	}
 	l.identity(st.ServerInfo)
