@@ -1,0 +1,57 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+// until is a writer that takes nothing before something is so.
+type until func() bool
+
+func (so until) Write(b []byte) (int, error) {
+	for end := time.Now().Add(30 * time.Second); !so() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	return len(b), nil
+}
+
+// A message that was being written when the child ended fails because its input is closed. What is told is how the child ended.
+func TestS4_TheEndOfAChildGoesBeforeWhatItDoesToWrites(t *testing.T) {
+	leakChecked(t)
+	file := t.TempDir() + "/pid"
+	// What it leaves behind holds its input, so that the write goes on.
+	script := `exec 3<&0; setsid sleep 300 <&3 3<&- >/dev/null 2>&1 & echo $! >"` + file + `"; head -c 1 >/dev/null; echo giving up >&2; exit 3`
+	j := journal.New(journal.Options{Dir: t.TempDir()})
+	t.Cleanup(func() { _ = j.Close() })
+	var s *stdio
+	failed := until(func() bool { return s.fault.Load() != nil })
+	s = newStdio(config.Server{Command: "/bin/sh", Args: []string{"-c", script}}, Tap{Journal: j, Server: "srv", Conn: 1}, failed, GracePeriod{})
+	got := &received{news: make(chan struct{}, 1)}
+	t.Cleanup(func() {
+		raw, _ := os.ReadFile(file)
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(raw))); err == nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Start(t.Context(), got); err != nil {
+		t.Fatal(err)
+	}
+	frame := append(append([]byte(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":"`), bytes.Repeat([]byte("x"), 8<<20)...), `"}}`...)
+	if err := s.Send(t.Context(), Message{Frame: frame}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("the write failed with %v", err)
+	}
+	got.await(t, "the end", func() bool { return got.lost != nil })
+	fails(t, got.lost, failure.ChannelClosed, "exited with status 3", "giving up")
+}
