@@ -64,8 +64,10 @@ func TestMain(m *testing.M) {
 		serveUpdates(os.Stdin, os.Stdout)
 		os.Exit(0)
 	}
-	if signal.Ignored(syscall.SIGHUP) { // under nohup, which children would inherit
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(sig) { // under nohup, or in the background of a script, which children would inherit
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
 	}
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue && !budget.Race() {
