@@ -44,6 +44,10 @@ func TestBudgetChaos(t *testing.T) {
 
 func chaos(t *testing.T, d time.Duration) {
 	http.DefaultClient.CloseIdleConnections()
+	names, at := []string{"calm", "shifting", "coming", "wild1", "wild2"}, map[string]int{}
+	for _, name := range names {
+		at[name] = porttest.Free(t)
+	}
 	before := heldNow(t)
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	c := &chaosClients{
@@ -51,11 +55,8 @@ func chaos(t *testing.T, d time.Duration) {
 		got: map[string]map[string]int{}, sessions: map[string]string{},
 	}
 	var puppets []*puppet
-	at := map[string]int{}
-	for _, name := range []string{"calm", "shifting", "coming", "wild1", "wild2"} {
-		p := newPuppet(t, name)
-		puppets = append(puppets, p)
-		at[name] = p.port
+	for _, name := range names {
+		puppets = append(puppets, newPuppet(t, name, at[name]))
 	}
 	audited := filepath.Join(t.TempDir(), "audit.jsonl")
 	c.f = start(t, Options{
@@ -88,7 +89,7 @@ func chaos(t *testing.T, d time.Duration) {
 	monkeys.Wait()
 	c.f.write(t, table(chaosRoutes(at, 0)...))
 	wait(t, "the last routes", func() bool { return c.f.Reload() == nil })
-	for _, name := range []string{"calm", "shifting", "coming", "wild1", "wild2", "pipe", "shared"} {
+	for _, name := range append(names, "pipe", "shared") {
 		// A process that kept ending is started again after half a minute at the latest.
 		for end := time.Now().Add(2 * time.Minute); c.call(chaosAsk{agent: name, path: "/mcps/" + name + "/mcp", id: "1"}) != gotResult; time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(end) {
@@ -245,10 +246,10 @@ type puppet struct {
 	ended bool
 }
 
-// newPuppet starts an agent on a port that nobody is given by chance, so that it can be had again.
-func newPuppet(t *testing.T, name string) *puppet {
+// newPuppet starts an agent.
+func newPuppet(t *testing.T, name string, port int) *puppet {
 	t.Helper()
-	p := &puppet{t: t, name: name, port: porttest.Free(t)}
+	p := &puppet{t: t, name: name, port: port}
 	first := make(chan bool)
 	p.done.Go(func() {
 		for again := false; ; again = true {
