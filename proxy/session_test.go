@@ -305,7 +305,7 @@ func TestR15_Q7_WhoLeavesCancels(t *testing.T) {
 			return err == nil && e.Method == "notifications/cancelled" && string(jsonrpc.Get(e.Params, "requestId")) == id && h.Get("Mcp-Session-Id") == "up-1"
 		})
 	}
-	f := start(t, Options{}, route("a", a.at(), ""), route("quick", a.at(), `"timeout":"100ms"`))
+	f := start(t, Options{}, route("a", a.at(), ""), route("quick", a.at(), `"timeout":"2s"`))
 	ctx, leave := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.Router.URL()+"/mcps/a/mcp", strings.NewReader(callEcho))
 	if err != nil {

@@ -29,7 +29,7 @@ func TestQ6_TaskPages(t *testing.T) {
 		}
 	}))
 	t.Cleanup(func() { close(hang); up.Close() })
-	f := start(t, Options{}, route("a", up.URL+"/mcp", `"timeout":"100ms"`), route("deep", up.URL+"/base/x/mcp?key=1", ""),
+	f := start(t, Options{}, route("a", up.URL+"/mcp", `"timeout":"2s"`), route("deep", up.URL+"/base/x/mcp?key=1", ""),
 		route("off", up.URL+"/mcp", `"disabled":true`), `"process":{"command":"cat"}`)
 
 	for _, path := range []string{"/mcps/a/task", "/mcp/a/task", "/agent/a/task", "/mcps/deep/task"} {

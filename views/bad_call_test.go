@@ -54,9 +54,9 @@ func TestBadCall(t *testing.T) {
 			false,
 		},
 		"isError":    {good, "is_error", []string{"✗ the tool failed (isError)", "the tool failed"}, false},
-		"wrong id":   {good, "wrong_id", []string{"✗ good: tools/call wrong_id: no answer within 1s", "raise the timeout"}, false},
-		"half frame": {good, "half", []string{"✗ good: tools/call half: no answer within 1s", "raise the timeout"}, true},
-		"no answer":  {good, "wait", []string{"✗ good: tools/call wait: no answer within 1s", "raise the timeout"}, false},
+		"wrong id":   {good, "wrong_id", []string{"✗ good: tools/call wrong_id: no answer within 3s", "raise the timeout"}, false},
+		"half frame": {good, "half", []string{"✗ good: tools/call half: no answer within 3s", "raise the timeout"}, true},
+		"no answer":  {good, "wait", []string{"✗ good: tools/call wait: no answer within 3s", "raise the timeout"}, false},
 		"crash": {
 			good, "crash",
 			[]string{"✗ good: tools/call crash: the server exited with status 2", "crashed on purpose", "reconnect"},
@@ -134,8 +134,8 @@ func TestBadList(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[behave.Mode][]string{
 		behave.ListError: {"✗ list-error: tools/list: ", "(code ", "Press r to try again"},
-		behave.HalfFrame: {"✗ half-frame: tools/list: no answer within 1s", "Press r to try again"},
-		behave.WrongID:   {"✗ wrong-id: tools/list: no answer within 1s", "Press r to try again"},
+		behave.HalfFrame: {"✗ half-frame: tools/list: no answer within 3s", "Press r to try again"},
+		behave.WrongID:   {"✗ wrong-id: tools/list: no answer within 3s", "Press r to try again"},
 	} {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ import (
 
 // soon makes a server give up waiting within a test's patience.
 func soon(s config.Server) config.Server {
-	s.Timeout = time.Second
+	s.Timeout = 3 * time.Second
 	return s
 }
 
