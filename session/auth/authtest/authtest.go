@@ -43,6 +43,13 @@ type Knobs struct {
 	Life time.Duration
 	// JWT makes access tokens that are JWTs, with an empty signature.
 	JWT bool
+	// Other judges token requests of other grants than codes and refresh tokens: it returns an OAuth error code, or "" to grant
+	// what they ask for. Who asks is not checked otherwise.
+	Other func(r *http.Request) (refused string)
+	// DPoP binds tokens to the keys of their clients (RFC 9449), and takes none that is not. NonceToken and NonceServer are
+	// the nonces that the token endpoint and the server then want; "" for none.
+	DPoP                    bool
+	NonceToken, NonceServer string
 	// Clock is how far the Date header of the authorization server is off.
 	Clock time.Duration
 

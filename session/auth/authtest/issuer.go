@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -22,6 +23,7 @@ type Issuer struct {
 	*dial
 
 	calls   recorder
+	proofs  proofs
 	mu      sync.Mutex
 	clients map[string]*registered
 	codes   map[string]*grant
@@ -40,8 +42,10 @@ type registered struct {
 // grant is what stands behind a code or a token.
 type grant struct {
 	client, redirect, challenge, resource string
-	scopes                                []string
-	ends                                  time.Time
+
+	jkt    string // of the key that it is bound to; "" for none
+	scopes []string
+	ends   time.Time
 }
 
 func issuer(k Knobs, at place) *Issuer {
@@ -89,15 +93,15 @@ func (i *Issuer) ExpireRefresh() {
 	clear(i.refresh)
 }
 
-// valid is what a token allows at a resource.
-func (i *Issuer) valid(token, resource string) (scopes []string, ok bool) {
+// valid is what a token allows at a resource, nil if it is not good there.
+func (i *Issuer) valid(token, resource string) *grant {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	g := i.access[token]
 	if g == nil || g.resource != resource || time.Now().After(g.ends) {
-		return nil, false
+		return nil
 	}
-	return g.scopes, true
+	return g
 }
 
 func (i *Issuer) metadata(w http.ResponseWriter, _ *http.Request) {
@@ -106,6 +110,9 @@ func (i *Issuer) metadata(w http.ResponseWriter, _ *http.Request) {
 		"revocation_endpoint": i.URL + "/revoke", "response_types_supported": []string{"code"}, "grant_types_supported": []string{"authorization_code", "refresh_token"},
 		"code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"none", "client_secret_basic", "client_secret_post"},
 		"authorization_response_iss_parameter_supported": true,
+	}
+	if i.get().DPoP {
+		doc["dpop_signing_alg_values_supported"] = []string{"ES256"}
 	}
 	if edit := i.get().Metadata; edit != nil {
 		edit(doc)
@@ -188,7 +195,7 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	default:
 		code := i.secret("code")
 		i.mu.Lock()
-		i.codes[code] = &grant{client: q.Get("client_id"), redirect: q.Get("redirect_uri"), challenge: q.Get("code_challenge"), resource: q.Get("resource"), scopes: strings.Fields(q.Get("scope"))}
+		i.codes[code] = &grant{client: q.Get("client_id"), redirect: q.Get("redirect_uri"), challenge: q.Get("code_challenge"), jkt: q.Get("dpop_jkt"), resource: q.Get("resource"), scopes: strings.Fields(q.Get("scope"))}
 		i.mu.Unlock()
 		back.Set("code", code)
 	}
@@ -229,6 +236,27 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	if i.refuses(w, r) {
 		return
 	}
+	k, jkt := i.get(), ""
+	if k.DPoP {
+		var err error
+		if jkt, err = i.proofs.check(r, i.URL+"/token", "", k.NonceToken); err != nil {
+			w.Header().Set("DPoP-Nonce", k.NonceToken)
+			code := "invalid_dpop_proof"
+			if errors.Is(err, errNonce) {
+				code = errNonce.Error()
+			}
+			refuse(w, code, err.Error())
+			return
+		}
+	}
+	if grant := form.Get("grant_type"); k.Other != nil && grant != "authorization_code" && grant != "refresh_token" {
+		if code := k.Other(r); code != "" {
+			refuse(w, code, "as the test wants it")
+			return
+		}
+		i.grant(w, newGrant(r, jkt))
+		return
+	}
 	client, ok := i.client(r)
 	if !ok {
 		refuse(w, "invalid_client", "unknown client, wrong secret or wrong method")
@@ -246,7 +274,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	i.mu.Unlock()
 	sum := sha256.Sum256([]byte(form.Get("code_verifier")))
 	switch {
-	case g == nil || g.client != client:
+	case g == nil || g.client != client || g.jkt != "" && g.jkt != jkt:
 		refuse(w, "invalid_grant", "unknown, used or somebody else's")
 		return
 	case g.challenge != "" && (g.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) || g.redirect != form.Get("redirect_uri")):
@@ -259,7 +287,12 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	delete(i.refresh, form.Get("refresh_token"))
 	i.mu.Unlock()
-	i.grant(w, grant{client: client, resource: g.resource, scopes: g.scopes})
+	i.grant(w, grant{client: client, resource: g.resource, scopes: g.scopes, jkt: jkt})
+}
+
+// newGrant is what a request of another grant asks for.
+func newGrant(r *http.Request, jkt string) grant {
+	return grant{client: r.PostForm.Get("client_id"), resource: r.PostForm.Get("resource"), scopes: strings.Fields(r.PostForm.Get("scope")), jkt: jkt}
 }
 
 // grant answers with new tokens.
@@ -272,11 +305,14 @@ func (i *Issuer) grant(w http.ResponseWriter, g grant) {
 	g.ends = time.Now().Add(life)
 	access := i.secret("access")
 	if k.JWT {
-		access = jwt(map[string]any{"iss": i.URL, "aud": g.resource, "sub": "ada", "client_id": g.client, "scope": strings.Join(g.scopes, " "), "exp": g.ends.Unix(), "jti": access})
+		access = unsigned(map[string]any{"iss": i.URL, "aud": g.resource, "sub": "ada", "client_id": g.client, "scope": strings.Join(g.scopes, " "), "exp": g.ends.Unix(), "jti": access})
 		i.sees(access)
 	}
 	doc := map[string]any{
 		"access_token": access, "token_type": "Bearer", "expires_in": int(life.Seconds()), "refresh_token": i.secret("refresh"), "scope": strings.Join(g.scopes, " "),
+	}
+	if g.jkt != "" {
+		doc["token_type"] = "DPoP"
 	}
 	if k.Token != nil {
 		k.Token(doc)
@@ -335,7 +371,7 @@ func (i *Issuer) sees(s string) {
 	}
 }
 
-func jwt(claims map[string]any) string {
+func unsigned(claims map[string]any) string {
 	b, err := json.Marshal(claims)
 	if err != nil {
 		panic(err) // of strings and numbers

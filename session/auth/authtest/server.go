@@ -3,6 +3,7 @@ package authtest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -25,6 +26,7 @@ type Server struct {
 	*dial
 
 	calls   recorder
+	proofs  proofs
 	refused atomic.Int64
 }
 
@@ -86,11 +88,25 @@ func (s *Server) admits(w http.ResponseWriter, r *http.Request) bool {
 	k := s.get()
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if scheme == "" {
-		s.refuse(w, http.StatusUnauthorized, `Bearer resource_metadata="{metadata}"`)
+		want := map[bool]string{false: "Bearer", true: "DPoP"}[k.DPoP]
+		s.refuse(w, http.StatusUnauthorized, want+` resource_metadata="{metadata}"`)
 		return false
 	}
-	scopes, ok := s.issuer().valid(token, s.URL)
-	if !ok || scheme != "Bearer" || k.Unauthorized {
+	g := s.issuer().valid(token, s.URL)
+	if k.DPoP && g != nil {
+		jkt, err := s.proofs.check(r, s.URL, token, k.NonceServer)
+		if err != nil || jkt != g.jkt || scheme != "DPoP" {
+			code := "invalid_dpop_proof"
+			if errors.Is(err, errNonce) {
+				code = errNonce.Error()
+			}
+			w.Header().Set("DPoP-Nonce", k.NonceServer)
+			s.refuse(w, http.StatusUnauthorized, `DPoP error="`+code+`", resource_metadata="{metadata}"`)
+			return false
+		}
+		scheme = "Bearer" // as good as one
+	}
+	if g == nil || scheme != "Bearer" || k.Unauthorized {
 		s.refuse(w, http.StatusUnauthorized, `Bearer error="invalid_token", error_description="the token is not good", resource_metadata="{metadata}"`)
 		return false
 	}
@@ -106,7 +122,7 @@ func (s *Server) admits(w http.ResponseWriter, r *http.Request) bool {
 	var call struct{ Params struct{ Name string } }
 	_ = json.Unmarshal(body, &call) // what has no tool needs no scope
 	need := strings.Fields(k.Scopes[call.Params.Name])
-	lacks := slices.ContainsFunc(need, func(scope string) bool { return !slices.Contains(scopes, scope) })
+	lacks := slices.ContainsFunc(need, func(scope string) bool { return !slices.Contains(g.scopes, scope) })
 	if len(need) > 0 && (lacks || k.Insatiable) {
 		s.refuse(w, http.StatusForbidden, `Bearer error="insufficient_scope", scope="`+strings.Join(need, " ")+`", resource_metadata="{metadata}"`)
 		return false
