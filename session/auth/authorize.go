@@ -153,6 +153,10 @@ func (a *Authorizer) needsLogin(ch *Challenge) error {
 			e.Message += ": the server asks for " + text.Clip(strings.Join(ch.Scopes, " "), 200)
 		}
 		e.Next = "log in again, with more rights"
+		if c := a.creds.Load(); c != nil && len(ch.Scopes) > 0 && len(union(c.Token.Scopes, ch.Scopes)) == len(c.Token.Scopes) {
+			e.Message += ", which the login has"
+			e.Next = "log in as somebody who may do this"
+		}
 	case a.creds.Load() != nil:
 		e.Message = "the server does not take the token any more"
 		e.Next = "log in again"

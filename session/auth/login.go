@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -60,7 +61,13 @@ func (a *Authorizer) talk(f *Flow, p Person) *talk {
 	if f == nil {
 		f = newFlow(a.opts.Now, func() {})
 	}
-	return &talk{Authorizer: a, flow: f, person: p, near: a.configured()}
+	t := &talk{Authorizer: a, flow: f, person: p, near: a.configured()}
+	if c := a.creds.Load(); c != nil {
+		if u, err := url.Parse(c.TokenURL); err == nil {
+			t.near[u.Host] = true // whoever logged in there was asked
+		}
+	}
+	return t
 }
 
 // failed is the error of a login: what happened, and whether a clock is to blame.

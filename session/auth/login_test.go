@@ -58,7 +58,7 @@ func TestLoginStepByStep(t *testing.T) {
 			}
 		}
 	}
-	if !st.LoggedIn || st.Issuer != r.Issuer.URL || st.ClientID != "client-1" || st.Origin != auth.Registered || !st.Refresh || !st.Revocable ||
+	if !st.LoggedIn || st.Issuer != r.Issuer.URL || !strings.HasPrefix(st.ClientID, "client-1@") || st.Origin != auth.Registered || !st.Refresh || !st.Revocable ||
 		!slices.Equal(st.Scopes, []string{"mcp:read"}) || st.Challenge != nil || time.Until(st.Expires) < 30*time.Minute {
 		t.Errorf("status is %+v", st)
 	}

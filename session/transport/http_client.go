@@ -251,7 +251,7 @@ func (c *httpClient) attempt(x *exchange, req *http.Request) (resp *http.Respons
 		}
 		return nil, false, c.failure(x, err)
 	}
-	if authorized {
+	if authorized && (resp.Request == nil || sameOrigin(c.url, resp.Request.URL)) { // who was redirected to wants other credentials
 		if again, err = c.auth.Answered(req, resp); err != nil {
 			_ = resp.Body.Close()
 			return nil, false, err

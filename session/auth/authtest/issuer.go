@@ -348,12 +348,13 @@ func (i *Issuer) revoke(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]any{})
 }
 
-// next is a name that was not there before.
+// next is a name that no other issuer gives either.
 func (i *Issuer) next(what string) string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.serial++
-	return fmt.Sprintf("%s-%d", what, i.serial)
+	host := strings.TrimPrefix(strings.TrimPrefix(i.URL, "https://"), "http://")
+	return fmt.Sprintf("%s-%d@%s", what, i.serial, host)
 }
 
 // secret is one that Secrets lists. It looks like nothing that masking knows.

@@ -1,0 +1,95 @@
+package auth_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/failure"
+)
+
+// A server that redirects to another one does not take the token along, and what the other one asks for is not answered: no
+// refresh, no login.
+func TestRedirectedServerGetsNoToken(t *testing.T) {
+	r := public(t, authtest.Knobs{})
+	evil := r.Beside("evil.example.com", authtest.Knobs{Serve: map[string]http.HandlerFunc{"/mcp": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", resource_metadata="https://evil.example.com/prm"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}}})
+	r.open()
+	if err := r.call("echo"); err != nil {
+		t.Fatal(err)
+	}
+	r.Set(func(k *authtest.Knobs) {
+		k.Serve = map[string]http.HandlerFunc{"/mcp": func(w http.ResponseWriter, req *http.Request) {
+			http.Redirect(w, req, evil.URL+"/mcp", http.StatusTemporaryRedirect)
+		}}
+	})
+	err := r.call("echo")
+	if e := (*failure.Error)(nil); !errors.As(err, &e) || e.Status != http.StatusUnauthorized || e.Remedy == failure.LogIn {
+		t.Errorf("the call ended with %v", err)
+	}
+	calls := evil.Calls("/mcp")
+	if len(calls) != 1 {
+		t.Fatalf("%d requests", len(calls))
+	}
+	for name := range calls[0].Header {
+		if strings.Contains(name, "Auth") || name == "Dpop" || name == "Cookie" || strings.HasPrefix(name, "Mcp-Session") {
+			t.Errorf("the other server got %s", name)
+		}
+	}
+	if n := len(r.Issuer.Calls("/token")); n != 1 {
+		t.Errorf("%d token requests: another server's refusal is about another token", n)
+	}
+	if st := r.s.Authorizer().Status(); st.Challenge != nil || !st.LoggedIn {
+		t.Errorf("status is %+v", st)
+	}
+	t.Log(err)
+}
+
+// An address nearer than the server is asked about, once, and not gone to without an answer.
+func TestPrivateAddressIsAskedAbout(t *testing.T) {
+	for _, agrees := range []bool{false, true} {
+		r := public(t, authtest.Knobs{})
+		private := r.Beside("10.9.8.7", authtest.Knobs{})
+		r.Move(private)
+		r.p.Agrees = agrees
+		err := r.login()
+		if asked := r.p.Asked(); len(asked) != 1 || !strings.Contains(asked[0], "10.9.8.7") || !strings.Contains(asked[0], "mcp.example.com") {
+			t.Errorf("asked %q", asked)
+		}
+		if !agrees {
+			if s := r.last(); s.Name != auth.StepServer || s.Broken == nil || s.Broken.By != auth.ByServer || len(private.Calls("")) != 0 {
+				t.Errorf("after no: %v, %+v", err, s)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := r.step(auth.StepServer); !strings.Contains(strings.Join(s.Notes, "\n"), "allowed") {
+			t.Errorf("the notes are %q", s.Notes)
+		}
+		// What was allowed for the login is for its refreshes as well, where nobody can be asked.
+		if err := r.s.Connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		private.Expire()
+		if err := r.call("echo"); err != nil || len(private.Calls("/token")) != 2 {
+			t.Errorf("%d token requests, %v", len(private.Calls("/token")), err)
+		}
+	}
+}
+
+func TestPrivateAddressWithoutAPerson(t *testing.T) {
+	r := public(t, authtest.Knobs{})
+	private := r.Beside("10.9.8.7", authtest.Knobs{})
+	r.Move(private)
+	r.connect()
+	if _, err := r.s.Authorizer().Discover(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "10.9.8.7") || len(private.Calls("")) != 0 {
+		t.Errorf("discovered with %v", err)
+	}
+}

@@ -1,0 +1,162 @@
+package auth_test
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/failure"
+)
+
+// asked are the scopes of an authorization request.
+func asked(t *testing.T, shown string) []string {
+	t.Helper()
+	u, err := url.Parse(shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(u.Query().Get("scope"))
+}
+
+// wants is the error of a call that needs a login with more scopes.
+func wants(t *testing.T, err error, scope string) {
+	t.Helper()
+	e := (*failure.Error)(nil)
+	if !errors.As(err, &e) || e.Kind != failure.OAuth || e.Remedy != failure.LogIn || !strings.Contains(e.Message, scope) {
+		t.Fatalf("the call ended with %v", err)
+	}
+}
+
+func TestStepUpKeepsWhatWasGranted(t *testing.T) {
+	r := public(t, authtest.Knobs{Scopes: map[string]string{"echo": "mcp:write", "add": "mcp:admin mcp:read"}}).open()
+	wants(t, r.call("echo"), "mcp:write")
+	if err := r.again(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.call("echo"); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.last(); s.Name != auth.StepRetry || s.State != auth.Done {
+		t.Errorf("the last step is %+v", s)
+	}
+	wants(t, r.call("add"), "mcp:admin")
+	if err := r.again(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range []string{"add", "echo"} {
+		if err := r.call(tool); err != nil {
+			t.Error(err)
+		}
+	}
+	for i, want := range [][]string{{"mcp:read"}, {"mcp:read", "mcp:write"}, {"mcp:read", "mcp:write", "mcp:admin"}} {
+		if got := asked(t, r.p.Shown()[i]); !slices.Equal(got, want) {
+			t.Errorf("login %d asked for %q", i+1, got)
+		}
+	}
+	if n := len(r.Issuer.Calls("/register")); n != 1 {
+		t.Errorf("registered %d times", n)
+	}
+}
+
+// A server that is never satisfied gets one request for each call, and the error says that another login like this one does not help.
+func TestStepUpWithoutEnd(t *testing.T) {
+	r := public(t, authtest.Knobs{Scopes: map[string]string{"echo": "mcp:write"}, Insatiable: true}).open()
+	refused := r.Refused()
+	err := r.call("echo")
+	if wants(t, err, "mcp:write"); strings.Contains(err.Error(), "which the login has") {
+		t.Errorf("before the step-up: %v", err)
+	}
+	for range 2 {
+		if err := r.again(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wants(t, r.call("echo"), "mcp:write, which the login has")
+		if s := r.last(); s.Name != auth.StepRetry || s.State != auth.Failed || s.Err == nil {
+			t.Errorf("the last step is %+v", s)
+		}
+	}
+	if n := r.Refused() - refused; n != 3 {
+		t.Errorf("%d refused requests for 3 calls", n)
+	}
+	if n := len(r.Issuer.Calls("/token")); n != 3 {
+		t.Errorf("%d token requests for 3 logins: a refresh has no more scopes", n)
+	}
+}
+
+// A server that changes its authorization server shows the new one nothing of the old one: no client_id, secret or token.
+func TestMigrationStartsAnew(t *testing.T) {
+	r := public(t, authtest.Knobs{}).open()
+	second := r.Beside("login.example.org", authtest.Knobs{})
+	r.Move(second)
+	err := r.call("echo")
+	if e := (*failure.Error)(nil); !errors.As(err, &e) || e.Remedy != failure.LogIn {
+		t.Fatalf("the call ended with %v", err)
+	}
+	before, old := len(r.first.Calls("")), r.s.Authorizer().Status().ClientID
+	if err := r.again(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.call("echo"); err != nil {
+		t.Error(err)
+	}
+	if n := len(r.first.Calls("")); n != before {
+		t.Errorf("the old issuer got %v", r.first.Calls("")[before:])
+	}
+	if n := len(second.Calls("/register")); n != 1 {
+		t.Errorf("registered %d times at the new one", n)
+	}
+	for _, c := range second.Calls("") {
+		text := c.Query.Encode() + c.Form.Encode() + strings.Join(c.Header.Values("Authorization"), " ")
+		for _, secret := range append(r.first.Secrets(), old) {
+			if strings.Contains(text, secret) {
+				t.Errorf("the new issuer got %s in %v", secret, c)
+			}
+		}
+	}
+	if st := r.s.Authorizer().Status(); st.Issuer != second.URL {
+		t.Errorf("the issuer is %s", st.Issuer)
+	}
+	second.Expire()
+	if err := r.call("echo"); err != nil || len(second.Calls("/token")) != 2 {
+		t.Errorf("refreshed with %v", err)
+	}
+}
+
+// A wrong clock is said where a login fails, and does no harm where it works.
+func TestWrongClock(t *testing.T) {
+	for _, off := range []time.Duration{time.Hour, -time.Hour, time.Minute} {
+		r := public(t, authtest.Knobs{Clock: off, Refuse: map[string]string{"/token": "invalid_grant"}})
+		err := r.login()
+		e := (*failure.Error)(nil)
+		if !errors.As(err, &e) {
+			t.Fatal(err)
+		}
+		said := strings.Contains(e.Detail, "clock") && strings.Contains(e.Detail, "h") && strings.Contains(e.Next, "clock")
+		if said != (off.Abs() == time.Hour) {
+			t.Errorf("off by %s: %v", off, err)
+		}
+		r.Issuer.Set(func(k *authtest.Knobs) { k.Refuse = nil })
+		if err := r.again(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.s.Connect(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := len(r.Issuer.Calls("/token")); n != 2 {
+			t.Errorf("off by %s: %d token requests", off, n)
+		}
+	}
+}
+
+// The clock here may be the wrong one.
+func TestWrongClockHere(t *testing.T) {
+	r := at(t, authtest.Memory(t, authtest.Knobs{Refuse: map[string]string{"/token": "invalid_grant"}}), auth.Options{Now: func() time.Time { return time.Now().Add(-time.Hour) }}, nil)
+	if err := r.login(); err == nil || !strings.Contains(err.Error(), "the clock here is off by 1h") {
+		t.Errorf("the login ended with %v", err)
+	}
+}
