@@ -13,6 +13,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/sessions"
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/listen"
 )
@@ -55,6 +56,8 @@ type Options struct {
 	Sessions     sessions.Limits // Ended is set by the router
 	SessionTTL   time.Duration   // life of a sealed session id, default 24 h
 
+	// Login is how to log in at agents whose routes say so; the zero value keeps logins in memory.
+	Login auth.Options
 	// Trusted is for a router whose only client is the process that started it: no tokens are required.
 	Trusted bool
 	// Manage lets processes of this user register servers, on a socket in a folder that only this user can open.

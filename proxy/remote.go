@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/flow"
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/ingress"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -21,18 +22,30 @@ import (
 
 // remote is the way to an agent at a URL.
 func (r *Router) remote(route *routes.Route) flow.Upstream {
+	if route.OAuth == nil {
+		return r.reach(route, nil)
+	}
+	a := auth.New(route.Server(), r.o.Login)
+	r.logins.Store(route.Name, a)
+	return &authorized{r.reach(route, a), route.Name, func() { r.logins.CompareAndDelete(route.Name, a) }}
+}
+
+// reach is that with an authorizer, nil for none.
+func (r *Router) reach(route *routes.Route, a *auth.Authorizer) flow.Upstream {
 	http := forward.NewHTTP(route.Endpoint(), route.CA)
+	var o transport.Options
+	if a != nil {
+		http, o.Auth = &authorizing{http, a}, a
+	}
 	if route.URL == nil || route.Transport == routes.HTTP {
 		return http
 	}
-	cfg := config.Server{Name: route.Name, Transport: config.SSE, URL: route.URL.String(), CA: route.CA, Headers: map[string]string{}}
-	for name, v := range route.Headers {
-		cfg.Headers[name] = v[0]
-	}
+	cfg := route.Server()
+	cfg.Transport = config.SSE
 	sse := bridge.New(bridge.Options{
 		Name: route.Name, Logger: r.log, SideChannel: r.o.SideChannel, Caller: callerOf,
 		Dial: func() (transport.Transport, error) {
-			return transport.New(config.SSE, cfg, transport.Tap{}, transport.Options{})
+			return transport.New(config.SSE, cfg, transport.Tap{}, o)
 		},
 	})
 	if route.Transport == routes.SSE {

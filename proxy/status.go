@@ -52,7 +52,7 @@ type SessionsStatus struct {
 
 // AgentStatus is about one agent.
 type AgentStatus struct {
-	State    string               `json:"state"`    // "ok", "failing" when the last request had no answer, or "disabled"
+	State    string               `json:"state"`    // "ok", "failing" when the last request had no answer, "needs login" or "disabled"
 	Upstream string               `json:"upstream"` // "hostPort", "url" or "command"
 	InFlight int                  `json:"in_flight"`
 	Requests int64                `json:"requests"`
@@ -62,6 +62,7 @@ type AgentStatus struct {
 	Pins     toolpin.Status       `json:"pins"`
 	Faults   map[fault.Kind]int64 `json:"faults,omitempty"`  // that were injected
 	Process  *bridge.Status       `json:"process,omitempty"` // of an agent that is a command
+	Login    *LoginStatus         `json:"login,omitempty"`   // at an agent whose route has oauth
 }
 
 // Status is what the router serves now.
@@ -108,28 +109,30 @@ func (r *Router) staleness() error {
 func (r *Router) agentStatus(route *routes.Route, inFlight int) AgentStatus {
 	a := AgentStatus{
 		Upstream: route.Kind(), InFlight: inFlight, Breaker: r.policy.breakers.Status(route.Name), Pins: r.policy.pins.Status(route.Name),
-		Faults: r.policy.faults.Injected(route.Name), Process: r.bridges.status(route.Name),
+		Faults: r.policy.faults.Injected(route.Name), Process: r.bridges.status(route.Name), Login: r.login(route),
 	}
-	a.State = state(route, a.Breaker)
+	a.State = state(route, a.Breaker, a.Login)
 	if n := r.policy.metrics.Agent(route.Name); n != nil {
 		a.Requests, a.Errors, a.Denied = n.Requests.Load(), n.Errors.Load(), n.Denied.Load()
 	}
 	return a
 }
 
-// State is the state of an agent as /status has it: "ok", "failing" or "disabled"; "" if there is no such agent.
+// State is the state of an agent as /status has it: "ok", "failing", "needs login" or "disabled"; "" if there is no such agent.
 func (r *Router) State(agent string) string {
 	route := r.routeOf(agent)
 	if route == nil {
 		return ""
 	}
-	return state(route, r.policy.breakers.Status(agent))
+	return state(route, r.policy.breakers.Status(agent), r.login(route))
 }
 
-func state(route *routes.Route, b breaker.Status) string {
+func state(route *routes.Route, b breaker.Status, l *LoginStatus) string {
 	switch {
 	case route.Disabled:
 		return "disabled"
+	case l != nil && l.State == needsLogin:
+		return needsLogin
 	case b.State != breaker.Closed || b.Failures > 0:
 		return "failing"
 	}

@@ -212,7 +212,7 @@ func (b *Breaker) verdict(r *http.Request, res *http.Response, err error) (why s
 	case b.route.WaitReady > 0 && Refused(err): // an agent that starts is waited for
 		return "", true
 	}
-	if f, ok := jsonrpc.AsRequestError(err); ok && (f.Kind == jsonrpc.KindQueueFull || f.Kind == jsonrpc.KindRateLimited) { // it is busy
+	if f, ok := jsonrpc.AsRequestError(err); ok && (f.Kind == jsonrpc.KindQueueFull || f.Kind == jsonrpc.KindRateLimited || f.Kind == jsonrpc.KindOAuth) { // it is busy, or wants a login
 		return "", true
 	}
 	if cause := context.Cause(r.Context()); cause != nil {

@@ -134,7 +134,7 @@ func (t *Table) add(name string, v value, others ...string) {
 	r := &Route{Name: name, Timeout: DefaultTimeout, Session: PerSession, Transport: Auto}
 	var given []string // kinds of upstream
 	ofCommand := map[string]value{}
-	var ca, transport value
+	var ca, transport, login value
 	kindOf := func(name string, set func(value)) func(value) {
 		return func(v value) { given = append(given, name); set(v) }
 	}
@@ -153,6 +153,7 @@ func (t *Table) add(name string, v value, others ...string) {
 		"session":   command("session", func(v value) { r.Session = v.mode() }),
 		"disabled":  func(v value) { r.Disabled = v.bool() },
 		"headers":   func(v value) { r.Headers = v.headers() },
+		"oauth":     func(v value) { r.OAuth, login = v.oauth(), v },
 		"timeout":   func(v value) { r.Timeout = v.duration(maxTimeout) },
 		"stream":    func(v value) { r.Stream = v.bool() },
 		"methods":   func(v value) { r.Methods = v.list() },
@@ -174,6 +175,10 @@ func (t *Table) add(name string, v value, others ...string) {
 		ca.fail("applies only to a route with an https url")
 	case r.URL == nil && transport.d != nil:
 		transport.fail("applies only to a route with a url")
+	case r.OAuth != nil && r.URL == nil:
+		login.fail("applies only to a route with a url")
+	case r.OAuth != nil && (r.URL.User != nil || r.Headers["Authorization"] != nil):
+		login.fail("cannot be: the route has credentials in its headers or url; give one of both")
 	case r.Command == "":
 		for name, v := range ofCommand {
 			v.warn("is ignored: %s applies only to a route with a command", name)
@@ -200,6 +205,29 @@ func (v value) command() string {
 		v.fail("is empty or contains a NUL: give the program here and its arguments in args")
 	}
 	return s
+}
+
+// oauth reads a block like that of a server in a configuration.
+func (v value) oauth() *config.OAuth {
+	o := &config.OAuth{}
+	v.each(func(key string, v value) {
+		text := o.Text(key)
+		switch {
+		case v.raw[0] == 'n':
+		case text != nil:
+			*text = v.text()
+		case key == "scopes":
+			o.Scopes = v.list()
+		case key == "dpop":
+			o.DPoP = v.bool()
+		default:
+			v.warn("is unknown and ignored")
+		}
+	})
+	if o.Grant != "" && !slices.Contains(config.OAuthGrants(), o.Grant) {
+		v.fail("has an unknown grant; it must be one of %s", strings.Join(config.OAuthGrants(), ", "))
+	}
+	return o
 }
 
 func (v value) mode() Mode {
@@ -281,6 +309,9 @@ func (t *Table) resolve(folder string) {
 	for _, r := range t.Routes {
 		if r.CA != "" && !filepath.IsAbs(r.CA) {
 			r.CA = filepath.Join(folder, r.CA)
+		}
+		if r.OAuth != nil {
+			r.OAuth.Resolve(folder)
 		}
 		if r.Command != "" && r.Cwd != "" && !filepath.IsAbs(r.Cwd) {
 			r.Cwd = filepath.Join(folder, r.Cwd)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/fault"
 )
 
@@ -50,7 +51,8 @@ type Route struct {
 	Session   Mode // of a command
 
 	Disabled  bool
-	Headers   http.Header   // sent with each request, the only source of Authorization and Cookie
+	Headers   http.Header   // sent with each request, the only source of Cookie, and of Authorization without OAuth
+	OAuth     *config.OAuth // how to log in at a URL; nil for not at all
 	Timeout   time.Duration // until the answer begins, and between two parts of an answer that is not an event stream
 	Stream    bool          // whether GET is forwarded
 	Methods   []string      // that may be called; nil for all
@@ -77,6 +79,15 @@ func (r *Route) Kind() string {
 		return "command"
 	}
 	return "url"
+}
+
+// Server is the agent at a URL as a client has it in its configuration.
+func (r *Route) Server() config.Server {
+	s := config.Server{Name: r.Name, Transport: config.HTTP, URL: r.URL.String(), CA: r.CA, OAuth: r.OAuth, Headers: map[string]string{}}
+	for name, v := range r.Headers {
+		s.Headers[name] = v[0]
+	}
+	return s
 }
 
 // Equal reports whether nothing about the route differs, so that what was set up for one serves for the other.

@@ -96,7 +96,7 @@ func (r *reader) pathOf(key, value string) string {
 
 // routeKeys are members of a route other than the address of its server.
 var routeKeys = map[string]bool{
-	"disabled": true, "headers": true, "timeout": true, "stream": true, "methods": true, "tools": true, "waitReady": true, "rateLimit": true, "fault": true,
+	"disabled": true, "headers": true, "timeout": true, "stream": true, "methods": true, "tools": true, "waitReady": true, "rateLimit": true, "fault": true, "oauth": true,
 }
 
 func (r *reader) server(name string, n config.Node) {
@@ -171,6 +171,7 @@ func (r *reader) route(name string, n config.Node, reach map[string]any) map[str
 			r.fail(n, "%v", err)
 		}
 	}
+	r.absolutePaths(out)
 	return out
 }
 
@@ -194,6 +195,12 @@ func (r *reader) absolutePaths(route any) any {
 		for _, key := range []string{"ca", "cwd"} {
 			if s, ok := m[key].(string); ok {
 				m[key] = r.beside(s)
+			}
+		}
+		login, _ := m["oauth"].(map[string]any)
+		for key, v := range login {
+			if s, ok := v.(string); ok && strings.HasSuffix(key, "_file") {
+				login[key] = r.beside(s)
 			}
 		}
 	}

@@ -277,7 +277,16 @@ func TestR15_AgentsOfAStackKnowTheRoutersCertificate(t *testing.T) {
 }
 
 func TestPathsOfRoutes(t *testing.T) {
-	f, err := source.Parse("/p/x.yaml", []byte("servers: {s: {url: \"https://x/\", ca: c.pem, timeout: 5s}}\n"+
+	const login = `servers: {s: {url: "https://x/", oauth: {grant: workload_identity, assertion_file: a.jwt, client_id: c_file}}}`
+	f, err := source.Parse("/p/x.yaml", []byte(login))
+	if err != nil || len(f.Warnings) > 0 {
+		t.Fatal(err, f)
+	}
+	o, _ := newTable(f, t.TempDir()).routes()["s"].(map[string]any)["oauth"].(map[string]any)
+	if o["assertion_file"] != "/p/a.jwt" || o["client_id"] != "c_file" {
+		t.Errorf("oauth: %v", o)
+	}
+	f, err = source.Parse("/p/x.yaml", []byte("servers: {s: {url: \"https://x/\", ca: c.pem, timeout: 5s}}\n"+
 		"router: {routes: {r: {url: \"https://x/\", ca: c.pem}, abs: {url: \"https://x/\", ca: /c.pem}, dir: {command: x, cwd: sub}}}\n"))
 	if err != nil || len(f.Warnings) > 0 {
 		t.Fatal(err, f)

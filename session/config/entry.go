@@ -132,15 +132,10 @@ func (e *entry) oauth(n node) {
 	e.OAuth = &OAuth{}
 	line, col := n.pos()
 	e.doc.warnAt(line, col, "server %q: oauth is not used yet: no login takes place; put a token into its headers or environment", clip(e.Name))
-	texts := map[string]*string{}
-	for _, t := range e.OAuth.texts() {
-		texts[t.key] = t.value
-	}
-	texts["clientId"], texts["clientSecret"] = &e.OAuth.ClientID, &e.OAuth.ClientSecret
 	for _, m := range n.members() {
 		field := "oauth." + m.key
 		e.note(field, m.value)
-		switch text := texts[m.key]; {
+		switch text := e.OAuth.Text(m.key); {
 		case text != nil:
 			*text = e.string(field, m.value)
 		case m.key == "scopes":

@@ -94,6 +94,31 @@ func (a *OAuth) texts() []oauthText {
 	}
 }
 
+// Text is the member of this key if it is one that is a string, else nil; for readers of other files that have such a block.
+func (a *OAuth) Text(key string) *string {
+	for _, t := range a.texts() {
+		if t.key == key {
+			return t.value
+		}
+	}
+	switch key { // as Claude Code has them
+	case "clientId":
+		return &a.ClientID
+	case "clientSecret":
+		return &a.ClientSecret
+	}
+	return nil
+}
+
+// Resolve makes the paths of files independent of the working directory: they are relative to folder.
+func (a *OAuth) Resolve(folder string) {
+	for _, t := range a.texts() {
+		if t.is == textFile && *t.value != "" && !filepath.IsAbs(*t.value) {
+			*t.value = filepath.Join(folder, *t.value)
+		}
+	}
+}
+
 // expand replaces the variables.
 func (a *OAuth) expand(x *expander) {
 	for _, t := range a.texts() {
@@ -142,9 +167,5 @@ func (e *entry) checkOAuth() {
 	if a.Grant != "" && !slices.Contains(OAuthGrants(), a.Grant) {
 		e.problem("oauth.grant", "%q is not a grant; write %s", clip(a.Grant), strings.Join(OAuthGrants(), ", "))
 	}
-	for _, t := range a.texts() {
-		if t.is == textFile && *t.value != "" && !filepath.IsAbs(*t.value) {
-			*t.value = filepath.Join(filepath.Dir(e.Source.File), *t.value)
-		}
-	}
+	a.Resolve(filepath.Dir(e.Source.File))
 }

@@ -23,6 +23,7 @@ const (
 	KindToolNotFound   ErrorKind = "tool_not_found"
 	KindInternal       ErrorKind = "internal"
 	KindUnreachable    ErrorKind = "unreachable" // an upstream that cannot be reached
+	KindOAuth          ErrorKind = "OAuth"       // an upstream that wants a login
 
 	KindToolExecution  ErrorKind = "tool_execution" // a tool could not run at all
 	KindTenantNotFound ErrorKind = "tenant_not_found"
@@ -92,7 +93,7 @@ func (k ErrorKind) class() int64 {
 		return -32601
 	case KindInvalidParams, KindToolNotFound:
 		return -32602
-	case KindInternal, KindUnreachable:
+	case KindInternal, KindUnreachable, KindOAuth:
 		return -32603
 	case KindResourceNotFound, KindAgentNotFound:
 		return -32001
