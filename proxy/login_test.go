@@ -61,6 +61,9 @@ func TestRoutesLogInAtTheirAgents(t *testing.T) {
 			t.Fatalf("after a login: %+v", got)
 		}
 	}
+	if st := f.Status().Agents["a"]; st.State != "ok" || st.Login.State != "logged in" {
+		t.Errorf("after a login: %+v, %+v", st, st.Login)
+	}
 	// A refused token is refreshed, and the request arrives whole and once.
 	s.Issuer.Expire()
 	before := len(s.Calls("/mcp"))
@@ -89,7 +92,7 @@ func TestRoutesLogInAtTheirAgents(t *testing.T) {
 	// What only a new login helps against.
 	s.Issuer.Expire()
 	s.Issuer.ExpireRefresh()
-	if got := f.post(t, "/mcps/a/mcp", callEcho, mine...); got.status != http.StatusBadGateway || !strings.Contains(got.body, "does not take the token any more") {
+	if got := f.post(t, "/mcps/a/mcp", callEcho, mine...); got.status != http.StatusBadGateway || !strings.Contains(got.body, "the login has ended") {
 		t.Errorf("after the login ended: %+v", got)
 	}
 }

@@ -75,6 +75,9 @@ func (a *Authorizer) adopt(ctx context.Context) bool {
 		if f.Token.Access != "" && (c == nil || f.Token.Access != c.Token.Access && f.Token.Obtained.After(c.Token.Obtained)) {
 			a.fresh.Store(true)
 			a.creds.Store(&f)
+			a.mu.Lock()
+			a.challenge = nil
+			a.mu.Unlock()
 			a.change()
 			return true
 		}
