@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/auth"
-	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
@@ -43,7 +42,7 @@ func (a *app) conformanceCommand() *cobra.Command {
 				a.first = p
 			}
 			a.login = &auth.Options{Document: "https://conformance-test.local/client-metadata.json"} // as the suite wants it
-			a.person, a.o.oauth = bot{}, p.oauth
+			a.person, a.o.oauth = bot{}, p.identity.configured(p.scenario)
 			return run(cmd, args)
 		},
 	}
@@ -56,7 +55,7 @@ type play struct {
 	calls    []toolCall // that the suite wants made; nil where it leaves them to the client
 	between  string     // the tool to call while another call waits for an answer; "" for none
 	err      error      // of that
-	oauth    *config.OAuth
+	identity suiteIdentity
 }
 
 type toolCall struct {
@@ -75,15 +74,13 @@ func (p *play) prepare() error {
 	if raw := os.Getenv("MCP_CONFORMANCE_CONTEXT"); raw != "" {
 		var c struct {
 			ToolCalls []toolCall `json:"toolCalls"`
-			config.OAuth
+			suiteIdentity
 		}
 		if err := json.Unmarshal([]byte(raw), &c); err != nil {
 			return &failure.Error{Kind: failure.Usage, Message: "MCP_CONFORMANCE_CONTEXT: " + err.Error(), Err: err, Next: "let the conformance suite start this command"}
 		}
 		p.calls = c.ToolCalls
-		if c.ClientID != "" {
-			p.oauth = &c.OAuth
-		}
+		p.identity = c.suiteIdentity
 	}
 	return nil
 }

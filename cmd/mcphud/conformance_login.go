@@ -5,9 +5,41 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
+	"strings"
 
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/config"
 )
+
+// suiteIdentity is who the suite says that the client is: members of a configuration, some under names of the suite's own.
+type suiteIdentity struct {
+	config.OAuth
+	Key      string `json:"private_key_pem"`
+	Alg      string `json:"signing_algorithm"`
+	IDToken  string `json:"idp_id_token"`
+	IDPToken string `json:"idp_token_endpoint"`
+	JWT      string `json:"valid_jwt"`
+}
+
+// grants are those of the scenarios in which nobody logs in.
+var grants = map[string]string{
+	"auth/client-credentials-basic":         config.GrantClient,
+	"auth/client-credentials-jwt":           config.GrantClient,
+	"auth/enterprise-managed-authorization": config.GrantEnterprise,
+	"auth/wif-jwt-bearer":                   config.GrantWorkload,
+}
+
+// configured is the configuration of a scenario's server; nil for none.
+func (i suiteIdentity) configured(scenario string) *config.OAuth {
+	o := i.OAuth
+	o.PrivateKey, o.SigningAlg, o.IDToken, o.IDPTokenURL, o.Assertion = i.Key, i.Alg, i.IDToken, i.IDPToken, i.JWT
+	o.Grant, o.DPoP = grants[scenario], strings.HasPrefix(scenario, "auth/dpop")
+	if reflect.DeepEqual(o, config.OAuth{}) {
+		return nil
+	}
+	return &o
+}
 
 // bot is the person of the official suite, whose authorization servers send a browser back at once. It implements auth.Person.
 type bot struct{}

@@ -43,7 +43,7 @@ func (r Revision) ClientScenarios(t testing.TB) []string {
 	}
 	names := set.Client
 	for _, s := range set.NotScored {
-		if s.Leg == "client" && !strings.HasPrefix(s.Scenario, WithLogin) {
+		if s.Leg == "client" {
 			names = append(names, s.Scenario)
 		}
 	}
