@@ -64,6 +64,7 @@ func (a *Authorizer) change() {
 // use makes c the credentials in use and keeps them. That they cannot be kept is said, and no reason not to use them.
 func (a *Authorizer) use(ctx context.Context, c *Credentials) error {
 	a.fresh.Store(true)
+	a.ended.Store(nil)
 	a.creds.Store(c)
 	a.mu.Lock()
 	a.loaded, a.challenge = true, nil

@@ -161,7 +161,9 @@ func (a *Authorizer) needsLogin(ch *Challenge) error {
 		e.Message = "the server does not take the token any more"
 		e.Next = "log in again"
 	}
-	if ch.Describe != "" {
+	if why := a.ended.Load(); why != nil && ch.Error != "insufficient_scope" {
+		e.Message, e.Detail = "the login has ended", *why
+	} else if ch.Describe != "" {
 		e.Detail = text.Clip(mask.Text(ch.Describe), 400)
 	}
 	return e

@@ -24,53 +24,56 @@ func (a *Authorizer) accepted(resp *http.Response) {
 	}
 }
 
+// errNobody says that only a person can get a better token.
+var errNobody = errors.New("a login is needed")
+
 // recover gets a better token after a refusal, where that needs nobody.
 func (a *Authorizer) recover(req *http.Request, ch *Challenge) (again bool, err error) {
-	ctx := req.Context()
-	c, used := a.creds.Load(), bearer(req)
-	switch {
-	case c != nil && c.Token.Access != "" && used != c.Token.Access:
-		return true, nil // somebody was faster
-	case a.adopt(ctx):
-		return true, nil
-	case a.server.OAuth.ByMachine():
-		return a.recoverByMachine(ctx, ch, used)
-	case ch.Status != http.StatusUnauthorized || c == nil || c.Token.Refresh == "" || a.fresh.Load():
-		return false, nil // another token of the same kind would be refused as well
-	}
-	if err = a.renew(ctx, used); err == nil {
+	ctx, used := req.Context(), bearer(req)
+	err = a.once(ctx, used, func(ctx context.Context) error {
+		c := a.creds.Load()
+		switch {
+		case a.adopt(ctx):
+			return nil
+		case a.server.OAuth.ByMachine():
+			if used != "" && a.fresh.Load() {
+				return a.notTaken(ch)
+			}
+			return a.obtain(ctx, ch)
+		case ch.Status != http.StatusUnauthorized || c == nil || c.Token.Refresh == "" || a.fresh.Load():
+			return errNobody // another token of the same kind would be refused as well
+		}
+		return a.talk(nil, nil).renew(ctx)
+	})
+	if err == nil {
 		return true, nil
 	}
 	a.change()
-	if ctx.Err() != nil {
-		return false, ctx.Err()
-	}
 	var e *failure.Error
-	if !errors.As(err, &e) {
+	switch {
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case errors.Is(err, errNobody) || a.ended.Load() != nil:
+		return false, nil
+	case !errors.As(err, &e):
+		why := "cannot refresh the token: " + err.Error()
 		if errors.As(a.needsLogin(ch), &e) {
-			e.Message, e.Detail, e.Err = "the login has ended", text.Clip(err.Error(), 400), err
+			e.Detail = text.Clip(strings.TrimSpace(e.Detail+"\n"+why), 400)
 		}
-		return false, e
+	case !a.server.OAuth.ByMachine():
+		later := *e
+		later.Stage, later.Message = "authorizing", "the token cannot be refreshed: "+e.Message
+		e = &later
 	}
-	later := *e
-	later.Stage, later.Message = "authorizing", "the token cannot be refreshed: "+e.Message
-	return false, &later
+	return false, e
 }
 
-// recoverByMachine gets a token by the grant of the configuration.
-func (a *Authorizer) recoverByMachine(ctx context.Context, ch *Challenge, used string) (again bool, err error) {
-	if used != "" && a.fresh.Load() {
-		e := &failure.Error{
-			Kind: failure.OAuth, Status: ch.Status, URL: mask.URL(a.server.URL), Stage: "authorizing", Message: "the server does not take the token that it asked for",
-			Next: "ask its operator what this client may do", Detail: text.Clip(mask.Text(strings.TrimSpace(ch.Error+" "+ch.Describe)), 400),
-		}
-		return false, e
+// notTaken is the error of a token that was got for what the server asked for.
+func (a *Authorizer) notTaken(ch *Challenge) error {
+	return &failure.Error{
+		Kind: failure.OAuth, Status: ch.Status, URL: mask.URL(a.server.URL), Stage: "authorizing", Message: "the server does not take the token that it asked for",
+		Next: "ask its operator what this client may do", Detail: text.Clip(mask.Text(strings.TrimSpace(ch.Error+" "+ch.Describe)), 400),
 	}
-	err = a.once(ctx, used, func(ctx context.Context) error { return a.obtain(ctx, ch) })
-	if err != nil {
-		a.change()
-	}
-	return err == nil, err
 }
 
 // bearer is the token of a request, "" for none.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 const (
@@ -20,9 +21,10 @@ const (
 
 // renewing is what those share who want a new token.
 type renewing struct {
-	busy   chan struct{} // held by who gets one, of capacity 1
-	rounds atomic.Uint64 // how many have tried
-	pause  atomic.Int64  // until when nobody tries ahead of time, in ns since 1970
+	busy   chan struct{}          // held by who gets one, of capacity 1
+	rounds atomic.Uint64          // how many have tried
+	pause  atomic.Int64           // until when nobody tries ahead of time, in ns since 1970
+	ended  atomic.Pointer[string] // why the login in use cannot be refreshed any more
 
 	// Of who holds busy.
 	failed   error  // how the last round ended
@@ -74,6 +76,7 @@ func (a *Authorizer) adopt(ctx context.Context) bool {
 	for _, f := range found {
 		if f.Token.Access != "" && (c == nil || f.Token.Access != c.Token.Access && f.Token.Obtained.After(c.Token.Obtained)) {
 			a.fresh.Store(true)
+			a.ended.Store(nil)
 			a.creds.Store(&f)
 			a.mu.Lock()
 			a.challenge = nil
@@ -130,6 +133,8 @@ func (t *talk) renew(ctx context.Context) error {
 		return nil // somebody has logged in, or out, meanwhile
 	}
 	if err != nil {
+		why := text.Clip(err.Error(), 400)
+		t.ended.Store(&why)
 		t.creds.Store(&n)
 		_ = t.opts.Store.Put(ctx, n) // err says more
 		return err

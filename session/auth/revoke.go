@@ -22,25 +22,38 @@ func (a *Authorizer) Forget(ctx context.Context) error {
 		return err
 	}
 	defer done()
-	c := a.creds.Swap(nil)
-	found, err := a.opts.Store.Find(ctx, Resource(a.url))
-	if len(found) > 0 {
-		err = nil // what cannot be read can be deleted
-	}
-	if c != nil {
-		found = append(found, *c)
-	}
-	seen := map[string]bool{"": true}
-	t := a.talk(f, nil)
+	found, err := a.drop(ctx)
+	t, seen := a.talk(f, nil), map[string]bool{"": true}
 	for _, c := range found {
 		if !seen[c.Token.Access] {
 			seen[c.Token.Access] = true
 			f.begin(StepRevoke)
 			f.end(t.revoke(ctx, &c))
 		}
-		err = errors.Join(err, a.opts.Store.Delete(ctx, c.Key))
 	}
 	return err
+}
+
+// drop removes the credentials, and returns them. Nobody renews them meanwhile.
+func (a *Authorizer) drop(ctx context.Context) (found []Credentials, err error) {
+	select {
+	case a.busy <- struct{}{}:
+		defer func() { <-a.busy }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	found, err = a.opts.Store.Find(ctx, Resource(a.url))
+	if len(found) > 0 {
+		err = nil // what cannot be read can be deleted
+	}
+	if c := a.creds.Swap(nil); c != nil {
+		found = append(found, *c)
+	}
+	a.ended.Store(nil)
+	for _, c := range found {
+		err = errors.Join(err, a.opts.Store.Delete(ctx, c.Key))
+	}
+	return found, err
 }
 
 // revoke tells an authorization server that its tokens are not needed any more.

@@ -76,7 +76,7 @@ func (p *proofs) check(r *http.Request, htu, token, nonce string) (jkt string, e
 }
 
 func number(v any) *big.Int {
-	s, _ := v.(string) // anything else is no point of the curve
+	s, _ := v.(string) // zero is not a point of the curve
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil {
 		return new(big.Int)

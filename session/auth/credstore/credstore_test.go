@@ -362,3 +362,32 @@ func TestProcesses(t *testing.T) {
 		t.Errorf("%d of 80 were kept", len(got))
 	}
 }
+
+// Who renews a token keeps other processes from renewing the same one, and from nothing else.
+func TestLockKeepsOthersOut(t *testing.T) {
+	dir, key := t.TempDir(), auth.Key{Resource: "https://mcp.example.com/mcp", Issuer: "https://login.example.com"}
+	a, b := Open(File, dir).(auth.Locker), Open(File, dir).(auth.Locker)
+	unlock, err := a.Lock(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.(auth.Store).Put(t.Context(), auth.Credentials{Key: key}); err != nil {
+		t.Error(err)
+	}
+	other, err := b.Lock(t.Context(), auth.Key{Resource: key.Resource, Issuer: "https://other.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := b.Lock(ctx, key); err == nil {
+		t.Error("two have the lock")
+	}
+	unlock()
+	unlock, err = b.Lock(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+}
