@@ -23,7 +23,7 @@ func older(t *testing.T, seen chan http.Header) (url string, stop func()) {
 	s.AddTool(mcp.NewTool("echo", mcp.WithString("text")), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if r.Params.Meta != nil && r.Params.Meta.ProgressToken != nil {
 			_ = server.ServerFromContext(ctx).SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": r.Params.Meta.ProgressToken, "progress": 1})
-			time.Sleep(200 * time.Millisecond) // mcp-go sends notifications by another goroutine than results
+			time.Sleep(time.Second) // mcp-go sends notifications by another goroutine than results
 		}
 		if text := r.GetString("text", ""); text == "wait" {
 			seen <- nil

@@ -39,7 +39,7 @@ func TestR19_Progress(t *testing.T) {
 			for i := range 3 {
 				_ = server.ServerFromContext(ctx).SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": r.Params.Meta.ProgressToken, "progress": i})
 			}
-			time.Sleep(50 * time.Millisecond) // mcp-go loses what is sent just before the result
+			time.Sleep(500 * time.Millisecond) // mcp-go loses what is sent just before the result
 			return mcp.NewToolResultText("done"), nil
 		})
 	})}, nil)
