@@ -41,8 +41,10 @@ func TestMain(m *testing.M) {
 	case "server":
 		os.Exit(serve(os.Args[1:]))
 	}
-	if signal.Ignored(syscall.SIGHUP) { // under nohup, which children would inherit
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		if signal.Ignored(sig) { // under nohup, or in the background of a script, which children would inherit
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
 	}
 	goleak.VerifyTestMain(m)
 }
