@@ -293,7 +293,10 @@ func (q *taskQuestions) ask(ctx context.Context, requests []byte) error {
 		q.asked[key] = cancel
 		t, _ := q.s.tasks.Get(q.id)
 		x := pending.Question{Key: key, Method: jsonrpc.GetString(request, "method"), Params: bytes.Clone(jsonrpc.Get(request, "params")), Cause: causeOf(t)}
-		q.wg.Go(func() { q.answer(ctx, one, x) })
+		q.s.inTurn(one, &q.wg, func(turn context.Context) {
+			result, fault, err := q.s.answer(turn, x)
+			q.wg.Go(func() { q.answered(ctx, one, x, result, fault, err) })
+		})
 		return true
 	})
 	if err != nil {
@@ -307,9 +310,8 @@ func (q *taskQuestions) ask(ctx context.Context, requests []byte) error {
 	return problem
 }
 
-// answer has one question answered and sends the answer. ctx ends with the task, one with the question.
-func (q *taskQuestions) answer(ctx, one context.Context, x pending.Question) {
-	result, fault, err := q.s.answer(one, x)
+// answered sends the answer to a question. ctx ends with the task, one with the question.
+func (q *taskQuestions) answered(ctx, one context.Context, x pending.Question, result []byte, fault *jsonrpc.Error, err error) {
 	if one.Err() != nil {
 		return // it is not asked any more
 	}

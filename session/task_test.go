@@ -16,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/sessiontest"
 	"github.com/mcphud/mcphud/session/tasks"
@@ -494,6 +495,43 @@ func TestListTasks(t *testing.T) {
 		s.ForgetTask("t 1")
 		if len(s.Tasks()) != 1 {
 			t.Error("it is not forgotten")
+		}
+	})
+}
+
+// TestTaskAsksInOrder: answers that were prepared are for a task's questions in the order in which it lists them.
+func TestTaskAsksInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		script := &pending.Script{}
+		for i := range 30 {
+			if err := script.Add(fmt.Appendf(nil, `{"n":%d}`, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var questions []string
+		for i := range 30 {
+			questions = append(questions, fmt.Sprintf(`"q%d":{"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}}`, i))
+		}
+		f := &taskServer{modern: true, task: `,"pollIntervalMs":1000`}
+		f.state = func(int, time.Duration) string {
+			if strings.Count(strings.Join(f.asked(), " "), "update") < len(questions) {
+				return `"status":"input_required","inputRequests":{` + strings.Join(questions, ",") + `}`
+			}
+			return `"status":"completed","result":{"content":[]}`
+		}
+		s := f.open(t, session.Options{Pending: pending.New(pending.Options{Rules: []pending.Rule{script}})})
+		if _, err := s.CallTool(t.Context(), "work", nil, session.CallOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, env := range f.sent {
+			_ = jsonrpc.Members(jsonrpc.Get(env.Params, "inputResponses"), func(key string, v []byte) bool {
+				if n := jsonrpc.Get(v, "content", "n"); key != "q"+string(n) {
+					t.Errorf("%s was answered with %s", key, v)
+				}
+				return true
+			})
 		}
 	})
 }
