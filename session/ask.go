@@ -208,7 +208,7 @@ func refusal(x pending.Question, fault *jsonrpc.Error) error {
 // whether the call shall be made again.
 func (s *Session) visit(ctx context.Context, r *rounds, failed error) (bool, error) {
 	var e *failure.Error
-	if !errors.As(failed, &e) || e.Code == nil || *e.Code != jsonrpc.CodeURLElicitation || !s.opts.Pending.Answers() || r.pages >= maxVisits {
+	if !errors.As(failed, &e) || e.Code == nil || *e.Code != jsonrpc.CodeURLElicitation || !s.opts.Pending.Answers(pending.URL) || r.pages >= maxVisits {
 		return false, nil
 	}
 	var asked []pending.Question

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/text"
 )
 
@@ -101,8 +102,11 @@ func (s *Session) capabilities() []byte {
 		return s.opts.Capabilities
 	}
 	var all []jsonrpc.Change
-	if s.opts.Pending.Answers() {
-		all = append(all, jsonrpc.Set([]byte(`{"form":{},"url":{}}`), "elicitation"), jsonrpc.Set([]byte(`{"tools":{}}`), "sampling"))
+	if s.opts.Pending.Answers(pending.Form) || s.opts.Pending.Answers(pending.URL) {
+		all = append(all, jsonrpc.Set([]byte(`{"form":{},"url":{}}`), "elicitation"))
+	}
+	if s.opts.Pending.Answers(pending.Sampling) {
+		all = append(all, jsonrpc.Set([]byte(`{"tools":{}}`), "sampling"))
 	}
 	switch {
 	case s.opts.Pending.Attended():

@@ -219,7 +219,8 @@ func TestPersonasAndCapabilitiesOnTheWire(t *testing.T) {
 		version, info, capabilities string
 	}{
 		{nil, "2026-07-28", `{"name":"mcphud"`, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
-		{[]string{"--answer", "accept"}, "2026-07-28", `{"name":"mcphud"`, `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
+		{[]string{"--answer", "accept"}, "2026-07-28", `{"name":"mcphud"`, `{"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
+		{[]string{"--answer", "decline"}, "2026-07-28", `{"name":"mcphud"`, `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
 		{[]string{"--as", "claude-code"}, "2025-11-25", `{"name":"claude-code","title":"Claude Code","version":"2.1.261"`, `{"roots":{"listChanged":true},"elicitation":{}}`},
 		{[]string{"--as", "claude-code", "--protocol", "2026-07-28"}, "2026-07-28", `{"name":"claude-code"`, `{"roots":{"listChanged":true},"elicitation":{}}`},
 		{[]string{"--as", "none", "--answer", "accept"}, "2026-07-28", `{"name":"mcphud"`, `{}`},

@@ -73,8 +73,13 @@ type answer struct {
 // New makes a queue.
 func New(o Options) *Queue { return &Queue{o: o, open: map[uint64]*waiting{}} }
 
-// Answers reports whether somebody answers here: a person or a rule.
-func (q *Queue) Answers() bool { return q != nil && (q.o.Attended || len(q.o.Rules) > 0) }
+// Answers reports whether somebody here may answer questions of a kind: a person or a rule.
+func (q *Queue) Answers(k Kind) bool {
+	return q != nil && (q.o.Attended || slices.ContainsFunc(q.o.Rules, func(r Rule) bool {
+		s, prepared := r.(*Script)
+		return !prepared || s.covers(k)
+	}))
+}
 
 // Attended reports whether a person answers here.
 func (q *Queue) Attended() bool { return q != nil && q.o.Attended }

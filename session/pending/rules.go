@@ -129,6 +129,12 @@ func conditionOf(rule []byte) (c condition, err error) {
 	return c, err
 }
 
+// covers reports whether anything that was prepared can answer a question of a kind.
+func (s *Script) covers(k Kind) bool {
+	answers := func(p prepared) bool { return k != Sampling || p.action != Accept } // there are no defaults to accept
+	return slices.ContainsFunc(s.answers, answers) || slices.ContainsFunc(s.rules, func(c condition) bool { return c.isFor(k) && answers(c.answer) })
+}
+
 // Name says in lists who answered.
 func (s *Script) Name() string { return "a prepared answer" }
 
@@ -193,15 +199,13 @@ func clipped(names []string) string {
 	return text.Clip(list, 1000)
 }
 
+// isFor reports whether the rule is for questions of a kind.
+func (c *condition) isFor(k Kind) bool {
+	return c.kind == "" || c.kind == string(k) || c.kind == "elicitation" && (k == Form || k == URL)
+}
+
 func (c *condition) fits(q Question) bool {
-	switch c.kind {
-	case "":
-	case "elicitation":
-		if q.Kind != Form && q.Kind != URL {
-			return false
-		}
-	case string(q.Kind):
-	default:
+	if !c.isFor(q.Kind) {
 		return false
 	}
 	if c.server != "" && c.server != q.Server && c.server != q.Title || c.message != "" && !c.said(q) {

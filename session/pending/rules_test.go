@@ -171,3 +171,30 @@ func TestAnswersToHostileQuestions(t *testing.T) {
 		t.Errorf("a long conversation: %s", got)
 	}
 }
+
+// A server is told only what can be answered here.
+func TestWhatCanBeAnswered(t *testing.T) {
+	for prepared, want := range map[string][3]bool{ // form, url, sampling
+		"accept":                              {true, true, false},
+		"decline":                             {true, true, true},
+		`{"name":"Ann"}`:                      {true, true, true},
+		`[{"kind":"form","answer":"accept"}]`: {true, false, false},
+		`[{"kind":"sampling","answer":"accept"}]`:          {false, false, false},
+		`[{"kind":"sampling","answer":"cancel"}]`:          {false, false, true},
+		`[{"kind":"elicitation","answer":{"name":"Ann"}}]`: {true, true, false},
+		`[]`: {false, false, false},
+	} {
+		s := &Script{}
+		if err := s.Add([]byte(prepared)); err != nil {
+			t.Fatal(err)
+		}
+		for i, k := range []Kind{Form, URL, Sampling} {
+			if got := New(Options{Rules: []Rule{s}}).Answers(k); got != want[i] {
+				t.Errorf("%s: %s can be answered: %v", prepared, k, got)
+			}
+			if !New(Options{Rules: []Rule{s}, Attended: true}).Answers(k) || New(Options{}).Answers(k) || (*Queue)(nil).Answers(k) {
+				t.Errorf("%s with or without somebody who attends", k)
+			}
+		}
+	}
+}
