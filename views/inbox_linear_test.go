@@ -57,32 +57,36 @@ func number(t *testing.T, out, text string) string {
 func inLinear(t *testing.T, serve tuitest.Serve, f func(*console)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		m := session.NewManager(session.Options{
+		inLinearOn(t, session.Options{
 			Pending: pending.New(pending.Options{Attended: true}),
 			Dial:    func(config.Server) (transport.Transport, bool) { return transport.NewMemory(serve), true },
-		})
-		if _, err := m.Register(config.Server{Name: "asker", Transport: config.Stdio, Command: "memory"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := m.Connect(t.Context(), "asker"); err != nil {
-			t.Fatal(err)
-		}
-		r, w := io.Pipe()
-		c := &console{in: w}
-		done := make(chan error, 1)
-		go func() {
-			done <- tui.Run(context.Background(), tui.Config{Views: views.All(views.Deps{}), Sessions: m, Start: "tools", In: r, Out: c, Environ: []string{"TERM=dumb"}})
-		}()
-		f(c)
-		w.Close()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
-		time.Sleep(time.Minute)
+		}, config.Server{Name: "asker", Transport: config.Stdio, Command: "memory"}, f)
 	})
+}
+
+// inLinearOn tries to connect a server, and opens its tools in linear mode.
+func inLinearOn(t *testing.T, o session.Options, cfg config.Server, f func(*console)) {
+	t.Helper()
+	m := session.NewManager(o)
+	if _, err := m.Register(cfg); err != nil {
+		t.Fatal(err)
+	}
+	_ = m.Connect(t.Context(), cfg.Name) // the screen says how it went
+	r, w := io.Pipe()
+	c := &console{in: w}
+	done := make(chan error, 1)
+	go func() {
+		done <- tui.Run(context.Background(), tui.Config{Views: views.All(views.Deps{}), Sessions: m, Start: "tools", In: r, Out: c, Environ: []string{"TERM=dumb"}})
+	}()
+	f(c)
+	w.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	time.Sleep(time.Minute)
 }
 
 // In linear mode a question is a list of numbered fields and answers, while the call that caused it goes on.

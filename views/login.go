@@ -137,6 +137,20 @@ func (v *login) Actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd { c.Cancel(v.run().op); return nil },
 		},
 		{
+			ID: "login.refresh", Keys: []string{"r"}, Title: "refresh token", Group: g, Hint: 7,
+			Help: "Get a new token now, with the refresh token.",
+			Disabled: func(*tui.Ctx) string {
+				switch {
+				case v.run() != nil:
+					return "a login is going on; x cancels it"
+				case !v.st.Refresh:
+					return "there is no refresh token"
+				}
+				return ""
+			},
+			Run: v.refresh,
+		},
+		{
 			ID: "login.other", Keys: []string{"a"}, Title: "another account", Group: g, Hint: 9,
 			Help: "Log in as somebody else: the authorization server shows its own login, whoever its browser knows.", Disabled: v.cannotStart,
 			Hinted: func(*tui.Ctx) bool { return v.st.LoggedIn },
@@ -304,7 +318,7 @@ func steps(f *auth.Flow, running bool) []auth.Step {
 	}
 	next := 0
 	for _, s := range out {
-		next = slices.Index(all, s.Name) + 1
+		next = max(next, slices.Index(all, s.Name)+1)
 	}
 	if len(out) > 0 && next == 0 {
 		return out // of another kind

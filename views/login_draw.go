@@ -22,7 +22,11 @@ func (v *login) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	p.Badge, p.Foot = "", ""
 	if p.ID == "detail" {
 		p.Title = v.title()
-		v.detail.Draw(p, v.lines(c, p.W))
+		lines := v.lines(c, p.W)
+		for len(lines) > 0 && lines[0] == "" { // what a URL takes is more than there is
+			lines = lines[1:]
+		}
+		v.detail.Draw(p, lines)
 		if r := v.run(); r != nil && r.page.URL != "" && v.shows(v.at()) {
 			r.drawn = true
 		}

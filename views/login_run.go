@@ -148,6 +148,12 @@ func (v *login) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		default:
 			return tea.Batch(cmd, c.Toast(tui.Success, "the login at "+c.ServerTitle(r.server)+" is forgotten"))
 		}
+	case refreshed:
+		cmd := v.sync(c)
+		if m.Err != nil {
+			return tea.Batch(cmd, c.Toast(tui.Failure, m.Err.Error()))
+		}
+		return tea.Batch(cmd, c.Toast(tui.Success, "new token from "+v.st.Issuer))
 	case loginOpened:
 		if m.Err != nil {
 			return c.Toast(tui.Failure, m.Err.Error())
@@ -227,6 +233,19 @@ func (v *login) paste(c *tui.Ctx) tea.Cmd {
 	})
 }
 
+// refreshed is the outcome of refreshing a token.
+type refreshed struct{ server string }
+
+func (v *login) refresh(c *tui.Ctx) tea.Cmd {
+	s := c.Server
+	v.follows = true
+	clear(v.exchanges)
+	cmd, _ := c.Replace("login", "refresh\x00"+s.Name(), "refresh the token of "+safe.Line(s.Title(), 60), func(ctx context.Context) (any, error) {
+		return refreshed{s.Name()}, s.Authorizer().Refresh(ctx)
+	})
+	return cmd
+}
+
 // forgotten is the outcome of forgetting a login.
 type forgotten struct{ server string }
 
@@ -242,8 +261,8 @@ func (v *login) forget(c *tui.Ctx) tea.Cmd {
 		Yes: "forget", No: "keep it", Danger: true,
 		OnYes: func(c *tui.Ctx) tea.Cmd {
 			cmd, _ := c.Replace("login", "forget\x00"+s.Name(), "forget the login at "+safe.Line(s.Title(), 60), func(ctx context.Context) (any, error) {
-				err := s.Authorizer().Forget(ctx)
-				return forgotten{s.Name()}, errors.Join(err, s.Disconnect())
+				err := s.Disconnect() // first: ending a session takes the token
+				return forgotten{s.Name()}, errors.Join(err, s.Authorizer().Forget(ctx))
 			})
 			return cmd
 		},

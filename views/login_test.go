@@ -2,14 +2,22 @@ package views_test
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -30,33 +38,255 @@ func surf(ctx context.Context, url string) error {
 	return err
 }
 
-// protected opens a screen on a server that wants a login.
-func protected(t *testing.T, s *authtest.Server, deps views.Deps, opts ...tuitest.Option) *tuitest.App {
-	t.Helper()
-	return tuitest.Start(t, append([]tuitest.Option{
-		tuitest.Views(views.All(deps)...), tuitest.Target(s.Config()), tuitest.Size(80, 24), tuitest.Deadline(time.Minute), tuitest.Beside(),
-		tuitest.SessionOptions(func(o *session.Options) {
-			patient(o)
-			o.Auth = &auth.Options{HTTP: s.HTTP}
-			o.Transport.Via = s.HTTP
-		}),
-	}, opts...)...)
+// withLogin makes sessions that can log in.
+func withLogin(s *authtest.Server) func(*session.Options) {
+	return func(o *session.Options) {
+		patient(o)
+		o.HealthInterval = -1
+		o.Auth = &auth.Options{HTTP: s.HTTP}
+		o.Transport.Via = s.HTTP
+	}
 }
 
-// TestLogIn goes from a refused connection to the tools with one key.
+// protected opens the tools of a server that wants a login.
+func protected(t *testing.T, s *authtest.Server, deps views.Deps, opts ...tuitest.Option) *tuitest.App {
+	t.Helper()
+	app := tuitest.Start(t, append([]tuitest.Option{
+		tuitest.Views(views.All(deps)...), tuitest.Target(s.Config()), tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.Deadline(time.Minute),
+		tuitest.Beside(), tuitest.SessionOptions(withLogin(s)),
+	}, opts...)...)
+	state(app, session.NeedsLogin)
+	t.Cleanup(func() {
+		for _, secret := range s.Issuer.Secrets() {
+			if strings.Contains(string(app.Output()), secret) {
+				t.Errorf("%q was on the screen", secret)
+			}
+		}
+	})
+	return app
+}
+
+// shownURL is the URL that the login screen shows, put together again from its rows; "" while there is none.
+func shownURL(app *tuitest.App) string {
+	r, ok := app.State().Panes["detail"]
+	if !ok || app.State().View != "login" {
+		return ""
+	}
+	rows := strings.Split(app.Screen(), "\n")
+	var url strings.Builder
+	for _, row := range rows[r.Y : r.Y+r.H] {
+		row = strings.TrimSpace(ansi.Cut(row, r.X, r.X+r.W))
+		switch {
+		case strings.HasPrefix(row, "http"), url.Len() > 0 && row != "" && !strings.Contains(row, " "):
+			url.WriteString(row)
+		case url.Len() > 0:
+			return url.String()
+		}
+	}
+	return url.String()
+}
+
+// awaitURL waits for the URL that somebody has to open.
+func awaitURL(t *testing.T, app *tuitest.App) *url.URL {
+	t.Helper()
+	var u *url.URL
+	app.Eventually(func() string {
+		var err error
+		if u, err = url.Parse(shownURL(app)); err != nil || u.Query().Get("redirect_uri") == "" || u.Query().Get("resource") == "" {
+			return fmt.Sprintf("the screen does not show the whole URL, but %q", shownURL(app))
+		}
+		return ""
+	})
+	return u
+}
+
+// TestLogIn goes from a refused connection to the tools with one key, through the browser of this machine.
 func TestLogIn(t *testing.T) {
 	t.Parallel()
 	s := authtest.Start(t, authtest.Knobs{JWT: true})
-	app := protected(t, s, views.Deps{Browse: surf, AutoBrowse: true}, tuitest.At("tools", nil))
-	state(app, session.NeedsLogin)
-	t.Log("\n" + app.Screen())
-	app.Press("1").View("servers")
-	t.Log("\n" + app.Screen())
-	app.Press("2").View("tools")
-	app.Press("L").View("tools")
+	var app *tuitest.App
+	opened := make(chan string, 1)
+	browse := func(ctx context.Context, url string) error {
+		if shownURL(app) != url {
+			opened <- "the browser was opened at a URL that the screen does not show:\n" + url + "\n" + app.Screen()
+		}
+		return surf(ctx, url)
+	}
+	app = protected(t, s, views.Deps{Browse: browse, AutoBrowse: true})
+	shows(app, "list", "◆ protected wants a login.", "L log in")
+	app.Status().Has("◆ Needs login").HasNot("✗")
+	app.Hints().Has("L log in")
+	app.Press("1").View("servers").Pane("list").Has("◆ protected  Needs login")
+	shows(app, "detail", "◆ Needs login", "◆ protected wants a login.", "L log in")
+	app.Press("2").View("tools").Press("L").Toast("logged in at protected").View("tools").Pane("list").Has("echo")
 	state(app, session.Connected)
-	app.Pane("list").Has("echo")
-	t.Log("\n" + app.Screen())
-	app.Press(":").Type("login").Press("enter").View("login")
-	t.Log("\n" + app.Screen())
+	app.Hints().HasNot("L log in")
+	select {
+	case why := <-opened:
+		t.Error(why)
+	default:
+	}
+	app.Press(":").Type("login").Press("enter").View("login").Pane("list").Has("● logged in · expires in", "✓ discover resource", "✓ discover server", "✓ register", "✓ authorize", "✓ token")
+	shows(app, "detail", "issuer", s.Issuer.URL, "(registered by mcphud)", "Claims of the access token (signature not verified)")
+	app.Press("G").Pane("list").Selected("✓ retry")
+	app.Press("g", "down").Pane("list").Has("GET http://")
+	shows(app, "detail", "Found", "WWW-Authenticate names")
+	app.Press("enter").View("traffic").Pane("frame").Has("← http protected", "200 OK")
+}
+
+// TestLogInStepsUp: a call that needs more rights says so with the key, which logs in and sends the call again.
+func TestLogInStepsUp(t *testing.T) {
+	t.Parallel()
+	s := authtest.Start(t, authtest.Knobs{Scopes: map[string]string{"add": "mcp:write"}})
+	app := protected(t, s, views.Deps{Browse: surf, AutoBrowse: true})
+	app.Press("L").View("tools").Pane("list").Has("add")
+	fillIn(app, "add").Type("40").Press("down").Type("2").Press("ctrl+g")
+	shows(app, "result", "the login does not cover this: the server asks for mcp:write", "L log in and do it again")
+	app.Pane("result").Focused()
+	app.Hints().Has("L log in")
+	state(app, session.Connected)
+	app.Press("L").Toast("logged in at protected").View("call").Pane("result").Has("42")
+	app.Pane("result").HasNot("does not cover")
+	leave(app).Press("1").View("servers")
+	shows(app, "detail", "scopes", "mcp:read mcp:write")
+}
+
+// TestLogInRefused: who says no in the browser sees that here, and can say yes with the same key.
+func TestLogInRefused(t *testing.T) {
+	t.Parallel()
+	s := authtest.Start(t, authtest.Knobs{Refuse: map[string]string{"/authorize": "access_denied"}})
+	app := protected(t, s, views.Deps{Browse: surf, AutoBrowse: true})
+	app.Press("L").View("login").Pane("list").Selected("✗ authorize")
+	shows(app, "detail", "the authorization server refused: access_denied")
+	app.Hints().Has("L log in again")
+	s.Issuer.Set(func(k *authtest.Knobs) { k.Refuse = nil })
+	app.Press("L").Toast("logged in at protected").View("tools").Pane("list").Has("echo")
+}
+
+// TestLogInAtTheWrongIssuer: the screen names the rule, and who broke it.
+func TestLogInAtTheWrongIssuer(t *testing.T) {
+	t.Parallel()
+	s := authtest.Start(t, authtest.Knobs{Back: func(q url.Values) { q.Set("iss", "https://evil.example.com") }})
+	app := protected(t, s, views.Deps{Browse: surf, AutoBrowse: true})
+	app.Press("L").View("login").Pane("list").Selected("✗ authorize")
+	shows(app, "detail", "✗ the authorization server broke a rule: iss is \"https://evil.example.com\"", "The rule: RFC 9207 section 2.4")
+	state(app, session.NeedsLogin)
+	if n := len(s.Issuer.Calls("/token")); n != 0 {
+		t.Errorf("%d token requests", n)
+	}
+}
+
+// TestLogInCancelled: x ends the waiting, and nothing listens any more.
+func TestLogInCancelled(t *testing.T) {
+	t.Parallel()
+	s := authtest.Start(t, authtest.Knobs{})
+	app := protected(t, s, views.Deps{})
+	app.Press("L").View("login").Pane("list").Has("◆ waits for you in the browser")
+	u := awaitURL(t, app)
+	app.Hints().Has("c copy URL", "p paste callback", "x cancel login").HasNot("o open")
+	app.Press("x").Toast("login cancelled").View("login").Pane("list").Selected("✗ authorize")
+	back, err := url.Parse(u.Query().Get("redirect_uri"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Eventually(func() string {
+		if c, err := net.Dial("tcp", back.Host); err == nil {
+			_ = c.Close()
+			return "something still listens at " + back.Host
+		}
+		return ""
+	})
+	state(app, session.NeedsLogin)
+	app.Hints().Has("L log in again")
+}
+
+// remote is a server whose login comes back to another machine.
+func remote(s *authtest.Server) config.Server {
+	cfg := s.Config()
+	cfg.OAuth = &config.OAuth{RedirectURI: "https://laptop.example.com/callback"}
+	return cfg
+}
+
+// TestLogInPasted: without a browser here the URL is copied, opened elsewhere, and what that ends at is pasted; what is wrong is said.
+func TestLogInPasted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := authtest.Memory(t, authtest.Knobs{})
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Target(remote(s)), tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(s)))
+		app.Pane("list").Has("◆ protected wants a login")
+		app.Press("L").View("login")
+		u := awaitURL(t, app)
+		shows(app, "detail", "It ends at https://laptop.example.com/callback, which is not here")
+		app.Press("c").Toast("copied URL")
+		app.Press("Q").Overlay("The URL of the login").Has("The QR code takes")
+		app.Press("esc", "p").Prompt("URL that the browser ended at: ").Answer(u.String())
+		shows(app, "detail", "! this is not where the login ends")
+		back, err := authtest.Visit(t.Context(), s.HTTP, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		app.Press("p").Paste(back.String()).Press("enter").Toast("logged in at protected").View("tools").Pane("list").Has("echo")
+	})
+}
+
+// TestLogInAsks: what only the user can judge is a question that no key before it answers, and no is a broken rule.
+func TestLogInAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := authtest.Memory(t, authtest.Knobs{Resource: func(doc map[string]any) { doc["authorization_servers"] = []string{"https://10.0.0.1"} }})
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Target(remote(s)), tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(s)))
+		app.Press("L", "enter").Overlay("Go on with this login?").Has("10.0.0.1")
+		app.Sleep(2 * time.Second).Press("n").NoOverlay().Pane("list").Selected("✗ discover server")
+		shows(app, "detail", "the MCP server broke a rule: it sends to 10.0.0.1", "RFC 9728 section 7.7")
+	})
+}
+
+// TestForgetALogin: the token is revoked after a question, and the next connection wants a login.
+func TestForgetALogin(t *testing.T) {
+	t.Parallel()
+	s := authtest.Start(t, authtest.Knobs{})
+	app := protected(t, s, views.Deps{Browse: surf, AutoBrowse: true})
+	app.Press("L").View("tools").Pane("list").Has("echo")
+	app.Press("L").View("login").Press("r").Toast("new token from").Pane("list").Has("✓ refresh")
+	app.Press("X").Overlay("Forget the login at protected?").Has("It is revoked at " + s.Issuer.URL)
+	app.Press("y").Toast("the login at protected is forgotten").Pane("list").Has("○ not logged in", "✓ revoke")
+	state(app, session.Disconnected)
+	if n := len(s.Issuer.Calls("/revoke")); n == 0 {
+		t.Error("nothing was revoked")
+	}
+	app.Press("1").View("servers").Press("enter")
+	state(app, session.NeedsLogin)
+	app.Press("enter").View("tools").Pane("list").Has("echo") // enter opens it: through the login
+}
+
+// TestLogInLinear logs in with lines that are typed.
+func TestLogInLinear(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := authtest.Memory(t, authtest.Knobs{})
+		var o session.Options
+		withLogin(s)(&o)
+		inLinearOn(t, o, remote(s), func(c *console) {
+			if out := c.enter(""); !strings.Contains(out, "protected wants a login") {
+				t.Errorf("%s", out)
+			}
+			out := c.enter("L")
+			var to *url.URL
+			for line := range strings.Lines(out) {
+				if u, err := url.Parse(strings.TrimSpace(line)); err == nil && u.Query().Get("redirect_uri") != "" {
+					to = u
+				}
+			}
+			if to == nil {
+				t.Fatalf("there is no URL in\n%s", out)
+			}
+			back, err := authtest.Visit(t.Context(), s.HTTP, to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out := c.enter(number(t, out, "paste callback")); !strings.Contains(out, "URL that the browser ended at") {
+				t.Errorf("%s", out)
+			}
+			if out := c.enter(back.String()); !strings.Contains(out, "logged in at protected") || !strings.Contains(out, "echo") {
+				t.Errorf("%s", out)
+			}
+		})
+	})
 }
