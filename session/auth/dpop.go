@@ -33,12 +33,14 @@ type prover struct {
 // maxNonce bounds what a server can make us send back.
 const maxNonce = 1 << 10
 
-// bound says whether tokens have to be bound to a key: the configuration, the resource, or its challenge wants that.
+// bound says whether tokens have to be bound to a key: the configuration, the resource, or its challenge wants that, or the last
+// one was.
 func (t *talk) bound(ch *Challenge, res *resourceMetadata, m *Metadata) bool {
 	if t.server.OAuth != nil && t.server.OAuth.DPoP || res != nil && res.DPoP {
 		return true
 	}
-	return ch != nil && strings.EqualFold(ch.Scheme, "DPoP") && len(m.Proofs) > 0
+	c := t.creds.Load()
+	return len(m.Proofs) > 0 && (ch != nil && strings.EqualFold(ch.Scheme, "DPoP") || c != nil && c.Token.Proof != nil)
 }
 
 // bind makes a new key for the tokens of a login.

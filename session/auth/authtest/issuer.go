@@ -274,7 +274,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	i.mu.Unlock()
 	sum := sha256.Sum256([]byte(form.Get("code_verifier")))
 	switch {
-	case g == nil || g.client != client || g.jkt != "" && g.jkt != jkt:
+	case g == nil || g.client != client || k.DPoP && g.jkt != "" && g.jkt != jkt:
 		refuse(w, "invalid_grant", "unknown, used or somebody else's")
 		return
 	case g.challenge != "" && (g.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) || g.redirect != form.Get("redirect_uri")):
