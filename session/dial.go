@@ -43,6 +43,7 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	opts := s.opts.Transport
 	if s.auth != nil {
 		opts.Auth = s.auth
+		s.auth.Connecting()
 	}
 	for _, kind := range transport.Kinds(cfg) {
 		tap := transport.Tap{Journal: s.opts.Journal, Server: cfg.Name, Conn: s.nextConn()}

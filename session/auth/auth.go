@@ -34,7 +34,8 @@ type Authorizer struct {
 	server config.Server
 	url    *url.URL // of the server
 	opts   Options
-	given  bool // the configuration has an Authorization header, which is left alone
+	given  bool    // the configuration has an Authorization header, which is left alone
+	helper *helper // nil for none
 
 	creds atomic.Pointer[Credentials] // in use; nil for none
 	fresh atomic.Bool                 // the server has not yet taken the token in use

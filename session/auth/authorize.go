@@ -26,7 +26,7 @@ func New(server config.Server, o Options) *Authorizer {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a := &Authorizer{server: server, opts: o, renewing: renewing{busy: make(chan struct{}, 1)}}
+	a := &Authorizer{server: server, opts: o, helper: newHelper(server), renewing: renewing{busy: make(chan struct{}, 1)}}
 	for name := range server.Headers {
 		a.given = a.given || strings.EqualFold(name, "Authorization")
 	}
@@ -62,6 +62,11 @@ func Resource(u *url.URL) string {
 
 // Authorize implements transport.Authorizer: it attaches the token, refreshed ahead of time.
 func (a *Authorizer) Authorize(req *http.Request) error {
+	if a.helper != nil {
+		if err := a.helper.set(req); err != nil || a.helper.authorizes() {
+			return err
+		}
+	}
 	if a.given {
 		return nil
 	}
@@ -115,7 +120,14 @@ func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again boo
 	if a.wantsNonce(req, resp) {
 		return true, nil
 	}
-	if a.given || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+	given := a.given
+	if a.helper != nil {
+		if again, err := a.helper.answered(req, resp); again || err != nil {
+			return again, err
+		}
+		given = given || a.helper.authorizes()
+	}
+	if given || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 		a.accepted(resp)
 		return false, nil
 	}

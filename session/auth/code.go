@@ -62,6 +62,13 @@ func (t *talk) browse(ctx context.Context, d *discovery, o LoginOptions, known *
 	}
 	sum := sha256.Sum256([]byte(verifier))
 	q := to.Query()
+	if o := t.server.OAuth; o != nil {
+		for name, value := range o.Params {
+			if name != "scope" { // the others that must not be replaced follow
+				q.Set(name, value)
+			}
+		}
+	}
 	q.Set("response_type", "code")
 	q.Set("client_id", client.ID)
 	q.Set("redirect_uri", client.Redirect)

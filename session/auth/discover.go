@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,6 +138,39 @@ func (t *talk) issuer(ctx context.Context, issuer string) (*Metadata, error) {
 		return &m, t.usable(ctx, &m)
 	}
 	return nil, &Violation{ByIssuer, "RFC 8414 section 3", "there is no authorization-server metadata of " + mask.URL(issuer)}
+}
+
+// replace puts the one endpoint that the configuration knows better into what was discovered.
+func (t *talk) replace(ctx context.Context, m *Metadata) error {
+	o := t.server.OAuth
+	if o == nil || o.AuthURL == "" && o.TokenURL == "" {
+		return nil
+	}
+	t.flow.note("the configuration replaces an endpoint")
+	m.Authorize, m.Token = cmp.Or(o.AuthURL, m.Authorize), cmp.Or(o.TokenURL, m.Token)
+	return t.usable(ctx, m)
+}
+
+// named is where the configuration says that the metadata is, "" if it does not.
+func (t *talk) named() string {
+	if t.server.OAuth == nil {
+		return ""
+	}
+	return t.server.OAuth.MetadataURL
+}
+
+// metadata is that of an authorization server which the configuration chose.
+func (t *talk) metadata(ctx context.Context, at string) (*Metadata, error) {
+	var m Metadata
+	switch err := t.fetch(ctx, at, &m); {
+	case errors.Is(err, errAbsent):
+		return nil, &Violation{ByUser, "RFC 8414 section 3", "there is no authorization-server metadata at " + mask.URL(at)}
+	case err != nil:
+		return nil, err
+	case m.Issuer == "":
+		return nil, &Violation{ByIssuer, "RFC 8414 section 2", "there is no issuer in its metadata"}
+	}
+	return &m, t.usable(ctx, &m)
 }
 
 // metadataPlaces are where the metadata of an issuer may be, in the specification's order.

@@ -190,6 +190,17 @@ func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) 
 			return nil, err
 		}
 		t.flow.end(Skipped, nil)
+	} else if at := t.named(); at != "" {
+		t.flow.note("the configuration names the authorization server's metadata")
+		t.flow.end(Skipped, nil)
+		t.flow.begin(StepServer)
+		if m, err = t.metadata(ctx, at); err == nil {
+			err = t.replace(ctx, m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		t.flow.end(Done, nil)
 	} else {
 		if ch == nil {
 			if ch, err = t.probe(ctx); err != nil {
@@ -208,6 +219,9 @@ func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) 
 				t.flow.note("%d authorization servers are named; the first one is asked", len(res.Servers))
 			}
 			m, err = t.issuer(ctx, res.Servers[0])
+		}
+		if err == nil {
+			err = t.replace(ctx, m)
 		}
 		if err != nil {
 			return nil, err

@@ -53,6 +53,7 @@ func (e *entry) check() {
 	for i, a := range e.Args {
 		e.noNUL(index("args", i), a)
 	}
+	e.checkHelper()
 	for _, k := range sortedKeys(e.Env) {
 		if k == "" || strings.ContainsAny(k, "=\x00") {
 			e.problem("env", "%q cannot be the name of a variable", clip(k))
@@ -63,7 +64,7 @@ func (e *entry) check() {
 		if !headerName(k) {
 			e.problem("headers", "%q cannot be the name of a header", clip(k))
 		}
-		if strings.ContainsAny(e.Headers[k], "\r\n\x00") {
+		if !headerValue(e.Headers[k]) {
 			e.problem("headers."+k, "the value has a line break or NUL in it")
 		}
 	}
@@ -91,6 +92,11 @@ func (e *entry) checkURL() {
 		e.problem("url", "has no host; write http://host:port/path or https://…")
 	}
 }
+
+// HeaderFits reports whether a header can be sent as it is.
+func HeaderFits(name, value string) bool { return headerName(name) && headerValue(value) }
+
+func headerValue(s string) bool { return !strings.ContainsAny(s, "\r\n\x00") }
 
 // headerName is RFC 9110's token.
 func headerName(s string) bool {

@@ -19,10 +19,12 @@ func Describe(s Server) []Field {
 	sent := s
 	s = s.Masked()
 	s.Command = sent.reveal("", sent.Command, s.Command)
-	flag := "" // the argument before
-	for i, a := range sent.Args {
-		s.Args[i] = sent.reveal(flag, a, s.Args[i])
-		flag = a
+	for _, argv := range [][2][]string{{sent.Args, s.Args}, {sent.HeadersHelper, s.HeadersHelper}} {
+		flag := "" // the argument before
+		for i, a := range argv[0] {
+			argv[1][i] = sent.reveal(flag, a, argv[1][i])
+			flag = a
+		}
 	}
 	for k := range s.Env {
 		s.Env[k] = sent.reveal(k, sent.Env[k], s.Env[k])
@@ -36,13 +38,10 @@ func Describe(s Server) []Field {
 	add("server", quote(s.Name))
 	add("from", s.Source.String())
 	if s.Command != "" {
-		argv := []string{quote(s.Command)}
-		for _, a := range s.Args {
-			argv = append(argv, quote(a))
-		}
-		add("runs", strings.Join(argv, " "))
+		add("runs", commandLine(append([]string{s.Command}, s.Args...)))
 		add("in", quoteNonEmpty(s.Cwd))
 	}
+	add("runs for headers", commandLine(s.HeadersHelper))
 	add("connects to", quoteNonEmpty(s.URL))
 	for _, k := range sortedKeys(s.Env) {
 		add("env", quote(k)+"="+quote(s.Env[k]))
@@ -58,12 +57,21 @@ func Describe(s Server) []Field {
 	if a := s.OAuth; a != nil {
 		add("signs in at", quoteNonEmpty(a.AuthURL))
 		add("tokens from", quoteNonEmpty(a.TokenURL))
+		add("metadata from", quoteNonEmpty(a.MetadataURL))
 		add("identity from", quoteNonEmpty(cmp.Or(a.IDPTokenURL, a.IDPIssuer)))
 		for _, f := range a.files() {
 			add("reads", quote(f))
 		}
 	}
 	return out
+}
+
+func commandLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = quote(a)
+	}
+	return strings.Join(words, " ")
 }
 
 // reveal is the value of the flag or variable name as masked, or in full (but for the secrets of variables that were

@@ -47,7 +47,7 @@ func named(names ...string) func(string) bool {
 }
 
 // commonFields are the fields of an entry that every dialect may have.
-var commonFields = set("type", "transport", "command", "args", "env", "envFile", "cwd", "url", "headers", "oauth",
+var commonFields = set("type", "transport", "command", "args", "env", "envFile", "cwd", "url", "headers", "headersHelper", "oauth",
 	"enabled", "disabled", "protocol", "roots", "timeout", "max_timeout", "connect_timeout", "max_frame", "auto_reconnect")
 
 // field is our name for a field of an entry, "" for one to pass over in silence; false for an unknown one.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"path/filepath"
 	"regexp"
 )
@@ -16,9 +17,16 @@ var cursor = &Dialect{
 	},
 	lists:  usualLists,
 	strict: true,
-	fields: displayFields,
+	fields: loginFields(),
 	http:   HTTP,
 	expand: expandEditor,
+}
+
+// loginFields are displayFields, and the block that Cursor keeps a login's client in.
+func loginFields() map[string]string {
+	f := maps.Clone(displayFields)
+	f["auth"] = "oauth"
+	return f
 }
 
 // editorVar is ${env:NAME}, or one of the names that the editor has itself.

@@ -1,7 +1,5 @@
 package config
 
-import "maps"
-
 // generic is what a file of any other name is taken for.
 var generic = &Dialect{
 	Name:   "mcpServers",
@@ -14,7 +12,7 @@ var generic = &Dialect{
 }
 
 func genericFields() map[string]string {
-	f := maps.Clone(displayFields)
+	f := loginFields()
 	f["serverUrl"] = "url"
 	return f
 }

@@ -86,6 +86,8 @@ func (e *entry) field(key string, n node) {
 		e.URL = e.string(key, n)
 	case "headers":
 		e.Headers = e.pairs(key, n)
+	case "headersHelper":
+		e.headersHelper(n)
 	case "oauth":
 		e.oauth(n)
 	case "enabled":
@@ -121,32 +123,6 @@ func (e *entry) transport(n node) {
 			continue
 		}
 		e.field(m.key, m.value)
-	}
-}
-
-func (e *entry) oauth(n node) {
-	if n.kind() != object {
-		e.problem("oauth", "is %s; write an object", n.kind())
-		return
-	}
-	e.OAuth = &OAuth{}
-	line, col := n.pos()
-	e.doc.warnAt(line, col, "server %q: oauth is not used yet: no login takes place; put a token into its headers or environment", clip(e.Name))
-	for _, m := range n.members() {
-		field := "oauth." + m.key
-		e.note(field, m.value)
-		switch text := e.OAuth.Text(m.key); {
-		case text != nil:
-			*text = e.string(field, m.value)
-		case m.key == "scopes":
-			e.OAuth.Scopes = e.list(field, m.value)
-		case m.key == "dpop":
-			e.OAuth.DPoP = e.bool(field, m.value, false)
-		case m.key == "callbackPort": // Claude Code's; the redirect it makes of it
-			e.OAuth.RedirectURI = "http://localhost:" + e.string(field, m.value) + "/callback"
-		default:
-			e.doc.warnAt(m.line, m.col, "server %q: unknown key %q of oauth is ignored", clip(e.Name), clip(m.key))
-		}
 	}
 }
 

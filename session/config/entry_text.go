@@ -13,8 +13,10 @@ func (s Server) Entry() string {
 		Cwd     string            `json:"cwd,omitempty"`
 		URL     string            `json:"url,omitempty"`
 		Headers map[string]string `json:"headers,omitempty"`
+		Helper  string            `json:"headersHelper,omitempty"`
+		OAuth   *OAuth            `json:"oauth,omitempty"`
 	}
-	e := entry{Command: m.Command, Args: m.Args, Env: m.Env, Cwd: m.Cwd, URL: m.URL, Headers: m.Headers}
+	e := entry{Helper: commandLine(m.HeadersHelper), OAuth: m.OAuth, Command: m.Command, Args: m.Args, Env: m.Env, Cwd: m.Cwd, URL: m.URL, Headers: m.Headers}
 	if m.URL != "" {
 		e.Type = "http"
 		if m.Transport == SSE || m.Transport == WS {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -98,6 +99,12 @@ func (e *entry) expand(o Options) {
 	e.Command = x.expand("command", e.Command)
 	for i, a := range e.Args {
 		e.Args[i] = x.expand(index("args", i), a)
+	}
+	for i, a := range e.HeadersHelper {
+		e.HeadersHelper[i] = x.expand(index("headersHelper", i), a)
+	}
+	if h := e.HeadersHelper; len(h) > 0 && o.Home != "" && strings.HasPrefix(h[0], "~/") { // as a shell would
+		h[0] = filepath.Join(o.Home, h[0][2:])
 	}
 	e.Cwd = x.expand("cwd", e.Cwd)
 	e.URL = x.expand("url", e.URL)

@@ -9,10 +9,8 @@ import (
 // Masked is a copy of s that may be shown or printed.
 func (s Server) Masked() Server {
 	s.Command = s.hide(mask.Text(s.Command))
-	s.Args = mask.Args(s.Args)
-	for i := range s.Args {
-		s.Args[i] = s.hide(s.Args[i])
-	}
+	s.Args = s.maskArgs(s.Args)
+	s.HeadersHelper = s.maskArgs(s.HeadersHelper)
 	s.Env = s.maskMap(s.Env)
 	s.Headers = s.maskMap(s.Headers)
 	s.URL = s.hide(mask.URL(s.URL))
@@ -21,6 +19,17 @@ func (s Server) Masked() Server {
 	}
 	s.secrets = nil
 	return s
+}
+
+func (s Server) maskArgs(args []string) []string {
+	if args == nil {
+		return nil
+	}
+	out := mask.Args(args)
+	for i := range out {
+		out[i] = s.hide(out[i])
+	}
+	return out
 }
 
 func (s Server) maskMap(m map[string]string) map[string]string {

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"cmp"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/mask"
@@ -27,6 +30,10 @@ type OAuth struct {
 	ClientSecret string   `json:"client_secret,omitempty"`
 	Scopes       []string `json:"scopes,omitempty"`
 	RedirectURI  string   `json:"redirect_uri,omitempty"`
+	// MetadataURL is where the authorization server's metadata is, instead of discovering which one the server names.
+	MetadataURL string `json:"metadata_url,omitempty"`
+	// Params are further parameters of the authorization request, such as login_hint. They replace none that the protocol has.
+	Params map[string]string `json:"authorization_params,omitempty"`
 
 	Grant string `json:"grant,omitempty"` // one of OAuthGrants; "" for the default
 	DPoP  bool   `json:"dpop,omitempty"`  // tokens are bound to a key, also where the server does not ask for it
@@ -78,6 +85,7 @@ func (a *OAuth) texts() []oauthText {
 		{"client_id", &a.ClientID, textName},
 		{"client_secret", &a.ClientSecret, textSecret},
 		{"redirect_uri", &a.RedirectURI, textURL},
+		{"metadata_url", &a.MetadataURL, textURL},
 		{"grant", &a.Grant, textName},
 		{"private_key", &a.PrivateKey, textSecret},
 		{"private_key_file", &a.PrivateKeyFile, textFile},
@@ -96,16 +104,11 @@ func (a *OAuth) texts() []oauthText {
 
 // Text is the member of this key if it is one that is a string, else nil; for readers of other files that have such a block.
 func (a *OAuth) Text(key string) *string {
+	key = cmp.Or(aliases[key], key)
 	for _, t := range a.texts() {
 		if t.key == key {
 			return t.value
 		}
-	}
-	switch key { // as Claude Code has them
-	case "clientId":
-		return &a.ClientID
-	case "clientSecret":
-		return &a.ClientSecret
 	}
 	return nil
 }
@@ -127,6 +130,9 @@ func (a *OAuth) expand(x *expander) {
 	for i, s := range a.Scopes {
 		a.Scopes[i] = x.expand(index("oauth.scopes", i), s)
 	}
+	for _, k := range sortedKeys(a.Params) {
+		a.Params[k] = x.expand("oauth.authorization_params."+k, a.Params[k])
+	}
 }
 
 // masked is a copy that may be shown; hide hides secrets that were expanded into something.
@@ -145,6 +151,10 @@ func (a OAuth) masked(hide func(string) string) *OAuth {
 	for i, s := range a.Scopes {
 		a.Scopes[i] = hide(s)
 	}
+	a.Params = maps.Clone(a.Params)
+	for k, v := range a.Params {
+		a.Params[k] = hide(mask.Value(k, v))
+	}
 	return &a
 }
 
@@ -158,11 +168,61 @@ func (a *OAuth) files() (all []string) {
 	return all
 }
 
+// aliases are what other programs call members of an oauth block: Claude Code, Cursor (in a block that it calls auth) and the Inspector.
+var aliases = map[string]string{
+	"clientId": "client_id", "clientSecret": "client_secret", "authServerMetadataUrl": "metadata_url",
+	"CLIENT_ID": "client_id", "CLIENT_SECRET": "client_secret",
+	"authorizationUrl": "auth_url", "tokenUrl": "token_url", "authorizationParams": "authorization_params",
+}
+
+// oauth reads the block.
+func (e *entry) oauth(n node) {
+	if n.kind() != object {
+		e.problem("oauth", "is %s; write an object", n.kind())
+		return
+	}
+	a := &OAuth{}
+	e.OAuth = a
+	for _, m := range n.members() {
+		key := cmp.Or(aliases[m.key], m.key)
+		field := "oauth." + key
+		e.note(field, m.value)
+		switch text := a.Text(key); {
+		case m.value.kind() == null: // as if it were not there
+		case text != nil:
+			*text = e.string(field, m.value)
+		case key == "scopes" && m.value.kind() == str: // as a request has them
+			a.Scopes = strings.Fields(m.value.text())
+		case key == "scopes":
+			a.Scopes = e.list(field, m.value)
+		case key == "dpop":
+			a.DPoP = e.bool(field, m.value, false)
+		case key == "authorization_params":
+			a.Params = e.pairs(field, m.value)
+		case key == "callbackPort": // Claude Code's; the redirect it makes of it
+			port := e.string(field, m.value)
+			if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+				e.problem(field, "%q is not a port; write 1 to 65535", clip(port))
+			}
+			a.RedirectURI = "http://localhost:" + port + "/callback"
+		case key == "enterpriseManaged": // the Inspector's
+			if e.bool(field, m.value, false) {
+				a.Grant = GrantEnterprise
+			}
+		default:
+			e.doc.warnAt(m.line, m.col, "server %q: unknown key %q of oauth is ignored", clip(e.Name), clip(m.key))
+		}
+	}
+}
+
 // checkOAuth refuses a grant that nobody knows, and looks for files beside the entry's own.
 func (e *entry) checkOAuth() {
 	a := e.OAuth
 	if a == nil {
 		return
+	}
+	if at := e.at["oauth"]; e.Command != "" {
+		e.doc.warnAt(at[0], at[1], "server %q: oauth has no effect on a command: a login is for a url; give a command its token by env", clip(e.Name))
 	}
 	if a.Grant != "" && !slices.Contains(OAuthGrants(), a.Grant) {
 		e.problem("oauth.grant", "%q is not a grant; write %s", clip(a.Grant), strings.Join(OAuthGrants(), ", "))

@@ -71,8 +71,10 @@ type Server struct {
 	Cwd       string            `json:"cwd,omitempty"` // "" = the working folder
 	URL       string            `json:"url,omitempty"`
 	Headers   map[string]string `json:"headers,omitempty"`
-	OAuth     *OAuth            `json:"oauth,omitempty"`
-	CA        string            `json:"ca,omitempty"` // file by which an https URL's host is trusted, see certs.Trust; "" = the system
+	// HeadersHelper is a program with its arguments that prints further headers, as an object of strings in JSON.
+	HeadersHelper []string `json:"headersHelper,omitempty"`
+	OAuth         *OAuth   `json:"oauth,omitempty"`
+	CA            string   `json:"ca,omitempty"` // file by which an https URL's host is trusted, see certs.Trust; "" = the system
 
 	Protocol string   `json:"protocol,omitempty"` // "" or "auto", or a protocol revision such as 2025-11-25
 	Roots    []string `json:"roots,omitempty"`    // directories or file:// URIs

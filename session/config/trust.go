@@ -32,7 +32,8 @@ func (s Server) fingerprint() string {
 		Headers            map[string]string
 		Roots              []string
 		OAuth              *OAuth
-	}{s.Transport, s.Command, norm(s.Args), normMap(s.Env), s.Cwd, s.URL, normMap(s.Headers), norm(s.Roots), s.OAuth})
+		HeadersHelper      []string `json:",omitempty"`
+	}{s.Transport, s.Command, norm(s.Args), normMap(s.Env), s.Cwd, s.URL, normMap(s.Headers), norm(s.Roots), s.OAuth, s.HeadersHelper})
 	if err != nil { // strings only: cannot happen
 		return ""
 	}

@@ -55,8 +55,8 @@ func line(l string) string {
 }
 
 // Head returns the text of an HTTP head for an entry of Kind HTTP: first (a request or status line) and the headers
-// in alphabetical order, one per line, secrets hidden.
-func Head(first string, h http.Header) []byte {
+// in alphabetical order, one per line, secrets hidden, and the values of those that secret names.
+func Head(first string, h http.Header, secret ...string) []byte {
 	names := make([]string, 0, len(h))
 	for name := range h {
 		names = append(names, name)
@@ -65,7 +65,12 @@ func Head(first string, h http.Header) []byte {
 	b := append([]byte(line(first)), '\n')
 	for _, name := range names {
 		for _, v := range h[name] {
-			b = append(b, name+": "+Header(name, v)+"\n"...)
+			if shown := Header(name, v); Secret(name) || !slices.Contains(secret, name) {
+				v = shown
+			} else {
+				v = Hidden
+			}
+			b = append(b, name+": "+v+"\n"...)
 		}
 	}
 	return b

@@ -355,9 +355,10 @@ func (t *streamable) Close() error {
 	if t.SessionID() != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), deleteGrace)
 		defer cancel()
-		if req, err := http.NewRequestWithContext(ctx, http.MethodDelete, t.url.String(), nil); err == nil {
+		x := &exchange{caller: ctx}
+		x.Context = context.WithValue(ctx, exchangeKey{}, x)
+		if req, err := http.NewRequestWithContext(x, http.MethodDelete, t.url.String(), nil); err == nil {
 			t.header(req.Header, "application/json", nil)
-			x := &exchange{Context: ctx, caller: ctx}
 			if resp, err := t.do(x, req); err == nil {
 				_, _ = readBody(resp.Body, resp.ContentLength, 4<<10) // so that the connection is free
 				_ = resp.Body.Close()

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -185,7 +187,8 @@ type exchange struct {
 	caller context.Context
 	cancel context.CancelFunc
 	detach func() bool
-	method string // of the message, for the journal
+	given  []string // headers that the authorizer gave the request that is sent
+	method string   // of the message, for the journal
 	id     string
 }
 
@@ -240,7 +243,7 @@ func (c *httpClient) do(x *exchange, req *http.Request) (*http.Response, error) 
 func (c *httpClient) attempt(x *exchange, req *http.Request) (resp *http.Response, again bool, err error) {
 	authorized := c.auth != nil && sameOrigin(c.url, req.URL)
 	if authorized {
-		if err := c.auth.Authorize(req); err != nil {
+		if err := c.authorize(x, req); err != nil {
 			return nil, false, err
 		}
 	}
@@ -258,6 +261,24 @@ func (c *httpClient) attempt(x *exchange, req *http.Request) (resp *http.Respons
 		}
 	}
 	return resp, again, nil
+}
+
+// authorize lets the authorizer put its headers into a request, in the place of those of the attempt before.
+func (c *httpClient) authorize(x *exchange, req *http.Request) error {
+	for _, name := range x.given {
+		req.Header.Del(name)
+	}
+	x.given = nil
+	before := maps.Clone(req.Header)
+	if err := c.auth.Authorize(req); err != nil {
+		return err
+	}
+	for name, values := range req.Header {
+		if !slices.Equal(values, before[name]) {
+			x.given = append(x.given, name)
+		}
+	}
+	return nil
 }
 
 // failure turns an error of net/http into one for people.
@@ -278,10 +299,11 @@ func errClosed() *failure.Error {
 // RoundTrip journals each HTTP exchange, redirects one by one.
 func (c *httpClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	e := journal.Entry{Kind: journal.HTTP, Dir: journal.Out, Note: req.Method + " " + mask.URL(req.URL.RequestURI())}
+	var given []string
 	if x, ok := req.Context().Value(exchangeKey{}).(*exchange); ok {
-		e.Method, e.ID = x.method, x.id
+		e.Method, e.ID, given = x.method, x.id, x.given
 	}
-	sent := c.tap.Append(e, mask.Head(req.Method+" "+req.URL.String()+" HTTP/1.1", req.Header))
+	sent := c.tap.Append(e, mask.Head(req.Method+" "+req.URL.String()+" HTTP/1.1", req.Header, given...))
 	start := time.Now()
 	resp, err := c.via.RoundTrip(req)
 	e.Dir, e.Peer, e.Took = journal.In, sent, time.Since(start)
@@ -332,6 +354,11 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 	if away {
 		for name := range c.headers {
 			req.Header.Del(name)
+		}
+		if x, ok := req.Context().Value(exchangeKey{}).(*exchange); ok {
+			for _, name := range x.given {
+				req.Header.Del(name)
+			}
 		}
 		for _, name := range []string{"Authorization", "Cookie", "Mcp-Session-Id", "Last-Event-Id"} {
 			req.Header.Del(name)

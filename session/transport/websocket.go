@@ -109,7 +109,7 @@ func (t *socket) upgrade(x *exchange) (*websocket.Conn, error) {
 			req.Header.Set(name, value)
 		}
 		if t.auth != nil {
-			if err := t.auth.Authorize(req); err != nil {
+			if err := t.authorize(x, req); err != nil {
 				return nil, err
 			}
 		}
