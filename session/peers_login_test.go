@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcphud/mcphud/session"
@@ -97,6 +98,31 @@ func TestPeerLogin(t *testing.T) {
 	logIn(t, s, user)
 	if text, err := answer(s, "write", "{}"); err != nil || text != "written with notes:read notes:write" {
 		t.Errorf("%q: %v", text, err)
+	}
+}
+
+// TestPeerLoginProof: a server that takes only tokens which are bound to a key gets them with a fresh proof for each request, with the nonces
+// of server and authorization server where they want such.
+func TestPeerLoginProof(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"plain": {"--dpop"}, "nonce": {"--dpop", "--nonce"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, user := loginPeer(t, peertest.Login(t, append(flags, "--ttl", "20")...))
+			wantsLogin(t, s.Connect(t.Context()))
+			logIn(t, s, user)
+			for range 3 { // each refreshes, with a proof
+				if text, err := answer(s, "whoami", "{}"); err != nil || !strings.Contains(text, `"scheme":"DPoP"`) {
+					t.Errorf("%q: %v", text, err)
+				}
+			}
+			_, err := answer(s, "write", "{}")
+			wantsLogin(t, err)
+			logIn(t, s, user)
+			if text, err := answer(s, "write", "{}"); err != nil || text != "written with notes:read notes:write" {
+				t.Errorf("%q: %v", text, err)
+			}
+		})
 	}
 }
 

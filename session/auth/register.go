@@ -89,23 +89,15 @@ func (t *talk) register(ctx context.Context, d *discovery, redirect string) (*Cl
 	if want.Method == "" {
 		return nil, unknownMethod(m)
 	}
-	body, err := json.Marshal(want)
+	got, err := t.registered(ctx, m.Register, want)
+	if refused(err, "invalid_client_metadata") && want.Scope != "" {
+		// RFC 7591 section 2: which scopes a client may ask for is up to the authorization server, and some know only their own ones here.
+		t.flow.note("registering without scopes, after %s", err)
+		want.Scope = ""
+		got, err = t.registered(ctx, m.Register, want)
+	}
 	if err != nil {
 		return nil, err
-	}
-	r, err := t.post(ctx, m.Register, "application/json", body, nil)
-	if err != nil {
-		return nil, err
-	}
-	var got registration
-	if err := document(r, &got); err != nil || r.status != http.StatusCreated && r.status != http.StatusOK {
-		if err == nil && got.Error != "" {
-			return nil, &Refusal{got.Error, r.said.Replace(got.Describe), r.status}
-		}
-		return nil, &Violation{ByIssuer, "RFC 7591 section 3.2", fmt.Sprintf("the registration endpoint answered with %d %s and no client", r.status, http.StatusText(r.status))}
-	}
-	if got.ID == "" {
-		return nil, &Violation{ByIssuer, "RFC 7591 section 3.2.1", "there is no client_id in its answer"}
 	}
 	c := &Client{ID: got.ID, Secret: got.Secret, Method: cmp.Or(got.Method, want.Method), Redirect: redirect, Origin: Registered}
 	switch c.Method {
@@ -122,4 +114,27 @@ func (t *talk) register(ctx context.Context, d *discovery, redirect string) (*Cl
 	}
 	t.flow.note("client_id %s, registered now", text.Clip(c.ID, 100))
 	return c, nil
+}
+
+// registered asks a registration endpoint for a client.
+func (t *talk) registered(ctx context.Context, endpoint string, want registration) (*registration, error) {
+	body, err := json.Marshal(want)
+	if err != nil {
+		return nil, err
+	}
+	r, err := t.post(ctx, endpoint, "application/json", body, nil)
+	if err != nil {
+		return nil, err
+	}
+	var got registration
+	if err := document(r, &got); err != nil || r.status != http.StatusCreated && r.status != http.StatusOK {
+		if err == nil && got.Error != "" {
+			return nil, &Refusal{got.Error, r.said.Replace(got.Describe), r.status}
+		}
+		return nil, &Violation{ByIssuer, "RFC 7591 section 3.2", fmt.Sprintf("the registration endpoint answered with %d %s and no client", r.status, http.StatusText(r.status))}
+	}
+	if got.ID == "" {
+		return nil, &Violation{ByIssuer, "RFC 7591 section 3.2.1", "there is no client_id in its answer"}
+	}
+	return &got, nil
 }

@@ -3,6 +3,8 @@ package auth_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -160,5 +162,34 @@ func TestClientMetadataWithoutTheRedirect(t *testing.T) {
 		if len(r.Issuer.Calls("/register")) != 1 {
 			t.Errorf("%s: not registered", redirect)
 		}
+	}
+}
+
+// Some authorization servers know only scopes of their own when they register a client, such as openid, and no scopes of a resource. They
+// get a registration without scopes, which are then up to them.
+func TestRegisteredWithoutScopes(t *testing.T) {
+	r := public(t, authtest.Knobs{})
+	r.Issuer.Client("plain", "", "none", "http://127.0.0.1:7777/callback")
+	r.Issuer.Set(func(k *authtest.Knobs) {
+		k.Serve = map[string]http.HandlerFunc{"/register": func(w http.ResponseWriter, q *http.Request) {
+			var asked struct{ Scope string }
+			w.Header().Set("Content-Type", "application/json")
+			if err := json.NewDecoder(q.Body).Decode(&asked); err != nil || asked.Scope != "" {
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = io.WriteString(w, `{"error":"invalid_client_metadata","error_description":"scope must only contain supported values"}`)
+				return
+			}
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, `{"client_id":"plain","token_endpoint_auth_method":"none"}`)
+		}}
+	})
+	if err := r.open().call("echo"); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.Issuer.Calls("/register")); n != 2 {
+		t.Errorf("asked %d times for a registration", n)
+	}
+	if got := asked(t, r.p.Shown()[0]); len(got) != 1 || got[0] != "mcp:read" {
+		t.Errorf("the login asked for %q", got)
 	}
 }
