@@ -85,6 +85,9 @@ func (t *talk) failed(err error) error {
 	e.Stage = "login"
 	if e.Next == "" {
 		e.Next = next(err)
+		if t.server.OAuth.ByMachine() && violation(err) == nil {
+			e.Next = "check what the authorization server knows of this client"
+		}
 	}
 	if t.skew > wrongClock || t.skew < -wrongClock {
 		e.Detail = strings.TrimSpace(e.Detail + fmt.Sprintf("\nthe clock here is off by %s, as the authorization server sees it", text.Duration(t.skew.Abs())))
@@ -121,7 +124,10 @@ func (a *Authorizer) Discover(ctx context.Context, p Person) (*Flow, error) {
 	d, err := t.discover(ctx, ch)
 	if err == nil {
 		t.flow.begin(StepRegister)
-		if err = d.server.forBrowsers(); err == nil {
+		if !a.server.OAuth.ByMachine() {
+			err = d.server.forBrowsers()
+		}
+		if err == nil {
 			t.flow.note("%s", t.identity(d.server))
 			t.flow.end(Done, nil)
 		}
@@ -136,6 +142,8 @@ func (a *Authorizer) Discover(ctx context.Context, p Person) (*Flow, error) {
 // identity says how the authorization server would know us.
 func (t *talk) identity(m *Metadata) string {
 	switch o := t.server.OAuth; {
+	case o.ByMachine():
+		return "a token would be got by the grant " + o.Grant + ", without a person"
 	case o != nil && o.ClientID != "":
 		return "a login would use the client_id of the configuration"
 	case t.opts.Document != "" && m.TakesDocuments:

@@ -468,3 +468,44 @@ func TestEnterpriseManaged(t *testing.T) {
 		})
 	}
 }
+
+// Where the token endpoint is configured nothing is discovered, and it may be nearer than the server.
+func TestGrantAtAConfiguredEndpoint(t *testing.T) {
+	srv := authtest.Memory(t, authtest.Knobs{})
+	near := srv.Beside("10.1.2.3", authtest.Knobs{Other: func(r *http.Request) string {
+		if r.PostForm.Get("assertion") == "" {
+			return "invalid_request"
+		}
+		return ""
+	}})
+	srv.Move(near)
+	assertion := jwtOf(t, "JWT", map[string]any{"aud": "api://of-the-company"}) // its token_url says where that is good
+	r := at(t, srv, auth.Options{}, func(s *config.Server) {
+		s.OAuth = &config.OAuth{Grant: config.GrantWorkload, TokenURL: near.URL + "/token", Assertion: assertion, Scopes: []string{"mcp:read"}}
+	})
+	r.works()
+	if len(srv.Calls("/.well-known/oauth-protected-resource/mcp")) != 0 || len(near.Calls("")) != 1 || near.Calls("/token")[0].Form.Get("scope") != "mcp:read" {
+		t.Errorf("asked %+v", near.Calls(""))
+	}
+}
+
+// What a program would do can be seen beforehand, also where nobody could log in.
+func TestDiscoverOfAProgram(t *testing.T) {
+	r := program(t, authtest.Knobs{Metadata: func(doc map[string]any) { delete(doc, "authorization_endpoint") }}, config.OAuth{Grant: config.GrantClient, ClientID: "a", ClientSecret: "zqsecretzq"})
+	f, err := r.s.Authorizer().Discover(t.Context(), nil)
+	if err != nil || !strings.Contains(fmt.Sprint(f.Steps()), "the grant client_credentials, without a person") || len(r.Issuer.Calls("/token")) != 0 {
+		t.Errorf("%v, %+v", err, f.Steps())
+	}
+}
+
+// What a person does about a grant that is refused is not a login.
+func TestARefusedGrantSaysWhatToDo(t *testing.T) {
+	r := program(t, authtest.Knobs{Other: func(*http.Request) string { return "invalid_client" }}, config.OAuth{Grant: config.GrantClient, ClientID: "a", ClientSecret: "zqsecretzq"})
+	err := r.s.Connect(t.Context())
+	if e := (*failure.Error)(nil); !errors.As(err, &e) || strings.Contains(e.Next, "log in") || e.Next == "" || e.Remedy == failure.LogIn {
+		t.Errorf("got %+v", err)
+	}
+	if s := r.last(); s.Name != auth.StepToken || s.State != auth.Failed || len(s.Exchanges) != 1 {
+		t.Errorf("step %+v", s)
+	}
+}

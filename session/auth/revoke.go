@@ -62,6 +62,9 @@ func (t *talk) revoke(ctx context.Context, c *Credentials) (StepState, error) {
 		t.flow.note("%s has no revocation endpoint: the tokens are good until they expire", mask.URL(c.Issuer))
 		return Skipped, nil
 	}
+	if u, err := url.Parse(c.RevokeURL); err == nil {
+		t.near[u.Host] = true // whoever logged in there was asked
+	}
 	ctx, cancel := context.WithTimeout(ctx, revokeTimeout)
 	defer cancel()
 	for _, token := range []struct{ value, hint string }{{c.Token.Refresh, "refresh_token"}, {c.Token.Access, "access_token"}} {
