@@ -366,3 +366,38 @@ func TestTooManyQuestions(t *testing.T) {
 		waits(t, q, 0)
 	})
 }
+
+// A result of a type that the protocol does not have is none: nobody here knows what it means. An older protocol has no types.
+func TestResultsOfAnUnknownType(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, modern := range []bool{true, false} {
+			for _, result := range []string{`{"resultType":"partial","content":[]}`, `{"content":[{"type":"text","text":"` + strings.Repeat("x", 200_000) + `"}],"resultType":"partial"}`} {
+				_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+					p.Serve(func(env jsonrpc.Envelope) {
+						switch {
+						case env.Method == "tools/call":
+							p.Answer(env, result)
+						case env.Method == "initialize":
+							p.Answer(env, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"t","version":"1"}}`)
+						case modern && env.Method == "server/discover":
+							p.Answer(env, modernHello)
+						default:
+							p.Refuse(env, -32601, "")
+						}
+					})
+				})}, config.Server{})
+				r, err := s.Call(t.Context(), "tools/call", json.RawMessage(`{"name":"x"}`), session.CallOptions{})
+				if !modern {
+					if err != nil || string(r.Result) != result {
+						t.Error(err)
+					}
+					continue
+				}
+				var e *failure.Error
+				if !errors.As(err, &e) || e.Kind != failure.Protocol || !strings.Contains(err.Error(), `unknown type (resultType "partial")`) || string(e.Data) != result {
+					t.Error(err)
+				}
+			}
+		}
+	})
+}

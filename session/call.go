@@ -179,7 +179,7 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 			}
 			return r, failure.Wrap(err, s.Title(), stage)
 		}
-		if !asksForInput(r.Result) {
+		if resultType(r.Result) != inputRequired {
 			if rounds.n > 0 {
 				r.Took = time.Since(rounds.cause.Started) // what was asked and answered is part of the call
 			}
@@ -220,6 +220,9 @@ func (s *Session) exchange(ctx context.Context, method, target string, params []
 		}
 		if transport.Refused(err) {
 			s.lost(c, err)
+		}
+		if err == nil && c.era == Modern {
+			err = known(r.Result)
 		}
 		if try > 1 || !errors.Is(err, transport.ErrSessionLost) {
 			return r, err

@@ -10,20 +10,40 @@ import (
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/text"
 )
 
 // maxRounds bounds how often one call may be answered with further questions.
 const maxRounds = 50
 
-// asksForInput reports whether a result is an input_required one (2026-07-28). It is a handful of members: a result of any size
-// that is not one must not be searched to its end, so the mark is looked for near both of its ends only.
-func asksForInput(result []byte) bool {
+// inputRequired is the type of a result that asks before it answers.
+const inputRequired = "input_required"
+
+// resultType is what kind of result it says to be (2026-07-28), "" where it says nothing. A result of any size must not be searched
+// to its end, so the mark is looked for near both of its ends only.
+func resultType(result []byte) string {
 	const near = 64 << 10
 	mark := []byte(`"resultType"`)
 	if len(result) > 2*near && !bytes.Contains(result[:near], mark) && !bytes.Contains(result[len(result)-near:], mark) {
-		return false
+		return ""
 	}
-	return bytes.Contains(result, mark) && jsonrpc.GetString(result, "resultType") == "input_required"
+	if !bytes.Contains(result, mark) {
+		return ""
+	}
+	return jsonrpc.GetString(result, "resultType")
+}
+
+// known returns an error for a result whose type the protocol does not have: what it means nobody here knows.
+func known(result []byte) error {
+	switch kind := resultType(result); kind {
+	case "", "complete", "task", inputRequired:
+		return nil
+	default:
+		return &failure.Error{
+			Kind: failure.Protocol, Message: fmt.Sprintf("the answer is of an unknown type (resultType %q)", text.Clip(kind, 60)), Data: result,
+			Next: "see the answer as it was sent", Remedy: failure.SeeTraffic,
+		}
+	}
 }
 
 // answerInput answers what an input_required result asks, and gives the members that the call is made again with.
