@@ -245,3 +245,34 @@ func TestUndeclaredModesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestMisformedRequestsAreAnswered: a request that is wrong in itself asks nobody, but gets an answer. What is no JSON has none.
+func TestMisformedRequestsAreAnswered(t *testing.T) {
+	for request, want := range map[string]string{
+		`"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":["Speak"]`:           "-32602",
+		`"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":5`:                   "-32602",
+		`"jsonrpc":"2.0","id":7,"method":"ping","params":"x"`:                                 "-32602",
+		`"jsonrpc":"1.0","id":"q","method":"elicitation/create","params":{"message":"Speak"}`: "-32600",
+		`"jsonrpc":"2.0","id":-1,"method":"ping","result":{}`:                                 "-32600",
+	} {
+		q := pending.New(pending.Options{Rules: []pending.Rule{always{`{"action":"accept"}`}}})
+		_, s := sessiontest.Open(t, session.Options{HealthInterval: -1, Pending: q, Dial: sessiontest.Dial(func(_ int, p *sessiontest.Peer) {
+			p.Handshake(`{"tools":{}}`)
+			var call jsonrpc.Envelope
+			p.Serve(func(env jsonrpc.Envelope) {
+				switch env.Method {
+				case "tools/call":
+					call = env
+					p.Send(`{%s`, request) // is no JSON
+					p.Send(`{%s}`, request)
+				case "":
+					p.Answer(call, fmt.Sprintf(`{"code":%s}`, cmp.Or(string(jsonrpc.Get(env.Error, "code")), "null")))
+				}
+			})
+		})}, config.Server{})
+		got, err := s.CallTool(t.Context(), "x", nil, session.CallOptions{})
+		if err != nil || string(got.Result) != `{"code":`+want+`}` || len(q.Ended()) > 0 {
+			t.Errorf("%s: %s %v, want %s", request, got.Result, err, want)
+		}
+	}
+}

@@ -82,6 +82,9 @@ func (m *Mux) malformed(env jsonrpc.Envelope, frame []byte, err error) {
 	if i := bytes.LastIndex(frame, []byte(`{"jsonrpc"`)); i > 0 {
 		defer m.rescue(frame[i:])
 	}
+	if request := env.Method != "" && env.ID != nil && strings.IndexByte("\"-0123456789", env.ID[0]) >= 0; request && syntax == nil {
+		m.decline(env.ID, misformed(env, err))
+	}
 	if id, ok := parseID(env.ID); ok && env.Method == "" {
 		m.fail(id, &failure.Error{
 			Kind: failure.Protocol, Message: "the server's answer is malformed: " + err.Error(), Err: err,

@@ -70,6 +70,10 @@ func (m *Mux) release(id uint64) {
 // request answers a request of the server, on a goroutine of its own: writing on the reader's could block both sides.
 func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
 	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.Request, Method: env.Method, ID: string(env.ID)}, frame)
+	if fault := misformed(env, nil); fault != nil {
+		m.decline(env.ID, fault)
+		return
+	}
 	id := string(env.ID)
 	if len(frame) > maxPadding+2*len(env.Params) { // while it waits it holds what was asked, and not what a server sent along
 		env.ID, env.Params = []byte(id), bytes.Clone(env.Params)
@@ -82,14 +86,9 @@ func (m *Mux) request(env jsonrpc.Envelope, frame []byte, of uint64, tag any) {
 		limit *= 2
 	}
 	if _, twice := m.serving[id]; twice || len(m.serving) >= limit || m.closed != nil {
-		refuse := !twice && m.closed == nil && m.refusing < maxServing
-		if refuse {
-			m.refusing++
-			m.wg.Add(1)
-		}
 		m.mu.Unlock()
 		stop(nil)
-		m.refuse(env, twice, refuse)
+		m.refuse(env, twice)
 		return
 	}
 	one := &serving{stop: stop}
@@ -145,20 +144,41 @@ func (m *Mux) stopServing(params []byte) {
 }
 
 // refuse says why a request of the server is not answered: to the server too, unless it has another with this id, or does not read.
-func (m *Mux) refuse(env jsonrpc.Envelope, twice, reply bool) {
+func (m *Mux) refuse(env jsonrpc.Envelope, twice bool) {
 	note := "not answered: too many requests of the server at once"
 	if twice {
 		note = "not answered: the server's request with this id is still being answered"
 	}
 	m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.State, Method: env.Method, Note: note}, nil)
-	if !reply {
+	if !twice {
+		m.decline(env.ID, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: fmt.Sprintf("more than %d requests at once", maxServing)})
+	}
+}
+
+// decline answers a request of the server with an error, unless it does not read so many that went before.
+func (m *Mux) decline(id []byte, fault *jsonrpc.Error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed != nil || m.refusing == maxServing {
 		return
 	}
-	go func() {
-		defer m.wg.Done()
-		m.serve(m.ctx, env.ID, nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: fmt.Sprintf("more than %d requests at once", maxServing)})
+	m.refusing++
+	id = bytes.Clone(id)
+	m.wg.Go(func() {
+		m.serve(m.ctx, id, nil, fault)
 		m.mu.Lock()
 		m.refusing--
 		m.mu.Unlock()
-	}()
+	})
+}
+
+// misformed is the error that a request of the server gets which is wrong in itself, nil where it is not.
+func misformed(env jsonrpc.Envelope, err error) *jsonrpc.Error {
+	switch {
+	case env.Params != nil && env.Params[0] != '{': // of MCP, unlike those of JSON-RPC
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "params must be an object"}
+	case err != nil:
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
+	}
+	return nil
 }
