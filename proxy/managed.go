@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/forward"
 	"github.com/mcphud/mcphud/proxy/manage"
 	"github.com/mcphud/mcphud/proxy/routes"
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/failure"
 )
 
@@ -105,6 +106,20 @@ func (m managed) Acquire(agent string) (route *routes.Route, way http.RoundTripp
 		return nil, nil, nil, false
 	}
 	return t.Route, t.Own(), t.Release, true
+}
+
+// Authorizer has the credentials for the server of a route: those that are in use, if it is in force.
+func (m managed) Authorizer(route *routes.Route) *auth.Authorizer {
+	if m.routeOf(route.Name) == route {
+		return m.authorizer(route.Name)
+	}
+	return auth.New(route.Server(), m.o.Login)
+}
+
+// NeedsLogin reports whether an agent refuses requests until somebody logs in.
+func (m managed) NeedsLogin(agent string) bool {
+	a := m.authorizer(agent)
+	return a != nil && a.Status().Challenge != nil
 }
 
 // Unhealthy is why the circuit breaker of an agent is open, "" if it is not.

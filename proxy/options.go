@@ -91,6 +91,9 @@ func (o *Options) complete() error {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Login.Store == nil {
+		o.Login.Store = auth.NewMemory()
+	}
 	switch {
 	case o.Port < 0 || o.Port > 65535:
 		return fmt.Errorf("port %d is not between 0 and 65535", o.Port)

@@ -67,7 +67,7 @@ func (a *app) routerCommand() *cobra.Command {
 			"With --stdio it listens nowhere, serves all agents as one over stdin and stdout, and ends with its input. " +
 			"SIGHUP reads routing.json again, which also happens by itself when it changes; an invalid file keeps the last valid routes in force.\n\n" +
 			"Servers can be registered while it runs, over a Unix socket that the log names and only you can use: RegisterMcpServer, ConnectMcpServer, " +
-			"DisconnectMcpServer, ListMcpServers and GetMcpTools are each a POST of JSON to their own path.\n\n" +
+			"DisconnectMcpServer, ListMcpServers, GetMcpTools, StartMcpOAuth and CompleteMcpOAuth are each a POST of JSON to their own path.\n\n" +
 			"A setting is taken from its flag, else from the environment (ROUTER_HOST, ROUTER_PORT), else from routing.json (port, tokens); " +
 			"mcphud config explain router shows which.",
 		Example: "  mcphud router\n  mcphud router --port 0 --routes ./routing.json\n  mcphud -- mcphud router --stdio --routes ./routing.json\n" +

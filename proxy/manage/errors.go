@@ -87,6 +87,13 @@ func explain(err error, route *routes.Route, stderr string) *failure.Error {
 		out.Message = mask.Text(f.Message)
 	}
 	switch {
+	case e.Kind != failure.OAuth || route.Command != "":
+	case route.OAuth == nil:
+		out.Next = `register it with "oauth": {} to log in there`
+	case e.Remedy == failure.LogIn:
+		out.Message, out.Remedy, out.Next = mask.Text(e.Message), e.Remedy, "log in with StartMcpOAuth"
+	}
+	switch {
 	case route.Command == "":
 		out.URL = mask.URL(route.Endpoint().String())
 	case out.Kind == failure.ChannelClosed:

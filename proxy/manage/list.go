@@ -106,8 +106,13 @@ func (s *Server) list(_ context.Context, body []byte) ([]byte, error) {
 	return encode(map[string]any{"servers": all})
 }
 
-// health sets the status of a served server that is unhealthy.
+// health sets the status of a served server that is unhealthy, or wants a login.
 func (s *Server) health(l *listed) {
+	if s.o.Router.NeedsLogin(l.Name) {
+		l.Status = session.NeedsLogin
+		l.Error = failureOf(failure.OAuth, l.Name, "the server wants a login; StartMcpOAuth starts one").JSON()
+		return
+	}
 	if why := s.o.Router.Unhealthy(l.Name); why != "" {
 		l.Status = session.Failed
 		l.Error = failureOf(failure.Transport, l.Name, "%s", mask.Text(why)).JSON()

@@ -1,9 +1,9 @@
-// Package manage lets processes of the router's own user register servers while it runs: five operations over HTTP on a
+// Package manage lets processes of the router's own user register servers while it runs: seven operations over HTTP on a
 // private Unix socket, each a POST of a JSON object to its own path, which returns a JSON object.
 //
 // RegisterMcpServer adds a server, ConnectMcpServer opens a session with it and serves it like a route of the file,
-// DisconnectMcpServer ends that, ListMcpServers lists all servers and GetMcpTools their tools. Registrations end with the
-// router. The routes file takes precedence over them, now and when it changes.
+// DisconnectMcpServer ends that, ListMcpServers lists all servers and GetMcpTools their tools. StartMcpOAuth begins a login at a
+// server, and CompleteMcpOAuth ends it. Registrations end with the router. The routes file takes precedence over them, now and when it changes.
 package manage
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/listen"
 )
@@ -36,6 +37,10 @@ type Router interface {
 	Acquire(agent string) (route *routes.Route, transport http.RoundTripper, release func(), ok bool)
 	// Unhealthy is why an agent in force gets no requests, "" if it does.
 	Unhealthy(agent string) string
+	// Authorizer has the credentials for the server of a route with oauth, which may be in force or not.
+	Authorizer(*routes.Route) *auth.Authorizer
+	// NeedsLogin reports whether an agent in force refuses requests until somebody logs in.
+	NeedsLogin(agent string) bool
 	// Stderr is the end of the stderr of an agent's processes, also of a candidate's.
 	Stderr(agent string) string
 }
@@ -68,8 +73,9 @@ type Server struct {
 	end  context.CancelFunc
 	done sync.WaitGroup
 
-	mu    sync.Mutex
-	known map[string]*server
+	mu     sync.Mutex
+	known  map[string]*server
+	logins map[string]*login // by server
 }
 
 // Open creates the socket and serves it.
@@ -77,7 +83,7 @@ func Open(o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, known: map[string]*server{}}
+	s := &Server{o: o, known: map[string]*server{}, logins: map[string]*login{}}
 	var err error
 	if s.ln, s.path, err = socket.Listen(socket.Dirs(), fmt.Sprintf("manage-%d.sock", o.Port)); err != nil {
 		return nil, fmt.Errorf("cannot open the management socket: %w", err)
@@ -147,7 +153,7 @@ type server struct {
 	// Under the Server's mutex.
 
 	state session.State
-	err   *failure.Error // of state Failed
+	err   *failure.Error // of state Failed or NeedsLogin
 	tools int            // at the time of ConnectMcpServer
 	stop  context.CancelFunc
 }

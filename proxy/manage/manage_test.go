@@ -46,15 +46,21 @@ func TestG1_TheSocketIsPrivate(t *testing.T) {
 func TestG1_WhatIsNotUnderstoodIsRefused(t *testing.T) {
 	g := start(t, `"fixed":{"hostPort":1}`)
 	ok[state](g, "RegisterMcpServer", `{"name":"there","hostPort":1}`)
-	five := "the operations are RegisterMcpServer, ConnectMcpServer, DisconnectMcpServer, ListMcpServers, GetMcpTools"
+	seven := "the operations are RegisterMcpServer, ConnectMcpServer, DisconnectMcpServer, ListMcpServers, GetMcpTools, StartMcpOAuth, CompleteMcpOAuth"
 	for _, c := range []struct {
 		verb, body string
 		status     int
 		kind, says string
 	}{
-		{"StartMcpOAuth", "{}", 404, "Usage", five},
-		{"registermcpserver", "{}", 404, "Usage", five},
-		{"", "", 404, "Usage", five},
+		{"registermcpserver", "{}", 404, "Usage", seven},
+		{"", "", 404, "Usage", seven},
+		{"StartMcpOAuth", "{}", 400, "Usage", "name of the server missing"},
+		{"StartMcpOAuth", `{"name":"nobody"}`, 404, "ServerNotFound", "no such server"},
+		{"StartMcpOAuth", `{"name":"there"}`, 409, "Usage", "has no url"},
+		{"StartMcpOAuth", `{"name":"there","url":"x"}`, 400, "Usage", "unknown member \"url\""},
+		{"CompleteMcpOAuth", `{"name":"there"}`, 404, "ServerNotFound", "no login is under way"},
+		{"CompleteMcpOAuth", `{"name":"there","code":"x"}`, 400, "Usage", "give callback_url, or code and state"},
+		{"CompleteMcpOAuth", `{"name":"there","code":7}`, 400, "Usage", "code must be a text"},
 		{"RegisterMcpServer", "{", 400, "Usage", "not JSON"},
 		{"RegisterMcpServer", "[]", 400, "Usage", "a JSON object"},
 		{"RegisterMcpServer", "", 400, "Usage", "has no name"},
@@ -66,7 +72,9 @@ func TestG1_WhatIsNotUnderstoodIsRefused(t *testing.T) {
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"hostPort":2}`, 400, "Usage", "hostPort"},
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"HostPort":2}`, 400, "Usage", "HostPort"},
 		{"RegisterMcpServer", `{"name":"a","command":"x","env":{"A":"1","A":"2"}}`, 400, "Usage", "twice"},
-		{"RegisterMcpServer", `{"name":"a","hostPort":1,"oauth":{}}`, 400, "Usage", "oauth is unknown"},
+		{"RegisterMcpServer", `{"name":"a","hostPort":1,"oauth":{}}`, 400, "Usage", "oauth applies only to a route with a url"},
+		{"RegisterMcpServer", `{"name":"a","url":"https://x/","oauth":{"x":1}}`, 400, "Usage", "oauth.x is unknown"},
+		{"RegisterMcpServer", `{"name":"a","url":"https://x/","oauth":{"assertion_file":"a.jwt"}}`, 400, "Usage", "relative path"},
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"args":["x"]}`, 400, "Usage", "applies only to a route with a command"},
 		{"RegisterMcpServer", `{"name":"a","hostPort":1,"timeout":5}`, 400, "Usage", "timeout"},
 		{"RegisterMcpServer", `{"name":"a","command":"x","cwd":"sub"}`, 400, "Usage", "absolute"},

@@ -27,6 +27,8 @@ var operations = []operation{
 	{"DisconnectMcpServer", false, (*Server).disconnect},
 	{"ListMcpServers", true, (*Server).list},
 	{"GetMcpTools", true, (*Server).getTools},
+	{"StartMcpOAuth", false, (*Server).startLogin},
+	{"CompleteMcpOAuth", false, (*Server).completeLogin},
 }
 
 func operationNames() string {

@@ -123,7 +123,11 @@ func (s *Server) connectRegistered(ctx context.Context, v *server) ([]byte, erro
 		s.setState(v, session.Disconnected, nil, nil)
 		return nil, failureOf(failure.Interrupted, v.route.Name, "connecting was cancelled")
 	}
-	s.setState(v, session.Failed, e, nil)
+	state := session.Failed
+	if e.Remedy == failure.LogIn {
+		state = session.NeedsLogin
+	}
+	s.setState(v, state, e, nil)
 	s.o.Logger.Warn("server not connected", "agent", v.route.Name, "error", e.Error())
 	return nil, e
 }
@@ -163,6 +167,7 @@ func (s *Server) disconnect(ctx context.Context, body []byte) ([]byte, error) {
 		v.stop()
 	}
 	s.mu.Unlock()
+	s.endLogin(name)
 	v, release, err := s.lock(ctx, name)
 	if err != nil {
 		return nil, err

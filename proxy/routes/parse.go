@@ -82,6 +82,8 @@ func ParseOne(text []byte) (*Route, error) {
 		return nil, fmt.Errorf("cwd is %q; it must be an absolute path", clip(r.Cwd))
 	case r.CA != "" && !filepath.IsAbs(r.CA):
 		return nil, fmt.Errorf("ca is %q; it must be an absolute path", clip(r.CA))
+	case r.OAuth != nil && !r.OAuth.Resolved():
+		return nil, errors.New("oauth names a file by a relative path; it must be an absolute one")
 	default:
 		if err := r.vouched(); err != nil {
 			return nil, fmt.Errorf("ca: %w", err)

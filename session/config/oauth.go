@@ -113,6 +113,11 @@ func (a *OAuth) Text(key string) *string {
 	return nil
 }
 
+// Resolved reports whether all paths of files are independent of the working directory.
+func (a *OAuth) Resolved() bool {
+	return !slices.ContainsFunc(a.files(), func(file string) bool { return !filepath.IsAbs(file) })
+}
+
 // Resolve makes the paths of files independent of the working directory: they are relative to folder.
 func (a *OAuth) Resolve(folder string) {
 	for _, t := range a.texts() {

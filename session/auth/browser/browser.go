@@ -28,6 +28,8 @@ type Person struct {
 	Paste func(ctx context.Context) (string, error)
 	// Open opens the URL; nil where that is not wanted. See the function Open.
 	Open func(ctx context.Context, page string) error
+	// Elsewhere says that whoever shows the URL takes the browser back: nothing listens here, and the callback is pasted.
+	Elsewhere bool
 	// Note takes what went wrong without ending the waiting, such as a text that is not the right URL; nil for nobody.
 	Note func(error)
 }
@@ -62,7 +64,7 @@ func (p *Person) Expect(ctx context.Context, redirect string) (auth.Visit, error
 		return nil, &failure.Error{Kind: failure.Usage, Message: fmt.Sprintf("the redirect %q is not an http URL", mask.URL(redirect)), Next: "configure one such as http://127.0.0.1:8080/callback"}
 	}
 	v := &visit{person: p, redirect: u, text: redirect}
-	if u.Scheme == "https" || !listen.Loopback(u.Hostname()) {
+	if p.Elsewhere || u.Scheme == "https" || !listen.Loopback(u.Hostname()) {
 		if p.Paste == nil {
 			return nil, &failure.Error{Kind: failure.OAuth, Message: "the browser comes back to " + mask.URL(redirect) + ", which is not here", Next: "log in where the URL that it ends at can be pasted"}
 		}
