@@ -34,6 +34,9 @@ func TestDPoP(t *testing.T) {
 				if !strings.HasPrefix(c.Header.Get("Authorization"), "DPoP ") {
 					t.Errorf("sent with %.10s", c.Header.Get("Authorization"))
 				}
+				if strings.Contains(r.journal(), c.Header.Get("DPoP")) {
+					t.Error("a proof is in the journal")
+				}
 			}
 			if jkt := r.Issuer.Calls("/authorize")[0].Query.Get("dpop_jkt"); len(jkt) != 43 {
 				t.Errorf("the code is bound to %q", jkt)
