@@ -43,9 +43,12 @@ type Authorizer struct {
 	nonce atomic.Pointer[string]      // that the server wants in the next DPoP proof
 	renewing
 
+	reading sync.Mutex // held by who reads the store, which may wait for a keychain
+
 	mu        sync.Mutex
 	tap       transport.Tap
 	loaded    bool
+	unread    error      // why the store could not be read; nil if it could
 	challenge *Challenge // the last refusal that no token has answered
 	flow      *Flow      // the last login; nil for none
 	running   bool       // a login

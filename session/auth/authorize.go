@@ -96,23 +96,36 @@ func (a *Authorizer) credentials(ctx context.Context) (*Credentials, error) {
 	if c := a.creds.Load(); c != nil {
 		return c, nil
 	}
+	a.reading.Lock()
+	defer a.reading.Unlock()
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.loaded || a.url == nil {
+	loaded := a.loaded
+	a.mu.Unlock()
+	if loaded || a.url == nil {
 		return a.creds.Load(), nil
 	}
 	found, err := a.opts.Store.Find(ctx, Resource(a.url))
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil && len(found) > 0: // there is a login, which cannot be used now
 		return nil, &failure.Error{
 			Kind: failure.OAuth, URL: mask.URL(a.server.URL), Stage: "reading the credentials", Err: err,
-			Message: "the credentials cannot be read from " + a.opts.Store.Where() + ": " + mask.Text(err.Error()), Next: "unlock it, or log in again",
+			Message: unreadable(err), Next: "unlock it, or log in again", Remedy: failure.LogIn, Object: mask.URL(a.server.URL),
 		}
 	}
-	a.loaded = true
-	if len(found) > 0 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.unread = err; !a.loaded && len(found) > 0 {
 		a.creds.Store(&found[0])
 	}
+	a.loaded = a.loaded || err == nil // else the next request looks again; a server without a login is not its business
 	return a.creds.Load(), nil
+}
+
+// unreadable is an error of the store, for people.
+func unreadable(err error) string {
+	return "the credentials cannot be read: " + text.Clip(mask.Text(err.Error()), 400)
 }
 
 // Answered implements transport.Authorizer: a refused token is refreshed; what else there is takes a person.
@@ -173,7 +186,12 @@ func (a *Authorizer) needsLogin(ch *Challenge) error {
 		e.Message = "the server does not take the token any more"
 		e.Next = "log in again"
 	}
-	if why := a.ended.Load(); why != nil && ch.Error != "insufficient_scope" {
+	a.mu.Lock()
+	unread := a.unread
+	a.mu.Unlock()
+	if unread != nil && a.creds.Load() == nil {
+		e.Detail = unreadable(unread)
+	} else if why := a.ended.Load(); why != nil && ch.Error != "insufficient_scope" {
 		e.Message, e.Detail = "the login has ended", *why
 	} else if ch.Describe != "" {
 		e.Detail = text.Clip(mask.Text(ch.Describe), 400)
