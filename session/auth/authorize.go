@@ -76,7 +76,7 @@ func (a *Authorizer) Authorize(req *http.Request) error {
 	}
 	if c.expiring(a.opts.Now()) && a.renewable(c) {
 		// A server that is down, or refuses, is no reason to keep back a token that may still be good: the answer tells.
-		if err := a.renew(req.Context(), c.Token.Access); err != nil && req.Context().Err() != nil {
+		if err := a.renewAhead(req.Context(), c); err != nil && req.Context().Err() != nil {
 			return req.Context().Err()
 		}
 		if c = a.creds.Load(); c == nil {
@@ -86,9 +86,12 @@ func (a *Authorizer) Authorize(req *http.Request) error {
 	return a.attach(req, c)
 }
 
-// expiring reports whether the token ends so soon that it is better refreshed.
+// expiring reports whether the token ends so soon that it is better refreshed. One that lives shortly is used for most of its life.
 func (c *Credentials) expiring(now time.Time) bool {
-	return !c.Token.Expires.IsZero() && now.Add(ahead).After(c.Token.Expires)
+	if c.Token.Expires.IsZero() {
+		return false
+	}
+	return now.Add(min(ahead, c.Token.Expires.Sub(c.Token.Obtained)/4)).After(c.Token.Expires)
 }
 
 // credentials are what is in use; the first time what the store has.
@@ -148,16 +151,17 @@ func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again boo
 	if resp.StatusCode == http.StatusForbidden && ch.Error != "insufficient_scope" {
 		return false, nil // more credentials of the same kind change nothing
 	}
+	if again, err = a.recover(req, ch); again {
+		return true, nil
+	}
 	a.mu.Lock()
 	a.challenge = ch
-	a.mu.Unlock()
-	if again, err = a.recover(req, ch); again || err != nil {
-		return again, err
-	}
-	err = a.needsLogin(ch)
-	a.mu.Lock()
 	f := a.flow
 	a.mu.Unlock()
+	if err != nil {
+		return false, err
+	}
+	err = a.needsLogin(ch)
 	if f != nil {
 		f.finish(StepRetry, Failed, err)
 	}

@@ -90,7 +90,7 @@ func (a *Authorizer) evidenceOf() (string, error) {
 func (t *talk) machine(ctx context.Context, d *discovery) error {
 	o, m := t.server.OAuth, d.server
 	t.flow.begin(StepRegister)
-	client, err := t.configuredClient(m)
+	client, err := t.configuredClient(ctx, d)
 	if err != nil {
 		return err
 	}

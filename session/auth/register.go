@@ -38,7 +38,7 @@ type registration struct {
 func (t *talk) identify(ctx context.Context, d *discovery, known *Client, redirect string) (*Client, error) {
 	m := d.server
 	if o := t.server.OAuth; o != nil && o.ClientID != "" {
-		c, err := t.configuredClient(m)
+		c, err := t.configuredClient(ctx, d)
 		if err == nil {
 			c.Redirect = redirect
 		}
@@ -62,8 +62,14 @@ func (t *talk) identify(ctx context.Context, d *discovery, known *Client, redire
 }
 
 // configuredClient is who the configuration says that we are.
-func (t *talk) configuredClient(m *Metadata) (*Client, error) {
-	o := t.server.OAuth
+func (t *talk) configuredClient(ctx context.Context, d *discovery) (*Client, error) {
+	o, m := t.server.OAuth, d.server
+	found, _ := t.opts.Store.Find(ctx, d.key.Resource) // what cannot be read binds nothing
+	for _, c := range found {
+		if c.Client.Origin == Configured && c.Client.ID == o.ClientID && c.Issuer != d.key.Issuer {
+			return nil, &Violation{ByServer, "MCP authorization: Authorization Server Binding", fmt.Sprintf("it sends to %s now, and the client_id of the configuration belongs to %s", mask.URL(d.key.Issuer), mask.URL(c.Issuer))}
+		}
+	}
 	c := &Client{ID: o.ClientID, Secret: o.ClientSecret, Origin: Configured, Method: method(m.Methods, o.ClientSecret != "", o.PrivateKey != "" || o.PrivateKeyFile != "")}
 	if c.Method == "" {
 		return nil, unknownMethod(m)

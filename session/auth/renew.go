@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"sync/atomic"
 	"time"
@@ -51,7 +52,7 @@ func (a *Authorizer) once(ctx context.Context, used string, get func(context.Con
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(renewGrace, cancel) })()
 	err := get(work)
-	if work.Err() == nil {
+	if work.Err() == nil && !errors.Is(err, errNobody) { // which is about one refusal
 		a.failed = err
 		a.rounds.Add(1)
 	}
@@ -88,9 +89,14 @@ func (a *Authorizer) adopt(ctx context.Context) bool {
 	return false
 }
 
-// renew changes the refresh token into a new token, once for all who wait; used is the token that is too old.
-func (a *Authorizer) renew(ctx context.Context, used string) error {
-	return a.once(ctx, used, a.talk(nil, nil).renew)
+// renewAhead changes the refresh token into a new token, once for all who wait, where the one of c is about to end.
+func (a *Authorizer) renewAhead(ctx context.Context, c *Credentials) error {
+	return a.once(ctx, c.Token.Access, func(ctx context.Context) error {
+		if !a.renewable(c) {
+			return a.failed // that of who was faster
+		}
+		return a.talk(nil, nil).renew(ctx)
+	})
 }
 
 // renew gets a new token in the place of the one in use. A refresh token is good once, so other processes are kept out.

@@ -136,13 +136,13 @@ func TestOneFailedRefreshForAll(t *testing.T) {
 // A token is refreshed before its end, without a refusal. While that fails, the old one is used, and the endpoint is not asked again at once.
 func TestRefreshAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := public(t, authtest.Knobs{Life: time.Minute}).open()
+		r := public(t, authtest.Knobs{Life: 2 * time.Minute}).open()
 		refused := r.Refused()
-		time.Sleep(40 * time.Second)
+		time.Sleep(100 * time.Second)
 		if err := r.call("echo"); err != nil || r.refreshes() != 1 || r.Refused() != refused {
 			t.Errorf("%d refreshes, %d refusals: %v", r.refreshes(), r.Refused()-refused, err)
 		}
-		time.Sleep(40 * time.Second)
+		time.Sleep(100 * time.Second)
 		r.Issuer.Set(func(k *authtest.Knobs) {
 			k.Serve = map[string]http.HandlerFunc{"/token": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }}
 		})

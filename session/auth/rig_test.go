@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type rig struct {
 	m      *session.Manager
 	s      *session.Session
 	p      *authtest.Person
+	off    atomic.Int64 // how far the clock of the authorizer is ahead, in ns
 	errors []error
 	flows  []*auth.Flow
 	first  *authtest.Issuer // whom the server had at the beginning
@@ -49,6 +51,9 @@ func at(t *testing.T, srv *authtest.Server, o auth.Options, edit func(*config.Se
 	}
 	o.HTTP = srv.HTTP
 	r := &rig{Server: srv, first: srv.Issuer, t: t, p: &authtest.Person{HTTP: srv.HTTP}}
+	if o.Now == nil {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(r.off.Load())) }
+	}
 	r.m, r.s = sessiontest.Register(t, session.Options{Auth: &o, Transport: transport.Options{Via: srv.HTTP}}, cfg)
 	t.Cleanup(r.keepsSecrets)
 	return r

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 )
 
@@ -124,6 +125,35 @@ func TestMigrationStartsAnew(t *testing.T) {
 	second.Expire()
 	if err := r.call("echo"); err != nil || len(second.Calls("/token")) != 2 {
 		t.Errorf("refreshed with %v", err)
+	}
+}
+
+// The client of the configuration belongs to the issuer that first took it.
+func TestMigrationKeepsConfiguredClient(t *testing.T) {
+	srv := authtest.Memory(t, authtest.Knobs{})
+	srv.Issuer.Client("ours", "zqconfiguredzq", "client_secret_basic")
+	r := at(t, srv, auth.Options{}, func(s *config.Server) {
+		s.OAuth = &config.OAuth{ClientID: "ours", ClientSecret: "zqconfiguredzq"}
+	}).open()
+	second := r.Beside("login.example.org", authtest.Knobs{})
+	r.Move(second)
+	wants(t, r.call("echo"), "")
+	if err := r.again(t.Context()); err == nil || !strings.Contains(err.Error(), "belongs to https://login.example.com") {
+		t.Errorf("the login ended with %v", err)
+	}
+	if len(r.p.Shown()) != 1 || len(second.Calls("/token")) != 0 || r.last().Broken == nil {
+		t.Errorf("%d pages shown, last step %+v", len(r.p.Shown()), r.last())
+	}
+	// Who means it forgets the login.
+	second.Client("ours", "zqconfiguredzq", "client_secret_basic")
+	if err := r.s.Authorizer().Forget(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.again(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(r.journal(), "zqconfiguredzq") {
+		t.Error("the secret of the configuration is in the journal")
 	}
 }
 
