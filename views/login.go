@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -39,6 +40,8 @@ type login struct {
 	follows   bool // the cursor goes with the step that runs
 	ticking   bool
 	runs      map[string]*loginRun // by server
+	// unfinished are what logins were for that failed, by server.
+	unfinished map[string]loginAim
 }
 
 // loginList is the list of steps; as pane.Rows it would hide the method that says how tall it is.
@@ -58,8 +61,13 @@ type loginRun struct {
 	drawn bool         // the URL was on the screen
 	asked bool         // a question is open
 	note  string       // what did not help
-	again func(*tui.Ctx) tea.Cmd
-	then  string // screen to go to, "" for the one before
+	loginAim
+}
+
+// loginAim is what comes after a login.
+type loginAim struct {
+	again func(*tui.Ctx) tea.Cmd // does again what was refused; nil for nothing
+	then  string                 // screen to go to, "" for the one before
 }
 
 // loginThen is a tui.LogIn that goes on to another screen.
@@ -68,7 +76,7 @@ type loginThen struct{ screen string }
 func newLogin(trust *config.Trust, pool *toolset.Pool, browse func(context.Context, string) error, auto bool) *login {
 	v := &login{
 		loginList: pane.Rows{View: "login"}, trust: trust, pool: pool, browse: browse, auto: auto && browse != nil,
-		exchanges: map[uint64]pane.Exchange{}, runs: map[string]*loginRun{}, open: -1, follows: true,
+		exchanges: map[uint64]pane.Exchange{}, runs: map[string]*loginRun{}, unfinished: map[string]loginAim{}, open: -1, follows: true,
 	}
 	v.Freeze = func() (int, func(int) (string, string)) {
 		return len(v.rows), func(i int) (name, about string) { return v.rowName(v.rows[i]), "" }
@@ -94,14 +102,14 @@ func (v *login) Actions() []tui.Action {
 				}
 				return ""
 			},
-			Run: func(c *tui.Ctx) tea.Cmd { return v.start(c, loginRun{}, auth.LoginOptions{}) },
+			Run: func(c *tui.Ctx) tea.Cmd { return v.start(c, v.unfinished[v.server], auth.LoginOptions{}) },
 		},
 		{
 			ID: "login.enter", Keys: []string{"enter"}, Title: "traffic", Group: g, Hint: 8, Pane: "list",
 			Help: "Show what was said on the wire: the exchange under the cursor, or the last one of the step.", Disabled: v.noExchange, Run: v.traffic,
 		},
 		{
-			ID: "login.open", Keys: []string{"o"}, Title: "open browser", Group: g, Hint: 2,
+			ID: "login.open", Keys: []string{"o"}, Title: "open URL", Group: g, Hint: 2,
 			Help: "Open the URL of the login in the browser of this machine.",
 			Disabled: func(c *tui.Ctx) string {
 				if v.browse == nil {
@@ -117,7 +125,7 @@ func (v *login) Actions() []tui.Action {
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Copy("URL", v.run().page.URL) },
 		},
 		{
-			ID: "login.qr", Keys: []string{"Q"}, Title: "QR code", Group: g, Hint: 5,
+			ID: "login.qr", Keys: []string{"Q"}, Title: "QR code", Group: g, Hint: 6,
 			Help: "Draw the URL of the login as a QR code, to log in with a telephone.", Disabled: v.noURL,
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Open(newQR(v.run().page.URL)) },
 		},
@@ -126,7 +134,7 @@ func (v *login) Actions() []tui.Action {
 			Help: "Paste the URL that the browser ended at, where it is on another machine and could not come back.", Disabled: v.noURL, Run: v.paste,
 		},
 		{
-			ID: "login.cancel", Keys: []string{"x"}, Title: "cancel login", Group: g, Hint: 6,
+			ID: "login.cancel", Keys: []string{"x"}, Title: "cancel", Group: g, Hint: 5,
 			Help: "Give up the login; nothing waits for the browser any more.",
 			Disabled: func(*tui.Ctx) string {
 				if v.run() == nil {
@@ -154,7 +162,7 @@ func (v *login) Actions() []tui.Action {
 			ID: "login.other", Keys: []string{"a"}, Title: "another account", Group: g, Hint: 9,
 			Help: "Log in as somebody else: the authorization server shows its own login, whoever its browser knows.", Disabled: v.cannotStart,
 			Hinted: func(*tui.Ctx) bool { return v.st.LoggedIn },
-			Run:    func(c *tui.Ctx) tea.Cmd { return v.start(c, loginRun{}, auth.LoginOptions{Other: true}) },
+			Run:    func(c *tui.Ctx) tea.Cmd { return v.start(c, v.unfinished[v.server], auth.LoginOptions{Other: true}) },
 		},
 		{
 			ID: "login.forget", Keys: []string{"X"}, Title: "forget", Group: g, Hint: 10, Danger: true,
@@ -242,9 +250,9 @@ func (v *login) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		cmd := tea.Batch(v.sync(c), v.tick(c))
 		switch to := m.Arg.(type) {
 		case tui.LogIn:
-			return tea.Batch(cmd, v.begin(c, loginRun{again: to.Again})), true
+			return tea.Batch(cmd, v.begin(c, loginAim{again: to.Again})), true
 		case loginThen:
-			return tea.Batch(cmd, v.begin(c, loginRun{then: to.screen})), true
+			return tea.Batch(cmd, v.begin(c, loginAim{then: to.screen})), true
 		}
 		return cmd, true
 	case tui.FocusChanged:
@@ -435,7 +443,7 @@ func (r loginRows) Row(i, w int) string {
 	switch {
 	case s.Broken != nil:
 		about, ink = string(s.Broken.By)+": "+s.Broken.What, th.Error
-	case s.Err != nil:
+	case s.Err != nil && !errors.Is(s.Err, context.Canceled):
 		about, ink = s.Err.Error(), th.Error
 	case len(s.Notes) > 0:
 		about = s.Notes[len(s.Notes)-1]

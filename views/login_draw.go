@@ -238,6 +238,9 @@ type qrCode struct {
 	err   error
 }
 
+// qrFrame is what an overlay leaves free of the terminal, in both directions.
+const qrFrame = 4
+
 func newQR(url string) *qrCode {
 	lines, err := browser.QR(url)
 	return &qrCode{url, lines, err}
@@ -273,8 +276,8 @@ func (q *qrCode) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	case q.err != nil:
 		p.Lines = pane.Message(c.Theme, p.W, q.err.Error(), "Press "+c.KeyOf("login.copy")+" on the screen to copy the URL.")
 	case !q.fits(p.W, p.H):
-		p.Lines = pane.Message(c.Theme, p.W, fmt.Sprintf("The QR code takes %d columns and %d rows, and there are %d and %d.", paint.Width(q.lines[0]), len(q.lines), p.W, p.H),
-			"Make the terminal larger, or its font smaller.")
+		p.Lines = pane.Message(c.Theme, p.W, fmt.Sprintf("The QR code needs a terminal of %d columns and %d rows; this one has %d and %d.", paint.Width(q.lines[0])+qrFrame, len(q.lines)+qrFrame, c.Width, c.Height),
+			"Make it larger, or its font smaller. "+c.KeyOf("login.copy")+" copies the URL instead.")
 	default:
 		for _, line := range q.lines {
 			p.Lines = append(p.Lines, ansi.Style{}.ForegroundColor(ansi.Black).BackgroundColor(ansi.BrightWhite).Styled(line))

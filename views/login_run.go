@@ -18,15 +18,15 @@ import (
 )
 
 // begin is start for whoever pressed the key on another screen: a login that goes on is shown.
-func (v *login) begin(c *tui.Ctx, how loginRun) tea.Cmd {
+func (v *login) begin(c *tui.Ctx, aim loginAim) tea.Cmd {
 	if r := v.run(); r != nil {
-		r.again, r.then = how.again, how.then
+		r.loginAim = aim
 		return nil
 	}
 	if why := v.cannotStart(c); why != "" {
 		return c.Toast(tui.Warning, why)
 	}
-	return v.start(c, how, auth.LoginOptions{})
+	return v.start(c, aim, auth.LoginOptions{})
 }
 
 // loggedIn is the outcome of a login.
@@ -37,18 +37,16 @@ type loggedIn struct {
 }
 
 // start logs in, and connects the server or asks again for the lists that it refused.
-func (v *login) start(c *tui.Ctx, r loginRun, o auth.LoginOptions) tea.Cmd {
+func (v *login) start(c *tui.Ctx, aim loginAim, o auth.LoginOptions) tea.Cmd {
 	s, pool := c.Server, v.pool
 	a, refused := s.Authorizer(), tui.WantsLogin(s)
-	r.visitor = newVisitor()
-	run := &r
+	run := &loginRun{visitor: newVisitor(), loginAim: aim}
 	open := v.browse
 	if !v.auto {
 		open = nil
 	}
-	over := r.over
 	cmd, op := c.Replace("login", "login\x00"+s.Name(), "log in at "+safe.Line(s.Title(), 60), func(ctx context.Context) (any, error) {
-		defer close(over)
+		defer close(run.over)
 		out := loggedIn{server: s.Name(), run: run}
 		if err := a.Login(ctx, run.person(ctx, open), o); err != nil {
 			return out, err
@@ -139,6 +137,9 @@ func (v *login) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	switch r := m.Value.(type) {
 	case loggedIn:
 		delete(v.runs, r.server)
+		if delete(v.unfinished, r.server); m.Err != nil {
+			v.unfinished[r.server] = r.run.loginAim
+		}
 		return tea.Batch(v.sync(c), v.ended(c, r, m.Err))
 	case forgotten:
 		cmd := v.sync(c)
@@ -252,9 +253,9 @@ type forgotten struct{ server string }
 // forget asks first: a token that was revoked does not come back.
 func (v *login) forget(c *tui.Ctx) tea.Cmd {
 	s, st := c.Server, v.st
-	what := "It is removed from " + st.Where + "."
+	what := "It is kept in " + st.Where + ", and removed from there."
 	if st.Revocable {
-		what = "It is revoked at " + st.Issuer + ", and removed from " + st.Where + "."
+		what = "It is revoked at " + st.Issuer + ". " + what
 	}
 	return c.Confirm(tui.Confirmation{
 		Title: "Forget the login at " + safe.Line(s.Title(), 60) + "?", Body: what + "\n\nThe server is disconnected; the next connection needs a login again.",

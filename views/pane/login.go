@@ -2,7 +2,9 @@ package pane
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -156,6 +158,9 @@ func StepMark(th *tui.Theme, s auth.Step) (sign, word string, style paint.Style)
 	case auth.Skipped:
 		return "-", "not needed", th.Muted
 	case auth.Failed:
+		if errors.Is(s.Err, context.Canceled) {
+			return "⊘", "cancelled", th.Muted
+		}
 		return tui.Unhealthy.Glyph(), "failed", th.Error
 	}
 	return "·", "not yet", th.Muted
@@ -166,6 +171,8 @@ func (l *Details) Step(s auth.Step) {
 	if s.Broken != nil {
 		l.Paragraph(l.th.Error, "✗ "+safe.Line(string(s.Broken.By), 60)+" broke a rule: "+safe.Line(s.Broken.What, 1000))
 		l.Paragraph(l.th.Text, "The rule: "+s.Broken.Section)
+	} else if errors.Is(s.Err, context.Canceled) {
+		l.Paragraph(l.th.Text, "You cancelled the login here.")
 	} else if s.Err != nil {
 		l.Paragraph(l.th.Error, "✗ "+errorText(s.Err))
 	}

@@ -312,7 +312,13 @@ func (r *Reply) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 
 // errorLines is the error in full, with the data that the server sent along.
 func (r *Reply) errorLines(th *tui.Theme, w int) []string {
-	out := errorMessage(th, w, errorText(r.err), r.next())
+	err := r.err
+	if e := (*failure.Error)(nil); r.WantsLogin() && errors.As(err, &e) {
+		c := *e
+		c.Next, c.Remedy = "", "" // the key below does it
+		err = &c
+	}
+	out := errorMessage(th, w, errorText(err), r.next())
 	if len(r.data) > 0 {
 		out = append(out, "", " "+th.Muted.S("data"))
 		for _, l := range wrap(safe.Text(indented(r.data)), w-2) {
