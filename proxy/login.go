@@ -3,7 +3,9 @@ package proxy
 import (
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
@@ -56,6 +58,8 @@ func (u *authorizing) RoundTrip(r *http.Request) (*http.Response, error) {
 type authorized struct {
 	flow.Upstream
 	agent  string
+	log    *slog.Logger
+	said   atomic.Bool // that it needs a login
 	forget func()
 }
 
@@ -63,14 +67,21 @@ type authorized struct {
 func (u *authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := u.Upstream.RoundTrip(r)
 	var e *failure.Error
-	if err == nil || !errors.As(err, &e) || e.Kind != failure.OAuth {
-		return res, err
+	if err == nil {
+		u.said.Store(false)
+		return res, nil
+	}
+	if !errors.As(err, &e) || e.Kind != failure.OAuth {
+		return nil, err
 	}
 	f := &jsonrpc.RequestError{
 		Kind: jsonrpc.KindOAuth, Status: http.StatusBadGateway, Err: err,
 		Message: "Agent '" + u.agent + "' cannot be used: " + mask.Text(e.Message),
 	}
 	if e.Remedy == failure.LogIn {
+		if u.said.CompareAndSwap(false, true) {
+			u.log.Warn("agent needs a login: StartMcpOAuth starts one", "agent", u.agent, "url", e.URL, "error", mask.Text(e.Message))
+		}
 		f.Message = "Agent '" + u.agent + "' needs a login: " + mask.Text(e.Message) + "; whoever runs the router has to log in there"
 	}
 	return nil, f

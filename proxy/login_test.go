@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -42,7 +43,8 @@ func TestRoutesLogInAtTheirAgents(t *testing.T) {
 	t.Parallel()
 	s := authtest.Start(t, authtest.Knobs{})
 	store := credstore.Open(credstore.File, t.TempDir())
-	f := start(t, Options{Login: auth.Options{Store: store}, Breaker: breaker.Options{Failures: 1}}, route("a", s.URL, `"oauth":{}`))
+	var log syncBuffer
+	f := start(t, Options{Login: auth.Options{Store: store}, Breaker: breaker.Options{Failures: 1}, Logger: slog.New(slog.NewTextHandler(&log, nil))}, route("a", s.URL, `"oauth":{}`))
 	mine := []string{"Accept", accept, "Authorization", "Bearer of-the-caller"}
 	for _, path := range []string{"/mcps/a/mcp", "/mcps/a/mcp"} { // a breaker stays closed
 		got := f.post(t, path, callEcho, mine...)
@@ -54,6 +56,9 @@ func TestRoutesLogInAtTheirAgents(t *testing.T) {
 	}
 	if st := f.Status().Agents["a"]; st.State != "needs login" || st.Login == nil || st.Login.State != "needs login" || st.Breaker.State != breaker.Closed {
 		t.Errorf("before a login: %+v, %+v", st, st.Login)
+	}
+	if n := strings.Count(log.String(), "agent needs a login"); n != 1 {
+		t.Errorf("logged %d times: %s", n, log.String())
 	}
 	logIn(t, s, store)
 	for _, call := range []string{callEcho, callEcho} {
@@ -206,4 +211,22 @@ func writeRoutes(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// syncBuffer is a log that is read while it is written.
+type syncBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }

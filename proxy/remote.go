@@ -27,7 +27,7 @@ func (r *Router) remote(route *routes.Route) flow.Upstream {
 	}
 	a := auth.New(route.Server(), r.o.Login)
 	r.logins.Store(route.Name, a)
-	return &authorized{r.reach(route, a), route.Name, func() { r.logins.CompareAndDelete(route.Name, a) }}
+	return &authorized{Upstream: r.reach(route, a), agent: route.Name, log: r.log, forget: func() { r.logins.CompareAndDelete(route.Name, a) }}
 }
 
 // reach is that with an authorizer, nil for none.
