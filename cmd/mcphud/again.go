@@ -3,26 +3,122 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/tui/safe"
 )
 
 // maxLogins is how often one command logs in before it believes that no login helps.
 const maxLogins = 3
 
-// loggedIn does something, and does it again after each login that it turned out to need.
+// referTime bounds finding out where a login would be.
+const referTime = 5 * time.Second
+
+// needsLogin is the error that only a login helps against, nil if err is another one.
+func needsLogin(err error) *failure.Error {
+	var e *failure.Error
+	if errors.As(err, &e) && e.Remedy == failure.LogIn {
+		return e
+	}
+	return nil
+}
+
+// loggedIn does something, and does it again after each login that it turned out to need. Where nobody can log in it says how
+// somebody can.
 func (a *app) loggedIn(ctx context.Context, s *session.Session, do func() error) error {
-	for range maxLogins {
+	for n := 0; ; n++ {
 		err := do()
-		var e *failure.Error
-		if a.person == nil || !errors.As(err, &e) || e.Remedy != failure.LogIn {
+		e := needsLogin(err)
+		switch {
+		case e == nil:
 			return err
+		case a.person == nil:
+			return a.refer(ctx, s, e)
+		case n == maxLogins || n > 0 && !stepUp(s):
+			return err // a token that was just given is refused
 		}
-		if err := s.Authorizer().Login(ctx, a.person, auth.LoginOptions{}); err != nil {
+		if err := a.logInBy(ctx, s, auth.LoginOptions{}); err != nil {
 			return err
 		}
 	}
-	return do()
+}
+
+// errNotLoggedIn marks the error of a login that was interrupted.
+var errNotLoggedIn = errors.New("not logged in")
+
+// logInBy logs in with the person who is there.
+func (a *app) logInBy(ctx context.Context, s *session.Session, o auth.LoginOptions) error {
+	err := s.Authorizer().Login(ctx, a.person, o)
+	if err != nil && ctx.Err() != nil {
+		return errors.Join(errNotLoggedIn, ctx.Err())
+	}
+	return failure.Wrap(err, s.Title(), "login")
+}
+
+// stepUp reports whether the server asks for another scope.
+func stepUp(s *session.Session) bool {
+	ch := s.Authorizer().Status().Challenge
+	return ch != nil && ch.Error == "insufficient_scope"
+}
+
+// refer completes the error of a command that nobody can log in for: where the login is, and the command to run.
+func (a *app) refer(ctx context.Context, s *session.Session, e *failure.Error) error {
+	ctx, cancel := context.WithTimeout(ctx, referTime)
+	defer cancel()
+	f, err := s.Authorizer().Discover(ctx, nil)
+	c := *e
+	var other *failure.Error
+	if errors.As(err, &other) && other.Remedy == failure.GiveHeader || err == nil && f.Issuer() == "" {
+		c.Next, c.Remedy = `give credentials, such as an "Authorization: Bearer …" header`, failure.GiveHeader
+		return &c
+	}
+	c.Next, c.Remedy = c.Next+" ("+a.loginCommand(s.Config(), scopesToAsk(s))+"); without a person see mcphud help login", ""
+	if f.Issuer() != "" { // else explain shows what is wrong
+		c.URL = mask.URL(f.Issuer())
+		c.Message += " at " + c.URL
+	}
+	return &c
+}
+
+// scopesToAsk are those that a later login has to name: what a step-up is about, with what was granted. A first login is told by the
+// server.
+func scopesToAsk(s *session.Session) (scopes []string) {
+	if !stepUp(s) {
+		return nil
+	}
+	st := s.Authorizer().Status()
+	for _, scope := range slices.Concat(st.Scopes, st.Challenge.Scopes) {
+		if !slices.Contains(scopes, scope) {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes
+}
+
+// loginCommand is the command line that logs in at a server.
+func (a *app) loginCommand(s config.Server, scopes []string) string {
+	words := []string{"mcphud", "auth", "login"}
+	for _, file := range a.o.configs {
+		words = append(words, "--config", safe.Quote(file))
+	}
+	switch {
+	case a.o.agent != "":
+		words = append(words, "--agent", safe.Quote(a.o.agent))
+	case s.Unnamed:
+		words = append(words, safe.Quote(mask.URL(s.URL)))
+	default:
+		words = append(words, "--server", safe.Quote(s.Name))
+	}
+	for _, scope := range scopes {
+		words = append(words, "--scope", safe.Quote(text.Clip(scope, 200)))
+	}
+	return strings.Join(words, " ")
 }

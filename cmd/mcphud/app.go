@@ -90,7 +90,7 @@ func (a *app) command() *cobra.Command {
 	agent, router, up, tap, config, demo, status := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand(), a.statusCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.skillsCommand(), a.tasksCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.serversCommand(), status, config, demo, up, agent, router, tap, a.conformanceCommand(),
+		a.pingCommand(), a.rawCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, a.conformanceCommand(),
 	)
 	help, version := a.helpCommand(), a.versionCommand()
 	root.SetHelpCommand(help)

@@ -98,7 +98,10 @@ func (a *app) completeNames(kind offer.Kind) cobra.CompletionFunc {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), shellTimeout)
 		defer cancel()
-		so := a.sessionOptions(a.o.settings)
+		so, err := a.sessionOptions(a.o.settings)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		so.Transport.GracePeriod = oneShot
 		m := session.NewManager(so)
 		defer m.Close()

@@ -208,6 +208,7 @@ func (a *app) generalSettings() settings {
 	}
 	bare.Var(&choice{new(string), names}, "theme", "")
 	bare.Var(credentialsFlag(new(string)), credentialsSetting.flag, "")
+	bare.Var(&documentURL{}, documentSetting.flag, "")
 	for _, name := range []string{"no-color", "model-url", "model", "model-key"} {
 		bare.String(name, "", "")
 	}
@@ -219,6 +220,7 @@ func (a *app) generalSettings() settings {
 		{flag: "model", env: "MCPHUD_MODEL"},
 		{flag: "model-key", env: "MCPHUD_MODEL_KEY", secret: true},
 		credentialsSetting,
+		documentSetting,
 	}
 	return settings{"mcphud", list, f, bare, sources{env: os.Getenv}}
 }

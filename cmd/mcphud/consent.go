@@ -68,8 +68,17 @@ func choices(question string, width int) string {
 	return question + " " + answers
 }
 
-// readLine reads one line from a terminal, unless ctx ends first.
+// readLine is lineOf where the end of the input is a no.
 func readLine(ctx context.Context, f *os.File) (string, error) {
+	line, err := lineOf(ctx, f)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return line, err
+}
+
+// lineOf reads one line from a terminal, without the space around it, unless ctx ends first.
+func lineOf(ctx context.Context, f *os.File) (string, error) {
 	r, err := cancelreader.NewReader(f)
 	if err != nil {
 		return "", err
@@ -80,10 +89,10 @@ func readLine(ctx context.Context, f *os.File) (string, error) {
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", err
+	if line = strings.TrimSpace(line); line != "" && errors.Is(err, io.EOF) {
+		err = nil
 	}
-	return strings.TrimSpace(line), nil // the end of the input is a no
+	return line, err
 }
 
 // readOnly leaves the tools that are marked as read-only, in the items and in the list as it was sent, and says on stderr how

@@ -58,6 +58,11 @@ type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
+// strictError is an error about a rule that a server broke, where the command looked for that.
+type strictError struct{ error }
+
+func (e *strictError) Unwrap() error { return e.error }
+
 // report prints err in the requested format and returns its exit code.
 func (a *app) report(ctx context.Context, err error) int {
 	if err == nil {
@@ -76,7 +81,8 @@ func (a *app) report(ctx context.Context, err error) int {
 		code = exitFailure
 	}
 	var differs *skills.Mismatch
-	if errors.As(err, &differs) {
+	var strict *strictError
+	if errors.As(err, &differs) || errors.As(err, &strict) {
 		code = exitStrict
 	}
 	if a.o.formatFor(a.out) == formatText {
@@ -104,6 +110,9 @@ func explain(ctx context.Context, err error) *failure.Error {
 		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; server notified", errInterrupted, ""
 		if errors.Is(err, errNotSent) {
 			c.Message = "interrupted; nothing was sent"
+		}
+		if errors.Is(err, errNotLoggedIn) {
+			c.Message = "interrupted; not logged in"
 		}
 	}
 	if c.Kind == failure.RpcError && c.Code != nil && *c.Code == jsonrpc.CodeURLElicitation {

@@ -43,7 +43,10 @@ func (a *app) withFleet(ctx context.Context, cmd *cobra.Command, f func(context.
 	}
 	defer func() { err = cmp.Or(err, done()) }()
 	trust := config.OpenTrust(where.StateDir())
-	o := a.sessionOptions(set.Settings)
+	o, err := a.sessionOptions(set.Settings)
+	if err != nil {
+		return err
+	}
 	o.Journal, o.Transport = j, transport.Options{GracePeriod: oneShot}
 	m := session.NewManager(o)
 	defer m.Close()

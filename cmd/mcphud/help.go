@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/themes"
@@ -43,6 +44,7 @@ func topics() []topic {
 		{"scripts", "formats", "mcphud in scripts: arguments, output formats, exit codes", readme},
 		{"keys", "", "what every key does on every screen", tui.KEYS},
 		{"inbox", "questions", "answering what servers ask: elicitation, sampling, roots", pending.README},
+		{"login", "oauth", "logging in to servers, with a browser, over SSH and in CI", auth.README},
 		{"config", "", "configuration files: which are read, what is in them", config.README},
 		{"agent", "", "the bundled agent: tools, limits, settings", agentsrv.README},
 		{"router", "", "the router: routes, tokens, management, web pages", proxy.README},

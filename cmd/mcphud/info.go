@@ -47,7 +47,7 @@ func info(ctx context.Context, l *link, _ []string) error {
 	i := serverInfo{
 		Name: l.Name(), Transport: st.Transport, URL: mask.URL(st.URL), Era: st.Era, ProtocolVersion: st.Version,
 		ServerInfo: orNull(st.ServerInfo), Capabilities: orNull(st.Capabilities), Instructions: st.Instructions,
-		LatencyMs: float64(took.Microseconds()) / 1000,
+		LatencyMs: ms(took),
 	}
 	raw, err := marshal(i)
 	if err != nil {

@@ -63,10 +63,14 @@ func (a *app) serverCommand(f func(ctx context.Context, l *link, args []string) 
 }
 
 // sessionOptions are what the flags, and settings for all servers, say of sessions.
-func (a *app) sessionOptions(set config.Settings) session.Options {
+func (a *app) sessionOptions(set config.Settings) (session.Options, error) {
+	logins, err := a.logins(set)
+	if err != nil {
+		return session.Options{}, err
+	}
 	o := session.Options{
 		ClientInfo: clientInfo(), Client: a.o.client, Pending: a.questions(false), Meta: a.o.meta.json, Trust: a.o.trust(), MaxCalls: set.MaxConcurrentCalls,
-		Retry: session.Retry{Max: set.MaxRetries, Base: set.RetryBackoff}, Auth: a.login,
+		Retry: session.Retry{Max: set.MaxRetries, Base: set.RetryBackoff}, Auth: logins,
 	}
 	if len(set.Given["max_retries"]) > 0 && set.MaxRetries == 0 {
 		o.Retry.Max = -1
@@ -74,7 +78,7 @@ func (a *app) sessionOptions(set config.Settings) session.Options {
 	if set.AllowedToolPattern != "" {
 		o.AllowTool = regexp.MustCompile(set.AllowedToolPattern) // it was read as one
 	}
-	return o
+	return o, nil
 }
 
 // journal opens the journal, with its file if there is one. done closes it, and returns the error of its file.
@@ -93,8 +97,31 @@ func (a *app) journal() (j *journal.Journal, done func() error, err error) {
 	return j, done, err
 }
 
-// connected opens cfg, runs f, and closes everything.
+// connected opens cfg, connects, runs f, and closes everything. After a login that f turned out to need it runs again.
 func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.Context, *link) error) (err error) {
+	return a.opened(ctx, cfg, func(ctx context.Context, l *link) error {
+		if a.person == nil && a.canLogIn() {
+			a.person = a.browserPerson(l.side, l.Title(), nil)
+		}
+		return a.loggedIn(ctx, l.Session, func() error {
+			if err := l.Connect(ctx); err != nil {
+				return err
+			}
+			if a.o.logLevel != "" {
+				if err := l.SetLevel(ctx, a.o.logLevel); err != nil {
+					if ctx.Err() != nil {
+						return err
+					}
+					l.side.warn("log level not set: " + err.Error())
+				}
+			}
+			return f(ctx, l)
+		})
+	})
+}
+
+// opened registers cfg, runs f, and closes everything.
+func (a *app) opened(ctx context.Context, cfg config.Server, f func(context.Context, *link) error) (err error) {
 	cfg.NoReconnect = true // a command either has its answer or fails
 	j, done, err := a.journal()
 	if err != nil {
@@ -104,7 +131,10 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 	out := a.printer()
 	sd := newSide(j, a.err, out, a.o.logLevel != "")
 	defer sd.stop()
-	o := a.sessionOptions(a.o.settings)
+	o, err := a.sessionOptions(a.o.settings)
+	if err != nil {
+		return err
+	}
 	o.Journal, o.Transport = j, transport.Options{Stderr: sd, GracePeriod: oneShot}
 	attended := a.attended()
 	if attended {
@@ -121,20 +151,7 @@ func (a *app) connected(ctx context.Context, cfg config.Server, f func(context.C
 	}
 	a.kill.watch(processesOf(m))
 	l := &link{Session: s, manager: m, journal: j, out: out, side: sd, opts: &a.o, std: a.standard, consent: a.consent(), tty: terminal(a.out)}
-	return a.unanswered(a.loggedIn(ctx, s, func() error {
-		if err := s.Connect(ctx); err != nil {
-			return err
-		}
-		if a.o.logLevel != "" {
-			if err := s.SetLevel(ctx, a.o.logLevel); err != nil {
-				if ctx.Err() != nil {
-					return err
-				}
-				sd.warn("log level not set: " + err.Error())
-			}
-		}
-		return f(ctx, l)
-	}))
+	return a.unanswered(f(ctx, l))
 }
 
 // print writes an answer after everything that was received before it.

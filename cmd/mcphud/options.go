@@ -30,7 +30,7 @@ type options struct {
 	connectTimeout      time.Duration
 	format              string
 	readOnly, yes       bool
-	linear              bool
+	linear, noBrowser   bool
 	modelURL, modelName string
 	logLevel, journal   string
 	maxFrame            size
@@ -62,6 +62,7 @@ func (o *options) register(root *cobra.Command) {
 	f.StringArrayVarP(&o.env, "env", "e", nil, "add `KEY=VALUE` to the server's environment (repeatable)")
 	f.StringVar(&o.cwd, "cwd", "", "start the server in `DIR`")
 	f.StringArrayVarP(&o.headers, "header", "H", nil, "send `\"Name: value\"` with every HTTP request, or to open a WebSocket (repeatable)")
+	f.BoolVar(&o.noBrowser, "no-browser", false, "open no browser for a login, only print its URL")
 	f.StringArrayVar(&o.configs, "config", nil, "read servers from `FILE` only (repeatable)")
 	f.Var(&choice{&o.protocol, protocols}, "protocol", "speak protocol `VERSION`: auto or one of "+strings.Join(protocols[1:], ", "))
 	f.DurationVar(&o.timeout, "timeout", config.DefaultTimeout, "time limit of a request; progress restarts it")
@@ -84,7 +85,7 @@ func (o *options) register(root *cobra.Command) {
 	grouped(root.Flags(), groupLimits, "cache")
 	grouped(f, groupTarget, "url", "agent", "server", "config", "protocol", "meta")
 	grouped(f, groupStdio, "env", "cwd", "root")
-	grouped(f, groupHTTP, "transport", "header")
+	grouped(f, groupHTTP, "transport", "header", "no-browser")
 	grouped(f, groupClient, "answer", "capabilities", "as")
 	grouped(f, groupLimits, "timeout", "max-timeout", "connect-timeout", "max-frame")
 	grouped(f, groupOutput, "format", "log-level", "journal", "linear")

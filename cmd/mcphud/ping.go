@@ -31,15 +31,14 @@ func ping(ctx context.Context, l *link, _ []string) error {
 	if len(frames) > 1 {
 		frames = frames[len(frames)-1:]
 	}
-	ms := float64(took.Microseconds()) / 1000
 	raw, err := marshal(struct {
 		Method    string  `json:"method"`
 		LatencyMs float64 `json:"latencyMs"`
-	}{method, ms})
+	}{method, ms(took)})
 	if err != nil {
 		return err
 	}
 	return l.print(answer{result: raw, frames: frames, text: func(t *textOutput) {
-		t.block(fmt.Sprintf("%s answered %s in %.2f ms", l.Name(), method, ms))
+		t.block(fmt.Sprintf("%s answered %s in %.2f ms", l.Name(), method, ms(took)))
 	}})
 }

@@ -16,5 +16,6 @@ var remedies = map[failure.Remedy]string{
 	failure.SeeTraffic:          "--journal FILE records it",
 	failure.TrustServer:         "in the server list of mcphud",
 	failure.SeeTask:             "mcphud tasks result %s",
+	failure.LogIn:               "mcphud auth login %s",
 	failure.ListServers:         "mcphud servers list",
 }

@@ -26,6 +26,7 @@ func TestC1_C3_C4_C10_ServerSettingsAreExplained(t *testing.T) {
   max_retries: 3
   retry_backoff: 1s
   max_concurrent_calls: 10
+  client_metadata_url: https://example.com/client.json
   surprise: x
 `
 	cmd := explainer(t, "", "", nil)
@@ -42,6 +43,7 @@ func TestC1_C3_C4_C10_ServerSettingsAreExplained(t *testing.T) {
 	wantSettings(t, e.Servers, map[string]string{
 		"auto_discover":         "false mcphud.yaml:2, not true mcp.yaml:4",
 		"allowed_tool_pattern":  "^[a-z]+$ mcp.yaml:7",
+		"client_metadata_url":   "https://example.com/client.json mcp.yaml:11",
 		"max_retries":           "3 mcp.yaml:8",
 		"retry_backoff":         "1s mcp.yaml:9",
 		"max_concurrent_calls":  "10 mcp.yaml:10",

@@ -170,6 +170,23 @@ func (s *side) clear() {
 	}
 }
 
+// plain writes text of ours to stderr as it is: a URL that has to be copied is not broken or marked.
+func (s *side) plain(text string) {
+	if s.tty {
+		text = safe.Text(text)
+	}
+	s.raw(text)
+}
+
+// raw writes what acts on the terminal.
+func (s *side) raw(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	s.endLine()
+	_, _ = io.WriteString(s.err, text)
+}
+
 // stream makes notifications the command's output, in every format.
 func (s *side) stream(emit func(method string, frame []byte) error) {
 	s.mu.Lock()

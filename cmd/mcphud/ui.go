@@ -49,7 +49,10 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 		}
 	}()
 	trust := a.o.trust()
-	o := a.sessionOptions(start.settings)
+	o, err := a.sessionOptions(start.settings)
+	if err != nil {
+		return err
+	}
 	o.Journal, o.Patient, o.ResultTTL = j, true, start.settings.ResultCacheTTL
 	o.Pending = a.questions(true)
 	m := session.NewManager(o)

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -172,7 +173,7 @@ func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again boo
 // needsLogin is the error of a request that only a login helps.
 func (a *Authorizer) needsLogin(ch *Challenge) error {
 	e := &failure.Error{
-		Kind: failure.OAuth, Status: ch.Status, URL: mask.URL(a.server.URL), Stage: "authorizing", Message: "the server wants a login",
+		Kind: failure.OAuth, Status: ch.Status, URL: mask.URL(a.server.URL), Stage: "authorizing", Message: fmt.Sprintf("the server wants a login (%d %s)", ch.Status, http.StatusText(ch.Status)),
 		Next: "log in", Remedy: failure.LogIn, Object: mask.URL(a.server.URL),
 	}
 	switch {

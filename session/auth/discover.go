@@ -229,6 +229,7 @@ func (t *talk) legacy(ctx context.Context) (*Metadata, error) {
 	err := t.fetch(ctx, base+"/.well-known/oauth-authorization-server", &m)
 	switch {
 	case errors.Is(err, errAbsent):
+		t.guess = true
 		t.flow.note("no metadata: default endpoints of revision 2025-03-26 at %s", mask.URL(base))
 		m = Metadata{Issuer: base, Authorize: base + "/authorize", Token: base + "/token", Register: base + "/register", Challenges: []string{"S256"}}
 	case err != nil:

@@ -24,6 +24,7 @@ const (
 type Flow struct {
 	mu      sync.Mutex
 	steps   []Step
+	issuer  string
 	now     func() time.Time
 	changed func()
 }
@@ -86,6 +87,13 @@ func (f *Flow) Steps() []Step {
 		steps[i].Notes, steps[i].Exchanges = slices.Clone(steps[i].Notes), slices.Clone(steps[i].Exchanges)
 	}
 	return steps
+}
+
+// Issuer is the authorization server, "" until it is found.
+func (f *Flow) Issuer() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.issuer
 }
 
 // begin starts a step.

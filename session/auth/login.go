@@ -82,6 +82,9 @@ func (t *talk) failed(err error) error {
 		c := *e
 		e = &c
 	}
+	if steps := t.flow.Steps(); t.guess && len(steps) > 0 && steps[len(steps)-1].Name == StepRegister {
+		e = t.noLogin(err)
+	}
 	e.Stage = "login"
 	if e.Next == "" {
 		e.Next = next(err)
@@ -112,6 +115,14 @@ func next(err error) string {
 		return "log in again, and allow it"
 	}
 	return "log in again"
+}
+
+// noLogin is the error of a server that wants credentials of another kind, as far as one can see.
+func (t *talk) noLogin(err error) *failure.Error {
+	return &failure.Error{
+		Kind: failure.OAuth, URL: mask.URL(t.server.URL), Err: err, Message: "the server wants credentials, and nothing says where to get them by a login",
+		Next: `give credentials, such as an "Authorization: Bearer …" header`, Remedy: failure.GiveHeader,
+	}
 }
 
 // Discover goes through the steps of a login that need nobody and leave nothing behind: what the server and its authorization
@@ -235,6 +246,9 @@ func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) 
 			return nil, err
 		}
 		t.flow.end(Done, nil)
+	}
+	if !t.guess {
+		t.flow.edit(func() { t.flow.issuer = m.Issuer })
 	}
 	key := Key{Resource(t.url), m.Issuer}
 	return &discovery{m, key, t.scopes(ch, res, m, key), audience(res, key), t.bound(ch, res, m)}, nil

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,6 +26,8 @@ type Settings struct {
 	MaxConcurrentCalls int `json:"max_concurrent_calls,omitempty"`
 	// AllowedToolPattern is a regular expression; a tool whose name it does not match is not called. "" = all are.
 	AllowedToolPattern string `json:"allowed_tool_pattern,omitempty"`
+	// ClientMetadataURL is where the client-id metadata document for logins is, an https URL; "" = there is none.
+	ClientMetadataURL string `json:"client_metadata_url,omitempty"`
 	// Given has where each setting was written, by its name ("pool.max_idle_time"): the one in force first, then those that it overrides.
 	Given map[string][]Given `json:"given,omitempty"`
 }
@@ -39,7 +42,7 @@ type Given struct {
 // SettingNames are the names of all settings, as Given has them.
 func SettingNames() []string {
 	return []string{
-		"auto_discover", "continue_on_error", "cache_ttl", "result_cache_ttl", "max_retries", "retry_backoff", "max_concurrent_calls", "allowed_tool_pattern", "pool.max_idle_time", "pool.cleanup_interval", "pool.max_connections",
+		"auto_discover", "continue_on_error", "cache_ttl", "result_cache_ttl", "max_retries", "retry_backoff", "max_concurrent_calls", "allowed_tool_pattern", "client_metadata_url", "pool.max_idle_time", "pool.cleanup_interval", "pool.max_connections",
 		"timeouts.tool_call", "timeouts.connect", "timeouts.discovery",
 	}
 }
@@ -95,6 +98,8 @@ func (s *Settings) setting(name string) any {
 		return &s.MaxConcurrentCalls
 	case "allowed_tool_pattern":
 		return &s.AllowedToolPattern
+	case "client_metadata_url":
+		return &s.ClientMetadataURL
 	case "pool.max_idle_time":
 		return &s.Pool.MaxIdleTime
 	case "pool.cleanup_interval":
@@ -145,7 +150,11 @@ func (s *Settings) readOne(d *document, name string, m member) bool {
 		}
 	case *string:
 		*p = m.value.text()
-		if _, wrong := regexp.Compile(*p); wrong != nil { // the one text there is
+		if p == &s.ClientMetadataURL {
+			if err = CheckClientMetadataURL(*p); err != nil {
+				*p = ""
+			}
+		} else if _, wrong := regexp.Compile(*p); wrong != nil {
 			*p = nothing // what restricts is not left out because of a mistake in it
 			d.warnAt(m.line, m.col, "%s: %v; no tool is called until it is corrected", m.key, wrong)
 		}
@@ -158,6 +167,16 @@ func (s *Settings) readOne(d *document, name string, m member) bool {
 	}
 	s.give(name, Given{Line: m.line, Text: m.value.text()})
 	return true
+}
+
+// CheckClientMetadataURL says why a URL cannot be that of a client-id metadata document.
+// https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document
+func CheckClientMetadataURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") == "" || u.User != nil || u.Fragment != "" {
+		return errors.New("not an https URL with a path")
+	}
+	return nil
 }
 
 func (s *Settings) give(name string, at Given) {

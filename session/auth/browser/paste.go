@@ -10,9 +10,9 @@ import (
 
 // What may be wrong with a text that was pasted.
 var (
-	errForeign = errors.New("this belongs to another login: paste the URL that the browser ended at after this one")
-	errToOpen  = errors.New("this is not where the login ends: open it in a browser, log in there, and paste the URL that the browser ends at")
-	errNoState = errors.New("there is no state in this: paste the whole URL that the browser ended at, or CODE#STATE")
+	errForeign = errors.New("this belongs to another login: paste the URL that this one ended at")
+	errToOpen  = errors.New("this is not where the login ends: open it in a browser, and paste its last URL")
+	errNoState = errors.New("this has no state: paste the whole URL that the browser ended at")
 )
 
 // parsePasted makes the callback of what a user copied: the whole URL, the same without its scheme as browsers show it, its query, or

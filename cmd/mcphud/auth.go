@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+func (a *app) authCommand() *cobra.Command {
+	var other, qr, all bool
+	var scopes []string
+	login := &cobra.Command{
+		Use: "login [flags] [URL]", Short: "Log in to a server, and connect to it", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
+		Long: "login asks the server where its logins are, shows the URL to open, and waits until the browser comes back, as long as that takes. " +
+			"On another machine than the browser's, paste the URL that the browser ends at. The token is kept for all later commands.\n\n" +
+			"See mcphud help login.",
+		Example: "  mcphud auth login https://mcp.example.com/mcp\n  mcphud auth login --server github --no-browser",
+		RunE: a.loginTarget(func(ctx context.Context, cmd *cobra.Command, s config.Server) error {
+			var draw *bool
+			if cmd.Flags().Changed("qr") {
+				draw = &qr
+			}
+			if len(scopes) > 0 {
+				s.OAuth = withScopes(s.OAuth, scopes)
+			}
+			return a.opened(ctx, s, func(ctx context.Context, l *link) error {
+				a.person = a.browserPerson(l.side, l.Title(), draw)
+				return a.logIn(ctx, l, auth.LoginOptions{Other: other})
+			})
+		}),
+	}
+	login.Flags().BoolVar(&other, "other", false, "log in as somebody else: the authorization server shows its login again")
+	login.Flags().StringArrayVar(&scopes, "scope", nil, "ask for this `SCOPE` as well (repeatable; default what the server asks for)")
+	login.Flags().BoolVar(&qr, "qr", false, "draw the URL as a QR code, even where the terminal is small (default where it fits)")
+	status := &cobra.Command{
+		Use: "status [flags] [URL]", Short: "Show the logins that are kept: where, how long, and for what", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
+		Long:    "status shows all logins, or that of one server: exit code 3 says that there is none. Nothing is sent, and no token is shown.",
+		Example: "  mcphud auth status\n  mcphud auth status --server github --format json",
+	}
+	status.RunE = a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		return a.authStatus(ctx, cmd, args)
+	})
+	logout := &cobra.Command{
+		Use: "logout [flags] [URL]", Short: "Forget the login at a server, here and where it was given", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
+		Long:    "logout revokes the token where the authorization server can do that, and forgets it. With --all it forgets every login.",
+		Example: "  mcphud auth logout --server github\n  mcphud auth logout --all",
+	}
+	logout.RunE = a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		return a.authLogout(ctx, cmd, args, all)
+	})
+	logout.Flags().BoolVar(&all, "all", false, "forget every login")
+	explain := &cobra.Command{
+		Use: "explain [flags] [URL]", Short: "Show each step up to a login, and which rule is broken", Annotations: rule("none"), Args: cobra.ArbitraryArgs,
+		Long: "explain asks the server and its authorization server what a login would need, without logging in: what the specification asks at each " +
+			"step, what was found, and which rule was broken by whom. The exit code is 6 where a server broke one, 3 where a login would fail otherwise.",
+		Example: "  mcphud auth explain https://mcp.example.com/mcp\n  mcphud auth explain --server github --format json",
+		RunE:    a.loginTarget(a.authExplain),
+	}
+	return a.group("auth", "Log in to servers", login, status, logout, explain)
+}
+
+// loginTarget makes a command's body from a function that is given the server that the command line names, which has to be one over HTTP.
+func (a *app) loginTarget(f func(ctx context.Context, cmd *cobra.Command, s config.Server) error) func(*cobra.Command, []string) error {
+	return a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		s, err := a.httpTarget(cmd, args)
+		if err != nil {
+			return err
+		}
+		return f(ctx, cmd, s)
+	})
+}
+
+// httpTarget is the server that the command line names.
+func (a *app) httpTarget(cmd *cobra.Command, args []string) (config.Server, error) {
+	if err := a.o.check(cmd); err != nil {
+		return config.Server{}, err
+	}
+	own, command, dash := splitArgs(cmd, args)
+	own = a.o.takeURL(cmd, own, dash)
+	if err := checkArgs(cmd, own); err != nil {
+		return config.Server{}, err
+	}
+	s, err := a.o.target(cmd, command, dash)
+	if err == nil && s.URL == "" {
+		err = usageError(s.Name+" is started by its command: only servers over HTTP have logins", "name one by its URL")
+	}
+	return s, err
+}
+
+// logIn logs in, connects, and prints who the server is and what the login is for.
+func (a *app) logIn(ctx context.Context, l *link, o auth.LoginOptions) error {
+	if err := l.Connect(ctx); err != nil && needsLogin(err) == nil {
+		return err
+	}
+	if err := a.logInBy(ctx, l.Session, o); err != nil {
+		return err
+	}
+	if err := l.Disconnect(); err != nil {
+		return err
+	}
+	if err := a.loggedIn(ctx, l.Session, func() error { return l.Connect(ctx) }); err != nil {
+		return err
+	}
+	found, err := a.login.Store.Find(ctx, resourceOf(l.Config()))
+	if err != nil {
+		return err
+	}
+	st := l.Status()
+	report := struct {
+		Server any       `json:"server"`
+		Login  *loginRow `json:"login"`
+	}{map[string]any{"name": l.Name(), "url": mask.URL(st.URL), "protocolVersion": st.Version, "serverInfo": orNull(st.ServerInfo)}, nil}
+	rows := [][2]string{{"server", identity(st.ServerInfo)}, {"url", mask.URL(st.URL)}, {"protocol", st.Version}}
+	if len(found) > 0 {
+		row := a.loginRow(found[0])
+		report.Login, rows = &row, append(rows, row.fields()...)
+	}
+	raw, err := marshal(report)
+	if err != nil {
+		return err
+	}
+	return l.print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) { t.fields(rows...) }})
+}
+
+// withScopes is an oauth block with more scopes.
+func withScopes(o *config.OAuth, scopes []string) *config.OAuth {
+	c := config.OAuth{}
+	if o != nil {
+		c = *o
+	}
+	c.Scopes = slices.Concat(c.Scopes, scopes)
+	return &c
+}
+
+// resourceOf is what the login at a server is kept under.
+func resourceOf(s config.Server) string {
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return s.URL
+	}
+	return auth.Resource(u)
+}

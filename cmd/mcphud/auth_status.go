@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// loginRow is one login as JSON, without anything secret.
+type loginRow struct {
+	Servers  []string   `json:"servers"`  // names in the configs
+	Resource string     `json:"resource"` // the server's URL
+	Issuer   string     `json:"issuer"`
+	ClientID string     `json:"clientId,omitempty"`
+	Client   string     `json:"client,omitempty"` // configured, document or registered
+	Type     string     `json:"tokenType,omitempty"`
+	Scopes   []string   `json:"scopes"`
+	Obtained *time.Time `json:"obtained,omitempty"`
+	Expires  *time.Time `json:"expires,omitempty"`
+	Seconds  *int64     `json:"expiresIn,omitempty"` // negative when it is over
+	Refresh  bool       `json:"refresh"`             // there is a refresh token
+	LoggedIn bool       `json:"loggedIn"`            // there is a token that is good, or a way to another
+	Where    string     `json:"where"`
+}
+
+func (a *app) loginRow(c auth.Credentials) loginRow {
+	row := loginRow{
+		Servers: a.serversAt(c.Resource), Resource: mask.URL(c.Resource), Issuer: mask.URL(c.Issuer), ClientID: c.Client.ID, Client: c.Client.Origin, Type: c.Token.Type,
+		Scopes: slices.Concat([]string{}, c.Token.Scopes), Refresh: c.Token.Refresh != "", LoggedIn: c.Token.Access != "", Where: a.login.Store.Where(),
+	}
+	if at := c.Token.Obtained; !at.IsZero() {
+		row.Obtained = &at
+	}
+	if at := c.Token.Expires; !at.IsZero() {
+		left := int64(time.Until(at).Seconds())
+		row.Expires, row.Seconds = &at, &left
+		row.LoggedIn = row.Refresh || left > 0 && row.LoggedIn
+	}
+	return row
+}
+
+// serversAt are the names of the servers of the configs that have a URL.
+func (a *app) serversAt(resource string) []string {
+	names := []string{}
+	set, _, err := a.o.load()
+	if err != nil {
+		return names // what is kept is shown nevertheless
+	}
+	for _, s := range set.Servers {
+		if s.URL != "" && resourceOf(s) == resource {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// fields are a login for people.
+func (r *loginRow) fields() [][2]string {
+	client := r.ClientID
+	if r.Client != "" {
+		client += " (" + r.Client + ")"
+	}
+	return [][2]string{
+		{"login", "at " + r.Issuer},
+		{"client", client},
+		{"scopes", strings.Join(r.Scopes, " ")},
+		{"token", r.ends()},
+		{"kept in", r.Where},
+	}
+}
+
+// ends says how long a token is good.
+func (r *loginRow) ends() string {
+	again := ""
+	if r.Refresh {
+		again = "; refreshed by itself"
+	}
+	switch {
+	case r.Seconds == nil && !r.LoggedIn:
+		return "none: log in again"
+	case r.Seconds == nil:
+		return "good until it is revoked" + again
+	case *r.Seconds > 0:
+		return fmt.Sprintf("expires in %s (%s)%s", text.Duration(time.Duration(*r.Seconds)*time.Second), r.Expires.Local().Format("2006-01-02 15:04:05"), again)
+	case r.Refresh:
+		return "expired; refreshed when it is used"
+	}
+	return "expired " + text.Duration(-time.Duration(*r.Seconds)*time.Second) + " ago: log in again"
+}
+
+// kept are the logins of the server that the command line names, or all where it names none; who is that server.
+func (a *app) kept(ctx context.Context, cmd *cobra.Command, args []string) (found []auth.Credentials, who *config.Server, err error) {
+	logins, err := a.logins(config.Settings{})
+	if err != nil {
+		return nil, nil, err
+	}
+	resource := ""
+	if len(args) > 0 || a.o.url+a.o.agent+a.o.server != "" {
+		s, err := a.httpTarget(cmd, args)
+		if err != nil {
+			return nil, nil, err
+		}
+		who, resource = &s, resourceOf(s)
+	}
+	found, err = logins.Store.Find(ctx, resource)
+	if err != nil {
+		err = &failure.Error{Kind: failure.OAuth, Message: "cannot read the logins: " + logins.Store.Where() + ": " + err.Error(), Err: err, Next: "unlock it, or remove it to start anew"}
+	}
+	return found, who, err
+}
+
+func (a *app) authStatus(ctx context.Context, cmd *cobra.Command, args []string) error {
+	found, who, err := a.kept(ctx, cmd, args)
+	if err != nil {
+		return err
+	}
+	rows := []loginRow{}
+	for _, c := range found {
+		rows = append(rows, a.loginRow(c))
+	}
+	raw, err := marshal(map[string]any{"logins": rows, "where": a.login.Store.Where()})
+	if err != nil {
+		return err
+	}
+	if err := a.printer().print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
+		for i, r := range rows {
+			if i > 0 {
+				t.block("")
+			}
+			t.fields(append([][2]string{{"server", strings.TrimSpace(r.Resource + bracketedList(r.Servers))}}, r.fields()...)...)
+		}
+		if len(rows) == 0 && who == nil {
+			t.block("no logins are kept in " + a.login.Store.Where())
+		}
+	}}); err != nil || who == nil || slices.ContainsFunc(rows, func(r loginRow) bool { return r.LoggedIn }) {
+		return err
+	}
+	return &failure.Error{Kind: failure.OAuth, Server: who.Name, URL: mask.URL(who.URL), Message: "not logged in", Next: "log in (" + a.loginCommand(*who, nil) + ")"}
+}
+
+func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string, all bool) error {
+	found, who, err := a.kept(ctx, cmd, args)
+	switch {
+	case err != nil:
+		return err
+	case who == nil && !all:
+		return usageError("no server was named", "name one with a URL or --server NAME, or all with --all")
+	case who != nil && all:
+		return usageError("--all and a server were named", "name one of them")
+	}
+	forgotten := []string{}
+	for _, c := range found {
+		s := config.Server{Name: c.Resource, URL: c.Resource}
+		if who != nil {
+			s = *who
+		}
+		if slices.Contains(forgotten, c.Resource) {
+			continue // with all its issuers
+		}
+		if err := auth.New(s, *a.login).Forget(ctx); err != nil {
+			return &failure.Error{Kind: failure.OAuth, URL: mask.URL(c.Resource), Message: "cannot forget the login: " + err.Error(), Err: err, Next: "unlock " + a.login.Store.Where()}
+		}
+		forgotten = append(forgotten, c.Resource)
+	}
+	raw, err := marshal(map[string]any{"forgotten": forgotten})
+	if err != nil {
+		return err
+	}
+	return a.printer().print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
+		for _, r := range forgotten {
+			t.block("logged out of " + mask.URL(r))
+		}
+		if len(forgotten) == 0 {
+			t.block("nothing to forget: not logged in")
+		}
+	}})
+}
