@@ -161,21 +161,24 @@ func TestRoutesOfSSELogIn(t *testing.T) {
 	}
 }
 
-// A store that cannot be read is said, and is nothing that a login helps.
+// A login that cannot be read is said, and the server is not asked without it.
 func TestRoutesWithAStoreThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s := authtest.Start(t, authtest.Knobs{})
 	f := start(t, Options{Login: auth.Options{Store: locked{}}}, route("a", s.URL, `"oauth":{}`))
 	got := f.post(t, "/mcps/a/mcp", callEcho, "Accept", accept)
-	if e := got.rpcError(t); got.status != http.StatusBadGateway || e.Error.Data["kind"] != "OAuth" || !strings.Contains(e.Error.Message, "Agent 'a' cannot be used: the credentials cannot be read from the keychain") {
+	if e := got.rpcError(t); got.status != http.StatusBadGateway || e.Error.Data["kind"] != "OAuth" || !strings.Contains(e.Error.Message, "Agent 'a' needs a login: the credentials cannot be read") || len(s.Calls("/mcp")) > 0 {
 		t.Errorf("%+v", got)
 	}
 }
 
 type locked struct{ auth.Store }
 
-func (locked) Find(context.Context, string) ([]auth.Credentials, error) { return nil, auth.ErrLocked }
-func (locked) Where() string                                            { return "the keychain" }
+func (locked) Find(_ context.Context, resource string) ([]auth.Credentials, error) {
+	return []auth.Credentials{{Key: auth.Key{Resource: resource, Issuer: "https://id.example"}}}, auth.ErrLocked
+}
+
+func (locked) Where() string { return "the keychain" }
 
 // The block is that of a configuration; what cannot be is said by line.
 func TestRoutesOAuthSettings(t *testing.T) {
