@@ -1,7 +1,9 @@
 package main
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcphud/mcphud/agentsrv"
 )
@@ -16,14 +18,14 @@ func TestF6_CacheOfTheUI(t *testing.T) {
 		if _, err := s.f.WriteString(keys); err != nil {
 			t.Fatal(err)
 		}
-		s.settle()
+		s.settle(300 * time.Millisecond)
 	}
 	s.shows("capacity")
-	s.settle()
-	if _, err := s.f.WriteString("\x07"); err != nil {
-		t.Fatal(err)
-	}
-	s.shows("cached ")
+	await(t, "a call that is answered by the cache", func() bool {
+		s.settle(300 * time.Millisecond) // a call that is still on its way is not made twice
+		_, _ = s.f.WriteString("\x07")
+		return strings.Contains(s.written(), "cached ")
+	})
 	if o := mcphud(t, "tools", "call", "queue_status", "--cache", "5m", "--url", url); o.code != exitFailure {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcphud/mcphud/agentsrv"
 	"github.com/mcphud/mcphud/session/faketest"
@@ -70,7 +71,7 @@ func TestSecretsStayHidden(t *testing.T) {
 			s.shows("Tools")
 			for _, keys := range []string{"1", "yc", "\x1b", "ym", "\x1b", "yj", "\x1b", "\t", "G", "6", "g", "\x1b[B", "\x1b[B", "\x1b[B", "\x1b[B", "\x1b[B", "7", "2", "yc", "\x1b", ":", "\x1b", "\x10", "\x1b", "?", "\x1b"} {
 				_, _ = io.WriteString(s.f, keys)
-				s.settle()
+				s.settle(25 * time.Millisecond) // whatever is drawn by then
 			}
 			s.signal(os.Interrupt)
 			s.exit()

@@ -87,9 +87,9 @@ func (s *ptyRun) written() string {
 	return s.b.String()
 }
 
-// settle waits until nothing was written for a moment.
-func (s *ptyRun) settle() {
-	for last := -1; last != len(s.written()); time.Sleep(25 * time.Millisecond) {
+// settle waits until nothing was written for a while.
+func (s *ptyRun) settle(quiet time.Duration) {
+	for last := -1; last != len(s.written()); time.Sleep(quiet) {
 		last = len(s.written())
 	}
 }
