@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -127,7 +128,11 @@ func TestAStartForWantOfAVariable(t *testing.T) {
 // TestAChildThatFloodsStderrWhileStarting: neither empty lines nor one that does not end nor many keep keys from working.
 func TestAChildThatFloodsStderrWhileStarting(t *testing.T) {
 	t.Parallel()
-	s := shellServer(t, `head -c 500000 /dev/zero | tr '\0' '\n' >&2; head -c 20000000 /dev/zero >&2; yes 'installing a package that nobody asked for' | head -c 20000000 >&2; exec "$0" "$@"`)
+	size := 20_000_000
+	if racing {
+		size /= 10
+	}
+	s := shellServer(t, fmt.Sprintf(`head -c 500000 /dev/zero | tr '\0' '\n' >&2; head -c %[1]d /dev/zero >&2; yes 'installing a package that nobody asked for' | head -c %[1]d >&2; exec "$0" "$@"`, size))
 	app := starting(t, s)
 	begin := time.Now()
 	app.Press("1").View("servers").Press("2").View("tools")
