@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,6 +87,9 @@ func tasksGet(ctx context.Context, l *link, args []string) error {
 func tasksResult(ctx context.Context, l *link, args []string) error {
 	r, err := l.TaskResult(ctx, args[0], session.CallOptions{OnProgress: l.side.report, OnTask: l.side.task(l.out.format)})
 	if err != nil {
+		if ctx.Err() != nil {
+			err = errors.Join(errGoesOn, err)
+		}
 		return err
 	}
 	return l.printCall("task "+text.Clip(args[0], 100), r)
@@ -98,6 +102,9 @@ func tasksCancel(ctx context.Context, l *link, args []string) error {
 	}
 	return l.print(reply(r, func(t *textOutput) { t.block("the server was asked to cancel the task") }))
 }
+
+// errGoesOn marks the error of who does not wait for a task any more.
+var errGoesOn = errors.New("the task goes on at the server")
 
 // task reports the states of a task: in the jsonl format as the server described them, one line each, else on stderr.
 func (s *side) task(format string) func(tasks.Task) {

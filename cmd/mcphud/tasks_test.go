@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -96,28 +98,34 @@ func TestTaskInJSONLines(t *testing.T) {
 	}
 }
 
+// runningTask is a call that runs as a task, and the task.
+func runningTask(t *testing.T, url, era string) (cmd *exec.Cmd, id string) {
+	t.Helper()
+	cmd = command(t, "tools", "call", "slow_compute", "seconds=600", "--task", "--max-timeout", "1h", "--format", "jsonl", "--url", url, "--protocol", era)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for buf, line := make([]byte, 1), ""; id == ""; {
+		if _, err := pipe.Read(buf); err != nil {
+			t.Fatal(err)
+		}
+		if line += string(buf); strings.HasSuffix(line, "\n") {
+			id, line = jsonrpc.GetString([]byte(strings.TrimSpace(line)), "taskId"), ""
+		}
+	}
+	return cmd, id
+}
+
 // TestInterruptedTaskIsCancelled: who interrupts a call that runs as a task cancels the task.
 func TestInterruptedTaskIsCancelled(t *testing.T) {
 	t.Parallel()
 	url := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
 	for _, era := range eras {
-		cmd := command(t, "tools", "call", "slow_compute", "seconds=600", "--task", "--max-timeout", "1h", "--format", "jsonl", "--url", url, "--protocol", era)
-		pipe, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		id := ""
-		for buf, line := make([]byte, 1), ""; id == ""; {
-			if _, err := pipe.Read(buf); err != nil {
-				t.Fatal(err)
-			}
-			if line += string(buf); strings.HasSuffix(line, "\n") {
-				id, line = jsonrpc.GetString([]byte(strings.TrimSpace(line)), "taskId"), ""
-			}
-		}
+		cmd, id := runningTask(t, url, era)
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
@@ -130,6 +138,39 @@ func TestInterruptedTaskIsCancelled(t *testing.T) {
 		}
 		if status != "cancelled" {
 			t.Errorf("%s: the task is %s", era, status)
+		}
+	}
+}
+
+// Who only waited for a task's result ends nothing, and is told so.
+func TestInterruptedWaitForATask(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
+	for _, era := range eras {
+		caller, id := runningTask(t, url, era)
+		_ = caller.Process.Kill()
+		_ = caller.Wait()
+		cmd := command(t, "tasks", "result", id, "--format", "jsonl", "--max-timeout", "1h", "--url", url, "--protocol", era)
+		pipe, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pipe.Read(make([]byte, 1)); err != nil { // a state: it waits now
+			t.Fatal(err)
+		}
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(stderr.String(), ": interrupted; the task goes on at the server") {
+			t.Errorf("%s: %v %s", era, err, stderr.String())
+		}
+		if got := mcphud(t, "tasks", "get", id, "--format", "json", "--url", url, "--protocol", era).ok(t); jsonrpc.GetString([]byte(got), "status") != "working" {
+			t.Errorf("%s: %s", era, got)
 		}
 	}
 }
