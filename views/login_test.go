@@ -18,6 +18,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/authtest"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -151,6 +152,31 @@ func TestLogInStepsUp(t *testing.T) {
 	shows(app, "detail", "scopes", "mcp:read mcp:write")
 }
 
+// TestLogInForAList: a list that the server refuses meanwhile says the key, and is there after the login.
+func TestLogInForAList(t *testing.T) {
+	t.Parallel()
+	s := authtest.Start(t, authtest.Knobs{})
+	app := protected(t, s, views.Deps{Browse: surf, AutoBrowse: true})
+	app.Press("L").View("tools").Pane("list").Has("echo")
+	app.Press("3").View("resources").Pane("list").Has("fake://blob")
+	s.Issuer.Expire()
+	s.Issuer.ExpireRefresh()
+	app.Press("r")
+	app.Hints().Has("L log in")
+	state(app, session.Connected)
+	conn := only(app).Status().Conn
+	app.Press("L").Toast("logged in at protected").View("resources").Eventually(func() string {
+		if l := only(app).Listing(offer.Resources); l.Err != nil || !l.Loaded {
+			return fmt.Sprintf("the list is %+v", l)
+		}
+		return ""
+	})
+	if got := only(app).Status().Conn; got != conn {
+		t.Errorf("connection %d, want %d: there was nothing to connect", got, conn)
+	}
+	app.Hints().HasNot("L log in")
+}
+
 // TestLogInRefused: who says no in the browser sees that here, and can say yes with the same key.
 func TestLogInRefused(t *testing.T) {
 	t.Parallel()
@@ -234,6 +260,7 @@ func TestLogInAsks(t *testing.T) {
 		s := authtest.Memory(t, authtest.Knobs{Resource: func(doc map[string]any) { doc["authorization_servers"] = []string{"https://10.0.0.1"} }})
 		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Target(remote(s)), tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(s)))
 		app.Press("L", "enter").Overlay("Go on with this login?").Has("10.0.0.1")
+		app.Press("y").Overlay("Go on with this login?") // typed before it was read
 		app.Sleep(2 * time.Second).Press("n").NoOverlay().Pane("list").Selected("✗ discover server")
 		shows(app, "detail", "the MCP server broke a rule: it sends to 10.0.0.1", "RFC 9728 section 7.7")
 	})
