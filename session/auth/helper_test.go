@@ -253,3 +253,28 @@ func TestHelperRedirect(t *testing.T) {
 		}
 	}
 }
+
+// A server that repeats what it refuses, in whatever place, does not bring it into the journal or an error.
+func TestRefusalRepeatsTheSecret(t *testing.T) {
+	path, _ := script(t, `echo '{"Authorization":"Custom opaque and unguessable","X-Ticket":"another unguessable one"}'`)
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusBadRequest, http.StatusOK} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			said := r.Header.Get("Authorization") + " and " + r.Header.Get("X-Ticket")
+			w.Header().Set("WWW-Authenticate", `Custom error_description="not `+said+`"`)
+			w.Header().Set("X-Seen", said)
+			w.WriteHeader(status)
+			_, _ = fmt.Fprintf(w, "you sent %s", said)
+		}))
+		r := helped(t, srv.URL, path)
+		err := r.s.Connect(t.Context())
+		srv.Close()
+		if err == nil {
+			t.Fatalf("%d: connected", status)
+		}
+		if got := fmt.Sprintf("%v %+v", err, err) + r.journal(); status != http.StatusOK && strings.Contains(got, "unguessable") {
+			t.Errorf("%d: %s", status, got)
+		} else if head, _, _ := strings.Cut(got[strings.LastIndex(got, "X-Seen"):], "\n"); strings.Contains(head, "unguessable") {
+			t.Errorf("%d: %s", status, head)
+		}
+	}
+}

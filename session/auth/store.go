@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mcphud/mcphud/session/mask"
 )
 
 // Key says what credentials are for: they are never shown to another issuer or resource.
@@ -36,6 +38,9 @@ type Client struct {
 	Origin   string    `json:"origin,omitempty"` // Configured, Document or Registered
 }
 
+// String is for logs and errors: it has no secret.
+func (c Client) String() string { return "client " + c.ID }
+
 // Origins of a Client.
 const (
 	Configured = "configured" // pre-registered, in the configuration
@@ -53,6 +58,9 @@ type Token struct {
 	Expires  time.Time `json:"expires,omitzero"` // zero if the server did not say
 	Proof    []byte    `json:"proof,omitempty"`  // the private key that the token is bound to (RFC 9449), PKCS #8; nil for none
 }
+
+// String is for logs and errors: it has no secret.
+func (t Token) String() string { return t.Type + " " + mask.Hidden }
 
 // Store keeps credentials. Safe for concurrent use, also by several processes.
 type Store interface {

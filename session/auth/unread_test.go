@@ -3,6 +3,7 @@ package auth_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,6 +65,16 @@ func TestLockedLogin(t *testing.T) {
 	}
 	if err := r.s.Connect(t.Context()); err != nil {
 		t.Errorf("after the login: %v", err)
+	}
+}
+
+// Credentials that get into a log or an error by mistake show no secret.
+func TestCredentialsPrintNoSecret(t *testing.T) {
+	c := auth.Credentials{Client: auth.Client{ID: "me", Secret: "zqzq"}, Token: auth.Token{Access: "zqzq", Refresh: "zqzq", Type: "Bearer", Proof: []byte("zqzq")}}
+	for _, format := range []string{"%v", "%+v", "%s"} {
+		if got := fmt.Sprintf(format+" "+format, c, &c); strings.Contains(got, "zqzq") || strings.Contains(got, "122") || !strings.Contains(got, "client me") {
+			t.Errorf("%s: %s", format, got)
+		}
 	}
 }
 

@@ -9,8 +9,13 @@ import (
 // Header returns the value of a header as it may be shown: a secret becomes "***", with the scheme of an
 // Authorization header kept, and secrets in URLs are hidden.
 func Header(name, value string) string {
-	if strings.EqualFold(name, "Mcp-Session-Id") {
+	switch http.CanonicalHeaderKey(name) {
+	case "Mcp-Session-Id":
 		return session(value)
+	case "Dpop": // a proof (RFC 9449)
+		return Hidden
+	case "Location", "Content-Location", "Referer": // also without a scheme, which Text would not find
+		return URL(value)
 	}
 	if !Secret(name) {
 		return Text(value)
@@ -65,12 +70,11 @@ func Head(first string, h http.Header, secret ...string) []byte {
 	b := append([]byte(line(first)), '\n')
 	for _, name := range names {
 		for _, v := range h[name] {
-			if shown := Header(name, v); Secret(name) || !slices.Contains(secret, name) {
-				v = shown
-			} else {
-				v = Hidden
+			shown := Header(name, v)
+			if shown == v && slices.Contains(secret, name) {
+				shown = Hidden
 			}
-			b = append(b, name+": "+v+"\n"...)
+			b = append(b, name+": "+shown+"\n"...)
 		}
 	}
 	return b

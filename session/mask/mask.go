@@ -24,7 +24,7 @@ func Secret(name string) bool {
 			return false
 		}
 		switch string(word) {
-		case "key", "keys", "auth", "authorization", "cookie", "pat", "pwd", "pass", "sig", "signature", "jwt", "bearer", "creds", "dsn", "dpop":
+		case "key", "keys", "auth", "authorization", "cookie", "pat", "pwd", "pass", "sig", "signature", "jwt", "bearer", "creds", "dsn", "assertion", "verifier":
 			return true
 		case "max", "min":
 			before = true

@@ -100,6 +100,8 @@ func (c *httpClient) readRefusal(resp *http.Response) (h *HTTPError, body []byte
 	timer := time.AfterFunc(errorBodyGrace, func() { _ = resp.Body.Close() })
 	defer timer.Stop()
 	body, _ = readBody(resp.Body, resp.ContentLength, c.max) // whatever there is
+	x, _ := resp.Request.Context().Value(exchangeKey{}).(*exchange)
+	body = x.hide(resp.Request, body)
 	return &HTTPError{
 		Status: resp.StatusCode, Method: resp.Request.Method, URL: mask.URL(resp.Request.URL.String()),
 		Header: resp.Header, Body: body[:min(len(body), maxErrorBody)],

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -300,7 +301,8 @@ func errClosed() *failure.Error {
 func (c *httpClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	e := journal.Entry{Kind: journal.HTTP, Dir: journal.Out, Note: req.Method + " " + mask.URL(req.URL.RequestURI())}
 	var given []string
-	if x, ok := req.Context().Value(exchangeKey{}).(*exchange); ok {
+	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
+	if ok {
 		e.Method, e.ID, given = x.method, x.id, x.given
 	}
 	sent := c.tap.Append(e, mask.Head(req.Method+" "+req.URL.String()+" HTTP/1.1", req.Header, given...))
@@ -315,9 +317,33 @@ func (c *httpClient) RoundTrip(req *http.Request) (*http.Response, error) {
 		c.tap.Append(e, nil)
 		return nil, err
 	}
+	for i, v := range resp.Header["Www-Authenticate"] {
+		resp.Header["Www-Authenticate"][i] = string(x.hide(req, []byte(v)))
+	}
 	e.Note = resp.Status
-	c.tap.Append(e, mask.Head(resp.Proto+" "+resp.Status, resp.Header))
+	c.tap.Append(e, x.hide(req, mask.Head(resp.Proto+" "+resp.Status, resp.Header)))
 	return resp, nil
+}
+
+// shortSecret is how long a secret is at least: anything shorter would hide half of what is said.
+const shortSecret = 8
+
+// hide takes what the authorizer gave a request out of what a server says: it may repeat it, to explain a refusal.
+func (x *exchange) hide(req *http.Request, b []byte) []byte {
+	if x == nil {
+		return b
+	}
+	for _, name := range x.given {
+		for _, v := range req.Header[name] {
+			if name == "Authorization" {
+				_, v, _ = strings.Cut(v, " ")
+			}
+			if len(v) >= shortSecret {
+				b = bytes.ReplaceAll(b, []byte(v), []byte(mask.Hidden))
+			}
+		}
+	}
+	return b
 }
 
 // errRedirect is a redirect that is not followed.

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -19,7 +21,7 @@ const headDistance = 4096
 var curlAlone = []string{"Accept-Encoding", "Connection", "Content-Length", "Host", "User-Agent"}
 
 // Curl makes the curl command that sends once more what an entry of the journal is or answers; nil where that did not
-// go over HTTP. Header secrets are masked, as in the journal.
+// go over HTTP. Secrets of headers are variables of the shell, such as $TOKEN for that of Authorization.
 func Curl(m *session.Manager, seq uint64) func() (string, error) {
 	j := m.Journal()
 	e, ok := j.Get(seq)
@@ -69,6 +71,27 @@ func alongside(j *journal.Journal, e journal.Entry, step int, is func(journal.En
 	return journal.Entry{}, false
 }
 
+// withVariable is a header as a word of a command line: a secret, which the journal does not have, is a variable.
+func withVariable(name, line string) string {
+	shown, ok := strings.CutSuffix(line, mask.Hidden)
+	if !ok {
+		return safe.Quote(line)
+	}
+	variable := "TOKEN"
+	if name != "Authorization" {
+		variable = strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+				return unicode.ToUpper(r)
+			}
+			return '_'
+		}, name)
+	}
+	if variable[0] <= '9' {
+		variable = "_" + variable
+	}
+	return safe.Quote(shown) + `"$` + variable + `"`
+}
+
 // curlCommand is the command for a journalled head ("POST URL HTTP/1.1" and
 // "Name: value" lines) and the body that went with it, for a POSIX shell.
 func curlCommand(head, body []byte) string {
@@ -84,7 +107,7 @@ func curlCommand(head, body []byte) string {
 	for line := range strings.Lines(string(rest)) {
 		line = strings.TrimRight(line, "\n")
 		if name, _, ok := strings.Cut(line, ": "); ok && !slices.Contains(curlAlone, name) {
-			b.WriteString(" \\\n  -H " + safe.Quote(line))
+			b.WriteString(" \\\n  -H " + withVariable(name, line))
 		}
 	}
 	if body != nil {

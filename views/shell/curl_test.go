@@ -62,10 +62,13 @@ func TestCurlSendsTheSameAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(cmd, "sesame") || !strings.Contains(cmd, "Authorization: Bearer ***") {
-				t.Errorf("the secret is not masked:\n%s", cmd)
+			if strings.Contains(cmd, "sesame") || !strings.Contains(cmd, `-H 'Authorization: Bearer '"$TOKEN"`) {
+				t.Errorf("the secret is no variable:\n%s", cmd)
 			}
-			url, h, body := readCurl(t, cmd)
+			url, h, body := readCurl(t, "TOKEN='open it'; "+cmd)
+			if got := h.Get("Authorization"); got != "Bearer open it" {
+				t.Errorf("with a token it sends %q", got)
+			}
 			if body != string(sent) || h.Get("X-Team") != "it's us" || h.Get("Content-Type") != "application/json" {
 				t.Errorf("another request: %v %s\nwant the body %s", h, body, sent)
 			}
