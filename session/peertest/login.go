@@ -40,7 +40,12 @@ func Login(t testing.TB, args ...string) config.Server {
 		t.Fatal(err)
 	}
 	h := &HTTP{t: t, child: cmd, exited: make(chan struct{})}
-	t.Cleanup(h.Kill)
+	t.Cleanup(func() {
+		h.Kill()
+		if t.Failed() {
+			t.Logf("login.mjs:\n%s", stderr)
+		}
+	})
 	lines := bufio.NewReader(out)
 	first := make(chan string, 1)
 	go func() {

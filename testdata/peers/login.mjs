@@ -5,7 +5,7 @@
 //   node login.mjs [--ttl SECONDS] [--dpop] [--nonce]
 //
 // Tool whoami needs the scope notes:read, and says what the token does; tool write needs notes:write, which is asked for when it is
-// called. --ttl is how long an access token lives, --dpop takes only tokens that are bound to a key, --nonce wants nonces in the proofs.
+// called; GET /revoked says how many grants were revoked. --ttl is how long an access token lives, --dpop takes only tokens that are bound to a key, --nonce wants nonces in the proofs.
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
@@ -52,6 +52,8 @@ const provider = new Provider(issuer, {
   },
 });
 issuerServer.on('request', provider.callback());
+let revoked = 0;
+provider.on('grant.revoked', () => revoked++);
 
 const { d: _, ...publicJwk } = jwk;
 const keys = createLocalJWKSet({ keys: [publicJwk] });
@@ -94,7 +96,8 @@ const handler = createMcpHandler(({ authInfo }) => {
   return mcp;
 });
 
-server.on('request', async (req, res) => {
+async function serve(req, res) {
+  if (req.url === '/revoked') return res.end(String(revoked));
   if (req.url === '/.well-known/oauth-protected-resource/mcp') {
     res.setHeader('Content-Type', 'application/json');
     const metadata = { resource, authorization_servers: [issuer], scopes_supported: ['notes:read', 'notes:write'], bearer_methods_supported: ['header'] };
@@ -118,6 +121,10 @@ server.on('request', async (req, res) => {
   res.writeHead(answer.status, Object.fromEntries(answer.headers));
   for await (const chunk of answer.body ?? []) res.write(chunk);
   res.end();
-});
+}
+server.on('request', (req, res) => serve(req, res).catch((e) => {
+  console.error(e);
+  res.destroy();
+}));
 
 console.log(JSON.stringify({ url: resource, issuer }));
