@@ -23,7 +23,7 @@ func (b *brittle) Find(_ context.Context, resource string) ([]auth.Credentials, 
 	return b.find(resource)
 }
 
-// A store that cannot be read is no business of a server without a login, and is said where one is needed.
+// A store that cannot be read does not concern a server without a login, and is said where one is needed.
 func TestUnreadableStore(t *testing.T) {
 	store := &brittle{auth.NewMemory(), func(string) ([]auth.Credentials, error) { return nil, errors.New("the file is damaged") }}
 	open := newTicketed(t, "X-Ticket", "static")
