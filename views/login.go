@@ -305,7 +305,7 @@ func (v *login) sync(c *tui.Ctx) tea.Cmd {
 		}
 	}
 	v.st = a.Known()
-	v.steps = steps(v.st.Flow, v.run() != nil)
+	v.steps = steps(v.st.Flow)
 	j := c.Sessions.Journal()
 	for _, st := range v.steps {
 		for _, seq := range st.Exchanges {
@@ -318,23 +318,20 @@ func (v *login) sync(c *tui.Ctx) tea.Cmd {
 }
 
 // steps are those of a login, and those to come: all of them where there was none.
-func steps(f *auth.Flow, running bool) []auth.Step {
-	all := []string{auth.StepResource, auth.StepServer, auth.StepRegister, auth.StepAuthorize, auth.StepToken, auth.StepRetry}
+func steps(f *auth.Flow) []auth.Step {
+	all := auth.Plan()
 	var out []auth.Step
 	if f != nil {
 		out = f.Steps()
 	}
 	next := 0
 	for _, s := range out {
-		next = max(next, slices.Index(all, s.Name)+1)
+		next = max(next, slices.IndexFunc(all, func(p auth.Step) bool { return p.Name == s.Name })+1)
 	}
 	if len(out) > 0 && next == 0 {
 		return out // of another kind
 	}
-	for _, name := range all[next:] {
-		out = append(out, auth.Step{Name: name})
-	}
-	return out
+	return append(out, all[next:]...)
 }
 
 // list makes the rows, and keeps the cursor on its own or takes it to the step that runs.

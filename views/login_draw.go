@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/browser"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -83,6 +84,9 @@ func (v *login) lines(c *tui.Ctx, w int) []string {
 		l.Paragraph(c.Theme.Muted, "Press enter for all of it in the traffic. Tokens, codes and secrets are hidden there.")
 	case at.step >= 0:
 		l.Step(v.steps[at.step])
+		if s := v.steps[at.step]; s.State == auth.Failed && s.Name != auth.StepResource && v.st.Flow.Issuer() == "" {
+			l.Paragraph(c.Theme.Text, "The server names no authorization server. If it takes a key of its own, put an Authorization header into its configuration.")
+		}
 		if n := len(v.steps[at.step].Exchanges); n > 0 {
 			l.Paragraph(c.Theme.Muted, fmt.Sprintf("%s on the wire: enter shows it.", pane.Count(n, "exchange")))
 		}

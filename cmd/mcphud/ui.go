@@ -67,7 +67,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	a.kill.watch(processesOf(m))
 	a.kill.patient.Store(true) // the UI restores the terminal first, and bounds that itself
 	defer a.kill.patient.Store(false)
-	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent(), Configs: start.configs, Browse: browser.Open, AutoBrowse: browser.Unavailable() == ""}
+	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent(), Configs: start.configs, Browse: browser.Open, AutoBrowse: browser.Unavailable() == "" && !a.o.noBrowser}
 	if model := a.model(); model.URL != "" {
 		deps.Model = chat.New(model)
 		defer deps.Model.Close()

@@ -15,6 +15,14 @@ var asks = map[string]struct{ text, section string }{
 	StepRetry:     {"send again what was refused, with the token in the Authorization header", "RFC 6750 section 2.1"},
 }
 
+// Plan are the steps of a login by a person, none of which has begun.
+func Plan() (steps []Step) {
+	for _, name := range []string{StepResource, StepServer, StepRegister, StepAuthorize, StepToken, StepRetry} {
+		steps = append(steps, Step{Name: name, Asks: asks[name].text, Section: asks[name].section})
+	}
+	return steps
+}
+
 // violation finds the broken rule in an error.
 func violation(err error) *Violation {
 	var v *Violation

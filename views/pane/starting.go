@@ -28,7 +28,7 @@ func startLines(th *tui.Theme, s *session.Session, st session.Status, w int, com
 	case st.State == session.Connecting:
 		l.starting(name, srv, st)
 	case st.State == session.NeedsLogin:
-		l.needsLogin(th, name, st)
+		l.needsLogin(name, s, st)
 	case st.State == session.Failed:
 		l.failed(srv, st)
 	case st.PID > 0:
@@ -58,10 +58,11 @@ func (l *Details) starting(name string, srv config.Server, st session.Status) {
 }
 
 // needsLogin is a server that answered, and wants to know who asks.
-func (l *Details) needsLogin(th *tui.Theme, name string, st session.Status) {
+func (l *Details) needsLogin(name string, s *session.Session, st session.Status) {
+	th := l.th
 	l.paragraph(th.Login, tui.Locked.Glyph()+" "+name+" wants a login.")
 	var e *failure.Error
-	if errors.As(st.Err, &e) && e.Message != "the server wants a login" {
+	if errors.As(st.Err, &e) && (e.Detail != "" || s.Authorizer().Known().LoggedIn) {
 		l.paragraph(th.Text, errorText(&failure.Error{Message: e.Message, Detail: e.Detail}))
 	}
 	l.key("L", "log in, and see every step of it")
