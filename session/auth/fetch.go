@@ -166,8 +166,8 @@ func (t *talk) web(to *url.URL) *http.Client {
 		return c
 	}
 	limit := t.limit()
-	if t.near[to.Host] {
-		limit = listen.Machine
+	if proxy, err := transport.Proxy(&http.Request{URL: to}); t.near[to.Host] || err == nil && proxy != nil {
+		limit = listen.Machine // the user has allowed it, or the proxy knows what the name stands for
 	}
 	dialer := &net.Dialer{Timeout: fetchTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)

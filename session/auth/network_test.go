@@ -1,0 +1,152 @@
+package auth_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/sessiontest"
+	"github.com/mcphud/mcphud/session/transport"
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// networked is a session at a server in memory, whose authorizer uses the network.
+func networked(t *testing.T, k authtest.Knobs) *session.Session {
+	srv := authtest.Memory(t, k)
+	_, s := sessiontest.Register(t, session.Options{Auth: &auth.Options{}, Transport: transport.Options{Via: srv.HTTP}}, srv.Config())
+	if err := s.Connect(t.Context()); err == nil {
+		t.Fatal("connected without a login")
+	}
+	return s
+}
+
+// listener counts who connects.
+func listener(t *testing.T, serve func(net.Conn)) (port int, connected *atomic.Int64) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	connected, done := &atomic.Int64{}, make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			connected.Add(1)
+			serve(c)
+			_ = c.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-done
+	})
+	return l.Addr().(*net.TCPAddr).Port, connected
+}
+
+// A public name that stands for an address of this machine is found out when it is looked up, before anything is sent there.
+func TestNameOfThisMachine(t *testing.T) {
+	resolve(t, [4]byte{127, 0, 0, 1})
+	port, connected := listener(t, func(net.Conn) {})
+	s := networked(t, authtest.Knobs{Challenges: []string{fmt.Sprintf(`Bearer resource_metadata="https://rebind.example.com:%d/"`, port)}})
+	for _, agrees := range []bool{false, true} {
+		p := &authtest.Person{Agrees: agrees}
+		err := s.Authorizer().Login(t.Context(), p, auth.LoginOptions{})
+		if asked := p.Asked(); err == nil || len(asked) != 1 || !strings.Contains(asked[0], "rebind.example.com") || !strings.Contains(asked[0], "127.0.0.1") {
+			t.Errorf("asked %q, then %v", asked, err)
+		}
+		if got := connected.Load() > 0; got != agrees {
+			t.Errorf("%d connections where the answer was %v", connected.Load(), agrees)
+		}
+	}
+	if _, err := s.Authorizer().Discover(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "127.0.0.1") || connected.Load() != 1 {
+		t.Errorf("without a person: %v", err)
+	}
+}
+
+// resolve makes every name stand for one address, until the test ends.
+func resolve(t *testing.T, ip [4]byte) {
+	before := net.DefaultResolver
+	t.Cleanup(func() { net.DefaultResolver = before })
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		go func() {
+			defer func() { _ = theirs.Close() }()
+			for lookup(theirs, ip) == nil {
+			}
+		}()
+		return ours, nil
+	}}
+}
+
+// lookup answers one question of a stream (RFC 1035 section 4.2.2).
+func lookup(c net.Conn, ip [4]byte) error {
+	var size uint16
+	if err := binary.Read(c, binary.BigEndian, &size); err != nil {
+		return err
+	}
+	b := make([]byte, size)
+	if _, err := io.ReadFull(c, b); err != nil {
+		return err
+	}
+	var m dnsmessage.Message
+	if err := m.Unpack(b); err != nil {
+		return err
+	}
+	m.Response, m.Additionals = true, nil
+	if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+		m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 1}, Body: &dnsmessage.AResource{A: ip}}}
+	}
+	b, err := m.AppendPack([]byte{0, 0})
+	if err != nil {
+		return err
+	}
+	binary.BigEndian.PutUint16(b, uint16(len(b)-2))
+	_, err = c.Write(b)
+	return err
+}
+
+// Behind a proxy it is the proxy that looks names up: that it is on this machine itself says nothing of them.
+func TestProxyOfThisMachine(t *testing.T) {
+	const env = "MCPHUD_TEST_PROXIED"
+	if os.Getenv(env) == "" {
+		var asked atomic.Pointer[string]
+		port, _ := listener(t, func(c net.Conn) {
+			line, err := bufio.NewReader(c).ReadString('\n')
+			if err == nil {
+				asked.Store(&line)
+			}
+			_, _ = io.WriteString(c, "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+		})
+		// net/http reads these variables once in a process.
+		cmd := exec.Command(os.Args[0], "-test.run=^TestProxyOfThisMachine$")
+		cmd.Env = append(os.Environ(), env+"=1", fmt.Sprintf("HTTPS_PROXY=http://127.0.0.1:%d", port), "NO_PROXY=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		if line := asked.Load(); line == nil || !strings.HasPrefix(*line, http.MethodConnect+" meta.example.com:443 ") {
+			t.Errorf("the proxy was not asked: %v", line)
+		}
+		return
+	}
+	s := networked(t, authtest.Knobs{Challenges: []string{`Bearer resource_metadata="https://meta.example.com/"`}})
+	p := &authtest.Person{}
+	err := s.Authorizer().Login(t.Context(), p, auth.LoginOptions{})
+	if err == nil || !strings.Contains(err.Error(), "Bad Gateway") || len(p.Asked()) != 0 {
+		t.Errorf("asked %q, then %v", p.Asked(), err)
+	}
+}
