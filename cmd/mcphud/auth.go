@@ -62,7 +62,7 @@ func (a *app) authCommand() *cobra.Command {
 		Example: "  mcphud auth explain https://mcp.example.com/mcp\n  mcphud auth explain --server github --format json",
 		RunE:    a.loginTarget(a.authExplain),
 	}
-	return a.group("auth", "Log in to servers", login, status, logout, explain)
+	return a.group("auth", "Log in to servers", login, status, logout, explain, a.authClientCommand())
 }
 
 // loginTarget makes a command's body from a function that is given the server that the command line names, which has to be one over HTTP.

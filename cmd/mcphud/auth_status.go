@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -148,6 +149,19 @@ func (a *app) authStatus(ctx context.Context, cmd *cobra.Command, args []string)
 	return &failure.Error{Kind: failure.OAuth, Server: who.Name, URL: mask.URL(who.URL), Message: "not logged in", Next: "log in (" + a.loginCommand(*who, nil) + ")"}
 }
 
+// stillGood is a login whose token an authorization server takes although it was forgotten here.
+type stillGood struct {
+	Resource string `json:"resource"`
+	Why      string `json:"why"`
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string, all bool) error {
 	found, who, err := a.kept(ctx, cmd, args)
 	switch {
@@ -158,7 +172,7 @@ func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string,
 	case who != nil && all:
 		return usageError("--all and a server were named", "name one of them")
 	}
-	forgotten := []string{}
+	forgotten, kept := []string{}, []stillGood{}
 	for _, c := range found {
 		s := config.Server{Name: c.Resource, URL: c.Resource}
 		if who != nil {
@@ -167,18 +181,27 @@ func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string,
 		if slices.Contains(forgotten, c.Resource) {
 			continue // with all its issuers
 		}
-		if err := auth.New(s, *a.login).Forget(ctx); err != nil {
+		login := auth.New(s, *a.login)
+		if err := login.Forget(ctx); err != nil {
 			return &failure.Error{Kind: failure.OAuth, URL: mask.URL(c.Resource), Message: "cannot forget the login: " + err.Error(), Err: err, Next: "unlock " + a.login.Store.Where()}
 		}
 		forgotten = append(forgotten, c.Resource)
+		for _, step := range login.Status().Flow.Steps() {
+			if step.State != auth.Done {
+				kept = append(kept, stillGood{mask.URL(c.Resource), cmp.Or(errorText(step.Err), strings.Join(step.Notes, "; "))})
+			}
+		}
 	}
-	raw, err := marshal(map[string]any{"forgotten": forgotten})
+	raw, err := marshal(map[string]any{"forgotten": forgotten, "notRevoked": kept})
 	if err != nil {
 		return err
 	}
 	return a.printer().print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) {
 		for _, r := range forgotten {
 			t.block("logged out of " + mask.URL(r))
+		}
+		for _, k := range kept {
+			t.block("not revoked at " + k.Resource + ": " + k.Why)
 		}
 		if len(forgotten) == 0 {
 			t.block("nothing to forget: not logged in")

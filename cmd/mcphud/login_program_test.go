@@ -1,12 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/authtest"
 )
 
@@ -44,5 +46,58 @@ func TestProgramsLogInWithoutAPerson(t *testing.T) {
 		if strings.Contains(got.out+got.stderr+bad.out+bad.stderr+string(recorded), secret) {
 			t.Errorf("%s is printed or recorded", secret)
 		}
+	}
+}
+
+// Logging out revokes both tokens, and says where that did not work.
+func TestLogoutRevokes(t *testing.T) {
+	for name, refuse := range map[string]string{"revoked": "", "refused": "invalid_client"} {
+		t.Run(name, func(t *testing.T) {
+			s := authtest.Start(t, authtest.Knobs{Refuse: map[string]string{"/revoke": refuse}})
+			t.Setenv("XDG_STATE_HOME", t.TempDir())
+			store, err := credentials()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := auth.New(s.Config(), auth.Options{Store: store}).Login(t.Context(), &authtest.Person{}, auth.LoginOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			o := mcphud(t, "auth", "logout", s.URL, "--format", "text")
+			if o.code != 0 || !strings.Contains(o.out, "logged out of "+s.URL) || strings.Contains(o.out, "not revoked at "+s.URL+": ") != (refuse != "") || !strings.Contains(o.out, refuse) {
+				t.Errorf("got %+v", o)
+			}
+			if found, err := store.Find(t.Context(), ""); err != nil || len(found) != 0 {
+				t.Errorf("kept %d logins: %v", len(found), err)
+			}
+			if n := len(s.Issuer.Calls("/revoke")); n != map[string]int{"": 2, "invalid_client": 1}[refuse] {
+				t.Errorf("%d revocations", n)
+			}
+		})
+	}
+}
+
+// The document is for the URL that it is served at.
+func TestClientMetadataDocument(t *testing.T) {
+	const at = "https://example.com/mcphud.json"
+	of := func(o outcome) (id string) {
+		t.Helper()
+		var doc map[string]any
+		if err := json.Unmarshal([]byte(o.out), &doc); err != nil || o.code != 0 || doc["redirect_uris"] == nil {
+			t.Fatalf("%v: %+v", err, o)
+		}
+		id, _ = doc["client_id"].(string)
+		return id
+	}
+	if got := of(mcphud(t, "auth", "client", at)); got != at {
+		t.Errorf("for %q", got)
+	}
+	for _, args := range [][]string{{"auth", "client"}, {"auth", "client", "http://example.com/x"}, {"auth", "client", "https://example.com"}} {
+		if o := mcphud(t, args...); o.code != 1 || o.out != "" {
+			t.Errorf("%q: %+v", args, o)
+		}
+	}
+	t.Setenv(documentSetting.env, at)
+	if got := of(mcphud(t, "auth", "client", "--format", "text")); got != at {
+		t.Errorf("for %q", got)
 	}
 }

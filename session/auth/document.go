@@ -20,8 +20,7 @@ func ClientMetadata(id string) ([]byte, error) {
 		return nil, err // a test reads it
 	}
 	doc["client_id"] = id
-	b, err := json.MarshalIndent(doc, "", "  ")
-	return append(b, '\n'), err
+	return json.MarshalIndent(doc, "", "  ")
 }
 
 // documented reports whether the metadata document has a redirect. The port of one on loopback is free (RFC 8252 section 7.3).
