@@ -68,11 +68,11 @@ func answer(s *session.Session, tool, args string) (string, error) {
 	return result.Content[0].Text, nil
 }
 
-// TestPeerLogin: logged in at oidc-provider, a session calls a tool, refreshes a token that ends soon with a refresh token that changes
+// TestPeerLogin: logged in at oidc-provider, a session calls a tool, refreshes a token that has ended with a refresh token that changes
 // each time, and gets the rights that another tool needs.
 func TestPeerLogin(t *testing.T) {
 	t.Parallel()
-	s, user := loginPeer(t, peertest.Login(t, "--ttl", "20"))
+	s, user := loginPeer(t, peertest.Login(t))
 	wantsLogin(t, s.Connect(t.Context()))
 	if st := s.Status().State; st != session.NeedsLogin {
 		t.Errorf("the state is %s", st)
@@ -89,9 +89,10 @@ func TestPeerLogin(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 		tokens[token.JTI] = true
+		peertest.Ask(t, s.Config(), "/expire")
 	}
 	if len(tokens) != 3 {
-		t.Errorf("%d tokens in 3 calls, each of which would soon have ended", len(tokens))
+		t.Errorf("%d tokens in 3 calls, after each of which it ended", len(tokens))
 	}
 	_, err := answer(s, "write", "{}")
 	wantsLogin(t, err)
@@ -108,13 +109,14 @@ func TestPeerLoginProof(t *testing.T) {
 	for name, flags := range map[string][]string{"plain": {"--dpop"}, "nonce": {"--dpop", "--nonce"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, user := loginPeer(t, peertest.Login(t, append(flags, "--ttl", "20")...))
+			s, user := loginPeer(t, peertest.Login(t, flags...))
 			wantsLogin(t, s.Connect(t.Context()))
 			logIn(t, s, user)
 			for range 3 { // each refreshes, with a proof
 				if text, err := answer(s, "whoami", "{}"); err != nil || !strings.Contains(text, `"scheme":"DPoP"`) {
 					t.Errorf("%q: %v", text, err)
 				}
+				peertest.Ask(t, s.Config(), "/expire")
 			}
 			_, err := answer(s, "write", "{}")
 			wantsLogin(t, err)

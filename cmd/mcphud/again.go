@@ -42,7 +42,7 @@ func (a *app) loggedIn(ctx context.Context, s *session.Session, do func() error)
 			return err
 		case a.person == nil:
 			return a.refer(ctx, s, e)
-		case n == maxLogins || n > 0 && !stepUp(s):
+		case n == maxLogins || n > 0 && !stepUp(s) && !tookToken(s):
 			return err // a token that was just given is refused
 		}
 		if err := a.logInBy(ctx, s, auth.LoginOptions{}); err != nil {
@@ -67,6 +67,18 @@ func (a *app) logInBy(ctx context.Context, s *session.Session, o auth.LoginOptio
 func stepUp(s *session.Session) bool {
 	ch := s.Authorizer().Status().Challenge
 	return ch != nil && ch.Error == "insufficient_scope"
+}
+
+// tookToken reports whether the server has taken the token of the last login, so that another one helps where it does not any more, such
+// as after it moved to another authorization server.
+func tookToken(s *session.Session) bool {
+	f := s.Authorizer().Status().Flow
+	if f == nil {
+		return false
+	}
+	steps := f.Steps()
+	last := len(steps) - 1
+	return last >= 0 && steps[last].Name == auth.StepRetry && steps[last].State == auth.Done
 }
 
 // refer completes the error of a command that nobody can log in for: where the login is, and the command to run.

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,8 +23,8 @@ import (
 	"github.com/mcphud/mcphud/session/process"
 )
 
-// Login is a small server of the TypeScript SDK that wants a login at oidc-provider, a certified authorization server. args are
-// --ttl SECONDS, --dpop and --nonce: see testdata/peers/login.mjs.
+// Login is a small server of the TypeScript SDK that wants a login at oidc-provider, a certified authorization server. args are --dpop and
+// --nonce: see testdata/peers/login.mjs.
 func Login(t testing.TB, args ...string) config.Server {
 	t.Helper()
 	installed(t, "peers", filepath.Join("node_modules", "oidc-provider"))
@@ -65,6 +66,16 @@ func Login(t testing.TB, args ...string) config.Server {
 		t.Fatalf("login.mjs is not ready after %v:\n%s", startLimit, stderr)
 	}
 	return config.Server{Name: "login", Transport: config.HTTP, URL: ready.URL}
+}
+
+// Ask asks a server of Login for one of the paths that it has beside its own, /expire or /revoked.
+func Ask(t testing.TB, s config.Server, path string) (answer string) {
+	t.Helper()
+	answer, err := NewBrowser().Open(strings.TrimSuffix(s.URL, "/mcp") + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
 }
 
 // LoginExample is the example of the TypeScript SDK with the authorization server that comes with it: everybody is logged in at once.

@@ -2,10 +2,11 @@
 // indicators, JWT access tokens, refresh with rotation, revocation, and DPoP. Both listen on free ports of 127.0.0.1; one line of
 // JSON on stdout says where.
 //
-//   node login.mjs [--ttl SECONDS] [--dpop] [--nonce]
+//   node login.mjs [--dpop] [--nonce]
 //
 // Tool whoami needs the scope notes:read, and says what the token does; tool write needs notes:write, which is asked for when it is
-// called; GET /revoked says how many grants were revoked. --ttl is how long an access token lives, --dpop takes only tokens that are bound to a key, --nonce wants nonces in the proofs.
+// called. GET /expire ends all access tokens that were used so far, and GET /revoked says how many grants were revoked. --dpop takes only
+// tokens that are bound to a key, --nonce wants nonces in the proofs.
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
@@ -15,7 +16,7 @@ import { EmbeddedJWK, calculateJwkThumbprint, createLocalJWKSet, jwtVerify } fro
 import Provider, { errors } from 'oidc-provider';
 
 const { values: options } = parseArgs({
-  options: { ttl: { type: 'string', default: '3600' }, dpop: { type: 'boolean' }, nonce: { type: 'boolean' } },
+  options: { dpop: { type: 'boolean' }, nonce: { type: 'boolean' } },
 });
 
 const listening = async (server) => {
@@ -44,8 +45,7 @@ const provider = new Provider(issuer, {
       getResourceServerInfo: (_ctx, indicator) => {
         if (indicator !== resource) throw new errors.InvalidTarget();
         return {
-          scope: 'notes:read notes:write', audience: resource, accessTokenTTL: Number(options.ttl),
-          accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } },
+          scope: 'notes:read notes:write', audience: resource, accessTokenTTL: 3600, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } },
         };
       },
     },
@@ -59,6 +59,8 @@ const { d: _, ...publicJwk } = jwk;
 const keys = createLocalJWKSet({ keys: [publicJwk] });
 const nonce = randomBytes(8).toString('hex');
 const proofs = new Set();
+const used = new Set();
+const ended = new Set();
 
 // claims verifies the token of a request, or throws what is wrong with it.
 async function claims(req) {
@@ -76,6 +78,8 @@ async function claims(req) {
     if (proofs.has(proof.jti)) throw new Error('the proof was seen before');
     proofs.add(proof.jti);
   }
+  if (ended.has(payload.jti)) throw new Error('the token has ended');
+  used.add(payload.jti);
   return { ...payload, scheme };
 }
 
@@ -97,6 +101,10 @@ const handler = createMcpHandler(({ authInfo }) => {
 });
 
 async function serve(req, res) {
+  if (req.url === '/expire') {
+    used.forEach((jti) => ended.add(jti));
+    return res.end();
+  }
   if (req.url === '/revoked') return res.end(String(revoked));
   if (req.url === '/.well-known/oauth-protected-resource/mcp') {
     res.setHeader('Content-Type', 'application/json');
