@@ -1,10 +1,15 @@
 package main
 
 import (
+	"encoding/base64"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/auth/authtest"
 )
 
 // What a configuration has for a login is shown without its secrets, wherever it stands: masked in lists and explanations.
@@ -48,4 +53,103 @@ func TestC4_SecretsOfLoginsStayHidden(t *testing.T) {
 			t.Errorf("%s is missing in %s", want, list.out)
 		}
 	}
+}
+
+// A login leaves its tokens, codes, verifiers and secrets in the store and nowhere else: not in what commands print in any format, not in
+// the journal, also of a refresh and of a refusal, not in the arguments of processes, on a screen, or in what is copied from one.
+func TestC7_SecretsOfALoginStayHidden(t *testing.T) {
+	t.Parallel()
+	srv := authtest.Start(t, authtest.Knobs{DPoP: true, JWT: true})
+	file := filepath.Join(t.TempDir(), "journal")
+	run := sameHome(t)
+	hidden := func(where, text string) {
+		t.Helper()
+		for _, s := range srv.Issuer.Secrets() {
+			if i := strings.Index(text, s); i >= 0 {
+				t.Errorf("%s shows %s: …%q…", where, s, text[max(0, i-200):min(len(text), i+40)])
+			}
+		}
+	}
+	x := startLogin(t, run("auth", "login", "--no-browser", "--journal", file, "--url", srv.URL))
+	if x.page == "" {
+		t.Fatal(x.end().stderr)
+	}
+	follow(t, x.page)
+	if o := x.end(); o.code != exitOK {
+		t.Fatalf("exit %d, %s", o.code, o.stderr)
+	} else {
+		hidden("the login", o.out+o.stderr)
+	}
+	if len(srv.Issuer.Secrets()) < 4 {
+		t.Fatalf("there are no secrets: %q", srv.Issuer.Secrets())
+	}
+	ask := func(code int, args ...string) {
+		t.Helper()
+		o := finish(t, run(append(args, "--journal", file, "--url", srv.URL)...))
+		if o.code != code {
+			t.Errorf("%v: exit %d, %s", args, o.code, o.stderr)
+		}
+		hidden(strings.Join(args, " "), o.out+o.stderr)
+	}
+	for _, format := range formats {
+		ask(exitOK, "tools", "call", "echo", "text=hi", "--format", format)
+		ask(exitOK, "auth", "status", "--format", format)
+	}
+	srv.Issuer.Expire()
+	ask(exitOK, "tools", "list") // with a refresh
+	ask(exitOK, "auth", "explain", "--format", "json")
+
+	cmd := run("--journal", file, srv.URL)
+	s := startUIWith(t, cmd.Env, cmd.Args[1:]...)
+	s.shows("echo")
+	for _, args := range processArguments(t) {
+		hidden("the arguments of a process", args)
+	}
+	clips := func() (all string) {
+		for _, m := range copied.FindAllStringSubmatch(s.written(), -1) {
+			b, _ := base64.StdEncoding.DecodeString(m[1])
+			all += string(b) + "\n"
+		}
+		return all
+	}
+	press := func(all ...string) {
+		for _, keys := range all {
+			_, _ = io.WriteString(s.f, keys)
+			s.settle(25 * time.Millisecond) // whatever is drawn by then
+		}
+	}
+	press("yc", "\x1b", "ym", "\x1b", "yj", "\x1b", "1", "yc", "\x1b", "?", "\x1b", "6", "G")
+	await(t, "a curl command to be copied", func() bool {
+		press("\x1b[A", "yu", "\x1b")
+		return strings.Contains(clips(), `'Authorization: DPoP '"$TOKEN"`)
+	})
+	s.signal(os.Interrupt)
+	s.exit()
+	hidden("the screen", s.written())
+	hidden("the clipboard", clips())
+	srv.Issuer.Expire()
+	srv.Issuer.ExpireRefresh()
+	ask(exitAuth, "tools", "list")
+	journal := contents(file)
+	hidden("the journal", journal)
+	for _, want := range []string{"code_verifier=***", "refresh_token=***", "Authorization: DPoP ***", "Dpop: ***"} {
+		if !strings.Contains(journal, want) {
+			t.Errorf("the journal has no %s", want)
+		}
+	}
+}
+
+// processArguments are those of all processes of this machine, where the system shows them.
+func processArguments(t *testing.T) (all []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil { // else it is gone
+			all = append(all, string(b))
+		}
+	}
+	return all
 }
