@@ -1,5 +1,5 @@
 // Package manage lets processes of the router's own user register servers while it runs: seven operations over HTTP on a
-// private Unix socket, each a POST of a JSON object to its own path, which returns a JSON object.
+// private Unix socket, each a POST of a JSON object to its own path, which returns a JSON object, and the same as methods of the gRPC service in mcp.proto.
 //
 // RegisterMcpServer adds a server, ConnectMcpServer opens a session with it and serves it like a route of the file,
 // DisconnectMcpServer ends that, ListMcpServers lists all servers and GetMcpTools their tools. StartMcpOAuth begins a login at a
@@ -16,6 +16,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"google.golang.org/grpc"
 
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/socket"
@@ -72,6 +74,7 @@ type Server struct {
 	life context.Context // of operations
 	end  context.CancelFunc
 	done sync.WaitGroup
+	grpc func() (*grpc.Server, error) // made when it is asked for
 
 	mu     sync.Mutex
 	known  map[string]*server
@@ -93,6 +96,10 @@ func Open(o Options) (*Server, error) {
 		Handler: http.HandlerFunc(s.serve), ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return s.life },
 	}
+	s.web.Protocols = new(http.Protocols)
+	s.web.Protocols.SetHTTP1(true)
+	s.web.Protocols.SetUnencryptedHTTP2(true) // of gRPC
+	s.grpc = sync.OnceValues(s.newGRPC)
 	listen.Harden(s.web, bodies.Time)
 	s.done.Go(func() {
 		if err := s.web.Serve(private{s.ln}); !errors.Is(err, http.ErrServerClosed) {

@@ -44,17 +44,32 @@ var bodies = ingress.Limits{Body: 1 << 20, Time: 30 * time.Second}
 
 // serve handles one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if isGRPC(r) {
+		g, err := s.grpc()
+		if err != nil { // of a file that is part of the program
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		g.ServeHTTP(w, r)
+		return
+	}
 	answer, err := s.dispatch(w, r)
 	status := http.StatusOK
 	if err != nil {
-		f := refusalOf(err)
-		if s.life.Err() != nil && f.e.Kind == failure.Interrupted {
-			f = refusal{&failure.Error{Kind: failure.Interrupted, Message: "the router is stopping"}, http.StatusServiceUnavailable}
-		}
+		f := s.refusal(err)
 		status, answer = f.status, slices.Concat([]byte(`{"error":`), f.e.JSON(), []byte("}"))
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	ingress.WriteJSON(w, status, append(answer, '\n'))
+}
+
+// refusal gives an error of an operation its status.
+func (s *Server) refusal(err error) refusal {
+	f := refusalOf(err)
+	if s.life.Err() != nil && f.e.Kind == failure.Interrupted {
+		f = refusal{&failure.Error{Kind: failure.Interrupted, Message: "the router is stopping"}, http.StatusServiceUnavailable}
+	}
+	return f
 }
 
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) ([]byte, error) {
