@@ -14,7 +14,12 @@ import (
 // A server that redirects to another one does not take the token along, and what the other one asks for is not answered: no
 // refresh, no login.
 func TestRedirectedServerGetsNoToken(t *testing.T) {
-	r := public(t, authtest.Knobs{})
+	t.Run("Bearer", func(t *testing.T) { redirected(t, authtest.Knobs{}) })
+	t.Run("DPoP", func(t *testing.T) { redirected(t, authtest.Knobs{DPoP: true}) })
+}
+
+func redirected(t *testing.T, k authtest.Knobs) {
+	r := public(t, k)
 	evil := r.Beside("evil.example.com", authtest.Knobs{Serve: map[string]http.HandlerFunc{"/mcp": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", resource_metadata="https://evil.example.com/prm"`)
 		w.WriteHeader(http.StatusUnauthorized)
@@ -47,7 +52,6 @@ func TestRedirectedServerGetsNoToken(t *testing.T) {
 	if st := r.s.Authorizer().Status(); st.Challenge != nil || !st.LoggedIn {
 		t.Errorf("status is %+v", st)
 	}
-	t.Log(err)
 }
 
 // An address nearer than the server is asked about, once, and not gone to without an answer.

@@ -199,7 +199,7 @@ func TestPrivateKeysThatDoNotFit(t *testing.T) {
 				}
 			}}, o)
 			err := r.s.Connect(t.Context())
-			r.errors = append(r.errors, err)
+			r.keep(err)
 			var v *auth.Violation
 			if !errors.As(err, &v) || v.By != auth.ByUser || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("got %v", err)

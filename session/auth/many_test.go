@@ -28,7 +28,7 @@ func (r *rig) all(t *testing.T) []error {
 		})
 	}
 	wg.Wait()
-	r.errors = append(r.errors, errs...)
+	r.keep(errs...)
 	return errs
 }
 

@@ -242,7 +242,7 @@ func TestRefreshByAPerson(t *testing.T) {
 	r.goesOn()
 	r.Issuer.ExpireRefresh()
 	err = r.s.Authorizer().Refresh(t.Context())
-	r.errors = append(r.errors, err)
+	r.keep(err)
 	if s := r.last(); err == nil || !strings.Contains(err.Error(), "invalid_grant") || s.State != auth.Failed {
 		t.Errorf("refused: %v, step %+v", err, s)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ type rig struct {
 	s      *session.Session
 	p      *authtest.Person
 	off    atomic.Int64 // how far the clock of the authorizer is ahead, in ns
+	mu     sync.Mutex
 	errors []error
 	flows  []*auth.Flow
 	first  *authtest.Issuer // whom the server had at the beginning
@@ -63,7 +65,7 @@ func at(t *testing.T, srv *authtest.Server, o auth.Options, edit func(*config.Se
 func (r *rig) connect() {
 	r.t.Helper()
 	err := r.s.Connect(r.t.Context())
-	r.errors = append(r.errors, err)
+	r.keep(err)
 	if e := (*failure.Error)(nil); !errors.As(err, &e) || e.Kind != failure.OAuth || e.Remedy != failure.LogIn || r.s.Status().State != session.NeedsLogin {
 		r.t.Fatalf("connected without a login: %v, state %s", err, r.s.Status().State)
 	}
@@ -79,7 +81,7 @@ func (r *rig) login() error {
 // again logs in.
 func (r *rig) again(ctx context.Context) error {
 	err := r.s.Authorizer().Login(ctx, r.p, auth.LoginOptions{})
-	r.errors = append(r.errors, err)
+	r.keep(err)
 	if f := r.s.Authorizer().Status().Flow; f != nil {
 		r.flows = append(r.flows, f)
 	}
@@ -104,8 +106,15 @@ func (r *rig) call(tool string) error {
 	if err == nil && !strings.Contains(string(reply.Result), "content") {
 		err = fmt.Errorf("the answer is %s", reply.Result)
 	}
-	r.errors = append(r.errors, err)
+	r.keep(err)
 	return err
+}
+
+// keep keeps errors, for keepsSecrets.
+func (r *rig) keep(errs ...error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errors = append(r.errors, errs...)
 }
 
 // step is the step of that name of the last login.

@@ -16,6 +16,7 @@ type Person struct {
 	HTTP     http.RoundTripper // of the browser; nil for the network
 	Redirect string            // where the browser comes back to; "" for http://127.0.0.1:7777/callback
 	Agrees   bool              // the answer to questions
+	Taken    string            // a redirect that cannot be expected at, as if its port were taken
 	// Browse is what the browser does instead of Visit.
 	Browse func(ctx context.Context, authorize *url.URL) (*url.URL, error)
 
@@ -38,6 +39,9 @@ func (p *Person) Confirm(_ context.Context, question string) (bool, error) {
 func (p *Person) Expect(_ context.Context, redirect string) (auth.Visit, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if redirect != "" && redirect == p.Taken {
+		return nil, fmt.Errorf("listen at %s: address already in use", redirect)
+	}
 	p.open++
 	if redirect == "" {
 		redirect = p.Redirect
