@@ -123,7 +123,7 @@ func (s *agentSettings) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.tenants, "tenant", nil, "accept the tenant `NAME`, beside default (repeatable); without it every name is accepted")
 	f.Var(&number{&s.rateLimit, 0, mostCalls}, "rate-limit", "limit the tool calls per minute and tenant; 0 is no limit (100 in the demo profile)")
 	f.Var(&number{&s.tenantConcurrency, 0, mostTasks}, "tenant-concurrency", "limit the concurrent tool calls per tenant; 0 is no limit (10 in the demo profile)")
-	f.StringVar(&s.modelURL, "model-url", "", "let ask_agent use the OpenAI-compatible API at this `URL`, with the key in AGENT_MODEL_KEY; AGENT_MODEL_URL")
+	f.Var((*webURL)(&s.modelURL), "model-url", "let ask_agent use the OpenAI-compatible API at this `URL`, with the key in AGENT_MODEL_KEY; AGENT_MODEL_URL")
 	f.StringVar(&s.model, "model", "", "request the model of this `NAME` from it; AGENT_MODEL")
 	f.StringVar(&s.routerHost, "router-host", agentclient.DefaultHost, "let call_agent reach other agents through the router on this `HOST`, which gets AGENT_TOKEN; https://HOST for TLS; ROUTER_HOST")
 	f.Var(&number{&s.routerPort, 1, 65535}, "router-port", "the router's `PORT`; ROUTER_PORT")

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -120,3 +122,20 @@ func (l *toolList) Replace(texts []string) error {
 	}
 	return nil
 }
+
+// webURL is the URL of a service over HTTP.
+type webURL string
+
+func (u *webURL) String() string { return string(*u) }
+
+func (u *webURL) Set(s string) error {
+	if s != "" {
+		if at, err := url.Parse(s); err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
+			return errors.New("must be a URL that starts with http:// or https://")
+		}
+	}
+	*u = webURL(s)
+	return nil
+}
+
+func (u *webURL) Type() string { return "URL" }

@@ -84,7 +84,7 @@ func (a *app) command() *cobra.Command {
 	root.SetOut(a.out) // before the command for completion is made, which keeps it
 	root.SetErr(a.err)
 	a.o.register(root)
-	root.Flags().StringVar(&a.o.modelURL, "model-url", "", "let the OpenAI-compatible API at this `URL` answer sampling on request, with the key in MCPHUD_MODEL_KEY; MCPHUD_MODEL_URL")
+	root.Flags().Var((*webURL)(&a.o.modelURL), "model-url", "let the OpenAI-compatible API at this `URL` answer sampling on request, with the key in MCPHUD_MODEL_KEY; MCPHUD_MODEL_URL")
 	root.Flags().StringVar(&a.o.modelName, "model", "", "request the model of this `NAME` from it; MCPHUD_MODEL")
 	grouped(root.Flags(), groupClient, "model-url", "model")
 	agent, router, up, tap, config, demo, status := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand(), a.statusCommand()
