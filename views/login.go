@@ -375,9 +375,8 @@ func (v *login) unfold(c *tui.Ctx) tea.Cmd {
 
 // seen opens the page, once its URL was on the screen.
 func (v *login) seen(c *tui.Ctx) tea.Cmd {
-	if r := v.run(); r != nil && r.drawn && r.shown != nil && c.View == "login" {
-		close(r.shown)
-		r.shown = nil
+	if r := v.run(); r != nil && r.drawn && c.View == "login" {
+		r.show()
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,11 +15,13 @@ type visitor struct {
 	events chan tea.Msg
 	pasted chan string
 	shown  chan struct{} // closed once the URL was on the screen
+	show   func()        // closes it
 	over   chan struct{} // closed when the login ended
 }
 
 func newVisitor() *visitor {
-	return &visitor{events: make(chan tea.Msg), pasted: make(chan string, 1), shown: make(chan struct{}), over: make(chan struct{})}
+	shown := make(chan struct{})
+	return &visitor{events: make(chan tea.Msg), pasted: make(chan string, 1), shown: shown, show: sync.OnceFunc(func() { close(shown) }), over: make(chan struct{})}
 }
 
 // Messages of a login to its screen.
