@@ -246,7 +246,7 @@ func TestUndeclaredModesAreRefused(t *testing.T) {
 	}
 }
 
-// TestMisformedRequestsAreAnswered: a request that is wrong in itself asks nobody, but gets an answer. What is no JSON has none.
+// TestMisformedRequestsAreAnswered: a request that is wrong in itself asks nobody, but gets an answer. What is not JSON has none.
 func TestMisformedRequestsAreAnswered(t *testing.T) {
 	for request, want := range map[string]string{
 		`"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":["Speak"]`:           "-32602",
