@@ -129,3 +129,29 @@ func TestDPoPOfAProgram(t *testing.T) {
 	r.Issuer.Expire()
 	r.goesOn()
 }
+
+// A redirect within the server is a request of its own, which has a proof of its own.
+func TestDPoPOfARedirect(t *testing.T) {
+	r := public(t, authtest.Knobs{DPoP: true}).open()
+	r.Set(func(k *authtest.Knobs) {
+		k.Serve = map[string]http.HandlerFunc{
+			"/mcp": func(w http.ResponseWriter, req *http.Request) {
+				http.Redirect(w, req, "/mcp/", http.StatusTemporaryRedirect)
+			},
+			"/mcp/": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
+		}
+	})
+	if err := r.call("echo"); err == nil {
+		t.Error("the call works")
+	}
+	calls := r.Server.Calls("/mcp/")
+	if len(calls) == 0 {
+		t.Fatal("not redirected")
+	}
+	for _, c := range calls {
+		claims := auth.ParseClaims(c.Header.Get("DPoP"))
+		if claims == nil || !strings.Contains(string(claims.Payload), `"htu":"`+r.URL+`/"`) || !strings.HasPrefix(c.Header.Get("Authorization"), "DPoP ") {
+			t.Errorf("the proof is %+v", claims)
+		}
+	}
+}

@@ -390,6 +390,8 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 			req.Header.Del(name)
 		}
 		req.Host = ""
+	} else if c.auth != nil && req.Header.Get("Dpop") != "" {
+		return c.auth.Authorize(req) // the proof is for one URL
 	}
 	return nil
 }
