@@ -489,6 +489,9 @@ func (v *servers) Plain(c *tui.Ctx, w io.Writer) {
 		if st.Err != nil {
 			fmt.Fprintf(w, "  %s\n", safe.Line(st.Err.Error(), 1000))
 		}
+		if st.State == session.NeedsLogin {
+			fmt.Fprintln(w, "  "+c.KeyOf("servers.login")+" logs in at the server under the cursor; its number does so, too")
+		}
 		if st.Retired != "" {
 			fmt.Fprintf(w, "  closed: %s\n", safe.Line(st.Retired, 200))
 		}
