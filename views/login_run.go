@@ -180,8 +180,12 @@ func (v *login) ended(c *tui.Ctx, r loggedIn, err error) tea.Cmd {
 		return v.list(c) // the step says why
 	case err != nil:
 		return c.Toast(tui.Failure, err.Error())
-	case r.left != nil:
-		return c.Toast(tui.Warning, "logged in at "+title+", but: "+text.FirstLine(r.left.Error()))
+	case r.left != nil: // the screen before says why
+		toast := c.Toast(tui.Warning, "logged in at "+title+", but: "+text.FirstLine(r.left.Error()))
+		if c.View != "login" || v.server != r.server {
+			return toast
+		}
+		return tea.Sequence(toast, c.Back())
 	}
 	cmds := []tea.Cmd{c.Toast(tui.Success, "logged in at "+title)}
 	switch {
