@@ -207,7 +207,7 @@ func names(name string) func(*authtest.Knobs) {
 	})
 }
 
-func TestAttacks(t *testing.T) {
+func TestX8_Attacks(t *testing.T) {
 	for name, a := range attacks {
 		t.Run(name, func(t *testing.T) {
 			var k authtest.Knobs

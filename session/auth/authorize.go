@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -163,6 +164,11 @@ func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again boo
 		return false, err
 	}
 	err = a.needsLogin(ch)
+	if e := (*failure.Error)(nil); errors.As(err, &e) && a.creds.Load() != nil {
+		if skew, ok := skewOf(resp.Header, a.opts.Now()); ok && skew.Abs() > wrongClock {
+			e.Detail = strings.TrimSpace(e.Detail + "\n" + clockIsOff(skew, "the server"))
+		}
+	}
 	if f != nil {
 		f.finish(StepRetry, Failed, err)
 	}
@@ -187,6 +193,9 @@ func (a *Authorizer) needsLogin(ch *Challenge) error {
 			e.Message += ", which the login has"
 			e.Next = "log in as somebody who may do this"
 		}
+	case a.creds.Load() != nil && a.fresh.Load():
+		e.Message = "the server does not take the new token"
+		e.Next = "log in as somebody else, or report it to the server's author"
 	case a.creds.Load() != nil:
 		e.Message = "the server does not take the token any more"
 		e.Next = "log in again"

@@ -153,10 +153,16 @@ func (t *talk) exchange(req *http.Request) (*reply, error) {
 	if len(body) > maxDocument {
 		return nil, fmt.Errorf("the answer of %s has more than %s", mask.URL(req.URL.String()), text.Bytes(maxDocument))
 	}
-	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		t.skew = at.Sub(t.opts.Now()).Truncate(time.Second)
+	if skew, ok := skewOf(resp.Header, t.opts.Now()); ok {
+		t.skew = skew
 	}
 	return &reply{resp.StatusCode, resp.Header, body, req.URL.String(), hide}, nil
+}
+
+// skewOf is how far the clock of whoever answered is ahead.
+func skewOf(h http.Header, now time.Time) (skew time.Duration, ok bool) {
+	at, err := http.ParseTime(h.Get("Date"))
+	return at.Sub(now).Truncate(time.Second), err == nil
 }
 
 // web sends requests to one URL: what a name stands for is looked at when it is known.

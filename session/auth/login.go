@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
@@ -92,11 +93,15 @@ func (t *talk) failed(err error) error {
 			e.Next = "check what the authorization server knows of this client"
 		}
 	}
-	if t.skew > wrongClock || t.skew < -wrongClock {
-		e.Detail = strings.TrimSpace(e.Detail + fmt.Sprintf("\nthe clock here is off by %s, as the authorization server sees it", text.Duration(t.skew.Abs())))
+	if t.skew.Abs() > wrongClock {
+		e.Detail = strings.TrimSpace(e.Detail + "\n" + clockIsOff(t.skew, "the authorization server"))
 		e.Next = "set the clock of this machine, then log in again"
 	}
 	return e
+}
+
+func clockIsOff(skew time.Duration, by string) string {
+	return fmt.Sprintf("the clock here is off by %s, as %s sees it", text.Duration(skew.Abs()), by)
 }
 
 // next is what the user can do about a login that failed.

@@ -183,6 +183,25 @@ func TestWrongClock(t *testing.T) {
 	}
 }
 
+// A token that the server never takes is not one that it does not take any more.
+func TestNewTokenIsRefused(t *testing.T) {
+	r := public(t, authtest.Knobs{Unauthorized: true})
+	if err := r.login(); err != nil {
+		t.Fatal(err)
+	}
+	err := r.s.Connect(t.Context())
+	if e := (*failure.Error)(nil); !errors.As(err, &e) || e.Message != "the server does not take the new token" || !strings.Contains(e.Next, "report it") || strings.Contains(e.Detail, "clock") {
+		t.Errorf("connected with %v", err)
+	}
+	if s := r.last(); s.Name != auth.StepRetry || s.State != auth.Failed || len(r.Issuer.Calls("/token")) != 1 {
+		t.Errorf("%d token requests, the last step is %+v", len(r.Issuer.Calls("/token")), s)
+	}
+	r.off.Store(int64(time.Hour)) // which a proof of DPoP does not survive
+	if err := r.s.Connect(t.Context()); err == nil || !strings.Contains(err.Error(), "the clock here is off by 1h") {
+		t.Errorf("with a wrong clock: %v", err)
+	}
+}
+
 // The clock here may be the wrong one.
 func TestWrongClockHere(t *testing.T) {
 	r := at(t, authtest.Memory(t, authtest.Knobs{Refuse: map[string]string{"/token": "invalid_grant"}}), auth.Options{Now: func() time.Time { return time.Now().Add(-time.Hour) }}, nil)
