@@ -233,3 +233,28 @@ func (b *syncBuffer) String() string {
 	defer b.mu.Unlock()
 	return b.text.String()
 }
+
+// A grant of the program itself needs nobody, neither at first nor when its token ends.
+func TestRoutesGetTokensWithoutAPerson(t *testing.T) {
+	t.Parallel()
+	s := authtest.Start(t, authtest.Knobs{Other: func(r *http.Request) string {
+		if r.PostForm.Get("grant_type") != "client_credentials" {
+			return "unsupported_grant_type"
+		}
+		return ""
+	}})
+	s.Issuer.Client("router", "zqsecret", "client_secret_basic")
+	f := start(t, Options{}, route("a", s.URL, `"oauth":{"grant":"client_credentials","client_id":"router","client_secret":"zqsecret"}`))
+	for range 2 {
+		if got := f.post(t, "/mcps/a/mcp", callEcho, "Accept", accept); got.status != http.StatusOK || !strings.Contains(got.body, `"result"`) {
+			t.Fatalf("%+v", got)
+		}
+		s.Issuer.Expire()
+	}
+	if n := len(s.Issuer.Calls("/token")); n != 2 {
+		t.Errorf("%d requests for tokens", n)
+	}
+	if got := f.send(t, http.MethodGet, "/status", "").body; strings.Contains(got, "zqsecret") {
+		t.Errorf("/status has a secret: %s", got)
+	}
+}

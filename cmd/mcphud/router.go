@@ -226,9 +226,11 @@ func (a *app) router(ctx context.Context, cmd *cobra.Command, s *routerSettings)
 	var r *proxy.Router
 	o := s.options(settled)
 	o.Logger = log
-	if o.Login.Store, err = credentials(); err != nil {
+	logins, err := a.logins(config.Settings{})
+	if err != nil {
 		return err
 	}
+	o.Login = *logins
 	o.Outer, o.Inner, o.SideChannel = []flow.Middleware{t.RecordResponses}, []flow.Middleware{t.RecordRequests}, t.Append
 	o.Handlers = browser.Routes(browser.Options{Agents: func(req *http.Request) []browser.Agent { return agentsOf(r, req) }})
 	if r, err = proxy.New(o); err != nil {
