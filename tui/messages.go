@@ -162,7 +162,7 @@ func (m PaneMouse) Widget(f func(widget.Mouse)) {
 	}
 }
 
-// FocusChanged says that another pane of the visible view has the keys.
+// FocusChanged says that another pane of the visible view has the keys, or that the view is the visible one again.
 type FocusChanged struct {
 	Pane string
 }

@@ -140,7 +140,7 @@ func offline(c *tui.Ctx) string {
 
 func (v *itemScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
-	case tui.SessionChanged, tui.ServerChanged:
+	case tui.SessionChanged, tui.ServerChanged, tui.FocusChanged: // the last one also when the screen is back
 		return tea.Batch(v.Sync(c), v.describe(c)), true
 	case tui.Navigate:
 		cmd := tea.Batch(v.Sync(c), v.Enter(c))

@@ -160,7 +160,7 @@ func (v *resources) read(c *tui.Ctx, uri string) tea.Cmd {
 
 func (v *resources) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
-	case tui.SessionChanged:
+	case tui.SessionChanged, tui.FocusChanged: // the last one also when the screen is back
 		return tea.Batch(v.Sync(c), v.describe(c)), true
 	case tui.ServerChanged:
 		v.leave()
