@@ -128,6 +128,35 @@ func TestPeerLoginProof(t *testing.T) {
 	}
 }
 
+// TestPeerLoginProgram: programs log in at oidc-provider without a person, by a key and by a secret, and again when their tokens end.
+func TestPeerLoginProgram(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"bearer": nil, "DPoP": {"--dpop", "--nonce"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := peertest.Login(t, flags...)
+			var programs []config.OAuth
+			if err := json.Unmarshal([]byte(peertest.Ask(t, cfg, "/programs")), &programs); err != nil || len(programs) != 2 {
+				t.Fatalf("%d programs: %v", len(programs), err)
+			}
+			for _, o := range programs {
+				o.Grant = config.GrantClient
+				cfg.Name, cfg.OAuth = o.ClientID, &o
+				s, _ := loginPeer(t, cfg)
+				if err := s.Connect(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					if text, err := answer(s, "whoami", "{}"); err != nil || !strings.Contains(text, fmt.Sprintf(`"sub":%q`, o.ClientID)) || strings.Contains(text, "DPoP") != (name == "DPoP") {
+						t.Errorf("%s: %q: %v", o.ClientID, text, err)
+					}
+					peertest.Ask(t, cfg, "/expire")
+				}
+			}
+		})
+	}
+}
+
 // TestPeerLoginExample: so it is at the authorization server that the TypeScript SDK gives as an example, which has no refresh tokens.
 func TestPeerLoginExample(t *testing.T) {
 	t.Parallel()

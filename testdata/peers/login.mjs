@@ -5,8 +5,8 @@
 //   node login.mjs [--dpop] [--nonce]
 //
 // Tool whoami needs the scope notes:read, and says what the token does; tool write needs notes:write, which is asked for when it is
-// called. GET /expire ends all access tokens that were used so far, and GET /revoked says how many grants were revoked. --dpop takes only
-// tokens that are bound to a key, --nonce wants nonces in the proofs.
+// called. GET /expire ends all access tokens that were used so far, GET /revoked says how many grants were revoked, and GET /programs has
+// two clients that get tokens for themselves. --dpop takes only tokens that are bound to a key, --nonce wants nonces in the proofs.
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
@@ -31,12 +31,20 @@ const resource = `${base}/mcp`;
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const jwk = { ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256', kid: 'one' };
+const program = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const programs = { redirect_uris: [], response_types: [], grant_types: ['client_credentials'] };
+const secret = { client_id: 'n a:+', client_secret: 's%: +u&=' }; // which have to be encoded
 const provider = new Provider(issuer, {
+  clients: [
+    { ...programs, client_id: 'nightly', token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ ...program.publicKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256' }] } },
+    { ...programs, ...secret, token_endpoint_auth_method: 'client_secret_basic' },
+  ],
   jwks: { keys: [jwk] },
   cookies: { keys: [randomBytes(16).toString('hex')] },
   clientDefaults: { id_token_signed_response_alg: 'ES256' },
   pkce: { required: () => true },
   features: {
+    clientCredentials: { enabled: true },
     registration: { enabled: true },
     revocation: { enabled: true },
     dPoP: { enabled: true, nonceSecret: randomBytes(32), requireNonce: () => Boolean(options.nonce) },
@@ -104,6 +112,10 @@ async function serve(req, res) {
   if (req.url === '/expire') {
     used.forEach((jti) => ended.add(jti));
     return res.end();
+  }
+  if (req.url === '/programs') {
+    const key = { client_id: 'nightly', private_key: program.privateKey.export({ type: 'pkcs8', format: 'pem' }) };
+    return res.end(JSON.stringify([key, secret]));
   }
   if (req.url === '/revoked') return res.end(String(revoked));
   if (req.url === '/.well-known/oauth-protected-resource/mcp') {
