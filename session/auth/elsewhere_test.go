@@ -2,9 +2,14 @@ package auth_test
 
 import (
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/authtest"
@@ -51,6 +56,60 @@ func redirected(t *testing.T, k authtest.Knobs) {
 	}
 	if st := r.s.Authorizer().Status(); st.Challenge != nil || !st.LoggedIn {
 		t.Errorf("status is %+v", st)
+	}
+}
+
+// Another port is another server.
+func TestRedirectToAnotherPortGetsNoToken(t *testing.T) {
+	var got atomic.Pointer[http.Header]
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := r.Header.Clone()
+		got.Store(&h)
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	defer other.Close()
+	r := local(t, authtest.Knobs{}).open()
+	r.Set(func(k *authtest.Knobs) {
+		k.Serve = map[string]http.HandlerFunc{"/mcp": func(w http.ResponseWriter, req *http.Request) {
+			http.Redirect(w, req, other.URL+"/mcp", http.StatusTemporaryRedirect)
+		}}
+	})
+	if err := r.call("echo"); err == nil || got.Load() == nil {
+		t.Fatalf("the call ended with %v", err)
+	}
+	if h := *got.Load(); h.Get("Authorization") != "" || h.Get("Mcp-Session-Id") != "" {
+		t.Errorf("the other port got %v", h)
+	}
+}
+
+// What does not answer is waited for a while, and what answers by drops not longer.
+func TestServersThatDoNotAnswer(t *testing.T) {
+	drop := func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = io.WriteString(w, " ")
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+			case <-time.After(time.Second):
+			}
+		}
+	}
+	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	for step, path := range map[string]string{auth.StepResource: prm, auth.StepServer: metadata, auth.StepRegister: "/register", auth.StepToken: "/token"} {
+		for _, h := range []http.HandlerFunc{drop, hang} {
+			synctest.Test(t, func(t *testing.T) {
+				var k authtest.Knobs
+				serve(path, h)(&k)
+				r, start := public(t, k), time.Now()
+				err := r.login()
+				if e := (*failure.Error)(nil); !errors.As(err, &e) || e.Kind != failure.OAuth || e.Next == "" || !strings.Contains(e.Message, "20s") {
+					t.Errorf("%s: %v", path, err)
+				}
+				if s := r.last(); s.Name != step || s.State != auth.Failed || time.Since(start) > 21*time.Second {
+					t.Errorf("%s: after %s %+v", path, time.Since(start), s)
+				}
+			})
+		}
 	}
 }
 

@@ -115,7 +115,8 @@ func (t *talk) send(req *http.Request) (*reply, error) {
 }
 
 func (t *talk) exchange(req *http.Request) (*reply, error) {
-	ctx, cancel := context.WithTimeout(req.Context(), fetchTimeout)
+	caller := req.Context()
+	ctx, cancel := context.WithTimeout(caller, fetchTimeout)
 	defer cancel()
 	req = req.WithContext(ctx)
 	req.Header.Set("User-Agent", "mcphud")
@@ -144,7 +145,10 @@ func (t *talk) exchange(req *http.Request) (*reply, error) {
 	if err != nil {
 		e.Status, e.Note = journal.Failed, mask.Text(err.Error())
 		tap.Append(e, nil)
-		return nil, t.unreachable(req, err)
+		if caller.Err() != nil {
+			return nil, caller.Err()
+		}
+		return nil, unreachable(req, err)
 	}
 	e.Note = resp.Status
 	hide := said(req, sent)
@@ -233,18 +237,21 @@ func (t *talk) ask(ctx context.Context, u *url.URL, by Party, what string) error
 }
 
 // unreachable says in plain words why there was no answer.
-func (t *talk) unreachable(req *http.Request, err error) error {
+func unreachable(req *http.Request, err error) error {
 	if near := (*errNear)(nil); errors.As(err, &near) {
 		return near
 	}
-	if req.Context().Err() != nil && !errors.Is(req.Context().Err(), context.DeadlineExceeded) {
-		return req.Context().Err()
+	e := &failure.Error{Kind: failure.OAuth, URL: mask.URL(req.URL.String()), Next: "check the network, then log in again"}
+	if req.Context().Err() != nil { // which is about this exchange, not about the login
+		e.Message = req.URL.Host + " did not answer within " + text.Duration(fetchTimeout)
+		return e
 	}
 	var ue *url.Error
 	if errors.As(err, &ue) {
 		err = ue.Err // the URL is said already, masked
 	}
-	return &failure.Error{Kind: failure.OAuth, URL: mask.URL(req.URL.String()), Err: err, Message: req.URL.Host + " cannot be reached: " + mask.Text(err.Error()), Next: "check the network, then log in again"}
+	e.Message, e.Err = req.URL.Host+" cannot be reached: "+mask.Text(err.Error()), err
+	return e
 }
 
 // document decodes the JSON of an answer into v: strictly, since nothing is guessed where it is about tokens.
