@@ -107,7 +107,7 @@ type LoginStatus struct {
 	Scopes  []string   `json:"scopes,omitempty"`
 	Expires *time.Time `json:"expires,omitempty"` // of the token; it may be refreshed by itself
 	Refresh bool       `json:"refresh"`           // there is a refresh token
-	Where   string     `json:"where"`             // credentials are kept
+	Where   string     `json:"where,omitempty"`   // credentials are kept; for those who may call all agents
 }
 
 const needsLogin = "needs login"

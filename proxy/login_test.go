@@ -2,8 +2,10 @@ package proxy
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -232,6 +234,24 @@ func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()
+}
+
+// Where logins are kept is for those who may call all agents.
+func TestStatusOfALoginForCallers(t *testing.T) {
+	t.Parallel()
+	s := authtest.Start(t, authtest.Knobs{})
+	tokens := t.TempDir() + "/tokens.json"
+	sum := func(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(token))) }
+	if err := os.WriteFile(tokens, fmt.Appendf(nil, `{"tokens":[{"sha256":%q,"name":"one","allowedTargets":["a"]},{"sha256":%q,"name":"all","allowedTargets":["*"]}]}`, sum("one"), sum("all")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := start(t, Options{Tokens: tokens}, route("a", s.URL, `"oauth":{}`))
+	for who, shown := range map[string]bool{"one": false, "all": true} {
+		got := f.send(t, http.MethodGet, "/status", "", "Authorization", "Bearer "+who).body
+		if strings.Contains(got, `"where"`) != shown || !strings.Contains(got, `"login"`) {
+			t.Errorf("%s: %s", who, got)
+		}
+	}
 }
 
 // A grant of the program itself needs nobody, neither at first nor when its token ends.

@@ -185,6 +185,9 @@ func (r *Router) pages() map[string]http.Handler {
 			s := r.Status()
 			maps.DeleteFunc(s.Agents, func(name string, _ AgentStatus) bool { return !p.May(name) })
 			for name, a := range s.Agents {
+				if a.Login != nil && !p.All() {
+					a.Login.Where = ""
+				}
 				if a.Process != nil && !p.All() {
 					outside := a.Process.Public()
 					a.Process = &outside
