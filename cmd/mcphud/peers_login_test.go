@@ -8,8 +8,9 @@ import (
 	"github.com/mcphud/mcphud/session/peertest"
 )
 
-// TestPeerLogin: against authorization servers that others wrote, a script is told to log in, somebody does in a browser, and later commands
-// have a token: one that has ended is refreshed, one that is bound to a key comes with proofs. Logged out, it is gone.
+// TestPeerLogin: against authorization servers that others wrote, a script is told to log in, somebody does in a browser, and later
+// commands have a token: one that has ended is refreshed, one that is bound to a key comes with proofs. A call that needs more rights says
+// which. Logged out, the token is gone.
 func TestPeerLogin(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -39,14 +40,19 @@ func TestPeerLogin(t *testing.T) {
 			if o := call(); o.code != exitAuth || !strings.Contains(o.stderr, "mcphud auth login "+s.URL) {
 				t.Fatalf("without a login: exit code %d, %s", o.code, o.stderr)
 			}
-			x := startLogin(t, run("auth", "login", "--no-browser", s.URL))
-			page, err := peertest.NewBrowser().Open(x.page)
-			if err != nil || !strings.Contains(page, "You can close this page") {
-				t.Errorf("the browser ends at %q: %v", page, err)
+			user := peertest.NewBrowser()
+			logIn := func(flags ...string) {
+				t.Helper()
+				x := startLogin(t, run(append([]string{"auth", "login", "--no-browser", s.URL}, flags...)...))
+				page, err := user.Open(x.page)
+				if err != nil || !strings.Contains(page, "You can close this page") {
+					t.Errorf("the browser ends at %q: %v", page, err)
+				}
+				if o := x.end(); !strings.Contains(o.ok(t), `"loggedIn":true`) {
+					t.Errorf("%s", o.out)
+				}
 			}
-			if o := x.end(); !strings.Contains(o.ok(t), `"loggedIn":true`) {
-				t.Errorf("%s", o.out)
-			}
+			logIn()
 			answers := map[string]bool{}
 			for range 3 {
 				o := call()
@@ -60,6 +66,16 @@ func TestPeerLogin(t *testing.T) {
 			}
 			if refreshed := len(answers) == 3; refreshed != c.refreshes { // each token has a name of its own
 				t.Errorf("3 commands got %d different answers", len(answers))
+			}
+			if c.refreshes {
+				write := func() outcome { return finish(t, run("tools", "call", "write", "--url", s.URL)) }
+				if o := write(); o.code != exitAuth || !strings.Contains(o.stderr, "--scope notes:write") {
+					t.Errorf("without the right to write: exit code %d, %s", o.code, o.stderr)
+				}
+				logIn("--scope", "notes:read", "--scope", "notes:write")
+				if o := write(); !strings.Contains(o.ok(t), "written with notes:read notes:write") {
+					t.Errorf("%s", o.out)
+				}
 			}
 			finish(t, run("auth", "logout", s.URL)).ok(t)
 			if c.refreshes {
