@@ -38,7 +38,7 @@ func (a *App) navigate(m Navigate) tea.Cmd {
 	return join(pre, cmd)
 }
 
-// back shows the screen before; on the first one it does nothing.
+// back shows the screen before, which takes in what changed meanwhile; on the first one it does nothing.
 func (a *App) back() tea.Cmd {
 	n := len(a.history)
 	if n == 0 {
@@ -49,7 +49,11 @@ func (a *App) back() tea.Cmd {
 	a.history = a.history[:n-1]
 	a.sync()
 	cmd, _ := a.current().view.Handle(&a.ctx, FocusChanged{a.ctx.Focus})
-	return cmd
+	if a.cfg.Sessions == nil {
+		return cmd
+	}
+	more, _ := a.current().view.Handle(&a.ctx, SessionChanged{a.cfg.Sessions.Rev()})
+	return join(cmd, more)
 }
 
 // returnTo goes back to the last visit of a screen; one that was not visited takes the place of this one.

@@ -177,6 +177,23 @@ func TestLogInForAList(t *testing.T) {
 	app.Hints().HasNot("L log in")
 }
 
+// TestBackToAList: a list that could not be asked for yet is fetched when its screen comes back, however long after the connection.
+func TestBackToAList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := authtest.Memory(t, authtest.Knobs{})
+		app := tuitest.Start(t, tuitest.Views(views.All(views.Deps{})...), tuitest.Target(s.Config()), tuitest.Size(80, 24), tuitest.At("tools", nil), tuitest.SessionOptions(withLogin(s)))
+		app.Press(":").Type("login").Press("enter").View("login")
+		if err := only(app).Authorizer().Login(t.Context(), &authtest.Person{HTTP: s.HTTP}, auth.LoginOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := only(app).Connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		app.Sleep(time.Minute).Pane("list").Has("● logged in")
+		app.Press("q").View("tools").Pane("list").Has("echo")
+	})
+}
+
 // TestLogInRefused: who says no in the browser sees that here, and can say yes with the same key.
 func TestLogInRefused(t *testing.T) {
 	t.Parallel()
