@@ -28,8 +28,10 @@ func (so until) Write(b []byte) (int, error) {
 func TestS4_TheEndOfAChildGoesBeforeWhatItDoesToWrites(t *testing.T) {
 	leakChecked(t)
 	file := t.TempDir() + "/pid"
-	// What it leaves behind holds its input, so that the write goes on.
-	script := `exec 3<&0; setsid sleep 300 <&3 3<&- >/dev/null 2>&1 & echo $! >"` + file + `"; head -c 1 >/dev/null; echo giving up >&2; exit 3`
+	// What it leaves behind holds its input, so that the write goes on. It has to be in a session of its own before the child ends, or it
+	// ends with it.
+	script := `exec 3<&0; setsid sh -c 'echo $$ >"$1"; exec sleep 300' sh "` + file + `" <&3 3<&- >/dev/null 2>&1 &
+while [ ! -s "` + file + `" ]; do sleep 0.01; done; head -c 1 >/dev/null; echo giving up >&2; exit 3`
 	j := journal.New(journal.Options{Dir: t.TempDir()})
 	t.Cleanup(func() { _ = j.Close() })
 	var s *stdio
