@@ -195,7 +195,12 @@ func TestBrowserThatDoesNotComeBack(t *testing.T) {
 					return nil, ctx.Err()
 				}
 			} else {
-				time.AfterFunc(50*time.Millisecond, cancel)
+				go func() {
+					for r.p.Foreign() == 0 && ctx.Err() == nil {
+						time.Sleep(time.Millisecond)
+					}
+					cancel()
+				}()
 			}
 			err := r.again(ctx)
 			if !errors.Is(err, context.Canceled) {

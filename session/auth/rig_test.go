@@ -176,6 +176,3 @@ func (r *rig) keepsSecrets() {
 		}
 	}
 }
-
-// soon is when tests give up.
-const soon = 30 * time.Second
