@@ -195,7 +195,7 @@ func (a *Authorizer) needsLogin(ch *Challenge) error {
 		}
 	case a.creds.Load() != nil && a.fresh.Load():
 		e.Message = "the server does not take the new token"
-		e.Next = "log in as somebody else, or report it to the server's author"
+		e.Next = "log in again; if that does not help, report it to the server's author"
 	case a.creds.Load() != nil:
 		e.Message = "the server does not take the token any more"
 		e.Next = "log in again"
