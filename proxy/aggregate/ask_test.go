@@ -71,6 +71,24 @@ func TestR19_InputOfTheModernEraIsAskedOfALegacyClient(t *testing.T) {
 	call.next(`"id":1`, "a got", "decline", `\"roots\":[]`)
 }
 
+// Whichever question a client refuses, the agent is not taken for one that cannot be reached.
+func TestR19_AQuestionThatIsRefused(t *testing.T) {
+	for _, method := range []string{"elicitation/create", "sampling/createMessage", "roots/list"} {
+		s := router(t, map[string]string{"a": asking("a").serve(t)}, nil)
+		id, _ := s.open(`{"elicitation":{},"sampling":{},"roots":{}}`, "2025-11-25")
+		call := s.events(s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp__a__t"}}`))
+		var q struct{ ID json.RawMessage }
+		if err := json.Unmarshal([]byte(call.next(`"method":"`+method)), &q); err != nil {
+			t.Fatal(err)
+		}
+		res := s.do(http.MethodPost, id, `{"jsonrpc":"2.0","id":`+string(q.ID)+`,"error":{"code":-1,"message":"no"}}`)
+		_ = res.Body.Close()
+		if got := call.next(`"id":1`); !strings.Contains(got, "requires input") || strings.Contains(got, "reach") {
+			t.Errorf("%s: %s", method, got)
+		}
+	}
+}
+
 // A person may take longer to answer than a call may take that nothing is heard of.
 func TestR19_TheClientIsWaitedFor(t *testing.T) {
 	t.Parallel()

@@ -24,6 +24,8 @@ func agentError(agent string, err error) error {
 		return &jsonrpc.Error{Code: *e.Code, Message: e.Message, Data: e.Data}
 	case e.Kind == failure.Timeout:
 		return timedOut(agent, err)
+	case e.Kind == failure.Interrupted: // by an answer: nobody is there to hear of anything else
+		return jsonrpc.Errorf(jsonrpc.KindToolExecution, "agent '%s' requires input, and %s", agent, e.Message)
 	case e.Kind == failure.NeedsInput:
 		return jsonrpc.Errorf(jsonrpc.KindToolExecution, "agent '%s' requires input, and this client declared no capability for it; call it in a session, or at its own address", agent)
 	}
