@@ -41,7 +41,10 @@ func Describe(s Server) []Field {
 		add("runs", commandLine(append([]string{s.Command}, s.Args...)))
 		add("in", quoteNonEmpty(s.Cwd))
 	}
-	add("runs for headers", commandLine(s.HeadersHelper))
+	if len(s.HeadersHelper) > 0 {
+		add("runs", commandLine(s.HeadersHelper))
+		add("to get", "headers")
+	}
 	add("connects to", quoteNonEmpty(s.URL))
 	for _, k := range sortedKeys(s.Env) {
 		add("env", quote(k)+"="+quote(s.Env[k]))
@@ -57,8 +60,8 @@ func Describe(s Server) []Field {
 	if a := s.OAuth; a != nil {
 		add("signs in at", quoteNonEmpty(a.AuthURL))
 		add("tokens from", quoteNonEmpty(a.TokenURL))
-		add("metadata from", quoteNonEmpty(a.MetadataURL))
-		add("identity from", quoteNonEmpty(cmp.Or(a.IDPTokenURL, a.IDPIssuer)))
+		add("metadata at", quoteNonEmpty(a.MetadataURL))
+		add("identity at", quoteNonEmpty(cmp.Or(a.IDPTokenURL, a.IDPIssuer)))
 		for _, f := range a.files() {
 			add("reads", quote(f))
 		}

@@ -183,7 +183,7 @@ func TestOAuthBlock(t *testing.T) {
 	if shown := fmt.Sprintf("%+v %+v %v", m, m.OAuth, Describe(s.Servers[0])); strings.Contains(shown, secret) {
 		t.Errorf("a secret is shown: %s", shown)
 	}
-	if shown := fmt.Sprint(Describe(Server{URL: "https://h", OAuth: &OAuth{AssertionFile: "/run/token", IDPIssuer: "https://idp.example"}})); !strings.Contains(shown, "{reads /run/token}") || !strings.Contains(shown, "{identity from https://idp.example}") {
+	if shown := fmt.Sprint(Describe(Server{URL: "https://h", OAuth: &OAuth{AssertionFile: "/run/token", IDPIssuer: "https://idp.example"}})); !strings.Contains(shown, "{reads /run/token}") || !strings.Contains(shown, "{identity at https://idp.example}") {
 		t.Errorf("shown for trust: %s", shown)
 	}
 	f = write(t, filepath.Join(dir, "bad.yaml"), "servers: {a: {url: 'https://h/mcp', oauth: {grant: password}}}")

@@ -82,7 +82,7 @@ func TestHeadersHelper(t *testing.T) {
 	if want := []string{path, "a b", "two words; rm x", "--token", "hunter2-hunter2"}; s.Problem != nil || !reflect.DeepEqual(s.HeadersHelper, want) {
 		t.Errorf("%q, %v", s.HeadersHelper, s.Problem)
 	}
-	if got := fmt.Sprint(Describe(s)); !strings.Contains(got, `{runs for headers `+path+` "a b" "two words; rm x" --token ***}`) || !strings.Contains(got, "{is given ARG, TOKEN}") {
+	if got := fmt.Sprint(Describe(s)); !strings.Contains(got, `{runs `+path+` "a b" "two words; rm x" --token ***} {to get headers}`) || !strings.Contains(got, "{is given ARG, TOKEN}") {
 		t.Errorf("described as %s", got)
 	}
 	if got := s.Entry(); !strings.Contains(got, "bin/get") || strings.Contains(got, "hunter2") {
