@@ -49,7 +49,7 @@ var arrows = map[string]string{
 	"session/mcpgo":            "session config failure jsonrpc transport",
 	"session/offer":            "failure jsonrpc text",
 	"session/outbox":           "",
-	"session/peertest":         "config process",
+	"session/peertest":         "config listen/porttest process",
 	"session/pending":          "failure jsonrpc text",
 	"session/persona":          "session config jsonrpc offer text",
 	"session/process":          "",

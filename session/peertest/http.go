@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/listen/porttest"
 	"github.com/mcphud/mcphud/session/process"
 )
 
@@ -48,7 +49,7 @@ func EverythingSSE(t testing.TB) *HTTP {
 // GoSDKEverythingHTTP is go-sdk's everything example over Streamable HTTP.
 func GoSDKEverythingHTTP(t testing.TB) *HTTP {
 	t.Helper()
-	bin, port := gobin(t, "go-sdk-everything"), freePort(t)
+	bin, port := gobin(t, "go-sdk-everything"), porttest.Free(t)
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	return serve(t, port, config.Server{Name: "go-sdk-everything-http", Transport: config.HTTP, URL: "http://" + addr},
 		func() *exec.Cmd { return exec.Command(bin, "-http", addr) })
@@ -58,7 +59,7 @@ func GoSDKEverythingHTTP(t testing.TB) *HTTP {
 // has sessions, /modern has none, /sse is HTTP+SSE.
 func PatientHTTP(t testing.TB, path string) *HTTP {
 	t.Helper()
-	bin, port := gobin(t, "go-sdk-patient"), freePort(t)
+	bin, port := gobin(t, "go-sdk-patient"), porttest.Free(t)
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	return serve(t, port, config.Server{Name: "patient", Transport: config.Auto, URL: "http://" + addr + path},
 		func() *exec.Cmd { return exec.Command(bin, "-http", addr) })
@@ -66,7 +67,7 @@ func PatientHTTP(t testing.TB, path string) *HTTP {
 
 func everythingNet(t testing.TB, name, mode, transport, path string) *HTTP {
 	t.Helper()
-	bin, port := npm(t, "mcp-server-everything"), freePort(t)
+	bin, port := npm(t, "mcp-server-everything"), porttest.Free(t)
 	url := fmt.Sprintf("http://127.0.0.1:%d%s", port, path)
 	return serve(t, port, config.Server{Name: name, Transport: transport, URL: url}, func() *exec.Cmd {
 		cmd := exec.Command(bin, mode)
@@ -137,17 +138,6 @@ func (h *HTTP) waitListening() {
 			h.t.Fatalf("%s does not listen on %s after %v:\n%s", h.Server.Name, addr, startLimit, h.output)
 		}
 	}
-}
-
-// freePort returns a loopback port that is free at the moment.
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // tail keeps the last few KB of what a process printed.

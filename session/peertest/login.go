@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/listen/porttest"
 	"github.com/mcphud/mcphud/session/process"
 )
 
@@ -83,7 +84,7 @@ func LoginExample(t testing.TB) config.Server {
 	t.Helper()
 	example := installed(t, "peers", filepath.Join("node_modules", "@modelcontextprotocol", "sdk", "dist", "esm", "examples", "server", "simpleStreamableHttp.js"))
 	node := newNode(t)
-	port, issuer := freePort(t), freePort(t)
+	port, issuer := porttest.Free(t), porttest.Free(t)
 	s := config.Server{Name: "simple-streamable-http-server", Transport: config.HTTP, URL: fmt.Sprintf("http://localhost:%d/mcp", port)}
 	h := serve(t, port, s, func() *exec.Cmd {
 		cmd := exec.Command(node, example, "--oauth", "--oauth-strict")
