@@ -81,7 +81,7 @@ func TestG1_G2_E2E_ManagedWithCurl(t *testing.T) {
 	if got := r.via("files", addCall); got.status != http.StatusNotFound {
 		t.Errorf("%+v", got)
 	}
-	if got := curl(t, socket, "CompleteMcpOAuth", "{}"); !strings.Contains(got, "the operations are RegisterMcpServer") {
+	if got := curl(t, socket, "ForgetMcpServer", "{}"); !strings.Contains(got, "the operations are RegisterMcpServer") {
 		t.Error(got)
 	}
 
