@@ -115,7 +115,7 @@ func (a *app) kept(ctx context.Context, cmd *cobra.Command, args []string) (foun
 	}
 	found, err = logins.Store.Find(ctx, resource)
 	if err != nil {
-		err = &failure.Error{Kind: failure.OAuth, Message: "cannot read the logins: " + logins.Store.Where() + ": " + err.Error(), Err: err, Next: "unlock it, or remove it to start anew"}
+		err = &failure.Error{Kind: failure.OAuth, Message: "cannot read the logins: " + err.Error(), Err: err, Next: "unlock it, or remove it to start anew"}
 	}
 	return found, who, err
 }
