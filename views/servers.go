@@ -216,18 +216,6 @@ func (v *servers) connect(c *tui.Ctx, s *session.Session) tea.Cmd {
 	return tea.Batch(c.SelectServer(name), cmd)
 }
 
-// connectFrom connects a server within the limits of a pool; nil for none.
-func connectFrom(ctx context.Context, pool *toolset.Pool, s *session.Session) error {
-	if pool == nil {
-		return s.Connect(ctx)
-	}
-	_, release, err := pool.Get(ctx, s.Name())
-	if err == nil {
-		release()
-	}
-	return err
-}
-
 // connected is the outcome of connecting.
 type connected struct{ name string }
 
