@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"runtime"
 	"strings"
@@ -186,6 +187,27 @@ func TestGuard(t *testing.T) {
 		_ = res.Body.Close()
 		if res.StatusCode != c.want {
 			t.Errorf("%s %q: %d, want %d (%s)", c.host, c.origins, res.StatusCode, c.want, body.Detail)
+		}
+	}
+}
+
+// What looks like an address of the Internet may stand for one that is near.
+func TestReach(t *testing.T) {
+	for host, want := range map[string]Reach{
+		"localhost": Machine, "a.LOCALHOST.": Machine, "127.8.9.1": Machine, "[::1]": Machine, "0.0.0.0": Machine, "[::]": Machine, "[::ffff:127.0.0.1]": Machine,
+		"[::127.0.0.1]": Machine, "[64:ff9b::7f00:1]": Machine, "[2002:7f00:1::]": Machine,
+		"10.1.2.3": Network, "172.31.0.1": Network, "192.168.1.1": Network, "169.254.169.254": Network, "100.100.100.200": Network, "0.1.2.3": Network,
+		"192.0.0.192": Network, "198.18.0.1": Network, "224.0.0.1": Network, "255.255.255.255": Network, "[::ffff:169.254.169.254]": Network,
+		"[64:ff9b::a9fe:a9fe]": Network, "[64:ff9b:1::1]": Network, "[2002:a00:1::1]": Network, "[fd00:ec2::254]": Network, "[fe80::1%25eth0]": Network,
+		"[fec0::1]": Network, "[ff02::1]": Network,
+		"example.com": Anywhere, "8.8.8.8": Anywhere, "100.128.0.1": Anywhere, "[2606:4700::1111]": Anywhere, "[64:ff9b::808:808]": Anywhere, "[2002:808:808::1]": Anywhere,
+	} {
+		u, err := url.Parse("https://" + host + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ReachOf(u); got != want {
+			t.Errorf("%s: %d, not %d", host, got, want)
 		}
 	}
 }
