@@ -28,9 +28,10 @@ const (
 // wireGrants are the grants at the authorization server of the resource.
 var wireGrants = map[string]string{config.GrantClient: grantClient, config.GrantEnterprise: grantBearer, config.GrantWorkload: grantBearer}
 
-// configured are the hosts that the configuration names: they may be nearer than the server.
+// configured are the hosts that the configuration names: they may be nearer than the server looks, which may itself be a name of
+// this network.
 func (a *Authorizer) configured() map[string]bool {
-	near := map[string]bool{}
+	near := map[string]bool{a.url.Host: true}
 	if o := a.server.OAuth; o != nil {
 		for _, s := range []string{o.AuthURL, o.TokenURL, o.IDPIssuer, o.IDPTokenURL} {
 			if u, err := url.Parse(s); err == nil && u.Host != "" {

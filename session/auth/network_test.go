@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/sessiontest"
 	"github.com/mcphud/mcphud/session/transport"
 	"golang.org/x/net/dns/dnsmessage"
@@ -148,5 +149,18 @@ func TestProxyOfThisMachine(t *testing.T) {
 	err := s.Authorizer().Login(t.Context(), p, auth.LoginOptions{})
 	if err == nil || !strings.Contains(err.Error(), "Bad Gateway") || len(p.Asked()) != 0 {
 		t.Errorf("asked %q, then %v", p.Asked(), err)
+	}
+}
+
+// A server whose name stands for an address of this network is asked about itself without a question, also where nobody is there.
+func TestServerOfThisNetwork(t *testing.T) {
+	resolve(t, [4]byte{127, 0, 0, 1})
+	port, connected := listener(t, func(net.Conn) {})
+	a := auth.New(config.Server{Name: "intranet", URL: fmt.Sprintf("https://mcp.corp.example:%d/mcp", port)}, auth.Options{})
+	for _, p := range []auth.Person{nil, &authtest.Person{}} {
+		before := connected.Load()
+		if _, err := a.Discover(t.Context(), p); err == nil || strings.Contains(err.Error(), "sends to") || connected.Load() == before {
+			t.Errorf("%d connections: %v", connected.Load()-before, err)
+		}
 	}
 }
