@@ -74,6 +74,9 @@ func newSigner(o *config.OAuth, offered []string) (*signer, error) {
 	wrong := func(format string, args ...any) error {
 		return &Violation{ByUser, "RFC 7523 section 2.2", fmt.Sprintf(format, args...)}
 	}
+	if o == nil {
+		return nil, wrong("the configuration does not have the private key of this client any more")
+	}
 	raw, err := secretText("private_key", o.PrivateKey, o.PrivateKeyFile)
 	if err != nil {
 		return nil, err

@@ -505,3 +505,31 @@ func TestARefusedGrantSaysWhatToDo(t *testing.T) {
 		t.Errorf("step %+v", s)
 	}
 }
+
+// Logging out of everything knows nothing of the configuration: a client that proves itself by a key is not one that can be revoked then.
+func TestForgetWithoutTheKey(t *testing.T) {
+	srv := authtest.Memory(t, authtest.Knobs{})
+	store := auth.NewMemory()
+	c := auth.Credentials{
+		Key:    auth.Key{Resource: srv.URL, Issuer: srv.Issuer.URL},
+		Client: auth.Client{ID: "ours", Method: "private_key_jwt", Origin: auth.Configured}, Token: auth.Token{Access: "zqaccesszq", Refresh: "zqrefreshzq", Type: "Bearer"},
+		TokenURL: srv.Issuer.URL + "/token", RevokeURL: srv.Issuer.URL + "/revoke",
+	}
+	if err := store.Put(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	a := auth.New(srv.Config(), auth.Options{Store: store, HTTP: srv.HTTP})
+	if err := a.Refresh(t.Context()); err == nil || !strings.Contains(err.Error(), "private key") {
+		t.Errorf("refreshed: %v", err)
+	}
+	if err := a.Forget(t.Context()); err != nil {
+		t.Error(err)
+	}
+	steps := a.Status().Flow.Steps()
+	if len(steps) != 1 || steps[0].State != auth.Failed || !strings.Contains(steps[0].Err.Error(), "private key") {
+		t.Errorf("steps %+v", steps)
+	}
+	if found, err := store.Find(t.Context(), ""); err != nil || len(found) != 0 {
+		t.Errorf("kept %d: %v", len(found), err)
+	}
+}
