@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +109,12 @@ var attacks = map[string]attack{
 	"issuer is this machine":     {issuers("https://localhost:6379"), auth.StepServer, auth.ByServer, "localhost:6379"},
 	"issuer is this machine, v6": {issuers("https://[::1]"), auth.StepServer, auth.ByServer, "[::1]"},
 	"issuer is v4 in v6":         {issuers("https://[::ffff:10.0.0.1]"), auth.StepServer, auth.ByServer, "10.0.0.1"},
+	"issuer is zero, v6":         {issuers("https://[::]"), auth.StepServer, auth.ByServer, "[::]"},
+	"issuer in a carrier's net":  {issuers("https://100.100.100.200"), auth.StepServer, auth.ByServer, "100.100.100.200"},
+	"issuer behind a translator": {issuers("https://[64:ff9b::a9fe:a9fe]"), auth.StepServer, auth.ByServer, "64:ff9b"},
+	"issuer is v4 compatible":    {issuers("https://[::127.0.0.1]"), auth.StepServer, auth.ByServer, "127.0.0.1"},
+	"issuer of 20 kB":            {issuers("https://login.example.com/" + strings.Repeat("a", 20<<10)), auth.StepServer, auth.ByServer, "longer than"},
+	"scopes of 400 kB":           {resource("scopes_supported", slices.Repeat([]string{"a", "b"}, 100<<10)), auth.StepServer, auth.ByServer, "204800 scopes"},
 	"issuer is zero":             {issuers("https://0.0.0.0"), auth.StepServer, auth.ByServer, "0.0.0.0"},
 
 	"metadata of another issuer":    {member("issuer", "https://evil.example.com"), auth.StepServer, auth.ByIssuer, "evil.example.com"},
@@ -159,11 +166,16 @@ var attacks = map[string]attack{
 		q.Set("error", "access_denied")
 		q.Set("iss", "https://evil.example.com")
 	}), auth.StepAuthorize, auth.ByIssuer, "iss is"},
-	"token endpoint redirects":        {redirects("/token", "https://evil.example.com/token"), auth.StepToken, auth.ByIssuer, "307"},
-	"token endpoint refuses":          {func(k *authtest.Knobs) { k.Refuse = map[string]string{"/token": "invalid_grant"} }, auth.StepToken, "", "invalid_grant"},
-	"token endpoint is a page":        {says("/token", 200, "text/html", "<html>"), auth.StepToken, auth.ByIssuer, "JSON"},
-	"token endpoint fails":            {says("/token", 502, "text/html", "<html>"), auth.StepToken, auth.ByIssuer, "502"},
-	"token endpoint of 50 MB":         {huge("/token"), auth.StepToken, "", "more than 1.0 MB"},
+	"token endpoint redirects": {redirects("/token", "https://evil.example.com/token"), auth.StepToken, auth.ByIssuer, "307"},
+	"token endpoint refuses":   {func(k *authtest.Knobs) { k.Refuse = map[string]string{"/token": "invalid_grant"} }, auth.StepToken, "", "invalid_grant"},
+	"token endpoint is a page": {says("/token", 200, "text/html", "<html>"), auth.StepToken, auth.ByIssuer, "JSON"},
+	"token endpoint fails":     {says("/token", 502, "text/html", "<html>"), auth.StepToken, auth.ByIssuer, "502"},
+	"token endpoint of 50 MB":  {huge("/token"), auth.StepToken, "", "more than 1.0 MB"},
+	"a token of 100 kB":        {token("access_token", strings.Repeat("a", 100<<10)), auth.StepToken, auth.ByIssuer, "longer than"},
+	"scopes granted, 400 kB":   {token("scope", strings.Repeat("a ", 200<<10)), auth.StepToken, auth.ByIssuer, "longer than"},
+	"a client_id of 100 kB": {func(k *authtest.Knobs) {
+		k.Registration = func(doc map[string]any) { doc["client_id"] = strings.Repeat("a", 100<<10) }
+	}, auth.StepRegister, auth.ByIssuer, "longer than"},
 	"no token":                        {token("access_token", ""), auth.StepToken, auth.ByIssuer, "access_token"},
 	"a token that splits a header":    {token("access_token", "a\r\nX-Evil: 1"), auth.StepToken, auth.ByIssuer, "access_token"},
 	"a token of another type":         {token("token_type", "mac"), auth.StepToken, auth.ByIssuer, "token_type"},

@@ -215,9 +215,13 @@ func (a *Authorizer) needsLogin(ch *Challenge) error {
 
 // union adds scopes, without any twice.
 func union(a, b []string) []string {
-	all := slices.Clone(a)
+	all, seen := slices.Clone(a), make(map[string]bool, len(a)+len(b))
+	for _, s := range a {
+		seen[s] = true
+	}
 	for _, s := range b {
-		if !slices.Contains(all, s) {
+		if !seen[s] {
+			seen[s] = true
 			all = append(all, s)
 		}
 	}

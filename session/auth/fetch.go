@@ -27,6 +27,7 @@ import (
 
 const (
 	maxDocument  = 1 << 20 // bytes of an answer
+	maxURL       = 8 << 10 // bytes of a URL that somebody names
 	fetchTimeout = 20 * time.Second
 	maxHops      = 3 // redirects of a metadata document
 	wrongClock   = 5 * time.Minute
@@ -208,6 +209,8 @@ func (t *talk) allowed(ctx context.Context, u *url.URL, by *Violation) error {
 		by = &Violation{By: ByServer, Section: "OAuth 2.1 section 1.5"}
 	}
 	switch {
+	case len(u.String()) > maxURL:
+		return &Violation{by.By, by.Section, fmt.Sprintf("the URL at %q is longer than %s", text.Clip(u.Host, 100), text.Bytes(maxURL))}
 	case u.Scheme != "https" && u.Scheme != "http":
 		return &Violation{by.By, by.Section, fmt.Sprintf("%q is not an https URL", text.Clip(mask.URL(u.String()), 200))}
 	case u.Host == "" || u.User != nil:

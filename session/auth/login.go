@@ -256,8 +256,15 @@ func (t *talk) discover(ctx context.Context, ch *Challenge) (*discovery, error) 
 		t.flow.edit(func() { t.flow.issuer = m.Issuer })
 	}
 	key := Key{Resource(t.url), m.Issuer}
-	return &discovery{m, key, t.scopes(ch, res, m, key), audience(res, key), t.bound(ch, res, m)}, nil
+	scopes := t.scopes(ch, res, m, key)
+	if size := len(strings.Join(scopes, " ")); size > maxScopes {
+		return nil, &Violation{ByServer, "RFC 6749 section 3.3", fmt.Sprintf("it asks for %d scopes of %s, more than fit into the URL of a login", len(scopes), text.Bytes(int64(size)))}
+	}
+	return &discovery{m, key, scopes, audience(res, key), t.bound(ch, res, m)}, nil
 }
+
+// maxScopes bounds the scopes of a login, in bytes.
+const maxScopes = 16 << 10
 
 // offline is the scope that brings a refresh token (OpenID Connect Core 1.0 section 11).
 const offline = "offline_access"

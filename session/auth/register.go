@@ -115,8 +115,8 @@ func (t *talk) register(ctx context.Context, d *discovery, redirect string) (*Cl
 	default:
 		return nil, &Violation{ByIssuer, "RFC 7591 section 3.2.1", fmt.Sprintf("it registered us to prove ourselves by %q, and %s was asked for", text.Clip(c.Method, 60), want.Method)}
 	}
-	if got.SecretExpiry > 0 {
-		c.Expires = time.Unix(got.SecretExpiry, 0)
+	if at := time.Unix(got.SecretExpiry, 0); got.SecretExpiry > 0 && at.Year() <= 9999 { // else it is in ms, or for ever; later years cannot be kept
+		c.Expires = at
 	}
 	t.flow.note("client_id %s, registered now", text.Clip(c.ID, 100))
 	return c, nil
@@ -138,6 +138,9 @@ func (t *talk) registered(ctx context.Context, endpoint string, want registratio
 			return nil, &Refusal{got.Error, r.said.Replace(got.Describe), r.status}
 		}
 		return nil, &Violation{ByIssuer, "RFC 7591 section 3.2", fmt.Sprintf("the registration endpoint answered with %d %s and no client", r.status, http.StatusText(r.status))}
+	}
+	if max(len(got.ID), len(got.Secret)) > maxToken {
+		return nil, &Violation{ByIssuer, "RFC 7591 section 3.2.1", "the client_id or client_secret in its answer is longer than " + text.Bytes(maxToken)}
 	}
 	if got.ID == "" {
 		return nil, &Violation{ByIssuer, "RFC 7591 section 3.2.1", "there is no client_id in its answer"}

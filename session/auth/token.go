@@ -163,6 +163,8 @@ func (t *talk) tokenRequest(ctx context.Context, to endpoint, c *Client, form ur
 			return nil, &Violation{ByIssuer, "RFC 6749 section 5.2", fmt.Sprintf("the token endpoint answered with %d %s, without an error that says why", r.status, http.StatusText(r.status))}
 		case bad != nil:
 			return nil, &Violation{ByIssuer, "RFC 6749 section 5.1", bad.Error()}
+		case max(len(got.Access), len(got.Refresh)) > maxToken || got.Scope != nil && len(*got.Scope) > maxScopes:
+			return nil, &Violation{ByIssuer, "RFC 6749 section 5.1", "its tokens or scopes are longer than any server takes"}
 		case got.Access == "" || strings.ContainsFunc(got.Access, func(r rune) bool { return r <= ' ' || r > '~' }):
 			return nil, &Violation{ByIssuer, "RFC 6749 section 5.1", "there is no usable access_token in its answer"}
 		}
