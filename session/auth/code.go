@@ -26,8 +26,9 @@ func (t *talk) code(ctx context.Context, d *discovery, o LoginOptions) error {
 	}
 	known := t.known(ctx, d.key)
 	err := t.browse(ctx, d, o, known)
-	if known != nil && refused(err, "invalid_client") {
-		t.flow.note("the authorization server has forgotten client_id %s: registering anew", text.Clip(known.ID, 100))
+	// It has forgotten the client, or gives it no more than what it was registered for.
+	if known != nil && (refused(err, "invalid_client") || refused(err, "unauthorized_client") || refused(err, "invalid_scope")) {
+		t.flow.note("client_id %s does not do any more: registering anew", text.Clip(known.ID, 100))
 		t.flow.end(Failed, err)
 		t.flow.begin(StepRegister)
 		err = t.browse(ctx, d, o, nil)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -328,6 +330,24 @@ func TestForgottenRegistration(t *testing.T) {
 	if err := r.again(t.Context()); err != nil || len(r.Issuer.Calls("/register")) != 3 {
 		t.Errorf("registered %d times: %v", len(r.Issuer.Calls("/register")), err)
 	}
+}
+
+// Some authorization servers give a client no more than the scopes that it was registered with.
+func TestARegistrationForFewerScopes(t *testing.T) {
+	r := public(t, authtest.Knobs{}).open()
+	var refusals atomic.Int32
+	r.Issuer.Set(func(k *authtest.Knobs) {
+		k.Back = func(q url.Values) {
+			if refusals.Add(1) == 1 {
+				q.Del("code")
+				q.Set("error", "invalid_scope")
+			}
+		}
+	})
+	if err := r.again(t.Context()); err != nil || len(r.Issuer.Calls("/register")) != 2 {
+		t.Errorf("registered %d times: %v", len(r.Issuer.Calls("/register")), err)
+	}
+	r.goesOn()
 }
 
 // A program's token is not a person's, although both are for the same server.
