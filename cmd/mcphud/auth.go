@@ -37,6 +37,7 @@ func (a *app) authCommand() *cobra.Command {
 	}
 	login.Flags().BoolVar(&other, "other", false, "log in as somebody else: the authorization server shows its login again")
 	login.Flags().StringArrayVar(&scopes, "scope", nil, "ask for this `SCOPE` as well (repeatable; default what the server asks for)")
+	login.Flags().BoolVar(&a.o.noBrowser, "no-browser", false, "open no browser, only print the URL")
 	login.Flags().BoolVar(&qr, "qr", false, "draw the URL as a QR code, even where the terminal is small (default where it fits)")
 	status := &cobra.Command{
 		Use: "status [flags] [URL]", Short: "Show the logins that are kept: where, how long, and for what", Annotations: rule("none"), Args: cobra.ArbitraryArgs,

@@ -117,6 +117,16 @@ func TestAServerWithoutLogins(t *testing.T) {
 	}
 }
 
+// Of a server that is open nobody wants a login.
+func TestLoginAtAServerThatAsksForNone(t *testing.T) {
+	t.Parallel()
+	s := faketest.HTTP(t, behave.Good, behave.Fault{})
+	o := mcphud(t, "auth", "login", s.URL)
+	if e := o.errorLine(t); o.code != exitAuth || !strings.Contains(e.Message, "does not ask for a login") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
+}
+
 func TestAuthTargets(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -41,10 +41,11 @@ func (l *link) allow(ctx context.Context, it offer.Item, args []byte) error {
 	if l.opts.readOnly && !it.ReadOnly() {
 		return refuse("the tool is not marked as read-only, and --read-only refuses it", "leave --read-only out")
 	}
-	if !l.consent.Asks(l.Name(), it) || !l.canAsk() {
+	question := consent.Question(l.Title(), it.Name, args)
+	if !l.consent.Asks(l.Name(), it) || !l.canAsk() || l.agreed == question {
 		return nil
 	}
-	l.side.ask(choices(consent.Question(l.Title(), it.Name, args), widthOf(l.std.err)))
+	l.side.ask(choices(question, widthOf(l.std.err)))
 	switch line, err := readLine(ctx, l.std.in); {
 	case err != nil:
 		l.side.ask("\n") // an error line must be a line of its own
@@ -52,6 +53,7 @@ func (l *link) allow(ctx context.Context, it offer.Item, args []byte) error {
 	case !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes"):
 		return refuse("not called", "answer y, or give --yes")
 	}
+	l.agreed = question // also after a login that the call turned out to need
 	return nil
 }
 

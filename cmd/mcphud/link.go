@@ -33,7 +33,8 @@ type link struct {
 	opts    *options
 	std     standard
 	consent *consent.Policy
-	tty     bool // stdout is a terminal
+	tty     bool   // stdout is a terminal
+	agreed  string // the question that was answered by yes
 }
 
 // serverCommand makes a command's body from a function that is given the connection and the command's own arguments. The

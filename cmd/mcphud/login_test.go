@@ -17,8 +17,8 @@ import (
 	"github.com/mcphud/mcphud/session/auth/authtest"
 )
 
-// shownURL is the URL that a login shows, alone in its line.
-var shownURL = regexp.MustCompile(`(?m)^(http://\S+\?\S+)\r?$`)
+// shownURL is the URL that a login shows, alone in its line, which has to be there as a whole.
+var shownURL = regexp.MustCompile(`(?m)^(http://\S+[?&]code_challenge=\S+)\r?\n`)
 
 // follow is the browser: it opens a URL and goes where it is sent.
 func follow(t *testing.T, page string) (status int, body string) {
@@ -60,7 +60,7 @@ func startLogin(t *testing.T, cmd *exec.Cmd) *loginRun {
 	lines := bufio.NewScanner(pipe)
 	for x.page == "" && lines.Scan() {
 		x.stderr.WriteString(lines.Text() + "\n")
-		if m := shownURL.FindStringSubmatch(lines.Text()); m != nil {
+		if m := shownURL.FindStringSubmatch(lines.Text() + "\n"); m != nil {
 			x.page = m[1]
 		}
 	}

@@ -42,6 +42,7 @@ type talk struct {
 	proof  *prover         // of the key that tokens are bound to; nil for none
 	near   map[string]bool // hosts that may be nearer than the server
 	skew   time.Duration   // of the other clock against ours
+	open   bool            // the server did not ask for a login
 	guess  bool            // nothing says where the authorization server is: default endpoints are tried
 }
 

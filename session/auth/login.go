@@ -124,6 +124,9 @@ func next(err error) string {
 
 // noLogin is the error of a server that wants credentials of another kind, as far as one can see.
 func (t *talk) noLogin(err error) *failure.Error {
+	if t.open {
+		return &failure.Error{Kind: failure.OAuth, URL: mask.URL(t.server.URL), Err: err, Message: "the server does not ask for a login, and names no authorization server", Next: "use it without a login"}
+	}
 	return &failure.Error{
 		Kind: failure.OAuth, URL: mask.URL(t.server.URL), Err: err, Message: "the server wants credentials, and nothing says where to get them by a login",
 		Next: `give credentials, such as an "Authorization: Bearer …" header`, Remedy: failure.GiveHeader,
@@ -313,6 +316,7 @@ func (t *talk) probe(ctx context.Context) (*Challenge, error) {
 		return nil, err
 	}
 	if r.status != http.StatusUnauthorized {
+		t.open = true
 		t.flow.note("the server does not ask for a login: it answers with %d %s", r.status, http.StatusText(r.status))
 		return nil, nil
 	}
