@@ -21,8 +21,17 @@ var nobody = []string{"CI=", "SSH_CONNECTION=1 2 3 4", "MCPHUD_CREDENTIALS=file"
 // pageOn waits for the n-th URL on a terminal, and gives it.
 func pageOn(t *testing.T, s *ptyRun, n int) string {
 	t.Helper()
-	await(t, "a URL to open", func() bool { return len(shownURL.FindAllString(s.written(), -1)) >= n })
-	return shownURL.FindAllStringSubmatch(s.written(), -1)[n-1][1]
+	var pages []string
+	await(t, "a URL to open", func() bool {
+		pages = nil
+		for _, m := range shownURL.FindAllStringSubmatch(s.written(), -1) {
+			if strings.Contains(m[1], "response_type=") { // what was pasted is on the screen, too
+				pages = append(pages, m[1])
+			}
+		}
+		return len(pages) >= n
+	})
+	return pages[n-1]
 }
 
 // ended opens a page and finds out where a browser would end, without going there.
