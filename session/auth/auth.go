@@ -39,6 +39,7 @@ type Authorizer struct {
 
 	creds atomic.Pointer[Credentials] // in use; nil for none
 	fresh atomic.Bool                 // the server has not yet taken the token in use
+	unmet atomic.Bool                 // the server has taken no token since challenge
 	proof atomic.Pointer[prover]      // of the key that the token in use is bound to
 	nonce atomic.Pointer[string]      // that the server wants in the next DPoP proof
 	renewing

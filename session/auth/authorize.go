@@ -146,7 +146,7 @@ func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again boo
 		given = given || a.helper.authorizes()
 	}
 	if given || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
-		a.accepted(resp)
+		a.accepted(req, resp)
 		return false, nil
 	}
 	ch := challengeOf(resp)
@@ -158,6 +158,7 @@ func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again boo
 	}
 	a.mu.Lock()
 	a.challenge = ch
+	a.unmet.Store(true)
 	f := a.flow
 	a.mu.Unlock()
 	if err != nil {

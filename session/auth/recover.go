@@ -12,7 +12,11 @@ import (
 )
 
 // accepted notes that the server took a request, with whatever token that had.
-func (a *Authorizer) accepted(resp *http.Response) {
+func (a *Authorizer) accepted(req *http.Request, resp *http.Response) {
+	if resp.StatusCode < 400 && a.unmet.Load() && bearer(req) != "" {
+		a.unmet.Store(false)
+		a.change()
+	}
 	if resp.StatusCode >= 400 || !a.fresh.Load() || !a.fresh.CompareAndSwap(true, false) {
 		return
 	}

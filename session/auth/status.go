@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"time"
 )
@@ -30,6 +31,15 @@ type Status struct {
 func (a *Authorizer) Refused() *Challenge {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return a.open()
+}
+
+// open is the challenge that nothing has answered. One of scopes is open until a login, also where other requests are taken meanwhile.
+// The caller holds mu.
+func (a *Authorizer) open() *Challenge {
+	if a.challenge != nil && a.challenge.Status == http.StatusUnauthorized && !a.unmet.Load() {
+		return nil
+	}
 	return a.challenge
 }
 
@@ -42,7 +52,7 @@ func (a *Authorizer) Status() Status {
 // Known is Status without reading the store, and so without I/O.
 func (a *Authorizer) Known() Status {
 	a.mu.Lock()
-	st := Status{Static: a.given, Challenge: a.challenge, Where: a.opts.Store.Where(), Flow: a.flow}
+	st := Status{Static: a.given, Challenge: a.open(), Where: a.opts.Store.Where(), Flow: a.flow}
 	a.mu.Unlock()
 	if c := a.creds.Load(); c != nil {
 		st.LoggedIn, st.Issuer = c.Token.Access != "", c.Issuer
