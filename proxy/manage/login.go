@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/routes"
@@ -24,13 +25,42 @@ type login struct {
 	flow, server string
 	redirect     string // that was asked for; "" for one of the router's own
 	ends         time.Time
-	shown        chan struct{} // closed when page is known
-	page         browser.Page
 	pasted       chan string // what callers bring back
 	refused      chan error  // why that is not it
 	done         chan struct{}
 	err          error // once done is closed
 	cancel       context.CancelFunc
+
+	mu    sync.Mutex
+	page  browser.Page  // to open now; none yet without a URL
+	shown chan struct{} // closed when another page takes its place
+}
+
+// show takes a page to open: the first one, or another one when the authorization server wants the browser once more.
+func (l *login) show(page browser.Page) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.page = page
+	close(l.shown)
+	l.shown = make(chan struct{})
+}
+
+// open is the page to open, once there is one or the login is over, and what is closed when it is another one.
+func (l *login) open(ctx context.Context) (page browser.Page, another <-chan struct{}, err error) {
+	for {
+		l.mu.Lock()
+		page, another = l.page, l.shown
+		l.mu.Unlock()
+		if page.URL != "" || l.over() {
+			return page, another, nil
+		}
+		select {
+		case <-another:
+		case <-l.done:
+		case <-ctx.Done():
+			return page, nil, ctx.Err()
+		}
+	}
 }
 
 // person is whoever talks to the socket: one request shows the URL, another one brings the browser back.
@@ -77,15 +107,13 @@ func (s *Server) startLogin(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case <-l.shown:
-	case <-l.done:
-		if l.err != nil {
-			s.forget(l)
-			return nil, s.explainLogin(l)
-		}
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	page, _, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if page.URL == "" && l.err != nil {
+		s.forget(l)
+		return nil, s.explainLogin(l)
 	}
 	return encode(struct {
 		Name      string    `json:"name"`
@@ -94,7 +122,7 @@ func (s *Server) startLogin(ctx context.Context, body []byte) ([]byte, error) {
 		Redirect  string    `json:"redirect_uri,omitempty"`
 		Listening bool      `json:"listening"` // the router waits at the redirect; else CompleteMcpOAuth needs what comes there
 		Expires   time.Time `json:"expires"`
-	}{name, l.flow, l.page.URL, l.page.Redirect, l.page.Listens, l.ends.UTC().Truncate(time.Second)})
+	}{name, l.flow, page.URL, page.Redirect, page.Listens, l.ends.UTC().Truncate(time.Second)})
 }
 
 // begin is the login that runs at a server, or a new one.
@@ -122,10 +150,7 @@ func (s *Server) begin(name, redirect string) (*login, error) {
 	l.cancel = cancel
 	p := &person{redirect: redirect, Person: browser.Person{
 		Elsewhere: redirect != "",
-		Show: func(page browser.Page) { // once for a login
-			l.page = page
-			close(l.shown)
-		},
+		Show:      l.show,
 		Paste: func(ctx context.Context) (string, error) {
 			select {
 			case text := <-l.pasted:
@@ -208,13 +233,17 @@ func (s *Server) completeLogin(ctx context.Context, body []byte) ([]byte, error)
 		}
 		callback = "?" + q.Encode()
 	}
-	if callback != "" {
-		if err := l.bring(ctx, callback); err != nil {
-			return nil, err
-		}
+	_, another, err := l.open(ctx)
+	if err == nil && callback != "" {
+		err = l.bring(ctx, callback, another)
+	}
+	if err != nil {
+		return nil, err
 	}
 	select {
 	case <-l.done:
+	case <-another:
+		return nil, usageError(http.StatusConflict, "the authorization server wants the browser once more; StartMcpOAuth has the new URL")
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -229,11 +258,14 @@ func (s *Server) completeLogin(ctx context.Context, body []byte) ([]byte, error)
 	return s.connect(ctx, named)
 }
 
-// bring hands over what the browser came back with; an error says why it is not that of this login, which goes on.
-func (l *login) bring(ctx context.Context, callback string) error {
+// bring hands over what the browser came back with; an error says why it is not that of this login, which goes on. What was handed
+// over is waited for, even if nobody waits for the answer any more: else a refusal would stay, and nobody could bring another.
+func (l *login) bring(ctx context.Context, callback string, another <-chan struct{}) error {
 	select {
 	case l.pasted <- callback:
 	case <-l.done:
+		return nil
+	case <-another:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -243,8 +275,8 @@ func (l *login) bring(ctx context.Context, callback string) error {
 		return usageError(http.StatusBadRequest, "%v", err)
 	case <-l.done:
 		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	case <-another:
+		return nil
 	}
 }
 

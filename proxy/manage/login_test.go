@@ -155,3 +155,26 @@ func TestG1_LoginsThatFail(t *testing.T) {
 	}
 	<-done // with whatever it got
 }
+
+// An authorization server that has forgotten the router is registered at anew, which takes the browser once more: both callers learn it.
+func TestG1_LogInWhereTheRouterWasForgotten(t *testing.T) {
+	s := authtest.Start(t, authtest.Knobs{})
+	g := start(t, "")
+	ok[state](g, "RegisterMcpServer", web("docs", s.URL, `,"oauth":{}`))
+	const begin = `{"name":"docs","redirect_uri":"http://127.0.0.1:9/my/page"}`
+	complete := func(flow started) string {
+		return `{"name":"docs","callback_url":` + quote(browse(t, flow.URL).String()) + `}`
+	}
+	ok[met](g, "CompleteMcpOAuth", complete(ok[started](g, "StartMcpOAuth", begin)))
+	s.Issuer.Set(func(k *authtest.Knobs) { k.Refuse = map[string]string{"/token": "invalid_client"} })
+	first := ok[started](g, "StartMcpOAuth", begin)
+	g.fails("CompleteMcpOAuth", complete(first), http.StatusConflict, "Usage", "once more")
+	s.Issuer.Set(func(k *authtest.Knobs) { k.Refuse = nil })
+	second := ok[started](g, "StartMcpOAuth", begin)
+	if second.Flow != first.Flow || second.URL == first.URL {
+		t.Errorf("%+v after %+v", second, first)
+	}
+	if got := ok[met](g, "CompleteMcpOAuth", complete(second)); got.Status != "Connected" {
+		t.Errorf("%+v", got)
+	}
+}
