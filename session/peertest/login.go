@@ -121,10 +121,10 @@ func (b *Browser) Open(at string) (page string, err error) {
 		if err != nil {
 			return "", err
 		}
-		raw, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+		raw, bad := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		_ = resp.Body.Close()
-		if err != nil {
-			return "", err
+		if bad != nil {
+			return "", bad
 		}
 		page = string(raw)
 		f := form.FindStringSubmatch(page)
@@ -134,9 +134,9 @@ func (b *Browser) Open(at string) (page string, err error) {
 			}
 			return page, nil
 		}
-		to, err := resp.Request.URL.Parse(html.UnescapeString(f[1]))
-		if err != nil {
-			return page, err
+		to, bad := resp.Request.URL.Parse(html.UnescapeString(f[1]))
+		if bad != nil {
+			return page, bad
 		}
 		values := url.Values{}
 		for _, in := range field.FindAllStringSubmatch(page, -1) {
@@ -147,5 +147,9 @@ func (b *Browser) Open(at string) (page string, err error) {
 		}
 		resp, err = b.client.PostForm(to.String(), values)
 	}
+	if err != nil {
+		return page, err
+	}
+	_ = resp.Body.Close()
 	return page, errors.New("one form follows another")
 }

@@ -8,8 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,7 +45,10 @@ func (p *proofs) check(r *http.Request, htu, token, nonce string) (jkt string, e
 		b, err := json.Marshal(k)
 		sum := sha256.Sum256(b)
 		jkt = base64.RawURLEncoding.EncodeToString(sum[:])
-		return &ecdsa.PublicKey{Curve: elliptic.P256(), X: number(k["x"]), Y: number(k["y"])}, err
+		if err != nil {
+			return nil, err
+		}
+		return ecdsa.ParseUncompressedPublicKey(elliptic.P256(), slices.Concat([]byte{4}, coordinate(k["x"]), coordinate(k["y"])))
 	}, jwt.WithValidMethods([]string{"ES256"}), jwt.WithIssuedAt())
 	if err != nil {
 		return "", err
@@ -75,11 +78,11 @@ func (p *proofs) check(r *http.Request, htu, token, nonce string) (jkt string, e
 	return jkt, nil
 }
 
-func number(v any) *big.Int {
-	s, _ := v.(string) // zero is not a point of the curve
+func coordinate(v any) []byte {
+	s, _ := v.(string)
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil {
-		return new(big.Int)
+		return nil // of which no point is made
 	}
-	return new(big.Int).SetBytes(b)
+	return b
 }
