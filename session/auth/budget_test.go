@@ -57,7 +57,8 @@ func withAndWithout(t *testing.T) (*rig, *session.Session) {
 	cfg := r.Config()
 	cfg.Headers = map[string]string{"Authorization": "Bearer " + found[0].Token.Access}
 	_, plain := sessiontest.Open(t, session.Options{}, cfg)
-	times(t, r.s, 1)
+	times(t, r.s, 1) // which waits for the server's own stream
+	times(t, plain, 1)
 	return r, plain
 }
 
