@@ -39,6 +39,7 @@ type Authorizer struct {
 
 	creds atomic.Pointer[Credentials] // in use; nil for none
 	fresh atomic.Bool                 // the server has not yet taken the token in use
+	kept  atomic.Bool                 // the store has, or had, the credentials in use
 	unmet atomic.Bool                 // the server has taken no token since challenge
 	proof atomic.Pointer[prover]      // of the key that the token in use is bound to
 	nonce atomic.Pointer[string]      // that the server wants in the next DPoP proof
@@ -75,6 +76,7 @@ func (a *Authorizer) use(ctx context.Context, c *Credentials) error {
 	a.loaded, a.challenge = true, nil
 	a.mu.Unlock()
 	err := a.opts.Store.Put(ctx, *c)
+	a.kept.Store(err == nil)
 	a.change()
 	return err
 }

@@ -123,6 +123,7 @@ func (a *Authorizer) credentials(ctx context.Context) (*Credentials, error) {
 	defer a.mu.Unlock()
 	if a.unread = err; !a.loaded && len(found) > 0 {
 		a.creds.Store(&found[0])
+		a.kept.Store(true)
 	}
 	a.loaded = a.loaded || err == nil // else the next request looks again; a server without a login is not its business
 	return a.creds.Load(), nil

@@ -3,7 +3,9 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -79,6 +81,7 @@ func (a *Authorizer) adopt(ctx context.Context) bool {
 			a.fresh.Store(true)
 			a.ended.Store(nil)
 			a.creds.Store(&f)
+			a.kept.Store(true)
 			a.mu.Lock()
 			a.challenge = nil
 			a.mu.Unlock()
@@ -87,6 +90,19 @@ func (a *Authorizer) adopt(ctx context.Context) bool {
 		}
 	}
 	return false
+}
+
+// forgotten drops what another process has logged out of, so that it does not come back.
+func (a *Authorizer) forgotten(ctx context.Context, c *Credentials) bool {
+	found, err := a.opts.Store.Find(ctx, c.Resource)
+	if err != nil || !a.kept.Load() || slices.ContainsFunc(found, func(f Credentials) bool { return f.Key == c.Key }) {
+		return false
+	}
+	if a.creds.CompareAndSwap(c, nil) {
+		why := "another program has logged out"
+		a.ended.Store(&why)
+	}
+	return true
 }
 
 // renewAhead changes the refresh token into a new token, once for all who wait, where the one of c is about to end.
@@ -116,6 +132,9 @@ func (t *talk) renew(ctx context.Context) error {
 	if t.adopt(ctx) {
 		t.flow.note("another process has a newer token, which is used")
 		return nil
+	}
+	if t.forgotten(ctx, c) {
+		return fmt.Errorf("%w: another program has logged out", errNobody)
 	}
 	tok, err := t.renewed(ctx, c)
 	n := *c

@@ -307,6 +307,39 @@ func TestForgetRevokes(t *testing.T) {
 	}
 }
 
+// Who is logged out by another program stays it: nothing refreshes the login back into the store.
+func TestForgottenElsewhere(t *testing.T) {
+	for name, end := range map[string]func(r *rig){
+		"refused":  func(r *rig) { r.Issuer.Expire() },
+		"expiring": func(r *rig) { r.off.Store(int64(59*time.Minute + 45*time.Second)) },
+		"both":     func(r *rig) { r.Issuer.Expire(); r.off.Store(int64(2 * time.Hour)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := auth.NewMemory()
+			r := at(t, authtest.Memory(t, authtest.Knobs{}), auth.Options{Store: store}, nil).open()
+			r.goesOn()
+			before := len(r.Issuer.Calls("/token"))
+			if err := auth.New(r.Config(), auth.Options{Store: store, HTTP: r.HTTP}).Forget(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			end(r)
+			err := r.call("echo")
+			e := (*failure.Error)(nil)
+			if wants(t, err, "the login has ended"); !errors.As(err, &e) || e.Detail != "another program has logged out" {
+				t.Errorf("the call ended with %+v", err)
+			}
+			if found, err := store.Find(t.Context(), ""); err != nil || len(found) != 0 || len(r.Issuer.Calls("/token")) != before || r.s.Authorizer().Status().LoggedIn {
+				t.Errorf("kept %+v after %d token requests: %v", found, len(r.Issuer.Calls("/token")), err)
+			}
+			if err := r.again(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			r.off.Store(0)
+			r.goesOn()
+		})
+	}
+}
+
 // A client that the authorization server has forgotten registers anew, once.
 func TestForgottenRegistration(t *testing.T) {
 	r := public(t, authtest.Knobs{}).open()
