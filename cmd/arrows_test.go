@@ -17,7 +17,7 @@ var arrows = map[string]string{
 	"session":                  "auth backoff config failure journal jsonrpc offer pending rpc tasks text transport",
 	"session/agentclient":      "certs config failure ingress jsonrpc mask telemetry text",
 	"session/atomicfile":       "text",
-	"session/auth":             "atomicfile config failure journal jsonrpc listen mask process text transport",
+	"session/auth":             "atomicfile certs config failure journal jsonrpc listen mask process text transport",
 	"session/auth/browser":     "auth failure listen mask process text",
 	"session/auth/authtest":    "auth config faketest/behave",
 	"session/auth/credstore":   "atomicfile auth text",

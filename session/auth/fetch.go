@@ -3,6 +3,7 @@ package auth
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/listen"
@@ -137,8 +139,14 @@ func (t *talk) exchange(req *http.Request) (*reply, error) {
 	e.Peer = tap.Append(e, head)
 	t.flow.step(func(s *Step) { s.Exchanges = append(s.Exchanges, e.Peer) })
 	start := time.Now()
-	resp, err := t.web(req.URL).Do(req)
-	var body []byte
+	web, err := t.web(req.URL)
+	var (
+		resp *http.Response
+		body []byte
+	)
+	if err == nil {
+		resp, err = web.Do(req)
+	}
 	if err == nil {
 		body, err = io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 		_ = resp.Body.Close()
@@ -171,11 +179,20 @@ func skewOf(h http.Header, now time.Time) (skew time.Duration, ok bool) {
 	return at.Sub(now).Truncate(time.Second), err == nil
 }
 
-// web sends requests to one URL: what a name stands for is looked at when it is known.
-func (t *talk) web(to *url.URL) *http.Client {
+// web sends requests to one URL: what a name stands for is looked at when it is known. The file that vouches for the server does so for
+// its host, and for no other.
+func (t *talk) web(to *url.URL) (*http.Client, error) {
 	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if c.Transport = t.opts.HTTP; c.Transport != nil {
-		return c
+		return c, nil
+	}
+	var trust *tls.Config
+	if t.server.CA != "" && strings.EqualFold(to.Hostname(), t.url.Hostname()) {
+		file, err := certs.Open(t.server.CA)
+		if err != nil {
+			return nil, err
+		}
+		trust = file.Client(to.Hostname())
 	}
 	limit := t.limit()
 	if proxy, err := transport.Proxy(&http.Request{URL: to}); t.near[to.Host] || err == nil && proxy != nil {
@@ -189,8 +206,8 @@ func (t *talk) web(to *url.URL) *http.Client {
 		return nil
 	}}
 	// One exchange is all that a connection is for.
-	c.Transport = &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: fetchTimeout, DisableKeepAlives: true, Proxy: transport.Proxy, MaxResponseHeaderBytes: 256 << 10}
-	return c
+	c.Transport = &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: trust, TLSHandshakeTimeout: fetchTimeout, DisableKeepAlives: true, Proxy: transport.Proxy, MaxResponseHeaderBytes: 256 << 10}
+	return c, nil
 }
 
 // limit is the nearest that a server may send us to unasked: not nearer than itself.

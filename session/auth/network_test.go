@@ -3,11 +3,14 @@ package auth_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,6 +20,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/auth/authtest"
+	"github.com/mcphud/mcphud/session/certs/certtest"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/sessiontest"
 	"github.com/mcphud/mcphud/session/transport"
@@ -161,6 +165,29 @@ func TestServerOfThisNetwork(t *testing.T) {
 		before := connected.Load()
 		if _, err := a.Discover(t.Context(), p); err == nil || strings.Contains(err.Error(), "sends to") || connected.Load() == before {
 			t.Errorf("%d connections: %v", connected.Load()-before, err)
+		}
+	}
+}
+
+// The file that vouches for a server does so where it is asked about itself, and for no other host.
+func TestServerWithItsOwnCertificate(t *testing.T) {
+	own := certtest.SelfSigned(t)
+	for host, want := range map[string]string{"127.0.0.1": "there is no authorization-server metadata", "localhost": "certificate"} {
+		srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource") {
+				http.NotFound(w, r)
+				return
+			}
+			_, port, _ := strings.Cut(r.Host, ":")
+			_, _ = fmt.Fprintf(w, `{"resource":"https://%s/mcp","authorization_servers":["https://%s:%s"]}`, r.Host, host, port)
+		}))
+		srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+		srv.TLS = &tls.Config{Certificates: []tls.Certificate{own.TLS}}
+		srv.StartTLS()
+		t.Cleanup(srv.Close)
+		a := auth.New(config.Server{Name: "own", URL: srv.URL + "/mcp", CA: own.Cert}, auth.Options{})
+		if _, err := a.Discover(t.Context(), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("an authorization server at %s: %v", host, err)
 		}
 	}
 }
