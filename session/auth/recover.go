@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
@@ -28,6 +29,15 @@ func (a *Authorizer) accepted(req *http.Request, resp *http.Response) {
 	}
 }
 
+// untakenFor is how long a token that the server has never taken is held to be one that it does not take.
+const untakenFor = time.Minute
+
+// untaken reports whether the server refuses a token that is new, as it would another one. One that is older may have ended,
+// although the server took no request with it: it may have refused them all for another reason.
+func (a *Authorizer) untaken(c *Credentials) bool {
+	return a.fresh.Load() && (c == nil || a.opts.Now().Sub(c.Token.Obtained) < untakenFor)
+}
+
 // errNobody says that only a person can get a better token.
 var errNobody = errors.New("a login is needed")
 
@@ -40,11 +50,11 @@ func (a *Authorizer) recover(req *http.Request, ch *Challenge) (again bool, err 
 		case a.adopt(ctx):
 			return nil
 		case a.server.OAuth.ByMachine():
-			if used != "" && a.fresh.Load() {
+			if used != "" && a.untaken(c) {
 				return a.notTaken(ch)
 			}
 			return a.obtain(ctx, ch)
-		case ch.Status != http.StatusUnauthorized || c == nil || c.Token.Refresh == "" || a.fresh.Load():
+		case ch.Status != http.StatusUnauthorized || c == nil || c.Token.Refresh == "" || a.untaken(c):
 			return errNobody // another token of the same kind would be refused as well
 		}
 		return a.talk(nil, nil).renew(ctx)

@@ -403,3 +403,38 @@ func TestAProgramDoesNotUseAPersonsLogin(t *testing.T) {
 		t.Errorf("kept %d logins: %v", len(after), err)
 	}
 }
+
+// A new token that the server refuses is not refreshed at once. Later it is, although no request succeeded meanwhile.
+func TestRefreshOfATokenThatBroughtNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := public(t, authtest.Knobs{Life: 24 * time.Hour})
+		a := r.s.Authorizer()
+		if err := a.Login(t.Context(), r.p, auth.LoginOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		answered := func(status int) (again bool, err error) {
+			t.Helper()
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := a.Authorize(req); err != nil {
+				t.Fatal(err)
+			}
+			return a.Answered(req, &http.Response{StatusCode: status, Header: http.Header{}})
+		}
+		if again, err := answered(http.StatusNotFound); again || err != nil {
+			t.Errorf("not found: %v, %v", again, err)
+		}
+		for range 2 {
+			before := r.refreshes()
+			if again, err := answered(http.StatusUnauthorized); again || err == nil || r.refreshes() != before {
+				t.Errorf("a new token: %v, %v, %d refreshes", again, err, r.refreshes()-before)
+			}
+			time.Sleep(2 * time.Minute)
+			if again, err := answered(http.StatusUnauthorized); !again || err != nil || r.refreshes() != before+1 {
+				t.Errorf("later: %v, %v, %d refreshes", again, err, r.refreshes()-before)
+			}
+		}
+	})
+}
