@@ -34,6 +34,7 @@ func New(server config.Server, o Options) *Authorizer {
 	}
 	if u, err := url.Parse(server.URL); err == nil {
 		a.url = u
+		a.url.Scheme = overHTTP(u.Scheme)
 	}
 	return a
 }
@@ -52,10 +53,21 @@ func (a *Authorizer) OnChange(changed func()) {
 	a.changed = changed
 }
 
+// overHTTP is the scheme of the requests that a scheme stands for: a WebSocket begins with one.
+func overHTTP(scheme string) string {
+	switch scheme {
+	case "ws":
+		return "http"
+	case "wss":
+		return "https"
+	}
+	return scheme
+}
+
 // Resource is the canonical URI of a server (RFC 8707 section 2): scheme and host in lower case, no fragment.
 func Resource(u *url.URL) string {
 	c := *u
-	c.Scheme, c.Host, c.Fragment, c.RawFragment, c.User = strings.ToLower(c.Scheme), strings.ToLower(c.Host), "", "", nil
+	c.Scheme, c.Host, c.Fragment, c.RawFragment, c.User = overHTTP(strings.ToLower(c.Scheme)), strings.ToLower(c.Host), "", "", nil
 	if c.Path == "/" && c.RawQuery == "" {
 		c.Path = ""
 	}

@@ -235,3 +235,17 @@ func TestLoginOfStaticHeader(t *testing.T) {
 		t.Errorf("the header is %q", got)
 	}
 }
+
+// A WebSocket begins with a request by HTTP: that is what its login is for.
+func TestLoginOfAWebSocket(t *testing.T) {
+	srv := authtest.Start(t, authtest.Knobs{})
+	cfg := srv.Config()
+	cfg.URL, cfg.Transport = "ws"+strings.TrimPrefix(srv.URL, "http"), config.WS
+	a := auth.New(cfg, auth.Options{})
+	if err := a.Login(t.Context(), &authtest.Person{}, auth.LoginOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if calls := srv.Issuer.Calls("/authorize"); len(calls) != 1 || calls[0].Query.Get("resource") != srv.URL || !a.Status().LoggedIn {
+		t.Errorf("asked for %+v", calls)
+	}
+}
