@@ -34,9 +34,11 @@ type helper struct {
 	server  config.Server
 	running chan struct{} // held by who runs the program, of capacity 1
 
-	mu    sync.Mutex
-	have  map[string]string // by canonical name; nil for unknown
-	fresh bool              // the server has not yet taken them
+	mu     sync.Mutex
+	have   map[string]string // by canonical name; nil for unknown
+	fresh  bool              // the server has not yet taken them
+	rounds int               // how often it failed
+	failed error             // the last time
 }
 
 func newHelper(server config.Server) *helper {
@@ -110,13 +112,14 @@ func (h *helper) answered(req *http.Request, resp *http.Response) (again bool, e
 		}
 	}
 	if h.authorizes() {
-		return false, h.failed(resp.StatusCode, errors.New("the server refuses the Authorization that it printed"))
+		return false, h.failure(resp.StatusCode, errors.New("the server refuses the Authorization that it printed"))
 	}
 	return false, nil
 }
 
 // renew runs the program, unless somebody else has since old was current.
 func (h *helper) renew(ctx context.Context, old map[string]string) (map[string]string, error) {
+	before, _ := h.failures()
 	select {
 	case h.running <- struct{}{}:
 		defer func() { <-h.running }()
@@ -126,13 +129,19 @@ func (h *helper) renew(ctx context.Context, old map[string]string) (map[string]s
 	if have, _ := h.current(); have != nil && !maps.Equal(have, old) {
 		return have, nil
 	}
+	if rounds, failed := h.failures(); rounds != before {
+		return nil, failed // that of who was waited for
+	}
 	printed, err := h.run(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
-			err = ctx.Err()
-		} else {
-			err = h.failed(0, err)
+			return nil, ctx.Err()
 		}
+		err = h.failure(0, err)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.failed = err
+		h.rounds++
 		return nil, err
 	}
 	h.mu.Lock()
@@ -141,8 +150,14 @@ func (h *helper) renew(ctx context.Context, old map[string]string) (map[string]s
 	return printed, nil
 }
 
-// failed is the error of a request for which there are no headers.
-func (h *helper) failed(status int, err error) error {
+func (h *helper) failures() (rounds int, last error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.rounds, h.failed
+}
+
+// failure is the error of a request for which there are no headers.
+func (h *helper) failure(status int, err error) error {
 	e := &failure.Error{
 		Kind: failure.OAuth, Status: status, URL: mask.URL(h.server.URL), Stage: "authorizing", Err: err,
 		Message: "the headers helper " + text.Clip(h.server.Masked().HeadersHelper[0], 100) + ": " + text.FirstLine(err.Error()),

@@ -203,6 +203,16 @@ func TestHelperFails(t *testing.T) {
 	}
 }
 
+// Those who wait for a helper share its failure, which is the reason that a connection is not made.
+func TestHelperFailsForAll(t *testing.T) {
+	path, runs := script(t, "sleep 600")
+	cfg := config.Server{Name: "s", Transport: config.HTTP, URL: newTicketed(t, "X-Ticket", "no").URL, HeadersHelper: []string{path}, ConnectTimeout: time.Minute}
+	_, s := sessiontest.Register(t, session.Options{Auth: &auth.Options{}}, cfg)
+	if err := s.Connect(t.Context()); err == nil || !strings.Contains(err.Error(), "it did not end within 10s") || runs() != 1 {
+		t.Errorf("%d runs: %v", runs(), err)
+	}
+}
+
 // What a helper leaves running ends with it, and does not hold it up.
 func TestHelperForks(t *testing.T) {
 	srv := newTicketed(t, "X-Ticket", "mine")
