@@ -212,12 +212,15 @@ func (v value) command() string {
 // oauth reads a block like that of a server in a configuration.
 func (v value) oauth() *config.OAuth {
 	o := &config.OAuth{}
+	given := map[*string]bool{}
 	v.each(func(key string, v value) {
 		text := o.Text(key)
 		switch {
 		case v.raw[0] == 'n':
+		case given[text]:
+			v.fail("is given twice, by two names")
 		case text != nil:
-			*text = v.text()
+			*text, given[text] = v.text(), true
 		case key == "scopes":
 			o.Scopes = v.list()
 		case key == "dpop":

@@ -188,9 +188,14 @@ func (e *entry) oauth(n node) {
 	}
 	a := &OAuth{}
 	e.OAuth = a
+	named := map[string]string{}
 	for _, m := range n.members() {
 		key := cmp.Or(aliases[m.key], m.key)
 		field := "oauth." + key
+		if before := named[key]; before != "" && before != m.key {
+			e.doc.warnAt(m.line, m.col, "server %q: oauth has both %s and %s, which mean the same: the last one counts", clip(e.Name), before, m.key)
+		}
+		named[key] = m.key
 		e.note(field, m.value)
 		switch text := a.Text(key); {
 		case m.value.kind() == null: // as if it were not there
