@@ -55,10 +55,13 @@ func issuer(k Knobs, at place) *Issuer {
 	for path, h := range map[string]http.HandlerFunc{"/register": i.register, "/authorize": i.authorize, "/token": i.token, "/revoke": i.revoke} {
 		mux.HandleFunc(path, h)
 	}
-	i.URL = at(i.calls.around(i.dial, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	base := at(i.calls.around(i.dial, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", time.Now().Add(i.get().Clock).UTC().Format(http.TimeFormat))
 		mux.ServeHTTP(w, r)
 	})))
+	i.mu.Lock() // as requests take it, which may come from other programs
+	defer i.mu.Unlock()
+	i.URL = base
 	return i
 }
 

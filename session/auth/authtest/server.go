@@ -44,7 +44,10 @@ func server(_ testing.TB, i *Issuer, k Knobs, at place) *Server {
 			mcp.ServeHTTP(w, r)
 		}
 	})
-	s.URL = at(s.calls.around(s.dial, mux)) + "/mcp"
+	url := at(s.calls.around(s.dial, mux)) + "/mcp"
+	s.mu.Lock() // as requests take it, which may come from other programs
+	defer s.mu.Unlock()
+	s.URL = url
 	return s
 }
 
