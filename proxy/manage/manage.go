@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -75,6 +76,7 @@ type Server struct {
 	end  context.CancelFunc
 	done sync.WaitGroup
 	grpc func() (*grpc.Server, error) // made when it is asked for
+	busy atomic.Int64                 // requests that are not answered
 
 	mu     sync.Mutex
 	known  map[string]*server
@@ -134,8 +136,10 @@ func (s *Server) Path() string {
 	return s.path
 }
 
-// closeTimeout bounds the wait for cancelled operations.
-const closeTimeout = 2 * time.Second
+const (
+	closeTimeout = 2 * time.Second        // for cancelled operations
+	sendTimeout  = 100 * time.Millisecond // for their answers; connections without requests would be waited for longer
+)
 
 // Close cancels running operations and removes the socket. Connected servers stay in force.
 func (s *Server) Close() {
@@ -144,7 +148,10 @@ func (s *Server) Close() {
 	}
 	_ = os.Remove(s.path) // before it is closed, so that nobody finds a dead socket
 	s.end()
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	for end := time.Now().Add(closeTimeout); s.busy.Load() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
 	defer cancel()
 	if s.web.Shutdown(ctx) != nil {
 		_ = s.web.Close()

@@ -44,6 +44,8 @@ var bodies = ingress.Limits{Body: 1 << 20, Time: 30 * time.Second}
 
 // serve handles one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.busy.Add(1)
+	defer s.busy.Add(-1)
 	if isGRPC(r) {
 		g, err := s.grpc()
 		if err != nil { // of a file that is part of the program
