@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,9 +116,13 @@ func (a *app) kept(ctx context.Context, cmd *cobra.Command, args []string) (foun
 	}
 	found, err = logins.Store.Find(ctx, resource)
 	if err != nil {
-		err = &failure.Error{Kind: failure.OAuth, Message: "cannot read the logins: " + err.Error(), Err: err, Next: "unlock it, or remove it to start anew"}
+		e := &failure.Error{Kind: failure.OAuth, Message: "cannot read the logins: " + err.Error(), Err: err}
+		if errors.Is(err, auth.ErrLocked) { // the others say themselves what to do
+			e.Next = "unlock it, or remove it to start anew"
+		}
+		return nil, who, e
 	}
-	return found, who, err
+	return found, who, nil
 }
 
 func (a *app) authStatus(ctx context.Context, cmd *cobra.Command, args []string) error {
