@@ -59,8 +59,8 @@ func issuer(k Knobs, at place) *Issuer {
 		w.Header().Set("Date", time.Now().Add(i.get().Clock).UTC().Format(http.TimeFormat))
 		mux.ServeHTTP(w, r)
 	})))
-	i.mu.Lock() // as requests take it, which may come from other programs
-	defer i.mu.Unlock()
+	i.dial.mu.Lock() // as requests take it, which may come from other programs
+	defer i.dial.mu.Unlock()
 	i.URL = base
 	return i
 }
