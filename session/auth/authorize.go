@@ -64,12 +64,16 @@ func overHTTP(scheme string) string {
 	return scheme
 }
 
-// Resource is the canonical URI of a server (RFC 8707 section 2): scheme and host in lower case, no fragment.
+// Resource is the canonical URI of a server (RFC 8707 section 2): scheme and host in lower case, no fragment, no port that the
+// scheme has anyhow (RFC 3986 section 6.2.3).
 func Resource(u *url.URL) string {
 	c := *u
 	c.Scheme, c.Host, c.Fragment, c.RawFragment, c.User = overHTTP(strings.ToLower(c.Scheme)), strings.ToLower(c.Host), "", "", nil
 	if c.Path == "/" && c.RawQuery == "" {
 		c.Path = ""
+	}
+	if p := c.Port(); p == "443" && c.Scheme == "https" || p == "80" && c.Scheme == "http" {
+		c.Host = strings.TrimSuffix(c.Host, ":"+p)
 	}
 	return c.String()
 }
