@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 
@@ -96,7 +97,9 @@ func (a *app) httpTarget(cmd *cobra.Command, args []string) (config.Server, erro
 
 // logIn logs in, connects, and prints who the server is and what the login is for.
 func (a *app) logIn(ctx context.Context, l *link, o auth.LoginOptions) error {
-	if err := l.Connect(ctx); err != nil && needsLogin(err) == nil {
+	if err := l.Connect(ctx); err != nil && ctx.Err() != nil {
+		return errors.Join(errNotLoggedIn, ctx.Err())
+	} else if err != nil && needsLogin(err) == nil {
 		return err
 	}
 	if err := a.logInBy(ctx, l.Session, o); err != nil {

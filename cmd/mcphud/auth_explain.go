@@ -69,7 +69,7 @@ func (a *app) authExplain(ctx context.Context, _ *cobra.Command, s config.Server
 	}
 	flow, failed := au.Discover(ctx, person)
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return errors.Join(errNotLoggedIn, ctx.Err())
 	}
 	rows := []stepRow{}
 	for _, step := range flow.Steps() {

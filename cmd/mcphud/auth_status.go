@@ -160,6 +160,9 @@ type stillGood struct {
 	Why      string `json:"why"`
 }
 
+// errNotLoggedOut marks the error of a logout that was interrupted.
+var errNotLoggedOut = errors.New("still logged in")
+
 func errorText(err error) string {
 	if err == nil {
 		return ""
@@ -188,7 +191,10 @@ func (a *app) authLogout(ctx context.Context, cmd *cobra.Command, args []string,
 		}
 		login := auth.New(s, *a.login)
 		if err := login.Forget(ctx); err != nil {
-			return &failure.Error{Kind: failure.OAuth, URL: mask.URL(c.Resource), Message: "cannot forget the login: " + err.Error(), Err: err, Next: "unlock " + a.login.Store.Where()}
+			if ctx.Err() != nil {
+				return errors.Join(errNotLoggedOut, ctx.Err())
+			}
+			return &failure.Error{Kind: failure.OAuth, URL: mask.URL(c.Resource), Message: "cannot forget the login: " + err.Error(), Err: err}
 		}
 		forgotten = append(forgotten, c.Resource)
 		for _, step := range login.Status().Flow.Steps() {

@@ -108,13 +108,10 @@ func explain(ctx context.Context, err error) *failure.Error {
 	}
 	if errors.Is(context.Cause(ctx), errInterrupted) && (c.Kind == failure.Interrupted || errors.Is(err, context.Canceled) || errors.Is(err, errInterrupted)) {
 		c.Kind, c.Message, c.Err, c.Next = failure.Interrupted, "interrupted; server notified", errInterrupted, ""
-		for _, mark := range []error{errNotSent, errGoesOn} {
+		for _, mark := range []error{errNotSent, errGoesOn, errNotLoggedIn, errNotLoggedOut} {
 			if errors.Is(err, mark) {
 				c.Message = "interrupted; " + mark.Error()
 			}
-		}
-		if errors.Is(err, errNotLoggedIn) {
-			c.Message = "interrupted; not logged in"
 		}
 	}
 	if c.Kind == failure.RpcError && c.Code != nil && *c.Code == jsonrpc.CodeURLElicitation {

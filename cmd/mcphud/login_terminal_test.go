@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -118,6 +119,28 @@ func TestALoginIsInterrupted(t *testing.T) {
 		s := startUIWith(t, nobody, args...)
 		pageOn(t, s, 1)
 		s.shows("waiting for the browser")
+		if _, err := io.WriteString(s.f, "\x03"); err != nil {
+			t.Fatal(err)
+		}
+		if code := s.exit(); code != exitInterrupted || !strings.Contains(s.written(), "interrupted; not logged in") {
+			t.Errorf("exit %d: %s", code, s.written())
+		}
+	}
+}
+
+// A server that never answers is waited for until then as well, and nothing is said of it that is not so.
+func TestAnInterruptBeforeTheLogin(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"login", "explain"} {
+		asked, end := make(chan struct{}, 100), make(chan struct{})
+		srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			asked <- struct{}{}
+			<-end
+		}))
+		t.Cleanup(srv.Close)
+		t.Cleanup(func() { close(end) })
+		s := startUIWith(t, nobody, "auth", verb, srv.URL)
+		<-asked
 		if _, err := io.WriteString(s.f, "\x03"); err != nil {
 			t.Fatal(err)
 		}
