@@ -64,6 +64,9 @@ func (a *app) authCommand() *cobra.Command {
 		Example: "  mcphud auth explain https://mcp.example.com/mcp\n  mcphud auth explain --server github --format json",
 		RunE:    a.loginTarget(a.authExplain),
 	}
+	for _, c := range []*cobra.Command{login, status, logout, explain} {
+		c.ValidArgsFunction = a.completeLogins
+	}
 	return a.group("auth", "Log in to servers", login, status, logout, explain, a.authClientCommand())
 }
 
@@ -97,6 +100,10 @@ func (a *app) httpTarget(cmd *cobra.Command, args []string) (config.Server, erro
 
 // logIn logs in, connects, and prints who the server is and what the login is for.
 func (a *app) logIn(ctx context.Context, l *link, o auth.LoginOptions) error {
+	// What cannot be kept is said before anybody goes to a browser.
+	if _, err := a.login.Store.Find(ctx, resourceOf(l.Config())); err != nil && !errors.Is(err, auth.ErrLocked) {
+		return unreadableLogins(err)
+	}
 	if err := l.Connect(ctx); err != nil && ctx.Err() != nil {
 		return errors.Join(errNotLoggedIn, ctx.Err())
 	} else if err != nil && needsLogin(err) == nil {
@@ -113,7 +120,7 @@ func (a *app) logIn(ctx context.Context, l *link, o auth.LoginOptions) error {
 	}
 	found, err := a.login.Store.Find(ctx, resourceOf(l.Config()))
 	if err != nil {
-		return err
+		return unreadableLogins(err)
 	}
 	st := l.Status()
 	report := struct {

@@ -116,13 +116,34 @@ func (a *app) kept(ctx context.Context, cmd *cobra.Command, args []string) (foun
 	}
 	found, err = logins.Store.Find(ctx, resource)
 	if err != nil {
-		e := &failure.Error{Kind: failure.OAuth, Message: "cannot read the logins: " + err.Error(), Err: err}
-		if errors.Is(err, auth.ErrLocked) { // the others say themselves what to do
-			e.Next = "unlock it, or remove it to start anew"
-		}
-		return nil, who, e
+		return nil, who, unreadableLogins(err)
 	}
 	return found, who, nil
+}
+
+// unreadableLogins is an error of the store, which says itself what to do unless it is locked.
+func unreadableLogins(err error) error {
+	e := &failure.Error{Kind: failure.OAuth, Message: "cannot read the logins: " + err.Error(), Err: err}
+	if errors.Is(err, auth.ErrLocked) {
+		e.Next = "unlock it, or remove it to start anew"
+	}
+	return e
+}
+
+// completeLogins completes the URLs of servers that logins are kept for.
+func (a *app) completeLogins(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	logins, err := a.logins(config.Settings{})
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	found, _ := logins.Store.Find(cmd.Context(), "") // what can be read of it
+	var urls []cobra.Completion
+	for _, c := range found {
+		if mask.URL(c.Resource) == c.Resource {
+			urls = append(urls, cobra.CompletionWithDesc(c.Resource, "login by "+c.Issuer))
+		}
+	}
+	return urls, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (a *app) authStatus(ctx context.Context, cmd *cobra.Command, args []string) error {

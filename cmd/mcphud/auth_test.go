@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -148,6 +150,27 @@ func TestAuthTargets(t *testing.T) {
 }
 
 // Logins at two servers are listed, newest first, and forgotten one by one or together; the authorization server hears of it.
+// A file of logins that is damaged is said before anybody goes to a browser, and stays as it is.
+func TestLoginWithADamagedFile(t *testing.T) {
+	t.Parallel()
+	run := sameHome(t)
+	cmd := run("auth", "login", "--no-browser", "--format", "json", authtest.Start(t, authtest.Knobs{}).URL)
+	file := filepath.Join(cmd.Dir, ".state", "mcphud", "credentials.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("{bad"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := finish(t, cmd)
+	if got.code != exitAuth || !strings.Contains(got.stderr, "cannot read the logins") || strings.Contains(got.stderr, "open this URL") {
+		t.Errorf("exit %d: %s", got.code, got.stderr)
+	}
+	if b, err := os.ReadFile(file); err != nil || string(b) != "{bad" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
 func TestAuthStatusAndLogout(t *testing.T) {
 	t.Parallel()
 	run := sameHome(t)
@@ -180,6 +203,9 @@ func TestAuthStatusAndLogout(t *testing.T) {
 	}
 	if left := logins(); len(left) != 1 || left[0].Resource != all[1].URL {
 		t.Errorf("%+v", left)
+	}
+	if words := finish(t, run("__complete", "auth", "logout", "")).ok(t); !strings.Contains(words, all[1].URL) || strings.Contains(words, all[0].URL) {
+		t.Errorf("completed by %s", words)
 	}
 	finish(t, run("auth", "logout", "--all")).ok(t)
 	if len(all[1].Issuer.Calls("/revoke")) == 0 || len(logins()) != 0 {
