@@ -254,7 +254,7 @@ func (s *Session) dial(ctx context.Context) error {
 		s.era = "" // the server may have become another one
 		err = failure.Wrap(err, s.Title(), "connecting")
 		state := Failed
-		if needsLogin(err) {
+		if failure.RemedyOf(err) == failure.LogIn {
 			state = NeedsLogin
 		}
 		tell = s.set(state, err)

@@ -2,10 +2,8 @@ package session
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/rpc"
 )
 
@@ -20,12 +18,6 @@ const (
 	NeedsLogin   State = "Needs login"  // the last attempt was refused until somebody logs in
 	Failed       State = "Error"        // the last attempt failed or the connection was lost; Status.RetryAt says when the next one comes
 )
-
-// needsLogin reports whether only a login helps against err.
-func needsLogin(err error) bool {
-	var e *failure.Error
-	return errors.As(err, &e) && e.Remedy == failure.LogIn
-}
 
 // Era says which generation of the protocol a server speaks.
 type Era string

@@ -71,8 +71,7 @@ func resume(ctx context.Context, s *session.Session, pool *toolset.Pool, refused
 		return s.Reconnect(ctx)
 	}
 	for k := range offer.NumKinds {
-		var e *failure.Error
-		if err := s.Listing(k).Err; errors.As(err, &e) && e.Remedy == failure.LogIn {
+		if failure.RemedyOf(s.Listing(k).Err) == failure.LogIn {
 			if _, err := s.Refresh(ctx, k); err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,27 +21,17 @@ const maxLogins = 3
 // referTime bounds finding out where a login would be.
 const referTime = 5 * time.Second
 
-// needsLogin is the error that only a login helps against, nil if err is another one.
-func needsLogin(err error) *failure.Error {
-	var e *failure.Error
-	if errors.As(err, &e) && e.Remedy == failure.LogIn {
-		return e
-	}
-	return nil
-}
-
 // loggedIn does something, and does it again after each login that it turned out to need. Where nobody can log in it says how
 // somebody can.
 func (a *app) loggedIn(ctx context.Context, s *session.Session, do func() error) error {
 	for n := 0; ; n++ {
 		err := do()
-		e := needsLogin(err)
 		switch {
-		case e == nil:
+		case failure.RemedyOf(err) != failure.LogIn:
 			return err
 		case a.person == nil:
-			return a.refer(ctx, s, e)
-		case n == maxLogins || n > 0 && !stepUp(s) && !tookToken(s):
+			return a.refer(ctx, s, err)
+		case n == maxLogins || n > 0 && !s.Authorizer().Status().Challenge.StepUp() && !tookToken(s):
 			return err // a token that was just given is refused
 		}
 		if err := a.logInBy(ctx, s, auth.LoginOptions{}); err != nil {
@@ -63,12 +52,6 @@ func (a *app) logInBy(ctx context.Context, s *session.Session, o auth.LoginOptio
 	return failure.Wrap(err, s.Title(), "login")
 }
 
-// stepUp reports whether the server asks for another scope.
-func stepUp(s *session.Session) bool {
-	ch := s.Authorizer().Status().Challenge
-	return ch != nil && ch.Error == "insufficient_scope"
-}
-
 // tookToken reports whether the server has taken the token of the last login, so that another one helps where it does not any more, such
 // as after it moved to another authorization server.
 func tookToken(s *session.Session) bool {
@@ -82,37 +65,25 @@ func tookToken(s *session.Session) bool {
 }
 
 // refer completes the error of a command that nobody can log in for: where the login is, and the command to run.
-func (a *app) refer(ctx context.Context, s *session.Session, e *failure.Error) error {
+func (a *app) refer(ctx context.Context, s *session.Session, refused error) error {
 	ctx, cancel := context.WithTimeout(ctx, referTime)
 	defer cancel()
+	var e *failure.Error
+	if !errors.As(refused, &e) {
+		return refused
+	}
 	f, err := s.Authorizer().Discover(ctx, nil)
 	c := *e
-	var other *failure.Error
-	if errors.As(err, &other) && other.Remedy == failure.GiveHeader || err == nil && f.Issuer() == "" {
+	if failure.RemedyOf(err) == failure.GiveHeader || err == nil && f.Issuer() == "" {
 		c.Next, c.Remedy = `give credentials, such as an "Authorization: Bearer …" header`, failure.GiveHeader
 		return &c
 	}
-	c.Next, c.Remedy = c.Next+" ("+a.loginCommand(s.Config(), scopesToAsk(s))+"); without a person see mcphud help login", ""
+	c.Next, c.Remedy = c.Next+" ("+a.loginCommand(s.Config(), s.Authorizer().Status().Wanted())+"); without a person see mcphud help login", ""
 	if f.Issuer() != "" { // else explain shows what is wrong
 		c.URL = mask.URL(f.Issuer())
 		c.Message += " at " + c.URL
 	}
 	return &c
-}
-
-// scopesToAsk are those that a later login has to name: what a step-up is about, with what was granted. A first login is told by the
-// server.
-func scopesToAsk(s *session.Session) (scopes []string) {
-	if !stepUp(s) {
-		return nil
-	}
-	st := s.Authorizer().Status()
-	for _, scope := range slices.Concat(st.Scopes, st.Challenge.Scopes) {
-		if !slices.Contains(scopes, scope) {
-			scopes = append(scopes, scope)
-		}
-	}
-	return scopes
 }
 
 // loginCommand is the command line that logs in at a server.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/mask"
 )
 
@@ -106,7 +107,7 @@ func (a *app) logIn(ctx context.Context, l *link, o auth.LoginOptions) error {
 	}
 	if err := l.Connect(ctx); err != nil && ctx.Err() != nil {
 		return errors.Join(errNotLoggedIn, ctx.Err())
-	} else if err != nil && needsLogin(err) == nil {
+	} else if err != nil && failure.RemedyOf(err) != failure.LogIn {
 		return err
 	}
 	if err := a.logInBy(ctx, l.Session, o); err != nil {

@@ -92,6 +92,9 @@ type Challenge struct {
 	Header   string   // as sent, masked
 }
 
+// StepUp reports whether the server asks for more rights than the token has (RFC 6750 section 3.1); false for a nil c.
+func (c *Challenge) StepUp() bool { return c != nil && c.Error == "insufficient_scope" }
+
 // Person is whoever can open a URL, at a terminal or a screen.
 type Person interface {
 	// Confirm asks whether to go on with something that is not as it should be, and which only the user can judge.

@@ -167,7 +167,7 @@ func (a *Authorizer) Answered(req *http.Request, resp *http.Response) (again boo
 		return false, nil
 	}
 	ch := challengeOf(resp)
-	if resp.StatusCode == http.StatusForbidden && ch.Error != "insufficient_scope" {
+	if resp.StatusCode == http.StatusForbidden && !ch.StepUp() {
 		return false, nil // more credentials of the same kind change nothing
 	}
 	if again, err = a.recover(req, ch); again {
@@ -201,7 +201,7 @@ func (a *Authorizer) needsLogin(ch *Challenge) error {
 		Next: "log in", Remedy: failure.LogIn, Object: mask.URL(a.server.URL),
 	}
 	switch {
-	case ch.Error == "insufficient_scope":
+	case ch.StepUp():
 		e.Message = "the login does not cover this"
 		if len(ch.Scopes) > 0 {
 			e.Message += ": the server asks for " + text.Clip(strings.Join(ch.Scopes, " "), 200)
@@ -223,7 +223,7 @@ func (a *Authorizer) needsLogin(ch *Challenge) error {
 	a.mu.Unlock()
 	if unread != nil && a.creds.Load() == nil {
 		e.Detail = unreadable(unread)
-	} else if why := a.ended.Load(); why != nil && ch.Error != "insufficient_scope" {
+	} else if why := a.ended.Load(); why != nil && !ch.StepUp() {
 		e.Message, e.Detail = "the login has ended", *why
 	} else if ch.Describe != "" {
 		e.Detail = text.Clip(mask.Text(ch.Describe), 400)

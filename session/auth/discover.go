@@ -76,8 +76,7 @@ func (t *talk) resource(ctx context.Context, ch *Challenge) (*resourceMetadata, 
 		t.flow.note("WWW-Authenticate names %s", mask.URL(u.String()))
 		places = []string{u.String()}
 	} else {
-		places = wellKnown(t.url, "oauth-protected-resource")
-		places = slices.Compact(append(places, origin(t.url)+"/.well-known/oauth-protected-resource"))
+		places = slices.Compact([]string{wellKnown(t.url, "oauth-protected-resource"), origin(t.url) + "/.well-known/oauth-protected-resource"})
 	}
 	for _, at := range places {
 		var m resourceMetadata
@@ -175,15 +174,14 @@ func (t *talk) metadata(ctx context.Context, at string) (*Metadata, error) {
 
 // metadataPlaces are where the metadata of an issuer may be, in the specification's order.
 func metadataPlaces(u *url.URL) []string {
-	places := wellKnown(u, "oauth-authorization-server")
-	places = append(places, wellKnown(u, "openid-configuration")...)
+	places := []string{wellKnown(u, "oauth-authorization-server"), wellKnown(u, "openid-configuration")}
 	if path := strings.TrimSuffix(u.EscapedPath(), "/"); path != "" {
 		places = append(places, origin(u)+path+"/.well-known/openid-configuration")
 	}
 	return places
 }
 
-// usable checks the endpoints that a browser or a secret is sent to, and that the server knows PKCE.
+// usable checks the endpoints that a browser or a secret is sent to.
 func (t *talk) usable(ctx context.Context, m *Metadata) error {
 	for _, e := range [...]struct {
 		name, url string
@@ -211,12 +209,12 @@ func (t *talk) usable(ctx context.Context, m *Metadata) error {
 }
 
 // wellKnown puts a name between host and path (RFC 8615, RFC 8414 section 3.1).
-func wellKnown(u *url.URL, name string) []string {
+func wellKnown(u *url.URL, name string) string {
 	at := origin(u) + "/.well-known/" + name + strings.TrimSuffix(u.EscapedPath(), "/")
 	if u.RawQuery != "" {
 		at += "?" + u.RawQuery
 	}
-	return []string{at}
+	return at
 }
 
 func origin(u *url.URL) string { return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host) }

@@ -295,7 +295,7 @@ func (t *talk) scopes(ch *Challenge, res *resourceMetadata, m *Metadata, key Key
 	case res != nil:
 		scopes = slices.Clone(res.Scopes)
 	}
-	if c := t.creds.Load(); c != nil && c.Key == key && ch != nil && ch.Error == "insufficient_scope" {
+	if c := t.creds.Load(); c != nil && c.Key == key && ch.StepUp() {
 		scopes = union(c.Token.Scopes, scopes)
 	}
 	if slices.Contains(m.Scopes, offline) && (len(m.Grants) == 0 || slices.Contains(m.Grants, "refresh_token")) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Status is what is known of the login at a server, without I/O. It has no secrets but Token and IDToken, which are for Claims.
+// Status is what is known of the login at a server. It has no secrets.
 type Status struct {
 	Static    bool       // the configuration has an Authorization header, and nothing else is used
 	Challenge *Challenge // what the server asks for and nothing has answered; nil for nothing
@@ -25,6 +25,15 @@ type Status struct {
 	Where     string    // where credentials are kept
 	Claims    *Claims   // of the access token; nil if it says nothing to us
 	Flow      *Flow     // the last login; nil for none
+}
+
+// Wanted are the scopes that a later login has to name: those of a step-up, with what was granted. A first login is told by the
+// server.
+func (st Status) Wanted() []string {
+	if !st.Challenge.StepUp() {
+		return nil
+	}
+	return union(nil, slices.Concat(st.Scopes, st.Challenge.Scopes))
 }
 
 // Refused is what the server asks for and nothing has answered, without I/O; nil for nothing.

@@ -1,6 +1,9 @@
 package failure
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // Remedy is a code for what can be done about an error. Surfaces that have a flag, a key or a screen for it name that beside
 // Error.Next, whose words hold everywhere.
@@ -24,6 +27,15 @@ const (
 	LogIn               Remedy = "log-in"       // at the server, in a browser; Object is its URL
 	Reconnect           Remedy = "reconnect"    // now, instead of waiting for the next attempt
 )
+
+// RemedyOf returns the remedy of the first *Error in err's chain, "" if there is none.
+func RemedyOf(err error) Remedy {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Remedy
+	}
+	return ""
+}
 
 // With gives the error with what a surface has for its remedy; names is that by code, "" or missing for nothing, in which %s
 // stands for the quoted Object.

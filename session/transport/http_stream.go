@@ -288,7 +288,7 @@ func (t *streamable) listenOn(x *exchange) {
 				t.in.Lost(err)
 				return
 			}
-			if e := (*failure.Error)(nil); !worked && errors.As(err, &e) && e.Remedy == failure.LogIn { // it takes our messages, and this not
+			if !worked && failure.RemedyOf(err) == failure.LogIn { // it takes our messages, and this not
 				return
 			}
 		case resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream":

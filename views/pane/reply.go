@@ -113,8 +113,7 @@ func (r *Reply) Clear() {
 
 // WantsLogin is whether the server refused until somebody logs in.
 func (r *Reply) WantsLogin() bool {
-	var e *failure.Error
-	return errors.As(r.err, &e) && e.Remedy == failure.LogIn
+	return failure.RemedyOf(r.err) == failure.LogIn
 }
 
 // Shown is whether there is a result, or one on its way.
