@@ -41,6 +41,7 @@ var arrows = map[string]string{
 	"session/ingress":          "jsonrpc text",
 	"session/inputs":           "atomicfile config jsonrpc mask",
 	"session/journal":          "jsonrpc mask text",
+	"session/journal/importer": "journal jsonrpc",
 	"session/jsonrpc":          "",
 	"session/limit":            "jsonrpc",
 	"session/listen":           "",
