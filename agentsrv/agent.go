@@ -27,11 +27,11 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/hostile"
 	"github.com/mcphud/mcphud/agentsrv/kb"
 	"github.com/mcphud/mcphud/agentsrv/queue"
-	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/agentsrv/task"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/listen"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 // Agent is one MCP server. It is made by New, served by Start, Handler or ServeStdio, and must be closed.

@@ -18,11 +18,11 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/hostile"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
-	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/agentsrv/task"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 // build makes the parts and wires them. What it opens is in a.closes, also if it fails.

@@ -21,10 +21,10 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/queue"
 	"github.com/mcphud/mcphud/agentsrv/sandbox"
-	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 // demo adds what makes the agent useful.

@@ -59,6 +59,7 @@ var arrows = map[string]string{
 	"session/sessiontest":      "session config journal jsonrpc transport",
 	"session/skills":           "session config failure jsonrpc offer rpc text",
 	"session/sse":              "",
+	"session/store":            "",
 	"session/tasks":            "backoff failure jsonrpc text",
 	"session/telemetry":        "jsonrpc mask",
 	"session/text":             "",
@@ -79,7 +80,7 @@ var arrows = map[string]string{
 // exceptions.
 var (
 	parts = map[string]string{
-		"agentsrv": "agentsrv/kit agentsrv/store agentsrv/front",
+		"agentsrv": "agentsrv/kit agentsrv/front",
 		"proxy":    "proxy/flow proxy/routes proxy/sessions proxy/socket",
 	}
 	cousins = map[string]string{

@@ -17,8 +17,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/session/chat"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 // Hit is a passage of the knowledge base.

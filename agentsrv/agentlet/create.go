@@ -15,8 +15,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/agentsrv/store"
 	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/store"
 	"github.com/mcphud/mcphud/session/text"
 )
 

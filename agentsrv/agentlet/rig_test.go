@@ -16,7 +16,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
-	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

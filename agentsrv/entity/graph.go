@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 // shared is the tenant of the demonstration graph.

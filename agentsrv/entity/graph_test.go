@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 func graph(t *testing.T, path string) *Graph {

@@ -11,7 +11,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 // Options says what is searched. The zero value searches the embedded corpus, in memory.

@@ -21,7 +21,7 @@ import (
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/agentsrv/queue"
-	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 var quiet = slog.New(slog.DiscardHandler)

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mcphud/mcphud/agentsrv/store"
+	"github.com/mcphud/mcphud/session/store"
 )
 
 // table keeps tasks in the store; without one it keeps nothing.

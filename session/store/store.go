@@ -1,4 +1,4 @@
-// Package store is the agent's one database: SQLite, in a file that only its owner can read, or in memory.
+// Package store is a database of this program: SQLite, in a file that only its owner can read, or in memory.
 package store
 
 import (
@@ -104,7 +104,7 @@ func private(path string) error {
 	return nil
 }
 
-// Migrate brings the tables of one part of the agent up to date: of steps, SQL each, it runs those that were not run yet
+// Migrate brings the tables of one part of the program up to date: of steps, SQL each, it runs those that were not run yet
 // under that name, in order, each in a transaction. A step that was released is never changed, only followed by others.
 func (db *DB) Migrate(ctx context.Context, name string, steps ...string) error {
 	ctx = Derived(ctx)
