@@ -42,6 +42,7 @@ var arrows = map[string]string{
 	"session/inputs":           "atomicfile config jsonrpc mask",
 	"session/journal":          "jsonrpc mask text",
 	"session/journal/importer": "journal jsonrpc",
+	"session/journal/filter":   "journal text",
 	"session/jsonrpc":          "",
 	"session/limit":            "jsonrpc",
 	"session/listen":           "",
