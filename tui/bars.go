@@ -185,7 +185,11 @@ func (a *App) statusLine(w int) string {
 			left = append(left, t.Badge.S(" "+safe.Line(cur.meta, 40)+" "))
 		}
 	} else {
-		left = append(left, t.Muted.S(cmp.Or(a.cfg.Idle, "no server")))
+		idle := ""
+		if a.cfg.Idle != nil {
+			idle = safe.Line(a.cfg.Idle(), w-2)
+		}
+		left = append(left, t.Muted.S(cmp.Or(idle, "no server")))
 	}
 	if n := a.inbox(); n != "" {
 		left = append(left, t.Warn.S("✉ inbox "+n))

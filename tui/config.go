@@ -23,8 +23,8 @@ type Config struct {
 	StartArg any
 	// Server is the name of the server that is current at first; "" is the first one that is registered.
 	Server string
-	// Idle is what the status line says where no server is current; "" is "no server".
-	Idle string
+	// Idle is what the status line says where no server is current; nil or "" is "no server". It must be quick.
+	Idle func() string
 	// ReadOnly unbinds Danger actions.
 	ReadOnly bool
 	// Linear asks for linear mode; [Run] also chooses it for TERM=dumb and where there is no terminal.

@@ -77,7 +77,8 @@ func All(d Deps) []tui.View {
 
 // Foreign is traffic between others, of which the journal is all that there is.
 type Foreign struct {
-	What, Next string // shown while the journal is empty: why it is, and what to do
+	// Empty is shown while the journal is empty: why it is, and what to do. It must be quick.
+	Empty func() (what, next string)
 }
 
 // Watch returns new screens for a journal that somebody else fills: what is said, and what is logged. There is no server to

@@ -199,11 +199,14 @@ func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	}
 	many, what, next := len(c.Sessions.Servers()) > 1, "No traffic yet.", "Open a server and its frames appear here. Press 1 for the servers."
 	if v.foreign != nil {
-		many, what, next = true, v.foreign.What, v.foreign.Next
+		many, what, next = true, "", ""
+		if v.foreign.Empty != nil {
+			what, next = v.foreign.Empty()
+		}
 	}
 	v.DrawList(c, p, what, next,
 		func(e journal.Entry, w int) string { return pane.FrameRow(c.Theme, e, v.Preview(c, e), w, many) },
-		many, c.Sessions.Journal().Rev(), v.only.Seq)
+		many, c.Sessions.Journal().Rev(), v.only.Seq, what, next)
 	if v.only.Seq != 0 {
 		p.Foot = safe.Line(fmt.Sprintf("frames of %s %s #%s", v.only.Method, v.only.Tool, v.only.ID), max(p.W-27, 10)) + " · p all frames"
 	}

@@ -28,8 +28,8 @@ func filled(t *testing.T) (*journal.Journal, *session.Manager) {
 func TestTapScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{What: "Nobody is there.", Next: "Start somebody."})...),
-			tuitest.Size(160, 40), tuitest.Sessions(m), tuitest.Config(func(c *tui.Config) { c.Idle = "tap" }))
+		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Empty: func() (what, next string) { return "Nobody is there.", "Start somebody." }})...),
+			tuitest.Size(160, 40), tuitest.Sessions(m), tuitest.Config(func(c *tui.Config) { c.Idle = func() string { return "tap" } }))
 		app.View("traffic").Pane("list").Has("Nobody is there.", "Start somebody.")
 		app.Status().Has("tap")
 		app.Whole().HasNot("no server")

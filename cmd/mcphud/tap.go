@@ -111,7 +111,7 @@ func (a *app) tapUI(ctx context.Context, j *journal.Journal) error {
 	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo()})
 	defer m.Close()
 	return tui.Run(ctx, tui.Config{
-		Views: views.Watch(views.Foreign{What: tapNothing, Next: tapNext}), Sessions: m, Idle: "tap", Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
+		Views: views.Watch(views.Foreign{Empty: func() (what, next string) { return tapNothing, tapNext }}), Sessions: m, Idle: func() string { return "tap" }, Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
 		NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
 	})
 }

@@ -29,7 +29,7 @@ var groups = []helpGroup{{groupTarget, true}, {groupStdio, false}, {groupHTTP, f
 
 // screens are the commands with a full screen, for which --linear is; guarded are those that --yes and --read-only are for.
 var (
-	screens = []string{"mcphud", "demo", "tap"}
+	screens = []string{"mcphud", "demo", "tap", "open"}
 	guarded = []string{"mcphud tools list", "mcphud tools call", "mcphud raw"}
 )
 

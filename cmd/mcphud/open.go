@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal/importer"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views"
+)
+
+func (a *app) openCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "open [flags] FILE", Short: "Show a file of recorded traffic",
+		Long: "open shows what a file recorded, without connecting to anything: in the traffic screen on a terminal, as one JSON line per entry elsewhere. " +
+			"The file may still be written to.",
+		Example: "  mcphud open session.jsonl\n  mcphud open session.jsonl --format text | less",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    a.action(a.open),
+	}
+}
+
+func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string) (err error) {
+	if hidden := hiddenFlag(cmd); hidden != "" {
+		return usageError("--"+hidden+" does not apply to open, which connects to no server", "see mcphud open --help")
+	}
+	if len(args) != 1 || cmd.ArgsLenAtDash() >= 0 {
+		return usageError(fmt.Sprintf("open takes one file, and got %d arguments", len(args)), "write mcphud open FILE")
+	}
+	f, err := openJournal(args[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	defer func() { a.unread(f) }()
+	cfg := tui.Config{Linear: a.o.linear}
+	if a.o.format == "" && terminal(a.out) && !cfg.LinearMode() {
+		return a.openUI(ctx, f)
+	}
+	if err := f.Wait(ctx); err != nil && ctx.Err() != nil {
+		return err
+	}
+	format := a.o.formatFor(a.out)
+	if a.o.format == "" && a.o.linear {
+		format = formatText
+	}
+	p := &follower{j: f.Journal, w: stdout{a.out}, tty: terminal(a.out), format: format}
+	if err := p.drain(); err != nil {
+		return err
+	}
+	return fileError(f.Progress().Err)
+}
+
+// openJournal opens a file of recorded traffic.
+func openJournal(name string) (*importer.File, error) {
+	f, err := importer.Open(name)
+	return f, fileError(err)
+}
+
+// fileError explains an error about a file of recorded traffic.
+func fileError(err error) error {
+	if err == nil {
+		return nil
+	}
+	next := "name a file of recorded traffic"
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		next = "name a file that can be read"
+	}
+	return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: next}
+}
+
+// unread says on stderr what of a file could not be read.
+func (a *app) unread(f *importer.File) {
+	if p := f.Progress(); p.Bad > 0 {
+		a.note(fmt.Sprintf("%s left out; the first: %v", count(p.Bad, "line that cannot be read", "lines that cannot be read"), p.First))
+	}
+}
+
+// count is a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// openUI shows a file in the screens for traffic of others.
+func (a *app) openUI(ctx context.Context, f *importer.File) error {
+	m := session.NewManager(session.Options{Journal: f.Journal, ClientInfo: clientInfo()})
+	defer m.Close()
+	changed, done := make(chan struct{}, 1), make(chan struct{})
+	work, stop := context.WithCancel(ctx)
+	defer func() { stop(); <-done }()
+	go func() {
+		defer close(done)
+		for tick := time.NewTicker(100 * time.Millisecond); ; {
+			select {
+			case <-work.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+			select {
+			case changed <- struct{}{}:
+			default:
+			}
+			if f.Progress().Done {
+				tick.Stop()
+			}
+		}
+	}()
+	name := filepath.Base(f.Name)
+	return tui.Run(ctx, tui.Config{
+		Views: views.Watch(views.Foreign{Empty: func() (what, next string) { return nothingIn(name, f.Progress()) }}), Sessions: m,
+		Idle: func() string { return "open " + name + readState(f.Progress()) }, Changed: changed,
+		Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
+		NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
+	})
+}
+
+// readState is what the status line says of reading a file, behind its name.
+func readState(p importer.Progress) string {
+	s := ""
+	switch {
+	case p.Err != nil:
+		s = " · reading stopped"
+	case !p.Done && p.Total > 0:
+		s = fmt.Sprintf(" · read %d %%", 100*p.Read/p.Total)
+	case !p.Done:
+		s = " · reading"
+	}
+	if p.Bad > 0 {
+		s += " · " + count(p.Bad, "bad line", "bad lines")
+	}
+	return s
+}
+
+// nothingIn is what a list without entries says.
+func nothingIn(name string, p importer.Progress) (what, next string) {
+	switch {
+	case p.Err != nil:
+		return "Reading stopped.", p.Err.Error()
+	case !p.Done:
+		return "Reading " + name + ".", ""
+	case p.Bad > 0:
+		return "No entries in " + name + ".", fmt.Sprintf("%s; the first: %v", count(p.Bad, "line cannot be read", "lines cannot be read"), p.First)
+	}
+	return "No entries in " + name + ".", "They appear here as soon as something is written to it."
+}

@@ -1,0 +1,97 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// recorded is a file that --journal wrote during a call.
+func recorded(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "session.jsonl")
+	mcphud(t, fake(t, behave.Good, "tools", "call", "echo", "text=hello", "--journal", name)...).ok(t)
+	return name
+}
+
+// What was recorded comes out as lines of the same format, which open as the same bytes again, as lines for people, and as the
+// frames alone.
+func TestOpenPrints(t *testing.T) {
+	t.Parallel()
+	name := recorded(t)
+	whole := mcphud(t, "open", name).ok(t)
+	if n := strings.Count(contents(name), "\n"); n < 8 || strings.Count(whole, "\n") != n || !strings.Contains(whole, `"id":"4","tool":"echo","peer":11,`) {
+		t.Errorf("%d lines as\n%s", n, whole)
+	}
+	again := filepath.Join(t.TempDir(), "again.jsonl")
+	write(t, again, whole)
+	if out := mcphud(t, "open", again).ok(t); out != whole {
+		t.Errorf("got\n%s\nwant\n%s", out, whole)
+	}
+	text := mcphud(t, "open", name, "--format", "text").ok(t)
+	if !strings.Contains(text, "tools/call echo") || !strings.Contains(text, " ok ") {
+		t.Error(text)
+	}
+	raw := mcphud(t, "open", name, "--format", "raw").ok(t)
+	if !strings.Contains(raw, "\n{\"jsonrpc\":\"2.0\",") || strings.Contains(raw, `"kind"`) {
+		t.Error(raw)
+	}
+}
+
+// A line that was cut is left out, counted and named; the others are shown.
+func TestOpenCutFile(t *testing.T) {
+	t.Parallel()
+	name := recorded(t)
+	whole := mcphud(t, "open", name).ok(t)
+	write(t, name, whole+`{"seq":99,"time":"2026`)
+	o := mcphud(t, "open", name)
+	if o.code != 0 || o.out != whole || !strings.Contains(o.stderr, "1 line that cannot be read left out") || !strings.Contains(o.stderr, "session.jsonl:") {
+		t.Errorf("exit %d, stderr %s", o.code, o.stderr)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"open"}, "one file"},
+		{[]string{"open", "a", "b"}, "one file"},
+		{[]string{"open", "--url", "http://h", "a"}, "--url does not apply to open"},
+		{[]string{"open", filepath.Join(dir, "nowhere.jsonl")}, "nowhere.jsonl"},
+		{[]string{"open", dir}, "folder"},
+	} {
+		o := mcphud(t, append(c.args, "--format", "json")...)
+		if e := o.errorLine(t); o.code != 1 || !strings.Contains(e.Message, c.says) {
+			t.Errorf("%v: exit %d, %+v", c.args, o.code, e)
+		}
+	}
+}
+
+// On a terminal it is the traffic screen, read-only: there is no server.
+func TestOpenScreen(t *testing.T) {
+	t.Parallel()
+	name := recorded(t)
+	ui := startUI(t, "open", name)
+	ui.shows("tools/call echo")
+	ui.shows("open session.jsonl")
+	if _, err := ui.f.WriteString("q"); err != nil {
+		t.Fatal(err)
+	}
+	if code := ui.exit(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	empty := filepath.Join(t.TempDir(), "empty.jsonl")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ui = startUI(t, "open", empty)
+	ui.shows("No entries in empty.jsonl.")
+}
