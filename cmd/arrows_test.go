@@ -28,6 +28,7 @@ var arrows = map[string]string{
 	"session/certs/certtest":   "",
 	"session/chat":             "text",
 	"session/consent":          "jsonrpc mask offer text",
+	"session/compare":          "jsonrpc text",
 	"session/config":           "atomicfile mask text",
 	"session/diagnosis":        "failure",
 	"session/failure":          "",

@@ -1,0 +1,194 @@
+package compare
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+func elementsOf(arr []byte) (out [][]byte) {
+	_ = jsonrpc.Elements(arr, func(v []byte) bool { out = append(out, v); return true }) // it is valid
+	return out
+}
+
+// arrays compares two arrays: by the name of their elements where these have one, else by the longest sequence that they share.
+func (w *walk) arrays(at, there string, a, b []byte, depth int) {
+	x, y := elementsOf(a), elementsOf(b)
+	if by := keyed(x, y); by != nil {
+		w.byKey(at, there, x, y, by, depth)
+		return
+	}
+	start := 0
+	for start < len(x) && start < len(y) && bytes.Equal(x[start], y[start]) {
+		start++
+	}
+	endX, endY := len(x), len(y)
+	for endX > start && endY > start && bytes.Equal(x[endX-1], y[endY-1]) {
+		endX--
+		endY--
+	}
+	for _, g := range gaps(x[start:endX], y[start:endY]) {
+		w.gap(at, there, x, y, gap{g.x + start, g.endX + start, g.y + start, g.endY + start}, depth)
+	}
+}
+
+// gap is a range of each array that has nothing in common.
+type gap struct{ x, endX, y, endY int }
+
+// gap compares what is left between two equal elements: pair by pair, then what is in one array only.
+func (w *walk) gap(at, there string, x, y [][]byte, g gap, depth int) {
+	for g.x < g.endX && g.y < g.endY {
+		w.value(at+index(g.x), there+index(g.y), x[g.x], y[g.y], depth)
+		g.x++
+		g.y++
+	}
+	for ; g.x < g.endX; g.x++ {
+		w.found(Removed, at+index(g.x), there+index(g.y), true, x[g.x], nil)
+	}
+	for ; g.y < g.endY; g.y++ {
+		w.found(Added, at+index(g.x), there+index(g.y), true, nil, y[g.y])
+	}
+}
+
+func index(i int) string { return "/" + strconv.Itoa(i) }
+
+// gaps are the ranges between the elements of a longest common subsequence. Arrays for which that takes too much are one gap.
+func gaps(x, y [][]byte) []gap {
+	n, m := len(x), len(y)
+	if n == 0 && m == 0 {
+		return nil
+	}
+	if n == 0 || m == 0 || n > maxCells/m {
+		return []gap{{0, n, 0, m}}
+	}
+	ids := map[string]uint32{} // equal elements have one number
+	count := func(list [][]byte) []uint32 {
+		out := make([]uint32, len(list))
+		for i, v := range list {
+			id, ok := ids[string(v)]
+			if !ok {
+				id = uint32(len(ids))
+				ids[string(v)] = id
+			}
+			out[i] = id
+		}
+		return out
+	}
+	p, q := count(x), count(y)
+	table := make([]uint16, (n+1)*(m+1)) // the shorter one has at most 2048
+	at := func(i, j int) *uint16 { return &table[i*(m+1)+j] }
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			if p[i] == q[j] {
+				*at(i, j) = *at(i+1, j+1) + 1
+			} else {
+				*at(i, j) = max(*at(i+1, j), *at(i, j+1))
+			}
+		}
+	}
+	var out []gap
+	g := gap{}
+	for i, j := 0, 0; ; {
+		switch {
+		case i < n && j < m && p[i] == q[j]:
+			if i > g.x || j > g.y {
+				g.endX, g.endY = i, j
+				out = append(out, g)
+			}
+			i++
+			j++
+			g = gap{x: i, y: j}
+		case i < n && (j == m || *at(i+1, j) >= *at(i, j+1)):
+			i++
+		case j < m:
+			j++
+		default:
+			if i > g.x || j > g.y {
+				g.endX, g.endY = i, j
+				out = append(out, g)
+			}
+			return out
+		}
+	}
+}
+
+// names are the members by which elements are known, the best first.
+var names = [...]string{"name", "uri", "uriTemplate", "key", "id"}
+
+// keyed gives the key of each element where all elements of both arrays are objects with one, no two of an array have the same,
+// and at least half of those of the shorter array are in the other too; else nil.
+func keyed(x, y [][]byte) func(v []byte) string {
+	if len(x) == 0 || len(y) == 0 || x[0][0] != '{' || y[0][0] != '{' {
+		return nil
+	}
+	for _, name := range names {
+		of := func(v []byte) string { return string(jsonrpc.Get(v, name)) }
+		keys := func(list [][]byte) map[string]bool {
+			seen := make(map[string]bool, len(list))
+			for _, v := range list {
+				k := of(v)
+				if k == "" || k[0] == '{' || k[0] == '[' || k == "null" || seen[k] {
+					return nil
+				}
+				seen[k] = true
+			}
+			return seen
+		}
+		inX := keys(x)
+		if inX == nil {
+			continue
+		}
+		common := 0
+		inY := keys(y)
+		for k := range inY {
+			if inX[k] {
+				common++
+			}
+		}
+		if 2*common >= min(len(inX), len(inY)) && common > 0 {
+			return of
+		}
+	}
+	return nil
+}
+
+// byKey compares elements that have the same key.
+func (w *walk) byKey(at, there string, x, y [][]byte, key func([]byte) string, depth int) {
+	where := map[string]int{}
+	for j, v := range y {
+		where[key(v)] = j
+	}
+	last, moved := -1, false
+	for i, v := range x {
+		j, ok := where[key(v)]
+		if !ok {
+			w.found(Removed, at+index(i), there+index(i), true, v, nil)
+			continue
+		}
+		moved = moved || j < last
+		last = j
+		delete(where, key(v))
+		w.value(at+index(i), there+index(j), v, y[j], depth)
+	}
+	for j, v := range y {
+		if _, left := where[key(v)]; left {
+			w.found(Added, at+index(j), there+index(j), true, nil, v)
+		}
+	}
+	if moved {
+		w.found(Reordered, at, there, false, order(x, key), order(y, key))
+	}
+}
+
+// order is the keys of an array as an array.
+func order(list [][]byte, key func([]byte) string) []byte {
+	out := []byte{'['}
+	for i, v := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, key(v)...)
+	}
+	return append(out, ']')
+}
