@@ -31,7 +31,7 @@ func openFile(name string) (*os.File, error) {
 // file writes one batch of entries to Options.File and reports whether there may be more.
 func (w *writer) file() bool {
 	j := w.j
-	w.batch = w.batch[:0]
+	w.batch, w.lines = w.batch[:0], w.lines[:0]
 	j.mu.Lock()
 	if j.file == nil || j.toFile >= j.store.last() {
 		j.mu.Unlock()
@@ -42,9 +42,11 @@ func (w *writer) file() bool {
 	seq, last := j.toFile, j.store.last()
 	for seq < last && total < batchBytes && len(w.batch) < batchLen {
 		seq++
-		r := j.store.at(seq)
-		w.batch = append(w.batch, item{Entry: r.Entry, body: r.body})
-		total += len(r.body)
+		b, i := j.store.at(seq)
+		w.lines = append(w.lines, Entry{})
+		b.entry(i, seq, &w.lines[len(w.lines)-1])
+		w.batch = append(w.batch, item{seq: seq, body: b.body(i)})
+		total += len(b.body(i))
 	}
 	f := j.file
 	j.mu.Unlock()
@@ -54,7 +56,7 @@ func (w *writer) file() bool {
 		w.buf = fmt.Appendf(w.buf, "{\"missing\":%d}\n", gap)
 	}
 	for i := range w.batch {
-		w.buf = AppendLine(w.buf, w.batch[i].Entry, w.batch[i].body)
+		w.buf = AppendLine(w.buf, w.lines[i], w.batch[i].body)
 		w.batch[i].body = nil
 	}
 	_, err := f.Write(w.buf)
@@ -118,6 +120,8 @@ func AppendLine(b []byte, e Entry, body []byte) []byte {
 	}
 	b = appendText(b, "status", e.Status)
 	b = appendText(b, "note", e.Note)
+	b = appendText(b, "hop", e.Hop)
+	b = appendText(b, "trace", e.Trace)
 	b = fmt.Appendf(b, `,"size":%d`, e.Size)
 	switch {
 	case len(body) == 0:

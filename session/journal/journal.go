@@ -9,7 +9,9 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,7 +42,8 @@ func (d Dir) String() string {
 type Kind uint8
 
 // The kinds of entries. Bad is output that is not a JSON-RPC message; HTTP is a request or status line with its
-// headers; State is a change of the connection, or the end of a request that was not an answer (see Append).
+// headers; State is a change of the connection, or the end of a request that was not an answer (see Append); Span is a timed
+// step of the work on a request, recorded by who did it.
 const (
 	Request Kind = iota + 1
 	Response
@@ -50,9 +53,10 @@ const (
 	Bad
 	HTTP
 	State
+	Span
 )
 
-var kindNames = [...]string{"", "request", "response", "error", "notification", "stderr", "bad", "http", "state"}
+var kindNames = [...]string{"", "request", "response", "error", "notification", "stderr", "bad", "http", "state", "span"}
 
 // String returns the kind's name in lower case, as in the JSONL file.
 func (k Kind) String() string {
@@ -87,6 +91,33 @@ type Entry struct {
 	Took   time.Duration // on responses, and on requests once they are over: since the request
 	Status string        // "", OK, Failed, Pending or Cancelled
 	Note   string        // short text for people: "401 Unauthorized", "Connecting → Connected", why something is bad
+	Root   uint64        // Seq of the request whose exchange it is a part of, its own for a request; 0 for what stands alone
+	Mark   Mark          // what is odd about its place in the exchange
+	Hop    string        // who recorded it: "" for this process's sessions, "router", "agent" or "server"
+	Trace  string        // id of its trace, 32 hex digits, "" if it has none (https://www.w3.org/TR/trace-context)
+}
+
+// Mark is what is odd about the place of an entry in its exchange, as bits.
+type Mark uint8
+
+// The marks.
+const (
+	Late      Mark = 1 << iota // an answer to a request that was cancelled, or given up
+	Duplicate                  // a second answer, or a request with the id of one that still runs
+	Unasked                    // an answer to no request
+)
+
+var markNames = [...]string{"late", "duplicate", "unasked"}
+
+// String names the bits, separated by blanks; "" for none.
+func (m Mark) String() string {
+	var out []string
+	for i, name := range markNames {
+		if m&(1<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // Options configures a Journal. The zero value is usable.
@@ -124,7 +155,7 @@ type Journal struct {
 
 	mu       sync.Mutex
 	store    store
-	pending  map[key]uint64
+	links    links
 	mem      int64         // bytes of bodies in memory
 	room     chan struct{} // closed and replaced whenever mem shrank
 	spilling bool          // between crossing Memory and reaching the low-water mark
@@ -133,6 +164,8 @@ type Journal struct {
 	toFile   uint64        // every entry up to here is in File
 	missed   uint64        // entries that were dropped before they could be written to File
 	segs     []*segment    // oldest first; the last one is written to
+	gone     uint32        // segments that were dropped before segs[0]
+	from     *loader       // reads the file that the journal is opened from; nil for a live one
 	dead     []*segment    // to be closed
 	disk     int64
 	broken   error // why spilling stopped
@@ -157,9 +190,10 @@ func New(o Options) *Journal {
 		o.Disk = defaultDisk
 	}
 	j := &Journal{
-		opts: o, pending: map[key]uint64{}, room: make(chan struct{}),
+		opts: o, links: newLinks(), room: make(chan struct{}),
 		wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
+	j.store.start = time.Now()
 	if o.File != "" {
 		j.file, j.err = openFile(o.File)
 	}
@@ -177,39 +211,50 @@ func New(o Options) *Journal {
 //
 // Append after Close does nothing and returns 0.
 func (j *Journal) Append(e Entry, body []byte) uint64 {
-	prepare(&e, body)
+	e.Size = len(body)
+	f := prepare(&e, body)
 	j.mu.Lock()
 	j.makeRoom()
 	if j.closed {
 		j.mu.Unlock()
 		return 0
 	}
-	if e.Time.IsZero() {
-		e.Time = time.Now()
-	}
-	r := j.store.push(e)
-	r.body = body
-	j.mem += int64(len(body))
-	j.link(r, body)
-	seq := r.Seq
-	j.trim()
+	j.add(&e, f, body)
 	if j.mem > j.opts.Memory {
 		j.spilling = true
 	}
-	if int64(len(body)) > j.opts.Memory/largeShare {
+	if seq := e.Seq; int64(len(body)) > j.opts.Memory/largeShare {
 		time.AfterFunc(largeWait, func() { j.expel(seq) })
 	}
 	if j.file != nil || j.spilling && j.broken == nil || len(j.dead) > 0 {
 		j.startWriter()
 	}
-	j.rev.Add(1)
 	j.mu.Unlock()
+	j.changed()
+	return e.Seq
+}
+
+// add links and stores an entry, with the lock held.
+func (j *Journal) add(e *Entry, f facts, body []byte) *record {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	e.Seq = j.store.last() + 1
+	j.link(e, f)
+	b, i := j.store.push(e, body)
+	j.mem += int64(len(body))
+	j.trim()
+	j.rev.Add(1)
+	return &b.recs[i]
+}
+
+// changed calls what OnChange was given.
+func (j *Journal) changed() {
 	if fs := j.onChange.Load(); fs != nil {
 		for _, f := range *fs {
 			f()
 		}
 	}
-	return seq
 }
 
 // Len returns the number of entries kept.
@@ -242,24 +287,71 @@ func (j *Journal) Snapshot(since uint64, dst []Entry) []Entry {
 	for since < end {
 		j.mu.Lock()
 		since = max(since, j.store.first()-1)
-		for _, r := range j.store.block(since+1, end) {
-			dst = append(dst, r.Entry)
-			since = r.Seq
-		}
+		dst = j.store.entries(since+1, end, dst)
 		j.mu.Unlock()
+		since = dst[len(dst)-1].Seq
 	}
 	return dst
 }
+
+// Each calls f for the entries with Seq > since that are there when it is called, oldest first, until f returns false. The
+// entry is reused: a copy of it may be kept, its address may not.
+func (j *Journal) Each(since uint64, f func(*Entry) bool) {
+	j.mu.Lock()
+	end := j.store.last()
+	j.mu.Unlock()
+	var buf [blockLen]Entry
+	for since < end {
+		j.mu.Lock()
+		since = max(since, j.store.first()-1)
+		got := j.store.entries(since+1, end, buf[:0])
+		j.mu.Unlock()
+		for i := range got {
+			since = got[i].Seq
+			if !f(&got[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Frames returns the entries of one exchange, oldest first: the request, and all whose Root it is. Entries of other exchanges
+// lie between them; the search ends with what was appended when it is called.
+func (j *Journal) Frames(root uint64) (out []Entry) {
+	from := root
+	if e, ok := j.Get(root); ok && e.Kind == Request {
+		from -= min(from, headsBefore) // HTTP heads can come before the frame that they carry
+	}
+	until := uint64(math.MaxUint64)
+	j.Each(from-min(from, 1), func(e *Entry) bool {
+		if e.Root == root || e.Seq == root {
+			out = append(out, *e)
+			if e.Kind == Response || e.Kind == ErrorResponse {
+				until = e.Seq + framesAfter
+			}
+		}
+		return e.Seq < until
+	})
+	return out
+}
+
+// How far an HTTP entry may be before the request in its body, and a late frame of an exchange after the answer.
+const (
+	headsBefore = 64
+	framesAfter = 20_000
+)
 
 // Get returns the entry with this Seq; false if there is none any more.
 func (j *Journal) Get(seq uint64) (Entry, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r := j.store.at(seq)
-	if r == nil {
+	b, i := j.store.at(seq)
+	if b == nil {
 		return Entry{}, false
 	}
-	return r.Entry, true
+	var e Entry
+	b.entry(i, seq, &e)
+	return e, true
 }
 
 // Body returns the body of an entry exactly as it was appended, from memory or from the temporary file. The caller
@@ -269,13 +361,15 @@ func (j *Journal) Body(seq uint64) ([]byte, error) { return j.Head(seq, -1) }
 // Head is Body of which at most n bytes are read, for lists that show how a body begins.
 func (j *Journal) Head(seq uint64, n int) ([]byte, error) {
 	j.mu.Lock()
-	r := j.store.at(seq)
-	if r == nil {
+	b, i := j.store.at(seq)
+	if b == nil {
 		j.mu.Unlock()
 		return nil, fmt.Errorf("journal entry %d: %w", seq, ErrNoEntry)
 	}
-	body, seg, off, size, why := r.body, r.seg, r.off, r.Size, j.broken
+	body, r, why := b.body(i), b.recs[i], j.broken
+	seg := j.segment(r.seg)
 	j.mu.Unlock()
+	size := int(r.size)
 	if n >= 0 {
 		size = min(size, n)
 		body = body[:min(len(body), n)]
@@ -288,11 +382,19 @@ func (j *Journal) Head(seq uint64, n int) ([]byte, error) {
 	case seg == nil:
 		return nil, fmt.Errorf("journal entry %d: %w", seq, ErrNoBody)
 	}
-	body = make([]byte, size)
-	if err := seg.readAt(body, off); err != nil {
+	stored := size
+	if r.enc != plain {
+		stored = int(r.stored)
+	}
+	body = make([]byte, stored)
+	if err := seg.readAt(body, r.off); err != nil {
 		return nil, fmt.Errorf("journal entry %d: %w", seq, err)
 	}
-	return body, nil
+	body, err := r.enc.decode(body)
+	if err != nil {
+		return nil, fmt.Errorf("journal entry %d: %w", seq, err)
+	}
+	return body[:min(len(body), size)], nil
 }
 
 // Rev is a counter that grows with every Append, and so also with every link.
@@ -336,6 +438,9 @@ func (j *Journal) Close() error {
 	j.mu.Unlock()
 	if done != nil {
 		<-done
+	}
+	if j.from != nil {
+		j.from.close()
 	}
 	j.closeDead()
 	j.mu.Lock()

@@ -224,8 +224,8 @@ func TestMillionEntriesStayBounded(t *testing.T) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if len(j.pending) != j.lenLocked() {
-		t.Errorf("%d pending requests for %d entries", len(j.pending), j.lenLocked())
+	if len(j.links.pending) != j.lenLocked() {
+		t.Errorf("%d pending requests for %d entries", len(j.links.pending), j.lenLocked())
 	}
 	if j.mem > 2*j.opts.Memory+int64(len(body)) {
 		t.Errorf("%d bytes of bodies in memory", j.mem)

@@ -21,6 +21,7 @@ type segment struct {
 	f    *os.File
 	size int64
 	last uint64 // Seq of its newest body
+	keep bool   // the file is not ours to remove
 }
 
 // newSegment creates the file with mode 0600. Where the system allows it (not on Windows) its name is removed at
@@ -51,7 +52,9 @@ func (s *segment) close() {
 		return
 	}
 	_ = s.f.Close()
-	_ = os.Remove(s.f.Name())
+	if !s.keep {
+		_ = os.Remove(s.f.Name())
+	}
 	s.f = nil
 }
 
@@ -61,8 +64,20 @@ func (j *Journal) dropSegments() {
 		s := j.segs[0]
 		j.segs = j.segs[1:]
 		j.disk -= s.size
+		j.gone++
 		j.dead = append(j.dead, s) // closed by the writer: closing waits for readers
 	}
+}
+
+// segment finds a segment by its number; nil for none, or one that was dropped.
+func (j *Journal) segment(n uint32) *segment {
+	switch {
+	case n == loaded:
+		return &j.from.seg
+	case n <= j.gone:
+		return nil
+	}
+	return j.segs[n-j.gone-1]
 }
 
 // makeRoom waits, for a bounded time, while far more is in memory than allowed, and then gives up the oldest bodies.
@@ -89,9 +104,8 @@ func (j *Journal) makeRoom() {
 		}
 	}
 	for seq := j.toSpill + 1; j.mem > hard && seq <= j.store.last(); seq++ {
-		r := j.store.at(seq)
-		j.mem -= int64(len(r.body))
-		r.body = nil
+		b, i := j.store.at(seq)
+		j.mem -= b.setBody(i, nil)
 		j.toSpill = seq
 	}
 }
@@ -151,11 +165,12 @@ func (j *Journal) closeDead() {
 type writer struct {
 	j     *Journal
 	batch []item
+	lines []Entry // of batch, where they are written to File
 	buf   []byte
 }
 
 type item struct {
-	Entry
+	seq  uint64
 	body []byte
 }
 
@@ -177,14 +192,15 @@ func (w *writer) spill() bool {
 		until = j.toFile // File has its turn while the body is in memory
 	}
 	for seq < until && (total < limit || seq < j.large) && total < batchBytes && len(w.batch) < batchLen {
-		r := j.store.at(seq + 1)
-		if total > 0 && len(r.body) >= directBytes {
+		b, i := j.store.at(seq + 1)
+		body := b.body(i)
+		if total > 0 && len(body) >= directBytes {
 			break // alone in the next batch
 		}
 		seq++
-		if len(r.body) > 0 {
-			w.batch = append(w.batch, item{Entry: r.Entry, body: r.body})
-			total += int64(len(r.body))
+		if len(body) > 0 {
+			w.batch = append(w.batch, item{seq: seq, body: body})
+			total += int64(len(body))
 		}
 	}
 	moved := seq > j.toSpill
@@ -218,6 +234,7 @@ func (w *writer) spill() bool {
 	if fresh && seg != nil {
 		j.segs = append(j.segs, seg)
 	}
+	number := j.gone + uint32(len(j.segs))
 	if err != nil {
 		j.broken = fmt.Errorf("cannot write journal bodies to a temporary file (set TMPDIR to a place with room): %w", err)
 		j.fail(j.broken)
@@ -227,13 +244,13 @@ func (w *writer) spill() bool {
 		j.disk += total
 		j.toSpill = max(j.toSpill, seq)
 	}
-	for i := range w.batch {
-		it := &w.batch[i]
-		if r := j.store.at(it.Seq); r != nil && err == nil {
-			j.mem -= int64(len(r.body))
-			r.body, r.seg, r.off = nil, seg, off
+	for n := range w.batch {
+		it := &w.batch[n]
+		if b, i := j.store.at(it.seq); b != nil && err == nil {
+			j.mem -= b.setBody(i, nil)
+			b.recs[i].seg, b.recs[i].off = number, off
 		}
-		off += int64(it.Size)
+		off += int64(len(it.body))
 		it.body = nil
 	}
 	j.dropSegments()
