@@ -3,7 +3,6 @@
 package inputs
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/secret"
 )
 
 const (
@@ -103,12 +103,13 @@ func (s *Store) SaveDraft(file string, schema []byte, d Kept) error {
 	if file == "" {
 		return nil
 	}
-	if len(d.Value)+len(d.Text) > maxValue || asksForSecret(schema) || secretText(d.Text) {
+	rule := secret.Of(schema)
+	if len(d.Value)+len(d.Text) > maxValue || rule.Text(d.Text) {
 		return s.remove(draftOf(file))
 	}
 	t := typed{Text: d.Text}
 	if d.Text == "" {
-		if clean, ok := withoutSecrets(d.Value); ok && string(clean) != "{}" {
+		if clean, ok := rule.Without(d.Value); ok && string(clean) != "{}" {
 			t.Value = clean
 		}
 	}
@@ -138,8 +139,7 @@ func (s *Store) remove(file string) error {
 }
 
 // Save keeps a value that was sent without its secrets, in place of a draft, and removes the oldest ones beyond the bound.
-// schema is the JSON Schema that the value was made from: one that asks for a password or a write-only value keeps the value
-// off the disk altogether.
+// schema is the JSON Schema that the value was made from, which may say what of it is secret.
 func (s *Store) Save(file string, schema, value []byte) error {
 	if file == "" {
 		return nil
@@ -147,10 +147,10 @@ func (s *Store) Save(file string, schema, value []byte) error {
 	if err := s.remove(draftOf(file)); err != nil {
 		return err
 	}
-	if len(value) == 0 || len(value) > maxValue || asksForSecret(schema) {
+	if len(value) == 0 || len(value) > maxValue {
 		return nil
 	}
-	value, ok := withoutSecrets(value)
+	value, ok := secret.Of(schema).Without(value)
 	if !ok {
 		return nil
 	}
@@ -167,11 +167,6 @@ func (s *Store) keep(file string, value []byte) error {
 	}
 	s.prune()
 	return nil
-}
-
-// asksForSecret reports whether a schema marks a value as secret.
-func asksForSecret(schema []byte) bool {
-	return bytes.Contains(schema, []byte(`"password"`)) || bytes.Contains(schema, []byte(`"writeOnly"`))
 }
 
 // prune removes the values that were not sent for the longest time.

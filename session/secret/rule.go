@@ -1,0 +1,151 @@
+// Package secret finds what is secret in JSON values that people type and servers answer, before these are written to disk: by
+// the names of members, by what a schema says of them, and by what well-known credentials look like. There is one rule, for
+// whoever keeps values.
+package secret
+
+import (
+	"bytes"
+	"regexp"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// Rule says what is secret in the values of one schema. The zero value goes by names and looks alone.
+type Rule struct {
+	names map[string]bool // of members that the schema marks
+	whole bool            // it marks something that no member's name leads to
+}
+
+// maxDepth is how deep schemas and values are looked into. What is below goes as a whole.
+const maxDepth = 200
+
+// Of is the rule for the values of a JSON Schema, which may be nil. A property is secret by "format": "password", by
+// "writeOnly", or by being called so, also where it is that only through a $ref or within a variant: what has its name is
+// secret wherever it is in the value.
+func Of(schema []byte) Rule {
+	r := Rule{names: map[string]bool{}}
+	if !bytes.Contains(schema, []byte(`password`)) && !bytes.Contains(schema, []byte(`writeOnly`)) {
+		return r
+	}
+	w := walk{rule: &r, root: schema}
+	if w.marked(schema, 0) || w.over {
+		r.whole = true
+	}
+	return r
+}
+
+// walk looks at a schema. refs are those that are being followed; schemas bounds the work.
+type walk struct {
+	rule    *Rule
+	root    []byte
+	refs    []string
+	schemas int
+	over    bool // there was more than is looked at
+}
+
+const maxSchemas = 20_000
+
+// marked reports whether a schema says of its own value, not of a property in it, that it is secret. Properties that it says so of
+// are added to the rule.
+func (w *walk) marked(schema []byte, depth int) (secret bool) {
+	if w.schemas++; depth > maxDepth || w.schemas > maxSchemas {
+		w.over = true
+		return false
+	}
+	each := func(value []byte) {
+		if w.marked(value, depth+1) {
+			secret = true
+		}
+	}
+	_ = jsonrpc.Members(schema, func(key string, value []byte) bool {
+		switch key {
+		case "format":
+			s, _ := jsonrpc.String(value)
+			secret = secret || s == "password"
+		case "writeOnly":
+			secret = secret || string(value) == "true"
+		case "properties", "patternProperties", "dependentSchemas":
+			_ = jsonrpc.Members(value, func(name string, property []byte) bool {
+				if w.marked(property, depth+1) {
+					switch key {
+					case "properties":
+						w.rule.names[name] = true
+					default: // names are not known
+						w.rule.whole = true
+					}
+				}
+				return true
+			})
+		case "$defs", "definitions": // looked at where something refers to them
+		case "allOf", "anyOf", "oneOf", "prefixItems":
+			_ = jsonrpc.Elements(value, func(item []byte) bool { each(item); return true })
+		case "items", "additionalItems", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "contains", "if", "then", "else":
+			if len(value) > 0 && value[0] == '[' {
+				_ = jsonrpc.Elements(value, func(item []byte) bool { each(item); return true })
+			} else if len(value) > 0 && value[0] == '{' {
+				each(value)
+			}
+		case "$ref", "$dynamicRef":
+			if ref, ok := jsonrpc.String(value); ok {
+				secret = w.refers(ref, depth) || secret
+			}
+		}
+		return true
+	})
+	return secret
+}
+
+// refers is marked for what a $ref within the schema leads to.
+func (w *walk) refers(ref string, depth int) bool {
+	for _, r := range w.refs {
+		if r == ref {
+			return false
+		}
+	}
+	target := pointed(w.root, ref)
+	if target == nil { // an $anchor, or another document: better too much than too little
+		return true
+	}
+	w.refs = append(w.refs, ref)
+	defer func() { w.refs = w.refs[:len(w.refs)-1] }()
+	return w.marked(target, depth+1)
+}
+
+// pointed is what a reference such as #/$defs/key leads to, nil if that is nothing.
+func pointed(root []byte, ref string) []byte {
+	if ref == "#" {
+		return root
+	}
+	rest, ok := bytes.CutPrefix([]byte(ref), []byte("#/"))
+	if !ok {
+		return nil
+	}
+	at := root
+	for part := range bytes.SplitSeq(rest, []byte("/")) {
+		part = bytes.ReplaceAll(bytes.ReplaceAll(part, []byte("~1"), []byte("/")), []byte("~0"), []byte("~"))
+		if at = jsonrpc.Get(at, string(part)); at == nil {
+			return nil
+		}
+	}
+	return at
+}
+
+// named reports whether what has that name is secret.
+func (r Rule) named(name string) bool { return r.names[name] || mask.Secret(name) }
+
+// member matches the name of a member in text that need not be JSON.
+var member = regexp.MustCompile(`["']?([\w.-]{1,200})["']?\s*[:=]`)
+
+// Text reports whether a text, such as JSON that is not complete, has a secret in it, by its form or by the name before it.
+func (r Rule) Text(s string) bool {
+	if s != "" && r.whole || mask.Text(s) != s {
+		return true
+	}
+	for _, m := range member.FindAllStringSubmatch(s, -1) {
+		if r.named(m[1]) {
+			return true
+		}
+	}
+	return false
+}
