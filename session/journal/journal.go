@@ -123,7 +123,7 @@ func (m Mark) String() string {
 // Options configures a Journal. The zero value is usable.
 type Options struct {
 	Memory  int64  // bytes of bodies kept in memory; 0 means 64 MiB; a body of more than a quarter of it is not kept there
-	Entries int    // entries whose metadata is kept; 0 means 200,000; rounded up to a block of 512
+	Entries int    // entries whose metadata is kept; 0 means 1,000,000; rounded up to a block of 512
 	Disk    int64  // bytes of spilled bodies kept on disk; 0 means 2 GiB
 	Dir     string // where temporary files go; "" means os.TempDir()
 	File    string // also append every entry to this file as JSONL, mode 0600, secrets masked
@@ -131,7 +131,7 @@ type Options struct {
 
 const (
 	defaultMemory  = 64 << 20
-	defaultEntries = 200_000
+	defaultEntries = 1_000_000
 	defaultDisk    = 2 << 30
 	maxMetaStrings = 64 << 20               // bytes of strings in kept metadata
 	largeShare     = 4                      // a body of more than this part of Memory goes to disk soon

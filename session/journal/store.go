@@ -63,8 +63,15 @@ type block struct {
 	strings int               // bytes of strs
 }
 
-func newBlock() *block {
-	return &block{strs: []string{""}, index: make(map[string]uint16, 64)}
+// newBlock makes the block after b, which is full, or nil.
+func newBlock(b *block) *block {
+	if b == nil {
+		return &block{strs: []string{""}, index: map[string]uint16{}}
+	}
+	next := &block{strs: make([]string, 1, len(b.strs)), index: b.index}
+	clear(next.index)
+	b.index = nil
+	return next
 }
 
 // str is the index of a string, which is copied if it is new: it can be a part of a large buffer.
@@ -130,10 +137,11 @@ func (s *store) last() uint64  { return s.n }
 // push stores e, whose Seq is that of the next record, with its body.
 func (s *store) push(e *Entry, body []byte) (*block, int) {
 	if s.n%blockLen == 0 {
+		var full *block
 		if n := len(s.blocks); n > 0 {
-			s.blocks[n-1].index = nil
+			full = s.blocks[n-1]
 		}
-		s.blocks = append(s.blocks, newBlock())
+		s.blocks = append(s.blocks, newBlock(full))
 	}
 	s.n++
 	b := s.blocks[len(s.blocks)-1]
@@ -225,5 +233,5 @@ func (j *Journal) trim() {
 	}
 }
 
-// strings is how many bytes of strings are kept: 64 MiB for as many entries as a live journal has.
-func (o *Options) strings() int { return max(maxMetaStrings, o.Entries*320) }
+// strings is how many bytes of strings are kept.
+func (o *Options) strings() int { return max(maxMetaStrings, o.Entries*100) }
