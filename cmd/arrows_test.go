@@ -15,6 +15,7 @@ import (
 // "session/". A new arrow is written down here on purpose, and points downwards: see TestNoPackageIsDeep.
 var arrows = map[string]string{
 	"session":                  "auth backoff config failure journal jsonrpc offer pending rpc tasks text transport",
+	"session/again":            "session compare journal jsonrpc offer rpc toolset",
 	"session/agentclient":      "certs config failure ingress jsonrpc mask telemetry text",
 	"session/atomicfile":       "text",
 	"session/auth":             "atomicfile certs config failure journal jsonrpc listen mask process text transport",

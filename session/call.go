@@ -46,6 +46,7 @@ type CallOptions struct {
 	// Leave ends the waiting for a task once it is closed: the reply is what created the task.
 	Leave  <-chan struct{}
 	hidden bool            // about a task: not a call of its own that users see
+	frame  []byte          // to be sent as it is
 	Tag    any             // what CausedBy tells Options.Serve of requests of the server that this one caused
 	Meta   json.RawMessage // object whose members are added to params._meta
 }
@@ -206,6 +207,9 @@ func (s *Session) exchange(ctx context.Context, method, target string, params []
 			Method: method, Target: target, Params: params, Members: answers, Meta: slices.Clip(meta), Timeout: s.timeout(o.Timeout, s.cfg.Timeout, config.DefaultTimeout),
 			MaxTimeout: s.timeout(o.MaxTimeout, s.cfg.MaxTimeout, config.DefaultMaxTimeout), OnProgress: o.OnProgress, OnNotification: o.OnNotification,
 			OnOwn: o.OnOwn, Tag: o.Tag, Hidden: o.hidden, WantsProgress: o.OnProgress != nil || o.OnNotification != nil || wantsProgress(method),
+		}
+		if len(answers) == 0 {
+			spec.Frame = o.frame
 		}
 		c.prepare(spec, schema)
 		for name, v := range o.Header {

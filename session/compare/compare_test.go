@@ -107,7 +107,7 @@ func TestNoiseByItsLooks(t *testing.T) {
 	}
 }
 
-// What only one era has is no difference between servers, unless both speak the same one.
+// What only one era has does not tell servers apart, unless both speak the same one.
 func TestWhatTheProtocolAdds(t *testing.T) {
 	before, after := []byte(`{"content":[]}`), []byte(`{"content":[],"resultType":"complete","x":1}`)
 	if got := strings.Join(lines(Values(before, after, Options{Versions: [2]string{"2025-11-25", "2026-07-28"}})), ","); got != "added /resultType protocol,added /x" {

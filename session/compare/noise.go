@@ -67,8 +67,11 @@ func (o *Options) judge(d Difference) (Class, string) {
 
 // ofProtocol is why a difference follows from the versions, "" if it does not: members that only one of the eras has.
 func (o *Options) ofProtocol(d Difference) string {
+	if o.Versions[0] == "" || o.Versions[1] == "" || d.Within != "" || d.Op != Added && d.Op != Removed {
+		return ""
+	}
 	a, b := modern(o.Versions[0]), modern(o.Versions[1])
-	if o.Versions[0] == "" || o.Versions[1] == "" || a == b || d.Within != "" || d.Op != Added && d.Op != Removed {
+	if a == b {
 		return ""
 	}
 	switch d.Pointer {
@@ -82,7 +85,7 @@ func (o *Options) ofProtocol(d Difference) string {
 	return ""
 }
 
-func modern(version string) bool { return version >= "2026-07-28" }
+func modern(version string) bool { return version[0] == '2' && version >= "2026-07-28" }
 
 // kind is the type of a JSON value by its first byte, one for all numbers and both booleans.
 func kind(v []byte) byte {

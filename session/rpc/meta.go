@@ -65,3 +65,28 @@ func (r *Request) complete(id []byte) (params []byte, token string, err error) {
 	}
 	return params, token, nil
 }
+
+// renewed are members of params._meta that belong to one request only, besides its progress token.
+var renewed = [...]string{"traceparent", "tracestate", "baggage"}
+
+// frame is the request as it is sent, its params, and its progress token; "" where none is asked for.
+func (r *Request) frame(id []byte) (frame, params []byte, token string, err error) {
+	if r.Frame == nil {
+		params, token, err = r.complete(id)
+		return jsonrpc.NewRequest(id, r.Method, params), params, token, err
+	}
+	changes := []jsonrpc.Change{jsonrpc.Replace(id, "id"), jsonrpc.Replace(id, "params", "_meta", "progressToken")}
+	for _, m := range r.Meta {
+		if slices.Contains(renewed[:], m.Name) {
+			changes = append(changes, jsonrpc.Replace(m.Value, "params", "_meta", m.Name))
+		}
+	}
+	if frame, err = jsonrpc.Update(r.Frame, changes...); err != nil {
+		return nil, nil, "", &failure.Error{Kind: failure.Usage, Message: "the frame is not a JSON object: " + err.Error(), Next: "correct the JSON and send it again", Err: err}
+	}
+	params = jsonrpc.Get(frame, "params")
+	if jsonrpc.Get(params, "_meta", "progressToken") != nil {
+		token = string(id)
+	}
+	return frame, params, token, nil
+}

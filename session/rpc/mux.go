@@ -96,6 +96,9 @@ type Request struct {
 	Tag            any
 	Hidden         bool // not among the requests in flight that users see
 	NoCancel       bool // must not be cancelled at the server
+	// Frame is a request that was sent before, to be sent as it is: only its id, and its progress token and trace context if it has
+	// them, are new. Method and Params are its own; Members and the rest of Meta are left out.
+	Frame []byte
 }
 
 // New multiplexes requests over a transport that is not started yet; Close closes it. Frames are journalled through tap.
@@ -130,7 +133,7 @@ func (m *Mux) add(s *Request) (*pending, []byte, error) {
 	m.next++
 	p.id = m.next
 	id := strconv.AppendUint(nil, p.id, 10)
-	params, token, err := s.complete(id)
+	frame, params, token, err := s.frame(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,7 +144,7 @@ func (m *Mux) add(s *Request) (*pending, []byte, error) {
 	p.params = params
 	m.pending[p.id] = p
 	m.wg.Add(1) // under the lock, so that close waits for it
-	return p, jsonrpc.NewRequest(id, s.Method, params), nil
+	return p, frame, nil
 }
 
 // take removes a pending request, remembering why.
@@ -299,11 +302,13 @@ func (m *Mux) reply(p *pending, a answer) (Reply, error) {
 
 // Notify sends a notification.
 func (m *Mux) Notify(ctx context.Context, method string, params []byte, h http.Header) error {
-	frame := jsonrpc.NewNotification(method, params)
-	m.tap.Append(journal.Entry{Dir: journal.Out, Kind: journal.Notification, Method: method}, frame)
-	return m.t.Send(ctx, transport.Message{
-		Frame: frame, Header: h, Env: jsonrpc.Envelope{Kind: jsonrpc.Notification, Method: method, Params: params},
-	})
+	return m.NotifyFrame(ctx, jsonrpc.NewNotification(method, params), jsonrpc.Envelope{Kind: jsonrpc.Notification, Method: method, Params: params}, h)
+}
+
+// NotifyFrame is Notify for a frame as it is; env is what is in it.
+func (m *Mux) NotifyFrame(ctx context.Context, frame []byte, env jsonrpc.Envelope, h http.Header) error {
+	m.tap.Append(journal.Entry{Dir: journal.Out, Kind: journal.Notification, Method: env.Method}, frame)
+	return m.t.Send(ctx, transport.Message{Frame: frame, Header: h, Env: env})
 }
 
 // refused ends a request that could not be sent, or whose exchange ended without an answer.
