@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -147,6 +148,12 @@ func (a *App) keepFilter(key, text string) {
 // setFilter delivers the text of `/` to the visible view.
 func (a *App) setFilter(text string, done bool) tea.Cmd {
 	k := a.filterKey()
+	if l, ok := a.current().view.(FilterLanguage); ok && a.place.focus != RailFocus { // linear mode has no prompt that says so
+		if wrong := l.CheckFilter(&a.ctx, text); wrong != nil {
+			a.toasts.add(Failure, fmt.Sprintf("not a filter: column %d: %s", wrong.At+1, wrong.Why))
+			return nil
+		}
+	}
 	a.keepFilter(k, text)
 	if a.place.focus == RailFocus {
 		a.rail.filter(a, text)

@@ -2,8 +2,10 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -18,23 +20,25 @@ type prompt struct {
 	label  string
 	edit   widget.Line
 	secret bool
-	why    string // why the text was not accepted
+	why    string       // why the text was not accepted
+	wrong  *FilterError // what is wrong with the text of a filter
 
 	change   func(a *App, text string) tea.Cmd
 	done     func(a *App, text string) tea.Cmd
 	cancel   func(a *App) tea.Cmd
 	check    func(text string) string
-	complete func(text string) []string
+	complete func(text string, cursor int) []Completion
+	parse    func(text string) *FilterError // nil where every text is a filter
 	recall   *recall
 	touched  bool // the text was changed
 
-	offers []string // completions of the text, when tab was pressed or while typing
-	offer  int      // the one taken by tab, -1 for none
+	offers []Completion // of the text, when tab was pressed or while typing
+	offer  int          // the one taken by tab, -1 for none
 }
 
 func newQuestion(q Question) *prompt {
 	p := &prompt{
-		label: safe.Line(q.Label, 40) + ": ", secret: q.Secret, check: q.Check, complete: q.Complete,
+		label: safe.Line(q.Label, 40) + ": ", secret: q.Secret, check: q.Check, complete: wholeLines(q.Complete),
 		done: func(a *App, text string) tea.Cmd {
 			if q.OnDone == nil {
 				return nil
@@ -54,6 +58,20 @@ func newQuestion(q Question) *prompt {
 	return p
 }
 
+// wholeLines are completions that are shown as what the line becomes.
+func wholeLines(complete func(text string) []string) func(string, int) []Completion {
+	if complete == nil {
+		return nil
+	}
+	return func(text string, _ int) []Completion {
+		var out []Completion
+		for _, s := range complete(text) {
+			out = append(out, Completion{Text: s, Cursor: len(s), Label: s})
+		}
+		return out
+	}
+}
+
 // newFilter is the `/` prompt; the view sees the text while it is typed. It starts empty, with what was looked for before
 // one key away; what is applied stays so until something else is typed.
 func newFilter(a *App) *prompt {
@@ -62,6 +80,10 @@ func newFilter(a *App) *prompt {
 		a.searched[k] = &recall{}
 	}
 	p := &prompt{label: "/", recall: a.searched[k]}
+	if l, ok := a.current().view.(FilterLanguage); ok && a.place.focus != RailFocus {
+		p.parse = func(text string) *FilterError { return l.CheckFilter(&a.ctx, text) }
+		p.complete = func(text string, cursor int) []Completion { return l.CompleteFilter(&a.ctx, text, cursor) }
+	}
 	p.change = func(a *App, text string) tea.Cmd { return a.setFilter(text, false) }
 	p.done = func(a *App, text string) tea.Cmd {
 		if !p.touched {
@@ -74,6 +96,7 @@ func newFilter(a *App) *prompt {
 		return a.setFilter("", true)
 	}
 	p.recall.begin()
+	p.suggest()
 	return p
 }
 
@@ -81,7 +104,7 @@ func newFilter(a *App) *prompt {
 func newCommandLine(a *App) *prompt {
 	p := &prompt{
 		label: ":", recall: &a.recall,
-		complete: a.completeCommand,
+		complete: wholeLines(a.completeCommand),
 		done:     func(a *App, text string) tea.Cmd { return a.command(text) },
 		cancel:   func(*App) tea.Cmd { return nil },
 	}
@@ -128,10 +151,16 @@ func (p *prompt) paste(a *App, text string) tea.Cmd {
 
 func (p *prompt) changed(a *App) tea.Cmd {
 	p.why, p.touched = "", true
+	text := p.edit.Value()
+	if p.parse != nil {
+		if p.wrong = p.parse(text); p.wrong != nil {
+			text = p.wrong.Valid
+		}
+	}
 	if p.change == nil {
 		return nil
 	}
-	return p.change(a, p.edit.Value())
+	return p.change(a, text)
 }
 
 func (p *prompt) enter(a *App) tea.Cmd {
@@ -140,6 +169,10 @@ func (p *prompt) enter(a *App) tea.Cmd {
 		if p.why = p.check(text); p.why != "" {
 			return nil
 		}
+	}
+	if p.wrong != nil {
+		p.offers = nil // in favour of what is wrong
+		return nil
 	}
 	a.prompt = nil
 	if p.recall != nil {
@@ -152,7 +185,8 @@ func (p *prompt) enter(a *App) tea.Cmd {
 func (p *prompt) suggest() {
 	p.offers, p.offer = nil, -1
 	if p.complete != nil {
-		p.offers = p.complete(p.edit.Value())
+		text := p.edit.Value()
+		p.offers = p.complete(text, len(string([]rune(text)[:p.edit.Cursor()])))
 	}
 }
 
@@ -167,31 +201,47 @@ func (p *prompt) cycle(forward bool) {
 	} else {
 		p.offer = (max(p.offer, 0) - 1 + n) % n
 	}
-	p.edit.SetValue(p.offers[p.offer])
+	taken := p.offers[p.offer]
+	p.edit.SetValue(taken.Text)
+	p.edit.SetCursor(utf8.RuneCountInString(taken.Text[:taken.Cursor]))
+	if n == 1 {
+		p.suggest() // what may follow
+	}
 }
 
 // draw returns the prompt's line and the cursor's column.
 func (p *prompt) draw(t *Theme, w int) (string, int) {
 	label := p.label
+	value := p.edit.Value()
 	room := w - ansi.StringWidth(label)
+	beside := max(room/2, room-4-min(len(value), room)) // the text, as far as it is short, needs no more
 	offers := ""
 	switch {
 	case p.why != "":
-		offers = "  " + t.Error.S("✗ "+safe.Line(p.why, max(room/2, 1)))
-	case len(p.offers) > 0:
-		offers = "  " + p.menu(t, room/2)
-	case p.change != nil && p.edit.Value() == "" && len(p.recall.lines) > 0:
-		offers = "  " + t.Muted.S(safe.Line("↑ "+p.recall.lines[len(p.recall.lines)-1], max(room/2, 1)))
+		offers = "  " + t.Error.S("✗ "+safe.Line(p.why, max(beside, 1)))
+	case p.wrong != nil && len(p.offers) == 0:
+		offers = "  " + t.Error.S(safe.Line(fmt.Sprintf("✗ %d: %s", p.wrong.At+1, p.wrong.Why), max(beside, 1)))
+	default:
+		if p.change != nil && value == "" && len(p.recall.lines) > 0 {
+			offers = "  " + t.Muted.S(safe.Line("↑ "+p.recall.lines[len(p.recall.lines)-1], max(room/2, 1)))
+		}
+		if free := beside - ansi.StringWidth(offers); len(p.offers) > 0 && free > 10 {
+			offers += "  " + p.menu(t, free)
+		}
 	}
 	ow := ansi.StringWidth(offers)
 	text, x := p.edit.Draw(room-ow, p.secret)
-	if p.edit.Selected() {
+	tw := ansi.StringWidth(text)
+	switch {
+	case p.edit.Selected():
 		text = t.Selection.S(text)
+	case p.wrong != nil:
+		at := min(max(p.edit.Cell(p.wrong.At), 0), tw)
+		text = ansi.Truncate(text, at, "") + t.Error.S(ansi.TruncateLeft(text, at, ""))
 	}
 	line := t.Accent.S(label) + text
 	if ow > 0 {
-		pad := w - ansi.StringWidth(label) - ansi.StringWidth(text) - ow
-		line += strings.Repeat(" ", max(pad, 0)) + offers
+		line += strings.Repeat(" ", max(room-tw-ow, 0)) + offers
 	}
 	return line, ansi.StringWidth(label) + x
 }
@@ -202,7 +252,7 @@ func (p *prompt) menu(t *Theme, w int) string {
 	used := 0
 	from := max(p.offer, 0)
 	for i := from; i < len(p.offers); i++ {
-		s := safe.Line(p.offers[i], 40)
+		s := safe.Line(p.offers[i].Label, 40)
 		n := ansi.StringWidth(s) + 1
 		if used+n > w {
 			break

@@ -73,6 +73,29 @@ type Found struct {
 	Run         func(*Ctx) tea.Cmd
 }
 
+// FilterLanguage is implemented by views whose `/` takes more than words. Both methods are for the focused pane, and may have
+// nothing to say there.
+type FilterLanguage interface {
+	// CheckFilter says what is wrong with a text; nil if nothing.
+	CheckFilter(c *Ctx, text string) *FilterError
+	// CompleteFilter lists what a text can become whose cursor is at a byte.
+	CompleteFilter(c *Ctx, text string, cursor int) []Completion
+}
+
+// FilterError is why a text is no filter.
+type FilterError struct {
+	At    int    // the character where it is, from 0 on
+	Why   string // what was expected there
+	Valid string // the part of the text before it, which is applied while the rest is typed
+}
+
+// Completion is one of the texts that a line can become.
+type Completion struct {
+	Text   string // the whole line
+	Cursor int    // the byte at which the cursor is then
+	Label  string // what is shown of it
+}
+
 // Typer is implemented by views with text inputs. While Typing is true every
 // key goes to Handle first, and printable keys never reach an action.
 type Typer interface {

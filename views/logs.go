@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/filter"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -32,9 +33,11 @@ type logs struct {
 func newLogs() *logs {
 	v := &logs{JournalList: pane.NewJournalList("logs", "detail"), lines: map[uint64]pane.LogLine{}, level: map[string]string{}}
 	v.Feed.Belongs, v.Blocks = isLog, pane.LogBlocks
-	v.Feed.Text = func(j *journal.Journal, e *journal.Entry) string {
-		l := pane.ReadLog(j, *e)
-		return e.Server + " " + l.Level + " " + l.Logger + " " + text.Clip(l.Text, 4000)
+	v.Feed.Language = func(*tui.Ctx) filter.Options {
+		return filter.Options{Text: func(j *journal.Journal, e *journal.Entry) string {
+			l := pane.ReadLog(j, *e)
+			return e.Server + " " + l.Level + " " + l.Logger + " " + text.Clip(l.Text, 4000)
+		}}
 	}
 	v.Source = func(c *tui.Ctx, e journal.Entry) pane.Source {
 		about := fmt.Sprintf("%s %s · %s", pane.KindWord(e.Kind), safe.Line(c.ServerTitle(e.Server), 80), e.Time.Format("15:04:05.000000"))

@@ -3,12 +3,11 @@ package views
 import (
 	"fmt"
 	"io"
-	"strings"
-	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/filter"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/safe"
@@ -22,17 +21,17 @@ type traffic struct {
 	pane.JournalList
 	only    journal.Entry // request whose frames are shown; none if its Seq is 0
 	foreign *Foreign      // whose traffic it is; nil for that of the sessions
-	titles  atomic.Pointer[map[string]string]
 }
 
 func newTraffic() *traffic {
 	v := &traffic{JournalList: pane.NewJournalList("traffic", "frame")}
 	v.Feed.Belongs, v.Feed.Fold = func(*journal.Entry) bool { return true }, routine
-	v.Feed.Text = func(_ *journal.Journal, e *journal.Entry) string {
-		if titles := v.titles.Load(); titles != nil {
-			return entryText(e) + " " + (*titles)[e.Server]
+	v.Feed.Language = func(c *tui.Ctx) filter.Options {
+		titles := map[string]string{}
+		for _, s := range c.Sessions.Servers() {
+			titles[s.Name()] = s.Title()
 		}
-		return entryText(e)
+		return filter.Options{Titles: titles}
 	}
 	v.Source = func(c *tui.Ctx, e journal.Entry) pane.Source {
 		return pane.Source{Name: fmt.Sprintf("frame-%d", e.Seq), Head: frameHead(c, e), None: safe.Line(frameNone(e), 2000)}
@@ -102,27 +101,11 @@ func (v *traffic) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	if v.only.Seq != 0 && isBack(msg) {
 		return c.Back(), true
 	}
-	if _, ok := msg.(tui.FilterChanged); ok {
-		titles := map[string]string{}
-		for _, s := range c.Sessions.Servers() {
-			titles[s.Name()] = s.Title()
-		}
-		v.titles.Store(&titles)
-	}
 	return v.JournalList.Handle(c, msg)
 }
 
 // Hints say that the frames of a call are a screen below another.
 func (v *traffic) Hints(*tui.Ctx) []tui.Hint { return backHint(v.only.Seq != 0) }
-
-// entryText is what a filter of traffic looks at: every word of the row.
-func entryText(e *journal.Entry) string {
-	id := e.ID
-	if id != "" {
-		id = "#" + id
-	}
-	return strings.Join([]string{pane.KindWord(e.Kind), e.Server, e.Method, e.Tool, id, e.Status, e.Note}, " ")
-}
 
 func (v *traffic) Info() tui.Info {
 	return tui.Info{ID: "traffic", Title: "Traffic", Aliases: []string{"wire", "frames"}, Split: 60, StackUnder: stackUnder, NoRail: v.foreign != nil, Panes: []tui.PaneSpec{
@@ -235,7 +218,7 @@ func (v *traffic) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 
 func (v *traffic) Plain(c *tui.Ctx, w io.Writer) {
 	v.Each(c, func(_ *journal.Journal, e journal.Entry) {
-		row := strings.Join(strings.Fields(entryText(&e)), " ")
+		row := filter.Row(&e)
 		if e.Kind == journal.Stderr || e.Kind == journal.Bad { // which have nothing but their text
 			row += " " + v.Preview(c, e)
 		}

@@ -173,6 +173,16 @@ func (l *Line) Draw(w int, mask bool) (string, int) {
 	return paint.Cut(safe.Line(string(runes[l.first:min(l.first+w, len(runes))]), 0), w), min(x, w-1)
 }
 
+// Cell is the cell at which a character was drawn last; less than 0 for one that is hidden at the left.
+func (l *Line) Cell(at int) int {
+	runes := []rune(l.Value())
+	at = min(max(at, 0), len(runes))
+	if at < l.first {
+		return -1
+	}
+	return paint.Width(safe.Line(string(runes[l.first:at]), 0))
+}
+
 // cellsOf is how many cells a character takes as it is drawn.
 func cellsOf(r rune) int {
 	if r >= 0x20 && r < 0x7f {

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/filter"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/widget"
 )
@@ -22,9 +23,9 @@ type Feed struct {
 	Belongs func(*journal.Entry) bool
 	// Fold is what an entry is counted as where it is folded away, "" for one that is always shown. Nil folds nothing.
 	Fold func(*journal.Entry) string
-	// Text is what the filter looks at. It also runs beside the event loop.
-	Text func(*journal.Journal, *journal.Entry) string
-	row  func(e journal.Entry, w int) string
+	// Language is what words of the filter look at; nil for what a row of the traffic says.
+	Language func(*tui.Ctx) filter.Options
+	row      func(e journal.Entry, w int) string
 
 	Journal *journal.Journal
 	seqs    []uint64 // entries shown, ascending
@@ -33,10 +34,12 @@ type Feed struct {
 	folded  map[string]int
 	Unfold  bool // folded entries are shown too
 	typed   string
-	Query   widget.Query
-	was     string // the filter whose rows are listed
-	busy    bool   // a rescan runs: what it finds replaces seqs
-	away    bool   // the cursor was moved off the end, so it does not follow
+	filter  *filter.Filter // what was typed
+	known   filter.Seen    // for completion
+	Query   widget.Query   // its words, for marking them
+	was     string         // the filter whose rows are listed
+	busy    bool           // a rescan runs: what it finds replaces seqs
+	away    bool           // the cursor was moved off the end, so it does not follow
 	rev     int
 	buf     []journal.Entry
 }
@@ -111,7 +114,7 @@ func (f *Feed) scan(ctx context.Context, entries []journal.Entry) (s scanned) {
 			continue
 		}
 		s.all++
-		if f.Query.Empty() || f.Query.Match(f.Text(f.Journal, e)) {
+		if f.filter.Match(f.Journal, e) {
 			s.seqs = append(s.seqs, e.Seq)
 		}
 	}
@@ -120,7 +123,7 @@ func (f *Feed) scan(ctx context.Context, entries []journal.Entry) (s scanned) {
 
 // fold is what an entry is folded away as, "" if it is not. A filter finds everything.
 func (f *Feed) fold(e *journal.Entry) string {
-	if f.Fold == nil || f.Unfold || !f.Query.Empty() {
+	if f.Fold == nil || f.Unfold || !f.filter.Empty() {
 		return ""
 	}
 	return f.Fold(e)
@@ -128,7 +131,7 @@ func (f *Feed) fold(e *journal.Entry) string {
 
 // reveal lists what was folded away until its answer came and said that it is worth a look.
 func (f *Feed) reveal(entries []journal.Entry) {
-	if f.Fold == nil || f.Unfold || !f.Query.Empty() {
+	if f.Fold == nil || f.Unfold || !f.filter.Empty() {
 		return
 	}
 	for i := range entries {
@@ -157,7 +160,7 @@ func (f *Feed) hidden() string {
 			out = append(out, Count(f.folded[what], what))
 		}
 	}
-	if len(out) == 0 || f.Unfold || !f.Query.Empty() {
+	if len(out) == 0 || f.Unfold || !f.filter.Empty() {
 		return ""
 	}
 	return strings.Join(out, ", ") + " hidden"
@@ -185,13 +188,22 @@ func (f *Feed) changed() {
 	}
 }
 
-// setFilter takes what was typed in the `/` prompt.
+// setFilter takes what was typed in the `/` prompt. What is not a filter changes nothing.
 func (f *Feed) setFilter(c *tui.Ctx, text string) tea.Cmd {
-	if text == f.typed || f.Journal == nil {
+	if text == f.typed || f.Journal == nil || !f.parse(c, text) {
 		return nil
 	}
-	f.typed, f.Query = text, widget.ParseQuery(text)
 	return f.rescan(c)
+}
+
+// parse makes a text the filter.
+func (f *Feed) parse(c *tui.Ctx, text string) bool {
+	to, err := f.language(c).Parse(text)
+	if err != nil {
+		return false
+	}
+	f.typed, f.filter, f.Query = text, to, widget.ParseQuery(to.Words())
+	return true
 }
 
 // Refilter builds the rows anew after what belongs, or what is folded, changed.
@@ -240,7 +252,8 @@ func (f *Feed) filtered(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
 		f.take(s)
 		return nil, true
 	}
-	f.busy, f.typed, f.Query = false, f.was, widget.ParseQuery(f.was)
+	f.busy = false
+	f.parse(c, f.was)
 	f.rev++
 	f.sync(f.Journal)
 	return filterFailed(c, f.view, "list", f.was, m.Err), true

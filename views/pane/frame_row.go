@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/filter"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/paint"
@@ -12,25 +13,7 @@ import (
 )
 
 // KindWord is what a journal entry is called on the screen.
-func KindWord(k journal.Kind) string {
-	switch k {
-	case journal.Request:
-		return "req"
-	case journal.Response:
-		return "res"
-	case journal.ErrorResponse:
-		return "err"
-	case journal.Notification:
-		return "note"
-	case journal.Stderr:
-		return "stderr"
-	case journal.Bad:
-		return "bad"
-	case journal.HTTP:
-		return "http"
-	}
-	return "state"
-}
+func KindWord(k journal.Kind) string { return filter.KindWord(k) }
 
 // DirGlyph points from the client to the server or back.
 func DirGlyph(d journal.Dir) string {

@@ -14,6 +14,7 @@ import (
 type SyntaxError struct {
 	Col     int    // of the character where it is, from 1 on
 	Message string // "unknown status: okay; expected ok, error, …"
+	Valid   int    // bytes before the condition that is wrong: they are a filter
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("column %d: %s", e.Col, e.Message) }
@@ -56,6 +57,9 @@ func (o Options) Parse(text string) (*Filter, error) {
 	}
 	f := &Filter{}
 	for p.space(); p.i < len(p.s); p.space() {
+		if p.start = p.i; len(f.terms) == maxTerms {
+			return nil, p.errorf(p.i, "too many conditions: %d are the limit; a text in quotes is looked for as it stands", maxTerms)
+		}
 		t, err := p.term(f)
 		if err != nil {
 			return nil, err

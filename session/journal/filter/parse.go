@@ -14,6 +14,9 @@ import (
 const (
 	maxFilter  = 16 << 10 // bytes of a filter
 	maxPattern = 1 << 10  // bytes of a regular expression
+	maxTerms   = 64       // conditions of a filter
+
+	maxAlternatives = 256 // values behind the keys of all of them
 )
 
 // A parser reads one filter.
@@ -21,10 +24,13 @@ type parser struct {
 	o Options
 	s string
 	i int
+
+	start        int // of the condition that is read
+	alternatives int
 }
 
 func (p *parser) errorf(at int, format string, args ...any) error {
-	return &SyntaxError{Col: utf8.RuneCountInString(p.s[:min(at, len(p.s))]) + 1, Message: fmt.Sprintf(format, args...)}
+	return &SyntaxError{Col: utf8.RuneCountInString(p.s[:min(at, len(p.s))]) + 1, Message: fmt.Sprintf(format, args...), Valid: p.start}
 }
 
 func (p *parser) space() {
@@ -131,6 +137,9 @@ func (p *parser) values(seps, expected string) (out []value, err error) {
 	next := func() error {
 		if b.Len() == 0 {
 			return p.errorf(at, "expected %s", expected)
+		}
+		if p.alternatives++; p.alternatives > maxAlternatives {
+			return p.errorf(at, "too many values: %d are the limit", maxAlternatives)
 		}
 		out = append(out, value{b.String(), at})
 		b.Reset()
