@@ -39,6 +39,7 @@ var arrows = map[string]string{
 	"session/fault":            "jsonrpc",
 	"session/fault/payload":    "",
 	"session/filewatch":        "",
+	"session/history":          "session config failure mask offer secret store text",
 	"session/idle":             "",
 	"session/ingress":          "jsonrpc text",
 	"session/inputs":           "atomicfile config secret",

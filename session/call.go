@@ -55,7 +55,9 @@ type CallOptions struct {
 // is cancelled at the server. A JSON-RPC error is a *failure.Error of kind RpcError with code, message and data; a result that asks for input nobody
 // can give is one of kind NeedsInput. A tool call that the server did not take for its headers is made once more, by what
 // the server says of the tool now.
-func (s *Session) Call(ctx context.Context, method string, params json.RawMessage, o CallOptions) (rpc.Reply, error) {
+func (s *Session) Call(ctx context.Context, method string, params json.RawMessage, o CallOptions) (r rpc.Reply, err error) {
+	target, args := ofParams(method, params)
+	defer s.record(time.Now(), method, target, args, o, &r, &err)
 	if method == string(mcp.MethodToolsCall) {
 		if s.opts.AllowTool != nil {
 			if _, err := jsonrpc.Canonical(params); err != nil { // the server may see another name
@@ -294,7 +296,8 @@ func (s *Session) Received(frame []byte, tag any) {
 
 // CallTool calls a tool with args, an object or nil. A result with isError is not an error here: see IsError. With Options.ResultTTL
 // the result may be that of an earlier call, which Reply.Cached says.
-func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessage, o CallOptions) (rpc.Reply, error) {
+func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessage, o CallOptions) (r rpc.Reply, err error) {
+	defer s.record(time.Now(), string(mcp.MethodToolsCall), name, args, o, &r, &err)
 	params := append([]byte(`{"name":`), jsonrpc.Quote(name)...)
 	if len(args) > 0 {
 		if err := jsonrpc.Valid(args); err != nil {
@@ -306,7 +309,6 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 	if err != nil {
 		return rpc.Reply{}, err
 	}
-	var r rpc.Reply
 	if task {
 		r, err = s.callTool(ctx, name, append(params, `,"task":{}}`...), o)
 	} else {
@@ -319,9 +321,10 @@ func (s *Session) CallTool(ctx context.Context, name string, args json.RawMessag
 }
 
 // ReadResource reads a resource. That there is none is an error of kind NotFound.
-func (s *Session) ReadResource(ctx context.Context, uri string, o CallOptions) (rpc.Reply, error) {
+func (s *Session) ReadResource(ctx context.Context, uri string, o CallOptions) (r rpc.Reply, err error) {
+	defer s.record(time.Now(), string(mcp.MethodResourcesRead), uri, nil, o, &r, &err)
 	params := fmt.Appendf(nil, `{"uri":%s}`, jsonrpc.Quote(uri))
-	r, err := s.request(ctx, string(mcp.MethodResourcesRead), uri, params, nil, o)
+	r, err = s.request(ctx, string(mcp.MethodResourcesRead), uri, params, nil, o)
 	var e *failure.Error
 	if errors.As(err, &e) && e.Code != nil && (*e.Code == jsonrpc.CodeResourceNotFound || *e.Code == jsonrpc.CodeInvalidParams) {
 		e.Kind = failure.NotFound
@@ -330,12 +333,15 @@ func (s *Session) ReadResource(ctx context.Context, uri string, o CallOptions) (
 }
 
 // GetPrompt gets a prompt. That there is none, or that arguments are wrong, is an error of kind NotFound.
-func (s *Session) GetPrompt(ctx context.Context, name string, args map[string]string, o CallOptions) (rpc.Reply, error) {
+func (s *Session) GetPrompt(ctx context.Context, name string, args map[string]string, o CallOptions) (r rpc.Reply, err error) {
 	params := append([]byte(`{"name":`), jsonrpc.Quote(name)...)
+	var given json.RawMessage
 	if len(args) > 0 {
-		params = append(append(params, `,"arguments":`...), stringMap(args)...)
+		given = stringMap(args)
+		params = append(append(params, `,"arguments":`...), given...)
 	}
-	r, err := s.request(ctx, string(mcp.MethodPromptsGet), name, append(params, '}'), nil, o)
+	defer s.record(time.Now(), string(mcp.MethodPromptsGet), name, given, o, &r, &err)
+	r, err = s.request(ctx, string(mcp.MethodPromptsGet), name, append(params, '}'), nil, o)
 	var e *failure.Error
 	if errors.As(err, &e) && e.Code != nil && *e.Code == jsonrpc.CodeInvalidParams {
 		if _, ok := s.listed(offer.Prompts, name); !ok {

@@ -465,6 +465,9 @@ type Options struct {
 	// Serve answers requests of servers before roots and Pending do: a result, or an error; false if it does not know
 	// the method. ctx ends when the server cancels or the connection ends.
 	Serve func(ctx context.Context, s *Session, method string, params json.RawMessage) (json.RawMessage, *Fault, bool)
+	// Record is told of each tool call, prompt get and resource read that was sent, once it is over. It is called by the goroutine
+	// that made the call, which waits for it: it must return at once, and change nothing. Nil for nobody.
+	Record func(Made)
 
 	info  []byte
 	slots chan struct{} // held by calls; nil for no limit

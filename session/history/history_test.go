@@ -1,0 +1,389 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/rpc"
+)
+
+// asWriter makes a process of this test write that many calls into the file of the first argument.
+const asWriter = "MCPHUD_HISTORY_TEST_WRITER"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(asWriter); path != "" {
+		h := New(path, Usual)
+		for i := range 50 {
+			h.Record(made("tool", fmt.Sprintf(`{"pid":%d,"i":%d}`, os.Getpid(), i), `{"content":[]}`))
+			time.Sleep(time.Millisecond)
+		}
+		if err := h.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func made(tool, args, result string) session.Made {
+	return session.Made{
+		Server: config.Server{Name: "files", Transport: config.Stdio, Command: "server"}, Title: "files", Version: "2025-11-25", Transport: "stdio",
+		Info: json.RawMessage(`{"name":"files","version":"1.2"}`), Method: "tools/call", Target: tool, Arguments: json.RawMessage(args),
+		Started: time.Now(), Took: 12 * time.Millisecond, Reply: rpc.Reply{Result: json.RawMessage(result), Request: 1},
+	}
+}
+
+// keep writes calls and waits for the disk.
+func keep(t *testing.T, h *History, all ...session.Made) {
+	t.Helper()
+	for _, m := range all {
+		h.Record(m)
+	}
+	for until := time.Now().Add(30 * time.Second); h.Busy(); {
+		if time.Now().After(until) {
+			t.Fatal("calls still wait for the disk")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func all(t *testing.T, h *History, q Query) []Call {
+	t.Helper()
+	calls, err := h.List(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calls
+}
+
+func newHistory(t *testing.T, l Limits) *History {
+	h := New(filepath.Join(t.TempDir(), "state", "history.db"), l)
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
+
+// What was called is there after a restart, with everything about it, in a file that nobody else can read.
+func TestCallsSurvive(t *testing.T) {
+	ctx := context.Background()
+	h := newHistory(t, Usual)
+	if calls := all(t, h, Query{}); len(calls) != 0 {
+		t.Fatalf("%v", calls)
+	}
+	if _, err := os.Stat(h.Path()); err == nil {
+		t.Error("reading made the file")
+	}
+	code := int64(-32602)
+	refused := made("b", `{"x":2}`, ``)
+	refused.Err = &failure.Error{Kind: failure.RpcError, Code: &code, Message: "invalid x"}
+	late := made("b", `{}`, ``)
+	late.Err = &failure.Error{Kind: failure.Timeout, Message: "no answer"}
+	stopped := made("b", `{}`, ``)
+	stopped.Err = fmt.Errorf("it was: %w", context.Canceled)
+	large := `{"content":[{"type":"text","text":"` + strings.Repeat("words ", 10_000) + `"}]}`
+	keep(t, h, made("a", `{"n":12345678901234567890.10}`, large), refused, late, stopped, made("c", ``, `{"isError":true,"content":[]}`))
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h = New(h.Path(), Usual)
+	defer h.Close()
+	calls := all(t, h, Query{})
+	var verdicts []string
+	for _, c := range calls {
+		verdicts = append(verdicts, c.Verdict)
+	}
+	if got := strings.Join(verdicts, " "); got != "isError cancelled timeout error ok" {
+		t.Fatal(got)
+	}
+	first, second := calls[4], calls[3]
+	if string(first.Arguments) != `{"n":12345678901234567890.10}` || first.Took != 12 || first.Size != int64(len(large)) || first.Server.Info != "files 1.2" ||
+		first.Server.Protocol != "2025-11-25" || time.Since(first.At.Time) > time.Minute {
+		t.Errorf("%+v", first)
+	}
+	if second.Code == nil || *second.Code != code || second.Message != "invalid x" || second.Kept {
+		t.Errorf("%+v", second)
+	}
+	if b, err := h.Result(ctx, first); err != nil || string(b) != large {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if info, err := os.Stat(h.Path()); err != nil || info.Mode().Perm() != 0o600 || info.Size() > 50_000 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if c, err := h.Earlier(ctx, calls[1]); err != nil || c.ID != calls[2].ID {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if found := all(t, h, Query{Search: "INVALID b"}); len(found) != 1 || found[0].ID != second.ID {
+		t.Errorf("%+v", found)
+	}
+	if found := all(t, h, Query{Search: "%"}); len(found) != 0 {
+		t.Errorf("%+v", found)
+	}
+}
+
+// Nothing secret is in the file, whatever says that it is.
+func TestSecretsAreNotWritten(t *testing.T) {
+	h := newHistory(t, Usual)
+	withSchema := made("s", `{"pin":"hunter2","x":1}`, `{"structuredContent":{"pin":"hunter2"}}`)
+	withSchema.Schema = json.RawMessage(`{"properties":{"pin":{"format":"password"}}}`)
+	meta := made("m", `{}`, `{}`)
+	meta.Meta = json.RawMessage(`{"com.example/token":"hunter2"}`)
+	uri := made("https://ada:hunter2@example.com/?api_key=hunter2", ``, `{"contents":[{"uri":"https://ada:hunter2@example.com/","text":"{\"token\":\"hunter2\"}"}]}`)
+	uri.Method = "resources/read"
+	failed := made("f", `{}`, ``)
+	failed.Err = errors.New("GET https://ada:hunter2@example.com/: refused")
+	unnamed := made("u", `{}`, `{}`)
+	unnamed.Server = config.OfCommand("server", "--token", "hunter2", "--api-key=hunter2")
+	unnamed.Server.Env = map[string]string{"X": "hunter2"}
+	keep(t, h, made("a", `{"list":[{"api_key":"hunter2"}],"text":"Bearer hunter2hunter2"}`, `{"content":[{"type":"text","text":"{\"password\":\"hunter2\"}"}],"structuredContent":{"secret":"hunter2"}}`),
+		withSchema, meta, uri, failed, unnamed)
+	if err := errors.Join(h.Err(), h.Close()); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(h.Path() + "*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := bytes.Index(b, []byte("hunter2")); i >= 0 {
+			t.Errorf("%s: %q", f, b[max(i-100, 0):i+50])
+		}
+	}
+	h = New(h.Path(), Usual)
+	defer h.Close()
+	want := []string{"", "", "/uri", "/meta/com.example~1token", "/arguments/pin", "/arguments/list/0/api_key /arguments/text"}
+	for i, c := range all(t, h, Query{}) {
+		if got := strings.Join(c.Secrets, " "); got != want[i] {
+			t.Errorf("%s: secrets %q, want %q", c.Target, got, want[i])
+		}
+	}
+	if s := all(t, h, Query{})[0].Server; !s.Partial {
+		t.Errorf("a server with secrets can be called again: %+v", s)
+	}
+}
+
+// The oldest calls go; what is pinned or has a name stays.
+func TestBounds(t *testing.T) {
+	ctx := context.Background()
+	h := newHistory(t, Limits{Calls: 10, Bytes: 100_000, Age: time.Hour})
+	for i := range 3 {
+		keep(t, h, made(fmt.Sprint("kept", i), `{}`, `{}`))
+	}
+	for _, err := range []error{h.Pin(ctx, 1, true), h.Rename(ctx, 2, "smoke"), h.Annotate(ctx, 3, "as documented")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := made("old", `{}`, `{}`)
+	old.Started = time.Now().Add(-2 * time.Hour)
+	keep(t, h, old)
+	for i := range 20 {
+		keep(t, h, made("many", fmt.Sprintf(`{"i":%d}`, i), `{}`))
+	}
+	calls := all(t, h, Query{})
+	if len(calls) != 12 || calls[10].Name != "smoke" || !calls[11].Pinned || calls[9].Target != "many" {
+		t.Fatalf("%d calls: %+v", len(calls), calls[9:])
+	}
+	noise := func(i int) string { // does not compress
+		var b strings.Builder
+		for j := range 2000 {
+			fmt.Fprintf(&b, "%x", uint64(i+1)*uint64(j+1)*0x9e3779b97f4a7c15)
+		}
+		return `{"x":"` + b.String() + `"}`
+	}
+	for i := range 20 {
+		keep(t, h, made("large", `{}`, noise(i)))
+	}
+	calls = all(t, h, Query{})
+	if len(calls) >= 12 || len(calls) < 6 || !calls[0].Kept {
+		t.Errorf("%d calls", len(calls))
+	}
+	if b, err := h.Result(ctx, calls[0]); err != nil || string(b) != noise(19) {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	keep(t, h, made("huge", `{}`, `{"x":"`+strings.Repeat("x", maxResult)+`"}`), made("wide", `{"x":"`+strings.Repeat("x", maxArguments)+`"}`, `{}`))
+	calls = all(t, h, Query{})
+	if c := calls[1]; c.Kept || len(c.Hash) != 64 || c.Size < maxResult {
+		t.Errorf("%+v", c)
+	}
+	if c := calls[0]; c.Arguments != nil || len(c.Secrets) != 1 {
+		t.Errorf("%+v", c)
+	}
+	if err := h.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNamesNotesAndClear(t *testing.T) {
+	ctx := context.Background()
+	h := newHistory(t, Usual)
+	other := made("z", `{}`, `{"secretly":"BANANA"}`)
+	other.Server.Name = "other"
+	keep(t, h, made("a", `{}`, `{}`), made("b", `{}`, `{}`), other)
+	if err := h.Rename(ctx, 1, "smoke"); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"12", "a b", "../x", ".x", "-x", "a/b", "x\x00", strings.Repeat("x", 101)} {
+		if h.Rename(ctx, 2, bad) == nil {
+			t.Errorf("%q is a name", bad)
+		}
+	}
+	if err := h.Rename(ctx, 2, "smoke"); err == nil || !strings.Contains(err.Error(), "call 1") {
+		t.Error(err)
+	}
+	if err := h.Pin(ctx, 99, true); !errors.Is(err, ErrNone) {
+		t.Error(err)
+	}
+	for word, id := range map[string]int64{"smoke": 1, "2": 2, "last": 3} {
+		if c, err := h.Find(ctx, word); err != nil || c.ID != id {
+			t.Errorf("%s: %+v, %v", word, c, err)
+		}
+	}
+	if _, err := h.Find(ctx, "nix"); !errors.Is(err, ErrNone) {
+		t.Error(err)
+	}
+	if err := h.Delete(ctx, 2); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := h.Clear(ctx, "other"); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if b, err := os.ReadFile(h.Path()); err != nil || bytes.Contains(b, []byte("BANANA")) {
+		t.Errorf("a cleared call is still in the file; %v", err)
+	}
+	if calls := all(t, h, Query{}); len(calls) != 1 || calls[0].Name != "smoke" {
+		t.Errorf("%+v", calls)
+	}
+	if n, err := h.Clear(ctx, ""); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+}
+
+// Several processes write at once, and nothing is lost.
+func TestProcesses(t *testing.T) {
+	h := newHistory(t, Usual)
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env = append(os.Environ(), asWriter+"="+h.Path())
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	if calls := all(t, h, Query{}); len(calls) != 150 {
+		t.Errorf("%d calls; want 150", len(calls))
+	}
+}
+
+// A file that is not a database, a folder that cannot be written and a file that another process holds: callers go on, and hear of it.
+func TestBrokenFiles(t *testing.T) {
+	t.Run("damaged", func(t *testing.T) {
+		h := newHistory(t, Usual)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(h.Path()), 0o700), os.WriteFile(h.Path(), bytes.Repeat([]byte("no database "), 1000), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		keep(t, h, made("a", `{}`, `{}`))
+		if err := h.Err(); err == nil || !strings.Contains(err.Error(), "remove it") {
+			t.Error(err)
+		}
+		if _, err := h.List(context.Background(), Query{}); err == nil {
+			t.Error("a damaged file was read")
+		}
+		if err := os.Remove(h.Path()); err != nil {
+			t.Fatal(err)
+		}
+		keep(t, h, made("a", `{}`, `{}`))
+		if err := h.Err(); err != nil {
+			t.Errorf("after the file was removed: %v", err)
+		}
+	})
+	t.Run("no folder", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h := New(filepath.Join(file, "history.db"), Usual)
+		keep(t, h, made("a", `{}`, `{}`))
+		if err := h.Close(); err == nil || !strings.Contains(err.Error(), "cannot open the history") {
+			t.Error(err)
+		}
+	})
+	t.Run("full", func(t *testing.T) {
+		h := newHistory(t, Usual)
+		keep(t, h, made("a", `{}`, `{}`))
+		h.db.SetMaxOpenConns(1)
+		if _, err := h.db.Exec(`PRAGMA max_page_count = 1`); err != nil { // as many as there are
+			t.Fatal(err)
+		}
+		h.Record(made("b", `{}`, `{"x":"`+strings.Repeat("0123456789abcdef", 100)+`"}`))
+		keep(t, h, made("b", `{}`, `{"x":"`+strings.Repeat("fedcba9876543210", 200)+`"}`))
+		if err := h.Err(); err == nil || !strings.Contains(err.Error(), "full") {
+			t.Error(err)
+		}
+		if calls := all(t, h, Query{}); len(calls) == 0 || calls[len(calls)-1].Target != "a" {
+			t.Errorf("%+v", calls)
+		}
+	})
+	t.Run("held", func(t *testing.T) {
+		h := newHistory(t, Usual)
+		keep(t, h, made("a", `{}`, `{}`))
+		other := New(h.Path(), Usual)
+		db, err := other.database(context.Background(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx, err := db.BeginTx(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := time.Now()
+		h.Record(made("b", `{}`, `{}`))
+		if took := time.Since(before); took > time.Second {
+			t.Errorf("recording a call took %v", took)
+		}
+		if calls := all(t, h, Query{}); len(calls) != 1 {
+			t.Errorf("%d calls can be read while another process writes", len(calls))
+		}
+		keep(t, h)
+		if err := h.Err(); err == nil || !strings.Contains(err.Error(), "another process holds it") {
+			t.Error(err)
+		}
+		if err := errors.Join(tx.Rollback(), other.Close()); err != nil {
+			t.Fatal(err)
+		}
+		keep(t, h, made("c", `{}`, `{}`))
+		if err := h.Err(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A nil history, for those who want none, does nothing.
+func TestNoHistory(t *testing.T) {
+	h := New("", Usual)
+	h.Record(made("a", `{}`, `{}`))
+	if calls := all(t, h, Query{}); calls != nil || h.Close() != nil || h.Err() != nil || h.Busy() || h.Path() != "" || h.Rev() != 0 {
+		t.Error("it keeps something")
+	}
+}

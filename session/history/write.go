@@ -1,0 +1,236 @@
+package history
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/mcphud/mcphud/session/store"
+)
+
+// add writes calls in one transaction, and removes what is beyond the limits.
+func (h *History) add(ctx context.Context, entries []entry) error {
+	return h.write(ctx, func(tx *sql.Tx) error {
+		for _, e := range entries {
+			about, err := json.Marshal(e.Server)
+			if err != nil {
+				return err
+			}
+			if e.result != nil {
+				if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO results VALUES (?, ?)`, e.Hash, pack(e.result)); err != nil {
+					return err
+				}
+			}
+			_, err = tx.ExecContext(ctx, `INSERT INTO calls (at, took, identity, server, about, method, target, arguments, meta, timeout, secrets, verdict, code, message, size, hash)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				e.At.UnixMilli(), e.Took, e.Server.identity, e.Server.Name, string(about), e.Method, e.Target, pack(e.Arguments), pack(e.Meta), int64(e.Timeout),
+				strings.Join(e.Secrets, "\n"), e.Verdict, e.Code, e.Message, e.Size, e.Hash)
+			if err != nil {
+				return err
+			}
+		}
+		return h.prune(ctx, tx)
+	})
+}
+
+// write runs f in a transaction.
+func (h *History) write(ctx context.Context, f func(*sql.Tx) error) error {
+	db, err := h.database(ctx, true)
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return h.wrong("write", err)
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
+	if err := f(tx); err != nil {
+		return h.wrong("write", err)
+	}
+	if err := tx.Commit(); err != nil {
+		return h.wrong("write", err)
+	}
+	h.rev.Add(1)
+	return nil
+}
+
+// free are calls that the limits apply to.
+const free = `pinned = 0 AND name = ''`
+
+// prune removes the oldest calls beyond the limits, and results that no call has any more.
+func (h *History) prune(ctx context.Context, tx *sql.Tx) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE `+free+` AND at < ?`, time.Now().Add(-h.limits.Age).UnixMilli()); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE `+free+` ORDER BY id DESC LIMIT -1 OFFSET ?)`, h.limits.Calls); err != nil {
+		return err
+	}
+	for {
+		if err := sweep(ctx, tx); err != nil {
+			return err
+		}
+		var total, left int64
+		err := tx.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(length(body)), 0) FROM results)
+			+ (SELECT coalesce(sum(coalesce(length(arguments), 0) + coalesce(length(meta), 0) + length(target)), 0) FROM calls), (SELECT count(*) FROM calls WHERE `+free+`)`).Scan(&total, &left)
+		if err != nil || total <= h.limits.Bytes || left == 0 {
+			return err
+		}
+		// an eighth at a time
+		if _, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE `+free+` ORDER BY id LIMIT ?)`, max(left/8, 1)); err != nil {
+			return err
+		}
+	}
+}
+
+// sweep removes results that no call has.
+func sweep(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM results WHERE hash NOT IN (SELECT hash FROM calls)`)
+	return err
+}
+
+// ErrNone says that there is no such call.
+var ErrNone = errors.New("there is no such call in the history")
+
+// change updates one call.
+func (h *History) change(ctx context.Context, id int64, set string, args ...any) error {
+	return h.write(ctx, func(tx *sql.Tx) error {
+		r, err := tx.ExecContext(ctx, `UPDATE calls SET `+set+` WHERE id = ?`, append(args, id)...)
+		if err != nil {
+			return err
+		}
+		if n, err := r.RowsAffected(); err == nil && n == 0 {
+			return ErrNone
+		}
+		return err
+	})
+}
+
+// Pin keeps a call for good, or no longer.
+func (h *History) Pin(ctx context.Context, id int64, pinned bool) error {
+	return h.change(ctx, id, `pinned = ?`, pinned)
+}
+
+// Annotate sets the note of a call, "" for none.
+func (h *History) Annotate(ctx context.Context, id int64, note string) error {
+	if len(note) > maxText {
+		return fmt.Errorf("a note has at most %d bytes", maxText)
+	}
+	return h.change(ctx, id, `note = ?`, note)
+}
+
+// Rename names a call, or takes its name away. A call with a name is kept for good.
+func (h *History) Rename(ctx context.Context, id int64, name string) error {
+	if err := CheckName(name); name != "" && err != nil {
+		return err
+	}
+	if other, err := h.Named(ctx, name); name != "" && err == nil && other.ID != id {
+		return fmt.Errorf("the name %q is that of call %d", name, other.ID)
+	}
+	return h.change(ctx, id, `name = ?`, name)
+}
+
+// CheckName says what is wrong with the name of a call: one word, and not a number, so that it also can be the name of a file.
+func CheckName(name string) error {
+	digits := true
+	for i, r := range name {
+		ok := r == '-' || r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r)
+		if !ok || i == 0 && (r == '.' || r == '-') {
+			return fmt.Errorf("%q cannot be a name: letters, digits, - _ and . are, and no - or . in front", name)
+		}
+		digits = digits && unicode.IsDigit(r)
+	}
+	if digits || len(name) > 100 {
+		return fmt.Errorf("%q cannot be a name: it has a letter, and at most 100 bytes", name)
+	}
+	return nil
+}
+
+// Delete removes calls.
+func (h *History) Delete(ctx context.Context, ids ...int64) error {
+	return h.write(ctx, func(tx *sql.Tx) error {
+		for _, id := range ids {
+			r, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE id = ?`, id)
+			if err != nil {
+				return err
+			}
+			if n, err := r.RowsAffected(); err == nil && n == 0 {
+				return fmt.Errorf("%w: %d", ErrNone, id)
+			}
+		}
+		return sweep(ctx, tx)
+	})
+}
+
+// Clear removes all calls, or those of the servers of one name, also pinned ones, and says how many. Nothing of them is left in the
+// file.
+func (h *History) Clear(ctx context.Context, server string) (n int64, err error) {
+	db, err := h.database(ctx, false)
+	if err != nil || db == nil {
+		return 0, err
+	}
+	err = h.write(ctx, func(tx *sql.Tx) error {
+		r, err := tx.ExecContext(ctx, `DELETE FROM calls WHERE ? = '' OR server = ?`, server, server)
+		if err != nil {
+			return err
+		}
+		if n, err = r.RowsAffected(); err != nil {
+			return err
+		}
+		return sweep(ctx, tx)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, h.wrong("shrink", vacuum(ctx, db))
+}
+
+func vacuum(ctx context.Context, db *store.DB) error {
+	if _, err := db.ExecContext(ctx, `VACUUM`); err != nil {
+		return err
+	}
+	_, err := db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	return err
+}
+
+// packed is the size from which values are compressed.
+const packed = 4 << 10
+
+// pack is a value as it is written: as it is, or compressed.
+func pack(value []byte) []byte {
+	if len(value) < packed {
+		return slices.Clip(value)
+	}
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil { // the level is valid
+		return value
+	}
+	_, _ = w.Write(value) // to memory
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// unpack reads what pack made. JSON does not begin like a compressed file.
+func unpack(b []byte) ([]byte, error) {
+	if !bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
+		return b, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, fmt.Errorf("a value in the history is damaged: %w", err)
+	}
+	out, err := io.ReadAll(io.LimitReader(r, 2*maxResult))
+	if err != nil {
+		return nil, fmt.Errorf("a value in the history is damaged: %w", err)
+	}
+	return out, nil
+}

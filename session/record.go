@@ -1,0 +1,76 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
+)
+
+// Made is a tool call, a prompt's get or a resource's read that was sent and is over, as [Options.Record] gets it.
+type Made struct {
+	Server    config.Server // as it was registered
+	Title     string
+	Info      json.RawMessage // serverInfo as sent, nil if there is none
+	Version   string          // protocol version
+	Transport string
+
+	Method string // tools/call, prompts/get or resources/read
+	Target string // the name, or the URI
+	// Arguments is params.arguments, nil for none; Schema describes them, nil where nothing does. Meta is what was added to
+	// params._meta for this call.
+	Arguments, Schema, Meta json.RawMessage
+	Timeout                 time.Duration // that this call was given, 0 for the usual one
+
+	Started time.Time
+	Took    time.Duration
+	Reply   rpc.Reply
+	Err     error
+}
+
+// recorded are the methods that Options.Record is told of.
+func recorded(method string) bool {
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodToolsCall, mcp.MethodPromptsGet, mcp.MethodResourcesRead:
+		return true
+	}
+	return false
+}
+
+// record gives a call that is over to Options.Record, unless nothing was sent. It is deferred, so that r and err are what the caller
+// gets.
+func (s *Session) record(started time.Time, method, target string, args json.RawMessage, o CallOptions, r *rpc.Reply, err *error) {
+	if s.opts.Record == nil || o.hidden || !recorded(method) || !r.Cached.IsZero() || r.Request == 0 {
+		return
+	}
+	st := s.Status()
+	m := Made{
+		Server: s.cfg, Title: s.Title(), Info: st.ServerInfo, Version: st.Version, Transport: st.Transport,
+		Method: method, Target: target, Arguments: args, Meta: o.Meta, Timeout: o.Timeout,
+		Started: started, Took: r.Took, Reply: *r, Err: *err,
+	}
+	if m.Took == 0 {
+		m.Took = time.Since(started)
+	}
+	if method == string(mcp.MethodToolsCall) {
+		it, _ := s.listed(offer.Tools, target)
+		m.Schema = it.InputSchema
+	}
+	s.opts.Record(m)
+}
+
+// ofParams is the target and the arguments in the params of a method that is recorded.
+func ofParams(method string, params json.RawMessage) (target string, args json.RawMessage) {
+	if !recorded(method) {
+		return "", nil
+	}
+	if method == string(mcp.MethodResourcesRead) {
+		return jsonrpc.GetString(params, "uri"), nil
+	}
+	return jsonrpc.GetString(params, "name"), jsonrpc.Get(params, "arguments")
+}
