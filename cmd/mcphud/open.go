@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/importer"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
@@ -120,11 +121,22 @@ func (a *app) openUI(ctx context.Context, f *importer.File) error {
 	}()
 	name := filepath.Base(f.Name)
 	return tui.Run(ctx, tui.Config{
-		Views: views.Watch(views.Foreign{Empty: func() (what, next string) { return nothingIn(name, f.Progress()) }}), Sessions: m,
-		Idle: func() string { return "open " + name + readState(f.Progress()) }, Changed: changed,
+		Views: views.Watch(views.Foreign{
+			Empty: func() (what, next string) { return nothingIn(name, f.Progress()) },
+			Over:  func() bool { return f.Progress().Done && quiet(f.Journal) },
+		}),
+		Sessions: m,
+		Idle:     func() string { return "open " + name + readState(f.Progress()) }, Changed: changed,
 		Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
 		NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
 	})
+}
+
+// quiet is whether nothing was written to a file for so long that nobody writes to it any more.
+func quiet(j *journal.Journal) bool {
+	const long = time.Minute
+	e, ok := j.Get(j.First() + uint64(j.Len()) - 1)
+	return ok && time.Since(e.Time) > long
 }
 
 // readState is what the status line says of reading a file, behind its name.
