@@ -5,12 +5,14 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/delegate"
 	"github.com/mcphud/mcphud/agentsrv/front"
+	"github.com/mcphud/mcphud/agentsrv/telemetry"
 	"github.com/mcphud/mcphud/session/ingress"
 )
 
 // calls lets the agent call others.
 func (a *Agent) calls(p *parts) error {
 	d, err := delegate.New(delegate.Options{
+		Trace:  telemetry.Request,
 		Router: a.o.Router,
 		Hops: func(ctx context.Context) int {
 			if x := front.From(ctx); x != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/tenant"
 	"github.com/mcphud/mcphud/session/agentclient"
+	"github.com/mcphud/mcphud/session/telemetry"
 )
 
 // Profile is what the agent is there for.
@@ -94,7 +95,8 @@ type Options struct {
 	Model    Model // what ask_agent asks, if anything
 	// Router is through which call_agent reaches other agents.
 	Router agentclient.Options
-	OTLP   string // base URL of an OTLP/HTTP collector, "" for none
+	OTLP   string         // base URL of an OTLP/HTTP collector, "" for none
+	Sink   telemetry.Sink // gets spans beside the collector, nil for nobody
 
 	Logger *slog.Logger // nil discards
 }

@@ -97,7 +97,7 @@ func (a *Agent) public() map[string]http.Handler {
 // shown is what the pages for operators tell about the parts.
 func (a *Agent) shown() telemetry.Options {
 	return telemetry.Options{
-		Name: a.o.Name, Version: a.o.Version, OTLP: a.o.OTLP, Logger: a.log,
+		Name: a.o.Name, Version: a.o.Version, OTLP: a.o.OTLP, Sink: a.o.Sink, Logger: a.log,
 		Known: func(tool string) bool { _, ok := a.schemaOf(tool); return ok },
 		Queue: func() telemetry.Queue {
 			s := a.queue.Status()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/mcphud/mcphud/proxy/access"
 	"github.com/mcphud/mcphud/proxy/audit"
@@ -53,11 +54,19 @@ func (r *Router) newPolicy() (err error) {
 
 // outer are the middlewares before a body is read, outermost first.
 func (p *policy) outer() []flow.Middleware {
-	out := []flow.Middleware{p.metrics.Middleware, p.guard.Middleware, p.faults.Middleware}
+	out := []flow.Middleware{p.metrics.Middleware, p.guard.Middleware, known, p.faults.Middleware}
 	if p.audit != nil {
 		out = append([]flow.Middleware{p.audit.Middleware}, out...)
 	}
 	return out
+}
+
+// known notes when it was clear who calls.
+func known(next flow.Handler) flow.Handler {
+	return func(c *flow.Call) {
+		c.Authorized = time.Now()
+		next(c)
+	}
 }
 
 // refuse answers a caller who is not authenticated, on a path that is not an agent's. Metrics and audit record it as on

@@ -87,7 +87,10 @@ func New(o Options) (*Router, error) {
 	}
 	r.own = r.pages()
 	r.merge()
-	inner := flow.Chain(func(c *flow.Call) { c.Target(c) }, append(r.policy.inner(), o.Inner...)...)
+	inner := flow.Chain(func(c *flow.Call) {
+		c.Routed = time.Now()
+		c.Target(c)
+	}, append(r.policy.inner(), o.Inner...)...)
 	r.chain = flow.Chain(r.ingress(inner), append(r.policy.outer(), o.Outer...)...)
 	// Changes wait until the first table is in force.
 	r.apply.Lock()

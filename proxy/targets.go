@@ -109,6 +109,7 @@ func (r *Router) upstream(route *routes.Route) flow.Upstream {
 			up = flow.Broken(fmt.Errorf("cannot start its process: %w", err))
 		}
 	}
+	up = flow.Timed(up)
 	wrap := append(r.policy.wrap(), r.o.Wrap...)
 	for i := len(wrap) - 1; i >= 0; i-- {
 		up = wrap[i](route, up)

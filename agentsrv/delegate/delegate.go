@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/agentclient"
+	"github.com/mcphud/mcphud/session/journal/trace"
 )
 
 // Tool is the name of the tool.
@@ -40,6 +41,9 @@ type Options struct {
 	// for: the agent that is called may call this one. nil runs it as it is.
 	Wait func(ctx context.Context, f func())
 
+	// Trace begins a step of a trace, which the function ends; nil for none.
+	Trace func(ctx context.Context, name string, attrs map[string]string) (ended func(error))
+
 	Timeout time.Duration // of a call; default 2 min
 }
 
@@ -58,6 +62,9 @@ func New(o Options) (*Delegate, error) {
 	}
 	if o.Wait == nil {
 		o.Wait = func(_ context.Context, f func()) { f() }
+	}
+	if o.Trace == nil {
+		o.Trace = func(context.Context, string, map[string]string) func(error) { return func(error) {} }
 	}
 	client, err := agentclient.New(o.Router)
 	if err != nil {
@@ -98,7 +105,9 @@ func (d *Delegate) call(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallTo
 		if string(in.Args) == "null" {
 			in.Args = nil
 		}
+		end := d.o.Trace(ctx, Tool, map[string]string{trace.AttrAgent: in.Agent, trace.AttrTool: in.Tool})
 		raw, err = d.client.CallTool(ctx, in.Agent, in.Tool, in.Args)
+		end(err)
 	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx) // nobody waits for the answer; the queue says why

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
+	spans "github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/telemetry"
@@ -37,6 +38,7 @@ type request struct {
 	tool   string     // as the client says
 	tenant atomic.Pointer[string]
 	queued atomic.Bool // Queued counts and logs it
+	steps  steps
 }
 
 type requestKey struct{}
@@ -80,8 +82,8 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 	began := time.Now()
 	name, meta := about(x.Params, s.param)
 	parent := remote(x.Header, meta)
-	r := &request{tool: name}
-	if t.tracer == nil {
+	r := &request{tool: name, steps: steps{t.o.Sink}}
+	if !t.export.Wants(parent) {
 		ctx = trace.ContextWithSpanContext(ctx, telemetry.Local(parent))
 	} else {
 		ctx, r.span = t.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, parent), s.span,
@@ -95,6 +97,9 @@ func (t *Telemetry) trace(ctx context.Context, x *front.Exchange, s subject, nex
 	defer func() { t.done(ctx, x, r, kind, time.Since(began)) }()
 	result, err = next(ctx, x)
 	kind = failure(result, err)
+	if r.span != nil {
+		r.span.SetAttributes(attribute.Int(spans.AttrIn, len(x.Params)), attribute.Int(spans.AttrOut, len(result)))
+	}
 	return result, err
 }
 

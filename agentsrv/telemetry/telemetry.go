@@ -34,6 +34,9 @@ type Options struct {
 	// OTEL_EXPORTER_OTLP_ENDPOINT and its like; where those are not set either, nothing is exported.
 	OTLP string
 
+	// Sink gets the spans beside the collector, or without one, with the steps of each call; nil for nobody.
+	Sink telemetry.Sink
+
 	Known    func(tool string) bool // is there such a tool? Others are counted together as "unknown"
 	Queue    func() Queue
 	Sessions func() int
@@ -75,7 +78,7 @@ func (t *Telemetry) ready() bool {
 }
 
 func (t *Telemetry) open() {
-	t.export = telemetry.Open(telemetry.Options{Name: t.o.Name, Version: t.o.Version, Scope: scope, OTLP: t.o.OTLP, Logger: t.o.Logger})
+	t.export = telemetry.Open(telemetry.Options{Name: t.o.Name, Version: t.o.Version, Scope: scope, OTLP: t.o.OTLP, Sink: t.o.Sink, Logger: t.o.Logger})
 	t.tracer = t.export.Tracer
 	var err error
 	if t.metrics, err = t.newMetrics(); err != nil {

@@ -3,11 +3,13 @@ package telemetry
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	spans "github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/telemetry"
@@ -33,6 +35,24 @@ func Trace(ctx context.Context, name string, attrs map[string]string) (context.C
 			span.SetStatus(codes.Error, clip(mask.Text(err.Error())))
 		}
 		span.End()
+	}
+}
+
+// Request tells the sink of a request to somebody else, from now until what is returned is called. What that one does for it belongs
+// to the same span as before: collectors see it there.
+func Request(ctx context.Context, name string, attrs map[string]string) (ended func(error)) {
+	r := requestOf(ctx)
+	if r == nil || r.span == nil {
+		return func(error) {}
+	}
+	began := time.Now()
+	return func(err error) {
+		s := step(trace.SpanContextFromContext(ctx), name, began, time.Now(), err != nil)
+		s.Kind, s.Attributes = spans.KindClient, map[string]any{}
+		for k, v := range attrs {
+			s.Attributes[k] = clip(v)
+		}
+		r.steps.take(s)
 	}
 }
 

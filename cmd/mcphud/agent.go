@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session/agentclient"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/listen"
@@ -92,6 +94,13 @@ func (a *app) agent(ctx context.Context, cmd *cobra.Command, s *agentSettings) e
 	if r.of("max-request-size").from.Source == "default" {
 		o.MaxRequest = 0 // bodies and lines have each their own default
 	}
+	t, err := tap.Open(tap.Options{Name: cmp.Or(s.name, "agent"), Kind: tap.Agent})
+	if err != nil {
+		log.Warn("mcphud tap cannot watch this agent", "error", err.Error())
+	} else {
+		o.Sink = t
+	}
+	defer func() { _ = t.Close() }() // its socket is gone either way
 	agent, err := agentsrv.New(o)
 	if err != nil {
 		return agentError(err)

@@ -18,6 +18,7 @@ type Call struct {
 	Request
 	Message
 	Outcome
+	Steps
 
 	Route  *routes.Route // set by the ingress
 	Target Handler       // serves the call in the end; set by the ingress
@@ -46,6 +47,9 @@ type Message struct {
 // Outcome is what came of the call, for metrics and audit when it is over. Whoever answers writes it.
 type Outcome struct {
 	Trace    string                // id of the trace that the call belongs to, "" if there is none
+	Parent   [8]byte               // id of the span that the call is made in, zero if there is none
+	Span     [8]byte               // id of the call's own span, zero if it has none yet
+	Sampled  bool                  // spans of the trace are recorded
 	Session  string                // hash of the session's id that is safe to log, "" without a session
 	Status   int                   // HTTP status of the answer, 0 before it began
 	Sent     int64                 // bytes of the answer's body

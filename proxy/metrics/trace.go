@@ -63,7 +63,7 @@ func (m *Metrics) Trace(next flow.Handler) flow.Handler {
 		if m.tracer == nil {
 			if named {
 				if parent := telemetry.Remote(c.R.Header, c.Params.Trace, c.Params.State); parent.IsValid() {
-					c.Trace = parent.TraceID().String()
+					belongs(c, parent)
 				}
 			}
 			next(c)
@@ -75,7 +75,8 @@ func (m *Metrics) Trace(next flow.Handler) flow.Handler {
 		}
 		ctx := trace.ContextWithRemoteSpanContext(context.Background(), parent)
 		ctx, span := m.tracer.Start(ctx, "mcp.router.forward", trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(c.Began))
-		c.Trace = span.SpanContext().TraceID().String()
+		c.Trace, c.Parent = span.SpanContext().TraceID().String(), parent.SpanID()
+		c.Span, c.Sampled = span.SpanContext().SpanID(), span.SpanContext().IsSampled()
 		delete(c.R.Header, "Tracestate")
 		propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(c.R.Header))
 		defer end(span, c) // also when the forwarder ends a connection by a panic
@@ -84,6 +85,11 @@ func (m *Metrics) Trace(next flow.Handler) flow.Handler {
 		}
 		next(c)
 	}
+}
+
+// belongs notes which trace a call belongs to.
+func belongs(c *flow.Call, parent trace.SpanContext) {
+	c.Trace, c.Parent, c.Sampled = parent.TraceID().String(), parent.SpanID(), parent.IsSampled()
 }
 
 // steps makes events of the span of what the router does with a call: it received it, found it valid and its agent in the table,

@@ -21,6 +21,9 @@ const maxBatch = 256
 
 // complete turns a record into entries, with secrets masked. It does not change the record's body.
 func complete(rec *record) (out []full) {
+	if rec.spans != nil {
+		return spans(rec)
+	}
 	if !rec.sse {
 		return entries(rec, rec.body, rec.size > len(rec.body))
 	}

@@ -23,6 +23,7 @@ type Exchange struct {
 	server   string
 	conn     uint64
 	id       string // of the request
+	trace    string // id of the trace that it belongs to, "" if there is none
 	status   int
 	kind     bodyKind
 	buf      []byte // what was written and is not a record yet
@@ -57,7 +58,7 @@ func (p *Producer) Exchange(agent, session string) *Exchange {
 }
 
 func (x *Exchange) entry(d journal.Dir, k journal.Kind) journal.Entry {
-	return journal.Entry{Server: x.server, Conn: x.conn, Dir: d, Kind: k}
+	return journal.Entry{Server: x.server, Conn: x.conn, Dir: d, Kind: k, Trace: x.trace}
 }
 
 // Request records the client's request: the head of r, and body. id is the id of the message in body as on the wire, nil if

@@ -23,6 +23,7 @@ import (
 // Joiner reads all producers of this user.
 type Joiner struct {
 	dirs    []string
+	only    func(trace string) bool // which entries are taken; nil for all
 	ctx     context.Context
 	stop    context.CancelFunc
 	merge   *merger
@@ -52,12 +53,17 @@ type joined struct {
 // producers and reconnects to lost ones until ctx ends or Close is called. j gets a State entry when a producer joins and
 // when it ends.
 func Join(ctx context.Context, j *journal.Journal, dirs ...string) *Joiner {
+	return JoinTraces(ctx, j, nil, dirs...)
+}
+
+// JoinTraces is Join for the entries of some traces only, beside what j has otherwise: who comes and goes is not noted.
+func JoinTraces(ctx context.Context, j *journal.Journal, only func(trace string) bool, dirs ...string) *Joiner {
 	if len(dirs) == 0 {
 		dirs = socket.Dirs()
 	}
 	ctx, stop := context.WithCancel(ctx)
 	t := &Joiner{
-		dirs: dirs, ctx: ctx, stop: stop, merge: newMerger(j), scanned: make(chan struct{}),
+		dirs: dirs, only: only, ctx: ctx, stop: stop, merge: newMerger(j), scanned: make(chan struct{}),
 		known: map[string]*joined{}, labels: map[string]bool{}, reported: map[string]bool{},
 	}
 	t.wg.Go(t.follow)
@@ -132,6 +138,9 @@ func (t *Joiner) report(dir string, err error) {
 }
 
 func (t *Joiner) note(e journal.Entry) {
+	if t.only != nil {
+		return
+	}
 	e.Kind, e.Time = journal.State, time.Now()
 	t.merge.add(item{entry: e})
 }
@@ -232,7 +241,9 @@ func (t *Joiner) readFrom(path string, p *joined) (n int, err error) {
 			}
 			p.last = h.Seq
 			n++
-			t.merge.add(p.item(h, body))
+			if t.only == nil || t.only(h.Trace) {
+				t.merge.add(p.item(h, body))
+			}
 		case msgDropped:
 			var d dropped
 			if json.Unmarshal(text, &d) == nil {
@@ -280,7 +291,10 @@ func (t *Joiner) readHello(r *bufio.Reader, p *joined) error {
 
 // freeLabel returns a label that no other producer has. The caller holds t.mu.
 func (t *Joiner) freeLabel(h Hello) label {
-	l := label{name: clip(h.Name), router: h.Kind == Router, n: 1}
+	l := label{name: clip(h.Name), hop: Wrapped, n: 1}
+	if h.Kind == Router || h.Kind == Agent {
+		l.hop = h.Kind
+	}
 	for t.labels[l.String()] {
 		l.n++
 	}

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/trace"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -80,13 +81,34 @@ func dial(t testing.TB, p *Producer) *dialled {
 	return &dialled{t, c, bufio.NewReader(c)}
 }
 
+// next is the next message, spans left out.
 func (d *dialled) next() msg {
 	d.t.Helper()
-	m, err := d.try()
-	if err != nil {
-		d.t.Fatal(err)
+	for {
+		m, err := d.try()
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if m.head.Kind != "span" {
+			return m
+		}
 	}
-	return m
+}
+
+// span is the next span.
+func (d *dialled) span() (m msg, s trace.Span) {
+	d.t.Helper()
+	for m.head.Kind != "span" {
+		var err error
+		if m, err = d.try(); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	s, err := trace.Parse([]byte(m.body))
+	if err != nil {
+		d.t.Fatal(err, m.body)
+	}
+	return m, s
 }
 
 func (d *dialled) try() (m msg, err error) {

@@ -11,9 +11,9 @@ import (
 
 // label is the name that a producer's entries are shown with.
 type label struct {
-	name   string
-	router bool
-	n      int // counts producers of the same name, from 1 on
+	name string
+	hop  string
+	n    int // counts producers of the same name, from 1 on
 }
 
 func (l label) suffix() string {
@@ -27,7 +27,7 @@ func (l label) String() string { return l.name + l.suffix() }
 
 // server is the Server of an entry: the agent that a router names, or the wrapped server.
 func (l label) server(named string) string {
-	if l.router && named != "" {
+	if l.hop == Router && named != "" {
 		return clip(named) + l.suffix()
 	}
 	return l.String()
@@ -36,7 +36,7 @@ func (l label) server(named string) string {
 // item converts an entry for the joined journal, in which connections of different producers must differ.
 func (p *joined) item(h head, body []byte) item {
 	e := h.entry()
-	e.Server = p.label.server(h.Server)
+	e.Server, e.Hop = p.label.server(h.Server), p.label.hop
 	if e.Conn != 0 || e.ID != "" {
 		e.Conn |= p.id << 32
 	}

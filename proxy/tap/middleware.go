@@ -21,6 +21,7 @@ func (p *Producer) RecordResponses(next flow.Handler) flow.Handler {
 		defer func() {
 			c.W = w
 			x.Close(c.R.Context().Err())
+			x.steps(c)
 		}()
 		next(c)
 	}
@@ -34,7 +35,9 @@ func (p *Producer) RecordRequests(next flow.Handler) flow.Handler {
 	}
 	return func(c *flow.Call) {
 		if r := recorderOf(c.W); r != nil {
+			begin := r.x.join(c)
 			r.recordRequest()
+			begin() // after what the client sent was recorded
 		}
 		next(c)
 	}

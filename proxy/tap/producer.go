@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/text"
 )
@@ -20,7 +21,7 @@ import (
 // Options describes a Producer.
 type Options struct {
 	Name string   // shown with its entries; default: Kind
-	Kind string   // Router or Wrapped; default: Router
+	Kind string   // Router, Wrapped or Agent; default: Router
 	Argv []string // the command line to show, unmasked; default: that of this process
 	Dir  string   // for the socket; default: the first usable one of socket.Dirs
 }
@@ -125,6 +126,14 @@ func (p *Producer) Append(e journal.Entry, body []byte) {
 func (p *Producer) AppendPart(e journal.Entry, body []byte, size int) {
 	if p != nil {
 		p.push(record{entry: e, time: e.Time, size: size}, body)
+	}
+}
+
+// AppendSpans adds spans of a request. e says where they belong: Server, and Conn and ID of the request's frames. spans is called when
+// they are sent, and each time makes the same ones.
+func (p *Producer) AppendSpans(e journal.Entry, spans func() []trace.Span) {
+	if p != nil {
+		p.push(record{entry: e, spans: spans}, nil)
 	}
 }
 

@@ -19,13 +19,14 @@ const Version = 1
 const (
 	Router  = "router" // each entry names its agent
 	Wrapped = "server" // one server, started by another client
+	Agent   = "agent"  // the bundled agent, which records no frames but spans
 )
 
 // Hello describes a producer. All of it is untrusted text of another process.
 type Hello struct {
 	Version  int       `json:"mcphud-tap"`
 	Name     string    `json:"name"`
-	Kind     string    `json:"kind"` // Router or Wrapped
+	Kind     string    `json:"kind"` // Router, Wrapped or Agent
 	PID      int       `json:"pid"`
 	Argv     []string  `json:"argv"`     // its command line, secrets masked
 	Started  time.Time `json:"started"`  // when the socket was opened
@@ -59,6 +60,8 @@ type head struct {
 	Tool   string `json:"tool,omitempty"`
 	Status string `json:"status,omitempty"`
 	Note   string `json:"note,omitempty"`
+	Trace  string `json:"trace,omitempty"`
+	Took   int64  `json:"took,omitempty"` // of a span, in nanoseconds
 }
 
 type dropped struct {
@@ -70,6 +73,7 @@ func headOf(seq uint64, e journal.Entry) head {
 	return head{
 		Seq: seq, Time: e.Time.UnixNano(), Server: e.Server, Conn: uint32(e.Conn), Dir: e.Dir.String(), Kind: e.Kind.String(),
 		Method: e.Method, ID: e.ID, Tool: e.Tool, Status: e.Status, Note: e.Note,
+		Trace: e.Trace, Took: int64(e.Took),
 	}
 }
 
@@ -77,13 +81,14 @@ func headOf(seq uint64, e journal.Entry) head {
 func (h head) entry() journal.Entry {
 	e := journal.Entry{
 		Time: time.Unix(0, h.Time), Server: h.Server, Conn: uint64(h.Conn), Method: h.Method, ID: h.ID, Tool: h.Tool, Status: h.Status, Note: h.Note,
+		Trace: h.Trace, Took: time.Duration(max(h.Took, 0)),
 	}
 	for d := journal.None; d <= journal.In; d++ {
 		if d.String() == h.Dir {
 			e.Dir = d
 		}
 	}
-	for k := journal.Request; k <= journal.State; k++ {
+	for k := journal.Request; k <= journal.Span; k++ {
 		if k.String() == h.Kind {
 			e.Kind = k
 		}

@@ -19,6 +19,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	spans "github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/mask"
 )
 
@@ -32,21 +33,30 @@ type Options struct {
 
 	// OTLP is the base URL of an OTLP/HTTP collector, such as http://127.0.0.1:4318. "" leaves it to
 	// OTEL_EXPORTER_OTLP_ENDPOINT and its like; where those are not set either, nothing is exported.
-	OTLP   string
+	OTLP string
+	// Sink gets the spans beside the collector, or without one; nil for nobody.
+	Sink   Sink
 	Logger *slog.Logger
+}
+
+// Sink takes spans that ended. It must not block.
+type Sink interface {
+	Span(s spans.Span)
+	Watched() bool // somebody looks: spans are wanted that belong to no trace of a caller's, too
 }
 
 // Exporter exports spans and metrics. Its owner closes it.
 type Exporter struct {
-	Tracer   trace.Tracer // nil if spans are not exported
+	Tracer   trace.Tracer // nil if nobody takes spans
 	Meter    metric.Meter
 	Registry *prometheus.Registry // the metrics, and those of the process
 
-	o      Options
-	spans  *sdktrace.TracerProvider // nil with Tracer
-	meters *sdkmetric.MeterProvider
-	life   context.Context
-	end    context.CancelFunc // cancels running exports
+	o         Options
+	collected bool                     // spans go to a collector
+	spans     *sdktrace.TracerProvider // nil with Tracer
+	meters    *sdkmetric.MeterProvider
+	life      context.Context
+	end       context.CancelFunc // cancels running exports
 }
 
 // Open makes an Exporter. What cannot be exported is logged; the server works without.
@@ -62,13 +72,21 @@ func Open(o Options) *Exporter {
 		o.Logger.Warn("telemetry resource attributes are incomplete", "error", mask.Text(err.Error()))
 	}
 	options := []sdkmetric.Option{sdkmetric.WithResource(about)}
+	var providers []sdktrace.TracerProviderOption
 	if e.exports("TRACES") {
 		if out, err := e.spanExporter(); err != nil {
 			o.Logger.Error("cannot export spans", "error", mask.Text(err.Error()))
 		} else {
-			e.spans = sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithBatcher(out, sdktrace.WithBatchTimeout(time.Second), sdktrace.WithExportTimeout(retryFor)))
-			e.Tracer = e.spans.Tracer(o.Scope)
+			e.collected = true
+			providers = append(providers, sdktrace.WithResource(about), sdktrace.WithBatcher(out, sdktrace.WithBatchTimeout(time.Second), sdktrace.WithExportTimeout(retryFor)))
 		}
+	}
+	if o.Sink != nil {
+		providers = append(providers, sdktrace.WithSpanProcessor(sink{o.Sink}))
+	}
+	if len(providers) > 0 {
+		e.spans = sdktrace.NewTracerProvider(providers...)
+		e.Tracer = e.spans.Tracer(o.Scope)
 	}
 	if e.exports("METRICS") {
 		if out, err := e.metricExporter(); err != nil {
