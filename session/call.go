@@ -44,7 +44,9 @@ type CallOptions struct {
 	// OnTask gets the states of a call that became a task, on the goroutine of the caller; without it OnProgress does.
 	OnTask func(tasks.Task)
 	// Leave ends the waiting for a task once it is closed: the reply is what created the task.
-	Leave  <-chan struct{}
+	Leave <-chan struct{}
+	// Exact sends the parameters with nothing added that the protocol does not ask for, such as a trace context.
+	Exact  bool
 	hidden bool            // about a task: not a call of its own that users see
 	frame  []byte          // to be sent as it is
 	Tag    any             // what CausedBy tells Options.Serve of requests of the server that this one caused
@@ -169,10 +171,14 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 	if o.Tag != nil {
 		ctx = rpc.WithTag(ctx, o.Tag)
 	}
+	traceparent := ""
+	if !o.Exact && !o.hidden && s.opts.Tracing != TraceNone {
+		traceparent = s.opts.traceparent()
+	}
 	rounds := rounds{cause: pending.Cause{Method: method, Target: target, Started: time.Now()}}
 	var answers []rpc.Member // to what the server asked before it would answer
 	for rounds.n < maxRounds {
-		r, err := s.exchange(ctx, method, target, params, answers, meta, schema, o)
+		r, err := s.exchange(ctx, method, target, params, answers, meta, schema, traceparent, o)
 		if err != nil {
 			if again, failed := s.visit(ctx, &rounds, err); again {
 				answers = nil
@@ -199,7 +205,7 @@ func (s *Session) request(ctx context.Context, method, target string, params, sc
 }
 
 // exchange makes one request. A session that the server has forgotten is made again, once.
-func (s *Session) exchange(ctx context.Context, method, target string, params []byte, answers, meta []rpc.Member, schema []byte, o CallOptions) (rpc.Reply, error) {
+func (s *Session) exchange(ctx context.Context, method, target string, params []byte, answers, meta []rpc.Member, schema []byte, traceparent string, o CallOptions) (rpc.Reply, error) {
 	for try := 1; ; try++ {
 		c, err := s.acquire(ctx, method)
 		if err != nil {
@@ -219,6 +225,10 @@ func (s *Session) exchange(ctx context.Context, method, target string, params []
 				spec.Header = http.Header{}
 			}
 			spec.Header[name] = v
+		}
+		if traceparent != "" && s.opts.Tracing.meant(c) {
+			c.trace(spec, traceparent)
+			s.opts.Traced()
 		}
 		r, err := c.Call(ctx, spec)
 		if !r.Sent && c.Ended() != nil && try < 3 {

@@ -450,6 +450,10 @@ type Options struct {
 	AllowTool *regexp.Regexp
 	// Meta is what Session.SetMeta sets, for every server; as ParseMeta makes it.
 	Meta json.RawMessage
+	// Tracing is which requests carry a trace context.
+	Tracing Tracing
+	// Traced is called before each request that carries one. It must be quick; nil for nothing.
+	Traced func()
 	// Trust says which servers of project files may be started; nil for none of them.
 	Trust *config.Trust
 	// HealthInterval is the time between health checks: 0 for 30 s, negative for none.
@@ -469,8 +473,9 @@ type Options struct {
 	// that made the call, which waits for it: it must return at once, and change nothing. Nil for nobody.
 	Record func(Made)
 
-	info  []byte
-	slots chan struct{} // held by calls; nil for no limit
+	info   []byte
+	slots  chan struct{} // held by calls; nil for no limit
+	traces string        // what the ids of traces that begin here begin with
 }
 
 func (o *Options) defaults() {
@@ -484,7 +489,10 @@ func (o *Options) defaults() {
 	if err != nil { // three strings always marshal
 		info = fmt.Appendf(nil, `{"name":"mcphud","version":"0"}`)
 	}
-	o.info = info
+	o.info, o.traces = info, newTraces()
+	if o.Traced == nil {
+		o.Traced = func() {}
+	}
 	o.Retry.defaults()
 	if o.MaxCalls > 0 {
 		o.slots = make(chan struct{}, o.MaxCalls)

@@ -51,7 +51,8 @@ func (w *snapshot) newest(j *journal.Journal) {
 	for i := range w.tail {
 		e := &w.tail[i]
 		w.upTo = e.Seq
-		if e.Method != "ping" || e.Status == journal.Failed {
+		others := e.Kind == journal.Span || e.Hop != "" && len(w.rows) > 0 // of a request that is there already
+		if !others && (e.Method != "ping" || e.Status == journal.Failed) {
 			w.latest, w.traffic = *e, true
 		}
 	}

@@ -32,7 +32,8 @@ type logs struct {
 
 func newLogs() *logs {
 	v := &logs{JournalList: pane.NewJournalList("logs", "detail"), lines: map[uint64]pane.LogLine{}, level: map[string]string{}}
-	v.Feed.Belongs, v.Blocks = isLog, pane.LogBlocks
+	v.Blocks = pane.LogBlocks
+	v.Feed.Belongs = func(e *journal.Entry) bool { return isLog(e) && (e.Hop == "" || v.foreign) }
 	v.Feed.Language = func(*tui.Ctx) filter.Options {
 		return filter.Options{Text: func(j *journal.Journal, e *journal.Entry) string {
 			l := pane.ReadLog(j, *e)
@@ -63,7 +64,7 @@ func (v *logs) Actions() []tui.Action {
 			ID: "logs.level", Keys: []string{"L"}, Title: "set level", Group: "Logs", Hint: 2,
 			Help: "Set the minimum level of the server's log messages.", Disabled: v.noLevel, Run: v.askLevel,
 		},
-	}, v.ListActions("whole message", "Show the whole message.", nil)...)
+	}, v.ListActions("whole message", "Show the whole message.")...)
 }
 
 func (v *logs) noLevel(c *tui.Ctx) string {

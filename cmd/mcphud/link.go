@@ -169,7 +169,7 @@ func reply(r rpc.Reply, f func(*textOutput)) answer {
 // responses are the frames of all responses to a method so far, for the raw format of what takes several requests.
 func (l *link) responses(method string) (frames [][]byte) {
 	for _, e := range l.journal.Snapshot(0, nil) {
-		if e.Dir == journal.In && e.Kind == journal.Response && e.Method == method {
+		if e.Hop == "" && e.Dir == journal.In && e.Kind == journal.Response && e.Method == method {
 			if b, err := l.journal.Body(e.Seq); err == nil {
 				frames = append(frames, b)
 			}

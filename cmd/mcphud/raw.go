@@ -51,7 +51,9 @@ func (a *app) raw(ctx context.Context, l *link, own []string) error {
 			return err
 		}
 	}
-	r, err := l.Call(ctx, method, params, l.call())
+	o := l.call()
+	o.Exact = true
+	r, err := l.Call(ctx, method, params, o)
 	if err != nil {
 		return err
 	}

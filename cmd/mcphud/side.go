@@ -80,7 +80,7 @@ func (s *side) drain() {
 	for _, e := range s.journal.Snapshot(s.since, nil) {
 		s.since = e.Seq
 		switch {
-		case e.Kind == journal.Notification && e.Dir == journal.In:
+		case e.Kind == journal.Notification && e.Dir == journal.In && e.Hop == "":
 			body, err := s.journal.Body(e.Seq)
 			if err != nil {
 				continue

@@ -55,8 +55,14 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	}
 	o.Journal, o.Patient, o.ResultTTL = j, true, start.settings.ResultCacheTTL
 	o.Pending = a.questions(true)
+	if start.stack != nil {
+		o.Tracing = session.TraceAll
+	}
+	hops := newHops(ctx, j, &o)
+	defer hops.close()
 	m := session.NewManager(o)
 	defer m.Close()
+	hops.of(m)
 	bridge := toolset.NewBridge(m, start.settings)
 	defer bridge.Close()
 	for _, srv := range start.servers {

@@ -44,7 +44,7 @@ func (k *Calls) Sync(j *journal.Journal) {
 	for i := range k.buf {
 		e := &k.buf[i]
 		k.seen = e.Seq
-		if e.Tool == "" {
+		if e.Tool == "" || e.Hop != "" {
 			continue
 		}
 		k.Rev++ // an answer is the end of a call
