@@ -137,6 +137,13 @@ func (a *app) opened(ctx context.Context, cfg config.Server, f func(context.Cont
 		return err
 	}
 	o.Journal, o.Transport = j, transport.Options{Stderr: sd, GracePeriod: oneShot}
+	calls := a.keptCalls()
+	defer func() { // what the calls were for has been done
+		if err := calls.Close(); err != nil {
+			sd.warn("warning: " + err.Error() + "; --no-history keeps none")
+		}
+	}()
+	o.Record = calls.Record
 	attended := a.attended()
 	if attended {
 		o.Pending = a.questions(true)
@@ -218,6 +225,8 @@ var argRules = map[string]argRule{
 	"some":  {1, -1, "at least one argument"},
 	"1-2":   {1, 2, "one or two arguments"},
 	"three": {3, 3, "three arguments"},
+	"0":     {0, 0, "no arguments"},
+	"any":   {0, -1, "any number of arguments"},
 }
 
 func rule(name string) map[string]string { return map[string]string{ruleKey: name} }

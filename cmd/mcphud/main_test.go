@@ -96,6 +96,7 @@ func isolate() (home string, err error) {
 	}
 	env := map[string]string{
 		"HOME": home, "XDG_CONFIG_HOME": home + "/.config", "XDG_STATE_HOME": home + "/.state", "MCPHUD_CONFIG": "", "NO_COLOR": "1",
+		noHistory:            "off",  // but for the tests of it
 		"MCPHUD_CREDENTIALS": "file", // no test asks the keychain of whoever runs it
 	}
 	lines := strings.Split(string(out), "\n")

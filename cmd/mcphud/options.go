@@ -31,6 +31,7 @@ type options struct {
 	format              string
 	readOnly, yes       bool
 	linear, noBrowser   bool
+	noHistory           bool
 	modelURL, modelName string
 	logLevel, journal   string
 	maxFrame            size
@@ -73,6 +74,7 @@ func (o *options) register(root *cobra.Command) {
 	f.BoolVarP(&o.yes, "yes", "y", false, "call tools that are marked as destructive without asking")
 	f.Var(&choice{&o.logLevel, levels}, "log-level", "ask the server for log messages of `LEVEL` and above")
 	f.StringVar(&o.journal, "journal", "", "record all traffic in `FILE` (JSON lines, secrets masked)")
+	f.BoolVar(&o.noHistory, "no-history", false, "keep no calls for mcphud history; MCPHUD_HISTORY=off")
 	o.maxFrame = config.DefaultMaxFrame
 	f.Var(&o.maxFrame, "max-frame", "largest message to accept, such as 64MiB")
 	f.StringArrayVar(&o.roots, "root", nil, "offer `DIR` to the server as a root (repeatable)")
@@ -88,7 +90,7 @@ func (o *options) register(root *cobra.Command) {
 	grouped(f, groupHTTP, "transport", "header", "no-browser")
 	grouped(f, groupClient, "answer", "capabilities", "as")
 	grouped(f, groupLimits, "timeout", "max-timeout", "connect-timeout", "max-frame")
-	grouped(f, groupOutput, "format", "log-level", "journal", "linear")
+	grouped(f, groupOutput, "format", "log-level", "journal", "no-history", "linear")
 	grouped(f, groupSafety, "read-only", "yes")
 	for name, values := range map[string][]string{"transport": transports, "protocol": protocols, "format": formats, "log-level": levels} {
 		// The error would be an unknown flag.

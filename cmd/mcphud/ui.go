@@ -60,6 +60,13 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	}
 	hops := newHops(ctx, j, &o)
 	defer hops.close()
+	calls := a.keptCalls()
+	o.Record = calls.Record
+	defer func() {
+		if err := calls.Close(); err != nil {
+			a.note(err.Error())
+		}
+	}()
 	m := session.NewManager(o)
 	defer m.Close()
 	hops.of(m)
