@@ -91,7 +91,11 @@ func NewApp(ctx context.Context, cfg Config) (*App, error) {
 
 // Init starts what runs from the beginning.
 func (a *App) Init() tea.Cmd {
-	cmds := []tea.Cmd{emit(Navigate{View: a.place.view, Arg: a.cfg.StartArg, Server: a.cfg.Server})}
+	start := emit(Navigate{View: a.place.view, Arg: a.cfg.StartArg, Server: a.cfg.Server})
+	if a.cfg.Filter != "" {
+		start = tea.Sequence(start, emit(setFilter{a.cfg.Filter}))
+	}
+	cmds := []tea.Cmd{start}
 	if !a.linear && a.cfg.Theme == "" && !a.look.plain {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
@@ -165,6 +169,8 @@ func (a *App) dispatch(msg tea.Msg) tea.Cmd {
 		a.push(newConfirm(m.q), m.q.Unsolicited)
 	case askQuestion:
 		a.prompt = newQuestion(m.q)
+	case setFilter:
+		return a.setFilter(m.text, true)
 	case focusPane:
 		return a.focusPane(m.id)
 	case returnTo:

@@ -21,6 +21,8 @@ type Config struct {
 	// Start is the id of the first screen and StartArg its [Navigate] argument.
 	Start    string
 	StartArg any
+	// Filter is the text of `/` on the first screen.
+	Filter string
 	// Server is the name of the server that is current at first; "" is the first one that is registered.
 	Server string
 	// Idle is what the status line says where no server is current; nil or "" is "no server". It must be quick.

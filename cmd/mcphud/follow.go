@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/filter"
 	"github.com/mcphud/mcphud/tui/safe"
 )
 
@@ -18,6 +19,7 @@ type follower struct {
 	w      io.Writer
 	tty    bool
 	format string
+	only   *filter.Filter
 	since  uint64
 }
 
@@ -43,22 +45,27 @@ func (f *follower) run(ctx context.Context) error {
 }
 
 // drain prints what came since the last time.
-func (f *follower) drain() error {
+func (f *follower) drain() (err error) {
 	w := bufio.NewWriterSize(f.w, 64<<10)
-	for _, e := range f.j.Snapshot(f.since, nil) {
+	f.j.Each(f.since, func(e *journal.Entry) bool {
 		if lost := e.Seq - f.since - 1; lost > 0 {
-			if err := f.missing(w, lost); err != nil {
-				return err
+			if err = f.missing(w, lost); err != nil {
+				return false
 			}
 		}
 		f.since = e.Seq
-		body, err := f.j.Body(e.Seq)
-		if err != nil {
-			e.Note = strings.TrimPrefix(e.Note+"; "+err.Error(), "; ")
+		if !f.only.Match(f.j, e) {
+			return true
 		}
-		if _, err := w.Write(f.entry(e, body)); err != nil {
-			return err
+		body, gone := f.j.Body(e.Seq)
+		if gone != nil {
+			e.Note = strings.TrimPrefix(e.Note+"; "+gone.Error(), "; ")
 		}
+		_, err = w.Write(f.entry(*e, body))
+		return err == nil
+	})
+	if err != nil {
+		return err
 	}
 	return w.Flush()
 }

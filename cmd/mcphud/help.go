@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal/filter"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"
@@ -49,7 +50,8 @@ func topics() []topic {
 		{"agent", "", "the bundled agent: tools, limits, settings", agentsrv.README},
 		{"router", "", "the router: routes, tokens, management, web pages", proxy.README},
 		{"stack", "up", "several agents and a router from one file", stack.README},
-		{"traffic", "tap", "watching what other clients say", tap.README},
+		{"traffic", "filter", "the traffic screen, and the filter that selects entries", filter.README},
+		{"tap", "wrap", "watching what other clients say", tap.README},
 		{"speed", "budgets", "performance budgets and measured figures", session.Budgets},
 	}
 }

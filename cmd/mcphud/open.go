@@ -19,22 +19,30 @@ import (
 )
 
 func (a *app) openCommand() *cobra.Command {
-	return &cobra.Command{
+	var only *filterFlag
+	c := &cobra.Command{
 		Use: "open [flags] FILE", Short: "Show a file of recorded traffic",
 		Long: "open shows what a file recorded, without connecting to anything: in the traffic screen on a terminal, as one JSON line per entry elsewhere. " +
 			"The file may still be written to.",
-		Example: "  mcphud open session.jsonl\n  mcphud open session.jsonl --format text | less",
+		Example: "  mcphud open session.jsonl\n  mcphud open session.jsonl --format text | less\n  mcphud open session.jsonl --filter 'status:error >1s'",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    a.action(a.open),
+		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			return a.open(ctx, cmd, args, only)
+		}),
 	}
+	only = addFilter(c.Flags())
+	return c
 }
 
-func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string) (err error) {
+func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string, only *filterFlag) (err error) {
 	if hidden := hiddenFlag(cmd); hidden != "" {
 		return usageError("--"+hidden+" does not apply to open, which connects to no server", "see mcphud open --help")
 	}
 	if len(args) != 1 || cmd.ArgsLenAtDash() >= 0 {
 		return usageError(fmt.Sprintf("open takes one file, and got %d arguments", len(args)), "write mcphud open FILE")
+	}
+	if err := only.parse(); err != nil {
+		return err
 	}
 	f, err := openJournal(args[0])
 	if err != nil {
@@ -44,7 +52,7 @@ func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string) (err 
 	defer func() { a.unread(f) }()
 	cfg := tui.Config{Linear: a.o.linear}
 	if a.o.format == "" && terminal(a.out) && !cfg.LinearMode() {
-		return a.openUI(ctx, f)
+		return a.openUI(ctx, f, only.text)
 	}
 	if err := f.Wait(ctx); err != nil && ctx.Err() != nil {
 		return err
@@ -53,7 +61,7 @@ func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string) (err 
 	if a.o.format == "" && a.o.linear {
 		format = formatText
 	}
-	p := &follower{j: f.Journal, w: stdout{a.out}, tty: terminal(a.out), format: format}
+	p := &follower{j: f.Journal, w: stdout{a.out}, tty: terminal(a.out), format: format, only: only.filter}
 	if err := p.drain(); err != nil {
 		return err
 	}
@@ -94,7 +102,7 @@ func count(n int, one, many string) string {
 }
 
 // openUI shows a file in the screens for traffic of others.
-func (a *app) openUI(ctx context.Context, f *importer.File) error {
+func (a *app) openUI(ctx context.Context, f *importer.File, filter string) error {
 	m := session.NewManager(session.Options{Journal: f.Journal, ClientInfo: clientInfo()})
 	defer m.Close()
 	changed, done := make(chan struct{}, 1), make(chan struct{})
@@ -123,7 +131,7 @@ func (a *app) openUI(ctx context.Context, f *importer.File) error {
 		Views: views.Watch(views.Foreign{Empty: func() (what, next string) { return nothingIn(name, f.Progress()) }}), Sessions: m,
 		Idle: func() string { return "open " + name + readState(f.Progress()) }, Changed: changed,
 		Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
-		NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
+		Filter: filter, NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
 	})
 }
 

@@ -25,21 +25,25 @@ const (
 
 func (a *app) tapCommand() *cobra.Command {
 	var name string
+	var only *filterFlag
 	c := &cobra.Command{
 		Use: "tap [flags] [-- COMMAND ARGS…]", Short: "Watch the traffic of routers and wrapped servers, or wrap a server",
 		Long: "tap shows the traffic of all your running routers and wrapped servers, and of those that start later: in the traffic screen on a terminal, as one JSON line " +
 			"per entry elsewhere.\n\n" +
 			"tap -- COMMAND runs a stdio server. Put it in the place of COMMAND in a client's configuration to watch from another terminal what the client really sends. " +
 			"Bytes pass unchanged both ways, and so do stderr, signals and the exit code.",
-		Example: "  mcphud tap\n  mcphud tap --format jsonl | jq .method\n  mcphud tap -- npx -y @modelcontextprotocol/server-everything stdio",
+		Example: "  mcphud tap\n  mcphud tap --format jsonl | jq .method\n  mcphud tap --filter 'tool:echo status:error'\n  mcphud tap -- npx -y @modelcontextprotocol/server-everything stdio",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error { return a.tap(ctx, cmd, args, name) }),
+		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			return a.tap(ctx, cmd, args, name, only)
+		}),
 	}
+	only = addFilter(c.Flags())
 	c.Flags().StringVar(&name, "name", "", "show the wrapped server under this `NAME` (default: made from the command)")
 	return c
 }
 
-func (a *app) tap(ctx context.Context, cmd *cobra.Command, args []string, name string) error {
+func (a *app) tap(ctx context.Context, cmd *cobra.Command, args []string, name string, only *filterFlag) error {
 	own, command, dash := splitArgs(cmd, args)
 	if hidden := hiddenFlag(cmd); hidden != "" {
 		return usageError("--"+hidden+" does not apply to tap, which connects to no server", "see mcphud tap --help")
@@ -53,7 +57,10 @@ func (a *app) tap(ctx context.Context, cmd *cobra.Command, args []string, name s
 	if name != "" {
 		return usageError("--name is for a wrapped server", "write mcphud tap --name NAME -- COMMAND ARGS…")
 	}
-	return a.tapWatch(ctx)
+	if err := only.parse(); err != nil {
+		return err
+	}
+	return a.tapWatch(ctx, only)
 }
 
 // tapWrap runs a server for another client.
@@ -61,7 +68,7 @@ func (a *app) tapWrap(cmd *cobra.Command, command []string, name string) error {
 	if len(command) == 0 || command[0] == "" {
 		return usageError("nothing follows the double dash", "write mcphud tap -- COMMAND ARGS…")
 	}
-	for _, flag := range []string{"format", "journal", "linear"} {
+	for _, flag := range []string{"format", "journal", "linear", "filter"} {
 		if cmd.Flags().Changed(flag) {
 			return usageError("--"+flag+" does not apply to a wrapped server, which is watched from another terminal", "run mcphud tap --"+flag+" in another terminal")
 		}
@@ -82,7 +89,7 @@ func (a *app) tapWrap(cmd *cobra.Command, command []string, name string) error {
 }
 
 // tapWatch shows the traffic of all producers until it is interrupted.
-func (a *app) tapWatch(ctx context.Context) (err error) {
+func (a *app) tapWatch(ctx context.Context, only *filterFlag) (err error) {
 	j, done, err := a.journal()
 	if err != nil {
 		return err
@@ -92,7 +99,7 @@ func (a *app) tapWatch(ctx context.Context) (err error) {
 	defer w.Close()
 	cfg := tui.Config{Linear: a.o.linear}
 	if a.o.format == "" && terminal(a.out) && !cfg.LinearMode() {
-		return a.tapUI(ctx, j)
+		return a.tapUI(ctx, j, only.text)
 	}
 	<-w.Scanned()
 	if w.Found() == 0 {
@@ -102,16 +109,16 @@ func (a *app) tapWatch(ctx context.Context) (err error) {
 	if a.o.format == "" && a.o.linear {
 		format = formatText
 	}
-	f := &follower{j: j, w: stdout{a.out}, tty: terminal(a.out), format: format}
+	f := &follower{j: j, w: stdout{a.out}, tty: terminal(a.out), format: format, only: only.filter}
 	return f.run(ctx)
 }
 
 // tapUI shows a journal in the traffic screen.
-func (a *app) tapUI(ctx context.Context, j *journal.Journal) error {
+func (a *app) tapUI(ctx context.Context, j *journal.Journal, filter string) error {
 	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo()})
 	defer m.Close()
 	return tui.Run(ctx, tui.Config{
 		Views: views.Watch(views.Foreign{Empty: func() (what, next string) { return tapNothing, tapNext }}), Sessions: m, Idle: func() string { return "tap" }, Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
-		NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
+		Filter: filter, NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
 	})
 }

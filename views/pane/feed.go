@@ -190,6 +190,7 @@ func (f *Feed) changed() {
 
 // setFilter takes what was typed in the `/` prompt. What is not a filter changes nothing.
 func (f *Feed) setFilter(c *tui.Ctx, text string) tea.Cmd {
+	f.sync(c.Sessions.Journal())
 	if text == f.typed || f.Journal == nil || !f.parse(c, text) {
 		return nil
 	}

@@ -25,7 +25,6 @@ type Seen struct {
 	upTo   uint64
 	newest time.Time
 	values map[string]map[string]bool // by key
-	buf    []journal.Entry
 }
 
 // Update takes in what was appended to a journal since the last time, as far as it is among its newest 20,000 entries.
@@ -37,18 +36,18 @@ func (s *Seen) Update(j *journal.Journal) {
 	if last := j.First() + uint64(j.Len()) - 1; last > seenEntries {
 		since = max(since, last-seenEntries)
 	}
-	s.buf = j.Snapshot(since, s.buf[:0])
-	for i := range s.buf {
-		e := &s.buf[i]
+	j.Each(since, func(e *journal.Entry) bool {
 		s.upTo, s.newest = e.Seq, e.Time
 		s.add("server", e.Server)
 		s.add("method", e.Method)
 		s.add("tool", e.Tool)
+		s.add("hop", e.Hop)
+		s.add("trace", e.Trace)
 		if e.Status == journal.Pending {
 			s.add("id", strings.Trim(e.ID, `"`))
 		}
-	}
-	s.buf = nil
+		return true
+	})
 }
 
 func (s *Seen) add(key, value string) {

@@ -17,17 +17,17 @@ type field struct {
 }
 
 // kinds are the words of kind:, the short ones first.
-var kinds = []string{"req", "res", "err", "note", "stderr", "bad", "http", "state"}
+var kinds = []string{"req", "res", "err", "note", "stderr", "bad", "http", "state", "span"}
 
 // kindOf are all spellings.
 func kindOf(word string) (journal.Kind, bool) {
 	if i := slices.Index(kinds, word); i >= 0 {
 		return [...]journal.Kind{
 			journal.Request, journal.Response, journal.ErrorResponse, journal.Notification,
-			journal.Stderr, journal.Bad, journal.HTTP, journal.State,
+			journal.Stderr, journal.Bad, journal.HTTP, journal.State, journal.Span,
 		}[i], true
 	}
-	for k := journal.Request; k <= journal.State; k++ {
+	for k := journal.Request; k <= journal.Span; k++ {
 		if k.String() == word {
 			return k, true
 		}
@@ -40,9 +40,10 @@ var fields = []field{
 	{key: "method", about: "method of the frame or of what it answers", parse: textOf(func(e *journal.Entry) string { return e.Method })},
 	{key: "tool", about: "tool or prompt name, or resource URI", parse: textOf(func(e *journal.Entry) string { return e.Tool })},
 	{
-		key: "status", about: "how it ended", values: []string{journal.OK, journal.Failed, journal.Pending, journal.Cancelled},
-		parse: choice("status", []string{journal.OK, journal.Failed, journal.Pending, journal.Cancelled}, statusOf,
-			func(set []string, e *journal.Entry) bool { return e.Status != "" && slices.Contains(set, e.Status) }),
+		key: "status", about: "how it ended, and what is odd about it", values: statuses,
+		parse: choice("status", statuses, statusOf, func(set []status, e *journal.Entry) bool {
+			return slices.ContainsFunc(set, func(s status) bool { return s.status != "" && s.status == e.Status || s.mark&e.Mark != 0 })
+		}),
 	},
 	{key: "kind", about: "what the entry is", values: kinds, parse: choice("kind", kinds, kindOf,
 		func(set []journal.Kind, e *journal.Entry) bool { return slices.Contains(set, e.Kind) })},
@@ -53,6 +54,8 @@ var fields = []field{
 	{key: "server", about: "server's name or title", parse: serverOf},
 	{key: "id", about: "id of the request", parse: idOf},
 	{key: "text", about: "text, or /regexp/, of the body", reads: true, parse: bodyOf},
+	{key: "hop", about: "who recorded it: router, agent, server", parse: textOf(func(e *journal.Entry) string { return e.Hop })},
+	{key: "trace", about: "id of its trace, or how that begins", parse: traceOf},
 	{key: "at", about: "time, or from..to", parse: atOf},
 }
 
@@ -99,16 +102,28 @@ func choice[T any](what string, names []string, of func(string) (T, bool), match
 	}
 }
 
-func statusOf(word string) (string, bool) {
+// statuses are the words of status:.
+var statuses = []string{journal.OK, journal.Failed, journal.Pending, journal.Cancelled, journal.Late.String(), journal.Duplicate.String(), journal.Unasked.String()}
+
+// A status is one of the values of Entry.Status, or a mark.
+type status struct {
+	status string
+	mark   journal.Mark
+}
+
+func statusOf(word string) (status, bool) {
 	switch word {
 	case "canceled":
-		return journal.Cancelled, true
-	case "failed":
-		return journal.Failed, true
+		return status{status: journal.Cancelled}, true
 	case journal.OK, journal.Failed, journal.Pending, journal.Cancelled:
-		return word, true
+		return status{status: word}, true
 	}
-	return "", false
+	for _, m := range []journal.Mark{journal.Late, journal.Duplicate, journal.Unasked} {
+		if m.String() == word {
+			return status{mark: m}, true
+		}
+	}
+	return status{}, false
 }
 
 func dirOf(word string) (journal.Dir, bool) {
@@ -159,6 +174,28 @@ func idOf(p *parser) (condition, error) {
 		}
 		for i := range vs {
 			if v := vs[i].text; v == id || v == e.ID {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// traceOf compares how ids begin.
+func traceOf(p *parser) (condition, error) {
+	vs, err := p.values(",|", "an id of a trace, or how it begins")
+	if err != nil {
+		return nil, err
+	}
+	for i := range vs {
+		vs[i].text = strings.ToLower(vs[i].text)
+	}
+	return func(_ *journal.Journal, e *journal.Entry) bool {
+		if e.Trace == "" {
+			return false
+		}
+		for i := range vs {
+			if strings.HasPrefix(e.Trace, vs[i].text) {
 				return true
 			}
 		}

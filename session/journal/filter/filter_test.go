@@ -150,6 +150,40 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// What the journal itself finds out about an entry: marks, hops and traces.
+func TestMarksHopsTraces(t *testing.T) {
+	j := journal.New(journal.Options{Dir: t.TempDir()})
+	defer j.Close()
+	add := func(d journal.Dir, k journal.Kind, id, method, body string) {
+		j.Append(journal.Entry{Server: "a", Conn: 1, Dir: d, Kind: k, ID: id, Method: method}, []byte(body))
+	}
+	add(journal.Out, journal.Request, "1", "ping", `{"id":1,"method":"ping","params":{"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}}`)
+	add(journal.Out, journal.Notification, "", "notifications/cancelled", `{"method":"notifications/cancelled","params":{"requestId":1}}`)
+	add(journal.In, journal.Response, "1", "", `{"id":1,"result":{}}`)
+	add(journal.In, journal.Response, "1", "", `{"id":1,"result":{}}`)
+	add(journal.In, journal.Response, "99", "", `{"id":99,"result":{}}`)
+	j.Append(journal.Entry{Server: "a", Hop: "router", Kind: journal.Span, Method: "route"}, []byte("{}"))
+	for expr, want := range map[string]string{
+		"status:late":          "3",
+		"status:duplicate":     "4",
+		"status:unasked,late":  "35",
+		"-status:late,unasked": "1246",
+		"status:cancelled":     "1",
+		"status:canceled":      "1",
+		"hop:router":           "6",
+		"-hop:router":          "12345",
+		"kind:span":            "6",
+		"span":                 "6",
+		"trace:4bf9":           "1234",
+		"trace:4BF92f":         "1234",
+		"trace:92f":            "",
+	} {
+		if got := matching(t, j, filter.Options{}, expr); got != want {
+			t.Errorf("%s selects %q, not %q", expr, got, want)
+		}
+	}
+}
+
 func TestOptions(t *testing.T) {
 	j := recorded(t)
 	titles := filter.Options{Titles: map[string]string{"files": "My Disk"}}
@@ -207,5 +241,27 @@ func TestSyntaxErrors(t *testing.T) {
 		case !strings.HasPrefix(err.Error(), want):
 			t.Errorf("%.40q: %q does not begin with %q", expr, err, want)
 		}
+	}
+}
+
+// Every condition that the manual shows is one, and every key is in it.
+func TestManual(t *testing.T) {
+	shown := 0
+	for line := range strings.Lines(filter.README) {
+		if cell, ok := strings.CutPrefix(line, "| `"); ok {
+			cell, _, _ = strings.Cut(cell, "` |")
+			if _, err := filter.Parse(cell); err != nil {
+				t.Errorf("%s: %v", cell, err)
+			}
+			shown++
+		}
+	}
+	for _, key := range []string{"method", "tool", "status", "kind", "dir", "server", "id", "text", "hop", "trace", "at"} {
+		if !strings.Contains(filter.README, "| `"+key+":") {
+			t.Errorf("the manual has no %s:", key)
+		}
+	}
+	if shown < 18 {
+		t.Errorf("%d conditions were found", shown)
 	}
 }

@@ -83,7 +83,7 @@ var kindWords = func() (out [16]string) {
 	return out
 }()
 
-// KindWord is what an entry of a kind is called: req, res, err, note, stderr, bad, http, state.
+// KindWord is what an entry of a kind is called: req, res, err, note, stderr, bad, http, state, span.
 func KindWord(k journal.Kind) string {
 	if int(k) < len(kindWords) {
 		return kindWords[k]

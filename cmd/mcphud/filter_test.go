@@ -1,0 +1,62 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/proxy/tap"
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+// --filter selects what is printed of a file; one that is wrong is a usage error that says where.
+func TestOpenFilter(t *testing.T) {
+	t.Parallel()
+	name := recorded(t)
+	out := mcphud(t, "open", name, "--filter", "kind:res tool:=echo").ok(t)
+	if strings.Count(out, "\n") != 1 || !strings.Contains(out, `"kind":"response","method":"tools/call"`) {
+		t.Errorf("got\n%s", out)
+	}
+	if out := mcphud(t, "open", name, "--filter", "text:/hel+o/ -kind:req", "--format", "text").ok(t); strings.Count(out, "\n") != 1 || !strings.Contains(out, "← response") {
+		t.Errorf("got\n%s", out)
+	}
+	for _, c := range [][]string{{"open", name}, {"tap"}} {
+		o := mcphud(t, append(c, "--filter", "echo status:okay")...)
+		if o.code != 1 || !strings.Contains(o.stderr, "--filter: column 13: unknown status: okay; expected ok, error, pending") {
+			t.Errorf("%v: exit %d: %s", c, o.code, o.stderr)
+		}
+	}
+}
+
+// tap prints what passes, and on a terminal opens with the filter applied.
+func TestTapFilter(t *testing.T) {
+	runtimeDir(t)
+	lines := watchTap(t, "--filter", "tool:read")
+	ui := startUI(t, "tap", "--filter", "tool:read")
+	ui.shows("No router or wrapped server is running.")
+	p, err := tap.Open(tap.Options{Name: "files", Kind: tap.Wrapped})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, tool := range []string{"write_file", "read_file"} {
+		p.Append(journal.Entry{Dir: journal.Out}, []byte(`{"jsonrpc":"2.0","id":"`+tool+`","method":"tools/call","params":{"name":"`+tool+`"}}`))
+	}
+	lines.shows("read_file")
+	if out := lines.stop(); strings.Contains(out, "write_file") || strings.Count(out, "\n") != 1 {
+		t.Errorf("got\n%s", out)
+	}
+	ui.shows("read_file")
+	ui.shows("/tool:read")
+	if strings.Contains(ui.written(), "write_file") {
+		t.Errorf("the screen shows what does not pass")
+	}
+	if _, err := io.WriteString(ui.f, "q"); err != nil {
+		t.Fatal(err)
+	}
+	if code := ui.exit(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}
