@@ -112,7 +112,7 @@ func cancelRescan(t *testing.T) {
 	h.run(held...)
 	add("new/1")
 	h.run(h.send(tui.SessionChanged{Rev: 2}))
-	h.has("note   a            new/1")
+	h.has("→ a note new/1")
 	h.has("filter cancelled")
 	h.run(h.press("/")...)
 	h.hasNot("/z")

@@ -64,7 +64,7 @@ func (v *logs) Actions() []tui.Action {
 			ID: "logs.level", Keys: []string{"L"}, Title: "set level", Group: "Logs", Hint: 2,
 			Help: "Set the minimum level of the server's log messages.", Disabled: v.noLevel, Run: v.askLevel,
 		},
-	}, v.ListActions("whole message", "Show the whole message.")...)
+	}, v.ListActions("whole message", "Show the whole message.", nil)...)
 }
 
 func (v *logs) noLevel(c *tui.Ctx) string {

@@ -64,7 +64,7 @@ func scenes() []scene {
 			down(a, 1).Press("enter").Type("go").Sleep(time.Second).Press("enter", "down").Type("func main() {}").Press("ctrl+g")
 		}},
 		{name: "traffic", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a) }},
-		{name: "traffic-frame", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a).Press("enter") }},
+		{name: "traffic-frame", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a).Press("up", "enter", "G", "enter") }},
 		{name: "inbox", at: "tools", opts: askers(), play: func(a *tuitest.App) { fillIn(a, "ask").Press("ctrl+g").Press("8").Sleep(time.Second) }},
 		{name: "inbox-answer", at: "tools", opts: askers(), play: func(a *tuitest.App) {
 			fillIn(a, "ask").Press("ctrl+g").Sleep(1300 * time.Millisecond).Press("i").Type("Ada")

@@ -79,6 +79,8 @@ func All(d Deps) []tui.View {
 type Foreign struct {
 	// Empty is shown while the journal is empty: why it is, and what to do. It must be quick.
 	Empty func() (what, next string)
+	// Over is whether nothing comes any more, so that what waits for an answer never gets one; nil is no. It must be quick.
+	Over func() bool
 }
 
 // Watch returns new screens for a journal that somebody else fills: what is said, and what is logged. There is no server to

@@ -7,13 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/importer"
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/views"
 )
@@ -23,8 +26,9 @@ func (a *app) openCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "open [flags] FILE", Short: "Show a file of recorded traffic",
 		Long: "open shows what a file recorded, without connecting to anything: in the traffic screen on a terminal, as one JSON line per entry elsewhere. " +
-			"The file may still be written to.",
-		Example: "  mcphud open session.jsonl\n  mcphud open session.jsonl --format text | less\n  mcphud open session.jsonl --filter 'status:error >1s'",
+			"It reads what --journal and tap write, sessions of mcpsnoop, exports of the MCP Inspector and HTTP archives (HAR), each also compressed with gzip. " +
+			"The file may still be written to; - is standard input.",
+		Example: "  mcphud open session.jsonl\n  mcphud open browser.har\n  mcphud open session.jsonl.gz --format text | less\n  mcphud open session.jsonl --filter 'status:error >1s'",
 		Args:    cobra.ArbitraryArgs,
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.open(ctx, cmd, args, only)
@@ -88,9 +92,23 @@ func fileError(err error) error {
 
 // unread says on stderr what of a file could not be read.
 func (a *app) unread(f *importer.File) {
-	if p := f.Progress(); p.Bad > 0 {
-		a.note(fmt.Sprintf("%s left out; the first: %v", count(p.Bad, "line that cannot be read", "lines that cannot be read"), p.First))
+	for _, line := range problems(f.Progress()) {
+		a.note("mcphud: " + f.Name + ": " + line)
 	}
+}
+
+// problems are what of a file could not be read, or was left out.
+func problems(p importer.Progress) (list []string) {
+	if p.Bad > 0 {
+		list = append(list, fmt.Sprintf("%s; the first: %v", count(p.Bad, "part that cannot be read", "parts that cannot be read"), p.First))
+	}
+	if p.Partial > 0 {
+		list = append(list, fmt.Sprintf("the last line is not complete (%s): it is being written, or was cut", text.Bytes(p.Partial)))
+	}
+	if p.Other > 0 {
+		list = append(list, count(p.Other, "HTTP request", "HTTP requests")+" not about MCP left out")
+	}
+	return list
 }
 
 // count is a number with its noun.
@@ -128,11 +146,22 @@ func (a *app) openUI(ctx context.Context, f *importer.File, filter string) error
 	}()
 	name := filepath.Base(f.Name)
 	return tui.Run(ctx, tui.Config{
-		Views: views.Watch(views.Foreign{Empty: func() (what, next string) { return nothingIn(name, f.Progress()) }}), Sessions: m,
-		Idle: func() string { return "open " + name + readState(f.Progress()) }, Changed: changed,
+		Views: views.Watch(views.Foreign{
+			Empty: func() (what, next string) { return nothingIn(name, f.Progress()) },
+			Over:  func() bool { return f.Progress().Done && quiet(f.Journal) },
+		}),
+		Sessions: m,
+		Idle:     func() string { return "open " + name + readState(f.Progress()) }, Changed: changed,
 		Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
 		Filter: filter, NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
 	})
+}
+
+// quiet is whether nothing was written to a file for so long that nobody writes to it any more.
+func quiet(j *journal.Journal) bool {
+	const long = time.Minute
+	e, ok := j.Get(j.First() + uint64(j.Len()) - 1)
+	return ok && time.Since(e.Time) > long
 }
 
 // readState is what the status line says of reading a file, behind its name.
@@ -147,7 +176,7 @@ func readState(p importer.Progress) string {
 		s = " · reading"
 	}
 	if p.Bad > 0 {
-		s += " · " + count(p.Bad, "bad line", "bad lines")
+		s += " · " + count(p.Bad, "bad part", "bad parts")
 	}
 	return s
 }
@@ -159,8 +188,9 @@ func nothingIn(name string, p importer.Progress) (what, next string) {
 		return "Reading stopped.", p.Err.Error()
 	case !p.Done:
 		return "Reading " + name + ".", ""
-	case p.Bad > 0:
-		return "No entries in " + name + ".", fmt.Sprintf("%s; the first: %v", count(p.Bad, "line cannot be read", "lines cannot be read"), p.First)
+	}
+	if list := problems(p); len(list) > 0 {
+		return "No entries in " + name + ".", strings.Join(list, " · ")
 	}
 	return "No entries in " + name + ".", "They appear here as soon as something is written to it."
 }

@@ -43,15 +43,33 @@ func TestOpenPrints(t *testing.T) {
 	}
 }
 
-// A line that was cut is left out, counted and named; the others are shown.
+// A line that is broken is shown as such, counted and named, and a last line that was cut is told; the others are as they were.
 func TestOpenCutFile(t *testing.T) {
 	t.Parallel()
 	name := recorded(t)
 	whole := mcphud(t, "open", name).ok(t)
-	write(t, name, whole+`{"seq":99,"time":"2026`)
+	write(t, name, whole+"{\"seq\":99,\"time\":\"2026\n{\"seq")
 	o := mcphud(t, "open", name)
-	if o.code != 0 || o.out != whole || !strings.Contains(o.stderr, "1 line that cannot be read left out") || !strings.Contains(o.stderr, "session.jsonl:") {
+	if o.code != 0 || !strings.HasPrefix(o.out, whole) || !strings.Contains(o.out, `"kind":"bad"`) ||
+		!strings.Contains(o.stderr, "1 part that cannot be read; the first: ") || !strings.Contains(o.stderr, "session.jsonl:13: ") ||
+		!strings.Contains(o.stderr, "the last line is not complete (5 B)") {
 		t.Errorf("exit %d, stderr %s", o.code, o.stderr)
+	}
+}
+
+// What other programs recorded is shown as well, and what is none of it is refused with a reason.
+func TestOpenForeignFile(t *testing.T) {
+	t.Parallel()
+	const testdata = "../../session/journal/importer/testdata/"
+	o := mcphud(t, "open", testdata+"browser.har", "--format", "text")
+	if o.ok(t); !strings.Contains(o.out, "localhost:3001 tools/call longRunning #3 ok 2.01") || !strings.Contains(o.stderr, "1 HTTP request not about MCP left out") {
+		t.Error(o.out, o.stderr)
+	}
+	if out := mcphud(t, "open", testdata+"mcpsnoop.jsonl", "--format", "text").ok(t); !strings.Contains(out, "tools/call echo #4 ok") {
+		t.Error(out)
+	}
+	if e := mcphud(t, "open", "--format", "json", "open_test.go").errorLine(t); !strings.Contains(e.Message, "open_test.go: not recorded traffic: expected ") {
+		t.Errorf("%+v", e)
 	}
 }
 

@@ -25,23 +25,24 @@ type Feed struct {
 	Fold func(*journal.Entry) string
 	// Language is what words of the filter look at; nil for what a row of the traffic says.
 	Language func(*tui.Ctx) filter.Options
-	row      func(e journal.Entry, w int) string
+	// Exchanges makes one row of a request and all that is part of its exchange.
+	Exchanges bool
+	row       func(e journal.Entry, w int) string
 
 	Journal *journal.Journal
-	seqs    []uint64 // entries shown, ascending
-	seen    uint64   // entries up to here were looked at
-	all     int      // entries that belong, filtered or not
-	folded  map[string]int
-	Unfold  bool // folded entries are shown too
-	typed   string
-	filter  *filter.Filter // what was typed
-	known   filter.Seen    // for completion
-	Query   widget.Query   // its words, for marking them
-	was     string         // the filter whose rows are listed
-	busy    bool           // a rescan runs: what it finds replaces seqs
-	away    bool           // the cursor was moved off the end, so it does not follow
-	rev     int
-	buf     []journal.Entry
+	seqs    []uint64 // entries with a row, ascending
+	tally
+	verdicts map[uint64]verdict // of exchanges, by their request, while there is a filter
+	first    uint64             // oldest entry that the journal keeps
+	Unfold   bool               // folded entries are shown too
+	typed    string
+	filter   *filter.Filter // what was typed
+	known    filter.Seen    // for completion
+	Query    widget.Query   // its words, for marking them
+	was      string         // the filter whose rows are listed
+	busy     bool           // a rescan runs: what it finds replaces seqs
+	away     bool           // the cursor was moved off the end, so it does not follow
+	rev      int
 }
 
 // Len and Row make the feed the source of its own list.
@@ -56,99 +57,68 @@ func (f *Feed) Row(i, w int) string {
 	return f.row(e, w)
 }
 
-// scanned is the outcome of a rescan.
-type scanned struct {
-	seqs   []uint64
-	seen   uint64
-	all    int
-	folded map[string]int
-}
-
 // sync takes in what was appended since the last call.
 func (f *Feed) sync(j *journal.Journal) {
 	if f.Journal != j {
-		f.Journal, f.seqs, f.seen, f.all, f.folded = j, nil, 0, 0, nil
+		f.Journal, f.seqs, f.tally, f.verdicts = j, nil, tally{}, nil
 	}
 	if f.busy || j == nil {
 		return
 	}
-	f.buf = j.Snapshot(f.seen, f.buf[:0])
-	if len(f.buf) == 0 {
+	f.first = j.First()
+	f.joined()
+	got := f.scan(context.Background())
+	if got.seen == f.seen {
 		return
 	}
-	got := f.scan(context.Background(), f.buf)
-	f.seqs = append(f.seqs, got.seqs...)
-	f.seen, f.all = got.seen, f.all+got.all
-	f.reveal(f.buf)
-	for what, n := range got.folded {
-		if f.folded == nil {
-			f.folded = map[string]int{}
-		}
-		f.folded[what] += n
-	}
-	if cap(f.buf) > 4096 {
-		f.buf = nil
-	}
+	at := f.Selected()
+	got.heads = append(f.heads, got.heads...)
+	f.verdicts = got.verdicts
+	f.tally.add(&got.tally)
+	f.reveal(got.ended)
+	f.insert(got.rows)
+	f.remove(got.off)
 	f.trim()
-	f.changed()
+	f.changed(at)
 }
 
-// scan picks the entries that belong and match.
-func (f *Feed) scan(ctx context.Context, entries []journal.Entry) (s scanned) {
-	for i := range entries {
-		e := &entries[i]
-		s.seen = e.Seq
-		if i&1023 == 1023 && ctx.Err() != nil {
-			return s
-		}
-		if !f.Belongs(e) {
-			continue
-		}
-		if what := f.fold(e); what != "" {
-			if e.Kind == journal.Request {
-				if s.folded == nil {
-					s.folded = map[string]int{}
-				}
-				s.folded[what]++
-			}
-			continue
-		}
-		s.all++
-		if f.filter.Match(f.Journal, e) {
-			s.seqs = append(s.seqs, e.Seq)
+// insert lists rows that are not listed yet.
+func (f *Feed) insert(rows []uint64) {
+	for _, seq := range rows {
+		if n := len(f.seqs); n == 0 || seq > f.seqs[n-1] {
+			f.seqs = append(f.seqs, seq)
+		} else if i, listed := slices.BinarySearch(f.seqs, seq); !listed {
+			f.seqs = slices.Insert(f.seqs, i, seq)
 		}
 	}
-	return s
 }
 
-// fold is what an entry is folded away as, "" if it is not. A filter finds everything.
-func (f *Feed) fold(e *journal.Entry) string {
-	if f.Fold == nil || f.Unfold || !f.filter.Empty() {
-		return ""
+// remove takes rows off.
+func (f *Feed) remove(rows []uint64) {
+	for _, seq := range rows {
+		if i, listed := slices.BinarySearch(f.seqs, seq); listed {
+			f.seqs = slices.Delete(f.seqs, i, i+1)
+		}
 	}
-	return f.Fold(e)
 }
 
 // reveal lists what was folded away until its answer came and said that it is worth a look.
-func (f *Feed) reveal(entries []journal.Entry) {
+func (f *Feed) reveal(ended []uint64) {
 	if f.Fold == nil || f.Unfold || !f.filter.Empty() {
 		return
 	}
-	for i := range entries {
-		if entries[i].Peer == 0 || entries[i].Peer >= entries[i].Seq {
-			continue
-		}
-		e, ok := f.Journal.Get(entries[i].Peer)
-		n, listed := slices.BinarySearch(f.seqs, e.Seq)
+	for _, seq := range ended {
+		e, ok := f.Journal.Get(seq)
+		_, listed := slices.BinarySearch(f.seqs, seq)
 		if !ok || listed || !f.Belongs(&e) || f.Fold(&e) != "" {
 			continue
 		}
-		f.seqs = slices.Insert(f.seqs, n, e.Seq)
-		f.all++
 		e.Status = journal.Pending // as it was when it was counted
 		if what := f.Fold(&e); f.folded[what] > 0 {
 			f.folded[what]--
+			f.all++
 		}
+		f.insert([]uint64{seq})
 	}
 }
 
@@ -168,23 +138,20 @@ func (f *Feed) hidden() string {
 
 // trim forgets entries that the journal dropped.
 func (f *Feed) trim() {
-	first := f.Journal.First()
-	n, _ := slices.BinarySearch(f.seqs, first)
-	if n == 0 {
-		return
+	f.first = f.Journal.First()
+	if n, _ := slices.BinarySearch(f.seqs, f.first); n > 0 {
+		f.seqs = slices.Delete(f.seqs, 0, n)
 	}
-	at := f.list.Selected()
-	f.seqs = slices.Delete(f.seqs, 0, n)
-	f.list.SetRows(f)
-	f.list.Select(max(at-n, 0))
 }
 
-// changed keeps the cursor at the end unless the user moved it away.
-func (f *Feed) changed() {
+// changed keeps the cursor at the end, or on its entry where the user moved it away.
+func (f *Feed) changed(at uint64) {
 	f.rev++
 	f.list.SetRows(f)
 	if !f.away {
 		f.list.Select(len(f.seqs) - 1)
+	} else if n, _ := slices.BinarySearch(f.seqs, at); n != f.list.Selected() {
+		f.list.Select(n)
 	}
 }
 
@@ -217,17 +184,16 @@ func (f *Feed) Refilter(c *tui.Ctx) tea.Cmd {
 
 // rescan builds the rows anew, beside the event loop when there are many.
 func (f *Feed) rescan(c *tui.Ctx) tea.Cmd {
+	f.first = f.Journal.First()
+	worker := *f
+	worker.seqs, worker.tally, worker.verdicts = nil, tally{}, nil
 	if f.Journal.Len() <= slowFilter {
-		s := f.scan(context.Background(), f.Journal.Snapshot(0, nil))
-		f.take(s)
+		f.take(worker.scan(context.Background()))
 		return nil
 	}
 	f.busy = true
-	worker := *f
-	worker.buf, worker.seqs = nil, nil
 	cmd, _ := c.Replace(f.view, filterSlot, "filter", func(ctx context.Context) (any, error) {
-		s := worker.scan(ctx, worker.Journal.Snapshot(0, nil))
-		return s, ctx.Err()
+		return worker.scan(ctx), ctx.Err()
 	})
 	return cmd
 }
@@ -235,12 +201,8 @@ func (f *Feed) rescan(c *tui.Ctx) tea.Cmd {
 func (f *Feed) take(s scanned) {
 	at := f.Selected()
 	f.busy, f.was = false, f.typed
-	f.seqs, f.seen, f.all, f.folded = s.seqs, s.seen, s.all, s.folded
-	f.changed()
-	if f.away {
-		n, _ := slices.BinarySearch(f.seqs, at)
-		f.list.Select(n)
-	}
+	f.seqs, f.tally, f.verdicts = s.rows, s.tally, s.verdicts
+	f.changed(f.rowOf(at))
 }
 
 // filtered takes the outcome of a rescan; false if the message is something else. After one that was cancelled, the filter
@@ -260,6 +222,14 @@ func (f *Feed) filtered(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
 	return filterFailed(c, f.view, "list", f.was, m.Err), true
 }
 
+// rowOf is the row that an entry is part of.
+func (f *Feed) rowOf(seq uint64) uint64 {
+	if e, ok := f.Journal.Get(seq); ok {
+		return f.owner(&e)
+	}
+	return seq
+}
+
 // Selected is the sequence number of the entry under the cursor, 0 if none.
 func (f *Feed) Selected() uint64 {
 	if i := f.list.Selected(); i >= 0 && i < len(f.seqs) {
@@ -268,12 +238,32 @@ func (f *Feed) Selected() uint64 {
 	return 0
 }
 
-// Jump puts the cursor on an entry, or on the next one shown.
+// Jump puts the cursor on an entry's row, or on the next one shown.
 func (f *Feed) Jump(seq uint64) {
-	n, _ := slices.BinarySearch(f.seqs, seq)
+	if f.Journal == nil {
+		return
+	}
+	n, _ := slices.BinarySearch(f.seqs, f.rowOf(seq))
 	f.list.Select(n)
 	f.away = n < len(f.seqs)-1
 	f.rev++
+}
+
+// Seek is the next row, or with back the one before, that is what is looked for; 0 if there is none. It reads no more than
+// maxSeek rows, since it runs on the event loop.
+func (f *Feed) Seek(back bool, is func(*journal.Entry) bool) uint64 {
+	const maxSeek = 200_000
+	step := 1
+	if back {
+		step = -1
+	}
+	i := f.list.Selected() + step
+	for n := 0; n < maxSeek && i >= 0 && i < len(f.seqs); n, i = n+1, i+step {
+		if e, ok := f.Journal.Get(f.seqs[i]); ok && is(&e) {
+			return e.Seq
+		}
+	}
+	return 0
 }
 
 // moveCursor moves the cursor by key or mouse; opened is true after a double click.

@@ -3,6 +3,7 @@ package pane
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/filter"
@@ -49,53 +50,95 @@ func KindStyle(th *tui.Theme, e journal.Entry) paint.Style {
 // toolFailed is the journal's note on a result that is a tool's own failure.
 const toolFailed = "isError"
 
-// WideRow is the width from which a row has milliseconds and the size.
-const WideRow = 70
+// TrafficRow is a row of traffic: an entry, or the exchange of a request.
+type TrafficRow struct {
+	Entry    journal.Entry
+	Answer   journal.Entry // to the request of an exchange
+	Exchange bool          // the rows are exchanges
+	Over     bool          // nothing comes any more: what waits for its answer never gets one
+	Odd      journal.Mark  // what is odd about the entries of an exchange
+	Preview  string        // how the payload begins: not safe yet
+	Note     Note
+	Server   int       // cells for the name of the server; 0 leaves it out
+	Since    time.Time // what the time is relative to; zero for the time of day
+}
 
-// NarrowRow is the width from which a row of many servers names its own.
-const NarrowRow = 40
+// Widths of a row from which it has more columns.
+const (
+	bytesRow  = 66 // bytes
+	millisRow = 76 // milliseconds, and the bytes of both ways apart
+	timeRow   = 50 // the time of day, and that taken
+)
 
-// FrameRow draws one entry of the traffic list: time, direction, kind, what it is about, how its payload begins, status,
-// latency and size, as far as they fit. With the server, that comes before the time and the latency.
-func FrameRow(th *tui.Theme, e journal.Entry, preview string, w int, server bool) string {
+// Draw draws the row in w cells: time, direction, server, what it is about, how its payload begins, outcome, time taken and
+// bytes, as far as they fit.
+func (r *TrafficRow) Draw(th *tui.Theme, w int) string {
 	var b strings.Builder
-	narrow := server && w < WideRow-10
-	switch {
-	case narrow:
-	case w >= WideRow:
-		b.WriteString(th.Muted.S(e.Time.Format("15:04:05.000")) + " ")
-	case w >= 50:
-		b.WriteString(th.Muted.S(e.Time.Format("15:04:05")) + " ")
+	if w >= timeRow {
+		b.WriteString(th.Muted.S(r.clock(w >= millisRow)) + " ")
 	}
-	b.WriteString(DirGlyph(e.Dir))
-	b.WriteByte(' ')
-	b.WriteString(KindStyle(th, e).S(Pad(KindWord(e.Kind), 6)))
-	b.WriteByte(' ')
-	if server {
-		cells := 12
-		switch {
-		case w < NarrowRow:
-			cells = 6
-		case narrow:
-			cells = 10
-		}
-		b.WriteString(th.Muted.S(paint.Fit(safe.Line(e.Server, 64), cells)))
+	b.WriteString(DirGlyph(r.Entry.Dir))
+	if r.Note.Marked {
+		b.WriteString(th.Warn.S("◆"))
+	} else {
 		b.WriteByte(' ')
 	}
-	tail := frameTail(th, e, w, narrow)
-	b.WriteString(frameSubject(th, e))
+	if r.Server > 0 {
+		b.WriteString(th.Muted.S(paint.Fit(safe.Line(r.Entry.Server, 64), min(r.Server, serverCells(w)))) + " ")
+	}
+	if !r.Exchange {
+		b.WriteString(KindStyle(th, r.Entry).S(Pad(KindWord(r.Entry.Kind), 6)) + " ")
+	} else if r.Entry.Kind != journal.Request {
+		b.WriteString(KindStyle(th, r.Entry).S(KindWord(r.Entry.Kind)) + " ")
+	}
+	b.WriteString(frameSubject(th, r.Entry))
+	tail := r.tail(th, w)
 	room := w - paint.Width(tail) - 1
 	if tail == "" || room < 19 {
 		tail, room = "", w
 	}
 	left := b.String()
-	if free := room - paint.Width(left) - 1; preview != "" && free > 3 {
-		left += " " + th.Text.S(safe.Line(preview, free))
+	if r.Note.Text != "" {
+		left += " " + th.Info.S("✎ "+safe.Line(r.Note.Text, 200))
+	}
+	if free := room - paint.Width(left) - 1; r.Preview != "" && free > 3 {
+		left += " " + th.Text.S(safe.Line(r.Preview, free))
 	}
 	if tail == "" {
 		return left
 	}
 	return paint.Fit(left, room) + " " + tail
+}
+
+// serverCells is how many cells of a server's name there is room for in a row.
+func serverCells(w int) int {
+	switch {
+	case w < 40:
+		return 6
+	case w < timeRow+10:
+		return 10
+	}
+	return 14
+}
+
+// clock is the time of the row: of the day, or relative to another row.
+func (r *TrafficRow) clock(millis bool) string {
+	layout, cells := "15:04:05", 8
+	if millis {
+		layout, cells = "15:04:05.000", 12
+	}
+	if r.Since.IsZero() {
+		return r.Entry.Time.Format(layout)
+	}
+	d, sign := r.Entry.Time.Sub(r.Since), "+"
+	if d < 0 {
+		d, sign = -d, "-"
+	}
+	s := sign + text.Duration(d)
+	if d == 0 {
+		s = "*REF*"
+	}
+	return fmt.Sprintf("%*s", cells, s)
 }
 
 // frameSubject is the method, what it is about, its id, or the note.
@@ -129,39 +172,63 @@ func Probe(e *journal.Entry) bool {
 // firstID is the id of the first request on a connection.
 const firstID = "1"
 
-// frameTail is the right end of a row.
-func frameTail(th *tui.Theme, e journal.Entry, w int, narrow bool) string {
-	var parts []string
-	switch e.Status {
-	case journal.Pending:
-		parts = append(parts, th.Warn.S("… pending"))
-	case journal.Cancelled:
-		parts = append(parts, th.Warn.S("⊘ cancelled"))
-	case journal.Failed:
-		if e.Kind == journal.Request && e.Peer != 0 {
-			break // its answer says so
+// tail is the right end of a row.
+func (r *TrafficRow) tail(th *tui.Theme, w int) string {
+	parts := r.outcome(th)
+	e := &r.Entry
+	if took := e.Took; w >= timeRow && (r.Exchange && e.Kind == journal.Request || e.Kind == journal.Response || e.Kind == journal.ErrorResponse) {
+		if e.Status == journal.Pending && !r.Over {
+			took = max(time.Since(e.Time), 0).Truncate(100 * time.Millisecond)
 		}
-		word := "✗ error"
-		if Probe(&e) {
-			parts = append(parts, th.Muted.S("not offered"))
+		parts = append(parts, th.Muted.S(fmt.Sprintf("%7s", text.Duration(took))))
+	}
+	switch {
+	case w < bytesRow:
+	case r.Exchange && e.Kind == journal.Request:
+		up, down := e.Size, r.Answer.Size
+		if w < millisRow {
+			parts = append(parts, th.Muted.S(fmt.Sprintf("%8s", text.Bytes(up+down))))
 			break
 		}
-		if e.Note == toolFailed {
-			word = "✗ " + toolFailed
+		if e.Dir == journal.In {
+			up, down = down, up
 		}
-		parts = append(parts, th.Error.S(word))
-	case journal.OK:
-		if e.Kind == journal.Response {
-			parts = append(parts, th.OK.S("✓ ok"))
-		}
-	}
-	if !narrow && (e.Kind == journal.Response || e.Kind == journal.ErrorResponse) {
-		parts = append(parts, th.Muted.S(fmt.Sprintf("%7s", text.Duration(e.Took))))
-	}
-	if e.Size > 0 && w >= WideRow {
+		parts = append(parts, th.Muted.S(fmt.Sprintf("%8s %8s", "↑"+text.Bytes(up), "↓"+text.Bytes(down))))
+	case e.Size > 0:
 		parts = append(parts, th.Muted.S(fmt.Sprintf("%8s", text.Bytes(e.Size))))
 	}
 	return strings.Join(parts, " ")
+}
+
+// outcome is what became of the entry: glyphs, and words that say the same.
+func (r *TrafficRow) outcome(th *tui.Theme) (parts []string) {
+	e, marks := &r.Entry, r.Entry.Mark|r.Odd
+	switch {
+	case e.Status == journal.Pending && r.Over, e.Status == journal.Failed && e.Kind == journal.Request && e.Peer == 0 && !Probe(e):
+		parts = append(parts, th.Error.S("✗ unanswered"))
+	case e.Status == journal.Pending:
+		parts = append(parts, th.Warn.S("… pending"))
+	case e.Status == journal.Cancelled:
+		parts = append(parts, th.Warn.S("⊘ cancelled"))
+	case e.Status == journal.Failed && e.Kind == journal.Request && !r.Exchange: // its answer says so
+	case e.Status == journal.Failed && Probe(e):
+		parts = append(parts, th.Muted.S("not offered"))
+	case e.Status == journal.Failed && (e.Note == toolFailed || r.Answer.Note == toolFailed):
+		parts = append(parts, th.Error.S("✗ "+toolFailed))
+	case e.Status == journal.Failed:
+		parts = append(parts, th.Error.S("✗ error"))
+	case e.Status == journal.OK && (e.Kind == journal.Response || r.Exchange):
+		parts = append(parts, th.OK.S("✓ ok"))
+	}
+	for _, m := range []struct {
+		mark  journal.Mark
+		glyph string
+	}{{journal.Late, "◷ late"}, {journal.Duplicate, "≡ duplicate"}, {journal.Unasked, "? unasked"}} {
+		if marks&m.mark != 0 {
+			parts = append(parts, th.Warn.S(m.glyph))
+		}
+	}
+	return parts
 }
 
 // Pad fills ASCII text up to n cells, or cuts it.

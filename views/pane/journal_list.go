@@ -14,11 +14,20 @@ type JournalList struct {
 	Feed  Feed
 	Doc   Document
 	seen  previews
-	shown uint64 // entry that the detail pane shows or loads
+	shown shown
+	// Open is what enter does instead of going to the detail pane; nil, or yielding nil, goes there.
+	Open func(*tui.Ctx) tea.Cmd
 	// Source is what the detail pane shows of an entry; its read is filled in.
 	Source func(*tui.Ctx, journal.Entry) Source
 	// Blocks takes an entry apart where what it says is only a part of it; nil or none shows all of it as one text.
 	Blocks func(j *journal.Journal, e journal.Entry, whole Source) []Source
+}
+
+// shown is the entry that the detail pane shows or loads, as far as what it shows can change.
+type shown struct {
+	seq, peer uint64
+	status    string
+	whole     bool // all of its exchange
 }
 
 // NewJournalList is a list for a screen, and a document for its other pane. The caller sets what belongs to it and Source.
@@ -26,19 +35,13 @@ func NewJournalList(view, pane string) JournalList {
 	return JournalList{Feed: Feed{view: view}, Doc: Document{view: view, pane: pane}}
 }
 
-// ListActions are open and follow, and what the document offers.
-func (v *JournalList) ListActions(open, help string) []tui.Action {
-	id, pane := v.Feed.view, v.Doc.pane
+// ListActions are open and follow, and what the document offers. now is what open does at present where title does not say it.
+func (v *JournalList) ListActions(title, help string, now func(*tui.Ctx) string) []tui.Action {
+	id := v.Feed.view
 	return append([]tui.Action{
 		{
-			ID: id + ".open", Keys: []string{"enter"}, Title: open, Group: "List", Hint: 1, Pane: "list", Help: help,
-			Disabled: func(*tui.Ctx) string {
-				if v.Feed.Selected() == 0 {
-					return "nothing is selected"
-				}
-				return ""
-			},
-			Run: func(c *tui.Ctx) tea.Cmd { return c.FocusPane(pane) },
+			ID: id + ".open", Keys: []string{"enter"}, Title: title, Now: now, Group: "List", Hint: 1, Pane: "list", Help: help,
+			Disabled: v.Nothing, Run: v.open,
 		},
 		{
 			ID: id + ".follow", Keys: []string{"f"}, Title: "follow", Group: "List", Hint: 3, Pane: "list",
@@ -49,7 +52,25 @@ func (v *JournalList) ListActions(open, help string) []tui.Action {
 				return v.Load(c)
 			},
 		},
-	}, v.Doc.actions(id, pane)...)
+	}, v.Doc.actions(id, v.Doc.pane)...)
+}
+
+// open is what enter and a double click do.
+func (v *JournalList) open(c *tui.Ctx) tea.Cmd {
+	if v.Open != nil {
+		if cmd := v.Open(c); cmd != nil {
+			return cmd
+		}
+	}
+	return c.FocusPane(v.Doc.pane)
+}
+
+// Nothing says that no row is under the cursor, "" if one is.
+func (v *JournalList) Nothing(*tui.Ctx) string {
+	if v.Feed.Selected() == 0 {
+		return "nothing is selected"
+	}
+	return ""
 }
 
 // Entry is the one under the cursor.
@@ -103,7 +124,7 @@ func (v *JournalList) move(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	consumed, opened := v.Feed.moveCursor(msg)
 	switch {
 	case opened:
-		return tea.Batch(v.Load(c), c.FocusPane(v.Doc.pane)), true
+		return tea.Batch(v.Load(c), v.open(c)), true
 	case consumed:
 		return v.Load(c), true
 	}
@@ -113,12 +134,16 @@ func (v *JournalList) move(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 // Load brings the selected entry into the detail pane.
 func (v *JournalList) Load(c *tui.Ctx) tea.Cmd {
 	seq := v.Feed.Selected()
-	if seq == v.shown {
-		return nil
-	}
-	v.shown = seq
 	j := c.Sessions.Journal()
 	e, ok := j.Get(seq)
+	now := shown{seq: seq}
+	if v.Feed.Exchanges {
+		now = shown{seq, e.Peer, e.Status, true}
+	}
+	if now == v.shown {
+		return nil
+	}
+	v.shown = now
 	if !ok {
 		v.Doc.clear()
 		return nil
@@ -145,6 +170,9 @@ func (v *JournalList) DrawList(c *tui.Ctx, p *tui.Pane, what, next string, row f
 		return Message(c.Theme, w, what, next)
 	})
 	p.Badge = CountBadge(len(v.Feed.seqs), v.Feed.all)
+	if v.Feed.Exchanges && v.Feed.frames > v.Feed.all {
+		p.Badge += " · " + Count(v.Feed.frames, "frame")
+	}
 	if s := v.Feed.hidden(); s != "" {
 		if long := p.Badge + " · " + s + " · p shows"; paint.Width(long)+16 < p.W {
 			p.Badge = long
@@ -161,6 +189,12 @@ func (v *JournalList) Preview(c *tui.Ctx, e journal.Entry) string {
 
 // PageText is the entry for $PAGER.
 func (v *JournalList) PageText(*tui.Ctx) (text, ext string, ok bool) { return v.Doc.PageText() }
+
+// Filter narrows the rows down to a filter, as if it were typed.
+func (v *JournalList) Filter(c *tui.Ctx, text string) tea.Cmd {
+	c.FilterApplied(v.Feed.view, "list", text)
+	return tea.Batch(v.Feed.setFilter(c, text), v.Load(c))
+}
 
 // Each walks the entries shown, oldest first.
 func (v *JournalList) Each(c *tui.Ctx, f func(*journal.Journal, journal.Entry)) {

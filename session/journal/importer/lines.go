@@ -7,20 +7,14 @@ import (
 	"io"
 )
 
-// maxLine is the longest line that is read; a longer one is passed over.
-const maxLine = 256 << 20
-
-var errLong = errors.New("the line is longer than 256 MB")
+var errLong = errors.New("the line is longer than 256 MiB")
 
 // lines reads the lines of a file.
 type lines struct {
 	r   *bufio.Reader
-	n   int   // number of the line that next gave, from 1
-	off int64 // bytes read
+	n   int // number of the line that next gave, from 1
 	buf []byte
 }
-
-func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 256<<10)} }
 
 // next is the next line that is not empty, without its end, valid until the next call; io.EOF after the last. errLong is about one
 // line only.
@@ -31,7 +25,6 @@ func (l *lines) next() ([]byte, error) {
 		long := false
 		for {
 			part, err := l.r.ReadSlice('\n')
-			l.off += int64(len(part))
 			if long = long || len(l.buf)+len(part) > maxLine; !long {
 				l.buf = append(l.buf, part...)
 			}

@@ -1,0 +1,90 @@
+// Package har has the types of HTTP archives, version 1.2 (http://www.softwareishard.com/blog/har-12-spec), as far as recorded MCP
+// traffic needs them. Members that begin with an underscore are ours, which the format allows.
+package har
+
+// Entry is one HTTP request with its response.
+type Entry struct {
+	Started  string   `json:"startedDateTime"` // ISO 8601
+	Time     float64  `json:"time"`            // milliseconds, all of Timings
+	Request  Request  `json:"request"`
+	Response Response `json:"response"`
+	Cache    struct{} `json:"cache"`
+	Timings  Timings  `json:"timings"`
+	Comment  string   `json:"comment,omitempty"`
+
+	Type   string  `json:"_resourceType,omitempty"` // what browsers filter by: "fetch"
+	Server string  `json:"_server,omitempty"`       // name of the MCP server
+	Conn   uint64  `json:"_connection,omitempty"`   // which connection to it, from 1
+	Hop    string  `json:"_hop,omitempty"`          // who recorded it
+	From   string  `json:"_from,omitempty"`         // "server" for what the server sent, which the request's body then is
+	Made   bool    `json:"_synthetic,omitempty"`    // no HTTP was spoken for this: the messages are what there was
+	Frames []Frame `json:"_frames,omitempty"`       // of the messages in the response, in order
+	Ended  *Ended  `json:"_ended,omitempty"`        // of a request that ended without an answer
+}
+
+// Frame is what HTTP does not say of a message in a response.
+type Frame struct {
+	Time string `json:"time"`           // when it came, with nanoseconds
+	From string `json:"from,omitempty"` // "client" for what the client said meanwhile
+}
+
+// Ended is how a request ended without an answer.
+type Ended struct {
+	Time   string `json:"time"`
+	Status string `json:"status"` // cancelled or error
+	Note   string `json:"note,omitempty"`
+}
+
+// Request is what was sent.
+type Request struct {
+	Method      string    `json:"method"`
+	URL         string    `json:"url"`
+	HTTPVersion string    `json:"httpVersion"`
+	Cookies     []Pair    `json:"cookies"`
+	Headers     []Pair    `json:"headers"`
+	QueryString []Pair    `json:"queryString"`
+	PostData    *PostData `json:"postData,omitempty"`
+	HeadersSize int       `json:"headersSize"` // -1 if not known
+	BodySize    int       `json:"bodySize"`
+}
+
+// Response is what came back. Its status is 0 if nothing did.
+type Response struct {
+	Status      int     `json:"status"`
+	StatusText  string  `json:"statusText"`
+	HTTPVersion string  `json:"httpVersion"`
+	Cookies     []Pair  `json:"cookies"`
+	Headers     []Pair  `json:"headers"`
+	Content     Content `json:"content"`
+	RedirectURL string  `json:"redirectURL"`
+	HeadersSize int     `json:"headersSize"`
+	BodySize    int     `json:"bodySize"`
+	Error       string  `json:"_error,omitempty"` // Chrome's member too
+}
+
+// Pair is a header, a cookie or a parameter.
+type Pair struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// PostData is the body of a request.
+type PostData struct {
+	MimeType string `json:"mimeType"`
+	Text     string `json:"text"`
+}
+
+// Content is the body of a response.
+type Content struct {
+	Size     int    `json:"size"`
+	MimeType string `json:"mimeType"`
+	Text     string `json:"text,omitempty"`
+	Encoding string `json:"encoding,omitempty"` // "base64" or none
+}
+
+// Timings are milliseconds.
+type Timings struct {
+	Send    float64 `json:"send"`
+	Wait    float64 `json:"wait"`
+	Receive float64 `json:"receive"`
+}
