@@ -33,17 +33,18 @@ func newTraffic() *traffic {
 		for _, s := range c.Sessions.Servers() {
 			titles[s.Name()] = s.Title()
 		}
-		return filter.Options{Titles: titles}
+		return filter.Options{Titles: titles, Marked: v.Feed.MarkedRows()}
 	}
 	v.Source = func(c *tui.Ctx, e journal.Entry) pane.Source {
-		return pane.Source{Name: fmt.Sprintf("frame-%d", e.Seq), Head: frameHead(c, e), None: safe.Line(frameNone(e), 2000)}
-	}
-	v.Blocks = func(j *journal.Journal, e journal.Entry, whole pane.Source) []pane.Source {
-		if !v.Feed.Exchanges {
-			return nil
+		src := pane.Source{Name: fmt.Sprintf("frame-%d", e.Seq), Head: frameHead(c, e), None: safe.Line(frameNone(e), 2000)}
+		if n := v.noteOf(&e); n.Text != "" {
+			src.Note = c.Theme.Info.S("✎ " + safe.Line(n.Text, 0))
+			src.Head = append(src.Head, src.Note)
 		}
-		return pane.ExchangeBlocks(j, e, whole)
+		src.Exchange = v.Feed.Exchanges && e.Kind == journal.Request
+		return src
 	}
+	v.Blocks = pane.ExchangeBlocks
 	v.Open = v.frames
 	return v
 }

@@ -27,7 +27,7 @@ func (v *traffic) Actions() []tui.Action {
 			Run: v.pings,
 		},
 		{
-			ID: "traffic.frames", Keys: []string{"F"}, Title: "frames", Group: "Traffic", Hint: 2, Pane: "list",
+			ID: "traffic.frames", Keys: []string{"F"}, Title: "frames", Group: "Traffic", Hint: 2, Hinted: v.whole, Pane: "list",
 			Help: "List every frame, or a row for each exchange: a request with its answer and all between; it is remembered.",
 			Now: func(*tui.Ctx) string {
 				if !v.Feed.Exchanges {
@@ -61,6 +61,39 @@ func (v *traffic) Actions() []tui.Action {
 			Help:     "Show times relative to this row; again on the same row shows the time of day.",
 			Disabled: v.Nothing, Run: v.relative,
 		},
+		{
+			ID: "traffic.only", Keys: []string{"="}, Title: "filter on this", Group: "Traffic", Hint: 4, Hinted: v.whole, Pane: "list",
+			Help:     "Choose a field of the row, and list only rows that have the same.",
+			Disabled: v.Nothing, Run: func(c *tui.Ctx) tea.Cmd { return v.filterOn(c, "") },
+		},
+		{
+			ID: "traffic.without", Keys: []string{"-"}, Title: "filter out this", Group: "Traffic", Pane: "list",
+			Help:     "Choose a field of the row, and list no rows that have the same.",
+			Disabled: v.Nothing, Run: func(c *tui.Ctx) tea.Cmd { return v.filterOn(c, "-") },
+		},
+		{
+			ID: "traffic.mark", Keys: []string{"b"}, Title: "mark", Group: "Traffic", Pane: "list",
+			Help: "Mark the row, or take its mark away; marks and notes are kept in the journal file.",
+			Now: func(*tui.Ctx) string {
+				if v.Feed.Note(v.Feed.Selected()).Marked {
+					return "unmark"
+				}
+				return ""
+			},
+			Disabled: v.Nothing, Run: v.mark,
+		},
+		{
+			ID: "traffic.note", Keys: []string{"B"}, Title: "note", Group: "Traffic", Pane: "list",
+			Help: "Put a line of text on the row, or take it away.", Disabled: v.Nothing, Run: v.note,
+		},
+		{
+			ID: "traffic.nextmark", Keys: []string{"'"}, Title: "next mark", Group: "Traffic", Pane: "list",
+			Help: "Go to the next row with a mark or a note.", Disabled: v.noMarks, Run: func(c *tui.Ctx) tea.Cmd { return v.toMark(c, false) },
+		},
+		{
+			ID: "traffic.previousmark", Keys: []string{`"`}, Title: "previous mark", Group: "Traffic", Pane: "list",
+			Help: "Go to the previous row with a mark or a note.", Disabled: v.noMarks, Run: func(c *tui.Ctx) tea.Cmd { return v.toMark(c, true) },
+		},
 	}, v.ListActions("frame", "Open an exchange into its frames, a frame as it was on the wire.", func(*tui.Ctx) string {
 		if v.Feed.Exchanges {
 			return "open"
@@ -68,6 +101,9 @@ func (v *traffic) Actions() []tui.Action {
 		return ""
 	})...)
 }
+
+// whole is whether the list is not that of the frames of one call.
+func (v *traffic) whole(*tui.Ctx) bool { return v.only.Seq == 0 }
 
 // pings shows or hides what is routine, and leaves the frames of one call.
 func (v *traffic) pings(c *tui.Ctx) tea.Cmd {

@@ -125,7 +125,7 @@ func (v *traffic) leave(c *tui.Ctx) tea.Cmd {
 
 // row is what a row shows.
 func (v *traffic) row(c *tui.Ctx, e journal.Entry) *pane.TrafficRow {
-	r := &pane.TrafficRow{Entry: e, Exchange: v.Feed.Exchanges, Preview: v.Preview(c, e), Note: v.Feed.Note(e.Seq)}
+	r := &pane.TrafficRow{Entry: e, Exchange: v.Feed.Exchanges, Preview: v.Preview(c, e), Note: v.noteOf(&e)}
 	if v.ref.Seq != 0 {
 		r.Since = v.ref.Time
 	}
@@ -137,9 +137,6 @@ func (v *traffic) row(c *tui.Ctx, e journal.Entry) *pane.TrafficRow {
 	}
 	if r.Exchange && e.Peer != 0 && e.Kind == journal.Request {
 		r.Answer, _ = c.Sessions.Journal().Get(e.Peer)
-		if n := v.Feed.Note(e.Peer); r.Note == (pane.Note{}) {
-			r.Note = n
-		}
 	}
 	r.Over = v.foreign != nil && v.foreign.Over != nil && v.foreign.Over()
 	v.waiting = v.waiting || e.Status == journal.Pending && e.Kind == journal.Request

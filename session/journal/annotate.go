@@ -1,25 +1,62 @@
 package journal
 
-// Annotation is the Method of the State entries in which a person's mark and note on another entry are kept: Peer is that
-// entry, Root its exchange, Status Marked or empty, Note the text. The newest one counts.
-const Annotation = "annotation"
+import "time"
 
-// Marked is the Status of an Annotation that marks its entry.
-const Marked = "marked"
+// Methods of the State entries in which a person's mark and note on another entry are kept: Peer is that entry, Took the time
+// since it, Note the text. The newest one counts.
+const (
+	annotation = "annotation"
+	marked     = "annotation/marked"
+)
 
-// Annotate records a person's mark and note on an entry, which "" and false take away. It returns the Seq of the
-// annotation, 0 where there is no such entry, or none can be appended.
-func (j *Journal) Annotate(seq uint64, marked bool, note string) uint64 {
+// Annotation reports whether the entry is a person's annotation of the entry Peer, and whether it marks that.
+func (e *Entry) Annotation() (mark, ok bool) {
+	if e.Kind != State {
+		return false, false
+	}
+	return e.Method == marked, e.Method == marked || e.Method == annotation
+}
+
+// Annotate records a person's mark and note on an entry, which false and "" take away. It returns the Seq of the
+// annotation, 0 where there is no such entry, or nothing can be appended.
+func (j *Journal) Annotate(seq uint64, mark bool, note string) uint64 {
 	e, ok := j.Get(seq)
 	if !ok {
 		return 0
 	}
-	a := Entry{Server: e.Server, Kind: State, Method: Annotation, Peer: seq, Root: e.Root, Note: note}
-	if a.Root == 0 {
-		a.Root = seq
-	}
-	if marked {
-		a.Status = Marked
+	a := Entry{Time: time.Now(), Server: e.Server, Kind: State, Method: annotation, Peer: seq, Note: note}
+	a.Took = a.Time.Sub(e.Time)
+	if mark {
+		a.Method = marked
 	}
 	return j.Append(a, nil)
+}
+
+// maxAway is how many entries before its place an annotated entry of a file is looked for: lines may have been added.
+const maxAway = 20_000
+
+// annotated is the entry that an annotation of the file is about, 0 if it is not there. Called with the journal's lock held.
+func (l *loader) annotated(e *Entry) uint64 {
+	if e.Peer == 0 || e.Peer >= e.Seq {
+		return 0
+	}
+	last := l.j.store.last()
+	at := e.Time.Add(-e.Took).UnixNano()
+	is := func(seq uint64) bool {
+		b, i := l.j.store.at(seq)
+		if b == nil {
+			return false
+		}
+		d := time.Duration(b.recs[i].wall - at)
+		return d.Abs() <= time.Microsecond && b.strs[b.recs[i].strs[strServer]] == e.Server // a file has microseconds
+	}
+	if seq := last + 1 - (e.Seq - e.Peer); seq <= last && is(seq) {
+		return seq
+	}
+	for seq := last; seq > 0 && seq+maxAway > last; seq-- {
+		if is(seq) {
+			return seq
+		}
+	}
+	return 0
 }

@@ -325,7 +325,9 @@ func (l *loader) entry(f *found) Entry {
 		e.Conn |= l.run0 << 48
 	}
 	e.Size = max(e.Size, 0)
-	if e.Kind == HTTP && e.Peer != 0 && e.Peer < e.Seq {
+	if _, ok := e.Annotation(); ok {
+		e.Peer = l.annotated(&e)
+	} else if e.Kind == HTTP && e.Peer != 0 && e.Peer < e.Seq {
 		e.Peer = l.j.store.last() + 1 - (e.Seq - e.Peer)
 		if r := l.j.store.rec(e.Peer); r == nil || r.kind != HTTP || r.dir != Out { // a file from which lines were taken
 			e.Peer = 0

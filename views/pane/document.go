@@ -72,6 +72,10 @@ type Source struct {
 	Name string
 	// Head are styled lines above the text.
 	Head []string
+	// Note is a styled line above the first of several texts.
+	Note string
+	// Exchange is whether all frames of the exchange are shown, of which this is the request.
+	Exchange bool
 	// None is said where there are no bytes; "" for a word that says so.
 	None string
 	// Painter colours lines of what is not JSON; nil for none.
@@ -87,8 +91,10 @@ type Source struct {
 	title string
 	// uri is that of a resource or link, to follow; as sent.
 	uri string
-	// blocks are several sources to show below each other, in place of read.
+	// blocks are several sources to show below each other, in place of read; split finds them beside the event loop, nil or none
+	// for what is one.
 	blocks []Source
+	split  func() []Source
 	// quoted marks each line as a server's, also in linear mode.
 	quoted bool
 	// path is where the text is in a larger one, for jq.
@@ -155,6 +161,9 @@ func (d *Document) load(c *tui.Ctx, src Source) tea.Cmd {
 	cmd, _ := c.Replace(d.view, d.slot+"document", "read", func(ctx context.Context) (any, error) {
 		out := docLoaded{doc: d, gen: gen}
 		list := src.blocks
+		if src.split != nil {
+			list = src.split()
+		}
 		if len(list) == 0 {
 			list = []Source{src}
 		}

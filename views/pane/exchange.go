@@ -14,8 +14,11 @@ import (
 const maxBlocks = 100
 
 // ExchangeBlocks are the frames of a request's exchange: its answer, the request, and then what else was said, in order.
-func ExchangeBlocks(j *journal.Journal, e journal.Entry, _ Source) []Source {
-	frames := slices.DeleteFunc(j.Frames(e.Seq), func(f journal.Entry) bool { return f.Method == journal.Annotation })
+func ExchangeBlocks(j *journal.Journal, e journal.Entry, whole Source) []Source {
+	if !whole.Exchange {
+		return nil
+	}
+	frames := slices.DeleteFunc(j.Frames(e.Seq), func(f journal.Entry) bool { _, ok := f.Annotation(); return ok })
 	if len(frames) < 2 {
 		return nil
 	}
@@ -37,8 +40,11 @@ func ExchangeBlocks(j *journal.Journal, e journal.Entry, _ Source) []Source {
 		}
 		title := DirGlyph(f.Dir) + " " + KindWord(f.Kind) + " " + safe.Line(f.Method, 80) + " · " + f.Time.Format("15:04:05.000000") + " · " + text.Bytes(f.Size)
 		src := Source{Name: fmt.Sprintf("frame-%d", f.Seq), title: title, None: safe.Line(f.Note, 2000), read: bodyOf(j, f.Seq)}
+		if i == 0 && whole.Note != "" {
+			src.Head = append(src.Head, whole.Note)
+		}
 		if f.Note != "" {
-			src.Head = []string{safe.Line(f.Note, 400)}
+			src.Head = append(src.Head, safe.Line(f.Note, 400))
 		}
 		out = append(out, src)
 	}

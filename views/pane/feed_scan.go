@@ -2,6 +2,7 @@ package pane
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/mcphud/mcphud/session/journal"
@@ -64,7 +65,7 @@ func (t *tally) note(seq uint64, n Note) {
 	if t.notes == nil {
 		t.notes = map[uint64]Note{}
 	}
-	if len(t.notes) < maxNotes {
+	if _, known := t.notes[seq]; known || len(t.notes) < maxNotes {
 		t.notes[seq] = n
 	}
 }
@@ -151,8 +152,12 @@ func (f *Feed) scan(ctx context.Context) (s scanned) {
 		if n++; n&1023 == 0 && ctx.Err() != nil {
 			return false
 		}
-		if e.Kind == journal.State && e.Method == journal.Annotation {
-			s.note(e.Peer, Note{e.Status == journal.Marked, e.Note})
+		if mark, ok := e.Annotation(); ok {
+			s.note(e.Peer, Note{mark, e.Note})
+			if f.Exchanges && e.Root != 0 && !f.filter.Empty() && f.filter.Finds(f.Journal, e) {
+				s.judged(e, f.owner(e), found)
+				list(f.owner(e))
+			}
 			return true
 		}
 		if e.Server != name && e.Server != "" {
@@ -270,6 +275,22 @@ func (f *Feed) fold(e *journal.Entry) string {
 
 // Note is what a person said of an entry.
 func (f *Feed) Note(seq uint64) Note { return f.notes[seq] }
+
+// MarkedRows tells which entries have a mark now.
+func (f *Feed) MarkedRows() func(seq uint64) bool {
+	now := maps.Clone(f.notes)
+	return func(seq uint64) bool { return now[seq].Marked }
+}
+
+// Noted is whether any entry has a mark or a note.
+func (f *Feed) Noted() bool {
+	for _, n := range f.notes {
+		if n != (Note{}) {
+			return true
+		}
+	}
+	return false
+}
 
 // Odd is what is odd about entries of an exchange besides its request.
 func (f *Feed) Odd(root uint64) journal.Mark { return f.odd[root] }

@@ -40,3 +40,6 @@ func (v *JournalList) CompleteFilter(c *tui.Ctx, text string, cursor int) []tui.
 	}
 	return out
 }
+
+// Typed is the filter of the list.
+func (f *Feed) Typed() string { return f.typed }

@@ -19,7 +19,8 @@ type JournalList struct {
 	Open func(*tui.Ctx) tea.Cmd
 	// Source is what the detail pane shows of an entry; its read is filled in.
 	Source func(*tui.Ctx, journal.Entry) Source
-	// Blocks takes an entry apart where what it says is only a part of it; nil or none shows all of it as one text.
+	// Blocks takes an entry apart where what it says is only a part of it; nil or none shows all of it as one text. It runs beside
+	// the event loop.
 	Blocks func(j *journal.Journal, e journal.Entry, whole Source) []Source
 }
 
@@ -28,6 +29,7 @@ type shown struct {
 	seq, peer uint64
 	status    string
 	whole     bool // all of its exchange
+	note      Note
 }
 
 // NewJournalList is a list for a screen, and a document for its other pane. The caller sets what belongs to it and Source.
@@ -138,8 +140,9 @@ func (v *JournalList) Load(c *tui.Ctx) tea.Cmd {
 	e, ok := j.Get(seq)
 	now := shown{seq: seq}
 	if v.Feed.Exchanges {
-		now = shown{seq, e.Peer, e.Status, true}
+		now = shown{seq: seq, peer: e.Peer, status: e.Status, whole: true}
 	}
+	now.note = v.Feed.Note(seq)
 	if now == v.shown {
 		return nil
 	}
@@ -151,7 +154,8 @@ func (v *JournalList) Load(c *tui.Ctx) tea.Cmd {
 	src := v.Source(c, e)
 	src.read = func() ([]byte, error) { return j.Body(seq) }
 	if v.Blocks != nil {
-		src.blocks = v.Blocks(j, e, src)
+		whole := src
+		src.split = func() []Source { return v.Blocks(j, e, whole) }
 	}
 	return v.Doc.load(c, src)
 }
