@@ -82,7 +82,7 @@ type FilterLanguage interface {
 	CompleteFilter(c *Ctx, text string, cursor int) []Completion
 }
 
-// FilterError is why a text is no filter.
+// FilterError is why a text is not a filter.
 type FilterError struct {
 	At    int    // the character where it is, from 0 on
 	Why   string // what was expected there

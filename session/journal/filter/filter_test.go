@@ -237,7 +237,7 @@ func TestSyntaxErrors(t *testing.T) {
 		var bad *filter.SyntaxError
 		switch {
 		case !errors.As(err, &bad):
-			t.Errorf("%.40q is no syntax error: %v", expr, err)
+			t.Errorf("%.40q is not a syntax error: %v", expr, err)
 		case !strings.HasPrefix(err.Error(), want):
 			t.Errorf("%.40q: %q does not begin with %q", expr, err, want)
 		}
