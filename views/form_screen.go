@@ -125,7 +125,15 @@ func (v *formScreen) Actions() []tui.Action {
 			Help: "Go back to the list; what was typed is kept, also for the next run.",
 			Run:  func(c *tui.Ctx) tea.Cmd { return c.Return(v.list) },
 		},
-	}, append(formActions(id, v.nothing, func() *form.Form { return v.cur.form }, func(c *tui.Ctx) tea.Cmd { return v.changed(c, v.cur) }), append(v.reply.Actions(id, "result"), v.taskActions()...)...)...)
+	}, append(formActions(id, v.nothing, func() *form.Form { return v.cur.form }, func(c *tui.Ctx) tea.Cmd { return v.changed(c, v.cur) }), append(v.reply.Actions(id, "result"), append(v.taskActions(), againActions(id, "result", false, v.lastRequest)...)...)...)...)
+}
+
+// lastRequest is the journal entry of what was asked last, 0 for none.
+func (v *formScreen) lastRequest(*tui.Ctx) uint64 {
+	if v.cur == nil {
+		return 0
+	}
+	return v.cur.request
 }
 
 func (v *formScreen) nothing(*tui.Ctx) string {

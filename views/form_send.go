@@ -11,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/consent"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -84,28 +83,11 @@ func invalid(n int) string {
 
 // warn asks before a tool that its server marks as destructive, unless that was agreed to for the whole session.
 func (v *formScreen) warn(c *tui.Ctx, d *draft) tea.Cmd {
-	if v.consent == nil || !v.consent.Asks(d.server, d.item) {
-		return v.run(c, d)
-	}
-	name, server := v.name(d.item), d.server
+	server := d.server
 	if s := c.Server; s != nil && s.Name() == d.server {
 		server = s.Title()
 	}
-	run := func(agree func()) func(*tui.Ctx) tea.Cmd {
-		return func(c *tui.Ctx) tea.Cmd {
-			agree()
-			return v.run(c, d)
-		}
-	}
-	return c.Confirm(tui.Confirmation{
-		Title: "Call " + safe.Line(name, 120) + "?", Body: consent.Question(server, name, []byte(d.form.JSON())),
-		Yes: "once", No: "no", Danger: true, OnYes: run(func() {}),
-		Also: []tui.Answer{
-			{Key: "s", Label: "this tool this session", Run: run(func() { v.consent.Tool(d.server, name) })},
-			{Key: "a", Label: "this server this session", Run: run(func() { v.consent.Server(d.server) })},
-			{Key: "d", Label: "never ask this session", Run: run(v.consent.All)},
-		},
-	})
+	return withConsent(c, v.consent, d.server, server, d.item, v.name(d.item), []byte(d.form.JSON()), func(c *tui.Ctx) tea.Cmd { return v.run(c, d) })
 }
 
 // callDone is the outcome of a call.

@@ -48,6 +48,11 @@ type Deps struct {
 
 // All returns new screens, in the order of their number keys. It is the one place where screens are listed.
 func All(d Deps) []tui.View {
+	var where config.Options
+	if d.Configs != nil {
+		where = d.Configs.Where
+	}
+	d.Consent = cmp.Or(d.Consent, &consent.Policy{}) // one for all screens
 	calls, asked := &pane.Calls{}, newQuestions()
 	return []tui.View{
 		newServers(d.Trust, d.Pool, d.Configs),
@@ -72,6 +77,8 @@ func All(d Deps) []tui.View {
 		newInstructions(),
 		newStack(d.Stack),
 		newLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
+		newResend(Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),
+		newEditor(),
 	}
 }
 
@@ -81,14 +88,16 @@ type Foreign struct {
 	Empty func() (what, next string)
 	// Over is whether nothing comes any more, so that what waits for an answer never gets one; nil is no. It must be quick.
 	Over func() bool
+	// Targets is where its requests can be sent again.
+	Targets Targets
 }
 
 // Watch returns new screens for a journal that somebody else fills: what is said, and what is logged. There is no server to
-// drive.
+// drive but those that requests are sent to again.
 func Watch(f Foreign) []tui.View {
 	t, l := newTraffic(), newLogs()
 	t.foreign, l.foreign = &f, true
-	return []tui.View{t, l}
+	return []tui.View{t, l, newResend(f.Targets), newEditor()}
 }
 
 // stackUnder is the columns below which a form is above its result: beside it both would be cut.
@@ -103,7 +112,7 @@ func formInfo(id, title string, hidden bool, aliases ...string) tui.Info {
 // newCall calls a tool.
 func newCall(store *inputs.Store, agreed *consent.Policy, asked *questions) *formScreen {
 	return newFormScreen(store, asked, formKind{
-		info: formInfo("call", "Call", false, "c"), verb: "call", list: "tools", kind: offer.Tools, name: itemName, consent: cmp.Or(agreed, &consent.Policy{}),
+		info: formInfo("call", "Call", false, "c"), verb: "call", list: "tools", kind: offer.Tools, name: itemName, consent: agreed,
 		fields: func(it offer.Item) *schema.Schema { return schema.ParseArguments(it.InputSchema) },
 		send: func(ctx context.Context, s *session.Session, it offer.Item, args []byte, _ map[string]string, o session.CallOptions) (rpc.Reply, error) {
 			return s.CallTool(ctx, it.Name, args, o)

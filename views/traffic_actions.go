@@ -94,12 +94,12 @@ func (v *traffic) Actions() []tui.Action {
 			ID: "traffic.previousmark", Keys: []string{`"`}, Title: "previous mark", Group: "Traffic", Pane: "list",
 			Help: "Go to the previous row with a mark or a note.", Disabled: v.noMarks, Run: func(c *tui.Ctx) tea.Cmd { return v.toMark(c, true) },
 		},
-	}, v.ListActions("frame", "Open an exchange into its frames, a frame as it was on the wire.", func(*tui.Ctx) string {
+	}, append(againActions("traffic", "", true, func(*tui.Ctx) uint64 { return v.Feed.Selected() }), v.ListActions("frame", "Open an exchange into its frames, a frame as it was on the wire.", func(*tui.Ctx) string {
 		if v.Feed.Exchanges {
 			return "open"
 		}
 		return ""
-	})...)
+	})...)...)
 }
 
 // whole is whether the list is not that of the frames of one call.

@@ -74,8 +74,8 @@ func Find(j *journal.Journal, seq uint64) (Request, error) {
 
 // root is the entry of the request that e is about.
 func root(e *journal.Entry) uint64 {
-	if (e.Kind == journal.Response || e.Kind == journal.ErrorResponse) && e.Peer != 0 {
-		return e.Peer
+	if e.Root != 0 {
+		return e.Root
 	}
 	return e.Seq
 }

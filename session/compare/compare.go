@@ -37,7 +37,7 @@ const (
 	Real     Class = "real"
 	Varies   Class = "varies"   // it is different between two equal runs as well
 	Guess    Class = "guess"    // it looks like something that is different in each run
-	Protocol Class = "protocol" // the two versions of the protocol differ in it
+	Protocol Class = "protocol" // it follows from the version of the protocol, or says who answers
 )
 
 // Difference is one place where two values differ.
@@ -103,6 +103,29 @@ func (r Result) Real() int { return r.real }
 
 // Noise is how many differences are not Real.
 func (r Result) Noise() int { return len(r.Differences) + r.More - r.real }
+
+// Summary is how many differences there are, in words.
+func (r Result) Summary() string {
+	count := func(n int, kind string) string {
+		if n == 1 {
+			return "1 " + kind + "difference"
+		}
+		return fmt.Sprintf("%d %sdifferences", n, kind)
+	}
+	out, noise := count(r.real, ""), r.Noise()
+	switch {
+	case r.real == 0 && noise == 0:
+		out = "the same"
+	case r.real == 0:
+		out = "the same but for " + count(noise, "expected ")
+	case noise > 0:
+		out += fmt.Sprintf(", and %d expected", noise)
+	}
+	if r.Note != "" {
+		out += "; " + r.Note
+	}
+	return out
+}
 
 // Values compares two JSON values; nil is none.
 func Values(before, after []byte, o Options) Result {

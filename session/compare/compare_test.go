@@ -79,21 +79,21 @@ func TestNoiseByItsLooks(t *testing.T) {
 	then := now.Add(-26 * time.Hour)
 	o := Options{Before: then, After: now}
 	for _, c := range []struct{ before, after, want string }{
-		{`{"t":"2026-11-21T20:30:01Z"}`, `{"t":"2026-11-22T22:30:02.5Z"}`, `the time of the call`},
-		{`{"t":"2026-11-21 20:31:01"}`, `{"t":"2026-11-22 22:30:02"}`, `the time of the call`},
+		{`{"t":"2026-11-21T20:30:01Z"}`, `{"t":"2026-11-22T22:30:02.5Z"}`, `time of the call`},
+		{`{"t":"2026-11-21 20:31:01"}`, `{"t":"2026-11-22 22:30:02"}`, `time of the call`},
 		{`{"due":"2027-01-01T00:00:00Z"}`, `{"due":"2027-02-01T00:00:00Z"}`, ``},
 		{`{"t":1795379400}`, `{"t":1795473000}`, ``},
-		{fmt.Sprintf(`{"t":%d}`, then.Unix()), fmt.Sprintf(`{"t":%d}`, now.Unix()+2), `the time of the call`},
-		{fmt.Sprintf(`{"t":%d}`, then.UnixMilli()), fmt.Sprintf(`{"t":%d}`, now.UnixMilli()), `the time of the call`},
-		{`{"i":"0b5cf33c-7b0e-4d43-a2b0-0d5d4a3a1a11"}`, `{"i":"7a5cf33c-7b0e-4d43-a2b0-0d5d4a3a1a12"}`, `a UUID`},
+		{fmt.Sprintf(`{"t":%d}`, then.Unix()), fmt.Sprintf(`{"t":%d}`, now.Unix()+2), `time of the call`},
+		{fmt.Sprintf(`{"t":%d}`, then.UnixMilli()), fmt.Sprintf(`{"t":%d}`, now.UnixMilli()), `time of the call`},
+		{`{"i":"0b5cf33c-7b0e-4d43-a2b0-0d5d4a3a1a11"}`, `{"i":"7a5cf33c-7b0e-4d43-a2b0-0d5d4a3a1a12"}`, `UUID`},
 		{`{"i":"0b5cf33c-7b0e-4d43-a2b0-0d5d4a3a1a11"}`, `{"i":"none"}`, ``},
-		{`{"i":"0af7651916cd43dd8448eb211c80319c"}`, `{"i":"1af7651916cd43dd8448eb211c80319d"}`, `a trace id`},
-		{`{"d":"12.5ms"}`, `{"d":"13ms"}`, `a duration`},
-		{`{"tookMs":12}`, `{"tookMs":15}`, `a duration`},
+		{`{"i":"0af7651916cd43dd8448eb211c80319c"}`, `{"i":"1af7651916cd43dd8448eb211c80319d"}`, `trace id`},
+		{`{"d":"12.5ms"}`, `{"d":"13ms"}`, `duration`},
+		{`{"tookMs":12}`, `{"tookMs":15}`, `duration`},
 		{`{"items":12}`, `{"items":15}`, ``},
-		{`{"requestId":"req_8a7f1c"}`, `{"requestId":"req_11ff00"}`, `an id`},
+		{`{"requestId":"req_8a7f1c"}`, `{"requestId":"req_11ff00"}`, `id of one request`},
 		{`{"version":"v1.2.3"}`, `{"version":"v1.2.4"}`, ``},
-		{`{"text":"done in 12ms at 20:30:01"}`, `{"text":"done in 15ms at 22:30:02"}`, `only times`},
+		{`{"text":"done in 12ms at 20:30:01"}`, `{"text":"done in 15ms at 22:30:02"}`, `times, durations or ids`},
 		{`{"text":"took 12ms for 3 rows"}`, `{"text":"took 15ms for 4 rows"}`, ``},
 	} {
 		r := Values([]byte(c.before), []byte(c.after), o)
@@ -114,6 +114,10 @@ func TestWhatTheProtocolAdds(t *testing.T) {
 		t.Error(got)
 	}
 	if got := strings.Join(lines(Values(before, after, Options{Versions: [2]string{"2026-07-28", "2026-07-28"}})), ","); got != "added /resultType,added /x" {
+		t.Error(got)
+	}
+	server := `"io.modelcontextprotocol/serverInfo":{"name":"%s"}`
+	if got := strings.Join(lines(Values(fmt.Appendf(nil, `{"_meta":{`+server+`}}`, "a"), fmt.Appendf(nil, `{"_meta":{`+server+`}}`, "b"), Options{})), ","); got != "changed /_meta/io.modelcontextprotocol~1serverInfo/name protocol" {
 		t.Error(got)
 	}
 	if got := strings.Join(lines(Values(after, before, Options{Versions: [2]string{"2025-11-25", "2026-07-28"}})), ","); got != "removed /resultType,removed /x" {

@@ -54,7 +54,7 @@ func (o *Options) judge(d Difference) (Class, string) {
 		return Protocol, why
 	}
 	if o.Noise != nil && o.Noise.at[d.key()] && (d.Op != Changed || kind(d.Before) == kind(d.After)) {
-		return Varies, "it varies between two equal runs"
+		return Varies, "varies between equal runs"
 	}
 	if o.NoGuess || d.Op != Changed {
 		return Real, ""
@@ -67,6 +67,9 @@ func (o *Options) judge(d Difference) (Class, string) {
 
 // ofProtocol is why a difference follows from the versions, "" if it does not: members that only one of the eras has.
 func (o *Options) ofProtocol(d Difference) string {
+	if d.Within == "" && strings.HasPrefix(d.Pointer, "/_meta/io.modelcontextprotocol~1serverInfo") && (d.Op == Changed || strings.Count(d.Pointer, "/") > 2) {
+		return "names the server"
+	}
 	if o.Versions[0] == "" || o.Versions[1] == "" || d.Within != "" || d.Op != Added && d.Op != Removed {
 		return ""
 	}
@@ -80,7 +83,7 @@ func (o *Options) ofProtocol(d Difference) string {
 		return ""
 	}
 	if a == (d.Op == Removed) { // it is on the modern side
-		return "only the modern protocol has it"
+		return "only the modern era has it"
 	}
 	return ""
 }
@@ -121,7 +124,7 @@ func (o *Options) guess(d Difference) string {
 		}
 	}
 	if opaque(a) && opaque(b) && len(a) == len(b) && idName(name) {
-		return "looks like an id that is made for each request"
+		return "id of one request"
 	}
 	return o.guessText(a, b)
 }
@@ -134,10 +137,10 @@ var looks = [...]struct {
 	what string
 	is   func(o *Options, s string, made time.Time) bool
 }{
-	{"looks like the time of the call", func(_ *Options, s string, made time.Time) bool { return isTime(s, made) }},
-	{"looks like a UUID", func(_ *Options, s string, _ time.Time) bool { return isUUID(s) }},
-	{"looks like a trace id", func(_ *Options, s string, _ time.Time) bool { return isTrace(s) }},
-	{"looks like a duration", func(_ *Options, s string, _ time.Time) bool { return isDuration(s) }},
+	{"time of the call", func(_ *Options, s string, made time.Time) bool { return isTime(s, made) }},
+	{"UUID", func(_ *Options, s string, _ time.Time) bool { return isUUID(s) }},
+	{"trace id", func(_ *Options, s string, _ time.Time) bool { return isTrace(s) }},
+	{"duration", func(_ *Options, s string, _ time.Time) bool { return isDuration(s) }},
 }
 
 // near is how far a clock may be from the time of the call to be taken for it.
@@ -249,10 +252,10 @@ func idName(name string) bool {
 // guessNumber takes clocks by their value, and durations by their name.
 func (o *Options) guessNumber(name, before, after string) string {
 	if isEpoch(before, o.Before) && isEpoch(after, o.After) {
-		return "looks like the time of the call"
+		return "time of the call"
 	}
 	if hasWord(name, "ms", "us", "ns", "millis", "duration", "elapsed", "took", "latency", "uptime") {
-		return "looks like a duration, by its name"
+		return "duration, by its name"
 	}
 	return ""
 }
@@ -300,7 +303,7 @@ func (o *Options) guessText(a, b string) string {
 	if !some {
 		return ""
 	}
-	return "only times, durations or ids in the text differ, by their looks"
+	return "times, durations or ids in the text"
 }
 
 // apart is whether a rune stands between words.

@@ -1,0 +1,144 @@
+package views_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/tuitest"
+	"github.com/mcphud/mcphud/views"
+)
+
+// weather is a server whose tools answer a little differently each time: place is what it says of itself.
+func weather(place string) *server.MCPServer {
+	srv := server.NewMCPServer(place, "1")
+	var calls atomic.Int64
+	answer := func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		n := calls.Add(1)
+		return mcp.NewToolResultStructured(map[string]any{
+			"city": r.GetString("city", ""), "place": place, "degrees": 20, "call": n, "at": time.Now().Format(time.RFC3339Nano),
+		}, fmt.Sprintf("20 degrees in %s, says %s", r.GetString("city", ""), place)), nil
+	}
+	srv.AddTool(mcp.NewTool("look", mcp.WithString("city"), mcp.WithReadOnlyHintAnnotation(true), mcp.WithDestructiveHintAnnotation(false)), answer)
+	srv.AddTool(mcp.NewTool("measure", func(t *mcp.Tool) { t.Annotations = mcp.ToolAnnotation{} }), answer)
+	srv.AddTool(mcp.NewTool("drop", mcp.WithString("city"), mcp.WithDestructiveHintAnnotation(true), mcp.WithReadOnlyHintAnnotation(false)), answer)
+	return srv
+}
+
+func onWeather(t *testing.T, f func(*tuitest.App), opts ...tuitest.Option) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		app := tuitest.Start(t, append([]tuitest.Option{
+			tuitest.At("tools", nil), tuitest.Server("north", weather("north")), tuitest.Server("south", weather("south")),
+			tuitest.Views(views.All(views.Deps{})...),
+		}, opts...)...)
+		app.View("tools").Pane("list").Some(tuitest.Contains("look"))
+		f(app)
+	})
+}
+
+// looked calls a tool with a city and goes to the request in Traffic.
+func looked(app *tuitest.App, tool string) {
+	app.Press(":").Type("call " + tool).Press("enter").View("call")
+	app.Type("Oslo").Press("ctrl+g")
+	if tool == "drop" {
+		app.Confirm("Call drop?").Yes()
+	}
+	app.Pane("result").Has("20 degrees")
+	app.Press("6").View("traffic")
+}
+
+// A frame is sent again as it was; a read is repeated, so that what varies anyway does not count.
+func TestSendAgain(t *testing.T) {
+	for _, size := range [][2]int{{120, 40}, {80, 24}} {
+		onWeather(t, func(app *tuitest.App) {
+			looked(app, "look")
+			app.Press("r").View("again")
+			app.Pane("before").Has("Before: north", "✓ the same but for 2 expected differences", "≈ /structuredContent/at  guess: time of the call", "≈ /structuredContent/call  varies between equal runs")
+			app.Pane("after").Has("After: north")
+			app.Whole().Has("sent as it was but for id", "sent twice: ")
+			app.Press("q").View("traffic")
+		}, tuitest.Size(size[0], size[1]))
+	}
+}
+
+// A tool that may change something is called once; what looks like noise is a guess, until somebody says that it may be called twice.
+func TestWhatVariesIsGuessedAndLearnt(t *testing.T) {
+	onWeather(t, func(app *tuitest.App) {
+		looked(app, "measure")
+		app.Press("r").View("again")
+		app.Pane("before").Has("≠ 1 difference, and 1 expected", "~ /structuredContent/call", "guess: time of the call")
+		app.Whole().HasNot("sent twice")
+		app.Press("V").Confirm("Call measure once more?").Yes()
+		app.View("again").Pane("before").Has("✓ the same but for 2 expected differences", "≈ /structuredContent/call")
+	}, tuitest.Size(120, 40))
+}
+
+// Another server is asked the same; what differs is told by pointer, and both values are shown.
+func TestSendToAnotherServer(t *testing.T) {
+	onWeather(t, func(app *tuitest.App) {
+		looked(app, "look")
+		app.Press("s").Overlay("Send to").Has("north (as before)", "south", "a command, a URL or JSON…", "2025-11-25", "it is spoken already")
+		app.Type("south").Press("enter").View("again")
+		app.Pane("before").Has("≠ 2 differences, and 2 expected", "≈ /_meta/io.modelcontextprotocol~1serverInfo/name  names", "~ /structuredContent/place", `"north"`)
+		app.Pane("after").Has("After: south", "~ /structuredContent/place", `"south"`)
+		app.Press("D").Pane("after").Has(`"place": "south"`)
+		app.Press("D").Pane("after").Has("~ /structuredContent/place")
+	}, tuitest.Size(120, 40))
+}
+
+// A destructive tool asks before it is called again, wherever; no means that nothing is sent.
+func TestSendingAgainAsks(t *testing.T) {
+	onWeather(t, func(app *tuitest.App) {
+		looked(app, "drop")
+		app.Press("r").View("again").Confirm("Call drop?").Says("north marks drop as destructive.", `{"city":"Oslo"}`).No()
+		app.View("again").Pane("after").Has("Not sent yet.")
+		app.Press("r").Confirm("Call drop?").Yes()
+		app.View("again").Pane("before").Has("≠ 1 difference")
+	}, tuitest.Size(120, 40))
+}
+
+func TestSendingAgainInReadOnlyMode(t *testing.T) {
+	onWeather(t, func(app *tuitest.App) {
+		app.Press(":").Type("call look").Press("enter").View("call")
+		app.Type("Oslo").Press("ctrl+g").Pane("result").Has("20 degrees")
+		app.Press("6", "e").View("edit").Press("ctrl+e")
+	}, tuitest.ReadOnly(), tuitest.Env("EDITOR", "false"))
+}
+
+// The params are changed in an editor; what is not JSON is kept, and so is what was typed where somebody leaves and comes back.
+func TestEditAndSend(t *testing.T) {
+	onWeather(t, func(app *tuitest.App) {
+		looked(app, "look")
+		app.Press("e").View("edit").Pane("form").Has("Params of tools/call look", `"city": "Oslo"`)
+		app.Press("ctrl+home").Type("oops").Press("ctrl+g").Toast("not valid JSON")
+		app.View("edit").Pane("form").Has("oops{", `"city": "Oslo"`)
+		app.Press("esc").View("traffic").Press("e").View("edit").Pane("form").Has("oops{")
+		app.Press("backspace", "backspace", "backspace", "backspace")
+		app.Pane("form").HasNot("oops")
+		app.Send(tui.Edited{View: "edit", Tag: "json:", Text: `{"name":"look","arguments":{"city":"Bergen","n":12345678901234567890}}`, Changed: true})
+		app.Pane("form").Has("Bergen", "12345678901234567890")
+		app.Press("ctrl+g").View("again").Pane("after").Has("20 degrees in Bergen, says north", "/structuredContent/city")
+		app.Press("t").View("traffic").Pane("frame").Has("12345678901234567890")
+	}, tuitest.Size(120, 40))
+}
+
+// d compares a call with the one before, and sends nothing.
+func TestDiffWithTheCallBefore(t *testing.T) {
+	onWeather(t, func(app *tuitest.App) {
+		looked(app, "look")
+		app.Press("d").View("again").Whole().Has("no earlier call of the same in the journal")
+		app.Press("q").View("traffic")
+		looked(app, "look")
+		app.Press("d").View("again").Pane("before").Has("≠ 3 differences, and 1 expected", "/structuredContent/city")
+		app.Pane("after").Has("the call before asked for the same but for arguments/city")
+		app.Whole().HasNot("sent as it was")
+	}, tuitest.Size(120, 40))
+}

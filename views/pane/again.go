@@ -1,0 +1,21 @@
+package pane
+
+import (
+	"github.com/mcphud/mcphud/session/again"
+)
+
+// Again asks the screen "again" to send something once more, or the screen "edit" to change it first. What it is, is either an entry of
+// the journal or a request of its own.
+type Again struct {
+	// Seq is any journal entry of the exchange; 0 where Request is given.
+	Seq     uint64
+	Request *again.Request
+	// Before is the answer to compare with; nil for the one that is in the journal.
+	Before *again.Answer
+	// After is compared with Before, and nothing is sent; nil where it is sent.
+	After *again.Answer
+	// Earlier compares the exchange with the one before it that asked for the same, and sends nothing.
+	Earlier bool
+	// Choose asks first where to send it.
+	Choose bool
+}
