@@ -44,6 +44,7 @@ var arrows = map[string]string{
 	"session/ingress":          "jsonrpc text",
 	"session/inputs":           "atomicfile config secret",
 	"session/journal":          "jsonrpc mask text",
+	"session/journal/expert":   "journal jsonrpc mask schema text",
 	"session/journal/importer": "journal jsonrpc",
 	"session/journal/filter":   "journal text",
 	"session/journal/trace":    "journal text",

@@ -1,0 +1,165 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/journal/expert"
+)
+
+// broken is a recorded session with a server that writes to stdout what does not belong there.
+func broken(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "noise.jsonl")
+	mcphud(t, fake(t, behave.Noise, "tools", "list", "--journal", name, "--protocol", "2025-06-18")...) // fails, as it should
+	return name
+}
+
+func findingsOf(t *testing.T, args ...string) (r expertReport) {
+	t.Helper()
+	out := mcphud(t, append([]string{"explain"}, args...)...).ok(t)
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return r
+}
+
+func TestExplainFile(t *testing.T) {
+	t.Parallel()
+	name := broken(t)
+	r := findingsOf(t, name)
+	if r.Errors < 4 || r.Frames < 5 || r.Unvalidated != 0 {
+		t.Errorf("%+v", r)
+	}
+	rules := map[string]foundLine{}
+	for _, f := range r.Findings {
+		rules[f.Rule] = f
+	}
+	noise := rules["stdout-noise"]
+	if noise.By != "server" || noise.Severity != "error" || noise.Section != "https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#stdio" || noise.Fix == "" || noise.Seq == 0 {
+		t.Errorf("%+v", noise)
+	}
+	if !strings.HasPrefix(rules["jsonrpc-version"].Evidence, "/jsonrpc: ") || rules["batch"].Rule == "" {
+		t.Errorf("%+v", rules)
+	}
+	text := mcphud(t, "explain", name, "--format", "text").ok(t)
+	for _, want := range []string{"✗ error stdout-noise: ", "Write logs to stderr", "/2025-06-18/basic/transports#stdio", " errors, "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	lines := mcphud(t, "explain", name, "--format", "jsonl").ok(t)
+	if n := strings.Count(lines, "\n"); n != len(r.Findings) || !strings.HasPrefix(lines, `{"rule":`) {
+		t.Errorf("%d lines: %s", n, lines)
+	}
+}
+
+// What is shown can be chosen, and --strict counts what is shown.
+func TestExplainSome(t *testing.T) {
+	t.Parallel()
+	name := broken(t)
+	for _, c := range []struct {
+		args []string
+		code int
+		has  string
+		not  string
+	}{
+		{[]string{"--strict"}, exitStrict, "stdout-noise", ""},
+		{[]string{"--strict", "--rule", "batch"}, exitStrict, `"rule":"batch"`, "stdout-noise"},
+		{[]string{"--strict", "--filter", "kind:req"}, exitOK, `"findings":[]`, "stdout-noise"},
+		{[]string{"--filter", "kind:bad"}, exitOK, "stdout-noise", ""},
+		{[]string{"--severity", "error", "--rule", "method-unknown"}, exitOK, `"findings":[]`, ""},
+	} {
+		o := mcphud(t, append([]string{"explain", name}, c.args...)...)
+		if o.code != c.code || !strings.Contains(o.out, c.has) || c.not != "" && strings.Contains(o.out, c.not) {
+			t.Errorf("%v: exit %d: %s%s", c.args, o.code, o.out, o.stderr)
+		}
+	}
+}
+
+func TestExplainRefuses(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"explain"}, "one file or rule"},
+		{[]string{"explain", "--rules", "x"}, "no argument"},
+		{[]string{"explain", "x", "--filter", "status:okay"}, "column 8"},
+		{[]string{"explain", "x", "--severity", "fatal"}, "unknown severity"},
+		{[]string{"explain", "x", "--rule", "nope"}, "no such rule"},
+		{[]string{"explain", "id-reusd"}, "did you mean id-reused"},
+		{[]string{"explain", filepath.Join(t.TempDir(), "nowhere.jsonl")}, "nowhere.jsonl"},
+		{[]string{"explain", "--url", "http://h", "x"}, "--url does not apply"},
+	} {
+		o := mcphud(t, append(c.args, "--format", "json")...)
+		if e := o.errorLine(t); o.code != 1 || !strings.Contains(e.Message+o.stderr, c.says) {
+			t.Errorf("%v: exit %d, %s", c.args, o.code, o.stderr)
+		}
+	}
+}
+
+func TestExplainRules(t *testing.T) {
+	t.Parallel()
+	var all []ruleLine
+	if err := json.Unmarshal([]byte(mcphud(t, "explain", "--rules").ok(t)), &all); err != nil || len(all) != len(expert.Rules()) {
+		t.Errorf("%d rules, %v", len(all), err)
+	}
+	one := mcphud(t, "explain", "cancel-initialize", "--format", "text").ok(t)
+	if !strings.Contains(one, "/2024-11-05/basic/utilities/cancellation#behavior-requirements") || strings.Contains(one, "2026-07-28") {
+		t.Error(one)
+	}
+}
+
+// What our client and the bundled agent say to each other breaks nothing, in any revision and over both transports.
+func TestExplainFindsNothingInOurs(t *testing.T) {
+	t.Parallel()
+	url := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
+	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			name := filepath.Join(t.TempDir(), "ours.jsonl")
+			for _, call := range [][]string{
+				{"info"},
+				{"ping"},
+				{"tools", "list"},
+				{"tools", "call", "echo", "message=hello"},
+				{"tools", "call", "add", "a=1", "b=2"},
+				{"tools", "call", "fail"},
+				{"tools", "call", "sleep", "ms=20"},
+				{"tools", "call", "test_tool_with_progress"},
+				{"tools", "call", "test_tool_with_logging", "--log-level", "debug"},
+				{"tools", "call", "test_structured_content"},
+				{"tools", "call", "test_header_params", "region=eu", "priority=3"},
+				{"tools", "call", "test_image_content"},
+				{"tools", "call", "there_is_no_such_tool"},
+				{"resources", "list"},
+				{"resources", "read", "test://static-text"},
+				{"resources", "read", "test://nowhere"},
+				{"resources", "templates"},
+				{"prompts", "list"},
+				{"prompts", "get", "test_simple_prompt"},
+			} {
+				mcphud(t, append(call, "--protocol", revision, "--journal", name, "--url", url)...) // some of them fail, as they should
+			}
+			c := command(t, "tools", "call", "echo", "message=hello", "--protocol", revision, "--journal", name)
+			c.Args = append(c.Args, "--", c.Path, "agent", "--stdio", "--ephemeral", "--profile", "everything")
+			finish(t, c).ok(t)
+			r := findingsOf(t, name)
+			for _, f := range r.Findings {
+				if f.Severity != "note" {
+					t.Errorf("%+v", f)
+				}
+			}
+			if r.Frames < 80 || r.Unvalidated != 0 {
+				t.Errorf("%d frames, %d not validated", r.Frames, r.Unvalidated)
+			}
+		})
+	}
+}
