@@ -19,9 +19,10 @@ import (
 
 // expertFlags is what the flags of explain say.
 type expertFlags struct {
-	filter, severity string
-	rules            []string
-	list, strict     bool
+	only         *filterFlag
+	severity     string
+	rules        []string
+	list, strict bool
 }
 
 func (a *app) expertCommand() *cobra.Command {
@@ -41,7 +42,7 @@ func (a *app) expertCommand() *cobra.Command {
 			return nil, cobra.ShellCompDirectiveDefault
 		},
 	}
-	c.Flags().StringVar(&x.filter, "filter", "", "show findings about frames that match this `EXPR`, as in the traffic screen")
+	x.only = addFilter(c.Flags())
 	c.Flags().StringSliceVar(&x.rules, "rule", nil, "show findings of this `RULE` only; may be repeated")
 	c.Flags().StringVar(&x.severity, "severity", "", "show findings of this `SEVERITY` and worse: error, warning or note")
 	c.Flags().BoolVar(&x.list, "rules", false, "list the rules")
@@ -89,9 +90,10 @@ type wanted struct {
 }
 
 func (x expertFlags) parse() (w wanted, err error) {
-	if w.filter, err = filter.Parse(x.filter); err != nil {
-		return w, usageError("--filter: "+err.Error(), "see mcphud help traffic")
+	if err := x.only.parse(); err != nil {
+		return w, err
 	}
+	w.filter = x.only.filter
 	if x.severity != "" {
 		if w.least, err = expert.ParseSeverity(x.severity); err != nil {
 			return w, usageError("--severity: "+err.Error(), "write --severity error")

@@ -3,6 +3,7 @@ package rpc
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,6 +21,9 @@ import (
 func (m *Mux) Frame(frame []byte) {
 	if first := bytes.TrimLeft(frame, " \t\r\n"); len(first) > 0 && first[0] == '[' && jsonrpc.Valid(first) == nil {
 		// A batch, which 2025-03-26 allows servers to send.
+		n := 0
+		_ = jsonrpc.Elements(first, func([]byte) bool { n++; return true })
+		m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.State, Note: fmt.Sprintf("batch of %d messages", n)}, nil)
 		_ = jsonrpc.Elements(first, func(one []byte) bool {
 			m.frame(bytes.Clone(one), 0, nil)
 			return true

@@ -73,7 +73,12 @@ func checkUTF8(f *frame) string {
 }
 
 func checkBatch(f *frame) string {
-	if !f.whole || !f.array() || f.rev == rev2503 || f.rev == "" {
+	switch {
+	case f.rev == rev2503, f.rev == "":
+		return ""
+	case f.Kind == journal.State:
+		return f.Note
+	case !f.whole || !f.array():
 		return ""
 	}
 	n := 0

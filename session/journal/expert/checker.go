@@ -2,6 +2,7 @@ package expert
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -94,18 +95,27 @@ func (ck *Checker) Add(e *journal.Entry, body []byte) {
 		}
 		f.rev = c.rev
 		ck.run(&f, onBad)
-		c.fails(e.ID)
+		if q := c.sides[other(e.Dir)].pending[e.ID]; q != nil {
+			q.over = true // it was answered, after a fashion
+		}
 	case journal.HTTP:
 		ck.http(&f)
 	case journal.State:
-		if e.Conn == 0 && e.Note == begins {
+		switch {
+		case e.Conn == 0 && e.Note == begins:
 			ck.restart(e.Server, e.Hop)
+		case strings.HasPrefix(e.Note, batchOf):
+			f.rev = c.rev
+			ck.run(&f, onBad)
 		}
 	}
 }
 
 // begins is the note of a session about its first connection: in a file to which several runs were appended, another run.
 const begins = "Disconnected → Connecting"
+
+// batchOf begins the note of a session about a batch whose messages follow.
+const batchOf = "batch of "
 
 // restart ends the connections of an earlier run.
 func (ck *Checker) restart(server, hop string) {
@@ -117,13 +127,6 @@ func (ck *Checker) restart(server, hop string) {
 	}
 	if s := ck.servers[hop+"\x00"+server]; s != nil {
 		s.highest = 0
-	}
-}
-
-// fails forgets the request that a malformed answer was for.
-func (c *conn) fails(id string) {
-	if q := c.sides[journal.Out].pending[id]; q != nil {
-		c.sides[journal.Out].finish(q)
 	}
 }
 

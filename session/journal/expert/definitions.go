@@ -134,7 +134,7 @@ func (doc *document) result(request string) string {
 	return name
 }
 
-// formats are no part of what is validated: whether a text is a URI does not depend on the shape of the frame.
+// schema is one of the definitions, without formats: whether a text is a URI does not depend on the shape of the frame.
 func (doc *document) schema(name string) *schema.Schema {
 	if s := doc.compiled[name]; s != nil {
 		return s

@@ -83,7 +83,7 @@ func (ck *Checker) request(f *frame) {
 	switch {
 	case f.Dir == journal.In:
 	case f.Method == "initialize":
-		c.asked, c.early, c.gone, c.session = f.Seq, nil, false, false
+		c.asked, c.early, c.gone, c.session, c.rev = f.Seq, nil, false, false, q.rev
 		c.caps[journal.Out] = small(jsonrpc.Get(f.env.Params, "capabilities"))
 	case f.Method == "subscriptions/listen":
 		if len(c.listens) < maxRecent {

@@ -1,3 +1,5 @@
+//go:generate go test -run TestManual -update .
+
 package expert
 
 // table is every rule. Its order is that of the generated list in README.md and of a report: how a message is written, who
@@ -81,7 +83,7 @@ var table = []Rule{
 	},
 	{
 		ID: "answer-late", Severity: Note, By: Sender, Title: "answer to a request that was cancelled", spec: secCancel, on: onAnswer, check: checkLate,
-		Fix: "Send nothing more for a request once its cancellation arrived; an answer that was on its way already is no fault.",
+		Fix: "Send nothing more for a request once its cancellation arrived; what was on its way then is all right.",
 	},
 	{
 		ID: "unanswered", Severity: Warning, By: Receiver, Title: "request without an answer", spec: secResponses, on: onEnd, check: checkUnanswered,
@@ -108,7 +110,7 @@ var table = []Rule{
 		Fix: "Wait for notifications/initialized before asking the client for anything but ping.",
 	},
 	{
-		ID: "version-unknown", Severity: Warning, By: Sender, Title: "protocol version that is no published revision", spec: secVersion, on: onRequest | onResult, check: checkVersion,
+		ID: "version-unknown", Severity: Warning, By: Sender, Title: "protocol version that was never published", spec: secVersion, on: onRequest | onResult, check: checkVersion,
 		Fix: "Use a revision of the specification, such as 2025-11-25.",
 	},
 	{

@@ -139,7 +139,7 @@ func (s *shaper) object(of string) uint64 {
 func (s *shaper) array(name string) uint64 {
 	h, last, n := uint64(offset), uint64(0), 0
 	if !spelled(name) {
-		name = "" // elements are no maps of any names
+		name = "" // elements have members by name
 	}
 	s.i++
 	for {
