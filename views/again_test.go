@@ -8,9 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	mcptransport "github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mcpgo"
+	"github.com/mcphud/mcphud/session/transport"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
@@ -141,4 +147,38 @@ func TestDiffWithTheCallBefore(t *testing.T) {
 		app.Pane("after").Has("the call before asked for the same but for arguments/city")
 		app.Whole().HasNot("sent as it was")
 	}, tuitest.Size(120, 40))
+}
+
+// A frame of a journal that others fill is sent to a server that is chosen, over sessions that are not those of the screens.
+func TestSendWhatOthersSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, m := filled(t)
+		frame := []byte(`{"jsonrpc":"2.0","id":"abc","method":"tools/call","params":{"name":"look","arguments":{"city":"Oslo"}}}`)
+		j.Append(journal.Entry{Server: "other", Conn: 1, Dir: journal.Out, Kind: journal.Request, ID: `"abc"`, Method: "tools/call"}, frame)
+		j.Append(journal.Entry{Server: "other", Conn: 1, Dir: journal.In, Kind: journal.Response, ID: `"abc"`},
+			[]byte(`{"jsonrpc":"2.0","id":"abc","result":{"content":[],"structuredContent":{"city":"Oslo","place":"east"}}}`))
+		targets := session.NewManager(session.Options{HealthInterval: -1, Dial: func(config.Server) (transport.Transport, bool) {
+			return mcpgo.From(mcptransport.NewInProcessTransport(weather("north"))), true
+		}})
+		t.Cleanup(func() {
+			if err := targets.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		for _, cfg := range []config.Server{{Name: "north", Command: "north"}, {Name: "off", Command: "off", Disabled: true}} {
+			if _, err := targets.Register(cfg); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := j.Len()
+		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Targets: views.Targets{Sessions: targets}})...), tuitest.Size(120, 40), tuitest.Sessions(m))
+		app.View("traffic").Press("r").View("again").Overlay("Send to").Has("north", "off", "it is disabled", "a command, a URL or JSON…")
+		app.Press("enter").View("again").Pane("before").Has("Before: other", "~ /structuredContent/place", `"east"`)
+		app.Pane("after").Has("After: north", `"north"`)
+		if j.Len() != before {
+			t.Error("the journal of others was written to")
+		}
+		app.Press("s").Overlay("Send to").Has("north (as before)")
+		app.Press("esc").NoOverlay().Press("q").View("traffic")
+	})
 }

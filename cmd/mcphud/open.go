@@ -123,6 +123,11 @@ func count(n int, one, many string) string {
 func (a *app) openUI(ctx context.Context, f *importer.File, filter string) error {
 	m := session.NewManager(session.Options{Journal: f.Journal, ClientInfo: clientInfo()})
 	defer m.Close()
+	targets, end, err := a.targets()
+	if err != nil {
+		return err
+	}
+	defer end()
 	changed, done := make(chan struct{}, 1), make(chan struct{})
 	work, stop := context.WithCancel(ctx)
 	defer func() { stop(); <-done }()
@@ -147,8 +152,9 @@ func (a *app) openUI(ctx context.Context, f *importer.File, filter string) error
 	name := filepath.Base(f.Name)
 	return tui.Run(ctx, tui.Config{
 		Views: views.Watch(views.Foreign{
-			Empty: func() (what, next string) { return nothingIn(name, f.Progress()) },
-			Over:  func() bool { return f.Progress().Done && quiet(f.Journal) },
+			Targets: targets,
+			Empty:   func() (what, next string) { return nothingIn(name, f.Progress()) },
+			Over:    func() bool { return f.Progress().Done && quiet(f.Journal) },
 		}),
 		Sessions: m,
 		Idle:     func() string { return "open " + name + readState(f.Progress()) }, Changed: changed,

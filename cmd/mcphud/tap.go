@@ -117,8 +117,13 @@ func (a *app) tapWatch(ctx context.Context, only *filterFlag) (err error) {
 func (a *app) tapUI(ctx context.Context, j *journal.Journal, filter string) error {
 	m := session.NewManager(session.Options{Journal: j, ClientInfo: clientInfo()})
 	defer m.Close()
+	targets, done, err := a.targets()
+	if err != nil {
+		return err
+	}
+	defer done()
 	return tui.Run(ctx, tui.Config{
-		Views: views.Watch(views.Foreign{Empty: func() (what, next string) { return tapNothing, tapNext }}), Sessions: m, Idle: func() string { return "tap" }, Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
+		Views: views.Watch(views.Foreign{Empty: func() (what, next string) { return tapNothing, tapNext }, Targets: targets}), Sessions: m, Idle: func() string { return "tap" }, Linear: a.o.linear, Theme: os.Getenv("MCPHUD_THEME"),
 		Filter: filter, NativeClipboard: true, Report: report, HistoryFile: stateFile("history"), PreferencesFile: stateFile("preferences.json"),
 	})
 }

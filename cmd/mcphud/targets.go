@@ -1,0 +1,30 @@
+package main
+
+import (
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/views"
+)
+
+// targets is where requests of others can be sent again: the servers of the configs, none of which is connected yet, and those that
+// are named on the screen. They have a journal of their own: that of the screens is not theirs to write.
+func (a *app) targets() (t views.Targets, done func(), err error) {
+	set, where, err := a.o.load()
+	if err != nil {
+		set = config.Set{} // a file that cannot be read is no reason not to show another one
+	}
+	o, err := a.sessionOptions(set.Settings)
+	if err != nil {
+		return t, nil, err
+	}
+	o.Patient = true
+	m := session.NewManager(o)
+	for _, s := range set.Servers {
+		if _, err := m.Register(s); err != nil {
+			_ = m.Close()
+			return t, nil, err
+		}
+	}
+	a.kill.watch(processesOf(m))
+	return views.Targets{Sessions: m, Where: where, Consent: a.consent()}, func() { _ = m.Close() }, nil
+}
