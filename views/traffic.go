@@ -33,11 +33,11 @@ func newTraffic() *traffic {
 		for _, s := range c.Sessions.Servers() {
 			titles[s.Name()] = s.Title()
 		}
-		return filter.Options{Titles: titles, Marked: v.Feed.MarkedRows()}
+		return filter.Options{Titles: titles}
 	}
 	v.Source = func(c *tui.Ctx, e journal.Entry) pane.Source {
 		src := pane.Source{Name: fmt.Sprintf("frame-%d", e.Seq), Head: frameHead(c, e), None: safe.Line(frameNone(e), 2000)}
-		if n := v.noteOf(&e); n.Text != "" {
+		if n := v.noteOf(c, &e); n.Text != "" {
 			src.Note = c.Theme.Info.S("✎ " + safe.Line(n.Text, 0))
 			src.Head = append(src.Head, src.Note)
 		}

@@ -74,8 +74,8 @@ func (v *traffic) Actions() []tui.Action {
 		{
 			ID: "traffic.mark", Keys: []string{"b"}, Title: "mark", Group: "Traffic", Pane: "list",
 			Help: "Mark the row, or take its mark away; marks and notes are kept in the journal file.",
-			Now: func(*tui.Ctx) string {
-				if v.Feed.Note(v.Feed.Selected()).Marked {
+			Now: func(c *tui.Ctx) string {
+				if c.Sessions.Journal().Note(v.Feed.Selected()).Marked {
 					return "unmark"
 				}
 				return ""

@@ -10,21 +10,21 @@ import (
 	"github.com/mcphud/mcphud/session/journal/filter"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
-	"github.com/mcphud/mcphud/views/pane"
 )
 
 // noteOf is what somebody said of a row: of its entry, or of the answer in it.
-func (v *traffic) noteOf(e *journal.Entry) pane.Note {
-	n := v.Feed.Note(e.Seq)
-	if v.Feed.Exchanges && e.Kind == journal.Request && n == (pane.Note{}) {
-		n = v.Feed.Note(e.Peer)
+func (v *traffic) noteOf(c *tui.Ctx, e *journal.Entry) journal.Note {
+	j := c.Sessions.Journal()
+	n := j.Note(e.Seq)
+	if v.Feed.Exchanges && e.Kind == journal.Request && n == (journal.Note{}) {
+		n = j.Note(e.Peer)
 	}
 	return n
 }
 
 func (v *traffic) mark(c *tui.Ctx) tea.Cmd {
 	seq := v.Feed.Selected()
-	n := v.Feed.Note(seq)
+	n := c.Sessions.Journal().Note(seq)
 	return v.annotate(c, seq, !n.Marked, n.Text)
 }
 
@@ -33,7 +33,7 @@ const maxNote = 400
 
 func (v *traffic) note(c *tui.Ctx) tea.Cmd {
 	seq := v.Feed.Selected()
-	n := v.Feed.Note(seq)
+	n := c.Sessions.Journal().Note(seq)
 	return c.Ask(tui.Question{
 		Label: "note", Initial: n.Text,
 		OnDone: func(c *tui.Ctx, line string) tea.Cmd {
@@ -49,8 +49,8 @@ func (v *traffic) annotate(c *tui.Ctx, seq uint64, marked bool, note string) tea
 	return v.list(c, tui.SessionChanged{Rev: c.Sessions.Rev()})
 }
 
-func (v *traffic) noMarks(*tui.Ctx) string {
-	if !v.Feed.Noted() {
+func (v *traffic) noMarks(c *tui.Ctx) string {
+	if !c.Sessions.Journal().Noted() {
 		return "no row has a mark or a note"
 	}
 	return ""
@@ -58,7 +58,7 @@ func (v *traffic) noMarks(*tui.Ctx) string {
 
 // toMark goes to the next row that somebody said something of, or to the one before.
 func (v *traffic) toMark(c *tui.Ctx, back bool) tea.Cmd {
-	seq := v.Feed.Seek(back, func(e *journal.Entry) bool { return v.noteOf(e) != (pane.Note{}) })
+	seq := v.Feed.Seek(back, func(e *journal.Entry) bool { return v.noteOf(c, e) != (journal.Note{}) })
 	if seq == 0 {
 		return c.Toast(tui.Note, "no further mark in this direction")
 	}

@@ -57,7 +57,9 @@ func TestMarksAndNotes(t *testing.T) {
 		app.Press("down", "down", "B").Prompt("note").Answer("why so slow?").Pane("list").Has("tool3 #3 ✎ why so slow?")
 		app.Pane("frame").Has("✎ why so slow?")
 		app.Press("/").Type("slow?").Press("enter").Pane("list").Rows(tuitest.Contains("tool3"))
-		app.Press("esc", "G", "b", "b").Pane("list").HasNot("◆files tools/call tool4")
+		app.Press("/", "ctrl+u").Type("mark:yes").Press("enter").Pane("list").Rows(tuitest.Contains("tool1"), tuitest.Contains("tool3"))
+		app.Press("g", "b").Pane("list").Rows(tuitest.Contains("tool3"))
+		app.Press("esc", "g", "b", "G", "b", "b").Pane("list").HasNot("◆files tools/call tool4")
 		app.Press(`"`).Pane("list").Selected("tool3")
 		app.Press(`"`).Pane("list").Selected("tool1")
 		app.Press("'").Pane("list").Selected("tool3")
@@ -76,4 +78,5 @@ func TestMarksAndNotes(t *testing.T) {
 	})
 	app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{})...), tuitest.Size(160, 40), tuitest.Sessions(m))
 	app.View("traffic").Pane("list").Has("→◆files tools/call tool1", "tool3 #3 ✎ why so slow?", "→ files tools/call tool4")
+	app.Press("/").Type("mark:yes").Press("enter").Pane("list").Rows(tuitest.Contains("tool1"), tuitest.Contains("tool3"))
 }

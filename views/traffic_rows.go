@@ -125,7 +125,7 @@ func (v *traffic) leave(c *tui.Ctx) tea.Cmd {
 
 // row is what a row shows.
 func (v *traffic) row(c *tui.Ctx, e journal.Entry) *pane.TrafficRow {
-	r := &pane.TrafficRow{Entry: e, Exchange: v.Feed.Exchanges, Preview: v.Preview(c, e), Note: v.noteOf(&e)}
+	r := &pane.TrafficRow{Entry: e, Exchange: v.Feed.Exchanges, Preview: v.Preview(c, e), Note: v.noteOf(c, &e)}
 	if v.ref.Seq != 0 {
 		r.Since = v.ref.Time
 	}

@@ -32,6 +32,46 @@ func (j *Journal) Annotate(seq uint64, mark bool, note string) uint64 {
 	return j.Append(a, nil)
 }
 
+// Note is what a person says of an entry.
+type Note struct {
+	Marked bool
+	Text   string
+}
+
+// maxNotes is how many entries can have a note.
+const maxNotes = 10_000
+
+// Note returns the newest annotation of an entry.
+func (j *Journal) Note(seq uint64) Note {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.notes[seq]
+}
+
+// Noted reports whether any entry has a mark or a note.
+func (j *Journal) Noted() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.notes) > 0
+}
+
+// annotate takes in an annotation, with the lock held.
+func (j *Journal) annotate(e *Entry) {
+	mark, ok := e.Annotation()
+	n := Note{mark, e.Note}
+	_, known := j.notes[e.Peer]
+	switch {
+	case !ok || e.Peer == 0:
+	case n == Note{}:
+		delete(j.notes, e.Peer)
+	case known || len(j.notes) < maxNotes:
+		if j.notes == nil {
+			j.notes = map[uint64]Note{}
+		}
+		j.notes[e.Peer] = n
+	}
+}
+
 // maxAway is how many entries before its place an annotated entry of a file is looked for: lines may have been added.
 const maxAway = 20_000
 

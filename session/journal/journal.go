@@ -156,17 +156,18 @@ type Journal struct {
 	mu       sync.Mutex
 	store    store
 	links    links
-	mem      int64         // bytes of bodies in memory
-	room     chan struct{} // closed and replaced whenever mem shrank
-	spilling bool          // between crossing Memory and reaching the low-water mark
-	large    uint64        // newest body too large for memory; it and what is older goes to disk
-	toSpill  uint64        // every body up to here left memory or is empty
-	toFile   uint64        // every entry up to here is in File
-	missed   uint64        // entries that were dropped before they could be written to File
-	segs     []*segment    // oldest first; the last one is written to
-	gone     uint32        // segments that were dropped before segs[0]
-	from     *loader       // reads the file that the journal is opened from; nil for a live one
-	dead     []*segment    // to be closed
+	notes    map[uint64]Note // by the entry that they are about
+	mem      int64           // bytes of bodies in memory
+	room     chan struct{}   // closed and replaced whenever mem shrank
+	spilling bool            // between crossing Memory and reaching the low-water mark
+	large    uint64          // newest body too large for memory; it and what is older goes to disk
+	toSpill  uint64          // every body up to here left memory or is empty
+	toFile   uint64          // every entry up to here is in File
+	missed   uint64          // entries that were dropped before they could be written to File
+	segs     []*segment      // oldest first; the last one is written to
+	gone     uint32          // segments that were dropped before segs[0]
+	from     *loader         // reads the file that the journal is opened from; nil for a live one
+	dead     []*segment      // to be closed
 	disk     int64
 	broken   error // why spilling stopped
 	err      error // first error of spill or File
@@ -241,6 +242,7 @@ func (j *Journal) add(e *Entry, f facts, body []byte) *record {
 	}
 	e.Seq = j.store.last() + 1
 	j.link(e, f)
+	j.annotate(e)
 	b, i := j.store.push(e, body)
 	j.mem += int64(len(body))
 	j.trim()

@@ -2,7 +2,6 @@ package pane
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/mcphud/mcphud/session/journal"
@@ -16,21 +15,13 @@ type tally struct {
 	all    int    // rows, filtered or not
 	frames int    // entries that belong
 	folded map[string]int
-	notes  map[uint64]Note
 	odd    map[uint64]journal.Mark // what is odd about entries of an exchange, by its request
 	heads  []uint64                // newest entries that may become part of an exchange: HTTP heads before their request
 	names  map[string]int          // servers, and the cells of their names
 }
 
-// Note is what a person says of an entry.
-type Note struct {
-	Marked bool
-	Text   string
-}
-
 // Bounds of what a tally keeps.
 const (
-	maxNotes   = 10_000
 	maxOdd     = 100_000
 	maxHeads   = 64
 	maxServers = 1_000
@@ -41,9 +32,6 @@ func (t *tally) add(more *tally) {
 	t.seen, t.all, t.frames = more.seen, t.all+more.all, t.frames+more.frames
 	for what, n := range more.folded {
 		count(&t.folded, what, n)
-	}
-	for seq, n := range more.notes {
-		t.note(seq, n)
 	}
 	for root, m := range more.odd {
 		t.strange(root, m)
@@ -59,15 +47,6 @@ func count(m *map[string]int, what string, n int) {
 		*m = map[string]int{}
 	}
 	(*m)[what] += n
-}
-
-func (t *tally) note(seq uint64, n Note) {
-	if t.notes == nil {
-		t.notes = map[uint64]Note{}
-	}
-	if _, known := t.notes[seq]; known || len(t.notes) < maxNotes {
-		t.notes[seq] = n
-	}
 }
 
 func (t *tally) strange(root uint64, m journal.Mark) {
@@ -152,8 +131,8 @@ func (f *Feed) scan(ctx context.Context) (s scanned) {
 		if n++; n&1023 == 0 && ctx.Err() != nil {
 			return false
 		}
-		if mark, ok := e.Annotation(); ok {
-			s.note(e.Peer, Note{mark, e.Note})
+		if _, ok := e.Annotation(); ok {
+			s.ended = append(s.ended, e.Peer)
 			if f.Exchanges && e.Root != 0 && !f.filter.Empty() && f.filter.Finds(f.Journal, e) {
 				s.judged(e, f.owner(e), found)
 				list(f.owner(e))
@@ -232,7 +211,7 @@ func (s *scanned) judged(e *journal.Entry, row uint64, v verdict) {
 func (f *Feed) again(s *scanned, list func(uint64)) {
 	for _, seq := range s.ended {
 		e, ok := f.Journal.Get(seq)
-		if !ok || !f.Belongs(&e) {
+		if !ok || !f.Belongs(&e) || f.owner(&e) != seq {
 			continue
 		}
 		switch v := f.judge(&e); {
@@ -271,25 +250,6 @@ func (f *Feed) fold(e *journal.Entry) string {
 		return ""
 	}
 	return f.Fold(e)
-}
-
-// Note is what a person said of an entry.
-func (f *Feed) Note(seq uint64) Note { return f.notes[seq] }
-
-// MarkedRows tells which entries have a mark now.
-func (f *Feed) MarkedRows() func(seq uint64) bool {
-	now := maps.Clone(f.notes)
-	return func(seq uint64) bool { return now[seq].Marked }
-}
-
-// Noted is whether any entry has a mark or a note.
-func (f *Feed) Noted() bool {
-	for _, n := range f.notes {
-		if n != (Note{}) {
-			return true
-		}
-	}
-	return false
 }
 
 // Odd is what is odd about entries of an exchange besides its request.

@@ -58,7 +58,7 @@ type TrafficRow struct {
 	Over     bool          // nothing comes any more: what waits for its answer never gets one
 	Odd      journal.Mark  // what is odd about the entries of an exchange
 	Preview  string        // how the payload begins: not safe yet
-	Note     Note
+	Note     journal.Note
 	Server   int       // cells for the name of the server; 0 leaves it out
 	Since    time.Time // what the time is relative to; zero for the time of day
 }

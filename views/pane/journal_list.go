@@ -29,7 +29,7 @@ type shown struct {
 	seq, peer uint64
 	status    string
 	whole     bool // all of its exchange
-	note      Note
+	note      journal.Note
 }
 
 // NewJournalList is a list for a screen, and a document for its other pane. The caller sets what belongs to it and Source.
@@ -142,7 +142,7 @@ func (v *JournalList) Load(c *tui.Ctx) tea.Cmd {
 	if v.Feed.Exchanges {
 		now = shown{seq: seq, peer: e.Peer, status: e.Status, whole: true}
 	}
-	now.note = v.Feed.Note(seq)
+	now.note = j.Note(seq)
 	if now == v.shown {
 		return nil
 	}

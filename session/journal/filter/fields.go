@@ -56,6 +56,10 @@ var fields = []field{
 	{key: "text", about: "text, or /regexp/, of the body", reads: true, parse: bodyOf},
 	{key: "hop", about: "who recorded it: router, agent, server", parse: textOf(func(e *journal.Entry) string { return e.Hop })},
 	{key: "trace", about: "id of its trace, or how that begins", parse: traceOf},
+	{
+		key: "mark", about: "whether somebody marked it, or noted something on it", values: []string{"yes", "no"},
+		parse: markOf,
+	},
 	{key: "at", about: "time, or from..to", parse: atOf},
 }
 
@@ -134,6 +138,21 @@ func dirOf(word string) (journal.Dir, bool) {
 		return journal.Out, true
 	}
 	return journal.None, false
+}
+
+// markOf looks for marks and notes.
+func markOf(p *parser) (condition, error) {
+	vs, err := p.values(",|", "yes or no")
+	if err != nil {
+		return nil, err
+	}
+	yes := strings.ToLower(vs[0].text) == "yes"
+	if !yes && strings.ToLower(vs[0].text) != "no" || len(vs) > 1 {
+		return nil, p.errorf(vs[0].at, "unknown mark: %s; expected yes or no", clip(vs[0].text))
+	}
+	return func(j *journal.Journal, e *journal.Entry) bool {
+		return j != nil && (j.Note(e.Seq) != journal.Note{}) == yes
+	}, nil
 }
 
 // textOf parses a key whose value is compared with a text of the entry.

@@ -42,8 +42,6 @@ type Options struct {
 	Titles map[string]string
 	// Text is what words look at in place of the row of the traffic: for lists that show something else of an entry.
 	Text func(*journal.Journal, *journal.Entry) string
-	// Marked is whether somebody marked an entry, for mark:yes.
-	Marked func(seq uint64) bool
 }
 
 // Parse reads a filter. The error is a *[SyntaxError]. The empty text lets everything through.
