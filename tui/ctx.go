@@ -104,9 +104,6 @@ func (c *Ctx) ServerTitle(name string) string { return c.app.servers.titleOf(nam
 // Filter is the text of the `/` prompt for the visible view's focused pane.
 func (c *Ctx) Filter() string { return c.app.filters[c.app.filterKey()] }
 
-// SetFilter makes a text the filter of the focused pane, as if it had been typed.
-func (c *Ctx) SetFilter(text string) tea.Cmd { return emit(setFilter{text}) }
-
 // FilterApplied sets the text of the `/` prompt to what a pane really shows, after its view could not carry out a filter.
 func (c *Ctx) FilterApplied(view, pane, text string) { c.app.keepFilter(view+"\x00"+pane, text) }
 

@@ -124,7 +124,7 @@ func (j *JSON) Show(start int) {
 func (j *JSON) SetQuery(text string) {
 	j.query, j.fresh = Query{}, false
 	if text != "" {
-		j.query = Query{words: []word{{text: text, fold: newFinder(text).fold}}}
+		j.query = wholeQuery(text)
 	}
 }
 

@@ -141,7 +141,7 @@ func (t *JSONTable) SetData(d *TableData) {
 func (t *JSONTable) SetQuery(text string) {
 	t.query = Query{}
 	if text != "" {
-		t.query = Query{words: []word{{text: text, fold: newFinder(text).fold}}}
+		t.query = wholeQuery(text)
 	}
 	t.fresh = false
 }

@@ -3,9 +3,9 @@ package widget
 import (
 	"context"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui/paint"
 )
 
@@ -17,9 +17,9 @@ type Query struct {
 }
 
 type word struct {
-	text string
-	not  bool
-	fold bool
+	text   string
+	not    bool
+	needle text.Needle
 }
 
 // maxWords bounds a query: a text of more words was pasted, and is looked for as it stands.
@@ -47,13 +47,16 @@ func ParseQuery(s string) Query {
 		case end >= 0:
 			w.text, s = s[:end], s[end:]
 		}
-		w.fold = strings.IndexFunc(w.text, unicode.IsUpper) < 0
+		w.needle = text.NewNeedle(w.text)
 		if q.words = append(q.words, w); len(q.words) > maxWords {
-			return Query{[]word{{text: whole, fold: strings.IndexFunc(whole, unicode.IsUpper) < 0}}}
+			return wholeQuery(whole)
 		}
 	}
 	return q
 }
+
+// wholeQuery looks for a text as it stands.
+func wholeQuery(s string) Query { return Query{[]word{{text: s, needle: text.NewNeedle(s)}}} }
 
 // Empty says that the query lets every row through.
 func (q Query) Empty() bool { return len(q.words) == 0 }
@@ -201,79 +204,14 @@ func mark(at []bool, found []uint8) {
 
 // same compares a byte of a text with one of the word.
 func (w word) same(c, want byte) bool {
-	if w.fold && c >= 'A' && c <= 'Z' {
+	if w.needle.Fold() && c >= 'A' && c <= 'Z' {
 		c += 'a' - 'A'
 	}
 	return c == want && c < utf8.RuneSelf
 }
 
 // find returns the range of the first occurrence of w in s[from:], or -1.
-func (w word) find(s string, from int) (start, end int) {
-	if !w.fold {
-		if i := strings.Index(s[from:], w.text); i >= 0 {
-			return from + i, from + i + len(w.text)
-		}
-		return -1, -1
-	}
-	return foldIndex(s, w.text, from)
-}
-
-// foldIndex finds sub, which has no capitals, in s[from:] without regard to case.
-func foldIndex(s, sub string, from int) (start, end int) {
-	if sub == "" {
-		return -1, -1
-	}
-	c := sub[0]
-	if c >= utf8.RuneSelf {
-		return foldIndexRunes(s, sub, from)
-	}
-	upper := c
-	if c >= 'a' && c <= 'z' {
-		upper = c - 'a' + 'A'
-	}
-	for i := from; i < len(s); i++ {
-		if s[i] != c && s[i] != upper {
-			continue
-		}
-		if n := foldPrefix(s[i:], sub); n > 0 {
-			return i, i + n
-		}
-	}
-	return -1, -1
-}
-
-func foldIndexRunes(s, sub string, from int) (start, end int) {
-	for i := from; i < len(s); {
-		if n := foldPrefix(s[i:], sub); n > 0 {
-			return i, i + n
-		}
-		_, n := utf8.DecodeRuneInString(s[i:])
-		i += n
-	}
-	return -1, -1
-}
-
-// foldPrefix returns how many bytes of s match sub, 0 if it does not begin so.
-func foldPrefix(s, sub string) int {
-	i := 0
-	for _, r := range sub {
-		if i >= len(s) {
-			return 0
-		}
-		c, n := rune(s[i]), 1
-		if c >= utf8.RuneSelf {
-			c, n = utf8.DecodeRuneInString(s[i:])
-			c = unicode.ToLower(c)
-		} else if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != r {
-			return 0
-		}
-		i += n
-	}
-	return i
-}
+func (w word) find(s string, from int) (start, end int) { return w.needle.Index(s, from) }
 
 // Filter returns the rows of 0..n-1 that the query fits, best first and otherwise in their order. Where a name fits better
 // those of rank Subsequence are left out: they would only be in the way. text gives a row's name

@@ -326,7 +326,7 @@ func (p *Pager) mark(q *part, k int, s string) {
 func (p *Pager) SetQuery(text string) {
 	p.query = Query{}
 	if text != "" {
-		p.query = Query{words: []word{{text: text, fold: newFinder(text).fold}}}
+		p.query = wholeQuery(text)
 	}
 	p.start, p.end, p.fresh = 0, 0, false
 }

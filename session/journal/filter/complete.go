@@ -111,8 +111,10 @@ func (s *Seen) Complete(line string, cursor int) []Completion {
 		}
 		from = cursor - len(value)
 		value = strings.TrimPrefix(value, `"`)
-		for _, v := range best(s.of(key), value) {
-			offers = append(offers, quote(v))
+		if !strings.HasPrefix(value, "/") { // a regular expression
+			for _, v := range best(s.of(key), value) {
+				offers = append(offers, quote(v))
+			}
 		}
 	} else if n := len(token) - len(strings.TrimLeft(token, "<>=")); n > 0 {
 		from += n

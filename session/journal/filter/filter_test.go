@@ -1,6 +1,7 @@
 package filter_test
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -244,6 +245,95 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
+// An exchange passes when one of its frames has all that is asked for, and none has what is forbidden.
+func TestMatchAny(t *testing.T) {
+	j := recorded(t)
+	call := j.Frames(1)[:2]
+	for expr, want := range map[string]bool{
+		"": true, "kind:res text:Wrong": true, "kind:req text:Wrong": false, "-text:Wrong": false, "-kind:note": true, "echo -status:ok": true, "-kind:res": false,
+	} {
+		f, err := filter.Parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.MatchAny(j, call); got != want {
+			t.Errorf("%s: %v", expr, got)
+		}
+	}
+}
+
+// A condition made from a value finds exactly that value.
+func TestTerm(t *testing.T) {
+	j := journal.New(journal.Options{Dir: t.TempDir()})
+	defer j.Close()
+	values := []string{"echo", "echo2", "a b", `say "hi"`, "a,b|c", "/etc", "=x", `back\slash`, `\"`, "größe", "-", "at:noon"}
+	for _, v := range values {
+		j.Append(journal.Entry{Kind: journal.Request, Tool: v, Method: v, Server: v, ID: v}, nil)
+	}
+	for _, key := range []string{"tool", "method", "server", "id"} {
+		for i, v := range values {
+			f, err := filter.Parse(filter.Term(key, v))
+			if err != nil {
+				t.Errorf("%s: %v", filter.Term(key, v), err)
+				continue
+			}
+			for _, e := range j.Snapshot(0, nil) {
+				if got := f.Match(j, &e); got != (int(e.Seq) == i+1) {
+					t.Errorf("%s of %q: %v", filter.Term(key, v), e.Tool, got)
+				}
+			}
+		}
+	}
+}
+
+// A body that is gone has no text; a large one is searched to its end.
+func TestBodiesGoneAndLarge(t *testing.T) {
+	j := journal.New(journal.Options{Dir: "/nonexistent", Memory: 1000})
+	defer j.Close()
+	for range 20 {
+		j.Append(journal.Entry{Kind: journal.Stderr}, bytes.Repeat([]byte("gone "), 100))
+	}
+	if _, err := j.Body(1); err == nil {
+		t.Fatal("the body is still there")
+	}
+	e, _ := j.Get(1)
+	for expr, want := range map[string]bool{"text:gone": false, "-text:gone": true, "text:/gone/": false, ">100b": true} {
+		f, err := filter.Parse(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Match(j, &e); got != want {
+			t.Errorf("%s of a body that is gone: %v", expr, got)
+		}
+	}
+	large := journal.New(journal.Options{Dir: t.TempDir()})
+	defer large.Close()
+	body := bytes.Repeat([]byte("0123456789"), 5_000_000)
+	large.Append(journal.Entry{Kind: journal.Bad}, append(body, "Needle"...))
+	e, _ = large.Get(1)
+	for _, expr := range []string{"text:needle", "text:Needle", "text:/[N]eed+le$/", ">50mb"} {
+		if f, err := filter.Parse(expr); err != nil || !f.Match(large, &e) {
+			t.Errorf("%s does not find the end of 50 MB (%v)", expr, err)
+		}
+	}
+}
+
+// Nothing is allocated for an entry, but for what reads its body.
+func TestMatchAllocatesNothing(t *testing.T) {
+	j := recorded(t)
+	f, err := filter.Parse(`echo "tools/call echo" tool:echo method:/call$/ kind:req,res status:ok,error >1ms at:10:31.. server:files -kb`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := j.Get(1)
+	if !f.Match(j, &e) {
+		t.Fatal("it does not pass")
+	}
+	if n := testing.AllocsPerRun(100, func() { f.Match(j, &e) }); n != 0 {
+		t.Errorf("%v allocations for an entry", n)
+	}
+}
+
 // Every condition that the manual shows is one, and every key is in it.
 func TestManual(t *testing.T) {
 	shown := 0
@@ -256,7 +346,7 @@ func TestManual(t *testing.T) {
 			shown++
 		}
 	}
-	for _, key := range []string{"method", "tool", "status", "kind", "dir", "server", "id", "text", "hop", "trace", "at"} {
+	for _, key := range []string{"method", "tool", "status", "kind", "dir", "server", "id", "text", "hop", "trace", "mark", "at"} {
 		if !strings.Contains(filter.README, "| `"+key+":") {
 			t.Errorf("the manual has no %s:", key)
 		}
