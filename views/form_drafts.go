@@ -17,6 +17,7 @@ const draftPause = 500 * time.Millisecond
 type keeping struct {
 	file   string // "" if nothing is kept
 	loaded bool   // it was looked for
+	given  bool   // something else was filled in
 	kept   inputs.Kept
 	saved  int  // revision of the form that needs no saving
 	called int  // revision that was sent last
@@ -52,7 +53,7 @@ func (v *formScreen) recall(c *tui.Ctx, d *draft) tea.Cmd {
 
 // fill fills the form with what was kept. A file that does not fit is as good as none.
 func (d *draft) fill(k inputs.Kept) tea.Cmd {
-	if k.Empty() || d.form.Dirty() || d.form.Prefill(k.Value, k.Text) != nil {
+	if k.Empty() || d.given || d.form.Dirty() || d.form.Prefill(k.Value, k.Text) != nil {
 		return nil
 	}
 	d.kept, d.saved = k, d.form.Revision()

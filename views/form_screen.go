@@ -120,6 +120,12 @@ func (v *formScreen) Actions() []tui.Action {
 			Help: "Reset the form to the schema's defaults and forget the values that are kept; ctrl+z undoes it.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.startOver(c) },
 		},
+		historyAction(id, func() string {
+			if v.cur == nil {
+				return ""
+			}
+			return v.name(v.cur.item)
+		}),
 		{
 			ID: id + ".list", Keys: []string{"q"}, Title: "back to the list", Group: "Form", Hint: 60,
 			Help: "Go back to the list; what was typed is kept, also for the next run.",
@@ -175,6 +181,9 @@ func (v *formScreen) handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return nil, false
 	case tui.Navigate:
+		if r, ok := m.Arg.(refill); ok {
+			return v.refill(c, r), true
+		}
 		name, _ := m.Arg.(string)
 		return v.open(c, name), true
 	case tui.ServerChanged:

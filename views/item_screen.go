@@ -59,6 +59,13 @@ func (v *itemScreen) Actions() []tui.Action {
 			Help: v.help, Disabled: v.none, Run: v.open,
 		},
 		variableAction(id, currentServer),
+		historyAction(id, func() string {
+			it, ok := v.Selected()
+			if !ok {
+				return ""
+			}
+			return v.itemKind.name(it)
+		}),
 		refreshAction(id, v.itemKind.plural, func(c *tui.Ctx) tea.Cmd { return v.Load(c, true) }),
 	}, slices.Concat(extra, v.about.Actions(id, "detail"))...)
 }

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -49,6 +50,10 @@ func (v *resources) Info() tui.Info {
 
 func (v *resources) Actions() []tui.Action {
 	return append([]tui.Action{
+		historyAction("resources", func() string {
+			it, _ := v.Selected()
+			return cmp.Or(v.reading, it.URI)
+		}),
 		{
 			ID: "resources.read", Keys: []string{"enter"}, Title: "read", Group: "Resources", Hint: 1, Pane: "list",
 			Help: "Read the resource and show what it holds.", Disabled: v.none,

@@ -12,6 +12,7 @@ import (
 	"github.com/mcphud/mcphud/session/chat"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/consent"
+	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/inputs"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/rpc"
@@ -28,6 +29,8 @@ type Deps struct {
 	Trust *config.Trust
 	// Inputs keeps what was sent for the next start; nil keeps nothing.
 	Inputs *inputs.Store
+	// History is the calls that were made before; nil for none.
+	History *history.History
 	// Consent is which tools ask before they are called; nil asks before each call of a destructive one.
 	Consent *consent.Policy
 	// Registry is the tools of all servers; nil for none.
@@ -75,6 +78,7 @@ func All(d Deps) []tui.View {
 		newSubscriptions(),
 		newPersonas(),
 		newInstructions(),
+		newHistory(d.History),
 		newStack(d.Stack),
 		newLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
 		newResend(Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),

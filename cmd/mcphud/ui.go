@@ -62,6 +62,11 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	defer hops.close()
 	calls := a.keptCalls()
 	o.Record = calls.Record
+	known := calls
+	if known == nil {
+		known = knownCalls()
+	}
+	defer func() { _ = known.Close() }() // of one that is only read
 	defer func() {
 		if err := calls.Close(); err != nil {
 			a.note(err.Error())
@@ -80,7 +85,7 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	a.kill.watch(processesOf(m))
 	a.kill.patient.Store(true) // the UI restores the terminal first, and bounds that itself
 	defer a.kill.patient.Store(false)
-	deps := views.Deps{Trust: trust, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent(), Configs: start.configs, Browse: browser.Open, AutoBrowse: browser.Unavailable() == "" && !a.o.noBrowser}
+	deps := views.Deps{Trust: trust, History: known, Inputs: inputs.New(stateFile("values")), Registry: bridge.Registry(), Pool: bridge.Pool(), Consent: a.consent(), Configs: start.configs, Browse: browser.Open, AutoBrowse: browser.Unavailable() == "" && !a.o.noBrowser}
 	if model := a.model(); model.URL != "" {
 		deps.Model = chat.New(model)
 		defer deps.Model.Close()

@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/mcphud/mcphud/session"
@@ -82,18 +84,31 @@ type Server struct {
 	identity string
 }
 
-// Identity tells servers apart: by the file and name of their entry, or by what an unnamed one runs, and where. A named one keeps
-// its history when its entry changes.
+// Identity tells servers apart: by the file and name of their entry, or by what an unnamed one runs, and where, if that matters. A
+// named one keeps its history when its entry changes.
 func Identity(s config.Server) string {
 	id := "entry\x00" + s.Source.File + "\x00" + s.Name
 	if s.Unnamed {
 		id = "target\x00" + s.Fingerprint()
-		if s.Command != "" {
-			id += "\x00" + workingDir(s)
+		if dir := workingDir(s); s.Command != "" && local(dir, append(slices.Clip(s.Args), s.Command)) {
+			id += "\x00" + dir
 		}
 	}
 	sum := sha256.Sum256([]byte(id))
 	return hex.EncodeToString(sum[:16])
+}
+
+// local reports whether some word of a command is a file of a folder.
+func local(dir string, words []string) bool {
+	for _, w := range words {
+		if w == "" || filepath.IsAbs(w) || len(w) > 1000 {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, w)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func workingDir(s config.Server) string {
@@ -222,6 +237,9 @@ func (s Server) Of() (config.Server, bool) {
 	}
 	return config.Server{Name: s.Name, Unnamed: true, Transport: cmp.Or(s.Transport, config.Auto), URL: s.URL}, s.URL != ""
 }
+
+// Is reports whether it is the server of a configuration.
+func (s Server) Is(cfg config.Server) bool { return s.identity == Identity(cfg) }
 
 // Where is what to call the server.
 func (s Server) Where() string { return cmp.Or(s.Title, s.Name) }

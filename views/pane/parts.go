@@ -56,6 +56,11 @@ func ResultParts(name string, result []byte, sent func() ([]byte, error)) (offer
 	return r, append(out, raw)
 }
 
+// ArgumentsPart is what a server was given, as JSON.
+func ArgumentsPart(args []byte) Part {
+	return Part{label: "arguments", src: Source{Name: "arguments", read: bytesOf(args)}}
+}
+
 func bytesOf(b []byte) func() ([]byte, error) {
 	return func() ([]byte, error) { return b, nil }
 }

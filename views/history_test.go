@@ -1,0 +1,171 @@
+package views_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/basics"
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/history"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/tuitest"
+	"github.com/mcphud/mcphud/views"
+)
+
+// past is a history with calls of the server demo, which was made before the program starts.
+func past(t *testing.T, file string, calls ...session.Made) *history.History {
+	t.Helper()
+	h := history.New(file, history.Usual)
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for i, m := range calls {
+		m.Started, m.Took, m.Title = time.Now().Add(time.Duration(i-10)*time.Minute), 12*time.Millisecond, m.Server.Name
+		h.Record(m)
+	}
+	for h.Busy() {
+		time.Sleep(time.Millisecond)
+	}
+	return h
+}
+
+func madeAt(server, tool, args, result string) session.Made {
+	m := session.Made{Method: "tools/call", Target: tool, Arguments: []byte(args), Version: "2025-11-25"}
+	m.Server.Name, m.Server.Transport = server, "memory"
+	m.Reply.Result, m.Reply.Request = []byte(result), 1
+	return m
+}
+
+// openHistory starts the program on a history with three calls of demo and one of another server.
+func openHistory(t *testing.T, h *history.History, s *server.MCPServer, more ...tuitest.Option) *tuitest.App {
+	t.Helper()
+	app := tuitest.Start(t, append([]tuitest.Option{
+		tuitest.At("history", nil), tuitest.Server("demo", s), tuitest.Views(views.All(views.Deps{History: h})...), tuitest.Size(100, 30),
+	}, more...)...)
+	app.View("history")
+	app.Settle()
+	return app
+}
+
+// recording keeps what is called.
+func recording(h *history.History) tuitest.Option {
+	return tuitest.SessionOptions(func(o *session.Options) { o.Record = h.Record })
+}
+
+func someCalls() []session.Made {
+	failed := madeAt("demo", "echo", `{"message":"three","api_key":"hunter2"}`, `{"isError":true,"content":[{"type":"text","text":"no"}]}`)
+	return []session.Made{
+		madeAt("demo", "echo", `{"message":"one"}`, `{"content":[{"type":"text","text":"said one"}]}`),
+		madeAt("other", "look", `{"far":true}`, `{"content":[]}`),
+		madeAt("demo", "echo", `{"message":"two"}`, `{"content":[{"type":"text","text":"said two"}]}`),
+		failed,
+	}
+}
+
+// Calls of earlier runs are listed for the current server, with arguments and results; they can be compared, named, noted and removed.
+func TestHistoryScreen(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "calls.db")
+	synctest.Test(t, func(t *testing.T) {
+		h := past(t, file, someCalls()...)
+		app := openHistory(t, h, basics.NewServer(""))
+		list, detail := app.Pane("list"), app.Pane("detail")
+		list.Rows(tuitest.Contains(`"three"`).Selected(), tuitest.Contains(`"two"`), tuitest.Contains(`"one"`))
+		list.HasNot("hunter2", "look")
+		detail.Has("isError", "api_key", "no")
+		app.Press("j")
+		detail.Has("said two")
+		app.Press("d")
+		app.Whole().Has("Diff of call 1 and 3", `- "said one"`, `+ "said two"`)
+		app.Press("esc")
+		app.Press("u").Type("../x").Press("enter")
+		app.Whole().Has("cannot be a name")
+		app.Press("ctrl+u").Prompt("name").Answer("smoke")
+		list.Has("smoke")
+		app.Press("B").Prompt("note").Answer("as documented")
+		list.Has("as documented")
+		app.Press("k", "p")
+		list.Has("★✗")
+		app.Press("b", "j", "j", "d")
+		app.Whole().Has("Diff of call 4 and 1")
+		app.Press("esc", "X").Confirm("Remove call 1").Yes()
+		list.Rows(tuitest.Contains(`"three"`), tuitest.Contains("smoke"))
+		app.Press("a")
+		list.Has("look", "other")
+		app.Press("/").Type("look").Press("enter")
+		list.Rows(tuitest.Contains("look"))
+		app.Press("r")
+		app.Whole().Has("is not in this session")
+	})
+	synctest.Test(t, func(t *testing.T) { // the next run
+		app := openHistory(t, past(t, file), basics.NewServer(""))
+		app.Pane("list").Rows(tuitest.Contains(`"three"`), tuitest.Contains("smoke"))
+	})
+}
+
+// r makes a call again, e opens its form; what was secret has to be typed again. A new call is in the list at once.
+func TestHistoryRunsAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "calls.db")
+	synctest.Test(t, func(t *testing.T) {
+		h := past(t, file, someCalls()...)
+		app := openHistory(t, h, basics.NewServer(""), recording(h))
+		app.Press("j", "r").View("call")
+		app.Pane("result").Has("two")
+		app.Press("tab", "q")
+		app.Send(tui.Navigate{View: "history"}).Settle()
+		app.Pane("list").Rows(tuitest.Contains(`"two"`), tuitest.Contains(`"three"`), tuitest.Contains(`"two"`), tuitest.Contains(`"one"`))
+		app.Press("g", "j", "j", "j", "e").View("call").Pane("form").Has("one").Focused()
+		app.Pane("result").Has("two") // nothing was sent
+		app.Send(tui.Navigate{View: "history"}).Settle()
+		app.Press("g", "j", "r").View("call")
+		app.Pane("form").Has("three").HasNot("hunter2", "***")
+		app.Toast("1 value was secret")
+		app.Pane("result").Has("two")
+		app.Press("f3").View("history").Pane("list").Rows(tuitest.Contains("two"), tuitest.Contains("three"), tuitest.Contains("two"), tuitest.Contains("one"))
+	})
+}
+
+// A prompt's form is filled in, and a resource read, as a tool's.
+func TestHistoryOfPromptsAndResources(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := server.NewMCPServer("demo", "1")
+		s.AddPrompt(mcp.NewPrompt("greet", mcp.WithArgument("who")), func(_ context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			return mcp.NewGetPromptResult("", []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent("hello "+r.Params.Arguments["who"]))}), nil
+		})
+		s.AddResource(mcp.NewResource("file:///x", "x"), func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			return []mcp.ResourceContents{mcp.TextResourceContents{URI: "file:///x", Text: "what it holds"}}, nil
+		})
+		prompt, resource := madeAt("demo", "greet", `{"who":"Ada"}`, `{"messages":[]}`), madeAt("demo", "file:///x", "", `{"contents":[]}`)
+		prompt.Method, resource.Method = "prompts/get", "resources/read"
+		h := past(t, filepath.Join(t.TempDir(), "calls.db"), prompt, resource)
+		app := openHistory(t, h, s)
+		app.Press("r").View("resources").Pane("detail").Has("what it holds")
+		app.Send(tui.Navigate{View: "history"}).Settle()
+		app.Press("j", "r").View("prompt").Pane("result").Has("hello Ada")
+	})
+}
+
+// A history that cannot be written is said once, and calls go on.
+func TestBrokenHistoryIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := history.New(filepath.Join(t.TempDir(), "x\x00", "calls.db"), history.Usual)
+		t.Cleanup(func() { _ = h.Close() })
+		app := tuitest.Start(t, tuitest.At("tools", nil), tuitest.Server("demo", basics.NewServer("")), recording(h), tuitest.Views(views.All(views.Deps{History: h})...))
+		app.Press("/").Type("echo").Press("enter", "enter").View("call")
+		app.Type("hello").Press("ctrl+g")
+		app.Pane("result").Has("hello")
+		app.Sleep(time.Second)
+		app.Whole().Has("cannot open the history")
+		if n := strings.Count(string(app.Output()), "cannot open the history"); n > 1 {
+			t.Errorf("it was said %d times", n)
+		}
+	})
+}
