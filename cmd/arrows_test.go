@@ -45,6 +45,8 @@ var arrows = map[string]string{
 	"session/inputs":           "atomicfile config secret",
 	"session/journal":          "jsonrpc mask text",
 	"session/journal/expert":   "journal jsonrpc mask schema text",
+	"session/journal/edit":     "journal journal/filter",
+	"session/journal/export":   "journal journal/edit journal/har jsonrpc",
 	"session/journal/har":      "",
 	"session/journal/importer": "journal journal/har jsonrpc mask sse text",
 	"session/journal/filter":   "journal text",

@@ -88,10 +88,10 @@ func (a *app) command() *cobra.Command {
 	root.Flags().StringVar(&a.o.modelName, "model", "", "request the model of this `NAME` from it; MCPHUD_MODEL")
 	grouped(root.Flags(), groupClient, "model-url", "model")
 	agent, router, up, tap, config, demo, status := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand(), a.statusCommand()
-	open, explain := a.openCommand(), a.expertCommand()
+	open, explain, journal := a.openCommand(), a.expertCommand(), a.journalCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.skillsCommand(), a.tasksCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.historyCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, open, explain, a.conformanceCommand(),
+		a.pingCommand(), a.rawCommand(), a.historyCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, open, explain, journal, a.conformanceCommand(),
 	)
 	help, version := a.helpCommand(), a.versionCommand()
 	root.SetHelpCommand(help)
@@ -104,7 +104,9 @@ func (a *app) command() *cobra.Command {
 	}
 	hideInherited(tap, "journal", "linear")
 	hideInherited(open, "linear")
-	hideInherited(explain)
+	for _, c := range append(journal.Commands(), journal, explain) {
+		hideInherited(c)
+	}
 	hideInherited(status, fleetFlags...)
 	hideInherited(demo, "connect-timeout", "header", "journal", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout", "yes")
 	hideExplain(config)

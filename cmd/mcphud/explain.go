@@ -149,7 +149,7 @@ type expertReport struct {
 }
 
 func (a *app) explainFile(ctx context.Context, name string, x expertFlags, want wanted) error {
-	f, err := openJournal(name)
+	f, err := a.openJournal(ctx, name)
 	if err != nil {
 		return ruleOrFile(name, err)
 	}

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/importer"
 	"github.com/mcphud/mcphud/session/text"
@@ -48,7 +45,7 @@ func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string, only 
 	if err := only.parse(); err != nil {
 		return err
 	}
-	f, err := openJournal(args[0])
+	f, err := a.openJournal(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -70,24 +67,6 @@ func (a *app) open(ctx context.Context, cmd *cobra.Command, args []string, only 
 		return err
 	}
 	return fileError(f.Progress().Err)
-}
-
-// openJournal opens a file of recorded traffic.
-func openJournal(name string) (*importer.File, error) {
-	f, err := importer.Open(name)
-	return f, fileError(err)
-}
-
-// fileError explains an error about a file of recorded traffic.
-func fileError(err error) error {
-	if err == nil {
-		return nil
-	}
-	next := "name a file of recorded traffic"
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		next = "name a file that can be read"
-	}
-	return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: next}
 }
 
 // unread says on stderr what of a file could not be read.

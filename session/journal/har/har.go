@@ -12,14 +12,15 @@ type Entry struct {
 	Timings  Timings  `json:"timings"`
 	Comment  string   `json:"comment,omitempty"`
 
-	Type   string  `json:"_resourceType,omitempty"` // what browsers filter by: "fetch"
-	Server string  `json:"_server,omitempty"`       // name of the MCP server
-	Conn   uint64  `json:"_connection,omitempty"`   // which connection to it, from 1
-	Hop    string  `json:"_hop,omitempty"`          // who recorded it
-	From   string  `json:"_from,omitempty"`         // "server" for what the server sent, which the request's body then is
-	Made   bool    `json:"_synthetic,omitempty"`    // no HTTP was spoken for this: the messages are what there was
-	Frames []Frame `json:"_frames,omitempty"`       // of the messages in the response, in order
-	Ended  *Ended  `json:"_ended,omitempty"`        // of a request that ended without an answer
+	Type   string  `json:"_resourceType,omitzero"` // what browsers filter by: "fetch"
+	Server string  `json:"_server,omitzero"`       // name of the MCP server
+	Conn   uint64  `json:"_connection,omitzero"`   // which connection to it, from 1
+	Hop    string  `json:"_hop,omitzero"`          // who recorded it
+	From   string  `json:"_from,omitzero"`         // "server" for what the server sent, which the request's body then is
+	Made   bool    `json:"_synthetic,omitzero"`    // no HTTP was spoken for this: the messages are what there was
+	Again  bool    `json:"_again,omitzero"`        // the same message once more, after the request before was refused
+	Frames []Frame `json:"_frames,omitzero"`       // of the messages in the response, in order
+	Ended  *Ended  `json:"_ended,omitzero"`        // of a request that ended without an answer
 }
 
 // Frame is what HTTP does not say of a message in a response.

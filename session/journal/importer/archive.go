@@ -71,7 +71,7 @@ func ofArchive(e *har.Entry) (*exchange, error) {
 	x := &exchange{
 		server: e.Server, method: e.Request.Method, url: e.Request.URL, start: start, total: milliseconds(e.Time),
 		sent: headers(e.Request.Headers), got: headers(e.Response.Headers), status: statusLine(e.Response.Status, e.Response.StatusText),
-		failed: e.Response.Error, frames: e.Frames, ended: e.Ended, made: e.Made, reverse: e.From == "server",
+		failed: e.Response.Error, frames: e.Frames, ended: e.Ended, made: e.Made, again: e.Again, reverse: e.From == "server",
 		entry: journal.Entry{Conn: e.Conn, Hop: e.Hop},
 	}
 	x.wait = min(milliseconds(e.Timings.Send)+milliseconds(e.Timings.Wait), x.total)

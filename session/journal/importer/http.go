@@ -32,6 +32,7 @@ type exchange struct {
 	ended               *har.Ended
 	entry               journal.Entry // what all of its entries share
 	made                bool          // there was no HTTP
+	again               bool          // the message was sent before
 	reverse             bool          // the server sent it
 }
 
@@ -85,7 +86,9 @@ func (c *converter) take(x *exchange) {
 	e.Time, e.Dir = x.start, dir
 	head := e
 	if len(x.body) > 0 && isMessage(x.body) {
-		c.queue.add(c, queued{e: e, body: x.body})
+		if !x.again {
+			c.queue.add(c, queued{e: e, body: x.body})
+		}
 		if env, err := jsonrpc.Scan(bytes.TrimSpace(x.body)); err == nil {
 			head.Method, head.ID = env.Method, string(env.ID)
 		}

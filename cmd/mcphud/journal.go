@@ -1,0 +1,307 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/muesli/cancelreader"
+	"github.com/spf13/cobra"
+
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal/edit"
+	"github.com/mcphud/mcphud/session/journal/export"
+	"github.com/mcphud/mcphud/session/journal/importer"
+)
+
+func (a *app) journalCommand() *cobra.Command {
+	c := a.group("journal", "Cut, merge and export files of recorded traffic", a.cutCommand(), a.mergeCommand(), a.exportCommand())
+	c.Long = "journal makes new files of recorded traffic, such as --journal writes: a part of one, several as one, or in a format for others. " +
+		"It reads whatever mcphud open reads. See mcphud help journal."
+	return c
+}
+
+// openJournal opens a file of recorded traffic; - is standard input.
+func (a *app) openJournal(ctx context.Context, name string) (*importer.File, error) {
+	if name != "-" {
+		f, err := importer.Open(name)
+		return f, fileError(err)
+	}
+	var in io.ReadCloser = io.NopCloser(a.in)
+	if fi, err := a.in.Stat(); err == nil && !fi.Mode().IsRegular() { // a read of it can wait
+		r, err := cancelreader.NewReader(a.in)
+		if err != nil {
+			return nil, err
+		}
+		in = cancelling{r}
+		defer context.AfterFunc(ctx, func() { r.Cancel() })()
+	}
+	f, err := importer.Read(in, "standard input")
+	return f, fileError(err)
+}
+
+// cancelling is a reader whose Close ends a Read that waits.
+type cancelling struct{ cancelreader.CancelReader }
+
+func (c cancelling) Close() error {
+	c.Cancel()
+	return nil
+}
+
+// fileError explains an error about a file of recorded traffic.
+func fileError(err error) error {
+	if err == nil {
+		return nil
+	}
+	next := "name a file of recorded traffic; mcphud help journal says which there are"
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		next = "name a file that can be read"
+	}
+	return &failure.Error{Kind: failure.Usage, Message: err.Error(), Err: err, Next: next}
+}
+
+// whole opens a file and waits until it is read. What of it cannot be read is said on stderr.
+func (a *app) whole(ctx context.Context, name string) (*importer.File, error) {
+	f, err := a.openJournal(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Wait(ctx); err != nil {
+		a.unread(f)
+		if ctx.Err() != nil || f.Len() == 0 {
+			_ = f.Close()
+			return nil, fileError(err)
+		}
+		a.note("mcphud: " + err.Error())
+		return f, nil
+	}
+	a.unread(f)
+	return f, nil
+}
+
+// a fileCommand makes a new file of others.
+type fileCommand struct {
+	out     string
+	inPlace bool
+}
+
+// command makes a command that is given files and writes one.
+func (a *app) fileCommand(c *cobra.Command, o *fileCommand, most int, f func(ctx context.Context, args []string) error) *cobra.Command {
+	c.Flags().StringVarP(&o.out, "out", "o", "", "write to `FILE`, which must not exist (default standard output)")
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		switch {
+		case hiddenFlag(cmd) != "":
+			return usageError("--"+hiddenFlag(cmd)+" does not apply to "+cmd.CommandPath()+", which connects to no server", "see "+cmd.CommandPath()+" --help")
+		case len(args) == 0 || most > 0 && len(args) > most || cmd.ArgsLenAtDash() >= 0:
+			return usageError(fmt.Sprintf("%s takes %s, and got %d arguments", cmd.CommandPath(), map[bool]string{true: "one file", false: "at least one file"}[most == 1], len(args)), "see "+cmd.CommandPath()+" --help")
+		case o.inPlace && (o.out != "" || args[0] == "-"):
+			return usageError("--in-place is for a file that has no other name", "leave out --out, or --in-place")
+		case o.out == "" && !o.inPlace && terminal(a.out):
+			return usageError("a journal is not for a terminal", "name a file with --out, or pipe the output to another program; mcphud open shows it")
+		}
+		return f(ctx, args)
+	})
+	return c
+}
+
+// write calls f with where the output goes. A file is private, and is not there if f fails.
+func (a *app) write(o *fileCommand, of string, f func(w io.Writer) error) (err error) {
+	if o.out == "" && !o.inPlace || o.out == "-" {
+		return f(stdout{a.out})
+	}
+	name := o.out
+	var file *os.File
+	if o.inPlace {
+		if name, err = filepath.EvalSymlinks(of); err == nil {
+			file, err = os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*") // mode 0600
+		}
+	} else {
+		file, err = os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usageError(name+" exists already, and is left as it is", "name another file, or remove it")
+	case err != nil:
+		return &failure.Error{Kind: failure.Usage, Message: "cannot write the file: " + err.Error(), Err: err, Next: "name a file that can be written"}
+	}
+	err = f(file)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && o.inPlace {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			return &failure.Error{Kind: failure.Usage, Message: "cannot write the file: " + err.Error(), Err: err, Next: "make room, or name another file; nothing was written"}
+		}
+	}
+	return err
+}
+
+func (a *app) cutCommand() *cobra.Command {
+	o, q := &fileCommand{}, edit.Query{}
+	c := &cobra.Command{
+		Use: "cut [flags] FILE", Short: "Keep a part of a file of recorded traffic",
+		Long: "cut writes the entries that --filter, --first and --last select; at:10:31..10:32 in a filter selects a time. " +
+			"Of an exchange it keeps all or nothing: the request, its answer, its progress and its HTTP heads.",
+		Example: "  mcphud journal cut session.jsonl --filter 'tool:search status:error' --handshake -o failed.jsonl\n" +
+			"  mcphud journal cut session.jsonl --filter at:10:31..10:32 -o minute.jsonl\n  mcphud journal cut session.jsonl --last 20 -o end.jsonl",
+	}
+	only := addFilter(c.Flags())
+	c.Flags().IntVar(&q.First, "first", 0, "keep the first `N` exchanges, and entries that stand alone, of what is selected")
+	c.Flags().IntVar(&q.Last, "last", 0, "keep the last `N` of them")
+	c.Flags().BoolVar(&q.Handshake, "handshake", false, "keep also how connections began, which tells the protocol version")
+	return a.fileCommand(c, o, 1, func(ctx context.Context, args []string) error {
+		if err := only.parse(); err != nil {
+			return err
+		}
+		q.Filter = only.filter
+		if q.First < 0 || q.Last < 0 {
+			return usageError("--first and --last are numbers of 1 and more", "leave out what is not wanted")
+		}
+		if q.Filter.Empty() && q.First == 0 && q.Last == 0 {
+			return usageError("nothing says what to keep", "give --filter, --first or --last")
+		}
+		return a.rewrite(ctx, o, args[0], q, nil)
+	})
+}
+
+// rewrite writes what a query selects of a file.
+func (a *app) rewrite(ctx context.Context, o *fileCommand, name string, q edit.Query, change edit.Change) error {
+	f, err := a.whole(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	keep, err := edit.Select(ctx, f.Journal, q)
+	if err != nil {
+		return err
+	}
+	n := 0
+	if err := a.write(o, name, func(w io.Writer) (err error) {
+		n, err = edit.Write(ctx, w, &edit.Source{Journal: f.Journal, Keep: keep, Change: change})
+		return err
+	}); err != nil {
+		return err
+	}
+	if keep != nil {
+		a.note(fmt.Sprintf("mcphud: %s: kept %d of %s", name, n, count(f.Len(), "entry", "entries")))
+	}
+	return nil
+}
+
+func (a *app) mergeCommand() *cobra.Command {
+	o := &fileCommand{}
+	var offsets []string
+	c := &cobra.Command{
+		Use: "merge [flags] [LABEL=]FILE…", Short: "Make one file of several, by time",
+		Long: "merge writes the entries of all files in the order of time. A server that is in several files is called NAME@LABEL, with the label of its file, " +
+			"which is the name of the file if none is given. Where the clocks of the machines differed, --offset puts that right.",
+		Example: "  mcphud journal merge client.jsonl router.jsonl -o both.jsonl\n  mcphud journal merge here=a.jsonl there=b.jsonl --offset there=-1.5s -o both.jsonl",
+	}
+	c.Flags().StringArrayVar(&offsets, "offset", nil, "add a time such as 1.5s or -200ms to that of a file's entries: `LABEL=TIME` (repeatable)")
+	return a.fileCommand(c, o, 0, func(ctx context.Context, args []string) error {
+		labels, names, err := labelled(args)
+		if err != nil {
+			return err
+		}
+		sources := make([]*edit.Source, len(names))
+		for _, text := range offsets {
+			label, value, _ := strings.Cut(text, "=")
+			d, err := time.ParseDuration(value)
+			i := slices.Index(labels, label)
+			switch {
+			case err != nil:
+				return usageError(fmt.Sprintf("--offset %q has no time such as 1.5s or -200ms", text), "give it as --offset LABEL=TIME")
+			case i < 0:
+				return usageError(fmt.Sprintf("--offset: no file is called %q", label), "the labels are "+strings.Join(labels, ", "))
+			}
+			sources[i] = &edit.Source{Offset: d}
+		}
+		for i, name := range names {
+			f, err := a.whole(ctx, name)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			if sources[i] == nil {
+				sources[i] = &edit.Source{}
+			}
+			sources[i].Journal = f.Journal
+		}
+		edit.Label(sources, labels)
+		return a.write(o, "", func(w io.Writer) error {
+			_, err := edit.Write(ctx, w, sources...)
+			return err
+		})
+	})
+}
+
+// labelled takes [LABEL=]FILE apart.
+func labelled(args []string) (labels, names []string, err error) {
+	for _, arg := range args {
+		label, name, ok := strings.Cut(arg, "=")
+		if _, err := os.Stat(arg); !ok || err == nil || strings.ContainsAny(label, `/\`) {
+			name = arg
+			label, _, _ = strings.Cut(filepath.Base(arg), ".")
+		}
+		if slices.Contains(labels, label) {
+			return nil, nil, usageError(fmt.Sprintf("two files are called %q", label), "give each a label of its own: LABEL="+name)
+		}
+		labels, names = append(labels, label), append(names, name)
+	}
+	return labels, names, nil
+}
+
+// exported are the formats of export.
+var exported = []string{"jsonl", "har"}
+
+func (a *app) exportCommand() *cobra.Command {
+	o := &fileCommand{}
+	format := "jsonl"
+	c := &cobra.Command{
+		Use: "export [flags] FILE", Short: "Write recorded traffic in another format",
+		Long: "export writes what --filter selects in a format for others: jsonl, the lines of mcphud itself; har, an HTTP archive for browsers and proxies, " +
+			"in which exchanges over stdio are entries that are marked as made up.",
+		Example: "  mcphud journal export session.jsonl --format har -o session.har\n  mcphud journal export browser.har --format jsonl | jq .method",
+	}
+	only := addFilter(c.Flags())
+	c.Flags().Var(&choice{&format, exported}, "format", "write this `FORMAT`: "+strings.Join(exported, ", "))
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(exported, cobra.ShellCompDirectiveNoFileComp))
+	return a.fileCommand(c, o, 1, func(ctx context.Context, args []string) error {
+		if err := only.parse(); err != nil {
+			return err
+		}
+		if format == "jsonl" {
+			return a.rewrite(ctx, o, args[0], edit.Query{Filter: only.filter}, nil)
+		}
+		f, err := a.whole(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		keep, err := edit.Select(ctx, f.Journal, edit.Query{Filter: only.filter})
+		if err != nil {
+			return err
+		}
+		left := ""
+		err = a.write(o, "", func(w io.Writer) (err error) {
+			left, err = export.HAR(ctx, w, f.Journal, keep, version())
+			return err
+		})
+		if err == nil && left != "" {
+			a.note("mcphud: " + left)
+		}
+		return err
+	})
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// A part of a file is a file, private, and opens; a HAR made of it opens as the same calls.
+func TestJournalCutAndExport(t *testing.T) {
+	t.Parallel()
+	name := recorded(t)
+	dir := t.TempDir()
+	cut, har := filepath.Join(dir, "cut.jsonl"), filepath.Join(dir, "cut.har")
+	o := mcphud(t, "journal", "cut", name, "--filter", "tool:echo", "--handshake", "-o", cut)
+	if o.ok(t); o.out != "" || !strings.Contains(o.stderr, "kept 7 of 12 entries") {
+		t.Errorf("%s%s", o.out, o.stderr)
+	}
+	if fi, err := os.Stat(cut); err != nil || fi.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("%v, %v", fi, err)
+	}
+	mcphud(t, "journal", "export", cut, "--format", "har", "-o", har).ok(t)
+	if got, want := mcphud(t, "open", har, "--format", "text").ok(t), mcphud(t, "open", cut, "--format", "text").ok(t); got != want || strings.Count(got, "\n") != 7 {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	lines := mcphud(t, "journal", "export", cut).ok(t)
+	if again := mcphud(t, "open", cut).ok(t); again != lines || contents(cut) != lines {
+		t.Errorf("got\n%s\nwant\n%s", again, lines)
+	}
+}
+
+// Standard input and output make it a filter.
+func TestJournalPipe(t *testing.T) {
+	t.Parallel()
+	name := recorded(t)
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cmd := command(t, "journal", "cut", "-", "--filter", "tool:echo")
+	cmd.Stdin = f
+	if out := finish(t, cmd).ok(t); strings.Count(out, "\n") != 2 {
+		t.Error(out)
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		t.Fatal(err)
+	}
+	cmd = command(t, "open", "-", "--format", "text")
+	cmd.Stdin = f
+	if out := finish(t, cmd).ok(t); !strings.Contains(out, "tools/call echo") {
+		t.Error(out)
+	}
+}
+
+// Files that several made become one, by time.
+func TestJournalMerge(t *testing.T) {
+	t.Parallel()
+	a, b := recorded(t), filepath.Join(t.TempDir(), "other.jsonl")
+	mcphud(t, fake(t, behave.Good, "tools", "call", "add", "a=1", "b=2", "--journal", b)...).ok(t)
+	out := filepath.Join(t.TempDir(), "both.jsonl")
+	mcphud(t, "journal", "merge", "first="+a, b, "--offset", "other=-1h", "-o", out).ok(t)
+	text := mcphud(t, "open", out, "--format", "text").ok(t)
+	other, first := strings.Index(text, "fakemcp@other tools/call add"), strings.Index(text, "fakemcp@first tools/call echo")
+	if other < 0 || first < other || strings.Count(text, "\n") != strings.Count(contents(a)+contents(b), "\n") {
+		t.Error(text)
+	}
+}
+
+// What cannot be done is said before anything is written, and no file is half written.
+func TestJournalRefuses(t *testing.T) {
+	t.Parallel()
+	dir, name := t.TempDir(), recorded(t)
+	before := contents(name)
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"cut"}, "one file"},
+		{[]string{"cut", name, name}, "one file"},
+		{[]string{"cut", name}, "what to keep"},
+		{[]string{"cut", name, "--filter", "status:"}, "column 8"},
+		{[]string{"cut", name, "--first", "-1"}, "--first"},
+		{[]string{"cut", name, "--first", "1", "-o", name}, "exists already"},
+		{[]string{"cut", name, "--first", "1", "-o", filepath.Join(dir, "no", "x")}, "cannot write"},
+		{[]string{"cut", "--url", "http://h", name}, "--url does not apply"},
+		{[]string{"merge"}, "at least one file"},
+		{[]string{"merge", name, name}, "two files are called"},
+		{[]string{"merge", name, "--offset", "x=1s"}, `no file is called \"x\"`},
+		{[]string{"merge", name, "--offset", "session=soon"}, "--offset"},
+		{[]string{"export", name, "--format", "pdf"}, "jsonl, har"},
+		{[]string{"export", filepath.Join(dir, "nowhere")}, "nowhere"},
+	} {
+		o := mcphud(t, append([]string{"journal"}, c.args...)...)
+		if !strings.Contains(o.stderr, c.says) || o.code != 1 || o.out != "" {
+			t.Errorf("%v: exit %d, %s", c.args, o.code, o.stderr)
+		}
+	}
+	if contents(name) != before {
+		t.Error("the file changed")
+	}
+	if files, _ := os.ReadDir(dir); len(files) > 0 {
+		t.Errorf("files are left: %v", files)
+	}
+}
