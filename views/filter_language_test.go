@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -68,5 +69,32 @@ func TestFilterLanguageOnLogs(t *testing.T) {
 		app.Press("enter", "esc", "/").Type("-old server:fi").Press("tab").Hints().Has("server:files")
 		app.Press("enter").Pane("list").Has("ready").HasNot("index")
 		app.Press("/").Type("at:noon").Hints().Has("✗ 4: expected a time such as 10:31")
+	})
+}
+
+// What arrives while a filter reads bodies is looked at beside the event loop where it is much, and nothing is missing or there
+// twice afterwards.
+func TestFilterCatchesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, m := filled(t)
+		h := newByHand(t, tui.Config{Views: views.Watch(views.Foreign{}), Sessions: m})
+		add := func(n int, text string) {
+			for range n {
+				j.Append(journal.Entry{Server: "a", Kind: journal.Stderr, Dir: journal.In}, []byte(text))
+			}
+		}
+		add(10, "first needle")
+		h.run(h.send(tui.SessionChanged{Rev: 2}))
+		h.run(h.press("/", "t", "e", "x", "t", ":", "n", "e", "e", "d", "enter")...)
+		h.has("/text:need 10 ")
+		add(2000, "second needle")
+		add(2000, "hay")
+		held := h.send(tui.SessionChanged{Rev: 3})
+		h.has("/text:need 10 ") // its command did not run yet
+		add(5, "third needle")
+		h.run(h.send(tui.SessionChanged{Rev: 4}))
+		h.run(held)
+		h.has("/text:need 2015 of 4015")
+		h.has("third needle")
 	})
 }

@@ -40,7 +40,8 @@ type Feed struct {
 	known    filter.Seen    // for completion
 	Query    widget.Query   // its words, for marking them
 	was      string         // the filter whose rows are listed
-	busy     bool           // a rescan runs: what it finds replaces seqs
+	busy     bool           // a scan runs beside the event loop: what it finds replaces seqs, or is added
+	run      int            // of scans beside it
 	away     bool           // the cursor was moved off the end, so it does not follow
 	rev      int
 }
@@ -57,17 +58,70 @@ func (f *Feed) Row(i, w int) string {
 	return f.row(e, w)
 }
 
-// sync takes in what was appended since the last call.
-func (f *Feed) sync(j *journal.Journal) {
+// use lists the entries of a journal.
+func (f *Feed) use(j *journal.Journal) {
 	if f.Journal != j {
 		f.Journal, f.seqs, f.tally, f.verdicts = j, nil, tally{}, nil
 	}
+}
+
+// sync takes in what was appended since the last call.
+func (f *Feed) sync(j *journal.Journal) {
+	f.use(j)
 	if f.busy || j == nil {
 		return
 	}
 	f.first = j.First()
 	f.joined()
-	got := f.scan(context.Background())
+	f.merge(f.scan(context.Background()))
+}
+
+// How much may have come since the last look for it to be looked at on the event loop.
+const (
+	maxBehind = 50_000  // entries
+	maxBodies = 1 << 20 // bytes of bodies, where the filter reads them
+)
+
+// catchUp is sync, beside the event loop where there is much to look at.
+func (f *Feed) catchUp(c *tui.Ctx) tea.Cmd {
+	j := c.Sessions.Journal()
+	if f.use(j); f.busy || j == nil || !f.behind() {
+		f.sync(j)
+		return nil
+	}
+	f.first = j.First()
+	f.joined()
+	f.busy = true
+	f.run++
+	worker := *f
+	cmd, _ := c.Replace(f.view, filterSlot, "filter", func(ctx context.Context) (any, error) {
+		return more{worker.scan(ctx), worker.run}, ctx.Err()
+	})
+	return cmd
+}
+
+// behind is whether there is much to look at.
+func (f *Feed) behind() bool {
+	if f.Journal.First()+uint64(f.Journal.Len()) > f.seen+maxBehind {
+		return true
+	}
+	bytes := 0
+	if f.filter.Reads() {
+		f.Journal.Each(f.seen, func(e *journal.Entry) bool {
+			bytes += e.Size + 1<<10
+			return bytes <= maxBodies
+		})
+	}
+	return bytes > maxBodies
+}
+
+// more is what was found of entries that were not looked at before, and is added to what there is.
+type more struct {
+	scanned
+	run int
+}
+
+func (f *Feed) merge(got scanned) {
 	if got.seen == f.seen {
 		return
 	}
@@ -157,7 +211,7 @@ func (f *Feed) changed(at uint64) {
 
 // setFilter takes what was typed in the `/` prompt. What is not a filter changes nothing.
 func (f *Feed) setFilter(c *tui.Ctx, text string) tea.Cmd {
-	f.sync(c.Sessions.Journal())
+	f.use(c.Sessions.Journal())
 	if text == f.typed || f.Journal == nil || !f.parse(c, text) {
 		return nil
 	}
@@ -184,6 +238,7 @@ func (f *Feed) Refilter(c *tui.Ctx) tea.Cmd {
 
 // rescan builds the rows anew, beside the event loop when there are many.
 func (f *Feed) rescan(c *tui.Ctx) tea.Cmd {
+	f.run++
 	f.first = f.Journal.First()
 	worker := *f
 	worker.seqs, worker.tally, worker.verdicts = nil, tally{}, nil
@@ -211,9 +266,17 @@ func (f *Feed) filtered(c *tui.Ctx, m tui.OpDone) (cmd tea.Cmd, ok bool) {
 	if m.Slot != filterSlot {
 		return nil, false
 	}
-	if s, ok := m.Value.(scanned); ok && m.Err == nil {
-		f.take(s)
-		return nil, true
+	if m.Err == nil {
+		f.busy = false
+		switch s := m.Value.(type) {
+		case scanned:
+			f.take(s)
+		case more:
+			if s.run == f.run {
+				f.merge(s.scanned)
+			}
+		}
+		return f.catchUp(c), true
 	}
 	f.busy = false
 	f.parse(c, f.was)

@@ -84,17 +84,17 @@ func (v *JournalList) Entry(c *tui.Ctx) (journal.Entry, bool) {
 func (v *JournalList) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.SessionChanged:
-		v.Feed.sync(c.Sessions.Journal())
+		cmd := v.Feed.catchUp(c)
 		if c.View == v.Feed.view {
-			return v.Load(c), true
+			return tea.Batch(cmd, v.Load(c)), true
 		}
-		return nil, true
+		return cmd, true
 	case tui.Navigate:
-		v.Feed.sync(c.Sessions.Journal())
+		cmd := v.Feed.catchUp(c)
 		if seq, ok := m.Arg.(uint64); ok {
 			v.Feed.Jump(seq)
 		}
-		return v.Load(c), true
+		return tea.Batch(cmd, v.Load(c)), true
 	case tui.FilterChanged:
 		if c.Focus != v.Doc.pane {
 			return tea.Batch(v.Feed.setFilter(c, m.Text), v.Load(c)), true
