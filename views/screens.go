@@ -83,6 +83,7 @@ func All(d Deps) []tui.View {
 		newLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
 		newResend(Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),
 		newEditor(),
+		newExperts(nil),
 	}
 }
 
@@ -101,7 +102,7 @@ type Foreign struct {
 func Watch(f Foreign) []tui.View {
 	t, l := newTraffic(), newLogs()
 	t.foreign, l.foreign = &f, true
-	return []tui.View{t, l, newResend(f.Targets), newEditor()}
+	return []tui.View{t, l, newResend(f.Targets), newEditor(), newExperts(f.Over)}
 }
 
 // stackUnder is the columns below which a form is above its result: beside it both would be cut.

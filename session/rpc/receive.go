@@ -23,7 +23,7 @@ func (m *Mux) Frame(frame []byte) {
 		// A batch, which 2025-03-26 allows servers to send.
 		n := 0
 		_ = jsonrpc.Elements(first, func([]byte) bool { n++; return true })
-		m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.State, Note: fmt.Sprintf("batch of %d messages", n)}, nil)
+		m.tap.Append(journal.Entry{Dir: journal.In, Kind: journal.State, Note: fmt.Sprintf("batch of %d", n)}, nil)
 		_ = jsonrpc.Elements(first, func(one []byte) bool {
 			m.frame(bytes.Clone(one), 0, nil)
 			return true

@@ -117,8 +117,8 @@ type Rule struct {
 	check func(f *frame) string
 }
 
-// site is where the specification is published.
-const site = "https://modelcontextprotocol.io/specification/"
+// Site is where the specification is published.
+const Site = "https://modelcontextprotocol.io/specification/"
 
 // in reports whether a revision has the rule; one that nobody knows has those that all have.
 func (r *Rule) in(revision string) bool {
@@ -140,7 +140,7 @@ func (r *Rule) Section(revision string) string {
 	if !slices.Contains(own, revision) {
 		revision = own[len(own)-1]
 	}
-	return site + revision + "/" + r.spec[slices.Index(revisions, revision)]
+	return Site + revision + "/" + r.spec[slices.Index(revisions, revision)]
 }
 
 // Rules are all rules, in the order of the table.

@@ -10,7 +10,7 @@ var table = []Rule{
 		Fix: "Write logs to stderr; only JSON-RPC messages belong on stdout, stdin, or in an HTTP body.",
 	},
 	{
-		ID: "broken-frame", Severity: Error, By: Sender, Title: "message that is cut off, or has a line break in it", spec: secStdio, on: onBad, check: checkCut,
+		ID: "broken-frame", Severity: Error, By: Sender, Title: "message that is cut off or spans lines", spec: secStdio, on: onBad, check: checkCut,
 		Fix: "Write each message as one line of valid JSON, and escape line breaks in strings as \\n.",
 	},
 	{
@@ -18,7 +18,7 @@ var table = []Rule{
 		Fix: "Encode messages as UTF-8; replace bytes that are not text before they are put into a string.",
 	},
 	{
-		ID: "batch", Severity: Error, By: Sender, Title: "batch of messages where the revision has none", spec: secBatch, on: onBad, check: checkBatch,
+		ID: "batch", Severity: Error, By: Sender, Title: "batch where the revision has none", spec: secBatch, on: onBad, check: checkBatch,
 		Fix: "Send each message by itself; only revision 2025-03-26 has batches.",
 	},
 	{
@@ -26,7 +26,7 @@ var table = []Rule{
 		Fix: `Put "jsonrpc":"2.0" into every message.`,
 	},
 	{
-		ID: "duplicate-member", Severity: Error, By: Sender, Title: "member given twice, or in another letter case", spec: secMessages, on: onBad, check: checkDuplicate,
+		ID: "duplicate-member", Severity: Error, By: Sender, Title: "member given twice or in another case", spec: secMessages, on: onBad, check: checkDuplicate,
 		Fix: "Write each of jsonrpc, id, method, params, result and error at most once, in lower case.",
 	},
 	{
@@ -34,7 +34,7 @@ var table = []Rule{
 		Fix: "Send either result or error.",
 	},
 	{
-		ID: "no-result", Severity: Error, By: Sender, Title: "answer with neither a result nor an error", spec: secResponses, on: onBad, check: checkNeither,
+		ID: "no-result", Severity: Error, By: Sender, Title: "answer with neither result nor error", spec: secResponses, on: onBad, check: checkNeither,
 		Fix: "Send a result, {} if there is nothing to say.",
 	},
 	{
@@ -46,7 +46,7 @@ var table = []Rule{
 		Fix: "Repeat the id of the request in its answer.",
 	},
 	{
-		ID: "id-type", Severity: Error, By: Sender, Title: "id that is neither a string nor an integer", spec: secRequests, on: onBad | onRequest, check: checkIDType,
+		ID: "id-type", Severity: Error, By: Sender, Title: "id that is neither string nor integer", spec: secRequests, on: onBad | onRequest, check: checkIDType,
 		Fix: "Use a string or an integer as id.",
 	},
 	{
@@ -54,15 +54,15 @@ var table = []Rule{
 		Fix: "Send requests, notifications, results and errors as JSON-RPC 2.0 describes them.",
 	},
 	{
-		ID: "schema-request", Severity: Error, By: Sender, Title: "request that the revision's schema does not allow", spec: secSchema, on: onRequest, check: checkRequestSchema,
+		ID: "schema-request", Severity: Error, By: Sender, Title: "request that breaks the schema", spec: secSchema, on: onRequest, check: checkRequestSchema,
 		Fix: "Send what schema.json of the negotiated revision defines for the method.",
 	},
 	{
-		ID: "schema-notification", Severity: Error, By: Sender, Title: "notification that the revision's schema does not allow", spec: secSchema, on: onNotification, check: checkRequestSchema,
+		ID: "schema-notification", Severity: Error, By: Sender, Title: "notification that breaks the schema", spec: secSchema, on: onNotification, check: checkRequestSchema,
 		Fix: "Send what schema.json of the negotiated revision defines for the method.",
 	},
 	{
-		ID: "schema-result", Severity: Error, By: Sender, Title: "result that the revision's schema does not allow", spec: secSchema, on: onResult, check: checkResultSchema,
+		ID: "schema-result", Severity: Error, By: Sender, Title: "result that breaks the schema", spec: secSchema, on: onResult, check: checkResultSchema,
 		Fix: "Answer with what schema.json of the negotiated revision defines for the method.",
 	},
 	{
@@ -70,7 +70,7 @@ var table = []Rule{
 		Fix: "Give each request an id of its own, for example by counting.",
 	},
 	{
-		ID: "id-changed", Severity: Error, By: Sender, Title: "answer whose id changed its type or spelling", spec: secResponses, on: onAnswer, check: checkChangedID,
+		ID: "id-changed", Severity: Error, By: Sender, Title: "answer whose id changed its type", spec: secResponses, on: onAnswer, check: checkChangedID,
 		Fix: "Repeat the id exactly: 7 is not \"7\".",
 	},
 	{
@@ -82,7 +82,7 @@ var table = []Rule{
 		Fix: "Send one answer to each request.",
 	},
 	{
-		ID: "answer-late", Severity: Note, By: Sender, Title: "answer to a request that was cancelled", spec: secCancel, on: onAnswer, check: checkLate,
+		ID: "answer-late", Severity: Note, By: Sender, Title: "answer to a cancelled request", spec: secCancel, on: onAnswer, check: checkLate,
 		Fix: "Send nothing more for a request once its cancellation arrived; what was on its way then is all right.",
 	},
 	{
@@ -106,7 +106,7 @@ var table = []Rule{
 		Fix: "Send notifications/initialized after the answer to initialize, before any other request.",
 	},
 	{
-		ID: "impatient-server", Severity: Warning, By: Server, Title: "request to the client before notifications/initialized", Last: rev2511, spec: secInit, on: onRequest, check: checkForward,
+		ID: "impatient-server", Severity: Warning, By: Server, Title: "request to a client that is not ready", Last: rev2511, spec: secInit, on: onRequest, check: checkForward,
 		Fix: "Wait for notifications/initialized before asking the client for anything but ping.",
 	},
 	{
@@ -130,15 +130,15 @@ var table = []Rule{
 		Fix: "Ask in the result of the client's own request, with resultType input_required.",
 	},
 	{
-		ID: "capability-unused", Severity: Error, By: Client, Title: "request for what the server does not offer", spec: secOperation, on: onRequest, check: checkServerCapability,
+		ID: "capability-unused", Severity: Error, By: Client, Title: "request the server does not offer", spec: secOperation, on: onRequest, check: checkServerCapability,
 		Fix: "Look at the server's capabilities before the request; or declare the capability in the server.",
 	},
 	{
-		ID: "capability-empty", Severity: Error, By: Server, Title: "capability that is declared and not implemented", spec: secCapabilities, on: onError, check: checkNotImplemented,
+		ID: "capability-empty", Severity: Error, By: Server, Title: "capability declared and not implemented", spec: secCapabilities, on: onError, check: checkNotImplemented,
 		Fix: "Implement the method, or do not declare the capability.",
 	},
 	{
-		ID: "client-capability", Severity: Error, By: Server, Title: "request for what the client does not offer", Last: rev2511, spec: secOperation, on: onRequest, check: checkClientCapability,
+		ID: "client-capability", Severity: Error, By: Server, Title: "request the client does not offer", Last: rev2511, spec: secOperation, on: onRequest, check: checkClientCapability,
 		Fix: "Look at the client's capabilities before the request, and do without where they lack it.",
 	},
 	{
@@ -146,11 +146,11 @@ var table = []Rule{
 		Fix: "Declare listChanged in the capability, or do not send the notification.",
 	},
 	{
-		ID: "logging-capability", Severity: Error, By: Server, Title: "log message without the capability logging", spec: secLogging, on: onNotification, check: checkLogging,
+		ID: "logging-capability", Severity: Error, By: Server, Title: "log message without the capability", spec: secLogging, on: onNotification, check: checkLogging,
 		Fix: "Declare the capability logging.",
 	},
 	{
-		ID: "log-level", Severity: Warning, By: Server, Title: "log message below the level that was asked for", spec: secLogLevel, on: onNotification, check: checkLevel,
+		ID: "log-level", Severity: Warning, By: Server, Title: "log message below the chosen level", spec: secLogLevel, on: onNotification, check: checkLevel,
 		Fix: "Send messages of the level that was set and of more severe ones.",
 	},
 	{
@@ -158,7 +158,7 @@ var table = []Rule{
 		Fix: "Send notifications/message only for requests with io.modelcontextprotocol/logLevel in their _meta.",
 	},
 	{
-		ID: "not-subscribed", Severity: Warning, By: Server, Title: "update of a resource without any subscription", Last: rev2511, spec: secSubscribe, on: onNotification, check: checkUpdate,
+		ID: "not-subscribed", Severity: Warning, By: Server, Title: "update without any subscription", Last: rev2511, spec: secSubscribe, on: onNotification, check: checkUpdate,
 		Fix: "Send notifications/resources/updated after resources/subscribe only.",
 	},
 	{
@@ -166,7 +166,7 @@ var table = []Rule{
 		Fix: "Close the connection instead.",
 	},
 	{
-		ID: "cancel-unknown", Severity: Error, By: Sender, Title: "cancellation of a request that the sender did not make", spec: secCancel, on: onNotification, check: checkCancelUnknown,
+		ID: "cancel-unknown", Severity: Error, By: Sender, Title: "cancellation of somebody else's request", spec: secCancel, on: onNotification, check: checkCancelUnknown,
 		Fix: "Cancel requests of your own, by the id that they were sent with.",
 	},
 	{
@@ -190,11 +190,11 @@ var table = []Rule{
 		Fix: "Make progress grow with each notification.",
 	},
 	{
-		ID: "token-reused", Severity: Error, By: Sender, Title: "progress token that another request still has", spec: secProgressFlow, on: onRequest, check: checkTokenReused,
+		ID: "token-reused", Severity: Error, By: Sender, Title: "progress token that is in use", spec: secProgressFlow, on: onRequest, check: checkTokenReused,
 		Fix: "Give each request a progress token of its own, for example its id.",
 	},
 	{
-		ID: "cursor-loop", Severity: Error, By: Server, Title: "pages without an end: a cursor comes again", spec: secPagesResponse, on: onResult, check: checkCursorLoop,
+		ID: "cursor-loop", Severity: Error, By: Server, Title: "pages without an end", spec: secPagesResponse, on: onResult, check: checkCursorLoop,
 		Fix: "Give a new cursor with each page, and none with the last.",
 	},
 	{
@@ -222,11 +222,11 @@ var table = []Rule{
 		Fix: "Use complete or input_required, or that of an extension which both sides declare.",
 	},
 	{
-		ID: "result-type-early", Severity: Note, By: Server, Title: "resultType before the revision that has it", Last: rev2511, spec: secResponses, on: onResult, check: checkResultTypeLegacy,
+		ID: "result-type-early", Severity: Note, By: Server, Title: "resultType before it existed", Last: rev2511, spec: secResponses, on: onResult, check: checkResultTypeLegacy,
 		Fix: "Leave resultType out for clients of earlier revisions.",
 	},
 	{
-		ID: "input-method", Severity: Error, By: Server, Title: "question in the result of a method that has none", First: revModern, spec: secRounds, on: onResult, check: checkRounds,
+		ID: "input-method", Severity: Error, By: Server, Title: "question in a method that cannot ask", First: revModern, spec: secRounds, on: onResult, check: checkRounds,
 		Fix: "Ask in results of tools/call, prompts/get and resources/read only.",
 	},
 	{
@@ -238,7 +238,7 @@ var table = []Rule{
 		Fix: "Look at clientCapabilities in the request's _meta; answer -32021 where one is missing.",
 	},
 	{
-		ID: "state-changed", Severity: Error, By: Client, Title: "requestState that the server did not give", First: revModern, spec: secRoundsClient, on: onRequest, check: checkState,
+		ID: "state-changed", Severity: Error, By: Client, Title: "requestState the server did not give", First: revModern, spec: secRoundsClient, on: onRequest, check: checkState,
 		Fix: "Send requestState back exactly as it came.",
 	},
 	{
@@ -246,11 +246,11 @@ var table = []Rule{
 		Fix: "Give the request with the answers a new id.",
 	},
 	{
-		ID: "subscription-id", Severity: Error, By: Server, Title: "change without the subscription it belongs to", First: revModern, spec: secReceiving, on: onNotification, check: checkSubscriptionID,
+		ID: "subscription-id", Severity: Error, By: Server, Title: "change without its subscription", First: revModern, spec: secReceiving, on: onNotification, check: checkSubscriptionID,
 		Fix: "Put io.modelcontextprotocol/subscriptionId into _meta of the notification.",
 	},
 	{
-		ID: "subscription-order", Severity: Error, By: Server, Title: "change before the subscription was acknowledged", First: revModern, spec: secAck, on: onNotification, check: checkAck,
+		ID: "subscription-order", Severity: Error, By: Server, Title: "change before the acknowledgement", First: revModern, spec: secAck, on: onNotification, check: checkAck,
 		Fix: "Send notifications/subscriptions/acknowledged first.",
 	},
 	{
@@ -258,7 +258,7 @@ var table = []Rule{
 		Fix: "Implement server/discover.",
 	},
 	{
-		ID: "tool-name", Severity: Warning, By: Server, Title: "tool name that breaks the naming rules", First: rev2511, spec: secToolNames, on: onResult, check: checkToolName,
+		ID: "tool-name", Severity: Warning, By: Server, Title: "tool name that breaks the rules", First: rev2511, spec: secToolNames, on: onResult, check: checkToolName,
 		Fix: "Use 1 to 128 of A-Z, a-z, 0-9, _, - and . in names of tools.",
 	},
 	{
@@ -270,15 +270,15 @@ var table = []Rule{
 		Fix: "Mark properties of primitive types only, each with a header name of its own; clients leave the tool out.",
 	},
 	{
-		ID: "arguments", Severity: Warning, By: Client, Title: "arguments that the tool's inputSchema does not allow", spec: secTool, on: onRequest, check: checkArguments,
+		ID: "arguments", Severity: Warning, By: Client, Title: "arguments that break the inputSchema", spec: secTool, on: onRequest, check: checkArguments,
 		Fix: "Send what the inputSchema of tools/list describes.",
 	},
 	{
-		ID: "output-schema", Severity: Error, By: Server, Title: "result that the tool's outputSchema does not allow", First: rev2506, spec: secOutputSchema, on: onResult, check: checkStructured,
+		ID: "output-schema", Severity: Error, By: Server, Title: "result that breaks the outputSchema", First: rev2506, spec: secOutputSchema, on: onResult, check: checkStructured,
 		Fix: "Return what the outputSchema describes, or change the schema.",
 	},
 	{
-		ID: "output-missing", Severity: Error, By: Server, Title: "result without the structured content that was promised", First: rev2506, spec: secOutputSchema, on: onResult, check: checkStructuredMissing,
+		ID: "output-missing", Severity: Error, By: Server, Title: "result without structured content", First: rev2506, spec: secOutputSchema, on: onResult, check: checkStructuredMissing,
 		Fix: "Return structuredContent, or do not give an outputSchema.",
 	},
 	{
@@ -302,7 +302,7 @@ var table = []Rule{
 		Fix: "Answer -32602 for a resource that does not exist, and one content with an empty text for an empty one.",
 	},
 	{
-		ID: "error-object", Severity: Error, By: Sender, Title: "error without an integer code and a message", spec: secErrors, on: onError, check: checkErrorObject,
+		ID: "error-object", Severity: Error, By: Sender, Title: "error without code or message", spec: secErrors, on: onError, check: checkErrorObject,
 		Fix: "Give errors an integer code and a message that is a string.",
 	},
 	{
@@ -310,19 +310,19 @@ var table = []Rule{
 		Fix: "Use -32602 for a missing resource, and a question in the result for a URL that has to be visited.",
 	},
 	{
-		ID: "error-reserved", Severity: Error, By: Server, Title: "error code that the specification reserves", First: revModern, spec: secErrors, on: onError, check: checkReservedCode,
+		ID: "error-reserved", Severity: Error, By: Server, Title: "error code that is reserved", First: revModern, spec: secErrors, on: onError, check: checkReservedCode,
 		Fix: "Take codes of your own from outside -32768 to -32000.",
 	},
 	{
-		ID: "error-legacy", Severity: Note, By: Server, Title: "error code without a meaning since the revision", First: revModern, spec: secErrors, on: onError, check: checkLegacyCode,
+		ID: "error-legacy", Severity: Note, By: Server, Title: "error code without a meaning", First: revModern, spec: secErrors, on: onError, check: checkLegacyCode,
 		Fix: "Take codes of your own from outside -32768 to -32000.",
 	},
 	{
-		ID: "unknown-tool-result", Severity: Warning, By: Server, Title: "unknown tool reported as the tool's failure", spec: secToolErrors, on: onResult, check: checkUnknownAsResult,
+		ID: "unknown-tool-result", Severity: Warning, By: Server, Title: "unknown tool as a failure of the tool", spec: secToolErrors, on: onResult, check: checkUnknownAsResult,
 		Fix: "Answer the call of an unknown tool with the JSON-RPC error -32602.",
 	},
 	{
-		ID: "unknown-tool-code", Severity: Warning, By: Server, Title: "unknown tool with another code than -32602", spec: secToolErrors, on: onError, check: checkUnknownCode,
+		ID: "unknown-tool-code", Severity: Warning, By: Server, Title: "unknown tool without -32602", spec: secToolErrors, on: onError, check: checkUnknownCode,
 		Fix: "Answer the call of an unknown tool with the JSON-RPC error -32602.",
 	},
 	{
@@ -334,7 +334,7 @@ var table = []Rule{
 		Fix: "Return a result with isError for what went wrong in the tool; errors are for what the server itself cannot do.",
 	},
 	{
-		ID: "http-accept", Severity: Error, By: Client, Title: "POST that does not accept both JSON and event streams", First: rev2503, spec: secSend, on: onPost, check: checkAccept,
+		ID: "http-accept", Severity: Error, By: Client, Title: "POST that does not accept both types", First: rev2503, spec: secSend, on: onPost, check: checkAccept,
 		Fix: "Send Accept: application/json, text/event-stream.",
 	},
 	{
@@ -346,19 +346,19 @@ var table = []Rule{
 		Fix: "Send MCP-Protocol-Version with every request after the handshake.",
 	},
 	{
-		ID: "http-version-differs", Severity: Error, By: Client, Title: "MCP-Protocol-Version is not the protocol version", First: rev2506, spec: secVersionHeader, on: onPost, check: checkVersionHeaderSame,
+		ID: "http-version-differs", Severity: Error, By: Client, Title: "MCP-Protocol-Version differs", First: rev2506, spec: secVersionHeader, on: onPost, check: checkVersionHeaderSame,
 		Fix: "Send the version that was negotiated, or that the body's _meta has.",
 	},
 	{
-		ID: "http-method", Severity: Error, By: Client, Title: "Mcp-Method is not the method of the body", First: revModern, spec: secHeaders, on: onPost, check: checkMethodHeader,
+		ID: "http-method", Severity: Error, By: Client, Title: "Mcp-Method differs from the body", First: revModern, spec: secHeaders, on: onPost, check: checkMethodHeader,
 		Fix: "Repeat the method in the header Mcp-Method.",
 	},
 	{
-		ID: "http-name", Severity: Error, By: Client, Title: "Mcp-Name is not the name of the body", First: revModern, spec: secHeaders, on: onPost, check: checkNameHeader,
+		ID: "http-name", Severity: Error, By: Client, Title: "Mcp-Name differs from the body", First: revModern, spec: secHeaders, on: onPost, check: checkNameHeader,
 		Fix: "Repeat params.name or params.uri in the header Mcp-Name, as =?base64?…?= where it is not plain ASCII.",
 	},
 	{
-		ID: "http-param", Severity: Error, By: Client, Title: "Mcp-Param headers are not the arguments", First: revModern, spec: secParamHeaders, on: onPost, check: checkParamHeaders,
+		ID: "http-param", Severity: Error, By: Client, Title: "Mcp-Param headers differ from arguments", First: revModern, spec: secParamHeaders, on: onPost, check: checkParamHeaders,
 		Fix: "Repeat the arguments that the inputSchema marks with x-mcp-header.",
 	},
 	{
@@ -366,19 +366,19 @@ var table = []Rule{
 		Fix: "Send the Mcp-Session-Id of the answer to initialize with every request.",
 	},
 	{
-		ID: "session-over", Severity: Error, By: Client, Title: "session used after the server ended it", First: rev2503, Last: rev2511, spec: secSession, on: onPost, check: checkSessionGone,
+		ID: "session-over", Severity: Error, By: Client, Title: "session used after its end", First: rev2503, Last: rev2511, spec: secSession, on: onPost, check: checkSessionGone,
 		Fix: "Send initialize without a session id after a 404.",
 	},
 	{
-		ID: "session-modern-client", Severity: Warning, By: Client, Title: "session id where there are no sessions", First: revModern, spec: secSession, on: onPost, check: checkSessionModern,
+		ID: "session-modern-client", Severity: Warning, By: Client, Title: "session id where there are none", First: revModern, spec: secSession, on: onPost, check: checkSessionModern,
 		Fix: "Leave Mcp-Session-Id out.",
 	},
 	{
-		ID: "session-modern", Severity: Warning, By: Server, Title: "session id where there are no sessions", First: revModern, spec: secSession, on: onStatus, check: checkSessionModern,
+		ID: "session-modern", Severity: Warning, By: Server, Title: "session id where there are none", First: revModern, spec: secSession, on: onStatus, check: checkSessionModern,
 		Fix: "Give no Mcp-Session-Id to requests of this revision.",
 	},
 	{
-		ID: "http-verb", Severity: Warning, By: Client, Title: "HTTP method that the revision does not have", First: revModern, spec: secModernHTTP, on: onPost, check: checkVerb,
+		ID: "http-verb", Severity: Warning, By: Client, Title: "HTTP method that is not used any more", First: revModern, spec: secModernHTTP, on: onPost, check: checkVerb,
 		Fix: "Use POST; subscriptions/listen replaces the stream of GET.",
 	},
 	{
@@ -390,7 +390,7 @@ var table = []Rule{
 		Fix: "Send Authorization: Bearer instead.",
 	},
 	{
-		ID: "http-response-type", Severity: Error, By: Server, Title: "answer that is neither JSON nor an event stream", First: rev2503, spec: secSend, on: onStatus, check: checkResponseType,
+		ID: "http-response-type", Severity: Error, By: Server, Title: "answer of another media type", First: rev2503, spec: secSend, on: onStatus, check: checkResponseType,
 		Fix: "Answer requests with Content-Type application/json or text/event-stream.",
 	},
 	{
@@ -398,7 +398,7 @@ var table = []Rule{
 		Fix: "Answer requests with 200 and a body, or an error status.",
 	},
 	{
-		ID: "http-not-accepted", Severity: Error, By: Server, Title: "notification answered with another status than 202", First: rev2503, spec: secSend, on: onStatus, check: checkNotificationStatus,
+		ID: "http-not-accepted", Severity: Error, By: Server, Title: "notification answered without 202", First: rev2503, spec: secSend, on: onStatus, check: checkNotificationStatus,
 		Fix: "Answer notifications and answers with 202 Accepted.",
 	},
 	{
@@ -414,7 +414,7 @@ var table = []Rule{
 		Fix: "Send WWW-Authenticate with resource_metadata.",
 	},
 	{
-		ID: "http-origin", Severity: Note, By: Server, Title: "request of a foreign web page accepted", spec: secOrigin, on: onStatus, check: checkOrigin,
+		ID: "http-origin", Severity: Note, By: Server, Title: "foreign web page accepted", spec: secOrigin, on: onStatus, check: checkOrigin,
 		Fix: "Refuse requests whose Origin is not one of yours with 403.",
 	},
 }

@@ -1,0 +1,368 @@
+package views
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/expert"
+	"github.com/mcphud/mcphud/session/journal/filter"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/paint"
+	"github.com/mcphud/mcphud/tui/safe"
+	"github.com/mcphud/mcphud/views/pane"
+)
+
+// experts lists what breaks the protocol in the traffic, by rule. Navigate's Arg may be the Seq (uint64) of an entry to whose
+// finding to go.
+type experts struct {
+	pane.Rows
+	detail  pane.TextPane
+	list    *expert.List
+	over    func() bool   // nothing comes any more
+	ended   bool          // the list knows that
+	report  expert.Report // as far as the filter lets through
+	rows    []expertRow
+	folded  map[*expert.Rule]bool // as the user wants it
+	filter  *filter.Filter
+	known   filter.Seen
+	busy    bool
+	again   bool   // something came meanwhile
+	checked uint64 // revision of the journal that was checked
+	want    uint64 // entry to go to once there are rows
+	at      string // what the detail pane shows
+}
+
+// expertRow is a rule, or one of its findings.
+type expertRow struct {
+	group   int
+	finding int // -1 for the rule itself
+}
+
+// expertPause is the least time between two checks of traffic that goes on.
+const expertPause = 300 * time.Millisecond
+
+// manyFindings is from how many findings on a rule is folded by itself.
+const manyFindings = 20
+
+func newExperts(over func() bool) *experts {
+	return &experts{Rows: pane.Rows{View: "expert"}, list: expert.NewList(), over: over, folded: map[*expert.Rule]bool{}}
+}
+
+func (v *experts) Info() tui.Info {
+	return tui.Info{ID: "expert", Title: "Expert", Aliases: []string{"findings", "violations"}, Hidden: true, AllServers: true, Split: 55, StackUnder: stackUnder, Panes: []tui.PaneSpec{
+		{ID: "list", Title: "Expert"}, {ID: "detail", Title: "Finding"},
+	}}
+}
+
+func (v *experts) Actions() []tui.Action {
+	return []tui.Action{
+		{
+			ID: "expert.go", Keys: []string{"enter"}, Title: "go to frame", Group: "Expert", Hint: 1,
+			Help: "Go to the frame on the traffic screen; on a rule, fold or unfold its findings.", Disabled: v.none, Run: v.open,
+		},
+		{
+			ID: "expert.fold", Keys: []string{"space"}, Title: "fold", Group: "Expert", Hint: 2, Pane: "list",
+			Help: "Fold or unfold the findings of the rule.", Disabled: v.none, Run: v.fold,
+		},
+	}
+}
+
+// expertAction leads to the screen from where a frame is.
+func expertAction(view string, seq func() uint64) tui.Action {
+	return tui.Action{
+		ID: view + ".expert", Keys: []string{"E"}, Title: "expert", Group: "Traffic",
+		Help: "List what breaks the protocol, by rule, and go to the finding about this frame.",
+		Run:  func(c *tui.Ctx) tea.Cmd { return c.Navigate("expert", seq()) },
+	}
+}
+
+// checkedTraffic is the outcome of a check.
+type checkedTraffic struct {
+	report expert.Report
+	rev    uint64
+}
+
+// recheck asks for a check of what came since.
+type recheck struct{}
+
+// check looks at what came since, beside the event loop.
+func (v *experts) check(c *tui.Ctx) tea.Cmd {
+	if v.busy {
+		v.again = true
+		return nil
+	}
+	j := c.Sessions.Journal()
+	rev, over := j.Rev(), v.over != nil && v.over()
+	if rev == v.checked && over == v.ended && rev != 0 {
+		return nil
+	}
+	v.ended = over
+	return v.run(c, j, rev)
+}
+
+// run checks, and picks what the filter lets through.
+func (v *experts) run(c *tui.Ctx, j *journal.Journal, rev uint64) tea.Cmd {
+	v.busy = true
+	list, only, ended := v.list, v.filter, v.ended
+	cmd, _ := c.Replace(v.View, "check", "check the traffic", func(ctx context.Context) (any, error) {
+		if err := list.Update(ctx, j); err != nil {
+			return nil, err
+		}
+		if ended {
+			list.Finish()
+		}
+		r := list.Report()
+		if !only.Empty() {
+			pick(ctx, &r, j, only)
+		}
+		return checkedTraffic{r, rev}, ctx.Err()
+	})
+	return cmd
+}
+
+// pick leaves in a report what a filter lets through.
+func pick(ctx context.Context, r *expert.Report, j *journal.Journal, only *filter.Filter) {
+	r.Count = [len(r.Count)]int{}
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		g.Findings = slices.DeleteFunc(g.Findings, func(f expert.Finding) bool {
+			e, ok := j.Get(f.Seq)
+			return ctx.Err() != nil || !ok || !only.Match(j, &e)
+		})
+		g.Count = len(g.Findings)
+		r.Count[g.Rule.Severity] += g.Count
+	}
+	r.Groups = slices.DeleteFunc(r.Groups, func(g expert.Group) bool { return g.Count == 0 })
+}
+
+// unfolded is whether a rule's findings are listed.
+func (v *experts) unfolded(g *expert.Group) bool {
+	if folded, said := v.folded[g.Rule]; said {
+		return !folded
+	}
+	return len(g.Findings) <= manyFindings
+}
+
+// arrange builds the rows anew. The cursor stays on its finding.
+func (v *experts) arrange(c *tui.Ctx) tea.Cmd {
+	var was expert.Finding
+	var rule *expert.Rule
+	if g, f := v.selected(); g != nil {
+		rule = g.Rule
+		if f != nil {
+			was = *f
+		}
+	}
+	v.rows = v.rows[:0]
+	to := -1
+	for i := range v.report.Groups {
+		g := &v.report.Groups[i]
+		if g.Rule == rule && to < 0 {
+			to = len(v.rows)
+		}
+		v.rows = append(v.rows, expertRow{i, -1})
+		if !v.unfolded(g) && !slices.ContainsFunc(g.Findings, func(f expert.Finding) bool { return v.want != 0 && f.Seq == v.want }) {
+			continue
+		}
+		for k, f := range g.Findings {
+			if v.want != 0 && f.Seq == v.want || v.want == 0 && f.Rule == rule && f.Seq == was.Seq {
+				to = len(v.rows)
+			}
+			v.rows = append(v.rows, expertRow{i, k})
+		}
+	}
+	if len(v.rows) > 0 {
+		v.want = 0
+	}
+	rows := expertRows{v, c}
+	cmd := v.SetRows(c, rows)
+	if to >= 0 {
+		v.List.Select(to)
+	}
+	return cmd
+}
+
+// selected is the rule under the cursor, and the finding unless it is on the rule itself.
+func (v *experts) selected() (*expert.Group, *expert.Finding) {
+	i := v.List.Selected()
+	if i < 0 || i >= len(v.rows) || v.rows[i].group >= len(v.report.Groups) {
+		return nil, nil
+	}
+	g := &v.report.Groups[v.rows[i].group]
+	if k := v.rows[i].finding; k >= 0 && k < len(g.Findings) {
+		return g, &g.Findings[k]
+	}
+	return g, nil
+}
+
+func (v *experts) none(*tui.Ctx) string {
+	if g, _ := v.selected(); g == nil {
+		return "nothing is selected"
+	}
+	return ""
+}
+
+func (v *experts) open(c *tui.Ctx) tea.Cmd {
+	g, f := v.selected()
+	switch {
+	case g == nil:
+		return nil
+	case f == nil:
+		return v.fold(c)
+	}
+	return c.Navigate("traffic", f.Seq)
+}
+
+func (v *experts) fold(c *tui.Ctx) tea.Cmd {
+	g, _ := v.selected()
+	if g == nil {
+		return nil
+	}
+	v.folded[g.Rule] = v.unfolded(g)
+	return v.arrange(c)
+}
+
+// CheckFilter says what is wrong with a text as a filter of the list.
+func (v *experts) CheckFilter(c *tui.Ctx, text string) *tui.FilterError {
+	if c.Focus != "list" {
+		return nil
+	}
+	_, err := filter.Parse(text)
+	var bad *filter.SyntaxError
+	if errors.As(err, &bad) {
+		return &tui.FilterError{At: bad.Col - 1, Why: bad.Message, Valid: text[:bad.Valid]}
+	}
+	return nil
+}
+
+// CompleteFilter completes keys, and values of the journal.
+func (v *experts) CompleteFilter(c *tui.Ctx, text string, cursor int) (out []tui.Completion) {
+	if c.Focus != "list" {
+		return nil
+	}
+	v.known.Update(c.Sessions.Journal())
+	for _, x := range v.known.Complete(text, cursor) {
+		out = append(out, tui.Completion(x))
+	}
+	return out
+}
+
+func (v *experts) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.Navigate:
+		v.want, _ = m.Arg.(uint64)
+		return tea.Batch(v.arrange(c), v.check(c)), true
+	case tui.SessionChanged, recheck:
+		if c.View != v.View {
+			return nil, true
+		}
+		return v.check(c), true
+	case tui.FilterChanged:
+		to, err := filter.Parse(m.Text)
+		if c.Focus == "detail" || m.Text == v.Typed || err != nil {
+			return nil, true
+		}
+		v.Typed, v.filter = m.Text, to
+		return v.run(c, c.Sessions.Journal(), v.checked), true
+	case tui.OpDone:
+		return v.done(c, m), true
+	}
+	return listAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.open(c) })
+}
+
+// done takes the outcome of a check, and asks for the next one if something came meanwhile.
+func (v *experts) done(c *tui.Ctx, m tui.OpDone) tea.Cmd {
+	v.busy = false
+	r, ok := m.Value.(checkedTraffic)
+	if m.Err != nil || !ok {
+		return nil
+	}
+	v.report, v.checked = r.report, r.rev
+	var next tea.Cmd
+	if v.again {
+		v.again = false
+		next = c.After(expertPause, func() tea.Msg { return recheck{} })
+	}
+	return tea.Batch(v.arrange(c), next)
+}
+
+// Hints say how to leave the screen, which has no number.
+func (v *experts) Hints(*tui.Ctx) []tui.Hint { return backHint(true) }
+
+func (v *experts) Breadcrumb(*tui.Ctx) string {
+	if g, _ := v.selected(); g != nil {
+		return g.Rule.ID
+	}
+	return ""
+}
+
+func (v *experts) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
+	g, f := v.selected()
+	switch {
+	case f != nil && k == tui.CopyValue:
+		return tui.CopyString(expertLine(f), true)
+	case f != nil && (k == tui.CopyRaw || k == tui.CopyJSON):
+		return pane.CopyBody(c.Sessions.Journal(), f.Seq)
+	case g != nil && k == tui.CopyPath:
+		return tui.CopyString(g.Rule.Section(v.revision(g, f)), true)
+	}
+	return nil
+}
+
+// revision is that of a finding, or of the first one of a rule.
+func (v *experts) revision(g *expert.Group, f *expert.Finding) string {
+	switch {
+	case f != nil:
+		return f.Revision
+	case len(g.Findings) > 0:
+		return g.Findings[0].Revision
+	}
+	return ""
+}
+
+func (v *experts) Plain(c *tui.Ctx, w io.Writer) {
+	fmt.Fprintln(w, v.summary())
+	for _, g := range v.report.Groups {
+		fmt.Fprintf(w, "%s %s %s (%d)\n", g.Rule.Severity, g.Rule.ID, g.Rule.Title, g.Count)
+		for _, f := range g.Findings {
+			fmt.Fprintf(w, "  %s\n", safe.Line(expertLine(&f), 300))
+		}
+	}
+}
+
+// expertLine is a finding in one line.
+func expertLine(f *expert.Finding) string {
+	return fmt.Sprintf("#%d %s %s %s: %s", f.Seq, f.By, f.Rule.ID, f.Method, f.Evidence)
+}
+
+// summary is what was found in how much.
+func (v *experts) summary() string {
+	r := &v.report
+	out := "nothing broken in " + pane.Count(r.Frames, "frame")
+	if r.Total() > 0 {
+		out = fmt.Sprintf("%s, %s, %s in %s", pane.Count(r.Count[expert.Error], "error"), pane.Count(r.Count[expert.Warning], "warning"),
+			pane.Count(r.Count[expert.Note], "note"), pane.Count(r.Frames, "frame"))
+	}
+	if r.Unchecked > 0 {
+		out += fmt.Sprintf(" · %d not validated", r.Unchecked)
+	}
+	return out
+}
+
+// severityMark is a severity as a glyph, and its colour.
+func severityMark(th *tui.Theme, s expert.Severity) (glyph string, style paint.Style) {
+	switch s {
+	case expert.Error:
+		return "✗", th.Error
+	case expert.Warning:
+		return "!", th.Warn
+	}
+	return "·", th.Info
+}
