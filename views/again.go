@@ -220,16 +220,20 @@ func (v *resend) show(c *tui.Ctx, r compare.Result) tea.Cmd {
 	a, b := v.side(c, "Before", &v.before, nil), v.side(c, "After", v.after, &v.before)
 	b.Notes = append(b.Notes, c.Theme.Muted.S(v.how))
 	if v.noise != nil {
-		b.Notes = append(b.Notes, c.Theme.Muted.S(fmt.Sprintf("sent twice: %s between equal calls", pane.Count(v.noise.Places(), "place")+" "+varies(v.noise.Places()))))
+		b.Notes = append(b.Notes, c.Theme.Muted.S("sent twice: "+varies(v.noise.Places())+" between equal calls"))
 	}
 	return v.Versus.Show(c, [2]pane.Side{a, b}, r)
 }
 
+// varies is how many places do.
 func varies(n int) string {
-	if n == 1 {
-		return "varies"
+	switch n {
+	case 0:
+		return "nothing varies"
+	case 1:
+		return "1 place varies"
 	}
-	return "vary"
+	return fmt.Sprintf("%d places vary", n)
 }
 
 // sentHow says what of a request was sent otherwise than it was recorded.

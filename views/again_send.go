@@ -193,8 +193,7 @@ func (v *resend) agreed(c *tui.Ctx, to target) tea.Cmd {
 		v.Touch()
 		return nil
 	}
-	args := jsonrpc.Get(v.req.Params(), "arguments")
-	return withConsent(c, v.Consent, to.s.Name(), to.s.Title(), it, it.Name, args, func(c *tui.Ctx) tea.Cmd { return v.run(c, to) })
+	return withConsent(c, v.Consent, to.s.Name(), to.s.Title(), it, it.Name, v.req.Arguments(), func(c *tui.Ctx) tea.Cmd { return v.run(c, to) })
 }
 
 // sentAgain is the outcome of sending.
@@ -215,7 +214,7 @@ func (v *resend) run(c *tui.Ctx, to target) tea.Cmd {
 		if out.after, err = req.Send(ctx, s, j, o); err != nil || !req.Repeatable(to.s) {
 			return out, err
 		}
-		if r := again.Compare(before, out.after, nil); len(r.Differences) > 0 && before.Frame != nil && out.after.Frame != nil && r.Note == "" {
+		if before.Frame != nil && out.after.Frame != nil && again.Compare(before, out.after, nil).Unexplained() {
 			second, err := req.Send(ctx, s, j, o)
 			if err != nil {
 				return out, err

@@ -359,24 +359,7 @@ func (a *app) historyDiff(ctx context.Context, h *history.History, own []string)
 		if len(r.Differences) == 0 {
 			t.block("no difference")
 		}
-		for _, d := range r.Differences {
-			line := string(d.Op) + " " + d.Place() + ": "
-			if d.Op == compare.Changed {
-				line += text.Clip(string(d.Before), 100) + " → "
-			}
-			value := d.After
-			if d.Op == compare.Removed {
-				value = d.Before
-			}
-			line += text.Clip(string(value), 100)
-			if d.Reason != "" {
-				line += " (" + d.Reason + ")"
-			}
-			t.block(line)
-		}
-		if r.More > 0 {
-			t.block(fmt.Sprintf("… and %d more", r.More))
-		}
+		t.differences(r)
 	}})
 }
 

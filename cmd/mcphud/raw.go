@@ -12,15 +12,22 @@ import (
 )
 
 func (a *app) rawCommand() *cobra.Command {
-	return &cobra.Command{
+	var second comparing
+	c := &cobra.Command{
 		Use: "raw METHOD [PARAMS] [flags] [URL | -- COMMAND ARGS…]", Short: "Send any request", Annotations: rule("1-2"),
-		Long:    "Sends METHOD with PARAMS, which are JSON, @FILE, or - for stdin. They are neither checked nor changed; from 2026-07-28 on the required _meta is added.",
+		Long:    "Sends METHOD with PARAMS, which are JSON, @FILE, or - for stdin. They are neither checked nor changed; from 2026-07-28 on the required _meta is added.\n\n" + comparingHelp,
 		Example: "  mcphud raw tools/list '{\"cursor\":\"\"}' -- node server.js", Args: cobra.ArbitraryArgs,
-		RunE: a.serverCommand(a.raw),
+		RunE: a.serverCommand(func(ctx context.Context, l *link, own []string) error { return a.raw(ctx, l, own, &second) }),
 	}
+	second.register(c)
+	return c
 }
 
-func (a *app) raw(ctx context.Context, l *link, own []string) error {
+func (a *app) raw(ctx context.Context, l *link, own []string, second *comparing) error {
+	both, err := second.asked()
+	if err != nil {
+		return err
+	}
 	var params json.RawMessage
 	if len(own) > 1 {
 		b, err := a.readArg(own[1])
@@ -53,6 +60,9 @@ func (a *app) raw(ctx context.Context, l *link, own []string) error {
 	}
 	o := l.call()
 	o.Exact = true
+	if both {
+		return a.compared(ctx, l, method, params, second)
+	}
 	r, err := l.Call(ctx, method, params, o)
 	if err != nil {
 		return err

@@ -59,19 +59,21 @@ func (a *app) toolsCommand() *cobra.Command {
 	show.Flags().BoolVar(&example, "example", false, "print arguments to start from, as the input schema's examples have them")
 	var args string
 	var task bool
+	var second comparing
 	call := &cobra.Command{
 		Use: "call NAME [KEY=VALUE…] [KEY:=JSON…] [flags] [URL | -- COMMAND ARGS…]", Short: "Call a tool", Annotations: rule("some"),
 		Long: "Calls a tool. KEY=VALUE is converted by the tool's input schema, KEY:=JSON is taken as JSON; keys nest as a.b[0]=x.\n" +
-			"--args gives the whole object, on top of which single keys are set. --answer says what a tool that asks is answered.\n\n" + fullNames,
+			"--args gives the whole object, on top of which single keys are set. --answer says what a tool that asks is answered.\n\n" + comparingHelp + "\n\n" + fullNames,
 		Example: "  mcphud tools call mcp__github__search_repos query=mcp\n  mcphud tools call add a=1 b=2 -- node server.js\n  mcphud tools call search --args @query.json limit=5 --url http://127.0.0.1:3000/mcp",
 		Args:    cobra.ArbitraryArgs,
 		RunE: a.serverCommand(func(ctx context.Context, l *link, own []string) error {
-			return a.toolsCall(ctx, l, own, args, task)
+			return a.toolsCall(ctx, l, own, args, task, &second)
 		}),
 		ValidArgsFunction: a.completeNames(offer.Tools),
 	}
 	call.Flags().StringVar(&args, "args", "", "arguments as `JSON`, @FILE, or - for stdin")
 	call.Flags().BoolVar(&task, "task", false, "run the call as a task, print its id, and wait for its result")
+	second.register(call)
 	registerName(show, call)
 	return a.group("tools", "List, show and call tools", list, show, call)
 }
@@ -149,7 +151,11 @@ func toolsShow(ctx context.Context, l *link, args []string, example bool) error 
 	}})
 }
 
-func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string, task bool) error {
+func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string, task bool, second *comparing) error {
+	both, err := second.asked()
+	if err != nil {
+		return err
+	}
 	var base *schema.Value
 	if whole != "" {
 		raw, err := a.readArg(whole)
@@ -178,6 +184,12 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 	l.doubt(it, args)
 	if err := l.allow(ctx, it, args); err != nil {
 		return err
+	}
+	if both {
+		if task {
+			return usageError("--task and --compare do not go together", "leave one of them out")
+		}
+		return a.compared(ctx, l, "tools/call", fmt.Appendf(nil, `{"name":%s,"arguments":%s}`, jsonrpc.Quote(it.Name), cmp.Or(string(args), "{}")), second)
 	}
 	o := l.call()
 	if task {

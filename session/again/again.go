@@ -117,6 +117,9 @@ func (r Request) Tool() string {
 	return jsonrpc.GetString(r.env.Params, "name")
 }
 
+// Arguments are those of the tool that is called, nil for none.
+func (r Request) Arguments() json.RawMessage { return jsonrpc.Get(r.env.Params, "arguments") }
+
 // Target is the tool, prompt or resource that it is about, "" for none.
 func (r Request) Target() string {
 	if name := jsonrpc.GetString(r.env.Params, "name"); name != "" {

@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -103,6 +104,11 @@ func (r Result) Real() int { return r.real }
 
 // Noise is how many differences are not Real.
 func (r Result) Noise() int { return len(r.Differences) + r.More - r.real }
+
+// Unexplained reports whether there is a difference that is Real, or only looks as if it were not: another run may tell.
+func (r Result) Unexplained() bool {
+	return r.real > 0 || r.Note == "" && slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.Class == Guess })
+}
 
 // Summary is how many differences there are, in words.
 func (r Result) Summary() string {

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/agentsrv"
+)
+
+// difference is how two answers differ, as it is printed.
+func difference(t *testing.T, o outcome) (d comparedTargets) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(o.out), &d); err != nil {
+		t.Fatalf("%v: %s%s", err, o.out, o.stderr)
+	}
+	return d
+}
+
+// The same call to two servers, or in two versions of the protocol: what really differs is an exit code, and the rest is told apart.
+func TestCompareTargets(t *testing.T) {
+	one, other := agent(t, agentsrv.Options{}), agent(t, agentsrv.Options{})
+	o := mcphud(t, "tools", "call", "echo", "message=hi", "--compare", other, one)
+	if d := difference(t, o); o.code != exitOK || !d.Same || d.Real != 0 || d.Before.Bytes == 0 || d.After.Protocol != "2026-07-28" {
+		t.Errorf("%d %+v %s", o.code, d, o.stderr)
+	}
+	o = mcphud(t, "tools", "call", "echo", "message=hi", "--compare", "protocol:2025-11-25", one)
+	d := difference(t, o)
+	if o.code != exitOK || d.Before.Protocol != "2026-07-28" || d.After.Protocol != "2025-11-25" || d.Expected == 0 {
+		t.Errorf("%d %+v %s", o.code, d, o.stderr)
+	}
+	// Another profile lists other tools.
+	everything := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
+	o = mcphud(t, "raw", "tools/list", "--compare", everything, "--url", one)
+	if d := difference(t, o); o.code != exitAssertion || d.Same || d.Real == 0 || o.errorLine(t).Kind != "Assertion" {
+		t.Errorf("%d real %d %s", o.code, d.Real, o.stderr)
+	}
+	o = mcphud(t, "tools", "call", "echo", "message=hi", "--compare", one, "--format", "text", "--url", other)
+	if o.code != exitOK || !strings.Contains(o.out, "before") || !strings.Contains(o.out, "the same") {
+		t.Errorf("%d %s%s", o.code, o.out, o.stderr)
+	}
+}
+
+// A read-only tool is called twice to learn what varies; any other only where that was said.
+func TestCompareLearns(t *testing.T) {
+	one := agent(t, agentsrv.Options{})
+	call := func(words ...string) (outcome, comparedTargets) {
+		t.Helper()
+		o := mcphud(t, append([]string{"tools", "call", "--compare", "protocol:2026-07-28", "--url", one}, words...)...)
+		return o, difference(t, o)
+	}
+	// Random bytes are different in each call, and the tool is read-only.
+	if o, d := call("random_bytes", "n=16"); o.code != exitOK || !d.Twice || d.Expected == 0 {
+		t.Errorf("%d %+v %s", o.code, d, o.stderr)
+	}
+	if o, d := call("random_bytes", "n=16", "seed=7"); o.code != exitOK || d.Twice || d.Expected != 0 {
+		t.Errorf("%d %+v %s", o.code, d, o.stderr)
+	}
+}
+
+func TestCompareIsRefused(t *testing.T) {
+	one := agent(t, agentsrv.Options{})
+	for _, c := range []struct {
+		words []string
+		code  int
+		says  string
+	}{
+		{[]string{"--compare", ""}, exitFailure, "no second target was named"},
+		{[]string{"--twice"}, exitFailure, "no second target was named"},
+		{[]string{"--compare", "nobody"}, exitUnreachable, "no such server"},
+		{[]string{"--compare", "protocol:1999-01-01"}, exitFailure, "unknown protocol version"},
+		{[]string{"--compare", "http://127.0.0.1:1/mcp"}, exitUnreachable, ""},
+		{[]string{"--compare", `node "x`}, exitFailure, "--compare: "},
+		{[]string{"--compare", "protocol:2025-11-25", "--task"}, exitFailure, "do not go together"},
+	} {
+		o := mcphud(t, append(append([]string{"tools", "call", "echo", "message=x"}, c.words...), "--format", "json", "--url", one)...)
+		if o.code != c.code || !strings.Contains(o.stderr, c.says) || o.out != "" {
+			t.Errorf("%v: %d %s%s", c.words, o.code, o.out, o.stderr)
+		}
+	}
+	everything := agent(t, agentsrv.Options{Profile: agentsrv.Everything})
+	o := mcphud(t, "tools", "call", "random_bytes", "n=1", "--compare", everything, "--format", "json", "--url", one)
+	if o.code != exitTool || !strings.Contains(o.stderr, "there is no tool") {
+		t.Errorf("%d %s", o.code, o.stderr)
+	}
+}
