@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/views/pane"
 )
 
 func (v *traffic) Actions() []tui.Action {
@@ -46,6 +47,7 @@ func (v *traffic) Actions() []tui.Action {
 				return v.follow(c, v.request(c, e))
 			},
 		},
+		pane.HopsAction("traffic", "list", func(*tui.Ctx) uint64 { return v.Feed.Selected() }),
 		{
 			ID: "traffic.next", Keys: []string{"}"}, Title: "next of the conversation", Group: "Traffic", Pane: "list",
 			Help:     "Go to the next row with the same method and target on the same connection.",

@@ -191,6 +191,7 @@ func (r *Reply) Actions(view, pane string) []tui.Action {
 			},
 			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("traffic", FramesOf(r.Request)) },
 		},
+		HopsAction(view, pane, func(*tui.Ctx) uint64 { return r.Request }),
 		{
 			ID: view + ".follow", Keys: []string{"o"}, Title: "open resource", Group: "Result", Hint: 4, Pane: pane,
 			Help: "Read the resource that this part is or links to.",

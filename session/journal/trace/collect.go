@@ -129,7 +129,7 @@ func collect(j *journal.Journal, g *Group) *collector {
 	return c
 }
 
-// add takes a node, unless there are too many; a second one of an id is no one's parent.
+// add takes a node, unless there are too many; of several with one id the first is the parent.
 func (c *collector) add(n *Node) bool {
 	if len(c.nodes) == maxSpans {
 		c.left++

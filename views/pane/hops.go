@@ -1,0 +1,22 @@
+package pane
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/tui"
+)
+
+// HopsAction goes to the hops of a call, from a pane that shows an entry of it; at yields its Seq, 0 where there is none.
+func HopsAction(view, pane string, at func(*tui.Ctx) uint64) tui.Action {
+	return tui.Action{
+		ID: view + ".hops", Keys: []string{"H"}, Title: "hops", Group: "Trace", Pane: pane,
+		Help: "Show what a call did at each hop: client, router and agents, with their times.",
+		Disabled: func(c *tui.Ctx) string {
+			if e, ok := c.Sessions.Journal().Get(at(c)); !ok || e.Trace == "" {
+				return "this is not part of a call with a trace context"
+			}
+			return ""
+		},
+		Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("trace", at(c)) },
+	}
+}
