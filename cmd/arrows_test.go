@@ -50,7 +50,7 @@ var arrows = map[string]string{
 	"session/journal/har":      "",
 	"session/journal/importer": "journal journal/har jsonrpc mask sse text",
 	"session/journal/filter":   "journal text",
-	"session/journal/trace":    "journal jsonrpc text",
+	"session/journal/trace":    "journal jsonrpc mask text",
 	"session/jsonrpc":          "",
 	"session/limit":            "jsonrpc",
 	"session/listen":           "",
