@@ -93,7 +93,7 @@ func (v *traffic) Info() tui.Info {
 func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "frame" {
 		p.Title = "Frame"
-		if v.Feed.Exchanges {
+		if e, ok := v.Entry(c); ok && v.Feed.Exchanges && e.Kind == journal.Request {
 			p.Title = "Exchange"
 		}
 		return v.Doc.Draw(c, p)

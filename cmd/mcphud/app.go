@@ -103,6 +103,9 @@ func (a *app) command() *cobra.Command {
 		hideInherited(server)
 	}
 	hideInherited(tap, "journal", "linear")
+	for _, sub := range tap.Commands() {
+		hideInherited(sub)
+	}
 	hideInherited(open, "linear")
 	for _, c := range append(journal.Commands(), journal, explain) {
 		hideInherited(c)

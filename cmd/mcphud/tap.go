@@ -20,7 +20,7 @@ import (
 // Shown while there is nothing to watch.
 const (
 	tapNothing = "No router or wrapped server is running."
-	tapNext    = "Start mcphud router, or put mcphud tap -- before the command of a server in a client's configuration. It is shown as soon as it runs."
+	tapNext    = "Start mcphud router, or put mcphud tap -- before the command of a server in a client's configuration, which mcphud tap wrap CLIENT SERVER does. It is shown as soon as it runs."
 )
 
 func (a *app) tapCommand() *cobra.Command {
@@ -39,6 +39,7 @@ func (a *app) tapCommand() *cobra.Command {
 		}),
 	}
 	only = addFilter(c.Flags())
+	c.AddCommand(a.wrapCommand(), a.unwrapCommand())
 	c.Flags().StringVar(&name, "name", "", "show the wrapped server under this `NAME` (default: made from the command)")
 	return c
 }
@@ -49,7 +50,7 @@ func (a *app) tap(ctx context.Context, cmd *cobra.Command, args []string, name s
 		return usageError("--"+hidden+" does not apply to tap, which connects to no server", "see mcphud tap --help")
 	}
 	if len(own) > 0 {
-		return usageError("tap takes no argument before the double dash", "to wrap a server, write mcphud tap -- COMMAND ARGS…")
+		return usageError("tap takes no argument before the double dash", didYouMean(own[0], subcommands(cmd))+"to wrap a server, write mcphud tap -- COMMAND ARGS…, or mcphud tap wrap CLIENT SERVER")
 	}
 	if dash {
 		return a.tapWrap(cmd, command, name)

@@ -44,12 +44,18 @@ func tooLarge(path string, limit int64) error {
 // Write replaces path by a file with these bytes, as a whole or not at all, that only its owner may read (mode 0600). The
 // folder must exist. A reader sees the old bytes or the new ones. They are not forced to the disk: after a power failure
 // the file may be the old one.
-func Write(path string, data []byte) error {
+func Write(path string, data []byte) error { return WriteMode(path, data, 0o600) }
+
+// WriteMode is [Write] for a file of another mode.
+func WriteMode(path string, data []byte, mode os.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
+	if err == nil && mode != 0o600 {
+		err = f.Chmod(mode)
+	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
