@@ -48,6 +48,7 @@ var arrows = map[string]string{
 	"session/journal/edit":     "journal journal/filter",
 	"session/journal/export":   "journal journal/edit journal/har jsonrpc",
 	"session/journal/har":      "",
+	"session/journal/redact":   "journal jsonrpc mask",
 	"session/journal/importer": "journal journal/har jsonrpc mask sse text",
 	"session/journal/filter":   "journal text",
 	"session/journal/trace":    "journal jsonrpc mask text",

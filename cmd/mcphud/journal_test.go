@@ -88,6 +88,10 @@ func TestJournalRefuses(t *testing.T) {
 		{[]string{"cut", name, "--first", "1", "-o", name}, "exists already"},
 		{[]string{"cut", name, "--first", "1", "-o", filepath.Join(dir, "no", "x")}, "cannot write"},
 		{[]string{"cut", "--url", "http://h", name}, "--url does not apply"},
+		{[]string{"redact", name, "--path", "x"}, "JSON pointer"},
+		{[]string{"redact", name, "--pattern", "("}, "pattern"},
+		{[]string{"redact", name, "--value", "@" + filepath.Join(dir, "nowhere")}, "--value"},
+		{[]string{"redact", name, "--in-place", "-o", "x"}, "--in-place"},
 		{[]string{"merge"}, "at least one file"},
 		{[]string{"merge", name, name}, "two files are called"},
 		{[]string{"merge", name, "--offset", "x=1s"}, `no file is called \"x\"`},
@@ -105,5 +109,45 @@ func TestJournalRefuses(t *testing.T) {
 	}
 	if files, _ := os.ReadDir(dir); len(files) > 0 {
 		t.Errorf("files are left: %v", files)
+	}
+}
+
+// What rules find is gone from the file, and what was taken out is told; the file that it came from stays.
+func TestJournalRedact(t *testing.T) {
+	t.Parallel()
+	name := recorded(t)
+	before := contents(name)
+	out := filepath.Join(t.TempDir(), "share.jsonl")
+	o := mcphud(t, "journal", "redact", name, "--key", "text", "--value", "fakemcp", "--path", "/params/clientInfo/title", "--pattern", "Fake [a-z]+", "-o", out)
+	o.ok(t)
+	got := contents(out)
+	for _, gone := range []string{`"hello"`, "fakemcp", "Fake server"} {
+		if !strings.Contains(before, gone) || strings.Contains(got, gone) {
+			t.Errorf("%q is there, or never was:\n%s", gone, got)
+		}
+	}
+	if !strings.Contains(got, `"clientInfo":{"name":"mcphud","title":"[title-1]",`) {
+		t.Errorf("the path is not taken out:\n%s", got)
+	}
+	for _, says := range []string{"took out ", " values of 12 entries", "  key text: ", "/params/arguments/text (1)", "  value 1: ", "server (12)", "  path /params/clientInfo/title: 1 in 1 entry", "  pattern Fake [a-z]+: 1"} {
+		if !strings.Contains(o.stderr, says) {
+			t.Errorf("the report does not say %q:\n%s", says, o.stderr)
+		}
+	}
+	if strings.Contains(strings.ReplaceAll(o.stderr, name, ""), "fakemcp") {
+		t.Errorf("the report repeats a value:\n%s", o.stderr)
+	}
+	if text := mcphud(t, "open", out, "--format", "text").ok(t); !strings.Contains(text, "[value-1] tools/call echo #4 ok") {
+		t.Error(text)
+	}
+	if contents(name) != before {
+		t.Error("the file itself changed")
+	}
+	mcphud(t, "journal", "redact", name, "--value", "fakemcp", "--in-place").ok(t)
+	if got := contents(name); strings.Contains(got, "fakemcp") || strings.Count(got, "\n") != 12 {
+		t.Error(got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(name), "*")); len(left) != 1 {
+		t.Errorf("%v", left)
 	}
 }
