@@ -108,7 +108,9 @@ func (a *app) command() *cobra.Command {
 	}
 	hideInherited(open, "linear")
 	for _, c := range append(journal.Commands(), journal, explain) {
-		hideInherited(c)
+		if c.Name() != replaying {
+			hideInherited(c)
+		}
 	}
 	hideInherited(status, fleetFlags...)
 	hideInherited(demo, "connect-timeout", "header", "journal", "linear", "log-level", "max-frame", "max-timeout", "protocol", "read-only", "root", "timeout", "yes")

@@ -251,6 +251,16 @@ func (r Request) Repeatable(s *session.Session) bool {
 // Legacy is a protocol version of which only the era is known.
 const Legacy = "legacy"
 
+// Bound reports whether a request makes sense only within the session that it was sent in: the handshake, subscriptions, and what names
+// something that an earlier request made.
+func (r Request) Bound() bool {
+	switch mcp.MCPMethod(r.env.Method) {
+	case mcp.MethodInitialize, mcp.MethodServerDiscover, mcp.MethodPing, mcp.MethodSetLogLevel, mcp.MethodSubscriptionsListen, mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe:
+		return true
+	}
+	return strings.HasPrefix(r.env.Method, "tasks/") || r.Notification() || jsonrpc.Get(r.env.Params, "cursor") != nil || jsonrpc.Get(r.env.Params, "requestState") != nil
+}
+
 // Answer is what came back.
 type Answer struct {
 	Server  string // its title

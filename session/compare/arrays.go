@@ -113,16 +113,19 @@ func gaps(x, y [][]byte) []gap {
 	}
 }
 
-// names are the members by which elements are known, the best first.
+// names are the members by which elements are known, the best first. The first three are names whatever their values are; the others
+// may also be made anew in each run.
 var names = [...]string{"name", "uri", "uriTemplate", "key", "id"}
 
-// keyed gives the key of each element where all elements of both arrays are objects with one, no two of an array have the same,
-// and at least half of those of the shorter array are in the other too; else nil.
+const surely = 3
+
+// keyed gives the key of each element where all elements of both arrays are objects with one, no two of an array have the same, and
+// enough of them are in both arrays; else nil.
 func keyed(x, y [][]byte) func(v []byte) string {
 	if len(x) == 0 || len(y) == 0 || x[0][0] != '{' || y[0][0] != '{' {
 		return nil
 	}
-	for _, name := range names {
+	for i, name := range names {
 		of := func(v []byte) string { return string(jsonrpc.Get(v, name)) }
 		keys := func(list [][]byte) map[string]bool {
 			seen := make(map[string]bool, len(list))
@@ -146,7 +149,8 @@ func keyed(x, y [][]byte) func(v []byte) string {
 				common++
 			}
 		}
-		if 2*common >= min(len(inX), len(inY)) && common > 0 {
+		few := min(len(inX), len(inY))
+		if common > 0 && 2*common >= few || inY != nil && i < surely && few > 1 {
 			return of
 		}
 	}

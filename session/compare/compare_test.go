@@ -40,6 +40,8 @@ func TestValues(t *testing.T) {
 		{`[{"v":1},{"v":2}]`, `[{"v":1},{"v":3}]`, `changed /1/v`},
 		{`[[1],[2],[3]]`, `[[2],[3],[4]]`, `removed /0,added /2`},
 		{`{"tools":[{"name":"a","x":1},{"name":"b"}]}`, `{"tools":[{"name":"b"},{"name":"c"},{"name":"a","x":2}]}`, `changed /tools/0/x (/tools/2/x),added /tools/1,reordered /tools`},
+		{`{"tools":[{"name":"a"},{"name":"b"}]}`, `{"tools":[{"name":"c"},{"name":"d"}]}`, `removed /tools/0,removed /tools/1,added /tools/0,added /tools/1`},
+		{`[{"id":1,"v":1},{"id":2,"v":2}]`, `[{"id":7,"v":1},{"id":8,"v":2}]`, `changed /0/id,changed /1/id`},
 		{`"é"`, `"\u00e9"`, ``},
 		{`{"text":"{\"t\":20,\"u\":\"C\"}"}`, `{"text":"{\"t\":21,\"u\":\"C\"}"}`, `changed /text → /t`},
 		{`{"text":"{\"t\": 20}"}`, `{"text":"{\"t\":20}"}`, `changed /text`},

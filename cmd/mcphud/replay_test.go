@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/agentsrv"
+)
+
+// recordedCalls is a file of what calls of the bundled agent said.
+func recordedCalls(t *testing.T, url string, calls ...[]string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "session.jsonl")
+	for _, words := range calls {
+		mcphud(t, append(append([]string{"tools", "call"}, words...), "--format", "json", "--journal", file, "--url", url)...).ok(t)
+	}
+	return file
+}
+
+// A recorded session is sent again, read-only tools only unless all are allowed, and each answer is compared.
+func TestReplay(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	file := recordedCalls(t, url, []string{"echo", "message=hi"}, []string{"random_bytes", "n=16"}, []string{"reset_counter"})
+	o := mcphud(t, "journal", "replay", file, "--format", "json", "--url", agent(t, agentsrv.Options{}))
+	var all replayedAll
+	if err := json.Unmarshal([]byte(o.out), &all); err != nil || o.code != exitOK {
+		t.Fatal(o.code, err, o.out, o.stderr)
+	}
+	if all.Different != 0 || all.Same != 5 || all.Skipped != 1 { // a list before each call
+		t.Errorf("%+v", all)
+	}
+	for _, c := range all.Calls {
+		if (c.Skipped != "") != (c.Target == "reset_counter") || c.Target == "random_bytes" && c.Expected == 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+	o = mcphud(t, "journal", "replay", file, "--all-tools", "--filter", "tool:reset_counter", "--format", "text", url)
+	if o.code != exitAssertion || !strings.Contains(o.out, "tools/call reset_counter") || !strings.Contains(o.out, "0 skipped") {
+		t.Errorf("%d %s%s", o.code, o.out, o.stderr)
+	}
+}
+
+// An answer that is another one now is told by its pointers, and is an exit code.
+func TestReplayTellsWhatChanged(t *testing.T) {
+	url := agent(t, agentsrv.Options{})
+	file := recordedCalls(t, url, []string{"echo", "message=hi"})
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := strings.ReplaceAll(string(b), `"text":"hi"`, `"text":"ho"`)
+	if was == string(b) {
+		t.Fatal("the answer is not in the file")
+	}
+	if err := os.WriteFile(file, []byte(was), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "text", url)
+	if o.code != exitAssertion || !strings.Contains(o.out, "≠ different tools/call echo") || !strings.Contains(o.out, `changed /content/0/text: "ho" → "hi"`) {
+		t.Errorf("%d %s%s", o.code, o.out, o.stderr)
+	}
+	o = mcphud(t, "journal", "replay", file, "--filter", "tool:echo", "--format", "jsonl", url)
+	var c replayed
+	if err := json.Unmarshal([]byte(o.out[strings.LastIndex(strings.TrimSpace(o.out), "\n")+1:]), &c); err != nil || c.Same || c.Real != 1 || len(c.Differences) != 1 {
+		t.Errorf("%v %s", err, o.out)
+	}
+	for words, says := range map[string]string{
+		file + " --filter text:/(/": "--filter: column", file + " --filter tool:nobody": "no request to send again", file + "x": "no such file",
+	} {
+		o := mcphud(t, append(append([]string{"journal", "replay"}, strings.Fields(words)...), "--format", "json", "--url", url)...)
+		if o.code != exitFailure || !strings.Contains(o.stderr, says) {
+			t.Errorf("%s: %d %s", words, o.code, o.stderr)
+		}
+	}
+}
