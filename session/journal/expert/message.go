@@ -29,8 +29,12 @@ func known(revision string) string {
 func (ck *Checker) message(f *frame) {
 	f.env = jsonrpc.Envelope{ID: []byte(f.ID), Method: f.Method}
 	if f.whole {
-		f.env, f.err = jsonrpc.Scan(f.body)
-	} else {
+		env, err := jsonrpc.Scan(f.body)
+		if f.whole = err == nil; f.whole { // else only its beginning was recorded
+			f.env = env
+		}
+	}
+	if !f.whole {
 		ck.Unchecked++
 	}
 	switch f.Kind {

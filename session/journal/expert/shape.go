@@ -1,5 +1,7 @@
 package expert
 
+import "bytes"
+
 // shape is a hash of what the schemas of the protocol look at in a value: the names of members and the kinds of values, of
 // some members the value itself, of numbers whether they are whole, negative, or above one. What members of free-form
 // objects are called does not matter, nor how often elements of one shape follow each other. value must be valid JSON.
@@ -44,14 +46,23 @@ func (s *shaper) space() {
 // str reads a string, without its quotes.
 func (s *shaper) str() []byte {
 	start := s.i + 1
-	for s.i = start; s.i < len(s.b) && s.b[s.i] != '"'; s.i++ {
-		if s.b[s.i] == '\\' {
+	for s.i = start; s.i < len(s.b); s.i++ {
+		k := bytes.IndexByte(s.b[s.i:], '"')
+		if k < 0 {
+			break
+		}
+		s.i += k
+		escapes := 0
+		for s.i-escapes > start && s.b[s.i-escapes-1] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
 			s.i++
+			return s.b[start : s.i-1]
 		}
 	}
-	end := min(s.i, len(s.b))
-	s.i = min(end+1, len(s.b))
-	return s.b[start:end]
+	s.i = len(s.b)
+	return s.b[min(start, len(s.b)):]
 }
 
 // value is the shape of the value at i, which the member of this name has.
