@@ -25,22 +25,30 @@ const (
 
 func (a *app) tapCommand() *cobra.Command {
 	var name string
+	var server webURL
+	var port int
 	var only *filterFlag
 	c := &cobra.Command{
 		Use: "tap [flags] [-- COMMAND ARGS…]", Short: "Watch the traffic of routers and wrapped servers, or wrap a server",
 		Long: "tap shows the traffic of all your running routers and wrapped servers, and of those that start later: in the traffic screen on a terminal, as one JSON line " +
 			"per entry elsewhere.\n\n" +
 			"tap -- COMMAND runs a stdio server. Put it in the place of COMMAND in a client's configuration to watch from another terminal what the client really sends. " +
-			"Bytes pass unchanged both ways, and so do stderr, signals and the exit code.",
+			"Bytes pass unchanged both ways, and so do stderr, signals and the exit code. wrap and unwrap change that configuration.\n\n" +
+			"tap --http URL does the same for a server over HTTP: it prints the address on this machine that takes the place of URL in the client, until it is interrupted.",
 		Example: "  mcphud tap\n  mcphud tap --format jsonl | jq .method\n  mcphud tap --filter 'tool:echo status:error'\n  mcphud tap -- npx -y @modelcontextprotocol/server-everything stdio",
 		Args:    cobra.ArbitraryArgs,
 		RunE: a.action(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			if server != "" && len(args) == 0 {
+				return a.tapHTTP(ctx, cmd, string(server), name, port)
+			}
 			return a.tap(ctx, cmd, args, name, only)
 		}),
 	}
 	only = addFilter(c.Flags())
 	c.AddCommand(a.wrapCommand(), a.unwrapCommand())
-	c.Flags().StringVar(&name, "name", "", "show the wrapped server under this `NAME` (default: made from the command)")
+	c.Flags().StringVar(&name, "name", "", "show the wrapped server under this `NAME` (default: made from the command, or the host)")
+	c.Flags().Var(&server, "http", "listen on this machine and pass everything on to the HTTP server at this `URL`")
+	c.Flags().Var(&number{&port, 0, 65535}, "port", "with --http, listen on this `PORT`; 0 picks a free one")
 	return c
 }
 
@@ -54,6 +62,9 @@ func (a *app) tap(ctx context.Context, cmd *cobra.Command, args []string, name s
 	}
 	if dash {
 		return a.tapWrap(cmd, command, name)
+	}
+	if cmd.Flags().Changed("port") {
+		return usageError("--port is for --http", "write mcphud tap --http URL --port PORT")
 	}
 	if name != "" {
 		return usageError("--name is for a wrapped server", "write mcphud tap --name NAME -- COMMAND ARGS…")

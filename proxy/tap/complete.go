@@ -31,7 +31,11 @@ func complete(rec *record) (out []full) {
 	r := sse.NewReader(bytes.NewReader(rec.body), MaxBody, MaxBody)
 	for {
 		ev, err := r.Next()
-		if len(ev.Data) > 0 {
+		if ev.Name == "endpoint" && len(ev.Data) > 0 { // HTTP+SSE: where the client sends its messages, with the session's id in it
+			e := rec.entry
+			e.Kind, e.Time, e.Note = journal.HTTP, rec.time, "endpoint"
+			out = append(out, finish(e, ev.Data, err != nil))
+		} else if len(ev.Data) > 0 {
 			out = append(out, entries(rec, ev.Data, err != nil)...)
 		}
 		if err != nil {

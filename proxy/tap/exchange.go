@@ -31,6 +31,7 @@ type Exchange struct {
 	written  bool   // whether there was a body
 	lineEnds int    // line ends at the end of buf
 	asked    bool   // Request was called
+	apart    bool   // the answer comes in another exchange
 }
 
 // bodyKind is the kind of a response's body.
@@ -191,7 +192,7 @@ func (x *Exchange) Close(err error) {
 		why = err.Error()
 	case x.status >= 400:
 		why = fmt.Sprintf("%d %s", x.status, http.StatusText(x.status))
-	case !x.written && x.id != "":
+	case !x.written && x.id != "" && !x.apart:
 		why = "empty response"
 	default:
 		return

@@ -1,0 +1,154 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+)
+
+// reverse runs mcphud tap --http and returns the address that a client takes instead of the server's.
+func reverse(t *testing.T, url string, args ...string) (address string, stop func()) {
+	t.Helper()
+	cmd := command(t, append([]string{"tap", "--http", url}, args...)...)
+	stderr := &syncBuffer{}
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	await(t, "the proxy", func() bool { return routerReady.MatchString(stderr.String()) })
+	return routerReady.FindStringSubmatch(stderr.String())[1], func() {
+		t.Helper()
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 0 {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+	}
+}
+
+// A client at the proxy's address sees the server, over both transports, and tap sees what they say: each answer with its request.
+func TestTapHTTP(t *testing.T) {
+	for _, s := range []config.Server{faketest.HTTP(t, behave.Good, behave.Fault{}), faketest.SSE(t, behave.Good, behave.Fault{})} {
+		t.Run(s.Transport, func(t *testing.T) {
+			runtimeDir(t)
+			lines := watchTap(t)
+			url, stop := reverse(t, s.URL, "--name", "far")
+			args := []string{"tools", "list", "--protocol", "2025-11-25", "--url"}
+			direct, through := mcphud(t, append(args, s.URL)...), mcphud(t, append(args, url)...)
+			if through.ok(t) != direct.ok(t) {
+				t.Errorf("%s differs from %s", through.out, direct.out)
+			}
+			lines.shows(`"kind":"response","method":"tools/list"`)
+			stop()
+			for line := range strings.Lines(lines.stop()) {
+				var e struct{ Server, Kind, Method, Status, Note string }
+				if err := json.Unmarshal([]byte(line), &e); err != nil {
+					t.Fatalf("%v: %s", err, line)
+				}
+				if e.Server != "far" || e.Kind == "bad" || e.Kind == "response" && (e.Method == "" || e.Status != "ok") || e.Note == "empty response" {
+					t.Error(line)
+				}
+			}
+		})
+	}
+}
+
+// Events come as they are sent, heads are the client's and the server's, and whoever is foreign is refused.
+func TestTapHTTPStreams(t *testing.T) {
+	runtimeDir(t)
+	more := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("X-Saw", r.Host+" "+r.Header.Get("Authorization")+" "+r.URL.RawQuery+" "+r.Header.Get("X-Forwarded-For"))
+		_, _ = io.WriteString(w, "data: 1\n\n")
+		w.(http.Flusher).Flush()
+		<-more
+		_, _ = io.WriteString(w, "data: 2\n\n")
+	}))
+	defer srv.Close()
+	url, stop := reverse(t, srv.URL+"/mcp?key=k")
+	defer stop()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer geheim")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	host := strings.TrimPrefix(srv.URL, "http://")
+	if saw := res.Header.Get("X-Saw"); saw != host+" Bearer geheim key=k" {
+		t.Errorf("the server saw %q", saw)
+	}
+	first := make([]byte, len("data: 1\n\n"))
+	if _, err := io.ReadFull(res.Body, first); err != nil || string(first) != "data: 1\n\n" { // before the second is sent
+		t.Fatalf("%q, %v", first, err)
+	}
+	close(more)
+	if rest, err := io.ReadAll(res.Body); err != nil || string(rest) != "data: 2\n\n" {
+		t.Errorf("%q, %v", rest, err)
+	}
+	for name, value := range map[string]string{"Host": "evil.example", "Origin": "https://evil.example"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if req.Header.Set(name, value); name == "Host" {
+			req.Host = value
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusForbidden {
+			t.Errorf("%s: %d", name, res.StatusCode)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// A server that is not there is said to be so.
+func TestTapHTTPWithoutAServer(t *testing.T) {
+	runtimeDir(t)
+	srv := httptest.NewServer(http.NotFoundHandler())
+	srv.Close()
+	url, stop := reverse(t, srv.URL+"/mcp")
+	defer stop()
+	client := http.Client{Timeout: time.Minute}
+	res, err := client.Post(url, "application/json", strings.NewReader(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	defer client.CloseIdleConnections()
+	if b, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusBadGateway || !strings.Contains(string(b), "cannot reach "+srv.URL) {
+		t.Errorf("%d %s", res.StatusCode, b)
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--http", "far"}, "must be a URL"},
+		{[]string{"--http", "http://h", "--format", "text"}, "--format does not apply with --http"},
+		{[]string{"--port", "1"}, "--port is for --http"},
+	} {
+		if o := ownProcess(t, append([]string{"tap"}, c.args...)...); o.code != 1 || !strings.Contains(o.stderr, c.says) {
+			t.Errorf("%q: exit %d, %s", c.args, o.code, o.stderr)
+		}
+	}
+}
