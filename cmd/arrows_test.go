@@ -46,7 +46,7 @@ var arrows = map[string]string{
 	"session/journal":          "jsonrpc mask text",
 	"session/journal/expert":   "journal jsonrpc mask schema text",
 	"session/journal/edit":     "journal journal/filter",
-	"session/journal/export":   "journal journal/edit journal/har jsonrpc",
+	"session/journal/export":   "journal journal/edit journal/expert journal/har jsonrpc text",
 	"session/journal/har":      "",
 	"session/journal/redact":   "journal jsonrpc mask",
 	"session/journal/importer": "journal journal/har jsonrpc mask sse text",

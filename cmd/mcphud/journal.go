@@ -16,9 +16,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/edit"
 	"github.com/mcphud/mcphud/session/journal/export"
 	"github.com/mcphud/mcphud/session/journal/importer"
+	"github.com/mcphud/mcphud/session/journal/trace"
 )
 
 func (a *app) journalCommand() *cobra.Command {
@@ -264,7 +266,7 @@ func labelled(args []string) (labels, names []string, err error) {
 }
 
 // exported are the formats of export.
-var exported = []string{"jsonl", "har"}
+var exported = []string{"jsonl", "har", "otlp", "html"}
 
 func (a *app) exportCommand() *cobra.Command {
 	o := &fileCommand{}
@@ -272,8 +274,9 @@ func (a *app) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "export [flags] FILE", Short: "Write recorded traffic in another format",
 		Long: "export writes what --filter selects in a format for others: jsonl, the lines of mcphud itself; har, an HTTP archive for browsers and proxies, " +
-			"in which exchanges over stdio are entries that are marked as made up.",
-		Example: "  mcphud journal export session.jsonl --format har -o session.har\n  mcphud journal export browser.har --format jsonl | jq .method",
+			"in which exchanges over stdio are entries that are marked as made up; otlp, a span for each exchange and those that routers and agents recorded, " +
+			"as OpenTelemetry's JSON; html, one page for a bug report that loads nothing and is at most 8 MB, with what mcphud explain finds. Redact first what is secret.",
+		Example: "  mcphud journal export session.jsonl --format html -o report.html\n  mcphud journal export session.jsonl --format har -o session.har\n  mcphud journal export browser.har --format jsonl | jq .method",
 	}
 	only := addFilter(c.Flags())
 	c.Flags().Var(&choice{&format, exported}, "format", "write this `FORMAT`: "+strings.Join(exported, ", "))
@@ -296,7 +299,14 @@ func (a *app) exportCommand() *cobra.Command {
 		}
 		left := ""
 		err = a.write(o, "", func(w io.Writer) (err error) {
-			left, err = export.HAR(ctx, w, f.Journal, keep, version())
+			switch format {
+			case "har":
+				left, err = export.HAR(ctx, w, f.Journal, keep, version())
+			case "html":
+				left, err = export.HTML(ctx, w, f.Journal, keep, f.Name, version())
+			case "otlp":
+				_, err = trace.WriteOTLP(w, f.Journal, func(e *journal.Entry) bool { return keep == nil || keep.Has(e.Seq) })
+			}
 			return err
 		})
 		if err == nil && left != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -96,7 +97,7 @@ func TestJournalRefuses(t *testing.T) {
 		{[]string{"merge", name, name}, "two files are called"},
 		{[]string{"merge", name, "--offset", "x=1s"}, `no file is called \"x\"`},
 		{[]string{"merge", name, "--offset", "session=soon"}, "--offset"},
-		{[]string{"export", name, "--format", "pdf"}, "jsonl, har"},
+		{[]string{"export", name, "--format", "pdf"}, "jsonl, har, otlp, html"},
 		{[]string{"export", filepath.Join(dir, "nowhere")}, "nowhere"},
 	} {
 		o := mcphud(t, append([]string{"journal"}, c.args...)...)
@@ -149,5 +150,28 @@ func TestJournalRedact(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(name), "*")); len(left) != 1 {
 		t.Errorf("%v", left)
+	}
+}
+
+// A page for people, and spans for a collector, of the same file.
+func TestJournalExportForOthers(t *testing.T) {
+	t.Parallel()
+	name := recorded(t)
+	page := mcphud(t, "journal", "export", name, "--format", "html", "--filter", "tool:echo").ok(t)
+	if !strings.HasPrefix(page, "<!DOCTYPE html>") || !strings.Contains(page, "→ tools/call echo") || strings.Contains(page, "initialize") || !strings.Contains(page, "default-src &#39;none&#39;;") {
+		t.Error(page)
+	}
+	var spans struct {
+		ResourceSpans []struct {
+			ScopeSpans []struct {
+				Spans []struct {
+					Name string `json:"name"`
+				} `json:"spans"`
+			} `json:"scopeSpans"`
+		} `json:"resourceSpans"`
+	}
+	out := mcphud(t, "journal", "export", name, "--format", "otlp").ok(t)
+	if err := json.Unmarshal([]byte(out), &spans); err != nil || len(spans.ResourceSpans) != 1 || len(spans.ResourceSpans[0].ScopeSpans[0].Spans) != 4 {
+		t.Errorf("%v: %s", err, out)
 	}
 }
