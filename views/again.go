@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -49,6 +50,7 @@ type resend struct {
 	noise  *compare.Noise
 	to     target // where it was sent last
 	how    string // how the second answer came about
+	now    bool   // it came just now
 	op     uint64 // that runs, 0 if none does
 	what   string // what it does
 	err    error  // why it was not sent
@@ -159,7 +161,7 @@ type openedRequest struct {
 func (v *resend) open(c *tui.Ctx, of pane.Again) tea.Cmd {
 	v.stop(c)
 	v.Clear()
-	v.some, v.after, v.noise, v.to, v.how, v.err = false, nil, nil, target{}, "", nil
+	v.some, v.after, v.noise, v.to, v.how, v.now, v.err = false, nil, nil, target{}, "", false, nil
 	return v.look(c, "Reading the request", readRequest(c.Sessions.Journal(), of))
 }
 
@@ -178,8 +180,10 @@ func (v *resend) side(c *tui.Ctx, name string, a, beside *again.Answer) pane.Sid
 	if v.before.Version != v.after.Version && a.Version != "" {
 		about = append(about, safe.Line(a.Version, 20))
 	}
-	if beside == nil || v.to.s == nil { // else it was just now
-		about = append(about, a.At.Format("15:04:05"))
+	if at := a.At.Local(); time.Since(at) > 20*time.Hour {
+		about = append(about, at.Format("2 Jan 15:04"))
+	} else if beside == nil || !v.now {
+		about = append(about, at.Format("15:04:05"))
 	}
 	s.Title = strings.Join(about, " · ")
 	took, size := text.Duration(a.Took), text.Bytes(len(a.Frame))
@@ -279,7 +283,10 @@ func (v *resend) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			}
 		}
 	case v.err != nil:
-		p.Lines = append(append([]string{""}, pane.ErrorLines(c.Theme, p.W, v.err)...), "", c.Theme.Muted.S(safe.Line("r again · s send to another · e edit", p.W)))
+		p.Lines = []string{""}
+		for _, l := range append(pane.ErrorLines(c.Theme, p.W-2, v.err), "", c.Theme.Muted.S(safe.Line("r again · s send to another · e edit", p.W-2))) {
+			p.Lines = append(p.Lines, " "+l)
+		}
 	case v.some:
 		p.Lines = pane.Message(c.Theme, p.W, "Not sent yet.", "Press r to send it, s to choose where to.")
 	default:

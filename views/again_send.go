@@ -54,8 +54,13 @@ func (v *resend) wait(cmd tea.Cmd, op uint64, what string) tea.Cmd {
 // readRequest reads what is to be sent or compared.
 func readRequest(j *journal.Journal, of pane.Again) func(context.Context) (any, error) {
 	return func(ctx context.Context) (any, error) {
-		o := openedRequest{of: of}
 		var err error
+		if of.Load != nil {
+			if of, err = of.Load(ctx); err != nil {
+				return openedRequest{of: of}, err
+			}
+		}
+		o := openedRequest{of: of}
 		if of.Request != nil {
 			o.req = *of.Request
 		} else if o.req, err = again.Find(j, of.Seq); err != nil {
@@ -74,6 +79,10 @@ func readRequest(j *journal.Journal, of pane.Again) func(context.Context) (any, 
 		if of.After != nil {
 			o.after = *of.After
 		}
+		if of.Asked != nil {
+			o.asked, err = asked(*of.Asked, o.req)
+			return o, err
+		}
 		if of.Earlier {
 			q, _ := j.Get(o.req.Seq)
 			seq := earlier(j, q, func() bool { return ctx.Err() != nil })
@@ -82,7 +91,10 @@ func readRequest(j *journal.Journal, of pane.Again) func(context.Context) (any, 
 			}
 			o.after = o.before
 			if o.before, err = again.Recorded(j, seq); err == nil {
-				o.asked, err = asked(j, seq, o.req)
+				var was again.Request
+				if was, err = again.Find(j, seq); err == nil {
+					o.asked, err = asked(was, o.req)
+				}
 			}
 		}
 		return o, err
@@ -90,11 +102,7 @@ func readRequest(j *journal.Journal, of pane.Again) func(context.Context) (any, 
 }
 
 // asked is how a request differs from an earlier one, but for what is new in each.
-func asked(j *journal.Journal, seq uint64, r again.Request) ([]compare.Difference, error) {
-	was, err := again.Find(j, seq)
-	if err != nil {
-		return nil, err
-	}
+func asked(was, r again.Request) ([]compare.Difference, error) {
 	a, err1 := jsonrpc.Update(was.Params(), jsonrpc.Delete("_meta"))
 	b, err2 := jsonrpc.Update(r.Params(), jsonrpc.Delete("_meta"))
 	return compare.Values(a, b, compare.Options{NoGuess: true}).Differences, errors.Join(err1, err2)
@@ -110,7 +118,7 @@ func (v *resend) done(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 		next = func() tea.Cmd { return v.agreed(c, r.to) }
 	case sentAgain:
 		next = func() tea.Cmd {
-			v.after, v.noise, v.to, v.how = &r.after, r.noise, r.to, sentHow(r.after.Changed)
+			v.after, v.noise, v.to, v.how, v.now = &r.after, r.noise, r.to, sentHow(r.after.Changed), true
 			return v.present(c)
 		}
 	case comparedAnswers:
@@ -150,10 +158,7 @@ func (v *resend) adopt(c *tui.Ctx, r openedRequest) {
 // opened goes on with a request.
 func (v *resend) opened(c *tui.Ctx, r openedRequest) tea.Cmd {
 	switch {
-	case r.of.After != nil:
-		v.after = &r.after
-		return v.present(c)
-	case r.of.Earlier:
+	case r.of.After != nil || r.of.Earlier:
 		v.after, v.how = &r.after, "the call before asked for the same"+but(r.asked)
 		return v.present(c)
 	case r.of.Choose || v.to.s == nil:

@@ -3,6 +3,8 @@ package views_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,7 +14,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcphud/mcphud/agentsrv/basics"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/compare"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/mcpgo"
@@ -111,12 +115,95 @@ func TestSendingAgainAsks(t *testing.T) {
 	}, tuitest.Size(120, 40))
 }
 
+// others is a journal of somebody else's call of a tool, with the screens for it and a server to send to.
+func others(t *testing.T, tool, answer string, srv *server.MCPServer, opts ...tuitest.Option) (*tuitest.App, *journal.Journal) {
+	t.Helper()
+	j, m := filled(t)
+	j.Append(journal.Entry{Server: "other", Conn: 1, Dir: journal.Out, Kind: journal.Request, ID: `"abc"`, Method: "tools/call"},
+		[]byte(`{"jsonrpc":"2.0","id":"abc","method":"tools/call","params":{"name":"`+tool+`","arguments":{"city":"Oslo"}}}`))
+	j.Append(journal.Entry{Server: "other", Conn: 1, Dir: journal.In, Kind: journal.Response, ID: `"abc"`}, []byte(`{"jsonrpc":"2.0","id":"abc","result":`+answer+`}`))
+	targets := session.NewManager(session.Options{HealthInterval: -1, Dial: func(config.Server) (transport.Transport, bool) {
+		return mcpgo.From(mcptransport.NewInProcessTransport(srv)), true
+	}})
+	t.Cleanup(func() {
+		if err := targets.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, cfg := range []config.Server{{Name: "north", Command: "north"}, {Name: "off", Command: "off", Disabled: true}} {
+		if _, err := targets.Register(cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	app := tuitest.Start(t, append([]tuitest.Option{
+		tuitest.Views(views.Watch(views.Foreign{Targets: views.Targets{Sessions: targets}})...), tuitest.Size(120, 40), tuitest.Sessions(m),
+	}, opts...)...)
+	app.View("traffic")
+	return app, j
+}
+
+// A frame of a journal that others fill is sent to a server that is chosen, over sessions that are not those of the screens.
+func TestSendWhatOthersSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, j := others(t, "look", `{"content":[],"structuredContent":{"city":"Oslo","place":"east"}}`, weather("north"))
+		before := j.Len()
+		app.Press("r").View("again").Overlay("Send to").Has("north", "off", "it is disabled", "a command, a URL or JSON…")
+		app.Press("enter").View("again").Pane("before").Has("Before: other", "~ /structuredContent/place", `"east"`)
+		app.Pane("after").Has("After: north", `"north"`)
+		if j.Len() != before {
+			t.Error("the journal of others was written to")
+		}
+		app.Press("s").Overlay("Send to").Has("north (as before)")
+		app.Press("esc").NoOverlay().Press("q").View("traffic")
+	})
+}
+
 func TestSendingAgainInReadOnlyMode(t *testing.T) {
-	onWeather(t, func(app *tuitest.App) {
-		app.Press(":").Type("call look").Press("enter").View("call")
-		app.Type("Oslo").Press("ctrl+g").Pane("result").Has("20 degrees")
-		app.Press("6", "e").View("edit").Press("ctrl+e")
-	}, tuitest.ReadOnly(), tuitest.Env("EDITOR", "false"))
+	synctest.Test(t, func(t *testing.T) {
+		app, _ := others(t, "measure", `{"content":[]}`, weather("north"), tuitest.ReadOnly())
+		app.Press("r").Overlay("Send to").Has("north")
+		app.Press("enter").View("again").Pane("after").Has("read-only mode: this tool is not marked as read-only;", "nothing was sent")
+	})
+}
+
+// A call that takes long is cancelled by x, and the screen says so.
+func TestSendingAgainIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := server.NewMCPServer("slow", "1")
+		srv.AddTool(mcp.NewTool("look", mcp.WithReadOnlyHintAnnotation(true), mcp.WithDestructiveHintAnnotation(false)), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		app, _ := others(t, "look", `{"content":[]}`, srv)
+		app.Press("r").Overlay("Send to").Has("north")
+		app.Press("enter").View("again").Pane("after").Has("tools/call look to north…", "Press x to cancel.")
+		app.Press("x").Pane("after").Has("cancelled; the server was notified", "r again")
+	})
+}
+
+// An answer that is too large to compare by its structure is compared by its hash, and shown all the same.
+func TestHugeAnswersAreCompared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := server.NewMCPServer("big", "1")
+		srv.AddTool(mcp.NewTool("look", mcp.WithReadOnlyHintAnnotation(true), mcp.WithDestructiveHintAnnotation(false)), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(strings.Repeat("x", compare.MaxBytes+1)), nil
+		})
+		app, _ := others(t, "look", `{"content":[]}`, srv)
+		app.Press("r").Overlay("Send to").Has("north")
+		app.Press("enter").View("again").Pane("before").Has("1 difference; too large to compare by structure")
+		app.Press("D").Pane("after").Has(`"xxxxxx`)
+	})
+}
+
+// A call of the history is made at a server that is chosen, and compared with what it got then.
+func TestHistorySendsToAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app := openHistory(t, past(t, filepath.Join(t.TempDir(), "calls.db"), someCalls()...), basics.NewServer(""))
+		app.Press("j", "s").View("again").Overlay("Send to").Has("demo (as before)")
+		app.Press("enter").View("again").Whole().Has("/content/0/text", `"said two"`, `"two"`)
+		app.Press("q").View("history").Press("k").Pane("list").Has("three")
+		app.Press("s").Toast("it had secrets, which are not kept")
+	})
 }
 
 // The params are changed in an editor; what is not JSON is kept, and so is what was typed where somebody leaves and comes back.
@@ -147,38 +234,4 @@ func TestDiffWithTheCallBefore(t *testing.T) {
 		app.Pane("after").Has("the call before asked for the same but for arguments/city")
 		app.Whole().HasNot("sent as it was")
 	}, tuitest.Size(120, 40))
-}
-
-// A frame of a journal that others fill is sent to a server that is chosen, over sessions that are not those of the screens.
-func TestSendWhatOthersSaid(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j, m := filled(t)
-		frame := []byte(`{"jsonrpc":"2.0","id":"abc","method":"tools/call","params":{"name":"look","arguments":{"city":"Oslo"}}}`)
-		j.Append(journal.Entry{Server: "other", Conn: 1, Dir: journal.Out, Kind: journal.Request, ID: `"abc"`, Method: "tools/call"}, frame)
-		j.Append(journal.Entry{Server: "other", Conn: 1, Dir: journal.In, Kind: journal.Response, ID: `"abc"`},
-			[]byte(`{"jsonrpc":"2.0","id":"abc","result":{"content":[],"structuredContent":{"city":"Oslo","place":"east"}}}`))
-		targets := session.NewManager(session.Options{HealthInterval: -1, Dial: func(config.Server) (transport.Transport, bool) {
-			return mcpgo.From(mcptransport.NewInProcessTransport(weather("north"))), true
-		}})
-		t.Cleanup(func() {
-			if err := targets.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		for _, cfg := range []config.Server{{Name: "north", Command: "north"}, {Name: "off", Command: "off", Disabled: true}} {
-			if _, err := targets.Register(cfg); err != nil {
-				t.Fatal(err)
-			}
-		}
-		before := j.Len()
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Targets: views.Targets{Sessions: targets}})...), tuitest.Size(120, 40), tuitest.Sessions(m))
-		app.View("traffic").Press("r").View("again").Overlay("Send to").Has("north", "off", "it is disabled", "a command, a URL or JSON…")
-		app.Press("enter").View("again").Pane("before").Has("Before: other", "~ /structuredContent/place", `"east"`)
-		app.Pane("after").Has("After: north", `"north"`)
-		if j.Len() != before {
-			t.Error("the journal of others was written to")
-		}
-		app.Press("s").Overlay("Send to").Has("north (as before)")
-		app.Press("esc").NoOverlay().Press("q").View("traffic")
-	})
 }

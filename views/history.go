@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
-	"github.com/mcphud/mcphud/session/compare"
 	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
@@ -32,12 +31,9 @@ type historyScreen struct {
 	err      error
 	said     string // the last reason why calls are not kept
 
-	reply  pane.Reply
-	shown  int64 // the call that the detail pane shows, 0 for none
-	mark   int64 // the call to compare with, 0 for the run before
-	differ bool  // the detail pane shows a comparison
-	diff   pane.TextPane
-	result diffOf
+	reply pane.Reply
+	shown int64 // the call that the detail pane shows, 0 for none
+	mark  int64 // the call to compare with, 0 for the run before
 }
 
 // mostListed is how many calls are read.
@@ -76,6 +72,10 @@ func (v *historyScreen) Actions() []tui.Action {
 		{
 			ID: "history.diff", Keys: []string{"d"}, Title: "diff", Group: "History", Hint: 3, Pane: "list",
 			Help: "Compare the result with that of the marked call, or of the run before.", Disabled: v.none, Run: v.compare,
+		},
+		{
+			ID: "history.sendto", Keys: []string{"s"}, Title: "send to", Group: "History", Pane: "list",
+			Help: "Make the call at another server, by another path, or in another protocol version, and compare the answers.", Disabled: v.cannotSend, Run: v.sendTo,
 		},
 		{
 			ID: "history.mark", Keys: []string{"b"}, Title: "mark", Group: "History", Hint: 8, Pane: "list",
@@ -246,40 +246,6 @@ type historyChanged struct{}
 
 func (v *historyScreen) change(c *tui.Ctx, what string, f func(context.Context) error) tea.Cmd {
 	cmd, _ := c.Go("history", what+" a call", func(ctx context.Context) (any, error) { return historyChanged{}, f(ctx) })
-	return cmd
-}
-
-// diffOf is the outcome of comparing two calls.
-type diffOf struct {
-	before, after history.Call
-	result        compare.Result
-}
-
-func (v *historyScreen) compare(c *tui.Ctx) tea.Cmd {
-	after, _ := v.selected()
-	mark := v.mark
-	cmd, _ := c.Replace("history", "diff", "compare", func(ctx context.Context) (any, error) {
-		out := diffOf{after: after}
-		var err error
-		if mark != 0 && mark != after.ID {
-			out.before, err = v.h.Get(ctx, mark)
-		} else {
-			out.before, err = v.h.Earlier(ctx, after)
-		}
-		if err != nil {
-			return out, err
-		}
-		var bodies [2][]byte
-		for i, k := range []history.Call{out.before, out.after} {
-			if bodies[i], err = v.h.Result(ctx, k); err != nil {
-				return out, err
-			} else if bodies[i] == nil {
-				return out, fmt.Errorf("the result of call %d is not kept", k.ID)
-			}
-		}
-		out.result = compare.Values(bodies[0], bodies[1], compare.Options{})
-		return out, nil
-	})
 	return cmd
 }
 

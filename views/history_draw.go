@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcphud/mcphud/session/compare"
 	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
@@ -176,38 +175,9 @@ func (v *historyScreen) drawDetail(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	case !ok:
 		p.Lines, p.Scroll = nil, tui.Scroll{}
 		return nil
-	case v.differ:
-		p.Title = fmt.Sprintf("Diff of call %d and %d", v.result.before.ID, v.result.after.ID)
-		v.diff.Draw(p, diffLines(c.Theme, p.W, v.result.result))
-		return nil
 	}
 	p.Title = safe.Line(k.Target, 120)
 	return v.reply.Draw(c, p)
-}
-
-// diffLines are the places in which two results differ.
-func diffLines(th *tui.Theme, w int, r compare.Result) []string {
-	if len(r.Differences) == 0 {
-		return pane.Message(th, w, "The results are the same.", "")
-	}
-	d := pane.NewDetails(th, w)
-	for _, x := range r.Differences {
-		head := th.Heading.S(safe.Line(x.Place(), 300)) + " " + th.Muted.S(string(x.Op))
-		if x.Reason != "" {
-			head += th.Muted.S(" · " + safe.Line(x.Reason, 100))
-		}
-		d.Lines = append(d.Lines, paint.Cut(head, w))
-		if len(x.Before) > 0 {
-			d.Lines = append(d.Lines, th.Error.S(paint.Cut("- "+safe.Line(string(x.Before), 2000), w)))
-		}
-		if len(x.After) > 0 {
-			d.Lines = append(d.Lines, th.OK.S(paint.Cut("+ "+safe.Line(string(x.After), 2000), w)))
-		}
-	}
-	if r.More > 0 {
-		d.Note(fmt.Sprintf("… and %d more", r.More))
-	}
-	return d.Lines
 }
 
 // CopyText copies what the cursor is on.
@@ -218,7 +188,7 @@ func (v *historyScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 		return nil
 	case k == tui.CopyCommand:
 		return v.command(c, call)
-	case c.Focus == "detail" && !v.differ && k != tui.CopyPath:
+	case c.Focus == "detail" && k != tui.CopyPath:
 		return v.reply.Doc.CopyText(k)
 	case k == tui.CopyPath:
 		return tui.CopyString(call.Target, true)
@@ -256,7 +226,7 @@ func (v *historyScreen) command(c *tui.Ctx, k history.Call) tui.CopyFunc {
 
 // PageText is the result, or the arguments.
 func (v *historyScreen) PageText(c *tui.Ctx) (text, ext string, ok bool) {
-	if c.Focus == "detail" && !v.differ {
+	if c.Focus == "detail" {
 		return v.reply.Doc.PageText()
 	}
 	k, ok := v.selected()

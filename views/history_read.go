@@ -82,9 +82,6 @@ func (v *historyScreen) take(c *tui.Ctx, r historyRead, err error) tea.Cmd {
 		v.List.Select(i)
 	}
 	v.Rev++
-	if v.differ {
-		return tea.Batch(cmd, v.sync(c))
-	}
 	return tea.Batch(cmd, v.show(c), v.sync(c))
 }
 
@@ -99,7 +96,7 @@ func (v *historyScreen) show(c *tui.Ctx) tea.Cmd {
 	case v.shown == k.ID:
 		return nil
 	}
-	v.shown, v.differ = k.ID, false
+	v.shown = k.ID
 	th := c.Theme
 	return v.reply.Load(c, 0, func() (pane.Verdict, []pane.Part, error) {
 		out := pane.Verdict{Line: verdictLine(k), Flaws: callLines(th, k)}
@@ -144,11 +141,11 @@ func (v *historyScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return tea.Batch(v.SetFilter(c, m.Text), v.show(c)), true
 	case tui.PaneMouse:
 		if m.Pane == "detail" {
-			return v.toDetail(c, msg)
+			return v.reply.Handle(c, msg)
 		}
 	}
 	if c.Focus == "detail" {
-		return v.toDetail(c, msg)
+		return v.reply.Handle(c, msg)
 	}
 	if isBack(msg) {
 		return c.Back(), true
@@ -162,14 +159,6 @@ func (v *historyScreen) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		cmd = tea.Batch(cmd, c.FocusPane("detail"))
 	}
 	return cmd, consumed
-}
-
-// toDetail gives a message to what the detail pane shows.
-func (v *historyScreen) toDetail(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
-	if v.differ {
-		return nil, v.diff.Handle(msg)
-	}
-	return v.reply.Handle(c, msg)
 }
 
 func (v *historyScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
@@ -186,17 +175,6 @@ func (v *historyScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 			return c.Toast(tui.Failure, m.Err.Error())
 		}
 		return v.opened(c, r)
-	case diffOf:
-		switch {
-		case errors.Is(m.Err, history.ErrNone):
-			return c.Toast(tui.Note, "there is no other call to compare with; mark one ("+c.KeyOf("history.mark")+")")
-		case m.Err != nil:
-			return c.Toast(tui.Warning, m.Err.Error())
-		}
-		v.differ, v.result, v.diff.Top = true, r, 0
-		v.shown = 0 // the next motion leaves the comparison
-		v.Rev++
-		return c.FocusPane("detail")
 	}
 	if cmd, ok := v.Filtered(c, m); ok {
 		return tea.Batch(cmd, v.show(c))

@@ -1,6 +1,8 @@
 package pane
 
 import (
+	"context"
+
 	"github.com/mcphud/mcphud/session/again"
 )
 
@@ -12,10 +14,14 @@ type Again struct {
 	Request *again.Request
 	// Before is the answer to compare with; nil for the one that is in the journal.
 	Before *again.Answer
+	// Load reads Request, Before and After where they are neither in the journal nor at hand. It runs beside the event loop.
+	Load func(context.Context) (Again, error)
 	// After is compared with Before, and nothing is sent; nil where it is sent.
 	After *again.Answer
 	// Earlier compares the exchange with the one before it that asked for the same, and sends nothing.
 	Earlier bool
+	// Asked is the request whose answer is Before, where it may have been another one; nil for the same.
+	Asked *again.Request
 	// Choose asks first where to send it.
 	Choose bool
 }
