@@ -164,11 +164,12 @@ func (doc *document) reach(name string, used map[string]json.RawMessage) {
 
 // validate says how a value violates a definition, "" if it does not; checked is false where nobody looked.
 func (d *definitions) validate(doc *document, name string, value []byte, at string) (evidence string, checked bool) {
-	h := shape(value) ^ hashString(doc.revision+name)
-	if v, ok := d.verdicts[h]; ok {
+	h, ok := shape(value)
+	h ^= hashString(doc.revision + name)
+	if v, seen := d.verdicts[h]; seen && ok {
 		return v, true
 	}
-	if len(d.verdicts) >= maxShapes || d.work > maxWork {
+	if !ok || len(d.verdicts) >= maxShapes || d.work > maxWork {
 		return "", false
 	}
 	d.work += len(value)
@@ -186,7 +187,7 @@ func describe(at string, problems []schema.Problem) string {
 	var b strings.Builder
 	n := 0
 	for _, p := range problems {
-		if special(p) {
+		if special(p) || p.Keyword == "" && p.Pointer == "" { // it is valid JSON, if too deep for the validator
 			continue
 		}
 		if n++; n > 3 {

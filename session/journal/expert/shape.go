@@ -4,16 +4,23 @@ import "bytes"
 
 // shape is a hash of what the schemas of the protocol look at in a value: the names of members and the kinds of values, of
 // some members the value itself, of numbers whether they are whole, negative, or above one. What members of free-form
-// objects are called does not matter, nor how often elements of one shape follow each other. value must be valid JSON.
-func shape(value []byte) uint64 {
+// objects are called does not matter, nor how often elements of one shape follow each other. value must be valid JSON; ok is
+// false where it nests too deep for a validation.
+func shape(value []byte) (h uint64, ok bool) {
 	s := shaper{b: value}
-	return s.value("")
+	h = s.value("")
+	return h, !s.deep
 }
 
 type shaper struct {
-	b []byte
-	i int
+	b     []byte
+	i     int
+	depth int
+	deep  bool
 }
+
+// maxDepth is how deep a value nests that is validated. Free-form values are not looked into.
+const maxDepth = 500
 
 const (
 	offset = 14695981039346656037
@@ -72,9 +79,17 @@ func (s *shaper) value(name string) uint64 {
 		return 0
 	}
 	switch c := s.b[s.i]; c {
-	case '{':
-		return s.object(name)
-	case '[':
+	case '{', '[':
+		if s.depth == maxDepth {
+			s.deep = true
+			s.skip()
+			return 0
+		}
+		s.depth++
+		defer func() { s.depth-- }()
+		if c == '{' {
+			return s.object(name)
+		}
 		return s.array(name)
 	case '"':
 		text := s.str()
@@ -87,12 +102,17 @@ func (s *shaper) value(name string) uint64 {
 		for s.i < len(s.b) && s.b[s.i] > ' ' && s.b[s.i] != ',' && s.b[s.i] != '}' && s.b[s.i] != ']' {
 			s.i++
 		}
-		return scalar(s.b[start:s.i])
+		text := s.b[start:s.i]
+		s.i = max(s.i, start+1) // what is not JSON ends, too
+		return scalar(text)
 	}
 }
 
 // scalar tells numbers apart as schemas of the protocol do.
 func scalar(b []byte) uint64 {
+	if len(b) == 0 {
+		return 0
+	}
 	switch b[0] {
 	case 't', 'f':
 		return 'b'
