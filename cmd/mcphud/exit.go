@@ -24,7 +24,7 @@ const (
 	exitAuth        = 3 // authentication required or refused
 	exitUnreachable = 4 // could not reach or start the server
 	exitTool        = 5 // the tool reported an error, or there is no such tool, resource or prompt
-	exitStrict      = 6 // strict checks failed: a skill is not what its entry says
+	exitStrict      = 6 // strict checks failed: a skill is not what its entry says, or explain --strict found an error
 	exitTimeout     = 7
 	exitNeedsInput  = 8 // the server needs input and nobody could give it
 	exitAssertion   = 9
