@@ -293,3 +293,16 @@ func jsonError(err error) (line, col int, msg string) {
 }
 
 func firstLine(s string) string { return clip(text.FirstLine(s)) }
+
+// YAML is the syntax tree of a YAML file, nil for an empty one. What could exhaust the parser is refused. The error is a Warning
+// with the position.
+func YAML(path string, b []byte) (ast.Node, error) {
+	if !yamlName(path) {
+		return nil, Warning{File: path, Malformed: true, Message: "is not a YAML file: its name has to end in .yaml or .yml"}
+	}
+	d, err := parse(path, b)
+	if err != nil {
+		return nil, err
+	}
+	return d.root.y, nil
+}

@@ -1,0 +1,263 @@
+package calls
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// rewrite is the text of a call's file. old is what is there, nil for nothing.
+func rewrite(c Call, old []byte) ([]byte, error) {
+	values := c.values()
+	if len(old) == 0 {
+		return fresh(values), nil
+	}
+	r := reader{c.File}
+	all, err := r.members(old)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write over the call: %w", err)
+	}
+	lines := bytes.SplitAfter(old, []byte("\n"))
+	var out []byte
+	done := map[string]bool{}
+	next := 0 // the first line that is not copied yet
+	for i, m := range all {
+		begin, end := m.pos.Line-1, len(lines)
+		if i+1 < len(all) {
+			end = all[i+1].pos.Line - 1
+		}
+		if m.pos.Column != 1 || end <= begin { // in braces
+			return nil, fmt.Errorf("cannot write over the call %s: it is written in braces, or several keys are in one line", c.File)
+		}
+		for end > begin+1 && loose(lines[end-1]) { // blank lines and comments are about what follows
+			end--
+		}
+		out = append(out, bytes.Join(lines[next:begin], nil)...)
+		next = end
+		block := bytes.Join(lines[begin:end], nil)
+		value, ours := values[m.key]
+		done[m.key] = true
+		is, err := r.json(m.value)
+		if err != nil {
+			return nil, fmt.Errorf("cannot write over the call: %w", err)
+		}
+		switch {
+		case ours && bytes.Equal(is, value), !ours && !written(m.key):
+			out = append(out, ended(block)...)
+		case ours:
+			out = appendMember(out, m.key, value, 0)
+		}
+	}
+	rest := bytes.Join(lines[next:], nil)
+	for _, key := range keys {
+		if value, ours := values[key]; ours && !done[key] {
+			out = appendMember(out, key, value, 0)
+		}
+	}
+	return append(out, rest...), nil
+}
+
+// written reports whether a key is one of ours, so that it goes where the call has no value for it.
+func written(key string) bool {
+	for _, k := range keys {
+		if k == key && k != "expect" && k != "note" { // these are people's
+			return true
+		}
+	}
+	return false
+}
+
+// loose reports whether a line is blank or a comment.
+func loose(line []byte) bool {
+	t := bytes.TrimSpace(line)
+	return len(t) == 0 || t[0] == '#' && line[0] == '#'
+}
+
+func ended(block []byte) []byte {
+	if len(block) > 0 && block[len(block)-1] != '\n' {
+		return append(bytes.Clone(block), '\n')
+	}
+	return block
+}
+
+// values are the members of a call's file as JSON.
+func (c Call) values() map[string][]byte {
+	out := map[string][]byte{}
+	text := func(key, s string) {
+		if s != "" {
+			out[key] = jsonrpc.Quote(s)
+		}
+	}
+	list := func(key string, all []string) {
+		if len(all) == 0 {
+			return
+		}
+		if b, err := json.Marshal(all); err == nil { // strings always marshal
+			out[key] = b
+		}
+	}
+	object := func(key string, raw json.RawMessage) {
+		if len(raw) > 0 && string(raw) != "{}" {
+			out[key] = jsonrpc.OneLine(raw)
+		}
+	}
+	text("server", c.Server)
+	list("command", c.Command)
+	text("url", c.URL)
+	for key, method := range methods {
+		if method == c.Method {
+			text(key, c.Target)
+		}
+	}
+	object("arguments", c.Arguments)
+	object("meta", c.Meta)
+	object("expect", c.Expect)
+	list("secrets", c.Secrets)
+	text("note", c.Note)
+	if c.Timeout > 0 {
+		text("timeout", short(c.Timeout))
+	}
+	return out
+}
+
+// short is a time without its zeros: 1m, not 1m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// fresh is a file of its own.
+func fresh(values map[string][]byte) (out []byte) {
+	for _, key := range keys {
+		if v, ok := values[key]; ok {
+			out = appendMember(out, key, v, 0)
+		}
+	}
+	return out
+}
+
+// appendMember appends a member of a mapping that is indented by so many levels.
+func appendMember(out []byte, key string, value []byte, level int) []byte {
+	out = append(out, strings.Repeat("  ", level)...)
+	out = append(append(out, scalar(key)...), ':')
+	return appendValue(out, value, level+1)
+}
+
+// appendValue appends a value behind a key or a dash, and the end of its line.
+func appendValue(out, value []byte, level int) []byte {
+	value = bytes.TrimSpace(value)
+	if len(value) < 3 || value[0] != '{' && value[0] != '[' {
+		if s, ok := jsonrpc.String(value); ok {
+			return appendText(append(out, ' '), s, level)
+		}
+		return append(append(append(out, ' '), value...), '\n')
+	}
+	if value[0] == '{' {
+		out = append(out, '\n')
+		_ = jsonrpc.Members(value, func(key string, v []byte) bool { // it is valid JSON
+			out = appendMember(out, key, v, level)
+			return true
+		})
+		return out
+	}
+	if small(value) {
+		return append(append(append(out, ' '), spaced(value)...), '\n')
+	}
+	out = append(out, '\n')
+	_ = jsonrpc.Elements(value, func(v []byte) bool {
+		if len(v) > 2 && v[0] == '{' { // its first member stands behind the dash
+			at := len(out) + 2*level
+			out = appendValue(out, v, level+1)
+			out = append(out[:at-2*level], out[at-2*level+1:]...) // the end of the dash's line
+			out[at] = '-'
+			return true
+		}
+		out = append(append(out, strings.Repeat("  ", level)...), '-')
+		out = appendValue(out, v, level+1)
+		return true
+	})
+	return out
+}
+
+// small reports whether a list fits a line: of few short scalars.
+func small(list []byte) bool {
+	ok := len(list) < 80
+	_ = jsonrpc.Elements(list, func(v []byte) bool {
+		ok = ok && v[0] != '{' && v[0] != '['
+		return ok
+	})
+	return ok
+}
+
+// spaced is a list of scalars in a line.
+func spaced(list []byte) string {
+	var items []string
+	_ = jsonrpc.Elements(list, func(v []byte) bool {
+		if s, ok := jsonrpc.String(v); ok {
+			v = []byte(scalar(s))
+		}
+		items = append(items, string(v))
+		return true
+	})
+	return "[" + strings.Join(items, ", ") + "]"
+}
+
+// plain are texts that mean themselves in YAML, whatever its version.
+var (
+	plain    = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_/.@$%+-]*( [A-Za-z0-9_/.@$%+()-]+)*$`)
+	duration = regexp.MustCompile(`^(\d+(h|m|s|ms))+$`)
+	reserved = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf)$`)
+)
+
+// scalar is a text in a line: as it is where that is one, else as JSON, which YAML understands.
+func scalar(s string) string {
+	if len(s) < 200 && (plain.MatchString(s) && !reserved.MatchString(s) || duration.MatchString(s)) {
+		return s
+	}
+	return quoted(s)
+}
+
+// quoted is a text as JSON without escapes that YAML does not know: of surrogates.
+func quoted(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // to memory
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// appendText appends a text and the end of the line: one of several lines as a block, where that gives every byte back.
+func appendText(out []byte, s string, level int) []byte {
+	lines := strings.Split(s, "\n")
+	block := len(lines) > 1 && lines[0] != "" && !strings.HasPrefix(s, " ") && !strings.HasPrefix(s, "\t")
+	for _, l := range lines {
+		block = block && strings.TrimRight(l, " \t\r") == l && strings.IndexFunc(l, func(r rune) bool { return !unicode.IsPrint(r) && r != '\t' || r == '\ufffd' }) < 0
+	}
+	head := "|-"
+	if strings.HasSuffix(s, "\n") {
+		head, lines = "|", lines[:len(lines)-1]
+	}
+	if !block || strings.HasSuffix(s, "\n\n") {
+		return append(append(out, scalar(s)...), '\n')
+	}
+	out = append(append(out, head...), '\n')
+	for _, l := range lines {
+		if l != "" {
+			out = append(append(out, strings.Repeat("  ", level)...), l...)
+		}
+		out = append(out, '\n')
+	}
+	return out
+}
