@@ -25,6 +25,7 @@ var arrows = map[string]string{
 	"session/backoff":          "",
 	"session/budget":           "text",
 	"session/budget/load":      "listen",
+	"session/calls":            "atomicfile config history jsonrpc",
 	"session/certs":            "atomicfile",
 	"session/certs/certtest":   "",
 	"session/chat":             "text",

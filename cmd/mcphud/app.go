@@ -91,7 +91,7 @@ func (a *app) command() *cobra.Command {
 	open, explain, journal := a.openCommand(), a.expertCommand(), a.journalCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.skillsCommand(), a.tasksCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.historyCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, open, explain, journal, a.conformanceCommand(),
+		a.pingCommand(), a.rawCommand(), a.historyCommand(), a.runCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, open, explain, journal, a.conformanceCommand(),
 	)
 	help, version := a.helpCommand(), a.versionCommand()
 	root.SetHelpCommand(help)

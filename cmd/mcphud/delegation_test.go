@@ -28,7 +28,7 @@ func TestV4_R15_AgentCallsAgent(t *testing.T) {
 		return out
 	}
 	d := raw(tm.agents["b"].post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contents","arguments":{}}}`).body)
-	r := raw(tm.router.via("a", calls("b", "contents", "{}")).body)
+	r := raw(tm.router.via("a", callOfAgent("b", "contents", "{}")).body)
 	var one, two any
 	if json.Unmarshal(d.Result["content"], &one) != nil || json.Unmarshal(r.Result["content"], &two) != nil || !equal(one, two) {
 		t.Errorf("%s\n%s", d.Result["content"], r.Result["content"])

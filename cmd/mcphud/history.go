@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcphud/mcphud/session/calls"
 	"github.com/mcphud/mcphud/session/compare"
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/text"
@@ -102,11 +104,28 @@ func (a *app) historyCommand() *cobra.Command {
 		Example: "  mcphud history clear --server github --yes",
 		RunE:    a.withHistory(a.historyClear),
 	}
-	for _, c := range []*cobra.Command{show, diff, name, pin, note, rm} {
+	run := &cobra.Command{
+		Use: "run CALL [KEY=VALUE…] [flags] [URL | -- COMMAND ARGS…]", Short: "Make a call again", Annotations: rule("some"),
+		Long: "Makes a call again, at the server that it was made at, or at the one that the command line names. KEY=VALUE changes an argument, and gives one that was secret: " +
+			"these are not kept. Where nobody gives it, it is taken from MCPHUD_SECRET_KEY, or asked for on a terminal.",
+		Example: "  mcphud history run last\n  mcphud history run 12 limit=5 --format json",
+		RunE:    a.action(a.historyRun),
+	}
+	replace := false
+	save := &cobra.Command{
+		Use: "save CALL NAME", Short: "Keep a call as a file of this project", Annotations: rule("two"),
+		Long:    "Writes a call to NAME.yaml in " + calls.Folder + " of this project, without its secrets, for mcphud run and for whoever shares the project.",
+		Example: "  mcphud history save last search",
+		RunE: a.withHistory(func(ctx context.Context, h *history.History, own []string) error {
+			return onCall(ctx, h, own[0], func(c history.Call) error { return a.historySave(c, own[1], replace) })
+		}),
+	}
+	save.Flags().BoolVar(&replace, "replace", false, "write over a file that is there; its comments stay")
+	for _, c := range []*cobra.Command{run, save, show, diff, name, pin, note, rm} {
 		c.Args, c.ValidArgsFunction = cobra.ArbitraryArgs, completeCalls
 	}
 	clear.Args = cobra.ArbitraryArgs
-	return a.group("history", "Calls that were made before", list, show, diff, name, pin, note, rm, clear)
+	return a.group("history", "Calls that were made before", list, show, run, diff, name, pin, note, save, rm, clear)
 }
 
 // keptSentence says what is kept, and for how long.
@@ -361,6 +380,80 @@ func (a *app) historyDiff(ctx context.Context, h *history.History, own []string)
 		}
 		t.differences(r)
 	}})
+}
+
+// historyRun makes a call of the history again.
+func (a *app) historyRun(ctx context.Context, cmd *cobra.Command, args []string) error {
+	own, target, err := a.ownTarget(cmd, args)
+	if err != nil {
+		return err
+	}
+	h := knownCalls()
+	c, err := h.Find(ctx, own[0])
+	if err = errors.Join(err, h.Close()); err != nil {
+		if errors.Is(err, history.ErrNone) {
+			err = &failure.Error{Kind: failure.NotFound, Message: err.Error(), Err: err, Next: "mcphud history list shows what there is"}
+		}
+		return err
+	}
+	s, err := target(func() (config.Server, error) {
+		if !c.Server.Unnamed {
+			return a.o.configured(c.Server.Name)
+		}
+		s, ok := c.Server.Of()
+		if !ok {
+			return s, usageError("what "+c.Server.Where()+" was called with is not all kept: variables, headers and secrets are not", nameTarget)
+		}
+		return s, nil
+	})
+	if err != nil {
+		return err
+	}
+	k := &keptCall{method: c.Method, target: c.Target, args: c.Arguments, meta: c.UnmaskedMeta(), timeout: c.Timeout, given: own[1:]}
+	for _, p := range c.Secrets {
+		below, ok := strings.CutPrefix(p, "/arguments")
+		switch {
+		case p == "/uri":
+			return usageError("the URI of call "+own[0]+" had a secret in it, which is not kept", "read it with mcphud resources read URI")
+		case ok && below == "" && len(own) == 1:
+			return usageError("the arguments of call "+own[0]+" are not kept", "give them as KEY=VALUE")
+		case ok && below != "":
+			k.secrets = append(k.secrets, below)
+		case !ok:
+			a.note("mcphud: warning: " + strings.TrimPrefix(p, "/meta/") + " of _meta was secret and is not sent; --meta gives it")
+		}
+	}
+	if string(k.args) == `"***"` { // all of it was
+		k.args = nil
+	}
+	return a.connected(ctx, s, func(ctx context.Context, l *link) error { return a.runOne(ctx, l, k) })
+}
+
+// historySave writes a call to a file of the project.
+func (a *app) historySave(c history.Call, name string, replace bool) error {
+	dir, err := projectCalls()
+	if err != nil {
+		return err
+	}
+	file, err := calls.Path(dir, name)
+	if err != nil {
+		return usageError(err.Error(), "choose another name")
+	}
+	if _, err := os.Lstat(file); err == nil && !replace {
+		return usageError(file+" is there already", "choose another name, or give --replace")
+	}
+	k := calls.Of(c, file, name)
+	if err := calls.Write(k); err != nil {
+		return err
+	}
+	if k.Server == "" && len(k.Command) == 0 && k.URL == "" {
+		a.note("mcphud: warning: the file names no server: what it was called with is not all kept")
+	}
+	raw, err := marshal(map[string]string{"file": file})
+	if err != nil {
+		return err
+	}
+	return a.printer().print(answer{result: raw, frames: [][]byte{raw}, text: func(t *textOutput) { t.block(file) }})
 }
 
 func (a *app) historyClear(ctx context.Context, h *history.History, _ []string) error {

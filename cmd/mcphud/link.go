@@ -223,6 +223,7 @@ var argRules = map[string]argRule{
 	"0-1":   {0, 1, "at most one argument"},
 	"one":   {1, 1, "one argument"},
 	"some":  {1, -1, "at least one argument"},
+	"two":   {2, 2, "two arguments"},
 	"1-2":   {1, 2, "one or two arguments"},
 	"three": {3, 3, "three arguments"},
 	"0":     {0, 0, "no arguments"},

@@ -70,11 +70,11 @@ func (tm *team) route(name string, a *served) {
 // ask has an agent call a tool of another one. It is asked through the router itself.
 func (tm *team) ask(agent, other, tool, args string) rpcAnswer {
 	tm.t.Helper()
-	return tm.router.via(agent, calls(other, tool, args)).rpc(tm.t)
+	return tm.router.via(agent, callOfAgent(other, tool, args)).rpc(tm.t)
 }
 
-// calls is the request of one agent that calls another.
-func calls(agent, tool, args string) string {
+// callOfAgent is the request of one agent that calls another.
+func callOfAgent(agent, tool, args string) string {
 	return `{"jsonrpc":"2.0","id":"outer","method":"tools/call","params":` + delegation(agent, tool, args) + `}`
 }
 

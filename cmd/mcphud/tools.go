@@ -212,18 +212,23 @@ func (l *link) printCall(stage string, r rpc.Reply) error {
 		return err
 	}
 	if failed {
-		e := &failure.Error{Kind: failure.ToolError, Server: l.Name(), Stage: stage, Message: "the tool reported an error"}
-		if cs, err := offer.Contents(r.Result); err == nil {
-			for _, c := range cs {
-				if c.Type == "text" && strings.TrimSpace(c.Text) != "" {
-					e.Message += ": " + text.Clip(text.FirstLine(c.Text), 200)
-					break
-				}
-			}
-		}
-		return e
+		return toolError(l.Name(), stage, r.Result)
 	}
 	return nil
+}
+
+// toolError is the error of a tool that reported one, with the first line of what it says.
+func toolError(server, stage string, result []byte) error {
+	e := &failure.Error{Kind: failure.ToolError, Server: server, Stage: stage, Message: "the tool reported an error"}
+	if cs, err := offer.Contents(result); err == nil {
+		for _, c := range cs {
+			if c.Type == "text" && strings.TrimSpace(c.Text) != "" {
+				e.Message += ": " + text.Clip(text.FirstLine(c.Text), 200)
+				break
+			}
+		}
+	}
+	return e
 }
 
 // doubt warns of arguments that the tool's schema does not allow, lacks or does not know. They are sent: that is how a server is tried.

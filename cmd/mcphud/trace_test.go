@@ -88,7 +88,7 @@ func TestO5_OneTraceThroughAllOfThem(t *testing.T) {
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 	for i, how := range [][2]string{{"header", "00f067aa0ba902b7"}, {"meta", "00f067aa0ba902b8"}} {
 		parent := "00-" + strings.Replace(trace, "4736", "000"+strconv.Itoa(i), 1) + "-" + how[1] + "-01"
-		frame, header := calls("b", "echo", `{"message":"x"}`), []string{"Traceparent", parent}
+		frame, header := callOfAgent("b", "echo", `{"message":"x"}`), []string{"Traceparent", parent}
 		if how[0] == "meta" {
 			frame, header = strings.Replace(frame, `"params":{`, `"params":{"_meta":{"traceparent":"`+parent+`"},`, 1), nil
 		}

@@ -58,6 +58,9 @@ func (c Call) Config() (config.Server, bool) {
 		return s, false
 	}
 	s.Source = config.Source{File: c.File, Project: true}
+	if dir, ok := strings.CutSuffix(filepath.ToSlash(filepath.Dir(c.File)), "/"+Folder); ok && s.Command != "" {
+		s.Cwd = filepath.FromSlash(dir) // what the command names is there
+	}
 	return s, true
 }
 
