@@ -120,6 +120,7 @@ func (v *formScreen) Actions() []tui.Action {
 			Help: "Reset the form to the schema's defaults and forget the values that are kept; ctrl+z undoes it.", Disabled: v.nothing,
 			Run: func(c *tui.Ctx) tea.Cmd { return v.startOver(c) },
 		},
+		v.saveAction(),
 		historyAction(id, func() string {
 			if v.cur == nil {
 				return ""

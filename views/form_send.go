@@ -142,6 +142,9 @@ func (v *formScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 	if _, ok := m.Value.(kept); ok {
 		return nil
 	}
+	if cmd, ok := callSaved(c, m); ok {
+		return cmd
+	}
 	d := v.calls[m.Op]
 	if d == nil {
 		cmd, _ := v.reply.Handle(c, m)

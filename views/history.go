@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/calls"
 	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/offer"
 	"github.com/mcphud/mcphud/session/text"
@@ -121,6 +122,14 @@ func (v *historyScreen) Actions() []tui.Action {
 				return c.Ask(tui.Question{Label: "note", Initial: k.Note, OnDone: func(c *tui.Ctx, note string) tea.Cmd {
 					return v.change(c, "note", func(ctx context.Context) error { return v.h.Annotate(ctx, k.ID, note) })
 				}})
+			},
+		},
+		{
+			ID: "history.keep", Keys: []string{"W"}, Title: "save as call", Group: "History", Hint: 10, Pane: "list",
+			Help: "Write the call to .mcphud/calls/NAME.yaml of the project, without secrets, for mcphud run.", Disabled: v.none,
+			Run: func(c *tui.Ctx) tea.Cmd {
+				k, _ := v.selected()
+				return saveCall(c, "history", cmp.Or(usualName(k.Name), usualName(k.Target)), func(file, name string) calls.Call { return calls.Of(k, file, name) })
 			},
 		},
 		{

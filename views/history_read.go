@@ -176,6 +176,9 @@ func (v *historyScreen) finished(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		}
 		return v.opened(c, r)
 	}
+	if cmd, ok := callSaved(c, m); ok {
+		return cmd
+	}
 	if cmd, ok := v.Filtered(c, m); ok {
 		return tea.Batch(cmd, v.show(c))
 	}

@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -130,6 +131,30 @@ func TestHistoryRunsAgain(t *testing.T) {
 		app.Toast("1 value was secret")
 		app.Pane("result").Has("two")
 		app.Press("f3").View("history").Pane("list").Rows(tuitest.Contains("two"), tuitest.Contains("three"), tuitest.Contains("two"), tuitest.Contains("one"))
+	})
+}
+
+// W writes a call to a file of the project, from the history and from a form; a file that is there is asked about.
+func TestCallsAreSaved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	synctest.Test(t, func(t *testing.T) {
+		h := past(t, filepath.Join(t.TempDir(), "calls.db"), someCalls()...)
+		app := openHistory(t, h, basics.NewServer(""))
+		app.Press("W").Prompt("save as").Answer("said")
+		app.Toast("saved as")
+		b, err := os.ReadFile(".mcphud/calls/said.yaml")
+		if want := "server: demo\ntool: echo\narguments:\n  message: three\n  api_key: \"***\"\nsecrets: [/api_key]\n"; err != nil || string(b) != want {
+			t.Errorf("%s %v", b, err)
+		}
+		app.Press("j", "e").View("call")
+		app.Press("tab", "W").Prompt("save as").Answer("said")
+		app.Confirm("Write over said.yaml").Yes()
+		app.Settle()
+		if b, err := os.ReadFile(".mcphud/calls/said.yaml"); err != nil || string(b) != "server: demo\ntool: echo\narguments:\n  message: two\n" {
+			t.Errorf("%s %v", b, err)
+		}
+		app.Press("W").Type("../x").Press("enter")
+		app.Whole().Has("cannot be the name")
 	})
 }
 

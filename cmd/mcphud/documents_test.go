@@ -11,6 +11,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/access"
 	"github.com/mcphud/mcphud/proxy/routes"
 	"github.com/mcphud/mcphud/proxy/stack"
+	"github.com/mcphud/mcphud/session/calls"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/persona"
 )
@@ -212,6 +213,11 @@ func TestV3_DocumentsShowConfigurationsThatLoad(t *testing.T) {
 				_, err = (&options{answers: []string{"@" + file}}).prepared()
 			case strings.Contains(block, "clientInfo:"):
 				_, err = persona.Read(file)
+			case strings.HasPrefix(block, "# "+calls.Folder):
+				var warnings []config.Warning
+				if _, warnings, err = calls.Read(file); len(warnings) > 0 {
+					t.Errorf("%s: warnings %v in\n%s", path, warnings, block)
+				}
 			case strings.Contains(block, "agents:"):
 				_, err = stack.Source{Lookup: set, Agent: agentChecker()}.Load(file)
 			default:

@@ -19,6 +19,7 @@ import (
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/journal/filter"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/themes"
@@ -52,6 +53,7 @@ func topics() []topic {
 		{"stack", "up", "several agents and a router from one file", stack.README},
 		{"traffic", "filter", "the traffic screen, and the filter that selects entries", filter.README},
 		{"tap", "wrap", "watching what other clients say", tap.README},
+		{"history", "calls", "calls that were made before, and named calls as files", history.README},
 		{"speed", "budgets", "performance budgets and measured figures", session.Budgets},
 	}
 }

@@ -203,15 +203,21 @@ func (e *entry) judge(m session.Made) {
 }
 
 func server(m session.Made) Server {
-	cfg := m.Server
-	s := Server{Name: cfg.Name, Unnamed: cfg.Unnamed, Transport: m.Transport, Protocol: m.Version, identity: Identity(cfg)}
-	if m.Title != cfg.Name {
+	s := ServerOf(m.Server)
+	s.Transport, s.Protocol = m.Transport, m.Version
+	if m.Title != m.Server.Name {
 		s.Title = text.Clip(mask.Text(m.Title), 200)
 	}
 	var info struct{ Name, Version string }
 	if json.Unmarshal(m.Info, &info) == nil {
 		s.Info = text.Clip(mask.Text(info.Name+" "+info.Version), 200)
 	}
+	return s
+}
+
+// ServerOf is what is kept of a server, its secrets hidden.
+func ServerOf(cfg config.Server) Server {
+	s := Server{Name: cfg.Name, Unnamed: cfg.Unnamed, Transport: cfg.Transport, identity: Identity(cfg)}
 	if !cfg.Unnamed {
 		return s
 	}

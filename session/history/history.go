@@ -22,7 +22,7 @@ type Limits struct {
 }
 
 // Usual are the limits of a history that has no others.
-var Usual = Limits{Calls: 10_000, Bytes: 100 << 20, Age: 90 * 24 * time.Hour}
+var Usual = Limits{Calls: 10_000, Bytes: 100_000_000, Age: 90 * 24 * time.Hour}
 
 const (
 	// maxWaiting bounds the calls that wait for the disk, and the bytes of their results; further ones are not kept.
