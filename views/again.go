@@ -48,12 +48,13 @@ type resend struct {
 	before again.Answer
 	after  *again.Answer
 	noise  *compare.Noise
-	to     target // where it was sent last
-	how    string // how the second answer came about
-	now    bool   // it came just now
-	op     uint64 // that runs, 0 if none does
-	what   string // what it does
-	err    error  // why it was not sent
+	to     target               // where it was sent last
+	how    string               // how the second answer came about
+	edited []compare.Difference // what is asked otherwise than it was at first
+	now    bool                 // it came just now
+	op     uint64               // that runs, 0 if none does
+	what   string               // what it does
+	err    error                // why it was not sent
 }
 
 func newResend(t Targets) *resend {
@@ -162,6 +163,7 @@ func (v *resend) open(c *tui.Ctx, of pane.Again) tea.Cmd {
 	v.stop(c)
 	v.Clear()
 	v.some, v.after, v.noise, v.to, v.how, v.now, v.err = false, nil, nil, target{}, "", false, nil
+	v.edited = nil
 	return v.look(c, "Reading the request", readRequest(c.Sessions.Journal(), of))
 }
 
@@ -240,8 +242,11 @@ func varies(n int) string {
 	return fmt.Sprintf("%d places vary", n)
 }
 
-// sentHow says what of a request was sent otherwise than it was recorded.
-func sentHow(changed []compare.Difference) string {
+// sentHow says what of a request was sent otherwise than it was recorded, and what was edited before.
+func sentHow(changed, edited []compare.Difference) string {
+	if len(edited) > 0 {
+		return "edited: " + strings.TrimPrefix(but(edited), " but for ") + "; sent as edited" + but(changed)
+	}
 	return "sent as it was" + but(changed)
 }
 

@@ -176,7 +176,7 @@ func (v *editor) send(c *tui.Ctx, choose bool) tea.Cmd {
 	if err != nil {
 		return c.Toast(tui.Warning, err.Error())
 	}
-	return c.Navigate("again", pane.Again{Request: &req, Before: &d.before, Choose: choose})
+	return c.Navigate("again", pane.Again{Request: &req, Asked: &d.req, Before: &d.before, Choose: choose})
 }
 
 func (v *editor) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {

@@ -118,7 +118,7 @@ func (v *resend) done(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 		next = func() tea.Cmd { return v.agreed(c, r.to) }
 	case sentAgain:
 		next = func() tea.Cmd {
-			v.after, v.noise, v.to, v.how, v.now = &r.after, r.noise, r.to, sentHow(r.after.Changed), true
+			v.after, v.noise, v.to, v.how, v.now = &r.after, r.noise, r.to, sentHow(r.after.Changed, v.edited), true
 			return v.present(c)
 		}
 	case comparedAnswers:
@@ -146,7 +146,7 @@ func (v *resend) done(c *tui.Ctx, m tui.OpDone) (tea.Cmd, bool) {
 
 // adopt takes a request that was read, and the server that it was sent to.
 func (v *resend) adopt(c *tui.Ctx, r openedRequest) {
-	v.req, v.some, v.before = r.req, true, r.before
+	v.req, v.some, v.before, v.edited = r.req, true, r.before, r.asked
 	if s, ok := v.sessions(c).Server(r.req.Server); ok && v.sessions(c) == c.Sessions {
 		v.to = target{s: s}
 		if r.before.Version == again.Legacy && s.Status().Era == session.Legacy {

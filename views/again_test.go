@@ -219,6 +219,7 @@ func TestEditAndSend(t *testing.T) {
 		app.Send(tui.Edited{View: "edit", Tag: "json:", Text: `{"name":"look","arguments":{"city":"Bergen","n":12345678901234567890}}`, Changed: true})
 		app.Pane("form").Has("Bergen", "12345678901234567890")
 		app.Press("ctrl+g").View("again").Pane("after").Has("20 degrees in Bergen, says north", "/structuredContent/city")
+		app.Pane("after").Has("edited: arguments/city, arguments/n; sent as edited")
 		app.Press("t").View("traffic").Pane("frame").Has("12345678901234567890")
 	}, tuitest.Size(120, 40))
 }

@@ -64,6 +64,13 @@ func scenes() []scene {
 			down(a, 1).Press("enter").Type("go").Sleep(time.Second).Press("enter", "down").Type("func main() {}").Press("ctrl+g")
 		}},
 		{name: "traffic", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a) }},
+		{name: "again", at: "tools", opts: agent(), play: func(a *tuitest.App) {
+			sendIt(fillIn(a, "add").Type("2").Press("down").Type("3")).Press("6").View("traffic").Press("e").View("edit").Idle()
+			a.Send(tui.Edited{View: "edit", Tag: "json:", Text: `{"name":"add","arguments":{"a":2,"b":9007199254740993}}`, Changed: true}).Press("ctrl+g").View("again").Idle()
+		}},
+		{name: "edit", rare: true, at: "tools", opts: agent(), play: func(a *tuitest.App) {
+			sendIt(fillIn(a, "add").Type("2").Press("down").Type("3")).Press("6").View("traffic").Press("e").View("edit").Idle()
+		}},
 		{name: "traffic-frame", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a).Press("up", "enter", "G", "enter") }},
 		{name: "inbox", at: "tools", opts: askers(), play: func(a *tuitest.App) { fillIn(a, "ask").Press("ctrl+g").Press("8").Sleep(time.Second) }},
 		{name: "inbox-answer", at: "tools", opts: askers(), play: func(a *tuitest.App) {

@@ -17,6 +17,7 @@ import (
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/again"
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/history"
@@ -52,6 +53,7 @@ func topics() []topic {
 		{"router", "", "the router: routes, tokens, management, web pages", proxy.README},
 		{"stack", "up", "several agents and a router from one file", stack.README},
 		{"traffic", "filter", "the traffic screen, and the filter that selects entries", filter.README},
+		{"again", "compare", "sending requests again, and comparing the answers", again.README},
 		{"tap", "wrap", "watching what other clients say", tap.README},
 		{"history", "calls", "calls that were made before, and named calls as files", history.README},
 		{"speed", "budgets", "performance budgets and measured figures", session.Budgets},

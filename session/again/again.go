@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,11 @@ import (
 	"github.com/mcphud/mcphud/session/rpc"
 	"github.com/mcphud/mcphud/session/toolset"
 )
+
+// README is the manual of sending again, in Markdown.
+//
+//go:embed README.md
+var README string
 
 // Request is what is sent once more. Made by Find, Parse or New.
 type Request struct {
