@@ -21,6 +21,7 @@ import (
 	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/history"
+	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/filter"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/themes"
@@ -56,6 +57,7 @@ func topics() []topic {
 		{"again", "compare", "sending requests again, and comparing the answers", again.README},
 		{"tap", "wrap", "watching what other clients say", tap.README},
 		{"history", "calls", "calls that were made before, and named calls as files", history.README},
+		{"journal", "har", "files of recorded traffic: opening, redacting, cutting, merging, exporting", journal.README},
 		{"speed", "budgets", "performance budgets and measured figures", session.Budgets},
 	}
 }

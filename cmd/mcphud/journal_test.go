@@ -5,10 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/journal"
 )
 
 // A part of a file is a file, private, and opens; a HAR made of it opens as the same calls.
@@ -173,5 +176,72 @@ func TestJournalExportForOthers(t *testing.T) {
 	out := mcphud(t, "journal", "export", name, "--format", "otlp").ok(t)
 	if err := json.Unmarshal([]byte(out), &spans); err != nil || len(spans.ResourceSpans) != 1 || len(spans.ResourceSpans[0].ScopeSpans[0].Spans) != 4 {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// Every command that the manual shows works as it stands there, in its order.
+func TestJournalReadmeCommands(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for file, from := range map[string]string{"session.jsonl": recorded(t), "client.jsonl": recorded(t), "browser.har": "../../session/journal/importer/testdata/browser.har"} {
+		write(t, filepath.Join(dir, file), contents(from))
+	}
+	n := 0
+	for line := range strings.Lines(journal.README) {
+		args, ok := strings.CutPrefix(strings.TrimSpace(line), "$ mcphud ")
+		if !ok {
+			continue
+		}
+		n++
+		words := shellWord.FindAllString(args, -1)
+		for i, w := range words {
+			words[i] = strings.Trim(w, "'")
+		}
+		cmd := command(t, words...)
+		cmd.Dir = dir
+		out := finish(t, cmd).ok(t)
+		if i := slices.Index(words, "-o"); i >= 0 {
+			out = contents(filepath.Join(dir, words[i+1]))
+		}
+		if out == "" && !strings.Contains(args, "status:error") {
+			t.Errorf("mcphud %s wrote nothing", args)
+		}
+	}
+	if n < 7 {
+		t.Errorf("%d commands were found", n)
+	}
+}
+
+// The manual describes each member of a line.
+func TestJournalReadmeMembers(t *testing.T) {
+	t.Parallel()
+	e := journal.Entry{
+		Seq: 2, Time: time.Now(), Server: "s", Conn: 1, Dir: journal.In, Kind: journal.Response, Method: "m", ID: "1", Tool: "t", Peer: 1,
+		Took: time.Second, Status: journal.OK, Note: "n", Hop: "router", Trace: strings.Repeat("a", 32), Size: 1,
+	}
+	at := 0
+	check := func(line []byte) {
+		var members map[string]any
+		if err := json.Unmarshal(line, &members); err != nil {
+			t.Fatal(err)
+		}
+		for name := range members {
+			if !strings.Contains(journal.README, "\n| `"+name+"` | ") {
+				t.Errorf("the manual lacks %s", name)
+			}
+		}
+		at += len(members)
+	}
+	check(journal.AppendLine(nil, e, []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)))
+	e.Kind = journal.Bad
+	check(journal.AppendLine(nil, e, []byte("text")))
+	check(journal.AppendLine(nil, e, []byte("\xff")))
+	if at != 3*17 {
+		t.Errorf("%d members: is one not in the lines of this test?", at)
+	}
+	for k := journal.Request; k <= journal.Span; k++ {
+		if !strings.Contains(journal.README, "`"+k.String()+"`") {
+			t.Errorf("the manual lacks the kind %s", k)
+		}
 	}
 }
