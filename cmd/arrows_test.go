@@ -52,6 +52,7 @@ var arrows = map[string]string{
 	"session/journal/redact":   "journal jsonrpc mask",
 	"session/journal/importer": "journal journal/har jsonrpc mask sse text",
 	"session/journal/filter":   "journal text",
+	"session/journal/stats":    "journal journal/filter",
 	"session/journal/trace":    "journal jsonrpc mask text",
 	"session/jsonrpc":          "",
 	"session/limit":            "jsonrpc",
@@ -83,7 +84,7 @@ var arrows = map[string]string{
 	"tui/safe":                 "session/text",
 	"tui/tuitest":              "session session/config session/mcpgo session/transport tui",
 	"tui/widget":               "session/text themes tui/paint tui/safe",
-	"views":                    "session session/again session/atomicfile session/auth session/auth/browser session/calls session/chat session/compare session/config session/consent session/failure session/history session/inputs session/journal session/journal/expert session/journal/filter session/journal/trace session/jsonrpc session/mask session/offer session/pending session/persona session/rpc session/schema session/secret session/skills session/tasks session/text session/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
+	"views":                    "session session/again session/atomicfile session/auth session/auth/browser session/calls session/chat session/compare session/config session/consent session/failure session/history session/inputs session/journal session/journal/expert session/journal/filter session/journal/stats session/journal/trace session/jsonrpc session/mask session/offer session/pending session/persona session/rpc session/schema session/secret session/skills session/tasks session/text session/toolset tui tui/form tui/paint tui/safe tui/widget views/pane views/shell",
 	"views/pane":               "session session/again session/auth session/compare session/config session/diagnosis session/failure session/journal session/journal/filter session/jsonrpc session/mask session/offer session/pending session/rpc session/schema session/skills session/text tui tui/paint tui/safe tui/widget views/shell",
 	"views/shell":              "session session/config session/journal session/mask tui/safe",
 }

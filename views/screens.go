@@ -80,6 +80,7 @@ func All(d Deps) []tui.View {
 		newInstructions(),
 		newHistory(d.History),
 		newTrace(),
+		newTimeline(nil),
 		newStack(d.Stack),
 		newLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
 		newResend(Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),
@@ -103,7 +104,7 @@ type Foreign struct {
 func Watch(f Foreign) []tui.View {
 	t, l := newTraffic(), newLogs()
 	t.foreign, l.foreign = &f, true
-	return []tui.View{t, l, newResend(f.Targets), newEditor(), newExperts(f.Over), newTrace()}
+	return []tui.View{t, l, newResend(f.Targets), newEditor(), newExperts(f.Over), newTrace(), newTimeline(&f)}
 }
 
 // stackUnder is the columns below which a form is above its result: beside it both would be cut.

@@ -49,6 +49,10 @@ func (v *traffic) Actions() []tui.Action {
 		},
 		pane.HopsAction("traffic", "list", func(*tui.Ctx) uint64 { return v.Feed.Selected() }),
 		{
+			ID: "traffic.timeline", Keys: []string{"L"}, Title: "timeline", Group: "Traffic", Help: "Show the calls in time, a lane for each server, and the numbers of each tool.",
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("timeline", v.Feed.Selected()) },
+		},
+		{
 			ID: "traffic.next", Keys: []string{"}"}, Title: "next of the conversation", Group: "Traffic", Pane: "list",
 			Help:     "Go to the next row with the same method and target on the same connection.",
 			Disabled: v.Nothing, Run: func(c *tui.Ctx) tea.Cmd { return v.conversation(c, false) },

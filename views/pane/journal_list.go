@@ -15,6 +15,8 @@ type JournalList struct {
 	Doc   Document
 	seen  previews
 	shown shown
+	// ranged is the condition in the filter that another screen put there.
+	ranged string
 	// Open is what enter does instead of going to the detail pane; nil, or yielding nil, goes there.
 	Open func(*tui.Ctx) tea.Cmd
 	// Source is what the detail pane shows of an entry; its read is filled in.
@@ -91,10 +93,15 @@ func (v *JournalList) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		return cmd, true
 	case tui.Navigate:
 		cmd := v.Feed.catchUp(c)
-		if seq, ok := m.Arg.(uint64); ok {
-			v.Feed.Jump(seq)
+		switch arg := m.Arg.(type) {
+		case uint64:
+			v.Feed.Jump(arg)
+		case Filtered:
+			cmd = tea.Batch(cmd, v.Filter(c, string(arg)))
 		}
 		return tea.Batch(cmd, v.Load(c)), true
+	case Range:
+		return v.narrow(c, m), true
 	case tui.FilterChanged:
 		if c.Focus != v.Doc.pane {
 			return tea.Batch(v.Feed.setFilter(c, m.Text), v.Load(c)), true

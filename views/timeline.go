@@ -1,0 +1,487 @@
+package views
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/filter"
+	"github.com/mcphud/mcphud/session/journal/stats"
+	"github.com/mcphud/mcphud/tui"
+	"github.com/mcphud/mcphud/tui/widget"
+	"github.com/mcphud/mcphud/views/pane"
+)
+
+// timeline shows the calls of all servers in time, a lane for each, and the numbers of each method and tool. Navigate's Arg may be
+// the Seq (uint64) of a request to go to.
+type timeline struct {
+	foreign *Foreign // whose calls they are; nil for those of the sessions
+	j       *journal.Journal
+	counted
+	busy bool // a count runs beside the event loop
+	run  int  // of counts
+
+	mode     follow
+	from, to int64  // the window, in Unix nanoseconds
+	lane     int    // under the cursor
+	call     uint64 // the request under the cursor, 0 before there is one
+	columns  int    // of the lanes, as they were drawn last
+	label    int    // cells of their names
+	top      int    // first lane drawn
+	drawn    []drawnLane
+	mark     int64    // where a range begins that has no end yet, 0 if none
+	brush    [2]int64 // the range that everything is narrowed to; none if both are 0
+
+	table  widget.Table
+	rows   []*stats.Row
+	order  stats.Order
+	sorted uint64 // rev at which rows were sorted
+	rev    uint64
+}
+
+// counted is what was counted of a journal.
+type counted struct {
+	lanes   *stats.Lanes
+	numbers *stats.Numbers // within the range
+	run     int
+}
+
+// follow is what the window does while calls arrive.
+type follow uint8
+
+const (
+	fit   follow = iota // it shows all there is
+	tail                // it stays at the end
+	still               // it stays where it is
+)
+
+func newTimeline(f *Foreign) *timeline {
+	return &timeline{foreign: f, counted: counted{lanes: &stats.Lanes{}, numbers: &stats.Numbers{}}}
+}
+
+func (v *timeline) Info() tui.Info {
+	return tui.Info{
+		ID: "timeline", Title: "Timeline", Aliases: []string{"lanes", "numbers", "stats"}, Hidden: true, NoRail: true, AllServers: true, Split: 60, StackUnder: 1 << 20,
+		Panes: []tui.PaneSpec{{ID: "lanes", Title: "Timeline"}, {ID: "numbers", Title: "Numbers"}},
+	}
+}
+
+func (v *timeline) Actions() []tui.Action {
+	lanes := func(id, key, title, help string, hint int, run func(*tui.Ctx) tea.Cmd) tui.Action {
+		return tui.Action{ID: "timeline." + id, Keys: []string{key}, Title: title, Group: "Timeline", Pane: "lanes", Help: help, Hint: hint, Disabled: v.none, Run: run}
+	}
+	plus := lanes("in", "+", "zoom in", "Show half as much time, around the call under the cursor.", 3, func(*tui.Ctx) tea.Cmd { v.zoom(0.5); return nil })
+	plus.Keys = append(plus.Keys, "i")
+	return []tui.Action{
+		lanes("open", "enter", "frames", "Show the frames of the call under the cursor.", 1, func(c *tui.Ctx) tea.Cmd {
+			if v.call == 0 {
+				return nil
+			}
+			return c.Navigate("traffic", pane.FramesOf(v.call))
+		}),
+		lanes("range", "space", "range", "Begin a range at the call under the cursor, or end it there: traffic, logs and numbers show that time only.", 2, v.space),
+		plus,
+		lanes("out", "-", "zoom out", "Show twice as much time.", 4, func(*tui.Ctx) tea.Cmd { v.zoom(2); return nil }),
+		lanes("fit", "0", "all", "Show the whole time, also while more calls arrive.", 5, func(*tui.Ctx) tea.Cmd { v.mode = fit; v.changed(); return nil }),
+		lanes("follow", "f", "follow", "Stay at the newest calls without showing more time.", 6, func(*tui.Ctx) tea.Cmd { v.mode = tail; v.changed(); return nil }),
+		lanes("earlier", ",", "earlier", "Move the window half its width towards the past.", 0, func(*tui.Ctx) tea.Cmd { v.pan(-0.5); return nil }),
+		lanes("later", ".", "later", "Move the window half its width towards the present.", 0, func(*tui.Ctx) tea.Cmd { v.pan(0.5); return nil }),
+		{
+			ID: "timeline.clear", Keys: []string{"esc"}, Title: "all the time", Group: "Timeline", Hint: 7, Hinted: func(*tui.Ctx) bool { return v.ranged() },
+			Help: "Take the range away, here and on the other screens.",
+			Disabled: func(*tui.Ctx) string {
+				if !v.ranged() {
+					return "there is no range"
+				}
+				return ""
+			},
+			Run: v.clear,
+		},
+		{
+			ID: "timeline.sort", Keys: []string{"s"}, Title: "sort", Group: "Numbers", Pane: "numbers", Hint: 2, Help: "Sort the numbers by the next column.",
+			Run: func(*tui.Ctx) tea.Cmd {
+				v.order = (v.order + 1) % stats.NumOrders
+				v.changed()
+				return nil
+			},
+		},
+		{
+			ID: "timeline.calls", Keys: []string{"enter"}, Title: "its traffic", Group: "Numbers", Pane: "numbers", Hint: 1,
+			Help: "List the frames of this method and tool.",
+			Disabled: func(*tui.Ctx) string {
+				if v.row() == nil {
+					return "nothing is selected"
+				}
+				return ""
+			},
+			Run: func(c *tui.Ctx) tea.Cmd { return c.Navigate("traffic", pane.Filtered(v.condition(v.row()))) },
+		},
+	}
+}
+
+func (v *timeline) none(*tui.Ctx) string {
+	if len(v.lanes.All()) == 0 {
+		return "there are no calls"
+	}
+	return ""
+}
+
+func (v *timeline) ranged() bool { return v.mark != 0 || v.brush != [2]int64{} }
+
+// changed makes everything be drawn again.
+func (v *timeline) changed() { v.rev++ }
+
+func (v *timeline) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
+	switch m := msg.(type) {
+	case tui.SessionChanged:
+		if c.View != "timeline" {
+			return nil, false
+		}
+		return v.take(c), true
+	case tui.Navigate:
+		cmd := v.take(c)
+		if seq, ok := m.Arg.(uint64); ok {
+			v.show(seq)
+		}
+		return cmd, true
+	case tui.OpDone:
+		v.busy = false
+		if got, ok := m.Value.(counted); ok && m.Err == nil && got.run == v.run {
+			v.counted = got
+			v.counted.run = 0
+			v.changed()
+		}
+		return v.take(c), true
+	case tui.PaneMouse:
+		if m.Pane == "numbers" {
+			if pane.MouseTo(m, v.table.Mouse) == widget.HitOpen && v.row() != nil {
+				return c.Navigate("traffic", pane.Filtered(v.condition(v.row()))), true
+			}
+			v.changed()
+			return nil, true
+		}
+		return v.mouse(c, m), true
+	case tea.KeyPressMsg:
+		if isBack(msg) {
+			return c.Back(), true
+		}
+		if c.Focus == "numbers" {
+			v.changed()
+			return nil, v.table.Key(m.String())
+		}
+		return nil, v.key(m.String())
+	}
+	return nil, false
+}
+
+// slowCount is the number of entries from which on they are counted beside the event loop.
+const slowCount = 20_000
+
+// take takes in what was appended.
+func (v *timeline) take(c *tui.Ctx) tea.Cmd {
+	j := c.Sessions.Journal()
+	if j == nil || v.busy {
+		return nil
+	}
+	if j != v.j {
+		v.j, v.counted = j, counted{&stats.Lanes{}, &stats.Numbers{Only: v.numbers.Only}, 0}
+		v.changed()
+	}
+	if last := j.First() + uint64(j.Len()) - 1; last > min(v.lanes.Seen(), v.numbers.Seen())+slowCount {
+		return v.count(c)
+	}
+	was := v.lanes.Seen()
+	v.lanes.Update(context.Background(), j)
+	v.numbers.Update(context.Background(), j)
+	if v.lanes.Seen() != was {
+		v.changed()
+	}
+	if v.call == 0 {
+		v.last()
+	}
+	return nil
+}
+
+// count counts all from the beginning, beside the event loop; what was counted before is shown meanwhile.
+func (v *timeline) count(c *tui.Ctx) tea.Cmd {
+	v.busy = true
+	v.run++
+	j, got := v.j, counted{&stats.Lanes{}, &stats.Numbers{Only: v.numbers.Only}, v.run}
+	cmd, _ := c.Replace("timeline", "count", "count calls", func(ctx context.Context) (any, error) {
+		got.lanes.Update(ctx, j)
+		got.numbers.Update(ctx, j)
+		return got, ctx.Err()
+	})
+	return cmd
+}
+
+// condition is the filter that finds the frames of a row, within the range.
+func (v *timeline) condition(r *stats.Row) string {
+	out := filter.Term("method", r.Method)
+	if r.Method == "" { // of all that had no row of their own
+		return v.expr()
+	}
+	if r.Tool != "" {
+		out = filter.Term("tool", r.Tool) + " " + out
+	}
+	if len(v.lanes.All()) > 1 {
+		out += " " + filter.Term("server", r.Server)
+	}
+	if e := v.expr(); e != "" {
+		out += " " + e
+	}
+	return out
+}
+
+// expr is the range as a condition, "" without one.
+func (v *timeline) expr() string {
+	if v.brush == [2]int64{} {
+		return ""
+	}
+	const day, clock = "2006-01-02", "15:04:05.000"
+	first, last := v.lanes.Range()
+	at := func(ns int64, layout string) string { return time.Unix(0, ns).Format(layout) }
+	from, to := clock, clock
+	switch {
+	case at(first, day) == at(last, day):
+	case at(v.brush[0], day) == at(v.brush[1], day):
+		from = day + "T" + clock
+	default:
+		from, to = day+"T"+clock, day+"T"+clock
+	}
+	return "at:" + at(v.brush[0], from) + ".." + at(v.brush[1], to)
+}
+
+// space begins a range, or ends it and narrows everything to it.
+func (v *timeline) space(c *tui.Ctx) tea.Cmd {
+	q := v.selected()
+	if q == nil {
+		return nil
+	}
+	end := q.End
+	if q.State == stats.Running {
+		_, end = v.lanes.Range()
+	}
+	v.changed()
+	if v.mark == 0 {
+		v.mark = q.Start
+		return c.Toast(tui.Note, "the range begins here: move to its other end and press space again")
+	}
+	from, to := min(v.mark, q.Start), max(v.mark, end)
+	v.mark, v.brush = 0, [2]int64{from, max(to, from)}
+	return v.narrow(c)
+}
+
+func (v *timeline) clear(c *tui.Ctx) tea.Cmd {
+	had := v.brush != [2]int64{}
+	v.mark, v.brush = 0, [2]int64{}
+	v.changed()
+	if !had {
+		return nil
+	}
+	return v.narrow(c)
+}
+
+// narrow makes the range that of the numbers, and of all other screens.
+func (v *timeline) narrow(c *tui.Ctx) tea.Cmd {
+	expr := v.expr()
+	only, err := filter.Parse(expr)
+	if err != nil { // cannot happen: it is made above
+		return c.Toast(tui.Failure, err.Error())
+	}
+	v.numbers = &stats.Numbers{Only: only}
+	v.busy = false
+	return tea.Batch(func() tea.Msg { return pane.Range(expr) }, v.count(c))
+}
+
+// selected is the call under the cursor.
+func (v *timeline) selected() *stats.Call {
+	all := v.lanes.All()
+	if v.lane >= len(all) {
+		return nil
+	}
+	if i, ok := index(all[v.lane], v.call); ok {
+		return &all[v.lane].Calls[i]
+	}
+	return nil
+}
+
+// index is where the call of a request is, or would be.
+func index(l *stats.Lane, seq uint64) (int, bool) {
+	return slices.BinarySearchFunc(l.Calls, seq, func(c stats.Call, seq uint64) int {
+		switch {
+		case c.Seq < seq:
+			return -1
+		case c.Seq > seq:
+			return 1
+		}
+		return 0
+	})
+}
+
+// show puts the cursor on the call of a request, and it into the window.
+func (v *timeline) show(seq uint64) {
+	if e, ok := v.j.Get(seq); ok && e.Root != 0 {
+		seq = e.Root
+	}
+	for i, l := range v.lanes.All() {
+		if k, ok := index(l, seq); ok {
+			v.lane = i
+			v.put(&l.Calls[k])
+			return
+		}
+	}
+}
+
+// last puts the cursor on the newest call.
+func (v *timeline) last() {
+	for i, l := range v.lanes.All() {
+		if n := len(l.Calls); n > 0 && l.Calls[n-1].Seq > v.call {
+			v.lane, v.call = i, l.Calls[n-1].Seq
+			v.changed()
+		}
+	}
+}
+
+// put moves the cursor to a call, and the window so that it is seen.
+func (v *timeline) put(c *stats.Call) {
+	v.call = c.Seq
+	v.changed()
+	if w := v.window(); c.Start < w.From || c.Start > w.To {
+		span := w.To - w.From
+		v.mode, v.from = still, c.Start-span/2
+		v.to = v.from + span
+	}
+}
+
+// window is the part of the time that is shown.
+func (v *timeline) window() stats.Window {
+	from, to := v.lanes.Range()
+	now := to
+	if !v.over() {
+		now = max(to, min(time.Now().UnixNano(), to+int64(time.Minute)))
+	}
+	w := stats.Window{From: from, To: to, Columns: max(v.columns, 1), Now: now}
+	switch span := v.to - v.from; v.mode {
+	case fit:
+		w.To += max((to-from)/50, int64(time.Millisecond)) // what ends last has an end
+	case tail:
+		w.To = to + span/50
+		w.From = w.To - max(span, 1)
+	case still:
+		w.From, w.To = v.from, v.to
+	}
+	v.from, v.to = w.From, w.To
+	return w
+}
+
+// over is whether nothing comes any more.
+func (v *timeline) over() bool { return v.foreign != nil && v.foreign.Over != nil && v.foreign.Over() }
+
+// zoom shows so many times the time, around the call under the cursor, or the middle.
+func (v *timeline) zoom(by float64) {
+	w := v.window()
+	span := float64(w.To - w.From)
+	at := w.From + int64(span/2)
+	if q := v.selected(); q != nil && q.Start >= w.From && q.Start <= w.To {
+		at = q.Start
+	}
+	first, last := v.lanes.Range()
+	most := 2 * math.Max(float64(last-first), 1e6)
+	next := math.Min(math.Max(span*by, 1e3*float64(w.Columns)/100), most)
+	share := float64(at-w.From) / math.Max(span, 1)
+	v.mode, v.from = still, at-int64(next*share)
+	v.to = v.from + int64(next)
+	v.changed()
+}
+
+// pan moves the window by a share of its width.
+func (v *timeline) pan(by float64) {
+	w := v.window()
+	d := int64(float64(w.To-w.From) * by)
+	first, last := v.lanes.Range()
+	d = min(max(d, first-w.To), last-w.From)
+	v.mode, v.from, v.to = still, w.From+d, w.To+d
+	v.changed()
+}
+
+// key moves the cursor.
+func (v *timeline) key(k string) bool {
+	all := v.lanes.All()
+	if len(all) == 0 {
+		return false
+	}
+	l := all[min(v.lane, len(all)-1)]
+	i, _ := index(l, v.call)
+	switch k {
+	case "left", "h":
+		v.step(l, i, -1)
+	case "right", "l":
+		v.step(l, i, 1)
+	case "up", "k":
+		v.toLane(v.lane-1, i)
+	case "down", "j":
+		v.toLane(v.lane+1, i)
+	case "home", "g":
+		v.put(&l.Calls[0])
+	case "end", "G":
+		v.put(&l.Calls[len(l.Calls)-1])
+	default:
+		return false
+	}
+	return true
+}
+
+// step goes to the next call, or the one before; where a column stands for many, to one of another column.
+func (v *timeline) step(l *stats.Lane, i, by int) {
+	const most = 200_000 // calls that are passed over
+	w := v.window()
+	w.Columns = max(v.columns, 1)
+	dense := false
+	for _, d := range v.drawn {
+		dense = dense || d.view.Lane == l && d.view.Bins != nil
+	}
+	at := w.Column(l.Calls[min(i, len(l.Calls)-1)].Start)
+	for n := 0; n < most; n++ {
+		if i += by; i < 0 || i >= len(l.Calls) {
+			return
+		}
+		if !dense || w.Column(l.Calls[i].Start) != at {
+			break
+		}
+	}
+	v.put(&l.Calls[i])
+}
+
+// toLane goes to the call of another lane that began next to the one under the cursor.
+func (v *timeline) toLane(lane, i int) {
+	all := v.lanes.All()
+	if lane < 0 || lane >= len(all) || len(all[lane].Calls) == 0 {
+		return
+	}
+	at := int64(0)
+	if from := all[v.lane].Calls; i < len(from) {
+		at = from[i].Start
+	}
+	v.toLaneAt(lane, at)
+}
+
+// toLaneAt goes to the call of a lane that began next to a time.
+func (v *timeline) toLaneAt(lane int, at int64) {
+	l := v.lanes.All()[lane]
+	k, _ := slices.BinarySearchFunc(l.Calls, at, func(c stats.Call, at int64) int {
+		if c.Start < at {
+			return -1
+		}
+		return 1
+	})
+	if k == len(l.Calls) || k > 0 && at-l.Calls[k-1].Start <= l.Calls[k].Start-at {
+		k--
+	}
+	v.lane = lane
+	v.put(&l.Calls[k])
+}
