@@ -97,7 +97,8 @@ var (
 		"proxy":    "proxy/flow proxy/routes proxy/sessions proxy/socket",
 	}
 	cousins = map[string]string{
-		"proxy/tap/wrap": "proxy/tap", // the producer of what tap shows
+		"proxy/tap/wrap":    "proxy/tap",      // the producer of what tap shows
+		"proxy/tap/running": "proxy/tap/wrap", // how a command line is named
 	}
 )
 

@@ -89,9 +89,10 @@ func (a *app) command() *cobra.Command {
 	grouped(root.Flags(), groupClient, "model-url", "model")
 	agent, router, up, tap, config, demo, status := a.agentCommand(), a.routerCommand(), a.upCommand(), a.tapCommand(), a.configCommand(), a.demoCommand(), a.statusCommand()
 	open, explain, journal := a.openCommand(), a.expertCommand(), a.journalCommand()
+	ps := a.psCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.skillsCommand(), a.tasksCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.historyCommand(), a.runCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, open, explain, journal, a.conformanceCommand(),
+		a.pingCommand(), a.rawCommand(), a.historyCommand(), a.runCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, ps, open, explain, journal, a.conformanceCommand(),
 	)
 	help, version := a.helpCommand(), a.versionCommand()
 	root.SetHelpCommand(help)
@@ -103,6 +104,7 @@ func (a *app) command() *cobra.Command {
 		hideInherited(server)
 	}
 	hideInherited(tap, "journal", "linear")
+	hideInherited(ps)
 	for _, sub := range tap.Commands() {
 		hideInherited(sub)
 	}
