@@ -55,11 +55,12 @@ type resend struct {
 	op     uint64               // that runs, 0 if none does
 	what   string               // what it does
 	err    error                // why it was not sent
+	chosen map[string]target    // for what others sent to a server, by its name
 }
 
 func newResend(t Targets) *resend {
 	t.Consent = cmp.Or(t.Consent, &consent.Policy{})
-	return &resend{Versus: pane.NewVersus("again", "before", "after"), Targets: t}
+	return &resend{Versus: pane.NewVersus("again", "before", "after"), Targets: t, chosen: map[string]target{}}
 }
 
 func (v *resend) Info() tui.Info {
@@ -179,7 +180,7 @@ func (v *resend) stop(c *tui.Ctx) {
 func (v *resend) side(c *tui.Ctx, name string, a, beside *again.Answer) pane.Side {
 	s := pane.Side{Value: a.Shown()}
 	about := []string{name + ": " + safe.Line(cmp.Or(c.ServerTitle(a.Server), a.Server, "?"), 60)}
-	if v.before.Version != v.after.Version && a.Version != "" {
+	if v.after != nil && v.before.Version != v.after.Version && v.before.Version != again.Legacy && a.Version != "" {
 		about = append(about, safe.Line(a.Version, 20))
 	}
 	if at := a.At.Local(); time.Since(at) > 20*time.Hour {
@@ -273,7 +274,7 @@ func but(changed []compare.Difference) string {
 }
 
 func (v *resend) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
-	if p.ID == "before" && v.Shown() || p.ID == "after" && v.op == 0 && v.err == nil && v.Shown() {
+	if v.Shown() && (p.ID == "before" || v.op == 0 && v.err == nil && v.after != nil) {
 		return v.Versus.Draw(c, p)
 	}
 	p.Title, p.Badge, p.Foot, p.Scroll, p.Selected = map[string]string{"before": "Before", "after": "After"}[p.ID], "", "", tui.Scroll{}, 0

@@ -152,6 +152,8 @@ func (v *resend) adopt(c *tui.Ctx, r openedRequest) {
 		if r.before.Version == again.Legacy && s.Status().Era == session.Legacy {
 			v.before.Version = s.Status().Version
 		}
+	} else if !ok || v.sessions(c) != c.Sessions {
+		v.to = v.chosen[r.req.Server]
 	}
 }
 
@@ -162,9 +164,17 @@ func (v *resend) opened(c *tui.Ctx, r openedRequest) tea.Cmd {
 		v.after, v.how = &r.after, "the call before asked for the same"+but(r.asked)
 		return v.present(c)
 	case r.of.Choose || v.to.s == nil:
-		return v.choose(c)
+		return tea.Batch(v.recorded(c), v.choose(c))
 	}
-	return v.send(c, v.to)
+	return tea.Batch(v.recorded(c), v.send(c, v.to))
+}
+
+// recorded shows the answer that there is, until there is another one.
+func (v *resend) recorded(c *tui.Ctx) tea.Cmd {
+	if v.before.Frame == nil {
+		return nil
+	}
+	return v.Versus.Show(c, [2]pane.Side{v.side(c, "Before", &v.before, nil)}, compare.Result{})
 }
 
 // prepared says that a server is ready to be sent the request.
@@ -175,7 +185,7 @@ func (v *resend) send(c *tui.Ctx, to target) tea.Cmd {
 	if to.s == nil {
 		return v.choose(c)
 	}
-	v.to = to
+	v.to, v.chosen[v.req.Server] = to, to
 	known := v.req.Tool() == "" || to.s.Listing(offer.Tools).Loaded
 	if to.s.Status().State == session.Connected && known {
 		return v.agreed(c, to)

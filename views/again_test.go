@@ -155,6 +155,7 @@ func TestSendWhatOthersSaid(t *testing.T) {
 		}
 		app.Press("s").Overlay("Send to").Has("north (as before)")
 		app.Press("esc").NoOverlay().Press("q").View("traffic")
+		app.Press("r").View("again").Pane("after").Has("After: north") // it was chosen already
 	})
 }
 

@@ -364,7 +364,7 @@ func (a *app) historyDiff(ctx context.Context, h *history.History, own []string)
 			return usageError(fmt.Sprintf("the result of call %d is not kept", c.ID), "compare calls whose results are")
 		}
 	}
-	r := compare.Values(bodies[0], bodies[1], compare.Options{})
+	r := compare.Values(bodies[0], bodies[1], compare.Options{Before: before.At.Time, After: after.At.Time})
 	out := comparedCalls{before.ID, after.ID, r.Same(), r.Differences, r.More}
 	if out.Differences == nil {
 		out.Differences = []compare.Difference{}

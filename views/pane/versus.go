@@ -244,7 +244,7 @@ func (v *Versus) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 
 // verdictLines are above the first side.
 func (v *Versus) verdictLines(c *tui.Ctx, i int) []string {
-	if i == 1 {
+	if i == 1 || v.Sides[1].Title == "" {
 		return nil
 	}
 	st := c.Theme.OK
