@@ -161,24 +161,31 @@ func (v *experts) arrange(c *tui.Ctx) tea.Cmd {
 		}
 	}
 	v.rows = v.rows[:0]
-	to := -1
+	to, found := -1, false // where the cursor goes
+	wanted := func(*expert.Finding) bool { return false }
+	if v.want != 0 {
+		j := c.Sessions.Journal()
+		root := func(seq uint64) uint64 { e, _ := j.Get(seq); return e.Root }
+		exchange := root(v.want)
+		wanted = func(f *expert.Finding) bool { return f.Seq == v.want || exchange != 0 && root(f.Seq) == exchange }
+	}
 	for i := range v.report.Groups {
 		g := &v.report.Groups[i]
 		if g.Rule == rule && to < 0 {
 			to = len(v.rows)
 		}
 		v.rows = append(v.rows, expertRow{i, -1})
-		if !v.unfolded(g) && !slices.ContainsFunc(g.Findings, func(f expert.Finding) bool { return v.want != 0 && f.Seq == v.want }) {
+		if !v.unfolded(g) && !slices.ContainsFunc(g.Findings, func(f expert.Finding) bool { return wanted(&f) }) {
 			continue
 		}
 		for k, f := range g.Findings {
-			if v.want != 0 && f.Seq == v.want || v.want == 0 && f.Rule == rule && f.Seq == was.Seq {
-				to = len(v.rows)
+			if hit := wanted(&f); hit && !found || v.want == 0 && f.Rule == rule && f.Seq == was.Seq {
+				to, found = len(v.rows), found || hit
 			}
 			v.rows = append(v.rows, expertRow{i, k})
 		}
 	}
-	if len(v.rows) > 0 {
+	if len(v.rows) > 0 && !v.busy {
 		v.want = 0
 	}
 	rows := expertRows{v, c}
@@ -258,7 +265,8 @@ func (v *experts) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 	switch m := msg.(type) {
 	case tui.Navigate:
 		v.want, _ = m.Arg.(uint64)
-		return tea.Batch(v.arrange(c), v.check(c)), true
+		check := v.check(c) // what it finds may be what is wanted
+		return tea.Batch(check, v.arrange(c)), true
 	case tui.SessionChanged, recheck:
 		if c.View != v.View {
 			return nil, true

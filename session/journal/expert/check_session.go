@@ -346,7 +346,7 @@ func checkPing(f *frame) string {
 
 func checkToken(f *frame) string {
 	token := string(jsonrpc.Get(f.env.Params, "progressToken"))
-	if f.Method != "notifications/progress" || token == "" {
+	if f.Method != "notifications/progress" || token == "" || len(token) > maxToken {
 		return ""
 	}
 	s := &f.c.sides[other(f.Dir)]

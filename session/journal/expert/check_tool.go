@@ -150,7 +150,7 @@ func checkArguments(f *frame) string {
 	if args == nil {
 		args = []byte("{}")
 	}
-	return t.arguments(args)
+	return f.c.server.arguments(t, args)
 }
 
 // final is whether a result of a tool is its last one, and not a failure.
@@ -167,7 +167,7 @@ func checkStructured(f *frame) string {
 	if t == nil || len(t.output) == 0 || value == nil {
 		return ""
 	}
-	return t.structured(value)
+	return f.c.server.structured(t, value)
 }
 
 func checkStructuredMissing(f *frame) string {

@@ -31,6 +31,7 @@ type Checker struct {
 	conns     map[connKey]*conn
 	servers   map[string]*server
 	defs      definitions
+	schemas   int         // bytes of the schemas of all tools
 	rules     [16][]*Rule // by bit of when
 	Frames    int         // messages that were checked
 	Unchecked int         // of these, how many were not validated: too large, or no budget left
@@ -167,6 +168,7 @@ func (ck *Checker) conn(e *journal.Entry) *conn {
 		if s == nil {
 			if len(ck.servers) >= maxServers {
 				clear(ck.servers)
+				ck.schemas = 0
 			}
 			s = &server{tools: map[string]*tool{}}
 			ck.servers[name] = s

@@ -28,7 +28,7 @@ func (ck *Checker) http(f *frame) {
 		return
 	}
 	p := &post{seq: f.Seq, head: f.head}
-	if len(c.posts) >= maxRecent {
+	if len(c.posts) >= maxPosts {
 		clear(c.posts)
 	}
 	c.posts[f.Seq] = p

@@ -8,14 +8,14 @@ import (
 	"github.com/mcphud/mcphud/session/journal"
 )
 
-// maxKept is how many findings of one rule are kept; all are counted.
-const maxKept = 500
+// maxListed is how many findings of one rule are kept; all are counted.
+const maxListed = 500
 
 // Group is what was found by one rule.
 type Group struct {
 	Rule     *Rule
 	Count    int
-	Findings []Finding // the first of them, see maxKept
+	Findings []Finding // the first of them, see maxListed
 }
 
 // Report is what was found so far.
@@ -59,7 +59,7 @@ func NewList() *List {
 			g = &Group{Rule: f.Rule}
 			l.kept[f.Rule] = g
 		}
-		if g.Count++; len(g.Findings) < maxKept {
+		if g.Count++; len(g.Findings) < maxListed {
 			g.Findings = append(g.Findings, f)
 		}
 	})

@@ -3,7 +3,6 @@ package expert
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
@@ -56,8 +55,8 @@ func (ck *Checker) request(f *frame) {
 	meta := jsonrpc.Get(f.env.Params, "_meta")
 	q := &request{
 		seq: f.Seq, id: f.ID, method: f.Method, target: f.Tool, rev: c.rev,
-		token: string(jsonrpc.Get(meta, "progressToken")),
-		paged: strings.HasSuffix(f.Method, "/list") && f.Method != "roots/list",
+		token: tokenOf(meta),
+		paged: paged(f.Method),
 		task:  jsonrpc.Get(f.env.Params, "task") != nil,
 	}
 	if raw := jsonrpc.Get(f.env.Params, "cursor"); q.paged && raw != nil {
@@ -72,11 +71,14 @@ func (ck *Checker) request(f *frame) {
 		q.rev = known(text(f.env.Params, "protocolVersion"))
 	case version != "":
 		q.rev, q.modern = known(version), version >= revModern
-		q.level, q.caps = text(meta, metaLevel), small(jsonrpc.Get(meta, metaCapabilities))
+		if level := text(meta, metaLevel); slices.Contains(levels, level) {
+			q.level = level
+		}
+		q.caps = c.same(jsonrpc.Get(meta, metaCapabilities))
 		q.bare = q.modern && jsonrpc.Get(meta, metaCapabilities) == nil
 	case f.Dir == journal.Out && !c.settled && f.whole && (c.modern || c.rev == revModern || f.Method == "server/discover" || f.Method == "subscriptions/listen"):
 		q.rev, q.modern, q.bare = revModern, true, true
-		q.caps = small(jsonrpc.Get(meta, metaCapabilities))
+		q.caps = c.same(jsonrpc.Get(meta, metaCapabilities))
 	}
 	f.req, f.rev, f.modern = q, q.rev, q.modern
 	ck.run(f, onRequest)
@@ -98,6 +100,37 @@ func (ck *Checker) request(f *frame) {
 	case f.Method == "resources/subscribe":
 		c.uris.add(hash(jsonrpc.Get(f.env.Params, "uri")), f.Seq)
 	}
+}
+
+// tokenOf is the progress token in a request's _meta, "" if there is none that is short enough to be remembered.
+func tokenOf(meta []byte) string {
+	raw := jsonrpc.Get(meta, "progressToken")
+	if len(raw) > maxToken {
+		return ""
+	}
+	return string(raw)
+}
+
+const maxToken = 256
+
+// paged is whether a list comes in pages.
+func paged(method string) bool {
+	switch method {
+	case "tools/list", "resources/list", "resources/templates/list", "prompts/list", "tasks/list":
+		return true
+	}
+	return false
+}
+
+// same is a copy of a client's capabilities, which most requests repeat.
+func (c *conn) same(raw []byte) []byte {
+	if len(raw) > maxKept {
+		return nil
+	}
+	if c.latest == nil || !bytes.Equal(c.latest, raw) {
+		c.latest = bytes.Clone(raw)
+	}
+	return c.latest
 }
 
 // small is a copy of what is small enough to be remembered.
@@ -176,7 +209,7 @@ func (ck *Checker) answer(f *frame) {
 		c.caps[journal.In] = small(jsonrpc.Get(result, "capabilities"))
 		c.server.caps = c.caps[journal.In]
 	case "tools/list":
-		c.server.learn(q, result, f.whole)
+		ck.learn(c.server, q, result, f.whole)
 	case "logging/setLevel":
 		c.level = q.wanted
 	}
@@ -214,7 +247,9 @@ func (ck *Checker) sent(f *frame) {
 	}
 	switch m.method {
 	case "tools/call", "resources/read", "prompts/get":
-		m.params = small(f.env.Params)
+		if len(f.env.Params) <= 4*maxKept {
+			m.params = bytes.Clone(f.env.Params)
+		}
 	}
 	if p := c.loose; p != nil {
 		c.loose = nil

@@ -11,13 +11,18 @@ import (
 
 // Bounds on what is remembered. Beyond one of them the oldest is forgotten, and no rule concludes anything from it.
 const (
-	maxConns   = 4_096   // connections
-	maxServers = 1_024   // servers
-	maxPending = 16_384  // requests without an answer, per direction of a connection
-	maxRecent  = 8_192   // ids, tokens and cursors that were used, likewise
-	maxTools   = 10_000  // tools of a server
-	maxSchemas = 8 << 20 // bytes of schemas of a server's tools
-	maxCaps    = 64 << 10
+	maxConns   = 4_096    // connections
+	maxServers = 1_024    // servers
+	maxPending = 16_384   // requests without an answer, per direction of a connection
+	maxRecent  = 8_192    // ids, tokens and cursors that were used, likewise
+	maxTools   = 10_000   // tools of a server
+	maxSchemas = 8 << 20  // bytes of schemas of a server's tools
+	maxAll     = 32 << 20 // bytes of schemas of all servers' tools
+	maxCaps    = 64 << 10 // bytes of the capabilities of a connection
+	maxKept    = 4 << 10  // bytes of anything that is kept for each request
+	maxSaid    = 1_000    // what is reported once
+	maxPosts   = 256      // HTTP requests without a response, per connection
+	maxHead    = 64 << 10 // bytes of an HTTP head
 )
 
 var seed = maphash.MakeSeed()
@@ -56,8 +61,9 @@ func (r *recent) add(h, value uint64) {
 
 // server is what is known of a server over all its connections.
 type server struct {
-	modern   bool   // it answered in the modern era
-	caps     []byte // its capabilities, as of the newest handshake or discovery
+	checked  map[uint64]string // what is wrong with arguments and results that came before, by their hash
+	modern   bool              // it answered in the modern era
+	caps     []byte            // its capabilities, as of the newest handshake or discovery
 	tools    map[string]*tool
 	bytes    int             // of the schemas in tools
 	complete bool            // tools are all that there are
@@ -83,6 +89,7 @@ type conn struct {
 	level   int       // of logging/setLevel, -1 for none
 	caps    [3][]byte // capabilities by the direction of who has them: Out is the client
 	sides   [3]side   // by direction of requests
+	latest  []byte    // clientCapabilities of the newest request of the modern era
 	early   []uint64  // requests before initialize
 	uris    recent    // that the client subscribed to
 	listens map[string]*listen
@@ -169,7 +176,7 @@ func newConn(k connKey, s *server) *conn {
 
 // once is true the first time.
 func (c *conn) once(what string) bool {
-	if c.said[what] {
+	if c.said[what] || len(c.said) >= maxSaid {
 		return false
 	}
 	c.said[what] = true
@@ -178,7 +185,7 @@ func (c *conn) once(what string) bool {
 
 // once is true the first time.
 func (s *server) once(what string) bool {
-	if s.said[what] {
+	if s.said[what] || len(s.said) >= maxSaid {
 		return false
 	}
 	if s.said == nil {
@@ -233,7 +240,7 @@ type head struct {
 }
 
 func parseHead(b []byte) (h head) {
-	first, rest, _ := strings.Cut(string(b), "\n")
+	first, rest, _ := strings.Cut(string(b[:min(len(b), maxHead)]), "\n")
 	words := strings.Fields(first)
 	switch {
 	case len(words) == 0:
@@ -243,19 +250,38 @@ func parseHead(b []byte) (h head) {
 	case number(words[0]) > 0:
 		h.status = number(words[0])
 	case len(words) > 1:
-		h.verb, h.target = words[0], words[1]
+		h.verb, h.target = strings.Clone(words[0]), keep(words[1])
 	}
 	h.fields = map[string]string{}
 	for line := range strings.SplitSeq(rest, "\n") {
-		if name, value, ok := strings.Cut(line, ":"); ok && len(h.fields) < 100 {
-			name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
-			if old, twice := h.fields[name]; twice {
-				value = old + ", " + value
-			}
-			h.fields[name] = value
+		name, value, ok := strings.Cut(line, ":")
+		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
+		if !ok || !looked(name) || len(h.fields) >= 100 {
+			continue
 		}
+		if old, twice := h.fields[name]; twice {
+			value = old + ", " + value
+		}
+		h.fields[name] = keep(value)
 	}
 	return h
+}
+
+// keep copies a part of a larger text; of a long one only the beginning, as of one that a recorder hid.
+func keep(s string) string {
+	if len(s) > maxKept {
+		return strings.ToValidUTF8(s[:maxKept], "") + "…"
+	}
+	return strings.Clone(s)
+}
+
+// looked is whether a rule looks at the field of an HTTP head.
+func looked(name string) bool {
+	switch name {
+	case "accept", "content-type", "content-length", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id", "origin", "host", "www-authenticate":
+		return true
+	}
+	return strings.HasPrefix(name, "mcp-param-")
 }
 
 // float is a JSON number; false if raw is not one.

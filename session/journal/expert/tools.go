@@ -2,6 +2,7 @@ package expert
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/schema"
@@ -9,18 +10,18 @@ import (
 
 // tool is what is known of a tool.
 type tool struct {
-	input, output []byte            // as listed
-	args, result  *schema.Schema    // made on first use
-	checked       map[uint64]string // what is wrong with a value that came before, by its hash
+	input, output []byte         // as listed
+	args, result  *schema.Schema // made on first use
 }
 
-// maxChecked is how many values of one tool are remembered as checked.
-const maxChecked = 256
+// maxChecked is how many values for the tools of a server are remembered as checked.
+const maxChecked = 4_096
 
 // learn takes in a page of tools/list.
-func (s *server) learn(q *request, result []byte, whole bool) {
+func (ck *Checker) learn(s *server, q *request, result []byte, whole bool) {
 	if q.cursor == 0 {
-		s.tools, s.bytes, s.listing = map[string]*tool{}, 0, true
+		ck.schemas = max(ck.schemas-s.bytes, 0)
+		s.tools, s.bytes, s.listing, s.checked = map[string]*tool{}, 0, true, nil
 	}
 	s.complete = false
 	s.listing = s.listing && whole
@@ -38,12 +39,13 @@ func (s *server) learn(q *request, result []byte, whole bool) {
 			return true
 		})
 		n := len(t.input) + len(t.output)
-		if err != nil || len(s.tools) >= maxTools || s.bytes+n > maxSchemas {
+		if err != nil || len(s.tools) >= maxTools || s.bytes+n > maxSchemas || ck.schemas+n > maxAll {
 			s.listing = false
 			return err == nil && len(s.tools) < maxTools
 		}
 		t.input, t.output = bytes.Clone(t.input), bytes.Clone(t.output)
-		s.tools[name], s.bytes = t, s.bytes+n
+		s.tools[strings.Clone(name)], s.bytes = t, s.bytes+n
+		ck.schemas += n
 		return true
 	})
 	s.listing = s.listing && ok == nil
@@ -54,34 +56,35 @@ func (s *server) learn(q *request, result []byte, whole bool) {
 func (s *server) unknown(name string) bool { return s.complete && s.tools[name] == nil }
 
 // arguments says how a call's arguments violate the tool's inputSchema.
-func (t *tool) arguments(raw []byte) string {
+func (s *server) arguments(t *tool, raw []byte) string {
 	if len(t.input) == 0 {
 		return ""
 	}
 	if t.args == nil {
 		t.args = schema.Parse(t.input)
 	}
-	return t.verdict(t.args, raw, "/params/arguments", 0)
+	return s.verdict(t.args, raw, "/params/arguments")
 }
 
 // structured says how a call's result violates the tool's outputSchema.
-func (t *tool) structured(raw []byte) string {
+func (s *server) structured(t *tool, raw []byte) string {
 	if t.result == nil {
 		t.result = schema.Parse(t.output)
 	}
-	return t.verdict(t.result, raw, "/result/structuredContent", 1)
+	return s.verdict(t.result, raw, "/result/structuredContent")
 }
 
-func (t *tool) verdict(s *schema.Schema, raw []byte, at string, salt uint64) string {
-	h := hash(raw) ^ salt
-	if v, ok := t.checked[h]; ok {
+// verdict says how a value violates a schema of a tool.
+func (s *server) verdict(by *schema.Schema, raw []byte, at string) string {
+	h := hash(raw) ^ hash(by.Raw())
+	if v, ok := s.checked[h]; ok {
 		return v
 	}
-	problems, _ := s.ValidateJSON(raw)
+	problems, _ := by.ValidateJSON(raw)
 	v := describe(at, problems)
-	if t.checked == nil || len(t.checked) >= maxChecked {
-		t.checked = map[uint64]string{}
+	if s.checked == nil || len(s.checked) >= maxChecked {
+		s.checked = map[uint64]string{}
 	}
-	t.checked[h] = v
+	s.checked[h] = v
 	return v
 }
