@@ -28,6 +28,10 @@ func (w *snapshot) refresh(a *App) {
 		w.rows = append(w.rows, rowOf(s, now))
 	}
 	w.newest(m.Journal())
+	if err := m.Journal().Err(); err != nil && w.lost == "" {
+		w.lost = err.Error()
+		a.toasts.add(Failure, w.lost+"; the session goes on without it")
+	}
 	if w.current == "" && len(w.rows) > 0 {
 		name := w.rows[0].name
 		if w.row(a.cfg.Server) != nil {

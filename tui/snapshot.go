@@ -19,6 +19,7 @@ type snapshot struct {
 	traffic bool          // there is any
 	seen    uint64        // revision of the journal
 	tail    []journal.Entry
+	lost    string           // why the journal is not all kept, "" if it is
 	looked  *session.Session // whose screen is visible; nil on the list of servers
 	release func()           // lets go of looked
 	missed  bool             // looked has no connection any more, and no view was told
@@ -119,11 +120,11 @@ func (w *snapshot) moving() bool {
 	return false
 }
 
-// lastError is the current server's error.
+// lastError is the current server's error, else that of the journal.
 func (w *snapshot) lastError() string {
-	if r := w.row(w.current); r != nil {
+	if r := w.row(w.current); r != nil && r.reason != "" {
 		first, _, _ := strings.Cut(r.reason, "\n")
 		return first
 	}
-	return ""
+	return w.lost
 }

@@ -113,3 +113,18 @@ func TestOpenScreen(t *testing.T) {
 	ui = startUI(t, "open", empty)
 	ui.shows("No entries in empty.jsonl.")
 }
+
+// A disk that is full ends no session: the screen goes on and says so, and a command says so when it is done.
+func TestJournalOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("there is no /dev/full")
+	}
+	o := mcphud(t, fake(t, behave.Good, "tools", "call", "echo", "text=hello", "--journal", "/dev/full")...)
+	if !strings.Contains(o.out, "hello") || o.code != 1 || !strings.Contains(o.errorLine(t).Message, "no space left on device") {
+		t.Errorf("exit %d, %s, %s", o.code, o.out, o.stderr)
+	}
+	ui := startUI(t, fake(t, behave.Good, "--journal", "/dev/full")...)
+	ui.shows("no space left on device")
+	ui.shows("echo") // the tools are listed all the same
+}

@@ -139,7 +139,11 @@ func (j *Journal) writer(done chan struct{}) {
 	for {
 		select {
 		case <-j.wake:
+			before := j.Err()
 			for w.file() || w.spill() {
+			}
+			if j.Err() != before {
+				j.changed() // whoever shows the journal shows that
 			}
 			j.closeDead()
 		case <-j.stop:

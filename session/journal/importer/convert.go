@@ -175,9 +175,11 @@ func (c *converter) lines(take func(line []byte) error) error {
 
 // line takes a line of a journal as it is.
 func (c *converter) line(line []byte) error {
-	if _, err := journal.ParseLine(line); err != nil {
+	l, err := journal.ParseLine(line)
+	if err != nil {
 		return err
 	}
+	c.newest = l.Time
 	c.seq++
 	c.buf = append(append(c.buf, line...), '\n')
 	return nil
