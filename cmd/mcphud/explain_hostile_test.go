@@ -43,7 +43,7 @@ func TestExplainHostile(t *testing.T) {
 		"bad_json":              "broken-frame",
 		"trailing_garbage":      "broken-frame",
 		"bad_utf8":              "broken-frame",
-		"not_json":              "stdout-noise",
+		"not_json":              "http-body",
 		"answer_twice":          "answer-twice",
 		"foreign_progress":      "progress-token",
 		"unknown_content":       "schema-result",

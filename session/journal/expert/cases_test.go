@@ -11,6 +11,7 @@ type pair struct{ bad, good string }
 // pairs are by rule.
 var pairs = map[string]pair{
 	"stdout-noise":     {`<! starting up`, `@ hello 2025-06-18`},
+	"http-body":        {session + "<! <html>", `<! <html>`},
 	"broken-frame":     {"<! {'jsonrpc':'2.0','id':1,'result':{'content':[{'type':'text','text':'one", `<! one`},
 	"not-utf8":         {"@ hello 2025-06-18\n" + `<! {'jsonrpc':'2.0','id':1,'result':{'text':'\xff'}}`, "@ hello 2025-06-18\n" + `<! {'jsonrpc':'2.0','id':1}`},
 	"batch":            {"@ hello 2025-06-18\n<! [{'jsonrpc':'2.0','method':'a'}]", "@ hello 2025-03-26\n<! [{'jsonrpc':'2.0','method':'a'}]"},
@@ -188,6 +189,31 @@ func TestRules(t *testing.T) {
 		if Find(id) == nil {
 			t.Errorf("%s is not a rule", id)
 		}
+	}
+}
+
+// The old transport is deprecated from the revision on that has the new one.
+func TestDeprecatedTransport(t *testing.T) {
+	t.Parallel()
+	for revision, want := range map[string]bool{rev2024: false, rev2503: true, rev2511: true} {
+		found := check(t, "<<event endpoint\n@ hello "+revision)
+		if got := slices.ContainsFunc(found, func(f Finding) bool { return f.Rule.ID == "deprecated" }); got != want {
+			t.Errorf("%s: %s", revision, list(found))
+		}
+	}
+}
+
+// Tools that changed are not what calls are measured by.
+func TestChangedTools(t *testing.T) {
+	t.Parallel()
+	call := "> {'id':1,'method':'tools/call','params':{'name':'z','arguments':{}}}\n< {'id':1,'result':{'content':[],'isError':true}}\n"
+	changes := "< {'method':'notifications/tools/list_changed'}\n"
+	start := "@ hello 2025-11-25 {'tools':{'listChanged':true}}\n" + promising
+	if found := check(t, start+call); len(found) != 1 {
+		t.Error(list(found))
+	}
+	if found := check(t, start+changes+call); len(found) != 0 {
+		t.Error(list(found))
 	}
 }
 

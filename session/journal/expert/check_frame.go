@@ -43,12 +43,21 @@ func (f *frame) message() bool {
 	return f.whole && f.err != nil && !f.syntax() && f.object() && utf8.Valid(f.body)
 }
 
+// noise is whether the body is nothing that was meant as a message.
+func (f *frame) noise() bool {
+	return f.whole && !f.array() && (!f.object() || f.syntax() && !bytes.Contains(f.body, []byte(`"jsonrpc"`)))
+}
+
 func checkNoise(f *frame) string {
-	switch {
-	case !f.whole || f.array() || f.object() && (!f.syntax() || bytes.Contains(f.body, []byte(`"jsonrpc"`))):
+	if !f.noise() || f.c.http {
 		return ""
-	case f.c.http:
-		return "a body or event that is not JSON-RPC: " + f.start()
+	}
+	return f.start()
+}
+
+func checkBody(f *frame) string {
+	if !f.noise() || !f.c.http {
+		return ""
 	}
 	return f.start()
 }

@@ -430,8 +430,8 @@ func checkDeprecated(f *frame) string {
 	}
 	modern := f.rev == revModern
 	switch {
-	case f.Kind == journal.HTTP && strings.HasPrefix(f.Note, "event endpoint"):
-		note(true, "HTTP+SSE transport")
+	case f.Kind == journal.Response:
+		note(f.c.sse && f.Method == "initialize", "HTTP+SSE transport")
 	case f.Method == "sampling/createMessage" && f.rev == rev2511:
 		context := text(f.env.Params, "includeContext")
 		note(context == "thisServer" || context == "allServers", "includeContext "+context)

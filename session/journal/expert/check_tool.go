@@ -101,14 +101,14 @@ func checkLegacyCode(f *frame) string {
 func (f *frame) failed() bool { return string(jsonrpc.Get(f.env.Result, "isError")) == "true" }
 
 func checkUnknownAsResult(f *frame) string {
-	if f.req == nil || f.Method != "tools/call" || !f.failed() || !f.c.server.unknown(f.req.target) {
+	if f.req == nil || f.Method != "tools/call" || !f.failed() || !f.c.unknown(f.req.target) {
 		return ""
 	}
 	return "/result/isError for the tool " + quote(f.req.target) + ", which is not listed"
 }
 
 func checkUnknownCode(f *frame) string {
-	if f.req == nil || f.Method != "tools/call" || !f.c.server.unknown(f.req.target) || f.code() == -32602 {
+	if f.req == nil || f.Method != "tools/call" || !f.c.unknown(f.req.target) || f.code() == -32602 {
 		return ""
 	}
 	return fmt.Sprintf("/error/code: %d for the tool %s, which is not listed", f.code(), quote(f.req.target))

@@ -12,8 +12,7 @@ func (ck *Checker) http(f *frame) {
 	c := f.c
 	switch {
 	case strings.HasPrefix(f.Note, "event "):
-		f.rev, c.sse = c.rev, true
-		ck.run(f, onStatus)
+		c.sse = true
 		return
 	case !f.whole || strings.HasPrefix(f.Note, "body of "):
 		return

@@ -147,6 +147,8 @@ func (ck *Checker) notification(f *frame) {
 	f.rev, f.modern = c.rev, c.rev == revModern
 	ck.run(f, onNotification)
 	switch f.Method {
+	case "notifications/tools/list_changed":
+		ck.unlearn(c.server)
 	case "notifications/initialized":
 		c.ready = c.ready || f.Dir == journal.Out
 	case "notifications/cancelled":
@@ -209,7 +211,7 @@ func (ck *Checker) answer(f *frame) {
 		c.caps[journal.In] = small(jsonrpc.Get(result, "capabilities"))
 		c.server.caps = c.caps[journal.In]
 	case "tools/list":
-		ck.learn(c.server, q, result, f.whole)
+		ck.learn(c, q, result, f.whole)
 	case "logging/setLevel":
 		c.level = q.wanted
 	}

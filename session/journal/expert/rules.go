@@ -7,10 +7,14 @@ package expert
 var table = []Rule{
 	{
 		ID: "stdout-noise", Severity: Error, By: Sender, Title: "output that is not a message", spec: secStdio, on: onBad, check: checkNoise,
-		Fix: "Write logs to stderr; only JSON-RPC messages belong on stdout, stdin, or in an HTTP body.",
+		Fix: "Write logs to stderr; only JSON-RPC messages belong on stdout and stdin.",
 	},
 	{
-		ID: "broken-frame", Severity: Error, By: Sender, Title: "message that is cut off or spans lines", spec: secStdio, on: onBad, check: checkCut,
+		ID: "http-body", Severity: Error, By: Sender, Title: "body that is not a message", spec: secSend, on: onBad, check: checkBody,
+		Fix: "Send JSON-RPC messages only as bodies of application/json, and as data of events.",
+	},
+	{
+		ID: "broken-frame", Severity: Error, By: Sender, Title: "message that is cut off or spans lines", spec: secMessages, on: onBad, check: checkCut,
 		Fix: "Write each message as one line of valid JSON, and escape line breaks in strings as \\n.",
 	},
 	{
@@ -206,7 +210,7 @@ var table = []Rule{
 		Fix: "Give roots as file:// URIs.",
 	},
 	{
-		ID: "deprecated", Severity: Note, By: Sender, Title: "deprecated feature", First: rev2503, spec: secDeprecated, on: onCall | onStatus, check: checkDeprecated,
+		ID: "deprecated", Severity: Note, By: Sender, Title: "deprecated feature", First: rev2503, spec: secDeprecated, on: onCall | onResult, check: checkDeprecated,
 		Fix: "Leave it out of what is new; the specification names what replaces it.",
 	},
 	{

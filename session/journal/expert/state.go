@@ -67,6 +67,7 @@ type server struct {
 	tools    map[string]*tool
 	bytes    int             // of the schemas in tools
 	complete bool            // tools are all that there are
+	listed   uint64          // connection on which they were listed
 	listing  bool            // the pages so far are all that there are
 	states   recent          // request states that it gave, with the hash of the id of the request
 	highest  uint64          // newest connection

@@ -17,11 +17,18 @@ type tool struct {
 // maxChecked is how many values for the tools of a server are remembered as checked.
 const maxChecked = 4_096
 
+// unlearn forgets the tools of a server: they changed, or are listed anew.
+func (ck *Checker) unlearn(s *server) {
+	ck.schemas = max(ck.schemas-s.bytes, 0)
+	s.tools, s.bytes, s.checked, s.complete, s.listing = map[string]*tool{}, 0, nil, false, false
+}
+
 // learn takes in a page of tools/list.
-func (ck *Checker) learn(s *server, q *request, result []byte, whole bool) {
+func (ck *Checker) learn(c *conn, q *request, result []byte, whole bool) {
+	s := c.server
 	if q.cursor == 0 {
-		ck.schemas = max(ck.schemas-s.bytes, 0)
-		s.tools, s.bytes, s.listing, s.checked = map[string]*tool{}, 0, true, nil
+		ck.unlearn(s)
+		s.listing, s.listed = true, c.key.conn
 	}
 	s.complete = false
 	s.listing = s.listing && whole
@@ -52,8 +59,11 @@ func (ck *Checker) learn(s *server, q *request, result []byte, whole bool) {
 	s.complete = s.listing && jsonrpc.Get(result, "nextCursor") == nil
 }
 
-// unknown reports whether the server certainly has no tool of this name.
-func (s *server) unknown(name string) bool { return s.complete && s.tools[name] == nil }
+// unknown reports whether the server certainly has no tool of this name for the client of this connection.
+func (c *conn) unknown(name string) bool {
+	s := c.server
+	return s.complete && s.listed == c.key.conn && s.tools[name] == nil
+}
 
 // arguments says how a call's arguments violate the tool's inputSchema.
 func (s *server) arguments(t *tool, raw []byte) string {
