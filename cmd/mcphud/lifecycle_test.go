@@ -168,6 +168,7 @@ func TestBudgetExit(t *testing.T) {
 		{"stdio", fake(t, behave.Good, "tools", "list")},
 		{"stdio, ignores TERM", fake(t, behave.IgnoreTerm, "tools", "list")},
 		{"stdio, with a child of its own", fake(t, behave.Fork, "tools", "list")},
+		{"a call that is kept", fake(t, behave.Good, "tools", "call", "echo", "text=x")},
 		{"http", []string{"tools", "list", "--url", url}},
 		{"http, legacy", []string{"tools", "list", "--url", url, "--protocol", "2025-11-25"}},
 	} {
@@ -178,6 +179,7 @@ func TestBudgetExit(t *testing.T) {
 func afterLastByte(t *testing.T, args []string) time.Duration {
 	t.Helper()
 	cmd := command(t, args...)
+	cmd.Env = append(cmd.Env, noHistory+"=")
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

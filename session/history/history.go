@@ -30,8 +30,10 @@ const (
 	maxWaitingBytes = 256 << 20
 	// batch is how many calls are written in one transaction.
 	batch = 64
-	// patience is how long Close waits for what is not on disk yet.
-	patience = 2 * time.Second
+	// held is how long another process may hold the file.
+	held = 2 * time.Second
+	// patience is how long Close waits for what is not on disk yet: longer than for what another process holds.
+	patience = 10 * time.Second
 )
 
 // History is the calls of one file. Nothing is opened or written before it has to be. A nil History keeps nothing and has none.
@@ -168,7 +170,7 @@ func (h *History) Close() error {
 				<-idle
 				_ = h.shut()
 			}()
-			return fmt.Errorf("cannot write the history %s in %v: another process may hold it", h.path, patience)
+			return fmt.Errorf("cannot write the history %s in %v", h.path, patience)
 		}
 	}
 	err := h.Err()
@@ -213,7 +215,7 @@ func (h *History) database(ctx context.Context, create bool) (*store.DB, error) 
 	if _, err := os.Stat(h.path); !create && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	db, err := store.Open(h.path)
+	db, err := store.OpenFor(h.path, held)
 	if err != nil {
 		return nil, h.wrong("open", err)
 	}

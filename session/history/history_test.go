@@ -32,6 +32,9 @@ func TestMain(m *testing.M) {
 			h.Record(made("tool", fmt.Sprintf(`{"pid":%d,"i":%d}`, os.Getpid(), i), `{"content":[]}`))
 			time.Sleep(time.Millisecond)
 		}
+		for h.Busy() {
+			time.Sleep(time.Millisecond)
+		}
 		if err := h.Close(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 // OpenLater is Open for a file that may never be needed: until somebody writes, and not with a Derived context, everything is in
@@ -52,9 +53,9 @@ func (l *later) Connect(context.Context) (driver.Conn, error) {
 	l.mu.Unlock()
 	if file {
 		l.ready()
-		return l.driver.Open(dsn(l.path))
+		return l.driver.Open(dsn(l.path, 5*time.Second))
 	}
-	c, err := l.driver.Open(dsn(""))
+	c, err := l.driver.Open(dsn("", 0))
 	if err != nil {
 		return nil, err
 	}

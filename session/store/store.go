@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"modernc.org/sqlite" // the driver "sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -21,13 +22,16 @@ type DB struct {
 
 // Open opens the database in the file path, and makes file (0600) and folder (0700) where they are missing. "" keeps
 // everything in memory, and writes nothing to disk.
-func Open(path string) (*DB, error) {
+func Open(path string) (*DB, error) { return OpenFor(path, 5*time.Second) }
+
+// OpenFor is Open where statements wait at most so long for other processes.
+func OpenFor(path string, wait time.Duration) (*DB, error) {
 	if path != "" {
 		if err := private(path); err != nil {
 			return nil, err
 		}
 	}
-	db, err := sql.Open(driverName, dsn(path))
+	db, err := sql.Open(driverName, dsn(path, wait))
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}
@@ -41,8 +45,8 @@ func Open(path string) (*DB, error) {
 const driverName = "sqlite"
 
 // dsn is what the driver opens for a path, "" for memory.
-func dsn(path string) string {
-	pragmas := url.Values{"_pragma": {"busy_timeout(5000)", "foreign_keys(1)"}, "_txlock": {"immediate"}}
+func dsn(path string, wait time.Duration) string {
+	pragmas := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()), "foreign_keys(1)"}, "_txlock": {"immediate"}}
 	if path == "" {
 		return "file::memory:?" + pragmas.Encode()
 	}
