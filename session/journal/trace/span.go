@@ -96,7 +96,7 @@ func (s Span) Entry() (journal.Entry, []byte) {
 		w.Attributes = nil
 		body, _ = json.Marshal(w) // strings and whole numbers only
 	}
-	e := journal.Entry{Kind: journal.Span, Time: s.Start, Took: s.End.Sub(s.Start), Method: s.Name, Trace: s.Trace, Status: s.status()}
+	e := journal.Entry{Kind: journal.Span, Time: s.Start, Took: time.Duration(w.End - w.Start), Method: s.Name, Trace: s.Trace, Status: s.status()}
 	e.Tool, _ = s.Attributes[AttrTool].(string)
 	return e, body
 }
