@@ -60,7 +60,7 @@ func TestExchangeIsOneRow(t *testing.T) {
 		app.Pane("list").Has("1 · 5 frames")
 		app.Pane("frame").Has("1/5 ← res tools/call")
 		app.Press("enter").Pane("list").Has("req    tools/call read", "note   progress read", "res    tools/call read", "frames of tools/call read #1")
-		app.Hints().Has("q back")
+		app.Hints().Has("p all frames")
 		app.Press("q").View("traffic").Pane("list").Has("1 · 5 frames").HasNot("frames of")
 		app.Press("enter", "esc").View("traffic").Pane("list").Has("1 · 5 frames")
 		app.Press("F").Pane("list").Has("files req", "files note   progress").HasNot("5 frames")

@@ -42,20 +42,16 @@ func routine(e *journal.Entry) string {
 // server asked, reported and logged meanwhile, and the answers to that.
 func framesOf(q journal.Entry, e *journal.Entry) bool {
 	switch {
-	case e.Server != q.Server || e.Conn != q.Conn || e.Seq < q.Seq && e.Kind != journal.HTTP:
-		return false
-	case e.Seq == q.Seq || e.Peer == q.Seq:
+	case e.Root == q.Seq, e.Seq == q.Seq, e.Peer == q.Seq:
 		return true
-	case e.Kind == journal.HTTP && e.ID != "":
-		return e.ID == q.ID && e.Method == q.Method
-	case e.Seq < q.Seq || q.Peer != 0 && e.Seq > q.Peer || e.Method == "ping":
+	case e.Server != q.Server || e.Conn != q.Conn || e.Seq < q.Seq || q.Peer != 0 && e.Seq > q.Peer || e.Method == "ping":
 		return false
-	case e.Kind == journal.Request && e.Dir == q.Dir, e.Kind == journal.State && e.ID != "":
-		return false
+	case e.Kind == journal.Request:
+		return e.Dir != q.Dir
 	case e.Kind == journal.Response || e.Kind == journal.ErrorResponse:
 		return e.Dir == q.Dir
 	}
-	return true
+	return e.Root == 0 // else it is about another request
 }
 
 // show restricts the list to the frames of a request, or with 0 lifts that.

@@ -47,6 +47,7 @@ type joined struct {
 	last  uint64 // number of the newest record received
 	tries int    // consecutive connections without an entry
 	retry time.Time
+	open  map[request]string // methods of requests without an answer, by what an answer names
 }
 
 // Join finds the producers in dirs (default: socket.Dirs) and appends their entries to j, ordered by time. It notices new
@@ -186,6 +187,8 @@ func (t *Joiner) readProducer(path string, p *joined) {
 		why := "ended"
 		if _, gone := os.Lstat(path); gone == nil && err != nil && !errors.Is(err, io.EOF) {
 			why = "lost: " + err.Error()
+		} else {
+			t.abandon(p)
 		}
 		t.note(journal.Entry{Server: p.label.String(), Note: why})
 	}
@@ -242,7 +245,9 @@ func (t *Joiner) readFrom(path string, p *joined) (n int, err error) {
 			p.last = h.Seq
 			n++
 			if t.only == nil || t.only(h.Trace) {
-				t.merge.add(p.item(h, body))
+				i := p.item(h, body)
+				p.follow(&i.entry)
+				t.merge.add(i)
 			}
 		case msgDropped:
 			var d dropped

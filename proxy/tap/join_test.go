@@ -306,3 +306,35 @@ func TestTapFlood(t *testing.T) {
 		last[e.Server] = e.Time
 	}
 }
+
+// Requests that a producer leaves without an answer are over when it ended; those that were answered stay as they were.
+func TestRequestsOfAnEndedProducerAreUnanswered(t *testing.T) {
+	dir := socketDir(t)
+	p := open(t, Options{Dir: dir, Name: "files", Kind: Wrapped})
+	_, j := watch(t, dir)
+	await(t, "the producer", func() bool { return len(states(j)) > 0 })
+	for _, frame := range []struct {
+		dir  journal.Dir
+		text string
+	}{
+		{journal.Out, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`},
+		{journal.Out, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read"}}`},
+		{journal.In, `{"jsonrpc":"2.0","id":1,"result":{}}`},
+		{journal.In, `{"jsonrpc":"2.0","id":1,"method":"roots/list"}`},
+	} {
+		p.Append(journal.Entry{Dir: frame.dir, Conn: 1}, []byte(frame.text))
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := func() string {
+		var out []string
+		for _, e := range said(j) {
+			if e.Kind == journal.Request {
+				out = append(out, e.Method+" "+e.Status)
+			}
+		}
+		return strings.Join(out, ", ")
+	}
+	await(t, "the end of all", func() bool { return got() == "tools/list ok, tools/call error, roots/list error" })
+}

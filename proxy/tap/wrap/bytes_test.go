@@ -169,7 +169,7 @@ func TestTapWrapIsWatched(t *testing.T) {
 			t.Errorf("a frame that is too long: %+v", e)
 		}
 	}
-	want := "request 1, bad , response 77, bad "
+	want := "request 1, bad , response 77, bad , state 1" // the request that cat sent back, and its copy, were never answered
 	if strings.Join(out, ", ") != want || strings.Join(in, ", ") != want {
 		t.Errorf("out %q, in %q", out, in)
 	}
