@@ -74,6 +74,8 @@ const (
 
 	maxDepth = 100     // levels; deeper values are compared as a whole
 	maxCells = 1 << 22 // of the table that aligns two arrays
+
+	maxMembers = 200_000 // of two objects that are in another order; with more they are compared as a whole
 )
 
 // Options are what is known of the two values.
@@ -252,26 +254,43 @@ type member struct {
 	value []byte
 }
 
-// membersOf lists the members of an object; those of one name are told apart by which it is.
-func membersOf(obj []byte) (list []member, by map[string][]byte) {
-	by = map[string][]byte{}
+func membersOf(obj []byte) (list []member) {
 	_ = jsonrpc.Members(obj, func(name string, value []byte) bool { // it is valid
-		for n := 2; ; n++ {
-			if _, twice := by[name]; !twice {
-				break
-			}
-			name = fmt.Sprintf("%s#%d", strings.TrimSuffix(name, "#"+strconv.Itoa(n-1)), n)
-		}
 		list = append(list, member{name, value})
-		by[name] = value
 		return true
 	})
-	return list, by
+	return list
+}
+
+// byName finds members; those of one name are told apart by a number behind it.
+func byName(list []member) map[string][]byte {
+	by := make(map[string][]byte, len(list))
+	twice := map[string]int{} // how often a name was there before
+	for i := range list {
+		m := &list[i]
+		for first := m.name; ; m.name = first + "#" + strconv.Itoa(twice[first]+1) {
+			if _, there := by[m.name]; !there {
+				break
+			}
+			twice[first]++
+		}
+		by[m.name] = m.value
+	}
+	return by
 }
 
 func (w *walk) objects(at, there string, a, b []byte, depth int) {
-	listA, inA := membersOf(a)
-	listB, inB := membersOf(b)
+	listA, listB := membersOf(a), membersOf(b)
+	for len(listA) > 0 && len(listB) > 0 && listA[0].name == listB[0].name { // as in most objects
+		p := "/" + escape(listA[0].name)
+		w.value(at+p, there+p, listA[0].value, listB[0].value, depth)
+		listA, listB = listA[1:], listB[1:]
+	}
+	if len(listA)+len(listB) > maxMembers {
+		w.found(Changed, at, there, false, a, b)
+		return
+	}
+	inA, inB := byName(listA), byName(listB)
 	for _, m := range listA {
 		p := "/" + escape(m.name)
 		w.value(at+p, there+p, m.value, inB[m.name], depth)
@@ -286,7 +305,7 @@ func (w *walk) objects(at, there string, a, b []byte, depth int) {
 
 // escape is a member's name as a part of a pointer (RFC 6901).
 func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 // number is whether a JSON value is one.

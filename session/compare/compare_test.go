@@ -45,7 +45,8 @@ func TestValues(t *testing.T) {
 		{`"é"`, `"\u00e9"`, ``},
 		{`{"text":"{\"t\":20,\"u\":\"C\"}"}`, `{"text":"{\"t\":21,\"u\":\"C\"}"}`, `changed /text → /t`},
 		{`{"text":"{\"t\": 20}"}`, `{"text":"{\"t\":20}"}`, `changed /text`},
-		{`{"a":1,"a":2}`, `{"a":1,"a":3}`, `changed /a#2`},
+		{`{"a":1,"a":2}`, `{"a":1,"a":3}`, `changed /a`},
+		{`{"a":1,"a":2}`, `{"b":0,"a":1,"a":3}`, `changed /a#2,added /b`},
 		{`{"a":1}`, `[1]`, `changed (all of it)`},
 		{``, `{"a":1}`, `added (all of it)`},
 		{`{"a":`, `{"a":1}`, `changed (all of it)`},
@@ -243,4 +244,42 @@ func FuzzValues(f *testing.F) {
 			t.Errorf("%q and %q: different one way only", a, b)
 		}
 	})
+}
+
+// What is hostile takes no longer than what is large.
+func BenchmarkValues(b *testing.B) {
+	list := func(change int) []byte {
+		var s strings.Builder
+		s.WriteString(`{"tools":[`)
+		for i := range 5000 {
+			if i > 0 {
+				s.WriteByte(',')
+			}
+			fmt.Fprintf(&s, `{"name":"tool%d","description":"%s","inputSchema":{"type":"object","properties":{"a":{"type":"string"},"n":{"type":"integer","minimum":%d}}}}`, i, strings.Repeat("words ", 200), i%change)
+		}
+		s.WriteString(`]}`)
+		return []byte(s.String())
+	}
+	same := func(n int) []byte { return []byte(`{` + strings.Repeat(`"a":1,`, n) + `"b":1}`) }
+	deep := func(s string) []byte {
+		return []byte(strings.Repeat(`[`, 4<<20) + s + strings.Repeat(`]`, 3<<20+1<<20))
+	}
+	numbers := func(from int) []byte {
+		var s strings.Builder
+		for i := range 500_000 {
+			fmt.Fprintf(&s, ",%d", from+i*7)
+		}
+		return []byte("[" + s.String()[1:] + "]")
+	}
+	for name, v := range map[string][2][]byte{
+		"list": {list(1000), list(1001)}, "one name": {same(1 << 20), append([]byte(`{"x":0,`), same(1 << 20)[1:]...)}, "deep": {deep("1"), deep("2")}, "numbers": {numbers(1), numbers(2)},
+		"squares": {[]byte("[" + strings.Repeat("1,2,", 1023) + "3]"), []byte("[" + strings.Repeat("2,1,", 1023) + "4]")},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(v[0]) + len(v[1])))
+			for b.Loop() {
+				Values(v[0], v[1], Options{})
+			}
+		})
+	}
 }

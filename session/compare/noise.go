@@ -130,7 +130,9 @@ func (o *Options) guess(d Difference) string {
 }
 
 // unescape is the opposite of escape.
-func unescape(part string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(part) }
+func unescape(part string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+}
 
 // looks are texts that are different in each run.
 var looks = [...]struct {

@@ -31,6 +31,15 @@ type Versus struct {
 	rev   int
 	gen   int
 	shown bool
+	drawn [2]drawnBlocks // of the panes
+}
+
+// drawnBlocks are the lines of each difference, and what they depend on.
+type drawnBlocks struct {
+	gen, w int
+	both   bool
+	th     *tui.Theme
+	blocks [][]string
 }
 
 // Side is one of two answers.
@@ -191,7 +200,7 @@ func (v *Versus) below(c *tui.Ctx) bool {
 }
 
 func (v *Versus) move(by int) {
-	v.at = max(min(v.at+by, len(v.Result.Differences)-1), 0)
+	v.at = max(min(v.at+by, len(v.Result.Differences)-1, mostDrawn-1), 0)
 	v.rev++
 }
 
@@ -266,17 +275,17 @@ func (v *Versus) drawDifferences(c *tui.Ctx, p *tui.Pane, side int) {
 	}
 	var lines []string
 	first, last := 0, 0
-	for n, d := range v.Result.Differences {
-		block := v.block(th, d, p.W, side, both)
+	blocks := v.blocks(th, p.W, side, both)
+	for n, block := range blocks {
+		head := block[0]
 		if n == v.at {
 			first, last = len(lines), len(lines)+len(block)
-			block[0] = th.SelectRow(paint.Strip(block[0]), p.W, p.Focused)
+			head = th.SelectRow(paint.Strip(head), p.W, p.Focused)
 		}
-		lines = append(lines, block...)
-		if len(lines) > maxVersusLines {
-			lines = append(lines, th.Muted.S(fmt.Sprintf("… %d more differences", len(v.Result.Differences)-n-1+v.Result.More)))
-			break
-		}
+		lines = append(append(lines, head), block[1:]...)
+	}
+	if more := len(v.Result.Differences) + v.Result.More - len(blocks); more > 0 {
+		lines = append(lines, th.Muted.S(fmt.Sprintf("… %d more differences", more)))
 	}
 	h := max(p.H-len(head), 1)
 	top := v.tops[side]
@@ -291,9 +300,25 @@ func (v *Versus) drawDifferences(c *tui.Ctx, p *tui.Pane, side int) {
 }
 
 const (
-	maxVersusLines = 5000
-	maxValueLines  = 8 // of one value
+	mostDrawn     = 500      // differences that are drawn
+	maxValueLines = 8        // of one value
+	maxValue      = 2 << 10  // bytes of a value that is drawn
+	maxTextDiff   = 64 << 10 // bytes of texts that are compared line by line, of all differences together
 )
+
+// blocks are the lines of each difference, made once for a width.
+func (v *Versus) blocks(th *tui.Theme, w, side int, both bool) [][]string {
+	d := &v.drawn[side]
+	if d.blocks != nil && d.gen == v.gen && d.w == w && d.both == both && d.th == th {
+		return d.blocks
+	}
+	*d = drawnBlocks{v.gen, w, both, th, [][]string{}}
+	room := maxTextDiff
+	for _, x := range v.Result.Differences[:min(len(v.Result.Differences), mostDrawn)] {
+		d.blocks = append(d.blocks, v.block(th, x, w, side, both, &room))
+	}
+	return d.blocks
+}
 
 // notes are the lines above the differences, for each side.
 func (v *Versus) notes(c *tui.Ctx, w int) (out [2][]string) {
@@ -317,7 +342,7 @@ func (v *Versus) notes(c *tui.Ctx, w int) (out [2][]string) {
 var versusMarks = map[compare.Op]string{compare.Added: "+", compare.Removed: "−", compare.Changed: "~", compare.Reordered: "↕"}
 
 // block is one difference: where, what it means, and the values.
-func (v *Versus) block(th *tui.Theme, d compare.Difference, w, side int, both bool) []string {
+func (v *Versus) block(th *tui.Theme, d compare.Difference, w, side int, both bool, room *int) []string {
 	mark, st := versusMarks[d.Op], th.Warn
 	switch {
 	case d.Class != compare.Real:
@@ -340,12 +365,12 @@ func (v *Versus) block(th *tui.Theme, d compare.Difference, w, side int, both bo
 	case compare.Varies, compare.Protocol:
 		why = d.Reason
 	}
-	if room := w - paint.Width(head) - 2; room > 4 {
-		head = st.S(head) + "  " + th.Muted.S(safe.Line(why, room))
+	if left := w - paint.Width(head) - 2; left > 4 {
+		head = st.S(head) + "  " + th.Muted.S(safe.Line(why, left))
 	} else {
 		head = st.S(head)
 	}
-	before, after := sideLines(d, w-4)
+	before, after := sideLines(d, w-4, room)
 	if both {
 		out := []string{paint.Cut(head, w)}
 		for _, l := range before {
@@ -382,10 +407,10 @@ func valueStyle(th *tui.Theme, d compare.Difference, real paint.Style) paint.Sty
 }
 
 // sideLines are the values of a difference, as safe lines of at most w cells; of two texts of several lines those that differ.
-func sideLines(d compare.Difference, w int) (before, after []string) {
+func sideLines(d compare.Difference, w int, room *int) (before, after []string) {
 	a, ok1 := jsonrpc.String(d.Before)
 	b, ok2 := jsonrpc.String(d.After)
-	if ok1 && ok2 && (strings.Contains(a, "\n") || strings.Contains(b, "\n")) {
+	if *room -= len(a) + len(b); *room > 0 && ok1 && ok2 && (strings.Contains(a, "\n") || strings.Contains(b, "\n")) {
 		hunks, _, _ := text.Diff(a, b)
 		for l := range strings.Lines(hunks) {
 			row := safe.Line(strings.TrimRight(l[1:], "\r\n"), w)
@@ -407,7 +432,11 @@ func valueLines(raw json.RawMessage, w int) (out []string) {
 	if len(raw) == 0 {
 		return nil
 	}
-	for _, l := range strings.Split(safe.Text(indented(raw)), "\n") {
+	shown := text.Clip(string(raw[:min(len(raw), maxValue+4)]), maxValue)
+	if len(raw) <= maxValue {
+		shown = indented(raw)
+	}
+	for _, l := range strings.Split(safe.Text(shown), "\n") {
 		out = append(out, wrap(l, max(w, 1))...)
 		if len(out) > maxValueLines {
 			break
