@@ -31,6 +31,7 @@ type experts struct {
 	rows    []expertRow
 	folded  map[*expert.Rule]bool // as the user wants it
 	filter  *filter.Filter
+	ranged  string // the condition in it that another screen put there
 	known   filter.Seen
 	busy    bool
 	again   bool   // something came meanwhile
@@ -272,17 +273,34 @@ func (v *experts) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			return nil, true
 		}
 		return v.check(c), true
+	case pane.Range:
+		text := pane.Narrowed(v.Typed, v.ranged, m)
+		v.ranged = string(m)
+		c.FilterApplied(v.View, "list", text)
+		return v.narrow(c, text), true
 	case tui.FilterChanged:
-		to, err := filter.Parse(m.Text)
-		if c.Focus == "detail" || m.Text == v.Typed || err != nil {
+		if c.Focus == "detail" {
 			return nil, true
 		}
-		v.Typed, v.filter = m.Text, to
-		return v.run(c, c.Sessions.Journal(), v.checked), true
+		return v.narrow(c, m.Text), true
 	case tui.OpDone:
 		return v.done(c, m), true
 	}
 	return listAndText(c, &v.Rows, &v.detail, msg, func() tea.Cmd { return v.open(c) })
+}
+
+// narrow lists what passes a filter.
+func (v *experts) narrow(c *tui.Ctx, text string) tea.Cmd {
+	to, err := filter.Parse(text)
+	if text == v.Typed || err != nil {
+		return nil
+	}
+	v.Typed, v.filter = text, to
+	if c.View != v.View {
+		v.checked = 0 // again when it is shown
+		return nil
+	}
+	return v.run(c, c.Sessions.Journal(), v.checked)
 }
 
 // done takes the outcome of a check, and asks for the next one if something came meanwhile.

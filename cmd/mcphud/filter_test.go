@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -27,6 +28,45 @@ func TestOpenFilter(t *testing.T) {
 		if o.code != 1 || !strings.Contains(o.stderr, "--filter: column 13: unknown status: okay; expected ok, error, pending") {
 			t.Errorf("%v: exit %d: %s", c, o.code, o.stderr)
 		}
+	}
+}
+
+// The numbers of a recorded session: a row for each method and tool, and all calls.
+func TestJournalStats(t *testing.T) {
+	t.Parallel()
+	name := recorded(t)
+	var out struct {
+		Total struct{ Calls, Failed int }
+		Rows  []struct {
+			Server, Method, Tool   string
+			Calls, Failed, Pending int
+			P50                    float64 `json:"p50_ms"`
+			P99                    float64 `json:"p99_ms"`
+			Bytes                  int64
+			Series                 [][2]int
+		}
+	}
+	if err := json.Unmarshal([]byte(mcphud(t, "journal", "stats", name, "--sort", "name").ok(t)), &out); err != nil {
+		t.Fatal(err)
+	}
+	echo := -1
+	for i, r := range out.Rows {
+		if r.Tool == "echo" {
+			echo = i
+		}
+	}
+	if echo < 0 || out.Total.Calls < 3 || out.Rows[echo].Calls != 1 || out.Rows[echo].Method != "tools/call" || out.Rows[echo].P50 <= 0 || out.Rows[echo].Bytes < 100 || len(out.Rows[echo].Series) == 0 {
+		t.Errorf("got %+v", out)
+	}
+	text := mcphud(t, "journal", "stats", name, "--filter", "tool:echo", "--format", "text").ok(t)
+	if strings.Count(text, "\n") != 3 || !strings.Contains(text, "tools/call  echo  1      0.0 %") || !strings.Contains(text, "P95") {
+		t.Errorf("got\n%s", text)
+	}
+	if out := mcphud(t, "journal", "stats", name, "--filter", "tool:nosuch", "--format", "text").ok(t); out != "no calls\n" {
+		t.Errorf("got %q", out)
+	}
+	if o := mcphud(t, "journal", "stats", name, "--sort", "weight"); o.code == 0 {
+		t.Errorf("it sorted by weight:\n%s", o.out)
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 )
 
 func (a *app) journalCommand() *cobra.Command {
-	c := a.group("journal", "Redact, cut, merge, export and replay recorded traffic", a.redactCommand(), a.cutCommand(), a.mergeCommand(), a.exportCommand(), a.replayCommand())
+	c := a.group("journal", "Redact, cut, merge, export and replay recorded traffic", a.redactCommand(), a.cutCommand(), a.mergeCommand(), a.exportCommand(), a.statsCommand(), a.replayCommand())
 	c.Long = "journal makes new files of recorded traffic, such as --journal writes: without what is secret, a part of one, several as one, or in a format for others; replay sends what is in one again. " +
 		"It reads whatever mcphud open reads. See mcphud help journal."
 	return c
