@@ -74,7 +74,7 @@ var arrows = map[string]string{
 	"session/sse":              "",
 	"session/store":            "",
 	"session/tasks":            "backoff failure jsonrpc text",
-	"session/telemetry":        "journal/trace jsonrpc mask",
+	"session/telemetry":        "journal journal/trace jsonrpc mask",
 	"session/text":             "",
 	"session/toolset":          "session config failure offer rpc text",
 	"session/transport":        "backoff certs config diagnosis failure journal jsonrpc listen mask process sse text",

@@ -88,7 +88,7 @@ func (v *traceScreen) facts(c *tui.Ctx, w int) []string {
 	var out []string
 	fact := func(name, value string) {
 		if value != "" {
-			out = append(out, paint.Cut(th.Muted.S(paint.Fit(name, 13))+safe.Line(value, 300), w))
+			out = append(out, paint.Cut(th.Muted.S(fmt.Sprintf("%-12s ", safe.Line(name, 40)))+safe.Line(value, 300), w))
 		}
 	}
 	if r.Gap {

@@ -33,6 +33,8 @@ type app struct {
 	login  *auth.Options // of servers over HTTP; nil for none
 	person auth.Person   // logs in where a command needs it; nil for nobody
 
+	tracing bool // the command shows what other processes recorded of its calls
+
 	helping, helpAll bool // --help or --help-all was given
 }
 
@@ -92,7 +94,7 @@ func (a *app) command() *cobra.Command {
 	ps := a.psCommand()
 	root.AddCommand(
 		a.infoCommand(), a.toolsCommand(), a.resourcesCommand(), a.promptsCommand(), a.skillsCommand(), a.tasksCommand(), a.completeCommand(),
-		a.pingCommand(), a.rawCommand(), a.historyCommand(), a.runCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, ps, open, explain, journal, a.conformanceCommand(),
+		a.pingCommand(), a.rawCommand(), a.historyCommand(), a.runCommand(), a.serversCommand(), a.authCommand(), status, config, demo, up, agent, router, tap, ps, open, explain, a.traceCommand(), journal, a.conformanceCommand(),
 	)
 	help, version := a.helpCommand(), a.versionCommand()
 	root.SetHelpCommand(help)

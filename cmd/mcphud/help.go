@@ -23,6 +23,7 @@ import (
 	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/filter"
+	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/pending"
 	"github.com/mcphud/mcphud/themes"
 	"github.com/mcphud/mcphud/tui"
@@ -58,6 +59,7 @@ func topics() []topic {
 		{"tap", "wrap", "watching what other clients say", tap.README},
 		{"history", "calls", "calls that were made before, and named calls as files", history.README},
 		{"journal", "har", "files of recorded traffic: opening, redacting, cutting, merging, exporting", journal.README},
+		{"trace", "hops", "what a call did at each hop: client, router, agents", trace.README},
 		{"speed", "budgets", "performance budgets and measured figures", session.Budgets},
 	}
 }

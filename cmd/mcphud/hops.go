@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"io"
+	"log/slog"
 	"sync"
 
 	"github.com/mcphud/mcphud/proxy/tap"
 	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/telemetry"
 )
 
 // hops joins what routers and agents of this user record of the traces that sessions begin, from the first request on that has one.
@@ -17,6 +21,40 @@ type hops struct {
 	mu     sync.Mutex
 	began  func(trace string) bool // nil before there is a manager
 	joiner *tap.Joiner
+}
+
+// tracingOf is which requests carry a trace context: as the flag says, else all of them where somebody records what becomes of them.
+func (a *app) tracingOf(own bool) session.Tracing {
+	switch a.o.traceparent {
+	case "all":
+		return session.TraceAll
+	case "none":
+		return session.TraceNone
+	case "": // the default
+		if own || a.tracing || telemetry.Collected("") {
+			return session.TraceAll
+		}
+	}
+	return session.TraceRouted
+}
+
+// exportCalls sends each call of a journal to the collector that the environment names, if there is one; end sends the rest. What goes
+// wrong is written to w.
+func (a *app) exportCalls(j *journal.Journal, w io.Writer) (end func()) {
+	if !telemetry.Collected("") {
+		return func() {}
+	}
+	log := slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	c, err := telemetry.ExportCalls(j, telemetry.Options{Name: "mcphud", Version: version(), Logger: log})
+	if err != nil {
+		a.note("mcphud: calls are not exported: " + err.Error())
+		return func() {}
+	}
+	return func() {
+		if err := c.Close(context.Background()); err != nil {
+			a.note("mcphud: not all calls were exported: " + mask.Text(err.Error()))
+		}
+	}
 }
 
 // newHops gives o what calls join.
@@ -39,6 +77,18 @@ func (h *hops) of(m *session.Manager) {
 	h.mu.Lock()
 	h.began = m.BeganTrace
 	h.mu.Unlock()
+}
+
+// ready joins those that there are, before a request.
+func (h *hops) ready(ctx context.Context) {
+	h.once.Do(h.join)
+	if h.joiner == nil {
+		return
+	}
+	select {
+	case <-h.joiner.Scanned():
+	case <-ctx.Done():
+	}
 }
 
 // close stops joining.

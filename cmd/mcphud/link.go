@@ -28,6 +28,7 @@ type link struct {
 	*session.Session
 	manager *session.Manager
 	journal *journal.Journal
+	hops    *hops
 	out     *printer
 	side    *side
 	opts    *options
@@ -73,6 +74,7 @@ func (a *app) sessionOptions(set config.Settings) (session.Options, error) {
 		ClientInfo: clientInfo(), Client: a.o.client, Pending: a.questions(false), Meta: a.o.meta.json, Trust: a.o.trust(), MaxCalls: set.MaxConcurrentCalls,
 		Retry: session.Retry{Max: set.MaxRetries, Base: set.RetryBackoff}, Auth: logins,
 	}
+	o.Tracing = a.tracingOf(false)
 	if len(set.Given["max_retries"]) > 0 && set.MaxRetries == 0 {
 		o.Retry.Max = -1
 	}
@@ -136,6 +138,7 @@ func (a *app) opened(ctx context.Context, cfg config.Server, f func(context.Cont
 	if err != nil {
 		return err
 	}
+	defer a.exportCalls(j, a.err)()
 	o.Journal, o.Transport = j, transport.Options{Stderr: sd, GracePeriod: oneShot}
 	calls := a.keptCalls()
 	defer func() { // what the calls were for has been done
@@ -148,8 +151,13 @@ func (a *app) opened(ctx context.Context, cfg config.Server, f func(context.Cont
 	if attended {
 		o.Pending = a.questions(true)
 	}
+	hops := newHops(ctx, j, &o)
+	defer hops.close()
 	m := session.NewManager(o)
 	defer m.Close()
+	if a.tracing {
+		hops.of(m)
+	}
 	if attended {
 		defer (&person{a.asked, sd, a.standard}).attend(ctx, m)()
 	}
@@ -158,7 +166,7 @@ func (a *app) opened(ctx context.Context, cfg config.Server, f func(context.Cont
 		return err
 	}
 	a.kill.watch(processesOf(m))
-	l := &link{Session: s, manager: m, journal: j, out: out, side: sd, opts: &a.o, std: a.standard, consent: a.consent(), tty: terminal(a.out)}
+	l := &link{Session: s, manager: m, journal: j, hops: hops, out: out, side: sd, opts: &a.o, std: a.standard, consent: a.consent(), tty: terminal(a.out)}
 	return a.unanswered(f(ctx, l))
 }
 

@@ -36,6 +36,7 @@ type options struct {
 	logLevel, journal   string
 	maxFrame            size
 	meta                metadata
+	traceparent         string // one of traceparents
 	cache               time.Duration
 	answers             []string
 	capabilities, as    string
@@ -50,7 +51,9 @@ var (
 	formats    = []string{"text", "json", "jsonl", "raw"}
 	transports = config.URLTransports()
 	protocols  = []string{"auto", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
-	levels     = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+	// of whom gets a trace context; the first is the default
+	traceparents = []string{"routers", "all", "none"}
+	levels       = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 )
 
 func (o *options) register(root *cobra.Command) {
@@ -80,12 +83,13 @@ func (o *options) register(root *cobra.Command) {
 	f.StringArrayVar(&o.roots, "root", nil, "offer `DIR` to the server as a root (repeatable)")
 	f.BoolVar(&o.linear, "linear", false, "plain lines instead of a full screen, for screen readers and logs")
 	f.Var(&o.meta, "meta", "add `KEY=VALUE`, or KEY:=JSON, to _meta of every request (repeatable)")
+	f.Var(&choice{&o.traceparent, traceparents}, "traceparent", "send a trace context with each request to `WHOM`: routers (of mcphud), all or none (default routers; all with an OTLP collector and in the demo)")
 	f.StringArrayVar(&o.answers, "answer", nil, "answer what the server asks with `ANSWER`: accept (fills defaults in), decline, cancel, JSON (a form's content, or a whole result), or @FILE with JSON or a list of rules (repeatable: one for each question, in order; accept, decline or cancel as the last one goes on)")
 	f.StringVar(&o.capabilities, "capabilities", "", "advertise the capabilities of `LIST` to the server, such as elicitation,sampling,roots (default those that --answer and --root can serve)")
 	f.StringVar(&o.as, "as", "", "present mcphud to the server as `CLIENT`: "+strings.Join(persona.Names(), ", ")+", or a file")
 	root.Flags().DurationVar(&o.cache, "cache", 0, "give the result of a read-only, idempotent tool again for `TTL` instead of calling it (default off)")
 	grouped(root.Flags(), groupLimits, "cache")
-	grouped(f, groupTarget, "url", "agent", "server", "config", "protocol", "meta")
+	grouped(f, groupTarget, "url", "agent", "server", "config", "protocol", "meta", "traceparent")
 	grouped(f, groupStdio, "env", "cwd", "root")
 	grouped(f, groupHTTP, "transport", "header", "no-browser")
 	grouped(f, groupClient, "answer", "capabilities", "as")

@@ -156,33 +156,8 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 	if err != nil {
 		return err
 	}
-	var base *schema.Value
-	if whole != "" {
-		raw, err := a.readArg(whole)
-		if err != nil {
-			return err
-		}
-		if base, err = schema.ParseValue(raw); err != nil {
-			return usageError("--args: "+err.Error(), "give a JSON object")
-		}
-		if base.IsSet() && base.Kind() != schema.Object && len(own) > 1 {
-			return usageError("--args is not a JSON object: single arguments cannot be set on it", "give one or the other")
-		}
-	}
-	it, err := findTool(ctx, l, own[0])
+	it, args, err := a.arguments(ctx, l, own, whole)
 	if err != nil {
-		return err
-	}
-	args := base.JSON()
-	if len(own) > 1 || !base.IsSet() {
-		v, err := schema.Parse(it.InputSchema).CoerceArgs(base, own[1:])
-		if err != nil {
-			return &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "arguments of " + it.Name, Message: err.Error(), Err: err, Next: "KEY:=JSON sends any JSON as it is; nothing was sent"}
-		}
-		args = v.JSON()
-	}
-	l.doubt(it, args)
-	if err := l.allow(ctx, it, args); err != nil {
 		return err
 	}
 	if both {
@@ -203,6 +178,36 @@ func (a *app) toolsCall(ctx context.Context, l *link, own []string, whole string
 		l.side.warn("the server answered at once: it made no task of the call")
 	}
 	return l.printCall("tools/call "+it.Name, r)
+}
+
+// arguments finds a tool and makes its arguments of the command's, once the call is agreed to.
+func (a *app) arguments(ctx context.Context, l *link, own []string, whole string) (it offer.Item, args json.RawMessage, err error) {
+	var base *schema.Value
+	if whole != "" {
+		raw, err := a.readArg(whole)
+		if err != nil {
+			return it, nil, err
+		}
+		if base, err = schema.ParseValue(raw); err != nil {
+			return it, nil, usageError("--args: "+err.Error(), "give a JSON object")
+		}
+		if base.IsSet() && base.Kind() != schema.Object && len(own) > 1 {
+			return it, nil, usageError("--args is not a JSON object: single arguments cannot be set on it", "give one or the other")
+		}
+	}
+	if it, err = findTool(ctx, l, own[0]); err != nil {
+		return it, nil, err
+	}
+	args = base.JSON()
+	if len(own) > 1 || !base.IsSet() {
+		v, err := schema.Parse(it.InputSchema).CoerceArgs(base, own[1:])
+		if err != nil {
+			return it, nil, &failure.Error{Kind: failure.Usage, Server: l.Name(), Stage: "arguments of " + it.Name, Message: err.Error(), Err: err, Next: "KEY:=JSON sends any JSON as it is; nothing was sent"}
+		}
+		args = v.JSON()
+	}
+	l.doubt(it, args)
+	return it, args, l.allow(ctx, it, args)
 }
 
 // printCall prints the result of a tool, and is the error of one that failed. stage names the call in it.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -55,9 +56,8 @@ func (a *app) ui(ctx context.Context, start uiStart) (err error) {
 	}
 	o.Journal, o.Patient, o.ResultTTL = j, true, start.settings.ResultCacheTTL
 	o.Pending = a.questions(true)
-	if start.stack != nil {
-		o.Tracing = session.TraceAll
-	}
+	o.Tracing = a.tracingOf(start.stack != nil)
+	defer a.exportCalls(j, io.Discard)()
 	hops := newHops(ctx, j, &o)
 	defer hops.close()
 	calls := a.keptCalls()

@@ -26,11 +26,16 @@ const (
 
 // exports reports whether a collector is configured for a signal, as the OpenTelemetry specification says
 // (https://opentelemetry.io/docs/specs/otel/protocol/exporter).
-func (e *Exporter) exports(signal string) bool {
+func (e *Exporter) exports(signal string) bool { return configured(e.o.OTLP, signal) }
+
+// Collected reports whether spans go to a collector: to otlp, see Options.OTLP, or to that of the environment.
+func Collected(otlp string) bool { return configured(otlp, "TRACES") }
+
+func configured(otlp, signal string) bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_"+signal+"_EXPORTER") == "none" {
 		return false
 	}
-	return e.o.OTLP != "" || os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT") != ""
+	return otlp != "" || os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT") != ""
 }
 
 // endpoint is where the option wants a signal to go, "" where the environment decides.

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/proxy/tap"
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/budget"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/trace"
+)
+
+// hop is a span as trace prints it.
+type hop struct {
+	Hop, Server, Name, Tool, Status string
+	Start                           float64 `json:"start_ms"`
+	Took                            float64 `json:"took_ms"`
+	Frames                          uint64  `json:"request_seq"`
+	Spans                           []hop
+}
+
+// shape is a tree without its times: one line for each span, indented.
+func shape(spans []hop, indent string) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(indent + strings.TrimSpace(s.Hop+" "+s.Server) + ": " + strings.TrimSpace(s.Name+" "+s.Tool) + "\n" + shape(s.Spans, indent+" "))
+	}
+	return b.String()
+}
+
+// delegatedShape is a call of demo's call_agent through the router, for the tool echo of everything.
+const delegatedShape = `client demo: tools/call call_agent
+ router demo: mcp.router.forward call_agent
+  router demo: auth
+  router demo: ingress
+  router demo: route
+  router demo: wait
+  router demo: upstream
+   agent demo: mcp.tool.call call_agent
+    agent demo: queue
+    agent demo: run
+     agent demo: call_agent echo
+      router everything: mcp.router.forward echo
+       router everything: auth
+       router everything: ingress
+       router everything: route
+       router everything: wait
+       router everything: upstream
+        agent everything: mcp.tool.call echo
+         agent everything: queue
+         agent everything: run
+`
+
+var updateHops = flag.Bool("update-hops", false, "write testdata/hops.jsonl, of which the README's picture is made, anew")
+
+// A call through the router is one tree of all hops, live, and again from the file that was written meanwhile. That of the README's picture
+// is such a file.
+func TestTraceOfADelegatedCall(t *testing.T) {
+	runtimeDir(t)
+	tm := teamOf(t, nil, "demo")
+	tm.start("everything", nil, "--profile", "everything")
+	file := filepath.Join(t.TempDir(), "calls.jsonl")
+	url := tm.router.url + "/mcps/demo/mcp"
+	call := []string{"trace", "call_agent", "agent=everything", "tool=echo", `args:={"message":"hello"}`, url, "--yes"}
+	got := mcphud(t, append(call, "--format", "json", "--journal", file)...).ok(t)
+	var tree struct {
+		Trace string
+		Took  float64 `json:"took_ms"`
+		Spans []hop
+	}
+	if err := json.Unmarshal([]byte(got), &tree); err != nil {
+		t.Fatal(err, got)
+	}
+	// The client calls the agent by the address of the router.
+	want := strings.Replace(delegatedShape, "client demo:", "client "+strings.TrimPrefix(tm.router.url, "http://")+":", 1)
+	if s := shape(tree.Spans, ""); s != want {
+		t.Errorf("%s", s)
+	}
+	if c := tree.Spans[0]; c.Took <= 0 || c.Spans[0].Start < 0 || c.Spans[0].Start+c.Spans[0].Took > c.Took+1 || c.Frames == 0 || c.Spans[0].Frames == 0 || c.Spans[0].Frames == c.Frames {
+		t.Errorf("%+v", c)
+	}
+	again := mcphud(t, "trace", file, "--filter", "tool:call_agent", "--format", "json").ok(t)
+	var all []struct{ Spans []hop }
+	if err := json.Unmarshal([]byte(again), &all); err != nil || len(all) != 1 || shape(all[0].Spans, "") != want {
+		t.Errorf("%v %s", err, again)
+	}
+	text := mcphud(t, "trace", file, "--format", "text").ok(t)
+	for _, line := range []string{"client tools/list", "  router call_agent → demo", "agent everything echo", "unaccounted"} {
+		if !strings.Contains(text, line) {
+			t.Errorf("%q is not in\n%s", line, text)
+		}
+	}
+	if *updateHops {
+		raw, err := os.ReadFile(file)
+		var kept []byte
+		for line := range bytes.Lines(raw) {
+			if bytes.Contains(line, []byte(`"trace":"`+tree.Trace+`"`)) {
+				kept = append(kept, bytes.ReplaceAll(line, []byte(strings.TrimPrefix(tm.router.url, "http://")), []byte("demo@router"))...)
+			}
+		}
+		if err == nil {
+			err = os.WriteFile("../../testdata/hops.jsonl", kept, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := mcphud(t, "trace", "../../testdata/hops.jsonl", "--filter", "tool:call_agent", "--format", "json").ok(t)
+	if err := json.Unmarshal([]byte(kept), &all); err != nil || len(all) != 1 || shape(all[0].Spans, "") != strings.Replace(delegatedShape, "client demo:", "client demo@router:", 1) {
+		t.Errorf("the file of the README's picture is out of date; write it with -update-hops: %v %s", err, kept)
+	}
+}
+
+// Every command that the manual of traces shows works, in this order.
+func TestTraceReadmeCommands(t *testing.T) {
+	runtimeDir(t)
+	tm := teamOf(t, nil, "demo")
+	tm.start("everything", nil, "--profile", "everything")
+	dir, ran := t.TempDir(), 0
+	for line := range strings.Lines(trace.README) {
+		args, ok := strings.CutPrefix(strings.TrimSpace(line), "$ mcphud ")
+		if !ok {
+			continue
+		}
+		ran++
+		words := shellWord.FindAllString(args, -1)
+		for i, w := range words {
+			words[i] = strings.Trim(w, "'")
+		}
+		cmd := command(t, words...)
+		cmd.Dir = dir
+		cmd.Env = append(cmd.Env, "ROUTER_HOST=", "ROUTER_PORT="+strconv.Itoa(portOf(tm.router)), "AGENT_TOKEN=")
+		out := finish(t, cmd).ok(t)
+		if traces := words[0] == "trace"; traces && !strings.Contains(out, "mcp.router.forward") {
+			t.Errorf("%s shows no router:\n%s", args, out)
+		}
+	}
+	if ran != 3 {
+		t.Errorf("%d commands", ran)
+	}
+}
+
+// With a collector in the environment each request of a command is a span, the first of the trace in which router and agent are.
+func TestCallsAreExported(t *testing.T) {
+	sink, spans := collector(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", sink)
+	tm := teamOf(t, nil, "demo")
+	mcphud(t, "tools", "call", "fail", "message=x", "--url", tm.agents["demo"].url)
+	mcphud(t, "tools", "call", "echo", "message=x", "--url", tm.router.url+"/mcps/demo/mcp").ok(t)
+	named := func(name, tool string) (out collected) {
+		for _, s := range spans() {
+			if s.Name == name && (s.attr("mcp.tool.name") == tool || s.attr("gen_ai.tool.name") == tool) {
+				out = s
+			}
+		}
+		return out
+	}
+	await(t, "the spans of client, router and agent", func() bool {
+		return named("tools/call echo", "echo").SpanID != "" && named("mcp.router.forward", "echo").SpanID != "" && named("mcp.tool.call", "echo").SpanID != ""
+	})
+	call, router := named("tools/call echo", "echo"), named("mcp.router.forward", "echo")
+	if !strings.EqualFold(router.ParentSpanID, call.SpanID) || !strings.EqualFold(router.TraceID, call.TraceID) || call.ParentSpanID != "" || call.attr("mcp.method.name") != "tools/call" || call.attr("gen_ai.operation.name") != "execute_tool" {
+		t.Errorf("%+v\n%+v", call, router)
+	}
+	if failed := named("tools/call fail", "fail"); failed.attr("error.type") != "tool_error" {
+		t.Errorf("%+v", failed)
+	}
+}
+
+func TestTraceUsage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plain.jsonl")
+	if err := os.WriteFile(file, []byte(`{"seq":1,"time":"2026-11-22T12:00:00Z","server":"s","dir":"out","kind":"request","method":"ping","id":"1","size":40,"frame":{"jsonrpc":"2.0","id":1,"method":"ping"}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"trace", "no-such-file.jsonl"}, "no-such-file.jsonl"},
+		{[]string{"trace", "echo", "message=x"}, "no server"},
+		{[]string{"trace", file, "--args", "{}"}, "no server was named"},
+		{[]string{"trace", file, "--filter", "status:okay"}, "column"},
+		{[]string{"trace", file, "--trace", "4bf9"}, "no trace 4bf9"},
+	} {
+		if o := mcphud(t, append(c.args, "--format", "json")...); o.code != 1 || !strings.Contains(o.stderr, c.want) {
+			t.Errorf("%q: %d %s", c.args, o.code, o.stderr)
+		}
+	}
+	if o := mcphud(t, "trace", file, "--format", "json"); o.code != 0 || o.out != "[]\n" || !strings.Contains(o.stderr, "no request carries a trace context") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// The times of all hops add up to the time of the client, but for the ways between them.
+func TestBudgetHopsAddUp(t *testing.T) {
+	budget.Skip(t)
+	runtimeDir(t)
+	tm := teamOf(t, nil, "demo")
+	tm.start("everything", nil, "--profile", "everything")
+	j := journal.New(journal.Options{Dir: t.TempDir()})
+	defer j.Close()
+	m := session.NewManager(session.Options{Journal: j, Tracing: session.TraceAll, HealthInterval: -1})
+	defer m.Close()
+	joined := tap.JoinTraces(t.Context(), j, m.BeganTrace)
+	defer joined.Close()
+	s, err := m.Register(config.Server{Name: "demo", Transport: config.HTTP, URL: tm.router.url + "/mcps/demo/mcp"})
+	if err == nil {
+		err = s.Connect(context.Background())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, tool, args string
+		spans            int
+	}{
+		{"a call through the router", "echo", `{"text":"hello"}`, 10},
+		{"a call of call_agent through the router", "call_agent", `{"agent":"everything","tool":"echo","args":{"message":"hello"}}`, 20},
+	} {
+		got := budget.Best(func() time.Duration {
+			best := time.Hour
+			for range 20 {
+				r, err := s.CallTool(t.Context(), c.tool, []byte(c.args), session.CallOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				q, _ := j.Get(r.Request)
+				g := trace.Find(j, q.Trace)
+				var tree *trace.Tree
+				await(t, "the spans of the call", func() bool {
+					g.Update(j)
+					tree = trace.Of(j, g)
+					return len(tree.Rows()) >= c.spans && len(tree.Roots) == 1
+				})
+				best = min(best, tree.Roots[0].Lost())
+			}
+			return best
+		})
+		budget.Ceiling(t, "hops: "+c.name+": the client's total beyond the times of all hops", got, 2*time.Millisecond)
+	}
+}
