@@ -193,3 +193,29 @@ func TestFilterExcludesExchanges(t *testing.T) {
 		app.Sleep(time.Second).Pane("list").Rows(tuitest.Contains("tool1"))
 	})
 }
+
+// The HTTP exchange of a call belongs to its row, whichever of head and frame is recorded first.
+func TestHTTPExchangeIsPartOfTheRow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, add := wired(t, 120, 40)
+		post := func(id string) {
+			add(0, journal.Entry{Dir: journal.Out, Kind: journal.HTTP, ID: id, Method: "tools/call", Note: "POST /mcp"}, "POST /mcp HTTP/1.1\n")
+		}
+		e, body := call("1", "after")
+		add(0, e, body)
+		app.Sleep(time.Second)
+		post("1")
+		app.Sleep(time.Second)
+		add(3, journal.Entry{Dir: journal.In, Kind: journal.HTTP, ID: "1", Method: "tools/call", Peer: 2, Note: "200 OK"}, "200 OK\n")
+		e, body = answer("1", "x")
+		add(4, e, body)
+		app.Sleep(time.Second)
+		post("2")
+		app.Sleep(time.Second).View("traffic").Pane("list").Has("http tools/call #2")
+		e, body = call("2", "before")
+		add(5, e, body)
+		app.Sleep(time.Second).Pane("list").Rows(tuitest.Matches("files tools/call after #1 .*✓ ok"), tuitest.Matches("files tools/call before #2 .*… pending"))
+		app.Pane("list").Has("2 · 6 frames")
+		app.Press("g", "enter").Pane("list").Has("POST /mcp", "200 OK", "res    tools/call after").HasNot("before")
+	})
+}

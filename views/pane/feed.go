@@ -168,7 +168,11 @@ func (f *Feed) reveal(ended []uint64) {
 			continue
 		}
 		e.Status = journal.Pending // as it was when it was counted
-		if what := f.Fold(&e); f.folded[what] > 0 {
+		what := f.Fold(&e)
+		if what == "" {
+			continue // it is part of another row
+		}
+		if f.folded[what] > 0 {
 			f.folded[what]--
 			f.all++
 		}
