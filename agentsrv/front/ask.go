@@ -34,16 +34,8 @@ func can(caps mcp.ClientCapabilities, method string) bool {
 	return false
 }
 
-// ask sends a request to the client and decodes its result. It is sent on the stream of the request that the question is
-// about, or on the session's own where that cannot carry it, and waits until the client answers, ctx or the session ends.
+// ask is Ask for what mcp-go encodes and decodes.
 func (p *peer) ask(ctx context.Context, method string, params, result any) error {
-	s := p.x.Session
-	if s == nil || !can(p.GetClientCapabilities(), method) {
-		err := error(jsonrpc.Errorf(jsonrpc.KindToolExecution, "the client did not declare the capability %q, which this needs", capability(method)).
-			With("reason", "missing client capability"))
-		p.x.failure.Store(&err)
-		return err
-	}
 	var raw []byte
 	if params != nil {
 		var err error
@@ -51,16 +43,11 @@ func (p *peer) ask(ctx context.Context, method string, params, result any) error
 			return fmt.Errorf("%s: %w", method, err)
 		}
 	}
-	var answer reply
-	var err error
-	p.x.Waiting(func() { answer, err = s.ask(ctx, p.x, method, raw) })
+	answer, err := p.x.Ask(ctx, method, raw)
 	if err != nil {
-		return fmt.Errorf("%s: %w", method, err)
+		return err
 	}
-	if answer.err != nil {
-		return fmt.Errorf("%s: the client answered: %w", method, answer.err)
-	}
-	if err := json.Unmarshal(answer.result, result); err != nil {
+	if err := json.Unmarshal(answer, result); err != nil {
 		return fmt.Errorf("%s: the client's answer: %w", method, err)
 	}
 	if m, ok := result.(*mcp.CreateMessageResult); ok {
@@ -71,6 +58,37 @@ func (p *peer) ask(ctx context.Context, method string, params, result any) error
 		m.Content = content
 	}
 	return nil
+}
+
+// Can reports whether the client declared that it answers requests of this method. A client of the modern era declares it
+// with each request.
+func (x *Exchange) Can(method string) bool {
+	if x.Modern {
+		caps := jsonrpc.Get(x.Params, "_meta", mcp.MetaKeyClientCapabilities, capability(method))
+		return len(caps) > 0 && caps[0] == '{'
+	}
+	return x.Session != nil && can(x.Session.GetClientCapabilities(), method)
+}
+
+// Ask sends a request to the client of a session and returns the result. It is sent on the stream of the request that the
+// question is about, or on the session's own where that cannot carry it, and waits until the client answers, ctx or the
+// session ends. A client that answers with an error is a *jsonrpc.Error.
+func (x *Exchange) Ask(ctx context.Context, method string, params []byte) (result json.RawMessage, err error) {
+	if x.Session == nil || !x.Can(method) {
+		err := error(jsonrpc.Errorf(jsonrpc.KindToolExecution, "the client did not declare the capability %q, which this needs", capability(method)).
+			With("reason", "missing client capability"))
+		x.failure.Store(&err)
+		return nil, err
+	}
+	var answer reply
+	x.Waiting(func() { answer, err = x.Session.ask(ctx, x, method, params) })
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	if answer.err != nil {
+		return nil, fmt.Errorf("%s: the client answered: %w", method, answer.err)
+	}
+	return answer.result, nil
 }
 
 // reply is the client's answer to a question.

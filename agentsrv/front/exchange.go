@@ -35,7 +35,8 @@ type Exchange struct {
 	failure atomic.Pointer[error] // what a handler returned, before mcp-go made a text of it
 	tried   *outcome              // of the tool's handler, which ran before the engine was asked
 
-	wait atomic.Pointer[func(func())]
+	wait  atomic.Pointer[func(func())]
+	after []func() // the answer is out
 
 	mu   sync.Mutex
 	over bool // the answer is out: nothing may follow it
@@ -126,6 +127,16 @@ func (x *Exchange) Waiting(f func()) {
 		return
 	}
 	f()
+}
+
+// Then has f called once the answer is on its way, or the notification was handled. It is for middlewares, before they
+// return.
+func (x *Exchange) Then(f func()) { x.after = append(x.after, f) }
+
+func (x *Exchange) answered() {
+	for _, f := range x.after {
+		f()
+	}
 }
 
 // Detach gives a context for work that outlives the request: it ends neither with the request nor when the client

@@ -114,6 +114,7 @@ func (s *Server) postRequest(w http.ResponseWriter, r *http.Request, x *Exchange
 			a = s.opened(x, a)
 		}
 		st.finish(a)
+		x.answered()
 		if x.Session != nil && !initialize {
 			x.Session.done(x)
 			x.Session.forget()
@@ -145,4 +146,5 @@ func (s *Server) notified(ctx context.Context, x *Exchange) {
 		x.Session.cancelRequest(x.Params)
 	}
 	s.run(ctx, x)
+	x.answered()
 }

@@ -20,6 +20,9 @@ func (x *Exchange) SendTo(send func(frame []byte) error) { x.out = senderFunc(se
 // Send writes a frame on the request's own stream, in order and before the result; ErrOver once that is out.
 func (x *Exchange) Send(frame []byte) error { return x.send(frame) }
 
+// Push sends a frame that belongs to no request to the session's client, as Notify does.
+func (s *Session) Push(frame []byte) error { return s.push(frame) }
+
 // Notify sends a notification that belongs to no request to the session's client: on the stream that it opened with GET,
 // or kept for that.
 func (s *Session) Notify(method string, params map[string]any) error {

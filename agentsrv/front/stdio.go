@@ -174,6 +174,7 @@ func (c *stdio) take(frame []byte) error {
 				c.srv.o.Logger.Warn("cannot write an answer", "method", x.Method, "err", err)
 			}
 		}
+		x.answered()
 	}
 	if x.Method == string(mcp.MethodInitialize) { // what follows depends on it
 		serve()
@@ -191,6 +192,7 @@ func (c *stdio) notified(x *Exchange) {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	defer cancel(nil)
 	c.srv.run(ctx, x)
+	x.answered()
 }
 
 func (c *stdio) enter() bool {
