@@ -98,13 +98,15 @@ func (a *app) command() *cobra.Command {
 	)
 	help, version := a.helpCommand(), a.versionCommand()
 	root.SetHelpCommand(help)
-	root.AddCommand(version)
+	mock := a.mockCommand()
+	root.AddCommand(version, mock)
 	root.InitDefaultCompletionCmd()
 	completion, _, _ := root.Find([]string{"completion"})
 	completion.Example = "  mcphud completion bash > ~/.local/share/bash-completion/completions/mcphud\n  mcphud completion zsh > ~/.zfunc/_mcphud"
 	for _, server := range []*cobra.Command{agent, router, up, help, version} {
 		hideInherited(server)
 	}
+	hideInherited(mock)
 	hideInherited(tap, "journal", "linear")
 	hideInherited(ps)
 	for _, sub := range tap.Commands() {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcphud/mcphud/agentsrv"
+	"github.com/mcphud/mcphud/agentsrv/mock"
 	"github.com/mcphud/mcphud/proxy"
 	"github.com/mcphud/mcphud/proxy/stack"
 	"github.com/mcphud/mcphud/proxy/tap"
@@ -52,6 +53,7 @@ func topics() []topic {
 		{"login", "oauth", "logging in to servers, with a browser, over SSH and in CI", auth.README},
 		{"config", "", "configuration files: which are read, what is in them", config.README},
 		{"agent", "", "the bundled agent: tools, limits, settings", agentsrv.README},
+		{"mock", "", "serving a file of recorded traffic", mock.README},
 		{"router", "", "the router: routes, tokens, management, web pages", proxy.README},
 		{"stack", "up", "several agents and a router from one file", stack.README},
 		{"traffic", "filter", "the traffic screen, and the filter that selects entries", filter.README},
