@@ -41,7 +41,9 @@ func (r historyRows) Row(i, w int) string {
 	if r.v.of == "" {
 		out += th.Muted.S(paint.Fit(safe.Line(k.Server.Where(), 14), 14)) + " "
 	}
-	out += th.Muted.S(fmt.Sprintf("%7s", text.Duration(took(k)))) + " "
+	if w >= 60 { // else the detail pane says it
+		out += th.Muted.S(fmt.Sprintf("%7s", text.Duration(took(k)))) + " "
+	}
 	if k.Name != "" {
 		out += th.Accent.S(safe.Line(k.Name, 30)) + " "
 	}

@@ -158,6 +158,43 @@ func TestCallsAreSaved(t *testing.T) {
 	})
 }
 
+// What a form sends is in the history of the next run, but for what its schema says is secret; that has to be typed again.
+func TestSecretsOfFormsAreNotKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "calls.db")
+	vault := func() *server.MCPServer {
+		s := server.NewMCPServer("demo", "1")
+		s.AddTool(mcp.NewToolWithRawSchema("unlock", "", []byte(`{"type":"object","properties":{"pin":{"type":"string","format":"password"},"who":{"type":"string"}},"required":["pin"]}`)),
+			func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return mcp.NewToolResultText("opened by " + r.GetString("who", "")), nil
+			})
+		return s
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h := past(t, file)
+		app := tuitest.Start(t, tuitest.At("tools", nil), tuitest.Server("demo", vault()), recording(h), tuitest.Views(views.All(views.Deps{History: h})...))
+		app.Press("enter").View("call")
+		app.Type("hunter2").Press("tab").Type("ada").Press("ctrl+g")
+		app.Pane("result").Has("opened by ada")
+	})
+	files, err := filepath.Glob(file + "*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err != nil || strings.Contains(string(b), "hunter2") || f == file && !strings.Contains(string(b), "ada") {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		app := openHistory(t, past(t, file), vault())
+		app.Pane("list").Rows(tuitest.Contains("unlock"))
+		app.Press("r").View("call")
+		app.Pane("form").Has("ada").HasNot("***")
+		app.Toast("1 value was secret")
+		app.Pane("result").HasNot("opened")
+	})
+}
+
 // A prompt's form is filled in, and a resource read, as a tool's.
 func TestHistoryOfPromptsAndResources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

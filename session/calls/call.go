@@ -57,7 +57,7 @@ func (c Call) Config() (config.Server, bool) {
 	default:
 		return s, false
 	}
-	s.Source = config.Source{File: c.File, Project: true}
+	s.Source = config.Source{File: filepath.Dir(c.File), Project: true} // the same in several files is trusted once
 	if dir, ok := strings.CutSuffix(filepath.ToSlash(filepath.Dir(c.File)), "/"+Folder); ok && s.Command != "" {
 		s.Cwd = filepath.FromSlash(dir) // what the command names is there
 	}

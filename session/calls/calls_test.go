@@ -283,6 +283,14 @@ func TestConfigNeedsTrust(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if s, _ := (Call{File: "/p/y.yaml", Command: []string{"rm", "-rf"}}).Config(); !trust.Trusted(s) {
+		t.Error("the same command in another file of the folder is not trusted")
+	}
+	for _, c := range []Call{{File: "/q/x.yaml", Command: []string{"rm", "-rf"}}, {File: "/p/x.yaml", Command: []string{"rm", "-rf", "/"}}} {
+		if s, _ := c.Config(); trust.Trusted(s) {
+			t.Errorf("%+v is trusted", s)
+		}
+	}
 	if _, ok := (Call{Server: "x"}).Config(); ok {
 		t.Error("a name is a server")
 	}

@@ -89,7 +89,9 @@ type Server struct {
 func Identity(s config.Server) string {
 	id := "entry\x00" + s.Source.File + "\x00" + s.Name
 	if s.Unnamed {
-		id = "target\x00" + s.Fingerprint()
+		where := s
+		where.Cwd = ""
+		id = "target\x00" + where.Fingerprint()
 		if dir := workingDir(s); s.Command != "" && local(dir, append(slices.Clip(s.Args), s.Command)) {
 			id += "\x00" + dir
 		}

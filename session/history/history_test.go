@@ -382,6 +382,34 @@ func TestBrokenFiles(t *testing.T) {
 	})
 }
 
+// A server keeps its history when its entry changes; an unnamed one is what it runs, and where only if that matters.
+func TestIdentity(t *testing.T) {
+	here := t.TempDir()
+	if err := os.WriteFile(filepath.Join(here, "server.js"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := func(dir string, command ...string) string {
+		s := config.OfCommand(command[0], command[1:]...)
+		s.Cwd = dir
+		return Identity(s)
+	}
+	entry := func(name, file, command string) string {
+		return Identity(config.Server{Name: name, Command: command, Source: config.Source{File: file}})
+	}
+	for i, same := range []bool{
+		at(here, "npx", "x") == at("/", "npx", "x"),
+		at(here, "node", "server.js") != at("/", "node", "server.js"),
+		at(here, "npx", "x") != at(here, "npx", "y"),
+		entry("a", "f", "x") == entry("a", "f", "y"),
+		entry("a", "f", "x") != entry("b", "f", "x"),
+		entry("a", "f", "x") != entry("a", "g", "x"),
+	} {
+		if !same {
+			t.Errorf("%d is wrong", i)
+		}
+	}
+}
+
 // A nil history, for those who want none, does nothing.
 func TestNoHistory(t *testing.T) {
 	h := New("", Usual)
