@@ -28,7 +28,7 @@ import (
 // HAR writes an HTTP archive (version 1.2): what went over HTTP as it was, and exchanges over a pipe or a socket as entries that are
 // marked as made up, whose bodies are the messages. left says what an archive cannot hold.
 func HAR(ctx context.Context, w io.Writer, j *journal.Journal, keep *edit.Selection, version string) (left string, err error) {
-	a := &archiver{j: j, w: bufio.NewWriterSize(w, 256<<10), heads: map[stream]*request{}, notes: map[stream]journal.Entry{}, left: map[journal.Kind]int{}}
+	a := &archiver{j: j, all: exchangesOf(j), w: bufio.NewWriterSize(w, 256<<10), heads: map[stream]*request{}, notes: map[stream]journal.Entry{}, left: map[journal.Kind]int{}}
 	creator, err := json.Marshal(map[string]string{"name": "mcphud", "version": version})
 	if err != nil {
 		return "", err
@@ -57,6 +57,7 @@ func HAR(ctx context.Context, w io.Writer, j *journal.Journal, keep *edit.Select
 // archiver makes entries of an archive from those of a journal.
 type archiver struct {
 	j     *journal.Journal
+	all   *exchanges
 	w     *bufio.Writer
 	n     int
 	heads map[stream]*request      // the HTTP request without a message that was last, of each connection
@@ -115,7 +116,7 @@ func (a *archiver) take(e journal.Entry) {
 	case e.Kind == journal.HTTP:
 		a.head(k, e)
 	case e.Kind == journal.Notification && e.Dir == journal.Out:
-		if e.Root != 0 && !slices.ContainsFunc(a.j.Frames(e.Root), isHTTP) {
+		if e.Root != 0 && !slices.ContainsFunc(a.all.frames(e.Root), isHTTP) {
 			return // written with its request
 		}
 		a.flushNote(k)
@@ -163,7 +164,7 @@ func (a *archiver) exchange(q journal.Entry) {
 	var sent []*request
 	var frames []journal.Entry
 	var ended *har.Ended
-	for _, e := range a.j.Frames(q.Seq) {
+	for _, e := range a.all.frames(q.Seq) {
 		switch {
 		case e.Seq == q.Seq:
 		case e.Kind == journal.HTTP && e.Dir == journal.Out:

@@ -45,6 +45,7 @@ var (
 // A page is one HTML file.
 type page struct {
 	j    *journal.Journal
+	all  *exchanges
 	t    *template.Template
 	w    *bufio.Writer
 	n    int64 // bytes written
@@ -91,7 +92,7 @@ func HTML(ctx context.Context, w io.Writer, j *journal.Journal, keep *edit.Selec
 		return "", err
 	}
 	list.Finish()
-	p := &page{j: j, w: bufio.NewWriterSize(w, 256<<10), t: template.Must(template.New("").Parse(pageText))}
+	p := &page{j: j, all: exchangesOf(j), w: bufio.NewWriterSize(w, 256<<10), t: template.Must(template.New("").Parse(pageText))}
 	h := pageHead{
 		Title: filepath.Base(name), Version: version, Style: template.CSS(pageStyle), Findings: findings(list.Report(), keep),
 		Policy: "default-src 'none'; style-src '" + hashOf(pageStyle) + "'; script-src '" + hashOf(pageScript) + "'; base-uri 'none'; form-action 'none'",
@@ -193,7 +194,7 @@ func (p *page) entry(e journal.Entry) {
 	}
 	frames := []journal.Entry{e}
 	if e.Kind == journal.Request {
-		frames = p.j.Frames(e.Seq)
+		frames = p.all.frames(e.Seq)
 		size := 0
 		for _, f := range frames {
 			size += f.Size

@@ -138,7 +138,12 @@ func (r *Redactor) rule(what, name string) int {
 
 // plain is a name as it is compared.
 func plain(name string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(name))
+	return strings.ToLower(strings.Map(func(c rune) rune {
+		if c == '-' || c == '_' || c == ' ' {
+			return -1
+		}
+		return c
+	}, name))
 }
 
 // Learn remembers what rules by name and path take out of an entry, so that Change finds it everywhere.
@@ -321,6 +326,9 @@ func (r *Redactor) text(s string, head bool) string {
 			}
 		}
 		s = strings.Join(lines, "\n")
+	}
+	if !strings.ContainsAny(s, ":=") {
+		return r.plain(s)
 	}
 	for _, k := range r.keyed {
 		s = replaceGroup(k.re, s, func(v string) string { return r.take(k.rule, strings.Trim(v, `"'`)) })
