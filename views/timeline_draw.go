@@ -26,6 +26,9 @@ type drawnLane struct {
 // maxLaneRows is how many calls of a lane that overlap are drawn below each other.
 const maxLaneRows = 12
 
+// maxBinRows is how tall a lane is that shows numbers of calls: their bars, and below them a line of failures.
+const maxBinRows = 5
+
 func (v *timeline) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if p.ID == "numbers" {
 		v.drawNumbers(c, p)
@@ -121,7 +124,7 @@ func (v *timeline) layout(w stats.Window, h int) {
 		view := l.View(w, share)
 		rows := view.Rows
 		if view.Bins != nil && share > 1 {
-			rows = 2
+			rows = min(share, maxBinRows)
 		}
 		if view.Hidden > 0 && rows == 1 {
 			view.Hidden = 0
@@ -318,9 +321,10 @@ func (v *timeline) bars(cells []cell, d drawnLane, row int) {
 	}
 }
 
-// bins puts the number of calls of each column into the cells of the first row, and failures into those of the second, if
-// there is one.
+// bins puts the number of calls of each column into the cells: as bars on all lines but the last, which has the failures. On a lane
+// of one line failures take the place of bars.
 func (v *timeline) bins(cells []cell, d drawnLane, row int, w stats.Window) {
+	const steps = 8 // of a line
 	most := 1
 	for _, b := range d.view.Bins {
 		most = max(most, b.Calls)
@@ -329,16 +333,17 @@ func (v *timeline) bins(cells []cell, d drawnLane, row int, w stats.Window) {
 	if q := v.selected(); q != nil && d.i == v.lane {
 		cursor = w.Column(q.Start)
 	}
+	tall := max(d.h-1, 1)
 	for i, b := range d.view.Bins {
 		switch {
 		case b.Calls == 0:
-		case row > 0 && b.Failed > 0, d.h == 1 && b.Failed > 0:
+		case row == d.h-1 && b.Failed > 0:
 			cells[i] = cell{r: '✗', state: stats.Failed}
-		case row == 0:
-			cells[i] = cell{r: level(b.Calls, most), state: stats.OK}
-		}
-		if i == cursor && row == 0 {
-			cells[i].on = true
+		case row < tall:
+			n := max(b.Calls*steps*tall/most, 1) - steps*(tall-1-row)
+			if n > 0 {
+				cells[i] = cell{r: level(min(n, steps), steps), state: stats.OK, on: i == cursor}
+			}
 		}
 	}
 }
