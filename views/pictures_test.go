@@ -60,7 +60,7 @@ func stage(t *testing.T, sc scene, size [2]int, more ...tuitest.Option) *tuitest
 // down to one pane at a time, with letters that are two cells wide among them.
 // What NO_COLOR promises holds for every byte.
 func TestScreensAsText(t *testing.T) {
-	shown := []string{"servers", "tools", "tools-wide-text", "call-wide-text", "call-form", "call-invalid", "result-structured", "call-running", "resource-read", "prompt-result", "traffic-frame", "again", "logs"}
+	shown := []string{"servers", "tools", "tools-wide-text", "call-wide-text", "call-form", "call-invalid", "result-structured", "call-running", "resource-read", "prompt-result", "traffic-frame", "again", "logs", "timeline"}
 	for _, sc := range scenes() {
 		if !slices.Contains(shown, sc.name) {
 			continue

@@ -72,7 +72,10 @@ func scenes() []scene {
 			sendIt(fillIn(a, "add").Type("2").Press("down").Type("3")).Press("6").View("traffic").Press("e").View("edit").Idle()
 		}},
 		{name: "traffic-frame", at: "tools", opts: agent(), play: func(a *tuitest.App) { traffic(a).Press("up", "enter", "G", "enter") }},
-		{name: "timeline", at: "tools", opts: agent(), play: func(a *tuitest.App) { played(a.Manager().Journal()); traffic(a).Press("L", "home", "right", "right") }},
+		{name: "timeline", at: "tools", opts: agent(), play: func(a *tuitest.App) {
+			played(a.Manager().Journal(), time.Now())
+			a.Press("6").View("traffic").Press("L", "home", "right", "right")
+		}},
 		{name: "inbox", at: "tools", opts: askers(), play: func(a *tuitest.App) { fillIn(a, "ask").Press("ctrl+g").Press("8").Sleep(time.Second) }},
 		{name: "inbox-answer", at: "tools", opts: askers(), play: func(a *tuitest.App) {
 			fillIn(a, "ask").Press("ctrl+g").Sleep(1300 * time.Millisecond).Press("i").Type("Ada")

@@ -11,10 +11,9 @@ import (
 	"github.com/mcphud/mcphud/views"
 )
 
-// played is a journal of 40 calls of three tools at two servers within four seconds: one in eight fails, one is cancelled, one
+// played adds to a journal 40 calls of three tools at two servers within four seconds: one in eight fails, one is cancelled, one
 // waits, one reports progress and asks.
-func played(j *journal.Journal) time.Time {
-	at := time.Date(2026, 11, 22, 10, 31, 0, 0, time.Local)
+func played(j *journal.Journal, at time.Time) {
 	add := func(after time.Duration, server string, d journal.Dir, k journal.Kind, id, method, body string) {
 		j.Append(journal.Entry{Server: server, Conn: 1, Dir: d, Kind: k, ID: id, Method: method, Time: at.Add(after)}, []byte(body))
 	}
@@ -42,7 +41,6 @@ func played(j *journal.Journal) time.Time {
 			add(begin+took, server, journal.In, journal.Response, id, "", fmt.Sprintf(`{"id":%s,"result":{}}`, id))
 		}
 	}
-	return at
 }
 
 // The calls stand in lanes, the numbers below them; keys zoom, move and open, and a range narrows every screen.
@@ -52,7 +50,7 @@ func TestTimeline(t *testing.T) {
 		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Over: func() bool { return true }})...), tuitest.Size(80, 24), tuitest.Sessions(m))
 		app.Press(":").Type("timeline").Press("enter").View("timeline").Pane("lanes").Has("No calls yet.")
 		app.Press("q")
-		played(j)
+		played(j, time.Date(2026, 11, 22, 10, 31, 0, 0, time.Local))
 		app.Sleep(time.Second)
 		app.Press("L").View("timeline").Pane("lanes").Has("40 calls", "files", "kb", "10:31:00", "━✗", "⊘", "┿━┿", "…", "tools/call search #40 … unanswered", "▼")
 		app.Pane("numbers").Has("read", "write", "search", "50 %", "500ms", "sorted by calls")
