@@ -248,12 +248,16 @@ func (t *textOutput) findings(width int, out expertReport) {
 		}
 		t.block(fmt.Sprintf("%s %s %s: %s (%d)", severityGlyphs[first.Severity], first.Severity, first.Rule, first.Title, n-i))
 		rows := make([][]string, 0, n-i)
+		var sections []string // one for each revision
 		for _, f := range out.Findings[i:n] {
+			if !slices.Contains(sections, f.Section) {
+				sections = append(sections, f.Section)
+			}
 			rows = append(rows, []string{fmt.Sprintf("  #%d", f.Seq), f.By, f.Server, f.Method, f.Evidence})
 		}
 		t.table(width, rows)
 		t.prose(width, "  "+first.Fix)
-		t.block("  " + first.Section + "\n")
+		t.block("  " + strings.Join(sections, "\n  ") + "\n")
 		i = n
 	}
 	said := fmt.Sprintf("%s, %s, %s in %s", count(out.Errors, "error", "errors"), count(out.Warnings, "warning", "warnings"), count(out.Notes, "note", "notes"),

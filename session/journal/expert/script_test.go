@@ -59,7 +59,7 @@ func play2(t testing.TB, words []string, line func(string)) {
 		line(fmt.Sprintf(`< {'id':'h','result':{'protocolVersion':'%s','capabilities':%s,'serverInfo':{'name':'s','version':'1'}}}`, words[1], caps[0]))
 		line(`> {'method':'notifications/initialized'}`)
 	case "discover":
-		line(fmt.Sprintf(`> {'id':'h','method':'server/discover','params':{META}}`))
+		line(`> {'id':'h','method':'server/discover','params':{META}}`)
 		line(fmt.Sprintf(`< {'id':'h','result':{'resultType':'complete','supportedVersions':['2026-07-28'],'capabilities':%s,'serverInfo':{'name':'s','version':'1'},'ttlMs':1,'cacheScope':'private'}}`, append(words, "{}")[1]))
 	default:
 		t.Fatalf("no such macro: %s", words[0])

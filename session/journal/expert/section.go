@@ -32,8 +32,6 @@ var (
 	secOutput        = same("server/tools#tool-result")
 	secOutputSchema  = section{"server/tools#tool-result", "server/tools#tool-result", "server/tools#output-schema", "server/tools#output-schema", "server/tools#output-schema"}
 	secStructured    = section{"server/tools#tool-result", "server/tools#tool-result", "server/tools#structured-content", "server/tools#structured-content", "server/tools#structured-content"}
-	secToolCaps      = same("server/tools#capabilities")
-	secResources     = same("server/resources#capabilities")
 	secResourceErr   = same("server/resources#error-handling")
 	secSubscribe     = moved("server/resources#subscriptions", "basic/patterns/subscriptions#opening-a-stream")
 	secLogging       = same("server/utilities/logging#capabilities")
@@ -48,7 +46,6 @@ var (
 	secParamHeaders  = moved("", "basic/transports/streamable-http#custom-headers-from-tool-parameters")
 	secHeaderMarks   = moved("", "server/tools#x-mcp-header")
 	secSession       = section{"", "basic/transports#session-management", "basic/transports#session-management", "basic/transports#session-management", "basic/transports/streamable-http#earlier-streamable-http-revisions"}
-	secOldHTTP       = section{"basic/transports#http-with-sse", "basic/transports#backwards-compatibility", "basic/transports#backwards-compatibility", "basic/transports#backwards-compatibility", "deprecated#deprecated"}
 	secOrigin        = section{"basic/transports#security-warning", "basic/transports#security-warning", "basic/transports#security-warning", "basic/transports#security-warning", "basic/transports/streamable-http#security-endpoint"}
 	secToken         = section{"", "basic/authorization#token-requirements", "basic/authorization#token-requirements", "basic/authorization#token-requirements", "basic/authorization#token-requirements"}
 	secLocation      = section{"", "", "basic/authorization#authorization-server-location", "basic/authorization#authorization-server-location", "basic/authorization/authorization-server-discovery"}
