@@ -38,6 +38,7 @@ type experts struct {
 	checked uint64 // revision of the journal that was checked
 	want    uint64 // entry to go to once there are rows
 	at      string // what the detail pane shows
+	broken  brokenRows
 }
 
 // expertRow is a rule, or one of its findings.
@@ -52,8 +53,40 @@ const expertPause = 300 * time.Millisecond
 // manyFindings is from how many findings on a rule is folded by itself.
 const manyFindings = 20
 
-func newExperts(over func() bool) *experts {
-	return &experts{Rows: pane.Rows{View: "expert"}, list: expert.NewList(), over: over, folded: map[*expert.Rule]bool{}}
+// newExperts marks the rows of a traffic screen, once it was opened.
+func newExperts(t *traffic, over func() bool) *experts {
+	v := &experts{Rows: pane.Rows{View: "expert"}, list: expert.NewList(), over: over, folded: map[*expert.Rule]bool{}}
+	t.broken = &v.broken
+	return v
+}
+
+// brokenRows are the entries about which there is a finding, and the requests in whose exchange one is.
+type brokenRows struct {
+	worst map[uint64]expert.Severity
+	rev   int
+}
+
+// badge says of an entry that there is an error or a warning about it; § stands for the section of the specification.
+func (b *brokenRows) badge(th *tui.Theme, seq uint64) string {
+	if b == nil || b.worst[seq] < expert.Warning {
+		return ""
+	}
+	_, style := severityMark(th, b.worst[seq])
+	return style.S("§ " + b.worst[seq].String())
+}
+
+// take marks what a report is about.
+func (b *brokenRows) take(j *journal.Journal, r *expert.Report) {
+	worst := map[uint64]expert.Severity{}
+	for _, g := range r.Groups {
+		for _, f := range g.Findings {
+			worst[f.Seq] = max(worst[f.Seq], g.Rule.Severity)
+			if e, ok := j.Get(f.Seq); ok && e.Root != 0 {
+				worst[e.Root] = max(worst[e.Root], g.Rule.Severity)
+			}
+		}
+	}
+	b.worst = worst
 }
 
 func (v *experts) Info() tui.Info {
@@ -87,6 +120,7 @@ func expertAction(view string, seq func() uint64) tui.Action {
 // checkedTraffic is the outcome of a check.
 type checkedTraffic struct {
 	report expert.Report
+	broken brokenRows
 	rev    uint64
 }
 
@@ -120,10 +154,12 @@ func (v *experts) run(c *tui.Ctx, j *journal.Journal, rev uint64) tea.Cmd {
 			list.Finish()
 		}
 		r := list.Report()
+		var broken brokenRows
+		broken.take(j, &r)
 		if !only.Empty() {
 			pick(ctx, &r, j, only)
 		}
-		return checkedTraffic{r, rev}, ctx.Err()
+		return checkedTraffic{r, broken, rev}, ctx.Err()
 	})
 	return cmd
 }
@@ -311,6 +347,8 @@ func (v *experts) done(c *tui.Ctx, m tui.OpDone) tea.Cmd {
 		return nil
 	}
 	v.report, v.checked = r.report, r.rev
+	v.broken.worst = r.broken.worst
+	v.broken.rev++
 	var next tea.Cmd
 	if v.again {
 		v.again = false

@@ -35,6 +35,7 @@ func TestExpertScreen(t *testing.T) {
 		app.Pane("list").HasNot("request without an answer")
 		app.Press("G").Pane("detail").Has("✗ error", "broken by    the server", "#6 ← res", "/result/tools/0/inputSchema: is", "fix", "2025-06-18/schema")
 		app.Press("enter").View("traffic").Pane("frame").Has(`"tools"`)
+		app.Pane("list").Has("§ error tools/list", "bad § error")
 		app.Press("g").Press("E").View("expert").Pane("list").Has("output that is not a message")
 		app.Press("g").Press("j").Press("enter").View("traffic").Press("G").Press("E").View("expert").Pane("detail").Has("#6 ← res") // the exchange of the finding
 		app.Press("/").Type("kind:bad").Press("enter").Pane("list").Has("output that is not a message", "1 error, 0 warnings").HasNot("breaks the schema")

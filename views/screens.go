@@ -56,14 +56,14 @@ func All(d Deps) []tui.View {
 		where = d.Configs.Where
 	}
 	d.Consent = cmp.Or(d.Consent, &consent.Policy{}) // one for all screens
-	calls, asked := &pane.Calls{}, newQuestions()
+	calls, asked, said := &pane.Calls{}, newQuestions(), newTraffic()
 	return []tui.View{
 		newServers(d.Trust, d.Pool, d.Configs),
 		newTools(calls),
 		newResources(calls),
 		newPrompts(calls),
 		newCall(d.Inputs, d.Consent, asked),
-		newTraffic(),
+		said,
 		newLogs(),
 		newInbox(asked),
 		newTasks(),
@@ -85,7 +85,7 @@ func All(d Deps) []tui.View {
 		newLogin(d.Trust, d.Pool, d.Browse, d.AutoBrowse),
 		newResend(Targets{Where: where, Consent: d.Consent, Pool: d.Pool}),
 		newEditor(),
-		newExperts(nil),
+		newExperts(said, nil),
 	}
 }
 
@@ -104,7 +104,7 @@ type Foreign struct {
 func Watch(f Foreign) []tui.View {
 	t, l := newTraffic(), newLogs()
 	t.foreign, l.foreign = &f, true
-	return []tui.View{t, l, newResend(f.Targets), newEditor(), newExperts(f.Over), newTrace(), newTimeline(&f)}
+	return []tui.View{t, l, newResend(f.Targets), newEditor(), newExperts(t, f.Over), newTrace(), newTimeline(&f)}
 }
 
 // stackUnder is the columns below which a form is above its result: beside it both would be cut.

@@ -22,6 +22,7 @@ type traffic struct {
 	inside  bool          // they were opened from the list, to which the way back leads
 	waiting bool          // a row that is drawn waits for its answer
 	ref     journal.Entry // what times are relative to; none if its Seq is 0
+	broken  *brokenRows   // rows that break the protocol; nil for none
 	foreign *Foreign      // whose traffic it is; nil for that of the sessions
 }
 
@@ -117,7 +118,7 @@ func (v *traffic) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 			}
 			return v.row(c, e).Draw(c.Theme, w)
 		},
-		len(c.Sessions.Servers()) > 1, c.Sessions.Journal().Rev(), v.only.Seq, v.ref.Seq, v.Feed.Exchanges, beat, what, next)
+		len(c.Sessions.Servers()) > 1, c.Sessions.Journal().Rev(), v.only.Seq, v.ref.Seq, v.Feed.Exchanges, beat, what, next, v.brokenRev())
 	switch {
 	case v.only.Seq != 0:
 		p.Foot = safe.Line(fmt.Sprintf("frames of %s %s #%s", v.only.Method, v.only.Tool, v.only.ID), max(p.W-27, 10)) + " · p all frames"

@@ -122,6 +122,7 @@ func (v *traffic) leave(c *tui.Ctx) tea.Cmd {
 // row is what a row shows.
 func (v *traffic) row(c *tui.Ctx, e journal.Entry) *pane.TrafficRow {
 	r := &pane.TrafficRow{Entry: e, Exchange: v.Feed.Exchanges, Preview: v.Preview(c, e), Note: v.noteOf(c, &e)}
+	r.Badge = v.broken.badge(c.Theme, e.Seq)
 	if v.ref.Seq != 0 {
 		r.Since = v.ref.Time
 	}
@@ -137,6 +138,14 @@ func (v *traffic) row(c *tui.Ctx, e journal.Entry) *pane.TrafficRow {
 	r.Over = v.foreign != nil && v.foreign.Over != nil && v.foreign.Over()
 	v.waiting = v.waiting || e.Status == journal.Pending && e.Kind == journal.Request
 	return r
+}
+
+// brokenRev counts what changed the badges of rows.
+func (v *traffic) brokenRev() int {
+	if v.broken == nil {
+		return 0
+	}
+	return v.broken.rev
 }
 
 // frameHead is what the detail pane says above the frame.

@@ -59,6 +59,7 @@ type TrafficRow struct {
 	Odd      journal.Mark  // what is odd about the entries of an exchange
 	Preview  string        // how the payload begins: not safe yet
 	Note     journal.Note
+	Badge    string    // stands before what it is about, styled; "" for none
 	Server   int       // cells for the name of the server; 0 leaves it out
 	Since    time.Time // what the time is relative to; zero for the time of day
 }
@@ -90,6 +91,9 @@ func (r *TrafficRow) Draw(th *tui.Theme, w int) string {
 		b.WriteString(KindStyle(th, r.Entry).S(Pad(KindWord(r.Entry.Kind), 6)) + " ")
 	} else if r.Entry.Kind != journal.Request {
 		b.WriteString(KindStyle(th, r.Entry).S(KindWord(r.Entry.Kind)) + " ")
+	}
+	if r.Badge != "" {
+		b.WriteString(r.Badge + " ")
 	}
 	b.WriteString(frameSubject(th, r.Entry))
 	tail := r.tail(th, w)
