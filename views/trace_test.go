@@ -10,6 +10,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/trace"
+	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/tuitest"
 	"github.com/mcphud/mcphud/views"
 )
@@ -53,7 +54,8 @@ func TestTraceScreen(t *testing.T) {
 		at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 		hopsOf(j, hopsTrace, at, "echo")
 		hopsOf(j, "0af7651916cd43dd8448eb211c80319c", at.Add(time.Second), "add")
-		app.Sleep(time.Second)
+		app.Sleep(time.Second) // it shows one of the two: whichever was there when it looked
+		app.Send(tui.Navigate{View: "trace", Arg: j.First() + uint64(j.Len()) - 1})
 		app.View("trace").Pane("list").Has("client tools/call add → demo", "0af76519…")
 		app.Press("{").View("trace").Pane("list").Has("4bf92f35…",
 			"client tools/call echo → demo", "    20ms  ━━━", "  router echo → demo", "     1ms    18ms", "    upstream", "      agent demo echo", "        run", "unaccounted", "4ms")

@@ -42,6 +42,8 @@ func routine(e *journal.Entry) string {
 // server asked, reported and logged meanwhile, and the answers to that.
 func framesOf(q journal.Entry, e *journal.Entry) bool {
 	switch {
+	case e.Kind == journal.Span: // which have a screen of their own
+		return false
 	case e.Root == q.Seq, e.Seq == q.Seq, e.Peer == q.Seq:
 		return true
 	case e.Server != q.Server || e.Conn != q.Conn || e.Seq < q.Seq || q.Peer != 0 && e.Seq > q.Peer || e.Method == "ping":

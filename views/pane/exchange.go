@@ -18,7 +18,7 @@ func ExchangeBlocks(j *journal.Journal, e journal.Entry, whole Source) []Source 
 	if !whole.Exchange {
 		return nil
 	}
-	frames := slices.DeleteFunc(j.Frames(e.Seq), func(f journal.Entry) bool { _, ok := f.Annotation(); return ok })
+	frames := slices.DeleteFunc(j.Frames(e.Seq), func(f journal.Entry) bool { _, ok := f.Annotation(); return ok || f.Kind == journal.Span })
 	if len(frames) < 2 {
 		return nil
 	}
