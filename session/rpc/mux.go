@@ -50,6 +50,7 @@ type Mux struct {
 	serving  map[string]*serving // requests of the server by their ids
 	refusing int                 // refusals of further ones that are being sent
 	closed   *failure.Error      // why no more requests can be made
+	leaving  bool                // they ended because we close the connection
 	modern   bool                // requests are cancelled the modern way
 	frames   uint64              // frames received, to know that the server is alive
 
@@ -347,7 +348,11 @@ func (m *Mux) refused(id uint64, err error) {
 // fail ends a request without an answer.
 func (m *Mux) fail(id uint64, err error) {
 	m.mu.Lock()
-	p := m.take(id, "failed")
+	status, word := journal.Failed, "failed"
+	if m.leaving {
+		status, word = journal.Cancelled, "cancelled"
+	}
+	p := m.take(id, word)
 	if p != nil && m.closed != nil {
 		err = m.closed // says more than "broken pipe"
 	}
@@ -357,7 +362,7 @@ func (m *Mux) fail(id uint64, err error) {
 	}
 	m.tap.Append(journal.Entry{
 		Dir: journal.Out, Kind: journal.State, ID: strconv.FormatUint(id, 10), Method: p.spec.Method,
-		Status: journal.Failed, Note: text.Clip(err.Error(), 300),
+		Status: status, Note: text.Clip(err.Error(), 300),
 	}, nil)
 	p.done <- answer{err: err}
 }
@@ -399,14 +404,16 @@ func (m *Mux) changed() {
 	}
 }
 
-// end ends every request with err and accepts no more; false if that was done before.
-func (m *Mux) end(err *failure.Error) bool {
+// end ends every request with err and accepts no more; false if that was done before. leaving is whether it is we who end them,
+// which is no failure of the server.
+func (m *Mux) end(err *failure.Error, leaving bool) bool {
 	m.mu.Lock()
 	if m.closed != nil {
 		m.mu.Unlock()
 		return false
 	}
 	m.closed = err
+	m.leaving = leaving
 	var all []uint64
 	for id := range m.pending {
 		all = append(all, id)
@@ -424,7 +431,7 @@ func (m *Mux) end(err *failure.Error) bool {
 
 // Close ends the connection; when it returns nothing of it is left. Cancellations that are on their way still go out.
 func (m *Mux) Close(err *failure.Error) error {
-	m.end(err)
+	m.end(err, err.Kind == failure.ChannelClosed)
 	sent := make(chan struct{})
 	go func() { m.cancels.Wait(); close(sent) }()
 	transport.WaitFor(sent, cancelGrace)

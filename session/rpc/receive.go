@@ -300,7 +300,7 @@ func (m *Mux) Lost(err error) {
 	if !errors.As(err, &e) {
 		e = &failure.Error{Kind: failure.ChannelClosed, Message: err.Error(), Next: "reconnect", Err: err}
 	}
-	if m.end(e) && m.OnLost != nil {
+	if m.end(e, false) && m.OnLost != nil {
 		// The transport waits for us before it can be closed, so whoever closes it must be someone else.
 		go m.OnLost(e)
 	}
