@@ -163,6 +163,12 @@ func readState(p importer.Progress) string {
 	if p.Bad > 0 {
 		s += " · " + count(p.Bad, "bad part", "bad parts")
 	}
+	if p.Partial > 0 {
+		s += " · last line not complete"
+	}
+	if p.Other > 0 {
+		s += fmt.Sprintf(" · %d not about MCP", p.Other)
+	}
 	return s
 }
 

@@ -212,6 +212,24 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
+// mcpsnoop keeps some headers: one that contradicts its message is told, and a refusal is.
+func TestHTTPOfMcpsnoop(t *testing.T) {
+	const line = `{"session_id":"s","server_label":"web","seq":1,"ts":"2026-11-20T10:00:00Z","transport":"http","direction":`
+	f := opened(t, write(t, "s.jsonl", line+`"c2s","raw":{"jsonrpc":"2.0","id":1,"method":"ping"},"mcp_method":"ping","mcp_protocol_version":"2026-07-28"}
+`+line+`"s2c","raw":{"jsonrpc":"2.0","id":1,"result":{}},"status":200}
+`+line+`"c2s","raw":{"jsonrpc":"2.0","id":2,"method":"ping"},"mcp_method":"tools/list"}
+`+line+`"s2c","status":401,"auth_challenge":"Bearer realm=\"x\""}
+`))
+	want := `00.000 web out request ping  #1 ^1 ok
+00.000 web in response ping  #1 ^1 ok
+00.000 web out request ping  #2 ^3 pending (the header Mcp-Method says tools/list)
+00.000 web in http   # ^0  (401 Unauthorized)
+`
+	if got := rows(f); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // Of a file that was cut anywhere, what is before is there; where nothing is, the error says what was expected.
 func TestCutFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")

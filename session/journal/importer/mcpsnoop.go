@@ -49,7 +49,7 @@ func (c *converter) envelope(line []byte) error {
 	default:
 		return fmt.Errorf("expected a mcpsnoop event: direction is %.20q, not c2s, s2c, stderr or meta", d)
 	}
-	c.snoopHead(e, m, str)
+	e.Note = c.snoopHTTP(e, m, str)
 	if string(m["truncated"]) == "true" {
 		e.Note = "mcpsnoop kept the beginning of this frame only"
 	}
@@ -74,32 +74,22 @@ func commandOf(meta []byte) string {
 	return strings.Join(mask.Args(words), " ")
 }
 
-// snoopHead writes the HTTP head of an event, as far as mcpsnoop keeps it.
-func (c *converter) snoopHead(e journal.Entry, m map[string][]byte, str func(string) string) {
-	h := http.Header{}
-	for member, name := range map[string]string{
-		"mcp_method": "Mcp-Method", "mcp_name": "Mcp-Name", "mcp_protocol_version": "Mcp-Protocol-Version", "auth_challenge": "Www-Authenticate",
-	} {
-		if v := str(member); v != "" {
-			h.Set(name, v)
-		}
+// snoopHTTP takes what mcpsnoop keeps of HTTP: too little for a head, of which every other header would seem to be missing. A refusal
+// is an entry of its own, and a header that says something else than the message a note on that.
+func (c *converter) snoopHTTP(e journal.Entry, m map[string][]byte, str func(string) string) (note string) {
+	env, _ := jsonrpc.Scan(m["raw"]) // what is not a message has no method
+	if said := str("mcp_method"); said != "" && said != env.Method {
+		note = "the header Mcp-Method says " + said
 	}
-	_ = jsonrpc.Elements(m["mcp_param_headers"], func(one []byte) bool {
-		h.Add(jsonrpc.GetString(one, "name"), jsonrpc.GetString(one, "value"))
-		return true
-	})
 	status, _ := strconv.Atoi(string(m["status"]))
-	if str("transport") != "http" || len(h) == 0 && status == 0 {
-		return
+	if status < http.StatusBadRequest {
+		return note
 	}
-	if env, err := jsonrpc.Scan(m["raw"]); err == nil {
-		e.Method, e.ID = env.Method, string(env.ID)
+	h := http.Header{}
+	if v := str("auth_challenge"); v != "" {
+		h.Set("Www-Authenticate", v)
 	}
-	first := "POST / HTTP/1.1"
-	e.Kind, e.Note = journal.HTTP, "POST"
-	if e.Dir == journal.In {
-		e.Note = strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
-		first = "HTTP/1.1 " + e.Note
-	}
-	c.put(e, mask.Head(first, h))
+	e.Kind, e.ID, e.Note = journal.HTTP, string(env.ID), statusLine(status, "")
+	c.put(e, mask.Head("HTTP/1.1 "+e.Note, h))
+	return note
 }
