@@ -175,6 +175,35 @@ func TestBudgetRouterWatched(t *testing.T) {
 	budget.Ceiling(t, "router: processor time a call, 16 clients, while somebody watches", cpu, 130*time.Microsecond)
 }
 
+// TestBudgetRouterTraced is what it costs to record what the router did for each call of a trace, against calls without one. The two
+// take turns in short runs, since what else the machine does changes both by more than what is measured.
+func TestBudgetRouterTraced(t *testing.T) {
+	budget.Skip(t)
+	_, router := stack(t)
+	const rounds, requests = 60, 500
+	session := openAt(t, router.endpoint())
+	traced := session.Clone()
+	traced.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	var sums [2]time.Duration
+	for round := range rounds + 2 {
+		for i := range 2 {
+			which := (i + round) % 2
+			before := router.running(t)
+			res, err := load.Run(t.Context(), load.Equal(router.endpoint(), [2]http.Header{session, traced}[which], callEcho, `"result"`, 16, requests))
+			if err == nil {
+				err = res.Err()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if round >= 2 { // the first ones set up what stays
+				sums[which] += router.running(t) - before
+			}
+		}
+	}
+	budget.Ratio(t, "router: processor time of a call that is traced against one that is not", sums[1]/(rounds*requests), sums[0]/(rounds*requests), 1.03)
+}
+
 func TestBudgetRouterLatency(t *testing.T) {
 	budget.Skip(t)
 	agent, router := stack(t)

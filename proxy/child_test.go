@@ -206,6 +206,28 @@ func (c *child) cpu(t testing.TB) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond // USER_HZ is 100 wherever Go runs
 }
 
+// running is how long the threads of a child were on a processor, to the nanosecond.
+func (c *child) running(t testing.TB) (sum time.Duration) {
+	t.Helper()
+	threads, err := filepath.Glob("/proc/" + strconv.Itoa(c.pid) + "/task/*/schedstat")
+	if err != nil || len(threads) == 0 {
+		t.Skip("the processor time of threads is known on Linux only")
+	}
+	for _, name := range threads {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		ns, _, _ := strings.Cut(string(b), " ")
+		n, err := strconv.ParseInt(ns, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %q", name, b)
+		}
+		sum += time.Duration(n)
+	}
+	return sum
+}
+
 // rss is the memory that a child holds, in bytes.
 func (c *child) rss(t testing.TB) int64 {
 	t.Helper()

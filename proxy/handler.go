@@ -127,7 +127,7 @@ func (r *Router) ingress(next flow.Handler) flow.Handler {
 		if c.R.Method == http.MethodPost && c.Body == nil && !read(c, limits) {
 			return
 		}
-		c.Read = time.Now()
+		c.Read = time.Since(c.Began)
 		if ingress.Hops(c.R.Header) >= ingress.MaxHops {
 			c.Refuse(&jsonrpc.RequestError{
 				Kind: jsonrpc.KindUpstream, Status: http.StatusLoopDetected,

@@ -64,7 +64,7 @@ func (p *policy) outer() []flow.Middleware {
 // known notes when it was clear who calls.
 func known(next flow.Handler) flow.Handler {
 	return func(c *flow.Call) {
-		c.Authorized = time.Now()
+		c.Authorized = time.Since(c.Began)
 		next(c)
 	}
 }

@@ -88,7 +88,7 @@ func New(o Options) (*Router, error) {
 	r.own = r.pages()
 	r.merge()
 	inner := flow.Chain(func(c *flow.Call) {
-		c.Routed = time.Now()
+		c.Routed = time.Since(c.Began)
 		c.Target(c)
 	}, append(r.policy.inner(), o.Inner...)...)
 	r.chain = flow.Chain(r.ingress(inner), append(r.policy.outer(), o.Outer...)...)

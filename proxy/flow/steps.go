@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Steps are when the router was done with what, for traces; zero where it did not get that far.
+// Steps are when the router was done with what, since the call began, for traces; 0 where it did not get that far.
 type Steps struct {
-	Authorized time.Time // who calls is known, and may
-	Read       time.Time // the message is there and in order
-	Routed     time.Time // its agent is known, and no limit reached
+	Authorized time.Duration // who calls is known, and may
+	Read       time.Duration // the message is there and in order
+	Routed     time.Duration // its agent is known, and no limit reached
 	Tries      [MaxTries]Try
 	Tried      int // attempts in all; of more than MaxTries the last is in the last place
 }
@@ -19,7 +19,7 @@ const MaxTries = 4
 
 // Try is one attempt to ask the agent.
 type Try struct {
-	Began, Ended time.Time // Ended when the answer began, or failed
+	Began, Ended time.Duration // since the call began; Ended when the answer began, or failed
 	Failed       bool
 }
 
@@ -36,8 +36,8 @@ func (t timed) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	try := &c.Tries[min(c.Tried, MaxTries-1)]
 	c.Tried++
-	*try = Try{Began: time.Now()}
+	*try = Try{Began: time.Since(c.Request.Began)}
 	res, err := t.Upstream.RoundTrip(r)
-	try.Ended, try.Failed = time.Now(), err != nil
+	try.Ended, try.Failed = time.Since(c.Request.Began), err != nil
 	return res, err
 }

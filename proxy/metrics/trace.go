@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"encoding/hex"
 	"strings"
 	"time"
 
@@ -62,9 +63,7 @@ func (m *Metrics) Trace(next flow.Handler) flow.Handler {
 		named := len(c.R.Header["Traceparent"]) > 0 || c.Params.Trace != nil
 		if m.tracer == nil {
 			if named {
-				if parent := telemetry.Remote(c.R.Header, c.Params.Trace, c.Params.State); parent.IsValid() {
-					belongs(c, parent)
-				}
+				belongs(c)
 			}
 			next(c)
 			return
@@ -88,8 +87,35 @@ func (m *Metrics) Trace(next flow.Handler) flow.Handler {
 }
 
 // belongs notes which trace a call belongs to.
-func belongs(c *flow.Call, parent trace.SpanContext) {
-	c.Trace, c.Parent, c.Sampled = parent.TraceID().String(), parent.SpanID(), parent.IsSampled()
+func belongs(c *flow.Call) {
+	if v := c.R.Header["Traceparent"]; len(v) == 1 && common(v[0], c) {
+		return
+	}
+	if parent := telemetry.Remote(c.R.Header, c.Params.Trace, c.Params.State); parent.IsValid() {
+		c.Trace, c.Parent, c.Sampled = parent.TraceID().String(), parent.SpanID(), parent.IsSampled()
+	}
+}
+
+// common reads a traceparent as nearly all are written; false for any other, which telemetry.Remote reads.
+func common(v string, c *flow.Call) bool {
+	const form = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	if len(v) != len(form) || v[:3] != "00-" || v[35] != '-' || v[52:54] != "-0" || v[54] != '0' && v[54] != '1' {
+		return false
+	}
+	var id [16]byte
+	var span [8]byte
+	for i := 3; i < 52; i++ {
+		if ch := v[i]; i != 35 && (ch < '0' || ch > '9') && (ch < 'a' || ch > 'f') {
+			return false
+		}
+	}
+	_, _ = hex.Decode(id[:], []byte(v[3:35])) // they are digits
+	_, _ = hex.Decode(span[:], []byte(v[36:52]))
+	if id == [16]byte{} || span == [8]byte{} {
+		return false
+	}
+	c.Trace, c.Parent, c.Sampled = v[3:35], span, v[54] == '1'
+	return true
 }
 
 // steps makes events of the span of what the router does with a call: it received it, found it valid and its agent in the table,

@@ -22,7 +22,10 @@ const maxBatch = 256
 // complete turns a record into entries, with secrets masked. It does not change the record's body.
 func complete(rec *record) (out []full) {
 	if rec.spans != nil {
-		return spans(rec)
+		defer func() { out = append(out, spans(rec)...) }()
+		if rec.size == 0 && rec.entry.Kind == 0 {
+			return nil
+		}
 	}
 	if !rec.sse {
 		return entries(rec, rec.body, rec.size > len(rec.body))

@@ -22,8 +22,9 @@ type Exchange struct {
 	p        *Producer
 	server   string
 	conn     uint64
-	id       string // of the request
-	trace    string // id of the trace that it belongs to, "" if there is none
+	id       string  // of the request
+	served   *served // what the router did for it, once it is over; nil for nothing to tell
+	trace    string  // id of the trace that it belongs to, "" if there is none
 	status   int
 	kind     bodyKind
 	buf      []byte // what was written and is not a record yet
@@ -174,6 +175,9 @@ func (x *Exchange) flush() {
 	case x.kind == other:
 		rec.entry.Kind, rec.entry.Note = journal.Bad, "not JSON-RPC"
 	}
+	if x.served != nil {
+		rec.spans, x.served = x.served, nil
+	}
 	x.p.push(rec, x.buf)
 	x.buf, x.size = x.buf[:0], 0
 }
@@ -184,6 +188,11 @@ func (x *Exchange) Close(err error) {
 		return
 	}
 	x.flush()
+	if x.served != nil { // there was no body
+		e := x.entry(journal.None, 0)
+		e.ID = x.id
+		x.p.push(record{entry: e, spans: x.served}, nil)
+	}
 	why := ""
 	switch {
 	case errors.Is(err, context.Canceled) && (!x.written || x.kind == events):

@@ -20,8 +20,8 @@ func (p *Producer) RecordResponses(next flow.Handler) flow.Handler {
 		c.W = &recorder{ResponseWriter: w, x: x, c: c}
 		defer func() {
 			c.W = w
-			x.Close(c.R.Context().Err())
 			x.steps(c)
+			x.Close(c.R.Context().Err())
 		}()
 		next(c)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mcphud/mcphud/proxy/socket"
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/mask"
 	"github.com/mcphud/mcphud/session/text"
 )
@@ -126,14 +125,6 @@ func (p *Producer) Append(e journal.Entry, body []byte) {
 func (p *Producer) AppendPart(e journal.Entry, body []byte, size int) {
 	if p != nil {
 		p.push(record{entry: e, time: e.Time, size: size}, body)
-	}
-}
-
-// AppendSpans adds spans of a request. e says where they belong: Server, and Conn and ID of the request's frames. spans is called when
-// they are sent, and each time makes the same ones.
-func (p *Producer) AppendSpans(e journal.Entry, spans func() []trace.Span) {
-	if p != nil {
-		p.push(record{entry: e, spans: spans}, nil)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
-	"github.com/mcphud/mcphud/session/journal/trace"
 )
 
 // MaxBody is how many bytes of a frame are kept while there are readers; the rest is only counted.
@@ -26,13 +25,13 @@ const (
 // record is what Append was given. It is classified when it is sent, off the path of the traffic.
 type record struct {
 	time   time.Time
-	entry  journal.Entry       // Kind 0: body is a frame to be classified
-	body   []byte              // the ring's own copy, truncated
-	size   int                 // before truncation; 0 is set by push
-	sse    bool                // body is a server-sent event
-	failed bool                // body belongs to an HTTP error
-	answer string              // see Classify
-	spans  func() []trace.Span // what the entry is the place of, instead of a body; nil for none
+	entry  journal.Entry // Kind 0: body is a frame to be classified
+	body   []byte        // the ring's own copy, truncated
+	size   int           // before truncation; 0 is set by push
+	sse    bool          // body is a server-sent event
+	failed bool          // body belongs to an HTTP error
+	answer string        // see Classify
+	spans  spanner       // of the exchange that the record is the last of, or all that there is; nil for none
 }
 
 // ring keeps the newest records, by number from 1 on. The records from first to next-1 are kept.

@@ -1,6 +1,7 @@
 package tap
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
@@ -8,17 +9,24 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/proxy/flow"
-	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/journal/trace"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
 )
 
+// A spanner makes spans, each time the same ones.
+type spanner interface{ spans() []trace.Span }
+
+// one is a span by itself.
+type one trace.Span
+
+func (s one) spans() []trace.Span { return []trace.Span{trace.Span(s)} }
+
 // spans makes entries of the spans of a record.
 func spans(rec *record) (out []full) {
-	for _, s := range rec.spans() {
+	for _, s := range rec.spans.spans() {
 		e, body := s.Entry()
-		e.Server, e.Conn, e.ID = rec.entry.Server, rec.entry.Conn, rec.entry.ID
+		e.Server, e.Conn, e.ID = rec.entry.Server, rec.entry.Conn, cmp.Or(rec.entry.ID, rec.answer)
 		out = append(out, full{e, body})
 	}
 	return out
@@ -33,7 +41,7 @@ func (p *Producer) Span(s trace.Span) {
 		s.Attributes = map[string]any{}
 	}
 	s.Attributes[trace.AttrProcess] = p.hello.Instance
-	p.AppendSpans(journal.Entry{}, func() []trace.Span { return []trace.Span{s} })
+	p.push(record{spans: one(s)}, nil)
 }
 
 // join finds the trace that a call belongs to. While somebody watches, a request without one begins one, of which the agent is told
@@ -55,49 +63,47 @@ func (x *Exchange) join(c *flow.Call) (begin func()) {
 	}
 }
 
-// steps records what the router did for a call, where its trace is recorded, or somebody watches.
+// steps notes what the router did for a call, where its trace is recorded, or somebody watches: for the last record of the exchange.
 func (x *Exchange) steps(c *flow.Call) {
-	if c.Trace == "" || c.Env.Kind != jsonrpc.Request || !c.Sampled && !x.p.Watched() {
+	if x == nil || c.Trace == "" || c.Env.Kind != jsonrpc.Request || c.Began.IsZero() || !c.Sampled && !x.p.Watched() {
 		return
 	}
 	if c.Span == [8]byte{} {
 		binary.NativeEndian.PutUint64(c.Span[:], rand.Uint64()|1)
 	}
-	s := &served{
-		began: c.Began, end: time.Now(), steps: c.Steps, trace: c.Trace, id: c.Span, parent: c.Parent, agent: text.Clip(c.Agent, maxField),
-		method: text.Clip(c.Env.Method, maxField), name: text.Clip(c.Name(), maxField), status: int64(c.Status), in: int64(len(c.Body)), out: c.Sent, process: x.p.hello.Instance,
+	x.served = &served{
+		began: c.Began, took: time.Since(c.Began), steps: c.Steps, trace: c.Trace, id: c.Span, parent: c.Parent, agent: x.server,
+		method: text.Clip(c.Env.Method, maxField), name: text.Clip(c.Name(), maxField), status: c.Status, in: len(c.Body), out: c.Sent, process: x.p.hello.Instance,
 	}
 	if c.Failure != nil {
-		s.failure = string(c.Failure.Kind)
+		x.served.failure = string(c.Failure.Kind)
 	}
-	x.p.AppendSpans(journal.Entry{Server: x.server, Conn: x.conn, ID: x.id}, s.spans)
 }
 
 // served is a call that is over.
 type served struct {
-	began, end          time.Time
+	began               time.Time
+	took                time.Duration
 	steps               flow.Steps
 	trace               string
 	id, parent          [8]byte
 	agent, method, name string
-	status, in, out     int64
+	status, in          int
+	out                 int64
 	failure, process    string
 }
 
 // spans are that of the call, and inside of it one for each step.
 func (s *served) spans() []trace.Span {
-	began := s.began
-	if began.IsZero() || began.After(s.end) {
-		began = s.end
-	}
+	began, end := s.began, s.began.Add(s.took)
 	own := hex.EncodeToString(s.id[:])
 	attributes := map[string]any{
-		trace.AttrAgent: s.agent, trace.AttrMethod: s.method, trace.AttrIn: s.in, trace.AttrOut: s.out, trace.AttrProcess: s.process, "http.response.status_code": s.status,
+		trace.AttrAgent: s.agent, trace.AttrMethod: s.method, trace.AttrIn: int64(s.in), trace.AttrOut: s.out, trace.AttrProcess: s.process, "http.response.status_code": int64(s.status),
 	}
 	if s.name != "" {
 		attributes[trace.AttrTool] = s.name
 	}
-	call := trace.Span{Trace: s.trace, ID: own, Name: trace.Forward, Kind: trace.KindServer, Start: began, End: s.end, Attributes: attributes}
+	call := trace.Span{Trace: s.trace, ID: own, Name: trace.Forward, Kind: trace.KindServer, Start: began, End: end, Attributes: attributes}
 	if s.failure != "" || s.status >= http.StatusBadRequest || s.status == 0 {
 		call.Failed = true
 	}
@@ -109,9 +115,9 @@ func (s *served) spans() []trace.Span {
 	}
 	out := []trace.Span{call}
 	next := binary.NativeEndian.Uint64(s.id[:])
-	at := began
-	step := func(name string, to time.Time, failed bool, more map[string]any) {
-		if to.Before(at) {
+	at := time.Duration(0)
+	step := func(name string, to time.Duration, failed bool, more map[string]any) {
+		if to <= 0 || to < at {
 			return
 		}
 		var id [8]byte
@@ -121,7 +127,7 @@ func (s *served) spans() []trace.Span {
 			more = map[string]any{}
 		}
 		more[trace.AttrProcess] = s.process
-		out = append(out, trace.Span{Trace: s.trace, ID: hex.EncodeToString(id[:]), Parent: own, Name: name, Start: at, End: to, Failed: failed, Attributes: more})
+		out = append(out, trace.Span{Trace: s.trace, ID: hex.EncodeToString(id[:]), Parent: own, Name: name, Start: began.Add(at), End: began.Add(to), Failed: failed, Attributes: more})
 		at = to
 	}
 	step(trace.Auth, s.steps.Authorized, false, nil)
@@ -136,7 +142,7 @@ func (s *served) spans() []trace.Span {
 		}
 		to := try.Ended
 		if last && !try.Failed {
-			to = s.end // the answer is passed on as it comes
+			to = s.took // the answer is passed on as it comes
 		}
 		step(trace.Upstream, to, try.Failed, more)
 	}

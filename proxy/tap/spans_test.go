@@ -29,9 +29,9 @@ func step(p *Producer, id string, sampled bool) (traceparent string) {
 	flow.Chain(func(c *flow.Call) {
 		traceparent = c.R.Header.Get("Traceparent")
 		time.Sleep(5 * time.Millisecond)
-		c.Authorized, c.Read, c.Routed = at.Add(time.Millisecond), at.Add(2*time.Millisecond), at.Add(3*time.Millisecond)
-		c.Tries[0] = flow.Try{Began: at.Add(3 * time.Millisecond), Ended: at.Add(4 * time.Millisecond), Failed: true}
-		c.Tries[1] = flow.Try{Began: at.Add(5 * time.Millisecond), Ended: at.Add(5 * time.Millisecond)}
+		c.Authorized, c.Read, c.Routed = time.Millisecond, 2*time.Millisecond, 3*time.Millisecond
+		c.Tries[0] = flow.Try{Began: 3 * time.Millisecond, Ended: 4 * time.Millisecond, Failed: true}
+		c.Tries[1] = flow.Try{Began: 5 * time.Millisecond, Ended: 5 * time.Millisecond}
 		c.Tried = 2
 		c.JSON(http.StatusOK, []byte(`{"jsonrpc":"2.0","id":5,"result":{}}`))
 	}, p.RecordResponses, p.RecordRequests)(c)
