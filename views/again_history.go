@@ -27,7 +27,7 @@ func (v *historyScreen) cannotSend(c *tui.Ctx) string {
 // sendTo makes a call at a server to be chosen.
 func (v *historyScreen) sendTo(c *tui.Ctx) tea.Cmd {
 	k, _ := v.selected()
-	at := sessionName(c, k)
+	at := v.sessionName(c, k)
 	return c.Navigate("again", pane.Again{Load: func(ctx context.Context) (pane.Again, error) {
 		req, err := requestOf(k, at)
 		if err != nil {
@@ -41,7 +41,7 @@ func (v *historyScreen) sendTo(c *tui.Ctx) tea.Cmd {
 // compare compares a call with the marked one, or with the run before.
 func (v *historyScreen) compare(c *tui.Ctx) tea.Cmd {
 	k, _ := v.selected()
-	mark, at, key := v.mark, sessionName(c, k), c.KeyOf("history.mark")
+	mark, at, key := v.mark, v.sessionName(c, k), c.KeyOf("history.mark")
 	return c.Navigate("again", pane.Again{Load: func(ctx context.Context) (out pane.Again, err error) {
 		var was history.Call
 		if mark != 0 && mark != k.ID {
@@ -64,8 +64,8 @@ func (v *historyScreen) compare(c *tui.Ctx) tea.Cmd {
 }
 
 // sessionName is the name of the session with the server of a call, "" if there is none.
-func sessionName(c *tui.Ctx, k history.Call) string {
-	if s := sessionOf(c, k); s != nil {
+func (v *historyScreen) sessionName(c *tui.Ctx, k history.Call) string {
+	if s := v.sessionOf(c, k); s != nil {
 		return s.Name()
 	}
 	return ""

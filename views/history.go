@@ -31,6 +31,7 @@ type historyScreen struct {
 	rev      uint64 // of the history when it was read
 	err      error
 	said     string // the last reason why calls are not kept
+	ids      map[*session.Session]string
 
 	reply pane.Reply
 	shown int64 // the call that the detail pane shows, 0 for none
@@ -41,7 +42,7 @@ type historyScreen struct {
 const mostListed = 5000
 
 func newHistory(h *history.History) *historyScreen {
-	v := &historyScreen{Rows: pane.Rows{View: "history"}, h: h, reply: pane.NewReply("history", "detail")}
+	v := &historyScreen{Rows: pane.Rows{View: "history"}, h: h, ids: map[*session.Session]string{}, reply: pane.NewReply("history", "detail")}
 	v.Freeze = func() (int, func(int) (string, string)) {
 		all := v.all
 		return len(all), func(i int) (name, about string) {
@@ -182,9 +183,9 @@ func (v *historyScreen) none(*tui.Ctx) string {
 }
 
 // sessionOf is the session with the server of a call, nil if there is none.
-func sessionOf(c *tui.Ctx, k history.Call) *session.Session {
+func (v *historyScreen) sessionOf(c *tui.Ctx, k history.Call) *session.Session {
 	for _, s := range c.Sessions.Servers() {
-		if k.Server.Is(s.Config()) {
+		if k.Server.Identity() == v.identityOf(s) {
 			return s
 		}
 	}
@@ -196,7 +197,7 @@ func (v *historyScreen) cannotRun(c *tui.Ctx) string {
 	if !ok {
 		return v.none(c)
 	}
-	s := sessionOf(c, k)
+	s := v.sessionOf(c, k)
 	switch {
 	case s == nil:
 		return "the server " + safe.Line(k.Server.Where(), 60) + " is not in this session"
@@ -215,7 +216,7 @@ type toOpen struct {
 // open opens the form of a call, or for a resource the resource. The server's list is loaded first: forms are made of it.
 func (v *historyScreen) open(c *tui.Ctx, run bool) tea.Cmd {
 	k, _ := v.selected()
-	s := sessionOf(c, k)
+	s := v.sessionOf(c, k)
 	kind := offer.Tools
 	if k.Method == "prompts/get" {
 		kind = offer.Prompts
@@ -232,7 +233,7 @@ func (v *historyScreen) open(c *tui.Ctx, run bool) tea.Cmd {
 
 // opened goes to where a call is made.
 func (v *historyScreen) opened(c *tui.Ctx, o toOpen) tea.Cmd {
-	s := sessionOf(c, o.call)
+	s := v.sessionOf(c, o.call)
 	if s == nil {
 		return nil
 	}

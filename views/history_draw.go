@@ -201,7 +201,7 @@ func (v *historyScreen) CopyText(c *tui.Ctx, k tui.CopyKind) tui.CopyFunc {
 // command is the mcphud command that makes a call again, without its secrets.
 func (v *historyScreen) command(c *tui.Ctx, k history.Call) tui.CopyFunc {
 	srv, ok := k.Server.Of()
-	if s := sessionOf(c, k); s != nil {
+	if s := v.sessionOf(c, k); s != nil {
 		srv, ok = s.Config(), true
 	}
 	if !ok {

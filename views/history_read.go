@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcphud/mcphud/session"
 	"github.com/mcphud/mcphud/session/history"
 	"github.com/mcphud/mcphud/session/text"
 	"github.com/mcphud/mcphud/tui"
@@ -33,7 +34,17 @@ func (v *historyScreen) identity(c *tui.Ctx) string {
 	if v.everyone || c.Server == nil {
 		return ""
 	}
-	return history.Identity(c.Server.Config())
+	return v.identityOf(c.Server)
+}
+
+// identityOf is the identity of a session's server, which looks at files when it is asked for first.
+func (v *historyScreen) identityOf(s *session.Session) string {
+	id, ok := v.ids[s]
+	if !ok {
+		id = history.Identity(s.Config())
+		v.ids[s] = id
+	}
+	return id
 }
 
 // read reads the calls beside the event loop.

@@ -246,8 +246,8 @@ func (s Server) Of() (config.Server, bool) {
 	return config.Server{Name: s.Name, Unnamed: true, Transport: cmp.Or(s.Transport, config.Auto), URL: s.URL}, s.URL != ""
 }
 
-// Is reports whether it is the server of a configuration.
-func (s Server) Is(cfg config.Server) bool { return s.identity == Identity(cfg) }
+// Identity is what [Identity] says of the server's configuration.
+func (s Server) Identity() string { return s.identity }
 
 // Where is what to call the server.
 func (s Server) Where() string { return cmp.Or(s.Title, s.Name) }
