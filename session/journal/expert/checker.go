@@ -80,7 +80,7 @@ func Wants(e *journal.Entry) bool {
 
 // Add checks the entry that follows. body is nil where it is not to be had; it is not kept.
 func (ck *Checker) Add(e *journal.Entry, body []byte) {
-	if e.Kind > journal.State || e.Method == "login" {
+	if e.Kind > journal.State || e.Method == "login" || e.Kind == journal.Bad && e.Dir == journal.None { // a line that nobody could read
 		return
 	}
 	c := ck.conn(e)

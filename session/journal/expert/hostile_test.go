@@ -45,3 +45,13 @@ func TestHostileJournalStaysBounded(t *testing.T) {
 	}
 	runtime.KeepAlive(ck)
 }
+
+// A line of a file that is not a journal's is nobody's message.
+func TestUnreadableLines(t *testing.T) {
+	t.Parallel()
+	ck := NewChecker(func(f Finding) { t.Errorf("%s: %s", f.Rule.ID, f.Evidence) })
+	ck.Add(&journal.Entry{Seq: 1, Kind: journal.Bad, Size: 9}, []byte("{\"seq\":1}"))
+	if ck.Frames != 0 {
+		t.Errorf("%d frames", ck.Frames)
+	}
+}
