@@ -116,7 +116,6 @@ func (m *Mock) able(result []byte, otherEra bool) []byte {
 		{"tools", []string{string(mcp.MethodToolsList), string(mcp.MethodToolsCall)}},
 		{"prompts", []string{string(mcp.MethodPromptsList), string(mcp.MethodPromptsGet)}},
 		{"resources", []string{string(mcp.MethodResourcesList), string(mcp.MethodResourcesTemplatesList), string(mcp.MethodResourcesRead)}},
-		{"completions", []string{string(mcp.MethodCompletionComplete)}},
 	}
 	for _, k := range kinds {
 		has := slices.ContainsFunc(k.methods, func(method string) bool { return m.rec.methods[method] })

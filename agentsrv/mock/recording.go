@@ -173,6 +173,9 @@ func (s *scanner) answer(c *conn, e *journal.Entry) {
 	}
 	delete(s.index, e.Peer)
 	c.over(e.Peer)
+	if e.Mark&journal.Late != 0 { // the client had gone on
+		return
+	}
 	s.calls[i].answer = e.Seq
 	switch {
 	case e.Kind == journal.Response && (e.Method == string(mcp.MethodInitialize) || e.Method == string(mcp.MethodServerDiscover)):

@@ -72,6 +72,9 @@ func Questions(t testing.TB) config.Server {
 	return stdio(t, "questions", Node(t), installed(t, "peers", "questions.mjs"))
 }
 
+// GoSDKExplore is a client of go-sdk, a program that prints what it sees of a server.
+func GoSDKExplore(t testing.TB) string { return gobin(t, "go-sdk-explore") }
+
 // All is every pinned server over stdio.
 func All(t testing.TB) []config.Server {
 	return []config.Server{

@@ -1,0 +1,151 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/peertest"
+)
+
+// explorer is a client of others, which prints what it saw of a server.
+type explorer struct {
+	name string
+	argv func(calls string) []string
+}
+
+func explorers(t *testing.T) []explorer {
+	t.Helper()
+	node, script := peertest.Script(t, "explore.mjs")
+	goSDK := peertest.GoSDKExplore(t)
+	return []explorer{
+		{"TypeScript SDK", func(calls string) []string { return []string{node, script, "v1", calls} }},
+		{"TypeScript SDK v2", func(calls string) []string { return []string{node, script, "v2", calls} }},
+		{"go-sdk", func(calls string) []string { return []string{goSDK, calls} }},
+	}
+}
+
+// sees runs an explorer on a server.
+func (x explorer) sees(t *testing.T, calls string, env map[string]string, where ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	argv := append(x.argv(calls), where...)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = os.Environ()
+	for k, v := range env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", x.name, err, errs.String())
+	}
+	return string(out)
+}
+
+// What each pinned server says to the clients of others is recorded, and they see the same of the recording, over stdio and over HTTP.
+func TestPeerMockIsWhatClientsSawBefore(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.txt"), "hello\n")
+	servers := []struct {
+		config.Server
+		calls string
+	}{
+		{peertest.Everything(t), `[{"name":"echo","arguments":{"message":"grüß <b>"}},{"name":"get-sum","arguments":{"a":1,"b":2}},{"name":"get-structured-content","arguments":{"location":"Chicago"}},
+			{"name":"trigger-long-running-operation","arguments":{"duration":0.2,"steps":3}},{"name":"trigger-sampling-request","arguments":{"prompt":"say","maxTokens":10}},
+			{"name":"trigger-elicitation-request","arguments":{}},{"name":"get-roots-list","arguments":{}},{"name":"nope","arguments":{}},{"name":"echo","arguments":{}}]`},
+		{peertest.Filesystem(t, dir), `[{"name":"list_allowed_directories","arguments":{}},{"name":"read_text_file","arguments":{"path":"` + dir + `/a.txt"}},{"name":"read_text_file","arguments":{"path":"/nowhere"}}]`},
+		{peertest.Memory(t), `[{"name":"read_graph","arguments":{}},{"name":"create_entities","arguments":{"entities":[{"name":"a","entityType":"b","observations":["c"]}]}},{"name":"read_graph","arguments":{}},{"name":"read_graph","arguments":{}}]`},
+		{peertest.SequentialThinking(t), `[{"name":"sequentialthinking","arguments":{"thought":"x","nextThoughtNeeded":false,"thoughtNumber":1,"totalThoughts":1}}]`},
+		{peertest.GoSDKEverything(t), `[{"name":"greet","arguments":{"name":"Ada"}},{"name":"ping","arguments":{}},{"name":"log","arguments":{}}]`},
+		{peertest.GoSDKMemory(t), `[{"name":"read_graph","arguments":{}}]`},
+		{peertest.MCPGoEverything(t), `[{"name":"echo","arguments":{"message":"hi"}},{"name":"add","arguments":{"a":1,"b":2}},{"name":"longRunningOperation","arguments":{"duration":0.1,"steps":2}}]`},
+		{peertest.Questions(t), `[{"name":"ask","arguments":{}}]`},
+		{peertest.Patient(t), `[{"name":"count","arguments":{}},{"name":"ask","arguments":{}}]`},
+	}
+	for _, s := range servers {
+		for _, x := range explorers(t) {
+			t.Run(s.Name+" by "+x.name, func(t *testing.T) {
+				runtimeDir(t)
+				file := filepath.Join(t.TempDir(), "session.jsonl")
+				w := watchTap(t, "--journal", file)
+				await(t, "tap to watch", func() bool { return strings.Contains(w.stderr.String(), "mcphud tap --") })
+				tapped := wrapping(t, s.Server, "--name", s.Name)
+				before := x.sees(t, s.calls, tapped.Env, append([]string{"stdio", tapped.Command}, tapped.Args...)...)
+				w.shows(`"note":"ended"`)
+				w.stop()
+
+				mocked := []string{"mock", file, "--speed", "max"}
+				if legacyOnly(t, file) {
+					mocked = append(mocked, "--protocol", "2025-11-25")
+				}
+				exe, err := os.Executable()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if after := x.sees(t, s.calls, map[string]string{asMain: "1"}, append([]string{"stdio", exe}, append(mocked, "--stdio")...)...); after != before {
+					t.Errorf("over stdio:\n%s", firstDifference(before, after))
+				}
+				url := startMock(t, mocked...)
+				if after := x.sees(t, s.calls, nil, "http", url); after != before {
+					t.Errorf("over HTTP:\n%s", firstDifference(before, after))
+				}
+			})
+		}
+	}
+}
+
+// legacyOnly reports whether a recorded server refused the modern era.
+func legacyOnly(t *testing.T, file string) bool {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Contains(raw, []byte(`"method":"initialize"`))
+}
+
+// firstDifference is the first lines that differ.
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			from, to := max(0, i-3), i+6
+			return "server:\n" + strings.Join(x[from:min(to, len(x))], "\n") + "\nmock:\n" + strings.Join(y[from:min(to, len(y))], "\n")
+		}
+	}
+	return "one is longer"
+}
+
+// startMock starts a mock over HTTP and returns its URL.
+func startMock(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := command(t, args...)
+	errs := &syncBuffer{}
+	cmd.Stderr = errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %s", err, errs)
+		}
+	})
+	const ready = "listening on "
+	await(t, "the mock to listen", func() bool { return strings.Contains(errs.String(), ready) && strings.HasSuffix(errs.String(), "\n") })
+	_, url, _ := strings.Cut(errs.String(), ready)
+	url, _, _ = strings.Cut(url, "\n")
+	return url
+}

@@ -1,0 +1,86 @@
+// Walks through a server with a client that is not ours, and prints what it saw as one JSON object:
+//
+//   node explore.mjs v1|v2 CALLS http URL
+//   node explore.mjs v1|v2 CALLS stdio COMMAND ARGS…
+//
+// CALLS is a JSON array of params of tools/call. v1 is @modelcontextprotocol/sdk, v2 is @modelcontextprotocol/client, which finds out
+// which era the server is of.
+const [generation, calls, kind, target, ...args] = process.argv.slice(2);
+const info = { name: 'mcphud-test', version: '1.0.0' };
+const capabilities = { roots: { listChanged: true }, sampling: {}, elicitation: { form: {}, url: {} } };
+const asked = [];
+
+// What the user, the model and the file system say.
+const answers = {
+  'roots/list': () => ({ roots: [{ uri: 'file:///work', name: 'work' }] }),
+  'sampling/createMessage': () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'sampled' } }),
+  'elicitation/create': () => ({ action: 'decline' }),
+};
+function answer(method) {
+  return async (r) => {
+    asked.push({ method, params: r.params });
+    return answers[method]();
+  };
+}
+
+async function connect() {
+  const env = { ...process.env };
+  if (generation === 'v1') {
+    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+    const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+    const types = await import('@modelcontextprotocol/sdk/types.js');
+    const client = new Client(info, { capabilities });
+    client.setRequestHandler(types.ListRootsRequestSchema, answer('roots/list'));
+    client.setRequestHandler(types.CreateMessageRequestSchema, answer('sampling/createMessage'));
+    client.setRequestHandler(types.ElicitRequestSchema, answer('elicitation/create'));
+    const transport = kind === 'http' ? new StreamableHTTPClientTransport(new URL(target)) : new StdioClientTransport({ command: target, args, env, stderr: 'inherit' });
+    await client.connect(transport);
+    return { client, call: (params, options) => client.callTool(params, undefined, options) };
+  }
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+  const client = new Client(info, { capabilities, versionNegotiation: { mode: 'auto' } });
+  for (const method of Object.keys(answers)) client.setRequestHandler(method, answer(method));
+  const transport = kind === 'http' ? new StreamableHTTPClientTransport(new URL(target)) : new StdioClientTransport({ command: target, args, env, stderr: 'inherit' });
+  await client.connect(transport);
+  return { client, call: (params, options) => client.callTool(params, options) };
+}
+
+// The outcome of a promise, kept or not.
+async function outcome(promise) {
+  try {
+    return { value: await promise };
+  } catch (e) {
+    return { error: { code: e.code ?? null, message: String(e.message), data: e.data ?? null } };
+  }
+}
+
+const { client, call } = await connect();
+const seen = { server: client.getServerVersion(), capabilities: client.getServerCapabilities(), instructions: client.getInstructions() ?? null };
+const has = seen.capabilities ?? {};
+if (has.tools) seen.tools = await outcome(client.listTools());
+if (has.resources) {
+  seen.resources = await outcome(client.listResources());
+  seen.templates = await outcome(client.listResourceTemplates());
+  seen.read = [];
+  for (const { uri } of (seen.resources.value?.resources ?? []).slice(0, 3)) seen.read.push(await outcome(client.readResource({ uri })));
+}
+if (has.prompts) {
+  seen.prompts = await outcome(client.listPrompts());
+  seen.got = [];
+  for (const p of seen.prompts.value?.prompts ?? []) {
+    const filled = Object.fromEntries((p.arguments ?? []).map((a) => [a.name, '1']));
+    seen.got.push(await outcome(client.getPrompt({ name: p.name, arguments: filled })));
+  }
+}
+seen.calls = [];
+for (const params of JSON.parse(calls)) {
+  const progress = [];
+  const result = await outcome(call(params, { onprogress: (p) => progress.push(p) }));
+  seen.calls.push({ result, progress });
+}
+seen.asked = asked;
+await client.close();
+console.log(JSON.stringify(seen, null, 1));
+process.exit(0);
