@@ -2,7 +2,6 @@ package views
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -278,24 +277,15 @@ func (v *experts) CheckFilter(c *tui.Ctx, text string) *tui.FilterError {
 	if c.Focus != "list" {
 		return nil
 	}
-	_, err := filter.Parse(text)
-	var bad *filter.SyntaxError
-	if errors.As(err, &bad) {
-		return &tui.FilterError{At: bad.Col - 1, Why: bad.Message, Valid: text[:bad.Valid]}
-	}
-	return nil
+	return pane.FilterError(filter.Options{}, text)
 }
 
 // CompleteFilter completes keys, and values of the journal.
-func (v *experts) CompleteFilter(c *tui.Ctx, text string, cursor int) (out []tui.Completion) {
+func (v *experts) CompleteFilter(c *tui.Ctx, text string, cursor int) []tui.Completion {
 	if c.Focus != "list" {
 		return nil
 	}
-	v.known.Update(c.Sessions.Journal())
-	for _, x := range v.known.Complete(text, cursor) {
-		out = append(out, tui.Completion(x))
-	}
-	return out
+	return pane.Completions(&v.known, c, text, cursor)
 }
 
 func (v *experts) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {

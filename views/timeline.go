@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/filter"
 	"github.com/mcphud/mcphud/session/journal/stats"
 	"github.com/mcphud/mcphud/tui"
 	"github.com/mcphud/mcphud/tui/widget"
@@ -39,6 +40,9 @@ type timeline struct {
 	rows   []*stats.Row
 	order  stats.Order
 	sorted uint64 // rev at which rows were sorted
+
+	typed string // the filter, by which calls are left out
+	known filter.Seen
 
 	drawnAt time.Time // when it was last drawn anew
 	soon    bool      // it will be drawn anew
@@ -92,6 +96,15 @@ func (v *timeline) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			v.show(seq)
 		}
 		return cmd, true
+	case tui.FilterChanged:
+		if m.Text == v.typed || pane.FilterError(filter.Options{}, m.Text) != nil {
+			return nil, true
+		}
+		v.typed = m.Text
+		for _, other := range []string{"lanes", "numbers"} { // it is one filter for both
+			c.FilterApplied("timeline", other, m.Text)
+		}
+		return v.recount(c), true
 	case tui.OpDone:
 		v.busy = false
 		if got, ok := m.Value.(counted); ok && m.Err == nil && got.run == v.run {
@@ -110,8 +123,11 @@ func (v *timeline) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 		}
 		return v.mouse(c, m), true
 	case tea.KeyPressMsg:
-		if isBack(msg) {
+		switch {
+		case isBack(msg):
 			return c.Back(), true
+		case m.String() == "esc" && v.ranged():
+			return v.clear(c), true
 		}
 		if c.Focus == "numbers" {
 			v.changed()
@@ -132,7 +148,7 @@ func (v *timeline) take(c *tui.Ctx) tea.Cmd {
 		return nil
 	}
 	if j != v.j {
-		v.j, v.counted = j, counted{&stats.Lanes{}, &stats.Numbers{Only: v.numbers.Only}, 0}
+		v.j, v.counted = j, v.uncounted()
 		v.changed()
 	}
 	if last := j.First() + uint64(j.Len()) - 1; last > min(v.lanes.Seen(), v.numbers.Seen())+slowCount {
@@ -161,11 +177,32 @@ const timelinePause = 100 * time.Millisecond
 // timelineDue says that it is over.
 type timelineDue struct{}
 
+// uncounted is what nothing was counted for yet.
+func (v *timeline) uncounted() counted {
+	lanes, err := filter.Parse(v.typed)
+	if err != nil { // cannot happen: it was checked
+		lanes = nil
+	}
+	numbers, err := filter.Parse(v.typed + " " + v.expr())
+	if err != nil { // cannot happen either
+		numbers = lanes
+	}
+	return counted{&stats.Lanes{Only: lanes}, &stats.Numbers{Only: numbers}, v.run}
+}
+
+// recount counts anew, under another filter or range.
+func (v *timeline) recount(c *tui.Ctx) tea.Cmd {
+	if v.j == nil {
+		return v.take(c)
+	}
+	return v.count(c)
+}
+
 // count counts all from the beginning, beside the event loop; what was counted before is shown meanwhile.
 func (v *timeline) count(c *tui.Ctx) tea.Cmd {
 	v.busy = true
 	v.run++
-	j, got := v.j, counted{&stats.Lanes{}, &stats.Numbers{Only: v.numbers.Only}, v.run}
+	j, got := v.j, v.uncounted()
 	cmd, _ := c.Replace("timeline", "count", "count calls", func(ctx context.Context) (any, error) {
 		got.lanes.Update(ctx, j)
 		got.numbers.Update(ctx, j)

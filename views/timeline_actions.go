@@ -32,7 +32,7 @@ func (v *timeline) Actions() []tui.Action {
 		lanes("earlier", ",", "earlier", "Move the window half its width towards the past.", 0, func(*tui.Ctx) tea.Cmd { v.pan(-0.5); return nil }),
 		lanes("later", ".", "later", "Move the window half its width towards the present.", 0, func(*tui.Ctx) tea.Cmd { v.pan(0.5); return nil }),
 		{
-			ID: "timeline.clear", Keys: []string{"esc"}, Title: "all the time", Group: "Timeline", Hint: 7, Hinted: func(*tui.Ctx) bool { return v.ranged() },
+			ID: "timeline.clear", Title: "all the time", Group: "Timeline",
 			Help: "Take the range away, here and on the other screens.",
 			Disabled: func(*tui.Ctx) string {
 				if !v.ranged() {
@@ -140,14 +140,26 @@ func (v *timeline) clear(c *tui.Ctx) tea.Cmd {
 	return v.narrow(c)
 }
 
+// Hints say how to take the range away, and how to leave the screen, which has no number.
+func (v *timeline) Hints(*tui.Ctx) []tui.Hint {
+	if v.ranged() {
+		return append([]tui.Hint{{Key: "esc", Title: "all the time"}}, backHint(true)...)
+	}
+	return backHint(true)
+}
+
 // narrow makes the range that of the numbers, and of all other screens.
 func (v *timeline) narrow(c *tui.Ctx) tea.Cmd {
 	expr := v.expr()
-	only, err := filter.Parse(expr)
-	if err != nil { // cannot happen: it is made above
-		return c.Toast(tui.Failure, err.Error())
-	}
-	v.numbers = &stats.Numbers{Only: only}
-	v.busy = false
-	return tea.Batch(func() tea.Msg { return pane.Range(expr) }, v.count(c))
+	return tea.Batch(func() tea.Msg { return pane.Range(expr) }, v.recount(c))
+}
+
+// CheckFilter says what is wrong with a text as a filter of the calls.
+func (v *timeline) CheckFilter(_ *tui.Ctx, text string) *tui.FilterError {
+	return pane.FilterError(filter.Options{}, text)
+}
+
+// CompleteFilter completes keys, and values of the journal.
+func (v *timeline) CompleteFilter(c *tui.Ctx, text string, cursor int) []tui.Completion {
+	return pane.Completions(&v.known, c, text, cursor)
 }

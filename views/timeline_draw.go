@@ -41,6 +41,10 @@ func (v *timeline) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 	if len(all) == 0 {
 		p.Badge, p.Foot, p.Scroll = "", "", tui.Scroll{}
 		what, next := "No calls yet.", "They appear here as soon as a server is called."
+		if v.typed != "" && !v.busy {
+			p.Lines = pane.NothingMatches(c.Theme, p.W, v.typed)
+			return nil
+		}
 		if v.busy {
 			what, next = "Counting calls.", ""
 		} else if v.foreign != nil && v.foreign.Empty != nil {

@@ -68,7 +68,11 @@ func TestTimeline(t *testing.T) {
 		app.Press("L", "esc").Pane("numbers").Has("20 ")
 		app.Press("q").View("traffic").Pane("list").Has("#39").HasNot("/at:")
 
-		app.Press("L", "tab").Pane("numbers").Focused()
+		app.Press("L", "/").Type("tool:se").Press("tab", "enter").Pane("lanes").Has("/tool:search", "10 calls", "kb").HasNot("files")
+		app.Pane("numbers").Has("search").HasNot("write")
+		app.Press("/").Type("tool:nosuch").Press("enter").Pane("lanes").Has("Nothing matches")
+		app.Press("esc").Pane("lanes").Has("40 calls", "files", "kb")
+		app.Press("tab").Pane("numbers").Focused()
 		app.Press("s").Pane("numbers").Has("sorted by errors").Selected("read")
 		app.Press("g").Pane("numbers").Selected("write")
 		app.Press("enter").View("traffic").Pane("list").Has("/tool:=write method:=tools/call", "write").HasNot("search")

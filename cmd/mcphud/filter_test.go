@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/mcphud/mcphud/proxy/tap"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
 	"github.com/mcphud/mcphud/session/journal"
 )
 
@@ -28,6 +30,18 @@ func TestOpenFilter(t *testing.T) {
 		if o.code != 1 || !strings.Contains(o.stderr, "--filter: column 13: unknown status: okay; expected ok, error, pending") {
 			t.Errorf("%v: exit %d: %s", c, o.code, o.stderr)
 		}
+	}
+}
+
+// Linear mode says what is wrong with a filter, and applies the next one.
+func TestLinearFilter(t *testing.T) {
+	t.Parallel()
+	cmd := command(t, "--linear", "--", faketest.Binary(t), string(behave.Good))
+	cmd.Stdin = strings.NewReader("traffic\n/kind:foo\n/method:server/discover kind:req\nq\n")
+	o := finish(t, cmd)
+	lines := strings.Split(strings.TrimSpace(o.out), "\n")
+	if !strings.Contains(o.out, "not a filter: column 6: unknown kind: foo; expected req, res") || !strings.Contains(lines[len(lines)-1], "req fakemcp server/discover") {
+		t.Errorf("exit %d:\n%s", o.code, o.out)
 	}
 }
 

@@ -19,7 +19,12 @@ func (v *JournalList) CheckFilter(c *tui.Ctx, text string) *tui.FilterError {
 	if c.Focus != "list" {
 		return nil
 	}
-	_, err := v.Feed.language(c).Parse(text)
+	return FilterError(v.Feed.language(c), text)
+}
+
+// FilterError says what is wrong with a text as a filter; nil if nothing.
+func FilterError(o filter.Options, text string) *tui.FilterError {
+	_, err := o.Parse(text)
 	var bad *filter.SyntaxError
 	if errors.As(err, &bad) {
 		return &tui.FilterError{At: bad.Col - 1, Why: bad.Message, Valid: text[:bad.Valid]}
@@ -32,11 +37,14 @@ func (v *JournalList) CompleteFilter(c *tui.Ctx, text string, cursor int) []tui.
 	if c.Focus != "list" {
 		return nil
 	}
-	v.Feed.known.Update(c.Sessions.Journal())
-	found := v.Feed.known.Complete(text, cursor)
-	out := make([]tui.Completion, len(found))
-	for i, x := range found {
-		out[i] = tui.Completion(x)
+	return Completions(&v.Feed.known, c, text, cursor)
+}
+
+// Completions are what a filter can become by the values that the journal has.
+func Completions(known *filter.Seen, c *tui.Ctx, text string, cursor int) (out []tui.Completion) {
+	known.Update(c.Sessions.Journal())
+	for _, x := range known.Complete(text, cursor) {
+		out = append(out, tui.Completion(x))
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/filter"
 )
 
 // State is how a call stands.
@@ -69,6 +70,9 @@ type block struct {
 
 // Lanes lays calls out in time. The zero value is empty. It is not safe for concurrent use.
 type Lanes struct {
+	// Only selects the requests that are laid out; nil is all.
+	Only *filter.Filter
+
 	all  []*Lane
 	by   map[[2]string]*Lane
 	open map[uint64]opened
@@ -138,8 +142,13 @@ func (l *Lanes) add(j *journal.Journal, e *journal.Entry) {
 		if e.Dir == journal.In {
 			l.round(e, at)
 		}
-		l.begin(e, at)
+		if l.Only.Match(j, e) {
+			l.begin(e, at)
+		}
 	case journal.Span:
+		if !l.Only.Match(j, e) {
+			return
+		}
 		l.begin(e, at)
 		l.end(e.Seq, at+int64(e.Took), stateOf(e.Status))
 	case journal.Response, journal.ErrorResponse:
