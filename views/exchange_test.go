@@ -219,3 +219,19 @@ func TestHTTPExchangeIsPartOfTheRow(t *testing.T) {
 		app.Press("g", "enter").Pane("list").Has("POST /mcp", "200 OK", "res    tools/call after").HasNot("before")
 	})
 }
+
+// Where nothing comes any more, what waits for its answer never gets one.
+func TestUnansweredWhereNothingComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, m := filled(t)
+		over := false
+		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Over: func() bool { return over }})...), tuitest.Size(80, 24), tuitest.Sessions(m))
+		e, body := call("1", "read")
+		e.Server, e.Conn = "files", 1
+		j.Append(e, []byte(body))
+		app.Sleep(time.Second).View("traffic").Pane("list").Has("… pending")
+		over = true
+		j.Append(journal.Entry{Server: "files", Kind: journal.Stderr}, []byte("bye"))
+		app.Sleep(time.Second).Pane("list").Has("✗ unanswered").HasNot("pending")
+	})
+}
