@@ -27,10 +27,10 @@ func TestBudgetFilter(t *testing.T) {
 		want       int
 		ceiling    time.Duration
 	}{
-		{"fields", "tool:=tool7 kind:req", frames / 100, 200 * time.Millisecond},
-		{"a word", "tool49", frames / 50, 300 * time.Millisecond},
-		{"a bound and a time", ">1h at:00:00..", 0, 300 * time.Millisecond},
-		{"a text of the body", "text:needle", frames, 500 * time.Millisecond},
+		{"fields", "tool:=tool7 kind:req", frames / 100, 500 * time.Millisecond},
+		{"a word", "tool49", frames / 50, 500 * time.Millisecond},
+		{"a bound and a time", ">1h at:00:00..", 0, 500 * time.Millisecond},
+		{"a text of the body", "text:needle", frames, 750 * time.Millisecond},
 		{"a regular expression in the body", "text:/Need(le)+s$/", frames, time.Second},
 	} {
 		f, err := filter.Parse(x.expr)
