@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -100,6 +101,8 @@ func count(n int, one, many string) string {
 
 // openUI shows a file in the screens for traffic of others.
 func (a *app) openUI(ctx context.Context, f *importer.File, filter string) error {
+	// The index of a large file is most of the memory, grows once and has few pointers: room for as much garbage again is not worth it.
+	debug.SetGCPercent(40)
 	m := session.NewManager(session.Options{Journal: f.Journal, ClientInfo: clientInfo()})
 	defer m.Close()
 	targets, end, err := a.targets()
