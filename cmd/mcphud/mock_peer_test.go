@@ -149,3 +149,30 @@ func startMock(t *testing.T, args ...string) string {
 	url, _, _ = strings.Cut(url, "\n")
 	return url
 }
+
+// Several servers are served at their own paths, chosen ones by themselves, and faults come on top.
+func TestMockOfSeveralServers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "two.jsonl")
+	write(t, file, twoServers)
+	url := startMock(t, "mock", file)
+	if !strings.HasSuffix(url, "/mcps/a/mcp") {
+		t.Fatalf("%s", url)
+	}
+	for name, tool := range map[string]string{"a": "y", "b": "x"} {
+		out := mcphud(t, "tools", "call", tool, "--url", strings.Replace(url, "/a/", "/"+name+"/", 1)).ok(t)
+		if !strings.Contains(out, `"of `+name+`"`) {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+	one := startMock(t, "mock", file, "--server", "b", "--strict")
+	if !strings.HasSuffix(one, "/mcp") || strings.Contains(one, "/mcps/") {
+		t.Errorf("%s", one)
+	}
+	mcphud(t, "tools", "call", "x", "--url", one).ok(t)
+	if o := mcphud(t, "raw", "tools/call", `{"name":"x","arguments":{"z":1}}`, "--url", one); o.code == 0 || !strings.Contains(o.stderr, "not in the recording") {
+		t.Errorf("exit %d, %s %s", o.code, o.out, o.stderr)
+	}
+	if o := mcphud(t, "tools", "call", "x", "--url", startMock(t, "mock", file, "--filter", "server:b", "--fault", "error_percent=100")); o.code == 0 {
+		t.Errorf("no fault: %s", o.out)
+	}
+}
