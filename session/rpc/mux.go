@@ -404,8 +404,8 @@ func (m *Mux) changed() {
 	}
 }
 
-// end ends every request with err and accepts no more; false if that was done before. leaving is whether it is we who end them,
-// which is no failure of the server.
+// end ends every request with err and accepts no more; false if that was done before. leaving is whether we end them, and not
+// a fault of the server.
 func (m *Mux) end(err *failure.Error, leaving bool) bool {
 	m.mu.Lock()
 	if m.closed != nil {
