@@ -60,7 +60,8 @@ func ParseLine(line []byte) (l Line, err error) {
 	p := parser{line: line, l: &l}
 	if !p.fast() {
 		l = Line{}
-		p.l.Size = -1
+		l.Size = -1
+		p.err = nil
 		err = jsonrpc.Spans(line, func(s jsonrpc.Span) bool {
 			p.member(s.Key, line[s.Start:s.End], s.Start)
 			return true

@@ -247,7 +247,7 @@ func TestOpenKeepsBrokenLinesAndReadsOn(t *testing.T) {
 	b = AppendLine(b, Entry{Seq: 1, Server: "s", Kind: Stderr}, []byte("first"))
 	b = append(b, "{\"seq\":2,\"kind\":\n\n"...)
 	b = append(b, "{\"missing\":12}\n"...)
-	b = append(b, `{ "frame": {"jsonrpc":"2.0","id":4,"method":"ping"}, "kind":"request", "dir":"out", "id":"4", "method":"ping", "new":{"a":[1]} }`+"\r\n"...)
+	b = append(b, `{ "frame": {"jsonrpc":"2.0","id":4,"method":"ping"}, "kind":"request", "dir":"out", "id":"4", "method":"ping", "seq": 4, "time": "2026-01-02T03:04:05Z", "new":{"a":[1]} }`+"\r\n"...)
 	b = AppendLine(b, Entry{Seq: 5, Server: "s", Dir: In, Kind: Response, ID: "9"}, huge)
 	b = AppendLine(b, Entry{Seq: 6, Server: "s", Kind: Stderr}, []byte("last"))
 	if err := os.WriteFile(name, b, 0o600); err != nil {
