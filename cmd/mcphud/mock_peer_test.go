@@ -68,9 +68,9 @@ func TestPeerMockIsWhatClientsSawBefore(t *testing.T) {
 		{peertest.Filesystem(t, dir), `[{"name":"list_allowed_directories","arguments":{}},{"name":"read_text_file","arguments":{"path":"` + dir + `/a.txt"}},{"name":"read_text_file","arguments":{"path":"/nowhere"}}]`},
 		{peertest.Memory(t), `[{"name":"read_graph","arguments":{}},{"name":"create_entities","arguments":{"entities":[{"name":"a","entityType":"b","observations":["c"]}]}},{"name":"read_graph","arguments":{}},{"name":"read_graph","arguments":{}}]`},
 		{peertest.SequentialThinking(t), `[{"name":"sequentialthinking","arguments":{"thought":"x","nextThoughtNeeded":false,"thoughtNumber":1,"totalThoughts":1}}]`},
-		{peertest.GoSDKEverything(t), `[{"name":"greet","arguments":{"name":"Ada"}},{"name":"ping","arguments":{}},{"name":"log","arguments":{}}]`},
+		{peertest.GoSDKEverything(t), `[{"name":"greet","arguments":{"name":"Ada"}},{"name":"greet","arguments":{}}]`},
 		{peertest.GoSDKMemory(t), `[{"name":"read_graph","arguments":{}}]`},
-		{peertest.MCPGoEverything(t), `[{"name":"echo","arguments":{"message":"hi"}},{"name":"add","arguments":{"a":1,"b":2}},{"name":"longRunningOperation","arguments":{"duration":0.1,"steps":2}}]`},
+		{peertest.MCPGoEverything(t), `[{"name":"echo","arguments":{"message":"hi"}},{"name":"add","arguments":{"a":1,"b":2}}]`},
 		{peertest.Questions(t), `[{"name":"ask","arguments":{}}]`},
 		{peertest.Patient(t), `[{"name":"count","arguments":{}},{"name":"ask","arguments":{}}]`},
 	}

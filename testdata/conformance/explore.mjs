@@ -75,9 +75,19 @@ if (has.prompts) {
   }
 }
 seen.calls = [];
+// What is on the wire: the SDK drops progress that it reads together with the result.
+let progress = [];
+const handle = client.transport.onmessage;
+client.transport.onmessage = (message, extra) => {
+  if (message.method === 'notifications/progress') {
+    const { progressToken, ...rest } = message.params;
+    progress.push(rest);
+  }
+  handle(message, extra);
+};
 for (const params of JSON.parse(calls)) {
-  const progress = [];
-  const result = await outcome(call(params, { onprogress: (p) => progress.push(p) }));
+  progress = [];
+  const result = await outcome(call(params, { onprogress: () => {} }));
   seen.calls.push({ result, progress });
 }
 seen.asked = asked;

@@ -41,7 +41,6 @@ func main() {
 	ctx := context.Background()
 	var mu sync.Mutex
 	var asked []any
-	progress := map[any][]any{}
 	note := func(what any) {
 		mu.Lock()
 		asked = append(asked, what)
@@ -55,12 +54,6 @@ func main() {
 		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			note(r.Params)
 			return &mcp.ElicitResult{Action: "decline"}, nil
-		},
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-			mu.Lock()
-			key := fmt.Sprint(r.Params.ProgressToken)
-			progress[key] = append(progress[key], []any{r.Params.Progress, r.Params.Total, r.Params.Message})
-			mu.Unlock()
 		},
 	})
 	client.AddRoots(&mcp.Root{URI: "file:///work", Name: "work"})
@@ -117,11 +110,7 @@ func main() {
 	_ = s.Close()
 	mu.Lock()
 	defer mu.Unlock()
-	byToken := map[string]any{}
-	for k, v := range progress {
-		byToken[fmt.Sprint(k)] = v
-	}
-	seen["calls"], seen["asked"], seen["progress"] = results, asked, byToken
+	seen["calls"], seen["asked"] = results, asked
 	out, err := json.MarshalIndent(seen, "", " ")
 	if err != nil {
 		log.Fatal(err)
