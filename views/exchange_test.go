@@ -3,6 +3,7 @@ package views_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -224,13 +225,13 @@ func TestHTTPExchangeIsPartOfTheRow(t *testing.T) {
 func TestUnansweredWhereNothingComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
-		over := false
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Over: func() bool { return over }})...), tuitest.Size(80, 24), tuitest.Sessions(m))
+		var over atomic.Bool
+		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Over: over.Load})...), tuitest.Size(80, 24), tuitest.Sessions(m))
 		e, body := call("1", "read")
 		e.Server, e.Conn = "files", 1
 		j.Append(e, []byte(body))
 		app.Sleep(time.Second).View("traffic").Pane("list").Has("… pending")
-		over = true
+		over.Store(true)
 		j.Append(journal.Entry{Server: "files", Kind: journal.Stderr}, []byte("bye"))
 		app.Sleep(time.Second).Pane("list").Has("✗ unanswered").HasNot("pending")
 	})

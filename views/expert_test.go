@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,8 +17,8 @@ import (
 func TestExpertScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, m := filled(t)
-		over := false
-		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Over: func() bool { return over }})...), tuitest.Size(120, 40), tuitest.Sessions(m))
+		var over atomic.Bool
+		app := tuitest.Start(t, tuitest.Views(views.Watch(views.Foreign{Over: over.Load})...), tuitest.Size(120, 40), tuitest.Sessions(m))
 		app.Press("E").View("expert").Pane("list").Has("No traffic yet.")
 		add := func(d journal.Dir, k journal.Kind, method, id, body string) {
 			j.Append(journal.Entry{Server: "files", Conn: 1, Dir: d, Kind: k, Method: method, ID: id}, []byte(body))
@@ -45,7 +46,7 @@ func TestExpertScreen(t *testing.T) {
 		app.Press("enter").Pane("list").Has("▾ ✗ error", "starting up")
 
 		add(journal.Out, journal.Request, "tools/call", "3", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a"}}`)
-		over = true
+		over.Store(true)
 		app.Sleep(2 * time.Second)
 		app.View("expert").Pane("list").Has("! warning", "1× request without an answer", "tools/call")
 		app.Press("q").View("traffic")

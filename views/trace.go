@@ -23,7 +23,6 @@ type traceScreen struct {
 	tree   *trace.Tree
 	rows   []trace.Row
 	detail pane.TextPane
-	why    string // why there is no tree
 	rev    uint64 // of the journal, when the tree was made
 	busy   bool   // one is being made
 }

@@ -54,7 +54,7 @@ func (a *app) mockCommand() *cobra.Command {
 	f.Var(&s.speed, "speed", "answer `N` times as fast as it was recorded, or without pauses: max")
 	f.BoolVar(&s.strict, "strict", false, "refuse what is not recorded")
 	f.Var(&choice{&s.protocol, protocols}, "protocol", "speak only protocol `VERSION`: auto for all, or one of "+strings.Join(protocols[1:], ", "))
-	f.Var(&s.fault, "fault", "inject faults over HTTP: `KEY=VALUE,…` of delay_ms, delay_percent, drop_percent, error_percent, partial_percent and seed")
+	f.Var(&s.fault, "fault", "inject faults over HTTP: `KEY=VALUE`, several with commas between, of delay_ms, delay_percent, drop_percent, error_percent, partial_percent and seed")
 	_ = c.RegisterFlagCompletionFunc("protocol", cobra.FixedCompletions(protocols, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
