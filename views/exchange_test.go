@@ -236,3 +236,22 @@ func TestUnansweredWhereNothingComes(t *testing.T) {
 		app.Sleep(time.Second).Pane("list").Has("✗ unanswered").HasNot("pending")
 	})
 }
+
+// With several servers on 80 cells a row gives up milliseconds and bytes before the name of what is called.
+func TestExchangeKeepsItsTarget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		app, add := wired(t, 80, 24)
+		for i, tool := range []string{"fail", "search_knowledge_base"} {
+			id := fmt.Sprint(i + 1)
+			e, body := call(id, tool)
+			e.Server = []string{"demo", "everything@router"}[i]
+			add(i*10, e, body)
+			add(i*10+3, journal.Entry{Server: e.Server, Dir: journal.In, Kind: journal.Response, ID: id},
+				`{"jsonrpc":"2.0","id":`+id+`,"result":{"isError":true,"content":[{"type":"text","text":"no"}]}}`)
+		}
+		app.Sleep(time.Second).View("traffic").Pane("list").Has("10:11:12 → demo", "tools/call fail #1", "tools/call search_knowledge_base", "✗ isError", "3ms")
+		app.Press("F").Pane("list").Has("tools/call fail #1", "tools/call search_knowledge_base")
+		app.Press("F")
+		app.Resize(160, 40).Pane("list").Has("10:11:12.000 → demo", "↑")
+	})
+}

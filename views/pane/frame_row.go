@@ -66,17 +66,29 @@ type TrafficRow struct {
 
 // Widths of a row from which it has more columns.
 const (
-	bytesRow  = 66 // bytes
-	millisRow = 76 // milliseconds, and the bytes of both ways apart
-	timeRow   = 50 // the time of day, and that taken
+	bytesRow   = 66 // bytes
+	millisRow  = 76 // milliseconds, and the bytes of both ways apart
+	timeRow    = 50 // the time of day, and that taken
+	besideName = 70 // milliseconds, without the server's name
+)
+
+// How many columns the bytes of a row get.
+const (
+	noBytes   = iota
+	sumBytes  // one, of both ways
+	bothBytes // one for each way
 )
 
 // Draw draws the row in w cells: time, direction, server, what it is about, how its payload begins, outcome, time taken and
-// bytes, as far as they fit.
+// bytes, as far as they fit. What it is about comes before milliseconds and bytes.
 func (r *TrafficRow) Draw(th *tui.Theme, w int) string {
 	var b strings.Builder
+	wide := w // what there is beside the server
+	if r.Server > 0 {
+		wide -= min(r.Server, serverCells(w)) + 1
+	}
 	if w >= timeRow {
-		b.WriteString(th.Muted.S(r.clock(w >= millisRow)) + " ")
+		b.WriteString(th.Muted.S(r.clock(w >= millisRow && wide >= besideName)) + " ")
 	}
 	b.WriteString(DirGlyph(r.Entry.Dir))
 	if r.Note.Marked {
@@ -95,8 +107,20 @@ func (r *TrafficRow) Draw(th *tui.Theme, w int) string {
 	if r.Badge != "" {
 		b.WriteString(r.Badge + " ")
 	}
-	b.WriteString(frameSubject(th, r.Entry))
-	tail := r.tail(th, w)
+	target := frameTarget(th, r.Entry)
+	need := paint.Width(b.String()) + paint.Width(target) + 2 // an ellipsis for the rest
+	b.WriteString(frameSubject(th, r.Entry, target))
+	bytes := noBytes
+	switch {
+	case w >= millisRow:
+		bytes = bothBytes
+	case w >= bytesRow:
+		bytes = sumBytes
+	}
+	tail := r.tail(th, w, bytes)
+	for ; bytes > noBytes && need+1+paint.Width(tail) > w; tail = r.tail(th, w, bytes) {
+		bytes--
+	}
 	room := w - paint.Width(tail) - 1
 	if tail == "" || room < 19 {
 		tail, room = "", w
@@ -145,8 +169,8 @@ func (r *TrafficRow) clock(millis bool) string {
 	return fmt.Sprintf("%*s", cells, s)
 }
 
-// frameSubject is the method, what it is about, its id, or the note.
-func frameSubject(th *tui.Theme, e journal.Entry) string {
+// frameTarget is the method, and what it is about.
+func frameTarget(th *tui.Theme, e journal.Entry) string {
 	var parts []string
 	if e.Method != "" {
 		method := e.Method
@@ -157,6 +181,15 @@ func frameSubject(th *tui.Theme, e journal.Entry) string {
 	}
 	if e.Tool != "" {
 		parts = append(parts, th.Accent2.S(safe.Line(e.Tool, 120)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// frameSubject is the target, its id, or the note.
+func frameSubject(th *tui.Theme, e journal.Entry, target string) string {
+	var parts []string
+	if target != "" {
+		parts = append(parts, target)
 	}
 	if e.ID != "" {
 		parts = append(parts, th.Muted.S("#"+safe.Line(e.ID, 40)))
@@ -177,7 +210,7 @@ func Probe(e *journal.Entry) bool {
 const firstID = "1"
 
 // tail is the right end of a row.
-func (r *TrafficRow) tail(th *tui.Theme, w int) string {
+func (r *TrafficRow) tail(th *tui.Theme, w, bytes int) string {
 	parts := r.outcome(th)
 	e := &r.Entry
 	if took := e.Took; w >= timeRow && (r.Exchange && e.Kind == journal.Request || e.Kind == journal.Response || e.Kind == journal.ErrorResponse) {
@@ -187,10 +220,10 @@ func (r *TrafficRow) tail(th *tui.Theme, w int) string {
 		parts = append(parts, th.Muted.S(fmt.Sprintf("%7s", text.Duration(took))))
 	}
 	switch {
-	case w < bytesRow:
+	case bytes == noBytes:
 	case r.Exchange && e.Kind == journal.Request:
 		up, down := e.Size, r.Answer.Size
-		if w < millisRow {
+		if bytes == sumBytes {
 			parts = append(parts, th.Muted.S(fmt.Sprintf("%8s", text.Bytes(up+down))))
 			break
 		}
