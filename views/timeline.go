@@ -111,6 +111,7 @@ func (v *timeline) Handle(c *tui.Ctx, msg tea.Msg) (tea.Cmd, bool) {
 			v.counted = got
 			v.counted.run = 0
 			v.changed()
+			v.keep()
 		}
 		return v.take(c), true
 	case tui.PaneMouse:
@@ -247,6 +248,21 @@ func (v *timeline) show(seq uint64) {
 			v.put(&l.Calls[k])
 			return
 		}
+	}
+}
+
+// keep has the cursor on a call that is left: the one it is on, else the newest.
+func (v *timeline) keep() {
+	seq := v.call
+	if v.selected() != nil || seq == 0 {
+		return
+	}
+	v.call = 0
+	if v.show(seq); v.call == 0 {
+		v.last()
+	}
+	if q := v.selected(); q != nil {
+		v.put(q)
 	}
 }
 

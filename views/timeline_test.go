@@ -71,6 +71,8 @@ func TestTimeline(t *testing.T) {
 		app.Press("L", "/").Type("tool:se").Press("tab", "enter").Pane("lanes").Has("/tool:search", "10 calls", "kb").HasNot("files")
 		app.Pane("numbers").Has("search").HasNot("write")
 		app.Press("/").Type("tool:nosuch").Press("enter").Pane("lanes").Has("Nothing matches")
+		app.Press("esc").Pane("lanes").Has("40 calls", "files", "kb", "tools/call search #40")
+		app.Press("/").Type("id:7").Press("enter").Pane("lanes").Has("tools/call read #7")
 		app.Press("esc").Pane("lanes").Has("40 calls", "files", "kb")
 		app.Press("tab").Pane("numbers").Focused()
 		app.Press("s").Pane("numbers").Has("sorted by errors").Selected("read")

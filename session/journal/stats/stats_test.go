@@ -193,6 +193,19 @@ func TestLanes(t *testing.T) {
 	}
 }
 
+// A stream that stays open as long as its connection does not cover the calls of its lane.
+func TestLanesLeaveStreamsOut(t *testing.T) {
+	s := newScript(t, journal.Options{})
+	s.add(0, "a", journal.Out, journal.Request, "1", "subscriptions/listen", `{"id":1,"method":"subscriptions/listen"}`)
+	s.call(time.Second, time.Second, "a", "x", "2", true)
+	var l stats.Lanes
+	l.Update(t.Context(), s.Journal)
+	from, to := l.Range()
+	if got := bars(l.All()[0].View(stats.Window{From: from, To: to, Columns: 10, Now: to}, 1)); got != "0:0-10/1 " {
+		t.Errorf("the bars are %s", got)
+	}
+}
+
 // Of many calls a lane has their number in each column; they add up to what there is.
 func TestLanesOfMany(t *testing.T) {
 	s := newScript(t, journal.Options{})
