@@ -111,7 +111,7 @@ func HTML(ctx context.Context, w io.Writer, j *journal.Journal, keep *edit.Selec
 		notes = append(notes, fmt.Sprintf("%d rows are left out: the page is limited to about %s.", p.left, text.Bytes(MaxPage)))
 	}
 	if p.cut > 0 {
-		notes = append(notes, fmt.Sprintf("%d messages are cut or left out: one is shown up to %s, and none once the page is large.", p.cut, text.Bytes(MaxBody)))
+		notes = append(notes, fmt.Sprintf("Messages cut or left out: %d. One is shown up to %s, and none once the page is large.", p.cut, text.Bytes(MaxBody)))
 	}
 	p.write("foot", map[string]any{"Notes": notes, "Script": template.JS(pageScript)})
 	return strings.Join(notes, " "), cmp.Or(p.err, ctx.Err(), p.w.Flush())

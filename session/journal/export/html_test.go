@@ -124,7 +124,7 @@ func TestHTMLIsBounded(t *testing.T) {
 		j.Append(journal.Entry{Server: "s", Dir: journal.In, Kind: journal.Stderr, Time: time.Unix(int64(i), 0), Note: strings.Repeat("n", 200)}, body)
 	}
 	text, left := pageOf(t, j, "big.jsonl")
-	if len(text) < export.MaxPage/2 || len(text) > export.MaxPage+export.MaxBody*2 || !strings.Contains(left, "rows are left out") || !strings.Contains(left, "messages are cut") ||
+	if len(text) < export.MaxPage/2 || len(text) > export.MaxPage+export.MaxBody*2 || !strings.Contains(left, "rows are left out") || !strings.Contains(left, "Messages cut or left out: 5886") ||
 		!strings.Contains(text, "rows are left out") || !strings.Contains(text, "cut: the whole is 100.0 kB") {
 		t.Errorf("%d bytes, %s", len(text), left)
 	}
