@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/faketest"
 	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/listen/porttest"
 )
 
 // reverse runs mcphud tap --http and returns the address that a client takes instead of the server's.
@@ -125,9 +127,8 @@ func TestTapHTTPStreams(t *testing.T) {
 // A server that is not there is said to be so.
 func TestTapHTTPWithoutAServer(t *testing.T) {
 	runtimeDir(t)
-	srv := httptest.NewServer(http.NotFoundHandler())
-	srv.Close()
-	url, stop := reverse(t, srv.URL+"/mcp")
+	server := fmt.Sprintf("http://127.0.0.1:%d", porttest.Free(t))
+	url, stop := reverse(t, server+"/mcp")
 	defer stop()
 	client := http.Client{Timeout: time.Minute}
 	res, err := client.Post(url, "application/json", strings.NewReader(`{}`))
@@ -136,7 +137,7 @@ func TestTapHTTPWithoutAServer(t *testing.T) {
 	}
 	defer res.Body.Close()
 	defer client.CloseIdleConnections()
-	if b, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusBadGateway || !strings.Contains(string(b), "cannot reach "+srv.URL) {
+	if b, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusBadGateway || !strings.Contains(string(b), "cannot reach "+server) {
 		t.Errorf("%d %s", res.StatusCode, b)
 	}
 	for _, c := range []struct {
