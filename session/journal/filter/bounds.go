@@ -22,7 +22,7 @@ var sizes = map[string]float64{"b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 1
 
 // compare reads a bound of the time that a request took, or of the size of a body.
 func (p *parser) compare() (condition, error) {
-	const expected = "expected a time such as 100ms or 1.5s, or a size such as 10kb or 1mb"
+	const expected = "expected a time such as 100ms, or a size such as 10kb"
 	less := p.s[p.i] == '<'
 	p.i++
 	equal := p.i < len(p.s) && p.s[p.i] == '='
@@ -103,7 +103,7 @@ func clock(t time.Time) time.Duration {
 // atOf reads a time or a range of times, either end of which may be open. Both ends are part of it, as long as what they
 // name: 10:31 is the whole minute. A time without a day is that time of any day.
 func atOf(p *parser) (condition, error) {
-	const expected = "expected a time such as 10:31, 10:31:05.250 or 2026-11-22T10:31, or two with .. between them"
+	const expected = "expected a time such as 10:31:05, 2026-11-22T10:31 or 10:31..10:35"
 	start, end := p.i, p.end(p.i)
 	p.i = end
 	first, last, ranged := strings.Cut(p.s[start:end], "..")
