@@ -27,7 +27,6 @@ type Node struct {
 	Children    []*Node
 
 	clock string
-	step  bool // adopt looked at it
 }
 
 // Took is how long it took.
