@@ -75,6 +75,8 @@ var (
 	scheme = regexp.MustCompile(`(?i)\b(?:(bearer|basic)[ \t]+([A-Za-z0-9._~+/-]{6,}=*"?)|(token)[ \t]+([A-Za-z0-9._~+/-]{16,}=*"?))`)
 	// What well-known services' tokens, JWTs among them, look like.
 	tokenPattern = regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|A(KIA|SIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|npm_[A-Za-z0-9]{20,}|hf_[A-Za-z0-9]{20,}|eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?)`)
+	// A private key in PEM, whole or cut.
+	privateKey = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]|-[^-])*(?:-----END [A-Z ]*PRIVATE KEY-----)?`)
 	// NAME=value and --name=value; NAME: value of a header.
 	pair = regexp.MustCompile(`^(-{0,2}[\w.-]+)(=|:\s*)(.*)$`)
 	link = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>\\]+`)
@@ -96,7 +98,7 @@ func Value(name, value string) string {
 }
 
 // Text hides what looks like a secret in free text: bearer values, tokens of well-known shape, user info and query
-// parameters of URLs whose names are those of secrets.
+// parameters of URLs whose names are those of secrets, private keys.
 func Text(s string) string {
 	if strings.Contains(s, "://") {
 		s = link.ReplaceAllStringFunc(s, URL)
@@ -142,6 +144,9 @@ var tokenPrefixes = []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat
 
 // hideTokens hides what has the shape of a well-known token.
 func hideTokens(s string) string {
+	if strings.Contains(s, "PRIVATE KEY-----") {
+		s = privateKey.ReplaceAllString(s, Hidden)
+	}
 	for _, b := range tokenPrefixes {
 		if strings.Contains(s, b) {
 			return tokenPattern.ReplaceAllString(s, Hidden)

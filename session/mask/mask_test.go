@@ -80,13 +80,15 @@ func TestURLAndHeader(t *testing.T) {
 // Free text loses secrets and nothing else.
 func TestText(t *testing.T) {
 	for in, want := range map[string]string{
-		"see https://me:pw@h/p?token=x, then go":           "see https://***@h/p?token=*** then go",
-		`{"url":"https://h/?key=1","n":2}`:                 `{"url":"https://h/?key=***","n":2}`,
-		"the token has expired, log in":                    "the token has expired, log in",
-		"sent token 0123456789abcdef01":                    "sent token ***",
-		"basic\tdXNlcjpwYXNz":                              "basic ***",
-		"npm_0123456789abcdefghijklmn and xoxb-1234567890": "*** and ***",
-		"nothing to hide":                                  "nothing to hide",
+		"see https://me:pw@h/p?token=x, then go":                                    "see https://***@h/p?token=*** then go",
+		`{"url":"https://h/?key=1","n":2}`:                                          `{"url":"https://h/?key=***","n":2}`,
+		"the token has expired, log in":                                             "the token has expired, log in",
+		"sent token 0123456789abcdef01":                                             "sent token ***",
+		"basic\tdXNlcjpwYXNz":                                                       "basic ***",
+		"npm_0123456789abcdefghijklmn and xoxb-1234567890":                          "*** and ***",
+		"key:\n-----BEGIN PRIVATE KEY-----\nMIIE-v\n-----END PRIVATE KEY-----\nend": "key:\n***\nend",
+		"-----BEGIN EC PRIVATE KEY-----\ncut":                                       "***",
+		"nothing to hide":                                                           "nothing to hide",
 	} {
 		if got := Text(in); got != want {
 			t.Errorf("Text(%q) = %q, want %q", in, got, want)

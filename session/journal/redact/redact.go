@@ -333,7 +333,7 @@ func (r *Redactor) text(s string, head bool) string {
 	for _, k := range r.keyed {
 		s = replaceGroup(k.re, s, func(v string) string { return r.take(k.rule, strings.Trim(v, `"'`)) })
 	}
-	return r.plain(s)
+	return r.plain(r.assigned(s))
 }
 
 // replaceGroup replaces what the first group of an expression matches.

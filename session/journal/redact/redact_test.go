@@ -187,3 +187,35 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+// What is called like a secret is taken out of texts too: of stderr, of a command line, of JSON in the middle of a text.
+func TestSecretsInTexts(t *testing.T) {
+	for in, want := range map[string]string{
+		"apikey=hunter2": "apikey=[secret-1]",
+		"set API_KEY='hunter 2' and DB_PASSWORD=x":                                   "set API_KEY='[secret-1]' and DB_PASSWORD=[secret-2]",
+		`sent {"password": "hunter2", "n": 1}`:                                       `sent {"password": "[secret-1]", "n": 1}`,
+		`{'password': 'hunter2'} of python`:                                          `{'password': '[secret-1]'} of python`,
+		"API_KEY: hunter2, and":                                                      "API_KEY: [secret-1], and",
+		"/cb?client_secret=hunter2&state=1":                                          "/cb?client_secret=[secret-1]&state=1",
+		"Authorization=Bearer hunter2hunter2":                                        "Authorization=Bearer [secret-1]",
+		"--token=hunter2 --max-tokens=5":                                             "--token=[secret-1] --max-tokens=5",
+		"-----BEGIN RSA PRIVATE KEY-----\nhunter2\n-----END RSA PRIVATE KEY-----\nx": "[secret-1]\nx",
+		"token: the token that was given":                                            "token: the token that was given",
+		"if token == nil || key := 5":                                                "if token == nil || key := 5",
+		"password: ":                                                                 "password: ",
+		"n=1: no secret":                                                             "n=1: no secret",
+	} {
+		out, _ := changed(t, redact.Rules{}, said{journal.Entry{Kind: journal.Stderr}, in})
+		if out[0] != want {
+			t.Errorf("%q is left as %q, want %q", in, out[0], want)
+		}
+		out, _ = changed(t, redact.Rules{}, request(`{"message":`+string(jsonrpc.Quote(in))+`}`))
+		if said := string(jsonrpc.Get([]byte(out[0]), "params")); said != `{"message":`+string(jsonrpc.Quote(want))+`}` {
+			t.Errorf("in a message %q is left as %s, want %q", in, said, want)
+		}
+		again, _ := changed(t, redact.Rules{}, said{journal.Entry{Kind: journal.Stderr}, want})
+		if again[0] != want {
+			t.Errorf("%q is left as %q the second time", want, again[0])
+		}
+	}
+}

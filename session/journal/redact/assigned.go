@@ -1,0 +1,75 @@
+package redact
+
+import (
+	"strings"
+
+	"github.com/mcphud/mcphud/session/mask"
+)
+
+// assigned is a text without the values of what is called like a secret in it: password=value, "password": "value", and
+// API_KEY: value where value is one word with a digit, for in prose much comes after a colon.
+func (r *Redactor) assigned(s string) string {
+	var b strings.Builder
+	at := 0
+	for i := 0; i < len(s); i++ {
+		if s[i] != '=' && s[i] != ':' {
+			continue
+		}
+		start, end, ok := valueAfter(s, at, i)
+		if !ok {
+			continue
+		}
+		b.WriteString(s[at:start])
+		b.WriteString(r.take(byName, s[start:end]))
+		at, i = end, end-1
+	}
+	if at == 0 {
+		return s
+	}
+	return b.String() + s[at:]
+}
+
+// valueAfter is where the value of a secret is whose name, no earlier than from, ends at i with = or a colon.
+func valueAfter(s string, from, i int) (start, end int, ok bool) {
+	last, quoted := i, i > from && (s[i-1] == '"' || s[i-1] == '\'')
+	if quoted {
+		last--
+	}
+	first := last
+	for first > from && last-first < 100 && nameByte(s[first-1]) {
+		first--
+	}
+	if !mask.Secret(s[first:last]) {
+		return 0, 0, false
+	}
+	rest := s[i+1:]
+	if quoted || s[i] == ':' {
+		rest = strings.TrimLeft(rest, " \t")
+	}
+	start = len(s) - len(rest)
+	if rest == "" || rest[0] == '[' { // a list, or a placeholder
+		return 0, 0, false
+	}
+	if q := rest[0]; q == '"' || q == '\'' {
+		n := strings.IndexByte(rest[1:], q)
+		if n < 0 {
+			n = len(rest) - 1
+		}
+		return start + 1, start + 1 + n, n > 0
+	}
+	n := strings.IndexAny(rest, " \t\r\n&;,\"'}])<>")
+	if n < 0 {
+		n = len(rest)
+	}
+	switch word := strings.ToLower(rest[:n]); {
+	case n == 0 || word[0] == '=' || word == "bearer" || word == "basic" || word == "token": // what follows these is found by its look
+		return 0, 0, false
+	case s[i] == ':' && (n < 6 || !strings.ContainsAny(word, "0123456789") || strings.HasPrefix(word, "//")):
+		return 0, 0, false
+	}
+	return start, start + n, true
+}
+
+func nameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
+}
