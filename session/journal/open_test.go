@@ -275,6 +275,15 @@ func TestOpenKeepsBrokenLinesAndReadsOn(t *testing.T) {
 	}
 }
 
+// Lines that another program wrote anew, with blanks, are read as well.
+func TestParseLineWithBlanks(t *testing.T) {
+	l, err := ParseLine([]byte(`{"seq": 6, "time": "2026-01-02T03:04:05Z", "conn": 1 , "took_ms": 1.5, "kind": "response", "size": 2, "frame": {"id": 1} }`))
+	body, _ := l.Body()
+	if err != nil || l.Seq != 6 || l.Conn != 1 || l.Took != 1500*time.Microsecond || l.Kind != Response || string(body) != `{"id": 1}` {
+		t.Errorf("%+v, body %s, %v", l, body, err)
+	}
+}
+
 func FuzzParseLine(f *testing.F) {
 	f.Add([]byte(`{"seq":1,"time":"2026-01-02T03:04:05Z","server":"a\u0062","kind":"request","frame":{}}`))
 	f.Add([]byte(`{"missing":3}`))
