@@ -147,6 +147,8 @@ func (a *app) withHistory(f func(ctx context.Context, h *history.History, own []
 		err := f(ctx, h, args)
 		if errors.Is(err, history.ErrNone) {
 			err = &failure.Error{Kind: failure.NotFound, Message: err.Error(), Err: err, Next: "mcphud history list shows what there is"}
+		} else if errors.Is(err, history.ErrName) {
+			err = usageError(err.Error(), "choose another name")
 		}
 		return errors.Join(err, h.Close())
 	})

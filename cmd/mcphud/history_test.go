@@ -95,6 +95,9 @@ func TestHistoryOfCommands(t *testing.T) {
 	if o := mcphud(t, "history", "show", "99"); o.code != exitTool || o.errorLine(t).Kind != "NotFound" {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}
+	if o := mcphud(t, "history", "name", "last", "../x"); o.code != exitFailure || !strings.Contains(o.stderr, "choose another name") {
+		t.Errorf("exit %d %s", o.code, o.stderr)
+	}
 	if o := mcphud(t, "history", "clear"); o.code != exitFailure || len(callsOf(t)) != 4 {
 		t.Errorf("exit %d %s", o.code, o.stderr)
 	}

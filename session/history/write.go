@@ -100,6 +100,9 @@ func sweep(ctx context.Context, tx *sql.Tx) error {
 // ErrNone says that there is no such call.
 var ErrNone = errors.New("there is no such call in the history")
 
+// ErrName is that of a name that a call cannot have; the text says why.
+var ErrName = errors.New("cannot be a name")
+
 // change updates one call.
 func (h *History) change(ctx context.Context, id int64, set string, args ...any) error {
 	return h.write(ctx, func(tx *sql.Tx) error {
@@ -133,7 +136,7 @@ func (h *History) Rename(ctx context.Context, id int64, name string) error {
 		return err
 	}
 	if other, err := h.Named(ctx, name); name != "" && err == nil && other.ID != id {
-		return fmt.Errorf("the name %q is that of call %d", name, other.ID)
+		return fmt.Errorf("%q %w: it is that of call %d", name, ErrName, other.ID)
 	}
 	return h.change(ctx, id, `name = ?`, name)
 }
@@ -144,12 +147,12 @@ func CheckName(name string) error {
 	for i, r := range name {
 		ok := r == '-' || r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r)
 		if !ok || i == 0 && (r == '.' || r == '-') {
-			return fmt.Errorf("%q cannot be a name: letters, digits, - _ and . are, and no - or . in front", name)
+			return fmt.Errorf("%q %w: letters, digits, - _ and . are, and no - or . in front", name, ErrName)
 		}
 		digits = digits && unicode.IsDigit(r)
 	}
 	if digits || len(name) > 100 {
-		return fmt.Errorf("%q cannot be a name: it has a letter, and at most 100 bytes", name)
+		return fmt.Errorf("%q %w: it has a letter, and at most 100 bytes", name, ErrName)
 	}
 	return nil
 }
