@@ -80,7 +80,7 @@ func TestPeerMockIsWhatClientsSawBefore(t *testing.T) {
 				runtimeDir(t)
 				file := filepath.Join(t.TempDir(), "session.jsonl")
 				w := watchTap(t, "--journal", file)
-				await(t, "tap to watch", func() bool { return strings.Contains(w.stderr.String(), "mcphud tap --") })
+				w.looks()
 				tapped := wrapping(t, s.Server, "--name", s.Name)
 				before := x.sees(t, s.calls, tapped.Env, append([]string{"stdio", tapped.Command}, tapped.Args...)...)
 				w.shows(`"note":"ended"`)

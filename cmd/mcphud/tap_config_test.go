@@ -101,6 +101,7 @@ func TestTapSeesAWrappedEntry(t *testing.T) {
 	path := clientFile(t, "client.json", string(file))
 	mcphud(t, "tap", "wrap", path, "good").ok(t)
 	lines := watchTap(t)
+	lines.looks()
 	if got := finish(t, command(t, "tools", "list", "--config", path, "--server", "good", "--protocol", "2025-11-25")).ok(t); got == "" {
 		t.Error("nothing came through")
 	}

@@ -72,6 +72,12 @@ func watchTap(t *testing.T, args ...string) *watched {
 	return w
 }
 
+// looks waits until it looks for what comes, where nothing is yet: what is over sooner nobody sees.
+func (w *watched) looks() {
+	w.t.Helper()
+	await(w.t, "the advice of tap", func() bool { return strings.Contains(w.stderr.String(), "mcphud tap -- before the command") })
+}
+
 func (w *watched) shows(text string) {
 	w.t.Helper()
 	await(w.t, "tap to print "+text, func() bool { return strings.Contains(w.out.String(), text) })
@@ -108,7 +114,8 @@ func wrapping(t *testing.T, s config.Server, args ...string) config.Server {
 func TestTapPrintsWhatAWrappedServerSays(t *testing.T) {
 	runtimeDir(t)
 	lines, text := watchTap(t), watchTap(t, "--format", "text")
-	await(t, "the advice", func() bool { return strings.Contains(lines.stderr.String(), "mcphud tap -- before the command") })
+	lines.looks()
+	text.looks()
 	s := wrapping(t, faketest.Stdio(t, behave.Good), "--name", "good")
 	cmd := command(t, append([]string{"tools", "list", "--protocol", "2025-11-25", "--", s.Command}, s.Args...)...)
 	if finish(t, cmd).ok(t) == "" {
