@@ -142,7 +142,7 @@ func (l *Lanes) add(j *journal.Journal, e *journal.Entry) {
 		if e.Dir == journal.In {
 			l.round(e, at)
 		}
-		if e.Method != "subscriptions/listen" && l.Only.Match(j, e) { // which is no call but a stream: it would cover them
+		if e.Method != "subscriptions/listen" && l.Only.Match(j, e) { // which is not a call but a stream: it would cover them
 			l.begin(e, at)
 		}
 	case journal.Span:
