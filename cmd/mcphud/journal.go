@@ -32,21 +32,49 @@ func (a *app) journalCommand() *cobra.Command {
 
 // openJournal opens a file of recorded traffic; - is standard input.
 func (a *app) openJournal(ctx context.Context, name string) (*importer.File, error) {
+	source, title := a.in, "standard input"
 	if name != "-" {
-		f, err := importer.Open(name)
-		return f, fileError(err)
+		if fi, err := os.Stat(name); err != nil || fi.Mode()&fs.ModeNamedPipe == 0 {
+			f, err := importer.Open(name)
+			return f, fileError(err)
+		}
+		pipe, err := openPipe(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		source, title = pipe, name
 	}
-	var in io.ReadCloser = io.NopCloser(a.in)
-	if fi, err := a.in.Stat(); err == nil && !fi.Mode().IsRegular() { // a read of it can wait
-		r, err := cancelreader.NewReader(a.in)
+	var in io.ReadCloser = io.NopCloser(source)
+	if fi, err := source.Stat(); err == nil && !fi.Mode().IsRegular() { // a read of it can wait
+		r, err := cancelreader.NewReader(source)
 		if err != nil {
 			return nil, err
 		}
 		in = cancelling{r}
 		defer context.AfterFunc(ctx, func() { r.Cancel() })()
 	}
-	f, err := importer.Read(in, "standard input")
+	f, err := importer.Read(in, title)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	return f, fileError(err)
+}
+
+// openPipe opens a named pipe, which waits for somebody who writes to it.
+func openPipe(ctx context.Context, name string) (*os.File, error) {
+	var f *os.File
+	opened := make(chan error, 1)
+	go func() {
+		var err error
+		f, err = os.Open(name)
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		return f, fileError(err)
+	case <-ctx.Done(): // the wait ends with the process
+		return nil, ctx.Err()
+	}
 }
 
 // cancelling is a reader whose Close ends a Read that waits.
@@ -77,7 +105,11 @@ func (a *app) whole(ctx context.Context, name string) (*importer.File, error) {
 	}
 	if err := f.Wait(ctx); err != nil {
 		a.unread(f)
-		if ctx.Err() != nil || f.Len() == 0 {
+		if ctx.Err() != nil {
+			_ = f.Close()
+			return nil, ctx.Err()
+		}
+		if f.Len() == 0 {
 			_ = f.Close()
 			return nil, fileError(err)
 		}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// A named pipe that nobody writes to does not keep a command that is interrupted.
+func TestInterruptedNamedPipe(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := (&app{}).openJournal(ctx, name); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	w, err := os.OpenFile(name, os.O_WRONLY, 0) // ends the wait of the reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+}
