@@ -288,9 +288,15 @@ func (v *resend) Draw(c *tui.Ctx, p *tui.Pane) *tea.Cursor {
 				p.Lines = append(p.Lines, progressLines(c.Theme, op, p.W)...)
 			}
 		}
+	case v.err != nil && !v.some && p.ID == "after": // the first pane says it
+		p.Lines = nil
 	case v.err != nil:
+		next := "r again · s send to another · e edit"
+		if !v.some {
+			next = "q goes back"
+		}
 		p.Lines = []string{""}
-		for _, l := range append(pane.ErrorLines(c.Theme, p.W-2, v.err), "", c.Theme.Muted.S(safe.Line("r again · s send to another · e edit", p.W-2))) {
+		for _, l := range append(pane.ErrorLines(c.Theme, p.W-2, v.err), "", c.Theme.Muted.S(safe.Line(next, p.W-2))) {
 			p.Lines = append(p.Lines, " "+l)
 		}
 	case v.some:

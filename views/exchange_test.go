@@ -252,6 +252,7 @@ func TestExchangeKeepsItsTarget(t *testing.T) {
 		app.Sleep(time.Second).View("traffic").Pane("list").Has("10:11:12 → demo", "tools/call fail #1", "tools/call search_knowledge_base", "✗ isError", "3ms")
 		app.Press("F").Pane("list").Has("tools/call fail #1", "tools/call search_knowledge_base")
 		app.Press("F")
-		app.Resize(160, 40).Pane("list").Has("10:11:12.000 → demo", "↑")
+		app.Press("g", "B").Prompt("note").Answer("why so slow").Pane("list").Has("fail #1 ✎ why so slow")
+		app.Resize(220, 40).Pane("list").Has("10:11:12.000 → demo", "↑")
 	})
 }

@@ -110,6 +110,10 @@ func (r *TrafficRow) Draw(th *tui.Theme, w int) string {
 	target := frameTarget(th, r.Entry)
 	need := paint.Width(b.String()) + paint.Width(target) + 2 // an ellipsis for the rest
 	b.WriteString(frameSubject(th, r.Entry, target))
+	if r.Note.Text != "" { // somebody wrote it here
+		b.WriteString(" " + th.Info.S("✎ "+safe.Line(r.Note.Text, 200)))
+		need = paint.Width(b.String())
+	}
 	bytes := noBytes
 	switch {
 	case w >= millisRow:
@@ -126,9 +130,6 @@ func (r *TrafficRow) Draw(th *tui.Theme, w int) string {
 		tail, room = "", w
 	}
 	left := b.String()
-	if r.Note.Text != "" {
-		left += " " + th.Info.S("✎ "+safe.Line(r.Note.Text, 200))
-	}
 	if free := room - paint.Width(left) - 1; r.Preview != "" && free > 3 {
 		left += " " + th.Text.S(safe.Line(r.Preview, free))
 	}
