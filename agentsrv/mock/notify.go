@@ -19,11 +19,10 @@ func (m *Mock) notify(x *front.Exchange, s *state, env jsonrpc.Envelope, over bo
 	switch mcp.MCPMethod(env.Method) {
 	case mcp.MethodNotificationProgress:
 		params, err := jsonrpc.Update(env.Params, jsonrpc.Set(x.Token, "progressToken"))
-		if x.Token == nil || over || err != nil {
+		if x.Token == nil || err != nil {
 			return
 		}
-		_ = x.Send(jsonrpc.NewNotification(env.Method, params)) // a client that is gone shows in the request's context
-		return
+		frame = jsonrpc.NewNotification(env.Method, params)
 	case mcp.MethodNotificationMessage:
 		if !m.wanted(x, s, jsonrpc.GetString(env.Params, "level")) {
 			return
@@ -46,7 +45,7 @@ func (m *Mock) notify(x *front.Exchange, s *state, env jsonrpc.Envelope, over bo
 		over = true
 	}
 	if !over {
-		if err := x.Send(frame); !errors.Is(err, front.ErrOver) {
+		if err := x.Send(frame); !errors.Is(err, front.ErrOver) { // a client that is gone shows in the request's context
 			return
 		}
 	}

@@ -138,6 +138,35 @@ func TestWhatFollows(t *testing.T) {
 	})
 }
 
+// Progress that the answer overtook follows it, with the token of the request that it is of, whatever was asked since.
+func TestProgressAfterTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := serve(t, tape(t, legacyHello+`>2 tools/call {"name":"work","_meta":{"progressToken":"theirs"}}
+<- notifications/progress {"progressToken":"theirs","progress":1}
+<2 {"content":[]}
+>3 tools/call {"name":"other","_meta":{"progressToken":"other"}}
+<- notifications/progress {"progressToken":"theirs","progress":2} @2000
+<3 {"content":[]}
+`), Options{}).dial(t, false, `{}`)
+		c.token = true
+		c.result("tools/call", `"name":"work"`)
+		start := time.Now()
+		c.take(<-c.frames)
+		want := []string{`notifications/progress {"progressToken":"mine","progress":1}`, `notifications/progress {"progressToken":"mine","progress":2}`}
+		if fmt.Sprint(c.notes) != fmt.Sprint(want) || time.Since(start) != 2001*time.Millisecond {
+			t.Errorf("%q after %v", c.notes, time.Since(start))
+		}
+		c.result("tools/call", `"name":"other"`)
+		c.token = false
+		c.result("tools/call", `"name":"work"`)
+		time.Sleep(time.Minute)
+		c.result("ping", "")
+		if len(c.notes) != len(want) {
+			t.Errorf("%q", c.notes)
+		}
+	})
+}
+
 // A delayed answer is cancelled, and so is one that never came.
 func TestCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -197,9 +197,11 @@ func (s *scanner) sent(c *conn, e *journal.Entry) {
 	case e.Method == string(mcp.MethodPing), e.Method == string(mcp.MethodNotificationCancelled), e.Method == string(mcp.MethodNotificationSubscriptionsAcknowledged):
 		return
 	case e.Kind == journal.Notification && e.Root != 0:
+		to := s.after // the answer can overtake it
 		if _, runs := s.index[e.Root]; runs {
-			s.during[e.Root] = append(s.during[e.Root], e.Seq)
+			to = s.during
 		}
+		to[e.Root] = append(to[e.Root], e.Seq)
 	case len(c.running) > 0:
 		root := c.running[len(c.running)-1]
 		s.during[root] = append(s.during[root], e.Seq)

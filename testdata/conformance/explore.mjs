@@ -3,7 +3,7 @@
 //   node explore.mjs v1|v2 CALLS http URL
 //   node explore.mjs v1|v2 CALLS stdio COMMAND ARGS…
 //
-// CALLS is a JSON array of params of tools/call. v1 is @modelcontextprotocol/sdk, v2 is @modelcontextprotocol/client, which finds out
+// CALLS is a JSON array of params of tools/call, and with "reports" how often progress is reported, which is waited for. v1 is @modelcontextprotocol/sdk, v2 is @modelcontextprotocol/client, which finds out
 // which era the server is of.
 const [generation, calls, kind, target, ...args] = process.argv.slice(2);
 const info = { name: 'mcphud-test', version: '1.0.0' };
@@ -74,21 +74,28 @@ if (has.prompts) {
     seen.got.push(await outcome(client.getPrompt({ name: p.name, arguments: filled })));
   }
 }
+// What is on the wire: the SDK drops progress that it reads together with the result, or after it.
 seen.calls = [];
-// What is on the wire: the SDK drops progress that it reads together with the result.
-let progress = [];
-const handle = client.transport.onmessage;
-client.transport.onmessage = (message, extra) => {
+const callOf = new Map(); // by progress token
+const { transport } = client;
+const send = transport.send.bind(transport);
+transport.send = (message, options) => {
+  if (message.method === 'tools/call') callOf.set(message.params._meta?.progressToken, seen.calls.at(-1));
+  return send(message, options);
+};
+const handle = transport.onmessage;
+transport.onmessage = (message, extra) => {
   if (message.method === 'notifications/progress') {
     const { progressToken, ...rest } = message.params;
-    progress.push(rest);
+    callOf.get(progressToken)?.progress.push(rest);
   }
   handle(message, extra);
 };
-for (const params of JSON.parse(calls)) {
-  progress = [];
-  const result = await outcome(call(params, { onprogress: () => {} }));
-  seen.calls.push({ result, progress });
+for (const { reports = 0, ...params } of JSON.parse(calls)) {
+  const one = { progress: [] };
+  seen.calls.push(one);
+  one.result = await outcome(call(params, { onprogress: () => {} }));
+  for (const end = Date.now() + 30_000; one.progress.length < reports && Date.now() < end; ) await new Promise((done) => setTimeout(done, 10));
 }
 seen.asked = asked;
 await client.close();

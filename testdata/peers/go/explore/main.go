@@ -3,7 +3,7 @@
 //	explore CALLS http URL
 //	explore CALLS stdio COMMAND ARGS…
 //
-// CALLS is a JSON array of params of tools/call.
+// CALLS is a JSON array of params of tools/call, and with "reports" how often progress is reported, which is waited for.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,6 +25,8 @@ type outcome struct {
 	Value any `json:"value,omitempty"`
 	Code  any `json:"code,omitempty"`
 	Error any `json:"error,omitempty"`
+
+	Progress []any `json:"progress,omitempty"`
 }
 
 func of[T any](v T, err error) outcome {
@@ -41,6 +44,7 @@ func main() {
 	ctx := context.Background()
 	var mu sync.Mutex
 	var asked []any
+	reported := map[any][]any{} // by progress token
 	note := func(what any) {
 		mu.Lock()
 		asked = append(asked, what)
@@ -54,6 +58,12 @@ func main() {
 		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			note(r.Params)
 			return &mcp.ElicitResult{Action: "decline"}, nil
+		},
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			mu.Lock()
+			defer mu.Unlock()
+			token := r.Params.ProgressToken
+			reported[token] = append(reported[token], []any{r.Params.Progress, r.Params.Total, r.Params.Message})
 		},
 	})
 	client.AddRoots(&mcp.Root{URI: "file:///work", Name: "work"})
@@ -97,6 +107,7 @@ func main() {
 	var calls []struct {
 		Name      string
 		Arguments json.RawMessage
+		Reports   int
 	}
 	if err := json.Unmarshal([]byte(os.Args[1]), &calls); err != nil {
 		log.Fatal(err)
@@ -104,8 +115,18 @@ func main() {
 	var results []outcome
 	for i, c := range calls {
 		p := &mcp.CallToolParams{Name: c.Name, Arguments: c.Arguments}
-		p.SetProgressToken(fmt.Sprintf("call-%d", i))
-		results = append(results, of(s.CallTool(ctx, p)))
+		token := fmt.Sprintf("call-%d", i)
+		p.SetProgressToken(token)
+		result := of(s.CallTool(ctx, p))
+		for end := time.Now().Add(30 * time.Second); c.Reports > 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			mu.Lock()
+			result.Progress = reported[token]
+			mu.Unlock()
+			if len(result.Progress) >= c.Reports {
+				break
+			}
+		}
+		results = append(results, result)
 	}
 	_ = s.Close()
 	mu.Lock()
