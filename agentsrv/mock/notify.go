@@ -68,6 +68,18 @@ func (m *Mock) wanted(x *front.Exchange, s *state, level string) bool {
 	return i < 0 || i >= slices.Index(severities, least)
 }
 
+// overtaken sends the progress that was recorded after the answer to a client that has nothing to read it on then.
+func (m *Mock) overtaken(x *front.Exchange, s *state, c call) {
+	if x.Session != nil {
+		return
+	}
+	for _, seq := range m.rec.after[c.seq] {
+		if env := m.rec.envelope(seq); env.Method == string(mcp.MethodNotificationProgress) {
+			m.notify(x, s, env, false)
+		}
+	}
+}
+
 // follow has what the server sent of itself after a call follow the answer to x.
 func (m *Mock) follow(x *front.Exchange, s *state, c call) {
 	seqs := m.rec.after[c.seq]

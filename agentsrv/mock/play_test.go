@@ -138,21 +138,23 @@ func TestWhatFollows(t *testing.T) {
 	})
 }
 
-// Progress that the answer overtook follows it, with the token of the request that it is of, whatever was asked since.
+// Progress that the answer overtook follows it, with the token of the request that it is of, whatever was asked since. A client
+// without a session gets it before the answer.
 func TestProgressAfterTheAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := serve(t, tape(t, legacyHello+`>2 tools/call {"name":"work","_meta":{"progressToken":"theirs"}}
+	const text = legacyHello + `>2 tools/call {"name":"work","_meta":{"progressToken":"theirs"}}
 <- notifications/progress {"progressToken":"theirs","progress":1}
 <2 {"content":[]}
 >3 tools/call {"name":"other","_meta":{"progressToken":"other"}}
 <- notifications/progress {"progressToken":"theirs","progress":2} @2000
 <3 {"content":[]}
-`), Options{}).dial(t, false, `{}`)
+`
+	want := []string{`notifications/progress {"progressToken":"mine","progress":1}`, `notifications/progress {"progressToken":"mine","progress":2}`}
+	synctest.Test(t, func(t *testing.T) {
+		c := serve(t, tape(t, text), Options{}).dial(t, false, `{}`)
 		c.token = true
 		c.result("tools/call", `"name":"work"`)
 		start := time.Now()
 		c.take(<-c.frames)
-		want := []string{`notifications/progress {"progressToken":"mine","progress":1}`, `notifications/progress {"progressToken":"mine","progress":2}`}
 		if fmt.Sprint(c.notes) != fmt.Sprint(want) || time.Since(start) != 2001*time.Millisecond {
 			t.Errorf("%q after %v", c.notes, time.Since(start))
 		}
@@ -165,6 +167,11 @@ func TestProgressAfterTheAnswer(t *testing.T) {
 			t.Errorf("%q", c.notes)
 		}
 	})
+	c := serve(t, tape(t, text), fast).dial(t, true, `{}`)
+	c.token = true
+	if c.result("tools/call", `"name":"work"`); fmt.Sprint(c.notes) != fmt.Sprint(want) {
+		t.Errorf("in the modern era: %q", c.notes)
+	}
 }
 
 // A delayed answer is cancelled, and so is one that never came.

@@ -46,12 +46,17 @@ func (s *syncBuffer) String() string {
 // runtimeDir gives the test and what it starts a folder of sockets of their own.
 func runtimeDir(t *testing.T) {
 	t.Helper()
+	t.Setenv("MCPHUD_TAP_DIR", runtimePath(t))
+}
+
+func runtimePath(t *testing.T) string {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "run")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	t.Setenv("MCPHUD_TAP_DIR", filepath.Join(dir, "mcphud"))
+	return filepath.Join(dir, "mcphud")
 }
 
 // watched is mcphud tap on its way, without a terminal.
@@ -63,7 +68,16 @@ type watched struct {
 
 func watchTap(t *testing.T, args ...string) *watched {
 	t.Helper()
+	return watchTapIn(t, os.Getenv("MCPHUD_TAP_DIR"), args...)
+}
+
+// watchTapIn watches what is tapped in a directory, for tests that run side by side.
+func watchTapIn(t *testing.T, dir string, args ...string) *watched {
+	t.Helper()
 	w := &watched{t: t, cmd: command(t, append([]string{"tap"}, args...)...), out: &syncBuffer{}, stderr: &syncBuffer{}}
+	if dir != "" {
+		w.cmd.Env = append(w.cmd.Env, "MCPHUD_TAP_DIR="+dir)
+	}
 	w.cmd.Stdout, w.cmd.Stderr = w.out, w.stderr
 	if err := w.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -14,12 +14,13 @@ const asked = [];
 const answers = {
   'roots/list': () => ({ roots: [{ uri: 'file:///work', name: 'work' }] }),
   'sampling/createMessage': () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'sampled' } }),
-  'elicitation/create': () => ({ action: 'decline' }),
+  // go-sdk's everything server dies of what is not accepted there.
+  'elicitation/create': (params) => (params.requestedSchema?.properties?.random ? { action: 'accept', content: { random: 'four' } } : { action: 'decline' }),
 };
 function answer(method) {
   return async (r) => {
     asked.push({ method, params: r.params });
-    return answers[method]();
+    return answers[method](r.params);
   };
 }
 
@@ -96,8 +97,8 @@ for (const { reports = 0, ...params } of JSON.parse(calls)) {
   seen.calls.push(one);
   one.result = await outcome(call(params, { onprogress: () => {} }));
   for (const end = Date.now() + 30_000; one.progress.length < reports && Date.now() < end; ) await new Promise((done) => setTimeout(done, 10));
+  one.progress.sort((a, b) => a.progress - b.progress); // over HTTP what follows the answer has a stream of its own
 }
 seen.asked = asked;
 await client.close();
-console.log(JSON.stringify(seen, null, 1));
-process.exit(0);
+process.stdout.write(JSON.stringify(seen, null, 1) + '\n', () => process.exit(0)); // not before all of it is written
