@@ -67,11 +67,13 @@ func TestSendAgainToABrokenServer(t *testing.T) {
 
 // TestPeerSendAgain sends a call of a real server again, and to another real one.
 func TestPeerSendAgain(t *testing.T) {
-	app := open(t, peertest.Everything(t), tuitest.Target(everything(t)))
+	other := everything(t)
+	other.Name = "agent" // the real one has the name that it has here
+	app := open(t, peertest.Everything(t), tuitest.Target(other))
 	form(app, "echo")
 	app.Type("hello").Press("ctrl+g").Pane("result").Has("Echo: hello")
-	app.Press("s").View("again").Overlay("Send to").Has("mcphud agent")
-	app.Type("mcphud").Press("enter").View("again")
+	app.Press("s").View("again").Overlay("Send to").Has("agent  Connected")
+	app.Type("agent").Press("enter").View("again")
 	app.Pane("before").Has("≠ 1 difference, and ", "/content/0/text", `"Echo: hello"`)
 	app.Pane("after").Has(`"hello"`)
 	intact(t, app)
