@@ -114,7 +114,7 @@ func Classify(e journal.Entry, frame, tail []byte, cut bool, answer string) jour
 	env, err := jsonrpc.Scan(frame)
 	switch {
 	case err == nil:
-		e.Kind, e.Method, e.ID = kindOf(env.Kind), env.Method, string(env.ID)
+		e.Kind, e.Method, e.ID = journal.FrameKind(env.Kind), env.Method, string(env.ID)
 		if env.Kind == jsonrpc.ErrorResponse && (env.ID == nil || env.ID[0] == 'n') {
 			e.Note = note(e.Note, "error without an id")
 		}
@@ -148,16 +148,4 @@ func Classify(e journal.Entry, frame, tail []byte, cut bool, answer string) jour
 		e.Kind = journal.Bad
 	}
 	return e
-}
-
-func kindOf(k jsonrpc.Kind) journal.Kind {
-	switch k {
-	case jsonrpc.Request:
-		return journal.Request
-	case jsonrpc.Notification:
-		return journal.Notification
-	case jsonrpc.ErrorResponse:
-		return journal.ErrorResponse
-	}
-	return journal.Response
 }

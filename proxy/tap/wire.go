@@ -81,17 +81,7 @@ func headOf(seq uint64, e journal.Entry) head {
 func (h head) entry() journal.Entry {
 	e := journal.Entry{
 		Time: time.Unix(0, h.Time), Server: h.Server, Conn: uint64(h.Conn), Method: h.Method, ID: h.ID, Tool: h.Tool, Status: h.Status, Note: h.Note,
-		Trace: h.Trace, Took: time.Duration(max(h.Took, 0)),
-	}
-	for d := journal.None; d <= journal.In; d++ {
-		if d.String() == h.Dir {
-			e.Dir = d
-		}
-	}
-	for k := journal.Request; k <= journal.Span; k++ {
-		if k.String() == h.Kind {
-			e.Kind = k
-		}
+		Trace: h.Trace, Took: time.Duration(max(h.Took, 0)), Dir: journal.DirOf(h.Dir), Kind: journal.KindOf(h.Kind),
 	}
 	if e.Kind == 0 {
 		e.Kind, e.Note = journal.State, fmt.Sprintf("entry of unknown kind %.40q", h.Kind)

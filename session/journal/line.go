@@ -236,3 +236,16 @@ func KindOf(name string) Kind {
 	}
 	return 0
 }
+
+// FrameKind is the kind of an entry for a frame of this kind.
+func FrameKind(k jsonrpc.Kind) Kind {
+	switch k {
+	case jsonrpc.Request:
+		return Request
+	case jsonrpc.Notification:
+		return Notification
+	case jsonrpc.ErrorResponse:
+		return ErrorResponse
+	}
+	return Response
+}

@@ -245,21 +245,9 @@ func (c *converter) message(e journal.Entry, frame []byte) (n int) {
 		c.put(e, frame)
 		return 0
 	}
-	e.Kind, e.Method, e.ID = kindOf(env.Kind), env.Method, string(env.ID)
+	e.Kind, e.Method, e.ID = journal.FrameKind(env.Kind), env.Method, string(env.ID)
 	c.put(e, frame)
 	return 1
-}
-
-func kindOf(k jsonrpc.Kind) journal.Kind {
-	switch k {
-	case jsonrpc.Request:
-		return journal.Request
-	case jsonrpc.Notification:
-		return journal.Notification
-	case jsonrpc.ErrorResponse:
-		return journal.ErrorResponse
-	}
-	return journal.Response
 }
 
 // conn is the number of a connection with this name.
