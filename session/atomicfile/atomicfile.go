@@ -48,11 +48,19 @@ func Write(path string, data []byte) error { return WriteMode(path, data, 0o600)
 
 // WriteMode is [Write] for a file of another mode.
 func WriteMode(path string, data []byte, mode os.FileMode) error {
+	return WriteTo(path, mode, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// WriteTo is [WriteMode] for what is written piece by piece. An error of write leaves the old file.
+func WriteTo(path string, mode os.FileMode, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	err = write(f)
 	if err == nil && mode != 0o600 {
 		err = f.Chmod(mode)
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 // OpenLater is Open for a file that may never be needed: until somebody writes, and not with a Derived context, everything is in
-// memory, and nothing is on disk. A file that is there already is opened at once.
+// memory, and nothing is on disk. A file that is there already is opened at once, and so is PostgreSQL.
 func OpenLater(path string) (*DB, error) {
-	if _, err := os.Stat(path); path == "" || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); path == "" || Remote(path) || !errors.Is(err, fs.ErrNotExist) {
 		return Open(path)
 	}
 	bare, err := sql.Open(driverName, "") // for its driver; it opens nothing
@@ -28,7 +28,7 @@ func OpenLater(path string) (*DB, error) {
 	db := sql.OpenDB(l)
 	l.ready = func() { limit(db, path) }
 	limit(db, "")
-	return &DB{db}, nil
+	return &DB{DB: db}, nil
 }
 
 type derivedKey struct{}

@@ -22,7 +22,7 @@ func openLater(t *testing.T, path string) *DB {
 			t.Error(err)
 		}
 	})
-	if err := db.Migrate(t.Context(), "t", `CREATE TABLE t (x INTEGER)`); err != nil {
+	if err := db.Migrate(t.Context(), "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}); err != nil {
 		t.Fatal(err)
 	}
 	return db

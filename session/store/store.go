@@ -1,4 +1,5 @@
-// Package store is a database of this program: SQLite, in a file that only its owner can read, or in memory.
+// Package store is a database of this program: SQLite, in a file that only its owner can read, or in memory; or PostgreSQL, which
+// several processes share. Statements are written with the placeholders of SQLite (?, ?1, @name) for both.
 package store
 
 import (
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"modernc.org/sqlite" // the driver "sqlite"
@@ -18,14 +20,76 @@ import (
 // DB is the open database. Statements of any number of goroutines may run on it.
 type DB struct {
 	*sql.DB
+	server *server // nil for SQLite
+}
+
+// Dialect is which SQL a database speaks.
+type Dialect int
+
+// The dialects.
+const (
+	SQLite Dialect = iota
+	Postgres
+)
+
+// Dialect is that of the database.
+func (db *DB) Dialect() Dialect {
+	if db.server != nil {
+		return Postgres
+	}
+	return SQLite
+}
+
+// ExecContext, QueryContext and BeginTx are those of sql.DB, and say so where all connections are taken.
+func (db *DB) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	res, err := db.DB.ExecContext(ctx, query, args...)
+	return res, db.explain(err)
+}
+
+// QueryContext see ExecContext.
+func (db *DB) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	rows, err := db.DB.QueryContext(ctx, query, args...)
+	return rows, db.explain(err)
+}
+
+// BeginTx see ExecContext.
+func (db *DB) BeginTx(ctx context.Context, o *sql.TxOptions) (*sql.Tx, error) {
+	tx, err := db.DB.BeginTx(ctx, o)
+	return tx, db.explain(err)
+}
+
+func (db *DB) explain(err error) error {
+	if err == nil || db.server == nil {
+		return err
+	}
+	return db.server.explain(err)
+}
+
+// Now is the time by the database's clock, which is the same for all who share it.
+func (db *DB) Now() time.Time { return time.Now().Add(db.Skew()) }
+
+// Skew is how much the database's clock is ahead of this machine's, as of its last new connection; 0 for SQLite.
+func (db *DB) Skew() time.Duration {
+	if db.server == nil {
+		return 0
+	}
+	return time.Duration(db.server.skew.Load())
 }
 
 // Open opens the database in the file path, and makes file (0600) and folder (0700) where they are missing. "" keeps
-// everything in memory, and writes nothing to disk.
-func Open(path string) (*DB, error) { return OpenFor(path, 5*time.Second) }
+// everything in memory, and writes nothing to disk. A path that is Remote is the URL of a PostgreSQL database.
+func Open(path string) (*DB, error) {
+	if Remote(path) {
+		return openPostgres(path)
+	}
+	return OpenFor(path, 5*time.Second)
+}
 
 // OpenFor is Open where statements wait at most so long for other processes.
 func OpenFor(path string, wait time.Duration) (*DB, error) {
+	if scheme, _, ok := strings.Cut(path, "://"); ok {
+		return nil, fmt.Errorf("store: cannot keep anything at %s://…: name a file, or a database as postgres://USER@HOST/DATABASE", scheme)
+	}
 	if path != "" {
 		if err := private(path); err != nil {
 			return nil, err
@@ -39,7 +103,7 @@ func OpenFor(path string, wait time.Duration) (*DB, error) {
 	if err := db.Ping(); err != nil {
 		return nil, Explained(path, fmt.Errorf("store: open %s: %w; name another file, or keep nothing on disk", path, errors.Join(err, db.Close())))
 	}
-	return &DB{db}, nil
+	return &DB{DB: db}, nil
 }
 
 const driverName = "sqlite"
@@ -76,8 +140,12 @@ func (d *damaged) Error() string {
 
 func (d *damaged) Unwrap() error { return d.err }
 
-// Busy reports whether err says that another process held the file for too long.
+// Busy reports whether err says that another process held the database, or what the statement is about, for too long.
 func Busy(err error) bool {
+	switch code(err) {
+	case "40001", "40P01", "55P03":
+		return true
+	}
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY
 }
@@ -106,48 +174,4 @@ func private(path string) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	return nil
-}
-
-// Migrate brings the tables of one part of the program up to date: of steps, SQL each, it runs those that were not run yet
-// under that name, in order, each in a transaction. A step that was released is never changed, only followed by others.
-func (db *DB) Migrate(ctx context.Context, name string, steps ...string) error {
-	ctx = Derived(ctx)
-	if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, steps INTEGER NOT NULL)`); err != nil {
-		return fmt.Errorf("store: migrate %s: %w", name, err)
-	}
-	for i, step := range steps {
-		if err := db.step(ctx, name, i, step); err != nil {
-			return fmt.Errorf("store: migrate %s: step %d: %w", name, i+1, err)
-		}
-	}
-	var done int
-	if err := db.QueryRowContext(ctx, `SELECT steps FROM migrations WHERE name = ?`, name).Scan(&done); err != nil {
-		return fmt.Errorf("store: migrate %s: %w", name, err)
-	}
-	if done > len(steps) {
-		return fmt.Errorf("store: %s was written by a newer version of this program; use that one, or another file", name)
-	}
-	return nil
-}
-
-func (db *DB) step(ctx context.Context, name string, i int, step string) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // does nothing after a commit
-	var done int
-	if err := tx.QueryRowContext(ctx, `SELECT steps FROM migrations WHERE name = ?`, name).Scan(&done); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	if done > i {
-		return nil
-	}
-	if _, err := tx.ExecContext(ctx, step); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO migrations VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET steps = excluded.steps`, name, i+1); err != nil {
-		return err
-	}
-	return tx.Commit()
 }

@@ -31,7 +31,7 @@ func TestFileIsPrivateAndKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b#?%41", "agent.db")
 	ctx := context.Background()
 	db := open(t, path)
-	if err := db.Migrate(ctx, "t", `CREATE TABLE t (x INTEGER)`); err != nil {
+	if err := db.Migrate(ctx, "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Exec(`INSERT INTO t VALUES (7)`); err != nil {
@@ -47,7 +47,7 @@ func TestFileIsPrivateAndKept(t *testing.T) {
 		}
 	}
 	again := open(t, path)
-	if err := again.Migrate(ctx, "t", `CREATE TABLE t (x INTEGER)`, `ALTER TABLE t ADD COLUMN y TEXT DEFAULT 'new'`); err != nil {
+	if err := again.Migrate(ctx, "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`, `ALTER TABLE t ADD COLUMN y TEXT DEFAULT 'new'`}}); err != nil {
 		t.Fatal(err)
 	}
 	var x int
@@ -55,7 +55,7 @@ func TestFileIsPrivateAndKept(t *testing.T) {
 	if err := again.QueryRow(`SELECT x, y FROM t`).Scan(&x, &y); err != nil || x != 7 || y != "new" {
 		t.Error(x, y, err)
 	}
-	if err := again.Migrate(ctx, "t", `CREATE TABLE t (x INTEGER)`); err == nil || !strings.Contains(err.Error(), "newer version") {
+	if err := again.Migrate(ctx, "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}); err == nil || !strings.Contains(err.Error(), "newer version") {
 		t.Error(err)
 	}
 }
@@ -63,7 +63,7 @@ func TestFileIsPrivateAndKept(t *testing.T) {
 func TestMemoryIsSharedByAllGoroutinesAndWritesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	db := open(t, "")
-	if err := db.Migrate(context.Background(), "t", `CREATE VIRTUAL TABLE t USING fts5(x, tokenize='trigram')`); err != nil {
+	if err := db.Migrate(context.Background(), "t", Steps{SQLite: []string{`CREATE VIRTUAL TABLE t USING fts5(x, tokenize='trigram')`}}); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
@@ -88,17 +88,17 @@ func TestMemoryIsSharedByAllGoroutinesAndWritesNothing(t *testing.T) {
 
 func TestAFailedStepLeavesNothing(t *testing.T) {
 	db := open(t, "")
-	if err := db.Migrate(context.Background(), "t", `CREATE TABLE t (x); INSERT INTO nowhere VALUES (1)`); err == nil {
+	if err := db.Migrate(context.Background(), "t", Steps{SQLite: []string{`CREATE TABLE t (x); INSERT INTO nowhere VALUES (1)`}}); err == nil {
 		t.Fatal("no error")
 	}
-	if err := db.Migrate(context.Background(), "t", `CREATE TABLE t (x)`); err != nil {
+	if err := db.Migrate(context.Background(), "t", Steps{SQLite: []string{`CREATE TABLE t (x)`}}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestWritersWait(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "agent.db"))
-	if err := db.Migrate(context.Background(), "t", `CREATE TABLE t (x INTEGER)`); err != nil {
+	if err := db.Migrate(context.Background(), "t", Steps{SQLite: []string{`CREATE TABLE t (x INTEGER)`}}); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
