@@ -38,7 +38,7 @@ func (e *Error) JSON() []byte {
 	if e.URL != "" {
 		b.URL = &e.URL
 	}
-	if e.Code != nil && json.Valid(e.Data) {
+	if (e.Code != nil || e.Kind == Assertion) && json.Valid(e.Data) {
 		b.Data = e.Data
 	}
 	var line bytes.Buffer

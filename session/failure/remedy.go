@@ -17,15 +17,18 @@ const (
 	RaiseFrameLimit     Remedy = "raise-frame-limit"     // the size of the largest frame
 	ChooseProtocol      Remedy = "choose-protocol"       // the protocol version
 	ChooseTransport     Remedy = "choose-transport"
-	GiveHeader          Remedy = "give-header"  // an HTTP header, for example with credentials
-	SetVariable         Remedy = "set-variable" // an environment variable of a child process; Object is its name
-	RemoveCache         Remedy = "remove-cache" // of a package runner, half filled; Object is the folder
-	SeeTraffic          Remedy = "see-traffic"  // the frames that were exchanged
-	TrustServer         Remedy = "trust-server" // of a project file, after reading what it runs
-	ListServers         Remedy = "list-servers" // that the configurations name
-	SeeTask             Remedy = "see-task"     // that goes on at the server; Object is its id
-	LogIn               Remedy = "log-in"       // at the server, in a browser; Object is its URL
-	Reconnect           Remedy = "reconnect"    // now, instead of waiting for the next attempt
+	GiveHeader          Remedy = "give-header"      // an HTTP header, for example with credentials
+	ChooseProxy         Remedy = "choose-proxy"     // another one, or none
+	TrustAuthority      Remedy = "trust-authority"  // a file of certificates by which the server is trusted
+	GiveCertificate     Remedy = "give-certificate" // one by which the server knows who connects
+	SetVariable         Remedy = "set-variable"     // an environment variable of a child process; Object is its name
+	RemoveCache         Remedy = "remove-cache"     // of a package runner, half filled; Object is the folder
+	SeeTraffic          Remedy = "see-traffic"      // the frames that were exchanged
+	TrustServer         Remedy = "trust-server"     // of a project file, after reading what it runs
+	ListServers         Remedy = "list-servers"     // that the configurations name
+	SeeTask             Remedy = "see-task"         // that goes on at the server; Object is its id
+	LogIn               Remedy = "log-in"           // at the server, in a browser; Object is its URL
+	Reconnect           Remedy = "reconnect"        // now, instead of waiting for the next attempt
 )
 
 // RemedyOf returns the remedy of the first *Error in err's chain, "" if there is none.

@@ -47,9 +47,12 @@ type Plan struct {
 
 // Check says what is wrong with a plan.
 func (p Plan) Check() error {
-	for what, v := range map[string]float64{"delay": p.DelayPercent, "drop": p.DropPercent, "error": p.ErrorPercent, "partial": p.PartialPercent} {
-		if !(v >= 0 && v <= 100) {
-			return fmt.Errorf("fault: the %s percentage is %v, not from 0 to 100", what, v)
+	for _, x := range []struct {
+		name string
+		is   float64
+	}{{"delay", p.DelayPercent}, {"drop", p.DropPercent}, {"error", p.ErrorPercent}, {"partial", p.PartialPercent}} {
+		if !(x.is >= 0 && x.is <= 100) {
+			return fmt.Errorf("fault: the %s percentage is %v, not from 0 to 100", x.name, x.is)
 		}
 	}
 	if sum := p.DropPercent + p.ErrorPercent + p.PartialPercent; sum > 100 {

@@ -11,8 +11,9 @@ import (
 )
 
 // Era decides by which rules a request is served, and checks what the modern ones demand of its envelope. A request is
-// modern when its _meta or its header names 2026-07-28 or later. header is nil over stdio, id for a notification. version is
-// the one that the request names, "" if it names none. The error is a *jsonrpc.RequestError or a *jsonrpc.Error.
+// modern when its _meta or its header names 2026-07-28 or later, or its _meta a version that does not exist. header is nil
+// over stdio, id for a notification. version is the one that the request names, "" if it names none. The error is a
+// *jsonrpc.RequestError or a *jsonrpc.Error.
 func Era(header http.Header, method string, id, params []byte, m Params) (modern bool, version string, err error) {
 	declared, _ := jsonrpc.String(m.Version)
 	if len(header.Values(mcp.HeaderProtocolVersion)) > 1 {
@@ -20,7 +21,7 @@ func Era(header http.Header, method string, id, params []byte, m Params) (modern
 	}
 	said := header.Get(mcp.HeaderProtocolVersion)
 	known := said == "" || mcp.IsValidProtocolVersion(said)
-	if !mcp.IsModernProtocol(declared) && (!mcp.IsModernProtocol(said) || !known) {
+	if !mcp.IsModernProtocol(declared) && (declared == "" || mcp.IsValidProtocolVersion(declared)) && (!mcp.IsModernProtocol(said) || !known) {
 		if !known && method != string(mcp.MethodInitialize) {
 			return false, "", jsonrpc.Errorf(jsonrpc.KindInvalidRequest, "Unsupported protocol version: %.40s", said).With("supported", mcp.ValidProtocolVersions)
 		}
@@ -51,7 +52,22 @@ func Era(header http.Header, method string, id, params []byte, m Params) (modern
 	if m.Caps == nil || m.Caps[0] != '{' {
 		return true, declared, missingMeta(mcp.MetaKeyClientCapabilities)
 	}
+	if m.Level != nil && !levels(m.Level) {
+		return true, declared, jsonrpc.Errorf(jsonrpc.KindInvalidParams, "Invalid params: _meta.%s must be one of debug, info, notice, warning, error, critical, alert, emergency", mcp.MetaKeyLogLevel).
+			With("field", "_meta."+mcp.MetaKeyLogLevel)
+	}
 	return true, declared, standardHeaders(header, declared, method, params)
+}
+
+// levels reports whether a value is one of the levels of log messages.
+func levels(raw []byte) bool {
+	level, _ := jsonrpc.String(raw)
+	switch mcp.LoggingLevel(level) {
+	case mcp.LoggingLevelDebug, mcp.LoggingLevelInfo, mcp.LoggingLevelNotice, mcp.LoggingLevelWarning, mcp.LoggingLevelError, mcp.LoggingLevelCritical, mcp.LoggingLevelAlert,
+		mcp.LoggingLevelEmergency:
+		return true
+	}
+	return false
 }
 
 // standardHeaders checks that Mcp-Method and Mcp-Name agree with the body: a proxy before us may have decided by them.

@@ -19,6 +19,7 @@ type Params struct {
 	Name, URI, Arguments []byte
 	Version, Caps, Token []byte // of _meta: the protocol version, the client's capabilities, the progress token
 	Trace, State         []byte // of _meta: traceparent and tracestate
+	Level                []byte // of _meta: the log level
 }
 
 // Inspect checks the params of a request without decoding them, and finds what the transport has to know. What is given
@@ -92,6 +93,8 @@ func (m *Params) read(v []byte) error {
 			m.Version = v
 		case mcp.MetaKeyClientCapabilities:
 			m.Caps = v
+		case mcp.MetaKeyLogLevel:
+			m.Level = v
 		case "traceparent":
 			m.Trace = v
 		case "tracestate":

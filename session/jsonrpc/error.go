@@ -176,3 +176,11 @@ func StatusOf(code int64, modern bool) int {
 	}
 	return http.StatusOK
 }
+
+// Hidden is a cause that adds nothing to the message of an error which wraps it: for callers that look for it, and not for readers.
+func Hidden(cause error) error { return hidden{cause} }
+
+type hidden struct{ error }
+
+func (hidden) Error() string   { return "" }
+func (h hidden) Unwrap() error { return h.error }

@@ -54,6 +54,14 @@ func (l *Limiter) Take(who string, perMinute int) *jsonrpc.RequestError {
 	return nil
 }
 
+// Add counts n requests of a caller that were made elsewhere.
+func (l *Limiter) Add(who string, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	elapsed := l.now().Sub(l.start)
+	l.meter(who, elapsed).window.add(elapsed, n)
+}
+
 // Acquire counts one request that begins. The error, rate_limited, says that so many of the caller's are running. The meter
 // goes to Release when the request is over.
 func (l *Limiter) Acquire(who string, concurrent int) (*Meter, *jsonrpc.RequestError) {

@@ -27,6 +27,16 @@ func (w *window) take(elapsed time.Duration, limit int) time.Duration {
 	return 0
 }
 
+// add counts n events at elapsed time, whatever the limit.
+func (w *window) add(elapsed time.Duration, n int) {
+	second := int64(elapsed / time.Second)
+	w.advance(second)
+	slot := &w.counts[second%int64(len(w.counts))]
+	n = min(n, 1<<30-int(*slot))
+	*slot += uint32(n)
+	w.total += n
+}
+
 func (w *window) advance(second int64) {
 	if second-w.second > slots {
 		*w = window{second: second}

@@ -30,17 +30,18 @@ func refused(r *http.Request, hosts []string) string {
 		return "the Host header is given twice"
 	}
 	host, port := split(r.Host, r.TLS != nil)
+	named := slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, r.Host) })
 	local, known := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	var here netip.AddrPort
 	if known {
 		here = local.AddrPort()
 	}
-	if !slices.Contains(hosts, "*") && !Loopback(host) && !slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) }) &&
+	if !named && !slices.Contains(hosts, "*") && !Loopback(host) && !slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) }) &&
 		(!known || !isIP(host, here.Addr())) {
 		return "Host does not name this server; address it as 127.0.0.1 or localhost"
 	}
 	// Behind a name that was allowed on purpose there may be another port.
-	if known && !isPort(port, here.Port()) && (Loopback(host) || isIP(host, here.Addr())) {
+	if known && !named && !isPort(port, here.Port()) && (Loopback(host) || isIP(host, here.Addr())) {
 		return "Host names a port that this server does not listen on"
 	}
 	origins := r.Header.Values("Origin")

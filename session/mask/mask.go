@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -21,7 +22,7 @@ func Secret(name string) bool {
 	var room [32]byte
 	for rest, word := name, []byte(nil); ; {
 		if word, rest = nextWord(room[:0], rest); len(word) == 0 {
-			return false
+			return extra.Load().named(name)
 		}
 		switch string(word) {
 		case "key", "keys", "auth", "authorization", "cookie", "pat", "pwd", "pass", "sig", "signature", "jwt", "bearer", "creds", "dsn", "assertion", "verifier":
@@ -79,7 +80,9 @@ var (
 	privateKey = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]|-[^-])*(?:-----END [A-Z ]*PRIVATE KEY-----)?`)
 	// NAME=value and --name=value; NAME: value of a header.
 	pair = regexp.MustCompile(`^(-{0,2}[\w.-]+)(=|:\s*)(.*)$`)
-	link = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>\\]+`)
+	// The next one in a list of URLs.
+	another = regexp.MustCompile(`,[a-zA-Z][a-zA-Z0-9+.-]*://`)
+	link    = regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>\\]+`)
 )
 
 // Value is a value as it may be shown under that name: of a secret only the authorization scheme stays, and elsewhere
@@ -100,6 +103,7 @@ func Value(name, value string) string {
 // Text hides what looks like a secret in free text: bearer values, tokens of well-known shape, user info and query
 // parameters of URLs whose names are those of secrets, private keys.
 func Text(s string) string {
+	s = extra.Load().text(s)
 	if strings.Contains(s, "://") {
 		s = link.ReplaceAllStringFunc(s, URL)
 	}
@@ -110,6 +114,34 @@ func Text(s string) string {
 		s = scheme.ReplaceAllStringFunc(s, credentials)
 	}
 	return hideTokens(s)
+}
+
+// Prose is Text for what people wrote: it leaves "basic information" alone, which Text takes for a scheme and its credentials.
+func Prose(s string) string {
+	s = extra.Load().text(s)
+	if strings.Contains(s, "://") {
+		s = link.ReplaceAllStringFunc(s, URL)
+	}
+	return hideTokens(s)
+}
+
+// assignment is NAME=VALUE in a text, the value quoted or not.
+var assignment = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)=("[^"]*"|'[^']*'|[^\s,;&"'<>]+)`)
+})
+
+// Log is Text for what programs write for people: the value of an assignment such as token=abc goes as well, where its name is that of a
+// secret.
+func Log(s string) string {
+	if s = Text(s); !strings.Contains(s, "=") {
+		return s
+	}
+	return assignment().ReplaceAllStringFunc(s, func(m string) string {
+		if name, _, _ := strings.Cut(m, "="); Secret(name) {
+			return name + "=" + Hidden
+		}
+		return m
+	})
 }
 
 // minSecret is how long a text has to be for scheme or tokenPattern to find something in it: "basic abcdef".
@@ -158,6 +190,11 @@ func hideTokens(s string) string {
 // URL hides user info and the values of query and fragment parameters whose names are those of secrets. The rest of the
 // text stays as it is, also where it is not a valid URL.
 func URL(s string) string {
+	if strings.Count(s, "://") > 1 { // a list of servers
+		if at := another.FindStringIndex(s); at != nil {
+			return URL(s[:at[0]]) + "," + URL(s[at[0]+1:])
+		}
+	}
 	rest, fragment, hasFragment := strings.Cut(s, "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")
 	if i := strings.Index(rest, "://"); i >= 0 {
@@ -176,7 +213,7 @@ func URL(s string) string {
 	if hasFragment {
 		rest += "#" + parameters(fragment)
 	}
-	return hideTokens(rest)
+	return hideTokens(extra.Load().text(rest))
 }
 
 func parameters(q string) string {

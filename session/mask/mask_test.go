@@ -96,6 +96,21 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestLog(t *testing.T) {
+	for in, want := range map[string]string{
+		"using token=abc, ok":              "using token=***, ok",
+		`API_KEY="a b" PORT=80 pw='x y'`:   `API_KEY=*** PORT=80 pw='x y'`,
+		"connect --password=hunter2;retry": "connect --password=***;retry",
+		"token: expired":                   "token: expired",
+		"a=b":                              "a=b",
+		"https://h/?token=x&n=1":           "https://h/?token=***&n=1",
+	} {
+		if got := Log(in); got != want {
+			t.Errorf("Log(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 // Each shape of token is found, also the shortest that there is, and not one character before.
 func TestTokens(t *testing.T) {
 	for _, shape := range []string{
@@ -109,6 +124,25 @@ func TestTokens(t *testing.T) {
 		}
 		if got := Text(shape[:len(shape)-1]); got != shape[:len(shape)-1] {
 			t.Errorf("%q is shown as %q", shape[:len(shape)-1], got)
+		}
+	}
+}
+
+func TestListOfURLs(t *testing.T) {
+	in := "no server answers: nats://ada:hunter2@a:1,tls://bob:hunter2@b?token=hunter2,nats://c"
+	want := "no server answers: nats://***@a:1,tls://***@b?token=***,nats://c"
+	if got := Text(in); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestProse(t *testing.T) {
+	for in, want := range map[string]string{
+		"basic information about tokens":                                               "basic information about tokens",
+		"use ghp_hunter2hunter2hunter2hunter2 at https://a:b@example.com/?token=x&q=1": "use *** at https://***@example.com/?token=***&q=1",
+	} {
+		if got := Prose(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 }

@@ -20,6 +20,7 @@ const (
 type Mark struct {
 	Added bool   // it was not there; else its definition changed
 	Diff  string // of its definition, as hunks of a unified diff; "" if it was added, is large, or one of very many
+	Was   string // its definition when somebody last looked at it; "" where Diff is
 }
 
 // Changes are what a refresh found that a list had before.
@@ -98,7 +99,12 @@ func Compare(kind Kind, before, after []Item, marks map[string]Mark) (Changes, m
 			note(&c.NChanged, &c.Changed, key)
 			m := Mark{Added: earlier.Added}
 			if !m.Added && c.NChanged <= maxDiffs {
-				m.Diff = definitionDiff(old.Raw, it.Raw)
+				if m.Diff = definitionDiff(old.Raw, it.Raw); m.Diff != "" {
+					m.Was = string(old.Raw)
+				}
+				if earlier.Was != "" {
+					m.Was = earlier.Was
+				}
 			}
 			mark(key, m)
 		case marked:

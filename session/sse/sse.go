@@ -69,6 +69,11 @@ func NewReader(r io.Reader, max, maxSkip int64) *Reader {
 	return &Reader{r: r, max: max, maxSkip: maxSkip, buf: make([]byte, bufferSize), retry: -1}
 }
 
+// Reset makes the Reader read another stream, with the limits and the buffer that it has.
+func (r *Reader) Reset(from io.Reader) {
+	*r = Reader{r: from, max: r.max, maxSkip: r.maxSkip, buf: r.buf, retry: -1}
+}
+
 // Stream makes the Reader ask where to write the data of an event above the limit, as it comes, given the data up to about
 // the limit. Where the answer is nil the event is a TooLongError as it is without. An error of the writer ends the stream.
 func (r *Reader) Stream(to func(head []byte) io.Writer) { r.stream = to }

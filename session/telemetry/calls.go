@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -141,8 +143,8 @@ func (c *Calls) export(request uint64, s spans.Span) {
 	if s.Failed {
 		stub.Status = sdktrace.Status{Code: codes.Error}
 	}
-	for k, v := range s.Attributes {
-		switch v := v.(type) {
+	for _, k := range slices.Sorted(maps.Keys(s.Attributes)) {
+		switch v := s.Attributes[k].(type) {
 		case string:
 			stub.Attributes = append(stub.Attributes, attribute.String(k, v))
 		case int64:
