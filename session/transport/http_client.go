@@ -3,20 +3,18 @@ package transport
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
@@ -35,17 +33,18 @@ const (
 // httpClient is what the two transports over HTTP share: one endpoint, its headers, its connections, its journal, and
 // the life of everything that runs for it.
 type httpClient struct {
-	url      *url.URL
-	headers  map[string]string // from the configuration; they win over ours
-	connect  time.Duration
-	max      int64
-	ownTrust bool // whether a file vouches for the host of url, and for no other
-	tap      Tap
-	client   *http.Client
-	rt       *http.Transport
-	conns    conns
-	via      http.RoundTripper // what requests go through: rt, or what somebody gave
-	auth     Authorizer        // nil for none
+	url     *url.URL
+	network *Network
+	headers map[string]string // from the configuration; they win over ours
+	connect time.Duration
+	max     int64
+	tap     Tap
+	client  *http.Client
+	rt      *http.Transport
+	conns   conns
+	via     http.RoundTripper // what requests go through: rt, or what somebody gave
+	auth    Authorizer        // nil for none
+	trace   *httptrace.ClientTrace
 
 	life   context.Context // ends with Close
 	end    context.CancelFunc
@@ -55,44 +54,37 @@ type httpClient struct {
 }
 
 func newHTTPClient(cfg config.Server, tap Tap) (*httpClient, error) {
-	u, err := endpointURL(cfg.URL)
+	network, err := NewNetwork(cfg)
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range cfg.Headers {
-		if !validHeader(name, value) {
+	if config.IsSocket(cfg.URL) {
+		return nil, &failure.Error{
+			Kind: failure.Usage, URL: mask.URL(cfg.URL), Message: "\"" + mask.URL(cfg.URL) + "\" does not start with http:// or https://", Next: "give it like http://127.0.0.1:3000/mcp",
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Headers)) {
+		if !validHeader(name, cfg.Headers[name]) {
 			return nil, &failure.Error{
 				Kind: failure.Usage, URL: mask.URL(cfg.URL), Message: fmt.Sprintf("the header %q has a name or value that HTTP does not allow", name),
 				Next: "give a name and a value without line breaks", Remedy: failure.GiveHeader,
 			}
 		}
 	}
-	var trust *tls.Config
-	if cfg.CA != "" {
-		t, err := certs.Open(cfg.CA)
-		if err != nil {
-			return nil, &failure.Error{Kind: failure.Usage, URL: mask.URL(cfg.URL), Err: err, Message: err.Error(), Next: nameCA}
-		}
-		trust = t.Client(u.Hostname())
-	}
-	c := &httpClient{url: u, headers: cfg.Headers, connect: cfg.ConnectLimit(), max: cfg.MaxFrame, ownTrust: trust != nil, tap: tap}
+	c := &httpClient{url: network.URL(), network: network, headers: cfg.Headers, connect: cfg.ConnectLimit(), max: cfg.MaxFrame, tap: tap}
 	if c.max <= 0 {
 		c.max = config.DefaultMaxFrame
 	}
 	c.life, c.end = context.WithCancel(context.Background())
-	c.rt = &http.Transport{
-		Proxy:                  Proxy,
-		DialContext:            c.conns.dialer(&net.Dialer{Timeout: c.connect, KeepAlive: 15 * time.Second}),
-		TLSClientConfig:        trust,
-		TLSHandshakeTimeout:    c.connect,
-		ForceAttemptHTTP2:      true,
-		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second}, // finds dead connections under a stream
-		DisableCompression:     true,                                                 // the bytes on the wire are what the journal shows
-		MaxIdleConnsPerHost:    16,
-		IdleConnTimeout:        90 * time.Second,
-		MaxResponseHeaderBytes: maxHTTPHeader,
-		ReadBufferSize:         64 << 10,
-	}
+	c.rt = network.Transport(c.url, c.conns.dialer((&net.Dialer{Timeout: c.connect, KeepAlive: 15 * time.Second}).DialContext))
+	c.rt.TLSHandshakeTimeout = c.connect
+	c.rt.ForceAttemptHTTP2 = true
+	c.rt.HTTP2 = &http.HTTP2Config{SendPingTimeout: 30 * time.Second} // finds dead connections under a stream
+	c.rt.DisableCompression = true                                    // the bytes on the wire are what the journal shows
+	c.rt.MaxIdleConnsPerHost = 16
+	c.rt.IdleConnTimeout = 90 * time.Second
+	c.rt.MaxResponseHeaderBytes = maxHTTPHeader
+	c.rt.ReadBufferSize = 64 << 10
 	c.via = c.rt
 	c.client = &http.Client{Transport: c, CheckRedirect: c.redirect}
 	return c, nil
@@ -103,7 +95,7 @@ func (c *httpClient) use(o Options) {
 	if c == nil {
 		return
 	}
-	c.auth = o.Auth
+	c.auth, c.trace = o.Auth, o.Trace
 	if o.Via != nil {
 		c.via = o.Via
 	}
@@ -115,32 +107,6 @@ func (c *httpClient) closeConnections() {
 	c.conns.close()
 }
 
-// endpointURL checks the URL of a server.
-func endpointURL(raw string) (*url.URL, error) {
-	u, err := url.Parse(raw)
-	bad := ""
-	switch {
-	case err != nil:
-		bad = "is not a URL"
-		var ue *url.Error
-		if errors.As(err, &ue) {
-			err = ue.Err // the URL is in the message already, masked
-		}
-		bad += ": " + err.Error()
-	case u.Scheme != "http" && u.Scheme != "https":
-		bad = "does not start with http:// or https://"
-	case u.Hostname() == "":
-		bad = "has no host"
-	default:
-		u.Fragment = ""
-		return u, nil
-	}
-	return nil, &failure.Error{
-		Kind: failure.Usage, URL: mask.URL(raw), Err: err, Message: fmt.Sprintf("%q %s", mask.URL(raw), bad),
-		Next: "give it like http://127.0.0.1:3000/mcp",
-	}
-}
-
 func validHeader(name, value string) bool {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
@@ -148,15 +114,6 @@ func validHeader(name, value string) bool {
 		return false
 	}
 	return !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
-}
-
-// Proxy is the one of the environment, but never for this machine; for http.Transport.
-func Proxy(r *http.Request) (*url.URL, error) {
-	host := strings.ToLower(r.URL.Hostname())
-	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return nil, nil
-	}
-	return http.ProxyFromEnvironment(r)
 }
 
 // begin registers something that Close must wait for; false after Close.
@@ -290,7 +247,7 @@ func (c *httpClient) failure(x *exchange, err error) error {
 	if c.life.Err() != nil {
 		return errClosed()
 	}
-	return explainHTTP(err, c.url, c.connect)
+	return c.network.explain(err, c.connect)
 }
 
 func errClosed() *failure.Error {
@@ -307,6 +264,9 @@ func (c *httpClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	sent := c.tap.Append(e, mask.Head(req.Method+" "+req.URL.String()+" HTTP/1.1", req.Header, given...))
 	start := time.Now()
+	if c.trace != nil {
+		req = req.WithContext(httptrace.WithClientTrace(req.Context(), c.trace))
+	}
 	resp, err := c.via.RoundTrip(req)
 	e.Dir, e.Peer, e.Took = journal.In, sent, time.Since(start)
 	if err != nil {
@@ -320,7 +280,9 @@ func (c *httpClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	for i, v := range resp.Header["Www-Authenticate"] {
 		resp.Header["Www-Authenticate"][i] = string(x.hide(req, []byte(v)))
 	}
-	e.Note = resp.Status
+	if e.Note = resp.Status; resp.ProtoMajor > 1 {
+		e.Note += fmt.Sprintf(", HTTP/%d", resp.ProtoMajor)
+	}
 	c.tap.Append(e, x.hide(req, mask.Head(resp.Proto+" "+resp.Status, resp.Header)))
 	return resp, nil
 }
@@ -364,8 +326,8 @@ func (c *httpClient) redirect(req *http.Request, via []*http.Request) error {
 	for _, r := range via {
 		away = away || !sameOrigin(c.url, r.URL)
 	}
-	if away && c.ownTrust {
-		return &errRedirect{"the server redirects to " + mask.URL(req.URL.String()) + ", for which no certificate was named"}
+	if why := c.network.Private(); away && why != "" {
+		return &errRedirect{"the server redirects to " + mask.URL(req.URL.String()) + ", " + why}
 	}
 	if away && c.url.Scheme == "https" && req.URL.Scheme != "https" {
 		return &errRedirect{"the server redirects from https to " + mask.URL(req.URL.String()) + ", which is not encrypted"}

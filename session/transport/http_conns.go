@@ -20,10 +20,10 @@ type tracked struct {
 	of *conns
 }
 
-// dialer is d for http.Transport.DialContext.
-func (c *conns) dialer(d *net.Dialer) func(ctx context.Context, network, addr string) (net.Conn, error) {
+// dialer is dial with a record of what it makes.
+func (c *conns) dialer(dial Dial) Dial {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := d.DialContext(ctx, network, addr)
+		conn, err := dial(ctx, network, addr)
 		if err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 			t.Fatal("the connection is still there")
 		}
 	}
-	if _, err := c.conns.dialer(&net.Dialer{})(t.Context(), "tcp", web.Listener.Addr().String()); err == nil {
+	if _, err := c.conns.dialer((&net.Dialer{}).DialContext)(t.Context(), "tcp", web.Listener.Addr().String()); err == nil {
 		t.Error("a connection was made after the end")
 	}
 }

@@ -21,6 +21,9 @@ func (h *HTTPError) Explain() *failure.Error {
 			e.Message += " (WWW-Authenticate: " + text.Clip(mask.Text(how), 400) + ")"
 		}
 		e.Next, e.Remedy = `give credentials, such as an "Authorization: Bearer …" header`, failure.GiveHeader
+	case h.Status == 407:
+		p := refusedByProxy("", h.Status, "")
+		e.Message, e.Next, e.Remedy = strings.ReplaceAll(p.message, "  ", " "), p.next, failure.ChooseProxy
 	case h.Status >= 300 && h.Status < 400:
 		e.Next = "give the final URL itself"
 		if to := h.Header.Get("Location"); to != "" {
@@ -28,6 +31,8 @@ func (h *HTTPError) Explain() *failure.Error {
 		}
 	case h.Status == 400 && strings.HasPrefix(h.URL, "http:") && strings.Contains(strings.ToUpper(string(h.Body)), "HTTPS"): // from Go, nginx and Apache
 		e.Next = "use https:// instead of http://"
+	case h.Status == 400 && strings.Contains(string(h.Body), "SSL certificate"): // from nginx
+		e.Next, e.Remedy = "name a client certificate with its private key", failure.GiveCertificate
 	case h.Status == 404:
 		e.Next = "check the path of the URL (many servers listen at /mcp)"
 	case h.Status == 405 || h.Status == 406 || h.Status == 415:

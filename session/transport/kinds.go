@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 
 	"github.com/mcphud/mcphud/session/config"
@@ -20,6 +21,10 @@ type Options struct {
 	Auth Authorizer
 	// Via is what requests over HTTP go through; nil for the network.
 	Via http.RoundTripper
+	// Trace hears how requests over HTTP find their way, from the look-up of names to the first byte; nil for nobody.
+	Trace *httptrace.ClientTrace
+	// Exited is told how a child ended whose connection was closed, before Close returns; nil for nobody.
+	Exited func(Exit)
 }
 
 // table is every kind of transport that a configuration can name, in the order in which help lists them.
@@ -28,7 +33,9 @@ var table = []struct {
 	open func(config.Server, Tap, Options) Transport
 }{
 	{config.Stdio, func(cfg config.Server, tap Tap, o Options) Transport {
-		return newStdio(cfg, tap, o.Stderr, o.GracePeriod)
+		t := newStdio(cfg, tap, o.Stderr, o.GracePeriod)
+		t.exited = o.Exited
+		return t
 	}},
 	{config.HTTP, func(cfg config.Server, tap Tap, o Options) Transport {
 		t := newHTTP(cfg, tap)

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/mcphud/mcphud/session/diagnosis"
-	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/text"
 )
@@ -74,7 +73,7 @@ func (l *stderrLog) last() string {
 }
 
 // diagnose finds a reason in what was kept.
-func (l *stderrLog) diagnose() (failure.Remedy, string) {
+func (l *stderrLog) diagnose() diagnosis.Cause {
 	l.mu.Lock()
 	kept := slices.Clone(l.kept)
 	l.mu.Unlock()

@@ -57,6 +57,8 @@ type stdio struct {
 	w      *lineWriter
 	errs   *stderrLog
 
+	exited func(Exit) // nil for nobody
+
 	closing     atomic.Bool
 	inputClosed chan struct{} // cap 1: the child has closed its input
 	ended       chan struct{} // closed by the supervisor when everything is over
@@ -67,6 +69,16 @@ type stdio struct {
 	wrote       atomic.Bool  // something was written
 	read        atomic.Bool  // something was read
 	unread      atomic.Int64 // bytes that the child had not read when it exited, -1 if unknown
+	signalled   atomic.Int32 // how Close had to end it: 0 not at all, 1 by TERM, 2 by KILL
+	closedAt    time.Time    // set before closing
+}
+
+// Exit is how a child ended whose connection was closed.
+type Exit struct {
+	How    string        // "exited with status 0"
+	Forced string        // the signal that it took, "TERM" or "KILL"; "" where the end of its input was enough
+	Took   time.Duration // since its input was closed
+	Left   int           // processes that it had started and left behind, which were killed; known on Linux only
 }
 
 func newStdio(cfg config.Server, tap Tap, pass io.Writer, stay GracePeriod) *stdio {
@@ -195,6 +207,11 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	s.unread.Store(process.Unread(s.stdin))
 	s.finish()
 	watch.Wait()
+	left := 0
+	if s.exited != nil {
+		left = process.Others(s.proc.PID())
+	}
+	took := time.Now()
 	s.proc.Signal(process.Kill) // what it forked; its own pid is still reserved
 	WaitFor(errEOF, drainGrace)
 	_ = s.stdin.Close()
@@ -203,6 +220,9 @@ func (s *stdio) supervise(in Receiver, stderr *os.File) {
 	<-errEOF
 	how := s.proc.Reap()
 	if s.closing.Load() {
+		if s.exited != nil {
+			s.exited(Exit{How: how, Forced: [...]string{"", "TERM", "KILL"}[s.signalled.Load()], Took: took.Sub(s.closedAt), Left: left})
+		}
 		return
 	}
 	msg := "the server " + how
@@ -238,11 +258,17 @@ func (s *stdio) watchInput() {
 
 // terminate ends the child, by force if it does not listen.
 func (s *stdio) terminate() {
-	s.proc.Signal(process.Term)
+	s.signal(1, process.Term)
 	if !WaitFor(s.proc.Exited(), s.grace.Term) {
-		s.proc.Signal(process.Kill)
+		s.signal(2, process.Kill)
 		<-s.proc.Exited()
 	}
+}
+
+// signal ends the child by a signal, of which there are a mild and a strong one.
+func (s *stdio) signal(strength int32, sig process.Signal) {
+	s.signalled.Store(strength)
+	s.proc.Signal(sig)
 }
 
 // noting is a reader that notes that something was read.
@@ -265,6 +291,7 @@ func (s *stdio) Close() error {
 		return nil
 	}
 	s.closed.Do(func() {
+		s.closedAt = time.Now()
 		s.closing.Store(true)
 		s.finish()
 		_ = s.stdin.Close()
@@ -275,9 +302,9 @@ func (s *stdio) Close() error {
 		if WaitFor(s.ended, grace) {
 			return
 		}
-		s.proc.Signal(process.Term)
+		s.signal(1, process.Term)
 		if !WaitFor(s.proc.Exited(), s.grace.Term) {
-			s.proc.Signal(process.Kill)
+			s.signal(2, process.Kill)
 		}
 	})
 	<-s.ended
@@ -301,9 +328,9 @@ func (s *stdio) Stderr() string {
 }
 
 // Diagnose looks for a reason in what the child wrote to stderr last.
-func (s *stdio) Diagnose() (failure.Remedy, string) {
+func (s *stdio) Diagnose() diagnosis.Cause {
 	if s.errs == nil {
-		return "", ""
+		return diagnosis.Cause{}
 	}
 	return s.errs.diagnose()
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/diagnosis"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -62,8 +62,8 @@ type Child interface {
 	PID() int
 	// Stderr is the last lines that it wrote to stderr.
 	Stderr() string
-	// Diagnose is the remedy that the last lines of stderr suggest, and what it is about; "" for none.
-	Diagnose() (failure.Remedy, string)
+	// Diagnose is the cause that the last lines of stderr name, the zero Cause for none.
+	Diagnose() diagnosis.Cause
 	// Ignored reports whether it exited without having read all that it was sent. Only then is it sure that it did not
 	// exit because of what it read.
 	Ignored() bool

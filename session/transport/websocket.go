@@ -37,9 +37,8 @@ type socket struct {
 
 func newSocket(cfg config.Server, tap Tap) *socket {
 	t := &socket{turn: make(chan struct{}, 1), stall: writeStall, closing: make(chan struct{})}
-	raw := cfg.URL
-	if rest, ok := strings.CutPrefix(raw, "ws"); ok && (strings.HasPrefix(rest, "://") || strings.HasPrefix(rest, "s://")) {
-		cfg.URL = "http" + rest
+	if config.IsSocket(cfg.URL) {
+		cfg.URL = "http" + strings.TrimPrefix(cfg.URL, "ws")
 	}
 	if t.httpClient, t.started = newHTTPClient(cfg, tap); t.started != nil {
 		return t
