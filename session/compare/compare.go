@@ -88,6 +88,9 @@ type Options struct {
 	Versions [2]string
 	// NoGuess takes nothing for noise by its looks.
 	NoGuess bool
+	// Ignore reports whether what is at a JSON pointer does not count; nil for nothing. Of what is in a JSON text that a string holds, the
+	// pointer goes on behind that of the string.
+	Ignore func(pointer string) bool
 }
 
 // Result is how two values differ.

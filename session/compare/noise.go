@@ -53,6 +53,9 @@ func (o *Options) judge(d Difference) (Class, string) {
 	if why := o.ofProtocol(d); why != "" {
 		return Protocol, why
 	}
+	if o.Ignore != nil && o.Ignore(d.Pointer+d.Within) {
+		return Varies, "ignored"
+	}
 	if o.Noise != nil && o.Noise.at[d.key()] && (d.Op != Changed || kind(d.Before) == kind(d.After)) {
 		return Varies, "varies between equal runs"
 	}

@@ -1,0 +1,107 @@
+package schema_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+// what writes changes short: < narrows, > widens, ? is not sure.
+func what(changes []schema.Change) string {
+	var out []string
+	for _, c := range changes {
+		s := c.Path + " " + c.Message + " "
+		if c.Effect&schema.Narrows != 0 {
+			s += "<"
+		}
+		if c.Effect&schema.Widens != 0 {
+			s += ">"
+		}
+		if !c.Sure {
+			s += "?"
+		}
+		out = append(out, strings.TrimSpace(s))
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestChanges(t *testing.T) {
+	const object = `{"type":"object","properties":{%s}}`
+	of := func(s string) string { return fmt.Sprintf(object, `"a":`+s) }
+	for _, c := range []struct{ before, after, want string }{
+		{of(`{"type":"string"}`), of(`{"type":"string"}`), ""},
+		{of(`{"type":"string"}`), of(`{"type":["string","null"]}`), "a type string → string | null >"},
+		{of(`{"type":"integer"}`), of(`{"type":"number"}`), "a type integer → number >"},
+		{of(`{"type":"string"}`), of(`{"type":"integer"}`), "a type string → integer <>"},
+		{of(`{"type":"string","nullable":true}`), of(`{"type":["null","string"]}`), ""},
+		{of(`{"enum":["x","y"]}`), of(`{"enum":["y","z"]}`), `a no longer accepts "x" <; a also accepts "z" >`},
+		{of(`{"type":"string"}`), of(`{"type":"string","enum":["x"]}`), `a accepts only "x" <`},
+		{of(`{"enum":["a",1]}`), of(`{"type":"string","enum":["a",1]}`), `a no longer accepts 1 <`},
+		{of(`{"enum":["x"]}`), of(`{"const":"x"}`), ""},
+		{of(`{"type":"integer","minimum":1}`), of(`{"type":"integer","exclusiveMinimum":0}`), ""},
+		{of(`{"type":"integer","minimum":1}`), of(`{"type":"integer","minimum":2}`), "a minimum 1 → 2 <"},
+		{of(`{"type":"number","maximum":1}`), of(`{"type":"number","exclusiveMaximum":1}`), "a maximum 1 → exclusiveMaximum 1 <"},
+		{of(`{"type":"integer","maximum":100}`), of(`{"type":"integer"}`), "a maximum 100 removed >"},
+		{of(`{"type":"integer","multipleOf":2}`), of(`{"type":"integer","multipleOf":4}`), "a multipleOf 2 → 4 <"},
+		{of(`{"type":"string","minLength":0}`), of(`{"type":"string"}`), ""},
+		{of(`{"type":"string","maxLength":5}`), of(`{"type":"string","maxLength":9}`), "a maxLength 5 → 9 >"},
+		{of(`{"type":"integer"}`), of(`{"type":"integer","minLength":5}`), ""},
+		{of(`{"type":"string","pattern":"a"}`), of(`{"type":"string","pattern":"b"}`), `a pattern "a" → "b" <>?`},
+		{of(`{"type":"string"}`), of(`{"type":"string","format":"email"}`), `a format "email" added <?`},
+		{of(`{"type":"string"}`), of(`{"type":"string","x-mcp-header":"A"}`), `a x-mcp-header "A" added <>?`},
+		{of(`{"type":"string","description":"a"}`), of(`{"type":"string","description":"b"}`), `a description "a" → "b"`},
+		{of(`{"type":"string","default":"a"}`), of(`{"type":"string"}`), `a default "a" removed`},
+		{of(`{"type":"array","items":{"type":"string"}}`), of(`{"type":"array","items":{"type":"string","minLength":1},"uniqueItems":true}`), "a must not have equal items <; a[] minLength 1 added <"},
+		{of(`{"type":"array"}`), of(`{"type":"array","prefixItems":[{"type":"string"}]}`), "a[] type any → string <"},
+		{`{"type":"object"}`, of(`{}`), "a was added"},
+		{`{"type":"object","additionalProperties":false}`, of(`{}`), "a was added >; accepts properties that it does not declare >"},
+		{`{"type":"object","additionalProperties":{"type":"string"}}`, `{"type":"object","properties":{"a":{"type":"string","minLength":1}},"additionalProperties":{"type":"string"}}`, "a was added, where any property was accepted <?"},
+		{of(`{}`), `{"type":"object"}`, "a was removed <>"},
+		{of(`{}`), `{"type":"object","properties":{"a":{}},"required":["a"]}`, "a became required <"},
+		{`{"type":"object"}`, `{"type":"object","properties":{"a":{}},"required":["a"]}`, "a was added as required <"},
+		{`{"type":"object"}`, `{"type":"object","additionalProperties":false}`, "refuses properties that it does not declare <?"},
+		{of(`{"type":"string"}`), of(`{"anyOf":[{"type":"string"},{"type":"null"}]}`), "a got a variant: null >"},
+		{of(`{"type":["string","null"]}`), of(`{"anyOf":[{"type":"string"},{"type":"null"}]}`), ""},
+		{of(`{"anyOf":[{"type":"string"},{"type":"integer"}]}`), of(`{"anyOf":[{"type":"number"},{"type":"string"}]}`), "a type integer → number >"},
+		{of(`{"anyOf":[{"type":"string"},{"type":"integer"}]}`), of(`{"type":"string"}`), "a lost a variant: integer <"},
+		{of(`{"oneOf":[{"type":"string"},{"type":"integer"}]}`), of(`{"oneOf":[{"type":"string"},{"type":"integer"},{"type":"null"}]}`), "a got a variant: null >"},
+		{of(`{"oneOf":[{"type":"string"}]}`), of(`{"oneOf":[{"type":"string"},{"minLength":3}]}`), "a got a variant: any >; a its variants changed, and a value must not fit two of them <>?"},
+		{of(`{"$ref":"#/$defs/x"}`), of(`{"type":"string","minLength":2}`), "a has references that cannot be followed, and changed <>?"},
+		{`{"$ref":"#/$defs/x","$defs":{"x":{"type":"string"}}}`, `{"$ref":"#/$defs/x","$defs":{"x":{"type":"string","minLength":2}}}`, "minLength 2 added <"},
+		{`{"$ref":"#/$defs/x","$defs":{"x":{"type":"string"}}}`, `{"type":"string"}`, ""},
+		{`{"allOf":[{"$ref":"#/$defs/x"}],"title":"t","$defs":{"x":{"type":"string"}}}`, `{"type":"string","title":"t"}`, ""},
+		{
+			`{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#"}}}}`, `{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#"}},"b":{}},"required":["b"]}`,
+			"b was added as required <",
+		},
+		{`true`, `false`, "no value is accepted any more <"},
+		{`{"not":{"type":"string"}}`, `{}`, `not {"type":"string"} removed >?`},
+		{`{"type":"object","properties":{"a":{}},"unevaluatedProperties":false}`, `{"type":"object","properties":{"a":{},"b":{}},"unevaluatedProperties":false}`, "what changed counts for unevaluatedProperties or unevaluatedItems, too <>?; b was added >"},
+		{`{`, `{}`, "cannot be read as a schema, and changed <>?"},
+	} {
+		if got := what(schema.Changes(schema.Parse([]byte(c.before)), schema.Parse([]byte(c.after)))); got != c.want {
+			t.Errorf("%s\n→ %s\nis  %s\nnot %s", c.before, c.after, got, c.want)
+		}
+	}
+}
+
+// Schemas that multiply are compared in bounded time, also where they changed at the end of each way.
+func TestChangesOfExplodingSchemas(t *testing.T) {
+	bomb := func(leaf string) *schema.Schema {
+		var b strings.Builder
+		b.WriteString(`{"$ref":"#/$defs/d0","$defs":{`)
+		for i := range 40 {
+			fmt.Fprintf(&b, `"d%d":{"type":"object","properties":{"a":{"$ref":"#/$defs/d%d"},"b":{"anyOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}}},`, i, i+1, i+1, i+1)
+		}
+		b.WriteString(`"d40":` + leaf + `}}`)
+		return schema.Parse([]byte(b.String()))
+	}
+	if got := what(schema.Changes(bomb(`{"type":"string"}`), bomb(`{"type":"string"}`))); got != "" {
+		t.Error(got)
+	}
+	if got := what(schema.Changes(bomb(`{"type":"string"}`), bomb(`{"type":"integer"}`))); !strings.Contains(got, "is too large to be compared as a whole <>?") {
+		t.Errorf("%.300s", got)
+	}
+}
