@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -68,10 +67,16 @@ func (e *entry) check() {
 			e.problem("headers."+k, "the value has a line break or NUL in it")
 		}
 	}
-	if e.URL != "" {
+	if e.URL != "" && (len(e.Inputs) == 0 || !strings.Contains(e.URL, "${")) {
 		e.checkURL()
 	}
 	e.checkOAuth()
+	if err := CheckProxy(e.Proxy); err != nil {
+		e.problem("proxy", "%v", err)
+	}
+	if err := e.checkNetwork(); err != nil {
+		e.problem("", "%v", err)
+	}
 }
 
 func (e *entry) noNUL(field, value string) {
@@ -82,14 +87,8 @@ func (e *entry) noNUL(field, value string) {
 
 // checkURL never quotes the URL: it may carry a token.
 func (e *entry) checkURL() {
-	u, err := url.Parse(e.URL)
-	switch {
-	case err != nil:
-		e.problem("url", "is not a valid URL; write http://host:port/path or https://…")
-	case !slices.Contains(URLSchemes(), u.Scheme):
-		e.problem("url", "must begin with http://, https://, ws:// or wss://")
-	case u.Host == "":
-		e.problem("url", "has no host; write http://host:port/path or https://…")
+	if _, _, err := Endpoint(e.URL); err != nil {
+		e.problem("url", "%v; write http://host:port/path or https://…", err)
 	}
 }
 

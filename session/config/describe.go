@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,6 +38,9 @@ func Describe(s Server) []Field {
 	}
 	add("server", quote(s.Name))
 	add("from", s.Source.String())
+	if p := s.Source.Published; p != nil {
+		p.describe(add)
+	}
 	if s.Command != "" {
 		add("runs", commandLine(append([]string{s.Command}, s.Args...)))
 		add("in", quoteNonEmpty(s.Cwd))
@@ -46,6 +50,14 @@ func Describe(s Server) []Field {
 		add("to get", "headers")
 	}
 	add("connects to", quoteNonEmpty(s.URL))
+	add("through", quoteNonEmpty(s.Proxy))
+	add("trusts", quoteNonEmpty(s.CA))
+	if s.Insecure {
+		add("trusts", "any certificate")
+	}
+	for _, f := range slices.Compact([]string{s.ClientCert, s.ClientKey}) {
+		add("reads", quoteNonEmpty(f))
+	}
 	for _, k := range sortedKeys(s.Env) {
 		add("env", quote(k)+"="+quote(s.Env[k]))
 	}

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,36 +11,50 @@ import (
 // Dialect is the format of one program's files: where they are, and how servers stand in them. To add one, write it in a file
 // of its own, put it into [dialects], and add files of it to testdata/everything.
 type Dialect struct {
-	Name  string // as [Source] has it
-	Files string // where its files are, as the manual says it
+	Name    string // as [Source] has it
+	Title   string // as its maker calls the program; "" for a file that belongs to none
+	Restart string // what makes the program read its files again: "quit and start Claude Desktop"; "" where it does by itself
+	Files   string // where its files are, as the manual says it
 
-	user    func(Options) string   // the user's file; "" or nil for none
-	project []string               // files of the working folder, in order of precedence
-	owns    func(path string) bool // whether a file that the user points at is in this dialect, by its name
-
-	lists    []string          // the top-level members that hold servers
-	strict   bool              // other top-level members are mistakes: the file holds nothing but servers
-	settings bool              // top-level members can be Settings
-	before   func(r *reader)   // reads servers that stand elsewhere and come before the lists'; may be nil
-	repeats  bool              // two servers of a file can have the same name; else the later one counts
-	fields   map[string]string // further fields of an entry: the name of ours that each is, or "" where it is not about the connection
-	http     string            // the transport that "http" stands for
-	expand   expansion         // nil where values are literal
+	user     func(Options) []string        // the user's files, in order of precedence; nil for none
+	project  []string                      // files of the working folder, in order of precedence; the last element can be a pattern
+	owns     func(path string) bool        // whether a file that the user points at is in this dialect, by its name
+	client   func(Options) []clientFile    // the program's own order of precedence; nil: project, then user
+	lists    [][]string                    // the members that lead to servers
+	mcp      bool                          // has a member mcp with servers and settings
+	strict   bool                          // other top-level members are mistakes: the file holds nothing but servers
+	settings bool                          // top-level members can be Settings
+	known    []string                      // further top-level members that a strict file can have
+	before   func(r *reader)               // reads what stands elsewhere and comes before the lists; may be nil
+	repeats  bool                          // two servers of a file can have the same name; else the later one counts
+	skip     func(n node) bool             // entries of what the program has built in, which is not a server; may be nil
+	fields   map[string]string             // further fields of an entry: the name of ours that each is, or "" where it is not about the connection
+	read     map[string]func(*entry, node) // fields that mean something of their own
+	after    func(*entry, *expander)       // completes what was read and expanded; may be nil
+	http     string                        // the transport that "http" stands for
+	expand   expansion                     // nil where values are literal
 }
 
 // dialects are all of them, those whose files have precedence first. The last one is for files of any other name.
-var dialects = []*Dialect{mcphudDialect, claudeCode, claudeDesktop, cursor, generic}
+var dialects = []*Dialect{
+	mcphudDialect, claudeCode, claudeDesktop, cursor, vscode, windsurf, zed, gemini, continueDialect, codex, opencode, cline, goose,
+	inspector, generic,
+}
 
 // usualLists are where most programs keep their servers.
-var usualLists = []string{"mcpServers", "servers"}
+var usualLists = [][]string{{"mcpServers"}, {"servers"}}
 
 // displayFields are fields by which other programs show a server or ask for permission.
 var displayFields = map[string]string{"description": "", "name": "", "icon": "", "alwaysAllow": "", "autoApprove": "", "auth": ""}
 
-// dialectOf is the dialect of a file that the user points at.
+// dialectOf is the dialect of a file that the user points at. What no other program calls its file is ours if it is YAML.
 func dialectOf(path string) *Dialect {
-	i := slices.IndexFunc(dialects, func(d *Dialect) bool { return d.owns(path) })
-	return dialects[i] // generic owns all
+	for _, d := range append(slices.Clone(dialects[1:len(dialects)-1]), mcphudDialect) {
+		if d.owns(path) {
+			return d
+		}
+	}
+	return generic
 }
 
 // named is an owns for files that have one of these names, in whatever case.
@@ -46,9 +62,17 @@ func named(names ...string) func(string) bool {
 	return func(path string) bool { return slices.Contains(names, strings.ToLower(filepath.Base(path))) }
 }
 
+// namedIn is named for files in a folder of one of these names.
+func namedIn(folders []string, names ...string) func(string) bool {
+	return func(path string) bool {
+		return named(names...)(path) && slices.Contains(folders, strings.ToLower(filepath.Base(filepath.Dir(path))))
+	}
+}
+
 // commonFields are the fields of an entry that every dialect may have.
 var commonFields = set("type", "transport", "command", "args", "env", "envFile", "cwd", "url", "headers", "headersHelper", "oauth",
-	"enabled", "disabled", "protocol", "roots", "timeout", "max_timeout", "connect_timeout", "max_frame", "auto_reconnect")
+	"enabled", "disabled", "protocol", "roots", "timeout", "max_timeout", "connect_timeout", "max_frame", "auto_reconnect",
+	"proxy", "ca", "client_cert", "client_key", "insecure")
 
 // field is our name for a field of an entry, "" for one to pass over in silence; false for an unknown one.
 func (d *Dialect) field(key string) (name string, known bool) {
@@ -78,8 +102,8 @@ func (o Options) candidates() []candidate {
 		return all
 	}
 	for _, d := range dialects {
-		if d.user != nil {
-			all = append(all, candidate{path: d.user(o), dialect: d})
+		for _, f := range d.userFiles(o) {
+			all = append(all, candidate{path: f, dialect: d})
 		}
 	}
 	if f := o.env("MCPHUD_CONFIG"); f != "" {
@@ -87,8 +111,8 @@ func (o Options) candidates() []candidate {
 		all[0] = candidate{path: f, dialect: dialectOf(f), required: true}
 	}
 	for _, d := range dialects {
-		for _, f := range d.project {
-			all = append(all, candidate{path: under(o.Cwd, filepath.FromSlash(f)), dialect: d, project: true})
+		for _, f := range d.projectFiles(o) {
+			all = append(all, candidate{path: f, dialect: d, project: true})
 		}
 	}
 	// Started from the home folder, one file can be found twice; the first mention says whose it is.
@@ -98,6 +122,58 @@ func (o Options) candidates() []candidate {
 		seen[c.path] = true
 		return again
 	})
+}
+
+func (d *Dialect) userFiles(o Options) []string {
+	if d.user == nil {
+		return nil
+	}
+	return d.user(o)
+}
+
+func (d *Dialect) projectFiles(o Options) (files []string) {
+	for _, f := range d.project {
+		folder, pattern := path.Split(f)
+		if folder = under(o.Cwd, filepath.FromSlash(folder)); strings.Contains(pattern, "*") {
+			files = append(files, matching(folder, pattern)...)
+		} else {
+			files = append(files, under(folder, pattern))
+		}
+	}
+	return files
+}
+
+// mostFiles bounds the files of one folder that are read.
+const mostFiles = 100
+
+// matching are the files of a folder whose names fit, sorted.
+func matching(folder, pattern string) (files []string) {
+	if folder == "" {
+		return nil
+	}
+	entries, _ := os.ReadDir(folder) // one that is not there has no files
+	for _, e := range entries {
+		if ok, _ := path.Match(pattern, e.Name()); ok && len(files) < mostFiles {
+			files = append(files, filepath.Join(folder, e.Name()))
+		}
+	}
+	return files
+}
+
+// editorFolder is where VS Code, and an editor made from it, keeps what a user set.
+func editorFolder(o Options, editor string) string {
+	return under(appFolder(o), editor, "User")
+}
+
+// appFolder is where desktop programs keep their settings.
+func appFolder(o Options) string {
+	switch o.goos() {
+	case "windows":
+		return o.env("APPDATA")
+	case "darwin":
+		return under(o.Home, "Library", "Application Support")
+	}
+	return o.xdg("XDG_CONFIG_HOME", ".config")
 }
 
 func (o Options) abs(path string) string {

@@ -9,17 +9,17 @@ import (
 // cursor is the format of Cursor, with the variables of its editor.
 var cursor = &Dialect{
 	Name:    "cursor",
+	Title:   "Cursor",
+	Restart: "switch the server off and on in Cursor's settings",
 	Files:   "`~/.cursor/mcp.json`; `.cursor/mcp.json` in the working folder",
-	user:    func(o Options) string { return under(o.Home, ".cursor", "mcp.json") },
+	user:    func(o Options) []string { return []string{under(o.Home, ".cursor", "mcp.json")} },
 	project: []string{".cursor/mcp.json"},
-	owns: func(path string) bool {
-		return named("mcp.json")(path) && filepath.Base(filepath.Dir(path)) == ".cursor"
-	},
-	lists:  usualLists,
-	strict: true,
-	fields: loginFields(),
-	http:   HTTP,
-	expand: expandEditor,
+	owns:    namedIn([]string{".cursor"}, "mcp.json"),
+	lists:   usualLists,
+	strict:  true,
+	fields:  loginFields(),
+	http:    HTTP,
+	expand:  expandEditor,
 }
 
 // loginFields are displayFields, and the block that Cursor keeps a login's client in.
@@ -29,15 +29,22 @@ func loginFields() map[string]string {
 	return f
 }
 
-// editorVar is ${env:NAME}, or one of the names that the editor has itself.
-var editorVar = regexp.MustCompile(`\$\{(?:env:([^}]+)|(userHome|workspaceFolder|workspaceFolderBasename|pathSeparator|/))\}`)
+// editorVar is ${env:NAME}, ${input:ID} in VS Code, one of the names that the editor has itself, or what only the editor knows.
+var editorVar = regexp.MustCompile(`\$\{(?:env:([^}]+)|(userHome|workspaceFolder|workspaceFolderBasename|cwd|pathSeparator|/)|input:([^}]+)|((?:config|command|workspaceFolder):[^}]+))\}`)
 
 func expandEditor(x *expander, field, s string) string {
 	return replace(editorVar, s, func(m []string) string {
+		switch {
+		case m[3] != "":
+			return x.input(field, m[3], m[0])
+		case m[4] != "":
+			x.bad(field, "%s is known to the editor alone; write its value", clip(m[0]))
+			return m[0]
+		}
 		switch m[2] {
 		case "userHome":
 			return x.opt.Home
-		case "workspaceFolder":
+		case "workspaceFolder", "cwd":
 			return x.opt.Cwd
 		case "workspaceFolderBasename":
 			return filepath.Base(x.opt.Cwd)
@@ -47,6 +54,6 @@ func expandEditor(x *expander, field, s string) string {
 			}
 			return "/"
 		}
-		return x.variable(field, m[1], func() string { return x.missing(field, m[1], m[0], "") })
+		return x.environment(field, m[1], m[0])
 	})
 }

@@ -2,13 +2,15 @@ package config
 
 // generic is what a file of any other name is taken for.
 var generic = &Dialect{
-	Name:   "mcpServers",
-	Files:  "any other file that you name",
-	owns:   func(string) bool { return true },
-	lists:  usualLists,
-	fields: genericFields(),
-	http:   HTTP,
-	expand: expandShell,
+	Name:    "mcpServers",
+	Files:   "`mcp.json` in the working folder; any other file that you name",
+	project: []string{"mcp.json"},
+	owns:    func(string) bool { return true },
+	lists:   usualLists,
+	mcp:     true,
+	fields:  genericFields(),
+	http:    HTTP,
+	expand:  expandShell,
 }
 
 func genericFields() map[string]string {

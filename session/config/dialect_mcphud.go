@@ -6,12 +6,14 @@ import "strings"
 // the user's file.
 var mcphudDialect = &Dialect{
 	Name:     "mcphud",
+	Title:    "mcphud",
 	Files:    "`$MCPHUD_CONFIG`, else `mcphud/mcphud.yaml` in the user's configuration folder; `mcphud.yaml` and `mcp.yaml` in the working folder",
-	user:     func(o Options) string { return under(o.ConfigDir(), "mcphud.yaml") },
+	user:     func(o Options) []string { return []string{under(o.ConfigDir(), "mcphud.yaml")} },
 	project:  []string{"mcphud.yaml", "mcp.yaml"},
 	owns:     yamlName,
 	lists:    usualLists,
 	strict:   true,
+	mcp:      true,
 	settings: true,
 	fields:   map[string]string{"id": "", "name": ""},
 	http:     Auto, // http stands for "HTTP + SSE" in these files: whichever the server speaks

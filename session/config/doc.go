@@ -7,10 +7,9 @@
 // this order, which is also the order of precedence:
 //
 //  1. $MCPHUD_CONFIG, or else mcphud/mcphud.yaml in the user's config folder
-//  2. Claude Code's ~/.claude.json: projects[working folder], then its top level
-//  3. Claude Desktop's claude_desktop_config.json
-//  4. Cursor's ~/.cursor/mcp.json
-//  5. the working folder: mcphud.yaml, mcp.yaml, .mcp.json, .cursor/mcp.json
+//  2. the user's files of other programs, in the order of the table of dialects; in Claude Code's ~/.claude.json
+//     projects[working folder] comes before its top level
+//  3. those of the working folder, in the same order
 //
 // Files of the working folder come last on purpose: an entry that arrived with
 // a cloned repository must never take the name of one of the user's own.

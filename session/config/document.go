@@ -25,6 +25,7 @@ import (
 const (
 	maxJSON  = 32 << 20
 	maxYAML  = 64 << 10
+	maxTOML  = 1 << 20 // Codex notes every project that it trusts
 	maxDepth = 200
 	maxWarn  = 50 // per file
 )
@@ -124,14 +125,14 @@ func isYAML(path string, b []byte) bool {
 	switch ext := strings.ToLower(filepath.Ext(path)); {
 	case yamlName(path):
 		return true
-	case ext == ".json", ext == ".jsonc":
+	case ext == ".json", ext == ".jsonc", ext == ".toml":
 		return false
 	}
 	b = bytes.TrimLeft(b, " \t\r\n")
 	return !bytes.HasPrefix(b, []byte("{")) && !bytes.HasPrefix(b, []byte("//")) && !bytes.HasPrefix(b, []byte("/*"))
 }
 
-// parse reads b as JSONC or YAML. Its error is a Warning with the position.
+// parse reads b as JSONC, YAML or TOML. Its error is a Warning with the position.
 func parse(path string, b []byte) (*document, error) {
 	d := &document{file: path}
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
@@ -142,6 +143,26 @@ func parse(path string, b []byte) (*document, error) {
 	if i := firstInvalid(b); i >= 0 {
 		line, col := d.position(i)
 		return bad(line, col, "is not UTF-8 text; save it as UTF-8")
+	}
+	if strings.EqualFold(filepath.Ext(path), ".toml") {
+		if len(b) > maxTOML {
+			return bad(0, 0, "is larger than the limit of %s for TOML", text.Bytes(maxTOML))
+		}
+		if i := tooDeepYAML(b); i >= 0 {
+			line, col := d.position(i)
+			return bad(line, col, "nests more than %d levels", maxDepth)
+		}
+		root, err := parseTOML(b)
+		var wrong *tomlError
+		if errors.As(err, &wrong) {
+			line, col := d.position(wrong.offset)
+			return bad(line, col, "is not valid TOML: %s", firstLine(wrong.message))
+		}
+		if err != nil {
+			return bad(0, 0, "is not valid TOML: %s", firstLine(err.Error()))
+		}
+		d.root = node{doc: d, t: root}
+		return d, nil
 	}
 	if isYAML(path, b) {
 		if len(b) > maxYAML {

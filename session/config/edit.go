@@ -8,9 +8,10 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/tailscale/hujson"
+	"github.com/mcphud/mcphud/session/config/rewrite"
 )
 
 // EditError is why an entry of a client's configuration cannot be changed. Nothing was written.
@@ -29,7 +30,7 @@ func (e *EditError) Error() string {
 
 // Place is the entry of a server in a client's configuration.
 type Place struct {
-	Client Client
+	Client *Dialect // the program that reads the file
 	File   string   // with symbolic links resolved
 	Line   int      // of the entry's name
 	Argv   []string // what the entry runs, as it is written; empty for a server that is reached by a URL
@@ -37,9 +38,10 @@ type Place struct {
 
 	path    []string // members that lead to the entry
 	before  []byte   // the file as it was read
-	edits   []edit
-	command *hujson.ObjectMember
-	args    *hujson.ObjectMember
+	doc     *rewrite.Doc
+	command string // what the program and its arguments are called
+	joined  bool   // the program is the first of its arguments
+	err     error  // of a change
 }
 
 // FindEntry finds a server in the configuration of a client: one of [ClientNames], or the path of a file. In a client of several
@@ -90,191 +92,149 @@ func find(f clientFile, server string) (p *Place, names []string, err error) {
 	if err != nil {
 		return nil, nil, asWarning(path, err)
 	}
-	if isYAML(path, b) {
-		return nil, nil, &EditError{File: path, Message: "is not JSON", Next: "change this file by hand"}
-	}
 	d, err := parse(path, b)
 	if err != nil {
 		return nil, nil, err
 	}
-	if bytes.HasPrefix(b, []byte("\xef\xbb\xbf")) {
-		return nil, nil, &EditError{File: path, Message: "begins with a byte order mark", Next: "save it as UTF-8 without one, then try again"}
-	}
 	p = &Place{File: path, before: b}
 	for _, list := range f.lists {
-		at := d.root.j
+		at := d.root
 		for _, key := range list {
-			if m := memberOf(at, key); m != nil {
-				at = &m.Value
-			} else {
-				at = nil
+			at, _ = at.get(key)
+		}
+		found := at.members()
+		for _, el := range at.elems() {
+			line, col := el.pos()
+			for _, key := range []string{"id", "name"} {
+				if id, ok := el.get(key); ok {
+					found = append(found, member{id.text(), line, col, el})
+					break
+				}
 			}
 		}
-		o, ok := objectOf(at)
-		if !ok {
-			continue
-		}
-		for i := range o.Members {
-			names = append(names, nameOf(&o.Members[i]))
-		}
-		if m := memberOf(at, server); m != nil {
-			p.path = append(slices.Clone(list), server)
-			p.Line, _ = d.position(m.Name.StartOffset)
-			return p, nil, p.read(&m.Value)
+		for _, m := range found {
+			if names = append(names, m.key); m.key == server && m.value.path != nil {
+				p.path, p.Line = m.value.path, m.line
+				return p, nil, p.read(m.value)
+			}
 		}
 	}
 	return nil, names, nil
 }
 
 // read takes the entry apart.
-func (p *Place) read(v *hujson.Value) error {
+func (p *Place) read(n node) (err error) {
 	bad := func(why string) error {
 		return &EditError{File: fmt.Sprintf("%s:%d", p.File, p.Line), Message: why, Next: "change the entry by hand"}
 	}
-	o, ok := objectOf(v)
-	if !ok {
+	if n.kind() != object {
 		return bad("the entry is not an object")
 	}
-	for i := range o.Members {
-		m := &o.Members[i]
-		switch nameOf(m) {
-		case "command":
-			if p.command != nil {
-				return bad("command is given twice")
+	if p.doc, err = rewrite.Parse(p.File, p.before); err != nil {
+		return bad(firstLine(err.Error()))
+	}
+	var args []string
+	for _, m := range n.members() {
+		switch m.key {
+		case "command", "cmd":
+			p.command, p.joined = m.key, m.value.kind() == array
+			switch {
+			case p.joined:
+				p.Argv = stringsOf(m.value)
+			case m.value.kind() == str:
+				p.Argv = []string{m.value.text()}
 			}
-			p.command = m
+			if len(p.Argv) == 0 {
+				return bad(m.key + " is not a string")
+			}
 		case "args":
-			if p.args != nil {
-				return bad("args is given twice")
+			if m.value.kind() != array {
+				return bad("args is not a list")
 			}
-			p.args = m
-		case "url", "serverUrl":
-			p.URL, _ = textOf(&m.Value)
+			if args = stringsOf(m.value); args == nil && len(m.value.elems()) > 0 {
+				return bad("args has something else than strings")
+			}
+		case "url", "serverUrl", "httpUrl", "uri":
+			p.URL = m.value.text()
+		}
+		if p.doc.Repeated(m.value.path) {
+			return bad(m.key + " is given twice")
 		}
 	}
-	if p.command == nil {
-		return nil
-	}
-	command, ok := textOf(&p.command.Value)
-	if !ok {
-		return bad("command is not a string")
-	}
-	p.Argv = []string{command}
-	if p.args == nil {
-		return nil
-	}
-	list, ok := p.args.Value.Value.(*hujson.Array)
-	if !ok {
-		return bad("args is not a list")
-	}
-	for i := range list.Elements {
-		arg, ok := textOf(&list.Elements[i])
-		if !ok {
-			return bad("args has something else than strings")
-		}
-		p.Argv = append(p.Argv, arg)
+	if p.command != "" && !p.joined {
+		p.Argv = append(p.Argv, args...)
 	}
 	return nil
 }
 
-// memberOf is the member of an object that counts, the last of its name; nil if there is none.
-func memberOf(v *hujson.Value, key string) *hujson.ObjectMember {
-	o, ok := objectOf(v)
-	if !ok {
-		return nil
-	}
-	for i := len(o.Members) - 1; i >= 0; i-- {
-		if nameOf(&o.Members[i]) == key {
-			return &o.Members[i]
+// stringsOf are the elements of a list of strings; nil for another.
+func stringsOf(list node) (out []string) {
+	for _, el := range list.elems() {
+		if el.kind() != str {
+			return nil
 		}
+		out = append(out, el.text())
 	}
-	return nil
-}
-
-func objectOf(v *hujson.Value) (*hujson.Object, bool) {
-	if v == nil {
-		return nil, false
-	}
-	o, ok := v.Value.(*hujson.Object)
-	return o, ok
-}
-
-func nameOf(m *hujson.ObjectMember) string {
-	s, _ := textOf(&m.Name)
-	return s
-}
-
-func textOf(v *hujson.Value) (string, bool) {
-	l, ok := v.Value.(hujson.Literal)
-	if !ok || l.Kind() != '"' {
-		return "", false
-	}
-	return l.String(), true
+	return out
 }
 
 // Prefix makes the entry run argv in front of what it runs: its command becomes argv's first, and its arguments the others, the
 // command as it was, and the arguments as they were.
 func (p *Place) Prefix(argv ...string) {
-	old := p.before[p.command.Value.StartOffset:p.command.Value.EndOffset]
-	head := make([]string, 0, len(argv))
-	for _, a := range argv[1:] {
-		head = append(head, string(jsonString(a)))
+	list := make([]any, 0, len(argv)+len(p.Argv))
+	for _, a := range argv {
+		list = append(list, a)
 	}
-	front := strings.Join(append(head, string(old)), ", ")
-	p.SetCommand(argv[0])
-	list, ok := (*hujson.Array)(nil), false
-	if p.args != nil {
-		list, ok = p.args.Value.Value.(*hujson.Array)
-	}
-	switch {
-	case !ok:
-		gap := gapOf(p.command.Name.BeforeExtra)
-		p.edit(p.command.Value.EndOffset, p.command.Value.EndOffset, ","+gap+`"args": [`+front+"]")
-	case len(list.Elements) == 0:
-		p.edit(p.args.Value.StartOffset+1, p.args.Value.StartOffset+1, front)
-	default:
-		p.edit(list.Elements[0].StartOffset, list.Elements[0].StartOffset, front+", ")
-	}
+	p.set(append(list, p.spelled(0, len(p.Argv))...))
 }
 
 // SetCommand makes the entry run another program with the same arguments.
 func (p *Place) SetCommand(name string) {
-	p.edit(p.command.Value.StartOffset, p.command.Value.EndOffset, string(jsonString(name)))
+	p.set(append([]any{name}, p.spelled(1, len(p.Argv))...))
 }
 
 // Strip takes away the command and n-1 of its arguments: what Prefix put in front.
-func (p *Place) Strip(n int) {
-	list := p.args.Value.Value.(*hujson.Array)
-	first, last := list.Elements[0], list.Elements[n-1]
-	p.edit(p.command.Value.StartOffset, p.command.Value.EndOffset, string(p.before[last.StartOffset:last.EndOffset]))
-	if n < len(list.Elements) {
-		p.edit(first.StartOffset, list.Elements[n].StartOffset, "")
-		return
-	}
-	if from, ok := p.added(); ok { // Prefix made the list
-		p.edit(from, p.args.Value.EndOffset, "")
-		return
-	}
-	p.edit(first.StartOffset, last.EndOffset, "")
-}
+func (p *Place) Strip(n int) { p.set(p.spelled(n, len(p.Argv))) }
 
-// added is where args begins with its comma, if it stands as Prefix puts it there.
-func (p *Place) added() (from int, ok bool) {
-	from = p.command.Value.EndOffset
-	gap := "," + gapOf(p.command.Name.BeforeExtra) + `"args": [`
-	return from, p.args.Name.StartOffset > from && bytes.HasPrefix(p.before[from:], []byte(gap))
-}
-
-// gapOf is the white space that a member of the same object has before it.
-func gapOf(extra hujson.Extra) string {
-	s := string(extra)
-	if i := strings.LastIndexByte(s, '\n'); i >= 0 && strings.TrimSpace(s[i:]) == "" {
-		if i > 0 && s[i-1] == '\r' {
-			i--
+// spelled are words of Argv as the file spells them.
+func (p *Place) spelled(from, to int) (out []any) {
+	for i := from; i < to; i++ {
+		switch {
+		case p.joined:
+			out = append(out, p.doc.Value(p.member(p.command, strconv.Itoa(i))))
+		case i == 0:
+			out = append(out, p.doc.Value(p.member(p.command)))
+		default:
+			out = append(out, p.doc.Value(p.member("args", strconv.Itoa(i-1))))
 		}
-		return s[i:]
 	}
-	return " "
+	return out
+}
+
+func (p *Place) member(keys ...string) []string { return append(slices.Clone(p.path), keys...) }
+
+// set makes the entry run argv.
+func (p *Place) set(argv []any) {
+	if p.joined {
+		p.err = errors.Join(p.err, p.doc.Set(p.member(p.command), argv))
+		return
+	}
+	p.err = errors.Join(p.err, p.doc.Set(p.member(p.command), argv[0]))
+	switch args := p.member("args"); {
+	case len(argv) > 1 || p.doc.Has(args) && !p.doc.Last(args):
+		p.err = errors.Join(p.err, p.doc.Set(args, argv[1:]))
+	case p.doc.Has(args): // Prefix made the list, at the end
+		p.err = errors.Join(p.err, p.doc.Delete(args))
+	}
+}
+
+// Save writes the entry as it is now, see [Change.Save].
+func (p *Place) Save() (backup string, err error) {
+	if p.err != nil {
+		return "", &EditError{File: p.File, Message: firstLine(p.err.Error()), Next: "change the entry by hand"}
+	}
+	c := Change{File: p.File, Before: p.before, After: p.doc.Bytes()}
+	return c.Save()
 }
 
 func jsonString(s string) []byte {

@@ -2,11 +2,16 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mcphud/mcphud/session/setup"
 )
 
 // entry is one server while it is read: its fields as written, and where each
@@ -19,6 +24,10 @@ type entry struct {
 	problems []string
 	given    string // the transport's name as written
 	envFile  string
+	refs     map[string]bool // fields that hold a variable's name, as ${NAME}, in whatever dialect
+	declared []setup.Input   // what the file asks for
+	keys     []string        // variables that the program keeps the values of
+	base     string          // the folder that relative paths are below
 }
 
 // problem flags the entry. field may be "".
@@ -43,14 +52,21 @@ func (e *entry) note(field string, n node) {
 // the entry, or a warning where the rest of the entry stands on its own.
 func (r *reader) readEntry(name string, n node, src Source) *entry {
 	d := r.doc
-	e := &entry{Server: Server{Name: name, Source: src}, dialect: r.dialect, doc: d, at: map[string][2]int{}}
+	e := &entry{Server: Server{Name: name, Source: src, path: n.path}, dialect: r.dialect, doc: d, at: map[string][2]int{}, declared: r.inputs, base: filepath.Dir(src.File)}
+	if src.Project && r.cwd != "" { // the file can be in a folder of its program
+		e.base = r.cwd
+	}
 	if k := n.kind(); k != object {
 		e.problem("", "is %s; write an object with command or url", k)
 		return e
 	}
 	for _, m := range n.members() {
 		field, known := r.dialect.field(m.key)
+		own := r.dialect.read[m.key]
 		switch {
+		case own != nil:
+			e.note(m.key, m.value)
+			own(e, m.value)
 		case !known:
 			d.warnAt(m.line, m.col, "server %q: unknown key %q is ignored", clip(name), clip(m.key))
 		case field != "":
@@ -85,7 +101,7 @@ func (e *entry) field(key string, n node) {
 	case "url":
 		e.URL = e.string(key, n)
 	case "headers":
-		e.Headers = e.pairs(key, n)
+		e.Headers = merged(e.Headers, e.pairs(key, n))
 	case "headersHelper":
 		e.headersHelper(n)
 	case "oauth":
@@ -108,14 +124,33 @@ func (e *entry) field(key string, n node) {
 		e.ConnectTimeout = e.duration(key, n)
 	case "max_frame":
 		e.MaxFrame = e.size(key, n)
+	case "proxy":
+		e.Proxy = e.string(key, n)
+	case "ca":
+		e.CA = e.string(key, n)
+	case "client_cert":
+		e.ClientCert = e.string(key, n)
+	case "client_key":
+		e.ClientKey = e.string(key, n)
+	case "insecure":
+		e.Insecure = e.bool(key, n, false)
 	}
 }
 
+// merged adds to what another field of the entry gave.
+func merged(have, more map[string]string) map[string]string {
+	if have == nil {
+		return more
+	}
+	maps.Copy(have, more)
+	return have
+}
+
 func (e *entry) transport(n node) {
-	known := set("type", "command", "args", "url", "headers", "cwd", "env")
+	known := set("type", "command", "args", "url", "headers", "cwd", "env", "proxy", "ca", "client_cert", "client_key", "insecure")
 	for _, m := range n.members() {
 		if !known[m.key] {
-			e.doc.warnAt(m.line, m.col, "server %q: unknown key %q of transport is ignored", clip(e.Name), clip(m.key))
+			e.unknown(m, "transport")
 			continue
 		}
 		if m.key == "type" && m.value.kind() == object {
@@ -124,6 +159,19 @@ func (e *entry) transport(n node) {
 		}
 		e.field(m.key, m.value)
 	}
+}
+
+// unknown warns of a member of one of the entry's objects.
+func (e *entry) unknown(m member, of string) {
+	e.doc.warnAt(m.line, m.col, "server %q: unknown key %q of %s is ignored", clip(e.Name), clip(m.key), of)
+}
+
+// login is the oauth block, made where there is none.
+func (e *entry) login() *OAuth {
+	if e.OAuth == nil {
+		e.OAuth = &OAuth{}
+	}
+	return e.OAuth
 }
 
 // string takes numbers and booleans as they are written: YAML's `PORT: 8080` means what it says.
@@ -203,6 +251,48 @@ func (e *entry) duration(field string, n node) time.Duration {
 	return d
 }
 
+// seconds is a duration that is written as a number of seconds.
+func (e *entry) seconds(field string, n node) time.Duration {
+	s, err := strconv.ParseFloat(n.text(), 64)
+	if err != nil || n.kind() != scalar || s < 0 || s > 365*24*3600 {
+		e.problem(field, "%s is not a number of seconds", clip(n.text()))
+		return 0
+	}
+	return time.Duration(s * float64(time.Second))
+}
+
+// reference makes a value the variable that n names.
+func (e *entry) reference(field, format string, n node) string {
+	name := e.string(field, n)
+	if name == "" {
+		return ""
+	}
+	if !variableName.MatchString(name) {
+		e.problem(field, "%q cannot be the name of a variable", clip(name))
+		return ""
+	}
+	return fmt.Sprintf(format, "${"+name+"}")
+}
+
+// refer notes that a field holds references.
+func (e *entry) refer(field string) {
+	if e.refs == nil {
+		e.refs = map[string]bool{}
+	}
+	e.refs[field] = true
+}
+
+// header sets a header to the variable that n names.
+func (e *entry) header(field, name, format string, n node) {
+	if v := e.reference(field, format, n); v != "" {
+		e.Headers = merged(e.Headers, map[string]string{name: v})
+		e.at["headers."+name] = e.at[field]
+		e.refer("headers." + name)
+	}
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // parseDuration reads "30s", or a number of milliseconds as other clients write it.
 func parseDuration(n node) (time.Duration, error) {
 	s := n.text()
@@ -252,18 +342,31 @@ func ParseSize(s string) (int64, error) {
 // and turns the problems into Server.Problem.
 func (e *entry) finish() Server {
 	e.check()
-	if e.Cwd != "" && !filepath.IsAbs(e.Cwd) {
-		e.Cwd = filepath.Join(filepath.Dir(e.Source.File), e.Cwd)
+	if e.Cwd != "" {
+		e.Cwd = e.below(e.Cwd)
+	}
+	for _, file := range []*string{&e.CA, &e.ClientCert, &e.ClientKey} {
+		if *file != "" {
+			*file = e.below(*file)
+		}
 	}
 	for i, r := range e.Roots {
 		if !filepath.IsAbs(r) && !strings.Contains(r, "://") {
-			e.Roots[i] = filepath.Join(filepath.Dir(e.Source.File), r)
+			e.Roots[i] = e.below(r)
 		}
 	}
 	if len(e.problems) > 0 {
 		e.Problem = &EntryError{Server: e.Name, Problems: e.problems}
 	}
 	return e.Server
+}
+
+// below is a path of the entry, absolute.
+func (e *entry) below(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(e.base, path)
 }
 
 // EntryError is what is wrong with one entry; each problem names its place.
@@ -275,6 +378,20 @@ type EntryError struct {
 // Error joins the problems.
 func (e *EntryError) Error() string {
 	return "server " + strconv.Quote(clip(e.Server)) + ": " + strings.Join(e.Problems, "; ")
+}
+
+// clone is e with values of its own, to expand them.
+func (e *entry) clone() *entry {
+	c := *e
+	c.Args, c.Roots, c.HeadersHelper = slices.Clone(e.Args), slices.Clone(e.Roots), slices.Clone(e.HeadersHelper)
+	c.Env, c.Headers = maps.Clone(e.Env), maps.Clone(e.Headers)
+	c.problems = slices.Clone(e.problems)
+	if e.OAuth != nil {
+		a := *e.OAuth
+		a.Scopes, a.Params = slices.Clone(a.Scopes), maps.Clone(a.Params)
+		c.OAuth = &a
+	}
+	return &c
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -1,9 +1,6 @@
 package config
 
-import (
-	"path/filepath"
-	"strings"
-)
+import "strings"
 
 const maxEnvFile = 1 << 20
 
@@ -13,14 +10,7 @@ func (e *entry) readEnvFile(o Options) {
 	if e.envFile == "" {
 		return
 	}
-	x := &expander{opt: o, syntax: e.dialect.expand}
-	x.unset = func(field, variable, fix string) {
-		e.problem(field, "environment variable %s is not set; %s", clip(variable), fix)
-	}
-	path := x.expand("envFile", e.envFile)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(e.Source.File), path)
-	}
+	path := e.below(e.expander(o).expand("envFile", e.envFile))
 	b, err := readFile(path, maxEnvFile)
 	if err != nil {
 		e.problem("envFile", "cannot be read: %v", err)

@@ -101,6 +101,13 @@ func TestDuplicateNamesInOneFile(t *testing.T) {
 	}
 }
 
+// fuzzed are files of all dialects, as they are told apart.
+var fuzzed = []string{
+	"/w/mcp.yaml", "/w/.mcp.json", "/w/claude_desktop_config.json", "/w/.cursor/mcp.json", "/w/servers", "/w/.vscode/mcp.json", "/w/mcp_config.json",
+	"/w/.zed/settings.json", "/w/.gemini/settings.json", "/w/.continue/config.yaml", "/w/.codex/config.toml", "/w/opencode.jsonc", "/w/cline_mcp_settings.json",
+	"/w/goose/config.yaml", "/w/.mcp-inspector/mcp.json",
+}
+
 // FuzzLoad: no input may panic, hang, or make a server without a name; what loads must load the same again.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
@@ -110,8 +117,13 @@ func FuzzLoad(f *testing.F) {
 		"mcp:\n  servers:\n  - id: a\n    command: |\n      x\n    env: [A=b]\n  pool: {max_idle_time: 5m}\n  auto_discover: true\n",
 		"? [a]: b\n: c\n- &x !!str *x\n",
 		"{\"a\":1 // x\n,/* y */}",
+		"[mcp_servers.a]\ncommand = 'x'\nenv = { A = \"${B}\" }\n[[list]]\na.b = [1, 2]\n",
+		`{"inputs":[{"id":"i","type":"promptString"}],"servers":{"a":{"command":"x","args":["${input:i}","${env:A}"]}}}`,
+		`{"mcp":{"a":{"type":"local","command":["x","{env:A}","{file:y}"]},"servers":{"b":{"type":"remote","url":"http://h"}}}}`,
+		`{"context_servers":{"a":{"command":{"path":"x"}}},"mcpServers":{"a":{"httpUrl":"http://$A"}}}`,
+		"extensions:\n  a: {type: stdio, cmd: x, env_keys: [A, B]}\nmcpServers:\n- {name: a, command: x, env: {A: '${{ secrets.A }}'}}\n",
 	} {
-		for d := range uint8(5) {
+		for d := range uint8(len(fuzzed)) {
 			f.Add([]byte(seed), d)
 		}
 	}
@@ -119,13 +131,8 @@ func FuzzLoad(f *testing.F) {
 		// The fuzzer waits for ever for an input that loops; this names it.
 		watch := time.AfterFunc(20*time.Second, func() { panic(fmt.Sprintf("still busy with %d bytes: %.2000q", len(b), b)) })
 		defer watch.Stop()
-		c := []candidate{
-			{path: "/w/mcp.yaml", dialect: mcphudDialect, project: true},
-			{path: "/w/.mcp.json", dialect: claudeCode},
-			{path: "/w/claude_desktop_config.json", dialect: claudeDesktop},
-			{path: "/w/.cursor/mcp.json", dialect: cursor},
-			{path: "/w/servers", dialect: generic, required: true},
-		}[which%5]
+		path := fuzzed[int(which)%len(fuzzed)]
+		c := candidate{path: path, dialect: dialectOf(path), project: which > 127}
 		o := Options{Home: "/h", Cwd: "/w", LookupEnv: env("A=1", "TOKEN=t0ken")}
 		servers, _, _, err := loadBytes(o, c, bytes.Clone(b))
 		again, _, _, err2 := loadBytes(o, c, b)

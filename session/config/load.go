@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcphud/mcphud/session/filewatch"
+	"github.com/mcphud/mcphud/session/setup"
 )
 
 // Set is everything the configuration files say, merged.
@@ -26,6 +29,8 @@ type File struct {
 	Absent  bool   `json:"-"`               // it is not there
 	Err     error  `json:"-"`               // why nothing of it could be read
 	Error   string `json:"error,omitempty"` // Err's text
+
+	stamp filewatch.Stamp // by which a change is noticed
 }
 
 // Server finds an entry by its name.
@@ -46,22 +51,23 @@ func Load(o Options) (Set, error) {
 	var failed error
 	seen := map[string][]int{} // fingerprint of the expanded entry -> indices of s.Servers
 	for _, c := range o.candidates() {
+		stamp := filewatch.Of(c.path)
 		entries, settings, doc, err := loadFile(o, c)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) && !c.required {
-				s.Looked = append(s.Looked, File{Path: c.path, Dialect: c.dialect.Name, Project: c.project, Absent: true})
+				s.Looked = append(s.Looked, File{stamp: stamp, Path: c.path, Dialect: c.dialect.Name, Project: c.project, Absent: true})
 				continue
 			}
 			w := asWarning(c.path, err)
 			s.Warnings = append(s.Warnings, w)
-			f := File{Path: c.path, Dialect: c.dialect.Name, Project: c.project, Absent: errors.Is(err, fs.ErrNotExist), Err: w, Error: w.Error()}
+			f := File{stamp: stamp, Path: c.path, Dialect: c.dialect.Name, Project: c.project, Absent: errors.Is(err, fs.ErrNotExist), Err: w, Error: w.Error()}
 			s.Files, s.Looked = append(s.Files, f), append(s.Looked, f)
 			if c.required {
 				failed = errors.Join(failed, w)
 			}
 			continue
 		}
-		f := File{Path: c.path, Dialect: c.dialect.Name, Project: c.project, Servers: len(entries)}
+		f := File{stamp: stamp, Path: c.path, Dialect: c.dialect.Name, Project: c.project, Servers: len(entries)}
 		s.Files, s.Looked = append(s.Files, f), append(s.Looked, f)
 		s.Warnings = append(s.Warnings, doc.warnings...)
 		s.Settings.merge(settings, c.path)
@@ -146,15 +152,34 @@ func loadBytes(o Options, c candidate, b []byte) (out []Server, st Settings, d *
 		return nil, Settings{}, nil, err
 	}
 	for _, e := range raw {
-		e.readEnvFile(o)
-		e.decideTransport()
-		e.written = e.fingerprint()
-		e.expand(o)
-		v := e.finish()
-		st.Timeouts.apply(&v)
-		out = append(out, v)
+		out = append(out, e.resolve(o, st, nil))
 	}
 	return out, st, d, nil
+}
+
+// resolve is the server that an entry describes, or with [Options.Literal] what is written there.
+func (e *entry) resolve(o Options, st Settings, given setup.Values) Server {
+	raw := e
+	e = e.clone()
+	e.decideTransport()
+	if o.Literal {
+		asked := e.clone()
+		asked.expand(o, nil)
+		e.EnvFile, e.Inputs = e.envFile, asked.Inputs
+		if len(e.problems) > 0 {
+			e.Problem = &EntryError{Server: e.Name, Problems: e.problems}
+		}
+		return e.Server
+	}
+	e.readEnvFile(o)
+	e.written = e.fingerprint()
+	e.expand(o, given)
+	v := e.finish()
+	st.Timeouts.apply(&v)
+	if len(v.Inputs) > 0 {
+		v.pending = &pending{raw, o, st, given}
+	}
+	return v
 }
 
 // readRoot finds the servers in whichever of the shapes the file has.
@@ -173,15 +198,15 @@ func readRoot(o Options, d *document, c candidate) ([]*entry, Settings, error) {
 	r.servers(d.root)
 	for _, m := range d.root.members() {
 		switch {
-		case m.key == "mcp":
+		case m.key == "mcp" && c.dialect.mcp:
 			r.mcp(m.value)
 		case c.dialect.settings && r.settings.read(d, m):
-		case c.dialect.strict && !slices.Contains(c.dialect.lists, m.key) && m.key != "$schema" && m.key != "version":
+		case c.dialect.strict && !slices.ContainsFunc(c.dialect.lists, func(l []string) bool { return l[0] == m.key }) && m.key != "$schema" && m.key != "version" && !slices.Contains(c.dialect.known, m.key):
 			d.warnAt(m.line, m.col, "unknown key %q is ignored", clip(m.key))
 		}
 	}
 	if !r.found && c.required {
-		d.warnAt(0, 0, "has no servers: none of %s and mcp.servers is there", strings.Join(c.dialect.lists, ", "))
+		d.warnAt(0, 0, "has no servers: none of %s is there", c.dialect.expected())
 	}
 	return r.entries, r.settings, nil
 }
@@ -194,16 +219,37 @@ type reader struct {
 	entries  []*entry
 	settings Settings
 	found    bool
+	inputs   []setup.Input
+	excluded []string // servers that the program does not connect, whatever their entries say
+	allowed  []string // the only ones that it connects; empty for all
 }
 
 // servers reads the lists of servers that an object has.
 func (r *reader) servers(n node) {
-	for _, key := range r.dialect.lists {
-		if list, ok := n.get(key); ok {
+	for _, path := range r.dialect.lists {
+		list, ok := n, true
+		for _, key := range path {
+			if list, ok = list.get(key); !ok {
+				break
+			}
+		}
+		if ok {
 			r.found = true
-			r.list(key, list)
+			r.list(strings.Join(path, "."), list)
 		}
 	}
+}
+
+// expected names the lists of servers that a file can have.
+func (d *Dialect) expected() string {
+	var names []string
+	for _, l := range d.lists {
+		names = append(names, strings.Join(l, "."))
+	}
+	if d.mcp {
+		names = append(names, "mcp.servers")
+	}
+	return strings.Join(names, ", ")
 }
 
 // mcp reads a block that has servers with ids, and settings.
@@ -224,10 +270,15 @@ func (r *reader) list(key string, n node) {
 	switch k := n.kind(); k {
 	case object:
 		for _, m := range n.members() {
-			r.entry(m.key, m.line, m.col, m.value)
+			if r.dialect.skip == nil || !r.dialect.skip(m.value) {
+				r.entry(m.key, m.line, m.col, m.value)
+			}
 		}
 	case array:
 		for _, el := range n.elems() {
+			if r.dialect.skip != nil && r.dialect.skip(el) {
+				continue
+			}
 			line, col := el.pos()
 			id, _ := el.get("id")
 			if id.kind() == null {
@@ -256,6 +307,7 @@ func (r *reader) entry(name string, line, col int, n node) {
 	src := r.src
 	src.Line = line
 	e := r.readEntry(name, n, src)
+	e.Disabled = e.Disabled || r.shut(name)
 	for i, have := range r.entries {
 		if have.Name == name && !r.dialect.repeats {
 			r.doc.warnAt(line, col, "server %q is given twice, first on line %d; this one counts", clip(name), have.Source.Line)

@@ -63,6 +63,13 @@ func show(t *testing.T, s Set, root string) []byte {
 		if v.Problem != nil {
 			b.WriteString("\nproblem: " + v.Problem.Error())
 		}
+		for _, in := range v.Inputs {
+			j, err := json.Marshal(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString("\ninput: " + string(j))
+		}
 		b.WriteString("\n")
 	}
 	j, err := json.MarshalIndent(s.Settings, "", "  ")

@@ -14,6 +14,7 @@ func (s Server) Masked() Server {
 	s.Env = s.maskMap(s.Env)
 	s.Headers = s.maskMap(s.Headers)
 	s.URL = s.hide(mask.URL(s.URL))
+	s.Proxy = s.hide(mask.URL(s.Proxy))
 	if s.OAuth != nil {
 		s.OAuth = s.OAuth.masked(s.hide)
 	}

@@ -2,7 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"slices"
 	"sort"
+	"strconv"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -24,12 +26,15 @@ const (
 // maxMembers bounds the members and elements read from one file, counted each time an alias or merge repeats them.
 const maxMembers = 100_000
 
-// node is a value of a JSON or YAML file with its position. Nothing is
+// node is a value of a JSON, YAML or TOML file with its position. Nothing is
 // expanded before it is asked for, so a YAML alias costs what is read of it.
 type node struct {
 	doc *document
 	j   *hujson.Value
 	y   ast.Node
+	t   *tomlValue
+
+	path []string // the members and indices that lead here, where it was reached by them
 }
 
 type member struct {
@@ -63,6 +68,9 @@ func (n node) resolve() node {
 }
 
 func (n node) kind() kind {
+	if n.t != nil {
+		return n.t.kind
+	}
 	n = n.resolve()
 	if n.j != nil {
 		switch n.j.Value.Kind() {
@@ -92,6 +100,9 @@ func (n node) kind() kind {
 
 // text is a scalar as it is written; of a string, what it stands for.
 func (n node) text() string {
+	if n.t != nil {
+		return n.t.text
+	}
 	n = n.resolve()
 	if n.j != nil {
 		if l, ok := n.j.Value.(hujson.Literal); ok {
@@ -116,8 +127,11 @@ func (n node) text() string {
 
 // pos is where n itself stands (an alias, not what it refers to).
 func (n node) pos() (line, col int) {
-	if n.j != nil {
+	switch {
+	case n.j != nil:
 		return n.doc.position(n.j.StartOffset)
+	case n.t != nil:
+		return n.doc.position(n.t.offset)
 	}
 	return yamlPos(n.y)
 }
@@ -144,7 +158,12 @@ func tokenPos(t *token.Token) (line, col int) {
 func (n node) members() []member {
 	n = n.resolve()
 	var ms []member
-	if n.j != nil {
+	if n.t != nil {
+		for _, m := range n.t.members {
+			line, col := n.doc.position(m.offset)
+			ms = append(ms, member{m.key, line, col, node{doc: n.doc, t: m.value}})
+		}
+	} else if n.j != nil {
 		if o, ok := n.j.Value.(*hujson.Object); ok {
 			for i := range o.Members {
 				m := &o.Members[i]
@@ -161,6 +180,9 @@ func (n node) members() []member {
 	}
 	if !n.doc.spend(len(ms)) {
 		return nil
+	}
+	for i := range ms {
+		ms[i].value.path = append(slices.Clip(n.path), ms[i].key)
 	}
 	return n.unique(ms)
 }
@@ -232,7 +254,11 @@ func (n node) yamlMembers(depth int) []member {
 func (n node) elems() []node {
 	n = n.resolve()
 	var out []node
-	if n.j != nil {
+	if n.t != nil {
+		for _, e := range n.t.elems {
+			out = append(out, node{doc: n.doc, t: e})
+		}
+	} else if n.j != nil {
 		if a, ok := n.j.Value.(*hujson.Array); ok {
 			for i := range a.Elements {
 				out = append(out, node{doc: n.doc, j: &a.Elements[i]})
@@ -246,6 +272,9 @@ func (n node) elems() []node {
 	if !n.doc.spend(len(out)) {
 		return nil
 	}
+	for i := range out {
+		out[i].path = append(slices.Clip(n.path), strconv.Itoa(i))
+	}
 	return out
 }
 
@@ -257,6 +286,23 @@ func (n node) get(key string) (node, bool) {
 		}
 	}
 	return node{doc: n.doc}, false
+}
+
+// has reports whether an object has a member of one of these names.
+func (n node) has(keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		_, ok := n.get(key)
+		return ok
+	})
+}
+
+// strings are the texts of a list that is a member.
+func (n node) strings(key string) (out []string) {
+	list, _ := n.get(key)
+	for _, el := range list.elems() {
+		out = append(out, el.text())
+	}
+	return out
 }
 
 // name is the text of an anchor's or alias' name.

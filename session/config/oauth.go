@@ -177,7 +177,7 @@ func (a *OAuth) files() (all []string) {
 var aliases = map[string]string{
 	"clientId": "client_id", "clientSecret": "client_secret", "authServerMetadataUrl": "metadata_url",
 	"CLIENT_ID": "client_id", "CLIENT_SECRET": "client_secret",
-	"authorizationUrl": "auth_url", "tokenUrl": "token_url", "authorizationParams": "authorization_params",
+	"authorizationUrl": "auth_url", "scope": "scopes", "redirectUri": "redirect_uri", "tokenUrl": "token_url", "authorizationParams": "authorization_params",
 }
 
 // oauth reads the block.
@@ -186,8 +186,7 @@ func (e *entry) oauth(n node) {
 		e.problem("oauth", "is %s; write an object", n.kind())
 		return
 	}
-	a := &OAuth{}
-	e.OAuth = a
+	a := e.login()
 	named := map[string]string{}
 	for _, m := range n.members() {
 		key := cmp.Or(aliases[m.key], m.key)
@@ -215,12 +214,13 @@ func (e *entry) oauth(n node) {
 				e.problem(field, "%q is not a port; write 1 to 65535", clip(port))
 			}
 			a.RedirectURI = "http://localhost:" + port + "/callback"
+		case key == "enabled", key == "tokenParamName", key == "audiences", key == "issuer", key == "onInsufficientScope": // of Gemini CLI and the Inspector
 		case key == "enterpriseManaged": // the Inspector's
 			if e.bool(field, m.value, false) {
 				a.Grant = GrantEnterprise
 			}
 		default:
-			e.doc.warnAt(m.line, m.col, "server %q: unknown key %q of oauth is ignored", clip(e.Name), clip(m.key))
+			e.unknown(m, "oauth")
 		}
 	}
 }
@@ -237,5 +237,5 @@ func (e *entry) checkOAuth() {
 	if a.Grant != "" && !slices.Contains(OAuthGrants(), a.Grant) {
 		e.problem("oauth.grant", "%q is not a grant; write %s", clip(a.Grant), strings.Join(OAuthGrants(), ", "))
 	}
-	a.Resolve(filepath.Dir(e.Source.File))
+	a.Resolve(e.base)
 }

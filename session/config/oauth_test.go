@@ -48,7 +48,7 @@ func TestC4_LoginsOfEveryDialect(t *testing.T) {
 		if s.Problem != nil || len(warnings) > 0 || s.OAuth == nil || !reflect.DeepEqual(*s.OAuth, c.want) {
 			t.Errorf("%s: %+v, %v, %v", file, s.OAuth, s.Problem, warnings)
 		}
-		if got := s.Entry() + fmt.Sprint(s.Masked().OAuth, Describe(s)); strings.Contains(got, "hunter2") {
+		if got := asEntry(t, s) + fmt.Sprint(s.Masked().OAuth, Describe(s)); strings.Contains(got, "hunter2") {
 			t.Errorf("%s: the secret is shown: %s", file, got)
 		}
 	}
@@ -85,7 +85,7 @@ func TestHeadersHelper(t *testing.T) {
 	if got := fmt.Sprint(Describe(s)); !strings.Contains(got, `{runs `+path+` "a b" "two words; rm x" --token ***} {to get headers}`) || !strings.Contains(got, "{is given ARG, TOKEN}") {
 		t.Errorf("described as %s", got)
 	}
-	if got := s.Entry(); !strings.Contains(got, "bin/get") || strings.Contains(got, "hunter2") {
+	if got := asEntry(t, s); !strings.Contains(got, "bin/get") || strings.Contains(got, "hunter2") {
 		t.Errorf("as an entry: %s", got)
 	}
 	if got := load(`["~/bin/get", "-x"]`).HeadersHelper; got[0] != filepath.Join("/home/me", "bin", "get") || got[1] != "-x" {
@@ -102,4 +102,14 @@ func TestHeadersHelper(t *testing.T) {
 			t.Errorf("%s: %v", helper, s.Problem)
 		}
 	}
+}
+
+// asEntry is a server as another program's file, as it is shown.
+func asEntry(t *testing.T, s Server) string {
+	t.Helper()
+	b, _, err := Encode("mcpServers", s.Masked())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }

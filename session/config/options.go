@@ -19,6 +19,9 @@ type Options struct {
 
 	// AllowUnset keeps a ${VAR} that is not set as it is written, where it would otherwise be a Problem.
 	AllowUnset bool
+	// Literal leaves every value as it is written: no variable is replaced, no envFile read, no relative path resolved. It is for
+	// whoever changes or copies an entry; what it gives is not to be started.
+	Literal bool
 }
 
 // System is Options of this process, reading only files when any are given.

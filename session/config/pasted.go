@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -71,14 +70,10 @@ func Pasted(s string, o Options) ([]Server, error) {
 
 // OfURL is the server at an HTTP URL, named after its host.
 func OfURL(raw string) (Server, error) {
-	u, err := url.Parse(raw)
-	if err != nil || !slices.Contains(URLSchemes(), u.Scheme) || u.Host == "" {
-		if why := (*url.Error)(nil); errors.As(err, &why) {
-			return Server{}, fmt.Errorf("%q is not an HTTP URL: %w", mask.URL(raw), why.Err) // without the URL, which may hold a password
-		}
-		return Server{}, fmt.Errorf("%q is not an HTTP URL", mask.URL(raw))
+	if _, _, err := Endpoint(raw); err != nil {
+		return Server{}, fmt.Errorf("%q is not an HTTP URL: it %w", mask.URL(raw), err)
 	}
-	return Server{Name: u.Host, Unnamed: true, Transport: Auto, URL: raw}, nil
+	return Server{Name: URLName(raw), Unnamed: true, Transport: Auto, URL: raw}, nil
 }
 
 // pastedJSON reads a file of servers, a list of them without the file around it, or one entry.

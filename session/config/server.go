@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/mcphud/mcphud/session/setup"
 )
 
 // Transports a Server can name.
@@ -17,9 +19,6 @@ const (
 
 // URLTransports lists the transports to a URL, the default first.
 func URLTransports() []string { return []string{Auto, HTTP, SSE, WS} }
-
-// URLSchemes lists the schemes of URLs that servers have.
-func URLSchemes() []string { return []string{"http", "https", "ws", "wss"} }
 
 // IsSocket reports whether a URL is one of a WebSocket.
 func IsSocket(url string) bool {
@@ -67,14 +66,23 @@ type Server struct {
 	Transport string            `json:"transport"` // Stdio, HTTP, SSE, WS or Auto
 	Command   string            `json:"command,omitempty"`
 	Args      []string          `json:"args,omitempty"`
-	Env       map[string]string `json:"env,omitempty"` // added to the inherited environment
-	Cwd       string            `json:"cwd,omitempty"` // "" = the working folder
+	Env       map[string]string `json:"env,omitempty"`     // added to the inherited environment
+	EnvFile   string            `json:"envFile,omitempty"` // only with Options.Literal: else its variables are in Env
+	Cwd       string            `json:"cwd,omitempty"`     // "" = the working folder
 	URL       string            `json:"url,omitempty"`
 	Headers   map[string]string `json:"headers,omitempty"`
 	// HeadersHelper is a program with its arguments that prints further headers, as an object of strings in JSON.
 	HeadersHelper []string `json:"headersHelper,omitempty"`
 	OAuth         *OAuth   `json:"oauth,omitempty"`
 	CA            string   `json:"ca,omitempty"` // file by which an https URL's host is trusted, see certs.Trust; "" = the system
+	// Proxy is what requests go through: NoProxy for none, "" for what the environment says.
+	Proxy string `json:"proxy,omitempty"`
+	// ClientCert and ClientKey are files (PEM) by which the server knows who connects; "" for none. The key can be in the file
+	// of the certificate.
+	ClientCert string `json:"clientCert,omitempty"`
+	ClientKey  string `json:"clientKey,omitempty"`
+	// Insecure takes any certificate of the URL's host.
+	Insecure bool `json:"insecure,omitempty"`
 
 	Protocol string   `json:"protocol,omitempty"` // "" or "auto", or a protocol revision such as 2025-11-25
 	Roots    []string `json:"roots,omitempty"`    // directories or file:// URIs
@@ -94,6 +102,11 @@ type Server struct {
 	// a missing command … The entry is listed and flagged, never dropped.
 	Problem error `json:"-"`
 
+	// Inputs are what the entry has to be told before it can start; see Fill. Where there are any, its values are not complete.
+	Inputs []setup.Input `json:"-"`
+
+	// path leads to the entry in its file: members, and indices of lists.
+	path []string
 	// written pins the entry as its file has it, before expansion; see Fingerprint.
 	written string
 	// secrets are values of variables named like secrets that were expanded
@@ -101,6 +114,8 @@ type Server struct {
 	secrets []string
 	// variables are the names of those that were expanded into some field.
 	variables []string
+	// pending is the entry that Fill completes; nil where nothing is missing.
+	pending *pending
 }
 
 // Source says where an entry was found.
@@ -110,6 +125,8 @@ type Source struct {
 	Dialect string `json:"dialect,omitempty"` // a Dialect's name
 	// Project marks a file of the working folder: its entries need trust before anything starts them.
 	Project bool `json:"project,omitempty"`
+	// Published is who published the description that the entry was made from; nil for an entry that was written here.
+	Published *Published `json:"published,omitempty"`
 }
 
 // String is "file:line", or "command line".

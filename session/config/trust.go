@@ -33,7 +33,10 @@ func (s Server) fingerprint() string {
 		Roots              []string
 		OAuth              *OAuth
 		HeadersHelper      []string `json:",omitempty"`
-	}{s.Transport, s.Command, norm(s.Args), normMap(s.Env), s.Cwd, s.URL, normMap(s.Headers), norm(s.Roots), s.OAuth, s.HeadersHelper})
+
+		CA, Proxy, ClientCert, ClientKey string `json:",omitempty"`
+		Insecure                         bool   `json:",omitempty"`
+	}{s.Transport, s.Command, norm(s.Args), normMap(s.Env), s.Cwd, s.URL, normMap(s.Headers), norm(s.Roots), s.OAuth, s.HeadersHelper, s.CA, s.Proxy, s.ClientCert, s.ClientKey, s.Insecure})
 	if err != nil { // strings only: cannot happen
 		return ""
 	}
@@ -77,10 +80,10 @@ func (t *Trust) path(s Server) string {
 	return filepath.Join(t.dir, hex.EncodeToString(sum[:])+".json")
 }
 
-// Trusted reports whether s may be started: it is not from a project file, or the user has trusted exactly this
-// content. A permission that other users could have written counts for nothing. A nil Trust trusts no project file.
+// Trusted reports whether s may be started: nobody else wrote it, or the user has trusted exactly this
+// content. A permission that other users could have written counts for nothing. A nil Trust trusts nothing that needs it.
 func (t *Trust) Trusted(s Server) bool {
-	if !s.Source.Project {
+	if !s.Source.NeedsTrust() {
 		return true
 	}
 	if t == nil || t.dir == "" {
@@ -101,7 +104,7 @@ func (t *Trust) Trusted(s Server) bool {
 
 // Trust allows s to be started from now on, until its entry changes.
 func (t *Trust) Trust(s Server) error {
-	if !s.Source.Project {
+	if !s.Source.NeedsTrust() {
 		return nil
 	}
 	if t.dir == "" {

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// gemini is the format of Gemini CLI.
+var gemini = &Dialect{
+	Name:    "gemini",
+	Title:   "Gemini CLI",
+	Restart: "start Gemini CLI again",
+	Files:   "`~/.gemini/settings.json`; `.gemini/settings.json` in the working folder",
+	user:    func(o Options) []string { return []string{under(o.Home, ".gemini", "settings.json")} },
+	project: []string{".gemini/settings.json"},
+	owns:    namedIn([]string{".gemini"}, "settings.json"),
+	lists:   [][]string{{"mcpServers"}},
+	before: func(r *reader) { // mcp.excluded and mcp.allowed say which servers Gemini CLI connects
+		mcp, _ := r.doc.root.get("mcp")
+		r.excluded, r.allowed = mcp.strings("excluded"), mcp.strings("allowed")
+	},
+	fields: map[string]string{
+		"description": "", "trust": "", "includeTools": "", "excludeTools": "", "extension": "", "extensionName": "", "authProviderType": "", "targetAudience": "", "targetServiceAccount": "",
+	},
+	read: map[string]func(*entry, node){
+		"httpUrl": func(e *entry, n node) { // counts before url
+			e.field("url", n)
+			e.given = HTTP
+		},
+		"url": func(e *entry, n node) {
+			if _, ok := e.at["httpUrl"]; !ok {
+				e.field("url", n)
+			}
+		},
+	},
+	http:   HTTP,
+	expand: expandGemini,
+}
+
+var dollarVar = regexp.MustCompile(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\})`)
+
+// expandGemini replaces $NAME, ${NAME} and ${NAME:-default}.
+func expandGemini(x *expander, field, s string) string {
+	return replace(dollarVar, s, func(m []string) string {
+		name := m[1] + m[2]
+		return x.variable(field, name, func() string {
+			if m[3] != "" {
+				return m[4]
+			}
+			return x.missing(field, name, m[0], fmt.Sprintf(", or write ${%s:-default}", name))
+		})
+	})
+}
+
+// shut reports whether the file says apart from the entries that this one is not connected.
+func (r *reader) shut(name string) bool {
+	return slices.Contains(r.excluded, name) || len(r.allowed) > 0 && !slices.Contains(r.allowed, name)
+}

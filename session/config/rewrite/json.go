@@ -1,0 +1,98 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/tailscale/hujson"
+)
+
+// jsonSyntax is JSON with comments and trailing commas.
+type jsonSyntax struct{}
+
+func (jsonSyntax) parse(b []byte) (*value, error) {
+	if len(bytes.TrimSpace(b)) == 0 {
+		return &value{kind: null}, nil
+	}
+	v, err := hujson.Parse(b)
+	if err != nil {
+		return nil, err
+	}
+	return ofJSON(&v), nil
+}
+
+func ofJSON(v *hujson.Value) *value {
+	out := &value{kind: scalar, from: v.StartOffset, to: v.EndOffset, flow: true}
+	switch x := v.Value.(type) {
+	case *hujson.Object:
+		out.kind = object
+		for i := range x.Members {
+			m := &x.Members[i]
+			var key string
+			if l, ok := m.Name.Value.(hujson.Literal); ok {
+				_ = json.Unmarshal(l, &key) // hujson has checked it
+			}
+			out.items = append(out.items, item{key, m.Name.StartOffset, m.Name.EndOffset, ofJSON(&m.Value)})
+		}
+	case *hujson.Array:
+		out.kind = array
+		for i := range x.Elements {
+			e := ofJSON(&x.Elements[i])
+			out.items = append(out.items, item{from: e.from, value: e})
+		}
+	case hujson.Literal:
+		out.text = x.String()
+		switch x.Kind() {
+		case '"':
+			out.kind = str
+		case 'n':
+			out.kind, out.text = null, ""
+		}
+	}
+	return out
+}
+
+func (jsonSyntax) comment(b []byte) int {
+	switch {
+	case bytes.HasPrefix(b, []byte("//")):
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			return i
+		}
+		return len(b)
+	case bytes.HasPrefix(b, []byte("/*")):
+		return bytes.Index(b, []byte("*/")) + 2
+	}
+	return 0
+}
+
+func (jsonSyntax) scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		return jsonString(v)
+	case nil:
+		return "null"
+	}
+	return fmt.Sprint(v)
+}
+
+func (jsonSyntax) key(s string) string { return jsonString(s) }
+
+func (jsonSyntax) colon() string { return ": " }
+
+func (jsonSyntax) insert(d *Doc, _ *value, key string, v any) ([]edit, error) { // into an empty file
+	d.b = bytes.TrimSpace(d.b)
+	return []edit{{0, len(d.b), d.flowText(Object{{key, v}}, "", true) + "\n"}}, nil
+}
+
+func (jsonSyntax) replace(d *Doc, at *value, v any) ([]edit, error) {
+	lines := bytes.IndexByte(bytes.TrimRight(d.b, "\n"), '\n') >= 0
+	return []edit{{at.from, at.to, d.flowText(v, d.indent(at.from), lines)}}, nil
+}
+
+func (jsonSyntax) remove(*Doc, *value, int) ([]edit, error) { return nil, ErrLossy } // all is in brackets
+
+func (jsonSyntax) rename(_ *Doc, parent *value, i int, name string) ([]edit, error) {
+	it := parent.items[i]
+	return []edit{{it.from, it.keyTo, jsonString(name)}}, nil
+}

@@ -1,0 +1,374 @@
+// Package rewrite changes single values of JSON (with comments), YAML and TOML files. All bytes besides those of the value stay as
+// they are: comments, order, indentation, line endings, a byte order mark. What a change did is compared with what it was to do, and
+// one that would touch anything else is refused.
+package rewrite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Doc is a file while it is changed.
+type Doc struct {
+	syntax syntax
+	b      []byte // without a byte order mark, and with plain newlines where all were CRLF
+	root   *value
+	bom    bool
+	crlf   bool
+}
+
+// Object is a value with members in an order; a map[string]any is written by its sorted keys.
+type Object []Member
+
+// Member is one of an Object.
+type Member struct {
+	Key   string
+	Value any
+}
+
+// ErrLossy is wrapped by the error of a change that cannot be made without touching something else.
+var ErrLossy = errors.New("would change more than that")
+
+// syntax is what differs between formats. Its methods get blocks and tables, which are not in brackets; brackets are written the
+// same way in all formats.
+type syntax interface {
+	parse(b []byte) (*value, error)
+	// comment is the length of a comment that b begins with, without the newline that ends it; 0 for none.
+	comment(b []byte) int
+	scalar(v any) string // in brackets
+	key(s string) string
+	colon() string
+
+	insert(d *Doc, at *value, key string, v any) ([]edit, error) // key is "" for a list
+	replace(d *Doc, at *value, v any) ([]edit, error)
+	remove(d *Doc, parent *value, i int) ([]edit, error)
+	rename(d *Doc, parent *value, i int, name string) ([]edit, error)
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// Parse reads a file; the name says in which format: .yaml and .yml, .toml, and JSON for all others. It must have been read by
+// package config before, which refuses what could exhaust a parser.
+func Parse(path string, b []byte) (*Doc, error) {
+	d := &Doc{syntax: jsonSyntax{}}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".yaml", ".yml":
+		d.syntax = yamlSyntax{}
+	case ".toml":
+		d.syntax = tomlSyntax{}
+	}
+	d.b, d.bom = bytes.CutPrefix(b, bom)
+	if n := bytes.Count(d.b, []byte("\r\n")); n > 0 && n == bytes.Count(d.b, []byte("\n")) && n == bytes.Count(d.b, []byte("\r")) {
+		d.crlf = true
+		d.b = bytes.ReplaceAll(d.b, []byte("\r\n"), []byte("\n"))
+	}
+	var err error
+	d.root, err = d.syntax.parse(d.b)
+	return d, err
+}
+
+// Bytes is the file as it is now.
+func (d *Doc) Bytes() []byte {
+	b := bytes.Clone(d.b)
+	if d.crlf {
+		b = bytes.ReplaceAll(b, []byte("\n"), []byte("\r\n"))
+	}
+	if d.bom {
+		b = append(bytes.Clone(bom), b...)
+	}
+	return b
+}
+
+// Has reports whether there is a value at path: names of members, and indices of lists.
+func (d *Doc) Has(path []string) bool {
+	_, n := d.find(path)
+	return n == len(path)
+}
+
+// find follows path as far as it goes; n is how far that was.
+func (d *Doc) find(path []string) (at *value, n int) {
+	at = d.root
+	for n = range path {
+		i := at.index(path[n])
+		if i < 0 {
+			return at, n
+		}
+		at = at.items[i].value
+	}
+	return at, len(path)
+}
+
+// Set makes value what is at path, and adds the objects that lead to it where they are missing. A last element "-" adds to a list.
+// Members and elements that are equal already stay as they are written. The value is a string, a bool, an int, a float64, nil, an
+// Object, a map[string]any, or a slice of such.
+func (d *Doc) Set(path []string, value any) error {
+	value = normal(value)
+	return d.change(path, func(plain any) any { return setPlain(plain, path, value) }, func() error { return d.set(path, value) })
+}
+
+// Delete takes away the member or element at path, with the comment behind it on its line. It is an error if there is none.
+func (d *Doc) Delete(path []string) error {
+	if len(path) == 0 || !d.Has(path) {
+		return fmt.Errorf("there is no %s", strings.Join(path, "."))
+	}
+	return d.change(path, func(plain any) any { return deletePlain(plain, path) }, func() error { return d.delete(path) })
+}
+
+// Rename gives the member at path another name. It is an error if there is one of that name.
+func (d *Doc) Rename(path []string, name string) error {
+	if len(path) == 0 || !d.Has(path) {
+		return fmt.Errorf("there is no %s", strings.Join(path, "."))
+	}
+	last := len(path) - 1
+	parent, _ := d.find(path[:last])
+	switch {
+	case path[last] == name:
+		return nil
+	case parent.kind != object:
+		return fmt.Errorf("%s is not a member", strings.Join(path, "."))
+	case parent.index(name) >= 0:
+		return fmt.Errorf("there is a %s already", name)
+	}
+	to := append(slices.Clone(path[:last]), name)
+	return d.change(path, func(plain any) any {
+		moved, _ := getPlain(plain, path)
+		return setPlain(deletePlain(plain, path), to, said{moved})
+	}, func() error {
+		return d.apply(d.syntax.rename(d, parent, parent.index(path[last]), name))
+	})
+}
+
+// change runs do, and takes it back where it did not do what expect does to the file's values.
+func (d *Doc) change(path []string, expect func(plain any) any, do func() error) error {
+	b, root := d.b, d.root
+	want := expect(root.plain())
+	err := guarded(do)
+	now := d.root.plain()
+	if d.syntax == (tomlSyntax{}) { // a table that only led to what was deleted goes with it
+		want, now = pruned(want), pruned(now)
+	}
+	if err == nil && !reflect.DeepEqual(want, now) {
+		err = ErrLossy
+	}
+	if err != nil {
+		d.b, d.root = b, root
+		return fmt.Errorf("cannot change %s here: %w", strings.Join(path, "."), err)
+	}
+	return nil
+}
+
+// guarded is do: where things are in a file is what a parser says, and what it says wrong must not end the program.
+func guarded(do func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", ErrLossy, r)
+		}
+	}()
+	return do()
+}
+
+// apply makes edits and reads the result.
+func (d *Doc) apply(edits []edit, err error) error {
+	if err != nil {
+		return err
+	}
+	b, err := edited(d.b, edits)
+	if err != nil {
+		return err
+	}
+	root, err := d.syntax.parse(b)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrLossy, err)
+	}
+	d.b, d.root = b, root
+	return nil
+}
+
+func (d *Doc) set(path []string, v any) error {
+	at, n := d.find(path)
+	if at.shared {
+		return fmt.Errorf("%w: it is shared with another place", ErrLossy)
+	}
+	if n == len(path) {
+		return d.assign(path, at, v)
+	}
+	for i := len(path) - 1; i > n; i-- { // what is missing on the way
+		v = Object{{path[i], v}}
+	}
+	switch {
+	case at.kind == object:
+		return d.apply(d.insert(at, path[n], v))
+	case at.kind == array && path[n] == "-":
+		return d.apply(d.insert(at, "", v))
+	case at.kind == null && path[n] != "-":
+		if len(d.root.items) == 0 && n == 0 {
+			return d.apply(d.syntax.insert(d, at, path[n], v))
+		}
+		return d.apply(d.replace(at, Object{{path[n], v}}))
+	}
+	return fmt.Errorf("%s is %s", strings.Join(path[:n], "."), at.kind)
+}
+
+// assign makes v the value of at, with as few edits as that takes.
+func (d *Doc) assign(path []string, at *value, v any) error {
+	if reflect.DeepEqual(at.plain(), plainOf(v)) {
+		return nil
+	}
+	switch v := v.(type) {
+	case Object:
+		if at.kind == object && len(v) > 0 {
+			return d.merge(path, at, v)
+		}
+	case []any:
+		if at.kind == array {
+			return d.splice(path, at, v)
+		}
+	}
+	return d.apply(d.replace(at, v))
+}
+
+// merge makes an object equal to v: members that are new come at its end.
+func (d *Doc) merge(path []string, at *value, v Object) error {
+	for _, m := range v {
+		if err := d.set(join(path, m.Key), m.Value); err != nil {
+			return err
+		}
+	}
+	for _, it := range at.items {
+		if !slices.ContainsFunc(v, func(m Member) bool { return m.Key == it.key }) && d.Has(join(path, it.key)) {
+			if err := d.delete(join(path, it.key)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// splice makes a list equal to v: what both begin and end with stays.
+func (d *Doc) splice(path []string, at *value, v []any) error {
+	old := make([]any, len(at.items))
+	for i, it := range at.items {
+		old[i] = it.value.plain()
+	}
+	head := 0
+	for head < min(len(old), len(v)) && reflect.DeepEqual(old[head], plainOf(v[head])) {
+		head++
+	}
+	tail := 0
+	for tail < min(len(old), len(v))-head && reflect.DeepEqual(old[len(old)-1-tail], plainOf(v[len(v)-1-tail])) {
+		tail++
+	}
+	gone, come := len(old)-tail, v[head:len(v)-tail]
+	for i := head; i < gone && len(come) > 0; i, come = i+1, come[1:] {
+		if err := d.set(join(path, strconv.Itoa(i)), come[0]); err != nil {
+			return err
+		}
+		head++
+	}
+	for i := gone - 1; i >= head; i-- {
+		if err := d.delete(join(path, strconv.Itoa(i))); err != nil {
+			return err
+		}
+	}
+	at, _ = d.find(path)
+	if len(come) > 0 && head < len(at.items) && at.flow {
+		return d.apply(d.before(at, head, come))
+	}
+	if len(come) > 0 && head < len(at.items) {
+		return d.apply(yamlSyntax{}.before(d, at, head, come))
+	}
+	if len(come) > 0 && at.flow {
+		return d.apply(d.append(at, d.texts(at, come)))
+	}
+	for _, one := range come {
+		at, _ = d.find(path)
+		if err := d.apply(d.insert(at, "", one)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Doc) delete(path []string) error {
+	last := len(path) - 1
+	parent, _ := d.find(path[:last])
+	i := parent.index(path[last])
+	if parent.shared || parent.items[i].value.shared {
+		return fmt.Errorf("%w: it is shared with another place", ErrLossy)
+	}
+	if parent.flow {
+		return d.apply(d.cut(parent, i))
+	}
+	return d.apply(d.syntax.remove(d, parent, i))
+}
+
+func (d *Doc) insert(at *value, key string, v any) ([]edit, error) {
+	if at.flow && !(len(at.items) == 0 && at.open) {
+		return d.append(at, []string{d.item(at, key, v)})
+	}
+	return d.syntax.insert(d, at, key, v)
+}
+
+func (d *Doc) replace(at *value, v any) ([]edit, error) {
+	return d.syntax.replace(d, at, v)
+}
+
+func join(path []string, key string) []string { return append(slices.Clone(path), key) }
+
+// IsList reports whether the value at path is a list.
+func (d *Doc) IsList(path []string) bool {
+	at, n := d.find(path)
+	return n == len(path) && at.kind == array
+}
+
+// Text is the string at path, "" if there is none.
+func (d *Doc) Text(path []string) string {
+	if at, n := d.find(path); n == len(path) && at.kind == str {
+		return at.text
+	}
+	return ""
+}
+
+// Empty reports whether the value at path is a list or an object without anything in it.
+func (d *Doc) Empty(path []string) bool {
+	at, n := d.find(path)
+	return n == len(path) && (at.kind == array || at.kind == object) && len(at.items) == 0
+}
+
+// Repeated reports whether a member of that name is given more than once.
+func (d *Doc) Repeated(path []string) bool {
+	at, n := d.find(path[:len(path)-1])
+	count := 0
+	if n == len(path)-1 {
+		for _, it := range at.items {
+			if at.kind == object && it.key == path[n] {
+				count++
+			}
+		}
+	}
+	return count > 1
+}
+
+// Last reports whether the member at path is the last of its object.
+func (d *Doc) Last(path []string) bool {
+	at, n := d.find(path[:len(path)-1])
+	return n == len(path)-1 && len(at.items) > 0 && at.items[len(at.items)-1].key == path[n]
+}
+
+// Value is the string at path for another place of the file, where it is written as it is here, quotes and escapes included.
+func (d *Doc) Value(path []string) any {
+	at, n := d.find(path)
+	if n < len(path) || at.kind != str {
+		return nil
+	}
+	if as := string(d.b[at.from:at.to]); as != "" && strings.IndexByte(`"'`, as[0]) >= 0 && !strings.Contains(as, "\n") {
+		return spelled{at.text, as}
+	}
+	return at.text
+}

@@ -1,0 +1,169 @@
+package rewrite
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
+
+func (e expression) below(path []string) bool {
+	return len(e.path) >= len(path) && slices.Equal(e.path[:len(path)], path)
+}
+
+// section is where the pairs of a header begin and end, as indices of expressions; the document's have no header.
+func (f *tomlFile) section(path []string) (from, to int, ok bool) {
+	if len(path) > 0 {
+		from = slices.IndexFunc(f.all, func(e expression) bool { return e.header && slices.Equal(e.path, path) })
+		if from < 0 {
+			return 0, 0, false
+		}
+		from++
+	}
+	for to = from; to < len(f.all) && !f.all[to].header; to++ {
+	}
+	return from, to, true
+}
+
+func (s tomlSyntax) insert(d *Doc, at *value, key string, v any) ([]edit, error) {
+	t, ok := at.in.(table)
+	if !ok || at.kind != object {
+		return nil, ErrLossy
+	}
+	if v == nil {
+		return nil, fmt.Errorf("%w: TOML has no null", ErrLossy)
+	}
+	from, to, has := t.file.section(t.path)
+	last := -1 // the last expression of the table and what is below it
+	dotted := false
+	for i, e := range t.file.all {
+		if e.below(t.path) {
+			last = i
+			dotted = dotted || !has && !e.header && len(e.path)-len(e.parts) < len(t.path)
+		}
+	}
+	o, nested := v.(Object)
+	switch {
+	case dotted:
+		return nil, fmt.Errorf("%w: its members are written with dots", ErrLossy)
+	case nested && len(o) > 0:
+		end := len(bytes.TrimRight(d.b, "\n \t"))
+		if len(t.path) > 0 && last >= 0 {
+			end = t.file.all[last].to
+		}
+		text := s.tables(d, append(slices.Clone(t.path), key), o)
+		if end == 0 {
+			text = text[2:] + "\n"
+		}
+		return []edit{{end, end, text}}, nil
+	case !has:
+		return nil, fmt.Errorf("%w: [%s] is not there", ErrLossy, s.keys(t.path))
+	}
+	line := s.key(key) + " = " + d.flowText(v, "", false)
+	switch {
+	case to > from:
+		end := t.file.all[to-1].to
+		return []edit{{end, end, "\n" + d.indent(t.file.all[to-1].from) + line}}, nil
+	case len(t.path) > 0:
+		end := t.file.all[from-1].to
+		return []edit{{end, end, "\n" + line}}, nil
+	case len(t.file.all) > 0:
+		start := t.file.all[0].from
+		return []edit{{start, start, line + "\n"}}, nil
+	}
+	end := len(bytes.TrimRight(d.b, "\n \t"))
+	if end > 0 {
+		line = "\n" + line
+	} else {
+		line += "\n"
+	}
+	return []edit{{end, end, line}}, nil
+}
+
+// tables is an object as tables, each after an empty line, without a newline at the end.
+func (s tomlSyntax) tables(d *Doc, path []string, o Object) string {
+	text := ""
+	for _, m := range o {
+		if in, ok := m.Value.(Object); !ok || len(in) == 0 {
+			text += "\n" + s.key(m.Key) + " = " + d.flowText(m.Value, "", false)
+		}
+	}
+	if text != "" {
+		text = "\n\n[" + s.keys(path) + "]" + text
+	}
+	for _, m := range o {
+		if in, ok := m.Value.(Object); ok && len(in) > 0 {
+			text += s.tables(d, append(slices.Clone(path), m.Key), in)
+		}
+	}
+	return text
+}
+
+func (s tomlSyntax) replace(d *Doc, at *value, v any) ([]edit, error) {
+	if _, ok := at.in.(table); ok || v == nil {
+		return nil, ErrLossy
+	}
+	return []edit{{at.from, at.to, d.flowText(v, "", false)}}, nil
+}
+
+func (s tomlSyntax) remove(d *Doc, parent *value, i int) ([]edit, error) {
+	t, ok := parent.in.(table)
+	if !ok {
+		return nil, ErrLossy
+	}
+	key := parent.items[i].key
+	if parent.kind == array {
+		key = fmt.Sprint(i)
+	}
+	path := append(slices.Clone(t.path), key)
+	all := t.file.all
+	var edits []edit
+	for i := 0; i < len(all); i++ {
+		e := all[i]
+		if !e.below(path) {
+			continue
+		}
+		from, to := e.from, e.to
+		if e.header {
+			for i+1 < len(all) && !all[i+1].header {
+				i++
+				to = all[i].to
+			}
+		}
+		switch {
+		case from > 1 && e.header && d.b[from-2] == '\n': // with the empty line before it
+			from -= 2
+		case from > 0:
+			from--
+		default:
+			to = min(to+1, len(d.b))
+			if e.header && to < len(d.b) && d.b[to] == '\n' {
+				to++
+			}
+		}
+		if n := len(edits); n > 0 && edits[n-1].to > from { // at the beginning of the file
+			from = edits[n-1].to
+		}
+		edits = append(edits, edit{from, to, ""})
+	}
+	return edits, nil
+}
+
+func (s tomlSyntax) rename(_ *Doc, parent *value, i int, name string) ([]edit, error) {
+	it := parent.items[i]
+	t, ok := parent.in.(table)
+	if !ok {
+		return []edit{{it.from, it.keyTo, s.key(name)}}, nil
+	}
+	path := append(slices.Clone(t.path), it.key)
+	var edits []edit
+	for _, e := range t.file.all {
+		if !e.below(path) {
+			continue
+		}
+		written := len(e.path) - len(path) // parts behind the name; what a list's index shifts is refused later
+		if n := len(e.parts) - 1 - written; n >= 0 && e.parts[n].key == it.key {
+			edits = append(edits, edit{e.parts[n].from, e.parts[n].keyTo, s.key(name)})
+		}
+	}
+	return edits, nil
+}

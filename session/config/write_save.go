@@ -1,0 +1,217 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcphud/mcphud/session/atomicfile"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// Save writes the change, and before that a copy of the file beside it, whose path it returns; "" where there was no file. It
+// writes nothing where the file is not as it was read, or is read-only; the error is an *[EditError], or that of the file system. A new file can be
+// read by its owner only.
+func (c *Change) Save() (backup string, err error) {
+	if c.Before == nil {
+		switch info, err := os.Lstat(c.File); {
+		case err == nil && info.Mode()&os.ModeSymlink != 0:
+			to, _ := os.Readlink(c.File) // where it cannot be read, the message is shorter
+			return "", &EditError{File: c.File, Message: "is a symbolic link to " + to + ", which does not exist", Next: "make that file, or remove the link"}
+		case err == nil:
+			return "", c.changed()
+		}
+		if err := os.MkdirAll(filepath.Dir(c.File), 0o700); err != nil {
+			return "", fmt.Errorf("cannot write %s: %w", c.File, err)
+		}
+		if err := atomicfile.Write(c.File, c.After); err != nil {
+			return "", fmt.Errorf("cannot write %s: %w", c.File, err)
+		}
+		return "", nil
+	}
+	info, err := os.Stat(c.File)
+	if err != nil {
+		return "", err
+	}
+	if info.Mode().Perm()&0o200 == 0 { // a rename would replace it all the same
+		return "", &EditError{File: c.File, Message: "is read-only; it was left as it is", Next: "make it writable if it is to be changed"}
+	}
+	if backup, err = c.backup(); err != nil {
+		return "", fmt.Errorf("cannot keep a copy of %s: %w", c.File, err)
+	}
+	if is, err := readFile(c.File, maxJSON); err != nil || !bytes.Equal(is, c.Before) {
+		_ = os.Remove(backup)
+		return "", c.changed()
+	}
+	if err := atomicfile.WriteMode(c.File, c.After, info.Mode().Perm()); err != nil {
+		_ = os.Remove(backup)
+		return "", fmt.Errorf("cannot write %s: %w", c.File, err)
+	}
+	return backup, nil
+}
+
+func (c *Change) changed() error {
+	return &EditError{File: c.File, Message: "changed while it was edited; it was left as it is", Next: "try again once no program writes it"}
+}
+
+// backup writes the file as it was beside it, for its owner only: it may have secrets.
+func (c *Change) backup() (path string, err error) {
+	stamp := time.Now().Format("20060102-150405")
+	for n := 1; ; n++ {
+		path = c.File + "." + stamp + ".bak"
+		if n > 1 {
+			path = fmt.Sprintf("%s.%s-%d.bak", c.File, stamp, n)
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) && n < 100 {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(c.Before)
+		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+			_ = os.Remove(path)
+			return "", err
+		}
+		return path, nil
+	}
+}
+
+// around is how many unchanged lines a diff has around a change; maxLine how long its lines are at most.
+const (
+	around  = 3
+	maxLine = 400
+)
+
+// Diff is the change as a unified diff, secrets masked. "" where nothing changes.
+func (c *Change) Diff() string {
+	before, after := c.masked(c.Before), c.masked(c.After)
+	skipped := 0
+	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
+	for len(a) > around && len(b) > around && slices.Equal(a[:around+1], b[:around+1]) {
+		a, b, skipped = a[1:], b[1:], skipped+1
+	}
+	for len(a) > around && len(b) > around && slices.Equal(a[len(a)-around-1:], b[len(b)-around-1:]) {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	hunks, _, _ := text.Diff(strings.Join(a, ""), strings.Join(b, ""))
+	if hunks == "" {
+		return ""
+	}
+	from := c.File
+	if c.Before == nil {
+		from = os.DevNull
+	}
+	out := "--- " + from + "\n+++ " + c.File + "\n"
+	for line := range strings.Lines(hunks) {
+		if m := hunkHead().FindStringSubmatch(line); m != nil {
+			line = "@@ -" + moved(m[1], skipped) + m[2] + " +" + moved(m[3], skipped) + m[4] + " @@\n"
+		}
+		out += text.Clip(strings.TrimSuffix(line, "\n"), maxLine) + "\n"
+	}
+	return out
+}
+
+var hunkHead = lazily(`^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@`)
+
+func moved(line string, by int) string {
+	n, _ := strconv.Atoi(line) // digits
+	return strconv.Itoa(n + by)
+}
+
+// pairInFile is a name and its value as JSON, YAML and TOML have them.
+var pairInFile = lazily(`(["']?)([A-Za-z_][\w.-]*)(["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',{}\[\]#][^\n,}\]#]*)`)
+
+// MaskFile is a file with the entries of servers as it may be shown.
+func MaskFile(b []byte, servers []Server) string {
+	c := &Change{}
+	for _, s := range servers {
+		c.secrets = append(c.secrets, s.literalSecrets()...)
+	}
+	return c.masked(b)
+}
+
+// masked is a file as it may be shown.
+func (c *Change) masked(b []byte) string {
+	s := string(b)
+	for _, secret := range c.secrets {
+		s = strings.ReplaceAll(s, secret, mask.Hidden)
+		if quoted := string(jsonString(secret)); quoted != `"`+secret+`"` {
+			s = strings.ReplaceAll(s, quoted[1:len(quoted)-1], mask.Hidden)
+		}
+	}
+	s = pairInFile().ReplaceAllStringFunc(s, func(m string) string {
+		p := pairInFile().FindStringSubmatch(m)
+		value := strings.Trim(p[4], `"'`)
+		if !mask.Secret(p[2]) || p[2] == "bearer_token_env_var" || !secretText(p[2], value) || value == "true" || value == "false" {
+			return m
+		}
+		return p[1] + p[2] + p[3] + strings.Replace(p[4], value, mask.Value(p[2], value), 1)
+	})
+	return mask.Text(s)
+}
+
+// lazily compiles a pattern when it is used: most runs of the program change no file.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// anyVariable is a reference to a variable in any dialect.
+var anyVariable = lazily(`\$?\{+[^{}]*\}+`)
+
+// secretText reports whether a value under that name has a secret that is written there, and not in a variable.
+func secretText(name, value string) bool {
+	value = strings.TrimSpace(anyVariable().ReplaceAllString(value, ""))
+	for _, scheme := range []string{"bearer", "basic", "token"} {
+		if strings.EqualFold(value, scheme) {
+			return false
+		}
+	}
+	return value != "" && mask.Value(name, value) != value
+}
+
+// literalSecrets are the secrets that an entry has in its text.
+func (s Server) literalSecrets() (all []string) {
+	add := func(name, value string) {
+		if value != mask.Hidden && len(value) > 3 && secretText(name, value) {
+			if scheme, rest, ok := strings.Cut(value, " "); ok && (strings.EqualFold(scheme, "bearer") || strings.EqualFold(scheme, "basic")) {
+				value = rest
+			}
+			all = append(all, value)
+		}
+	}
+	for _, m := range []map[string]string{s.Env, s.Headers} {
+		for _, k := range sortedKeys(m) {
+			if mask.Secret(k) {
+				add(k, m[k])
+			}
+		}
+	}
+	for i, a := range mask.Args(s.Args) {
+		if a == mask.Hidden {
+			add("token", s.Args[i])
+		} else if name, value, ok := strings.Cut(s.Args[i], "="); ok && a != s.Args[i] && mask.Secret(name) {
+			add(name, value)
+		}
+	}
+	if s.OAuth != nil {
+		for _, t := range s.OAuth.texts() {
+			if t.is == textSecret {
+				add("token", *t.value)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
+}
