@@ -30,24 +30,23 @@ var (
 // StackFrame reports whether a line is one of a stack trace of JavaScript.
 func StackFrame(line string) bool { return frameJS().MatchString(line) }
 
-// Of finds what the last lines of a child's stderr name as the reason why it ended: the remedy, and what that is about. ""
-// if they name nothing.
-func Of(lines []string) (failure.Remedy, string) {
+// Of finds what the last lines of a child's stderr name as the reason why it ended; the zero Cause if they name nothing.
+func Of(lines []string) Cause {
 	missing := false
 	for _, l := range lines {
 		missing = missing || noModule().MatchString(l)
 	}
 	for _, l := range lines {
 		if dir := npxCache(l); missing && dir != "" {
-			return failure.RemoveCache, dir
+			return Cause{"npx's cache is incomplete", "remove npx's incomplete cache and start again", failure.RemoveCache, dir}
 		}
 	}
 	for _, l := range lines {
 		if name := wantedVariable(l); name != "" {
-			return failure.SetVariable, name
+			return Cause{"the variable " + name + " is missing", "set " + name + " and start again", failure.SetVariable, name}
 		}
 	}
-	return "", ""
+	return named(lines)
 }
 
 // npxCache is the folder of npx's cache that a line names, if it is there: whoever wrote the line must not choose what a user
@@ -86,7 +85,7 @@ func wantedVariable(line string) string {
 
 func first(names *regexp.Regexp, line string) string {
 	for _, name := range names.FindAllString(line, 8) {
-		if len(name) <= 64 && !errorCodes().MatchString(name) && !strings.HasPrefix(name, "NODE_MODULE") {
+		if len(name) <= 64 && !errorCodes().MatchString(name) && !strings.HasPrefix(name, "NODE_MODULE") && !strings.HasPrefix(name, "GLIBC") {
 			return name
 		}
 	}

@@ -25,7 +25,8 @@ func TestAVariableThatStderrAsksFor(t *testing.T) {
 		"the JSON file is missing":                                                      "",
 		strings.Repeat("A", 70) + "_B is required":                                      "",
 	} {
-		remedy, got := Of([]string{"starting", line, "bye"})
+		cause := Of([]string{"starting", line, "bye"})
+		remedy, got := cause.Remedy, cause.Object
 		if got != want || (remedy == failure.SetVariable) != (want != "") {
 			t.Errorf("%s: %q %q, want %q", line, remedy, got, want)
 		}
@@ -52,7 +53,8 @@ func TestAnIncompleteCacheOfNpx(t *testing.T) {
 		"relative":       {"Cannot find module 'ajv'\n- _npx/5b2dd62b9d0bddd4/x", ""},
 		"not its folder": {"Cannot find module 'ajv'\n- " + filepath.Dir(dir) + "/..", ""},
 	} {
-		remedy, got := Of(strings.Split(c.lines, "\n"))
+		cause := Of(strings.Split(c.lines, "\n"))
+		remedy, got := cause.Remedy, cause.Object
 		if got != c.want || (remedy == failure.RemoveCache) != (c.want != "") {
 			t.Errorf("%s: %q %q, want %q", name, remedy, got, c.want)
 		}
