@@ -1,0 +1,148 @@
+package mcpb
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// versionTime is how long a runtime may take to tell its version.
+const versionTime = 5 * time.Second
+
+// Needs are what the bundle's server lacks on this machine: its runtime, or a version of that which will do. It asks the runtime of PATH
+// for its version, and nothing of the bundle.
+func (b *Bundle) Needs(ctx context.Context, s config.Server) []string {
+	if filepath.IsAbs(s.Command) {
+		return nil
+	}
+	path, err := exec.LookPath(s.Command)
+	if err != nil {
+		return []string{text.Clip(s.Command, 60) + " is not on this machine: " + install(b.Manifest.Server.Type)}
+	}
+	want := ""
+	for runtime, versions := range b.Manifest.Compatibility.Runtimes {
+		if strings.HasPrefix(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), runtime) {
+			want = versions
+		}
+	}
+	if want == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionTime)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").CombinedOutput()
+	has := versionNumber.FindString(string(out))
+	if err != nil || has == "" {
+		return []string{fmt.Sprintf("%s does not tell its version, and %s is wanted", s.Command, text.Clip(want, 60))}
+	}
+	if ok, known := within(has, want); known && !ok {
+		return []string{fmt.Sprintf("%s is %s, and %s is wanted", s.Command, has, text.Clip(want, 60))}
+	}
+	return nil
+}
+
+func install(kind string) string {
+	switch kind {
+	case "node":
+		return "install Node.js"
+	case "python":
+		return "install Python"
+	case "uv":
+		return "install uv"
+	}
+	return "install it"
+}
+
+var (
+	versionNumber = regexp.MustCompile(`\d+(\.\d+)*`)
+	comparator    = regexp.MustCompile(`^(>=|<=|>|<|=|==|\^|~|~=)?\s*v?(\d+(?:\.\d+)*)(?:\.[x*])*$`)
+)
+
+// within reports whether a version satisfies a range such as ">=16.0.0 <20 || ^22"; known is false where the range is not understood.
+func within(version, wanted string) (ok, known bool) {
+	for alternative := range strings.SplitSeq(wanted, "||") {
+		fits := true
+		alternative = strings.ReplaceAll(alternative, ",", " ")
+		for _, op := range []string{">=", "<=", "~=", "==", ">", "<", "^", "~"} {
+			alternative = strings.ReplaceAll(alternative, op+" ", op)
+		}
+		for _, word := range strings.Fields(alternative) {
+			if word == "*" {
+				continue
+			}
+			m := comparator.FindStringSubmatch(word)
+			if m == nil {
+				return false, false
+			}
+			fits = fits && compares(version, m[1], m[2])
+		}
+		ok = ok || fits
+	}
+	return ok, true
+}
+
+func compares(version, op, wanted string) bool {
+	v, w := numbers(version), numbers(wanted)
+	same := func(n int) bool { // in the first n numbers
+		for i := range min(n, len(w)) {
+			if at(v, i) != w[i] {
+				return false
+			}
+		}
+		return true
+	}
+	c := 0
+	for i := range max(len(v), len(w)) {
+		if d := at(v, i) - at(w, i); d != 0 {
+			c = d
+			break
+		}
+	}
+	switch op {
+	case ">=":
+		return c >= 0
+	case ">":
+		return c > 0
+	case "<=":
+		return c <= 0
+	case "<":
+		return c < 0
+	case "^":
+		n := 1
+		for n < len(w) && w[n-1] == 0 { // ^0.3 is 0.3.x
+			n++
+		}
+		return c >= 0 && same(n)
+	case "~":
+		return c >= 0 && same(2)
+	case "~=":
+		return c >= 0 && same(len(w)-1)
+	}
+	return same(len(w))
+}
+
+func at(list []int, i int) int {
+	if i < len(list) {
+		return list[i]
+	}
+	return 0
+}
+
+func numbers(s string) (list []int) {
+	for part := range strings.SplitSeq(s, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			n = 1 << 30
+		}
+		list = append(list, n)
+	}
+	return list
+}
