@@ -1,0 +1,243 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/diagnosis"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// leave is how long a server may take to exit once its input has ended.
+const leave = 2 * time.Second
+
+// spawn starts the process. That it ends before it answers turns out later.
+func (r *run) spawn(s *Step) {
+	s.add("argv: " + r.commandLine())
+	if r.server.Cwd != "" {
+		s.add("in: " + r.server.Cwd)
+	}
+	r.notify(s)
+	pid := 0
+	r.until(func() bool {
+		pid = r.session.Status().PID
+		return pid != 0
+	})
+	switch {
+	case pid != 0:
+		s.Evidence = append([]string{fmt.Sprintf("started, process %d", pid)}, s.Evidence...)
+	case r.isOver() && r.err == nil: // so quick that nobody saw it begin
+		s.Evidence = append([]string{fmt.Sprintf("started, process %d", r.session.Status().PID)}, s.Evidence...)
+	case failure.KindOf(r.err) == failure.SpawnFailed:
+		r.failed(s, r.err)
+	default: // the handshake says why
+		s.Evidence = append([]string{"started"}, s.Evidence...)
+	}
+}
+
+// handshake waits for the answer to it, and says what was tried.
+func (r *run) handshake(s *Step) {
+	err := r.wait()
+	answered := r.attempts(s)
+	switch kind := failure.KindOf(err); {
+	case err == nil:
+		st := r.session.Status()
+		s.Evidence = append([]string{answered + " answered in " + text.Duration(st.Latency)}, s.Evidence...)
+	case r.wantsLogin():
+		s.skip("the server wants a login first")
+	case kind == failure.SpawnFailed && r.server.Command != "":
+		r.revise("spawn", func(spawn *Step) {
+			if spawn.Status != Failed {
+				r.failed(spawn, err)
+			}
+		})
+		s.skip("the process ended before it answered")
+	case remote(r.server) && r.failedBefore():
+		s.skip("the request did not get through")
+	default:
+		r.failed(s, err)
+	}
+}
+
+// failed makes the error of connecting the outcome of a step.
+func (r *run) failed(s *Step, err error) {
+	s.take(err)
+	var e *failure.Error
+	if errors.As(err, &e) {
+		for line := range strings.SplitSeq(e.Detail, "\n") {
+			if remote(r.server) {
+				s.add(line) // of a child it is what it wrote, which is a step of its own
+			}
+		}
+	}
+}
+
+// failedBefore is whether a step before this one has failed.
+func (r *run) failedBefore() bool {
+	return slices.ContainsFunc(r.steps, func(s *Step) bool { return s.Status == Failed })
+}
+
+// attempts adds each request of the handshake with its answer, and returns the method of the last one.
+func (r *run) attempts(s *Step) (last string) {
+	answers := map[uint64]journal.Entry{}
+	for _, e := range r.entries(journal.Response, journal.ErrorResponse) {
+		answers[e.Peer] = e
+	}
+	for _, e := range r.entries(journal.Request) {
+		if e.Dir != journal.Out || e.Method != "server/discover" && e.Method != "initialize" {
+			continue
+		}
+		last = e.Method
+		said := "no answer"
+		switch a, ok := answers[e.Seq]; {
+		case ok && a.Kind == journal.Response:
+			said = "answered in " + text.Duration(a.Took)
+		case ok:
+			said = strings.TrimSpace("refused in " + text.Duration(a.Took) + ": " + errorOf(r.journal, a.Seq))
+		case e.Status == journal.Failed, e.Status == journal.Cancelled:
+			said = "not answered, after " + text.Duration(e.Took)
+		}
+		s.add(fmt.Sprintf("%s, protocol version %s: %s", e.Method, versionOf(r.journal, e.Seq), said))
+	}
+	return last
+}
+
+// stderr is the end of what the child wrote there.
+func (r *run) stderr(s *Step) {
+	var lines []string
+	n := 0
+	for _, e := range r.entries(journal.Stderr) {
+		if b, err := r.journal.Head(e.Seq, maxLine); err == nil && strings.TrimSpace(string(b)) != "" {
+			n++
+			lines = append(lines, strings.ToValidUTF8(string(b), "\uFFFD"))
+		}
+	}
+	lines = lines[max(len(lines)-40, 0):]
+	cause := diagnosis.Of(lines)
+	show := slices.DeleteFunc(slices.Clone(lines), diagnosis.StackFrame)
+	show = show[max(len(show)-12, 0):]
+	switch {
+	case n == 0:
+		s.add("nothing was written")
+	case cause.What != "" && !r.connected():
+		s.fail(failure.SpawnFailed, cause.What, cause.Next)
+		s.Remedy, s.Object = cause.Remedy, cause.Object
+	default:
+		s.add(fmt.Sprintf("%d lines", n))
+		if n == 1 {
+			s.Evidence = nil
+		}
+	}
+	s.add(show...)
+	if spawn := r.step("spawn"); cause.What != "" && spawn.Status == Failed && spawn.Remedy == "" && cause.Advice() != "" {
+		r.revise("spawn", func(spawn *Step) { spawn.Fix, spawn.Remedy, spawn.Object = cause.Advice(), cause.Remedy, cause.Object })
+	}
+}
+
+// stdout is what of the child's output is not JSON-RPC.
+func (r *run) stdout(s *Step) {
+	s.Evidence, s.Fix, s.Status = nil, "", OK
+	answered := r.answeredAt()
+	before, after := 0, 0
+	var quoted []string
+	var shown [2]int
+	for _, e := range r.entries(journal.Bad) {
+		if e.Dir != journal.In {
+			continue
+		}
+		when, kind := "before the handshake", 0
+		if answered != 0 && e.Seq > answered {
+			when, kind = "after the handshake", 1
+			after++
+		} else {
+			before++
+		}
+		head, _ := r.journal.Head(e.Seq, 160)
+		if n := &shown[kind]; *n < 4 {
+			*n++
+			quoted = append(quoted, fmt.Sprintf("%s: %q", when, strings.ToValidUTF8(string(head), "\uFFFD")))
+		}
+	}
+	const fix = "have the server write its messages to standard error: only JSON-RPC may stand on standard output"
+	what := fmt.Sprintf("%d lines that are not JSON-RPC: %d before the handshake, %d after", before+after, before, after)
+	frames := len(r.entries(journal.Response, journal.ErrorResponse, journal.Notification))
+	switch {
+	case before+after == 0 && frames == 0:
+		s.add("nothing was written")
+	case before+after == 0:
+		s.add("nothing but JSON-RPC")
+	case r.isOver() && r.err != nil && frames == 0 && failure.KindOf(r.err) != failure.SpawnFailed:
+		s.fail(failure.Protocol, what, fix)
+	default:
+		s.warn(what, fix)
+	}
+	s.add(quoted...)
+}
+
+// answeredAt is the Seq of the answer to the handshake, 0 for none.
+func (r *run) answeredAt() (seq uint64) {
+	for _, e := range r.entries(journal.Response) {
+		if seq == 0 && (e.Method == "initialize" || e.Method == "server/discover") {
+			seq = e.Seq
+		}
+	}
+	return seq
+}
+
+// shutdown disconnects: what the server does when its input ends, or its session.
+func (r *run) shutdown(s *Step) {
+	start := time.Now()
+	err := r.session.Disconnect()
+	took := time.Since(start)
+	if r.server.Command != "" {
+		r.revise("stdout", r.stdout)
+	}
+	r.closed = true
+	r.mu.Lock()
+	exit := r.exit
+	r.mu.Unlock()
+	switch {
+	case err != nil:
+		s.warn(messageOf(err), "")
+	case remote(r.server):
+		r.goodbye(s, took)
+		return
+	case exit == nil:
+		s.warn("the process had ended by itself", "look at what it wrote to standard error")
+		return
+	case exit.Forced != "":
+		s.warn("it did not exit within "+text.Duration(leave)+" of the end of its input; "+exit.Forced+" ended it", "have the server exit when its standard input ends")
+	default:
+		s.add("it exited " + text.Duration(exit.Took) + " after the end of its input")
+	}
+	s.add("the process " + exit.How)
+	if exit.Left > 0 {
+		s.warn(fmt.Sprintf("it left %d processes behind, which were ended", exit.Left), "have the server end what it starts")
+	}
+}
+
+// goodbye is the end of a session over HTTP.
+func (r *run) goodbye(s *Step, took time.Duration) {
+	for _, e := range r.exchanges() {
+		if e.method != "DELETE" {
+			continue
+		}
+		switch {
+		case e.status == 405:
+			s.add("DELETE: 405, the server ends sessions by itself")
+		case e.status >= 200 && e.status < 300, e.status == 404:
+			s.add(fmt.Sprintf("DELETE: %d, the session is over", e.status))
+		case e.status == 0:
+			s.warn("DELETE: "+e.failed, "have the server answer the end of a session")
+		default:
+			s.warn(fmt.Sprintf("DELETE: %d", e.status), "have the server answer the end of a session with a status of 2xx or 405")
+		}
+		return
+	}
+	s.add("no session to end; disconnected in " + text.Duration(took))
+}

@@ -1,0 +1,35 @@
+package doctor
+
+import (
+	"fmt"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// errorOf is the JSON-RPC error in a frame, in a line.
+func errorOf(j *journal.Journal, seq uint64) string {
+	b, err := j.Head(seq, 64<<10)
+	if err != nil {
+		return ""
+	}
+	e, err := jsonrpc.ParseError(jsonrpc.Get(b, "error"))
+	if err != nil {
+		return "an error that cannot be read"
+	}
+	return fmt.Sprintf("%d %s", e.Code, text.Clip(e.Message, 200))
+}
+
+// versionOf is the protocol version that a request of the handshake names.
+func versionOf(j *journal.Journal, seq uint64) string {
+	b, err := j.Head(seq, 64<<10)
+	if err != nil {
+		return "?"
+	}
+	params := jsonrpc.Get(b, "params")
+	if v := jsonrpc.GetString(params, "protocolVersion"); v != "" {
+		return v
+	}
+	return jsonrpc.GetString(jsonrpc.Get(params, "_meta"), "io.modelcontextprotocol/protocolVersion")
+}

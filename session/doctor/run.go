@@ -1,0 +1,256 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/transport"
+)
+
+// run is one diagnosis. Its stages run one after the other on one goroutine; connecting has another one.
+type run struct {
+	ctx     context.Context
+	opts    Options
+	target  Target
+	server  config.Server
+	onStep  func(Step)
+	secrets []string // that are masked wherever they turn up
+	steps   []*Step
+	blocked string // why nothing is started
+
+	network *transport.Network // nil for a child
+	journal *journal.Journal
+	manager *session.Manager
+	session *session.Session
+	found   trace // over HTTP
+	began   bool
+	over    chan struct{} // closed when connecting is over
+	err     error         // of connecting, once over is closed
+	closed  bool
+
+	mu   sync.Mutex
+	exit *transport.Exit // how the child ended when it was closed; nil before
+}
+
+func newRun(ctx context.Context, t Target, o Options, report func(Step)) *run {
+	r := &run{ctx: ctx, opts: o, target: t, server: t.Server, onStep: report, over: make(chan struct{}), secrets: secretsOf(t.Server)}
+	r.server.NoReconnect, r.server.Disabled = true, false
+	r.found.changed = make(chan struct{}, 1)
+	// The last eighth is for what comes after.
+	if limit := r.opts.Timeout - r.opts.Timeout/8; limit < r.server.ConnectLimit() {
+		r.server.ConnectTimeout = limit
+	}
+	return r
+}
+
+// connecting starts to connect, once.
+func (r *run) connecting() error {
+	if r.began {
+		return nil
+	}
+	r.began = true
+	r.journal = journal.New(journal.Options{})
+	o := r.opts.Session
+	o.Journal, o.Pending, o.Record, o.HealthInterval, o.Patient, o.ResultTTL, o.Pages = r.journal, nil, nil, -1, false, 0, nil
+	o.Transport.Stderr = nil
+	o.Transport.Trace = r.found.client()
+	o.Transport.GracePeriod = transport.GracePeriod{Input: leave, Term: time.Second}
+	o.Transport.Exited = func(e transport.Exit) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.exit = &e
+	}
+	r.manager = session.NewManager(o)
+	if r.opts.Watch != nil {
+		r.opts.Watch(r.manager)
+	}
+	s, err := r.manager.Register(r.server)
+	if err != nil {
+		r.err = err
+		close(r.over)
+		return err
+	}
+	r.session = s
+	go func() {
+		defer close(r.over)
+		r.err = s.Connect(r.ctx)
+	}()
+	return nil
+}
+
+// until waits until something is known, or connecting is over, or there is no time left.
+func (r *run) until(known func() bool) {
+	if err := r.connecting(); err != nil {
+		return
+	}
+	changed, stop := r.manager.Follow()
+	defer stop()
+	for !known() {
+		select {
+		case <-r.over:
+			return
+		case <-changed:
+		case <-r.found.changed:
+		}
+	}
+}
+
+// wait waits until connecting is over, which it is soon after the context has ended.
+func (r *run) wait() error {
+	r.until(func() bool { return false })
+	return r.err
+}
+
+// connected is whether the handshake was answered.
+func (r *run) connected() bool { return r.isOver() && r.err == nil && r.session != nil && !r.closed }
+
+// wantsLogin is whether the server wants a login first.
+func (r *run) wantsLogin() bool { return r.isOver() && failure.RemedyOf(r.err) == failure.LogIn }
+
+func (r *run) isOver() bool {
+	select {
+	case <-r.over:
+		return r.began
+	default:
+		return false
+	}
+}
+
+// close ends what is left.
+func (r *run) close() {
+	r.closed = true
+	if r.manager == nil {
+		return
+	}
+	<-r.over
+	_ = r.manager.Close() // shutdown has said what there is to say
+	_ = r.journal.Close() // it has no file
+}
+
+// entries are those of the journal about our server.
+func (r *run) entries(kinds ...journal.Kind) (out []journal.Entry) {
+	if r.journal == nil {
+		return nil
+	}
+	r.journal.Each(0, func(e *journal.Entry) bool {
+		if e.Server == r.server.Name && slices.Contains(kinds, e.Kind) {
+			out = append(out, *e)
+		}
+		return true
+	})
+	return out
+}
+
+// step finds one that has begun.
+func (r *run) step(id string) *Step {
+	for _, s := range r.steps {
+		if s.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// revise changes a step that is over.
+func (r *run) revise(id string, f func(*Step)) {
+	if s := r.step(id); s != nil {
+		f(s)
+		r.notify(s)
+	}
+}
+
+// notify reports a step as it may be shown.
+func (r *run) notify(s *Step) { r.onStep(r.clean(*s)) }
+
+// clean is a copy of a step without secrets, of bounded size.
+func (r *run) clean(s Step) Step {
+	lines := s.Evidence
+	s.Evidence = make([]string, 0, len(lines))
+	for i, l := range lines {
+		if i == maxEvidence {
+			s.Evidence = append(s.Evidence, "more is left out")
+			break
+		}
+		s.Evidence = append(s.Evidence, r.hide(text.Clip(l, maxLine)))
+	}
+	s.Fix, s.Object = r.hide(s.Fix), r.hide(s.Object)
+	return s
+}
+
+// hide masks what is secret, and writes the home folder as ~.
+func (r *run) hide(s string) string {
+	for _, secret := range r.secrets {
+		s = strings.ReplaceAll(s, secret, mask.Hidden)
+	}
+	return home(mask.Log(s), r.opts.Home)
+}
+
+// home writes the home folder as ~ wherever a path begins with it.
+func home(s, dir string) string {
+	if dir == "" || dir == "/" {
+		return s
+	}
+	for from := 0; ; {
+		i := strings.Index(s[from:], dir)
+		if i < 0 {
+			return s
+		}
+		i += from
+		end := i + len(dir)
+		if end < len(s) && !strings.ContainsRune(`/\ :;,'")]`, rune(s[end])) { // another folder
+			from = end
+			continue
+		}
+		s = s[:i] + "~" + s[end:]
+		from = i + 1
+	}
+}
+
+// secretsOf are the values of an entry that must not be shown: what masking hides, and what of a header follows its scheme.
+func secretsOf(s config.Server) (out []string) {
+	shown := s.Masked()
+	add := func(value, masked string) {
+		if value == masked {
+			return
+		}
+		if _, after, ok := strings.Cut(value, " "); ok && strings.HasPrefix(masked, value[:len(value)-len(after)]) {
+			value = after
+		}
+		if _, after, ok := strings.Cut(value, "="); ok && strings.HasPrefix(masked, value[:len(value)-len(after)]) {
+			value = after
+		}
+		if len(value) > 3 {
+			out = append(out, value)
+		}
+	}
+	for k, v := range s.Env {
+		add(v, shown.Env[k])
+	}
+	for k, v := range s.Headers {
+		add(v, shown.Headers[k])
+	}
+	for i, v := range s.Args {
+		add(v, shown.Args[i])
+	}
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
+	return out
+}
+
+// messageOf is what a failure says, without where.
+func messageOf(err error) string {
+	var e *failure.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	return err.Error()
+}
