@@ -37,12 +37,13 @@ type Authorizer struct {
 	given  bool    // the configuration has an Authorization header, which is left alone
 	helper *helper // nil for none
 
-	creds atomic.Pointer[Credentials] // in use; nil for none
-	fresh atomic.Bool                 // the server has not yet taken the token in use
-	kept  atomic.Bool                 // the store has, or had, the credentials in use
-	unmet atomic.Bool                 // the server has taken no token since challenge
-	proof atomic.Pointer[prover]      // of the key that the token in use is bound to
-	nonce atomic.Pointer[string]      // that the server wants in the next DPoP proof
+	creds  atomic.Pointer[Credentials] // in use; nil for none
+	fresh  atomic.Bool                 // the server has not yet taken the token in use
+	kept   atomic.Bool                 // the store has, or had, the credentials in use
+	risked atomic.Bool                 // a person sends secrets to a server whose certificate nobody checks
+	unmet  atomic.Bool                 // the server has taken no token since challenge
+	proof  atomic.Pointer[prover]      // of the key that the token in use is bound to
+	nonce  atomic.Pointer[string]      // that the server wants in the next DPoP proof
 	renewing
 
 	reading sync.Mutex // held by who reads the store, which may wait for a keychain

@@ -32,9 +32,8 @@ func New(server config.Server, o Options) *Authorizer {
 	for name := range server.Headers {
 		a.given = a.given || strings.EqualFold(name, "Authorization")
 	}
-	if u, err := url.Parse(server.URL); err == nil {
+	if u, _, err := config.Endpoint(server.URL); err == nil {
 		a.url = u
-		a.url.Scheme = overHTTP(u.Scheme)
 	}
 	return a
 }

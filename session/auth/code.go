@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -143,8 +144,8 @@ func (t *talk) expect(ctx context.Context, known *Client) (Visit, error) {
 // returned is the code that a browser brings back, after its iss was compared (RFC 9207 section 2.4).
 func returned(back *url.URL, m *Metadata) (string, error) {
 	q := back.Query()
-	for name, values := range q {
-		if len(values) > 1 {
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		if len(q[name]) > 1 {
 			return "", &Violation{ByIssuer, "RFC 6749 section 3.1", fmt.Sprintf("%q is given twice in what the browser brought back", text.Clip(name, 60))}
 		}
 	}

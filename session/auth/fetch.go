@@ -3,10 +3,10 @@ package auth
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -18,7 +18,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/mcphud/mcphud/session/certs"
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/journal"
 	"github.com/mcphud/mcphud/session/listen"
@@ -96,7 +95,33 @@ func (t *talk) post(ctx context.Context, target, contentType string, body []byte
 	}
 	req.Header.Set("Content-Type", contentType)
 	req.Header.Set("Accept", "application/json")
+	if err := t.vouched(ctx, req.URL); err != nil {
+		return nil, err
+	}
 	return t.send(req)
+}
+
+// vouched lets the user judge whether a secret is sent in a login at a server whose certificate nobody checks, wherever it goes:
+// that is what the server says, or somebody on the way. It is asked once for each server.
+func (t *talk) vouched(ctx context.Context, to *url.URL) error {
+	if !t.server.Unverified() || t.risked.Load() {
+		return nil
+	}
+	if t.person != nil {
+		ok, err := t.person.Confirm(ctx, "The certificate of "+t.url.Host+" is not checked: anybody on the way can lead this login elsewhere, or read its tokens. Go on?")
+		if err != nil {
+			return err
+		}
+		if ok {
+			t.risked.Store(true)
+			t.flow.note("the certificate of %s is not checked", t.url.Host)
+			return nil
+		}
+	}
+	return &failure.Error{
+		Kind: failure.OAuth, URL: mask.URL(to.String()), Message: "the certificate of " + t.url.Host + " is not checked, so no secret is sent in its login",
+		Next: "name the file of certificates by which it is trusted", Remedy: failure.TrustAuthority,
+	}
 }
 
 // send makes one exchange, and once more when the user allows an address that turned out to be near.
@@ -148,7 +173,10 @@ func (t *talk) exchange(req *http.Request) (*reply, error) {
 		resp, err = web.Do(req)
 	}
 	if err == nil {
-		body, err = io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
+		// A server that asks for no login opens its stream here, which has no end.
+		if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "text/event-stream" {
+			body, err = io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
+		}
 		_ = resp.Body.Close()
 	}
 	e.Dir, e.Took = journal.In, time.Since(start)
@@ -179,23 +207,18 @@ func skewOf(h http.Header, now time.Time) (skew time.Duration, ok bool) {
 	return at.Sub(now).Truncate(time.Second), err == nil
 }
 
-// web sends requests to one URL: what a name stands for is looked at when it is known. The file that vouches for the server does so for
-// its host, and for no other.
+// web sends requests to one URL: what a name stands for is looked at when it is known.
 func (t *talk) web(to *url.URL) (*http.Client, error) {
 	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if c.Transport = t.opts.HTTP; c.Transport != nil {
 		return c, nil
 	}
-	var trust *tls.Config
-	if t.server.CA != "" && strings.EqualFold(to.Hostname(), t.url.Hostname()) {
-		file, err := certs.Open(t.server.CA)
-		if err != nil {
-			return nil, err
-		}
-		trust = file.Client(to.Hostname())
+	network, err := transport.NewNetwork(t.server)
+	if err != nil {
+		return nil, err
 	}
 	limit := t.limit()
-	if proxy, err := transport.Proxy(&http.Request{URL: to}); t.near[to.Host] || err == nil && proxy != nil {
+	if proxy, err := network.Proxy(to); t.near[to.Host] || err == nil && proxy != nil {
 		limit = listen.Machine // the user has allowed it, or the proxy knows what the name stands for
 	}
 	dialer := &net.Dialer{Timeout: fetchTimeout, Control: func(_, address string, _ syscall.RawConn) error {
@@ -205,8 +228,10 @@ func (t *talk) web(to *url.URL) (*http.Client, error) {
 		}
 		return nil
 	}}
+	via := network.Transport(to, dialer.DialContext)
 	// One exchange is all that a connection is for.
-	c.Transport = &http.Transport{DialContext: dialer.DialContext, TLSClientConfig: trust, TLSHandshakeTimeout: fetchTimeout, DisableKeepAlives: true, Proxy: transport.Proxy, MaxResponseHeaderBytes: 256 << 10}
+	via.TLSHandshakeTimeout, via.DisableKeepAlives, via.MaxResponseHeaderBytes = fetchTimeout, true, 256<<10
+	c.Transport = via
 	return c, nil
 }
 

@@ -191,3 +191,47 @@ func TestServerWithItsOwnCertificate(t *testing.T) {
 		}
 	}
 }
+
+// Where no certificate is checked nothing secret is sent before somebody has agreed to it, and nothing where nobody is asked.
+func TestUncheckedServer(t *testing.T) {
+	var posted atomic.Int64
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		base := "https://" + r.Host
+		switch {
+		case r.Method == http.MethodPost:
+			posted.Add(1)
+			w.WriteHeader(http.StatusBadRequest)
+		case strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource"):
+			_, _ = fmt.Fprintf(w, `{"resource":%q,"authorization_servers":[%q]}`, base+"/mcp", base)
+		default:
+			_, _ = fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"registration_endpoint":%q,"response_types_supported":["code"],"code_challenge_methods_supported":["S256"]}`,
+				base, base+"/authorize", base+"/token", base+"/register")
+		}
+	}))
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	for _, c := range []struct {
+		person auth.Person
+		posts  int64
+		words  string
+	}{
+		{&authtest.Person{}, 0, "is not checked, so no secret is sent"},
+		{&authtest.Person{Agrees: true}, 1, ""},
+	} {
+		a := auth.New(config.Server{Name: "unchecked", URL: srv.URL + "/mcp", Insecure: true}, auth.Options{})
+		err := a.Login(t.Context(), c.person, auth.LoginOptions{})
+		if err == nil || !strings.Contains(err.Error(), c.words) || posted.Load() != c.posts {
+			t.Errorf("%d requests: %v", posted.Load(), err)
+		}
+		if asked := c.person.(*authtest.Person).Asked(); len(asked) != 1 || !strings.Contains(asked[0], "anybody on the way can lead this login elsewhere") {
+			t.Errorf("asked %q", asked)
+		}
+	}
+	machine := auth.New(config.Server{Name: "unchecked", URL: srv.URL + "/mcp", Insecure: true, OAuth: &config.OAuth{
+		Grant: "client_credentials", ClientID: "me", ClientSecret: "t0p-secret",
+	}}, auth.Options{})
+	if err := machine.Login(t.Context(), nil, auth.LoginOptions{}); err == nil || !strings.Contains(err.Error(), "so no secret is sent") || posted.Load() != 1 {
+		t.Errorf("without a person, %d requests: %v", posted.Load(), err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +15,25 @@ import (
 type Key struct {
 	Resource string `json:"resource"` // canonical URI of the server (RFC 8707)
 	Issuer   string `json:"issuer"`   // of the authorization server, compared byte by byte
+}
+
+// InputsOf is the resource of secrets that come from people, not from a login: what the inputs of a server were given, each under its name as the issuer.
+func InputsOf(scope string) string { return inputs + scope }
+
+const inputs = "input:"
+
+// EveryInput is the resource of all such secrets.
+const EveryInput = inputs
+
+// Of reports whether what is kept under k is meant by a resource, which is "" for every login.
+func (k Key) Of(resource string) bool {
+	switch resource {
+	case "":
+		return !strings.HasPrefix(k.Resource, inputs)
+	case EveryInput:
+		return strings.HasPrefix(k.Resource, inputs)
+	}
+	return k.Resource == resource
 }
 
 // Credentials are what one issuer gave for one resource.
@@ -64,7 +84,7 @@ func (t Token) String() string { return t.Type + " " + mask.Hidden }
 
 // Store keeps credentials. Safe for concurrent use, also by several processes.
 type Store interface {
-	// Find returns what is kept for a resource, the newest first; "" for everything. With an error comes what could be read, and only
+	// Find returns what is kept for a resource, the newest first; "" for every login. With an error comes what could be read, and only
 	// the Key of what could not.
 	Find(ctx context.Context, resource string) ([]Credentials, error)
 	// Put keeps c in the place of what its key had.
@@ -95,7 +115,7 @@ func (m *memory) Find(_ context.Context, resource string) (found []Credentials, 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, c := range m.all {
-		if resource == "" || c.Resource == resource {
+		if c.Of(resource) {
 			found = append(found, c)
 		}
 	}

@@ -1,4 +1,5 @@
-// Package chat talks to OpenAI-compatible chat APIs: one turn of a conversation at a time, with tools, whole or as a stream.
+// Package chat talks to OpenAI-compatible APIs: one turn of a conversation at a time, with tools, whole or as a stream, and
+// embeddings of texts.
 package chat
 
 import (
@@ -8,15 +9,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/text"
+	"github.com/mcphud/mcphud/session/transport"
 )
 
-// Model is an OpenAI-compatible chat API. The zero value is none.
+// Model is an OpenAI-compatible API and one of its models. The zero value is none.
 type Model struct {
 	URL     string        // base URL, such as http://127.0.0.1:11434/v1
 	Key     string        // sent as a bearer token, never logged; "" sends none
@@ -24,7 +29,7 @@ type Model struct {
 	Timeout time.Duration // of one run with all its rounds, default 60 s
 }
 
-// Client talks to an OpenAI-compatible /chat/completions.
+// Client talks to an OpenAI-compatible API.
 type Client struct {
 	Model  Model
 	url    string
@@ -40,14 +45,19 @@ const (
 	MaxCalls = 16
 )
 
-// New makes a client; Close ends its idle connections.
+// New makes a client; Close ends its idle connections. The API is reached as servers are: through the proxy of the environment, unless it
+// is on this machine.
 func New(m Model) *Client {
 	if m.Timeout <= 0 {
 		m.Timeout = defaultModelTimeout
 	}
-	pool := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second}
+	pool := &http.Transport{}
+	if network, err := transport.NewNetwork(config.Server{URL: m.URL}); err == nil { // else each request says what is wrong with the URL
+		pool = network.Transport(network.URL(), (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 15 * time.Second}).DialContext)
+	}
+	pool.MaxIdleConnsPerHost, pool.IdleConnTimeout, pool.TLSHandshakeTimeout, pool.ForceAttemptHTTP2 = 64, time.Minute, 10*time.Second, true
 	return &Client{
-		Model: m, url: strings.TrimRight(m.URL, "/") + "/chat/completions", pool: pool,
+		Model: m, url: strings.TrimRight(m.URL, "/"), pool: pool,
 		// A redirect would carry the key to who knows where.
 		client: &http.Client{Transport: pool, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
@@ -106,29 +116,11 @@ func Says(role, text string) Message { return Message{Role: role, Content: &text
 // that answered by its own account.
 func (c *Client) Complete(ctx context.Context, in Request, emit func(string) error) (turn Message, used string, err error) {
 	in.Stream = emit != nil
-	var body bytes.Buffer
-	e := json.NewEncoder(&body)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(in); err != nil {
+	res, limited, err := c.post(ctx, "/chat/completions", in, MaxAnswer)
+	if err != nil {
 		return Message{}, "", err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, &body)
-	if err != nil {
-		return Message{}, "", fmt.Errorf("invalid model URL: %s", redact(err))
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if c.Model.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.Model.Key)
-	}
-	res, err := c.client.Do(req)
-	if err != nil {
-		return Message{}, "", fmt.Errorf("cannot be reached: %s", redact(err))
-	}
 	defer res.Body.Close()
-	limited := &io.LimitedReader{R: res.Body, N: MaxAnswer + 1}
-	if res.StatusCode != http.StatusOK {
-		return Message{}, "", fmt.Errorf("answered with HTTP status %d%s", res.StatusCode, c.reason(limited))
-	}
 	if emit != nil && strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		turn, used, err = readStream(limited, emit)
 	} else {
@@ -138,6 +130,55 @@ func (c *Client) Complete(ctx context.Context, in Request, emit func(string) err
 		err = fmt.Errorf("answered with more than %s", text.Bytes(MaxAnswer))
 	}
 	return turn, used, err
+}
+
+// post sends a request. Of the answer, whose body is the caller's to close, at most a byte more than most is to be read. Any other
+// status than 200 is a *StatusError.
+func (c *Client) post(ctx context.Context, path string, in any, most int64) (*http.Response, *io.LimitedReader, error) {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(in); err != nil {
+		return nil, nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+path, &body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("invalid model URL: %s", redact(err))
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if c.Model.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Model.Key)
+	}
+	res, err := c.client.Do(req)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot be reached: %s", redact(err))
+	}
+	if res.StatusCode != http.StatusOK {
+		defer res.Body.Close()
+		return nil, nil, &StatusError{res.StatusCode, c.reason(res.Body), retryAfter(res.Header)}
+	}
+	return res, &io.LimitedReader{R: res.Body, N: most + 1}, nil
+}
+
+// StatusError is an answer other than 200.
+type StatusError struct {
+	Status int
+	reason string        // with a colon before it, "" if the body says none
+	After  time.Duration // what Retry-After asks for, 0 if it does not
+}
+
+// Error has the status, and what the API says about it.
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("answered with HTTP status %d%s", e.Status, e.reason)
+}
+
+// retryAfter reads the seconds of Retry-After, which is where such APIs say when to come again.
+func retryAfter(h http.Header) time.Duration {
+	n, err := strconv.ParseUint(h.Get("Retry-After"), 10, 16)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(n) * time.Second
 }
 
 func readWhole(r io.Reader) (Message, string, error) {

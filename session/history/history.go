@@ -219,7 +219,7 @@ func (h *History) database(ctx context.Context, create bool) (*store.DB, error) 
 	if err != nil {
 		return nil, h.wrong("open", err)
 	}
-	if err := db.Migrate(ctx, "history", schema...); err != nil {
+	if err := db.Migrate(ctx, "history", store.Steps{SQLite: schema}); err != nil {
 		return nil, errors.Join(h.wrong("open", err), db.Close())
 	}
 	h.db = db

@@ -384,7 +384,7 @@ func TestBrokenFiles(t *testing.T) {
 
 // A server keeps its history when its entry changes; an unnamed one is what it runs, and where only if that matters.
 func TestIdentity(t *testing.T) {
-	here := t.TempDir()
+	here, there := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(here, "server.js"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -397,8 +397,8 @@ func TestIdentity(t *testing.T) {
 		return Identity(config.Server{Name: name, Command: command, Source: config.Source{File: file}})
 	}
 	for i, same := range []bool{
-		at(here, "npx", "x") == at("/", "npx", "x"),
-		at(here, "node", "server.js") != at("/", "node", "server.js"),
+		at(here, "npx", "x") == at(there, "npx", "x"),
+		at(here, "node", "server.js") != at(there, "node", "server.js"),
 		at(here, "npx", "x") != at(here, "npx", "y"),
 		entry("a", "f", "x") == entry("a", "f", "y"),
 		entry("a", "f", "x") != entry("b", "f", "x"),

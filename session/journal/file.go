@@ -76,7 +76,7 @@ func (w *writer) file() bool {
 }
 
 // Masked is an entry and its body with secrets hidden, as they may leave the process. A frame that is valid JSON stays as
-// it was sent; of anything else the text is masked, and what is not UTF-8 stays.
+// it was sent, but for what somebody set to be a secret; of anything else the text is masked, and what is not UTF-8 stays.
 func Masked(e Entry, body []byte) (Entry, []byte) {
 	e, body, _ = masked(e, body)
 	return e, body
@@ -88,9 +88,12 @@ func masked(e Entry, body []byte) (_ Entry, _ []byte, frame bool) {
 	switch {
 	case len(body) == 0:
 	case e.Kind <= Notification && jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)):
-		frame = true
+		body = mask.Extra(body)
+		frame = jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) // a pattern can match more than a string
 	case e.Kind == HTTP:
 		body = []byte(mask.Lines(string(body)))
+	case e.Kind == Stderr && utf8.Valid(body):
+		body = []byte(mask.Log(string(body)))
 	case utf8.Valid(body):
 		body = []byte(mask.Text(string(body)))
 	}

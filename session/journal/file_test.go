@@ -24,7 +24,7 @@ func TestFileIsPrivateMaskedJSONL(t *testing.T) {
 	j.Append(Entry{Server: "s\u2028\"", Conn: 3, Dir: Out, Kind: Request, ID: "1", Method: "tools/call"}, []byte(frame))
 	j.Append(Entry{Kind: Bad, Dir: In, Note: "not JSON"}, []byte("log \x1b[31mline\n"))
 	j.Append(Entry{Kind: Bad, Dir: In}, []byte("\xff\xfe"))
-	j.Append(Entry{Kind: Stderr, Dir: In}, []byte("calling https://u:hunter2@h/p?token=hunter2&x=1 with Bearer hunter2hunter2"))
+	j.Append(Entry{Kind: Stderr, Dir: In}, []byte("calling https://u:hunter2@h/p?token=hunter2&x=1 with Bearer hunter2hunter2, password=hunter2"))
 	head := mask.Head("POST https://h/mcp?api_key=hunter2 HTTP/1.1", http.Header{
 		"Authorization": {"Bearer hunter2"}, "Cookie": {"a=hunter2"}, "X-Api-Key": {"hunter2"}, "Accept": {"application/json"},
 	})
@@ -59,7 +59,7 @@ func TestFileIsPrivateMaskedJSONL(t *testing.T) {
 		1: `"frame":` + strings.ReplaceAll(frame, "\n", " ") + `}`,
 		2: `"text":"log \u001b[31mline"}`,
 		3: `"base64":"//4="}`,
-		4: `https://***@h/p?token=***&x=1 with Bearer ***"`,
+		4: `https://***@h/p?token=***&x=1 with Bearer ***, password=***"`,
 		5: `Accept: application/json\nAuthorization: Bearer ***\nCookie: ***\n`,
 		6: `Set-Cookie: ***`,
 	} {

@@ -72,6 +72,13 @@ func Questions(t testing.TB) config.Server {
 	return stdio(t, "questions", Node(t), installed(t, "peers", "questions.mjs"))
 }
 
+// Inspector is the command line of the official Inspector, to which its own arguments are added.
+func Inspector(t testing.TB) []string {
+	t.Helper()
+	const launcher = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+	return []string{Node(t), installed(t, "peers", filepath.FromSlash(launcher)), "--cli"}
+}
+
 // GoSDKExplore is a client of go-sdk, a program that prints what it sees of a server.
 func GoSDKExplore(t testing.TB) string { return gobin(t, "go-sdk-explore") }
 

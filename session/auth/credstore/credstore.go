@@ -72,7 +72,7 @@ func (s *store) Find(ctx context.Context, resource string) (found []auth.Credent
 		return nil, err
 	}
 	for _, e := range all {
-		if resource != "" && e.Resource != resource {
+		if !e.Of(resource) {
 			continue
 		}
 		c, bad := s.open(ctx, e)

@@ -3,7 +3,9 @@ package expert
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -160,7 +162,7 @@ func checkQuery(f *frame) string {
 	if err != nil {
 		return ""
 	}
-	for name := range u.Query() {
+	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
 		switch strings.ToLower(name) {
 		case "access_token", "accesstoken", "token", "bearer", "authorization":
 			return "the parameter " + quote(name)

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,11 +129,11 @@ func Parse(body []byte) (Span, error) {
 	if s.Kind != KindClient && s.Kind != KindServer {
 		s.Kind = ""
 	}
-	for k, v := range w.Attributes {
+	for _, k := range slices.Sorted(maps.Keys(w.Attributes)) {
 		if len(s.Attributes) == maxAttributes {
 			break
 		}
-		switch v := v.(type) {
+		switch v := w.Attributes[k].(type) {
 		case string:
 			s.Attributes[text.Clip(k, maxName)] = text.Clip(v, maxValue)
 		case float64:
