@@ -3,6 +3,7 @@
 package calls
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,18 +16,33 @@ import (
 
 	"github.com/mcphud/mcphud/session/atomicfile"
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/expect"
 )
 
 // Folder is where a project has its calls, below the project's folder.
 const Folder = ".mcphud/calls"
 
+// Schema is the JSON Schema (2020-12) of a file of calls.
+//
+//go:embed calls.schema.json
+var Schema []byte
+
 // maxFile is how large a file of a call may be: as large as one of the configuration.
 const maxFile = 64 << 10
 
+// File is a file of calls.
+type File struct {
+	Name  string // without .yaml
+	Path  string
+	Calls []Call // one, or the steps of the file
+	Steps bool   // whether it has steps
+}
+
 // Call is one named call.
 type Call struct {
-	Name string // of the file, without .yaml
+	Name string // of the file, without .yaml; of a step, FILE/STEP
 	File string
+	Line int // where it begins in the file
 
 	// Server is the name of a configured server, Command what starts one, URL where one is: at most one of them is set.
 	Server  string
@@ -41,9 +57,16 @@ type Call struct {
 	Note            string
 	// Secrets are JSON pointers of what is not in the file and has to be given: into the arguments.
 	Secrets []string
-	// Expect is kept for checks; it is not used here.
-	Expect json.RawMessage
+	// Expect is what the answer has to be, Capture what is taken from it for later calls.
+	Expect  expect.Expectations
+	Capture []Capture
+	// Repeat is how often the call is made, each time with its assertions; 0 is once. Retry makes it again until they hold.
+	Repeat int
+	Retry  Retry
 }
+
+// Retry is how long a call is made again while its assertions fail, and how long to wait between. The zero value is not at all.
+type Retry struct{ For, Every time.Duration }
 
 // Config is the server that the file itself describes, as an entry of a project's file, which starts only where it is trusted; false where it names
 // one, or none.
@@ -53,7 +76,8 @@ func (c Call) Config() (config.Server, bool) {
 	case len(c.Command) > 0:
 		s = config.OfCommand(c.Command[0], c.Command[1:]...)
 	case c.URL != "":
-		s = config.Server{Name: c.Name, Unnamed: true, Transport: config.Auto, URL: c.URL}
+		name, _, _ := strings.Cut(c.Name, "/")
+		s = config.Server{Name: name, Unnamed: true, Transport: config.Auto, URL: c.URL}
 	default:
 		return s, false
 	}
@@ -116,14 +140,14 @@ func Path(dir, name string) (string, error) {
 	return filepath.Join(dir, name+".yaml"), nil
 }
 
-// Read reads a call. warnings are about keys that are not known, which stay in the file. The error of a file that is wrong says where.
-func Read(path string) (c Call, warnings []config.Warning, err error) {
+// Read reads a file of calls. warnings are about keys that are not known, which stay in the file. The error of a file that is wrong says where.
+func Read(path string) (f File, warnings []config.Warning, err error) {
 	b, err := atomicfile.Read(path, maxFile)
 	if err != nil {
-		return c, nil, fmt.Errorf("cannot read the call: %w", err)
+		return f, nil, fmt.Errorf("cannot read the call: %w", err)
 	}
 	if path, err = filepath.Abs(path); err != nil {
-		return c, nil, fmt.Errorf("cannot read the call: %w", err)
+		return f, nil, fmt.Errorf("cannot read the call: %w", err)
 	}
 	return parse(path, b)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/expect"
 )
 
 const documented = `# Finds the repository.
@@ -39,11 +40,19 @@ timeout: 30s
 # Not known here:
 owner: ada
 expect:
-  is_error: false
+  - .isError | not
 `
 
+func parseOne(path string, text []byte) (Call, []config.Warning, error) {
+	f, warnings, err := parse(path, text)
+	if err != nil {
+		return Call{}, warnings, err
+	}
+	return f.Calls[0], warnings, nil
+}
+
 func TestRead(t *testing.T) {
-	c, warnings, err := parse("/p/.mcphud/calls/find.yaml", []byte(documented))
+	c, warnings, err := parseOne("/p/.mcphud/calls/find.yaml", []byte(documented))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +60,8 @@ func TestRead(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	want := `{"query":"mcp","limit":12345678901234567890,"ratio":1.0,"exact":true,"nothing":null,"list":[1,"two","3"],"nested":[{"a":1,"b":2},{}],"text":"first\n  second\n"}`
-	if string(c.Arguments) != want || string(c.Meta) != `{"com.example/tenant":"acme"}` || string(c.Expect) != `{"is_error":false}` || len(c.Secrets) != 1 {
-		t.Errorf("%s %s %s", c.Arguments, c.Meta, c.Expect)
+	if string(c.Arguments) != want || string(c.Meta) != `{"com.example/tenant":"acme"}` || len(c.Expect.Queries) != 1 || c.Expect.Queries[0].Line != 27 || c.Expect.Queries[0].Col != 5 || len(c.Secrets) != 1 {
+		t.Errorf("%s %s %v", c.Arguments, c.Meta, c.Expect.Queries)
 	}
 	if len(warnings) != 1 || warnings[0].Line != 25 || !strings.Contains(warnings[0].Message, "owner") {
 		t.Errorf("%v", warnings)
@@ -118,7 +127,7 @@ func TestReadRefuses(t *testing.T) {
 // A call that is written over keeps what people wrote, and every byte of what did not change.
 func TestWriteKeepsComments(t *testing.T) {
 	file := filepath.Join(t.TempDir(), ".mcphud", "calls", "find.yaml")
-	c, _, err := parse(file, []byte(documented))
+	c, _, err := parseOne(file, []byte(documented))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +149,7 @@ func TestWriteKeepsComments(t *testing.T) {
 	check(documented)
 	c.Target, c.Timeout = "search_code", 0
 	check(strings.Replace(strings.Replace(documented, "search_repos", "search_code", 1), "timeout: 30s\n", "", 1))
-	c.Arguments, c.Note, c.Expect, c.Timeout = json.RawMessage(`{"query":"yes","n":{"deep":[{"x":"a: b"}]}}`), "", nil, 90*time.Second
+	c.Arguments, c.Note, c.Expect, c.Timeout = json.RawMessage(`{"query":"yes","n":{"deep":[{"x":"a: b"}]}}`), "", expect.Expectations{}, 90*time.Second
 	check(`# Finds the repository.
 note: as in the manual
 server: github # of the team
@@ -157,7 +166,7 @@ meta:
 # Not known here:
 owner: ada
 expect:
-  is_error: false
+  - .isError | not
 timeout: 1m30s
 `)
 	if err := os.WriteFile(file, []byte("{tool: x, note: y}\n"), 0o644); err != nil {
@@ -201,7 +210,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || len(text) > maxFile {
 			continue
 		}
-		got, warnings, err := parse(file, text)
+		got, warnings, err := parseOne(file, text)
 		if err != nil || len(warnings) > 0 {
 			t.Fatalf("%v %v\n%s\n%s", err, warnings, args, text)
 		}

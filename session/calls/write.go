@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -22,6 +23,9 @@ func rewrite(c Call, old []byte) ([]byte, error) {
 	all, err := r.members(old)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write over the call: %w", err)
+	}
+	if slices.ContainsFunc(all, func(m member) bool { return m.key == "steps" }) {
+		return nil, fmt.Errorf("cannot write over the call %s: it has several steps", c.File)
 	}
 	lines := bytes.SplitAfter(old, []byte("\n"))
 	var out []byte
@@ -66,7 +70,7 @@ func rewrite(c Call, old []byte) ([]byte, error) {
 // written reports whether a key is one of ours, so that it goes where the call has no value for it.
 func written(key string) bool {
 	for _, k := range keys {
-		if k == key && k != "expect" && k != "note" { // these are people's
+		if k == key && k != "note" && slices.Index(keys, k) < slices.Index(keys, "expect") { // the others are people's
 			return true
 		}
 	}
@@ -117,11 +121,19 @@ func (c Call) values() map[string][]byte {
 	}
 	object("arguments", c.Arguments)
 	object("meta", c.Meta)
-	object("expect", c.Expect)
 	list("secrets", c.Secrets)
 	text("note", c.Note)
 	if c.Timeout > 0 {
 		text("timeout", short(c.Timeout))
+	}
+	if c.Expect.IsError != nil {
+		out["isError"] = strconv.AppendBool(nil, *c.Expect.IsError)
+	}
+	if c.Expect.MaxLatency > 0 {
+		text("maxLatency", short(c.Expect.MaxLatency))
+	}
+	if c.Expect.Snapshot != nil {
+		out["snapshot"] = []byte("true")
 	}
 	return out
 }
@@ -216,14 +228,14 @@ func spaced(list []byte) string {
 
 // plain are texts that mean themselves in YAML, whatever its version.
 var (
-	plain    = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_/.@$%+-]*( [A-Za-z0-9_/.@$%+()-]+)*$`)
-	duration = regexp.MustCompile(`^(\d+(h|m|s|ms))+$`)
-	reserved = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf)$`)
+	plain    = lazily(`^[A-Za-z_/][A-Za-z0-9_/.@$%+-]*( [A-Za-z0-9_/.@$%+()-]+)*$`)
+	duration = lazily(`^(\d+(h|m|s|ms))+$`)
+	reserved = lazily(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf)$`)
 )
 
 // scalar is a text in a line: as it is where that is one, else as JSON, which YAML understands.
 func scalar(s string) string {
-	if len(s) < 200 && (plain.MatchString(s) && !reserved.MatchString(s) || duration.MatchString(s)) {
+	if len(s) < 200 && (plain().MatchString(s) && !reserved().MatchString(s) || duration().MatchString(s)) {
 		return s
 	}
 	return quoted(s)
