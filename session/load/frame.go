@@ -1,0 +1,52 @@
+package load
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// firstID is the first id of our own requests: the session, over whose connection they go, counts from 1.
+const firstID = 1_000_000
+
+// message is a request as the session of a connection would send it, for any id.
+type message struct {
+	head, tail []byte // of the frame, around its id
+	params     []byte
+	method     string
+	// Over HTTP. None of it is modified.
+	url    *url.URL
+	host   string
+	header http.Header
+}
+
+// prepared takes a frame that a session made. A progress token is the id of its request, and no progress is of use here.
+func prepared(frame []byte, h http.Header) (*message, error) {
+	changed, err := jsonrpc.Update(frame, jsonrpc.Delete("params", "_meta", "progressToken"))
+	if err != nil {
+		return nil, err
+	}
+	if string(jsonrpc.Get(changed, "params", "_meta")) == "{}" {
+		if changed, err = jsonrpc.Update(changed, jsonrpc.Delete("params", "_meta")); err != nil {
+			return nil, err
+		}
+	}
+	env, err := jsonrpc.Scan(changed)
+	if err != nil {
+		return nil, err
+	}
+	from, to, _ := jsonrpc.Find(changed, "id") // it is a request
+	return &message{head: changed[:from:from], tail: changed[to:], params: env.Params, method: env.Method, header: h}, nil
+}
+
+func (m *message) frame(id uint64) []byte {
+	b := make([]byte, 0, len(m.head)+len(m.tail)+20)
+	return append(strconv.AppendUint(append(b, m.head...), id, 10), m.tail...)
+}
+
+// cancelled tells a server of the legacy era, or at the end of a pipe, that nobody waits for an answer any more.
+func cancelled(id uint64) []byte {
+	return jsonrpc.NewNotification("notifications/cancelled", append(strconv.AppendUint([]byte(`{"requestId":`), id, 10), `,"reason":"timed out or ended by the client"}`...))
+}
