@@ -1,0 +1,17 @@
+// Package check says whether a server is good. Sections look at what a server offers, or call it, and report findings by the rules of
+// their tables; the packages below this one are the sections, and the formats of a report.
+package check
+
+import "context"
+
+// Section is one kind of examination.
+type Section interface {
+	// Name is one lower-case word, and what the ids of its rules begin with.
+	Name() string
+	// Title says in a few words what is examined.
+	Title() string
+	// Rules are all that Run may report, in the order in which they are explained.
+	Rules() []*Rule
+	// Run examines s and reports to r. An error is why it could not go on; what the server does wrong is a finding.
+	Run(ctx context.Context, s *Subject, r *Recorder) error
+}

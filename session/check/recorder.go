@@ -1,0 +1,124 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// Progress is how far a section is.
+type Progress struct {
+	Section     string
+	Done, Total int    // Total is 0 where it is not known
+	What        string // that is looked at now
+}
+
+// Figures are what a section measured, beside its findings.
+type Figures struct {
+	Value any        // as JSON
+	Table [][]string // for people, the first row is the heading; nil for none
+	Notes []string   // lines below the table
+}
+
+// Recorder takes what a section finds. Its methods are safe for concurrent use.
+type Recorder struct {
+	section string
+	rules   map[string]*Rule
+	watch   Watch
+
+	mu       sync.Mutex
+	findings []Finding
+	outcomes []Outcome
+	figures  *Figures
+}
+
+// Watch is told what happens while a check goes on. Any of its functions may be nil; they are called from several goroutines, one at a
+// time for each section, and must not block.
+type Watch struct {
+	Begin    func(section string)
+	Progress func(Progress)
+	Found    func(Finding)
+	End      func(SectionReport)
+}
+
+// NewRecorder is for a run of one section.
+func NewRecorder(s Section, w Watch) *Recorder {
+	r := &Recorder{section: s.Name(), rules: map[string]*Rule{}, watch: w}
+	for _, rule := range s.Rules() {
+		r.rules[rule.ID] = rule
+	}
+	return r
+}
+
+// Add reports a finding of the rule with that id, which has to be in the section's table. What f does not say is as the rule says.
+func (r *Recorder) Add(id string, f Finding) {
+	rule := r.rule(id)
+	if f.Rule == nil { // a severity that the caller chose comes with Rule set
+		f.Severity = rule.Severity
+	}
+	f.Rule, f.ID = rule, id
+	f.Fix = cmp.Or(f.Fix, rule.Fix)
+	f.Sure = cmp.Or(f.Sure, Certain)
+	if f.Clients == nil {
+		f.Clients = rule.Clients
+	}
+	f.Evidence = text.Clip(f.Evidence, MaxEvidence)
+	f.Fingerprint = f.fingerprint()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.findings = append(r.findings, f)
+	if r.watch.Found != nil {
+		r.watch.Found(f)
+	}
+}
+
+// At is Add with a severity of its own: of a finding that is worse, or less, than the rule's.
+func (r *Recorder) At(severity Severity, id string, f Finding) {
+	f.Severity, f.Rule = severity, r.rule(id)
+	r.Add(id, f)
+}
+
+// rule is the rule with an id; one that is not in the section's table is a fault of the section.
+func (r *Recorder) rule(id string) *Rule {
+	rule, ok := r.rules[id]
+	if !ok {
+		panic(fmt.Sprintf("check: section %s has no rule %q", r.section, id))
+	}
+	return rule
+}
+
+// Passed says that a rule was tried at a place and holds there. Sections that try one thing after the other say so of each; others do not.
+func (r *Recorder) Passed(id string, p Place, took time.Duration) {
+	r.outcome(Outcome{Rule: id, Place: p, Verdict: Passed, Millis: millis(took)})
+}
+
+// Skipped says that a rule was not tried at a place, and why.
+func (r *Recorder) Skipped(id string, p Place, why string) {
+	r.outcome(Outcome{Rule: id, Place: p, Verdict: Skipped, Why: why})
+}
+
+func (r *Recorder) outcome(o Outcome) {
+	r.rule(o.Rule)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.outcomes = append(r.outcomes, o)
+}
+
+// Step says how far the section is. total is 0 where that is not known.
+func (r *Recorder) Step(done, total int, what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.watch.Progress != nil {
+		r.watch.Progress(Progress{r.section, done, total, what})
+	}
+}
+
+// Figures keeps what the section measured.
+func (r *Recorder) Figures(f Figures) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.figures = &f
+}

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"bytes"
+	"net/url"
+	"path/filepath"
+)
+
+// Artifact is a file of the repository where SARIF says that findings are: a code-scanning page shows what is in files, which a server is not.
+type Artifact struct {
+	Path  string // below the root of the repository, or as it is
+	lines map[string]int
+}
+
+// maxArtifact is how much of an artifact is looked at for names.
+const maxArtifact = 16 << 20
+
+// NewArtifact is the file at path with that content, nil where there is no such file yet. A finding is at the first line that has its
+// name in quotes, else as a key.
+func NewArtifact(path string, content []byte) Artifact {
+	a := Artifact{Path: path, lines: map[string]int{}}
+	n := 0
+	for row := range bytes.Lines(content[:min(len(content), maxArtifact)]) {
+		n++
+		if key, _, ok := bytes.Cut(bytes.TrimLeft(row, " -"), []byte(":")); ok {
+			a.see(string(bytes.Trim(key, `"'`)), n)
+		}
+		for rest := row; ; {
+			_, after, ok := bytes.Cut(rest, []byte(`"`))
+			if !ok {
+				break
+			}
+			word, next, ok := bytes.Cut(after, []byte(`"`))
+			if !ok {
+				break
+			}
+			a.see(string(word), n)
+			rest = next
+		}
+	}
+	return a
+}
+
+func (a Artifact) see(word string, n int) {
+	if _, seen := a.lines[word]; !seen && len(word) < 200 {
+		a.lines[word] = n
+	}
+}
+
+// line is where the first of some names is, 1 where none of them is.
+func (a Artifact) line(names ...string) int {
+	for _, name := range names {
+		if n := a.lines[name]; n > 0 && name != "" {
+			return n
+		}
+	}
+	return 1
+}
+
+// uri is the path as SARIF wants it: relative where it can be.
+func (a Artifact) uri() string {
+	if a.Path == "" {
+		return "mcphud.lock"
+	}
+	u := url.URL{Path: filepath.ToSlash(a.Path)}
+	if filepath.IsAbs(a.Path) {
+		u.Scheme = "file"
+		return u.String()
+	}
+	return u.EscapedPath()
+}

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/mcphud/mcphud/session/check"
+)
+
+// jsons writes one report, or an object of several.
+func (p *page) jsons() {
+	if p.several {
+		p.putf(`{"version":%d,"reports":[`, check.Version)
+	}
+	p.each(func(i int) {
+		if i > 0 {
+			p.put(",")
+		}
+		p.json()
+	})
+	if p.several {
+		p.put("]}")
+	}
+	p.put("\n")
+}
+
+// json writes the report as it is, a finding after the other: they are its last member.
+func (p *page) json() {
+	head := *p.r
+	head.Findings = []check.Finding{}
+	if head.Sections == nil {
+		head.Sections = []check.SectionReport{}
+	}
+	_, _ = p.Write(bytes.TrimSuffix(p.encoded(head), []byte("]}"))) // Flush has the error
+	for i := range p.r.Findings {
+		if i > 0 {
+			p.put(",")
+		}
+		p.value(p.r.Findings[i])
+	}
+	p.put("]}")
+}
+
+// encoder makes values JSON, in one buffer.
+type encoder struct {
+	buf bytes.Buffer
+	enc *json.Encoder
+}
+
+// value writes v as one line of JSON.
+func (p *page) value(v any) { _, _ = p.Write(p.encoded(v)) } // Flush has the error
+
+// encoded is v as one line of JSON, until the next call. What is encoded here are values that can be.
+func (e *encoder) encoded(v any) []byte {
+	if e.enc == nil {
+		e.enc = json.NewEncoder(&e.buf)
+		e.enc.SetEscapeHTML(false)
+	}
+	e.buf.Reset()
+	if err := e.enc.Encode(v); err != nil {
+		e.buf.Reset()
+		_ = e.enc.Encode(err.Error()) // a string can be
+	}
+	return bytes.TrimRight(e.buf.Bytes(), "\n")
+}

@@ -1,0 +1,56 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// plain is s as text that neither moves what is around it nor hides: control characters, and those that nobody sees, as <U+202E>. Line
+// feeds stay. A CI system obeys lines that begin with "::" or have "##[" in them, so no line is made of s alone, and the latter is
+// taken apart.
+func plain(s string) string {
+	if strings.IndexFunc(s, unseen) < 0 && utf8.ValidString(s) && !strings.Contains(s, "##[") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, "<%02X>", s[i])
+		case r == '\t':
+			b.WriteString("  ")
+		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
+		case unseen(r):
+			fmt.Fprintf(&b, "<%U>", r)
+		default:
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return strings.ReplaceAll(b.String(), "##[", "## [")
+}
+
+func unseen(r rune) bool {
+	switch {
+	case r == '\n':
+		return false
+	case r < ' ', r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029:
+		return true
+	case r == 0x200c, r == 0x200d: // they spell Persian and Hindi
+		return false
+	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r < 0xe1000, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0:
+		return true
+	}
+	return r > 0x7f && unicode.Is(unicode.Cf, r)
+}
+
+// line is plain in one line.
+func line(s string) string {
+	return strings.Join(strings.FieldsFunc(plain(s), func(r rune) bool { return r == '\n' }), " ")
+}
+
+// lines are the lines of plain text.
+func lines(s string) []string { return strings.Split(strings.TrimRight(plain(s), "\n"), "\n") }

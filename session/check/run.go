@@ -1,0 +1,186 @@
+package check
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// serverSection is what the run itself finds: it is in each report, first.
+type serverSection struct{}
+
+func (serverSection) Name() string  { return "server" }
+func (serverSection) Title() string { return "the server answers, to the end" }
+func (serverSection) Rules() []*Rule {
+	const spec = "https://modelcontextprotocol.io/specification/2025-11-25/"
+	return []*Rule{
+		{
+			ID: "server/died", Severity: Error, Title: "the server died, or closed the connection, while it was examined", Why: "whatever a client was doing is lost",
+			Fix: "look at the last lines of its stderr; answer bad requests with an error", Source: spec + "basic/lifecycle#shutdown", Read: "2026-11-20",
+		},
+		{
+			ID: "server/unreachable", Severity: Error, Title: "the server cannot be connected to", Why: "nothing was examined",
+			Fix: "see the message; doctor says why a server does not connect", Source: spec + "basic/lifecycle#initialization", Read: "2026-11-23",
+		},
+		{
+			ID: "server/list-failed", Severity: Error, Title: "a list that the server declares cannot be read", Why: "clients show nothing of it",
+			Fix: "answer the method, or leave its capability out", Source: spec + "server/tools#listing-tools", Read: "2026-11-20",
+		},
+		{
+			ID: "server/section-failed", Severity: Error, Title: "a section could not be finished", Why: "the rest of it was not examined",
+			Fix: "see the message; doctor says why a server does not connect", Source: spec + "basic/lifecycle", Read: "2026-11-20",
+		},
+	}
+}
+
+func (serverSection) Run(_ context.Context, s *Subject, r *Recorder) error {
+	for _, k := range kinds {
+		if err := s.Failed[k]; err != nil {
+			r.Add("server/list-failed", Finding{Place: Place{Kind: OfServer}, Key: k.Method(), Message: k.Method() + ": " + err.Error()})
+		}
+	}
+	return nil
+}
+
+// Server is the section that says what Run itself finds, for lists of rules. Run has it by itself.
+func Server() Section { return serverSection{} }
+
+// Run examines s by the sections, one after the other. A server that dies is a finding, and is connected to again for the next section.
+// The error is that of ctx; the report has what was found until then.
+func Run(ctx context.Context, s *Subject, sections []Section, tool Tool, w Watch) (*Report, error) {
+	began := time.Now()
+	rep := &Report{Version: Version, Tool: tool, Began: began.UTC(), Findings: []Finding{}, Server: ServerReport{
+		Name: s.Server, Title: s.Name, Version: s.Version, Protocol: s.Protocol, Transport: s.Transport,
+		Tools: len(s.Tools), Prompts: len(s.Prompts), Resources: len(s.Resources), Templates: len(s.Templates),
+	}}
+	var found []Finding
+	own := NewRecorder(serverSection{}, w)
+	for _, section := range slices.Concat([]Section{serverSection{}}, sections) {
+		if ctx.Err() != nil {
+			break
+		}
+		rec := own
+		if section.Name() != own.section {
+			rec = NewRecorder(section, w)
+		}
+		rep.Sections = append(rep.Sections, runSection(ctx, section, s, rec, own, w))
+		if rec != own {
+			found = append(found, rec.findings...)
+		}
+	}
+	rep.Findings = append(rep.Findings, slices.Concat(own.findings, found)...)
+	rep.Millis = millis(time.Since(began))
+	rep.Interrupted = ctx.Err() != nil
+	rep.Recount()
+	return rep, ctx.Err()
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func runSection(ctx context.Context, section Section, s *Subject, rec, own *Recorder, w Watch) SectionReport {
+	if w.Begin != nil {
+		w.Begin(section.Name())
+	}
+	began := time.Now()
+	out := SectionReport{Name: section.Name(), Title: section.Title()}
+	err := alive(ctx, s)
+	var rev uint64
+	if s.Session != nil {
+		rev = s.Session.Rev()
+	}
+	if err == nil {
+		err = guarded(ctx, section, s, rec)
+	}
+	if ctx.Err() == nil {
+		why := died(ctx, s, rev)
+		switch {
+		case why != "":
+			own.Add("server/died", Finding{Place: Place{Kind: OfServer}, Key: section.Name(), Message: "in section " + section.Name() + ": " + text.Clip(text.FirstLine(why), 300), Evidence: why})
+		case err != nil:
+			own.Add("server/section-failed", Finding{Place: Place{Kind: OfServer}, Key: section.Name(), Message: section.Name() + ": " + err.Error()})
+		}
+	}
+	if err != nil {
+		out.Error = err.Error()
+	}
+	out.Millis = millis(time.Since(began))
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if f := rec.figures; f != nil {
+		out.Figures, _ = json.Marshal(f.Value) // sections keep what can be written
+		out.Table, out.Notes = f.Table, f.Notes
+	}
+	out.Outcomes = rec.outcomes
+	for _, f := range rec.findings {
+		out.Counts.Count(f)
+	}
+	if w.End != nil {
+		w.End(out)
+	}
+	return out
+}
+
+// pingLimit is how long a server may take to say that it is still there. One that only hangs has not died.
+const pingLimit = 2 * time.Second
+
+// died is why the connection of the subject is closed, "" where it is not. A call fails before its session says so: where something went
+// over the connection since rev, the server is asked.
+func died(ctx context.Context, s *Subject, rev uint64) string {
+	if s.Session == nil {
+		return ""
+	}
+	why := "the connection is closed"
+	if st := s.Session.Status(); st.State == session.Connected {
+		if st.Rev == rev {
+			return ""
+		}
+		ctx, cancel := context.WithTimeout(ctx, pingLimit)
+		_, err := s.Session.Ping(ctx)
+		cancel()
+		if lost(err) {
+			why = err.Error()
+			_ = s.Session.Disconnect() // the next section begins with a new connection
+		} else if s.Session.Status().State == session.Connected {
+			return ""
+		}
+	}
+	if st := s.Session.Status(); st.Err != nil {
+		why = st.Err.Error()
+	}
+	return why
+}
+
+// lost reports whether an error says that nobody is there any more. A server that answers, with whatever status, is.
+func lost(err error) bool {
+	var e *failure.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	return e.Kind == failure.ChannelClosed || e.Kind == failure.ServerNotConnected || e.Kind == failure.Transport && e.Status == 0
+}
+
+// alive connects again to a server that is gone.
+func alive(ctx context.Context, s *Subject) error {
+	if s.Session == nil || s.Session.Status().State == session.Connected {
+		return nil
+	}
+	return s.Session.Connect(ctx)
+}
+
+// guarded makes a panic of a section an error: the others go on.
+func guarded(ctx context.Context, section Section, s *Subject, rec *Recorder) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &failure.Error{Stage: section.Name(), Message: fmt.Sprintf("a fault of the check itself: %v", p), Detail: string(debug.Stack())}
+		}
+	}()
+	return section.Run(ctx, s, rec)
+}
