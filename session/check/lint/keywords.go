@@ -1,0 +1,237 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// What the value of a keyword has to be.
+type wants uint8
+
+const (
+	aString wants = iota + 1
+	aBoolean
+	aNumber
+	aPositive  // a number above 0
+	aCount     // a whole number from 0
+	someNames  // a list of strings
+	aList      // a list
+	manyNames  // an object of lists of strings
+	aSchema    // an object or boolean
+	schemas    // a list of schemas, at least one
+	byName     // an object of schemas
+	itemsValue // a schema, or as of old a list of them
+	typeValue
+	anything
+)
+
+func (w wants) String() string {
+	return [...]string{"", "a string", "true or false", "a number", "a number above 0", "a whole number from 0", "a list of strings", "a list", "an object of lists of strings", "a schema", "a list of schemas", "an object of schemas", "a schema", "a type or a list of types", "anything"}[w]
+}
+
+// keyword says what a keyword of JSON Schema 2020-12 has to be, and the type of values that it speaks of, "" for all; 0 for one that is
+// not known.
+func keyword(name string) (wants, string) {
+	switch name {
+	case "$schema", "$id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$comment", "title", "description":
+		return aString, ""
+	case "format":
+		return aString, ""
+	case "pattern", "contentEncoding", "contentMediaType":
+		return aString, "string"
+	case "minLength", "maxLength":
+		return aCount, "string"
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+		return aNumber, "number"
+	case "multipleOf":
+		return aPositive, "number"
+	case "minItems", "maxItems", "minContains", "maxContains":
+		return aCount, "array"
+	case "uniqueItems":
+		return aBoolean, "array"
+	case "contains", "unevaluatedItems":
+		return aSchema, "array"
+	case "items":
+		return itemsValue, "array"
+	case "prefixItems":
+		return schemas, "array"
+	case "minProperties", "maxProperties":
+		return aCount, "object"
+	case "required":
+		return someNames, "object"
+	case "dependentRequired":
+		return manyNames, "object"
+	case "additionalProperties", "propertyNames", "unevaluatedProperties":
+		return aSchema, "object"
+	case "properties", "patternProperties", "dependentSchemas":
+		return byName, "object"
+	case "$defs", "definitions":
+		return byName, ""
+	case "allOf", "anyOf", "oneOf":
+		return schemas, ""
+	case "not", "if", "then", "else", "contentSchema", "additionalItems":
+		return aSchema, ""
+	case "enum", "examples":
+		return aList, ""
+	case "type":
+		return typeValue, ""
+	case "deprecated", "readOnly", "writeOnly":
+		return aBoolean, ""
+	case "$vocabulary", "const", "default", "dependencies", "id", "$recursiveRef", "$recursiveAnchor":
+		return anything, ""
+	}
+	return 0, ""
+}
+
+// known are the keywords that a misspelled one is compared with.
+var known = []string{
+	"$schema", "$ref", "$defs", "description", "title", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems",
+	"uniqueItems", "contains", "items", "prefixItems", "minProperties", "maxProperties", "required", "dependentRequired", "additionalProperties", "propertyNames", "properties", "patternProperties",
+	"definitions", "allOf", "anyOf", "oneOf", "enum", "const", "default", "examples", "type", "deprecated", "readOnly", "writeOnly",
+}
+
+// keywords examines the members of one schema by themselves.
+func (w *walker) keywords(n *node) {
+	types := typesOf(n.v)
+	ms := n.v.Members()
+	for i, m := range ms {
+		if repeated(ms, i) {
+			w.add("lint/member-repeated", n, m.Name, fmt.Sprintf("%s is there twice", text.Clip(m.Name, 60)))
+			continue
+		}
+		if holds(m.Name) == named && m.Value.Kind() == schema.Object {
+			kids := m.Value.Members()
+			for j, k := range kids {
+				if repeated(kids, j) {
+					w.add("lint/member-repeated", n, m.Name, fmt.Sprintf("%s has %s twice", m.Name, text.Clip(k.Name, 60)))
+				}
+			}
+		}
+		want, about := keyword(m.Name)
+		switch {
+		case want == 0:
+			w.unknown(n, m.Name)
+		case !want.fits(m.Value):
+			if old := m.Name == "items" && m.Value.Kind() == schema.Array; !old {
+				w.add("lint/keyword-type", n, m.Name, fmt.Sprintf("%s has to be %s, not %s", m.Name, want, described(m.Value)))
+			}
+		case about != "" && len(types) > 0 && !w.speaks(types, about) && m.Name != "items":
+			w.add("lint/keyword-idle", n, m.Name, fmt.Sprintf("%s speaks of %s values, and the type is %s", m.Name, about, strings.Join(types, ", ")))
+		}
+	}
+}
+
+// repeated says that an earlier member has the name of ms[i]. Objects with very many members are left alone.
+func repeated(ms []schema.Member, i int) bool {
+	if len(ms) > 500 {
+		return false
+	}
+	for _, m := range ms[:i] {
+		if m.Name == ms[i].Name {
+			return true
+		}
+	}
+	return false
+}
+
+func (*walker) speaks(types []string, about string) bool {
+	return slices.Contains(types, about) || about == "number" && slices.Contains(types, "integer")
+}
+
+func (w *walker) unknown(n *node, name string) {
+	switch name {
+	case "nullable", "example", "discriminator", "xml", "externalDocs":
+		w.add("lint/keyword-openapi", n, name, name+" is a keyword of OpenAPI")
+		return
+	}
+	if strings.HasPrefix(name, "x-") || len(name) < 4 || len(name) > 40 {
+		return
+	}
+	for _, k := range known {
+		if d := text.Edits(strings.ToLower(name), strings.ToLower(k)); d == 0 || d == 1 && len(k) > 4 || d == 2 && len(k) > 8 {
+			w.add("lint/keyword-misspelled", n, name, fmt.Sprintf("%s is not a keyword; %s is", name, k))
+			return
+		}
+	}
+}
+
+// fits says whether v is what a keyword wants.
+func (w wants) fits(v *schema.Value) bool {
+	k := v.Kind()
+	switch w {
+	case aString:
+		return k == schema.String
+	case aBoolean:
+		return k == schema.Bool
+	case aNumber:
+		return k == schema.Number
+	case aPositive:
+		f, ok := number(v)
+		return ok && f > 0
+	case aCount:
+		f, ok := number(v)
+		return ok && f >= 0 && f == float64(int64(f))
+	case someNames:
+		return k == schema.Array && allStrings(v)
+	case aList:
+		return k == schema.Array
+	case manyNames, byName:
+		return k == schema.Object
+	case schemas:
+		return k == schema.Array && v.Len() > 0
+	case typeValue:
+		return k == schema.String || k == schema.Array && v.Len() > 0 && allStrings(v)
+	}
+	return true // what is a schema is looked at by itself
+}
+
+func allStrings(v *schema.Value) bool {
+	for _, m := range v.Members() {
+		if m.Value.Kind() != schema.String {
+			return false
+		}
+	}
+	return true
+}
+
+func described(v *schema.Value) string {
+	if v.Kind() == schema.Array || v.Kind() == schema.Object {
+		return fmt.Sprintf("an %s", v.Kind())
+	}
+	return text.Clip(v.Literal(), 60)
+}
+
+// typesOf are the types that a schema allows, nil where it does not say.
+func typesOf(v *schema.Value) (out []string) {
+	t := v.Get("type")
+	if t.Kind() == schema.String {
+		return []string{t.Text()}
+	}
+	if t.Kind() == schema.Array {
+		for _, m := range t.Members() {
+			out = append(out, m.Value.Text())
+		}
+	}
+	return out
+}
+
+// isType says whether v is of a type of JSON Schema.
+func isType(v *schema.Value, name string) bool {
+	switch name {
+	case "integer":
+		f, ok := number(v)
+		return ok && (f == float64(int64(f)) || f > 1<<62 || f < -(1<<62))
+	case "number", "string", "boolean", "array", "object", "null":
+		return v.Kind().String() == name
+	}
+	return true // is a finding of its own
+}
+
+// ofTypes says whether v is of one of the types; of none at all each value is.
+func ofTypes(v *schema.Value, types []string) bool {
+	return len(types) == 0 || slices.ContainsFunc(types, func(t string) bool { return isType(v, t) })
+}

@@ -1,0 +1,232 @@
+// Package lint examines what a server lists: its tools, their schemas, prompts, resources and templates, its instructions and
+// capabilities. It says what is wrong by the specification, what will hurt a model or a person, and which clients and model providers
+// would refuse a tool, or with it the whole list. Nothing is called.
+package lint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/offer"
+)
+
+// Options say what is examined beside what always is.
+type Options struct {
+	// Clients are those that matter, as [Clients] names them; nil for all. What only other clients refuse is not reported then, and what a
+	// named one refuses in a mode that its user has to choose is one.
+	Clients []string
+	// KnownAs is the name of the server in the configuration of clients, which many of them put before the names of tools. "" is the name
+	// that the server gives itself.
+	KnownAs string
+}
+
+// Section is the section "lint".
+type Section struct{ o Options }
+
+// New is the section. It fails for a client that is not known.
+func New(o Options) (*Section, error) {
+	for _, name := range o.Clients {
+		if !slices.Contains(Clients(), name) {
+			return nil, fmt.Errorf("unknown client: %s · known are %v", name, Clients())
+		}
+	}
+	return &Section{o}, nil
+}
+
+// Name is the section's name.
+func (*Section) Name() string { return "lint" }
+
+// Title is what it examines.
+func (*Section) Title() string { return "schemas, names and descriptions; who refuses them" }
+
+// Rules are all its rules.
+func (*Section) Rules() []*check.Rule {
+	var out []*check.Rule
+	for _, r := range table() {
+		out = append(out, &r.Rule)
+	}
+	return out
+}
+
+// rule is one row of the table.
+type rule struct {
+	check.Rule
+	// port says that the rule is only about the clients it names: it finds nothing where none of them matters.
+	port bool
+	// chosen says that they refuse it in a mode that its user has to choose, so that it is a finding for who named them; the figures count
+	// it always.
+	chosen bool
+	// harms says that the clients get on with it, worse, and refuse nothing.
+	harms bool
+}
+
+// table is the whole table, by themes.
+var table = sync.OnceValue(func() (out []*rule) {
+	for _, theme := range [][]rule{toolRules, schemaRules, refuseRules, chosenRules, itemRules, serverRules} {
+		for i := range theme {
+			out = append(out, &theme[i])
+		}
+	}
+	return out
+})
+
+var byID = sync.OnceValue(func() map[string]*rule {
+	out := map[string]*rule{}
+	for _, r := range table() {
+		out[r.ID] = r
+	}
+	return out
+})
+
+// maxPlaces is how many places of one tool a rule reports one by one; the others are counted.
+const maxPlaces = 20
+
+// examiner is one run of the section.
+type examiner struct {
+	o     *check.Offer
+	r     *check.Recorder
+	opts  Options
+	known string // the server's name at clients
+
+	verdicts map[string]string // of defaults and examples that were validated, by schema and value
+
+	same map[string]int // findings by rule, place and key: those of one kind at one place are told apart by their order
+
+	// Of the item that is looked at.
+	place  check.Place
+	places map[string]int // findings by rule
+
+	refused map[string]map[string]string // client → tool → the first rule by which it is refused
+	lists   map[string]string            // client → why all tools are lost for another reason than one of them
+}
+
+// Run examines s.
+func (s *Section) Run(ctx context.Context, sub *check.Subject, r *check.Recorder) error {
+	e := &examiner{o: &sub.Offer, r: r, opts: s.o, refused: map[string]map[string]string{}, lists: map[string]string{}, verdicts: map[string]string{}, same: map[string]int{}, known: s.o.KnownAs}
+	if e.known == "" {
+		e.known = e.o.Name
+	}
+	e.server()
+	if err := e.undeclared(ctx, sub); err != nil {
+		return err
+	}
+	total := len(e.o.Tools) + len(e.o.Prompts) + len(e.o.Resources) + len(e.o.Templates)
+	done := 0
+	for _, k := range []offer.Kind{offer.Tools, offer.Prompts, offer.Resources, offer.Templates} {
+		for _, it := range e.o.Items(k) {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			if done%100 == 0 {
+				r.Step(done, total, k.String())
+			}
+			done++
+			e.atItem(k, it)
+			if k == offer.Tools {
+				e.tool(it)
+			} else {
+				e.item(k, it)
+			}
+			e.uncounted()
+		}
+	}
+	e.together()
+	e.twice()
+	r.Figures(e.figures())
+	return nil
+}
+
+// at begins an item.
+func (e *examiner) at(p check.Place) {
+	e.place, e.places = p, map[string]int{}
+}
+
+func (e *examiner) atItem(k offer.Kind, it offer.Item) { e.at(check.PlaceOf(k, it, "")) }
+
+// found is what a rule says beside its table.
+type found struct {
+	pointer  string
+	message  string
+	evidence string
+	key      string
+	sure     check.Confidence
+	clients  []string        // instead of the rule's
+	severity *check.Severity // instead of the rule's
+	harms    bool            // the clients get on with it, whatever the rule says
+	all      bool            // it is the whole list that they refuse, not this item
+}
+
+// add reports f by the rule id at the item that is looked at.
+func (e *examiner) add(id string, f found) {
+	r := byID()[id]
+	if r == nil {
+		panic("lint: no rule " + id)
+	}
+	clients := r.Clients
+	if f.clients != nil {
+		clients = f.clients
+	}
+	if !r.harms && !f.harms {
+		e.count(r, f, clients)
+	}
+	if len(e.opts.Clients) > 0 {
+		clients = slices.DeleteFunc(slices.Clone(clients), func(c string) bool { return !slices.Contains(e.opts.Clients, c) })
+	}
+	if r.port && len(clients) == 0 || r.chosen && len(e.opts.Clients) == 0 {
+		return
+	}
+	if e.places[id]++; e.places[id] > maxPlaces {
+		return
+	}
+	is := strings.Join([]string{id, e.place.Kind, e.place.Name, f.pointer, f.key}, "\x00")
+	if e.same[is]++; e.same[is] > 1 {
+		f.key = fmt.Sprintf("%s#%d", f.key, e.same[is])
+	}
+	if r.port && f.clients == nil && !r.harms { // the others name their client
+		f.message += " · refused by " + strings.Join(clients, ", ")
+	}
+	p := e.place
+	p.Pointer = f.pointer
+	out := check.Finding{Place: p, Message: f.message, Evidence: f.evidence, Key: f.key, Sure: f.sure, Clients: slices.Clip(clients)}
+	if out.Clients == nil {
+		out.Clients = []string{}
+	}
+	if f.severity != nil {
+		e.r.At(*f.severity, id, out)
+		return
+	}
+	e.r.Add(id, out)
+}
+
+// count notes who refuses the item, for the figures.
+func (e *examiner) count(r *rule, f found, clients []string) {
+	for _, c := range clients {
+		switch {
+		case f.all:
+			if e.lists[c] == "" {
+				e.lists[c] = r.ID
+			}
+		case e.place.Kind == check.OfTool:
+			if e.refused[c] == nil {
+				e.refused[c] = map[string]string{}
+			}
+			if e.refused[c][e.place.Name] == "" {
+				e.refused[c][e.place.Name] = r.ID
+			}
+		}
+	}
+}
+
+// uncounted says how many findings of the item were left out.
+func (e *examiner) uncounted() {
+	for _, r := range table() {
+		if n := e.places[r.ID]; n > maxPlaces {
+			p := e.place
+			e.r.At(r.Severity, r.ID, check.Finding{Place: p, Key: "more", Message: fmt.Sprintf("%d more places of the same kind", n-maxPlaces), Clients: r.Clients})
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// references examines where the references of a schema lead, once all of it was seen.
+func (w *walker) references() {
+	targets := map[*schema.Value]bool{}
+	to := make([]*schema.Value, len(w.refs))
+	for i, r := range w.refs {
+		v, state := w.resolve(r.to)
+		switch state {
+		case missing:
+			w.add("lint/ref-missing", r.n, "$ref", fmt.Sprintf("%s is not in the schema", text.Clip(r.to, 100)))
+		case remote:
+			w.add("lint/ref-remote", r.n, "$ref", fmt.Sprintf("%s is another document", text.Clip(r.to, 100)))
+		case here:
+			if w.loops(v) {
+				w.add("lint/ref-loop", r.n, "$ref", fmt.Sprintf("%s leads to itself", text.Clip(r.to, 100)))
+				continue
+			}
+			to[i], targets[v] = v, true
+		}
+	}
+	w.recursion(to, targets)
+}
+
+// Where a reference leads.
+const (
+	here    = iota // to a place in the document that is known
+	named2         // to a name in the document
+	missing        // nowhere
+	remote         // to another document
+)
+
+func (w *walker) resolve(to string) (v *schema.Value, state int) {
+	uri, frag, _ := strings.Cut(to, "#")
+	switch {
+	case uri != "":
+		if w.ids[uri] || w.ids[to] || strings.Contains(uri, "json-schema.org/draft") {
+			return nil, named2
+		}
+		return nil, remote
+	case frag == "":
+		return w.root, here
+	case frag[0] != '/':
+		if w.ids[frag] || w.ids["#"+frag] {
+			return nil, named2
+		}
+		return nil, missing
+	}
+	path, ok := schema.SplitPointer(frag)
+	if v = w.root.At(path...); !ok || !v.IsSet() {
+		return nil, missing
+	}
+	return v, here
+}
+
+// loops says whether a chain of nothing but references comes back to where it was.
+func (w *walker) loops(v *schema.Value) bool {
+	for range 64 {
+		r := v.Get("$ref")
+		if r.Kind() != schema.String {
+			return false
+		}
+		next, state := w.resolve(r.Text())
+		if state != here {
+			return false
+		}
+		v = next
+	}
+	return true
+}
+
+// recursion finds one reference by which the schema describes itself.
+func (w *walker) recursion(to []*schema.Value, targets map[*schema.Value]bool) {
+	edges := map[*schema.Value][]*schema.Value{}
+	by := map[[2]*schema.Value]*node{}
+	for i, r := range w.refs {
+		if to[i] == nil {
+			continue
+		}
+		for n := r.n; n != nil; n = n.parent {
+			if targets[n.v] {
+				if e := [2]*schema.Value{n.v, to[i]}; by[e] == nil {
+					by[e], edges[n.v] = r.n, append(edges[n.v], to[i])
+				}
+			}
+		}
+	}
+	const open, done = 1, 2
+	state := map[*schema.Value]int{}
+	var visit func(v *schema.Value, depth int) bool
+	visit = func(v *schema.Value, depth int) bool {
+		state[v] = open
+		for _, t := range edges[v] {
+			if state[t] == open {
+				n := by[[2]*schema.Value{v, t}]
+				w.add("lint/ref-recursive", n, "$ref", fmt.Sprintf("%s is in what it refers to", text.Clip(n.v.Get("$ref").Text(), 100)))
+				return true
+			}
+			if state[t] == 0 && depth < maxRefs && visit(t, depth+1) {
+				return true
+			}
+		}
+		state[v] = done
+		return false
+	}
+	for i, r := range w.refs { // in order, so that each run finds the same one
+		if v := to[i]; v != nil && state[v] == 0 && visit(v, 0) {
+			return
+		}
+		_ = r
+	}
+}

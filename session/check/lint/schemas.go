@@ -1,0 +1,278 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dlclark/regexp2/v2"
+
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// number is the value of a JSON number.
+func number(v *schema.Value) (float64, bool) {
+	if v.Kind() != schema.Number {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(v.Literal(), 64)
+	return f, err == nil
+}
+
+// node examines one schema that is an object.
+func (w *walker) node(n *node) {
+	w.keywords(n)
+	w.types(n)
+	w.bounds(n)
+	w.required(n)
+	w.values(n)
+	w.patterns(n)
+	w.impossible(n)
+	w.collisions(n)
+	if r := n.v.Get("$ref"); r.Kind() == schema.String && len(w.refs) < maxRefs {
+		w.refs = append(w.refs, ref{n, r.Text()})
+	}
+	for _, k := range []string{"$anchor", "$dynamicAnchor", "$id"} {
+		if a := n.v.Get(k); a.Kind() == schema.String {
+			w.ids[a.Text()] = true
+		}
+	}
+	w.portable(n)
+}
+
+var typeNames = []string{"string", "number", "integer", "boolean", "object", "array", "null"}
+
+func (w *walker) types(n *node) {
+	for _, t := range typesOf(n.v) {
+		if !slices.Contains(typeNames, t) {
+			w.add("lint/type-unknown", n, "type", fmt.Sprintf("type %q is not one of JSON Schema's", text.Clip(t, 40)))
+		}
+	}
+	if n.parent == nil {
+		return
+	}
+	if d := n.v.Get("$schema"); d.Kind() == schema.String {
+		w.dialect(n, d.Text())
+	}
+}
+
+func (w *walker) dialect(n *node, uri string) {
+	u := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(uri, "https://"), "http://"), "#")
+	switch u {
+	case "json-schema.org/draft-04/schema", "json-schema.org/draft-06/schema", "json-schema.org/draft-07/schema", "json-schema.org/draft/2019-09/schema", "json-schema.org/draft/2020-12/schema", "json-schema.org/schema":
+		return
+	}
+	w.add("lint/dialect-unknown", n, "$schema", fmt.Sprintf("$schema is %s", text.Clip(uri, 100)))
+}
+
+// bounds finds lower bounds above upper ones.
+func (w *walker) bounds(n *node) {
+	for _, p := range [][2]string{{"minimum", "maximum"}, {"exclusiveMinimum", "maximum"}, {"minimum", "exclusiveMaximum"}, {"exclusiveMinimum", "exclusiveMaximum"}, {"minLength", "maxLength"}, {"minItems", "maxItems"}, {"minProperties", "maxProperties"}, {"minContains", "maxContains"}} {
+		lo, ok := number(n.v.Get(p[0]))
+		hi, ok2 := number(n.v.Get(p[1]))
+		open := strings.HasPrefix(p[0], "ex") || strings.HasPrefix(p[1], "ex")
+		if ok && ok2 && (lo > hi || open && lo == hi) {
+			w.add("lint/bounds-reversed", n, p[0], fmt.Sprintf("%s is %s, and %s is %s", p[0], n.v.Get(p[0]).Literal(), p[1], n.v.Get(p[1]).Literal()))
+			return
+		}
+	}
+}
+
+// required compares what is required with what is described.
+func (w *walker) required(n *node) {
+	req := n.v.Get("required")
+	if req.Kind() != schema.Array || !allStrings(req) {
+		return
+	}
+	props := n.v.Get("properties")
+	closed := n.v.Get("additionalProperties").Kind() == schema.Bool && !n.v.Get("additionalProperties").Bool()
+	elsewhere := n.partial || n.v.Get("additionalProperties").Kind() == schema.Object
+	for _, k := range []string{"$ref", "allOf", "anyOf", "oneOf", "patternProperties", "if"} {
+		elsewhere = elsewhere || n.v.Get(k).IsSet()
+	}
+	seen := make(map[string]bool, req.Len())
+	described := make(map[string]bool, props.Len())
+	for _, m := range props.Members() {
+		described[m.Name] = true
+	}
+	for i, m := range req.Members() {
+		name := m.Value.Text()
+		switch {
+		case seen[name]:
+			w.add("lint/required-duplicate", n, "required", fmt.Sprintf("%s is required twice", text.Clip(name, 60)))
+		case described[name]:
+		case closed && !n.partial && !n.v.Get("patternProperties").IsSet() && !n.v.Get("$ref").IsSet():
+			w.add("lint/nothing-valid", n, "required", fmt.Sprintf("%s is required, and additionalProperties forbids it", text.Clip(name, 60)))
+		case !elsewhere:
+			w.e.add("lint/required-unknown", found{pointer: n.pointer(w.at) + "/required/" + strconv.Itoa(i), evidence: excerpt(req), clients: w.only("lint/required-unknown"), message: fmt.Sprintf("%s is required, and not in properties", text.Clip(name, 60))})
+		}
+		seen[name] = true
+	}
+}
+
+// only are the clients for a finding of a rule in this schema: nil for those of the rule.
+func (w *walker) only(id string) []string {
+	if w.input {
+		return nil
+	}
+	return w.readers(id)
+}
+
+// patterns compiles the pattern, and those of properties.
+func (w *walker) patterns(n *node) {
+	if p := n.v.Get("pattern"); p.Kind() == schema.String {
+		w.pattern(n, "pattern", p.Text())
+	}
+	if pp := n.v.Get("patternProperties"); pp.Kind() == schema.Object {
+		for _, m := range pp.Members() {
+			w.pattern(n, "patternProperties", m.Name)
+		}
+	}
+}
+
+const maxPattern = 8 << 10
+
+func (w *walker) pattern(n *node, key, p string) {
+	if len(p) > maxPattern {
+		w.add("lint/pattern-portability", n, key, fmt.Sprintf("a pattern of %d bytes: more than is compiled here", len(p)))
+		return
+	}
+	if _, err := regexp.Compile(strings.NewReplacer(`\/`, `/`, `\u`, `\x`).Replace(p)); err == nil {
+		return
+	}
+	if _, err := regexp2.Compile(p, regexp2.ECMAScript|regexp2.Unicode); err != nil {
+		if _, err := regexp2.Compile(p, regexp2.None); err != nil {
+			w.add("lint/pattern-invalid", n, key, text.Clip(p, 60)+" does not compile: "+text.Clip(text.FirstLine(err.Error()), 120))
+			return
+		}
+	}
+	w.add("lint/pattern-portability", n, key, text.Clip(p, 60)+" needs an engine that backtracks")
+}
+
+// impossible finds demands that exclude each other.
+func (w *walker) impossible(n *node) {
+	v, types := n.v, typesOf(n.v)
+	say := func(key, format string, args ...any) {
+		w.add("lint/nothing-valid", n, key, fmt.Sprintf(format, args...))
+	}
+	if c := v.Get("const"); c.IsSet() && !ofTypes(c, types) {
+		say("const", "const is %s, and the type is %s", text.Clip(c.Literal(), 60), strings.Join(types, ", "))
+	}
+	if e := v.Get("enum"); e.Kind() == schema.Array {
+		bad := 0
+		for _, m := range e.Members() {
+			if !ofTypes(m.Value, types) {
+				bad++
+			}
+		}
+		switch {
+		case e.Len() == 0:
+			say("enum", "enum has no values")
+		case bad == e.Len():
+			say("enum", "none of the %d values in enum is of type %s", bad, strings.Join(types, ", "))
+		default:
+			w.enum(n, e, types)
+		}
+	}
+	if not := v.Get("not"); not.Kind() == schema.Object && not.Len() == 0 || not.Bool() {
+		say("not", "not excludes every value")
+	}
+	if req, most := v.Get("required"), v.Get("maxProperties"); req.Kind() == schema.Array {
+		if hi, ok := number(most); ok && float64(req.Len()) > hi {
+			say("maxProperties", "%d properties are required, and maxProperties is %s", req.Len(), most.Literal())
+		}
+		if props := v.Get("properties"); allStrings(req) {
+			for _, m := range req.Members() {
+				if p := props.Get(m.Value.Text()); p.Kind() == schema.Bool && !p.Bool() {
+					say("required", "%s is required, and its schema is false", text.Clip(m.Value.Text(), 60))
+				}
+			}
+		}
+	}
+	if all := v.Get("allOf"); all.Kind() == schema.Array {
+		for i, m := range all.Members() {
+			if t := typesOf(m.Value); len(types) > 0 && len(t) > 0 && disjoint(types, t) {
+				say("allOf", "branch %d is of type %s, others of %s", i, strings.Join(t, ", "), strings.Join(types, ", "))
+				break
+			} else if len(types) == 0 {
+				types = t
+			}
+		}
+	}
+}
+
+func disjoint(a, b []string) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x == y || x == "integer" && y == "number" || x == "number" && y == "integer" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// enum examines values of which some are of the type.
+func (w *walker) enum(n *node, e *schema.Value, types []string) {
+	seen := make(map[string]bool, e.Len())
+	var twice, other []string
+	for _, m := range e.Members() {
+		switch lit := string(m.Value.JSON()); {
+		case seen[lit]:
+			twice = append(twice, lit)
+		case !ofTypes(m.Value, types):
+			other = append(other, lit)
+		default:
+			seen[lit] = true
+		}
+	}
+	if len(twice) > 0 {
+		w.add("lint/enum-duplicate", n, "enum", some(twice)+": there twice")
+	}
+	if len(other) > 0 {
+		w.add("lint/enum-type", n, "enum", fmt.Sprintf("%s: not of type %s", some(other), strings.Join(types, ", ")))
+	}
+}
+
+// some are the first of a list, and how many there are.
+func some(all []string) string {
+	const shown = 5
+	s := text.Clip(strings.Join(all[:min(len(all), shown)], ", "), 200)
+	if n := len(all) - shown; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
+	}
+	return s
+}
+
+// collisions finds properties whose names differ in case and punctuation only.
+func (w *walker) collisions(n *node) {
+	props := n.v.Get("properties")
+	if props.Len() < 2 {
+		return
+	}
+	seen := make(map[string]string, props.Len())
+	for _, m := range props.Members() {
+		k := plainName(m.Name)
+		if first, ok := seen[k]; ok && first != m.Name && k != "" {
+			w.e.add("lint/property-names-collide", found{pointer: n.pointer(w.at) + "/properties/" + schema.EscapeToken(m.Name), message: fmt.Sprintf("%s and %s", text.Clip(first, 60), text.Clip(m.Name, 60))})
+			continue
+		}
+		seen[k] = m.Name
+	}
+}
+
+// plainName is a name without case and punctuation.
+func plainName(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r == '_', r == '-', r == '.', r == ' ':
+			return -1
+		}
+		return r
+	}, s)
+}

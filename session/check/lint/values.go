@@ -1,0 +1,107 @@
+package lint
+
+import (
+	"fmt"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// maxVerdicts is how many verdicts are kept: the tools of one server share many of their parameters, and compiling is what costs.
+const maxVerdicts = 5_000
+
+// maxExamples is how many examples of one schema are validated.
+const maxExamples = 20
+
+// values validates the default and the examples of a schema by itself.
+func (w *walker) values(n *node) {
+	def, ex := n.v.Get("default"), n.v.Get("examples")
+	if !def.IsSet() && ex.Kind() != schema.Array {
+		return
+	}
+	var s *schema.Schema
+	problem := func(v *schema.Value) string {
+		if done, why := quick(n.v, v); done {
+			return why
+		}
+		if s == nil {
+			s = schema.Parse(w.alone(n.v).JSON())
+		}
+		key := string(s.Raw()) + "\x00" + string(v.JSON())
+		if why, known := w.e.verdicts[key]; known {
+			return why
+		}
+		why := ""
+		if ps := s.Validate(v); len(ps) > 0 {
+			why = ps[0].Sentence()
+		}
+		if len(w.e.verdicts) < maxVerdicts && len(key) < 4<<10 {
+			w.e.verdicts[key] = why
+		}
+		return why
+	}
+	if def.IsSet() {
+		if why := problem(def); why != "" {
+			w.add("lint/default-invalid", n, "default", fmt.Sprintf("%s: %s", text.Clip(string(def.JSON()), 60), text.Clip(why, 200)))
+		}
+	}
+	if ex.Kind() == schema.Array {
+		for i, m := range ex.Members()[:min(ex.Len(), maxExamples)] {
+			if why := problem(m.Value); why != "" {
+				w.addAs("lint/example-invalid", n, "examples", fmt.Sprintf("example %d, %s: %s", i, text.Clip(string(m.Value.JSON()), 60), text.Clip(why, 200)), check.Certain)
+			}
+		}
+	}
+}
+
+// alone is a schema with the definitions that its references need.
+func (w *walker) alone(v *schema.Value) *schema.Value {
+	if v == w.root {
+		return v
+	}
+	ms := append([]schema.Member{}, v.Members()...)
+	for _, k := range []string{"$defs", "definitions"} {
+		if d := w.root.Get(k); d.Kind() == schema.Object && !v.Get(k).IsSet() {
+			ms = append(ms, schema.Member{Name: k, Value: d})
+		}
+	}
+	return schema.ObjectValue(ms...)
+}
+
+// quick decides by type, enum and numeric bounds where a schema has nothing else; done says that it could. Most schemas with a default are
+// of this kind, and compiling each costs far more.
+func quick(s, v *schema.Value) (done bool, why string) {
+	for _, m := range s.Members() {
+		switch m.Name {
+		case "type", "enum", "description", "title", "default", "examples", "minimum", "maximum", "$comment", "deprecated":
+		case "items", "minItems", "uniqueItems", "properties", "required", "additionalProperties":
+			if v.Len() > 0 || m.Name == "minItems" || m.Name == "required" || v.Kind() != schema.Array && v.Kind() != schema.Object {
+				return false, ""
+			}
+		default:
+			return false, ""
+		}
+	}
+	types := typesOf(s)
+	if !ofTypes(v, types) {
+		return true, fmt.Sprintf("is not of type %v", types)
+	}
+	if e := s.Get("enum"); e.Kind() == schema.Array {
+		for _, m := range e.Members() {
+			if schema.Equal(m.Value, v) {
+				return true, ""
+			}
+		}
+		return true, "is not in enum"
+	}
+	if f, ok := number(v); ok {
+		if lo, ok := number(s.Get("minimum")); ok && f < lo {
+			return true, "is less than " + s.Get("minimum").Literal()
+		}
+		if hi, ok := number(s.Get("maximum")); ok && f > hi {
+			return true, "is more than " + s.Get("maximum").Literal()
+		}
+	}
+	return true, ""
+}
