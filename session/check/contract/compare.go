@@ -1,0 +1,368 @@
+package contract
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// Change is one difference between two contracts.
+type Change struct {
+	Rule    string // "contract/tool-removed"
+	Class   Class
+	Place   check.Place
+	Message string // without the place
+	Before  string // what it was, as text or JSON; "" for nothing
+	After   string
+}
+
+// Compare lists what changed from one contract of a server to another, the worst first.
+func Compare(before, after *Contract) []Change {
+	c := newComparison()
+	server := check.Place{Kind: check.OfServer}
+	if before.Instructions != after.Instructions {
+		c.add("instructions", server, textChange("instructions", before.Instructions, after.Instructions), before.Instructions, after.Instructions)
+	}
+	c.capabilities(before.Capabilities, after.Capabilities)
+	for _, k := range kinds() {
+		if after.Unknown[k] != nil || before.Unknown[k] != nil {
+			continue
+		}
+		c.list(k, before.Lists[k], after.Lists[k])
+	}
+	return c.sorted()
+}
+
+// CompareItem lists what changed in one definition of a list, the worst first: before is nil for one that was added, after for one that
+// was removed.
+func CompareItem(k offer.Kind, key string, before, after []byte) []Change {
+	c := newComparison()
+	list := func(raw []byte) map[string]string {
+		if raw == nil {
+			return nil
+		}
+		return map[string]string{clean(key): Canonical(raw)}
+	}
+	c.list(k, list(before), list(after))
+	return c.sorted()
+}
+
+// Worst is the class of the worst change, "" for none.
+func Worst(changes []Change) Class {
+	for _, class := range Classes() {
+		if slices.ContainsFunc(changes, func(c Change) bool { return c.Class == class }) {
+			return class
+		}
+	}
+	return ""
+}
+
+// comparison collects changes.
+type comparison struct {
+	classes map[string]Class
+	out     []Change
+}
+
+func newComparison() *comparison {
+	_, classes := rules()
+	return &comparison{classes: classes}
+}
+
+func (c *comparison) add(id string, at check.Place, message, before, after string) {
+	id = "contract/" + id
+	c.out = append(c.out, Change{id, c.classes[id], at, message, before, after})
+}
+
+func (c *comparison) sorted() []Change {
+	Sort(c.out)
+	return c.out
+}
+
+// Sort puts the worst changes first, and keeps the order of others.
+func Sort(changes []Change) {
+	rank := map[Class]int{}
+	for i, class := range Classes() {
+		rank[class] = i
+	}
+	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(rank[a.Class], rank[b.Class]) })
+}
+
+// words are how rules name the items of a list.
+func words(k offer.Kind) (rule string) {
+	switch k {
+	case offer.Prompts:
+		return "prompt"
+	case offer.Resources:
+		return "resource"
+	case offer.Templates:
+		return "template"
+	}
+	return "tool"
+}
+
+func place(k offer.Kind, key, pointer string) check.Place {
+	return check.PlaceOf(k, offer.Item{Name: key, URI: key}, pointer)
+}
+
+func (c *comparison) list(k offer.Kind, before, after map[string]string) {
+	var removed, added []string
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		now, there := after[key]
+		switch {
+		case !there:
+			removed = append(removed, key)
+		case now != before[key]:
+			c.item(k, key, before[key], now)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(after)) {
+		if _, there := before[key]; !there {
+			added = append(added, key)
+		}
+	}
+	for _, key := range removed {
+		msg := "was removed"
+		if to := renamed(k, before[key], added, after); to != "" {
+			msg += "; " + text.Clip(to, 80) + " has the same definition: was it renamed?"
+		}
+		c.add(words(k)+"-removed", place(k, key, ""), msg, before[key], "")
+	}
+	for _, key := range added {
+		c.add(words(k)+"-added", place(k, key, ""), "was added", "", after[key])
+	}
+}
+
+// renamed is which of the added items may be one that is gone: it takes the same arguments, or says the same.
+func renamed(k offer.Kind, gone string, added []string, after map[string]string) string {
+	if len(added) > 1000 {
+		return ""
+	}
+	was, ok := value([]byte(gone))
+	if !ok || hashed(gone) {
+		return ""
+	}
+	for _, key := range added {
+		is, ok := value([]byte(after[key]))
+		if !ok || hashed(after[key]) {
+			continue
+		}
+		same := func(m string) bool { return was.Get(m).IsSet() && schema.Equal(was.Get(m), is.Get(m)) }
+		switch {
+		case k == offer.Tools && same("inputSchema") && (was.Get("inputSchema").Get("properties").Len() > 0 || same("description")),
+			k == offer.Prompts && (was.Get("arguments").Len() > 0 && same("arguments") || same("description")),
+			(k == offer.Resources || k == offer.Templates) && same("name"):
+			return key
+		}
+	}
+	return ""
+}
+
+// item compares two definitions of one thing.
+func (c *comparison) item(k offer.Kind, key, before, after string) {
+	was, ok1 := value([]byte(before))
+	is, ok2 := value([]byte(after))
+	if !ok1 || !ok2 || hashed(before) || hashed(after) {
+		c.add("unreadable", place(k, key, ""), "changed, and is too large or too broken to be compared", "", "")
+		return
+	}
+	names := map[string]bool{}
+	for _, m := range append(slices.Clip(was.Members()), is.Members()...) {
+		names[m.Name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		a, b := was.Get(name), is.Get(name)
+		if schema.Equal(a, b) {
+			continue
+		}
+		at := place(k, key, "/"+schema.EscapeToken(name))
+		switch {
+		case name == "description":
+			c.add("description", at, textChange("description", a.Text(), b.Text()), a.Text(), b.Text())
+		case name == "inputSchema" && k == offer.Tools:
+			c.input(at, a, b)
+		case name == "outputSchema" && k == offer.Tools:
+			c.output(at, a, b)
+		case name == "annotations" && k == offer.Tools:
+			c.hints(at, a, b)
+		case name == "execution" && k == offer.Tools:
+			c.add("execution-changed", at, schema.Became(name, a, b), str(a), str(b))
+		case name == "arguments" && k == offer.Prompts:
+			c.arguments(at, a, b)
+		case name == "mimeType":
+			c.add("mime-type", at, schema.Became(name, a, b), a.Text(), b.Text())
+		case name == "_meta":
+			c.meta(at, a, b)
+		default:
+			c.add("metadata", at, schema.Became(name, a, b), str(a), str(b))
+		}
+	}
+}
+
+func str(v *schema.Value) string {
+	if !v.IsSet() {
+		return ""
+	}
+	return string(v.JSON())
+}
+
+// textChange says where two texts part.
+func textChange(what, before, after string) string {
+	switch {
+	case before == "":
+		return what + " added: " + text.Clip(quoted(after), 100)
+	case after == "":
+		return what + " removed: " + text.Clip(quoted(before), 100)
+	}
+	a, b := []rune(before), []rune(after)
+	from := 0
+	for from < len(a) && from < len(b) && a[from] == b[from] {
+		from++
+	}
+	to := 0
+	for to < len(a)-from && to < len(b)-from && a[len(a)-1-to] == b[len(b)-1-to] {
+		to++
+	}
+	piece := func(r []rune) string {
+		start := max(0, from-15)
+		s := string(r[start : len(r)-to])
+		if start > 0 {
+			s = "…" + s
+		}
+		return text.Clip(quoted(s), 80)
+	}
+	return what + " changed: " + piece(a) + " → " + piece(b)
+}
+
+// capabilities compares what was negotiated.
+func (c *comparison) capabilities(before, after string) {
+	if before == after {
+		return
+	}
+	was, _ := value([]byte(cmp.Or(before, "{}")))
+	is, _ := value([]byte(cmp.Or(after, "{}")))
+	for _, m := range was.Members() {
+		at := check.Place{Kind: check.OfServer, Pointer: "/capabilities/" + schema.EscapeToken(m.Name)}
+		now := is.Get(m.Name)
+		switch {
+		case !now.IsSet():
+			c.add("capability-removed", at, text.Clip(m.Name, 60)+" is no longer declared", str(m.Value), "")
+		case !schema.Equal(m.Value, now):
+			c.add("capability-changed", at, schema.Became(m.Name, m.Value, now), str(m.Value), str(now))
+		}
+	}
+	for _, m := range is.Members() {
+		if !was.Get(m.Name).IsSet() {
+			c.add("capability-added", check.Place{Kind: check.OfServer, Pointer: "/capabilities/" + schema.EscapeToken(m.Name)}, text.Clip(m.Name, 60)+" is declared", "", str(m.Value))
+		}
+	}
+}
+
+// meta compares _meta of a definition.
+func (c *comparison) meta(at check.Place, a, b *schema.Value) {
+	page := func(v *schema.Value) string {
+		if uri := v.At("ui", "resourceUri"); uri.IsSet() {
+			return uri.Text()
+		}
+		return v.Get("ui/resourceUri").Text()
+	}
+	if page(a) != page(b) {
+		c.add("app-changed", at, textChange("app page", page(a), page(b)), page(a), page(b))
+		return
+	}
+	c.add("metadata", at, schema.Became("_meta", a, b), str(a), str(b))
+}
+
+// hints compares the annotations of a tool. A hint that is not given counts as the protocol says.
+func (c *comparison) hints(at check.Place, a, b *schema.Value) {
+	type hint struct {
+		name          string
+		usual, danger bool
+	}
+	known := []hint{{"readOnlyHint", false, false}, {"destructiveHint", true, true}, {"openWorldHint", true, true}, {"idempotentHint", false, false}}
+	on := func(v *schema.Value, h hint) bool {
+		if m := v.Get(h.name); m.Kind() == schema.Bool {
+			return m.Bool()
+		}
+		return h.usual
+	}
+	for _, h := range known {
+		was, is := on(a, h), on(b, h)
+		if was == is {
+			continue
+		}
+		if h.name == "destructiveHint" && on(a, known[0]) && on(b, known[0]) {
+			continue // says nothing of a tool that is read-only
+		}
+		id := "hint-flipped"
+		switch {
+		case h.name == "idempotentHint" && is:
+			id = "metadata"
+		case h.name == "idempotentHint":
+			id = "not-idempotent"
+		case is != h.danger:
+			id = "hint-relaxed"
+		}
+		msg := schema.Became(h.name, a.Get(h.name), b.Get(h.name))
+		if !a.Get(h.name).IsSet() || !b.Get(h.name).IsSet() {
+			msg += map[bool]string{true: ", which is true where it is not given", false: ", which is false where it is not given"}[h.usual]
+		}
+		c.add(id, check.Place{Kind: at.Kind, Name: at.Name, Pointer: at.Pointer + "/" + h.name}, msg, str(a), str(b))
+	}
+	rest := func(v *schema.Value) string {
+		var out []string
+		for _, m := range sorted(v) {
+			if !slices.ContainsFunc(known, func(h hint) bool { return h.name == m.Name }) {
+				out = append(out, m.Name+str(m.Value))
+			}
+		}
+		return strings.Join(out, "\n")
+	}
+	if rest(a) != rest(b) {
+		c.add("metadata", at, schema.Became("annotations", a, b), str(a), str(b))
+	}
+}
+
+// arguments compares those of a prompt.
+func (c *comparison) arguments(at check.Place, a, b *schema.Value) {
+	index := func(v *schema.Value) map[string]*schema.Value {
+		out := map[string]*schema.Value{}
+		for _, m := range v.Members() {
+			out[m.Value.Get("name").Text()] = m.Value
+		}
+		return out
+	}
+	was, is := index(a), index(b)
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		old, now := was[name], is[name]
+		named := "`" + text.Clip(name, 60) + "` "
+		switch {
+		case now == nil:
+			c.add("argument-removed", at, named+"was removed", str(old), "")
+			continue
+		case !old.Get("required").Bool() && now.Get("required").Bool():
+			c.add("argument-required", at, named+"became required", str(old), str(now))
+		case old.Get("required").Bool() && !now.Get("required").Bool():
+			c.add("argument-optional", at, named+"is no longer required", str(old), str(now))
+		}
+		if d, e := old.Get("description").Text(), now.Get("description").Text(); d != e {
+			c.add("parameter-description", at, named+textChange("description", d, e), d, e)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(is)) {
+		if was[name] != nil {
+			continue
+		}
+		named := "`" + text.Clip(name, 60) + "` "
+		if is[name].Get("required").Bool() {
+			c.add("argument-required", at, named+"was added as required", "", str(is[name]))
+		} else {
+			c.add("argument-optional", at, named+"was added", "", str(is[name]))
+		}
+	}
+}

@@ -1,0 +1,360 @@
+package contract
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/history"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/importer"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/secret"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+const (
+	maxExamples = 3   // of one reason
+	maxReasons  = 50  // of one tool
+	maxExample  = 400 // bytes
+)
+
+// evidence checks the arguments of recorded calls against what a server takes now. Of a call nothing is kept but its example.
+type evidence struct {
+	server, own string
+	targets     map[string]*target // by method and name
+	mine, all   map[string]*tally  // of calls to servers of that name, and of all
+	total       evidenceTotal
+}
+
+// evidenceTotal are the numbers of it.
+type evidenceTotal struct {
+	Files   int `json:"files"`
+	Calls   int `json:"calls"`   // of tools and prompts that the server has or had
+	Refused int `json:"refused"` // that would be refused now, and were not before
+	Already int `json:"already"` // that the lock refuses as well
+	Unknown int `json:"unknown"` // of tools that it never had
+	Broken  int `json:"broken"`  // lines or files that could not be read
+	named   bool
+}
+
+// target is a tool or prompt that can be called.
+type target struct {
+	kind     offer.Kind
+	name     string
+	now, was *schema.Schema // nil for one that is not there
+	hide     secret.Rule
+}
+
+// tally is what became of the calls of one target.
+type tally struct {
+	calls, refused, already int
+	reasons                 map[string]*reason
+}
+
+type reason struct {
+	message  string
+	n        int
+	examples []string
+}
+
+const (
+	callMethod = "tools/call"
+	getMethod  = "prompts/get"
+)
+
+func newEvidence(was, now *Contract, server, own string) *evidence {
+	e := &evidence{server: server, own: own, targets: map[string]*target{}, mine: map[string]*tally{}, all: map[string]*tally{}}
+	add := func(c *Contract, set func(*target, *schema.Schema)) {
+		if c == nil {
+			return
+		}
+		for _, k := range []offer.Kind{offer.Tools, offer.Prompts} {
+			for name, def := range c.Lists[k] {
+				method := callMethod
+				if k == offer.Prompts {
+					method = getMethod
+				}
+				t := e.targets[method+" "+name]
+				if t == nil {
+					t = &target{kind: k, name: name}
+					e.targets[method+" "+name] = t
+				}
+				raw := arguments(k, def)
+				set(t, schema.Parse(raw))
+				t.hide = secret.Of(raw)
+			}
+		}
+	}
+	add(was, func(t *target, s *schema.Schema) { t.was = s })
+	add(now, func(t *target, s *schema.Schema) { t.now = s })
+	return e
+}
+
+// arguments is the schema of what a tool or prompt takes.
+func arguments(k offer.Kind, def string) []byte {
+	if k == offer.Tools {
+		if s := jsonrpc.Get([]byte(def), "inputSchema"); s != nil {
+			return s
+		}
+		return []byte("true")
+	}
+	var args []schema.Argument
+	_ = jsonrpc.Elements(jsonrpc.Get([]byte(def), "arguments"), func(a []byte) bool { // canonical JSON
+		args = append(args, schema.Argument{Name: jsonrpc.GetString(a, "name"), Required: string(jsonrpc.Get(a, "required")) == "true"})
+		return true
+	})
+	return schema.FromArguments(args).Raw()
+}
+
+// read takes in the calls of a file, of each file of a folder, or of a history.
+func (e *evidence) read(ctx context.Context, path string) error {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !fi.IsDir() {
+		return e.file(ctx, path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	read := 0
+	for _, f := range entries {
+		if !f.Type().IsRegular() {
+			continue
+		}
+		if err := e.file(ctx, filepath.Join(path, f.Name())); err == nil {
+			read++
+		} else if ctx.Err() != nil {
+			return err
+		} else {
+			e.total.Broken++
+		}
+	}
+	if read == 0 {
+		return fmt.Errorf("%s: no file in it holds recorded calls", path)
+	}
+	return nil
+}
+
+func (e *evidence) file(ctx context.Context, path string) error {
+	if database(path) {
+		return e.history(ctx, path)
+	}
+	f, err := importer.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	if err := f.Wait(ctx); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	e.total.Files++
+	e.total.Broken += f.Progress().Bad
+	f.Each(0, func(en *journal.Entry) bool {
+		if en.Kind != journal.Request || en.Dir == journal.In || en.Method != callMethod && en.Method != getMethod {
+			return ctx.Err() == nil
+		}
+		body, err := f.Body(en.Seq)
+		params := jsonrpc.Get(body, "params")
+		if err != nil || params == nil {
+			e.total.Broken++
+			return ctx.Err() == nil
+		}
+		e.call(en.Server, en.Method, jsonrpc.GetString(params, "name"), jsonrpc.Get(params, "arguments"))
+		return ctx.Err() == nil
+	})
+	return context.Cause(ctx)
+}
+
+// database reports whether a file is a history.
+func database(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 15)
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == "SQLite format 3"
+}
+
+func (e *evidence) history(ctx context.Context, path string) (err error) {
+	h := history.New(path, history.Usual)
+	defer func() {
+		if bad := h.Close(); err == nil {
+			err = bad
+		}
+	}()
+	e.total.Files++
+	for before := int64(0); ; {
+		page, err := h.List(ctx, history.Query{Before: before, Limit: 500})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, c := range page {
+			e.call(c.Server.Name, c.Method, c.Target, c.Arguments)
+			before = c.ID
+		}
+	}
+}
+
+// call takes in one call.
+func (e *evidence) call(server, method, name string, args []byte) {
+	t := e.targets[method+" "+clean(name)]
+	if t == nil {
+		if method == callMethod || method == getMethod {
+			e.total.Unknown++
+		}
+		return
+	}
+	if args == nil {
+		args = []byte("{}")
+	}
+	message := t.refuses(args)
+	already := message != "" && t.was != nil && t.now != nil && refused(t.was, args) != ""
+	for _, to := range []struct {
+		tallies map[string]*tally
+		counts  bool
+	}{{e.all, true}, {e.mine, server != "" && (server == e.server || server == e.own)}} {
+		if !to.counts {
+			continue
+		}
+		y := to.tallies[method+" "+t.name]
+		if y == nil {
+			y = &tally{reasons: map[string]*reason{}}
+			to.tallies[method+" "+t.name] = y
+		}
+		y.add(t, message, already, args)
+	}
+}
+
+func (y *tally) add(t *target, message string, already bool, args []byte) {
+	y.calls++
+	switch {
+	case message == "":
+		return
+	case already:
+		y.already++
+		return
+	}
+	y.refused++
+	r := y.reasons[message]
+	if r == nil {
+		if len(y.reasons) >= maxReasons {
+			message = "further reasons"
+		}
+		if r = y.reasons[message]; r == nil {
+			r = &reason{message: message}
+			y.reasons[message] = r
+		}
+	}
+	if r.n++; len(r.examples) < maxExamples {
+		shown, _ := t.hide.Hide(args)
+		if example := text.Clip(string(shown), maxExample); !slices.Contains(r.examples, example) {
+			r.examples = append(r.examples, example)
+		}
+	}
+}
+
+// refuses is why a call would be refused now, "" if it would not.
+func (t *target) refuses(args []byte) string {
+	if t.now == nil {
+		if t.kind == offer.Prompts {
+			return "the prompt was removed"
+		}
+		return "the tool was removed"
+	}
+	return refused(t.now, args)
+}
+
+// refused is the first thing that is wrong with arguments, without the numbers of items; "" for nothing.
+func refused(s *schema.Schema, args []byte) string {
+	problems, _ := s.ValidateJSON(args)
+	for _, p := range problems {
+		if hiddenAt(args, p.Pointer) {
+			continue
+		}
+		path, _ := schema.SplitPointer(p.Pointer)
+		name := ""
+		for _, tok := range path {
+			switch {
+			case strings.Trim(tok, "0123456789") == "" && tok != "":
+				name += "[]"
+			case name == "":
+				name = tok
+			default:
+				name += "." + tok
+			}
+		}
+		if name == "" {
+			return p.Message
+		}
+		return "`" + text.Clip(name, 100) + "` " + p.Message
+	}
+	return ""
+}
+
+// hiddenAt reports whether a value was hidden when the call was recorded: nobody knows whether it fits.
+func hiddenAt(args []byte, pointer string) bool {
+	path, ok := schema.SplitPointer(pointer)
+	return ok && len(path) > 0 && strings.Contains(jsonrpc.GetString(args, path...), mask.Hidden)
+}
+
+// report adds the findings, and returns the numbers.
+func (e *evidence) report(r *check.Recorder) evidenceTotal {
+	tallies := e.all
+	if len(e.mine) > 0 {
+		tallies, e.total.named = e.mine, true
+	}
+	for _, key := range slices.Sorted(maps.Keys(tallies)) {
+		y, t := tallies[key], e.targets[key]
+		e.total.Calls += y.calls
+		e.total.Refused += y.refused
+		e.total.Already += y.already
+		at := place(t.kind, t.name, "")
+		if t.kind == offer.Tools && t.now != nil {
+			at.Pointer = "/inputSchema"
+		}
+		for _, message := range slices.Sorted(maps.Keys(y.reasons)) {
+			why := y.reasons[message]
+			now := "now "
+			if t.was == nil {
+				now = "" // nobody knows what was before
+			}
+			r.Add("contract/recorded-calls-refused", check.Finding{
+				Place: at, Key: message, Message: fmt.Sprintf("%d of %d recorded calls would %sbe refused: %s", why.n, y.calls, now, why.message), Evidence: strings.Join(why.examples, "\n"),
+			})
+		}
+	}
+	return e.total
+}
+
+func (t evidenceTotal) notes() (out []string) {
+	line := fmt.Sprintf("checked %d recorded calls: %d would be refused", t.Calls, t.Refused)
+	if t.Already > 0 {
+		line += fmt.Sprintf(", and %d that the lock refuses too", t.Already)
+	}
+	out = append(out, line)
+	if t.Unknown > 0 {
+		out = append(out, fmt.Sprintf("%d calls are of tools that the server never had, by the lock", t.Unknown))
+	}
+	if t.Calls > 0 && !t.named {
+		out = append(out, "no recorded call names this server: those of tools with the same names were checked")
+	}
+	if t.Broken > 0 {
+		out = append(out, fmt.Sprintf("%d lines or files could not be read", t.Broken))
+	}
+	return out
+}

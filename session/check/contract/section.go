@@ -1,0 +1,153 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/mcphud/mcphud/session/check"
+)
+
+// Section compares a server with its contract. The zero value has none.
+type Section struct {
+	File     string // of the lock
+	Lock     *Lock  // its content, nil for none yet
+	Accept   bool   // make what the server offers now its contract
+	Evidence []string
+	NoLock   bool // there is none, and only the evidence is looked at
+}
+
+// Name is "contract".
+func (*Section) Name() string { return "contract" }
+
+// Title says what is compared.
+func (*Section) Title() string { return "what changed since the lock, and who is hurt" }
+
+// Rules are the table, the worst class first within each list.
+func (*Section) Rules() []*check.Rule {
+	all, _ := rules()
+	return all
+}
+
+// figures are what the section says beside its findings.
+type figures struct {
+	Lock     string         `json:"lock"`
+	Server   string         `json:"server"`            // as the lock has it
+	Version  string         `json:"version,omitempty"` // that is locked
+	Changes  map[Class]int  `json:"changes"`
+	Accepted bool           `json:"accepted,omitempty"`
+	Taken    []string       `json:"taken,omitempty"` // what was accepted, for people
+	Evidence *evidenceTotal `json:"evidence,omitempty"`
+}
+
+// Run compares, or accepts.
+func (s *Section) Run(ctx context.Context, subject *check.Subject, r *check.Recorder) error {
+	now := Of(&subject.Offer)
+	lock := s.Lock
+	if lock == nil {
+		lock = &Lock{}
+	}
+	key, was := lock.Find(subject.Server, subject.Name)
+	fig := figures{Lock: s.File, Server: key, Changes: map[Class]int{}}
+	var notes []string
+	var changes []Change
+	switch {
+	case was != nil:
+		fig.Version = was.Version
+		changes = Compare(was, now)
+	case !s.Accept && !s.NoLock:
+		r.Add("contract/not-locked", check.Finding{Place: check.Place{Kind: check.OfServer}, Message: fmt.Sprintf("%s has no contract of %s: nothing was compared", s.File, subject.Server)})
+	}
+	for _, c := range changes {
+		fig.Changes[c.Class]++
+		if !s.Accept {
+			r.Add(c.Rule, c.finding())
+		}
+	}
+	if was != nil && !s.Accept && len(changes) == 0 {
+		notes = append(notes, "nothing changed since the lock")
+	}
+	if s.Accept {
+		if key == "" {
+			key = subject.Server
+		}
+		fig.Server, fig.Accepted = key, true
+		if err := lock.Accept(key, now); err != nil {
+			return err
+		}
+		if err := lock.Write(s.File); err != nil {
+			return fmt.Errorf("cannot write %s: %w", s.File, err)
+		}
+		fig.Taken = taken(s.File, key, was, changes)
+		notes = append(notes, fig.Taken...)
+	}
+	if len(s.Evidence) > 0 {
+		e := newEvidence(was, now, subject.Server, subject.Name)
+		for i, file := range s.Evidence {
+			r.Step(i, len(s.Evidence), file)
+			if err := e.read(ctx, file); err != nil {
+				return err
+			}
+		}
+		total := e.report(r)
+		fig.Evidence = &total
+		notes = append(notes, total.notes()...)
+	}
+	f := check.Figures{Value: fig, Notes: notes}
+	if len(changes) > 0 {
+		f.Table = [][]string{{"changes", "number"}}
+		for _, class := range Classes() {
+			if n := fig.Changes[class]; n > 0 {
+				f.Table = append(f.Table, []string{string(class), fmt.Sprint(n)})
+			}
+		}
+	}
+	r.Figures(f)
+	return nil
+}
+
+// taken says what a lock got.
+func taken(file, key string, was *Contract, changes []Change) []string {
+	if was == nil {
+		return []string{"made the contract of " + key + " in " + file}
+	}
+	if len(changes) == 0 {
+		return []string{file + " is up to date: nothing changed"}
+	}
+	out := []string{fmt.Sprintf("accepted %d changes of %s in %s:", len(changes), key, file)}
+	for i, c := range changes {
+		if i == 50 {
+			out = append(out, fmt.Sprintf("  … and %d more", len(changes)-i))
+			break
+		}
+		out = append(out, "  "+string(c.Class)+": "+c.Place.String()+": "+c.Message)
+	}
+	return out
+}
+
+// finding is a change as a finding.
+func (c Change) finding() check.Finding {
+	f := check.Finding{Place: c.Place, Message: c.Message, Key: c.Message}
+	switch {
+	case c.Before != "" && c.After != "":
+		f.Evidence = "- " + c.Before + "\n+ " + c.After
+	case c.Before != "":
+		f.Evidence = "- " + c.Before
+	case c.After != "":
+		f.Evidence = "+ " + c.After
+	}
+	return f
+}
+
+// Open is the section for a lock. Where there is none, and none is to be made, it is nil and the error wraps fs.ErrNotExist.
+func Open(file string, accept bool, evidence []string) (*Section, error) {
+	lock, err := Read(file)
+	if errors.Is(err, fs.ErrNotExist) && accept {
+		lock, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Section{File: file, Lock: lock, Accept: accept, Evidence: evidence}, nil
+}
