@@ -1,0 +1,156 @@
+package safety
+
+import (
+	"fmt"
+	"strings"
+	uni "unicode"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// hidden looks for characters that nobody sees, and returns the text without them; what tag characters spell is put in its place.
+func (x *examination) hidden(s str) string {
+	clean := true
+	for i := range len(s.text) {
+		if c := s.text[i]; c >= 0x7f || c < ' ' && c != '\n' {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return s.text
+	}
+	var out, spelled strings.Builder
+	var control, bidi, invisible, selectors string
+	runes := []rune(s.text)
+	at := func(i int) rune {
+		if i >= 0 && i < len(runes) {
+			return runes[i]
+		}
+		return 0
+	}
+	flag, run := false, 0
+	for i, r := range runes {
+		if r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef {
+			if run++; run > 1 || r >= 0xe0100 && !uni.Is(uni.Han, at(i-1)) {
+				selectors = first(selectors, r)
+			}
+			continue
+		}
+		run = 0
+		switch {
+		case r == 0x1f3f4: // a flag is spelled in tag characters
+			flag = at(i+1) >= 0xe0061 && at(i+1) <= 0xe007a
+			out.WriteRune(r)
+		case r >= 0xe0000 && r <= 0xe007f:
+			if !flag && r >= 0xe0020 && r < 0xe007f {
+				spelled.WriteRune(r - 0xe0000)
+			}
+			if !flag {
+				selectors = first(selectors, r)
+			}
+			flag = flag && r != 0xe007f
+		case r == '\r' && at(i+1) != '\n' && at(i+1) != 0: // the line begins anew, over what it said
+			control = first(control, r)
+		case r == '\t' || r == '\n' || r == '\r':
+			out.WriteRune(' ')
+		case r < ' ' || r >= 0x7f && r < 0xa0:
+			control = first(control, r)
+		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
+			bidi = first(bidi, r)
+		case r == 0x200c || r == 0x200d: // they join letters of many scripts, and emoji
+			if ascii(at(i-1)) && ascii(at(i+1)) {
+				invisible = first(invisible, r)
+			}
+		case r == 0x200b || r == 0x2060 || r == 0x180e || r == 0xad && s.name || r == 0xfeff || r >= 0x2061 && r <= 0x2064 || r == 0x34f || r == 0x2028 || r == 0x2029 || r >= 0xfff9 && r <= 0xfffb || r >= 0x1d173 && r <= 0x1d17a || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0:
+			invisible = first(invisible, r)
+		default:
+			out.WriteRune(r)
+		}
+	}
+	evidence := shown(s.text)
+	if control != "" {
+		x.add("terminal-escapes", check.Finding{Place: s.at, Message: "has the control character " + control, Evidence: evidence})
+	}
+	if bidi != "" {
+		x.add("reordered-text", check.Finding{Place: s.at, Message: "has " + bidi + ", which turns the direction of text", Evidence: evidence})
+	}
+	if selectors != "" {
+		msg := "has " + selectors + ", which no screen shows"
+		if spelled.Len() > 0 {
+			msg = fmt.Sprintf("hides the words %q", text.Clip(spelled.String(), 100))
+		}
+		x.add("hidden-text", check.Finding{Place: s.at, Message: msg, Evidence: evidence})
+	}
+	if invisible != "" {
+		f := check.Finding{Place: s.at, Message: "has " + invisible + ", which no screen shows", Evidence: evidence}
+		if s.name {
+			x.r.At(check.Error, "safety/invisible-characters", f)
+		} else {
+			x.add("invisible-characters", f)
+		}
+	}
+	if spelled.Len() > 0 {
+		out.WriteString(" " + spelled.String())
+	}
+	return out.String()
+}
+
+func first(had string, r rune) string {
+	if had != "" {
+		return had
+	}
+	return fmt.Sprintf("%U", r)
+}
+
+func ascii(r rune) bool { return r > 0 && r < 0x80 }
+
+// letters looks for names whose letters are of scripts that look alike.
+func (x *examination) letters(s str, name string) {
+	latin, other := false, rune(0)
+	for _, r := range name {
+		switch {
+		case r < 0x80:
+			latin = latin || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		case r >= 0x1d400 && r <= 0x1d7ff || r >= 0xff21 && r <= 0xff5a: // mathematical and full-width letters
+			other, latin = r, true
+		case uni.In(r, uni.Cyrillic, uni.Greek, uni.Armenian, uni.Cherokee):
+			other = r
+		}
+	}
+	if latin && other != 0 {
+		x.add("look-alike-letters", check.Finding{
+			Place: s.at, Sure: check.Likely, Message: fmt.Sprintf("%s has %U among Latin letters", shown(text.Clip(s.text, 100)), other), Evidence: shown(s.text),
+		})
+	}
+}
+
+// skeleton is a name without what people overlook.
+func skeleton(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		if to, ok := alike(r); ok {
+			r = to
+		}
+		switch {
+		case r == '_' || r == '-' || r == '.' || r == ' ' || r == '/':
+		case r >= 0x200b && r <= 0x200f || r == 0xfeff || r == 0x2060 || r >= 0xe0000 && r <= 0xe01ef || uni.Is(uni.Mn, r):
+		case r >= 0xff41 && r <= 0xff5a:
+			b.WriteRune(r - 0xff41 + 'a')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// alike is the Latin letter that a character passes for.
+func alike(r rune) (rune, bool) {
+	const from, to = "0156" + "абвеёіјкмнорсԁѕтухԛԝ" + "αβγεικνορτυχω", "olsb" + "abbeeijkmhopcdstyxqw" + "abyeiknoptuxw"
+	if i := strings.IndexRune(from, r); i >= 0 {
+		n := len([]rune(from[:i]))
+		return []rune(to)[n], true
+	}
+	return r, false
+}

@@ -1,0 +1,223 @@
+// Package safety looks for what a server's definitions do to those who read them: orders to models, hidden characters, names that pass for
+// others, secrets, annotations that are not true. A finding says how sure it is: what only looks like an attack may be clumsy.
+package safety
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/contract"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/schema"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+const (
+	maxDepth   = 100
+	maxStrings = 20_000    // of one definition that are looked at
+	maxBytes   = 256 << 10 // of one string
+)
+
+// Section is the examination.
+type Section struct {
+	Lock *contract.Lock // what was reviewed, nil for none
+}
+
+// Name is "safety".
+func (*Section) Name() string { return "safety" }
+
+// Title says what is looked for.
+func (*Section) Title() string { return "what the definitions do to models and people" }
+
+// Rules are the table.
+func (*Section) Rules() []*check.Rule { return table() }
+
+// Run looks at everything that s lists, and compares its names with those of s.Others.
+func (sec *Section) Run(ctx context.Context, s *check.Subject, r *check.Recorder) error {
+	x := &examination{r: r, foreign: foreign(s)}
+	server := check.Place{Kind: check.OfServer}
+	x.text(str{at: with(server, "/instructions"), text: s.Instructions})
+	for _, m := range []string{"name", "title", "description", "websiteUrl"} {
+		x.text(str{at: with(server, "/serverInfo/"+m), text: jsonrpc.GetString(s.Info, m), name: m == "name"})
+	}
+	for _, k := range []offer.Kind{offer.Tools, offer.Prompts, offer.Resources, offer.Templates} {
+		items := s.Items(k)
+		for i, it := range items {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if i%100 == 0 {
+				r.Step(i, len(items), k.String())
+			}
+			x.item(k, it)
+		}
+	}
+	x.names(s)
+	x.changed(sec.Lock, s)
+	return nil
+}
+
+// examination is one run.
+type examination struct {
+	r       *check.Recorder
+	foreign map[string]string // tools of other servers, with the server
+}
+
+func (x *examination) add(rule string, f check.Finding) { x.r.Add("safety/"+rule, f) }
+
+// str is one text of a definition.
+type str struct {
+	at   check.Place
+	key  string // of the member that it is, of the innermost object
+	text string
+	name bool // it is a name, by which something is called
+	prop string
+}
+
+func with(p check.Place, pointer string) check.Place {
+	p.Pointer = pointer
+	return p
+}
+
+// shown is a text as evidence: every character of it is seen.
+func shown(s string) string {
+	q := strconv.QuoteToASCII(text.Clip(s, 300))
+	return q[1 : len(q)-1]
+}
+
+// item looks at one definition.
+func (x *examination) item(k offer.Kind, it offer.Item) {
+	at := check.PlaceOf(k, it, "")
+	v, err := schema.ParseValue(bytes.ToValidUTF8(it.Raw, []byte("\uFFFD")))
+	if err != nil {
+		return // the list says so
+	}
+	n := 0
+	x.walk(at, v, nil, "", &n)
+	switch k {
+	case offer.Tools:
+		x.hints(at, it)
+		x.parameters(at, it)
+		x.app(at, it)
+	case offer.Templates:
+		x.template(at, it.URI)
+	case offer.Resources:
+		x.app(at, it)
+	}
+}
+
+// walk looks at all texts below a value. prop is the property of a schema that they are about.
+func (x *examination) walk(at check.Place, v *schema.Value, path []string, prop string, n *int) {
+	if len(path) > maxDepth || *n > maxStrings {
+		return
+	}
+	for i, m := range v.Members() {
+		key, here := m.Name, prop
+		if v.Kind() == schema.Array {
+			key = strconv.Itoa(i)
+		}
+		below := append(path, key) // shared on purpose: Pointer copies
+		if len(path) > 0 && path[len(path)-1] == "properties" && v.Kind() == schema.Object {
+			here = m.Name
+			*n++
+			x.text(str{at: with(at, schema.Pointer(below...)), text: m.Name, name: true})
+		}
+		switch m.Value.Kind() {
+		case schema.String:
+			*n++
+			last := key
+			if v.Kind() == schema.Array && len(path) > 0 {
+				last = path[len(path)-1]
+			}
+			x.text(str{at: with(at, schema.Pointer(below...)), key: last, text: m.Value.Text(), name: len(path) == 0 && key == "name", prop: prop})
+		case schema.Object, schema.Array:
+			x.walk(at, m.Value, below, here, n)
+		}
+	}
+}
+
+// text looks at one text.
+func (x *examination) text(s str) {
+	if s.text == "" {
+		return
+	}
+	s.text = text.Cut(s.text, maxBytes)
+	visible := x.hidden(s)
+	if s.name {
+		x.letters(s, visible)
+	}
+	x.secrets(s)
+	if strings.Contains(s.text, ":") {
+		x.urls(s, visible)
+	}
+	if s.key == "pattern" || s.key == "$ref" || s.key == "type" || s.key == "$schema" {
+		return
+	}
+	plain := strings.Join(strings.Fields(visible), " ")
+	if strings.Contains(plain, " ") || strings.ContainsAny(plain, "<[#") {
+		x.orders(s, plain)
+	}
+}
+
+// orders looks for what tells a model what to do.
+func (x *examination) orders(s str, plain string) {
+	done := map[string]bool{}
+	low := strings.ToLower(plain)
+	for _, o := range orders() {
+		if done[o.rule] || !slices.ContainsFunc(o.any, func(w string) bool { return strings.Contains(low, w) }) {
+			continue
+		}
+		m := o.re.FindStringIndex(plain)
+		if m == nil {
+			continue
+		}
+		done[o.rule] = true
+		x.add(o.rule, check.Finding{Place: s.at, Sure: o.sure, Message: quoteOf(plain[m[0]:m[1]]), Evidence: shown(around(plain, m[0], m[1]))})
+	}
+	if len(x.foreign) == 0 {
+		return
+	}
+	for _, word := range strings.FieldsFunc(plain, func(r rune) bool { return !wordRune(r) }) {
+		if server, there := x.foreign[word]; there && !done[word] {
+			done[word] = true
+			i := strings.Index(plain, word)
+			x.add("names-foreign-tool", check.Finding{
+				Place: s.at, Sure: check.Likely, Key: word, Message: "speaks of " + text.Clip(word, 60) + ", a tool of " + text.Clip(server, 60), Evidence: shown(around(plain, i, i+len(word))),
+			})
+		}
+	}
+}
+
+func wordRune(r rune) bool {
+	return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+func quoteOf(s string) string { return `says "` + shown(text.Clip(s, 120)) + `"` }
+
+// around is what stands around a part of a text.
+func around(s string, from, to int) string {
+	from, to = max(0, from-80), min(len(s), to+80)
+	return strings.ToValidUTF8(s[from:to], "")
+}
+
+// foreign are the tools of other servers whose names do not occur in prose by themselves.
+func foreign(s *check.Subject) map[string]string {
+	own := map[string]bool{}
+	for _, it := range s.Tools {
+		own[it.Name] = true
+	}
+	out := map[string]string{}
+	for _, o := range s.Others {
+		for _, it := range o.Tools {
+			if len(it.Name) > 4 && strings.ContainsAny(it.Name[1:], "_-ABCDEFGHIJKLMNOPQRSTUVWXYZ") && !own[it.Name] {
+				out[it.Name] = o.Server
+			}
+		}
+	}
+	return out
+}
