@@ -1,0 +1,176 @@
+package fuzz
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/check/fuzz/values"
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+// maxChildren is how many properties of an object get values of their own.
+const maxChildren = 100
+
+// What a schema says of a value.
+const (
+	unclear   = iota // nobody can tell: a part of the schema is not checked
+	allowed          //
+	forbidden        //
+)
+
+// input is what one call is given.
+type input struct {
+	values.Value
+	verdict int
+	// cause is what is wrong with a forbidden value, without what differs from one value to the next: "required /query".
+	cause   string
+	problem string // what the validator says of it, for people
+	// problems is how many things are wrong.
+	problems int
+}
+
+// judge classifies a value. A format alone forbids nothing: most readers take it as a remark (2020-12, section 7.2.1).
+func (t *target) judge(v values.Value) input {
+	in := input{Value: v, verdict: unclear}
+	if !t.checked {
+		return in
+	}
+	in.verdict = allowed
+	checked := v.Value
+	if !checked.IsSet() {
+		checked = schema.ObjectValue()
+	}
+	raw := checked.JSON()
+	problems, unchecked := t.schema.ValidateJSON(raw)
+	if unchecked != "" {
+		in.verdict = unclear
+	}
+	for _, p := range problems {
+		if p.Keyword == "format" || t.kind == check.OfPrompt && p.Keyword == "additionalProperties" { // nothing forbids prompts more arguments
+			if in.verdict == allowed {
+				in.verdict = unclear
+			}
+			continue
+		}
+		if in.problems++; in.problems == 1 {
+			in.verdict, in.cause, in.problem = forbidden, p.Keyword+" "+anyIndex(p.Pointer), p.String()
+		}
+	}
+	if t.kind == check.OfPrompt && slices.ContainsFunc(v.Members(), func(m schema.Member) bool { return m.Value.Text() == "" }) && in.verdict == allowed {
+		in.verdict = unclear // to many an empty argument is none, and prompts have no schema that says otherwise
+	}
+	return in
+}
+
+// anyIndex is a pointer with * in place of the indices.
+func anyIndex(pointer string) string {
+	path, ok := schema.SplitPointer(pointer)
+	if !ok {
+		return pointer
+	}
+	for i, p := range path {
+		if p != "" && p[0] <= '9' && p[0] >= '0' {
+			path[i] = "*"
+		}
+	}
+	return schema.Pointer(path...)
+}
+
+// seeded is a source of chance that depends on the seed and on what it is for, so that a target's calls are the same whatever
+// other targets there are.
+func seeded(seed uint64, of ...string) *rand.Rand {
+	h := fnv.New64a()
+	for _, s := range of {
+		_, _ = h.Write([]byte(s + "\x00")) // a hash takes everything
+	}
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
+
+// plan makes the inputs of a target, at most n: plain ones first, then valid and wrong ones in turn.
+func (t *target) plan(seed uint64, p *values.Pool, n int) []input {
+	rng := seeded(seed, t.kind, t.name)
+	root := t.schema.Root()
+	base := t.base(rng, p)
+	valid := []values.Value{{Value: nil, What: "no arguments"}, {Value: base, What: "an example"}}
+	add := func(v values.Value) { valid = append(valid, v) }
+	if plain := values.NewGenerator(rng, p).Object(root, 0, false); plain != nil {
+		add(values.Value{Value: plain, What: "what is required"})
+	}
+	for _, o := range values.NewGenerator(rng, p).Values(root, "", 0) {
+		add(o)
+	}
+	var single []values.Value
+	children := values.Sample(rng, root.Active(base).Children(base), maxChildren)
+	for _, c := range children {
+		if !c.Allowed {
+			continue
+		}
+		for _, v := range values.NewGenerator(rng, p).Share(len(children)).Values(c.Field(), c.Name, 1) {
+			single = append(single, values.Value{Value: base.Set([]string{c.Name}, v.Value), What: schema.Pointer(c.Name) + " " + v.What})
+		}
+	}
+	rng.Shuffle(len(single), func(i, j int) { single[i], single[j] = single[j], single[i] })
+	valid = append(valid, single...)
+	wrong := values.Broken(root, base)
+	if t.kind == check.OfTool {
+		wrong = append(wrong, values.Value{Value: schema.ArrayValue(), What: "arguments are an array"}, values.Value{Value: schema.StringValue("text"), What: "arguments are a string"})
+	}
+	rng.Shuffle(len(wrong), func(i, j int) { wrong[i], wrong[j] = wrong[j], wrong[i] })
+	odd := values.Extremes(root, base)
+	rng.Shuffle(len(odd), func(i, j int) { odd[i], odd[j] = odd[j], odd[i] })
+
+	var out []input
+	seen := map[string]bool{}
+	take := func(from *[]values.Value) {
+		for len(*from) > 0 {
+			v := (*from)[0]
+			*from = (*from)[1:]
+			key := string(v.JSON())
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			out = append(out, t.judge(v))
+			return
+		}
+	}
+	turns := []*[]values.Value{&valid, &wrong, &valid, &wrong, &odd}
+	for len(out) < n && slices.ContainsFunc(turns, func(l *[]values.Value) bool { return len(*l) > 0 }) {
+		for _, l := range turns {
+			take(l)
+		}
+	}
+	return values.First(out, n)
+}
+
+// base is a value that the schema allows, as far as one can be made: an example, and where the schema refuses a part of that, other values
+// there.
+func (t *target) base(rng *rand.Rand, p *values.Pool) *schema.Value {
+	root := t.schema.Root()
+	g := values.NewGenerator(rng, p)
+	for _, v := range []*schema.Value{root.Example(), g.Object(root, 0, true), g.Object(root, 0, false), root.Skeleton()} {
+		if v.Kind() != schema.Object {
+			continue
+		}
+		for range 20 {
+			in := t.judge(values.Value{Value: v})
+			if in.verdict != forbidden {
+				return v
+			}
+			problems, _ := t.schema.ValidateJSON(v.JSON())
+			path, ok := schema.SplitPointer(problems[0].Pointer)
+			if !ok || len(path) == 0 {
+				break
+			}
+			of := values.NewGenerator(rng, p).Values(root.Active(v).Property(path[0]), path[0], 1)
+			if len(of) == 0 {
+				v = v.Delete(path[0])
+				continue
+			}
+			v = v.Set(path[:1], of[rng.IntN(len(of))].Value)
+		}
+	}
+	return schema.ObjectValue()
+}

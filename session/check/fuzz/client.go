@@ -1,0 +1,329 @@
+package fuzz
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/expert"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+const (
+	look        = 50 * time.Millisecond // how often the wire is looked at while a call waits
+	noiseGrace  = time.Second
+	brokenGrace = 250 * time.Millisecond
+	settling    = 500 * time.Millisecond // at most, for what comes after an answer
+	maxRecent   = 64                     // calls that a late frame can be told to belong to
+)
+
+// errBroken ends the wait for an answer after the server sent something that is none.
+var errBroken = errors.New("the server sent something else")
+
+// client is a connection of its own to the server, made again where it is lost.
+type client struct {
+	subject *check.Subject
+	o       Options
+	s       *session.Session
+	end     func()
+	used    int // connections so far
+
+	mu      sync.Mutex // the wire is looked at while a call waits
+	checker *expert.Checker
+	seen    uint64
+	found   []expert.Finding
+	recent  []sent
+	late    []lateFinding // what came after its call, and was not looked at yet
+}
+
+// sent is a call by the number of its request in the journal.
+type sent struct {
+	seq uint64
+	t   *target
+	in  input
+}
+
+// outcome is what became of a call.
+type outcome struct {
+	reply  rpc.Reply
+	err    *failure.Error
+	result offer.Result
+	said   string // texts of the result, or the message and data of the error
+	took   time.Duration
+	wire   []expert.Finding // what the server did wrong on the wire meanwhile
+	broken bool             // the answer never came: something else did
+	gone   bool             // so is the connection
+}
+
+// lateFinding is a violation that came after its call was over.
+type lateFinding struct {
+	sent
+	expert.Finding
+}
+
+func newClient(s *check.Subject, o Options) *client {
+	c := &client{subject: s, o: o}
+	c.checker = expert.NewChecker(func(f expert.Finding) {
+		if f.By == expert.Server {
+			c.found = append(c.found, f)
+		}
+	})
+	return c
+}
+
+// open makes a connection where there is none.
+func (c *client) open(ctx context.Context) error {
+	if c.s != nil && c.s.Status().State == session.Connected {
+		return nil
+	}
+	c.close()
+	s, end, err := c.subject.Again(ctx, func(cfg *config.Server) { cfg.NoReconnect = true })
+	if err != nil {
+		return fmt.Errorf("connect for the calls: %w", err)
+	}
+	c.s, c.end = s, end
+	c.used++
+	if s.Supports(offer.Tools.Method()) { // what is checked of results depends on what is listed
+		_, _ = s.List(ctx, offer.Tools) // the report says already that it fails
+	}
+	c.drain()
+	return nil
+}
+
+func (c *client) close() {
+	if c.end != nil {
+		c.end()
+		var out outcome
+		c.sort(&out, c.drain(), sent{}) // what was on its way
+	}
+	c.s, c.end = nil, nil
+}
+
+// drain looks at what came over the wire since, and returns what is wrong with it. The rules do not see the calls' own faults.
+func (c *client) drain() []expert.Finding {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.o.Journal == nil || c.s == nil {
+		return nil
+	}
+	name := c.s.Name()
+	c.o.Journal.Each(c.seen, func(e *journal.Entry) bool {
+		c.seen = e.Seq
+		if e.Server != name {
+			return true
+		}
+		var body []byte
+		if expert.Wants(e) {
+			body, _ = c.o.Journal.Body(e.Seq) // what is not kept any more is not looked at
+		}
+		c.checker.Add(e, body)
+		return true
+	})
+	out := c.found
+	c.found = nil
+	return out
+}
+
+// call makes one call. settle waits for what the server sends after the answer.
+func (c *client) call(ctx context.Context, t *target, in input, settle bool) (out outcome, err error) {
+	method, params, ok := t.request(in)
+	if !ok {
+		return out, nil
+	}
+	if err := c.open(ctx); err != nil {
+		return out, err
+	}
+	own, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watched := make(chan []expert.Finding)
+	go func() { watched <- c.watch(own, cancel) }()
+	began := time.Now()
+	o := session.CallOptions{Timeout: c.o.Timeout, MaxTimeout: 4 * c.o.Timeout, Exact: true}
+	var failed error
+	if t.kind == check.OfTool {
+		var args json.RawMessage
+		if in.IsSet() {
+			args = in.JSON()
+		}
+		out.reply, failed = c.s.CallTool(own, t.name, args, o)
+	} else {
+		out.reply, failed = c.s.Call(own, method, params, o)
+	}
+	out.took = time.Since(began)
+	out.broken = errors.Is(context.Cause(own), errBroken)
+	cancel(nil)
+	wire := <-watched
+	if ctx.Err() != nil {
+		return out, context.Cause(ctx)
+	}
+	if settle && failure.KindOf(failed) != failure.Timeout && !out.broken { // these waited long enough
+		c.settle(ctx)
+	}
+	c.sort(&out, append(wire, c.drain()...), sent{out.reply.Request, t, in})
+	if failed != nil && !errors.As(failed, &out.err) {
+		out.err = &failure.Error{Kind: failure.KindOf(failed), Message: failed.Error(), Err: failed}
+	}
+	c.read(&out)
+	out.gone = c.s.Status().State != session.Connected
+	if out.lost() && (out.gone || c.s.Status().PID != 0) {
+		c.close() // a pipe has what comes now before the next answer
+	}
+	return out, nil
+}
+
+// watch looks at the wire while a call waits. Where the server sent something that does not answer it, the answer does not come for long.
+func (c *client) watch(ctx context.Context, cancel context.CancelCauseFunc) (wire []expert.Finding) {
+	t := time.NewTicker(look)
+	defer t.Stop()
+	var ends time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return wire
+		case <-t.C:
+		}
+		for _, f := range c.drain() {
+			wire = append(wire, f)
+			if grace, ok := insteadOfAnswer(f.Rule.ID); ok && ends.IsZero() {
+				ends = time.Now().Add(min(grace, c.o.Timeout))
+			}
+		}
+		if !ends.IsZero() && time.Now().After(ends) {
+			cancel(errBroken)
+		}
+	}
+}
+
+// insteadOfAnswer reports whether what breaks a rule may be all that comes of a request, and how long to wait for more.
+func insteadOfAnswer(rule string) (time.Duration, bool) {
+	switch rule {
+	case "stdout-noise", "http-body":
+		return noiseGrace, true
+	case "id-unknown", "id-changed", "id-null", "id-missing", "id-type", "batch", "no-result", "result-and-error", "duplicate-member", "jsonrpc-version", "message-shape", "broken-frame", "not-utf8":
+		return brokenGrace, true
+	}
+	return 0, false
+}
+
+// settle waits until what the server sent before is there.
+func (c *client) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settling)
+	defer cancel()
+	_, _ = c.s.Ping(ctx) // an answer, or a while without one
+}
+
+// rest is what is wrong with what came after the last call.
+func (c *client) rest(ctx context.Context) []lateFinding {
+	if c.s == nil || len(c.recent) == 0 {
+		return c.takeLate()
+	}
+	c.settle(ctx)
+	last := c.recent[len(c.recent)-1]
+	c.recent = c.recent[:len(c.recent)-1]
+	var out outcome
+	c.sort(&out, c.drain(), last)
+	for _, f := range out.wire {
+		if last.t != nil { // else a connection ended since
+			c.late = append(c.late, lateFinding{last, f})
+		}
+	}
+	return c.takeLate()
+}
+
+// takeLate is what came after calls that are over, once.
+func (c *client) takeLate() []lateFinding {
+	out := c.late
+	c.late = nil
+	return out
+}
+
+// sort tells what was seen during a call from what belongs to calls before it.
+func (c *client) sort(out *outcome, wire []expert.Finding, now sent) {
+	c.recent = append(c.recent, now)
+	if len(c.recent) > maxRecent {
+		c.recent = append([]sent(nil), c.recent[maxRecent/2:]...)
+	}
+	for _, f := range wire {
+		root := uint64(0)
+		if e, ok := c.o.Journal.Get(f.Seq); ok {
+			root = e.Root
+		}
+		late := false
+		for _, s := range c.recent[:len(c.recent)-1] {
+			if s.seq != 0 && s.seq == root && now.seq != root {
+				c.late, late = append(c.late, lateFinding{s, f}), true
+				break
+			}
+		}
+		if !late {
+			out.wire = append(out.wire, f)
+		}
+	}
+}
+
+// read takes what the oracles look at out of an answer.
+func (c *client) read(out *outcome) {
+	if out.err != nil {
+		out.said = out.err.Message + "\n" + string(out.err.Data)
+		return
+	}
+	if len(out.reply.Result) > expert.MaxBody {
+		return
+	}
+	r, err := offer.ParseResult(out.reply.Result)
+	if err != nil {
+		return // the wire's rules say so
+	}
+	out.result = r
+	var b strings.Builder
+	for _, one := range r.Contents {
+		if b.Len() > maxSaid {
+			break
+		}
+		b.WriteString(one.Text + "\n")
+	}
+	out.said = text.Clip(b.String(), maxSaid)
+}
+
+// maxSaid is how much of what a server says is looked at, in bytes.
+const maxSaid = 256 << 10
+
+// lost reports whether there was no answer.
+func (o *outcome) lost() bool {
+	return o.err != nil && o.kind() != failure.RpcError && o.kind() != failure.NotFound && o.kind() != failure.NeedsInput
+}
+
+func (o *outcome) kind() failure.Kind {
+	if o.err == nil {
+		return ""
+	}
+	return o.err.Kind
+}
+
+// stderr are the last lines that the server wrote there.
+func (c *client) stderr(n int) string {
+	if c.o.Journal == nil {
+		return ""
+	}
+	var lines []string
+	c.o.Journal.Each(max(c.seen, 200)-200, func(e *journal.Entry) bool {
+		if e.Kind == journal.Stderr && strings.HasPrefix(e.Server, c.subject.Server) {
+			if body, err := c.o.Journal.Head(e.Seq, 500); err == nil {
+				lines = append(lines, strings.TrimRight(string(body), "\r\n"))
+			}
+		}
+		return true
+	})
+	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
+}

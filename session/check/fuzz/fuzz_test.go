@@ -1,0 +1,210 @@
+package fuzz
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/faketest"
+	"github.com/mcphud/mcphud/session/faketest/behave"
+	"github.com/mcphud/mcphud/session/journal"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(leaks) != "" {
+		leaking()
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// with is the section with options, for fuzzedBy.
+func with(o Options) func(*journal.Journal) check.Section {
+	return func(j *journal.Journal) check.Section {
+		o.Journal, o.Repro = j, func(c Call) string {
+			return strings.TrimSpace(c.Name + " " + strings.TrimPrefix(string(c.Arguments), "{}"))
+		}
+		return Section(o)
+	}
+}
+
+// fuzzed is the report of a run against a server.
+func fuzzed(t *testing.T, cfg config.Server, o Options, allow ...string) *check.Report {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	rep, err := fuzzedBy(ctx, t, cfg, with(o), check.Watch{}, allow...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rep
+}
+
+func fuzzedBy(ctx context.Context, t *testing.T, cfg config.Server, make func(*journal.Journal) check.Section, w check.Watch, allow ...string) (*check.Report, error) {
+	t.Helper()
+	m := session.NewManager(session.Options{HealthInterval: -1, Retry: session.Retry{Max: -1}})
+	defer func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	cfg.Name = "subject"
+	s, err := m.Register(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Connect(ctx); err != nil {
+		t.Fatal(err)
+	}
+	offer, err := check.Take(ctx, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	subject := &check.Subject{Offer: offer, Session: s, Allow: allow, Again: func(ctx context.Context, change func(*config.Server)) (*session.Session, func(), error) {
+		again := s.Config()
+		change(&again)
+		n++
+		again.Name = fmt.Sprintf("subject-%d", n)
+		s, err := m.Register(again)
+		if err != nil {
+			return nil, nil, err
+		}
+		end := func() { _ = m.Unregister(again.Name) } // it was registered
+		if err := s.Connect(ctx); err != nil {
+			end()
+			return nil, nil, err
+		}
+		return s, end, nil
+	}}
+	return check.Run(ctx, subject, []check.Section{make(m.Journal())}, check.Tool{Name: "test"}, w)
+}
+
+// found are the findings as "rule tool arguments".
+func found(rep *check.Report) (out []string) {
+	for _, f := range rep.Findings {
+		if f.Rule.Section() == "fuzz" {
+			out = append(out, strings.TrimSpace(strings.TrimPrefix(f.ID, "fuzz/")+" "+f.Repro))
+		}
+	}
+	return out
+}
+
+// TestPlantedFaults: each fault of the fake server that the oracles name is found, with arguments as small as can be.
+func TestPlantedFaults(t *testing.T) {
+	t.Parallel()
+	allow := []string{"echo", "add", "kinds", "is_error", "rpc_error", "twice", "wrong_id", "noise", "crash"}
+	got := found(fuzzed(t, faketest.Stdio(t, behave.Good), Options{Seed: 7, Runs: 30, Timeout: 30 * time.Second}, allow...))
+	for _, want := range []string{
+		"wrong-layer rpc_error", "answer-twice twice", "unknown-id wrong_id", "noise noise", "died crash", "frame kinds", `frame add {"b":1e400}`,
+		`accepted echo ""`, `accepted echo {"text":null}`, "accepted greet", `accepted greet {"who":[]}`,
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("not found: %s, but\n%s", want, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// TestWhatNeverAnswers: each tool costs a few timeouts, and is left alone then.
+func TestWhatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"wait", "late", "half"} {
+		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
+			got := found(fuzzed(t, faketest.Stdio(t, behave.Good), Options{Seed: 7, Runs: 2, Timeout: 300 * time.Millisecond, Only: []string{tool}}, tool))
+			if !slices.Contains(got, "no-answer "+tool) {
+				t.Errorf("%s", strings.Join(got, "\n"))
+			}
+		})
+	}
+}
+
+// TestSameSeed: the same calls, and so the same findings.
+func TestSameSeed(t *testing.T) {
+	t.Parallel()
+	of := func(seed uint64) string {
+		got := found(fuzzed(t, faketest.Stdio(t, behave.Good), Options{Seed: seed, Runs: 30, Timeout: 30 * time.Second, Only: []string{"echo", "add", "kinds"}}, "echo", "add", "kinds"))
+		return strings.Join(slices.DeleteFunc(got, func(s string) bool { return strings.HasPrefix(s, "slow ") || strings.HasPrefix(s, "memory ") }), "\n") // these are measured
+	}
+	if one, two := of(3), of(3); one != two || one == "" {
+		t.Errorf("first\n%s\nthen\n%s", one, two)
+	}
+}
+
+// TestFailuresAreKept: they are files for the owner only, and a replay says of each whether it is still there.
+func TestFailuresAreKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := Options{Seed: 7, Runs: 3, Timeout: 30 * time.Second, Folder: dir, Only: []string{"rpc_error", "twice"}}
+	fuzzed(t, faketest.Stdio(t, behave.Good), o, "rpc_error", "twice")
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	o.Replay = true
+	verdicts := func(rep *check.Report) string {
+		for _, s := range rep.Sections {
+			if s.Name == "fuzz" {
+				var v struct {
+					Replayed []struct{ Verdict, Rule, Name string }
+				}
+				if err := json.Unmarshal(s.Figures, &v); err != nil {
+					t.Fatal(err)
+				}
+				return fmt.Sprint(v.Replayed)
+			}
+		}
+		return ""
+	}
+	rep := fuzzed(t, faketest.Stdio(t, behave.Good), o, "rpc_error", "twice")
+	if got := verdicts(rep); !strings.Contains(got, "{still there fuzz/wrong-layer rpc_error}") || !strings.Contains(got, "{still there fuzz/answer-twice twice}") || len(found(rep)) < 2 {
+		t.Errorf("%s, %v", got, found(rep))
+	}
+	// The same failure of a tool that is well.
+	for _, f := range files {
+		info, err := os.Stat(f)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", f, info.Mode(), err)
+		}
+		raw, err := os.ReadFile(f)
+		if err == nil {
+			err = os.WriteFile(f, bytes.ReplaceAll(raw, []byte(`"rpc_error"`), []byte(`"is_error"`)), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	rep = fuzzed(t, faketest.Stdio(t, behave.Good), o, "is_error")
+	if got := verdicts(rep); !strings.Contains(got, "{fixed fuzz/wrong-layer is_error}") || !strings.Contains(got, "{not allowed fuzz/answer-twice twice}") {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestCancel: a run that is cancelled ends with what it found until then.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	steps := 0
+	rep, err := fuzzedBy(ctx, t, faketest.Stdio(t, behave.Good), with(Options{Seed: 1, Timeout: time.Minute}), check.Watch{Progress: func(p check.Progress) {
+		if steps++; steps == 5 && p.Total > 100 {
+			cancel()
+		}
+	}}, "rpc_error", "echo")
+	if !errors.Is(err, context.Canceled) || !slices.Contains(found(rep), "wrong-layer rpc_error") {
+		t.Errorf("%v, %q", err, found(rep))
+	}
+}

@@ -1,0 +1,155 @@
+package values
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+func generator() *Generator { return NewGenerator(rand.New(rand.NewPCG(1, 1)), nil) }
+
+const rich = `{"type":"object","additionalProperties":false,"required":["name","kind"],"properties":{
+	"name":{"type":"string","minLength":2,"maxLength":5},"kind":{"enum":["a","b"]},"n":{"type":"integer","minimum":3,"maximum":9},
+	"x":{"type":"number","exclusiveMinimum":0,"multipleOf":0.25},"code":{"type":"string","pattern":"^[A-Z]{3}-\\d{2,4}$"},"at":{"type":"string","format":"date"},
+	"tags":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":3,"uniqueItems":true},
+	"either":{"oneOf":[{"type":"object","required":["left"],"properties":{"left":{"type":"integer"}}},{"type":"object","required":["right"],"properties":{"right":{"type":"boolean"}}}]}}}`
+
+// TestValuesAreAllowed: what is generated satisfies the schema, and reaches bounds, options and branches.
+func TestValuesAreAllowed(t *testing.T) {
+	s := schema.ParseArguments([]byte(rich))
+	base := generator().Object(s.Root(), 0, true)
+	if p := s.Validate(base); p != nil {
+		t.Fatalf("%s: %v", base, p)
+	}
+	seen := map[string]bool{}
+	for _, c := range s.Root().Children(base) {
+		wrong := 0
+		of := generator().Values(c.Field(), c.Name, 1)
+		for _, v := range of {
+			seen[c.Name+"="+v.Value.String()] = true
+			if s.Validate(base.Set([]string{c.Name}, v.Value)) != nil {
+				wrong++
+			}
+		}
+		if len(of) < 2 || wrong > len(of)/3 {
+			t.Errorf("%s: %d of %d values are not allowed", c.Name, wrong, len(of))
+		}
+	}
+	for _, want := range []string{`kind="a"`, `kind="b"`, "n=3", "n=9", `name="aa"`, `name="aaaaa"`, `either={"left":1}`, `either={"right":true}`, `at="2024-02-29"`} {
+		if !seen[want] {
+			t.Errorf("%s was not made", want)
+		}
+	}
+}
+
+// TestBrokenHaveOneThingWrong: and each keyword is broken.
+func TestBrokenHaveOneThingWrong(t *testing.T) {
+	s := schema.ParseArguments([]byte(rich))
+	base := generator().Object(s.Root(), 0, true)
+	keywords := map[string]bool{}
+	for _, v := range Broken(s.Root(), base) {
+		problems := s.Validate(v.Value)
+		if problems == nil {
+			t.Errorf("%s: %s is allowed", v.What, v.Value)
+			continue
+		}
+		keywords[problems[0].Keyword] = true
+	}
+	for _, want := range []string{"required", "type", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems", "exclusiveMinimum", "multipleOf", "additionalProperties"} {
+		if !keywords[want] {
+			t.Errorf("nothing breaks %s", want)
+		}
+	}
+}
+
+func TestMatching(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, p := range []string{`^[A-Z]{3}-\d{2,4}$`, `^(foo|ba[rz])+$`, `^\w+@\w+\.com$`, `a?b*c+`, `^[^a-z]$`, `^.{5}$`} {
+		for range 20 {
+			s, ok := matching(rng, p)
+			if !ok || !regexp.MustCompile(p).MatchString(s) {
+				t.Errorf("%s: %q, %v", p, s, ok)
+			}
+		}
+	}
+	for _, p := range []string{`((a{1000}){1000}){1000}`, `(`, strings.Repeat("a", maxPattern+1), `(((((((a{9}){9}){9}){9}){9}){9}){9})`} {
+		if s, ok := matching(rng, p); ok {
+			t.Errorf("%.30s: %d characters", p, len(s))
+		}
+	}
+}
+
+// TestExplodingSchemas: whatever a schema branches into, little is made of it, and soon.
+func TestExplodingSchemas(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"type":"object","properties":{`)
+	for i := range 20_000 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"p` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + time.Duration(i).String() + `":{"type":"string"}`)
+	}
+	b.WriteString(`}}`)
+	wide := `{"type":"object","properties":{"a":{"$ref":"#/$defs/n"}},"$defs":{"n":{"anyOf":[` + strings.Repeat(`{"type":"object","required":["a","b","c"],"properties":{"a":{"$ref":"#/$defs/n"},"b":{"$ref":"#/$defs/n"},"c":{"$ref":"#/$defs/n"}}},`, 12) + `{"type":"null"}]}}}`
+	for name, raw := range map[string]string{
+		"many properties": b.String(),
+		"branches":        wide,
+		"itself":          `{"type":"object","required":["a"],"properties":{"a":{"$ref":"#"}}}`,
+		"many elements":   `{"type":"object","properties":{"a":{"type":"array","minItems":1000000000,"items":{"type":"array","minItems":1000000000}}}}`,
+		"long text":       `{"type":"object","required":["a"],"properties":{"a":{"type":"string","minLength":1000000000}}}`,
+		"huge bounds":     `{"type":"object","properties":{"a":{"type":"number","minimum":1e308,"maximum":1e309,"multipleOf":1e-300}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := schema.ParseArguments([]byte(raw))
+			base := generator().Object(s.Root(), 0, true)
+			size := 0
+			for _, v := range append(append(generator().Values(s.Root(), "", 0), Broken(s.Root(), base)...), Extremes(s.Root(), base)...) {
+				size += len(v.JSON())
+			}
+			if size > 64<<20 {
+				t.Errorf("%d bytes", size)
+			}
+		})
+	}
+}
+
+func TestSmaller(t *testing.T) {
+	v, err := schema.ParseValue([]byte(`{"keep":{"list":[1,2,3,"needle",5]},"other":true,"text":"abcdefgh"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fails := func(v *schema.Value) bool { return strings.Contains(v.Get("keep").Get("list").String(), "eed") }
+	for again := true; again; {
+		again = false
+		Smaller(v, func(s *schema.Value) bool {
+			if Weight(s) < Weight(v) && fails(s) {
+				v, again = s, true
+			}
+			return !again
+		})
+	}
+	if got := v.String(); got != `{"keep":{"list":["eed"]}}` {
+		t.Error(got)
+	}
+}
+
+func TestPool(t *testing.T) {
+	p := NewPool()
+	p.Learn([]byte(`{"content":[{"type":"text","text":"{\"users\":[{\"id\":\"u7\",\"user_name\":\"Ada\"}]}"},{"type":"resource_link","uri":"a://b","name":"b"}],"structuredContent":{"userId":9}}`))
+	for name, want := range map[string]string{"user_id": "9", "order_id": `"u7"`, "userName": `"Ada"`, "nothing": ""} {
+		got := ""
+		if of := p.of(name); len(of) > 0 {
+			got = of[0].String()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if len(p.Links) != 1 {
+		t.Error(p.Links)
+	}
+}
