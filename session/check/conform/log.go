@@ -1,0 +1,140 @@
+package conform
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/journal/expert"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/mask"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// Bounds of what is kept of the frames.
+const (
+	maxLine  = 600    // bytes of a frame, as evidence
+	maxLines = 20_000 // frames that are kept as evidence
+	maxSame  = 500    // findings of one rule in all that the server sent
+)
+
+// log is everything that was said, on all connections: it is checked while it grows, and the end of it is evidence.
+type log struct {
+	mu       sync.Mutex
+	seq      uint64
+	lines    map[uint64]string
+	asked    map[uint64]uint64 // the frame to the server that came before one from it, by their numbers
+	last     map[uint64]uint64 // the newest frame to the server, by connection
+	checker  *expert.Checker
+	findings []expert.Finding
+	count    map[string]int
+	spoken   map[string]bool // revisions
+}
+
+func newLog() *log {
+	l := &log{lines: map[uint64]string{}, asked: map[uint64]uint64{}, last: map[uint64]uint64{}, count: map[string]int{}, spoken: map[string]bool{}}
+	l.checker = expert.NewChecker(func(f expert.Finding) {
+		if f.By != expert.Server || !observed(f.Rule) {
+			return
+		}
+		if l.count[f.Rule.ID]++; l.count[f.Rule.ID] <= maxSame {
+			l.findings = append(l.findings, f)
+		}
+	})
+	return l
+}
+
+// observed reports whether a rule about recorded traffic is one of the section: about servers, and not tried by a rule of ours.
+func observed(r *expert.Rule) bool {
+	switch r.ID {
+	case "http-origin", "unknown-tool-result", "unknown-tool-code", "discover", "ping-result", "deprecated", "answer-late", "method-unknown", "session-modern", "token-reused":
+		return false
+	}
+	return r.By == expert.Server || r.By == expert.Sender
+}
+
+func severity(s expert.Severity) check.Severity {
+	switch s {
+	case expert.Error:
+		return check.Error
+	case expert.Warning:
+		return check.Warning
+	}
+	return check.Info
+}
+
+// add checks an entry and keeps what evidence needs of it.
+func (l *log) add(e journal.Entry, body []byte) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seq++
+	e.Seq, e.Server, e.Size = l.seq, "server", len(body)
+	if len(l.lines) < maxLines {
+		l.lines[e.Seq] = line(e.Dir, body)
+		if l.asked[e.Seq] = l.last[e.Conn]; e.Dir == journal.Out && e.Kind != journal.HTTP {
+			l.last[e.Conn] = e.Seq
+		}
+	}
+	if expert.Wants(&e) {
+		l.checker.Add(&e, body)
+	} else {
+		l.checker.Add(&e, nil)
+	}
+	return e.Seq
+}
+
+// line is a frame as evidence shows it.
+func line(d journal.Dir, body []byte) string {
+	arrow := "> "
+	if d == journal.In {
+		arrow = "< "
+	}
+	s := mask.Text(strings.ToValidUTF8(string(body[:min(len(body), 4*maxLine)]), "\uFFFD"))
+	return arrow + text.Clip(s, maxLine)
+}
+
+// frame adds a message of either side.
+func (l *log) frame(c *conn, d journal.Dir, frame []byte) {
+	if c.quiet.Load() {
+		return
+	}
+	env, err := jsonrpc.Scan(frame)
+	e := journal.Entry{Conn: c.number, Dir: d, Method: env.Method, ID: string(env.ID)}
+	switch {
+	case err != nil:
+		e.Kind = journal.Bad
+	case env.Kind == jsonrpc.Request:
+		e.Kind = journal.Request
+		e.Tool = jsonrpc.GetString(env.Params, "name")
+	case env.Kind == jsonrpc.Notification:
+		e.Kind = journal.Notification
+	case env.Kind == jsonrpc.ErrorResponse:
+		e.Kind = journal.ErrorResponse
+	default:
+		e.Kind = journal.Response
+	}
+	l.add(e, frame)
+}
+
+// head adds the head of an HTTP request, or of the answer to the one with that number.
+func (l *log) head(c *conn, d journal.Dir, first string, h http.Header, env jsonrpc.Envelope, peer uint64, secret ...string) uint64 {
+	if c.quiet.Load() {
+		return 0
+	}
+	e := journal.Entry{Conn: c.number, Dir: d, Kind: journal.HTTP, Method: env.Method, ID: string(env.ID), Peer: peer}
+	return l.add(e, mask.Head(first, h, secret...))
+}
+
+// finish tells that nothing more will come.
+func (l *log) finish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.checker.Finish()
+}
+
+// around is the line with a number, and before it what it may answer.
+func (l *log) around(seq uint64) string {
+	return strings.TrimSpace(l.lines[l.asked[seq]] + "\n" + l.lines[seq])
+}

@@ -1,0 +1,208 @@
+package conform
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/auth"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/sse"
+	"github.com/mcphud/mcphud/session/transport"
+)
+
+// Bounds of an answer over HTTP.
+const (
+	maxBody   = 64 << 20
+	maxEvents = 10_000
+	maxPlain  = 64 << 10
+)
+
+// poster sends HTTP requests to one endpoint, each as it is told.
+type poster struct {
+	url    *url.URL
+	cfg    config.Server
+	auth   *auth.Authorizer
+	client *http.Client
+	idle   *http.Transport
+}
+
+func newPoster(cfg config.Server, a *auth.Authorizer) (*poster, error) {
+	n, err := transport.NewNetwork(cfg)
+	if err != nil {
+		return nil, err
+	}
+	at := n.URL()
+	rt := n.Transport(at, (&net.Dialer{Timeout: cfg.ConnectLimit()}).DialContext)
+	rt.DisableCompression = true
+	rt.ResponseHeaderTimeout = time.Minute
+	return &poster{url: at, cfg: cfg, auth: a, idle: rt, client: &http.Client{
+		Transport: rt,
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if len(via) > 5 || req.URL.Host != at.Host || req.URL.Scheme != at.Scheme || req.Method != via[0].Method {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		},
+	}}, nil
+}
+
+func (p *poster) close() { p.idle.CloseIdleConnections() }
+
+// equip adds what the configuration has for a request, and the login. secret are the headers that it may be in.
+func (p *poster) equip(req *http.Request) (secret []string, err error) {
+	for name, value := range p.cfg.Headers {
+		secret = append(secret, name)
+		if strings.EqualFold(name, "Host") {
+			if req.Host == "" || req.Host == req.URL.Host {
+				req.Host = value
+			}
+			continue
+		}
+		req.Header.Set(name, value)
+	}
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", "mcphud")
+	}
+	if p.auth != nil {
+		err = p.auth.Authorize(req)
+	}
+	return secret, err
+}
+
+// do sends a request with what the configuration adds.
+func (p *poster) do(req *http.Request) (resp *http.Response, secret []string, err error) {
+	if secret, err = p.equip(req); err != nil {
+		return nil, secret, err
+	}
+	resp, err = p.client.Do(req)
+	if err == nil && p.auth != nil {
+		_, _ = p.auth.Answered(req, resp) // a refusal is an answer like any other
+	}
+	return resp, secret, err
+}
+
+// header are those that every request has.
+func (c *conn) header(h http.Header, env jsonrpc.Envelope) {
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "application/json, text/event-stream")
+	if c.settled && c.revision >= rev2506 {
+		h.Set("MCP-Protocol-Version", c.revision)
+	}
+	if c.session != "" {
+		h.Set("Mcp-Session-Id", c.session)
+	}
+	if c.isModern() && env.Method != "" && env.Method != "initialize" {
+		h.Set("Mcp-Method", env.Method)
+		if name := nameOf(env); name != "" {
+			h.Set("Mcp-Name", encoded(name))
+		}
+	}
+}
+
+// nameOf is what the header Mcp-Name repeats, "" for nothing.
+func nameOf(env jsonrpc.Envelope) string {
+	switch env.Method {
+	case "tools/call", "prompts/get":
+		return jsonrpc.GetString(env.Params, "name")
+	case "resources/read":
+		return jsonrpc.GetString(env.Params, "uri")
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		return jsonrpc.GetString(env.Params, "taskId")
+	}
+	return ""
+}
+
+// verb sends a request without a body.
+func (c *conn) verb(ctx context.Context, method string, change func(*http.Request)) (answer, error) {
+	return c.send(ctx, method, nil, jsonrpc.Envelope{}, func(r *http.Request) {
+		r.Header.Del("Content-Type")
+		if change != nil {
+			change(r)
+		}
+	})
+}
+
+// post sends a frame, and reads until it is answered.
+func (c *conn) post(ctx context.Context, frame []byte, env jsonrpc.Envelope, change ...func(*http.Request)) (answer, error) {
+	c.t.log.frame(c, journal.Out, frame)
+	return c.send(ctx, http.MethodPost, frame, env, change...)
+}
+
+func (c *conn) send(ctx context.Context, method string, body []byte, env jsonrpc.Envelope, change ...func(*http.Request)) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.t.http.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return answer{}, fmt.Errorf("conform: %w", err)
+	}
+	c.header(req.Header, env)
+	for _, f := range change {
+		f(req)
+	}
+	var sent uint64
+	resp, secret, err := c.t.http.do(req)
+	sent = c.t.log.head(c, journal.Out, method+" "+req.URL.String()+" HTTP/1.1", req.Header, env, 0, secret...)
+	if err != nil {
+		return answer{}, fmt.Errorf("the request failed: %w", err)
+	}
+	defer resp.Body.Close()
+	c.t.log.head(c, journal.In, resp.Proto+" "+resp.Status, resp.Header, env, sent)
+	a := answer{status: resp.StatusCode, header: resp.Header}
+	a.media, _, _ = mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if a.media == "text/event-stream" {
+		return c.stream(a, resp.Body)
+	}
+	a.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	if err != nil {
+		return a, fmt.Errorf("the answer was cut off: %w", err)
+	}
+	if env, bad := jsonrpc.Scan(a.body); bad == nil || a.status/100 == 2 && (env.Result != nil || env.Error != nil) {
+		c.t.log.frame(c, journal.In, a.body)
+		a.frame, a.env = a.body, env
+	}
+	a.body = a.body[:min(len(a.body), maxPlain)]
+	return a, nil
+}
+
+// stream reads events until a response came, or the stream ends.
+func (c *conn) stream(a answer, body io.Reader) (answer, error) {
+	r := sse.NewReader(body, maxBody, maxBody)
+	for len(a.events) < maxEvents {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return a, nil
+		}
+		if err != nil {
+			return a, fmt.Errorf("the stream was cut off: %w", err)
+		}
+		a.events = append(a.events, r.LastID())
+		c.t.log.frame(c, journal.In, e.Data)
+		env, _ := jsonrpc.Scan(e.Data)
+		if env.Result != nil || env.Error != nil {
+			a.frame, a.env, a.open = e.Data, env, true
+			return a, nil
+		}
+		a.others = append(a.others, e.Data)
+	}
+	return a, errors.New("the stream had more than 10,000 events and no response")
+}
+
+// set is a change of a request's header; "" takes it away.
+func set(name, value string) func(*http.Request) {
+	return func(r *http.Request) {
+		if value == "" {
+			r.Header.Del(name)
+			return
+		}
+		r.Header.Set(name, value)
+	}
+}

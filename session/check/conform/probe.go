@@ -1,0 +1,205 @@
+package conform
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	"github.com/mcphud/mcphud/session/schema"
+)
+
+// probe is one trial of a rule.
+type probe struct {
+	*run
+	ctx    context.Context
+	rule   *rule
+	conn   *conn
+	opened []*conn
+	lines  []string  // what was sent and received, for evidence
+	repro  [2]string // method and params of the last call, for who wants to make it again
+	raw    bool      // frames were sent that no call makes
+	spoilt bool      // nothing more can be tried on the connection
+}
+
+// another is a further connection, on which nothing was said yet.
+func (p *probe) another() *conn {
+	c := p.connection(p.revision)
+	p.opened = append(p.opened, c)
+	return c
+}
+
+// fresh is a further connection that is ready for requests.
+func (p *probe) fresh() (*conn, error) {
+	c := p.another()
+	if err := c.open(p.ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// call makes a good request on the rule's connection.
+func (p *probe) call(method, params string) (answer, error) {
+	a, err := p.conn.call(p.ctx, method, params)
+	p.saw(method+" "+params, a, err)
+	p.repro = [2]string{method, params}
+	return a, err
+}
+
+// exchange sends a frame as it is and waits for what answers it.
+func (p *probe) exchange(frame string, change ...func(*http.Request)) (answer, error) {
+	p.raw = true
+	a, err := p.conn.exchange(p.ctx, []byte(frame), change...)
+	p.saw(frame, a, err)
+	return a, err
+}
+
+// deliver sends a frame that may have no answer, and returns what was said to it.
+func (p *probe) deliver(frame string, change ...func(*http.Request)) (answer, error) {
+	p.raw = true
+	a, err := p.conn.deliver(p.ctx, []byte(frame), change...)
+	p.saw(frame, a, err)
+	return a, err
+}
+
+// quietly sends what no client should say: the answers are not held to the rules of good ones.
+func (p *probe) quietly(frame string, change ...func(*http.Request)) (answer, error) {
+	p.conn.quiet.Store(true)
+	defer p.conn.quiet.Store(false)
+	return p.deliver(frame, change...)
+}
+
+// request is a good request of the revision as a frame, for those that change something about it.
+func (p *probe) request(method, params string) string {
+	var raw []byte
+	if params != "" {
+		raw = []byte(params)
+	}
+	return string(p.conn.request(method, raw))
+}
+
+// again is the command that shows what the rule found, "" where no call does.
+func (p *probe) again() string {
+	if p.raw || p.repro[0] == "" || p.command == nil {
+		return ""
+	}
+	return p.command(p.revision, p.repro[0], p.repro[1])
+}
+
+// saw keeps an exchange as evidence.
+func (p *probe) saw(sent string, a answer, err error) {
+	p.lines = append(p.lines, line(journal.Out, []byte(strings.TrimSpace(sent))))
+	for _, o := range a.others[:min(len(a.others), 5)] {
+		p.lines = append(p.lines, line(journal.In, o))
+	}
+	switch {
+	case err != nil:
+		p.lines = append(p.lines, "  "+err.Error())
+	case a.frame != nil:
+		p.lines = append(p.lines, line(journal.In, a.frame))
+	case a.status == 0:
+		p.lines = append(p.lines, "  no answer")
+	}
+	if a.status != 0 {
+		p.lines = append(p.lines, fmt.Sprintf("  HTTP status %d, Content-Type %q", a.status, a.header.Get("Content-Type")))
+	}
+	if n := len(p.lines); n > 40 {
+		p.lines = p.lines[n-40:]
+	}
+}
+
+// evidence is what was seen, under where the specification speaks of it.
+func (p *probe) evidence(section string) string {
+	return strings.TrimSpace(section + "\n" + strings.Join(p.lines, "\n"))
+}
+
+// encoded is a value as a header of the modern era has it.
+func encoded(s string) string {
+	plain := s != "" && s == strings.TrimSpace(s) && !strings.HasPrefix(s, "=?base64?")
+	for _, r := range s {
+		plain = plain && r >= 0x20 && r < 0x7f
+	}
+	if plain {
+		return s
+	}
+	return base64Header(s)
+}
+
+func base64Header(s string) string {
+	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?="
+}
+
+// offers reports whether the server declares a capability, by its path.
+func (p *probe) offers(at ...string) bool {
+	raw := jsonrpc.Get(p.conn.offered, at...)
+	return raw != nil && string(raw) != "false" && string(raw) != "null"
+}
+
+// needs skips a rule about a capability that is not declared.
+func (p *probe) needs(at ...string) error {
+	if p.offers(at...) {
+		return nil
+	}
+	return skip("the server does not declare " + strings.Join(at, "."))
+}
+
+// refused says what is wrong with an answer that should be an error with one of some codes. With another code it is less.
+func refused(a answer, what string, codes ...int64) error {
+	if a.env.Error == nil {
+		return violated("%s: %s, not an error", what, a.summary())
+	}
+	code := a.code()
+	for _, c := range codes {
+		if code == c {
+			return nil
+		}
+	}
+	words := make([]string, len(codes))
+	for i, c := range codes {
+		words[i] = fmt.Sprint(c)
+	}
+	return violated("%s: %s, not %s", what, a.summary(), strings.Join(words, " or "))
+}
+
+// answered says what is wrong with an answer that should be a result.
+func answered(a answer, what string) error {
+	if a.result() == nil {
+		return violated("%s: %s, not a result", what, a.summary())
+	}
+	return nil
+}
+
+// tool is the first tool that may be called and that fits, with arguments for it.
+func (p *probe) tool(fits func(offer.Item) bool) (name, arguments string, err error) {
+	if err := p.needs("tools"); err != nil {
+		return "", "", err
+	}
+	for _, it := range p.sub.Tools {
+		if it.Barred != nil || !p.sub.May(it) || fits != nil && !fits(it) {
+			continue
+		}
+		return it.Name, argumentsOf(it), nil
+	}
+	return "", "", skip("no tool that may be called is fit for it")
+}
+
+// argumentsOf are arguments for a tool that its schema allows, as far as a schema says it.
+func argumentsOf(it offer.Item) string {
+	v := schema.ParseArguments(it.InputSchema).Root().Skeleton()
+	if !v.IsSet() || v.Kind() != schema.Object {
+		return "{}"
+	}
+	return string(v.JSON())
+}
+
+// wait waits for a frame on a pipe, at most as long as for an answer.
+func (p *probe) wait(mark int, wanted func(jsonrpc.Envelope) bool) (answer, error) {
+	ctx, cancel := context.WithTimeout(p.ctx, p.patience)
+	defer cancel()
+	a, err := p.conn.pipe.await(ctx, mark, wanted)
+	return a, p.conn.timed(ctx, err, "the message")
+}

@@ -1,0 +1,447 @@
+package conform
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+)
+
+// features are the rules of tools, resources, prompts and utilities.
+var features = []rule{
+	{
+		Rule: check.Rule{
+			ID: "unknown-tool", Severity: check.Warning, Title: "does not refuse a tool that does not exist with -32602",
+			Why: "the model is told that the tool failed, and tries again", Fix: "answer tools/call of an unknown name with the error -32602",
+		},
+		spec: [2]string{"server/tools#error-handling", "server/tools#error-handling"}, try: tryUnknownTool,
+	},
+	{
+		Rule: check.Rule{
+			ID: "unknown-resource", Severity: check.Warning, Title: "does not refuse a resource that does not exist as the revision says",
+			Why: "the client takes it for an empty resource, or for a fault of the server", Fix: "answer with the error -32002, since 2026-07-28 with -32602",
+		},
+		spec: [2]string{"server/resources#error-handling", "server/resources#error-handling"}, try: tryUnknownResource,
+	},
+	{
+		Rule: check.Rule{
+			ID: "unknown-prompt", Severity: check.Warning, Title: "does not refuse a prompt that does not exist with -32602",
+			Why: "the client cannot tell it from a fault of the server", Fix: "answer prompts/get of an unknown name with the error -32602",
+		},
+		spec: [2]string{"server/prompts#error-handling", "server/prompts#error-handling"}, try: tryUnknownPrompt,
+	},
+	{
+		Rule: check.Rule{
+			ID: "missing-argument", Severity: check.Warning, Title: "does not refuse a prompt without an argument that it requires",
+			Why: "the model is given a prompt with a hole in it", Fix: "answer prompts/get without a required argument with the error -32602",
+		},
+		spec: [2]string{"server/prompts#error-handling", "server/prompts#error-handling"}, try: tryMissingArgument,
+	},
+	{
+		Rule: check.Rule{
+			ID: "prompts-rendered", Severity: check.Error, Title: "lists a prompt that it cannot give",
+			Why: "users choose it and get an error", Fix: "answer prompts/get for each prompt of the list",
+		},
+		spec: [2]string{"server/prompts#getting-a-prompt", "server/prompts#getting-a-prompt"}, try: tryPrompts,
+	},
+	{
+		Rule: check.Rule{
+			ID: "resources-read", Severity: check.Warning, Title: "lists a resource that it cannot read",
+			Why: "users choose it and get an error", Fix: "answer resources/read for each resource of the list",
+		},
+		spec: [2]string{"server/resources#reading-resources", "server/resources#reading-resources"}, try: tryResources,
+	},
+	{
+		Rule: check.Rule{
+			ID: "tools-answer", Severity: check.Error, Title: "answers a tool call with something else than a result",
+			Why: "the model hears nothing", Fix: "answer tools/call with content, also where the tool fails",
+		},
+		spec: [2]string{"server/tools#tool-result", "server/tools#tool-result"}, try: tryTools,
+	},
+	{
+		Rule: check.Rule{
+			ID: "completion", Severity: check.Error, Title: "declares completions and does not complete",
+			Why: "users get an error while they type", Fix: "answer completion/complete for arguments of listed prompts and templates, with no values where there are none",
+		},
+		first: rev2503, spec: [2]string{"server/utilities/completion#requesting-completions", "server/utilities/completion#requesting-completions"}, try: tryCompletion,
+	},
+	{
+		Rule: check.Rule{
+			ID: "completion-refused", Severity: check.Warning, Title: "completes for a prompt that does not exist",
+			Why: "the client does not notice that it is wrong", Fix: "answer completion/complete for an unknown prompt with the error -32602",
+		},
+		first: rev2503, spec: [2]string{"server/utilities/completion#error-handling", "server/utilities/completion#error-handling"}, try: tryCompletionRefused,
+	},
+	{
+		Rule: check.Rule{
+			ID: "log-level-set", Severity: check.Error, Title: "declares logging and does not take a level",
+			Why: "users cannot choose how much they hear", Fix: "answer logging/setLevel for each of the eight levels with {}",
+		},
+		last: rev2511, spec: [2]string{"server/utilities/logging#setting-log-level", ""}, try: tryLevelSet,
+	},
+	{
+		Rule: check.Rule{
+			ID: "log-level-invalid", Severity: check.Warning, Title: "takes a log level that does not exist",
+			Why: "the client does not notice that it is wrong", Fix: "answer logging/setLevel with an unknown level with the error -32602",
+		},
+		last: rev2511, spec: [2]string{"server/utilities/logging#error-handling", ""}, try: tryLevelInvalid,
+	},
+	{
+		Rule: check.Rule{
+			ID: "subscribe", Severity: check.Error, Title: "declares subscriptions and does not take one",
+			Why: "clients show what has changed since", Fix: "answer resources/subscribe and resources/unsubscribe with {}",
+		},
+		last: rev2511, spec: [2]string{"server/resources#subscriptions", ""}, try: trySubscribe,
+	},
+	{
+		Rule: check.Rule{
+			ID: "cancel-survived", Severity: check.Error, Title: "does not survive a cancellation",
+			Why: "users cancel", Fix: "stop the work where that is possible, ignore the message where not, and go on",
+		},
+		spec: [2]string{"basic/utilities/cancellation#behavior-requirements", "basic/patterns/cancellation#behavior-requirements"}, try: tryCancel,
+	},
+	{
+		Rule: check.Rule{
+			ID: "progress", Severity: check.Error, Title: "breaks a call that asks for progress",
+			Why: "clients ask for it by default", Fix: "send notifications/progress with the token of the request, growing, or none at all",
+		},
+		spec: [2]string{"basic/utilities/progress#progress-flow", "basic/patterns/progress#progress-flow"}, try: tryProgress,
+	},
+}
+
+// missing is a name that nothing has.
+const missing = "mcphud-does-not-exist"
+
+func tryUnknownTool(p *probe) error {
+	if err := p.needs("tools"); err != nil {
+		return err
+	}
+	a, err := p.call("tools/call", `{"name":"`+missing+`","arguments":{}}`)
+	if err != nil {
+		return err
+	}
+	return refused(a, "tools/call of an unknown tool", -32602)
+}
+
+func tryUnknownResource(p *probe) error {
+	if err := p.needs("resources"); err != nil {
+		return err
+	}
+	a, err := p.call("resources/read", `{"uri":"mcphud://`+missing+`"}`)
+	if err != nil {
+		return err
+	}
+	what := "resources/read of an unknown URI"
+	if p.conn.isModern() {
+		if err := refused(a, what, -32602); err != nil {
+			return merely(check.Error, "%v", err)
+		}
+		return nil
+	}
+	return refused(a, what, -32002, -32602)
+}
+
+func tryUnknownPrompt(p *probe) error {
+	if err := p.needs("prompts"); err != nil {
+		return err
+	}
+	a, err := p.call("prompts/get", `{"name":"`+missing+`"}`)
+	if err != nil {
+		return err
+	}
+	return refused(a, "prompts/get of an unknown prompt", -32602)
+}
+
+// required is a prompt with an argument that has to be given.
+func (p *probe) required() (prompt offer.Item, ok bool) {
+	for _, it := range p.sub.Prompts {
+		for _, arg := range it.Args {
+			if arg.Required {
+				return it, true
+			}
+		}
+	}
+	return offer.Item{}, false
+}
+
+func tryMissingArgument(p *probe) error {
+	if err := p.needs("prompts"); err != nil {
+		return err
+	}
+	it, ok := p.required()
+	if !ok {
+		return skip("no prompt has a required argument")
+	}
+	a, err := p.call("prompts/get", `{"name":`+string(jsonrpc.Quote(it.Name))+`,"arguments":{}}`)
+	if err != nil {
+		return err
+	}
+	return refused(a, "prompts/get of "+it.Name+" without its arguments", -32602)
+}
+
+// maxTried is how many items of one kind are tried.
+const maxTried = 20
+
+func tryPrompts(p *probe) error {
+	if err := p.needs("prompts"); err != nil {
+		return err
+	}
+	tried := 0
+	for _, it := range p.sub.Prompts {
+		if it.Name == "" || tried == maxTried {
+			continue
+		}
+		tried++
+		args := make([]string, 0, len(it.Args))
+		for _, arg := range it.Args {
+			if arg.Required {
+				args = append(args, string(jsonrpc.Quote(arg.Name))+`:"1"`)
+			}
+		}
+		a, err := p.call("prompts/get", `{"name":`+string(jsonrpc.Quote(it.Name))+`,"arguments":{`+strings.Join(args, ",")+`}}`)
+		if err != nil {
+			return fmt.Errorf("prompt %s: %w", it.Name, err)
+		}
+		if c := a.code(); a.result() == nil && len(args) == 0 && (a.frame == nil || c == -32601 || c == -32602 || c == -32603) {
+			return violated("prompts/get of %s: %s", it.Name, a.summary())
+		}
+	}
+	if tried == 0 {
+		return skip("there are no prompts")
+	}
+	return nil
+}
+
+func tryResources(p *probe) error {
+	if err := p.needs("resources"); err != nil {
+		return err
+	}
+	tried := 0
+	for _, it := range p.sub.Resources {
+		if it.URI == "" || tried == maxTried {
+			continue
+		}
+		tried++
+		a, err := p.call("resources/read", `{"uri":`+string(jsonrpc.Quote(it.URI))+`}`)
+		if err != nil {
+			return fmt.Errorf("resource %s: %w", it.URI, err)
+		}
+		if a.result() == nil && a.code() != -32021 {
+			return violated("resources/read of %s: %s", it.URI, a.summary())
+		}
+	}
+	if tried == 0 {
+		return skip("there are no resources")
+	}
+	return nil
+}
+
+func tryTools(p *probe) error {
+	if _, _, err := p.tool(nil); err != nil {
+		return err
+	}
+	tried := 0
+	for _, it := range p.sub.Tools {
+		if it.Barred != nil || !p.sub.May(it) || tried == maxTried {
+			continue
+		}
+		tried++
+		a, err := p.call("tools/call", `{"name":`+string(jsonrpc.Quote(it.Name))+`,"arguments":`+argumentsOf(it)+`}`)
+		if err != nil {
+			var silent *silence
+			if errors.As(err, &silent) && p.conn.lost() == nil { // slow is not wrong; the answer must not be taken for another's
+				p.spoilt = true
+				if p.conn, err = p.fresh(); err != nil {
+					return err
+				}
+				continue
+			}
+			return fmt.Errorf("tool %s: %w", it.Name, err)
+		}
+		if a.frame == nil {
+			return violated("tool %s: %s", it.Name, a.summary())
+		}
+		if r := a.result(); r != nil && jsonrpc.Get(r, "content") == nil && jsonrpc.GetString(r, "resultType") != "input_required" && jsonrpc.Get(r, "task") == nil && jsonrpc.GetString(r, "resultType") != "task" {
+			return violated("the result of tool %s has no content", it.Name)
+		}
+	}
+	return nil
+}
+
+// completing is the reference and argument of something that can be completed.
+func (p *probe) completing() string {
+	for _, it := range p.sub.Prompts {
+		if len(it.Args) > 0 {
+			return `{"ref":{"type":"ref/prompt","name":` + string(jsonrpc.Quote(it.Name)) + `},"argument":{"name":` + string(jsonrpc.Quote(it.Args[0].Name)) + `,"value":""}}`
+		}
+	}
+	for _, it := range p.sub.Templates {
+		if _, rest, ok := strings.Cut(it.URI, "{"); ok {
+			name, _, _ := strings.Cut(strings.TrimLeft(rest, "+#./;?&"), "}")
+			name, _, _ = strings.Cut(strings.TrimSuffix(name, "*"), ",")
+			return `{"ref":{"type":"ref/resource","uri":` + string(jsonrpc.Quote(it.URI)) + `},"argument":{"name":` + string(jsonrpc.Quote(name)) + `,"value":""}}`
+		}
+	}
+	return ""
+}
+
+func tryCompletion(p *probe) error {
+	if err := p.needs("completions"); err != nil {
+		return err
+	}
+	params := p.completing()
+	if params == "" {
+		return skip("no prompt and no template has an argument")
+	}
+	a, err := p.call("completion/complete", params)
+	if err != nil {
+		return err
+	}
+	if err := answered(a, "completion/complete"); err != nil {
+		return err
+	}
+	n := 0
+	values := jsonrpc.Get(a.result(), "completion", "values")
+	if len(values) == 0 || values[0] != '[' {
+		return violated("the result has no completion.values")
+	}
+	_ = jsonrpc.Elements(values, func([]byte) bool { n++; return true }) // it is an array
+	if n > 100 {
+		return violated("%d values, and at most 100 are allowed", n)
+	}
+	return nil
+}
+
+func tryCompletionRefused(p *probe) error {
+	if err := p.needs("completions"); err != nil {
+		return err
+	}
+	a, err := p.call("completion/complete", `{"ref":{"type":"ref/prompt","name":"`+missing+`"},"argument":{"name":"a","value":""}}`)
+	if err != nil {
+		return err
+	}
+	return refused(a, "completion/complete for an unknown prompt", -32602)
+}
+
+func tryLevelSet(p *probe) error {
+	if err := p.needs("logging"); err != nil {
+		return err
+	}
+	for _, level := range []string{"debug", "info", "notice", "warning", "critical", "alert", "emergency", "error"} {
+		a, err := p.call("logging/setLevel", `{"level":"`+level+`"}`)
+		if err != nil {
+			return err
+		}
+		if err := answered(a, "logging/setLevel "+level); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tryLevelInvalid(p *probe) error {
+	if err := p.needs("logging"); err != nil {
+		return err
+	}
+	a, err := p.call("logging/setLevel", `{"level":"mcphud"}`)
+	if err != nil {
+		return err
+	}
+	return refused(a, "logging/setLevel \"mcphud\"", -32602)
+}
+
+func trySubscribe(p *probe) error {
+	if err := p.needs("resources", "subscribe"); err != nil {
+		return err
+	}
+	if len(p.sub.Resources) == 0 {
+		return skip("there are no resources")
+	}
+	params := `{"uri":` + string(jsonrpc.Quote(p.sub.Resources[0].URI)) + `}`
+	for _, m := range []string{"resources/subscribe", "resources/unsubscribe"} {
+		a, err := p.call(m, params)
+		if err != nil {
+			return err
+		}
+		if err := answered(a, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryCancel cancels a list, which changes nothing. Whether it is answered is up to the server, which has to go on.
+func tryCancel(p *probe) error {
+	c, err := p.fresh()
+	if err != nil {
+		return err
+	}
+	p.conn = c
+	frame := c.request(p.listOr("ping"), nil)
+	env, _ := jsonrpc.Scan(frame)
+	cancel := string(jsonrpc.NewNotification("notifications/cancelled", fmt.Appendf(nil, `{"requestId":%s,"reason":"mcphud tries it"}`, env.ID)))
+	if p.http == nil {
+		if err := c.write(p.ctx, frame, env); err != nil {
+			return err
+		}
+		p.saw(string(frame), answer{}, nil)
+		if _, err := c.deliver(p.ctx, []byte(cancel)); err != nil {
+			return violated("after a cancellation: %v", err)
+		}
+		return nil
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.exchange(p.ctx, frame)
+		done <- err
+	}()
+	if !c.isModern() { // in the modern era the end of the stream is what cancels
+		if a, err := p.exchange(cancel); err != nil || a.status/100 == 5 {
+			<-done
+			return violated("a cancellation: %s", a.summary())
+		}
+	}
+	<-done // whatever it was
+	a, err := p.exchange(string(c.alive()))
+	if err != nil {
+		return violated("after a cancellation: %v", err)
+	}
+	return answered(a, "a request after a cancellation")
+}
+
+func tryProgress(p *probe) error {
+	name, args, err := p.tool(nil)
+	if err != nil {
+		return err
+	}
+	c := p.conn
+	for i, token := range []string{`"mcphud-token"`, `4711`} {
+		frame := c.request("tools/call", []byte(`{"name":`+string(jsonrpc.Quote(name))+`,"arguments":`+args+`,"_meta":{"progressToken":`+token+`}}`))
+		a, err := p.exchange(string(frame))
+		if err != nil {
+			return fmt.Errorf("tool %s with a progress token: %w", name, err)
+		}
+		if a.frame == nil {
+			return violated("tool %s with progress token %d: %s", name, i+1, a.summary())
+		}
+		last := -1.0
+		for _, o := range a.others {
+			env, _ := jsonrpc.Scan(o)
+			if env.Method != "notifications/progress" {
+				continue
+			}
+			if got := string(jsonrpc.Get(env.Params, "progressToken")); got != token {
+				return violated("progress for token %s, which is %s", got, token)
+			}
+			var now float64
+			if _, err := fmt.Sscan(string(jsonrpc.Get(env.Params, "progress")), &now); err != nil || now <= last {
+				return violated("progress %v after %v", now, last)
+			}
+			last = now
+		}
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package conform
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// handshake are the rules of initialize, which the modern era does not have.
+var handshake = []rule{
+	{
+		Rule: check.Rule{
+			ID: "version-supported", Severity: check.Error, Title: "does not answer with the revision that was asked for",
+			Why: "the client disconnects, or speaks an older revision than both know", Fix: "answer initialize with the client's protocolVersion where it is supported",
+		},
+		last: rev2511, spec: [2]string{"basic/lifecycle#version-negotiation", ""}, alone: true, try: tryVersionSupported,
+	},
+	{
+		Rule: check.Rule{
+			ID: "version-offered", Severity: check.Error, Title: "does not offer a revision of its own for one that it does not know",
+			Why: "clients that are newer than the server cannot connect", Fix: "answer initialize with the newest revision that is supported, whatever was asked for",
+		},
+		last: rev2511, spec: [2]string{"basic/lifecycle#version-negotiation", ""}, alone: true, try: tryVersionUnknown,
+	},
+	{
+		Rule: check.Rule{
+			ID: "version-newest", Severity: check.Warning, Title: "does not offer its newest revision for one that it does not know",
+			Why: "both sides fall back to less than they have", Fix: "answer an unknown protocolVersion with the newest revision that is supported",
+		},
+		last: rev2511, spec: [2]string{"basic/lifecycle#version-negotiation", ""}, alone: true, try: tryVersionNewest,
+	},
+	{
+		Rule: check.Rule{
+			ID: "initialize-shape", Severity: check.Error, Title: "answers initialize without what a client needs",
+			Why: "clients refuse to connect", Fix: "answer with protocolVersion, capabilities and serverInfo with name and version",
+		},
+		last: rev2511, spec: [2]string{"basic/lifecycle#initialization", ""}, alone: true, try: tryInitializeShape,
+	},
+	{
+		Rule: check.Rule{
+			ID: "initialize-unknown-capability", Severity: check.Error, Title: "refuses a client with capabilities that it does not know",
+			Why: "clients with extensions cannot connect", Fix: "ignore capabilities that are not known",
+		},
+		last: rev2511, spec: [2]string{"basic/lifecycle#capability-negotiation", ""}, alone: true, try: tryUnknownCapability,
+	},
+	{
+		Rule: check.Rule{
+			ID: "before-initialize", Severity: check.Warning, Title: "does not survive a request before initialize",
+			Why: "a client that probes, or is started twice, finds it dead", Fix: "answer it with an error, and go on",
+		},
+		last: rev2511, spec: [2]string{"basic/lifecycle#initialization", ""}, alone: true, try: tryBeforeInitialize,
+	},
+	{
+		Rule: check.Rule{
+			ID: "initialize-again", Severity: check.Warning, Title: "does not survive a second initialize",
+			Why: "one client that is wrong takes the server away from itself", Fix: "answer it with a result or an error, and go on",
+		},
+		last: rev2511, spec: [2]string{"basic/lifecycle#initialization", ""}, alone: true, try: tryInitializeAgain,
+	},
+	{
+		Rule: check.Rule{
+			ID: "probe-survived", Severity: check.Error, Title: "does not survive server/discover from a client of the modern era",
+			Why: "clients of both eras ask it first, and find no server then", Fix: "answer a method that is not known with the error -32601, also before initialize",
+		},
+		last: rev2511, spec: [2]string{"basic/lifecycle#initialization", ""}, alone: true, on: overPipes, try: tryProbeSurvived,
+	},
+}
+
+func initialize(c *conn, revision, capabilities string) string {
+	return string(jsonrpc.NewRequest(c.id(), "initialize", fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"mcphud","version":"1"}}`, revision, capabilities)))
+}
+
+// initialize sends it, and lets the connection know.
+func (p *probe) initialize(c *conn, revision string) (answer, error) {
+	a, err := c.initialize(p.ctx, revision)
+	p.saw(fmt.Sprintf(`initialize {"protocolVersion":%q,…}`, revision), a, err)
+	return a, err
+}
+
+func tryVersionSupported(p *probe) error {
+	a, err := p.initialize(p.conn, p.revision)
+	if err != nil {
+		return err
+	}
+	if err := answered(a, "initialize"); err != nil {
+		return err
+	}
+	if got := jsonrpc.GetString(a.result(), "protocolVersion"); got != p.revision {
+		return violated("asked for %s, and was answered with %q", p.revision, got)
+	}
+	return nil
+}
+
+func tryVersionUnknown(p *probe) error {
+	for _, asked := range []string{absurd, "2999-01-01"} {
+		c := p.another()
+		a, err := p.initialize(c, asked)
+		if err != nil {
+			return fmt.Errorf("initialize with protocolVersion %q: %w", asked, err)
+		}
+		if err := answered(a, fmt.Sprintf("initialize with protocolVersion %q", asked)); err != nil {
+			return err
+		}
+		if got := jsonrpc.GetString(a.result(), "protocolVersion"); got == asked || got == "" {
+			return violated("initialize with protocolVersion %q was answered with %q", asked, got)
+		}
+	}
+	return nil
+}
+
+func tryVersionNewest(p *probe) error {
+	a, err := p.initialize(p.conn, "2999-01-01")
+	if err != nil {
+		return err
+	}
+	got := jsonrpc.GetString(a.result(), "protocolVersion")
+	if a.result() == nil || !slices.Contains(revisions[:], got) {
+		return skip("it offers no revision, which is another rule")
+	}
+	if got < p.revision {
+		return violated("offers %s, and speaks %s", got, p.revision)
+	}
+	return nil
+}
+
+func tryInitializeShape(p *probe) error {
+	a, err := p.initialize(p.conn, p.revision)
+	if err != nil {
+		return err
+	}
+	if err := answered(a, "initialize"); err != nil {
+		return err
+	}
+	r := a.result()
+	for _, at := range [][]string{{"protocolVersion"}, {"capabilities"}, {"serverInfo"}, {"serverInfo", "name"}, {"serverInfo", "version"}} {
+		v := jsonrpc.Get(r, at...)
+		name := at[len(at)-1]
+		want := byte('"')
+		if name == "capabilities" || name == "serverInfo" {
+			want = '{'
+		}
+		if len(v) == 0 || v[0] != want {
+			return violated("the result of initialize has no %s, or one of the wrong type", name)
+		}
+	}
+	return nil
+}
+
+func tryUnknownCapability(p *probe) error {
+	a, err := p.exchange(initialize(p.conn, p.revision, `{"experimental":{"mcphud":{}},"mcphudUnknown":{"a":true}}`))
+	if err != nil {
+		return err
+	}
+	p.conn.session = a.header.Get("Mcp-Session-Id")
+	return answered(a, "initialize with unknown capabilities")
+}
+
+func tryBeforeInitialize(p *probe) error {
+	c := p.conn
+	what := "tools/list before initialize"
+	if _, err := p.exchange(string(jsonrpc.NewRequest(c.id(), "tools/list", nil))); err != nil {
+		if c.lost() != nil || p.http != nil {
+			return merely(check.Error, "%s: %v", what, err)
+		}
+		return violated("%s: %v", what, err)
+	}
+	if p.http != nil {
+		c = p.another()
+	}
+	a, err := p.initialize(c, p.revision)
+	if err != nil {
+		return merely(check.Error, "initialize after %s: %v", what, err)
+	}
+	return answered(a, "initialize after "+what)
+}
+
+func tryInitializeAgain(p *probe) error {
+	if err := p.conn.open(p.ctx); err != nil {
+		return err
+	}
+	a, err := p.exchange(initialize(p.conn, p.revision, "{}"))
+	if err != nil {
+		return merely(check.Error, "a second initialize: %v", err)
+	}
+	if p.http != nil {
+		if a.status/100 == 5 {
+			return violated("a second initialize: %s", a.summary())
+		}
+		return nil
+	}
+	if a, err = p.call("ping", ""); err != nil {
+		return merely(check.Error, "ping after a second initialize: %v", err)
+	}
+	return answered(a, "ping after a second initialize")
+}
+
+func tryProbeSurvived(p *probe) error {
+	c := p.conn
+	a, err := p.exchange(`{"jsonrpc":"2.0","id":"probe","method":"server/discover","params":{"_meta":{` + metaOf(modern, "{}") + `}}}`)
+	if c.lost() != nil {
+		return violated("it ended: %v", c.lost())
+	}
+	if err != nil {
+		a, err = p.initialize(c, p.revision)
+		if err != nil {
+			return violated("initialize after server/discover: %v", err)
+		}
+		if err := answered(a, "initialize after server/discover"); err != nil {
+			return err
+		}
+		return merely(check.Warning, "server/discover before initialize was not answered; a client of both eras waits for it")
+	}
+	if a.result() != nil {
+		return nil // it speaks that era as well, and the client stays there
+	}
+	if a, err = p.initialize(c, p.revision); err != nil {
+		return violated("initialize after server/discover: %v", err)
+	}
+	return answered(a, "initialize after server/discover")
+}

@@ -1,0 +1,150 @@
+package conform
+
+import (
+	"net/http"
+
+	"github.com/mcphud/mcphud/session/check"
+)
+
+const validation = "basic/transports/streamable-http#server-validation"
+
+// mirrored are the rules of headers that repeat the body.
+var mirrored = []rule{
+	{
+		Rule: check.Rule{
+			ID: "header-version", Severity: check.Error, Title: "serves a request whose MCP-Protocol-Version differs from the body, or is not there",
+			Why: "a proxy that trusts the header lets through what it should not", Fix: "refuse it with status 400 and the error -32020",
+		},
+		first: modern, spec: [2]string{"", validation}, on: overHTTP, try: tryHeaderVersion,
+	},
+	{
+		Rule: check.Rule{
+			ID: "header-method", Severity: check.Error, Title: "serves a request whose Mcp-Method differs from the body, or is not there",
+			Why: "a proxy that trusts the header lets through what it should not", Fix: "refuse it with status 400 and the error -32020",
+		},
+		first: modern, spec: [2]string{"", validation}, on: overHTTP, try: tryHeaderMethod,
+	},
+	{
+		Rule: check.Rule{
+			ID: "header-name", Severity: check.Error, Title: "serves a request whose Mcp-Name differs from the body, or is not there",
+			Why: "a proxy that trusts the header lets through what it should not", Fix: "refuse it with status 400 and the error -32020",
+		},
+		first: modern, spec: [2]string{"", validation}, on: overHTTP, try: tryHeaderName,
+	},
+	{
+		Rule: check.Rule{
+			ID: "header-encoded", Severity: check.Error, Title: "does not decode Mcp-Name",
+			Why: "names that are not ASCII cannot be used", Fix: "decode =?base64?…?= before Mcp-Name is compared with the body",
+		},
+		first: modern, spec: [2]string{"", "basic/transports/streamable-http#value-encoding"}, on: overHTTP, try: tryHeaderEncoded,
+	},
+	{
+		Rule: check.Rule{
+			ID: "unbuffered", Severity: check.Info, Title: "does not ask proxies to leave its streams unbuffered",
+			Why: "behind nginx events arrive late, or all at once", Fix: "send X-Accel-Buffering: no with text/event-stream",
+		},
+		first: modern, spec: [2]string{"", "basic/transports/streamable-http#receiving-messages"}, on: overHTTP, try: tryUnbuffered,
+	},
+}
+
+// mismatch tries a request with each of some changes of its headers, all of which have to be refused.
+func (p *probe) mismatch(method, params string, changes map[string]func(*http.Request), order ...string) error {
+	for _, what := range order {
+		a, err := p.exchange(p.request(method, params), changes[what])
+		if err != nil {
+			return err
+		}
+		what = method + " " + what
+		if err := refused(a, what, -32020); err != nil {
+			return err
+		}
+		if err := p.badRequest(a, what); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tryHeaderVersion(p *probe) error {
+	return p.mismatch(p.listOr("server/discover"), "{}", map[string]func(*http.Request){
+		"with MCP-Protocol-Version 2025-11-25": set("MCP-Protocol-Version", rev2511),
+	}, "with MCP-Protocol-Version 2025-11-25")
+}
+
+func tryHeaderMethod(p *probe) error {
+	return p.mismatch(p.listOr("server/discover"), "{}", map[string]func(*http.Request){
+		"with Mcp-Method prompts/get": set("Mcp-Method", "prompts/get"),
+		"without Mcp-Method":          set("Mcp-Method", ""),
+	}, "with Mcp-Method prompts/get", "without Mcp-Method")
+}
+
+// named is a request that Mcp-Name is about, and that changes nothing.
+func (p *probe) named() (method, params string, err error) {
+	switch {
+	case p.offers("prompts"):
+		return "prompts/get", `{"name":"` + missing + `"}`, nil
+	case p.offers("resources"):
+		return "resources/read", `{"uri":"mcphud://` + missing + `"}`, nil
+	case p.offers("tools"):
+		return "tools/call", `{"name":"` + missing + `","arguments":{}}`, nil
+	}
+	return "", "", skip("the server declares neither tools, resources nor prompts")
+}
+
+func tryHeaderName(p *probe) error {
+	method, params, err := p.named()
+	if err != nil {
+		return err
+	}
+	return p.mismatch(method, params, map[string]func(*http.Request){
+		"with another Mcp-Name": set("Mcp-Name", "mcphud-other"),
+		"without Mcp-Name":      set("Mcp-Name", ""),
+	}, "with another Mcp-Name", "without Mcp-Name")
+}
+
+func tryHeaderEncoded(p *probe) error {
+	method, params, err := p.named()
+	if err != nil {
+		return err
+	}
+	a, err := p.exchange(p.request(method, params), func(r *http.Request) {
+		r.Header.Set("Mcp-Name", base64Header(r.Header.Get("Mcp-Name")))
+	})
+	if err != nil {
+		return err
+	}
+	if a.code() == -32020 {
+		return violated("%s with Mcp-Name in base64: %s", method, a.summary())
+	}
+	return nil
+}
+
+func tryUnbuffered(p *probe) error {
+	a, err := p.exchange(string(p.conn.alive()))
+	if err != nil {
+		return err
+	}
+	ack, err := p.subscribed()
+	if err != nil {
+		return err
+	}
+	for _, h := range []http.Header{a.header, ack} {
+		if media(&http.Response{Header: h}) == "text/event-stream" {
+			if h.Get("X-Accel-Buffering") != "no" {
+				return violated("a stream has no X-Accel-Buffering: no")
+			}
+			return nil
+		}
+	}
+	return skip("the server answers without a stream")
+}
+
+// subscribed is the head of the answer to a subscription, whose stream is left at once.
+func (p *probe) subscribed() (http.Header, error) {
+	resp, _, err := p.conn.start(p.ctx, http.MethodPost, p.conn.request("subscriptions/listen", []byte(`{"notifications":{"toolsListChanged":true}}`)), nil)
+	if err != nil {
+		return nil, err
+	}
+	_ = resp.Body.Close()
+	return resp.Header, nil
+}

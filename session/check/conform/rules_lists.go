@@ -1,0 +1,330 @@
+package conform
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// lists are the rules of lists and their pages.
+var lists = []rule{
+	{
+		Rule: check.Rule{
+			ID: "declared-lists", Severity: check.Error, Title: "declares a capability and does not answer its list",
+			Why: "clients show an error for what they were promised", Fix: "answer the list, empty where there is nothing, or leave the capability out",
+		},
+		spec: [2]string{"basic/lifecycle#capability-negotiation", "server/tools#capabilities"}, try: tryDeclared,
+	},
+	{
+		Rule: check.Rule{
+			ID: "undeclared", Severity: check.Error, Title: "serves what it does not declare",
+			Why: "clients do not look for it: it is as if it were not there", Fix: "declare the capability in the answer to initialize or server/discover",
+		},
+		spec: [2]string{"basic/lifecycle#capability-negotiation", "server/tools#capabilities"}, try: tryUndeclared,
+	},
+	{
+		Rule: check.Rule{
+			ID: "params-absent", Severity: check.Error, Title: "needs params where the revision has them optional",
+			Why: "clients leave them out", Fix: "take a list request without params for one of the first page",
+		},
+		last: rev2511, spec: [2]string{"server/utilities/pagination#request-format", ""}, try: tryParamsAbsent,
+	},
+	{
+		Rule: check.Rule{
+			ID: "cursor-refused", Severity: check.Warning, Title: "does not refuse a cursor that it never gave with -32602",
+			Why: "a client whose cursor went stale shows the first page twice, or an empty list", Fix: "answer an unknown cursor with the error -32602",
+		},
+		spec: [2]string{"server/utilities/pagination#error-handling", "server/utilities/pagination#error-handling"}, try: tryCursorRefused,
+	},
+	{
+		Rule: check.Rule{
+			ID: "cursor-stable", Severity: check.Warning, Title: "answers one cursor in two ways",
+			Why: "clients that ask again after an error lose or repeat items", Fix: "have a cursor stand for a place in the list, not for a state of the server",
+		},
+		spec: [2]string{"server/utilities/pagination#implementation-guidelines", "server/utilities/pagination#implementation-guidelines"}, try: tryCursorStable,
+	},
+	{
+		Rule: check.Rule{
+			ID: "pages-end", Severity: check.Error, Title: "has pages without an end, or items on two of them",
+			Why: "clients read for ever, or show things twice", Fix: "leave nextCursor out of the last page, and give each item once",
+		},
+		spec: [2]string{"server/utilities/pagination#response-format", "server/utilities/pagination#response-format"}, try: tryPagesEnd,
+	},
+	{
+		Rule: check.Rule{
+			ID: "list-order", Severity: check.Warning, Title: "lists its tools in another order each time",
+			Why: "what a model was told before cannot be reused from its cache, which costs money", Fix: "list tools in the same order while they are the same",
+		},
+		spec: [2]string{"server/tools#listing-tools", "server/tools#capabilities"}, try: tryOrder,
+	},
+}
+
+// families are the lists by the capability that declares them.
+var families = []struct{ capability, method, member string }{
+	{"tools", "tools/list", "tools"},
+	{"prompts", "prompts/list", "prompts"},
+	{"resources", "resources/list", "resources"},
+	{"resources", "resources/templates/list", "resourceTemplates"},
+}
+
+// lists are the methods of the lists that the server declares.
+func (p *probe) lists() (out []string) {
+	for _, f := range families {
+		if p.offers(f.capability) {
+			out = append(out, f.method)
+		}
+	}
+	return out
+}
+
+// listOr is the first of them, or what is said for none.
+func (p *probe) listOr(other string) string {
+	if all := p.lists(); len(all) > 0 {
+		return all[0]
+	}
+	return other
+}
+
+var noList = skip("the server declares no list")
+
+func tryDeclared(p *probe) error {
+	any := false
+	for _, f := range families {
+		if !p.offers(f.capability) {
+			continue
+		}
+		any = true
+		a, err := p.call(f.method, "{}")
+		if err != nil {
+			return err
+		}
+		if f.member == "resourceTemplates" && a.code() == -32601 {
+			continue // who has no templates may leave the method out
+		}
+		if err := answered(a, f.method); err != nil {
+			return err
+		}
+		if l := jsonrpc.Get(a.result(), f.member); len(l) == 0 || l[0] != '[' {
+			return violated("the result of %s has no array %s", f.method, f.member)
+		}
+	}
+	if !any {
+		return noList
+	}
+	return nil
+}
+
+func tryUndeclared(p *probe) error {
+	var empty []string
+	any := false
+	for _, f := range families {
+		if p.offers(f.capability) {
+			continue
+		}
+		any = true
+		a, err := p.call(f.method, "{}")
+		if err != nil {
+			return fmt.Errorf("%s, which is not declared: %w", f.method, err)
+		}
+		if a.result() == nil {
+			continue
+		}
+		n := 0
+		_ = jsonrpc.Elements(jsonrpc.Get(a.result(), f.member), func([]byte) bool { n++; return true }) // anything but an array has none
+		if n > 0 {
+			return violated("%s has %d items, and %s is not declared", f.method, n, f.capability)
+		}
+		empty = append(empty, f.method)
+	}
+	if !p.offers("completions") && p.revision >= rev2503 {
+		any = true
+		a, err := p.call("completion/complete", `{"ref":{"type":"ref/prompt","name":"mcphud"},"argument":{"name":"a","value":""}}`)
+		if err != nil {
+			return err
+		}
+		if a.result() != nil {
+			return violated("completion/complete is served, and completions is not declared")
+		}
+	}
+	switch {
+	case !any:
+		return skip("the server declares everything")
+	case len(empty) > 0:
+		return merely(check.Info, "%s answers an empty list, and is not declared", empty[0])
+	}
+	return nil
+}
+
+func tryParamsAbsent(p *probe) error {
+	all := p.lists()
+	if len(all) == 0 {
+		return noList
+	}
+	for _, m := range all {
+		a, err := p.exchange(string(jsonrpc.NewRequest(p.conn.id(), m, nil)))
+		if err != nil {
+			return err
+		}
+		if a.code() == -32601 {
+			continue
+		}
+		if err := answered(a, m+" without params"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tryCursorRefused(p *probe) error {
+	all := p.lists()
+	if len(all) == 0 {
+		return noList
+	}
+	for _, m := range all {
+		a, err := p.call(m, `{"cursor":"mcphud-never-given"}`)
+		if err != nil {
+			return err
+		}
+		if a.code() == -32601 {
+			continue
+		}
+		if err := refused(a, m+" with a cursor that was never given", -32602); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// paged is a list that has more than one page, with the cursor of the second; "" for none.
+func (p *probe) paged() (method, cursor string, err error) {
+	for _, m := range p.lists() {
+		a, err := p.call(m, "{}")
+		if err != nil {
+			return "", "", err
+		}
+		if c := jsonrpc.Get(a.result(), "nextCursor"); c != nil && string(c) != "null" {
+			return m, string(c), nil
+		}
+	}
+	return "", "", skip("no list has a second page")
+}
+
+func tryCursorStable(p *probe) error {
+	method, cursor, err := p.paged()
+	if err != nil {
+		return err
+	}
+	var before []byte
+	for i := range 2 {
+		a, err := p.call(method, `{"cursor":`+cursor+`}`)
+		if err != nil {
+			return err
+		}
+		if err := answered(a, fmt.Sprintf("%s with the cursor of its second page, time %d", method, i+1)); err != nil {
+			return err
+		}
+		names := bytes.Join(p.names(method, a.result()), []byte(","))
+		if i > 0 && !bytes.Equal(before, names) {
+			return violated("%s answers the cursor of its second page with other items the second time", method)
+		}
+		before = names
+	}
+	return nil
+}
+
+// names are what tells the items of a page apart.
+func (p *probe) names(method string, result []byte) (out [][]byte) {
+	for _, f := range families {
+		if f.method != method {
+			continue
+		}
+		_ = jsonrpc.Elements(jsonrpc.Get(result, f.member), func(item []byte) bool { // anything but an array has none
+			id := jsonrpc.Get(item, "name")
+			if f.capability == "resources" {
+				if id = jsonrpc.Get(item, "uri"); id == nil {
+					id = jsonrpc.Get(item, "uriTemplate")
+				}
+			}
+			out = append(out, id)
+			return true
+		})
+	}
+	return out
+}
+
+// Bounds of a list.
+const (
+	maxPages = 500
+	maxItems = 50_000
+)
+
+func tryPagesEnd(p *probe) error {
+	if _, _, err := p.paged(); err != nil {
+		return err
+	}
+	for _, m := range p.lists() {
+		seen, items := map[string]bool{}, map[string]bool{}
+		params, repeated := "{}", ""
+		for pages := 1; ; pages++ {
+			a, err := p.call(m, params)
+			if err != nil {
+				return err
+			}
+			if a.code() == -32601 && pages == 1 {
+				break
+			}
+			if err := answered(a, fmt.Sprintf("page %d of %s", pages, m)); err != nil {
+				return err
+			}
+			for _, n := range p.names(m, a.result()) {
+				if items[string(n)] {
+					repeated = string(n)
+				}
+				items[string(n)] = true
+			}
+			next := jsonrpc.Get(a.result(), "nextCursor")
+			if next == nil || string(next) == "null" {
+				break
+			}
+			if seen[string(next)] || pages == maxPages || len(items) > maxItems {
+				return violated("%s goes on after %d pages, with cursor %s", m, pages, next)
+			}
+			seen[string(next)] = true
+			params = `{"cursor":` + string(next) + `}`
+		}
+		if repeated != "" {
+			return merely(check.Warning, "%s has %s twice", m, repeated)
+		}
+	}
+	return nil
+}
+
+func tryOrder(p *probe) error {
+	if err := p.needs("tools"); err != nil {
+		return err
+	}
+	var before [][]byte
+	for range 3 {
+		a, err := p.call("tools/list", "{}")
+		if err != nil {
+			return err
+		}
+		if err := answered(a, "tools/list"); err != nil {
+			return err
+		}
+		names := p.names("tools/list", a.result())
+		if before != nil && !bytes.Equal(bytes.Join(before, []byte(",")), bytes.Join(names, []byte(","))) {
+			if len(before) != len(names) {
+				return skip("the list of tools changes by itself")
+			}
+			return violated("tools/list has another order the second time")
+		}
+		before = append([][]byte{}, names...)
+		if len(before) == 0 {
+			return skip("there are no tools")
+		}
+	}
+	return nil
+}

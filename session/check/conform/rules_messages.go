@@ -1,0 +1,393 @@
+package conform
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// messages are the rules of JSON-RPC.
+var messages = []rule{
+	{
+		Rule: check.Rule{
+			ID: "ping", Severity: check.Error, Title: "does not answer ping with an empty result",
+			Why: "clients take the server for dead and disconnect", Fix: "answer ping with {} at once",
+		},
+		last: rev2511, spec: [2]string{"basic/utilities/ping#behavior-requirements", ""}, try: tryPing,
+	},
+	{
+		Rule: check.Rule{
+			ID: "method-not-found", Severity: check.Error, Title: "does not answer an unknown method with -32601",
+			Why: "clients find out by it what a server does not have", Fix: "answer a method that is not implemented with the error -32601",
+		},
+		spec: [2]string{"basic", "basic#error-codes"}, try: tryUnknownMethod,
+	},
+	{
+		Rule: check.Rule{
+			ID: "invalid-params", Severity: check.Warning, Title: "does not answer params of the wrong shape with -32602",
+			Why: "the client cannot tell its own fault from one of the server", Fix: "answer params that the method's schema refuses with the error -32602",
+		},
+		spec: [2]string{"basic", "basic#error-codes"}, try: tryInvalidParams,
+	},
+	{
+		Rule: check.Rule{
+			ID: "parse-error", Severity: check.Warning, Title: "does not answer what is not JSON with -32700",
+			Why: "whoever sent it waits for ever", Fix: "answer a message that cannot be parsed with the error -32700 and no id, and go on",
+		},
+		spec: [2]string{"basic", "basic#error-codes"}, try: tryParseError,
+	},
+	{
+		Rule: check.Rule{
+			ID: "invalid-request", Severity: check.Warning, Title: "does not answer an object that is not a request with -32600",
+			Why: "whoever sent it waits for ever", Fix: "answer an object without a method with the error -32600, and go on",
+		},
+		spec: [2]string{"basic", "basic#error-codes"}, try: tryInvalidRequest,
+	},
+	{
+		Rule: check.Rule{
+			ID: "other-version", Severity: check.Warning, Title: "serves a message that does not say jsonrpc 2.0",
+			Why: "what is accepted in two ways is sooner or later understood in two ways", Fix: "refuse messages whose jsonrpc is not \"2.0\" with the error -32600",
+		},
+		spec: [2]string{"basic#messages", "basic#messages"}, try: tryOtherVersion,
+	},
+	{
+		Rule: check.Rule{
+			ID: "echo-string", Severity: check.Error, Title: "does not repeat an id that is a string",
+			Why: "the client cannot match the answer to its request", Fix: "repeat the id of a request exactly",
+		},
+		spec: [2]string{"basic#responses", "basic#responses"}, try: tryStrings,
+	},
+	{
+		Rule: check.Rule{
+			ID: "echo-number", Severity: check.Error, Title: "does not repeat an id that is a number",
+			Why: "the client cannot match the answer to its request", Fix: "repeat the id of a request exactly, as a number; 0 is an id",
+		},
+		spec: [2]string{"basic#responses", "basic#responses"}, try: tryNumbers,
+	},
+	{
+		Rule: check.Rule{
+			ID: "echo-large", Severity: check.Error, Title: "does not repeat a large number as id",
+			Why: "clients that count from a random number or a clock lose their answers", Fix: "do not keep ids in 32 bits or as floating point",
+		},
+		spec: [2]string{"basic#responses", "basic#responses"}, try: tryLarge,
+	},
+	{
+		Rule: check.Rule{
+			ID: "null-id", Severity: check.Warning, Title: "serves a request whose id is null",
+			Why: "nobody can match the answer", Fix: "refuse a request with id null with the error -32600",
+		},
+		spec: [2]string{"basic#requests", "basic#requests"}, try: tryNullID,
+	},
+	{
+		Rule: check.Rule{
+			ID: "batch-refused", Severity: check.Warning, Title: "serves a batch, which the revision does not have",
+			Why: "proxies and filters that know the revision do not look inside", Fix: "refuse an array with the error -32600",
+		},
+		first: rev2506, spec: [2]string{"basic#messages", "basic/transports/stdio"}, try: tryBatchRefused,
+	},
+	{
+		Rule: check.Rule{
+			ID: "batch-served", Severity: check.Error, Title: "does not answer a batch",
+			Why: "clients of this revision may send batches", Fix: "answer each request of an array",
+		},
+		first: rev2503, last: rev2503, spec: [2]string{"basic#batching", ""}, try: tryBatchServed,
+	},
+	{
+		Rule: check.Rule{
+			ID: "notification-answered", Severity: check.Error, Title: "answers a notification",
+			Why: "clients take the answer for a broken message", Fix: "never answer a message without an id, also not with an error",
+		},
+		spec: [2]string{"basic#notifications", "basic#notifications"}, try: tryNotifications,
+	},
+	{
+		Rule: check.Rule{
+			ID: "extra-members", Severity: check.Error, Title: "refuses members that it does not know",
+			Why: "newer clients, and those with extensions, cannot use it", Fix: "ignore members of params and _meta that are not known",
+		},
+		spec: [2]string{"basic", "basic#meta"}, try: tryExtraMembers,
+	},
+	{
+		Rule: check.Rule{
+			ID: "concurrent", Severity: check.Error, Title: "does not answer each of several requests once",
+			Why: "clients have several requests on their way at a time", Fix: "answer each request once, with its own id, whatever else is going on",
+		},
+		spec: [2]string{"basic#responses", "basic#responses"}, try: tryConcurrent,
+	},
+}
+
+func tryPing(p *probe) error {
+	a, err := p.call("ping", "")
+	if err != nil {
+		return err
+	}
+	if err := answered(a, "ping"); err != nil {
+		return err
+	}
+	empty := true
+	_ = jsonrpc.Members(a.result(), func(key string, _ []byte) bool { // it is an object, or has no members
+		empty = empty && key == "_meta"
+		return true
+	})
+	if !empty {
+		return merely(check.Warning, "the result of ping is not empty")
+	}
+	return nil
+}
+
+// nobody is a method that no server has.
+const nobody = "mcphud/no-such-method"
+
+func tryUnknownMethod(p *probe) error {
+	a, err := p.call(nobody, "")
+	if err != nil {
+		return err
+	}
+	if err := refused(a, nobody, -32601); err != nil {
+		if a.env.Error != nil {
+			return merely(check.Warning, "%v", err)
+		}
+		return err
+	}
+	if p.http != nil && p.conn.isModern() && a.status != 404 {
+		return violated("%s: %s, not status 404", nobody, a.summary())
+	}
+	return nil
+}
+
+func tryInvalidParams(p *probe) error {
+	method, params := "", ""
+	switch {
+	case p.offers("tools"):
+		method, params = "tools/call", `{"name":5}`
+	case p.offers("prompts"):
+		method, params = "prompts/get", `{"name":5}`
+	case p.offers("resources"):
+		method, params = "resources/read", `{"uri":5}`
+	default:
+		return skip("the server declares nothing that has params")
+	}
+	a, err := p.call(method, params)
+	if err != nil {
+		return err
+	}
+	return refused(a, method+" "+params, -32602)
+}
+
+// malformed sends something else than a message. A server may well ignore it; it must go on. Over HTTP it has to say so.
+func (p *probe) malformed(frame, what string, codes ...int64) error {
+	a, err := p.quietly(frame)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if p.http != nil && a.status/100 == 2 && a.env.Error == nil {
+		return violated("%s: %s", what, a.summary())
+	}
+	if p.http == nil && a.frame == nil {
+		return violated("%s is not answered", what)
+	}
+	if p.http != nil && a.frame == nil {
+		return nil // an error status says enough
+	}
+	return refused(a, what, codes...)
+}
+
+func tryParseError(p *probe) error {
+	return p.malformed(`{"jsonrpc":"2.0","id":1,"method":"ping"`, "a message that is cut off", -32700)
+}
+
+func tryInvalidRequest(p *probe) error {
+	return p.malformed(`{"jsonrpc":"2.0","id":"mcphud-invalid","nothing":true}`, "an object without a method", -32600)
+}
+
+func tryOtherVersion(p *probe) error {
+	frame := strings.Replace(string(p.conn.alive()), `"jsonrpc":"2.0"`, `"jsonrpc":"1.0"`, 1)
+	a, err := p.quietly(frame)
+	if err != nil {
+		return err
+	}
+	if a.result() != nil {
+		return violated("a request with jsonrpc \"1.0\": %s", a.summary())
+	}
+	return nil
+}
+
+// withID is a good request with an id of its own.
+func (p *probe) withID(id string) string {
+	frame := p.conn.alive()
+	with, err := jsonrpc.Update(frame, jsonrpc.Set([]byte(id), "id"))
+	if err != nil { // it is valid
+		return string(frame)
+	}
+	return string(with)
+}
+
+func tryStrings(p *probe) error { return p.echoes(`"a"`, `"7"`, `""`, `"ü ✓ 😀"`, `"0e0"`) }
+func tryNumbers(p *probe) error { return p.echoes(`0`, `-1`, `4294967296`) }
+func tryLarge(p *probe) error   { return p.echoes(`9007199254740991`) }
+
+// echoes tries ids, each of which has to come back.
+func (p *probe) echoes(ids ...string) error {
+	for _, id := range ids {
+		a, err := p.exchange(p.withID(id))
+		if err != nil {
+			return fmt.Errorf("id %s: %w", id, err)
+		}
+		if !jsonrpc.SameID(a.env.ID, []byte(id)) {
+			return violated("id %s was answered with id %s", id, string(a.env.ID))
+		}
+	}
+	return nil
+}
+
+func tryNullID(p *probe) error {
+	a, err := p.quietly(p.withID("null"))
+	if err != nil {
+		return err
+	}
+	if a.result() != nil {
+		return violated("a request with id null: %s", a.summary())
+	}
+	return nil
+}
+
+// batch is two requests in an array.
+func (p *probe) batch() (frame, first, second string) {
+	a, b := p.conn.alive(), p.conn.alive()
+	one, _ := jsonrpc.Scan(a)
+	two, _ := jsonrpc.Scan(b)
+	return "[" + string(a) + "," + string(b) + "]", string(one.ID), string(two.ID)
+}
+
+func tryBatchRefused(p *probe) error {
+	frame, _, _ := p.batch()
+	a, err := p.quietly(frame)
+	if err != nil {
+		return fmt.Errorf("a batch: %w", err)
+	}
+	if a.result() != nil || strings.Contains(string(a.body), `"result"`) {
+		return violated("a batch of two requests: it was served")
+	}
+	if p.http != nil && a.status/100 == 2 && a.env.Error == nil && a.status != 202 {
+		return violated("a batch of two requests: %s", a.summary())
+	}
+	return nil
+}
+
+func tryBatchServed(p *probe) error {
+	frame, first, second := p.batch()
+	a, err := p.quietly(frame)
+	if err != nil {
+		return fmt.Errorf("a batch: %w", err)
+	}
+	all := string(a.body) + string(a.frame)
+	if p.http == nil && a.frame == nil {
+		frames, _ := p.conn.pipe.since(0)
+		if len(frames) > 0 {
+			all = string(frames[max(len(frames)-2, 0)])
+		}
+	}
+	if !strings.Contains(all, `"result"`) || !strings.Contains(all, first) || !strings.Contains(all, second) && !strings.Contains(all, first) {
+		return violated("a batch of two requests: %s", a.summary())
+	}
+	return nil
+}
+
+func tryNotifications(p *probe) error {
+	frames := []string{`{"jsonrpc":"2.0","method":"notifications/mcphud-unknown","params":{"a":1}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody asked this"}}`}
+	if !p.conn.isModern() {
+		frames = append(frames, `{"jsonrpc":"2.0","method":"ping"}`)
+	}
+	if p.http == nil { // what is answered comes with the answer to whatever follows all of them
+		frames = []string{strings.Join(frames, "\n")}
+	}
+	for _, f := range frames {
+		a, err := p.quietly(f)
+		switch {
+		case err != nil:
+			return fmt.Errorf("after a notification: %w", err)
+		case p.http == nil && a.frame != nil, a.result() != nil, a.env.Error != nil && a.env.ID != nil && string(a.env.ID) != "null":
+			return violated("a message without an id was answered: %s", a.summary())
+		}
+	}
+	return nil
+}
+
+func tryExtraMembers(p *probe) error {
+	method := "server/discover"
+	if !p.conn.isModern() {
+		method = "ping"
+	}
+	if known := p.lists(); len(known) > 0 {
+		method = known[0]
+	}
+	a, err := p.call(method, `{"_meta":{"com.example/mcphud":{"a":[1]}}}`)
+	if err != nil {
+		return err
+	}
+	if err := answered(a, method+" with an unknown member of _meta"); err != nil {
+		return err
+	}
+	if a, err = p.call(method, `{"mcphudUnknown":{"a":[1]}}`); err != nil {
+		return err
+	}
+	if err := answered(a, method+" with an unknown member of params"); err != nil {
+		return merely(check.Warning, "%v", err)
+	}
+	return nil
+}
+
+func tryConcurrent(p *probe) error {
+	const many = 20
+	if p.http != nil {
+		type outcome struct {
+			id string
+			a  answer
+			e  error
+		}
+		all := make(chan outcome, many)
+		for range many {
+			frame := p.conn.alive()
+			env, _ := jsonrpc.Scan(frame)
+			go func() {
+				a, err := p.conn.exchange(p.ctx, frame)
+				all <- outcome{string(env.ID), a, err}
+			}()
+		}
+		var bad error
+		for range many {
+			o := <-all
+			switch {
+			case bad != nil:
+			case o.e != nil:
+				bad = o.e
+			case !jsonrpc.SameID(o.a.env.ID, []byte(o.id)):
+				bad = violated("of %d requests at a time, %s was answered with %s and id %s", many, o.id, o.a.summary(), string(o.a.env.ID))
+			}
+		}
+		return bad
+	}
+	mark, want := p.conn.pipe.mark(), map[string]bool{}
+	for range many {
+		frame := p.conn.alive()
+		env, _ := jsonrpc.Scan(frame)
+		want[string(env.ID)] = true
+		if err := p.conn.write(p.ctx, frame, env); err != nil {
+			return err
+		}
+	}
+	for len(want) > 0 {
+		_, err := p.wait(mark, func(e jsonrpc.Envelope) bool { return want[string(e.ID)] && e.Result != nil })
+		if err != nil {
+			return fmt.Errorf("of %d requests at a time, %d were not answered: %w", many, len(want), err)
+		}
+		_, envs := p.conn.pipe.since(mark)
+		for _, e := range envs {
+			if e.Result != nil {
+				delete(want, string(e.ID))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,320 @@
+package conform
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// perRequest are the rules of the era in which each request says by itself what the client is.
+var perRequest = []rule{
+	{
+		Rule: check.Rule{
+			ID: "discovery", Severity: check.Error, Title: "does not implement server/discover as the revision has it",
+			Why: "clients cannot find out what the server is", Fix: "answer server/discover with supportedVersions, that of the request among them, and capabilities",
+		},
+		first: modern, spec: [2]string{"", "server/discover"}, try: tryDiscover,
+	},
+	{
+		Rule: check.Rule{
+			ID: "version-refused", Severity: check.Error, Title: "does not refuse a revision that it does not know with -32022",
+			Why: "clients cannot find a revision that both know", Fix: "answer with the error -32022 and data {supported, requested}, over HTTP with status 400",
+		},
+		first: modern, spec: [2]string{"", "basic/versioning#protocol-version-negotiation"}, try: tryVersionRefused,
+	},
+	{
+		Rule: check.Rule{
+			ID: "meta-required", Severity: check.Error, Title: "serves a request whose _meta lacks what it must say",
+			Why: "it guesses what the client can do", Fix: "refuse a request without clientCapabilities in _meta with the error -32602, over HTTP with status 400",
+		},
+		first: modern, spec: [2]string{"", "basic#meta"}, try: tryMetaRequired,
+	},
+	{
+		Rule: check.Rule{
+			ID: "stateless", Severity: check.Error, Title: "needs an earlier request to serve one",
+			Why: "requests of one client may arrive at different processes", Fix: "take all that a request needs from the request itself",
+		},
+		first: modern, spec: [2]string{"", "basic#statelessness"}, alone: true, try: tryStateless,
+	},
+	{
+		Rule: check.Rule{
+			ID: "removed-methods", Severity: check.Warning, Title: "serves methods that the revision removed",
+			Why: "clients rely on what other servers do not have", Fix: "answer ping, logging/setLevel and resources/subscribe of this era with the error -32601",
+		},
+		first: modern, spec: [2]string{"", "changelog"}, try: tryRemoved,
+	},
+	{
+		Rule: check.Rule{
+			ID: "server-info", Severity: check.Info, Title: "does not say in its results what server it is",
+			Why: "nobody can tell which server a result came from", Fix: "put io.modelcontextprotocol/serverInfo into the _meta of results",
+		},
+		first: modern, spec: [2]string{"", "basic#meta"}, try: tryServerInfo,
+	},
+	{
+		Rule: check.Rule{
+			ID: "log-level-refused", Severity: check.Warning, Title: "does not refuse a log level that does not exist",
+			Why: "the client waits for messages that never come", Fix: "answer an unknown io.modelcontextprotocol/logLevel with the error -32602",
+		},
+		first: modern, spec: [2]string{"", "server/utilities/logging#error-handling"}, try: tryModernLevel,
+	},
+	{
+		Rule: check.Rule{
+			ID: "subscription-acknowledged", Severity: check.Error, Title: "does not acknowledge a subscription first",
+			Why: "the client does not know what it will hear of", Fix: "send notifications/subscriptions/acknowledged with the subscription's id before anything else",
+		},
+		first: modern, spec: [2]string{"", "basic/patterns/subscriptions#acknowledgment"}, try: trySubscription,
+	},
+	{
+		Rule: check.Rule{
+			ID: "subscription-filter", Severity: check.Error, Title: "acknowledges what was not asked for",
+			Why: "the client is sent what it does not want", Fix: "acknowledge the part of the filter that is honoured, and nothing else",
+		},
+		first: modern, spec: [2]string{"", "basic/patterns/subscriptions#opening-a-stream"}, try: trySubscriptionFilter,
+	},
+	{
+		Rule: check.Rule{
+			ID: "fallback-named", Severity: check.Warning, Title: "refuses initialize without saying which revisions it speaks",
+			Why: "older clients have nothing else to show to their users", Fix: "name the supported revisions in the error that answers initialize",
+		},
+		first: modern, spec: [2]string{"", "basic/versioning#backward-compatibility-with-initialization-based-versions"}, alone: true, try: tryFallback,
+	},
+}
+
+func tryDiscover(p *probe) error {
+	a, err := p.call("server/discover", "")
+	if err != nil {
+		return err
+	}
+	if err := answered(a, "server/discover"); err != nil {
+		return err
+	}
+	found := false
+	_ = jsonrpc.Elements(jsonrpc.Get(a.result(), "supportedVersions"), func(v []byte) bool { // anything but an array has none
+		s, _ := jsonrpc.String(v)
+		found = found || s == p.revision
+		return true
+	})
+	if !found {
+		return violated("supportedVersions does not have %s", p.revision)
+	}
+	if c := jsonrpc.Get(a.result(), "capabilities"); len(c) == 0 || c[0] != '{' {
+		return violated("the result has no capabilities")
+	}
+	return nil
+}
+
+// badRequest adds what HTTP says to a refusal.
+func (p *probe) badRequest(a answer, what string) error {
+	if p.http != nil && a.status != http.StatusBadRequest {
+		return violated("%s: %s, not status 400", what, a.summary())
+	}
+	return nil
+}
+
+// asking is a request of the modern era whose _meta is given.
+func (p *probe) asking(method, meta string) string {
+	return string(jsonrpc.NewRequest(p.conn.id(), method, []byte(`{"_meta":{`+meta+`}}`)))
+}
+
+func tryVersionRefused(p *probe) error {
+	method := p.listOr("server/discover")
+	what := method + " with protocolVersion " + absurd
+	a, err := p.exchange(p.asking(method, metaOf(absurd, "{}")), set("MCP-Protocol-Version", absurd))
+	if err != nil {
+		return err
+	}
+	if err := refused(a, what, -32022); err != nil {
+		return err
+	}
+	supported := 0
+	_ = jsonrpc.Elements(jsonrpc.Get(a.env.Error, "data", "supported"), func([]byte) bool { // anything but an array has none
+		supported++
+		return true
+	})
+	if supported == 0 || jsonrpc.GetString(a.env.Error, "data", "requested") != absurd {
+		return violated("%s: the error's data lacks supported or requested", what)
+	}
+	return p.badRequest(a, what)
+}
+
+func tryMetaRequired(p *probe) error {
+	method := p.listOr("server/discover")
+	without := `"io.modelcontextprotocol/protocolVersion":"` + p.revision + `"`
+	what := method + " without clientCapabilities in _meta"
+	a, err := p.exchange(p.asking(method, without))
+	if err != nil {
+		return err
+	}
+	if err := refused(a, what, -32602); err != nil {
+		return err
+	}
+	if err := p.badRequest(a, what); err != nil {
+		return err
+	}
+	if p.http == nil {
+		return nil // a server of both eras takes a request without a version for one of the other era
+	}
+	without = `"io.modelcontextprotocol/clientCapabilities":{}`
+	what = method + " without protocolVersion in _meta"
+	if a, err = p.exchange(p.asking(method, without)); err != nil {
+		return err
+	}
+	if err := refused(a, what, -32602, -32020); err != nil {
+		return err
+	}
+	return p.badRequest(a, what)
+}
+
+func tryStateless(p *probe) error {
+	p.conn.settled, p.conn.offered = true, p.sub.Capabilities
+	method := p.listOr("server/discover")
+	a, err := p.call(method, "")
+	if err != nil {
+		return err
+	}
+	return answered(a, method+" as the first message")
+}
+
+func tryRemoved(p *probe) error {
+	for _, m := range []string{"ping", "logging/setLevel", "resources/subscribe"} {
+		params := map[string]string{"logging/setLevel": `{"level":"error"}`, "resources/subscribe": `{"uri":"mcphud://none"}`}[m]
+		p.conn.quiet.Store(true) // the revision has no rules for them
+		a, err := p.call(m, params)
+		p.conn.quiet.Store(false)
+		if err != nil {
+			return err
+		}
+		if a.result() != nil {
+			return violated("%s: %s", m, a.summary())
+		}
+	}
+	return nil
+}
+
+func tryServerInfo(p *probe) error {
+	method := p.listOr("server/discover")
+	a, err := p.call(method, "")
+	if err != nil {
+		return err
+	}
+	if err := answered(a, method); err != nil {
+		return err
+	}
+	if jsonrpc.Get(a.result(), "_meta", "io.modelcontextprotocol/serverInfo") == nil {
+		return violated("the result of %s has no serverInfo in _meta", method)
+	}
+	return nil
+}
+
+func tryModernLevel(p *probe) error {
+	if err := p.needs("logging"); err != nil {
+		return err
+	}
+	method := p.listOr("server/discover")
+	a, err := p.call(method, `{"_meta":{"io.modelcontextprotocol/logLevel":"mcphud"}}`)
+	if err != nil {
+		return err
+	}
+	return refused(a, method+" with logLevel \"mcphud\"", -32602)
+}
+
+// listen opens a subscription and returns the first message of it, and ends it.
+func (p *probe) listen(filter string) (first []byte, err error) {
+	c := p.conn
+	frame := c.request("subscriptions/listen", []byte(`{"notifications":`+filter+`}`))
+	env, _ := jsonrpc.Scan(frame)
+	sent := string(frame)
+	defer func() {
+		p.saw(sent, answer{frame: first}, err)
+	}()
+	if p.http != nil {
+		return p.first(frame, env)
+	}
+	mark := c.pipe.mark()
+	if err := c.write(p.ctx, frame, env); err != nil {
+		return nil, err
+	}
+	a, err := p.wait(mark, func(e jsonrpc.Envelope) bool {
+		return e.Method != "" && strings.Contains(string(jsonrpc.Get(e.Params, "_meta")), "subscriptionId") || jsonrpc.SameID(e.ID, env.ID)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("subscriptions/listen: %w", err)
+	}
+	_, err = c.deliver(p.ctx, jsonrpc.NewNotification("notifications/cancelled", fmt.Appendf(nil, `{"requestId":%s}`, env.ID)))
+	return a.frame, err
+}
+
+// acknowledged reads the first message of a subscription.
+func (p *probe) acknowledged(filter string) (params []byte, err error) {
+	a, err := p.call("server/discover", "")
+	if err != nil {
+		return nil, err
+	}
+	_ = a
+	first, err := p.listen(filter)
+	if err != nil {
+		return nil, err
+	}
+	env, _ := jsonrpc.Scan(first)
+	if env.Error != nil {
+		e := answer{env: env}
+		if e.code() == -32601 {
+			return nil, skip("the server has no subscriptions")
+		}
+		return nil, violated("subscriptions/listen: %s", e.summary())
+	}
+	if env.Method != "notifications/subscriptions/acknowledged" {
+		what := env.Method
+		if what == "" {
+			what = "a response"
+		}
+		return nil, violated("the first message of the subscription is %s", what)
+	}
+	return env.Params, nil
+}
+
+func trySubscription(p *probe) error {
+	params, err := p.acknowledged(`{"toolsListChanged":true}`)
+	if err != nil {
+		return err
+	}
+	if jsonrpc.Get(params, "_meta", "io.modelcontextprotocol/subscriptionId") == nil {
+		return violated("the acknowledgement has no subscriptionId in _meta")
+	}
+	if n := jsonrpc.Get(params, "notifications"); len(n) == 0 || n[0] != '{' {
+		return violated("the acknowledgement does not say what is honoured")
+	}
+	return nil
+}
+
+func trySubscriptionFilter(p *probe) error {
+	params, err := p.acknowledged(`{"promptsListChanged":true}`)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"toolsListChanged", "resourcesListChanged"} {
+		if string(jsonrpc.Get(params, "notifications", name)) == "true" {
+			return violated("%s was acknowledged, and not asked for", name)
+		}
+	}
+	return nil
+}
+
+func tryFallback(p *probe) error {
+	c := p.connection(rev2511)
+	p.opened = append(p.opened, c)
+	a, err := p.initialize(c, rev2511)
+	if err != nil {
+		return err
+	}
+	if a.result() != nil {
+		return skip("the server speaks an older revision as well")
+	}
+	if !strings.Contains(string(a.env.Error), p.revision) {
+		return violated("initialize: %s, which does not name %s", a.summary(), p.revision)
+	}
+	return nil
+}

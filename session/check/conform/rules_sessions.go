@@ -1,0 +1,154 @@
+package conform
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+const managed = "basic/transports#session-management"
+
+// sessions are the rules of sessions over HTTP, which the modern era does not have.
+var sessions = []rule{
+	{
+		Rule: check.Rule{
+			ID: "session-id", Severity: check.Error, Title: "gives session ids with other characters than visible ASCII, or that are the same for two clients",
+			Why: "clients refuse them; two users who share one hear each other", Fix: "make ids of characters from 0x21 to 0x7E, at random",
+		},
+		first: rev2503, last: rev2511, spec: [2]string{managed, ""}, on: overHTTP, try: trySessionID,
+	},
+	{
+		Rule: check.Rule{
+			ID: "session-absent", Severity: check.Info, Title: "serves a request of a session without its id",
+			Why: "whoever can reach the server is in somebody's session", Fix: "answer a request without Mcp-Session-Id with status 400, where sessions are used",
+		},
+		first: rev2503, last: rev2511, spec: [2]string{managed, ""}, on: overHTTP, try: trySessionAbsent,
+	},
+	{
+		Rule: check.Rule{
+			ID: "session-unknown", Severity: check.Error, Title: "serves a request with a session id that it never gave",
+			Why: "clients do not notice that their session is over", Fix: "answer an unknown Mcp-Session-Id with status 404",
+		},
+		first: rev2503, last: rev2511, spec: [2]string{managed, ""}, on: overHTTP, try: trySessionUnknown,
+	},
+	{
+		Rule: check.Rule{
+			ID: "session-delete", Severity: check.Error, Title: "does not end a session, or serves one that was ended",
+			Why: "what a user left stays open for whoever has the id", Fix: "answer DELETE with a status of 2xx and later requests with 404, or DELETE with 405",
+		},
+		first: rev2503, last: rev2511, spec: [2]string{managed, ""}, on: overHTTP, try: trySessionDelete,
+	},
+	{
+		Rule: check.Rule{
+			ID: "session-none", Severity: check.Warning, Title: "has sessions in a revision without them",
+			Why: "clients and proxies of the revision do not keep them", Fix: "give no Mcp-Session-Id, and ignore one that is sent",
+		},
+		first: modern, spec: [2]string{"", "basic/transports/streamable-http#earlier-streamable-http-revisions"}, on: overHTTP, try: trySessionNone,
+	},
+}
+
+var noSession = skip("the server has no sessions")
+
+func trySessionID(p *probe) error {
+	if p.conn.session == "" {
+		return noSession
+	}
+	c, err := p.fresh()
+	if err != nil {
+		return err
+	}
+	p.lines = append(p.lines, "two sessions were opened")
+	if strings.ContainsFunc(c.session, func(r rune) bool { return r < 0x21 || r > 0x7e }) {
+		return violated("the session id %q has other characters than visible ASCII", c.session)
+	}
+	if c.session == p.conn.session {
+		return violated("two clients were given the same session id")
+	}
+	if len(c.session) < 16 {
+		return merely(check.Warning, "the session id has %d characters, which can be guessed", len(c.session))
+	}
+	return nil
+}
+
+func trySessionAbsent(p *probe) error {
+	if p.conn.session == "" {
+		return noSession
+	}
+	a, err := p.exchange(string(p.conn.request(p.listOr("ping"), nil)), set("Mcp-Session-Id", ""))
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.status/100 == 2 && a.result() != nil:
+		return violated("a request without Mcp-Session-Id: %s", a.summary())
+	case a.status != http.StatusBadRequest:
+		return merely(check.Warning, "a request without Mcp-Session-Id: %s, not status 400", a.summary())
+	}
+	return nil
+}
+
+func trySessionUnknown(p *probe) error {
+	if p.conn.session == "" {
+		return noSession
+	}
+	a, err := p.exchange(string(p.conn.alive()), set("Mcp-Session-Id", jsonrpc.UUID()))
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.status == http.StatusNotFound:
+		return nil
+	case a.status/100 == 4:
+		return merely(check.Warning, "a request with an unknown Mcp-Session-Id: %s, not status 404", a.summary())
+	}
+	return violated("a request with an unknown Mcp-Session-Id: %s", a.summary())
+}
+
+func trySessionDelete(p *probe) error {
+	if p.conn.session == "" {
+		return noSession
+	}
+	c, err := p.fresh()
+	if err != nil {
+		return err
+	}
+	p.conn = c
+	a, err := c.verb(p.ctx, http.MethodDelete, nil)
+	p.saw("DELETE", a, err)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.status == http.StatusMethodNotAllowed:
+		return nil
+	case a.status/100 != 2:
+		return violated("DELETE: %s", a.summary())
+	}
+	if a, err = p.exchange(string(c.alive())); err != nil {
+		return err
+	}
+	c.session = ""
+	if a.status != http.StatusNotFound {
+		if a.status/100 == 4 {
+			return merely(check.Warning, "a request in a session that was ended: %s, not status 404", a.summary())
+		}
+		return violated("a request in a session that was ended: %s", a.summary())
+	}
+	return nil
+}
+
+func trySessionNone(p *probe) error {
+	a, err := p.exchange(string(p.conn.alive()), set("Mcp-Session-Id", jsonrpc.UUID()))
+	if err != nil {
+		return err
+	}
+	if err := answered(a, "a request with an Mcp-Session-Id"); err != nil {
+		return err
+	}
+	if a.header.Get("Mcp-Session-Id") != "" {
+		return violated("an answer has an Mcp-Session-Id")
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package conform
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/journal"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// pipes are the rules of stdio.
+var pipes = []rule{
+	{
+		Rule: check.Rule{
+			ID: "exits", Severity: check.Warning, Title: "does not exit when its input ends",
+			Why: "each client leaves a process behind", Fix: "exit when standard input ends",
+		},
+		spec: [2]string{"basic/lifecycle#shutdown", "basic/transports/stdio#shutdown"}, on: overPipes, alone: true, try: tryExits,
+	},
+	{
+		Rule: check.Rule{
+			ID: "stdout-clean", Severity: check.Error, Title: "writes other things than messages to standard output",
+			Why: "clients report an error, or disconnect", Fix: "write logs to standard error",
+		},
+		spec: [2]string{"basic/transports#stdio", "basic/transports/stdio"}, on: overPipes, alone: true, try: tryStdout,
+	},
+	{
+		Rule: check.Rule{
+			ID: "pretty-printed", Severity: check.Error, Title: "writes a message over several lines",
+			Why: "clients read a line at a time", Fix: "write each message without line breaks",
+		},
+		spec: [2]string{"basic/transports#stdio", "basic/transports/stdio"}, on: overPipes, try: tryOneLine,
+	},
+}
+
+func tryExits(p *probe) error {
+	p.conn.leave = p.leave
+	if err := p.conn.open(p.ctx); err != nil {
+		return err
+	}
+	p.lines = append(p.lines, "its input was closed")
+	c := p.conn
+	if err := c.pipe.tr.Close(); err != nil {
+		return fmt.Errorf("close: %w", err)
+	}
+	if e := c.pipe.exit; e.Forced != "" {
+		return violated("it was still there %v after its input ended, and was ended by %s", p.leave, e.Forced)
+	}
+	if e := c.pipe.exit; e.Left > 0 {
+		return violated("it left %d processes behind", e.Left)
+	}
+	return nil
+}
+
+func tryStdout(p *probe) error {
+	c := p.conn
+	if err := c.open(p.ctx); err != nil {
+		return err
+	}
+	for _, m := range append(p.lists(), nobody) {
+		if _, err := p.call(m, "{}"); err != nil {
+			return err
+		}
+	}
+	frames, envs := c.pipe.since(0)
+	for i, e := range envs {
+		if e.Kind == jsonrpc.Invalid && len(strings.TrimSpace(string(frames[i]))) > 0 {
+			p.lines = append(p.lines, line(journal.In, frames[i]))
+			return violated("a line on standard output is not a message: %.60q", frames[i])
+		}
+	}
+	if b := c.pipe.broken; len(b) > 0 {
+		return violated("output that could not be read: %s", b[0])
+	}
+	return nil
+}
+
+func tryOneLine(p *probe) error {
+	// A message over several lines arrives as lines that are not messages, the first of which begins one.
+	_, err := p.call(p.listOr(nobody), "{}")
+	frames, _ := p.conn.pipe.since(0)
+	for _, f := range frames {
+		if s := strings.TrimSpace(string(f)); s == "{" || strings.HasPrefix(s, "{") && jsonrpc.Valid(f) != nil {
+			return violated("a message begins with the line %.60q", f)
+		}
+	}
+	return err
+}

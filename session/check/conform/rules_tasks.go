@@ -1,0 +1,425 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/offer"
+	ext "github.com/mcphud/mcphud/session/tasks"
+)
+
+const (
+	taskText = "basic/utilities/tasks"
+)
+
+// tasks are the rules of tasks: those of 2025-11-25, which are experimental, and the extension of the modern era.
+var tasks = []rule{
+	{
+		Rule: check.Rule{
+			ID: "task-unknown", Severity: check.Error, Title: "does not refuse a task that does not exist with -32602",
+			Why: "clients poll for ever for what is gone", Fix: "answer tasks/get, tasks/result and tasks/cancel of an unknown taskId with the error -32602",
+		},
+		first: rev2511, spec: [2]string{taskText + "#protocol-errors", "basic/versioning#extension-negotiation"}, try: tryTaskUnknown,
+	},
+	{
+		Rule: check.Rule{
+			ID: "task-undeclared", Severity: check.Warning, Title: "serves tasks and does not declare them",
+			Why: "clients do not look for them", Fix: "declare tasks in the capabilities, or answer tasks/get with the error -32601",
+		},
+		first: rev2511, spec: [2]string{taskText + "#capabilities", "basic/versioning#extension-negotiation"}, try: tryTaskUndeclared,
+	},
+	{
+		Rule: check.Rule{
+			ID: "task-list", Severity: check.Error, Title: "declares a list of tasks and does not have it",
+			Why: "clients show an error for what they were promised", Fix: "answer tasks/list with tasks, and an unknown cursor with the error -32602",
+		},
+		first: rev2511, last: rev2511, spec: [2]string{taskText + "#listing-tasks", ""}, try: tryTaskList,
+	},
+	{
+		Rule: check.Rule{
+			ID: "task-life", Severity: check.Error, Title: "has tasks that do not live as the revision says",
+			Why: "clients cannot follow the task or get its result", Fix: "see the message",
+		},
+		first: rev2511, spec: [2]string{taskText + "#creating-tasks", "basic/versioning#extension-negotiation"}, try: tryTaskLife,
+	},
+	{
+		Rule: check.Rule{
+			ID: "task-forbidden", Severity: check.Warning, Title: "makes a task of a tool that does not allow it",
+			Why: "clients are told that it cannot be one", Fix: "answer a tool without execution.taskSupport that is called as a task with the error -32601",
+		},
+		first: rev2511, last: rev2511, spec: [2]string{taskText + "#tool-level-negotiation", ""}, try: tryTaskForbidden,
+	},
+	{
+		Rule: check.Rule{
+			ID: "task-required", Severity: check.Error, Title: "serves a tool without a task that requires one",
+			Why: "clients wait for it as for any other call", Fix: "answer a tool with taskSupport required that is called without a task with the error -32601",
+		},
+		first: rev2511, last: rev2511, spec: [2]string{taskText + "#tool-level-negotiation", ""}, try: tryTaskRequired,
+	},
+	{
+		Rule: check.Rule{
+			ID: "task-capability", Severity: check.Error, Title: "serves tasks to clients that do not know the extension",
+			Why: "the client cannot read the answer", Fix: "refuse tasks/get of a client without the extension with the error -32021 and data.requiredCapabilities",
+		},
+		first: modern, spec: [2]string{"", "basic#meta"}, try: tryTaskCapability,
+	},
+}
+
+// withTasks is what a client of the modern era declares that knows the extension.
+const withTasks = `{"extensions":{"` + ext.Extension + `":{}}}`
+
+// declared skips a rule about tasks where the server has none.
+func (p *probe) declared() error {
+	if p.conn.isModern() {
+		return p.needs("extensions", ext.Extension)
+	}
+	return p.needs("tasks")
+}
+
+// task makes a request about tasks, with what a client has to declare for it.
+func (p *probe) task(method, params string) (answer, error) {
+	if !p.conn.isModern() {
+		return p.call(method, params)
+	}
+	with, err := jsonrpc.Update([]byte(params), jsonrpc.Set([]byte("{"+metaOf(p.revision, withTasks)+"}"), "_meta"))
+	if err != nil { // it is an object
+		return answer{}, err
+	}
+	return p.exchange(string(jsonrpc.NewRequest(p.conn.id(), method, with)))
+}
+
+func tryTaskUnknown(p *probe) error {
+	if err := p.declared(); err != nil {
+		return err
+	}
+	methods := []string{"tasks/get", "tasks/cancel"}
+	if !p.conn.isModern() {
+		methods = []string{"tasks/get", "tasks/result"}
+		if p.offers("tasks", "cancel") {
+			methods = append(methods, "tasks/cancel")
+		}
+	}
+	for _, m := range methods {
+		a, err := p.task(m, `{"taskId":"`+jsonrpc.UUID()+`"}`)
+		if err != nil {
+			return err
+		}
+		if err := refused(a, m+" of an unknown task", -32602); err != nil {
+			if p.conn.isModern() && m != "tasks/get" {
+				return merely(check.Warning, "%v", err)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func tryTaskUndeclared(p *probe) error {
+	if p.declared() == nil {
+		return skip("the server declares tasks")
+	}
+	a, err := p.task("tasks/get", `{"taskId":"`+jsonrpc.UUID()+`"}`)
+	if err != nil {
+		return err
+	}
+	if a.result() != nil || a.code() == -32602 {
+		return violated("tasks/get: %s, and tasks are not declared", a.summary())
+	}
+	return nil
+}
+
+func tryTaskList(p *probe) error {
+	if err := p.needs("tasks", "list"); err != nil {
+		return err
+	}
+	a, err := p.call("tasks/list", "{}")
+	if err != nil {
+		return err
+	}
+	if err := answered(a, "tasks/list"); err != nil {
+		return err
+	}
+	if l := jsonrpc.Get(a.result(), "tasks"); len(l) == 0 || l[0] != '[' {
+		return violated("the result of tasks/list has no array tasks")
+	}
+	if a, err = p.call("tasks/list", `{"cursor":"mcphud-never-given"}`); err != nil {
+		return err
+	}
+	return refused(a, "tasks/list with a cursor that was never given", -32602)
+}
+
+// support is what tools say about tasks in this revision; those that say nothing are not in it.
+func (p *probe) support() (map[string]string, error) {
+	all, params := map[string]string{}, "{}"
+	for range maxPages {
+		a, err := p.call("tools/list", params)
+		if err != nil {
+			return nil, err
+		}
+		_ = jsonrpc.Elements(jsonrpc.Get(a.result(), "tools"), func(t []byte) bool { // anything but an array has none
+			if s := jsonrpc.GetString(t, "execution", "taskSupport"); s != "" {
+				all[jsonrpc.GetString(t, "name")] = s
+			}
+			return true
+		})
+		next := jsonrpc.Get(a.result(), "nextCursor")
+		if next == nil {
+			break
+		}
+		params = `{"cursor":` + string(next) + `}`
+	}
+	return all, nil
+}
+
+// calling is the params of a call.
+func calling(name, args, more string) string {
+	return `{"name":` + string(jsonrpc.Quote(name)) + `,"arguments":` + args + more + `}`
+}
+
+func tryTaskLife(p *probe) error {
+	if err := p.declared(); err != nil {
+		return err
+	}
+	if p.conn.isModern() {
+		return p.modernTask()
+	}
+	if err := p.needs("tasks", "requests", "tools", "call"); err != nil {
+		return err
+	}
+	says, err := p.support()
+	if err != nil {
+		return err
+	}
+	name, args, err := p.tool(func(it offer.Item) bool { return says[it.Name] == "optional" || says[it.Name] == "required" })
+	if err != nil {
+		return err
+	}
+	a, err := p.call("tools/call", calling(name, args, `,"task":{"ttl":60000}`))
+	if err != nil {
+		return err
+	}
+	if err := answered(a, "tools/call of "+name+" as a task"); err != nil {
+		return err
+	}
+	t := jsonrpc.Get(a.result(), "task")
+	id := jsonrpc.GetString(t, "taskId")
+	switch {
+	case id == "":
+		return violated("tools/call of %s as a task: the result has no task with a taskId", name)
+	case jsonrpc.GetString(t, "status") != "working":
+		return violated("the task of %s begins as %q, not as working", name, jsonrpc.GetString(t, "status"))
+	}
+	about := `{"taskId":` + string(jsonrpc.Quote(id)) + `}`
+	got, err := p.call("tasks/get", about)
+	if err != nil {
+		return err
+	}
+	if err := answered(got, "tasks/get"); err != nil {
+		return err
+	}
+	for _, at := range []string{"createdAt", "lastUpdatedAt"} {
+		if _, err := time.Parse(time.RFC3339, jsonrpc.GetString(got.result(), at)); err != nil {
+			return violated("tasks/get: %s is not a time as in ISO 8601", at)
+		}
+	}
+	if jsonrpc.Get(got.result(), "ttl") == nil {
+		return violated("tasks/get: there is no ttl")
+	}
+	if p.offers("tasks", "list") {
+		if err := p.listed(id); err != nil {
+			return err
+		}
+	}
+	status, err := p.ended(about, "pollInterval")
+	if err != nil {
+		return err
+	}
+	if status == "" || status == "input_required" {
+		return skip("the task of " + name + " did not end in time")
+	}
+	r, err := p.call("tasks/result", about)
+	if err != nil {
+		return err
+	}
+	if r.result() != nil && jsonrpc.GetString(r.result(), "_meta", "io.modelcontextprotocol/related-task", "taskId") != id {
+		return violated("tasks/result has no related-task with the task's id in _meta")
+	}
+	if p.offers("tasks", "cancel") {
+		c, err := p.call("tasks/cancel", about)
+		if err != nil {
+			return err
+		}
+		return refused(c, "tasks/cancel of a task that is over", -32602)
+	}
+	return nil
+}
+
+// listed looks for a task in the list.
+func (p *probe) listed(id string) error {
+	params := "{}"
+	for range maxPages {
+		a, err := p.call("tasks/list", params)
+		if err != nil {
+			return err
+		}
+		found := false
+		_ = jsonrpc.Elements(jsonrpc.Get(a.result(), "tasks"), func(t []byte) bool { // anything but an array has none
+			found = found || jsonrpc.GetString(t, "taskId") == id
+			return true
+		})
+		if found {
+			return nil
+		}
+		next := jsonrpc.Get(a.result(), "nextCursor")
+		if next == nil {
+			return violated("tasks/list does not have a task that tasks/get has")
+		}
+		params = `{"cursor":` + string(next) + `}`
+	}
+	return nil
+}
+
+// ended polls a task until it is over, as often as the server asks for, and returns its last status.
+func (p *probe) ended(about, interval string) (status string, err error) {
+	deadline := time.Now().Add(p.patience)
+	for {
+		a, err := p.task("tasks/get", about)
+		if err != nil {
+			return "", err
+		}
+		if err := answered(a, "tasks/get"); err != nil {
+			return "", err
+		}
+		switch status = jsonrpc.GetString(a.result(), "status"); status {
+		case "completed", "failed", "cancelled", "input_required":
+			return status, nil
+		case "working":
+		default:
+			return "", violated("tasks/get: the status is %q", status)
+		}
+		every := 200
+		if raw := jsonrpc.Get(a.result(), interval); raw != nil {
+			if _, err := fmt.Sscan(string(raw), &every); err != nil || every < 0 {
+				return "", violated("tasks/get: %s is %s", interval, raw)
+			}
+		}
+		if time.Now().After(deadline) {
+			return "", nil
+		}
+		pause(p.ctx, time.Duration(min(max(every, 20), 2000))*time.Millisecond)
+		if p.ctx.Err() != nil {
+			return "", p.ctx.Err()
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// modernTask finds a tool that becomes a task.
+func (p *probe) modernTask() error {
+	tried := 0
+	for _, it := range p.sub.Tools {
+		if it.Barred != nil || !p.sub.May(it) || tried == maxTried {
+			continue
+		}
+		tried++
+		a, err := p.task("tools/call", calling(it.Name, argumentsOf(it), ""))
+		if err != nil {
+			return err
+		}
+		if jsonrpc.GetString(a.result(), "resultType") != "task" {
+			continue
+		}
+		id := jsonrpc.GetString(a.result(), "taskId")
+		if id == "" {
+			return violated("the task of %s has no taskId", it.Name)
+		}
+		about := `{"taskId":` + string(jsonrpc.Quote(id)) + `}`
+		status, err := p.ended(about, "pollIntervalMs")
+		if err != nil {
+			return err
+		}
+		got, err := p.task("tasks/get", about)
+		if err != nil {
+			return err
+		}
+		switch r := got.result(); {
+		case jsonrpc.GetString(r, "resultType") != "complete":
+			return violated("tasks/get: resultType is %q, not complete", jsonrpc.GetString(r, "resultType"))
+		case status == "completed" && jsonrpc.Get(r, "result") == nil:
+			return violated("tasks/get: a completed task has no result")
+		case status == "failed" && jsonrpc.Get(r, "error") == nil:
+			return violated("tasks/get: a failed task has no error")
+		}
+		return nil
+	}
+	return skip("no tool that may be called became a task")
+}
+
+func tryTaskForbidden(p *probe) error {
+	if err := p.needs("tasks", "requests", "tools", "call"); err != nil {
+		return err
+	}
+	says, err := p.support()
+	if err != nil {
+		return err
+	}
+	name, args, err := p.tool(func(it offer.Item) bool { return says[it.Name] == "" || says[it.Name] == "forbidden" })
+	if err != nil {
+		return err
+	}
+	p.conn.quiet.Store(true) // that it is refused says nothing of the arguments
+	a, err := p.call("tools/call", calling(name, args, `,"task":{"ttl":60000}`))
+	p.conn.quiet.Store(false)
+	if err != nil {
+		return err
+	}
+	return refused(a, "tools/call of "+name+" as a task", -32601)
+}
+
+func tryTaskRequired(p *probe) error {
+	if err := p.needs("tasks", "requests", "tools", "call"); err != nil {
+		return err
+	}
+	says, err := p.support()
+	if err != nil {
+		return err
+	}
+	name, args, err := p.tool(func(it offer.Item) bool { return says[it.Name] == "required" })
+	if err != nil {
+		return err
+	}
+	a, err := p.call("tools/call", calling(name, args, ""))
+	if err != nil {
+		return err
+	}
+	return refused(a, "tools/call of "+name+" without a task", -32601, -32600)
+}
+
+func tryTaskCapability(p *probe) error {
+	if err := p.declared(); err != nil {
+		return err
+	}
+	a, err := p.call("tasks/get", `{"taskId":"`+jsonrpc.UUID()+`"}`)
+	if err != nil {
+		return err
+	}
+	what := "tasks/get without the extension"
+	if err := refused(a, what, -32021); err != nil {
+		return err
+	}
+	if c := jsonrpc.Get(a.env.Error, "data", "requiredCapabilities"); len(c) == 0 || c[0] != '{' {
+		return violated("%s: the error's data has no requiredCapabilities", what)
+	}
+	return p.badRequest(a, what)
+}

@@ -1,0 +1,294 @@
+package conform
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/config"
+	"github.com/mcphud/mcphud/session/failure"
+	"github.com/mcphud/mcphud/session/jsonrpc"
+	"github.com/mcphud/mcphud/session/transport"
+)
+
+// target is the server that is tried.
+type target struct {
+	sub      *check.Subject
+	cfg      config.Server
+	kind     string // of transport
+	pinned   string // the only revision to try, "" for all
+	patience time.Duration
+	leave    time.Duration
+	log      *log
+	http     *poster // nil but over Streamable HTTP
+	conns    atomic.Uint64
+}
+
+func newTarget(sub *check.Subject, wait, leave time.Duration) (*target, error) {
+	t := &target{sub: sub, cfg: sub.Session.Config(), kind: sub.Transport, patience: wait, leave: leave, log: newLog()}
+	t.pinned = protocol(t.cfg)
+	if t.kind == config.HTTP {
+		p, err := newPoster(t.cfg, sub.Session.Authorizer())
+		if err != nil {
+			return nil, err
+		}
+		t.http = p
+	}
+	return t, nil
+}
+
+func (t *target) close() {
+	if t.http != nil {
+		t.http.close()
+	}
+}
+
+// connection is one that was not opened yet.
+func (t *target) connection(revision string) *conn {
+	return &conn{t: t, revision: revision, number: t.conns.Add(1)}
+}
+
+// conn is one connection below the session layer: a process over stdio, a session over HTTP.
+type conn struct {
+	t        *target
+	number   uint64
+	revision string // that is spoken, or asked for
+	settled  bool   // initialize was answered, or there is none
+	session  string // over HTTP, "" for none
+	pipe     *pipe  // nil over HTTP, and before the first message
+	ids      int
+	leave    time.Duration   // for the process to exit by itself when its input ends; 0 is hardly any
+	offered  json.RawMessage // capabilities of the server
+	quiet    atomic.Bool     // what is said is wrong on purpose: nobody checks the answers
+}
+
+// silence is a request that was not answered in time.
+type silence struct{ method string }
+
+func (s *silence) Error() string { return s.method + " was not answered in time" }
+
+// isModern reports whether requests say by themselves what the client is.
+func (c *conn) isModern() bool { return c.revision >= modern }
+
+// open makes the handshake of the revision, where it has one.
+func (c *conn) open(ctx context.Context) error {
+	if c.isModern() {
+		_, err := c.discovers(ctx)
+		return err
+	}
+	a, err := c.initialize(ctx, c.revision)
+	if err != nil {
+		return err
+	}
+	if a.result() == nil {
+		return fmt.Errorf("initialize was refused: %s", a.summary())
+	}
+	return c.initialized(ctx)
+}
+
+// initialize asks for a revision, and takes what the server answers.
+func (c *conn) initialize(ctx context.Context, revision string) (answer, error) {
+	a, err := c.exchange(ctx, jsonrpc.NewRequest(c.id(), "initialize", fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcphud","version":"1"}}`, revision)))
+	if err != nil {
+		return a, err
+	}
+	if v := jsonrpc.GetString(a.result(), "protocolVersion"); v != "" {
+		c.settled, c.revision = true, v
+		c.offered = jsonrpc.Get(a.result(), "capabilities")
+		c.session = a.header.Get("Mcp-Session-Id")
+	}
+	return a, nil
+}
+
+func (c *conn) initialized(ctx context.Context) error {
+	_, err := c.deliver(ctx, jsonrpc.NewNotification("notifications/initialized", nil))
+	return err
+}
+
+// discovers reports whether the server answers in the modern era.
+func (c *conn) discovers(ctx context.Context) (bool, error) {
+	c.settled = true
+	ctx, cancel := context.WithTimeout(ctx, min(c.t.patience, 3*time.Second))
+	defer cancel()
+	a, err := c.exchange(ctx, c.request("server/discover", nil))
+	if err != nil {
+		return false, err
+	}
+	c.offered = jsonrpc.Get(a.result(), "capabilities")
+	return a.result() != nil && jsonrpc.Get(a.result(), "supportedVersions") != nil, nil
+}
+
+// id is one that was not used before.
+func (c *conn) id() []byte {
+	c.ids++
+	return strconv.AppendInt(nil, int64(c.ids), 10)
+}
+
+// metaOf is what the modern era wants of a request; capabilities is JSON.
+func metaOf(version, capabilities string) string {
+	return fmt.Sprintf(`"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientInfo":{"name":"mcphud","version":"1"},"io.modelcontextprotocol/clientCapabilities":%s`, version, capabilities)
+}
+
+// request is a good request of the revision. params is an object or nil.
+func (c *conn) request(method string, params []byte) []byte {
+	if !c.isModern() {
+		return jsonrpc.NewRequest(c.id(), method, params)
+	}
+	if params == nil {
+		params = []byte("{}")
+	}
+	meta := "{" + metaOf(c.revision, "{}") + "}"
+	var changes []jsonrpc.Change
+	_ = jsonrpc.Members([]byte(meta), func(key string, value []byte) bool { // it is valid
+		changes = append(changes, jsonrpc.Default(value, "_meta", key))
+		return true
+	})
+	if jsonrpc.Get(params, "_meta") == nil {
+		changes = []jsonrpc.Change{jsonrpc.Set([]byte(meta), "_meta")}
+	}
+	with, err := jsonrpc.Update(params, changes...)
+	if err != nil { // not an object: what is wrong on purpose stays so
+		with = params
+	}
+	return jsonrpc.NewRequest(c.id(), method, with)
+}
+
+// call makes a good request and waits for the answer.
+func (c *conn) call(ctx context.Context, method, params string) (answer, error) {
+	var raw []byte
+	if params != "" {
+		raw = []byte(params)
+	}
+	return c.exchange(ctx, c.request(method, raw))
+}
+
+// exchange sends a frame and waits for whatever answers it.
+func (c *conn) exchange(ctx context.Context, frame []byte, change ...func(*http.Request)) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.t.patience)
+	defer cancel()
+	env, _ := jsonrpc.Scan(frame) // it may be wrong on purpose
+	if c.t.http != nil {
+		a, err := c.post(ctx, frame, env, change...)
+		return a, c.timed(ctx, err, env.Method)
+	}
+	if err := c.dial(ctx); err != nil {
+		return answer{}, err
+	}
+	before := c.pipe.mark()
+	if err := c.write(ctx, frame, env); err != nil {
+		return answer{}, c.timed(ctx, err, env.Method)
+	}
+	a, err := c.pipe.response(ctx, before, nil)
+	return a, c.timed(ctx, err, env.Method)
+}
+
+// timed makes the end of an exchange's own time a silence.
+func (c *conn) timed(ctx context.Context, err error, method string) error {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		if method == "" {
+			method = "the message"
+		}
+		return &silence{method}
+	}
+	return err
+}
+
+// deliver sends a frame that may have no answer, and returns what the server said to it until it has answered a request that followed.
+// Over HTTP it is the answer to the POST.
+func (c *conn) deliver(ctx context.Context, frame []byte, change ...func(*http.Request)) (answer, error) {
+	if c.t.http != nil {
+		return c.exchange(ctx, frame, change...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.t.patience)
+	defer cancel()
+	if err := c.dial(ctx); err != nil {
+		return answer{}, err
+	}
+	before := c.pipe.mark()
+	env, _ := jsonrpc.Scan(frame)
+	if err := c.write(ctx, frame, env); err != nil {
+		return answer{}, c.timed(ctx, err, env.Method)
+	}
+	if !c.settled {
+		return answer{}, nil // nothing can follow yet
+	}
+	fence := c.alive()
+	sent, _ := jsonrpc.Scan(fence)
+	if err := c.write(ctx, fence, sent); err != nil {
+		return answer{}, c.timed(ctx, err, sent.Method)
+	}
+	if _, err := c.pipe.response(ctx, before, func(e jsonrpc.Envelope) bool { return jsonrpc.SameID(e.ID, sent.ID) }); err != nil {
+		return answer{}, c.timed(ctx, err, sent.Method)
+	}
+	late, cancelLate := context.WithTimeout(ctx, settle)
+	defer cancelLate()
+	a, err := c.pipe.response(late, before, func(e jsonrpc.Envelope) bool { return !jsonrpc.SameID(e.ID, sent.ID) })
+	if err != nil && late.Err() != nil && c.lost() == nil {
+		return answer{}, nil
+	}
+	return a, err
+}
+
+// settle is how long an answer may come after that to a later request.
+const settle = 300 * time.Millisecond
+
+// alive is a request that every server of the revision answers.
+func (c *conn) alive() []byte {
+	if c.isModern() {
+		return c.request("server/discover", nil)
+	}
+	return c.request("ping", nil)
+}
+
+// lost is why the connection has ended by itself, nil while it has not.
+func (c *conn) lost() error {
+	if c.pipe == nil {
+		return nil
+	}
+	return c.pipe.lost()
+}
+
+// dial opens the pipe with the first message.
+func (c *conn) dial(ctx context.Context) error {
+	if c.pipe != nil {
+		return c.pipe.lost()
+	}
+	p := newPipe(c)
+	tr, err := transport.New(c.t.kind, c.t.cfg, transport.Tap{}, transport.Options{
+		Auth: c.t.authorizer(), Exited: func(e transport.Exit) { p.exit = e }, GracePeriod: transport.GracePeriod{Input: c.leave},
+	})
+	if err == nil {
+		err = tr.Start(ctx, p)
+	}
+	if err != nil {
+		return failure.Wrap(err, c.t.sub.Server, "connecting")
+	}
+	c.pipe, p.tr = p, tr
+	return nil
+}
+
+func (t *target) authorizer() transport.Authorizer {
+	if a := t.sub.Session.Authorizer(); a != nil {
+		return a
+	}
+	return nil
+}
+
+// close ends the connection. The session of one over HTTP is ended as well.
+func (c *conn) close() {
+	if c.pipe != nil {
+		_ = c.pipe.tr.Close() // nothing of it is needed any more
+	}
+	if c.session != "" && c.t.http != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_, _ = c.verb(ctx, http.MethodDelete, nil)
+		c.session = ""
+	}
+}
