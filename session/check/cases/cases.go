@@ -1,0 +1,134 @@
+// Package cases reports named calls of a project, and what their files expect of the answers.
+package cases
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/expect"
+	"github.com/mcphud/mcphud/session/text"
+)
+
+// Case is one call that was made, or was to be.
+type Case struct {
+	Name   string // of the call: FILE or FILE/STEP
+	File   string // as a report names it
+	Line   int    // where the call begins there
+	Server string
+	Target string // the method and what was called
+	Took   time.Duration
+
+	Failures []expect.Failed // assertions that failed
+	Reported string          // what a tool said, whose error nobody expected; "" for none
+	Err      error           // why there is no answer
+	Skipped  string          // why it was not made
+	Repro    string          // a command line that makes it again
+}
+
+// Section is the calls of some files.
+type Section struct {
+	// Make makes all calls and gives each, in the order of the files. total is how many there are.
+	Make func(ctx context.Context, each func(c Case, done, total int)) error
+}
+
+// Name is "cases".
+func (*Section) Name() string { return "cases" }
+
+// Title says what is tried.
+func (*Section) Title() string { return "named calls, and what their files expect" }
+
+const (
+	ofCall = "cases/call"
+
+	manual = "https://jqlang.org/manual/"
+	tools  = "https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling"
+	errs   = "https://www.jsonrpc.org/specification#error_object"
+	schema = "https://json-schema.org/draft/2020-12/json-schema-validation"
+	read   = "2026-11-23"
+)
+
+// ids are the rules of assertions.
+var ids = map[string]string{
+	expect.OfQuery: "cases/expect", expect.OfSchema: "cases/schema", expect.OfLatency: "cases/latency", expect.OfIsError: "cases/is-error",
+	expect.OfError: "cases/error", expect.OfSnapshot: "cases/snapshot", expect.OfCapture: "cases/capture",
+}
+
+// Rules are one for each kind of assertion, and one for calls without an answer.
+func (*Section) Rules() []*check.Rule {
+	const contract = "the file of the call says what its author relies on"
+	return []*check.Rule{
+		{ID: ofCall, Severity: check.Error, Title: "a named call has no answer", Why: "whoever wrote it down got one", Fix: "answer it, or say in its file which error is expected", Source: errs, Read: read},
+		{ID: "cases/expect", Severity: check.Error, Title: "an expression does not hold for the answer", Why: contract, Fix: "correct the server, or the expression", Source: manual, Read: read},
+		{ID: "cases/schema", Severity: check.Error, Title: "the answer is not valid by the schema of the call", Why: contract, Fix: "correct the server, or the schema", Source: schema, Read: read},
+		{ID: "cases/latency", Severity: check.Error, Title: "the answer took longer than the call allows", Why: contract, Fix: "make the tool faster, or the limit larger"},
+		{ID: "cases/is-error", Severity: check.Error, Title: "a tool reported an error, or did not, against what is expected", Why: "a model sees it as the outcome of the tool", Fix: "correct the tool, or the isError of the call", Source: tools, Read: read},
+		{ID: "cases/error", Severity: check.Error, Title: "the call ended otherwise than with the expected error", Why: contract, Fix: "correct the server, or the expectError of the call", Source: errs, Read: read},
+		{ID: "cases/snapshot", Severity: check.Error, Title: "the answer differs from its snapshot", Why: "it changed, for whoever reads it", Fix: "correct the server, or keep the new answer as the snapshot"},
+		{ID: "cases/capture", Severity: check.Error, Title: "the answer lacks what later calls need of it", Why: "the calls that follow cannot be made", Fix: "correct the server, or the capture of the call"},
+	}
+}
+
+// figures count the calls.
+type figures struct {
+	Calls   int `json:"calls"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+}
+
+// Run makes the calls. The subject is not asked: each call has a server of its own.
+func (s *Section) Run(ctx context.Context, _ *check.Subject, r *check.Recorder) error {
+	var fig figures
+	err := s.Make(ctx, func(c Case, done, total int) {
+		fig.Calls++
+		place := check.Place{Kind: check.OfCall, Name: c.Name}
+		switch {
+		case c.Skipped != "":
+			fig.Skipped++
+			r.Skipped(ofCall, place, c.Skipped)
+		case c.Err == nil && c.Reported == "" && len(c.Failures) == 0:
+			r.Passed(ofCall, place, c.Took)
+		default:
+			fig.Failed++
+			report(r, place, c)
+		}
+		r.Step(done, total, c.Name)
+	})
+	r.Figures(check.Figures{Value: fig, Notes: []string{fmt.Sprintf("%d calls, %d failed, %d skipped", fig.Calls, fig.Failed, fig.Skipped)}})
+	return err
+}
+
+func report(r *check.Recorder, place check.Place, c Case) {
+	add := func(id, key, message string, line int, evidence ...string) {
+		evidence[0] = fmt.Sprintf("%s:%d: %s", c.File, max(line, c.Line, 1), evidence[0])
+		r.Add(id, check.Finding{
+			Place: place, Key: key, Message: message, Evidence: strings.Join(evidence, "\n"), Repro: c.Repro, File: c.File, Line: max(line, c.Line, 1),
+		})
+	}
+	called := text.Clip(c.Target, 200) + " of " + c.Server
+	switch {
+	case c.Err != nil && len(c.Failures) == 0:
+		add(ofCall, "", text.Clip(text.FirstLine(c.Err.Error()), 300), 0, called, c.Err.Error())
+	case c.Reported != "":
+		add("cases/is-error", "", text.Clip(c.Reported, 300), 0, called, "expected: a result without isError")
+	}
+	for i, f := range c.Failures {
+		id, ok := ids[f.Assertion]
+		if !ok {
+			id = ofCall
+		}
+		key := f.Assertion
+		if f.Assertion == expect.OfQuery {
+			key = f.Expected
+		}
+		for _, before := range c.Failures[:i] { // the same expression twice
+			if before.Assertion == f.Assertion && before.Expected == f.Expected {
+				key += "+"
+			}
+		}
+		evidence := append([]string{called, "expected: " + f.Expected, "got: " + f.Got}, f.Lines()...)
+		add(id, key, text.Clip(f.String(), 300), f.Line, evidence...)
+	}
+}

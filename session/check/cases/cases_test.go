@@ -1,0 +1,56 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/session/check"
+	"github.com/mcphud/mcphud/session/expect"
+)
+
+// Each kind of assertion has a rule, which one that failed trips, and a call that is as it should be none.
+func TestRules(t *testing.T) {
+	all := []Case{
+		{Name: "good", Took: time.Second},
+		{Name: "dead", Err: errors.New("no answer")},
+		{Name: "tool", Reported: "no such thing"},
+		{Name: "left", Skipped: "nothing was captured"},
+		{Name: "twice", File: "x.yaml", Line: 3, Err: errors.New("x"), Failures: []expect.Failed{{Assertion: expect.OfQuery, Expected: ".a", Line: 7}, {Assertion: expect.OfQuery, Expected: ".a"}}},
+	}
+	want := []string{"cases/call dead", "cases/is-error tool", "cases/expect twice", "cases/expect twice"}
+	for assertion, id := range ids {
+		all = append(all, Case{Name: assertion, Failures: []expect.Failed{{Assertion: assertion, Expected: "x", Got: "y"}}})
+		want = append(want, id+" "+assertion)
+	}
+	s := &Section{Make: func(_ context.Context, each func(Case, int, int)) error {
+		for i, c := range all {
+			each(c, i+1, len(all))
+		}
+		return nil
+	}}
+	rep, err := check.Run(t.Context(), &check.Subject{}, []check.Section{s}, check.Tool{}, check.Watch{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, prints := map[string]bool{}, map[string]bool{}
+	for i, f := range rep.Findings {
+		if got := f.ID + " " + f.Place.Name; got != want[i] || f.Severity != check.Error || prints[f.Fingerprint] {
+			t.Errorf("%d: %s, want %s", i, got, want[i])
+		}
+		seen[f.ID], prints[f.Fingerprint] = true, true
+	}
+	if f := rep.Findings[2]; f.Line != 7 || f.File != "x.yaml" || !strings.HasPrefix(f.Evidence, "x.yaml:7: ") {
+		t.Errorf("%+v", f)
+	}
+	for _, r := range s.Rules() {
+		if !seen[r.ID] || r.Title == "" || r.Why == "" || r.Fix == "" {
+			t.Errorf("%s was not tripped, or says too little", r.ID)
+		}
+	}
+	if o := rep.Sections[1].Outcomes; len(o) != 2 || o[0].Verdict != check.Passed || o[1].Verdict != check.Skipped || o[1].Why == "" {
+		t.Errorf("%+v", o)
+	}
+}

@@ -1,0 +1,197 @@
+// Package load is the section of a check that asks a server several things at once: shortly, gently, and nothing that changes anything.
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mcphud/mcphud/session"
+	"github.com/mcphud/mcphud/session/check"
+	bench "github.com/mcphud/mcphud/session/load"
+	"github.com/mcphud/mcphud/session/offer"
+)
+
+const (
+	clients  = 8
+	alone    = 20        // requests of one client
+	crowd    = 80        // of all clients together
+	small    = 256 << 10 // bytes of a list of tools that is asked for; else it is a ping
+	grown    = 4         // times as long as alone
+	noticed  = 50        // and at least so many milliseconds longer
+	shortRun = 5 * time.Second
+	tries    = 2 // before a machine that is busy is taken for a server that is slow
+)
+
+// DefaultRate and DefaultFor are how many requests are due in a second, and for how long.
+const (
+	DefaultRate = 20
+	DefaultFor  = 3 * time.Second
+)
+
+// Section is the section "load".
+type Section struct {
+	Options session.Options // how to connect
+	Rate    float64         // 0 for DefaultRate
+	For     time.Duration   // 0 for DefaultFor
+	SLOs    []bench.Objective
+	Tool    string // who measures
+}
+
+// Name is what the section is called.
+func (*Section) Name() string { return "load" }
+
+// Title says what is examined.
+func (*Section) Title() string { return "several requests at once, and a constant rate of them" }
+
+// Figures are what the section measures.
+type Figures struct {
+	Method  string        `json:"method"`
+	Alone   *bench.Report `json:"alone"`   // one client
+	Clients *bench.Report `json:"clients"` // several
+	Rate    *bench.Report `json:"rate"`    // a constant rate
+}
+
+// run is one examination.
+type run struct {
+	*Section
+	ctx    context.Context
+	target *bench.Target
+	rec    *check.Recorder
+	server string
+	method string
+}
+
+var place = check.Place{Kind: check.OfServer}
+
+// Run measures the server over a connection of its own.
+func (s *Section) Run(ctx context.Context, sub *check.Subject, rec *check.Recorder) error {
+	target, err := bench.Open(ctx, sub.Session.Config(), s.Options, 1)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	x := &run{s, ctx, target, rec, sub.Server, "ping"}
+	if list := sub.Lists[offer.Tools]; list != nil && len(list) <= small {
+		x.method = "tools/list"
+	}
+	if s.Rate == 0 {
+		s.Rate = DefaultRate
+	}
+	if s.For == 0 {
+		s.For = DefaultFor
+	}
+	f := &Figures{Method: x.method}
+	err = x.measure(f)
+	rows := [][]string{bench.Head()}
+	for _, part := range []struct {
+		name string
+		r    *bench.Report
+	}{{"1 client", f.Alone}, {fmt.Sprintf("%d clients", clients), f.Clients}, {fmt.Sprintf("%g/s", s.Rate), f.Rate}} {
+		if part.r != nil {
+			rows = append(rows, part.r.Targets[0].Latency.Row(part.name))
+		}
+	}
+	rec.Figures(check.Figures{Value: f, Table: rows, Notes: []string{"requests: " + x.method}})
+	var gone *diedError
+	if errors.As(err, &gone) {
+		rec.Add("load/died", check.Finding{Place: place, Message: x.method + ": " + gone.Error(), Evidence: fmt.Sprint(gone.Unwrap())})
+		return nil
+	}
+	return err
+}
+
+// diedError ends the section: its server is gone.
+type diedError struct{ error }
+
+func (e *diedError) Unwrap() error { return e.error }
+
+// measure makes the three runs.
+func (x *run) measure(f *Figures) (err error) {
+	x.rec.Step(0, 3, "one client")
+	if f.Alone, err = x.do(bench.Plan{Method: x.method, Clients: 1, Count: alone, For: shortRun}, nil); err != nil {
+		return err
+	}
+	one := f.Alone.Targets[0]
+	if one.Answered == 0 {
+		why := "no request succeeds, even alone"
+		for _, e := range one.Errors {
+			why += ": " + e.Kind + ": " + e.First
+			break
+		}
+		for _, r := range x.Rules() {
+			x.rec.Skipped(r.ID, place, why)
+		}
+		return nil
+	}
+	x.rec.Step(1, 3, fmt.Sprintf("%d clients", clients))
+	for try := range tries {
+		if f.Clients, err = x.do(bench.Plan{Method: x.method, Clients: clients, Count: crowd, For: shortRun}, nil); err != nil {
+			return err
+		}
+		if !grows(one, f.Clients.Targets[0]) {
+			break
+		}
+		if try == tries-1 {
+			a, b := one.Latency.P50, f.Clients.Targets[0].Latency.P50
+			x.rec.Add("load/latency-grows", check.Finding{
+				Place: place, Sure: check.Likely, Message: fmt.Sprintf("%s: %s alone, %s where %d clients ask at once (p50)", x.method, bench.Time(a), bench.Time(b), clients),
+			})
+		}
+	}
+	x.failures(one, f.Clients.Targets[0], fmt.Sprintf("%d clients", clients))
+	x.rec.Step(2, 3, fmt.Sprintf("%g requests a second", x.Rate))
+	if f.Rate, err = x.do(bench.Plan{Method: x.method, Rate: x.Rate, For: x.For, InFlight: clients}, x.SLOs); err != nil {
+		return err
+	}
+	rate := f.Rate.Targets[0]
+	x.failures(one, rate, fmt.Sprintf("%g requests a second", x.Rate))
+	if !*rate.RateHeld {
+		x.rec.Add("load/rate-not-held", check.Finding{
+			Place: place, Message: fmt.Sprintf("%s: %s of %g requests a second, with at most %d at once; %d were due and never sent", x.method, strings.TrimSuffix(bench.PerSecond(rate.Rate), "/s"), x.Rate, clients, rate.Unsent),
+		})
+	}
+	for _, v := range f.Rate.Failed() {
+		x.rec.Add("load/slo", check.Finding{Place: place, Key: v.Objective, Message: x.method + ": " + v.String()})
+	}
+	return nil
+}
+
+// do makes one run.
+func (x *run) do(p bench.Plan, slos []bench.Objective) (*bench.Report, error) {
+	m, err := bench.New(x.ctx, p, slos, x.Tool, x.target)
+	if err != nil {
+		return nil, err
+	}
+	r, lost := m.Do(x.ctx)
+	if x.ctx.Err() != nil {
+		return r, context.Cause(x.ctx)
+	}
+	if lost != nil {
+		return r, &diedError{lost}
+	}
+	return r, nil
+}
+
+// grows reports whether requests wait for each other.
+func grows(one, many bench.TargetReport) bool {
+	a, b := one.Latency.P50, many.Latency.P50
+	return many.Latency.Count > 0 && b > grown*a && b-a > noticed
+}
+
+// failures reports requests that failed, where they did not fail alone.
+func (x *run) failures(one, many bench.TargetReport, when string) {
+	for _, e := range many.Errors {
+		known := false
+		for _, before := range one.Errors {
+			known = known || before.Kind == e.Kind
+		}
+		if !known {
+			x.rec.Add("load/errors", check.Finding{
+				Place: place, Key: when + " " + e.Kind, Message: fmt.Sprintf("%s: %d of %d requests failed with %s: %s", x.method, e.Count, many.Answered+many.Failed, when, e.Kind), Evidence: e.First,
+			})
+		}
+	}
+}
