@@ -9,6 +9,7 @@ import (
 	"github.com/mcphud/mcphud/session/failure"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/rpc"
+	"github.com/mcphud/mcphud/session/setup"
 	"github.com/mcphud/mcphud/session/tasks"
 	"github.com/mcphud/mcphud/session/transport"
 )
@@ -20,11 +21,16 @@ func (s *Session) open(ctx context.Context, era Era) (*conn, error) {
 	switch {
 	case cfg.Problem != nil:
 		return nil, &failure.Error{Kind: failure.Usage, Stage: "configuration", Message: cfg.Problem.Error(), Next: "correct " + cfg.Source.String(), Err: cfg.Problem}
-	case cfg.Source.Project && !s.opts.Trust.Trusted(cfg):
+	case cfg.Source.NeedsTrust() && !s.opts.Trust.Trusted(cfg):
 		// Whoever connects has asked the user; this is for the path that forgot.
 		return nil, &failure.Error{
-			Kind: failure.Usage, Stage: "connecting", Message: "not trusted yet: it comes from a file of the working folder, " + cfg.Source.String(),
+			Kind: failure.Usage, Stage: "connecting", Message: "not trusted yet: somebody else may have written it, in " + cfg.Source.String(),
 			Next: "read what it runs, and trust it", Remedy: failure.TrustServer,
+		}
+	case len(cfg.Inputs) > 0:
+		return nil, &failure.Error{
+			Kind: failure.NeedsInput, Stage: "configuration", Message: (&setup.Missing{Inputs: cfg.Inputs}).Error(), Next: "say what it asks for",
+			Remedy: failure.ListServers,
 		}
 	case cfg.Disabled:
 		return nil, &failure.Error{Kind: failure.ServerDisabled, Stage: "connecting", Message: "the server is disabled in " + cfg.Source.String(), Next: "enable it there"}
@@ -150,15 +156,12 @@ func (s *Session) explain(ctx context.Context, c *conn, err error) error {
 	case e.Kind == failure.ChannelClosed && child != nil:
 		e.Kind = failure.SpawnFailed
 		e.Message += " before it answered"
-		switch e.Remedy, e.Object = child.Diagnose(); e.Remedy {
-		case failure.SetVariable:
-			e.Next = "set " + e.Object + " and start again"
-		case failure.RemoveCache:
-			e.Next = "remove npx's incomplete cache and start again"
-		default:
-			if e.Detail == "" { // else what it wrote says more
-				e.Next = "run the command by itself to see what is wrong"
-			}
+		cause := child.Diagnose()
+		e.Remedy, e.Object = cause.Remedy, cause.Object
+		if advice := cause.Advice(); advice != "" {
+			e.Next = advice
+		} else if e.Detail == "" { // else what it wrote says more
+			e.Next = "run the command by itself to see what is wrong"
 		}
 	}
 	return e

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/mcphud/mcphud/session/auth"
 	"github.com/mcphud/mcphud/session/config"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 	"github.com/mcphud/mcphud/session/text"
@@ -82,3 +83,6 @@ func (s *Session) SetURL(url string) bool {
 	s.notifyChange()
 	return stale
 }
+
+// Authorizer has the credentials for the server; nil for servers that are not reached over HTTP, and where Options.Auth is not set.
+func (s *Session) Authorizer() *auth.Authorizer { return s.auth }

@@ -142,6 +142,21 @@ func (m *Manager) Servers() []*Session {
 	return slices.Clone(m.sessions)
 }
 
+// Arrange puts the servers of these names first, in the order of the names.
+func (m *Manager) Arrange(names []string) {
+	place := func(s *Session) int {
+		if i := slices.Index(names, s.cfg.Name); i >= 0 {
+			return i
+		}
+		return len(names)
+	}
+	m.mu.Lock()
+	m.sessions = slices.Clone(m.sessions)
+	slices.SortStableFunc(m.sessions, func(a, b *Session) int { return place(a) - place(b) })
+	m.mu.Unlock()
+	m.NotifyChange()
+}
+
 // Server finds a session by name.
 func (m *Manager) Server(name string) (*Session, bool) {
 	m.mu.Lock()

@@ -22,12 +22,13 @@ import (
 // Session is one registered server through all its connections. All methods are safe for concurrent use. Made by
 // Manager.Register.
 type Session struct {
-	cfg     config.Server
-	opts    *Options
-	changed func() // tells the manager
-	unique  func(s *Session, title string)
-	title   atomic.Pointer[string] // nil: the name
-	rev     atomic.Uint64
+	cfg      config.Server
+	opts     *Options
+	changed  func() // tells the manager
+	unique   func(s *Session, title string)
+	title    atomic.Pointer[string] // nil: the name
+	outdated atomic.Pointer[Outdated]
+	rev      atomic.Uint64
 
 	ctx  context.Context // ends with the session
 	stop context.CancelFunc
@@ -89,9 +90,6 @@ func newSession(cfg config.Server, opts *Options, changed func(), unique func(*S
 	}
 	return s
 }
-
-// Authorizer has the credentials for the server; nil for servers that are not reached over HTTP, and where Options.Auth is not set.
-func (s *Session) Authorizer() *auth.Authorizer { return s.auth }
 
 // Rev grows with every change that Status or Listing show.
 func (s *Session) Rev() uint64 { return s.rev.Load() }

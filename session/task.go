@@ -246,7 +246,7 @@ func inlined(r rpc.Reply) (rpc.Reply, error) {
 	case tasks.Failed:
 		return r, rpc.ErrorOf(jsonrpc.Get(r.Result, "error"))
 	case tasks.Cancelled:
-		return r, &failure.Error{Kind: failure.Interrupted, Message: "the task was cancelled"}
+		return r, &failure.Error{Kind: failure.Interrupted, Message: "the task was cancelled", Next: "call the tool again for a result"}
 	default:
 		return r, &failure.Error{Kind: failure.Usage, Message: "the task is not over: " + string(status), Next: "wait until it is"}
 	}

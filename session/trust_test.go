@@ -12,8 +12,14 @@ import (
 	"github.com/mcphud/mcphud/session/transport"
 )
 
-// Nothing starts a server of a project file before it is trusted, whichever way it is asked to.
-func TestUntrustedProjectServersAreNeverStarted(t *testing.T) {
+// Nothing starts a server of a project file, or one that was published, before it is trusted, whichever way it is asked to.
+func TestUntrustedServersAreNeverStarted(t *testing.T) {
+	for _, from := range []config.Source{{File: "/p/.mcp.json", Project: true}, {File: "/p/server.json", Published: &config.Published{Name: "a.b/c"}}} {
+		untrusted(t, from)
+	}
+}
+
+func untrusted(t *testing.T, from config.Source) {
 	synctest.Test(t, func(t *testing.T) {
 		f := sessiontest.NewServer("x")
 		trust := config.OpenTrust(t.TempDir())
@@ -22,7 +28,7 @@ func TestUntrustedProjectServersAreNeverStarted(t *testing.T) {
 			o.Dial = func(config.Server) (transport.Transport, bool) { return transport.NewMemory(f.Serve), true }
 			m := session.NewManager(o)
 			b := toolset.NewBridge(m, config.Settings{})
-			cfg := config.Server{Name: "a", Command: "x", Protocol: "2025-11-25", Source: config.Source{File: "/p/.mcp.json", Project: true}}
+			cfg := config.Server{Name: "a", Command: "x", Protocol: "2025-11-25", Source: from}
 			s, err := m.Register(cfg)
 			if err != nil {
 				t.Fatal(err)
