@@ -15,7 +15,7 @@ func TestBudgetQueue(t *testing.T) {
 	d := budget.Best(func() time.Duration {
 		return budget.Time(func() {
 			for range calls {
-				if err := q.Do(t.Context(), Job{Tenant: "t", Tool: "echo"}, func(context.Context) error { return nil }); err != nil {
+				if err := do(t.Context(), q, Job{Tenant: "t", Tool: "echo"}, func(context.Context) error { return nil }); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -32,7 +32,7 @@ func BenchmarkDo(b *testing.B) {
 	f := func(context.Context) error { return nil }
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := q.Do(ctx, Job{Tenant: "t", Tool: "echo"}, f); err != nil {
+		if err := do(ctx, q, Job{Tenant: "t", Tool: "echo"}, f); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -46,7 +46,7 @@ func BenchmarkDoContended(b *testing.B) {
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if err := q.Do(b.Context(), Job{Tenant: "t", Tool: "echo"}, f); err != nil {
+			if err := do(b.Context(), q, Job{Tenant: "t", Tool: "echo"}, f); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -68,7 +68,7 @@ func BenchmarkDoDeep(b *testing.B) {
 	f := func(context.Context) error { deep(40); return nil }
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := q.Do(b.Context(), Job{Tenant: "t", Tool: "echo"}, f); err != nil {
+		if err := do(b.Context(), q, Job{Tenant: "t", Tool: "echo"}, f); err != nil {
 			b.Fatal(err)
 		}
 	}

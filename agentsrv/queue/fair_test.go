@@ -19,7 +19,7 @@ func TestFairness_TenantsTakeTurns(t *testing.T) {
 		head := start(t, q, Job{Tenant: "a"}, false)
 		for _, tenant := range strings.Fields("a a a a b a b c") {
 			wg.Go(func() {
-				_ = q.Do(t.Context(), Job{Tenant: tenant}, func(context.Context) error { order = append(order, tenant); return nil })
+				_ = do(t.Context(), q, Job{Tenant: tenant}, func(context.Context) error { order = append(order, tenant); return nil })
 			})
 			synctest.Wait()
 		}
@@ -59,9 +59,9 @@ func TestFairness_OneTenantDoesNotTakeTheWholeQueue(t *testing.T) {
 		for range 3 {
 			all = append(all, start(t, q, Job{Tenant: "a"}, false))
 		}
-		failure(t, q.Do(t.Context(), Job{Tenant: "a"}, nil), jsonrpc.KindQueueFull)
+		failure(t, do(t.Context(), q, Job{Tenant: "a"}, nil), jsonrpc.KindQueueFull)
 		all = append(all, start(t, q, Job{Tenant: "b"}, false), start(t, q, Job{Tenant: "b"}, false))
-		failure(t, q.Do(t.Context(), Job{Tenant: "c"}, nil), jsonrpc.KindQueueFull)
+		failure(t, do(t.Context(), q, Job{Tenant: "c"}, nil), jsonrpc.KindQueueFull)
 		for _, x := range all {
 			x.cancel()
 			failure(t, <-x.result, jsonrpc.KindCancelled)
@@ -112,7 +112,7 @@ func TestQ9_DrainLetsThemEndAndThenStopsThem(t *testing.T) {
 		drained := make(chan error, 1)
 		go func() { drained <- q.Drain(t.Context()) }()
 		synctest.Wait()
-		f := failure(t, q.Do(t.Context(), Job{}, nil), jsonrpc.KindInterrupted)
+		f := failure(t, do(t.Context(), q, Job{}, nil), jsonrpc.KindInterrupted)
 		if f.RetryAfter <= 0 {
 			t.Error("no retryAfterMs")
 		}
@@ -155,7 +155,7 @@ func TestChangedIsToldOnceForMany(t *testing.T) {
 		b.end()
 		time.Sleep(2 * statusEvery)
 		for range 100 { // comes and goes between two looks
-			_ = q.Do(t.Context(), Job{}, func(context.Context) error { return nil })
+			_ = do(t.Context(), q, Job{}, func(context.Context) error { return nil })
 		}
 		time.Sleep(2 * statusEvery)
 		synctest.Wait()

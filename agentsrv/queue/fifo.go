@@ -69,6 +69,9 @@ func (q *Queue) release(t *tenant) {
 	q.changed()
 	q.enlist(t)
 	q.schedule()
+	if q.opts.Freed != nil && q.running < q.opts.Concurrency {
+		q.opts.Freed()
+	}
 }
 
 // enlist makes sure that t gets its turn if it has a job waiting and may run one more.
@@ -139,7 +142,7 @@ func (q *Queue) turn(ctx context.Context, w *waiter, limit time.Duration) error 
 	case <-w.ready:
 		return nil
 	case <-ctx.Done():
-		err = cancelled(ctx)
+		err = Cancelled(ctx)
 	case <-q.stop:
 		err = interrupted("the agent shut down before this call's turn came; call again when it is back")
 	case <-late:

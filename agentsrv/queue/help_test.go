@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -34,7 +35,7 @@ func start(t *testing.T, q *Queue, j Job, deaf bool) *job {
 	x := &job{t, cancel, make(chan struct{}), make(chan error, 1), make(chan error, 1)}
 	go func() {
 		defer cancel()
-		x.result <- q.Do(ctx, j, func(ctx context.Context) error {
+		x.result <- do(ctx, q, j, func(ctx context.Context) error {
 			close(x.started)
 			if deaf {
 				return <-x.finish
@@ -106,4 +107,10 @@ func bubble(t *testing.T, f func(*testing.T)) {
 		f(t)
 		time.Sleep(time.Second)
 	})
+}
+
+// do is Do for a function without a result.
+func do(ctx context.Context, e Engine, j Job, f func(context.Context) error) error {
+	_, err := e.Do(ctx, j, func(ctx context.Context) (json.RawMessage, error) { return nil, f(ctx) })
+	return err
 }

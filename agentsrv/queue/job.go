@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -21,7 +22,7 @@ type run struct {
 	timeout         time.Duration // how long it may go on without a sign of progress
 	cancel          context.CancelCauseFunc
 	hooks           *kit.Hooks // nil for none
-	done            chan error
+	done            chan outcome
 	begun           time.Time
 	touched         atomic.Int64 // when it last showed progress, as time since begun
 
@@ -31,6 +32,12 @@ type run struct {
 	again  *waiter       // its last wish to have the slot back
 	since  time.Duration // when it yielded its slot, or began to wait for it again, as time since begun
 	paused time.Duration // how long it was without a slot, up to since
+}
+
+// outcome is how a job's function ended.
+type outcome struct {
+	result json.RawMessage
+	err    error
 }
 
 // state is what a job that began has of the queue.
@@ -60,8 +67,8 @@ func (r *run) Value(key any) any {
 }
 
 // run runs f, for which a slot of t is held, and watches over it.
-func (q *Queue) run(ctx context.Context, t *tenant, job Job, hooks *kit.Hooks, f func(context.Context) error) error {
-	r := &run{q: q, tenant: t, tool: job.Tool, hooks: hooks, timeout: q.opts.Timeout, done: make(chan error, 1), begun: time.Now()}
+func (q *Queue) run(ctx context.Context, t *tenant, job Job, hooks *kit.Hooks, f Func) (json.RawMessage, error) {
+	r := &run{q: q, tenant: t, tool: job.Tool, hooks: hooks, timeout: q.opts.Timeout, done: make(chan outcome, 1), begun: time.Now()}
 	if job.Timeout > 0 {
 		r.timeout = min(job.Timeout, q.opts.MaxTimeout)
 	}
@@ -73,18 +80,18 @@ func (q *Queue) run(ctx context.Context, t *tenant, job Job, hooks *kit.Hooks, f
 	var why error
 	for why == nil {
 		select {
-		case err := <-r.done:
-			if err != nil && ctx.Err() != nil {
-				return cancelled(ctx)
+		case end := <-r.done:
+			if end.err != nil && ctx.Err() != nil {
+				return nil, Cancelled(ctx)
 			}
-			return err
+			return end.result, end.err
 		case <-timer.C:
 			var rest time.Duration
 			if rest, why = r.remaining(); why == nil {
 				timer.Reset(rest)
 			}
 		case <-ctx.Done():
-			why = cancelled(ctx)
+			why = Cancelled(ctx)
 		case <-q.stop:
 			why = interrupted("the agent shut down during the call; check what it did before calling again")
 		}
@@ -96,21 +103,21 @@ func (q *Queue) run(ctx context.Context, t *tenant, job Job, hooks *kit.Hooks, f
 	case <-timer.C:
 		r.abandon()
 	}
-	return why
+	return nil, why
 }
 
 // call runs f, survives it, and gives back what it holds.
-func (r *run) call(f func(context.Context) error) {
-	err := errors.New("the handler ended its goroutine instead of returning")
+func (r *run) call(f Func) {
+	end := outcome{err: errors.New("the handler ended its goroutine instead of returning")}
 	defer func() {
 		if p := recover(); p != nil {
 			r.q.opts.Logger.Error("a tool panicked", "tool", r.tool, "tenant", r.tenant.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = jsonrpc.Errorf(jsonrpc.KindInternal, "internal error")
+			end = outcome{err: jsonrpc.Errorf(jsonrpc.KindInternal, "internal error")}
 		}
 		r.end()
-		r.done <- err
+		r.done <- end
 	}()
-	err = f(r)
+	end.result, end.err = f(r)
 }
 
 // end gives back what the job still has.
@@ -160,23 +167,17 @@ func (r *run) abandon() {
 		"abandoned", q.abandoned, "keeps_slot", r.state == kept)
 }
 
-// cancelled is why a job ended whose caller's context did.
-func cancelled(ctx context.Context) error {
+// Cancelled is why a job ended whose caller's context did.
+func Cancelled(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if f, ok := jsonrpc.AsRequestError(cause); ok {
 		return f
 	}
 	if errors.Is(cause, context.DeadlineExceeded) {
-		return jsonrpc.Errorf(jsonrpc.KindTimeout, "Request timed out: the caller's deadline has passed%w", hidden{cause})
+		return jsonrpc.Errorf(jsonrpc.KindTimeout, "Request timed out: the caller's deadline has passed%w", jsonrpc.Hidden(cause))
 	}
-	return jsonrpc.Errorf(jsonrpc.KindCancelled, "the call was cancelled%w", hidden{cause})
+	return jsonrpc.Errorf(jsonrpc.KindCancelled, "the call was cancelled%w", jsonrpc.Hidden(cause))
 }
-
-// hidden is a cause that adds nothing to the message.
-type hidden struct{ error }
-
-func (hidden) Error() string   { return "" }
-func (h hidden) Unwrap() error { return h.error }
 
 func interrupted(text string) error {
 	f := jsonrpc.Errorf(jsonrpc.KindInterrupted, "%s", text)

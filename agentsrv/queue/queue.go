@@ -9,10 +9,15 @@ import (
 	"cmp"
 	"container/list"
 	"context"
+	"encoding/json"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcphud/mcphud/agentsrv/front"
 	"github.com/mcphud/mcphud/agentsrv/kit"
 	"github.com/mcphud/mcphud/session/jsonrpc"
 )
@@ -35,6 +40,10 @@ type Options struct {
 
 	// ToolTimeout is Timeout for a call of a tool with these params of tools/call, 0 if it has none of its own.
 	ToolTimeout func(tool string, params []byte) time.Duration
+	// Repeatable is Job.Repeatable for calls of a tool; nil if none are.
+	Repeatable func(tool string) bool
+	// Freed is called when a slot may have become free. It must return at once, and not call the queue.
+	Freed func()
 	// Changed hears of a new Status, at most twenty times a second and never at the same time as itself.
 	Changed func(Status)
 	// Logger gets the stacks of panics and what was abandoned; slog.Default().
@@ -43,9 +52,27 @@ type Options struct {
 
 // Job is what a call tells about itself.
 type Job struct {
-	Tenant  string        // whose it is
-	Tool    string        // for messages and logs
-	Timeout time.Duration // instead of Options.Timeout; never beyond Options.MaxTimeout
+	ID         string        // of the task that it is, or may become; "" for a call that stays one
+	Tenant     string        // whose it is
+	Tool       string        // for messages and logs
+	Timeout    time.Duration // instead of Options.Timeout; never beyond Options.MaxTimeout
+	Repeatable bool          // it may run again should whoever runs it be lost: it changes nothing, or nothing more
+	Payload    []byte        // what another process needs to run it, where jobs go to others
+}
+
+// Func is what a job does. Its context ends when it has to.
+type Func func(context.Context) (json.RawMessage, error)
+
+// Engine is a queue, wherever its jobs are: in this process, or where several find them.
+type Engine interface {
+	// Do waits for job's turn, has f run, and returns what that returned; see Queue.Do.
+	Do(ctx context.Context, job Job, f Func) (json.RawMessage, error)
+	Middleware() front.Middleware
+	Status() Status
+	Drain(ctx context.Context) error
+	Tools() []server.ServerTool
+	Resources() []server.ServerResource
+	Page() http.Handler
 }
 
 // Queue runs jobs. It starts nothing before the first one, and needs Drain or Close only while jobs are in it.
@@ -73,8 +100,8 @@ type Queue struct {
 	reported Status
 }
 
-// New makes a queue.
-func New(o Options) *Queue {
+// Completed is o with its defaults filled in.
+func (o Options) Completed() Options {
 	o.Concurrency = max(cmp.Or(o.Concurrency, 1), 1)
 	o.Capacity = max(cmp.Or(o.Capacity, 100), Unlimited)
 	if o.TenantRunning <= 0 {
@@ -87,29 +114,51 @@ func New(o Options) *Queue {
 	o.Grace = cmp.Or(o.Grace, 2*time.Second)
 	o.MaxAbandoned = cmp.Or(o.MaxAbandoned, 64)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
+	return o
+}
+
+// New makes a queue.
+func New(o Options) *Queue {
+	o = o.Completed()
 	return &Queue{opts: o, workers: kit.NewWorkers(), stop: make(chan struct{}), tenants: map[string]*tenant{}}
 }
 
-// Do waits for job's turn and runs f, whose context ends when the job has to. It returns f's error, or a
+// Do waits for job's turn and runs f, whose context ends when the job has to. It returns what f does, or a
 // *jsonrpc.RequestError: queue_full, timeout (data.phase is queued, running or waiting), cancelled, interrupted by Drain, or
-// internal for a panic. When f does not end although it was cancelled, Do returns without it after Options.Grace, so that
-// f must not write to what Do's caller reads after a Failure.
+// internal for a panic. When f does not end although it was cancelled, Do returns without it after Options.Grace.
 //
 // A job that calls Do on its own queue gives up its slot meanwhile; it would wait for itself otherwise.
-func (q *Queue) Do(ctx context.Context, job Job, f func(context.Context) error) error {
-	if outer := runOf(ctx); outer != nil && outer.q == q {
-		return outer.wait(func() error { return q.do(ctx, job, nil, f) })
+func (q *Queue) Do(ctx context.Context, job Job, f Func) (result json.RawMessage, err error) {
+	if outer := runOf(ctx); q.Inside(ctx) {
+		err := outer.wait(func() (err error) {
+			result, err = q.do(ctx, job, nil, f)
+			return err
+		})
+		return result, err
 	}
 	return q.do(ctx, job, kit.HooksOf(ctx), f)
 }
 
-func (q *Queue) do(ctx context.Context, job Job, hooks *kit.Hooks, f func(context.Context) error) error {
+// Inside reports whether ctx is that of a job of this queue.
+func (q *Queue) Inside(ctx context.Context) bool {
+	r := runOf(ctx)
+	return r != nil && r.q == q
+}
+
+// Free is how many more jobs would run at once.
+func (q *Queue) Free() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return max(q.opts.Concurrency-q.running-q.queued-q.resume.Len(), 0)
+}
+
+func (q *Queue) do(ctx context.Context, job Job, hooks *kit.Hooks, f Func) (json.RawMessage, error) {
 	if ctx.Err() != nil {
-		return cancelled(ctx)
+		return nil, Cancelled(ctx)
 	}
 	t, w, err := q.enter(job)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer q.leave()
 	if hooks != nil && hooks.Accepted != nil {
@@ -122,7 +171,7 @@ func (q *Queue) do(ctx context.Context, job Job, hooks *kit.Hooks, f func(contex
 		}
 		if err := q.turn(ctx, w, limit); err != nil {
 			q.drop(t)
-			return err
+			return nil, err
 		}
 	}
 	if hooks != nil && hooks.Started != nil {

@@ -21,7 +21,7 @@ func TestQ1_OneAfterAnotherInTheOrderTheyCame(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 20 {
 			wg.Go(func() {
-				err := q.Do(t.Context(), Job{Tenant: "a"}, func(context.Context) error {
+				err := do(t.Context(), q, Job{Tenant: "a"}, func(context.Context) error {
 					order = append(order, i) // a race, were two to run
 					time.Sleep(time.Millisecond)
 					return nil
@@ -46,7 +46,7 @@ func TestQ1_NeverMoreThanConcurrency(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 200 {
 			wg.Go(func() {
-				_ = q.Do(t.Context(), Job{Tenant: fmt.Sprint(i % 7)}, func(context.Context) error {
+				_ = do(t.Context(), q, Job{Tenant: fmt.Sprint(i % 7)}, func(context.Context) error {
 					n := now.Add(1)
 					defer now.Add(-1)
 					for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
@@ -72,7 +72,7 @@ func TestQ2_OneFailsAlone(t *testing.T) {
 			if i == 2 {
 				want = errBoom
 			}
-			if err := q.Do(t.Context(), Job{}, func(context.Context) error { return want }); !errors.Is(err, want) {
+			if err := do(t.Context(), q, Job{}, func(context.Context) error { return want }); !errors.Is(err, want) {
 				t.Errorf("job %d: %v", i, err)
 			}
 		}
@@ -86,14 +86,14 @@ func TestQ4_FullIsSaidAtOnce(t *testing.T) {
 		second, third := start(t, q, Job{Tenant: "a"}, false), start(t, q, Job{Tenant: "a"}, false)
 		status(t, q, 2, 1, 0)
 		at := time.Now()
-		f := failure(t, q.Do(t.Context(), Job{Tenant: "b"}, nil), jsonrpc.KindQueueFull)
+		f := failure(t, do(t.Context(), q, Job{Tenant: "b"}, nil), jsonrpc.KindQueueFull)
 		if f.Message != "Task queue at capacity" || f.RetryAfter <= 0 || f.Code(false) != -32002 || f.Code(true) != -31002 || time.Since(at) != 0 {
 			t.Errorf("%+v after %v", f, time.Since(at))
 		}
 		running.end()
 		second.end()
 		third.end()
-		if err := q.Do(t.Context(), Job{}, func(context.Context) error { return nil }); err != nil {
+		if err := do(t.Context(), q, Job{}, func(context.Context) error { return nil }); err != nil {
 			t.Errorf("afterwards: %v", err)
 		}
 	})
@@ -132,7 +132,7 @@ func TestA6_DefaultsAndTheCeiling(t *testing.T) {
 			touch     bool
 		}{{0, 30 * time.Second, false}, {5 * time.Second, 5 * time.Second, false}, {time.Hour, time.Minute, false}, {0, time.Minute, true}} {
 			at := time.Now()
-			err := q.Do(t.Context(), Job{Timeout: c.own}, func(ctx context.Context) error {
+			err := do(t.Context(), q, Job{Timeout: c.own}, func(ctx context.Context) error {
 				for ctx.Err() == nil {
 					if c.touch {
 						Touch(ctx)
@@ -171,7 +171,7 @@ func TestQ7_CancelRemovesTheQueuedAndStopsTheRunning(t *testing.T) {
 		status(t, q, 0, 0, 0)
 		gone, cancel := context.WithCancelCause(t.Context())
 		cancel(jsonrpc.Errorf(jsonrpc.KindUnauthorized, "no"))
-		failure(t, q.Do(gone, Job{}, nil), jsonrpc.KindUnauthorized)
+		failure(t, do(gone, q, Job{}, nil), jsonrpc.KindUnauthorized)
 	})
 }
 
@@ -185,7 +185,7 @@ func TestQ7_StormOfCancels(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range n {
 			wg.Go(func() {
-				err := q.Do(ctx, Job{Tenant: fmt.Sprint(i % 1000)}, func(context.Context) error { ran.Add(1); return nil })
+				err := do(ctx, q, Job{Tenant: fmt.Sprint(i % 1000)}, func(context.Context) error { ran.Add(1); return nil })
 				if f, ok := jsonrpc.AsRequestError(err); ok && f.Kind == jsonrpc.KindCancelled {
 					cancelled.Add(1)
 				}
@@ -210,12 +210,12 @@ func TestQ7_StormOfCancels(t *testing.T) {
 func TestE5_PanicAndGoexitStayInside(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		q := New(Options{Logger: quiet})
-		f := failure(t, q.Do(t.Context(), Job{}, func(context.Context) error { panic("secret") }), jsonrpc.KindInternal)
+		f := failure(t, do(t.Context(), q, Job{}, func(context.Context) error { panic("secret") }), jsonrpc.KindInternal)
 		if e := f.RPC(true); e.Code != -32603 || f.Message != "internal error" || string(e.Data) != `{"kind":"internal"}` {
 			t.Errorf("%+v %s", e, e.Data)
 		}
-		failure(t, q.Do(t.Context(), Job{}, func(context.Context) error { panic(nil) }), jsonrpc.KindInternal)
-		if err := q.Do(t.Context(), Job{}, func(context.Context) error { t.SkipNow(); return nil }); err == nil {
+		failure(t, do(t.Context(), q, Job{}, func(context.Context) error { panic(nil) }), jsonrpc.KindInternal)
+		if err := do(t.Context(), q, Job{}, func(context.Context) error { t.SkipNow(); return nil }); err == nil {
 			t.Error("a handler that never returned succeeded")
 		}
 		status(t, q, 0, 0, 0)

@@ -17,6 +17,22 @@ type Status struct {
 	Waiting     int `json:"waiting"`     // begun, and without a slot while they wait for a client or another agent
 	Capacity    int `json:"capacity"`    // how many may be queued, -1 for any number
 	Abandoned   int `json:"abandoned"`   // were cancelled and still run
+
+	Shared *Shared `json:"shared,omitempty"` // nil where nobody else has this queue
+}
+
+// Shared is what all processes that share a queue have together.
+type Shared struct {
+	Engine      string   `json:"engine"`
+	Server      string   `json:"server"`              // where it is, without what is secret
+	Connected   bool     `json:"connected"`           // to it; if not, the numbers are those of before
+	Replica     string   `json:"replica"`             // this process
+	Replicas    int      `json:"replicas"`            // that are there, this one among them
+	Queued      int      `json:"queued"`              // calls that wait in all of them
+	Running     int      `json:"running"`             // calls that run in any of them
+	Concurrency int      `json:"concurrency"`         // slots of all
+	Capacity    int      `json:"capacity"`            // calls that may wait in all of them, -1 for any number
+	Different   []string `json:"different,omitempty"` // replicas of this name with other tools or another version: they have calls of their own
 }
 
 // Status is a snapshot.

@@ -18,7 +18,7 @@ func asking(t *testing.T, q *Queue, answer chan error) *job {
 	x := &job{t, cancel, make(chan struct{}), make(chan error, 1), make(chan error, 1)}
 	go func() {
 		defer cancel()
-		x.result <- q.Do(ctx, Job{Tenant: "asking"}, func(ctx context.Context) error {
+		x.result <- do(ctx, q, Job{Tenant: "asking"}, func(ctx context.Context) error {
 			err := Wait(ctx, func() error {
 				select {
 				case err := <-answer:
@@ -121,7 +121,7 @@ func TestWaitingJobsCountAgainstTheCapacity(t *testing.T) {
 		}
 		all = append(all, start(t, q, Job{}, false))
 		status(t, q, 0, 1, 3)
-		failure(t, q.Do(t.Context(), Job{}, nil), jsonrpc.KindQueueFull)
+		failure(t, do(t.Context(), q, Job{}, nil), jsonrpc.KindQueueFull)
 		for _, x := range all {
 			x.cancel()
 			failure(t, <-x.result, jsonrpc.KindCancelled)
@@ -133,12 +133,12 @@ func TestWaitingJobsCountAgainstTheCapacity(t *testing.T) {
 func TestJobsInJobsAndSeveralWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		q := New(Options{})
-		err := q.Do(t.Context(), Job{}, func(ctx context.Context) error {
+		err := do(t.Context(), q, Job{}, func(ctx context.Context) error {
 			status(t, q, 0, 1, 0)
 			done := make(chan error)
 			for range 3 {
 				go func() {
-					done <- q.Do(ctx, Job{}, func(context.Context) error { time.Sleep(time.Second); return errBoom })
+					done <- do(ctx, q, Job{}, func(context.Context) error { time.Sleep(time.Second); return errBoom })
 				}()
 			}
 			synctest.Wait()
@@ -168,7 +168,7 @@ func TestAbandonedWhileItWaits(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		result := make(chan error, 1)
 		go func() {
-			result <- q.Do(ctx, Job{}, func(ctx context.Context) error {
+			result <- do(ctx, q, Job{}, func(ctx context.Context) error {
 				return Wait(ctx, func() error { return <-hold })
 			})
 		}()
@@ -193,7 +193,7 @@ func TestPauseStopsTheClock(t *testing.T) {
 		ctx := kit.WithHooks(t.Context(), &kit.Hooks{Waiting: func(bool) { t.Error("told that it waits for a client") }})
 		result := make(chan error, 1)
 		go func() {
-			result <- q.Do(ctx, Job{}, func(ctx context.Context) error {
+			result <- do(ctx, q, Job{}, func(ctx context.Context) error {
 				if err := Pause(ctx, func() error { time.Sleep(50 * time.Second); return nil }); err != nil {
 					return err
 				}

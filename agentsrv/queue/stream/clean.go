@@ -1,0 +1,73 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// atOnce is how many messages one look is about.
+const atOnce = 32
+
+// clean takes out the messages of calls that are over. A server that was killed may have forgotten that they left the stream: no consumer
+// is given them again, and they would take the room of others for as long as the stream keeps messages.
+func (q *Queue) clean(subjects map[string]int) {
+	now := time.Now()
+	for subject := range q.known {
+		if subjects[subject] == 0 {
+			delete(q.known, subject)
+		}
+	}
+	n := 0
+	for subject := range subjects {
+		switch since, known := q.known[subject]; {
+		case !known:
+			q.known[subject] = now
+		case now.Sub(since) > 3*q.o.ackWait && n < atOnce:
+			n++
+			q.known[subject] = now
+			if err := q.cleanOne(subject); err != nil {
+				q.log.Debug("queue: cannot look at a call in the stream", "subject", subject, "err", err)
+			}
+		}
+	}
+}
+
+// cleanOne takes out the message of a subject if its call is over: as a task, or because nobody waits for it any more
+// that has no record.
+func (q *Queue) cleanOne(subject string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), answerIn)
+	defer cancel()
+	s, err := q.js.Stream(ctx, q.names.stream)
+	if err != nil {
+		return err
+	}
+	raw, err := s.GetLastMsgForSubject(ctx, subject)
+	if err != nil {
+		return err
+	}
+	var m message
+	if err := json.Unmarshal(raw.Data, &m); err != nil {
+		return err
+	}
+	over, known := false, m.Task != ""
+	if known && q.o.Over != nil {
+		if over, known, err = q.o.Over(ctx, m.Task); err != nil {
+			return err
+		}
+	}
+	if !over && (known || q.waited(m)) {
+		return nil
+	}
+	return q.remove(raw.Sequence)
+}
+
+// waited reports that somebody waits for the end of a call.
+func (q *Queue) waited(m message) bool {
+	if m.Origin != q.me {
+		return q.Alive(m.Origin)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.calls[m.ID] != nil
+}

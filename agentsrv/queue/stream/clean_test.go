@@ -1,0 +1,44 @@
+package stream
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/mcphud/mcphud/agentsrv/queue/queuetest"
+	"github.com/mcphud/mcphud/session/natsconn/natstest"
+)
+
+// What is left in the stream of a call that is over, and that no consumer gives to anybody, goes; a task that is not over stays.
+func TestMessagesOfCallsThatAreOverGo(t *testing.T) {
+	s := natstest.Run(t)
+	q := join(t, s.URL, nil, func(o *Options) {
+		o.pace = pace{beat: 20 * time.Millisecond}
+		o.Over = func(_ context.Context, id string) (over, known bool, err error) {
+			return id == "over", id != "forgotten", nil
+		}
+	})
+	for _, m := range []string{
+		`{"id":"a","origin":"gone","task":"over"}`, `{"id":"b","origin":"gone","task":"open"}`, `{"id":"c","origin":"` + q.me + `"}`,
+		`{"id":"d","origin":"gone","task":"forgotten"}`, `{"id":"e","origin":"` + q.me + `","task":"forgotten"}`,
+	} {
+		// Of a version that nobody takes calls of.
+		if _, err := q.js.Publish(t.Context(), q.names.work+".0-other.tenant."+m[7:8], []byte(m)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	queuetest.Until(t, "who is silent counts as gone", func() bool { return !q.Alive("gone") })
+	state, err := q.look(t.Context(), q.names.work+".>")
+	if err != nil || len(state.State.Subjects) != 5 {
+		t.Fatalf("%+v, %v", state, err)
+	}
+	for subject := range state.State.Subjects {
+		if err := q.cleanOne(subject); err != nil {
+			t.Errorf("%s: %v", subject, err)
+		}
+	}
+	state, err = q.look(t.Context(), q.names.work+".>")
+	if err != nil || len(state.State.Subjects) != 1 || state.State.Subjects[q.names.work+".0-other.tenant.b"] != 1 {
+		t.Errorf("%+v, %v", state, err)
+	}
+}

@@ -1,0 +1,111 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/mcphud/mcphud/session/jsonrpc"
+)
+
+// spare is how much of the largest message is left for what goes around the payload.
+const spare = 4 << 10
+
+// most is how large a message may be.
+func (q *Queue) most() int64 { return q.nc.MaxPayload() - spare }
+
+// objects is the store of what is too large. It is made when something is.
+func (q *Queue) objects(ctx context.Context) (jetstream.ObjectStore, error) {
+	q.objectsOnce.Lock()
+	defer q.objectsOnce.Unlock()
+	if q.store != nil {
+		return q.store, nil
+	}
+	s, err := q.o.Conn.Objects(ctx, q.names.objects)
+	if err == nil {
+		q.store = s
+	}
+	return s, err
+}
+
+func (q *Queue) put(ctx context.Context, name string, b []byte) error {
+	s, err := q.objects(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = s.PutBytes(ctx, name, b)
+	return err
+}
+
+func (q *Queue) get(ctx context.Context, name string) ([]byte, error) {
+	s, err := q.objects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.GetBytes(ctx, name)
+}
+
+// drop forgets what was put for a call.
+func (q *Queue) drop(names ...string) {
+	q.objectsOnce.Lock()
+	s := q.store
+	q.objectsOnce.Unlock()
+	if s == nil { // nothing was
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), answerIn)
+	defer cancel()
+	for _, name := range names {
+		_ = s.Delete(ctx, name) // most have none
+	}
+}
+
+// unpack gets the payload of a call.
+func (q *Queue) unpack(ctx context.Context, t *taken) error {
+	if !t.Large {
+		return nil
+	}
+	b, err := q.get(ctx, t.ID)
+	if err != nil {
+		return fmt.Errorf("queue: the params of the call are gone: %w", err)
+	}
+	t.Payload = b
+	return nil
+}
+
+// results is the name of a large result.
+func results(call string) string { return call + ".result" }
+
+// pack puts a large result away, and returns what is said instead.
+func (q *Queue) pack(call string, b []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), tryFor)
+	defer cancel()
+	if err := q.put(ctx, results(call), b[1:]); err != nil {
+		q.log.Error("queue: cannot hand over a large result", "bytes", len(b), "err", err)
+		return nil, jsonrpc.Errorf(jsonrpc.KindTooLarge, "the result has %d bytes, for which the queue's server has no room; ask for less", len(b))
+	}
+	return said(result_, outcome{Large: true}), nil
+}
+
+// fetched is how a call ended.
+func (q *Queue) fetched(c *call, raw []byte) (json.RawMessage, error) {
+	var out outcome
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, fmt.Errorf("queue: the result of the call cannot be read: %w", err)
+	}
+	if out.Large {
+		c.large = append(c.large, results(c.id))
+		ctx, cancel := context.WithTimeout(context.Background(), tryFor)
+		defer cancel()
+		b, err := q.get(ctx, results(c.id))
+		if err != nil {
+			return nil, fmt.Errorf("queue: the result of the call is gone: %w", err)
+		}
+		if err := json.Unmarshal(b, &out); err != nil {
+			return nil, fmt.Errorf("queue: the result of the call cannot be read: %w", err)
+		}
+	}
+	return out.Result, out.Error.err()
+}

@@ -1,0 +1,188 @@
+package stream
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// taken is a call that was taken from the stream: this replica's until it is acked, or silent for ackWait.
+type taken struct {
+	message
+	line  line
+	ack   string // where to ack it
+	count int    // how many times it was delivered
+}
+
+// dispatch takes calls while there are slots, from the tenants in turn. What it cannot take others hear of.
+func (q *Queue) dispatch() {
+	p := newPuller(q)
+	defer p.close()
+	for {
+		select {
+		case <-q.wake:
+		case m := <-p.in:
+			if l, t := p.answer(m); t != nil {
+				p.late(l, t)
+			}
+		case <-q.end:
+			return
+		}
+		for q.mayTake() {
+			q.mu.Lock()
+			l, changed, ok := q.waiting.next()
+			q.mu.Unlock()
+			if !ok {
+				break
+			}
+			t, err := p.pull(l)
+			if err != nil {
+				q.log.Debug("queue: cannot take a call", "err", err)
+			}
+			if t == nil {
+				q.mu.Lock()
+				again := q.waiting.drop(l, changed)
+				q.mu.Unlock()
+				if again > 0 {
+					time.AfterFunc(again, q.awake)
+				}
+				continue
+			}
+			q.begin(t)
+		}
+		q.hint()
+	}
+}
+
+// mayTake reports whether a call that is taken now would run at once. Those that wait for their clients have a bound too.
+func (q *Queue) mayTake() bool {
+	s := q.local.Status()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.draining && (q.replicas.mates() > 0 || !q.alone()) {
+		return false
+	}
+	if q.o.Capacity >= 0 && s.Waiting >= max(q.o.Capacity, 1) {
+		return false
+	}
+	return q.local.Free()-q.starting > 0
+}
+
+// alone reports that only this replica can run what waits for its clients here; q.mu is held.
+func (q *Queue) alone() bool {
+	for _, c := range q.calls {
+		if c.job.ID == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// hint tells others of what this replica cannot take.
+func (q *Queue) hint() {
+	q.mu.Lock()
+	news := q.waiting.news()
+	mates := q.replicas.mates()
+	q.mu.Unlock()
+	if len(news) == 0 || mates == 0 {
+		return
+	}
+	var b strings.Builder
+	for _, l := range news {
+		b.WriteString(l.String() + " ")
+	}
+	_ = q.nc.Publish(q.names.hint, []byte(b.String())) // sweep finds what nobody heard of
+}
+
+// begin has a call run that was taken.
+func (q *Queue) begin(t *taken) {
+	q.mu.Lock()
+	if _, twice := q.jobs[t.ID]; twice { // a sign of life came too late
+		q.mu.Unlock()
+		return
+	}
+	q.starting++
+	c := q.calls[t.ID]
+	q.mu.Unlock()
+	if c == nil {
+		q.tasks.Go(func() { q.serve(t) })
+		return
+	}
+	if !c.grant(q.me) {
+		q.release(t)
+		return
+	}
+	c.mu.Lock()
+	c.post(mail{kind: run, take: t})
+	c.mu.Unlock()
+}
+
+// release is the end of a call that was taken and does not begin.
+func (q *Queue) release(t *taken) {
+	q.unstart()
+	q.acked(t)
+}
+
+// unstart gives back the slot that was reserved for a call.
+func (q *Queue) unstart() {
+	q.mu.Lock()
+	q.starting--
+	q.mu.Unlock()
+	q.awake()
+}
+
+// acked takes a call out of the stream. Where a tenant's calls at a time are limited, another one of them may go then.
+func (q *Queue) acked(t *taken) {
+	if q.o.TenantRunning == 0 {
+		_ = q.nc.Publish(t.ack, []byte("+ACK")) // it comes again, and finds that it is over
+		return
+	}
+	q.tasks.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), answerIn)
+		defer cancel()
+		_, _ = q.nc.RequestWithContext(ctx, t.ack, []byte("+ACK")) // likewise
+		q.mu.Lock()
+		q.waiting.add(t.line, mine)
+		q.mu.Unlock()
+		q.awake()
+	})
+}
+
+// back gives a call to whoever comes next.
+func (q *Queue) back(t *taken, after time.Duration) {
+	_ = q.nc.Publish(t.ack, []byte(`-NAK {"delay":`+strconv.FormatInt(int64(after), 10)+`}`)) // it comes back by itself, later
+}
+
+// deliveries is how many times a message was delivered, which the subject to ack it at says.
+func deliveries(ack string) int {
+	tokens := strings.Split(ack, ".")
+	at := 4 // $JS.ACK.stream.consumer.deliveries
+	if len(tokens) > 9 {
+		at = 6 // with domain and account
+	}
+	if len(tokens) <= at {
+		return 1
+	}
+	n, _ := strconv.Atoi(tokens[at])
+	return n
+}
+
+// consumer makes that of a line.
+func (q *Queue) consumer(l line) error {
+	ctx, cancel := context.WithTimeout(context.Background(), tryFor)
+	defer cancel()
+	limit := -1
+	if q.o.TenantRunning > 0 {
+		limit = q.o.TenantRunning
+	}
+	return q.o.Conn.Try(ctx, "use a consumer of "+q.names.stream, func(ctx context.Context) error {
+		_, err := q.js.CreateOrUpdateConsumer(ctx, q.names.stream, jetstream.ConsumerConfig{
+			Durable: l.consumer(), FilterSubject: q.names.filter(l), AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.o.ackWait,
+			MaxAckPending: limit, InactiveThreshold: forget,
+		})
+		return err
+	})
+}
